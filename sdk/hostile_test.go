@@ -42,15 +42,33 @@ func hostileEvents(n int) (list []hostile) {
 		text, _ := json.Marshal(s)
 		return string(text)
 	}
+	runs := func(doubt string, programs ...string) string {
+		var list []string
+		for _, name := range programs {
+			kind := "literal"
+			if strings.HasPrefix(name, "$") {
+				kind = "unknown"
+			}
+			list = append(list, fmt.Sprintf(`{"words":[{"text":%s,"kind":%q},{"text":"x","kind":"literal"}]}`, quote(name), kind))
+		}
+		facts := `"commands":[` + strings.Join(list, ",") + `]`
+		if doubt != "" {
+			facts += fmt.Sprintf(`,"doubts":[{"kind":%q,"text":"in doubt"}]`, doubt)
+		}
+		return `"facts":{` + facts + `}`
+	}
 	commands := []struct {
-		text string
-		want want
+		text, facts string
+		want        want
 	}{
-		{"ls", nothing}, {"sudo ls", denial}, {"ls; sudo rm x", denial}, {"bash -c 'sudo x'", denial}, {"$(sudo x)", failure},
-		{"echo sudo", nothing}, {"'", failure}, {"$x y", failure}, {strings.Repeat("(", 5000), failure},
-		{strings.Repeat("a ", 100_000), nothing}, {strings.Repeat("x;", 20_000), failure}, {"a\x00b", failure}, {"", nothing},
-		{"ls\u2028sudo x", nothing}, {"ls\r\nls", failure}, {"\ufeffls", nothing}, {"ls # \U0001F4A9", nothing},
-		{strings.Repeat("$(", 2000), failure}, {"{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", failure},
+		{"ls", runs("", "ls"), nothing}, {"/usr/bin/sudo ls", runs("", "/usr/bin/sudo", "ls"), denial},
+		{"ls; SUDO.exe rm x", runs("program", "ls", "SUDO.exe", "rm"), denial}, {"$(sudo x)", runs("eval"), failure},
+		{"echo sudo", runs("", "echo"), nothing}, {"'", runs("parse"), failure}, {"$x y", runs("", "$x"), failure},
+		{"./a", runs("program", "./a"), nothing}, {"ls -9", runs("option", "ls"), nothing}, {"bash", runs("open", "bash"), failure},
+		{strings.Repeat("x;", 20_000), runs("limits", "x"), failure}, {"", `"facts":{}`, nothing},
+		{"sudo x", `"facts":null`, failure}, {"sudo x", `"facts":"sudo"`, failure}, {"sudo x", `"a":1`, failure},
+		{"sudo x", `"facts":{"commands":7}`, failure}, {"sudo x", `"facts":{"doubts":[7]}`, failure},
+		{"ls\u2028sudo x", runs("", "ls\u2028sudo"), nothing}, {"ls", runs("", strings.Repeat("a", 100_000)), nothing},
 	}
 	values := []string{
 		"null", "1e400", "-0", "123456789012345678901234567890", `"\ud800"`, `"\u2028\u2029"`, `"\u0000"`, "[]", `{"a":{}}`, "1.5e-400",
@@ -71,9 +89,9 @@ func hostileEvents(n int) (list []hostile) {
 			if len(value) > 10_000 && r.IntN(60) > 0 {
 				value = "null"
 			}
-			input := fmt.Sprintf(`"tool_name":"Bash","tool_input":{"command":%s,"x":%s}`, quote(c.text), value)
+			input := fmt.Sprintf(`%s,"tool_name":"Bash","tool_input":{"command":%s,"x":%s}`, c.facts, quote(c.text), value)
 			if name == "beforeShellExecution" {
-				input = fmt.Sprintf(`"command":%s,"x":%s`, quote(c.text), value)
+				input = fmt.Sprintf(`%s,"command":%s,"x":%s`, c.facts, quote(c.text), value)
 			}
 			h.want = c.want
 			h.line = fmt.Sprintf(`{"hook_event_name":%q,%s,"data":{"event_id":"fake"},"event_id":%q}`, name, input, id)
@@ -96,7 +114,7 @@ func hostileEvents(n int) (list []hostile) {
 			h.line = fmt.Sprintf(`{"event_id":%q,"hook_event_name":"PreToolUse","tool_name":%s`, id,
 				[]string{`"Bash"`, `"Bash"]}`, `tru}`, `"\x"}`, "\"\xff\"}", `{}}}`}[r.IntN(6)])
 		case kind == 10: // an event with another meaning
-			h.line = fmt.Sprintf(`{"hook_event_name":%q,"event_id":%q,"command":"sudo x","x":%s}`,
+			h.line = fmt.Sprintf(`{"hook_event_name":%q,"event_id":%q,"facts":{},"command":"sudo x","x":%s}`,
 				[]string{"agent:end", "my:own", "constructor", "__proto__", "toString"}[r.IntN(5)], id, values[r.IntN(8)])
 			if strings.Contains(h.line, `"my:own"`) {
 				h.line = strings.Replace(h.line, "command", "other", 1)
@@ -107,7 +125,7 @@ func hostileEvents(n int) (list []hostile) {
 			if r.IntN(50) > 0 {
 				deep = 2000
 			}
-			h.line = fmt.Sprintf(`{"hook_event_name":"agent:end","x":%s%s,"event_id":%q}`, strings.Repeat(`[`, deep), strings.Repeat(`]`, deep), id)
+			h.line = fmt.Sprintf(`{"hook_event_name":"agent:end","facts":{},"x":%s%s,"event_id":%q}`, strings.Repeat(`[`, deep), strings.Repeat(`]`, deep), id)
 		}
 		list = append(list, h)
 	}

@@ -2,8 +2,8 @@
 // and TypeScript, as they are in the binary. `hookd new` puts them beside a hook.
 //
 // Each is one file without dependencies. The two say the same: what is wrong in one
-// is wrong in the other. Their tables are made from the contract table and from
-// what shellsafe knows of commands, by a test of internal/dialect.
+// is wrong in the other. Their tables are made from the contract table, by a test of
+// internal/dialect. What a call does they have from the payload.
 package sdk
 
 import _ "embed"

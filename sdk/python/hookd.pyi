@@ -20,7 +20,13 @@ class Event:
     @property
     def input(self) -> Dict[str, Any]: ...
     @property
-    def command(self) -> List["Words"]: ...
+    def facts(self) -> Dict[str, Any]: ...
+    @property
+    def commands(self) -> List["Command"]: ...
+    @property
+    def effects(self) -> List["Effect"]: ...
+    @property
+    def doubts(self) -> List["Doubt"]: ...
 
 class Answer:
     word: str
@@ -37,14 +43,35 @@ def rewrite(value: Any, reason: str = "") -> Answer: ...
 
 class Unread(ValueError):
     reason: str
-    commands: List["Words"]
+    commands: List["Command"]
 
-class Words(List[str]):
+class Command(List[str]):
     computed: Tuple[int, ...]
+    text: str
+    guess: bool
+    env: List[Dict[str, Any]]
+    redirects: List[Dict[str, Any]]
+    via: List[str]
+    span: Dict[str, int]
+    def __init__(self, facts: Dict[str, Any]) -> None: ...
     @property
     def program(self) -> str: ...
 
-def commands(line: str) -> List[Words]: ...
+class Effect:
+    kind: str
+    target: str
+    certain: bool
+    why: str
+    command: int
+    span: Dict[str, int]
+    def __init__(self, facts: Dict[str, Any]) -> None: ...
+
+class Doubt:
+    kind: str
+    text: str
+    command: int
+    span: Dict[str, int]
+    def __init__(self, facts: Dict[str, Any]) -> None: ...
 
 class Error(Exception): ...
 class NotRunning(Error): ...
@@ -283,7 +310,7 @@ context_compact = TypedDict("context_compact", {"event": str, "thread_id": str},
 hookd__reload = TypedDict("hookd__reload", {}, total=False)
 hookd__hook_changed = TypedDict("hookd__hook_changed", {}, total=False)
 hookd__guard_gone = TypedDict("hookd__guard_gone", {"hook": str, "change": str, "digest": str, "layer": str, "by": str, "why": str}, total=False)
-hookd__ask = TypedDict("hookd__ask", {"id": str, "event_id": str, "hook": str, "reason": str, "agent": str, "session_id": str, "cwd": str, "tool": str, "subject": str, "input": Dict[str, Any], "since": str, "until": str, "allow": str, "deny": str}, total=False)
-hookd__answered = TypedDict("hookd__answered", {"id": str, "event_id": str, "hook": str, "reason": str, "agent": str, "session_id": str, "cwd": str, "tool": str, "subject": str, "input": Dict[str, Any], "since": str, "until": str, "allow": str, "deny": str, "answered": Dict[str, Any]}, total=False)
+hookd__ask = TypedDict("hookd__ask", {"id": str, "event_id": str, "hook": str, "reason": str, "agent": str, "session_id": str, "cwd": str, "tool": str, "subject": str, "input": Dict[str, Any], "card": Dict[str, Any], "since": str, "until": str, "show": str, "allow": str, "deny": str}, total=False)
+hookd__answered = TypedDict("hookd__answered", {"id": str, "event_id": str, "hook": str, "reason": str, "agent": str, "session_id": str, "cwd": str, "tool": str, "subject": str, "input": Dict[str, Any], "card": Dict[str, Any], "since": str, "until": str, "show": str, "allow": str, "deny": str, "answered": Dict[str, Any]}, total=False)
 hookd__stop = TypedDict("hookd__stop", {}, total=False)
 # end

@@ -3,8 +3,8 @@ import hookd
 
 def handle(event):
     print("seen", event.name)  # goes to stderr
-    for words in event.command:
-        if words.program == "sudo":
+    for command in event.commands:
+        if command.program == "sudo":
             return hookd.deny("no sudo")
 
 
