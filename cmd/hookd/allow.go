@@ -195,7 +195,7 @@ func (a *app) reloadDaemon(cmd *cobra.Command) (running bool, err error) {
 	if errors.Is(err, client.ErrNotRunning) {
 		return false, nil
 	}
-	if err != nil && !isRejection(err) { // a rejection is of another hook's file
+	if err != nil && !isRejection(err) && !leftToDaemon(err) { // a rejection is of another hook's file
 		return true, err
 	}
 	return true, nil

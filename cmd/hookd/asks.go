@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/card"
+	"github.com/hookd/hookd/internal/convert"
 )
 
 func asksCommand(a *app) *cobra.Command {
@@ -72,8 +74,22 @@ func showAsk(a *app, cmd *cobra.Command, id string) error {
 	if err != nil {
 		return err
 	}
-	return a.print(ask, func(p *printer) { p.ask(ask) })
+	return a.print(ask, func(p *printer) {
+		p.ask(ask)
+		if ask.Card != nil && ask.Card.Digest != "" {
+			p.line()
+			p.linef("allow it with: %s", allowLine(ask))
+		}
+	})
 }
+
+// allowLine is what a person types who was shown the whole ask.
+func allowLine(ask client.Ask) string {
+	return "hookd allow-ask " + ending(ask.ID) + " --digest " + ask.Card.Digest[:shownDigest]
+}
+
+// shownDigest is how much of a digest a person types, in hexadecimal digits.
+const shownDigest = 8
 
 // followAsks prints what waits, and then what comes and what ends.
 func followAsks(a *app, cmd *cobra.Command, answers bool) error {
@@ -116,7 +132,7 @@ func (p *printer) asks(list client.AskList) {
 			text(about(ask.Tool, ask.Subject)), text(firstLine(ask.Reason))})
 	}
 	p.table(askColumns, rows)
-	p.line("answer with `hookd allow-ask ASK` or `hookd deny-ask ASK`; ", p.presence(list))
+	p.line("see all of it and how to answer with `hookd asks ASK`; ", p.presence(list))
 }
 
 var askColumns = []column{
@@ -152,17 +168,27 @@ func (p *printer) ask(ask client.Ask) {
 	if ask.Answered != nil {
 		state = answeredWords(ask.Answered)
 	}
-	rewrote := ""
-	if ask.Rewrote {
-		rewrote = "hooks have changed the input"
+	if ask.Card == nil {
+		p.pairs(kv("ask", ask.ID), kv("state", state), kv("hook", hooks), kv("reason", ask.Reason),
+			kv("agent", ask.Agent), kv("session", ask.SessionID), kv("cwd", ask.Cwd),
+			kv("event", ask.Event+" "+ask.EventID), kv("tool", ask.Tool), kv("subject", ask.Subject))
+		return
 	}
-	p.pairs(kv("ask", ask.ID), kv("state", state), kv("hook", hooks), kv("reason", ask.Reason), kv("agent", ask.Agent),
-		kv("session", ask.SessionID), kv("cwd", ask.Cwd), kv("event", ask.Event+" "+ask.EventID), kv("tool", ask.Tool),
-		kv("subject", ask.Subject), kv("note", rewrote))
-	if len(ask.Input) > 0 {
-		p.line(p.paint(bold, "input"))
-		p.block(strings.Join(inputLines(ask.Input), "\n"))
+	p.linef("%s  %s, %s, event %s %s", ending(ask.ID), state, ask.Tool, ask.Event, ending(ask.EventID))
+	lines, _ := card.Draw(convert.CardRows(ask.Card.What), max(40, p.width))
+	for _, line := range lines {
+		p.line(line)
 	}
+	p.says(ask.Card)
+}
+
+// says prints the sentences of a card.
+func (p *printer) says(c *client.Card) {
+	var pairs []pair
+	for _, s := range c.Says {
+		pairs = append(pairs, kv(s.Name, s.Text))
+	}
+	p.pairs(pairs...)
 }
 
 // answeredWords is the outcome of a question.
@@ -194,17 +220,23 @@ func answeredWords(a *client.Answered) string {
 
 func answerAskCommand(a *app, use string, answer client.Outcome, short string) *cobra.Command {
 	r := client.AskReply{Answer: answer}
-	key := ""
+	key, digest := "", ""
+	seen := ""
+	if answer == client.OutcomeAllow {
+		seen = " --digest 2be071fd"
+	}
+	example := "  hookd " + use + " 7XK2MQ4D" + seen + "\n  hookd " + use + " 7XK2MQ4D" + seen + " --for session --like 'git push *'"
 	cmd := &cobra.Command{
 		Use:   use + " ASK",
 		Short: short,
 		Long: short + `. The end of the ask's id, as ` + "`hookd asks`" + ` shows it, is enough.
-With --for the answer is remembered as a grant for this hook and this call: for the
+An allow names the digest of what was shown: see hookd asks ASK for the whole call and
+for the command to type. With --for the answer is remembered as a grant for this hook and this call: for the
 session, always, or a time such as 15m; with --like also for other calls that the
 glob fits, see docs/asks.md. An answer from the terminal of the agent that asks does
 not count. With --key the ask may be one of another machine of the fleet: the answer
 is signed with the key of an approver, and counts once.`,
-		Example:           "  hookd " + use + " 7XK2MQ4D\n  hookd " + use + " 7XK2MQ4D --for session --like 'git push *'",
+		Example:           example,
 		Args:              one("ASK"),
 		ValidArgsFunction: askIDs(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -215,7 +247,16 @@ is signed with the key of an approver, and counts once.`,
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
 			if key != "" {
-				return answerFleet(ctx, a, cmd, args[0], key, r)
+				return answerFleet(ctx, a, cmd, args[0], key, digest, r)
+			}
+			if answer == client.OutcomeAllow {
+				ask, err := a.dial(cmd).Ask(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if err := a.seen(ask, digest, "", &r); err != nil {
+					return err
+				}
 			}
 			did, err := a.dial(cmd).AnswerAsk(ctx, args[0], r)
 			if err != nil {
@@ -224,6 +265,9 @@ is signed with the key of an approver, and counts once.`,
 			return a.print(did, func(p *printer) { p.answeredAsk(did) })
 		},
 	}
+	if answer == client.OutcomeAllow {
+		cmd.Flags().StringVar(&digest, "digest", "", "of the call as hookd asks ASK has shown it: its first 8 digits at least")
+	}
 	cmd.Flags().StringVar(&r.For, "for", "", "remember the answer: session, always, or a time such as 15m")
 	cmd.Flags().StringVar(&r.Like, "like", "", "with --for: also for calls that this glob fits, such as 'git push *'")
 	cmd.Flags().StringVar(&r.Message, "message", "", "what the agent is told")
@@ -231,6 +275,29 @@ is signed with the key of an approver, and counts once.`,
 	cmd.Flags().StringVar(&r.Door, "door", "command", "what the record calls the way of the answer, for programs: desktop, phone")
 	_ = cmd.RegisterFlagCompletionFunc("for", words("session", "15m", "1h", "always"))
 	return cmd
+}
+
+// seen gives r the digest of an ask whose first digits a person has typed, because the
+// whole card has shown them. Without one it prints the card, and what to type, with more.
+func (a *app) seen(ask client.Ask, digest, more string, r *client.AskReply) error {
+	c := ask.Card
+	if r.Digest = digest; c == nil { // it has ended: the daemon says how
+		return nil
+	}
+	if digest == "" {
+		if err := a.print(ask, func(p *printer) { p.ask(ask) }); err != nil {
+			return err
+		}
+		if c.Digest == "" {
+			return fail(exitFailed, "deny it, or ask for less at once", "not all of the call can be shown: it cannot be allowed")
+		}
+		return fail(exitUsage, "if that is what is to run, type: "+allowLine(ask)+more,
+			"an allow names the digest of what was shown")
+	}
+	if digest = strings.ToLower(digest); len(digest) >= shownDigest && strings.HasPrefix(c.Digest, digest) {
+		r.Digest = c.Digest
+	}
+	return nil
 }
 
 func (p *printer) answeredAsk(did client.AskAnswered) {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,29 +10,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/card"
+	"github.com/hookd/hookd/internal/convert"
 )
 
-// settleTime is how long a selection that no key has made must stand before it can be
-// answered: a key that was meant for another ask must not answer this one.
-const settleTime = 700 * time.Millisecond
+// settleTime is how long the screen must stand before an ask can be answered, and how
+// long no answer key may have come: a key that was meant for another ask, or is held,
+// answers none.
+const settleTime = 500 * time.Millisecond
 
 const inboxHelp = `Each row is a call that waits. While this is open, an approver is present, so
 hookd holds what hooks ask.
 
   up, down, k, j   select another call; scroll where all of the input is shown
-  a                allow it, once
-  d                deny it
-  s                allow it, and the same call for the rest of its session
   Enter            show all of the input, and go back
+  Space            a page further
+  a                allow it, once, after all of the input was on the screen
+  s                allow it, and the same call for the rest of its session
+  d                deny it
   q, Ctrl-C        end; what waits goes on to wait
 
 For other times, a glob or a message to the agent type in another terminal
-  hookd allow-ask ASK --for 15m --like 'git push *' --message TEXT
+  hookd asks ASK
 Answers do not count from the terminal of the agent that asks.`
 
 // inbox is the state of one `hookd asks` on a terminal.
@@ -46,15 +47,45 @@ type inbox struct {
 	asks     []client.Ask // that wait, the oldest first
 	selected string       // id; "" = none
 	settled  time.Time    // when the selection may be answered
+	pressed  time.Time    // when an answer key came last
 	whole    bool         // all of the input is shown
 	help     bool
 	scroll   int
+	page     int // lines of a page of the input
 	note     string
-	inputs   map[string]json.RawMessage // of asks whose input the stream left out
+	cards    map[string]*wholeCard // of asks that were selected
+}
+
+// wholeCard is a card with all of the input, and which of its lines were on the screen.
+type wholeCard struct {
+	*client.Card
+	columns int
+	lines   []string
+	seen    []bool
+}
+
+// unseen is how many lines were not on the screen yet.
+func (w *wholeCard) unseen() (n int) {
+	for _, seen := range w.seen {
+		if !seen {
+			n++
+		}
+	}
+	return n
+}
+
+// draw draws the input for so many columns. Where the width has changed, nothing was
+// seen yet.
+func (w *wholeCard) draw(columns int) []string {
+	if w.columns != columns {
+		w.lines, _ = card.Draw(convert.CardRows(w.What), columns)
+		w.columns, w.seen = columns, make([]bool, len(w.lines))
+	}
+	return w.lines
 }
 
 func runInbox(a *app, cmd *cobra.Command) error {
-	b := &inbox{a: a, cmd: cmd, client: a.dial(cmd), inputs: map[string]json.RawMessage{}}
+	b := &inbox{a: a, cmd: cmd, client: a.dial(cmd), cards: map[string]*wholeCard{}}
 	ctx, cancel := a.answer(cmd)
 	_, err := b.client.Asks(ctx)
 	cancel()
@@ -148,17 +179,22 @@ func (b *inbox) hear(h heard) {
 		b.asks = append(b.asks, h.Ask)
 	case client.AskAnswerIn:
 		drop(h.Ask.ID)
-		delete(b.inputs, h.Ask.ID)
+		delete(b.cards, h.Ask.ID)
 		b.note = about(h.Ask.Tool, h.Ask.Subject) + ": " + answeredWords(h.Ask.Answered)
 	}
+	b.settle() // rows have moved
 	if b.at() < 0 && len(b.asks) > 0 {
 		b.choose(b.asks[0].ID)
 	}
 }
 
-// choose selects an ask that no key has selected.
+// settle shuts the answers for a moment: the screen has changed.
+func (b *inbox) settle() { b.settled = time.Now().Add(settleTime) }
+
+// choose selects an ask.
 func (b *inbox) choose(id string) {
-	b.selected, b.settled, b.whole, b.scroll = id, time.Now().Add(settleTime), false, 0
+	b.selected, b.whole, b.scroll = id, false, 0
+	b.settle()
 }
 
 // at is the index of the selected ask; -1 = there is none.
@@ -180,6 +216,9 @@ func (b *inbox) press(ctx context.Context, key string) bool {
 		b.help = true
 	case "\r", "\n":
 		b.whole, b.scroll = !b.whole, 0
+		b.settle()
+	case " ":
+		b.whole, b.scroll = true, b.scroll+b.page
 	case "j", "\x1b[B", "\x1bOB":
 		b.move(1)
 	case "k", "\x1b[A", "\x1bOA":
@@ -200,8 +239,7 @@ func (b *inbox) move(by int) {
 		return
 	}
 	if len(b.asks) > 0 {
-		b.selected = b.asks[min(max(b.at()+by, 0), len(b.asks)-1)].ID
-		b.settled = time.Time{}
+		b.choose(b.asks[min(max(b.at()+by, 0), len(b.asks)-1)].ID)
 	}
 }
 
@@ -210,8 +248,17 @@ func (b *inbox) answer(ctx context.Context, r client.AskReply) {
 	if at < 0 {
 		return
 	}
-	if time.Now().Before(b.settled) {
-		b.note = "another call is selected now: look at it, and press the key again"
+	if r.Answer == client.OutcomeAllow {
+		whole := b.card(b.asks[at])
+		if why := whole.shut(); why != "" {
+			b.note = "it cannot be allowed yet: " + why
+			return
+		}
+		r.Digest = whole.Digest
+	}
+	now, before := time.Now(), b.pressed
+	if b.pressed = now; now.Before(b.settled) || now.Sub(before) < settleTime {
+		b.note = "the screen has just changed, or a key was pressed twice: look, and press the key again"
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.a.within)
@@ -227,19 +274,35 @@ func (b *inbox) answer(ctx context.Context, r client.AskReply) {
 	}
 }
 
-// input is all of the input of the selected ask.
-func (b *inbox) input(ask client.Ask) json.RawMessage {
-	if ask.Input != nil || ask.Bytes == 0 {
-		return ask.Input
+// card is the whole card of an ask; without one, a short one.
+func (b *inbox) card(ask client.Ask) *wholeCard {
+	if known := b.cards[ask.ID]; known != nil && known.Whole {
+		return known
 	}
-	if b.inputs[ask.ID] == nil {
+	found := ask.Card
+	if found == nil || !found.Whole {
 		ctx, cancel := context.WithTimeout(b.cmd.Context(), b.a.within)
 		defer cancel()
-		if all, err := b.client.Ask(ctx, ask.ID); err == nil {
-			b.inputs[ask.ID] = all.Input
+		if all, err := b.client.Ask(ctx, ask.ID); err == nil && all.Card != nil {
+			found = all.Card
 		}
 	}
-	return b.inputs[ask.ID]
+	if found == nil {
+		found = &client.Card{}
+	}
+	b.cards[ask.ID] = &wholeCard{Card: found}
+	return b.cards[ask.ID]
+}
+
+// shut says why the call cannot be allowed yet; "" = it can.
+func (w *wholeCard) shut() string {
+	switch left := w.unseen(); {
+	case !w.Whole || w.Digest == "":
+		return "not all of it is here"
+	case w.columns == 0 || left > 0:
+		return fmt.Sprintf("%d of %d lines were on the screen (Enter, then Space)", len(w.seen)-left, len(w.seen))
+	}
+	return ""
 }
 
 // paint draws the picture and fills the screen with it: no line wraps, none scrolls.
@@ -253,12 +316,13 @@ func (b *inbox) paint() error {
 	}
 	p := b.a.printer(b.a.out)
 	p.width, p.wide = width, false
-	lines, keys := b.picture(p, width, height-1)
-	foot := []string{cut(keys, width, false)}
+	var foot []string
 	if b.note != "" {
 		foot = wrapped(b.note, width)
-		foot = foot[:min(len(foot), max(1, height/2))]
+		foot = foot[:min(len(foot), max(1, height/3))]
 	}
+	lines, keys := b.picture(p, width, height-len(foot)-1)
+	foot = append(foot, cut(keys, width, false))
 	var out strings.Builder
 	out.WriteString("\x1b[H")
 	for _, line := range lines[:min(len(lines), height-len(foot))] {
@@ -284,27 +348,54 @@ func (b *inbox) picture(p *printer, width, height int) (lines []string, keys str
 	case b.whole:
 		return b.wholeInput(p, b.asks[at], width, height)
 	}
-	list := b.list(p, at, max(3, height/2-3))
-	detail := b.drawn(p, func(p *printer) {
-		ask := b.asks[at]
-		ask.Input = nil
-		p.line()
-		p.ask(ask)
-	})
-	detail = detail[:min(len(detail), max(4, height-len(list)-4))]
-	input := broken(inputLines(b.input(b.asks[at])), width-2)
-	lines = append(append(list, detail...), p.paint(bold, "input"))
-	keys = "a allow   d deny   s session   Enter input   ? help   q quit"
-	room := max(0, height-len(lines))
-	if len(input) > room {
-		keys = fmt.Sprintf("%d more lines of input: Enter   %s", len(input)-room, keys)
-		input = input[:room]
+	ask := b.asks[at]
+	whole := b.card(ask)
+	list := b.list(p, at, max(1, min(5, height/4)))
+	says := b.saysLines(p, whole.Card, width, max(6, height/2))
+	room := max(1, height-len(list)-len(says)-2)
+	all := whole.draw(width)
+	shown := all
+	if len(all) > room {
+		short := whole.Card
+		if ask.Card != nil {
+			short = ask.Card
+		}
+		if shown, _ = card.Draw(convert.CardRows(short.What), width); len(shown) > room {
+			more := fmt.Sprintf(" ╱╱╱  %d more lines of the screen: Enter", len(all)-room+1)
+			shown = append(shown[:max(0, room-1)], more)
+		}
+	} else {
+		whole.saw(0, len(all))
 	}
-	for _, line := range input {
-		lines = append(lines, "  "+line)
-	}
-	return lines, keys
+	lines = append(append(append(list, p.rule(width)), shown...), p.rule(width))
+	return append(lines, says...), b.keys(whole, "Enter all   ? help   q quit")
 }
+
+// saw notes lines that are on the screen.
+func (w *wholeCard) saw(from, to int) {
+	for i := from; i < to; i++ {
+		w.seen[i] = true
+	}
+}
+
+// keys says which answers there are, and why Allow is shut.
+func (b *inbox) keys(w *wholeCard, more string) string {
+	allow := "a allow   s session"
+	if why := w.shut(); why != "" {
+		allow = "allow: " + why
+	} else if w.Hidden {
+		allow = "a allow"
+	}
+	return "d deny   " + allow + "   " + more
+}
+
+// saysLines are the sentences of a card, at most so many lines.
+func (b *inbox) saysLines(p *printer, c *client.Card, width, most int) []string {
+	lines := b.drawn(p, func(p *printer) { p.says(c) })
+	return lines[:min(len(lines), most)]
+}
+
+func (p *printer) rule(width int) string { return strings.Repeat("─", width) }
 
 // list draws the rows around the selected one.
 func (b *inbox) list(p *printer, at, room int) []string {
@@ -329,15 +420,15 @@ func (b *inbox) list(p *printer, at, room int) []string {
 }
 
 func (b *inbox) wholeInput(p *printer, ask client.Ask, width, height int) (lines []string, keys string) {
-	input := broken(inputLines(b.input(ask)), width)
-	b.scroll = min(b.scroll, max(0, len(input)-height+2))
-	lines = append(lines, p.paint(bold, cut("input of "+about(ask.Tool, ask.Subject), width, false)), "")
-	lines = append(lines, input[b.scroll:min(len(input), b.scroll+max(1, height-2))]...)
-	keys = "a allow   d deny   s session   Enter back"
-	if more := len(input) - b.scroll - (height - 2); more > 0 {
-		keys = fmt.Sprintf("%d more lines: down   %s", more, keys)
-	}
-	return lines, keys
+	whole := b.card(ask)
+	all := whole.draw(width)
+	b.page = max(1, height-2)
+	b.scroll = max(0, min(b.scroll, len(all)-b.page))
+	end := min(len(all), b.scroll+b.page)
+	whole.saw(b.scroll, end)
+	title := fmt.Sprintf("%s  lines %d to %d of %d", about(ask.Tool, ask.Subject), b.scroll+1, end, len(all))
+	lines = append(lines, p.paint(bold, cut(title, width, false)), p.rule(width))
+	return append(lines, all[b.scroll:end]...), b.keys(whole, "Space on   Enter back")
 }
 
 // drawn is what draw prints, as lines.
@@ -351,49 +442,4 @@ func (b *inbox) drawn(p *printer, draw func(*printer)) []string {
 		lines = append(lines, cut(line, p.width, false))
 	}
 	return lines
-}
-
-// inputLines are the arguments of a call as a person reads them: a text as it is, with
-// its lines; everything else as JSON. Nothing in them does anything on a terminal.
-func inputLines(input json.RawMessage) (lines []string) {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil {
-		return strings.Split(escape(string(input), keepNewlines), "\n")
-	}
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(a, b) })
-	for _, name := range names {
-		var value string
-		if json.Unmarshal(members[name], &value) != nil {
-			var indented bytes.Buffer
-			if json.Indent(&indented, members[name], "", "  ") != nil {
-				indented.Write(members[name])
-			}
-			value = indented.String()
-		}
-		value = strings.ReplaceAll(value, "\t", "    ")
-		parts := strings.Split(escape(value, keepNewlines), "\n")
-		lines = append(lines, escape(name, keepNothing)+": "+parts[0])
-		for _, part := range parts[1:] {
-			lines = append(lines, "  "+part)
-		}
-	}
-	return lines
-}
-
-// broken breaks lines at width: none of an input may be out of sight.
-func broken(lines []string, width int) (out []string) {
-	for _, line := range lines {
-		for {
-			part := runewidth.Truncate(line, max(2, width), "")
-			out = append(out, part)
-			if line = line[len(part):]; line == "" {
-				break
-			}
-		}
-	}
-	return out
 }

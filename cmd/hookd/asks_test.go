@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/hooktest"
@@ -103,11 +104,16 @@ func TestAskFromAnotherTerminal(t *testing.T) {
 	ask := h.heldAsk("git push --force")
 	h.says(0, "git push --force", "asks")
 	h.says(0, "git push --force", "sessions", "--state", "waiting")
-	h.says(0, "command: git push --force", "asks", ending(ask.ID))
+	h.says(0, "git push --force", "asks", ending(ask.ID))
 	h.says(2, "--like is for an answer that is remembered", "allow-ask", ask.ID, "--like", "git push *")
-	h.says(2, "does not cover this call", "allow-ask", ask.ID, "--for", "session", "--like", "git pull *")
+	h.says(2, "does not cover this call", "allow-ask", ask.ID, "--digest", ask.Card.Digest[:8],
+		"--for", "session", "--like", "git pull *")
+	h.says(2, "an allow names the digest of what was shown", "allow-ask", ending(ask.ID))
+	h.says(2, "the digest is not that of this ask", "allow-ask", ending(ask.ID), "--digest", "00000000")
+	h.says(2, "the digest is not that of this ask", "allow-ask", ending(ask.ID), "--digest", ask.Card.Digest[:4])
+	h.says(0, "--digest "+ask.Card.Digest[:8], "asks", ending(ask.ID))
 	h.says(0, "remembered allow like git push * in /p, for this session", "allow-ask", ending(ask.ID),
-		"--for", "session", "--like", "git push *")
+		"--digest", ask.Card.Digest[:8], "--for", "session", "--like", "git push *")
 	h.answer(s, `"permission_decision":"allow"`)
 	h.says(1, "it was answered before: allow", "deny-ask", ask.ID)
 	h.says(0, "no such sessions", "sessions", "--state", "waiting")
@@ -145,9 +151,10 @@ func TestAskAnsweredByItsOwnAgent(t *testing.T) {
 	h.present()
 	agent := h.command("emit", "PreToolUse", "--wait", "--dialect", "codex", "--data",
 		`{"tool_name":"Bash","tool_input":{"command":"git push"}}`)
+	digest := `$("$HOOKD" asks -o json | sed -n 's/.*"digest": "\(.*\)",/\1/p' | head -1)`
 	script := `"$HOOKD" emit PreToolUse --wait --dialect codex --session s ` +
 		`--data '{"tool_name":"Bash","tool_input":{"command":"git push"}}' & ` +
-		`until "$HOOKD" allow-ask "$("$HOOKD" asks -o json | sed -n 's/.*"id": "\(.*\)",/\1/p' | head -1)" 2>&1 | ` +
+		`until "$HOOKD" allow-ask "$("$HOOKD" asks -o json | sed -n 's/.*"id": "\(.*\)",/\1/p' | head -1)" --digest "` + digest + `" 2>&1 | ` +
 		`grep "does not count"; do :; done; wait`
 	shell := exec.Command("/bin/sh", "-c", script)
 	shell.Env = append(agent.Env, "HOOKD="+agent.Path)
@@ -176,7 +183,7 @@ func TestAskAnsweredByItsOwnAgent(t *testing.T) {
 func TestAskAnsweredByAHook(t *testing.T) {
 	h := newAskHome(t)
 	h.write("hooks/robot/HOOK.yaml", "name: robot\nevents: hookd:ask\ntype: script\nscript: |\n"+
-		`  exec "$HOOKD" allow-ask "$(sed -n 's/.*"allow":"hookd allow-ask \([^"]*\)".*/\1/p')"`+
+		`  exec "$HOOKD" allow-ask $(sed -n 's/.*"allow":"hookd allow-ask \([^"]*\)".*/\1/p')`+
 		"\nenv: {HOOKD: "+hookdBinary(t, h.dir)+", LIBREFANG_HOME: "+h.dir+"}\n")
 	if out, code := h.hookd("reload"); code != 0 {
 		t.Fatal(out)
@@ -222,15 +229,36 @@ func TestAsksInbox(t *testing.T) {
 	sees("No call waits for an answer")
 	long := "git push " + strings.Repeat("x", 2000) + " the-end"
 	s := hooktest.Send(t, h.client.Socket(), codexCall(long, "s"))
-	sees("reason   a push")
-	sees("more lines of input: Enter")
-
-	hooktest.Until(t, "the key is taken", func() bool { // not at once: a call that was just selected cannot be answered
-		_, err := screen.WriteString("s")
+	sees("push: a push")
+	sees("characters left out")
+	press := func(key string) {
+		t.Helper()
+		_, err := screen.WriteString(key)
 		hooktest.Must(t, err)
+	}
+	granted := func() int {
 		grants, err := h.client.Grants(t.Context())
-		return err == nil && len(grants) == 1
+		hooktest.Must(t, err)
+		return len(grants)
+	}
+	// A part of the call was not on the screen yet: no key allows it.
+	sees("allow: 0 of ")
+
+	press("s")
+	sees("it cannot be allowed yet")
+	press("\r")
+	hooktest.Until(t, "the whole call was on the screen", func() bool {
+		press(" ") // a page further; at the end it does nothing
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Contains(shown.String(), "a allow   s session")
 	})
+	for granted() == 0 {
+		now := time.Now()
+		hooktest.Until(t, "the screen has stood for a while", func() bool { return time.Since(now) > 2*settleTime })
+		press("s")
+		hooktest.Until(t, "the key is answered", func() bool { return granted() > 0 || time.Since(now) > 4*settleTime })
+	}
 	h.answer(s, `"permission_decision":"allow"`)
 	_, err := screen.WriteString("q")
 	hooktest.Must(t, err)

@@ -85,7 +85,24 @@ func (a *app) verify(cmd *cobra.Command, c *audit.Checker, args []string) (audit
 		c.AddNext(r, prev)
 		return nil
 	})
+	if err == nil && head.N == 0 {
+		err = a.checkEmpty(cmd, c)
+	}
 	return c.End(true, &head), err
+}
+
+// checkEmpty compares a chain without records with the denials on record.
+func (a *app) checkEmpty(cmd *cobra.Command, c *audit.Checker) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	n, err := store.Unchained(cmd.Context(), cfg.StorePath)
+	if err != nil {
+		return fail(exitFailed, "see what is in its way with `hookd doctor`", "read %s: %w", cfg.StorePath, err)
+	}
+	c.Empty(n)
+	return nil
 }
 
 func eachExported(file string, each func(audit.Record, audit.Hash)) error {

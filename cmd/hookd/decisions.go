@@ -57,7 +57,7 @@ the table shows it, it shows that decision with its runs.`,
 	f.add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
-	_ = cmd.RegisterFlagCompletionFunc("decision", words("deny", "ask", "allow", "none"))
+	_ = cmd.RegisterFlagCompletionFunc("decision", words(outcomes()...))
 	_ = cmd.RegisterFlagCompletionFunc("tool", words(toolNames()...))
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	return cmd
@@ -78,7 +78,7 @@ type decisionFlags struct {
 func (f *decisionFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	for _, v := range []struct{ name, parameter, usage string }{
-		{"decision", "decision", "deny, ask, allow or none; several by comma"},
+		{"decision", "decision", "deny, ask, rewrite, allow, context or none; several by comma"},
 		{"tool", "tool", "of calls of this tool, such as shell"},
 		{"agent", "agent", "of this agent: its name, its id, or such as claude-code"},
 		{"session", "session", "of this session_id"},
@@ -176,8 +176,8 @@ func (p *printer) decisions(list []client.Decision) {
 	var rows [][]cell
 	for _, d := range list {
 		row := []cell{
-			text(p.when(d.Time)),
-			outcome(d.Decision),
+			text(p.when(decidedAt(d))),
+			outcome(d.Outcome),
 			text(agentName(d.AgentName, d.AgentID, d.Dialect)),
 			text(d.Tool),
 			text(d.Subject),
@@ -200,6 +200,19 @@ func (p *printer) decisions(list []client.Decision) {
 	p.table(header, rows)
 }
 
+// outcomes are the words that decisions are searched for by.
+func outcomes() (list []string) {
+	for _, o := range events.Outcomes() {
+		list = append(list, string(o))
+	}
+	return list
+}
+
+// decidedAt is when a decision was made. The newest one is first.
+func decidedAt(d client.Decision) time.Time {
+	return d.Time.Add(time.Duration(d.DurationMS * float64(time.Millisecond)))
+}
+
 // outcome is a decision in its colour.
 func outcome(o client.Outcome) cell {
 	switch o {
@@ -209,6 +222,8 @@ func outcome(o client.Outcome) cell {
 		return cell{string(o), yellow}
 	case client.OutcomeAllow:
 		return cell{string(o), green}
+	case client.OutcomeRewrite:
+		return cell{string(o), yellow}
 	}
 	return text(string(o))
 }
@@ -226,7 +241,7 @@ func because(d client.Decision) string {
 func reasons(d client.Decision) string {
 	why := withoutName(firstLine(d.Reason), d.DecidedBy...)
 	if len(d.Rewrote) > 0 {
-		why = strings.Join(nonEmpty([]string{why, "rewrote " + strings.Join(d.Rewrote, ", ")}), "; ")
+		why = strings.Join(nonEmpty([]string{why, rewroteWords(d)}), "; ")
 	}
 	if d.Answered != nil {
 		why = strings.Join(nonEmpty([]string{why, answeredWords(d.Answered)}), "; ")
@@ -235,6 +250,31 @@ func reasons(d client.Decision) string {
 		why = strings.Join(nonEmpty([]string{why, would(s)}), "; ")
 	}
 	return why
+}
+
+// rewroteWords says what hooks changed, and what runs instead.
+func rewroteWords(d client.Decision) string {
+	words := "rewrote " + strings.Join(d.Rewrote, ", ")
+	if d.NewSubject != "" {
+		words += " to: " + d.NewSubject
+	}
+	return words
+}
+
+// toldWords says what the agent heard; "" = its sender says nothing of that.
+func toldWords(d client.Decision) string {
+	switch t := d.Told; {
+	case t == nil:
+		return ""
+	case t.Unsure != "":
+		return "not known: " + t.Unsure
+	default:
+		words := string(t.Decision)
+		if t.Rewrote {
+			words += ", with another input"
+		}
+		return strings.Join(nonEmpty([]string{words, t.Reason}), ": ")
+	}
 }
 
 // would says what a hook in the shadow would have decided, and why.
@@ -292,15 +332,18 @@ func (p *printer) decision(d client.Decision, runs []client.Run) {
 		shadows[i] = would(s)
 	}
 	p.pairs(
-		pair{"decision", outcome(d.Decision)},
+		pair{"decision", outcome(d.Outcome)},
 		kv("about", about(d.Tool, d.Subject)),
 		kv("decided by", strings.Join(d.DecidedBy, ", ")),
 		kv("reason", d.Reason),
+		kv("told", toldWords(d)),
 		kv("rewrote", strings.Join(d.Rewrote, ", ")),
+		kv("new input", string(d.NewInput)),
 		kv("shadow", strings.Join(shadows, "\n")),
 		kv("event", d.Event+" "+d.EventID),
 		kv("agent", strings.Join(nonEmpty([]string{d.AgentName, d.AgentID, string(d.Dialect)}), " ")),
 		kv("session", d.SessionID),
+		kv("call", d.CallID),
 		kv("folder", d.Cwd),
 		kv("time", d.Time.Local().Format(time.RFC3339Nano)),
 		kv("took", millis(d.DurationMS)),

@@ -13,7 +13,6 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/connect"
 	"github.com/hookd/hookd/internal/doctor"
-	"github.com/hookd/hookd/internal/service"
 )
 
 func doctorCommand(a *app) *cobra.Command {
@@ -71,9 +70,9 @@ The exit code is 1 when something needs you; a note does not.`,
 
 // serviceFindings returns the state of the service.
 func (a *app) serviceFindings(cmd *cobra.Command) (list []doctor.Finding) {
-	m, err := service.This()
+	m, err := machineOf(cmd)
 	if err != nil {
-		return nil // no home directory: doctor has said so
+		return nil // no home directory, or not root: doctor has said so
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.within, 10*time.Second))
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -13,9 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/duration"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 func emitCommand(a *app) *cobra.Command {
@@ -32,7 +36,7 @@ what they answered; the exit code is then 1 when the event was denied.`,
 		Args:              one("EVENT"),
 		ValidArgsFunction: eventNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			env, err := ev.envelope(a, args[0])
+			env, err := ev.whole(a, args[0], "")
 			if err != nil {
 				return err
 			}
@@ -102,6 +106,25 @@ func (f *eventFlags) envelope(a *app, name string) (events.Envelope, error) {
 	return parsed, nil
 }
 
+// whole is envelope, where the arguments of a tool call alone are a call of tool; "" = of the one
+// that takes them. It says so, and that an event which is about a call has none.
+func (f *eventFlags) whole(a *app, name, tool string) (events.Envelope, error) {
+	env, err := f.envelope(a, name)
+	if err != nil {
+		return env, err
+	}
+	whole, changed := match.Whole(env, tool)
+	field := match.ToolField(events.For(whole.Dialect, whole.Event))
+	own, _ := rawjson.GetString(whole.Data, field)
+	switch {
+	case changed && tool == "":
+		fmt.Fprintf(a.errOut, "note: the data is sent as the arguments of a call of %s\n", own)
+	case field != "" && own == "":
+		fmt.Fprintf(a.errOut, "note: the data names no tool: guards see no call; type --data '{\"command\":\"ls\"}'\n")
+	}
+	return whole, nil
+}
+
 // readData returns the value of --data as JSON; nil when it was not given.
 func readData(a *app, value string) (json.RawMessage, error) {
 	data, where := []byte(value), "--data"
@@ -159,10 +182,32 @@ func emit(a *app, cmd *cobra.Command, env events.Envelope) error {
 	if err := a.print(answer, func(p *printer) { p.answer(env.Event, answer) }); err != nil {
 		return err
 	}
+	if unseen(env, answer) && a.format != "json" {
+		a.unseen(cmd, env)
+	}
 	if answer.Verdict != nil && !answer.Verdict.Allowed {
 		return said(exitFailed)
 	}
 	return nil
+}
+
+// unseen reports whether an event that hooks can decide was decided by none.
+func unseen(env events.Envelope, answer client.Answer) bool {
+	return env.Wait && len(answer.Runs) == 0 && events.For(env.Dialect, env.Event).Decidable
+}
+
+// unseen says why hooks do not look at an event.
+func (a *app) unseen(cmd *cobra.Command, env events.Envelope) {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return // the answer is what was asked for
+	}
+	for _, h := range catalog.Match(cfg, env).Hooks {
+		if !h.Runs && h.Why != "" {
+			hook, why := escape(h.Hook, keepNothing), escape(h.Why, keepNothing)
+			fmt.Fprintf(a.errOut, "%s does not look at it: %s\n", hook, why)
+		}
+	}
 }
 
 func (p *printer) answer(event string, answer client.Answer) {
@@ -182,7 +227,13 @@ func (p *printer) answer(event string, answer client.Answer) {
 		p.linef("hooks: %s", strings.Join(answer.Matched, ", "))
 		p.misspelled(event)
 	}
-	if answer.Verdict != nil {
+	if answer.Verdict != nil && len(answer.Runs) == 0 && answer.Verdict.Allowed && !observes(event) {
+		word := "not decided: no hook looked at it"
+		if len(answer.Matched) > 0 {
+			word = "not decided: hooks watch it, and none decides"
+		}
+		p.line(p.paint(yellow, word))
+	} else if answer.Verdict != nil {
 		p.verdict(answer.Verdict, observes(event))
 	}
 	if len(answer.Runs) > 0 {

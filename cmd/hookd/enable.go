@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -152,6 +153,8 @@ func (a *app) switched(cmd *cobra.Command, s switched) error {
 	switch {
 	case err == nil || isRejection(err): // of another hook's file
 		s.Reloaded = true
+	case leftToDaemon(err):
+		s.Reloaded, s.Note = true, cmp.Or(s.Note, "the daemon reads it by itself, or when a person has it reload")
 	case !errors.Is(err, client.ErrNotRunning):
 		return err
 	}

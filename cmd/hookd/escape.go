@@ -16,6 +16,9 @@ const (
 // escape makes text harmless on a terminal.
 func escape(s string, k harmless.Keep) string { return harmless.Text(s, k) }
 
+// withoutColours is what a program printed without its colours.
+func withoutColours(s string) string { return harmless.WithoutColours(s) }
+
 // quote makes text a word of a command that a person is to type.
 func quote(s string) string { return harmless.Quote(s) }
 

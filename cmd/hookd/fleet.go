@@ -319,7 +319,7 @@ func (p *printer) fleetDecision(d client.FleetDecision, asJSON bool) {
 	}
 	v := d.Decision
 	p.line(p.fit(strings.Join([]string{
-		p.when(v.Time), d.Machine, string(v.Decision), agentName(v.AgentName, v.AgentID, v.Dialect),
+		p.when(v.Time), d.Machine, string(v.Outcome), agentName(v.AgentName, v.AgentID, v.Dialect),
 		about(v.Tool, v.Subject), because(v),
 	}, "  ")))
 }
@@ -333,7 +333,7 @@ func (p *printer) fleetDecisions(list []client.FleetDecision) {
 	for _, m := range list {
 		d := m.Decision
 		rows = append(rows, []cell{
-			text(p.when(d.Time)), text(m.Machine), outcome(d.Decision),
+			text(p.when(decidedAt(d))), text(m.Machine), outcome(d.Outcome),
 			text(agentName(d.AgentName, d.AgentID, d.Dialect)), text(d.Tool), text(d.Subject), text(because(d)),
 		})
 	}

@@ -27,7 +27,7 @@ func fleetAsks(a *app, cmd *cobra.Command) error {
 
 // answerFleet signs the answer to an ask of any machine, and waits until that machine says
 // how the ask has ended.
-func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key string, r client.AskReply) error {
+func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key, digest string, r client.AskReply) error {
 	if r.For != "" || r.Like != "" {
 		return fail(exitUsage, "answer without --for and --like", "an answer from another machine counts once")
 	}
@@ -43,8 +43,13 @@ func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key string
 	if err != nil {
 		return err
 	}
+	if r.Answer == client.OutcomeAllow {
+		if err := a.seen(found.Ask, digest, " --key "+quote(key), &r); err != nil {
+			return err
+		}
+	}
 	s := api.FleetStatement{
-		Tenant: info.Tenant, Machine: found.Machine, Ask: found.Ask.ID, About: found.About,
+		Tenant: info.Tenant, Machine: found.Machine, Ask: found.Ask.ID, About: r.Digest,
 		Answer: events.Outcome(r.Answer), Message: r.Message, Until: found.Ask.Until, Time: time.Now().UTC(),
 	}
 	signed := client.FleetAnswer(fleet.SignAnswer(s, signer))

@@ -150,7 +150,7 @@ func (p *printer) record(r client.Record) {
 		)
 	case r.Decision != nil:
 		d := r.Decision
-		p.entry(d.Time.Add(time.Duration(d.DurationMS*float64(time.Millisecond))), r.Seq, outcome(d.Decision),
+		p.entry(decidedAt(*d), r.Seq, outcome(d.Outcome),
 			p.fitting(agentName(d.AgentName, d.AgentID, d.Dialect), d.Event, d.Tool, d.Subject, because(*d))...)
 	case r.Start != nil:
 		s := r.Start

@@ -46,7 +46,7 @@ func initCommand(a *app) *cobra.Command {
 		Long: `init goes through four steps and asks before each thing that it does:
 
   agents   connects the agents that it finds on this machine
-  hooks    adds three hooks of the gallery: command-guard, secret-guard, audit-log
+  hooks    adds hooks of the gallery: command-guard, secret-guard, self-guard, audit-log
   service  runs hookd as a service of your user; where there is no service manager
            it starts hookd in the background, and says how to keep it running
   check    sends one tool call of each agent through hookd, and shows what is wrong
@@ -419,9 +419,9 @@ func (w *initRun) try() {
 	w.title("Try it")
 	switch {
 	case guarded && len(agents) > 0:
-		w.p.linef("  Let %s run `mkfs --help`: command-guard denies it.", agents[0])
+		w.p.linef("  Let %s run `mkfs /dev/sdzz`: command-guard denies it.", agents[0])
 	case guarded:
-		rows = append(rows, [2]string{`hookd emit PreToolUse --wait --data '{"tool_name":"Bash","tool_input":{"command":"mkfs"}}'`, ""})
+		rows = append(rows, [2]string{`hookd emit PreToolUse --wait --data '{"tool_name":"Bash","tool_input":{"command":"mkfs /dev/sdzz"}}'`, ""})
 	}
 	if dir, ok := w.offPath(); ok {
 		rows = append(rows, [2]string{`export PATH="` + dir + `:$PATH"`, "hookd is not on this shell's PATH"})

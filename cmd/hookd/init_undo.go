@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/service"
 	"github.com/hookd/hookd/internal/starter"
 )
@@ -136,7 +137,7 @@ func (w *initRun) stop(pid int) {
 	}
 	// Its socket closes before it ends, and another start would find its lock taken.
 	// Where no process collects its end the pid stays: it has ended all the same.
-	within(5*time.Second, func() bool { return syscall.Kill(pid, 0) != nil })
+	within(5*time.Second, func() bool { return proc.Ended(pid) })
 	w.answer.Daemon = &initDaemon{State: "not running"}
 	w.say(green, "stopped", "hookd, pid %d", pid)
 }

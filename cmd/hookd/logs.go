@@ -175,7 +175,7 @@ func (p *printer) run(r client.Run) {
 		kv("spawned", r.Spawned),
 		kv("input", r.Input),
 		kv("started", r.Started.Local().Format(time.RFC3339Nano)),
-		kv("took", fmt.Sprintf("%s, after %s in the queue", millis(r.DurationMS), millis(r.QueueMS))),
+		kv("took", fmt.Sprintf("%s, %s", millis(r.DurationMS), waitedWords(r))),
 		kv("run", r.ID),
 		kv("source", r.Source),
 		kv("digest", r.Digest),
@@ -184,18 +184,27 @@ func (p *printer) run(r client.Run) {
 	p.output("stderr", r.Stderr)
 }
 
-// output writes what was kept of a stream, and how much is missing between.
+// output writes what was kept of a stream without its colours, and how much is missing
+// between.
 func (p *printer) output(name string, o client.Output) {
 	if o.Bytes == 0 {
 		p.line(p.paint(bold, name), " nothing")
 		return
 	}
 	p.line(p.paint(bold, name), fmt.Sprintf(" %d bytes", o.Bytes))
-	p.block(o.Head)
+	p.block(withoutColours(o.Head))
 	if o.Truncated() {
 		p.linef("  … %d bytes are not kept …", o.Bytes-int64(len(o.Head)+len(o.Tail)))
 	}
 	if o.Tail != "" {
-		p.block(o.Tail)
+		p.block(withoutColours(o.Tail))
 	}
+}
+
+// waitedWords says how long after its event a run began: one that an agent waits for is in no queue.
+func waitedWords(r client.Run) string {
+	if r.Awaited {
+		return millis(r.QueueMS) + " after its event"
+	}
+	return "after " + millis(r.QueueMS) + " in the queue"
 }

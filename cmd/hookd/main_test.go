@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 			"exits":     exits,
 			"signal":    signalDaemon,
 			"mute":      mute,
+			"terminal":  onTerminal,
 			"gitserver": gitServer,
 
 			"buildbridge": buildBridge,
@@ -145,6 +146,28 @@ func signalDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	var status struct{ PID int }
 	ts.Check(json.Unmarshal([]byte(output(ts, "hookd", "status", "-o", "json")), &status))
 	ts.Check(syscall.Kill(status.PID, signals[args[0]]))
+}
+
+// terminal OUT KEYS COMMAND… runs a command to its end on a terminal of its own, types what
+// is in the file KEYS, - for nothing, and writes all that it has shown to the file OUT.
+// The script's own ttyout may lose the end.
+func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: terminal OUT KEYS COMMAND…")
+	}
+	var keys []byte
+	if args[1] != "-" {
+		keys = []byte(ts.ReadFile(args[1]))
+	}
+	cmd := exec.Command(args[2], args[3:]...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"HOME", "HOOKD_HOOKS_DIR", "LIBREFANG_HOME", "NO_COLOR", "PATH", "TERM"} {
+		if value := ts.Getenv(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	wrote, err := hooktest.OnTerminal(cmd, keys)
+	ts.Check(errors.Join(err, os.WriteFile(ts.MkAbs(args[0]), wrote, 0o600)))
 }
 
 // mute PATH listens on a socket and never answers.

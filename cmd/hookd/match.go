@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,11 +26,8 @@ func matchCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if ev.data, err = withTool(a, ev.data, tool); err != nil {
-				return err
-			}
 			ev.wait = true
-			env, err := ev.envelope(a, args[0])
+			env, err := ev.whole(a, args[0], tool)
 			if err != nil {
 				return err
 			}
@@ -43,24 +39,6 @@ func matchCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&tool, "tool", "", "name of the tool, for hooks with a matcher or a filter")
 	settingFlags(cmd, "hooks_dir")
 	return cmd
-}
-
-// withTool adds tool_name to the data.
-func withTool(a *app, value, tool string) (string, error) {
-	if tool == "" {
-		return value, nil
-	}
-	data, err := readData(a, value)
-	if err != nil {
-		return "", err
-	}
-	members := map[string]json.RawMessage{}
-	if data != nil && json.Unmarshal(data, &members) != nil {
-		return string(data), nil // no object: the envelope's check says so
-	}
-	members["tool_name"], _ = json.Marshal(tool) // a string always can be
-	text, err := json.Marshal(members)
-	return string(text), err
 }
 
 func (p *printer) matches(m api.Matches) {

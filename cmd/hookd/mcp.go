@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
@@ -76,5 +77,10 @@ func wouldDeny(ctx context.Context, cfg config.Config, agent string, c mcp.Call)
 		return mcp.Would{}, fail(exitUsage, "", "%s tells hookd of no tool call before it is made", agent)
 	}
 	w, err := rehearse.WouldLocal(ctx, cfg, env)
-	return mcp.Would(w), err
+	told := mcp.Would(w)
+	told.Reason = api.WithoutWeakening(told.Reason)
+	for i, text := range told.Failed {
+		told.Failed[i] = api.WithoutWeakening(text)
+	}
+	return told, err
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/hookd/hookd/internal/convert"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/replacefile"
 	"github.com/hookd/hookd/internal/schema"
 	"github.com/hookd/hookd/sdk"
 )
@@ -141,7 +142,7 @@ func (n newHook) run(a *app, cmd *cobra.Command) error {
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
 		return fail(exitFailed, "choose another name, or see the one that is there with `hookd validate "+target+"`", "%s exists already; nothing was changed", target)
 	}
-	if err := os.MkdirAll(parent, 0o700); err != nil {
+	if err := replacefile.MkdirAll(parent); err != nil {
 		return fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
 	}
 	m, err := n.write(cfg, parent, target)
@@ -209,7 +210,8 @@ func (n newHook) refuse(v api.Validation, err error) error {
 func (n newHook) fill(dir, schemaFile string) (m made, err error) {
 	lang := languages[n.lang]
 	data := map[string]any{"Name": n.name, "EventsText": strings.Join(n.patterns, ", "), "Events": quoted(n.patterns),
-		"Command": lang.command, "Persistent": n.persistent, "Schema": schemaFile, "Module": "./hookd.mjs",
+		"Command": lang.command, "Persistent": n.persistent, "SDK": lang.sdk != nil,
+		"Schema": schemaFile, "Module": "./hookd.mjs",
 		"Tests": n.tests(),
 	}
 	if n.lang == "typescript" {

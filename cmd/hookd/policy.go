@@ -39,14 +39,14 @@ Without a command it shows what is in force.`,
 }
 
 func policySetCommand(a *app) *cobra.Command {
-	var key string
+	var key, name string
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "set URL|FILE|DIR|fleet",
 		Short: "Put a bundle in force, and follow its source",
 		Long: `set gets the bundle, checks that the key has signed it, and puts its hooks in force;
 when that fails nothing has changed. The source is an https:// URL, a file, or a
-folder of which the newest bundle counts. With fleet the machine has the bundle that
+folder of which the newest bundle counts. It is bound to the bundle's name. With fleet the machine has the bundle that
 ` + "`hookd fleet rollout`" + ` brings to it; a folder of that name is ./fleet.`,
 		Example: `  hookd policy set https://example.org/acme.bundle --key acme.pub
   hookd policy set fleet --key acme.pub
@@ -67,7 +67,7 @@ folder of which the newest bundle counts. With fleet the machine has the bundle 
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), policyTime)
 			defer cancel()
-			r, err := catalog.SetPolicy(ctx, cfg, args[0], key)
+			r, err := catalog.SetPolicy(ctx, cfg, args[0], key, name)
 			if err != nil {
 				return fail(exitFailed, "nothing has changed; correct the source or the key", "%w", err)
 			}
@@ -75,6 +75,8 @@ folder of which the newest bundle counts. With fleet the machine has the bundle 
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key that signs the bundles: its file or its text")
+	cmd.Flags().StringVar(&name, "name", "", "name of the bundle: the source cannot bring another of the same key (default: that of the one in force, "+
+		"else of the one that the source has now)")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before another key takes the place of the one that is set")
 	_ = cmd.MarkFlagFilename("key", "pub")
 	return cmd

@@ -30,7 +30,7 @@ func TestReadme(t *testing.T) {
 	for _, want := range []string{
 		"connected     claude-code: ~/.claude/settings.json", "added         command-guard: ",
 		"started       in the background", "PreToolUse came back after",
-		`"permissionDecision":"deny"`, "formats a disk", // Claude Code's answer
+		`"permissionDecision":"deny"`, "it writes to a disk", // Claude Code's answer
 		"no sudo: ask me to do it", "denied, exit code 1", // the first guard's
 		"command-guard", "git-checkpoint", "go test ",
 	} {
@@ -84,7 +84,7 @@ func newSession(t *testing.T) *session {
 	writeStandIn(t, filepath.Join(standIns, "make"),
 		`case $1 in test) exec `+tool("make")+` -n "$@" ;; *) exec `+tool("make")+` "$@" ;; esac`)
 	writeStandIn(t, filepath.Join(standIns, "claude"), `hook=$(sed -n 's/.*"command": "\([^"]*\)".*/\1/p' ~/.claude/settings.json | head -n 1)
-printf '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"%s","tool_name":"Bash","tool_input":{"command":"mkfs --help"}}' "$PWD" |
+printf '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"%s","tool_name":"Bash","tool_input":{"command":"mkfs /dev/sdzz"}}' "$PWD" |
   sh -c "$hook"`)
 	s.env = s.environment(standIns)
 	return s

@@ -82,9 +82,13 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
   hookd history                    see what ran`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			a.ready = true
-			return a.checkFormat()
+			shareSystem(cmd)
+			if err := a.checkFormat(); err != nil {
+				return err
+			}
+			return a.mayWeaken(cmd, args)
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -123,11 +127,12 @@ type group struct {
 func groups(a *app) []group {
 	return []group{
 		{"First steps", []*cobra.Command{
-			initCommand(a), newCommand(a), testCommand(a), whatIfCommand(a), emitCommand(a), doctorCommand(a),
+			initCommand(a), newCommand(a), guardCommand(a), testCommand(a), whatIfCommand(a), emitCommand(a),
+			doctorCommand(a),
 		}},
 		{"Look", []*cobra.Command{
 			asksCommand(a), uiCommand(a),
-			statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), decisionsCommand(a),
+			statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), factsCommand(a), decisionsCommand(a),
 			sessionsCommand(a), auditCommand(a),
 			historyCommand(a), logsCommand(a), tailCommand(a), psCommand(a), topCommand(a), statsCommand(a),
 			metricsCommand(a),
@@ -136,8 +141,10 @@ func groups(a *app) []group {
 		{"Change", []*cobra.Command{
 			editCommand(a), validateCommand(a), allowCommand(a), enableCommand(a), disableCommand(a), rmCommand(a),
 			answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about"),
-			answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about"), grantsCommand(a),
-			killCommand(a), replayCommand(a), dlqCommand(a), snapshotsCommand(a),
+			answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about"),
+			grantsCommand(a),
+			killCommand(a), replayCommand(a), dlqCommand(a), recoverCommand(a),
+			snapshotsCommand(a),
 		}},
 		{"Share", []*cobra.Command{
 			addCommand(a), updateCommand(a), outdatedCommand(a), removeCommand(a), trustCommand(a), importCommand(a),

@@ -23,8 +23,8 @@ import (
 
 // runFlags are the flags of `hookd run`.
 type runFlags struct {
-	policy, key, hooks, summary, failOn string
-	failClosed                          bool
+	policy, policyName, key, hooks, summary, failOn string
+	failClosed                                      bool
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -63,6 +63,7 @@ is 1 where the command ended well and a call was denied.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.policy, "policy", "", "signed bundle of hooks: a URL, a file or a folder")
+	cmd.Flags().StringVar(&f.policyName, "policy-name", "", "name that the policy must have (default: any that the key has signed)")
 	cmd.Flags().StringVar(&f.key, "key", "", "public key of the policy: its file or its text")
 	cmd.Flags().StringVar(&f.hooks, "hooks", "", "folder of hook folders (default: your hooks_dir)")
 	cmd.Flags().BoolVar(&f.failClosed, "fail-closed", false,
@@ -130,7 +131,7 @@ func (a *app) prepareRun(cmd *cobra.Command, cfg config.Config, r *oneshot.Run, 
 	defer cancel()
 	scratch := config.Default(r.Home)
 	if f.policy != "" {
-		if _, err := catalog.SetPolicy(ctx, scratch, f.policy, f.key); err != nil {
+		if _, err := catalog.SetPolicy(ctx, scratch, f.policy, f.key, f.policyName); err != nil {
 			return fail(exitFailed, "correct the source or the key; the command was not run", "%w", err)
 		}
 	} else if err := policy.NewHome(cfg.PolicyDir()).Copy(policy.NewHome(scratch.PolicyDir())); err != nil {

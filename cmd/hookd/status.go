@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/doctor"
 	"github.com/hookd/hookd/internal/system"
 )
 
@@ -97,6 +98,7 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("runs", tally(st.Runs, "none yet")),
 		kv("running", fmt.Sprintf("%s; %d queued (%d bytes)", tally(st.Running, "none"), st.Queued, st.QueuedBytes)),
 		kv("store", storeLine(st)),
+		kv("lost", lossLine(st.Store.Losses)),
 		kv("subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)),
 		kv("processes", kill+"; started by "+st.Starts),
 		kv("persistent", number(st.Copies)),
@@ -207,6 +209,18 @@ func storeLine(st client.DaemonInfo) string {
 		line += "; CANNOT BE WRITTEN since " + s.Since.Local().Format("2006-01-02 15:04:05") + ": " + s.Error
 	}
 	return line
+}
+
+// lossLine says what was lost or set aside, and how it is taken back; "" = nothing was.
+func lossLine(list []client.Loss) string {
+	if len(list) == 0 {
+		return ""
+	}
+	text := doctor.LossText(list[0])
+	if n := len(list) - 1; n > 0 {
+		text += fmt.Sprintf("; and %d more", n)
+	}
+	return text + "; type `hookd recover`"
 }
 
 func sizeText(n int64) string {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/service"
 )
 
@@ -68,7 +68,7 @@ func startAgain(done stopped) string {
 // awaitEnd waits until a process has ended.
 func awaitEnd(ctx context.Context, pid int) error {
 	for {
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		if proc.Ended(pid) {
 			return nil
 		}
 		select {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/replacefile"
 	"github.com/hookd/hookd/internal/system"
 )
 
@@ -20,8 +21,16 @@ func ofSystem(cmd *cobra.Command) bool {
 	return flag != nil && flag.Value.String() == "true"
 }
 
-// letDaemonRead lets the system daemon's user read what root has written into its folder:
-// commands write a home for one user alone. Only root can change it all the same.
+// shareSystem has root's commands write what the system daemon's user can read at once: it
+// takes up changes while a command goes on.
+func shareSystem(cmd *cobra.Command) {
+	if p := system.Here(); ofSystem(cmd) && cmd.Name() != "serve" && os.Geteuid() == p.Root {
+		replacefile.Share(p.Folder)
+	}
+}
+
+// letDaemonRead lets the system daemon's user read what a person has written into its
+// folder, by an editor that `hookd edit` starts, say. Only root can change it all the same.
 func letDaemonRead(p system.Place) error {
 	if os.Geteuid() != p.Root {
 		return nil

@@ -11,8 +11,8 @@ import hookd
 
 def handle(event):
     print(event.name, event.tool, event.data)
-    for words in event.command:  # each command in the line that a shell is to run
-        if words.program == "sudo":
+    for command in event.commands:  # each command that the call runs
+        if command.program == "sudo":
             return hookd.deny("no sudo: ask me to do it")
     return None
 

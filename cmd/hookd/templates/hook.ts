@@ -9,7 +9,7 @@ import { run, deny } from "{{.Module}}";
 
 run((event) => {
   console.log(event.name, event.tool, JSON.stringify(event.data));
-  for (const words of event.command) { // each command in the line that a shell is to run
-    if (words.program === "sudo") return deny("no sudo: ask me to do it");
+  for (const command of event.commands) { // each command that the call runs
+    if (command.program === "sudo") return deny("no sudo: ask me to do it");
   }
 });

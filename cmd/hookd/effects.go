@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/config"
+)
+
+// effect says what a command can do to guards.
+type effect struct {
+	kind effectKind
+	// unless names flags with which a command that weakens only looks.
+	unless []string
+	// only tells whether this command line weakens; nil = each does.
+	only func(cmd *cobra.Command, args []string) bool
+}
+
+type effectKind string
+
+const (
+	looks   effectKind = "looks"   // it changes nothing of hookd
+	acts    effectKind = "acts"    // it changes something, and no guard becomes weaker
+	answers effectKind = "answers" // it answers an ask: the daemon says who may
+	weakens effectKind = "weakens" // a guard may become weaker: an agent's process may not
+)
+
+// effects is the table of all commands. One that is not here weakens.
+var effects = map[string]effect{
+	"init":   {kind: weakens, unless: []string{"dry-run"}},
+	"new":    {kind: acts},
+	"test":   {kind: acts},
+	"whatif": {kind: looks},
+	"facts":  {kind: looks},
+	"emit":   {kind: acts},
+	"doctor": {kind: looks},
+
+	"asks":         {kind: answers},
+	"ui":           {kind: acts},
+	"status":       {kind: looks},
+	"list":         {kind: looks},
+	"show":         {kind: looks},
+	"match":        {kind: looks},
+	"decisions":    {kind: looks},
+	"sessions":     {kind: looks},
+	"audit":        {kind: looks},
+	"audit verify": {kind: looks},
+	"audit export": {kind: looks},
+	"history":      {kind: looks},
+	"logs":         {kind: looks},
+	"tail":         {kind: looks},
+	"ps":           {kind: looks},
+	"top":          {kind: looks},
+	"stats":        {kind: looks},
+	"metrics":      {kind: looks},
+	"events":       {kind: looks},
+	"config":       {kind: looks},
+
+	"edit":     {kind: weakens},
+	"validate": {kind: looks},
+	"enable":   {kind: acts},
+	"allow": {kind: weakens, only: func(cmd *cobra.Command, args []string) bool {
+		return len(args) > 0 || slices.ContainsFunc([]string{"all", "gone", "settings"}, cmd.Flags().Changed)
+	}},
+	"guard": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
+		return cmd.Flags().Changed("allow") || cmd.Flags().Changed("rewrite")
+	}},
+	"disable":         {kind: weakens},
+	"rm":              {kind: weakens},
+	"allow-ask":       {kind: answers},
+	"deny-ask":        {kind: answers},
+	"grants":          {kind: looks},
+	"grants revoke":   {kind: weakens},
+	"kill":            {kind: acts},
+	"recover":         {kind: acts},
+	"replay":          {kind: acts},
+	"dlq":             {kind: looks},
+	"dlq list":        {kind: looks},
+	"dlq show":        {kind: looks},
+	"dlq retry":       {kind: acts},
+	"dlq drop":        {kind: weakens},
+	"snapshots":       {kind: looks},
+	"snapshots list":  {kind: looks},
+	"snapshots show":  {kind: looks},
+	"snapshots undo":  {kind: acts},
+	"snapshots reset": {kind: acts},
+
+	"add": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
+		return cmd.Flags().Changed("frozen")
+	}},
+	"update":         {kind: weakens},
+	"outdated":       {kind: looks},
+	"remove":         {kind: weakens},
+	"trust":          {kind: weakens, unless: []string{"list"}},
+	"import":         {kind: acts},
+	"bundle":         {kind: looks},
+	"bundle keygen":  {kind: acts},
+	"bundle build":   {kind: acts},
+	"bundle show":    {kind: looks},
+	"policy":         {kind: looks},
+	"policy set":     {kind: weakens},
+	"policy update":  {kind: weakens},
+	"policy show":    {kind: looks},
+	"policy unset":   {kind: weakens},
+	"fleet":          {kind: looks},
+	"fleet status":   {kind: looks},
+	"fleet init":     {kind: weakens},
+	"fleet keygen":   {kind: acts},
+	"fleet user":     {kind: weakens},
+	"fleet rollout":  {kind: weakens},
+	"fleet rollouts": {kind: looks},
+	"fleet disable":  {kind: weakens},
+	"fleet enable":   {kind: weakens},
+
+	"connect":      {kind: weakens, unless: []string{"dry-run"}},
+	"disconnect":   {kind: weakens, unless: []string{"dry-run"}},
+	"bridge":       {kind: acts},
+	"mcp":          {kind: acts},
+	"token":        {kind: looks},
+	"token rotate": {kind: weakens},
+
+	"serve":     {kind: acts},
+	"run":       {kind: acts},
+	"stop":      {kind: weakens},
+	"reload":    {kind: weakens},
+	"install":   {kind: weakens, unless: []string{"dry-run"}},
+	"uninstall": {kind: weakens, unless: []string{"dry-run"}},
+
+	"schema":     {kind: looks},
+	"completion": {kind: looks},
+	"version":    {kind: looks},
+	"man":        {kind: looks},
+	"help":       {kind: looks},
+}
+
+// pathOf is the name of a command in effects.
+func pathOf(cmd *cobra.Command) string {
+	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	return path
+}
+
+// weakensGuards reports whether a command line may weaken a guard.
+func weakensGuards(cmd *cobra.Command, args []string) bool {
+	e, known := effects[pathOf(cmd)]
+	switch {
+	case !known:
+		return pathOf(cmd) != "" && !cmd.Hidden // cobra's own: __complete
+	case e.kind != weakens:
+		return false
+	case slices.ContainsFunc(e.unless, cmd.Flags().Changed):
+		return false
+	}
+	return e.only == nil || e.only(cmd, args)
+}
+
+// mayWeaken asks the daemons before a command weakens a guard. Where none runs, none guards.
+func (a *app) mayWeaken(cmd *cobra.Command, args []string) error {
+	if !weakensGuards(cmd, args) {
+		return nil
+	}
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	line := strings.Join(append([]string{cmd.CommandPath()}, args...), " ")
+	for _, socket := range guardingSockets(cmd) {
+		err := client.New(client.Options{Socket: socket, Door: "command"}).MayWeaken(ctx, line)
+		var refused *client.Error
+		switch {
+		case err == nil || errors.Is(err, client.ErrNotRunning):
+		case !errors.As(err, &refused):
+			return err
+		case refused.Code == client.CodeForbidden:
+			return fail(exitFailed, refused.Hint, "%s", refused.Message)
+		case refused.Code == client.CodeNotFound: // an older daemon
+		default:
+			return fmt.Errorf("ask the daemon at %s whether a guard may become weaker: %w", socket, err)
+		}
+	}
+	return nil
+}
+
+// guardingSockets returns the sockets of the daemons whose guards a command could weaken: the
+// socket on the command line, that of the home whose files change, and the user's own.
+func guardingSockets(cmd *cobra.Command) []string {
+	list := []string{socketOf(cmd)}
+	if ofSystem(cmd) {
+		return list
+	}
+	add := func(home string) {
+		socket := filepath.Join(home, "hookd.sock")
+		load := func() (config.Config, error) { return config.Load(home, nil, nil) }
+		if c, err := readSettings(home, load); err == nil {
+			socket = c.Socket
+		}
+		if !slices.Contains(list, socket) {
+			list = append(list, socket)
+		}
+	}
+	if home, err := config.Home(); err == nil {
+		add(home)
+	}
+	if u, err := user.Current(); err == nil {
+		add(filepath.Join(u.HomeDir, ".librefang"))
+	}
+	return list
+}

@@ -1,0 +1,336 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/replacefile"
+	"github.com/hookd/hookd/internal/rules"
+	"github.com/hookd/hookd/internal/source/hookdir"
+)
+
+// houseRules is the hook that `hookd guard` writes rules into; its rules in the shadow stand
+// in a hook of their own.
+const houseRules = "house-rules"
+
+// guard is one call of the command.
+type guard struct {
+	a                                           *app
+	deny, ask, contain, allow, rewrite, instead string
+	shadow                                      bool
+}
+
+func guardCommand(a *app) *cobra.Command {
+	g := guard{a: a}
+	cmd := &cobra.Command{
+		Use:   "guard [COMMAND]",
+		Short: "List the rules of all guards, or write one",
+		Long: `guard lists the rules of all hooks, with how often each decided in the last week. With a
+command pattern and a decision it writes a rule into the hook house-rules, with two
+tests, and shows what the rule would have changed in the last week. In the pattern ` + "`*`" + `
+is one word, at the end one or more.`,
+		Example: `  hookd guard
+  hookd guard 'git push * main' --deny 'main is protected'
+  hookd guard 'npm install' --rewrite 'npm ci'
+  hookd guard 'terraform *' --ask 'it changes the cloud' --shadow`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return g.list(cmd)
+			}
+			return g.write(cmd, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&g.deny, "deny", "", "deny it, and why")
+	flags.StringVar(&g.ask, "ask", "", "ask a person, and why")
+	flags.StringVar(&g.contain, "contain", "", "run it in a box, and why")
+	flags.StringVar(&g.allow, "allow", "", "allow it, and why")
+	flags.StringVar(&g.rewrite, "rewrite", "", "run this in place of it")
+	flags.StringVar(&g.instead, "instead", "", "what the model is to do in place of it")
+	flags.BoolVar(&g.shadow, "shadow", false, "only record what the rule would decide")
+	settingFlags(cmd, "hooks_dir")
+	return cmd
+}
+
+// write adds a rule to the hook, and shows what it would have changed.
+func (g *guard) write(cmd *cobra.Command, pattern string) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	rule, expect, err := g.rule(pattern)
+	if err != nil {
+		return err
+	}
+	name := houseRules
+	if g.shadow {
+		name += "-shadow"
+	}
+	dir := filepath.Join(cfg.HooksDir, name)
+	file := filepath.Join(dir, hookdir.FileName)
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fail(exitFailed, "", "read %s: %w", file, err)
+	}
+	next, err := withRule(text, name, g.shadow, rule, []testOf{
+		{strings.ReplaceAll(pattern, "*", "example"), expect}, {"ls", "none"},
+	})
+	if err != nil {
+		return fail(exitRejected, "hookd edit "+name, "%s: %w", file, err)
+	}
+	if h, problems := hookdir.ReadText(dir, next, hookdir.Options{}); h == nil {
+		return fail(exitRejected, "hookd edit "+name, "the rule does not fit into %s: %s", file, problems[0].Message)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fail(exitFailed, "", "make %s: %w", dir, err)
+	}
+	if err := replacefile.Write(file, next); err != nil {
+		return fail(exitFailed, "", "write %s: %w", file, err)
+	}
+	fmt.Fprintf(g.a.errOut, "written: %s\n", file)
+	return g.rehearse(cmd, cfg, name)
+}
+
+// rehearse shows what the hook would have changed in the last week. Without a daemon there
+// is no week to look at.
+func (g *guard) rehearse(cmd *cobra.Command, cfg config.Config, name string) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), time.Second)
+	defer cancel()
+	if _, err := g.a.dial(cmd).Status(ctx); err != nil {
+		fmt.Fprintln(g.a.errOut, "hookd does not run: once it does, `hookd whatif "+name+"` shows what the rule would have changed")
+		return nil
+	}
+	w := whatIf{a: g.a, since: "7d", limit: 1000}
+	return w.run(cmd, filepath.Join(cfg.HooksDir, name))
+}
+
+// rule makes a rule from the flags, and the decision that its test expects.
+func (g *guard) rule(pattern string) (rule *yaml.Node, expect string, err error) {
+	if _, err := facts.ParsePattern(pattern); err != nil {
+		return nil, "", fail(exitUsage, "write a program and the words behind it, such as 'git push * main'",
+			"bad pattern %q: %w", pattern, err)
+	}
+	var decision, why string
+	given := 0
+	for _, d := range []struct{ word, why, expect string }{
+		{"deny", g.deny, "deny"}, {"ask", g.ask, "ask"}, {"contain", g.contain, "ask"}, {"allow", g.allow, "allow"},
+		{"rewrite", g.rewrite, "rewrite"},
+	} {
+		if d.why != "" {
+			decision, why, expect = d.word, d.why, d.expect
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, "", fail(exitUsage, "hookd guard '"+pattern+"' --deny 'why it is denied'",
+			"write one of --deny, --ask, --contain, --allow and --rewrite")
+	}
+	rule = mapping(decision, pattern)
+	if decision == "rewrite" {
+		add(rule, "to", why)
+	} else {
+		add(rule, "why", why)
+	}
+	if g.instead != "" {
+		add(rule, "instead", g.instead)
+	}
+	return rule, expect, nil
+}
+
+func mapping(pairs ...string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		add(n, pairs[i], pairs[i+1])
+	}
+	return n
+}
+
+func add(n *yaml.Node, key, value string) {
+	n.Content = append(n.Content, scalar(key), scalar(value))
+}
+
+func scalar(text string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(text)
+	return n
+}
+
+// testOf is a line and what a test of it expects.
+type testOf struct{ line, expect string }
+
+// withRule adds a rule and tests to the text of a HOOK.yaml; an empty text is a new hook.
+// Comments and the order of what stands there stay.
+func withRule(text []byte, name string, shadow bool, rule *yaml.Node, tests []testOf) ([]byte, error) {
+	var doc yaml.Node
+	if len(bytes.TrimSpace(text)) == 0 {
+		root := mapping("name", name, "description", "Rules of this machine, written by `hookd guard`.")
+		if shadow {
+			root.Content = append(root.Content, scalar("shadow"), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool",
+				Value: "true"})
+		}
+		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{root}}
+	} else if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("it is no mapping")
+	}
+	root := doc.Content[0]
+	list := listUnder(root, "rules")
+	if slices.ContainsFunc(list.Content, func(r *yaml.Node) bool { return same(r, rule) }) {
+		return nil, errors.New("it has this rule already")
+	}
+	list.Content = append(list.Content, rule)
+	checks := listUnder(root, "tests")
+	for _, t := range tests {
+		data := mapping("command", t.line)
+		data.Style = yaml.FlowStyle
+		test := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{scalar("data"), data}}
+		add(test, "expect", t.expect)
+		if !slices.ContainsFunc(checks.Content, func(n *yaml.Node) bool { return same(n, test) }) {
+			checks.Content = append(checks.Content, test)
+		}
+	}
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(&doc); err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return b.Bytes(), enc.Close()
+}
+
+// listUnder returns the list under a key, which is made where there is none.
+func listUnder(root *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == key && root.Content[i+1].Kind == yaml.SequenceNode {
+			return root.Content[i+1]
+		}
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	root.Content = append(root.Content, scalar(key), list)
+	return list
+}
+
+// same reports whether two values say the same.
+func same(a, b *yaml.Node) bool {
+	return a.Kind == b.Kind && a.Value == b.Value && slices.EqualFunc(a.Content, b.Content, same)
+}
+
+// listedRule is a rule with how often it decided.
+type listedRule struct {
+	Hook     string `json:"hook"`
+	Rule     string `json:"rule"`
+	Decision string `json:"decision"`
+	Fired    int    `json:"fired"`    // in the last week
+	Asked    int    `json:"asked"`    // of those
+	Approved int    `json:"approved"` // of those, by a person or a grant
+	Why      string `json:"why,omitempty"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+}
+
+// list prints the rules of all hooks.
+func (g *guard) list(cmd *cobra.Command) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	snapshot := catalog.Scan(cfg)
+	fired := g.fired(cmd)
+	all := []listedRule{}
+	for _, e := range snapshot.Entries {
+		if e.Hook == nil || e.Hook.Rules == nil {
+			continue
+		}
+		for _, r := range e.Hook.Rules.Rules {
+			l := listedRule{Hook: e.Hook.Name, Rule: r.Name, Decision: string(r.Decision), Why: r.Why, File: r.File,
+				Line: r.Line}
+			if n := fired[[2]string{e.Hook.Name, r.Name}]; n != nil {
+				l.Fired, l.Asked, l.Approved = n.Fired, n.Asked, n.Approved
+			}
+			all = append(all, l)
+		}
+	}
+	return g.a.print(map[string][]listedRule{"rules": all}, func(p *printer) { p.rules(all) })
+}
+
+// fired counts how often rules decided in the last week; nothing where no daemon answers.
+func (g *guard) fired(cmd *cobra.Command) map[[2]string]*listedRule {
+	counts := map[[2]string]*listedRule{}
+	ctx, cancel := g.a.answer(cmd)
+	defer cancel()
+	c := g.a.dial(cmd)
+	since := time.Now().Add(-7 * 24 * time.Hour)
+	approved := map[string]bool{}
+	if decisions, err := c.Decisions(ctx, client.DecisionQuery{Since: since, Limit: mostCounted}); err == nil {
+		for _, d := range decisions {
+			approved[d.EventID] = d.Answered != nil && d.Decision == client.OutcomeAllow
+		}
+	}
+	runs, err := c.Runs(ctx, client.RunQuery{Since: since, Limit: mostCounted})
+	if err != nil {
+		return counts
+	}
+	for _, r := range runs {
+		if r.Rule == "" {
+			continue
+		}
+		n := counts[[2]string{r.Hook, r.Rule}]
+		if n == nil {
+			n = &listedRule{}
+			counts[[2]string{r.Hook, r.Rule}] = n
+		}
+		n.Fired++
+		if r.Decision == client.OutcomeAsk {
+			n.Asked++
+			if approved[r.EventID] {
+				n.Approved++
+			}
+		}
+	}
+	return counts
+}
+
+// mostCounted is how many of the newest runs and decisions are counted.
+const mostCounted = 1000
+
+func (p *printer) rules(all []listedRule) {
+	if len(all) == 0 {
+		p.line("no hook has rules; write one: hookd guard 'git push * main' --deny 'main is protected'")
+		return
+	}
+	var rows [][]cell
+	for _, r := range all {
+		c := plain
+		switch rules.Decision(r.Decision) {
+		case rules.Deny:
+			c = red
+		case rules.Ask, rules.Contain:
+			c = yellow
+		}
+		rows = append(rows, []cell{
+			text(r.Hook), {r.Decision, c}, text(r.Rule),
+			textf("%d", r.Fired), textf("%d", r.Asked), textf("%d", r.Approved),
+			text(r.Why),
+		})
+	}
+	p.table(append(fixed("HOOK", "DECISION"), column{title: "RULE", yield: 1}, column{title: "FIRED"},
+		column{title: "ASKED"}, column{title: "YES"},
+		column{title: "WHY", yield: 2}), rows)
+}
