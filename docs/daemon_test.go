@@ -12,12 +12,10 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/docs/gallery"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
-// house is a real daemon on a home of its own, in a folder with a blank.
+// house is a daemon, the built program, on a home of its own in a folder with a blank.
 type house struct {
 	t      testing.TB
 	home   string
@@ -38,15 +36,7 @@ func start(t testing.TB, home string) *house {
 
 func (h *house) serve() {
 	h.t.Helper()
-	c, err := config.Load(h.home, nil, nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	d, err := daemon.New(daemon.Options{Config: c, Version: "test"})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	h.stop = hooktest.Run(h.t, d.Run)
+	h.stop = hooktest.Serve(h.t, h.home)
 	hooktest.Until(h.t, "the daemon is ready", func() bool { return h.client.Ready(h.t.Context()) == nil })
 }
 

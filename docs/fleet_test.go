@@ -75,8 +75,7 @@ func authority(t *testing.T, dir string) {
 // by TLS. A machine that trusts another authority is not and says why.
 func TestThreeServersOfTheFleetDocument(t *testing.T) {
 	hooktest.NeedTool(t, "openssl")
-	bin, err := programs()
-	hooktest.Must(t, err)
+	bin := hooktest.Programs(t)
 	user := newHome(t)
 	dir, home := filepath.Join(user, "nats"), filepath.Join(user, ".librefang")
 	hooktest.Must(t, os.MkdirAll(home, 0o700))

@@ -191,7 +191,8 @@ func TestAskDesktop(t *testing.T) {
 	s, ask := a.calls("git push 1")
 	plain := next(a, b.shown)
 	if plain.Title != "codex: push asks" || len(plain.Actions) > 0 ||
-		plain.Body != "Bash: git push 1\n&lt;a&gt; push\nin /p\nhookd allow-ask "+ask.ID {
+		!strings.HasPrefix(plain.Body, "git push 1\nasks: push: &lt;a&gt; push\nwhere: /p\n") ||
+		!strings.Contains(plain.Body, "\nhookd allow-ask "+ask.ID+" --digest "+ask.Card.Digest+"\n") {
 		t.Errorf("without a program that serves: %+v", plain)
 	}
 	hooktest.Until(t, "the number of the notification is known", func() bool {
@@ -209,10 +210,10 @@ func TestAskDesktop(t *testing.T) {
 		list, err := a.client.Asks(t.Context())
 		return err == nil && list.Approvers == 1
 	})
-	for _, button := range []string{"deny", "allow", "session"} {
+	for _, button := range []string{"deny", "allow"} {
 		s, ask = a.calls("git push 2")
 		n := next(a, b.shown)
-		if strings.Join(n.Actions, ",") != "allow,Allow,session,Allow for this session,deny,Deny" {
+		if strings.Join(n.Actions, ",") != "allow,Allow once,deny,Deny" {
 			t.Errorf("its buttons: %+v", n)
 		}
 		b.press(n, button)
@@ -222,9 +223,9 @@ func TestAskDesktop(t *testing.T) {
 		}
 		a.answered(s, ask, want, "desktop")
 	}
-	s, ask = a.calls("git push 3") // which the session's grant does not cover
+	s, ask = a.calls("git push 3")
 	n := next(a, b.shown)
-	a.types("hookd allow-ask " + ask.ID)
+	a.types("hookd allow-ask " + ask.ID + " --digest " + ask.Card.Digest)
 	if end := next(a, b.shown); end.Replaces != n.Notify || !strings.HasPrefix(end.Title, "allow by ") || len(end.Actions) > 0 {
 		t.Errorf("answered elsewhere: %+v", end)
 	}
@@ -248,9 +249,9 @@ func TestAskDesktopByOsascript(t *testing.T) {
 	hooktest.Until(t, "the dialog is shown", func() bool {
 		said, err := os.ReadFile(filepath.Join(folder, "said"))
 		return err == nil && strings.Contains(string(said), "display dialog") &&
-			strings.Contains(string(said), "|codex: push asks|Bash: git push <a> push in /p")
+			strings.Contains(string(said), "|codex: push asks|git push asks: push: <a> push where: /p")
 	})
-	hooktest.Write(t, filepath.Join(folder, "pressed"), "Allow\n", 0o644)
+	hooktest.Write(t, filepath.Join(folder, "pressed"), "Allow once\n", 0o644)
 	a.answered(s, ask, client.OutcomeAllow, "desktop")
 }
 
@@ -385,7 +386,8 @@ func TestAskNtfy(t *testing.T) {
 	s, ask := a.calls("git push 1")
 	plain := next(a, n.published)
 	if plain.Topic != "mine" || plain.Sequence != ask.ID || plain.Title != "codex: push asks" || len(plain.Actions) > 0 ||
-		plain.Message != "Bash: git push 1\n<a> push\nin /p\nhookd allow-ask "+ask.ID+"\nhookd deny-ask "+ask.ID {
+		!strings.HasPrefix(plain.Message, "git push 1\nasks: push: <a> push\nwhere: /p\n") ||
+		!strings.HasSuffix(plain.Message, "\nhookd allow-ask "+ask.ID+" --digest "+ask.Card.Digest+"\nhookd deny-ask "+ask.ID) {
 		t.Errorf("without a receiver: %+v", plain)
 	}
 	a.types("hookd deny-ask " + ask.ID)
@@ -396,10 +398,10 @@ func TestAskNtfy(t *testing.T) {
 
 	a.serves()
 	hooktest.Until(t, "the receiver waits for answers", func() bool { return n.subscribed("mine-answers") })
-	for label, want := range map[string]client.Outcome{"Deny": client.OutcomeDeny, "Allow": client.OutcomeAllow} {
+	for label, want := range map[string]client.Outcome{"Deny": client.OutcomeDeny, "Allow once": client.OutcomeAllow} {
 		s, ask = a.calls("git push 2")
 		m := next(a, n.published)
-		if m.Sequence != ask.ID || m.Priority != 5 || len(m.Actions) != 3 || strings.Contains(m.Message, "allow-ask") {
+		if m.Sequence != ask.ID || m.Priority != 5 || len(m.Actions) != 2 || strings.Contains(m.Message, "allow-ask") {
 			t.Errorf("with a receiver: %+v", m)
 		}
 		n.post("POST", n.URL+"/mine-answers", m.Actions[0].Body+"0", m.Actions[0].Headers) // what is forged does nothing
@@ -408,7 +410,7 @@ func TestAskNtfy(t *testing.T) {
 		if end := next(a, n.published); end.Sequence != ask.ID || !strings.HasPrefix(end.Title, string(want)+" by ") || len(end.Actions) > 0 {
 			t.Errorf("its end: %+v", end)
 		}
-		n.press(m, "Allow for this session") // too late
+		n.press(m, "Allow once") // too late
 	}
 	if grants, err := a.client.Grants(t.Context()); err != nil || len(grants) > 0 {
 		t.Errorf("%+v, %v", grants, err)
@@ -434,20 +436,20 @@ func TestAskNtfyReceiver(t *testing.T) {
 	})
 	s, ask := a.calls("git push")
 	m := next(a, n.published)
-	forged := strings.Replace(m.Actions[2].Body, ".deny.", ".allow.", 1)
+	forged := strings.Replace(m.Actions[1].Body, ".deny.", ".allow.", 1)
 	for body, want := range map[string]int{"": 403, "x": 403, forged: 403, strings.Repeat("x", 1000): 400} {
 		if got := n.post("POST", "http://"+listen, body, nil); got != want {
 			t.Errorf("%.40q: status %d, want %d", body, got, want)
 		}
 	}
-	if got := n.press(m, "Allow for this session"); got != 200 {
+	if got := n.press(m, "Allow once"); got != 200 {
 		t.Errorf("the button: status %d", got)
 	}
 	a.answered(s, ask, client.OutcomeAllow, "ntfy")
 	if got := n.press(m, "Deny"); got != 409 {
 		t.Errorf("a late button: status %d", got)
 	}
-	if grants, err := a.client.Grants(t.Context()); err != nil || len(grants) != 1 || grants[0].Scope != "session" {
+	if grants, err := a.client.Grants(t.Context()); err != nil || len(grants) > 0 {
 		t.Errorf("%+v, %v", grants, err)
 	}
 	info, err := os.Stat(filepath.Join(a.home, "ask-ntfy.key"))
@@ -487,7 +489,7 @@ func TestAPhoneThatAnswers(t *testing.T) {
 	agent.Stdout, agent.Stderr = &out, &out
 	hooktest.Terminal(t, agent)
 	hooktest.Must(t, agent.Start())
-	n.press(next(a, n.published), "Allow")
+	n.press(next(a, n.published), "Allow once")
 	if err := agent.Wait(); err != nil || !strings.Contains(out.String(), "allowed by ") {
 		t.Errorf("the agent was told %v, %s", err, out.String())
 	}

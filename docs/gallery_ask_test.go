@@ -20,11 +20,24 @@ func TestAskSlack(t *testing.T) {
 	type post struct{ path, token, channel, ts, text string }
 	posts := make(chan post, 10)
 	slack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body struct{ Channel, TS, Text string }
+		var body struct {
+			Channel, TS, Text string
+			Blocks            []struct {
+				Elements []struct{ Elements []struct{ Text string } }
+			}
+		}
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Errorf("%s: %v", r.URL.Path, err)
 		}
-		posts <- post{r.URL.Path, r.Header.Get("Authorization"), body.Channel, body.TS, body.Text}
+		p := post{r.URL.Path, r.Header.Get("Authorization"), body.Channel, body.TS, ""}
+		for _, block := range body.Blocks {
+			for _, e := range block.Elements {
+				for _, one := range e.Elements {
+					p.text += one.Text + "\n"
+				}
+			}
+		}
+		posts <- p
 		w.Header().Set("Content-Type", "application/json")
 		if _, err := w.Write([]byte(`{"ok":true,"channel":"C1","ts":"1700000000.000100"}`)); err != nil {
 			t.Error(err)
@@ -45,17 +58,17 @@ func TestAskSlack(t *testing.T) {
 		if err != nil || len(list.Asks) != 1 || !list.Hooked {
 			t.Fatalf("%+v, %v", list, err)
 		}
-		id := list.Asks[0].ID
+		id, digest := list.Asks[0].ID, list.Asks[0].Card.Digest
 		if told.path != "/api/chat.postMessage" || told.token != "Bearer xoxb-1" || told.channel != "#asks" ||
-			!strings.Contains(told.text, "hookd allow-ask "+id+"\nhookd deny-ask "+id) ||
-			!strings.Contains(told.text, "Bash: git push --force") || strings.Contains(told.text, "<!channel>") {
+			!strings.Contains(told.text, "hookd allow-ask "+id+" --digest "+digest+"\nhookd deny-ask "+id) ||
+			!strings.Contains(told.text, "git push --force") {
 			t.Errorf("the ask was told as %+v", told)
 		}
 		hooktest.Until(t, "the message is known", func() bool {
 			_, err := os.Stat(filepath.Join(dir, "messages", id))
 			return err == nil
 		})
-		if _, err := h.client.AnswerAsk(t.Context(), id, client.AskReply{Answer: answer}); err != nil {
+		if _, err := h.client.AnswerAsk(t.Context(), id, client.AskReply{Answer: answer, Digest: digest}); err != nil {
 			t.Fatal(err)
 		}
 		ended := <-posts

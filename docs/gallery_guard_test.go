@@ -13,10 +13,6 @@ import (
 )
 
 func TestSecretGuard(t *testing.T) {
-	hooktest.NeedTool(t, "python3")
-	cases(t, "secret-guard", func(line string) (string, map[string]any) {
-		return "Bash", map[string]any{"command": line}
-	})
 	home := newHome(t)
 	install(t, home, "secret-guard", nil)
 	h := start(t, home)
@@ -66,14 +62,13 @@ func TestSecretGuard(t *testing.T) {
 	h.unharmed()
 }
 
-func TestSecretGuardMasksResults(t *testing.T) {
-	hooktest.NeedTool(t, "python3")
+func TestSecretMask(t *testing.T) {
 	home := newHome(t)
-	install(t, home, "secret-guard", nil)
+	install(t, home, "secret-mask", nil)
 	h := start(t, home)
 	key := "ghp_" + strings.Repeat("a1B2", 9)
-	text := "before " + h.hostile() + " " + key + "\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nafter"
-	want := "before " + h.hostile() + " [secret]\n[secret]\nafter"
+	text := "before " + h.hostile() + " " + key + "\n-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEowIBAAKCAQEA7bq2", 4) + "\n-----END RSA PRIVATE KEY-----\nafter"
+	want := "before " + h.hostile() + " [REDACTED]\n-----BEGIN RSA PRIVATE KEY-----[REDACTED]-----END RSA PRIVATE KEY-----\nafter"
 	results := func(text string) []event {
 		return []event{
 			{libreFang, "transform_tool_result", map[string]any{"agent_id": "a", "tool_name": "shell_exec", "tool_input": map[string]any{}, "tool_output": text}},
@@ -98,10 +93,6 @@ func TestSecretGuardMasksResults(t *testing.T) {
 
 // What people and agents type, and what tries to get by, each as it stands in the list.
 func TestCommandGuard(t *testing.T) {
-	hooktest.NeedTool(t, "python3")
-	cases(t, "command-guard", func(line string) (string, map[string]any) {
-		return "Bash", map[string]any{"command": line}
-	})
 	home := newHome(t)
 	install(t, home, "command-guard", nil)
 	h := start(t, home)
@@ -115,8 +106,8 @@ func TestCommandGuard(t *testing.T) {
 			t.Errorf("%s: hostile text: %s %s", d, describe(a.Verdict), reason(a.Verdict))
 		}
 	}
-	if a := h.send(calls(claude, "Read", map[string]any{"file_path": "rm -rf /"})); len(a.Matched) != 0 {
-		t.Errorf("it ran for another tool: %v", a.Matched)
+	if a := h.send(calls(claude, "Read", map[string]any{"file_path": "rm -rf /"})); describe(a.Verdict) != "no opinion" {
+		t.Errorf("a file of that name: %s %s", describe(a.Verdict), reason(a.Verdict))
 	}
 	for _, odd := range []any{7, nil, "rm " + strings.Repeat("(", 100_000), "ls" + strings.Repeat(" a", 400_000)} {
 		a := h.send(calls(claude, "Bash", map[string]any{"command": odd}))
@@ -127,10 +118,9 @@ func TestCommandGuard(t *testing.T) {
 	h.unharmed()
 }
 
-// A user's own rules stand beside, change those that come along, and count at once.
-// A mistake in them denies, and says where it is.
+// A user's own rules stand beside the hook, and change its rules by their names. A mistake in
+// them keeps the rules of before in force.
 func TestOwnRules(t *testing.T) {
-	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
 	install(t, home, "command-guard", nil)
 	h := start(t, home)
@@ -140,33 +130,34 @@ func TestOwnRules(t *testing.T) {
 			t.Errorf("%q: %s %s, want %s with %q", command, describe(a.Verdict), reason(a.Verdict), want, why)
 		}
 	}
-	examples := func(want string) {
-		t.Helper()
-		a := h.send(calls(claude, "Bash", map[string]any{"examples": "all"}))
-		if describe(a.Verdict) != "deny" || !strings.Contains(reason(a.Verdict), want) {
-			t.Errorf("examples: %s %s, want %q", describe(a.Verdict), reason(a.Verdict), want)
-		}
+	reload := func() error {
+		_, err := h.client.Reload(t.Context())
+		return err
 	}
-	own := filepath.Join(home, "rules", "command-guard", "mine.ini")
+	own := filepath.Join(home, "rules", "command-guard", "mine.yaml")
 	says("make deploy", "no opinion", "")
-	says("git push -f", "ask", "git-push-force")
-	const mine = "[deploy]\naction = deny\nreason = deploys on a Friday\ncommand = make deploy\ncatches = make deploy\npasses = make\n"
-	hooktest.Write(t, own, mine+"[git-push-force]\naction = off\n", 0o600)
-	says("make -j4 deploy", "deny", "deploys on a Friday (rule deploy)")
+	says("git push -f", "ask", "git-history")
+	const mine = "- name: deploy\n  deny: make deploy\n  why: deploys on a Friday\n"
+	hooktest.Write(t, own, mine+"- {name: git-history, off: true}\n", 0o600)
+	hooktest.Must(t, reload())
+	says("make -j4 deploy", "deny", "deploys on a Friday (rule deploy")
 	says("git push -f", "no opinion", "")
-	examples("are right")
-	hooktest.Write(t, own, strings.Replace(mine, "passes = make", "passes = make deploy", 1), 0o600)
-	examples("rule deploy catches: make deploy")
-	hooktest.Write(t, own, strings.Replace(mine, "action", "acton", 1), 0o600)
-	says("ls", "deny", "unknown key acton")
+	hooktest.Write(t, own, strings.Replace(mine, "deny", "denny", 1), 0o600)
+	if err := reload(); err == nil {
+		t.Error("a mistake in a rule is not told")
+	}
+	says("make deploy", "deny", "deploys on a Friday")
 	hooktest.Must(t, os.Remove(own))
-	says("git push -f", "ask", "git-push-force")
+	hooktest.Must(t, reload())
+	says("git push -f", "ask", "git-history")
 }
 
 func TestRateLimit(t *testing.T) {
-	hooktest.NeedTool(t, "python3")
 	home := newHome(t)
-	install(t, home, "rate-limit", map[string]string{"MAX_CALLS": "5", "PER_SECONDS": "3600"})
+	dir := install(t, home, "rate-limit", nil)
+	file := filepath.Join(dir, "HOOK.yaml")
+	text := strings.Replace(read(t, file), "{count: 61, within: 60s}", "{count: 6, within: 1h}", 1)
+	hooktest.Write(t, file, text, 0o600)
 	h := start(t, home)
 	for _, d := range []client.Dialect{claude, docker} {
 		session := string(d) + h.hostile()
@@ -189,7 +180,7 @@ func TestRateLimit(t *testing.T) {
 				denied = reason(v)
 			}
 		}
-		if allowed != 5 || !strings.Contains(denied, "more than 5 tool calls in 3600 s; wait") {
+		if allowed != 5 || !strings.Contains(denied, "wait a minute") {
 			t.Errorf("%s: %d of 8 calls were allowed, want 5; the others: %q", d, allowed, denied)
 		}
 		other := runs(d, "ls")

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +13,6 @@ import (
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
-
-var update = flag.Bool("update", false, "write what self-guard knows of the agents' settings")
 
 // Every hook of the gallery loads without a word of complaint, is described in
 // gallery.md with each variable of its env, and has a test.
@@ -45,8 +42,8 @@ func TestGalleryIsWhole(t *testing.T) {
 		if len(h.Tests) == 0 {
 			t.Errorf("%s has no tests", name)
 		}
-		if guard := regexp.MustCompile(`-guard$|^rate-limit$`).MatchString(name); guard && !h.Persistent {
-			t.Errorf("%s is a guard and not persistent", name)
+		if guard := regexp.MustCompile(`-guard$|^rate-limit$`).MatchString(name); guard && h.Rules == nil {
+			t.Errorf("%s is a guard and has no rules", name)
 		}
 		_, part, ok := strings.Cut(doc, "\n### "+name+"\n")
 		if part, _, _ = strings.Cut(part, "\n### "); !ok {

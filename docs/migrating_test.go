@@ -44,10 +44,7 @@ func part(t *testing.T, title string) move {
 func (m move) mover(t *testing.T, when string) *user {
 	t.Helper()
 	hooktest.NeedTool(t, "go", "jq")
-	bin, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := hooktest.Programs(t)
 	home := newHome(t)
 	if len(m[when]) == 0 {
 		t.Fatalf("no block is called %q", when)

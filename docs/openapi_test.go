@@ -202,7 +202,7 @@ var wireTypes = map[string]any{
 	"Event": events.Envelope{}, "Answer": api.Answer{}, "Refusal": api.Refusal{}, "Error": events.Error{}, "Verdict": verdict.Verdict{},
 	"RunResult": api.RunResult{}, "Run": events.Run{}, "Output": events.Output{}, "Runs": api.Runs{}, "Hooks": api.Hooks{}, "Hook": api.Hook{},
 	"Problem": api.Problem{}, "Reload": api.Reload{}, "Tested": api.Tested{}, "Ready": api.Ready{}, "Status": api.Status{}, "StoredEvent": api.Event{}, "Replay": api.Replay{}, "Replayed": api.Replayed{},
-	"Asks": api.Asks{}, "Ask": events.Ask{}, "Answered": events.Answered{}, "Answerer": events.Answerer{}, "AskReply": api.Reply{}, "AskAnswered": api.Replied{}, "Grant": events.Grant{}, "Grants": api.Grants{},
+	"Asks": api.Asks{}, "Ask": events.Ask{}, "Card": events.Card{}, "CardRow": events.CardRow{}, "CardPart": events.CardPart{}, "CardSaid": events.CardSaid{}, "CardSpan": events.CardSpan{}, "CardSmall": events.CardSmall{}, "Answered": events.Answered{}, "Answerer": events.Answerer{}, "AskReply": api.Reply{}, "AskAnswered": api.Replied{}, "Grant": events.Grant{}, "Grants": api.Grants{},
 	"Stats": api.Stats{}, "HookStats": api.HookStats{}, "DeadLetters": api.DeadLetters{}, "DeadLetter": api.DeadLetter{}, "Storage": api.Storage{}, "Fleet": api.Fleet{}, "FleetMachine": api.FleetMachine{}, "FleetDecisions": api.FleetDecisions{}, "FleetAnswer": api.FleetAnswer{}, "HTTP": api.HTTP{}, "Change": api.Change{},
 }
 
@@ -441,8 +441,9 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/asks/ASK", "/v1/asks/{id}", "", "", 200},
 		{"GET", "/v1/asks/none", "/v1/asks/{id}", "", "", 404},
 		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"maybe"}`, 400},
+		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"allow"}`, 400},
 		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"allow","fro":"always"}`, 400},
-		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"allow","for":"session","like":"git push *","door":"page"}`, 200},
+		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"allow","digest":"DIGEST","for":"session","like":"git push *","door":"page"}`, 200},
 		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"deny"}`, 409},
 		{"GET", "/v1/asks/ASK", "/v1/asks/{id}", "", "", 200},
 		{"GET", "/v1/grants", "", "", "", 200},
@@ -458,6 +459,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/dead/x", "/v1/dead/{id}", "", "", 400},
 		{"DELETE", "/v1/dead/DEAD", "/v1/dead/{id}", "", "", 200},
 		{"DELETE", "/v1/dead/DEAD", "/v1/dead/{id}", "", "", 404},
+		{"POST", "/v1/recover", "", "", "", 200},
+		{"POST", "/v1/weaken?what=test", "/v1/weaken", "", "", 200},
 		{"POST", "/v1/dead/OTHER/retry", "/v1/dead/{id}/retry", "", "", 200},
 		{"GET", "/v1/running", "", "", "", 200},
 		{"POST", "/v1/runs/UNDERWAY/kill", "/v1/runs/{id}/kill", "", "", 200},
@@ -488,7 +491,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		if route == "" {
 			route = r.path
 		}
-		resp, body := ask(t, c, r.method, ids.fill(r.path), r.media, r.body)
+		resp, body := ask(t, c, r.method, ids.fill(r.path), r.media, strings.Replace(r.body, "DIGEST", ids["DIGEST"], 1))
 		if resp.StatusCode != r.status {
 			t.Errorf("%s %s %s: %d %s, want %d", r.method, r.path, r.body, resp.StatusCode, body, r.status)
 			continue
@@ -507,6 +510,10 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		var list api.Runs
 		if json.Unmarshal(body, &list) == nil && len(list.Runs) > 0 {
 			ids["RUN"] = list.Runs[0].ID
+		}
+		var shown events.Ask
+		if json.Unmarshal(body, &shown) == nil && shown.Card != nil {
+			ids["DIGEST"] = shown.Card.Digest
 		}
 		var answered api.Replied
 		if json.Unmarshal(body, &answered) == nil && len(answered.Grants) > 0 {

@@ -2,14 +2,12 @@ package docs
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -33,29 +31,9 @@ func snippets(t *testing.T, file string) (all []snippet) {
 	return all
 }
 
-// built is the folder that programs has made; "" = none yet.
-var built string
-
-// programs builds hookd once and returns the folder that it is in.
-var programs = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("/tmp", "hookd programs")
-	if err != nil {
-		return "", err
-	}
-	built = dir
-	cmd := exec.Command("go", "build", "-o", dir+"/", "../cmd/hookd", "../cmd/hookd-bridge")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("%w\n%s", err, out)
-	}
-	return dir, nil
-})
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built != "" {
-		os.RemoveAll(built)
-	}
+	hooktest.RemovePrograms()
 	os.Exit(code)
 }
 
@@ -68,10 +46,7 @@ type user struct {
 func newUser(t *testing.T) *user {
 	t.Helper()
 	hooktest.NeedTool(t, "go")
-	bin, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := hooktest.Programs(t)
 	home := newHome(t)
 	env := []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH")}
 	for _, name := range []string{"PYENV_ROOT", "RUSTUP_HOME", "CARGO_HOME", "TMPDIR"} {

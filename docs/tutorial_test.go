@@ -42,7 +42,7 @@ func TestTutorial(t *testing.T) {
 	steps := []struct{ part, says string }{
 		{"hookd new no-main", "made "},
 		{"hookd validate", "no-main: 4 tests as expected"},
-		{"hookd reload\nhookd emit", "allowed"},
+		{"hookd reload\nhookd emit", "hooks watch it"},
 		{"hookd decisions --shadow", "no-main would deny: push to a branch"},
 		{"cat >> ~/.librefang", "no-main: 6 tests as expected"},
 		{"hookd whatif", "1 would change: 1 none to deny"},
