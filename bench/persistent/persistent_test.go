@@ -64,8 +64,8 @@ func pool(b *testing.B) *worker.Pool {
 	set := worker.New(worker.Options{Proc: runner})
 	b.Cleanup(func() { set.Close(context.Background()); runner.Close() })
 	return set.Pool(worker.Key{ID: "bench"}, func() worker.Hook {
-		return worker.Hook{Name: "bench", Spec: func(func(string)) (proc.Spec, error) {
-			return proc.Spec{Path: exe, Env: append(os.Environ(), hookVar+"=1")}, nil
+		return worker.Hook{Name: "bench", Start: func(func(string)) (worker.Start, error) {
+			return worker.Start{Spec: proc.Spec{Path: exe, Env: append(os.Environ(), hookVar+"=1")}}, nil
 		}}
 	})
 }

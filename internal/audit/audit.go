@@ -30,6 +30,10 @@ const (
 	Hook     = "hook"     // a hook was added, changed, removed or switched
 	Settings = "settings" // hookd.yaml has changed, or waits to be allowed
 	Gone     = "guard-gone"
+
+	Storage   = "storage"    // accepted events were lost, or a file was set aside
+	Refused   = "refused"    // an agent's process would have weakened a guard
+	TakenBack = "taken-back" // what was set aside was read again
 )
 
 // Hash binds a record to all before it.
@@ -84,6 +88,7 @@ func (h Head) Next(at time.Time, kind string, detail any) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
+	text = plain(text)
 	return Record{h.N + 1, text, bind(h.Hash, text)}, nil
 }
 
@@ -99,6 +104,24 @@ func bind(before Hash, text []byte) (h Hash) {
 type Anchor struct {
 	UpTo uint64 `json:"up_to"`
 	Hash string `json:"hash"`
+}
+
+// Beginning is the detail of a Begun record.
+type Beginning struct {
+	Epoch   string `json:"epoch"`             // of the database
+	Denials int64  `json:"denials,omitempty"` // on record before the chain: an earlier chain was removed
+}
+
+// Emptied says that a chain is not there although it has denials to tell of.
+func Emptied(denials int64) string {
+	return fmt.Sprintf("the audit chain was emptied: %d denials on record are not in it", denials)
+}
+
+// Empty notes how many denials are on record beside a chain that has no record.
+func (c *Checker) Empty(denials int64) {
+	if !c.started && denials > 0 {
+		c.found(0, "removed", Emptied(denials))
+	}
 }
 
 // Report is what Check found.
@@ -161,6 +184,9 @@ func (c *Checker) Add(r Record, prev *Hash) {
 	blind := c.blind
 	c.blind = false
 	own := bytes.HasPrefix(r.Text, fmt.Appendf(c.buffer[:0], `{"n":%d,`, r.N))
+	if r.N == 1 {
+		c.begin(r.Text)
+	}
 	if own && bind(c.last.Hash, r.Text) == r.Hash && !bytes.Contains(r.Text, pruned) { // as most records are
 		c.last = Head{r.N, r.Hash}
 		c.met = c.met || c.last == c.noted
@@ -185,6 +211,18 @@ func (c *Checker) Add(r Record, prev *Hash) {
 	}
 	c.last = Head{r.N, r.Hash}
 	c.met = c.met || c.last == c.noted
+}
+
+// begin reads the first record of a chain.
+func (c *Checker) begin(text []byte) {
+	var b Body
+	var from Beginning
+	if json.Unmarshal(text, &b) != nil || b.Kind != Begun || json.Unmarshal(b.Detail, &from) != nil {
+		return
+	}
+	if from.Denials > 0 {
+		c.found(1, "removed", Emptied(from.Denials)+", and another one was begun")
+	}
 }
 
 // AddNext is Add for a chain that is read from its store, where a record does not say what it
@@ -288,12 +326,14 @@ func (c *Checker) foundNoted() {
 	}
 }
 
-// Line is a record as it is exported, one line: Text stands in it as it was hashed.
+// Line is a record as it is exported, one line, without characters that a person cannot
+// see. A record of an older hookd may have them in Text: they are escaped here.
 func (r Record) Line(prev Hash) []byte {
-	return slices.Concat(fmt.Appendf(nil, `{"n":%d,"prev":"%s","hash":"%s","record":`, r.N, prev, r.Hash), r.Text, []byte("}\n"))
+	head := fmt.Appendf(nil, `{"n":%d,"prev":"%s","hash":"%s","record":`, r.N, prev, r.Hash)
+	return slices.Concat(head, plain(r.Text), []byte("}\n"))
 }
 
-// ReadLine reads what Line wrote.
+// ReadLine reads what Line wrote, with Text as it was hashed.
 func ReadLine(line []byte) (r Record, prev Hash, err error) {
 	var l struct {
 		N      uint64          `json:"n"`
@@ -313,6 +353,9 @@ func ReadLine(line []byte) (r Record, prev Hash, err error) {
 		}
 	}
 	r.N, r.Text = l.N, bytes.Clone(l.Record)
+	if older := raw(r.Text); bind(prev, r.Text) != r.Hash && bind(prev, older) == r.Hash {
+		r.Text = older
+	}
 	return r, prev, nil
 }
 

@@ -9,6 +9,9 @@
 // tool call run; and it locks the lock file for a moment, to see whether a process
 // holds it.
 //
+// Files are judged as the process that they are about judges them: the daemon, which may
+// act as another user than the one who asks.
+//
 // It mends nothing, and knows nothing of service managers.
 package doctor
 
@@ -17,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,6 +66,7 @@ type visit struct {
 	Options
 	found []Finding
 
+	uid    int                // the user that the daemon acts as, or would
 	status *client.DaemonInfo // nil = the daemon does not answer
 	hooks  []client.Hook      // as the daemon has them
 	scan   *hook.Snapshot
@@ -76,11 +81,12 @@ func Look(ctx context.Context, o Options) []Finding {
 	if o.Within <= 0 {
 		o.Within = 10 * time.Second
 	}
-	v := &visit{Options: o, path: o.Config.Path}
+	v := &visit{Options: o, path: o.Config.Path, uid: os.Geteuid()}
 	if v.path == "" {
 		v.path = o.UserPath
 	}
 	home, store, hooks := v.Config.Home, v.Config.StorePath, v.Config.HooksDir
+	v.look(short, "home", home, (*visit).whose)
 	v.look(short, "home", home, (*visit).home)
 	v.look(short, "socket", v.Client.Socket(), func(v *visit) { v.dial = v.socket() })
 	if v.dial {
@@ -90,6 +96,7 @@ func Look(ctx context.Context, o Options) []Finding {
 	v.look(short, "files", home, (*visit).files)
 	v.look(short, "token", "agents' settings", (*visit).httpToken)
 	v.look(short, "metrics", "the token of metrics", (*visit).metricsToken)
+	v.look(short, "memory", "/dev/shm", (*visit).memory)
 	v.look(short, "disk", filepath.Dir(store), (*visit).disk)
 	v.store()
 	v.look(short, "watches", "/proc", (*visit).watches)
@@ -149,7 +156,11 @@ func inTime[S any](limit time.Duration, s *S, f func(*S)) bool {
 	return true
 }
 
+// say adds a finding. do is typed for the user's own daemon: for the system's it is root's.
 func (v *visit) say(check string, level Level, do, format string, args ...any) {
+	if rest, own := strings.CutPrefix(do, "hookd "); own && v.Config.System {
+		do = "sudo hookd --system " + rest
+	}
 	v.found = append(v.found, Finding{check, level, fmt.Sprintf(format, args...), do})
 }
 
@@ -173,7 +184,7 @@ func (v *visit) daemon(ctx context.Context) {
 		v.say("daemon", Problem, "export LIBREFANG_HOME=~/.librefang", "%v", err)
 		return
 	case errors.Is(err, client.ErrNotRunning):
-		v.say("daemon", Problem, "hookd serve", "hookd is not running, so no hook runs")
+		v.say("daemon", Problem, v.start(), "hookd is not running, so no hook runs")
 		return
 	case err != nil:
 		v.say("daemon", Problem, "hookd status", "hookd does not answer: %v", err)
@@ -212,7 +223,7 @@ func (v *visit) condition(st client.DaemonInfo) {
 		v.say(
 			"daemon",
 			Note,
-			restart(st.PID),
+			v.restart(st.PID),
 			"it is version %s, this program is %s: start it again (a service: `hookd install`)",
 			st.Version,
 			v.Version,

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +17,45 @@ import (
 
 	"github.com/hookd/hookd/internal/escape"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/system"
 	"github.com/hookd/hookd/internal/trust"
 )
+
+// whose finds the user that the daemon acts as: that of the process that has the home, else
+// that of the system daemon, else the one who asks.
+func (v *visit) whose() {
+	if pid, _ := v.holder(); pid > 0 {
+		if uid, known := proc.UIDOf(pid); known {
+			v.uid = uid
+			return
+		}
+	}
+	if !v.Config.System {
+		return
+	}
+	if u, err := user.Lookup(system.User); err == nil {
+		if uid, err := strconv.Atoi(u.Uid); err == nil {
+			v.uid = uid
+			return
+		}
+	}
+	if info, err := os.Stat(v.Config.State); err == nil { // a unit with another user
+		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			v.uid = int(st.Uid)
+		}
+	}
+}
+
+// name is the user that the daemon acts as, for people.
+func (v *visit) name() string {
+	if v.uid == os.Geteuid() {
+		return "you"
+	}
+	if u, err := user.LookupId(strconv.Itoa(v.uid)); err == nil {
+		return "user " + u.Username
+	}
+	return "user " + strconv.Itoa(v.uid)
+}
 
 // home checks the folder and the settings, which the daemon refuses when other users
 // can change them.
@@ -25,7 +64,11 @@ func (v *visit) home() {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		v.say("home", Note, "hookd serve", "%s does not exist yet; the daemon makes it", dir)
+		do, maker := "hookd serve", "the daemon makes it"
+		if v.Config.System {
+			do, maker = "hookd install", "that makes it"
+		}
+		v.say("home", Note, do, "%s does not exist yet; %s", dir, maker)
 		return
 	case err != nil:
 		v.say("home", Problem, "ls -ld "+escape.Quote(dir), "%v", err)
@@ -34,8 +77,9 @@ func (v *visit) home() {
 		v.say("home", Problem, "export LIBREFANG_HOME=~/.librefang", "%s is not a folder", dir)
 		return
 	}
-	seal := trust.New().Seal(trust.Files{Folder: dir, Read: []string{filepath.Join(dir, "hookd.yaml")}})
-	refusals := append(slices.Clone(seal.Refusals()), trust.Database(v.Config.StorePath)...)
+	files := trust.Files{Folder: dir, Read: []string{v.Config.SettingsFile()}}
+	refusals := slices.Clone(v.Config.CheckerOf(v.uid).Seal(files).Refusals())
+	refusals = append(refusals, trust.Of(v.uid).Database(v.Config.StorePath)...)
 	for _, r := range refusals {
 		v.say("home", Problem, r.Do, "%s %s: hookd does not start like that", r.Path, r.Fact)
 	}
@@ -88,7 +132,10 @@ func (v *visit) socket() bool {
 			path,
 		)
 		return false
-	case info.Mode().Perm()&0o077 != 0:
+	case v.Config.System && info.Mode().Perm()&0o006 != 0o006:
+		v.say("socket", Problem, v.restart(0), "%s has mode %04o: agents of other users are not answered",
+			path, info.Mode().Perm())
+	case !v.Config.System && info.Mode().Perm()&0o077 != 0:
 		v.say(
 			"socket",
 			Problem,
@@ -103,7 +150,7 @@ func (v *visit) socket() bool {
 	return true
 }
 
-func (v *visit) lockFile() string { return filepath.Join(v.Config.Home, "hookd.lock") }
+func (v *visit) lockFile() string { return v.Config.LockFile() }
 
 // holder returns the pid of the process that has the home, 0 for none.
 func (v *visit) holder() (int, error) {
@@ -125,9 +172,23 @@ func (v *visit) holder() (int, error) {
 }
 
 // restart returns a command that ends a daemon, which takes as long as its hooks may
-// run, and starts the next one.
-func restart(pid int) string {
+// run, and starts the next one. The system daemon's service does both.
+func (v *visit) restart(pid int) string {
+	switch {
+	case v.Config.System && runtime.GOOS == "darwin":
+		return "sudo launchctl kickstart -k system/io.github.hookd.system"
+	case v.Config.System:
+		return "sudo systemctl restart hookd"
+	}
 	return fmt.Sprintf("kill %[1]d; while kill -0 %[1]d 2>/dev/null; do sleep 1; done; hookd serve", pid)
+}
+
+// start returns a command that starts a daemon.
+func (v *visit) start() string {
+	if v.Config.System {
+		return v.restart(0)
+	}
+	return "hookd serve"
 }
 
 // lock checks that the process that has the home is the one that answers.
@@ -144,7 +205,7 @@ func (v *visit) lock() {
 		v.say(
 			"lock",
 			Problem,
-			restart(pid),
+			v.restart(pid),
 			"pid %d has the lock of this home and does not answer on the socket: it hangs (then it takes kill -9), starts, or has another socket",
 			pid,
 		)
@@ -163,7 +224,7 @@ func (v *visit) lock() {
 		v.say(
 			"lock",
 			Problem,
-			restart(v.status.PID),
+			v.restart(v.status.PID),
 			"the daemon that answers has lost its lock (was %s removed?): a second one could start",
 			path,
 		)
@@ -204,6 +265,6 @@ func (v *visit) files() {
 		}
 	}
 	if slices.Sort(seen); len(seen) > 0 && !bad {
-		v.say("files", OK, "", "%s are readable by you alone", strings.Join(seen, ", "))
+		v.say("files", OK, "", "%s are readable by %s alone", strings.Join(seen, ", "), v.name())
 	}
 }

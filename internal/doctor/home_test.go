@@ -37,11 +37,11 @@ func TestStoppedDaemon(t *testing.T) {
 	}
 	advice := func() string {
 		v := &visit{}
-		v.Config.Home = home
+		v.Config.Home, v.Config.State = home, home
 		v.lock()
 		return v.found[0].Do
 	}
-	if got := advice(); got != restart(pid) {
+	if got := advice(); got != (&visit{}).restart(pid) {
 		t.Errorf("one that hangs: %q", got)
 	}
 	if err := cmd.Process.Signal(unix.SIGSTOP); err != nil {

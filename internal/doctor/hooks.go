@@ -145,6 +145,11 @@ func (v *visit) programs() {
 		if program == "" {
 			continue // built-ins have none; a command that was not found is a problem of the file
 		}
+		if v.reach(h, program) {
+			v.sound[h.Name] = false
+			broken++
+			continue
+		}
 		err := proc.Check(v.spec(h, program))
 		v.sound[h.Name] = err == nil
 		if err == nil {

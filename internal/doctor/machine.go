@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,12 +80,40 @@ func (v *visit) store() {
 	if s.Lost > 0 {
 		say(Note, "hookd status", "%d records could not be kept since the daemon started", s.Lost)
 	}
+	for _, l := range s.Losses {
+		level := Problem
+		if l.Lost == 0 && !l.More {
+			level = Note
+		}
+		say(level, "hookd recover", "%s", LossText(l))
+	}
 	if s.DeadLetters > 0 {
 		say(Note, "hookd dlq", "%d runs were given up and wait to be looked at", s.DeadLetters)
 	}
 	if whole {
 		v.say("store", OK, "", "%d events, %d runs, %d MiB", s.Events, s.Runs, s.Bytes>>20)
 	}
+}
+
+// LossText says in one line what was lost or set aside, when, and where it is.
+func LossText(l client.Loss) string {
+	what := "nothing is known to be lost"
+	switch {
+	case l.Lost > 0 && l.More:
+		what = fmt.Sprintf("at least %d accepted runs do not run", l.Lost)
+	case l.Lost > 0:
+		what = fmt.Sprintf("%d accepted runs do not run", l.Lost)
+	case l.More:
+		what = "accepted runs may not run; their number is not known"
+	}
+	if l.DeadLetters > 0 {
+		what += fmt.Sprintf(", %d dead letters are gone", l.DeadLetters)
+	}
+	text := fmt.Sprintf("%s, since %s: %s", what, l.Time.Local().Format("2006-01-02 15:04:05"), l.Why)
+	if l.Path != "" {
+		text += "; the file is " + l.Path
+	}
+	return text
 }
 
 // ahead is how far a record may be in the future without a report.
@@ -155,7 +184,7 @@ func (v *visit) searchPath() {
 			)
 			continue
 		}
-		for _, r := range trust.New().Seal(trust.Files{Folder: dir}).Refusals() {
+		for _, r := range trust.Of(v.uid).Seal(trust.Files{Folder: dir}).Refusals() {
 			above := ""
 			if r.Path != dir {
 				above = r.Path + ", which leads to "

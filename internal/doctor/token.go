@@ -98,7 +98,7 @@ func (v *visit) copiesInHome(token string) (copies []connect.TokenCopy) {
 		return nil
 	}
 	for _, dir := range []string{v.Config.Home, filepath.Dir(v.Config.TokenFile())} {
-		entries, _ := os.ReadDir(dir)
+		entries, _ := os.ReadDir(dir) // what cannot be read is examined by home
 		for _, e := range entries {
 			path := filepath.Join(dir, e.Name())
 			info, err := e.Info()

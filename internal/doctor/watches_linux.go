@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/hookd/hookd/internal/proc"
 )
 
 const setClock = "timedatectl set-ntp true"
@@ -16,7 +17,7 @@ const setClock = "timedatectl set-ntp true"
 func (v *visit) watches() {
 	polls := v.status != nil && strings.HasPrefix(v.status.Watching, "polling")
 	watches, instances := limit("max_user_watches"), limit("max_user_instances")
-	usedWatches, usedInstances := used()
+	usedWatches, usedInstances := used(v.uid)
 	switch {
 	case watches > 0 && usedWatches >= watches*9/10:
 		v.say(
@@ -65,13 +66,13 @@ func limit(name string) int {
 	return n
 }
 
-// used returns the watches and instances of all processes of the user: the limits are
-// per user.
-func used() (watches, instances int) {
+// used returns the watches and instances of all processes of a user: the limits are per
+// user. Those of processes that the caller may not look into are left out.
+func used(uid int) (watches, instances int) {
 	processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, process := range processes {
-		var st syscall.Stat_t
-		if syscall.Stat(process, &st) != nil || st.Uid != uint32(os.Geteuid()) {
+		pid, _ := strconv.Atoi(filepath.Base(process)) // the pattern is of digits
+		if of, known := proc.UIDOf(pid); !known || of != uid {
 			continue
 		}
 		fds, _ := os.ReadDir(process + "/fd") // one that has ended has none
@@ -80,7 +81,7 @@ func used() (watches, instances int) {
 				continue
 			}
 			instances++
-			info, _ := os.ReadFile(process + "/fdinfo/" + fd.Name())
+			info, _ := os.ReadFile(process + "/fdinfo/" + fd.Name()) // of a process that has ended
 			watches += bytes.Count(info, []byte("inotify wd:"))
 		}
 	}

@@ -27,22 +27,28 @@ func (f *file) send(_ context.Context, b batch) (thrown int64, err error) {
 	if !info.Mode().IsRegular() {
 		return 0, fmt.Errorf("%s is no regular file", f.path)
 	}
-	if _, err := out.Write(append(endLine(out, info.Size()), b.lines()...)); err != nil {
+	end, err := endLine(out, info.Size())
+	if err != nil {
+		return 0, err
+	}
+	if _, err := out.Write(append(end, b.lines()...)); err != nil {
 		return 0, err
 	}
 	return 0, out.Sync()
 }
 
 // endLine ends a line that an attempt which was cut off has begun.
-func endLine(f *os.File, size int64) []byte {
+func endLine(f *os.File, size int64) ([]byte, error) {
 	last := []byte{'\n'}
 	if size > 0 {
-		f.ReadAt(last, size-1) // what cannot be read is taken for the end of a line
+		if _, err := f.ReadAt(last, size-1); err != nil {
+			return nil, err
+		}
 	}
 	if last[0] == '\n' {
-		return nil
+		return nil, nil
 	}
-	return []byte{'\n'}
+	return []byte{'\n'}, nil
 }
 
 // lines encodes the batch as lines that begin with {"type":"verdict","host":…,"seq":…,

@@ -1,6 +1,8 @@
 package hooktest
 
 import (
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -16,7 +18,7 @@ import (
 // has no terminals to give.
 func Terminal(t testing.TB, cmd *exec.Cmd) (screen *os.File) {
 	t.Helper()
-	screen, inside, err := openTerminal()
+	screen, inside, err := terminalOf(cmd)
 	if err != nil {
 		t.Skipf("SKIP-TOOL pseudo-terminal: %v", err)
 	}
@@ -24,7 +26,37 @@ func Terminal(t testing.TB, cmd *exec.Cmd) (screen *os.File) {
 		screen.Close()
 		inside.Close()
 	})
-	Must(t, unix.IoctlSetWinsize(int(inside.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 80, Row: 24}))
+	return screen
+}
+
+// OnTerminal runs a program to its end as Terminal does, types keys, and returns all that
+// the program wrote there.
+func OnTerminal(cmd *exec.Cmd, keys []byte) (wrote []byte, err error) {
+	screen, inside, err := terminalOf(cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer screen.Close()
+	err = cmd.Start()
+	inside.Close() // what is read ends when the program's own have been closed
+	if err != nil {
+		return nil, err
+	}
+	_, typed := screen.Write(keys)
+	wrote, _ = io.ReadAll(screen) // at the end Linux says EIO
+	return wrote, errors.Join(cmd.Wait(), typed)
+}
+
+// terminalOf makes a pseudo-terminal for a program that has not been started.
+func terminalOf(cmd *exec.Cmd) (screen, inside *os.File, err error) {
+	screen, inside, err = openTerminal()
+	if err != nil {
+		return nil, nil, err
+	}
+	size := &unix.Winsize{Col: 80, Row: 24}
+	if err := unix.IoctlSetWinsize(int(inside.Fd()), unix.TIOCSWINSZ, size); err != nil {
+		return nil, nil, errors.Join(err, screen.Close(), inside.Close())
+	}
 	if cmd.Stdin == nil {
 		cmd.Stdin = inside
 	}
@@ -36,5 +68,5 @@ func Terminal(t testing.TB, cmd *exec.Cmd) (screen *os.File) {
 	}
 	cmd.ExtraFiles = append(cmd.ExtraFiles, inside)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2 + len(cmd.ExtraFiles)}
-	return screen
+	return screen, inside, nil
 }

@@ -33,6 +33,9 @@ func (h *hookd) serve(c net.Conn) {
 	defer c.Close()
 	for lines := bufio.NewScanner(c); lines.Scan(); {
 		var env events.Envelope
+		if strings.HasPrefix(lines.Text(), `{"told":`) {
+			continue // it has no answer
+		}
 		if json.Unmarshal(lines.Bytes(), &env) != nil {
 			return
 		}

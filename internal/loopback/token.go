@@ -44,10 +44,12 @@ func Token(path string) (string, error) {
 // Rotate writes a new token into the file and returns it with the old one, "" for
 // none. The old one is refused from then on.
 func Rotate(path string) (token, old string, err error) {
-	if text, err := readfile.Read(path, maxTokenFile); err == nil {
-		if token, ok := parseToken(text); ok {
-			old = token
-		}
+	text, err := readfile.Read(path, maxTokenFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", fmt.Errorf("read the HTTP token: %w", err)
+	}
+	if token, ok := parseToken(text); ok {
+		old = token
 	}
 	if err := writeToken(path, os.Rename); err != nil {
 		return "", old, fmt.Errorf("change the HTTP token: %w", err)

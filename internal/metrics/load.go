@@ -50,7 +50,9 @@ type Store struct {
 	Events, Runs  int64 // in the history
 	Backlog       int
 	Dropped       uint64
-	Journaled     int // events that the journal has, and the database not yet
+	Lost          int64 // accepted runs or events, since the start
+	Losses        int   // of which no person has taken back what can be
+	Journaled     int   // events that the journal has, and the database not yet
 	JournalBytes  int64
 }
 
@@ -136,6 +138,12 @@ var gauges = []gauge{
 	storeGauge("hookd_store_dropped_total",
 		"Records that history lost: there was no room for them while the disk failed, or they made no sense.",
 		func(s *Store) float64 { return float64(s.Dropped) }).counter(),
+
+	storeGauge("hookd_store_lost_total",
+		"Accepted runs or events that were lost or set aside: their files were damaged, deleted or not to be read.",
+		func(s *Store) float64 { return float64(s.Lost) }).counter(),
+	storeGauge("hookd_store_losses", "Losses that wait for `hookd recover`: each is a damaged, missing or unreadable file.",
+		func(s *Store) float64 { return float64(s.Losses) }),
 
 	targetGauge("hookd_forward_up", "1 while decisions reach the target; 0 while attempts fail.",
 		func(f Forward) float64 { return boolean(f.Up) }),

@@ -69,7 +69,7 @@ func hasHooks(root string) bool {
 		return false
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(1)
+	names, _ := dir.Readdirnames(1) // what cannot be read has no hooks that may run
 	return len(names) > 0
 }
 

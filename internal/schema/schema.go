@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/rules"
 	"github.com/hookd/hookd/internal/source/hookdir"
 )
 
@@ -92,6 +93,7 @@ func hookSchema() object {
 		}
 		top[f.Key] = member
 		switch {
+		case f.Key == "events": // rules do without, see below
 		case f.Required && len(f.For) == 0:
 			required = append(required, f.Key)
 		case f.Required:
@@ -102,7 +104,9 @@ func hookSchema() object {
 	}
 	s := closed(top, required...)
 	s["title"] = "HOOK.yaml of hookd"
-	s["allOf"] = neededBy(needs)
+	s["allOf"] = append(neededBy(needs), object{
+		"if": object{"not": object{"required": []string{"rules"}}}, "then": object{"required": []string{"events"}},
+	})
 	return s
 }
 
@@ -111,7 +115,9 @@ func hookSchema() object {
 func neededBy(needs map[hook.Type][]string) (rules []object) {
 	for _, t := range []hook.Type{hook.Command, hook.Script, hook.Builtin, hook.Model} {
 		is := object{"properties": object{"type": object{"const": t}}}
-		if t != hook.Command {
+		if t == hook.Command {
+			is["not"] = object{"required": []string{"rules"}}
+		} else {
 			is["required"] = []string{"type"}
 		}
 		if len(needs[t]) > 0 {
@@ -132,6 +138,8 @@ func fieldSchema(f hookdir.Field) object {
 	case "list of condition":
 		one := conditionSchema()
 		return object{"anyOf": []object{one, {"type": "array", "items": one, "minItems": 1}}}
+	case "list of rule":
+		return listOf(ruleSchema())
 	case "list of test":
 		return listOf(testSchema())
 	case "rate":
@@ -322,4 +330,18 @@ func dataSchema(f events.Field) object {
 		o["description"] = f.Doc
 	}
 	return o
+}
+
+// ruleSchema is one rule, or the name of a file or folder of rules.
+func ruleSchema() object {
+	matcher := object{"anyOf": []object{str, listOf(str), {"type": "object"}}}
+	example := object{"anyOf": []object{str, {"type": "object"}}}
+	properties := object{
+		"name": str, "why": str, "instead": str, "to": str, "off": object{"const": true}, "unless": matcher,
+		"catches": listOf(example), "passes": listOf(example),
+	}
+	for _, d := range rules.Decisions {
+		properties[string(d)] = matcher
+	}
+	return object{"anyOf": []object{str, {"type": "object", "properties": properties, "additionalProperties": false}}}
 }

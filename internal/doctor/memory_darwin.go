@@ -1,0 +1,4 @@
+package doctor
+
+// memory reports nothing: macOS has no file system in memory.
+func (v *visit) memory() {}
