@@ -13,6 +13,8 @@ AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`))
 RACE = CGO_ENABLED=1 go test -race -vet=off -gcflags='modernc.org/...=-race=false' -timeout 20m $(AT_ONCE)
 # What starts goroutines or has locks: memory is shared there.
 SHARES = ^[[:space:]]*go |\.Go\(|sync\.(RW)?Mutex
+# What makes files and processes of other users, or judges as root does.
+NEEDS_ROOT = NeedRoot\(|Gete?uid\(\) != 0
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
@@ -26,9 +28,12 @@ demo-fleet: build ## show three machines that share hooks, one of them killed
 demo: build ## show what hookd does, on a home that is removed afterwards
 	@sh demo/demo.sh bin/hookd
 
-test: ## vet and test everything
+test: build ## vet and test everything
 	$(GO) vet ./...
-	$(GO) test -vet=off $(AT_ONCE) $(TESTFLAGS) ./...
+	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -vet=off $(AT_ONCE) $(TESTFLAGS) ./...
+
+test-root: build ## test, as root, the packages with tests that a user who is not root skips
+	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -vet=off $(AT_ONCE) $(TESTFLAGS) `grep -rlE --include='*_test.go' '$(NEEDS_ROOT)' . | sed 's,/[^/]*$$,,' | sort -u`
 
 man: build ## write the man pages into bin/man
 	@rm -rf bin/man
@@ -92,4 +97,4 @@ package: ## build archives, .deb, .rpm, SBOMs, the Homebrew formula and SHA256SU
 clean: ## remove what build and package made
 	rm -rf bin dist
 
-.PHONY: help build demo man test race race-all test-ui ui-update test-agents fuzz bench soak gobench check vuln notices install uninstall package clean
+.PHONY: help build demo man test test-root race race-all test-ui ui-update test-agents fuzz bench soak gobench check vuln notices install uninstall package clean

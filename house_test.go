@@ -2,6 +2,7 @@ package hookd
 
 import (
 	"bytes"
+	"go/format"
 	"os"
 	"os/exec"
 	"regexp"
@@ -34,6 +35,9 @@ func TestHouseStyle(t *testing.T) {
 		if err != nil || isFixture(name) || name == "house_test.go" {
 			continue
 		}
+		if formatted, err := format.Source(text); strings.HasSuffix(name, ".go") && (err != nil || !bytes.Equal(formatted, text)) {
+			t.Errorf("%s: type gofmt -w %[1]s: %v", name, err)
+		}
 		isCode := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".py")
 		for n, line := range bytes.Split(text, []byte("\n")) {
 			line := string(line)
@@ -63,7 +67,7 @@ var sleeps = regexp.MustCompile(`\btime\.Sleep\(`)
 // belong to it.
 const topLevel = ".ci .editorconfig .gitattributes .github .gitignore .golangci.yml " +
 	"ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md SECURITY.md THIRD_PARTY action.yml " +
-	"bench client cmd demo docs go.mod go.sum house_test.go internal layers_test.go neutral_test.go packaging sdk testdata"
+	"bench client cmd demo docs go.mod go.sum house_test.go internal layers_test.go neutral_test.go packaging reads_test.go sdk testdata"
 
 func TestTopLevel(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "-z").Output()

@@ -35,11 +35,11 @@ var rooms = map[string]room{
 	// pflag: the types of cobra's own flags
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
-		"/client /docs/gallery /sdk api audit attack bridge builtin/shadow catalog config connect convert daemon dialect " +
-			"doctor duration escape events fleet fleet/jetstream fleet/machinekey hook hookfiles importer logsink loopback match mcp " +
-			"oneshot pack policy project readfile rehearse schema service shipped spawn/timerslack spell starter store system trust ui " +
-			"wordwrap",
-		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term",
+		"/client /docs/gallery /sdk api attack audit bridge builtin/shadow card catalog config connect convert daemon " +
+			"dialect doctor duration escape events facts fleet fleet/jetstream fleet/machinekey hook hookfiles importer " +
+			"logsink loopback match mcp oneshot pack policy proc project readfile rehearse replacefile rules schema service " +
+			"shipped source/hookdir spawn/timerslack spell starter store system trust ui when wordwrap",
+		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term gopkg.in/yaml.v3",
 	},
 	// no third party, so that it is small and starts fast
 	"cmd/hookd-bridge": {
@@ -77,7 +77,7 @@ var rooms = map[string]room{
 	// compared word by word
 	"internal/ask": {
 		"holds calls that hooks ask about until a person answers, and remembers answers as grants",
-		"api builtin/shellsafe config dialect dialect/neutral dispatch duration escape events hook store verdict",
+		"api builtin/shellsafe card config dialect dialect/neutral dispatch duration escape events hook store verdict",
 		"go.uber.org/zap",
 	},
 	// connect's places are the dialects'
@@ -88,7 +88,7 @@ var rooms = map[string]room{
 	},
 	"internal/audit": {
 		"the chain of what must not be changed afterwards: its records, hashes, and what is wrong with it",
-		"",
+		"escape",
 		"",
 	},
 	"internal/bridge": {
@@ -128,10 +128,20 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
+	"internal/card": {
+		"makes of an ask what people are shown, and draws it in plain text; pure",
+		"escape events",
+		"github.com/mattn/go-runewidth",
+	},
+	"internal/card/cardtest": {
+		"tests only: asks that are hard to show truly",
+		"",
+		"",
+	},
 	"internal/catalog": {
 		"hooks as the settings say: scan, validate, allow, last good, changes; with or without a daemon",
-		"/docs/gallery api builtin config dialect discovery escape events hook judge match pack policy project readfile replacefile " +
-			"source/* spell store trust when",
+		"/docs/gallery api builtin config dialect discovery escape events hook judge match pack pattern policy project " +
+			"readfile replacefile source/* spell store trust when",
 		"go.uber.org/zap",
 	},
 	// trust: which settings are allowed is for the user alone to say
@@ -154,8 +164,9 @@ var rooms = map[string]room{
 	},
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
-		"api ask audit builtin/* catalog config discovery dialect dialect/neutral dispatch escape events fleet fleet/jetstream fleet/machinekey forward hook loopback match " +
-			"metrics policy proc project readfile recorder rehearse runner server signals store stream trace trust verdict when",
+		"api ask audit builtin/* catalog config dialect dialect/neutral discovery dispatch escape events facts fleet " +
+			"fleet/jetstream fleet/machinekey forward hook loopback match metrics pattern peer policy proc project " +
+			"readfile recorder rehearse runner server signals store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
 	"internal/dialect": {
@@ -196,7 +207,7 @@ var rooms = map[string]room{
 	},
 	"internal/doctor": {
 		"examines everything from outside and names the command that mends it",
-		"/client catalog config connect dialect dialect/neutral escape events hook loopback proc readfile trust",
+		"/client catalog config connect dialect dialect/neutral escape events hook loopback proc readfile system trust",
 		"golang.org/x/sys",
 	},
 	"internal/escape": {
@@ -213,6 +224,17 @@ var rooms = map[string]room{
 		"event names, kinds, the row type of the contract, the envelope and its checks",
 		"",
 		"",
+	},
+	// neutral: what a tool call is; yaml: the tables of programs
+	"internal/facts": {
+		"the facts of a call: commands, what they do, what is in doubt; the only reader of shell lines",
+		"builtin/secrets dialect/neutral pattern",
+		"gopkg.in/yaml.v3 mvdan.cc/sh/v3",
+	},
+	"internal/facts/facttest": {
+		"tests only: attacks by class, harmless calls, a jail that shows what an attack does, a judge of guards",
+		"",
+		"golang.org/x/sys gopkg.in/yaml.v3 mvdan.cc/sh/v3",
 	},
 	"internal/fleet": {
 		"sends events to hooks on other machines and takes theirs; publishes the state of this machine and reads that of all; brings directives",
@@ -259,8 +281,8 @@ var rooms = map[string]room{
 	// a hook carries the seal of its files
 	"internal/hook": {
 		"what a hook is: fields, compiled patterns, filters",
-		"escape events trust",
-		"github.com/gobwas/glob",
+		"escape events facts pattern rules trust",
+		"",
 	},
 	"internal/hooktest": {
 		"tests only: scratch homes, hooks, terminals, waiting for a condition",
@@ -300,12 +322,12 @@ var rooms = map[string]room{
 	},
 	"internal/match": {
 		"which hooks an event matches, and why not: index, patterns, cases; pure",
-		"dialect dialect/neutral events hook verdict when",
+		"dialect dialect/neutral events hook pattern verdict when",
 		"",
 	},
 	"internal/match/matchtest": {
 		"tests only: hooks and snapshots",
-		"hook",
+		"hook pattern",
 		"",
 	},
 	"internal/mcp": {
@@ -336,6 +358,11 @@ var rooms = map[string]room{
 		"golang.org/x/text",
 	},
 	// the standard library alone, as the bridge asks too
+	"internal/pattern": {
+		"globs of events, paths, tools and hosts, matched in bounded time",
+		"",
+		"github.com/gobwas/glob",
+	},
 	"internal/peer": {
 		"which process is at the other end of a socket, as the kernel says",
 		"",
@@ -386,7 +413,7 @@ var rooms = map[string]room{
 	// match: the fields of an event that have a tool and its arguments
 	"internal/rehearse": {
 		"one run of a hook, its tests, and what it would have said of the past, with or without a daemon; decides nothing",
-		"api catalog config dialect dialect/neutral dispatch events hook match proc readfile runner source/hookdir when",
+		"api catalog config dispatch events hook match proc readfile runner source/hookdir when",
 		"go.uber.org/zap",
 	},
 	"internal/recorder": {
@@ -394,14 +421,19 @@ var rooms = map[string]room{
 		"api dispatch events store stream",
 		"",
 	},
+	"internal/rules": {
+		"guards without a program: rules over the facts of a call",
+		"dialect/neutral duration facts pattern spell",
+		"gopkg.in/yaml.v3",
+	},
 	"internal/runner": {
 		"one run, to proc, worker, builtin or judge",
-		"builtin config dialect dialect/neutral dispatch escape events hook judge proc signals trust worker",
+		"builtin config dialect dialect/neutral dispatch escape events facts hook judge proc rules signals trust worker",
 		"go.uber.org/zap",
 	},
 	"internal/schema": {
 		"JSON Schemas of HOOK.yaml, hookd.yaml and events, made from the tables",
-		"config events hook source/hookdir",
+		"config events hook rules source/hookdir",
 		"",
 	},
 	"internal/server": {
@@ -417,7 +449,7 @@ var rooms = map[string]room{
 	},
 	"internal/starter": {
 		"what `hookd init` puts into a new home, and takes out again",
-		"/docs/gallery readfile trust",
+		"/docs/gallery readfile replacefile trust",
 		"",
 	},
 	"internal/shipped": {
@@ -432,17 +464,17 @@ var rooms = map[string]room{
 	},
 	"internal/source/dockeragent": {
 		"reads hooks from docker-agent's YAML",
-		"events hook source/yamlnode spell",
+		"events hook pattern source/yamlnode spell",
 		"gopkg.in/yaml.v3",
 	},
 	"internal/source/familiar": {
 		"reads hooks from `AGENT.md`",
-		"events hook source/yamlnode spell",
+		"events hook pattern source/yamlnode spell",
 		"gopkg.in/yaml.v3 mvdan.cc/sh",
 	},
 	"internal/source/hookdir": {
 		"reads `HOOK.yaml`; its schema",
-		"duration escape events hook readfile spell",
+		"duration escape events facts hook pattern readfile rules spell",
 		"gopkg.in/yaml.v3",
 	},
 	"internal/source/yamlnode": {
@@ -510,7 +542,7 @@ var rooms = map[string]room{
 	},
 	"internal/ui": {
 		"the page of `hookd ui`: its server and its files; a client of the socket like any other",
-		"/client dialect events",
+		"/client events",
 		"",
 	},
 	"internal/verdict": {
@@ -519,10 +551,9 @@ var rooms = map[string]room{
 		"",
 	},
 	// starts processes through proc, finds event ids with the scanner of events
-	// shellsafe: the one reader of shell lines
 	"internal/when": {
 		"whether a hook's conditions fit an event; in doubt they do",
-		"builtin/shellsafe dialect dialect/neutral events hook",
+		"dialect dialect/neutral events facts hook pattern",
 		"",
 	},
 	"internal/wordwrap": {
