@@ -308,7 +308,7 @@ var rooms = map[string]room{
 	"internal/judge": {
 		"hooks that ask a model",
 		"events",
-		"github.com/anthropics/anthropic-sdk-go github.com/openai/openai-go",
+		"",
 	},
 	"internal/logsink": {
 		"a bounded queue before the log: logging never blocks, and no kind of line fills it",

@@ -277,7 +277,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// What the SDKs would take from the environment does not reach the provider.
+// The variables that the providers' SDKs read do not reach the provider.
 func TestEnvironmentIsNotRead(t *testing.T) {
 	for name, value := range map[string]string{
 		"OPENAI_BASE_URL": "http://127.0.0.1:1", "OPENAI_API_KEY": "leak", "OPENAI_ORG_ID": "leak", "OPENAI_PROJECT_ID": "leak",

@@ -2,37 +2,52 @@ package judge
 
 import (
 	"context"
-	"errors"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
+	"encoding/json"
+	"net/http"
+	"strings"
 )
 
-// maxRetries are the SDKs' own, after a dropped connection, 408, 409, 429 and 5xx.
-const maxRetries = 2
+// openAIRequest is the body of POST /chat/completions.
+type openAIRequest struct {
+	Model    string          `json:"model"`
+	Messages []openAIMessage `json:"messages"`
+	Format   *openAIFormat   `json:"response_format,omitempty"`
+}
 
-// Ways in which an answer is no answer.
-var (
-	errRefused = errors.New("the model refused to answer")
-	errFilter  = errors.New("the provider's content filter stopped the answer")
-	errCut     = errors.New("the reply was cut off at the token limit")
-	errNothing = errors.New("the provider's response holds no answer")
-)
+type openAIMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
 
-// sendOpenAI speaks chat completions, which every compatible server has. The
-// service is made without the SDK's client, which reads the environment.
+type openAIFormat struct {
+	Type       string `json:"type"`
+	JSONSchema struct {
+		Name   string         `json:"name"`
+		Schema map[string]any `json:"schema"`
+		Strict bool           `json:"strict"`
+	} `json:"json_schema"`
+}
+
+// sendOpenAI speaks chat completions, which every compatible server has.
 func (t *target) sendOpenAI(ctx context.Context, q question, w *watch) (string, error) {
-	opts := []option.RequestOption{
-		option.WithBaseURL(t.BaseURL), option.WithHTTPClient(t.client),
-		option.WithMaxRetries(maxRetries), option.WithMiddleware(w.observe),
-	}
+	header := http.Header{}
 	if t.key != "" {
-		opts = append(opts, option.WithAPIKey(t.key))
+		header.Set("Authorization", "Bearer "+t.key)
 	}
-	service := openai.NewChatCompletionService(opts...)
-	res, err := service.New(ctx, t.openAIParams(q))
+	answer, err := t.post(ctx, strings.TrimSuffix(t.BaseURL, "/")+"/chat/completions", header, t.openAIRequest(q), w)
 	if err != nil {
+		return "", err
+	}
+	var res struct {
+		Choices []struct {
+			FinishReason string `json:"finish_reason"`
+			Message      struct {
+				Content string `json:"content"`
+				Refusal string `json:"refusal"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	if err := json.Unmarshal(answer, &res); err != nil {
 		return "", err
 	}
 	if len(res.Choices) == 0 {
@@ -50,17 +65,12 @@ func (t *target) sendOpenAI(ctx context.Context, q question, w *watch) (string, 
 	return c.Message.Content, nil
 }
 
-func (t *target) openAIParams(q question) openai.ChatCompletionNewParams {
-	params := openai.ChatCompletionNewParams{
-		Model:    t.model,
-		Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(q.system), openai.UserMessage(q.user)},
-	}
+func (t *target) openAIRequest(q question) openAIRequest {
+	req := openAIRequest{Model: t.model, Messages: []openAIMessage{{"system", q.system}, {"user", q.user}}}
 	if q.strict {
-		params.ResponseFormat.OfJSONSchema = &openai.ResponseFormatJSONSchemaParam{
-			JSONSchema: openai.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: q.schema.name, Schema: q.schema.json, Strict: param.NewOpt(true),
-			},
-		}
+		req.Format = &openAIFormat{Type: "json_schema"}
+		req.Format.JSONSchema.Name, req.Format.JSONSchema.Schema = q.schema.name, q.schema.json
+		req.Format.JSONSchema.Strict = true
 	}
-	return params
+	return req
 }

@@ -103,7 +103,7 @@ type question struct {
 	strict       bool // ask for the schema's JSON
 }
 
-// send asks once, with the SDK's retries.
+// send asks once, and retries where that may help.
 func (t *target) send(ctx context.Context, q question) (string, error) {
 	w := &watch{}
 	var reply string

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -30,7 +31,17 @@ func newClient() *http.Client {
 	}
 }
 
-// watch sees each attempt of one request, also those that the SDK retries.
+// Ways in which an answer is no answer.
+var (
+	errAddress = errors.New("the request could not be made: check base_url")
+	errStatus  = errors.New("the provider's response is no success") // the watch knows more
+	errRefused = errors.New("the model refused to answer")
+	errFilter  = errors.New("the provider's content filter stopped the answer")
+	errCut     = errors.New("the reply was cut off at the token limit")
+	errNothing = errors.New("the provider's response holds no answer")
+)
+
+// watch is what the attempts of one request came to.
 type watch struct {
 	status int    // of the last response; 0 = the last attempt got none
 	said   string // the provider's words about an error
@@ -38,28 +49,87 @@ type watch struct {
 	before int    // the last status of an error, also if a later attempt got none
 }
 
-// observe is a middleware for both SDKs.
-func (w *watch) observe(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-	res, err := next(req)
-	w.status, w.said, w.wait = 0, "", ""
+const (
+	maxRetries = 2                      // after a dropped connection, 408, 409, 429 and 5xx
+	firstPause = 500 * time.Millisecond // before the first retry; the second takes twice that
+)
+
+// post sends a JSON body and returns the body of the response. It retries after a pause: the
+// provider's, or its own with up to a quarter less, so that many do not retry at once.
+func (t *target) post(ctx context.Context, url string, header http.Header, body any, w *watch) ([]byte, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
-		return res, err
+		return nil, err
 	}
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "application/json")
+	for n := 0; ; n++ {
+		answer, pause, err := t.attempt(ctx, url, header, text, w)
+		if err == nil || pause < 0 || n == maxRetries {
+			return answer, err
+		}
+		if pause == 0 {
+			pause = firstPause << n
+			pause -= rand.N(pause / 4)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// attempt sends the request once. pause is how long to wait before the next attempt: 0 = the
+// provider does not say, negative = another attempt is no use.
+func (t *target) attempt(
+	ctx context.Context, url string, header http.Header, text []byte, w *watch,
+) (answer []byte, pause time.Duration, err error) {
+	w.status, w.said, w.wait = 0, "", ""
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(text))
+	if err != nil {
+		return nil, -1, errAddress
+	}
+	req.Header = header
+	res, err := t.client.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer res.Body.Close()
 	w.status = res.StatusCode
-	res.Body = http.MaxBytesReader(nil, res.Body, maxBody)
-	if res.StatusCode < 400 {
-		return res, nil
+	answer, err = io.ReadAll(http.MaxBytesReader(nil, res.Body, maxBody))
+	switch {
+	case res.StatusCode >= 400: // a part of the body is enough for a message
+		w.before, w.said = res.StatusCode, problem(answer)
+		if d, late := tooLong(ctx, res.Header); late {
+			w.wait = d
+			return nil, -1, errStatus
+		}
+		return nil, nextPause(res), errStatus
+	case res.StatusCode >= 300:
+		return nil, -1, errStatus
+	case err != nil:
+		return nil, -1, err
 	}
-	w.before = res.StatusCode
-	body, _ := io.ReadAll(res.Body) // a part of it is enough for a message
-	res.Body.Close()
-	res.Body = io.NopCloser(bytes.NewReader(body))
-	w.said = problem(body)
-	if d, late := tooLong(req.Context(), res.Header); late {
-		w.wait = d
-		res.Header.Set("X-Should-Retry", "false") // both SDKs obey it
+	return answer, -1, nil
+}
+
+// nextPause returns the pause before the next attempt, as attempt does.
+func nextPause(res *http.Response) time.Duration {
+	switch {
+	case res.Header.Get("X-Should-Retry") == "true":
+	case res.Header.Get("X-Should-Retry") == "false":
+		return -1
+	case res.StatusCode == http.StatusRequestTimeout, res.StatusCode == http.StatusConflict,
+		res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
+	default:
+		return -1
 	}
-	return res, nil
+	seconds, ok := retryAfter(res.Header)
+	if !ok || seconds < 0 {
+		return 0
+	}
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // tooLong reports whether the provider wants a longer pause before the next
@@ -129,7 +199,7 @@ func rejected(err error) bool {
 }
 
 // explain returns why a request failed, without keys, parts of the event, or
-// credentials in addresses. err is the SDK's.
+// credentials in addresses.
 func (w *watch) explain(ctx context.Context, err error, t *target, q question) error {
 	switch {
 	case ctx.Err() != nil:
@@ -139,7 +209,7 @@ func (w *watch) explain(ctx context.Context, err error, t *target, q question) e
 	case w.status >= 300:
 		return &statusError{w.status, statusText(w.status) + ": redirects are not followed, correct base_url"}
 	}
-	for _, own := range []error{errRefused, errFilter, errCut, errNothing} {
+	for _, own := range []error{errAddress, errRefused, errFilter, errCut, errNothing} {
 		if errors.Is(err, own) {
 			return own
 		}
@@ -151,8 +221,6 @@ func (w *watch) explain(ctx context.Context, err error, t *target, q question) e
 		return fmt.Errorf("the response is over %d bytes", maxBody)
 	case errors.As(err, &netErr):
 		return fmt.Errorf("connect to the provider: %w", netErr.Err) // without the address: it may hold a password
-	case w.status == 0:
-		return errors.New("the request could not be made: check base_url")
 	}
 	return errors.New("the response is not what the protocol has: check type and base_url")
 }
