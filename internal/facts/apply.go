@@ -339,17 +339,14 @@ func looksLikeLine(text string) bool {
 func (c *call) program(word string, rest []Word) output {
 	r := c.sh.r
 	name := programName(word)
-	if strings.ContainsAny(word, `/\`) || c.isMade(word) {
+	if strings.ContainsAny(word, `/\`) {
 		target, _ := c.absolute(word)
 		made := c.sh.where == "" && r.isMade(target)
 		if made {
 			c.doubt(DoubtMade, "the line makes "+word+" and runs it")
 		}
-		if c.hasGuard(target) {
-			c.guardProgram(target)
-		}
 		if !genuine(word) {
-			c.onRun(target, made)
+			c.effect(KindRun, target, true)
 			if e := r.t.program(name); e != nil && !e.Open {
 				sh := *c.sh // it may be the program of that name
 				k := *c
@@ -402,9 +399,6 @@ func (c *call) program(word string, rest []Word) output {
 
 var isAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// isMade reports whether the line has made a program that a name without a folder may mean.
-func (c *call) isMade(word string) bool { return false }
-
 // isMade reports whether the call makes a file, or a folder above it.
 func (r *reader) isMade(target string) bool {
 	if r.made[target] {
@@ -417,22 +411,6 @@ func (r *reader) isMade(target string) bool {
 	}
 	return false
 }
-
-// onRun adds that a file is run.
-func (c *call) onRun(target string, made bool) {
-	c.effect(KindRun, target, !made || true)
-	c.readCode(target)
-}
-
-// readCode is a place for what a file that is run says; the reader opens no file.
-func (c *call) readCode(string) {}
-
-func (c *call) hasGuard(target string) bool {
-	return slices.ContainsFunc(c.sh.r.env.Guard, func(p Place) bool { return p.Target == target })
-}
-
-// guardProgram is a run of one of hookd's own programs: what it does is in its entry.
-func (c *call) guardProgram(string) {}
 
 // changeFolder follows cd.
 func (c *call) changeFolder(rest []Word) output {
@@ -589,7 +567,7 @@ func (c *call) isLookedUp(e *entry, a *args) bool {
 	}
 	for _, w := range a.unknown {
 		if slices.Contains(lookups, w.Text) || slices.Contains(own, w.Text) {
-			return len(a.operands) == 0 || !e.stops() || indexOf(a, w)
+			return true
 		}
 	}
 	for _, g := range a.given {
@@ -599,8 +577,6 @@ func (c *call) isLookedUp(e *entry, a *args) bool {
 	}
 	return false
 }
-
-func indexOf(*args, Word) bool { return true }
 
 // own follows the variables that the program obeys.
 func (c *call) own(e *entry, a *args) {
@@ -665,18 +641,12 @@ func (c *call) inEntry(e *entry, a *args) {
 
 func (c *call) given(g given, a *args) {
 	switch {
-	case g.value2() && len(g.more) > 0:
-		if g.role.name != "" && g.role.name != "_" {
-			c.role(g.role, *g.value, a, nil)
-		}
-	case len(g.more) > 0:
+	case g.option.value == commandValue && len(g.more) > 0:
 		c.each(g.more)
-	case g.value != nil && g.role.name != "" && g.role.name != "_":
+	case g.value != nil:
 		c.role(g.role, *g.value, a, nil)
 	}
 }
-
-func (g given) value2() bool { return g.option.value == twoValues }
 
 // each follows the command of find -exec: {} stands for what is found.
 func (c *call) each(words []Word) {
@@ -743,7 +713,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	}
 	c.own(e, a)
 	if c.isLookedUp(e, a) {
-		return output{origin: name, known: false}
+		return output{origin: name}
 	}
 	c.folderOption(a)
 	if e.As != "" {
@@ -754,9 +724,6 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 		_, dry = parseCondition(e.Without).holds(a)
 	}
 	from := len(r.out.Effects)
-	if !dry {
-		defer func() {}()
-	}
 	c.unknowns(e, a)
 	for _, g := range a.given {
 		c.given(g, a)
@@ -1075,8 +1042,6 @@ func (c *call) reads(e *entry, name string, a *args) output {
 	}
 	in := c.sh.stdin
 	switch {
-	case in.has && in.known && in.origin == "":
-		return c.source(e, in.text)
 	case in.has && in.known:
 		return c.source(e, in.text)
 	case in.has:

@@ -260,9 +260,6 @@ func (c *call) shellProgram(e *entry, name string, words []Word) (out output, ok
 	if !text || i >= len(words) {
 		return output{}, false
 	}
-	if i > len(words) {
-		i = len(words)
-	}
 	sh := c.nested(name)
 	sh.params = append([]Word{}, words[i+1:]...)
 	if len(sh.params) > 0 {

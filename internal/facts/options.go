@@ -118,7 +118,6 @@ type given struct {
 	as    string // as it is written
 	value *Word  // nil = none
 	more  []Word // of twoValues and commandValue: all of them
-	maybe bool   // it is one of several that a prefix may stand for
 }
 
 // args are the words of a command, sorted.
@@ -128,7 +127,6 @@ type args struct {
 	after    []Word // behind --, where the entry has roles for them
 	dashed   bool   // there was a --
 	unknown  []Word // options that the entry does not have
-	rest     []Word // from the first operand on, as written
 }
 
 // sort splits words into options and operands. stop ends the options at the first operand.
@@ -152,19 +150,13 @@ func (e *entry) sort(words []Word, stop bool) *args {
 				words = words[1:]
 				continue
 			}
-			if a.rest == nil {
-				a.rest = words
-			}
 			a.operands, words = append(a.operands, w), words[1:]
 			if stop {
 				a.operands = append(a.operands, words...)
 				return a
 			}
 		case text == "--" && w.Kind != Unknown:
-			if a.dashed = true; a.rest == nil {
-				a.rest = words[1:]
-			}
-			if e.after != nil {
+			if a.dashed = true; e.after != nil {
 				a.after = words[1:]
 			} else {
 				a.operands = append(a.operands, words[1:]...)
@@ -309,7 +301,6 @@ func (a *args) long(s *optionSet, w Word, text string, words []Word) []Word {
 	rest := words
 	for i, o := range found {
 		left := a.take(s, o, name, joined, words)
-		a.given[len(a.given)-1].maybe = len(found) > 1
 		if i == 0 || len(left) > len(rest) {
 			rest = left
 		}
@@ -506,8 +497,7 @@ func (at atom) holds(a *args) (by *Word, ok bool) {
 		return nil, false
 	}
 	for i, w := range a.operands {
-		if w.Kind != Unknown && globMatch(at.text, w.Text) ||
-			w.Kind == Unknown && !w.safe && at.text != "*" && strings.HasPrefix(w.Text, unknownPart) && false {
+		if w.Kind != Unknown && globMatch(at.text, w.Text) {
 			return &a.operands[i], true
 		}
 	}

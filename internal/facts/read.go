@@ -17,7 +17,7 @@ import (
 func Line(line string, env Env) *Facts {
 	r := newReader(env, neutral.Shell, line)
 	r.shell(line, true)
-	return r.end()
+	return r.out
 }
 
 func newReader(env Env, tool, text string) *reader {
@@ -27,22 +27,12 @@ func newReader(env Env, tool, text string) *reader {
 	}
 }
 
-func (r *reader) end() *Facts {
-	if r.out.Text != "" || len(r.out.Effects) > 0 || len(r.out.Doubts) > 0 {
-		return r.out
-	}
-	return r.out
-}
-
 // shell follows a line. exact means that the line is Facts.Text. A panic, which no line
 // should cause, is a doubt: a guard must not fall silent.
 func (r *reader) shell(line string, exact bool) {
 	sh := &shell{
 		r: r, cwd: r.env.Cwd, vars: map[string]Word{}, funcs: map[string]*syntax.FuncDecl{}, src: map[string]string{},
-		exact: exact, base: Span{0, len(line)},
-	}
-	if sh.exact {
-		sh.base = Span{}
+		exact: exact,
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -71,7 +61,7 @@ func Read(call neutral.ToolCall, env Env) *Facts {
 		r.tool(call)
 	}
 	r.secrets(call.Given)
-	return r.end()
+	return r.out
 }
 
 // secrets finds secrets in the arguments themselves: a key in a line, or in a text to write.
@@ -354,10 +344,7 @@ func (r *reader) skillLines(args []argument) {
 // paths follows the files that arguments name.
 func (r *reader) paths(kind Kind, args []argument, content bool) {
 	for _, a := range args {
-		if !pathNames[a.key] && a.key != "pattern" || a.text == "" {
-			continue
-		}
-		if a.key == "pattern" {
+		if !pathNames[a.key] || a.text == "" {
 			continue
 		}
 		text := strings.TrimPrefix(a.text, "file://")

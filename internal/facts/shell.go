@@ -241,7 +241,7 @@ func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool)
 				continue
 			}
 		case syntax.RdrIn:
-			sh.stdin = input{has: true, origin: or(w.from, "")}
+			sh.stdin = input{has: true, origin: w.from}
 			if w.from == "" {
 				sh.stdin.origin = "file " + w.Text
 			}
@@ -548,9 +548,6 @@ func (sh *shell) loop(cmd *syntax.ForClause) output {
 	var out output
 	run := func() {
 		for _, item := range items {
-			if item.Kind == Unknown && len(items) == 1 {
-				item = Word{Text: item.Text, Kind: Unknown, from: item.from, safe: item.safe}
-			}
 			sh.vars[iter.Name.Value] = item
 			out = sh.stmts(cmd.Do)
 		}
@@ -561,7 +558,6 @@ func (sh *shell) loop(cmd *syntax.ForClause) output {
 	run()
 	if len(items) == 1 {
 		sh.stmts(cmd.Do) // again: what it has assigned may count now
-		return output{origin: out.origin}
 	}
 	return output{origin: out.origin}
 }

@@ -91,10 +91,7 @@ func (ev *evaluation) flush() {
 	}
 	ev.out = append(ev.out, w)
 	ev.text.Reset()
-	ev.glob, ev.unknown, ev.unsafe, ev.started = false, false, false, false
-	if ev.from = ""; !strings.HasPrefix(w.Text, "/dev/fd/") {
-		ev.from = ""
-	}
+	ev.glob, ev.unknown, ev.unsafe, ev.started, ev.from = false, false, false, false, ""
 }
 
 func (ev *evaluation) literal(text string) {
@@ -338,11 +335,7 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 			ev.value(other, quoted)
 		default: // it may be set by the environment; the default is what the line says
 			other.from = or(other.from, "${"+name+"}")
-			if strings.HasPrefix(other.Text, "/") || name == "HOME" || name == "TMPDIR" || other.Text == "" {
-				ev.value(other, quoted)
-			} else {
-				ev.value(other, quoted)
-			}
+			ev.value(other, quoted)
 		}
 		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
 			if !known || w.Text == "" {
