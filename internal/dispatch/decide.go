@@ -229,12 +229,13 @@ func runs(done []*attempt) []events.Run {
 	return list
 }
 
-func stuck(m match.Match) *attempt {
+// stuck stands for an attempt whose run is not back: the run may still write to a.
+func stuck(a *attempt) *attempt {
 	why := "still runs after its deadline and the kill"
 	return &attempt{
-		match:  m,
-		run:    events.Run{Hook: m.Hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
-		answer: verdict.Answer{Policy: m.Policy(), Failure: why},
+		event: a.event, contract: a.contract, match: a.match, data: a.data,
+		run:    events.Run{Hook: a.match.Hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
+		answer: verdict.Answer{Policy: a.match.Policy(), Failure: why},
 	}
 }
 
@@ -270,7 +271,7 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 		return a
 	}
 	return d.asides.do(func(t *turn) {
-		unlimited := l.limit(func() { t.giveUp(stuck(m)) })
+		unlimited := l.limit(func() { t.giveUp(stuck(a)) })
 		d.execute(a, func(late bool) {
 			unlimited()
 			ended()

@@ -51,6 +51,7 @@ func TestShadow(t *testing.T) {
 					t.Errorf("verdict %+v, runs %v", r.Verdict, r.Runs)
 				}
 				b.Drain(t.Context())
+				t.Logf("%+v", b.tape.decided[0].Shadow)
 				if len(b.tape.decided) != 1 {
 					t.Fatalf("%d decisions are recorded", len(b.tape.decided))
 				}
@@ -124,5 +125,21 @@ func TestShadowsHaveSlotsOfTheirOwn(t *testing.T) {
 		if len(b.tape.decided) != 20 {
 			t.Errorf("%d of 20 decisions are recorded", len(b.tape.decided))
 		}
+	})
+}
+
+// The decision on an event is recorded though a hook in the shadow is not back when hookd stops.
+func TestAStuckShadow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		b := newBench(t, Options{}, []*hook.Hook{matchtest.With(matchtest.Hook("watch", "pre_tool_use"), inShadow)},
+			map[string]behaviour{"watch": {does: func(*Job) { <-release }}})
+		time.AfterFunc(300*time.Millisecond, b.kill)
+		b.emit(t, shellCall)
+		time.Sleep(time.Second) // of the bubble
+		if len(b.tape.decided) != 1 || len(b.tape.decided[0].Shadow) != 1 || b.tape.decided[0].Shadow[0].Decision != events.OutcomeDeny {
+			t.Errorf("recorded %+v, want one decision, which the hook that failed would have denied", b.tape.decided)
+		}
+		close(release)
 	})
 }
