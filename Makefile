@@ -4,7 +4,8 @@
 PREFIX = /usr/local
 FUZZTIME = 60s
 TESTFLAGS =
-GO = CGO_ENABLED=0 go
+# All with -trimpath, as releases have it: programs, tests and linters compile a package once.
+GO = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath" go
 # Many tests wait for a deadline, a process or a disk: twice as many packages as there
 # are processors are tested at the same time.
 AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`))
@@ -20,7 +21,7 @@ help: ## list the targets
 
 build: ## build bin/hookd, bin/hookd-bridge and bin/hookd-fleet-server
 	@mkdir -p bin
-	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" -o bin/ ./cmd/...
+	$(GO) build -buildvcs=false -ldflags "-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" -o bin/ ./cmd/...
 
 demo-fleet: build ## show three machines that share hooks, one of them killed
 	@sh demo/fleet.sh bin
@@ -43,7 +44,7 @@ notices: ## write THIRD_PARTY, the licences of the modules that the programs are
 	@$(GO) run ./packaging/notices
 
 race: ## test what shares memory with the race detector, without its longest tests (needs a C compiler)
-	$(RACE) -short $(TESTFLAGS) `grep -rlE --include='*.go' --exclude='*_test.go' '$(SHARES)' client internal | sed 's,^,./,; s,/[^/]*$$,,' | sort -u`
+	$(RACE) -short $(TESTFLAGS) `grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir='*test' '$(SHARES)' client internal | sed 's,^,./,; s,/[^/]*$$,,' | sort -u`
 
 race-all: ## test everything with the race detector (needs a C compiler)
 	$(RACE) $(TESTFLAGS) ./...
