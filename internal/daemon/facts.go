@@ -39,7 +39,7 @@ func ownFiles(c config.Config) (list []facts.Place) {
 	own := func(tree bool, paths ...string) {
 		for _, path := range paths {
 			for _, target := range slices.Compact([]string{path, withoutLinks(path)}) {
-				list = append(list, facts.Place{Target: target, Tree: tree, Why: "is of the hookd that runs"})
+				list = append(list, facts.Place{Target: target, Tree: tree, Why: "belongs to the running hookd"})
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func ownPrograms() (list []facts.Place) {
 	}
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
-		list = append(list, facts.Place{Target: path, Why: "is the hookd that runs"})
+		list = append(list, facts.Place{Target: path, Why: "is the running hookd"})
 	}
 	return list
 }
