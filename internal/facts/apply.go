@@ -152,16 +152,6 @@ func (c *call) onPath(kind Kind, target string, certain bool) {
 // unpacks are programs that write all that lies below a folder.
 var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg")
 
-// found is what find prints, where it is told a name; nil = it is not known.
-func (c *call) found(a *args) *Word {
-	for _, g := range a.given {
-		if (g.name == "-name" || g.name == "-iname") && g.value != nil && g.value.Kind != Unknown {
-			return &Word{Text: or(c.folder(), ".") + "/" + g.value.Text, Kind: Pattern}
-		}
-	}
-	return nil
-}
-
 // buildFiles are files by which a build of a project runs what it is told there.
 var buildFiles = names("Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile")
 
@@ -232,18 +222,23 @@ func holdsPlace(place string, tree bool, target string, above bool) bool {
 		return true
 	}
 	if !above {
-		return strings.ContainsAny(target, "*?[") && globMatch(target, place)
+		return strings.ContainsAny(target, "*?[") && fitsAnyDepth(target, place)
 	}
 	folder := strings.TrimSuffix(target, "/")
 	if base := path.Base(folder); strings.ContainsAny(base, "*?[") {
 		if strings.Trim(base, "*.") == "" {
 			folder = path.Dir(folder)
 		} else {
-			return globMatch(target, place) || strings.HasPrefix(place, path.Dir(folder)+"/") && globMatch(base,
+			return fitsAnyDepth(target, place) || strings.HasPrefix(place, path.Dir(folder)+"/") && globMatch(base,
 				firstBelow(place, path.Dir(folder)))
 		}
 	}
 	return strings.HasPrefix(place, strings.TrimSuffix(folder, "/")+"/")
+}
+
+// fitsAnyDepth reports whether a pattern fits a path. Folders of any depth, also none, may stand for its **.
+func fitsAnyDepth(glob, file string) bool {
+	return globMatch(glob, file) || globMatch(strings.Replace(glob, "/**/", "/", 1), file)
 }
 
 func firstBelow(place, folder string) string {
@@ -642,53 +637,36 @@ func (c *call) inEntry(e *entry, a *args) {
 func (c *call) given(g given, a *args) {
 	switch {
 	case g.option.value == commandValue && len(g.more) > 0:
-		c.each(g.more)
+		c.each(g.more, a)
 	case g.value != nil:
 		c.role(g.role, *g.value, a, nil)
 	}
 }
 
 // each follows the command of find -exec: {} stands for what is found.
-func (c *call) each(words []Word) {
-	found := Word{Text: unknownPart, Kind: Unknown, safe: true}
-	named := "*"
-	for _, g := range c.options {
-		if (g.name == "-name" || g.name == "-iname") && g.value != nil && g.value.Kind != Unknown {
-			named = g.value.Text
-		}
+func (c *call) each(words []Word, a *args) {
+	found := c.found(a)
+	if len(found) == 0 || len(found) > mostItems {
+		found = []Word{{Text: unknownPart, Kind: Unknown, safe: true}}
 	}
-	folder := c.folder()
-	for _, w := range c.words[1:] {
-		if strings.HasPrefix(w.Text, "-") || w.Text == "(" || w.Text == "!" {
-			break
-		}
-		if w.Kind != Unknown {
-			if p, ok := c.absolute(w.Text); ok {
-				found = Word{Text: p + "/" + named, Kind: Pattern}
-			}
-		}
-	}
-	if found.Kind == Unknown && folder != "" {
-		found = Word{Text: folder + "/" + named, Kind: Pattern}
-	}
-	inner := make([]Word, 0, len(words)+1)
+	inner := make([]Word, 0, len(words)+len(found))
 	has := false
 	for _, w := range words {
-		if strings.Contains(w.Text, "{}") {
+		switch {
+		case w.Text == "{}":
 			has = true
-			if w.Text == "{}" {
-				w = found
-			} else {
-				w.Text, w.Kind = strings.ReplaceAll(w.Text, "{}", found.Text), Pattern
-			}
+			inner = append(inner, found...)
+			continue
+		case strings.Contains(w.Text, "{}"):
+			has = true
+			w.Text, w.Kind = strings.ReplaceAll(w.Text, "{}", found[0].Text), found[0].Kind
 		}
 		inner = append(inner, w)
 	}
 	if name := c.name(); !has && (name == "fd" || name == "fdfind") {
-		inner = append(inner, found)
+		inner = append(inner, found...)
 	}
-	sh := c.nested(c.name())
-	sh.run(inner, &call{text: c.text, span: c.span, env: c.env})
+	c.nested(c.name()).run(inner, &call{text: c.text, span: c.span, env: c.env})
 }
 
 // act follows the options, the operands and the effects of an entry.
@@ -971,8 +949,8 @@ func (c *call) fed(words []Word) []Word {
 			added = wordsOf([]string{text})
 		}
 	}
-	if w := c.sh.stdin.word; len(added) == 0 && w != nil && w.Kind == Pattern {
-		added = []Word{*w}
+	if list := c.sh.stdin.words; len(added) == 0 && len(list) > 0 && list[0].Kind != Unknown {
+		added = list
 	}
 	if len(added) == 0 || len(added) > mostItems {
 		added = []Word{{Text: unknownPart, Kind: Unknown, from: or(c.sh.stdin.origin, "its input")}}
@@ -1100,6 +1078,9 @@ func (c *call) source(e *entry, text string) output {
 
 // prints is what a few commands are known to print.
 func (c *call) prints(name string, a *args, words []Word) (output, bool) {
+	if list := c.listed(name, a); list != nil {
+		return output{words: list, origin: name}, true
+	}
 	switch name {
 	case "echo", "gecho":
 		return echoed(words)
@@ -1108,30 +1089,31 @@ func (c *call) prints(name string, a *args, words []Word) (output, bool) {
 	case "cat", "tee", "head", "tail", "sort", "uniq":
 		if in := c.sh.stdin; len(a.operands) == 0 && in.has {
 			if name == "cat" || name == "tee" {
-				return output{known: in.known, text: in.text, origin: or(in.origin, name)}, true
+				return output{known: in.known, text: in.text, words: in.words, origin: or(in.origin, name)}, true
 			}
-			return output{origin: or(in.origin, name)}, true
+			return output{words: in.words, origin: or(in.origin, name)}, true
 		}
 		if len(a.operands) > 0 {
 			return output{origin: "file " + a.operands[0].Text}, true
 		}
 		return output{origin: name}, true
-	case "find", "gfind", "fd", "fdfind":
-		if w := c.found(a); w != nil {
-			return output{word: w, origin: "find"}, true
-		}
 	case "pwd":
 		if c.sh.cwd != "" && c.sh.where == "" {
 			return output{known: true, text: c.sh.cwd + "\n"}, true
 		}
 	case "git rev-parse":
-		if c.has(a, "--show-toplevel") && c.sh.r.env.Cwd != "" {
-			return output{known: true, text: c.folder() + "\n"}, true
+		if text := c.repository(a); text != "" {
+			return output{known: true, text: text + "\n"}, true
 		}
 		return output{safe: true, origin: name}, true
 	case "mktemp", "gmktemp":
 		w := Word{Text: "/tmp/tmp.*", Kind: Pattern}
-		return output{word: &w, origin: name}, true
+		return output{words: []Word{w}, origin: name}, true
+	case "which", "command", "gwhich":
+		if w := a.operands; len(w) == 1 && w[0].Kind == Literal && !strings.Contains(w[0].Text, "/") &&
+			(name != "command" || c.has(a, "-v")) {
+			return output{known: true, text: "/usr/bin/" + a.operands[0].Text + "\n"}, true
+		}
 	case "date",
 		"nproc",
 		"wc",
@@ -1222,7 +1204,7 @@ func said(words []Word, plain bool) (output, bool) {
 		if len(words) == 1 {
 			w = words[0]
 		}
-		return output{word: &w, origin: or(from, "echo")}, true
+		return output{words: []Word{w}, origin: or(from, "echo")}, true
 	}
 	return output{known: true, text: text + "\n"}, true
 }

@@ -141,6 +141,9 @@ func (c *call) readInto(name string, rest []Word) {
 			"\n") {
 			v = Word{Text: text, Kind: Literal}
 		}
+		if list := c.sh.stdin.words; len(list) > 0 {
+			v = list[0]
+		}
 	}
 	var names []string
 	for i := 0; i < len(rest); i++ {

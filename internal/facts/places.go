@@ -194,6 +194,10 @@ func (g placeGlob) perhaps(target, home string) bool {
 	if g.home {
 		text = home + strings.TrimPrefix(text, "~")
 	}
+	if root, _, deep := strings.Cut(target, "/**/"); deep { // any file of that name below a folder
+		whole := strings.HasSuffix(g.text, "/**") || strings.HasSuffix(g.text, "/")
+		return strings.HasPrefix(text, root+"/") && (globMatch(base, path.Base(text)) || whole && base == "*")
+	}
 	folder, name := path.Split(text)
 	return name != "" && base[0] == '.' == (name[0] == '.') && globMatch(base, strings.ReplaceAll(name, "*", "x")) &&
 		globMatch(strings.TrimSuffix(dir, "/"), strings.TrimSuffix(folder, "/"))

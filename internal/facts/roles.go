@@ -470,6 +470,15 @@ func (c *call) templates(list []template, e *entry, a *args, by *Word) {
 			}
 			continue
 		}
+		if t.target == "$found" {
+			if c.has(a, "-empty") { // nothing is lost
+				continue
+			}
+			for _, w := range c.found(a) {
+				c.path(Kind(t.kind), w)
+			}
+			continue
+		}
 		if strings.Contains(t.target, "$@") || strings.Contains(t.target, "${@") ||
 			strings.Contains(t.target, "$/@") {
 			c.perOperand(t, e, a, by)

@@ -30,7 +30,7 @@ type input struct {
 	known  bool // text is all of it
 	text   string
 	origin string // what made it: the command; "" = a file or the line itself
-	word   *Word  // what each of its words is known to be, such as a pattern; nil = nothing
+	words  []Word // each of its words is one of these, such as a pattern; nil = not known
 }
 
 // output is what commands print, as far as it is known.
@@ -38,7 +38,7 @@ type output struct {
 	known  bool
 	text   string
 	safe   bool   // one word that is no option and no path
-	word   *Word  // one word that is known in part, such as a pattern; nil = none
+	words  []Word // each of its words is one of these, such as a pattern; nil = not known
 	origin string // of what is not known: the command
 }
 
@@ -174,7 +174,7 @@ func (sh *shell) stmts(list []*syntax.Stmt) output {
 			all.origin = out.origin
 		}
 		if i == len(list)-1 && !all.known && all.text == "" {
-			all.safe, all.word = out.safe, out.word
+			all.safe, all.words = out.safe, out.words
 		}
 	}
 	return all
@@ -438,8 +438,8 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 		left := side.stmt(cmd.X)
 		right := sh.fork()
 		right.forked = true
-		right.stdin = input{has: true, known: left.known, text: left.text, origin: left.origin, word: left.word}
-		if left.word != nil && !left.known {
+		right.stdin = input{has: true, known: left.known, text: left.text, origin: left.origin, words: left.words}
+		if left.words != nil && !left.known {
 			right.stdin.origin = or(left.origin, "a command")
 		}
 		return right.stmt(cmd.Y)

@@ -248,8 +248,13 @@ func (ev *evaluation) command(stmts []*syntax.Stmt, quoted bool) {
 	switch {
 	case out.known:
 		ev.value(Word{Text: strings.TrimRight(out.text, "\n"), Kind: Literal, from: out.origin}, quoted)
-	case out.word != nil:
-		ev.value(*out.word, quoted)
+	case out.words != nil:
+		for i, w := range out.words {
+			if i > 0 {
+				ev.flush()
+			}
+			ev.value(w, quoted)
+		}
 	default:
 		ev.dark(out.safe, or(out.origin, "a command"))
 	}

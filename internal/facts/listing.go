@@ -1,0 +1,206 @@
+package facts
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Programs that print names of files: the reader knows the names as patterns, so that it knows
+// which files the next program of a pipe reads or deletes.
+
+// listed returns the words that a program which lists files prints; nil = they are not known.
+func (c *call) listed(name string, a *args) []Word {
+	in := c.sh.stdin
+	switch name {
+	case "find", "gfind", "fd", "fdfind":
+		return c.found(a)
+	case "ls", "gls":
+		return listedNames(a)
+	case "git ls-files", "git grep", "git diff":
+		return []Word{{Text: "*", Kind: Pattern}}
+	case "grep", "ggrep", "egrep", "fgrep", "rg":
+		switch {
+		case slices.ContainsFunc(a.given, func(g given) bool { return listsFiles[g.name] }):
+			return []Word{{Text: "*", Kind: Pattern}}
+		case len(a.operands) == 1:
+			return filtered(in.words, a.operands[0], c.has(a, "-v") || c.has(a, "--invert-match"))
+		}
+	case "sort", "gsort", "uniq", "head", "ghead", "tail", "gtail", "shuf", "cat", "tee", "tac", "xargs":
+		if len(a.operands) == 0 {
+			return in.words
+		}
+	case "tr":
+		return in.words
+	}
+	return nil
+}
+
+// listsFiles are options with which grep prints names of files.
+var listsFiles = map[string]bool{
+	"-l": true, "-L": true, "--files": true, "--files-with-matches": true, "--files-without-match": true,
+}
+
+// found is what find and fd print: a pattern for each folder and each name that they are told.
+func (c *call) found(a *args) (words []Word) {
+	var names []string
+	flat, files := false, false
+	for _, g := range a.given {
+		if g.value == nil || g.value.Kind == Unknown {
+			continue
+		}
+		switch g.name {
+		case "-name", "-iname":
+			names = append(names, g.value.Text)
+		case "-e", "--extension":
+			names = append(names, "*."+g.value.Text)
+		case "-type", "--type", "-t":
+			files = g.value.Text != "d"
+		case "-maxdepth":
+			flat = g.value.Text == "1" || g.value.Text == "0"
+		}
+	}
+	roots := a.operands
+	if base := c.name(); base == "fd" || base == "fdfind" {
+		if len(roots) > 0 && names == nil {
+			names = []string{"*" + roots[0].Text + "*"}
+		}
+		roots = roots[min(1, len(roots)):]
+	}
+	roots = slices.DeleteFunc(slices.Clone(roots), func(w Word) bool { return w.Text == "(" || w.Text == ")" || w.Text == "!" })
+	if len(roots) == 0 {
+		roots = []Word{{Text: ".", Kind: Literal}}
+	}
+	for _, root := range roots {
+		if root.Kind == Unknown && root.known() == "" {
+			return nil
+		}
+		folder := strings.TrimSuffix(strings.ReplaceAll(root.Text, unknownPart, "*"), "/")
+		if len(names) == 0 {
+			if !files {
+				words = append(words, Word{Text: or(folder, "/"), Kind: root.Kind})
+			}
+			words = append(words, Word{Text: folder + "/*", Kind: Pattern})
+		}
+		for _, name := range names {
+			if !flat {
+				name = "**/" + name
+			}
+			words = append(words, Word{Text: folder + "/" + name, Kind: Pattern})
+		}
+	}
+	return words
+}
+
+// listedNames is what ls prints: the files that it is told, and the names in folders.
+func listedNames(a *args) (words []Word) {
+	hidden := slices.ContainsFunc(a.given, func(g given) bool {
+		return g.name == "-a" || g.name == "-A" || g.name == "--all" || g.name == "--almost-all"
+	})
+	for _, w := range a.operands {
+		if w.Kind != Unknown && !strings.HasSuffix(w.Text, "/") {
+			words = append(words, w)
+		}
+	}
+	words = append(words, Word{Text: "*", Kind: Pattern})
+	if hidden {
+		words = append(words, Word{Text: ".*", Kind: Pattern})
+	}
+	return words
+}
+
+// filtered are the words that are left when grep looks for an expression in them, one a line.
+func filtered(words []Word, expression Word, inverted bool) (left []Word) {
+	globs := globsOf(expression)
+	if inverted || globs == nil || words == nil {
+		return words
+	}
+	for _, w := range words {
+		if w.Kind == Literal {
+			if re, err := regexp.Compile(expression.Text); err != nil || re.MatchString(w.Text) {
+				left = append(left, w)
+			}
+			continue
+		}
+		folder, base := path.Split(w.Text)
+		if base != "*" && base != ".*" {
+			left = append(left, w)
+			continue
+		}
+		for _, glob := range globs {
+			left = append(left, Word{Text: folder + glob, Kind: Pattern})
+			if strings.HasPrefix(glob, "*") { // names of hidden files may be among them
+				left = append(left, Word{Text: folder + "." + glob, Kind: Pattern})
+			}
+		}
+	}
+	return left
+}
+
+// globsOf are globs that fit the same names as a regular expression: one for each of its
+// alternatives; nil where it has what globs have not.
+func globsOf(w Word) (globs []string) {
+	if w.Kind == Unknown {
+		return nil
+	}
+	for alternative := range strings.SplitSeq(strings.ReplaceAll(w.Text, `\|`, "|"), "|") {
+		glob, ok := globOf(alternative)
+		if !ok {
+			return nil
+		}
+		globs = append(globs, glob)
+	}
+	return globs
+}
+
+func globOf(expression string) (string, bool) {
+	var b strings.Builder
+	text, anchored := strings.CutPrefix(expression, "^")
+	if !anchored {
+		b.WriteByte('*')
+	}
+	text, ends := strings.CutSuffix(text, "$")
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text):
+			i++
+			b.WriteByte(text[i])
+		case c == '.' && i+1 < len(text) && (text[i+1] == '*' || text[i+1] == '+'):
+			i++
+			b.WriteByte('*')
+		case c == '.':
+			b.WriteByte('?')
+		case strings.IndexByte("*+?()[]{}", c) >= 0:
+			return "", false
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if !ends {
+		b.WriteByte('*')
+	}
+	return b.String(), true
+}
+
+// repository is what git rev-parse prints of the places of a repository; "" = it is asked for
+// something else, or the folder is not known.
+func (c *call) repository(a *args) string {
+	folder := c.folder()
+	if folder == "" || c.sh.where != "" {
+		return ""
+	}
+	for _, g := range a.given {
+		switch g.name {
+		case "--show-toplevel":
+			return folder
+		case "--git-dir", "--git-common-dir", "--absolute-git-dir":
+			return folder + "/.git"
+		case "--git-path":
+			if len(a.operands) > 0 {
+				return folder + "/.git/" + a.operands[0].Text
+			}
+		}
+	}
+	return ""
+}
