@@ -271,14 +271,24 @@ func (c *call) guesses(words []Word) output {
 	}
 	for i, w := range words {
 		if w.Kind == Unknown {
+			if i > 0 && takesCode[words[i-1].Text] && w.from != "" {
+				c.doubt(DoubtEval, short(c.text)+" may run what "+w.from+" prints")
+			}
 			continue
 		}
 		text := w.Text
+		if strings.HasPrefix(text, "/dev/fd/") && w.from != "" {
+			c.doubt(DoubtEval, short(c.text)+" may run what "+w.from+" prints")
+			continue
+		}
 		if strings.ContainsAny(text, " \t\n;|&`") || strings.Contains(text, "$(") {
 			for _, part := range linesIn(text) {
 				if looksLikeLine(part) {
 					sh.line(strings.TrimLeft(part, "!:@|"))
 				}
+			}
+			if strings.ContainsAny(text, `'"(!`) {
+				c.quotedLines(text)
 			}
 			continue
 		}
@@ -293,6 +303,9 @@ func (c *call) guesses(words []Word) output {
 	}
 	return output{origin: c.words[0].Text}
 }
+
+// takesCode are options that give code to most interpreters.
+var takesCode = names("-c -e -E -x --eval --exec --execute --expression --command --code --run --script -batch")
 
 // ordinary are programs whose names are common words: as arguments they are mostly no
 // command.
@@ -516,14 +529,14 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 	}
 	sub := e.sub(first.Text)
 	if sub == nil {
+		if isLookup(e, first.Text) {
+			return output{origin: name}
+		}
 		if e.Runs != "" || e.Words != "" {
 			again := e.sort(a.operands, e.stops()) // options may follow operands
 			again.given = append(slices.Clone(a.given), again.given...)
 			c.options = again.given
 			return c.act(e, name, again, nil)
-		}
-		if isLookup(e, first.Text) {
-			return output{origin: name}
 		}
 		c.inEntry(e, a)
 		c.doubt(DoubtSubcommand, name+" "+first.Text+" is not in the tables")
@@ -898,6 +911,12 @@ func (c *call) runs(e *entry, name string, a *args) output {
 		c.variable(k, w)
 		operands = operands[1:]
 	}
+	if len(operands) > 0 && strings.HasPrefix(operands[0].Text, ":::") { // parallel ::: LINE LINE
+		for _, w := range operands[1:] {
+			c.shellText(sh, w)
+		}
+		return output{origin: name}
+	}
 	if len(operands) == 0 {
 		if e.Open {
 			return c.reads(e, name, a)
@@ -1012,26 +1031,10 @@ func (c *call) reads(e *entry, name string, a *args) output {
 		return output{origin: name}
 	}
 	forced := slices.ContainsFunc(a.given, func(g given) bool { return g.name == "-s" && e.isShell() })
-	if len(a.operands) > 0 && !forced && !(len(a.operands) == 1 && a.operands[0].Text == "-") && c.hasScript(e) {
-		if c.has(a, "-i") && !e.isShell() {
-			c.doubt(DoubtOpen, name+" stays open for more commands")
-		}
+	if len(a.operands) > 0 && !forced && c.hasScript(e) {
 		return output{origin: name}
 	}
-	in := c.sh.stdin
-	switch {
-	case in.has && in.known:
-		return c.source(e, in.text)
-	case in.has:
-		c.doubt(DoubtEval, name+" runs what "+or(in.origin, "its input")+" gives it")
-		if strings.HasPrefix(in.origin, "file ") {
-			if t, ok := c.absolute(strings.TrimPrefix(in.origin, "file ")); ok {
-				c.effect(KindRun, t, true)
-			}
-		}
-	default:
-		c.doubt(DoubtOpen, name+" is left open for commands")
-	}
+	c.fromInput(e.language())
 	return output{origin: name}
 }
 
@@ -1050,6 +1053,12 @@ func (c *call) has(a *args, name string) bool {
 
 // language is what an interpreter's input is written in.
 func (e *entry) language() string {
+	switch {
+	case e.Reads != "":
+		return e.Reads
+	case e.Runs == "shell" || e.isShell():
+		return "sh"
+	}
 	for _, r := range e.words {
 		if r.name == "script" || r.name == "code" {
 			return r.arg
@@ -1061,19 +1070,6 @@ func (e *entry) language() string {
 		}
 	}
 	return ""
-}
-
-// source follows the text that an interpreter reads.
-func (c *call) source(e *entry, text string) output {
-	switch l := e.language(); l {
-	case "sh", "fish", "bash":
-		sh := c.nested(c.name())
-		sh.stdin = input{has: true, known: true}
-		return sh.line(text)
-	default:
-		c.code(l, Word{Text: text, Kind: Literal})
-	}
-	return output{origin: c.name()}
 }
 
 // prints is what a few commands are known to print.

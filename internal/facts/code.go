@@ -29,7 +29,7 @@ var languages = sync.OnceValue(func() map[string]*languageTable {
 		}
 		for name, roles := range t.byName {
 			last := name[strings.LastIndexByte(name, '.')+1:]
-			if last != name && !common[last] {
+			if last != name && !common[last] && !strings.HasPrefix(name, "db.") {
 				t.byLast[last] = roles
 			}
 		}
@@ -63,6 +63,11 @@ func (t *languageTable) roles(name string) (roles string, sure, known bool) {
 		return roles, true, roles != "same"
 	}
 	last := name[strings.LastIndexByte(name, '.')+1:]
+	if strings.HasPrefix(name, "db.") { // of MongoDB's shell
+		if roles, known = t.byName["db.*."+last]; known {
+			return roles, true, true
+		}
+	}
 	if roles, known = t.byName["*."+last]; known && roles != "same" {
 		return roles, true, true
 	}
@@ -100,6 +105,10 @@ func (c *call) code(lang string, w Word) {
 	if lang != "sh" {
 		c.environ(w.Text)
 	}
+	if strings.HasPrefix(w.Text, "/dev/fd/") && w.from != "" {
+		c.doubt(DoubtEval, c.name()+" runs what "+w.from+" gives it")
+		return
+	}
 	if w.Kind == Unknown {
 		c.doubt(DoubtEval, "a part of the "+lang+" code that it runs is only known when it runs")
 	}
@@ -118,6 +127,22 @@ func (c *call) code(lang string, w Word) {
 		return
 	case "powershell":
 		c.powershell(w.Text)
+		return
+	case "redis":
+		for line := range strings.Lines(w.Text) {
+			c.nested(c.name()).line("redis-cli " + strings.TrimSpace(line))
+		}
+		return
+	case "dc":
+		for line := range strings.Lines(w.Text) {
+			if _, command, has := strings.Cut(line, "!"); has {
+				c.nested(c.name()).line(command)
+			}
+		}
+		return
+	case "make":
+		c.doubt(DoubtCode, "the makefile is not read in full")
+		c.makefile(w.Text)
 		return
 	case "cmd":
 		c.nested("cmd").line(strings.ReplaceAll(w.Text, "%", ""))
@@ -141,8 +166,8 @@ func (c *call) code(lang string, w Word) {
 	}
 }
 
-// quotedLines reads the strings in code of a language that is not known, and what stands
-// behind a ! in it, as lines that may run.
+// quotedLines reads the strings in code of a language that is not known, what stands behind a !
+// or in parentheses, and each line, as lines that may run.
 func (c *call) quotedLines(text string) {
 	for _, t := range lexCode("other", text) {
 		if t.kind == tokenString && looksLikeLine(t.text) {
@@ -152,6 +177,11 @@ func (c *call) quotedLines(text string) {
 	for line := range strings.Lines(text) {
 		if _, after, has := strings.Cut(line, "!"); has && looksLikeLine(after) {
 			c.guessLine(after)
+		}
+	}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("()\n", r) }) {
+		if strings.Contains(strings.TrimSpace(part), " ") && looksLikeLine(part) {
+			c.guessLine(part)
 		}
 	}
 }
@@ -217,6 +247,10 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k codeCall) {
 	if v.word.Kind == "" {
 		v.word = darkValue.word
+	}
+	if name == "database" {
+		c.effect(KindDelete, "database:", true)
+		return
 	}
 	if v.list != nil && name != "command" {
 		for _, one := range v.list {

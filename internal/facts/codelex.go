@@ -324,6 +324,12 @@ func (r *codeReader) operand() codeValue {
 		}
 	}
 	switch {
+	case r.lang == "node" && strings.HasSuffix(name, "$") && r.peek(0).kind == tokenString &&
+		r.text[r.peek(0).from] == '`': // Bun.$`…` and zx run a shell
+		s := r.peek(0)
+		r.at++
+		r.calls = append(r.calls, codeCall{name: "`", args: []codeValue{r.interpolated(s)}, text: s.text})
+		return darkValue
 	case r.is(0, "("):
 		return r.postfix(r.call(name, codeValue{}, t))
 	case name == "process.env.HOME" || name == "$HOME" || name == "Dir.home":

@@ -55,6 +55,7 @@ type entry struct {
 	Elsewhere string            `yaml:"elsewhere"`
 	Feeds     bool              `yaml:"feeds"`
 	Open      bool              `yaml:"open"`
+	Reads     string            `yaml:"reads"` // the language of its standard input
 	Stop      bool              `yaml:"stop"`
 	Catches   map[string]string `yaml:"catches"`
 	Passes    []string          `yaml:"passes"`
@@ -210,7 +211,7 @@ func (e *entry) over(m *mode) *entry {
 			e.As,
 		), Elsewhere: or(m.Elsewhere, e.Elsewhere), Skip: e.Skip, Effects: e.Effects, With: e.With,
 		WordsWith: e.WordsWith,
-		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Stop: e.Stop || m.Stop, Sub: e.Sub,
+		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Reads: or(m.Reads, e.Reads), Stop: e.Stop || m.Stop, Sub: e.Sub,
 		Bare: e.Bare,
 	}
 	if m.Skip != 0 {
@@ -246,7 +247,7 @@ func (e *entry) under(above *entry) *entry {
 		Effects: e.Effects, With: e.With, WordsWith: e.WordsWith, Without: e.Without, Modes: e.Modes, Sub: e.Sub,
 		Bare:    e.Bare,
 		Lookups: e.Lookups, Env: e.Env, Runs: e.Runs, As: e.As, Skip: e.Skip, Elsewhere: e.Elsewhere, Feeds: e.Feeds,
-		Open: e.Open,
+		Open: e.Open, Reads: e.Reads,
 		Stop: e.Stop,
 	}
 	found, _ := inherited.LoadOrStore(key, n)
@@ -306,12 +307,13 @@ func (t *tables) index(file string) {
 		if strings.HasPrefix(key, "@") {
 			t.withSets[file] = true
 		} else {
-			t.fileOf[key] = file
+			t.fileOf[strings.ToLower(key)] = file
 		}
 	}
 	for _, m := range alsoLists.FindAllStringSubmatch(text, -1) {
 		for name := range strings.SplitSeq(m[1]+m[2], ",") {
-			if name = strings.Trim(strings.TrimSpace(name), `'"`); name != "" && t.fileOf[name] == "" {
+			name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `'"`))
+			if name != "" && t.fileOf[name] == "" {
 				t.fileOf[name] = file
 			}
 		}
@@ -345,7 +347,7 @@ func (t *tables) parse(file string) map[string]*entry {
 	}
 	for _, name := range sorted(entries) {
 		for _, also := range entries[name].Also {
-			if entries[also] == nil {
+			if also = strings.ToLower(also); entries[also] == nil {
 				entries[also] = entries[name]
 			}
 		}

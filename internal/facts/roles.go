@@ -252,24 +252,35 @@ func (c *call) remote(w Word) {
 	}
 }
 
+// fromInput follows a program that runs what its standard input gives it.
+func (c *call) fromInput(lang string) {
+	switch in := c.sh.stdin; {
+	case in.has && in.known && lang == "sh":
+		sh := c.nested(c.name())
+		sh.stdin = input{has: true, known: true}
+		sh.line(in.text)
+	case in.has && in.known:
+		c.code(lang, Word{Text: in.text, Kind: Literal})
+	case in.has:
+		c.doubt(DoubtEval, c.name()+" runs what "+or(in.origin, "its input")+" gives it")
+		if file, is := strings.CutPrefix(in.origin, "file "); is {
+			if t, ok := c.absolute(file); ok {
+				c.effect(KindRun, t, true)
+			}
+		}
+	default:
+		c.doubt(DoubtOpen, c.name()+" is left open for commands")
+	}
+}
+
 // started follows a file that is run: a program, or a script of a language.
 func (c *call) started(w Word, lang string) {
 	switch {
-	case w.Text == "-":
+	case w.Text == "-" || w.Text == "/dev/stdin" || w.Text == "/dev/fd/0" || w.Text == "/proc/self/fd/0":
+		c.fromInput(lang)
 		return
-	case strings.HasPrefix(w.Text, "/dev/fd/") && w.Text != "/dev/fd/0":
+	case strings.HasPrefix(w.Text, "/dev/fd/") || strings.HasPrefix(w.Text, "/proc/self/fd/"):
 		c.doubt(DoubtEval, c.name()+" runs what "+or(w.from, w.Text)+" gives it")
-		return
-	case w.Text == "/dev/stdin" || w.Text == "/dev/fd/0" || w.Text == "/proc/self/fd/0":
-		if in := c.sh.stdin; in.known {
-			if lang == "sh" {
-				c.nested(c.name()).line(in.text)
-			} else {
-				c.code(lang, Word{Text: in.text, Kind: Literal})
-			}
-		} else {
-			c.doubt(DoubtEval, c.name()+" runs what "+or(in.origin, "its input")+" gives it")
-		}
 		return
 	case isURL(w.Text):
 		c.address(w)

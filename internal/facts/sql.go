@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,6 +24,9 @@ type sqlWord struct {
 func (w sqlWord) is(names ...string) bool {
 	return w.kind == 0 && slices.Contains(names, strings.ToLower(w.text))
 }
+
+// clientCommand finds a command of the client itself at the beginning of a statement.
+var clientCommand = regexp.MustCompile(`(?i)^(?:system|source|pager|tee|host|edit|!)[ \t]`)
 
 // sqlStatements splits text into statements and those into words. Comments go, but those of
 // MySQL that begin with ! are run.
@@ -57,7 +61,7 @@ func sqlStatements(text string) (all [][]sqlWord) {
 			} else {
 				i += j + 2
 			}
-		case c == '\\' || c == '.' && len(words) == 0:
+		case c == '\\' || c == '.' && len(words) == 0 || len(words) == 0 && clientCommand.MatchString(text[i:]):
 			j := strings.IndexByte(text[i:], '\n')
 			if j < 0 {
 				j = len(text) - i
@@ -326,19 +330,24 @@ func (c *call) sqlFunctions(words []sqlWord, why string) {
 // metaCommand follows a command of a client, such as \! of psql or .shell of sqlite3.
 func (c *call) metaCommand(line string) {
 	name, rest, _ := strings.Cut(line, " ")
+	if !strings.HasPrefix(name, `\`) {
+		name = strings.ToLower(name)
+	}
 	rest = strings.TrimSpace(rest)
 	switch {
 	case strings.HasPrefix(line, `\!`):
 		c.nested("sql").line(strings.TrimSpace(line[2:]))
-	case name == ".shell" || name == ".system":
+	case name == ".shell" || name == ".system" || name == "system" || name == "host" || name == "!" || name == "pager":
 		c.nested("sql").line(rest)
+	case name == "tee" && rest != "":
+		c.path(KindWrite, Word{Text: rest, Kind: Literal})
 	case name == `\i` || name == `\ir` || name == ".read" || name == `\.` || name == `\include` || name == "source":
 		if command, is := strings.CutPrefix(rest, "|"); is {
 			c.nested("sql").line(command)
 			return
 		}
-		c.doubt(DoubtCode, "the statements in "+rest+" are not read")
 		c.path(KindRead, Word{Text: rest, Kind: Literal})
+		c.started(Word{Text: rest, Kind: Literal}, "sql")
 	case name == `\copy`:
 		c.statement(append([]sqlWord{{text: "copy"}}, sqlStatements(rest)[0]...))
 	case name == `\o` || name == `\w` || name == ".output" || name == ".once" || name == ".save" ||
@@ -348,7 +357,9 @@ func (c *call) metaCommand(line string) {
 		} else if rest != "" {
 			c.path(KindWrite, Word{Text: rest, Kind: Literal})
 		}
-	case name == ".open" || name == ".restore" || name == ".import":
+	case name == ".restore":
+		c.effect(KindDelete, "database:", true)
+	case name == ".open" || name == ".import":
 		c.doubt(DoubtCode, "the client is told "+line)
 	}
 }
