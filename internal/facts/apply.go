@@ -347,10 +347,12 @@ func looksLikeLine(text string) bool {
 func (c *call) program(word string, rest []Word) output {
 	r := c.sh.r
 	name := programName(word)
+	if c.isMade(word) {
+		c.doubt(DoubtMade, "the line makes "+word+" and runs it")
+	}
 	if strings.ContainsAny(word, `/\`) {
 		target, _ := c.absolute(word)
-		made := c.sh.where == "" && r.isMade(target)
-		if made {
+		if c.sh.where == "" && r.isMade(target) {
 			c.doubt(DoubtMade, "the line makes "+word+" and runs it")
 		}
 		if !genuine(word) {
@@ -400,12 +402,29 @@ func (c *call) program(word string, rest []Word) output {
 			return output{known: true}
 		}
 		c.doubt(DoubtProgram, word+" is not in the tables")
+		if c.isInstalled(name) {
+			c.doubt(DoubtMade, "the line installs "+word+" and runs it")
+		}
 		return c.guesses(rest)
 	}
 	return c.entry(e, name, rest)
 }
 
+// isInstalled reports whether the call installs a package of that name.
+func (c *call) isInstalled(name string) bool {
+	return slices.ContainsFunc(c.sh.r.out.Effects, func(e Effect) bool {
+		text, is := strings.CutPrefix(e.Target, "package:")
+		text, _, _ = strings.Cut(strings.TrimSuffix(text, ".git"), "@")
+		return is && e.Kind == KindInstall && path.Base(text) == name
+	})
+}
+
 var isAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// isMade reports whether the line has made a program that a name without a folder may mean.
+func (c *call) isMade(word string) bool {
+	return slices.ContainsFunc(c.sh.r.path, func(folder string) bool { return c.sh.r.isMade(folder + "/" + word) })
+}
 
 // isMade reports whether the call makes a file, or a folder above it.
 func (r *reader) isMade(target string) bool {
@@ -653,8 +672,14 @@ func (c *call) given(g given, a *args) {
 		c.each(g.more, a)
 	case g.value != nil:
 		c.role(g.role, *g.value, a, nil)
+		if g.role.name == "shell" || g.role.name == "script" && !dataScripts[g.role.arg] {
+			c.abroad(*g.value)
+		}
 	}
 }
+
+// dataScripts are languages of which scripts lie anywhere, as data do.
+var dataScripts = names("sql awk sed python node java sh")
 
 // each follows the command of find -exec: {} stands for what is found.
 func (c *call) each(words []Word, a *args) {
@@ -900,7 +925,7 @@ func (c *call) runs(e *entry, name string, a *args) output {
 			return c.shellText(sh, g.value.with(g.value.Text+" "+strings.Join(parts, " ")))
 		}
 	}
-	for len(operands) > 0 && isAssignment.MatchString(operands[0].Text) && slices.ContainsFunc(e.words,
+	for len(operands) > 0 && strings.IndexByte(operands[0].Text, '=') > 0 && slices.ContainsFunc(e.words,
 		func(r role) bool { return r.name == "assign" }) {
 		k, v, _ := strings.Cut(operands[0].Text, "=")
 		w := operands[0]

@@ -53,6 +53,7 @@ func (c *call) builtin(name string, rest []Word) (out output, ok bool) {
 			if !strings.HasPrefix(w.Text, "-") {
 				c.sh.vars[w.Text] = Word{Kind: Literal}
 				delete(c.sh.funcs, w.Text)
+				c.unset(w.Text)
 			}
 		}
 		return output{known: true}, true
@@ -63,7 +64,7 @@ func (c *call) builtin(name string, rest []Word) (out output, ok bool) {
 		return output{known: true}, c.trap(rest)
 	case "printf":
 		if len(rest) > 2 && rest[0].Text == "-v" {
-			c.sh.vars[rest[1].Text] = Word{Text: unknownPart, Kind: Unknown}
+			c.set(rest[1].Text, Word{Text: unknownPart, Kind: Unknown})
 		}
 	}
 	return output{}, false
@@ -179,7 +180,20 @@ func (c *call) readInto(name string, rest []Word) {
 				w.Text = ""
 			}
 		}
-		c.sh.vars[n] = w
+		c.set(n, w)
+	}
+}
+
+// set follows a builtin that sets a variable.
+func (c *call) set(name string, w Word) {
+	c.sh.vars[name] = w
+	c.variable(name, w)
+}
+
+// unset follows that a variable is taken away.
+func (c *call) unset(name string) {
+	if what, _ := variables().code(name); what == "guard" {
+		c.variable(name, Word{Kind: Literal})
 	}
 }
 

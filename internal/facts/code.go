@@ -209,7 +209,7 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 			sh.depth++
 			c.sh = &sh
 			c.code(lang, k.args[0].word)
-		} else if len(k.args) > 0 || k.self.word.Kind != "" {
+		} else if len(k.args) > 0 || k.self.word.Kind != "" || lang == "perl" {
 			c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
 		}
 		return

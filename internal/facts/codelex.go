@@ -334,6 +334,9 @@ func (r *codeReader) operand() codeValue {
 		return r.postfix(r.call(name, codeValue{}, t))
 	case name == "process.env.HOME" || name == "$HOME" || name == "Dir.home":
 		return textValue("~")
+	case r.lang == "perl" && name == "eval" && (r.at >= len(r.tokens) || r.is(0, ";") || r.is(0, "}") || r.is(0, "\n")):
+		r.calls = append(r.calls, codeCall{name: name, text: r.written(t)}) // it runs $_
+		return darkValue
 	case r.loose(name) && r.argumentFollows():
 		args := []codeValue{r.expression()}
 		for r.is(0, ",") {

@@ -164,9 +164,18 @@ func (e *entry) sort(words []Word, stop bool) *args {
 			return a
 		default:
 			words = a.option(s, w, text, words[1:])
+			if stop && len(a.given) > 0 && a.given[len(a.given)-1].endsOptions() {
+				a.operands = append(a.operands, words...)
+				return a
+			}
 		}
 	}
 	return a
+}
+
+// endsOptions reports whether the words behind an option are for what it names: python -m MODULE.
+func (g given) endsOptions() bool {
+	return g.role.name == "module" && g.role.arg == "python" && g.value != nil
 }
 
 // wholly reports whether nothing is known of how a word begins.
@@ -367,7 +376,7 @@ func (a *args) single(s *optionSet, w Word, words []Word) []Word {
 		}
 	}
 	for i := len(bare) - 1; i >= 2; i-- { // -Xmx1g, -Dname
-		if o := s.byName[bare[:i]]; o != nil && o.value == joinedValue {
+		if o := s.byName[bare[:i]]; o != nil && (o.value == joinedValue || o.value == oneValue && i == 2) {
 			v := w
 			v.Text = w.Text[i:]
 			return a.take(s, o, o.name, &v, words)

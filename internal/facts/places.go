@@ -242,9 +242,15 @@ var variables = sync.OnceValue(func() *variableTable {
 	return t
 })
 
+// loadsCode finds options of compilers that name a program, or load code.
+var loadsCode = regexp.MustCompile(`(?:^|\s)(?:-fplugin|-B|-wrapper|--?specs|-fuse-ld=/|-load|-Xclang|-Z|--config)|linker=|runner=|wrapper=`)
+
 // isHarmless reports whether a variable changes nothing that matters: it is on the list, or
 // no program is known that obeys it.
 func (t *variableTable) isHarmless(name string, w Word) bool {
+	if strings.HasSuffix(name, "FLAGS") && loadsCode.MatchString(w.Text) {
+		return false
+	}
 	if t.plain[name] {
 		return true
 	}

@@ -343,7 +343,7 @@ func (t *tables) parse(file string) map[string]*entry {
 		if err := n.Decode(e); err != nil {
 			panic(fmt.Sprintf("%s: %s: %v", file, name, err))
 		}
-		entries[name] = e
+		entries[strings.ToLower(name)] = e
 	}
 	for _, name := range sorted(entries) {
 		for _, also := range entries[name].Also {
@@ -358,6 +358,7 @@ func (t *tables) parse(file string) map[string]*entry {
 
 // program returns the entry of a program; nil = it is not in the tables.
 func (t *tables) program(name string) *entry {
+	name = strings.ToLower(name)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	file, known := t.fileOf[name]

@@ -39,7 +39,7 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		sh := c.nested(c.name())
 		sh.line(w.Text)
 	case "program":
-		c.started(w, "")
+		c.helper(w)
 	case "script":
 		c.started(w, ro.arg)
 	case "module":
@@ -84,6 +84,12 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		}
 	case "setting":
 		c.setting(ro.arg, w, all)
+	case "unset":
+		c.unset(w.Text)
+	case "expanded":
+		if w.Kind != Unknown && strings.ContainsAny(w.Text, "$`") {
+			c.nested(c.name()).line(": " + w.Text)
+		}
 	case "refspec":
 	}
 }
@@ -302,6 +308,58 @@ func (c *call) started(w Word, lang string) {
 	c.effect(KindRun, target, true)
 }
 
+// helper follows a program that another program runs, or loads: an option or a variable names it.
+func (c *call) helper(w Word) {
+	switch {
+	case harmlessHelpers[w.Text]:
+		return
+	case w.Kind == Literal && strings.ContainsAny(w.Text, " ;|&$`<>"):
+		c.doubt(DoubtVariable, c.name()+" runs "+short(w.Text))
+		c.shellText(c.nested(c.name()), w)
+		return
+	case w.Kind == Literal && !strings.ContainsAny(w.Text, "/\\"):
+		if programName(w.Text) != c.name() {
+			sh := c.nested(c.name())
+			sh.guess = true
+			sh.run([]Word{w}, &call{text: c.text, span: c.span})
+		}
+		return
+	}
+	c.started(w, "")
+	c.abroad(w)
+}
+
+// abroad adds the doubt of an option that names a program, or a script, which is neither one of
+// the project nor one that is installed.
+func (c *call) abroad(w Word) {
+	first, _, _ := strings.Cut(strings.TrimSpace(w.Text), " ")
+	if w.Kind == Unknown || !strings.Contains(first, "/") || isURL(first) || strings.HasPrefix(first, "/dev/") {
+		return
+	}
+	if target, _ := c.absolute(first); c.sh.where == "" && !c.isAtHome(target) {
+		c.doubt(DoubtVariable, c.name()+" runs "+first+", which is not of this project")
+	}
+}
+
+// harmlessHelpers are programs that only print what they are given, or do nothing.
+var harmlessHelpers = names("cat true : false less more delta bat nano vim vi code /bin/true /usr/bin/true /bin/false /dev/null /bin/cat")
+
+// isAtHome reports whether a program is one of the project, or one that is installed.
+func (c *call) isAtHome(target string) bool {
+	env := &c.sh.r.env
+	below := func(folder string) bool { return folder != "" && strings.HasPrefix(target, folder+"/") }
+	if below(env.Cwd) || slices.ContainsFunc(systemFolders, below) {
+		return true
+	}
+	for _, folder := range []string{"/usr", "/opt", "/nix", "/snap", "/Library", "/System", "/lib", "/lib64", env.Home + "/go", env.Home + "/sdk"} {
+		if below(folder) {
+			return true
+		}
+	}
+	rest, home := strings.CutPrefix(target, env.Home+"/.") // ~/.pyenv, ~/.nvm
+	return home && env.Home != "" && rest != ""
+}
+
 // module follows a module that an interpreter runs.
 func (c *call) module(lang string, w Word, a *args) {
 	if lang != "python" {
@@ -310,6 +368,9 @@ func (c *call) module(lang string, w Word, a *args) {
 	name := w.Text
 	if file, _ := c.absolute(name + ".py"); c.sh.where == "" && c.sh.r.isMade(file) {
 		c.doubt(DoubtMade, "the line makes "+name+".py and runs it")
+	}
+	if c.sh.r.t.program("python -m "+name) != nil { // its entry is not that of a program of the same name
+		name = "python -m " + name
 	}
 	if e := c.sh.r.t.program(name); e != nil && w.Kind == Literal { // python -m pip install x
 		rest := a.operands
@@ -384,6 +445,7 @@ func (c *call) setting(of string, w Word, all []Word) {
 	if !has {
 		i := slices.IndexFunc(all, func(o Word) bool { return sameWord(o, w) })
 		if i < 0 || i+1 >= len(all) {
+			c.abroad(w) // a file of settings
 			return
 		}
 		v = all[i+1]
@@ -405,9 +467,18 @@ func (c *call) setting(of string, w Word, all []Word) {
 		c.effect(KindGuard, "setting:"+key, true)
 		return
 	}
-	if ro.name == "shell" {
+	switch ro.name {
+	case "shell":
+		if harmlessHelpers[v.Text] || v.Text == "" {
+			return
+		}
 		v.Text = strings.TrimPrefix(v.Text, "!")
 		c.doubt(DoubtVariable, key+" of "+c.name()+" runs a command")
+	case "program", "script", "options":
+		if v.Text == "" || harmlessHelpers[v.Text] || v.Text == "false" || v.Text == "true" {
+			return
+		}
+		c.doubt(DoubtVariable, key+" of "+c.name()+" says what runs")
 	}
 	if ro.name == "alias" {
 		if cmd, is := strings.CutPrefix(v.Text, "!"); is {
@@ -434,7 +505,7 @@ func (c *call) variable(name string, w Word) {
 			c.doubt(DoubtVariable, name+" changes what programs run")
 			c.effect(KindGuard, "variable:"+name, true)
 		default:
-			if name == "PATH" && isPlainPath(w, c) {
+			if name == "PATH" && w.Text != unknownPart && isPlainPath(w, c) {
 				return
 			}
 			c.doubt(DoubtVariable, name+" changes what programs run")
@@ -453,20 +524,22 @@ func isPlainPath(w Word, c *call) bool {
 			if part == "" {
 				return false
 			}
-		case !strings.HasPrefix(part, "/") || c.sh.r.isMade(part):
+		case !strings.HasPrefix(part, "/") || c.sh.r.isMade(part) || part == c.sh.r.env.Cwd:
 			return false
 		case strings.HasPrefix(part, "/tmp") || strings.HasPrefix(part, "/var/tmp") || strings.HasPrefix(part, "/dev"):
 			return false
 		case slices.Contains(systemFolders, part) || strings.HasPrefix(part, "/usr/") || strings.HasPrefix(part,
 			"/opt/"):
-		case c.sh.r.env.Home != "" && strings.HasPrefix(part, c.sh.r.env.Home+"/"):
+		case !strings.HasSuffix(part, "/bin") && !strings.HasSuffix(part, "/node_modules/.bin") &&
+			!strings.HasSuffix(part, "/shims"):
+			return false
+		default:
+			c.sh.r.path = append(c.sh.r.path, part)
 			for f := range c.sh.r.made {
 				if strings.HasPrefix(f, part+"/") {
 					return false
 				}
 			}
-		default:
-			return strings.HasSuffix(part, "/bin") || strings.HasSuffix(part, "/node_modules/.bin")
 		}
 	}
 	return true

@@ -22,6 +22,7 @@ type reader struct {
 	made   map[string]bool   // files and folders that the call makes, by their targets
 	folder map[string]bool   // of those: all below it is made, too
 	links  map[string]string // where links lead that the call makes
+	path   []string          // folders that the call adds to those of programs
 }
 
 // input is what a command reads from its standard input.
@@ -548,7 +549,7 @@ func (sh *shell) loop(cmd *syntax.ForClause) output {
 	var out output
 	run := func() {
 		for _, item := range items {
-			sh.vars[iter.Name.Value] = item
+			(&call{sh: sh, index: -1, span: sh.span(cmd), text: sh.text(cmd.Loop)}).set(iter.Name.Value, item)
 			out = sh.stmts(cmd.Do)
 		}
 	}
@@ -664,6 +665,9 @@ func (sh *shell) assign(a *syntax.Assign) Word {
 		}
 	case a.Value != nil:
 		w = sh.assigned(a.Value)
+	}
+	if a.Name.Value == "BASH_CMDS" || a.Name.Value == "BASH_ALIASES" || a.Name.Value == "commands" && a.Index != nil {
+		sh.r.doubt(DoubtVariable, a.Name.Value+" changes what a name runs", sh.span(a), -1)
 	}
 	if a.Index != nil {
 		sh.inner(a.Index)
