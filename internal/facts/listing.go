@@ -68,7 +68,9 @@ func (c *call) found(a *args) (words []Word) {
 		}
 		roots = roots[min(1, len(roots)):]
 	}
-	roots = slices.DeleteFunc(slices.Clone(roots), func(w Word) bool { return w.Text == "(" || w.Text == ")" || w.Text == "!" })
+	roots = slices.DeleteFunc(slices.Clone(roots), func(w Word) bool {
+		return w.Text == "(" || w.Text == ")" || w.Text == "!"
+	})
 	if len(roots) == 0 {
 		roots = []Word{{Text: ".", Kind: Literal}}
 	}

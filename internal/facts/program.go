@@ -211,7 +211,8 @@ func (e *entry) over(m *mode) *entry {
 			e.As,
 		), Elsewhere: or(m.Elsewhere, e.Elsewhere), Skip: e.Skip, Effects: e.Effects, With: e.With,
 		WordsWith: e.WordsWith,
-		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Reads: or(m.Reads, e.Reads), Stop: e.Stop || m.Stop, Sub: e.Sub,
+		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Reads: or(m.Reads, e.Reads),
+		Stop: e.Stop || m.Stop, Sub: e.Sub,
 		Bare: e.Bare,
 	}
 	if m.Skip != 0 {

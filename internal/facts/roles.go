@@ -351,7 +351,9 @@ func (c *call) isAtHome(target string) bool {
 	if below(env.Cwd) || slices.ContainsFunc(systemFolders, below) {
 		return true
 	}
-	for _, folder := range []string{"/usr", "/opt", "/nix", "/snap", "/Library", "/System", "/lib", "/lib64", env.Home + "/go", env.Home + "/sdk"} {
+	for _, folder := range []string{
+		"/usr", "/opt", "/nix", "/snap", "/Library", "/System", "/lib", "/lib64", env.Home + "/go", env.Home + "/sdk",
+	} {
 		if below(folder) {
 			return true
 		}
