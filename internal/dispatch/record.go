@@ -1,8 +1,8 @@
 package dispatch
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -10,6 +10,8 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // record makes the record of an attempt that has ended, except for what its answer says.
@@ -32,19 +34,59 @@ func (d *Dispatcher) record(a *attempt, id string) events.Run {
 	}
 	r.Rule, r.Span = out.Rule, out.Span
 	r.Test = e.Trial
-	r.Input, r.Awaited = d.preview(e.Data), m.Blocks && !m.Shadow && e.Wait
+	r.Input, r.Awaited = d.preview(e), m.Blocks && !m.Shadow && e.Wait
 	r.Shadow = m.Shadow
 	return r
 }
 
-// preview is the beginning of a payload without secrets, cut where a character ends. So
-// much more is looked at that a secret is known which the cut goes through.
-func (d *Dispatcher) preview(data json.RawMessage) string {
-	text := []byte(data[:min(len(data), 2*events.InputPreview)])
+// preview is the beginning of a payload without secrets, cut where a character ends; of one about a
+// tool the call comes first, then what stands around it. So much more is looked at that a secret is
+// known which the cut goes through.
+func (d *Dispatcher) preview(e *events.Event) string {
+	text := beginning(e, 2*events.InputPreview)
 	if d.opts.Redact != nil {
 		text = d.opts.Redact(text)
 	}
 	return validPart(string(text[:min(len(text), events.InputPreview)]))
+}
+
+// callWithin is how many bytes of a payload are searched for its tool.
+const callWithin = 4 << 10
+
+// beginning returns the first bytes of the payload of e, about most. They begin with the tool where it
+// has one: agents write session and folders before, which are longer than a preview. The members before
+// the tool follow if there is room.
+func beginning(e *events.Event, most int) []byte {
+	data, end := e.Data, beforeTool(e)
+	if end == 0 {
+		return data[:min(len(data), most)]
+	}
+	const blanks = " \t\r\n"
+	call := data[end:min(len(data), end+most)]
+	text := append([]byte("{"), bytes.TrimLeft(call, blanks+",")...)
+	if end+len(call) < len(data) {
+		return text
+	}
+	text = bytes.TrimRight(text, blanks)
+	text = append(text[:len(text)-1], ',')
+	return append(append(text, bytes.TrimLeft(data[:end], blanks+"{")...), '}')
+}
+
+// beforeTool returns where the members end that stand in the payload of e before the name and the input
+// of its tool; 0 = none does, or it has no tool.
+func beforeTool(e *events.Event) (end int) {
+	name, input := match.ToolField(e.Contract), match.InputField(e.Contract)
+	if name == "" {
+		return 0
+	}
+	w := rawjson.Walk(e.Data[:min(len(e.Data), callWithin)])
+	for w.Enter(); w.Member(); end = w.Pos() {
+		if key := string(w.Name()); key == name || key == input {
+			return end
+		}
+		w.Skip()
+	}
+	return 0
 }
 
 // validPart is text that was cut anywhere, without half a character.

@@ -154,6 +154,6 @@ func (d *Dispatcher) unfinished(w events.Pending, result events.Result) events.R
 		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
 		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
-		Started: time.Now().UTC(), Input: d.preview(e.Data),
+		Started: time.Now().UTC(), Input: d.preview(e),
 	}
 }

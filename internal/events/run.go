@@ -49,7 +49,7 @@ type Run struct {
 	Test       bool    `json:"test,omitempty"`     // it was only tried: in no list, count or metric
 
 	Spawned string `json:"spawned,omitempty"` // the agent that an agent action started
-	Input   string `json:"input,omitempty"`   // how its payload begins: 256 bytes at most
+	Input   string `json:"input,omitempty"`   // the beginning of its payload, a tool call first: 256 bytes at most
 
 	Result     Result    `json:"result"`
 	ExitCode   int       `json:"exit_code"` // -1 where there is none: signalled, timed out, never started

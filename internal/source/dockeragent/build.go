@@ -21,7 +21,6 @@ func (r *reader) hook(s settings, at place) *hook.Hook {
 	h.ID = r.path + "#" + at.id
 	of := at.agent + "/" + at.contract.Name
 	if h.Name == "" { // its command may be a long script, and hold what no log should
-		h.Called = shortLine(s.Command)
 		h.Name = of + "[" + strconv.Itoa(r.numbers[of]) + "]"
 	}
 	r.numbers[of]++
@@ -77,6 +76,9 @@ func build(s settings, event, dir, shell string) *hook.Hook {
 		h.Type, h.Model, h.Prompt, h.SystemPrompt, h.Schema = hook.Model, s.Model, s.Prompt, s.SystemPrompt, s.Schema
 	default:
 		h.Type, h.ScriptText, h.Shell = hook.Script, s.Command, shell
+	}
+	if s.Name == "" {
+		h.Called = shortLine(s.Command)
 	}
 	return h
 }

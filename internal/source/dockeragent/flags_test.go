@@ -33,8 +33,8 @@ func TestFromFlags(t *testing.T) {
 	if h.Agent != "" || h.Matcher != nil || h.Dir != "/home/u/project" || !h.InEventCwd || h.Timeout != time.Minute || h.Type != hook.Script || !*h.Blocking {
 		t.Errorf("hook = %+v", h)
 	}
-	if h.Source.Type != FlagSourceType || h.Name != "hook-pre-tool-use[0]" {
-		t.Errorf("source %v, name %q", h.Source, h.Name)
+	if h.Source.Type != FlagSourceType || h.Name != "hook-pre-tool-use[0]" || h.Called != "./a.sh" {
+		t.Errorf("source %v, name %q, called %q", h.Source, h.Name, h.Called)
 	}
 }
 
