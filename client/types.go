@@ -257,6 +257,7 @@ type Run struct {
 	Event      string  `json:"event"`           // the name that was sent
 	Given      string  `json:"given,omitempty"` // the name that the hook was given, where it is another
 	Hook       string  `json:"hook"`
+	Called     string  `json:"called,omitempty"`     // as messages to the agent call the hook; "" = Hook
 	Source     string  `json:"source,omitempty"`     // as Hook.Source
 	Digest     string  `json:"digest,omitempty"`     // as Hook.Digest
 	Generation uint64  `json:"generation,omitempty"` // of the hooks that it was matched with

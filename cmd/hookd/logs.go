@@ -160,6 +160,7 @@ func (p *printer) run(r client.Run) {
 	p.pairs(
 		pair{"result", result(r.Result)},
 		kv("hook", r.Hook),
+		kv("called", r.Called),
 		kv("about", about(r.Tool, r.Subject)),
 		kv("error", r.Error),
 		kv("reason", r.Reason),

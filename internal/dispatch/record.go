@@ -18,7 +18,8 @@ import (
 func (d *Dispatcher) record(a *attempt, id string) events.Run {
 	e, m, out := a.event, a.match, a.out
 	r := events.Run{
-		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Source: m.Hook.Source.String(),
+		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Called: d.clean(m.Hook.Called),
+		Source: m.Hook.Source.String(),
 		Digest: cmp.Or(out.Version, m.Hook.Digest), Generation: m.Generation,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
 		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,

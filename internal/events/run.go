@@ -28,6 +28,7 @@ type Run struct {
 	Event      string  `json:"event"`           // the emitted name
 	Given      string  `json:"given,omitempty"` // the name the hook was given, when it is another
 	Hook       string  `json:"hook"`
+	Called     string  `json:"called,omitempty"` // as messages to the agent call the hook; "" = Hook
 	Source     string  `json:"source,omitempty"`
 	Digest     string  `json:"digest,omitempty"`
 	Generation uint64  `json:"generation,omitempty"`

@@ -28,6 +28,7 @@ func (r *Run) AppendSubject(dst []byte) []byte {
 // was.
 func (r *Run) AppendDetail(dst []byte) []byte {
 	dst = rawjson.AppendText(dst, "given", r.Given)
+	dst = rawjson.AppendText(dst, "called", r.Called)
 	dst = rawjson.AppendText(dst, "source", r.Source)
 	dst = rawjson.AppendText(dst, "digest", r.Digest)
 	dst = rawjson.AppendInt(dst, "generation", int64(r.Generation))
