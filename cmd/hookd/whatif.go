@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net/url"
@@ -17,7 +19,12 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/hookfiles"
+	"github.com/hookd/hookd/internal/match"
 	"github.com/hookd/hookd/internal/rehearse"
 )
 
@@ -32,10 +39,12 @@ or not installed at all, and prints those that would be decided otherwise. It ru
 hook here, with HOOKD_WHATIF=1 in its environment; nothing of it is recorded and no
 agent hears of it. An event of which the history has not all of the data, or not its
 secrets, cannot be judged and is only counted. Ctrl-C ends it with what is known so
-far. The exit code is 1 when the hook failed for an event.`,
+far. The exit code is 1 when the hook failed for an event. With --data it is asked about
+that call, and then is what the version that is installed says of it.`,
 		Example: `  hookd whatif guard-rm
   hookd whatif ./guard-rm --since 7d --limit 10000
-  hookd whatif guard-rm --tool Bash -o json`,
+  hookd whatif guard-rm --tool Bash -o json
+  hookd whatif ./guard-rm --data '{"command":"rm -rf /"}'`,
 		Args:              one("HOOK or FOLDER"),
 		ValidArgsFunction: hookNames(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return w.run(cmd, args[0]) },
@@ -47,6 +56,7 @@ far. The exit code is 1 when the hook failed for an event.`,
 	flags.StringVar(&w.session, "session", "", "of this session")
 	flags.StringVar(&w.agent, "agent", "", "of this agent: id, name or dialect")
 	flags.StringVar(&w.tool, "tool", "", "of this tool, by its canonical name")
+	flags.StringVarP(&w.data, "data", "d", "", "ask about this call, not the past; @FILE reads a file, - reads stdin")
 	settingFlags(cmd, "hooks_dir")
 	return cmd
 }
@@ -55,10 +65,16 @@ far. The exit code is 1 when the hook failed for an event.`,
 type whatIf struct {
 	a                                  *app
 	since, until, session, agent, tool string
+	data                               string
 	limit                              int
 }
 
 func (w *whatIf) run(cmd *cobra.Command, name string) error {
+	for _, past := range []string{"since", "until", "limit", "session", "agent"} {
+		if w.data != "" && cmd.Flags().Changed(past) {
+			return fail(exitUsage, "leave --"+past+" out", "--data is a call of its own, and --%s selects past ones", past)
+		}
+	}
 	q, err := w.query()
 	if err != nil {
 		return err
@@ -75,6 +91,14 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 	defer stop()
 	debug.SetGCPercent(gcPercent)
 	past := hookfiles.Past(ctx, w.a.dial(cmd), q, h, w.limit)
+	if w.data != "" {
+		call, err := w.typed(ctx, cfg, h)
+		if err != nil {
+			return err
+		}
+		q.Since = time.Time{}
+		past = func(each func(rehearse.Past) error) error { return each(call) }
+	}
 	p := w.progress()
 	sum, err := rehearse.WhatIfLocal(ctx, cfg, h, past, p.watch)
 	p.end()
@@ -89,6 +113,40 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 		return said(exitFailed)
 	}
 	return nil
+}
+
+// typed is the call of --data, decided as the installed hook of the same name would: a hook that is not
+// installed has decided nothing.
+func (w *whatIf) typed(ctx context.Context, cfg config.Config, h *hook.Hook) (rehearse.Past, error) {
+	f := eventFlags{data: w.data, wait: true}
+	env, err := f.envelope(w.a, "")
+	if err != nil {
+		return rehearse.Past{}, err
+	}
+	env = match.Sample(h, env, w.tool)
+	c := events.For(env.Dialect, env.Event)
+	e := &events.Event{Envelope: env, Contract: c}
+	e.Dialect = c.Dialect
+	p := rehearse.Past{Envelope: env, Time: time.Now(), Whole: true}
+	p.Tool, p.Subject = dialect.Subject(e, nil)
+	installed, err := catalog.Find(cfg, h.Name)
+	if err != nil {
+		return p, nil
+	}
+	tested, err := rehearse.TryLocal(ctx, cfg, installed.Name, env)
+	if err != nil || !tested.Decides || tested.Why != "" {
+		return p, err
+	}
+	p.Decision = &events.Decided{
+		Decision: cmp.Or(tested.Run.Decision, events.OutcomeNone), Reason: tested.Run.Reason, DecidedBy: []string{h.Name},
+	}
+	switch v := tested.Verdict; {
+	case !v.Allowed:
+		p.Decision.Decision = events.OutcomeDeny
+	case v.UpdatedInput != nil:
+		p.Decision.Rewrote = []string{"input"}
+	}
+	return p, nil
 }
 
 // gcPercent is how much a whatif's memory may grow between two collections. The hook wants

@@ -180,6 +180,7 @@ type Reload struct {
 // An empty Event takes the hook's first pattern that is a name.
 type Test struct {
 	events.Envelope
+	Tool string `json:"tool,omitempty"` // of data that is the arguments of a call alone; "" = the one that takes them
 }
 
 // Tested answers it with everything the run did.

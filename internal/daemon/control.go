@@ -235,7 +235,7 @@ func (c *control) Test(ctx context.Context, from server.Peer, name string, t api
 	if err != nil {
 		return api.Tested{}, err
 	}
-	tested, err := rehearse.Try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope)
+	tested, err := rehearse.Try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope, t.Tool)
 	if err == nil {
 		result := string(tested.Run.Result)
 		c.d.logAct("a hook was tested", from, zap.String("hook", h.Name), zap.String("result", result))

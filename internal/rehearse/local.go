@@ -26,7 +26,7 @@ func TryLocal(ctx context.Context, c config.Config, name string, env events.Enve
 		return api.Tested{}, err
 	}
 	err = locally(ctx, c, func(d *dispatch.Dispatcher) (refused *events.Error) {
-		tested, refused = Try(ctx, d, dispatch.Origin{}, h, env)
+		tested, refused = Try(ctx, d, dispatch.Origin{}, h, env, "")
 		return refused
 	})
 	return tested, err

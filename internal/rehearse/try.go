@@ -12,19 +12,21 @@ import (
 )
 
 // Try runs h for env, whether it is enabled or not, and returns everything about the run. Without an event's name it
-// uses the first that the hook names, with an example of its payload.
+// uses the first that the hook names, with an example of its payload. tool is that of data which is the arguments of
+// a call alone, see match.Whole; "" = the one that takes them.
 func Try(
 	ctx context.Context,
 	d *dispatch.Dispatcher,
 	from dispatch.Origin,
 	h *hook.Hook,
 	env events.Envelope,
+	tool string,
 ) (api.Tested, *events.Error) {
 	if env.Event == "" {
 		env.Event = match.FirstEvent(h)
 	}
-	if _, short := match.Whole(env, ""); short || len(env.Data) == 0 || string(env.Data) == "{}" {
-		env = match.Sample(h, env, "")
+	if _, short := match.Whole(env, tool); short || len(env.Data) == 0 || string(env.Data) == "{}" {
+		env = match.Sample(h, env, tool)
 	}
 	t, err := d.Try(ctx, from, h, env)
 	if err != nil {

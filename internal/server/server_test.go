@@ -178,7 +178,7 @@ func (d *daemon) RunTests(_ context.Context, _ Peer, name string) (api.Tests, *e
 
 func (d *daemon) Test(_ context.Context, _ Peer, name string, test api.Test) (api.Tested, *events.Error) {
 	d.tested.Store(&test)
-	return api.Tested{Given: name + " " + test.Event}, nil
+	return api.Tested{Given: strings.TrimRight(name+" "+test.Event+" "+test.Tool, " ")}, nil
 }
 
 func (d *daemon) Runs(_ context.Context, q api.RunQuery) (api.Runs, *events.Error) {
