@@ -144,9 +144,6 @@ func (c *call) reply(v *verdict.Verdict) neutral.Reply {
 	}
 	reply := c.agent.Answer(asked)
 	c.told = neutral.Heard(asked, reply)
-	if asked.Asks() && c.told.Decision == events.OutcomeAsk && c.agent.Unasked != nil && c.agent.Unasked(c.Getenv) {
-		c.told.Decision = events.OutcomeDeny
-	}
 	return reply
 }
 

@@ -2,7 +2,7 @@ package daemon
 
 import (
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -22,7 +22,8 @@ type connected struct {
 	dispatch.Origin
 	handle peer.Handle
 	at     proc.Identity // where the system has no handle
-	asked  atomic.Bool   // its agent was looked up
+	look   sync.Once     // at its agent
+	agent  []string      // command line of that; nil = it is not a bridge's connection
 }
 
 // connect looks at a process right after its connection was accepted. It fits
@@ -52,13 +53,14 @@ func (c *connected) HasEnded() bool {
 }
 
 // noteAgent notes the agent of a bridge that sends an event: once for a connection, as a
-// bridge makes one for each call.
+// bridge makes one for each call. It notes in env if the agent was started to run without a person.
 func (d *Daemon) noteAgent(from server.Peer, env *events.Envelope) {
-	c := connectedBy(from)
-	if c == nil || from.PID == self || c.asked.Load() || dialect.Agent(env.Dialect) == nil || c.asked.Swap(true) {
+	c, agent := connectedBy(from), dialect.Agent(env.Dialect)
+	if c == nil || from.PID == self || agent == nil {
 		return
 	}
-	d.agents.Note(from.PID)
+	c.look.Do(func() { c.agent = d.agents.Note(from.PID) })
+	env.Unasked = env.Unasked || agent.RunsAlone(c.agent)
 }
 
 // notAPerson says why a request is not one of a person: the process has ended, is of a run,

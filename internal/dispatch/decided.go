@@ -94,6 +94,9 @@ func (d *Dispatcher) hears(rec *events.Decided, e *events.Event) func() {
 	rec.Told = &events.Told{Unsure: "hookd was killed before its bridge said so"}
 	return func() {
 		t := h.Wait(d.ctx, hearTime)
+		if e.Unasked && t.Decision == events.OutcomeAsk { // which its agent takes for that
+			t.Decision = events.OutcomeDeny
+		}
 		t.Reason = d.clean(t.Reason)
 		rec.Hear(t)
 	}

@@ -18,7 +18,8 @@ type Agents struct {
 // agent is the process of an agent.
 type agent struct {
 	row
-	handle int // a pidfd; -1 = none
+	args   []string // its command line
+	handle int      // a pidfd; -1 = none
 	cgroup string
 }
 
@@ -41,36 +42,43 @@ func (a Agent) String() string {
 
 // Note notes the agent of a process that has sent an event, if that process is a bridge: its
 // nearest ancestor that does more than start the bridge. The shell in which a person types
-// the bridge's command is no agent.
-func (a *Agents) Note(sender int) {
+// the bridge's command is no agent. Note returns the agent's command line, the program first;
+// nil = there is no agent.
+func (a *Agents) Note(sender int) (args []string) {
 	r, ok := readRow(sender)
-	if !ok || a.knows(r.ppid) || !isBridge(CommandLine(sender)) {
-		return
+	if !ok {
+		return nil
+	}
+	if args = a.argsOf(r.ppid); args != nil || !isBridge(CommandLine(sender)) {
+		return args
 	}
 	for range mostAncestors {
 		if r, ok = readRow(r.ppid); !ok || r.pid <= 1 || managesServices(r) {
-			return
+			return nil
 		}
-		if !startsBridge(CommandLine(r.pid)) {
+		if args = CommandLine(r.pid); !startsBridge(args) {
 			break
 		}
 	}
-	if isInteractive(CommandLine(r.pid)) {
-		return
+	if isInteractive(args) {
+		return nil
 	}
-	a.add(r)
+	a.add(r, args)
+	return args
 }
 
-// knows reports whether a number is that of an agent that lives.
-func (a *Agents) knows(pid int) bool {
+// argsOf returns the command line of the agent with this number; nil = there is none that lives.
+func (a *Agents) argsOf(pid int) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, known := a.known[pid]
-	return known && one.alive()
+	if one, known := a.known[pid]; known && one.alive() {
+		return one.args
+	}
+	return nil
 }
 
-func (a *Agents) add(r row) {
-	one := agent{row: r, handle: openHandle(r), cgroup: cgroupFile(r.pid)}
+func (a *Agents) add(r row, args []string) {
+	one := agent{row: r, args: args, handle: openHandle(r), cgroup: cgroupFile(r.pid)}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == nil {

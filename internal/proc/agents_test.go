@@ -62,7 +62,14 @@ func TestAgents(t *testing.T) {
 		t.Errorf("%v is an agent before a bridge asked", of)
 	}
 	hooktest.Until(t, "the bridge runs", func() bool { return isBridge(CommandLine(pids[0])) })
-	agents.Note(pids[0])
+	for range 2 { // also when it is known
+		if args := agents.Note(pids[0]); !slices.Equal(args, CommandLine(cmd.Process.Pid)) {
+			t.Errorf("its command line is %q", args)
+		}
+	}
+	if args := agents.Note(os.Getpid()); args != nil {
+		t.Errorf("this test is an agent: %q", args)
+	}
 	for _, pid := range append(pids, cmd.Process.Pid) {
 		if of, is := agents.Above(pid); !is || of.PID != cmd.Process.Pid {
 			t.Errorf("process %d belongs to %v, %v, want %d", pid, of, is, cmd.Process.Pid)

@@ -23,5 +23,6 @@ func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "BeforeTool",
 		Quiet: true, ResultField: "tool_response", Replaces: neutral.On("AfterTool"), Answer: Answer,
+		Alone: "-p --prompt", // it ends at an ask then, as seen in 0.61.0
 	}
 }

@@ -3,6 +3,7 @@ package neutral
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,9 @@ type Agent struct {
 	// Unasked reports, by the same environment, whether it takes an ask for a denial, as it runs
 	// without a person. Nil = it asks.
 	Unasked func(getenv func(string) string) bool
+	// Alone has the flags of its command line, separated by blanks, with which it does so, where its
+	// hooks' environment does not say it. "" = there are none.
+	Alone string
 	// Quiet: what is on stderr may be taken for an answer.
 	Quiet bool
 	// Breaks: an exit code other than 0 denies, also that of a usage error.
@@ -81,6 +85,27 @@ type Agent struct {
 	Fill func(f Facts, e *events.Event, row *events.Contract, since Since)
 	// Nulls: documented fields that are not known are null, not absent.
 	Nulls bool
+}
+
+// RunsAlone reports whether the agent was started with one of the flags in Alone: --prompt and
+// --prompt=TEXT are one flag, -p may be the last of several letters.
+func (a *Agent) RunsAlone(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		for flag := range strings.FieldsSeq(a.Alone) {
+			letters, isShort := strings.CutPrefix(flag, "-")
+			isShort = isShort && len(letters) == 1 && len(arg) > 1 && arg[0] == '-' && arg[1] != '-'
+			if name == flag || isShort && strings.HasSuffix(arg, letters) && isWord(arg[1:]) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// isWord reports whether text has nothing but letters of ASCII.
+func isWord(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r|0x20 < 'a' || 'z' < r|0x20 })
 }
 
 // HooksShare is how much of an agent's deadline its hooks get, in percent.
