@@ -303,3 +303,53 @@ func TestAnAgentThatEnds(t *testing.T) {
 		t.Errorf("an answer to it: %v", err)
 	}
 }
+
+// Agents that can ask are held when their command line says that no person is there, and asked nothing
+// else. Without an approver the record says what they make of an ask: a denial.
+func TestAgentsThatRunAlone(t *testing.T) {
+	h := newAskHome(t)
+	agent := h.path("agent.sh")
+	h.write("agent.sh", `printf '%s' "$PAYLOAD" | "$HOOKD" bridge "$AGENT" "$EVENT"`+"\n")
+	start := func(name, event, payload string, args ...string) (told func() string) {
+		cmd := exec.Command("sh", append([]string{agent}, args...)...)
+		cmd.Env = append(h.command().Env, "HOOKD="+hookdBinary(t, h.dir), "AGENT="+name, "EVENT="+event, "PAYLOAD="+payload)
+		var out strings.Builder
+		cmd.Stdout = &out
+		hooktest.Terminal(t, cmd)
+		hooktest.Must(t, cmd.Start())
+		return func() string {
+			hooktest.Must(t, cmd.Wait())
+			return out.String()
+		}
+	}
+	for _, one := range []struct{ agent, event, payload, command, asks string }{
+		{"gemini-cli", "BeforeTool", `"tool_name":"run_shell_command","tool_input":`, "git push gemini", `"decision":"ask"`},
+		{"qwen-code", "PreToolUse", `"tool_name":"run_shell_command","tool_input":`, "git push qwen", `"permissionDecision":"ask"`},
+		{"copilot", "preToolUse", `"toolName":"bash","toolArgs":`, "git push copilot", `"permissionDecision":"ask"`},
+	} {
+		payload := fmt.Sprintf(`{"session_id":"s","cwd":"/p",%s{"command":%q}}`, one.payload, one.command)
+		begin := func(args ...string) func() string { return start(one.agent, one.event, payload, args...) }
+		asks := func(want client.Outcome, args ...string) {
+			t.Helper()
+			if told := begin(args...)(); !strings.Contains(told, one.asks) {
+				t.Errorf("%s %v is told %s", one.agent, args, told)
+			}
+			hooktest.Until(t, fmt.Sprintf("%s %v: %s is on record", one.agent, args, want), func() bool {
+				all, err := h.client.Decisions(t.Context(), client.DecisionQuery{Text: one.command, Limit: 1})
+				return err == nil && len(all) == 1 && all[0].Decision == want
+			})
+		}
+		asks(client.OutcomeAsk, "-i", "p")
+		asks(client.OutcomeDeny, "-p", "push it")
+		leave := h.present()
+		asks(client.OutcomeAsk, "-i", "p")
+		told := begin("-p", "push it")
+		ask := h.heldAsk(one.command)
+		_, err := h.client.AnswerAsk(t.Context(), ask.ID, client.AskReply{Answer: client.OutcomeDeny, Message: "not now"})
+		hooktest.Must(t, err)
+		if got := told(); !strings.Contains(got, "not now") {
+			t.Errorf("%s is told %s", one.agent, got)
+		}
+		leave()
+	}
+}
