@@ -138,7 +138,8 @@ func (w *whatIf) typed(ctx context.Context, cfg config.Config, h *hook.Hook) (re
 		return p, err
 	}
 	p.Decision = &events.Decided{
-		Decision: cmp.Or(tested.Run.Decision, events.OutcomeNone), Reason: tested.Run.Reason, DecidedBy: []string{h.Name},
+		Decision: cmp.Or(tested.Run.Decision, events.OutcomeNone), Reason: tested.Run.Reason,
+		DecidedBy: []string{h.Name},
 	}
 	switch v := tested.Verdict; {
 	case !v.Allowed:

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"strings"
@@ -18,6 +19,7 @@ func TestAMistakeIsSaidAtATerminal(t *testing.T) {
 		t.Skipf("no pseudo-terminal: %v", err)
 	}
 	defer terminal.Close()
+	echo := bufio.NewReader(terminal) // the terminal echoes what is typed into it, in pieces
 	for _, agent := range []string{"antigravity", "gemini-cli"} {
 		var stdout bytes.Buffer
 		o := Options{Agent: agent, Stdin: strings.NewReader("{}"), Stdout: &stdout, Stderr: terminal, State: t.TempDir()}
@@ -27,10 +29,9 @@ func TestAMistakeIsSaidAtATerminal(t *testing.T) {
 		if err := terminal.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Skipf("a terminal without deadlines: %v", err)
 		}
-		said := make([]byte, 512) // the terminal echoes what is typed into it
-		n, err := terminal.Read(said)
-		if want := "type hookd-bridge " + agent + " EVENT"; err != nil || !strings.Contains(string(said[:n]), want) {
-			t.Errorf("%s: got %q, %v, want %q", agent, said[:n], err, want)
+		said, err := echo.ReadString('\n')
+		if want := "type hookd-bridge " + agent + " EVENT"; err != nil || !strings.Contains(said, want) {
+			t.Errorf("%s: got %q, %v, want %q", agent, said, err, want)
 		}
 		var stderr bytes.Buffer
 		o.Stdin, o.Stderr = strings.NewReader("{}"), &stderr
