@@ -20,6 +20,7 @@ type call struct {
 	redirects []Redirect
 
 	options []given       // of all levels: the program's, then the subcommand's
+	loaded  bool          // its code is a file that is read because the call makes it
 	outer   []conditional // of the levels above: their options may stand anywhere
 	cwd     string        // for paths; "" = that of sh
 }
@@ -134,9 +135,7 @@ func (c *call) onPath(kind Kind, target string, certain bool) {
 	c.effect(kind, target, certain)
 	switch kind {
 	case KindWrite:
-		if r.made[target] = true; unpacks[c.name()] {
-			r.folder[target] = true
-		}
+		c.makes(target)
 	case KindRead:
 		if to := r.links[target]; to != "" {
 			c.placed(kind, to, certain)
@@ -147,26 +146,6 @@ func (c *call) onPath(kind Kind, target string, certain bool) {
 	if c.sh.where == "" {
 		c.placed(kind, target, certain)
 	}
-}
-
-// unpacks are programs that write all that lies below a folder.
-var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg")
-
-// buildFiles are files by which a build of a project runs what it is told there.
-var buildFiles = names("Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile")
-
-// isBuildMade reports whether the call makes what a build in the folder runs.
-func (c *call) isBuildMade() bool {
-	folder := c.folder()
-	if folder == "" || c.sh.where != "" {
-		return false
-	}
-	for made := range c.sh.r.made {
-		if path.Dir(made) == folder && buildFiles[path.Base(made)] {
-			return true
-		}
-	}
-	return c.sh.r.isMade(folder)
 }
 
 // real is a target without links. What deletes or moves a link leaves alone where it leads.
@@ -248,7 +227,7 @@ func firstBelow(place, folder string) string {
 
 // computed follows a command whose program is not known.
 func (c *call) computed() output {
-	c.sh.applyRedirects(c.redirects, c.index, false)
+	c.sh.applyRedirects(c.redirects, c.index, output{}, false)
 	name := c.words[0]
 	if name.from != "" && !strings.HasPrefix(name.from, "${") {
 		c.doubt(DoubtEval, "what "+name.from+" prints is run as a command")
@@ -352,9 +331,7 @@ func (c *call) program(word string, rest []Word) output {
 	}
 	if strings.ContainsAny(word, `/\`) {
 		target, _ := c.absolute(word)
-		if c.sh.where == "" && r.isMade(target) {
-			c.doubt(DoubtMade, "the line makes "+word+" and runs it")
-		}
+		c.runsMade(target, "", word)
 		if !genuine(word) {
 			c.effect(KindRun, target, true)
 			if e := r.t.program(name); e != nil && !e.Open {
@@ -420,24 +397,6 @@ func (c *call) isInstalled(name string) bool {
 }
 
 var isAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
-
-// isMade reports whether the line has made a program that a name without a folder may mean.
-func (c *call) isMade(word string) bool {
-	return slices.ContainsFunc(c.sh.r.path, func(folder string) bool { return c.sh.r.isMade(folder + "/" + word) })
-}
-
-// isMade reports whether the call makes a file, or a folder above it.
-func (r *reader) isMade(target string) bool {
-	if r.made[target] {
-		return true
-	}
-	for folder := range r.folder {
-		if folder == target || strings.HasPrefix(target, strings.TrimSuffix(folder, "/")+"/") {
-			return true
-		}
-	}
-	return false
-}
 
 // changeFolder follows cd.
 func (c *call) changeFolder(rest []Word) output {

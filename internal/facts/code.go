@@ -149,7 +149,11 @@ func (c *call) code(lang string, w Word) {
 		return
 	}
 	t := languages()[lang]
-	c.doubt(DoubtCode, "code of "+or(lang, "another language")+" is not read in full")
+	index := c.index
+	if c.loaded {
+		index = -1 // what runs it is another program than an interpreter
+	}
+	r.doubt(DoubtCode, "code of "+or(lang, "another language")+" is not read in full", c.span, index)
 	if t == nil {
 		c.quotedLines(w.Text)
 		return
@@ -192,6 +196,9 @@ func (c *call) guessLine(text string) {
 	sh.line(strings.TrimSpace(text))
 }
 
+// loadsModule are functions, and words, that load a module.
+var loadsModule = names("import require __import__ importlib.import_module require_relative load include include_once use do")
+
 // codeCall follows one call in code.
 func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 	span, text := c.span, c.text
@@ -199,6 +206,9 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 	c = &inner
 	c.text = k.text
 	defer func() { c.span, c.text = span, text }()
+	if loadsModule[k.name] && len(k.args) > 0 && k.args[0].word.Kind == Literal {
+		c.imported(lang, k.args[0].word.Text)
+	}
 	switch {
 	case k.name == "`":
 		c.shellText(c.nested(lang), k.args[0].word)
@@ -266,6 +276,8 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		c.shellText(c.nested(lang), v.word)
 	case "command":
 		c.codeCommand(lang, v, rest)
+	case "chained": // a program whose arguments are added later
+		c.nested(lang).run([]Word{v.word, darkValue.word}, &call{text: c.text, span: c.span, env: c.env})
 	case "send":
 		c.address(v.word)
 		if v.word.Kind == Literal {

@@ -152,7 +152,11 @@ func (r *codeReader) imports() bool {
 	module := func(name string) codeValue {
 		return codeValue{word: darkValue.word, name: strings.TrimPrefix(name, "node:")}
 	}
+	loads := func(name string) {
+		r.calls = append(r.calls, codeCall{name: "import", args: []codeValue{textValue(name)}, text: "import " + name})
+	}
 	if last := words[len(words)-1]; last.kind == tokenString { // JavaScript
+		loads(last.text)
 		from := module(last.text)
 		for i := 1; i < len(words)-1; i++ {
 			w := words[i]
@@ -173,6 +177,7 @@ func (r *codeReader) imports() bool {
 	}
 	from := ""
 	if words[0].text == "from" && len(words) > 3 {
+		loads(words[1].text)
 		from = words[1].text + "."
 		words = words[2:]
 	}
@@ -184,6 +189,11 @@ func (r *codeReader) imports() bool {
 		if i+2 < len(words) && words[i+1].text == "as" {
 			as = words[i+2].text
 			i += 2
+		}
+		if from == "" {
+			loads(name)
+		} else {
+			loads(from + name)
 		}
 		if from != "" || as != name {
 			r.vars[as] = module(from + name)
@@ -551,8 +561,8 @@ func (l *codeLexer) valueBefore() bool {
 
 func (l *codeLexer) next() {
 	from, c := l.at, l.text[l.at]
-	comment := strings.IndexByte("pr", l.lang[0]) >= 0 || l.lang == "awk" || l.lang == "other" || l.lang == "r"
-	slashes := l.lang == "node" || l.lang == "php"
+	comment := strings.IndexByte("pr", l.lang[0]) >= 0 && l.lang != "rs" || l.lang == "awk" || l.lang == "other" || l.lang == "r"
+	slashes := l.lang == "node" || l.lang == "php" || l.lang == "go" || l.lang == "rs" || l.lang == "java" || l.lang == "c"
 	switch {
 	case c == '\n':
 		l.at++

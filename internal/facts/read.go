@@ -22,7 +22,7 @@ func Line(line string, env Env) *Facts {
 
 func newReader(env Env, tool, text string) *reader {
 	return &reader{
-		env: env, out: &Facts{Tool: tool, Text: text}, t: known(), made: map[string]bool{}, folder: map[string]bool{},
+		env: env, out: &Facts{Tool: tool, Text: text}, t: known(), made: map[string]*madeFile{}, folder: map[string]bool{},
 		links: map[string]string{},
 	}
 }

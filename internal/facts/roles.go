@@ -183,11 +183,15 @@ func (c *call) into(w Word, a *args, all []Word) {
 	}
 	for _, s := range sources {
 		base := path.Base(strings.TrimSuffix(s.Text, "/"))
+		if host, file, remote := strings.Cut(base, ":"); remote && host != "" { // of scp and rsync
+			base = file
+		}
 		if s.Kind == Unknown || base == "." || base == ".." || base == "/" {
 			base = "*"
 		}
 		if c.sh.r.isMadeWord(c, s) && c.sh.where == "" {
-			c.sh.r.made[path.Join(target, base)] = true
+			from, _ := c.target(s)
+			c.sh.r.made[path.Join(target, base)] = c.sh.r.madeAt(from)
 		}
 		if isFolder {
 			c.onPath(KindWrite, path.Join(target, base), certain)
@@ -202,16 +206,11 @@ func (c *call) entryGuess(target string) {
 	if c.sh.where != "" {
 		return
 	}
-	c.sh.r.made[target] = true
+	c.makes(target)
 	c.placed(KindWrite, target, false)
 }
 
 func sameWord(a, b Word) bool { return a.Text == b.Text && a.span == b.span }
-
-func (r *reader) isMadeWord(c *call, w Word) bool {
-	t, _ := c.target(w)
-	return t != "" && r.isMade(t)
-}
 
 // transfer follows a word of rsync and scp: a path, or a place on another machine.
 func (c *call) transfer(way string, w Word, a *args, all []Word) {
@@ -302,9 +301,7 @@ func (c *call) started(w Word, lang string) {
 		return
 	}
 	target, _ := c.target(w)
-	if c.sh.where == "" && c.sh.r.isMade(target) {
-		c.doubt(DoubtMade, "the line makes "+w.Text+" and runs it")
-	}
+	c.runsMade(target, lang, w.Text)
 	c.effect(KindRun, target, true)
 }
 
@@ -368,9 +365,7 @@ func (c *call) module(lang string, w Word, a *args) {
 		return
 	}
 	name := w.Text
-	if file, _ := c.absolute(name + ".py"); c.sh.where == "" && c.sh.r.isMade(file) {
-		c.doubt(DoubtMade, "the line makes "+name+".py and runs it")
-	}
+	c.imported("python", name)
 	if c.sh.r.t.program("python -m "+name) != nil { // its entry is not that of a program of the same name
 		name = "python -m " + name
 	}
@@ -628,11 +623,11 @@ func (c *call) templated(kind Kind, text string, e *entry, a *args, by, each *Wo
 		}
 		c.effectWhy(kind, or(filled, string(kind)+":"), true, "")
 	}
-	if kind == KindRun && filled == "project:" && c.isBuildMade() {
-		c.doubt(DoubtMade, "the line makes what "+c.name()+" runs")
+	if kind == KindRun && strings.HasPrefix(filled, "project:") {
+		c.runsProject()
 	}
-	if kind == KindRun && isPath && c.sh.r.isMade(filled) {
-		c.doubt(DoubtMade, "the line makes "+filled+" and runs it")
+	if kind == KindRun && isPath {
+		c.runsMade(filled, "", filled)
 	}
 }
 
@@ -735,7 +730,7 @@ func (c *call) shown(w Word, ro role, last bool) string {
 	text := strings.ReplaceAll(w.Text, unknownPart, "*")
 	if last {
 		text, _, _ = strings.Cut(text, "?")
-		return path.Base(strings.TrimSuffix(text, "/"))
+		return strings.TrimSuffix(path.Base(strings.TrimSuffix(text, "/")), ".git")
 	}
 	switch ro.name {
 	case "read", "write", "delete", "move", "into", "script", "program", "cd":

@@ -19,10 +19,10 @@ type reader struct {
 	read   int // bytes of all texts
 	steps  int
 	traps  []trapped
-	made   map[string]bool   // files and folders that the call makes, by their targets
-	folder map[string]bool   // of those: all below it is made, too
-	links  map[string]string // where links lead that the call makes
-	path   []string          // folders that the call adds to those of programs
+	made   map[string]*madeFile // files and folders that the call makes, by their targets
+	folder map[string]bool      // of those: all below it is made, too
+	links  map[string]string    // where links lead that the call makes
+	path   []string             // folders that the call adds to those of programs
 }
 
 // input is what a command reads from its standard input.
@@ -290,7 +290,7 @@ func literalText(w *syntax.Word) string {
 
 // apply gives the effects of redirections to the command at index, -1 = none. empties means
 // that the command prints nothing, so that a file that is written is emptied.
-func (sh *shell) applyRedirects(list []Redirect, index int, empties bool) {
+func (sh *shell) applyRedirects(list []Redirect, index int, out output, empties bool) {
 	for _, rd := range list {
 		w := rd.Target
 		c := &call{sh: sh, index: index, span: rd.Span, text: rd.Op + " " + w.Text}
@@ -309,8 +309,10 @@ func (sh *shell) applyRedirects(list []Redirect, index int, empties bool) {
 			c.path(KindRead, w)
 		case rd.Op == ">>" || rd.Op == "&>>":
 			c.path(KindWrite, w)
+			c.says(c.anyPath(w), out, true)
 		default:
 			c.path(KindWrite, w)
+			c.says(c.anyPath(w), out, false)
 			if empties && rd.Op != "<>" {
 				c.path(KindDelete, w)
 			}
@@ -329,10 +331,10 @@ func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
 		return sh.simple(call, redirects, st)
 	}
 	if st.Cmd == nil {
-		sh.applyRedirects(redirects, -1, true)
+		sh.applyRedirects(redirects, -1, output{known: true}, true)
 		return output{known: true}
 	}
-	sh.applyRedirects(redirects, -1, false)
+	sh.applyRedirects(redirects, -1, output{}, false)
 	switch cmd := st.Cmd.(type) {
 	case *syntax.BinaryCmd:
 		return sh.binary(cmd)
@@ -714,7 +716,7 @@ func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.S
 			c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
 			c.variable(a.Name.Value, w)
 		}
-		sh.applyRedirects(redirects, -1, true)
+		sh.applyRedirects(redirects, -1, output{known: true}, true)
 		return output{known: true}
 	}
 	c := &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects}
@@ -757,11 +759,11 @@ func (sh *shell) run(words []Word, c *call) output {
 	}
 	if name.Kind == Pattern && name.Text != "[" && name.Text != "[[" && name.Text != "?" {
 		r.doubt(DoubtWord, "the name of a program is a pattern: "+name.Text, c.span, c.index)
-		sh.applyRedirects(c.redirects, c.index, false)
+		sh.applyRedirects(c.redirects, c.index, output{}, false)
 		return c.guesses(words)
 	}
 	if f := sh.funcs[name.Text]; f != nil {
-		sh.applyRedirects(c.redirects, c.index, false)
+		sh.applyRedirects(c.redirects, c.index, output{}, false)
 		out := sh.callFunction(name.Text, f, words[1:], c)
 		if sh.perhaps[name.Text] {
 			c.program(name.Text, words[1:])
@@ -769,7 +771,7 @@ func (sh *shell) run(words []Word, c *call) output {
 		return out
 	}
 	out := c.program(name.Text, words[1:])
-	sh.applyRedirects(c.redirects, c.index, out.known && out.text == "" && printsNothing[programName(name.Text)])
+	sh.applyRedirects(c.redirects, c.index, out, out.known && out.text == "" && printsNothing[programName(name.Text)])
 	return out
 }
 

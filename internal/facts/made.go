@@ -1,0 +1,257 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// madeFile is a file that the call itself makes.
+type madeFile struct {
+	by    string // the program
+	text  string // as far as it is known
+	whole bool   // text is all of it
+	read  bool   // the text was followed as code
+}
+
+// keepers are programs that change a file, but not what it says.
+var keepers = names(`
+	mkdir touch chmod chown chgrp chattr setfacl setcap xattr setfattr prettier eslint biome gofmt goimports gofumpt black
+	ruff isort autopep8 rustfmt clang-format shfmt standard xo stylelint terraform yapf`)
+
+// compilers are programs that make a program of files of the project.
+var compilers = names(`
+	gcc g++ cc c++ clang clang++ tcc go javac kotlinc scalac rustc cargo tsc esbuild swc ghc gfortran nvcc ocamlopt ldc2 dmd
+	csc mcs fpc swiftc nim zig crystal emcc gnatmake as ld`)
+
+// fetchers are programs that bring in files from elsewhere.
+var fetchers = names(`
+	curl wget wget2 aria2c http https xh scp sftp rsync git gh tar bsdtar unzip 7z cpio ftp lftp fetch axel yt-dlp svn hg
+	aws gsutil gcloud rclone s3cmd docker podman kubectl npm pnpm yarn invoke-webrequest`)
+
+// unpacks are programs that write all that lies below a folder.
+var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg")
+
+// makes notes that the call writes a file.
+func (c *call) makes(target string) {
+	name := c.name()
+	if keepers[name] || compilers[name] && !slices.ContainsFunc(c.words, func(w Word) bool { return c.sh.r.isMadeWord(c, w) }) {
+		return
+	}
+	m := &madeFile{by: name}
+	if in := c.sh.stdin; (name == "tee" || name == "sponge") && in.known {
+		m.text, m.whole = in.text, !c.sh.lost
+	}
+	c.sh.r.made[target] = m
+	if unpacks[name] {
+		c.sh.r.folder[target] = true
+	}
+}
+
+// says notes what a file holds that a redirection has written.
+func (c *call) says(target string, out output, appends bool) {
+	m := c.sh.r.made[target]
+	if m == nil || !out.known {
+		return
+	}
+	m.text, m.whole = out.text, !appends && !c.sh.lost
+}
+
+// isMade reports whether the call makes a file, or a folder above it.
+func (r *reader) isMade(target string) bool { return r.madeAt(target) != nil }
+
+func (r *reader) madeAt(target string) *madeFile {
+	if m := r.made[target]; m != nil {
+		return m
+	}
+	for folder := range r.folder {
+		if folder == target || strings.HasPrefix(target, strings.TrimSuffix(folder, "/")+"/") {
+			return &madeFile{by: "tar"}
+		}
+	}
+	isPattern := strings.ContainsAny(target, "*?[")
+	for file, m := range r.made {
+		if isPattern && fitsAnyDepth(target, file) {
+			return m
+		}
+		if (m.by == "split" || m.by == "csplit") && strings.HasPrefix(target, file) { // it is the beginning of names
+			return m
+		}
+	}
+	return nil
+}
+
+// isMade reports whether the line has made a program that a name without a folder may mean.
+func (c *call) isMade(word string) bool {
+	return slices.ContainsFunc(c.sh.r.path, func(folder string) bool { return c.sh.r.isMade(folder + "/" + word) })
+}
+
+func (r *reader) isMadeWord(c *call, w Word) bool {
+	t, _ := c.target(w)
+	return t != "" && r.isMade(t)
+}
+
+// endings are what interpreters add to the name of a module.
+var endings = map[string][]string{
+	"node":   {"", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.mjs", "/index.ts", "/package.json"},
+	"python": {"", ".py", "/__init__.py", "/__main__.py", ".pyc"},
+	"ruby":   {"", ".rb"}, "perl": {"", ".pm", ".pl"}, "lua": {"", ".lua", "/init.lua"}, "php": {"", ".php"},
+}
+
+// runsMade follows a file that is run, or loaded, where the call makes it: its text as far as
+// that is known, and a doubt where it is not known in full.
+func (c *call) runsMade(target, lang, shown string) {
+	if c.sh.where != "" || target == "" {
+		return
+	}
+	for _, ending := range or2(endings[lang], []string{""}) {
+		m := c.sh.r.madeAt(target + ending)
+		if m == nil {
+			continue
+		}
+		of := or(lang, languageOf(target+ending, m.text))
+		if of == "" && m.whole {
+			of = "sh"
+		}
+		if !c.follow(m, of) {
+			c.doubt(DoubtMade, "the line makes "+shown+ending+" and runs it")
+		}
+	}
+}
+
+func or2(a, b []string) []string {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// languageOf is the language of a file by its name and its first line; "" = it is not known.
+func languageOf(file, text string) string {
+	if first, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(first, "#!") {
+		words := strings.Fields(strings.TrimPrefix(first, "#!"))
+		if len(words) > 0 && path.Base(words[0]) == "env" {
+			words = words[1:]
+		}
+		for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+			words = words[1:]
+		}
+		if len(words) > 0 {
+			name := strings.TrimRight(path.Base(words[0]), "0123456789.")
+			switch name {
+			case "sh", "bash", "dash", "zsh", "ksh", "ash":
+				return "sh"
+			case "awk", "sed", "make":
+				return name
+			}
+			return or(languageNames[name], name)
+		}
+	}
+	switch path.Base(file) {
+	case "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile":
+		return "make"
+	case "Rakefile", "Gemfile":
+		return "ruby"
+	}
+	switch path.Ext(file) {
+	case ".sh", ".bash", ".zsh", ".envrc", ".bats":
+		return "sh"
+	case ".py", ".pyw":
+		return "python"
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx":
+		return "node"
+	case ".rb", ".rake":
+		return "ruby"
+	case ".pl", ".pm":
+		return "perl"
+	case ".php":
+		return "php"
+	case ".lua":
+		return "lua"
+	case ".mk":
+		return "make"
+	case ".json", ".yaml", ".yml", ".toml", ".cfg", ".ini":
+		return "settings"
+	case ".sql":
+		return "sql"
+	case ".ps1":
+		return "powershell"
+	case ".go", ".rs", ".java":
+		return path.Ext(file)[1:]
+	case ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp":
+		return "c"
+	}
+	return ""
+}
+
+// follow follows the text of a file that the call makes and runs. known means that nothing of
+// it is in doubt: the text is all of the file, in a language that is read.
+func (c *call) follow(m *madeFile, lang string) (known bool) {
+	reads := lang == "sh" || lang == "make" || lang == "settings" || lang == "sql" || languages()[lang] != nil
+	if !reads || m.text == "" && !m.whole {
+		return false
+	}
+	if m.read {
+		return m.whole
+	}
+	m.read = true
+	inner := *c
+	sh := *c.sh
+	sh.stdin = input{has: true, known: true}
+	inner.sh, inner.loaded = &sh, true
+	if lang == "settings" {
+		inner.quotedLines(m.text)
+	} else {
+		inner.code(lang, Word{Text: m.text, Kind: Literal})
+	}
+	return m.whole
+}
+
+// buildFiles are files by which a build of a project runs what it is told there.
+var buildFiles = names(`
+	Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile Taskfile.yml Taskfile.yaml
+	setup.py noxfile.py tox.ini pytest.ini setup.cfg pyproject.toml Cargo.toml build.gradle build.gradle.kts pom.xml
+	CMakeLists.txt Gruntfile.js gulpfile.js jest.config.js vitest.config.ts vite.config.ts vite.config.js webpack.config.js
+	next.config.js babel.config.js .babelrc .mocharc.js .eslintrc.js composer.json Gemfile mix.exs`)
+
+// runsProject follows that the call runs code of the project, where the line has made some of it.
+func (c *call) runsProject() {
+	folder := c.folder()
+	if folder == "" || c.sh.where != "" {
+		return
+	}
+	files := sorted(c.sh.r.made)
+	for _, file := range files {
+		m := c.sh.r.made[file]
+		if m.read || !strings.HasPrefix(file, folder+"/") {
+			continue
+		}
+		lang := languageOf(file, m.text)
+		isBuild := buildFiles[path.Base(file)] && path.Dir(file) == folder
+		switch {
+		case lang == "" && !isBuild:
+		case c.follow(m, lang):
+		case isBuild, fetchers[m.by] && lang != "settings":
+			c.doubt(DoubtMade, "the line makes "+path.Base(file)+", which "+c.name()+" may run")
+		}
+	}
+	if c.sh.r.isMade(folder) {
+		c.doubt(DoubtMade, "the line makes what "+c.name()+" runs")
+	}
+}
+
+// imported follows a module that code loads.
+func (c *call) imported(lang, name string) {
+	switch {
+	case strings.HasPrefix(name, ".") && lang == "python":
+		name = strings.TrimLeft(name, ".")
+	case lang == "node" && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "/"):
+		name = "node_modules/" + name
+	}
+	if lang == "python" || lang == "lua" {
+		name = strings.ReplaceAll(name, ".", "/")
+	}
+	if target, ok := c.absolute(strings.ReplaceAll(name, "::", "/")); ok && name != "" {
+		c.runsMade(target, lang, name)
+	}
+}
