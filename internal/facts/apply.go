@@ -68,6 +68,32 @@ func isGuardName(target string) bool {
 	return false
 }
 
+// kills follows what ends a process: its number, or an expression for its name.
+func (c *call) kills(w Word) {
+	if w.Kind == Unknown {
+		c.effect(KindKill, "process:?", false)
+		if c.sh.r.seeksGuard {
+			c.effectWhy(KindGuard, "process:hookd", false, "it ends a process that the line has looked for")
+		}
+		return
+	}
+	c.effect(KindKill, "process:"+w.Text, true)
+	if w.Text == "-1" || w.Kind == Pattern && globMatch(w.Text, "4711") {
+		c.effectWhy(KindGuard, "process:hookd", w.Text == "-1", "it ends hookd, too")
+	} else if namesGuard(w.Text) {
+		c.effectWhy(KindGuard, "process:hookd", true, "hookd is a process of that name")
+	}
+}
+
+// namesGuard reports whether an expression for the names of processes fits hookd.
+func namesGuard(expression string) bool {
+	if len(expression) < 3 {
+		return false
+	}
+	re, err := regexp.Compile(`(?i)` + expression)
+	return err == nil && (re.MatchString("hookd") || re.MatchString("hookd serve"))
+}
+
 func (c *call) doubt(kind DoubtKind, text string) { c.sh.r.doubt(kind, text, c.span, c.index) }
 
 // target is the absolute path that a word means. It is a pattern where the word is one, and
@@ -173,24 +199,35 @@ func (c *call) placed(kind Kind, target string, certain bool) {
 	env := &c.sh.r.env
 	changes := kind == KindWrite || kind == KindDelete || kind == KindMove
 	if changes {
-		for _, g := range env.Guard {
-			if holdsPlace(g.Target, g.Tree, target, kind != KindWrite) {
-				c.effectWhy(KindGuard, target, certain, g.Why)
-			}
-		}
-		if why, ok := p.guard.find(target, env.Home, kind != KindWrite); ok {
-			c.effectWhy(KindGuard, target, certain, why)
-		}
+		c.guarded(target, certain, kind != KindWrite)
 	}
 	if kind == KindWrite || kind == KindMove {
 		if why, ok := p.configure.find(target, env.Home, false); ok {
 			c.effectWhy(KindConfigure, target, certain, why)
 		}
 	}
+	if kind == KindRead {
+		if _, ok := p.guard.find(target, env.Home, false); ok {
+			c.sh.r.seeksGuard = true // it may hold the number of hookd's process
+		}
+	}
 	if kind == KindRead || kind == KindMove {
 		if why, ok := p.secret.find(target, env.Home, true); ok {
 			c.effectWhy(KindSecret, target, certain && !strings.ContainsAny(target, "*?["), why)
 		}
+	}
+}
+
+// guarded adds that a change of a file changes a guard. above means that it changes all below it.
+func (c *call) guarded(target string, certain, above bool) {
+	env := &c.sh.r.env
+	for _, g := range env.Guard {
+		if holdsPlace(g.Target, g.Tree, target, above) {
+			c.effectWhy(KindGuard, target, certain, g.Why)
+		}
+	}
+	if why, ok := places().guard.find(target, env.Home, above); ok {
+		c.effectWhy(KindGuard, target, certain, why)
 	}
 }
 
@@ -458,12 +495,15 @@ func (c *call) entry(e *entry, name string, words []Word) output {
 	return c.act(e, name, a, words)
 }
 
+// runsCommand reports whether the operands are a command that the program runs.
+func (e *entry) runsCommand() bool { return e.Runs == "command" || e.Runs == "shell" }
+
 // stops reports whether options end at the first operand.
 func (e *entry) stops() bool {
 	if e.Style == stylePowershell || e.Style == styleSlash {
 		return false
 	}
-	if e.Stop || e.Runs != "" && e.Runs != "none" {
+	if e.Stop || e.runsCommand() {
 		return true
 	}
 	return slices.ContainsFunc(e.words, func(r role) bool {
@@ -510,7 +550,7 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 		if isLookup(e, first.Text) {
 			return output{origin: name}
 		}
-		if e.Runs != "" || e.Words != "" {
+		if e.runsCommand() || e.Words != "" {
 			again := e.sort(a.operands, e.stops()) // options may follow operands
 			again.given = append(slices.Clone(a.given), again.given...)
 			c.options = again.given
@@ -528,6 +568,9 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 		c.given(g, a)
 	}
 	c.outer = append(c.outer, e.with...)
+	if sub.Runs == "itself" && c.sh.r.t.program(first.Text) != nil { // pnpm tsc, yarn prisma
+		c.nested(name).run(a.operands, &call{text: c.text, span: c.span, env: c.env})
+	}
 	return c.entry(sub.under(e), name+" "+first.Text, a.operands[1:])
 }
 
@@ -705,7 +748,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	}
 	out := output{origin: name}
 	switch {
-	case e.Runs != "" && e.Runs != "none":
+	case e.runsCommand():
 		out = c.runs(e, name, a)
 	default:
 		c.operands(e, a)
@@ -860,7 +903,7 @@ func (c *call) runs(e *entry, name string, a *args) output {
 		c.role(roleAt(e.words, i, skip), w, a, operands)
 	}
 	operands = operands[skip:]
-	if skip > 0 && len(operands) > 1 && strings.HasPrefix(operands[0].Text, "-") { // ssh HOST -p 22 ls
+	if skip > 0 && len(operands) > 0 && strings.HasPrefix(operands[0].Text, "-") { // ssh HOST -p 22 ls
 		more := e.sort(operands, true)
 		for _, g := range more.given {
 			c.options = append(c.options, g)
@@ -910,6 +953,9 @@ func (c *call) runs(e *entry, name string, a *args) output {
 	if e.Elsewhere != "" {
 		sh.where = c.fill(e.Elsewhere, a, nil)
 		sh.cwd = ""
+		if in := c.sh.stdin; in.has && (in.origin != "" || in.text != "") && strings.HasPrefix(sh.where, "host:") {
+			c.effect(KindSend, sh.where, true)
+		}
 	}
 	if e.Runs == "shell" {
 		var parts []string

@@ -280,7 +280,7 @@ func (c *call) shellProgram(e *entry, name string, words []Word) (out output, ok
 	sh := c.nested(name)
 	sh.params = append([]Word{}, words[i+1:]...)
 	if len(sh.params) > 0 {
-		sh.params = sh.params[1:] // the first is $0
+		sh.zero, sh.params = &sh.params[0], sh.params[1:]
 	}
 	return c.shellText(sh, words[i]), true
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -165,6 +166,9 @@ func (c *call) code(lang string, w Word) {
 		_, known := t.byName[name]
 		return known || t.evals[name]
 	}
+	if forks.MatchString(w.Text) {
+		c.effectWhy(KindKill, "process:*", false, "it starts processes without end")
+	}
 	for _, k := range readCode(lang, w.Text, loose) {
 		c.codeCall(lang, t, k)
 	}
@@ -276,6 +280,8 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		c.shellText(c.nested(lang), v.word)
 	case "command":
 		c.codeCommand(lang, v, rest)
+	case "mode":
+		c.fileMode(v.word.Text)
 	case "chained": // a program whose arguments are added later
 		c.nested(lang).run([]Word{v.word, darkValue.word}, &call{text: c.text, span: c.span, env: c.env})
 	case "send":
@@ -286,7 +292,7 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			c.effect(KindSend, "", false)
 		}
 	case "kill":
-		c.effect(KindKill, "process:"+strings.ReplaceAll(v.word.Text, unknownPart, "*"), true)
+		c.kills(v.word)
 	case "url", "host":
 		if v.word.Kind == Unknown && strings.HasPrefix(v.word.Text, unknownPart) {
 			c.effect(KindConnect, "", false)
@@ -509,3 +515,20 @@ func (c *call) awk(text string) {
 		}
 	}
 }
+
+// fileMode follows the rights that code gives a file: 0o4755.
+func (c *call) fileMode(text string) {
+	digits := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(text), "0o"), "0")
+	if strings.Trim(digits, "01234567") != "" || len(digits) < 3 {
+		return
+	}
+	if len(digits) == 4 && strings.IndexByte("2467", digits[0]) >= 0 {
+		c.effect(KindEscalate, "user:owner", true)
+	}
+	if strings.IndexByte("2367", digits[len(digits)-1]) >= 0 {
+		c.effect(KindEscalate, "rights:all", true)
+	}
+}
+
+// forks finds code that starts processes without end.
+var forks = regexp.MustCompile(`(?s)\b(?:while|for|until|loop)\b.*\bfork\b|\bfork\b[^;\n]*\b(?:while|until|for)\b`)

@@ -23,7 +23,7 @@ func (c *call) listed(name string, a *args) []Word {
 	case "grep", "ggrep", "egrep", "fgrep", "rg":
 		switch {
 		case slices.ContainsFunc(a.given, func(g given) bool { return listsFiles[g.name] }):
-			return []Word{{Text: "*", Kind: Pattern}}
+			return namedFiles(a.operands[min(1, len(a.operands)):])
 		case len(a.operands) == 1:
 			return filtered(in.words, a.operands[0], c.has(a, "-v") || c.has(a, "--invert-match"))
 		}
@@ -40,6 +40,25 @@ func (c *call) listed(name string, a *args) []Word {
 // listsFiles are options with which grep prints names of files.
 var listsFiles = map[string]bool{
 	"-l": true, "-L": true, "--files": true, "--files-with-matches": true, "--files-without-match": true,
+}
+
+// namedFiles are the files that grep -l names: those that it is told, and any in folders.
+func namedFiles(operands []Word) (words []Word) {
+	for _, w := range operands {
+		if w.Kind == Unknown {
+			return []Word{{Text: "*", Kind: Pattern}}
+		}
+		if base := path.Base(w.Text); path.Ext(w.Text) != "" || base != "." && base != ".." {
+			words = append(words, w)
+		}
+		if path.Ext(w.Text) == "" || strings.HasPrefix(path.Base(w.Text), ".") {
+			words = append(words, Word{Text: strings.TrimSuffix(w.Text, "/") + "/**/*", Kind: Pattern})
+		}
+	}
+	if words == nil {
+		words = []Word{{Text: "*", Kind: Pattern}}
+	}
+	return words
 }
 
 // found is what find and fd print: a pattern for each folder and each name that they are told.

@@ -35,7 +35,9 @@ var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg"
 // makes notes that the call writes a file.
 func (c *call) makes(target string) {
 	name := c.name()
-	if keepers[name] || compilers[name] && !slices.ContainsFunc(c.words, func(w Word) bool { return c.sh.r.isMadeWord(c, w) }) {
+	if keepers[name] || compilers[name] && !slices.ContainsFunc(c.words, func(w Word) bool {
+		return w.Text == "-" || c.sh.r.isMadeWord(c, w)
+	}) {
 		return
 	}
 	m := &madeFile{by: name}
@@ -43,8 +45,14 @@ func (c *call) makes(target string) {
 		m.text, m.whole = in.text, !c.sh.lost
 	}
 	c.sh.r.made[target] = m
-	if unpacks[name] {
+	if unpacks[name] && c.sh.stdin.origin == "git archive" && strings.HasPrefix(target+"/", c.sh.r.env.Cwd+"/") {
+		c.effect(KindHistory, "worktree", true)
+	}
+	if unpacks[name] && target != "" {
 		c.sh.r.folder[target] = true
+		if c.sh.where == "" {
+			c.guarded(target, false, true)
+		}
 	}
 }
 
@@ -55,6 +63,25 @@ func (c *call) says(target string, out output, appends bool) {
 		return
 	}
 	m.text, m.whole = out.text, !appends && !c.sh.lost
+}
+
+// restores adds that work is lost where what git keeps of a file is written over the file.
+func (c *call) restores() {
+	if name := c.name(); name != "git" || c.sh.where != "" {
+		return
+	}
+	for _, rd := range c.redirects {
+		target := c.anyPath(rd.Target)
+		if rd.Op == "<" || c.sh.r.env.Cwd == "" || !strings.HasPrefix(target, c.sh.r.env.Cwd+"/") {
+			continue
+		}
+		if slices.ContainsFunc(c.words, func(w Word) bool {
+			_, file, has := strings.Cut(w.Text, ":")
+			return has && path.Base(file) == path.Base(target)
+		}) {
+			c.effect(KindHistory, "worktree", true)
+		}
+	}
 }
 
 // isMade reports whether the call makes a file, or a folder above it.

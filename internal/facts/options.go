@@ -180,7 +180,7 @@ func (g given) endsOptions() bool {
 
 // wholly reports whether nothing is known of how a word begins.
 func (w Word) wholly() bool {
-	return w.Kind == Unknown && (w.safe || strings.HasPrefix(w.Text, unknownPart))
+	return w.Kind == Unknown && (w.safe && w.Text[0] != '-' || strings.HasPrefix(w.Text, unknownPart))
 }
 
 // known is the part of a word before what is not known.

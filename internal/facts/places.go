@@ -185,7 +185,10 @@ func (g placeGlob) perhaps(target, home string) bool {
 	dir, base := path.Split(target)
 	text := strings.TrimSuffix(strings.TrimSuffix(g.text, "/**"), "/")
 	if name, anywhere := strings.CutPrefix(text, "**/"); anywhere {
-		if at := strings.IndexAny(base, "*?["); at >= 0 && at < 2 && base[0] != '.' || strings.Contains(name, "/") {
+		if folders := strings.Split(name, "/"); len(folders) > 1 {
+			return fitsTail(strings.Split(target, "/"), folders)
+		}
+		if at := strings.IndexAny(base, "*?["); at >= 0 && at < 2 && base[0] != '.' {
 			return false
 		}
 		return base[0] == '.' == (name[0] == '.') && globMatch(base, strings.ReplaceAll(name, "*", "x")) &&
@@ -203,9 +206,29 @@ func (g placeGlob) perhaps(target, home string) bool {
 		globMatch(strings.TrimSuffix(dir, "/"), strings.TrimSuffix(folder, "/"))
 }
 
+// fitsTail reports whether the last folders and the name of a pattern can stand for a place, of which all folders are
+// named.
+func fitsTail(target, place []string) bool {
+	if len(target) < len(place) {
+		return false
+	}
+	target = target[len(target)-len(place):]
+	for i, name := range place {
+		last := i == len(place)-1
+		if strings.Contains(name, "*") || !last && target[i] != name || last && !globMatch(target[i], name) {
+			return false
+		}
+	}
+	return true
+}
+
 // below reports whether the place, which is in a known folder, lies below the target.
 func (g placeGlob) below(target, home string) bool {
 	text := g.text
+	if rest, anywhere := strings.CutPrefix(text, "**/"); anywhere { // .claude of .claude/settings.json
+		folder, _, has := strings.Cut(rest, "/")
+		return has && !strings.Contains(folder, "*") && path.Base(target) == folder
+	}
 	if g.home {
 		text = home + strings.TrimPrefix(text, "~")
 	}

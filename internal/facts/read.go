@@ -3,6 +3,7 @@ package facts
 import (
 	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -536,12 +537,11 @@ func (r *reader) moved(args []argument) {
 	}
 }
 
-func looksLikeSQL(text string) bool {
-	word, _, _ := strings.Cut(strings.TrimLeft(strings.ToLower(text), " \t\n(;"), " ")
-	return slices.Contains([]string{
-		"select", "insert", "update", "delete", "drop", "truncate", "alter", "create", "grant", "revoke", "with",
-		"begin", "set", "explain", "show",
-		"merge", "replace", "vacuum", "copy", "pragma", "attach", "call", "do", "exec", "execute", "use", "--",
-		"/*", "describe", "rename",
-	}, strings.TrimSpace(strings.SplitN(word, "\n", 2)[0]))
-}
+// sqlBegins finds the beginning of a statement: a word such as `delete` alone begins many texts.
+var sqlBegins = regexp.MustCompile(`(?is)^[\s(;]*(?:--.*?\n\s*|/\*.*?\*/\s*)*(?:select\b|insert\s+into|update\s+\S+\s+set\b|` +
+	`delete\s+from|delete\s+\S+\s+where|drop\s+(?:table|database|schema|index|view|user|role|keyspace|column|materialized|` +
+	`function|procedure|trigger|type|sequence|extension|owned|collection)\b|truncate\b|alter\s+\w+\s|create\s+(?:or\s+replace\s+)?\w+\s|` +
+	`grant\s|revoke\s|with\s+(?:recursive\s+)?\w+\s+as\b|begin\b|explain\b|show\s|merge\s+into|replace\s+into|` +
+	`vacuum\b|copy\s|pragma\s|attach\s|call\s|do\s+\$|exec\w*\s|use\s|describe\s|rename\s+table|set\s+\w+\s*=)`)
+
+func looksLikeSQL(text string) bool { return sqlBegins.MatchString(text) }

@@ -3,6 +3,7 @@ package facts
 import (
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,15 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		return
 	}
 	switch ro.name {
-	case "", "_", "cd", "user", "unit", "process", "table", "name":
+	case "named":
+		c.named(w, all)
+	case "process":
+		c.kills(w)
+	case "seek":
+		if w.Kind != Unknown && namesGuard(w.Text) {
+			c.sh.r.seeksGuard = true
+		}
+	case "", "_", "cd", "user", "unit", "table", "name":
 	case "read", "write", "delete", "move":
 		if ro.name == "read" && isURL(w.Text) {
 			c.address(w)
@@ -42,6 +51,7 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		c.helper(w)
 	case "script":
 		c.started(w, ro.arg)
+		c.named(w, all)
 	case "module":
 		if c.sh.r.t.program(w.Text) == nil {
 			c.effect(KindRun, "module:"+w.Text, w.Kind != Unknown)
@@ -90,7 +100,24 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		if w.Kind != Unknown && strings.ContainsAny(w.Text, "$`") {
 			c.nested(c.name()).line(": " + w.Text)
 		}
+	case "new": // a folder that must not be there yet
+		c.effect(KindWrite, "worktree:"+w.Text, w.Kind != Unknown)
+		if target := c.anyPath(w); target != "" {
+			c.entryGuess(target)
+		}
+	case "linked":
+		if target, certain := c.target(w); target != "" && c.sh.where == "" {
+			c.placed(KindMove, target, certain) // it can be changed, and read, by another name
+		}
+	case "whole":
+		c.path(KindWrite, w)
+		if target, certain := c.target(w); target != "" && c.sh.where == "" {
+			c.guarded(target, certain, true)
+		}
 	case "refspec":
+		if w.Kind == Unknown && !w.safe && w.from != "" && !strings.HasPrefix(w.from, "${") {
+			c.doubt(DoubtWord, "which branches "+short(c.text)+" is about is only known when it runs")
+		}
 	}
 }
 
@@ -195,6 +222,9 @@ func (c *call) into(w Word, a *args, all []Word) {
 		}
 		if isFolder {
 			c.onPath(KindWrite, path.Join(target, base), certain)
+			if base == "*" && c.sh.where == "" { // all of a folder
+				c.guarded(target, false, true)
+			}
 		} else {
 			c.entryGuess(path.Join(target, base))
 		}
@@ -252,6 +282,9 @@ func (c *call) remote(w Word) {
 		c.shellText(c.nested(c.name()), w.with(cmd))
 		return
 	}
+	if w.Kind == Unknown && !w.safe && w.known() == "" {
+		c.doubt(DoubtWord, "which repository "+short(c.text)+" is about is only known when it runs")
+	}
 	if rest := w.known(); isURL(rest) || strings.Contains(rest, "@") && strings.Contains(rest, ":") {
 		c.address(w)
 	}
@@ -303,7 +336,29 @@ func (c *call) started(w Word, lang string) {
 	target, _ := c.target(w)
 	c.runsMade(target, lang, w.Text)
 	c.effect(KindRun, target, true)
+	if agentProgram.MatchString(target) {
+		c.effectWhy(KindGuard, "program:agent", true, "starts an agent without its hooks")
+	}
 }
+
+// named follows a script by the entry of its name, such as that of manage.py: all are the operands
+// that it stands among.
+func (c *call) named(w Word, all []Word) {
+	i := slices.IndexFunc(all, func(o Word) bool { return sameWord(o, w) })
+	if i < 0 || w.Kind != Literal || strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "./") == "" || c.sh.r.t.program(programName(w.Text)) == nil ||
+		ordinary[programName(w.Text)] && path.Ext(w.Text) == "" && !strings.HasPrefix(w.Text, "/usr/") {
+		return
+	}
+	words := slices.Clone(all[i:])
+	words[0].Text = programName(w.Text)
+	sh := c.nested(c.name())
+	sh.guess = path.Ext(w.Text) == ""
+	sh.run(words, &call{text: c.text, span: c.span, env: c.env})
+}
+
+// agentProgram finds the programs of agents by the packages that they lie in.
+var agentProgram = regexp.MustCompile(`(?i)/(?:@anthropic-ai/claude-code|claude-code/cli|@openai/codex|codex\.js|` +
+	`@google/gemini-cli|@qwen-code|@github/copilot|@sourcegraph/amp|opencode-ai|\.bin/(?:claude|codex|gemini|qwen))`)
 
 // helper follows a program that another program runs, or loads: an option or a variable names it.
 func (c *call) helper(w Word) {
@@ -410,7 +465,15 @@ func (c *call) volume(w Word) {
 		c.effect(KindEscalate, "user:root", true)
 		return
 	}
-	c.path(kind, w.with(src))
+	c.mounted(kind, w.with(src))
+}
+
+// mounted follows a file or a folder that a container is given.
+func (c *call) mounted(kind Kind, w Word) {
+	c.path(kind, w)
+	if target, certain := c.target(w); target != "" && kind == KindWrite && c.sh.where == "" {
+		c.placed(KindMove, target, certain)
+	}
 }
 
 func (c *call) mount(w Word) {
@@ -431,7 +494,7 @@ func (c *call) mount(w Word) {
 		if read {
 			kind = KindRead
 		}
-		c.path(kind, w.with(src))
+		c.mounted(kind, w.with(src))
 	}
 }
 
@@ -622,6 +685,9 @@ func (c *call) templated(kind Kind, text string, e *entry, a *args, by, each *Wo
 			filled = c.sh.where + ":" + filled
 		}
 		c.effectWhy(kind, or(filled, string(kind)+":"), true, "")
+		if kind == KindRun && strings.HasSuffix(filled, "program:agent") && (c.sh.where != "" || c.isElsewhere()) {
+			c.effectWhy(KindGuard, "program:agent", true, "starts an agent where its hooks are not")
+		}
 	}
 	if kind == KindRun && strings.HasPrefix(filled, "project:") {
 		c.runsProject()
@@ -629,6 +695,20 @@ func (c *call) templated(kind Kind, text string, e *entry, a *args, by, each *Wo
 	if kind == KindRun && isPath {
 		c.runsMade(filled, "", filled)
 	}
+}
+
+// isElsewhere reports whether the command has another home folder than the user.
+func (c *call) isElsewhere() bool {
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} {
+		w, known := c.sh.vars[name]
+		if i := slices.IndexFunc(c.env, func(a Assign) bool { return a.Name == name }); i >= 0 {
+			w, known = c.env[i].Value, true
+		}
+		if known && w.Text != c.sh.r.env.Home {
+			return true
+		}
+	}
+	return false
 }
 
 // fill fills the placeholders of a text.

@@ -13,16 +13,17 @@ import (
 
 // reader reads one call.
 type reader struct {
-	env    Env
-	out    *Facts
-	t      *tables
-	read   int // bytes of all texts
-	steps  int
-	traps  []trapped
-	made   map[string]*madeFile // files and folders that the call makes, by their targets
-	folder map[string]bool      // of those: all below it is made, too
-	links  map[string]string    // where links lead that the call makes
-	path   []string             // folders that the call adds to those of programs
+	env        Env
+	out        *Facts
+	t          *tables
+	read       int // bytes of all texts
+	steps      int
+	traps      []trapped
+	made       map[string]*madeFile // files and folders that the call makes, by their targets
+	folder     map[string]bool      // of those: all below it is made, too
+	links      map[string]string    // where links lead that the call makes
+	seeksGuard bool                 // a command has looked for the process of hookd
+	path       []string             // folders that the call adds to those of programs
 }
 
 // input is what a command reads from its standard input.
@@ -51,6 +52,7 @@ type shell struct {
 	funcs   map[string]*syntax.FuncDecl
 	src     map[string]string // the text that a function stands in
 	params  []Word            // $1 and so on; nil = not known
+	zero    *Word             // $0; nil = the name of a shell
 	source  string            // the text that is read
 	base    Span              // of the text in Facts.Text
 	exact   bool              // offsets of the text are those of base
@@ -239,6 +241,9 @@ func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool)
 		switch rd.Op {
 		case syntax.DplIn, syntax.DplOut:
 			if strings.Trim(w.Text, "0123456789-") == "" {
+				if fd == "0" || fd == "" && rd.Op == syntax.DplIn {
+					sh.stdin = input{has: true, known: w.Text == "-", origin: "another descriptor"}
+				}
 				continue
 			}
 		case syntax.RdrIn:
@@ -251,6 +256,12 @@ func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool)
 			quiet = true
 		}
 		all = append(all, r)
+		if more := sh.words([]*syntax.Word{rd.Word}); len(more) > 1 { // zsh writes to each
+			for _, w := range more {
+				r.Target = w
+				all = append(all, r)
+			}
+		}
 	}
 	return all, quiet
 }
@@ -771,6 +782,7 @@ func (sh *shell) run(words []Word, c *call) output {
 		return out
 	}
 	out := c.program(name.Text, words[1:])
+	c.restores()
 	sh.applyRedirects(c.redirects, c.index, out, out.known && out.text == "" && printsNothing[programName(name.Text)])
 	return out
 }

@@ -425,6 +425,8 @@ func (sh *shell) variable(name string) (Word, bool) {
 	}
 	if n, err := strconv.Atoi(name); err == nil {
 		switch {
+		case n == 0 && sh.zero != nil:
+			return *sh.zero, true
 		case n == 0:
 			return Word{Text: "sh", Kind: Literal}, true
 		case sh.params != nil && n <= len(sh.params):
