@@ -72,16 +72,46 @@ func isGuardName(target string) bool {
 func (c *call) kills(w Word) {
 	if w.Kind == Unknown {
 		c.effect(KindKill, "process:?", false)
-		if c.sh.r.seeksGuard {
-			c.effectWhy(KindGuard, "process:hookd", false, "it ends a process that the line has looked for")
-		}
+		c.sh.r.killer = c
 		return
+	}
+	if strings.Trim(w.Text, ".*^$+") == "" { // an expression that any name fits
+		w.Text = "-1"
 	}
 	c.effect(KindKill, "process:"+w.Text, true)
 	if w.Text == "-1" || w.Kind == Pattern && globMatch(w.Text, "4711") {
 		c.effectWhy(KindGuard, "process:hookd", w.Text == "-1", "it ends hookd, too")
 	} else if namesGuard(w.Text) {
 		c.effectWhy(KindGuard, "process:hookd", true, "hookd is a process of that name")
+	}
+}
+
+// seeks notes the name of a process that a command looks for, or an expression for it.
+func (c *call) seeks(name string) {
+	r := c.sh.r
+	if namesGuard(name) {
+		r.seeksGuard = true
+	}
+	switch in := c.sh.stdin.origin; c.name() {
+	case "pgrep", "pidof", "pidwait", "ps":
+		r.sought = or(r.sought, name)
+	default:
+		if in == "ps" {
+			r.sought = or(r.sought, name)
+		}
+	}
+}
+
+// killSought adds what a line ends that looks for a process by its name, and ends what it finds.
+func (r *reader) killSought() {
+	if r.killer == nil {
+		return
+	}
+	if r.sought != "" {
+		r.killer.effect(KindKill, "process:"+r.sought, true)
+	}
+	if r.seeksGuard {
+		r.killer.effectWhy(KindGuard, "process:hookd", false, "it ends a process that the line has looked for")
 	}
 }
 
@@ -568,7 +598,11 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 		c.given(g, a)
 	}
 	c.outer = append(c.outer, e.with...)
-	if sub.Runs == "itself" && c.sh.r.t.program(first.Text) != nil { // pnpm tsc, yarn prisma
+	switch {
+	case sub.Runs != "itself":
+	case strings.Contains(first.Text, "/"): // bun scripts/x.ts
+		c.started(first, "node")
+	case c.sh.r.t.program(first.Text) != nil: // pnpm tsc, yarn prisma
 		c.nested(name).run(a.operands, &call{text: c.text, span: c.span, env: c.env})
 	}
 	return c.entry(sub.under(e), name+" "+first.Text, a.operands[1:])

@@ -106,6 +106,9 @@ func (c *call) code(lang string, w Word) {
 	if lang != "sh" {
 		c.environ(w.Text)
 	}
+	if lang == "python" {
+		c.magic(w.Text)
+	}
 	if strings.HasPrefix(w.Text, "/dev/fd/") && w.from != "" {
 		c.doubt(DoubtEval, c.name()+" runs what "+w.from+" gives it")
 		return
@@ -121,6 +124,9 @@ func (c *call) code(lang string, w Word) {
 		c.sed(w.Text)
 		return
 	case "awk":
+		for _, found := range awkExpression.FindAllStringSubmatch(w.Text, 8) {
+			c.seeks(found[1])
+		}
 		c.awk(w.Text)
 		return
 	case "sql":
@@ -216,6 +222,9 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 	switch {
 	case k.name == "`":
 		c.shellText(c.nested(lang), k.args[0].word)
+		return
+	case k.name == computedMember:
+		c.doubt(DoubtEval, short(k.text)+" is a call of a function that is only known when it runs")
 		return
 	case t.isEval(k.name):
 		if len(k.args) > 0 && k.args[0].word.Kind == Literal && c.sh.depth < maxDepth {
@@ -471,6 +480,9 @@ func sedFlags(text string) (flags, rest string, ok bool) {
 	return tail, "", true
 }
 
+// awkExpression finds regular expressions in an awk program.
+var awkExpression = regexp.MustCompile(`/([^/\s]+(?: [^/\s]+)*)/`)
+
 // awk follows an awk program: system() and pipes run commands, > writes files.
 func (c *call) awk(text string) {
 	if isAwkProgram(text) {
@@ -508,6 +520,21 @@ func (c *call) awk(text string) {
 			c.path(KindRead, Word{Text: t.text, Kind: Literal})
 		}
 	}
+	printing := false
+	for i, t := range tokens { // print > FILE
+		switch {
+		case t.kind == tokenName && (t.text == "print" || t.text == "printf"):
+			printing = true
+		case t.kind == tokenMark && (t.text == ";" || t.text == "}" || t.text == "\n"):
+			printing = false
+		case printing && t.kind == tokenMark && (t.text == ">" || t.text == ">>") && i+1 < len(tokens):
+			next := tokens[i+1]
+			joined := i+2 < len(tokens) && (tokens[i+2].kind == tokenString || tokens[i+2].kind == tokenName)
+			if next.kind != tokenString && next.text != ">" && next.text != "(" || next.kind == tokenString && joined {
+				c.path(KindWrite, Word{Text: next.text + unknownPart, Kind: Unknown})
+			}
+		}
+	}
 	for i, t := range tokens { // a pipe into what is no string
 		if t.text == "|" && t.kind == tokenMark && i+1 < len(tokens) && tokens[i+1].kind == tokenName &&
 			tokens[i+1].text != "getline" {
@@ -532,3 +559,24 @@ func (c *call) fileMode(text string) {
 
 // forks finds code that starts processes without end.
 var forks = regexp.MustCompile(`(?s)\b(?:while|for|until|loop)\b.*\bfork\b|\bfork\b[^;\n]*\b(?:while|until|for)\b`)
+
+// cellOfShell finds the first line of a notebook's cell that a shell runs.
+var cellOfShell = regexp.MustCompile(`^%%(?:bash|sh|script|system|sx|!)\b`)
+
+// magic follows the lines of a notebook that run a shell: !LINE, %sx LINE, and all behind %%bash.
+func (c *call) magic(text string) {
+	first, rest, _ := strings.Cut(strings.TrimLeft(text, " \t\n"), "\n")
+	if cellOfShell.MatchString(first) {
+		c.nested(c.name()).line(rest)
+		return
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		for _, mark := range []string{"!!", "!", "%sx ", "%system ", "%run "} {
+			if command, is := strings.CutPrefix(line, mark); is {
+				c.nested(c.name()).line(command)
+				break
+			}
+		}
+	}
+}

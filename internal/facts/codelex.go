@@ -362,7 +362,7 @@ func (r *codeReader) operand() codeValue {
 // argumentFollows reports whether a function is called with what stands behind its name.
 func (r *codeReader) argumentFollows() bool {
 	switch t := r.peek(0); t.kind {
-	case tokenString, tokenName, tokenShell:
+	case tokenString, tokenName, tokenShell, tokenNumber:
 		return true
 	case tokenMark:
 		return t.text == "[" || t.text == "<" || t.text == "\\" || t.text == "@"
@@ -398,8 +398,11 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 			return codeValue{word: darkValue.word, name: strings.TrimPrefix(first.word.Text, "node:")}
 		}
 	case "getattr":
-		if len(args) > 1 && args[1].word.Kind == Literal && first.name != "" {
+		switch {
+		case len(args) > 1 && args[1].word.Kind == Literal && first.name != "":
 			return codeValue{word: darkValue.word, name: first.name + "." + args[1].word.Text}
+		case len(args) > 1 && first.name != "":
+			return codeValue{word: darkValue.word, name: computedMember}
 		}
 	case "join", "resolve":
 		if strings.Contains(name, "path") || strings.HasPrefix(name, "File.") {
@@ -417,6 +420,14 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 	}
 	return darkValue
 }
+
+// computedMember is the name of a function of a module that is only known when the code runs.
+const computedMember = "computed member"
+
+// holdsFunctions are modules of which a function does something that matters.
+var holdsFunctions = names(`
+	os subprocess shutil builtins __builtins__ globals posix pty child_process fs fs/promises process globalThis global window
+	require vm Bun Deno Kernel FileUtils Process`)
 
 func joinedPath(args []codeValue) codeValue {
 	w := Word{Kind: Literal}
@@ -460,6 +471,8 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 				v = textValue("~")
 			case len(index) == 1 && index[0].word.Kind == Literal && v.name != "":
 				v = codeValue{word: darkValue.word, name: v.name + "." + index[0].word.Text}
+			case v.name != "" && holdsFunctions[strings.TrimSuffix(v.name, ".__dict__")]:
+				v = codeValue{word: darkValue.word, name: computedMember}
 			default:
 				v = darkValue
 			}
@@ -593,7 +606,7 @@ func (l *codeLexer) next() {
 		}
 	case unicode.IsDigit(rune(c)):
 		for l.at < len(l.text) && (l.text[l.at] >= '0' && l.text[l.at] <= '9' ||
-			strings.IndexByte(".xXabcdefABCDEF_", l.text[l.at]) >= 0) {
+			strings.IndexByte(".xXoOabcdefABCDEF_", l.text[l.at]) >= 0) {
 			l.at++
 		}
 		l.add(tokenNumber, l.text[from:l.at], from)

@@ -18,6 +18,7 @@ import (
 func Line(line string, env Env) *Facts {
 	r := newReader(env, neutral.Shell, line)
 	r.shell(line, true)
+	r.killSought()
 	return r.out
 }
 
@@ -61,6 +62,7 @@ func Read(call neutral.ToolCall, env Env) *Facts {
 	default:
 		r.tool(call)
 	}
+	r.killSought()
 	r.secrets(call.Given)
 	return r.out
 }
@@ -314,6 +316,26 @@ func (r *reader) writes(args []argument, tool string) {
 	if slices.ContainsFunc(r.out.Effects, func(e Effect) bool { return isSkill(e.Target) }) {
 		r.skillLines(args)
 	}
+	if tool == "NotebookEdit" {
+		r.written("python", args)
+	}
+	for _, a := range args {
+		if pathNames[a.key] && buildFiles[path.Base(a.text)] {
+			r.written(languageOf(a.text, ""), args)
+		}
+	}
+}
+
+// written follows code that is written into a file that runs later: it may run.
+func (r *reader) written(lang string, args []argument) {
+	for _, a := range args {
+		if !contentNames[a.key] || a.text == "" {
+			continue
+		}
+		c := r.bare(a.text)
+		c.sh.guess = true
+		c.follow(&madeFile{text: a.text, whole: true}, lang)
+	}
 }
 
 // isSkill reports whether a file is a skill or a slash command, whose !`…` lines an agent runs.
@@ -397,7 +419,7 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 	for _, a := range args {
 		content = content || contentNames[a.key] && a.text != ""
 		old = old || oldNames[a.key]
-		file = file || pathNames[a.key] && a.text != "" && !isURL(a.text)
+		file = file || pathNames[a.key] && a.text != "" && !isURL(strings.TrimPrefix(a.text, "file://"))
 	}
 	known := false
 	if r.commandArguments(call, args, verbs) {

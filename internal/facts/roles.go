@@ -21,8 +21,8 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 	case "process":
 		c.kills(w)
 	case "seek":
-		if w.Kind != Unknown && namesGuard(w.Text) {
-			c.sh.r.seeksGuard = true
+		if w.Kind != Unknown {
+			c.seeks(w.Text)
 		}
 	case "", "_", "cd", "user", "unit", "table", "name":
 	case "read", "write", "delete", "move":
@@ -345,7 +345,8 @@ func (c *call) started(w Word, lang string) {
 // that it stands among.
 func (c *call) named(w Word, all []Word) {
 	i := slices.IndexFunc(all, func(o Word) bool { return sameWord(o, w) })
-	if i < 0 || w.Kind != Literal || strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "./") == "" || c.sh.r.t.program(programName(w.Text)) == nil ||
+	if i < 0 || w.Kind != Literal || strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "./") == "" ||
+		c.sh.r.t.program(programName(w.Text)) == nil ||
 		ordinary[programName(w.Text)] && path.Ext(w.Text) == "" && !strings.HasPrefix(w.Text, "/usr/") {
 		return
 	}

@@ -23,6 +23,8 @@ type reader struct {
 	folder     map[string]bool      // of those: all below it is made, too
 	links      map[string]string    // where links lead that the call makes
 	seeksGuard bool                 // a command has looked for the process of hookd
+	sought     string               // the name of a process that a command has looked for
+	killer     *call                // it ends a process that is only known when it runs
 	path       []string             // folders that the call adds to those of programs
 }
 

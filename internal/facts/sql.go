@@ -203,10 +203,15 @@ func (c *call) statement(words []sqlWord) {
 	case "delete":
 		name, _ := nameAt(rest, 0)
 		add(KindDelete, "table:"+name)
+	case "flush":
 	case "update":
 		name, _ := nameAt(rest, 0)
 		add(KindWrite, "table:"+name)
-		if !slices.ContainsFunc(rest, func(w sqlWord) bool { return w.is("where") }) {
+		if base := name[strings.LastIndexByte(name, '.')+1:]; base == "pg_authid" || base == "pg_user" ||
+			(base == "user" || base == "db" || base == "tables_priv") && c.isMySQL() {
+			add(KindEscalate, "user:"+name)
+		}
+		if !isNarrow(rest) {
 			add(KindDelete, "table:"+name) // the old values of all rows
 		}
 	case "insert", "replace", "merge", "upsert":
@@ -362,4 +367,32 @@ func (c *call) metaCommand(line string) {
 	case name == ".open" || name == ".import":
 		c.doubt(DoubtCode, "the client is told "+line)
 	}
+}
+
+// isNarrow reports whether a statement has a condition that is not always true.
+func isNarrow(words []sqlWord) bool {
+	isOr := func(w sqlWord) bool { return w.is("or") }
+	rest := words[slices.IndexFunc(words, func(w sqlWord) bool { return w.is("where") })+1:]
+	if len(rest) == len(words) {
+		return false
+	}
+	for {
+		for len(rest) > 0 && rest[0].text == "(" {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 || rest[0].is("true", "1") && (len(rest) == 1 || rest[1].text != "=") ||
+			len(rest) > 2 && rest[1].text == "=" && rest[0].text == rest[2].text {
+			return false
+		}
+		next := slices.IndexFunc(rest, isOr)
+		if next < 0 {
+			return true
+		}
+		rest = rest[next+1:]
+	}
+}
+
+func (c *call) isMySQL() bool {
+	name := c.name()
+	return strings.HasPrefix(name, "mysql") || strings.HasPrefix(name, "maria") || name == "mycli"
 }
