@@ -426,8 +426,8 @@ const computedMember = "computed member"
 
 // holdsFunctions are modules of which a function does something that matters.
 var holdsFunctions = names(`
-	os subprocess shutil builtins __builtins__ globals posix pty child_process fs fs/promises process globalThis global window
-	require vm Bun Deno Kernel FileUtils Process`)
+	os subprocess shutil builtins __builtins__ globals posix pty child_process fs fs/promises process globalThis global
+	window require vm Bun Deno Kernel FileUtils Process`)
 
 func joinedPath(args []codeValue) codeValue {
 	w := Word{Kind: Literal}
@@ -572,10 +572,15 @@ func (l *codeLexer) valueBefore() bool {
 	return t.kind != tokenMark || t.text == ")" || t.text == "]" || t.text == "}"
 }
 
+// Languages by the beginning of a comment: #, and //.
+var (
+	hashComments  = names("python perl php powershell ruby r awk other")
+	slashComments = names("node php go rs java c")
+)
+
 func (l *codeLexer) next() {
 	from, c := l.at, l.text[l.at]
-	comment := strings.IndexByte("pr", l.lang[0]) >= 0 && l.lang != "rs" || l.lang == "awk" || l.lang == "other" || l.lang == "r"
-	slashes := l.lang == "node" || l.lang == "php" || l.lang == "go" || l.lang == "rs" || l.lang == "java" || l.lang == "c"
+	comment, slashes := hashComments[l.lang], slashComments[l.lang]
 	switch {
 	case c == '\n':
 		l.at++

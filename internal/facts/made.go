@@ -16,18 +16,18 @@ type madeFile struct {
 
 // keepers are programs that change a file, but not what it says.
 var keepers = names(`
-	mkdir touch chmod chown chgrp chattr setfacl setcap xattr setfattr prettier eslint biome gofmt goimports gofumpt black
-	ruff isort autopep8 rustfmt clang-format shfmt standard xo stylelint terraform yapf`)
+	mkdir touch chmod chown chgrp chattr setfacl setcap xattr setfattr prettier eslint biome gofmt goimports gofumpt
+	black ruff isort autopep8 rustfmt clang-format shfmt standard xo stylelint terraform yapf`)
 
 // compilers are programs that make a program of files of the project.
 var compilers = names(`
-	gcc g++ cc c++ clang clang++ tcc go javac kotlinc scalac rustc cargo tsc esbuild swc ghc gfortran nvcc ocamlopt ldc2 dmd
-	csc mcs fpc swiftc nim zig crystal emcc gnatmake as ld`)
+	gcc g++ cc c++ clang clang++ tcc go javac kotlinc scalac rustc cargo tsc esbuild swc ghc gfortran nvcc ocamlopt ldc2
+	dmd csc mcs fpc swiftc nim zig crystal emcc gnatmake as ld`)
 
 // fetchers are programs that bring in files from elsewhere.
 var fetchers = names(`
-	curl wget wget2 aria2c http https xh scp sftp rsync git gh tar bsdtar unzip 7z cpio ftp lftp fetch axel yt-dlp svn hg
-	aws gsutil gcloud rclone s3cmd docker podman kubectl npm pnpm yarn invoke-webrequest`)
+	curl wget wget2 aria2c http https xh scp sftp rsync git gh tar bsdtar unzip 7z cpio ftp lftp fetch axel yt-dlp svn
+	hg aws gsutil gcloud rclone s3cmd docker podman kubectl npm pnpm yarn invoke-webrequest`)
 
 // unpacks are programs that write all that lies below a folder.
 var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg")
@@ -236,10 +236,10 @@ func (c *call) follow(m *madeFile, lang string) (known bool) {
 
 // buildFiles are files by which a build of a project runs what it is told there.
 var buildFiles = names(`
-	Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile Taskfile.yml Taskfile.yaml
-	setup.py noxfile.py tox.ini pytest.ini setup.cfg pyproject.toml Cargo.toml build.gradle build.gradle.kts pom.xml
-	CMakeLists.txt Gruntfile.js gulpfile.js jest.config.js vitest.config.ts vite.config.ts vite.config.js webpack.config.js
-	next.config.js babel.config.js .babelrc .mocharc.js .eslintrc.js composer.json Gemfile mix.exs`)
+	Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile Taskfile.yml
+	Taskfile.yaml setup.py noxfile.py tox.ini pytest.ini setup.cfg pyproject.toml Cargo.toml build.gradle pom.xml
+	build.gradle.kts CMakeLists.txt Gruntfile.js gulpfile.js jest.config.js vitest.config.ts vite.config.ts
+	vite.config.js webpack.config.js next.config.js babel.config.js .babelrc .mocharc.js .eslintrc.js composer.json Gemfile mix.exs`)
 
 // runsProject follows that the call runs code of the project, where the line has made some of it.
 func (c *call) runsProject() {

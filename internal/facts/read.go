@@ -24,8 +24,9 @@ func Line(line string, env Env) *Facts {
 
 func newReader(env Env, tool, text string) *reader {
 	return &reader{
-		env: env, out: &Facts{Tool: tool, Text: text}, t: known(), made: map[string]*madeFile{}, folder: map[string]bool{},
-		links: map[string]string{},
+		env: env, out: &Facts{Tool: tool, Text: text}, t: known(), made: map[string]*madeFile{},
+		folder: map[string]bool{},
+		links:  map[string]string{},
 	}
 }
 
