@@ -169,6 +169,11 @@ func (c *call) path(kind Kind, w Word) {
 	}
 	target, certain := c.target(w)
 	if target == "" {
+		if i := strings.LastIndex(w.Text, unknownPart); i >= 0 && c.sh.where == "" {
+			if tail := w.Text[i+len(unknownPart):]; strings.HasPrefix(tail, "/") { // "$folder/.env"
+				c.placed(kind, "/*"+tail, false)
+			}
+		}
 		c.effect(kind, "", false)
 		if kind == KindRead {
 			return
@@ -201,6 +206,10 @@ func (c *call) onPath(kind Kind, target string, certain bool) {
 	}
 	if c.sh.where == "" {
 		c.placed(kind, target, certain)
+	} else if file := strings.TrimPrefix(target, c.sh.where+":"); kind == KindRead {
+		if why, ok := places().secret.find("/"+strings.TrimPrefix(file, "/"), "/root", true); ok {
+			c.effectWhy(KindSecret, target, certain, why)
+		}
 	}
 }
 
@@ -446,6 +455,9 @@ func (c *call) program(word string, rest []Word) output {
 			return output{known: true}
 		}
 		c.doubt(DoubtProgram, word+" is not in the tables")
+		if secretTool.MatchString(name) && len(rest) > 0 {
+			c.effect(KindSecret, "tool:"+name, false)
+		}
 		if c.isInstalled(name) {
 			c.doubt(DoubtMade, "the line installs "+word+" and runs it")
 		}
@@ -453,6 +465,9 @@ func (c *call) program(word string, rest []Word) output {
 	}
 	return c.entry(e, name, rest)
 }
+
+// secretTool finds programs that manage secrets by their names.
+var secretTool = regexp.MustCompile(`secret|vault|credential|passw|keychain|keyring`)
 
 // isInstalled reports whether the call installs a package of that name.
 func (c *call) isInstalled(name string) bool {
@@ -788,6 +803,8 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 		c.operands(e, a)
 		if e.Open {
 			out = c.reads(e, name, a)
+		} else if in := c.sh.stdin; e.Reads != "" && in.known {
+			c.code(e.Reads, Word{Text: in.text, Kind: Literal})
 		}
 	}
 	c.templates(e.effects, e, a, nil)

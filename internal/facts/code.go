@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,6 +135,23 @@ func (c *call) code(lang string, w Word) {
 		return
 	case "powershell":
 		c.powershell(w.Text)
+		return
+	case "sftp":
+		c.transfers(w.Text)
+		return
+	case "jq":
+		for _, found := range jqVariable.FindAllStringSubmatch(w.Text, 8) {
+			if name := found[1]; name == "" || isSecretVariable(name) {
+				c.effect(KindSecret, "env:"+or(name, "*"), true)
+			}
+		}
+		return
+	case "envsubst":
+		for _, found := range shellVariable.FindAllStringSubmatch(w.Text, 32) {
+			if isSecretVariable(found[1]) {
+				c.effect(KindSecret, "env:"+found[1], true)
+			}
+		}
 		return
 	case "redis":
 		for line := range strings.Lines(w.Text) {
@@ -289,6 +307,11 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		c.shellText(c.nested(lang), v.word)
 	case "command":
 		c.codeCommand(lang, v, rest)
+	case "listed":
+		if v.word.Kind != Unknown {
+			v.word.Kind = Pattern
+			c.path(KindRead, v.word)
+		}
 	case "mode":
 		c.fileMode(v.word.Text)
 	case "chained": // a program whose arguments are added later
@@ -577,6 +600,44 @@ func (c *call) magic(text string) {
 				c.nested(c.name()).line(command)
 				break
 			}
+		}
+	}
+}
+
+var (
+	jqVariable    = regexp.MustCompile(`(?:\$ENV|(?:^|[^.\w"$@])env\b)(?:\.([A-Za-z_][A-Za-z0-9_]*)|(?:[^\w:"]|$))`)
+	shellVariable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
+)
+
+// transfers follows the commands of sftp, ftp and lftp.
+func (c *call) transfers(text string) {
+	host := "host:"
+	if w := c.hostWord(nil, nil); w != nil {
+		host += hostOf(w.Text)
+	} else if len(c.words) > 1 {
+		host += hostOf(c.words[len(c.words)-1].Text)
+	}
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ';' }) {
+		if command, is := strings.CutPrefix(strings.TrimSpace(line), "!"); is {
+			c.nested(c.name()).line(command)
+			continue
+		}
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		switch words[0] {
+		case "put", "mput", "reput", "send", "append", "mirror":
+			for _, file := range words[1:] {
+				if !strings.HasPrefix(file, "-") {
+					c.path(KindRead, Word{Text: strings.Trim(file, `'"`), Kind: Literal})
+				}
+			}
+			c.effect(KindSend, host, true)
+		case "get", "mget", "reget", "recv":
+			c.path(KindWrite, Word{Text: path.Base(words[len(words)-1]), Kind: Literal})
+		case "rm", "rmdir", "delete", "mdelete", "mrm":
+			c.effect(KindDelete, host, true)
 		}
 	}
 }

@@ -342,6 +342,8 @@ func (r *codeReader) operand() codeValue {
 		return darkValue
 	case r.is(0, "("):
 		return r.postfix(r.call(name, codeValue{}, t))
+	case name == "__dirname" || name == "os.curdir":
+		return textValue(".")
 	case name == "process.env.HOME" || name == "$HOME" || name == "Dir.home":
 		return textValue("~")
 	case r.lang == "perl" && name == "eval" && (r.at >= len(r.tokens) || r.is(0, ";") || r.is(0, "}") || r.is(0, "\n")):
@@ -413,6 +415,8 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 		return first
 	case "homedir", "home":
 		return textValue("~")
+	case "getcwd", "getcwdb", "cwd", "pwd":
+		return textValue(".")
 	case "getenv", "get":
 		if first.word.Text == "HOME" {
 			return textValue("~")

@@ -151,6 +151,9 @@ func filtered(words []Word, expression Word, inverted bool) (left []Word) {
 		}
 		for _, glob := range globs {
 			left = append(left, Word{Text: folder + glob, Kind: Pattern})
+			if rest, any := strings.CutPrefix(glob, "?"); any {
+				left = append(left, Word{Text: folder + "." + rest, Kind: Pattern})
+			}
 			if strings.HasPrefix(glob, "*") { // names of hidden files may be among them
 				left = append(left, Word{Text: folder + "." + glob, Kind: Pattern})
 			}

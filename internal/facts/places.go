@@ -245,6 +245,7 @@ type variableTable struct {
 	Secret   list                         `yaml:"secret"`
 	Except   list                         `yaml:"except"`
 	Settings map[string]map[string]string `yaml:"settings"`
+	Files    map[string]string            `yaml:"files"`
 
 	plain map[string]bool // of Harmless without wildcards
 	globs []string

@@ -16,6 +16,11 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		return
 	}
 	switch ro.name {
+	case "pattern":
+		if w.Kind == Literal {
+			w.Kind = Pattern
+		}
+		c.path(KindRead, w)
 	case "named":
 		c.named(w, all)
 	case "process":
@@ -336,6 +341,9 @@ func (c *call) started(w Word, lang string) {
 	target, _ := c.target(w)
 	c.runsMade(target, lang, w.Text)
 	c.effect(KindRun, target, true)
+	if why, ok := places().secret.find(target, c.sh.r.env.Home, false); ok && c.sh.where == "" {
+		c.effectWhy(KindSecret, target, false, why)
+	}
 	if agentProgram.MatchString(target) {
 		c.effectWhy(KindGuard, "program:agent", true, "starts an agent without its hooks")
 	}

@@ -629,7 +629,9 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 			words = append(words, Word{Text: a.Name.Value + "=" + w.Text, Kind: w.Kind})
 		}
 	}
-	if len(words) == 1 || words[1].Text == "-p" && len(words) == 2 {
+	isFlag := func(w Word) bool { return strings.HasPrefix(w.Text, "-") }
+	prints := func(w Word) bool { return isFlag(w) && strings.Contains(w.Text, "p") }
+	if !slices.ContainsFunc(words[1:], func(w Word) bool { return !isFlag(w) }) || slices.ContainsFunc(words, prints) {
 		return sh.run(words, &call{text: sh.text(cmd), span: sh.span(cmd)})
 	}
 	return output{known: true}

@@ -465,6 +465,9 @@ func (sh *shell) variable(name string) (Word, bool) {
 			return Word{Text: sh.r.env.Home + folder, Kind: Literal}, true
 		}
 	}
+	if file, ok := variables().Files[name]; ok && sh.r.env.Home != "" {
+		return Word{Text: strings.Replace(file, "~", sh.r.env.Home, 1), Kind: Literal}, true
+	}
 	return Word{}, false
 }
 func ansiC(text string) string {
