@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookd/hookd/internal/builtin/shellsafe"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/rawjson"
 )
 
@@ -23,10 +23,10 @@ type call struct {
 	own   string // name of the tool, as its agent calls it
 	tool  string // canonical
 	lines []string
-	words []string // of the only line, when that is one plain command; else nil
-	shell bool     // lines are command lines, which are compared word by word
-	like  bool     // it is certain what lines are, so that a glob can cover them
-	parts []string // digests: of all that counts, and of that without lines
+	alone *facts.Command // that the only line consists of; nil = more than that, or in doubt
+	shell bool           // lines are command lines, which are compared word by word
+	like  bool           // it is certain what lines are, so that a glob can cover them
+	parts []string       // digests: of all that counts, and of that without lines
 }
 
 // spoken are arguments of a shell tool that only say something to people, or how long
@@ -67,7 +67,7 @@ func callOf(e *events.Event, data json.RawMessage) (c call, ok bool) {
 		}
 	}
 	if c.like = key != "" && len(c.lines[0]) <= maxText && !t.Guessed && t.Code == ""; c.like && c.shell {
-		c.words, _ = shellsafe.Literal(c.lines[0])
+		c.alone = facts.Line(c.lines[0], facts.Env{Cwd: e.Cwd}).Alone()
 	}
 	whole := digest(args)
 	delete(args, key)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/facts"
 )
 
 // maxLike bounds a glob, in bytes.
@@ -23,13 +25,15 @@ func checkLike(like string, c call) error {
 		return errors.New("it is not certain which of the call's arguments a glob would be about")
 	}
 	if c.shell {
-		words := strings.Fields(like)
-		if len(words) == 0 || strings.Contains(words[0], "*") {
+		if words := strings.Fields(like); len(words) == 0 || strings.Contains(words[0], "*") {
 			return errors.New("the glob must begin with the name of a program")
 		}
-		if c.words == nil {
-			return errors.New("a glob covers one command with all of its words written out: " +
-				"no second command, pipe, redirection, variable or pattern")
+		if _, err := facts.ParsePattern(like); err != nil {
+			return fmt.Errorf("the glob fits no command: %w", err)
+		}
+		if c.alone == nil {
+			return errors.New("a glob covers one command that hookd knows, with all of its words written out: " +
+				"no second command, pipe, redirection, variable or pattern, and no doubt of `hookd facts`")
 		}
 	}
 	if strings.Trim(like, "* ") == "" {
@@ -41,9 +45,9 @@ func checkLike(like string, c call) error {
 	return nil
 }
 
-// fits reports whether a glob covers a call. On a command line it is compared word by
-// word: * is any text within one word, and a last word that is only * is one or more
-// words. Only a line that is one plain command fits at all. On a path, an address or
+// fits reports whether a glob covers a call. A command line it covers as facts say, word by
+// word: * is any text within one word, and a last word that is only * is one or more words.
+// Only a line that is one command without doubt fits at all. On a path, an address or
 // another text * is any text up to the next /, ** any text; of an address * also ends
 // where another part of it begins. A path that goes up fits nothing.
 func fits(like string, c call) bool {
@@ -51,7 +55,11 @@ func fits(like string, c call) bool {
 	case !c.like:
 		return false
 	case c.shell:
-		return c.words != nil && fitsWords(strings.Fields(like), c.words)
+		if c.alone == nil {
+			return false
+		}
+		p, err := facts.ParsePattern(like)
+		return err == nil && p.Covers(c.alone)
 	}
 	text, ends := c.lines[0], "/"
 	if strings.ContainsFunc(text, unicode.IsControl) || slices.Contains(strings.Split(text, "/"), "..") {
@@ -61,24 +69,6 @@ func fits(like string, c call) bool {
 		ends = `/?#@:\`
 	}
 	return wild(like, text, ends)
-}
-
-func fitsWords(globs, words []string) bool {
-	if last := len(globs) - 1; last > 0 && globs[last] == "*" {
-		if len(words) < len(globs) {
-			return false
-		}
-		globs, words = globs[:last], words[:last]
-	}
-	if len(globs) != len(words) {
-		return false
-	}
-	for i, glob := range globs {
-		if !wild(glob, words[i], "") {
-			return false
-		}
-	}
-	return true
 }
 
 // wild matches text with a glob, in which * is any text without a character of ends,

@@ -210,6 +210,28 @@ func givenFlag(flag string, words []Word) Fit {
 	return best
 }
 
+// Alone returns the command that a line consists of, where it is one with all of its words
+// written out, and nothing in the line is in doubt: no second command, pipe, redirection,
+// assignment, variable, substitution or pattern, and no control character. nil for any other
+// line. Commands that it runs itself, such as those of sudo, may be behind it.
+func (f *Facts) Alone() *Command {
+	if len(f.Doubts) > 0 || len(f.Commands) == 0 || strings.ContainsFunc(f.Text, isControl) {
+		return nil
+	}
+	c := &f.Commands[0]
+	blanks := len(f.Text) - len(strings.TrimLeft(f.Text, " \t"))
+	whole := Span{blanks, len(strings.TrimRight(f.Text, " \t"))}
+	if c.Span != whole || c.Guess || len(c.Env)+len(c.Redirects)+len(c.Via) > 0 ||
+		slices.ContainsFunc(c.Words, func(w Word) bool { return w.Kind != Literal || w.made }) ||
+		slices.ContainsFunc(f.Commands[1:], func(o Command) bool { return len(o.Via) == 0 }) {
+		return nil
+	}
+	return c
+}
+
+// isControl reports whether a character does something else than to be read.
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+
 // Covers reports whether the pattern stands for the whole command: each word, word by word,
 // where `*` is any text within one word, and a last `*` one or more words.
 func (p *CommandPattern) Covers(c *Command) bool {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,13 +23,16 @@ func (sh *shell) words(list []*syntax.Word) (out []Word) {
 			out = append(out, sh.fields(w, w)...)
 			continue
 		}
-		n := 0
+		n, from := 0, len(out)
 		for part, err := range expand.BracesSeq(nil, split) {
 			if n++; err != nil || n > mostBraces {
 				out = append(out, Word{Text: unknownPart, Kind: Unknown})
 				break
 			}
 			out = append(out, sh.fields(part, w)...)
+		}
+		for i := range out[from:] {
+			out[from+i].made = true
 		}
 	}
 	return out
@@ -75,6 +79,7 @@ type evaluation struct {
 	unknown bool
 	unsafe  bool
 	from    string
+	made    bool
 	started bool
 }
 
@@ -82,7 +87,7 @@ func (ev *evaluation) flush() {
 	if !ev.started && ev.text.Len() == 0 {
 		return
 	}
-	w := Word{Text: ev.text.String(), Kind: Literal, from: ev.from}
+	w := Word{Text: ev.text.String(), Kind: Literal, from: ev.from, made: ev.made}
 	switch {
 	case ev.unknown:
 		w.Kind, w.safe = Unknown, !ev.unsafe
@@ -91,7 +96,7 @@ func (ev *evaluation) flush() {
 	}
 	ev.out = append(ev.out, w)
 	ev.text.Reset()
-	ev.glob, ev.unknown, ev.unsafe, ev.started, ev.from = false, false, false, false, ""
+	ev.glob, ev.unknown, ev.unsafe, ev.made, ev.started, ev.from = false, false, false, false, false, ""
 }
 
 func (ev *evaluation) literal(text string) {
@@ -145,6 +150,7 @@ func (ev *evaluation) value(w Word, quoted bool) {
 }
 
 func (ev *evaluation) add(w Word, quoted bool) {
+	ev.made = true
 	switch {
 	case w.Kind == Unknown:
 		ev.unknown, ev.unsafe = true, ev.unsafe || !w.safe
@@ -161,6 +167,7 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 		switch p := p.(type) {
 		case *syntax.Lit:
 			text := p.Value
+			ev.made = ev.made || !quoted && (i == 0 && first && startsMade(text) || madeBehind.MatchString(text))
 			if i == 0 && first && strings.HasPrefix(text, "~") {
 				text = ev.tilde(text, len(parts) == 1)
 			}
@@ -168,11 +175,12 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 		case *syntax.SglQuoted:
 			if p.Dollar {
 				ev.literal(ansiC(p.Value))
+				ev.made = true
 			} else {
 				ev.literal(p.Value)
 			}
 		case *syntax.DblQuoted:
-			ev.started = true
+			ev.started, ev.made = true, ev.made || p.Dollar
 			ev.parts(p.Parts, true, false)
 		case *syntax.ParamExp:
 			ev.param(p, quoted)
@@ -193,6 +201,13 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 		}
 	}
 }
+
+// startsMade reports whether a shell makes another word of one that begins with text; zsh does
+// of =NAME.
+func startsMade(text string) bool { return text != "" && (text[0] == '~' || text[0] == '=') }
+
+// madeBehind finds a ~ that a shell may expand within a word.
+var madeBehind = regexp.MustCompile(`[:=]~`)
 
 // tilde expands ~ and ~NAME at the beginning of a word.
 func (ev *evaluation) tilde(text string, whole bool) string {
@@ -238,6 +253,7 @@ func (ev *evaluation) lit(text string, quoted bool) {
 			}
 			continue
 		}
+		ev.made = ev.made || c == '\\' && !quoted // the line ends with it
 		ev.glob = ev.glob || !quoted && (c == '*' || c == '?' || c == '[' && strings.IndexByte(text[i:], ']') > 0)
 		ev.text.WriteByte(c)
 	}
