@@ -73,11 +73,11 @@ var rooms = map[string]room{
 		"duration events verdict",
 		"",
 	},
-	// dialect: what a call is, and whether its agent can ask itself; the line of a shell is
-	// compared word by word
+	// dialect: what a call is, and whether its agent can ask itself; facts: the line of a shell
+	// is compared word by word
 	"internal/ask": {
 		"holds calls that hooks ask about until a person answers, and remembers answers as grants",
-		"api builtin/shellsafe card config dialect dialect/neutral dispatch duration escape events hook store verdict",
+		"api card config dialect dialect/neutral dispatch duration escape events facts hook store verdict",
 		"go.uber.org/zap",
 	},
 	// connect's places are the dialects'
@@ -102,11 +102,12 @@ var rooms = map[string]room{
 		"",
 		"",
 	},
-	// neutral: what a tool call is, as the dialect that sent it tells it
+	// neutral: what a tool call is, as the dialect that sent it tells it; gallery: the rules
+	// that safer_shell judges by
 	"internal/builtin": {
 		"hooks written in Go, one file each",
-		"builtin/* dialect/neutral events git readfile",
-		"",
+		"/docs/gallery builtin/* dialect/neutral events facts git readfile rules",
+		"gopkg.in/yaml.v3",
 	},
 	"internal/builtin/secrets": {
 		"finds and redacts secrets in JSON",
@@ -116,16 +117,6 @@ var rooms = map[string]room{
 	"internal/builtin/shadow": {
 		"snapshots of a working tree, for `hookd snapshots`",
 		"git readfile replacefile",
-		"",
-	},
-	"internal/builtin/shellsafe": {
-		"judges shell lines: which only read",
-		"",
-		"mvdan.cc/sh/v3",
-	},
-	"internal/builtin/shellsafe/shelltest": {
-		"tests only: shell lines, and what bash runs of them",
-		"",
 		"",
 	},
 	"internal/card": {
@@ -235,6 +226,11 @@ var rooms = map[string]room{
 		"tests only: attacks by class, harmless calls, a jail that shows what an attack does, a judge of guards",
 		"",
 		"golang.org/x/sys gopkg.in/yaml.v3 mvdan.cc/sh/v3",
+	},
+	"internal/facts/shelltest": {
+		"tests only: shell lines, and what real shells run of them",
+		"",
+		"",
 	},
 	"internal/fleet": {
 		"sends events to hooks on other machines and takes theirs; publishes the state of this machine and reads that of all; brings directives",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookd/hookd/internal/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/rules"
 )
 
 // Call is one invocation of a built-in. The zero values of Cwd, SessionID and
@@ -22,6 +23,7 @@ type Call struct {
 	Canonical json.RawMessage             // the same in docker-agent's words
 	Tool      neutral.ToolCall            // the tool call that the event tells of
 	Args      []string                    // the hook's args
+	Subject   func() *rules.Subject       // the event as rules see it; nil = there are no rules about it
 	Cwd       string                      // directory the hook works on, absolute
 	SessionID string                      // the event's session
 	Env       func(string) string         // the hook's environment; nil = empty

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,10 @@ import (
 
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/facts/facttest"
+	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/rules"
 )
 
 // bench runs one built-in and reads its answer.
@@ -33,7 +38,17 @@ func callOf(row *events.Contract, payload string, args ...string) Call {
 	e := &events.Event{Contract: row}
 	e.Envelope.Event, e.Dialect, e.Data = row.Name, row.Dialect, json.RawMessage(payload)
 	return Call{Event: row.Name, Payload: e.Data, Row: row, Data: e.Data, Canonical: dialect.Canonical(e), Tool: dialect.Call(e),
-		Args: args, Env: func(string) string { return "" }}
+		Subject: func() *rules.Subject { return subjectOf(e) }, Args: args, Env: func(string) string { return "" }}
+}
+
+// subjectOf is an event as rules see it, in the folder of its payload; without one in a home.
+func subjectOf(e *events.Event) *rules.Subject {
+	cwd, _ := rawjson.GetString(e.Data, "cwd")
+	cwd = cmp.Or(cwd, facttest.Home)
+	return &rules.Subject{
+		Facts: facts.Read(dialect.Call(e), facts.Env{Cwd: cwd, Home: facttest.Home}), Tools: dialect.ToolNames(e),
+		Data: e.Data, Cwd: cwd, Project: cwd, Home: facttest.Home,
+	}
 }
 
 // answer runs the built-in; a failure ends the test.

@@ -1,7 +1,7 @@
 // Package builtin holds the hooks that are written in Go: docker-agent's
 // built-ins, those of its newest source too. Each is one file and one line in the
 // list below; what takes more than a file is a package of its own: secrets finds
-// secrets, shellsafe reads command lines, shadow keeps snapshots.
+// secrets, shadow keeps snapshots.
 //
 // A built-in answers with the bytes that a docker-agent command hook would
 // print, so package verdict reads it by the same rules. Empty bytes are no
@@ -14,8 +14,9 @@
 // Texts, caps and arguments are docker-agent's. Where hookd differs, on purpose:
 //
 //   - safer_shell decides (ask), as docker-agent's documentation says; its newest
-//     source only labels. It reads the command line with a shell parser, so a chain of known
-//     reads is silent, and a deletion inside quotes, a pipe or sh -c is not.
+//     source only labels. It judges by the facts of the call and the rules of the gallery's
+//     guards. In docker-agent's own events it asks about all that is not reading, as
+//     documented; elsewhere only in doubt and about what those rules name.
 //   - redact_secrets works on the field that the event's contract lets hooks
 //     rewrite, so it serves every dialect's events and not only docker-agent's.
 //   - limit_large_tool_results writes below the data directory, which is the

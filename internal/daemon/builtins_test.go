@@ -102,7 +102,7 @@ func TestBuiltinsKnowEveryAgentByAnyName(t *testing.T) {
 				if !goesBy(row, names) {
 					continue
 				}
-				a := emit(call.dialect, call.before, call.beforeCalls, "CMD", "rm -rf /tmp/x")
+				a := emit(call.dialect, call.before, call.beforeCalls, "CMD", "rm -rf /var/x")
 				if a.Verdict.PermissionDecision != "ask" || !slices.Contains(a.Verdict.DecidedBy, "safer_shell") {
 					t.Errorf("%s %s: safer_shell does not ask: %+v", call.dialect, call.before, a.Verdict)
 				}

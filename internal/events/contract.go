@@ -127,6 +127,7 @@ type Contract struct {
 	Metadata    bool     `json:"metadata,omitempty"`
 	Takes       []Field  `json:"takes,omitempty"`    // further keys of hook_specific_output, of Takeable
 	Explicit    bool     `json:"explicit,omitempty"` // every hook must say yes or no; silence is a failure
+	OnlyReading bool     `json:"-"`                  // safer_shell lets only what reads pass, as the system documents
 
 	// Streaming: it comes many times in a turn, with the whole conversation
 	// each time, or by the clock. Agents are connected without it unless asked.

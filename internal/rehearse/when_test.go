@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/builtin/shellsafe/shelltest"
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts/shelltest"
 	"github.com/hookd/hookd/internal/hooktest"
 	"github.com/hookd/hookd/internal/rawjson"
 )

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ func (s *Set) rewrite(subject *Subject, counts *counts, v Verdict) Verdict {
 		next.Context = v.Context
 		return next
 	}
-	v.Decision, v.Rule, v.Span, v.What, v.Line = Rewrite, by, span, what, changed
+	v.Decision, v.Rule, v.Span, v.What, v.Effect, v.Line = Rewrite, by, span, what, nil, changed
 	return v
 }
 
@@ -56,7 +57,8 @@ func (s *Set) judge(subject *Subject, counts *counts) Verdict {
 			!counts.holds(r, subject) {
 			continue
 		}
-		found := Verdict{Decision: r.Decision, Rule: r, Span: f.span, What: f.what, Perhaps: f.level == facts.Perhaps}
+		found := Verdict{Decision: r.Decision, Rule: r, Span: f.span, What: f.what, Effect: f.of,
+			Perhaps: f.level == facts.Perhaps}
 		switch {
 		case r.Decision == Context:
 			if f.level == facts.Sure {
@@ -112,7 +114,7 @@ func (s *Set) allows(subject *Subject) (first *Rule) {
 			}
 			if slices.ContainsFunc(r.What.Commands, func(p facts.CommandPattern) bool { return p.Covers(c) }) {
 				covered[i] = true
-				first = firstOf(first, r)
+				first = cmp.Or(first, r)
 				break
 			}
 		}
@@ -135,7 +137,7 @@ func (s *Set) allows(subject *Subject) (first *Rule) {
 		if by == nil {
 			return nil
 		}
-		first = firstOf(first, by)
+		first = cmp.Or(first, by)
 	}
 	for i := range covered {
 		if !covered[i] && !seen[i] && !s.allowsHarmless(subject, rules, &f.Commands[i]) {
@@ -155,13 +157,6 @@ func (r *Rule) leaves(subject *Subject) bool {
 	m.Commands, m.Programs, m.Doubts = nil, Choice{}, nil
 	m.Effects, m.Paths, m.Hosts, m.Targets, m.Outside, m.Inside = nil, Choice{}, Choice{}, Choice{}, nil, nil
 	return m.fits(subject).level != facts.Sure
-}
-
-func firstOf(a, b *Rule) *Rule {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // fromRedirect reports whether an effect is the write of a redirection to a file that keeps

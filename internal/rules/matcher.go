@@ -74,6 +74,7 @@ type fit struct {
 	level facts.Fit
 	span  facts.Span
 	what  string
+	of    *facts.Effect // nil = none
 }
 
 // better reports whether f fits more surely than g.
@@ -153,7 +154,7 @@ func (c DataChoice) fitsIn(v json.RawMessage, at []string) bool {
 func (m *Matcher) fitsCommands(s *Subject) (best fit) {
 	for i := range s.Facts.Commands {
 		c := &s.Facts.Commands[i]
-		if f := (fit{m.fitsCommand(c), c.Span, shortened(c.Text)}); f.better(best) {
+		if f := (fit{level: m.fitsCommand(c), span: c.Span, what: shortened(c.Text)}); f.better(best) {
 			best = f
 		}
 	}
@@ -190,7 +191,7 @@ func (m *Matcher) fitsDoubts(s *Subject) fit {
 		if len(m.Doubts) > 0 && !slices.Contains(m.Doubts, d.Kind) || m.fitsOwner(s, d.Command) == facts.No {
 			continue
 		}
-		return fit{facts.Sure, d.Span, shortened(d.Text)}
+		return fit{level: facts.Sure, span: d.Span, what: shortened(d.Text)}
 	}
 	return fit{}
 }
@@ -215,7 +216,7 @@ func (m *Matcher) fitsEffects(s *Subject) (best fit) {
 	for i := range s.Facts.Effects {
 		e := &s.Facts.Effects[i]
 		level := min(m.fitsEffect(s, e), m.fitsOwner(s, e.Command))
-		if f := (fit{level, e.Span, whatOf(s, e)}); f.better(best) {
+		if f := (fit{level, e.Span, whatOf(s, e), e}); f.better(best) {
 			if best = f; level == facts.Sure {
 				break
 			}

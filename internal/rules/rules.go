@@ -99,13 +99,14 @@ type Subject struct {
 
 // Verdict is what the rules of one hook say of an event. The zero Verdict is no opinion.
 type Verdict struct {
-	Decision Decision   // "" = no opinion; Context stands in Context alone
-	Rule     *Rule      // that decided; of several rewrites the last
-	Span     facts.Span // of the line, for Rule
-	What     string     // the part of the call that Rule fitted
-	Perhaps  bool       // Rule fits only perhaps
-	Line     string     // of Rewrite: the new line
-	Context  []string   // for the model
+	Decision Decision      // "" = no opinion; Context stands in Context alone
+	Rule     *Rule         // that decided; of several rewrites the last
+	Span     facts.Span    // of the line, for Rule
+	What     string        // the part of the call that Rule fitted
+	Effect   *facts.Effect // that Rule fitted; nil = Rule is about none
+	Perhaps  bool          // Rule fits only perhaps
+	Line     string        // of Rewrite: the new line
+	Context  []string      // for the model
 }
 
 // maxWhat is how much of a call a reason repeats, in bytes.

@@ -18,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/judge"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/rules"
 )
 
 // builtin runs a hook that is written in Go.
@@ -32,13 +33,14 @@ func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 	}
 	now := *j.Event
 	now.Data = j.Data // as hooks before it have rewritten it
-	env := r.hookEnvironment(j)
+	call, env := dialect.Call(&now), r.hookEnvironment(j)
 	lookup := func(name string) string { return variable(env, name) }
 	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
 		return b.Run(ctx, &builtin.Call{
 			Event: j.Given, Payload: Stdin(j), Args: j.Hook.Args,
-			Row: now.Contract, Data: now.Data, Canonical: dialect.Canonical(&now), Tool: dialect.Call(&now),
-			Cwd: place(j, lookup), SessionID: j.Event.SessionID,
+			Row: now.Contract, Data: now.Data, Canonical: dialect.Canonical(&now), Tool: call,
+			Subject: func() *rules.Subject { return r.subject(j, &now, call) },
+			Cwd:     place(j, lookup), SessionID: j.Event.SessionID,
 			Env: lookup, Environ: env, DataDir: r.dataDir,
 			Log: func(msg string, err error) {
 				r.log.Warn(

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/builtin/shellsafe/shelltest"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/facts/shelltest"
 )
 
 // findPush is git as it finds its subcommand: behind options, and the values of some.

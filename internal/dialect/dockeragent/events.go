@@ -42,7 +42,7 @@ func toolRows() []events.Contract {
 	return []events.Contract{
 		{Name: "pre_tool_use", Kind: events.KindToolBefore, When: "before a tool call executes", Fields: call,
 			ToolMatched: true, CanBlock: true, FailClosed: true, Sequence: true, Decision: events.DecisionVerdict,
-			Rewrite: events.RewriteInput, Target: "tool_input"},
+			Rewrite: events.RewriteInput, Target: "tool_input", OnlyReading: true},
 		{Name: "tool_input_transform", When: "before the guards and the approval see a tool call", Fields: call,
 			ToolMatched: true, CanBlock: true, Sequence: true,
 			Rewrite: events.RewriteInput, Target: "tool_input"},
