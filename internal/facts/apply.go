@@ -356,7 +356,7 @@ func (c *call) guesses(words []Word) output {
 		sh.run(words[i:], &call{text: c.text, span: c.span, env: c.env})
 		break
 	}
-	return output{origin: c.words[0].Text}
+	return output{origin: c.name()}
 }
 
 // takesCode are options that give code to most interpreters.

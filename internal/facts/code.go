@@ -307,6 +307,12 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		c.shellText(c.nested(lang), v.word)
 	case "command":
 		c.codeCommand(lang, v, rest)
+	case "env":
+		c.effect(KindSecret, "env:*", true)
+	case "setting":
+		c.effect(KindConfigure, "variable:"+v.word.Text, true)
+	case "eval":
+		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
 	case "listed":
 		if v.word.Kind != Unknown {
 			v.word.Kind = Pattern

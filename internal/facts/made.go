@@ -27,10 +27,11 @@ var compilers = names(`
 // fetchers are programs that bring in files from elsewhere.
 var fetchers = names(`
 	curl wget wget2 aria2c http https xh scp sftp rsync git gh tar bsdtar unzip 7z cpio ftp lftp fetch axel yt-dlp svn
-	hg aws gsutil gcloud rclone s3cmd docker podman kubectl npm pnpm yarn invoke-webrequest`)
+	hg aws gsutil gcloud rclone s3cmd docker podman kubectl npm pnpm yarn
+	invoke-webrequest iwr irm invoke-restmethod start-bitstransfer expand-archive`)
 
 // unpacks are programs that write all that lies below a folder.
-var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg")
+var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg expand-archive")
 
 // makes notes that the call writes a file.
 func (c *call) makes(target string) {

@@ -227,7 +227,7 @@ func (g placeGlob) below(target, home string) bool {
 	text := g.text
 	if rest, anywhere := strings.CutPrefix(text, "**/"); anywhere { // .claude of .claude/settings.json
 		folder, _, has := strings.Cut(rest, "/")
-		return has && !strings.Contains(folder, "*") && path.Base(target) == folder
+		return has && folder[0] == '.' && !strings.Contains(folder, "*") && path.Base(target) == folder
 	}
 	if g.home {
 		text = home + strings.TrimPrefix(text, "~")

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"encoding/base64"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -15,6 +16,10 @@ func (c *call) powershell(text string) {
 	}
 	p := &powershellReader{text: text, vars: map[string]Word{}}
 	p.script()
+	c.members(text)
+	for _, name := range p.shown {
+		c.effect(KindSecret, "env:"+name, true)
+	}
 	if p.odd != "" {
 		c.doubt(DoubtCode, "PowerShell is not read in full: "+short(p.odd))
 	}
@@ -34,7 +39,80 @@ func (c *call) powershell(text string) {
 				c.doubt(DoubtEval, "PowerShell runs text that is made when it runs")
 			}
 		default:
+			if own, is := powershellAliases[first]; is {
+				words[0].Text = own
+			}
+			c.environmentDrive(words)
+			if first == "join-path" && len(words) == 3 && words[1].Kind == Literal && words[2].Kind == Literal {
+				target, _ := c.absolute(words[1].Text + "/" + words[2].Text)
+				c.placed(KindRead, target, false)
+			}
 			sh.run(words, k)
+		}
+	}
+}
+
+var (
+	staticMember = regexp.MustCompile(`(?i)\[(?:System\.)?([\w.]+)\]::(\w+)\s*\(([^()\[]*)\)?`)
+	objectMember = regexp.MustCompile(`(?i)\.(\w+)\s*\(([^()]*)\)`)
+	quotedText   = regexp.MustCompile(`"([^"]*)"|'([^']*)'`)
+)
+
+// plainTypes are types of .NET of which no member writes, runs or connects.
+var plainTypes = names(`
+	math datetime timespan string int int32 int64 long double decimal bool char guid regex text.regularexpressions.regex
+	text.encoding convert version array linq.enumerable io.path environment uri net.ipaddress bitconverter random
+	globalization.cultureinfo console xml.xmlconvert web.httputility net.webutility stringcomparer datetimeoffset`)
+
+// members follows calls of .NET: of its types, and of objects.
+func (c *call) members(text string) {
+	t := languages()["powershell"]
+	arguments := func(text string) (values []codeValue) {
+		for _, found := range quotedText.FindAllStringSubmatch(text, -1) {
+			file := strings.ReplaceAll(or(found[1], found[2]), `\`, "/")
+			file = strings.NewReplacer("$HOME", "~", "$env:USERPROFILE", "~", "$home", "~").Replace(file)
+			w := Word{Text: file, Kind: Literal}
+			if strings.Contains(file, "$") {
+				w = Word{Text: unknownPart, Kind: Unknown}
+			}
+			values = append(values, codeValue{word: w})
+		}
+		return values
+	}
+	for _, found := range staticMember.FindAllStringSubmatch(text, 32) {
+		name := strings.ToLower(found[1] + "." + found[2])
+		if _, _, known := t.roles(name); known {
+			c.codeCall("powershell", t, codeCall{name: name, args: arguments(found[3]), text: found[0]})
+		} else if !plainTypes[strings.ToLower(found[1])] {
+			c.doubt(DoubtEval, short(found[0])+" is code that is not read")
+		}
+	}
+	for _, found := range objectMember.FindAllStringSubmatch(text, 32) {
+		c.codeCall("powershell", t, codeCall{
+			name: "*." + strings.ToLower(found[1]), args: arguments(found[2]), text: found[0],
+		})
+	}
+}
+
+// powershellAliases are names that mean something else than elsewhere.
+var powershellAliases = map[string]string{
+	"type": "Get-Content", "cat": "Get-Content", "gp": "Get-ItemProperty", "dir": "Get-ChildItem", "ls": "Get-ChildItem",
+	"rm": "Remove-Item", "del": "Remove-Item", "erase": "Remove-Item", "rd": "Remove-Item", "rmdir": "Remove-Item",
+	"cp": "Copy-Item", "copy": "Copy-Item", "mv": "Move-Item", "move": "Move-Item", "ren": "Rename-Item",
+	"echo": "Write-Output", "kill": "Stop-Process", "ps": "Get-Process", "sc": "Set-Content", "ac": "Add-Content",
+	"sls": "Select-String", "ii": "Invoke-Item", "start": "Start-Process", "md": "New-Item",
+}
+
+// environmentDrive adds the variables that a command shows by the drive Env:.
+func (c *call) environmentDrive(words []Word) {
+	for _, w := range words[1:] {
+		name, is := strings.CutPrefix(strings.ToLower(w.Text), "env:")
+		switch name = strings.TrimLeft(name, `/\`); {
+		case !is:
+		case name == "" || strings.ContainsAny(name, "*?"):
+			c.effect(KindSecret, "env:*", true)
+		case isSecretVariable(strings.ToUpper(name)):
+			c.effect(KindSecret, "env:"+strings.ToUpper(name), true)
 		}
 	}
 }
@@ -82,7 +160,8 @@ type powershellReader struct {
 	words    []Word
 	commands [][]Word
 	vars     map[string]Word
-	odd      string // the first part that is not understood
+	odd      string   // the first part that is not understood
+	shown    []string // secret variables that it uses
 }
 
 // powershellKeywords begin statements whose blocks are read like the script.
@@ -117,7 +196,7 @@ func (p *powershellReader) end() {
 		}
 	}
 	if powershellKeywords[strings.ToLower(words[0].Text)] && words[0].Kind == Literal {
-		if words = words[1:]; len(words) == 0 {
+		if words = words[1:]; len(words) == 0 || len(words) == 1 && words[0].Text == unknownPart {
 			return
 		}
 	}
@@ -231,6 +310,7 @@ func (p *powershellReader) add(w Word, start int) {
 	if w.Text == "$"+strings.TrimPrefix(p.text[start:p.at], "$") && w.Kind == Unknown && len(p.words) == 0 {
 		w.Text = p.text[start:p.at] // a name that may be assigned to
 	}
+	w.Text = strings.ReplaceAll(w.Text, `\`, "/") // either one separates folders
 	p.words = append(p.words, w)
 }
 
@@ -304,6 +384,9 @@ func (p *powershellReader) variable(w *Word) {
 	switch {
 	case slices.Contains(powershellHome, name):
 		w.Text += "~"
+	case strings.HasPrefix(name, "env:") && isSecretVariable(strings.ToUpper(name[4:])):
+		p.shown = append(p.shown, strings.ToUpper(name[4:]))
+		w.Text, w.Kind = w.Text+unknownPart, Unknown
 	case name == "pwd":
 		w.Text += "."
 	case name == "null" || name == "true" || name == "false":

@@ -30,18 +30,20 @@ func newReader(env Env, tool, text string) *reader {
 	}
 }
 
-// shell follows a line. exact means that the line is Facts.Text. A panic, which no line
-// should cause, is a doubt: a guard must not fall silent.
+// recovered makes a panic, which no call should cause, a doubt: a guard must not fall silent.
+func (r *reader) recovered() {
+	if p := recover(); p != nil {
+		r.doubt(DoubtParse, "the call cannot be read", Span{}, -1)
+	}
+}
+
+// shell follows a line. exact means that the line is Facts.Text.
 func (r *reader) shell(line string, exact bool) {
 	sh := &shell{
 		r: r, cwd: r.env.Cwd, vars: map[string]Word{}, funcs: map[string]*syntax.FuncDecl{}, src: map[string]string{},
 		exact: exact,
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			r.doubt(DoubtParse, "the line cannot be read", Span{}, -1)
-		}
-	}()
+	defer r.recovered()
 	sh.line(line)
 	sh.runTraps()
 }
@@ -49,6 +51,15 @@ func (r *reader) shell(line string, exact bool) {
 // Read returns the facts of a tool call.
 func Read(call neutral.ToolCall, env Env) *Facts {
 	r := newReader(env, call.Tool, "")
+	r.call(call)
+	r.killSought()
+	r.secrets(call.Given)
+	return r.out
+}
+
+// call follows a tool call.
+func (r *reader) call(call neutral.ToolCall) {
+	defer r.recovered()
 	lines := call.Commands()
 	switch {
 	case call.Own == "" && call.Tool == "":
@@ -63,9 +74,6 @@ func Read(call neutral.ToolCall, env Env) *Facts {
 	default:
 		r.tool(call)
 	}
-	r.killSought()
-	r.secrets(call.Given)
-	return r.out
 }
 
 // secrets finds secrets in the arguments themselves: a key in a line, or in a text to write.

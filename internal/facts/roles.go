@@ -379,6 +379,9 @@ func (c *call) helper(w Word) {
 		c.shellText(c.nested(c.name()), w)
 		return
 	case w.Kind == Literal && !strings.ContainsAny(w.Text, "/\\"):
+		if target, ok := c.absolute(w.Text); ok {
+			c.runsMade(target, "", w.Text)
+		}
 		if programName(w.Text) != c.name() {
 			sh := c.nested(c.name())
 			sh.guess = true

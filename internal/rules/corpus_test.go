@@ -11,8 +11,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	_ "github.com/hookd/hookd/internal/dialect" // the names of tools
-	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/facts/facttest"
 	"github.com/hookd/hookd/internal/rules"
@@ -43,15 +43,17 @@ func gallery(t testing.TB, name string) *rules.Set {
 
 func env() facts.Env { return facts.Env{Cwd: facttest.Project, Home: facttest.Home} }
 
+// subject is a call of Claude Code, or of another agent by a tool that Claude Code has not.
 func subject(t testing.TB, call facttest.Call) *rules.Subject {
-	given, err := json.Marshal(call.Input)
+	data, err := json.Marshal(map[string]any{"tool_name": call.Tool, "tool_input": call.Input})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := neutral.ToolCall{Own: call.Tool, Tool: call.Tool, Input: given, Given: given}
+	e := &events.Event{Contract: events.LookupIn("claude-code", "PreToolUse")}
+	e.Data = data
 	return &rules.Subject{
-		Facts: facts.Read(c, env()), Tools: []string{call.Tool}, Cwd: call.Cwd, Project: facttest.Project,
-		Home: facttest.Home, Time: time.Now(),
+		Facts: facts.Read(dialect.Call(e), env()), Tools: dialect.ToolNames(e), Cwd: call.Cwd,
+		Project: facttest.Project, Home: facttest.Home, Time: time.Now(),
 		Read: func(line string) *facts.Facts { return facts.Line(line, env()) },
 	}
 }
