@@ -301,10 +301,19 @@ func firstBelow(place, folder string) string {
 	return name
 }
 
+// printsFolder are commands that print the folder of installed programs.
+var printsFolder = map[string]bool{
+	"go env": true, "npm bin": true, "npm root": true, "npm prefix": true, "yarn bin": true, "pnpm bin": true,
+	"brew --prefix": true, "brew": true, "pyenv root": true, "rbenv root": true, "gem environment": true,
+}
+
 // computed follows a command whose program is not known.
 func (c *call) computed() output {
 	c.sh.applyRedirects(c.redirects, c.index, output{}, false)
 	name := c.words[0]
+	if base := path.Base(name.Text); printsFolder[name.from] && !strings.Contains(base, unknownPart) {
+		return c.program(base, c.words[1:])
+	}
 	if name.from != "" && !strings.HasPrefix(name.from, "${") {
 		c.doubt(DoubtEval, "what "+name.from+" prints is run as a command")
 	} else {
@@ -332,7 +341,7 @@ func (c *call) guesses(words []Word) output {
 			continue
 		}
 		text := w.Text
-		if strings.HasPrefix(text, "/dev/fd/") && w.from != "" {
+		if strings.HasPrefix(text, "/dev/fd/") && w.from != "" && !strings.Contains(c.words[0].Text, "/") {
 			c.doubt(DoubtEval, short(c.text)+" may run what "+w.from+" prints")
 			continue
 		}
@@ -368,7 +377,8 @@ var ordinary = names(`
 	test time install open link file at set type start run history true false date host service write split top
 	watch view jobs read make go node code users w . : [ yes command source dir format find sort cut join fold
 	look last less more head tail net reg python ruby java docker git test.exe batch local export select env echo
-	which stat expr claude codex gemini npm bun deno make.exe psql mysql redis`)
+	which stat expr claude codex gemini npm bun deno make.exe psql mysql redis
+	init`)
 
 // linesIn are the parts of a word that may be a line: all of it, what follows an =, and what
 // follows a short option.
@@ -410,6 +420,7 @@ func (c *call) program(word string, rest []Word) output {
 		c.runsMade(target, "", word)
 		if !genuine(word) {
 			c.effect(KindRun, target, true)
+			c.inGuarded()
 			if e := r.t.program(name); e != nil && !e.Open {
 				sh := *c.sh // it may be the program of that name
 				k := *c
@@ -996,8 +1007,12 @@ func (c *call) runs(e *entry, name string, a *args) output {
 		return output{origin: name}
 	}
 	if len(operands) == 0 {
-		if e.Open {
-			return c.reads(e, name, a)
+		if e.Open && !c.has(a, "-W") {
+			k := *c
+			if k.sh = sh; e.Elsewhere != "" {
+				sh.where, sh.cwd = c.fill(e.Elsewhere, a, nil), ""
+			}
+			return k.reads(e, name, &args{given: a.given})
 		}
 		return output{origin: name}
 	}

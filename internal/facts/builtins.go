@@ -70,6 +70,14 @@ func (c *call) builtin(name string, rest []Word) (out output, ok bool) {
 	return output{}, false
 }
 
+// printsSettings are commands that print lines for eval which only set variables and functions of
+// their own.
+var printsSettings = map[string]bool{
+	"ssh-agent": true, "direnv hook": true, "brew shellenv": true, "pyenv init": true, "rbenv init": true,
+	"starship init": true, "zoxide init": true, "mise activate": true, "fnm env": true, "dircolors": true,
+	"opam env": true,
+}
+
 // evalHere follows a line in the shell itself: what it sets stays.
 func (c *call) evalHere(words []Word) output {
 	texts, unknown := make([]string, len(words)), false
@@ -80,6 +88,9 @@ func (c *call) evalHere(words []Word) output {
 	sh := c.nested("eval")
 	sh.params, sh.calls, sh.stdin = c.sh.params, c.sh.calls, c.sh.stdin
 	text := Word{Text: strings.Join(texts, " "), Kind: Literal}
+	if unknown && len(words) == 1 && words[0].Text == unknownPart && printsSettings[words[0].from] {
+		return output{known: true}
+	}
 	if unknown {
 		text.Kind = Unknown
 	}

@@ -114,7 +114,7 @@ func (c *call) code(lang string, w Word) {
 		c.doubt(DoubtEval, c.name()+" runs what "+w.from+" gives it")
 		return
 	}
-	if w.Kind == Unknown {
+	if w.Kind == Unknown && !(w.safe && lang == "sed") {
 		c.doubt(DoubtEval, "a part of the "+lang+" code that it runs is only known when it runs")
 	}
 	switch lang {
@@ -307,6 +307,8 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		c.shellText(c.nested(lang), v.word)
 	case "command":
 		c.codeCommand(lang, v, rest)
+	case "tree":
+		c.tree(v.word)
 	case "env":
 		c.effect(KindSecret, "env:*", true)
 	case "setting":
@@ -342,6 +344,10 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			c.sql(v.word.Text)
 		}
 	case "write", "delete", "read", "move":
+		if name == "delete" && recursive.MatchString(k.text) {
+			c.tree(v.word)
+			return
+		}
 		if name != "read" || v.word.Kind != Unknown {
 			c.path(Kind(name), v.word)
 		}
@@ -645,5 +651,16 @@ func (c *call) transfers(text string) {
 		case "rm", "rmdir", "delete", "mdelete", "mrm":
 			c.effect(KindDelete, host, true)
 		}
+	}
+}
+
+// recursive finds an option with which code deletes a folder with all in it.
+var recursive = regexp.MustCompile(`recursive["']?\s*[:=]>?\s*(?:true|True|1)`)
+
+// tree follows that a folder is deleted with all in it.
+func (c *call) tree(w Word) {
+	c.path(KindDelete, w)
+	if target, certain := c.target(w); target != "" {
+		c.onPath(KindDelete, target+"/**/*", certain)
 	}
 }

@@ -248,6 +248,7 @@ func (c *call) runsProject() {
 	if folder == "" || c.sh.where != "" {
 		return
 	}
+	c.inGuarded()
 	files := sorted(c.sh.r.made)
 	for _, file := range files {
 		m := c.sh.r.made[file]
@@ -265,6 +266,13 @@ func (c *call) runsProject() {
 	}
 	if c.sh.r.isMade(folder) {
 		c.doubt(DoubtMade, "the line makes what "+c.name()+" runs")
+	}
+}
+
+// inGuarded adds that a program that is not known runs where a guard's files lie: it may change them.
+func (c *call) inGuarded() {
+	if folder := c.folder(); folder != "" && c.sh.where == "" && folder != c.sh.r.env.Home && folder != c.sh.r.env.Cwd {
+		c.guarded(folder, false, true)
 	}
 }
 

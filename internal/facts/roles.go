@@ -21,6 +21,12 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 			w.Kind = Pattern
 		}
 		c.path(KindRead, w)
+	case "classpath":
+		for part := range strings.SplitSeq(w.Text, ":") {
+			if target, ok := c.absolute(part); ok && w.Kind != Unknown {
+				c.runsMade(strings.TrimSuffix(target, "/*"), "", part)
+			}
+		}
 	case "named":
 		c.named(w, all)
 	case "process":
@@ -109,6 +115,10 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		c.effect(KindWrite, "worktree:"+w.Text, w.Kind != Unknown)
 		if target := c.anyPath(w); target != "" {
 			c.entryGuess(target)
+		}
+	case "shown": // a file of which git shows the text, or adds it
+		if target, certain := c.target(w); target != "" && c.sh.where == "" {
+			c.placed(KindRead, target, certain)
 		}
 	case "linked":
 		if target, certain := c.target(w); target != "" && c.sh.where == "" {
@@ -304,6 +314,8 @@ func (c *call) fromInput(lang string) {
 		sh.line(in.text)
 	case in.has && in.known:
 		c.code(lang, Word{Text: in.text, Kind: Literal})
+	case in.has && lang == "sql" && strings.HasPrefix(in.origin, "file "):
+		c.started(Word{Text: strings.TrimPrefix(in.origin, "file "), Kind: Literal}, lang)
 	case in.has:
 		c.doubt(DoubtEval, c.name()+" runs what "+or(in.origin, "its input")+" gives it")
 		if file, is := strings.CutPrefix(in.origin, "file "); is {

@@ -249,8 +249,8 @@ func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool)
 				continue
 			}
 		case syntax.RdrIn:
-			sh.stdin = input{has: true, origin: w.from}
-			if w.from == "" {
+			sh.stdin = input{has: true, known: w.Text == "/dev/null", origin: w.from}
+			if w.from == "" && w.Text != "/dev/null" {
 				sh.stdin.origin = "file " + w.Text
 			}
 		}

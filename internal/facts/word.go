@@ -194,6 +194,9 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 			ev.literal("/dev/fd/63")
 			ev.from = or(out.origin, "a command")
 		case *syntax.ExtGlob:
+			if qualifier := p.Pattern.Value; runsQualifier.MatchString(qualifier) {
+				ev.sh.r.doubt(DoubtEval, "zsh runs the qualifier "+qualifier, ev.sh.base, -1)
+			}
 			ev.literal(p.Op.String() + p.Pattern.Value + ")")
 			ev.glob = true
 		default:
@@ -208,6 +211,9 @@ func startsMade(text string) bool { return text != "" && (text[0] == '~' || text
 
 // madeBehind finds a ~ that a shell may expand within a word.
 var madeBehind = regexp.MustCompile(`[:=]~`)
+
+// runsQualifier finds a qualifier of zsh's globs that runs a command: *(e:'rm x':).
+var runsQualifier = regexp.MustCompile(`^(?:e[^\w\s|]|\+\w)`)
 
 // tilde expands ~ and ~NAME at the beginning of a word.
 func (ev *evaluation) tilde(text string, whole bool) string {
@@ -444,7 +450,7 @@ func (sh *shell) variable(name string) (Word, bool) {
 		case n == 0 && sh.zero != nil:
 			return *sh.zero, true
 		case n == 0:
-			return Word{Text: "sh", Kind: Literal}, true
+			return Word{}, false
 		case sh.params != nil && n <= len(sh.params):
 			return sh.params[n-1], true
 		case sh.params != nil:
