@@ -96,7 +96,8 @@ func (c *call) members(text string) {
 
 // powershellAliases are names that mean something else than elsewhere.
 var powershellAliases = map[string]string{
-	"type": "Get-Content", "cat": "Get-Content", "gp": "Get-ItemProperty", "dir": "Get-ChildItem", "ls": "Get-ChildItem",
+	"type": "Get-Content", "cat": "Get-Content", "gp": "Get-ItemProperty",
+	"dir": "Get-ChildItem", "ls": "Get-ChildItem",
 	"rm": "Remove-Item", "del": "Remove-Item", "erase": "Remove-Item", "rd": "Remove-Item", "rmdir": "Remove-Item",
 	"cp": "Copy-Item", "copy": "Copy-Item", "mv": "Move-Item", "move": "Move-Item", "ren": "Rename-Item",
 	"echo": "Write-Output", "kill": "Stop-Process", "ps": "Get-Process", "sc": "Set-Content", "ac": "Add-Content",

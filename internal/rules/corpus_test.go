@@ -148,10 +148,13 @@ func TestGalleryLines(t *testing.T) {
 				continue
 			}
 			command := strings.ReplaceAll(strings.TrimSpace(text), "␤", "\n")
-			s := subject(t, facttest.Call{Tool: "Bash", Input: map[string]any{"command": command}, Cwd: facttest.Project})
-			stops, reason := false, ""
+			call := facttest.Call{Tool: "Bash", Input: map[string]any{"command": command}, Cwd: facttest.Project}
+			s, stops, reason := subject(t, call), false, ""
 			for j, set := range all {
-				if v := set.Judge(s, nil); (v.Decision == rules.Deny || v.Decision == rules.Ask) && (i == j || want != "pass") {
+				if i != j && want == "pass" {
+					continue
+				}
+				if v := set.Judge(s, nil); v.Decision == rules.Deny || v.Decision == rules.Ask {
 					stops, reason = true, v.Reason()
 				}
 			}
