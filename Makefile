@@ -19,7 +19,7 @@ NEEDS_ROOT = NeedRoot\(|Gete?uid\(\) != 0
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/hookd, bin/hookd-bridge and bin/hookd-fleet-server
+build: ## build hookd, hookd-bridge, hookd-fleet and hookd-fleet-server into bin/
 	@mkdir -p bin
 	$(GO) build -buildvcs=false -ldflags "-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" -o bin/ ./cmd/...
 

@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"cmd/hookd": {
 		"commands, one file each: flags, tables, exit codes; decides nothing",
 		"/client /docs/gallery /sdk api attack audit bridge builtin/shadow card catalog config connect convert daemon " +
-			"dialect doctor duration escape events facts fleet fleet/jetstream fleet/machinekey hook hookfiles importer " +
+			"dialect doctor duration escape events facts fleet fleet/engine fleet/link hook hookfiles importer " +
 			"logsink loopback match mcp oneshot pack policy proc project readfile rehearse replacefile rules schema service " +
 			"shipped source/hookdir spawn/timerslack spell starter store system trust ui when wordwrap",
 		"github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap golang.org/x/term gopkg.in/yaml.v3",
@@ -46,6 +46,12 @@ var rooms = map[string]room{
 		"the small program that agents call; standard library only",
 		"bridge",
 		"",
+	},
+	// the client's library is as large as some of hookd's rooms together, and most machines are alone
+	"cmd/hookd-fleet": {
+		"speaks to the NATS servers of a fleet for hookd, which starts it",
+		"fleet/engine fleet/jetstream fleet/link fleet/machinekey",
+		"go.uber.org/zap",
 	},
 	// the server's library is larger than hookd's other parts together
 	"cmd/hookd-fleet-server": {
@@ -156,7 +162,7 @@ var rooms = map[string]room{
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
 		"api ask audit builtin/* catalog config dialect dialect/neutral discovery dispatch escape events facts fleet " +
-			"fleet/jetstream fleet/machinekey forward hook loopback match metrics pattern peer policy proc project " +
+			"fleet/engine fleet/link forward hook loopback match metrics pattern peer policy proc project " +
 			"readfile recorder rehearse runner server signals store stream trace trust verdict when",
 		"go.uber.org/zap",
 	},
@@ -234,13 +240,23 @@ var rooms = map[string]room{
 	},
 	"internal/fleet": {
 		"sends events to hooks on other machines and takes theirs; publishes the state of this machine and reads that of all; brings directives",
-		"api events hook store",
+		"api events fleet/engine fleet/link hook store",
+		"go.uber.org/zap",
+	},
+	"internal/fleet/engine": {
+		"what holds the messages of a fleet: its interfaces, values and errors",
+		"",
+		"",
+	},
+	"internal/fleet/link": {
+		"hookd's calls to hookd-fleet, over one connection; starts it and finds it",
+		"fleet/engine",
 		"go.uber.org/zap",
 	},
 	// the only place that speaks to a NATS server
 	"internal/fleet/jetstream": {
 		"streams and consumers of a NATS server, beneath a fleet",
-		"fleet readfile",
+		"fleet/engine fleet/machinekey readfile",
 		"github.com/nats-io/nats.go go.uber.org/zap",
 	},
 	"internal/fleet/machinekey": {
@@ -739,4 +755,17 @@ func packages(t *testing.T) []pkg {
 		}
 	}
 	return all
+}
+
+// hookd links no library of NATS: hookd-fleet does.
+func TestHookdLinksNoNATS(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/hookd", "./cmd/hookd-bridge").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range strings.Lines(string(out)) {
+		if strings.Contains(path, "nats") {
+			t.Errorf("hookd links %s", path)
+		}
+	}
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hooktest"
@@ -277,13 +277,13 @@ func (m ids) fill(path string) string {
 // fleetDead puts two dead letters, 1 and 2, to where a machine that takes work keeps them.
 func fleetDead(t *testing.T, url string) {
 	t.Helper()
-	b, err := jetstream.Connect(jetstream.Options{Servers: []string{url}, Machine: "other"})
+	b, err := jetstream.Connect(engine.Options{Servers: []string{url}, Machine: "other"}, nil)
 	hooktest.Must(t, err)
 	defer b.Close()
 	for range 2 {
 		text := fmt.Sprintf(`{"machine":"other","hook":"work","event_id":%q,"tries":50,"event":{"event":"work:one","data":{}}}`,
 			events.NewID(time.Now()))
-		letter := []fleet.Message{{Subject: "hookd.default.other.dead.work", Data: []byte(text)}}
+		letter := []engine.Message{{Subject: "hookd.default.other.dead.work", Data: []byte(text)}}
 		hooktest.Until(t, "it is there", func() bool { return b.Publish(t.Context(), letter)[0] == nil })
 	}
 }
@@ -367,6 +367,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	hook("long", "events: ['long:*']\ntype: script\nscript: 'exec sleep 600'\ntimeout: 10m\n")
 	hook("dies", "events: ['dies:*']\ncommand: ./missing\nretry: {max: 1, backoff: 1ms}\n")
 	hook("work", "events: ['work:*']\nscope: fleet\ntype: script\nscript: ':'\n")
+	hooktest.ProgramsInPath(t)
 	fleetServer := fleettest.Start(t, nil)
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"),
 		"fleet: {name: m, servers: ["+fleetServer.URL()+"]}\n", 0o600)
@@ -474,6 +475,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/fleet/asks", "", "", "", 200},
 		{"POST", "/v1/fleet/answers", "", "", signedAnswer, 200},
 		{"POST", "/v1/fleet/answers", "", "", `[`, 400},
+		{"POST", "/v1/fleet/link", "", "", "", 403},
 		{"GET", "/v1/fleet/dead", "", "", "", 200},
 		{"GET", "/v1/fleet/dead/1", "/v1/fleet/dead/{id}", "", "", 200},
 		{"GET", "/v1/fleet/dead/x", "/v1/fleet/dead/{id}", "", "", 400},
@@ -503,7 +505,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 			}
 			continue
 		}
-		if resp.StatusCode < 300 {
+		if resp.StatusCode < 300 || route == "/v1/fleet/link" { // which no process but hookd-fleet has
 			seen[r.method+" "+route] = true
 		}
 		s.check(t, r.method, route, resp.StatusCode, resp.Header.Get("Content-Type"), body)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds a release: for each of SYSTEMS and ARCHS an archive of the programs, man
-# pages, completions and licences, another one of hookd-fleet-server, an npm package and a
-# Python wheel; for Linux a .deb and a .rpm of both archives as well; the npm package that
+# pages, completions and licences, one each of hookd-fleet and hookd-fleet-server, an npm package and a
+# Python wheel; for Linux a .deb and a .rpm of each archive as well; the npm package that
 # picks one of those of the systems, install.sh, the archive of the sources, the Homebrew
 # formula that builds from it, and SHA256SUMS over everything in DIST. VERSION is the tag's. Needs Go and a POSIX system; nfpm comes
 # as a module, pinned in packaging/tools. With the same VERSION and
@@ -41,14 +41,14 @@ sbom() {
 	go run ./packaging/notices -sbom "$file" -version "$VERSION" "$@"
 }
 
-# server SYSTEM ARCH makes the archive of the server of a fleet, and leaves its folder in $fleet.
-server() {
-	fleet=$work/hookd-fleet-server-$VERSION-$1-$2
-	mkdir -p "$fleet"
-	GOOS=$1 GOARCH=$2 build "$fleet" hookd-fleet-server
-	sbom "${fleet##*/}.cdx.json" "$fleet/hookd-fleet-server"
-	cp LICENSE THIRD_PARTY "$fleet/"
-	pack "$fleet" "$DIST/${fleet##*/}.tar.gz"
+# alone PROGRAM SYSTEM ARCH makes the archive of a program that only a fleet needs.
+alone() {
+	own=$work/$1-$VERSION-$2-$3
+	mkdir -p "$own"
+	GOOS=$2 GOARCH=$3 build "$own" "$1"
+	sbom "${own##*/}.cdx.json" "$own/$1"
+	cp LICENSE THIRD_PARTY "$own/"
+	pack "$own" "$DIST/${own##*/}.tar.gz"
 }
 
 # pack FOLDER FILE makes an archive that differs only when its files do.
@@ -100,7 +100,7 @@ for system in $SYSTEMS; do
 			GOOS=$system GOARCH=$ARCH build "$folder" hookd hookd-bridge
 		fi
 		sbom "hookd-$VERSION-$system-$ARCH.cdx.json" "$folder/hookd" "$folder/hookd-bridge"
-		server "$system" "$ARCH"
+		for name in hookd-fleet hookd-fleet-server; do alone $name "$system" "$ARCH"; done
 		cp LICENSE README.md THIRD_PARTY packaging/install-tree.sh "$folder/"
 		cp -R "$work/man" "$folder/man"
 		for shell in bash zsh fish; do
@@ -121,7 +121,8 @@ for system in $SYSTEMS; do
 		STAGE=$work/$ARCH
 		export ARCH STAGE
 		mkdir -p "$STAGE/bin" "$STAGE/doc"
-		cp "$folder/hookd" "$folder/hookd-bridge" "$fleet/hookd-fleet-server" "$STAGE/bin/"
+		cp "$folder/hookd" "$folder/hookd-bridge" "$STAGE/bin/"
+		for name in hookd-fleet hookd-fleet-server; do cp "$work/$name-$VERSION-$system-$ARCH/$name" "$STAGE/bin/"; done
 		cp -R "$work/man" "$STAGE/man"
 		cp "$work"/completion.* packaging/systemd/hookd.socket "$STAGE/"
 		sed 's,%h/.local/bin/hookd,/usr/bin/hookd,' packaging/systemd/hookd.service >"$STAGE/hookd.service"
@@ -131,7 +132,7 @@ for system in $SYSTEMS; do
 		go run ./packaging/gallery "$STAGE/doc/docs/gallery" # each hook whole
 		find "$STAGE" -exec env TZ=UTC0 touch -t "$STAMP" {} +
 		for kind in deb rpm; do
-			for config in packaging/nfpm.yaml packaging/nfpm-fleet-server.yaml; do
+			for config in packaging/nfpm.yaml packaging/nfpm-fleet.yaml packaging/nfpm-fleet-server.yaml; do
 				go tool -modfile=packaging/tools/go.mod nfpm package -f "$config" -p "$kind" -t "$DIST"
 			done
 		done

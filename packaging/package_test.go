@@ -66,7 +66,10 @@ func TestPackages(t *testing.T) {
 			}
 		}
 	})
-	t.Run("fleet server", func(t *testing.T) { checkFleetServer(t, dist) })
+	t.Run("fleet", func(t *testing.T) { checkAlone(t, dist, "hookd-fleet", "hookd", "github.com/nats-io/nats.go") })
+	t.Run("fleet server", func(t *testing.T) {
+		checkAlone(t, dist, "hookd-fleet-server", "hookd, hookd-fleet", "github.com/nats-io/nats-server/v2")
+	})
 	t.Run("archive", func(t *testing.T) { checkArchive(t, dist) })
 	t.Run("sums", func(t *testing.T) { checkSums(t, dist) })
 	t.Run("formula", func(t *testing.T) { checkFormula(t, dist) })
@@ -97,30 +100,29 @@ func buildPackages(t *testing.T) (dist string) {
 	return dist
 }
 
-// checkFleetServer looks for the program in an archive, a .deb and a .rpm of its own, and tries
-// it. hookd's do not have it.
-func checkFleetServer(t *testing.T, dist string) {
-	name := "hookd-fleet-server-1.2.3-linux-" + runtime.GOARCH
+// checkAlone looks for a program in an archive, a .deb and a .rpm of its own, and tries it.
+func checkAlone(t *testing.T, dist, program, needs, module string) {
+	name := program + "-1.2.3-linux-" + runtime.GOARCH
 	archive, deb, rpm := t.TempDir(), t.TempDir(), t.TempDir()
 	if out, err := exec.Command("tar", "-xzf", filepath.Join(dist, name+".tar.gz"), "-C", archive).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	unpackRPM(t, one(t, dist, "hookd-fleet-server-*.rpm"), rpm)
+	unpackRPM(t, one(t, dist, program+"-1*.rpm"), rpm)
 	found := []string{
-		filepath.Join(archive, name, "hookd-fleet-server"), filepath.Join(archive, name, "LICENSE"),
-		filepath.Join(rpm, "usr/bin/hookd-fleet-server"), filepath.Join(rpm, "usr/share/licenses/hookd-fleet-server/THIRD_PARTY"),
+		filepath.Join(archive, name, program), filepath.Join(archive, name, "LICENSE"),
+		filepath.Join(rpm, "usr/bin", program), filepath.Join(rpm, "usr/share/licenses", program, "THIRD_PARTY"),
 	}
 	if _, err := exec.LookPath("dpkg-deb"); err == nil {
-		file := one(t, dist, "hookd-fleet-server_*.deb")
+		file := one(t, dist, program+"_*.deb")
 		if out, err := exec.Command("dpkg-deb", "-x", file, deb).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		out, err := exec.Command("dpkg-deb", "-f", file, "Depends").CombinedOutput()
-		if err != nil || strings.TrimSpace(string(out)) != "hookd" {
+		if err != nil || strings.TrimSpace(string(out)) != needs {
 			t.Errorf("the .deb depends on %q, %v", out, err)
 		}
-		found = append(found, filepath.Join(deb, "usr/bin/hookd-fleet-server"),
-			filepath.Join(deb, "usr/share/doc/hookd-fleet-server/copyright"))
+		found = append(found, filepath.Join(deb, "usr/bin", program),
+			filepath.Join(deb, "usr/share/doc", program, "copyright"))
 	}
 	for _, file := range found {
 		info, err := os.Stat(file)
@@ -128,17 +130,17 @@ func checkFleetServer(t *testing.T, dist string) {
 			t.Errorf("%s: %v, or empty", file, err)
 			continue
 		}
-		if filepath.Base(file) != "hookd-fleet-server" {
+		if filepath.Base(file) != program {
 			continue
 		}
 		out, err := exec.Command(file, "--version").CombinedOutput()
-		if err != nil || !strings.HasPrefix(string(out), "hookd-fleet-server 1.2.3 ") {
+		if err != nil || !strings.HasPrefix(string(out), program+" 1.2.3") {
 			t.Errorf("%s --version said %q, %v", file, out, err)
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(dist, name+".cdx.json"))
-	if err != nil || !strings.Contains(string(text), "github.com/nats-io/nats-server/v2") {
-		t.Errorf("the SBOM of the server has no nats-server, %v", err)
+	if err != nil || !strings.Contains(string(text), module) {
+		t.Errorf("the SBOM of %s has no %s, %v", program, module, err)
 	}
 }
 

@@ -323,7 +323,7 @@ func documents(t *testing.T) []string {
 
 var (
 	codePath = regexp.MustCompile("`([A-Za-z_.][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.-]+)+)`")
-	link     = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+	linked   = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
 )
 
 // Every path of the tree that a document names is there, and so is every file
@@ -349,7 +349,7 @@ func TestPathsInDocuments(t *testing.T) {
 				t.Errorf("%s names %s: %v", doc, path, err)
 			}
 		}
-		for _, m := range link.FindAllSubmatch(text, -1) {
+		for _, m := range linked.FindAllSubmatch(text, -1) {
 			target := string(m[1])
 			if strings.Contains(target, "://") {
 				continue

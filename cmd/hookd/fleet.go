@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -18,8 +18,8 @@ import (
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/fleet"
-	"github.com/hookd/hookd/internal/fleet/jetstream"
-	"github.com/hookd/hookd/internal/fleet/machinekey"
+	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/internal/fleet/link"
 )
 
 func fleetCommand(a *app) *cobra.Command {
@@ -158,14 +158,14 @@ key is that of an operator, see ` + "`hookd fleet user`" + `: machines cannot ma
 }
 
 func makeStreams(ctx context.Context, cfg config.Config, creds string, names fleet.Names) error {
-	b, err := dialServers(ctx, cfg, creds, names.Machine)
+	b, end, err := dialServers(ctx, cfg, creds, names.Machine)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
+	defer end()
 	for {
 		err := b.Prepare(ctx, names.Layout())
-		if err == nil || !errors.Is(err, fleet.ErrAway) {
+		if err == nil || !errors.Is(err, engine.ErrAway) {
 			return err
 		}
 		select {
@@ -184,17 +184,13 @@ func fleetKeygenCommand(a *app) *cobra.Command {
 its public half, which the servers are told with ` + "`hookd fleet user`" + `.`,
 		Example: "  hookd fleet keygen ~/.librefang/fleet.nk",
 		Args:    one("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			err := machinekey.New(args[0])
-			if errors.Is(err, fs.ErrExist) {
-				return fail(exitFailed, "name another file: a key that is lost cannot be made again", "%w", err)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := os.Lstat(args[0]); err == nil {
+				return fail(exitFailed, "name another file: a key that is lost cannot be made again", "%s exists", args[0])
 			}
+			public, err := link.Key(cmd.Context(), args[0])
 			if err != nil {
 				return fail(exitFailed, "name a file in a folder that you can write to", "%w", err)
-			}
-			public, err := machinekey.Public(args[0])
-			if err != nil {
-				return err
 			}
 			return a.print(map[string]string{"file": args[0], "key": public}, func(p *printer) { p.line(public) })
 		},
@@ -213,11 +209,11 @@ of scope fleet. An operator makes streams.`,
 		Example: "  hookd fleet user laptop-7 \\\n    UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\n" +
 			"  hookd fleet user ops U… --role operator",
 		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(fleet.Roles(), fleet.Role(role)) {
 				return fail(exitUsage, "give machine, worker or operator", "there is no role %q", role)
 			}
-			if err := machinekey.Check(args[1]); err != nil {
+			if err := link.CheckKey(cmd.Context(), args[1]); err != nil {
 				return fail(exitUsage, "give what `hookd fleet keygen FILE` has printed", "%w", err)
 			}
 			names := fleet.Names{Tenant: tenant, Machine: args[0]}
@@ -228,7 +224,7 @@ of scope fleet. An operator makes streams.`,
 			if fleet.Role(role) == fleet.RoleOperator {
 				caller = operatorName
 			}
-			entry := names.User(fleet.Role(role), jetstream.Inbox(caller), args[1])
+			entry := names.User(fleet.Role(role), engine.Inbox(caller), args[1])
 			return a.print(map[string]string{"user": entry}, func(p *printer) { p.line("  ", entry) })
 		},
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hooktest"
@@ -116,7 +117,8 @@ func (m *member) notes(hook string) string { return filepath.Join(m.home, hook+"
 // start starts the daemon and does not wait for it.
 func (m *member) start() {
 	m.cmd = exec.Command(hookdBinary(m.t, m.home), "serve", "--fire-startup=false")
-	m.cmd.Env = append(os.Environ(), "LIBREFANG_HOME="+m.home)
+	m.cmd.Env = append(os.Environ(), "LIBREFANG_HOME="+m.home,
+		"PATH="+hooktest.Programs(m.t)+":"+os.Getenv("PATH"))
 	log, err := os.OpenFile(filepath.Join(m.home, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	hooktest.Must(m.t, err)
 	defer log.Close()
@@ -258,7 +260,7 @@ func killInTurn(ctx context.Context, members []*member, servers []*fleettest.Pro
 // drained waits until nothing is on its way.
 func drained(t *testing.T, members []*member, urls []string) {
 	t.Helper()
-	b, err := jetstream.Connect(jetstream.Options{Servers: urls, Machine: "watcher"})
+	b, err := jetstream.Connect(engine.Options{Servers: urls, Machine: "watcher"}, nil)
 	hooktest.Must(t, err)
 	defer b.Close()
 	consumers := map[string]string{"work_fleet": "HOOKD_default_WORK"}

@@ -21,7 +21,8 @@ import (
 	"github.com/hookd/hookd/internal/catalog"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/fleet"
-	"github.com/hookd/hookd/internal/fleet/jetstream"
+	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/internal/fleet/link"
 	"github.com/hookd/hookd/internal/policy"
 	"github.com/hookd/hookd/internal/readfile"
 )
@@ -219,7 +220,8 @@ type operator struct {
 	key   ed25519.PrivateKey
 	by    string
 	names fleet.Names
-	press *jetstream.Broker
+	press *link.Broker
+	end   func() // of press
 }
 
 // direct changes the newest directive, signs it and publishes it.
@@ -232,7 +234,7 @@ func (o *directing) direct(
 	if err != nil {
 		return d, err
 	}
-	defer p.press.Close()
+	defer p.end()
 	d, seq, err := p.newest(ctx, o.replace)
 	if err != nil {
 		return d, err
@@ -281,27 +283,30 @@ func (o *directing) connect(ctx context.Context, cmd *cobra.Command) (p operator
 	}
 	ctx, cancel := context.WithTimeout(ctx, initTime)
 	defer cancel()
-	p.press, err = dialServers(ctx, p.cfg, creds, operatorName)
+	p.press, p.end, err = dialServers(ctx, p.cfg, creds, operatorName)
 	return p, wrap(err, "see that the servers run, and that --creds names the key of an operator")
 }
 
-// dialServers returns when a server answers.
-func dialServers(ctx context.Context, cfg config.Config, creds, name string) (*jetstream.Broker, error) {
-	b, err := jetstream.Connect(jetstream.Options{
+// dialServers returns when a server answers. end ends the connection.
+func dialServers(ctx context.Context, cfg config.Config, creds, name string) (b *link.Broker, end func(), err error) {
+	b, end, err = link.Dial(context.WithoutCancel(ctx), engine.Options{
 		Servers: cfg.Fleet.Addresses(), Creds: creds, CA: cfg.Fleet.CA, Machine: name,
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for !b.State().Connected {
 		select {
 		case <-b.Changed():
+		case <-b.Ended():
+			end()
+			return nil, nil, errors.New(b.State().Err)
 		case <-ctx.Done():
-			b.Close()
-			return nil, fmt.Errorf("%w: %s", fleet.ErrAway, b.State().Err)
+			end()
+			return nil, nil, fmt.Errorf("%w: %s", engine.ErrAway, b.State().Err)
 		}
 	}
-	return b, nil
+	return b, end, nil
 }
 
 // fleetConfig reads the settings of a machine of a fleet.
@@ -378,7 +383,7 @@ func (p operator) upload(ctx context.Context, r policy.Revision, text []byte) er
 		return nil
 	case err == nil:
 		return fail(exitFailed, "build it with a greater --sequence", "the fleet has another bundle that is called %s", r.Text())
-	case errors.Is(err, fleet.ErrNoObject):
+	case errors.Is(err, engine.ErrNoObject):
 		err = fleet.PutBundle(ctx, p.press, p.names, r.Text(), text)
 	}
 	return wrap(err, "see that --creds names the key of an operator")

@@ -44,8 +44,8 @@ func TestScripts(t *testing.T) {
 			"terminal":  onTerminal,
 			"gitserver": gitServer,
 
-			"buildbridge": buildBridge,
-			"killafter":   killAfter,
+			"buildprogram": buildProgram,
+			"killafter":    killAfter,
 		},
 	})
 }
@@ -197,14 +197,14 @@ func gitServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// buildbridge PATH builds hookd-bridge.
-func buildBridge(ts *testscript.TestScript, neg bool, args []string) {
+// buildprogram PATH builds the program of that name.
+func buildProgram(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: buildbridge PATH")
+		ts.Fatalf("usage: buildprogram PATH")
 	}
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", ts.MkAbs(args[0]), "../hookd-bridge") // in the package's folder
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", ts.MkAbs(args[0]), "../"+filepath.Base(args[0])) // in the package's folder
 	if out, err := cmd.CombinedOutput(); err != nil {
-		ts.Fatalf("build hookd-bridge: %v\n%s", err, out)
+		ts.Fatalf("build: %v\n%s", err, out)
 	}
 }
 

@@ -40,6 +40,7 @@ const (
 	PathFleetAsks      = "/v1/fleet/asks"
 	PathFleetAnswers   = "/v1/fleet/answers"
 	PathFleetDead      = "/v1/fleet/dead"
+	PathFleetLink      = "/v1/fleet/link"
 
 	PathHealthz = "/healthz"
 	PathReadyz  = "/readyz"

@@ -1,24 +1,28 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net"
+	"sync"
 
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
-	"github.com/hookd/hookd/internal/fleet/jetstream"
-	"github.com/hookd/hookd/internal/fleet/machinekey"
+	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/internal/fleet/link"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/runner"
+	"github.com/hookd/hookd/internal/server"
 	"github.com/hookd/hookd/internal/store"
 )
 
 // membership is this machine as one of a fleet. Nil = it is in none.
 type membership struct {
 	*fleet.Fleet
-	broker *jetstream.Broker
-	server *fleet.Embedded // nil = the servers are elsewhere
+	program *link.Program
+	server  *fleet.Embedded // nil = the servers are elsewhere
 }
 
 // joinFleet makes the machine a member of the fleet that the settings name; nil = they
@@ -33,26 +37,16 @@ func (d *Daemon) joinFleet() (*membership, error) {
 		return nil, err
 	}
 	m := &membership{}
-	o := jetstream.Options{
-		Servers: c.Fleet.Addresses(), Creds: c.Fleet.Creds, CA: c.Fleet.CA, Machine: name, Log: d.opts.Log,
-	}
+	o := engine.Options{Servers: c.Fleet.Addresses(), Creds: c.Fleet.Creds, CA: c.Fleet.CA, Machine: name}
 	if c.Fleet.Embedded {
 		m.server = &fleet.Embedded{Address: o.Servers[0], Dir: c.FleetDir(), Log: d.opts.Log.Named("fleet-server")}
-		if _, err := fleet.FindServer(); err != nil {
-			return nil, err
-		}
-		if o.Creds == "" {
-			o.Creds = m.server.Key()
-		}
-		if err := machinekey.Make(o.Creds); err != nil {
-			return nil, err
-		}
+		o.MakeKey = true
+		o.Creds = cmp.Or(o.Creds, m.server.Key())
 	}
-	if m.broker, err = jetstream.Connect(o); err != nil {
-		return nil, err
-	}
+	m.program = &link.Program{Socket: c.Socket, Broker: link.New(o), Log: d.opts.Log.Named("fleet")}
 	m.Fleet = fleet.New(fleet.Options{
-		Broker: m.broker, Names: fleet.Names{Tenant: c.Fleet.Tenant, Machine: name}, Outbox: d.store, Log: d.opts.Log,
+		Broker: m.program.Broker, Names: fleet.Names{Tenant: c.Fleet.Tenant, Machine: name},
+		Outbox: d.store, Log: d.opts.Log,
 		Accept: d.acceptBrought, Machine: machine{d}, Asked: machine{d}, Decisions: decisions{d},
 		Directives: machine{d},
 	})
@@ -65,16 +59,29 @@ func (d *Daemon) acceptBrought(env events.Envelope) (duplicate bool, err *events
 	return r.Duplicate, err
 }
 
+// FleetLink fits server.Fleet.
+func (c *control) FleetLink(ctx context.Context, from server.Peer, link net.Conn) *events.Error {
+	if c.d.fleet == nil {
+		return errNoFleet
+	}
+	if err := c.d.fleet.program.Attach(ctx, from.PID, link); err != nil {
+		return &events.Error{Code: events.CodeForbidden, Message: err.Error()}
+	}
+	return nil
+}
+
 // run works until ctx ends.
 func (m *membership) run(ctx context.Context) {
 	if m == nil {
 		return
 	}
-	defer m.broker.Close()
+	var programs sync.WaitGroup
 	if m.server != nil {
-		go m.server.Run(ctx, func() {})
+		programs.Go(func() { m.server.Run(ctx, func() {}) })
 	}
+	programs.Go(func() { m.program.Run(ctx) })
 	m.Run(ctx)
+	programs.Wait()
 }
 
 // retain sets which hooks are in force.

@@ -85,7 +85,7 @@ func (m machine) Approvers() map[string]ed25519.PublicKey {
 // answeredElsewhere reports whether a person can be there who answers from elsewhere: a
 // hook runs for asks, or approvers of the fleet can see them now.
 func (d *Daemon) answeredElsewhere() bool {
-	approved := d.fleet != nil && len(d.config.Load().Fleet.Approvers) > 0 && d.fleet.broker.State().Connected
+	approved := d.fleet != nil && len(d.config.Load().Fleet.Approvers) > 0 && d.fleet.program.Broker.State().Connected
 	return approved || d.hooked.Load()
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // Asked is what an answer is given to.
@@ -43,22 +44,22 @@ func (f *Fleet) PassAnswer(ctx context.Context, a api.FleetAnswer) error {
 		return errors.New("the answer names no ask of a machine of this fleet")
 	}
 	sum := sha256.Sum256(a.Signature)
-	return f.opts.Broker.Publish(ctx, []Message{{
+	return f.opts.Broker.Publish(ctx, []engine.Message{{
 		Subject: f.names.subject(areaAnswer, token(s.Machine), token(s.Ask)),
 		ID:      hex.EncodeToString(sum[:]), Data: encode(a),
 	}})[0]
 }
 
 // answers is the consumer of the answers to this machine's asks.
-func (f *Fleet) answers() Spec {
-	return Spec{
+func (f *Fleet) answers() engine.Spec {
+	return engine.Spec{
 		Stream: f.names.stream(areaAnswer), Name: answerConsumer + f.names.Machine, Serial: true, Idle: keepAnswers,
 		Subject: f.names.all(areaAnswer, f.names.Machine, "*"),
 	}
 }
 
 // takeAnswer gives an answer to its ask if it counts.
-func (f *Fleet) takeAnswer(ctx context.Context, d Delivery) {
+func (f *Fleet) takeAnswer(ctx context.Context, d engine.Delivery) {
 	defer f.took(d)
 	s, approver, err := f.verify(d.Data, time.Now())
 	if err == nil {

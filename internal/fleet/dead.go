@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // A message that no machine took as often as it was offered is a dead letter. The server
@@ -19,8 +20,8 @@ import (
 // is kept for longer, once, under the number that it had.
 
 // deadLetters is the consumer of the advisories.
-func (f *Fleet) deadLetters() Spec {
-	return Spec{
+func (f *Fleet) deadLetters() engine.Spec {
+	return engine.Spec{
 		Stream: f.names.stream(areaDead), Name: deadConsumer, Subject: f.names.advisories(areaWork), Shared: true,
 	}
 }
@@ -41,7 +42,7 @@ type givenUp struct {
 }
 
 // copyDead copies the message that an advisory is about.
-func (f *Fleet) copyDead(ctx context.Context, d Delivery) {
+func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 	var a advisory
 	if err := json.Unmarshal(d.Data, &a); err != nil || a.Stream != f.names.stream(areaWork) {
 		f.took(d)
@@ -50,11 +51,11 @@ func (f *Fleet) copyDead(ctx context.Context, d Delivery) {
 	lost, err := f.stored(ctx, areaWork, ">", a.Seq)
 	if err == nil && lost != nil {
 		g := givenUp{Tries: a.Deliveries}
-		if g.passed, err = f.read(Delivery{Stored: *lost}, areaWork); err != nil { // it was refused by all
+		if g.passed, err = f.read(engine.Delivery{Stored: *lost}, areaWork); err != nil { // it was refused by all
 			f.took(d)
 			return
 		}
-		err = f.opts.Broker.Publish(ctx, []Message{{
+		err = f.opts.Broker.Publish(ctx, []engine.Message{{
 			Subject: f.names.subject(areaDead, token(g.Hook)), ID: fmt.Sprintf("%s/%d", a.Stream, a.Seq),
 			Data: encode(g),
 		}})[0]
@@ -71,9 +72,9 @@ func (f *Fleet) copyDead(ctx context.Context, d Delivery) {
 }
 
 // stored returns the message of an area with a number; nil = it is not there.
-func (f *Fleet) stored(ctx context.Context, area, subject string, seq uint64) (found *Stored, err error) {
-	q := Query{Stream: f.names.stream(area), Subject: f.names.all(area, subject), After: seq - 1}
-	err = f.opts.Broker.Read(ctx, q, func(m Stored) bool {
+func (f *Fleet) stored(ctx context.Context, area, subject string, seq uint64) (found *engine.Stored, err error) {
+	q := engine.Query{Stream: f.names.stream(area), Subject: f.names.all(area, subject), After: seq - 1}
+	err = f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
 		if m.Seq == seq {
 			found = &m
 		}
@@ -93,8 +94,8 @@ func (f *Fleet) Dead(ctx context.Context) (int, error) {
 func (f *Fleet) DeadLetters(ctx context.Context, hook string, limit int) (api.DeadLetters, error) {
 	var list []api.DeadLetter
 	limit = min(cmp.Or(limit, usualAnswer), mostAnswer)
-	q := Query{Stream: f.names.stream(areaDead), Subject: f.names.all(areaDead, "*")}
-	err := f.opts.Broker.Read(ctx, q, func(m Stored) bool {
+	q := engine.Query{Stream: f.names.stream(areaDead), Subject: f.names.all(areaDead, "*")}
+	err := f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
 		g, err := f.readDead(m)
 		if err != nil || hook != "" && g.Hook != hook {
 			return true
@@ -152,12 +153,12 @@ func (f *Fleet) DropDead(ctx context.Context, id int64) (api.DeadLetter, *events
 	return g.letter(m), f.forget(ctx, m)
 }
 
-func (f *Fleet) forget(ctx context.Context, m Stored) *events.Error {
+func (f *Fleet) forget(ctx context.Context, m engine.Stored) *events.Error {
 	return Refusal(f.opts.Broker.Drop(ctx, f.names.stream(areaDead), m.Seq))
 }
 
 // dead returns a dead letter by its number in the stream.
-func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m Stored, bad *events.Error) {
+func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m engine.Stored, bad *events.Error) {
 	found, err := f.stored(ctx, areaDead, "*", uint64(max(id, 1)))
 	if err != nil {
 		return g, m, Refusal(err)
@@ -174,7 +175,7 @@ func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m Stored, bad *e
 }
 
 // readDead reads a dead letter, and checks that it is what its subject says.
-func (f *Fleet) readDead(m Stored) (g givenUp, err error) {
+func (f *Fleet) readDead(m engine.Stored) (g givenUp, err error) {
 	_, rest, ok := f.names.sender(m.Subject, areaDead)
 	if err := json.Unmarshal(m.Data, &g); err != nil {
 		return g, err
@@ -186,7 +187,7 @@ func (f *Fleet) readDead(m Stored) (g givenUp, err error) {
 }
 
 // letter is a dead letter as people see it. Its id is its number in the stream.
-func (g givenUp) letter(m Stored) api.DeadLetter {
+func (g givenUp) letter(m engine.Stored) api.DeadLetter {
 	return api.DeadLetter{
 		ID: int64(m.Seq), EventID: g.EventID, Event: g.Event.Event, Hook: g.Hook, Machine: g.Machine, Attempts: g.Tries,
 		Reason: "no machine took it", Time: m.Time, Data: g.Event.Data,

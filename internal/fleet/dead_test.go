@@ -7,8 +7,8 @@ import (
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
-	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -25,7 +25,7 @@ func deadLetters(t *testing.T, m *machine, hook string) []api.DeadLetter {
 // hook is none.
 func TestDeadLettersOfTheFleet(t *testing.T) {
 	url := fleettest.Start(t, nil).URL()
-	a := joinAs(t, jetstream.Options{Servers: []string{url}, Machine: "a", Tries: 2}, fleet.Options{}, once)
+	a := joinAs(t, engine.Options{Servers: []string{url}, Machine: "a", Tries: 2}, fleet.Options{}, once)
 	a.mu.Lock()
 	a.refuse = func(events.Envelope) *events.Error {
 		return &events.Error{Code: events.CodeNotFound, Message: "no hook"}
@@ -60,7 +60,7 @@ func TestDeadLettersOfTheFleet(t *testing.T) {
 	if _, bad := a.DropDead(t.Context(), list[0].ID); bad != nil {
 		t.Fatal(bad)
 	}
-	hooktest.Must(t, a.broker.Publish(t.Context(), []fleet.Message{
+	hooktest.Must(t, a.broker.Publish(t.Context(), []engine.Message{
 		{Subject: "hookd.t.a.dead.other", Data: []byte(`{"machine":"a","hook":"once"}`)},
 	})[0])
 	if left := deadLetters(t, a, ""); len(left) != 0 {

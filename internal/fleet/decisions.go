@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // Decisions are those of this machine that are not published yet, as the store keeps them.
@@ -37,21 +38,21 @@ func (f *Fleet) Decided() { wake(f.decided) }
 // Those after one that fails are published again, under the same ids.
 func (f *Fleet) publishBatch(ctx context.Context) (n int, err error) {
 	if !f.online() {
-		return 0, ErrAway
+		return 0, engine.ErrAway
 	}
 	list, missed, err := f.opts.Decisions.Ahead(ctx, sendBatch)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
-	messages := make([]Message, len(list))
+	messages := make([]engine.Message, len(list))
 	for i, d := range list {
-		messages[i] = Message{
+		messages[i] = engine.Message{
 			Subject: f.names.subject(areaLog, "decision"), ID: fmt.Sprintf("%s/%d", d.EventID, d.Seq),
 			Data: encode(api.FleetDecision{Machine: f.names.Machine, Decision: d}),
 		}
 	}
 	for i, failed := range f.opts.Broker.Publish(ctx, messages) {
-		if errors.Is(failed, ErrTooLarge) {
+		if errors.Is(failed, engine.ErrTooLarge) {
 			f.log.Warn("a decision is larger than the servers take and stays here", zap.String("event_id", list[i].EventID))
 		} else if failed != nil {
 			err = failed

@@ -2,11 +2,12 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // A directive is the signed statement of which bundle the machines run and which hooks are
@@ -19,36 +20,6 @@ type Directives interface {
 	// says that it does not count. It is called again with the same one.
 	TakeDirective(ctx context.Context, signed []byte) error
 }
-
-// Board holds what is published for all machines.
-type Board interface {
-	// Latest returns the newest message of a subject; false = there is none.
-	Latest(ctx context.Context, stream, subject string) (Stored, bool, error)
-	// Listen calls heard after each announcement on a subject, until ctx ends. It may miss some.
-	Listen(ctx context.Context, subject string, heard func()) error
-	// Object returns an object of a bucket; ErrNoObject if there is none, ErrTooLarge if it
-	// has more than limit bytes.
-	Object(ctx context.Context, bucket, name string, limit int64) ([]byte, error)
-}
-
-// Press publishes for all machines: with the key of an operator.
-type Press interface {
-	Board
-	// Replace stores a message unless the subject has another newest one than that with the
-	// number seq, 0 = none: then it fails with ErrReplaced.
-	Replace(ctx context.Context, m Message, seq uint64) error
-	// PutObject stores an object under a name that has none.
-	PutObject(ctx context.Context, bucket, name string, data []byte) error
-	// Announce has those who listen on a subject hear it now. Nothing is stored.
-	Announce(subject string) error
-}
-
-var (
-	// ErrNoObject is the error of an object that is not there.
-	ErrNoObject = errors.New("the fleet does not have it")
-	// ErrReplaced is the error of a message that was to replace another than the newest.
-	ErrReplaced = errors.New("another operator was first")
-)
 
 // forAll stands in subjects where the name of a machine would be. No machine can have it,
 // so that the permissions of none cover it.
@@ -76,26 +47,31 @@ func (n Names) bundles() string { return n.stream(areaBundles) }
 
 // LatestDirective returns the newest directive as it was signed, and its number; false =
 // there is none.
-func LatestDirective(ctx context.Context, b Board, n Names) (Stored, bool, error) {
-	return b.Latest(ctx, n.stream(areaDirective), n.directive(newest))
+func LatestDirective(ctx context.Context, b engine.Reader, n Names) (m engine.Stored, there bool, err error) {
+	q := engine.Query{Stream: n.stream(areaDirective), Subject: n.directive(newest)}
+	err = b.Read(ctx, q, func(s engine.Stored) bool {
+		m, there = s, true
+		return true
+	})
+	return m, there, err
 }
 
 // ReplaceDirective publishes a directive in place of the one with the number seq, 0 = none,
 // and has the machines look.
-func ReplaceDirective(ctx context.Context, p Press, n Names, signed []byte, seq uint64) error {
-	if err := p.Replace(ctx, Message{Subject: n.directive(newest), Data: signed}, seq); err != nil {
+func ReplaceDirective(ctx context.Context, p engine.Press, n Names, signed []byte, seq uint64) error {
+	if err := p.Replace(ctx, engine.Message{Subject: n.directive(newest), Data: signed}, seq); err != nil {
 		return err
 	}
 	return p.Announce(n.news())
 }
 
 // GetBundle returns the bytes of a bundle, which nothing vouches for.
-func GetBundle(ctx context.Context, b Board, n Names, name string, limit int64) ([]byte, error) {
+func GetBundle(ctx context.Context, b engine.Board, n Names, name string, limit int64) ([]byte, error) {
 	return b.Object(ctx, n.bundles(), name, limit)
 }
 
 // PutBundle stores a bundle under a name that has none.
-func PutBundle(ctx context.Context, p Press, n Names, name string, text []byte) error {
+func PutBundle(ctx context.Context, p engine.Press, n Names, name string, text []byte) error {
 	return p.PutObject(ctx, n.bundles(), name, text)
 }
 

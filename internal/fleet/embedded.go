@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/fleet/link"
 )
 
 // Embedded is the server that hookd starts itself: a program beside hookd's own. All
@@ -28,32 +30,13 @@ func (e Embedded) Key() string { return filepath.Join(e.Dir, "machine.nk") }
 // embeddedProgram is what is started.
 const embeddedProgram = "hookd-fleet-server"
 
-// FindServer returns the path of the server: beside hookd's own program, else on PATH.
-func FindServer() (string, error) {
-	if self, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			self = real
-		}
-		if path := filepath.Join(filepath.Dir(self), embeddedProgram); exec.Command(path).Err == nil {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-				return path, nil
-			}
-		}
-	}
-	path, err := exec.LookPath(embeddedProgram)
-	if err != nil {
-		return "", fmt.Errorf("fleet.embedded: %w: install it beside hookd, or remove fleet.embedded", err)
-	}
-	return path, nil
-}
-
 // readyTime is how long the server may take to say that it serves.
 const readyTime = 2 * time.Minute
 
 // Start starts the server and returns when it serves. It ends with ctx, or with this
 // process; ended is closed then.
 func (e Embedded) Start(ctx context.Context) (ended <-chan struct{}, err error) {
-	path, err := FindServer()
+	path, err := link.Find(embeddedProgram)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // Machine returns the state of this machine. Its methods wait for nothing but the store.
@@ -96,7 +97,7 @@ func (f *Fleet) online() bool {
 
 // publish replaces what others read of this machine under a name.
 func (f *Fleet) publish(ctx context.Context, text []byte, what ...string) error {
-	return f.opts.Broker.Publish(ctx, []Message{{Subject: f.names.subject(areaNow, what...), Data: text}})[0]
+	return f.opts.Broker.Publish(ctx, []engine.Message{{Subject: f.names.subject(areaNow, what...), Data: text}})[0]
 }
 
 // publishSessions publishes those with events since a time, and returns the time of the newest.
@@ -106,10 +107,10 @@ func (f *Fleet) publishSessions(ctx context.Context, since time.Time) time.Time 
 		return since
 	}
 	newest := since
-	messages := make([]Message, len(list))
+	messages := make([]engine.Message, len(list))
 	for i, s := range list {
 		key := token(string(s.Dialect) + "/" + s.SessionID)
-		messages[i] = Message{
+		messages[i] = engine.Message{
 			Subject: f.names.subject(areaNow, nowSession, key),
 			Data:    encode(api.FleetSession{Machine: f.names.Machine, Session: s}),
 		}

@@ -27,6 +27,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/store"
 )
@@ -42,7 +43,7 @@ type Outbox interface {
 
 // Options of a Fleet. Broker, Names, Outbox and Accept are required.
 type Options struct {
-	Broker Broker
+	Broker engine.Broker
 	Names  Names
 	Outbox Outbox
 	// Accept takes an event of another machine, as the socket does. It returns when the
@@ -76,7 +77,7 @@ type Fleet struct {
 	consumers map[string]context.CancelFunc
 	run       context.Context // of Run; nil = it has not begun, or has ended
 	working   sync.WaitGroup
-	wanted    map[string]Spec
+	wanted    map[string]engine.Spec
 	ready     bool   // the streams are there
 	trouble   string // why not; "" = nothing went wrong
 }
@@ -97,7 +98,7 @@ func New(o Options) *Fleet {
 		leave: make(chan struct{}, 1), decided: make(chan struct{}, 1),
 		news: make(chan struct{}, 1), directed: make(chan struct{}, 1),
 		begun:     make(chan struct{}),
-		consumers: map[string]context.CancelFunc{}, wanted: map[string]Spec{},
+		consumers: map[string]context.CancelFunc{}, wanted: map[string]engine.Spec{},
 	}
 }
 
@@ -154,14 +155,14 @@ func backOff(ctx context.Context, tries int, wake <-chan struct{}) bool {
 func (f *Fleet) prepare(ctx context.Context) {
 	begin := sync.OnceFunc(func() { close(f.begun) })
 	for tries := 0; ; tries++ {
-		err := ErrAway
+		err := engine.ErrAway
 		if f.opts.Broker.State().Connected {
 			err = f.opts.Broker.Prepare(ctx, f.names.Layout())
 		}
 		f.mu.Lock()
 		was := f.trouble
 		f.ready, f.trouble = err == nil, ""
-		if err != nil && !errors.Is(err, ErrAway) {
+		if err != nil && !errors.Is(err, engine.ErrAway) {
 			f.trouble = err.Error()
 		}
 		said := f.trouble != "" && f.trouble != was
@@ -192,6 +193,7 @@ func (f *Fleet) nudge() {
 	wake(f.leave)
 	wake(f.decided)
 	wake(f.directed)
+	wake(f.news)
 }
 
 // Changed has the state of this machine published soon. It does not block.
@@ -206,18 +208,18 @@ func wake(c chan struct{}) {
 
 // Retain sets which hooks are in force: events come for those of scope fleet and every.
 func (f *Fleet) Retain(hooks []*hook.Hook) {
-	wanted := map[string]Spec{}
+	wanted := map[string]engine.Spec{}
 	for _, h := range hooks {
 		if h.Scope == hook.ScopeFleet {
 			name := token(h.Name)
-			wanted[name] = Spec{
+			wanted[name] = engine.Spec{
 				Stream: f.names.stream(areaWork), Name: workConsumer + name, Subject: f.names.all(areaWork, name),
 				Shared: true,
 			}
 		}
 	}
 	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeEvery }) {
-		wanted[everyKey] = Spec{
+		wanted[everyKey] = engine.Spec{
 			Stream: f.names.stream(areaEvery), Name: everyConsumer + f.names.Machine, Subject: f.names.all(areaEvery),
 			Serial: true, Idle: keepEvents,
 		}
@@ -264,7 +266,7 @@ func (f *Fleet) reconcile() {
 }
 
 // consume takes messages of a consumer until ctx ends, from when there are streams.
-func (f *Fleet) consume(ctx context.Context, spec Spec, handle func(context.Context, Delivery)) {
+func (f *Fleet) consume(ctx context.Context, spec engine.Spec, handle func(context.Context, engine.Delivery)) {
 	select {
 	case <-f.begun:
 		_ = f.opts.Broker.Consume(ctx, spec, handle) // it ends with ctx
@@ -275,7 +277,7 @@ func (f *Fleet) consume(ctx context.Context, spec Spec, handle func(context.Cont
 // Status is how the machine is in the fleet.
 type Status struct {
 	Machine, Tenant string
-	State           State
+	State           engine.State
 	Trouble         string // why the streams are not there; "" = they are, or it is not known
 	Outbox          store.OutboxLoad
 	Decisions       int       // that are not published yet

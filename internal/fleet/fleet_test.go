@@ -15,6 +15,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hook"
@@ -36,17 +37,17 @@ type machine struct {
 
 func join(t *testing.T, url, name string, hooks ...*hook.Hook) *machine {
 	t.Helper()
-	return joinAs(t, jetstream.Options{Servers: []string{url}, Machine: name}, fleet.Options{}, hooks...)
+	return joinAs(t, engine.Options{Servers: []string{url}, Machine: name}, fleet.Options{}, hooks...)
 }
 
 // joinAs is join with more options.
-func joinAs(t *testing.T, j jetstream.Options, o fleet.Options, hooks ...*hook.Hook) *machine {
+func joinAs(t *testing.T, j engine.Options, o fleet.Options, hooks ...*hook.Hook) *machine {
 	t.Helper()
 	m := &machine{names: fleet.Names{Tenant: "t", Machine: j.Machine}, seen: map[string]bool{}}
 	s, err := store.Open(store.Options{Path: filepath.Join(t.TempDir(), "hookd.db"), Durable: store.DurableOS})
 	hooktest.Must(t, err)
 	t.Cleanup(func() { s.Close() })
-	m.broker, err = jetstream.Connect(j)
+	m.broker, err = jetstream.Connect(j, o.Log)
 	hooktest.Must(t, err)
 	t.Cleanup(m.broker.Close)
 	o.Broker, o.Names, o.Outbox, o.Accept = m.broker, m.names, s, m.accept
@@ -196,7 +197,7 @@ func TestHostileMessages(t *testing.T) {
 	hooktest.Until(t, "the streams are there", func() bool { return evil.broker.State().Limit > 0 })
 	good := fmt.Sprintf(`{"machine":"evil","hook":"each","event_id":"%s","event":{"event":"agent:end","data":{}}}`,
 		events.NewID(time.Now()))
-	forged := []fleet.Message{
+	forged := []engine.Message{
 		{Subject: "hookd.t.evil.every", Data: []byte(strings.Replace(good, `"evil"`, `"boss"`, 1))},
 		{Subject: "hookd.t.evil.every", Data: []byte("no JSON")},
 		{Subject: "hookd.t.evil.every", Data: []byte(strings.Replace(good, "agent:end", "agent end*", 1))},

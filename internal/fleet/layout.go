@@ -1,19 +1,10 @@
 package fleet
 
-import "time"
+import (
+	"time"
 
-// Stream is one stream of a tenant. What machines rely on is set here and nowhere else;
-// the number of copies is the broker's to know.
-type Stream struct {
-	Name       string
-	Subjects   []string
-	MaxAge     time.Duration // 0 = they stay
-	MaxBytes   int64
-	MaxMessage int  // bytes of one message; 0 = what the server allows
-	PerSubject int  // newest messages that are kept of a subject; 0 = all
-	Refuse     bool // a full stream refuses new messages, else it drops the oldest
-	Objects    bool // it is a bucket of the object store
-}
+	"github.com/hookd/hookd/internal/fleet/engine"
+)
 
 // How long messages stay. What a hook waits for is longer than a holiday; what is only
 // looked at is as long as people ask for.
@@ -30,9 +21,9 @@ const gib = 1 << 30
 // Layout returns the streams of a tenant. A stream of events that is full refuses: the
 // machines keep what it refuses, and say so. A log that is full drops its oldest: each
 // machine has its own history.
-func (n Names) Layout() []Stream {
-	of := func(area string, subjects ...string) Stream {
-		return Stream{Name: n.stream(area), Subjects: subjects}
+func (n Names) Layout() []engine.Stream {
+	of := func(area string, subjects ...string) engine.Stream {
+		return engine.Stream{Name: n.stream(area), Subjects: subjects}
 	}
 	log, now := of(areaLog, n.all(areaLog, ">")), of(areaNow, n.all(areaNow, ">"))
 	log.MaxAge, log.MaxBytes, log.MaxMessage = keepLog, 2*gib, maxFact
@@ -46,11 +37,11 @@ func (n Names) Layout() []Stream {
 	dead.MaxAge, dead.MaxBytes = keepDead, gib/4
 	directive := of(areaDirective, n.directive("*"))
 	directive.MaxBytes, directive.MaxMessage, directive.PerSubject = gib/1024, maxFact, 1
-	bundles := Stream{Name: "OBJ_" + n.bundles(), Refuse: true, Objects: true, MaxBytes: gib / 4}
+	bundles := engine.Stream{Name: "OBJ_" + n.bundles(), Refuse: true, Objects: true, MaxBytes: gib / 4}
 	for _, part := range []string{"C", "M"} {
 		bundles.Subjects = append(bundles.Subjects, "$O."+n.bundles()+"."+part+".>")
 	}
-	return []Stream{log, now, work, every, answers, dead, directive, bundles}
+	return []engine.Stream{log, now, work, every, answers, dead, directive, bundles}
 }
 
 // advisories is the subject on which JetStream says that a message of an area was given

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // Where nothing else is asked for, so much of the past is looked at.
@@ -20,11 +21,11 @@ const (
 	mostAnswer  = 5000
 )
 
-// look reads the newest message of each subject of a kind, as each machine published it: one
-// that stands under another name than its own is left out.
+// look reads the newest message of each subject of a kind, as each machine published it: the
+// stream keeps no other. One that stands under another name than its own is left out.
 func look[T any](ctx context.Context, f *Fleet, machineOf func(T) string, what ...string) (list []T, err error) {
-	q := Query{Stream: f.names.stream(areaNow), Subject: f.names.all(areaNow, what...), Last: true}
-	err = f.opts.Broker.Read(ctx, q, func(m Stored) bool {
+	q := engine.Query{Stream: f.names.stream(areaNow), Subject: f.names.all(areaNow, what...)}
+	err = f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
 		machine, _, ok := f.names.sender(m.Subject, areaNow)
 		var v T
 		if ok && json.Unmarshal(m.Data, &v) == nil && machineOf(v) == machine {
@@ -76,7 +77,7 @@ func (f *Fleet) Decisions(ctx context.Context, q api.FleetQuery) (page api.Fleet
 	limit := min(cmp.Or(q.Limit, usualAnswer), mostAnswer)
 	machines, seen := api.List(q.Machine), map[string]bool{}
 	var list []api.FleetDecision
-	read := Query{Stream: f.names.stream(areaLog), After: q.After}
+	read := engine.Query{Stream: f.names.stream(areaLog), After: q.After}
 	if q.After == 0 {
 		read.Since = q.Since
 		if read.Since.IsZero() {
@@ -84,7 +85,7 @@ func (f *Fleet) Decisions(ctx context.Context, q api.FleetQuery) (page api.Fleet
 		}
 	}
 	page.Through = q.After
-	err = f.opts.Broker.Read(ctx, read, func(m Stored) bool {
+	err = f.opts.Broker.Read(ctx, read, func(m engine.Stored) bool {
 		page.Through = m.Seq
 		machine, _, ok := f.names.sender(m.Subject, areaLog)
 		var d api.FleetDecision

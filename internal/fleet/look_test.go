@@ -15,8 +15,8 @@ import (
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
-	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hooktest"
 )
 
@@ -123,7 +123,7 @@ func (l *local) answers() []string {
 func (l *local) Approvers() map[string]ed25519.PublicKey { return l.approvers }
 
 func (l *local) join(t *testing.T, url, name string) *machine {
-	return joinAs(t, jetstream.Options{Servers: []string{url}, Machine: name},
+	return joinAs(t, engine.Options{Servers: []string{url}, Machine: name},
 		fleet.Options{Machine: l, Decisions: l, Asked: l})
 }
 
@@ -255,7 +255,7 @@ func TestForgedAnswersDoNotCount(t *testing.T) {
 	}
 	elsewhere := changed(func(s *api.FleetStatement) { s.Machine = "c" })
 	text, _ := json.Marshal(elsewhere)
-	hooktest.Must(t, other.broker.Publish(t.Context(), []fleet.Message{{
+	hooktest.Must(t, other.broker.Publish(t.Context(), []engine.Message{{
 		Subject: "hookd.t.a.answer.b." + of.Ask.ID, Data: text,
 	}})[0])
 	hooktest.Until(t, "it is refused", func() bool { return status(t, asks).Refused > uint64(len(forged)) })

@@ -34,15 +34,10 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 	for _, area := range []string{areaLog, areaNow, areaWork, areaAnswer} {
 		p.Publish = append(p.Publish, n.subject(area, ">"))
 	}
-	for _, area := range []string{areaLog, areaNow} { // read with consumers that end by themselves
-		s := n.stream(area)
-		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+s, "$JS.API.CONSUMER.CREATE."+s+".>",
-			"$JS.API.CONSUMER.MSG.NEXT."+s+".*", "$JS.API.CONSUMER.INFO."+s+".*", "$JS.API.CONSUMER.DELETE."+s+".*")
+	read := []string{n.stream(areaLog), n.stream(areaNow), n.stream(areaDirective), "OBJ_" + n.bundles()}
+	for _, stream := range read {
+		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+stream, "$JS.API.DIRECT.GET."+stream)
 	}
-	directive, bundles := n.stream(areaDirective), "OBJ_"+n.bundles()
-	p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+directive, "$JS.API.DIRECT.GET."+directive+".>",
-		"$JS.API.STREAM.INFO."+bundles, "$JS.API.DIRECT.GET."+bundles+".>", "$JS.API.CONSUMER.CREATE."+bundles+".>",
-		"$JS.API.CONSUMER.INFO."+bundles+".*", "$JS.API.CONSUMER.DELETE."+bundles+".*", "$JS.FC."+bundles+".>")
 	own := func(area, consumer string) {
 		s := n.stream(area)
 		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+s, "$JS.API.CONSUMER.INFO."+s+"."+consumer,
@@ -54,6 +49,8 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 	if r == RoleWorker {
 		own(areaWork, "*")
 		own(areaDead, "*")
+		const get = "$JS.API.DIRECT.GET."
+		p.Publish = append(p.Publish, get+n.stream(areaWork), get+n.stream(areaDead))
 		p.Publish = append(p.Publish, n.subject(areaDead, ">"), "$JS.API.STREAM.MSG.DELETE."+n.stream(areaDead))
 		return p
 	}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/fleet/machinekey"
@@ -35,7 +36,7 @@ func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
 		public, err := machinekey.Public(file)
 		hooktest.Must(t, err)
 		g.keys[n.Tenant+"/"+n.Machine] = file
-		list = append(list, n.User(role, jetstream.Inbox(n.Machine), public))
+		list = append(list, n.User(role, engine.Inbox(n.Machine), public))
 	}
 	conf := filepath.Join(dir, "nats.conf")
 	text := fmt.Sprintf("jetstream: {store_dir: %q}\naccounts: { hookd: {\n  jetstream: enabled\n  users: [\n  %s\n  ]\n} }\n",
@@ -49,8 +50,8 @@ func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
 	return g
 }
 
-func (g guarded) options(tenant, machine string) jetstream.Options {
-	return jetstream.Options{Servers: []string{g.url}, Machine: machine, Creds: g.keys[tenant+"/"+machine]}
+func (g guarded) options(tenant, machine string) engine.Options {
+	return engine.Options{Servers: []string{g.url}, Machine: machine, Creds: g.keys[tenant+"/"+machine]}
 }
 
 // refused returns why the server does not let the laptop publish or subscribe; "" = it does.
@@ -82,7 +83,7 @@ func TestStolenLaptop(t *testing.T) {
 		{Tenant: "t", Machine: "builder"}: fleet.RoleWorker, {Tenant: "other", Machine: "ops2"}: fleet.RoleOperator,
 	})
 	for tenant, name := range map[string]string{"t": "ops", "other": "ops2"} {
-		b, err := jetstream.Connect(g.options(tenant, name))
+		b, err := jetstream.Connect(g.options(tenant, name), nil)
 		hooktest.Must(t, err)
 		defer b.Close()
 		layout := fleet.Names{Tenant: tenant, Machine: name}.Layout()
@@ -91,8 +92,7 @@ func TestStolenLaptop(t *testing.T) {
 	l := &local{}
 	said, lines := observer.New(zap.InfoLevel)
 	options := g.options("t", "laptop")
-	options.Log = zap.New(said)
-	laptop := joinAs(t, options, fleet.Options{Machine: l, Decisions: l, Asked: l}, once, each)
+	laptop := joinAs(t, options, fleet.Options{Log: zap.New(said), Machine: l, Decisions: l, Asked: l}, once, each)
 	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, once, each)
 	laptop.emit(t, once, 0, 3)
 	laptop.emit(t, each, 3, 3)

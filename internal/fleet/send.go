@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/store"
 )
@@ -40,7 +41,7 @@ func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope ho
 	}
 	if size := len(e.Data) + passing; size > limit {
 		return fmt.Errorf("%w: its data has %d bytes, and they take %d: raise max_payload of the servers",
-			ErrTooLarge, len(e.Data), limit-passing)
+			engine.ErrTooLarge, len(e.Data), limit-passing)
 	}
 	p := passed{
 		Machine: f.names.Machine, Hook: name, EventID: e.EventID, Time: e.Time, Depth: e.Depth, Event: e.Envelope,
@@ -92,7 +93,7 @@ func (f *Fleet) move(
 			}
 			continue
 		}
-		if !errors.Is(err, ErrAway) && tries == 0 && ctx.Err() == nil {
+		if !errors.Is(err, engine.ErrAway) && tries == 0 && ctx.Err() == nil {
 			f.log.Warn(waits, zap.Error(err))
 		}
 		var early <-chan struct{}
@@ -109,23 +110,23 @@ func (f *Fleet) move(
 // sendBatch sends the first messages that wait, and returns how many the servers have.
 func (f *Fleet) sendBatch(ctx context.Context) (n int, err error) {
 	if !f.opts.Broker.State().Connected {
-		return 0, ErrAway
+		return 0, engine.ErrAway
 	}
 	waiting, err := f.opts.Outbox.Outgoing(ctx, sendBatch, sendBytes)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
 	waiting = inOrder(waiting)
-	list := make([]Message, len(waiting))
+	list := make([]engine.Message, len(waiting))
 	for i, m := range waiting {
-		list[i] = Message{Subject: m.Subject, ID: m.ID, Data: m.Body}
+		list[i] = engine.Message{Subject: m.Subject, ID: m.ID, Data: m.Body}
 	}
 	var gone []uint64
 	for i, failed := range f.opts.Broker.Publish(ctx, list) {
 		switch {
 		case failed == nil:
 			gone = append(gone, waiting[i].N)
-		case errors.Is(failed, ErrTooLarge):
+		case errors.Is(failed, engine.ErrTooLarge):
 			f.log.Warn("an event is larger than the servers take and was set aside",
 				zap.String("message", waiting[i].ID), zap.Int("bytes", len(waiting[i].Body)), zap.Error(failed))
 			if err := f.opts.Outbox.RefuseOutgoing(ctx, waiting[i].N, failed.Error()); err != nil {
@@ -163,7 +164,7 @@ func inOrder(list []store.Outgoing) []store.Outgoing {
 
 // read reads an event that another machine has passed on, and checks that it is what its
 // subject says.
-func (f *Fleet) read(d Delivery, area string) (p passed, err error) {
+func (f *Fleet) read(d engine.Delivery, area string) (p passed, err error) {
 	machine, rest, ok := f.names.sender(d.Subject, area)
 	if !ok {
 		return p, fmt.Errorf("it stands under %s", d.Subject)

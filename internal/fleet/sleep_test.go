@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/store"
 )
@@ -57,7 +58,7 @@ func (s *memory) OutboxLoad(context.Context) (l store.OutboxLoad, err error) {
 
 // sleeper is a broker whose servers may be away.
 type sleeper struct {
-	fleet.Broker
+	engine.Broker
 	changed chan struct{}
 	enough  int
 	has     chan struct{} // closed when the servers have so many messages
@@ -69,17 +70,17 @@ type sleeper struct {
 	stored []string
 }
 
-func (s *sleeper) State() fleet.State {
+func (s *sleeper) State() engine.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fleet.State{Connected: !s.away}
+	return engine.State{Connected: !s.away}
 }
 
 func (s *sleeper) Changed() <-chan struct{} { return s.changed }
 
-func (s *sleeper) Prepare(context.Context, []fleet.Stream) error { return nil }
+func (s *sleeper) Prepare(context.Context, []engine.Stream) error { return nil }
 
-func (s *sleeper) Publish(_ context.Context, list []fleet.Message) []error {
+func (s *sleeper) Publish(_ context.Context, list []engine.Message) []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	errs := make([]error, len(list))
@@ -88,7 +89,7 @@ func (s *sleeper) Publish(_ context.Context, list []fleet.Message) []error {
 		s.calls++
 	}
 	for i, m := range list {
-		if errs[i] = fleet.ErrAway; !s.away {
+		if errs[i] = engine.ErrAway; !s.away {
 			errs[i] = nil
 			if s.stored = append(s.stored, m.ID); len(s.stored) == s.enough {
 				close(s.has)

@@ -7,15 +7,16 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // take returns what is done with each message of a consumer.
-func (f *Fleet) take(spec Spec) func(context.Context, Delivery) {
+func (f *Fleet) take(spec engine.Spec) func(context.Context, engine.Delivery) {
 	area := areaWork
 	if spec.Serial {
 		area = areaEvery
 	}
-	return func(ctx context.Context, d Delivery) {
+	return func(ctx context.Context, d engine.Delivery) {
 		p, err := f.read(d, area)
 		switch {
 		case err != nil:
@@ -39,7 +40,7 @@ const senderPrefix = "fleet:"
 
 // accept gives an event to this machine. What it refuses for now it is offered again: in
 // place where the order counts, else another machine may be faster.
-func (f *Fleet) accept(ctx context.Context, d Delivery, p passed, area string) {
+func (f *Fleet) accept(ctx context.Context, d engine.Delivery, p passed, area string) {
 	for tries := 0; ; tries++ {
 		duplicate, bad := f.opts.Accept(p.brought())
 		switch {
@@ -83,7 +84,7 @@ func (p passed) brought() events.Envelope {
 	return env
 }
 
-func (f *Fleet) took(d Delivery) {
+func (f *Fleet) took(d engine.Delivery) {
 	if err := d.Took(); err != nil {
 		f.log.Debug("a message of the fleet will come again: its servers do not know that it was taken", zap.Error(err))
 	}

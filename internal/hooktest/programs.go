@@ -32,6 +32,12 @@ func Programs(t testing.TB) string {
 	return dir
 }
 
+// ProgramsInPath has the programs that Programs returns in PATH until the test ends.
+func ProgramsInPath(t *testing.T) {
+	t.Helper()
+	t.Setenv("PATH", Programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
 // RemovePrograms removes what Programs has built.
 func RemovePrograms() {
 	if built != "" {

@@ -2,7 +2,11 @@ package server
 
 import (
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
@@ -57,3 +61,57 @@ func (s *Server) postRetryFleetDead(w http.ResponseWriter, r *http.Request) {
 func (s *Server) deleteFleetDead(w http.ResponseWriter, r *http.Request) {
 	deadLetter(w, r, s.opt.Fleet.DropFleetDead)
 }
+
+// postFleetLink turns a request around: what the peer sends are its answers, and hookd asks in
+// the body of its own. The answer begins when hookd takes the connection.
+func (s *Server) postFleetLink(w http.ResponseWriter, r *http.Request) {
+	rc := http.NewResponseController(w)
+	rc.EnableFullDuplex() // HTTP/1 always has it
+	l := &turned{ResponseWriter: w, rc: rc, body: r.Body}
+	bad := s.opt.Fleet.FleetLink(r.Context(), peerOf(r), l)
+	if bad != nil && !l.begun {
+		refuse(w, bad)
+	}
+}
+
+// turned is a connection of a request whose ends are exchanged.
+type turned struct {
+	http.ResponseWriter
+	rc   *http.ResponseController
+	body io.ReadCloser
+
+	mu     sync.Mutex // guards what is below; a writer is not there when Close has returned
+	begun  bool
+	closed bool
+}
+
+func (t *turned) Read(p []byte) (int, error) { return t.body.Read(p) }
+
+func (t *turned) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return 0, net.ErrClosed
+	}
+	t.begun = true
+	n, err := t.ResponseWriter.Write(p)
+	if err == nil {
+		err = t.rc.Flush()
+	}
+	return n, err
+}
+
+// Close has Read end.
+func (t *turned) Close() error {
+	t.rc.SetWriteDeadline(time.Now())
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	return t.rc.SetReadDeadline(time.Now())
+}
+
+func (t *turned) LocalAddr() net.Addr                 { return &net.UnixAddr{Net: "unix"} }
+func (t *turned) RemoteAddr() net.Addr                { return &net.UnixAddr{Net: "unix"} }
+func (t *turned) SetDeadline(at time.Time) error      { return t.rc.SetReadDeadline(at) }
+func (t *turned) SetReadDeadline(at time.Time) error  { return t.rc.SetReadDeadline(at) }
+func (t *turned) SetWriteDeadline(at time.Time) error { return t.rc.SetWriteDeadline(at) }

@@ -3,13 +3,17 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooktest"
 )
 
 func (d *daemon) Fleet(context.Context) (api.Fleet, *events.Error) {
@@ -89,5 +93,42 @@ func TestAnswerOfAnApproverIsPassedOn(t *testing.T) {
 		if resp.StatusCode != status || !strings.Contains(body, `"error"`) {
 			t.Errorf("%s: %d %s, want %d", given, resp.StatusCode, body, status)
 		}
+	}
+}
+
+// FleetLink asks a word, and is given it.
+func (d *daemon) FleetLink(_ context.Context, from Peer, link net.Conn) *events.Error {
+	if from.PID != d.linked {
+		return &events.Error{Code: events.CodeForbidden, Message: "another process"}
+	}
+	defer link.Close()
+	_, _ = link.Write([]byte("word?"))
+	d.heard, _ = io.ReadAll(io.LimitReader(link, 4))
+	return nil
+}
+
+// A request is a connection on which hookd asks, or it is refused.
+func TestFleetLink(t *testing.T) {
+	f := start(t, nil)
+	if resp, body := f.do("POST", api.PathFleetLink, ""); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("another process: %d %s", resp.StatusCode, body)
+	}
+	f.linked = os.Getpid()
+	out, in := io.Pipe()
+	defer in.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://hookd"+api.PathFleetLink, out)
+	hooktest.Must(t, err)
+	resp, err := f.web().Do(r)
+	hooktest.Must(t, err)
+	defer resp.Body.Close()
+	asked := make([]byte, 5)
+	if _, err := io.ReadFull(resp.Body, asked); err != nil || string(asked) != "word?" {
+		t.Errorf("asked %q, %v", asked, err)
+	}
+	_, err = in.Write([]byte("that"))
+	hooktest.Must(t, err)
+	_, _ = io.Copy(io.Discard, resp.Body) // it is cut off
+	if string(f.heard) != "that" {
+		t.Errorf("heard %q", f.heard)
 	}
 }

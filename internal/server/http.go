@@ -146,6 +146,7 @@ func (s *Server) routes() []route {
 		{"GET", api.PathFleetDead + "/{id}", ownerOnly, looks, s.getFleetDeadLetter, ""},
 		{"POST", api.PathFleetDead + "/{id}/retry", ownerOnly, acts, s.postRetryFleetDead, ""},
 		{"DELETE", api.PathFleetDead + "/{id}", ownerOnly, weakens, s.deleteFleetDead, ""},
+		{"POST", api.PathFleetLink, ownerOnly, acts, s.postFleetLink, ""},
 		{"POST", api.PathWeaken, ownerOnly, weakens, s.postWeaken, "what"},
 		{"GET", api.PathHealthz, everyUser, looks, s.getHealthz, ""},
 		{"GET", api.PathReadyz, ownerOnly, looks, s.getReadyz, ""},

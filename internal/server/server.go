@@ -155,6 +155,9 @@ type Fleet interface {
 	FleetDeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
 	RetryFleetDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
 	DropFleetDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
+	// FleetLink asks what hookd-fleet answers, on a connection that it owns, until that ends. It
+	// refuses all processes but the hookd-fleet of this daemon.
+	FleetLink(ctx context.Context, from Peer, link net.Conn) *events.Error
 }
 
 // State answers how the daemon is, and reloads it. Ready returns why it is not

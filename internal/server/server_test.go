@@ -51,6 +51,8 @@ type daemon struct {
 	query    atomic.Pointer[api.RunQuery]
 	tested   atomic.Pointer[api.Test]
 	passed   atomic.Pointer[api.FleetAnswer]
+	linked   int    // process that FleetLink takes
+	heard    []byte // by FleetLink
 }
 
 func newDaemon() *daemon {

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hooktest"
@@ -273,7 +274,7 @@ func rollOut(t *testing.T, url, file string, names fleet.Names) {
 	hooktest.Must(t, err)
 	read, err := policy.Peek(text)
 	hooktest.Must(t, err)
-	b, err := jetstream.Connect(jetstream.Options{Servers: []string{url}, Machine: names.Machine})
+	b, err := jetstream.Connect(engine.Options{Servers: []string{url}, Machine: names.Machine}, nil)
 	hooktest.Must(t, err)
 	defer b.Close()
 	hooktest.Until(t, "the operator is connected", func() bool { return b.State().Connected })
@@ -293,6 +294,7 @@ func rollOut(t *testing.T, url, file string, names fleet.Names) {
 // by its search, and says which machine is which.
 func TestThePageShowsTheFleet(t *testing.T) {
 	browser(t)
+	hooktest.ProgramsInPath(t)
 	server := fleettest.Start(t, nil)
 	names := fleet.Names{Tenant: "default", Machine: "ops"}
 	file := filepath.Join(t.TempDir(), "key")

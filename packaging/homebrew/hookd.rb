@@ -10,7 +10,7 @@ class Hookd < Formula
 
   def install
     ENV["CGO_ENABLED"] = "0"
-    %w[hookd hookd-bridge].each do |name|
+    %w[hookd hookd-bridge hookd-fleet].each do |name|
       system "go", "build", "-trimpath", *std_go_args(ldflags: "-s -w -X main.version=#{version}", output: bin/name), "./cmd/#{name}"
     end
     generate_completions_from_executable(bin/"hookd", "completion", shells: [:bash, :zsh, :fish])

@@ -29,6 +29,7 @@ import (
 var (
 	programs = []string{
 		"github.com/hookd/hookd/cmd/hookd", "github.com/hookd/hookd/cmd/hookd-bridge",
+		"github.com/hookd/hookd/cmd/hookd-fleet",
 		"github.com/hookd/hookd/cmd/hookd-fleet-server",
 	}
 	systems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
@@ -128,8 +129,8 @@ func (m module) notices() ([]string, error) {
 	return slices.Sorted(maps.Keys(files)), nil
 }
 
-const preface = `The programs hookd, hookd-bridge and hookd-fleet-server are made of hookd's own code, whose
-licence is in LICENSE, and of the modules below, under the licences below each.
+const preface = `The programs hookd, hookd-bridge, hookd-fleet and hookd-fleet-server are made
+of hookd's own code, whose licence is in LICENSE, and of the modules below, under the licences below each.
 ` + "`make notices`" + ` writes this file.
 `
 

@@ -1,9 +1,9 @@
 // Package jetstream is the engine beneath a fleet: streams and consumers of a NATS
-// server, by its client library. It fits fleet.Broker.
+// server, by its client library. It fits engine.Broker.
 //
 // It promises: the connection is made again for as long as it takes, with pauses that
 // grow to a minute; nothing waits in its memory meanwhile, a call fails at once with
-// fleet.ErrAway. A message counts as stored when the server has said so. Calls end soon
+// engine.ErrAway. A message counts as stored when the server has said so. Calls end soon
 // after their context.
 //
 // It knows no hook, event or decision.
@@ -28,19 +28,10 @@ import (
 	js "github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/internal/fleet/machinekey"
 	"github.com/hookd/hookd/internal/readfile"
 )
-
-// Options of a Broker. Servers and Machine are required.
-type Options struct {
-	Servers []string
-	Creds   string // file of an nkey seed, or a .creds file; "" = none
-	CA      string // file of certificates; "" = those of the system
-	Machine string // names the connection and its inbox
-	Tries   int    // after which a message is a dead letter; 0 = 50
-	Log     *zap.Logger
-}
 
 // Broker is a connection to the servers. It is safe for concurrent use.
 type Broker struct {
@@ -48,15 +39,16 @@ type Broker struct {
 	js      js.JetStream
 	log     *zap.Logger
 	tries   int
-	changed chan struct{}
+	changed chan struct{} // see Changed
+	told    chan struct{} // see Told
 
 	mu      sync.Mutex // guards what is below
-	state   fleet.State
+	state   engine.State
 	trouble map[string]string // consumers that could not begin, and why
 	left    map[string]bool   // shared consumers by stream.name; true = the servers do not give it to this machine
 }
 
-var _ fleet.Broker = (*Broker)(nil)
+var _ engine.Broker = (*Broker)(nil)
 
 // How long the client waits.
 const (
@@ -67,18 +59,20 @@ const (
 	pingEvery  = 15 * time.Second // two without an answer end a connection
 )
 
-// Connect begins to connect. It fails for bad options alone: servers may be away.
-func Connect(o Options) (*Broker, error) {
-	if o.Log == nil {
-		o.Log = zap.NewNop()
+// Connect begins to connect. It fails for bad options alone: servers may be away. A nil log is
+// none.
+func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
+	if log == nil {
+		log = zap.NewNop()
 	}
 	b := &Broker{
-		log: o.Log.Named("fleet"), tries: cmp.Or(o.Tries, maxTries), changed: make(chan struct{}, 1),
+		log: log.Named("fleet"), tries: cmp.Or(o.Tries, maxTries),
+		changed: make(chan struct{}, 1), told: make(chan struct{}, 1),
 		trouble: map[string]string{}, left: map[string]bool{},
 	}
 	b.state.Since = time.Now()
 	opts := []nats.Option{
-		nats.Name("hookd " + o.Machine), nats.CustomInboxPrefix(Inbox(o.Machine)),
+		nats.Name("hookd " + o.Machine), nats.CustomInboxPrefix(engine.Inbox(o.Machine)),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.CustomReconnectDelay(pause), nats.Timeout(dialTime),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
@@ -87,6 +81,11 @@ func Connect(o Options) (*Broker, error) {
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.away(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.refused(err) }),
 		nats.IgnoreDiscoveredServers(),
+	}
+	if o.MakeKey {
+		if err := machinekey.Make(o.Creds); err != nil {
+			return nil, fmt.Errorf("make the key of the fleet: %w", err)
+		}
 	}
 	opts, err := secure(opts, o)
 	if err != nil {
@@ -102,12 +101,8 @@ func Connect(o Options) (*Broker, error) {
 	return b, nil
 }
 
-// Inbox is the prefix of the subjects on which a machine gets its answers: its own, so
-// that no other machine can read them.
-func Inbox(machine string) string { return "_INBOX." + machine }
-
 // secure adds who the machine is, and whom it trusts.
-func secure(opts []nats.Option, o Options) ([]nats.Option, error) {
+func secure(opts []nats.Option, o engine.Options) ([]nats.Option, error) {
 	if o.Creds != "" {
 		text, err := readfile.Read(o.Creds, 64<<10)
 		if err != nil {
@@ -149,8 +144,9 @@ func (b *Broker) Close() { b.nc.Close() }
 
 func (b *Broker) connected(nc *nats.Conn) {
 	b.mu.Lock()
-	b.state = fleet.State{Connected: true, Server: nc.ConnectedAddr(), Since: time.Now(), Limit: int(nc.MaxPayload())}
+	b.state = engine.State{Connected: true, Server: nc.ConnectedAddr(), Since: time.Now(), Limit: int(nc.MaxPayload())}
 	b.mu.Unlock()
+	b.tell()
 	b.log.Info("connected to the fleet", zap.String("server", nc.ConnectedAddr()))
 	select {
 	case b.changed <- struct{}{}:
@@ -160,6 +156,7 @@ func (b *Broker) connected(nc *nats.Conn) {
 
 // away notes that no server answers. The log says it once.
 func (b *Broker) away(err error) {
+	defer b.tell()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.state.Connected {
@@ -189,6 +186,7 @@ func (b *Broker) refused(err error) {
 			return
 		}
 	}
+	defer b.tell()
 	first := b.state.Err != err.Error()
 	b.state.Err = err.Error()
 	b.mu.Unlock()
@@ -199,8 +197,9 @@ func (b *Broker) refused(err error) {
 
 // noteConsumer notes why a consumer could not begin; nil = it has. The log says it when it
 // changes.
-func (b *Broker) noteConsumer(c fleet.Spec, err error) {
+func (b *Broker) noteConsumer(c engine.Spec, err error) {
 	name := c.Stream + " " + c.Name
+	defer b.tell()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {
@@ -217,8 +216,8 @@ func (b *Broker) noteConsumer(c fleet.Spec, err error) {
 	b.trouble[name] = err.Error()
 }
 
-// State fits fleet.Publisher.
-func (b *Broker) State() fleet.State {
+// State fits engine.Publisher.
+func (b *Broker) State() engine.State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state
@@ -230,12 +229,22 @@ func (b *Broker) State() fleet.State {
 	return s
 }
 
-// Changed fits fleet.Reader.
+// Told fits link.Engine.
+func (b *Broker) Told() <-chan struct{} { return b.told }
+
+func (b *Broker) tell() {
+	select {
+	case b.told <- struct{}{}:
+	default:
+	}
+}
+
+// Changed fits engine.Reader.
 func (b *Broker) Changed() <-chan struct{} { return b.changed }
 
 // why returns the error of a call in the words of this package.
 func (b *Broker) why(err error) error {
-	if err == nil || errors.Is(err, fleet.ErrAway) {
+	if err == nil || errors.Is(err, engine.ErrAway) {
 		return err
 	}
 	b.mu.Lock()
@@ -243,22 +252,22 @@ func (b *Broker) why(err error) error {
 	b.mu.Unlock()
 	switch {
 	case !state.Connected || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrReconnectBufExceeded):
-		return fmt.Errorf("%w: %w", fleet.ErrAway, err)
+		return fmt.Errorf("%w: %w", engine.ErrAway, err)
 	case errors.Is(err, nats.ErrMaxPayload):
-		return fmt.Errorf("%w: %w", fleet.ErrTooLarge, err)
+		return fmt.Errorf("%w: %w", engine.ErrTooLarge, err)
 	case state.Err != "" && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)):
 		return fmt.Errorf("%w; the server says: %s", err, state.Err)
 	}
 	return err
 }
 
-// Publish fits fleet.Publisher. All messages are on their way before the first answer is
+// Publish fits engine.Publisher. All messages are on their way before the first answer is
 // waited for.
-func (b *Broker) Publish(ctx context.Context, list []fleet.Message) []error {
+func (b *Broker) Publish(ctx context.Context, list []engine.Message) []error {
 	errs := make([]error, len(list))
 	if !b.State().Connected {
 		for i := range errs {
-			errs[i] = fleet.ErrAway
+			errs[i] = engine.ErrAway
 		}
 		return errs
 	}
@@ -291,7 +300,7 @@ func (b *Broker) Publish(ctx context.Context, list []fleet.Message) []error {
 func tooLarge(err error) error {
 	var api *js.APIError
 	if errors.As(err, &api) && api.ErrorCode == errMessageSize {
-		return fmt.Errorf("%w: %w", fleet.ErrTooLarge, err)
+		return fmt.Errorf("%w: %w", engine.ErrTooLarge, err)
 	}
 	return err
 }
@@ -299,85 +308,14 @@ func tooLarge(err error) error {
 // errMessageSize is the server's JSStreamMessageExceedsMaximumErr.
 const errMessageSize = 10054
 
-// Read fits fleet.Reader.
-func (b *Broker) Read(ctx context.Context, q fleet.Query, each func(fleet.Stored) bool) error {
-	if err := b.read(ctx, q, each); err != nil {
-		return fmt.Errorf("read %s: %w", q.Stream, b.why(err))
-	}
-	return nil
-}
-
-// readPage is how many messages are asked for at once.
-const readPage = 512
-
-func (b *Broker) read(ctx context.Context, q fleet.Query, each func(fleet.Stored) bool) error {
-	if !b.State().Connected {
-		return fleet.ErrAway
-	}
-	cfg := js.ConsumerConfig{
-		AckPolicy: js.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: time.Minute,
-		DeliverPolicy: js.DeliverAllPolicy,
-	}
-	if q.Subject != "" {
-		cfg.FilterSubject = q.Subject
-	}
-	switch {
-	case q.Last:
-		cfg.DeliverPolicy = js.DeliverLastPerSubjectPolicy
-	case q.After > 0:
-		cfg.DeliverPolicy, cfg.OptStartSeq = js.DeliverByStartSequencePolicy, q.After+1
-	case !q.Since.IsZero():
-		cfg.DeliverPolicy, cfg.OptStartTime = js.DeliverByStartTimePolicy, &q.Since
-	}
-	consumer, err := b.js.CreateConsumer(ctx, q.Stream, cfg)
-	if err != nil {
-		return err
-	}
-	defer b.forget(q.Stream, consumer.CachedInfo().Name)
-	for left := consumer.CachedInfo().NumPending; left > 0; {
-		batch, err := consumer.Fetch(int(min(left, readPage)), js.FetchMaxWait(callTime))
-		if err != nil {
-			return err
-		}
-		n := 0
-		for m := range batch.Messages() {
-			meta, err := m.Metadata()
-			if err != nil {
-				return err
-			}
-			n, left = n+1, meta.NumPending
-			if !each(stored(m, meta)) {
-				return nil
-			}
-		}
-		if err := batch.Error(); err != nil {
-			return err
-		}
-		if n == 0 {
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// forget ends a consumer that was made for one reading; the server forgets it within a
-// minute where that is not allowed.
-func (b *Broker) forget(stream, name string) {
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), callTime)
-		defer cancel()
-		_ = b.js.DeleteConsumer(ctx, stream, name)
-	}()
-}
-
-func stored(m js.Msg, meta *js.MsgMetadata) fleet.Stored {
-	return fleet.Stored{
-		Message: fleet.Message{Subject: m.Subject(), ID: m.Headers().Get(js.MsgIDHeader), Data: m.Data()},
+func stored(m js.Msg, meta *js.MsgMetadata) engine.Stored {
+	return engine.Stored{
+		Message: engine.Message{Subject: m.Subject(), ID: m.Headers().Get(js.MsgIDHeader), Data: m.Data()},
 		Seq:     meta.Sequence.Stream, Time: meta.Timestamp,
 	}
 }
 
-// Count fits fleet.Keeper.
+// Count fits engine.Keeper.
 func (b *Broker) Count(ctx context.Context, stream, subject string) (n int, err error) {
 	found, err := b.js.Stream(ctx, stream)
 	if err != nil {
@@ -393,7 +331,7 @@ func (b *Broker) Count(ctx context.Context, stream, subject string) (n int, err 
 	return n, nil
 }
 
-// Drop fits fleet.Keeper.
+// Drop fits engine.Keeper.
 func (b *Broker) Drop(ctx context.Context, stream string, seq uint64) error {
 	found, err := b.js.Stream(ctx, stream)
 	if err == nil {
@@ -408,7 +346,7 @@ func (b *Broker) Drop(ctx context.Context, stream string, seq uint64) error {
 	return nil
 }
 
-// Waiting fits fleet.Reader.
+// Waiting fits engine.Reader.
 func (b *Broker) Waiting(ctx context.Context, stream, consumer string) (int, error) {
 	found, err := b.js.Consumer(ctx, stream, consumer)
 	if errors.Is(err, js.ErrConsumerNotFound) {

@@ -9,7 +9,7 @@ import (
 
 	js "github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // How the server treats messages.
@@ -23,9 +23,9 @@ const (
 	windows = 16 * window
 )
 
-// Prepare fits fleet.Publisher. A stream that is there is left as it is, except its
+// Prepare fits engine.Publisher. A stream that is there is left as it is, except its
 // subjects: its sizes are for the people who run the servers to change.
-func (b *Broker) Prepare(ctx context.Context, streams []fleet.Stream) error {
+func (b *Broker) Prepare(ctx context.Context, streams []engine.Stream) error {
 	for _, s := range streams {
 		if err := b.prepare(ctx, s); err != nil {
 			return fmt.Errorf("stream %s: %w", s.Name, b.why(err))
@@ -34,7 +34,7 @@ func (b *Broker) Prepare(ctx context.Context, streams []fleet.Stream) error {
 	return nil
 }
 
-func (b *Broker) prepare(ctx context.Context, s fleet.Stream) error {
+func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	found, err := b.js.Stream(ctx, s.Name)
 	if err == nil {
 		cfg := found.CachedInfo().Config
@@ -55,7 +55,7 @@ func (b *Broker) prepare(ctx context.Context, s fleet.Stream) error {
 	return err
 }
 
-func (b *Broker) config(s fleet.Stream) js.StreamConfig {
+func (b *Broker) config(s engine.Stream) js.StreamConfig {
 	cfg := js.StreamConfig{
 		Name: s.Name, Subjects: s.Subjects, Retention: js.LimitsPolicy, Storage: js.FileStorage,
 		MaxAge: s.MaxAge, MaxBytes: s.MaxBytes, MaxMsgSize: -1, MaxMsgsPerSubject: -1,
@@ -79,9 +79,9 @@ func (b *Broker) config(s fleet.Stream) js.StreamConfig {
 	return cfg
 }
 
-// Consume fits fleet.Consumer. It makes the consumer, and makes it again should it be
+// Consume fits engine.Consumer. It makes the consumer, and makes it again should it be
 // gone, until ctx ends.
-func (b *Broker) Consume(ctx context.Context, c fleet.Spec, handle func(context.Context, fleet.Delivery)) error {
+func (b *Broker) Consume(ctx context.Context, c engine.Spec, handle func(context.Context, engine.Delivery)) error {
 	b.share(c)
 	for tries := 0; ctx.Err() == nil; tries++ {
 		if tries > 0 {
@@ -106,7 +106,7 @@ func (b *Broker) Consume(ctx context.Context, c fleet.Spec, handle func(context.
 }
 
 // share notes that a consumer may be one of other machines alone.
-func (b *Broker) share(c fleet.Spec) {
+func (b *Broker) share(c engine.Spec) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c.Shared {
@@ -115,7 +115,7 @@ func (b *Broker) share(c fleet.Spec) {
 }
 
 // isLeft is whether the servers do not give a consumer to this machine, as far as is known.
-func (b *Broker) isLeft(c fleet.Spec) bool {
+func (b *Broker) isLeft(c engine.Spec) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.left[c.Stream+"."+c.Name]
@@ -123,14 +123,14 @@ func (b *Broker) isLeft(c fleet.Spec) bool {
 
 // pauseFor is how long Consume waits before it tries a consumer again. One that is left to other
 // machines is asked for each minute: the machine may become a worker.
-func (b *Broker) pauseFor(c fleet.Spec, tries int) time.Duration {
+func (b *Broker) pauseFor(c engine.Spec, tries int) time.Duration {
 	if b.isLeft(c) {
 		return mostPause
 	}
 	return pause(min(tries-1, 4))
 }
 
-func (b *Broker) consumer(ctx context.Context, c fleet.Spec) (js.Consumer, error) {
+func (b *Broker) consumer(ctx context.Context, c engine.Spec) (js.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	cfg := js.ConsumerConfig{
@@ -157,8 +157,8 @@ func (b *Broker) consumer(ctx context.Context, c fleet.Spec) (js.Consumer, error
 // consume returns how many messages it handled, when the consumer ends or ctx does.
 func (b *Broker) consume(
 	ctx context.Context,
-	c fleet.Spec,
-	handle func(context.Context, fleet.Delivery),
+	c engine.Spec,
+	handle func(context.Context, engine.Delivery),
 ) (took int, err error) {
 	consumer, err := b.consumer(ctx, c)
 	if err != nil {
@@ -196,7 +196,7 @@ func (b *Broker) consume(
 		places <- struct{}{}
 		go func() {
 			defer func() { <-places }()
-			handle(ctx, fleet.Delivery{
+			handle(ctx, engine.Delivery{
 				Stored: stored(m, meta), Try: int(meta.NumDelivered),
 				Took:  func() error { return b.took(m) },
 				Later: func(d time.Duration) error { return m.NakWithDelay(d) },

@@ -1,4 +1,6 @@
-package fleet
+// Package engine says what holds the messages of a fleet: streams of servers, which package
+// jetstream speaks to, and package link from another process. It has no code but its errors.
+package engine
 
 import (
 	"context"
@@ -6,8 +8,7 @@ import (
 	"time"
 )
 
-// Broker is the engine that holds the streams of a fleet: JetStream, see package
-// jetstream. All calls end soon after their context, whatever hangs.
+// Broker holds the streams of a fleet. All calls end soon after their context, whatever hangs.
 type Broker interface {
 	Publisher
 	Reader
@@ -33,8 +34,6 @@ type Reader interface {
 	// Read calls each with messages of a stream in their order, until it returns false or
 	// there is no more now.
 	Read(ctx context.Context, q Query, each func(Stored) bool) error
-	// Waiting returns how many messages a consumer has before it; 0 for one that is not there.
-	Waiting(ctx context.Context, stream, consumer string) (int, error)
 	// Changed has a token when the servers answer again after they did not.
 	Changed() <-chan struct{}
 }
@@ -74,7 +73,6 @@ type Query struct {
 	Subject string    // pattern; "" = all
 	After   uint64    // messages with greater numbers; 0 = see Since
 	Since   time.Time // messages that are not older; zero = from the first
-	Last    bool      // only the newest message of each subject
 }
 
 // Spec names a consumer, which machines share that give the same name.
@@ -109,3 +107,58 @@ var ErrTooLarge = errors.New("the message is larger than the servers take")
 
 // ErrAway is the error of a call while no server answers.
 var ErrAway = errors.New("no server of the fleet answers")
+
+// Stream is one stream of a tenant. What machines rely on is set here and nowhere else;
+// the number of copies is the broker's to know.
+type Stream struct {
+	Name       string
+	Subjects   []string
+	MaxAge     time.Duration // 0 = they stay
+	MaxBytes   int64
+	MaxMessage int  // bytes of one message; 0 = what the server allows
+	PerSubject int  // newest messages that are kept of a subject; 0 = all
+	Refuse     bool // a full stream refuses new messages, else it drops the oldest
+	Objects    bool // it is a bucket of the object store
+}
+
+// Board holds what is published for all machines.
+type Board interface {
+	// Listen calls heard after each announcement on a subject, until ctx ends. It may miss some.
+	Listen(ctx context.Context, subject string, heard func()) error
+	// Object returns an object of a bucket; ErrNoObject if there is none, ErrTooLarge if it
+	// has more than limit bytes.
+	Object(ctx context.Context, bucket, name string, limit int64) ([]byte, error)
+}
+
+// Press publishes for all machines: with the key of an operator.
+type Press interface {
+	Board
+	// Replace stores a message unless the subject has another newest one than that with the
+	// number seq, 0 = none: then it fails with ErrReplaced.
+	Replace(ctx context.Context, m Message, seq uint64) error
+	// PutObject stores an object under a name that has none.
+	PutObject(ctx context.Context, bucket, name string, data []byte) error
+	// Announce has those who listen on a subject hear it now. Nothing is stored.
+	Announce(subject string) error
+}
+
+var (
+	// ErrNoObject is the error of an object that is not there.
+	ErrNoObject = errors.New("the fleet does not have it")
+	// ErrReplaced is the error of a message that was to replace another than the newest.
+	ErrReplaced = errors.New("another operator was first")
+)
+
+// Options say how a Broker is reached.
+type Options struct {
+	Servers []string // addresses of one cluster; required
+	Creds   string   // file of an nkey seed, or a .creds file; "" = none
+	CA      string   // file of certificates; "" = those of the system
+	Machine string   // names the connection and its inbox; required
+	MakeKey bool     // Creds is made if it is not there
+	Tries   int      // after which a message is a dead letter; 0 = 50
+}
+
+// Inbox is the prefix of the subjects on which a machine gets its answers: its own, so
+// that no other machine can read them.
+func Inbox(machine string) string { return "_INBOX." + machine }
