@@ -1056,7 +1056,7 @@ func (c *call) fed(words []Word) []Word {
 	}
 	var added []Word
 	if c.sh.stdin.known {
-		added = wordsOf(strings.Fields(strings.NewReplacer("'", "", `"`, "", "\x00", " ").Replace(c.sh.stdin.text)))
+		added = wordsOf(c.xargsWords(c.sh.stdin.text))
 	}
 	if mark != "" && c.sh.stdin.known { // then a line is one word
 		added = nil
@@ -1084,6 +1084,56 @@ func (c *call) fed(words []Word) []Word {
 		}
 	}
 	return out
+}
+
+// xargsWords are the words that xargs makes of its input: between NULs or delimiters, or as
+// separated by blanks, where quotes and backslashes count.
+func (c *call) xargsWords(text string) (words []string) {
+	for _, g := range c.options {
+		mark := "\x00"
+		switch g.name {
+		case "-d", "--delimiter":
+			if g.value == nil || g.value.Kind == Unknown || ansiC(g.value.Text) == "" {
+				return nil
+			}
+			mark = ansiC(g.value.Text)[:1]
+		case "-0", "--null":
+		default:
+			continue
+		}
+		return strings.Split(strings.TrimSuffix(text, mark), mark)
+	}
+	var word strings.Builder
+	var quote byte
+	started := false
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		switch {
+		case quote != 0 && b == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteByte(b)
+		case b == '\'' || b == '"':
+			quote, started = b, true
+		case b == '\\' && i+1 < len(text):
+			i++
+			word.WriteByte(text[i])
+			started = true
+		case b == ' ' || b == '\t' || b == '\n':
+			if started {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			started = false
+		default:
+			word.WriteByte(b)
+			started = true
+		}
+	}
+	if started {
+		words = append(words, word.String())
+	}
+	return words
 }
 
 // isLister are commands that print names of files and nothing else.

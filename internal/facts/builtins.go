@@ -96,11 +96,7 @@ func (c *call) evalHere(words []Word) output {
 	}
 	out := c.shellText(sh, text)
 	for _, a := range c.env {
-		if was, known := c.sh.vars[a.Name]; known {
-			sh.vars[a.Name] = was
-		} else {
-			delete(sh.vars, a.Name)
-		}
+		sh.vars[a.Name] = Word{Text: unknownPart, Kind: Unknown} // as it was, but in a POSIX shell
 	}
 	c.sh.cwd, c.sh.vars, c.sh.funcs, c.sh.src, c.sh.params = sh.cwd, sh.vars, sh.funcs, sh.src, sh.params
 	return out
@@ -161,9 +157,12 @@ func (c *call) readInto(name string, rest []Word) {
 	for i := 0; i < len(rest); i++ {
 		text := rest[i].Text
 		switch {
-		case text == "-C" && i+1 < len(rest):
-			c.guessShell(rest[i+1])
+		case text == "-C" && i+1 < len(rest): // is given the number of each line, and the line
 			i++
+			sh := c.nested(c.name())
+			sh.guess = true
+			sh.params = []Word{{Text: unknownPart, Kind: Unknown, safe: true}, {Text: unknownPart, Kind: Unknown}}
+			c.shellText(sh, rest[i].with(rest[i].Text+` "$1" "$2"`))
 		case strings.HasPrefix(text, "-") && len(text) == 2 && strings.Contains("adinNptucs", text[1:]) &&
 			i+1 < len(rest):
 			if i++; text == "-a" {
@@ -206,12 +205,6 @@ func (c *call) unset(name string) {
 	if what, _ := variables().code(name); what == "guard" {
 		c.variable(name, Word{Kind: Literal})
 	}
-}
-
-func (c *call) guessShell(w Word) {
-	sh := c.nested(c.name())
-	sh.guess = true
-	c.shellText(sh, w)
 }
 
 // trap follows the action of trap ACTION SIGNAL as the shell stands, and at its end, when it

@@ -125,6 +125,7 @@ func (sh *shell) line(text string) output {
 		r.doubt(DoubtParse, "it has NUL or bytes that are no text", sh.base, -1)
 		text, sh.exact = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", ""), false
 	}
+	text = strings.ReplaceAll(text, "\r", "\v") // which the parser leaves out before the end of a line
 	file, err := parse(text, syntax.LangBash)
 	if err != nil {
 		sh.r.doubt(DoubtParse, "bash does not parse the line", sh.base, -1)
@@ -387,7 +388,15 @@ func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
 	case *syntax.TestClause:
 		sh.inner(cmd)
 		return output{known: true}
-	case *syntax.ArithmCmd, *syntax.LetClause:
+	case *syntax.ArithmCmd:
+		sh.inner(cmd)
+		if line := strings.TrimSuffix(strings.TrimPrefix(sh.text(cmd), "(("), "))"); looksLikeLine(line) {
+			c := sh.fork() // dash reads a command in two subshells
+			c.base, c.exact, c.guess, c.depth = sh.span(cmd), false, true, sh.depth+1
+			c.line(line)
+		}
+		return output{known: true}
+	case *syntax.LetClause:
 		sh.inner(cmd)
 		return output{known: true}
 	case *syntax.TimeClause:

@@ -54,7 +54,7 @@ func TestConditionsTakeNoDenial(t *testing.T) {
 	home := t.TempDir()
 	work := linkedFolder(t)
 	random := rand.New(rand.NewPCG(7, 3))
-	past, bash := randomPast(random, work), shelltest.New(t)
+	past, bash := randomPast(random, work), shelltest.New(t, "bash")
 	broken := []string{"m1 'x", "echo $(", "if true; then m1", "m1 <<", "cat <(m1", "{ m1", "case x in", "echo \"${x\"", "m1 )"}
 	for look, when := range map[string]string{
 		"tool":    `{tool: [Write, Edit]}`,
@@ -91,7 +91,7 @@ func TestConditionsTakeNoDenial(t *testing.T) {
 
 // runsIt reports whether bash runs m1 for the line of a call. Where it does not, a guard
 // that denies has misread the line.
-func runsIt(bash *shelltest.Bash, p Past) bool {
+func runsIt(bash *shelltest.Shell, p Past) bool {
 	line, _ := rawjson.GetString(rawjson.Get(p.Data, "tool_input"), "command")
 	return slices.ContainsFunc(bash.Run(line), func(call []string) bool { return call[0] == "m1" })
 }

@@ -30,7 +30,7 @@ exec m1 "$1"
 // programs are stand-ins that note how they were called. HOOKD_LINES is how many lines
 // are tried; unset = as many as take a few seconds.
 func TestNoCommandOfAShellIsMissed(t *testing.T) {
-	bash := shelltest.New(t)
+	bash := shelltest.New(t, "bash")
 	bash.Program("git", findPush)
 	p := compiled(t, "git push")
 	lines, seed := 80, uint64(7)
@@ -58,7 +58,7 @@ func TestNoCommandOfAShellIsMissed(t *testing.T) {
 // Each call that bash makes of a line is found by a condition on its program, and on its
 // program and first word.
 func TestCallsOfBashAreFound(t *testing.T) {
-	bash := shelltest.New(t)
+	bash := shelltest.New(t, "bash")
 	for _, line := range shelltest.Lines() {
 		calls := bash.Run(line)
 		if len(calls) == 0 {

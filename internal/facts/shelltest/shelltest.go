@@ -56,25 +56,6 @@ func Lines() []string {
 	return lines
 }
 
-// Any stands in a list of words for words that are only known when a line runs: none,
-// one or several.
-const Any = "\x00"
-
-// Lists reports whether one of the commands that a reader lists may be the call.
-func Lists(commands [][]string, call []string) bool {
-	return slices.ContainsFunc(commands, func(c []string) bool { return mayBe(c, call) })
-}
-
-func mayBe(words, call []string) bool {
-	if len(words) == 0 {
-		return len(call) == 0
-	}
-	if words[0] == Any {
-		return mayBe(words[1:], call) || len(call) > 0 && mayBe(words, call[1:])
-	}
-	return len(call) > 0 && words[0] == call[0] && mayBe(words[1:], call[1:])
-}
-
 // generator makes random lines.
 type generator struct{ *rand.Rand }
 

@@ -15,34 +15,35 @@ import (
 const programsOfSystem = `awk base64 bash busybox cat chmod cp dirname env false find flock head
 ionice nice nohup prlimit rev script sed setarch setpriv setsid sleep stdbuf taskset tee timeout tr true xargs`
 
-// Bash runs lines with stand-ins for programs.
-type Bash struct {
+// Shell runs lines with stand-ins for programs.
+type Shell struct {
 	t              testing.TB
-	bash, bin, log string
+	path, bin, log string
 
 	// Work is the folder in which lines run, and their home.
 	Work string
 }
 
-// New makes a Bash. It skips the test where there is no bash.
-func New(t testing.TB) *Bash {
+// New returns the shell of a name, such as bash or dash, which is sh for its lines, too. It
+// skips the test where the machine has no such shell.
+func New(t testing.TB, name string) *Shell {
 	t.Helper()
-	bash, err := exec.LookPath("bash")
+	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Skip("SKIP-TOOL bash")
+		t.Skip("SKIP-TOOL " + name)
 	}
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	b := &Bash{t: t, bash: bash, bin: in("bin"), log: in("log"), Work: in("work")}
-	for _, d := range []string{b.bin, b.Work} {
+	s := &Shell{t: t, path: path, bin: in("bin"), log: in("log"), Work: in("work")}
+	for _, d := range []string{s.bin, s.Work} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{"m1", "m2", "m3", "m4"} {
-		b.Program(name, `{ printf '%s\0' "${0##*/}" "$@"; printf '\001\n'; } >>'`+b.log+"'\n")
+		s.Program(name, `{ printf '%s\0' "${0##*/}" "$@"; printf '\001\n'; } >>'`+s.log+"'\n")
 	}
-	b.Program("sudo", `while :; do
+	s.Program("sudo", `while :; do
 	case $1 in
 	-u | -nu | -C | --user) shift 2 ;;
 	--) shift; break ;;
@@ -54,48 +55,48 @@ exec "$@"
 `)
 	for name := range strings.FieldsSeq(programsOfSystem) {
 		if path, err := exec.LookPath(name); err == nil {
-			b.link(path, name)
+			s.link(path, name)
 		}
 	}
-	b.link(bash, "sh")
-	return b
+	s.link(path, "sh")
+	return s
 }
 
 // Program puts a script for sh among the programs.
-func (b *Bash) Program(name, script string) {
-	b.t.Helper()
-	if err := os.WriteFile(filepath.Join(b.bin, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		b.t.Fatal(err)
+func (s *Shell) Program(name, script string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.bin, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
-func (b *Bash) link(path, name string) {
-	if err := os.Symlink(path, filepath.Join(b.bin, name)); err != nil {
-		b.t.Fatal(err)
+func (s *Shell) link(path, name string) {
+	if err := os.Symlink(path, filepath.Join(s.bin, name)); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
 // Run returns the calls of m1 to m4 that the line leads to, at most 50, each as its words.
-// A line that does not end is killed.
-func (b *Bash) Run(line string) (calls [][]string) {
-	b.t.Helper()
+// A line that has not ended after two seconds is killed.
+func (s *Shell) Run(line string) (calls [][]string) {
+	s.t.Helper()
 	if strings.ContainsRune(line, 0) {
-		return nil // bash cannot be given it
+		return nil // no shell can be given it
 	}
-	b.clear()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Second)
+	s.clear()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.bash, "-c", line)
+	cmd := exec.CommandContext(ctx, s.path, "-c", line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a line may start what outlives its shell
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Dir, cmd.Env = b.Work, []string{"PATH=" + b.bin, "HOME=" + b.Work, "FUNCNEST=20", "LC_ALL=C.UTF-8"}
+	cmd.Dir, cmd.Env = s.Work, []string{"PATH=" + s.bin, "HOME=" + s.Work, "FUNCNEST=20", "LC_ALL=C.UTF-8"}
 	_ = cmd.Run() // a line may fail in the end
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind
 	}
-	text, err := os.ReadFile(b.log)
+	text, err := os.ReadFile(s.log)
 	if err != nil {
-		b.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	for call := range bytes.SplitSeq(text, []byte("\x01\n")) {
 		if list := strings.Split(string(call), "\x00"); len(list) > 1 && len(calls) < 50 {
@@ -106,17 +107,17 @@ func (b *Bash) Run(line string) (calls [][]string) {
 }
 
 // clear removes what lines have written.
-func (b *Bash) clear() {
-	entries, err := os.ReadDir(b.Work)
+func (s *Shell) clear() {
+	entries, err := os.ReadDir(s.Work)
 	for _, e := range entries {
-		err = os.RemoveAll(filepath.Join(b.Work, e.Name()))
+		err = os.RemoveAll(filepath.Join(s.Work, e.Name()))
 	}
-	for path, text := range map[string]string{b.log: "", filepath.Join(b.Work, "i"): "m4 file\n"} {
+	for path, text := range map[string]string{s.log: "", filepath.Join(s.Work, "i"): "m4 file\n"} {
 		if err == nil {
 			err = os.WriteFile(path, []byte(text), 0o600)
 		}
 	}
 	if err != nil {
-		b.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 }

@@ -1,0 +1,117 @@
+package facts_test
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/facts/shelltest"
+)
+
+// mostInDoubt is how many of a hundred lines that run a program may be in doubt: a reader that
+// doubts everything misses nothing.
+const mostInDoubt = 40
+
+// Each call that a shell makes of a line is listed with the words that the program got, or the
+// line is in doubt: in lines that shells and readers of them may take in different ways, and in
+// random ones. HOOKD_LINES is how many random lines are tried; unset = as many as take seconds.
+func TestCallsOfShellsAreListed(t *testing.T) {
+	for _, name := range []string{"bash", "dash"} {
+		t.Run(name, func(t *testing.T) {
+			shell := shelltest.New(t, name)
+			ran, doubted := 0, 0
+			for _, line := range shelltest.Lines() {
+				calls := shell.Run(line)
+				if len(calls) == 0 {
+					continue
+				}
+				if name == "dash" && strings.Contains(line, "((") {
+					continue // a command in two subshells, and a number to bash and zsh
+				}
+				ran++
+				f := facts.Line(line, facts.Env{Cwd: shell.Work, Home: shell.Work})
+				if inDoubt(f) {
+					doubted++
+					continue
+				}
+				for _, call := range calls {
+					if name == "dash" && strings.ContainsAny(strings.Join(call, ""), "{$") {
+						continue // what dash leaves as it is, and bash and zsh expand
+					}
+					if !slices.ContainsFunc(f.Commands, func(c facts.Command) bool { return mayBe(c.Words, call) }) {
+						t.Errorf("%s runs %q, which is not listed of %q: %s", name, call, line, listed(f))
+					}
+				}
+			}
+			t.Logf("%d lines ran a program, %d of them are in doubt", ran, doubted)
+			if doubted > ran*mostInDoubt/100 {
+				t.Errorf("%d of %d lines are in doubt, at most %d of 100 may", doubted, ran, mostInDoubt)
+			}
+		})
+	}
+}
+
+// inDoubt reports whether more may run than what is listed. The stand-ins are in no table, and
+// what they do is not asked about.
+func inDoubt(f *facts.Facts) bool {
+	return slices.ContainsFunc(f.Doubts, func(d facts.Doubt) bool {
+		return d.Kind != facts.DoubtProgram && d.Kind != facts.DoubtOption && d.Kind != facts.DoubtSubcommand
+	})
+}
+
+// mayBe reports whether words may be those of a call. An unknown word may become none or
+// several, and a pattern the names of files.
+func mayBe(words []facts.Word, call []string) bool {
+	if len(words) == 0 {
+		return len(call) == 0
+	}
+	w := words[0]
+	for n := 0; n <= len(call); n++ {
+		if !stands(w, call[:n]) {
+			continue
+		}
+		if mayBe(words[1:], call[n:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// stands reports whether a word may become these words of a call.
+func stands(w facts.Word, call []string) bool {
+	switch {
+	case w.Kind == facts.Unknown:
+		head, _, _ := strings.Cut(w.Text, "…")
+		tail := w.Text[strings.LastIndex(w.Text, "…")+len("…"):]
+		if len(call) == 0 {
+			return head == "" && tail == ""
+		}
+		return strings.HasPrefix(call[0], head) && strings.HasSuffix(call[len(call)-1], tail)
+	case len(call) == 1 && strings.ReplaceAll(call[0], "\r", "\v") == w.Text:
+		return true // the reader puts another character in the place of a carriage return
+	case w.Kind == facts.Pattern:
+		if len(call) == 0 {
+			return strings.HasSuffix(w.Text, "/*") // of what find tells, beside the folder itself
+		}
+		return !slices.ContainsFunc(call, func(name string) bool {
+			fits, err := path.Match(w.Text, name)
+			return err == nil && !fits
+		})
+	}
+	return false
+}
+
+// listed is what a reader has listed, for people.
+func listed(f *facts.Facts) string {
+	var list []string
+	for _, c := range f.Commands {
+		var words []string
+		for _, w := range c.Words {
+			words = append(words, string(w.Kind[0])+"'"+w.Text+"'")
+		}
+		list = append(list, strings.Join(words, " "))
+	}
+	return strings.Join(list, "; ")
+}
