@@ -208,7 +208,7 @@ foo(
 git push)
 PATH=/x:$PATH ls
 LD_PRELOAD=x ls
-echo 'no-such' > s; sh s
+cat a > s; sh s
 cp a b && ./b
 *(e:'no-such-command':)
 `) {
