@@ -982,11 +982,14 @@ func (c *call) runs(e *entry, name string, a *args) output {
 	}
 	for _, g := range a.given {
 		if name == "env" && g.role.name == "shell" && g.value != nil && len(operands) > 0 { // env -S 'a b' c
-			var parts []string
+			text := *g.value
 			for _, w := range operands {
-				parts = append(parts, quote(w))
+				text.Text += " " + quote(w)
+				if w.Kind == Unknown {
+					text.Kind = Unknown
+				}
 			}
-			return c.shellText(sh, g.value.with(g.value.Text+" "+strings.Join(parts, " ")))
+			return c.shellText(sh, text)
 		}
 	}
 	for len(operands) > 0 && strings.IndexByte(operands[0].Text, '=') > 0 && slices.ContainsFunc(e.words,
@@ -1054,22 +1057,28 @@ func (c *call) fed(words []Word) []Word {
 			}
 		}
 	}
-	var added []Word
-	if c.sh.stdin.known {
-		added = wordsOf(c.xargsWords(c.sh.stdin.text))
+	in := c.sh.stdin
+	for _, g := range c.options { // of a file in place of its input
+		if (g.name == "-a" || g.name == "--arg-file") && g.value != nil {
+			in = input{has: true, origin: "file " + g.value.Text}
+		}
 	}
-	if mark != "" && c.sh.stdin.known { // then a line is one word
+	var added []Word
+	if in.known {
+		added = wordsOf(c.xargsWords(in.text))
+	}
+	if mark != "" && in.known { // then a line is one word
 		added = nil
-		if text := strings.TrimSpace(c.sh.stdin.text); text != "" && !strings.Contains(text, "\n") {
+		if text := strings.TrimSpace(in.text); text != "" && !strings.Contains(text, "\n") {
 			added = wordsOf([]string{text})
 		}
 	}
-	if list := c.sh.stdin.words; len(added) == 0 && len(list) > 0 && list[0].Kind != Unknown {
+	if list := in.words; len(added) == 0 && len(list) > 0 && list[0].Kind != Unknown {
 		added = list
 	}
 	if len(added) == 0 || len(added) > mostItems {
-		added = []Word{{Text: unknownPart, Kind: Unknown, from: or(c.sh.stdin.origin, "its input")}}
-		if c.sh.stdin.origin != "" && isLister[c.sh.stdin.origin] {
+		added = []Word{{Text: unknownPart, Kind: Unknown, from: or(in.origin, "its input")}}
+		if in.origin != "" && isLister[in.origin] {
 			added[0].from, added[0].safe = "", true
 		}
 	}
@@ -1339,7 +1348,7 @@ func said(words []Word, plain bool) (output, bool) {
 	}
 	text := strings.Join(texts, " ")
 	if !plain {
-		text = ansiC(text)
+		text = unescaped(text, true)
 	}
 	if unknown {
 		w := Word{Text: text, Kind: Unknown, from: from}
@@ -1351,52 +1360,65 @@ func said(words []Word, plain bool) (output, bool) {
 	return output{known: true, text: text + "\n"}, true
 }
 
-// formatted is what printf prints of plain formats.
+// mostRepeats is how often printf uses its format again for more words.
+const mostRepeats = 256
+
+// formatted is what printf prints of formats with %s, %b, %d and %%.
 func formatted(words []Word) (output, bool) {
 	if len(words) > 0 && words[0].Text == "--" {
 		words = words[1:]
 	}
-	if len(words) == 0 {
-		return output{}, false
+	if len(words) == 0 || words[0].Text == "-v" {
+		return output{known: len(words) > 0}, len(words) > 0
 	}
-	format := ansiC(words[0].Text)
-	rest := words[1:]
+	format, rest := words[0], words[1:]
+	plain := strings.NewReplacer("%s", "", "%b", "", "%d", "", "%%", "").Replace(format.Text)
+	dark := format.Kind == Unknown || slices.ContainsFunc(rest, func(w Word) bool { return w.Kind == Unknown })
 	switch {
-	case !strings.Contains(format, "%"):
-		return said([]Word{{Text: strings.TrimSuffix(format, "\n"), Kind: words[0].Kind}}, true)
-	case strings.Count(format, "%") == strings.Count(format, "%s")+strings.Count(format, "%b"):
-		var parts []Word
-		if strings.Trim(strings.ReplaceAll(strings.ReplaceAll(format, "%s", ""), "%b", ""), " \n") == "" {
-			glue := ""
-			if strings.ContainsAny(format, " \n") {
-				glue = "\n"
-			}
-			text, unknown := "", false
-			for _, w := range rest {
-				text += w.Text + glue
-				unknown = unknown || w.Kind == Unknown
-			}
-			if strings.Contains(format, "%b") {
-				text = ansiC(text)
-			}
-			if !unknown {
-				return output{known: true, text: text}, true
-			}
-			return said(rest, true)
-		}
-		i := 0
-		text := format
-		for strings.Contains(text, "%s") && i < len(rest) {
-			if rest[i].Kind == Unknown {
-				return output{origin: or(rest[i].from, "printf")}, true
-			}
-			text = strings.Replace(text, "%s", rest[i].Text, 1)
-			i++
-		}
-		parts = append(parts, Word{Text: strings.TrimSuffix(text, "\n"), Kind: Literal})
-		return said(parts, true)
-	case len(rest) == 1 && strings.Trim(format, "%dxo\n-") == "":
+	case len(rest) == 1 && strings.Trim(ansiC(format.Text), "%dxo\n-") == "":
 		return output{safe: true, origin: "printf"}, true
+	case strings.Contains(plain, "%"):
+		return output{origin: "printf"}, true
+	case dark && strings.Trim(ansiC(plain), " \n") == "":
+		return said(rest, true)
+	case dark:
+		return said([]Word{{Text: unknownPart, Kind: Unknown, from: or(fromOf(words), "printf")}}, true)
 	}
-	return output{origin: "printf"}, true
+	var b strings.Builder
+	for n := 0; n == 0 || len(rest) > 0; n++ {
+		before := len(rest)
+		if n > mostRepeats {
+			return output{origin: "printf"}, true
+		}
+		for text := format.Text; text != ""; {
+			literal, after, found := strings.Cut(text, "%")
+			if b.WriteString(ansiC(literal)); !found {
+				break
+			}
+			text = after[1:]
+			if after[0] == '%' {
+				b.WriteByte('%')
+				continue
+			}
+			word := ""
+			if len(rest) > 0 {
+				word, rest = rest[0].Text, rest[1:]
+			}
+			if after[0] == 'b' {
+				word = unescaped(word, true)
+			}
+			b.WriteString(word)
+		}
+		if len(rest) == before {
+			break
+		}
+	}
+	return output{known: true, text: b.String(), origin: fromOf(words)}, true
+}
+
+func fromOf(words []Word) (from string) {
+	for _, w := range words {
+		from = or(from, w.from)
+	}
+	return from
 }

@@ -113,6 +113,10 @@ func (c *call) setParams(rest []Word) bool {
 			c.sh.params = nil
 			return true
 		case strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+"):
+			if w.Text == "-o" && i+1 < len(rest) && rest[i+1].Text == "allexport" ||
+				w.Text[0] == '-' && w.Text[1:] != "" && strings.Contains(w.Text, "a") {
+				c.sh.export("*")
+			}
 			if w.Text == "-o" || w.Text == "+o" {
 				return false
 			}

@@ -69,6 +69,7 @@ type shell struct {
 	locals  []map[string]Word // of each function under way: variables before it made them its own
 	forked  bool              // it runs beside others: one side of a pipe, or in the background
 	fixed   map[string]bool   // variables that are read-only
+	exports map[string]bool   // variables that programs are given; "*" = all
 }
 
 // fork is the shell of a subshell or of one side of a pipe.
@@ -204,8 +205,11 @@ func (sh *shell) stmt(st *syntax.Stmt) output {
 		if !sh.stdin.has {
 			c.stdin = input{has: true, known: true}
 		}
-		c.command(st, redirects)
-		return output{known: true}
+		out := c.command(st, redirects)
+		if quiet {
+			return output{known: true}
+		}
+		return out
 	}
 	out := sh.command(st, redirects)
 	if quiet {
@@ -249,13 +253,16 @@ func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool)
 				}
 				continue
 			}
-		case syntax.RdrIn:
+		case syntax.RdrIn, syntax.RdrInOut:
+			if fd != "" && fd != "0" {
+				break
+			}
 			sh.stdin = input{has: true, known: w.Text == "/dev/null", origin: w.from}
 			if w.from == "" && w.Text != "/dev/null" {
 				sh.stdin.origin = "file " + w.Text
 			}
 		}
-		if rd.Op != syntax.RdrIn && (fd == "" || fd == "1") {
+		if rd.Op != syntax.RdrIn && rd.Op != syntax.RdrInOut && (fd == "" || fd == "1") {
 			quiet = true
 		}
 		all = append(all, r)
@@ -402,12 +409,31 @@ func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
 	case *syntax.TimeClause:
 		return sh.stmt(cmd.Stmt)
 	case *syntax.CoprocClause:
-		return sh.fork().stmt(cmd.Stmt)
+		return sh.coproc(cmd)
 	case *syntax.TestDecl:
 		return sh.stmt(cmd.Body)
 	}
 	sh.r.doubt(DoubtParse, "a part of the line is not read", sh.span(st), -1)
 	return output{}
+}
+
+// coproc follows coproc NAME { …; }. Before a simple command there is no name: it is its first
+// word.
+func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
+	c := sh.fork()
+	if cmd.Name == nil {
+		return c.stmt(cmd.Stmt)
+	}
+	words := []*syntax.Word{cmd.Name}
+	switch inner := cmd.Stmt.Cmd.(type) {
+	case nil:
+	case *syntax.CallExpr:
+		words = append(words, inner.Args...)
+	default:
+		return c.stmt(cmd.Stmt)
+	}
+	redirects, _ := c.redirects(cmd.Stmt.Redirs)
+	return c.run(c.words(words), &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects})
 }
 
 func (sh *shell) define(name string, decl *syntax.FuncDecl) {
@@ -435,6 +461,12 @@ func (sh *shell) inner(node syntax.Node) {
 		case *syntax.ProcSubst:
 			sh.fork().stmts(n.Stmts)
 			return false
+		case *syntax.BinaryArithm:
+			if strings.HasSuffix(n.Op.String(), "=") {
+				sh.counted(n.X)
+			}
+		case *syntax.UnaryArithm:
+			sh.counted(n.X)
 		case *syntax.SglQuoted:
 			sh.evaluated(n.Value, n)
 		case *syntax.Lit:
@@ -442,6 +474,24 @@ func (sh *shell) inner(node syntax.Node) {
 		}
 		return true
 	})
+}
+
+// counted notes that an expression may have set a variable to a number.
+func (sh *shell) counted(x syntax.ArithmExpr) {
+	name := ""
+	if w, is := x.(*syntax.Word); is && len(w.Parts) == 1 {
+		switch p := w.Parts[0].(type) {
+		case *syntax.Lit:
+			name = p.Value
+		case *syntax.ParamExp:
+			if p.Param != nil {
+				name = p.Param.Value
+			}
+		}
+	}
+	if name != "" {
+		sh.vars[name] = Word{Text: unknownPart, Kind: Unknown, safe: true}
+	}
 }
 
 // evaluated follows the $(…) in a text that a shell evaluates as an expression, such as
@@ -599,9 +649,13 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 	words := []Word{{Text: cmd.Variant.Value, Kind: Literal}}
 	variant := cmd.Variant.Value
 	odd := false // it makes numbers, or other names of variables
+	exports := variant == "export"
 	for _, a := range cmd.Args {
 		if a.Name != nil && (variant == "local" || variant == "declare" || variant == "typeset") {
 			sh.own(a.Name.Value)
+		}
+		if a.Name != nil && exports {
+			sh.export(a.Name.Value)
 		}
 		switch {
 		case a.Name == nil:
@@ -611,6 +665,7 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 				for _, w := range flags {
 					odd = odd || w.Kind == Unknown || strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text,
 						"inulc")
+					exports = exports || strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "x")
 					c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(cmd), words: words[:1]}
 					c.evaluates(variant, []Word{w})
 				}
@@ -674,7 +729,7 @@ func (sh *shell) assign(a *syntax.Assign) Word {
 	switch {
 	case a.Array != nil:
 		w = Word{Text: unknownPart, Kind: Unknown}
-		var all []string
+		var all strings.Builder
 		literal := true
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
@@ -682,12 +737,13 @@ func (sh *shell) assign(a *syntax.Assign) Word {
 			}
 			if e.Value != nil {
 				for _, v := range sh.words([]*syntax.Word{e.Value}) {
-					all, literal = append(all, v.Text), literal && v.Kind != Unknown
+					all.WriteString("\x00" + v.Text)
+					literal = literal && v.Kind != Unknown
 				}
 			}
 		}
 		if literal {
-			sh.vars[a.Name.Value+"[@]"] = Word{Text: strings.Join(all, "\x00"), Kind: Literal}
+			sh.vars[a.Name.Value+"[@]"] = Word{Text: all.String(), Kind: Literal}
 		}
 	case a.Value != nil:
 		w = sh.assigned(a.Value)
@@ -888,10 +944,47 @@ func (c *call) nested(via string) *shell {
 	sh.depth++
 	sh.exact, sh.base, sh.params = false, c.span, nil
 	sh.via = append(slices.Clip(c.sh.via), via)
+	if !inShell[via] && !strings.HasPrefix(via, "alias ") {
+		sh.leave()
+	}
 	for _, a := range c.env {
 		sh.vars[a.Name] = a.Value
+		sh.export(a.Name)
 	}
 	return sh
+}
+
+// inShell are the commands that run a text in the shell itself.
+var inShell = names("eval trap index [ test mapfile readarray source . alias compgen complete ?")
+
+// ofEnvironment are variables that programs have from the environment, also once the line has set
+// them.
+var ofEnvironment = names("HOME PATH PWD OLDPWD TMPDIR USER LOGNAME SHELL LANG IFS")
+
+// leave makes of a shell the process of another program: it has only the variables that are
+// exported, and perhaps the functions.
+func (sh *shell) leave() {
+	for name := range sh.vars {
+		if !sh.exports[name] && !sh.exports["*"] && !ofEnvironment[name] {
+			sh.vars[name] = Word{Text: unknownPart, Kind: Unknown}
+		}
+	}
+	if len(sh.funcs) == 0 {
+		return
+	}
+	sh.perhaps = map[string]bool{}
+	for name := range sh.funcs {
+		sh.perhaps[name] = true
+	}
+}
+
+// export notes a variable that programs are given.
+func (sh *shell) export(name string) {
+	sh.exports = maps.Clone(sh.exports)
+	if sh.exports == nil {
+		sh.exports = map[string]bool{}
+	}
+	sh.exports[name] = true
 }
 
 // absolute makes a path absolute and clean. ok is false where it depends on what is not known.

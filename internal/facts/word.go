@@ -180,7 +180,7 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 				ev.literal(p.Value)
 			}
 		case *syntax.DblQuoted:
-			ev.started, ev.made = true, ev.made || p.Dollar
+			ev.started, ev.made = ev.started || !ev.sh.vanishes(p), ev.made || p.Dollar
 			ev.parts(p.Parts, true, false)
 		case *syntax.ParamExp:
 			ev.param(p, quoted)
@@ -205,6 +205,25 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 	}
 }
 
+// vanishes reports whether a word in double quotes is no word: "$@" where there are no
+// parameters.
+func (sh *shell) vanishes(quoted *syntax.DblQuoted) bool {
+	for _, part := range quoted.Parts {
+		p, is := part.(*syntax.ParamExp)
+		if !is || p.Param == nil || p.Exp != nil || p.Length || p.Excl || p.Slice != nil || p.Repl != nil {
+			return false
+		}
+		if w, of := p.Index.(*syntax.Word); of && w.Lit() == "@" {
+			if all, known := sh.vars[p.Param.Value+"[@]"]; !known || all.Text != "" {
+				return false
+			}
+		} else if p.Param.Value != "@" || sh.params == nil || len(sh.params) > 0 {
+			return false
+		}
+	}
+	return len(quoted.Parts) > 0
+}
+
 // startsMade reports whether a shell makes another word of one that begins with text; zsh does
 // of =NAME.
 func startsMade(text string) bool { return text != "" && (text[0] == '~' || text[0] == '=') }
@@ -214,6 +233,8 @@ var madeBehind = regexp.MustCompile(`[:=]~`)
 
 // runsQualifier finds a qualifier of zsh's globs that runs a command: *(e:'rm x':).
 var runsQualifier = regexp.MustCompile(`^(?:e[^\w\s|]|\+\w)`)
+
+var userName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // tilde expands ~ and ~NAME at the beginning of a word.
 func (ev *evaluation) tilde(text string, whole bool) string {
@@ -231,7 +252,7 @@ func (ev *evaluation) tilde(text string, whole bool) string {
 		folder = ev.sh.cwd
 	case name == "root":
 		folder = "/root"
-	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" &&
+	case userName.MatchString(name) &&
 		ev.sh.r.env.Home != "":
 		folder = path.Join(path.Dir(ev.sh.r.env.Home), name)
 	default:
@@ -304,7 +325,7 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 		if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && p.Exp == nil && !p.Excl &&
 			!p.Length {
 			if all, known := sh.vars[name+"[@]"]; known {
-				for i, text := range strings.Split(all.Text, "\x00") {
+				for i, text := range strings.Split(all.Text, "\x00")[1:] {
 					if i > 0 {
 						ev.flush()
 					}
@@ -356,9 +377,9 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		switch {
-		case known && w.Kind != Unknown && w.Text != "":
+		case known && w.Text != "":
 			ev.value(w, quoted)
-		case known && w.Text == "":
+		case known:
 			ev.value(other, quoted)
 		default: // it may be set by the environment; the default is what the line says
 			other.from = or(other.from, "${"+name+"}")
@@ -381,7 +402,12 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 		}
 		ev.dark(known && w.Kind != Unknown, w.from)
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		ev.value(other, quoted)
+		switch {
+		case !known || w.Kind == Unknown: // it is that, or nothing
+			ev.dark(false, or(other.from, w.from))
+		case w.Text != "" || p.Exp.Op == syntax.AlternateUnset:
+			ev.value(other, quoted)
+		}
 	default:
 		if p.Exp.Op == syntax.OtherParamOps && other.Text == "P" {
 			sh.r.doubt(DoubtEval, "${"+name+"@P} runs what the variable holds", sh.span(p), -1)
@@ -492,7 +518,13 @@ func (sh *shell) variable(name string) (Word, bool) {
 	}
 	return Word{}, false
 }
-func ansiC(text string) string {
+
+// ansiC decodes the text of $'…', and of a format of printf.
+func ansiC(text string) string { return unescaped(text, false) }
+
+// unescaped decodes backslashes. of echo -e: only \0NNN is a number, quotes keep theirs, and
+// \c ends the text.
+func unescaped(text string, ofEcho bool) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' || i+1 == len(text) {
@@ -500,17 +532,24 @@ func ansiC(text string) string {
 			continue
 		}
 		i++
-		switch c := text[i]; c {
-		case 'x', 'u', 'U':
+		c := text[i]
+		j := strings.IndexByte(`abefnrtvE\'"?`, c)
+		switch {
+		case c == 'x' || c == 'u' || c == 'U':
 			i += number(&b, text[i+1:], 16, map[byte]int{'x': 2, 'u': 4, 'U': 8}[c], c != 'x')
-		case '0', '1', '2', '3', '4', '5', '6', '7':
-			i += number(&b, text[i:], 8, 3, false) - 1
-		default:
-			if j := strings.IndexByte(`abefnrtvE`, c); j >= 0 {
-				b.WriteByte("\a\b\x1b\f\n\r\t\v\x1b"[j])
-			} else {
-				b.WriteByte(c)
+		case c == '0' && ofEcho:
+			n := number(&b, text[i+1:], 8, 3, false)
+			if i += n; n == 0 {
+				b.WriteByte(0)
 			}
+		case c >= '0' && c <= '7' && !ofEcho:
+			i += number(&b, text[i:], 8, 3, false) - 1
+		case c == 'c' && ofEcho:
+			return b.String()
+		case j >= 0 && (j < 10 || !ofEcho):
+			b.WriteByte("\a\b\x1b\f\n\r\t\v\x1b\\'\"?"[j])
+		default:
+			b.WriteString(text[i-1 : i+1])
 		}
 	}
 	return b.String()
