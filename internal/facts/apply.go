@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -955,7 +956,8 @@ func roleAt(roles []role, i, n int) role {
 }
 
 // runs follows the command that a program runs: sudo, env, xargs, ssh.
-func (c *call) runs(e *entry, name string, a *args) output {
+func (c *call) runs(e *entry, name string, a *args) (all output) {
+	all.known = true
 	operands := a.operands
 	if len(a.after) > 0 {
 		operands = append(slices.Clip(operands), a.after...)
@@ -1040,15 +1042,20 @@ func (c *call) runs(e *entry, name string, a *args) output {
 		}
 		return c.shellText(sh, text)
 	}
-	if e.Feeds {
-		operands = c.fed(operands)
-		sh.stdin = input{has: true, known: true}
+	if !e.Feeds {
+		return sh.run(operands, &call{text: c.text, span: c.span, env: c.env})
 	}
-	return sh.run(operands, &call{text: c.text, span: c.span, env: c.env})
+	sh.stdin = input{has: true, known: true}
+	for _, words := range c.fed(operands) {
+		out := sh.fork().run(words, &call{text: c.text, span: c.span, env: c.env})
+		all.known, all.text, all.origin = all.known && out.known, all.text+out.text, or(all.origin, out.origin)
+	}
+	return all
 }
 
-// fed adds the words that xargs adds.
-func (c *call) fed(words []Word) []Word {
+// fed are the commands that xargs makes of words: with those of its input, as many as it takes
+// at once.
+func (c *call) fed(words []Word) (lines [][]Word) {
 	mark := ""
 	for _, g := range c.options {
 		if g.name == "-I" || g.name == "--replace" || g.name == "-i" {
@@ -1062,6 +1069,9 @@ func (c *call) fed(words []Word) []Word {
 		if (g.name == "-a" || g.name == "--arg-file") && g.value != nil {
 			in = input{has: true, origin: "file " + g.value.Text}
 		}
+	}
+	if in.known && strings.TrimSpace(in.text) == "" {
+		return [][]Word{words}
 	}
 	var added []Word
 	if in.known {
@@ -1083,7 +1093,10 @@ func (c *call) fed(words []Word) []Word {
 		}
 	}
 	if mark == "" {
-		return append(slices.Clip(words), added...)
+		for part := range slices.Chunk(added, c.atOnce(len(added))) {
+			lines = append(lines, append(slices.Clip(words), part...))
+		}
+		return lines
 	}
 	out := slices.Clone(words)
 	for i := range out {
@@ -1092,7 +1105,19 @@ func (c *call) fed(words []Word) []Word {
 			out[i].Kind, out[i].from, out[i].safe = added[0].Kind, added[0].from, added[0].safe
 		}
 	}
-	return out
+	return [][]Word{out}
+}
+
+// atOnce is how many words xargs takes at once, at most n.
+func (c *call) atOnce(n int) int {
+	for _, g := range c.options {
+		if (g.name == "-n" || g.name == "--max-args") && g.value != nil {
+			if most, err := strconv.Atoi(g.value.Text); err == nil && most > 0 {
+				return min(n, most)
+			}
+		}
+	}
+	return n
 }
 
 // xargsWords are the words that xargs makes of its input: between NULs or delimiters, or as
@@ -1335,7 +1360,11 @@ func echoed(words []Word) (output, bool) {
 		plain = plain && !strings.Contains(words[0].Text, "e")
 		words = words[1:]
 	}
-	return said(words, plain)
+	out, ok := said(words, plain)
+	if plain && out.known && unescaped(out.text, true) != out.text { // zsh and dash take \\n for the end of a line
+		return output{origin: "echo"}, ok
+	}
+	return out, ok
 }
 
 func said(words []Word, plain bool) (output, bool) {

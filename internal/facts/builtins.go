@@ -144,6 +144,9 @@ func (c *call) shiftParams(rest []Word) {
 	}
 }
 
+// escaped finds what read takes a backslash away from.
+var escaped = regexp.MustCompile(`\\(.)`)
+
 // readInto follows read and mapfile: the variables that they fill, and the line of -C.
 func (c *call) readInto(name string, rest []Word) {
 	v := Word{Text: unknownPart, Kind: Unknown}
@@ -157,16 +160,25 @@ func (c *call) readInto(name string, rest []Word) {
 			v = list[0]
 		}
 	}
+	if v.Kind == Literal && name == "read" && !slices.ContainsFunc(rest, func(w Word) bool {
+		return strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "r")
+	}) {
+		v.Text = escaped.ReplaceAllString(v.Text, "$1")
+	}
 	var names []string
 	for i := 0; i < len(rest); i++ {
 		text := rest[i].Text
 		switch {
-		case text == "-C" && i+1 < len(rest): // is given the number of each line, and the line
-			i++
+		case strings.HasPrefix(text, "-C") && (text != "-C" || i+1 < len(rest)): // its line is given each line
+			line := rest[i].with(text[2:])
+			if text == "-C" {
+				i++
+				line = rest[i]
+			}
 			sh := c.nested(c.name())
 			sh.guess = true
 			sh.params = []Word{{Text: unknownPart, Kind: Unknown, safe: true}, {Text: unknownPart, Kind: Unknown}}
-			c.shellText(sh, rest[i].with(rest[i].Text+` "$1" "$2"`))
+			c.shellText(sh, line.with(line.Text+` "$1" "$2"`))
 		case strings.HasPrefix(text, "-") && len(text) == 2 && strings.Contains("adinNptucs", text[1:]) &&
 			i+1 < len(rest):
 			if i++; text == "-a" {

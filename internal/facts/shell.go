@@ -62,7 +62,7 @@ type shell struct {
 	guess   bool
 	where   string // machine or container that it runs on; "" = this one
 	stdin   input
-	calls   []string // functions under way
+	calls   []*syntax.FuncDecl // functions under way
 	depth   int
 	lost    bool              // the line may not come here: what is assigned may be so
 	perhaps map[string]bool   // functions that may not be declared
@@ -424,16 +424,22 @@ func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
 	if cmd.Name == nil {
 		return c.stmt(cmd.Stmt)
 	}
-	words := []*syntax.Word{cmd.Name}
+	words := c.words([]*syntax.Word{cmd.Name})
 	switch inner := cmd.Stmt.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
-		words = append(words, inner.Args...)
+		for _, a := range inner.Assigns {
+			words = append(words, Word{Text: sh.text(a), Kind: Unknown})
+		}
+		words = append(words, c.words(inner.Args)...)
 	default:
 		return c.stmt(cmd.Stmt)
 	}
+	if isAssignment.MatchString(words[0].Text) && len(words) > 1 {
+		words = words[1:]
+	}
 	redirects, _ := c.redirects(cmd.Stmt.Redirs)
-	return c.run(c.words(words), &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects})
+	return c.run(words, &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects})
 }
 
 func (sh *shell) define(name string, decl *syntax.FuncDecl) {
@@ -883,8 +889,8 @@ var printsNothing = map[string]bool{
 // callFunction follows the body of a function.
 func (sh *shell) callFunction(name string, f *syntax.FuncDecl, params []Word, c *call) output {
 	again := 0
-	for _, n := range sh.calls {
-		if n == name {
+	for _, under := range sh.calls {
+		if under == f {
 			again++
 		}
 	}
@@ -909,7 +915,7 @@ func (sh *shell) callFunction(name string, f *syntax.FuncDecl, params []Word, c 
 		sh.locals = sh.locals[:last]
 	}()
 	calls, before, source, exact, depth := sh.calls, sh.params, sh.source, sh.exact, sh.depth
-	sh.calls, sh.params, sh.source, sh.depth = append(slices.Clip(calls), name), params, sh.src[name], depth+1
+	sh.calls, sh.params, sh.source, sh.depth = append(slices.Clip(calls), f), params, sh.src[name], depth+1
 	if params == nil {
 		sh.params = []Word{}
 	}

@@ -266,7 +266,7 @@ func (ev *evaluation) tilde(text string, whole bool) string {
 
 // lit takes literal text: a backslash stands for what follows it.
 func (ev *evaluation) lit(text string, quoted bool) {
-	ev.started = true
+	ev.started = ev.started || text != ""
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if c == '\\' && i+1 < len(text) {
@@ -368,6 +368,12 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 	}
 	other := Word{Kind: Literal}
 	if p.Exp.Word != nil {
+		text := sh.text(p.Exp.Word)
+		if i := strings.IndexAny(text, "<>"); i >= 0 && strings.HasPrefix(text[i+1:], "(") { // is text to the parser
+			c := sh.fork()
+			c.base, c.exact, c.guess, c.depth = sh.span(p), false, true, sh.depth+1
+			c.line(strings.TrimRight(text[i+2:], ")"))
+		}
 		inner := evaluation{sh: sh}
 		inner.parts(p.Exp.Word.Parts, quoted, true)
 		inner.started = true
@@ -536,7 +542,10 @@ func unescaped(text string, ofEcho bool) string {
 		j := strings.IndexByte(`abefnrtvE\'"?`, c)
 		switch {
 		case c == 'x' || c == 'u' || c == 'U':
-			i += number(&b, text[i+1:], 16, map[byte]int{'x': 2, 'u': 4, 'U': 8}[c], c != 'x')
+			n := number(&b, text[i+1:], 16, map[byte]int{'x': 2, 'u': 4, 'U': 8}[c], c != 'x')
+			if i += n; n == 0 {
+				b.WriteString(text[i-1 : i+1])
+			}
 		case c == '0' && ofEcho:
 			n := number(&b, text[i+1:], 8, 3, false)
 			if i += n; n == 0 {
