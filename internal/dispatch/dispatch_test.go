@@ -155,6 +155,18 @@ func (t *tape) Decided(d *events.Decided) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.decided = append(t.decided, *d)
+	t.more.Broadcast()
+}
+
+// decisions waits until n decisions are recorded, and returns all that are.
+func (t *tape) decisions(n int) []events.Decided {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.more.L = &t.mu
+	for len(t.decided) < n {
+		t.more.Wait()
+	}
+	return slices.Clone(t.decided)
 }
 
 func (t *tape) NextPending(uint64) (int64, error)             { return 0, nil }

@@ -136,9 +136,9 @@ func TestAStuckShadow(t *testing.T) {
 			map[string]behaviour{"watch": {does: func(*Job) { <-release }}})
 		time.AfterFunc(300*time.Millisecond, b.kill)
 		b.emit(t, shellCall)
-		time.Sleep(time.Second) // of the bubble
-		if len(b.tape.decided) != 1 || len(b.tape.decided[0].Shadow) != 1 || b.tape.decided[0].Shadow[0].Decision != events.OutcomeDeny {
-			t.Errorf("recorded %+v, want one decision, which the hook that failed would have denied", b.tape.decided)
+		decided := b.tape.decisions(1)
+		if len(decided) != 1 || len(decided[0].Shadow) != 1 || decided[0].Shadow[0].Decision != events.OutcomeDeny {
+			t.Errorf("recorded %+v, want one decision, which the hook that failed would have denied", decided)
 		}
 		close(release)
 	})
