@@ -240,8 +240,8 @@ var buildFiles = names(`
 	Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile Taskfile.yml
 	Taskfile.yaml setup.py noxfile.py tox.ini pytest.ini setup.cfg pyproject.toml Cargo.toml build.gradle pom.xml
 	build.gradle.kts CMakeLists.txt Gruntfile.js gulpfile.js jest.config.js vitest.config.ts vite.config.ts
-	vite.config.js webpack.config.js next.config.js babel.config.js .babelrc .mocharc.js .eslintrc.js composer.json Gemfile
-	mix.exs`)
+	vite.config.js webpack.config.js next.config.js babel.config.js .babelrc .mocharc.js .eslintrc.js
+	composer.json Gemfile mix.exs`)
 
 // runsProject follows that the call runs code of the project, where the line has made some of it.
 func (c *call) runsProject() {
