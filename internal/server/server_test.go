@@ -51,12 +51,14 @@ type daemon struct {
 	query    atomic.Pointer[api.RunQuery]
 	tested   atomic.Pointer[api.Test]
 	passed   atomic.Pointer[api.FleetAnswer]
-	linked   int    // process that FleetLink takes
-	heard    []byte // by FleetLink
+	linked   atomic.Int64 // process that FleetLink takes
+	heard    chan string  // by FleetLink
 }
 
 func newDaemon() *daemon {
-	return &daemon{hub: stream.New(stream.Options{}), release: make(chan struct{})}
+	return &daemon{
+		hub: stream.New(stream.Options{}), release: make(chan struct{}), heard: make(chan string, 1),
+	}
 }
 
 func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (api.Answer, *events.Error) {
