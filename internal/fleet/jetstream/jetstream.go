@@ -41,11 +41,13 @@ type Broker struct {
 	tries   int
 	changed chan struct{} // see Changed
 	told    chan struct{} // see Told
+	end     func()        // of watch
 
 	mu      sync.Mutex // guards what is below
 	state   engine.State
 	trouble map[string]string // consumers that could not begin, and why
 	left    map[string]bool   // shared consumers by stream.name; true = the servers do not give it to this machine
+	asked   time.Time         // of the first message that none was acknowledged after; zero = none waits
 }
 
 var _ engine.Broker = (*Broker)(nil)
@@ -98,6 +100,9 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 		b.nc.Close()
 		return nil, fmt.Errorf("connect to the fleet's servers: %w", err)
 	}
+	ctx, end := context.WithCancel(context.Background())
+	b.end = end
+	go b.watch(ctx)
 	return b, nil
 }
 
@@ -140,7 +145,10 @@ func pause(tries int) time.Duration {
 }
 
 // Close ends the connection.
-func (b *Broker) Close() { b.nc.Close() }
+func (b *Broker) Close() {
+	b.end()
+	b.nc.Close()
+}
 
 func (b *Broker) connected(nc *nats.Conn) {
 	b.mu.Lock()
@@ -174,6 +182,7 @@ var askedConsumer = regexp.MustCompile(`(?i)^nats: permissions violation.*"\$JS\
 // refused notes what a server does not let this machine do, which a call sees only as an
 // answer that does not come. That it may not have a shared consumer is no trouble: others do.
 func (b *Broker) refused(err error) {
+	b.worked()
 	b.mu.Lock()
 	if m := askedConsumer.FindStringSubmatch(err.Error()); m != nil {
 		if left, shared := b.left[m[1]]; shared {
@@ -214,6 +223,54 @@ func (b *Broker) noteConsumer(c engine.Spec, err error) {
 			zap.String("consumer", c.Name), zap.Error(err))
 	}
 	b.trouble[name] = err.Error()
+}
+
+// asks notes that a message is on its way to a server.
+func (b *Broker) asks() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.asked.IsZero() {
+		b.asked = time.Now()
+	}
+}
+
+// worked notes that the leader of a stream has answered, or a server has refused.
+func (b *Broker) worked() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = time.Time{}
+}
+
+// mostSilence is how long a server may acknowledge nothing while messages wait for it.
+const mostSilence = 10 * time.Second
+
+// watch tries another server when one has acknowledged nothing for mostSilence, until ctx ends:
+// a server that is cut off from the others, or hangs, keeps its connections.
+func (b *Broker) watch(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		b.mu.Lock()
+		server := b.state.Server
+		silent := b.state.Connected && !b.asked.IsZero() && time.Since(b.asked) > mostSilence
+		if silent {
+			b.asked = time.Time{}
+		}
+		b.mu.Unlock()
+		if !silent {
+			continue
+		}
+		b.log.Warn("a server of the fleet acknowledges nothing: another one is tried",
+			zap.String("server", server), zap.Duration("for", mostSilence))
+		if err := b.nc.ForceReconnect(); err != nil {
+			b.log.Warn("no other server of the fleet can be tried", zap.Error(err))
+		}
+	}
 }
 
 // State fits engine.Publisher.
@@ -281,15 +338,22 @@ func (b *Broker) Publish(ctx context.Context, list []engine.Message) []error {
 		}
 		msg := &nats.Msg{Subject: m.Subject, Data: m.Data}
 		waits[i], errs[i] = b.js.PublishMsgAsync(msg, append(opts, js.WithRetryAttempts(0))...)
+		if errs[i] == nil {
+			b.asks()
+		}
 	}
 	for i, w := range waits {
 		if errs[i] == nil {
 			select {
 			case <-w.Ok():
+				b.worked()
 			case errs[i] = <-w.Err():
 			case <-ctx.Done():
 				errs[i] = ctx.Err()
 			}
+		}
+		if refusedByLeader(errs[i]) {
+			b.worked()
 		}
 		errs[i] = tooLarge(b.why(errs[i]))
 	}
@@ -304,6 +368,16 @@ func tooLarge(err error) error {
 	}
 	return err
 }
+
+// refusedByLeader reports whether the leader of a stream has refused a message: a server that knows
+// no leader has done nothing.
+func refusedByLeader(err error) bool {
+	var api *js.APIError
+	return errors.As(err, &api) && api.ErrorCode != errNoLeader
+}
+
+// errNoLeader is the server's JSClusterNotAvailErr.
+const errNoLeader = 10008
 
 // errMessageSize is the server's JSStreamMessageExceedsMaximumErr.
 const errMessageSize = 10054
