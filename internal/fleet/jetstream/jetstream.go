@@ -48,6 +48,7 @@ type Broker struct {
 	trouble map[string]string // consumers that could not begin, and why
 	left    map[string]bool   // shared consumers by stream.name; true = the servers do not give it to this machine
 	asked   time.Time         // of the first message that none was acknowledged after; zero = none waits
+	silent  bool              // the log has said that servers acknowledge nothing
 }
 
 var _ engine.Broker = (*Broker)(nil)
@@ -238,7 +239,7 @@ func (b *Broker) asks() {
 func (b *Broker) worked() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.asked = time.Time{}
+	b.asked, b.silent = time.Time{}, false
 }
 
 // mostSilence is how long a server may acknowledge nothing while messages wait for it.
@@ -258,15 +259,18 @@ func (b *Broker) watch(ctx context.Context) {
 		b.mu.Lock()
 		server := b.state.Server
 		silent := b.state.Connected && !b.asked.IsZero() && time.Since(b.asked) > mostSilence
+		said := b.silent
 		if silent {
-			b.asked = time.Time{}
+			b.asked, b.silent = time.Time{}, true
 		}
 		b.mu.Unlock()
 		if !silent {
 			continue
 		}
-		b.log.Warn("a server of the fleet acknowledges nothing: another one is tried",
-			zap.String("server", server), zap.Duration("for", mostSilence))
+		if !said {
+			b.log.Warn("a server of the fleet acknowledges nothing: another one is tried",
+				zap.String("server", server), zap.Duration("for", mostSilence))
+		}
 		if err := b.nc.ForceReconnect(); err != nil {
 			b.log.Warn("no other server of the fleet can be tried", zap.Error(err))
 		}
