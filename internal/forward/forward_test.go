@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -54,7 +55,7 @@ func (h *history) Ahead(ctx context.Context, target string, limit int) (store.Ah
 	if err := h.Flush(ctx); err != nil {
 		return store.Ahead{}, err
 	}
-	return h.Store.Ahead(ctx, target, limit)
+	return h.Store.Ahead(ctx, target, math.MaxInt64, limit)
 }
 
 // decide records n decisions, of three sessions in turn.

@@ -150,10 +150,12 @@ func (r *Recorder) Publish(e *events.Event) {
 	r.store.Note(e, nil)
 }
 
-// WaitStored returns when the store has each record that has a number now.
-func (r *Recorder) WaitStored() {
+// WaitStored returns when the store has each record that has a number now, and the last of
+// these numbers.
+func (r *Recorder) WaitStored() (last uint64) {
 	r.storing.Lock()
 	defer r.storing.Unlock()
+	return r.hub.Stats().Seq
 }
 
 // refusal returns the error for a sender whose event was not stored; nil for nil.
@@ -218,11 +220,11 @@ func (r *Recorder) Follow(f func()) { r.follow.Store(&f) }
 // Ahead returns the first decisions that were not handed on to a target of `forward`, of
 // all that have a number now.
 func (r *Recorder) Ahead(ctx context.Context, target string, limit int) (store.Ahead, error) {
-	r.WaitStored()
+	last := r.WaitStored()
 	if err := r.store.Flush(ctx); err != nil {
 		return store.Ahead{}, err
 	}
-	return r.store.Ahead(ctx, target, limit)
+	return r.store.Ahead(ctx, target, last, limit)
 }
 
 // Watched fits dispatch.Recorder.

@@ -73,6 +73,53 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 	}
 }
 
+// A target of forward gets each decision, also those that two goroutines decide at the same
+// moment: its place does not move past one that has a number and is not stored yet.
+func TestAPlaceMovesPastNoDecision(t *testing.T) {
+	s, err := store.Open(store.Options{Path: filepath.Join(t.TempDir(), "hookd.db"), Durable: store.DurableOS})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r := New(stream.New(stream.Options{Size: 1, First: s.FirstSeq(), Epoch: s.Epoch()}), s)
+	s.Targets([]string{"siem"})
+
+	const writers, each = 8, 500
+	var busy sync.WaitGroup
+	for range writers {
+		busy.Go(func() {
+			for range each {
+				now := time.Now()
+				r.Decided(&events.Decided{EventID: events.NewID(now), Time: now, Event: "x", Decision: events.OutcomeDeny})
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() { busy.Wait(); close(ended) }()
+	got := 0
+	for more := true; more; {
+		select {
+		case <-ended:
+			more = false
+		default:
+		}
+		for {
+			a, err := r.Ahead(t.Context(), "siem", 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(a.Decisions) == 0 {
+				break
+			}
+			got += len(a.Decisions)
+			s.Forwarded("siem", a.Decisions[len(a.Decisions)-1].Seq, 0)
+		}
+	}
+	if got != writers*each {
+		t.Errorf("%d of %d decisions arrived", got, writers*each)
+	}
+}
+
 // checkWhole reads a subscription to its end: the numbers from first on, each
 // once, except for what a gap tells.
 func checkWhole(t *testing.T, sub *stream.Subscription, first uint64) {

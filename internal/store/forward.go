@@ -96,9 +96,11 @@ type Ahead struct {
 	Head      audit.Head       // of the audit chain
 }
 
-// Ahead returns the first decisions behind the place of a target, limit at most. A caller
-// that wants what it handed over a moment ago calls Flush first.
-func (s *Store) Ahead(ctx context.Context, target string, limit int) (a Ahead, err error) {
+// Ahead returns the first decisions behind the place of a target up to a number, limit at most.
+// All decisions up to that number must have been handed over, or a place moves past one that
+// another goroutine is about to hand over. A caller that wants what it handed over a moment ago
+// calls Flush first.
+func (s *Store) Ahead(ctx context.Context, target string, upto uint64, limit int) (a Ahead, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		var through int64
 		row := db.QueryRowContext(ctx, `SELECT through, missed - told FROM forward WHERE target = ?`, target)
@@ -110,7 +112,8 @@ func (s *Store) Ahead(ctx context.Context, target string, limit int) (a Ahead, e
 			return err
 		}
 		a.Decisions, err = list(ctx, db, scanDecision,
-			`SELECT `+decisionColumns+` FROM decisions d WHERE d.seq > ? ORDER BY d.seq LIMIT ?`, through, limit)
+			`SELECT `+decisionColumns+` FROM decisions d WHERE d.seq > ? AND d.seq <= ? ORDER BY d.seq LIMIT ?`,
+			through, int64(upto), limit)
 		return err
 	})
 	if err != nil {

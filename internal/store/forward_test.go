@@ -47,6 +47,23 @@ func TestAPlaceOutlivesTheFile(t *testing.T) {
 	behind(t, s, "new", 0)
 }
 
+// What has a number behind one that is not handed over yet waits for that.
+func TestAheadEndsAtANumber(t *testing.T) {
+	s, err := Open(Options{Path: t.TempDir() + "/hookd.db", Durable: DurableOS, sweep: -1})
+	hooktest.Must(t, err)
+	defer s.Close()
+	s.Targets([]string{"siem"})
+	first := s.FirstSeq()
+	decideAt(s, first, time.Now())
+	decideAt(s, first+2, time.Now())
+	hooktest.Must(t, s.Flush(t.Context()))
+	a, err := s.Ahead(t.Context(), "siem", first+1, 10)
+	hooktest.Must(t, err)
+	if len(a.Decisions) != 1 || a.Decisions[0].Seq != first {
+		t.Errorf("ahead are %+v, want that with the number %d alone", a.Decisions, first)
+	}
+}
+
 func behind(t *testing.T, s *Store, target string, want int) {
 	t.Helper()
 	if p, err := s.Place(t.Context(), target); err != nil || p.Waiting != want || p.Missed != 0 {

@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -136,7 +137,7 @@ func TestWhatWasHeldIsRestored(t *testing.T) {
 	for range 2 {
 		s = open(t, o)
 		hooktest.Must(t, s.Flush(t.Context()))
-		a, err := s.Ahead(t.Context(), "web", 10)
+		a, err := s.Ahead(t.Context(), "web", math.MaxInt64, 10)
 		hooktest.Must(t, err)
 		if len(a.Decisions) != 2 || a.Decisions[0].Answered == nil || a.Decisions[1].EventID != "E11" {
 			t.Errorf("restored are %+v", a.Decisions)
