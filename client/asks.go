@@ -34,6 +34,7 @@ type Ask struct {
 	Input     json.RawMessage `json:"input,omitempty"`   // the arguments that the tool will get; in lists only short ones
 	Bytes     int             `json:"bytes,omitempty"`   // of input
 	Rewrote   bool            `json:"rewrote,omitempty"` // hooks have changed the input
+	Tried     bool            `json:"tried,omitempty"`   // a person tries hooks: nothing runs
 	Card      *Card           `json:"card,omitempty"`    // what people are shown: in lists a short one; nil = it has ended
 	Since     time.Time       `json:"since"`
 	Until     time.Time       `json:"until"`              // without an answer it ends then

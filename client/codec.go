@@ -37,6 +37,7 @@ func appendEvent(dst []byte, e *Event) ([]byte, error) {
 	dst = rawjson.AppendInt(dst, "timeout_ms", e.TimeoutMS)
 	dst = rawjson.AppendText(dst, "parent", e.Parent)
 	dst = rawjson.AppendTrue(dst, "unasked", e.Unasked)
+	dst = rawjson.AppendTrue(dst, "tried", e.Tried)
 	dst = rawjson.AppendTrue(dst, "tells", e.Tells)
 	return append(dst, '}'), nil
 }

@@ -73,6 +73,7 @@ type EventRecord struct {
 	Tool      string          `json:"tool"`      // canonical name
 	Subject   string          `json:"subject"`   // what it is about, on one line
 	CallID    string          `json:"call_id"`   // of the tool call; "" = it is about none
+	Tried     bool            `json:"tried"`     // a person tries hooks with it
 	ReplayOf  string          `json:"replay_of"` // EventID of the event that it repeats
 	Depth     int             `json:"depth"`     // 0 from an agent, 1 from a hook that ran for such an event, …
 	Data      json.RawMessage `json:"data"`

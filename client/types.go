@@ -45,6 +45,9 @@ type Event struct {
 	Parent string `json:"parent,omitempty"`
 	// Unasked says that the agent runs without a person, and takes an ask for a denial.
 	Unasked bool `json:"unasked,omitempty"`
+	// Tried says that a person tries hooks with it. hookd takes that from its own commands alone, and
+	// from none of an agent's processes: the event of another program counts as an agent's.
+	Tried bool `json:"tried,omitempty"`
 	// Tells says that Conn.Tell follows the answer. The decision is recorded with it, or as not
 	// known when the connection ends without it.
 	Tells bool `json:"tells,omitempty"`
@@ -276,6 +279,7 @@ type Run struct {
 	Failure    Failure `json:"failure,omitempty"`  // what came of it that the run failed; "" = it did not, or nothing waited
 	Cause      string  `json:"cause,omitempty"`    // of its failure, without its exit code
 	Shadow     bool    `json:"shadow,omitempty"`   // its hook is in the shadow: Decision did not count
+	Tried      bool    `json:"tried,omitempty"`    // a person tried hooks: in no count of what agents did
 	Test       bool    `json:"test,omitempty"`     // it was only tried: in no list, count or metric
 
 	Spawned string `json:"spawned,omitempty"` // the agent that the hook started
@@ -341,6 +345,7 @@ type StoredEvent struct {
 	TimeoutMS int64           `json:"timeout_ms,omitempty"`
 	Parent    string          `json:"parent,omitempty"`
 	Unasked   bool            `json:"unasked,omitempty"` // see Event; not kept
+	Tried     bool            `json:"tried,omitempty"`   // a person tried hooks with it
 	Tells     bool            `json:"tells,omitempty"`   // see Event; not kept
 
 	EventID  string    `json:"event_id"`
@@ -375,6 +380,7 @@ type Decision struct {
 	Tool      string    `json:"tool,omitempty"`    // canonical name
 	Subject   string    `json:"subject,omitempty"` // what it was about: one line of 256 bytes at most
 	CallID    string    `json:"call_id,omitempty"` // of the tool call, as its agent counts them; "" = it was about none
+	Tried     bool      `json:"tried,omitempty"`   // a person tried hooks: in no count of what agents did
 
 	// Outcome is what people read: Decision, or rewrite or context where hooks changed or added
 	// something and none denied or asked.
@@ -454,7 +460,8 @@ type DecisionQuery struct {
 // Counts is how many decisions fit a query, by what people ask for. Of Agents, Tools
 // and Hooks the most frequent come first; what is beyond 50 is counted together.
 type Counts struct {
-	Total     int64    `json:"total"`
+	Total     int64    `json:"total"`           // without those that a person tried
+	Tried     int64    `json:"tried,omitempty"` // these, which nothing else counts
 	Decisions []Count  `json:"decisions"`
 	Agents    []Count  `json:"agents"` // by AgentName, else by Dialect
 	Tools     []Count  `json:"tools"`
@@ -505,6 +512,7 @@ type AcceptedEvent struct {
 	Tool      string    `json:"tool,omitempty"`      // canonical name
 	Subject   string    `json:"subject,omitempty"`   // what it is about, on one line
 	CallID    string    `json:"call_id,omitempty"`   // of the tool call; "" = it is about none
+	Tried     bool      `json:"tried,omitempty"`     // a person tries hooks with it
 	Parent    string    `json:"parent,omitempty"`    // EventID of the event that it follows from
 	ReplayOf  string    `json:"replay_of,omitempty"` // EventID of the event that it repeats
 	Wait      bool      `json:"wait,omitempty"`      // its sender waited for the answer

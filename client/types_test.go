@@ -141,7 +141,7 @@ func TestStreamHasTheMembersOfItsRecords(t *testing.T) {
 	e := &events.Event{Depth: 1, Contract: events.For("", "agent:end"), Seq: 1, Time: time.Unix(1, 0)}
 	e.Envelope = events.Envelope{
 		Event: "agent:end", Data: json.RawMessage(`{}`), SessionID: "s", AgentID: "a", AgentName: "n", Cwd: "/",
-		Sender: "u", Dialect: events.LibreFang, Lane: events.LaneDefault, Parent: "p",
+		Sender: "u", Dialect: events.LibreFang, Lane: events.LaneDefault, Parent: "p", Tried: true,
 	}
 	e.EventID, e.ReplayOf, e.Tool, e.Subject, e.CallID = "e", "r", "Bash", "ls", "c"
 	written := members(t, stream.BriefEventRecord(e, 9, "{")(1, nil))
@@ -183,7 +183,7 @@ func TestEachFieldOfAnEventIsSent(t *testing.T) {
 	values := map[string]any{
 		"Event": "x:y", "Data": json.RawMessage(`{"a":"<é>"}`), "Wait": true, "ID": "i", "SessionID": "s", "AgentID": "a",
 		"AgentName": "n", "Cwd": "/c", "Sender": "me", "Dialect": Dialect("claude-code"), "Lane": "preempt", "TimeoutMS": int64(7),
-		"Parent": events.NewID(time.Now()), "Unasked": true, "Tells": true,
+		"Parent": events.NewID(time.Now()), "Unasked": true, "Tried": true, "Tells": true,
 	}
 	var all Event
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Event]()) {

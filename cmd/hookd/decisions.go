@@ -178,7 +178,7 @@ func (p *printer) decisions(list []client.Decision) {
 		row := []cell{
 			text(p.when(decidedAt(d))),
 			outcome(d.Outcome),
-			text(agentName(d.AgentName, d.AgentID, d.Dialect)),
+			text(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried)),
 			text(d.Tool),
 			text(d.Subject),
 			text(reasons(d)),

@@ -28,7 +28,11 @@ func emitCommand(a *app) *cobra.Command {
 		Use:   "emit EVENT",
 		Short: "Send an event to the daemon",
 		Long: `emit sends one event and prints which hooks run for it. With --wait it prints
-what they answered; the exit code is then 1 when the event was denied.`,
+what they answered; the exit code is then 1 when the event was denied.
+
+An event of an agent counts as tried by a person: it is in lists, marked, and in no
+count of what agents did. With --agent or --agent-name it is a call of the agent of
+that name, as a script that is one sends it.`,
 		Example: `  hookd emit agent:end --data '{"agent_id":"a1","status":"ok"}'
   hookd emit pre_tool_use --data @call.json --wait
   git diff | jq -Rs '{tool_output:.}' |
@@ -40,6 +44,7 @@ what they answered; the exit code is then 1 when the event was denied.`,
 			if err != nil {
 				return err
 			}
+			env.Tried = ev.env.AgentID == "" && ev.env.AgentName == "" && events.Lookup(env.Event) != nil
 			return emit(a, cmd, env)
 		},
 	}

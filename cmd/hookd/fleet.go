@@ -315,7 +315,7 @@ func (p *printer) fleetDecision(d client.FleetDecision, asJSON bool) {
 	}
 	v := d.Decision
 	p.line(p.fit(strings.Join([]string{
-		p.when(v.Time), d.Machine, string(v.Outcome), agentName(v.AgentName, v.AgentID, v.Dialect),
+		p.when(v.Time), d.Machine, string(v.Outcome), agentName(v.AgentName, v.AgentID, v.Dialect, v.Tried),
 		about(v.Tool, v.Subject), because(v),
 	}, "  ")))
 }
@@ -330,7 +330,7 @@ func (p *printer) fleetDecisions(list []client.FleetDecision) {
 		d := m.Decision
 		rows = append(rows, []cell{
 			text(p.when(decidedAt(d))), text(m.Machine), outcome(d.Outcome),
-			text(agentName(d.AgentName, d.AgentID, d.Dialect)), text(d.Tool), text(d.Subject), text(because(d)),
+			text(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried)), text(d.Tool), text(d.Subject), text(because(d)),
 		})
 	}
 	p.table([]column{
@@ -349,7 +349,7 @@ func (p *printer) fleetSessions(list []client.FleetSession) {
 		s := m.Session
 		rows = append(rows, []cell{
 			text(p.when(s.Last)), text(m.Machine), sessionState(s.State),
-			text(agentName(s.AgentName, s.AgentID, s.Dialect)), text(ending(s.SessionID)), textf("%d", s.Tools),
+			text(agentName(s.AgentName, s.AgentID, s.Dialect, false)), text(ending(s.SessionID)), textf("%d", s.Tools),
 			textf("%d", s.Denials), textf("%d", s.Asks), text(s.Subject),
 		})
 	}

@@ -135,7 +135,7 @@ func (p *printer) record(r client.Record) {
 			e.Time,
 			r.Seq,
 			cell{"event", bold},
-			agentName(e.AgentName, e.AgentID, e.Dialect),
+			agentName(e.AgentName, e.AgentID, e.Dialect, e.Tried),
 			e.Event,
 			about(e.Tool, what),
 		)
@@ -151,7 +151,7 @@ func (p *printer) record(r client.Record) {
 	case r.Decision != nil:
 		d := r.Decision
 		p.entry(decidedAt(*d), r.Seq, outcome(d.Outcome),
-			p.fitting(agentName(d.AgentName, d.AgentID, d.Dialect), d.Event, d.Tool, d.Subject, because(*d))...)
+			p.fitting(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried), d.Event, d.Tool, d.Subject, because(*d))...)
 	case r.Start != nil:
 		s := r.Start
 		p.entry(s.Started, 0, cell{"start", dim}, s.Hook, s.Event, about(s.Tool, s.Subject), ending(s.RunID))
@@ -241,9 +241,14 @@ func about(tool, subject string) string {
 	return tool + ": " + subject
 }
 
+// triedMark stands in the place of the agent where a person tried hooks.
+const triedMark = "(tried)"
+
 // agentName is the shortest that identifies an agent.
-func agentName(name, id string, d client.Dialect) string {
+func agentName(name, id string, d client.Dialect, tried bool) string {
 	switch {
+	case tried:
+		return triedMark
 	case name != "":
 		return name
 	case d != "" && d != client.Dialect("hookd"):

@@ -288,7 +288,7 @@ func (g *guard) fired(cmd *cobra.Command) map[[2]string]*listedRule {
 		return counts
 	}
 	for _, r := range runs {
-		if r.Rule == "" {
+		if r.Rule == "" || r.Tried {
 			continue
 		}
 		n := counts[[2]string{r.Hook, r.Rule}]

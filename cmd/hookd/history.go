@@ -153,22 +153,26 @@ func (p *printer) runs(runs []client.Run) {
 		}
 		if p.wide {
 			row = append(row, text(endOf(r.ExitCode, r.Signal)), text(millis(r.QueueMS)), text(r.SessionID),
-				text(agentName(r.AgentName, r.AgentID, r.Dialect)), text(r.EventID))
+				text(agentName(r.AgentName, r.AgentID, r.Dialect, r.Tried)), text(r.EventID))
 		}
 		rows = append(rows, append(row, text(why(r))))
 	}
 	p.table(header, rows)
 }
 
-// why is the reason of a block, of another answer, or of a failure.
+// why is the reason of a block, of another answer, or of a failure; and whether a person tried it.
 func why(r client.Run) string {
+	reason := withoutName(r.Reason, r.Hook)
 	switch {
 	case r.Error != "":
-		return r.Error
+		reason = r.Error
 	case r.Shadow && r.Decision != "":
-		return strings.Join(nonEmpty([]string{"would " + string(r.Decision), withoutName(r.Reason, r.Hook)}), ": ")
+		reason = strings.Join(nonEmpty([]string{"would " + string(r.Decision), reason}), ": ")
 	}
-	return withoutName(r.Reason, r.Hook)
+	if r.Tried {
+		return strings.TrimSpace(triedMark + " " + reason)
+	}
+	return reason
 }
 
 // endOf is the code that a run ended with, or the signal that ended it.

@@ -173,6 +173,7 @@ func (p *printer) run(r client.Run) {
 		kv("from", strings.TrimSpace(r.Sender+" "+string(r.Dialect))),
 		kv("session", r.SessionID),
 		kv("agent", strings.TrimSpace(r.AgentName+" "+r.AgentID)),
+		kv("tried", triedWords(r.Tried)),
 		kv("spawned", r.Spawned),
 		kv("input", r.Input),
 		kv("started", r.Started.Local().Format(time.RFC3339Nano)),
@@ -183,6 +184,14 @@ func (p *printer) run(r client.Run) {
 	)
 	p.output("stdout", r.Stdout)
 	p.output("stderr", r.Stderr)
+}
+
+// triedWords says what it means that a person tried a hook.
+func triedWords(tried bool) string {
+	if !tried {
+		return ""
+	}
+	return "by a person: it is in no count of what agents did"
 }
 
 // output writes what was kept of a stream without its colours, and how much is missing

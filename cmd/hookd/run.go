@@ -283,6 +283,7 @@ func summarize(ctx context.Context, r *oneshot.Run, exit oneshot.Exit, argv []st
 	}
 	s.Decisions, err = r.Client().Decisions(ctx, client.DecisionQuery{Decision: "deny,ask", Limit: maxSummed})
 	s.More = len(s.Decisions) == maxSummed
+	s.Decisions = slices.DeleteFunc(s.Decisions, func(d client.Decision) bool { return d.Tried })
 	slices.Reverse(s.Decisions)
 	return s, err
 }

@@ -101,7 +101,7 @@ func (p *printer) sessions(list []client.Session) {
 			denied.c = red
 		}
 		row := []cell{
-			text(p.when(s.Last)), sessionState(s.State), text(agentName(s.AgentName, s.AgentID, s.Dialect)),
+			text(p.when(s.Last)), sessionState(s.State), text(agentName(s.AgentName, s.AgentID, s.Dialect, false)),
 			text(short(s.SessionID)), textf("%d", s.Tools), denied, textf("%d", s.Asks), text(s.Cwd),
 			text(cmp.Or(s.Subject, s.Tool)),
 		}

@@ -70,7 +70,7 @@ func countShadows(ctx context.Context, c *client.Client, q client.StatsQuery, ro
 		}
 		for _, d := range page {
 			for _, s := range d.Shadow {
-				if q.Hook == "" || q.Hook == s.Hook {
+				if !d.Tried && (q.Hook == "" || q.Hook == s.Hook) {
 					countShadow(rows, d, s)
 				}
 			}

@@ -307,7 +307,8 @@ type DecisionQuery struct {
 // ask for. Of Agents, Tools and Hooks the most frequent come first; what is beyond
 // 50 is counted together.
 type Counts struct {
-	Total     int64    `json:"total"`
+	Total     int64    `json:"total"`           // without those that a person tried
+	Tried     int64    `json:"tried,omitempty"` // these, which nothing else counts
 	Decisions []Count  `json:"decisions"`
 	Agents    []Count  `json:"agents"` // by name, else by dialect
 	Tools     []Count  `json:"tools"`
@@ -373,6 +374,7 @@ type AcceptedEvent struct {
 	Tool      string         `json:"tool,omitempty"`
 	Subject   string         `json:"subject,omitempty"`
 	CallID    string         `json:"call_id,omitempty"` // of the tool call; "" = it is about none
+	Tried     bool           `json:"tried,omitempty"`   // a person tries hooks with it
 	Parent    string         `json:"parent,omitempty"`
 	ReplayOf  string         `json:"replay_of,omitempty"`
 	Wait      bool           `json:"wait,omitempty"` // its sender waited for the answer

@@ -28,6 +28,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/card"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/dispatch"
@@ -84,9 +85,18 @@ type Options struct {
 	Hooked func() bool
 	// Prompt returns the newest prompt of a session for people, "" = unknown; nil = none is known.
 	Prompt func(session string, d events.Dialect) string
+	// Look returns what is known of a call: e has the input that will run. Nil = nothing is.
+	Look func(e *events.Event) Look
 	// Redact takes secrets out of JSON; nil = they stay.
 	Redact func([]byte) []byte
 	Log    *zap.Logger // nil = none
+}
+
+// Look is what is known of a call that is asked about.
+type Look struct {
+	Repo    *card.Repo // that the folder is in; nil = not known
+	Effects []string   // what the call does, in words; nil = not known
+	Text    string     // that the spans of rules are places in
 }
 
 // Settings of a Holder, which may change while it works.
@@ -124,6 +134,9 @@ func New(ctx context.Context, o Options) *Holder {
 	}
 	if o.Prompt == nil {
 		o.Prompt = func(string, events.Dialect) string { return "" }
+	}
+	if o.Look == nil {
+		o.Look = func(*events.Event) Look { return Look{} }
 	}
 	if o.Hooked == nil {
 		o.Hooked = func() bool { return false }

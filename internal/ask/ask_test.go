@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/card"
 	"github.com/hookd/hookd/internal/config"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
@@ -42,6 +43,7 @@ type bench struct {
 	*Holder
 	follower *Follower
 	settings Settings
+	look     func(*events.Event) Look
 
 	mu       sync.Mutex
 	emitted  []string
@@ -66,6 +68,12 @@ func (b *bench) start() {
 				return tree{}
 			}
 			return nil
+		},
+		Look: func(e *events.Event) Look {
+			if b.look == nil {
+				return Look{}
+			}
+			return b.look(e)
 		},
 		Emit: func(name string, _ json.RawMessage) {
 			b.mu.Lock()
@@ -828,5 +836,53 @@ func TestAnAgentWithoutAPersonIsHeld(t *testing.T) {
 	b.mustReply(id, api.Reply{Answer: "allow"})
 	if !s.allowed() {
 		t.Errorf("%+v", s.verdict)
+	}
+}
+
+// The part of the call that made a guard ask is marked where it is certain which it is; effects and
+// repository are said.
+func TestTheCardMarksWhatMadeAGuardAsk(t *testing.T) {
+	b := newBench(t)
+	text := "git status; git push -f"
+	for _, tt := range []struct {
+		name, args, rewrite string
+		span                [2]int
+		text, marked        string
+	}{
+		{name: "a span", span: [2]int{12, 23}, text: text, marked: "git push -f"},
+		{name: "the whole", text: text},
+		{name: "a span of another text", span: [2]int{12, 23}, text: "git push -f"},
+		{name: "a span beyond the text", span: [2]int{12, 24}, text: text},
+		{name: "two arguments with the text", args: `,"again":"` + text + `"`, span: [2]int{12, 23}, text: text},
+		{name: "the text was rewritten", rewrite: text, span: [2]int{12, 23}, text: text},
+	} {
+		call := push(text)
+		call.args, call.rewrite = tt.args, tt.rewrite
+		q := call.question()
+		q.Asking[0].Span = tt.span
+		b.look = func(*events.Event) Look {
+			return Look{Repo: &card.Repo{Name: "p"}, Effects: []string{"does it"}, Text: tt.text}
+		}
+		done := make(chan struct{})
+		go func() { b.Settle(q); close(done) }()
+		id := b.held(1)[0]
+		a, _ := b.Get(id)
+		marked := ""
+		for _, row := range a.Card.What {
+			for _, part := range row.Parts {
+				if part.Mark {
+					marked += part.Text
+				}
+			}
+		}
+		if marked != tt.marked {
+			t.Errorf("%s: %q is marked, want %q", tt.name, marked, tt.marked)
+		}
+		says := fmt.Sprint(a.Card.Says)
+		if !strings.Contains(says, "{where p · /p}") || !strings.Contains(says, "runs it: does it.") {
+			t.Errorf("%s: the card says %s", tt.name, says)
+		}
+		b.mustReply(id, api.Reply{Answer: "deny"})
+		<-done
 	}
 }

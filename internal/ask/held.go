@@ -74,7 +74,7 @@ func (h *Holder) hold(
 		Ask: events.Ask{
 			ID: events.NewID(now), EventID: e.EventID, Event: e.Envelope.Event,
 			Hook: asking[0].Hook.Name, Reason: reasons(asking),
-			Agent: cmp.Or(e.AgentName, string(e.Dialect), e.Sender), AgentID: e.AgentID, Dialect: e.Dialect,
+			Agent: agentOf(e), AgentID: e.AgentID, Dialect: e.Dialect, Tried: e.Tried,
 			SessionID: e.SessionID, Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, Input: input, Bytes: len(input),
 			Rewrote: q.Verdict.UpdatedInput != nil, Since: now.UTC(), Until: now.Add(wait).UTC(),
 		},
@@ -87,7 +87,7 @@ func (h *Holder) hold(
 			a.Hooks = append(a.Hooks, one.Hook.Name)
 		}
 	}
-	h.draw(a)
+	h.draw(a, q)
 	data := h.eventData(a)
 	h.save(a, nil, min(wait/4, rowTime)) // nothing can answer it before
 	h.mu.Lock()
@@ -108,12 +108,19 @@ func (h *Holder) hold(
 }
 
 // draw makes the short card of an ask, and notes what the whole one needs.
-func (h *Holder) draw(a *held) {
-	a.cards = card.Options{Agent: a.Agent, OwnWay: a.ownWay, Prompt: h.opts.Prompt(a.SessionID, a.Dialect)}
+func (h *Holder) draw(a *held, q *dispatch.Question) {
+	e := *q.Event
+	if a.Rewrote {
+		e.Data = rewrittenData(q)
+	}
+	seen := h.opts.Look(&e)
+	a.cards = card.Options{
+		Agent: a.Agent, OwnWay: a.ownWay, Tried: a.Tried, Prompt: h.opts.Prompt(a.SessionID, a.Dialect),
+		Repo: seen.Repo, Effects: seen.Effects,
+	}
 	for _, one := range a.asking {
 		a.cards.Asking = append(a.cards.Asking, card.Asking{Hook: one.Hook.Name, Reason: one.Reason})
-		for _, s := range one.Spans {
-			s.Hook = one.Hook.Name
+		if s, is := spanOf(a.Input, seen.Text, one); is && !a.Rewrote { // else it is a place in a text that is not shown
 			a.cards.Spans = append(a.cards.Spans, s)
 		}
 	}
@@ -121,6 +128,33 @@ func (h *Holder) draw(a *held) {
 	short := a.cards
 	short.Short = true
 	a.Card = card.Make(&a.Ask, a.digest, short)
+}
+
+// spanOf returns the part of the input that made a hook ask, which names a part of text. is is false
+// where it names none, or it is not certain which argument is text.
+func spanOf(input json.RawMessage, text string, by dispatch.Asking) (s events.CardSpan, is bool) {
+	s = events.CardSpan{Hook: by.Hook.Name, From: by.Span[0], To: by.Span[1]}
+	if s.From >= s.To || s.To > len(text) {
+		return s, false
+	}
+	for name, value := range rawjson.Members(input) {
+		if given, isText := rawjson.Text(value); !isText || given != text {
+			continue
+		}
+		if s.Argument != "" {
+			return s, false
+		}
+		s.Argument = name
+	}
+	return s, s.Argument != ""
+}
+
+// agentOf is what people call the agent that sent e.
+func agentOf(e *events.Event) string {
+	if e.Tried {
+		return "hookd emit"
+	}
+	return cmp.Or(e.AgentName, string(e.Dialect), e.Sender)
 }
 
 // userOf returns the uid of an event's sender where it may be another than the daemon's;
@@ -208,7 +242,7 @@ func (h *Holder) endLast(was keptAsk) {
 	h.opts.Record(&events.Decided{
 		EventID: a.EventID, EventSeq: was.EventSeq, Time: a.Since, Event: a.Event, Kind: was.Kind,
 		Dialect: a.Dialect, AgentID: a.AgentID, AgentName: was.AgentName, SessionID: a.SessionID, Cwd: a.Cwd,
-		Tool: a.Tool, Subject: a.Subject, Decision: decision, Reason: reason,
+		Tool: a.Tool, Subject: a.Subject, Tried: a.Tried, Decision: decision, Reason: reason,
 		DecidedBy: was.DecidedBy, Answered: a.Answered,
 	})
 	h.opts.Emit(events.EventAnswered, h.eventData(a))

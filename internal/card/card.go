@@ -40,16 +40,24 @@ const mostSaid = 600
 // Asking is a hook that asks, and why.
 type Asking struct{ Hook, Reason string }
 
+// Repo is the repository that a folder is in.
+type Repo struct {
+	Name   string // "" = the folder is in none
+	Branch string // "" = it is on none, or that is not known
+}
+
 // Options say what a card tells beside the input.
 type Options struct {
-	Short  bool              // head and tail are enough
-	Masked bool              // secrets were taken out of the input: the card cannot be whole
-	Asking []Asking          // at least one
-	Agent  string            // as people call it
-	Prompt string            // that the call came after; "" = unknown
-	Branch string            // of the repository that the folder is in; "" = unknown
-	OwnWay bool              // without an answer the agent asks in its own way
-	Spans  []events.CardSpan // what made hooks ask
+	Short   bool              // head and tail are enough
+	Masked  bool              // secrets were taken out of the input: the card cannot be whole
+	Asking  []Asking          // at least one
+	Agent   string            // as people call it
+	Prompt  string            // that the call came after; "" = unknown
+	Repo    *Repo             // nil = unknown
+	Effects []string          // what the call does, in words; nil = unknown
+	OwnWay  bool              // without an answer the agent asks in its own way
+	Tried   bool              // a person tries hooks: there is no agent, and nothing runs
+	Spans   []events.CardSpan // what made hooks ask
 }
 
 // Digest is what an allow of a carries: of all that the ask is about, with the whole
@@ -246,15 +254,11 @@ func says(a *events.Ask, o Options, l look, twice []string) (list []events.CardS
 	if o.Masked {
 		add("look", "secrets are masked here: it cannot be allowed here")
 	}
-	where := said(a.Cwd)
-	if where == "" {
-		where = "no folder is known"
-	}
-	if o.Branch != "" {
-		where += ", on branch " + said(o.Branch)
-	}
-	add("where", where)
+	add("where", whereOf(a, o.Repo))
 	who := said(o.Agent)
+	if o.Tried {
+		who = "no agent: a person tries hooks with " + who
+	}
 	if a.SessionID != "" {
 		who += ", session " + said(a.SessionID)
 	}
@@ -263,7 +267,7 @@ func says(a *events.Ask, o Options, l look, twice []string) (list []events.CardS
 	}
 	add("who", who)
 	agent := said(o.Agent)
-	add("if allowed", agent+" runs it. hookd takes nothing back of what it does.")
+	add("if allowed", ifAllowed(agent, o))
 	reason := o.Asking[0].Reason
 	if len(o.Asking) > 1 {
 		reason = a.Reason
@@ -275,6 +279,34 @@ func says(a *events.Ask, o Options, l look, twice []string) (list []events.CardS
 		add("no answer", agent+" is told: denied, no answer came in time.")
 	}
 	return list
+}
+
+// whereOf says in which repository and folder the call is made.
+func whereOf(a *events.Ask, repo *Repo) string {
+	where := said(a.Cwd)
+	switch {
+	case where == "":
+		return "no folder is known"
+	case repo == nil:
+		return where
+	case repo.Name == "":
+		return where + ", in no repository"
+	case repo.Branch == "":
+		return said(repo.Name) + " · " + where
+	}
+	return said(repo.Name) + " on " + said(repo.Branch) + " · " + where
+}
+
+// ifAllowed says what an allow does.
+func ifAllowed(agent string, o Options) string {
+	if o.Tried {
+		return "nothing runs."
+	}
+	does := "."
+	if len(o.Effects) > 0 {
+		does = ": " + said(strings.Join(o.Effects, " · ")) + "."
+	}
+	return agent + " runs it" + does + " hookd takes nothing back of what it does."
 }
 
 // said is text that others wrote as a sentence has it.

@@ -186,6 +186,31 @@ no answer: Codex asks in its own way.
 	if got.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
 	}
+	said := func(o Options, name string) (texts string) {
+		for _, s := range Make(a, "d", o).Says {
+			if s.Name == name {
+				texts += s.Text
+			}
+		}
+		return texts
+	}
+	a.Cwd = "/p"
+	for want, repo := range map[string]*Repo{
+		"/p": nil, "/p, in no repository": {}, "p · /p": {Name: "p"}, "p on f[U+200B]x · /p": {Name: "p", Branch: "f\u200bx"},
+	} {
+		o.Repo = repo
+		if got := said(o, "where"); got != want {
+			t.Errorf("where: %s, want %s", got, want)
+		}
+	}
+	o.Effects = []string{"deletes /p/\u202ea", "connects to x"}
+	if got, want := said(o, "if allowed"), "Codex runs it: deletes /p/[U+202E]a · connects to x. hookd takes nothing back of what it does."; got != want {
+		t.Errorf("if allowed: %s, want %s", got, want)
+	}
+	o.Tried, o.Agent = true, "hookd emit"
+	if got := said(o, "if allowed") + said(o, "who"); !strings.HasPrefix(got, "nothing runs.no agent: a person tries hooks with hookd emit") {
+		t.Errorf("a trial says %s", got)
+	}
 }
 
 // The digest is of all that is asked about.

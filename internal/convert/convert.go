@@ -23,7 +23,7 @@ func Event(e events.Envelope) client.Event {
 		Event: e.Event, Data: e.Data, Wait: e.Wait, ID: e.ID,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
 		Dialect: client.Dialect(e.Dialect), Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent, Tells: e.Tells,
-		Unasked: e.Unasked,
+		Unasked: e.Unasked, Tried: e.Tried,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -13,11 +14,15 @@ import (
 
 	"github.com/hookd/hookd/internal/api"
 	"github.com/hookd/hookd/internal/ask"
+	"github.com/hookd/hookd/internal/card"
 	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/pattern"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/project"
+	"github.com/hookd/hookd/internal/readfile"
 	"github.com/hookd/hookd/internal/server"
 )
 
@@ -25,7 +30,7 @@ import (
 func (d *Daemon) newAsks() *ask.Holder {
 	h := ask.New(context.Background(), ask.Options{
 		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.answeredElsewhere,
-		Prompt: d.lastPrompt,
+		Prompt: d.lastPrompt, Look: d.lookAt(),
 		Emit: func(name string, data json.RawMessage) {
 			_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"}) // as emitOwn
 		},
@@ -47,11 +52,35 @@ func (d *Daemon) lastPrompt(session string, of events.Dialect) string {
 	defer cancel()
 	past, _ := d.history.Accepted(ctx, api.EventQuery{Session: session, Limit: 200}) // without it, the card has none
 	for _, e := range past.Events {
-		if e.Kind == events.KindPromptSubmit && e.Dialect == of {
+		if e.Kind == events.KindPromptSubmit && e.Dialect == of && !e.Tried {
 			return e.Subject
 		}
 	}
 	return ""
+}
+
+// repoTime is how long the repository of a folder is looked for.
+const repoTime = 200 * time.Millisecond
+
+// lookAt returns the function for ask.Options.
+func (d *Daemon) lookAt() func(e *events.Event) ask.Look {
+	patience := readfile.NewPatience(repoTime, nil)
+	return func(e *events.Event) (seen ask.Look) {
+		if call := dialect.Call(e); call.Own != "" || call.Tool != "" {
+			f := d.reader.Read(call, cmp.Or(e.Cwd, d.reader.Home))
+			seen.Effects, seen.Text = f.Says(), f.Text
+		}
+		repo := card.Repo{}
+		found := func() {
+			if r, is := project.Find(e.Cwd); is {
+				repo = card.Repo{Name: filepath.Base(r.Root), Branch: r.Branch()}
+			}
+		}
+		if filepath.IsAbs(e.Cwd) && patience.Try(e.Cwd, found) {
+			seen.Repo = &repo
+		}
+		return seen
+	}
 }
 
 func askSettings(c config.Config) ask.Settings {

@@ -41,7 +41,10 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, ser
 		return api.Answer{}, nil, err
 	}
 	env.Sender = cmp.Or(env.Sender, from.Sender)
-	c.d.noteAgent(from, env)
+	c.d.noteTrial(from, env)
+	if !env.Tried {
+		c.d.noteAgent(from, env)
+	}
 	if c.d.config.Load().System {
 		addPeer(env, from)
 	}
@@ -73,7 +76,7 @@ type batch struct {
 }
 
 func (b *batch) Add(env *events.Envelope) bool {
-	if events.CheckReserved(env.Event) != nil {
+	if events.CheckReserved(env.Event) != nil || env.Tried || env.SessionID == events.ProbeSession {
 		return false
 	}
 	env.Sender = cmp.Or(env.Sender, b.sender)

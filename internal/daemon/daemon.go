@@ -26,6 +26,7 @@ import (
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/forward"
 	"github.com/hookd/hookd/internal/hook"
 	"github.com/hookd/hookd/internal/loopback"
@@ -93,6 +94,7 @@ type Daemon struct {
 	ready       atomic.Bool
 	projects    *project.Finder
 	links       *when.Disk
+	reader      *facts.Reader // of calls; rules, conditions and cards share it
 	suspects    suspects
 	watching    chan struct{} // closed when hooks are watched
 	directed    chan struct{} // a directive of the fleet may want something new
@@ -185,10 +187,10 @@ func (d *Daemon) wire(c config.Config) {
 	d.history = history{d.recorder, d}
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile(), Adopt: true})
 	d.logSwept()
-	d.forward = d.newForward()
+	d.forward, d.reader = d.newForward(), d.facts()
 	d.runner = runner.New(runner.Options{
 		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: d.opts.Log, Fleet: d.fleet.outgoing(),
-		Facts: d.facts(), Project: d.projects.Root,
+		Facts: d.reader, Project: d.projects.Root,
 	})
 	d.runner.Configure(c)
 	d.trace = newTracer(d.opts.Version, d.opts.Log)

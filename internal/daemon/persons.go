@@ -63,6 +63,29 @@ func (d *Daemon) noteAgent(from server.Peer, env *events.Envelope) {
 	env.Unasked = env.Unasked || agent.RunsAlone(c.agent)
 }
 
+// noteTrial decides whether an event is tried, and no call of an agent: the sender says so, or it is a
+// probe, and a person has typed the command of hookd that it comes from. Nothing else may say so of an
+// event: what is tried is in no count. At the system daemon, where any user may be the sender, nothing is.
+func (d *Daemon) noteTrial(from server.Peer, env *events.Envelope) {
+	if !env.Tried && env.SessionID != events.ProbeSession {
+		return
+	}
+	said, why := env.Tried, ""
+	switch env.Tried = false; {
+	case d.config.Load().System:
+		why = "it was sent to the system daemon"
+	case !proc.IsOurCommand(from.PID):
+		why = "it does not come from this hookd's own command"
+	case ofRun(from):
+		why = "it comes from a hook"
+	default:
+		why = d.notAPerson(from)
+	}
+	if env.Tried = why == ""; said && !env.Tried {
+		env.Warnings = append(env.Warnings, "it counts as a call of an agent: "+why)
+	}
+}
+
 // notAPerson says why a request is not one of a person: the process has ended, is of a run,
 // or belongs to an agent. "" = it may be a person's.
 func (d *Daemon) notAPerson(from server.Peer) (why string) {

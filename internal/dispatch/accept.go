@@ -99,9 +99,11 @@ func (d *Dispatcher) fill(
 	e.Warnings = append(env.Warnings, e.Contract.Check(e.Data)...)
 
 	e.Tool, e.Subject, e.CallID, e.Unread = "", "", "", true
-	e.Trial = e.SessionID == events.ProbeSession && e.Peer == nil // any user could say so
+	e.Trial = e.Tried && e.SessionID == events.ProbeSession
 	e.Project = d.projectOf(index, e.Cwd, now)
-	d.prompts.note(e)
+	if !e.Tried {
+		d.prompts.note(e)
+	}
 }
 
 // withPeer returns data with the process that sent it, whatever data says of that, in

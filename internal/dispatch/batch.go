@@ -22,10 +22,10 @@ var lists = sync.Pool{New: func() any { return new([]*events.Event) }}
 func (d *Dispatcher) Batch(from Origin) *Batch { return &Batch{d: d, from: from} }
 
 // Add takes an event that came at env.At, to be accepted by the next Accept. It is false for
-// one that Begin has to accept: there may be hooks for it, it is large, or its sender waits
-// for it, gave it an id or is a hook. env.Data must not change before Accept.
+// one that Begin has to accept: there may be hooks for it, it is large or tried, or its sender
+// waits for it, gave it an id or is a hook. env.Data must not change before Accept.
 func (b *Batch) Add(env *events.Envelope) bool {
-	if env.Wait || env.ID != "" || env.Parent != "" || env.Peer != nil || env.Brought != nil ||
+	if env.Wait || env.Tried || env.ID != "" || env.Parent != "" || env.Peer != nil || env.Brought != nil ||
 		b.from.OfRun() || len(env.Data) > largeData {
 		return false
 	}

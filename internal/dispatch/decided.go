@@ -21,7 +21,7 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 		EventID: e.EventID, EventSeq: e.Seq, Time: e.Time,
 		Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect,
 		AgentID: e.AgentID, AgentName: e.AgentName, SessionID: e.SessionID, Cwd: e.Cwd,
-		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID,
+		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Tried: e.Tried,
 		Decision: outcome, Reason: d.clean(reason), DecidedBy: v.DecidedBy, Rewrote: rewrote(v),
 		DurationMS: ms(max(0, time.Since(e.Time))),
 	}

@@ -23,7 +23,7 @@ type Question struct {
 type Asking struct {
 	Hook   *hook.Hook
 	Reason string
-	Spans  []events.CardSpan // of the input, that made it ask; nil = it names none
+	Span   [2]int // of the call's text, that made it ask, as in events.Run; zero = the whole, or it names none
 }
 
 // Asks answers verdicts that ask. Its methods are called without a slot.
@@ -51,7 +51,7 @@ func (d *Dispatcher) question(e *events.Event, v *verdict.Verdict, done []*attem
 	q := &Question{Event: e, Verdict: v, Sender: sender.PID, Handle: sender.Handle}
 	for _, a := range done {
 		if outcome, reason := a.answer.Says(a.contract); outcome == events.OutcomeAsk {
-			q.Asking = append(q.Asking, Asking{Hook: a.match.Hook, Reason: reason})
+			q.Asking = append(q.Asking, Asking{Hook: a.match.Hook, Reason: reason, Span: a.run.Span})
 		}
 	}
 	if e.TimeoutMS > 0 {

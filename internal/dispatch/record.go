@@ -34,7 +34,7 @@ func (d *Dispatcher) record(a *attempt, id string) events.Run {
 		r.Spawned = m.Hook.SpawnAgent
 	}
 	r.Rule, r.Span = out.Rule, out.Span
-	r.Test = e.Trial
+	r.Tried, r.Test = e.Tried, e.Trial
 	r.Input, r.Awaited = d.preview(e), m.Blocks && !m.Shadow && e.Wait
 	r.Shadow = m.Shadow
 	return r

@@ -153,7 +153,7 @@ func (d *Dispatcher) unfinished(w events.Pending, result events.Result) events.R
 	return events.Run{
 		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
-		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
+		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject, Tried: e.Tried,
 		Started: time.Now().UTC(), Input: d.preview(e),
 	}
 }

@@ -1,8 +1,6 @@
 package dispatch
 
 import (
-	"slices"
-
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/verdict"
 )
@@ -25,33 +23,28 @@ type Tap interface {
 	Decided(e *events.Event, v *verdict.Verdict, a *events.Answered)
 }
 
-// quiet is a Tap that does not see what is only tried.
+// quiet is a Tap that does not see what a person only tries.
 type quiet struct{ tap Tap }
 
+func tried(e *events.Event) bool { return e.Trial || e.Tried }
+
 func (q quiet) Accepted(e *events.Event, matched int) {
-	if !e.Trial {
+	if !tried(e) {
 		q.tap.Accepted(e, matched)
 	}
 }
 
-func (q quiet) AcceptedAll(es []*events.Event) {
-	isTrial := func(e *events.Event) bool { return e.Trial }
-	if slices.ContainsFunc(es, isTrial) {
-		es = slices.DeleteFunc(slices.Clone(es), isTrial)
-	}
-	if len(es) > 0 {
-		q.tap.AcceptedAll(es)
-	}
-}
+// AcceptedAll passes all on: what is tried is in no batch.
+func (q quiet) AcceptedAll(es []*events.Event) { q.tap.AcceptedAll(es) }
 
 func (q quiet) Ran(e *events.Event, r events.Run, err error) {
-	if !e.Trial {
+	if !tried(e) {
 		q.tap.Ran(e, r, err)
 	}
 }
 
 func (q quiet) Decided(e *events.Event, v *verdict.Verdict, a *events.Answered) {
-	if !e.Trial {
+	if !tried(e) {
 		q.tap.Decided(e, v, a)
 	}
 }

@@ -47,6 +47,7 @@ type Decided struct {
 	Tool      string    `json:"tool,omitempty"`    // canonical name
 	Subject   string    `json:"subject,omitempty"` // one harmless line of 256 bytes at most
 	CallID    string    `json:"call_id,omitempty"` // of the tool call, as its agent counts them; "" = it tells none
+	Tried     bool      `json:"tried,omitempty"`   // a person tried hooks: in no count of what agents did
 
 	// Outcome is what people read: Decision, or rewrite or context where hooks changed or added
 	// something and none denied or asked.
@@ -146,6 +147,7 @@ func (d *Decided) AppendDetail(dst []byte) []byte {
 	dst = appendTexts(dst, "decided_by", d.DecidedBy)
 	dst = appendTexts(dst, "rewrote", d.Rewrote)
 	dst = rawjson.AppendText(dst, "call_id", d.CallID)
+	dst = rawjson.AppendTrue(dst, "tried", d.Tried)
 	if d.NewInput != nil {
 		dst = append(rawjson.AppendKey(dst, "new_input"), d.NewInput...)
 	}

@@ -29,6 +29,7 @@ type Envelope struct {
 	TimeoutMS int64           `json:"timeout_ms,omitempty"` // budget of the event, 0 = by its hooks
 	Parent    string          `json:"parent,omitempty"`     // event_id of the event whose hook emitted this one
 	Unasked   bool            `json:"unasked,omitempty"`    // the agent runs without a person: it takes an ask for a denial
+	Tried     bool            `json:"tried,omitempty"`      // a person tries hooks with it: it is no call of an agent
 	Tells     bool            `json:"tells,omitempty"`      // the sender says on its connection what the agent heard of the verdict
 
 	// W3C trace context, from the headers of those names; not kept on disk
@@ -76,7 +77,7 @@ type Event struct {
 	Subject  string    // what it is about, on one harmless line without secrets; "" = nothing to say
 	CallID   string    // id of the tool call, as its agent counts them; "" = it is about none, or tells none
 	Unread   bool      // Tool and Subject were not looked up yet, since nothing asked for them
-	Trial    bool      // it is only there for a hook, or the way to it, to be tried
+	Trial    bool      // it is only there for a hook, or the way to it, to be tried: in no list
 	Judged   bool      // hooks decide about it: it is kept with the decision, however many come at once
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
@@ -85,8 +86,8 @@ type Event struct {
 }
 
 // ProbeSession is the session of the events by which `hookd doctor` looks whether an
-// agent's events arrive. They reach hooks as any other; what comes of them is marked as
-// a test, and in no list, count or metric.
+// agent's events arrive. They reach hooks as any other; what comes of those that are Tried is
+// marked as a test, and in no list, count or metric.
 const ProbeSession = "hookd-doctor"
 
 // Lanes of pre_tool_use.

@@ -169,8 +169,8 @@ func (p *Parser) pauseIn(w *rawjson.Walker, line []byte) {
 // written is an envelope as it was written: the bytes of each member, nil for
 // those that are absent. Of several equal members it has the last.
 type written struct {
-	event, data, wait, id, sender, dialect, lane, timeout, parent, tells, unasked json.RawMessage
-	place, inData                                                                 place
+	event, data, wait, id, sender, dialect, lane, timeout, parent, tells, unasked, tried json.RawMessage
+	place, inData                                                                        place
 
 	broken bool // there are line ends between the parts
 	dataAt int  // where the first data begins that is an object; 0 = there is none
@@ -231,6 +231,8 @@ func (m *written) keep(key []byte, raw json.RawMessage) {
 		m.tells = raw
 	case "unasked":
 		m.unasked = raw
+	case "tried":
+		m.tried = raw
 	default:
 		m.place.keep(key, raw)
 	}
@@ -284,6 +286,7 @@ func (e *Envelope) take(m *written) *Error {
 	e.Wait = r.bool("wait", m.wait)
 	e.Tells = r.bool("tells", m.tells)
 	e.Unasked = r.bool("unasked", m.unasked)
+	e.Tried = r.bool("tried", m.tried)
 	e.TimeoutMS = r.millis(m.timeout)
 	return r.bad
 }

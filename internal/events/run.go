@@ -47,6 +47,7 @@ type Run struct {
 	Failure    Failure `json:"failure,omitempty"`  // what came of it that the run failed; "" = it did not, or nothing waited
 	Cause      string  `json:"cause,omitempty"`    // of its failure, without its exit code
 	Shadow     bool    `json:"shadow,omitempty"`   // its hook is in the shadow: Decision did not count
+	Tried      bool    `json:"tried,omitempty"`    // a person tried hooks: in no count of what agents did
 	Test       bool    `json:"test,omitempty"`     // it was only tried: in no list, count or metric
 
 	Spawned string `json:"spawned,omitempty"` // the agent that an agent action started

@@ -34,6 +34,7 @@ func (r *Run) AppendDetail(dst []byte) []byte {
 	dst = rawjson.AppendInt(dst, "generation", int64(r.Generation))
 	dst = rawjson.AppendText(dst, "sender", r.Sender)
 	dst = rawjson.AppendText(dst, "dialect", string(r.Dialect))
+	dst = rawjson.AppendTrue(dst, "tried", r.Tried)
 	dst = rawjson.AppendTrue(dst, "awaited", r.Awaited)
 	dst = rawjson.AppendText(dst, "failure", string(r.Failure))
 	dst = rawjson.AppendText(dst, "cause", r.Cause)

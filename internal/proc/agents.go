@@ -2,6 +2,7 @@ package proc
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,6 +168,33 @@ func adopts(r row) bool {
 		slices.Contains(adopters, filepath.Base(Program(r.pid))) || strings.HasPrefix(Comm(r.pid), "containerd-shim")
 }
 
+// IsOurCommand reports whether a process is a command that a person types: it runs the program that
+// this process runs, and is no bridge, or it is a bridge that such a command has started to try it.
+func IsOurCommand(pid int) bool {
+	if runsOurs(pid) {
+		return !slices.ContainsFunc(CommandLine(pid), speaksForAgents)
+	}
+	r, ok := readRow(pid)
+	return ok && isBridge(CommandLine(pid)) && r.ppid != os.Getpid() && runsOurs(r.ppid) &&
+		!slices.ContainsFunc(CommandLine(r.ppid), speaksForAgents)
+}
+
+// runsOurs reports whether another process runs the program of this one.
+func runsOurs(pid int) bool {
+	if pid == os.Getpid() {
+		return false
+	}
+	its, err := os.Stat(programFile(pid))
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(programFile(os.Getpid()))
+	return err == nil && os.SameFile(its, own)
+}
+
+// speaksForAgents reports whether an argument is a command of hookd that an agent starts.
+func speaksForAgents(arg string) bool { return arg == "bridge" || arg == "mcp" }
+
 // isBridge reports whether a command line is that of hookd's bridge, or of its MCP server,
 // which an agent starts for itself.
 func isBridge(args []string) bool {
@@ -174,8 +202,7 @@ func isBridge(args []string) bool {
 		return false
 	}
 	name := filepath.Base(args[0])
-	asks := func(arg string) bool { return arg == "bridge" || arg == "mcp" }
-	return strings.HasPrefix(name, "hookd-bridge") || name == "hookd" && slices.ContainsFunc(args[1:], asks)
+	return strings.HasPrefix(name, "hookd-bridge") || name == "hookd" && slices.ContainsFunc(args[1:], speaksForAgents)
 }
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "busybox", "csh", "tcsh", "nu", "elvish", "xonsh", "pwsh"}

@@ -18,6 +18,9 @@ func Program(pid int) string {
 	return string(path)
 }
 
+// programFile returns the path of the file that a process runs.
+func programFile(pid int) string { return Program(pid) }
+
 // cgroupFile is "": macOS has no cgroups.
 func cgroupFile(int) string { return "" }
 

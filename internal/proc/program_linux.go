@@ -14,6 +14,9 @@ func Program(pid int) string {
 	return strings.TrimSuffix(path, " (deleted)")
 }
 
+// programFile returns a path by which the file is found that a process runs, also when it was replaced.
+func programFile(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/exe" }
+
 // Comm returns the name that the kernel shows for a process, which it may have given
 // itself; "" when there is no such process.
 func Comm(pid int) string {

@@ -54,6 +54,20 @@ func Find(dir string) (r Repository, ok bool) {
 	return r, true
 }
 
+// Branch returns the branch that the working tree is on, as git has noted it; "" = it is on none, or
+// that cannot be read.
+func (r Repository) Branch() string {
+	dir := filepath.Join(r.Root, ".git")
+	if gitDir, linked := strings.CutPrefix(text(dir), "gitdir: "); linked && r.ID != dir {
+		dir = absolute(r.Root, gitDir)
+	}
+	branch, is := strings.CutPrefix(text(filepath.Join(dir, "HEAD")), "ref: refs/heads/")
+	if !is || strings.HasPrefix(branch, ".") { // which no branch does: the names are in another file
+		return ""
+	}
+	return branch
+}
+
 // commonDir is the git directory that the .git file of a linked working tree
 // leads to, if that leads back.
 func commonDir(file string) string {

@@ -67,6 +67,14 @@ func TestFind(t *testing.T) {
 			t.Errorf("working trees of %s: %v", id, got)
 		}
 	}
+	hooktest.Git(t, main, "checkout", "-q", "-b", "feat/notes")
+	hooktest.Git(t, linked, "checkout", "-q", "-b", "side")
+	hooktest.Git(t, inner, "checkout", "-q", "--detach")
+	for dir, want := range map[string]string{main: "feat/notes", linked: "side", inner: "", forger: "", liar: ""} {
+		if r, _ := Find(dir); r.Branch() != want {
+			t.Errorf("%s is on %q, want %q", dir, r.Branch(), want)
+		}
+	}
 	hooktest.Must(t, os.RemoveAll(linked))
 	if got := Trees(shared); !slices.Equal(got, []string{main}) {
 		t.Errorf("working trees after one is gone: %v", got)

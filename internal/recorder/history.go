@@ -116,7 +116,7 @@ func (r *Recorder) CountDecisions(ctx context.Context, q api.CountQuery) (api.Co
 	r.Flush(ctx)
 	c, err := r.store.CountDecisions(ctx, decisionQuery(q.DecisionQuery), q.Every)
 	counts := api.Counts{
-		Total: c.Total, Sessions: c.Sessions, Rewrote: c.Rewrote, Next: c.Next, Decisions: counted(c.Decisions),
+		Total: c.Total, Tried: c.Tried, Sessions: c.Sessions, Rewrote: c.Rewrote, Next: c.Next, Decisions: counted(c.Decisions),
 		Agents: counted(c.Agents), Tools: counted(c.Tools), Hooks: counted(c.Hooks),
 	}
 	for _, b := range c.Buckets {
@@ -157,7 +157,7 @@ func (r *Recorder) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted
 		accepted.Events[i] = api.AcceptedEvent{
 			EventID: e.EventID, Seq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind,
 			Dialect: e.Dialect, SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd,
-			Sender: e.Sender, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID,
+			Sender: e.Sender, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Tried: e.Tried,
 			Parent: e.Parent, ReplayOf: e.ReplayOf, Wait: e.Wait,
 			Bytes: e.Size, Whole: e.Whole,
 		}

@@ -333,13 +333,16 @@ func (r *Recorder) remember(run *events.Run) {
 	if run.Test {
 		return
 	}
+	r.last[run.Hook] = run
+	if run.Tried {
+		return
+	}
 	result := string(run.Result)
 	r.results[result]++
 	if r.hooks[run.Hook] == nil {
 		r.hooks[run.Hook] = map[string]int{}
 	}
 	r.hooks[run.Hook][result]++
-	r.last[run.Hook] = run
 }
 
 // recentRuns returns the runs in memory. The caller holds mu.

@@ -25,9 +25,10 @@ type Bucket struct {
 }
 
 // DecisionCounts counts decisions by what people ask for. The most frequent come
-// first, without those of ""; what is beyond mostCounted is otherNames together.
+// first, without those of ""; what is beyond mostCounted is otherNames together. What a person
+// tried is counted in Tried alone.
 type DecisionCounts struct {
-	Total                           int64
+	Total, Tried                    int64
 	Decisions, Agents, Tools, Hooks []Count
 	Sessions                        int64 // told apart
 	Rewrote                         int64 // that changed something
@@ -98,7 +99,7 @@ type alike struct {
 	start                                 int64
 	decision, agent, tool, hooks, session string
 	outcome                               string
-	rewrote                               bool
+	rewrote, tried                        bool
 	count                                 int64
 }
 
@@ -111,7 +112,7 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words stri
 	}
 	columns := start + ` AS start, d.decision AS decision, ` + outcomeColumn + ` AS outcome, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
 		CASE d.agent_name WHEN '' THEN d.dialect ELSE d.agent_name END AS agent,
-		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote`
+		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote, CAST(d.detail AS TEXT) ->> 'tried' IS NOT NULL AS tried`
 	inner, args := q.sql(columns, from, to, int(to-from))
 	if words != "" {
 		blocks, err := textBlocks(ctx, db, words, from, to, -1)
@@ -122,10 +123,11 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words stri
 	}
 	rows, err := list(ctx, db, func(row scanner) (a alike, err error) {
 		return a, row.Scan(
-			&a.start, &a.decision, &a.outcome, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.count,
+			&a.start, &a.decision, &a.outcome, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.tried,
+			&a.count,
 		)
-	}, `SELECT start, decision, outcome, agent, tool, hooks, session, rewrote, count(*) FROM (`+inner+`)
-		GROUP BY start, decision, outcome, agent, tool, hooks, session, rewrote`, args...)
+	}, `SELECT start, decision, outcome, agent, tool, hooks, session, rewrote, tried, count(*) FROM (`+inner+`)
+		GROUP BY start, decision, outcome, agent, tool, hooks, session, rewrote, tried`, args...)
 	for _, a := range rows {
 		t.count(a)
 	}
@@ -133,6 +135,10 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words stri
 }
 
 func (t *tally) count(a alike) {
+	if a.tried {
+		t.counts.Tried += a.count
+		return
+	}
 	t.counts.Total += a.count
 	if a.rewrote {
 		t.counts.Rewrote += a.count

@@ -33,6 +33,7 @@ func TestCountsOfDecisions(t *testing.T) {
 		} else if rand.N(3) == 0 {
 			d.Shadow = []events.Shadowed{{Hook: "shady", Decision: events.OutcomeDeny, Rewrote: []string{"input"}}}
 		}
+		d.Tried = rand.N(5) == 0
 		all = append(all, *d)
 		s.Decided(d)
 	}
@@ -53,7 +54,7 @@ func TestCountsOfDecisions(t *testing.T) {
 					agent = string(d.Dialect)
 				}
 				start := d.Time.Truncate(time.Hour).UnixNano()
-				want.count(alike{start, string(d.Decision), agent, d.Tool, strings.Join(d.Hooks(), "\n"), d.SessionID, string(d.Word()), d.Rewrote != nil, 1})
+				want.count(alike{start, string(d.Decision), agent, d.Tool, strings.Join(d.Hooks(), "\n"), d.SessionID, string(d.Word()), d.Rewrote != nil, d.Tried, 1})
 			}
 		}
 		if err != nil || !reflect.DeepEqual(got, want.done()) {

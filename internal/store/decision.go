@@ -15,6 +15,7 @@ type decisionDetail struct {
 	DecidedBy  []string          `json:"decided_by"`
 	Rewrote    []string          `json:"rewrote"`
 	CallID     string            `json:"call_id"`
+	Tried      bool              `json:"tried"`
 	NewInput   json.RawMessage   `json:"new_input"`
 	NewSubject string            `json:"new_subject"`
 	Told       *events.Told      `json:"told"`
@@ -78,6 +79,9 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 	if err := s.chainDecision(db, d); err != nil {
 		return err
 	}
+	if d.Tried {
+		return nil
+	}
 	if err := s.w.sessions.decided(db, d); err != nil {
 		return err
 	}
@@ -103,6 +107,7 @@ func scanDecision(row scanner) (d events.Decided, err error) {
 	d.DecidedBy, d.Rewrote, d.Answered, d.Shadow = rest.DecidedBy, rest.Rewrote, rest.Answered, rest.Shadow
 	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
 	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
+	d.Tried = rest.Tried
 	d.Outcome = d.Word()
 	return d, nil
 }

@@ -97,6 +97,7 @@ func appendDetail(dst []byte, e *events.Event) []byte {
 	dst = rawjson.AppendText(dst, "parent", e.Parent)
 	dst = rawjson.AppendTrue(dst, "unasked", e.Unasked)
 	dst = rawjson.AppendTrue(dst, "tells", e.Tells)
+	dst = rawjson.AppendTrue(dst, "tried", e.Tried)
 	dst = rawjson.AppendTrue(dst, "agent_named", e.AgentNamed)
 	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
@@ -257,7 +258,7 @@ func (r eventRow) decode(data []byte) (*events.Event, error) {
 		Depth: d.Depth, ReplayOf: d.ReplayOf, Machine: d.Machine, Tool: d.Tool, Subject: d.Subject, CallID: d.CallID,
 	}
 	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
-	e.Contract, e.Trial = events.For(e.Dialect, e.Envelope.Event), e.SessionID == events.ProbeSession
+	e.Contract, e.Trial = events.For(e.Dialect, e.Envelope.Event), e.Tried && e.SessionID == events.ProbeSession
 	return e, nil
 }
 

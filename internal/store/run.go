@@ -106,7 +106,7 @@ func (s *Store) insertRun(db *database, row *runRow) error {
 		}
 	}
 	s.w.state.runs++
-	if r.Test {
+	if r.Test || r.Tried {
 		return nil
 	}
 	return s.w.spans.count(db, r, row.ended)

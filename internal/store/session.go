@@ -84,7 +84,7 @@ func (c *sessionCache) get(db *database, key SessionKey) (*sessionRow, error) {
 
 // event notes an event that was accepted.
 func (c *sessionCache) event(db *database, e *events.Event) error {
-	if e.SessionID == "" || e.Trial {
+	if e.SessionID == "" || e.Tried || e.ReplayOf != "" {
 		return nil
 	}
 	row, err := c.get(db, SessionKey{e.SessionID, e.Dialect})

@@ -97,7 +97,7 @@ func sameEnvelope(a, b *events.Event) bool {
 	return a.Event == b.Event && a.Time == b.Time && a.Sender == b.Sender && a.Dialect == b.Dialect &&
 		a.SessionID == b.SessionID && a.AgentID == b.AgentID && a.AgentName == b.AgentName && a.Cwd == b.Cwd &&
 		a.Lane == b.Lane && a.Parent == b.Parent && a.ReplayOf == b.ReplayOf && a.Depth == b.Depth &&
-		a.Tool == b.Tool && a.Subject == b.Subject && a.CallID == b.CallID
+		a.Tool == b.Tool && a.Subject == b.Subject && a.CallID == b.CallID && a.Tried == b.Tried
 }
 
 // LargeData is the size from which on an event's data is shown apart from the rest
@@ -221,6 +221,7 @@ func appendEnvelope(dst []byte, e *events.Event) []byte {
 	dst = rawjson.AppendText(dst, "lane", e.Lane)
 	dst = rawjson.AppendText(dst, "parent", e.Parent)
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)
+	dst = rawjson.AppendTrue(dst, "tried", e.Tried)
 	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
 	dst = rawjson.AppendText(dst, "tool", e.Tool)
 	dst = rawjson.AppendText(dst, "subject", e.Subject)

@@ -127,7 +127,7 @@ func withoutData(record client.Record) json.RawMessage {
 	raw, err := json.Marshal(acceptedRecord{client.RecordEvent, client.AcceptedEvent{
 		EventID: e.EventID, Seq: record.Seq, Time: e.Time, Event: e.Event, Kind: string(row.Kind), Dialect: e.Dialect,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
-		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Parent: e.Parent,
+		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Tried: e.Tried, Parent: e.Parent,
 		ReplayOf: e.ReplayOf, Bytes: max(e.Bytes, len(e.Data)),
 		Whole: !e.Truncated,
 	}})
