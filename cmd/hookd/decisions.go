@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"path"
 	"slices"
@@ -182,7 +183,7 @@ func (p *printer) decisions(list []client.Decision) {
 			text(d.Tool),
 			text(d.Subject),
 			text(reasons(d)),
-			text(strings.Join(d.DecidedBy, ", ")),
+			text(p.deciders(d)),
 			text(id(d.EventID)),
 		}
 		if p.wide {
@@ -228,9 +229,18 @@ func outcome(o client.Outcome) cell {
 	return text(string(o))
 }
 
+// deciders names the hooks that made a decision; where there is no room for many, the first and how many
+// more there are.
+func (p *printer) deciders(d client.Decision) string {
+	if list := d.DecidedBy; len(list) > 2 && p.width > 0 && !p.wide {
+		return fmt.Sprintf("%s +%d", list[0], len(list)-1)
+	}
+	return strings.Join(d.DecidedBy, ", ")
+}
+
 // because says why it was decided so, and by which hooks.
-func because(d client.Decision) string {
-	why, by := reasons(d), strings.Join(d.DecidedBy, ", ")
+func (p *printer) because(d client.Decision) string {
+	why, by := reasons(d), p.deciders(d)
 	if why == "" || by == "" {
 		return why + by
 	}

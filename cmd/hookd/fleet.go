@@ -316,7 +316,7 @@ func (p *printer) fleetDecision(d client.FleetDecision, asJSON bool) {
 	v := d.Decision
 	p.line(p.fit(strings.Join([]string{
 		p.when(v.Time), d.Machine, string(v.Outcome), agentName(v.AgentName, v.AgentID, v.Dialect, v.Tried),
-		about(v.Tool, v.Subject), because(v),
+		about(v.Tool, v.Subject), p.because(v),
 	}, "  ")))
 }
 
@@ -330,7 +330,7 @@ func (p *printer) fleetDecisions(list []client.FleetDecision) {
 		d := m.Decision
 		rows = append(rows, []cell{
 			text(p.when(decidedAt(d))), text(m.Machine), outcome(d.Outcome),
-			text(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried)), text(d.Tool), text(d.Subject), text(because(d)),
+			text(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried)), text(d.Tool), text(d.Subject), text(p.because(d)),
 		})
 	}
 	p.table([]column{
