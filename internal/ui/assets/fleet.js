@@ -2,10 +2,10 @@
 // They come from the fleet's servers, which keep no events and runs: those are on the machine
 // itself.
 import { html, signal, useEffect, useState } from './lib.js';
-import { useKeys } from './keys.js';
+import { useRows } from './keys.js';
 import { Refusal, ask, connection } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, State, Table, Td, Took, What, Who, Why, copy, say, stateOf } from './parts.js';
-import { link, put, route } from './state.js';
+import { Bad, Clock, Empty, Icon, Late, State, Table, Td, Took, What, Who, Why, stateOf } from './parts.js';
+import { link, put } from './state.js';
 import { hhmm, plural, when } from './words.js';
 
 export const fleet = signal(null); // this machine and the others; null = it is in no fleet
@@ -76,20 +76,8 @@ export function Fleet({ query }) {
     look();
     return () => { abort.abort(); clearTimeout(timer); };
   }, [JSON.stringify(query)]);
-  const own = fleet.value?.machine, idOf = (r) => r.machine + ' ' + r.event_id, list = rows || [], at = list.findIndex((r) => idOf(r) === route.value.p.sel);
-  const now = () => list.findIndex((r) => idOf(r) === route.value.p.sel);
-  const select = (i) => {
-    const r = list[Math.max(0, Math.min(i, list.length - 1))];
-    if (!r) return;
-    put({ sel: idOf(r) });
-    setTimeout(() => document.querySelector(`#stream tr[data-id="${CSS.escape(idOf(r))}"]`)?.focus(), 0);
-  };
-  const down = () => select(now() + 1), up = () => select(now() - 1);
-  useKeys({
-    j: down, ArrowDown: down, k: up, ArrowUp: up, g: () => select(0), G: () => select(list.length - 1),
-    Escape: () => { const { p } = route.value; if (p.sel) put({ sel: '' }); else if (p.q) put({ q: '' }); else return false; return true; },
-    y: () => { const r = list[now()]; return !!r && copy(r.event_id).then((ok) => ok && say('copied ' + r.event_id, true)); },
-  });
+  const own = fleet.value?.machine, idOf = (r) => r.machine + ' ' + r.event_id, list = rows || [];
+  const [at] = useRows(list, idOf, { enter: () => false, clear: ['sel', 'q'], y: (r) => r?.event_id });
   return html`<div class="nothing">${fleet.value && html`<${Others} />`}</div>${fleet.value && html`<${Rollout} />`}${err ? html`<${Bad} err=${err} />` : !rows ? html`<${Late} />` : !rows.length ? html`<${Empty}><h2>Nothing matches in the fleet</h2><p class="s">These are decisions of the last day, or since the time of the search.</p></${Empty}>`
     : html`<${Table} label="Decisions of the fleet" class="fleet" cols=${['n-time', 'w-lead', 'w-who', '', 'w-state', 'w-why', 'n-took']} head=${['Time', 'Machine', 'Who', 'What', 'Decision', 'Why', 'Took']}>${rows.map((r, i) => html`
       <tr role="row" key=${idOf(r)} data-id=${idOf(r)} data-machine=${r.machine} tabindex=${i === Math.max(0, at) ? 0 : -1} aria-selected=${i === at} class=${i === at ? 'sel' : ''} onClick=${() => put({ sel: i === at ? '' : idOf(r) })}><${Td} class="when mono f-time"><${Clock} t=${r.time} /></${Td}><${Td} class="f-who" title=${r.machine}>${r.machine === own ? html`<a class="link" href=${link('stream', { open: r.event_id, at: r.seq, sel: r.event_id })}>${r.machine}</a>` : r.machine}</${Td}>

@@ -3,9 +3,9 @@
 import { html, useEffect, useRef, useState } from './lib.js';
 import { Lines } from './chart.js';
 import { changed, dead, earlier, failing, hooks, inFolder, inForce, isShadow, problemOf, problems, stateOfHook, stats, waiting, would } from './health.js';
-import { keep, useKeys } from './keys.js';
+import { keep, useKeys, useRows } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
-import { Act, Command, Empty, Icon, Late, State, Td, copy, failed, say, stateOf, useData } from './parts.js';
+import { Act, Command, Empty, Icon, Late, State, Table, Td, failed, stateOf, useData } from './parts.js';
 import { link, put, route } from './state.js';
 import { firstLine, home, number, plural, short, span, took, tookText, when, hhmm } from './words.js';
 
@@ -50,29 +50,21 @@ export function Hooks() {
   useEffect(keep);
   const shown = (list || []).filter((h) => !filter || h.name.toLowerCase().includes(filter) || (h.events || []).some((e) => e.toLowerCase().includes(filter)));
   const sorted = groups.map(([id, title, note]) => ({ id, title, note, list: shown.filter((h) => groupOf(h) === id).sort(id === 'needs' ? byUrgency : () => 0) })).filter((g) => g.list.length);
-  const flat = sorted.flatMap((g) => g.list), at = flat.findIndex((h) => h.name === p.hook), chosen = (list || []).find((h) => h.name === p.hook);
-  const select = (i) => {
-    const h = flat[Math.max(0, Math.min(i, flat.length - 1))];
-    if (!h) return;
-    put({ hook: h.name });
-    setTimeout(() => document.querySelector(`#hooks tr[data-id="${CSS.escape(h.name)}"]`)?.focus({ preventScroll: false }), 0);
-  };
-  const now = () => flat.findIndex((h) => h.name === route.value.p.hook), down = () => select(now() + 1), up = () => select(now() - 1);
-  useKeys({ '/': () => input.current?.focus(), j: down, ArrowDown: down, k: up, ArrowUp: up, g: () => select(0), G: () => select(flat.length - 1),
-    Enter: () => now() < 0 && select(0), Escape: () => { const { p } = route.value; if (p.hook) put({ hook: '' }); else if (p.q) put({ q: '' }); else return false; return true; }, y: () => chosen && copy(chosen.name).then((ok) => ok && say('copied ' + chosen.name, true)) });
+  const flat = sorted.flatMap((g) => g.list), chosen = (list || []).find((h) => h.name === p.hook);
+  const [at, select] = useRows(flat, (h) => h.name, { sel: 'hook', enter: (i) => i < 0 && select(0), clear: ['hook', 'q'], y: (h) => h?.name });
+  useKeys({ '/': () => input.current?.focus() });
   if (!list) return html`<section class="view" id="hooks"><${Late} /></section>`;
   const num = (n, cls) => html`<${Td} class=${'num f-hide ' + (n ? cls : 'z')}>${number(n)}</${Td}>`;
   const time = (s, k) => { const [n, unit] = took(s?.runs ? s[k] : undefined); return html`<${Td} class="num s f-hide">${n}${unit === 's' ? html` <span class="unit">s</span>` : ''}</${Td}>`; };
   return html`<section class="view" id="hooks"><div class=${'two' + (chosen ? ' with' : '')}><div><div class="bar"><h1>${plural(list.length, 'hook')}<small>last 24 hours</small></h1><label class="search find"><span class="t" aria-hidden="true">/</span><span class="typed"><span class="over" aria-hidden="true">${p.q || ''}</span><input ref=${input} type="text" value=${p.q || ''} placeholder="name or event" aria-label="Find a hook" onInput=${(e) => put({ q: e.target.value })} spellcheck="false" autocomplete="off" /></span></label></div>
     ${problems.value.map((x) => html`<p class="nothing red" role="alert"><${Icon} name="fail" />${home(x.file)}${x.line ? ':' + x.line : ''}: ${x.message} <span class="s">${x.hint || ''}</span></p>`)}
     ${!list.length ? html`<${Empty}><p class="s">No hook is there. <${Command} text="hookd add gallery/command-guard" /></p></${Empty}>` : !flat.length ? html`<${Empty}><p class="s">No hook has <code>${p.q}</code> in its name or its events.</p></${Empty}>` : html`
-    <table role="table" class="fold" aria-label="Hooks"><colgroup><col class="w-lead" /><col class="w-hook" /><col class="w-events" />${!chosen && html`<col class="w-last" />`}<col class="n-num" /><col class="n-num" /><col class="n-num" /><col class="n-short" /><col class="n-short" /><col class="n-short" /></colgroup>
-      <thead role="rowgroup"><tr role="row">${['State', 'Hook', 'Runs for', ...(chosen ? [] : ['Lately'])].map((h) => html`<th role="columnheader" scope="col">${h}</th>`)}${['Runs', 'Denied', 'Failed', 'p50 ms', 'p95', 'p99'].map((h) => html`<th role="columnheader" scope="col" class="num">${h}</th>`)}</tr></thead>
+    <${Table} label="Hooks" groups cols=${['w-lead', 'w-hook', 'w-events', ...(chosen ? [] : ['']), 'n-num', 'n-num', 'n-num', 'n-short', 'n-short', 'n-short']} head=${['State', 'Hook', 'Runs for', ...(chosen ? [] : ['Lately']), 'Runs', 'Denied', 'Failed', 'p50 ms', 'p95', 'p99']}>
       ${sorted.map((g) => html`<tbody role="rowgroup" key=${g.id}><tr role="row" class="grp"><${Td} colspan=${chosen ? 9 : 10} class="f-wide">${g.title}${g.note && html`<small>${g.note}</small>`}</${Td}></tr>${g.list.map((h) => {
         const s = stats.value[' ' + h.name], i = flat.indexOf(h), on = h.name === p.hook;
         return html`<tr role="row" key=${h.name} data-id=${h.name} tabindex=${i === Math.max(0, at) ? 0 : -1} aria-selected=${on} class=${on ? 'sel' : ''} onClick=${() => put({ hook: on ? '' : h.name })}><${Td} class="f-state"><${State} is=${stateOfHook(h)} /></${Td}><${Td} class="f-who" title=${h.name}><b class="name">${h.name}</b></${Td}><${Td} class="s f-why" title=${(h.events || []).join(', ')}>${runsFor(h)}</${Td}>
           ${!chosen && html`<${Td} class="f-wide">${lately(h)}</${Td}>`}<${Td} class="num f-time">${number(s?.runs || 0)}</${Td}>${isShadow(h) ? html`<${Td} class="num f-hide t" title="times that it would have denied, asked or changed something">would ${number(would.value[' ' + h.name] || 0)}</${Td}>` : decides(h) ? num(s?.blocked || 0, '') : html`<${Td} class="num f-hide z">–</${Td}>`}${num(s?.failures || 0, 'red')}${time(s, 'p50_ms')}${time(s, 'p95_ms')}${time(s, 'p99_ms')}</tr>`;
-      })}</tbody>`)}</table>`}</div>${chosen && html`<${Side} key=${chosen.name} h=${chosen} />`}</div></section>`;
+      })}</tbody>`)}</${Table}>`}</div>${chosen && html`<${Side} key=${chosen.name} h=${chosen} />`}</div></section>`;
 }
 
 function runsFor(h) {
@@ -91,7 +83,7 @@ function Side({ h }) {
   const path = 'hooks/' + segment(h.name);
   useKeys({ a: () => { const b = document.querySelector('#hooks .side button[data-act=allow]'); if (!b || b.disabled) return false; b.click(); return true; } });
   const word = { waits: 'waits for you to allow it', failing: 'fails', on: decides(h) ? 'guards' : 'observes', off: 'is off', shadow: 'in the shadow' }[state[1]] || state[1];
-  return html`<aside class="side" aria-label=${'Hook ' + h.name}><p class="crumb" title=${h.file}>${home(h.file)}</p><h1>${h.name}<small><${State} is=${[state[0], word, state[2]]} /></small></h1>
+  return html`<aside class="side" aria-label=${'Hook ' + h.name}><p class="back"><a class="link" href=${link('hooks', { ...route.value.p, hook: '' })}>All hooks</a></p><p class="crumb" title=${h.file}>${home(h.file)}</p><h1>${h.name}<small><${State} is=${[state[0], word, state[2]]} /></small></h1>
     ${h.description && html`<p class="s">${h.description}</p>`}
     ${(h.problems || []).filter((x) => !w || !/waits to be allowed/.test(x.message)).map((x) => html`<p class=${x.warning ? 'amber' : 'red'}><${Icon} name="fail" />${x.line ? 'line ' + x.line + ': ' : ''}${x.message} <span class="s">${x.hint || ''}</span></p>`)}
     ${w && html`<${Waits} w=${w} path=${path} />`}
@@ -134,24 +126,23 @@ function Tests({ h, waits }) {
     ${list.length > 0 && html`<dl class="tests" role="status">${list.map((t) => html`<dt><${State} is=${shape(t.got)} /></dt><dd><b>${t.name}</b> <code title=${t.subject || ''}>${t.subject || t.event}</code>${t.ok ? '' : html`<p class="red">expected ${t.expect}: ${t.why}</p>`}</dd>`)}</dl>`}`;
 }
 
-// TryIt gives the hook a tool call that a person types.
+// TryIt gives the hook a tool call that a person types: its main argument, or all of its arguments.
 function TryIt({ h }) {
-  const tools = ['Bash', 'Write', 'Edit', 'Read', 'WebFetch'];
-  const first = (h.matcher || '').split('|').find((m) => tools.includes(m)) || 'Bash';
-  const [tool, setTool] = useState(first), [text, setText] = useState(''), [state, set] = useState({});
+  const tools = { Bash: 'command', Write: 'file_path', Edit: 'file_path', Read: 'file_path', WebFetch: 'url' };
+  const [tool, setTool] = useState((h.matcher || '').split('|').find((m) => tools[m]) || 'Bash'), [text, setText] = useState(''), [state, set] = useState({});
   if (!about.value.act) return html`<h2>Try it</h2><p><${Command} text=${'hookd test ' + h.name} /></p>`;
   const event = (h.events || []).find((e) => /tool/i.test(e) && !/[*?]/.test(e)) || 'pre_tool_use';
   const run = async () => {
     if (state.busy || !text) return;
     set({ busy: true });
-    const member = { Bash: 'command', WebFetch: 'url' }[tool] || 'file_path';
     try {
-      set({ result: await post('v1/hooks/' + segment(h.name) + '/test', { event, data: { tool_name: tool, tool_input: { [member]: text } } }) });
-    } catch (err) { if (!(err instanceof Refusal)) throw err; set({ err }); }
+      const data = text[0] === '{' ? JSON.parse(text) : { [tools[tool]]: text };
+      set({ result: await post('v1/hooks/' + segment(h.name) + '/test', { event, data, tool: data.tool_name ? '' : tool }) });
+    } catch (err) { if (!(err instanceof Refusal || err instanceof SyntaxError)) throw err; set({ err }); }
   };
   const r = state.result?.run;
-  return html`<h2>Try it <span>leaves no record</span></h2><div class="try"><select aria-label="Tool" value=${tool} onChange=${(e) => setTool(e.target.value)}>${tools.map((t) => html`<option>${t}</option>`)}</select>
-      <input type="text" aria-label="What the agent would call it with" value=${text} placeholder=${tool === 'Bash' ? 'a command' : tool === 'WebFetch' ? 'an address' : 'a file'} onInput=${(e) => setText(e.target.value)} onKeyDown=${(e) => { if (e.key === 'Enter') { e.preventDefault(); run(); } }} spellcheck="false" /><button type="button" class="plain sm" disabled=${state.busy || !text} onClick=${run}>Enter</button></div>
+  return html`<h2>Try it <span>leaves no record</span></h2><div class="try"><select aria-label="Tool" value=${tool} onChange=${(e) => setTool(e.target.value)}>${Object.keys(tools).map((t) => html`<option>${t}</option>`)}</select>
+      <input type="text" aria-label="What the agent would call it with" value=${text} placeholder=${{ command: 'a command', url: 'an address' }[tools[tool]] || 'a file'} onInput=${(e) => setText(e.target.value)} onKeyDown=${(e) => { if (e.key === 'Enter') { e.preventDefault(); run(); } }} spellcheck="false" /><button type="button" class="plain sm" disabled=${state.busy || !text} onClick=${run}>Enter</button></div>
     <p role="status" aria-live="polite">${state.busy && html`<span class="t">it runs…</span>`}${state.err && html`<span class="red">${state.err.message}</span>`}${r && html`<${State} is=${said(state.result)} /> <span class="s">${r.reason || r.error || state.result.verdict?.message || ''}</span> <span class="t">${tookText(r.duration_ms)}${state.result.why ? ' · ' + state.result.why : ''}</span>`}</p>`;
 }
 function said({ run, decides: d, why }) {

@@ -1,6 +1,7 @@
 // The keys. A view registers what it does with on(); the handler registered last comes first.
 import { html, signal, useEffect, useLayoutEffect, useRef } from './lib.js';
-import { go, route, views } from './state.js';
+import { take } from './parts.js';
+import { go, put, route, views } from './state.js';
 
 export const sheet = signal(false);
 const handlers = [];
@@ -16,6 +17,34 @@ export function useKeys(map) {
   const now = useRef(map);
   now.current = map;
   useLayoutEffect(() => on(new Proxy({}, { get: (_, key) => now.current[key] })), []);
+}
+
+// useRows lets keys move over the rows of a list, whose choice is the parameter sel of the address:
+// [index of the chosen row, select]. select chooses a row, and opens or closes it. Escape empties the
+// first of the parameters clear that is set; id names a row, and y what is copied of it.
+export function useRows(rows, id, { sel = 'sel', last = 0, enter, clear = [sel], y }) {
+  const now = () => rows.findIndex((r) => id(r) === route.value.p[sel]);
+  const select = (i, open) => {
+    const r = rows[Math.max(0, Math.min(i, rows.length - 1))];
+    if (!r) return;
+    put({ [sel]: id(r), ...(open === undefined ? {} : { open: open ? id(r) : '' }) });
+    setTimeout(() => {
+      const row = document.querySelector(`main tr[data-id="${CSS.escape(id(r))}"]`);
+      row?.focus({ preventScroll: true });
+      row?.scrollIntoView({ block: 'nearest' });
+    });
+  };
+  const down = () => select(now() + 1), up = () => select(now() < 0 ? last : now() - 1);
+  useKeys({
+    j: down, ArrowDown: down, k: up, ArrowUp: up, g: () => select(0), G: () => select(rows.length - 1),
+    Enter: () => enter(now()), Escape: () => escape(clear), y: () => { const r = rows[now()], text = y && y(r); return !!text && take(text); },
+  });
+  return [now(), select];
+}
+// escape empties the first of the parameters that is set; false = none is.
+export function escape(list) {
+  const name = list.find((n) => route.value.p[n]);
+  return name ? put({ [name]: '' }) : false;
 }
 
 // moved notes that rows have moved. For a moment after it the keys that change something do

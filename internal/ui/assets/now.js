@@ -4,7 +4,7 @@ import { Axis, Bars } from './chart.js';
 import { AskBox, Ended, Left, asks, ended } from './asks.js';
 import { fleet } from './fleet.js';
 import { changed, hookNeeds, hooks, inForce } from './health.js';
-import { keep, useKeys } from './keys.js';
+import { keep, useRows } from './keys.js';
 import { Refusal, about, ask, connection, follow, post } from './net.js';
 import { Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, say, stateOf } from './parts.js';
 import { go, link, put, route } from './state.js';
@@ -29,7 +29,7 @@ const watch = () => follow(async (abort) => {
     ask('v1/decisions', { query: { since, decision: 'deny,ask,rewrite', limit: 20 }, signal: abort }),
     ask('v1/decisions', { query: { since, limit: 500 }, signal: abort }),
   ]);
-  const seen = new Set(), list = [...asked.decisions, ...newest.decisions.filter((d) => d.answered)].filter((d) => !seen.has(d.event_id) && seen.add(d.event_id));
+  const seen = new Set(), list = [...asked.decisions, ...newest.decisions.filter((d) => d.answered)].filter((d) => !d.tried && !seen.has(d.event_id) && seen.add(d.event_id));
   list.sort((a, b) => b.seq - a.seq);
   stood.value = list.slice(0, 20);
   const own = fleet.value?.machine; // null = it is in no fleet
@@ -113,28 +113,25 @@ function Sessions({ list }) {
   });
   const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || new Date(b.last) - new Date(a.last));
   const open = list.filter((s) => s.state !== 'ended').length, gone = list.length - open;
-  const p = route.value.p, at = rows.findIndex((s) => key(s) === p.sel);
-  const select = (i) => { const s = rows[Math.max(0, Math.min(i, rows.length - 1))]; if (s) { put({ sel: key(s) }); setTimeout(() => document.querySelector(`#now tr[data-id="${CSS.escape(key(s))}"]`)?.focus(), 0); } };
   const enter = (i) => go('session', { id: rows[i].session_id, agent: rows[i].dialect });
-  const now = () => rows.findIndex((s) => key(s) === route.value.p.sel), down = () => select(now() + 1), up = () => select(now() - 1);
-  useKeys({ j: down, k: up, ArrowDown: down, ArrowUp: up, g: () => select(0), G: () => select(rows.length - 1), Enter: () => (now() >= 0 ? enter(now()) : false), Escape: () => (route.value.p.sel ? put({ sel: '' }) : false) });
+  const [at] = useRows(rows, key, { enter: (i) => (i >= 0 ? enter(i) : false) });
   return html`<h2>Sessions<small>${open} open${gone ? `, ${gone} ended today` : ''}</small></h2>
-    ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work in the last 24 hours.</p>` : html`<${Table} label="Sessions" class="sessions" cols=${['w-lead', 'w-agent', 'w-dir', '', 'n-num n-wide', 'n-num', 'n-num', 'n-num n-wide', 'n-num n-wide']} head=${['State', 'Agent', 'Folder', 'Last', 'Calls', 'Denied', 'Asked', 'Since', 'Last seen']}>${rows.map((s, i) => html`
-    <tr role="row" key=${key(s)} data-id=${key(s)} tabindex=${i === Math.max(0, at) ? 0 : -1} class=${i === at ? 'sel' : ''} onClick=${() => enter(i)}><${Td} class="f-state"><${State} is=${s.state === 'waiting' ? ['ask', 'waiting', 'state ask'] : [s.state === 'quiet' ? 'idle' : s.state, s.state, 'state q']} /></${Td}>
-      <${Td} class="f-who"><a href=${link('session', { id: s.session_id, agent: s.dialect })}>${agentName(s)}</a><span class="t nx"> ${last(s.cwd)}</span></${Td}><${Td} class="s f-hide"><${Folder} s=${s} /></${Td}><${Td} class="f-why"><span class="tool">${s.tool || (s.subject ? 'prompt' : '')}</span><code title=${s.subject || ''}>${s.subject || ''}</code></${Td}>
-      <${Td} class="f-hide num">${number(s.tools)}</${Td}><${Td} class=${'f-hide num ' + (s.denials ? 'red' : 'z')}>${number(s.denials)}</${Td}><${Td} class=${'f-hide num ' + (s.asks ? 'amber' : 'z')}>${number(s.asks)}</${Td}><${Td} class="num s f-hide">${when(s.first, hhmm)}</${Td}><${Td} class="num s f-time">${ago(s.last)}</${Td}></tr>`)}</${Table}>`}`;
+    ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work in the last 24 hours.</p>` : html`<${List} label="Sessions" where="Folder" rows=${rows} at=${at} enter=${enter} />`}`;
 }
+
+// List is a table of sessions, of this machine or of the others.
+const List = ({ label, where, rows, at, enter }) => html`<${Table} label=${label} class="sessions" cols=${['w-lead', 'w-agent', 'w-dir', '', 'n-num n-wide', 'n-num', 'n-num', 'n-num n-wide', 'n-num n-wide']} head=${['State', 'Agent', where, 'Last', 'Calls', 'Denied', 'Asked', 'Since', 'Last seen']}>${rows.map((s, i) => html`
+  <tr role="row" key=${(s.machine || '') + key(s)} data-id=${enter ? key(s) : undefined} tabindex=${!enter ? undefined : i === Math.max(0, at) ? 0 : -1} class=${i === at ? 'sel' : ''} onClick=${() => enter?.(i)}><${Td} class="f-state"><${State} is=${s.state === 'waiting' ? ['ask', 'waiting', 'state ask'] : [s.state === 'quiet' ? 'idle' : s.state, s.state, 'state q']} /></${Td}>
+    <${Td} class="f-who">${enter ? html`<a href=${link('session', { id: s.session_id, agent: s.dialect })}>${agentName(s)}</a>` : agentName(s)}<span class="t nx"> ${s.machine || last(s.cwd)}</span></${Td}><${Td} class="s f-hide" title=${s.cwd}>${s.machine || home(s.cwd)}</${Td}><${Td} class="f-why"><span class="tool">${s.tool || (s.subject ? 'prompt' : '')}</span><code title=${s.subject || ''}>${s.subject || ''}</code></${Td}>
+    <${Td} class="f-hide num">${number(s.tools)}</${Td}><${Td} class=${'f-hide num ' + (s.denials ? 'red' : 'z')}>${number(s.denials)}</${Td}><${Td} class=${'f-hide num ' + (s.asks ? 'amber' : 'z')}>${number(s.asks)}</${Td}><${Td} class="num s f-hide">${when(s.first, hhmm)}</${Td}><${Td} class="num s f-time">${ago(s.last)}</${Td}></tr>`)}</${Table}>`;
 const key = (s) => s.session_id + '·' + (s.dialect || '');
 
 // Elsewhere are the sessions of the other machines of the fleet; what they did in detail is there.
 function Elsewhere({ list }) {
   const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || new Date(b.last) - new Date(a.last)).slice(0, 20);
   return html`<h2>On other machines<small>${plural(fleet.value.machines.filter((m) => m.machine !== fleet.value.machine && !m.away).length, 'machine')} in touch · <a class="link" href=${link('stream', { kind: 'fleet' })}>decisions of all</a></small></h2>
-    ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work there in the last 24 hours.</p>` : html`<${Table} label="Sessions on other machines" class="sessions" cols=${['w-lead', 'w-agent', 'w-dir', '', 'n-num n-wide', 'n-num', 'n-num', 'n-num n-wide', 'n-num n-wide']} head=${['State', 'Agent', 'Machine', 'Last', 'Calls', 'Denied', 'Asked', 'Since', 'Last seen']}>${rows.map((s) => html`
-    <tr role="row" key=${s.machine + key(s)}><${Td} class="f-state"><${State} is=${s.state === 'waiting' ? ['ask', 'waiting', 'state ask'] : [s.state === 'quiet' ? 'idle' : s.state, s.state, 'state q']} /></${Td}><${Td} class="f-who">${agentName(s)}<span class="t nx"> ${s.machine}</span></${Td}><${Td} class="s f-hide" title=${s.cwd}>${s.machine}</${Td}><${Td} class="f-why"><span class="tool">${s.tool || (s.subject ? 'prompt' : '')}</span><code title=${s.subject || ''}>${s.subject || ''}</code></${Td}>
-      <${Td} class="f-hide num">${number(s.tools)}</${Td}><${Td} class=${'f-hide num ' + (s.denials ? 'red' : 'z')}>${number(s.denials)}</${Td}><${Td} class=${'f-hide num ' + (s.asks ? 'amber' : 'z')}>${number(s.asks)}</${Td}><${Td} class="num s f-hide">${when(s.first, hhmm)}</${Td}><${Td} class="num s f-time">${ago(s.last)}</${Td}></tr>`)}</${Table}>`}`;
+    ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work there in the last 24 hours.</p>` : html`<${List} label="Sessions on other machines" where="Machine" rows=${rows} />`}`;
 }
-const Folder = ({ s }) => html`<span title=${s.cwd}>${home(s.cwd)}</span>`;
 
 function Stood({ total }) {
   const list = stood.value || [];

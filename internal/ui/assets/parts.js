@@ -63,11 +63,11 @@ export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span><cod
 
 // Why says which hook decided, and its reason; or how many had no opinion.
 export function Why({ d }) {
-  const by = (d.decided_by || []).join(', ');
+  const hooks = d.decided_by || [], all = hooks.join(', '), by = hooks.length > 2 ? `${hooks[0]} +${hooks.length - 1}` : all;
   const shadow = (d.shadow || [])[0];
   const reason = firstLine(d.reason);
   if (by || reason) {
-    return html`<b>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span><${Became} d=${d} />${answered(d)}`;
+    return html`<b title=${all}>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span><${Became} d=${d} />${answered(d)}`;
   }
   if (shadow) return html`<b>${shadow.hook}</b> <span class="t">shadow:</span> would ${shadow.decision}${shadow.reason ? ', ' + firstLine(shadow.reason) : ''}`;
   const n = (d.runs || []).length;
@@ -92,12 +92,12 @@ export const byPerson = (d) => d.answered?.by === 'person';
 const answered = (d) => (d.answered ? html` <span class="t">· ${byWhom(d.answered)}</span>` : '');
 
 // Table is a table for screen readers at every width: `display: grid` takes the roles away, so
-// they are set.
-export const Table = ({ class: cls = '', label, cols, head, children }) => html`
+// they are set. groups: its children are bodies, not rows.
+export const Table = ({ class: cls = '', label, cols, head, groups, children }) => html`
   <table role="table" class=${'fold ' + cls} aria-label=${label}>
     <colgroup>${cols.map((c) => html`<col class=${c} />`)}</colgroup>
     <thead role="rowgroup"><tr role="row">${head.map((text, i) => html`<th role="columnheader" scope="col" class=${num.test(cols[i]) ? 'num' : ''}>${text}</th>`)}</tr></thead>
-    <tbody role="rowgroup">${children}</tbody>
+    ${groups ? children : html`<tbody role="rowgroup">${children}</tbody>`}
   </table>`;
 const num = /\bn-(?!time)/;
 export const Td = ({ class: cls, children, ...rest }) => html`<td role="cell" class=${cls} ...${rest}>${children}</td>`;
@@ -112,16 +112,18 @@ export function Late() {
 // Command is a command to type, with a button that copies it.
 export function Command({ text }) {
   const [done, copied] = useState(false);
-  const take = async () => {
+  const press = async () => {
     if (!await copy(text)) return;
     copied(true);
     setTimeout(() => copied(false), 1500);
   };
-  return html`<span class="command"><code>${text}</code><button type="button" class="plain sm" onClick=${take} aria-label=${'copy ' + text}>${done ? 'copied' : 'copy'}</button></span>`;
+  return html`<span class="command"><code>${text}</code><button type="button" class="plain sm" onClick=${press} aria-label=${'copy ' + text}>${done ? 'copied' : 'copy'}</button></span>`;
 }
 export async function copy(text) {
   try { await navigator.clipboard.writeText(text); return true; } catch { return false; }
 }
+// take copies a text and says so aloud.
+export const take = (text) => copy(text).then((ok) => ok && say('copied ' + text, true));
 
 // said is what the live region speaks: at most once in 5 s, what is urgent at once.
 export const said = signal('');

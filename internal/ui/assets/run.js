@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from './lib.js';
 import { keep, useKeys } from './keys.js';
 import { ask, segment } from './net.js';
-import { Act, Bad, Clock, Empty, Late, State, Table, Td, Took, What, Who, Why, byWhom, copy, failed, resultOf, say, stateOf, useData } from './parts.js';
+import { Act, Bad, Clock, Empty, Late, State, Table, Td, Took, What, Who, Why, byWhom, copy, failed, resultOf, stateOf, take, useData } from './parts.js';
 import { go, link, route } from './state.js';
 import { agentName, bytes, exact, home, number, plural, short, shortSession, span, tookText, whole } from './words.js';
 import { withoutColours } from './visible.js';
@@ -31,7 +31,7 @@ async function read(id, signal) {
 export function Run() {
   const { p } = route.value, [data, err] = useData((signal) => read(p.id, signal), [p.id]);
   useEffect(keep);
-  useKeys({ y: () => data?.run && copy(data.run.run_id).then((ok) => ok && say('copied ' + data.run.run_id, true)) });
+  useKeys({ y: () => data?.run && take(data.run.run_id) });
   if (err) return html`<section class="view" id="run"><${Bad} err=${err} /></section>`;
   if (!data) return html`<section class="view" id="run"><${Late} /></section>`;
   if (data.none) return html`<section class="view" id="run"><${Empty}><h1>No run yet</h1><p class="s">A hook runs when an event comes that it is for.</p></${Empty}></section>`;
@@ -50,7 +50,7 @@ function Shown({ run, event, others, hook, stats, before }) {
   const given = givenText(event, run, indent);
   return html`<section class="view" id="run"><div class="head"><div>
       <p class="crumb"><span title=${run.run_id}>Run ${short(run.run_id)}</span> · <span title=${run.event_id}>event ${short(run.event_id)}</span> · <time title=${whole(run.started)}>${exact(run.started)}</time>${run.session_id ? html` · <a class="link" href=${link('session', { id: run.session_id, agent: run.dialect, at: run.event_id })}>session ${shortSession(run.session_id)}</a>` : ''}</p>
-      <h1>${run.hook}<small><${State} is=${word(run)} /><code>${run.subject || ''}</code></small></h1>
+      <h1>${run.hook}<small>${run.called ? '“' + run.called + '” ' : ''}<${State} is=${word(run)} /><code>${run.subject || ''}</code></small></h1>
       <p>${agentName(e)}, ${run.event}${run.tool ? ', ' + run.tool : ''}${e.cwd ? ', in ' + home(e.cwd) : ''}. ${run.awaited ? html`The agent waited ${tookText(d?.duration_ms ?? run.duration_ms)}${hook?.timeout_ms ? ` of the ${span(hook.timeout_ms)} that this hook may take` : ''}.` : 'Nothing waited for it.'}</p></div>
     <div class="row">${event?.whole ? html`<${Act} label="Replay" path=${'v1/events/' + segment(run.event_id) + '/replay'} body=${{ hook: run.hook }} command=${'hookd replay ' + short(run.event_id)} done=${setReplayed} key_="replay" />` : ''}
       ${event?.whole && hook ? html`<${Try} run=${run} event=${event} />` : ''}
@@ -86,21 +86,15 @@ function Output({ name, o }) {
   return html`<i>${name}, ${bytes(o.bytes)}</i>${'\n'}${head}${tail ? html`${cut > 0 ? html`\n<i>… ${bytes(cut)} between are not kept …</i>\n` : ''}${tail}` : ''}${o.bytes && !(tail || head).endsWith('\n') ? '\n' : ''}`;
 }
 
-// readAs names the rule that was used, one line each.
+// readAs is what hookd has made of the run, one line each.
 function readAs(run, d, others) {
-  const rows = [];
-  const out = (run.stdout?.head || '').trim();
-  const json = out.startsWith('{');
-  if (run.result === 'timeout') rows.push(['deadline', 'it took longer than it may: ended, counts as failed']);
-  else if (run.result === 'spawn_error') rows.push(['start', run.error || 'it could not be started: counts as failed']);
-  else if (run.signal) rows.push([run.signal, 'ended by a signal: counts as failed']);
-  else if (run.exit_code === 2) rows.push(['exit 2', 'block']);
-  else if (run.exit_code > 0) rows.push(['exit ' + run.exit_code, run.result === 'failed' ? 'failed: only 0 and 2 are answers' : run.result]);
-  else if (run.exit_code === 0) rows.push(['exit 0', json ? 'its stdout is the answer' : out ? 'its stdout is text' : 'no opinion']);
-  if (json && run.exit_code === 0) rows.push(['stdout', answerWords(out)]);
+  const rows = [[run.signal || (run.exit_code < 0 ? 'no exit code' : 'exit ' + run.exit_code), run.result]];
+  if (run.decision) rows.push(['answer', html`<${State} is=${resultOf({ ...run, result: 'ok' })} />`]);
+  if (run.rule) rows.push(['rule', run.rule]);
   if (run.error) rows.push(['error', run.error]);
-  if (run.reason) rows.push(['reason', (run.exit_code === 2 ? 'stderr: ' : '') + '“' + run.reason.trim() + '”']);
+  if (run.reason) rows.push(['reason', '“' + run.reason.trim() + '”']);
   if (run.warning) rows.push(['warning', html`<span class="amber">${run.warning}</span>`]);
+  if (run.tried) rows.push(['tried', 'by a person: it is in no count of what agents did']);
   if (!run.awaited) rows.push(['on this event', 'it observes: its answer is not waited for']);
   else if (failed(run)) rows.push(['on this event', run.failure === 'denies' ? 'a guard that fails denies' : 'a failure is no opinion here']);
   const with_ = others.filter((o) => o.run_id !== run.run_id && o.awaited);
@@ -108,19 +102,6 @@ function readAs(run, d, others) {
   for (const s of d?.shadow || []) rows.push(['shadow', `${s.hook} would ${s.decision}${s.reason ? ': ' + s.reason : ''}`]);
   if (d) rows.push(['verdict', html`<${State} is=${stateOf(d)} /> <span class="s">${(d.decided_by || []).length ? 'decided by ' + d.decided_by.join(', ') : ''}${d.answered ? ', answered ' + byWhom(d.answered) : ''}</span>`]);
   return rows;
-}
-
-function answerWords(out) {
-  let v;
-  try { v = JSON.parse(out); } catch { return 'it cannot be read as JSON'; }
-  const s = v.hookSpecificOutput || v.hook_specific_output || {};
-  const list = [];
-  const say_ = (name, value) => { if (value !== undefined && value !== null) list.push(name + ': ' + (typeof value === 'object' ? JSON.stringify(value) : String(value))); };
-  say_('permissionDecision', s.permissionDecision ?? s.permission_decision ?? v.permissionDecision ?? v.permission_decision);
-  say_('decision', v.decision); say_('continue', v.continue);
-  if (s.updatedInput || s.updated_input || v.updated_input) list.push('another input');
-  if (s.additionalContext || s.additional_context || v.additional_context) list.push('context for the model');
-  return list.join(', ') || 'no opinion';
 }
 
 // tells is what the agent was told: the answers of all hooks together.

@@ -2,9 +2,9 @@
 // how long the agent waited.
 import { html, useEffect, useMemo, useRef, useState } from './lib.js';
 import { Axis } from './chart.js';
-import { keep, useKeys } from './keys.js';
+import { keep, useKeys, useRows } from './keys.js';
 import { Refusal, ask, hear } from './net.js';
-import { Bad, Became, Clock, Empty, Icon, Late, State, Td, Took, Why, byPerson, byWay, copy, failed, outcomeOf, resultOf, say, stateOf, toldTo, useWidth } from './parts.js';
+import { Bad, Became, Clock, Empty, Icon, Late, State, Table, Td, Took, Why, byPerson, byWay, failed, outcomeOf, resultOf, stateOf, toldTo, useWidth } from './parts.js';
 import { scroller } from './rows.js';
 import { link, put, route } from './state.js';
 import { ago, agentName, firstLine, hhmm, home, number, plural, quoted, shortSession, span, tookText, toolName, when } from './words.js';
@@ -169,28 +169,12 @@ function Story({ data, extra, more }) {
   const n = (f) => data.decisions.filter(f).length;
   const counts = [[n((d) => d.decision === 'deny'), 'denied'], [n((d) => d.decision === 'ask' || d.answered), 'asked'], [n((d) => outcomeOf(d) === 'rewrite'), 'rewritten']].filter((c) => c[0]).map((c) => number(c[0]) + ' ' + c[1]).join(', ');
   const prompts = all.filter((r) => r.kind === 'prompt.submit').length;
-  const table = useRef(), at = rows.findIndex((r) => r.id === p.at), opened = rows.findIndex((r) => r.id === p.open);
-  const started = useRef(false);
-  const select = (i, open) => {
-    const r = rows[Math.max(0, Math.min(i, rows.length - 1))];
-    if (!r) return;
-    put({ at: r.id, ...(open === undefined ? {} : { open: open ? r.id : '' }) });
-    focusSoon.current = r.id;
-  };
-  const focusSoon = useRef('');
+  const at = rows.findIndex((r) => r.id === p.at), opened = rows.findIndex((r) => r.id === p.open);
   useEffect(() => {
-    const main = scroller();
-    if (!started.current) {
-      started.current = true;
-      const row = p.at && table.current.querySelector(`tr[data-id="${CSS.escape(p.at)}"]`);
-      if (row) row.scrollIntoView({ block: 'center' });
-      else main.scrollTop = main.scrollHeight;
-    }
-    if (focusSoon.current) {
-      const row = table.current.querySelector(`tr[data-id="${CSS.escape(focusSoon.current)}"]`);
-      if (row) { row.focus({ preventScroll: true }); row.scrollIntoView({ block: 'nearest' }); focusSoon.current = ''; }
-    }
-  });
+    const row = p.at && document.querySelector(`main tr[data-id="${CSS.escape(p.at)}"]`), main = scroller();
+    if (row) row.scrollIntoView({ block: 'center' });
+    else main.scrollTop = main.scrollHeight;
+  }, []);
   // The end is followed while it is seen.
   const near = useRef(true);
   useEffect(() => {
@@ -199,15 +183,10 @@ function Story({ data, extra, more }) {
     return () => main.removeEventListener('scroll', f);
   }, []);
   useEffect(() => { const main = scroller(); if (near.current && !route.value.p.at) main.scrollTop = main.scrollHeight; }, [rows.length]);
-  const now = () => rows.findIndex((r) => r.id === route.value.p.at), before = () => select(now() < 0 ? rows.length - 1 : now() - 1);
-  useKeys({
-    j: () => select(now() + 1), ArrowDown: () => select(now() + 1), k: before, ArrowUp: before,
-    g: () => select(0), G: () => select(rows.length - 1),
-    Enter: () => { const { p } = route.value; return now() >= 0 && select(now(), p.at !== p.open); },
-    f: () => { put({ at: '', open: '' }); const main = scroller(); main.scrollTop = main.scrollHeight; },
-    Escape: () => { const { p } = route.value; if (p.open) put({ open: '' }); else if (p.at) put({ at: '' }); else return false; return true; },
-    y: () => copy(session.session_id).then((ok) => ok && say('copied ' + session.session_id, true)),
+  const [, select] = useRows(rows, (r) => r.id, {
+    sel: 'at', last: rows.length - 1, enter: (i) => i >= 0 && select(i, route.value.p.at !== route.value.p.open), clear: ['open', 'at'], y: () => session.session_id,
   });
+  useKeys({ f: () => { put({ at: '', open: '' }); const main = scroller(); main.scrollTop = main.scrollHeight; } });
   const begin = +new Date(session.first), end = Math.max(+new Date(session.last), begin + 1000);
   const lastRow = all[all.length - 1];
   const state = { working: 'working' + (session.tool && lastRow && lastRow.kind === 'tool.before' ? ', in ' + session.tool + ' for ' + ago(session.last).replace('now', 'a moment') : ''), waiting: 'waiting for a person', idle: 'idle since ' + hhmm(session.last), ended: 'ended at ' + when(session.last, hhmm) }[session.state];
@@ -215,13 +194,12 @@ function Story({ data, extra, more }) {
       <h1>${agentName(session)} in ${home(session.cwd) || 'no folder'}<small class=${session.state === 'waiting' ? 'state waits' : ''}><${Icon} name=${session.state === 'waiting' ? 'ask' : session.state} />${state}</small></h1>
       <p>${data.cut ? html`Of the newest ${number(mostRead)} events: ` : ''}${plural(prompts, 'prompt')}, ${plural(data.decisions.length, 'decision')}${counts ? ': ' + counts : ''}. The agent waited ${tookText(waited)} for hooks${forPerson ? ', ' + tookText(forPerson) + ' of it for you' : ''}.</p></div>
     <span class="seg" role="group" aria-label="How much is shown">${['short', 'calls', 'all'].map((l) => html`<a href=${link('session', { ...p, show: l === 'calls' ? '' : l })} aria-current=${l === level ? 'true' : undefined}>${l[0].toUpperCase() + l.slice(1)}</a>`)}</span></div>
-    <${Strip} rows=${all} begin=${begin} end=${end} shown=${rows} table=${table} />
+    <${Strip} rows=${all} begin=${begin} end=${end} shown=${rows} />
     ${data.cut && from === 0 && html`<p class="rest t">Earlier ones are in <a class="link" href=${link('stream', { kind: 'events', q: 'session:' + quoted(session.session_id) })}>Stream</a>.</p>`}
     ${from > 0 && html`<p class="rest"><button type="button" class="plain link" onClick=${more}>${plural(from, 'earlier row')}</button></p>`}
     ${rows.length === 0 ? html`<${Empty}><p class="s">Nothing stood out in this session. <a class="link" href=${link('session', { ...p, show: '' })}>Show its calls</a></p></${Empty}>` : html`
-    <table ref=${table} role="table" class="fold time" aria-label="What happened in the session"><colgroup><col class="n-time" /><col /><col class="w-verdict" /><col class="w-hooks" /><col class="w-result" /><col class="w-wait" /></colgroup>
-      <thead role="rowgroup"><tr role="row">${['Time', 'Prompt or tool', 'Verdict', 'Hooks and why', 'Result'].map((h) => html`<th role="columnheader" scope="col">${h}</th>`)}<th role="columnheader" scope="col"><span class="scale"><span>Agent waited</span><span title="The bars are logarithmic">1 ms to 100 s</span></span></th></tr></thead>
-      <tbody role="rowgroup">${rows.map((r, i) => html`<${Row} key=${r.id} r=${r} on=${i === at || i === opened} opened=${i === opened} tab=${i === Math.max(0, at) ? 0 : -1} pick=${() => select(i, i !== opened)} last=${r === lastRow} working=${session.state === 'working'} />`)}</tbody></table>`}</section>`;
+    <${Table} class="time" label="What happened in the session" cols=${['n-time', '', 'w-verdict', 'w-hooks', 'w-result', 'w-wait']} head=${['Time', 'Prompt or tool', 'Verdict', 'Hooks and why', 'Result', html`<span class="scale"><span>Agent waited</span><span title="The bars are logarithmic">1 ms to 100 s</span></span>`]}>
+      ${rows.map((r, i) => html`<${Row} key=${r.id} r=${r} on=${i === at || i === opened} opened=${i === opened} tab=${i === Math.max(0, at) ? 0 : -1} pick=${() => select(i, i !== opened)} last=${r === lastRow} working=${session.state === 'working'} />`)}</${Table}>`}</section>`;
 }
 
 function Row({ r, on, opened, tab, pick, last, working }) {
@@ -273,7 +251,7 @@ function Runs({ r }) {
 
 // Strip is the whole session at a glance: prompts are tall, calls short, what was denied
 // and asked are shapes, subagents below. What the table shows is marked.
-function Strip({ rows, begin, end, shown, table }) {
+function Strip({ rows, begin, end, shown }) {
   const [ref, width] = useWidth(), [part, setPart] = useState(null);
   useEffect(() => {
     const main = scroller();
@@ -281,7 +259,7 @@ function Strip({ rows, begin, end, shown, table }) {
     const f = () => {
       frame ||= requestAnimationFrame(() => {
         frame = 0;
-        const list = table.current ? [...table.current.querySelectorAll('tbody tr[data-id]')] : [];
+        const list = [...document.querySelectorAll('#session tbody tr[data-id]')];
         if (!list.length) { setPart(null); return; }
         const box = main.getBoundingClientRect();
         const a = list.find((r) => r.getBoundingClientRect().bottom > box.top), b = list.findLast((r) => r.getBoundingClientRect().top < box.bottom);

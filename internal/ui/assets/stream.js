@@ -4,9 +4,9 @@ import { computed, html, signal, useEffect, useRef, useState } from './lib.js';
 import { asks } from './asks.js';
 import { Axis, Bars } from './chart.js';
 import { Fleet, fleet } from './fleet.js';
-import { keep, moved, useKeys } from './keys.js';
+import { escape, keep, moved, useKeys } from './keys.js';
 import { Refusal, ask, gaps, hear, missing, segment } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf, toldTo } from './parts.js';
+import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, stateOf, take, toldTo } from './parts.js';
 import { Virtual, reveal, scroller, useNarrow } from './rows.js';
 import { go, link, put, route } from './state.js';
 import { agentLabel, agentName, fits, has, hhmm, hhmmss, number, outcomes, parse, plural, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
@@ -169,11 +169,11 @@ function extent(query, range, now = Date.now()) {
 
 // sum reads counts in as many parts as they come, and adds them up.
 async function sum(query, every, signal_, shown) {
-  const total = { total: 0, decisions: {}, agents: {}, tools: {}, hooks: {}, buckets: new Map(), sessions: 0, rewrote: 0, done: false };
+  const total = { total: 0, tried: 0, decisions: {}, agents: {}, tools: {}, hooks: {}, buckets: new Map(), sessions: 0, rewrote: 0, done: false };
   let before = '';
   for (let part = 0; part < 60; part++) {
     const a = await ask('v1/decisions/counts', { query: { ...query, every, before }, signal: signal_ });
-    total.total += a.total; total.rewrote += a.rewrote; total.sessions = Math.max(total.sessions, a.sessions);
+    total.total += a.total; total.tried += a.tried || 0; total.rewrote += a.rewrote; total.sessions = Math.max(total.sessions, a.sessions);
     for (const by of ['decisions', 'agents', 'tools', 'hooks']) {
       for (const c of a[by] || []) total[by][' ' + c.name] = (total[by][' ' + c.name] || 0) + c.count;
     }
@@ -214,7 +214,7 @@ function count(records) {
   const open = { ...feed.query, since: '', until: '' };
   let any = false;
   for (const r of records) {
-    if (r.type !== 'verdict' || !fits(r, 'decisions', open)) continue;
+    if (r.type !== 'verdict' || r.tried || !fits(r, 'decisions', open)) continue;
     any = true;
     const start = Math.floor(Date.parse(r.time) / c.step) * c.step;
     let b = c.counts.buckets.get(start);
@@ -309,7 +309,7 @@ function Search({ input }) {
   const f = facets.value, c = chart.value;
   version.value; // so that the count of rows is that of now
   const kept = ofFleet.value ? '' : kind.value !== 'decisions' ? plural(feed.rows.length, 'row') + (feed.whole ? '' : ' read')
-    : f && number(f.total) + (text.value && c && c.counts.total > f.total ? ' of ' + number(c.counts.total) : '') + ' kept' + (f.done ? '' : ' so far');
+    : f && number(f.total) + (text.value && c && c.counts.total > f.total ? ' of ' + number(c.counts.total) : '') + ' kept' + (f.tried ? `, ${number(f.tried)} tried` : '') + (f.done ? '' : ' so far');
   return html`<label class="search"><span class="t" aria-hidden="true">/</span><span class="typed">
     <span class="over" ref=${back} aria-hidden="true">${painted(draft)}</span>
     <input ref=${input} type="text" value=${draft} onInput=${type} onKeyDown=${enter} onScroll=${follow_} spellcheck="false" autocomplete="off" autocapitalize="off"
@@ -417,7 +417,8 @@ function List() {
   const table = useRef(), narrow = useNarrow(), said = useRef(0);
   version.value;
   const k = kinds[kind.value], here = feed.kind === kind.value, rows = here ? feed.rows : [], { p } = route.value; // rows of another kind are about to go
-  const height = narrow ? 84 : 32, openHeight = narrow ? 320 : 128;
+  const [lines, setLines] = useState({}); // how many hooks the open row shows, by its id
+  const height = narrow ? 84 : 32, openHeight = Math.max(narrow ? 320 : 128, (narrow ? 200 : 8) + 24 * (lines[p.open] || 0));
   const opened = p.open ? rows.findIndex((r) => r[k.id] === p.open) : -1;
   const chosen = p.sel ? rows.findIndex((r) => r[k.id] === p.sel) : -1;
   const body = () => table.current?.querySelector('tbody');
@@ -445,8 +446,8 @@ function List() {
     g: () => select(0), Home: () => select(0),
     G: () => select(rows.length - 1), End: () => select(rows.length - 1),
     Enter: () => { const i = now(); if (i >= 0) select(i, rows[i][k.id] !== route.value.p.open); else select(0); },
-    Escape: () => { const { p } = route.value; if (p.open) put({ open: '' }); else if (p.sel) put({ sel: '', at: '' }); else if (p.q) put({ q: '' }); else return false; return true; },
-    y: () => { const r = rows[now()], id = r?.type !== 'gap' && r?.[k.id]; return !!id && copy(id).then((ok) => ok && say('copied ' + id, true)); },
+    Escape: () => { put({ at: route.value.p.open ? route.value.p.at : '' }); return escape(['open', 'sel', 'q']); },
+    y: () => { const r = rows[now()], id = r?.type !== 'gap' && r?.[k.id]; return !!id && take(id); },
   });
   // Scrolling down to read holds what is new back; at the top it is followed again.
   useEffect(() => {
@@ -477,7 +478,7 @@ function List() {
     const i = id ? rows.findIndex((r) => r[k.id] === id) : -1;
     if (i >= 0) select(i, i !== opened);
   };
-  const open = (i) => html`<${Td} colspan=${6}><${Peek} r=${rows[i]} kind=${kind.value} /></${Td}>`;
+  const open = (i) => html`<${Td} colspan=${6}><${Peek} r=${rows[i]} kind=${kind.value} lines=${(n) => setLines({ [rows[i][k.id]]: n })} /></${Td}>`;
   const missed = gaps.value.filter((g) => g.end >= feed.read).reduce((n, g) => n + missing(g), 0);
   const news = [feed.waiting && plural(feed.waiting, 'new', 'new'), feed.behind && (missed ? plural(missed, 'record') + ' missed' : 'more in the history')].filter(Boolean).join(', ');
   const bar = news && (!following || paused.value) ? html`${news} · ` : feed.place ? 'newer ones are not shown · ' : '';
@@ -512,25 +513,27 @@ const eventRow = (e) => html`<td role="cell" class="when mono f-time">${Clock({ 
 const later = (t, ms) => new Date(Date.parse(t) + (ms || 0));
 const decidedAt = (d) => later(d.time, d.duration_ms), endedAt = (r) => later(r.started, r.duration_ms);
 
-// Peek is what an open row shows: the input, what the agent was told, each hook.
-export function Peek({ r, kind: of }) {
+// Peek is what an open row shows: the input, what the agent was told, each hook. lines is told how many
+// hooks there are.
+export function Peek({ r, kind: of, lines }) {
   const id = r.event_id, [data, setData] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
-    Promise.all([ask('v1/events/' + segment(id), { signal: abort.signal }).catch(quiet), ask('v1/runs', { query: { event_id: id, limit: 50 }, signal: abort.signal }).catch(quiet)])
+    Promise.all([ask('v1/events/' + segment(id), { signal: abort.signal }).catch(quiet), ask('v1/runs', { query: { event_id: id, limit: 200 }, signal: abort.signal }).catch(quiet)])
       .then(([event, runs]) => setData({ event, runs: runs ? runs.runs : [] }), () => {});
     return () => abort.abort();
   }, [id]);
   const runs = (data?.runs || []).slice().sort((a, b) => (b.awaited ? 1 : 0) - (a.awaited ? 1 : 0) || Date.parse(a.started) - Date.parse(b.started));
   const d = of === 'decisions' ? r : data?.event?.decision;
-  const told = d ? toldTo(d) : '';
+  const told = d ? toldTo(d) : '', watched = (d?.shadow || []).filter((s) => !runs.some((x) => x.hook === s.hook));
+  useEffect(() => { if (data) lines?.(runs.length + watched.length); }, [data]);
   const first = of === 'runs' ? r : runs.find((x) => (d?.decided_by || []).includes(x.hook)) || runs[0];
   return html`<div class="peek"><div class="input"><pre tabindex="0" role="region" aria-label="input">${data ? input(data.event) : ' '}</pre>${told && html`<p class="s">${told}</p>`}
     <div class="acts">${r.session_id && html`<a class="link" href=${link('session', { id: r.session_id, agent: r.dialect, at: id })}>Session at this point</a>`}
       ${first && html`<a class="link" href=${link('run', { id: first.run_id })}>Run</a>`}${first && html`<a class="link" href=${link('hooks', { hook: first.hook })}>Hook</a>`}
       <button type="button" class="plain t" onClick=${() => copy(id)} title=${id}>${short(id)} · copy <kbd>y</kbd></button></div></div>
     <div class="kv">${runs.map((x) => html`<a href=${link('run', { id: x.run_id })} title=${x.hook}>${x.hook}</a><${State} is=${x.awaited || x.result !== 'ok' ? resultOf(x) : ['none', 'observes', 'none']} /><span class="s" title=${x.reason || x.error || ''}>${failed(x) ? x.error || '' : x.reason || ''}</span><span class="num"><${Took} ms=${x.duration_ms} /></span>`)}
-      ${(d?.shadow || []).filter((s) => !runs.some((x) => x.hook === s.hook)).map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow: ${s.reason || ''}</span><span></span>`)}</div></div>`;
+      ${watched.map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow: ${s.reason || ''}</span><span></span>`)}</div></div>`;
 }
 const quiet = (err) => { if (err.name === 'AbortError') throw err; return null; };
 

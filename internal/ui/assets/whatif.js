@@ -2,9 +2,9 @@
 // allowed, or as it is edited here. It runs the hook, so it is one of the acts.
 import { html, useEffect, useRef, useState } from './lib.js';
 import { hooks } from './health.js';
-import { keep, useKeys } from './keys.js';
+import { keep, useKeys, useRows } from './keys.js';
 import { Refusal, about, ask, connection, post, segment } from './net.js';
-import { Bad, Clock, Command, Empty, Icon, State, Td, What, Who, copy, say, stateOf, useData } from './parts.js';
+import { Bad, Clock, Command, Empty, Icon, State, Table, Td, What, Who, say, stateOf, useData } from './parts.js';
 import { link, put, route } from './state.js';
 import { Peek } from './stream.js';
 import { firstLine, number, plural, tookText, toolName } from './words.js';
@@ -114,26 +114,12 @@ function sentence({ sum, running }) {
 }
 
 function Answer({ got }) {
-  const { sum: s, running, error, question } = got, { p } = route.value, table = useRef(), focusSoon = useRef(''), [all, setAll] = useState({});
+  const { sum: s, running, error, question } = got, { p } = route.value, [all, setAll] = useState({});
   const list = (s?.changes || []).filter((c) => (!p.only || begin(c) === p.only) && (!p.pair || p.pair === c.then + '>' + c.now));
   const shown = groups.map(([title, note, fits], i) => { const of = list.filter(fits); return { i, title, note, of, rows: all[i] ? of : of.slice(0, mostRows) }; }).filter((g) => g.of.length);
-  const rows = shown.flatMap((g) => g.rows), at = rows.findIndex((c) => c.event_id === p.sel);
-  const select = (i, open) => {
-    const c = rows[Math.max(0, Math.min(i, rows.length - 1))];
-    if (!c) return;
-    put({ sel: c.event_id, ...(open === undefined ? {} : { open: open ? c.event_id : '' }) });
-    focusSoon.current = c.event_id;
-  };
-  useEffect(() => {
-    const row = focusSoon.current && table.current?.querySelector(`tr[data-id="${CSS.escape(focusSoon.current)}"]`);
-    if (row) { row.focus({ preventScroll: true }); row.scrollIntoView({ block: 'nearest' }); focusSoon.current = ''; }
-  });
-  const now = () => rows.findIndex((c) => c.event_id === route.value.p.sel), down = () => select(now() + 1), up = () => select(now() - 1);
-  useKeys({
-    j: down, ArrowDown: down, k: up, ArrowUp: up, g: () => select(0), G: () => select(rows.length - 1),
-    Enter: () => { const { p } = route.value; return now() >= 0 && select(now(), p.open !== p.sel); },
-    Escape: () => { const { p } = route.value; if (p.open) put({ open: '' }); else if (p.sel) put({ sel: '' }); else if (p.only || p.pair) put({ only: '', pair: '' }); else return false; return true; },
-    y: () => { const id = rows[now()]?.event_id; return !!id && copy(id).then((ok) => ok && say('copied ' + id, true)); },
+  const rows = shown.flatMap((g) => g.rows);
+  const [at, select] = useRows(rows, (c) => c.event_id, {
+    enter: (i) => i >= 0 && select(i, route.value.p.open !== route.value.p.sel), clear: ['open', 'sel', 'only', 'pair'], y: (c) => c?.event_id,
   });
   if (!s) return html`<p class="nothing ${error ? 'red' : 't'}" role=${error ? 'alert' : 'status'}>${error || (running ? 'Asking…' : 'Nothing was asked.')}</p>`;
   const looked = s.asked + s.cut + s.redacted, n = (f) => words.reduce((sum, a) => sum + words.reduce((m, b) => m + (a !== b && f(a, b) ? s.counts[a]?.[b] || 0 : 0), 0), 0);
@@ -146,10 +132,9 @@ function Answer({ got }) {
       ${!looked && !running ? html`<p class="s">No event of that time is one that this hook is for.</p>` : ''}
       ${most.length > 1 || p.only ? html`<p>Most of it: ${most.map(([k, v], i) => html`${i ? ', ' : ''}<a class="link" href=${link('whatif', { ...p, only: p.only === k ? '' : k })} aria-current=${p.only === k ? 'true' : undefined}>${k}</a> ${number(v)}`)}${p.only || p.pair ? html` · <a class="link" href=${link('whatif', { ...p, only: '', pair: '' })}>all</a>` : ''}</p>` : ''}</div>
     <${Matrix} counts=${s.counts} /></div>
-    ${rows.length > 0 && html`<table ref=${table} role="table" class="fold" aria-label="Decisions that would change"><colgroup><col class="n-time" /><col class="w-who" /><col /><col class="w-state" /><col class="w-state" /><col class="w-why" /></colgroup>
-      <thead role="rowgroup"><tr role="row">${['Time', 'Who', 'What', 'Then', 'Now', 'Why now'].map((h) => html`<th role="columnheader" scope="col">${h}</th>`)}</tr></thead>
+    ${rows.length > 0 && html`<${Table} label="Decisions that would change" groups cols=${['n-time', 'w-who', '', 'w-state', 'w-state', 'w-why']} head=${['Time', 'Who', 'What', 'Then', 'Now', 'Why now']}>
       ${shown.map((g) => html`<tbody role="rowgroup" key=${g.i}><tr role="row" class="grp"><${Td} colspan="6" class="f-wide">${g.title}<small>${number(g.of.length)}${g.note ? ' that ' + g.note : ''}</small></${Td}></tr>${g.rows.map((c) => html`<${Row} key=${c.event_id} c=${c} on=${c.event_id === p.sel} opened=${c.event_id === p.open} tab=${c === rows[Math.max(0, at)] ? 0 : -1} pick=${() => select(rows.indexOf(c), c.event_id !== p.open)} />`)}
-        ${g.rows.length < g.of.length && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${() => setAll({ ...all, [g.i]: true })}>${number(g.of.length - g.rows.length)} more</button></td></tr>`}</tbody>`)}</table>`}
+        ${g.rows.length < g.of.length && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${() => setAll({ ...all, [g.i]: true })}>${number(g.of.length - g.rows.length)} more</button></td></tr>`}</tbody>`)}</${Table}>`}
     ${s.left_out ? html`<p class="rest t">${plural(s.left_out, 'older change')} ${s.left_out === 1 ? 'is' : 'are'} counted and not listed. <code>hookd whatif ${question.hook} -o json</code> prints all.</p>` : ''}`;
 }
 

@@ -61,7 +61,7 @@ const agents = {
 const named = (word) => (Object.hasOwn(agents, word) ? agents[word] : word);
 
 // agentName is what a person calls the agent of a record.
-export const agentName = (r) => named(r.agent_name || r.dialect || '') || r.agent_id || r.sender || 'unknown';
+export const agentName = (r) => (r.tried ? '(tried)' : named(r.agent_name || r.dialect || '') || r.agent_id || r.sender || 'unknown');
 export const agentLabel = (name) => named(name);
 
 // home writes a path as a person would.
