@@ -161,7 +161,7 @@ var rooms = map[string]room{
 	},
 	"internal/daemon": {
 		"wires the rooms, starts and stops them in order, answers the socket",
-		"api ask audit builtin/* catalog config dialect dialect/neutral discovery dispatch escape events facts fleet " +
+		"api ask audit builtin/* card catalog config dialect dialect/neutral discovery dispatch escape events facts fleet " +
 			"fleet/engine fleet/link forward hook loopback match metrics pattern peer policy proc project " +
 			"readfile recorder rehearse runner server signals store stream trace trust verdict when",
 		"go.uber.org/zap",

@@ -191,7 +191,7 @@ func TestAskDesktop(t *testing.T) {
 	s, ask := a.calls("git push 1")
 	plain := next(a, b.shown)
 	if plain.Title != "codex: push asks" || len(plain.Actions) > 0 ||
-		!strings.HasPrefix(plain.Body, "git push 1\nasks: push: &lt;a&gt; push\nwhere: /p\n") ||
+		!strings.HasPrefix(plain.Body, "git push 1\nasks: push: &lt;a&gt; push\nwhere: /p, in no repository\n") ||
 		!strings.Contains(plain.Body, "\nhookd allow-ask "+ask.ID+" --digest "+ask.Card.Digest+"\n") {
 		t.Errorf("without a program that serves: %+v", plain)
 	}
@@ -386,7 +386,7 @@ func TestAskNtfy(t *testing.T) {
 	s, ask := a.calls("git push 1")
 	plain := next(a, n.published)
 	if plain.Topic != "mine" || plain.Sequence != ask.ID || plain.Title != "codex: push asks" || len(plain.Actions) > 0 ||
-		!strings.HasPrefix(plain.Message, "git push 1\nasks: push: <a> push\nwhere: /p\n") ||
+		!strings.HasPrefix(plain.Message, "git push 1\nasks: push: <a> push\nwhere: /p, in no repository\n") ||
 		!strings.HasSuffix(plain.Message, "\nhookd allow-ask "+ask.ID+" --digest "+ask.Card.Digest+"\nhookd deny-ask "+ask.ID) {
 		t.Errorf("without a receiver: %+v", plain)
 	}

@@ -330,7 +330,8 @@ func (p *printer) fleetDecisions(list []client.FleetDecision) {
 		d := m.Decision
 		rows = append(rows, []cell{
 			text(p.when(decidedAt(d))), text(m.Machine), outcome(d.Outcome),
-			text(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried)), text(d.Tool), text(d.Subject), text(p.because(d)),
+			text(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried)), text(d.Tool), text(d.Subject),
+			text(p.because(d)),
 		})
 	}
 	p.table([]column{

@@ -151,7 +151,8 @@ func (p *printer) record(r client.Record) {
 	case r.Decision != nil:
 		d := r.Decision
 		p.entry(decidedAt(*d), r.Seq, outcome(d.Outcome),
-			p.fitting(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried), d.Event, d.Tool, d.Subject, p.because(*d))...)
+			p.fitting(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried),
+				d.Event, d.Tool, d.Subject, p.because(*d))...)
 	case r.Start != nil:
 		s := r.Start
 		p.entry(s.Started, 0, cell{"start", dim}, s.Hook, s.Event, about(s.Tool, s.Subject), ending(s.RunID))

@@ -120,7 +120,8 @@ func (h *Holder) draw(a *held, q *dispatch.Question) {
 	}
 	for _, one := range a.asking {
 		a.cards.Asking = append(a.cards.Asking, card.Asking{Hook: one.Hook.Name, Reason: one.Reason})
-		if s, is := spanOf(a.Input, seen.Text, one); is && !a.Rewrote { // else it is a place in a text that is not shown
+		// In an input that was rewritten, it is a place in a text that is not shown.
+		if s, is := spanOf(a.Input, seen.Text, one); is && !a.Rewrote {
 			a.cards.Spans = append(a.cards.Spans, s)
 		}
 	}

@@ -116,8 +116,9 @@ func (r *Recorder) CountDecisions(ctx context.Context, q api.CountQuery) (api.Co
 	r.Flush(ctx)
 	c, err := r.store.CountDecisions(ctx, decisionQuery(q.DecisionQuery), q.Every)
 	counts := api.Counts{
-		Total: c.Total, Tried: c.Tried, Sessions: c.Sessions, Rewrote: c.Rewrote, Next: c.Next, Decisions: counted(c.Decisions),
-		Agents: counted(c.Agents), Tools: counted(c.Tools), Hooks: counted(c.Hooks),
+		Total: c.Total, Tried: c.Tried, Sessions: c.Sessions, Rewrote: c.Rewrote, Next: c.Next,
+		Decisions: counted(c.Decisions),
+		Agents:    counted(c.Agents), Tools: counted(c.Tools), Hooks: counted(c.Hooks),
 	}
 	for _, b := range c.Buckets {
 		counts.Buckets = append(counts.Buckets, api.Bucket(b))

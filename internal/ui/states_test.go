@@ -237,7 +237,7 @@ func TestAHookSaysWhenItRuns(t *testing.T) {
 	hooktest.Hook(t, home, "push-guard", "events: PreToolUse\nwhen:\n  - {tool: Bash, command: git push}\n  - {tool: Write, path: '*.pem'}\n", "cat > /dev/null\n")
 	hooktest.Hook(t, home, "digest", "events: agent:end\ndebounce: 90s\nthrottle: 2/1h\n", "cat > /dev/null\n")
 	s := open(t, home, ui.Options{}, "#hooks?hook=push-guard")
-	facts := `[...document.querySelectorAll(".side dl.fact:last-of-type dt")].map((d) => d.textContent + ": " + d.nextSibling.textContent).join("; ")`
+	facts := `[...document.querySelectorAll(".side dl.fact dt")].map((d) => d.textContent + ": " + d.nextSibling.textContent).join("; ")`
 	s.until("its conditions", `/Only when: .*git push.* or .*\.pem/.test(`+facts+`)`)
 	js[chromedp.Void](s, `void (location.hash = "#hooks?hook=digest")`)
 	s.until("what it leaves out", `/Debounce: 90 s; Throttle: 2\/1h/.test(`+facts+`)`)
