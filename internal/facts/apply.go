@@ -235,6 +235,15 @@ func (c *call) real(kind Kind, target string) string {
 
 // placed adds what follows from the place of a file.
 func (c *call) placed(kind Kind, target string, certain bool) {
+	r := c.sh.r
+	at := Effect{Kind: kind, Target: target, Certain: certain}
+	if r.placed[at] || len(r.out.Effects) >= maxEffects {
+		return
+	}
+	if r.placed[at] = true; len(target) > maxPath {
+		c.doubt(DoubtLimits, "a path is too long")
+		return
+	}
 	p := places()
 	env := &c.sh.r.env
 	changes := kind == KindWrite || kind == KindDelete || kind == KindMove
@@ -248,7 +257,7 @@ func (c *call) placed(kind Kind, target string, certain bool) {
 	}
 	if kind == KindRead {
 		if _, ok := p.guard.find(target, env.Home, false); ok {
-			c.sh.r.seeksGuard = true // it may hold the number of hookd's process
+			r.seeksGuard = true // it may hold the number of hookd's process
 		}
 	}
 	if kind == KindRead || kind == KindMove {

@@ -87,7 +87,7 @@ func (c *call) evalHere(words []Word) output {
 	}
 	sh := c.nested("eval")
 	sh.params, sh.calls, sh.stdin = c.sh.params, c.sh.calls, c.sh.stdin
-	text := Word{Text: strings.Join(texts, " "), Kind: Literal}
+	text := c.sh.r.expanded(Word{Text: strings.Join(texts, " "), Kind: Literal})
 	if unknown && len(words) == 1 && words[0].Text == unknownPart && printsSettings[words[0].from] {
 		return output{known: true}
 	}

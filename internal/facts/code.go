@@ -295,6 +295,10 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 	}
 	if v.list != nil && name != "command" {
 		for _, one := range v.list {
+			if c.sh.r.steps++; c.sh.r.steps > maxSteps {
+				c.doubt(DoubtLimits, "a call in the code has too many arguments")
+				return
+			}
 			c.codeRole(lang, name, one, nil, k)
 		}
 		return

@@ -38,6 +38,7 @@ type codeReader struct {
 	depth  int
 	vars   map[string]codeValue
 	calls  []codeCall
+	joined int                    // bytes of all texts that were joined
 	loose  func(name string) bool // a function that may be called without brackets
 }
 
@@ -216,7 +217,7 @@ func (r *codeReader) expression() codeValue {
 			sum = v
 			return
 		}
-		w := joinCode(sum.word, v.word)
+		w := r.join(sum.word, v.word)
 		if !joins || sum.list != nil || v.list != nil {
 			w = darkValue.word
 		}
@@ -280,7 +281,11 @@ func (r *codeReader) expression() codeValue {
 	return sum
 }
 
-func joinCode(a, b Word) Word {
+// join is the text of two; once all that were joined are too long, it is not known.
+func (r *codeReader) join(a, b Word) Word {
+	if r.joined += len(a.Text) + len(b.Text); r.joined > maxExpanded {
+		return darkValue.word
+	}
 	w := Word{Text: a.Text + b.Text, Kind: Literal}
 	if a.Kind == Unknown || b.Kind == Unknown {
 		w.Kind = Unknown
@@ -408,7 +413,7 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 		}
 	case "join", "resolve":
 		if strings.Contains(name, "path") || strings.HasPrefix(name, "File.") {
-			return joinedPath(args)
+			return r.joinedPath(args)
 		}
 	case "expanduser", "expand_path", "Path", "PurePath", "str", "String", "open", "File", "normpath", "abspath",
 		"realpath", "quote", "split":
@@ -433,13 +438,13 @@ var holdsFunctions = names(`
 	os subprocess shutil builtins __builtins__ globals posix pty child_process fs fs/promises process globalThis global
 	window require vm Bun Deno Kernel FileUtils Process`)
 
-func joinedPath(args []codeValue) codeValue {
+func (r *codeReader) joinedPath(args []codeValue) codeValue {
 	w := Word{Kind: Literal}
 	for i, a := range args {
 		if i > 0 {
 			w.Text += "/"
 		}
-		w = joinCode(w, a.word)
+		w = r.join(w, a.word)
 	}
 	return codeValue{word: w}
 }
@@ -501,7 +506,7 @@ func (r *codeReader) interpolated(t codeToken) codeValue {
 		if !known || v.word.Kind != Literal {
 			v = darkValue
 		}
-		w = joinCode(w, v.word)
+		w = r.join(w, v.word)
 	}
 	return codeValue{word: w}
 }

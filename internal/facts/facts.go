@@ -197,8 +197,14 @@ type Env struct {
 const (
 	maxLine     = 64 << 10 // bytes of a text that is read
 	maxRead     = 256 << 10
-	maxDepth    = 10 // of lines within lines, and of calls of functions
+	maxExpanded = 64 << 10 // bytes that all expansions give, and wordCost for each word
+	maxBraces   = 32       // braces in a word
+	maxWords    = 4000     // of a command
+	maxPath     = 4 << 10  // bytes of a path, as systems have it
+	maxNesting  = 200      // of brackets and of compound commands
+	maxDepth    = 10       // of lines within lines, and of calls of functions
 	maxCommands = 400
-	maxEffects  = 1000
+	maxEffects  = 400
+	maxUnparsed = 500  // steps after which no part of a text that does not parse is read
 	maxSteps    = 4000 // commands that are followed, also those that were read before
 )

@@ -103,7 +103,7 @@ func (m *makeReader) reference(text string) string {
 		return "make-value"
 	}
 	if value, known := m.vars[name]; known {
-		return value
+		return m.sh.r.expanded(Word{Text: value}).Text
 	}
 	return "${" + name + "}"
 }

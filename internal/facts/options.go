@@ -328,8 +328,12 @@ func (a *args) cluster(s *optionSet, w Word, text string, words []Word) []Word {
 	if name, _, has := strings.Cut(text, "="); has && len(name) > 2 && s.byName[name] != nil {
 		return a.long(s, w, text, words)
 	}
-	letters := []rune(text[1:])
+	letters, seen := []rune(text[1:]), map[rune]bool{}
 	for i, c := range letters {
+		if seen[c] { // a flag, given again
+			continue
+		}
+		seen[c] = true
 		o := s.byName["-"+string(c)]
 		if o == nil {
 			if s.number && unicode.IsDigit(c) {
@@ -342,11 +346,11 @@ func (a *args) cluster(s *optionSet, w Word, text string, words []Word) []Word {
 			a.unknown = append(a.unknown, w)
 			return words
 		}
-		rest := strings.TrimPrefix(w.Text, "-"+string(letters[:i+1]))
 		if o.value == noValue {
 			words = a.take(s, o, o.name, nil, words)
 			continue
 		}
+		rest := strings.TrimPrefix(w.Text, "-"+string(letters[:i+1]))
 		if rest == "" {
 			return a.take(s, o, o.name, nil, words)
 		}

@@ -3,6 +3,7 @@ package facts
 import (
 	"errors"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -12,6 +13,15 @@ var (
 	errBackquote = errors.New("a ` stands within another")
 )
 
+// parsers are parsers of shells, of which each takes several KiB.
+var parsers = map[syntax.LangVariant]*sync.Pool{}
+
+func init() {
+	for _, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangPOSIX} {
+		parsers[lang] = &sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(lang)) }}
+	}
+}
+
 // parse parses a line as one shell reads it, and fails where the parser is known to
 // read it in another way, so that nothing is missed:
 //   - Within parentheses it takes a # behind a quote or an expansion for a comment, as
@@ -19,7 +29,9 @@ var (
 //   - It takes a \ at the end of a comment for a line that goes on.
 //   - In a substitution by ` within another it takes backslashes away in another order.
 func parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
-	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+	p := parsers[lang].Get().(*syntax.Parser)
+	file, err := p.Parse(strings.NewReader(text), "")
+	parsers[lang].Put(p)
 	if err != nil {
 		return file, err
 	}
@@ -40,6 +52,43 @@ func parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
 		return true
 	})
 	return file, err
+}
+
+// tooNested reports whether a text joins too many commands, or nests brackets or compound
+// commands deeper than a person does: a parser calls itself for each.
+func tooNested(text string) bool {
+	if len(text) < 2*maxNesting {
+		return false
+	}
+	depth, joints := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case ';', '|', '&':
+			if joints++; joints > maxSteps {
+				return true
+			}
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			depth = max(0, depth-1)
+		}
+		if depth > maxNesting {
+			return true
+		}
+	}
+	depth = 0
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(" \t\n;&|(", c) }) {
+		switch word {
+		case "if", "while", "until", "for", "case", "select":
+			depth++
+		case "fi", "done", "esac":
+			depth = max(0, depth-1)
+		}
+		if depth > maxNesting {
+			return true
+		}
+	}
+	return false
 }
 
 // nestsBackquotes reports whether a substitution by ` may have another in it.

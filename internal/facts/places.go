@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -248,7 +249,14 @@ type variableTable struct {
 	Files    map[string]string            `yaml:"files"`
 
 	plain map[string]bool // of Harmless without wildcards
-	globs []string
+	globs []variableGlob  // of Harmless
+	codes []variableGlob  // of Code, by the glob
+}
+
+// variableGlob is a glob for variables, with one for their values or with the role of those.
+type variableGlob struct {
+	name, value, role string
+	hasValue          bool
 }
 
 var variables = sync.OnceValue(func() *variableTable {
@@ -257,10 +265,16 @@ var variables = sync.OnceValue(func() *variableTable {
 	for _, h := range t.Harmless {
 		for name := range strings.FieldsSeq(h) {
 			if strings.ContainsAny(name, "*?[=") {
-				t.globs = append(t.globs, name)
+				name, value, has := strings.Cut(name, "=")
+				t.globs = append(t.globs, variableGlob{name: name, value: value, hasValue: has})
 			} else {
 				t.plain[name] = true
 			}
+		}
+	}
+	for _, glob := range slices.Sorted(maps.Keys(t.Code)) {
+		if strings.ContainsAny(glob, "*?[") {
+			t.codes = append(t.codes, variableGlob{name: glob, role: t.Code[glob]})
 		}
 	}
 	return t
@@ -279,8 +293,7 @@ func (t *variableTable) isHarmless(name string, w Word) bool {
 		return true
 	}
 	for _, g := range t.globs {
-		n, value, has := strings.Cut(g, "=")
-		if globMatch(n, name) && (!has || w.Kind != Unknown && globMatch(value, w.Text)) {
+		if globMatch(g.name, name) && (!g.hasValue || w.Kind != Unknown && globMatch(g.value, w.Text)) {
 			return true
 		}
 	}
@@ -292,9 +305,9 @@ func (t *variableTable) code(name string) (role string, ok bool) {
 	if what, ok := t.Code[name]; ok {
 		return what, true
 	}
-	for glob, what := range t.Code {
-		if strings.ContainsAny(glob, "*?[") && globMatch(glob, name) {
-			return what, true
+	for _, g := range t.codes {
+		if globMatch(g.name, name) {
+			return g.role, true
 		}
 	}
 	return "", false

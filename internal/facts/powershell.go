@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // powershell follows a PowerShell script: its commands are run by the tables, as far as they
@@ -161,6 +162,7 @@ type powershellReader struct {
 	words    []Word
 	commands [][]Word
 	vars     map[string]Word
+	given    int      // bytes of the words that variables have made longer
 	odd      string   // the first part that is not understood
 	shown    []string // secret variables that it uses
 }
@@ -290,14 +292,26 @@ func (p *powershellReader) word() {
 			return
 		case (c == '*' || c == '?') && w.Kind == Literal:
 			w.Kind = Pattern
-			w.Text += string(c)
-			p.at++
+			p.plain(&w, powershellMarks)
 		default:
-			w.Text += string(c)
-			p.at++
+			p.plain(&w, powershellMarks)
 		}
 	}
 	p.add(w, start)
+}
+
+// powershellMarks end a part of a word that means itself.
+const powershellMarks = "'\"`$ \t\r\n;|{}(),>&*?\u2018"
+
+// plain takes one character, and those behind it up to one of marks.
+func (p *powershellReader) plain(w *Word, marks string) {
+	_, size := utf8.DecodeRuneInString(p.text[p.at:])
+	end := strings.IndexAny(p.text[p.at+size:], marks)
+	if end < 0 {
+		end = len(p.text) - p.at - size
+	}
+	w.Text += p.text[p.at : p.at+size+end]
+	p.at += size + end
 }
 
 func (p *powershellReader) add(w Word, start int) {
@@ -322,16 +336,13 @@ func (p *powershellReader) note(text string) {
 }
 
 func (p *powershellReader) single(w *Word) {
-	for p.at++; p.at < len(p.text); p.at++ {
+	for p.at++; p.at < len(p.text); {
 		if p.text[p.at] == '\'' {
-			if p.at+1 < len(p.text) && p.text[p.at+1] == '\'' {
-				p.at++
-			} else {
-				p.at++
+			if p.at++; p.at == len(p.text) || p.text[p.at] != '\'' {
 				return
 			}
 		}
-		w.Text += p.text[p.at : p.at+1]
+		p.plain(w, "'")
 	}
 }
 
@@ -345,8 +356,7 @@ func (p *powershellReader) double(w *Word) {
 		case c == '$':
 			p.variable(w)
 		default:
-			w.Text += string(c)
-			p.at++
+			p.plain(w, "\"`$")
 		}
 	}
 	p.at++
@@ -392,8 +402,9 @@ func (p *powershellReader) variable(w *Word) {
 		w.Text += "."
 	case name == "null" || name == "true" || name == "false":
 		w.Text += p.text[start:p.at]
-	case known && v.Kind == Literal:
+	case known && v.Kind == Literal && p.given+len(w.Text)+len(v.Text) <= maxExpanded:
 		w.Text += v.Text
+		p.given += len(w.Text)
 	case len(p.words) == 0 && w.Text == "" && w.Kind == Literal: // it may be assigned to
 		w.Text, w.Kind = p.text[start:p.at], Unknown
 	default:

@@ -25,15 +25,17 @@ func Line(line string, env Env) *Facts {
 func newReader(env Env, tool, text string) *reader {
 	return &reader{
 		env: env, out: &Facts{Tool: tool, Text: text}, t: known(), made: map[string]*madeFile{},
-		folder: map[string]bool{},
-		links:  map[string]string{},
+		folder: map[string]bool{}, links: map[string]string{}, placed: map[Effect]bool{},
 	}
 }
+
+// panicked is the doubt of a call whose reader has failed.
+const panicked = "the call cannot be read"
 
 // recovered makes a panic, which no call should cause, a doubt: a guard must not fall silent.
 func (r *reader) recovered() {
 	if p := recover(); p != nil {
-		r.doubt(DoubtParse, "the call cannot be read", Span{}, -1)
+		r.doubt(DoubtParse, panicked, Span{}, -1)
 	}
 }
 

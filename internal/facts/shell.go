@@ -18,6 +18,7 @@ type reader struct {
 	t          *tables
 	read       int // bytes of all texts
 	steps      int
+	expansions int // bytes that all expansions gave
 	traps      []trapped
 	made       map[string]*madeFile // files and folders that the call makes, by their targets
 	folder     map[string]bool      // of those: all below it is made, too
@@ -25,6 +26,7 @@ type reader struct {
 	seeksGuard bool                 // a command has looked for the process of hookd
 	sought     string               // the name of a process that a command has looked for
 	killer     *call                // it ends a process that is only known when it runs
+	placed     map[Effect]bool      // whose places were looked at
 	path       []string             // folders that the call adds to those of programs
 }
 
@@ -103,7 +105,7 @@ func (r *reader) doubt(kind DoubtKind, text string, span Span, command int) {
 }
 
 func short(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Join(strings.Fields(text[:min(len(text), 1024)]), " ")
 	if len(text) <= 160 {
 		return text
 	}
@@ -127,6 +129,10 @@ func (sh *shell) line(text string) output {
 		text, sh.exact = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", ""), false
 	}
 	text = strings.ReplaceAll(text, "\r", "\v") // which the parser leaves out before the end of a line
+	if tooNested(text) {
+		r.doubt(DoubtLimits, "brackets or commands are nested too deeply", sh.base, -1)
+		return sh.unparsed(text)
+	}
 	file, err := parse(text, syntax.LangBash)
 	if err != nil {
 		sh.r.doubt(DoubtParse, "bash does not parse the line", sh.base, -1)
@@ -149,6 +155,10 @@ func (sh *shell) unparsed(text string) output {
 	c := sh.fork()
 	c.guess, c.exact, c.depth = true, false, sh.depth+1
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";\n|&`()", r) }) {
+		if sh.r.steps > maxUnparsed {
+			sh.r.doubt(DoubtLimits, "the line has too many parts that do not parse", sh.base, -1)
+			break
+		}
 		if file, err := parse(part, syntax.LangBash); err == nil {
 			c.source = part
 			c.stmts(file.Stmts)
@@ -766,7 +776,7 @@ func (sh *shell) assign(a *syntax.Assign) Word {
 		if !known {
 			before = Word{Text: unknownPart, Kind: Unknown}
 		}
-		w = joinWords(before, w)
+		w = sh.r.expanded(joinWords(before, w))
 	}
 	if w.Kind != Unknown && hidesCode.MatchString(w.Text) {
 		c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
@@ -777,6 +787,16 @@ func (sh *shell) assign(a *syntax.Assign) Word {
 	}
 	sh.vars[a.Name.Value] = w
 	return w
+}
+
+// expanded counts the text of an expansion; once the expansions of a call are too long, it is
+// not known: a line may double a variable over and over.
+func (r *reader) expanded(w Word) Word {
+	if r.expansions += len(w.Text); r.expansions <= maxExpanded {
+		return w
+	}
+	r.doubt(DoubtLimits, "what the variables and commands of the line give is too long", Span{}, -1)
+	return Word{Text: unknownPart, Kind: Unknown}
 }
 
 func joinWords(a, b Word) Word {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -14,13 +15,25 @@ import (
 // mostBraces is how many words one brace expansion may become.
 const mostBraces = 256
 
+// wordCost is what a word takes beside its text.
+const wordCost = 16
+
 // words evaluates words as a shell does: quotes and backslashes go, braces expand, what is
 // not known is marked.
 func (sh *shell) words(list []*syntax.Word) (out []Word) {
 	for _, w := range list {
+		if len(out) > maxWords {
+			sh.r.doubt(DoubtLimits, "a command has too many words", sh.span(w), -1)
+			break
+		}
 		split := &syntax.Word{Parts: slices.Clone(w.Parts)}
 		if !syntax.SplitBraces(split) {
 			out = append(out, sh.fields(w, w)...)
+			continue
+		}
+		if len(split.Parts) > 2*maxBraces {
+			sh.r.doubt(DoubtLimits, "a word has too many braces", sh.span(w), -1)
+			out = append(out, Word{Text: unknownPart, Kind: Unknown})
 			continue
 		}
 		n, from := 0, len(out)
@@ -116,6 +129,7 @@ func (ev *evaluation) dark(safe bool, from string) {
 
 // value adds what an expansion is known to be.
 func (ev *evaluation) value(w Word, quoted bool) {
+	w = ev.sh.r.expanded(w)
 	if w.Kind == Unknown && w.Text == unknownPart {
 		ev.dark(w.safe, w.from)
 		return
@@ -134,6 +148,7 @@ func (ev *evaluation) value(w Word, quoted bool) {
 		return
 	}
 	fields := strings.Fields(w.Text)
+	ev.sh.r.expansions += wordCost * len(fields)
 	if strings.ContainsAny(w.Text[:1], " \t\n") {
 		ev.flush()
 	}
@@ -146,6 +161,22 @@ func (ev *evaluation) value(w Word, quoted bool) {
 	}
 	if strings.ContainsAny(w.Text[len(w.Text)-1:], " \t\n") {
 		ev.flush()
+	}
+}
+
+// values adds what an expansion is known to be, each a word of its own.
+func (ev *evaluation) values(list iter.Seq[Word], quoted bool) {
+	first := true
+	for w := range list {
+		if !first {
+			ev.flush()
+		}
+		first = false
+		ev.sh.r.expansions += wordCost
+		ev.value(w, quoted)
+		if ev.sh.r.expansions > maxExpanded {
+			return
+		}
 	}
 }
 
@@ -292,12 +323,7 @@ func (ev *evaluation) command(stmts []*syntax.Stmt, quoted bool) {
 	case out.known:
 		ev.value(Word{Text: strings.TrimRight(out.text, "\n"), Kind: Literal, from: out.origin}, quoted)
 	case out.words != nil:
-		for i, w := range out.words {
-			if i > 0 {
-				ev.flush()
-			}
-			ev.value(w, quoted)
-		}
+		ev.values(slices.Values(out.words), quoted)
 	default:
 		ev.dark(out.safe, or(out.origin, "a command"))
 	}
@@ -325,12 +351,13 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 		if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && p.Exp == nil && !p.Excl &&
 			!p.Length {
 			if all, known := sh.vars[name+"[@]"]; known {
-				for i, text := range strings.Split(all.Text, "\x00")[1:] {
-					if i > 0 {
-						ev.flush()
+				ev.values(func(add func(Word) bool) {
+					for text := range strings.SplitSeq(strings.TrimPrefix(all.Text, "\x00"), "\x00") {
+						if all.Text == "" || !add(Word{Text: text, Kind: Literal}) {
+							return
+						}
 					}
-					ev.value(Word{Text: text, Kind: Literal}, quoted)
-				}
+				}, quoted)
 				return
 			}
 		}
@@ -342,12 +369,7 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 		return
 	}
 	if (name == "@" || name == "*") && p.Exp == nil && p.Slice == nil && p.Repl == nil {
-		for i, w := range sh.positional() {
-			if i > 0 {
-				ev.flush()
-			}
-			ev.value(w, quoted)
-		}
+		ev.values(slices.Values(sh.positional()), quoted)
 		return
 	}
 	w, known := sh.variable(name)
