@@ -325,7 +325,9 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			c.path(KindRead, v.word)
 		}
 	case "mode":
-		c.fileMode(v.word.Text)
+		if c.fileMode(v.word.Text); strings.Contains(k.text, "S_ISUID") || strings.Contains(k.text, "S_ISGID") {
+			c.effect(KindEscalate, "user:owner", true)
+		}
 	case "chained": // a program whose arguments are added later
 		c.nested(lang).run([]Word{v.word, darkValue.word}, &call{text: c.text, span: c.span, env: c.env})
 	case "send":

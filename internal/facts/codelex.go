@@ -709,6 +709,7 @@ func (l *codeLexer) name() {
 		for l.at < len(l.text) {
 			r, n := utf8.DecodeRuneInString(l.text[l.at:])
 			if !isNameStart(r) && !unicode.IsDigit(r) && r != '?' && r != '!' ||
+				(r == '$' || r == '@') && b.Len() > 0 && (l.lang == "perl" || l.lang == "php" || l.lang == "ruby") ||
 				(r == '?' || r == '!') && (l.lang != "ruby" || l.at+1 < len(l.text) && l.text[l.at+1] == '=') {
 				return
 			}

@@ -83,7 +83,9 @@ func (c *call) found(a *args) (words []Word) {
 	roots := a.operands
 	if base := c.name(); base == "fd" || base == "fdfind" {
 		if len(roots) > 0 && names == nil {
-			names = []string{"*" + roots[0].Text + "*"}
+			if names = globsOf(roots[0]); names == nil || c.has(a, "-g") || c.has(a, "--glob") {
+				names = []string{roots[0].Text}
+			}
 		}
 		roots = roots[min(1, len(roots)):]
 	}

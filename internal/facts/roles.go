@@ -17,6 +17,9 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 	}
 	switch ro.name {
 	case "pattern":
+		if strings.HasPrefix(w.Text, "!") {
+			return
+		}
 		if w.Kind == Literal {
 			w.Kind = Pattern
 		}
