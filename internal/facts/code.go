@@ -237,6 +237,9 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 	if loadsModule[k.name] && len(k.args) > 0 && k.args[0].word.Kind == Literal {
 		c.imported(lang, k.args[0].word.Text)
 	}
+	if slices.ContainsFunc(k.args, func(v codeValue) bool { return v.name != "" && t.evals[v.name] }) {
+		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
+	}
 	switch {
 	case k.name == "`":
 		c.shellText(c.nested(lang), k.args[0].word)

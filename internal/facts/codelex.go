@@ -433,6 +433,9 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 // computedMember is the name of a function of a module that is only known when the code runs.
 const computedMember = "computed member"
 
+// givesText are members that give what a file or a host holds.
+var givesText = names("read readlines readline gets text content body string contents")
+
 // holdsFunctions are modules of which a function does something that matters.
 var holdsFunctions = names(`
 	os subprocess shutil builtins __builtins__ globals posix pty child_process fs fs/promises process globalThis global
@@ -468,6 +471,9 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 				v = codeValue{word: darkValue.word, name: name}
 			} else {
 				v = codeValue{word: v.word, list: v.list, name: name}
+				if givesText[t.text] {
+					v.word = darkValue.word
+				}
 				if !r.loose(t.text) { // a method without brackets
 					v.name = ""
 				}

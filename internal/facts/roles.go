@@ -340,6 +340,9 @@ func (c *call) started(w Word, lang string) {
 	case strings.HasPrefix(w.Text, "/dev/fd/") || strings.HasPrefix(w.Text, "/proc/self/fd/"):
 		c.doubt(DoubtEval, c.name()+" runs what "+or(w.from, w.Text)+" gives it")
 		return
+	case strings.HasPrefix(w.Text, "jsr:") || strings.HasPrefix(w.Text, "npm:"):
+		c.effect(KindRun, "package:"+w.Text, true)
+		return
 	case isURL(w.Text):
 		c.address(w)
 		c.doubt(DoubtEval, c.name()+" runs what it fetches from "+hostOf(w.Text))

@@ -28,6 +28,9 @@ func (w sqlWord) is(names ...string) bool {
 // clientCommand finds a command of the client itself at the beginning of a statement.
 var clientCommand = regexp.MustCompile(`(?i)^(?:system|source|pager|tee|host|edit|!)[ \t]`)
 
+// dollarQuote finds the mark that begins a text of PostgreSQL: $$ or $name$.
+var dollarQuote = regexp.MustCompile(`^\$[A-Za-z_]*\$`)
+
 // sqlStatements splits text into statements and those into words. Comments go, but those of
 // MySQL that begin with ! are run.
 func sqlStatements(text string) (all [][]sqlWord) {
@@ -72,6 +75,11 @@ func sqlStatements(text string) (all [][]sqlWord) {
 		case c == ';':
 			end()
 			i++
+		case c == '$' && dollarQuote.MatchString(text[i:]):
+			mark := dollarQuote.FindString(text[i:])
+			body, _, _ := strings.Cut(text[i+len(mark):], mark)
+			words = append(words, sqlWord{body, '\''})
+			i = min(len(text), i+2*len(mark)+len(body))
 		case c == '\'' || c == '"' || c == '`' || c == '[':
 			closing := c
 			if c == '[' {
@@ -150,6 +158,14 @@ func (c *call) statement(words []sqlWord) {
 	}
 	why := short(strings.Join(written, " "))
 	add := func(kind Kind, target string) { c.effectWhy(kind, target, true, why) }
+	if words[0].is("do") {
+		for _, w := range words {
+			if w.kind == '\'' {
+				c.sql(w.text)
+			}
+		}
+		return
+	}
 	for len(words) > 1 && words[0].is("explain", "analyze", "verbose", "(", "do", "begin", "perform") {
 		words = words[1:]
 	}
@@ -217,6 +233,9 @@ func (c *call) statement(words []sqlWord) {
 	case "insert", "replace", "merge", "upsert":
 		name, _ := nameAt(rest, 0)
 		add(KindWrite, "table:"+name)
+		if verb == "merge" && slices.ContainsFunc(rest, func(w sqlWord) bool { return w.is("delete") }) {
+			add(KindDelete, "table:"+name)
+		}
 	case "alter", "create", "rename", "comment", "reindex", "refresh":
 		at := 1
 		for at < len(rest) && rest[at].is("or", "replace", "unique", "table") {
@@ -252,6 +271,7 @@ func (c *call) statement(words []sqlWord) {
 		for i, w := range rest {
 			if w.is("program") && i+1 < len(rest) && rest[i+1].kind == '\'' {
 				c.nested("sql").line(rest[i+1].text)
+				c.doubt(DoubtEval, "the database runs a program: "+why)
 			}
 			if w.is("to", "outfile", "dumpfile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
 				add(KindWrite, rest[i+1].text)
@@ -265,6 +285,9 @@ func (c *call) statement(words []sqlWord) {
 		}
 	case "call", "exec", "execute":
 		c.doubt(DoubtCode, "a procedure of the database runs: "+why)
+		if len(rest) > 0 && rest[0].kind == '\'' {
+			c.sql(rest[0].text)
+		}
 	case "attach":
 		for _, w := range rest {
 			if w.kind == '\'' {
@@ -279,7 +302,11 @@ func (c *call) statement(words []sqlWord) {
 				c.path(KindWrite, Word{Text: rest[i+1].text, Kind: Literal})
 			}
 		}
-	case "select", "show", "values", "table", "use", "pragma", "set", "commit", "rollback", "start", "begin", "end",
+	case "set":
+		if what == "password" {
+			add(KindEscalate, "user:database")
+		}
+	case "select", "show", "values", "table", "use", "pragma", "commit", "rollback", "start", "begin", "end",
 		"describe", "desc", "fetch",
 		"declare", "close", "listen", "reset", "savepoint", "release", "analyze", "explain", "if", "print", "go",
 		"lock", "unlock", "(", ")", "return":
@@ -338,7 +365,7 @@ func (c *call) metaCommand(line string) {
 	if !strings.HasPrefix(name, `\`) {
 		name = strings.ToLower(name)
 	}
-	rest = strings.TrimSpace(rest)
+	rest = strings.Trim(rest, ` '"`)
 	switch {
 	case strings.HasPrefix(line, `\!`):
 		c.nested("sql").line(strings.TrimSpace(line[2:]))
