@@ -28,8 +28,9 @@ var (
 )
 
 var (
-	errCorrupt = errors.New("the database is corrupt")
-	errGone    = errors.New("the database was deleted or replaced")
+	errCorrupt  = errors.New("the database is corrupt")
+	errGone     = errors.New("the database was deleted or replaced")
+	errReplaced = errors.New("the database is being replaced")
 )
 
 // classify wraps err so that errors.Is tells what it means for the store. What

@@ -613,6 +613,8 @@ func (s *Store) finish() {
 	empty := false
 	if s.db != nil && s.down.Load() == nil {
 		empty = s.moveLast()
+	}
+	if s.db != nil && s.down.Load() == nil { // the last events may not have gone through
 		s.w.state.seq = s.w.seen + lateNumbers
 		err := s.w.state.save(s.db)
 		if err == nil {
@@ -645,7 +647,9 @@ func (s *Store) moveLast() (empty bool) {
 	if only, _, _ := s.journaled.load(); only > mostLast {
 		return false
 	}
-	s.moveAll()
+	if s.moveAll(); s.down.Load() != nil {
+		return false
+	}
 	s.journaled.finish()
 	s.w.full = true
 	s.commit(nil)

@@ -20,7 +20,12 @@ func (s *Store) read(ctx context.Context, f func(*sql.DB) error) error {
 		if o := s.down.Load(); o != nil {
 			return o.err
 		}
-		return ErrClosed
+		select {
+		case <-s.ended:
+			return ErrClosed
+		default:
+			return errReplaced
+		}
 	}
 	err := f(s.db.reading)
 	if errors.Is(err, sql.ErrNoRows) {
