@@ -15,7 +15,7 @@ func matchCommand(a *app) *cobra.Command {
 	var tool string
 	cmd := &cobra.Command{
 		Use:   "match EVENT",
-		Short: "Show which hooks would run for an event, and why others would not",
+		Short: "Show which hooks would run for an event, what of it fits, and why others would not",
 		Long:  "match reads the hooks directory itself: it needs no daemon, sends nothing and runs nothing.",
 		Example: `  hookd match agent:end
   hookd match pre_tool_use --tool shell --cwd ~/src/app`,
@@ -63,7 +63,7 @@ func (p *printer) matches(m api.Matches) {
 	}
 	var rows [][]cell
 	for i, h := range m.Hooks {
-		rows = append(rows, []cell{textf("%d", i+1), text(h.Hook), part(h), text(h.Given), text(h.Why)})
+		rows = append(rows, []cell{textf("%d", i+1), text(h.Hook), part(h), text(h.Given), text(cmp.Or(h.Why, h.Fitted))})
 	}
 	p.table([]column{{title: "#"}, hookColumn("HOOK"), {title: "WOULD"}, nameColumn("AS"), textColumn("WHY")}, rows)
 }

@@ -237,8 +237,9 @@ type Matches struct {
 type Match struct {
 	Hook   string `json:"hook"`
 	Runs   bool   `json:"runs"`
-	Why    string `json:"why,omitempty"`   // when it does not run
-	Given  string `json:"given,omitempty"` // the event name it gets
+	Why    string `json:"why,omitempty"`    // when it does not run
+	Fitted string `json:"fitted,omitempty"` // when it runs: what its conditions have found
+	Given  string `json:"given,omitempty"`  // the event name it gets
 	Lane   string `json:"lane,omitempty"`
 	Blocks bool   `json:"blocks,omitempty"` // its answer counts
 }

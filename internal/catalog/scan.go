@@ -38,10 +38,9 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 		Hooks:     []api.Match{},
 	}
 	for _, d := range match.Explain(snap, env, repository.Root, when.NewDisk()) {
-		m.Hooks = append(
-			m.Hooks,
-			api.Match{Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Given: d.Given, Lane: d.Lane, Blocks: d.Blocks},
-		)
+		m.Hooks = append(m.Hooks, api.Match{
+			Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Fitted: d.Fitted, Given: d.Given, Lane: d.Lane, Blocks: d.Blocks,
+		})
 		if bad := d.Hook.Seal.Refusals(); d.Runs && len(bad) > 0 {
 			m.Hooks[len(m.Hooks)-1].Why = "its runs are refused: " + bad[0].Error()
 		}

@@ -356,6 +356,7 @@ type Decision struct {
 	Hook   *hook.Hook
 	Runs   bool
 	Why    string // when it does not run
+	Fitted string // when it runs: what its conditions have found; "" = it has none
 	Given  string // the event name it would get
 	Lane   string // observers, shadow, decidable, or decidable (preempt)
 	Blocks bool   // its answer counts
@@ -383,7 +384,9 @@ func Explain(snap *hook.Snapshot, env events.Envelope, project string, links whe
 		default:
 			d.Why = cmp.Or(m.refusal(e, &toolNames{}), facts.Unfit(h.When, m.Given))
 		}
-		d.Runs = d.Why == ""
+		if d.Runs = d.Why == ""; d.Runs {
+			d.Fitted = facts.Fitted(h.When, m.Given)
+		}
 		list = append(list, d)
 	}
 	return list

@@ -1,6 +1,8 @@
 package when
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/hookd/hookd/internal/dialect/neutral"
@@ -22,6 +24,28 @@ func (f *Facts) fitsCommand(patterns []facts.CommandPattern) bool {
 		f.read = facts.Read(*f.callOf(), facts.Env{Cwd: f.event.Cwd})
 	}
 	return slices.ContainsFunc(patterns, func(p facts.CommandPattern) bool { return has(f.read, &p) })
+}
+
+// fittedCommand says which command of the call is one of those, or why one may be.
+func (f *Facts) fittedCommand(patterns []facts.CommandPattern) string {
+	if f.read == nil {
+		return "command: the event names no tool"
+	}
+	perhaps := ""
+	for _, p := range patterns {
+		for _, c := range f.read.Commands {
+			switch p.Fit(&c) {
+			case facts.Sure:
+				return fmt.Sprintf("command %s: %q", p.Text, c.Text)
+			case facts.Perhaps:
+				perhaps = cmp.Or(perhaps, fmt.Sprintf("perhaps command %s: %q", p.Text, c.Text))
+			}
+		}
+	}
+	if perhaps == "" && len(f.read.Doubts) > 0 {
+		perhaps = "command in doubt: " + f.read.Doubts[0].Text
+	}
+	return perhaps
 }
 
 // has reports whether a command of the call may be the one that p stands for.

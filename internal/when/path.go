@@ -2,6 +2,7 @@ package when
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -50,6 +51,19 @@ func (f *Facts) fitsPath(patterns []pattern.Fold) bool {
 		}
 	}
 	return pattern.MatchAny(patterns, *f.files...) || foreign(patterns, *f.files) || f.fitsReal(patterns)
+}
+
+// fittedPath says which file of the call one of the patterns matches, or that any may be it.
+func (f *Facts) fittedPath(patterns []pattern.Fold) string {
+	if f.files == nil {
+		return "path in doubt: which files it touches is not known"
+	}
+	for _, file := range *f.files {
+		if pattern.MatchAny(patterns, file) {
+			return fmt.Sprintf("path %q", file)
+		}
+	}
+	return "path behind a link"
 }
 
 // fitsReal reports whether a pattern matches whose folder is a link to another.

@@ -8,6 +8,7 @@
 package when
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -65,6 +66,43 @@ func (f *Facts) Unfit(conditions []hook.Condition, given string) string {
 		why = append(why, at+": "+unfit)
 	}
 	return strings.Join(why, "; ")
+}
+
+// Fitted says in words what of the event the first condition of a hook that fits it is about, or
+// why it may fit; "" = none fits, or there is none.
+func (f *Facts) Fitted(conditions []hook.Condition, given string) string {
+	if len(conditions) == 0 {
+		return ""
+	}
+	if ambiguous(f.event.Data) || ambiguous(f.callOf().Given) {
+		return "in doubt: the event has a member twice"
+	}
+	for i := range conditions {
+		if c := &conditions[i]; f.unfit(c, given) == "" {
+			return strings.Join(f.fitted(c), ", ")
+		}
+	}
+	return ""
+}
+
+// fitted says for each member of a condition that fits what it has found.
+func (f *Facts) fitted(c *hook.Condition) (found []string) {
+	if len(c.Tools) > 0 {
+		found = append(found, "tool "+cmp.Or(f.callOf().Own, f.callOf().Tool, "unknown"))
+	}
+	if len(c.Prompts) > 0 {
+		found = append(found, "prompt")
+	}
+	for _, p := range c.Data {
+		found = append(found, "data."+strings.Join(p.Path, "."))
+	}
+	if len(c.Commands) > 0 {
+		found = append(found, f.fittedCommand(c.Commands))
+	}
+	if len(c.Paths) > 0 {
+		found = append(found, f.fittedPath(c.Paths))
+	}
+	return found
 }
 
 // ambiguous reports whether two members of an object have the same name except for the
