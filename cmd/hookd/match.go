@@ -63,7 +63,8 @@ func (p *printer) matches(m api.Matches) {
 	}
 	var rows [][]cell
 	for i, h := range m.Hooks {
-		rows = append(rows, []cell{textf("%d", i+1), text(h.Hook), part(h), text(h.Given), text(cmp.Or(h.Why, h.Fitted))})
+		why := cmp.Or(h.Why, h.Fitted)
+		rows = append(rows, []cell{textf("%d", i+1), text(h.Hook), part(h), text(h.Given), text(why)})
 	}
 	p.table([]column{{title: "#"}, hookColumn("HOOK"), {title: "WOULD"}, nameColumn("AS"), textColumn("WHY")}, rows)
 }

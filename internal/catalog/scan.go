@@ -39,7 +39,8 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 	}
 	for _, d := range match.Explain(snap, env, repository.Root, when.NewDisk()) {
 		m.Hooks = append(m.Hooks, api.Match{
-			Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Fitted: d.Fitted, Given: d.Given, Lane: d.Lane, Blocks: d.Blocks,
+			Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Fitted: d.Fitted, Given: d.Given, Lane: d.Lane,
+			Blocks: d.Blocks,
 		})
 		if bad := d.Hook.Seal.Refusals(); d.Runs && len(bad) > 0 {
 			m.Hooks[len(m.Hooks)-1].Why = "its runs are refused: " + bad[0].Error()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -42,22 +43,16 @@ func TestLooksAtAStore(t *testing.T) {
 // or is taken back.
 func TestEachReadOfTheDatabaseFails(t *testing.T) {
 	t.Parallel()
-	tracer, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("it needs strace")
-	}
+	hooktest.NeedTool(t, "strace")
 	program, err := os.Executable()
 	hooktest.Must(t, err)
 	image := faultImage(t)
-	step := max(*faultStep, 0)
-	if step == 0 {
-		step = 7
-	}
+	step := cmp.Or(*faultStep, 7)
 	silent := 0
 	for at := 1; silent < 2; at += step {
 		o := put(t, image)
 		log := o.Path + ".strace"
-		cmd := exec.Command(tracer, "-f", "-qq", "-o", log, "-P", o.Path, "-P", o.Path+"-wal",
+		cmd := exec.Command("strace", "-f", "-qq", "-o", log, "-P", o.Path, "-P", o.Path+"-wal",
 			"-e", "trace=pread64", "-e", "inject=pread64:error=EIO:when="+strconv.Itoa(at),
 			program, "-test.run=^TestLooksAtAStore$")
 		cmd.Env = append(os.Environ(), lookVariable+"="+o.Path)
