@@ -176,6 +176,9 @@ func worstLines() map[string]string {
 // A line of 16 KiB is read in bounded time and memory, whatever it is; what is over a limit is a
 // doubt.
 func TestWorstLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector takes several times as much")
+	}
 	for name, line := range worstLines() {
 		t.Run(name, func(t *testing.T) {
 			Line(line, fuzzEnv) // tables and globs are read once
