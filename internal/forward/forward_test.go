@@ -168,7 +168,11 @@ func stopped(t testing.TB, h *history, targets ...config.Forward) (f *Forwarder,
 		gather: time.Millisecond, backoff: time.Millisecond, attempt: 10 * time.Second,
 	})
 	f.Configure(targets)
-	return f, func() func() { return hooktest.Run(t, f.Run) }
+	return f, func() func() {
+		stop := hooktest.Run(t, f.Run)
+		hooktest.Until(t, "each target has its worker", func() bool { return len(f.all()) == len(targets) })
+		return stop
+	}
 }
 
 func to(name, url string) config.Forward {
