@@ -29,7 +29,7 @@ func (*silent) Started(events.PendingKey, string, time.Time)  {}
 func (*silent) Finished(events.PendingKey, events.Run, Fate)  {}
 func (*silent) Begun(func() events.UnderWay)                  {}
 func (*silent) Decided(*events.Decided)                       {}
-func (*silent) Deciding(*events.Decided)                      {}
+func (*silent) Deciding(*events.Decided, bool)                {}
 func (*silent) Keeps() bool                                   { return false }
 func (*silent) NextPending(uint64) (int64, error)             { return 0, nil }
 func (*silent) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }

@@ -66,13 +66,14 @@ func (d *Dispatcher) About(e *events.Event) {
 // held one then. The verdict does not wait for that.
 func (d *Dispatcher) recordDecision(rec *events.Decided, e *events.Event, done []*attempt) {
 	hears := d.hears(rec, e)
-	late := hears != nil || slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil })
+	open := slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil })
+	late := open || hears != nil
 	before, recorded := d.turns.take(rec, late)
 	if !late && before == nil {
 		d.recorder.Decided(rec)
 		return
 	}
-	d.recordLater(rec, before, recorded, func() {
+	d.recordLater(rec, !open, before, recorded, func() {
 		waitRecorded(done)
 		if hears != nil {
 			hears()
@@ -103,9 +104,11 @@ func (d *Dispatcher) hears(rec *events.Decided, e *events.Event) func() {
 }
 
 // recordLater hands a decision over when wait has returned and before is closed, then calls
-// recorded. It does not wait.
-func (d *Dispatcher) recordLater(rec *events.Decided, before <-chan struct{}, recorded func(), wait func()) {
-	d.recorder.Deciding(rec)
+// recorded. It does not wait. soon is as in Recorder.Deciding.
+func (d *Dispatcher) recordLater(
+	rec *events.Decided, soon bool, before <-chan struct{}, recorded func(), wait func(),
+) {
+	d.recorder.Deciding(rec, soon)
 	d.pending.Add(1)
 	go func() {
 		defer d.pending.Done()

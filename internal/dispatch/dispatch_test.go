@@ -149,7 +149,7 @@ func (t *tape) Begun(u func() events.UnderWay) {
 	t.begun = append(t.begun, u())
 }
 
-func (t *tape) Deciding(*events.Decided) {}
+func (t *tape) Deciding(*events.Decided, bool) {}
 
 func (t *tape) Decided(d *events.Decided) {
 	t.mu.Lock()

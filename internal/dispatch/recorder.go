@@ -48,8 +48,9 @@ type Recorder interface {
 	// own from now on. What is kept of it is kept even if the event is not.
 	Decided(d *events.Decided)
 	// Deciding says that Decided is to follow for d, when the verdict is out already: a kill
-	// of the process in between is not to take it.
-	Deciding(d *events.Decided)
+	// of the process in between is not to take it. soon says that it waits for its sender
+	// alone, which says what the agent heard.
+	Deciding(d *events.Decided, soon bool)
 	// Keeps reports whether what is accepted now outlives the process.
 	Keeps() bool
 	// Pending returns what was kept and has not ended, in the order accepted:
@@ -107,7 +108,7 @@ func (Unrecorded) Begun(func() events.UnderWay) {}
 func (Unrecorded) Decided(*events.Decided) {}
 
 // Deciding fits Recorder.
-func (Unrecorded) Deciding(*events.Decided) {}
+func (Unrecorded) Deciding(*events.Decided, bool) {}
 
 // Keeps fits Recorder.
 func (Unrecorded) Keeps() bool { return false }

@@ -32,7 +32,7 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 	}
 	hears := d.hears(rec, e)
 	before, recorded := d.turns.take(rec, true)
-	d.recordLater(rec, before, recorded, func() {
+	d.recordLater(rec, false, before, recorded, func() {
 		defer d.watching.leave(e)
 		sent := time.NewTimer(behind)
 		defer sent.Stop()

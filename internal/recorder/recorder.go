@@ -13,6 +13,8 @@ package recorder
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,6 +53,8 @@ type Recorder struct {
 
 	decisions []*events.Decided // the last ones, a ring; next is the oldest
 	next      int
+
+	soon map[*events.Decided]chan struct{} // decisions that Flush waits for; closed when recorded
 }
 
 var (
@@ -66,6 +70,7 @@ func New(hub *stream.Hub, s *store.Store) *Recorder {
 		results: map[string]int{},
 		hooks:   map[string]map[string]int{},
 		last:    map[string]*events.Run{},
+		soon:    map[*events.Decided]chan struct{}{},
 	}
 }
 
@@ -195,7 +200,12 @@ func (r *Recorder) Begun(u func() events.UnderWay) {
 }
 
 // Deciding fits dispatch.Recorder.
-func (r *Recorder) Deciding(d *events.Decided) {
+func (r *Recorder) Deciding(d *events.Decided, soon bool) {
+	if soon {
+		r.mu.Lock()
+		r.soon[d] = make(chan struct{})
+		r.mu.Unlock()
+	}
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	r.store.Deciding(d)
@@ -209,8 +219,36 @@ func (r *Recorder) Decided(d *events.Decided) {
 	d.Seq = r.hub.PublishLate(d.Event, stream.DecisionRecord(d), recordRoom)
 	r.rememberDecision(d)
 	r.store.Decided(d)
+	r.isRecorded(d)
 	if f := r.follow.Load(); f != nil {
 		(*f)()
+	}
+}
+
+// isRecorded has Flush no longer wait for d.
+func (r *Recorder) isRecorded(d *events.Decided) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.soon[d]; c != nil {
+		delete(r.soon, d)
+		close(c)
+	}
+}
+
+// waitSoon returns when each decision is recorded that an agent may have shown, after
+// flushTime or when ctx ends.
+func (r *Recorder) waitSoon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	r.mu.Lock()
+	list := slices.Collect(maps.Values(r.soon))
+	r.mu.Unlock()
+	for _, c := range list {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -355,9 +393,10 @@ func size(run *events.Run) int {
 // flushTime is how long a query waits until all records so far are on disk.
 const flushTime = 2 * time.Second
 
-// Flush waits until all records so far are on disk; false when that takes too long or
-// the disk fails.
+// Flush waits until all records so far are on disk, also of decisions that wait for what
+// their agent heard; false when that takes too long or the disk fails.
 func (r *Recorder) Flush(ctx context.Context) bool {
+	r.waitSoon(ctx)
 	r.WaitStored()
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
@@ -367,6 +406,7 @@ func (r *Recorder) Flush(ctx context.Context) bool {
 // settle is Flush for queries of events: those that only the journal has go into the
 // history, which may take longer when they are many. It is false when that does not get on.
 func (r *Recorder) settle(ctx context.Context) bool {
+	r.waitSoon(ctx)
 	r.WaitStored()
 	for left := r.store.Health().Journaled; ; {
 		short, cancel := context.WithTimeout(ctx, flushTime)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hookd/hookd/internal/dispatch"
@@ -159,4 +160,36 @@ func checkWhole(t *testing.T, sub *stream.Subscription, first uint64) {
 	if newest >= first && next <= newest {
 		t.Fatalf("it ended at %d of %d", next-1, newest)
 	}
+}
+
+// An answer about decisions waits for one that an agent may show already and whose sender has
+// not yet said what the agent heard, and no longer than flushTime.
+func TestAnAnswerWaitsForWhatAnAgentShows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := store.Open(store.Options{Path: filepath.Join(t.TempDir(), "hookd.db")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		r := New(stream.New(stream.Options{Size: 8, First: s.FirstSeq(), Epoch: s.Epoch()}), s)
+		d := &events.Decided{EventID: "E", Event: "pre_tool_use"}
+		r.Deciding(d, true)
+		waited := false
+		go func() { r.waitSoon(t.Context()); waited = true }()
+		synctest.Wait()
+		if waited {
+			t.Error("it does not wait")
+		}
+		r.Decided(d)
+		synctest.Wait()
+		if !waited || len(r.soon) != 0 {
+			t.Errorf("after the decision is recorded: done %v, %d waited for", waited, len(r.soon))
+		}
+		r.Deciding(&events.Decided{}, true)
+		before := time.Now()
+		r.waitSoon(t.Context())
+		if took := time.Since(before); took != flushTime {
+			t.Errorf("a sender that does not say it is waited for %v, want %v", took, flushTime)
+		}
+	})
 }
