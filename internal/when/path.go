@@ -56,7 +56,7 @@ func (f *Facts) fitsPath(patterns []pattern.Fold) bool {
 // fittedPath says which file of the call one of the patterns matches, or that any may be it.
 func (f *Facts) fittedPath(patterns []pattern.Fold) string {
 	if f.files == nil {
-		return "path in doubt: which files it touches is not known"
+		return "path in doubt: it may be any file"
 	}
 	for _, file := range *f.files {
 		if pattern.MatchAny(patterns, file) {
