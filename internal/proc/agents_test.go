@@ -62,6 +62,10 @@ func TestAgents(t *testing.T) {
 		t.Errorf("%v is an agent before a bridge asked", of)
 	}
 	hooktest.Until(t, "the bridge runs", func() bool { return isBridge(CommandLine(pids[0])) })
+	hooktest.Until(t, "the agent is what it becomes", func() bool {
+		args := CommandLine(cmd.Process.Pid)
+		return len(args) > 0 && args[0] == "cat"
+	})
 	for range 2 { // also when it is known
 		if args := agents.Note(pids[0]); !slices.Equal(args, CommandLine(cmd.Process.Pid)) {
 			t.Errorf("its command line is %q", args)
