@@ -48,7 +48,7 @@ func addThreads(runs int) {
 }
 
 // ownMemory is what hookd uses of Go's heap besides what queue.max_bytes limits, in
-// bytes, and leastMemory is what it has at least. The program itself (up to 30 MiB),
+// bytes, and leastMemory is what it has at least. The program itself (up to 34 MiB),
 // the database (up to 12 MiB), and what is allocated while garbage is collected are
 // not in it: with them hookd stays within queue.max_bytes and 64 MiB, and waitingMemory
 // for each event that waits on disk. That is twice what is known of one: where the limit

@@ -162,8 +162,8 @@ func checkWhole(t *testing.T, sub *stream.Subscription, first uint64) {
 	}
 }
 
-// An answer about decisions waits for one that an agent may show already and whose sender has
-// not yet said what the agent heard, and no longer than flushTime.
+// An answer about decisions waits until a bridge has reported what its agent heard, at most
+// flushTime: the agent may show that decision already.
 func TestAnAnswerWaitsForWhatAnAgentShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := store.Open(store.Options{Path: filepath.Join(t.TempDir(), "hookd.db")})

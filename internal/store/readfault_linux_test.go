@@ -79,7 +79,7 @@ func TestEachReadOfTheDatabaseFails(t *testing.T) {
 	}
 }
 
-// taken is how many events wait in a store, with those that are taken back from what was set aside.
+// taken returns how many events wait in a store after all that was set aside is taken back.
 func taken(t *testing.T, o Options) int {
 	t.Helper()
 	all := look(t, o, false).waits
