@@ -20,7 +20,7 @@ func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *events.
 	if *sessions == "" {
 		return nil
 	}
-	r.settle(ctx)
+	r.settleStored(ctx)
 	list := api.List(*sessions)
 	for i, part := range list {
 		id, err := r.store.SessionID(ctx, part)

@@ -407,6 +407,11 @@ func (r *Recorder) Flush(ctx context.Context) bool {
 // history, which may take longer when they are many. It is false when that does not get on.
 func (r *Recorder) settle(ctx context.Context) bool {
 	r.waitSoon(ctx)
+	return r.settleStored(ctx)
+}
+
+// settleStored is settle for what the store has already.
+func (r *Recorder) settleStored(ctx context.Context) bool {
 	r.WaitStored()
 	for left := r.store.Health().Journaled; ; {
 		short, cancel := context.WithTimeout(ctx, flushTime)
