@@ -3,6 +3,9 @@ package server
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -64,6 +67,7 @@ func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share,
 			in.free -= bytes
 			in.held[s] = struct{}{}
 			in.mu.Unlock()
+			collect(bytes)
 			return s, nil
 		}
 		in.oust()
@@ -77,6 +81,17 @@ func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share,
 		case <-ctx.Done():
 			return nil, errNoRoom
 		}
+	}
+}
+
+// collect makes room in the heap for bytes, where what earlier large events have left would
+// exceed Go's limit with them: Go only begins to collect garbage then, and on a busy machine it
+// ends behind several more of them.
+func collect(bytes int64) {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	if int64(heap[0].Value.Uint64())+bytes > debug.SetMemoryLimit(-1) {
+		runtime.GC()
 	}
 }
 

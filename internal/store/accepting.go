@@ -86,7 +86,8 @@ func (s *Store) journalAccepts() {
 		if err == nil {
 			s.arrived(batch, entries)
 		}
-		for _, a := range batch {
+		for i, a := range batch {
+			batch[i] = nil // a sender that is told may send another event, as large as this one
 			a.done(err)
 		}
 	}

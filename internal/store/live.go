@@ -212,25 +212,24 @@ func (l *live) fate(seq uint64) (f fate) {
 func (l *live) hold(e *events.Event, limit int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w, there := l.events[e.Seq]
-	if !there || l.whole[e.Seq] != nil {
+	if _, there := l.events[e.Seq]; !there || l.whole[e.Seq] != nil {
 		return
 	}
-	for n := len(l.newest); n > 0 && l.newest[n-1] > e.Seq && l.inRAM+w.cost() > limit; n-- {
+	for n := len(l.newest); n > 0 && l.newest[n-1] > e.Seq && l.inRAM+cost(e) > limit; n-- {
 		l.drop(l.newest[n-1])
 		l.newest = l.newest[:n-1]
 	}
 	l.keep(e.Seq, e, limit)
 }
 
-// cost is what an event takes while it is held.
-func (w waiting) cost() int64 { return int64(w.size) + heldCost }
+// cost is how many bytes an event takes while it is held: of a buffer that is not full, all.
+func cost(e *events.Event) int64 { return int64(cap(e.Data)) + heldCost }
 
 // drop takes an event out of those that are held.
 func (l *live) drop(seq uint64) {
-	if l.whole[seq] != nil {
+	if e := l.whole[seq]; e != nil {
 		delete(l.whole, seq)
-		l.inRAM -= l.events[seq].cost()
+		l.inRAM -= cost(e)
 	}
 }
 
@@ -242,12 +241,11 @@ func (l *live) event(seq uint64) *events.Event {
 }
 
 func (l *live) keep(seq uint64, e *events.Event, limit int64) {
-	cost := l.events[seq].cost()
-	if e == nil || l.whole[seq] != nil || l.inRAM+cost > limit {
+	if e == nil || l.whole[seq] != nil || l.inRAM+cost(e) > limit {
 		return
 	}
 	l.whole[seq] = e
-	l.inRAM += cost
+	l.inRAM += cost(e)
 	if n := len(l.newest); n == 0 || l.newest[n-1] < seq {
 		l.newest = append(l.newest, seq)
 	}
