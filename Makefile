@@ -50,13 +50,13 @@ race-all: ## test everything with the race detector (needs a C compiler)
 	$(RACE) $(TESTFLAGS) ./...
 
 test-ui: ## test the page whole, also under load, and make its pictures (needs Chromium)
-	HOOKD_UI_LOAD=1 HOOKD_PICTURES="$${HOOKD_PICTURES:-$(CURDIR)/docs/page}" $(GO) test -count=1 -v -timeout 20m ./internal/ui
+	HOOKD_UI_LOAD=1 HOOKD_PICTURES="$${HOOKD_PICTURES:-$(CURDIR)/docs/page}" $(GO) test -count=1 -v -timeout 20m ./internal/people/ui
 
 ui-update: ## get the files of other authors that the page has, in the newest versions (needs npm)
-	@sh internal/ui/update.sh
+	@sh internal/people/ui/update.sh
 
 test-agents: ## test with the real agents in PATH or in $HOOKD_AGENTS
-	$(GO) test -tags agents -count=1 -v -run '^TestRealAgents' ./internal/bridge
+	$(GO) test -tags agents -count=1 -v -run '^TestRealAgents' ./internal/agents/bridge
 
 fuzz: ## run each fuzz target for FUZZTIME (60s)
 	@for file in `grep -rl --include='*_test.go' '^func Fuzz' .`; do \

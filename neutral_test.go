@@ -11,16 +11,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 )
 
 // systemRooms may name a system: its own folders, the words of the contract, and the
 // two lists of file formats, which a test of package catalog compares.
 var systemRooms = []string{
-	"internal/dialect/", "internal/source/", "internal/bridge/shims/",
-	"internal/events/contract.go", "internal/config/config.go",
-	"internal/catalog/options.go", // imports the formats
+	"internal/contract/dialect/", "internal/hooks/source/", "internal/agents/bridge/shims/",
+	"internal/events/contract.go", "internal/base/config/config.go",
+	"internal/discovery/catalog/options.go", // imports the formats
 }
 
 // All other rooms know no system by its name: what differs is a value of the

@@ -12,7 +12,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 )
 
 // An Ask is a question that a hook asked about a call, and that hookd holds until a

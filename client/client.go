@@ -42,9 +42,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/peer"
-	"github.com/hookd/hookd/internal/system"
+	"github.com/hookd/hookd/internal/base/peer"
+	"github.com/hookd/hookd/internal/base/system"
+	"github.com/hookd/hookd/internal/contract/api"
 )
 
 var (

@@ -15,12 +15,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/server"
-	"github.com/hookd/hookd/internal/stream"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/record/stream"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // An agent starts a program of this package for each of its events. What encoding/json

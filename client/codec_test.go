@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // usual are answers as hookd writes them.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/daemon"
 )
 

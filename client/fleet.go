@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 )
 
 // FleetInfo is this machine as one of a fleet, and all of them.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/peer/peertest"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/base/peer/peertest"
 )
 
 // Whatever is asked, a process of another user in hookd's place gets no byte

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hangfs"
+	"github.com/hookd/hookd/internal/base/hangfs"
 )
 
 // A socket on a file system that hangs costs the time that the caller has, not more.

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 )
 
 // Runs lists finished runs, newest first: q.Limit of them, 50 when that is 0.

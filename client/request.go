@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 )
 
 // reply is an answer of the HTTP door.

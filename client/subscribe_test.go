@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/server"
-	"github.com/hookd/hookd/internal/stream"
+	"github.com/hookd/hookd/internal/record/stream"
 )
 
 // serve runs a server with d's stream on socket until stop.

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	_ "github.com/hookd/hookd/internal/dialect" // the rows of events: which part of one a verdict replaces
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/base/system"
+	_ "github.com/hookd/hookd/internal/contract/dialect" // the rows of events: which part of one a verdict replaces
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/rawjson"
-	"github.com/hookd/hookd/internal/system"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // layers are the two daemons that an event goes to on a machine with a system daemon:

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/base/system/systemtest"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/server"
-	"github.com/hookd/hookd/internal/system/systemtest"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // decider answers events with what say makes of their data.

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 )
 
 // TailOptions say what to follow; the zero value is everything from now on.

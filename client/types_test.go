@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/stream"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/record/stream"
 )
 
 // wires names the wire type of each of this package's types that is not a

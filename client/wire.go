@@ -3,7 +3,7 @@ package client
 import (
 	"net/url"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 )
 
 // What the socket answers with around this package's types. These are read and

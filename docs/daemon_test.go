@@ -12,7 +12,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/docs/gallery"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // house is a daemon, the built program, on a home of its own in a folder with a blank.

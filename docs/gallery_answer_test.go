@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 const pushAsks = "name: push\nevents: PreToolUse\ntype: script\nscript: |\n" +

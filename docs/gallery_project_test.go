@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // wrote is how each agent reports that it wrote a file.

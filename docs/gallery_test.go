@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/docs/gallery"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 // Every hook of the gallery loads without a word of complaint, is described in

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/rehearse"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/run/rehearse"
 	"github.com/hookd/hookd/sdk"
 )
 

@@ -23,13 +23,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // spec is openapi.yaml.

@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/schema"
+	"github.com/hookd/hookd/internal/hooks/schema"
 )
 
 func compiled(t *testing.T, name string) *jsonschema.Schema {

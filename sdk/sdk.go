@@ -3,7 +3,7 @@
 //
 // Each is one file without dependencies. The two say the same: what is wrong in one
 // is wrong in the other. Their tables are made from the contract table, by a test of
-// internal/dialect. What a call does they have from the payload.
+// internal/contract/dialect. What a call does they have from the payload.
 package sdk
 
 import _ "embed"

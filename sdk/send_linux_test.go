@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/peer/peertest"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/base/peer/peertest"
 )
 
 // A process of another user that listens is told nothing, also where the socket's file

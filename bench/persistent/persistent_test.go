@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/proc"
-	"github.com/hookd/hookd/internal/worker"
+	"github.com/hookd/hookd/internal/run/worker"
 )
 
 // The test binary is its own hook: it reads each line with encoding/json and

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/builtin/secrets"
+	"github.com/hookd/hookd/internal/facts/secrets"
 )
 
 // result is a tool result of 5 MB: log lines, source code, and a secret in
@@ -40,7 +40,7 @@ func result() string {
 // expressions are the rules' own, as rules.json has them.
 func expressions(b *testing.B) (list []*regexp.Regexp) {
 	b.Helper()
-	text, err := os.ReadFile("../../internal/builtin/secrets/rules.json")
+	text, err := os.ReadFile("../../internal/facts/secrets/rules.json")
 	if err != nil {
 		b.Fatal(err)
 	}

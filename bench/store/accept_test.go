@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/hookd/hookd/internal/dialect" // the contract table
+	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
 	_ "modernc.org/sqlite"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 var payload = []byte(`{"agent_id":"a","status":"ok","text":"` + strings.Repeat("x", 980) + `"}`)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 var manyDecisions = flag.Int("decisions", 0, "how many decisions are made up; 0 = the test is skipped")

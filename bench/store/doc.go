@@ -1,4 +1,4 @@
-// Package store measures internal/store: how fast events are accepted, durable
+// Package store measures internal/record/store: how fast events are accepted, durable
 // and not, against a bare log with the same group commit and against one
 // INSERT a transaction, and how a year of history answers.
 //

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 var (

@@ -72,7 +72,7 @@ func manyHooks(b *bench) ([]row, error) {
 				atMost("a known name ≤ 1 µs", 1000, known, "%.0f ns"),
 				atMost("a new name ≤ 5 µs", 5000, fresh, "%.0f ns"),
 			},
-			beside: "go test ./internal/match -run '^$' -bench Match -benchmem",
+			beside: "go test ./internal/hooks/match -run '^$' -bench Match -benchmem",
 		},
 		{
 			what:   "10,000 hooks: resident memory, " + settleTime.String() + " after the last start",
@@ -92,10 +92,10 @@ func (b *bench) restart(d *daemon) (time.Duration, error) {
 
 // matchTimes runs the benchmarks of package match: ns.
 func matchTimes() (known, fresh float64, err error) {
-	out, err := exec.Command("go", "test", "./internal/match",
+	out, err := exec.Command("go", "test", "./internal/hooks/match",
 		"-run", "^$", "-bench", "^BenchmarkMatch$", "-benchtime", "0.3s").CombinedOutput()
 	if err != nil {
-		return 0, 0, fmt.Errorf("go test ./internal/match: %w\n%s", err, out)
+		return 0, 0, fmt.Errorf("go test ./internal/hooks/match: %w\n%s", err, out)
 	}
 	of := func(name string) float64 {
 		m := regexp.MustCompile(`BenchmarkMatch/` + name + `\S*\s+\d+\s+([0-9.]+) ns/op`).FindSubmatch(out)

@@ -11,7 +11,7 @@ package main
 import (
 	"os"
 
-	"github.com/hookd/hookd/internal/bridge"
+	"github.com/hookd/hookd/internal/agents/bridge"
 )
 
 // Set by the linker, as hookd's own: `hookd doctor AGENT` compares the two.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/card"
-	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/agents/convert"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 func asksCommand(a *app) *cobra.Command {

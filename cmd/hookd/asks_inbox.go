@@ -14,8 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/card"
-	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/agents/convert"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 // settleTime is how long the screen must stand before an ask can be answered, and how

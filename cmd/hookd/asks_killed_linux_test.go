@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // TestKilledWhileAsksAreHeld kills hookd at the moment when the last of many asks is

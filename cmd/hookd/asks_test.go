@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 const asksPush = "name: push\nevents: PreToolUse\ntype: script\nscript: |\n" +

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/attack"
+	"github.com/hookd/hookd/internal/people/attack"
 )
 
 // attackReport is what `doctor --attack` answers.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/audit"
-	"github.com/hookd/hookd/internal/duration"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 func auditCommand(a *app) *cobra.Command {

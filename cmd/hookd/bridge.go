@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/bridge"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/agents/bridge"
+	"github.com/hookd/hookd/internal/contract/dialect"
 )
 
 // bridgeCommand is the program hookd-bridge: flags and exit codes are its own,

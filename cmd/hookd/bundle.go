@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/duration"
-	"github.com/hookd/hookd/internal/pack"
-	"github.com/hookd/hookd/internal/policy"
-	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/hooks/pack"
+	"github.com/hookd/hookd/internal/hooks/policy"
 )
 
 func bundleCommand(a *app) *cobra.Command {

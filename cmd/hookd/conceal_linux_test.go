@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // What a hook finds of the daemon that started it: nothing of its environment,

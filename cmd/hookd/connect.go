@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/connect"
-	"github.com/hookd/hookd/internal/loopback"
-	"github.com/hookd/hookd/internal/mcp"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/agents/mcp"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/door/loopback"
 )
 
 func connectCommand(a *app) *cobra.Command {

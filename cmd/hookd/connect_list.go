@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/agents/connect"
 )
 
 // listAgents shows how each agent is connected.

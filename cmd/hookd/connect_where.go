@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/config"
 )
 
 // bridgePath finds hookd-bridge by a path that stays when hookd is updated:

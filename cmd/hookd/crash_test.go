@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // TestKilledDaemonLosesNothing kills hookd after a random number of answers while eight

@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/connect"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/schema"
-	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/hooks/schema"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the documents")

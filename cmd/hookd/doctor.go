@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/connect"
-	"github.com/hookd/hookd/internal/doctor"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/people/doctor"
 )
 
 func doctorCommand(a *app) *cobra.Command {

@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/duration"
+	"github.com/hookd/hookd/internal/agents/convert"
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/hooks/match"
 )
 
 func emitCommand(a *app) *cobra.Command {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 func enableCommand(a *app) *cobra.Command {

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/service"
-	"github.com/hookd/hookd/internal/spell"
+	"github.com/hookd/hookd/internal/agents/convert"
+	"github.com/hookd/hookd/internal/base/spell"
+	"github.com/hookd/hookd/internal/people/service"
 )
 
 // Exit codes, which scripts rely on: see docs/commands.md.

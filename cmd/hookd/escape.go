@@ -3,7 +3,7 @@ package main
 import (
 	"io"
 
-	harmless "github.com/hookd/hookd/internal/escape"
+	harmless "github.com/hookd/hookd/internal/base/escape"
 )
 
 // What escape leaves alone.

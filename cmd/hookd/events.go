@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/spell"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/spell"
 )
 
 func eventsCommand(a *app) *cobra.Command {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/agents/shipped"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/shipped"
 )
 
 // checkEvents compares the rows of an agent with what the installed one ships.

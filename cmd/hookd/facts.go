@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/agents/convert"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
-	"github.com/hookd/hookd/internal/when"
+	"github.com/hookd/hookd/internal/hooks/when"
 )
 
 func factsCommand(a *app) *cobra.Command {

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
-	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/hooks/policy"
 )
 
 // fleetAsks lists what waits for an answer on all machines.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
-	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // TestFleetWithoutServers takes all servers for 30 s away from machines that accept 500 events

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
-	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // deniesOrAsks is a guard that asks about a push and denies all else.

@@ -15,12 +15,12 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/facts"
-	"github.com/hookd/hookd/internal/replacefile"
-	"github.com/hookd/hookd/internal/rules"
-	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 // houseRules is the hook that `hookd guard` writes rules into; its rules in the shadow stand

@@ -8,7 +8,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/wordwrap"
+	"github.com/hookd/hookd/internal/base/wordwrap"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 )
 
 // hookFlags adds docker-agent's flags that append hooks: --hook-stop CMD and

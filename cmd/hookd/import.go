@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/connect"
-	"github.com/hookd/hookd/internal/importer"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/agents/importer"
 )
 
 func importCommand(a *app) *cobra.Command {

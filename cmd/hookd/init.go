@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/connect"
-	"github.com/hookd/hookd/internal/doctor"
-	"github.com/hookd/hookd/internal/pack"
-	"github.com/hookd/hookd/internal/starter"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/hooks/pack"
+	"github.com/hookd/hookd/internal/hooks/starter"
+	"github.com/hookd/hookd/internal/people/doctor"
 )
 
 // The steps of init, as --skip names them.

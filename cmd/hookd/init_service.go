@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/service"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/people/service"
 )
 
 // startDaemon runs hookd as a service, or in the background where that is not possible.

@@ -5,10 +5,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookd/hookd/internal/connect"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/hooks/starter"
+	"github.com/hookd/hookd/internal/people/service"
 	"github.com/hookd/hookd/internal/proc"
-	"github.com/hookd/hookd/internal/service"
-	"github.com/hookd/hookd/internal/starter"
 )
 
 func (w *initRun) disconnectAgents() {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/service"
+	"github.com/hookd/hookd/internal/people/service"
 )
 
 func installCommand(a *app) *cobra.Command {

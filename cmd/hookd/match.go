@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 )
 
 func matchCommand(a *app) *cobra.Command {

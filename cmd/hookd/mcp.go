@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/agents/mcp"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/mcp"
-	"github.com/hookd/hookd/internal/rehearse"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/run/rehearse"
 )
 
 func mcpCommand(a *app) *cobra.Command {

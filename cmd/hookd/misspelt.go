@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/convert"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/agents/convert"
+	"github.com/hookd/hookd/internal/base/spell"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/spell"
 )
 
 // typed are the names that a person has asked for, each by comma; "" = none.

@@ -19,14 +19,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/agents/convert"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/replacefile"
-	"github.com/hookd/hookd/internal/schema"
+	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/internal/hooks/schema"
 	"github.com/hookd/hookd/sdk"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/hooks/policy"
 )
 
 // policyTime is how long a source may take that a person waits for.

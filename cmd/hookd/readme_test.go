@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // The README is typed from top to bottom into one shell, by a user with an empty

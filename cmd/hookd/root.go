@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/duration"
-	"github.com/hookd/hookd/internal/system"
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/base/system"
 )
 
 // app is what all commands share: where they read and write, and the global

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/oneshot"
-	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/agents/oneshot"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/hooks/policy"
 )
 
 // runFlags are the flags of `hookd run`.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/schema"
+	"github.com/hookd/hookd/internal/hooks/schema"
 )
 
 func schemaCommand(a *app) *cobra.Command {

@@ -11,11 +11,11 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/logsink"
+	"github.com/hookd/hookd/internal/base/spawn/timerslack"
 	"github.com/hookd/hookd/internal/daemon"
-	"github.com/hookd/hookd/internal/logsink"
-	"github.com/hookd/hookd/internal/spawn/timerslack"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 )
 
 func serveCommand(a *app) *cobra.Command {

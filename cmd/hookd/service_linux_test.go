@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // systemdStandIn speaks both protocols that a Type=notify service with a

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/system"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/system"
 )
 
 // settingFlags adds the flags of the settings in want, all if none are named,

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/builtin/shadow"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/hooks/builtin/shadow"
 )
 
 func snapshotsCommand(a *app) *cobra.Command {

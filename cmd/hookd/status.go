@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/doctor"
-	"github.com/hookd/hookd/internal/system"
+	"github.com/hookd/hookd/internal/base/system"
+	"github.com/hookd/hookd/internal/people/doctor"
 )
 
 func statusCommand(a *app) *cobra.Command {

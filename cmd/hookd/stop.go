@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/people/service"
 	"github.com/hookd/hookd/internal/proc"
-	"github.com/hookd/hookd/internal/service"
 )
 
 func stopCommand(a *app) *cobra.Command {

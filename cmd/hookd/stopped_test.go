@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // A daemon that is stopped for longer than its runs may take, as on a machine that is paused, takes

@@ -12,7 +12,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // oldVersion is that of testdata/hookd-2.sql, which has oldRuns runs and, of the hook note, four

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/replacefile"
-	"github.com/hookd/hookd/internal/system"
+	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/base/system"
 )
 
 // systemFlag has a command mean the system daemon.

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/convert"
+	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/rehearse"
+	"github.com/hookd/hookd/internal/run/rehearse"
 )
 
 func testCommand(a *app) *cobra.Command {

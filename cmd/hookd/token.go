@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/connect"
-	"github.com/hookd/hookd/internal/loopback"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/door/loopback"
 )
 
 func tokenCommand(a *app) *cobra.Command {

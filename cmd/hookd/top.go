@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/duration"
+	"github.com/hookd/hookd/internal/base/duration"
 )
 
 func topCommand(a *app) *cobra.Command {

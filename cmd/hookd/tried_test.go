@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // What a person tries with hookd's own command is in lists, marked, and in no count. In the name of an

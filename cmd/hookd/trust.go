@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/project"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/project"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 )
 
 func trustCommand(a *app) *cobra.Command {

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/duration"
-	"github.com/hookd/hookd/internal/hookfiles"
-	"github.com/hookd/hookd/internal/ui"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/people/hookfiles"
+	"github.com/hookd/hookd/internal/people/ui"
 )
 
 func uiCommand(a *app) *cobra.Command {

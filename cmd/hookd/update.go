@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/pack"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/hooks/pack"
 )
 
 // outdatedPack is Outdated for one pack, with what went wrong.

@@ -17,15 +17,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/hookfiles"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/rehearse"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/internal/people/hookfiles"
+	"github.com/hookd/hookd/internal/run/rehearse"
 )
 
 func whatIfCommand(a *app) *cobra.Command {

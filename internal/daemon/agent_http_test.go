@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/loopback"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/door/loopback"
 )
 
 // A port that another process holds does not stop the daemon: all else works,

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
 )
 
 // startAgent runs a daemon with one AGENT.md of an agent called coder.

@@ -12,18 +12,18 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/ask"
-	"github.com/hookd/hookd/internal/card"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/base/project"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/pattern"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/people/ask"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/proc"
-	"github.com/hookd/hookd/internal/project"
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/server"
 )
 
 // newAsks makes the room that holds asks, with the grants that the store has.

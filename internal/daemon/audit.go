@@ -3,10 +3,10 @@ package daemon
 import (
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/audit"
-	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/record/audit"
 )
 
 // auditChange puts the change of a hook or of the settings into the audit chain. It fits

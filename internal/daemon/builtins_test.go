@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/rawjson"
 )
 
 // toolCalls are a shell call of each agent, before and after: CMD and OUT stand

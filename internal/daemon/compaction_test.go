@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/events"
 )
 

@@ -10,17 +10,17 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/base/project"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
-	"github.com/hookd/hookd/internal/escape"
+	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/pattern"
-	"github.com/hookd/hookd/internal/project"
-	"github.com/hookd/hookd/internal/rehearse"
-	"github.com/hookd/hookd/internal/server"
-	"github.com/hookd/hookd/internal/stream"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/record/stream"
+	"github.com/hookd/hookd/internal/run/rehearse"
 )
 
 // control answers the socket. It fits the interfaces of package server.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // toolCall is an event of Claude Code before a tool call, in session s1.

@@ -6,10 +6,10 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/policy"
 )
 
 // errRootsPolicy is why a system daemon takes no directive: its policy is root's to change.

@@ -8,14 +8,14 @@ import (
 	"sync"
 
 	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/link"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/runner"
-	"github.com/hookd/hookd/internal/server"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/internal/run/runner"
 )
 
 // membership is this machine as one of a fleet. Nil = it is in none.

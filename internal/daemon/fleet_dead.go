@@ -3,7 +3,7 @@ package daemon
 import (
 	"context"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 // fleetPlace is the name under which the store keeps which decisions the fleet has. No

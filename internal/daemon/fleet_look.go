@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/ask"
+	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/policy"
+	"github.com/hookd/hookd/internal/people/ask"
 )
 
 // machine gives the fleet the state of this machine, and takes its answers. It fits fleet.Machine and

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/forward"
-	"github.com/hookd/hookd/internal/metrics"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/record/forward"
+	"github.com/hookd/hookd/internal/record/metrics"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 // lastForward is how long the last decisions have to reach their targets when the daemon

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
 )
 
 const rm = `{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}}`

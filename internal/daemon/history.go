@@ -9,16 +9,16 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/builtin/secrets"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/dispatch"
-	"github.com/hookd/hookd/internal/escape"
+	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/recorder"
-	"github.com/hookd/hookd/internal/server"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/facts/secrets"
+	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/internal/record/recorder"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 // openStore opens the history of c. about is Options.About of the store.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
 )
 
 // What the history keeps is looked at decoded, and stays JSON.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/escape"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/trust"
 )
 
 // prepareHome makes the home, for the user alone, and refuses one that other users

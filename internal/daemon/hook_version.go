@@ -2,8 +2,8 @@ package daemon
 
 import (
 	"github.com/hookd/hookd/internal/discovery"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/runner"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/run/runner"
 )
 
 // latestOf returns a function that returns the current version of a hook, nil if there

@@ -8,13 +8,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/catalog"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/metrics"
-	"github.com/hookd/hookd/internal/trust"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/record/metrics"
 )
 
 // The values of labels that are no names of hooks. Tests compare them with the

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/loopback"
+	"github.com/hookd/hookd/internal/door/loopback"
 )
 
 // Metrics are read over HTTP with a token of their own, which opens nothing else; the token

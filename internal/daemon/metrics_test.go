@@ -28,10 +28,10 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/trust"
 )
 
 // request sends one request over the socket and returns status and body.
@@ -427,7 +427,7 @@ func TestMetricLabelsAreComplete(t *testing.T) {
 	}{
 		{"../events", "Code", metricCodes},
 		{"../events", "Result", metricResults},
-		{"../hook", "State", metricStates},
+		{"../hooks/hook", "State", metricStates},
 	} {
 		want := constants(t, test.dir, test.typ)
 		slices.Sort(want)

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/rawjson"
-	"github.com/hookd/hookd/internal/rehearse"
+	"github.com/hookd/hookd/internal/run/rehearse"
 )
 
 // answering is a loop that answers each line; what answer holds besides the

@@ -7,14 +7,14 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/audit"
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/peer"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/dispatch"
-	"github.com/hookd/hookd/internal/escape"
+	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/peer"
 	"github.com/hookd/hookd/internal/proc"
-	"github.com/hookd/hookd/internal/server"
+	"github.com/hookd/hookd/internal/record/audit"
 )
 
 // connected is what is known of the process at the other end of a connection.

@@ -7,9 +7,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/policy"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/hooks/policy"
 )
 
 // repairPolicy makes the files of the policy what was signed, before hooks are read. Those

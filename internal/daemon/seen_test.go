@@ -22,8 +22,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // need skips the test, by name, where a tool is missing.

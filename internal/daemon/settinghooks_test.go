@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/builtin/shadow"
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/hooks/builtin/shadow"
 )
 
 // With snapshot: true every agent's turns are recorded, whatever its dialect

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/hangfs"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hangfs"
 )
 
 // Guards on a file system that hangs deny at their deadline, then at once;

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/trust"
 )
 
 // A database that others could replace is not opened, wherever on the way to it

@@ -6,9 +6,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/api"
-	"github.com/hookd/hookd/internal/escape"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // suspects are guards that load and do not work: one that its interpreter cannot read,

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/catalog"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 )
 
 // script is one version of a guard, which says on stderr which it is, for one event.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/system/systemtest"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/base/system/systemtest"
 )
 
 // A guard of the system daemon decides before the user's own daemon, and learns who asks.

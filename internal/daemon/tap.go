@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/hookd/hookd/internal/dialect"
-	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/metrics"
-	"github.com/hookd/hookd/internal/trace"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/record/metrics"
+	"github.com/hookd/hookd/internal/record/trace"
 )
 
 // tap counts and traces events, runs and verdicts. It fits dispatch.Tap.

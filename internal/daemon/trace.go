@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/trace"
+	"github.com/hookd/hookd/internal/record/trace"
 )
 
 // lastTraces is how long the last spans have to reach the collector: a stop must not

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/config"
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // What a docker-agent hook names by a relative path is judged in the directory of each

@@ -3,7 +3,7 @@ package daemon
 import (
 	"testing"
 
-	"github.com/hookd/hookd/internal/config"
+	"github.com/hookd/hookd/internal/base/config"
 )
 
 // A persistent hook that guards has its worker before the first event, and so has one

@@ -13,10 +13,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/replacefile"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // Approval is the version of a hook that a person allowed (reload.mode: ask).

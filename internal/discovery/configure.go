@@ -1,6 +1,6 @@
 package discovery
 
-import "github.com/hookd/hookd/internal/source/hookdir"
+import "github.com/hookd/hookd/internal/hooks/source/hookdir"
 
 // Configure changes what the next scan reads: the root, how folders are read, and
 // which hooks are switched off. It does not change how changes are noticed.

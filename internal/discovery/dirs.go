@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookd/hookd/internal/escape"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 // Dir is a folder of hook folders. Only Root is needed.

@@ -34,10 +34,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/source/hookdir"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 // Options for New and Scan. Only Root is required.

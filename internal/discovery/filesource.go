@@ -9,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // FileSource is a source whose units are files that hold many hooks.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/source/hookdir"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

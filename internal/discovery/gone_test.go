@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/pattern"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // guards is newAsking with everything allowed, and hooks of the file that guard.

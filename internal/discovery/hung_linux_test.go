@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hangfs"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/base/hangfs"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // The first scan ends while the programs of many hooks hang: it waits for all at

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // A file whose file system hangs affects no other hook: its hooks stay in force, the

@@ -11,9 +11,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/replacefile"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
 // Markers switch hooks off without changing their files: each is a file NAME.off in a

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookd/hookd/internal/escape"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // tellApart gives hooks of different files that have one name names of their own:

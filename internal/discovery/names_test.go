@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // Hooks of different files that have one name are told apart by their files, both

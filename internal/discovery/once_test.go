@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // A file that is saved while it is read is read again: the sum is of the bytes that

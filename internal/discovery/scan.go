@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/source/hookdir"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 // scanned is the result of one scan.

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // source is one place where hooks are read from. Its units are folders or files.

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookd/hookd/internal/escape"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/readfile"
-	"github.com/hookd/hookd/internal/source/hookdir"
-	"github.com/hookd/hookd/internal/trust"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 // vetter judges the hooks that were read: refused if other users can change their

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/hookd/hookd/internal/dialect" // fills the contract table
-	"github.com/hookd/hookd/internal/hook"
+	_ "github.com/hookd/hookd/internal/contract/dialect" // fills the contract table
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // asking is a hooks directory and a file of hooks, read with reload.mode: ask

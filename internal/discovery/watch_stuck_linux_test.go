@@ -7,7 +7,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/hookd/hookd/internal/hangfs"
+	"github.com/hookd/hookd/internal/base/hangfs"
 )
 
 // A directory on a file system that hangs costs one patience, then the watch is

@@ -11,11 +11,11 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/dialect"
-	"github.com/hookd/hookd/internal/escape"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // readAnswer reads the answer of a run and says how it ended, by the rules of the

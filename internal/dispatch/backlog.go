@@ -7,7 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/hooks/match"
 )
 
 // page is how many events are read from disk at once.

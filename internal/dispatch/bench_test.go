@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match/matchtest"
+	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
 // silent keeps nothing.

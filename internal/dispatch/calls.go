@@ -4,8 +4,8 @@ import (
 	"hash/maphash"
 	"sync"
 
-	"github.com/hookd/hookd/internal/dialect"
-	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
 

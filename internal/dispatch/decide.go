@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/hooks/match"
 )
 
 // grace is how long past the budget an answer waits for the records of runs

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/rawjson"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // decided makes the record of a decision that the attempts done have led to.

@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // An id counts as seen for dedupWindow. At most dedupMax are kept, and of the

@@ -49,9 +49,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/when"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/internal/hooks/when"
 )
 
 // Options of a Dispatcher. Runner and Recorder are required.

@@ -17,11 +17,11 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/hookd/hookd/internal/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/match/matchtest"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
 // behaviour is what a fake hook does.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // Receipt is what the sender of an event gets.

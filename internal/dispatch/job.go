@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // Runner executes one job. It returns when the job's main process was reaped

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"strconv"
 
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // laneKey names runs that must not overtake each other.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // pace holds back observers of hooks with debounce or throttle. What it holds has its

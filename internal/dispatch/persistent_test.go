@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match/matchtest"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
 // pipes is a Submitter that holds what it is given until it may answer.

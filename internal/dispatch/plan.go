@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match"
 )
 
 // plan splits the hooks that match one event by what happens to their runs.

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"time"
 
-	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/hooks/match"
 )
 
 // Projects find in which working tree a directory is.

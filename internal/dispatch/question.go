@@ -3,9 +3,9 @@ package dispatch
 import (
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // Question is a verdict that asks a person about a call.

@@ -8,9 +8,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/hooks/match"
 )
 
 // shadowWait is how long a hook in the shadow may wait for a slot: nothing waits for it.

@@ -1,8 +1,8 @@
 package dispatch
 
 import (
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/verdict"
 )
 
 // Tap observes what happens, for metrics and traces. It must not block: it

@@ -2,7 +2,7 @@ package dispatch
 
 import (
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/match"
+	"github.com/hookd/hookd/internal/hooks/match"
 )
 
 // task is one queued run.

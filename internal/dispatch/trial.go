@@ -5,10 +5,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match"
-	"github.com/hookd/hookd/internal/verdict"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match"
 )
 
 // Trial is everything that one hook did for one event.

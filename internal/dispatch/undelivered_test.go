@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match/matchtest"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
 // What is lost of an answer is in the record of the run and in the log; what the

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/match/matchtest"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
 // A guard with a condition sees a call that a hook before it has rewritten to one that

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // Check returns a warning for each documented field of data that has another

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // Outcome is a decision in one word.

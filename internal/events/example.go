@@ -3,7 +3,7 @@ package events
 import (
 	"encoding/json"
 
-	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // Example returns a payload that has every documented field, with values of

@@ -3,7 +3,7 @@ package events
 import (
 	"strconv"
 
-	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // AppendSubject appends the members that say what ran, for what, when and with

@@ -59,7 +59,7 @@ func SetTable(columns ...Column) {
 func table() *contracts {
 	t := installed.Load()
 	if t == nil {
-		panic("events: the program has no contract table: import github.com/hookd/hookd/internal/dialect")
+		panic("events: the program has no contract table: import github.com/hookd/hookd/internal/contract/dialect")
 	}
 	return t
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/facts/facttest"
 )
 

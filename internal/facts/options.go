@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hookd/hookd/internal/pattern"
+	"github.com/hookd/hookd/internal/base/pattern"
 )
 
 // Styles of options.

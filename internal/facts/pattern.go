@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookd/hookd/internal/pattern"
+	"github.com/hookd/hookd/internal/base/pattern"
 )
 
 // Fit is how surely a pattern fits a command.

@@ -9,9 +9,9 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/hookd/hookd/internal/builtin/secrets"
-	"github.com/hookd/hookd/internal/dialect/neutral"
-	"github.com/hookd/hookd/internal/rawjson"
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/facts/secrets"
 )
 
 // Line returns the facts of a shell line.

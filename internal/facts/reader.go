@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hookd/hookd/internal/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
 // Reader reads calls of one machine, and remembers the last ones: the hooks of an event ask

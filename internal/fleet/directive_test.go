@@ -14,14 +14,14 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/pack"
-	"github.com/hookd/hookd/internal/policy"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/hooks/pack"
+	"github.com/hookd/hookd/internal/hooks/policy"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 // bundler is a key of a policy.

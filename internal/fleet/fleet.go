@@ -28,8 +28,8 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 // Outbox keeps what is to leave until the servers have it.

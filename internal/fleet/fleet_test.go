@@ -13,14 +13,14 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/hooktest"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 // machine is one machine with a store of its own, whose daemon is the test.

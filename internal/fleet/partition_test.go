@@ -13,11 +13,11 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/hookd/hookd/internal/api"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
-	"github.com/hookd/hookd/internal/hooktest"
 )
 
 // wire is the network between two halves of a cluster, which can be cut.

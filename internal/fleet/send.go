@@ -12,8 +12,8 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 // passed is an event on its way to a hook on another machine.

@@ -13,8 +13,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
-	"github.com/hookd/hookd/internal/hook"
-	"github.com/hookd/hookd/internal/store"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/record/store"
 )
 
 // memory is an outbox in memory.

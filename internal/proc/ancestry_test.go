@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // start runs a shell in a terminal of its own, whose script prints n process ids and

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hookd/hookd/internal/spawn"
+	"github.com/hookd/hookd/internal/base/spawn"
 )
 
 // cgroup is the folder of one run at a time. A nil one does nothing.

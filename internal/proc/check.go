@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hookd/hookd/internal/escape"
+	"github.com/hookd/hookd/internal/base/escape"
 )
 
 // Check returns why s would not start, as a *StartError, or nil if it finds nothing

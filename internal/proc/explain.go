@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hookd/hookd/internal/escape"
-	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/readfile"
 )
 
 // StartError says for people why a process did not start: what is wrong, with which

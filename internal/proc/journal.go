@@ -8,7 +8,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/base/readfile"
 )
 
 // The journal is a text file: a line about its owner, padded to ownerSize, then one

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/base/readfile"
 )
 
 // headBytes is how much preread reads of a program: more than the system reads of

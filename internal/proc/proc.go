@@ -27,7 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookd/hookd/internal/spawn"
+	"github.com/hookd/hookd/internal/base/spawn"
 )
 
 const (

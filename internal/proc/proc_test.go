@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/spawn"
+	"github.com/hookd/hookd/internal/base/spawn"
 )
 
 // The test binary is its own hook: with helperVar set it does what that says.

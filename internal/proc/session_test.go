@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 func TestSession(t *testing.T) {

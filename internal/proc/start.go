@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hookd/hookd/internal/spawn"
+	"github.com/hookd/hookd/internal/base/spawn"
 )
 
 // The start of a busy file (ETXTBSY: a process has it open for writing, often only

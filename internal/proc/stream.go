@@ -3,7 +3,7 @@ package proc
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/hookd/hookd/internal/nowait"
+	"github.com/hookd/hookd/internal/base/nowait"
 )
 
 // stream is our end of a pipe that the process writes to.

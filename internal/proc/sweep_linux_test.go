@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // A predecessor: it runs the script of its arguments (record, cgroup or group,

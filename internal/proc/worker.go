@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hookd/hookd/internal/nowait"
+	"github.com/hookd/hookd/internal/base/nowait"
 )
 
 // Worker is a process that stays, with pipes to its stdin, stdout and stderr. It

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 func startWorker(t testing.TB, r *Runner, s Spec) *Worker {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/hooktest"
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 func TestPythonVersion(t *testing.T) {

@@ -28,9 +28,9 @@ import (
 	js "github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/machinekey"
-	"github.com/hookd/hookd/internal/readfile"
 )
 
 // Broker is a connection to the servers. It is safe for concurrent use.

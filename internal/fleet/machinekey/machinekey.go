@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"github.com/hookd/hookd/internal/readfile"
+	"github.com/hookd/hookd/internal/base/readfile"
 )
 
 // Make makes the key of a machine in a file, unless there is one.

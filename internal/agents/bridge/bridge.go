@@ -1,0 +1,263 @@
+// Package bridge connects an agent's own hook command with hookd: it reads what
+// the agent writes to stdin, sends it as an event, waits for the verdict where there
+// can be one, and prints exactly what that agent expects.
+//
+// Promises. "No opinion" stays no opinion: an allow is printed only when a
+// hook said so, and a rewrite is none. Nothing but the answer is on stdout. Every
+// answer is written before the agent's own deadline. When hookd does not run, is
+// slow or refuses, the answer is no opinion, at once; with FailClosed it is a
+// denial. Exit code 2 is only ever a verdict.
+//
+// It starts no process, keeps nothing open and decides nothing itself. What an
+// agent cannot do is said in docs/agents.md.
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/system"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// What happens to an "ask" where the agent cannot ask a person.
+const (
+	AskDenies = "deny"
+	AskIsNone = "none"
+)
+
+// Options of one call. Agent is required.
+type Options struct {
+	Agent          string   // a dialect, see dialect.Agents
+	Args           []string // the event's name, for agents that do not send it
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string // nil = os.Getenv
+	Socket         string              // "" = client.DefaultSocket()
+	State          string              // folder for what must be known between calls; "" = hookd in the user's cache
+	Timeout        time.Duration       // the agent's own deadline; 0 = its default
+	FailClosed     bool                // no verdict is a denial, on events that guard something
+	Ask            string              // AskDenies (also "") or AskIsNone
+	// Exit ends the process: os.Exit, in a program that only does this. What may hang has no
+	// goroutine of its own then, which is faster; when it does hang, a timer's goroutine
+	// answers and calls Exit. nil = Run returns in any case.
+	Exit func(code int)
+}
+
+// call is one run of the bridge.
+type call struct {
+	Options
+	agent   *neutral.Agent
+	start   time.Time
+	event   string           // its name, "" = not known yet
+	row     *events.Contract // of event
+	payload json.RawMessage  // as the agent sent it, in its documented shape
+	id      string           // of the first event of a pair
+
+	way  string // the agent whose settings have called: Options.Agent as it was given
+	mark mark   // of an event that the agent may send by another way, too
+
+	conn  *client.Conn     // that the event went by; nil = it went by none
+	told  events.Told      // what the reply tells the agent
+	heard bool             // hookd has answered
+	said  *verdict.Verdict // what it has answered; nil = an event that none decides
+}
+
+// Run answers one call of an agent and returns the exit code.
+func Run(ctx context.Context, o Options) (exit int) { return run(ctx, o, nil) }
+
+// run is Run, for a command line with the given mistake in it.
+func run(ctx context.Context, o Options, mistake error) (exit int) {
+	c := &call{
+		Options: o, way: o.Agent, start: time.Now(),
+		agent: dialect.Agent(events.Dialect(o.Agent)),
+	}
+	if c.Getenv == nil {
+		c.Getenv = os.Getenv
+	}
+	if c.agent == nil || c.agent.Answer == nil {
+		fmt.Fprintf(o.Stderr, "hookd-bridge: unknown agent %q: type one of %v\n", o.Agent, dialect.Agents())
+		return 1
+	}
+	defer func() {
+		if recover() != nil { // Go's own exit code for it would deny
+			exit = 1
+		}
+	}()
+	return c.finish(c.answer(ctx, mistake))
+}
+
+// finish gives the agent its answer and returns the exit code.
+func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
+	if failed && !c.agent.Breaks && !c.FailClosed && reply.Exit == 0 {
+		reply.Exit = 1 // an error that the agent shows and that denies nothing
+	}
+	exit = c.write(reply)
+	c.tell(exit == reply.Exit)
+	if c.heard && exit == reply.Exit {
+		c.answered(c.said)
+	} else {
+		c.mark.withdraw()
+	}
+	return exit
+}
+
+// answer returns what the agent is to read. failed means that the bridge was called
+// wrongly or is broken, not that the daemon gave no answer.
+func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply, failed = c.fail(fmt.Errorf("internal error: %v", p), c.guarded()), true
+		}
+	}()
+	if err := c.read(ctx); err != nil || mistake != nil {
+		return c.fail(errors.Join(mistake, err), c.guarded()), true
+	}
+	if c.agent.Skips != nil && c.agent.Skips(c.event, c.payload) || c.isSecondCall(ctx) {
+		return c.reply(nil), false
+	}
+	v, err := c.ask(ctx)
+	if err != nil {
+		return c.fail(err, false), false
+	}
+	c.heard, c.said = true, v
+	return c.reply(v), false
+}
+
+// reply writes a verdict in the agent's words; nil is no opinion.
+func (c *call) reply(v *verdict.Verdict) neutral.Reply {
+	if v == nil {
+		v = &verdict.Verdict{Allowed: true, Continue: true}
+	}
+	asked := neutral.Asked{
+		Event: c.event, Payload: c.payload, Verdict: c.degrade(v),
+		Headless: c.agent.Headless != nil && c.agent.Headless(c.Getenv),
+	}
+	reply := c.agent.Answer(asked)
+	c.told = neutral.Heard(asked, reply)
+	return reply
+}
+
+// tell says to hookd what the agent was told, after the agent has it; written is false where it
+// could not be written.
+func (c *call) tell(written bool) {
+	if c.conn == nil {
+		return
+	}
+	t := client.Told{Decision: client.Outcome(c.told.Decision), Reason: c.told.Reason, Rewrote: c.told.Rewrote}
+	if !written {
+		t = client.Told{Unsure: "its bridge could not write the answer"}
+	}
+	_ = c.conn.Tell(t) // hookd records that it does not know
+	c.conn.Close()
+}
+
+// degrade turns an "ask" that the agent cannot pass on into what it can.
+func (c *call) degrade(v *verdict.Verdict) *verdict.Verdict {
+	a := neutral.Asked{Event: c.event, Payload: c.payload, Verdict: v}
+	if !a.Asks() || a.Is(c.agent.Asks) {
+		return v
+	}
+	less := *v
+	less.PermissionDecision = ""
+	if c.Ask == AskIsNone || c.agent.Defers != nil && c.agent.Defers(c.event, c.payload) {
+		return &less
+	}
+	less.Allowed = false
+	less.Message = a.Reason() + " (hooks want a person to decide, and " + c.Agent + " cannot ask one: denied)"
+	return &less
+}
+
+// guarded reports whether the machine has a system daemon: what did not reach it is
+// denied.
+func (c *call) guarded() bool {
+	present, _ := system.Here().Look()
+	return present
+}
+
+// fail answers when there is no verdict, and says why. closed denies, as FailClosed does.
+func (c *call) fail(err error, closed bool) neutral.Reply {
+	c.notice(err)
+	if !closed && !c.FailClosed || c.row != nil && !c.row.FailClosed {
+		return c.reply(nil)
+	}
+	if c.row == nil {
+		c.event = guarded(events.Dialect(c.Agent))
+	}
+	return c.reply(unchecked(err))
+}
+
+// unchecked denies what hookd has not checked.
+func unchecked(why error) *verdict.Verdict {
+	return &verdict.Verdict{Continue: true, Message: "hookd could not check this: " + why.Error()}
+}
+
+// notice writes to stderr what went wrong, unless the agent reads stderr as an
+// answer. A person at a terminal always sees it.
+func (c *call) notice(err error) {
+	if (!c.agent.Quiet || isTerminal(c.Stderr)) && c.worthSaying(err) {
+		fmt.Fprintf(c.Stderr, "hookd-bridge: %v%s\n", err, c.advice(err))
+	}
+}
+
+// worthSaying reports whether err is to be written: a daemon that does not run once
+// a session, everything else each time.
+func (c *call) worthSaying(err error) bool {
+	if !errors.Is(err, client.ErrNotRunning) || errors.Is(err, client.ErrForeign) {
+		return true
+	}
+	return newState(c.State).first("told\x00" + c.Agent + "\x00" + c.session())
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (c *call) advice(err error) string {
+	switch {
+	case errors.Is(err, client.ErrForeign):
+		return ", so no hook runs: set LIBREFANG_HOME to a folder that only you can write to, then type `hookd serve`"
+	case !errors.Is(err, client.ErrNotRunning):
+		return ""
+	}
+	return ", so no hook runs: start it with `hookd serve`"
+}
+
+// guarded returns the first event of d that fails closed; "" if none does.
+func guarded(d events.Dialect) string {
+	for _, row := range events.All() {
+		if row.Dialect == d && row.FailClosed {
+			return row.Name
+		}
+	}
+	return ""
+}
+
+// write writes the reply. If the agent cannot read it, the exit code is that of an
+// error, never 2.
+func (c *call) write(r neutral.Reply) int {
+	if r.Stderr != "" && !c.agent.Quiet {
+		io.WriteString(c.Stderr, r.Stderr+"\n")
+	}
+	if r.Stdout == "" {
+		return r.Exit
+	}
+	if _, err := io.WriteString(c.Stdout, r.Stdout+"\n"); err != nil && r.Exit == 0 {
+		return 1
+	}
+	return r.Exit
+}

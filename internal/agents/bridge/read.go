@@ -1,0 +1,214 @@
+package bridge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+const (
+	// maxPayload bounds what is read from an agent.
+	maxPayload = 64 << 20
+	// maxReadTime is how long an agent may take to write its payload.
+	maxReadTime = 10 * time.Second
+	// firstRead is what is read at once: few payloads are larger.
+	firstRead = 4 << 10
+)
+
+// read finds the event's name and its payload.
+func (c *call) read(ctx context.Context) error {
+	for _, arg := range c.Args {
+		switch {
+		case strings.HasPrefix(arg, "{"):
+			c.payload = json.RawMessage(arg) // as an old Cursor command line gives it
+		case c.event == "":
+			c.event = arg
+		default:
+			return fmt.Errorf("unknown argument %q: type hookd-bridge %s [EVENT]", arg, c.Agent)
+		}
+	}
+	if err := c.readPayload(ctx); err != nil {
+		return err
+	}
+	c.foreign()
+	// A name that no row has may be a new word for what the argument names.
+	argumentUnknown := events.LookupIn(events.Dialect(c.Agent), c.event) == nil
+	if name := c.agent.EventName(c.payload); name != "" && (argumentUnknown || events.Lookup(name) != nil) {
+		c.event = name
+	}
+	if c.event == "" {
+		return fmt.Errorf("%s does not say which event this is: type hookd-bridge %s EVENT", c.Agent, c.Agent)
+	}
+	if err := events.CheckName(c.event); err != nil {
+		c.event = ""
+		return err
+	}
+	if err := events.CheckReserved(c.event); err != nil {
+		c.event = ""
+		return err
+	}
+	c.row = events.For(events.Dialect(c.Agent), c.event)
+	if c.agent.Normal != nil {
+		c.payload = c.agent.Normal(c.event, c.payload)
+	}
+	c.addCwd()
+	return nil
+}
+
+// addCwd adds the current directory to a payload without one, where the agent's hooks have
+// it in their environment.
+func (c *call) addCwd() {
+	if c.agent.CwdVariable == "" || rawjson.Get(c.payload, "cwd") != nil {
+		return
+	}
+	if dir := c.Getenv(c.agent.CwdVariable); dir != "" {
+		c.payload = rawjson.With(c.payload, rawjson.Member{Key: "cwd", Value: rawjson.Quote(dir)})
+	}
+}
+
+func (c *call) readPayload(ctx context.Context) error {
+	given := c.agent.Variables
+	switch {
+	case c.payload != nil:
+	case given.Event != "" && c.Getenv(given.Event) != "":
+		c.event, c.payload = c.Getenv(given.Event), json.RawMessage(c.Getenv(given.Data))
+	default:
+		payload, err := c.readStdin(ctx)
+		if err != nil {
+			return c.unread(err)
+		}
+		c.payload = payload
+	}
+	if len(bytes.TrimSpace(c.payload)) == 0 {
+		c.payload = json.RawMessage("{}")
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, c.payload); err != nil || line.Bytes()[0] != '{' {
+		return fmt.Errorf("the payload of %s is not a JSON object", c.Agent)
+	}
+	c.payload = line.Bytes()
+	return nil
+}
+
+func (c *call) unread(err error) error {
+	return fmt.Errorf("read the payload of %s: %w", c.Agent, err)
+}
+
+// readTime is how long the agent may take to write its payload.
+func (c *call) readTime() time.Duration {
+	if c.Timeout > 0 {
+		return min(maxReadTime, c.Timeout*bridgeShare/100)
+	}
+	return maxReadTime
+}
+
+func incomplete(after time.Duration) error { return fmt.Errorf("it was not complete after %s", after) }
+
+// readStdin is readObject for readTime at most.
+func (c *call) readStdin(ctx context.Context) (payload json.RawMessage, err error) {
+	limit := c.readTime()
+	if c.Exit == nil {
+		return readOrLeave(ctx, c.Stdin, limit)
+	}
+	late := func() neutral.Reply { return c.fail(c.unread(incomplete(limit)), c.guarded()) }
+	c.within(limit, late, true, func() { payload, err = readObject(c.Stdin) })
+	return payload, err
+}
+
+// readObject reads one JSON value, or nothing. It does not wait for the end of
+// in: an agent may leave it open.
+func readObject(in io.Reader) (value json.RawMessage, err error) {
+	first := make([]byte, firstRead)
+	n, err := in.Read(first)
+	text := first[:n:n]
+	if err == nil && n > 0 && text[0] == '{' && json.Valid(text) {
+		return text, nil // most payloads
+	}
+	limited := &io.LimitedReader{R: io.MultiReader(bytes.NewReader(text), in), N: maxPayload}
+	err = json.NewDecoder(withoutMark(limited)).Decode(&value)
+	switch {
+	case errors.Is(err, io.EOF):
+		err = nil
+	case err != nil && limited.N <= 0:
+		err = fmt.Errorf("it is larger than %d bytes", maxPayload)
+	}
+	return value, err
+}
+
+// readOrLeave is readObject until limit is over or ctx has ended. A reader that hangs
+// costs a goroutine until it returns.
+func readOrLeave(ctx context.Context, in io.Reader, limit time.Duration) (json.RawMessage, error) {
+	type read struct {
+		value json.RawMessage
+		err   error
+	}
+	done := make(chan read, 1)
+	go func() {
+		value, err := readObject(in)
+		done <- read{value, err}
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-timer.C:
+		return nil, incomplete(limit)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// byteOrderMark begins each payload of Cursor's command line (seen by others with
+// 2026.09.02). A reader of JSON may leave it out (RFC 8259, 8.1).
+const byteOrderMark = "\ufeff"
+
+// withoutMark returns in without a byte order mark at its start. It waits for no more
+// bytes than it needs to see that there is none.
+func withoutMark(in io.Reader) io.Reader {
+	r := bufio.NewReader(in)
+	if head, _ := r.Peek(1); string(head) != byteOrderMark[:1] {
+		return r
+	}
+	if head, _ := r.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		r.Discard(len(byteOrderMark))
+	}
+	return r
+}
+
+// newEvent returns the event to send.
+func (c *call) newEvent() *events.Event {
+	e := &events.Event{Contract: c.row}
+	e.Envelope.Event, e.Dialect, e.Data = c.event, events.Dialect(c.Agent), c.payload
+	f := dialect.Facts(e)
+	e.SessionID, e.Cwd = f.String(neutral.Session), f.String(neutral.Cwd)
+	e.AgentID, e.AgentName = f.String(neutral.AgentID), f.String(neutral.AgentName)
+	e.Wait = c.row.Decidable
+	if !c.agent.Foreign {
+		return e
+	}
+	if other := events.Lookup(c.event); other != nil && other.Dialect != c.row.Dialect && other.Kind == c.row.Kind {
+		e.Data = dialect.Fill(e, other)
+	}
+	return e
+}
+
+// session is the session that the call belongs to; "" = unknown.
+func (c *call) session() string {
+	if c.row == nil {
+		return ""
+	}
+	envelope := events.Envelope{Data: c.payload, Dialect: events.Dialect(c.Agent)}
+	return dialect.Facts(&events.Event{Envelope: envelope, Contract: c.row}).String(neutral.Session)
+}

@@ -1,0 +1,151 @@
+package connect
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// path is the settings file, or the folder of files.
+func (a *agent) path(o Options) (string, error) {
+	switch {
+	case o.Managed:
+		return a.managed(o.root)
+	case a.Given && o.File == "":
+		return "", fmt.Errorf("connect %[1]s: name its file: hookd connect %[1]s --file FILE", a.name)
+	case a.Given:
+		return filepath.Abs(o.File)
+	case o.Project != "" && a.Project == "":
+		return "", fmt.Errorf("%s reads the hooks of no project, only the user's own", a.name)
+	case o.Project != "":
+		return filepath.Abs(filepath.Join(o.Project, a.Project))
+	}
+	return filepath.Abs(filepath.Join(a.folder(o), a.File))
+}
+
+// folder is where the user's own settings are.
+func (a *agent) folder(o Options) string {
+	dir := filepath.Join(o.Home, a.Dir)
+	if home := o.Getenv(a.HomeEnv); a.HomeEnv != "" && home != "" {
+		dir = filepath.Join(home, a.Dir)
+	}
+	if own := o.Getenv(a.DirEnv); a.DirEnv != "" && own != "" {
+		dir = own
+	}
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		dir = filepath.Join(o.Home, rest)
+	}
+	return dir
+}
+
+// events are the names to register.
+func (a *agent) events(all bool) (names []string) {
+	for _, c := range a.rows() {
+		if all || !a.seldom(c) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// left are the names that only all adds.
+func (a *agent) left() (names []string) {
+	for _, c := range a.rows() {
+		if a.seldom(c) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+func (a *agent) seldom(c *events.Contract) bool {
+	return c.Streaming || slices.Contains(strings.Fields(a.Newer), c.Name)
+}
+
+func (a *agent) rows() (rows []*events.Contract) {
+	for _, c := range events.All() {
+		if c.Dialect == a.name && (a.Skip == nil || !a.Skip(c)) {
+			rows = append(rows, c)
+		}
+	}
+	return rows
+}
+
+// leaf is what registers a call for an event.
+func (a *agent) leaf(path []string, event string, c call) leaf {
+	row := events.LookupIn(a.name, event)
+	handler := slices.Concat(a.lead, []member{{a.Keys.Command, c.String()}})
+	switch {
+	case c.post != nil:
+		handler = c.post.handler()
+	case c.tool != nil:
+		handler = c.tool.handler()
+	}
+	if a.Unit > 0 {
+		deadline := max(dialect.Agent(a.name).Timeout(event), deadlineIn(c.args))
+		handler = append(handler, member{a.Keys.Timeout, int((deadline + a.Unit - 1) / a.Unit)})
+	}
+	tool := row != nil && row.ToolMatched && !slices.Contains(strings.Fields(a.Plain), event)
+	switch {
+	case a.Shape == neutral.Listed:
+		item := slices.Concat([]member{{"event", event}}, handler)
+		return leaf{path: path[:len(path)-1], key: path[len(path)-1], value: item, list: true}
+	case a.Shape == neutral.Handlers, a.Shape == neutral.ByTool && !tool:
+		return leaf{path, event, handler, true}
+	}
+	group := []member{{"hooks", [][]member{handler}}}
+	if tool && !a.NoMatcher {
+		group = slices.Insert(group, 0, member{"matcher", "*"})
+	}
+	return leaf{path, event, group, true}
+}
+
+// notes names settings with which the agent runs no hooks.
+func (t *target) notes() (notes []string) {
+	if t.agent.whole != nil {
+		return nil
+	}
+	if tree, err := t.agent.parse(t.path, t.file.text); err == nil {
+		notes = switchedOff(t.path, tree, t.agent.Switches)
+	}
+	if other := t.agent.Other; other != nil {
+		notes = append(notes, otherNotes(filepath.Join(filepath.Dir(t.path), other.Name), other)...)
+	}
+	return notes
+}
+
+// switchedOff names the switches that are off in a tree.
+func switchedOff(path string, tree map[string]any, switches []neutral.Toggle) (notes []string) {
+	for _, s := range switches {
+		if v, ok := value(tree, s.Path).(bool); ok && v == s.Off {
+			notes = append(notes, path+": "+s.Say)
+		}
+	}
+	return notes
+}
+
+// otherNotes reads the file beside an agent's settings: there it can be set to
+// run no hooks, and it can have hooks there too.
+func otherNotes(path string, other *neutral.OtherFile) (notes []string) {
+	f, err := readFile(path)
+	if err != nil {
+		return nil
+	}
+	tree, err := formatOf(other.Format).parse(f.text)
+	if err != nil {
+		return []string{fmt.Sprintf("%s: %v", path, err)}
+	}
+	notes = switchedOff(path, tree, other.Switches)
+	hooks, _ := value(tree, []string{other.Hooks}).(map[string]any)
+	for key, v := range hooks {
+		if _, list := v.([]any); list && key != other.Except {
+			return append(notes, path+other.Say)
+		}
+	}
+	return notes
+}

@@ -1,0 +1,144 @@
+package connect
+
+import (
+	"os"
+	"slices"
+
+	"github.com/hookd/hookd/internal/agents/bridge/shims"
+)
+
+// State is how an agent's settings stand.
+type State string
+
+const (
+	// Connected: the bridge is registered for every event that Connect
+	// registers unless asked for more.
+	Connected State = "connected"
+	// Partly: some events are missing, or the bridge is not where they say.
+	Partly State = "partly"
+	// NotConnected: no call of the bridge stands there.
+	NotConnected State = "not connected"
+	// ByHand: there is nothing that Connect could edit.
+	ByHand State = "by hand"
+	// Unreadable: the settings cannot be read.
+	Unreadable State = "unreadable"
+)
+
+// Status is what Inspect found.
+type Status struct {
+	Agent      string              `json:"agent"`
+	State      State               `json:"state"`
+	File       string              `json:"file,omitempty"`        // the settings; "" if they have no place of their own
+	Bridge     string              `json:"bridge,omitempty"`      // the program that is registered
+	Events     []string            `json:"events,omitempty"`      // for which it is
+	Calls      map[string][]string `json:"-"`                     // the command lines of Events; without those of HTTP and of files
+	Only       map[string][]string `json:"-"`                     // the matchers under which each of Events is registered; "" = each tool
+	Missing    []string            `json:"missing,omitempty"`     // for which Connect would register it
+	Socket     string              `json:"socket,omitempty"`      // that the calls name; "" = their environment says
+	FailClosed bool                `json:"fail_closed,omitempty"` // each call denies where hookd does not answer
+	Note       string              `json:"note,omitempty"`        // what to do, or what is wrong
+	Hurries    bool                `json:"hurries,omitempty"`     // its deadline ends asks before AskTimeout, and Connect would write a longer one
+	Notes      []string            `json:"notes,omitempty"`       // settings with which the agent runs no hooks
+
+	looked bool // at one call or more
+	tools  bool // some of them call an MCP tool
+}
+
+// Inspect returns how one agent is connected. It changes nothing; the status names
+// what it could not read.
+func Inspect(o Options) Status {
+	s := Status{Agent: o.Agent, State: ByHand}
+	a := find(o.Agent)
+	switch {
+	case a == nil:
+		s.Note = (&UnknownError{o.Agent}).Error()
+		return s
+	case a.Manual != "":
+		s.Note = a.Manual
+		return s
+	case a.Given && o.File == "":
+		s.Note = "name its file: hookd connect " + o.Agent + " --file FILE"
+		return s
+	}
+	t, err := open(o)
+	if err != nil {
+		s.State, s.Note = Unreadable, err.Error()
+		return s
+	}
+	s.File, s.State = t.path, NotConnected
+	if err := t.inspect(&s); err != nil {
+		s.State, s.Note = Unreadable, err.Error()
+		return s
+	}
+	s.judge(a.events(o.AllEvents))
+	if missing := t.server(s.tools); missing != "" {
+		s.State, s.Note = Partly, missing
+	}
+	if s.State == Connected && o.Socket != "" && s.Socket != "" && s.Socket != o.Socket {
+		s.State, s.Note = Partly, "it calls "+s.Socket+", hookd listens on "+o.Socket
+	}
+	return s
+}
+
+// judge says what the registered events and their bridge amount to.
+func (s *Status) judge(want []string) {
+	if len(s.Events) == 0 {
+		return
+	}
+	for _, event := range want {
+		if !slices.Contains(s.Events, event) && !slices.Contains(s.Missing, event) {
+			s.Missing = append(s.Missing, event)
+		}
+	}
+	s.State = Connected
+	if len(s.Missing) > 0 {
+		s.State = Partly
+	}
+	if info, err := os.Stat(s.Bridge); s.Bridge != "" && (err != nil || info.Mode()&0o111 == 0) {
+		s.State, s.Note = Partly, s.Bridge+" is missing or cannot be run"
+	}
+}
+
+// inspect finds the events of which our calls stand in the settings.
+func (t *target) inspect(s *Status) error {
+	if t.agent.whole != nil {
+		return t.inspectFiles(s)
+	}
+	tree, err := t.agent.parse(t.path, t.file.text)
+	if err != nil {
+		return err
+	}
+	s.Calls, s.Only = map[string][]string{}, map[string][]string{}
+	for _, h := range t.agent.hooksIn(tree) {
+		if !slices.Contains(s.Events, h.event) {
+			s.Events = append(s.Events, h.event)
+		}
+		s.tools = s.tools || h.call.tool != nil
+		s.Only[h.event] = append(s.Only[h.event], h.only)
+		if h.call.isCommand() {
+			s.Bridge = h.call.program
+			s.Calls[h.event] = h.call.words()
+			s.saw(h.call.socket(), h.call.failClosed())
+			s.sawDeadline(t, h.call)
+		}
+	}
+	s.Notes = t.notes()
+	return nil
+}
+
+// saw takes in the flags of one call. Of several sockets it keeps the last.
+func (s *Status) saw(socket string, failClosed bool) {
+	s.Socket, s.FailClosed, s.looked = socket, failClosed && (s.FailClosed || !s.looked), true
+}
+
+// sawDeadline notes a call whose deadline is shorter than asks need.
+func (s *Status) sawDeadline(t *target, c call) {
+	s.Hurries = s.Hurries || t.deadline() > deadlineIn(c.args)
+}
+
+// sawPlugin does that with a plugin's file that says such things.
+func (s *Status) sawPlugin(text []byte) {
+	if set, ok := shims.SettingsOf(text); ok {
+		s.saw(set.Socket, set.FailClosed)
+	}
+}

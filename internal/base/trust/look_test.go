@@ -1,0 +1,78 @@
+package trust
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+)
+
+// look is a first look at files that have been left alone for long enough.
+func look(t *testing.T, s *Seal) (l *Look) {
+	t.Helper()
+	hooktest.Until(t, "the files are old enough", func() bool {
+		var err error
+		l, err = s.Look(func(string) {})
+		hooktest.Must(t, err)
+		return l.Young() == 0
+	})
+	return l
+}
+
+// A second look sees whatever was changed since the first, also if it is as it was. What a
+// hook does in its own folder while it runs is no change.
+func TestASecondLook(t *testing.T) {
+	away := func(path string, between func()) {
+		hooktest.Must(t, os.Rename(path, path+".away"))
+		between()
+		hooktest.Must(t, os.Rename(path+".away", path))
+	}
+	for _, tt := range []struct {
+		name    string
+		do      func(*tree)
+		swapped bool
+	}{
+		{"nothing", func(*tree) {}, false},
+		{"a-file-of-the-hook's-own", func(tr *tree) {
+			hooktest.Must(t, os.WriteFile(filepath.Join(tr.folder, "log"), []byte("x"), 0o600))
+		}, false},
+		{"another-hook", func(tr *tree) { hooktest.Must(t, os.Mkdir(tr.folder+"2", 0o755)) }, false},
+		{"written-and-put-back", func(tr *tree) {
+			was, err := os.ReadFile(tr.run)
+			hooktest.Must(t, err)
+			info, err := os.Stat(tr.run)
+			hooktest.Must(t, err)
+			hooktest.Must(t, os.WriteFile(tr.run, []byte("#!/bin/ls\n"), 0o755))
+			hooktest.Must(t, os.WriteFile(tr.run, was, 0o755))
+			hooktest.Must(t, os.Chtimes(tr.run, info.ModTime(), info.ModTime()))
+		}, true},
+		{"renamed-and-put-back", func(tr *tree) {
+			away(tr.run, func() {
+				hooktest.Must(t, os.WriteFile(tr.run, []byte("#!/bin/ls\n"), 0o755))
+				hooktest.Must(t, os.Remove(tr.run))
+			})
+		}, true},
+		{"its-folder-renamed-and-put-back", func(tr *tree) { away(tr.folder, func() {}) }, true},
+		{"its-folder-swapped-and-written-to", func(tr *tree) {
+			away(tr.folder, func() {})
+			hooktest.Must(t, os.WriteFile(filepath.Join(tr.folder, "log"), nil, 0o600))
+		}, true},
+		{"a-folder-above-renamed-and-put-back", func(tr *tree) { away(tr.home, func() {}) }, true},
+		{"removed", func(tr *tree) { hooktest.Must(t, os.Remove(tr.run)) }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tr := newTree(t)
+			first := look(t, tr.seal())
+			tt.do(tr)
+			var swapped *Swapped
+			if err := first.Again(func(string) {}); errors.As(err, &swapped) != tt.swapped || !tt.swapped && err != nil {
+				t.Errorf("a second look says %v, want a change: %t", err, tt.swapped)
+			}
+		})
+	}
+	if err := (*Look)(nil).Again(func(string) {}); err != nil {
+		t.Errorf("nothing to look at: %v", err)
+	}
+}

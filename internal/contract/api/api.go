@@ -1,0 +1,664 @@
+// Package api has what both ends of the socket share: wire types, routes, queries as
+// URL parameters, and the HTTP status of each refusal. It has no state and never blocks.
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Version of the protocol, in every route.
+const Version = "v1"
+
+// Routes of HTTP on the socket.
+const (
+	PathEvents    = "/v1/events"
+	PathHooks     = "/v1/hooks"
+	PathReload    = "/v1/reload"
+	PathWeaken    = "/v1/weaken"
+	PathRuns      = "/v1/runs"
+	PathRunning   = "/v1/running"
+	PathDecisions = "/v1/decisions"
+	PathCounts    = "/v1/decisions/counts"
+	PathAccepted  = "/v1/accepted"
+	PathPast      = "/v1/past"
+	PathSessions  = "/v1/sessions"
+	PathAsks      = "/v1/asks"
+	PathGrants    = "/v1/grants"
+	PathAgents    = "/v1/agents"
+	PathStats     = "/v1/stats"
+	PathDead      = "/v1/dead"
+	PathRecover   = "/v1/recover"
+	PathStatus    = "/v1/status"
+	PathFleet     = "/v1/fleet"
+
+	PathFleetDecisions = "/v1/fleet/decisions"
+	PathFleetSessions  = "/v1/fleet/sessions"
+	PathFleetAsks      = "/v1/fleet/asks"
+	PathFleetAnswers   = "/v1/fleet/answers"
+	PathFleetDead      = "/v1/fleet/dead"
+	PathFleetLink      = "/v1/fleet/link"
+
+	PathHealthz = "/healthz"
+	PathReadyz  = "/readyz"
+	PathMetrics = "/metrics"
+)
+
+// Media types.
+const (
+	JSON        = "application/json"
+	NDJSON      = "application/x-ndjson"
+	EventStream = "text/event-stream"
+)
+
+// Answer is the answer to a sender for one event. OK is set on line answers only.
+type Answer struct {
+	OK        *bool            `json:"ok,omitempty"`
+	EventID   string           `json:"event_id"`
+	Seq       uint64           `json:"seq"`
+	Matched   []string         `json:"matched"` // hooks that run for it, in registration order
+	Duplicate bool             `json:"duplicate,omitempty"`
+	Warnings  []string         `json:"warnings"`
+	Verdict   *verdict.Verdict `json:"verdict,omitempty"` // with wait
+	Runs      []RunResult      `json:"runs,omitempty"`    // with wait
+}
+
+// RunResult is a run as the waiting sender sees it.
+type RunResult struct {
+	RunID      string        `json:"run_id"`
+	Hook       string        `json:"hook"`
+	Result     events.Result `json:"result"`
+	ExitCode   int           `json:"exit_code"`
+	Signal     string        `json:"signal,omitempty"`
+	DurationMS float64       `json:"duration_ms"`
+	Error      string        `json:"error,omitempty"`
+}
+
+// Refusal is the body of every answer that is not a success.
+type Refusal struct {
+	OK    *bool         `json:"ok,omitempty"` // false, on line answers only
+	Error *events.Error `json:"error"`
+}
+
+// Subscribe is the line that turns a plain-line connection into a stream.
+type Subscribe struct {
+	Globs []string `json:"subscribe"`       // of event names; none = all
+	Since *uint64  `json:"since,omitempty"` // records after this seq; nil = from now
+	Epoch string   `json:"epoch,omitempty"` // of Since; a foreign one yields a gap
+
+	Follow *bool `json:"follow,omitempty"` // false: end at the newest record; nil = true
+	Starts bool  `json:"starts,omitempty"` // with a record when a run starts
+}
+
+// Ready answers GET /readyz, with 503 until the daemon is ready.
+type Ready struct {
+	Ready  bool   `json:"ready"`
+	Reason string `json:"reason,omitempty"` // why it is not
+}
+
+// Hook is a hook as the daemon shows it.
+type Hook struct {
+	ID          string          `json:"id"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	State       string          `json:"state"` // active, degraded, rejected, refused, waiting, disabled
+	Layer       string          `json:"layer"` // policy, user, pack or project
+	Source      string          `json:"source"`
+	File        string          `json:"file"`
+	Type        string          `json:"type,omitempty"`
+	Events      []string        `json:"events,omitempty"`
+	Command     string          `json:"command,omitempty"` // resolved
+	Args        []string        `json:"args,omitempty"`
+	Script      string          `json:"script,omitempty"` // text for the shell; for one hook only
+	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
+	Order       string          `json:"order,omitempty"`
+	Concurrency int             `json:"concurrency,omitempty"`
+	Persistent  *Persistent     `json:"persistent,omitempty"` // nil = a process for each event
+	Matcher     string          `json:"matcher,omitempty"`    // of tools' names, or of what an event is about; "" = all
+	Decides     bool            `json:"decides,omitempty"`    // it takes part in the verdict of an event that is known
+	Failure     events.Failure  `json:"failure,omitempty"`    // denies if its failure does so on any event; "" = it decides nothing
+	Warm        bool            `json:"warm,omitempty"`       // its workers start when it is loaded
+	When        []string        `json:"when,omitempty"`       // conditions, any of which fits; none = always
+	Shadow      bool            `json:"shadow,omitempty"`     // its answers are recorded and never count
+	DebounceMS  int64           `json:"debounce_ms,omitempty"`
+	Throttle    string          `json:"throttle,omitempty"` // runs/duration
+	Scope       string          `json:"scope,omitempty"`    // fleet or every; "" = local
+	Tests       int             `json:"tests,omitempty"`    // in its file
+	Digest      string          `json:"digest,omitempty"`
+	Problems    []Problem       `json:"problems"`
+	Counts      map[string]int  `json:"counts"` // runs by result since the daemon started
+	LastRun     *events.Run     `json:"last_run,omitempty"`
+	Settings    json.RawMessage `json:"settings,omitempty"` // the rest, as configured, for `show`
+	Changes     []Change        `json:"changes,omitempty"`  // the last ones, newest first; for one hook only
+}
+
+// Persistent has the workers of a persistent hook.
+type Persistent struct {
+	Copies []Worker `json:"copies"` // oldest first; none before its first event
+	Starts int      `json:"starts"` // of workers, since the daemon started or the hook changed
+}
+
+// Worker is one process of a persistent hook.
+type Worker struct {
+	PID      int       `json:"pid"`
+	Lane     string    `json:"lane"` // decidable, observers
+	Started  time.Time `json:"started"`
+	Owes     int       `json:"owes"` // events without an answer
+	Answered uint64    `json:"answered"`
+}
+
+// Problem is something wrong with a hook's file: hook.Problem on the wire. It is a
+// type of its own, as the client must not need what hooks are compiled with; the
+// conversion between the two does not build once they differ.
+type Problem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Warning bool   `json:"warning"`
+}
+
+// Hooks answers GET /v1/hooks.
+type Hooks struct {
+	Generation uint64    `json:"generation"`
+	Hooks      []Hook    `json:"hooks"`
+	Problems   []Problem `json:"problems"` // that belong to no hook
+}
+
+// Reload answers POST /v1/reload; 422 when a hook was rejected.
+type Reload struct {
+	Generation uint64    `json:"generation"`
+	Changed    bool      `json:"changed"`
+	Hooks      int       `json:"hooks"` // runnable
+	Problems   []Problem `json:"problems"`
+}
+
+// Test is the body of POST /v1/hooks/{name}/test: the event to run it with.
+// An empty Event takes the hook's first pattern that is a name.
+type Test struct {
+	events.Envelope
+	Tool string `json:"tool,omitempty"` // of data that is the arguments of a call alone; "" = the one that takes them
+}
+
+// Tested answers it with everything the run did.
+type Tested struct {
+	Run     events.Run       `json:"run"`
+	Given   string           `json:"given"`             // the event name it was given
+	Stdin   string           `json:"stdin"`             // what it read
+	Verdict *verdict.Verdict `json:"verdict"`           // as if it were the only hook
+	Decides bool             `json:"decides"`           // its answer counts; else it observes
+	Why     string           `json:"why,omitempty"`     // why it would not run for this event
+	Warning string           `json:"warning,omitempty"` // something odd about its answer
+}
+
+// Tests answers POST /v1/hooks/{name}/tests with the outcome of the tests in the hook's
+// file, in their order.
+type Tests struct {
+	Hook   string     `json:"hook"`
+	File   string     `json:"file"`
+	Digest string     `json:"digest,omitempty"` // of the hook that was tested
+	Failed int        `json:"failed"`
+	Tests  []TestedAs `json:"tests"`
+}
+
+// TestedAs is the outcome of one test.
+type TestedAs struct {
+	Name       string  `json:"name"`
+	Line       int     `json:"line,omitempty"` // in the file
+	Event      string  `json:"event"`
+	Tool       string  `json:"tool,omitempty"`    // canonical name
+	Subject    string  `json:"subject,omitempty"` // what the event is about
+	Expect     string  `json:"expect"`
+	Got        string  `json:"got"` // as Expect, or failed
+	OK         bool    `json:"ok"`
+	Why        string  `json:"why,omitempty"`     // in words, where it is not as expected
+	Reason     string  `json:"reason,omitempty"`  // that the hook gave
+	Context    string  `json:"context,omitempty"` // that it added
+	NotRun     string  `json:"not_run,omitempty"` // why the hook does not run for the event; "" = it ran
+	RunID      string  `json:"run_id,omitempty"`
+	DurationMS float64 `json:"duration_ms"`
+}
+
+// Matches has the hooks that would run for an event that is sent with wait.
+type Matches struct {
+	Event     string         `json:"event"`
+	Dialect   events.Dialect `json:"dialect"`
+	Kind      events.Kind    `json:"kind"`
+	Decidable bool           `json:"decidable"`
+	Sequence  bool           `json:"sequence,omitempty"` // its hooks run one after another
+	Hooks     []Match        `json:"hooks"`              // in registration order
+}
+
+// Match is one hook's part in it.
+type Match struct {
+	Hook   string `json:"hook"`
+	Runs   bool   `json:"runs"`
+	Why    string `json:"why,omitempty"`    // when it does not run
+	Fitted string `json:"fitted,omitempty"` // when it runs: what its conditions have found
+	Given  string `json:"given,omitempty"`  // the event name it gets
+	Lane   string `json:"lane,omitempty"`
+	Blocks bool   `json:"blocks,omitempty"` // its answer counts
+}
+
+// Validation is the result of reading files.
+type Validation struct {
+	Hooks []Validated `json:"hooks"`
+}
+
+// Validated is one file of them.
+type Validated struct {
+	Name     string    `json:"name"`
+	File     string    `json:"file"`
+	OK       bool      `json:"ok"` // it loads; there may be warnings
+	Problems []Problem `json:"problems"`
+}
+
+// Runs answers GET /v1/runs, newest first.
+type Runs struct {
+	Runs []events.Run `json:"runs"`
+	// Next is the RunQuery.Before that goes on where this answer ends; 0 = there
+	// is no more. A short answer may have one: a long history is searched in parts.
+	Next   uint64 `json:"next,omitempty"`
+	Recent bool   `json:"recent,omitempty"` // only of the last runs: the history cannot be read now
+}
+
+// RunQuery selects runs; the zero value selects the newest 50.
+type RunQuery struct {
+	Hook, Event, Session, Agent, Result string
+	EventID                             string
+	Tool                                string    // canonical name
+	Text                                string    // in subject, reason or error, in any letter case
+	Test                                bool      // those that `hookd test` made, and no others
+	Since, Until                        time.Time // of the start; zero = all; Until itself is out
+	Before                              uint64    // Runs.Next of the answer before; 0 = begin with the newest
+	Limit                               int       // 0 = 50
+}
+
+// Decisions answers GET /v1/decisions, newest first; Next and Recent as in Runs.
+type Decisions struct {
+	Decisions []events.Decided `json:"decisions"`
+	Next      uint64           `json:"next,omitempty"`
+	Recent    bool             `json:"recent,omitempty"`
+}
+
+// DecisionQuery selects decisions; the zero value selects the newest 50. Of those
+// with "by comma" several values may be given: any of them fits.
+type DecisionQuery struct {
+	Decision string // an events.Outcome; by comma
+	Tool     string // canonical name; by comma
+	Agent    string // agent_id, agent_name or dialect; by comma
+	Session  string // session_id; by comma
+	Hook     string // name, of one that made the decision or watched; by comma
+	Event    string // name or kind; by comma
+	EventID  string // of this event
+	Cwd      string // the folder or one above it; by comma
+	Text     string // in subject or reason, in any letter case
+	Shadow   bool   // only those that hooks in the shadow have something to say of
+
+	Since, Until time.Time // of the event; zero = all; Until itself is out
+	Before       uint64    // Decisions.Next of the answer before; 0 = begin with the newest
+	Limit        int       // 0 = 50
+}
+
+// Counts answers GET /v1/decisions/counts: how many decisions fit, by what people
+// ask for. Of Agents, Tools and Hooks the most frequent come first; what is beyond
+// 50 is counted together.
+type Counts struct {
+	Total     int64    `json:"total"`           // without those that a person tried
+	Tried     int64    `json:"tried,omitempty"` // these, which nothing else counts
+	Decisions []Count  `json:"decisions"`
+	Agents    []Count  `json:"agents"` // by name, else by dialect
+	Tools     []Count  `json:"tools"`
+	Hooks     []Count  `json:"hooks"`             // that decided or watched
+	Sessions  int64    `json:"sessions"`          // how many
+	Rewrote   int64    `json:"rewrote"`           // decisions that changed something
+	Buckets   []Bucket `json:"buckets,omitempty"` // with every; those without decisions are left out
+	// Next is what DecisionQuery.Before must be to count those that are not in
+	// this; 0 = there are none. A long history is counted in parts.
+	Next uint64 `json:"next,omitempty"`
+}
+
+// Count is how many decisions have a value.
+type Count struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+// Bucket counts decisions about events of a stretch of time.
+type Bucket struct {
+	Start time.Time `json:"start"`
+	Deny  int64     `json:"deny"`
+	Ask   int64     `json:"ask"`
+	Allow int64     `json:"allow"`
+	None  int64     `json:"none"`
+}
+
+// CountQuery selects what is counted. The query's Limit does not count.
+type CountQuery struct {
+	DecisionQuery
+	Every time.Duration // of a Bucket, a second or more; 0 = no buckets
+}
+
+// Accepted answers GET /v1/accepted, newest first; Next as in Runs.
+type Accepted struct {
+	Events []AcceptedEvent `json:"events"`
+	Next   uint64          `json:"next,omitempty"`
+}
+
+// Past answers GET /v1/past: events whose senders waited for a decision, as the history
+// keeps them, newest first; Next as in Runs.
+type Past struct {
+	Events []Event `json:"events"`
+	Next   uint64  `json:"next,omitempty"`
+}
+
+// MaxPast is the largest EventQuery.Limit of GET /v1/past.
+const MaxPast = 500
+
+// AcceptedEvent is an accepted event without its data.
+type AcceptedEvent struct {
+	EventID   string         `json:"event_id"`
+	Seq       uint64         `json:"seq"`
+	Time      time.Time      `json:"time"`
+	Event     string         `json:"event"`
+	Kind      events.Kind    `json:"kind,omitempty"`
+	Dialect   events.Dialect `json:"dialect,omitempty"`
+	SessionID string         `json:"session_id,omitempty"`
+	AgentID   string         `json:"agent_id,omitempty"`
+	AgentName string         `json:"agent_name,omitempty"`
+	Cwd       string         `json:"cwd,omitempty"`
+	Sender    string         `json:"sender,omitempty"`
+	Tool      string         `json:"tool,omitempty"`
+	Subject   string         `json:"subject,omitempty"`
+	CallID    string         `json:"call_id,omitempty"` // of the tool call; "" = it is about none
+	Tried     bool           `json:"tried,omitempty"`   // a person tries hooks with it
+	Parent    string         `json:"parent,omitempty"`
+	ReplayOf  string         `json:"replay_of,omitempty"`
+	Wait      bool           `json:"wait,omitempty"` // its sender waited for the answer
+	Bytes     int            `json:"bytes"`          // of data, as sent
+	Whole     bool           `json:"whole"`          // the history has all of them
+}
+
+// EventQuery selects accepted events; the zero value selects the newest 50.
+type EventQuery struct {
+	Session, Event, Tool string
+	Agent                string    // agent_id, agent_name or dialect
+	Cwd                  string    // the folder or one above it; by comma
+	Text                 string    // in the subject, in any letter case
+	Since, Until         time.Time // of the event; zero = all; Until itself is out
+	Before               uint64    // Accepted.Next of the answer before; 0 = begin with the newest
+	Limit                int       // 0 = 50
+}
+
+// Sessions answers GET /v1/sessions, the one with the newest event first.
+type Sessions struct {
+	Sessions []Session `json:"sessions"`
+}
+
+// Session is what is known of one session of an agent.
+type Session struct {
+	SessionID string         `json:"session_id"`
+	Dialect   events.Dialect `json:"dialect,omitempty"`
+	AgentID   string         `json:"agent_id,omitempty"`
+	AgentName string         `json:"agent_name,omitempty"`
+	Cwd       string         `json:"cwd,omitempty"`
+	First     time.Time      `json:"first"` // event
+	Last      time.Time      `json:"last"`
+	State     string         `json:"state"` // working, waiting (for a person), idle, ended
+	Events    int64          `json:"events"`
+	Tools     int64          `json:"tools"`   // calls
+	Denials   int64          `json:"denials"` // decisions
+	Asks      int64          `json:"asks"`
+	Tool      string         `json:"tool,omitempty"`    // of the last event that had a subject
+	Subject   string         `json:"subject,omitempty"` // of that
+}
+
+// States of a session.
+const (
+	SessionWorking = "working"
+	SessionWaiting = "waiting" // for a person
+	SessionIdle    = "idle"
+	SessionEnded   = "ended"
+)
+
+// SessionQuery selects sessions; the zero value selects the newest 50.
+type SessionQuery struct {
+	Agent        string    // agent_id, agent_name or dialect; "" = all
+	Session      string    // session_id; "" = all
+	Cwd          string    // the folder or one above it; "" = all
+	State        string    // "" = all
+	Since, Until time.Time // of the last event; zero = no bound
+	Limit        int       // 0 = 50
+}
+
+// Running answers GET /v1/running: the runs under way, the oldest first. POST
+// /v1/runs/{run}/kill ends one and answers with it.
+type Running struct {
+	Runs []events.UnderWay `json:"runs"`
+}
+
+// Event answers GET /v1/events/{id} and GET /v1/agents/{agent}/last: an event as
+// the history keeps it.
+type Event struct {
+	events.Envelope
+	EventID  string    `json:"event_id"`
+	Seq      uint64    `json:"seq"`
+	Time     time.Time `json:"time"`
+	ReplayOf string    `json:"replay_of,omitempty"`
+	Bytes    int       `json:"bytes"`             // of data, as sent
+	Whole    bool      `json:"whole"`             // data is all of it: the event can be replayed
+	Preview  string    `json:"preview,omitempty"` // how data begins, when it is not whole
+	Redacted bool      `json:"redacted,omitempty"`
+	Tool     string    `json:"tool,omitempty"`
+	Subject  string    `json:"subject,omitempty"`
+	CallID   string    `json:"call_id,omitempty"`
+
+	Decision *events.Decided `json:"decision,omitempty"` // nil = none was made
+}
+
+// Replay is the body of POST /v1/events/{id}/replay.
+type Replay struct {
+	Hook   string `json:"hook,omitempty"`    // only this one; "" = all that match today
+	DryRun bool   `json:"dry_run,omitempty"` // only tell what would run
+}
+
+// Replayed answers it. The event is accepted again under a new id; its hooks
+// observe.
+type Replayed struct {
+	ReplayOf string   `json:"replay_of"`
+	EventID  string   `json:"event_id,omitempty"` // of the new event; "" after a dry run
+	Seq      uint64   `json:"seq,omitempty"`
+	Matched  []string `json:"matched"`
+	Warnings []string `json:"warnings"`
+}
+
+// Stats answers GET /v1/stats: one row a hook, or one for each value of what is
+// asked for with by, in the order of their names.
+type Stats struct {
+	Hooks  []HookStats  `json:"hooks"`
+	Groups []GroupStats `json:"groups,omitempty"` // with by
+}
+
+// GroupStats is what happened with one agent, with one tool, on one day or in one hour.
+type GroupStats struct {
+	Name     string  `json:"name"` // "" = of none; of a day 2006-01-02, of an hour 2006-01-02T15:00:00Z, in UTC
+	Runs     int64   `json:"runs"`
+	Failures int64   `json:"failures"`
+	Blocked  int64   `json:"blocked"`
+	WaitedMS float64 `json:"waited_ms"` // by agents, for answers of hooks
+	P50MS    float64 `json:"p50_ms"`    // of the durations of runs; within 5 %
+	P95MS    float64 `json:"p95_ms"`
+	P99MS    float64 `json:"p99_ms"`
+}
+
+// HookStats is what one hook did in the time asked for.
+type HookStats struct {
+	Hook     string  `json:"hook"`
+	Runs     int64   `json:"runs"`
+	Failures int64   `json:"failures"` // failed, timed out, did not start, interrupted
+	Blocked  int64   `json:"blocked"`
+	WaitedMS float64 `json:"waited_ms"` // by agents, for its answers
+	P50MS    float64 `json:"p50_ms"`    // of the durations; within 5 %
+	P95MS    float64 `json:"p95_ms"`
+	P99MS    float64 `json:"p99_ms"`
+}
+
+// StatsQuery selects what Stats counts; times are rounded to hours.
+type StatsQuery struct {
+	Hook         string
+	By           string    // hook, agent, tool, day or hour; "" = hook
+	Since, Until time.Time // zero = no bound
+}
+
+// DeadLetters answers GET /v1/dead, newest first.
+type DeadLetters struct {
+	Dead []DeadLetter `json:"dead"`
+}
+
+// DeadLetter is a run that was given up.
+type DeadLetter struct {
+	ID       int64     `json:"id"`
+	EventID  string    `json:"event_id"`
+	Event    string    `json:"event"`
+	Hook     string    `json:"hook"`
+	Machine  string    `json:"machine,omitempty"` // of the event; "" = this one
+	Attempts int       `json:"attempts"`          // that ended; 0 = it never ran
+	Reason   string    `json:"reason"`
+	RunID    string    `json:"run_id,omitempty"` // of the last attempt
+	Time     time.Time `json:"time"`
+
+	Data json.RawMessage `json:"data,omitempty"` // of the event, for one letter alone
+}
+
+// Storage is the state of the store.
+type Storage struct {
+	Path          string    `json:"path"`
+	OK            bool      `json:"ok"`
+	Error         string    `json:"error,omitempty"` // why nothing can be kept
+	Since         time.Time `json:"since,omitzero"`  // of the error
+	Bytes         int64     `json:"bytes"`
+	Events        int64     `json:"events"`
+	Runs          int64     `json:"runs"`
+	PendingEvents int       `json:"pending_events"`
+	PendingRuns   int       `json:"pending_runs"`
+	PendingBytes  int64     `json:"pending_bytes"`
+	DeadLetters   int64     `json:"dead_letters"`
+	Journaled     int       `json:"journal_events"` // that the journal has, and the database not yet
+	JournalBytes  int64     `json:"journal_bytes"`  // of the journal on disk
+	Lost          uint64    `json:"lost"`           // records that could not be kept since the start
+	Losses        []Loss    `json:"losses,omitempty"`
+}
+
+// Loss is a part of the accepted events that was lost, or a file that was set aside, until POST
+// /v1/recover has taken it back.
+type Loss struct {
+	ID          int64     `json:"id"`
+	Time        time.Time `json:"time"`
+	Why         string    `json:"why"`
+	Path        string    `json:"path,omitempty"`         // of the file that was set aside or kept; "" = there is none
+	Lost        int64     `json:"lost"`                   // accepted runs, or events, that do not run
+	More        bool      `json:"more,omitempty"`         // there may be more of them
+	DeadLetters int64     `json:"dead_letters,omitempty"` // that went with the file
+}
+
+// Recovered answers POST /v1/recover.
+type Recovered struct {
+	Losses []RecoveredLoss `json:"losses"`
+}
+
+// RecoveredLoss is how it went with one loss.
+type RecoveredLoss struct {
+	Loss       Loss   `json:"loss"`
+	Events     int    `json:"events"`               // that run now
+	Unreadable int    `json:"unreadable,omitempty"` // parts of the file that cannot be read
+	Error      string `json:"error,omitempty"`      // why the loss stays; "" = it is settled
+	Kept       string `json:"kept,omitempty"`       // path of the file now, once it is settled
+}
+
+// Status answers GET /v1/status.
+type Status struct {
+	Version     string         `json:"version"`
+	PID         int            `json:"pid"`
+	Home        string         `json:"home"`
+	Socket      string         `json:"socket"`
+	Started     time.Time      `json:"started"`
+	Epoch       string         `json:"epoch"` // seq numbers of another epoch mean nothing here
+	Seq         uint64         `json:"seq"`
+	Draining    bool           `json:"draining"`
+	Ready       bool           `json:"ready"`
+	Generation  uint64         `json:"generation"`
+	Reloaded    time.Time      `json:"reloaded"`
+	Watching    string         `json:"watching"` // "fsnotify", or "polling every 2s: REASON"
+	Path        string         `json:"path"`     // PATH of hooks, where they do not set it themselves
+	Hooks       map[string]int `json:"hooks"`    // by state
+	Runs        map[string]int `json:"runs"`     // by result since the start
+	Events      uint64         `json:"events"`   // accepted since the start
+	Running     map[string]int `json:"running"`  // by lane
+	Queued      int            `json:"queued"`
+	QueuedBytes int64          `json:"queued_bytes"`
+	Subscribers int            `json:"subscribers"`
+	Gaps        uint64         `json:"gaps"`
+	Retrying    int            `json:"retrying"` // runs that wait for their next attempt
+	Behind      bool           `json:"behind"`   // events wait on disk for room in the queue
+	Store       Storage        `json:"store"`
+	Copies      int            `json:"copies"`           // processes of persistent hooks
+	Cgroup      string         `json:"cgroup,omitempty"` // where runs live, "" = process groups only
+	Starts      string         `json:"starts"`           // how processes are started: "clone3", or "fork: WHY NOT clone3"
+	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
+	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
+	Forward     []Forward      `json:"forward,omitempty"`
+	Fleet       *FleetLag      `json:"fleet,omitempty"` // nil = it is in none
+	Problems    []Problem      `json:"problems"`
+}
+
+// Policy is the signed bundle of hooks that is in force.
+type Policy struct {
+	Name     string     `json:"name"`
+	Sequence uint64     `json:"sequence"`
+	Source   string     `json:"source"`
+	Key      string     `json:"key"`               // fingerprint of the public key
+	Expires  *time.Time `json:"expires,omitempty"` // after this a daemon would not take it up; nil = never
+	Fetched  time.Time  `json:"fetched"`
+	Checked  time.Time  `json:"checked"`         // when the source was asked last
+	Error    string     `json:"error,omitempty"` // why that failed
+}
+
+// Forward is how far decisions were handed on to one target of the setting forward.
+type Forward struct {
+	Name    string     `json:"name"`
+	Type    string     `json:"type"`    // otlp, webhook or file
+	To      string     `json:"to"`      // URL or path
+	Waiting int        `json:"waiting"` // decisions that were not handed on yet, 10,000 at most
+	Oldest  *time.Time `json:"oldest,omitempty"`
+	Sent    uint64     `json:"sent"`              // decisions since the daemon started
+	Failed  uint64     `json:"failed"`            // attempts since then
+	Refused uint64     `json:"refused,omitempty"` // decisions since then that the target says it has thrown away
+	Missed  int64      `json:"missed,omitempty"`  // decisions that were pruned before they were handed on
+	Error   string     `json:"error,omitempty"`   // why the last attempt failed; "" = it did not
+	Since   *time.Time `json:"since,omitempty"`   // of the first attempt that failed in a row
+	Unread  string     `json:"unread,omitempty"`  // why waiting, oldest and missed are not known; "" = they are
+}
+
+// HTTP is the state of http.listen.
+type HTTP struct {
+	Listen string `json:"listen"`
+	Open   bool   `json:"open"`
+	Error  string `json:"error,omitempty"` // why it is not; hookd tries again by itself
+}
+
+// Tell is a line on the plain door that has no answer: what the agent was told of the verdicts on
+// the events before it that are marked tells, and that no other Tell was about.
+type Tell struct {
+	Told *events.Told `json:"told"`
+}
+
+// PingLine, a line on the plain door, asks whether the daemon works: the answer comes
+// at once. A hookd that does not know it answers at once, too, with an error.
+const (
+	PingLine = `{"ping":true}`
+	PongLine = `{"ok":true,"pong":true}` + "\n"
+)

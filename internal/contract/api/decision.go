@@ -1,0 +1,242 @@
+package api
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Values writes the query as GET /v1/decisions reads it.
+func (q DecisionQuery) Values() url.Values {
+	v := url.Values{}
+	for key, value := range map[string]string{
+		"decision": q.Decision, "tool": q.Tool, "agent": q.Agent, "session": q.Session, "hook": q.Hook,
+		"event": q.Event, "event_id": q.EventID, "cwd": q.Cwd, "q": q.Text,
+	} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	if q.Shadow {
+		v.Set("shadow", "1")
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	setPage(v, "after", q.Before, q.Limit)
+	return v
+}
+
+// ParseDecisionQuery reads what Values wrote; times as in ParseRunQuery. A page
+// goes on after the next of the one before: with after, or with before as runs do.
+func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *events.Error) {
+	q = DecisionQuery{
+		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"),
+		Hook: v.Get("hook"), Event: v.Get("event"), EventID: strings.ToUpper(v.Get("event_id")),
+		Cwd: v.Get("cwd"), Text: v.Get("q"),
+	}
+	if events.IsID(q.Event) {
+		q.EventID, q.Event = strings.ToUpper(q.Event), ""
+	}
+	for _, word := range List(q.Decision) {
+		if !slices.Contains(events.Outcomes(), events.Outcome(word)) {
+			return q, badValue("decision", word, "deny, ask, rewrite, allow, context or none, or several by comma")
+		}
+	}
+	if q.Shadow, bad = parseBool(v, "shadow"); bad != nil {
+		return q, bad
+	}
+	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	q.Before, q.Limit, bad = parsePage(v, "before", "after")
+	return q, bad
+}
+
+// Values writes the query as GET /v1/decisions/counts reads it.
+func (q CountQuery) Values() url.Values {
+	v := q.DecisionQuery.Values()
+	v.Del("limit")
+	if q.Every > 0 {
+		v.Set("every", q.Every.String())
+	}
+	return v
+}
+
+// mostBuckets is how many stretches of time one answer counts at most.
+const mostBuckets = 2000
+
+// ParseCountQuery reads what Values wrote; times as in ParseRunQuery. With every
+// there must be a since, so that the answer has an end.
+func ParseCountQuery(v url.Values, now time.Time) (q CountQuery, bad *events.Error) {
+	if q.DecisionQuery, bad = ParseDecisionQuery(v, now); bad != nil {
+		return q, bad
+	}
+	text := v.Get("every")
+	if text == "" {
+		return q, nil
+	}
+	every, err := duration.Parse(text)
+	if err != nil || every < time.Second {
+		return q, badValue("every", text, "a duration of 1s or more, as 1m")
+	}
+	until := q.Until
+	if until.IsZero() || until.After(now) {
+		until = now
+	}
+	if q.Since.IsZero() || until.Sub(q.Since) > mostBuckets*every {
+		return q, badValue("every", text, "a since with it that is at most 2000 times as long ago")
+	}
+	q.Every = every
+	return q, nil
+}
+
+// Values writes the query as GET /v1/accepted reads it.
+func (q EventQuery) Values() url.Values {
+	v := url.Values{}
+	for key, value := range map[string]string{
+		"session": q.Session, "event": q.Event, "agent": q.Agent, "tool": q.Tool, "cwd": q.Cwd, "q": q.Text,
+	} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	setPage(v, "before", q.Before, q.Limit)
+	return v
+}
+
+// ParseEventQuery reads what Values wrote; times as in ParseRunQuery.
+func ParseEventQuery(v url.Values, now time.Time) (q EventQuery, bad *events.Error) {
+	q = EventQuery{
+		Session: v.Get("session"), Event: v.Get("event"), Agent: v.Get("agent"), Tool: v.Get("tool"),
+		Cwd: v.Get("cwd"), Text: v.Get("q"),
+	}
+	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	q.Before, q.Limit, bad = parsePage(v, "before")
+	return q, bad
+}
+
+// List returns the values of a list by comma, without blanks around them; nil of
+// an empty one.
+func List(text string) (list []string) {
+	for value := range strings.SplitSeq(text, ",") {
+		if value = strings.TrimSpace(value); value != "" {
+			list = append(list, value)
+		}
+	}
+	return list
+}
+
+// Fits reports whether a decision is one of those asked for, whatever the limit.
+func (q DecisionQuery) Fits(d *events.Decided) bool {
+	any := func(want string, got ...string) bool {
+		list := List(want)
+		return list == nil || slices.ContainsFunc(list, func(w string) bool { return slices.Contains(got, w) })
+	}
+	sessions := List(q.Session)
+	inSession := sessions == nil ||
+		slices.ContainsFunc(sessions, func(want string) bool { return isSession(want, d.SessionID) })
+	return any(q.Decision, string(d.Word())) && any(q.Tool, d.Tool) &&
+		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
+		inSession && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
+		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
+		(q.Text == "" || holds(d.Subject, q.Text) || holds(d.Reason, q.Text)) && (!q.Shadow || len(d.Shadow) > 0) &&
+		!d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
+}
+
+// Within reports whether a folder is one of those in a list by comma, or below
+// one; an empty list has all.
+func Within(folders, cwd string) bool {
+	list := List(folders)
+	return list == nil || slices.ContainsFunc(list, func(folder string) bool {
+		folder = strings.TrimSuffix(folder, "/")
+		return cwd == folder || strings.HasPrefix(cwd, folder+"/")
+	})
+}
+
+// holds reports whether text has part, whatever the case of ASCII letters.
+func holds(text, part string) bool { return strings.Contains(lower(text), lower(part)) }
+
+// lower is as the history compares: letters beyond ASCII stay as they are.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+var sessionStates = []string{SessionWorking, SessionWaiting, SessionIdle, SessionEnded}
+
+// Values writes the query as GET /v1/sessions reads it.
+func (q SessionQuery) Values() url.Values {
+	v := url.Values{}
+	for key, value := range map[string]string{"agent": q.Agent, "session": q.Session, "cwd": q.Cwd, "state": q.State} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	setPage(v, "", 0, q.Limit)
+	return v
+}
+
+// ParseSessionQuery reads what Values wrote; times as in ParseRunQuery.
+func ParseSessionQuery(v url.Values, now time.Time) (q SessionQuery, bad *events.Error) {
+	q = SessionQuery{Agent: v.Get("agent"), Session: v.Get("session"), Cwd: v.Get("cwd"), State: v.Get("state")}
+	if q.State != "" && !slices.Contains(sessionStates, q.State) {
+		return q, badValue("state", q.State, "one of "+strings.Join(sessionStates, ", "))
+	}
+	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	_, q.Limit, bad = parsePage(v)
+	return q, bad
+}
+
+// Fits reports whether a session is one of those asked for, whatever the limit.
+func (q SessionQuery) Fits(s *Session) bool {
+	agent := q.Agent == "" || slices.Contains([]string{s.AgentID, s.AgentName, string(s.Dialect)}, q.Agent)
+	session := q.Session == "" || isSession(q.Session, s.SessionID)
+	return agent && session && Within(q.Cwd, s.Cwd) && (q.State == "" || q.State == s.State) &&
+		!s.Last.Before(q.Since) && (q.Until.IsZero() || s.Last.Before(q.Until))
+}
+
+// Values writes the query as GET /v1/fleet/decisions reads it.
+func (q FleetQuery) Values() url.Values {
+	v := q.DecisionQuery.Values()
+	v.Del("after")
+	if q.Machine != "" {
+		v.Set("machine", q.Machine)
+	}
+	if q.After > 0 {
+		v.Set("through", strconv.FormatUint(q.After, 10))
+	}
+	return v
+}
+
+// ParseFleetQuery reads what Values wrote; times as in ParseRunQuery.
+func ParseFleetQuery(v url.Values, now time.Time) (q FleetQuery, bad *events.Error) {
+	if q.DecisionQuery, bad = ParseDecisionQuery(v, now); bad != nil {
+		return q, bad
+	}
+	q.Machine = v.Get("machine")
+	if text := v.Get("through"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return q, badValue("through", text, "the through of the answer before")
+		}
+		q.After = n
+	}
+	return q, nil
+}

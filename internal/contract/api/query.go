@@ -1,0 +1,205 @@
+package api
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// MaxRuns is the largest RunQuery.Limit.
+const MaxRuns = 1000
+
+var results = []events.Result{
+	events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError,
+	events.ResultInterrupted, events.ResultDropped, events.ResultMerged,
+}
+
+// Values writes the query as GET /v1/runs reads it.
+func (q RunQuery) Values() url.Values {
+	v := url.Values{}
+	set := func(key, value string) {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	set("hook", q.Hook)
+	set("event", q.Event)
+	set("session", q.Session)
+	set("agent", q.Agent)
+	set("result", q.Result)
+	set("event_id", q.EventID)
+	set("tool", q.Tool)
+	set("q", q.Text)
+	if q.Test {
+		set("test", "1")
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	setPage(v, "before", q.Before, q.Limit)
+	return v
+}
+
+func setPage(v url.Values, key string, before uint64, limit int) {
+	if before != 0 {
+		v.Set(key, strconv.FormatUint(before, 10))
+	}
+	if limit != 0 {
+		v.Set("limit", strconv.Itoa(limit))
+	}
+}
+
+// Fits reports whether a run matches the query, apart from its limit.
+func (q RunQuery) Fits(r events.Run) bool {
+	is := func(want, got string) bool { return want == "" || want == got }
+	inText := holds(r.Subject, q.Text) || holds(r.Reason, q.Text) || holds(r.Error, q.Text)
+	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) &&
+		(q.Session == "" || isSession(q.Session, r.SessionID)) &&
+		is(q.Result, string(r.Result)) && is(q.Tool, r.Tool) && (q.Text == "" || inText) && q.Test == r.Test &&
+		(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName || q.Agent == string(r.Dialect)) &&
+		!r.Started.Before(q.Since) && (q.Until.IsZero() || r.Started.Before(q.Until)) &&
+		(q.Before == 0 || r.Seq < q.Before)
+}
+
+// isSession reports whether a session is the one that is asked for, by its id or the
+// end of it.
+func isSession(want, got string) bool {
+	return want == got || len(want) >= 6 && strings.HasSuffix(got, want)
+}
+
+func setTime(v url.Values, key string, t time.Time) {
+	if !t.IsZero() {
+		v.Set(key, t.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+// ParseRunQuery reads what Values wrote. A since or until may also be a
+// duration: `1h` is one hour before now. An event that is an event's id counts
+// as event_id.
+func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *events.Error) {
+	q := RunQuery{
+		Hook: v.Get("hook"), Event: v.Get("event"), EventID: v.Get("event_id"), Session: v.Get("session"),
+		Agent: v.Get("agent"), Result: v.Get("result"), Tool: v.Get("tool"), Text: v.Get("q"),
+	}
+	if events.IsID(q.Event) {
+		q.EventID, q.Event = strings.ToUpper(q.Event), ""
+	}
+	if q.Result != "" && !slices.Contains(results, events.Result(q.Result)) {
+		return q, badValue("result", q.Result, "one of "+resultNames())
+	}
+	var bad *events.Error
+	if q.Test, bad = parseBool(v, "test"); bad != nil {
+		return q, bad
+	}
+	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	q.Before, q.Limit, bad = parsePage(v, "before")
+	return q, bad
+}
+
+// parsePage reads where a page begins, and its limit.
+func parsePage(v url.Values, keys ...string) (before uint64, limit int, bad *events.Error) {
+	for _, key := range keys {
+		if text := v.Get(key); text != "" {
+			n, err := strconv.ParseUint(text, 10, 64)
+			if err != nil {
+				return 0, 0, badValue(key, text, "the next of the answer before")
+			}
+			before = n
+		}
+	}
+	if text := v.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 || n > MaxRuns {
+			return 0, 0, badValue("limit", text, fmt.Sprintf("a number from 1 to %d", MaxRuns))
+		}
+		limit = n
+	}
+	return before, limit, nil
+}
+
+// parseBool reads ?key, ?key=1, ?key=0; false when it is absent.
+func parseBool(v url.Values, key string) (bool, *events.Error) {
+	text := v.Get(key)
+	if text == "" {
+		return v.Has(key), nil
+	}
+	b, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, badValue(key, text, "1 or 0")
+	}
+	return b, nil
+}
+
+// parseSpan reads since and until.
+func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *events.Error) {
+	for key, into := range map[string]*time.Time{"since": &since, "until": &until} {
+		text := v.Get(key)
+		if text == "" {
+			continue
+		}
+		t, ok := parseSince(text, now)
+		if !ok {
+			return since, until, badValue(key, text, "a time as 2006-01-02T15:04:05Z, or a duration as 30s, 1h or 7d")
+		}
+		*into = t
+	}
+	return since, until, nil
+}
+
+// groupings are what statistics are counted by.
+var groupings = []string{"hook", "agent", "tool", "day", "hour"}
+
+// Values writes the query as GET /v1/stats reads it.
+func (q StatsQuery) Values() url.Values {
+	v := url.Values{}
+	for key, value := range map[string]string{"hook": q.Hook, "by": q.By} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	setTime(v, "since", q.Since)
+	setTime(v, "until", q.Until)
+	return v
+}
+
+// ParseStatsQuery reads what Values wrote; times as in ParseRunQuery.
+func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *events.Error) {
+	q.Hook, q.By = v.Get("hook"), v.Get("by")
+	if q.By != "" && !slices.Contains(groupings, q.By) {
+		return q, badValue("by", q.By, "one of "+strings.Join(groupings, ", "))
+	}
+	q.Since, q.Until, bad = parseSpan(v, now)
+	return q, bad
+}
+
+// Times are kept as nanoseconds since 1970 in 64 bits, which hold these years
+// in every zone.
+const firstYear, lastYear = 1679, 2260
+
+func parseSince(text string, now time.Time) (time.Time, bool) {
+	if d, err := duration.Parse(text); err == nil && d >= 0 {
+		return now.Add(-d), true
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
+}
+
+func resultNames() string {
+	names := make([]string, len(results))
+	for i, r := range results {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
+}
+
+func badValue(key, value, want string) *events.Error {
+	message := fmt.Sprintf("parameter %s is %q", key, value)
+	return &events.Error{Code: events.CodeBadRequest, Message: message, Hint: "give " + want}
+}

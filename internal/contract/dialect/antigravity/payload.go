@@ -1,0 +1,20 @@
+package antigravity
+
+import (
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+)
+
+// Table says where its payloads hold what.
+func Table() neutral.Table {
+	return neutral.Table{
+		Rows: []neutral.Row{
+			{Field: "conversationId", Fact: neutral.Session},
+			{Field: "modelName", Fact: neutral.Model},
+			{Field: "transcriptPath", Fact: neutral.Transcript},
+			{Field: "workspacePaths.0", Fact: neutral.Cwd},
+			{Field: "toolCall.name", Fact: neutral.Tool},
+			{Field: "toolCall.args", Fact: neutral.Input},
+		},
+		Tools: tools,
+	}
+}

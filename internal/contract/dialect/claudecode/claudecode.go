@@ -1,0 +1,52 @@
+// Package claudecode speaks Claude Code's dialect:
+// which facts its payloads hold, and the bytes that it reads as an answer. All
+// of it is pure. "No opinion" is an empty stdout; an allow is written only
+// when a hook said so.
+package claudecode
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{
+		Name: events.ClaudeCode, Events: Rows, Agent: Agent, Settings: Settings,
+		Probe: probe, Canonical: true, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+	}
+}
+
+// Agent is Claude Code.
+func Agent() neutral.Agent {
+	return neutral.Agent{
+		Table: Table(), EventField: "hook_event_name", Timeout: timeout,
+		Asks: "PreToolUse PermissionRequest", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
+		Answer: Answer, Headless: headless, Unasked: unasked,
+	}
+}
+
+// headless: `claude -p` and the SDKs say so in this variable, as seen in 2.1.197.
+func headless(getenv func(string) string) bool {
+	return strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-")
+}
+
+// unasked: `claude -p` denies a call that a hook asks about, as seen in 2.1.197. Programs that use
+// an SDK may ask a person of theirs.
+func unasked(getenv func(string) string) bool { return getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli" }
+
+// timeout is Claude Code's default (A1).
+func timeout(event string) time.Duration {
+	switch event {
+	case "UserPromptSubmit":
+		return 30 * time.Second
+	case "MessageDisplay":
+		return 10 * time.Second
+	case "SessionEnd":
+		return 1500 * time.Millisecond
+	}
+	return 600 * time.Second
+}

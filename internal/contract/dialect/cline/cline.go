@@ -1,0 +1,46 @@
+// Package cline speaks Cline's dialect: that of its extension, and that of its
+// command line since version 3, which sends the same objects and the whole call
+// beside them. It is pure. Every answer is an object with cancel; "no opinion"
+// does not cancel.
+package cline
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{
+		Name: events.Cline, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe, Probes: probes, Inside: neutral.InsideTold,
+	}
+}
+
+// eventWords are the names that the command line gives events; its files for
+// them are named as the rows are.
+const eventWords = "agent_start=TaskStart agent_resume=TaskResume agent_abort=TaskCancel agent_end=TaskComplete agent_error=TaskError " +
+	"prompt_submit=UserPromptSubmit tool_call=PreToolUse tool_result=PostToolUse session_shutdown=SessionShutdown"
+
+// Agent is Cline.
+func Agent() neutral.Agent {
+	return neutral.Agent{
+		Table: Table(), EventField: "hookName", EventWords: eventWords, Timeout: neutral.Always(30 * time.Second),
+		Foreign: true,
+		Completed: func(own string, change json.RawMessage) json.RawMessage {
+			if own == runCommands {
+				return completed(change)
+			}
+			table := &neutral.Table{Tools: tools}
+			change = table.WithFiles(own, table.Args(own, change, &neutral.Table{}, ""))
+			if own == editor {
+				return oneText(change)
+			}
+			return change
+		},
+		Answer: Answer,
+	}
+}

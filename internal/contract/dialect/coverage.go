@@ -1,0 +1,103 @@
+package dialect
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Covered is one kind of call that an agent makes, and how to see whether it reaches hookd.
+type Covered struct {
+	Kind  neutral.CallKind
+	Tool  string        // its canonical name
+	Probe neutral.Probe // as the agent would report it; its zero value = it cannot be made
+	Why   string        // it is not reported, or that is not known; "" = it is reported
+	// Unknown: it is not known whether it is reported.
+	Unknown bool
+}
+
+// kinds are the calls that most agents can make, beside running a command, with input as
+// the canonical tool takes it.
+var kinds = []struct {
+	kind        neutral.CallKind
+	tool, input string
+}{
+	{neutral.WriteCall, "Write", `{"file_path":"$FILE","content":""}`},
+	{neutral.ReadCall, "Read", `{"file_path":"$FILE"}`},
+	{neutral.FetchCall, "WebFetch", `{"url":"https://hookd.invalid/","prompt":"nothing"}`},
+	{neutral.SearchCall, "WebSearch", `{"query":"nothing"}`},
+	{neutral.MCPCall, "mcp__hookd__probe", `{}`},
+	{neutral.StartCall, "Agent", `{"description":"nothing","prompt":"nothing","subagent_type":"general-purpose"}`},
+}
+
+// Coverage returns the kinds of call that the agent of d makes, as far as its table of
+// tools says, a command first and a subagent's command last. It is nil for an agent that
+// reports no call before it runs.
+func Coverage(d events.Dialect) (list []Covered) {
+	e := find(d)
+	if e == nil {
+		return nil
+	}
+	row := events.LookupIn(d, e.Probe.Event)
+	if row == nil || row.Kind != events.KindToolBefore {
+		return nil
+	}
+	first := e.Probe
+	first.Kind = neutral.RunCall
+	list = append(list, Covered{Kind: first.Kind, Tool: neutral.Shell, Probe: first})
+	for _, k := range kinds {
+		c := Covered{Kind: k.kind, Tool: k.tool, Why: e.Unreported[k.kind]}
+		if c.Why == "" {
+			c.Probe = e.probeOf(k.kind, k.tool, k.input)
+		}
+		if c.Why != "" || c.Probe.Event != "" {
+			list = append(list, c)
+		}
+	}
+	if e.Inside != neutral.InsideNone {
+		list = append(list, e.inside(row))
+	}
+	return list
+}
+
+// probeOf returns the probe of a kind of call; its zero value if the agent has no such
+// tool, or its name is not known.
+func (e *entry) probeOf(kind neutral.CallKind, tool, input string) neutral.Probe {
+	if i := slices.IndexFunc(e.Probes, func(p neutral.Probe) bool { return p.Kind == kind }); i >= 0 {
+		return e.Probes[i]
+	}
+	t, own, given := table(e.Name), e.MCPTool, json.RawMessage(input)
+	if kind != neutral.MCPCall {
+		has := func(n neutral.ToolName) bool { return n.Canonical == tool && !n.OneWay }
+		if !slices.ContainsFunc(t.Tools, has) && !e.Canonical {
+			return neutral.Probe{}
+		}
+		own, given = t.OwnCall(tool, given)
+	}
+	if own == "" {
+		return neutral.Probe{}
+	}
+	p, ok := e.Probe.Of(t, kind, own, given)
+	if !ok {
+		return neutral.Probe{}
+	}
+	return p
+}
+
+// inside is the command of a subagent.
+func (e *entry) inside(row *events.Contract) Covered {
+	c := Covered{Kind: neutral.InsideCall, Tool: neutral.Shell}
+	switch e.Inside {
+	case neutral.InsideSilent:
+		c.Why = "its subagents' calls are not reported"
+	case neutral.InsideUnknown:
+		c.Unknown, c.Why = true, "it is not known whether its subagents' calls are reported"
+	default:
+		c.Probe = e.Probe.Within(table(e.Name), func(field string) bool {
+			return slices.ContainsFunc(row.Fields, func(f events.Field) bool { return f.Name == field })
+		})
+	}
+	return c
+}

@@ -1,0 +1,23 @@
+// Package deepagents reads the dialect of deepagents' command line, whose hooks only
+// watch: it starts them and does not read what they print. It is pure.
+package deepagents
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{Name: events.DeepAgents, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+}
+
+// Agent is deepagents' command line, which ends a hook after 5 s and reads nothing.
+func Agent() neutral.Agent {
+	return neutral.Agent{
+		Table: Table(), EventField: "event", Timeout: neutral.Always(5 * time.Second),
+		Answer: func(neutral.Asked) neutral.Reply { return neutral.Reply{} },
+	}
+}

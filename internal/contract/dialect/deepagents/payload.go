@@ -1,0 +1,11 @@
+package deepagents
+
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
+
+// Table says where its payloads hold what.
+func Table() neutral.Table {
+	return neutral.Table{Rows: []neutral.Row{
+		{Field: "thread_id", Fact: neutral.Session},
+		{Field: "event", Fact: neutral.Event},
+	}}
+}

@@ -1,0 +1,26 @@
+// Package droid speaks the dialect of Factory's Droid: Claude Code's form, with tools of
+// its own names. It is pure. "No opinion" is an empty stdout.
+package droid
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{
+		Name: events.Droid, Events: Rows, Agent: Agent, Settings: Settings,
+		Probe: probe, MCPTool: "mcp__hookd__probe",
+	}
+}
+
+// Agent is Droid.
+func Agent() neutral.Agent {
+	return neutral.Agent{
+		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "PreToolUse",
+		Answer: form.Answer,
+	}
+}

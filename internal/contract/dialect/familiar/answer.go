@@ -1,0 +1,135 @@
+package familiar
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// maxMessage bounds the message of an abort or a skip, in bytes.
+const maxMessage = 16 << 10
+
+// Policy is what a hook's definition says about its answers. OnError is its
+// onFailure: "warn" (also ""), "ignore", or "block" for abort.
+type Policy struct {
+	verdict.Policy
+	Capture bool // captureOutput
+}
+
+// Answer is how one run of a hook answered. Its verdict.Answer never carries
+// a Failure: onFailure alone decided already, also on events that are
+// fail-closed in other dialects.
+type Answer struct {
+	verdict.Answer
+	Failure string // why the run failed, in words for people; "" = it did not
+	Silent  bool   // the failure is not worth a WARN: onFailure is ignore, or a guard's exit 1 was its answer
+	Aborts  bool   // the operation stops here: no later hook of the event runs
+	Output  string // captured stdout, for Outputs; "" = nothing
+}
+
+// Read reads the answer of one run of a hook for an event that was emitted
+// with contract c. Exit 0 goes on,
+// exit 2 skips, and everything else, a timeout too, is a failure. A hook that
+// does not block has no say; what it captured counts all the same.
+func Read(c *events.Contract, p Policy, out verdict.Output) Answer {
+	a := Answer{Answer: verdict.Answer{Policy: p.Policy, ExitCode: out.ExitCode, Stderr: trimmed(out.Stderr)}}
+	switch {
+	case out.Failure != "":
+		a.ExitCode = -1
+		a.fail(c, p, out.Failure, fmt.Sprintf("hook %q %s", p.Name, out.Failure))
+	case out.ExitCode == 0:
+		if p.Capture {
+			a.Output = trimmed(out.Stdout)
+			a.Context = a.Output
+		}
+	case out.ExitCode == 2:
+		a.skip(c, p, out)
+	default:
+		failure := fmt.Sprintf("exit status %d", out.ExitCode)
+		a.fail(c, p, failure, message(out, fmt.Sprintf("hook %q failed: %s", p.Name, failure)))
+	}
+	return a
+}
+
+// fail applies onFailure. An abort denies where the event can be stopped, and
+// stops the later hooks wherever a sender waits for this one.
+func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
+	a.Failure, a.Silent = failure, p.OnError == "ignore"
+	if p.OnError != "block" || !p.Blocking {
+		return
+	}
+	a.Aborts = true
+	if c.CanBlock {
+		a.Blocked, a.Decision, a.Reason = true, "block", message
+		a.Silent = a.ExitCode == 1
+	}
+}
+
+// Result classifies a run that came to an end by itself, for its record.
+func (a *Answer) Result() events.Result {
+	switch {
+	case a.Blocked:
+		return events.ResultBlock
+	case a.Failure != "":
+		return events.ResultFailed
+	}
+	return events.ResultOK
+}
+
+// skip says that the operation is left out. A tool call that is skipped is not
+// allowed; elsewhere the agent is told and decides what there is to skip.
+func (a *Answer) skip(c *events.Contract, p Policy, out verdict.Output) {
+	if !p.Blocking {
+		return
+	}
+	a.Skip = true
+	text := message(out, fmt.Sprintf("hook %q skipped the operation", p.Name))
+	if c.Kind == events.KindToolBefore && c.CanBlock {
+		a.Blocked, a.Decision, a.Reason = true, "block", text
+		a.Stderr = text // an exit 2 gives stderr as its reason
+		return
+	}
+	a.ExitCode, a.SystemMessage = 0, text // verdict.Fold must not see an exit 2: nothing is denied
+}
+
+// message is stderr, else stdout, else what is said in their place.
+func message(out verdict.Output, otherwise string) string {
+	for _, stream := range [][]byte{out.Stderr, out.Stdout} {
+		if text := trimmed(stream); text != "" {
+			return cut(text)
+		}
+	}
+	return otherwise
+}
+
+func cut(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+}
+
+// trimmed returns a stream as text without blanks around it.
+func trimmed(stream []byte) string {
+	return string(bytes.TrimSpace(bytes.ToValidUTF8(stream, []byte("\uFFFD"))))
+}
+
+// Reply writes what Familiar reads: exit 1 with a reason aborts where the
+// hook's onFailure is abort, exit 2 skips, and stdout is what captureOutput
+// captures.
+func Reply(a neutral.Asked) neutral.Reply {
+	row := events.LookupIn(events.Familiar, a.Event)
+	switch {
+	case row == nil:
+		return neutral.Reply{}
+	case a.Denies() && a.Verdict.Skip:
+		return neutral.Reply{Stderr: a.Reason(), Exit: 2}
+	case a.Denies() && row.CanBlock:
+		return neutral.Reply{Stderr: a.Reason(), Exit: 1}
+	}
+	return neutral.Reply{Stdout: a.Verdict.AdditionalContext}
+}

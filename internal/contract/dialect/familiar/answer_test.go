@@ -1,0 +1,98 @@
+package familiar
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+)
+
+func read(event, onFailure string, blocking bool, out verdict.Output) (Answer, *verdict.Verdict) {
+	c := events.Lookup(event)
+	p := Policy{Policy: verdict.Policy{Name: "h", Blocking: blocking, OnError: onFailure}, Capture: true}
+	a := Read(c, p, out)
+	return a, verdict.Fold(c, nil, []verdict.Answer{a.Answer})
+}
+
+func exit(code int) verdict.Output {
+	return verdict.Output{ExitCode: code, Stdout: []byte("out\n"), Stderr: []byte(" err \n")}
+}
+
+func TestExitCodesAndOnFailure(t *testing.T) {
+	timeout := verdict.Output{ExitCode: -1, Failure: "timed out after 5s", Stdout: []byte("half")}
+	for _, tt := range []struct {
+		name, event, onFailure string
+		blocking               bool
+		out                    verdict.Output
+
+		allowed, skip, aborts, silent bool
+		message, context              string
+		result                        events.Result
+	}{
+		{"ok", "beforeToolCall", "abort", true, exit(0), true, false, false, false, "", "out", events.ResultOK},
+		{"warn", "beforeToolCall", "warn", true, exit(1), true, false, false, false, "", "", events.ResultFailed},
+		{"default", "beforeToolCall", "", true, exit(1), true, false, false, false, "", "", events.ResultFailed},
+		{"ignore", "beforeToolCall", "ignore", true, exit(1), true, false, false, true, "", "", events.ResultFailed},
+		{"abort", "beforeToolCall", "block", true, exit(1), false, false, true, true, "err", "", events.ResultBlock},
+		{"abort-other-exit", "onStart", "block", true, exit(127), false, false, true, false, "err", "", events.ResultBlock},
+		{"abort-timeout", "onStop", "block", true, timeout, false, false, true, false, `hook "h" timed out after 5s`, "", events.ResultBlock},
+		{"abort-not-stoppable", "afterToolCall", "block", true, exit(1), true, false, true, false, "", "", events.ResultFailed},
+		{"abort-not-blocking", "beforeToolCall", "block", false, exit(1), true, false, false, false, "", "", events.ResultFailed},
+		{"warn-timeout", "beforeToolCall", "warn", true, timeout, true, false, false, false, "", "", events.ResultFailed},
+		{"warn-fail-closed", "PreToolUse", "warn", true, exit(1), true, false, false, false, "", "", events.ResultFailed},
+		{"warn-timeout-fail-closed", "pre_tool_use", "warn", true, timeout, true, false, false, false, "", "", events.ResultFailed},
+		{"abort-fail-closed", "PreToolUse", "block", true, exit(1), false, false, true, true, "err", "", events.ResultBlock},
+		{"skip-tool", "beforeToolCall", "ignore", true, exit(2), false, true, false, false, "err", "", events.ResultBlock},
+		{"skip-other-dialect", "PreToolUse", "warn", true, exit(2), false, true, false, false, "err", "", events.ResultBlock},
+		{"skip-start", "onStart", "block", true, exit(2), true, true, false, false, "", "", events.ResultOK},
+		{"skip-message", "beforeMessage", "warn", true, exit(2), true, true, false, false, "", "", events.ResultOK},
+		{"skip-not-blocking", "beforeToolCall", "warn", false, exit(2), true, false, false, false, "", "", events.ResultOK},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, v := read(tt.event, tt.onFailure, tt.blocking, tt.out)
+			if v.Allowed != tt.allowed || v.Skip != tt.skip || v.Message != tt.message || v.AdditionalContext != tt.context || !v.Continue {
+				t.Errorf("verdict = %+v", v)
+			}
+			if a.Aborts != tt.aborts || a.Silent != tt.silent || a.Result() != tt.result || a.Answer.Failure != "" {
+				t.Errorf("answer = %+v, result %s", a, a.Result())
+			}
+			if (a.Failure != "") != (tt.out.ExitCode != 0 && tt.out.ExitCode != 2) {
+				t.Errorf("failure = %q", a.Failure)
+			}
+		})
+	}
+}
+
+func TestStdoutOfAHookThatCapturesNothingSaysNothing(t *testing.T) {
+	c := events.Lookup("onStart")
+	a := Read(c, Policy{Policy: verdict.Policy{Name: "h", Blocking: true}}, verdict.Output{Stdout: []byte(`{"decision":"block"}`)})
+	v := verdict.Fold(c, nil, []verdict.Answer{a.Answer})
+	if a.Output != "" || !v.Allowed || v.AdditionalContext != "" || v.DecidedBy != nil {
+		t.Errorf("answer %+v, verdict %+v; want no opinion", a, v)
+	}
+}
+
+func TestAnObserversOutputIsCapturedAndHasNoSay(t *testing.T) {
+	a, v := read("afterToolCall", "warn", false, exit(0))
+	if a.Output != "out" || v.AdditionalContext != "" {
+		t.Errorf("output %q, context %q; want out and none", a.Output, v.AdditionalContext)
+	}
+}
+
+func TestMessagesAreTextAndBounded(t *testing.T) {
+	out := exit(1)
+	out.Stderr = []byte("\xff" + strings.Repeat("é", maxMessage))
+	_, v := read("beforeToolCall", "block", true, out)
+	if !strings.HasPrefix(v.Message, "\uFFFDé") || !strings.HasSuffix(v.Message, "é…") || len(v.Message) > maxMessage+8 {
+		t.Errorf("message of %d bytes: %.20q…", len(v.Message), v.Message)
+	}
+	out.Stderr = nil
+	if _, v = read("beforeToolCall", "block", true, out); v.Message != "out" {
+		t.Errorf("message = %q, want stdout, as there is no stderr", v.Message)
+	}
+	out.Stdout = nil
+	if _, v = read("beforeToolCall", "block", true, out); v.Message != `hook "h" failed: exit status 1` {
+		t.Errorf("message = %q", v.Message)
+	}
+}

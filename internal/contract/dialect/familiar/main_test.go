@@ -1,0 +1,3 @@
+package familiar_test
+
+import _ "github.com/hookd/hookd/internal/contract/dialect" // the contract table: the tests of package familiar cannot import it

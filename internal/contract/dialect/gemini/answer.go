@@ -1,0 +1,51 @@
+package gemini
+
+import (
+	"cmp"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+)
+
+// Events by what they take.
+const (
+	canBlock  = "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel"
+	takesText = "SessionStart BeforeAgent AfterTool"
+)
+
+// Answer writes what Gemini CLI reads.
+func Answer(a neutral.Asked) neutral.Reply {
+	var top []rawjson.Member
+	if !a.Verdict.Continue && a.Is(canBlock) {
+		reason := cmp.Or(a.Verdict.StopReason, a.Reason())
+		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", reason))
+	}
+	switch {
+	case a.Is(canBlock) && a.Denies():
+		top = append(top, neutral.Str("decision", "deny"), neutral.Str("reason", a.Reason()))
+	case a.Is("BeforeTool") && a.Asks():
+		top = append(top, neutral.Str("decision", "ask"), neutral.Str("reason", a.Reason()))
+	case a.Is("AfterTool") && a.Verdict.UpdatedToolResponse != nil:
+		top = append(top, neutral.Str("decision", "deny"), neutral.Str("reason", newResult(a)))
+	}
+	if a.Verdict.SystemMessage != "" {
+		top = append(top, neutral.Str("systemMessage", a.Verdict.SystemMessage))
+	}
+	var inner []rawjson.Member
+	if a.Is("BeforeTool") && a.Rewrites() {
+		inner = append(inner, neutral.Raw("tool_input", a.Verdict.UpdatedInput))
+	}
+	if text := a.Verdict.AdditionalContext; text != "" && a.Is(takesText) {
+		inner = append(inner, neutral.Str("additionalContext", text))
+	}
+	if len(inner) > 0 {
+		inner = append([]rawjson.Member{neutral.Str("hookEventName", a.Event)}, inner...)
+		top = append(top, neutral.Member("hookSpecificOutput", inner...))
+	}
+	return neutral.Say("{}", top...)
+}
+
+// newResult is the text that replaces a result, as the reason of a denial.
+func newResult(a neutral.Asked) string {
+	return cmp.Or(neutral.ResultText(a.Verdict.UpdatedToolResponse), "(a hook removed the tool's result)")
+}

@@ -1,0 +1,28 @@
+// Package gemini speaks Gemini CLI's dialect. It is
+// pure. Gemini CLI takes what is on stderr for the answer when stdout is
+// empty, so every answer is an object, and "no opinion" is {}.
+package gemini
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{
+		Name: events.GeminiCLI, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe, Probes: probes, Inside: neutral.InsideTold,
+	}
+}
+
+// Agent is Gemini CLI.
+func Agent() neutral.Agent {
+	return neutral.Agent{
+		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "BeforeTool",
+		Quiet: true, ResultField: "tool_response", Replaces: neutral.On("AfterTool"), Answer: Answer,
+		Alone: "-p --prompt", // it ends at an ask then, as seen in 0.61.0
+	}
+}

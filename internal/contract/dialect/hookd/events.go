@@ -1,0 +1,51 @@
+// Package hookd holds the contract of the daemon's own events, which no agent sends.
+package hookd
+
+import (
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists. No agent sends its events.
+func System() neutral.System { return neutral.System{Name: events.Hookd, Events: Rows} }
+
+var ask = []events.Field{
+	events.String.Field("id", "the ask; hookd allow-ask and hookd deny-ask take it"),
+	events.String.Field("event_id", "the event that it is about"),
+	events.String.Field("hook", "the hook that asks"),
+	events.String.Field("reason", "why, in the hook's words"),
+	events.String.Field("agent", "the agent that waits"),
+	events.String.Field("session_id", "its session"),
+	events.String.Field("cwd", "its current directory"),
+	events.String.Field("tool", "the tool that it wants to call, by its canonical name"),
+	events.String.Field("subject", "what the call is about, on one line without secrets"),
+	events.Object.Field("input", "the call's arguments without secrets; absent when they are larger than 16 KiB"),
+	events.Object.Field("card", "what people are shown: what, says, small and digest, see docs/asks.md; absent when it has ended"),
+	events.String.Field("since", "RFC 3339"),
+	events.String.Field("until", "the end of the wait, RFC 3339"),
+	events.String.Field("show", "the command to type to see all of it"),
+	events.String.Field("allow", "the command to type to allow it; absent where a card here does not show all of it"),
+	events.String.Field("deny", "the command to type to deny it"),
+}
+
+// Rows are the daemon's own events.
+func Rows() []events.Contract {
+	return []events.Contract{
+		{Name: events.EventReload, When: "the set of hooks was read again and has changed"},
+		{Name: events.EventHookChanged, When: "one hook was added, changed, removed or rejected"},
+		{Name: events.EventGuardGone, When: "a hook that blocks was removed or switched off, or does not load any more",
+			Fields: []events.Field{
+				events.String.Field("hook", "its ID"),
+				events.String.Field("change", "removed, changed, disabled, rejected or waiting"),
+				events.String.Field("digest", "of what was in force"),
+				events.String.Field("layer", "user, pack, project or policy"),
+				events.String.Field("by", "the owner of the file, or the user who allowed it"),
+				events.String.Field("why", "the problem of its file; empty when it is gone"),
+			}},
+		{Name: events.EventAsk, When: "a hook asks, and hookd holds the call until a person answers", Fields: ask},
+		{Name: events.EventAnswered, When: "such a question has ended: it was answered, or no answer came",
+			Fields: events.Fields(ask,
+				events.Object.Field("answered", "by what and how: by, answer, for, message, from"))},
+		{Name: events.EventStop, When: "the daemon stops (subscribers only)"},
+	}
+}

@@ -1,0 +1,16 @@
+// Package kilo is Kilo, which began as OpenCode: hookd's plugin for it sends what the one
+// for OpenCode sends. It has a name and settings of its own.
+package kilo
+
+import (
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/dialect/opencode"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	s := opencode.System()
+	s.Name, s.Settings = events.Kilo, Settings
+	return s
+}

@@ -1,0 +1,23 @@
+// Package kimi speaks Kimi Code's dialect. It is pure. "No opinion" is an empty
+// stdout; a prompt or a stop is blocked by exit code 2 alone.
+package kimi
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{Name: events.Kimi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe}
+}
+
+// Agent is Kimi Code. It cannot ask a person for a hook.
+func Agent() neutral.Agent {
+	return neutral.Agent{
+		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(30 * time.Second),
+		Foreign: true, Answer: Answer,
+	}
+}

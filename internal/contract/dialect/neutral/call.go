@@ -1,0 +1,101 @@
+package neutral
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+)
+
+// Shell is the canonical name of the tools that run a command.
+const Shell = "Bash"
+
+// ToolCall is what a tool call does: its arguments as the tool of the agent that
+// makes the call takes them. The zero ToolCall is none.
+type ToolCall struct {
+	Own   string          // the tool, as its agent calls it
+	Tool  string          // its canonical name; Own where it has none
+	Input json.RawMessage // the arguments under their canonical names
+	Given json.RawMessage // the arguments as they came
+	Code  string          // the language of its command; "" = a shell's
+	// Guessed: the agent's own table does not know the tool, another dialect's does.
+	Guessed bool
+}
+
+// Call returns the call that the payload data of an event is about.
+func (t *Table) Call(event string, data json.RawMessage) ToolCall {
+	f := t.read(event, data, ofCall)
+	c := ToolCall{Own: f.String(Tool), Given: fromText(f[Input])}
+	if row := t.tool(c.Own); row != nil {
+		c.Code = row.Code
+	}
+	t.canonize(f)
+	c.Tool, c.Input = f.String(Tool), f[Input]
+	return c
+}
+
+// Guess returns c as t's dialect has it, if that knows a tool of the name and c
+// is not known yet.
+func (t *Table) Guess(c ToolCall) (_ ToolCall, ok bool) {
+	row := t.tool(c.Own)
+	if row == nil || c.Known() {
+		return c, false
+	}
+	c.Tool, c.Input, c.Code, c.Guessed = row.Canonical, row.canonical(c.Given), row.Code, true
+	return c, true
+}
+
+// Known reports whether the dialect of the call knows its tool, or no dialect could
+// know more of it.
+func (c ToolCall) Known() bool { return c.Own == "" || c.Tool != c.Own || canonicalTool(c.Own) != nil }
+
+// commandNames are the arguments by which tools take a command, folded.
+var commandNames = map[string]bool{
+	"cmd": true, "command": true, "commands": true, "commandline": true, "commandlines": true, "shellcommand": true,
+	"script": true, "code": true, "input": true, "chars": true, "args": true, "argv": true,
+}
+
+// Commands returns the command lines that a shell tool runs. Where it is not
+// certain which argument the tool takes, these are all that it could be.
+func (c ToolCall) Commands() []string {
+	lines := commandLines(rawjson.Get(c.Input, "command"))
+	if len(lines) > 0 && !c.Guessed && !ambiguous(c.Given) {
+		return lines
+	}
+	for key, value := range rawjson.Members(c.Given) {
+		if commandNames[folded(key)] {
+			lines = append(lines, commandLines(value)...)
+		}
+	}
+	return lines
+}
+
+// ambiguous reports whether two members have the same name except for the letter
+// case: which of them counts depends on how an agent reads JSON.
+func ambiguous(object json.RawMessage) bool {
+	seen := map[string]bool{}
+	for key := range rawjson.Members(object) {
+		if key = strings.ToLower(key); seen[key] {
+			return true
+		}
+		seen[key] = true
+	}
+	return false
+}
+
+// commandLines reads a command: a text, or a list of words such as ["bash",
+// "-lc", "ls"], which is one line that means them and nothing else.
+func commandLines(v json.RawMessage) []string {
+	if line := TextOf(v); line != "" {
+		return []string{line}
+	}
+	var words []string
+	if v == nil || json.Unmarshal(v, &words) != nil || len(words) == 0 {
+		return nil
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return []string{strings.Join(quoted, " ")}
+}

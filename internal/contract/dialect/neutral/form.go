@@ -1,0 +1,197 @@
+package neutral
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// AnswerForm is the part of Claude Code's answers that an agent reads: several agents took
+// over that form, each of them another part of it. Most fields name events, separated
+// by blanks; "" = none.
+type AnswerForm struct {
+	Empty    string // what is printed for no opinion
+	Decides  string // take permissionDecision deny, and ask where the agent's Asks says so
+	Approves string // take permissionDecision allow
+	Rewrites string // take updatedInput
+	// Vouched: an updatedInput counts with permissionDecision allow alone, so without an
+	// approval the call has the input that it had.
+	Vouched bool
+	Permits string // take decision.behavior: requests for permission
+	Blocks  string // take decision block
+	Inside  string // take decision block within hookSpecificOutput, not beside it
+	Exits   string // take exit code 2 and stderr, and nothing else
+	Text    string // take additionalContext
+	Plain   string // take plain text as context, and no object
+	Results string // take updatedToolOutput
+	Stops   string // take continue false
+	Says    bool   // systemMessage is shown
+	Elicits string // take action and content: questions of MCP servers
+	// Takes returns what few agents read as the answer to an event. Nil = nothing.
+	Takes func(event string) []events.Field
+}
+
+// Answer writes what an agent of that form reads.
+func (f *AnswerForm) Answer(a Asked) Reply {
+	if a.Is(f.Exits) && a.Denies() {
+		return Reply{Stderr: a.Reason(), Exit: 2}
+	}
+	if a.Is(f.Plain) {
+		return Reply{Stdout: cmp.Or(a.Verdict.AdditionalContext, f.Empty)}
+	}
+	var top []rawjson.Member
+	if a.Is(f.Stops) && (!a.Verdict.Continue || a.Denies() && !f.denies(a) && !a.Is(f.Text)) {
+		top = append(top, Bool("continue", false), Str("stopReason", cmp.Or(a.Verdict.StopReason, a.Reason())))
+	}
+	if a.Is(f.Blocks) && f.blocks(a) {
+		top = append(top, Str("decision", "block"), Str("reason", a.Reason()))
+	}
+	if a.Verdict.SystemMessage != "" && f.Says {
+		top = append(top, Str("systemMessage", a.Verdict.SystemMessage))
+	}
+	if inner := f.inside(a); len(inner) > 0 {
+		top = append(top, Member("hookSpecificOutput", append([]rawjson.Member{Str("hookEventName", a.Event)},
+			inner...)...))
+	}
+	return Say(f.Empty, top...)
+}
+
+// inside is what hookSpecificOutput holds beside the event's name.
+func (f *AnswerForm) inside(a Asked) (inner []rawjson.Member) {
+	switch {
+	case a.Is(f.Decides):
+		inner = f.decision(a)
+	case a.Is(f.Permits):
+		inner = f.permission(a)
+	case a.Is(f.Inside) && f.blocks(a):
+		inner = append(inner, Str("decision", "block"), Str("reason", a.Reason()))
+	case a.Is(f.Results) && a.Verdict.UpdatedToolResponse != nil:
+		inner = append(inner, Raw("updatedToolOutput", a.Verdict.UpdatedToolResponse))
+	case a.Is(f.Elicits):
+		inner = a.Elicited()
+	}
+	inner = append(inner, a.Taken()...)
+	if text := f.context(a); text != "" {
+		inner = append(inner, Str("additionalContext", text))
+	}
+	return inner
+}
+
+// blocks reports whether a block is to be said. At a stop it keeps the agent working,
+// which is not what a hook wants that stops it.
+func (f *AnswerForm) blocks(a Asked) bool {
+	return a.Denies() && (a.Verdict.Continue || !a.Is("Stop SubagentStop"))
+}
+
+// denies reports whether the agent has a word for a denial of that event.
+func (f *AnswerForm) denies(a Asked) bool {
+	return a.Is(f.Decides) || a.Is(f.Permits) || a.Is(f.Blocks) || a.Is(f.Inside) || a.Is(f.Exits) || a.Is(f.Elicits)
+}
+
+// context is what the model is told: also why an event was denied that can stop the
+// agent and has no milder word for it.
+func (f *AnswerForm) context(a Asked) string {
+	if !a.Is(f.Text) {
+		return ""
+	}
+	text := a.Verdict.AdditionalContext
+	if a.Denies() && !f.denies(a) {
+		text = strings.Trim(a.Reason()+"\n\n"+text, "\n")
+	}
+	return text
+}
+
+func (f *AnswerForm) decision(a Asked) (inner []rawjson.Member) {
+	word := ""
+	switch {
+	case a.Denies():
+		word = "deny"
+	case a.Asks():
+		word = "ask"
+	case a.Allows() && a.Is(f.Approves):
+		word = "allow"
+	}
+	if word != "" {
+		inner = append(inner, Str("permissionDecision", word))
+	}
+	if word == "deny" || word == "ask" || word == "allow" && a.Verdict.DecisionReason != "" {
+		inner = append(inner, Str("permissionDecisionReason", a.Reason()))
+	}
+	if a.Rewrites() && a.Is(f.Rewrites) && (!f.Vouched || word == "allow") {
+		inner = append(inner, Raw("updatedInput", a.Verdict.UpdatedInput))
+	}
+	return inner
+}
+
+// permission answers a request for permission: a rewrite counts with an allow only.
+func (f *AnswerForm) permission(a Asked) []rawjson.Member {
+	switch {
+	case a.Denies():
+		decision := []rawjson.Member{Str("behavior", "deny"), Str("message", a.Reason())}
+		if !a.Verdict.Continue {
+			decision = append(decision, Bool("interrupt", true))
+		}
+		return []rawjson.Member{Member("decision", decision...)}
+	case a.Allows():
+		decision := []rawjson.Member{Str("behavior", "allow")}
+		if a.Rewrites() && a.Is(f.Rewrites) {
+			decision = append(decision, Raw("updatedInput", a.Verdict.UpdatedInput))
+		}
+		return []rawjson.Member{Member("decision", decision...)}
+	}
+	return nil
+}
+
+// SharedTable is the table of an agent that took over Claude Code's payloads. failures
+// are those of its events that are about a failure, separated by blanks: of
+// PostToolUseFailure and StopFailure; "" = it has neither.
+func SharedTable(tools []ToolName, failures string) Table {
+	rows := slices.DeleteFunc(sharedFields(), func(r Row) bool { return r.Events != "" && !holds(failures, r.Events) })
+	t := Table{Rows: rows, Tools: tools}
+	if failures != "" {
+		t.Fixed = []Fixed{{Events: failures, Fact: Failed, Value: "true"}}
+	} else {
+		t.Rows = slices.DeleteFunc(t.Rows, func(r Row) bool { return r.Events != "" })
+	}
+	return t
+}
+
+func sharedFields() []Row {
+	return []Row{
+		{Field: "session_id", Fact: Session},
+		{Field: "prompt_id", Fact: Turn},
+		{Field: "transcript_path", Fact: Transcript},
+		{Field: "cwd", Fact: Cwd},
+		{Field: "permission_mode", Fact: Mode},
+		{Field: "hook_event_name", Fact: Event},
+		{Field: "agent_id", Fact: AgentID},
+		{Field: "agent_type", Fact: AgentType},
+		{Field: "agent_transcript_path", Fact: AgentTranscript},
+		{Field: "model", Fact: Model},
+		{Field: "tool_name", Fact: Tool},
+		{Field: "tool_input", Fact: Input},
+		{Field: "tool_use_id", Fact: Call},
+		{Field: "tool_response", Fact: Result},
+		{Field: "duration_ms", Fact: Took},
+		{Field: "permission_suggestions", Fact: Suggestions},
+		{Field: "error", Fact: ErrorText, Events: "PostToolUseFailure"},
+		{Field: "is_interrupt", Fact: Interrupted},
+		{Field: "error", Fact: ErrorType, Events: "StopFailure"},
+		{Field: "error_details", Fact: ErrorText, Events: "StopFailure"},
+		{Field: "prompt", Fact: Prompt},
+		{Field: "stop_hook_active", Fact: Looped},
+		{Field: "last_assistant_message", Fact: Answer},
+		{Field: "source", Fact: Source},
+		{Field: "reason", Fact: Reason},
+		{Field: "trigger", Fact: Trigger},
+		{Field: "custom_instructions", Fact: Instructions},
+		{Field: "compact_summary", Fact: Summary},
+		{Field: "message", Fact: Text},
+		{Field: "title", Fact: Title},
+		{Field: "notification_type", Fact: NoticeType},
+		{Field: "file_path", Fact: File},
+	}
+}

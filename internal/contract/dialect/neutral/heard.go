@@ -1,0 +1,71 @@
+package neutral
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Words that agents read a decision in, and the members that have it, its reason and another input.
+var (
+	heardWords = map[string]events.Outcome{
+		"deny": events.OutcomeDeny, "block": events.OutcomeDeny,
+		"decline": events.OutcomeDeny, "cancel": events.OutcomeDeny,
+		"ask": events.OutcomeAsk, "force_ask": events.OutcomeAsk,
+		"approve": events.OutcomeAsk, "defer": events.OutcomeAsk,
+		"allow": events.OutcomeAllow,
+	}
+	heardDecision = []string{"permissionDecision", "permission_decision", "permission", "behavior", "decision", "action"}
+	heardReason   = []string{
+		"permissionDecisionReason", "permission_decision_reason", "reason", "errorMessage", "message", "user_message", "followup_message", "stopReason",
+		"stop_reason",
+	}
+	heardInput = []string{"updatedInput", "updated_input", "modifiedArgs", "overrideInput", "tool_input", "args"}
+)
+
+// Heard reads from the bytes of a reply what they tell the agent of a verdict.
+func Heard(a Asked, r Reply) (t events.Told) {
+	t.Decision = events.OutcomeNone
+	if r.Exit == 2 || r.Exit != 0 && a.Denies() {
+		return events.Told{Decision: events.OutcomeDeny, Reason: r.Stderr}
+	}
+	top := json.RawMessage(r.Stdout)
+	inner := rawjson.Get(top, "hookSpecificOutput")
+	if inner == nil {
+		inner = rawjson.Get(top, "hook_specific_output")
+	}
+	parts := []json.RawMessage{rawjson.Get(inner, "decision"), inner, rawjson.Get(top, "decision"), top}
+	stops := string(rawjson.Get(top, "continue")) == "false" || string(rawjson.Get(top, "cancel")) == "true" ||
+		rawjson.Get(top, "followup_message") != nil || string(rawjson.Get(top, "halt")) == "true"
+	for _, part := range parts {
+		if len(part) == 0 || part[0] != '{' {
+			continue
+		}
+		for _, key := range heardDecision {
+			word, _ := rawjson.GetString(part, key)
+			if o := heardWords[word]; o != "" && t.Decision == events.OutcomeNone {
+				t.Decision = o
+			}
+			stops = stops || key == "decision" && word == "continue" // at its stop: go on with the work
+		}
+		for _, key := range heardReason {
+			text, _ := rawjson.GetString(part, key)
+			t.Reason = cmp.Or(t.Reason, text)
+		}
+		for _, key := range heardInput {
+			t.Rewrote = t.Rewrote || rawjson.Get(part, key) != nil
+		}
+	}
+	if stops {
+		t.Decision = events.OutcomeDeny
+	}
+	if t.Decision == events.OutcomeDeny && !a.Denies() && a.Verdict.UpdatedToolResponse != nil {
+		t.Decision = events.OutcomeNone // in the words of a denial it gets another result
+	}
+	if t.Decision == events.OutcomeNone {
+		t.Reason = ""
+	}
+	return t
+}

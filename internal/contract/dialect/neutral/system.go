@@ -1,0 +1,46 @@
+package neutral
+
+import (
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is one system whose events hookd knows: all that package dialect needs
+// of its folder. Functions build what they return, so that a program which asks
+// for one system does not pay for the others.
+type System struct {
+	Name   events.Dialect
+	Events func() []events.Contract // its rows of the contract table
+	// Captured: see events.Column.
+	Captured bool
+	// Agent is its side of the bridge. Nil = no agent sends these events.
+	Agent func() Agent
+	// Words are those in which its own hooks answer, beside the common ones.
+	// Nil = it has none.
+	Words func() []verdict.Word
+	// Settings is where it keeps hooks. Nil = hookd cannot be connected to it.
+	Settings func() Settings
+	// Guest is how its agent runs the hooks of another one's settings. Nil = it does not.
+	Guest *Guest
+	// Probe is sent by `hookd doctor`: a command that does nothing. A system without
+	// Settings needs none.
+	Probe Probe
+	// Probes are those of other kinds of call that cannot be made of Probe by the names
+	// of the tools alone.
+	Probes []Probe
+	// MCPTool is what it calls the tool probe of the MCP server hookd. "" = not known, or
+	// Probes has such a call.
+	MCPTool string
+	// Canonical: its names of tools are the canonical ones, except those in its table.
+	Canonical bool
+	// Unreported has the kinds of call of which its agent sends no event, and why.
+	Unreported map[CallKind]string
+	// Inside says whether its subagents' calls are reported.
+	Inside Inside
+	// Rules are those of the hooks that its own files define. Nil = they have
+	// those of hook folders.
+	Rules *Rules
+	// Observes: a hook is given its names where no other fits, and its answer is
+	// read by their rows, most of which have none.
+	Observes bool
+}

@@ -1,0 +1,25 @@
+// Package opencode reads the dialect of OpenCode's plugins, as hookd's own
+// plugin sends it. It is pure. There is no answer to
+// write: the plugin takes the verdict as it is (internal/agents/bridge/shims).
+package opencode
+
+import (
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// System is what the index of package dialect lists.
+func System() neutral.System {
+	return neutral.System{
+		Name: events.OpenCode, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
+		Probe: probe, Inside: neutral.InsideTold,
+	}
+}
+
+// Agent is OpenCode, which the bridge cannot stand for.
+func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can} }
+
+// can are the abilities of hookd's plugin, as the tests of internal/agents/bridge/shims
+// show them.
+const can = "deny a tool call, rewrite it, rewrite it and approve it, replace a tool's result, " +
+	"add context to a result, block a prompt, add context to a prompt, add context at the start"

@@ -1,0 +1,30 @@
+package opencode
+
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
+
+// Ships is where OpenCode's program calls the hooks of plugins. What comes over its bus of events has
+// no such place.
+var Ships = neutral.Shipped{
+	Files:   []string{".", "../opencode-*/bin/opencode", "bin/opencode.exe"},
+	Passage: `\.trigger\("(?:chat|tool|command|experimental|permission|shell)\.[a-z.]+"`,
+	Left: []neutral.LeftOut{
+		{
+			Names: "chat.params chat.headers tool.definition shell.env",
+			Why:   "they are settings of a call of the model or of a tool, for which hooks have no word",
+		},
+		{
+			Names: "experimental.chat.messages.transform experimental.chat.system.transform experimental.text.complete",
+			Why:   "they hold the whole conversation for each call of the model, and are experimental",
+		},
+		{
+			Names: "experimental.compaction.autocontinue",
+			Why:   "it says whether work goes on after a compaction; session.compacted tells of it",
+		},
+		{
+			Names: "command.execute.before",
+			Why:   "it only adds parts to the prompt of a command, of which chat.message and command.executed tell",
+		},
+	},
+	Elsewhere: "session.created session.deleted session.idle session.error session.compacted permission.asked " +
+		"permission.replied file.edited command.executed subagent.created subagent.idle",
+}

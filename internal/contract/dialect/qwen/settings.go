@@ -1,0 +1,22 @@
+package qwen
+
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+)
+
+// Settings says where Qwen Code keeps its hooks, and how one is written there.
+func Settings() neutral.Settings {
+	return neutral.Settings{
+		Programs: "qwen",
+		Ships:    &ships,
+		DirEnv:   "QWEN_HOME", Dir: ".qwen", File: "settings.json", Project: ".qwen/settings.json",
+		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
+		Unit: time.Second,
+		Switches: []neutral.Toggle{{
+			Path: []string{"disableAllHooks"}, Off: true,
+			Say: "`disableAllHooks` is true there: Qwen Code runs no hooks until it is removed",
+		}},
+	}
+}

@@ -1,0 +1,88 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// SubjectBytes is how long a subject is at most.
+const SubjectBytes = 256
+
+// subjectPart is how much of a text is looked at for a subject: the longest
+// secret, and more than the subject before it.
+const subjectPart = 8 << 10
+
+// Subject returns what a person wants to know of e at a glance: the tool, by its
+// canonical name, and in one harmless line what it was about: the command, the
+// path, the URL, the first line of a prompt. Both are "" where e is about nothing
+// of that kind. redact takes the secrets out of a JSON object; nil = they stay.
+func Subject(e *events.Event, redact func([]byte) []byte) (tool, subject string) {
+	name, text := "", ""
+	switch e.Contract.Kind {
+	case events.KindToolBefore, events.KindToolAfter, events.KindToolTransform, events.KindPermissionRequest:
+		call := Call(e)
+		tool = escape.Line(call.Tool, SubjectBytes)
+		name, text = call.Subject()
+	case events.KindPromptSubmit:
+		name, text = "prompt", firstLine(Facts(e).String(neutral.Prompt))
+	case events.KindFileChanged:
+		name, text = "file_path", Facts(e).String(neutral.File)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return tool, ""
+	}
+	return tool, escape.Line(beginning(name, text, redact), SubjectBytes)
+}
+
+// callBytes is how long the id of a call is at most.
+const callBytes = 128
+
+// CallID returns the id that an agent gives to a tool call, on one harmless line; "" where e is
+// about no call, or tells no id.
+func CallID(e *events.Event) string {
+	switch e.Contract.Kind {
+	case events.KindToolBefore, events.KindToolAfter, events.KindToolTransform, events.KindPermissionRequest:
+		return escape.Line(Facts(e).String(neutral.Call), callBytes)
+	}
+	return ""
+}
+
+// beginning is the start of a text without its secrets. What names the text may be
+// what gives it away. A secret that is cut off may not be known as one: what does
+// not depend on where the text is cut has none.
+func beginning(name, text string, redact func([]byte) []byte) string {
+	if len(text) <= subjectPart {
+		return redacted(name, text, redact)
+	}
+	if redact == nil {
+		return text[:subjectPart]
+	}
+	more, less := redacted(name, text[:subjectPart], redact), redacted(name, text[:subjectPart/2], redact)
+	n := 0
+	for n < min(len(more), len(less)) && more[n] == less[n] {
+		n++
+	}
+	return more[:n]
+}
+
+func redacted(name, text string, redact func([]byte) []byte) string {
+	if redact == nil {
+		return text
+	}
+	object := rawjson.With(nil, rawjson.StringMember(name, text))
+	now := redact(object)
+	if clean, ok := rawjson.GetString(now, name); ok {
+		return clean
+	}
+	return "[redacted]" // the name itself was taken for a secret
+}
+
+// firstLine is the first line of text that is not blank.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

@@ -1,0 +1,13 @@
+package vscode
+
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
+
+// Table says where its payloads hold what. Documents and versions differ in the names of the
+// session and the event.
+func Table() neutral.Table {
+	table := neutral.SharedTable(tools, "")
+	table.Rows = append(table.Rows,
+		neutral.Row{Field: "sessionId", Fact: neutral.Session},
+		neutral.Row{Field: "hookEventName", Fact: neutral.Event})
+	return table
+}

@@ -1,9 +1,0 @@
-package claudecode
-
-import "github.com/hookd/hookd/internal/dialect/neutral"
-
-// ships: the program has its script in it, with a list of all events.
-var ships = neutral.Shipped{
-	Files:   []string{".", "cli.js"},
-	Passage: `\["PreToolUse","PostToolUse"(?:,"[A-Za-z]+"){8,}\]`,
-}

@@ -1,3 +1,0 @@
-package dockeragent_test
-
-import _ "github.com/hookd/hookd/internal/dialect" // the contract table: the tests of package dockeragent cannot import it

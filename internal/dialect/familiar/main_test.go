@@ -1,3 +1,0 @@
-package familiar_test
-
-import _ "github.com/hookd/hookd/internal/dialect" // the contract table: the tests of package familiar cannot import it

@@ -1,8 +1,0 @@
-package qoder
-
-import "github.com/hookd/hookd/internal/dialect/neutral"
-
-// Table says where its payloads hold what.
-func Table() neutral.Table {
-	return neutral.SharedTable(tools, "PostToolUseFailure StopFailure")
-}

@@ -1,0 +1,90 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// encode writes v as one line of JSON that a person can read: `<` stays `<`.
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return buf.Bytes(), err
+}
+
+func appendRefusal(dst []byte, e *events.Error) []byte {
+	no := false
+	line, err := encode(api.Refusal{OK: &no, Error: e})
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return append(dst, line...)
+}
+
+// appendAnswer appends a line answer. The common one, of an event that no sender
+// waits for, is written by hand: it is the cost of a line.
+func appendAnswer(dst []byte, a *api.Answer) []byte {
+	if a.Verdict != nil || a.Runs != nil || a.Duplicate || len(a.Warnings) > 0 {
+		return appendWhole(dst, *a)
+	}
+	dst = append(dst, `{"ok":true,"event_id":`...)
+	dst = rawjson.AppendString(dst, a.EventID)
+	dst = append(dst, `,"seq":`...)
+	dst = strconv.AppendUint(dst, a.Seq, 10)
+	dst = append(dst, `,"matched":[`...)
+	for i, name := range a.Matched {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rawjson.AppendString(dst, name)
+	}
+	return append(dst, "],\"warnings\":[]}\n"...)
+}
+
+func appendWhole(dst []byte, a api.Answer) []byte {
+	yes := true
+	a.OK = &yes
+	line, err := encode(tidy(a))
+	if err != nil { // a verdict with broken raw JSON
+		return appendRefusal(dst, errInternal())
+	}
+	if len(dst) == 0 {
+		return line // which may be large
+	}
+	return append(dst, line...)
+}
+
+// tidy makes absent lists empty ones, as the protocol shows them.
+func tidy(a api.Answer) api.Answer {
+	if a.Matched == nil {
+		a.Matched = []string{}
+	}
+	if a.Warnings == nil {
+		a.Warnings = []string{}
+	}
+	return a
+}
+
+func errInternal() *events.Error {
+	return &events.Error{
+		Code:    events.CodeInternal,
+		Message: "hookd has a fault and could not answer",
+		Hint:    "the daemon's log says where",
+	}
+}
+
+func tooLarge(max int) *events.Error {
+	return &events.Error{
+		Code:    events.CodeTooLarge,
+		Message: fmt.Sprintf("the event is larger than %d bytes", max),
+		Hint:    "send a reference to the data, or raise max_event_bytes in hookd.yaml",
+	}
+}

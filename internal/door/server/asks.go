@@ -1,0 +1,83 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// getAsks lists what waits for an answer, or follows it.
+func (s *Server) getAsks(w http.ResponseWriter, r *http.Request) {
+	follow, bad := boolParam(r.URL.Query(), "follow")
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	answers, bad := boolParam(r.URL.Query(), "answers")
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	stream := accepts(r, api.EventStream)
+	if follow != nil {
+		stream = *follow
+	}
+	if !stream || r.Method == http.MethodHead {
+		respond(w, http.StatusOK, s.opt.Asks.Asks(r.Context()))
+		return
+	}
+	s.streamHTTP(w, r, s.opt.Asks.FollowAsks(api.FollowAsks{Answers: answers != nil && *answers}))
+}
+
+func (s *Server) getAsk(w http.ResponseWriter, r *http.Request) {
+	ask, bad := s.opt.Asks.Ask(r.Context(), r.PathValue("id"))
+	answer(w, ask, bad)
+}
+
+func (s *Server) postAsk(w http.ResponseWriter, r *http.Request) {
+	body, room, bad := s.readBody(w, r)
+	defer room.release()
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	reply, bad := parseAnswer(body)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	replied, bad := s.opt.Asks.AnswerAsk(r.Context(), peerOf(r), r.PathValue("id"), reply)
+	answer(w, replied, bad)
+}
+
+// parseAnswer reads an answer. A member that it does not know may be a misspelled one:
+// an answer that was to count once must not count always.
+func parseAnswer(body []byte) (reply api.Reply, bad *events.Error) {
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.DisallowUnknownFields()
+	err := in.Decode(&reply)
+	if err == nil && in.More() {
+		err = errors.New("there is more after the object")
+	}
+	if err != nil {
+		return reply, &events.Error{
+			Code:    events.CodeBadJSON,
+			Message: "the answer cannot be read: " + err.Error(),
+			Hint:    `send {"answer":"allow"}, with for, like, message and door as you need them`,
+		}
+	}
+	return reply, nil
+}
+
+func (s *Server) getGrants(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, s.opt.Asks.Grants(r.Context()))
+}
+
+func (s *Server) deleteGrant(w http.ResponseWriter, r *http.Request) {
+	grant, bad := s.opt.Asks.RevokeGrant(r.Context(), r.PathValue("id"))
+	answer(w, grant, bad)
+}

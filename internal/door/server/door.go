@@ -1,0 +1,347 @@
+package server
+
+import (
+	"bufio"
+	"container/list"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/base/nowait"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// tooManySilent connections have sent nothing yet: the oldest of them goes when
+// one more comes.
+const tooManySilent = 512
+
+// conn is one connection, whichever door it takes. The raw connection is a
+// plain field: embedded, its other methods would pass by the peeked bytes.
+type conn struct {
+	raw  net.Conn
+	wire wire          // reads and writes
+	in   *bufio.Reader // small: only what was peeked passes through it
+	peer Peer
+	stop func() // how to bring it to its end, nil = nothing to do; guarded by Server.mu
+
+	counted bool // in Server.strangers; guarded by Server.mu
+
+	silent *list.Element // in Server.silent; nil = it has sent something; guarded by Server.mu
+	idle   atomic.Int64  // since when it has been waited for, nanoseconds since 1970; 0 = it is not
+}
+
+// waits notes that nothing is done for the connection until it sends something.
+func (c *conn) waits(yes bool) {
+	var since int64
+	if yes {
+		since = time.Now().UnixNano()
+	}
+	c.idle.Store(since)
+}
+
+func (c *conn) Read(p []byte) (int, error)         { return c.in.Read(p) }
+func (c *conn) Write(p []byte) (int, error)        { return nowait.Write(c.wire.socket, p) }
+func (c *conn) Close() error                       { return c.raw.Close() }
+func (c *conn) LocalAddr() net.Addr                { return c.raw.LocalAddr() }
+func (c *conn) RemoteAddr() net.Addr               { return c.raw.RemoteAddr() }
+func (c *conn) SetDeadline(t time.Time) error      { return c.raw.SetDeadline(t) }
+func (c *conn) SetReadDeadline(t time.Time) error  { return c.raw.SetReadDeadline(t) }
+func (c *conn) SetWriteDeadline(t time.Time) error { return c.raw.SetWriteDeadline(t) }
+
+// wire is what comes on a socket.
+type wire struct{ socket syscall.RawConn }
+
+func (w wire) Read(p []byte) (int, error) { return nowait.Read(w.socket, p) }
+
+// CloseWrite ends what the client reads and keeps what it sends: net/http and
+// linger let it read the reason before it is closed.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.raw.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+func (c *conn) interrupt() {
+	if c.stop != nil {
+		c.stop()
+	}
+}
+
+// linger closes the connection in a way that lets the client read what was
+// written last: closing with unread input could cost it that.
+func (c *conn) linger(d time.Duration) {
+	c.CloseWrite()
+	c.raw.SetReadDeadline(time.Now().Add(d))
+	var sink [4 << 10]byte
+	for {
+		if _, err := c.raw.Read(sink[:]); err != nil {
+			return
+		}
+	}
+}
+
+// outlast is linger for a client that may still be sending a large event: it
+// ends when nothing comes for a moment.
+func (s *Server) outlast(c *conn) {
+	c.CloseWrite()
+	discard(c.raw, c.raw.SetReadDeadline, s.isDraining)
+}
+
+// pause is how long a client may send nothing and still has more to send: one that
+// waits looks for a while whether hookd is alive.
+const pause = 5 * time.Second
+
+// discard reads what comes until nothing does for a pause, for bodyTimeout at most,
+// or until stop.
+func discard(in io.Reader, deadline func(time.Time) error, stop func() bool) {
+	var sink [32 << 10]byte
+	end := time.Now().Add(bodyTimeout)
+	for now := time.Now(); now.Before(end) && !stop(); now = time.Now() {
+		deadline(now.Add(pause))
+		if _, err := in.Read(sink[:]); err != nil {
+			return
+		}
+	}
+}
+
+// accept takes connections until the listener is closed.
+func (s *Server) accept(ctx context.Context, listener net.Listener) {
+	for wait := time.Duration(0); ; {
+		nc, err := listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors, most likely: it passes
+			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
+			s.log.Warn("accept failed", zap.Error(err), zap.Duration("retry", wait))
+			s.makeRoom(0)
+			select {
+			case <-time.After(wait):
+			case <-s.quit:
+			}
+			continue
+		}
+		wait = 0
+		s.handlers.Add(1)
+		go s.open(ctx, &conn{raw: nc})
+	}
+}
+
+// open looks which process connects and which door it wants. It owns the connection
+// until it hands it to net/http.
+func (s *Server) open(ctx context.Context, c *conn) {
+	room := s.track(c)
+	handed := false
+	defer func() {
+		if v := recover(); v != nil {
+			s.logPanic(v)
+		}
+		if !handed {
+			s.forget(c)
+		}
+	}()
+	peer, err := s.identify(c)
+	if err != nil || !s.welcome(peer) {
+		s.log.Warn("connection refused", zap.Int("uid", peer.UID), zap.Int("pid", peer.PID), zap.Error(err))
+		return
+	}
+	c.peer, c.in = peer, bufio.NewReaderSize(c.wire, 512)
+	if !s.countStranger(c) || !room {
+		s.log.Warn(
+			"connection refused: too many are busy",
+			zap.Int("uid", peer.UID),
+			zap.Int("pid", peer.PID),
+			zap.Int("connections", s.opt.MaxConns),
+		)
+		c.SetWriteDeadline(time.Now().Add(lingerTimeout))
+		c.Write(
+			appendRefusal(
+				nil,
+				&events.Error{
+					Code:       events.CodeQueueFull,
+					Message:    "hookd has too many connections",
+					Hint:       "send it again, and close connections that are not needed",
+					RetryAfter: 1,
+				},
+			),
+		)
+		c.linger(lingerTimeout)
+		return
+	}
+	first, err := s.peek(c)
+	switch {
+	case err != nil:
+	case first == '{':
+		s.serveLines(ctx, c)
+	case 'A' <= first && first <= 'Z', 'a' <= first && first <= 'z':
+		handed = s.web.give(c)
+	default:
+		c.SetWriteDeadline(time.Now().Add(answerTimeout))
+		c.Write(appendRefusal(nil, &events.Error{
+			Code:    events.CodeBadRequest,
+			Message: "a connection begins with { (plain lines) or with an HTTP method, not with a blank or a byte order mark",
+			Hint:    `send {"event":"agent:end","data":{}} and a newline`,
+		}))
+		c.linger(lingerTimeout)
+	}
+}
+
+// peek waits for the first byte, in the connection's own goroutine.
+func (s *Server) peek(c *conn) (byte, error) {
+	s.beginPeek(c)
+	c.SetReadDeadline(time.Now().Add(s.opt.Silence))
+	s.enter(c, func() { c.SetReadDeadline(time.Now()) })
+	b, err := c.in.Peek(1)
+	s.endPeek(c)
+	if err != nil {
+		return 0, err
+	}
+	s.enter(c, nil)
+	c.SetReadDeadline(time.Time{})
+	return b[0], nil
+}
+
+// beginPeek counts c among the silent ones. Where they are too many the oldest
+// one is closed: an honest client sends at once.
+func (s *Server) beginPeek(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.silent = s.silent.PushBack(c)
+	if s.silent.Len() > tooManySilent {
+		s.closeSilent()
+	}
+}
+
+// closeSilent closes the connection that has been silent for longest; false
+// when there is none. The caller holds mu.
+func (s *Server) closeSilent() bool {
+	oldest := s.silent.Front()
+	if oldest == nil {
+		return false
+	}
+	c := s.silent.Remove(oldest).(*conn)
+	c.silent = nil
+	c.raw.Close()
+	s.log.Warn("connection closed: too many have sent nothing", zap.Int("pid", c.peer.PID))
+	return true
+}
+
+func (s *Server) endPeek(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.silent != nil {
+		s.silent.Remove(c.silent)
+		c.silent = nil
+	}
+}
+
+// track counts c in. It reports false when there are as many connections as may
+// be, and something is done for each of them.
+func (s *Server) track(c *conn) (room bool) {
+	room = s.makeRoom(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns[c] = struct{}{}
+	return room
+}
+
+// makeRoom closes a connection when there is no room for so many more, or for
+// none at all with more 0: one that has sent nothing, else the one that has been
+// waited for longest.
+func (s *Server) makeRoom(more int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if more > 0 && len(s.conns)+more <= s.opt.MaxConns || s.closeSilent() {
+		return true
+	}
+	var oldest *conn
+	for c := range s.conns {
+		if since := c.idle.Load(); since > 0 && (oldest == nil || since < oldest.idle.Load()) {
+			oldest = c
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	oldest.idle.Store(0)
+	oldest.raw.Close()
+	s.log.Warn("connection closed: there are too many, and this one sends nothing", zap.Int("pid", oldest.peer.PID))
+	return true
+}
+
+// enter says how to bring c to its end from now on. During a shutdown that is
+// done at once.
+func (s *Server) enter(c *conn, stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.stop = stop
+	if s.draining {
+		c.interrupt()
+	}
+}
+
+func (s *Server) isDraining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining
+}
+
+// forget closes c. Each accepted connection comes here once.
+func (s *Server) forget(c *conn) {
+	c.raw.Close()
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.uncountStranger(c)
+	s.mu.Unlock()
+	s.handlers.Done()
+}
+
+// handoff is the listener from which net/http takes connections that have
+// chosen its door.
+type handoff struct {
+	addr   net.Addr
+	conns  chan *conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newHandoff(addr net.Addr) *handoff {
+	return &handoff{addr: addr, conns: make(chan *conn), closed: make(chan struct{})}
+}
+
+// give reports whether net/http took c.
+func (h *handoff) give(c *conn) bool {
+	select {
+	case h.conns <- c:
+		return true
+	case <-h.closed:
+		return false
+	}
+}
+
+// Accept implements net.Listener.
+func (h *handoff) Accept() (net.Conn, error) {
+	select {
+	case c := <-h.conns:
+		return c, nil
+	case <-h.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (h *handoff) Close() error {
+	h.once.Do(func() { close(h.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (h *handoff) Addr() net.Addr { return h.addr }

@@ -1,0 +1,427 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/events"
+)
+
+func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
+	wait, bad := boolParam(r.URL.Query(), "wait")
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == api.NDJSON {
+		s.postLines(w, r, wait)
+		return
+	}
+	body, room, bad := s.readBody(w, r)
+	defer room.release()
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	parser := events.Parser{Pause: s.verdicts.giveWay}
+	env, bad := parser.Parse(body)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	env.Owned = room != nil && filled(body)
+	if wait != nil {
+		env.Wait = *wait
+	}
+	env.Traceparent, env.Tracestate = r.Header.Get("traceparent"), r.Header.Get("tracestate")
+	status := acceptedStatus(env.Wait)
+	answer, bad := s.emit(r.Context(), connOf(r).peer, env, room)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	respond(w, status, tidy(connOf(r).peer.visible(answer)))
+}
+
+// seatWait is how long a large event waits until others are decided.
+const seatWait = 5 * time.Second
+
+// emit hands an event to the Emitter. While it waits for the runs of a large
+// one, the room that it had is another's, and env is empty.
+func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room *share) (api.Answer, *events.Error) {
+	if !env.Wait {
+		return s.opt.Emitter.Emit(ctx, from, env)
+	}
+	if room == nil {
+		s.verdicts.enter()
+		defer s.verdicts.leave()
+		return s.opt.Emitter.Emit(ctx, from, env)
+	}
+	size, decided := int64(len(env.Data)), events.For(env.Dialect, env.Event).Decidable
+	answer, rest, bad := s.opt.Emitter.Begin(from, env)
+	*env = events.Envelope{}
+	var seat *share
+	if rest != nil && decided {
+		soon, cancel := context.WithTimeout(ctx, seatWait)
+		seat, _ = s.awaited.take(soon, size, nil) // without one, dispatch says what happens to it
+		cancel()
+	}
+	room.release()
+	if bad != nil || rest == nil {
+		return answer, bad
+	}
+	type result struct {
+		answer api.Answer
+		bad    *events.Error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer seat.release()
+		defer func() {
+			if v := recover(); v != nil {
+				s.logPanic(v)
+				done <- result{bad: errInternal()}
+			}
+		}()
+		answer, bad := rest()
+		done <- result{answer, bad}
+	}()
+	select {
+	case r := <-done:
+		return r.answer, r.bad
+	case <-ctx.Done():
+		return api.Answer{}, &events.Error{
+			Code:    events.CodeInternal,
+			Message: "the sender no longer waits for the answer",
+		}
+	}
+}
+
+func acceptedStatus(wait bool) int {
+	if wait {
+		return http.StatusOK
+	}
+	return http.StatusAccepted
+}
+
+// postLines answers each line of the body as the line door does, while the
+// body is still being sent.
+func (s *Server) postLines(w http.ResponseWriter, r *http.Request, wait *bool) {
+	c, rc := connOf(r), http.NewResponseController(w)
+	rc.EnableFullDuplex() // HTTP/1 always has it
+	w.Header().Set("Content-Type", api.NDJSON)
+	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+		w.WriteHeader(http.StatusContinue) // net/http sends none once the answer has begun
+	}
+	w.WriteHeader(acceptedStatus(wait != nil && *wait))
+	l := s.newLines(c.peer, r.Body, func() { c.SetReadDeadline(time.Now()) }, func(p []byte) error {
+		rc.SetWriteDeadline(time.Now().Add(answerTimeout))
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+		return rc.Flush()
+	})
+	l.wait, l.post = wait, true
+	s.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
+	l.run(r.Context())
+	s.enter(c, nil)
+}
+
+func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) {
+	q, bad := subscribeQuery(r)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	sub, bad := s.opt.Streamer.Subscribe(q)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	s.streamHTTP(w, r, sub)
+}
+
+// subscribeQuery reads match (repeatable), since, epoch and follow. Without
+// follow=1 the answer ends at the newest record; for a browser's EventSource,
+// whose Accept says that it follows, the other way round.
+func subscribeQuery(r *http.Request) (q api.Subscribe, bad *events.Error) {
+	values := r.URL.Query()
+	q.Globs, q.Epoch = values["match"], values.Get("epoch")
+	if q.Follow, bad = boolParam(values, "follow"); bad != nil {
+		return q, bad
+	}
+	if q.Follow == nil {
+		follow := accepts(r, api.EventStream)
+		q.Follow = &follow
+	}
+	starts, bad := boolParam(values, "starts")
+	if bad != nil {
+		return q, bad
+	}
+	q.Starts = starts != nil && *starts
+	if r.Method == http.MethodHead {
+		q.Follow = new(bool) // it would never end
+	}
+	since := values.Get("since")
+	if since == "" {
+		since = r.Header.Get("Last-Event-ID")
+	}
+	if since == "" {
+		return q, nil
+	}
+	seq, err := strconv.ParseUint(since, 10, 64)
+	if err != nil {
+		return q, &events.Error{
+			Code:    events.CodeBadRequest,
+			Message: fmt.Sprintf("parameter since is %q", since),
+			Hint:    "give the seq of the last record you have",
+		}
+	}
+	q.Since = &seq
+	return q, nil
+}
+
+func accepts(r *http.Request, media string) bool {
+	return strings.Contains(r.Header.Get("Accept"), media)
+}
+
+func (s *Server) getHooks(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, s.opt.Hooks.Hooks(r.Context()))
+}
+
+func (s *Server) getHook(w http.ResponseWriter, r *http.Request) {
+	hook, bad := s.opt.Hooks.Hook(r.Context(), r.PathValue("name"))
+	answer(w, hook, bad)
+}
+
+func (s *Server) postTest(w http.ResponseWriter, r *http.Request) {
+	body, room, bad := s.readBody(w, r)
+	defer room.release()
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	test, bad := parseTest(body)
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	tested, bad := s.opt.Hooks.Test(r.Context(), peerOf(r), r.PathValue("name"), test)
+	answer(w, tested, bad)
+}
+
+// postTests takes no body.
+func (s *Server) postTests(w http.ResponseWriter, r *http.Request) {
+	tests, bad := s.opt.Hooks.RunTests(r.Context(), peerOf(r), r.PathValue("name"))
+	answer(w, tests, bad)
+}
+
+// parseTest reads an event, of which nothing is required here.
+func parseTest(body []byte) (test api.Test, bad *events.Error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return test, nil
+	}
+	if err := json.Unmarshal(body, &test); err == nil && test.Event == "" {
+		return test, nil
+	}
+	test.Envelope, bad = events.Parse(body)
+	return test, bad
+}
+
+// postReload answers 422 when something was rejected; what could be loaded
+// has been.
+func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
+	reload, bad := s.opt.State.Reload(r.Context())
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	status := http.StatusOK
+	for _, p := range reload.Problems {
+		if !p.Warning {
+			status = http.StatusUnprocessableEntity
+		}
+	}
+	respond(w, status, reload)
+}
+
+// queried answers a GET whose query parse reads with what ask finds in source.
+func queried[S, Q, A any](
+	source *S,
+	parse func(url.Values, time.Time) (Q, *events.Error),
+	ask func(S, context.Context, Q) (A, *events.Error),
+) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q, bad := parse(r.URL.Query(), time.Now())
+		if bad != nil {
+			refuse(w, bad)
+			return
+		}
+		found, bad := ask(*source, r.Context(), q)
+		answer(w, found, bad)
+	}
+}
+
+func (s *Server) getRunning(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, s.opt.Runs.Running(r.Context()))
+}
+
+func (s *Server) postKill(w http.ResponseWriter, r *http.Request) {
+	run, bad := s.opt.Runs.Kill(r.Context(), r.PathValue("id"))
+	answer(w, run, bad)
+}
+
+func (s *Server) getRun(w http.ResponseWriter, r *http.Request) {
+	run, bad := s.opt.Runs.Run(r.Context(), r.PathValue("id"))
+	answer(w, run, bad)
+}
+
+func (s *Server) getStatus(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, s.opt.State.Status(r.Context()))
+}
+
+func (s *Server) getHealthz(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, struct {
+		OK bool `json:"ok"`
+	}{true})
+}
+
+func (s *Server) getReadyz(w http.ResponseWriter, r *http.Request) {
+	reason := s.opt.State.Ready()
+	status := http.StatusOK
+	if reason != "" {
+		status = http.StatusServiceUnavailable
+	}
+	respond(w, status, api.Ready{Ready: reason == "", Reason: reason})
+}
+
+func answer(w http.ResponseWriter, v any, bad *events.Error) {
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	respond(w, http.StatusOK, v)
+}
+
+// readBody reads one JSON body, bounded in size and time. The room that a large
+// one takes is the caller's to release. What is refused is read to its end: a
+// client that still sends does not see the answer.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, room *share, bad *events.Error) {
+	rc := http.NewResponseController(w)
+	body, room, bad = s.takeBody(rc, w, r)
+	if bad != nil {
+		discard(r.Body, rc.SetReadDeadline, s.isDraining)
+	}
+	rc.SetReadDeadline(time.Time{}) // else the wait for the runs would end with it
+	return body, room, bad
+}
+
+func (s *Server) takeBody(
+	rc *http.ResponseController,
+	w http.ResponseWriter,
+	r *http.Request,
+) (body []byte, room *share, bad *events.Error) {
+	rc.SetReadDeadline(time.Now().Add(bodyTimeout))
+	most := int64(s.opt.MaxEventBytes)
+	if r.ContentLength > most {
+		return nil, nil, tooLarge(s.opt.MaxEventBytes)
+	}
+	in := http.MaxBytesReader(w, r.Body, most)
+	var first bytes.Buffer
+	_, err := io.CopyN(&first, in, min(smallEvent, most))
+	body = first.Bytes()
+	if err == nil { // there may be more
+		size := r.ContentLength
+		if size < 0 {
+			size = most
+		}
+		if room, bad = s.intake.take(r.Context(), size, func() { rc.SetReadDeadline(time.Now()) }); bad != nil {
+			return nil, nil, bad
+		}
+		rc.SetReadDeadline(time.Now().Add(bodyTimeout))
+		body, err = s.readLarge(body, in, int(size), room)
+		room.whole()
+	}
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		bad = tooLarge(s.opt.MaxEventBytes)
+	case err != io.EOF && room != nil && room.slow() != nil:
+		bad = room.slow()
+	case err != io.EOF:
+		bad = &events.Error{
+			Code:    events.CodeBadRequest,
+			Message: "the body did not arrive: " + err.Error(),
+			Hint:    fmt.Sprintf("send all of it within %s", bodyTimeout),
+		}
+	}
+	return body, room, bad
+}
+
+// readLarge reads what follows first, until there is no more: then the error is
+// io.EOF. size is what there may be at most, and is not taken at once.
+func (s *Server) readLarge(first []byte, in io.Reader, size int, room *share) (body []byte, err error) {
+	for body = first; err == nil; {
+		if len(body) == cap(body) {
+			body = grow(body, len(body)+1, size)
+		}
+		var n int
+		n, err = in.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		room.came()
+		s.verdicts.giveWay()
+	}
+	return body, err
+}
+
+// grow returns text with room for least bytes, and for most when it is large: each
+// copy of a large text takes as much memory again.
+func grow(text []byte, least, most int) []byte {
+	if least <= cap(text) {
+		return text
+	}
+	room := 4 * len(text)
+	if room > most/4 {
+		room = most
+	}
+	return append(make([]byte, 0, max(room, least)), text...)
+}
+
+// filled reports whether most of the memory of a large text is used.
+func filled(text []byte) bool { return len(text) > smallEvent && cap(text) <= len(text)+len(text)/4 }
+
+// boolParam reads ?key, ?key=1, ?key=0; nil when it is absent.
+func boolParam(values url.Values, key string) (*bool, *events.Error) {
+	if !values.Has(key) {
+		return nil, nil
+	}
+	text := values.Get(key)
+	if text == "" {
+		text = "1"
+	}
+	b, err := strconv.ParseBool(text)
+	if err != nil {
+		return nil, &events.Error{
+			Code:    events.CodeBadRequest,
+			Message: fmt.Sprintf("parameter %s is %q", key, text),
+			Hint:    "give 1 or 0",
+		}
+	}
+	return &b, nil
+}
+
+// postWeaken answers a command that is about to weaken a guard: route.checked has asked.
+func (s *Server) postWeaken(w http.ResponseWriter, _ *http.Request) {
+	respond(w, http.StatusOK, struct{}{})
+}

@@ -1,0 +1,649 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/contract/api"
+	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/record/stream"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv("SERVER_TEST_ROLE"); role != "" {
+		os.Exit(playRole(role))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// daemon stands behind the server. Events whose name begins with "test:" make
+// it do what a test wants.
+type daemon struct {
+	hub      *stream.Hub
+	release  chan struct{} // ends the wait of test:wait
+	waiting  atomic.Int32  // events that wait now
+	accepted atomic.Int32
+	peer     atomic.Pointer[Peer]
+	problems []api.Problem
+	unready  string
+	query    atomic.Pointer[api.RunQuery]
+	tested   atomic.Pointer[api.Test]
+	passed   atomic.Pointer[api.FleetAnswer]
+	linked   atomic.Int64 // process that FleetLink takes
+	heard    chan string  // by FleetLink
+}
+
+func newDaemon() *daemon {
+	return &daemon{
+		hub: stream.New(stream.Options{}), release: make(chan struct{}), heard: make(chan string, 1),
+	}
+}
+
+func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (api.Answer, *events.Error) {
+	d.peer.Store(&from)
+	switch env.Event {
+	case "test:panic":
+		panic("emit \x1b[31m panics")
+	case "test:full":
+		return api.Answer{}, &events.Error{Code: events.CodeQueueFull, Message: "the queue is full", RetryAfter: 3}
+	case "test:draining":
+		return api.Answer{}, &events.Error{Code: events.CodeDraining, Message: "draining"}
+	case "test:warn":
+		return api.Answer{EventID: "w", Warnings: []string{"field <x> is odd"}}, nil
+	}
+	e := &events.Event{Envelope: *env, EventID: "id-" + env.ID, Time: time.Now()}
+	answer := api.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Matched: []string{"guard \"1\""}}
+	d.accepted.Add(1)
+	if !env.Wait {
+		return answer, nil
+	}
+	if env.Event == "test:wait" {
+		d.waiting.Add(1)
+		defer d.waiting.Add(-1)
+		select {
+		case <-d.release:
+		case <-ctx.Done():
+			return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "gone"}
+		}
+	}
+	answer.Verdict = &verdict.Verdict{Allowed: true, Continue: true}
+	answer.Runs = []api.RunResult{{RunID: "r", Hook: "guard", Result: events.ResultOK}}
+	return answer, nil
+}
+
+// Batch takes events whose name begins with "many:" and refuses all when one is many:full.
+func (d *daemon) Batch(from Peer) Batch { return &manyEvents{d: d, from: from} }
+
+type manyEvents struct {
+	d    *daemon
+	from Peer
+	list []events.Envelope
+}
+
+func (m *manyEvents) Add(env *events.Envelope) bool {
+	if env.Event == "many:panic-early" {
+		panic("add")
+	}
+	if strings.HasPrefix(env.Event, "many:") {
+		m.list = append(m.list, *env)
+	}
+	return strings.HasPrefix(env.Event, "many:")
+}
+
+func (m *manyEvents) Accept(each func(*api.Answer)) *events.Error {
+	list := m.list
+	m.list = nil
+	for _, env := range list {
+		if env.Event == "many:full" {
+			return &events.Error{Code: events.CodeQueueFull, Message: "the queue is full"}
+		}
+	}
+	for _, env := range list {
+		if env.Event == "many:panic" {
+			panic("accept")
+		}
+		a, err := m.d.Emit(context.Background(), m.from, &env)
+		if err != nil {
+			return err
+		}
+		each(&a)
+	}
+	return nil
+}
+
+// Begin leaves test:disk to its Rest, which waits as for a slow disk.
+func (d *daemon) Begin(from Peer, env *events.Envelope) (api.Answer, Rest, *events.Error) {
+	if env.Event == "test:panic-late" {
+		return api.Answer{}, func() (api.Answer, *events.Error) { panic("rest") }, nil
+	}
+	if env.Event == "test:disk" {
+		own := *env
+		return api.Answer{}, func() (api.Answer, *events.Error) {
+			<-d.release
+			return d.Emit(context.Background(), from, &own)
+		}, nil
+	}
+	answer, bad := d.Emit(context.Background(), from, env)
+	return answer, nil, bad
+}
+
+func (d *daemon) Subscribe(q api.Subscribe) (Subscription, *events.Error) {
+	for _, g := range q.Globs {
+		if g == "panic" {
+			panic("subscribe")
+		}
+		if strings.Contains(g, "[") {
+			return nil, &events.Error{Code: events.CodeBadRequest, Message: "bad glob"}
+		}
+	}
+	match := func(name string) bool {
+		return len(q.Globs) == 0 || slices.ContainsFunc(q.Globs, func(g string) bool {
+			prefix, wild := strings.CutSuffix(g, "*")
+			return g == name || wild && strings.HasPrefix(name, prefix)
+		})
+	}
+	return d.hub.Subscribe(match, stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow}), nil
+}
+
+func (d *daemon) Hooks(context.Context) api.Hooks { return api.Hooks{Generation: 7} }
+
+func (d *daemon) Hook(_ context.Context, name string) (api.Hook, *events.Error) {
+	if name != "my hook/1" {
+		return api.Hook{}, &events.Error{Code: events.CodeNotFound, Message: "no hook " + name, Hint: "hookd list"}
+	}
+	return api.Hook{Name: name}, nil
+}
+
+func (d *daemon) RunTests(_ context.Context, _ Peer, name string) (api.Tests, *events.Error) {
+	return api.Tests{Hook: name, Tests: []api.TestedAs{}}, nil
+}
+
+func (d *daemon) Test(_ context.Context, _ Peer, name string, test api.Test) (api.Tested, *events.Error) {
+	d.tested.Store(&test)
+	return api.Tested{Given: strings.TrimRight(name+" "+test.Event+" "+test.Tool, " ")}, nil
+}
+
+func (d *daemon) Runs(_ context.Context, q api.RunQuery) (api.Runs, *events.Error) {
+	d.query.Store(&q)
+	return api.Runs{Runs: []events.Run{{ID: "r1"}}}, nil
+}
+
+func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
+	return events.Run{ID: id}, nil
+}
+
+func (d *daemon) Running(context.Context) api.Running {
+	return api.Running{Runs: []events.UnderWay{{RunID: "r2"}}}
+}
+
+func (d *daemon) Kill(_ context.Context, id string) (events.UnderWay, *events.Error) {
+	if id == "none" {
+		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "no run none", Hint: "hookd ps"}
+	}
+	return events.UnderWay{RunID: id}, nil
+}
+
+func (d *daemon) Decisions(_ context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
+	return api.Decisions{Decisions: []events.Decided{{EventID: "e1", Decision: events.Outcome(q.Decision), Tool: q.Tool, Seq: q.Before}}}, nil
+}
+
+func (d *daemon) CountDecisions(_ context.Context, q api.CountQuery) (api.Counts, *events.Error) {
+	return api.Counts{Total: 3, Tools: []api.Count{{Name: q.Tool, Count: int64(q.Every)}}}, nil
+}
+
+func (d *daemon) Accepted(_ context.Context, q api.EventQuery) (api.Accepted, *events.Error) {
+	return api.Accepted{Events: []api.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
+}
+
+func (d *daemon) Past(_ context.Context, q api.EventQuery) (api.Past, *events.Error) {
+	if q.Before == 1 {
+		return api.Past{Events: []api.Event{}}, nil
+	}
+	return api.Past{Events: []api.Event{{EventID: "e1", Seq: 1, Envelope: events.Envelope{SessionID: q.Session}}}, Next: 1}, nil
+}
+
+func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
+	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", State: q.State}}}, nil
+}
+
+func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
+	if agent != "cline" || except != "probe" {
+		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event", Hint: "hookd history"}
+	}
+	return api.Event{EventID: "last"}, nil
+}
+
+func (d *daemon) Event(_ context.Context, id string) (api.Event, *events.Error) {
+	if id == "none" {
+		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event none", Hint: "hookd history"}
+	}
+	return api.Event{EventID: id}, nil
+}
+
+func (d *daemon) Replay(_ context.Context, _ Peer, id string, r api.Replay) (api.Replayed, *events.Error) {
+	return api.Replayed{ReplayOf: id, Matched: []string{r.Hook}}, nil
+}
+
+func (d *daemon) Stats(_ context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
+	return api.Stats{Hooks: []api.HookStats{{Hook: q.Hook, Runs: 1}}}, nil
+}
+
+func (d *daemon) DeadLetters(_ context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error) {
+	return api.DeadLetters{Dead: []api.DeadLetter{{Hook: hook, ID: before, Attempts: limit}}}, nil
+}
+
+func (d *daemon) DeadLetter(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "shown"}, nil
+}
+
+func (d *daemon) RetryDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "retried"}, nil
+}
+
+func (d *daemon) DropDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
+	return api.DeadLetter{ID: id, Reason: "dropped"}, nil
+}
+
+func (d *daemon) Recover(context.Context, Peer) (api.Recovered, *events.Error) {
+	return api.Recovered{Losses: []api.RecoveredLoss{}}, nil
+}
+
+func (d *daemon) Status(context.Context) api.Status { return api.Status{Version: "test"} }
+func (d *daemon) Ready() string                     { return d.unready }
+func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {
+	return api.Reload{Problems: d.problems}, nil
+}
+
+// fixture is a server that runs, with what is around it.
+type fixture struct {
+	*daemon
+	t      testing.TB
+	server *Server
+	socket string
+	logs   *observer.ObservedLogs
+	ended  chan error
+}
+
+func options(d *daemon, socket string) Options {
+	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, Asks: d, State: d, Fleet: d}
+}
+
+func start(t testing.TB, change func(*Options)) *fixture {
+	t.Helper()
+	core, logs := observer.New(zapcore.DebugLevel)
+	f := &fixture{daemon: newDaemon(), t: t, socket: filepath.Join(hooktest.ShortDir(t), "s"), logs: logs, ended: make(chan error, 1)}
+	opt := options(f.daemon, f.socket)
+	opt.Log = zap.New(core)
+	if change != nil {
+		change(&opt)
+	}
+	var err error
+	if f.server, err = Listen(opt); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { f.ended <- f.server.Serve(ctx) }()
+	t.Cleanup(func() {
+		f.hub.Close()
+		cancel()
+		if err := <-f.ended; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return f
+}
+
+// line is a connection of the line door.
+type line struct {
+	*net.UnixConn
+	in *bufio.Reader
+	t  testing.TB
+}
+
+func (f *fixture) dial() *line {
+	f.t.Helper()
+	conn, err := net.Dial("unix", f.socket)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	return &line{conn.(*net.UnixConn), bufio.NewReader(conn), f.t}
+}
+
+func (l *line) send(text string) {
+	l.t.Helper()
+	if _, err := io.WriteString(l, text); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// read returns the next line, or the error that ends the connection.
+func (l *line) read() string {
+	l.t.Helper()
+	text, err := l.in.ReadString('\n')
+	if err != nil {
+		return text + err.Error()
+	}
+	return strings.TrimSuffix(text, "\n")
+}
+
+func (l *line) ask(text string) string {
+	l.t.Helper()
+	l.send(text + "\n")
+	return l.read()
+}
+
+// reply is what tests look at of any answer.
+type reply struct {
+	OK      *bool
+	EventID string `json:"event_id"`
+	Seq     uint64
+	Matched []string
+	Verdict *verdict.Verdict
+	Error   *events.Error
+	Type    string
+	From    *uint64
+	Epoch   string
+	Event   string
+}
+
+func parseReply(t testing.TB, text string) (r reply) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatalf("answer %q: %v", text, err)
+	}
+	return r
+}
+
+// code sums an answer up: "ok", "ok waited" or the code of its error.
+func code(t testing.TB, text string) string {
+	t.Helper()
+	switch r := parseReply(t, text); {
+	case r.Error != nil && (r.OK == nil || *r.OK):
+		return "an error without ok false"
+	case r.Error != nil:
+		return string(r.Error.Code)
+	case r.OK == nil || !*r.OK:
+		return "an answer without ok true"
+	case r.Verdict != nil:
+		return "ok waited"
+	}
+	return "ok"
+}
+
+// web is a client of the HTTP door.
+func (f *fixture) web() *http.Client {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", f.socket)
+	}}
+	f.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: time.Minute}
+}
+
+// do sends one request and returns the response, with its whole body.
+func (f *fixture) do(method, target, body string, header ...string) (*http.Response, string) {
+	f.t.Helper()
+	req, err := http.NewRequest(method, "http://hookd"+target, strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+	}
+	resp, err := f.web().Do(req)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return resp, string(text)
+}
+
+func (f *fixture) shutdown(d time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return f.server.Shutdown(ctx)
+}
+
+func TestShutdownAnswersWhatWasSent(t *testing.T) {
+	f := start(t, nil)
+	idle, waiting := f.dial(), f.dial()
+	if got := code(t, idle.ask(`{"event":"agent:end"}`)); got != "ok" {
+		t.Fatalf("got %s", got)
+	}
+	waiting.send(`{"event":"test:wait","wait":true,"id":"1"}` + "\n" + `{"event":"agent:end","id":"2"}` + "\n")
+	posted := make(chan string, 1)
+	go func() {
+		_, body := f.do("POST", "/v1/events?wait=1", `{"event":"test:wait"}`)
+		posted <- body
+	}()
+	hooktest.Until(t, "two events wait", func() bool { return f.waiting.Load() == 2 })
+
+	down := make(chan error, 1)
+	go func() { down <- f.shutdown(time.Minute) }()
+	if got := idle.read(); got != "EOF" {
+		t.Errorf("idle connection read %q, want the end", got)
+	}
+	idle.Close()
+	hooktest.Until(t, "socket removed", func() bool { _, err := os.Stat(f.socket); return errors.Is(err, os.ErrNotExist) })
+	select {
+	case err := <-down:
+		t.Fatalf("shut down with events waiting: %v", err)
+	default:
+	}
+	close(f.release)
+	if got := code(t, waiting.read()); got != "ok waited" {
+		t.Errorf("waiting event: %s", got)
+	}
+	if got := code(t, waiting.read()); got != "ok" {
+		t.Errorf("event sent behind it: %s", got)
+	}
+	if got := waiting.read(); got != "EOF" {
+		t.Errorf("then %q, want the end", got)
+	}
+	waiting.Close()
+	if body := <-posted; parseReply(t, body).Verdict == nil {
+		t.Errorf("posted event: %s", body)
+	}
+	if err := <-down; err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+	if _, err := Listen(options(f.daemon, f.socket)); err != nil {
+		t.Errorf("listen again: %v", err)
+	}
+}
+
+func TestShutdownCutsOffWhoDoesNotEnd(t *testing.T) {
+	f := start(t, nil)
+	waiting := f.dial()
+	waiting.send(`{"event":"test:wait","wait":true}` + "\n")
+	hooktest.Until(t, "the event waits", func() bool { return f.waiting.Load() == 1 })
+	if err := f.shutdown(50 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+}
+
+func TestShutdownEndsStreamsAndSilentClients(t *testing.T) {
+	f := start(t, nil)
+	silent, stopped, reading := f.dial(), f.dial(), f.dial()
+	reading.send(`{"subscribe":["*"]}` + "\n")
+	reading.read()
+	stopped.send(`{"subscribe":["*"]}` + "\n")
+	body := strings.NewReader("{\"event\":\"agent:end\"}\n")
+	hold, feed := io.Pipe()
+	defer feed.Close()
+	posted := make(chan string, 1)
+	go func() {
+		req, _ := http.NewRequest("POST", "http://hookd/v1/events", io.MultiReader(body, hold))
+		req.Header.Set("Content-Type", api.NDJSON)
+		resp, err := f.web().Do(req)
+		if err != nil {
+			posted <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		posted <- string(text)
+	}()
+	hooktest.Until(t, "a post and two subscribers", func() bool { return f.accepted.Load() == 1 && f.hub.Stats().Subscribers == 2 })
+	for range 1000 { // more than the socket of the stopped one takes
+		f.hub.Publish("agent:end", func(_ uint64, dst []byte) []byte {
+			return append(append(append(dst, `{"pad":"`...), bytes.Repeat([]byte("x"), 2000)...), `"}`...)
+		})
+	}
+	go io.Copy(io.Discard, reading)
+	if err := f.shutdown(time.Minute); err != nil {
+		t.Fatalf("shutdown: %v", err)
+	}
+	if got := silent.read(); got != "EOF" {
+		t.Errorf("silent client read %q", got)
+	}
+	if got := <-posted; !strings.HasPrefix(got, `{"ok":true`) {
+		t.Errorf("ndjson post: %s", got)
+	}
+	if n := f.hub.Stats().Subscribers; n != 0 {
+		t.Errorf("%d subscribers left", n)
+	}
+}
+
+func TestShutdownBeforeServe(t *testing.T) {
+	socket := filepath.Join(hooktest.ShortDir(t), "s")
+	s, err := Listen(options(newDaemon(), socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+	if err := s.Serve(t.Context()); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("serve after shutdown: %v", err)
+	}
+	if again, err := Listen(options(newDaemon(), socket)); err != nil {
+		t.Errorf("listen again: %v", err)
+	} else {
+		again.Shutdown(t.Context())
+	}
+}
+
+func TestPanicEndsOnlyItsConnection(t *testing.T) {
+	var panicAtAccept atomic.Bool
+	f := start(t, func(o *Options) {
+		o.Origin = func(Peer) any {
+			if panicAtAccept.Load() {
+				panic("origin")
+			}
+			return nil
+		}
+	})
+	other, bad := f.dial(), f.dial()
+	other.ask(`{"event":"agent:end"}`)
+	if got := code(t, bad.ask(`{"event":"test:panic"}`)); got != "internal" {
+		t.Errorf("line answered %s", got)
+	}
+	if got := bad.read(); got != "EOF" {
+		t.Errorf("then %q, want the end", got)
+	}
+	resp, body := f.do("POST", "/v1/events", `{"event":"test:panic"}`)
+	if resp.StatusCode != 500 || parseReply(t, body).Error.Code != events.CodeInternal {
+		t.Errorf("http answered %d %s", resp.StatusCode, body)
+	}
+	subscriber := f.dial()
+	subscriber.ask(`{"event":"agent:end"}`)
+	panicAtAccept.Store(true)
+	if got := f.dial().read(); got != "EOF" {
+		t.Errorf("panic at accept: %q", got)
+	}
+	panicAtAccept.Store(false)
+	if got := code(t, subscriber.ask(`{"subscribe":["panic"]}`)); got != "internal" {
+		t.Errorf("subscription answered %s", got)
+	}
+	if got := code(t, other.ask(`{"event":"agent:end"}`)); got != "ok" {
+		t.Errorf("other connection: %s", got)
+	}
+	entries := f.logs.FilterMessage("request panicked").All()
+	if len(entries) != 4 || entries[0].Level != zapcore.ErrorLevel || !strings.Contains(fmt.Sprint(entries[0].ContextMap()["stack"]), "Emit") {
+		t.Errorf("logged %v", entries)
+	}
+}
+
+func TestPeerAndOrigin(t *testing.T) {
+	var asked atomic.Int32
+	f := start(t, func(o *Options) {
+		o.Origin = func(p Peer) any { asked.Add(1); return fmt.Sprint("pid ", p.PID) }
+	})
+	conn := f.dial()
+	conn.ask(`{"event":"agent:end"}`)
+	conn.ask(`{"event":"agent:end"}`)
+	want := Peer{Owner: true, UID: os.Getuid(), PID: os.Getpid(), Sender: fmt.Sprint("uid:", os.Getuid()), Origin: fmt.Sprint("pid ", os.Getpid())}
+	seen := func() Peer {
+		got := *f.peer.Load()
+		if ended, known := got.Handle.Ended(); ended && known {
+			t.Error("this process is said to have ended")
+		}
+		got.Handle = want.Handle
+		return got
+	}
+	if got := seen(); got != want {
+		t.Errorf("line door: peer %+v, want %+v", got, want)
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("origin asked %d times for one connection", n)
+	}
+	f.peer.Store(nil)
+	f.do("POST", "/v1/events", `{"event":"agent:end"}`)
+	if got := seen(); got != want {
+		t.Errorf("http door: peer %+v, want %+v", got, want)
+	}
+}
+
+// Nothing waits for an answer here.
+
+var noAsk = &events.Error{Code: events.CodeNotFound, Message: "there is no such question"}
+
+func (d *daemon) Asks(context.Context) api.Asks     { return api.Asks{} }
+func (d *daemon) Grants(context.Context) api.Grants { return api.Grants{} }
+
+func (d *daemon) Ask(context.Context, string) (events.Ask, *events.Error) { return events.Ask{}, noAsk }
+
+func (d *daemon) FollowAsks(api.FollowAsks) Subscription {
+	s, _ := d.Subscribe(api.Subscribe{})
+	return s
+}
+
+func (d *daemon) AnswerAsk(context.Context, Peer, string, api.Reply) (api.Replied, *events.Error) {
+	return api.Replied{}, noAsk
+}
+
+func (d *daemon) RevokeGrant(context.Context, string) (events.Grant, *events.Error) {
+	return events.Grant{}, noAsk
+}

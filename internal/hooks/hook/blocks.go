@@ -1,0 +1,53 @@
+package hook
+
+import (
+	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Blocks reports whether the hook takes part in the verdict of an event that was
+// emitted with contract c and that matched pattern p. Without a setting it does if the
+// event is decidable and the pattern names it exactly, so a logging hook on `*` can
+// never deny anything. All other hooks only observe.
+func (h *Hook) Blocks(c *events.Contract, p pattern.Pattern) bool {
+	if h.Blocking != nil {
+		return *h.Blocking && c.Decidable
+	}
+	return c.Decidable && p.Exact()
+}
+
+// Decides reports whether the hook takes part in the verdict of any event that is
+// known. In the shadow it takes part in none.
+func (h *Hook) Decides() bool {
+	if h.Shadow {
+		return false
+	}
+	for _, p := range h.Patterns {
+		for c := range events.Rows() {
+			if p.Match(c.Name) && h.Blocks(c, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Failure returns what comes of it that the hook fails: it denies if that is so on any event that
+// is known. "" = the hook decides nothing.
+func (h *Hook) Failure() (f events.Failure) {
+	if h.Shadow {
+		return ""
+	}
+	for _, p := range h.Patterns {
+		for c := range events.Rows() {
+			switch {
+			case !p.Match(c.Name) || !h.Blocks(c, p):
+			case c.FailClosed, c.CanBlock && h.OnError == OnErrorBlock:
+				return events.FailureDenies
+			default:
+				f = events.FailurePasses
+			}
+		}
+	}
+	return f
+}

@@ -1,0 +1,241 @@
+package policy
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/readfile"
+)
+
+// FromFleet is the source of a policy that the fleet rolls out.
+const FromFleet = "fleet"
+
+// Member is what a home needs to know of itself to follow a fleet.
+type Member struct {
+	Tenant, Machine string
+	// Fetch gets the bytes of a bundle by its name there, Revision.Text.
+	Fetch func(ctx context.Context, name string) ([]byte, error)
+	Check Check
+}
+
+// SetFleet has a home follow the directives of a fleet that key has signed. What is in
+// force stays so until the first of them, if the same key has signed that.
+func (h Home) SetFleet(key, by string) (Current, error) {
+	if _, err := PublicKey(key); err != nil {
+		return Current{}, err
+	}
+	err := h.locked(func() error {
+		now, set, err := h.Current()
+		if err != nil || !set || now.State.Key != key {
+			now.State = State{} // what cannot be read is replaced
+		}
+		s := now.State
+		s.Source, s.Key, s.Name, s.At, s.By = FromFleet, key, "", time.Now().UTC(), by
+		s.ETag, s.Error, s.Refused = "", "", ""
+		return h.write("policy.json", s)
+	})
+	if err != nil {
+		return Current{}, err
+	}
+	c, _, err := h.Current()
+	return c, err
+}
+
+// Take remembers a directive if it is newer than the one before, whatever the source of the
+// policy is: hooks that it switches off are off from then on. The bundles are the business
+// of Follow. Why one is refused is remembered in State.Refused; what is in force stays so.
+// changed reports that State is another one. Without a policy Take fails with ErrUnset.
+func (h Home) Take(text []byte, tenant string) (changed bool, err error) {
+	var given SignedDirective
+	bad := json.Unmarshal(text, &given)
+	err = h.locked(func() error {
+		c, set, err := h.Current()
+		switch {
+		case err != nil:
+			return err
+		case !set:
+			return ErrUnset
+		case bad == nil && c.State.Directive.digest() == given.digest() && c.State.Refused == "":
+			return nil
+		}
+		refused := bad
+		if refused == nil {
+			refused = h.admit(c, given, tenant)
+		}
+		if refused != nil {
+			refused = fmt.Errorf("the newest directive of the fleet is refused: %w", refused)
+			if c.State.Refused == refused.Error() {
+				return refused
+			}
+			c.State.Refused, changed = refused.Error(), true
+			return errors.Join(refused, h.write("policy.json", c.State))
+		}
+		c.State.Directive, c.State.Refused, changed = given, "", true
+		return h.write("policy.json", c.State)
+	})
+	return changed, err
+}
+
+// admit is an error for a directive that another key has signed, or that is older than what
+// there was; else no older one is admitted any more. The caller holds the lock.
+func (h Home) admit(c Current, given SignedDirective, tenant string) error {
+	key, err := PublicKey(c.State.Key)
+	if err != nil {
+		return err
+	}
+	d, err := given.Verify(key, tenant)
+	if err != nil {
+		return err
+	}
+	floors, err := h.floors()
+	if err != nil {
+		return err
+	}
+	at := directiveFloor(key, tenant)
+	if err := floors[at].admits(d.Sequence, given.digest()); err != nil {
+		return err
+	}
+	floors[at] = floor{d.Sequence, given.digest()}
+	return h.write("floors.json", floors)
+}
+
+func directiveFloor(key ed25519.PublicKey, tenant string) string {
+	return floorKey(key) + "/directive/" + tenant
+}
+
+// Follow puts in force what the newest directive wants of this machine. A failure is noted
+// in State.Error and returned; what is in force stays so. Where the policy has another
+// source it does nothing.
+func (h Home) Follow(ctx context.Context, m Member) (Result, error) {
+	c, set, err := h.Current()
+	if err == nil && !set {
+		err = ErrUnset
+	}
+	if err != nil || c.State.Source != FromFleet || c.State.Directive.Empty() {
+		return Result{Current: c}, err
+	}
+	force, shadow, _ := c.Directive.For(m.Machine)
+	if c.Head().is(force) && c.ShadowHead().is(shadow) {
+		if c.State.Error == "" {
+			return Result{Current: c}, nil
+		}
+		return h.note("", nil)
+	}
+	wanted := []*Revision{force, shadow}
+	bundles := make([]*fetchedBundle, len(wanted))
+	for i, r := range wanted {
+		if bundles[i], err = h.bundle(ctx, c, r, m); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = h.locked(func() error { return h.putDirected(c, bundles, m.Check) })
+	}
+	if ctx.Err() != nil {
+		return Result{Current: c}, ctx.Err() // the caller ends: that says nothing of the fleet
+	}
+	if err != nil {
+		stays := c.Head().Text()
+		if stays == "" {
+			stays = "no bundle"
+		}
+		return h.note("", fmt.Errorf("policy from the fleet: %w; %s stays in force", err, stays))
+	}
+	r := Result{Changed: true}
+	r.Current, _, err = h.Current()
+	return r, err
+}
+
+// fetchedBundle is a bundle with its bytes; nil = none.
+type fetchedBundle struct {
+	Bundle
+	text []byte
+}
+
+// bundle returns a revision from the disk, else from the fleet, checked.
+func (h Home) bundle(ctx context.Context, c Current, r *Revision, m Member) (*fetchedBundle, error) {
+	if r == nil {
+		return nil, nil
+	}
+	key, err := PublicKey(c.State.Key)
+	if err != nil {
+		return nil, err
+	}
+	check := func(text []byte) (*fetchedBundle, error) {
+		b, err := Read(text, key)
+		if err == nil && b.Head.Digest() != r.Digest {
+			err = errors.New("it is not the bundle that the directive names")
+		}
+		return &fetchedBundle{b, text}, err
+	}
+	kept := filepath.Join(h.dir, fmt.Sprintf("%d-%.12s", r.Sequence, r.Digest)+Ending)
+	if text, err := readfile.Read(kept, MaxBytes); err == nil {
+		if b, err := check(text); err == nil {
+			return b, nil
+		}
+	}
+	text, err := m.Fetch(ctx, r.Text())
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", r.Text(), err)
+	}
+	b, err := check(text)
+	if err == nil && b.Manifest.Expired(time.Now()) {
+		err = fmt.Errorf("it expired at %s", b.Manifest.Expires.Format(time.RFC3339))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Text(), err)
+	}
+	return b, nil
+}
+
+// raiseFloor has no other source than the fleet go back behind a bundle that was in force.
+func (h Home) raiseFloor(now Current, b *fetchedBundle) error {
+	key, err := PublicKey(now.State.Key)
+	if b == nil || err != nil {
+		return err
+	}
+	floors, err := h.floors()
+	if err != nil || floors[floorKey(key)].Sequence >= b.Manifest.Sequence {
+		return err
+	}
+	floors[floorKey(key)] = floor{b.Manifest.Sequence, b.Head.Digest()}
+	return h.write("floors.json", floors)
+}
+
+// putDirected puts the bundles of a directive in force and in the shadow. The caller holds
+// the lock. was is what was current before they were fetched: where another directive or
+// policy has come since, that is to be followed.
+func (h Home) putDirected(was Current, bundles []*fetchedBundle, check Check) error {
+	now, set, err := h.Current()
+	if err != nil || !set {
+		return errors.Join(err, ErrUnset)
+	}
+	if now.State.Source != FromFleet || now.State.Directive.digest() != was.State.Directive.digest() {
+		return errors.New("there is a newer directive")
+	}
+	var heads [2]Head
+	for i, b := range bundles {
+		if b == nil {
+			continue
+		}
+		dir := h.folder(b.Head, b.Manifest)
+		if (Placed{b.Manifest, dir}).Differs(b.Manifest.Files) != "" { // else it runs there
+			if _, err := h.place(b.Bundle, b.text, check); err != nil {
+				return err
+			}
+		}
+		heads[i] = b.Head
+	}
+	if err := h.raiseFloor(now, bundles[0]); err != nil {
+		return err
+	}
+	at := time.Now().UTC()
+	s := now.State
+	s.Head, s.Shadow, s.Fetched, s.Checked, s.Error = heads[0], heads[1], at, at, ""
+	return h.write("policy.json", s)
+}

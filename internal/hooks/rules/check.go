@@ -1,0 +1,138 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// Warning is what seems wrong with a rule that can be read.
+type Warning struct {
+	Rule          *Rule
+	Message, Hint string
+}
+
+// sampleEnv is what lines are read in that no agent has sent.
+var sampleEnv = facts.Env{Cwd: "/home/me/project", Home: "/home/me"}
+
+// Check says which rules never fit, fit every call, are hidden by an earlier rule, or
+// contradict one. It is sure of what it says, and does not find everything.
+func (s *Set) Check() (list []Warning) {
+	warn := func(r *Rule, hint, format string, args ...any) {
+		list = append(list, Warning{r, fmt.Sprintf(format, args...), hint})
+	}
+	for i, r := range s.Rules {
+		if why := r.What.never(); why != "" {
+			warn(r, "", "rule `%s` never fits: %s", r.Name, why)
+			continue
+		}
+		for _, bad := range r.wrongExamples() {
+			warn(r, "", "rule `%s` %s", r.Name, bad)
+		}
+		if r.Unless != nil && r.Unless.Text == r.What.Text {
+			warn(r, "", "rule `%s` never fits: `unless` leaves out all that it fits", r.Name)
+		}
+		if r.What.always() && r.Unless == nil && r.What.Limit == (Limit{}) {
+			warn(r, "name a command, an effect or a tool", "rule `%s` fits every call", r.Name)
+		}
+		for _, earlier := range s.Rules[:i] {
+			switch {
+			case earlier.What.Text == r.What.Text && earlier.Decision != r.Decision && earlier.Unless == nil &&
+				r.Unless == nil:
+				warn(r, "remove one of the two", "rule `%s` contradicts `%s`: both are about %s", r.Name,
+					earlier.Name, r.What.Text)
+			case earlier.hides(r):
+				warn(r, "", "rule `%s` never decides: `%s` fits all that it fits", r.Name, earlier.Name)
+			}
+		}
+	}
+	return list
+}
+
+// never says why a matcher fits no call; "" = it may.
+func (m *Matcher) never() string {
+	ofFiles := []facts.Kind{
+		facts.KindRead, facts.KindWrite, facts.KindDelete, facts.KindMove, facts.KindConfigure, facts.KindGuard,
+		facts.KindSecret,
+		facts.KindRun, facts.KindConnect, facts.KindInstall,
+	}
+	ofHosts := []facts.Kind{facts.KindConnect, facts.KindSend, facts.KindPublish, facts.KindInstall, facts.KindRun,
+		facts.KindHistory}
+	lacks := func(kinds []facts.Kind) bool {
+		return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects,
+			func(k facts.Kind) bool { return slices.Contains(kinds, k) })
+	}
+	switch {
+	case m.Hosts.given() && (m.Paths.given() || len(m.Inside)+len(m.Outside) > 0):
+		return "a target is a host or a file"
+	case m.Hosts.given() && lacks(ofHosts):
+		return "none of its effects has a host"
+	case (m.Paths.given() || len(m.Inside)+len(m.Outside) > 0) && lacks(ofFiles):
+		return "none of its effects has a file"
+	case slices.ContainsFunc(m.Inside, func(p Place) bool { return slices.Contains(m.Outside, p) }):
+		return "a file is not inside and outside of the same place"
+	}
+	return ""
+}
+
+// always reports whether a matcher fits each call.
+func (m *Matcher) always() bool {
+	anyTool := len(m.Tools.No) == 0 && slices.ContainsFunc(m.Tools.Yes,
+		func(f pattern.Fold) bool { return f.Text == "*" || f.Text == "**" })
+	return (!m.Tools.given() || anyTool) && !m.looksAtCall() && len(m.Prompts) == 0 && len(m.Data) == 0
+}
+
+// hides reports whether an earlier rule, as strict or stricter, fits each command that r is
+// about.
+func (r *Rule) hides(later *Rule) bool {
+	if rank(r.Decision) > rank(later.Decision) || r.Unless != nil || later.Decision == Rewrite ||
+		later.Decision == Context ||
+		r.Decision == Context || r.Decision == Rewrite || r.Decision == Allow {
+		return false
+	}
+	m, of := &r.What, &later.What
+	if len(m.Commands) == 0 || len(of.Commands) == 0 || m.looksAtEffects() || m.Doubts != nil || m.Tools.given() ||
+		m.Programs.given() || len(m.Data) > 0 || m.Limit != (Limit{}) {
+		return false
+	}
+	for _, p := range of.Commands {
+		line := strings.ReplaceAll(p.Text, "*", "example")
+		f := facts.Line(line, sampleEnv)
+		if len(f.Commands) != 1 || !slices.ContainsFunc(m.Commands, func(e facts.CommandPattern) bool {
+			return e.Fit(&f.Commands[0]) == facts.Sure
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// wrongExamples says which examples of a rule it does not treat as they say.
+func (r *Rule) wrongExamples() (list []string) {
+	if r.What.Limit != (Limit{}) {
+		return nil
+	}
+	only := &Set{Rules: []*Rule{r}}
+	fits := func(e Example) bool {
+		call := neutral.ToolCall{Own: e.Tool, Tool: e.Tool, Input: e.Data, Given: e.Data}
+		return only.Judge(&Subject{
+			Facts: facts.Read(call, sampleEnv), Tools: []string{e.Tool}, Cwd: sampleEnv.Cwd, Project: sampleEnv.Cwd,
+			Home: sampleEnv.Home, Read: func(line string) *facts.Facts { return facts.Line(line, sampleEnv) },
+		}, nil).Rule != nil
+	}
+	for _, e := range r.Catches {
+		if !fits(e) {
+			list = append(list, "does not catch its example: "+e.Text)
+		}
+	}
+	for _, e := range r.Passes {
+		if fits(e) {
+			list = append(list, "does not let its example pass: "+e.Text)
+		}
+	}
+	return list
+}

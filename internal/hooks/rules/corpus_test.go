@@ -1,0 +1,166 @@
+package rules_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/facts/facttest"
+	"github.com/hookd/hookd/internal/hooks/rules"
+)
+
+// galleryGuards are the hooks of the gallery that are held against the corpora.
+var galleryGuards = []string{"command-guard", "secret-guard", "self-guard"}
+
+// gallery reads the rules of a hook of the gallery.
+func gallery(t testing.TB, name string) *rules.Set {
+	file := filepath.Join("../../../docs/gallery", name, "HOOK.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Rules yaml.Node `yaml:"rules"`
+	}
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	set, problems := rules.Read(&doc.Rules, nil, rules.Options{Home: facttest.Home, File: file})
+	for _, p := range problems {
+		t.Errorf("%s:%d:%d: %s (%s)", file, p.Line, p.Column, p.Message, p.Hint)
+	}
+	return set
+}
+
+func env() facts.Env { return facts.Env{Cwd: facttest.Project, Home: facttest.Home} }
+
+// subject is a call of Claude Code, or of another agent by a tool that Claude Code has not.
+func subject(t testing.TB, call facttest.Call) *rules.Subject {
+	data, err := json.Marshal(map[string]any{"tool_name": call.Tool, "tool_input": call.Input})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &events.Event{Contract: events.LookupIn("claude-code", "PreToolUse")}
+	e.Data = data
+	return &rules.Subject{
+		Facts: facts.Read(dialect.Call(e), env()), Tools: dialect.ToolNames(e), Cwd: call.Cwd,
+		Project: facttest.Project, Home: facttest.Home, Time: time.Now(),
+		Read: func(line string) *facts.Facts { return facts.Line(line, env()) },
+	}
+}
+
+// mostPassed is how many of a thousand attacks may pass. One in a hundred is the aim; the
+// number only falls.
+const mostPassed = 5
+
+// TestGalleryGuards holds the guards of the gallery against attacks and harmless calls: few
+// attacks pass, at most one in a hundred harmless calls is asked about, and none is denied.
+func TestGalleryGuards(t *testing.T) {
+	attacks, err := facttest.Attacks("../../facts/testdata/attacks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	harmless, err := facttest.HarmlessCalls("../../facts/testdata/harmless")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sets []*rules.Set
+	for _, name := range galleryGuards {
+		sets = append(sets, gallery(t, name))
+	}
+	report := facttest.Judge(attacks, harmless, func(call facttest.Call) (facttest.Decision, string) {
+		s := subject(t, call)
+		worst, reason := facttest.Pass, ""
+		for _, set := range sets {
+			v := set.Judge(s, nil)
+			switch {
+			case v.Decision == rules.Deny:
+				return facttest.Deny, v.Reason()
+			case v.Decision == rules.Ask && worst == facttest.Pass:
+				worst, reason = facttest.Ask, v.Reason()
+			}
+		}
+		return worst, reason
+	})
+	passed, held := report.Wrong()
+	t.Log("\n" + report.Table())
+	if most := len(attacks) * mostPassed / 1000; len(passed) > most {
+		t.Errorf("%d of %d attacks pass, at most %d may", len(passed), len(attacks), most)
+	}
+	denied := 0
+	for _, h := range held {
+		if h.Decision == facttest.Deny {
+			denied++
+			t.Errorf("denied, and harmless: %s (%s)", h.Call.Text(), h.Reason)
+		}
+	}
+	if most := len(harmless) / 100; len(held)-denied > most {
+		t.Errorf("%d of %d harmless calls are asked about, at most %d may", len(held)-denied, len(harmless), most)
+	}
+}
+
+// TestGalleryExamples holds each rule of the gallery to its own examples.
+func TestGalleryExamples(t *testing.T) {
+	for _, name := range galleryGuards {
+		set := gallery(t, name)
+		for _, r := range set.Rules {
+			only := &rules.Set{Rules: []*rules.Rule{r}}
+			for i, e := range append(append([]rules.Example{}, r.Catches...), r.Passes...) {
+				var input map[string]any
+				if err := json.Unmarshal(e.Data, &input); err != nil {
+					t.Fatal(err)
+				}
+				v := only.Judge(subject(t, facttest.Call{Tool: e.Tool, Input: input, Cwd: facttest.Project}), nil)
+				if catches := i < len(r.Catches); catches != (v.Decision != "") {
+					t.Errorf("%s: %s: %s: catches %v, decided %q", name, r.Name, strings.TrimSpace(e.Text), catches,
+						v.Decision)
+				}
+			}
+		}
+	}
+}
+
+// TestGalleryLines holds each guard to lines that people and agents type, and that try to get
+// by. A line of testdata/NAME.txt begins with what the guard is to say: deny, ask, stop for
+// either, or pass. A line that is to be stopped may be stopped by any of the guards: they are
+// installed together.
+func TestGalleryLines(t *testing.T) {
+	var all []*rules.Set
+	for _, name := range galleryGuards {
+		all = append(all, gallery(t, name))
+	}
+	for i, name := range galleryGuards {
+		text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			want, text, ok := strings.Cut(strings.TrimSpace(line), " ")
+			if !ok || want == "#" {
+				continue
+			}
+			command := strings.ReplaceAll(strings.TrimSpace(text), "␤", "\n")
+			call := facttest.Call{Tool: "Bash", Input: map[string]any{"command": command}, Cwd: facttest.Project}
+			s, stops, reason := subject(t, call), false, ""
+			for j, set := range all {
+				if i != j && want == "pass" {
+					continue
+				}
+				if v := set.Judge(s, nil); v.Decision == rules.Deny || v.Decision == rules.Ask {
+					stops, reason = true, v.Reason()
+				}
+			}
+			if stops != (want != "pass") {
+				t.Errorf("%s: %s: want %s %s", name, text, want, reason)
+			}
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package rules
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// Matcher is a condition on an event. All members that are given must fit, and those about
+// an effect must fit the same effect. The zero Matcher fits each event.
+type Matcher struct {
+	Text     string // as it is written
+	Commands []facts.CommandPattern
+	Programs Choice // of a command
+	Effects  []facts.Kind
+	Paths    Choice // of an effect's target that is a path
+	Hosts    Choice // of an effect's target that is a host
+	Targets  Choice // of an effect's target, with its scheme
+	Outside  []Place
+	Inside   []Place
+	Doubts   []facts.DoubtKind // nil = no condition; empty = any
+	Tools    Choice
+	Prompts  []*regexp.Regexp
+	Data     []DataChoice
+	Limit    Limit
+}
+
+// Choice is a list of globs, of which one must fit, and of those after `!`, none. With the
+// latter alone, everything else fits. The zero Choice is no condition.
+type Choice struct{ Yes, No []pattern.Fold }
+
+func (c Choice) given() bool { return len(c.Yes)+len(c.No) > 0 }
+
+func (c Choice) fits(texts ...string) bool {
+	return (len(c.Yes) == 0 || pattern.MatchAny(c.Yes, texts...)) && !pattern.MatchAny(c.No, texts...)
+}
+
+// DataChoice is a condition on what stands under a path in the event's data.
+type DataChoice struct {
+	Path []string // keys, the outermost first
+	Choice
+}
+
+// Place is a folder that depends on the event.
+type Place string
+
+// The places. Project is the repository of the event's folder, or that folder.
+const (
+	Project Place = "project"
+	Home    Place = "home"
+	Temp    Place = "tmp"
+)
+
+// Places are the words for `inside` and `outside`.
+var Places = []Place{Project, Home, Temp}
+
+// Limit makes a matcher fit only the Count-th and later events that it fits within Within,
+// of one session. The zero Limit is none.
+type Limit struct {
+	Count  int
+	Within time.Duration
+}
+
+// fit is how surely a matcher fits, and to what part of the call.
+type fit struct {
+	level facts.Fit
+	span  facts.Span
+	what  string
+	of    *facts.Effect // nil = none
+}
+
+// better reports whether f fits more surely than g.
+func (f fit) better(g fit) bool { return f.level > g.level }
+
+var sure = fit{level: facts.Sure}
+
+// fits holds the matcher against the subject, all but its Limit.
+func (m *Matcher) fits(s *Subject) fit {
+	switch {
+	case m.Tools.given() && (len(s.Tools) == 0 || !m.Tools.fits(s.Tools...)),
+		len(m.Prompts) > 0 && !m.fitsPrompt(s),
+		slices.ContainsFunc(m.Data, func(c DataChoice) bool { return !c.fitsIn(s.Data, c.Path) }):
+		return fit{}
+	case !m.looksAtCall():
+		return sure
+	case s.Facts == nil:
+		return fit{}
+	case m.looksAtEffects():
+		return m.fitsEffects(s)
+	case m.Doubts != nil:
+		return m.fitsDoubts(s)
+	}
+	return m.fitsCommands(s)
+}
+
+// looksAtCall reports whether the matcher needs the facts of a call.
+func (m *Matcher) looksAtCall() bool {
+	return len(m.Commands) > 0 || m.Programs.given() || m.Doubts != nil || m.looksAtEffects()
+}
+
+func (m *Matcher) looksAtEffects() bool {
+	return len(m.Effects) > 0 || m.Paths.given() || m.Hosts.given() || m.Targets.given() ||
+		len(m.Outside) > 0 || len(m.Inside) > 0
+}
+
+func (m *Matcher) fitsPrompt(s *Subject) bool {
+	return s.Prompt != nil &&
+		slices.ContainsFunc(m.Prompts, func(re *regexp.Regexp) bool { return re.MatchString(*s.Prompt) })
+}
+
+// fitsIn looks under a path into a value: into each element of a list, and at the JSON of
+// what is no text.
+func (c DataChoice) fitsIn(v json.RawMessage, at []string) bool {
+	if len(v) > 0 && v[0] == '[' {
+		var elements []json.RawMessage
+		if json.Unmarshal(v, &elements) != nil {
+			return false
+		}
+		for i, element := range elements {
+			rest := at
+			if len(at) > 0 && at[0] == strconv.Itoa(i) {
+				rest = at[1:]
+			}
+			if c.fitsIn(element, rest) {
+				return true
+			}
+		}
+		return false
+	}
+	if len(at) > 0 {
+		for key, value := range rawjson.Members(v) {
+			if key == at[0] && c.fitsIn(value, at[1:]) {
+				return true
+			}
+		}
+		return false
+	}
+	text, isText := rawjson.Text(v)
+	if !isText {
+		text = string(v)
+	}
+	return len(v) > 0 && string(v) != "null" && c.fits(text)
+}
+
+// fitsCommands finds the command that the matcher fits most surely.
+func (m *Matcher) fitsCommands(s *Subject) (best fit) {
+	for i := range s.Facts.Commands {
+		c := &s.Facts.Commands[i]
+		if f := (fit{level: m.fitsCommand(c), span: c.Span, what: shortened(c.Text)}); f.better(best) {
+			best = f
+		}
+	}
+	return best
+}
+
+// fitsCommand holds program and command patterns against a command.
+func (m *Matcher) fitsCommand(c *facts.Command) facts.Fit {
+	level := facts.Sure
+	if m.Programs.given() {
+		switch name, known := c.Program(); {
+		case !known:
+			level = facts.Perhaps
+		case !m.Programs.fits(name):
+			return facts.No
+		}
+	}
+	if len(m.Commands) > 0 {
+		of := facts.No
+		for i := range m.Commands {
+			of = max(of, m.Commands[i].Fit(c))
+		}
+		level = min(level, of)
+	}
+	if c.Guess {
+		level = min(level, facts.Perhaps)
+	}
+	return level
+}
+
+// fitsDoubts finds the first doubt of the wanted kinds.
+func (m *Matcher) fitsDoubts(s *Subject) fit {
+	for _, d := range s.Facts.Doubts {
+		if len(m.Doubts) > 0 && !slices.Contains(m.Doubts, d.Kind) || m.fitsOwner(s, d.Command) == facts.No {
+			continue
+		}
+		return fit{level: facts.Sure, span: d.Span, what: shortened(d.Text)}
+	}
+	return fit{}
+}
+
+// fitsOwner holds what the matcher says of commands against the command at index i; -1 is
+// no command.
+func (m *Matcher) fitsOwner(s *Subject, i int) facts.Fit {
+	switch {
+	case len(m.Commands) == 0 && !m.Programs.given():
+		return facts.Sure
+	case i < 0 || i >= len(s.Facts.Commands):
+		return facts.No
+	}
+	return m.fitsCommand(&s.Facts.Commands[i])
+}
+
+// fitsEffects finds the effect that the matcher fits most surely.
+func (m *Matcher) fitsEffects(s *Subject) (best fit) {
+	if m.Doubts != nil && m.fitsDoubts(s).level == facts.No {
+		return fit{}
+	}
+	for i := range s.Facts.Effects {
+		e := &s.Facts.Effects[i]
+		level := min(m.fitsEffect(s, e), m.fitsOwner(s, e.Command))
+		if f := (fit{level, e.Span, whatOf(s, e), e}); f.better(best) {
+			if best = f; level == facts.Sure {
+				break
+			}
+		}
+	}
+	return best
+}
+
+// whatOf is the part of the call that an effect comes from, for people.
+func whatOf(s *Subject, e *facts.Effect) string {
+	if e.Why != "" && !strings.Contains(e.Why, "\n") {
+		return shortened(e.Why)
+	}
+	if e.Command >= 0 && e.Command < len(s.Facts.Commands) {
+		return shortened(s.Facts.Commands[e.Command].Text)
+	}
+	return shortened(e.Target)
+}
+
+func (m *Matcher) fitsEffect(s *Subject, e *facts.Effect) facts.Fit {
+	if len(m.Effects) > 0 && !slices.Contains(m.Effects, e.Kind) {
+		return facts.No
+	}
+	level := facts.Sure
+	if !e.Certain {
+		level = facts.Perhaps
+	}
+	isPath := strings.HasPrefix(e.Target, "/") || strings.HasPrefix(e.Target, "~")
+	if m.Paths.given() {
+		level = min(level, ofTarget(e, isPath, func() bool { return m.fitsPath(e) }))
+	}
+	if m.Hosts.given() {
+		host, isHost := strings.CutPrefix(e.Target, "host:")
+		level = min(level, ofTarget(e, isHost, func() bool { return m.Hosts.fits(host) }))
+	}
+	if m.Targets.given() {
+		level = min(level, ofTarget(e, e.Target != "", func() bool { return m.Targets.fits(e.Target) }))
+	}
+	if len(m.Inside) > 0 {
+		level = min(level, ofTarget(e, isPath, func() bool {
+			return slices.ContainsFunc(m.Inside, func(p Place) bool { return s.within(p, e.Target) })
+		}))
+	}
+	if len(m.Outside) > 0 {
+		level = min(level, ofTarget(e, isPath, func() bool {
+			return !slices.ContainsFunc(m.Outside, func(p Place) bool { return s.within(p, e.Target) })
+		}))
+	}
+	return level
+}
+
+// ofTarget holds a condition on the target of an effect: it fits perhaps where the target
+// is not known, and not where it is of another sort.
+func ofTarget(e *facts.Effect, sort bool, fits func() bool) facts.Fit {
+	switch {
+	case e.Target == "":
+		return facts.Perhaps
+	case sort && fits():
+		return facts.Sure
+	}
+	return facts.No
+}
+
+// fitsPath holds the path globs against the target. One that ends in `/**` fits the folder
+// itself, too. A folder that is deleted or moved takes its files along.
+func (m *Matcher) fitsPath(e *facts.Effect) bool {
+	whole := e.Kind == facts.KindDelete || e.Kind == facts.KindMove
+	one := func(f pattern.Fold) bool {
+		if f.Match(e.Target) || strings.HasSuffix(f.Glob(), "/**") && f.Match(e.Target+"/") {
+			return true
+		}
+		if !whole {
+			return false
+		}
+		folder := e.Target
+		if base := path.Base(folder); strings.Trim(base, "*.") == "" && strings.Contains(base, "*") {
+			if folder = path.Dir(folder); f.Match(folder) {
+				return true
+			}
+		}
+		head := literalHead(f.Glob())
+		return head != "" && folder != "/" && strings.HasPrefix(head, strings.TrimSuffix(folder, "/")+"/") ||
+			head != "" && folder == "/"
+	}
+	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !pattern.MatchAny(m.Paths.No, e.Target)
+}
+
+// literalHead is the folder that everything that an absolute glob matches lies in; "" = that
+// is not known.
+func literalHead(glob string) string {
+	if !strings.HasPrefix(glob, "/") {
+		return ""
+	}
+	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
+		glob = glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	}
+	if glob == "/" {
+		return ""
+	}
+	return glob
+}
+
+// within reports whether a path is a place, or in it.
+func (s *Subject) within(p Place, file string) bool {
+	root := ""
+	switch p {
+	case Project:
+		if root = s.Project; s.Home != "" && under(root, s.Home) {
+			return false // a home is no project
+		}
+	case Home:
+		root = s.Home
+	case Temp: // a home or a project there is none
+		if s.Home != "" && (under(s.Home, file) || file == s.Home) {
+			return false
+		}
+		return under("/tmp", file) || under("/var/tmp", file) || under("/private/tmp", file) ||
+			under("/private/var/folders", file) || under("/var/folders", file)
+	}
+	return root != "" && under(root, file)
+}
+
+func under(root, file string) bool {
+	root = strings.TrimSuffix(root, "/")
+	return file == root || strings.HasPrefix(file, root+"/")
+}

@@ -1,0 +1,143 @@
+// Package dockeragent reads the hooks of a docker-agent configuration file: the
+// hooks: block of every agent in it, in file order. It ignores the rest of the file;
+// inside hooks: it is strict, as docker-agent is, because a misspelled guard guards
+// nothing.
+//
+// One error rejects the whole file; the caller retains the last good version. A hook
+// that this version cannot run is skipped with a warning. The package executes
+// nothing and expands no variable.
+package dockeragent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
+	"gopkg.in/yaml.v3"
+)
+
+// SourceType is the type of this source in hookd.yaml and in hook.Source.
+const SourceType = "docker-agent"
+
+// maxHooks bounds the hooks of one file: aliases can multiply them.
+const maxHooks = 10_000
+
+// Options say how hooks run. The zero value works.
+type Options struct {
+	Shell string // absolute path; "" = $SHELL, else /bin/sh
+}
+
+func (o Options) shell() string {
+	if o.Shell != "" {
+		return o.Shell
+	}
+	if sh := os.Getenv("SHELL"); filepath.IsAbs(sh) {
+		return sh
+	}
+	return "/bin/sh"
+}
+
+// Parse returns the hooks of all agents in the text of the file at path, which
+// is absolute, in file order, and what is wrong with them. If any of the
+// problems is not a warning, there are no hooks.
+func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem) {
+	r := &reader{path: path, shell: opt.shell(), numbers: map[string]int{}}
+	if root := r.document(text); root != nil {
+		r.file(root)
+	}
+	if slices.ContainsFunc(r.problems, func(p hook.Problem) bool { return !p.Warning }) {
+		return nil, r.problems
+	}
+	return r.hooks, r.problems
+}
+
+// reader collects the hooks and problems of one file.
+type reader struct {
+	path, shell string
+	hooks       []*hook.Hook
+	problems    []hook.Problem
+	count       int            // hooks read, also those that were skipped
+	numbers     map[string]int // hooks made, by agent and event
+}
+
+func (r *reader) errorf(n *yaml.Node, format string, args ...any) {
+	r.problem(n, hook.Problem{Message: fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) problem(n *yaml.Node, p hook.Problem) {
+	p.File = r.path
+	if n != nil {
+		p.Line, p.Column = n.Line, n.Column
+	}
+	r.problems = append(r.problems, p)
+}
+
+// document returns the root of the only document in text, nil after a problem.
+func (r *reader) document(text []byte) *yaml.Node {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, second yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		r.errorf(nil, "the file is empty")
+		return nil
+	case err != nil:
+		r.yamlError(err)
+		return nil
+	}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		r.errorf(&second, "a second YAML document: one file is one configuration")
+		return nil
+	case !errors.Is(err, io.EOF):
+		r.yamlError(err)
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// yamlError adds the problem of the YAML parser; its line is in the text.
+func (r *reader) yamlError(err error) {
+	p := hook.Problem{Message: err.Error()}
+	if _, scanErr := fmt.Sscanf(p.Message, "yaml: line %d:", &p.Line); scanErr == nil {
+		p.Column = 1
+	}
+	p.File = r.path
+	r.problems = append(r.problems, p)
+}
+
+// file reads agents.*.hooks.
+func (r *reader) file(root *yaml.Node) {
+	agents := r.lookup(root, "agents")
+	if agents == nil {
+		r.problem(root, hook.Problem{Message: "no agents in this file, so no hooks", Warning: true})
+		return
+	}
+	if agents.Kind != yaml.MappingNode {
+		r.errorf(agents, "agents must be a mapping of names to agents")
+		return
+	}
+	for _, agent := range r.pairs(agents, "agents") {
+		r.hooksOf(agent)
+		r.inject(agent.Value, agent.Name)
+	}
+}
+
+// hooksOf reads the hooks: of one agent.
+func (r *reader) hooksOf(agent yamlnode.Pair) {
+	block := r.lookup(agent.Value, "hooks")
+	if block == nil || yamlnode.IsNull(block) {
+		return
+	}
+	at := place{agent: agent.Name, path: "agents." + agent.Name + ".hooks"}
+	if block.Kind != yaml.MappingNode {
+		r.errorf(block, "%s must be a mapping of events to hooks", at.path)
+		return
+	}
+	r.block(block, at)
+}

@@ -1,0 +1,192 @@
+package hookdir
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/readfile"
+)
+
+// findCommand sets Path and Args. With args, command is one exact path. Without, it
+// is the whole string if a file has that name, else it is split at white space; no
+// shell is involved. A word without a slash is looked up in the folder, then in PATH.
+// A command that cannot be started is a warning: the hook loads, and its runs fail.
+func (d *draft) findCommand(at *yaml.Node) {
+	h := d.hook
+	word, args := h.Command, d.args
+	path, found := d.locate(word)
+	if args == nil && !found.file {
+		words := strings.Fields(word)
+		word, args = words[0], words[1:]
+		path, found = d.locate(word)
+	}
+	h.Path, h.Args = path, args
+	if message := found.message; message != "" {
+		if !strings.Contains(word, "/") && message == missingFile {
+			message = "not found in the folder nor in PATH"
+		}
+		d.warn(at, found.hint, "command %s: %s", word, message)
+	}
+}
+
+// locate returns the absolute path that a word of a command means, and what is there.
+// If there is no file it is the path in the folder.
+func (d *draft) locate(word string) (path string, found program) {
+	path = d.opt.home(word)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(d.hook.Dir, path)
+	}
+	if found = d.look(path); found.file || strings.Contains(word, "/") {
+		return path, found
+	}
+	for _, dir := range filepath.SplitList(d.opt.Path) {
+		if !filepath.IsAbs(dir) {
+			continue // it depends on where the daemon was started
+		}
+		name := filepath.Join(dir, word)
+		if p := d.look(name); p.executable {
+			return name, p
+		}
+	}
+	return path, found
+}
+
+// program describes the file at a path.
+type program struct {
+	file          bool   // it exists and is no directory
+	executable    bool   // it may be executed
+	message, hint string // why the system would not start it, and what to type; "" = it would
+}
+
+// look inspects a program. Programs outside of the hook's own folder are shared by
+// many hooks, so Once caches them.
+func (d *draft) look(path string) program {
+	if d.opt.Blind {
+		return program{}
+	}
+	if rest, inside := strings.CutPrefix(path, d.hook.Dir); inside && strings.HasPrefix(rest, "/") {
+		return d.opt.lookAt(path)
+	}
+	return found(&d.opt.once.programs, path, func() program { return d.opt.lookAt(path) })
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+func mayExecute(path string) bool {
+	const execute = 1
+	return syscall.Access(path, execute) == nil
+}
+
+const missingFile = "no such file"
+
+func (o Options) lookAt(path string) (p program) {
+	if f, known := o.Content(path); known && f.Exec {
+		p.file, p.executable = true, true
+		p.message, p.hint = o.badHead(path, f.Data[:min(len(f.Data), maxHead)])
+		return p
+	}
+	info, err := os.Stat(path)
+	p.file = err == nil && !info.IsDir()
+	p.executable = p.file && mayExecute(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		p.message = missingFile
+	case err != nil:
+		p.message = cause(err).Error()
+	case info.IsDir():
+		p.message = "is a directory"
+	case !info.Mode().IsRegular():
+		p.message = "is not a regular file"
+	case !p.executable:
+		p.message, p.hint = "is not executable", "chmod +x "+escape.Quote(path)
+	default:
+		if head, err := readfile.Head(path, maxHead); err == nil { // one that cannot be read passes
+			p.message, p.hint = o.badHead(path, head)
+		}
+	}
+	return p
+}
+
+// maxHead is how much of a program is looked at for its first line, in bytes.
+const maxHead = 512
+
+// badHead returns what is wrong with the first line of a script, whose first bytes are
+// head. Programs in machine code pass.
+func (o Options) badHead(path string, head []byte) (message, hint string) {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	interpreter, ok := bytes.CutPrefix(line, []byte("#!"))
+	switch {
+	case bytes.IndexByte(head, 0) >= 0:
+		return "", ""
+	case !ok:
+		return "has no #! line, the system cannot start it", "make its first line #!/bin/sh"
+	case bytes.HasSuffix(line, []byte("\r")):
+		old, clean := escape.Quote(path), escape.Quote(path+".clean")
+		return "has Windows line ends, the system looks for an interpreter with \\r in its name",
+			// cat, not mv: the file's mode stays
+			"tr -d '\\r' < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean
+	}
+	words := bytes.Fields(interpreter)
+	if len(words) == 0 {
+		return "has an empty #! line", "make it #!/bin/sh"
+	}
+	if name := string(words[0]); filepath.IsAbs(name) && !o.isFile(name) {
+		return "its interpreter " + name + " does not exist", "head -n 1 " + escape.Quote(path)
+	}
+	if name := askedOfEnv(words); name != "" && !o.isInPath(name) {
+		return "its interpreter " + name + " is not in PATH", "command -v " + escape.Quote(name)
+	}
+	return "", ""
+}
+
+// askedOfEnv returns the program that a first line such as #!/usr/bin/env -S NAME asks
+// for by its name alone; "" = it asks for none.
+func askedOfEnv(words [][]byte) string {
+	if filepath.Base(string(words[0])) != "env" {
+		return ""
+	}
+	for _, word := range words[1:] {
+		if word[0] != '-' {
+			if strings.ContainsAny(string(word), "/=") {
+				return ""
+			}
+			return string(word)
+		}
+	}
+	return ""
+}
+
+func (o Options) isFile(path string) bool {
+	return found(&o.once.files, path, func() bool { return isFile(path) })
+}
+
+// isInPath reports whether env finds a program of that name.
+func (o Options) isInPath(name string) bool {
+	return found(&o.once.inPath, name, func() bool { return isInPath(name, o.Path) })
+}
+
+func isInPath(name, dirs string) bool {
+	return slices.ContainsFunc(filepath.SplitList(dirs), func(dir string) bool {
+		path := filepath.Join(dir, name)
+		return filepath.IsAbs(dir) && isFile(path) && mayExecute(path)
+	})
+}
+
+func firstWord(command string) string {
+	if words := strings.Fields(command); len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}

@@ -1,0 +1,175 @@
+package hookdir
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooks/hook"
+)
+
+// checkTools warns of tools that no agent has which sends the hook's events, and of
+// those that are only written in another letter case.
+func (d *draft) checkTools() {
+	if d.opt.KnownTools == nil || d.rejected() {
+		return
+	}
+	var agents []AgentTools
+	var known []string
+	for _, p := range d.hook.Patterns {
+		for _, a := range found(&d.opt.once.tools, p.Text, func() []AgentTools { return d.opt.KnownTools(p) }) {
+			agents, known = append(agents, a), append(known, a.Tools...)
+		}
+	}
+	if len(known) == 0 {
+		return
+	}
+	if at := d.given["matcher"]; at != nil && d.hook.Matcher != nil {
+		for _, word := range alternatives(d.hook.MatcherText) {
+			if tool, where, ok := d.otherCase(agents, word); ok && !(where != "" && d.hook.Matcher.MatchString(tool)) {
+				d.warn(at, fmt.Sprintf("did you mean `%s`?", tool), "matcher `%s` fits no tool%s: letter case counts", word, where)
+			}
+		}
+		d.checkGlobs(at)
+		d.checkLeftOut(at, known)
+		if len(d.problems) == 0 && !slices.ContainsFunc(known, d.hook.Matcher.MatchString) && !d.namesOthers() {
+			d.warn(at, "hookd events", "matcher `%s` fits no tool that is known", d.hook.MatcherText)
+		}
+	}
+	for _, key := range []string{"filter.tools", "filter.exclude_tools"} {
+		at := d.given[key]
+		if at == nil {
+			continue
+		}
+		for _, item := range at.Content {
+			if tool, where, ok := d.otherCase(agents, item.Value); ok {
+				d.warn(item, fmt.Sprintf("did you mean `%s`?", tool), "%s names `%s`, which is no tool%s: letter case counts", key, item.Value, where)
+			}
+		}
+	}
+}
+
+// globWord is a word that means a glob and is a regular expression, as `mcp__*`.
+var globWord = regexp.MustCompile(`^([A-Za-z0-9_-]*[A-Za-z0-9_])\*$`)
+
+// checkGlobs warns of words of the matcher that fit no tool, as they are written like globs.
+func (d *draft) checkGlobs(at *yaml.Node) {
+	for word := range strings.SplitSeq(strings.Trim(d.hook.MatcherText, "^$()"), "|") {
+		m := globWord.FindStringSubmatch(word)
+		if m == nil || d.hook.Matcher.MatchString(m[1]+"server__tool") {
+			continue
+		}
+		d.warn(at, fmt.Sprintf("did you mean `%s.*`?", m[1]),
+			"matcher `%s` is a regular expression, not a glob: it does not fit `%sserver__tool`", word, m[1])
+	}
+}
+
+// checkLeftOut warns of a guard of files that one way to change them goes past.
+func (d *draft) checkLeftOut(at *yaml.Node, known []string) {
+	fits := d.hook.Matcher.MatchString
+	const other = "NotebookEdit"
+	if !fits("Write") || !fits("Edit") || fits(other) || !slices.Contains(known, other) || !d.hook.Decides() ||
+		!slices.ContainsFunc(d.hook.Patterns, closes) || slices.Contains(d.hook.Filter.ExcludeTools, other) {
+		return
+	}
+	d.warn(at, fmt.Sprintf("add `|%s`, or filter.exclude_tools to say that it is meant", other),
+		"matcher `%s` has Write and Edit, and leaves out %s, which changes files, too", d.hook.MatcherText, other)
+}
+
+// namesOthers reports whether the matcher may be meant for tools that no table has: of
+// MCP servers, whose names have two underscores.
+func (d *draft) namesOthers() bool {
+	return strings.Contains(d.hook.MatcherText, "mcp") || strings.Contains(d.hook.MatcherText, "__")
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// alternatives are the plain words of a regular expression such as Bash|Write.
+func alternatives(text string) (words []string) {
+	for word := range strings.SplitSeq(strings.Trim(text, "^$()"), "|") {
+		if plainWord.MatchString(word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// AgentTools are the tools of one agent, own and canonical.
+type AgentTools struct {
+	Agent string
+	Tools []string
+}
+
+// otherCase returns the tool that a name is in another letter case, and whose: "" = that
+// of each agent that has it. ok is false where the name is that of a tool itself, of each
+// agent that has such a tool or of those that the hook is for.
+func (d *draft) otherCase(agents []AgentTools, name string) (tool, where string, ok bool) {
+	exact, whose := false, []string(nil)
+	for _, a := range agents {
+		same := func(k string) bool { return strings.EqualFold(k, name) }
+		if slices.Contains(a.Tools, name) {
+			exact = true
+		} else if at := slices.IndexFunc(a.Tools, same); at >= 0 && !slices.Contains(whose, a.Agent) {
+			tool, whose = cmp.Or(tool, a.Tools[at]), append(whose, a.Agent)
+		}
+	}
+	if exact {
+		where = " of " + strings.Join(whose, ", ")
+	}
+	return tool, where, tool != "" && !(exact && len(d.hook.Filter.Agents) > 0)
+}
+
+// denies is how a program looks that means to deny.
+var denies = regexp.MustCompile(
+	`\bexit[ (]+2\b|permission_?[dD]ecision|["'](?:block|deny)["']|\\"(?:block|deny)\\"`)
+
+// mostProgram is how much of a program is looked at for that, in bytes.
+const mostProgram = 64 << 10
+
+// checkWildcard warns of a hook that means to deny and only observes, as its pattern has
+// a wildcard.
+func (d *draft) checkWildcard() {
+	if d.given["blocking"] != nil || d.rejected() {
+		return
+	}
+	i := slices.IndexFunc(d.hook.Patterns, func(p pattern.Pattern) bool { return !p.Exact() && closes(p) })
+	if i < 0 || slices.ContainsFunc(d.hook.Patterns, pattern.Pattern.Exact) || !d.meansToDeny() {
+		return
+	}
+	d.warn(d.given["events"], "write `blocking: true`, or the events one by one",
+		"`%s` has a wildcard, so the hook only observes: what it denies is not denied", d.hook.Patterns[i].Text)
+}
+
+// closes reports whether a pattern matches an event that can be denied.
+func closes(p pattern.Pattern) bool {
+	for c := range events.Rows() {
+		if c.FailClosed && p.Match(c.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// meansToDeny looks for a denial in what the hook runs and is expected to answer.
+func (d *draft) meansToDeny() bool {
+	h := d.hook
+	if h.Shadow || h.OnError == hook.OnErrorBlock ||
+		slices.ContainsFunc(h.Tests, func(t hook.Test) bool { return t.Expect != hook.ExpectNone }) {
+		return true
+	}
+	if h.Type == hook.Script {
+		return denies.MatchString(h.ScriptText)
+	}
+	if h.Type != hook.Command || !strings.HasPrefix(h.Path, h.Dir+"/") {
+		return false
+	}
+	text, err := readfile.Head(h.Path, mostProgram) // what cannot be read is told elsewhere
+	return err == nil && denies.Match(text)
+}

@@ -1,0 +1,166 @@
+package ui_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/performance"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/people/ui"
+)
+
+// long reports whether the tests may take minutes: `make test-ui` says so.
+func long() bool { return os.Getenv("HOOKD_UI_LOAD") != "" }
+
+func needLong(t *testing.T) {
+	t.Helper()
+	if !long() {
+		t.Skip("SKIP-TOOL load: HOOKD_UI_LOAD is not set")
+	}
+}
+
+// measured returns one of what the browser measures of the page: TaskDuration are the
+// seconds of processor time of the page's thread, JSHeapUsedSize bytes, Nodes and
+// JSEventListeners counts.
+func (s *site) measured(name string) float64 {
+	s.t.Helper()
+	for _, m := range command(s, performance.GetMetrics, cdp.Empty{}).Metrics {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	s.t.Fatalf("the browser does not measure %s", name)
+	return 0
+}
+
+// 100,000 decisions scroll without a stall, down to the first of them, and up again.
+func TestScrolling(t *testing.T) {
+	needLong(t)
+	home := newHome(t, func(s *seeder) { s.many(100_000, time.Now()) })
+	s := open(t, home, ui.Options{}, "#stream?range=6h")
+	s.look(1440, 900, "light")
+	s.until("rows", `document.querySelectorAll("#stream tr[data-id]").length > 15`)
+	s.until("the counts are whole", `document.querySelector(".search .end").textContent === "100,000 kept"`)
+	command(s, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
+	before := s.measured("TaskDuration")
+	frames := js[float64](s, `new Promise((done) => {
+		const main = document.getElementById("main"), begin = performance.now();
+		let n = 0, worst = 0, last = begin;
+		const step = (now) => {
+			n++; worst = Math.max(worst, now - last); last = now;
+			main.scrollTop += 400;
+			if (now - begin < 10000) requestAnimationFrame(step); else { window.worst = worst; done(n / ((now - begin) / 1000)); }
+		};
+		requestAnimationFrame(step);
+	})`)
+	t.Logf("%.1f frames a second while 400 points a frame are scrolled, the longest %s ms, %s points down", frames,
+		s.text("Math.round(window.worst)"), s.text(`document.getElementById("main").scrollTop`))
+	t.Logf("%.1f ms of the page's thread a frame, whatever else runs here; one of 60 a second may have 16.7",
+		1000*(s.measured("TaskDuration")-before)/(10*frames))
+	s.until("all rows are read", `(document.getElementById("main").scrollTop = 1e9, document.querySelector("p.rest")?.textContent.startsWith("That is all"))`)
+	s.until("the first decision of all", `document.querySelector("main").textContent.includes("# 0")`)
+	if n := js[int](s, `document.querySelectorAll("#stream tr[data-id]").length`); n > 100 {
+		t.Errorf("%d rows are in the document", n)
+	}
+	s.keys("f")
+	s.until("the newest", `document.querySelector("#stream tr[data-id]").textContent.includes("# 99999")`)
+}
+
+// 1,000 records a second are shown as they come for a minute, and the page does not grow.
+func TestManyRecords(t *testing.T) {
+	needLong(t)
+	const rate = 340 // calls a second; each makes three records: the event, its run, the verdict
+	home := hooktest.ShortDir(t)
+	hooktest.Must(t, os.Chmod(home, 0o700))
+	hooktest.Write(t, home+"/hooks/shell/HOOK.yaml", "name: shell\ntype: builtin\ncommand: safer_shell\nevents: PreToolUse\nmatcher: Bash\n", 0o644)
+	s := open(t, home, ui.Options{}, "#stream")
+	s.look(1440, 900, "light")
+	command(s, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
+	var sent atomic.Int64
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	sending := make(chan error, 1)
+	go func() { sending <- sendCalls(ctx, s.client, rate, &sent) }()
+	var behind, heap, nodes []float64
+	for part := range 6 {
+		select {
+		case <-time.After(10 * time.Second): // a part of the minute, measured at its end
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
+		shown := js[float64](s, `Math.max(0, ...[...document.querySelectorAll("#stream td.f-wide code")].map((c) => +c.textContent.split("#")[1]))`)
+		behind = append(behind, float64(sent.Load())-shown)
+		command(s, heapprofiler.CollectGarbage, cdp.Empty{})
+		heap, nodes = append(heap, s.measured("JSHeapUsedSize")/(1<<20)), append(nodes, s.measured("Nodes"))
+		t.Logf("%d s: %d calls sent, %.0f behind; %.1f MiB, %.0f nodes; the last line says %s", 10*(part+1), sent.Load(), behind[part], heap[part], nodes[part],
+			s.text(`document.querySelector(".foot > :last-child").textContent`))
+	}
+	hooktest.Must(t, <-sending)
+	t.Logf("%.0f records a second", 3*float64(sent.Load())/60)
+	if slices.Min(behind[2:5]) > slices.Max(behind[:2])+5*rate {
+		t.Errorf("the page falls behind: by %.0f calls", behind)
+	}
+	if slices.Min(heap[3:]) > slices.Max(heap[:3])+10 || slices.Min(nodes[3:]) > 2*slices.Max(nodes[:3]) {
+		t.Errorf("the page grows: %.0f MiB, %.0f nodes", heap, nodes)
+	}
+	s.until("the last call is shown", fmt.Sprintf(`document.querySelector("#stream tr[data-id] code").textContent.endsWith("#%d")`, sent.Load()))
+}
+
+// sendCalls sends calls of a shell command over one connection, so many a second, until
+// ctx ends; then it waits for their verdicts. Every 50th call is one that the guard asks about.
+func sendCalls(ctx context.Context, c *client.Client, rate int, sent *atomic.Int64) error {
+	whole := context.WithoutCancel(ctx)
+	conn, err := c.Dial(whole)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	answered := make(chan error, 1)
+	pending := make(chan int, 1000)
+	go func() {
+		for n := range pending {
+			for range n {
+				if a, err := conn.Receive(whole); err != nil || a.Verdict == nil {
+					answered <- fmt.Errorf("answer %v: %w", a, err)
+					return
+				}
+			}
+		}
+		answered <- nil
+	}()
+	begin, tick := time.Now(), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case err := <-answered:
+			return err
+		case <-ctx.Done():
+		case now := <-tick.C:
+			var list []client.Event
+			for due := int64(now.Sub(begin).Seconds() * float64(rate)); sent.Load() < due; {
+				n, word := sent.Add(1), "echo"
+				if n%50 == 0 {
+					word = "rm -rf"
+				}
+				data, _ := json.Marshal(map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprintf("%s load #%d", word, n)}})
+				list = append(list, client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: "load", Wait: true, Data: data})
+			}
+			if err := conn.Send(whole, list...); err != nil {
+				return err
+			}
+			pending <- len(list)
+		}
+	}
+	close(pending)
+	return <-answered
+}

@@ -1,0 +1,452 @@
+// Package recorder connects dispatch with the stream and the store: it numbers each
+// event, run and decision, publishes it to subscribers and gives it to the store, in one
+// order. It answers what happened from the store, and what happened lately from memory
+// while the disk cannot be read.
+//
+// It promises: a record has its number before any subscriber sees it, and a reader of
+// the history up to a number finds all records up to it. Accept returns an error if an
+// event with observers cannot be stored; all other records are lost only if the store
+// drops them. No call waits for the disk but the queries, and they for at most
+// flushTime.
+package recorder
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/internal/record/stream"
+)
+
+// How many of the last runs, and how many bytes of their output, are in memory.
+const (
+	maxRuns     = 1000
+	maxRunBytes = 8 << 20
+)
+
+// Recorder fits dispatch.Recorder and dispatch.IDs. It is safe for concurrent use.
+type Recorder struct {
+	hub   *stream.Hub
+	store *store.Store
+
+	// storing is read-locked from when a record gets its number until the store has
+	// it, so that a reader of the history up to a number finds all records.
+	storing sync.RWMutex
+
+	accepted atomic.Uint64
+	follow   atomic.Pointer[func()] // see Follow; nil = none
+
+	mu      sync.Mutex                // guards all below
+	runs    []*events.Run             // oldest first, never changed; see recentRuns
+	first   int                       // index of the oldest in runs
+	bytes   int                       // of their output
+	results map[string]int            // runs by result
+	hooks   map[string]map[string]int // the same by hook
+	last    map[string]*events.Run    // by hook
+
+	decisions []*events.Decided // the last ones, a ring; next is the oldest
+	next      int
+
+	soon map[*events.Decided]chan struct{} // decisions that Flush waits for; closed when recorded
+}
+
+var (
+	_ dispatch.Recorder = (*Recorder)(nil)
+	_ dispatch.IDs      = (*Recorder)(nil)
+)
+
+// New returns a Recorder that publishes on hub and stores in s.
+func New(hub *stream.Hub, s *store.Store) *Recorder {
+	return &Recorder{
+		hub:     hub,
+		store:   s,
+		results: map[string]int{},
+		hooks:   map[string]map[string]int{},
+		last:    map[string]*events.Run{},
+		soon:    map[*events.Decided]chan struct{}{},
+	}
+}
+
+// prepared is what is computed for an event before it gets its number.
+type prepared struct {
+	row  *store.Prepared // nil = the store makes it
+	data []byte          // of a large event, for the stream; nil = it is small
+}
+
+// Prepare fits dispatch.Recorder.
+func (r *Recorder) Prepare(e *events.Event, kept bool) dispatch.Prepared {
+	p := &prepared{row: r.store.Prepare(e, kept)}
+	if len(e.Data) > stream.LargeData {
+		p.data = stream.EventData(e.Data)
+	}
+	return p
+}
+
+// Accept fits dispatch.Recorder. Subscribers may see an event a moment before it is on
+// disk: they do not wait for the disk.
+func (r *Recorder) Accept(
+	e *events.Event,
+	p dispatch.Prepared,
+	hooks []string,
+	stored func(bool, *events.Error),
+) *events.Error {
+	ready, _ := p.(*prepared)
+	if ready == nil {
+		ready = &prepared{}
+	}
+	decided := e.Wait && e.Contract.Decidable
+	if len(hooks) > 0 && !decided {
+		if err := r.store.Admits(len(e.Data), true); err != nil {
+			return refusal(err)
+		}
+	}
+	r.accepted.Add(1)
+	err := r.hand(e, ready, hooks, stored)
+	if err != nil && stored != nil && (decided || len(hooks) == 0) {
+		stored(false, nil)
+		return nil
+	}
+	return refusal(err)
+}
+
+// hand numbers e and gives it to the store; with stored the store must retain its runs,
+// else it is only history.
+func (r *Recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *events.Error)) (err error) {
+	r.storing.RLock()
+	defer r.storing.RUnlock()
+	if p.data == nil && (len(hooks) > 0 || e.Judged) { // it stays as it is
+		e.Seq = r.hub.PublishLate(e.Envelope.Event, stream.EventRecord(e), recordRoom+len(e.Data))
+	} else {
+		e.Seq = r.hub.PublishEvent(e, p.data)
+	}
+	if stored != nil {
+		err = r.store.Accept(e, p.row, hooks, func(err error) { stored(err == nil, refusal(err)) })
+	}
+	switch {
+	case stored == nil:
+		r.store.Note(e, p.row)
+	case err != nil:
+		r.store.Note(e, r.store.Prepare(e, false))
+	}
+	return err
+}
+
+// AcceptAll fits dispatch.Recorder.
+func (r *Recorder) AcceptAll(es []*events.Event) {
+	r.accepted.Add(uint64(len(es)))
+	r.storing.RLock()
+	defer r.storing.RUnlock()
+	r.hub.PublishEvents(es)
+	r.store.NoteAll(es)
+}
+
+// Publish numbers and publishes an event that has no hooks.
+func (r *Recorder) Publish(e *events.Event) {
+	r.storing.RLock()
+	defer r.storing.RUnlock()
+	e.Seq = r.hub.PublishEvent(e, nil)
+	r.store.Note(e, nil)
+}
+
+// WaitStored returns when the store has each record that has a number now, and the last of
+// these numbers.
+func (r *Recorder) WaitStored() (last uint64) {
+	r.storing.Lock()
+	defer r.storing.Unlock()
+	return r.hub.Stats().Seq
+}
+
+// refusal returns the error for a sender whose event was not stored; nil for nil.
+func refusal(err error) *events.Error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrQueueFull):
+		return &events.Error{
+			Code:       events.CodeDiskQueueFull,
+			Message:    "the events that wait on disk for their hooks take all the room they may",
+			Hint:       "send it again later; `hookd status` shows the queue, queue.max_disk_bytes is its size",
+			RetryAfter: 5,
+		}
+	case errors.Is(err, store.ErrClosed):
+		return &events.Error{
+			Code:       events.CodeDraining,
+			Message:    "hookd is shutting down",
+			Hint:       "send it again when `hookd status` answers",
+			RetryAfter: 1,
+		}
+	}
+	return &events.Error{
+		Code:       events.CodeStorage,
+		Message:    "the event cannot be kept: " + err.Error(),
+		Hint:       "make room or mend the disk, then send it again; `hookd doctor` looks",
+		RetryAfter: 5,
+	}
+}
+
+// Begun fits dispatch.Recorder.
+func (r *Recorder) Begun(u func() events.UnderWay) {
+	if r.hub.WantsStarts() {
+		started := u()
+		r.hub.Start(started.Event, stream.StartRecord(&started))
+	}
+}
+
+// Deciding fits dispatch.Recorder.
+func (r *Recorder) Deciding(d *events.Decided, soon bool) {
+	if soon {
+		r.mu.Lock()
+		r.soon[d] = make(chan struct{})
+		r.mu.Unlock()
+	}
+	r.storing.RLock()
+	defer r.storing.RUnlock()
+	r.store.Deciding(d)
+}
+
+// Decided fits dispatch.Recorder.
+func (r *Recorder) Decided(d *events.Decided) {
+	r.storing.RLock()
+	defer r.storing.RUnlock()
+	d.Outcome = d.Word()
+	d.Seq = r.hub.PublishLate(d.Event, stream.DecisionRecord(d), recordRoom)
+	r.rememberDecision(d)
+	r.store.Decided(d)
+	r.isRecorded(d)
+	if f := r.follow.Load(); f != nil {
+		(*f)()
+	}
+}
+
+// isRecorded has Flush no longer wait for d.
+func (r *Recorder) isRecorded(d *events.Decided) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.soon[d]; c != nil {
+		delete(r.soon, d)
+		close(c)
+	}
+}
+
+// waitSoon returns when each decision is recorded that an agent may have shown, after
+// flushTime or when ctx ends.
+func (r *Recorder) waitSoon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	r.mu.Lock()
+	list := slices.Collect(maps.Values(r.soon))
+	r.mu.Unlock()
+	for _, c := range list {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Follow calls f after each decision from now on. f must not block.
+func (r *Recorder) Follow(f func()) { r.follow.Store(&f) }
+
+// Ahead returns the first decisions that were not handed on to a target of `forward`, of
+// all that have a number now.
+func (r *Recorder) Ahead(ctx context.Context, target string, limit int) (store.Ahead, error) {
+	last := r.WaitStored()
+	if err := r.store.Flush(ctx); err != nil {
+		return store.Ahead{}, err
+	}
+	return r.store.Ahead(ctx, target, last, limit)
+}
+
+// Watched fits dispatch.Recorder.
+func (r *Recorder) Watched() bool { return r.hub.Watched() }
+
+// Keeps fits dispatch.Recorder.
+func (r *Recorder) Keeps() bool { return r.store.Health().Err == nil }
+
+// Started fits dispatch.Recorder.
+func (r *Recorder) Started(k events.PendingKey, runID string, at time.Time) {
+	r.store.Started(k, runID, at)
+}
+
+// NextPending fits dispatch.Recorder.
+func (r *Recorder) NextPending(after uint64) (int64, error) {
+	return r.store.NextPending(context.Background(), after)
+}
+
+// Pending fits dispatch.Recorder.
+func (r *Recorder) Pending(after uint64, limit int) ([]events.Pending, error) {
+	return r.store.Pending(context.Background(), after, limit)
+}
+
+// Sent fits dispatch.IDs.
+func (r *Recorder) Sent(since time.Time, each func(events.SentEvent)) error {
+	return r.store.Sent(context.Background(), since, each)
+}
+
+// Answered fits dispatch.IDs.
+func (r *Recorder) Answered(seq uint64, size int, answer func() ([]byte, error)) {
+	r.store.Answered(seq, size, answer)
+}
+
+// ForgetAnswer fits dispatch.IDs.
+func (r *Recorder) ForgetAnswer(seq uint64) { r.store.ForgetAnswer(seq) }
+
+// ForgetSent fits dispatch.IDs.
+func (r *Recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
+
+// Keep fits dispatch.IDs.
+func (r *Recorder) Keep(list func() []events.SentEvent) { r.store.KeepSent(list) }
+
+// Finished fits dispatch.Recorder.
+func (r *Recorder) Finished(k events.PendingKey, run events.Run, fate dispatch.Fate) {
+	r.storing.RLock()
+	defer r.storing.RUnlock()
+	if run.ID != "" {
+		run.Seq = r.publish(&run) // which its record does not read
+		r.remember(&run)
+	}
+	switch {
+	case fate.Dead != "":
+		r.store.GiveUp(k, &run, fate.Dead)
+	case !fate.Again.IsZero():
+		r.store.Retry(k, &run, fate.Again)
+	case fate.Ended && run.ID == "":
+		r.store.Forget(k)
+	case fate.Ended:
+		r.store.Done(k, &run)
+	default:
+		r.store.Record(&run)
+	}
+}
+
+// publish publishes a run, which is not changed any more, and returns its number.
+func (r *Recorder) publish(run *events.Run) (seq uint64) {
+	if held := size(run); held <= maxHeld {
+		return r.hub.PublishLate(run.Event, stream.RunRecord(run), recordRoom+held)
+	}
+	return r.hub.Publish(run.Event, stream.RunRecord(run))
+}
+
+const (
+	recordRoom = 1 << 10 // about what the stream holds of an event without its data, a run or a decision
+	maxHeld    = 4 << 10 // bytes of a run's output: one with more is encoded at once
+)
+
+// rememberDecision puts a decision into memory; it does not change any more.
+func (r *Recorder) rememberDecision(d *events.Decided) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.decisions) < maxRuns {
+		r.decisions = append(r.decisions, d)
+		return
+	}
+	r.decisions[r.next] = d
+	r.next = (r.next + 1) % maxRuns
+}
+
+// remember puts a run into memory; it does not change any more.
+func (r *Recorder) remember(run *events.Run) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.runs = append(r.runs, run)
+	r.bytes += size(run)
+	for n := len(r.runs) - r.first; n > maxRuns || r.bytes > maxRunBytes && n > 1; n-- {
+		r.bytes -= size(r.runs[r.first])
+		r.runs[r.first] = nil
+		r.first++
+	}
+	if r.first >= maxRuns { // a slice that only moves on would be copied at each turn of its array
+		n := copy(r.runs, r.recentRuns())
+		clear(r.runs[n:])
+		r.runs, r.first = r.runs[:n], 0
+	}
+	if run.Test {
+		return
+	}
+	r.last[run.Hook] = run
+	if run.Tried {
+		return
+	}
+	result := string(run.Result)
+	r.results[result]++
+	if r.hooks[run.Hook] == nil {
+		r.hooks[run.Hook] = map[string]int{}
+	}
+	r.hooks[run.Hook][result]++
+}
+
+// recentRuns returns the runs in memory. The caller holds mu.
+func (r *Recorder) recentRuns() []*events.Run { return r.runs[r.first:] }
+
+func size(run *events.Run) int {
+	return len(run.Stdout.Head) + len(run.Stdout.Tail) + len(run.Stderr.Head) + len(run.Stderr.Tail)
+}
+
+// flushTime is how long a query waits until all records so far are on disk.
+const flushTime = 2 * time.Second
+
+// Flush waits until all records so far are on disk, also of decisions that wait for what
+// their agent heard; false when that takes too long or the disk fails.
+func (r *Recorder) Flush(ctx context.Context) bool {
+	r.waitSoon(ctx)
+	r.WaitStored()
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	return r.store.Flush(ctx) == nil
+}
+
+// settle is Flush for queries of events: those that only the journal has go into the
+// history, which may take longer when they are many. It is false when that does not get on.
+func (r *Recorder) settle(ctx context.Context) bool {
+	r.waitSoon(ctx)
+	return r.settleStored(ctx)
+}
+
+// settleStored is settle for what the store has already.
+func (r *Recorder) settleStored(ctx context.Context) bool {
+	r.WaitStored()
+	for left := r.store.Health().Journaled; ; {
+		short, cancel := context.WithTimeout(ctx, flushTime)
+		err := r.store.Settle(short)
+		cancel()
+		now := r.store.Health().Journaled
+		if err == nil || ctx.Err() != nil || now >= left {
+			return err == nil
+		}
+		left = now
+	}
+}
+
+// Counts returns the runs of a hook by result, and its last run.
+func (r *Recorder) Counts(hook string) (map[string]int, *events.Run) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := map[string]int{}
+	for result, n := range r.hooks[hook] {
+		counts[result] = n
+	}
+	if last := r.last[hook]; last != nil {
+		run := *last
+		return counts, &run
+	}
+	return counts, nil
+}
+
+// Totals returns how many events were accepted, and the runs by result, since the start.
+func (r *Recorder) Totals() (accepted uint64, results map[string]int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	results = map[string]int{}
+	for result, n := range r.results {
+		results[result] = n
+	}
+	return r.accepted.Load(), results
+}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/events"
+)
+
+func ids(t *testing.T, list func(context.Context) ([]Kept, error)) (ids []string) {
+	t.Helper()
+	all, err := list(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range all {
+		if string(k.Text) != `{"of":"`+k.ID+`"}` {
+			t.Fatalf("%s has the text %s", k.ID, k.Text)
+		}
+		ids = append(ids, k.ID)
+	}
+	return ids
+}
+
+// What is held and granted is there after a restart; what was dropped, and what a
+// decision ended, is not.
+func TestAsksAndGrantsOutliveARestart(t *testing.T) {
+	o := Options{Path: t.TempDir() + "/hookd.db"}
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(id string) Kept { return Kept{ID: id, Text: []byte(`{"of":"` + id + `"}`)} }
+	for _, id := range []string{"a1", "a2", "a3"} {
+		if err := s.SaveAsk(t.Context(), of(id)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.SaveGrants(t.Context(), of("g"+id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.DropAsk("a2")
+	d := decision(1, time.Now())
+	d.Answered = &events.Answered{AskID: "a3"}
+	s.Decided(d)
+	if err := s.DropGrants(t.Context(), "ga1", "ga3", "none"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(o); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := ids(t, s.Asks); !slices.Equal(got, []string{"a1"}) {
+		t.Errorf("asks after a restart: %v", got)
+	}
+	if got := ids(t, s.Grants); !slices.Equal(got, []string{"ga2"}) {
+		t.Errorf("grants after a restart: %v", got)
+	}
+}
+
+// An ask that was answered just before a kill has ended with that answer, also while only
+// memory has it: the next daemon records it once, and no other end of it.
+func TestAnAnswerThatAKillHasLeftEndsItsAsk(t *testing.T) {
+	for _, handed := range []bool{false, true} {
+		o := options(t)
+		o.Memory, o.delay = filepath.Join(t.TempDir(), "memory"), time.Hour // until Flush
+		s := open(t, o)
+		of := func(id string) Kept { return Kept{ID: id, Text: []byte(`{"of":"` + id + `"}`)} }
+		saved := make(chan error, 2)
+		for _, id := range []string{"answered", "open"} {
+			go func() { saved <- s.SaveAsk(t.Context(), of(id)) }()
+		}
+		hooktest.Until(t, "both are on disk", func() bool {
+			hooktest.Must(t, s.Flush(t.Context()))
+			return len(saved) == 2
+		})
+		d := denial(s.FirstSeq())
+		d.Answered = &events.Answered{AskID: "answered", By: events.ByPerson, Answer: events.OutcomeDeny}
+		if handed {
+			s.Decided(d)
+		} else {
+			s.Deciding(d)
+		}
+		memory := filepath.Join(t.TempDir(), "memory")
+		hooktest.Must(t, os.CopyFS(memory, os.DirFS(o.Memory)))
+		o = killed(t, s)
+		o.Memory, o.delay = memory, time.Hour // as for a daemon that looks before it has written
+		s = open(t, o)
+		if got := ids(t, s.Asks); !slices.Equal(got, []string{"open"}) {
+			t.Errorf("handed over %t: asks that have no end: %v", handed, got)
+		}
+		hooktest.Must(t, s.Flush(t.Context()))
+		got, err := s.Decisions(t.Context(), DecisionQuery{Limit: 10})
+		if err != nil || len(got.Decisions) != 1 || got.Decisions[0].Answered == nil {
+			t.Errorf("handed over %t: recorded as %+v, %v", handed, got.Decisions, err)
+		}
+		if got := ids(t, s.Asks); !slices.Equal(got, []string{"open"}) {
+			t.Errorf("handed over %t: asks on disk: %v", handed, got)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// What is counted is what one would count by looking at each decision, in
+// however many parts.
+func TestCountsOfDecisions(t *testing.T) {
+	s := open(t, options(t))
+	begin := time.Now().Add(-48 * time.Hour).UTC().Truncate(time.Hour)
+	pick := func(list ...string) string { return list[rand.N(len(list))] }
+	var all []events.Decided
+	for i := range 400 {
+		d := decision(uint64(2*i+2), begin.Add(time.Duration(i)*5*time.Minute))
+		d.SessionID, d.Tool, d.AgentName = pick("", "s1", "s2"), pick("", "Bash", "Write"), pick("", "ci")
+		d.Dialect, d.Subject, d.Reason = events.Dialect(pick("claude-code", "codex")), pick("ls -l", "git push"), pick("", "no sudo")
+		d.Decision = events.Outcome(pick("deny", "ask", "allow", "none"))
+		if rand.N(2) == 0 {
+			d.DecidedBy = []string{pick("guard", "other"), "third"}
+		}
+		if rand.N(3) == 0 {
+			d.Rewrote = []string{"input"}
+		} else if rand.N(3) == 0 {
+			d.Shadow = []events.Shadowed{{Hook: "shady", Decision: events.OutcomeDeny, Rewrote: []string{"input"}}}
+		}
+		d.Tried = rand.N(5) == 0
+		all = append(all, *d)
+		s.Decided(d)
+	}
+	flush(t, s)
+	for _, q := range []DecisionQuery{
+		{}, {Tools: []string{"Bash"}}, {Decisions: []string{"deny", "ask"}}, {Text: "push"}, {Agents: []string{"ci"}, Hooks: []string{"guard"}},
+		{Since: begin.Add(3 * time.Hour), Until: begin.Add(20 * time.Hour)}, {Sessions: []string{"s1"}, Before: 333}, {Tools: []string{"none such"}},
+	} {
+		got, err := s.CountDecisions(t.Context(), q, time.Hour)
+		for err == nil && got.Next != 0 {
+			t.Fatalf("%+v: 400 decisions were not counted at once", q)
+		}
+		want := newTally(time.Hour)
+		for _, d := range all {
+			if q.fits(d) {
+				agent := d.AgentName
+				if agent == "" {
+					agent = string(d.Dialect)
+				}
+				start := d.Time.Truncate(time.Hour).UnixNano()
+				want.count(alike{start, string(d.Decision), agent, d.Tool, strings.Join(d.Hooks(), "\n"), d.SessionID, string(d.Word()), d.Rewrote != nil, d.Tried, 1})
+			}
+		}
+		if err != nil || !reflect.DeepEqual(got, want.done()) {
+			t.Errorf("%+v:\ngot  %+v %v\nwant %+v", q, got, err, want.done())
+		}
+	}
+}
+
+// Counting looks at parts by their numbers or by an index.
+func TestCountsUseTheIndex(t *testing.T) {
+	s := open(t, options(t))
+	accept(t, s, event(1, "pre_tool_use", `{}`))
+	for want, q := range map[string]DecisionQuery{
+		"SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)":                      {},
+		"SEARCH d USING INDEX decisions_tool (tool=? AND rowid>? AND rowid<?)":          {Tools: []string{"Bash"}},
+		"SEARCH d USING INDEX decisions_session (session_id=? AND rowid>? AND rowid<?)": {Sessions: []string{"s"}},
+	} {
+		text, args := q.sql("d.at AS start", 1, 9, 9)
+		plan, err := list(t.Context(), s.db.reading, func(row scanner) (text string, err error) {
+			var a, b, c int
+			return text, row.Scan(&a, &b, &c, &text)
+		}, `EXPLAIN QUERY PLAN SELECT start, count(*) FROM (`+text+`) GROUP BY start`, args...)
+		if got := strings.Join(plan, "; "); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%+v: plan %q %v, want %q", q, got, err, want)
+		}
+	}
+}
+
+func TestTheMostFrequentAreCountedByName(t *testing.T) {
+	counts := map[string]int64{"": 7, "b": 1}
+	for i := range 80 {
+		counts[fmt.Sprintf("a%02d", i)] = int64(100 - i)
+	}
+	got := most(counts)
+	var sum int64
+	for _, c := range got {
+		sum += c.Count
+	}
+	if len(got) != mostCounted || got[0] != (Count{"a00", 100}) || got[mostCounted-1].Name != otherNames || sum != 80*100-79*80/2+1 {
+		t.Errorf("got %v, together %d", got, sum)
+	}
+}
+
+// Events are found by what is asked for, and without their data.
+func TestAcceptedEvents(t *testing.T) {
+	s := open(t, options(t))
+	var all []*events.Event
+	for i := range 60 {
+		e := event(uint64(i+1), []string{"agent:start", "pre_tool_use"}[i%2], `{"a":1}`)
+		e.Time = time.Now().Add(time.Duration(i-100) * time.Minute).UTC()
+		e.SessionID, e.AgentID, e.Cwd = []string{"", "s1", "s2"}[i%3], []string{"", "a"}[i%2], []string{"/w", "/w/x", "/world"}[i%3]
+		e.Tool, e.Subject = []string{"", "Bash"}[i%2], []string{"make TEST", "ls"}[i%2]
+		all = append(all, e)
+		accept(t, s, e)
+	}
+	flush(t, s)
+	for _, q := range []EventQuery{
+		{Limit: 100}, {Session: "s1"}, {Session: "none"}, {Event: "agent:start"}, {Tool: "Bash", Session: "s2"}, {Agent: "a"}, {Cwds: []string{"/w"}},
+		{Text: "test"}, {Since: all[20].Time, Until: all[40].Time}, {Before: 20, Limit: 5},
+	} {
+		page, err := s.Events(t.Context(), q)
+		var got, want []uint64
+		for _, e := range page.Events {
+			got = append(got, e.Seq)
+			if e.Data != nil || e.Size != 7 {
+				t.Errorf("event %d has data %q, size %d", e.Seq, e.Data, e.Size)
+			}
+		}
+		for _, e := range slices.Backward(all) {
+			under := len(q.Cwds) == 0 || e.Cwd == "/w" || e.Cwd == "/w/x"
+			if (q.Session == "" || q.Session == e.SessionID) && (q.Event == "" || q.Event == e.Envelope.Event) && under &&
+				(q.Tool == "" || q.Tool == e.Tool) && (q.Agent == "" || q.Agent == e.AgentID) && !e.Time.Before(q.Since) &&
+				(q.Until.IsZero() || e.Time.Before(q.Until)) && (q.Text == "" || strings.Contains(strings.ToLower(e.Subject), q.Text)) &&
+				(q.Before == 0 || e.Seq < q.Before) && (q.Limit == 0 || len(want) < q.Limit) {
+				want = append(want, e.Seq)
+			}
+		}
+		if want = want[:min(len(want), 100)]; q.Limit == 0 {
+			want = want[:min(len(want), 50)]
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v:\ngot  %v %v\nwant %v", q, got, err, want)
+		}
+	}
+}
+
+// Statistics by hour are those of one hook, or of all.
+func TestStatsByHour(t *testing.T) {
+	s := open(t, options(t))
+	hour := time.Now().Add(-30 * time.Hour).Truncate(time.Hour).UTC()
+	err := s.do(t.Context(), func(db *database) error {
+		for i, hook := range []string{"a", "b", "a"} {
+			r := &events.Run{Hook: hook, Result: events.ResultOK, DurationMS: 10}
+			if err := s.w.spans.count(db, r, hour.Add(time.Duration(i)*40*time.Minute)); err != nil {
+				return err
+			}
+		}
+		return s.w.spans.flush(db)
+	})
+	hooktest.Must(t, err)
+	for hook, want := range map[string][]int64{"a": {1, 1}, "b": {1}, "": {2, 1}} {
+		list, err := s.Stats(t.Context(), StatsQuery{By: ByHour, Hook: hook, Since: hour})
+		var got []int64
+		for _, st := range list {
+			got = append(got, st.Runs)
+		}
+		if err != nil || !slices.Equal(got, want) || list[0].Name != hour.Format(time.RFC3339) {
+			t.Errorf("of %q: got %+v %v, want %v", hook, list, err, want)
+		}
+	}
+}

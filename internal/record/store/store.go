@@ -1,0 +1,335 @@
+// Package store keeps on disk what hookd accepted and what it ran, in one SQLite file and
+// a journal of accepted events in front of it.
+//
+// Promises. An Accept that returned nil is found by the next Open, whatever
+// happened to the process in between (DurableFsync: also to the machine). Its
+// rows come back from Pending in the order of their numbers until Done, GiveUp
+// or Forget ends them: at least once, never silently dropped. Nothing but
+// the calls that say so waits for the disk: Accept tells later, and Note, Record,
+// Started, Done, Retry, GiveUp and the manifests are written, in the order called,
+// 25 ms later, or when there are enough of them for a commit; a busy daemon's and Note's
+// up to 250 ms later.
+// A loss of power may take back what was written so in the 250 ms before it. A decision
+// outlives a kill of the process from when Decided has returned, see Options.Memory.
+// Readers never wait for the writer, and find accepted events once Settle has returned.
+//
+// Failure. While the disk is full, broken or read-only, Accept fails at once
+// with ErrFull, ErrIO or ErrReadOnly, everything else goes on in memory within
+// a bound, and the store tries again each second until it heals. A database
+// that turns out corrupt is moved aside, one that was deleted is missed at the
+// next commit; either way a new file is begun, everything that is pending in
+// memory is written to it before anything else is, and Options.Incident is
+// told what was lost. A read that fails is tried again; then events are refused as on a full disk, for
+// a minute; then the file is set aside. A part of the journal that was deleted or is damaged is told too,
+// and what is pending beside it stays. A journal beside a new database belongs to it. A file of a newer
+// hookd is refused by Open. Losses and files set aside are in Losses until they are Settled.
+//
+// What it does not do: number events and runs (it only keeps numbers from
+// coming back, see FirstSeq), decide about retries, run anything, or log.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/record/journal"
+)
+
+// Durability says what an accepted event survives.
+type Durability string
+
+const (
+	DurableFsync Durability = "fsync" // a loss of power
+	DurableOS    Durability = "os"    // a crash of hookd, not one of the machine
+)
+
+// Options of a Store. Only Path is required.
+type Options struct {
+	Path    string     // of the database; its directory is made 0700, the file 0600
+	Durable Durability // "" = DurableFsync
+	Policy  Policy
+	Held    int64 // bytes of pending events that are in memory as well; 0 = 16 MiB
+
+	// Memory is a folder in memory, see MemoryDir, in which decisions outlive a kill of the
+	// process until the database has them; "" = they are lost with it.
+	Memory string
+
+	// Incident is told when the store breaks, heals, or had to begin a new
+	// file. nil = not told. It is called from Open or from the store's own
+	// goroutine: it must not block and must not call the Store.
+	Incident func(Incident)
+
+	// Waiting is told how many events are pending, whenever that has changed by some
+	// thousands: each takes a little memory. nil = not told. It must not block and must
+	// not call the Store.
+	Waiting func(events int)
+
+	// About fills in the tool, the subject and the call of an event that is Unread. nil = they are
+	// not kept.
+	About func(e *events.Event)
+
+	probe    time.Duration // between attempts to heal; 0 = 1 s
+	delay    time.Duration // that a record waits for company, ten times that when there are many; 0 = 25 ms
+	sweep    time.Duration // between prunings while there is something new; 0 = 1 min, < 0 = never
+	patience time.Duration // for the lock of the database; 0 = lockPatience
+	unread   time.Duration // until a file that cannot be read is set aside; 0 = 1 min
+	files    journal.Files // of the journal; nil = those of the operating system
+
+	synced func() // called when a loss of power takes back nothing of the database; nil = not
+}
+
+// Policy is what may change while the store is open; see Configure.
+type Policy struct {
+	Payload    Payload       // kept of an event once it is no longer pending; "" = PayloadPreview
+	MaxAge     time.Duration // of history; 0 = 30 days
+	MaxBytes   int64         // of the database; 0 = 1 GiB
+	MaxRuns    int64         // kept, and as many events; 0 = 1,000,000
+	QueueBytes int64         // of pending payload on disk; 0 = 1 GiB
+
+	// Redact returns text without secrets, the same slice when there are
+	// none. It is applied to what history keeps of payloads and output, never
+	// to what a pending hook will be given. nil = nothing is hidden.
+	Redact func([]byte) []byte
+}
+
+// Payload says how much of an event's data history keeps.
+type Payload string
+
+const (
+	PayloadNone    Payload = "none"
+	PayloadPreview Payload = "preview" // the first 2 KiB; all up to 16 KiB of an event that is decided
+	PayloadFull    Payload = "full"    // all, which replay needs
+)
+
+// Store is safe for concurrent use.
+type Store struct {
+	opts       Options
+	policy     atomic.Pointer[Policy]
+	firstSeq   uint64
+	arrivals   *arrivals
+	journaled  *journaled
+	queue      *queue
+	live       *live
+	manifests  *manifests
+	places     places
+	unwritten  unwritten
+	losses     losses
+	pruned     atomic.Uint64 // as state.pruned
+	counts     counters
+	given      atomic.Pointer[given]
+	sentAgain  atomic.Pointer[sentLister] // see KeepSent; nil = none
+	lock       *os.File                   // held as long as the store is open; nil = its folder cannot be written yet
+	down       atomic.Pointer[outage]     // nil while the disk does what it should
+	suspect    chan error                 // a reader found the database corrupt
+	distrusted chan error                 // the journal has failed
+	relief     chan struct{}              // the writer is not as far behind as it was
+	volume     atomic.Int64               // bytes written since the last checkpoint, roughly
+	full       chan struct{}              // the log is large enough for a checkpoint
+	grown      chan struct{}              // something was written that came from outside
+	narrowed   chan struct{}              // there is another policy
+	catchUp    atomic.Bool                // the next commit is to be followed by a checkpoint
+	ended      chan struct{}              // closed when the goroutines are to end
+	working    sync.WaitGroup
+	accepts    sync.WaitGroup
+	close      sync.Once
+	closeErr   error
+
+	handles sync.RWMutex // read-held while db is read from, held while it is replaced
+	db      *database    // nil until the file could be opened
+
+	w writer // of the goroutine write alone, once Open has returned
+}
+
+// Open opens or makes the database at Options.Path. It fails only where
+// trying again cannot help: with ErrNewer, ErrForeign, ErrLocked or a bad option. A path
+// that cannot be written yields a Store that is down (see Health) and heals
+// by itself.
+func Open(o Options) (*Store, error) {
+	switch {
+	case o.Path == "":
+		return nil, errors.New("open store: no path")
+	case o.Durable == "":
+		o.Durable = DurableFsync
+	case o.Durable != DurableFsync && o.Durable != DurableOS:
+		return nil, fmt.Errorf("open store: durable is %q, want %q or %q", o.Durable, DurableFsync, DurableOS)
+	}
+	setDefault(&o.Held, 16<<20)
+	setDefault(&o.probe, time.Second)
+	setDefault(&o.delay, 25*time.Millisecond)
+	setDefault(&o.patience, lockPatience)
+	setDefault(&o.unread, time.Minute)
+	if o.sweep == 0 {
+		o.sweep = time.Minute
+	}
+	s := &Store{
+		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), manifests: newManifests(),
+		arrivals: newArrivals(), journaled: newJournaled(),
+		distrusted: make(chan error, 1), relief: make(chan struct{}, 1),
+		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
+		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	s.w.spans, s.w.begun = newSpanCache(), newBegun()
+	s.w.sessions, s.w.ending, s.w.given = newSessionCache(), ending{}, map[uint64]bool{}
+	s.given.Store(&given{})
+	s.Configure(o.Policy)
+	if err := s.start(); err != nil {
+		return nil, err
+	}
+	if err := s.openUnwritten(); err != nil {
+		s.report(Incident{Kind: IncidentMemory, Err: err, Path: o.Memory})
+	}
+	s.firstSeq = s.w.seen + 1
+	s.tellWaiting()
+	s.accepts.Add(1)
+	s.working.Add(2)
+	if only, _, _ := s.journaled.load(); only > 0 {
+		nudge(s.queue.urgent) // there is something to be moved
+	}
+	go s.journalAccepts()
+	go s.write()
+	go s.maintain()
+	return s, nil
+}
+
+func setDefault[T int | int64 | time.Duration](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// start opens the database, or begins a new one in place of a corrupt one.
+// When the disk does not let it, numbering begins at a number that no earlier
+// process can have reached.
+func (s *Store) start() error {
+	err := s.attach()
+	for range rereads { // a disk that fails once
+		if !errors.Is(err, ErrIO) {
+			break
+		}
+		time.Sleep(rereadAfter)
+		err = s.attach()
+	}
+	if errors.Is(err, errCorrupt) {
+		s.w.found = state{}
+		s.fallBack()
+		err = s.replace(IncidentCorrupt, err)
+	}
+	if errors.Is(err, ErrNewer) || errors.Is(err, ErrForeign) || errors.Is(err, ErrLocked) {
+		s.unlock()
+		return err
+	}
+	if err != nil {
+		s.fallBack()
+		s.fail(err)
+	}
+	return nil
+}
+
+// How often, and how long after, Open tries again what the disk has not given.
+const (
+	rereads     = 3
+	rereadAfter = 20 * time.Millisecond
+)
+
+// FirstSeq is the first number that this opening of the database may give to an
+// event or a run: greater than every one before it. The caller numbers both
+// from one sequence, and the store makes sure that no number comes back,
+// provided that all of them pass through it.
+func (s *Store) FirstSeq() uint64 { return s.firstSeq }
+
+// Epoch names the sequence of numbers. It stays the same across restarts as
+// long as the database does.
+func (s *Store) Epoch() string { return *s.counts.epoch.Load() }
+
+// Configure puts a policy in force for everything that comes after. What it no
+// longer allows of the history is pruned at once.
+func (s *Store) Configure(p Policy) {
+	if p.Payload == "" {
+		p.Payload = PayloadPreview
+	}
+	setDefault(&p.MaxAge, 30*24*time.Hour)
+	setDefault(&p.MaxBytes, 1<<30)
+	setDefault(&p.MaxRuns, 1_000_000)
+	setDefault(&p.QueueBytes, 1<<30)
+	if p.Redact == nil {
+		p.Redact = func(text []byte) []byte { return text }
+	}
+	if s.policy.Swap(&p) != nil {
+		nudge(s.narrowed)
+	}
+}
+
+// Flush returns when everything handed over before is on disk, or with the
+// reason why it is not.
+func (s *Store) Flush(ctx context.Context) error {
+	for target, _ := s.queue.progress(); ; {
+		_, gone := s.queue.progress() // before: what is taken later may still be under way when do returns
+		if err := s.wait(ctx, &op{exec: nothing, all: true}); err != nil {
+			return err
+		}
+		if gone >= target {
+			return nil
+		}
+	}
+}
+
+// Close writes what is left and closes the database. Calls that come later
+// fail with ErrClosed or do nothing, and numbers should no longer be given.
+func (s *Store) Close() error {
+	s.close.Do(func() {
+		s.arrivals.close()
+		s.accepts.Wait()
+		s.queue.close()
+		close(s.ended)
+		s.working.Wait()
+	})
+	return s.closeErr
+}
+
+// Health is the state of a Store at one moment.
+type Health struct {
+	Err   error     // why accepting fails; nil = it does not
+	Since time.Time // when that began
+	Epoch string
+
+	PendingEvents int
+	PendingRuns   int
+	PendingBytes  int64 // of payload
+	DeadLetters   int64
+	Runs, Events  int64  // kept
+	Bytes         int64  // of the database, without its log
+	Journaled     int    // events that the journal has and the database has not yet
+	JournalBytes  int64  // of the journal on disk
+	Backlog       int    // records that wait to be written
+	Dropped       uint64 // records lost: there was no room for them, or they made no sense
+	Lost          int64  // accepted runs or events that were lost since the store was opened
+}
+
+// Health reports the state. It never waits.
+func (s *Store) Health() Health {
+	h := Health{
+		Epoch: s.Epoch(), DeadLetters: s.counts.dead.Load(), Runs: s.counts.runs.Load(), Events: s.counts.events.Load(),
+		Bytes: s.counts.bytes.Load(),
+	}
+	if o := s.down.Load(); o != nil {
+		h.Err, h.Since = o.err, o.since
+	}
+	h.PendingEvents, h.PendingRuns, h.PendingBytes = s.live.load()
+	h.Backlog, h.Dropped = s.queue.load()
+	h.Lost = s.losses.lost()
+	h.Journaled, h.JournalBytes, _ = s.journaled.load()
+	h.Events += int64(h.Journaled)
+	return h
+}
+
+// counters mirror what the writer knows, for other goroutines.
+type counters struct {
+	epoch                     atomic.Pointer[string]
+	runs, events, dead, bytes atomic.Int64
+}

@@ -1,0 +1,256 @@
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/record/audit"
+)
+
+const unwrittenEnv = "HOOKD_STORE_UNWRITTEN_TEST"
+
+// unwrittenChild hands denials over from eight goroutines and prints the number of each once
+// Decided has returned, until it is killed.
+func unwrittenChild() {
+	s, err := Open(Options{Path: os.Getenv(unwrittenEnv), Memory: os.Getenv(unwrittenEnv + "_MEMORY")})
+	if err != nil {
+		panic(err)
+	}
+	var last atomic.Uint64
+	last.Store(s.FirstSeq())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for {
+				seq := last.Add(1)
+				s.Decided(denial(seq))
+				fmt.Println("decided", seq) // one write
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func denial(seq uint64) *events.Decided {
+	return &events.Decided{
+		EventID: fmt.Sprint("E", seq), Seq: seq, EventSeq: seq, Time: time.Now(), Event: "x", Subject: "rm -rf /",
+		Decision: events.OutcomeDeny, DecidedBy: []string{"guard"}, Reason: "never",
+	}
+}
+
+// Each decision that was handed over is in the history once, and once in the chain, whenever
+// the process is killed.
+func TestDecisionsOutliveAKill(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	handed := map[uint64]bool{}
+	for range 5 {
+		killWhileDeciding(t, o, handed)
+	}
+	s := open(t, o)
+	hooktest.Must(t, s.Flush(t.Context()))
+	stored := map[uint64]bool{}
+	rows, err := s.db.reading.QueryContext(t.Context(), `SELECT event_seq FROM decisions`)
+	hooktest.Must(t, err)
+	for rows.Next() {
+		var seq uint64
+		hooktest.Must(t, rows.Scan(&seq))
+		stored[seq] = true
+	}
+	hooktest.Must(t, rows.Close())
+	for seq := range handed {
+		if !stored[seq] {
+			t.Errorf("decision %d is lost", seq)
+		}
+	}
+	hooktest.Must(t, s.Close())
+	checker, denied := audit.NewChecker(audit.Head{}), 0
+	head, err := ReadAudit(t.Context(), o.Path, time.Time{}, func(r audit.Record, _ audit.Hash) error {
+		checker.Add(r, nil)
+		denied++
+		return nil
+	})
+	hooktest.Must(t, err)
+	if r := checker.End(true, &head); len(r.Findings) > 0 || denied != len(stored)+1 {
+		t.Errorf("%d decisions and %d records of the chain, with its beginning: %+v", len(stored), denied, r.Findings)
+	}
+	t.Logf("%d decisions handed over", len(handed))
+	if _, err := os.Lstat(o.Memory); !os.IsNotExist(err) {
+		t.Errorf("the folder in memory is left: %v", err)
+	}
+}
+
+// killWhileDeciding kills a child at a random moment and notes what it has handed over.
+func killWhileDeciding(t *testing.T, o Options, handed map[uint64]bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), unwrittenEnv+"="+o.Path, unwrittenEnv+"_MEMORY="+o.Memory)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	hooktest.Must(t, err)
+	hooktest.Must(t, cmd.Start())
+	defer cmd.Wait()
+	after := 1 + rand.IntN(2000)
+	for lines, n := bufio.NewScanner(out), 0; lines.Scan(); n++ {
+		var seq uint64
+		var word string
+		if _, err := fmt.Sscan(lines.Text(), &word, &seq); err != nil {
+			break // cut off by the kill
+		}
+		handed[seq] = true
+		if n == after { // what is in the pipe was handed over, too, so read on
+			hooktest.Must(t, cmd.Process.Kill())
+		}
+	}
+}
+
+// A decision that was held and never handed over is restored once, behind all others; the
+// answer to an ask is one of its own.
+func TestWhatWasHeldIsRestored(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	s.Targets([]string{"web"})
+	ask, answer, other := denial(10), denial(10), denial(11)
+	ask.Decision, answer.Answered = events.OutcomeAsk, &events.Answered{}
+	answer.Seq, other.Seq = 0, 0 // they get one when they are handed over
+	s.Decided(ask)
+	s.Deciding(answer)
+	s.Deciding(other)
+	hooktest.Must(t, s.Flush(t.Context()))
+	s.Forwarded("web", 10, 0)
+	copied := filepath.Join(t.TempDir(), "copy") // as a kill leaves it
+	hooktest.Must(t, os.CopyFS(copied, os.DirFS(o.Memory)))
+	hooktest.Must(t, s.Close())
+	o.Memory = copied
+	for range 2 {
+		s = open(t, o)
+		hooktest.Must(t, s.Flush(t.Context()))
+		a, err := s.Ahead(t.Context(), "web", math.MaxInt64, 10)
+		hooktest.Must(t, err)
+		if len(a.Decisions) != 2 || a.Decisions[0].Answered == nil || a.Decisions[1].EventID != "E11" {
+			t.Errorf("restored are %+v", a.Decisions)
+		}
+		hooktest.Must(t, s.Close())
+	}
+}
+
+// Where memory is full decisions are written as without it.
+func TestMemoryThatCannotBeUsed(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	hooktest.Must(t, os.RemoveAll(o.Memory))
+	hooktest.Must(t, os.WriteFile(o.Memory, nil, 0o600))
+	for seq := range uint64(3) {
+		s.Decided(denial(seq + 10))
+	}
+	hooktest.Must(t, s.Flush(t.Context()))
+	var n int
+	hooktest.Must(t, s.db.reading.QueryRowContext(t.Context(), `SELECT count(*) FROM decisions`).Scan(&n))
+	if n != 3 {
+		t.Errorf("%d decisions", n)
+	}
+}
+
+// What the database has is not held in memory: it takes a few segments, whatever comes.
+func TestMemoryIsBounded(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	for seq := range uint64(20_000) {
+		s.Decided(denial(seq + 10))
+		if seq%1000 == 0 {
+			hooktest.Must(t, s.Flush(t.Context()))
+		}
+	}
+	if size := s.unwritten.log.Size(); size > 3*unwrittenSegment {
+		t.Errorf("%d bytes are in memory", size)
+	}
+}
+
+// BenchmarkDecided hands decisions over and waits until the database has them: denials, which
+// the chain has too, and others; with and without memory that outlives a kill.
+func BenchmarkDecided(b *testing.B) {
+	inMemory, err := MemoryDir(filepath.Join(b.TempDir(), "x.db"))
+	hooktest.Must(b, err)
+	for name, memory := range map[string]string{"alone": "", "memory": inMemory} {
+		for _, decision := range []events.Outcome{events.OutcomeDeny, events.OutcomeAllow} {
+			b.Run(name+"/"+string(decision), func(b *testing.B) {
+				s, err := Open(Options{Path: filepath.Join(b.TempDir(), "a.db"), Memory: memory})
+				hooktest.Must(b, err)
+				seq := s.FirstSeq()
+				for b.Loop() {
+					seq++
+					d := denial(seq)
+					d.Decision = decision
+					s.Decided(d)
+					if seq%1000 == 0 {
+						hooktest.Must(b, s.Flush(b.Context()))
+					}
+				}
+				hooktest.Must(b, s.Close())
+			})
+		}
+	}
+}
+
+// A decision that a kill has left keeps its number, so that a subscriber that has it is not
+// told of it again, unless a later one is written: a target of forward may be past it.
+func TestDecisionsThatAKillHasLeftKeepTheirNumbers(t *testing.T) {
+	o := options(t)
+	o.Memory, o.delay = filepath.Join(t.TempDir(), "memory"), time.Hour // until Flush
+	s := open(t, o)
+	first := s.FirstSeq()
+	s.Decided(denial(first + 2))
+	hooktest.Must(t, s.Flush(t.Context()))
+	for _, seq := range []uint64{first + 4, first + 1, first + 3} {
+		s.Decided(denial(seq))
+	}
+	late := denial(first + 5)
+	late.Seq = 0
+	s.Deciding(late)
+	memory := filepath.Join(t.TempDir(), "memory")
+	hooktest.Must(t, os.CopyFS(memory, os.DirFS(o.Memory)))
+	o = killed(t, s)
+	o.Memory = memory
+	s = open(t, o)
+	hooktest.Must(t, s.Flush(t.Context()))
+	got := allDecisions(t, s)
+	if len(got) != 5 {
+		t.Fatalf("%d decisions, want 5", len(got))
+	}
+	for _, d := range got {
+		if kept := d.Seq == d.EventSeq; kept != (d.EventSeq >= first+2 && d.EventSeq <= first+4) {
+			t.Errorf("decision %d has the number %d", d.EventSeq, d.Seq)
+		}
+		if d.EventSeq == first+1 && d.Seq <= first+4 {
+			t.Errorf("the one that was passed has the number %d", d.Seq)
+		}
+	}
+}
+
+// allDecisions reads page by page: one ends early where much has to be looked through, as between the
+// numbers that a killed process had reserved and those after them, and the machine is busy.
+func allDecisions(t testing.TB, s *Store) (all []events.Decided) {
+	t.Helper()
+	for q := (DecisionQuery{}); ; {
+		page, err := s.Decisions(t.Context(), q)
+		hooktest.Must(t, err)
+		all = append(all, page.Decisions...)
+		if q.Before = page.Next; page.Next == 0 {
+			return all
+		}
+	}
+}

@@ -1,0 +1,154 @@
+// Package rehearse runs a hook for events that nothing depends on, before a person
+// relies on it: once, for the tests that stand in its file, and for events of the past.
+// What ends in Local needs no daemon: the hook runs in a Dispatcher made for it.
+//
+// What it runs is recorded nowhere but where its Tryer records it, reaches no other
+// hook and decides nothing. Results come in the order of what was asked for. A hook
+// that fails is a result, never an error; the end of the context ends the rest.
+package rehearse
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooks/hook"
+)
+
+// Tryer runs a hook for one event if the hook's definition admits it, see
+// dispatch.Dispatcher.Rehearse. It is safe for concurrent use.
+type Tryer interface {
+	Rehearse(
+		ctx context.Context,
+		from dispatch.Origin,
+		h *hook.Hook,
+		env events.Envelope,
+		at time.Time,
+	) (dispatch.Trial, *events.Error)
+}
+
+// Failed is what a test got from a hook that failed.
+const Failed = "failed"
+
+// Tests runs the tests of h, as many at once as there are processors. from is the
+// process that asked for it. An error means that hookd did not run them all.
+func Tests(ctx context.Context, t Tryer, from dispatch.Origin, h *hook.Hook) (api.Tests, *events.Error) {
+	list := api.Tests{Hook: h.Name, File: h.File, Digest: h.Digest, Tests: make([]api.TestedAs, len(h.Tests))}
+	errs := make([]*events.Error, len(h.Tests))
+	each(len(h.Tests), runtime.NumCPU(), func(i int) {
+		list.Tests[i], errs[i] = one(ctx, t, from, h, i)
+	})
+	for i, err := range errs {
+		if err != nil {
+			return api.Tests{}, err
+		}
+		if !list.Tests[i].OK {
+			list.Failed++
+		}
+	}
+	return list, nil
+}
+
+// each calls do for 0 to n-1, most at once.
+func each(n, most int, do func(int)) {
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(n, max(most, 1)) {
+		workers.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+}
+
+// one runs the i-th test of h.
+func one(
+	ctx context.Context,
+	tryer Tryer,
+	from dispatch.Origin,
+	h *hook.Hook,
+	i int,
+) (api.TestedAs, *events.Error) {
+	t := h.Tests[i]
+	if ctx.Err() != nil {
+		return api.TestedAs{}, errEnded
+	}
+	trial, err := tryer.Rehearse(ctx, from, h, Event(h, t), time.Time{})
+	if err == nil && ctx.Err() != nil {
+		err = errEnded
+	}
+	if err != nil {
+		return api.TestedAs{}, err
+	}
+	got := api.TestedAs{
+		Name: t.Name, Line: t.Line, Event: trial.Event.Envelope.Event, Tool: trial.Event.Tool,
+		Subject: trial.Event.Subject, Expect: t.Expect, Reason: trial.Reason, Context: added(trial),
+		NotRun: trial.Why, RunID: trial.Run.ID, DurationMS: trial.Run.DurationMS,
+	}
+	if got.Name == "" {
+		got.Name = fmt.Sprintf("test %d", i+1)
+	}
+	got.Got, got.Why = judge(t, trial)
+	got.OK = got.Why == ""
+	return got, nil
+}
+
+var errEnded = &events.Error{Code: events.CodeInternal, Message: "the tests were not run to their end"}
+
+// added is the context that a hook gave.
+func added(t dispatch.Trial) string {
+	if t.Verdict == nil {
+		return ""
+	}
+	return t.Verdict.AdditionalContext
+}
+
+// judge says what a test got, and why that is not what it expects; "" = it is.
+func judge(t hook.Test, trial dispatch.Trial) (got, why string) {
+	if broken := failure(trial.Run); broken != "" {
+		return Failed, broken
+	}
+	got = string(trial.Decision)
+	if changes(trial.Rewrote) && (got == hook.ExpectNone || t.Expect == hook.ExpectRewrite && got == hook.ExpectAllow) {
+		got = hook.ExpectRewrite
+	}
+	switch {
+	case got != t.Expect && trial.Why != "":
+		return got, "it does not run: " + trial.Why
+	case got != t.Expect && !trial.Blocks:
+		return got, "it only observes this event: its answer does not count"
+	case got != t.Expect && trial.Reason != "":
+		return got, "it says: " + trial.Reason
+	case got != t.Expect:
+		return got, "expected " + t.Expect + ", got " + got
+	case !strings.Contains(trial.Reason, t.Reason):
+		return got, fmt.Sprintf("the reason has no %q in it: %s", t.Reason, trial.Reason)
+	case !strings.Contains(added(trial), t.Context):
+		return got, fmt.Sprintf("the context has no %q in it: %s", t.Context, added(trial))
+	}
+	return got, ""
+}
+
+// failure is why a run failed; "" = it did not, or there was none.
+func failure(r events.Run) string {
+	switch r.Result {
+	case "", events.ResultOK, events.ResultBlock:
+		return ""
+	}
+	if r.Error == "" {
+		return string(r.Result)
+	}
+	return r.Error
+}

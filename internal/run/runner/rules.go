@@ -1,0 +1,147 @@
+package runner
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/rules"
+)
+
+// rules judges an event by the rules of its hook. A panic is a failure of the run: a guard
+// then denies.
+func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+	var by *rules.Rule
+	var span facts.Span
+	out := answered(ctx, j, func(context.Context) (answer []byte, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				answer, err = nil, fmt.Errorf("rules: panic: %v", p)
+			}
+		}()
+		now := *j.Event
+		now.Data = j.Data // as hooks before it have rewritten it
+		call := dialect.Call(&now)
+		v := j.Hook.Rules.Judge(r.subject(j, &now, call), r.memory)
+		by, span = v.Rule, v.Span
+		return ruled(&now, call, v)
+	})
+	if by != nil {
+		out.Rule, out.Span = by.Name, [2]int{span.From, span.To}
+	}
+	return out
+}
+
+// subject is the event as rules see it.
+func (r *Runner) subject(j *dispatch.Job, e *events.Event, call neutral.ToolCall) *rules.Subject {
+	cwd := cmp.Or(j.Place, e.Cwd, r.facts.Home) // without a folder, as a shell that starts
+	s := &rules.Subject{
+		Tools: dialect.ToolNames(e), Data: e.Data, Cwd: cwd, Project: cwd, Home: r.facts.Home,
+		Session: cmp.Or(e.SessionID, e.AgentID), Time: e.Time,
+	}
+	if r.project != nil {
+		s.Project = cmp.Or(r.project(cwd), cwd)
+	}
+	if raw := dialect.Facts(e)[neutral.Prompt]; raw != nil {
+		if text, ok := rawjson.Text(raw); ok {
+			s.Prompt = &text
+		}
+	}
+	if call.Own != "" || call.Tool != "" {
+		s.Facts = r.facts.Read(call, cwd)
+		s.Read = func(line string) *facts.Facts { return r.facts.Line(line, cwd) }
+	}
+	return s
+}
+
+// ruled writes a verdict as a hook answers, in the words of the event.
+func ruled(e *events.Event, call neutral.ToolCall, v rules.Verdict) ([]byte, error) {
+	var answer struct {
+		Decision string `json:"decision,omitempty"`
+		Reason   string `json:"reason,omitempty"`
+		Specific struct {
+			Decision string          `json:"permission_decision,omitempty"`
+			Reason   string          `json:"permission_decision_reason,omitempty"`
+			Context  string          `json:"additional_context,omitempty"`
+			Input    json.RawMessage `json:"updated_input,omitempty"`
+		} `json:"hook_specific_output"`
+	}
+	decides := e.Contract.Decision != events.DecisionNone
+	switch v.Decision {
+	case rules.Deny, rules.Ask, rules.Contain:
+		word, reason := string(v.Decision), v.Reason()
+		if v.Decision == rules.Contain {
+			word, reason = string(rules.Ask), reason+"; no box is there to contain it"
+		}
+		if !decides || word == string(rules.Ask) && e.Contract.Decision != events.DecisionVerdict {
+			answer.Decision, answer.Reason = "block", reason
+			break
+		}
+		answer.Specific.Decision, answer.Specific.Reason = word, reason
+	case rules.Allow:
+		if decides {
+			answer.Specific.Decision, answer.Specific.Reason = string(rules.Allow), v.Reason()
+		}
+	case rules.Rewrite:
+		key := lineKey(call)
+		if key == "" {
+			return nil, errors.New("the rewrite cannot be made: it is not certain which argument the command is")
+		}
+		text, err := json.Marshal(map[string]string{key: v.Line})
+		if err != nil {
+			return nil, fmt.Errorf("encode the rewrite: %w", err)
+		}
+		answer.Specific.Input = text
+	}
+	if len(v.Context) > 0 {
+		answer.Specific.Context = joined(v.Context)
+	}
+	if v.Decision == "" && answer.Specific.Context == "" {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(answer); err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// lineKey is the argument of a call that is its one command line; "" = that is not certain.
+func lineKey(call neutral.ToolCall) (found string) {
+	lines := call.Commands()
+	if len(lines) != 1 || call.Guessed || call.Code != "" {
+		return ""
+	}
+	for key, value := range rawjson.Members(call.Given) {
+		if neutral.TextOf(value) != lines[0] {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = key
+	}
+	return found
+}
+
+func joined(texts []string) string {
+	var b bytes.Buffer
+	for i, text := range texts {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
