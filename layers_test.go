@@ -20,7 +20,7 @@ const module = "github.com/hookd/hookd"
 
 // wing is one door of the house: a folder with what is below it. A room may import all rooms
 // of its own wing, and those of the wings that its row names. Wings of internal/ go without
-// that prefix, others begin with a slash; every room may import base and events.
+// that prefix, others begin with a slash; every room may import base, events and wire.
 type wing struct{ name, purpose, may string }
 
 // The table of the house, from the ground up: a wing imports no wing that stands below it in
@@ -31,19 +31,20 @@ var wings = []wing{
 	{"/packaging", "unit files, plist, packages, licences", "/docs/gallery"},
 	{"/sdk", "the libraries of hooks and senders in Python and TypeScript, as they are in the binary", ""},
 	{"base", "tools that know nothing of hooks: files, processes, text, settings; each has one job", ""},
+	{"/wire", "the words on the wire: records, requests and answers, routes, error codes; every field documented", ""},
 	{"events", "event names, kinds, the row type of the contract, the envelope and its checks", ""},
 	{"signals", "operating-system signals, and messages to the service manager", ""},
 	{"proc", "one process under a deadline: group or cgroup, stdin, bounded output, reaping", ""},
-	{"contract", "the words on the wire, one folder for each agent's dialect, and the fold of answers into a verdict", ""},
+	{"contract", "one folder for each agent's dialect, and the fold of answers into a verdict", ""},
 	{"facts", "the facts of a call: commands, effects, doubt; the only reader of shell lines", "contract"},
 	{"hooks", "hooks: their files, conditions, rules, built-ins, packs and policies", "contract facts /docs/gallery"},
 	{"dispatch", "an event and a snapshot to runs and a verdict: lanes, order, permits, budgets, retries", "contract hooks"},
-	{"record", "what happened: store, journal, stream, audit chain, and its copies elsewhere", "contract dispatch"},
+	{"record", "what happened: store, journal, stream, audit chain, and its copies elsewhere", "dispatch"},
 	{"discovery", "finds, reads and watches hooks; publishes an immutable snapshot, retains the last good one",
 		"contract hooks record /docs/gallery"},
 	{"run", "one run: to a process, a worker, a built-in, a rule or a model; and its rehearsal",
 		"contract facts hooks dispatch proc signals discovery"},
-	{"fleet", "events, state and directives of many machines, and the calls to hookd-fleet", "contract hooks record"},
+	{"fleet", "events, state and directives of many machines, and the calls to hookd-fleet", "hooks record"},
 	{"/client", "the public Go package, and the only code that sends to the socket", "contract"},
 	{"agents", "the agents' side: bridge, settings, plugins, MCP", "contract discovery /client"},
 	{"door", "what listens: the socket, and loopback HTTP", "contract agents"},
@@ -60,7 +61,7 @@ var wings = []wing{
 }
 
 // everywhere names wings that every room may import.
-var everywhere = []string{"base", "events"}
+var everywhere = []string{"base", "events", "/wire"}
 
 // modules names, for each library of others, the rooms and wings that may import it.
 var modules = map[string]string{

@@ -44,7 +44,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/peer"
 	"github.com/hookd/hookd/internal/base/system"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 var (
@@ -142,29 +142,29 @@ func (c *Client) Emit(ctx context.Context, ev Event) (Answer, error) {
 
 // Hooks lists the hooks in registration order.
 func (c *Client) Hooks(ctx context.Context) (HookList, error) {
-	return get[HookList](ctx, c, api.PathHooks)
+	return get[HookList](ctx, c, wire.PathHooks)
 }
 
 // Hook returns the hook with this name.
 func (c *Client) Hook(ctx context.Context, name string) (Hook, error) {
-	return get[Hook](ctx, c, api.PathHooks+"/"+escape(name))
+	return get[Hook](ctx, c, wire.PathHooks+"/"+escape(name))
 }
 
 // Test runs a hook now with ev and returns everything it did. An ev without a
 // name takes the hook's first pattern that is one.
 func (c *Client) Test(ctx context.Context, name string, ev Event) (TestResult, error) {
-	return post[TestResult](ctx, c, api.PathHooks+"/"+escape(name)+"/test", ev)
+	return post[TestResult](ctx, c, wire.PathHooks+"/"+escape(name)+"/test", ev)
 }
 
 // RunTests runs the tests in a hook's file and returns their outcomes.
 func (c *Client) RunTests(ctx context.Context, name string) (Tests, error) {
-	return post[Tests](ctx, c, api.PathHooks+"/"+escape(name)+"/tests", nil)
+	return post[Tests](ctx, c, wire.PathHooks+"/"+escape(name)+"/tests", nil)
 }
 
 // Reload makes the daemon read its hooks again. Where some were rejected, the
 // error is a *Error with the code "rejected", and the Reloaded is complete.
 func (c *Client) Reload(ctx context.Context) (Reloaded, error) {
-	reply, err := c.request(ctx, "POST", api.PathReload, nil)
+	reply, err := c.request(ctx, "POST", wire.PathReload, nil)
 	if err != nil {
 		return Reloaded{}, err
 	}
@@ -183,7 +183,7 @@ func (c *Client) Reload(ctx context.Context) (Reloaded, error) {
 // MayWeaken returns nil if this process may do something that weakens guards: a command, in
 // words. An agent's process may not; then the error is a *Error with the code "forbidden".
 func (c *Client) MayWeaken(ctx context.Context, what string) error {
-	reply, err := c.request(ctx, "POST", api.PathWeaken+"?what="+url.QueryEscape(what), nil)
+	reply, err := c.request(ctx, "POST", wire.PathWeaken+"?what="+url.QueryEscape(what), nil)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (c *Client) MayWeaken(ctx context.Context, what string) error {
 
 // Metrics returns the daemon's metrics in the text format of Prometheus.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
-	r, err := c.request(ctx, "GET", api.PathMetrics, nil)
+	r, err := c.request(ctx, "GET", wire.PathMetrics, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -205,12 +205,12 @@ func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
 
 // Status returns the daemon's state.
 func (c *Client) Status(ctx context.Context) (DaemonInfo, error) {
-	return get[DaemonInfo](ctx, c, api.PathStatus)
+	return get[DaemonInfo](ctx, c, wire.PathStatus)
 }
 
 // Alive returns nil when the daemon answers, which it does for every user who may connect.
 func (c *Client) Alive(ctx context.Context) error {
-	reply, err := c.request(ctx, "GET", api.PathHealthz, nil)
+	reply, err := c.request(ctx, "GET", wire.PathHealthz, nil)
 	if err == nil && reply.status != 200 {
 		err = reply.refusal()
 	}
@@ -220,11 +220,11 @@ func (c *Client) Alive(ctx context.Context) error {
 // Ready returns nil when the daemon has booted and takes events; the error
 // says why it does not.
 func (c *Client) Ready(ctx context.Context) error {
-	reply, err := c.request(ctx, "GET", api.PathReadyz, nil)
+	reply, err := c.request(ctx, "GET", wire.PathReadyz, nil)
 	if err != nil || reply.status == 200 {
 		return err
 	}
-	state, err := unmarshal[api.Ready](reply.body)
+	state, err := unmarshal[wire.Ready](reply.body)
 	if err != nil || state.Reason == "" {
 		return reply.refusal()
 	}

@@ -16,11 +16,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/stream"
+	"github.com/hookd/hookd/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -28,78 +28,78 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // daemon stands behind a real server.
 type daemon struct {
 	hub    *stream.Hub
-	reload api.Reload
+	reload wire.Reload
 	ready  string
 	hang   chan struct{} // closed at the end of the test
 }
 
-func (d *daemon) Emit(ctx context.Context, _ server.Peer, env *events.Envelope) (api.Answer, *events.Error) {
+func (d *daemon) Emit(ctx context.Context, _ server.Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	if env.Event == "test:hang" {
 		<-ctx.Done()
-		return api.Answer{}, &events.Error{Code: events.CodeInternal}
+		return wire.Answer{}, &wire.Error{Code: wire.CodeInternal}
 	}
 	e := &events.Event{Envelope: *env, EventID: "id-" + env.ID}
-	a := api.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Warnings: env.Warnings}
+	a := wire.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Warnings: env.Warnings}
 	if env.Wait {
 		a.Verdict = &verdict.Verdict{Message: string(env.Data)}
 	}
 	return a, nil
 }
 
-func (d *daemon) Subscribe(q api.Subscribe) (server.Subscription, *events.Error) {
+func (d *daemon) Subscribe(q wire.Subscribe) (server.Subscription, *wire.Error) {
 	if len(q.Globs) == 1 && q.Globs[0] == "[" {
-		return nil, &events.Error{Code: events.CodeBadRequest, Message: "bad glob"}
+		return nil, &wire.Error{Code: wire.CodeBadRequest, Message: "bad glob"}
 	}
 	match := func(name string) bool { return len(q.Globs) == 0 || name == q.Globs[0] }
 	return d.hub.Subscribe(match, stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow}), nil
 }
 
-func (d *daemon) Hooks(context.Context) api.Hooks {
-	return api.Hooks{Generation: 3, Hooks: []api.Hook{{Name: "a"}, {Name: strings.Repeat("long", 100_000)}}}
+func (d *daemon) Hooks(context.Context) wire.Hooks {
+	return wire.Hooks{Generation: 3, Hooks: []wire.Hook{{Name: "a"}, {Name: strings.Repeat("long", 100_000)}}}
 }
 
-func (d *daemon) Hook(_ context.Context, name string) (api.Hook, *events.Error) {
+func (d *daemon) Hook(_ context.Context, name string) (wire.Hook, *wire.Error) {
 	if name == "none" {
-		return api.Hook{}, &events.Error{Code: events.CodeNotFound, Message: "no hook none", Hint: "hookd list"}
+		return wire.Hook{}, &wire.Error{Code: wire.CodeNotFound, Message: "no hook none", Hint: "hookd list"}
 	}
-	return api.Hook{Name: name}, nil
+	return wire.Hook{Name: name}, nil
 }
 
-func (d *daemon) RunTests(_ context.Context, _ server.Peer, name string) (api.Tests, *events.Error) {
-	return api.Tests{Hook: name, Tests: []api.TestedAs{{Name: "one", OK: true}}}, nil
+func (d *daemon) RunTests(_ context.Context, _ server.Peer, name string) (wire.Tests, *wire.Error) {
+	return wire.Tests{Hook: name, Tests: []wire.TestedAs{{Name: "one", OK: true}}}, nil
 }
 
-func (d *daemon) Test(_ context.Context, _ server.Peer, name string, test api.Test) (api.Tested, *events.Error) {
-	return api.Tested{Given: name + " " + test.Event, Stdin: string(test.Data)}, nil
+func (d *daemon) Test(_ context.Context, _ server.Peer, name string, test wire.Test) (wire.Tested, *wire.Error) {
+	return wire.Tested{Given: name + " " + test.Event, Stdin: string(test.Data)}, nil
 }
 
-func (d *daemon) Runs(_ context.Context, q api.RunQuery) (api.Runs, *events.Error) {
-	return api.Runs{Runs: []events.Run{{ID: "r1", Hook: q.Hook}}}, nil
+func (d *daemon) Runs(_ context.Context, q wire.RunQuery) (wire.Runs, *wire.Error) {
+	return wire.Runs{Runs: []wire.Run{{ID: "r1", Hook: q.Hook}}}, nil
 }
 
-func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
-	return events.Run{ID: id}, nil
+func (d *daemon) Run(_ context.Context, id string) (wire.Run, *wire.Error) {
+	return wire.Run{ID: id}, nil
 }
 
-func (d *daemon) Running(context.Context) api.Running {
-	return api.Running{Runs: []events.UnderWay{{RunID: "r1", Hook: "slow"}}}
+func (d *daemon) Running(context.Context) wire.Running {
+	return wire.Running{Runs: []wire.UnderWay{{RunID: "r1", Hook: "slow"}}}
 }
 
-func (d *daemon) Kill(_ context.Context, id string) (events.UnderWay, *events.Error) {
+func (d *daemon) Kill(_ context.Context, id string) (wire.UnderWay, *wire.Error) {
 	if id == "none" {
-		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "no run none"}
+		return wire.UnderWay{}, &wire.Error{Code: wire.CodeNotFound, Message: "no run none"}
 	}
-	return events.UnderWay{RunID: id}, nil
+	return wire.UnderWay{RunID: id}, nil
 }
 
 // Decisions answers in pages of two, numbered downwards from 5.
-func (d *daemon) Decisions(_ context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
+func (d *daemon) Decisions(_ context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error) {
 	if q.Before == 0 {
 		q.Before = 6
 	}
-	page := api.Decisions{Decisions: []events.Decided{}}
+	page := wire.Decisions{Decisions: []wire.Decision{}}
 	for seq := q.Before - 1; seq > 0 && len(page.Decisions) < min(2, q.Limit); seq-- {
-		page.Decisions = append(page.Decisions, events.Decided{Seq: seq, Tool: q.Tool, Decision: events.Outcome(q.Decision)})
+		page.Decisions = append(page.Decisions, wire.Decision{Seq: seq, Tool: q.Tool, Decision: wire.Outcome(q.Decision)})
 		page.Next = seq
 	}
 	if page.Next <= 1 {
@@ -108,90 +108,90 @@ func (d *daemon) Decisions(_ context.Context, q api.DecisionQuery) (api.Decision
 	return page, nil
 }
 
-func (d *daemon) CountDecisions(_ context.Context, q api.CountQuery) (api.Counts, *events.Error) {
-	return api.Counts{Total: 3, Tools: []api.Count{{Name: q.Tool, Count: int64(q.Every)}}}, nil
+func (d *daemon) CountDecisions(_ context.Context, q wire.CountQuery) (wire.Counts, *wire.Error) {
+	return wire.Counts{Total: 3, Tools: []wire.Count{{Name: q.Tool, Count: int64(q.Every)}}}, nil
 }
 
-func (d *daemon) Accepted(_ context.Context, q api.EventQuery) (api.Accepted, *events.Error) {
-	return api.Accepted{Events: []api.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
+func (d *daemon) Accepted(_ context.Context, q wire.EventQuery) (wire.Accepted, *wire.Error) {
+	return wire.Accepted{Events: []wire.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
 }
 
-func (d *daemon) Past(_ context.Context, q api.EventQuery) (api.Past, *events.Error) {
+func (d *daemon) Past(_ context.Context, q wire.EventQuery) (wire.Past, *wire.Error) {
 	if q.Before == 1 {
-		return api.Past{Events: []api.Event{}}, nil
+		return wire.Past{Events: []wire.StoredEvent{}}, nil
 	}
-	return api.Past{Events: []api.Event{{EventID: "e1", Seq: 1, Envelope: events.Envelope{SessionID: q.Session}}}, Next: 1}, nil
+	return wire.Past{Events: []wire.StoredEvent{{EventID: "e1", Seq: 1, Envelope: wire.Envelope{SessionID: q.Session}}}, Next: 1}, nil
 }
 
-func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
-	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", AgentName: q.Agent, State: q.State}}}, nil
+func (d *daemon) Sessions(_ context.Context, q wire.SessionQuery) (wire.Sessions, *wire.Error) {
+	return wire.Sessions{Sessions: []wire.Session{{SessionID: "s1", AgentName: q.Agent, State: q.State}}}, nil
 }
 
 func (d *daemon) Batch(server.Peer) server.Batch { return nil }
 
-func (d *daemon) Begin(from server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
+func (d *daemon) Begin(from server.Peer, env *events.Envelope) (wire.Answer, server.Rest, *wire.Error) {
 	if env.Event == "test:hang" {
-		return api.Answer{}, func() (api.Answer, *events.Error) {
+		return wire.Answer{}, func() (wire.Answer, *wire.Error) {
 			<-d.hang
-			return api.Answer{}, &events.Error{Code: events.CodeInternal}
+			return wire.Answer{}, &wire.Error{Code: wire.CodeInternal}
 		}, nil
 	}
 	answer, bad := d.Emit(context.Background(), from, env)
 	return answer, nil, bad
 }
 
-func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
+func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error) {
 	if agent != "cline" || except != "probe" {
-		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event", Hint: "hookd history"}
+		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event", Hint: "hookd history"}
 	}
-	return api.Event{EventID: "last"}, nil
+	return wire.StoredEvent{EventID: "last"}, nil
 }
 
-func (d *daemon) Event(_ context.Context, id string) (api.Event, *events.Error) {
+func (d *daemon) Event(_ context.Context, id string) (wire.StoredEvent, *wire.Error) {
 	if id == "none" {
-		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event none", Hint: "hookd history"}
+		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event none", Hint: "hookd history"}
 	}
-	return api.Event{EventID: id}, nil
+	return wire.StoredEvent{EventID: id}, nil
 }
 
-func (d *daemon) Replay(_ context.Context, _ server.Peer, id string, r api.Replay) (api.Replayed, *events.Error) {
-	return api.Replayed{ReplayOf: id, Matched: []string{r.Hook}}, nil
+func (d *daemon) Replay(_ context.Context, _ server.Peer, id string, r wire.Replay) (wire.Replayed, *wire.Error) {
+	return wire.Replayed{ReplayOf: id, Matched: []string{r.Hook}}, nil
 }
 
-func (d *daemon) Stats(_ context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
-	return api.Stats{Hooks: []api.HookStats{{Hook: q.Hook, Runs: 1}}}, nil
+func (d *daemon) Stats(_ context.Context, q wire.StatsQuery) (wire.Stats, *wire.Error) {
+	return wire.Stats{Hooks: []wire.HookStats{{Hook: q.Hook, Runs: 1}}}, nil
 }
 
-func (d *daemon) DeadLetters(_ context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error) {
-	return api.DeadLetters{Dead: []api.DeadLetter{{Hook: hook, ID: before, Attempts: limit}}}, nil
+func (d *daemon) DeadLetters(_ context.Context, hook string, before int64, limit int) (wire.DeadLetters, *wire.Error) {
+	return wire.DeadLetters{Dead: []wire.DeadLetter{{Hook: hook, ID: before, Attempts: limit}}}, nil
 }
 
-func (d *daemon) DeadLetter(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
-	return api.DeadLetter{ID: id, Reason: "shown"}, nil
+func (d *daemon) DeadLetter(_ context.Context, id int64) (wire.DeadLetter, *wire.Error) {
+	return wire.DeadLetter{ID: id, Reason: "shown"}, nil
 }
 
-func (d *daemon) RetryDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
-	return api.DeadLetter{ID: id, Reason: "retried"}, nil
+func (d *daemon) RetryDead(_ context.Context, id int64) (wire.DeadLetter, *wire.Error) {
+	return wire.DeadLetter{ID: id, Reason: "retried"}, nil
 }
 
-func (d *daemon) DropDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
-	return api.DeadLetter{ID: id, Reason: "dropped"}, nil
+func (d *daemon) DropDead(_ context.Context, id int64) (wire.DeadLetter, *wire.Error) {
+	return wire.DeadLetter{ID: id, Reason: "dropped"}, nil
 }
 
-func (d *daemon) Recover(context.Context, server.Peer) (api.Recovered, *events.Error) {
-	return api.Recovered{Losses: []api.RecoveredLoss{}}, nil
+func (d *daemon) Recover(context.Context, server.Peer) (wire.Recovered, *wire.Error) {
+	return wire.Recovered{Losses: []wire.RecoveredLoss{}}, nil
 }
 
-func (d *daemon) Status(context.Context) api.Status { return api.Status{PID: os.Getpid()} }
-func (d *daemon) Ready() string                     { return d.ready }
-func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {
+func (d *daemon) Status(context.Context) wire.Status { return wire.Status{PID: os.Getpid()} }
+func (d *daemon) Ready() string                      { return d.ready }
+func (d *daemon) Reload(context.Context) (wire.Reload, *wire.Error) {
 	return d.reload, nil
 }
 
 // start runs a server and returns a client of it.
 func start(t *testing.T) (*daemon, *Client) {
 	t.Helper()
-	d := &daemon{hub: stream.New(stream.Options{}), reload: api.Reload{Problems: []api.Problem{}}, hang: make(chan struct{})}
+	d := &daemon{hub: stream.New(stream.Options{}), reload: wire.Reload{Problems: []wire.Problem{}}, hang: make(chan struct{})}
 	socket := filepath.Join(hooktest.ShortDir(t), "s")
 	s, err := server.Listen(server.Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, State: d, Ping: 5 * time.Millisecond})
 	if err != nil {
@@ -465,7 +465,7 @@ func TestQuestions(t *testing.T) {
 	if got, err := c.Reload(ctx); err != nil || got.Hooks != 4 {
 		t.Errorf("reload: %+v, %v", got, err)
 	}
-	d.reload.Problems = []api.Problem{{Message: "broken"}}
+	d.reload.Problems = []wire.Problem{{Message: "broken"}}
 	if got, err := c.Reload(ctx); !errors.As(err, &refused) || refused.Code != CodeRejected || len(got.Problems) != 1 {
 		t.Errorf("reload with a rejection: %+v, %v", got, err)
 	}

@@ -10,8 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // A Conn is one connection for many events, whose answers come in the order
@@ -144,10 +143,10 @@ const tellTime = 100 * time.Millisecond
 // Tell says what the agent heard of the answers to the events that were sent with Tells. It waits
 // for no answer, and at most 100 ms for the socket.
 func (c *Conn) Tell(t Told) error {
-	told := events.Told{
-		Decision: events.Outcome(t.Decision), Reason: t.Reason, Rewrote: t.Rewrote, Unsure: t.Unsure,
+	told := wire.Told{
+		Decision: wire.Outcome(t.Decision), Reason: t.Reason, Rewrote: t.Rewrote, Unsure: t.Unsure,
 	}
-	line, err := encode(api.Tell{Told: &told})
+	line, err := encode(wire.Tell{Told: &told})
 	if err != nil {
 		return err
 	}
@@ -208,7 +207,7 @@ func (c *Client) alive(ctx context.Context) bool {
 	defer conn.Close()
 	by, _ := ctx.Deadline()
 	conn.SetDeadline(by)
-	if _, err := conn.Write([]byte(api.PingLine + "\n")); err != nil {
+	if _, err := conn.Write([]byte(wire.PingLine + "\n")); err != nil {
 		return false
 	}
 	_, err = conn.Read(make([]byte, 1))

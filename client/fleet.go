@@ -2,179 +2,37 @@ package client
 
 import (
 	"context"
-	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
-
-// FleetInfo is this machine as one of a fleet, and all of them.
-type FleetInfo struct {
-	Machine   string         `json:"machine"` // this one
-	Tenant    string         `json:"tenant"`
-	Connected bool           `json:"connected"`
-	Server    string         `json:"server,omitempty"` // that answered last
-	Since     time.Time      `json:"since"`            // when the connection came or went
-	Error     string         `json:"error,omitempty"`  // what went wrong last
-	Outbox    FleetOutbox    `json:"outbox"`
-	Events    FleetEvents    `json:"events"`
-	Dead      int            `json:"dead"`                // events that no machine took
-	Machines  []FleetMachine `json:"machines"`            // in the order of their names; none while no server answers
-	Directive *Directive     `json:"directive,omitempty"` // the newest that this machine has taken; nil = none
-	Unread    string         `json:"unread,omitempty"`    // why the others are not known; "" = they are
-}
-
-// FleetOutbox is what waits on this machine for the servers.
-type FleetOutbox struct {
-	Events    int        `json:"events"`
-	Bytes     int64      `json:"bytes"`
-	Oldest    *time.Time `json:"oldest,omitempty"`
-	Decisions int        `json:"decisions"`         // 10,000 at most
-	Refused   int        `json:"refused,omitempty"` // events that the servers never take
-	Why       string     `json:"why,omitempty"`     // of the last of them
-}
-
-// FleetLag is how this machine is in its fleet, without the others.
-type FleetLag struct {
-	Tenant    string      `json:"tenant"`
-	Machine   string      `json:"machine"`
-	Connected bool        `json:"connected"`
-	Since     time.Time   `json:"since"`           // when the connection came or went
-	Error     string      `json:"error,omitempty"` // what went wrong last
-	Outbox    FleetOutbox `json:"outbox"`
-	Unread    string      `json:"unread,omitempty"` // why the outbox is not known; "" = it is
-}
-
-// FleetEvents counts since the start of the daemon.
-type FleetEvents struct {
-	Sent    uint64 `json:"sent"`
-	Taken   uint64 `json:"taken"`   // of other machines, accepted here
-	Doubles uint64 `json:"doubles"` // came again after they were accepted
-	Again   uint64 `json:"again"`   // were given to some machine before
-	Skipped uint64 `json:"skipped"` // were not for a hook of this machine, or it could not take them then
-	Refused uint64 `json:"refused"` // were not what they should be
-}
-
-// FleetMachine is one machine, as it reported last.
-type FleetMachine struct {
-	Machine   string     `json:"machine"`
-	Time      time.Time  `json:"time"` // when it reported
-	Away      bool       `json:"away"` // it has reported nothing for some minutes
-	Version   string     `json:"version"`
-	Started   time.Time  `json:"started"`
-	Hooks     int        `json:"hooks"`             // that run
-	Failing   []string   `json:"failing,omitempty"` // guards that do not work
-	Policy    string     `json:"policy,omitempty"`  // NAME@SEQUENCE; "" = none is set
-	Waiting   int        `json:"waiting"`           // events and decisions that it has yet to send
-	Oldest    *time.Time `json:"oldest,omitempty"`  // of them
-	Approvers []string   `json:"approvers,omitempty"`
-	Rollout   *Rolled    `json:"rollout,omitempty"` // nil = it has taken no directive
-}
-
-// Rolled is what a machine has made of the newest directive that it took.
-type Rolled struct {
-	Directive uint64   `json:"directive"`        // its sequence
-	Stage     string   `json:"stage,omitempty"`  // of the policy in force: enforce or canary; "" = it is not the fleet's
-	Shadow    string   `json:"shadow,omitempty"` // NAME@SEQUENCE of what runs in the shadow; "" = nothing
-	Off       []string `json:"off,omitempty"`    // hooks of the machine that are switched off
-	Error     string   `json:"error,omitempty"`  // why it does not have what it is to have; "" = it has
-}
-
-// Directive is what all machines of a fleet are to run, as an operator has signed it.
-type Directive struct {
-	Sequence uint64      `json:"sequence"`
-	Time     time.Time   `json:"time"`
-	By       string      `json:"by"`
-	Key      string      `json:"key"`                // fingerprint of the key that signed it
-	Enforced string      `json:"enforced,omitempty"` // NAME@SEQUENCE for all machines; "" = none
-	Previous string      `json:"previous,omitempty"` // enforced before
-	Next     string      `json:"next,omitempty"`     // on trial
-	Stage    string      `json:"stage,omitempty"`    // of Next: shadow or canary
-	Percent  int         `json:"percent,omitempty"`  // of the machines, for canary
-	Off      []SwitchOff `json:"off"`                // by name of the hook
-}
-
-// SwitchOff is a hook that is switched off on all machines.
-type SwitchOff struct {
-	Hook     string    `json:"hook"`
-	Revision uint64    `json:"revision,omitempty"` // sequence of the only bundle in which it is off; 0 = all
-	Reason   string    `json:"reason"`
-	By       string    `json:"by"`
-	Time     time.Time `json:"time"`
-}
-
-// FleetDecision is a decision of one machine. Its Seq is that machine's.
-type FleetDecision struct {
-	Machine  string   `json:"machine"`
-	Decision Decision `json:"decision"`
-}
-
-// FleetDecisions is an answer of Client.FleetDecisions, newest first.
-type FleetDecisions struct {
-	Decisions []FleetDecision `json:"decisions"`
-	Through   uint64          `json:"through"` // go on after it
-}
-
-// FleetQuery selects decisions of all machines; the zero value the newest 50 of a day.
-type FleetQuery struct {
-	DecisionQuery
-	Machine string // one, or several by comma; "" = all
-	After   uint64 // FleetDecisions.Through of the answer before; 0 = by Since
-}
-
-// FleetSession is a session of one machine.
-type FleetSession struct {
-	Machine string  `json:"machine"`
-	Session Session `json:"session"`
-}
-
-type fleetSessions struct {
-	Sessions []FleetSession `json:"sessions"`
-}
-
-// FleetAsk is an ask of one machine.
-type FleetAsk struct {
-	Machine string `json:"machine"`
-	Ask     Ask    `json:"ask"`
-	About   string `json:"about"` // digest of what is asked, which an approver signs
-}
-
-type fleetAsks struct {
-	Asks []FleetAsk `json:"asks"`
-}
-
-// FleetAnswer is the signed answer of an approver to an ask of another machine.
-type FleetAnswer struct {
-	Text      []byte `json:"text"`      // what was signed
-	Signature []byte `json:"signature"` // ed25519
-}
 
 // Fleet returns how this machine and all others of its fleet are. It fails with
 // CodeNotFound on a machine of none, as all methods for fleets do.
 func (c *Client) Fleet(ctx context.Context) (FleetInfo, error) {
-	return get[FleetInfo](ctx, c, api.PathFleet)
+	return get[FleetInfo](ctx, c, wire.PathFleet)
 }
 
 // FleetDecisions lists what was decided on all machines, newest first.
 func (c *Client) FleetDecisions(ctx context.Context, q FleetQuery) (FleetDecisions, error) {
-	return get[FleetDecisions](ctx, c, withQuery(api.PathFleetDecisions, q.values()))
+	return get[FleetDecisions](ctx, c, withQuery(wire.PathFleetDecisions, q.Values()))
 }
 
 // FleetSessions lists the sessions of all machines, the one with the newest event first.
 func (c *Client) FleetSessions(ctx context.Context, q SessionQuery) ([]FleetSession, error) {
-	page, err := get[fleetSessions](ctx, c, withQuery(api.PathFleetSessions, q.values()))
+	page, err := get[wire.FleetSessions](ctx, c, withQuery(wire.PathFleetSessions, q.Values()))
 	return page.Sessions, err
 }
 
 // FleetAsks lists what waits for an answer on all machines, the oldest first.
 func (c *Client) FleetAsks(ctx context.Context) ([]FleetAsk, error) {
-	page, err := get[fleetAsks](ctx, c, api.PathFleetAsks)
+	page, err := get[wire.FleetAsks](ctx, c, wire.PathFleetAsks)
 	return page.Asks, err
 }
 
 // PassAnswer sends the answer of an approver to the machine that asks. Whether it counts
 // is that machine's to say.
 func (c *Client) PassAnswer(ctx context.Context, a FleetAnswer) error {
-	_, err := post[struct{}](ctx, c, api.PathFleetAnswers, a)
+	_, err := post[struct{}](ctx, c, wire.PathFleetAnswers, a)
 	return err
 }
 
@@ -182,21 +40,21 @@ func (c *Client) PassAnswer(ctx context.Context, a FleetAnswer) error {
 // when that is ""; limit at most, 50 when that is 0. The machine needs the role of a worker,
 // as for all calls that are about one.
 func (c *Client) FleetDeadLetters(ctx context.Context, hook string, limit int) ([]DeadLetter, error) {
-	return c.deadLetters(ctx, api.PathFleetDead, hook, limit)
+	return c.deadLetters(ctx, wire.PathFleetDead, hook, limit)
 }
 
 // FleetDeadLetter returns one of them, with the data that its hook was to be given.
 func (c *Client) FleetDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	return get[DeadLetter](ctx, c, deadPath(api.PathFleetDead, id))
+	return get[DeadLetter](ctx, c, deadPath(wire.PathFleetDead, id))
 }
 
 // RetryFleetDeadLetter has this machine take it. It fails with CodeNotFound where the
 // machine does not have the hook.
 func (c *Client) RetryFleetDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	return post[DeadLetter](ctx, c, deadPath(api.PathFleetDead, id)+"/retry", nil)
+	return post[DeadLetter](ctx, c, deadPath(wire.PathFleetDead, id)+"/retry", nil)
 }
 
 // DropFleetDeadLetter deletes it.
 func (c *Client) DropFleetDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	return c.dropDeadLetter(ctx, deadPath(api.PathFleetDead, id))
+	return c.dropDeadLetter(ctx, deadPath(wire.PathFleetDead, id))
 }

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // Runs lists finished runs, newest first: q.Limit of them, 50 when that is 0.
@@ -17,8 +17,8 @@ func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	}
 	runs := []Run{}
 	for {
-		q.Limit = min(want-len(runs), api.MaxRuns)
-		page, err := get[runsPage](ctx, c, withQuery(api.PathRuns, q.values()))
+		q.Limit = min(want-len(runs), wire.MaxRuns)
+		page, err := get[wire.Runs](ctx, c, withQuery(wire.PathRuns, q.Values()))
 		if err != nil {
 			return runs, err
 		}
@@ -33,7 +33,7 @@ func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 // Run returns the run with this id, or the only one whose id begins or ends so, with
 // what was kept of its output.
 func (c *Client) Run(ctx context.Context, id string) (Run, error) {
-	return get[Run](ctx, c, api.PathRuns+"/"+escape(id))
+	return get[Run](ctx, c, wire.PathRuns+"/"+escape(id))
 }
 
 // Decisions lists what was decided, newest first: q.Limit of them, 50 when that
@@ -45,8 +45,8 @@ func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, er
 	}
 	decisions := []Decision{}
 	for {
-		q.Limit = min(want-len(decisions), api.MaxRuns)
-		page, err := get[decisionsPage](ctx, c, withQuery(api.PathDecisions, q.values()))
+		q.Limit = min(want-len(decisions), wire.MaxRuns)
+		page, err := get[wire.Decisions](ctx, c, withQuery(wire.PathDecisions, q.Values()))
 		if err != nil {
 			return decisions, err
 		}
@@ -60,14 +60,14 @@ func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, er
 
 // Sessions lists sessions of agents, the one with the newest event first.
 func (c *Client) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) {
-	page, err := get[sessionsPage](ctx, c, withQuery(api.PathSessions, q.values()))
+	page, err := get[wire.Sessions](ctx, c, withQuery(wire.PathSessions, q.Values()))
 	return page.Sessions, err
 }
 
 // Counts counts what Decisions would list. A long history is counted in parts,
 // newest first: those of Counts.Next are not in the answer.
 func (c *Client) Counts(ctx context.Context, q CountQuery) (Counts, error) {
-	return get[Counts](ctx, c, withQuery(api.PathCounts, q.values()))
+	return get[Counts](ctx, c, withQuery(wire.PathCounts, q.Values()))
 }
 
 // Accepted lists accepted events, newest first, as Runs lists runs.
@@ -78,8 +78,8 @@ func (c *Client) Accepted(ctx context.Context, q EventQuery) ([]AcceptedEvent, e
 	}
 	list := []AcceptedEvent{}
 	for {
-		q.Limit = min(want-len(list), api.MaxRuns)
-		page, err := get[acceptedPage](ctx, c, withQuery(api.PathAccepted, q.values()))
+		q.Limit = min(want-len(list), wire.MaxRuns)
+		page, err := get[wire.Accepted](ctx, c, withQuery(wire.PathAccepted, q.Values()))
 		if err != nil {
 			return list, err
 		}
@@ -97,10 +97,10 @@ func (c *Client) Accepted(ctx context.Context, q EventQuery) ([]AcceptedEvent, e
 func (c *Client) Past(ctx context.Context, q EventQuery, each func(StoredEvent) error) error {
 	left := q.Limit
 	for {
-		if q.Limit = api.MaxPast; left > 0 {
+		if q.Limit = wire.MaxPast; left > 0 {
 			q.Limit = min(left, q.Limit)
 		}
-		page, err := get[pastPage](ctx, c, withQuery(api.PathPast, q.values()))
+		page, err := get[wire.Past](ctx, c, withQuery(wire.PathPast, q.Values()))
 		if err != nil {
 			return err
 		}
@@ -126,50 +126,51 @@ func (c *Client) Raw(ctx context.Context, method, path string, body []byte) (sta
 
 // Running lists the runs that have begun and not ended, the oldest first.
 func (c *Client) Running(ctx context.Context) ([]RunUnderWay, error) {
-	page, err := get[runningPage](ctx, c, api.PathRunning)
+	page, err := get[wire.Running](ctx, c, wire.PathRunning)
 	return page.Runs, err
 }
 
 // Kill ends a run under way, named by its id or by an end of it that no other
 // run has, and returns what it was. The run is recorded as failed.
 func (c *Client) Kill(ctx context.Context, id string) (RunUnderWay, error) {
-	return post[RunUnderWay](ctx, c, api.PathRuns+"/"+escape(id)+"/kill", nil)
+	return post[RunUnderWay](ctx, c, wire.PathRuns+"/"+escape(id)+"/kill", nil)
 }
 
 // Event returns an accepted event as the history keeps it.
 func (c *Client) Event(ctx context.Context, id string) (StoredEvent, error) {
-	return get[StoredEvent](ctx, c, api.PathEvents+"/"+escape(id))
+	return get[StoredEvent](ctx, c, wire.PathEvents+"/"+escape(id))
 }
 
 // Last returns the newest event of an agent that the history keeps, but those of
 // the session except. The error has CodeNotFound where there is none.
 func (c *Client) Last(ctx context.Context, agent, except string) (StoredEvent, error) {
-	return get[StoredEvent](ctx, c, withQuery(api.PathAgents+"/"+escape(agent)+"/last", url.Values{"except": {except}}))
+	path := wire.PathAgents + "/" + escape(agent) + "/last"
+	return get[StoredEvent](ctx, c, withQuery(path, url.Values{"except": {except}}))
 }
 
 // Replay has an event of the history accepted again, under a new id, for all
 // hooks that match it today or only for hook; its hooks observe. With dryRun it
 // only returns which would run.
 func (c *Client) Replay(ctx context.Context, id, hook string, dryRun bool) (Replayed, error) {
-	return post[Replayed](ctx, c, api.PathEvents+"/"+escape(id)+"/replay", api.Replay{Hook: hook, DryRun: dryRun})
+	return post[Replayed](ctx, c, wire.PathEvents+"/"+escape(id)+"/replay", wire.Replay{Hook: hook, DryRun: dryRun})
 }
 
 // Stats counts the runs of each hook, in the order of their names.
 func (c *Client) Stats(ctx context.Context, q StatsQuery) ([]HookStats, error) {
-	stats, err := get[statsPage](ctx, c, withQuery(api.PathStats, q.values()))
+	stats, err := get[wire.Stats](ctx, c, withQuery(wire.PathStats, q.Values()))
 	return stats.Hooks, err
 }
 
 // StatsBy counts by what q.By says: agent, tool or day, in the order of their names.
 func (c *Client) StatsBy(ctx context.Context, q StatsQuery) ([]GroupStats, error) {
-	stats, err := get[statsPage](ctx, c, withQuery(api.PathStats, q.values()))
+	stats, err := get[wire.Stats](ctx, c, withQuery(wire.PathStats, q.Values()))
 	return stats.Groups, err
 }
 
 // DeadLetters lists runs that were given up, newest first: of hook, or of all
 // when that is ""; limit at most, 50 when that is 0.
 func (c *Client) DeadLetters(ctx context.Context, hook string, limit int) ([]DeadLetter, error) {
-	return c.deadLetters(ctx, api.PathDead, hook, limit)
+	return c.deadLetters(ctx, wire.PathDead, hook, limit)
 }
 
 func (c *Client) deadLetters(ctx context.Context, path, hook string, limit int) ([]DeadLetter, error) {
@@ -180,29 +181,29 @@ func (c *Client) deadLetters(ctx context.Context, path, hook string, limit int) 
 	if limit > 0 {
 		values.Set("limit", strconv.Itoa(limit))
 	}
-	dead, err := get[deadPage](ctx, c, withQuery(path, values))
+	dead, err := get[wire.DeadLetters](ctx, c, withQuery(path, values))
 	return dead.Dead, err
 }
 
 // DeadLetter returns one of them, with the data that its hook was to be given.
 func (c *Client) DeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	return get[DeadLetter](ctx, c, deadPath(api.PathDead, id))
+	return get[DeadLetter](ctx, c, deadPath(wire.PathDead, id))
 }
 
 // RetryDeadLetter has it tried again, now and with today's hook.
 func (c *Client) RetryDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	return post[DeadLetter](ctx, c, deadPath(api.PathDead, id)+"/retry", nil)
+	return post[DeadLetter](ctx, c, deadPath(wire.PathDead, id)+"/retry", nil)
 }
 
 // Recover runs the events that were set aside because a disk could not be read. It settles each loss
 // whose files can be read now, and each loss without files.
 func (c *Client) Recover(ctx context.Context) (Recovered, error) {
-	return post[Recovered](ctx, c, api.PathRecover, nil)
+	return post[Recovered](ctx, c, wire.PathRecover, nil)
 }
 
 // DropDeadLetter deletes it.
 func (c *Client) DropDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	return c.dropDeadLetter(ctx, deadPath(api.PathDead, id))
+	return c.dropDeadLetter(ctx, deadPath(wire.PathDead, id))
 }
 
 func (c *Client) dropDeadLetter(ctx context.Context, path string) (DeadLetter, error) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // listen answers each connection with serve.
@@ -61,13 +61,13 @@ func TestStoppedDaemonIsTold(t *testing.T) {
 // A hook may take its time: a hookd that answers a ping is waited for, also an older one,
 // which does not know pings and answers with an error.
 func TestPing(t *testing.T) {
-	for name, sign := range map[string]string{"new": api.PongLine, "old": `{"ok":false,"error":{"code":"bad_event_name","message":"no event"}}` + "\n"} {
+	for name, sign := range map[string]string{"new": wire.PongLine, "old": `{"ok":false,"error":{"code":"bad_event_name","message":"no event"}}` + "\n"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := make(chan struct{})
 			c := listen(t, func(conn net.Conn) {
 				for in := bufio.NewScanner(conn); in.Scan(); {
-					if in.Text() == api.PingLine {
+					if in.Text() == wire.PingLine {
 						io.WriteString(conn, sign)
 						close(asked)
 						continue

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // reply is an answer of the HTTP door.
@@ -62,7 +62,7 @@ func unmarshal[T any](body []byte) (v T, err error) {
 
 // refusal returns the *Error in the reply.
 func (r reply) refusal() error {
-	var refused refusal
+	var refused wire.Refusal
 	if json.Unmarshal(r.body, &refused) == nil && refused.Error != nil {
 		return refused.Error
 	}
@@ -83,9 +83,9 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte) 
 	defer stop()
 
 	var head bytes.Buffer
-	fmt.Fprintf(&head, "%s %s HTTP/1.0\r\nHost: hookd\r\nContent-Type: %s\r\nContent-Length: %d\r\n", method, path, api.JSON, len(body))
-	if c.door != "" && api.IsDoor(c.door) {
-		fmt.Fprintf(&head, "%s: %s\r\n", api.DoorHeader, c.door)
+	fmt.Fprintf(&head, "%s %s HTTP/1.0\r\nHost: hookd\r\nContent-Type: %s\r\nContent-Length: %d\r\n", method, path, wire.JSON, len(body))
+	if c.door != "" && wire.IsDoor(c.door) {
+		fmt.Fprintf(&head, "%s: %s\r\n", wire.DoorHeader, c.door)
 	}
 	head.WriteString("\r\n")
 	if _, err := conn.Write(append(head.Bytes(), body...)); err != nil {

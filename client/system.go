@@ -14,6 +14,7 @@ import (
 	_ "github.com/hookd/hookd/internal/contract/dialect" // the rows of events: which part of one a verdict replaces
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // layers are the two daemons that an event goes to on a machine with a system daemon:
@@ -153,7 +154,8 @@ func (l *layers) receive(ctx context.Context) (Answer, error) {
 	case err != nil && l.mayBeGone(err):
 		return l.below(ctx, sent, sent.event)
 	case err != nil:
-		return Answer{Warnings: []string{}, Matched: []string{}, Verdict: l.unanswered(sent.event, err)}, nil
+		none := wire.Answer{Warnings: []string{}, Matched: []string{}, Verdict: l.unanswered(sent.event, err)}
+		return Answer{Answer: none}, nil
 	case !upper.Verdict.Allowed || !upper.Verdict.Continue:
 		upper.Verdict = over(upper.Verdict, &Verdict{Allowed: true, Continue: true})
 		return upper, nil
@@ -312,5 +314,5 @@ func rewritten(ev Event, v *Verdict) (Event, bool) {
 
 // over folds the verdicts of both daemons.
 func over(upper, lower *Verdict) *Verdict {
-	return (*Verdict)((*verdict.Verdict)(upper).Over((*verdict.Verdict)(lower)))
+	return verdict.Over(upper, lower)
 }

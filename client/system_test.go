@@ -15,10 +15,10 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/base/system/systemtest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // decider answers events with what say makes of their data.
@@ -30,21 +30,21 @@ type decider struct {
 
 func (d *decider) Batch(server.Peer) server.Batch { return nil }
 
-func (d *decider) Begin(_ server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
+func (d *decider) Begin(_ server.Peer, env *events.Envelope) (wire.Answer, server.Rest, *wire.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.seen = append(d.seen, string(env.Data))
 	if strings.Contains(string(env.Data), "refuse") {
-		return api.Answer{}, nil, &events.Error{Code: events.CodeQueueFull, Message: "full"}
+		return wire.Answer{}, nil, &wire.Error{Code: wire.CodeQueueFull, Message: "full"}
 	}
-	a := api.Answer{EventID: "id", Matched: []string{}, Warnings: []string{}}
+	a := wire.Answer{EventID: "id", Matched: []string{}, Warnings: []string{}}
 	if env.Wait {
 		a.Verdict = d.say(string(env.Data))
 	}
 	return a, nil, nil
 }
 
-func (d *decider) Emit(_ context.Context, from server.Peer, env *events.Envelope) (api.Answer, *events.Error) {
+func (d *decider) Emit(_ context.Context, from server.Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	a, _, bad := d.Begin(from, env)
 	return a, bad
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // TailOptions say what to follow; the zero value is everything from now on.
@@ -42,7 +42,7 @@ func (c *Client) Tail(ctx context.Context, opt TailOptions, fn func(record json.
 			return err
 		}
 		if first {
-			var refused refusal
+			var refused wire.Refusal
 			if json.Unmarshal(line, &refused) == nil && refused.Error != nil {
 				return refused.Error
 			}
@@ -57,7 +57,7 @@ func (c *Client) Tail(ctx context.Context, opt TailOptions, fn func(record json.
 }
 
 func (c *Conn) subscribe(ctx context.Context, opt TailOptions) error {
-	q := api.Subscribe{Globs: opt.Match, Since: opt.Since, Epoch: opt.Epoch, Starts: opt.Starts}
+	q := wire.Subscribe{Globs: opt.Match, Since: opt.Since, Epoch: opt.Epoch, Starts: opt.Starts}
 	if q.Globs == nil {
 		q.Globs = []string{}
 	}

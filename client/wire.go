@@ -1,61 +1,142 @@
 package client
 
-import (
-	"net/url"
+import "github.com/hookd/hookd/wire"
 
-	"github.com/hookd/hookd/internal/contract/api"
-)
-
-// What the socket answers with around this package's types. These are read and
-// written as JSON themselves: their members are those of the wire types.
+// The words on the wire, by the names that this package has for them; package wire documents
+// their fields.
 type (
-	refusal struct {
-		OK    *bool  `json:"ok,omitempty"` // false, on line answers only
-		Error *Error `json:"error"`
-	}
-	runsPage struct {
-		Runs   []Run  `json:"runs"`
-		Next   uint64 `json:"next,omitempty"`   // RunQuery.Before that goes on where this answer ends; 0 = there is no more
-		Recent bool   `json:"recent,omitempty"` // only of the last runs: the history cannot be read now
-	}
-	decisionsPage struct {
-		Decisions []Decision `json:"decisions"`
-		Next      uint64     `json:"next,omitempty"` // as in runsPage
-		Recent    bool       `json:"recent,omitempty"`
-	}
-	pastPage struct {
-		Events []StoredEvent `json:"events"`
-		Next   uint64        `json:"next,omitempty"`
-	}
-	acceptedPage struct {
-		Events []AcceptedEvent `json:"events"`
-		Next   uint64          `json:"next,omitempty"` // as in runsPage
-	}
-	sessionsPage struct {
-		Sessions []Session `json:"sessions"`
-	}
-	runningPage struct {
-		Runs []RunUnderWay `json:"runs"`
-	}
-	statsPage struct {
-		Hooks  []HookStats  `json:"hooks"`
-		Groups []GroupStats `json:"groups,omitempty"`
-	}
-	deadPage struct {
-		Dead []DeadLetter `json:"dead"`
-	}
+	AcceptedEvent  = wire.AcceptedEvent
+	Answered       = wire.Answered
+	Answerer       = wire.Answerer
+	Ask            = wire.Ask
+	AskAnswered    = wire.Replied
+	AskList        = wire.Asks
+	AskReply       = wire.Reply
+	Bucket         = wire.Bucket
+	Card           = wire.Card
+	CardPart       = wire.CardPart
+	CardRow        = wire.CardRow
+	CardSaid       = wire.CardSaid
+	CardSmall      = wire.CardSmall
+	CardSmalls     = wire.CardSmalls
+	CardSpan       = wire.CardSpan
+	Change         = wire.Change
+	Code           = wire.Code
+	Count          = wire.Count
+	CountQuery     = wire.CountQuery
+	Counts         = wire.Counts
+	DaemonInfo     = wire.Status
+	DeadLetter     = wire.DeadLetter
+	Decision       = wire.Decision
+	DecisionQuery  = wire.DecisionQuery
+	Dialect        = wire.Dialect
+	Directive      = wire.Directive
+	Error          = wire.Error
+	Event          = wire.Envelope
+	EventQuery     = wire.EventQuery
+	Failure        = wire.Failure
+	FleetAnswer    = wire.FleetAnswer
+	FleetAsk       = wire.FleetAsk
+	FleetDecision  = wire.FleetDecision
+	FleetDecisions = wire.FleetDecisions
+	FleetEvents    = wire.FleetEvents
+	FleetInfo      = wire.Fleet
+	FleetLag       = wire.FleetLag
+	FleetMachine   = wire.FleetMachine
+	FleetOutbox    = wire.FleetOutbox
+	FleetQuery     = wire.FleetQuery
+	FleetSession   = wire.FleetSession
+	Forward        = wire.Forward
+	Grant          = wire.Grant
+	GroupStats     = wire.GroupStats
+	HTTP           = wire.HTTP
+	Hook           = wire.Hook
+	HookList       = wire.Hooks
+	HookStats      = wire.HookStats
+	Loss           = wire.Loss
+	Outcome        = wire.Outcome
+	Output         = wire.Output
+	Policy         = wire.Policy
+	Problem        = wire.Problem
+	Recovered      = wire.Recovered
+	RecoveredLoss  = wire.RecoveredLoss
+	RefusedAnswer  = wire.Refused
+	Reloaded       = wire.Reload
+	Replayed       = wire.Replayed
+	Result         = wire.Result
+	Rolled         = wire.Rolled
+	Run            = wire.Run
+	RunQuery       = wire.RunQuery
+	RunResult      = wire.RunResult
+	RunUnderWay    = wire.UnderWay
+	Session        = wire.Session
+	SessionQuery   = wire.SessionQuery
+	Shadowed       = wire.Shadowed
+	StatsQuery     = wire.StatsQuery
+	Storage        = wire.Storage
+	StoredEvent    = wire.StoredEvent
+	SwitchOff      = wire.SwitchOff
+	TestResult     = wire.Tested
+	TestedAs       = wire.TestedAs
+	Tests          = wire.Tests
+	Told           = wire.Told
+	Verdict        = wire.Verdict
+	Worker         = wire.Worker
+	Workers        = wire.Persistent
 )
 
-// Queries are written in URLs; the conversions compile while the fields are the same.
-func (q RunQuery) values() url.Values      { return api.RunQuery(q).Values() }
-func (q DecisionQuery) values() url.Values { return api.DecisionQuery(q).Values() }
-func (q EventQuery) values() url.Values    { return api.EventQuery(q).Values() }
-func (q CountQuery) values() url.Values {
-	return api.CountQuery{DecisionQuery: api.DecisionQuery(q.DecisionQuery), Every: q.Every}.Values()
-}
-func (q FleetQuery) values() url.Values {
-	of := api.DecisionQuery(q.DecisionQuery)
-	return api.FleetQuery{DecisionQuery: of, Machine: q.Machine, After: q.After}.Values()
-}
-func (q SessionQuery) values() url.Values { return api.SessionQuery(q).Values() }
-func (q StatsQuery) values() url.Values   { return api.StatsQuery(q).Values() }
+// Constants of these types.
+const (
+	ByGone            = wire.ByGone
+	ByGrant           = wire.ByGrant
+	ByPerson          = wire.ByPerson
+	ByRestart         = wire.ByRestart
+	ByTimeout         = wire.ByTimeout
+	CodeAnswerGone    = wire.CodeAnswerGone
+	CodeAnswered      = wire.CodeAnswered
+	CodeBadData       = wire.CodeBadData
+	CodeBadEventName  = wire.CodeBadEventName
+	CodeBadField      = wire.CodeBadField
+	CodeBadJSON       = wire.CodeBadJSON
+	CodeBadMethod     = wire.CodeBadMethod
+	CodeBadRequest    = wire.CodeBadRequest
+	CodeDiskQueueFull = wire.CodeDiskQueueFull
+	CodeDraining      = wire.CodeDraining
+	CodeForbidden     = wire.CodeForbidden
+	CodeIDConflict    = wire.CodeIDConflict
+	CodeInternal      = wire.CodeInternal
+	CodeNotFound      = wire.CodeNotFound
+	CodeQueueFull     = wire.CodeQueueFull
+	CodeRejected      = wire.CodeRejected
+	CodeReserved      = wire.CodeReserved
+	CodeStorage       = wire.CodeStorage
+	CodeTooDeep       = wire.CodeTooDeep
+	CodeTooLarge      = wire.CodeTooLarge
+	CodeTooMany       = wire.CodeTooMany
+	FailureDenies     = wire.FailureDenies
+	FailurePasses     = wire.FailurePasses
+	OutcomeAllow      = wire.OutcomeAllow
+	OutcomeAsk        = wire.OutcomeAsk
+	OutcomeContext    = wire.OutcomeContext
+	OutcomeDeny       = wire.OutcomeDeny
+	OutcomeNone       = wire.OutcomeNone
+	OutcomeRewrite    = wire.OutcomeRewrite
+	PartBlank         = wire.PartBlank
+	PartHidden        = wire.PartHidden
+	PartLeft          = wire.PartLeft
+	PartOdd           = wire.PartOdd
+	ResultBlock       = wire.ResultBlock
+	ResultDropped     = wire.ResultDropped
+	ResultFailed      = wire.ResultFailed
+	ResultInterrupted = wire.ResultInterrupted
+	ResultMerged      = wire.ResultMerged
+	ResultOK          = wire.ResultOK
+	ResultSpawnError  = wire.ResultSpawnError
+	ResultTimeout     = wire.ResultTimeout
+	RowAdded          = wire.RowAdded
+	RowEmpty          = wire.RowEmpty
+	RowLeft           = wire.RowLeft
+	RowName           = wire.RowName
+	RowRemoved        = wire.RowRemoved
+	RowValue          = wire.RowValue
+)

@@ -24,12 +24,12 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
+	"github.com/hookd/hookd/wire"
 )
 
 // spec is openapi.yaml.
@@ -106,11 +106,11 @@ func (s *spec) check(t *testing.T, method, path string, status int, media string
 		return
 	}
 	documents := [][]byte{body}
-	if media != api.JSON {
+	if media != wire.JSON {
 		documents = bytes.Split(bytes.TrimSpace(body), []byte("\n"))
 	}
 	for _, text := range documents {
-		if media == api.EventStream {
+		if media == wire.EventStream {
 			var ok bool
 			if text, ok = bytes.CutPrefix(text, []byte("data: ")); !ok {
 				continue
@@ -149,7 +149,7 @@ func ask(t *testing.T, c *http.Client, method, path, media, body string) (*http.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if media == api.EventStream {
+	if media == wire.EventStream {
 		req.Header.Set("Accept", media)
 	} else if media != "" {
 		req.Header.Set("Content-Type", media)
@@ -170,7 +170,7 @@ func ask(t *testing.T, c *http.Client, method, path, media, body string) (*http.
 func TestOpenAPINamesEveryRoute(t *testing.T) {
 	s, h := loadSpec(t), start(t, newHome(t))
 	_, body := ask(t, door(h), "GET", "/nowhere", "", "")
-	var refusal api.Refusal
+	var refusal wire.Refusal
 	if err := json.Unmarshal(body, &refusal); err != nil || refusal.Error == nil {
 		t.Fatalf("%v in %s", err, body)
 	}
@@ -199,11 +199,11 @@ func TestOpenAPINamesEveryRoute(t *testing.T) {
 
 // wireTypes are the Go types of the schemas.
 var wireTypes = map[string]any{
-	"Event": events.Envelope{}, "Answer": api.Answer{}, "Refusal": api.Refusal{}, "Error": events.Error{}, "Verdict": verdict.Verdict{},
-	"RunResult": api.RunResult{}, "Run": events.Run{}, "Output": events.Output{}, "Runs": api.Runs{}, "Hooks": api.Hooks{}, "Hook": api.Hook{},
-	"Problem": api.Problem{}, "Reload": api.Reload{}, "Tested": api.Tested{}, "Ready": api.Ready{}, "Status": api.Status{}, "StoredEvent": api.Event{}, "Replay": api.Replay{}, "Replayed": api.Replayed{},
-	"Asks": api.Asks{}, "Ask": events.Ask{}, "Card": events.Card{}, "CardRow": events.CardRow{}, "CardPart": events.CardPart{}, "CardSaid": events.CardSaid{}, "CardSpan": events.CardSpan{}, "CardSmall": events.CardSmall{}, "Answered": events.Answered{}, "Answerer": events.Answerer{}, "AskReply": api.Reply{}, "AskAnswered": api.Replied{}, "Grant": events.Grant{}, "Grants": api.Grants{},
-	"Stats": api.Stats{}, "HookStats": api.HookStats{}, "DeadLetters": api.DeadLetters{}, "DeadLetter": api.DeadLetter{}, "Storage": api.Storage{}, "Fleet": api.Fleet{}, "FleetMachine": api.FleetMachine{}, "FleetDecisions": api.FleetDecisions{}, "FleetAnswer": api.FleetAnswer{}, "HTTP": api.HTTP{}, "Change": api.Change{},
+	"Event": events.Envelope{}, "Answer": wire.Answer{}, "Refusal": wire.Refusal{}, "Error": wire.Error{}, "Verdict": verdict.Verdict{},
+	"RunResult": wire.RunResult{}, "Run": wire.Run{}, "Output": wire.Output{}, "Runs": wire.Runs{}, "Hooks": wire.Hooks{}, "Hook": wire.Hook{},
+	"Problem": wire.Problem{}, "Reload": wire.Reload{}, "Tested": wire.Tested{}, "Ready": wire.Ready{}, "Status": wire.Status{}, "StoredEvent": wire.StoredEvent{}, "Replay": wire.Replay{}, "Replayed": wire.Replayed{},
+	"Asks": wire.Asks{}, "Ask": wire.Ask{}, "Card": wire.Card{}, "CardRow": wire.CardRow{}, "CardPart": wire.CardPart{}, "CardSaid": wire.CardSaid{}, "CardSpan": wire.CardSpan{}, "CardSmall": wire.CardSmall{}, "Answered": wire.Answered{}, "Answerer": wire.Answerer{}, "AskReply": wire.Reply{}, "AskAnswered": wire.Replied{}, "Grant": wire.Grant{}, "Grants": wire.Grants{},
+	"Stats": wire.Stats{}, "HookStats": wire.HookStats{}, "DeadLetters": wire.DeadLetters{}, "DeadLetter": wire.DeadLetter{}, "Storage": wire.Storage{}, "Fleet": wire.Fleet{}, "FleetMachine": wire.FleetMachine{}, "FleetDecisions": wire.FleetDecisions{}, "FleetAnswer": wire.FleetAnswer{}, "HTTP": wire.HTTP{}, "Change": wire.Change{},
 }
 
 // Each schema has the members of its Go type, and no other; those that are
@@ -384,9 +384,9 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		method, path, route, media, body string
 		status                           int
 	}{
-		{"POST", "/v1/events", "", api.JSON, `{"event":"agent:end","data":{"status":5}}`, 202},
-		{"POST", "/v1/events", "", api.JSON, `{"event":"my:event","wait":true,"id":"1"}`, 200},
-		{"POST", "/v1/events?wait", "/v1/events", api.JSON, `{"event":"my:event","id":"1"}`, 200},
+		{"POST", "/v1/events", "", wire.JSON, `{"event":"agent:end","data":{"status":5}}`, 202},
+		{"POST", "/v1/events", "", wire.JSON, `{"event":"my:event","wait":true,"id":"1"}`, 200},
+		{"POST", "/v1/events?wait", "/v1/events", wire.JSON, `{"event":"my:event","id":"1"}`, 200},
 		{"POST", "/v1/events?wait=1", "/v1/events", "", `{"event":"pre_tool_use","session_id":"s","data":{"tool_name":"shell","tool_input":{"cmd":"ls"},"cwd":"/tmp","agent_name":"root"}}`, 200},
 		{"POST", "/v1/events?wait=1", "/v1/events", "", `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"rm"}}}`, 200},
 		{"POST", "/v1/events?wait=1", "/v1/events", "", `{"event":"user_prompt_submit","data":{"prompt":"x"}}`, 200},
@@ -395,11 +395,11 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"POST", "/v1/events", "", "", `{"event":"a b"}`, 400},
 		{"POST", "/v1/events", "", "", `{"event":"hookd:x"}`, 400},
 		{"POST", "/v1/events", "", "", `{`, 400},
-		{"POST", "/v1/events", "", api.NDJSON, "{\"event\":\"x\"}\n{\"event\":\"hookd:x\"}\n{\"event\":\"my:event\",\"wait\":true}\n", 202},
-		{"POST", "/v1/events?wait=1", "/v1/events", api.NDJSON, "{\"event\":\"pre_tool_use\"}\n", 200},
+		{"POST", "/v1/events", "", wire.NDJSON, "{\"event\":\"x\"}\n{\"event\":\"hookd:x\"}\n{\"event\":\"my:event\",\"wait\":true}\n", 202},
+		{"POST", "/v1/events?wait=1", "/v1/events", wire.NDJSON, "{\"event\":\"pre_tool_use\"}\n", 200},
 		{"GET", "/v1/events?since=0", "/v1/events", "", "", 200},
 		{"GET", "/v1/events?since=0&epoch=other", "/v1/events", "", "", 200},
-		{"GET", "/v1/events?since=0&follow=0", "/v1/events", api.EventStream, "", 200},
+		{"GET", "/v1/events?since=0&follow=0", "/v1/events", wire.EventStream, "", 200},
 		{"GET", "/v1/events?since=x", "/v1/events", "", "", 400},
 		{"PUT", "/v1/events", "", "", "", 405},
 		{"GET", "/v1/hooks", "", "", "", 200},
@@ -499,7 +499,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 			continue
 		}
 		if r.status == 405 {
-			var refusal api.Refusal
+			var refusal wire.Refusal
 			if err := json.Unmarshal(body, &refusal); err != nil || refusal.Error == nil {
 				t.Errorf("%s %s: %s", r.method, r.path, body)
 			}
@@ -509,15 +509,15 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 			seen[r.method+" "+route] = true
 		}
 		s.check(t, r.method, route, resp.StatusCode, resp.Header.Get("Content-Type"), body)
-		var list api.Runs
+		var list wire.Runs
 		if json.Unmarshal(body, &list) == nil && len(list.Runs) > 0 {
 			ids["RUN"] = list.Runs[0].ID
 		}
-		var shown events.Ask
+		var shown wire.Ask
 		if json.Unmarshal(body, &shown) == nil && shown.Card != nil {
 			ids["DIGEST"] = shown.Card.Digest
 		}
-		var answered api.Replied
+		var answered wire.Replied
 		if json.Unmarshal(body, &answered) == nil && len(answered.Grants) > 0 {
 			ids["GRANT"] = answered.Grants[0].ID
 		}

@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
 	_ "modernc.org/sqlite"
+
+	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
+	"github.com/hookd/hookd/wire"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/store"
@@ -139,11 +141,11 @@ func BenchmarkAcceptAndEnd(b *testing.B) {
 	})
 }
 
-func run(e *events.Event, seq uint64, hook string, at time.Time) *events.Run {
-	return &events.Run{
+func run(e *events.Event, seq uint64, hook string, at time.Time) *wire.Run {
+	return &wire.Run{
 		ID: events.NewRunID(at), Seq: seq, EventID: e.EventID, Event: e.Envelope.Event, Hook: hook, Source: "dir:/home/u/.librefang/hooks/" + hook,
-		Digest: strings.Repeat("d", 64), Generation: 3, SessionID: e.SessionID, Sender: e.Sender, Result: events.ResultOK,
-		Started: at, QueueMS: 0.2, DurationMS: 12.5, Stdout: events.Output{Head: "done\n", Bytes: 5},
+		Digest: strings.Repeat("d", 64), Generation: 3, SessionID: e.SessionID, Sender: e.Sender, Result: wire.ResultOK,
+		Started: at, QueueMS: 0.2, DurationMS: 12.5, Stdout: wire.Output{Head: "done\n", Bytes: 5},
 	}
 }
 

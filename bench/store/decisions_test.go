@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 var manyDecisions = flag.Int("decisions", 0, "how many decisions are made up; 0 = the test is skipped")
@@ -115,16 +116,16 @@ func makeDecisions(t *testing.T, s *store.Store) {
 }
 
 // madeUp makes decision i of those whose numbers begin with first.
-func madeUp(first uint64, i int, at time.Time) *events.Decided {
-	d := &events.Decided{
+func madeUp(first uint64, i int, at time.Time) *wire.Decision {
+	d := &wire.Decision{
 		EventID: events.NewID(at), Seq: first + uint64(2*i+1), EventSeq: first + uint64(2*i), Time: at, Event: "PreToolUse",
 		Kind: events.KindToolBefore, Dialect: events.ClaudeCode, SessionID: fmt.Sprint("s", i/50), Tool: "Bash", Cwd: "/home/me/project",
-		Subject: fmt.Sprintf("git push origin feature-%d && make test # needle %d of this line", i%1000, i), Decision: events.OutcomeNone,
+		Subject: fmt.Sprintf("git push origin feature-%d && make test # needle %d of this line", i%1000, i), Decision: wire.OutcomeNone,
 		DurationMS: 3, Runs: []string{events.NewRunID(at)},
 	}
 	switch {
 	case i%50 == 0:
-		d.Decision, d.Reason, d.DecidedBy = events.OutcomeDeny, "no pushes on Fridays", []string{"no-push"}
+		d.Decision, d.Reason, d.DecidedBy = wire.OutcomeDeny, "no pushes on Fridays", []string{"no-push"}
 	case i%5000 == 1:
 		d.Tool = "mcp__rare__tool"
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 var (
@@ -95,7 +96,7 @@ func makeYear(t *testing.T, o store.Options) {
 		r.AgentName = e.AgentName
 		r.DurationMS = math.Exp(rand.NormFloat64() + 3)
 		if rand.IntN(20) == 0 {
-			r.Result, r.ExitCode = events.ResultFailed, 1
+			r.Result, r.ExitCode = wire.ResultFailed, 1
 		}
 		if i == *yearRuns/10 {
 			r.Hook = "once"
@@ -129,10 +130,10 @@ func ask(t *testing.T, s *store.Store) {
 		{"of a hook", store.Query{Hook: "hook-07"}},
 		{"of a hook that ran once", store.Query{Hook: "once"}},
 		{"of a hook that never ran", store.Query{Hook: "none"}},
-		{"failed", store.Query{Result: events.ResultFailed}},
-		{"failed, of a hook that ran once", store.Query{Result: events.ResultFailed, Hook: "once"}},
-		{"timeout: none", store.Query{Result: events.ResultTimeout}},
-		{"ok, of a hook and an event that never meet", store.Query{Result: events.ResultOK, Hook: "hook-07", Event: "session:reset"}},
+		{"failed", store.Query{Result: wire.ResultFailed}},
+		{"failed, of a hook that ran once", store.Query{Result: wire.ResultFailed, Hook: "once"}},
+		{"timeout: none", store.Query{Result: wire.ResultTimeout}},
+		{"ok, of a hook and an event that never meet", store.Query{Result: wire.ResultOK, Hook: "hook-07", Event: "session:reset"}},
 		{"of a session a while ago", store.Query{Session: "session-100"}},
 		{"of an agent", store.Query{Agent: "agent-7"}},
 		{"half a year ago", store.Query{Until: now.Add(-180 * 24 * time.Hour)}},

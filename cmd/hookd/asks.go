@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/people/card"
 )
 
@@ -175,7 +174,7 @@ func (p *printer) ask(ask client.Ask) {
 		return
 	}
 	p.linef("%s  %s, %s, event %s %s", ending(ask.ID), state, ask.Tool, ask.Event, ending(ask.EventID))
-	lines, _ := card.Draw(convert.CardRows(ask.Card.What), max(40, p.width))
+	lines, _ := card.Draw(ask.Card.What, max(40, p.width))
 	for _, line := range lines {
 		p.line(line)
 	}

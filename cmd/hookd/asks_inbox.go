@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/people/card"
 )
 
@@ -78,7 +77,7 @@ func (w *wholeCard) unseen() (n int) {
 // seen yet.
 func (w *wholeCard) draw(columns int) []string {
 	if w.columns != columns {
-		w.lines, _ = card.Draw(convert.CardRows(w.What), columns)
+		w.lines, _ = card.Draw(w.What, columns)
 		w.columns, w.seen = columns, make([]bool, len(w.lines))
 	}
 	return w.lines
@@ -360,7 +359,7 @@ func (b *inbox) picture(p *printer, width, height int) (lines []string, keys str
 		if ask.Card != nil {
 			short = ask.Card
 		}
-		if shown, _ = card.Draw(convert.CardRows(short.What), width); len(shown) > room {
+		if shown, _ = card.Draw(short.What, width); len(shown) > room {
 			more := fmt.Sprintf(" ╱╱╱  %d more lines of the screen: Enter", len(all)-room+1)
 			shown = append(shown[:max(0, room-1)], more)
 		}

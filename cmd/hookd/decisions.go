@@ -14,8 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func decisionsCommand(a *app) *cobra.Command {
@@ -64,7 +63,7 @@ the table shows it, it shows that decision with its runs.`,
 	return cmd
 }
 
-func typedIn(q api.DecisionQuery) typed { return typed{q.Hook, q.Tool, q.Agent, q.Event} }
+func typedIn(q wire.DecisionQuery) typed { return typed{q.Hook, q.Tool, q.Agent, q.Event} }
 
 // decisionFlags are the parts of a query as they are typed.
 type decisionFlags struct {
@@ -100,7 +99,7 @@ func (f *decisionFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.limit, "limit", 50, "at most so many")
 }
 
-func (f *decisionFlags) parse(cmd *cobra.Command) (api.DecisionQuery, error) {
+func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {
 	values := url.Values{}
 	for parameter, value := range f.query {
 		if *value != "" {
@@ -125,7 +124,7 @@ func (f *decisionFlags) parse(cmd *cobra.Command) (api.DecisionQuery, error) {
 	if cmd.Flags().Changed("limit") {
 		values.Set("limit", strconv.Itoa(f.limit))
 	}
-	q, bad := api.ParseDecisionQuery(values, time.Now())
+	q, bad := wire.ParseDecisionQuery(values, time.Now())
 	if bad != nil {
 		return q, fail(exitUsage, bad.Hint+", see `hookd decisions --help`", "%w", bad)
 	}
@@ -133,7 +132,7 @@ func (f *decisionFlags) parse(cmd *cobra.Command) (api.DecisionQuery, error) {
 }
 
 // followDecisions prints those that fit, oldest first, and then each that is made.
-func followDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery) error {
+func followDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery) error {
 	return followPast(a, cmd, past[client.Decision]{
 		list: func(ctx context.Context) ([]client.Decision, error) {
 			return a.dial(cmd).Decisions(ctx, client.DecisionQuery(q))
@@ -145,7 +144,7 @@ func followDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery) error {
 		},
 		value: func(r client.Record) *client.Decision { return r.Decision },
 		fits: func(raw []byte) bool {
-			var d events.Decided
+			var d wire.Decision
 			return json.Unmarshal(raw, &d) == nil && q.Fits(&d)
 		},
 	})
@@ -203,7 +202,7 @@ func (p *printer) decisions(list []client.Decision) {
 
 // outcomes are the words that decisions are searched for by.
 func outcomes() (list []string) {
-	for _, o := range events.Outcomes() {
+	for _, o := range wire.Outcomes() {
 		list = append(list, string(o))
 	}
 	return list

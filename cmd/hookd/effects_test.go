@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/verdict"
 )
 
 // Each command stands in the table of effects, and nothing else does.
@@ -33,8 +33,8 @@ func TestEachCommandHasAnEffect(t *testing.T) {
 	}
 	walk(newRoot(&app{}))
 	for path, e := range effects {
-		if name, _, _ := strings.Cut(path, " "); e.kind == weakens && !slices.Contains(api.WeakeningCommands, name) {
-			t.Errorf("a model may be told to type hookd %s: add it to api.WeakeningCommands", name)
+		if name, _, _ := strings.Cut(path, " "); e.kind == weakens && !slices.Contains(verdict.WeakeningCommands, name) {
+			t.Errorf("a model may be told to type hookd %s: add it to verdict.WeakeningCommands", name)
 		}
 	}
 	for path := range effects {

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/discovery/catalog"
@@ -180,7 +179,7 @@ func emit(a *app, cmd *cobra.Command, env events.Envelope) error {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(env.TimeoutMS)*time.Millisecond+a.within)
 	}
 	defer cancel()
-	answer, err := a.dial(cmd).Emit(ctx, convert.Event(env))
+	answer, err := a.dial(cmd).Emit(ctx, env.Sent())
 	if err != nil {
 		return err
 	}

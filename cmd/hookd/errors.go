@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/spell"
 	"github.com/hookd/hookd/internal/people/service"
 )
@@ -117,7 +116,7 @@ func meantFlag(cmd *cobra.Command, typed string) string {
 // explain gives any error an exit code and a next command.
 func explain(err error) *failure {
 	var f *failure
-	refused := convert.Error(err)
+	refused := refusalIn(err)
 	var installing *service.Error
 	switch {
 	case errors.As(err, &f):
@@ -189,7 +188,7 @@ func (a *app) report(err error) int {
 func (a *app) reportJSON(f *failure) {
 	code := client.Code(map[int]string{exitUsage: "usage", exitNotRunning: "not_running", exitNoAnswer: "no_answer",
 		exitRejected: "rejected"}[f.code])
-	if refused := convert.Error(f.err); refused != nil {
+	if refused := refusalIn(f.err); refused != nil {
 		code = refused.Code
 	}
 	if code == "" {
@@ -199,4 +198,12 @@ func (a *app) reportJSON(f *failure) {
 	if err == nil {
 		io.WriteString(a.errOut, escape(string(body), keepNothing)+"\n")
 	}
+}
+
+// refusalIn returns the refusal in err's chain, from the daemon or from the parser that the
+// daemon uses; nil where there is none.
+func refusalIn(err error) *client.Error {
+	var refused *client.Error
+	errors.As(err, &refused)
+	return refused
 }

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Exit codes are a promise to programs, and every error ends with a command.
 func TestExplain(t *testing.T) {
-	refused := func(code events.Code) error { return &events.Error{Code: code, Message: "no", Hint: "do otherwise"} }
+	refused := func(code wire.Code) error { return &wire.Error{Code: code, Message: "no", Hint: "do otherwise"} }
 	tests := []struct {
 		name string
 		err  error
@@ -24,14 +24,14 @@ func TestExplain(t *testing.T) {
 		{"timeout", fmt.Errorf("emit: %w", client.ErrTimeout), exitNoAnswer},
 		{"deadline", context.DeadlineExceeded, exitNoAnswer},
 		{"cancelled", context.Canceled, exitFailed},
-		{"bad_json", refused(events.CodeBadJSON), exitUsage},
-		{"bad_event_name", refused(events.CodeBadEventName), exitUsage},
-		{"reserved", refused(events.CodeReserved), exitUsage},
-		{"rejected", refused(events.CodeRejected), exitRejected},
-		{"not_found", refused(events.CodeNotFound), exitFailed},
-		{"queue_full", refused(events.CodeQueueFull), exitFailed},
-		{"draining", refused(events.CodeDraining), exitFailed},
-		{"internal", refused(events.CodeInternal), exitFailed},
+		{"bad_json", refused(wire.CodeBadJSON), exitUsage},
+		{"bad_event_name", refused(wire.CodeBadEventName), exitUsage},
+		{"reserved", refused(wire.CodeReserved), exitUsage},
+		{"rejected", refused(wire.CodeRejected), exitRejected},
+		{"not_found", refused(wire.CodeNotFound), exitFailed},
+		{"queue_full", refused(wire.CodeQueueFull), exitFailed},
+		{"draining", refused(wire.CodeDraining), exitFailed},
+		{"internal", refused(wire.CodeInternal), exitFailed},
 		{"own", fail(exitUsage, "type `hookd list`", "no"), exitUsage},
 	}
 	for _, tt := range tests {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
@@ -60,7 +59,7 @@ func (a *app) factsOf(cmd *cobra.Command, what, cwd string) (*facts.Facts, error
 			return nil, fail(exitFailed, "keep more with `history.payload: full` in hookd.yaml",
 				"not all of the data of event %s was kept", past.EventID)
 		}
-		e := &events.Event{Envelope: convert.Envelope(past), Contract: events.For(events.Dialect(past.Dialect),
+		e := &events.Event{Envelope: events.Received(past.Envelope), Contract: events.For(past.Dialect,
 			past.Event)}
 		call := dialect.Call(e)
 		if call.Own == "" && call.Tool == "" {

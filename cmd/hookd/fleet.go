@@ -16,10 +16,10 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/link"
+	"github.com/hookd/hookd/wire"
 )
 
 func fleetCommand(a *app) *cobra.Command {
@@ -235,7 +235,7 @@ of scope fleet. An operator makes streams.`,
 }
 
 // fleetDecisions lists what was decided on all machines, and with follow goes on.
-func fleetDecisions(a *app, cmd *cobra.Command, q api.DecisionQuery, follow bool) error {
+func fleetDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery, follow bool) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	query := client.FleetQuery{DecisionQuery: client.DecisionQuery(q)}

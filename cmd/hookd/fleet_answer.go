@@ -8,10 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/hooks/policy"
+	"github.com/hookd/hookd/wire"
 )
 
 // fleetAsks lists what waits for an answer on all machines.
@@ -48,9 +47,9 @@ func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key, diges
 			return err
 		}
 	}
-	s := api.FleetStatement{
+	s := wire.FleetStatement{
 		Tenant: info.Tenant, Machine: found.Machine, Ask: found.Ask.ID, About: r.Digest,
-		Answer: events.Outcome(r.Answer), Message: r.Message, Until: found.Ask.Until, Time: time.Now().UTC(),
+		Answer: wire.Outcome(r.Answer), Message: r.Message, Until: found.Ask.Until, Time: time.Now().UTC(),
 	}
 	signed := client.FleetAnswer(fleet.SignAnswer(s, signer))
 	if err := a.dial(cmd).PassAnswer(ctx, signed); err != nil {
@@ -90,7 +89,7 @@ const (
 
 // waitForMachine prints whether the machine that asked has taken the answer: its ask is not
 // among those that wait any more.
-func (a *app) waitForMachine(ctx context.Context, cmd *cobra.Command, of client.FleetAsk, s api.FleetStatement) error {
+func (a *app) waitForMachine(ctx context.Context, cmd *cobra.Command, of client.FleetAsk, s wire.FleetStatement) error {
 	ctx, cancel := context.WithTimeout(ctx, machineTime)
 	defer cancel()
 	tick := time.NewTicker(machineLook)

@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func historyCommand(a *app) *cobra.Command {
@@ -38,7 +37,7 @@ func historyCommand(a *app) *cobra.Command {
 			if cmd.Flags().Changed("limit") {
 				values.Set("limit", strconv.Itoa(limit))
 			}
-			q, bad := api.ParseRunQuery(values, time.Now())
+			q, bad := wire.ParseRunQuery(values, time.Now())
 			if bad != nil {
 				return fail(exitUsage, bad.Hint+", see `hookd history --help`", "%w", bad)
 			}
@@ -65,13 +64,13 @@ func historyCommand(a *app) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("tool", words(toolNames()...))
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("result", words(
-		string(events.ResultOK), string(events.ResultBlock), string(events.ResultFailed),
-		string(events.ResultTimeout), string(client.ResultSpawnError), string(events.ResultInterrupted),
-		string(events.ResultDropped), string(events.ResultMerged)))
+		string(wire.ResultOK), string(wire.ResultBlock), string(wire.ResultFailed),
+		string(wire.ResultTimeout), string(client.ResultSpawnError), string(wire.ResultInterrupted),
+		string(wire.ResultDropped), string(wire.ResultMerged)))
 	return cmd
 }
 
-func history(a *app, cmd *cobra.Command, q api.RunQuery) error {
+func history(a *app, cmd *cobra.Command, q wire.RunQuery) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	runs, err := a.dial(cmd).Runs(ctx, client.RunQuery(q))
@@ -84,10 +83,10 @@ func history(a *app, cmd *cobra.Command, q api.RunQuery) error {
 	return a.print(map[string][]client.Run{"runs": runs}, func(p *printer) { p.runs(runs) })
 }
 
-func typedRun(q api.RunQuery) typed { return typed{q.Hook, q.Tool, q.Agent, q.Event} }
+func typedRun(q wire.RunQuery) typed { return typed{q.Hook, q.Tool, q.Agent, q.Event} }
 
 // followHistory prints the runs that fit, oldest first, and then each that ends.
-func followHistory(a *app, cmd *cobra.Command, q api.RunQuery) error {
+func followHistory(a *app, cmd *cobra.Command, q wire.RunQuery) error {
 	return followPast(a, cmd, past[client.Run]{
 		typed:  typedRun(q),
 		list:   func(ctx context.Context) ([]client.Run, error) { return a.dial(cmd).Runs(ctx, client.RunQuery(q)) },
@@ -95,7 +94,7 @@ func followHistory(a *app, cmd *cobra.Command, q api.RunQuery) error {
 		record: func(r client.Run) client.Record { return client.Record{Type: client.RecordRun, Seq: r.Seq, Run: &r} },
 		value:  func(r client.Record) *client.Run { return r.Run },
 		fits: func(raw []byte) bool {
-			var run events.Run
+			var run wire.Run
 			return json.Unmarshal(raw, &run) == nil && q.Fits(run)
 		},
 	})

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/wire"
 )
 
 func matchCommand(a *app) *cobra.Command {
@@ -41,7 +41,7 @@ func matchCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (p *printer) matches(m api.Matches) {
+func (p *printer) matches(m wire.Matches) {
 	kind := "custom, observing"
 	if m.Kind != "" && string(m.Kind) != m.Event {
 		kind = string(m.Kind)
@@ -70,7 +70,7 @@ func (p *printer) matches(m api.Matches) {
 }
 
 // part says what the hook would do.
-func part(m api.Match) cell {
+func part(m wire.Match) cell {
 	lane := ""
 	if m.Lane == "preempt" {
 		lane = ", preempt lane"

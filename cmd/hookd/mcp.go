@@ -12,8 +12,8 @@ import (
 
 	"github.com/hookd/hookd/internal/agents/mcp"
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/run/rehearse"
@@ -78,9 +78,9 @@ func wouldDeny(ctx context.Context, cfg config.Config, agent string, c mcp.Call)
 	}
 	w, err := rehearse.WouldLocal(ctx, cfg, env)
 	told := mcp.Would(w)
-	told.Reason = api.WithoutWeakening(told.Reason)
+	told.Reason = verdict.WithoutWeakening(told.Reason)
 	for i, text := range told.Failed {
-		told.Failed[i] = api.WithoutWeakening(text)
+		told.Failed[i] = verdict.WithoutWeakening(text)
 	}
 	return told, err
 }

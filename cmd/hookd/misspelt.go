@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/spell"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // typed are the names that a person has asked for, each by comma; "" = none.
@@ -19,12 +18,12 @@ type typed struct{ hook, tool, agent, event string }
 // misspelt is an error where one of the names is none that hookd has heard of, but like
 // one; nil where there is none. It is for an answer that is empty.
 func (t typed) misspelt(ctx context.Context, c *client.Client) error {
-	for _, hook := range api.List(t.hook) {
+	for _, hook := range wire.List(t.hook) {
 		if err := misspeltHook(ctx, c, hook); err != nil {
 			return err
 		}
 	}
-	for _, event := range api.List(t.event) {
+	for _, event := range wire.List(t.event) {
 		if near := meantEvent(event); near != "" {
 			return fail(exitFailed, near+"see `hookd events`", "no agent has an event called %q", event)
 		}
@@ -34,7 +33,7 @@ func (t typed) misspelt(ctx context.Context, c *client.Client) error {
 			continue
 		}
 		known := heardOf(ctx, c, of.by)
-		for _, name := range api.List(of.typed) {
+		for _, name := range wire.List(of.typed) {
 			if near := meant(name, known); near != "" {
 				return fail(exitFailed, near+"see `hookd stats --by "+of.by+"`", "hookd has not heard of %s %q", of.kind, name)
 			}
@@ -46,7 +45,7 @@ func (t typed) misspelt(ctx context.Context, c *client.Client) error {
 // misspeltHook is misspelt for a hook.
 func misspeltHook(ctx context.Context, c *client.Client, hook string) error {
 	_, err := c.Hook(ctx, hook)
-	if refused := convert.Error(err); err != nil && refused != nil && !strings.HasPrefix(refused.Hint, "see ") {
+	if refused := refusalIn(err); err != nil && refused != nil && !strings.HasPrefix(refused.Hint, "see ") {
 		return err
 	}
 	return nil
@@ -82,7 +81,7 @@ func toolNames() (names []string) {
 // canonicalTools gives tools, by comma, the names that records have: a person may type
 // what an agent calls them.
 func canonicalTools(names string) string {
-	list := api.List(names)
+	list := wire.List(names)
 	for i, name := range list {
 		list[i] = dialect.CanonicalTool(name)
 	}

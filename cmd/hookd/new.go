@@ -19,15 +19,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/replacefile"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/hooks/schema"
 	"github.com/hookd/hookd/sdk"
+	"github.com/hookd/hookd/wire"
 )
 
 //go:embed templates
@@ -196,11 +195,11 @@ func schemaFor(cfg config.Config, target string) string {
 }
 
 // refuse says what the daemon would say of the draft.
-func (n newHook) refuse(v api.Validation, err error) error {
+func (n newHook) refuse(v wire.Validation, err error) error {
 	if err != nil {
 		return fail(exitFailed, "type `hookd validate`", "check the hook: %w", err)
 	}
-	problems := convert.Problems(v.Hooks[0].Problems)
+	problems := v.Hooks[0].Problems
 	i := max(slices.IndexFunc(problems, func(pr client.Problem) bool { return !pr.Warning }), 0)
 	return fail(exitUsage, "see the events with `hookd events`", "the hook would be rejected: %s", problems[i].Message)
 }

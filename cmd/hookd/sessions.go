@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 func sessionsCommand(a *app) *cobra.Command {
@@ -34,7 +34,7 @@ denials and questions it had; and what it did last.`,
 			if cmd.Flags().Changed("limit") {
 				values.Set("limit", strconv.Itoa(limit))
 			}
-			q, bad := api.ParseSessionQuery(values, time.Now())
+			q, bad := wire.ParseSessionQuery(values, time.Now())
 			if bad != nil {
 				return fail(exitUsage, bad.Hint+", see `hookd sessions --help`", "%w", bad)
 			}

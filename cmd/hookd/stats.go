@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 func statsCommand(a *app) *cobra.Command {
@@ -33,7 +33,7 @@ longer than the runs themselves.`,
 					values.Set(key, value)
 				}
 			}
-			q, bad := api.ParseStatsQuery(values, time.Now())
+			q, bad := wire.ParseStatsQuery(values, time.Now())
 			if bad != nil {
 				return fail(exitUsage, bad.Hint+", see `hookd stats --help`", "%w", bad)
 			}

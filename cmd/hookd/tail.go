@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 func tailCommand(a *app) *cobra.Command {
@@ -33,7 +33,7 @@ on where it was. It ends with Ctrl-C, and then says how many records it missed.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			once = once || !follow
 			if ofFleet {
-				return fleetDecisions(a, cmd, api.DecisionQuery{Event: strings.Join(args, ",")}, !once)
+				return fleetDecisions(a, cmd, wire.DecisionQuery{Event: strings.Join(args, ",")}, !once)
 			}
 			opt := client.TailOptions{Match: args, Epoch: epoch, Once: once, Starts: starts}
 			if cmd.Flags().Changed("since") {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/run/rehearse"
 )
@@ -142,11 +141,11 @@ func (t *tester) envelope(cmd *cobra.Command) (events.Envelope, error) {
 	if past.Redacted {
 		fmt.Fprintln(t.a.errOut, "warning: secrets were taken out of this event before it was kept")
 	}
-	return convert.Envelope(past), nil
+	return events.Received(past.Envelope), nil
 }
 
 func tryRemote(a *app, cmd *cobra.Command, name string, env events.Envelope) (client.TestResult, error) {
-	tested, err := a.dial(cmd).Test(cmd.Context(), name, convert.Event(env))
+	tested, err := a.dial(cmd).Test(cmd.Context(), name, env.Sent())
 	return tested, orLocal(err, name)
 }
 
@@ -160,7 +159,7 @@ func tryLocal(_ *app, cmd *cobra.Command, name string, env events.Envelope) (cli
 	defer stop()
 	tested, err := rehearse.TryLocal(ctx, cfg, name, env)
 	if err == nil {
-		return convert.TestResult(tested)
+		return tested, nil
 	}
 	return client.TestResult{}, rejectedLocally(err)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/run/rehearse"
 )
@@ -67,7 +66,7 @@ func (s localSuites) run(ctx context.Context, hook string) (client.Tests, error)
 	if err != nil {
 		return client.Tests{}, rejectedLocally(err)
 	}
-	return convert.Tests(tests), nil
+	return tests, nil
 }
 
 func (s localSuites) names(context.Context) (with, without []string, err error) {
@@ -104,7 +103,7 @@ func orLocal(err error, hook string) error {
 
 // rejectedLocally gives an error of a hook's files its exit code.
 func rejectedLocally(err error) error {
-	if convert.Error(err) != nil || errors.Is(err, context.Canceled) {
+	if refusalIn(err) != nil || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return fail(exitRejected, "see what is wrong with `hookd validate`", "%w", err)

@@ -3,10 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/wire"
 )
 
 func validateCommand(a *app) *cobra.Command {
@@ -46,7 +45,7 @@ func validate(a *app, cfg config.Config, paths []string, strict bool) error {
 	return nil
 }
 
-func rejected(v api.Validation) int {
+func rejected(v wire.Validation) int {
 	n := 0
 	for _, h := range v.Hooks {
 		if !h.OK {
@@ -56,7 +55,7 @@ func rejected(v api.Validation) int {
 	return n
 }
 
-func (p *printer) validation(v api.Validation) {
+func (p *printer) validation(v wire.Validation) {
 	for _, h := range v.Hooks {
 		word, c := "ok", green
 		switch {
@@ -66,7 +65,7 @@ func (p *printer) validation(v api.Validation) {
 			word, c = "ok, with warnings", yellow
 		}
 		p.line(escape(h.File, keepNothing), ": ", p.paint(c, word))
-		p.problems(convert.Problems(h.Problems))
+		p.problems(h.Problems)
 	}
 	switch n := rejected(v); {
 	case len(v.Hooks) == 0:

@@ -18,7 +18,6 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
@@ -26,6 +25,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/people/hookfiles"
 	"github.com/hookd/hookd/internal/run/rehearse"
+	"github.com/hookd/hookd/wire"
 )
 
 func whatIfCommand(a *app) *cobra.Command {
@@ -137,13 +137,13 @@ func (w *whatIf) typed(ctx context.Context, cfg config.Config, h *hook.Hook) (re
 	if err != nil || !tested.Decides || tested.Why != "" {
 		return p, err
 	}
-	p.Decision = &events.Decided{
-		Decision: cmp.Or(tested.Run.Decision, events.OutcomeNone), Reason: tested.Run.Reason,
+	p.Decision = &wire.Decision{
+		Decision: cmp.Or(tested.Run.Decision, wire.OutcomeNone), Reason: tested.Run.Reason,
 		DecidedBy: []string{h.Name},
 	}
 	switch v := tested.Verdict; {
 	case !v.Allowed:
-		p.Decision.Decision = events.OutcomeDeny
+		p.Decision.Decision = wire.OutcomeDeny
 	case v.UpdatedInput != nil:
 		p.Decision.Rewrote = []string{"input"}
 	}
@@ -166,7 +166,7 @@ func (w *whatIf) query() (client.EventQuery, error) {
 	if w.limit < 0 {
 		return client.EventQuery{}, fail(exitUsage, "0 is all", "--limit %d is below 0", w.limit)
 	}
-	q, bad := api.ParseEventQuery(values, time.Now())
+	q, bad := wire.ParseEventQuery(values, time.Now())
 	if bad != nil {
 		return client.EventQuery{}, fail(exitUsage, bad.Hint+", see `hookd whatif --help`", "%w", bad)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/base/readfile"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
@@ -24,6 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/people/ask"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/wire"
 )
 
 // newAsks makes the room that holds asks, with the grants that the store has.
@@ -34,7 +34,7 @@ func (d *Daemon) newAsks() *ask.Holder {
 		Emit: func(name string, data json.RawMessage) {
 			_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"}) // as emitOwn
 		},
-		Record: func(rec *events.Decided) { d.recorder.Decided(rec) },
+		Record: func(rec *wire.Decision) { d.recorder.Decided(rec) },
 	})
 	h.Configure(askSettings(*d.config.Load()))
 	return h
@@ -50,7 +50,7 @@ func (d *Daemon) lastPrompt(session string, of events.Dialect) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), promptTime)
 	defer cancel()
-	past, _ := d.history.Accepted(ctx, api.EventQuery{Session: session, Limit: 200}) // without it, the card has none
+	past, _ := d.history.Accepted(ctx, wire.EventQuery{Session: session, Limit: 200}) // without it, the card has none
 	for _, e := range past.Events {
 		if e.Kind == events.KindPromptSubmit && e.Dialect == of && !e.Tried {
 			return e.Subject
@@ -109,23 +109,25 @@ func runsForAsks(e hook.Entry) bool {
 		slices.ContainsFunc(e.Hook.Patterns, matches)
 }
 
-func (c *control) Asks(context.Context) api.Asks {
+func (c *control) Asks(context.Context) wire.Asks {
 	followers, hooked := c.d.asks.Approvers()
-	return api.Asks{Asks: c.d.asks.List(), Approvers: followers, Hooked: hooked}
+	return wire.Asks{Asks: c.d.asks.List(), Approvers: followers, Hooked: hooked}
 }
 
-func (c *control) Ask(_ context.Context, id string) (events.Ask, *events.Error) {
+func (c *control) Ask(_ context.Context, id string) (wire.Ask, *wire.Error) {
 	return c.d.asks.Get(id)
 }
 
-func (c *control) FollowAsks(q api.FollowAsks) server.Subscription { return c.d.asks.Follow(q.Answers) }
+func (c *control) FollowAsks(q wire.FollowAsks) server.Subscription {
+	return c.d.asks.Follow(q.Answers)
+}
 
 func (c *control) AnswerAsk(
 	ctx context.Context,
 	from server.Peer,
 	id string,
-	r api.Reply,
-) (api.Replied, *events.Error) {
+	r wire.Reply,
+) (wire.Replied, *wire.Error) {
 	r.Door = cmp.Or(r.Door, from.Door)
 	by := ask.From{Answerer: personAt(from), OfRun: ofRun(from)}
 	by.Not = func() string { return c.d.notAPerson(from) }
@@ -133,8 +135,8 @@ func (c *control) AnswerAsk(
 }
 
 // personAt returns what is known of the process that sent a request, and of its user.
-func personAt(from server.Peer) events.Answerer {
-	at := events.Answerer{
+func personAt(from server.Peer) wire.Answerer {
+	at := wire.Answerer{
 		UID: from.UID, PID: from.PID, Program: proc.Program(from.PID), Door: cmp.Or(from.Door, "socket"),
 	}
 	if c := connectedBy(from); c != nil && c.HasEnded() {
@@ -154,8 +156,8 @@ func (d *Daemon) logAct(what string, from server.Peer, more ...zap.Field) {
 		zap.String("program", at.Program), zap.String("door", at.Door))...)
 }
 
-func (c *control) Grants(context.Context) api.Grants { return api.Grants{Grants: c.d.asks.Grants()} }
+func (c *control) Grants(context.Context) wire.Grants { return wire.Grants{Grants: c.d.asks.Grants()} }
 
-func (c *control) RevokeGrant(ctx context.Context, id string) (events.Grant, *events.Error) {
+func (c *control) RevokeGrant(ctx context.Context, id string) (wire.Grant, *wire.Error) {
 	return c.d.asks.Revoke(ctx, id)
 }

@@ -3,15 +3,15 @@ package daemon
 import (
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/wire"
 )
 
 // auditChange puts the change of a hook or of the settings into the audit chain. It fits
 // catalog.Changes.Tell.
-func (d *Daemon) auditChange(c api.Change) {
+func (d *Daemon) auditChange(c wire.Change) {
 	kind := audit.Hook
 	if c.Hook == catalog.SettingsRecord {
 		kind = audit.Settings
@@ -20,7 +20,7 @@ func (d *Daemon) auditChange(c api.Change) {
 }
 
 // tellGone records guards that can deny no more, and emits an event for each.
-func (d *Daemon) tellGone(gone []api.Change) {
+func (d *Daemon) tellGone(gone []wire.Change) {
 	for _, c := range gone {
 		c.Time = time.Now().UTC()
 		d.store.Audit(c.Time, audit.Gone, c)

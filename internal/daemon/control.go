@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/base/project"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/door/server"
@@ -21,6 +21,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/stream"
 	"github.com/hookd/hookd/internal/run/rehearse"
+	"github.com/hookd/hookd/wire"
 )
 
 // control answers the socket. It fits the interfaces of package server.
@@ -36,9 +37,9 @@ var (
 )
 
 // Begin gives an event to dispatch. It does not block.
-func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
+func (c *control) Begin(from server.Peer, env *events.Envelope) (wire.Answer, server.Rest, *wire.Error) {
 	if err := events.CheckReserved(env.Event); err != nil {
-		return api.Answer{}, nil, err
+		return wire.Answer{}, nil, err
 	}
 	env.Sender = cmp.Or(env.Sender, from.Sender)
 	c.d.noteTrial(from, env)
@@ -54,7 +55,7 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (api.Answer, ser
 		return a, nil, err
 	}
 	waits := rcpt // a copy, so that an event without rest allocates nothing
-	return api.Answer{}, func() (api.Answer, *events.Error) {
+	return wire.Answer{}, func() (wire.Answer, *wire.Error) {
 		err := rest(&waits)
 		return answer(waits, err)
 	}, nil
@@ -83,8 +84,8 @@ func (b *batch) Add(env *events.Envelope) bool {
 	return b.events.Add(env)
 }
 
-func (b *batch) Accept(each func(*api.Answer)) *events.Error {
-	var a api.Answer
+func (b *batch) Accept(each func(*wire.Answer)) *wire.Error {
+	var a wire.Answer
 	return b.events.Accept(func(e *events.Event) {
 		a.EventID, a.Seq, a.Warnings = e.EventID, e.Seq, e.Warnings
 		each(&a)
@@ -118,7 +119,7 @@ func chainOf(from server.Peer) dispatch.Origin {
 
 // Emit gives an event to dispatch and waits for what the sender waits for. When ctx
 // ends Emit returns; the event's runs go on.
-func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelope) (api.Answer, *events.Error) {
+func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	a, rest, err := c.Begin(from, env)
 	if err != nil || rest == nil {
 		return a, err
@@ -127,8 +128,8 @@ func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelo
 		return rest() // that ends when its budget does
 	}
 	type result struct {
-		answer api.Answer
-		err    *events.Error
+		answer wire.Answer
+		err    *wire.Error
 	}
 	done := make(chan result, 1)
 	go func() {
@@ -139,24 +140,24 @@ func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelo
 	case r := <-done:
 		return r.answer, r.err
 	case <-ctx.Done():
-		return api.Answer{}, &events.Error{
-			Code:    events.CodeInternal,
+		return wire.Answer{}, &wire.Error{
+			Code:    wire.CodeInternal,
 			Message: "the sender no longer waits for the answer",
 		}
 	}
 }
 
-func answer(r dispatch.Receipt, err *events.Error) (api.Answer, *events.Error) {
+func answer(r dispatch.Receipt, err *wire.Error) (wire.Answer, *wire.Error) {
 	if err != nil {
-		return api.Answer{}, err
+		return wire.Answer{}, err
 	}
-	a := api.Answer{
+	a := wire.Answer{
 		EventID:   r.EventID,
 		Seq:       r.Seq,
 		Matched:   r.Matched,
 		Duplicate: r.Duplicate,
 		Warnings:  r.Warnings,
-		Verdict:   api.ForModel(r.Verdict),
+		Verdict:   verdict.ForModel(r.Verdict),
 	}
 	if a.Warnings == nil {
 		a.Warnings = []string{}
@@ -164,7 +165,7 @@ func answer(r dispatch.Receipt, err *events.Error) (api.Answer, *events.Error) {
 	for _, run := range r.Runs {
 		a.Runs = append(
 			a.Runs,
-			api.RunResult{
+			wire.RunResult{
 				RunID:      run.ID,
 				Hook:       run.Hook,
 				Result:     run.Result,
@@ -179,13 +180,13 @@ func answer(r dispatch.Receipt, err *events.Error) (api.Answer, *events.Error) {
 }
 
 // Subscribe compiles the globs; none of them means everything.
-func (c *control) Subscribe(q api.Subscribe) (server.Subscription, *events.Error) {
+func (c *control) Subscribe(q wire.Subscribe) (server.Subscription, *wire.Error) {
 	var patterns []pattern.Pattern
 	for _, text := range q.Globs {
 		p, err := pattern.Compile(text)
 		if err != nil {
-			return nil, &events.Error{
-				Code:    events.CodeBadRequest,
+			return nil, &wire.Error{
+				Code:    wire.CodeBadRequest,
 				Message: fmt.Sprintf("pattern %q: %v", text, err),
 				Hint:    "patterns look like agent:* or {agent,session}:start",
 			}
@@ -206,11 +207,11 @@ func (c *control) Subscribe(q api.Subscribe) (server.Subscription, *events.Error
 	), nil
 }
 
-func (c *control) Hooks(context.Context) api.Hooks {
+func (c *control) Hooks(context.Context) wire.Hooks {
 	snap := c.d.discovery.Current()
-	list := api.Hooks{
+	list := wire.Hooks{
 		Generation: snap.Generation,
-		Hooks:      []api.Hook{},
+		Hooks:      []wire.Hook{},
 		Problems:   append(catalog.HeldSettings(*c.d.config.Load()), catalog.Problems(snap.Problems)...),
 	}
 	for _, e := range snap.Entries {
@@ -219,10 +220,10 @@ func (c *control) Hooks(context.Context) api.Hooks {
 	return list
 }
 
-func (c *control) Hook(_ context.Context, name string) (api.Hook, *events.Error) {
+func (c *control) Hook(_ context.Context, name string) (wire.Hook, *wire.Error) {
 	e, err := c.d.find(name)
 	if err != nil {
-		return api.Hook{}, err
+		return wire.Hook{}, err
 	}
 	a := c.d.hook(e)
 	a.Changes = c.d.changes.Of(a.ID)
@@ -233,12 +234,12 @@ func (c *control) Hook(_ context.Context, name string) (api.Hook, *events.Error)
 }
 
 // Test runs one hook now, whether it is enabled or not.
-func (c *control) Test(ctx context.Context, from server.Peer, name string, t api.Test) (api.Tested, *events.Error) {
+func (c *control) Test(ctx context.Context, from server.Peer, name string, t wire.Test) (wire.Tested, *wire.Error) {
 	h, err := c.d.testable(name)
 	if err != nil {
-		return api.Tested{}, err
+		return wire.Tested{}, err
 	}
-	tested, err := rehearse.Try(ctx, c.d.dispatch, chainOf(from), h, t.Envelope, t.Tool)
+	tested, err := rehearse.Try(ctx, c.d.dispatch, chainOf(from), h, events.Received(t.Envelope), t.Tool)
 	if err == nil {
 		result := string(tested.Run.Result)
 		c.d.logAct("a hook was tested", from, zap.String("hook", h.Name), zap.String("result", result))
@@ -247,10 +248,10 @@ func (c *control) Test(ctx context.Context, from server.Peer, name string, t api
 }
 
 // RunTests runs the tests in a hook's file.
-func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (api.Tests, *events.Error) {
+func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (wire.Tests, *wire.Error) {
 	h, err := c.d.testable(name)
 	if err != nil {
-		return api.Tests{}, err
+		return wire.Tests{}, err
 	}
 	tests, err := rehearse.Tests(ctx, c.d.dispatch, chainOf(from), h)
 	if err == nil {
@@ -261,20 +262,20 @@ func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (
 }
 
 // testable returns the hook that may be run now, whether it is enabled or not.
-func (d *Daemon) testable(name string) (*hook.Hook, *events.Error) {
+func (d *Daemon) testable(name string) (*hook.Hook, *wire.Error) {
 	e, err := d.find(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case e.State == hook.Waiting:
-		return nil, &events.Error{
-			Code:    events.CodeRejected,
+		return nil, &wire.Error{
+			Code:    wire.CodeRejected,
 			Message: "hook " + catalog.Worst(e.Problems).String(),
 			Hint:    "look at it with `hookd allow`, try it with `hookd test --local " + escape.Quote(e.Name) + "`",
 		}
 	case e.Hook == nil:
-		return nil, &events.Error{
-			Code:    events.CodeRejected,
+		return nil, &wire.Error{
+			Code:    wire.CodeRejected,
 			Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, catalog.Worst(e.Problems).String()),
 			Hint:    "correct the file, then type `hookd reload`",
 		}
@@ -282,7 +283,7 @@ func (d *Daemon) testable(name string) (*hook.Hook, *events.Error) {
 	return e.Hook, nil
 }
 
-func (c *control) Reload(context.Context) (api.Reload, *events.Error) { return c.d.Reload(), nil }
+func (c *control) Reload(context.Context) (wire.Reload, *wire.Error) { return c.d.Reload(), nil }
 
 func (c *control) Ready() string {
 	switch {
@@ -297,11 +298,11 @@ func (c *control) Ready() string {
 	return ""
 }
 
-func (c *control) Status(ctx context.Context) api.Status {
+func (c *control) Status(ctx context.Context) wire.Status {
 	d := c.d
 	load, hub, snap, cfg := d.dispatch.Stats(), d.hub.Stats(), d.discovery.Current(), d.config.Load()
 	accepted, results := d.recorder.Totals()
-	return api.Status{
+	return wire.Status{
 		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
 		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
 		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: d.runner.Path(),
@@ -316,7 +317,7 @@ func (c *control) Status(ctx context.Context) api.Status {
 }
 
 // find returns the entry of a hook by id or name.
-func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
+func (d *Daemon) find(name string) (hook.Entry, *wire.Error) {
 	var names []string
 	for _, e := range d.discovery.Current().Entries {
 		if e.Name == name || e.Hook != nil && (e.Hook.ID == name || e.Hook.Name == name) {
@@ -328,7 +329,7 @@ func (d *Daemon) find(name string) (hook.Entry, *events.Error) {
 }
 
 // hook is catalog.Show with what the daemon knows of the hook.
-func (d *Daemon) hook(e hook.Entry) api.Hook {
+func (d *Daemon) hook(e hook.Entry) wire.Hook {
 	a := catalog.Show(e)
 	if doubts := d.doubts(e); len(doubts) > 0 {
 		a.State, a.Problems = string(hook.Degraded), append(a.Problems, doubts...)
@@ -341,7 +342,7 @@ func (d *Daemon) hook(e hook.Entry) api.Hook {
 }
 
 // doubts are the problems of a guard that loads and does not work; nil = it has none.
-func (d *Daemon) doubts(e hook.Entry) []api.Problem {
+func (d *Daemon) doubts(e hook.Entry) []wire.Problem {
 	if e.Hook == nil || e.State != hook.Active {
 		return nil
 	}
@@ -361,11 +362,11 @@ func (d *Daemon) states(snap *hook.Snapshot) map[string]int {
 }
 
 // workers returns the workers of a persistent hook.
-func (d *Daemon) workers(h *hook.Hook) *api.Persistent {
+func (d *Daemon) workers(h *hook.Hook) *wire.Persistent {
 	list, starts := d.runner.Workers(h)
-	k := &api.Persistent{Copies: []api.Worker{}, Starts: starts}
+	k := &wire.Persistent{Copies: []wire.Worker{}, Starts: starts}
 	for _, c := range list {
-		k.Copies = append(k.Copies, api.Worker(c))
+		k.Copies = append(k.Copies, wire.Worker(c))
 	}
 	return k
 }
@@ -387,8 +388,8 @@ func (d *Daemon) summary() string {
 
 // problems returns the problems of the settings, of no hook in particular, and of each
 // hook.
-func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
-	list := []api.Problem{}
+func (d *Daemon) problems(snap *hook.Snapshot) []wire.Problem {
+	list := []wire.Problem{}
 	if p := d.rejected.Load(); p != nil {
 		list = append(list, *p)
 	}
@@ -401,7 +402,7 @@ func (d *Daemon) problems(snap *hook.Snapshot) []api.Problem {
 	list = append(list, catalog.HeldSettings(*d.config.Load())...)
 	list = append(list, catalog.Problems(snap.Problems)...)
 	for _, root := range d.projects.Untrusted() {
-		list = append(list, api.Problem{
+		list = append(list, wire.Problem{
 			File: filepath.Join(root, project.HooksDir), Hint: "hookd trust " + escape.Quote(root), Warning: true,
 			Message: "hooks of this repository do not run: it is not trusted",
 		})

@@ -23,7 +23,6 @@ import (
 	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/base/readfile"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
@@ -44,6 +43,7 @@ import (
 	"github.com/hookd/hookd/internal/record/trace"
 	"github.com/hookd/hookd/internal/run/runner"
 	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/wire"
 )
 
 // DrainTime is how long running hooks have to finish when the daemon stops.
@@ -107,7 +107,7 @@ type Daemon struct {
 	recovering sync.Mutex // the same for taking back what was set aside
 	lastGood   *catalog.LastGood
 	policy     policy.Home
-	rejected   atomic.Pointer[api.Problem] // why the settings of the last reload are not in force; nil = they are
+	rejected   atomic.Pointer[wire.Problem] // why the settings of the last reload are not in force; nil = they are
 }
 
 // New makes a daemon: everything that can fail fails here. It has locked the home; call
@@ -245,7 +245,7 @@ func (d *Daemon) serverOptions() server.Options {
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
 		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl,
 		Runs: &d.history, History: &d.history,
-		Metrics: d.metrics.Handler(), Refused: func(c events.Code) { d.metrics.Refused(string(c)) },
+		Metrics: d.metrics.Handler(), Refused: func(c wire.Code) { d.metrics.Refused(string(c)) },
 		Origin: d.connect, Program: programOf, Weakens: d.mayWeaken,
 	}
 }
@@ -447,7 +447,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) (then func()) {
 }
 
 // published reports a snapshot that is in force, and what it changed.
-func (d *Daemon) published(snap *hook.Snapshot, changes []hook.Change, gone []api.Change) {
+func (d *Daemon) published(snap *hook.Snapshot, changes []hook.Change, gone []wire.Change) {
 	go d.lastGood.Save(snap)
 	d.fleet.changed()
 	for _, change := range changes {
@@ -489,7 +489,7 @@ func number(key string, n uint64) rawjson.Member {
 // metricsDoor says where metrics are read over HTTP.
 func (d *Daemon) metricsDoor(c config.Config) loopback.DoorOptions {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+api.PathMetrics, d.metrics.Handler())
+	mux.Handle("GET "+wire.PathMetrics, d.metrics.Handler())
 	return loopback.DoorOptions{Home: c.Home, Options: loopback.Options{
 		For: loopback.ForMetrics, Handler: mux, Log: d.opts.Log,
 		Listen: c.MetricsListen, TokenFile: c.MetricsTokenFile(),

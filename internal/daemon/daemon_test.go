@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
@@ -85,7 +84,7 @@ func (h *house) emit(line string) client.Answer {
 	if perr != nil {
 		h.t.Fatal(perr)
 	}
-	a, err := h.client.Emit(h.t.Context(), convert.Event(env))
+	a, err := h.client.Emit(h.t.Context(), env.Sent())
 	if err != nil {
 		h.t.Fatalf("emit %s: %v", line, err)
 	}

@@ -6,10 +6,10 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/policy"
+	"github.com/hookd/hookd/wire"
 )
 
 // errRootsPolicy is why a system daemon takes no directive: its policy is root's to change.
@@ -79,14 +79,14 @@ func (d *Daemon) followFleet(ctx context.Context) {
 }
 
 // rolled is what this machine has made of the newest directive; nil = it took none.
-func (d *Daemon) rolled(now policy.Current) *api.Rolled {
+func (d *Daemon) rolled(now policy.Current) *wire.Rolled {
 	switch {
 	case d.config.Load().System:
-		return &api.Rolled{Error: errRootsPolicy.Error()}
+		return &wire.Rolled{Error: errRootsPolicy.Error()}
 	case now.State.Directive.Empty() && now.State.Refused == "":
 		return nil
 	}
-	r := &api.Rolled{Directive: now.Directive.Sequence, Shadow: now.ShadowHead().Text()}
+	r := &wire.Rolled{Directive: now.Directive.Sequence, Shadow: now.ShadowHead().Text()}
 	for _, e := range d.discovery.Current().Entries {
 		if e.OffBy != "" && e.State == hook.Disabled {
 			r.Off = append(r.Off, e.Name)
@@ -106,21 +106,21 @@ func (d *Daemon) rolled(now policy.Current) *api.Rolled {
 }
 
 // directive is the newest that this machine has taken; nil = none.
-func (d *Daemon) directive() *api.Directive {
+func (d *Daemon) directive() *wire.Directive {
 	now, set := d.policyNow()
 	if !set || now.State.Directive.Empty() {
 		return nil
 	}
 	v := now.Directive
-	out := &api.Directive{
+	out := &wire.Directive{
 		Sequence: v.Sequence, Time: v.Time, By: v.By, Enforced: v.Enforced.Text(), Previous: v.Previous.Text(),
-		Next: v.Next.Text(), Stage: string(v.Stage), Percent: v.Percent, Off: []api.SwitchOff{},
+		Next: v.Next.Text(), Stage: string(v.Stage), Percent: v.Percent, Off: []wire.SwitchOff{},
 	}
 	if key, err := policy.PublicKey(now.State.Key); err == nil {
 		out.Key = policy.Fingerprint(key)
 	}
 	for _, o := range v.Off {
-		out.Off = append(out.Off, api.SwitchOff(o))
+		out.Off = append(out.Off, wire.SwitchOff(o))
 	}
 	return out
 }

@@ -19,7 +19,6 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -175,7 +174,7 @@ func (w *familiarWorld) check(t *testing.T, i int) {
 	}
 	env.Wait = true
 	before := w.logs.Len()
-	a, err := w.client.Emit(t.Context(), convert.Event(env))
+	a, err := w.client.Emit(t.Context(), env.Sent())
 	if err != nil {
 		t.Fatal(err)
 	}

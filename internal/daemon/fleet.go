@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/internal/run/runner"
+	"github.com/hookd/hookd/wire"
 )
 
 // membership is this machine as one of a fleet. Nil = it is in none.
@@ -54,18 +55,18 @@ func (d *Daemon) joinFleet() (*membership, error) {
 }
 
 // acceptBrought accepts an event of another machine. It returns when that is on disk.
-func (d *Daemon) acceptBrought(env events.Envelope) (duplicate bool, err *events.Error) {
+func (d *Daemon) acceptBrought(env events.Envelope) (duplicate bool, err *wire.Error) {
 	r, err := d.dispatch.Emit(dispatch.Origin{}, env)
 	return r.Duplicate, err
 }
 
 // FleetLink fits server.Fleet.
-func (c *control) FleetLink(ctx context.Context, from server.Peer, link net.Conn) *events.Error {
+func (c *control) FleetLink(ctx context.Context, from server.Peer, link net.Conn) *wire.Error {
 	if c.d.fleet == nil {
 		return errNoFleet
 	}
 	if err := c.d.fleet.program.Attach(ctx, from.PID, link); err != nil {
-		return &events.Error{Code: events.CodeForbidden, Message: err.Error()}
+		return &wire.Error{Code: wire.CodeForbidden, Message: err.Error()}
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // fleetPlace is the name under which the store keeps which decisions the fleet has. No
@@ -17,7 +17,7 @@ const fleetPlace = "the fleet"
 type decisions struct{ d *Daemon }
 
 // Ahead fits fleet.Decisions.
-func (s decisions) Ahead(ctx context.Context, limit int) ([]events.Decided, int64, error) {
+func (s decisions) Ahead(ctx context.Context, limit int) ([]wire.Decision, int64, error) {
 	a, err := s.d.recorder.Ahead(ctx, fleetPlace, limit)
 	return a.Decisions, a.Missed, err
 }

@@ -7,12 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/policy"
 	"github.com/hookd/hookd/internal/people/ask"
+	"github.com/hookd/hookd/wire"
 )
 
 // machine gives the fleet the state of this machine, and takes its answers. It fits fleet.Machine and
@@ -20,9 +19,9 @@ import (
 type machine struct{ d *Daemon }
 
 // Facts fits fleet.Machine.
-func (m machine) Facts() api.FleetMachine {
+func (m machine) Facts() wire.FleetMachine {
 	d := m.d
-	facts := api.FleetMachine{Version: d.opts.Version, Started: d.started}
+	facts := wire.FleetMachine{Version: d.opts.Version, Started: d.started}
 	for _, e := range d.discovery.Current().Entries {
 		if e.State == hook.Active {
 			facts.Hooks++
@@ -45,8 +44,8 @@ func (m machine) Facts() api.FleetMachine {
 }
 
 // Sessions fits fleet.Machine.
-func (m machine) Sessions(ctx context.Context, since time.Time) ([]api.Session, error) {
-	list, bad := m.d.history.Sessions(ctx, api.SessionQuery{Since: since, Limit: fleet.MostSessions})
+func (m machine) Sessions(ctx context.Context, since time.Time) ([]wire.Session, error) {
+	list, bad := m.d.history.Sessions(ctx, wire.SessionQuery{Since: since, Limit: fleet.MostSessions})
 	if bad != nil {
 		return nil, bad
 	}
@@ -57,15 +56,15 @@ func (m machine) Sessions(ctx context.Context, since time.Time) ([]api.Session, 
 func (m machine) FollowAsks() fleet.AskStream { return m.d.asks.Follow(false) }
 
 // Ask fits fleet.Asked.
-func (m machine) Ask(id string) (events.Ask, bool) {
+func (m machine) Ask(id string) (wire.Ask, bool) {
 	a, bad := m.d.asks.Get(id)
 	return a, bad == nil && a.ID == id && a.Answered == nil
 }
 
 // Answer fits fleet.Asked. No process of this machine gives the answer.
-func (m machine) Answer(ctx context.Context, approver string, s api.FleetStatement) *events.Error {
-	from := ask.From{Answerer: events.Answerer{User: approver, UID: -1, Door: "fleet"}, Elsewhere: true}
-	_, bad := m.d.asks.Answer(ctx, from, s.Ask, api.Reply{
+func (m machine) Answer(ctx context.Context, approver string, s wire.FleetStatement) *wire.Error {
+	from := ask.From{Answerer: wire.Answerer{User: approver, UID: -1, Door: "fleet"}, Elsewhere: true}
+	_, bad := m.d.asks.Answer(ctx, from, s.Ask, wire.Reply{
 		Answer: s.Answer, Digest: s.About, For: ask.ForOnce, Message: s.Message, Door: "fleet",
 	})
 	return bad
@@ -89,13 +88,13 @@ func (d *Daemon) answeredElsewhere() bool {
 	return approved || d.hooked.Load()
 }
 
-var errNoFleet = &events.Error{
-	Code: events.CodeNotFound, Message: "this machine is in no fleet", Hint: "set fleet.servers in hookd.yaml, see docs/fleet.md",
+var errNoFleet = &wire.Error{
+	Code: wire.CodeNotFound, Message: "this machine is in no fleet", Hint: "set fleet.servers in hookd.yaml, see docs/fleet.md",
 }
 
 // outbox returns what waits on this machine for the servers.
-func outbox(s fleet.Status) api.FleetOutbox {
-	o := api.FleetOutbox{
+func outbox(s fleet.Status) wire.FleetOutbox {
+	o := wire.FleetOutbox{
 		Events: s.Outbox.Messages, Bytes: s.Outbox.Bytes, Refused: s.Outbox.Refused, Why: s.Outbox.Why,
 		Decisions: s.Decisions,
 	}
@@ -109,14 +108,14 @@ func outbox(s fleet.Status) api.FleetOutbox {
 const lagTime = 2 * time.Second
 
 // fleetLag returns how this machine is in its fleet; nil = it is in none.
-func (d *Daemon) fleetLag(ctx context.Context) *api.FleetLag {
+func (d *Daemon) fleetLag(ctx context.Context) *wire.FleetLag {
 	if d.fleet == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lagTime)
 	defer cancel()
 	s, err := d.fleet.Status(ctx)
-	lag := &api.FleetLag{
+	lag := &wire.FleetLag{
 		Tenant: s.Tenant, Machine: s.Machine, Connected: s.State.Connected, Since: s.State.Since,
 		Error: cmp.Or(s.Trouble, s.State.Err), Outbox: outbox(s),
 	}
@@ -127,23 +126,23 @@ func (d *Daemon) fleetLag(ctx context.Context) *api.FleetLag {
 }
 
 // Fleet fits server.Fleet.
-func (c *control) Fleet(ctx context.Context) (api.Fleet, *events.Error) {
+func (c *control) Fleet(ctx context.Context) (wire.Fleet, *wire.Error) {
 	if c.d.fleet == nil {
-		return api.Fleet{}, errNoFleet
+		return wire.Fleet{}, errNoFleet
 	}
 	s, err := c.d.fleet.Status(ctx)
 	if err != nil {
-		return api.Fleet{}, &events.Error{Code: events.CodeStorage, Message: err.Error()}
+		return wire.Fleet{}, &wire.Error{Code: wire.CodeStorage, Message: err.Error()}
 	}
-	out := api.Fleet{
+	out := wire.Fleet{
 		Machine: s.Machine, Tenant: s.Tenant,
 		Connected: s.State.Connected, Server: s.State.Server, Since: s.State.Since,
 		Error:  cmp.Or(s.Trouble, s.State.Err),
 		Outbox: outbox(s),
-		Events: api.FleetEvents{
+		Events: wire.FleetEvents{
 			Sent: s.Sent, Taken: s.Taken, Doubles: s.Doubles, Again: s.Again, Skipped: s.Skipped, Refused: s.Refused,
 		},
-		Machines: []api.FleetMachine{}, Directive: c.d.directive(),
+		Machines: []wire.FleetMachine{}, Directive: c.d.directive(),
 	}
 	list, err := c.d.fleet.Machines(ctx)
 	if err == nil {
@@ -158,40 +157,40 @@ func (c *control) Fleet(ctx context.Context) (api.Fleet, *events.Error) {
 }
 
 // FleetDecisions fits server.Fleet.
-func (c *control) FleetDecisions(ctx context.Context, q api.FleetQuery) (api.FleetDecisions, *events.Error) {
+func (c *control) FleetDecisions(ctx context.Context, q wire.FleetQuery) (wire.FleetDecisions, *wire.Error) {
 	if c.d.fleet == nil {
-		return api.FleetDecisions{}, errNoFleet
+		return wire.FleetDecisions{}, errNoFleet
 	}
 	page, err := c.d.fleet.Decisions(ctx, q)
 	return page, fleet.Refusal(err)
 }
 
 // FleetSessions fits server.Fleet.
-func (c *control) FleetSessions(ctx context.Context, q api.SessionQuery) (api.FleetSessions, *events.Error) {
+func (c *control) FleetSessions(ctx context.Context, q wire.SessionQuery) (wire.FleetSessions, *wire.Error) {
 	if c.d.fleet == nil {
-		return api.FleetSessions{}, errNoFleet
+		return wire.FleetSessions{}, errNoFleet
 	}
 	page, err := c.d.fleet.Sessions(ctx, q)
 	return page, fleet.Refusal(err)
 }
 
 // FleetAsks fits server.Fleet.
-func (c *control) FleetAsks(ctx context.Context) (api.FleetAsks, *events.Error) {
+func (c *control) FleetAsks(ctx context.Context) (wire.FleetAsks, *wire.Error) {
 	if c.d.fleet == nil {
-		return api.FleetAsks{}, errNoFleet
+		return wire.FleetAsks{}, errNoFleet
 	}
 	page, err := c.d.fleet.Asks(ctx)
 	return page, fleet.Refusal(err)
 }
 
 // PassAnswer fits server.Fleet.
-func (c *control) PassAnswer(ctx context.Context, a api.FleetAnswer) *events.Error {
+func (c *control) PassAnswer(ctx context.Context, a wire.FleetAnswer) *wire.Error {
 	if c.d.fleet == nil {
 		return errNoFleet
 	}
 	if err := c.d.fleet.PassAnswer(ctx, a); err != nil {
-		return &events.Error{
-			Code: events.CodeInternal, Message: "the answer could not be sent: " + err.Error(), Hint: "see `hookd fleet status`",
+		return &wire.Error{
+			Code: wire.CodeInternal, Message: "the answer could not be sent: " + err.Error(), Hint: "see `hookd fleet status`",
 		}
 	}
 	return nil

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/record/forward"
 	"github.com/hookd/hookd/internal/record/metrics"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // lastForward is how long the last decisions have to reach their targets when the daemon
@@ -59,9 +59,9 @@ func (d *Daemon) forwardStatus(ctx context.Context) []forward.Status {
 }
 
 // forwardInfo is the state of each target for status.
-func (d *Daemon) forwardInfo(ctx context.Context) (list []api.Forward) {
+func (d *Daemon) forwardInfo(ctx context.Context) (list []wire.Forward) {
 	for _, s := range d.forwardStatus(ctx) {
-		info := api.Forward{
+		info := wire.Forward{
 			Name: s.Name, Type: s.Type, To: s.To, Sent: s.Sent, Refused: s.Refused, Failed: s.Failed,
 			Waiting: s.Waiting, Missed: s.Missed, Error: s.Error, Unread: s.Unread,
 		}

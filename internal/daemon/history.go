@@ -11,7 +11,6 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/escape"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
@@ -19,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/record/recorder"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // openStore opens the history of c. about is Options.About of the store.
@@ -113,28 +113,28 @@ var (
 )
 
 // Sessions also knows which sessions wait for a person.
-func (h history) Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
+func (h history) Sessions(ctx context.Context, q wire.SessionQuery) (wire.Sessions, *wire.Error) {
 	return h.Recorder.Sessions(ctx, q, h.d.asks.Sessions())
 }
 
 // Running answers which runs are under way.
-func (h history) Running(context.Context) api.Running {
-	return api.Running{Runs: h.d.dispatch.Running()}
+func (h history) Running(context.Context) wire.Running {
+	return wire.Running{Runs: h.d.dispatch.Running()}
 }
 
 // Kill ends a run under way.
-func (h history) Kill(_ context.Context, id string) (events.UnderWay, *events.Error) {
+func (h history) Kill(_ context.Context, id string) (wire.UnderWay, *wire.Error) {
 	return h.d.dispatch.Kill(id)
 }
 
 // Replay accepts an event of the history again.
-func (h history) Replay(ctx context.Context, from server.Peer, id string, r api.Replay) (api.Replayed, *events.Error) {
+func (h history) Replay(ctx context.Context, from server.Peer, id string, r wire.Replay) (wire.Replayed, *wire.Error) {
 	e, bad := h.Stored(ctx, id)
 	if bad != nil {
-		return api.Replayed{}, bad
+		return wire.Replayed{}, bad
 	}
 	if !e.Whole {
-		return api.Replayed{}, &events.Error{Code: events.CodeNotFound,
+		return wire.Replayed{}, &wire.Error{Code: wire.CodeNotFound,
 			Message: fmt.Sprintf(
 				"event %s cannot be replayed: of its %d bytes of data only the beginning was kept",
 				e.EventID,
@@ -142,7 +142,7 @@ func (h history) Replay(ctx context.Context, from server.Peer, id string, r api.
 			),
 			Hint: "for events to come set history.payload to full in hookd.yaml and type `hookd reload`"}
 	}
-	answer := api.Replayed{ReplayOf: e.EventID, Warnings: []string{}, Matched: []string{}}
+	answer := wire.Replayed{ReplayOf: e.EventID, Warnings: []string{}, Matched: []string{}}
 	if e.Redacted {
 		answer.Warnings = append(
 			answer.Warnings,
@@ -171,7 +171,7 @@ func (h history) Replay(ctx context.Context, from server.Peer, id string, r api.
 }
 
 // RetryDead requeues a dead letter for now.
-func (h history) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+func (h history) RetryDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
 	dead, p, bad := h.Recorder.RetryDead(ctx, id)
 	if bad == nil {
 		h.d.dispatch.Retry(p.Key())
@@ -180,13 +180,13 @@ func (h history) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *even
 }
 
 // Recover has events run that were set aside.
-func (h history) Recover(ctx context.Context, from server.Peer) (api.Recovered, *events.Error) {
+func (h history) Recover(ctx context.Context, from server.Peer) (wire.Recovered, *wire.Error) {
 	h.d.recovering.Lock()
 	defer h.d.recovering.Unlock()
-	did := api.Recovered{Losses: []api.RecoveredLoss{}}
+	did := wire.Recovered{Losses: []wire.RecoveredLoss{}}
 	if err := h.d.store.Health().Err; err != nil {
-		return did, &events.Error{
-			Code: events.CodeStorage, Message: "the store cannot be written: " + err.Error(),
+		return did, &wire.Error{
+			Code: wire.CodeStorage, Message: "the store cannot be written: " + err.Error(),
 			Hint: "mend the disk first; `hookd doctor` looks",
 		}
 	}
@@ -198,9 +198,9 @@ func (h history) Recover(ctx context.Context, from server.Peer) (api.Recovered, 
 }
 
 // storage returns the state of the store for `hookd status`.
-func (d *Daemon) storage() api.Storage {
+func (d *Daemon) storage() wire.Storage {
 	h := d.store.Health()
-	s := api.Storage{
+	s := wire.Storage{
 		Path: d.opts.Config.StorePath, OK: h.Err == nil, Since: h.Since, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Journaled: h.Journaled, JournalBytes: h.JournalBytes, Lost: h.Dropped,

@@ -9,27 +9,26 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/trust"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/discovery/catalog"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/metrics"
+	"github.com/hookd/hookd/wire"
 )
 
 // The values of labels that are no names of hooks. Tests compare them with the
 // constants of the rooms that they come from.
 var (
 	metricCodes = texts(
-		events.CodeBadJSON, events.CodeBadEventName, events.CodeBadData, events.CodeBadField, events.CodeReserved,
-		events.CodeTooLarge, events.CodeTooDeep, events.CodeTooMany, events.CodeQueueFull, events.CodeIDConflict,
-		events.CodeAnswerGone, events.CodeAnswered, events.CodeDiskQueueFull, events.CodeStorage, events.CodeDraining,
-		events.CodeNotFound, events.CodeRejected, events.CodeForbidden, events.CodeBadRequest, events.CodeBadMethod,
-		events.CodeInternal,
+		wire.CodeBadJSON, wire.CodeBadEventName, wire.CodeBadData, wire.CodeBadField, wire.CodeReserved,
+		wire.CodeTooLarge, wire.CodeTooDeep, wire.CodeTooMany, wire.CodeQueueFull, wire.CodeIDConflict,
+		wire.CodeAnswerGone, wire.CodeAnswered, wire.CodeDiskQueueFull, wire.CodeStorage, wire.CodeDraining,
+		wire.CodeNotFound, wire.CodeRejected, wire.CodeForbidden, wire.CodeBadRequest, wire.CodeBadMethod,
+		wire.CodeInternal,
 	)
 	metricResults = texts(
-		events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError,
-		events.ResultInterrupted, events.ResultDropped, events.ResultMerged,
+		wire.ResultOK, wire.ResultBlock, wire.ResultFailed, wire.ResultTimeout, wire.ResultSpawnError,
+		wire.ResultInterrupted, wire.ResultDropped, wire.ResultMerged,
 	)
 	metricStates = texts(
 		hook.Active, hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled,
@@ -49,7 +48,7 @@ func (d *Daemon) newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Options{
 		Version: d.opts.Version, Commit: d.opts.Commit,
 		Events: slices.Compact(names), Codes: metricCodes, Results: metricResults, Reasons: spawnReasons(),
-		Asks: []string{events.ByPerson, events.ByTimeout, events.ByRestart, events.ByGone},
+		Asks: []string{wire.ByPerson, wire.ByTimeout, wire.ByRestart, wire.ByGone},
 		Load: d.load,
 	})
 }
@@ -72,8 +71,8 @@ func (d *Daemon) noteReload(snap *hook.Snapshot) {
 }
 
 // broken reports whether there is more than warnings.
-func broken(list []api.Problem) bool {
-	return slices.ContainsFunc(list, func(p api.Problem) bool { return !p.Warning })
+func broken(list []wire.Problem) bool {
+	return slices.ContainsFunc(list, func(p wire.Problem) bool { return !p.Warning })
 }
 
 // load returns the state of the daemon. It is called at each scrape.

@@ -17,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/run/rehearse"
+	"github.com/hookd/hookd/wire"
 )
 
 // answering is a loop that answers each line; what answer holds besides the
@@ -334,7 +335,7 @@ func TestHooksTestOfAPersistentHook(t *testing.T) {
 		t.Errorf("got %+v, %v", tested, err)
 	}
 	local, err := rehearse.TryLocal(t.Context(), h.config, "guard", events.Envelope{})
-	if err != nil || local.Run.Result != events.ResultOK {
+	if err != nil || local.Run.Result != wire.ResultOK {
 		t.Errorf("got %+v, %v without a daemon", local, err)
 	}
 }

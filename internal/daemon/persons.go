@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/wire"
 )
 
 // connected is what is known of the process at the other end of a connection.
@@ -108,14 +109,14 @@ func ofRun(from server.Peer) bool {
 
 // weakening is a record of what was refused.
 type weakening struct {
-	What string          `json:"what"` // a command or a route
-	Why  string          `json:"why"`
-	From events.Answerer `json:"from"`
+	What string        `json:"what"` // a command or a route
+	Why  string        `json:"why"`
+	From wire.Answerer `json:"from"`
 }
 
 // mayWeaken refuses a request that could weaken a guard, unless a person may have made it. It
 // fits server.Options.Weakens.
-func (d *Daemon) mayWeaken(from server.Peer, what string) *events.Error {
+func (d *Daemon) mayWeaken(from server.Peer, what string) *wire.Error {
 	by := personAt(from) // before the look: after it the process may have ended
 	why := d.notAPerson(from)
 	if why == "" {
@@ -126,8 +127,8 @@ func (d *Daemon) mayWeaken(from server.Peer, what string) *events.Error {
 	d.log.Warn("an agent may not weaken guards", zap.String("what", what), zap.String("why", why),
 		zap.String("user", by.User), zap.Int("pid", by.PID), zap.String("program", by.Program),
 		zap.String("door", by.Door))
-	return &events.Error{
-		Code: events.CodeForbidden, Message: "refused: " + what + " could weaken a guard, and " + why,
+	return &wire.Error{
+		Code: wire.CodeForbidden, Message: "refused: " + what + " could weaken a guard, and " + why,
 		Hint: "a person types it in a terminal of their own, or here once the agent has ended",
 	}
 }

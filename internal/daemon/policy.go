@@ -7,9 +7,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/policy"
+	"github.com/hookd/hookd/wire"
 )
 
 // repairPolicy makes the files of the policy what was signed, before hooks are read. Those
@@ -80,7 +80,7 @@ func (d *Daemon) sweepPolicy() {
 
 // policyInfo is the policy for status; nil = none is set. Files that do not answer, and
 // what is not known, are among the problems.
-func (d *Daemon) policyInfo() *api.Policy {
+func (d *Daemon) policyInfo() *wire.Policy {
 	if now, set := d.policyNow(); set {
 		return infoOf(now)
 	}
@@ -104,8 +104,8 @@ func (d *Daemon) policyNow() (now policy.Current, set bool) {
 }
 
 // infoOf is what people read of a policy.
-func infoOf(now policy.Current) *api.Policy {
-	info := &api.Policy{
+func infoOf(now policy.Current) *wire.Policy {
+	info := &wire.Policy{
 		Name: now.Manifest.Name, Sequence: now.Manifest.Sequence, Source: now.State.Source,
 		Expires: now.Manifest.Expires, Fetched: now.State.Fetched, Checked: now.State.Checked, Error: now.State.Error,
 	}

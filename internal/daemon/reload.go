@@ -9,10 +9,10 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/wire"
 )
 
 // discoveryOptions returns where hooks are found under settings c.
@@ -28,7 +28,7 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 
 // Reload reads settings and hooks again. A broken one retains its last good version,
 // and is among the problems of the answer.
-func (d *Daemon) Reload() api.Reload {
+func (d *Daemon) Reload() wire.Reload {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
 	signals.Reloading()
@@ -38,7 +38,7 @@ func (d *Daemon) Reload() api.Reload {
 	if err := d.reconfigure(); err != nil {
 		d.log.Error("the new settings are rejected, the old ones stay in force", zap.Error(err))
 		d.rejected.Store(
-			&api.Problem{
+			&wire.Problem{
 				File:    d.config.Load().SettingsFile(),
 				Message: err.Error(),
 				Hint:    "correct it, then type `hookd reload`",
@@ -52,7 +52,7 @@ func (d *Daemon) Reload() api.Reload {
 		d.noteReload(snap)
 		d.fleet.changed()
 	}
-	return api.Reload{
+	return wire.Reload{
 		Generation: snap.Generation, Changed: snap.Generation != before,
 		Hooks: len(snap.Runnable()), Problems: d.problems(snap),
 	}

@@ -7,8 +7,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/escape"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // suspects are guards that load and do not work: one that its interpreter cannot read,
@@ -40,7 +40,7 @@ func (s *suspects) change(h *hook.Hook, to func(*suspect)) (news bool) {
 }
 
 // problems are those of the version of h.
-func (s *suspects) problems(h *hook.Hook) (list []api.Problem) {
+func (s *suspects) problems(h *hook.Hook) (list []wire.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := s.hooks[h.ID]
@@ -48,13 +48,15 @@ func (s *suspects) problems(h *hook.Hook) (list []api.Problem) {
 		return nil
 	}
 	if known.broken != "" {
-		list = append(list, api.Problem{
+		list = append(list, wire.Problem{
 			File: h.File, Message: known.broken,
 			Hint: "hookd logs " + escape.Quote(h.Name),
 		})
 	}
 	if known.tests != "" {
-		list = append(list, api.Problem{File: h.File, Message: known.tests, Hint: "hookd test " + escape.Quote(h.Name)})
+		list = append(list, wire.Problem{
+			File: h.File, Message: known.tests, Hint: "hookd test " + escape.Quote(h.Name),
+		})
 	}
 	return list
 }
@@ -68,7 +70,7 @@ func (d *Daemon) suspect(h *hook.Hook, why string) {
 }
 
 // noteTests notes the outcome of a guard's tests.
-func (d *Daemon) noteTests(h *hook.Hook, t api.Tests) {
+func (d *Daemon) noteTests(h *hook.Hook, t wire.Tests) {
 	why := ""
 	if t.Failed > 0 && h.MayGuard() {
 		why = fmt.Sprintf("%d of its %d tests are not as expected", t.Failed, len(t.Tests))

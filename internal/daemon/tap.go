@@ -11,6 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/metrics"
 	"github.com/hookd/hookd/internal/record/trace"
+	"github.com/hookd/hookd/wire"
 )
 
 // tap counts and traces events, runs and verdicts. It fits dispatch.Tap.
@@ -44,26 +45,26 @@ func (t tap) AcceptedAll(es []*events.Event) {
 	}
 }
 
-func (t tap) Ran(e *events.Event, r events.Run, err error) {
+func (t tap) Ran(e *events.Event, r wire.Run, err error) {
 	run := metrics.Run{
 		Hook:     r.Hook,
 		Result:   string(r.Result),
 		Queued:   millis(r.QueueMS),
 		Duration: millis(r.DurationMS),
 	}
-	if r.Result == events.ResultSpawnError {
+	if r.Result == wire.ResultSpawnError {
 		run.Reason = spawnReason(err)
 	}
 	t.metrics.Ran(run)
 	if t.trace != nil {
 		t.trace.Ran(traced(e), trace.Run{
 			ID: r.ID, Hook: r.Hook, Result: string(r.Result), Started: r.Started, Duration: millis(r.DurationMS),
-			Failed: r.Result != events.ResultOK && r.Result != events.ResultBlock,
+			Failed: r.Result != wire.ResultOK && r.Result != wire.ResultBlock,
 		})
 	}
 }
 
-func (t tap) Decided(e *events.Event, v *verdict.Verdict, a *events.Answered) {
+func (t tap) Decided(e *events.Event, v *verdict.Verdict, a *wire.Answered) {
 	d, took := decision(v), time.Since(e.Time)
 	if a != nil && a.HeldMS > 0 {
 		held := millis(a.HeldMS)

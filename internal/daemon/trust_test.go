@@ -15,8 +15,8 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/wire"
 )
 
 const otherUser = 65534
@@ -332,7 +332,7 @@ func TestChangesAreRecordedAcrossRestarts(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(string(text)) {
-		var c api.Change
+		var c wire.Change
 		if err := json.Unmarshal([]byte(line), &c); err != nil || c.Time.IsZero() {
 			t.Errorf("line %q: %v", line, err)
 		}

@@ -13,13 +13,14 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // replay says what an event repeats.
 type replay struct{ of, only string }
 
-var errDraining = &events.Error{
-	Code:       events.CodeDraining,
+var errDraining = &wire.Error{
+	Code:       wire.CodeDraining,
 	Message:    "hookd is shutting down",
 	Hint:       "send it again when `hookd status` answers",
 	RetryAfter: 1,
@@ -31,7 +32,7 @@ func (d *Dispatcher) admit(
 	env *events.Envelope,
 	again *replay,
 	sent *events.Sent,
-) (rcpt Receipt, rest Rest, err *events.Error) {
+) (rcpt Receipt, rest Rest, err *wire.Error) {
 	d.accept.RLock()
 	defer d.accept.RUnlock()
 	if d.draining {
@@ -135,7 +136,7 @@ func (d *Dispatcher) prepare(e *events.Event, kept bool) Prepared {
 
 // pass accepts an event that has no hook and no waiting sender: only the
 // stream has it. The event ends, and e with it, when pass returns.
-func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
+func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *wire.Error) {
 	if len(e.Data) > largeData && !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
@@ -153,7 +154,7 @@ func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *events.Error) {
 }
 
 // limit keeps the hook that is asked for.
-func (r *replay) limit(ms []match.Match) ([]match.Match, *events.Error) {
+func (r *replay) limit(ms []match.Match) ([]match.Match, *wire.Error) {
 	if r.only == "" {
 		return ms, nil
 	}
@@ -163,8 +164,8 @@ func (r *replay) limit(ms []match.Match) ([]match.Match, *events.Error) {
 			return []match.Match{m}, nil
 		}
 	}
-	return nil, &events.Error{
-		Code:    events.CodeNotFound,
+	return nil, &wire.Error{
+		Code:    wire.CodeNotFound,
 		Message: "no hook " + r.only + " runs for this event",
 		Hint:    "see `hookd list`, and `hookd match EVENT` for why a hook does not run",
 	}
@@ -177,23 +178,23 @@ type admission struct {
 	plan    plan
 	sender  Origin
 	tasks   []*task
-	results chan events.Run    // nil unless the sender waits for observers
-	room    bool               // the queue has reserved a place
-	kept    bool               // the runs outlive the process; to be read after stored
-	stored  chan *events.Error // whether it is on disk; nil when it has nothing to keep
+	results chan wire.Run    // nil unless the sender waits for observers
+	room    bool             // the queue has reserved a place
+	kept    bool             // the runs outlive the process; to be read after stored
+	stored  chan *wire.Error // whether it is on disk; nil when it has nothing to keep
 }
 
 // decided reports whether the sender waits for a verdict, which waits for no disk.
 func (a *admission) decided() bool { return a.event.Wait && a.event.Contract.Decidable }
 
 // enter makes room in the queue and hands the event to the recorder.
-func (a *admission) enter() *events.Error {
+func (a *admission) enter() *wire.Error {
 	d, e := a.d, a.event
 	n := len(a.plan.queued) + len(a.plan.later)
 	if a.room = n == 0 || d.queue.reserve(e, n); !a.room && !d.recorder.Keeps() {
 		if !a.decided() {
-			return &events.Error{
-				Code:       events.CodeQueueFull,
+			return &wire.Error{
+				Code:       wire.CodeQueueFull,
 				Message:    "the queue of events that wait for their hooks is full",
 				Hint:       "send it again later; `hookd status` shows the queue",
 				RetryAfter: 1,
@@ -207,9 +208,9 @@ func (a *admission) enter() *events.Error {
 	}
 	a.tasks, a.results = a.plan.tasks(e)
 	kept := ids(a.plan)
-	var stored func(bool, *events.Error)
+	var stored func(bool, *wire.Error)
 	if len(kept) > 0 || e.Sent != nil && !a.decided() {
-		stored, a.stored = a.keep, make(chan *events.Error, 1)
+		stored, a.stored = a.keep, make(chan *wire.Error, 1)
 	}
 	if e.Sent != nil {
 		e.Sent.Matched = names(a.plan.matched)
@@ -241,7 +242,7 @@ func ids(p plan) (list []string) {
 
 // keep learns whether the event is on disk, in the order of the events,
 // and queues its runs. It must not block.
-func (a *admission) keep(kept bool, err *events.Error) {
+func (a *admission) keep(kept bool, err *wire.Error) {
 	if err != nil && !a.decided() && len(a.plan.matched) > 0 {
 		a.withdraw()
 		a.stored <- err
@@ -290,7 +291,7 @@ func (a *admission) rest() Rest {
 		return nil
 	}
 	a.d.pending.Add(1)
-	return func(r *Receipt) *events.Error {
+	return func(r *Receipt) *wire.Error {
 		defer a.d.pending.Done()
 		if a.decided() {
 			a.decide(r)
@@ -317,7 +318,7 @@ func (a *admission) decide(r *Receipt) {
 	var done []*attempt
 	d := a.d
 	var asks *Question
-	var answered *events.Answered
+	var answered *wire.Answered
 	if r.Verdict, done, asks = d.decide(a.event, a.plan.deciding, a.sender); asks != nil {
 		r.Verdict, answered = d.opts.Asks.Settle(asks)
 	}
@@ -365,7 +366,7 @@ func (a *admission) startLater(done []*attempt) {
 		t := &task{event: a.event, match: m, kept: a.kept}
 		if aborted(done, m) {
 			d.queue.abandon(a.event)
-			d.recorder.Finished(t.key(), events.Run{}, t.fate(events.Run{}, time.Time{}))
+			d.recorder.Finished(t.key(), wire.Run{}, t.fate(wire.Run{}, time.Time{}))
 			continue
 		}
 		d.pending.Add(1)
@@ -398,7 +399,7 @@ func (a *admission) startNested() {
 
 // await collects n runs of observers. A timeout of the sender, in milliseconds, ends the
 // wait, not the runs.
-func await(timeout int64, n int, results <-chan events.Run) (runs []events.Run) {
+func await(timeout int64, n int, results <-chan wire.Run) (runs []wire.Run) {
 	var expired <-chan time.Time
 	if timeout > 0 {
 		timer := time.NewTimer(time.Duration(timeout) * time.Millisecond)

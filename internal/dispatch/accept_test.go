@@ -11,6 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // A sender uses its envelope and buffer again as soon as Begin has returned.
@@ -51,7 +52,7 @@ type copies struct {
 	shown []events.Event
 }
 
-func (c *copies) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (c *copies) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *wire.Error)) *wire.Error {
 	own := *e
 	own.Data = append([]byte(nil), e.Data...)
 	c.shown = append(c.shown, own)

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // readAnswer reads the answer of a run and says how it ended, by the rules of the
@@ -33,7 +34,7 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 				zap.Stack("stack"),
 			)
 			a.answer, a.warn = verdict.Answer{Policy: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
-			a.run.Result, a.run.Error = events.ResultFailed, why
+			a.run.Result, a.run.Error = wire.ResultFailed, why
 		}
 		d.note(a)
 	}()
@@ -46,7 +47,7 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 		a.answer = a.answer.Tightened().WarnedOfIgnored(a.contract)
 		a.warnUndelivered()
 		a.run.Result, a.run.Error = a.result(a.answer.Failure)
-		a.warn = a.run.Result != events.ResultOK && a.run.Result != events.ResultBlock &&
+		a.warn = a.run.Result != wire.ResultOK && a.run.Result != wire.ResultBlock &&
 			a.match.Hook.OnError != hook.OnErrorIgnore
 		return
 	}
@@ -58,8 +59,8 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	d.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
 	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
 	a.warnUndelivered()
-	if a.run.Result, a.run.Error = a.result(read.Failure); a.run.Result == events.ResultOK ||
-		a.run.Result == events.ResultFailed {
+	if a.run.Result, a.run.Error = a.result(read.Failure); a.run.Result == wire.ResultOK ||
+		a.run.Result == wire.ResultFailed {
 		a.run.Result = read.Result
 	}
 }
@@ -124,29 +125,29 @@ func output(out Outcome) verdict.Output {
 
 // result classifies a run and says for people why it was not ok. Exit 2 is an
 // answer only from a hook whose answers count.
-func (a *attempt) result(failure string) (events.Result, string) {
+func (a *attempt) result(failure string) (wire.Result, string) {
 	m, out := a.match, a.out
 	switch {
 	case out.Err != nil:
-		return events.ResultSpawnError, out.Err.Error()
+		return wire.ResultSpawnError, out.Err.Error()
 	case out.TimedOut && out.Stalled != "":
-		return events.ResultTimeout, out.Stalled
+		return wire.ResultTimeout, out.Stalled
 	case out.TimedOut:
-		return events.ResultTimeout, "killed at its deadline"
+		return wire.ResultTimeout, "killed at its deadline"
 	case out.Failure != "":
-		return events.ResultFailed, out.Failure
+		return wire.ResultFailed, out.Failure
 	case out.Signal != "":
-		return events.ResultFailed, "was ended by " + out.Signal
+		return wire.ResultFailed, "was ended by " + out.Signal
 	case m.Blocks && failure != "":
-		return events.ResultFailed, failure
+		return wire.ResultFailed, failure
 	case m.Blocks && a.answer.Blocked && !m.Shadow:
-		return events.ResultBlock, ""
+		return wire.ResultBlock, ""
 	case out.ExitCode != 0 && !m.Blocks:
-		return events.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
+		return wire.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
 	case failure != "":
-		return events.ResultFailed, failure
+		return wire.ResultFailed, failure
 	}
-	return events.ResultOK, ""
+	return wire.ResultOK, ""
 }
 
 // note adds to an attempt what its hook answered; to a failed one what the hook
@@ -161,9 +162,9 @@ func (d *Dispatcher) note(a *attempt) {
 	a.run.Cause = cmp.Or(said, a.run.Error)
 	a.run.Error = withWords(a.run.Error, said)
 	if a.run.Awaited {
-		a.run.Failure = events.FailurePasses
+		a.run.Failure = wire.FailurePasses
 		if a.answer.Failure != "" && a.answer.FailureDenies(a.contract) {
-			a.run.Failure = events.FailureDenies
+			a.run.Failure = wire.FailureDenies
 		}
 	}
 	if a.answer.Failure != "" {
@@ -177,7 +178,7 @@ func (d *Dispatcher) note(a *attempt) {
 }
 
 // said returns the last line that a run printed to stderr, for people; "" = none.
-func (d *Dispatcher) said(o events.Output) string {
+func (d *Dispatcher) said(o wire.Output) string {
 	return d.shown(lastLine(cmp.Or(o.Tail, o.Head)))
 }
 
@@ -260,7 +261,7 @@ func (d *Dispatcher) suspicious(a *attempt) string {
 		if line := lineWith(out.Stderr, unreadableEnd, anywhere); line != "" {
 			return "its interpreter cannot read it: " + d.shown(line)
 		}
-	case out.ExitCode == 0 && a.run.Result == events.ResultOK:
+	case out.ExitCode == 0 && a.run.Result == wire.ResultOK:
 		if line := lineWith(out.Stderr, brokenEnd, brokenLine); line != "" {
 			return "it let a call pass while its program failed: " + d.shown(line)
 		}
@@ -270,7 +271,7 @@ func (d *Dispatcher) suspicious(a *attempt) string {
 
 // lineWith returns the first line of o that anywhere fits, else the last one if last
 // fits it; "" = none. anywhere may be nil.
-func lineWith(o events.Output, last, anywhere *regexp.Regexp) string {
+func lineWith(o wire.Output, last, anywhere *regexp.Regexp) string {
 	for _, text := range []string{o.Head, o.Tail} {
 		for line := range strings.Lines(escape.WithoutColours(text)) {
 			if line = strings.TrimFunc(line, boxed); anywhere != nil && anywhere.MatchString(line) {

@@ -7,6 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // attempt is one try at running a hook for an event: what it is given, and then
@@ -21,7 +22,7 @@ type attempt struct {
 
 	job    *Job    // nil when it never came to that
 	out    Outcome // of the job
-	run    events.Run
+	run    wire.Run
 	answer verdict.Answer
 	aborts bool // no later hook of the same file runs
 	warn   bool // its failure is worth a WARN

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // page is how many events are read from disk at once.
@@ -176,7 +177,7 @@ func (b *backlog) end(arrived uint64) bool {
 	clear(b.own)
 	for seq, tasks := range b.waited { // the disk has lost them
 		for _, t := range tasks {
-			t.report(t.unran(events.ResultDropped, "the disk has lost it"))
+			t.report(t.unran(wire.ResultDropped, "the disk has lost it"))
 		}
 		delete(b.waited, seq)
 	}
@@ -267,7 +268,7 @@ func (d *Dispatcher) resumeAll(list []events.Pending) (tasks []*task) {
 
 // leave takes the runs of one event out: which of them have a place in memory,
 // and where the sender waits for the others; nil = it does not.
-func (b *backlog) leave(list []events.Pending) (own []bool, result chan<- events.Run) {
+func (b *backlog) leave(list []events.Pending) (own []bool, result chan<- wire.Run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, w := range list {

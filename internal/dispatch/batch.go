@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Batch accepts events of one sender together, which costs less than one after the other:
@@ -63,7 +64,7 @@ func (b *Batch) next() *events.Event {
 
 // Accept accepts what was added, in that order, and calls each with every event, which is
 // not to be kept. An error refuses all of them.
-func (b *Batch) Accept(each func(*events.Event)) *events.Error {
+func (b *Batch) Accept(each func(*events.Event)) *wire.Error {
 	if b.list == nil {
 		return nil
 	}

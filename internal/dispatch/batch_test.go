@@ -8,6 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 func envelope(t *testing.T, line string) *events.Envelope {
@@ -145,8 +146,8 @@ func TestADrainRefusesABatch(t *testing.T) {
 	}
 	b.Drain(t.Context())
 	err := all.Accept(func(*events.Event) { t.Error("accepted during a drain") })
-	if err == nil || err.Code != events.CodeDraining {
-		t.Errorf("got %v, want %s", err, events.CodeDraining)
+	if err == nil || err.Code != wire.CodeDraining {
+		t.Errorf("got %v, want %s", err, wire.CodeDraining)
 	}
 	if err := all.Accept(func(*events.Event) { t.Error("still there") }); err != nil {
 		t.Error(err)

@@ -6,12 +6,13 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // silent keeps nothing.
 type silent struct{ seq uint64 }
 
-func (s *silent) Accept(e *events.Event, p Prepared, _ []string, stored func(bool, *events.Error)) *events.Error {
+func (s *silent) Accept(e *events.Event, p Prepared, _ []string, stored func(bool, *wire.Error)) *wire.Error {
 	s.seq++
 	e.Seq = s.seq
 	if stored != nil {
@@ -26,10 +27,10 @@ func (s *silent) AcceptAll(es []*events.Event) {
 }
 func (*silent) Prepare(*events.Event, bool) Prepared          { return nil }
 func (*silent) Started(events.PendingKey, string, time.Time)  {}
-func (*silent) Finished(events.PendingKey, events.Run, Fate)  {}
-func (*silent) Begun(func() events.UnderWay)                  {}
-func (*silent) Decided(*events.Decided)                       {}
-func (*silent) Deciding(*events.Decided, bool)                {}
+func (*silent) Finished(events.PendingKey, wire.Run, Fate)    {}
+func (*silent) Begun(func() wire.UnderWay)                    {}
+func (*silent) Decided(*wire.Decision)                        {}
+func (*silent) Deciding(*wire.Decision, bool)                 {}
 func (*silent) Keeps() bool                                   { return false }
 func (*silent) NextPending(uint64) (int64, error)             { return 0, nil }
 func (*silent) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }

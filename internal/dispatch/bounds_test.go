@@ -10,6 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 func TestAnIDWithOtherContentIsAConflict(t *testing.T) {
@@ -25,7 +26,7 @@ func TestAnIDWithOtherContentIsAConflict(t *testing.T) {
 			b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use")}, nil)
 			b.emit(t, first)
 			other := strings.Replace(first, change[0], change[1], 1)
-			if r, err := b.try(t, Origin{}, other); err == nil || err.Code != events.CodeIDConflict {
+			if r, err := b.try(t, Origin{}, other); err == nil || err.Code != wire.CodeIDConflict {
 				t.Errorf("%s: got %+v, %v, want a conflict", change[1], r, err)
 			}
 			if r := b.emit(t, first); !r.Duplicate {
@@ -76,7 +77,7 @@ func TestAnswersAreKeptInBoundedMemory(t *testing.T) {
 		if r := b.emit(t, line(39)); !r.Duplicate || len(r.Verdict.UpdatedToolResponse) < 1<<20 {
 			t.Errorf("the newest answer is gone: %+v", r.Duplicate)
 		}
-		if _, err := b.try(t, Origin{}, line(0)); err == nil || err.Code != events.CodeAnswerGone {
+		if _, err := b.try(t, Origin{}, line(0)); err == nil || err.Code != wire.CodeAnswerGone {
 			t.Errorf("got %v for the oldest, want that its answer is gone", err)
 		}
 	})
@@ -131,7 +132,7 @@ func TestARunWithoutTimeLeftIsNotStarted(t *testing.T) {
 		go func() { b.emit(t, line) }()
 		synctest.Wait()
 		r := b.emit(t, line)
-		if r.Verdict.Allowed || len(r.Runs) != 1 || r.Runs[0].Result != events.ResultTimeout || !strings.Contains(r.Runs[0].Error, "too late") {
+		if r.Verdict.Allowed || len(r.Runs) != 1 || r.Runs[0].Result != wire.ResultTimeout || !strings.Contains(r.Runs[0].Error, "too late") {
 			t.Errorf("verdict %+v, runs %+v, want a timeout before its start", r.Verdict, r.Runs)
 		}
 		if len(b.fake.ran) != 1 {

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"testing"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // The cause of a failure is the last line with words, without what programs draw around it.
@@ -21,7 +21,7 @@ func TestTheLastLineWithWordsIsTheCause(t *testing.T) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	colours := events.Output{Head: "\x1b[31mguard: 4: jq: not found\x1b[0m\nok\n"}
+	colours := wire.Output{Head: "\x1b[31mguard: 4: jq: not found\x1b[0m\nok\n"}
 	if got := lineWith(colours, brokenEnd, brokenLine); got != "guard: 4: jq: not found" {
 		t.Errorf("%q", got)
 	}
@@ -31,7 +31,7 @@ func TestTheLastLineWithWordsIsTheCause(t *testing.T) {
 		"cat: /etc/shadow: Permission denied":        false,
 		"run.sh: line 2: /root/x: Permission denied": false,
 	} {
-		if got := lineWith(events.Output{Head: line + "\nok\n"}, brokenEnd, brokenLine); (got != "") != broken {
+		if got := lineWith(wire.Output{Head: line + "\nok\n"}, brokenEnd, brokenLine); (got != "") != broken {
 			t.Errorf("%s: %q, want a cause: %v", line, got, broken)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // MaxDepth is how deep hooks that emit events may stand: an event of an agent
@@ -179,7 +180,7 @@ func (c *chain) deepest(now time.Time) int {
 }
 
 // depth returns the depth of an event that from sends, or why it is refused.
-func (c *chain) depth(from Origin, parent string, now time.Time) (int, *events.Error) {
+func (c *chain) depth(from Origin, parent string, now time.Time) (int, *wire.Error) {
 	if !from.OfRun() && parent == "" {
 		return 0, nil
 	}
@@ -190,7 +191,7 @@ func (c *chain) depth(from Origin, parent string, now time.Time) (int, *events.E
 		depth = max(depth, d+1)
 	}
 	if depth > MaxDepth {
-		return 0, &events.Error{Code: events.CodeTooDeep,
+		return 0, &wire.Error{Code: wire.CodeTooDeep,
 			Message: fmt.Sprintf(
 				"hooks that emit events stand %d deep, the limit is %d: they probably trigger each other",
 				depth,
@@ -199,7 +200,7 @@ func (c *chain) depth(from Origin, parent string, now time.Time) (int, *events.E
 			Hint: "see `hookd history` for the chain; narrow the `events` of the hook that emits"}
 	}
 	if from.Hook != "" && !c.burst(from.Hook).allow(now) {
-		return 0, &events.Error{Code: events.CodeTooMany, RetryAfter: 2,
+		return 0, &wire.Error{Code: wire.CodeTooMany, RetryAfter: 2,
 			Message: fmt.Sprintf("hook %s sent more than %d events in %s", from.Hook, maxBurst, burstWindow),
 			Hint:    "send fewer events, or one event with a list"}
 	}

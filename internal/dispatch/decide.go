@@ -10,6 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // grace is how long past the budget an answer waits for the records of runs
@@ -64,7 +65,7 @@ func (d *Dispatcher) decide(
 		return v, done, q
 	}
 	then, more := main.decide(rest)
-	v, done = v.Then(then), append(done, more...)
+	v, done = verdict.Then(v, then), append(done, more...)
 	return v, done, d.question(e, v, done, sender)
 }
 
@@ -216,13 +217,13 @@ func answers(done []*attempt) []verdict.Answer {
 }
 
 // withoutOutput is what a sender gets of a run.
-func withoutOutput(r events.Run) events.Run {
-	r.Stdout, r.Stderr, r.Input = events.Output{}, events.Output{}, ""
+func withoutOutput(r wire.Run) wire.Run {
+	r.Stdout, r.Stderr, r.Input = wire.Output{}, wire.Output{}, ""
 	return r
 }
 
-func runs(done []*attempt) []events.Run {
-	list := make([]events.Run, len(done))
+func runs(done []*attempt) []wire.Run {
+	list := make([]wire.Run, len(done))
 	for i, r := range done {
 		list[i] = withoutOutput(r.run)
 	}
@@ -234,7 +235,7 @@ func stuck(a *attempt) *attempt {
 	why := "still runs after its deadline and the kill"
 	return &attempt{
 		event: a.event, contract: a.contract, match: a.match, data: a.data,
-		run:    events.Run{Hook: a.match.Hook.Name, Result: events.ResultTimeout, ExitCode: -1, Error: why},
+		run:    wire.Run{Hook: a.match.Hook.Name, Result: wire.ResultTimeout, ExitCode: -1, Error: why},
 		answer: verdict.Answer{Policy: a.match.Policy(), Failure: why},
 	}
 }

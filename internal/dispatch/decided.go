@@ -12,12 +12,13 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // decided makes the record of a decision that the attempts done have led to.
-func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attempt) *events.Decided {
+func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attempt) *wire.Decision {
 	outcome, reason := outcomeOf(v)
-	rec := &events.Decided{
+	rec := &wire.Decision{
 		EventID: e.EventID, EventSeq: e.Seq, Time: e.Time,
 		Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect,
 		AgentID: e.AgentID, AgentName: e.AgentName, SessionID: e.SessionID, Cwd: e.Cwd,
@@ -47,8 +48,8 @@ func (d *Dispatcher) newInput(e *events.Event, input json.RawMessage) (kept json
 	if d.opts.Redact != nil {
 		kept = d.opts.Redact(kept)
 	}
-	if len(kept) > events.NewInputBytes {
-		cut := validPart(string(kept[:events.NewInputBytes]))
+	if len(kept) > wire.NewInputBytes {
+		cut := validPart(string(kept[:wire.NewInputBytes]))
 		kept = rawjson.Quote(fmt.Sprintf("%s… (%d bytes in all)", cut, len(input)))
 	}
 	return kept, subject
@@ -64,7 +65,7 @@ func (d *Dispatcher) About(e *events.Event) {
 // recordDecision hands a decision over after the runs that led to it and the decisions of
 // its session before it: at once, unless a background child of a hook still holds a pipe, or
 // held one then. The verdict does not wait for that.
-func (d *Dispatcher) recordDecision(rec *events.Decided, e *events.Event, done []*attempt) {
+func (d *Dispatcher) recordDecision(rec *wire.Decision, e *events.Event, done []*attempt) {
 	hears := d.hears(rec, e)
 	open := slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil })
 	late := open || hears != nil
@@ -87,16 +88,16 @@ const hearTime = 10 * time.Second
 
 // hears returns a function that waits until the sender of e says what its agent was told, and puts
 // it into rec; nil = e tells nothing. What a kill of hookd leaves of rec says that it is not known.
-func (d *Dispatcher) hears(rec *events.Decided, e *events.Event) func() {
+func (d *Dispatcher) hears(rec *wire.Decision, e *events.Event) func() {
 	h := e.Hearing
 	if h == nil {
 		return nil
 	}
-	rec.Told = &events.Told{Unsure: "hookd was killed before its bridge said so"}
+	rec.Told = &wire.Told{Unsure: "hookd was killed before its bridge said so"}
 	return func() {
 		t := h.Wait(d.ctx, hearTime)
-		if e.Unasked && t.Decision == events.OutcomeAsk { // which its agent takes for that
-			t.Decision = events.OutcomeDeny
+		if e.Unasked && t.Decision == wire.OutcomeAsk { // which its agent takes for that
+			t.Decision = wire.OutcomeDeny
 		}
 		t.Reason = d.clean(t.Reason)
 		rec.Hear(t)
@@ -106,7 +107,7 @@ func (d *Dispatcher) hears(rec *events.Decided, e *events.Event) func() {
 // recordLater hands a decision over when wait has returned and before is closed, then calls
 // recorded. It does not wait. soon is as in Recorder.Deciding.
 func (d *Dispatcher) recordLater(
-	rec *events.Decided, soon bool, before <-chan struct{}, recorded func(), wait func(),
+	rec *wire.Decision, soon bool, before <-chan struct{}, recorded func(), wait func(),
 ) {
 	d.recorder.Deciding(rec, soon)
 	d.pending.Add(1)
@@ -131,22 +132,22 @@ func waitRecorded(list []*attempt) {
 }
 
 // OutcomeOf says in a word what a verdict is and why, and names what it replaces or adds.
-func OutcomeOf(v *verdict.Verdict) (o events.Outcome, reason string, parts []string) {
+func OutcomeOf(v *verdict.Verdict) (o wire.Outcome, reason string, parts []string) {
 	o, reason = outcomeOf(v)
 	return o, reason, rewrote(v)
 }
 
 // outcomeOf says in a word what a verdict is, and why.
-func outcomeOf(v *verdict.Verdict) (events.Outcome, string) {
+func outcomeOf(v *verdict.Verdict) (wire.Outcome, string) {
 	switch {
 	case !v.Allowed || !v.Continue || v.PermissionDecision == "deny":
-		return events.OutcomeDeny, cmp.Or(v.Message, v.DecisionReason, v.StopReason)
+		return wire.OutcomeDeny, cmp.Or(v.Message, v.DecisionReason, v.StopReason)
 	case v.PermissionDecision == "ask":
-		return events.OutcomeAsk, v.DecisionReason
+		return wire.OutcomeAsk, v.DecisionReason
 	case v.PermissionDecision == "allow" || v.PermissionAllowed:
-		return events.OutcomeAllow, v.DecisionReason
+		return wire.OutcomeAllow, v.DecisionReason
 	}
-	return events.OutcomeNone, ""
+	return wire.OutcomeNone, ""
 }
 
 // rewrote names what a verdict replaces or adds.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // An id counts as seen for dedupWindow. At most dedupMax are kept, and of the
@@ -81,21 +82,21 @@ func newDedup(ids IDs) *dedup {
 	return d
 }
 
-var errConflict = &events.Error{
-	Code:    events.CodeIDConflict,
+var errConflict = &wire.Error{
+	Code:    wire.CodeIDConflict,
 	Message: "the sender has used this id for another event within the last 10 minutes",
 	Hint:    "give each event an id of its own, and send it again unchanged only",
 }
 
-var errGone = &events.Error{
-	Code:    events.CodeAnswerGone,
+var errGone = &wire.Error{
+	Code:    wire.CodeAnswerGone,
 	Message: "an event with this id was decided, but its answer is not kept any more",
 	Hint:    "send it as a new event, with another id",
 }
 
 // enter returns the entry of an event's id; first reports whether this call made
 // it. An error says that the id is another event's.
-func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool, err *events.Error) {
+func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool, err *wire.Error) {
 	what := contentOf(env)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -311,7 +312,7 @@ func ownCopy(v *verdict.Verdict) *verdict.Verdict {
 
 // join returns the receipt of the first event with this id, waiting for its
 // runs if asked to; ok is false when that event was refused.
-func (d *dedup) join(e *entry, wait bool) (r Receipt, ok bool, err *events.Error) {
+func (d *dedup) join(e *entry, wait bool) (r Receipt, ok bool, err *wire.Error) {
 	<-e.settled
 	if !e.ok {
 		return Receipt{}, false, nil

@@ -22,6 +22,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // behaviour is what a fake hook does.
@@ -56,7 +57,7 @@ func (f *fake) Run(ctx context.Context, j *Job) Outcome {
 	if b.does != nil {
 		b.does(j)
 	}
-	out := Outcome{Started: start, ExitCode: b.exit, Whole: []byte(b.stdout), Stdout: events.Output{Head: b.stdout, Bytes: int64(len(b.stdout))}}
+	out := Outcome{Started: start, ExitCode: b.exit, Whole: []byte(b.stdout), Stdout: wire.Output{Head: b.stdout, Bytes: int64(len(b.stdout))}}
 	if b.fails != nil && b.fails() {
 		out.ExitCode = 1
 	}
@@ -95,14 +96,14 @@ type tape struct {
 	mu      sync.Mutex
 	more    sync.Cond // a run was recorded; see wait
 	seq     uint64
-	runs    []events.Run
-	begun   []events.UnderWay
-	decided []events.Decided
+	runs    []wire.Run
+	begun   []wire.UnderWay
+	decided []wire.Decision
 }
 
 func (t *tape) Prepare(*events.Event, bool) Prepared { return nil }
 
-func (t *tape) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (t *tape) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *wire.Error)) *wire.Error {
 	t.mu.Lock()
 	t.seq++
 	e.Seq = t.seq
@@ -115,7 +116,7 @@ func (t *tape) Accept(e *events.Event, p Prepared, hooks []string, stored func(b
 
 func (t *tape) Started(events.PendingKey, string, time.Time) {}
 
-func (t *tape) Finished(_ events.PendingKey, r events.Run, _ Fate) {
+func (t *tape) Finished(_ events.PendingKey, r wire.Run, _ Fate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs = append(t.runs, r)
@@ -132,7 +133,7 @@ func (t *tape) wait(hook string, n int) {
 	}
 }
 
-func count(runs []events.Run, hook string) (n int) {
+func count(runs []wire.Run, hook string) (n int) {
 	for _, r := range runs {
 		if r.Hook == hook {
 			n++
@@ -143,15 +144,15 @@ func count(runs []events.Run, hook string) (n int) {
 
 func (t *tape) Keeps() bool { return false }
 
-func (t *tape) Begun(u func() events.UnderWay) {
+func (t *tape) Begun(u func() wire.UnderWay) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begun = append(t.begun, u())
 }
 
-func (t *tape) Deciding(*events.Decided, bool) {}
+func (t *tape) Deciding(*wire.Decision, bool) {}
 
-func (t *tape) Decided(d *events.Decided) {
+func (t *tape) Decided(d *wire.Decision) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.decided = append(t.decided, *d)
@@ -159,7 +160,7 @@ func (t *tape) Decided(d *events.Decided) {
 }
 
 // decisions waits until n decisions are recorded, and returns all that are.
-func (t *tape) decisions(n int) []events.Decided {
+func (t *tape) decisions(n int) []wire.Decision {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.more.L = &t.mu
@@ -224,7 +225,7 @@ func (b *bench) emit(t *testing.T, line string) Receipt {
 	return r
 }
 
-func (b *bench) try(t *testing.T, from Origin, line string) (Receipt, *events.Error) {
+func (b *bench) try(t *testing.T, from Origin, line string) (Receipt, *wire.Error) {
 	t.Helper()
 	env, err := events.Parse([]byte(line))
 	if err != nil {
@@ -309,8 +310,8 @@ func TestFullQueueRefusesObserversButNeverAVerdict(t *testing.T) {
 			map[string]behaviour{"log": {takes: time.Second}, "guard": {exit: 2}})
 		b.emit(t, `{"event":"x"}`)
 		b.emit(t, `{"event":"x"}`)
-		if _, err := b.try(t, Origin{}, `{"event":"x"}`); err == nil || err.Code != events.CodeQueueFull || err.RetryAfter == 0 {
-			t.Errorf("third event: %v, want %s with a time to retry", err, events.CodeQueueFull)
+		if _, err := b.try(t, Origin{}, `{"event":"x"}`); err == nil || err.Code != wire.CodeQueueFull || err.RetryAfter == 0 {
+			t.Errorf("third event: %v, want %s with a time to retry", err, wire.CodeQueueFull)
 		}
 		r := b.emit(t, `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{}},"wait":true}`)
 		if r.Verdict == nil || r.Verdict.Allowed {
@@ -347,14 +348,14 @@ func TestFailuresOfGuardsDenyAndOfObserversOnlyWarn(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		b      behaviour
-		result events.Result
+		result wire.Result
 		field  string // of the WARN
 	}{
-		{"timeout", behaviour{takes: time.Hour}, events.ResultTimeout, "timeout"},
-		{"exit-1", behaviour{exit: 1}, events.ResultFailed, "exit"},
-		{"spawn", behaviour{err: errors.New("no such file")}, events.ResultSpawnError, "error"},
-		{"garbage", behaviour{stdout: `{"decision":`}, events.ResultFailed, "exit"},
-		{"panic", behaviour{does: func(*Job) { panic("boom") }}, events.ResultSpawnError, "error"},
+		{"timeout", behaviour{takes: time.Hour}, wire.ResultTimeout, "timeout"},
+		{"exit-1", behaviour{exit: 1}, wire.ResultFailed, "exit"},
+		{"spawn", behaviour{err: errors.New("no such file")}, wire.ResultSpawnError, "error"},
+		{"garbage", behaviour{stdout: `{"decision":`}, wire.ResultFailed, "exit"},
+		{"panic", behaviour{does: func(*Job) { panic("boom") }}, wire.ResultSpawnError, "error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -391,7 +392,7 @@ func TestBudgetEndsEveryHook(t *testing.T) {
 		if got := time.Since(start); got != 700*time.Millisecond {
 			t.Errorf("answered after %s, want 700ms", got)
 		}
-		if r.Runs[0].Result != events.ResultTimeout || r.Verdict.AdditionalContext != "hello" {
+		if r.Runs[0].Result != wire.ResultTimeout || r.Verdict.AdditionalContext != "hello" {
 			t.Errorf("runs %+v verdict %+v, want a timed out and b's context", r.Runs, r.Verdict)
 		}
 	})
@@ -399,7 +400,7 @@ func TestBudgetEndsEveryHook(t *testing.T) {
 		hooks := []*hook.Hook{matchtest.Hook("a", "pre_tool_use"), matchtest.Hook("b", "pre_tool_use")}
 		b := newBench(t, Options{}, hooks, map[string]behaviour{"a": {takes: time.Hour}, "b": {takes: 4 * time.Second}})
 		r := b.emit(t, `{"event":"pre_tool_use","wait":true}`)
-		if r.Runs[0].Result != events.ResultTimeout || r.Runs[1].Result != events.ResultOK {
+		if r.Runs[0].Result != wire.ResultTimeout || r.Runs[1].Result != wire.ResultOK {
 			t.Errorf("runs %+v, want a timeout and an ok: one timeout does not cancel the next", r.Runs)
 		}
 	})
@@ -428,7 +429,7 @@ func TestStuckRun(t *testing.T) {
 				if got := time.Since(start); got != tt.want {
 					t.Errorf("answered after %s, want %s", got, tt.want)
 				}
-				if r.Verdict.Allowed || r.Runs[0].Result != events.ResultTimeout {
+				if r.Verdict.Allowed || r.Runs[0].Result != wire.ResultTimeout {
 					t.Errorf("verdict %+v, runs %+v, want a denial and a timeout", r.Verdict, r.Runs)
 				}
 				close(release)
@@ -539,7 +540,7 @@ func TestDuplicateIDsAreAcceptedOnce(t *testing.T) {
 func TestChainsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b *bench
-		var refused *events.Error
+		var refused *wire.Error
 		b = newBench(t, Options{Observers: 2, Decidable: 2}, []*hook.Hook{matchtest.Hook("echo", "*")}, map[string]behaviour{"echo": {does: func(j *Job) {
 			pid := 1000 + j.Event.Depth
 			j.Started(Process{PID: pid})
@@ -548,8 +549,8 @@ func TestChainsEnd(t *testing.T) {
 			}
 		}}})
 		b.emit(t, `{"event":"x","wait":true}`)
-		if refused == nil || refused.Code != events.CodeTooDeep {
-			t.Errorf("refused with %v, want %s", refused, events.CodeTooDeep)
+		if refused == nil || refused.Code != wire.CodeTooDeep {
+			t.Errorf("refused with %v, want %s", refused, wire.CodeTooDeep)
 		}
 		if got := len(b.fake.ran); got != MaxDepth+1 {
 			t.Errorf("%d runs, want %d", got, MaxDepth+1)
@@ -615,8 +616,8 @@ func TestOneHookCannotFlood(t *testing.T) {
 				t.Fatalf("event %d: %v", i, err)
 			}
 		}
-		if _, err := b.try(t, from, `{"event":"x"}`); err == nil || err.Code != events.CodeTooMany {
-			t.Errorf("event %d: %v, want %s", maxBurst+1, err, events.CodeTooMany)
+		if _, err := b.try(t, from, `{"event":"x"}`); err == nil || err.Code != wire.CodeTooMany {
+			t.Errorf("event %d: %v, want %s", maxBurst+1, err, wire.CodeTooMany)
 		}
 		<-time.After(burstWindow)
 		if _, err := b.try(t, from, `{"event":"x"}`); err != nil {
@@ -632,8 +633,8 @@ func TestParentGivesTheDepth(t *testing.T) {
 		for depth := 1; depth <= MaxDepth; depth++ {
 			id = b.emit(t, fmt.Sprintf(`{"event":"x","parent":%q}`, id)).EventID
 		}
-		if _, err := b.try(t, Origin{}, fmt.Sprintf(`{"event":"x","parent":%q}`, id)); err == nil || err.Code != events.CodeTooDeep {
-			t.Errorf("got %v, want %s", err, events.CodeTooDeep)
+		if _, err := b.try(t, Origin{}, fmt.Sprintf(`{"event":"x","parent":%q}`, id)); err == nil || err.Code != wire.CodeTooDeep {
+			t.Errorf("got %v, want %s", err, wire.CodeTooDeep)
 		}
 	})
 }
@@ -653,8 +654,8 @@ func TestDrain(t *testing.T) {
 		defer cancel()
 		dropped := b.Drain(ctx)
 		synctest.Wait()
-		if _, err := b.try(t, Origin{}, `{"event":"x"}`); err == nil || err.Code != events.CodeDraining {
-			t.Errorf("an event after the drain: %v, want %s", err, events.CodeDraining)
+		if _, err := b.try(t, Origin{}, `{"event":"x"}`); err == nil || err.Code != wire.CodeDraining {
+			t.Errorf("an event after the drain: %v, want %s", err, wire.CodeDraining)
 		}
 		if deciding.Verdict == nil || deciding.Verdict.Allowed {
 			t.Errorf("verdict of the unfinished guard = %+v, want a denial", deciding.Verdict)
@@ -687,9 +688,9 @@ func TestLateOutputBelongsToTheRecordButDelaysNobody(t *testing.T) {
 type lateRunner struct{}
 
 func (lateRunner) Run(context.Context, *Job) Outcome {
-	return Outcome{Started: time.Now(), Late: func() (stdout, stderr events.Output) {
+	return Outcome{Started: time.Now(), Late: func() (stdout, stderr wire.Output) {
 		<-time.After(250 * time.Millisecond)
-		return events.Output{Head: "late", Bytes: 4}, events.Output{}
+		return wire.Output{Head: "late", Bytes: 4}, wire.Output{}
 	}}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Receipt is what the sender of an event gets.
@@ -16,18 +17,18 @@ type Receipt struct {
 	Warnings  []string
 	Duplicate bool
 	Verdict   *verdict.Verdict // with wait
-	Runs      []events.Run     // with wait: those that were waited for; without their output
+	Runs      []wire.Run       // with wait: those that were waited for; without their output
 }
 
 // Rest completes a receipt: it waits for what the sender waits for, the disk or
 // the runs. An error takes the acceptance back. It must be called, once.
-type Rest func(*Receipt) *events.Error
+type Rest func(*Receipt) *wire.Error
 
 // Emit accepts one event. Without wait it returns when the runs are kept and
 // queued, with wait when they have ended. It never fails because of a hook. A
 // sender that leaves cancels nothing. env.Data may be used for something else
 // when it has returned, unless it is Owned.
-func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Error) {
+func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *wire.Error) {
 	rcpt, rest, err := d.Begin(from, &env)
 	if err == nil && rest != nil {
 		err = rest(&rcpt)
@@ -41,7 +42,7 @@ func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *events.Er
 // Begin is the part of Emit that does not wait; a nil Rest means that there is
 // no other. So a sender of many events need not wait for each. env, and env.Data
 // unless it is Owned, may be used for something else when Begin has returned.
-func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
+func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *wire.Error) {
 	if env.ID == "" {
 		return d.admit(from, env, nil, nil)
 	}
@@ -49,7 +50,7 @@ func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *e
 }
 
 // beginOnce is Begin for an event that its sender may send again.
-func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest, *events.Error) {
+func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest, *wire.Error) {
 	seen, first, conflict := d.seen.enter(env, time.Now())
 	if conflict != nil {
 		return Receipt{}, nil, conflict
@@ -57,7 +58,7 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 	if !first {
 		again := *env
 		again.Data, again.At = bytes.Clone(env.Data), time.Time{}
-		return Receipt{}, func(r *Receipt) (err *events.Error) {
+		return Receipt{}, func(r *Receipt) (err *wire.Error) {
 			var ok bool
 			if *r, ok, err = d.seen.join(seen, again.Wait); !ok { // the first was refused, so this one is the first
 				*r, err = d.Emit(from, again)
@@ -81,12 +82,12 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 		d.seen.finish(seen, rcpt)
 		return rcpt, nil, err
 	}
-	return rcpt, func(r *Receipt) *events.Error { return rest.settling(d, seen, r) }, nil
+	return rcpt, func(r *Receipt) *wire.Error { return rest.settling(d, seen, r) }, nil
 }
 
 // settling reports to the duplicates of an event what happens to it. After a panic
 // they are accepted in its place: none may get an answer without its verdict.
-func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.Error) {
+func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *wire.Error) {
 	first, returned := *r, false
 	defer func() {
 		d.seen.settle(seen, first, returned && err == nil)
@@ -99,7 +100,7 @@ func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *events.E
 
 // EmitOwn accepts an event of the daemon itself, such as gateway:startup. It
 // does not wait for the disk.
-func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
+func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *wire.Error) {
 	rcpt, rest, err := d.admit(Origin{}, &env, nil, nil)
 	if rest != nil {
 		go rest(&Receipt{})
@@ -110,7 +111,7 @@ func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *events.Error) {
 // Replay accepts an event again as a new one, with which its hooks run as
 // observers: only the hook with the id or name only, unless that is "". A hook
 // that asks for it stands in its chain as if it had sent the event.
-func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, *events.Error) {
+func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, *wire.Error) {
 	env := e.Envelope
 	env.Wait, env.ID, env.Warnings = false, "", nil
 	rcpt, rest, err := d.admit(from, &env, &replay{of: e.EventID, only: only}, nil)

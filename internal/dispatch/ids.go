@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // IDs keeps the ids that senders gave their events across restarts. The id of
@@ -39,7 +40,7 @@ func (noIDs) Keep(func() []events.SentEvent)               {}
 // it is kept.
 type sentAnswer struct {
 	Verdict *verdict.Verdict `json:"verdict,omitempty"`
-	Runs    []events.Run     `json:"runs,omitempty"`
+	Runs    []wire.Run       `json:"runs,omitempty"`
 }
 
 func (r Receipt) encodeAnswer() ([]byte, error) { return json.Marshal(sentAnswer{r.Verdict, r.Runs}) }

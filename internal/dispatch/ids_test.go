@@ -11,6 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // memory keeps ids as a disk would.
@@ -22,7 +23,7 @@ type memory struct {
 	list    func() []events.SentEvent
 }
 
-func (m *memory) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (m *memory) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *wire.Error)) *wire.Error {
 	err := m.tape.Accept(e, p, hooks, stored)
 	if e.Sent != nil {
 		m.sent = append(m.sent, events.SentEvent{
@@ -113,8 +114,8 @@ func TestIDsAreKnownInTheNextLife(t *testing.T) {
 		if r := next.emit(t, decided("answered")); !r.Duplicate || r.EventID != first.EventID || r.Verdict == nil || r.Verdict.Allowed || len(r.Runs) != 1 {
 			t.Errorf("the answer that was kept: got %+v", r)
 		}
-		var gone *events.Error
-		if r, err := next.try(t, Origin{}, decided("lost")); !errors.As(err, &gone) || gone.Code != events.CodeAnswerGone {
+		var gone *wire.Error
+		if r, err := next.try(t, Origin{}, decided("lost")); !errors.As(err, &gone) || gone.Code != wire.CodeAnswerGone {
 			t.Errorf("the answer that was not kept: got %+v, %v", r, err)
 		}
 		if r := next.emit(t, awaited); !r.Duplicate || r.EventID != waited.EventID || r.Verdict == nil || !r.Verdict.Allowed {

@@ -9,6 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // Runner executes one job. It returns when the job's main process was reaped
@@ -86,15 +87,15 @@ type Outcome struct {
 	Left     int
 	Started  time.Time
 	Duration time.Duration
-	Stdout   events.Output
-	Stderr   events.Output
+	Stdout   wire.Output
+	Stderr   wire.Output
 	Whole    []byte // stdout up to Job.Whole
 	Exceeded bool   // there was more than Job.Whole
 	Rule     string // that answered, of a hook with rules; "" = none
 	Span     [2]int // of the call's text that the rule fitted: from, to; both 0 = the whole
 	// Late is nil unless a background child still holds a pipe. It blocks for
 	// a moment and returns the output that belongs to the record.
-	Late func() (stdout, stderr events.Output)
+	Late func() (stdout, stderr wire.Output)
 
 	limit time.Duration // the deadline it had
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // disk is a Recorder that keeps: what a store would have after a crash.
@@ -24,10 +25,10 @@ type disk struct {
 	mu      sync.Mutex
 	waiting []events.Pending // in the order accepted
 	dead    []string
-	refuse  *events.Error
+	refuse  *wire.Error
 }
 
-func (k *disk) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (k *disk) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *wire.Error)) *wire.Error {
 	k.tape.mu.Lock()
 	k.tape.seq++
 	e.Seq = k.tape.seq
@@ -57,7 +58,7 @@ func (k *disk) Accept(e *events.Event, p Prepared, hooks []string, stored func(b
 	return nil
 }
 
-func (k *disk) Finished(key events.PendingKey, r events.Run, fate Fate) {
+func (k *disk) Finished(key events.PendingKey, r wire.Run, fate Fate) {
 	if r.ID != "" {
 		k.tape.Finished(key, r, fate)
 	}
@@ -78,7 +79,7 @@ func (k *disk) Finished(key events.PendingKey, r events.Run, fate Fate) {
 }
 
 // down has the disk fail so from now on; nil = it does not.
-func (k *disk) down(err *events.Error) { k.mu.Lock(); defer k.mu.Unlock(); k.refuse = err }
+func (k *disk) down(err *wire.Error) { k.mu.Lock(); defer k.mu.Unlock(); k.refuse = err }
 
 func (k *disk) Keeps() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.refuse == nil }
 
@@ -186,7 +187,7 @@ func TestObserversOnDiskAreWaitedFor(t *testing.T) {
 			b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)})
 		}
 		r, err := b.Emit(Origin{}, events.Envelope{Event: "x", Wait: true, Data: []byte(`{}`)})
-		if err != nil || len(r.Runs) != 1 || r.Runs[0].Result != events.ResultOK {
+		if err != nil || len(r.Runs) != 1 || r.Runs[0].Result != wire.ResultOK {
 			t.Errorf("got %+v %v, want its run", r, err)
 		}
 	})
@@ -194,7 +195,7 @@ func TestObserversOnDiskAreWaitedFor(t *testing.T) {
 
 func TestARefusedDiskRefusesObserversOnly(t *testing.T) {
 	b, k := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("a", "x"), matchtest.Hook("g", "pre_tool_use")}, map[string]behaviour{})
-	k.refuse = &events.Error{Code: events.CodeStorage, Message: "full"}
+	k.refuse = &wire.Error{Code: wire.CodeStorage, Message: "full"}
 	if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)}); err != k.refuse {
 		t.Errorf("an observer's event: %v, want %v", err, k.refuse)
 	}
@@ -265,7 +266,7 @@ func TestResumeWaitsForADiskThatCannotBeRead(t *testing.T) {
 		b, k := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{})
 		e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{"n":1}`)}, EventID: "E1", Seq: 1, Time: time.Now(), Contract: events.For("", "x")}
 		k.waiting, k.seq = []events.Pending{{Event: e, Hook: "a"}}, 1
-		k.down(&events.Error{Code: events.CodeStorage, Message: "gone"})
+		k.down(&wire.Error{Code: wire.CodeStorage, Message: "gone"})
 		b.Resume(2, time.Hour)
 		pass(time.Minute)
 		synctest.Wait()
@@ -374,7 +375,7 @@ func TestReplayRunsAsObservers(t *testing.T) {
 	if r, err = b.Replay(Origin{}, again, "g"); err != nil || !slices.Equal(r.Matched, []string{"g"}) {
 		t.Errorf("only g: %+v %v", r, err)
 	}
-	if _, err = b.Replay(Origin{}, again, "none"); err == nil || !errors.As(err, new(*events.Error)) {
+	if _, err = b.Replay(Origin{}, again, "none"); err == nil || !errors.As(err, new(*wire.Error)) {
 		t.Errorf("only none: %v", err)
 	}
 	b.until(t, "all have run", func() bool { return len(b.payloads("g")) == 3 && len(b.payloads("watch")) == 2 })
@@ -415,7 +416,7 @@ func TestAnEventHasNoOwnerBeforeItsSenderIsAnswered(t *testing.T) {
 			synctest.Wait()
 			announce()
 			r := <-done
-			if len(r.Runs) != 1 || r.Runs[0].Result != events.ResultOK {
+			if len(r.Runs) != 1 || r.Runs[0].Result != wire.ResultOK {
 				t.Errorf("full=%v: its sender got %+v, want its run", full, r.Runs)
 			}
 			pass(time.Minute)
@@ -430,7 +431,7 @@ func TestAnEventHasNoOwnerBeforeItsSenderIsAnswered(t *testing.T) {
 
 func TestWaitersForWhatIsOnDiskGetAnAnswer(t *testing.T) {
 	// lost makes the disk forget what waits; gone takes the hook away; stop drains.
-	for what, result := range map[string]events.Result{"lost": events.ResultDropped, "gone": events.ResultDropped, "stop": events.ResultInterrupted, "stop late": events.ResultInterrupted} {
+	for what, result := range map[string]wire.Result{"lost": wire.ResultDropped, "gone": wire.ResultDropped, "stop": wire.ResultInterrupted, "stop late": wire.ResultInterrupted} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, k := newKeeper(t, Options{Observers: 1, MaxEvents: 1}, []*hook.Hook{matchtest.Hook("a", "x"), matchtest.Hook("b", "x")}, map[string]behaviour{"a": {takes: time.Second}, "b": {takes: time.Second}})
@@ -538,10 +539,10 @@ func TestHooksThatReplayEndAtTheLimit(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			h := matchtest.Hook("a", "x")
 			var b *bench
-			refused := make(chan *events.Error, 1)
+			refused := make(chan *wire.Error, 1)
 			b = newBench(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"a": {does: func(j *Job) {
 				from := Origin{Depth: j.Event.Depth + 1}
-				var err *events.Error
+				var err *wire.Error
 				if way == "replay" {
 					_, err = b.Replay(from, *j.Event, "")
 				} else {
@@ -554,8 +555,8 @@ func TestHooksThatReplayEndAtTheLimit(t *testing.T) {
 			if _, err := b.Emit(Origin{}, events.Envelope{Event: "x", Data: []byte(`{}`)}); err != nil {
 				t.Fatal(err)
 			}
-			if err := <-refused; err.Code != events.CodeTooDeep {
-				t.Errorf("got %v, want %s", err, events.CodeTooDeep)
+			if err := <-refused; err.Code != wire.CodeTooDeep {
+				t.Errorf("got %v, want %s", err, wire.CodeTooDeep)
 			}
 			if b.Drain(t.Context()); len(b.payloads("a")) != MaxDepth+1 {
 				t.Errorf("ran %d times, want %d", len(b.payloads("a")), MaxDepth+1)
@@ -570,7 +571,7 @@ type upset struct {
 	calls int
 }
 
-func (u *upset) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (u *upset) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *wire.Error)) *wire.Error {
 	if u.calls++; u.calls == 1 {
 		panic("upset")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // pace holds back observers of hooks with debounce or throttle. What it holds has its
@@ -83,7 +84,7 @@ func (d *Dispatcher) merge(t *task, why string) {
 	a := t.try()
 	a.out = Outcome{ExitCode: -1, Started: now}
 	a.run = d.record(a, events.NewRunID(now))
-	a.run.Result, a.run.Reason = events.ResultMerged, why
+	a.run.Result, a.run.Reason = wire.ResultMerged, why
 	d.conclude(t, a.run)
 	t.report(a.run)
 }

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // Of the events of a session within the window the last one runs, at its end; each of
@@ -34,7 +34,7 @@ func TestDebounce(t *testing.T) {
 		}
 		merged := 0
 		for _, r := range b.tape.runs {
-			if r.Result == events.ResultMerged && strings.Contains(r.Reason, "within 2s") {
+			if r.Result == wire.ResultMerged && strings.Contains(r.Reason, "within 2s") {
 				merged++
 			}
 		}
@@ -55,11 +55,11 @@ func TestThrottle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := matchtest.With(matchtest.Hook("log", "agent:step"), func(h *hook.Hook) { h.Throttle = hook.Rate{Runs: 2, Per: 10 * time.Second} })
 		b := newBench(t, Options{}, []*hook.Hook{h}, map[string]behaviour{"log": {}})
-		emit := func() events.Result {
+		emit := func() wire.Result {
 			r := b.emit(t, `{"event":"agent:step","data":{},"wait":true}`)
 			return r.Runs[0].Result
 		}
-		var got []events.Result
+		var got []wire.Result
 		for range 4 {
 			got = append(got, emit())
 		}

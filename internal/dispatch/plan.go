@@ -6,6 +6,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // plan splits the hooks that match one event by what happens to their runs.
@@ -49,14 +50,14 @@ func (p plan) decides(s hook.Source) bool {
 
 // tasks makes the queued runs. results receives the run of each when the
 // sender waits for observers; it never blocks them.
-func (p plan) tasks(e *events.Event) (tasks []*task, results chan events.Run) {
+func (p plan) tasks(e *events.Event) (tasks []*task, results chan wire.Run) {
 	if e.Wait && !e.Contract.Decidable {
-		results = make(chan events.Run, len(p.matched))
+		results = make(chan wire.Run, len(p.matched))
 	}
 	return tasksOf(e, p.queued, results), results
 }
 
-func tasksOf(e *events.Event, ms []match.Match, results chan<- events.Run) (tasks []*task) {
+func tasksOf(e *events.Event, ms []match.Match, results chan<- wire.Run) (tasks []*task) {
 	for _, m := range ms {
 		tasks = append(tasks, &task{event: e, match: m, result: results})
 	}

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // scarce is a Runner that has no process to spare for the first starts.
@@ -54,7 +54,7 @@ func TestObserversWaitForAProcess(t *testing.T) {
 		synctest.Wait()
 		var order []string
 		for _, r := range b.tape.find("a") {
-			if r.Result != events.ResultOK {
+			if r.Result != wire.ResultOK {
 				t.Errorf("recorded %+v, want only runs that are ok", r)
 			}
 			order = append(order, strings.TrimSpace(r.Input))
@@ -70,7 +70,7 @@ func TestAGuardWithoutAProcessDenies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newScarce(Options{}, 1, matchtest.Hook("a", "pre_tool_use"))
 		r := b.emit(t, `{"event":"pre_tool_use","wait":true}`)
-		if r.Verdict.Allowed || len(r.Runs) != 1 || r.Runs[0].Result != events.ResultSpawnError {
+		if r.Verdict.Allowed || len(r.Runs) != 1 || r.Runs[0].Result != wire.ResultSpawnError {
 			t.Errorf("verdict %+v, runs %+v, want a denial", r.Verdict, r.Runs)
 		}
 		b.Drain(t.Context())

@@ -6,6 +6,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // Question is a verdict that asks a person about a call.
@@ -23,7 +24,7 @@ type Question struct {
 type Asking struct {
 	Hook   *hook.Hook
 	Reason string
-	Span   [2]int // of the call's text, that made it ask, as in events.Run; zero = the whole, or it names none
+	Span   [2]int // of the call's text, that made it ask, as in wire.Run; zero = the whole, or it names none
 }
 
 // Asks answers verdicts that ask. Its methods are called without a slot.
@@ -33,7 +34,7 @@ type Asks interface {
 	// Settle returns the verdict in place of q.Verdict, and the outcome of the
 	// question; nil = it goes to the agent, as it would without hookd. It may wait
 	// until q.Until, and returns when the daemon stops.
-	Settle(q *Question) (*verdict.Verdict, *events.Answered)
+	Settle(q *Question) (*verdict.Verdict, *wire.Answered)
 }
 
 // noAsks leaves each question to the agent.
@@ -41,7 +42,7 @@ type noAsks struct{}
 
 func (noAsks) Takes(*Question) bool { return false }
 
-func (noAsks) Settle(q *Question) (*verdict.Verdict, *events.Answered) { return q.Verdict, nil }
+func (noAsks) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return q.Verdict, nil }
 
 // question returns what v asks, if hookd will look for an answer; else nil.
 func (d *Dispatcher) question(e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin) *Question {
@@ -50,7 +51,7 @@ func (d *Dispatcher) question(e *events.Event, v *verdict.Verdict, done []*attem
 	}
 	q := &Question{Event: e, Verdict: v, Sender: sender.PID, Handle: sender.Handle}
 	for _, a := range done {
-		if outcome, reason := a.answer.Says(a.contract); outcome == events.OutcomeAsk {
+		if outcome, reason := a.answer.Says(a.contract); outcome == wire.OutcomeAsk {
 			q.Asking = append(q.Asking, Asking{Hook: a.match.Hook, Reason: reason, Span: a.run.Span})
 		}
 	}

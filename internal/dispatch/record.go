@@ -12,12 +12,13 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // record makes the record of an attempt that has ended, except for what its answer says.
-func (d *Dispatcher) record(a *attempt, id string) events.Run {
+func (d *Dispatcher) record(a *attempt, id string) wire.Run {
 	e, m, out := a.event, a.match, a.out
-	r := events.Run{
+	r := wire.Run{
 		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Called: d.clean(m.Hook.Called),
 		Source: m.Hook.Source.String(),
 		Digest: cmp.Or(out.Version, m.Hook.Digest), Generation: m.Generation,
@@ -44,11 +45,11 @@ func (d *Dispatcher) record(a *attempt, id string) events.Run {
 // tool the call comes first, then what stands around it. So much more is looked at that a secret is
 // known which the cut goes through.
 func (d *Dispatcher) preview(e *events.Event) string {
-	text := beginning(e, 2*events.InputPreview)
+	text := beginning(e, 2*wire.InputPreview)
 	if d.opts.Redact != nil {
 		text = d.opts.Redact(text)
 	}
-	return validPart(string(text[:min(len(text), events.InputPreview)]))
+	return validPart(string(text[:min(len(text), wire.InputPreview)]))
 }
 
 // callWithin is how many bytes of a payload are searched for its tool.
@@ -106,14 +107,14 @@ func (d *Dispatcher) report(r *attempt) {
 	switch {
 	case !r.warn:
 		fields = append(fields, zap.String("answer", r.answer.Warning))
-	case r.run.Result == events.ResultTimeout:
+	case r.run.Result == wire.ResultTimeout:
 		fields = append(
 			fields,
 			zap.Duration("timeout", r.out.limit),
 			zap.String("killed", r.run.Killed),
 			zap.Int("left", r.run.Left),
 		)
-	case r.run.Result == events.ResultSpawnError:
+	case r.run.Result == wire.ResultSpawnError:
 		fields = append(fields, zap.String("error", r.run.Error))
 	case r.run.Signal != "":
 		fields = append(fields, zap.String("signal", r.run.Signal))
@@ -135,21 +136,21 @@ func (d *Dispatcher) report(r *attempt) {
 			zap.String("event_id", e.EventID), zap.String("run_id", r.run.ID))...)
 }
 
-func message(r events.Result) string {
+func message(r wire.Result) string {
 	switch r {
-	case events.ResultTimeout:
+	case wire.ResultTimeout:
 		return "hook timed out"
-	case events.ResultSpawnError:
+	case wire.ResultSpawnError:
 		return "hook did not start"
-	case events.ResultFailed:
+	case wire.ResultFailed:
 		return "hook failed"
 	default:
 		return "hook answered oddly"
 	}
 }
 
-func failed(r events.Result) bool {
-	return r == events.ResultFailed || r == events.ResultTimeout || r == events.ResultSpawnError
+func failed(r wire.Result) bool {
+	return r == wire.ResultFailed || r == wire.ResultTimeout || r == wire.ResultSpawnError
 }
 
 // clean is a hook's text for a record: without secrets, and bounded.
@@ -157,12 +158,12 @@ func (d *Dispatcher) clean(text string) string {
 	if text == "" {
 		return ""
 	}
-	if len(text) > 2*events.ReasonBytes {
-		text = text[:2*events.ReasonBytes]
+	if len(text) > 2*wire.ReasonBytes {
+		text = text[:2*wire.ReasonBytes]
 	}
 	text = d.redacted(text)
-	if len(text) > events.ReasonBytes {
-		text = text[:events.ReasonBytes]
+	if len(text) > wire.ReasonBytes {
+		text = text[:wire.ReasonBytes]
 	}
 	return validPart(text)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // A record shows the tool call before what stands around it, which is longer than the record.
@@ -18,9 +19,9 @@ func TestThePreviewBeginsWithTheCall(t *testing.T) {
 		{`{ "session_id":"s", "tool_input" : {"command":"ls"} , "tool_name":"Bash" }`,
 			`{"tool_input" : {"command":"ls"} , "tool_name":"Bash" ,"session_id":"s"}`},
 		{`{"session_id":"s",` + path + `,"tool_name":"Bash","tool_input":{"command":"ls"}}`,
-			(`{"tool_name":"Bash","tool_input":{"command":"ls"},"session_id":"s",` + path)[:events.InputPreview]},
+			(`{"tool_name":"Bash","tool_input":{"command":"ls"},"session_id":"s",` + path)[:wire.InputPreview]},
 		{`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"` + long + `"}}`,
-			(`{"tool_name":"Bash","tool_input":{"command":"` + long)[:events.InputPreview]},
+			(`{"tool_name":"Bash","tool_input":{"command":"` + long)[:wire.InputPreview]},
 		{`{"tool_name":"Bash","session_id":"s"}`, `{"tool_name":"Bash","session_id":"s"}`},
 		{`{"session_id":"s"}`, `{"session_id":"s"}`},
 		{`{}`, `{}`},

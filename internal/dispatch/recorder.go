@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Recorder keeps what was accepted and how it ended. None of its methods
@@ -27,7 +28,7 @@ type Recorder interface {
 	// not be. The calls come in the order of Accept, maybe before it returns. For an
 	// event without hooks stored is nil, unless its id is to be on disk.
 	// One that waits for its verdict is never refused.
-	Accept(e *events.Event, p Prepared, hooks []string, stored func(kept bool, err *events.Error)) *events.Error
+	Accept(e *events.Event, p Prepared, hooks []string, stored func(kept bool, err *wire.Error)) *wire.Error
 	// AcceptAll is Accept for events, one or more, with small data that have no hooks, no
 	// sender that waits and no id: in their order, with nothing between them. It refuses
 	// none.
@@ -40,17 +41,17 @@ type Recorder interface {
 	Started(k events.PendingKey, runID string, at time.Time)
 	// Finished records a run and, if fate says so, what happens to the pending
 	// run k. A run without an ID is not recorded.
-	Finished(k events.PendingKey, run events.Run, fate Fate)
+	Finished(k events.PendingKey, run wire.Run, fate Fate)
 	// Begun reports that a run has begun, shown only to subscribers that ask for it. It is
 	// called for each run: u is only called when it is wanted.
-	Begun(u func() events.UnderWay)
+	Begun(u func() wire.UnderWay)
 	// Decided records a decision, after the runs that made it; d is the Recorder's
 	// own from now on. What is kept of it is kept even if the event is not.
-	Decided(d *events.Decided)
+	Decided(d *wire.Decision)
 	// Deciding says that Decided is to follow for d, when the verdict is out already: a kill
 	// of the process in between is not to take it. soon says that it waits for its sender
 	// alone, which says what the agent heard.
-	Deciding(d *events.Decided, soon bool)
+	Deciding(d *wire.Decision, soon bool)
 	// Keeps reports whether what is accepted now outlives the process.
 	Keeps() bool
 	// Pending returns what was kept and has not ended, in the order accepted:
@@ -82,7 +83,7 @@ var _ Recorder = Unrecorded{}
 func (Unrecorded) Prepare(*events.Event, bool) Prepared { return nil }
 
 // Accept fits Recorder.
-func (Unrecorded) Accept(_ *events.Event, _ Prepared, _ []string, stored func(bool, *events.Error)) *events.Error {
+func (Unrecorded) Accept(_ *events.Event, _ Prepared, _ []string, stored func(bool, *wire.Error)) *wire.Error {
 	if stored != nil {
 		stored(false, nil)
 	}
@@ -99,16 +100,16 @@ func (Unrecorded) Watched() bool { return false }
 func (Unrecorded) Started(events.PendingKey, string, time.Time) {}
 
 // Finished fits Recorder.
-func (Unrecorded) Finished(events.PendingKey, events.Run, Fate) {}
+func (Unrecorded) Finished(events.PendingKey, wire.Run, Fate) {}
 
 // Begun fits Recorder.
-func (Unrecorded) Begun(func() events.UnderWay) {}
+func (Unrecorded) Begun(func() wire.UnderWay) {}
 
 // Decided fits Recorder.
-func (Unrecorded) Decided(*events.Decided) {}
+func (Unrecorded) Decided(*wire.Decision) {}
 
 // Deciding fits Recorder.
-func (Unrecorded) Deciding(*events.Decided, bool) {}
+func (Unrecorded) Deciding(*wire.Decision, bool) {}
 
 // Keeps fits Recorder.
 func (Unrecorded) Keeps() bool { return false }

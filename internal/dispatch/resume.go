@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // again queues a run whose time has come, with today's hook.
@@ -87,7 +88,7 @@ type earlier struct {
 
 // resumed makes the task of a run that was accepted earlier, with today's hook
 // of that id; nil when there is none that runs for its event.
-func (d *Dispatcher) resumed(w events.Pending, result chan<- events.Run) *task {
+func (d *Dispatcher) resumed(w events.Pending, result chan<- wire.Run) *task {
 	index := d.index.Load()
 	e := *w.Event // which may be read from the disk, where its project is not kept
 	e.Project = d.projectOf(index, e.Cwd, time.Now())
@@ -114,14 +115,14 @@ func (d *Dispatcher) expire(w events.Pending) {
 	)
 	d.recorder.Finished(
 		w.Key(),
-		events.Run{},
+		wire.Run{},
 		Fate{Dead: "older than replay_max_age (" + d.earlier.maxAge.String() + ") when hookd came back"},
 	)
 }
 
 // dropped records that a run has no hook any more, and reports that to the sender that waits for it.
-func (d *Dispatcher) dropped(w events.Pending, result chan<- events.Run, k events.PendingKey, fate Fate) {
-	r := d.unfinished(w, events.ResultDropped)
+func (d *Dispatcher) dropped(w events.Pending, result chan<- wire.Run, k events.PendingKey, fate Fate) {
+	r := d.unfinished(w, wire.ResultDropped)
 	r.ID, r.Error = events.NewRunID(time.Now()), noHook
 	d.log.Warn(
 		"accepted run dropped",
@@ -141,16 +142,16 @@ const noHook = "the hook is gone, disabled, or asks for other events now"
 
 // interrupted records an attempt that hookd did not survive.
 func (d *Dispatcher) interrupted(w events.Pending) {
-	r := d.unfinished(w, events.ResultInterrupted)
+	r := d.unfinished(w, wire.ResultInterrupted)
 	r.ID, r.Started, r.Error = w.RunID, w.Started, "hookd ended while it ran; it runs again"
 	d.opts.Tap.Ran(w.Event, r, nil)
 	d.recorder.Finished(events.PendingKey{}, r, Fate{})
 }
 
 // unfinished is the record of a run that did not come to its end.
-func (d *Dispatcher) unfinished(w events.Pending, result events.Result) events.Run {
+func (d *Dispatcher) unfinished(w events.Pending, result wire.Result) wire.Run {
 	e := w.Event
-	return events.Run{
+	return wire.Run{
 		EventID: e.EventID, Event: e.Envelope.Event, Hook: w.Hook, Result: result, ExitCode: -1,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
 		Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject, Tried: e.Tried,

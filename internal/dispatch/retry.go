@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // maxBackoff is the longest time between two attempts.
@@ -18,7 +19,7 @@ const maxBackoff = time.Hour
 
 // conclude records a run and what happens to its task: nil for a run that was
 // never queued.
-func (d *Dispatcher) conclude(t *task, r events.Run) {
+func (d *Dispatcher) conclude(t *task, r wire.Run) {
 	if t == nil {
 		d.recorder.Finished(events.PendingKey{}, r, Fate{})
 		return
@@ -48,7 +49,7 @@ func (d *Dispatcher) conclude(t *task, r events.Run) {
 }
 
 // fate says what happens to the task after a run of it.
-func (t *task) fate(r events.Run, now time.Time) Fate {
+func (t *task) fate(r wire.Run, now time.Time) Fate {
 	policy := t.match.Hook.Retry
 	switch {
 	case !failed(r.Result) || policy.Max == 0:

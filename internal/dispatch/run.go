@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // observe runs one task of the observers' lane.
@@ -123,7 +124,7 @@ func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
 	}
 	a.run = d.record(a, events.NewRunID(a.out.Started))
 	d.readAnswer(a)
-	a.run.Result, a.run.Error = events.ResultTimeout, why
+	a.run.Result, a.run.Error = wire.ResultTimeout, why
 	d.report(a)
 	d.opts.Tap.Ran(a.event, a.run, a.out.Err)
 	d.conclude(a.task, a.run)

@@ -11,6 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // shadowWait is how long a hook in the shadow may wait for a slot: nothing waits for it.
@@ -23,7 +24,7 @@ const behind = 2 * time.Millisecond
 // watch runs the hooks in the shadow, now that the verdict is made, and records the
 // decision when they have said what they would have decided. It does not wait. done
 // are the attempts that made the verdict.
-func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Match, done []*attempt) {
+func (d *Dispatcher) watch(rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt) {
 	if !d.watching.enter(e) {
 		d.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
 			zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Strings("hooks", names(ms)))
@@ -42,7 +43,7 @@ func (d *Dispatcher) watch(rec *events.Decided, e *events.Event, ms []match.Matc
 		}
 		watched := d.shadowed(e, ms, done)
 		for _, a := range watched {
-			if s := d.would(a); s.Decision != events.OutcomeNone || len(s.Rewrote) > 0 {
+			if s := d.would(a); s.Decision != wire.OutcomeNone || len(s.Rewrote) > 0 {
 				rec.Shadow = append(rec.Shadow, s)
 			}
 		}
@@ -91,8 +92,8 @@ func rewrittenBefore(m match.Match, c *events.Contract, data json.RawMessage, do
 }
 
 // would says what the hook of an attempt would have decided, were it the only one.
-func (d *Dispatcher) would(a *attempt) events.Shadowed {
+func (d *Dispatcher) would(a *attempt) wire.Shadowed {
 	v := verdict.Fold(a.contract, a.data, []verdict.Answer{a.answer})
 	outcome, reason := outcomeOf(v)
-	return events.Shadowed{Hook: a.match.Hook.Name, Decision: outcome, Reason: d.clean(reason), Rewrote: rewrote(v)}
+	return wire.Shadowed{Hook: a.match.Hook.Name, Decision: outcome, Reason: d.clean(reason), Rewrote: rewrote(v)}
 }

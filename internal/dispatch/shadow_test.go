@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 func inShadow(h *hook.Hook) { h.Shadow = true }
@@ -23,20 +23,20 @@ func TestShadow(t *testing.T) {
 		name  string
 		guard behaviour // of the hook that counts; "" = there is none
 		watch behaviour
-		given events.Outcome // the decision
-		would []events.Shadowed
+		given wire.Outcome // the decision
+		would []wire.Shadowed
 	}{
-		{"denies", behaviour{}, behaviour{exit: 2, takes: time.Second}, events.OutcomeNone,
-			[]events.Shadowed{{Hook: "watch", Decision: events.OutcomeDeny}}},
+		{"denies", behaviour{}, behaviour{exit: 2, takes: time.Second}, wire.OutcomeNone,
+			[]wire.Shadowed{{Hook: "watch", Decision: wire.OutcomeDeny}}},
 		{"asks", behaviour{}, behaviour{stdout: `{"hook_specific_output":{"permission_decision":"ask","permission_decision_reason":"sure?"}}`},
-			events.OutcomeNone, []events.Shadowed{{Hook: "watch", Decision: events.OutcomeAsk, Reason: "sure?"}}},
+			wire.OutcomeNone, []wire.Shadowed{{Hook: "watch", Decision: wire.OutcomeAsk, Reason: "sure?"}}},
 		{"rewrites", behaviour{}, behaviour{stdout: `{"hook_specific_output":{"updated_input":{"cmd":"pwd"}}}`},
-			events.OutcomeNone, []events.Shadowed{{Hook: "watch", Decision: events.OutcomeNone, Rewrote: []string{"input"}}}},
-		{"silent", behaviour{}, behaviour{}, events.OutcomeNone, nil},
-		{"beside_a_denial", behaviour{exit: 2}, behaviour{exit: 2}, events.OutcomeDeny,
-			[]events.Shadowed{{Hook: "watch", Decision: events.OutcomeDeny}}},
-		{"fails", behaviour{}, behaviour{exit: 3}, events.OutcomeNone,
-			[]events.Shadowed{{Hook: "watch", Decision: events.OutcomeDeny, Reason: `pre_tool_use hook failed to execute: hook "watch"`}}},
+			wire.OutcomeNone, []wire.Shadowed{{Hook: "watch", Decision: wire.OutcomeNone, Rewrote: []string{"input"}}}},
+		{"silent", behaviour{}, behaviour{}, wire.OutcomeNone, nil},
+		{"beside_a_denial", behaviour{exit: 2}, behaviour{exit: 2}, wire.OutcomeDeny,
+			[]wire.Shadowed{{Hook: "watch", Decision: wire.OutcomeDeny}}},
+		{"fails", behaviour{}, behaviour{exit: 3}, wire.OutcomeNone,
+			[]wire.Shadowed{{Hook: "watch", Decision: wire.OutcomeDeny, Reason: `pre_tool_use hook failed to execute: hook "watch"`}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestShadow(t *testing.T) {
 				if time.Since(begun) > 0 {
 					t.Errorf("the verdict took %v: it waited for the hook in the shadow", time.Since(begun))
 				}
-				if r.Verdict.Allowed != (tt.given != events.OutcomeDeny) || r.Verdict.UpdatedInput != nil || len(r.Runs) != 1 {
+				if r.Verdict.Allowed != (tt.given != wire.OutcomeDeny) || r.Verdict.UpdatedInput != nil || len(r.Runs) != 1 {
 					t.Errorf("verdict %+v, runs %v", r.Verdict, r.Runs)
 				}
 				b.Drain(t.Context())
@@ -56,14 +56,14 @@ func TestShadow(t *testing.T) {
 					t.Fatalf("%d decisions are recorded", len(b.tape.decided))
 				}
 				d := b.tape.decided[0]
-				same := func(a, b events.Shadowed) bool {
+				same := func(a, b wire.Shadowed) bool {
 					return a.Hook == b.Hook && a.Decision == b.Decision && strings.HasPrefix(a.Reason, b.Reason) && slices.Equal(a.Rewrote, b.Rewrote)
 				}
 				if d.Decision != tt.given || !slices.EqualFunc(d.Shadow, tt.would, same) || len(d.Runs) != 1 || slices.Contains(d.DecidedBy, "watch") {
 					t.Errorf("got %+v", d)
 				}
 				run := b.tape.runs[len(b.tape.runs)-1]
-				if run.Hook != "watch" || !run.Shadow || run.Awaited || run.Result == events.ResultBlock {
+				if run.Hook != "watch" || !run.Shadow || run.Awaited || run.Result == wire.ResultBlock {
 					t.Errorf("the run in the shadow is recorded as %+v", run)
 				}
 			})
@@ -78,7 +78,7 @@ func TestOnlyShadow(t *testing.T) {
 		r := b.emit(t, shellCall)
 		b.Drain(t.Context())
 		if !r.Verdict.Allowed || len(r.Runs) != 0 || !slices.Equal(r.Matched, []string{"watch"}) || len(b.tape.decided) != 1 ||
-			b.tape.decided[0].Decision != events.OutcomeNone || len(b.tape.decided[0].Shadow) != 1 {
+			b.tape.decided[0].Decision != wire.OutcomeNone || len(b.tape.decided[0].Shadow) != 1 {
 			t.Errorf("got %+v, decided %+v", r, b.tape.decided)
 		}
 	})
@@ -137,7 +137,7 @@ func TestAStuckShadow(t *testing.T) {
 		time.AfterFunc(300*time.Millisecond, b.kill)
 		b.emit(t, shellCall)
 		decided := b.tape.decisions(1)
-		if len(decided) != 1 || len(decided[0].Shadow) != 1 || decided[0].Shadow[0].Decision != events.OutcomeDeny {
+		if len(decided) != 1 || len(decided[0].Shadow) != 1 || decided[0].Shadow[0].Decision != wire.OutcomeDeny {
 			t.Errorf("recorded %+v, want one decision, which the hook that failed would have denied", decided)
 		}
 		close(release)

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // held is a hook whose file does not answer until it is released.
@@ -18,7 +18,7 @@ func held(release <-chan struct{}) behaviour {
 }
 
 // find returns the runs of a hook that were recorded.
-func (t *tape) find(hook string) (list []events.Run) {
+func (t *tape) find(hook string) (list []wire.Run) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.runs {
@@ -42,11 +42,11 @@ func TestAnObserverWhoseFilesDoNotAnswerGivesItsSlotBack(t *testing.T) {
 		b.tape.wait("stuck", 2)
 		b.tape.wait("other", 1)
 		synctest.Wait()
-		if got := b.tape.find("other"); len(got) != 1 || got[0].Result != events.ResultOK || got[0].Started.Sub(start) != time.Second+startTime {
+		if got := b.tape.find("other"); len(got) != 1 || got[0].Result != wire.ResultOK || got[0].Started.Sub(start) != time.Second+startTime {
 			t.Errorf("the other hook: %+v, want a run when the stuck one was given up", got)
 		}
 		runs := b.tape.find("stuck")
-		if len(runs) != 2 || runs[0].Result != events.ResultTimeout || runs[1].Result != events.ResultSpawnError {
+		if len(runs) != 2 || runs[0].Result != wire.ResultTimeout || runs[1].Result != wire.ResultSpawnError {
 			t.Fatalf("recorded %+v, want a timeout, then a run that is not tried", runs)
 		}
 		for _, r := range runs {
@@ -61,7 +61,7 @@ func TestAnObserverWhoseFilesDoNotAnswerGivesItsSlotBack(t *testing.T) {
 		synctest.Wait()
 		b.emit(t, `{"event":"agent:end"}`)
 		synctest.Wait()
-		if runs := b.tape.find("stuck"); len(runs) != 3 || runs[2].Result != events.ResultOK {
+		if runs := b.tape.find("stuck"); len(runs) != 3 || runs[2].Result != wire.ResultOK {
 			t.Errorf("recorded %+v, want a run when the files answer again", runs)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // lateDisk is a disk with a goroutine of its own, as the store is: rows can be
@@ -34,7 +35,7 @@ func newLateDisk(seed uint64) *lateDisk {
 
 func (k *lateDisk) moment() { pass(time.Duration(k.random.IntN(20)) * time.Millisecond) }
 
-func (k *lateDisk) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *events.Error)) *events.Error {
+func (k *lateDisk) Accept(e *events.Event, p Prepared, hooks []string, stored func(bool, *wire.Error)) *wire.Error {
 	k.tape.mu.Lock()
 	k.tape.seq++
 	e.Seq = k.tape.seq
@@ -46,7 +47,7 @@ func (k *lateDisk) Accept(e *events.Event, p Prepared, hooks []string, stored fu
 	k.ops <- func() {
 		k.moment()
 		if k.random.IntN(10) == 0 {
-			stored(false, &events.Error{Code: events.CodeStorage, Message: "full"})
+			stored(false, &wire.Error{Code: wire.CodeStorage, Message: "full"})
 			return
 		}
 		k.mu.Lock()

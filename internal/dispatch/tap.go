@@ -3,6 +3,7 @@ package dispatch
 import (
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Tap observes what happens, for metrics and traces. It must not block: it
@@ -17,10 +18,10 @@ type Tap interface {
 	// Ran is called for each attempt at a run when it has ended; err is why it
 	// did not start, where the system said so. It may end before its late
 	// output is in.
-	Ran(e *events.Event, r events.Run, err error)
+	Ran(e *events.Event, r wire.Run, err error)
 	// Decided is called with the verdict that e's sender is about to get, and how
 	// an ask of it was answered; nil = there was none.
-	Decided(e *events.Event, v *verdict.Verdict, a *events.Answered)
+	Decided(e *events.Event, v *verdict.Verdict, a *wire.Answered)
 }
 
 // quiet is a Tap that does not see what a person only tries.
@@ -37,13 +38,13 @@ func (q quiet) Accepted(e *events.Event, matched int) {
 // AcceptedAll passes all on: what is tried is in no batch.
 func (q quiet) AcceptedAll(es []*events.Event) { q.tap.AcceptedAll(es) }
 
-func (q quiet) Ran(e *events.Event, r events.Run, err error) {
+func (q quiet) Ran(e *events.Event, r wire.Run, err error) {
 	if !tried(e) {
 		q.tap.Ran(e, r, err)
 	}
 }
 
-func (q quiet) Decided(e *events.Event, v *verdict.Verdict, a *events.Answered) {
+func (q quiet) Decided(e *events.Event, v *verdict.Verdict, a *wire.Answered) {
 	if !tried(e) {
 		q.tap.Decided(e, v, a)
 	}
@@ -52,7 +53,7 @@ func (q quiet) Decided(e *events.Event, v *verdict.Verdict, a *events.Answered) 
 // noTap is the Tap of a Dispatcher that has none.
 type noTap struct{}
 
-func (noTap) Accepted(*events.Event, int)                               {}
-func (noTap) AcceptedAll([]*events.Event)                               {}
-func (noTap) Ran(*events.Event, events.Run, error)                      {}
-func (noTap) Decided(*events.Event, *verdict.Verdict, *events.Answered) {}
+func (noTap) Accepted(*events.Event, int)                             {}
+func (noTap) AcceptedAll([]*events.Event)                             {}
+func (noTap) Ran(*events.Event, wire.Run, error)                      {}
+func (noTap) Decided(*events.Event, *verdict.Verdict, *wire.Answered) {}

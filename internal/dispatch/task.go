@@ -3,13 +3,14 @@ package dispatch
 import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // task is one queued run.
 type task struct {
 	event  *events.Event
 	match  match.Match
-	result chan<- events.Run // nil = the sender does not wait; never blocks
+	result chan<- wire.Run // nil = the sender does not wait; never blocks
 
 	kept    bool // its pending run is on disk, until Recorder.Finished ends it
 	nested  bool // a hook waits for it
@@ -20,7 +21,7 @@ type task struct {
 	settings int   // of the worker that it goes to; guarded by queue.mu until it is submitted
 }
 
-func (t *task) report(r events.Run) {
+func (t *task) report(r wire.Run) {
 	if t.result != nil {
 		t.result <- r
 	}
@@ -31,13 +32,13 @@ func (t *task) key() events.PendingKey {
 }
 
 // unran is what the sender gets of a task that did not run.
-func (t *task) unran(result events.Result, why string) events.Run {
-	return events.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
+func (t *task) unran(result wire.Result, why string) wire.Run {
+	return wire.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
 }
 
 // postpone answers the senders of tasks: these run after the restart.
 func postpone(tasks []*task) {
 	for _, t := range tasks {
-		t.report(t.unran(events.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))
+		t.report(t.unran(wire.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))
 	}
 }

@@ -9,28 +9,29 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // Trial is everything that one hook did for one event.
 type Trial struct {
 	Event   *events.Event
-	Job     *Job       // nil when it got no slot in time, or was not to run
-	Run     events.Run // the zero Run when it was not to run
-	Why     string     // why the hook would not run for this event; "" = it would
-	Blocks  bool       // its answer counts
-	Warning string     // something odd about its answer
+	Job     *Job     // nil when it got no slot in time, or was not to run
+	Run     wire.Run // the zero Run when it was not to run
+	Why     string   // why the hook would not run for this event; "" = it would
+	Blocks  bool     // its answer counts
+	Warning string   // something odd about its answer
 	Verdict *verdict.Verdict
 
-	Decision events.Outcome // what Verdict is, in a word
-	Reason   string         // of Decision, without secrets
-	Rewrote  []string       // of input, result, messages, context
+	Decision wire.Outcome // what Verdict is, in a word
+	Reason   string       // of Decision, without secrets
+	Rewrote  []string     // of input, result, messages, context
 }
 
 // Try runs h now, whether it matches the event or not, and records the run as a
 // test, which the Tap does not see.
 // The event reaches no other hook. A hook that asks for it stands in its chain as
 // if it had sent the event.
-func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *events.Error) {
+func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *wire.Error) {
 	return d.try(ctx, from, h, env, time.Time{}, true)
 }
 
@@ -43,7 +44,7 @@ func (d *Dispatcher) Rehearse(
 	h *hook.Hook,
 	env events.Envelope,
 	at time.Time,
-) (Trial, *events.Error) {
+) (Trial, *wire.Error) {
 	return d.try(ctx, from, h, env, at, false)
 }
 
@@ -54,7 +55,7 @@ func (d *Dispatcher) try(
 	env events.Envelope,
 	at time.Time,
 	always bool,
-) (Trial, *events.Error) {
+) (Trial, *wire.Error) {
 	if !d.enter() {
 		return Trial{}, errDraining
 	}
@@ -80,7 +81,7 @@ func (d *Dispatcher) try(
 	m, why := d.single(h).Match(e)
 	m = m.Enforced()
 	m.Shadow = false
-	t := Trial{Event: e, Why: why, Blocks: m.Blocks, Decision: events.OutcomeNone}
+	t := Trial{Event: e, Why: why, Blocks: m.Blocks, Decision: wire.OutcomeNone}
 	if why != "" && !always {
 		return t, nil
 	}

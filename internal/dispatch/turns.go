@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // turns keeps the decisions of a session in the order in which they were made: one that
@@ -22,7 +23,7 @@ type turnOf struct {
 // take is called for each decision in the order in which they are made. The decision is
 // recorded after before is closed, nil = at once, and then done is called. waits says that
 // the decision is not recorded at once in any case. A decision of no session has no turn.
-func (t *turns) take(e *events.Decided, waits bool) (before <-chan struct{}, done func()) {
+func (t *turns) take(e *wire.Decision, waits bool) (before <-chan struct{}, done func()) {
 	if e.SessionID == "" {
 		return nil, func() {}
 	}

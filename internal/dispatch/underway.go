@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // underWay are the jobs that a Runner has, in the order in which it got them: a
@@ -55,20 +55,20 @@ func (u *underWay) list() (list []*Job) {
 }
 
 // Running returns the runs that have begun and not ended, the oldest first.
-func (d *Dispatcher) Running() []events.UnderWay {
-	list := []events.UnderWay{}
+func (d *Dispatcher) Running() []wire.UnderWay {
+	list := []wire.UnderWay{}
 	for _, j := range d.underWay.list() {
 		list = append(list, j.underWay(time.Now()))
 	}
 	return list
 }
 
-func (j *Job) underWay(now time.Time) events.UnderWay {
+func (j *Job) underWay(now time.Time) wire.UnderWay {
 	e, lane := j.Event, "observers"
 	if j.Awaited {
 		lane = "decidable"
 	}
-	return events.UnderWay{
+	return wire.UnderWay{
 		RunID: j.RunID, Hook: j.Hook.Name, Event: e.Envelope.Event, EventID: e.EventID, SessionID: e.SessionID,
 		AgentID: e.AgentID, AgentName: e.AgentName, Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
 		Lane: lane, PID: int(j.pid.Load()), Started: j.started.UTC(),
@@ -82,7 +82,7 @@ var errKilled = errors.New("was killed by `hookd kill`")
 // Kill ends the run under way with this id, or the only one whose id ends or
 // begins so, as at its deadline: it is recorded as failed, which denies where
 // failures do. It does not wait for the end.
-func (d *Dispatcher) Kill(id string) (events.UnderWay, *events.Error) {
+func (d *Dispatcher) Kill(id string) (wire.UnderWay, *wire.Error) {
 	id = strings.ToUpper(id)
 	var found []*Job
 	for _, j := range d.underWay.list() {
@@ -96,22 +96,22 @@ func (d *Dispatcher) Kill(id string) (events.UnderWay, *events.Error) {
 	}
 	switch {
 	case len(found) == 0:
-		return events.UnderWay{}, &events.Error{
-			Code:    events.CodeNotFound,
+		return wire.UnderWay{}, &wire.Error{
+			Code:    wire.CodeNotFound,
 			Message: "no run " + id + " is under way",
 			Hint:    "see `hookd ps`, and `hookd logs` for one that has ended",
 		}
 	case len(found) > 1:
-		return events.UnderWay{}, &events.Error{
-			Code:    events.CodeNotFound,
+		return wire.UnderWay{}, &wire.Error{
+			Code:    wire.CodeNotFound,
 			Message: "more than one run under way has an id like " + id,
 			Hint:    "give more of the id, see `hookd ps`",
 		}
 	}
 	u := found[0].underWay(time.Now())
 	if !d.killJob(found[0]) {
-		return events.UnderWay{}, &events.Error{
-			Code:    events.CodeNotFound,
+		return wire.UnderWay{}, &wire.Error{
+			Code:    wire.CodeNotFound,
 			Message: "run " + u.RunID + " is just beginning or ending",
 			Hint:    "see `hookd ps` whether it is still there, and try again",
 		}
@@ -151,7 +151,7 @@ func (d *Dispatcher) begin(j *Job) {
 		j.ctx, j.cancel = context.WithCancelCause(d.ctx)
 	}
 	d.underWay.enter(j)
-	d.recorder.Begun(func() events.UnderWay { return j.underWay(j.started) })
+	d.recorder.Begun(func() wire.UnderWay { return j.underWay(j.started) })
 }
 
 // leave takes out a job that has ended.

@@ -1,8 +1,5 @@
 package events
 
-// Dialect names one system's event names, payloads and answers.
-type Dialect string
-
 // The dialects: where two know a name, the
 // first wins when the sender does not say which it speaks.
 const (
@@ -38,9 +35,6 @@ const (
 	DeepAgents  Dialect = "deepagents"
 	Hookd       Dialect = "hookd" // the daemon's own hookd:* events
 )
-
-// Kind is what an event means, whatever its dialect calls it.
-type Kind string
 
 // Decision says how an event uses permission_decision.
 type Decision string

@@ -11,6 +11,8 @@ package events
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/hookd/hookd/wire"
 )
 
 // Envelope is an event as a sender writes it. Only Event is required.
@@ -44,6 +46,26 @@ type Envelope struct {
 	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
 	Mangled    bool      `json:"-"` // it had bytes that are no UTF-8: hooks see others in their place
 	Brought    *Brought  `json:"-"` // the event is another machine's; nil = it is of this one
+}
+
+// Sent returns the fields of e that a sender writes.
+func (e *Envelope) Sent() wire.Envelope {
+	return wire.Envelope{
+		Event: e.Event, Data: e.Data, Wait: e.Wait, ID: e.ID,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
+		Dialect: e.Dialect, Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent, Unasked: e.Unasked, Tried: e.Tried,
+		Tells: e.Tells,
+	}
+}
+
+// Received returns an envelope with the fields that a sender wrote.
+func Received(e wire.Envelope) Envelope {
+	return Envelope{
+		Event: e.Event, Data: e.Data, Wait: e.Wait, ID: e.ID,
+		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
+		Dialect: e.Dialect, Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent, Unasked: e.Unasked, Tried: e.Tried,
+		Tells: e.Tells,
+	}
 }
 
 // Brought says where an event comes from that the fleet brought, and for which hook.

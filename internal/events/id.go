@@ -6,11 +6,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-)
 
-// crockford is the alphabet of a ULID: in the order of the bits, without
-// letters that look like digits.
-const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	"github.com/hookd/hookd/wire"
+)
 
 // ids makes ULIDs: 48 bits of milliseconds and 80 random bits. Within one
 // millisecond, and when the clock steps back, the last id is counted up, so
@@ -22,20 +20,15 @@ type ids struct {
 }
 
 // idLength is how many characters an id has.
-const idLength = 26
+const idLength = wire.IDLength
+
+// crockford is the alphabet of an id.
+const crockford = wire.IDAlphabet
 
 // randomAt is where the random bits begin in the text of an id.
 const randomAt = 10
 
 var process ids
-
-// IsID reports whether s has the form of an id, in large or small letters.
-func IsID(s string) bool {
-	if len(s) != idLength || s[0] < '0' || s[0] > '7' {
-		return false
-	}
-	return strings.Trim(strings.ToUpper(s), crockford) == ""
-}
 
 // NewID returns the id of an event accepted at t: a ULID of 26 characters,
 // greater as a string than every id that this process made before.

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/wire"
 )
 
 func TestNewIDIsAULID(t *testing.T) {
@@ -76,7 +78,7 @@ func TestNewIDAtTheEdges(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	var s ids
-	if got := s.next(time.Time{}); !IsID(got) || !strings.HasPrefix(got, "0000000000") {
+	if got := s.next(time.Time{}); !wire.IsID(got) || !strings.HasPrefix(got, "0000000000") {
 		t.Errorf("before 1970: got %s", got)
 	}
 }
@@ -89,7 +91,7 @@ func TestIDsThatAreMadeTogether(t *testing.T) {
 	for _, n := range []int{1, 40, 3} {
 		list := s.several(at, n)
 		for i := range n {
-			if id := list.At(i); !IsID(id) || id <= last {
+			if id := list.At(i); !wire.IsID(id) || id <= last {
 				t.Fatalf("%d of %d: %s after %s", i, n, id, last)
 			} else {
 				last = id

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/wire"
 )
 
 // MaxName is the length in bytes that an event's name may have.
@@ -18,7 +20,7 @@ const nameHint = "letters, digits and _ . - in parts joined by single colons, a 
 // CheckName reports why name is no event name, or nil. Names match
 // ^[A-Za-z][A-Za-z0-9_.-]*(:[A-Za-z0-9_.-]+)*$ and have at most MaxName bytes.
 // A reserved name is a name: see CheckReserved.
-func CheckName(name string) *Error {
+func CheckName(name string) *wire.Error {
 	switch {
 	case name == "":
 		return badName("event name is empty")
@@ -41,19 +43,19 @@ func CheckName(name string) *Error {
 }
 
 // CheckReserved refuses the daemon's own names (hookd:*) to all other senders.
-func CheckReserved(name string) *Error {
+func CheckReserved(name string) *wire.Error {
 	if !strings.HasPrefix(name, ReservedPrefix) {
 		return nil
 	}
-	return &Error{
-		Code:    CodeReserved,
+	return &wire.Error{
+		Code:    wire.CodeReserved,
 		Message: fmt.Sprintf("event name %q is reserved: hookd:* events come from the daemon alone", name),
 		Hint:    "choose another first part, e.g. my-app:" + strings.TrimPrefix(name, ReservedPrefix),
 	}
 }
 
-func badName(message string) *Error {
-	return &Error{Code: CodeBadEventName, Message: message, Hint: nameHint}
+func badName(message string) *wire.Error {
+	return &wire.Error{Code: wire.CodeBadEventName, Message: message, Hint: nameHint}
 }
 
 // offender describes the character with which s begins.

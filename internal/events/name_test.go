@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/wire"
 )
 
 // The expression that docs/protocol.md gives.
@@ -29,7 +31,7 @@ func TestCheckName(t *testing.T) {
 		var got string
 		if err := CheckName(tt.name); err != nil {
 			got = err.Message
-			if err.Code != CodeBadEventName || err.Hint == "" {
+			if err.Code != wire.CodeBadEventName || err.Hint == "" {
 				t.Errorf("CheckName(%q): code %s, hint %q", tt.name, err.Code, err.Hint)
 			}
 		}
@@ -47,7 +49,7 @@ func TestCheckReserved(t *testing.T) {
 		if got := err != nil; got != reserved {
 			t.Errorf("CheckReserved(%q): got %v, want reserved %v", name, err, reserved)
 		}
-		if err != nil && err.Code != CodeReserved {
+		if err != nil && err.Code != wire.CodeReserved {
 			t.Errorf("CheckReserved(%q): code %s", name, err.Code)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/wire"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // and a part of line unless it had to be brought onto one; all else has memory
 // of its own. What was tolerated is in Warnings. Whether the name is reserved is
 // not Parse's business.
-func Parse(line []byte) (Envelope, *Error) {
+func Parse(line []byte) (Envelope, *wire.Error) {
 	var p Parser
 	env, err := p.Parse(line)
 	if err != nil {
@@ -54,7 +55,7 @@ const pieceBytes = 64 << 10
 // Parse reads the next event, as the function of that name does. The envelope
 // is good until the next call, and the caller may change it; texts and warnings may be
 // kept.
-func (p *Parser) Parse(line []byte) (*Envelope, *Error) {
+func (p *Parser) Parse(line []byte) (*Envelope, *wire.Error) {
 	e := &p.env
 	if p.again(line) {
 		return e, nil
@@ -269,7 +270,7 @@ func (p *place) keep(key []byte, raw json.RawMessage) {
 }
 
 // take reads the members. Those that are empty, data may have.
-func (e *Envelope) take(m *written) *Error {
+func (e *Envelope) take(m *written) *wire.Error {
 	var r reader
 	r.text(&e.Event, "event", m.event, nil)
 	r.text(&e.ID, "id", m.id, nil)
@@ -291,7 +292,7 @@ func (e *Envelope) take(m *written) *Error {
 	return r.bad
 }
 
-func (e *Envelope) checkName() *Error {
+func (e *Envelope) checkName() *wire.Error {
 	err := CheckName(e.Event)
 	if err != nil && e.Event == "" {
 		err.Message, err.Hint = "event has no name", `add "event":"agent:end" to the object`
@@ -300,7 +301,7 @@ func (e *Envelope) checkName() *Error {
 }
 
 // check judges what a type alone does not.
-func (e *Envelope) check() *Error {
+func (e *Envelope) check() *wire.Error {
 	if err := e.checkName(); err != nil {
 		return err
 	}
@@ -315,9 +316,9 @@ func (e *Envelope) check() *Error {
 
 // reader reads members by the types that they must have. bad is the first that
 // has another one; those that are absent, or null, are zero.
-type reader struct{ bad *Error }
+type reader struct{ bad *wire.Error }
 
-func (r *reader) refuse(err *Error) {
+func (r *reader) refuse(err *wire.Error) {
 	if r.bad == nil {
 		r.bad = err
 	}
@@ -362,8 +363,8 @@ func (r *reader) data(raw json.RawMessage, broken bool) json.RawMessage {
 		return raw
 	case "null":
 	default:
-		r.refuse(&Error{
-			Code:    CodeBadData,
+		r.refuse(&wire.Error{
+			Code:    wire.CodeBadData,
 			Message: "field `data` is " + withArticle(t) + ", not an object",
 			Hint:    `put it into an object, e.g. "data":{"value":…}`,
 		})
@@ -414,13 +415,13 @@ func (r *reader) millis(raw json.RawMessage) int64 {
 	return int64(n)
 }
 
-func badField(name, problem, hint string) *Error {
-	return &Error{Code: CodeBadField, Message: "field `" + name + "` " + problem, Hint: hint}
+func badField(name, problem, hint string) *wire.Error {
+	return &wire.Error{Code: wire.CodeBadField, Message: "field `" + name + "` " + problem, Hint: hint}
 }
 
 // invalid says where and why line is no JSON object.
-func invalid(line []byte) *Error {
-	e := &Error{Code: CodeBadJSON, Hint: `send one JSON object per line or request, e.g. {"event":"agent:end","data":{}}`}
+func invalid(line []byte) *wire.Error {
+	e := &wire.Error{Code: wire.CodeBadJSON, Hint: `send one JSON object per line or request, e.g. {"event":"agent:end","data":{}}`}
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(line, &whole); {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/wire"
 )
 
 // Every key of an envelope.
@@ -78,36 +80,36 @@ func TestParseTolerates(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	tests := map[string]struct {
 		line    string
-		code    Code
+		code    wire.Code
 		message string // a part of it
 	}{
-		"empty":            {"", CodeBadJSON, "event is empty"},
-		"blank":            {" \n", CodeBadJSON, "event is empty"},
-		"cut-off":          {`{"event":"x"`, CodeBadJSON, "unexpected end of JSON input"},
-		"trailing":         {`{"event":"x"} x`, CodeBadJSON, "at byte 15"},
-		"two-objects":      {`{"event":"x"}{"event":"y"}`, CodeBadJSON, "after top-level value"},
-		"array":            {`[{"event":"x"}]`, CodeBadJSON, "event is an array, not an object"},
-		"string":           {` "x"`, CodeBadJSON, "event is a string"},
-		"null":             {`null`, CodeBadJSON, "event is null"},
-		"raw-nul":          {"{\"event\":\"x\x00\"}", CodeBadJSON, "invalid character"},
-		"too-deep":         {`{"event":"x","data":{"a":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}}`, CodeBadJSON, "max depth"},
-		"no-name":          {`{"data":{}}`, CodeBadEventName, "event has no name"},
-		"null-name":        {`{"event":null}`, CodeBadEventName, "event has no name"},
-		"bad-name":         {`{"event":"a b"}`, CodeBadEventName, `event name "a b" has a blank`},
-		"number-name":      {`{"event":7}`, CodeBadField, "field `event` is a number, not a string"},
-		"data-array":       {`{"event":"x","data":[]}`, CodeBadData, "field `data` is an array, not an object"},
-		"data-string":      {`{"event":"x","data":"{}"}`, CodeBadData, "field `data` is a string, not an object"},
-		"wait-string":      {`{"event":"x","wait":"true"}`, CodeBadField, "field `wait` is a string, not a boolean"},
-		"wait-number":      {`{"event":"x","wait":1}`, CodeBadField, "field `wait` is a number, not a boolean"},
-		"cwd-object":       {`{"event":"x","cwd":{}}`, CodeBadField, "field `cwd` is an object, not a string"},
-		"session-number":   {`{"event":"x","session_id":3}`, CodeBadField, "field `session_id` is a number"},
-		"long-id":          {`{"event":"x","id":"` + strings.Repeat("i", 129) + `"}`, CodeBadField, "field `id` is 129 bytes long"},
-		"lane":             {`{"event":"x","lane":"fast"}`, CodeBadField, "field `lane` is \"fast\""},
-		"timeout-negative": {`{"event":"x","timeout_ms":-1}`, CodeBadField, "field `timeout_ms` is -1, not between 0 and 600000"},
-		"timeout-long":     {`{"event":"x","timeout_ms":600001}`, CodeBadField, "is 600001"},
-		"timeout-huge":     {`{"event":"x","timeout_ms":1e999}`, CodeBadField, "field `timeout_ms` is"},
-		"timeout-fraction": {`{"event":"x","timeout_ms":1.5}`, CodeBadField, "is a number with a fraction, not an integer"},
-		"timeout-string":   {`{"event":"x","timeout_ms":"5s"}`, CodeBadField, "is a string, not an integer"},
+		"empty":            {"", wire.CodeBadJSON, "event is empty"},
+		"blank":            {" \n", wire.CodeBadJSON, "event is empty"},
+		"cut-off":          {`{"event":"x"`, wire.CodeBadJSON, "unexpected end of JSON input"},
+		"trailing":         {`{"event":"x"} x`, wire.CodeBadJSON, "at byte 15"},
+		"two-objects":      {`{"event":"x"}{"event":"y"}`, wire.CodeBadJSON, "after top-level value"},
+		"array":            {`[{"event":"x"}]`, wire.CodeBadJSON, "event is an array, not an object"},
+		"string":           {` "x"`, wire.CodeBadJSON, "event is a string"},
+		"null":             {`null`, wire.CodeBadJSON, "event is null"},
+		"raw-nul":          {"{\"event\":\"x\x00\"}", wire.CodeBadJSON, "invalid character"},
+		"too-deep":         {`{"event":"x","data":{"a":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}}`, wire.CodeBadJSON, "max depth"},
+		"no-name":          {`{"data":{}}`, wire.CodeBadEventName, "event has no name"},
+		"null-name":        {`{"event":null}`, wire.CodeBadEventName, "event has no name"},
+		"bad-name":         {`{"event":"a b"}`, wire.CodeBadEventName, `event name "a b" has a blank`},
+		"number-name":      {`{"event":7}`, wire.CodeBadField, "field `event` is a number, not a string"},
+		"data-array":       {`{"event":"x","data":[]}`, wire.CodeBadData, "field `data` is an array, not an object"},
+		"data-string":      {`{"event":"x","data":"{}"}`, wire.CodeBadData, "field `data` is a string, not an object"},
+		"wait-string":      {`{"event":"x","wait":"true"}`, wire.CodeBadField, "field `wait` is a string, not a boolean"},
+		"wait-number":      {`{"event":"x","wait":1}`, wire.CodeBadField, "field `wait` is a number, not a boolean"},
+		"cwd-object":       {`{"event":"x","cwd":{}}`, wire.CodeBadField, "field `cwd` is an object, not a string"},
+		"session-number":   {`{"event":"x","session_id":3}`, wire.CodeBadField, "field `session_id` is a number"},
+		"long-id":          {`{"event":"x","id":"` + strings.Repeat("i", 129) + `"}`, wire.CodeBadField, "field `id` is 129 bytes long"},
+		"lane":             {`{"event":"x","lane":"fast"}`, wire.CodeBadField, "field `lane` is \"fast\""},
+		"timeout-negative": {`{"event":"x","timeout_ms":-1}`, wire.CodeBadField, "field `timeout_ms` is -1, not between 0 and 600000"},
+		"timeout-long":     {`{"event":"x","timeout_ms":600001}`, wire.CodeBadField, "is 600001"},
+		"timeout-huge":     {`{"event":"x","timeout_ms":1e999}`, wire.CodeBadField, "field `timeout_ms` is"},
+		"timeout-fraction": {`{"event":"x","timeout_ms":1.5}`, wire.CodeBadField, "is a number with a fraction, not an integer"},
+		"timeout-string":   {`{"event":"x","timeout_ms":"5s"}`, wire.CodeBadField, "is a string, not an integer"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +231,7 @@ func FuzzParse(f *testing.F) {
 		if !slices.Equal(line, before) {
 			t.Fatal("Parse changed its input")
 		}
-		if !json.Valid(line) && (err == nil || err.Code != CodeBadJSON) {
+		if !json.Valid(line) && (err == nil || err.Code != wire.CodeBadJSON) {
 			t.Fatalf("invalid JSON got %v", err)
 		}
 		if err != nil {

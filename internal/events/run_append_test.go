@@ -5,17 +5,19 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/wire"
 )
 
 // Every field of a run is written, and read back as it was.
 func TestRunIsAppendedWhole(t *testing.T) {
-	full := Run{Started: time.Date(2026, 11, 21, 8, 0, 0, 1500, time.UTC)}
+	full := wire.Run{Started: time.Date(2026, 11, 21, 8, 0, 0, 1500, time.UTC)}
 	fill(reflect.ValueOf(&full).Elem())
 	full.Stdout.Head, full.Stdout.Tail, full.Stderr.Head, full.Stderr.Tail, full.Seq = "", "", "", "", 0
-	odd := Run{Error: "a \"quote\", a line\nend, <&> and \x01 é 漢", QueueMS: 1e-7, DurationMS: 1.5e22, ExitCode: -1}
-	for name, want := range map[string]Run{"full": full, "odd": odd, "zero": {}} {
+	odd := wire.Run{Error: "a \"quote\", a line\nend, <&> and \x01 é 漢", QueueMS: 1e-7, DurationMS: 1.5e22, ExitCode: -1}
+	for name, want := range map[string]wire.Run{"full": full, "odd": odd, "zero": {}} {
 		text := append(want.AppendDetail(want.AppendSubject([]byte{'{'})), '}')
-		var got Run
+		var got wire.Run
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%s: %v: %s", name, err, text)
 		}

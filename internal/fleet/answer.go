@@ -12,31 +12,30 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/wire"
 )
 
 // Asked is what an answer is given to.
 type Asked interface {
 	// Ask returns an ask that is held on this machine.
-	Ask(id string) (events.Ask, bool)
+	Ask(id string) (wire.Ask, bool)
 	// Answer gives the answer of an approver, by name. The first answer counts.
-	Answer(ctx context.Context, approver string, s api.FleetStatement) *events.Error
+	Answer(ctx context.Context, approver string, s wire.FleetStatement) *wire.Error
 	// Approvers returns whose answers count: names to public keys.
 	Approvers() map[string]ed25519.PublicKey
 }
 
 // SignAnswer makes the answer of an approver to an ask of a machine.
-func SignAnswer(s api.FleetStatement, key ed25519.PrivateKey) api.FleetAnswer {
+func SignAnswer(s wire.FleetStatement, key ed25519.PrivateKey) wire.FleetAnswer {
 	text := encode(s)
-	return api.FleetAnswer{Text: text, Signature: ed25519.Sign(key, append([]byte(api.FleetSigned), text...))}
+	return wire.FleetAnswer{Text: text, Signature: ed25519.Sign(key, append([]byte(wire.FleetSigned), text...))}
 }
 
 // PassAnswer sends the answer of an approver to the machine that asks. Whether it counts
 // is that machine's to say.
-func (f *Fleet) PassAnswer(ctx context.Context, a api.FleetAnswer) error {
-	var s api.FleetStatement
+func (f *Fleet) PassAnswer(ctx context.Context, a wire.FleetAnswer) error {
+	var s wire.FleetStatement
 	if err := json.Unmarshal(a.Text, &s); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
@@ -67,7 +66,7 @@ func (f *Fleet) takeAnswer(ctx context.Context, d engine.Delivery) {
 			f.log.Info("an approver has answered from another machine", zap.String("ask", s.Ask),
 				zap.String("approver", approver), zap.String("answer", string(s.Answer)))
 			return
-		} else if bad.Code == events.CodeAnswered || bad.Code == events.CodeNotFound {
+		} else if bad.Code == wire.CodeAnswered || bad.Code == wire.CodeNotFound {
 			return // another answer was first
 		} else {
 			err = bad
@@ -79,13 +78,13 @@ func (f *Fleet) takeAnswer(ctx context.Context, d engine.Delivery) {
 
 // verify checks all that an answer must be. Times are those of this machine, which has set
 // the deadline.
-func (f *Fleet) verify(data []byte, now time.Time) (s api.FleetStatement, approver string, err error) {
-	var a api.FleetAnswer
+func (f *Fleet) verify(data []byte, now time.Time) (s wire.FleetStatement, approver string, err error) {
+	var a wire.FleetAnswer
 	if err := json.Unmarshal(data, &a); err != nil {
 		return s, "", fmt.Errorf("it cannot be read: %w", err)
 	}
 	for name, key := range f.opts.Asked.Approvers() {
-		if ed25519.Verify(key, append([]byte(api.FleetSigned), a.Text...), a.Signature) {
+		if ed25519.Verify(key, append([]byte(wire.FleetSigned), a.Text...), a.Signature) {
 			approver = name
 		}
 	}
@@ -101,11 +100,11 @@ func (f *Fleet) verify(data []byte, now time.Time) (s api.FleetStatement, approv
 		return s, "", fmt.Errorf("it is for machine %q of tenant %q", s.Machine, s.Tenant)
 	case !ok:
 		return s, "", errors.New("it is for an ask that is not held")
-	case s.Answer == events.OutcomeAllow && (held.Card == nil || s.About != held.Card.Digest || s.About == ""):
+	case s.Answer == wire.OutcomeAllow && (held.Card == nil || s.About != held.Card.Digest || s.About == ""):
 		return s, "", errors.New("it is for another question than the one that is held")
 	case !s.Until.Equal(held.Until) || !now.Before(held.Until):
 		return s, "", errors.New("it came after the deadline, or names another one")
-	case s.Answer != events.OutcomeAllow && s.Answer != events.OutcomeDeny:
+	case s.Answer != wire.OutcomeAllow && s.Answer != wire.OutcomeDeny:
 		return s, "", fmt.Errorf("the answer is %q", s.Answer)
 	}
 	return s, approver, nil

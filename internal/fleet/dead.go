@@ -10,9 +10,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/wire"
 )
 
 // A message that no machine took as often as it was offered is a dead letter. The server
@@ -91,8 +90,8 @@ func (f *Fleet) Dead(ctx context.Context) (int, error) {
 // DeadLetters returns the dead letters of a hook, of all for "", the newest first and
 // without their data: limit at most, 50 for 0. It needs the role of a worker, as all calls
 // that are about one do.
-func (f *Fleet) DeadLetters(ctx context.Context, hook string, limit int) (api.DeadLetters, error) {
-	var list []api.DeadLetter
+func (f *Fleet) DeadLetters(ctx context.Context, hook string, limit int) (wire.DeadLetters, error) {
+	var list []wire.DeadLetter
 	limit = min(cmp.Or(limit, usualAnswer), mostAnswer)
 	q := engine.Query{Stream: f.names.stream(areaDead), Subject: f.names.all(areaDead, "*")}
 	err := f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
@@ -109,35 +108,35 @@ func (f *Fleet) DeadLetters(ctx context.Context, hook string, limit int) (api.De
 	})
 	list = list[max(0, len(list)-limit):]
 	slices.Reverse(list)
-	return api.DeadLetters{Dead: append([]api.DeadLetter{}, list...)}, err
+	return wire.DeadLetters{Dead: append([]wire.DeadLetter{}, list...)}, err
 }
 
 // DeadLetter returns one of them, with its data. It fails with CodeNotFound where there is
 // none with that number.
-func (f *Fleet) DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+func (f *Fleet) DeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
 	g, m, bad := f.dead(ctx, id)
 	if bad != nil {
-		return api.DeadLetter{}, bad
+		return wire.DeadLetter{}, bad
 	}
 	return g.letter(m), nil
 }
 
 // RetryDead has this machine accept the event of one of them, and forgets the letter. It
 // needs the hook here.
-func (f *Fleet) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+func (f *Fleet) RetryDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
 	g, m, bad := f.dead(ctx, id)
 	if bad != nil {
-		return api.DeadLetter{}, bad
+		return wire.DeadLetter{}, bad
 	}
 	if _, bad := f.opts.Accept(g.brought()); bad != nil {
-		if bad.Code == events.CodeNotFound {
-			return api.DeadLetter{}, &events.Error{
+		if bad.Code == wire.CodeNotFound {
+			return wire.DeadLetter{}, &wire.Error{
 				Code:    bad.Code,
 				Message: fmt.Sprintf("this machine has no hook %s of scope fleet for %s", g.Hook, g.Event.Event),
 				Hint:    "type it on a machine that has the hook",
 			}
 		}
-		return api.DeadLetter{}, bad
+		return wire.DeadLetter{}, bad
 	}
 	f.log.Info("took a dead letter of the fleet", zap.String("hook", g.Hook), zap.String("machine", g.Machine),
 		zap.String("event_id", g.EventID))
@@ -145,20 +144,20 @@ func (f *Fleet) RetryDead(ctx context.Context, id int64) (api.DeadLetter, *event
 }
 
 // DropDead forgets one of them.
-func (f *Fleet) DropDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+func (f *Fleet) DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
 	g, m, bad := f.dead(ctx, id)
 	if bad != nil {
-		return api.DeadLetter{}, bad
+		return wire.DeadLetter{}, bad
 	}
 	return g.letter(m), f.forget(ctx, m)
 }
 
-func (f *Fleet) forget(ctx context.Context, m engine.Stored) *events.Error {
+func (f *Fleet) forget(ctx context.Context, m engine.Stored) *wire.Error {
 	return Refusal(f.opts.Broker.Drop(ctx, f.names.stream(areaDead), m.Seq))
 }
 
 // dead returns a dead letter by its number in the stream.
-func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m engine.Stored, bad *events.Error) {
+func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m engine.Stored, bad *wire.Error) {
 	found, err := f.stored(ctx, areaDead, "*", uint64(max(id, 1)))
 	if err != nil {
 		return g, m, Refusal(err)
@@ -169,8 +168,8 @@ func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m engine.Stored,
 			return g, m, nil
 		}
 	}
-	return g, m, &events.Error{
-		Code: events.CodeNotFound, Message: fmt.Sprintf("the fleet has no dead letter %d", id), Hint: "see `hookd dlq list --fleet`",
+	return g, m, &wire.Error{
+		Code: wire.CodeNotFound, Message: fmt.Sprintf("the fleet has no dead letter %d", id), Hint: "see `hookd dlq list --fleet`",
 	}
 }
 
@@ -187,8 +186,8 @@ func (f *Fleet) readDead(m engine.Stored) (g givenUp, err error) {
 }
 
 // letter is a dead letter as people see it. Its id is its number in the stream.
-func (g givenUp) letter(m engine.Stored) api.DeadLetter {
-	return api.DeadLetter{
+func (g givenUp) letter(m engine.Stored) wire.DeadLetter {
+	return wire.DeadLetter{
 		ID: int64(m.Seq), EventID: g.EventID, Event: g.Event.Event, Hook: g.Hook, Machine: g.Machine, Attempts: g.Tries,
 		Reason: "no machine took it", Time: m.Time, Data: g.Event.Data,
 	}

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/wire"
 )
 
 // deadLetters returns those that a machine lists.
-func deadLetters(t *testing.T, m *machine, hook string) []api.DeadLetter {
+func deadLetters(t *testing.T, m *machine, hook string) []wire.DeadLetter {
 	t.Helper()
 	list, err := m.DeadLetters(t.Context(), hook, 0)
 	hooktest.Must(t, err)
@@ -27,8 +27,8 @@ func TestDeadLettersOfTheFleet(t *testing.T) {
 	url := fleettest.Start(t, nil).URL()
 	a := joinAs(t, engine.Options{Servers: []string{url}, Machine: "a", Tries: 2}, fleet.Options{}, once)
 	a.mu.Lock()
-	a.refuse = func(events.Envelope) *events.Error {
-		return &events.Error{Code: events.CodeNotFound, Message: "no hook"}
+	a.refuse = func(events.Envelope) *wire.Error {
+		return &wire.Error{Code: wire.CodeNotFound, Message: "no hook"}
 	}
 	a.mu.Unlock()
 	want := a.emit(t, once, 0, 2)
@@ -45,7 +45,7 @@ func TestDeadLettersOfTheFleet(t *testing.T) {
 	if bad != nil || !slices.Contains(want, string(first.Data)) { // they are given up in any order
 		t.Errorf("the first is %+v, %v", first, bad)
 	}
-	if _, bad := a.RetryDead(t.Context(), first.ID); bad == nil || bad.Code != events.CodeNotFound {
+	if _, bad := a.RetryDead(t.Context(), first.ID); bad == nil || bad.Code != wire.CodeNotFound {
 		t.Errorf("a retry without the hook: %v", bad)
 	}
 	a.mu.Lock()
@@ -67,7 +67,7 @@ func TestDeadLettersOfTheFleet(t *testing.T) {
 		t.Errorf("there are still %+v", left)
 	}
 	for _, id := range []int64{first.ID, list[0].ID, 0, -1, 1 << 40} {
-		if _, bad := a.DeadLetter(t.Context(), id); bad == nil || bad.Code != events.CodeNotFound {
+		if _, bad := a.DeadLetter(t.Context(), id); bad == nil || bad.Code != wire.CodeNotFound {
 			t.Errorf("letter %d: %v", id, bad)
 		}
 	}

@@ -8,16 +8,15 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/wire"
 )
 
 // Decisions are those of this machine that are not published yet, as the store keeps them.
 type Decisions interface {
 	// Ahead returns the first decisions that are not published, and how many were pruned
 	// before they could be.
-	Ahead(ctx context.Context, limit int) (list []events.Decided, missed int64, err error)
+	Ahead(ctx context.Context, limit int) (list []wire.Decision, missed int64, err error)
 	// Published notes that the decision with this number, and all before it, are published.
 	Published(through uint64, missed int64)
 	// Waiting returns how many are not published, and when the oldest of them was made.
@@ -48,7 +47,7 @@ func (f *Fleet) publishBatch(ctx context.Context) (n int, err error) {
 	for i, d := range list {
 		messages[i] = engine.Message{
 			Subject: f.names.subject(areaLog, "decision"), ID: fmt.Sprintf("%s/%d", d.EventID, d.Seq),
-			Data: encode(api.FleetDecision{Machine: f.names.Machine, Decision: d}),
+			Data: encode(wire.FleetDecision{Machine: f.names.Machine, Decision: d}),
 		}
 	}
 	for i, failed := range f.opts.Broker.Publish(ctx, messages) {

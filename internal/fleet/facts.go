@@ -6,15 +6,14 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/wire"
 )
 
 // Machine returns the state of this machine. Its methods wait for nothing but the store.
 type Machine interface {
-	Facts() api.FleetMachine
-	Sessions(ctx context.Context, since time.Time) ([]api.Session, error)
+	Facts() wire.FleetMachine
+	Sessions(ctx context.Context, since time.Time) ([]wire.Session, error)
 	// FollowAsks gives each ask that is held and each end of one, from now on and first
 	// those that are held, as lines of JSON.
 	FollowAsks() AskStream
@@ -75,7 +74,7 @@ func (f *Fleet) publishState(ctx context.Context) {
 }
 
 // facts is what is published of this machine, without the time.
-func (f *Fleet) facts(ctx context.Context) api.FleetMachine {
+func (f *Fleet) facts(ctx context.Context) wire.FleetMachine {
 	facts := f.opts.Machine.Facts()
 	facts.Machine = f.names.Machine
 	s, err := f.Status(ctx)
@@ -112,7 +111,7 @@ func (f *Fleet) publishSessions(ctx context.Context, since time.Time) time.Time 
 		key := token(string(s.Dialect) + "/" + s.SessionID)
 		messages[i] = engine.Message{
 			Subject: f.names.subject(areaNow, nowSession, key),
-			Data:    encode(api.FleetSession{Machine: f.names.Machine, Session: s}),
+			Data:    encode(wire.FleetSession{Machine: f.names.Machine, Session: s}),
 		}
 		if s.Last.After(newest) {
 			newest = s.Last
@@ -148,12 +147,12 @@ func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 		for line := range bytes.Lines(lines) {
 			var r struct {
 				Type string `json:"type"`
-				events.Ask
+				wire.Ask
 			}
 			if json.Unmarshal(line, &r) != nil || r.Type != "ask" && r.Type != "answered" {
 				continue
 			}
-			text := encode(api.FleetAsk{Machine: f.names.Machine, Ask: f.withCard(r.Ask)})
+			text := encode(wire.FleetAsk{Machine: f.names.Machine, Ask: f.withCard(r.Ask)})
 			if f.publish(ctx, text, nowAsk, token(r.ID)) != nil {
 				return published
 			}
@@ -170,7 +169,7 @@ const mostCard = 256 << 10
 
 // withCard is an ask with its whole card, unless that is too large: then it can be
 // allowed on its own machine alone.
-func (f *Fleet) withCard(a events.Ask) events.Ask {
+func (f *Fleet) withCard(a wire.Ask) wire.Ask {
 	if a.Card == nil || a.Card.Whole || f.opts.Asked == nil {
 		return a
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/wire"
 )
 
 // decisionsEach is how many decisions each machine of the test makes.
@@ -40,8 +40,8 @@ func costOfDecision(t *testing.T, machines int) (messages, bytes float64) {
 	var viewer *machine
 	for i := range machines {
 		l := &local{
-			sessions: []api.Session{{SessionID: "s", Last: now, State: api.SessionWaiting, Cwd: "/"}},
-			asks:     []events.Ask{{ID: events.NewID(now), Hook: "guard", Until: now.Add(time.Hour)}},
+			sessions: []wire.Session{{SessionID: "s", Last: now, State: wire.SessionWaiting, Cwd: "/"}},
+			asks:     []wire.Ask{{ID: events.NewID(now), Hook: "guard", Until: now.Add(time.Hour)}},
 		}
 		for n := range decisionsEach {
 			l.decided = append(l.decided, decision(now, n))
@@ -55,7 +55,7 @@ func costOfDecision(t *testing.T, machines int) (messages, bytes float64) {
 	received := server.Received()
 	_, stored := server.Stored("HOOKD_t_LOG")
 	hooktest.Until(t, "all is seen", func() bool {
-		q := api.FleetQuery{DecisionQuery: api.DecisionQuery{Limit: 5000}}
+		q := wire.FleetQuery{DecisionQuery: wire.DecisionQuery{Limit: 5000}}
 		page, err := viewer.Decisions(t.Context(), q)
 		list, bad := viewer.Machines(t.Context())
 		asks, worse := viewer.Asks(t.Context())
@@ -67,12 +67,12 @@ func costOfDecision(t *testing.T, machines int) (messages, bytes float64) {
 }
 
 // decision is the n-th of a machine, as long as one usually is.
-func decision(now time.Time, n int) events.Decided {
-	return events.Decided{
+func decision(now time.Time, n int) wire.Decision {
+	return wire.Decision{
 		EventID: events.NewID(now), Seq: uint64(n + 1), EventSeq: uint64(n), Time: now, Event: "PreToolUse", Kind: "tool.before",
 		Dialect: "claude-code", AgentID: "claude", SessionID: "5f1c0a52-0f5c-4c0e-9a57-2b8f0a1f7e11",
 		Cwd: "/home/ann/src/project", Tool: "shell", Subject: "git push --force origin main && make deploy",
-		Decision: events.OutcomeDeny, Reason: "git push --force is not allowed on main", DecidedBy: []string{"command-guard"},
+		Decision: wire.OutcomeDeny, Reason: "git push --force is not allowed on main", DecidedBy: []string{"command-guard"},
 		DurationMS: 4.2, Runs: []string{events.NewID(now), events.NewID(now)},
 	}
 }

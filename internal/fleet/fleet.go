@@ -30,6 +30,7 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // Outbox keeps what is to leave until the servers have it.
@@ -48,7 +49,7 @@ type Options struct {
 	Outbox Outbox
 	// Accept takes an event of another machine, as the socket does. It returns when the
 	// event is on disk.
-	Accept func(env events.Envelope) (duplicate bool, err *events.Error)
+	Accept func(env events.Envelope) (duplicate bool, err *wire.Error)
 	// Decisions are published; nil = they are not.
 	Decisions Decisions
 	Machine   Machine // what others read of this machine; nil = nothing

@@ -21,6 +21,7 @@ import (
 	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // machine is one machine with a store of its own, whose daemon is the test.
@@ -32,7 +33,7 @@ type machine struct {
 	mu     sync.Mutex
 	took   []events.Envelope
 	seen   map[string]bool
-	refuse func(events.Envelope) *events.Error // nil = it takes all
+	refuse func(events.Envelope) *wire.Error // nil = it takes all
 }
 
 func join(t *testing.T, url, name string, hooks ...*hook.Hook) *machine {
@@ -57,7 +58,7 @@ func joinAs(t *testing.T, j engine.Options, o fleet.Options, hooks ...*hook.Hook
 	return m
 }
 
-func (m *machine) accept(env events.Envelope) (bool, *events.Error) {
+func (m *machine) accept(env events.Envelope) (bool, *wire.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.refuse != nil {
@@ -159,10 +160,10 @@ func TestOrderIsKeptWhereEventsAreRefused(t *testing.T) {
 	a, b := join(t, url, "a", each), join(t, url, "b", each)
 	var tries int
 	b.mu.Lock()
-	b.refuse = func(env events.Envelope) *events.Error {
+	b.refuse = func(env events.Envelope) *wire.Error {
 		if string(env.Data) == `{"n":1}` {
 			if tries++; tries < 3 {
-				return &events.Error{Code: events.CodeStorage, Message: "the disk is full"}
+				return &wire.Error{Code: wire.CodeStorage, Message: "the disk is full"}
 			}
 		}
 		return nil
@@ -180,8 +181,8 @@ func TestWorkGoesWhereItIsTaken(t *testing.T) {
 	url := fleettest.Start(t, nil).URL()
 	a, b := join(t, url, "a", once), join(t, url, "b")
 	a.mu.Lock()
-	a.refuse = func(events.Envelope) *events.Error {
-		return &events.Error{Code: events.CodeNotFound, Message: "no hook"}
+	a.refuse = func(events.Envelope) *wire.Error {
+		return &wire.Error{Code: wire.CodeNotFound, Message: "no hook"}
 	}
 	a.mu.Unlock()
 	a.emit(t, once, 0, 1)

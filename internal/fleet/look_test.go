@@ -13,29 +13,29 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/wire"
 )
 
 // local is the state of a machine. It fits fleet.Machine, fleet.Decisions and fleet.Asked.
 type local struct {
-	sessions  []api.Session
+	sessions  []wire.Session
 	approvers map[string]ed25519.PublicKey
 
 	mu      sync.Mutex
-	decided []events.Decided // that are not published
-	asks    []events.Ask
+	decided []wire.Decision // that are not published
+	asks    []wire.Ask
 	given   []string // answers
 }
 
-func (l *local) Facts() api.FleetMachine {
-	return api.FleetMachine{Version: "1", Failing: []string{"guard"}}
+func (l *local) Facts() wire.FleetMachine {
+	return wire.FleetMachine{Version: "1", Failing: []string{"guard"}}
 }
 
-func (l *local) Sessions(_ context.Context, since time.Time) (list []api.Session, _ error) {
+func (l *local) Sessions(_ context.Context, since time.Time) (list []wire.Session, _ error) {
 	for _, s := range l.sessions {
 		if !s.Last.Before(since) {
 			list = append(list, s)
@@ -78,7 +78,7 @@ func (s *askStream) Next(ctx context.Context, dst []byte) ([]byte, error) {
 
 func (s *askStream) Close() {}
 
-func (l *local) Ahead(_ context.Context, limit int) ([]events.Decided, int64, error) {
+func (l *local) Ahead(_ context.Context, limit int) ([]wire.Decision, int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.decided[:min(limit, len(l.decided))]), 0, nil
@@ -87,7 +87,7 @@ func (l *local) Ahead(_ context.Context, limit int) ([]events.Decided, int64, er
 func (l *local) Published(through uint64, _ int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.decided = slices.DeleteFunc(l.decided, func(d events.Decided) bool { return d.Seq <= through })
+	l.decided = slices.DeleteFunc(l.decided, func(d wire.Decision) bool { return d.Seq <= through })
 }
 
 func (l *local) Waiting(context.Context) (int, time.Time, error) {
@@ -96,7 +96,7 @@ func (l *local) Waiting(context.Context) (int, time.Time, error) {
 	return len(l.decided), time.Time{}, nil
 }
 
-func (l *local) Ask(id string) (events.Ask, bool) {
+func (l *local) Ask(id string) (wire.Ask, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range l.asks {
@@ -104,10 +104,10 @@ func (l *local) Ask(id string) (events.Ask, bool) {
 			return a, len(l.given) == 0
 		}
 	}
-	return events.Ask{}, false
+	return wire.Ask{}, false
 }
 
-func (l *local) Answer(_ context.Context, approver string, s api.FleetStatement) *events.Error {
+func (l *local) Answer(_ context.Context, approver string, s wire.FleetStatement) *wire.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.given = append(l.given, approver+" "+string(s.Answer))
@@ -133,40 +133,40 @@ func TestAnyMachineShowsAll(t *testing.T) {
 	const machines, decisions = 5, 300
 	var viewer *machine
 	for i := range machines {
-		l := &local{sessions: []api.Session{{SessionID: "s", Last: now, State: api.SessionWorking, Cwd: "/"}}}
+		l := &local{sessions: []wire.Session{{SessionID: "s", Last: now, State: wire.SessionWorking, Cwd: "/"}}}
 		for n := range decisions {
-			outcome := events.OutcomeDeny
+			outcome := wire.OutcomeDeny
 			if n%2 == 0 {
-				outcome = events.OutcomeNone
+				outcome = wire.OutcomeNone
 			}
-			l.decided = append(l.decided, events.Decided{
+			l.decided = append(l.decided, wire.Decision{
 				EventID: events.NewID(now), Seq: uint64(n + 1), Time: now.Add(time.Duration(n) * time.Millisecond), Decision: outcome,
 			})
 		}
 		viewer = l.join(t, url, fmt.Sprintf("m%d", i))
 	}
-	var page api.FleetDecisions
+	var page wire.FleetDecisions
 	hooktest.Until(t, "all decisions are there", func() bool {
 		var err error
-		page, err = viewer.Decisions(t.Context(), api.FleetQuery{DecisionQuery: api.DecisionQuery{Limit: 5000}})
+		page, err = viewer.Decisions(t.Context(), wire.FleetQuery{DecisionQuery: wire.DecisionQuery{Limit: 5000}})
 		return err == nil && len(page.Decisions) >= machines*decisions
 	})
 	if len(page.Decisions) != machines*decisions || page.Decisions[0].Decision.Time.Before(page.Decisions[1].Decision.Time) {
 		t.Errorf("there are %d decisions, or they are not newest first", len(page.Decisions))
 	}
-	denied, err := viewer.Decisions(t.Context(), api.FleetQuery{
-		Machine: "m1,m2", DecisionQuery: api.DecisionQuery{Decision: "deny", Limit: 5000},
+	denied, err := viewer.Decisions(t.Context(), wire.FleetQuery{
+		Machine: "m1,m2", DecisionQuery: wire.DecisionQuery{Decision: "deny", Limit: 5000},
 	})
 	hooktest.Must(t, err)
 	if len(denied.Decisions) != decisions {
 		t.Errorf("two machines have denied %d times, want %d", len(denied.Decisions), decisions)
 	}
-	if again, err := viewer.Decisions(t.Context(), api.FleetQuery{After: page.Through}); err != nil || len(again.Decisions) != 0 {
+	if again, err := viewer.Decisions(t.Context(), wire.FleetQuery{After: page.Through}); err != nil || len(again.Decisions) != 0 {
 		t.Errorf("after the newest there are %d, %v", len(again.Decisions), err)
 	}
 	hooktest.Until(t, "all machines and sessions are there", func() bool {
 		list, err := viewer.Machines(t.Context())
-		sessions, bad := viewer.Sessions(t.Context(), api.SessionQuery{})
+		sessions, bad := viewer.Sessions(t.Context(), wire.SessionQuery{})
 		return err == nil && bad == nil && len(list) == machines && len(sessions.Sessions) == machines &&
 			list[4].Machine == "m4" && !list[4].Away && list[4].Failing[0] == "guard"
 	})
@@ -178,15 +178,15 @@ func asking(t *testing.T) (l *local, asks, other *machine, key ed25519.PrivateKe
 	url := fleettest.Start(t, nil).URL()
 	public, key, err := ed25519.GenerateKey(nil)
 	hooktest.Must(t, err)
-	l = &local{approvers: map[string]ed25519.PublicKey{"ann": public}, asks: []events.Ask{{
+	l = &local{approvers: map[string]ed25519.PublicKey{"ann": public}, asks: []wire.Ask{{
 		ID: events.NewID(time.Now()), Hook: "guard", Subject: "git push", Until: time.Now().Add(time.Hour).UTC(),
-		Card: &events.Card{Whole: true, Digest: strings.Repeat("ab", 32)},
+		Card: &wire.Card{Whole: true, Digest: strings.Repeat("ab", 32)},
 	}}}
 	return l, l.join(t, url, "b"), join(t, url, "a"), key
 }
 
 // shown waits until another machine sees the ask.
-func shown(t *testing.T, from *machine) (found api.FleetAsk) {
+func shown(t *testing.T, from *machine) (found wire.FleetAsk) {
 	t.Helper()
 	hooktest.Until(t, "the ask is seen", func() bool {
 		list, err := from.Asks(t.Context())
@@ -198,9 +198,9 @@ func shown(t *testing.T, from *machine) (found api.FleetAsk) {
 	return found
 }
 
-func statement(of api.FleetAsk) api.FleetStatement {
-	return api.FleetStatement{
-		Tenant: "t", Machine: of.Machine, Ask: of.Ask.ID, About: of.About, Answer: events.OutcomeAllow, Until: of.Ask.Until,
+func statement(of wire.FleetAsk) wire.FleetStatement {
+	return wire.FleetStatement{
+		Tenant: "t", Machine: of.Machine, Ask: of.Ask.ID, About: of.About, Answer: wire.OutcomeAllow, Until: of.Ask.Until,
 		Time: time.Now().UTC(),
 	}
 }
@@ -217,7 +217,7 @@ func TestAnswerFromAnotherMachine(t *testing.T) {
 	}
 	l.mu.Lock()
 	ended := l.asks[0]
-	ended.Answered = &events.Answered{By: events.ByPerson}
+	ended.Answered = &wire.Answered{By: wire.ByPerson}
 	l.asks = append(l.asks, ended)
 	l.mu.Unlock()
 	hooktest.Until(t, "the ask has ended", func() bool {
@@ -232,7 +232,7 @@ func TestForgedAnswersDoNotCount(t *testing.T) {
 	of := shown(t, other)
 	_, stranger, err := ed25519.GenerateKey(nil)
 	hooktest.Must(t, err)
-	changed := func(change func(*api.FleetStatement)) api.FleetAnswer {
+	changed := func(change func(*wire.FleetStatement)) wire.FleetAnswer {
 		s := statement(of)
 		change(&s)
 		return fleet.SignAnswer(s, key)
@@ -241,19 +241,19 @@ func TestForgedAnswersDoNotCount(t *testing.T) {
 	torn.Text = []byte(strings.Replace(string(torn.Text), "allow", "deny ", 1))
 	bare := fleet.SignAnswer(statement(of), key)
 	bare.Signature = ed25519.Sign(key, bare.Text) // without what stands before each answer
-	forged := []api.FleetAnswer{
+	forged := []wire.FleetAnswer{
 		fleet.SignAnswer(statement(of), stranger), torn, bare,
-		changed(func(s *api.FleetStatement) { s.About = strings.Repeat("0", 64) }),
-		changed(func(s *api.FleetStatement) { s.About = "" }),
-		changed(func(s *api.FleetStatement) { s.Until = s.Until.Add(time.Hour) }),
-		changed(func(s *api.FleetStatement) { s.Answer = "ask" }),
-		changed(func(s *api.FleetStatement) { s.Ask = events.NewID(time.Now()) }),
+		changed(func(s *wire.FleetStatement) { s.About = strings.Repeat("0", 64) }),
+		changed(func(s *wire.FleetStatement) { s.About = "" }),
+		changed(func(s *wire.FleetStatement) { s.Until = s.Until.Add(time.Hour) }),
+		changed(func(s *wire.FleetStatement) { s.Answer = "ask" }),
+		changed(func(s *wire.FleetStatement) { s.Ask = events.NewID(time.Now()) }),
 	}
 	for i, a := range forged { // one after another: the servers keep few answers of a machine to an ask
 		hooktest.Must(t, other.PassAnswer(t.Context(), a))
 		hooktest.Until(t, "it is refused", func() bool { return status(t, asks).Refused > uint64(i) })
 	}
-	elsewhere := changed(func(s *api.FleetStatement) { s.Machine = "c" })
+	elsewhere := changed(func(s *wire.FleetStatement) { s.Machine = "c" })
 	text, _ := json.Marshal(elsewhere)
 	hooktest.Must(t, other.broker.Publish(t.Context(), []engine.Message{{
 		Subject: "hookd.t.a.answer.b." + of.Ask.ID, Data: text,
@@ -275,7 +275,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 		t.Fatal("there is an answer before one was given")
 	}
 	no := statement(of)
-	no.Answer = events.OutcomeDeny
+	no.Answer = wire.OutcomeDeny
 	hooktest.Must(t, other.PassAnswer(t.Context(), fleet.SignAnswer(no, key)))
 	hooktest.Must(t, other.PassAnswer(t.Context(), fleet.SignAnswer(statement(of), key)))
 	hooktest.Until(t, "the first is given", func() bool { return len(l.answers()) > 0 })

@@ -14,14 +14,14 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/wire"
 )
 
-// wire is the network between two halves of a cluster, which can be cut.
-type wire struct {
+// cable is the network between two halves of a cluster, which can be cut.
+type cable struct {
 	t *testing.T
 
 	mu   sync.Mutex
@@ -30,7 +30,7 @@ type wire struct {
 }
 
 // to returns an address that leads to a port while the wire is whole.
-func (w *wire) to(port int) *url.URL {
+func (w *cable) to(port int) *url.URL {
 	w.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	hooktest.Must(w.t, err)
@@ -47,7 +47,7 @@ func (w *wire) to(port int) *url.URL {
 	return &url.URL{Scheme: "nats", Host: l.Addr().String()}
 }
 
-func (w *wire) carry(in net.Conn, port int) {
+func (w *cable) carry(in net.Conn, port int) {
 	defer in.Close()
 	out, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
@@ -69,7 +69,7 @@ func (w *wire) carry(in net.Conn, port int) {
 }
 
 // set cuts the wire or mends it.
-func (w *wire) set(cut bool) {
+func (w *cable) set(cut bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cut = cut
@@ -80,7 +80,7 @@ func (w *wire) set(cut bool) {
 }
 
 // halves are three servers that are one cluster, of which the third is behind a wire.
-func halves(t *testing.T) (two, one string, w *wire) {
+func halves(t *testing.T) (two, one string, w *cable) {
 	t.Helper()
 	var ports [3]int
 	for i := range ports {
@@ -89,7 +89,7 @@ func halves(t *testing.T) (two, one string, w *wire) {
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 		l.Close()
 	}
-	w = &wire{t: t}
+	w = &cable{t: t}
 	direct := func(port int) *url.URL { return &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)} }
 	routes := [3][]*url.URL{
 		{direct(ports[1]), w.to(ports[2])}, {direct(ports[0]), w.to(ports[2])}, {w.to(ports[0]), w.to(ports[1])},
@@ -115,7 +115,7 @@ func TestHalvesAnswerTheSameAsk(t *testing.T) {
 			two, one, w := halves(t)
 			public, key, err := ed25519.GenerateKey(nil)
 			hooktest.Must(t, err)
-			l := &local{approvers: map[string]ed25519.PublicKey{"ann": public}, asks: []events.Ask{{
+			l := &local{approvers: map[string]ed25519.PublicKey{"ann": public}, asks: []wire.Ask{{
 				ID: events.NewID(time.Now()), Hook: "guard", Subject: "git push", Until: time.Now().Add(time.Hour).UTC(),
 			}}}
 			at := one
@@ -129,8 +129,8 @@ func TestHalvesAnswerTheSameAsk(t *testing.T) {
 			w.set(true)
 
 			yes, no := statement(of), statement(of)
-			no.Answer = events.OutcomeDeny
-			pass := func(m *machine, s api.FleetStatement) error {
+			no.Answer = wire.OutcomeDeny
+			pass := func(m *machine, s wire.FleetStatement) error {
 				return m.PassAnswer(t.Context(), fleet.SignAnswer(s, key))
 			}
 			hooktest.Until(t, "the half with most servers stores an answer", func() bool { return pass(ann, no) == nil })

@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // passed is an event on its way to a hook on another machine.
@@ -183,7 +184,7 @@ func (f *Fleet) read(d engine.Delivery, area string) (p passed, err error) {
 
 // check is an error for what could not have been an event.
 func (p passed) check() error {
-	if !events.IsID(p.EventID) {
+	if !wire.IsID(p.EventID) {
 		return fmt.Errorf("its event has the id %q", p.EventID)
 	}
 	if bad := events.CheckName(p.Event.Event); bad != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/wire"
 )
 
 // take returns what is done with each message of a consumer.
@@ -52,11 +53,11 @@ func (f *Fleet) accept(ctx context.Context, d engine.Delivery, p passed, area st
 			}
 			f.took(d)
 			return
-		case bad.Code == events.CodeNotFound && area == areaEvery: // no such hook, or for other events
+		case bad.Code == wire.CodeNotFound && area == areaEvery: // no such hook, or for other events
 			f.count.skipped.Add(1)
 			f.took(d)
 			return
-		case bad.Code == events.CodeIDConflict: // the id of an event that said something else
+		case bad.Code == wire.CodeIDConflict: // the id of an event that said something else
 			f.count.refused.Add(1)
 			f.log.Warn("an event of the fleet is refused", zap.String("machine", p.Machine), zap.Error(bad))
 			f.took(d)

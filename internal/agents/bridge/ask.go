@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -107,7 +106,7 @@ func (c *call) withoutOwn(v *verdict.Verdict, why error) *verdict.Verdict {
 	if !c.FailClosed || !c.row.FailClosed || v == nil {
 		return v
 	}
-	return v.Over(unchecked(why))
+	return verdict.Over(v, unchecked(why))
 }
 
 // redacted adds a changed result to the verdict of the event that followed, even if
@@ -136,7 +135,7 @@ func (l *line) emit(ctx context.Context, env events.Envelope) (*verdict.Verdict,
 	if env.Wait {
 		env.TimeoutMS = min(max(time.Until(l.hooks).Milliseconds(), 1), events.MaxTimeout.Milliseconds())
 	}
-	if err := l.conn.Send(ctx, convert.Event(env)); err != nil {
+	if err := l.conn.Send(ctx, env.Sent()); err != nil {
 		return nil, err
 	}
 	answer, err := l.conn.Receive(ctx)
@@ -144,7 +143,7 @@ func (l *line) emit(ctx context.Context, env events.Envelope) (*verdict.Verdict,
 	if err == nil && env.Wait && answer.Verdict == nil {
 		err = errors.New("hookd answered without a verdict") // which is not the same as no opinion
 	}
-	return convert.Verdict(answer.Verdict), err
+	return answer.Verdict, err
 }
 
 // transform lets hooks rewrite a tool's result before any other program sees it,

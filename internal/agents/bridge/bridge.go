@@ -27,6 +27,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // What happens to an "ask" where the agent cannot ask a person.
@@ -67,7 +68,7 @@ type call struct {
 	mark mark   // of an event that the agent may send by another way, too
 
 	conn  *client.Conn     // that the event went by; nil = it went by none
-	told  events.Told      // what the reply tells the agent
+	told  wire.Told        // what the reply tells the agent
 	heard bool             // hookd has answered
 	said  *verdict.Verdict // what it has answered; nil = an event that none decides
 }

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // guardCalls is a tool call of each agent that can deny one, with what it
@@ -83,9 +83,9 @@ func TestDaemonDown(t *testing.T) {
 }
 
 func TestDaemonSlow(t *testing.T) {
-	socket := serve(t, func(ctx context.Context, env events.Envelope) (api.Answer, *events.Error) {
+	socket := serve(t, func(ctx context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		<-ctx.Done()
-		return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "gone"}
+		return wire.Answer{}, &wire.Error{Code: wire.CodeInternal, Message: "gone"}
 	})
 	for _, tt := range guardCalls {
 		for _, closed := range []bool{false, true} {
@@ -102,8 +102,8 @@ func TestDaemonSlow(t *testing.T) {
 }
 
 func TestDaemonRefuses(t *testing.T) {
-	socket := serve(t, func(context.Context, events.Envelope) (api.Answer, *events.Error) {
-		return api.Answer{}, &events.Error{Code: events.CodeDraining, Message: "hookd is stopping"}
+	socket := serve(t, func(context.Context, events.Envelope) (wire.Answer, *wire.Error) {
+		return wire.Answer{}, &wire.Error{Code: wire.CodeDraining, Message: "hookd is stopping"}
 	})
 	for _, tt := range guardCalls {
 		for _, closed := range []bool{false, true} {
@@ -116,9 +116,9 @@ func TestDaemonRefuses(t *testing.T) {
 // An agent that cannot read a denial, or does not take one, goes on: Familiar's
 // own onFailure decides there, and LibreFang's hooks observe.
 func TestOthersGoOnWithoutAVerdict(t *testing.T) {
-	slow := serve(t, func(ctx context.Context, env events.Envelope) (api.Answer, *events.Error) {
+	slow := serve(t, func(ctx context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		<-ctx.Done()
-		return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "gone"}
+		return wire.Answer{}, &wire.Error{Code: wire.CodeInternal, Message: "gone"}
 	})
 	crashes := house(t, map[string][2]string{"guard": {"events: [beforeToolCall, transform_tool_result]\n", "kill -SEGV $$\n"}})
 	for _, tt := range []struct{ agent, event, payload string }{
@@ -159,7 +159,7 @@ func TestHookCrashed(t *testing.T) {
 
 // What the bridge cannot read is never a denial by accident.
 func TestMistakes(t *testing.T) {
-	socket := serve(t, func(context.Context, events.Envelope) (api.Answer, *events.Error) { return api.Answer{}, nil })
+	socket := serve(t, func(context.Context, events.Envelope) (wire.Answer, *wire.Error) { return wire.Answer{}, nil })
 	for _, agent := range dialect.Agents() {
 		for name, tt := range map[string]struct {
 			args    []string
@@ -233,9 +233,9 @@ func TestOpenStdin(t *testing.T) {
 
 func TestLibreFangSpeaksThroughTheEnvironment(t *testing.T) {
 	var seen events.Envelope
-	socket := serve(t, func(_ context.Context, env events.Envelope) (api.Answer, *events.Error) {
+	socket := serve(t, func(_ context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		seen = env
-		return api.Answer{EventID: "e"}, nil
+		return wire.Answer{EventID: "e"}, nil
 	})
 	vars := map[string]string{"HOOK_EVENT": "agent:end", "HOOK_EVENT_DATA": `{"agent_id":"a","session_id":"s"}`}
 	got := called(t, Options{Agent: "librefang", Socket: socket, Getenv: func(k string) string { return vars[k] }}, "")
@@ -246,8 +246,8 @@ func TestLibreFangSpeaksThroughTheEnvironment(t *testing.T) {
 
 // An agent that cannot ask a person denies, or leaves it to its own rules.
 func TestAsk(t *testing.T) {
-	socket := serve(t, func(context.Context, events.Envelope) (api.Answer, *events.Error) {
-		return api.Answer{Verdict: &verdict.Verdict{Allowed: true, Continue: true, PermissionDecision: "ask", DecisionReason: "sure?"}}, nil
+	socket := serve(t, func(context.Context, events.Envelope) (wire.Answer, *wire.Error) {
+		return wire.Answer{Verdict: &verdict.Verdict{Allowed: true, Continue: true, PermissionDecision: "ask", DecisionReason: "sure?"}}, nil
 	})
 	payload := captured(t, "codex/PreToolUse.json")
 	if got := called(t, Options{Agent: "codex", Socket: socket}, payload); !strings.Contains(got.stdout, `"deny","permissionDecisionReason":"sure? (`) {
@@ -262,7 +262,7 @@ func TestAsk(t *testing.T) {
 func TestCursorsPairIsOneEvent(t *testing.T) {
 	var mu sync.Mutex
 	ids := map[string][]string{}
-	socket := serve(t, func(_ context.Context, env events.Envelope) (api.Answer, *events.Error) {
+	socket := serve(t, func(_ context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		mu.Lock()
 		defer mu.Unlock()
 		ids[env.Event] = append(ids[env.Event], env.ID)
@@ -270,7 +270,7 @@ func TestCursorsPairIsOneEvent(t *testing.T) {
 		if env.Event == "preToolUse" && strings.Contains(string(env.Data), "rewrite me") {
 			v.UpdatedInput = json.RawMessage(`{"command":"rewritten"}`)
 		}
-		return api.Answer{Verdict: v}, nil
+		return wire.Answer{Verdict: v}, nil
 	})
 	o := Options{Agent: "cursor", Socket: socket, State: t.TempDir()}
 	call := func(event, rest string) {
@@ -354,11 +354,11 @@ func TestRedaction(t *testing.T) {
 
 // What was taken out stays out, also when hookd stops in between.
 func TestRedactionOutlivesTheDaemon(t *testing.T) {
-	socket := serve(t, func(_ context.Context, env events.Envelope) (api.Answer, *events.Error) {
+	socket := serve(t, func(_ context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		if env.Event != "tool_response_transform" {
-			return api.Answer{}, &events.Error{Code: events.CodeDraining, Message: "hookd is stopping"}
+			return wire.Answer{}, &wire.Error{Code: wire.CodeDraining, Message: "hookd is stopping"}
 		}
-		return api.Answer{Verdict: &verdict.Verdict{Allowed: true, Continue: true, UpdatedToolResponse: json.RawMessage(`"[redacted]"`)}}, nil
+		return wire.Answer{Verdict: &verdict.Verdict{Allowed: true, Continue: true, UpdatedToolResponse: json.RawMessage(`"[redacted]"`)}}, nil
 	})
 	got := called(t, Options{Agent: "codex", Socket: socket}, captured(t, "codex/PostToolUse.json"))
 	if got.stdout != `{"decision":"block","reason":"[redacted]"}`+"\n" || got.exit != 0 || !strings.Contains(got.stderr, "stopping") {

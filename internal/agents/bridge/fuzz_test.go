@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // FuzzCall: whatever an agent writes, what hookd gets of it is an event that
@@ -72,7 +73,7 @@ func checkSent(t *testing.T, c *call) {
 	}
 	got, bad := events.Parse(line)
 	if bad != nil {
-		if bad.Code == events.CodeTooDeep || bad.Code == events.CodeTooLarge || bad.Code == events.CodeBadField {
+		if bad.Code == wire.CodeTooDeep || bad.Code == wire.CodeTooLarge || bad.Code == wire.CodeBadField {
 			return // hookd's to refuse
 		}
 		t.Fatalf("hookd refuses %s: %+v", line, bad)

@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -54,11 +54,11 @@ type table struct {
 	seen   []events.Envelope
 }
 
-func (d *table) emit(_ context.Context, env events.Envelope) (api.Answer, *events.Error) {
+func (d *table) emit(_ context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.seen = append(d.seen, env)
-	a := api.Answer{EventID: "id", Matched: []string{"hook"}}
+	a := wire.Answer{EventID: "id", Matched: []string{"hook"}}
 	if env.Wait {
 		c := events.For(env.Dialect, env.Event)
 		answer := d.answer
@@ -101,7 +101,7 @@ func (d *table) told(t *testing.T) string {
 		return ""
 	}
 	told := d.seen[len(d.seen)-1].Hearing.Wait(t.Context(), hooktest.Patience)
-	if told == (events.Told{Decision: events.OutcomeNone}) {
+	if told == (wire.Told{Decision: wire.OutcomeNone}) {
 		return ""
 	}
 	text, err := json.Marshal(told)

@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // devins is the environment of a hook that Devin runs.
@@ -78,10 +78,10 @@ func TestEachEventOnceAtTheSameTime(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			var calls sync.WaitGroup
 			count, release := make(chan string, 4), make(chan struct{})
-			socket := serve(t, func(_ context.Context, env events.Envelope) (api.Answer, *events.Error) {
+			socket := serve(t, func(_ context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 				count <- env.Event
 				<-release
-				return api.Answer{Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
+				return wire.Answer{Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
 			})
 			state := t.TempDir()
 			for _, o := range v.calls {

@@ -11,9 +11,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func TestMain(m *testing.M) {
@@ -51,9 +51,9 @@ func called(t *testing.T, o Options, payload string) said {
 }
 
 // emitter stands behind a real server and answers events.
-type emitter func(context.Context, events.Envelope) (api.Answer, *events.Error)
+type emitter func(context.Context, events.Envelope) (wire.Answer, *wire.Error)
 
-func (e emitter) Emit(ctx context.Context, _ server.Peer, env *events.Envelope) (api.Answer, *events.Error) {
+func (e emitter) Emit(ctx context.Context, _ server.Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	return e(ctx, owned(env))
 }
 
@@ -65,9 +65,9 @@ type emitting struct {
 
 func (emitting) Batch(server.Peer) server.Batch { return nil }
 
-func (e emitting) Begin(_ server.Peer, env *events.Envelope) (api.Answer, server.Rest, *events.Error) {
+func (e emitting) Begin(_ server.Peer, env *events.Envelope) (wire.Answer, server.Rest, *wire.Error) {
 	own := owned(env)
-	return api.Answer{}, func() (api.Answer, *events.Error) { return e.emitter(e.ctx, own) }, nil
+	return wire.Answer{}, func() (wire.Answer, *wire.Error) { return e.emitter(e.ctx, own) }, nil
 }
 
 // owned is env without the connection's memory.

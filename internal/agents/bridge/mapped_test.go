@@ -13,9 +13,9 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/base/rawjson"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // catch runs one call and returns the events that hookd got for it.
@@ -23,11 +23,11 @@ func catch(t *testing.T, o Options, payload string) []events.Envelope {
 	t.Helper()
 	var mu sync.Mutex
 	var seen []events.Envelope
-	o.Socket = serve(t, func(_ context.Context, env events.Envelope) (api.Answer, *events.Error) {
+	o.Socket = serve(t, func(_ context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		mu.Lock()
 		defer mu.Unlock()
 		seen = append(seen, env)
-		return api.Answer{EventID: "e"}, nil
+		return wire.Answer{EventID: "e"}, nil
 	})
 	called(t, o, payload)
 	mu.Lock()

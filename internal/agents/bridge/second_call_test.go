@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // seen is a daemon that keeps the names of the events it got.
@@ -23,15 +23,15 @@ type seen struct {
 }
 
 func (s *seen) serve(t *testing.T) (socket string) {
-	return serve(t, func(_ context.Context, env events.Envelope) (api.Answer, *events.Error) {
+	return serve(t, func(_ context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.events = append(s.events, env.Event)
 		if !env.Wait {
-			return api.Answer{}, nil
+			return wire.Answer{}, nil
 		}
 		v := s.v
-		return api.Answer{Verdict: &v}, nil
+		return wire.Answer{Verdict: &v}, nil
 	})
 }
 

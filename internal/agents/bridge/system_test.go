@@ -10,11 +10,11 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/base/system/systemtest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // endless are the kinds on which a denial makes an agent go on.
@@ -24,8 +24,8 @@ var endless = []events.Kind{events.KindTurnStop, events.KindSubagentStop, "Teamm
 // denied, in the words of its agent, which say so.
 func TestRequiredDeniesInEachDialect(t *testing.T) {
 	systemtest.Place(t, "required: true\n")
-	allowing := serve(t, func(context.Context, events.Envelope) (api.Answer, *events.Error) {
-		return api.Answer{EventID: "id", Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
+	allowing := serve(t, func(context.Context, events.Envelope) (wire.Answer, *wire.Error) {
+		return wire.Answer{EventID: "id", Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
 	})
 	tried := 0
 	for _, row := range events.All() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Output is what a run left behind, as far as its answer needs it.
@@ -63,17 +64,17 @@ type Answer struct {
 
 // Says returns what the answer decides on an event with contract c, in a word,
 // and why; "" where it is silent or does not count.
-func (a *Answer) Says(c *events.Contract) (outcome events.Outcome, reason string) {
+func (a *Answer) Says(c *events.Contract) (outcome wire.Outcome, reason string) {
 	if !c.Decidable || !a.Policy.Blocking || a.Failure != "" {
 		return "", ""
 	}
 	switch {
 	case a.denies(c):
-		outcome, reason = events.OutcomeDeny, join(a.reasons()...)
+		outcome, reason = wire.OutcomeDeny, join(a.reasons()...)
 	case c.Decision == events.DecisionVerdict && a.PermissionDecision == "ask":
-		outcome, reason = events.OutcomeAsk, a.PermissionReason
+		outcome, reason = wire.OutcomeAsk, a.PermissionReason
 	case c.Decision != events.DecisionNone && a.PermissionDecision == "allow":
-		outcome, reason = events.OutcomeAllow, a.PermissionReason
+		outcome, reason = wire.OutcomeAllow, a.PermissionReason
 	}
 	if c.Explicit {
 		reason = "" // what was checked stays secret

@@ -20,7 +20,7 @@ func Fold(c *events.Contract, data json.RawMessage, answers []Answer) *Verdict {
 			f.add(&a)
 		}
 	}
-	f.v.settleDefer()
+	settleDefer(f.v)
 	f.v.DecidedBy = f.decidedBy()
 	return f.v
 }

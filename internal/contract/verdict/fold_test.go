@@ -250,7 +250,7 @@ func TestThen(t *testing.T) {
 		{"denied-first", denied, allow, Verdict{PermissionDecision: "allow", DecisionReason: "b", StopReason: "s", Message: "no", ExitCode: 2, Stderr: "e", SystemMessage: "2", UpdatedInput: json.RawMessage(`{}`), Metadata: map[string]string{"k": "2"}, DecidedBy: []string{"x"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.first.Then(tt.next); !reflect.DeepEqual(*got, tt.want) {
+			if got := Then(tt.first, tt.next); !reflect.DeepEqual(*got, tt.want) {
 				t.Errorf("verdict\n got %s\nwant %s", show(got), show(&tt.want))
 			}
 		})

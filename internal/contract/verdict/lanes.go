@@ -7,16 +7,10 @@ import (
 	"slices"
 )
 
-// Skips reports whether the verdict of pre_tool_use's preempt lane leaves
-// nothing for the default lane to say: it denied, or it asks the user.
-func (v *Verdict) Skips() bool {
-	return !v.Allowed || v.PermissionDecision == "ask" || v.PermissionDecision == "deny"
-}
-
 // Then returns the verdict on an event whose hooks ran in two lanes: v first,
 // next after it. The stricter decision wins, texts are joined in that order,
 // of what both set the later counts. Neither is changed.
-func (v *Verdict) Then(next *Verdict) *Verdict {
+func Then(v, next *Verdict) *Verdict {
 	out := *next
 	out.Allowed = v.Allowed && next.Allowed
 	out.Continue = v.Continue && next.Continue
@@ -41,7 +35,7 @@ func (v *Verdict) Then(next *Verdict) *Verdict {
 		maps.Copy(out.Metadata, next.Metadata)
 	}
 	out.Specific = specificOfBoth(v.Specific, next.Specific)
-	out.settleDefer()
+	settleDefer(&out)
 	out.SuppressOutput = v.SuppressOutput || next.SuppressOutput
 	out.DecidedBy = decidedByBoth(v, next)
 	return &out

@@ -13,13 +13,13 @@ const systemPrefix = "system:"
 // result, messages, a summary and metadata that v has set stay; and a permission counts
 // only where v left that open. A new input of lower counts: the caller has asked the
 // system daemon about it again, and v is what it said. Neither is changed.
-func (v *Verdict) Over(lower *Verdict) *Verdict {
+func Over(v, lower *Verdict) *Verdict {
 	first := *v
 	first.DecidedBy = nil
 	for _, name := range v.DecidedBy {
 		first.DecidedBy = append(first.DecidedBy, systemPrefix+name)
 	}
-	out := first.Then(lower)
+	out := Then(&first, lower)
 	keep := func(upper, both json.RawMessage) json.RawMessage {
 		if upper != nil {
 			return upper

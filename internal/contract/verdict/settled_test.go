@@ -8,13 +8,13 @@ func TestAnswersOfAPerson(t *testing.T) {
 	if !asks.Asks() {
 		t.Fatal("it does not ask")
 	}
-	if v := asks.Approved("yes"); v.Asks() || !v.Allowed || v.PermissionDecision != "allow" || v.DecisionReason != "yes" {
+	if v := Approved(asks, "yes"); v.Asks() || !v.Allowed || v.PermissionDecision != "allow" || v.DecisionReason != "yes" {
 		t.Errorf("approved: %+v", v)
 	}
-	if v := asks.Declined("no"); v.Asks() || v.Allowed || v.PermissionDecision != "deny" || v.Message != "no" {
+	if v := Declined(asks, "no"); v.Asks() || v.Allowed || v.PermissionDecision != "deny" || v.Message != "no" {
 		t.Errorf("declined: %+v", v)
 	}
-	if v := asks.Unanswered("the time is over"); !v.Asks() || v.DecisionReason != "the time is over" {
+	if v := Unanswered(asks, "the time is over"); !v.Asks() || v.DecisionReason != "the time is over" {
 		t.Errorf("unanswered: %+v", v)
 	}
 	if !asks.Asks() || asks.DecisionReason != "sure?" {

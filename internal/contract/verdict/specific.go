@@ -141,7 +141,7 @@ func (f *folding) elicited(a *Answer) bool {
 
 // settleDefer takes a defer out of a verdict that does not ask: the stricter or the
 // looser word of another hook counts.
-func (v *Verdict) settleDefer() {
+func settleDefer(v *Verdict) {
 	if v.Specific[keyDefer] == nil || v.Asks() {
 		return
 	}

@@ -57,14 +57,14 @@ func TestDeferIsAnAskThatNothingHasSettled(t *testing.T) {
 	deferred := decide(c, specifically("a", `"permissionDecision":"defer"`))
 	denied := decide(c, exits("b", 2, "no", ""))
 	for name, v := range map[string]*Verdict{
-		"denied by the next lane": deferred.Then(denied), "denied by the first": denied.Then(deferred),
-		"approved": deferred.Approved("yes"), "declined": deferred.Declined("no"),
+		"denied by the next lane": Then(deferred, denied), "denied by the first": Then(denied, deferred),
+		"approved": Approved(deferred, "yes"), "declined": Declined(deferred, "no"),
 	} {
 		if v.Specific != nil {
 			t.Errorf("%s: still deferred: %s", name, show(v))
 		}
 	}
-	if v := deferred.Then(decide(c)); v.Specific[keyDefer] == nil || deferred.Specific[keyDefer] == nil {
+	if v := Then(deferred, decide(c)); v.Specific[keyDefer] == nil || deferred.Specific[keyDefer] == nil {
 		t.Errorf("a lane without an opinion took the defer away: %s", show(v))
 	}
 }

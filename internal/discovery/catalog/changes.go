@@ -21,9 +21,9 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/replacefile"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // maxChanges is the largest file of changes, in bytes. Then its older half is removed,
@@ -41,11 +41,11 @@ type Changes struct {
 	files    *readfile.Patience // for what the hooks' files say of an author
 	markers  discovery.Markers
 
-	mu      sync.Mutex       // guards all below
-	last    map[string]known // by ID
-	size    int64            // of the file
-	unsaved []byte           // lines that could not be written
-	observe func(api.Change) // gets each record; nil = none
+	mu      sync.Mutex        // guards all below
+	last    map[string]known  // by ID
+	size    int64             // of the file
+	unsaved []byte            // lines that could not be written
+	observe func(wire.Change) // gets each record; nil = none
 }
 
 // known is the state of a hook after its last record.
@@ -98,10 +98,10 @@ func (r *Changes) text() ([]byte, error) {
 	return append(text, r.unsaved...), err
 }
 
-func changesIn(text []byte) iter.Seq[api.Change] {
-	return func(yield func(api.Change) bool) {
+func changesIn(text []byte) iter.Seq[wire.Change] {
+	return func(yield func(wire.Change) bool) {
 		for l := range bytes.Lines(text) {
-			var c api.Change
+			var c wire.Change
 			if json.Unmarshal(l, &c) == nil && c.Hook != "" && !yield(c) { // else a line that was cut off
 				return
 			}
@@ -110,7 +110,7 @@ func changesIn(text []byte) iter.Seq[api.Change] {
 }
 
 // keep takes a record into memory.
-func (r *Changes) keep(c api.Change) {
+func (r *Changes) keep(c wire.Change) {
 	switch c.Change {
 	case "removed":
 		delete(r.last, c.Hook)
@@ -125,7 +125,7 @@ func (r *Changes) keep(c api.Change) {
 
 // Observe has observe called with each record, too; it must not block. Observe is called
 // once, before Note and Settings.
-func (r *Changes) Observe(observe func(api.Change)) {
+func (r *Changes) Observe(observe func(wire.Change)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.observe = observe
@@ -133,10 +133,10 @@ func (r *Changes) Observe(observe func(api.Change)) {
 
 // Note records the differences between snap and the last records. It returns the guards
 // that can deny no more, also those that went while no daemon ran.
-func (r *Changes) Note(snap *hook.Snapshot) (gone []api.Change) {
+func (r *Changes) Note(snap *hook.Snapshot) (gone []wire.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var fresh []api.Change
+	var fresh []wire.Change
 	allowed := map[string]discovery.Approval{}
 	if r.approved != nil {
 		allowed = r.approved()
@@ -156,13 +156,13 @@ func (r *Changes) Note(snap *hook.Snapshot) (gone []api.Change) {
 	}
 	for id, k := range r.last {
 		if !present[id] {
-			fresh = append(fresh, api.Change{
+			fresh = append(fresh, wire.Change{
 				Hook: id, Change: "removed", From: k.digest, By: allowedBy(allowed[id]), Guard: k.guard,
 				Why: rejection(snap, id),
 			})
 		}
 	}
-	slices.SortStableFunc(fresh, func(a, b api.Change) int { return cmp.Compare(a.Hook, b.Hook) })
+	slices.SortStableFunc(fresh, func(a, b wire.Change) int { return cmp.Compare(a.Hook, b.Hook) })
 	gone = r.lost(fresh, snap)
 	r.write(fresh)
 	return gone
@@ -180,7 +180,7 @@ func rejection(snap *hook.Snapshot, id string) string {
 
 // lost returns the changes by which a guard can deny no more, and takes in which hooks are
 // guards now.
-func (r *Changes) lost(fresh []api.Change, snap *hook.Snapshot) (gone []api.Change) {
+func (r *Changes) lost(fresh []wire.Change, snap *hook.Snapshot) (gone []wire.Change) {
 	guards := map[string]bool{}
 	for _, h := range snap.Runnable() {
 		guards[h.ID] = h.Guards()
@@ -188,7 +188,7 @@ func (r *Changes) lost(fresh []api.Change, snap *hook.Snapshot) (gone []api.Chan
 	for i, c := range fresh {
 		was := r.last[c.Hook].guard
 		fresh[i].Guard = guards[c.Hook] || was && c.Change == "removed"
-		again := slices.ContainsFunc(gone, func(g api.Change) bool { return g.Hook == c.Hook })
+		again := slices.ContainsFunc(gone, func(g wire.Change) bool { return g.Hook == c.Hook })
 		if was && !guards[c.Hook] && !again {
 			gone = append(gone, fresh[i])
 		}
@@ -203,24 +203,24 @@ func (r *Changes) lost(fresh []api.Change, snap *hook.Snapshot) (gone []api.Chan
 }
 
 // waiting returns the record of a version that waits to be allowed, unless there is one.
-func (r *Changes) waiting(e hook.Entry, allowed map[string]discovery.Approval) []api.Change {
+func (r *Changes) waiting(e hook.Entry, allowed map[string]discovery.Approval) []wire.Change {
 	was := r.last[e.Waits.ID]
 	if was.state == string(hook.Waiting) && was.waits == e.Waits.Digest {
 		return nil
 	}
-	return []api.Change{{
+	return []wire.Change{{
 		Hook: e.Waits.ID, Change: string(hook.Waiting), From: was.digest, To: e.Waits.Digest,
 		File: e.Waits.File, By: r.author(e, e.Waits, allowed), Why: Worst(e.Problems).String(),
 	}}
 }
 
 // compare returns the records of one hook with another digest or another state.
-func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (list []api.Change) {
+func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (list []wire.Change) {
 	h, was := e.Hook, r.last[e.Hook.ID]
 	if was.digest == h.Digest && was.state == string(e.State) {
 		return nil
 	}
-	c := api.Change{Hook: h.ID, From: was.digest, To: h.Digest, File: h.File, By: r.author(e, h, allowed)}
+	c := wire.Change{Hook: h.ID, From: was.digest, To: h.Digest, File: h.File, By: r.author(e, h, allowed)}
 	switch {
 	case e.State == hook.Gone: // what is there is not another, but not there
 	case was.digest == "":
@@ -306,7 +306,7 @@ func written(info os.FileInfo) string {
 const SettingsRecord = "(settings)"
 
 // write appends records to the file.
-func (r *Changes) write(fresh []api.Change) {
+func (r *Changes) write(fresh []wire.Change) {
 	if len(fresh) == 0 {
 		return
 	}
@@ -346,7 +346,7 @@ func (r *Changes) add(text []byte) error {
 	return err
 }
 
-func line(c api.Change) []byte {
+func line(c wire.Change) []byte {
 	text, _ := json.Marshal(c) // strings and a time
 	return append(text, '\n')
 }
@@ -378,7 +378,7 @@ func (r *Changes) rewrite() {
 const shownChanges = 10
 
 // Of returns the last changes of a hook, newest first.
-func (r *Changes) Of(id string) (list []api.Change) {
+func (r *Changes) Of(id string) (list []wire.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text, _ := r.text() // an error leaves the newest, and is logged

@@ -11,18 +11,18 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // The record stays small and keeps the last of each hook.
 func TestTheRecordOfChangesIsBounded(t *testing.T) {
 	c := config.Default(t.TempDir())
 	r := OpenChanges(c, zap.NewNop())
-	record(r, api.Change{Hook: "old", Change: "added", To: "1"})
+	record(r, wire.Change{Hook: "old", Change: "added", To: "1"})
 	for range 1200 {
-		record(r, api.Change{Hook: "busy", Change: "changed", To: strings.Repeat("x", 1000)})
+		record(r, wire.Change{Hook: "busy", Change: "changed", To: strings.Repeat("x", 1000)})
 	}
-	record(r, api.Change{Hook: "busy", Change: "changed", To: "last"})
+	record(r, wire.Change{Hook: "busy", Change: "changed", To: "last"})
 	info, err := os.Stat(c.ChangesFile())
 	if err != nil || info.Size() > maxChanges {
 		t.Fatalf("%v, %v; want at most %d bytes", info, err, maxChanges)
@@ -40,17 +40,17 @@ func TestTheRecordOfChangesIsBounded(t *testing.T) {
 	if last := again.Of("busy"); len(last) != shownChanges || last[0].To != "last" {
 		t.Errorf("of the busy hook %d records, want the last %d", len(last), shownChanges)
 	}
-	record(again, api.Change{Hook: "after", Change: "added", To: "2"})
+	record(again, wire.Change{Hook: "after", Change: "added", To: "2"})
 	if last := OpenChanges(c, zap.NewNop()).Of("after"); len(last) != 1 {
 		t.Error("what was written after a line that was cut off is lost")
 	}
 }
 
 // record writes one change.
-func record(r *Changes, c api.Change) {
+func record(r *Changes, c wire.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.write([]api.Change{c})
+	r.write([]wire.Change{c})
 }
 
 // A change that could not be written is observed all the same, and written with the
@@ -61,14 +61,14 @@ func TestAChangeThatCannotBeWrittenIsNotLost(t *testing.T) {
 	if err := os.MkdirAll(c.ChangesFile(), 0o700); err != nil { // in the file's way
 		t.Fatal(err)
 	}
-	record(r, api.Change{Hook: "a", Change: "added", To: "1"})
+	record(r, wire.Change{Hook: "a", Change: "added", To: "1"})
 	if last := r.Of("a"); len(last) != 1 {
 		t.Errorf("of a there is %+v, want its one record", last)
 	}
 	if err := os.Remove(c.ChangesFile()); err != nil {
 		t.Fatal(err)
 	}
-	record(r, api.Change{Hook: "b", Change: "added", To: "2"})
+	record(r, wire.Change{Hook: "b", Change: "added", To: "2"})
 	again := OpenChanges(c, zap.NewNop())
 	for _, id := range []string{"a", "b"} {
 		if last := again.Of(id); len(last) != 1 {
@@ -101,7 +101,7 @@ func FuzzChanges(f *testing.F) {
 				t.Fatalf("%q holds a change of no hook", text)
 			}
 		}
-		record(OpenChanges(c, zap.NewNop()), api.Change{Hook: "fresh", Change: "added", To: "d", File: "/h\n"})
+		record(OpenChanges(c, zap.NewNop()), wire.Change{Hook: "fresh", Change: "added", To: "d", File: "/h\n"})
 		again := OpenChanges(c, zap.NewNop())
 		again.mu.Lock() // it has been read
 		defer again.mu.Unlock()

@@ -7,15 +7,15 @@ import (
 
 	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/base/spell"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/pack"
+	"github.com/hookd/hookd/wire"
 )
 
 // NoHook is the error for a name that none of the hooks in dir has; names are those that
 // there are.
-func NoHook(name, dir string, names []string) *events.Error {
-	return &events.Error{
-		Code:    events.CodeNotFound,
+func NoHook(name, dir string, names []string) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeNotFound,
 		Message: fmt.Sprintf("no hook %q in %s", name, dir),
 		Hint:    Meant(name, names) + "see `hookd list`",
 	}

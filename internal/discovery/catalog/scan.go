@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/project"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -16,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/policy"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 	"github.com/hookd/hookd/internal/hooks/when"
+	"github.com/hookd/hookd/wire"
 )
 
 // Scan reads the hooks of settings c as a daemon that starts now would.
@@ -25,20 +25,20 @@ func Scan(c config.Config) *hook.Snapshot {
 
 // Match returns which hooks would run for an event that is sent with wait, in which lane
 // and order, and why the others would not. It needs no daemon.
-func Match(c config.Config, env events.Envelope) api.Matches {
+func Match(c config.Config, env events.Envelope) wire.Matches {
 	snap := Scan(c)
 	repository, _ := project.Find(env.Cwd) // no cwd, no repository
 	contract := events.For(env.Dialect, env.Event)
-	m := api.Matches{
+	m := wire.Matches{
 		Event:     contract.Name,
 		Dialect:   contract.Dialect,
 		Kind:      contract.Kind,
 		Decidable: contract.Decidable,
 		Sequence:  contract.Sequence,
-		Hooks:     []api.Match{},
+		Hooks:     []wire.Match{},
 	}
 	for _, d := range match.Explain(snap, env, repository.Root, when.NewDisk()) {
-		m.Hooks = append(m.Hooks, api.Match{
+		m.Hooks = append(m.Hooks, wire.Match{
 			Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Fitted: d.Fitted, Given: d.Given, Lane: d.Lane,
 			Blocks: d.Blocks,
 		})
@@ -48,7 +48,7 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 	}
 	for _, e := range snap.Entries {
 		if e.State == hook.Rejected || e.State == hook.Disabled || e.Hook == nil {
-			m.Hooks = append(m.Hooks, api.Match{Hook: e.Name, Why: "it is " + string(e.State)})
+			m.Hooks = append(m.Hooks, wire.Match{Hook: e.Name, Why: "it is " + string(e.State)})
 		}
 	}
 	return m
@@ -56,11 +56,11 @@ func Match(c config.Config, env events.Envelope) api.Matches {
 
 // Validate reads hook folders, folders of hook folders, docker-agent files and
 // AGENT.md files, and reports what is wrong. Without paths it reads the hooks directory.
-func Validate(c config.Config, paths []string, strict bool) (api.Validation, error) {
+func Validate(c config.Config, paths []string, strict bool) (wire.Validation, error) {
 	if len(paths) == 0 {
 		paths = []string{c.HooksDir}
 	}
-	v := api.Validation{Hooks: []api.Validated{}}
+	v := wire.Validation{Hooks: []wire.Validated{}}
 	for _, path := range paths {
 		if parse := parserOf(c, path); parse != nil {
 			v.Hooks = append(v.Hooks, validateFile(path, parse))
@@ -77,9 +77,9 @@ func Validate(c config.Config, paths []string, strict bool) (api.Validation, err
 	return v, nil
 }
 
-func validate(folder string, opt hookdir.Options) api.Validated {
+func validate(folder string, opt hookdir.Options) wire.Validated {
 	h, ps := hookdir.Read(folder, opt)
-	v := api.Validated{
+	v := wire.Validated{
 		Name:     filepath.Base(folder),
 		File:     filepath.Join(folder, hookdir.FileName),
 		OK:       h != nil,
@@ -121,10 +121,10 @@ func parserOf(c config.Config, path string) discovery.Parse {
 	return nil
 }
 
-func validateFile(path string, parse discovery.Parse) api.Validated {
+func validateFile(path string, parse discovery.Parse) wire.Validated {
 	hooks, ps := discovery.ParseFile(path, parse)
 	ok := !slices.ContainsFunc(ps, func(p hook.Problem) bool { return !p.Warning })
-	return api.Validated{
+	return wire.Validated{
 		Name:     fmt.Sprintf("%s (%d hooks)", filepath.Base(path), len(hooks)),
 		File:     path,
 		OK:       ok,
@@ -201,7 +201,7 @@ func Named(c config.Config, name string) (*hook.Hook, error) {
 		}
 	}
 	missing := NoHook(name, c.HooksDir, names)
-	missing.Code = events.CodeRejected // as for one that is there and cannot be used
+	missing.Code = wire.CodeRejected // as for one that is there and cannot be used
 	return nil, missing
 }
 
@@ -219,10 +219,10 @@ func Tested(c config.Config) (hooks []*hook.Hook, without []string) {
 }
 
 // Problems returns problems as wire types.
-func Problems(ps []hook.Problem) []api.Problem {
-	list := []api.Problem{}
+func Problems(ps []hook.Problem) []wire.Problem {
+	list := []wire.Problem{}
 	for _, p := range ps {
-		list = append(list, api.Problem(p))
+		list = append(list, wire.Problem(p))
 	}
 	return list
 }

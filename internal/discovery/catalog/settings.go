@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/trust"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // AllowFirstSettings stores the settings of the first start with reload.mode: ask as
@@ -23,11 +23,11 @@ func AllowFirstSettings(c config.Config) error {
 }
 
 // HeldSettings returns the problem that settings wait, if some do.
-func HeldSettings(c config.Config) []api.Problem {
+func HeldSettings(c config.Config) []wire.Problem {
 	if len(c.Held) == 0 {
-		return []api.Problem{}
+		return []wire.Problem{}
 	}
-	return []api.Problem{{
+	return []wire.Problem{{
 		File: filepath.Join(c.Home, "hookd.yaml"), Warning: true, Hint: "hookd allow --settings",
 		Message: "has changed and waits to be allowed: " + strings.Join(c.Held, ", ") +
 			"; until then the settings before stay in force",
@@ -39,7 +39,7 @@ func (r *Changes) Settings(c config.Config) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	was, now, allowed := r.last[SettingsRecord], trust.Sum(c.File), trust.Sum(c.AllowedText)
-	change := api.Change{Hook: SettingsRecord, File: filepath.Join(c.Home, "hookd.yaml")}
+	change := wire.Change{Hook: SettingsRecord, File: filepath.Join(c.Home, "hookd.yaml")}
 	switch {
 	case len(c.Held) > 0 && was.waits == now:
 		return false
@@ -58,6 +58,6 @@ func (r *Changes) Settings(c config.Config) bool {
 			change.By = fmt.Sprintf("allowed by %s at %s", a.By, a.At.Format(time.RFC3339))
 		}
 	}
-	r.write([]api.Change{change})
+	r.write([]wire.Change{change})
 	return true
 }

@@ -3,13 +3,13 @@ package catalog
 import (
 	"cmp"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // Show describes an entry for people and programs, as far as its files say.
-func Show(e hook.Entry) api.Hook {
-	a := api.Hook{
+func Show(e hook.Entry) wire.Hook {
+	a := wire.Hook{
 		ID:       e.Name,
 		Name:     e.Name,
 		State:    string(e.State),

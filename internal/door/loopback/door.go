@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // Listening that has failed is tried again after firstRetry, then after twice as long
@@ -32,7 +32,7 @@ type Door struct {
 	options DoorOptions
 	log     *zap.Logger
 
-	failure atomic.Pointer[api.Problem] // why it does not listen; nil = it does
+	failure atomic.Pointer[wire.Problem] // why it does not listen; nil = it does
 
 	// Used by OpenDoor and Run only.
 	server *Server // nil = it does not listen
@@ -121,7 +121,7 @@ func (d *Door) newServer() (*Server, error) {
 // fail records and logs why it does not listen, once for each reason, and changes a
 // token that another process may have seen.
 func (d *Door) fail(err error) {
-	p := &api.Problem{
+	p := &wire.Problem{
 		File:    filepath.Join(d.options.Home, "hookd.yaml"),
 		Message: fmt.Sprintf("%s: %v", d.options.For.Shut, err),
 		Hint:    "see what is in the way with `hookd doctor`; hookd tries again by itself",
@@ -144,7 +144,7 @@ func (d *Door) fail(err error) {
 }
 
 // Problem returns why it does not listen; nil if it does, or need not.
-func (d *Door) Problem() *api.Problem {
+func (d *Door) Problem() *wire.Problem {
 	if d == nil {
 		return nil
 	}
@@ -152,11 +152,11 @@ func (d *Door) Problem() *api.Problem {
 }
 
 // State returns its state for status; nil if the settings do not ask for it.
-func (d *Door) State() *api.HTTP {
+func (d *Door) State() *wire.HTTP {
 	if d == nil {
 		return nil
 	}
-	h := &api.HTTP{Listen: d.options.Listen, Open: true}
+	h := &wire.HTTP{Listen: d.options.Listen, Open: true}
 	if p := d.failure.Load(); p != nil {
 		h.Open, h.Error = false, p.Message
 	}

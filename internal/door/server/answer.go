@@ -7,8 +7,7 @@ import (
 	"strconv"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // encode writes v as one line of JSON that a person can read: `<` stays `<`.
@@ -20,9 +19,9 @@ func encode(v any) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-func appendRefusal(dst []byte, e *events.Error) []byte {
+func appendRefusal(dst []byte, e *wire.Error) []byte {
 	no := false
-	line, err := encode(api.Refusal{OK: &no, Error: e})
+	line, err := encode(wire.Refusal{OK: &no, Error: e})
 	if err != nil {
 		panic(err) // strings always encode
 	}
@@ -31,7 +30,7 @@ func appendRefusal(dst []byte, e *events.Error) []byte {
 
 // appendAnswer appends a line answer. The common one, of an event that no sender
 // waits for, is written by hand: it is the cost of a line.
-func appendAnswer(dst []byte, a *api.Answer) []byte {
+func appendAnswer(dst []byte, a *wire.Answer) []byte {
 	if a.Verdict != nil || a.Runs != nil || a.Duplicate || len(a.Warnings) > 0 {
 		return appendWhole(dst, *a)
 	}
@@ -49,7 +48,7 @@ func appendAnswer(dst []byte, a *api.Answer) []byte {
 	return append(dst, "],\"warnings\":[]}\n"...)
 }
 
-func appendWhole(dst []byte, a api.Answer) []byte {
+func appendWhole(dst []byte, a wire.Answer) []byte {
 	yes := true
 	a.OK = &yes
 	line, err := encode(tidy(a))
@@ -63,7 +62,7 @@ func appendWhole(dst []byte, a api.Answer) []byte {
 }
 
 // tidy makes absent lists empty ones, as the protocol shows them.
-func tidy(a api.Answer) api.Answer {
+func tidy(a wire.Answer) wire.Answer {
 	if a.Matched == nil {
 		a.Matched = []string{}
 	}
@@ -73,17 +72,17 @@ func tidy(a api.Answer) api.Answer {
 	return a
 }
 
-func errInternal() *events.Error {
-	return &events.Error{
-		Code:    events.CodeInternal,
+func errInternal() *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
 		Message: "hookd has a fault and could not answer",
 		Hint:    "the daemon's log says where",
 	}
 }
 
-func tooLarge(max int) *events.Error {
-	return &events.Error{
-		Code:    events.CodeTooLarge,
+func tooLarge(max int) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeTooLarge,
 		Message: fmt.Sprintf("the event is larger than %d bytes", max),
 		Hint:    "send a reference to the data, or raise max_event_bytes in hookd.yaml",
 	}

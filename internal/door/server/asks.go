@@ -6,8 +6,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // getAsks lists what waits for an answer, or follows it.
@@ -22,7 +21,7 @@ func (s *Server) getAsks(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	stream := accepts(r, api.EventStream)
+	stream := accepts(r, wire.EventStream)
 	if follow != nil {
 		stream = *follow
 	}
@@ -30,7 +29,7 @@ func (s *Server) getAsks(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusOK, s.opt.Asks.Asks(r.Context()))
 		return
 	}
-	s.streamHTTP(w, r, s.opt.Asks.FollowAsks(api.FollowAsks{Answers: answers != nil && *answers}))
+	s.streamHTTP(w, r, s.opt.Asks.FollowAsks(wire.FollowAsks{Answers: answers != nil && *answers}))
 }
 
 func (s *Server) getAsk(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +55,7 @@ func (s *Server) postAsk(w http.ResponseWriter, r *http.Request) {
 
 // parseAnswer reads an answer. A member that it does not know may be a misspelled one:
 // an answer that was to count once must not count always.
-func parseAnswer(body []byte) (reply api.Reply, bad *events.Error) {
+func parseAnswer(body []byte) (reply wire.Reply, bad *wire.Error) {
 	in := json.NewDecoder(bytes.NewReader(body))
 	in.DisallowUnknownFields()
 	err := in.Decode(&reply)
@@ -64,8 +63,8 @@ func parseAnswer(body []byte) (reply api.Reply, bad *events.Error) {
 		err = errors.New("there is more after the object")
 	}
 	if err != nil {
-		return reply, &events.Error{
-			Code:    events.CodeBadJSON,
+		return reply, &wire.Error{
+			Code:    wire.CodeBadJSON,
 			Message: "the answer cannot be read: " + err.Error(),
 			Hint:    `send {"answer":"allow"}, with for, like, message and door as you need them`,
 		}

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/nowait"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // tooManySilent connections have sent nothing yet: the oldest of them goes when
@@ -25,11 +25,11 @@ const tooManySilent = 512
 // conn is one connection, whichever door it takes. The raw connection is a
 // plain field: embedded, its other methods would pass by the peeked bytes.
 type conn struct {
-	raw  net.Conn
-	wire wire          // reads and writes
-	in   *bufio.Reader // small: only what was peeked passes through it
-	peer Peer
-	stop func() // how to bring it to its end, nil = nothing to do; guarded by Server.mu
+	raw      net.Conn
+	incoming incoming      // reads and writes
+	in       *bufio.Reader // small: only what was peeked passes through it
+	peer     Peer
+	stop     func() // how to bring it to its end, nil = nothing to do; guarded by Server.mu
 
 	counted bool // in Server.strangers; guarded by Server.mu
 
@@ -47,7 +47,7 @@ func (c *conn) waits(yes bool) {
 }
 
 func (c *conn) Read(p []byte) (int, error)         { return c.in.Read(p) }
-func (c *conn) Write(p []byte) (int, error)        { return nowait.Write(c.wire.socket, p) }
+func (c *conn) Write(p []byte) (int, error)        { return nowait.Write(c.incoming.socket, p) }
 func (c *conn) Close() error                       { return c.raw.Close() }
 func (c *conn) LocalAddr() net.Addr                { return c.raw.LocalAddr() }
 func (c *conn) RemoteAddr() net.Addr               { return c.raw.RemoteAddr() }
@@ -55,10 +55,10 @@ func (c *conn) SetDeadline(t time.Time) error      { return c.raw.SetDeadline(t)
 func (c *conn) SetReadDeadline(t time.Time) error  { return c.raw.SetReadDeadline(t) }
 func (c *conn) SetWriteDeadline(t time.Time) error { return c.raw.SetWriteDeadline(t) }
 
-// wire is what comes on a socket.
-type wire struct{ socket syscall.RawConn }
+// incoming reads a socket without blocking.
+type incoming struct{ socket syscall.RawConn }
 
-func (w wire) Read(p []byte) (int, error) { return nowait.Read(w.socket, p) }
+func (i incoming) Read(p []byte) (int, error) { return nowait.Read(i.socket, p) }
 
 // CloseWrite ends what the client reads and keeps what it sends: net/http and
 // linger let it read the reason before it is closed.
@@ -153,7 +153,7 @@ func (s *Server) open(ctx context.Context, c *conn) {
 		s.log.Warn("connection refused", zap.Int("uid", peer.UID), zap.Int("pid", peer.PID), zap.Error(err))
 		return
 	}
-	c.peer, c.in = peer, bufio.NewReaderSize(c.wire, 512)
+	c.peer, c.in = peer, bufio.NewReaderSize(c.incoming, 512)
 	if !s.countStranger(c) || !room {
 		s.log.Warn(
 			"connection refused: too many are busy",
@@ -165,8 +165,8 @@ func (s *Server) open(ctx context.Context, c *conn) {
 		c.Write(
 			appendRefusal(
 				nil,
-				&events.Error{
-					Code:       events.CodeQueueFull,
+				&wire.Error{
+					Code:       wire.CodeQueueFull,
 					Message:    "hookd has too many connections",
 					Hint:       "send it again, and close connections that are not needed",
 					RetryAfter: 1,
@@ -185,8 +185,8 @@ func (s *Server) open(ctx context.Context, c *conn) {
 		handed = s.web.give(c)
 	default:
 		c.SetWriteDeadline(time.Now().Add(answerTimeout))
-		c.Write(appendRefusal(nil, &events.Error{
-			Code:    events.CodeBadRequest,
+		c.Write(appendRefusal(nil, &wire.Error{
+			Code:    wire.CodeBadRequest,
 			Message: "a connection begins with { (plain lines) or with an HTTP method, not with a blank or a byte order mark",
 			Hint:    `send {"event":"agent:end","data":{}} and a newline`,
 		}))

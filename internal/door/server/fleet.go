@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func (s *Server) getFleet(w http.ResponseWriter, r *http.Request) {
@@ -29,10 +28,10 @@ func (s *Server) postFleetAnswer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	var given api.FleetAnswer
+	var given wire.FleetAnswer
 	if err := json.Unmarshal(body, &given); err != nil {
-		refuse(w, &events.Error{
-			Code: events.CodeBadJSON, Message: "the answer cannot be read: " + err.Error(),
+		refuse(w, &wire.Error{
+			Code: wire.CodeBadJSON, Message: "the answer cannot be read: " + err.Error(),
 			Hint: "`hookd allow-ask` and `hookd deny-ask` with --machine and --key make one",
 		})
 		return
@@ -41,7 +40,7 @@ func (s *Server) postFleetAnswer(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) getFleetDead(w http.ResponseWriter, r *http.Request) {
-	limit, bad := numberParam(r.URL.Query().Get("limit"), "limit", api.MaxRuns)
+	limit, bad := numberParam(r.URL.Query().Get("limit"), "limit", wire.MaxRuns)
 	if bad != nil {
 		refuse(w, bad)
 		return

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // FuzzHTTP sends whatever there is to a real socket: each request is answered,
@@ -20,16 +20,16 @@ import (
 func FuzzHTTP(f *testing.F) {
 	d := newDaemon()
 	for _, r := range (&Server{opt: Options{Runs: d, History: d}}).routes() {
-		f.Add(r.method, strings.NewReplacer("{id}", "7", "{name}", "guard").Replace(r.path), api.JSON, "{}")
+		f.Add(r.method, strings.NewReplacer("{id}", "7", "{name}", "guard").Replace(r.path), wire.JSON, "{}")
 	}
-	f.Add("POST", "/v1/events?wait=1", api.JSON, `{"event":"pre_tool_use"}`)
-	f.Add("POST", "/v1/events?wait", api.NDJSON, "{\"event\":\"agent:end\"}\n\n{\n{\"subscribe\":[\"*\"]}\n")
+	f.Add("POST", "/v1/events?wait=1", wire.JSON, `{"event":"pre_tool_use"}`)
+	f.Add("POST", "/v1/events?wait", wire.NDJSON, "{\"event\":\"agent:end\"}\n\n{\n{\"subscribe\":[\"*\"]}\n")
 	f.Add("GET", "/v1/events?match=a*&match=%ff&since=1&epoch=e&follow=0", "", "")
 	f.Add("GET", "/v1/events?since=99999999999999999999&follow=x", "", "")
 	f.Add("GET", "/v1/runs?hook=a&since=1h&limit=5&before=3", "", "")
 	f.Add("GET", "/v1/dead?before=-1&limit=9999", "", "")
 	f.Add("DELETE", "/v1/dead/9223372036854775807", "", "")
-	f.Add("POST", "/v1/hooks/%2e%2e%2f/test", api.JSON, `{"event":"x:y","data":[]}`)
+	f.Add("POST", "/v1/hooks/%2e%2e%2f/test", wire.JSON, `{"event":"x:y","data":[]}`)
 	f.Add("HEAD", "//v1/./status?;", "text/html", "")
 	f.Add("OPTIONS", "*", "", "")
 	f.Add("CONNECT", "a:1", "", "")
@@ -88,7 +88,7 @@ func checkResponse(t *testing.T, method string, got []byte) {
 	if resp.StatusCode == http.StatusInternalServerError {
 		t.Fatalf("%q", got)
 	}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), api.JSON) && method != "HEAD" && !json.Valid(body) {
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), wire.JSON) && method != "HEAD" && !json.Valid(body) {
 		t.Fatalf("%q is no JSON", body)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == api.NDJSON {
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == wire.NDJSON {
 		s.postLines(w, r, wait)
 		return
 	}
@@ -59,7 +59,7 @@ const seatWait = 5 * time.Second
 
 // emit hands an event to the Emitter. While it waits for the runs of a large
 // one, the room that it had is another's, and env is empty.
-func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room *share) (api.Answer, *events.Error) {
+func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room *share) (wire.Answer, *wire.Error) {
 	if !env.Wait {
 		return s.opt.Emitter.Emit(ctx, from, env)
 	}
@@ -82,8 +82,8 @@ func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room
 		return answer, bad
 	}
 	type result struct {
-		answer api.Answer
-		bad    *events.Error
+		answer wire.Answer
+		bad    *wire.Error
 	}
 	done := make(chan result, 1)
 	go func() {
@@ -101,8 +101,8 @@ func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room
 	case r := <-done:
 		return r.answer, r.bad
 	case <-ctx.Done():
-		return api.Answer{}, &events.Error{
-			Code:    events.CodeInternal,
+		return wire.Answer{}, &wire.Error{
+			Code:    wire.CodeInternal,
 			Message: "the sender no longer waits for the answer",
 		}
 	}
@@ -120,7 +120,7 @@ func acceptedStatus(wait bool) int {
 func (s *Server) postLines(w http.ResponseWriter, r *http.Request, wait *bool) {
 	c, rc := connOf(r), http.NewResponseController(w)
 	rc.EnableFullDuplex() // HTTP/1 always has it
-	w.Header().Set("Content-Type", api.NDJSON)
+	w.Header().Set("Content-Type", wire.NDJSON)
 	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		w.WriteHeader(http.StatusContinue) // net/http sends none once the answer has begun
 	}
@@ -155,14 +155,14 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) {
 // subscribeQuery reads match (repeatable), since, epoch and follow. Without
 // follow=1 the answer ends at the newest record; for a browser's EventSource,
 // whose Accept says that it follows, the other way round.
-func subscribeQuery(r *http.Request) (q api.Subscribe, bad *events.Error) {
+func subscribeQuery(r *http.Request) (q wire.Subscribe, bad *wire.Error) {
 	values := r.URL.Query()
 	q.Globs, q.Epoch = values["match"], values.Get("epoch")
 	if q.Follow, bad = boolParam(values, "follow"); bad != nil {
 		return q, bad
 	}
 	if q.Follow == nil {
-		follow := accepts(r, api.EventStream)
+		follow := accepts(r, wire.EventStream)
 		q.Follow = &follow
 	}
 	starts, bad := boolParam(values, "starts")
@@ -182,8 +182,8 @@ func subscribeQuery(r *http.Request) (q api.Subscribe, bad *events.Error) {
 	}
 	seq, err := strconv.ParseUint(since, 10, 64)
 	if err != nil {
-		return q, &events.Error{
-			Code:    events.CodeBadRequest,
+		return q, &wire.Error{
+			Code:    wire.CodeBadRequest,
 			Message: fmt.Sprintf("parameter since is %q", since),
 			Hint:    "give the seq of the last record you have",
 		}
@@ -228,14 +228,15 @@ func (s *Server) postTests(w http.ResponseWriter, r *http.Request) {
 }
 
 // parseTest reads an event, of which nothing is required here.
-func parseTest(body []byte) (test api.Test, bad *events.Error) {
+func parseTest(body []byte) (test wire.Test, bad *wire.Error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return test, nil
 	}
 	if err := json.Unmarshal(body, &test); err == nil && test.Event == "" {
 		return test, nil
 	}
-	test.Envelope, bad = events.Parse(body)
+	envelope, bad := events.Parse(body)
+	test.Envelope = envelope.Sent()
 	return test, bad
 }
 
@@ -259,8 +260,8 @@ func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
 // queried answers a GET whose query parse reads with what ask finds in source.
 func queried[S, Q, A any](
 	source *S,
-	parse func(url.Values, time.Time) (Q, *events.Error),
-	ask func(S, context.Context, Q) (A, *events.Error),
+	parse func(url.Values, time.Time) (Q, *wire.Error),
+	ask func(S, context.Context, Q) (A, *wire.Error),
 ) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, bad := parse(r.URL.Query(), time.Now())
@@ -303,10 +304,10 @@ func (s *Server) getReadyz(w http.ResponseWriter, r *http.Request) {
 	if reason != "" {
 		status = http.StatusServiceUnavailable
 	}
-	respond(w, status, api.Ready{Ready: reason == "", Reason: reason})
+	respond(w, status, wire.Ready{Ready: reason == "", Reason: reason})
 }
 
-func answer(w http.ResponseWriter, v any, bad *events.Error) {
+func answer(w http.ResponseWriter, v any, bad *wire.Error) {
 	if bad != nil {
 		refuse(w, bad)
 		return
@@ -317,7 +318,7 @@ func answer(w http.ResponseWriter, v any, bad *events.Error) {
 // readBody reads one JSON body, bounded in size and time. The room that a large
 // one takes is the caller's to release. What is refused is read to its end: a
 // client that still sends does not see the answer.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, room *share, bad *events.Error) {
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, room *share, bad *wire.Error) {
 	rc := http.NewResponseController(w)
 	body, room, bad = s.takeBody(rc, w, r)
 	if bad != nil {
@@ -331,7 +332,7 @@ func (s *Server) takeBody(
 	rc *http.ResponseController,
 	w http.ResponseWriter,
 	r *http.Request,
-) (body []byte, room *share, bad *events.Error) {
+) (body []byte, room *share, bad *wire.Error) {
 	rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 	most := int64(s.opt.MaxEventBytes)
 	if r.ContentLength > most {
@@ -360,8 +361,8 @@ func (s *Server) takeBody(
 	case err != io.EOF && room != nil && room.slow() != nil:
 		bad = room.slow()
 	case err != io.EOF:
-		bad = &events.Error{
-			Code:    events.CodeBadRequest,
+		bad = &wire.Error{
+			Code:    wire.CodeBadRequest,
 			Message: "the body did not arrive: " + err.Error(),
 			Hint:    fmt.Sprintf("send all of it within %s", bodyTimeout),
 		}
@@ -402,7 +403,7 @@ func grow(text []byte, least, most int) []byte {
 func filled(text []byte) bool { return len(text) > smallEvent && cap(text) <= len(text)+len(text)/4 }
 
 // boolParam reads ?key, ?key=1, ?key=0; nil when it is absent.
-func boolParam(values url.Values, key string) (*bool, *events.Error) {
+func boolParam(values url.Values, key string) (*bool, *wire.Error) {
 	if !values.Has(key) {
 		return nil, nil
 	}
@@ -412,8 +413,8 @@ func boolParam(values url.Values, key string) (*bool, *events.Error) {
 	}
 	b, err := strconv.ParseBool(text)
 	if err != nil {
-		return nil, &events.Error{
-			Code:    events.CodeBadRequest,
+		return nil, &wire.Error{
+			Code:    wire.CodeBadRequest,
 			Message: fmt.Sprintf("parameter %s is %q", key, text),
 			Hint:    "give 1 or 0",
 		}

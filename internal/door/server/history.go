@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func (s *Server) getEvent(w http.ResponseWriter, r *http.Request) {
@@ -29,13 +29,13 @@ func (s *Server) postReplay(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	var replay api.Replay
+	var replay wire.Replay
 	if len(bytes.TrimSpace(body)) > 0 {
 		if err := json.Unmarshal(body, &replay); err != nil {
 			refuse(
 				w,
-				&events.Error{
-					Code:    events.CodeBadJSON,
+				&wire.Error{
+					Code:    wire.CodeBadJSON,
 					Message: "the body is not what a replay takes: " + err.Error(),
 					Hint:    `send {"hook":"NAME","dry_run":true}, or nothing`,
 				},
@@ -55,7 +55,7 @@ func (s *Server) getDeadLetters(w http.ResponseWriter, r *http.Request) {
 		refuse(w, bad)
 		return
 	}
-	limit, bad := numberParam(values.Get("limit"), "limit", api.MaxRuns)
+	limit, bad := numberParam(values.Get("limit"), "limit", wire.MaxRuns)
 	if bad != nil {
 		refuse(w, bad)
 		return
@@ -84,7 +84,7 @@ func (s *Server) deleteDead(w http.ResponseWriter, r *http.Request) {
 func deadLetter(
 	w http.ResponseWriter,
 	r *http.Request,
-	do func(context.Context, int64) (api.DeadLetter, *events.Error),
+	do func(context.Context, int64) (wire.DeadLetter, *wire.Error),
 ) {
 	id, bad := numberParam(r.PathValue("id"), "id", 1<<62)
 	if bad != nil {
@@ -96,14 +96,14 @@ func deadLetter(
 }
 
 // numberParam reads a number from 1 to most; "" is 0.
-func numberParam(text, name string, most int64) (int64, *events.Error) {
+func numberParam(text, name string, most int64) (int64, *wire.Error) {
 	if text == "" {
 		return 0, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > most {
-		return 0, &events.Error{
-			Code:    events.CodeBadRequest,
+		return 0, &wire.Error{
+			Code:    wire.CodeBadRequest,
 			Message: fmt.Sprintf("%s is %q", name, text),
 			Hint:    fmt.Sprintf("give a number from 1 to %d", most),
 		}

@@ -17,8 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/spell"
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 type route struct {
@@ -43,114 +42,114 @@ const (
 // are for every user, subscriptions for the owner.
 func (s *Server) routes() []route {
 	return []route{
-		{"POST", api.PathEvents, everyUser, acts, s.postEvents, "wait"},
-		{"GET", api.PathEvents, ownerOnly, looks, s.getEvents, "match since epoch follow starts"},
-		{"GET", api.PathEvents + "/{id}", ownerOnly, looks, s.getEvent, ""},
-		{"POST", api.PathEvents + "/{id}/replay", ownerOnly, acts, s.postReplay, ""},
-		{"GET", api.PathHooks, ownerOnly, looks, s.getHooks, ""},
-		{"GET", api.PathHooks + "/{name}", ownerOnly, looks, s.getHook, ""},
-		{"POST", api.PathHooks + "/{name}/test", ownerOnly, acts, s.postTest, ""},
-		{"POST", api.PathHooks + "/{name}/tests", ownerOnly, acts, s.postTests, ""},
-		{"POST", api.PathReload, ownerOnly, weakens, s.postReload, ""},
+		{"POST", wire.PathEvents, everyUser, acts, s.postEvents, "wait"},
+		{"GET", wire.PathEvents, ownerOnly, looks, s.getEvents, "match since epoch follow starts"},
+		{"GET", wire.PathEvents + "/{id}", ownerOnly, looks, s.getEvent, ""},
+		{"POST", wire.PathEvents + "/{id}/replay", ownerOnly, acts, s.postReplay, ""},
+		{"GET", wire.PathHooks, ownerOnly, looks, s.getHooks, ""},
+		{"GET", wire.PathHooks + "/{name}", ownerOnly, looks, s.getHook, ""},
+		{"POST", wire.PathHooks + "/{name}/test", ownerOnly, acts, s.postTest, ""},
+		{"POST", wire.PathHooks + "/{name}/tests", ownerOnly, acts, s.postTests, ""},
+		{"POST", wire.PathReload, ownerOnly, weakens, s.postReload, ""},
 		{
 			"GET",
-			api.PathRuns,
+			wire.PathRuns,
 			ownerOnly,
 			looks,
-			queried(&s.opt.Runs, api.ParseRunQuery, Runs.Runs),
+			queried(&s.opt.Runs, wire.ParseRunQuery, Runs.Runs),
 			"hook event event_id session agent result tool q test since until before limit",
 		},
-		{"GET", api.PathRuns + "/{id}", ownerOnly, looks, s.getRun, ""},
-		{"POST", api.PathRuns + "/{id}/kill", ownerOnly, acts, s.postKill, ""},
-		{"GET", api.PathRunning, ownerOnly, looks, s.getRunning, ""},
+		{"GET", wire.PathRuns + "/{id}", ownerOnly, looks, s.getRun, ""},
+		{"POST", wire.PathRuns + "/{id}/kill", ownerOnly, acts, s.postKill, ""},
+		{"GET", wire.PathRunning, ownerOnly, looks, s.getRunning, ""},
 		{
 			"GET",
-			api.PathDecisions,
+			wire.PathDecisions,
 			ownerOnly,
 			looks,
-			queried(&s.opt.History, api.ParseDecisionQuery, History.Decisions),
+			queried(&s.opt.History, wire.ParseDecisionQuery, History.Decisions),
 			"decision tool agent session hook event event_id cwd q shadow since until after before limit",
 		},
 		{
 			"GET",
-			api.PathCounts,
+			wire.PathCounts,
 			ownerOnly,
 			looks,
-			queried(&s.opt.History, api.ParseCountQuery, History.CountDecisions),
+			queried(&s.opt.History, wire.ParseCountQuery, History.CountDecisions),
 			"decision tool agent session hook event event_id cwd q shadow since until after before every",
 		},
 		{
 			"GET",
-			api.PathAccepted,
+			wire.PathAccepted,
 			ownerOnly,
 			looks,
-			queried(&s.opt.History, api.ParseEventQuery, History.Accepted),
+			queried(&s.opt.History, wire.ParseEventQuery, History.Accepted),
 			"session event agent tool cwd q since until before limit",
 		},
 		{
 			"GET",
-			api.PathPast,
+			wire.PathPast,
 			ownerOnly,
 			looks,
-			queried(&s.opt.History, api.ParseEventQuery, History.Past),
+			queried(&s.opt.History, wire.ParseEventQuery, History.Past),
 			"session event agent tool cwd q since until before limit",
 		},
 		{
 			"GET",
-			api.PathSessions,
+			wire.PathSessions,
 			ownerOnly,
 			looks,
-			queried(&s.opt.History, api.ParseSessionQuery, History.Sessions),
+			queried(&s.opt.History, wire.ParseSessionQuery, History.Sessions),
 			"agent session cwd state since until limit",
 		},
-		{"GET", api.PathAsks, ownerOnly, looks, s.getAsks, "follow answers"},
-		{"GET", api.PathAsks + "/{id}", ownerOnly, looks, s.getAsk, ""},
-		{"POST", api.PathAsks + "/{id}", ownerOnly, answers, s.postAsk, ""},
-		{"GET", api.PathGrants, ownerOnly, looks, s.getGrants, ""},
-		{"DELETE", api.PathGrants + "/{id}", ownerOnly, weakens, s.deleteGrant, ""},
-		{"GET", api.PathAgents + "/{agent}/last", ownerOnly, looks, s.getLast, "except"},
+		{"GET", wire.PathAsks, ownerOnly, looks, s.getAsks, "follow answers"},
+		{"GET", wire.PathAsks + "/{id}", ownerOnly, looks, s.getAsk, ""},
+		{"POST", wire.PathAsks + "/{id}", ownerOnly, answers, s.postAsk, ""},
+		{"GET", wire.PathGrants, ownerOnly, looks, s.getGrants, ""},
+		{"DELETE", wire.PathGrants + "/{id}", ownerOnly, weakens, s.deleteGrant, ""},
+		{"GET", wire.PathAgents + "/{agent}/last", ownerOnly, looks, s.getLast, "except"},
 		{
 			"GET",
-			api.PathStats,
+			wire.PathStats,
 			ownerOnly,
 			looks,
-			queried(&s.opt.History, api.ParseStatsQuery, History.Stats),
+			queried(&s.opt.History, wire.ParseStatsQuery, History.Stats),
 			"hook by since until",
 		},
-		{"GET", api.PathDead, ownerOnly, looks, s.getDeadLetters, "hook before limit"},
-		{"GET", api.PathDead + "/{id}", ownerOnly, looks, s.getDeadLetter, ""},
-		{"POST", api.PathDead + "/{id}/retry", ownerOnly, acts, s.postRetryDead, ""},
-		{"DELETE", api.PathDead + "/{id}", ownerOnly, weakens, s.deleteDead, ""},
-		{"POST", api.PathRecover, ownerOnly, acts, s.postRecover, ""},
-		{"GET", api.PathStatus, ownerOnly, looks, s.getStatus, ""},
-		{"GET", api.PathFleet, ownerOnly, looks, s.getFleet, ""},
+		{"GET", wire.PathDead, ownerOnly, looks, s.getDeadLetters, "hook before limit"},
+		{"GET", wire.PathDead + "/{id}", ownerOnly, looks, s.getDeadLetter, ""},
+		{"POST", wire.PathDead + "/{id}/retry", ownerOnly, acts, s.postRetryDead, ""},
+		{"DELETE", wire.PathDead + "/{id}", ownerOnly, weakens, s.deleteDead, ""},
+		{"POST", wire.PathRecover, ownerOnly, acts, s.postRecover, ""},
+		{"GET", wire.PathStatus, ownerOnly, looks, s.getStatus, ""},
+		{"GET", wire.PathFleet, ownerOnly, looks, s.getFleet, ""},
 		{
 			"GET",
-			api.PathFleetDecisions,
+			wire.PathFleetDecisions,
 			ownerOnly,
 			looks,
-			queried(&s.opt.Fleet, api.ParseFleetQuery, Fleet.FleetDecisions),
+			queried(&s.opt.Fleet, wire.ParseFleetQuery, Fleet.FleetDecisions),
 			"decision tool agent session hook event event_id cwd q shadow since until limit machine through",
 		},
 		{
 			"GET",
-			api.PathFleetSessions,
+			wire.PathFleetSessions,
 			ownerOnly,
 			looks,
-			queried(&s.opt.Fleet, api.ParseSessionQuery, Fleet.FleetSessions),
+			queried(&s.opt.Fleet, wire.ParseSessionQuery, Fleet.FleetSessions),
 			"agent session cwd state since until limit",
 		},
-		{"GET", api.PathFleetAsks, ownerOnly, looks, s.getFleetAsks, ""},
-		{"POST", api.PathFleetAnswers, ownerOnly, answers, s.postFleetAnswer, ""},
-		{"GET", api.PathFleetDead, ownerOnly, looks, s.getFleetDead, "hook limit"},
-		{"GET", api.PathFleetDead + "/{id}", ownerOnly, looks, s.getFleetDeadLetter, ""},
-		{"POST", api.PathFleetDead + "/{id}/retry", ownerOnly, acts, s.postRetryFleetDead, ""},
-		{"DELETE", api.PathFleetDead + "/{id}", ownerOnly, weakens, s.deleteFleetDead, ""},
-		{"POST", api.PathFleetLink, ownerOnly, acts, s.postFleetLink, ""},
-		{"POST", api.PathWeaken, ownerOnly, weakens, s.postWeaken, "what"},
-		{"GET", api.PathHealthz, everyUser, looks, s.getHealthz, ""},
-		{"GET", api.PathReadyz, ownerOnly, looks, s.getReadyz, ""},
-		{"GET", api.PathMetrics, ownerOnly, looks, s.getMetrics, ""},
+		{"GET", wire.PathFleetAsks, ownerOnly, looks, s.getFleetAsks, ""},
+		{"POST", wire.PathFleetAnswers, ownerOnly, answers, s.postFleetAnswer, ""},
+		{"GET", wire.PathFleetDead, ownerOnly, looks, s.getFleetDead, "hook limit"},
+		{"GET", wire.PathFleetDead + "/{id}", ownerOnly, looks, s.getFleetDeadLetter, ""},
+		{"POST", wire.PathFleetDead + "/{id}/retry", ownerOnly, acts, s.postRetryFleetDead, ""},
+		{"DELETE", wire.PathFleetDead + "/{id}", ownerOnly, weakens, s.deleteFleetDead, ""},
+		{"POST", wire.PathFleetLink, ownerOnly, acts, s.postFleetLink, ""},
+		{"POST", wire.PathWeaken, ownerOnly, weakens, s.postWeaken, "what"},
+		{"GET", wire.PathHealthz, everyUser, looks, s.getHealthz, ""},
+		{"GET", wire.PathReadyz, ownerOnly, looks, s.getReadyz, ""},
+		{"GET", wire.PathMetrics, ownerOnly, looks, s.getMetrics, ""},
 	}
 }
 
@@ -163,7 +162,7 @@ func (s *Server) weighed(r route) route {
 	serve := r.serve
 	r.serve = func(w http.ResponseWriter, req *http.Request) {
 		what := r.method + " " + req.URL.Path
-		if r.path == api.PathWeaken {
+		if r.path == wire.PathWeaken {
 			what = req.URL.Query().Get("what")
 		}
 		if bad := s.opt.Weakens(peerOf(req), what); bad != nil {
@@ -188,8 +187,8 @@ func (r route) checked(w http.ResponseWriter, req *http.Request) {
 		if err != nil {
 			refuse(
 				w,
-				&events.Error{
-					Code:    events.CodeBadRequest,
+				&wire.Error{
+					Code:    wire.CodeBadRequest,
 					Message: "the query cannot be read: " + err.Error(),
 					Hint:    "write it as key=value&key=value, with % and two digits for other characters",
 				},
@@ -206,9 +205,9 @@ func (r route) checked(w http.ResponseWriter, req *http.Request) {
 	r.serve(w, req)
 }
 
-func unknownParameter(r route, key string, known []string) *events.Error {
-	bad := &events.Error{
-		Code:    events.CodeBadRequest,
+func unknownParameter(r route, key string, known []string) *wire.Error {
+	bad := &wire.Error{
+		Code:    wire.CodeBadRequest,
 		Message: fmt.Sprintf("%s %s has no parameter %q", r.method, r.path, key),
 	}
 	near := spell.Near(key, known)
@@ -250,7 +249,7 @@ func connOf(r *http.Request) *conn { return r.Context().Value(connKey{}).(*conn)
 // peerOf returns the process that sent a request, with the door that it names.
 func peerOf(r *http.Request) Peer {
 	p := connOf(r).peer
-	if door := r.Header.Get(api.DoorHeader); api.IsDoor(door) {
+	if door := r.Header.Get(wire.DoorHeader); wire.IsDoor(door) {
 		p.Door = door
 	}
 	return p
@@ -280,8 +279,8 @@ func (s *Server) mux() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(
 			w,
-			&events.Error{
-				Code:    events.CodeNotFound,
+			&wire.Error{
+				Code:    wire.CodeNotFound,
 				Message: fmt.Sprintf("no path %q", r.URL.Path),
 				Hint:    "there are " + strings.Join(valid, ", "),
 			},
@@ -309,8 +308,8 @@ func byMethod(methods map[string]http.HandlerFunc) http.HandlerFunc {
 		w.Header().Set("Allow", allow)
 		refuse(
 			w,
-			&events.Error{
-				Code:    events.CodeBadMethod,
+			&wire.Error{
+				Code:    wire.CodeBadMethod,
 				Message: fmt.Sprintf("%q does not work on %s", r.Method, r.URL.Path),
 				Hint:    "use " + allow,
 			},
@@ -333,10 +332,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 }
 
 // foreign refuses what only a web page or a rebound name would send.
-func foreign(r *http.Request) *events.Error {
+func foreign(r *http.Request) *wire.Error {
 	if len(r.Header.Values("Origin")) > 0 {
-		return &events.Error{
-			Code:    events.CodeForbidden,
+		return &wire.Error{
+			Code:    wire.CodeForbidden,
 			Message: "requests with an Origin header are refused",
 			Hint:    "hookd is not for web pages",
 		}
@@ -349,10 +348,10 @@ func foreign(r *http.Request) *events.Error {
 	case "", "localhost", "hookd", "127.0.0.1", "[::1]", "::1":
 		return nil
 	}
-	return &events.Error{
-		Code:    events.CodeForbidden,
+	return &wire.Error{
+		Code:    wire.CodeForbidden,
 		Message: fmt.Sprintf("requests for host %q are refused", r.Host),
-		Hint:    "use http://localhost" + api.PathStatus + " or http://hookd" + api.PathStatus,
+		Hint:    "use http://localhost" + wire.PathStatus + " or http://hookd" + wire.PathStatus,
 	}
 }
 
@@ -360,7 +359,7 @@ func foreign(r *http.Request) *events.Error {
 type recorder struct {
 	http.ResponseWriter
 	began   bool
-	refused func(events.Code)
+	refused func(wire.Code)
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -398,19 +397,19 @@ func respond(w http.ResponseWriter, status int, v any) {
 		panic(err) // of our own types: a fault
 	}
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
-	w.Header().Set("Content-Type", api.JSON)
+	w.Header().Set("Content-Type", wire.JSON)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	w.Write(body)
 }
 
-func refuse(w http.ResponseWriter, e *events.Error) {
+func refuse(w http.ResponseWriter, e *wire.Error) {
 	if rec, ok := w.(*recorder); ok {
 		rec.refused(e.Code)
 	}
-	status := api.HTTPStatus(e.Code)
+	status := wire.HTTPStatus(e.Code)
 	if status == http.StatusTooManyRequests || e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, e.RetryAfter)))
 	}
-	respond(w, status, api.Refusal{Error: e})
+	respond(w, status, wire.Refusal{Error: e})
 }

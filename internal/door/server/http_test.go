@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 func TestHTTPStatuses(t *testing.T) {
@@ -75,11 +75,11 @@ func TestHTTPStatuses(t *testing.T) {
 			if resp.StatusCode != tt.status || !strings.Contains(body, tt.want) {
 				t.Errorf("got %d %s, want %d with %s", resp.StatusCode, body, tt.status, tt.want)
 			}
-			if got := resp.Header.Get("Content-Type"); got != api.JSON {
+			if got := resp.Header.Get("Content-Type"); got != wire.JSON {
 				t.Errorf("content type %q", got)
 			}
 			if tt.status >= 400 {
-				if e := parseReply(t, body).Error; e == nil || e.Message == "" || api.HTTPStatus(e.Code) != tt.status {
+				if e := parseReply(t, body).Error; e == nil || e.Message == "" || wire.HTTPStatus(e.Code) != tt.status {
 					t.Errorf("refusal %s", body)
 				}
 			}
@@ -101,11 +101,11 @@ func TestRefusalHeaders(t *testing.T) {
 
 func TestReloadWithRejectedHooksIs422(t *testing.T) {
 	f := start(t, nil)
-	f.problems = []api.Problem{{Message: "odd", Warning: true}}
+	f.problems = []wire.Problem{{Message: "odd", Warning: true}}
 	if resp, body := f.do("POST", "/v1/reload", ""); resp.StatusCode != 200 {
 		t.Errorf("a warning: %d %s", resp.StatusCode, body)
 	}
-	f.problems = append(f.problems, api.Problem{Message: "broken", File: "x/HOOK.yaml", Line: 3})
+	f.problems = append(f.problems, wire.Problem{Message: "broken", File: "x/HOOK.yaml", Line: 3})
 	if resp, body := f.do("POST", "/v1/reload", ""); resp.StatusCode != 422 || !strings.Contains(body, "x/HOOK.yaml") {
 		t.Errorf("a rejection: %d %s", resp.StatusCode, body)
 	}
@@ -121,7 +121,7 @@ func TestNotReadyIs503(t *testing.T) {
 
 func TestRunQueryArrives(t *testing.T) {
 	f := start(t, nil)
-	want := api.RunQuery{Hook: "a&b", Event: "agent:*", Session: "s", Agent: "x", Result: "failed", Since: time.Unix(1e9, 5).UTC(), Limit: 7}
+	want := wire.RunQuery{Hook: "a&b", Event: "agent:*", Session: "s", Agent: "x", Result: "failed", Since: time.Unix(1e9, 5).UTC(), Limit: 7}
 	f.do("GET", "/v1/runs?"+want.Values().Encode(), "")
 	if got := *f.query.Load(); got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -166,7 +166,7 @@ func TestNDJSONFullDuplex(t *testing.T) {
 		t.Fatal(r.err)
 	}
 	defer r.resp.Body.Close()
-	if got := r.resp.Header.Get("Content-Type"); r.resp.StatusCode != 202 || got != api.NDJSON {
+	if got := r.resp.Header.Get("Content-Type"); r.resp.StatusCode != 202 || got != wire.NDJSON {
 		t.Errorf("got %d %s", r.resp.StatusCode, got)
 	}
 	answers := bufio.NewReader(r.resp.Body)
@@ -199,7 +199,7 @@ func TestNDJSONFullDuplex(t *testing.T) {
 func TestNDJSONWaitWins(t *testing.T) {
 	f := start(t, func(o *Options) { o.MaxEventBytes = 100 })
 	body := `{"event":"agent:end"}` + "\n" + `{"event":"agent:end","wait":false}` + "\n" + strings.Repeat("x", 200) + "\n" + `{"event":"agent:end"}` + "\n"
-	resp, text := f.do("POST", "/v1/events?wait=1", body, "Content-Type", api.NDJSON)
+	resp, text := f.do("POST", "/v1/events?wait=1", body, "Content-Type", wire.NDJSON)
 	var got []string
 	for line := range strings.Lines(text) {
 		got = append(got, code(t, line))
@@ -219,11 +219,11 @@ func TestKeepAliveAfterWait(t *testing.T) {
 		close(f.release)
 	}()
 	for _, event := range []string{"test:wait", "agent:end", "agent:end"} {
-		resp, err := client.Post("http://hookd/v1/events?wait=1", api.JSON, strings.NewReader(`{"event":"`+event+`"}`))
+		resp, err := client.Post("http://hookd/v1/events?wait=1", wire.JSON, strings.NewReader(`{"event":"`+event+`"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var answer api.Answer
+		var answer wire.Answer
 		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Verdict == nil {
 			t.Errorf("%s: %+v, %v", event, answer, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 const (
@@ -43,8 +43,8 @@ type share struct {
 	ousted bool
 }
 
-var errNoRoom = &events.Error{
-	Code:       events.CodeQueueFull,
+var errNoRoom = &wire.Error{
+	Code:       wire.CodeQueueFull,
 	Message:    "other large events are being read",
 	Hint:       "send it again",
 	RetryAfter: 1,
@@ -52,7 +52,7 @@ var errNoRoom = &events.Error{
 
 // take waits until there is room for bytes. giveUp is called, in a lock, when
 // the sender is so slow that it must give way; nil = it never must.
-func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share, *events.Error) {
+func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share, *wire.Error) {
 	late := time.NewTimer(roomWait)
 	defer late.Stop()
 	look := time.NewTicker(slowSender / 4)
@@ -120,14 +120,14 @@ func (s *share) whole() {
 }
 
 // slow says that the sender was made to give up; nil = it was not.
-func (s *share) slow() *events.Error {
+func (s *share) slow() *wire.Error {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	if !s.ousted {
 		return nil
 	}
-	return &events.Error{
-		Code:    events.CodeQueueFull,
+	return &wire.Error{
+		Code:    wire.CodeQueueFull,
 		Message: fmt.Sprintf("nothing came for %s, and others wait to send large events", slowSender),
 		Hint:    "send the event again, all of it at once", RetryAfter: 1,
 	}

@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 const (
@@ -128,9 +128,9 @@ func (l *lines) flush() error {
 
 // owed is an answer that is not complete, or that stands behind one.
 type owed struct {
-	answer api.Answer
+	answer wire.Answer
 	rest   Rest // nil = answer is complete
-	bad    *events.Error
+	bad    *wire.Error
 }
 
 // maxOwed is how many lines may wait for the disk together.
@@ -148,7 +148,7 @@ func (l *lines) accept() {
 			l.refuseAll(left, errInternal())
 		}
 	}()
-	err := l.batch.Accept(func(a *api.Answer) {
+	err := l.batch.Accept(func(a *wire.Answer) {
 		left--
 		if len(l.owed) > 0 {
 			l.say(&owed{answer: *a})
@@ -161,7 +161,7 @@ func (l *lines) accept() {
 	}
 }
 
-func (l *lines) refuseAll(n int, err *events.Error) {
+func (l *lines) refuseAll(n int, err *wire.Error) {
 	for range n {
 		l.say(&owed{bad: err})
 	}
@@ -202,7 +202,7 @@ func (l *lines) append(o *owed) {
 	l.appendAnswer(&o.answer)
 }
 
-func (l *lines) appendAnswer(a *api.Answer) {
+func (l *lines) appendAnswer(a *wire.Answer) {
 	if !l.peer.Owner {
 		visible := l.peer.visible(*a)
 		a = &visible
@@ -262,7 +262,7 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 // next returns the next line, or why there can be no more. A last line needs no
 // newline. The line is good until the next call, that of an event in the batch until
 // that is accepted.
-func (l *lines) next() (line []byte, bad *events.Error, err error) {
+func (l *lines) next() (line []byte, bad *wire.Error, err error) {
 	if l.room != nil {
 		l.settle() // else what waits for the disk would have no bound
 		l.free()
@@ -293,7 +293,7 @@ func (l *lines) next() (line []byte, bad *events.Error, err error) {
 
 // nextLong reads a line that does not fit into the buffer, when there is room
 // for all of it. Its sender has as long as that of a body.
-func (l *lines) nextLong() (line []byte, bad *events.Error, err error) {
+func (l *lines) nextLong() (line []byte, bad *wire.Error, err error) {
 	most, step := l.server.opt.MaxEventBytes, len(l.in.buf)
 	if err := l.flush(); err != nil {
 		return nil, nil, err
@@ -350,9 +350,9 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		if l.told(line) {
 			return nil
 		}
-		if string(line) == api.PingLine {
+		if string(line) == wire.PingLine {
 			l.settle()
-			l.out = append(l.out, api.PongLine...)
+			l.out = append(l.out, wire.PongLine...)
 			return nil
 		}
 		l.refuse(bad)
@@ -402,7 +402,7 @@ func (l *lines) told(line []byte) bool {
 	if !bytes.HasPrefix(line, []byte(`{"told":`)) {
 		return false
 	}
-	var tell api.Tell
+	var tell wire.Tell
 	if json.Unmarshal(line, &tell) != nil || tell.Told == nil {
 		return false
 	}
@@ -434,23 +434,23 @@ func (l *lines) lastWord() {
 		l.told(bytes.TrimSpace(line))
 	}
 	for _, h := range l.tells {
-		h.Say(events.Told{Unsure: "its bridge ended before it said so"})
+		h.Say(wire.Told{Unsure: "its bridge ended before it said so"})
 	}
 	l.tells = nil
 }
 
-func (l *lines) refuse(e *events.Error) {
+func (l *lines) refuse(e *wire.Error) {
 	l.accept()
 	l.say(&owed{bad: e})
 }
 
-func (l *lines) subscribe(q api.Subscribe) Subscription {
+func (l *lines) subscribe(q wire.Subscribe) Subscription {
 	if l.post {
 		l.refuse(
-			&events.Error{
-				Code:    events.CodeBadRequest,
+			&wire.Error{
+				Code:    wire.CodeBadRequest,
 				Message: "a request's body cannot subscribe",
-				Hint:    "GET " + api.PathEvents + "?follow=1, or send the line on a plain connection",
+				Hint:    "GET " + wire.PathEvents + "?follow=1, or send the line on a plain connection",
 			},
 		)
 		return nil
@@ -469,7 +469,7 @@ func (l *lines) subscribe(q api.Subscribe) Subscription {
 
 // readSubscribe reads a line with `subscribe` and no `event`, which is no
 // event; what is wrong with any other line, its parser has said.
-func readSubscribe(line []byte) (q api.Subscribe, ok bool) {
+func readSubscribe(line []byte) (q wire.Subscribe, ok bool) {
 	if !bytes.Contains(line, []byte(`"subscribe"`)) {
 		return q, false
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // They are more than any buffer holds.
@@ -94,7 +94,7 @@ func TestLinesOfAllKindsAreAnsweredInOrder(t *testing.T) {
 	for i := range n {
 		r := parseReply(t, conn.read())
 		if kinds[i*i%97%len(kinds)] == "" {
-			if r.Error == nil || r.Error.Code != events.CodeBadField {
+			if r.Error == nil || r.Error.Code != wire.CodeBadField {
 				t.Fatalf("answer %d: %+v, want a refusal", i, r)
 			}
 			continue
@@ -248,7 +248,7 @@ func TestAnswerShapes(t *testing.T) {
 }
 
 func TestHandWrittenAnswerIsTheEncodedOne(t *testing.T) {
-	a := api.Answer{EventID: "e\"\n", Seq: 7, Matched: []string{"a", "ü<", "\x01"}}
+	a := wire.Answer{EventID: "e\"\n", Seq: 7, Matched: []string{"a", "ü<", "\x01"}}
 	var byHand, encoded any
 	if err := json.Unmarshal(appendAnswer(nil, &a), &byHand); err != nil {
 		t.Fatal(err)
@@ -282,8 +282,8 @@ func FuzzLineProtocol(f *testing.F) {
 		s.log = s.opt.Log
 		var out bytes.Buffer
 		l := s.newLines(Peer{}, bytes.NewReader(input), func() {}, func(p []byte) error { out.Write(p); return nil })
-		l.server.opt.Emitter = emitFunc(func(*events.Envelope) (api.Answer, *events.Error) {
-			return api.Answer{EventID: "e"}, nil
+		l.server.opt.Emitter = emitFunc(func(*events.Envelope) (wire.Answer, *wire.Error) {
+			return wire.Answer{EventID: "e"}, nil
 		})
 		sub, err := l.run(context.Background())
 
@@ -313,9 +313,9 @@ func FuzzLineProtocol(f *testing.F) {
 	})
 }
 
-type emitFunc func(*events.Envelope) (api.Answer, *events.Error)
+type emitFunc func(*events.Envelope) (wire.Answer, *wire.Error)
 
-func (e emitFunc) Emit(_ context.Context, _ Peer, env *events.Envelope) (api.Answer, *events.Error) {
+func (e emitFunc) Emit(_ context.Context, _ Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	return e(env)
 }
 
@@ -337,7 +337,7 @@ func (m *emitMany) Add(env *events.Envelope) bool {
 	return true
 }
 
-func (m *emitMany) Accept(each func(*api.Answer)) *events.Error {
+func (m *emitMany) Accept(each func(*wire.Answer)) *wire.Error {
 	taken := m.taken
 	m.taken = nil
 	for _, env := range taken {
@@ -350,7 +350,7 @@ func (m *emitMany) Accept(each func(*api.Answer)) *events.Error {
 	return nil
 }
 
-func (e emitFunc) Begin(_ Peer, env *events.Envelope) (api.Answer, Rest, *events.Error) {
+func (e emitFunc) Begin(_ Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error) {
 	answer, bad := e(env)
 	return answer, nil, bad
 }
@@ -367,9 +367,9 @@ func BenchmarkLineDoor(b *testing.B) {
 	d := newDaemon()
 	opt := options(d, filepath.Join(dir, "s"))
 	var seq uint64
-	opt.Emitter = emitFunc(func(*events.Envelope) (api.Answer, *events.Error) {
+	opt.Emitter = emitFunc(func(*events.Envelope) (wire.Answer, *wire.Error) {
 		seq++
-		return api.Answer{EventID: "01JABCDEFGHJKMNPQRSTVWXYZ0", Seq: seq}, nil
+		return wire.Answer{EventID: "01JABCDEFGHJKMNPQRSTVWXYZ0", Seq: seq}, nil
 	})
 	s, err := Listen(opt)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // getMetrics shows the metrics, in Prometheus's own formats.
@@ -14,7 +14,7 @@ func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) {
 	if s.opt.Metrics == nil {
 		refuse(
 			w,
-			&events.Error{Code: events.CodeNotFound, Message: "this hookd counts nothing", Hint: "see `hookd status`"},
+			&wire.Error{Code: wire.CodeNotFound, Message: "this hookd counts nothing", Hint: "see `hookd status`"},
 		)
 		return
 	}

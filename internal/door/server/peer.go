@@ -7,8 +7,7 @@ import (
 	"strconv"
 
 	"github.com/hookd/hookd/internal/base/peer"
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // identify asks the kernel which process is at the other end of c, and takes hold of its
@@ -22,7 +21,7 @@ func (s *Server) identify(c *conn) (Peer, error) {
 	if err != nil {
 		return Peer{}, err
 	}
-	c.wire.socket = raw
+	c.incoming.socket = raw
 	process, err := peer.Of(raw)
 	if err != nil {
 		return Peer{}, err
@@ -83,9 +82,9 @@ const (
 func (a access) admits(p Peer) bool { return a == everyUser || p.Owner }
 
 // errOwner refuses what is not for the peer.
-func errOwner(p Peer) *events.Error {
-	return &events.Error{
-		Code:    events.CodeForbidden,
+func errOwner(p Peer) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeForbidden,
 		Message: fmt.Sprintf("this is not for uid %d: users may send events to the system daemon, all else is root's", p.UID),
 		Hint:    "type it behind sudo, or ask your own daemon",
 	}
@@ -93,11 +92,11 @@ func errOwner(p Peer) *events.Error {
 
 // visible returns what the peer may see of an answer: a user of a Public server the
 // verdict of its own event, and no hook, run or number of others.
-func (p Peer) visible(a api.Answer) api.Answer {
+func (p Peer) visible(a wire.Answer) wire.Answer {
 	if p.Owner {
 		return a
 	}
-	return api.Answer{
+	return wire.Answer{
 		EventID: a.EventID, Duplicate: a.Duplicate, Verdict: a.Verdict, Warnings: []string{}, Matched: []string{},
 	}
 }

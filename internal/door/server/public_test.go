@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/base/peer"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // stranger makes each peer one that is neither the daemon's user nor root.
@@ -35,7 +35,7 @@ func TestStrangerMaySendEventsOnly(t *testing.T) {
 	if want := []string{"POST /v1/events", "GET /healthz"}; !slices.Equal(open, want) {
 		t.Errorf("for every user are %q, want %q", open, want)
 	}
-	if got := code(t, f.dial().ask(`{"subscribe":["*"]}`)); got != string(events.CodeForbidden) {
+	if got := code(t, f.dial().ask(`{"subscribe":["*"]}`)); got != string(wire.CodeForbidden) {
 		t.Errorf("a subscription got %s", got)
 	}
 	if got := code(t, f.dial().ask(`{"event":"agent:end"}`)); got != "ok" {
@@ -70,7 +70,7 @@ func TestStrangersShareConnections(t *testing.T) {
 		}
 	}
 	more := f.dial()
-	if got := code(t, more.read()); got != string(events.CodeQueueFull) {
+	if got := code(t, more.read()); got != string(wire.CodeQueueFull) {
 		t.Errorf("one too many got %s", got)
 	}
 	more.Close()

@@ -38,8 +38,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/internal/base/peer"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Peer is the process at the other end, as the kernel knew it when it
@@ -65,8 +65,8 @@ type Peer struct {
 //
 // Batch is for a sender of many events; nil = there is none, and each goes to Begin.
 type Emitter interface {
-	Emit(ctx context.Context, from Peer, env *events.Envelope) (api.Answer, *events.Error)
-	Begin(from Peer, env *events.Envelope) (api.Answer, Rest, *events.Error)
+	Emit(ctx context.Context, from Peer, env *events.Envelope) (wire.Answer, *wire.Error)
+	Begin(from Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error)
 	Batch(from Peer) Batch
 }
 
@@ -76,15 +76,15 @@ type Emitter interface {
 // be kept; an error refuses all of them. Neither waits.
 type Batch interface {
 	Add(env *events.Envelope) bool
-	Accept(each func(*api.Answer)) *events.Error
+	Accept(each func(*wire.Answer)) *wire.Error
 }
 
 // Rest completes an answer.
-type Rest func() (api.Answer, *events.Error)
+type Rest func() (wire.Answer, *wire.Error)
 
 // A Streamer begins subscriptions. It refuses a glob that does not compile.
 type Streamer interface {
-	Subscribe(q api.Subscribe) (Subscription, *events.Error)
+	Subscribe(q wire.Subscribe) (Subscription, *wire.Error)
 }
 
 // A Subscription gives records, lines of JSON, appended to dst. Next waits
@@ -98,74 +98,74 @@ type Subscription interface {
 // Hooks answers what hooks there are, and tries one. A hook's problems that
 // are not warnings make the answer to a reload a 422.
 type Hooks interface {
-	Hooks(ctx context.Context) api.Hooks
-	Hook(ctx context.Context, name string) (api.Hook, *events.Error)
-	Test(ctx context.Context, from Peer, name string, test api.Test) (api.Tested, *events.Error)
-	RunTests(ctx context.Context, from Peer, name string) (api.Tests, *events.Error)
+	Hooks(ctx context.Context) wire.Hooks
+	Hook(ctx context.Context, name string) (wire.Hook, *wire.Error)
+	Test(ctx context.Context, from Peer, name string, test wire.Test) (wire.Tested, *wire.Error)
+	RunTests(ctx context.Context, from Peer, name string) (wire.Tests, *wire.Error)
 }
 
 // Runs answers what ran.
 type Runs interface {
-	Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.Error)
-	Run(ctx context.Context, id string) (events.Run, *events.Error)
-	Running(ctx context.Context) api.Running
-	Kill(ctx context.Context, id string) (events.UnderWay, *events.Error)
+	Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.Error)
+	Run(ctx context.Context, id string) (wire.Run, *wire.Error)
+	Running(ctx context.Context) wire.Running
+	Kill(ctx context.Context, id string) (wire.UnderWay, *wire.Error)
 }
 
 // History answers what was kept, and has it run again.
 type History interface {
-	Event(ctx context.Context, id string) (api.Event, *events.Error)
-	Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, *events.Error)
-	CountDecisions(ctx context.Context, q api.CountQuery) (api.Counts, *events.Error)
-	Accepted(ctx context.Context, q api.EventQuery) (api.Accepted, *events.Error)
-	// Past has at most api.MaxPast events in an answer.
-	Past(ctx context.Context, q api.EventQuery) (api.Past, *events.Error)
-	Sessions(ctx context.Context, q api.SessionQuery) (api.Sessions, *events.Error)
+	Event(ctx context.Context, id string) (wire.StoredEvent, *wire.Error)
+	Decisions(ctx context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error)
+	CountDecisions(ctx context.Context, q wire.CountQuery) (wire.Counts, *wire.Error)
+	Accepted(ctx context.Context, q wire.EventQuery) (wire.Accepted, *wire.Error)
+	// Past has at most wire.MaxPast events in an answer.
+	Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wire.Error)
+	Sessions(ctx context.Context, q wire.SessionQuery) (wire.Sessions, *wire.Error)
 	// Last is the newest event of a dialect, but those of the session except.
-	Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error)
-	Replay(ctx context.Context, from Peer, id string, r api.Replay) (api.Replayed, *events.Error)
-	Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *events.Error)
-	DeadLetters(ctx context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error)
-	DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
-	RetryDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
-	DropDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
-	Recover(ctx context.Context, from Peer) (api.Recovered, *events.Error)
+	Last(ctx context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error)
+	Replay(ctx context.Context, from Peer, id string, r wire.Replay) (wire.Replayed, *wire.Error)
+	Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, *wire.Error)
+	DeadLetters(ctx context.Context, hook string, before int64, limit int) (wire.DeadLetters, *wire.Error)
+	DeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
+	RetryDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
+	DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
+	Recover(ctx context.Context, from Peer) (wire.Recovered, *wire.Error)
 }
 
 // Asks answers what waits for a person, and takes answers.
 type Asks interface {
-	Asks(ctx context.Context) api.Asks
-	Ask(ctx context.Context, id string) (events.Ask, *events.Error)
-	FollowAsks(q api.FollowAsks) Subscription
-	AnswerAsk(ctx context.Context, from Peer, id string, r api.Reply) (api.Replied, *events.Error)
-	Grants(ctx context.Context) api.Grants
-	RevokeGrant(ctx context.Context, id string) (events.Grant, *events.Error)
+	Asks(ctx context.Context) wire.Asks
+	Ask(ctx context.Context, id string) (wire.Ask, *wire.Error)
+	FollowAsks(q wire.FollowAsks) Subscription
+	AnswerAsk(ctx context.Context, from Peer, id string, r wire.Reply) (wire.Replied, *wire.Error)
+	Grants(ctx context.Context) wire.Grants
+	RevokeGrant(ctx context.Context, id string) (wire.Grant, *wire.Error)
 }
 
 // Fleet answers the same for all machines of a fleet. On a machine of none each method
 // refuses.
 type Fleet interface {
-	Fleet(ctx context.Context) (api.Fleet, *events.Error)
-	FleetDecisions(ctx context.Context, q api.FleetQuery) (api.FleetDecisions, *events.Error)
-	FleetSessions(ctx context.Context, q api.SessionQuery) (api.FleetSessions, *events.Error)
-	FleetAsks(ctx context.Context) (api.FleetAsks, *events.Error)
+	Fleet(ctx context.Context) (wire.Fleet, *wire.Error)
+	FleetDecisions(ctx context.Context, q wire.FleetQuery) (wire.FleetDecisions, *wire.Error)
+	FleetSessions(ctx context.Context, q wire.SessionQuery) (wire.FleetSessions, *wire.Error)
+	FleetAsks(ctx context.Context) (wire.FleetAsks, *wire.Error)
 	// PassAnswer sends the answer of an approver to the machine that asks.
-	PassAnswer(ctx context.Context, a api.FleetAnswer) *events.Error
-	FleetDeadLetters(ctx context.Context, hook string, limit int) (api.DeadLetters, *events.Error)
-	FleetDeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
-	RetryFleetDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
-	DropFleetDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error)
+	PassAnswer(ctx context.Context, a wire.FleetAnswer) *wire.Error
+	FleetDeadLetters(ctx context.Context, hook string, limit int) (wire.DeadLetters, *wire.Error)
+	FleetDeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
+	RetryFleetDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
+	DropFleetDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
 	// FleetLink asks what hookd-fleet answers, on a connection that it owns, until that ends. It
 	// refuses all processes but the hookd-fleet of this daemon.
-	FleetLink(ctx context.Context, from Peer, link net.Conn) *events.Error
+	FleetLink(ctx context.Context, from Peer, link net.Conn) *wire.Error
 }
 
 // State answers how the daemon is, and reloads it. Ready returns why it is not
 // ready, "" when it is.
 type State interface {
-	Status(ctx context.Context) api.Status
+	Status(ctx context.Context) wire.Status
 	Ready() (reason string)
-	Reload(ctx context.Context) (api.Reload, *events.Error)
+	Reload(ctx context.Context) (wire.Reload, *wire.Error)
 }
 
 // Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
@@ -190,13 +190,13 @@ type Options struct {
 	State    State
 	Fleet    Fleet
 
-	Metrics http.Handler      // of GET /metrics; nil = there is none
-	Refused func(events.Code) // called for each refusal, not to block; nil = they are not counted
+	Metrics http.Handler    // of GET /metrics; nil = there is none
+	Refused func(wire.Code) // called for each refusal, not to block; nil = they are not counted
 
 	Origin func(from Peer) any // called once per connection, right after accept; nil = Peer.Origin is nil
 	// Weakens is asked before a request may weaken what guards, with what it would do. An
 	// error refuses it. Nil = every owner may.
-	Weakens       func(from Peer, what string) *events.Error
+	Weakens       func(from Peer, what string) *wire.Error
 	Program       func(pid int) string // path of a program, of a Public server's peers; nil = Peer.Program is ""
 	MaxEventBytes int                  // of one event as sent; 0 = 16 MiB
 	MaxConns      int                  // connections at once; 0 = half of the descriptors that the process may have
@@ -310,10 +310,10 @@ func withDefaults(opt Options) Options {
 		opt.Origin = func(Peer) any { return nil }
 	}
 	if opt.Weakens == nil {
-		opt.Weakens = func(Peer, string) *events.Error { return nil }
+		opt.Weakens = func(Peer, string) *wire.Error { return nil }
 	}
 	if opt.Refused == nil {
-		opt.Refused = func(events.Code) {}
+		opt.Refused = func(wire.Code) {}
 	}
 	if opt.MaxConns <= 0 {
 		opt.MaxConns = halfOfDescriptors()

@@ -24,11 +24,11 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/stream"
+	"github.com/hookd/hookd/wire"
 )
 
 func TestMain(m *testing.M) {
@@ -46,11 +46,11 @@ type daemon struct {
 	waiting  atomic.Int32  // events that wait now
 	accepted atomic.Int32
 	peer     atomic.Pointer[Peer]
-	problems []api.Problem
+	problems []wire.Problem
 	unready  string
-	query    atomic.Pointer[api.RunQuery]
-	tested   atomic.Pointer[api.Test]
-	passed   atomic.Pointer[api.FleetAnswer]
+	query    atomic.Pointer[wire.RunQuery]
+	tested   atomic.Pointer[wire.Test]
+	passed   atomic.Pointer[wire.FleetAnswer]
 	linked   atomic.Int64 // process that FleetLink takes
 	heard    chan string  // by FleetLink
 }
@@ -61,20 +61,20 @@ func newDaemon() *daemon {
 	}
 }
 
-func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (api.Answer, *events.Error) {
+func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	d.peer.Store(&from)
 	switch env.Event {
 	case "test:panic":
 		panic("emit \x1b[31m panics")
 	case "test:full":
-		return api.Answer{}, &events.Error{Code: events.CodeQueueFull, Message: "the queue is full", RetryAfter: 3}
+		return wire.Answer{}, &wire.Error{Code: wire.CodeQueueFull, Message: "the queue is full", RetryAfter: 3}
 	case "test:draining":
-		return api.Answer{}, &events.Error{Code: events.CodeDraining, Message: "draining"}
+		return wire.Answer{}, &wire.Error{Code: wire.CodeDraining, Message: "draining"}
 	case "test:warn":
-		return api.Answer{EventID: "w", Warnings: []string{"field <x> is odd"}}, nil
+		return wire.Answer{EventID: "w", Warnings: []string{"field <x> is odd"}}, nil
 	}
 	e := &events.Event{Envelope: *env, EventID: "id-" + env.ID, Time: time.Now()}
-	answer := api.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Matched: []string{"guard \"1\""}}
+	answer := wire.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Matched: []string{"guard \"1\""}}
 	d.accepted.Add(1)
 	if !env.Wait {
 		return answer, nil
@@ -85,11 +85,11 @@ func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (api
 		select {
 		case <-d.release:
 		case <-ctx.Done():
-			return api.Answer{}, &events.Error{Code: events.CodeInternal, Message: "gone"}
+			return wire.Answer{}, &wire.Error{Code: wire.CodeInternal, Message: "gone"}
 		}
 	}
 	answer.Verdict = &verdict.Verdict{Allowed: true, Continue: true}
-	answer.Runs = []api.RunResult{{RunID: "r", Hook: "guard", Result: events.ResultOK}}
+	answer.Runs = []wire.RunResult{{RunID: "r", Hook: "guard", Result: wire.ResultOK}}
 	return answer, nil
 }
 
@@ -112,12 +112,12 @@ func (m *manyEvents) Add(env *events.Envelope) bool {
 	return strings.HasPrefix(env.Event, "many:")
 }
 
-func (m *manyEvents) Accept(each func(*api.Answer)) *events.Error {
+func (m *manyEvents) Accept(each func(*wire.Answer)) *wire.Error {
 	list := m.list
 	m.list = nil
 	for _, env := range list {
 		if env.Event == "many:full" {
-			return &events.Error{Code: events.CodeQueueFull, Message: "the queue is full"}
+			return &wire.Error{Code: wire.CodeQueueFull, Message: "the queue is full"}
 		}
 	}
 	for _, env := range list {
@@ -134,13 +134,13 @@ func (m *manyEvents) Accept(each func(*api.Answer)) *events.Error {
 }
 
 // Begin leaves test:disk to its Rest, which waits as for a slow disk.
-func (d *daemon) Begin(from Peer, env *events.Envelope) (api.Answer, Rest, *events.Error) {
+func (d *daemon) Begin(from Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error) {
 	if env.Event == "test:panic-late" {
-		return api.Answer{}, func() (api.Answer, *events.Error) { panic("rest") }, nil
+		return wire.Answer{}, func() (wire.Answer, *wire.Error) { panic("rest") }, nil
 	}
 	if env.Event == "test:disk" {
 		own := *env
-		return api.Answer{}, func() (api.Answer, *events.Error) {
+		return wire.Answer{}, func() (wire.Answer, *wire.Error) {
 			<-d.release
 			return d.Emit(context.Background(), from, &own)
 		}, nil
@@ -149,13 +149,13 @@ func (d *daemon) Begin(from Peer, env *events.Envelope) (api.Answer, Rest, *even
 	return answer, nil, bad
 }
 
-func (d *daemon) Subscribe(q api.Subscribe) (Subscription, *events.Error) {
+func (d *daemon) Subscribe(q wire.Subscribe) (Subscription, *wire.Error) {
 	for _, g := range q.Globs {
 		if g == "panic" {
 			panic("subscribe")
 		}
 		if strings.Contains(g, "[") {
-			return nil, &events.Error{Code: events.CodeBadRequest, Message: "bad glob"}
+			return nil, &wire.Error{Code: wire.CodeBadRequest, Message: "bad glob"}
 		}
 	}
 	match := func(name string) bool {
@@ -167,113 +167,113 @@ func (d *daemon) Subscribe(q api.Subscribe) (Subscription, *events.Error) {
 	return d.hub.Subscribe(match, stream.From{Since: q.Since, Epoch: q.Epoch, Once: q.Follow != nil && !*q.Follow}), nil
 }
 
-func (d *daemon) Hooks(context.Context) api.Hooks { return api.Hooks{Generation: 7} }
+func (d *daemon) Hooks(context.Context) wire.Hooks { return wire.Hooks{Generation: 7} }
 
-func (d *daemon) Hook(_ context.Context, name string) (api.Hook, *events.Error) {
+func (d *daemon) Hook(_ context.Context, name string) (wire.Hook, *wire.Error) {
 	if name != "my hook/1" {
-		return api.Hook{}, &events.Error{Code: events.CodeNotFound, Message: "no hook " + name, Hint: "hookd list"}
+		return wire.Hook{}, &wire.Error{Code: wire.CodeNotFound, Message: "no hook " + name, Hint: "hookd list"}
 	}
-	return api.Hook{Name: name}, nil
+	return wire.Hook{Name: name}, nil
 }
 
-func (d *daemon) RunTests(_ context.Context, _ Peer, name string) (api.Tests, *events.Error) {
-	return api.Tests{Hook: name, Tests: []api.TestedAs{}}, nil
+func (d *daemon) RunTests(_ context.Context, _ Peer, name string) (wire.Tests, *wire.Error) {
+	return wire.Tests{Hook: name, Tests: []wire.TestedAs{}}, nil
 }
 
-func (d *daemon) Test(_ context.Context, _ Peer, name string, test api.Test) (api.Tested, *events.Error) {
+func (d *daemon) Test(_ context.Context, _ Peer, name string, test wire.Test) (wire.Tested, *wire.Error) {
 	d.tested.Store(&test)
-	return api.Tested{Given: strings.TrimRight(name+" "+test.Event+" "+test.Tool, " ")}, nil
+	return wire.Tested{Given: strings.TrimRight(name+" "+test.Event+" "+test.Tool, " ")}, nil
 }
 
-func (d *daemon) Runs(_ context.Context, q api.RunQuery) (api.Runs, *events.Error) {
+func (d *daemon) Runs(_ context.Context, q wire.RunQuery) (wire.Runs, *wire.Error) {
 	d.query.Store(&q)
-	return api.Runs{Runs: []events.Run{{ID: "r1"}}}, nil
+	return wire.Runs{Runs: []wire.Run{{ID: "r1"}}}, nil
 }
 
-func (d *daemon) Run(_ context.Context, id string) (events.Run, *events.Error) {
-	return events.Run{ID: id}, nil
+func (d *daemon) Run(_ context.Context, id string) (wire.Run, *wire.Error) {
+	return wire.Run{ID: id}, nil
 }
 
-func (d *daemon) Running(context.Context) api.Running {
-	return api.Running{Runs: []events.UnderWay{{RunID: "r2"}}}
+func (d *daemon) Running(context.Context) wire.Running {
+	return wire.Running{Runs: []wire.UnderWay{{RunID: "r2"}}}
 }
 
-func (d *daemon) Kill(_ context.Context, id string) (events.UnderWay, *events.Error) {
+func (d *daemon) Kill(_ context.Context, id string) (wire.UnderWay, *wire.Error) {
 	if id == "none" {
-		return events.UnderWay{}, &events.Error{Code: events.CodeNotFound, Message: "no run none", Hint: "hookd ps"}
+		return wire.UnderWay{}, &wire.Error{Code: wire.CodeNotFound, Message: "no run none", Hint: "hookd ps"}
 	}
-	return events.UnderWay{RunID: id}, nil
+	return wire.UnderWay{RunID: id}, nil
 }
 
-func (d *daemon) Decisions(_ context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
-	return api.Decisions{Decisions: []events.Decided{{EventID: "e1", Decision: events.Outcome(q.Decision), Tool: q.Tool, Seq: q.Before}}}, nil
+func (d *daemon) Decisions(_ context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error) {
+	return wire.Decisions{Decisions: []wire.Decision{{EventID: "e1", Decision: wire.Outcome(q.Decision), Tool: q.Tool, Seq: q.Before}}}, nil
 }
 
-func (d *daemon) CountDecisions(_ context.Context, q api.CountQuery) (api.Counts, *events.Error) {
-	return api.Counts{Total: 3, Tools: []api.Count{{Name: q.Tool, Count: int64(q.Every)}}}, nil
+func (d *daemon) CountDecisions(_ context.Context, q wire.CountQuery) (wire.Counts, *wire.Error) {
+	return wire.Counts{Total: 3, Tools: []wire.Count{{Name: q.Tool, Count: int64(q.Every)}}}, nil
 }
 
-func (d *daemon) Accepted(_ context.Context, q api.EventQuery) (api.Accepted, *events.Error) {
-	return api.Accepted{Events: []api.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
+func (d *daemon) Accepted(_ context.Context, q wire.EventQuery) (wire.Accepted, *wire.Error) {
+	return wire.Accepted{Events: []wire.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
 }
 
-func (d *daemon) Past(_ context.Context, q api.EventQuery) (api.Past, *events.Error) {
+func (d *daemon) Past(_ context.Context, q wire.EventQuery) (wire.Past, *wire.Error) {
 	if q.Before == 1 {
-		return api.Past{Events: []api.Event{}}, nil
+		return wire.Past{Events: []wire.StoredEvent{}}, nil
 	}
-	return api.Past{Events: []api.Event{{EventID: "e1", Seq: 1, Envelope: events.Envelope{SessionID: q.Session}}}, Next: 1}, nil
+	return wire.Past{Events: []wire.StoredEvent{{EventID: "e1", Seq: 1, Envelope: wire.Envelope{SessionID: q.Session}}}, Next: 1}, nil
 }
 
-func (d *daemon) Sessions(_ context.Context, q api.SessionQuery) (api.Sessions, *events.Error) {
-	return api.Sessions{Sessions: []api.Session{{SessionID: "s1", State: q.State}}}, nil
+func (d *daemon) Sessions(_ context.Context, q wire.SessionQuery) (wire.Sessions, *wire.Error) {
+	return wire.Sessions{Sessions: []wire.Session{{SessionID: "s1", State: q.State}}}, nil
 }
 
-func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
+func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error) {
 	if agent != "cline" || except != "probe" {
-		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event", Hint: "hookd history"}
+		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event", Hint: "hookd history"}
 	}
-	return api.Event{EventID: "last"}, nil
+	return wire.StoredEvent{EventID: "last"}, nil
 }
 
-func (d *daemon) Event(_ context.Context, id string) (api.Event, *events.Error) {
+func (d *daemon) Event(_ context.Context, id string) (wire.StoredEvent, *wire.Error) {
 	if id == "none" {
-		return api.Event{}, &events.Error{Code: events.CodeNotFound, Message: "no event none", Hint: "hookd history"}
+		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event none", Hint: "hookd history"}
 	}
-	return api.Event{EventID: id}, nil
+	return wire.StoredEvent{EventID: id}, nil
 }
 
-func (d *daemon) Replay(_ context.Context, _ Peer, id string, r api.Replay) (api.Replayed, *events.Error) {
-	return api.Replayed{ReplayOf: id, Matched: []string{r.Hook}}, nil
+func (d *daemon) Replay(_ context.Context, _ Peer, id string, r wire.Replay) (wire.Replayed, *wire.Error) {
+	return wire.Replayed{ReplayOf: id, Matched: []string{r.Hook}}, nil
 }
 
-func (d *daemon) Stats(_ context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
-	return api.Stats{Hooks: []api.HookStats{{Hook: q.Hook, Runs: 1}}}, nil
+func (d *daemon) Stats(_ context.Context, q wire.StatsQuery) (wire.Stats, *wire.Error) {
+	return wire.Stats{Hooks: []wire.HookStats{{Hook: q.Hook, Runs: 1}}}, nil
 }
 
-func (d *daemon) DeadLetters(_ context.Context, hook string, before int64, limit int) (api.DeadLetters, *events.Error) {
-	return api.DeadLetters{Dead: []api.DeadLetter{{Hook: hook, ID: before, Attempts: limit}}}, nil
+func (d *daemon) DeadLetters(_ context.Context, hook string, before int64, limit int) (wire.DeadLetters, *wire.Error) {
+	return wire.DeadLetters{Dead: []wire.DeadLetter{{Hook: hook, ID: before, Attempts: limit}}}, nil
 }
 
-func (d *daemon) DeadLetter(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
-	return api.DeadLetter{ID: id, Reason: "shown"}, nil
+func (d *daemon) DeadLetter(_ context.Context, id int64) (wire.DeadLetter, *wire.Error) {
+	return wire.DeadLetter{ID: id, Reason: "shown"}, nil
 }
 
-func (d *daemon) RetryDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
-	return api.DeadLetter{ID: id, Reason: "retried"}, nil
+func (d *daemon) RetryDead(_ context.Context, id int64) (wire.DeadLetter, *wire.Error) {
+	return wire.DeadLetter{ID: id, Reason: "retried"}, nil
 }
 
-func (d *daemon) DropDead(_ context.Context, id int64) (api.DeadLetter, *events.Error) {
-	return api.DeadLetter{ID: id, Reason: "dropped"}, nil
+func (d *daemon) DropDead(_ context.Context, id int64) (wire.DeadLetter, *wire.Error) {
+	return wire.DeadLetter{ID: id, Reason: "dropped"}, nil
 }
 
-func (d *daemon) Recover(context.Context, Peer) (api.Recovered, *events.Error) {
-	return api.Recovered{Losses: []api.RecoveredLoss{}}, nil
+func (d *daemon) Recover(context.Context, Peer) (wire.Recovered, *wire.Error) {
+	return wire.Recovered{Losses: []wire.RecoveredLoss{}}, nil
 }
 
-func (d *daemon) Status(context.Context) api.Status { return api.Status{Version: "test"} }
-func (d *daemon) Ready() string                     { return d.unready }
-func (d *daemon) Reload(context.Context) (api.Reload, *events.Error) {
-	return api.Reload{Problems: d.problems}, nil
+func (d *daemon) Status(context.Context) wire.Status { return wire.Status{Version: "test"} }
+func (d *daemon) Ready() string                      { return d.unready }
+func (d *daemon) Reload(context.Context) (wire.Reload, *wire.Error) {
+	return wire.Reload{Problems: d.problems}, nil
 }
 
 // fixture is a server that runs, with what is around it.
@@ -363,7 +363,7 @@ type reply struct {
 	Seq     uint64
 	Matched []string
 	Verdict *verdict.Verdict
-	Error   *events.Error
+	Error   *wire.Error
 	Type    string
 	From    *uint64
 	Epoch   string
@@ -505,7 +505,7 @@ func TestShutdownEndsStreamsAndSilentClients(t *testing.T) {
 	posted := make(chan string, 1)
 	go func() {
 		req, _ := http.NewRequest("POST", "http://hookd/v1/events", io.MultiReader(body, hold))
-		req.Header.Set("Content-Type", api.NDJSON)
+		req.Header.Set("Content-Type", wire.NDJSON)
 		resp, err := f.web().Do(req)
 		if err != nil {
 			posted <- err.Error()
@@ -574,7 +574,7 @@ func TestPanicEndsOnlyItsConnection(t *testing.T) {
 		t.Errorf("then %q, want the end", got)
 	}
 	resp, body := f.do("POST", "/v1/events", `{"event":"test:panic"}`)
-	if resp.StatusCode != 500 || parseReply(t, body).Error.Code != events.CodeInternal {
+	if resp.StatusCode != 500 || parseReply(t, body).Error.Code != wire.CodeInternal {
 		t.Errorf("http answered %d %s", resp.StatusCode, body)
 	}
 	subscriber := f.dial()
@@ -628,22 +628,22 @@ func TestPeerAndOrigin(t *testing.T) {
 
 // Nothing waits for an answer here.
 
-var noAsk = &events.Error{Code: events.CodeNotFound, Message: "there is no such question"}
+var noAsk = &wire.Error{Code: wire.CodeNotFound, Message: "there is no such question"}
 
-func (d *daemon) Asks(context.Context) api.Asks     { return api.Asks{} }
-func (d *daemon) Grants(context.Context) api.Grants { return api.Grants{} }
+func (d *daemon) Asks(context.Context) wire.Asks     { return wire.Asks{} }
+func (d *daemon) Grants(context.Context) wire.Grants { return wire.Grants{} }
 
-func (d *daemon) Ask(context.Context, string) (events.Ask, *events.Error) { return events.Ask{}, noAsk }
+func (d *daemon) Ask(context.Context, string) (wire.Ask, *wire.Error) { return wire.Ask{}, noAsk }
 
-func (d *daemon) FollowAsks(api.FollowAsks) Subscription {
-	s, _ := d.Subscribe(api.Subscribe{})
+func (d *daemon) FollowAsks(wire.FollowAsks) Subscription {
+	s, _ := d.Subscribe(wire.Subscribe{})
 	return s
 }
 
-func (d *daemon) AnswerAsk(context.Context, Peer, string, api.Reply) (api.Replied, *events.Error) {
-	return api.Replied{}, noAsk
+func (d *daemon) AnswerAsk(context.Context, Peer, string, wire.Reply) (wire.Replied, *wire.Error) {
+	return wire.Replied{}, noAsk
 }
 
-func (d *daemon) RevokeGrant(context.Context, string) (events.Grant, *events.Error) {
-	return events.Grant{}, noAsk
+func (d *daemon) RevokeGrant(context.Context, string) (wire.Grant, *wire.Error) {
+	return wire.Grant{}, noAsk
 }

@@ -17,8 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // playRole is another process of a test: the test binary run again.
@@ -426,7 +425,7 @@ func TestHalfSentEventsAreBounded(t *testing.T) {
 	}
 	hooktest.Until(t, "some are read", func() bool { return held(f.server.intake) > 0 })
 	for range 3 {
-		if got := code(t, f.dial().ask(half+`"}}`)); got != "ok" && got != string(events.CodeQueueFull) {
+		if got := code(t, f.dial().ask(half+`"}}`)); got != "ok" && got != string(wire.CodeQueueFull) {
 			t.Errorf("a whole event got %s", got)
 		}
 		if n := held(f.server.intake); n > most {
@@ -478,8 +477,8 @@ func TestRoomIsFreeWhileRunsAreWaitedFor(t *testing.T) {
 func TestPing(t *testing.T) {
 	f := start(t, nil)
 	l := f.dial()
-	l.send(api.PingLine + "\n" + `{"event":"test:wait","wait":true}` + "\n")
-	if got := l.read(); got+"\n" != api.PongLine {
+	l.send(wire.PingLine + "\n" + `{"event":"test:wait","wait":true}` + "\n")
+	if got := l.read(); got+"\n" != wire.PongLine {
 		t.Errorf("got %s", got)
 	}
 	close(f.release)

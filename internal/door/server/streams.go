@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 const pingLine = "{\"type\":\"ping\"}\n"
@@ -34,9 +34,9 @@ func (s *Server) streamHTTP(w http.ResponseWriter, r *http.Request, sub Subscrip
 	ctx, cancel := s.untilDrain(r.Context(), c)
 	defer cancel()
 	defer s.enter(c, nil)
-	media, frame := api.NDJSON, func(records []byte) []byte { return records }
-	if accepts(r, api.EventStream) {
-		media, frame = api.EventStream, new(sse).frames
+	media, frame := wire.NDJSON, func(records []byte) []byte { return records }
+	if accepts(r, wire.EventStream) {
+		media, frame = wire.EventStream, new(sse).frames
 	}
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Cache-Control", "no-store")

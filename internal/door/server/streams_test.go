@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 func (f *fixture) publish(n int, name string) {
@@ -177,7 +177,7 @@ func TestHTTPStream(t *testing.T) {
 	f := start(t, nil)
 	f.publish(2, "agent:end")
 	resp, in := f.stream("follow=1&since=1&match=agent:end&match=session:*")
-	if got := resp.Header.Get("Content-Type"); got != api.NDJSON {
+	if got := resp.Header.Get("Content-Type"); got != wire.NDJSON {
 		t.Errorf("content type %s", got)
 	}
 	f.publish(1, "other")
@@ -212,8 +212,8 @@ func TestHTTPStreamWithoutFollowEnds(t *testing.T) {
 func TestServerSentEvents(t *testing.T) {
 	f := start(t, nil)
 	f.publish(3, "agent:end")
-	resp, in := f.stream("", "Accept", api.EventStream, "Last-Event-ID", "2")
-	if got := resp.Header.Get("Content-Type"); got != api.EventStream {
+	resp, in := f.stream("", "Accept", wire.EventStream, "Last-Event-ID", "2")
+	if got := resp.Header.Get("Content-Type"); got != wire.EventStream {
 		t.Errorf("content type %s", got)
 	}
 	want := fmt.Sprintf("data: {\"type\":\"epoch\",\"epoch\":%q,\"seq\":3}\n\nid: 3\ndata: {\"type\":\"event\",\"seq\":3,\"event\":\"agent:end\"}\n\n", f.hub.Epoch())

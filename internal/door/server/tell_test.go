@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // telling is a daemon whose verdicts, where it holds, wait until the sender is gone.
@@ -20,11 +20,11 @@ type telling struct {
 	holds bool
 }
 
-func (e *telling) Emit(_ context.Context, _ Peer, env *events.Envelope) (api.Answer, *events.Error) {
+func (e *telling) Emit(_ context.Context, _ Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	if e.heard <- env.Hearing; e.holds {
 		<-e.gone
 	}
-	return api.Answer{EventID: "e", Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
+	return wire.Answer{EventID: "e", Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
 }
 
 // What a sender says of its agent reaches the events before it, also when the sender is gone then;

@@ -3,6 +3,7 @@ package hook
 import (
 	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Blocks reports whether the hook takes part in the verdict of an event that was
@@ -34,7 +35,7 @@ func (h *Hook) Decides() bool {
 
 // Failure returns what comes of it that the hook fails: it denies if that is so on any event that
 // is known. "" = the hook decides nothing.
-func (h *Hook) Failure() (f events.Failure) {
+func (h *Hook) Failure() (f wire.Failure) {
 	if h.Shadow {
 		return ""
 	}
@@ -43,9 +44,9 @@ func (h *Hook) Failure() (f events.Failure) {
 			switch {
 			case !p.Match(c.Name) || !h.Blocks(c, p):
 			case c.FailClosed, c.CanBlock && h.OnError == OnErrorBlock:
-				return events.FailureDenies
+				return wire.FailureDenies
 			default:
-				f = events.FailurePasses
+				f = wire.FailurePasses
 			}
 		}
 	}

@@ -9,8 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/duration"
-	"github.com/hookd/hookd/internal/contract/api"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // How long an answer counts; else a duration.
@@ -28,7 +27,7 @@ const (
 
 // From is the process that answers.
 type From struct {
-	events.Answerer
+	wire.Answerer
 	OfRun     bool // it is a process of a run
 	Elsewhere bool // it is no process of this machine: a signature says whose answer it is
 	// Not says why no person answers, once the process was looked at; "" = one may. Nil = it is
@@ -37,7 +36,7 @@ type From struct {
 }
 
 // Answer gives an answer to an ask. The first counts.
-func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) (api.Replied, *events.Error) {
+func (h *Holder) Answer(ctx context.Context, from From, id string, r wire.Reply) (wire.Replied, *wire.Error) {
 	from.Door = doorOf(r.Door)
 	h.mu.Lock()
 	a, bad := h.find(id)
@@ -47,29 +46,29 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) 
 	}
 	h.mu.Unlock()
 	if bad != nil {
-		return api.Replied{}, bad
+		return wire.Replied{}, bad
 	}
 	if bad := h.check(a, from, r); bad != nil {
-		return api.Replied{}, bad
+		return wire.Replied{}, bad
 	}
 	if bad := h.bound(a, r); bad != nil {
-		return api.Replied{}, h.unless(a, bad)
+		return wire.Replied{}, h.unless(a, bad)
 	}
-	answered := &events.Answered{
-		By: events.ByPerson, Answer: r.Answer, For: forOf(r), Like: r.Like, Message: r.Message, From: &from.Answerer,
+	answered := &wire.Answered{
+		By: wire.ByPerson, Answer: r.Answer, For: forOf(r), Like: r.Like, Message: r.Message, From: &from.Answerer,
 	}
-	var grants []*events.Grant
+	var grants []*wire.Grant
 	if answered.For != ForOnce {
 		if grants, bad = a.grants(about, answered, time.Now()); bad != nil {
-			return api.Replied{}, h.unless(a, bad)
+			return wire.Replied{}, h.unless(a, bad)
 		}
 		answered.ID = grants[0].ID
 	}
 	if bad := h.claimed(a, answered); bad != nil {
-		return api.Replied{}, bad
+		return wire.Replied{}, bad
 	}
 	err := h.addGrants(ctx, grants)
-	out := api.Replied{Grants: []events.Grant{}}
+	out := wire.Replied{Grants: []wire.Grant{}}
 	if err != nil {
 		answered.For, answered.Like, answered.ID = ForOnce, "", ""
 		out.Warning = "the answer counts once: it cannot be remembered: " + err.Error()
@@ -90,7 +89,7 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r api.Reply) 
 }
 
 // claimed makes answered the outcome of a, if it is the first.
-func (h *Holder) claimed(a *held, answered *events.Answered) *events.Error {
+func (h *Holder) claimed(a *held, answered *wire.Answered) *wire.Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a.answered != nil {
@@ -101,7 +100,7 @@ func (h *Holder) claimed(a *held, answered *events.Answered) *events.Error {
 }
 
 // unless returns what is wrong with an answer, unless it comes too late anyway.
-func (h *Holder) unless(a *held, bad *events.Error) *events.Error {
+func (h *Holder) unless(a *held, bad *wire.Error) *wire.Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a.answered != nil {
@@ -112,13 +111,13 @@ func (h *Holder) unless(a *held, bad *events.Error) *events.Error {
 
 // doorOf is what a process calls itself.
 func doorOf(door string) string {
-	if api.IsDoor(door) {
+	if wire.IsDoor(door) {
 		return door
 	}
 	return "socket"
 }
 
-func forOf(r api.Reply) string {
+func forOf(r wire.Reply) string {
 	if r.For == "" {
 		return ForOnce
 	}
@@ -126,7 +125,7 @@ func forOf(r api.Reply) string {
 }
 
 // check refuses an answer that cannot count.
-func (h *Holder) check(a *held, from From, r api.Reply) *events.Error {
+func (h *Holder) check(a *held, from From, r wire.Reply) *wire.Error {
 	why := ""
 	switch {
 	case from.OfRun:
@@ -139,19 +138,19 @@ func (h *Holder) check(a *held, from From, r api.Reply) *events.Error {
 	}
 	if why != "" {
 		h.refuse(a, from, r, why)
-		return &events.Error{
-			Code: events.CodeForbidden, Message: "the answer does not count: " + why,
+		return &wire.Error{
+			Code: wire.CodeForbidden, Message: "the answer does not count: " + why,
 			Hint: "answer from a terminal of your own: type `hookd asks` there",
 		}
 	}
 	return checkReply(r)
 }
 
-func checkReply(r api.Reply) *events.Error {
-	bad := func(hint, format string, args ...any) *events.Error {
-		return &events.Error{Code: events.CodeBadRequest, Message: fmt.Sprintf(format, args...), Hint: hint}
+func checkReply(r wire.Reply) *wire.Error {
+	bad := func(hint, format string, args ...any) *wire.Error {
+		return &wire.Error{Code: wire.CodeBadRequest, Message: fmt.Sprintf(format, args...), Hint: hint}
 	}
-	if r.Answer != events.OutcomeAllow && r.Answer != events.OutcomeDeny {
+	if r.Answer != wire.OutcomeAllow && r.Answer != wire.OutcomeDeny {
 		return bad(`send {"answer":"allow"} or {"answer":"deny"}`, "answer is %q", r.Answer)
 	}
 	if len(r.Message) > maxMessage {
@@ -173,8 +172,8 @@ func checkReply(r api.Reply) *events.Error {
 
 // bound refuses an allow of something else than the ask as a whole card shows it, and one
 // that reaches further than the call where the card has hidden characters.
-func (h *Holder) bound(a *held, r api.Reply) *events.Error {
-	if r.Answer != events.OutcomeAllow {
+func (h *Holder) bound(a *held, r wire.Reply) *wire.Error {
+	if r.Answer != wire.OutcomeAllow {
 		return nil
 	}
 	h.mu.Lock()
@@ -183,27 +182,27 @@ func (h *Holder) bound(a *held, r api.Reply) *events.Error {
 	show := "see all of it and the command to type: hookd asks " + ending(a.ID)
 	switch {
 	case r.Digest == "":
-		return &events.Error{Code: events.CodeBadRequest, Hint: show,
+		return &wire.Error{Code: wire.CodeBadRequest, Hint: show,
 			Message: "the answer has no digest: only a person who was shown the whole call can allow it"}
 	case r.Digest != a.digest:
-		return &events.Error{Code: events.CodeBadRequest, Hint: show,
+		return &wire.Error{Code: wire.CodeBadRequest, Hint: show,
 			Message: "the digest is not that of this ask: another call was shown, or not all of it"}
 	case hidden && forOf(r) != ForOnce:
-		return &events.Error{Code: events.CodeBadRequest, Hint: "leave out --for and --like",
+		return &wire.Error{Code: wire.CodeBadRequest, Hint: "leave out --for and --like",
 			Message: "the call has hidden characters: it is allowed once at a time"}
 	}
 	return nil
 }
 
 // refuse records an answer that does not count.
-func (h *Holder) refuse(a *held, from From, r api.Reply, why string) {
+func (h *Holder) refuse(a *held, from From, r wire.Reply, why string) {
 	h.mu.Lock()
 	if len(a.refused) < maxRefused && a.answered == nil {
 		answer := r.Answer
-		if answer != events.OutcomeAllow {
-			answer = events.OutcomeDeny
+		if answer != wire.OutcomeAllow {
+			answer = wire.OutcomeDeny
 		}
-		a.refused = append(a.refused, events.Refused{
+		a.refused = append(a.refused, wire.Refused{
 			From: from.Answerer, Answer: answer, Why: why, Time: time.Now().UTC(),
 		})
 	}
@@ -214,19 +213,19 @@ func (h *Holder) refuse(a *held, from From, r api.Reply, why string) {
 }
 
 // late is the error for an ask that has ended. h.mu is held.
-func late(a *held) *events.Error {
+func late(a *held) *wire.Error {
 	was, by := a.answered, ""
 	if was.From != nil {
 		by = fmt.Sprintf("%s, %s, pid %d", was.From.User, was.From.Door, was.From.PID)
 	}
-	e := &events.Error{Code: events.CodeAnswered, Hint: "see `hookd decisions " + ending(a.EventID) + "`"}
+	e := &wire.Error{Code: wire.CodeAnswered, Hint: "see `hookd decisions " + ending(a.EventID) + "`"}
 	ago := time.Since(was.Time).Round(time.Second)
 	switch was.By {
-	case events.ByPerson:
+	case wire.ByPerson:
 		e.Message = fmt.Sprintf("it was answered before: %s (%s) %s ago", was.Answer, by, ago)
-	case events.ByTimeout:
+	case wire.ByTimeout:
 		e.Message = fmt.Sprintf("its time was over %s ago", ago)
-	case events.ByGone:
+	case wire.ByGone:
 		e.Message = "the agent that asked has ended"
 	default:
 		e.Message = "hookd stops, and the ask went to the agent"

@@ -37,6 +37,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // Limits of what is held at once. An ask beyond them goes the agent's own way.
@@ -80,7 +81,7 @@ type Options struct {
 	Emit func(name string, data json.RawMessage)
 	// Record is given the decision about an ask that the previous daemon did not end.
 	// The store forgets an ask with the record of the decision about it.
-	Record func(*events.Decided)
+	Record func(*wire.Decision)
 	// Hooked reports whether a hook runs for asks; nil = none is.
 	Hooked func() bool
 	// Prompt returns the newest prompt of a session for people, "" = unknown; nil = none is known.
@@ -115,8 +116,8 @@ type Holder struct {
 	held      map[string]*held
 	bytes     int
 	ended     []*held // the last ones, oldest first
-	grants    map[string]*events.Grant
-	voided    []*events.Grant // that were void since the start, oldest first
+	grants    map[string]*wire.Grant
+	voided    []*wire.Grant // that were void since the start, oldest first
 	followers map[*Follower]struct{}
 	closed    bool
 }
@@ -143,7 +144,7 @@ func New(ctx context.Context, o Options) *Holder {
 	}
 	h := &Holder{
 		opts: o, log: o.Log.Named("ask"), settings: Settings{Hold: config.HoldAuto, Timeout: 2 * time.Minute},
-		held: map[string]*held{}, grants: map[string]*events.Grant{}, followers: map[*Follower]struct{}{},
+		held: map[string]*held{}, grants: map[string]*wire.Grant{}, followers: map[*Follower]struct{}{},
 	}
 	h.loadGrants(ctx)
 	return h
@@ -163,7 +164,7 @@ func (h *Holder) Takes(q *dispatch.Question) bool {
 }
 
 // Settle fits dispatch.Asks.
-func (h *Holder) Settle(q *dispatch.Question) (*verdict.Verdict, *events.Answered) {
+func (h *Holder) Settle(q *dispatch.Question) (*verdict.Verdict, *wire.Answered) {
 	now, about := time.Now(), callsOf(q)
 	covered := h.cover(q, about, now)
 	if g := covered.answers(); g != nil {
@@ -183,34 +184,34 @@ func (h *Holder) Settle(q *dispatch.Question) (*verdict.Verdict, *events.Answere
 }
 
 // settled is the verdict v, which asks for a reason, with the outcome of its ask.
-func settled(v *verdict.Verdict, a *events.Answered, reason string) (*verdict.Verdict, *events.Answered) {
+func settled(v *verdict.Verdict, a *wire.Answered, reason string) (*verdict.Verdict, *wire.Answered) {
 	switch said := saidBy(a, reason); {
-	case a.Answer == events.OutcomeAllow:
-		return v.Approved(said), a
-	case a.Answer == events.OutcomeDeny:
-		return v.Declined(said), a
-	case a.By == events.ByTimeout:
-		return v.Unanswered(reason + " (no answer came in time)"), a
-	case a.By == events.ByRestart:
-		return v.Unanswered(reason + " (hookd stopped before an answer came)"), a
+	case a.Answer == wire.OutcomeAllow:
+		return verdict.Approved(v, said), a
+	case a.Answer == wire.OutcomeDeny:
+		return verdict.Declined(v, said), a
+	case a.By == wire.ByTimeout:
+		return verdict.Unanswered(v, reason+" (no answer came in time)"), a
+	case a.By == wire.ByRestart:
+		return verdict.Unanswered(v, reason+" (hookd stopped before an answer came)"), a
 	}
-	return v.Unanswered(reason), a
+	return verdict.Unanswered(v, reason), a
 }
 
 // saidBy says in words whose answer a is, and why; "" = there is none.
-func saidBy(a *events.Answered, reason string) string {
+func saidBy(a *wire.Answered, reason string) string {
 	by := "a person"
 	if a.From != nil && a.From.User != "" {
 		by = a.From.User
 	}
-	if a.By == events.ByGrant {
+	if a.By == wire.ByGrant {
 		by += " (" + scopeWords(a.For) + ")"
 	}
 	because := withColon(cmp.Or(a.Message, reason))
 	switch a.Answer {
-	case events.OutcomeAllow:
+	case wire.OutcomeAllow:
 		return "allowed by " + by + because
-	case events.OutcomeDeny:
+	case wire.OutcomeDeny:
 		return "denied by " + by + because
 	}
 	return ""
@@ -333,7 +334,7 @@ func (h *Holder) Close() {
 	h.mu.Unlock()
 	slices.SortFunc(open, func(a, b *held) int { return cmp.Compare(a.ID, b.ID) })
 	for _, a := range open {
-		h.end(a, &events.Answered{By: events.ByRestart})
+		h.end(a, &wire.Answered{By: wire.ByRestart})
 		<-a.done
 		h.over(a) // now: the daemon takes no events of its own much longer
 	}

@@ -15,13 +15,13 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // agentPID is the process that asks; it and those above it up to 100 are its tree.
@@ -47,7 +47,7 @@ type bench struct {
 
 	mu       sync.Mutex
 	emitted  []string
-	recorded []*events.Decided
+	recorded []*wire.Decision
 }
 
 func newBench(t testing.TB) *bench {
@@ -80,7 +80,7 @@ func (b *bench) start() {
 			defer b.mu.Unlock()
 			b.emitted = append(b.emitted, name)
 		},
-		Record: func(d *events.Decided) {
+		Record: func(d *wire.Decision) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.recorded = append(b.recorded, d)
@@ -140,7 +140,7 @@ func (a asking) question() *dispatch.Question {
 type settling struct {
 	done     chan struct{}
 	verdict  *verdict.Verdict
-	answered *events.Answered
+	answered *wire.Answered
 }
 
 func (b *bench) ask(a asking) *settling {
@@ -173,22 +173,22 @@ func (b *bench) held(n int) (ids []string) {
 }
 
 func person() From {
-	return From{Answerer: events.Answerer{User: "ann", UID: 1000, PID: personPID, Program: "/usr/bin/hookd"}}
+	return From{Answerer: wire.Answerer{User: "ann", UID: 1000, PID: personPID, Program: "/usr/bin/hookd"}}
 }
 
-func (b *bench) reply(id string, r api.Reply) (api.Replied, *events.Error) {
+func (b *bench) reply(id string, r wire.Reply) (wire.Replied, *wire.Error) {
 	return b.Answer(context.Background(), person(), id, b.looked(id, r))
 }
 
 // looked is an answer of a person who has seen the whole card.
-func (b *bench) looked(id string, r api.Reply) api.Reply {
-	if a, bad := b.Get(id); r.Answer == events.OutcomeAllow && bad == nil && a.Card != nil {
+func (b *bench) looked(id string, r wire.Reply) wire.Reply {
+	if a, bad := b.Get(id); r.Answer == wire.OutcomeAllow && bad == nil && a.Card != nil {
 		r.Digest = a.Card.Digest
 	}
 	return r
 }
 
-func (b *bench) mustReply(id string, r api.Reply) api.Replied {
+func (b *bench) mustReply(id string, r wire.Reply) wire.Replied {
 	b.t.Helper()
 	did, bad := b.reply(id, r)
 	if bad != nil {
@@ -198,7 +198,7 @@ func (b *bench) mustReply(id string, r api.Reply) api.Replied {
 }
 
 // take is the question whose id an ask has, answered.
-func (b *bench) decideOne(a asking, r api.Reply) *settling {
+func (b *bench) decideOne(a asking, r wire.Reply) *settling {
 	b.t.Helper()
 	s := b.ask(a)
 	b.mustReply(b.held(1)[0], r)
@@ -212,11 +212,11 @@ func push(command string) asking {
 
 func TestAnAnswerIsGivenToTheAgent(t *testing.T) {
 	b := newBench(t)
-	yes := b.decideOne(push("git push"), api.Reply{Answer: "allow", Door: "page"})
-	if !yes.allowed() || yes.answered.By != events.ByPerson || yes.answered.From.PID != personPID || yes.answered.From.Door != "page" {
+	yes := b.decideOne(push("git push"), wire.Reply{Answer: "allow", Door: "page"})
+	if !yes.allowed() || yes.answered.By != wire.ByPerson || yes.answered.From.PID != personPID || yes.answered.From.Door != "page" {
 		t.Errorf("allowed: %+v, %+v", yes.verdict, yes.answered)
 	}
-	no := b.decideOne(push("git push"), api.Reply{Answer: "deny", Message: "not on a Friday"})
+	no := b.decideOne(push("git push"), wire.Reply{Answer: "deny", Message: "not on a Friday"})
 	if no.verdict.Allowed || no.verdict.Message != "denied by ann: not on a Friday" {
 		t.Errorf("denied: %+v", no.verdict)
 	}
@@ -239,14 +239,14 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {
-				r := api.Reply{Answer: []events.Outcome{"allow", "deny"}[i%2], For: []string{"once", "session"}[i/2%2]}
+				r := wire.Reply{Answer: []wire.Outcome{"allow", "deny"}[i%2], For: []string{"once", "session"}[i/2%2]}
 				_, bad := b.reply(id, r)
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
 				case bad == nil:
 					wins++
-				case bad.Code == events.CodeAnswered && strings.Contains(bad.Message, "ann"):
+				case bad.Code == wire.CodeAnswered && strings.Contains(bad.Message, "ann"):
 					late++
 				default:
 					t.Errorf("%+v", bad)
@@ -273,11 +273,11 @@ func TestAnAnswerFromTheTreeOrARunDoesNotCount(t *testing.T) {
 	inTree, ofRun := person(), person()
 	inTree.PID, ofRun.OfRun = agentPID+1, true
 	for _, from := range []From{inTree, ofRun} {
-		if _, bad := b.Answer(context.Background(), from, id, api.Reply{Answer: "allow"}); bad == nil || bad.Code != events.CodeForbidden {
+		if _, bad := b.Answer(context.Background(), from, id, wire.Reply{Answer: "allow"}); bad == nil || bad.Code != wire.CodeForbidden {
 			t.Errorf("%+v: %v", from, bad)
 		}
 	}
-	b.mustReply(id, api.Reply{Answer: "deny"})
+	b.mustReply(id, wire.Reply{Answer: "deny"})
 	<-s.done
 	if n := len(s.answered.Refused); n != 2 || s.answered.Refused[0].From.PID != agentPID+1 {
 		t.Errorf("refused: %+v", s.answered.Refused)
@@ -326,7 +326,7 @@ func TestWhatIsHeld(t *testing.T) {
 	if wait := list[0].Until.Sub(list[0].Since); wait != 30*time.Minute {
 		t.Errorf("it waits %s", wait)
 	}
-	b.mustReply(list[0].ID, api.Reply{Answer: "allow"})
+	b.mustReply(list[0].ID, wire.Reply{Answer: "allow"})
 	if !s.allowed() {
 		t.Errorf("%+v", s.verdict)
 	}
@@ -338,7 +338,7 @@ func TestNoAnswer(t *testing.T) {
 	b.Configure(Settings{Hold: config.HoldAuto, Timeout: leastWait})
 	s := b.ask(push("git push"))
 	<-s.done
-	if !s.verdict.Asks() || s.answered.By != events.ByTimeout || !strings.Contains(s.verdict.DecisionReason, "in time") {
+	if !s.verdict.Asks() || s.answered.By != wire.ByTimeout || !strings.Contains(s.verdict.DecisionReason, "in time") {
 		t.Errorf("%+v, %+v", s.verdict, s.answered)
 	}
 	b.Configure(Settings{Hold: config.HoldAuto, Timeout: time.Hour})
@@ -346,10 +346,10 @@ func TestNoAnswer(t *testing.T) {
 	id := b.held(1)[0]
 	b.Close()
 	<-s.done
-	if !s.verdict.Asks() || s.answered.By != events.ByRestart {
+	if !s.verdict.Asks() || s.answered.By != wire.ByRestart {
 		t.Errorf("%+v, %+v", s.verdict, s.answered)
 	}
-	if _, bad := b.reply(id, api.Reply{Answer: "allow"}); bad == nil || bad.Code != events.CodeAnswered {
+	if _, bad := b.reply(id, wire.Reply{Answer: "allow"}); bad == nil || bad.Code != wire.CodeAnswered {
 		t.Errorf("a late answer: %v", bad)
 	}
 }
@@ -364,11 +364,11 @@ func TestAnAskThatWasNotEnded(t *testing.T) {
 		dead.Close()
 		<-s.done
 	}()
-	if len(b.recorded) != 1 || b.recorded[0].Answered.By != events.ByRestart || b.recorded[0].Answered.AskID != id ||
-		b.recorded[0].Decision != events.OutcomeAsk {
+	if len(b.recorded) != 1 || b.recorded[0].Answered.By != wire.ByRestart || b.recorded[0].Answered.AskID != id ||
+		b.recorded[0].Decision != wire.OutcomeAsk {
 		t.Fatalf("recorded: %+v", b.recorded)
 	}
-	if _, bad := b.reply(id, api.Reply{Answer: "allow"}); bad == nil || bad.Code != events.CodeNotFound {
+	if _, bad := b.reply(id, wire.Reply{Answer: "allow"}); bad == nil || bad.Code != wire.CodeNotFound {
 		t.Errorf("it can be answered: %v", bad)
 	}
 	b.nothingLeft()
@@ -402,19 +402,19 @@ func (b *bench) nothingLeft() {
 // An answer is on disk before the agent gets it: if hookd is killed then, the next daemon
 // records who let the call pass.
 func TestAnAnswerThatWasNotRecorded(t *testing.T) {
-	for answer, want := range map[events.Outcome]string{
-		events.OutcomeAllow: "allowed by ann: fine", events.OutcomeDeny: "denied by ann: fine",
+	for answer, want := range map[wire.Outcome]string{
+		wire.OutcomeAllow: "allowed by ann: fine", wire.OutcomeDeny: "denied by ann: fine",
 	} {
 		b := newBench(t)
 		s := b.ask(push("git push"))
-		b.mustReply(b.held(1)[0], api.Reply{Answer: answer, Message: "fine"})
+		b.mustReply(b.held(1)[0], wire.Reply{Answer: answer, Message: "fine"})
 		<-s.done
 		b.killed()
 		if len(b.recorded) != 1 {
 			t.Fatalf("recorded: %+v", b.recorded)
 		}
 		d := b.recorded[0]
-		if d.Decision != answer || d.Answered.By != events.ByPerson || d.Answered.From.User != "ann" ||
+		if d.Decision != answer || d.Answered.By != wire.ByPerson || d.Answered.From.User != "ann" ||
 			!strings.HasPrefix(d.Reason, want) || d.Answered.HeldMS <= 0 {
 			t.Errorf("recorded: %+v, %+v", d, d.Answered)
 		}
@@ -437,7 +437,7 @@ func TestAskWithADiskThatHangs(t *testing.T) {
 	b := newBench(t)
 	t.Cleanup(func() { rowTime, diskTime = row, disk })
 	b.opts.Store = stuck{b.store}
-	if s := b.decideOne(push("git push"), api.Reply{Answer: "allow"}); !s.allowed() {
+	if s := b.decideOne(push("git push"), wire.Reply{Answer: "allow"}); !s.allowed() {
 		t.Errorf("%+v", s.verdict)
 	}
 }
@@ -450,44 +450,44 @@ func TestWhatAGrantCovers(t *testing.T) {
 	change := func(f func(*asking)) asking { a := base; f(&a); return a }
 	tests := []struct {
 		name  string
-		reply api.Reply
+		reply wire.Reply
 		next  asking
 		want  bool
 	}{
-		{"the same", api.Reply{For: "session"}, base, true},
-		{"other words to people", api.Reply{For: "session"},
+		{"the same", wire.Reply{For: "session"}, base, true},
+		{"other words to people", wire.Reply{For: "session"},
 			change(func(a *asking) { a.args = `,"workdir":"/p","description":"x","timeout":5` }), true},
-		{"another command", api.Reply{For: "session"}, change(func(a *asking) { a.command += " " }), false},
-		{"another folder of the command", api.Reply{For: "session"}, change(func(a *asking) { a.args = `,"workdir":"/q"` }), false},
-		{"another argument", api.Reply{For: "session"}, change(func(a *asking) { a.args += `,"sandbox":false` }), false},
-		{"another cwd", api.Reply{For: "always"}, change(func(a *asking) { a.cwd = "/q" }), false},
-		{"another session", api.Reply{For: "session"}, change(func(a *asking) { a.session = "t" }), false},
-		{"another session, always", api.Reply{For: "always"}, change(func(a *asking) { a.session = "t" }), true},
-		{"another agent", api.Reply{For: "always"}, change(func(a *asking) { a.dialect = events.GeminiCLI }), false},
-		{"a changed hook", api.Reply{For: "always"}, change(func(a *asking) { a.hooks = []*hook.Hook{guard("g", "2")} }), false},
-		{"another hook", api.Reply{For: "always"}, change(func(a *asking) { a.hooks = []*hook.Hook{guard("h", "1")} }), false},
-		{"one more hook", api.Reply{For: "always"},
+		{"another command", wire.Reply{For: "session"}, change(func(a *asking) { a.command += " " }), false},
+		{"another folder of the command", wire.Reply{For: "session"}, change(func(a *asking) { a.args = `,"workdir":"/q"` }), false},
+		{"another argument", wire.Reply{For: "session"}, change(func(a *asking) { a.args += `,"sandbox":false` }), false},
+		{"another cwd", wire.Reply{For: "always"}, change(func(a *asking) { a.cwd = "/q" }), false},
+		{"another session", wire.Reply{For: "session"}, change(func(a *asking) { a.session = "t" }), false},
+		{"another session, always", wire.Reply{For: "always"}, change(func(a *asking) { a.session = "t" }), true},
+		{"another agent", wire.Reply{For: "always"}, change(func(a *asking) { a.dialect = events.GeminiCLI }), false},
+		{"a changed hook", wire.Reply{For: "always"}, change(func(a *asking) { a.hooks = []*hook.Hook{guard("g", "2")} }), false},
+		{"another hook", wire.Reply{For: "always"}, change(func(a *asking) { a.hooks = []*hook.Hook{guard("h", "1")} }), false},
+		{"one more hook", wire.Reply{For: "always"},
 			change(func(a *asking) { a.hooks = append(slices.Clone(a.hooks), guard("h", "1")) }), false},
-		{"a rewrite", api.Reply{For: "always"}, change(func(a *asking) { a.rewrite = "git push origin evil" }), false},
-		{"like", api.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.command = "git push -f 'a b'" }), true},
-		{"like, nothing for *", api.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.command = "git push" }), false},
-		{"like, another word", api.Reply{For: "15m", Like: "git push *"},
+		{"a rewrite", wire.Reply{For: "always"}, change(func(a *asking) { a.rewrite = "git push origin evil" }), false},
+		{"like", wire.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.command = "git push -f 'a b'" }), true},
+		{"like, nothing for *", wire.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.command = "git push" }), false},
+		{"like, another word", wire.Reply{For: "15m", Like: "git push *"},
 			change(func(a *asking) { a.command = "git -C /x push origin main" }), false},
-		{"like, a second command", api.Reply{For: "15m", Like: "git push *"},
+		{"like, a second command", wire.Reply{For: "15m", Like: "git push *"},
 			change(func(a *asking) { a.command = "git push origin main; rm -rf /" }), false},
-		{"like, a new line", api.Reply{For: "15m", Like: "git push *"},
+		{"like, a new line", wire.Reply{For: "15m", Like: "git push *"},
 			change(func(a *asking) { a.command = "git push origin main\nrm -rf /" }), false},
-		{"like, behind &&", api.Reply{For: "15m", Like: "git push *"},
+		{"like, behind &&", wire.Reply{For: "15m", Like: "git push *"},
 			change(func(a *asking) { a.command = "git push origin main && rm x" }), false},
-		{"like, a substitution", api.Reply{For: "15m", Like: "git push *"},
+		{"like, a substitution", wire.Reply{For: "15m", Like: "git push *"},
 			change(func(a *asking) { a.command = "git push $(rm x)" }), false},
-		{"like, longer than a subject", api.Reply{For: "15m", Like: "git push *"},
+		{"like, longer than a subject", wire.Reply{For: "15m", Like: "git push *"},
 			change(func(a *asking) { a.command = "git push " + strings.Repeat("x", 300) + "; rm x" }), false},
-		{"like, rewritten to something else", api.Reply{For: "15m", Like: "git push *"},
+		{"like, rewritten to something else", wire.Reply{For: "15m", Like: "git push *"},
 			change(func(a *asking) { a.rewrite = "rm -rf /" }), false},
-		{"like, too narrow", api.Reply{For: "15m", Like: "git push origin *"},
+		{"like, too narrow", wire.Reply{For: "15m", Like: "git push origin *"},
 			change(func(a *asking) { a.command = "git push upstream main" }), false},
-		{"like, another argument", api.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.args = `,"workdir":"/q"` }), false},
+		{"like, another argument", wire.Reply{For: "15m", Like: "git push *"}, change(func(a *asking) { a.args = `,"workdir":"/q"` }), false},
 	}
 	for _, tt := range tests {
 		b := newBench(t)
@@ -515,7 +515,7 @@ func TestAGrantIsOneUsers(t *testing.T) {
 		b := newBench(t)
 		base := push("git push main")
 		base.peer = tt.of
-		b.decideOne(base, api.Reply{Answer: "allow", For: "always", Like: "git push *"})
+		b.decideOne(base, wire.Reply{Answer: "allow", For: "always", Like: "git push *"})
 		next := push("git push x")
 		next.peer = tt.next
 		for range 2 {
@@ -540,10 +540,10 @@ func TestWhatCannotBeRemembered(t *testing.T) {
 		b := newBench(t)
 		s := b.ask(push(command))
 		id := b.held(1)[0]
-		if _, bad := b.reply(id, api.Reply{Answer: "allow", For: "always", Like: like}); bad == nil || bad.Code != events.CodeBadRequest {
+		if _, bad := b.reply(id, wire.Reply{Answer: "allow", For: "always", Like: like}); bad == nil || bad.Code != wire.CodeBadRequest {
 			t.Errorf("like %q for %q: %v", like, command, bad)
 		}
-		b.mustReply(id, api.Reply{Answer: "deny"})
+		b.mustReply(id, wire.Reply{Answer: "deny"})
 		<-s.done
 	}
 	b := newBench(t)
@@ -551,10 +551,10 @@ func TestWhatCannotBeRemembered(t *testing.T) {
 	a.session = ""
 	s := b.ask(a)
 	id := b.held(1)[0]
-	if _, bad := b.reply(id, api.Reply{Answer: "allow", For: "session"}); bad == nil {
+	if _, bad := b.reply(id, wire.Reply{Answer: "allow", For: "session"}); bad == nil {
 		t.Error("an answer is remembered for no session")
 	}
-	b.mustReply(id, api.Reply{Answer: "deny"})
+	b.mustReply(id, wire.Reply{Answer: "deny"})
 	<-s.done
 }
 
@@ -562,10 +562,10 @@ func TestWhatCannotBeRemembered(t *testing.T) {
 // once does not get its grants back.
 func TestDenialsAndChangedHooks(t *testing.T) {
 	b := newBench(t)
-	b.decideOne(push("git push x"), api.Reply{Answer: "allow", For: "always"})
+	b.decideOne(push("git push x"), wire.Reply{Answer: "allow", For: "always"})
 	a := push("git push y")
-	b.decideOne(a, api.Reply{Answer: "deny", For: "always", Like: "git push *"})
-	if s := b.ask(push("git push x")); s.allowed() || s.answered.By != events.ByGrant {
+	b.decideOne(a, wire.Reply{Answer: "deny", For: "always", Like: "git push *"})
+	if s := b.ask(push("git push x")); s.allowed() || s.answered.By != wire.ByGrant {
 		t.Errorf("%+v", s.verdict)
 	}
 	b.Retain([]*hook.Hook{guard("g", "2")})
@@ -633,18 +633,18 @@ func TestNoCallIsAllowedThatNoAnswerCovers(t *testing.T) {
 		covered := m.covers(a)
 		s := b.ask(a)
 		if covered {
-			if !s.allowed() || s.answered.By != events.ByGrant {
+			if !s.allowed() || s.answered.By != wire.ByGrant {
 				t.Fatalf("%+v is covered and was not allowed: %+v", a, s.verdict)
 			}
 			continue
 		}
 		id := b.held(1)[0]
-		reply := api.Reply{Answer: "allow", For: one([]string{"once", "session", "always", "1h"})}
+		reply := wire.Reply{Answer: "allow", For: one([]string{"once", "session", "always", "1h"})}
 		if reply.For != "once" {
 			reply.Like = one(likes)
 		}
 		if r.IntN(3) == 0 {
-			reply = api.Reply{Answer: "deny"}
+			reply = wire.Reply{Answer: "deny"}
 		}
 		did, bad := b.reply(id, reply)
 		if bad != nil { // a glob that does not cover the call
@@ -661,7 +661,7 @@ func TestNoCallIsAllowedThatNoAnswerCovers(t *testing.T) {
 }
 
 // grantOf says in the model which calls an answer covers.
-func grantOf(a asking, r api.Reply) func(asking) bool {
+func grantOf(a asking, r wire.Reply) func(asking) bool {
 	return func(n asking) bool {
 		if n.cwd != a.cwd || n.hooks[0] != a.hooks[0] || r.For == "session" && n.session != a.session {
 			return false
@@ -700,7 +700,7 @@ func TestTenThousandAsks(t *testing.T) {
 	for at := range 8 {
 		all.Go(func() {
 			for i := at; i < n; i += 8 {
-				if _, bad := b.reply(ids[i], api.Reply{Answer: "allow"}); bad != nil {
+				if _, bad := b.reply(ids[i], wire.Reply{Answer: "allow"}); bad != nil {
 					t.Error(bad)
 					return
 				}
@@ -712,7 +712,7 @@ func TestTenThousandAsks(t *testing.T) {
 		if !s.allowed() {
 			t.Fatalf("%+v", s.verdict)
 		}
-		b.store.Decided(&events.Decided{Seq: uint64(i + 1), Time: time.Now(), Answered: s.answered}) // as the dispatcher does
+		b.store.Decided(&wire.Decision{Seq: uint64(i + 1), Time: time.Now(), Answered: s.answered}) // as the dispatcher does
 	}
 	b.nothingLeft()
 }
@@ -760,26 +760,26 @@ func TestAnAllowCarriesTheDigest(t *testing.T) {
 		other = "1" + whole.Card.Digest[1:]
 	}
 	for _, digest := range []string{"", "x", other, whole.Card.Digest[:8], strings.ToUpper(whole.Card.Digest) + " "} {
-		_, bad := b.Answer(t.Context(), person(), id, api.Reply{Answer: "allow", Digest: digest})
-		if bad == nil || bad.Code != events.CodeBadRequest || !strings.Contains(bad.Hint, "hookd asks ") {
+		_, bad := b.Answer(t.Context(), person(), id, wire.Reply{Answer: "allow", Digest: digest})
+		if bad == nil || bad.Code != wire.CodeBadRequest || !strings.Contains(bad.Hint, "hookd asks ") {
 			t.Errorf("an allow with digest %q: %v", digest, bad)
 		}
-		elsewhere := From{Answerer: events.Answerer{User: "ann", UID: -1}, Elsewhere: true}
-		if _, bad := b.Answer(t.Context(), elsewhere, id, api.Reply{Answer: "allow", Digest: digest}); bad == nil {
+		elsewhere := From{Answerer: wire.Answerer{User: "ann", UID: -1}, Elsewhere: true}
+		if _, bad := b.Answer(t.Context(), elsewhere, id, wire.Reply{Answer: "allow", Digest: digest}); bad == nil {
 			t.Errorf("an approver elsewhere with digest %q is taken", digest)
 		}
 	}
-	b.mustReply(id, api.Reply{Answer: "allow"})
+	b.mustReply(id, wire.Reply{Answer: "allow"})
 	if !s.allowed() {
 		t.Errorf("%+v", s.verdict)
 	}
-	_, bad := b.Answer(t.Context(), person(), id, api.Reply{Answer: "allow"})
-	if bad == nil || bad.Code != events.CodeAnswered {
+	_, bad := b.Answer(t.Context(), person(), id, wire.Reply{Answer: "allow"})
+	if bad == nil || bad.Code != wire.CodeAnswered {
 		t.Errorf("a late one: %v", bad)
 	}
 
 	s = b.ask(push("git push"))
-	if _, bad := b.Answer(t.Context(), person(), b.held(1)[0], api.Reply{Answer: "deny"}); bad != nil {
+	if _, bad := b.Answer(t.Context(), person(), b.held(1)[0], wire.Reply{Answer: "deny"}); bad != nil {
 		t.Error(bad)
 	}
 	<-s.done
@@ -791,12 +791,12 @@ func TestADigestIsOfOneAsk(t *testing.T) {
 	first, second := b.ask(push("git push")), b.ask(push("git push"))
 	ids := b.held(2)
 	one, _ := b.Get(ids[0])
-	_, bad := b.Answer(t.Context(), person(), ids[1], api.Reply{Answer: "allow", Digest: one.Card.Digest})
+	_, bad := b.Answer(t.Context(), person(), ids[1], wire.Reply{Answer: "allow", Digest: one.Card.Digest})
 	if bad == nil {
 		t.Error("the digest of another ask was taken")
 	}
 	for _, id := range ids {
-		b.mustReply(id, api.Reply{Answer: "deny"})
+		b.mustReply(id, wire.Reply{Answer: "deny"})
 	}
 	<-first.done
 	<-second.done
@@ -807,11 +807,11 @@ func TestHiddenTextIsAllowedOnce(t *testing.T) {
 	b := newBench(t)
 	s := b.ask(push("git push \u202e origin"))
 	id := b.held(1)[0]
-	_, bad := b.reply(id, api.Reply{Answer: "allow", For: "session"})
+	_, bad := b.reply(id, wire.Reply{Answer: "allow", For: "session"})
 	if bad == nil || !strings.Contains(bad.Message, "hidden characters") {
 		t.Errorf("%v", bad)
 	}
-	b.mustReply(id, api.Reply{Answer: "allow"})
+	b.mustReply(id, wire.Reply{Answer: "allow"})
 	if !s.allowed() {
 		t.Error("not allowed")
 	}
@@ -833,7 +833,7 @@ func TestAnAgentWithoutAPersonIsHeld(t *testing.T) {
 	if last.Name != "no answer" || !strings.Contains(last.Text, "is told: denied") {
 		t.Errorf("the card says %+v", last)
 	}
-	b.mustReply(id, api.Reply{Answer: "allow"})
+	b.mustReply(id, wire.Reply{Answer: "allow"})
 	if !s.allowed() {
 		t.Errorf("%+v", s.verdict)
 	}
@@ -882,7 +882,7 @@ func TestTheCardMarksWhatMadeAGuardAsk(t *testing.T) {
 		if !strings.Contains(says, "{where p · /p}") || !strings.Contains(says, "runs it: does it.") {
 			t.Errorf("%s: the card says %s", tt.name, says)
 		}
-		b.mustReply(id, api.Reply{Answer: "deny"})
+		b.mustReply(id, wire.Reply{Answer: "deny"})
 		<-done
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // maxBehind is how many bytes of records wait for a follower. One that is further
@@ -36,7 +36,7 @@ type opened struct {
 // askRecord is a record about one ask.
 type askRecord struct {
 	Type string `json:"type"` // ask, answered
-	events.Ask
+	wire.Ask
 }
 
 // Follow begins a subscription: first all that is held, then what happens. answers

@@ -17,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 const (
@@ -27,10 +28,10 @@ const (
 
 // grants makes one grant for each hook that asks, of an answer that is to be
 // remembered. about is the call that was asked about.
-func (a *held) grants(about calls, answered *events.Answered, now time.Time) ([]*events.Grant, *events.Error) {
-	cannot := func(hint, format string, args ...any) ([]*events.Grant, *events.Error) {
-		return nil, &events.Error{
-			Code:    events.CodeBadRequest,
+func (a *held) grants(about calls, answered *wire.Answered, now time.Time) ([]*wire.Grant, *wire.Error) {
+	cannot := func(hint, format string, args ...any) ([]*wire.Grant, *wire.Error) {
+		return nil, &wire.Error{
+			Code:    wire.CodeBadRequest,
 			Message: "the answer cannot be remembered: " + fmt.Sprintf(format, args...),
 			Hint:    cmp.Or(hint, "answer once"),
 		}
@@ -38,7 +39,7 @@ func (a *held) grants(about calls, answered *events.Answered, now time.Time) ([]
 	if about == nil {
 		return cannot("", "the call cannot be compared with another")
 	}
-	g := events.Grant{
+	g := wire.Grant{
 		Answer: answered.Answer, Tool: about[0].tool, OwnTool: about[0].own, Subject: a.Subject, Like: answered.Like,
 		Call: about.exact(), Dialect: a.Dialect, Cwd: a.Cwd, UID: a.uid, Scope: answered.For, Made: now.UTC(),
 		From: *answered.From, EventID: a.EventID, Message: answered.Message,
@@ -65,7 +66,7 @@ func (a *held) grants(about calls, answered *events.Answered, now time.Time) ([]
 		}
 		g.Call = about.rest()
 	}
-	var list []*events.Grant
+	var list []*wire.Grant
 	for _, one := range a.asking {
 		if one.Hook.Digest == "" {
 			return cannot("", "hookd cannot tell whether hook %s changes", one.Hook.Name)
@@ -78,7 +79,7 @@ func (a *held) grants(about calls, answered *events.Answered, now time.Time) ([]
 }
 
 // addGrants keeps grants, and puts them in force when they are on disk.
-func (h *Holder) addGrants(ctx context.Context, list []*events.Grant) error {
+func (h *Holder) addGrants(ctx context.Context, list []*wire.Grant) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (h *Holder) loadGrants(ctx context.Context) {
 		return
 	}
 	for _, k := range all {
-		g := &events.Grant{}
+		g := &wire.Grant{}
 		if err := json.Unmarshal(k.Text, g); err != nil || g.ID != k.ID {
 			h.log.Warn("a remembered answer cannot be read: its hook asks again", zap.String("grant", k.ID), zap.Error(err))
 			continue
@@ -128,13 +129,13 @@ func (h *Holder) loadGrants(ctx context.Context) {
 
 // covered is what grants say to a question.
 type covered struct {
-	denied  *events.Grant // one of them denies; nil = none
-	allowed *events.Grant // one of those that allow; nil = none
+	denied  *wire.Grant // one of them denies; nil = none
+	allowed *wire.Grant // one of those that allow; nil = none
 	open    []dispatch.Asking
 }
 
 // answers returns the grant that answers the question; nil = a person has to.
-func (c covered) answers() *events.Grant {
+func (c covered) answers() *wire.Grant {
 	if c.denied != nil || len(c.open) > 0 {
 		return c.denied
 	}
@@ -149,12 +150,12 @@ func (h *Holder) cover(q *dispatch.Question, about calls, now time.Time) (c cove
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, one := range q.Asking {
-		var allowed, denied *events.Grant
+		var allowed, denied *wire.Grant
 		for _, g := range h.grants {
 			if !covers(g, q.Event, one.Hook, about, now) {
 				continue
 			}
-			if g.Answer == events.OutcomeAllow {
+			if g.Answer == wire.OutcomeAllow {
 				allowed = older(allowed, g)
 			} else {
 				denied = older(denied, g)
@@ -173,7 +174,7 @@ func (h *Holder) cover(q *dispatch.Question, about calls, now time.Time) (c cove
 }
 
 // older is the grant that was made first: the same one answers each time.
-func older(a, b *events.Grant) *events.Grant {
+func older(a, b *wire.Grant) *wire.Grant {
 	if a == nil || b.ID < a.ID {
 		return b
 	}
@@ -181,12 +182,12 @@ func older(a, b *events.Grant) *events.Grant {
 }
 
 // covers reports whether a grant answers a hook's question about calls.
-func covers(g *events.Grant, e *events.Event, of *hook.Hook, about calls, now time.Time) bool {
+func covers(g *wire.Grant, e *events.Event, of *hook.Hook, about calls, now time.Time) bool {
 	if g.HookID != of.ID || of.Digest == "" || g.Digest != of.Digest || !g.Until.IsZero() && !now.Before(g.Until) ||
 		g.Dialect != e.Dialect || g.Cwd != e.Cwd || g.Scope == ForSession && g.SessionID != e.SessionID {
 		return false
 	}
-	if g.Answer != events.OutcomeAllow && g.Answer != events.OutcomeDeny || !sameUser(g.UID, userOf(e)) {
+	if g.Answer != wire.OutcomeAllow && g.Answer != wire.OutcomeDeny || !sameUser(g.UID, userOf(e)) {
 		return false
 	}
 	if g.Like == "" {
@@ -199,29 +200,29 @@ func covers(g *events.Grant, e *events.Event, of *hook.Hook, about calls, now ti
 func sameUser(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
 // use counts a use of a grant, and returns its answer.
-func (h *Holder) use(g *events.Grant, now time.Time) *events.Answered {
+func (h *Holder) use(g *wire.Grant, now time.Time) *wire.Answered {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	g.Uses++
 	g.Last = now.UTC()
 	from := g.From
-	return &events.Answered{
-		By: events.ByGrant, ID: g.ID, Answer: g.Answer, For: g.Scope, Like: g.Like, Message: g.Message,
+	return &wire.Answered{
+		By: wire.ByGrant, ID: g.ID, Answer: g.Answer, For: g.Scope, Like: g.Like, Message: g.Message,
 		From: &from, Time: now.UTC(),
 	}
 }
 
 // Grants returns the answers that are remembered, the newest first, and then those
 // that have become void since the daemon started.
-func (h *Holder) Grants() []events.Grant {
+func (h *Holder) Grants() []wire.Grant {
 	h.expire(time.Now())
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := make([]events.Grant, 0, len(h.grants)+len(h.voided))
+	list := make([]wire.Grant, 0, len(h.grants)+len(h.voided))
 	for _, g := range h.grants {
 		list = append(list, *g)
 	}
-	slices.SortFunc(list, func(a, b events.Grant) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(list, func(a, b wire.Grant) int { return cmp.Compare(b.ID, a.ID) })
 	for _, g := range slices.Backward(h.voided) {
 		list = append(list, *g)
 	}
@@ -230,9 +231,9 @@ func (h *Holder) Grants() []events.Grant {
 
 // Revoke forgets a grant, by its id or the only end of one. When it returns without an
 // error the grant answers nothing any more, also after a restart.
-func (h *Holder) Revoke(ctx context.Context, id string) (events.Grant, *events.Error) {
+func (h *Holder) Revoke(ctx context.Context, id string) (wire.Grant, *wire.Error) {
 	h.mu.Lock()
-	var fits []*events.Grant
+	var fits []*wire.Grant
 	for _, g := range h.grants {
 		if id != "" && strings.HasSuffix(g.ID, strings.ToUpper(id)) {
 			fits = append(fits, g)
@@ -244,21 +245,21 @@ func (h *Holder) Revoke(ctx context.Context, id string) (events.Grant, *events.E
 	h.mu.Unlock()
 	switch len(fits) {
 	case 0:
-		return events.Grant{}, &events.Error{
-			Code: events.CodeNotFound, Message: fmt.Sprintf("no grant %q", id), Hint: "see `hookd grants`",
+		return wire.Grant{}, &wire.Error{
+			Code: wire.CodeNotFound, Message: fmt.Sprintf("no grant %q", id), Hint: "see `hookd grants`",
 		}
 	case 1:
 	default:
-		return events.Grant{}, &events.Error{
-			Code:    events.CodeNotFound,
+		return wire.Grant{}, &wire.Error{
+			Code:    wire.CodeNotFound,
 			Message: fmt.Sprintf("%d grants end in %q", len(fits), id),
 			Hint:    "type more of the id",
 		}
 	}
 	g := fits[0]
 	if err := h.opts.Store.DropGrants(ctx, g.ID); err != nil {
-		return *g, &events.Error{
-			Code:    events.CodeStorage,
+		return *g, &wire.Error{
+			Code:    wire.CodeStorage,
 			Message: "the grant counts no more, but would after a restart of hookd: " + err.Error(),
 			Hint:    "type it again when `hookd status` says that the store is well",
 		}
@@ -274,7 +275,7 @@ func (h *Holder) Retain(hooks []*hook.Hook) {
 	for _, k := range hooks {
 		digests[k.ID] = k.Digest
 	}
-	h.drop(func(g *events.Grant) string {
+	h.drop(func(g *wire.Grant) string {
 		if digest, there := digests[g.HookID]; there && digest != g.Digest {
 			return "the hook has changed"
 		}
@@ -284,7 +285,7 @@ func (h *Holder) Retain(hooks []*hook.Hook) {
 
 // expire forgets grants whose time is over.
 func (h *Holder) expire(now time.Time) {
-	h.drop(func(g *events.Grant) string {
+	h.drop(func(g *wire.Grant) string {
 		if !g.Until.IsZero() && !now.Before(g.Until) {
 			return "its time is over"
 		}
@@ -294,7 +295,7 @@ func (h *Holder) expire(now time.Time) {
 
 // drop makes the grants void that why gives a reason for. On disk they are forgotten
 // a moment later: they would not count there either.
-func (h *Holder) drop(why func(*events.Grant) string) {
+func (h *Holder) drop(why func(*wire.Grant) string) {
 	h.mu.Lock()
 	var gone []string
 	for id, g := range h.grants {

@@ -20,6 +20,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 const (
@@ -28,9 +29,9 @@ const (
 	maxShown   = 16 << 10 // of a call's input, in lists and events
 )
 
-// held is one ask. Its events.Ask is never changed except for Answered.
+// held is one ask. Its wire.Ask is never changed except for Answered.
 type held struct {
-	events.Ask
+	wire.Ask
 	kind     events.Kind
 	eventSeq uint64
 	asking   []dispatch.Asking
@@ -48,8 +49,8 @@ type held struct {
 	once     sync.Once     // for what follows that
 
 	// Guarded by Holder.mu until done is closed.
-	answered *events.Answered
-	refused  []events.Refused
+	answered *wire.Answered
+	refused  []wire.Refused
 }
 
 // hold makes an ask of what is open of q and publishes it to each follower; nil when it
@@ -71,7 +72,7 @@ func (h *Holder) hold(
 		input = q.Verdict.UpdatedInput
 	}
 	a := &held{
-		Ask: events.Ask{
+		Ask: wire.Ask{
 			ID: events.NewID(now), EventID: e.EventID, Event: e.Envelope.Event,
 			Hook: asking[0].Hook.Name, Reason: reasons(asking),
 			Agent: agentOf(e), AgentID: e.AgentID, Dialect: e.Dialect, Tried: e.Tried,
@@ -98,7 +99,7 @@ func (h *Holder) hold(
 	}
 	h.held[a.ID] = a
 	h.bytes += a.size
-	a.timer = time.AfterFunc(time.Until(a.Until), func() { h.end(a, &events.Answered{By: events.ByTimeout}) })
+	a.timer = time.AfterFunc(time.Until(a.Until), func() { h.end(a, &wire.Answered{By: wire.ByTimeout}) })
 	h.publish("ask", a)
 	h.mu.Unlock()
 	h.opts.Emit(events.EventAsk, data)
@@ -133,8 +134,8 @@ func (h *Holder) draw(a *held, q *dispatch.Question) {
 
 // spanOf returns the part of the input that made a hook ask, which names a part of text. is is false
 // where it names none, or it is not certain which argument is text.
-func spanOf(input json.RawMessage, text string, by dispatch.Asking) (s events.CardSpan, is bool) {
-	s = events.CardSpan{Hook: by.Hook.Name, From: by.Span[0], To: by.Span[1]}
+func spanOf(input json.RawMessage, text string, by dispatch.Asking) (s wire.CardSpan, is bool) {
+	s = wire.CardSpan{Hook: by.Hook.Name, From: by.Span[0], To: by.Span[1]}
 	if s.From >= s.To || s.To > len(text) {
 		return s, false
 	}
@@ -169,7 +170,7 @@ func userOf(e *events.Event) *int {
 
 // keptAsk is an ask on disk: what its record needs if the daemon does not end it.
 type keptAsk struct {
-	Ask       events.Ask  `json:"ask"`
+	Ask       wire.Ask    `json:"ask"`
 	Kind      events.Kind `json:"kind"`
 	EventSeq  uint64      `json:"event_seq"`
 	AgentName string      `json:"agent_name"`
@@ -177,7 +178,7 @@ type keptAsk struct {
 }
 
 // record is what the disk has of a; answered is its outcome, nil = nothing yet.
-func (a *held) record(answered *events.Answered) []byte {
+func (a *held) record(answered *wire.Answered) []byte {
 	kept := keptAsk{Ask: a.Ask, Kind: a.kind, EventSeq: a.eventSeq, AgentName: a.agent, DecidedBy: a.decided}
 	kept.Ask.Input, kept.Ask.Card = nil, nil // it may have secrets, and nothing looks at it again
 	kept.Ask.Answered = answered
@@ -191,7 +192,7 @@ func (a *held) record(answered *events.Answered) []byte {
 // save puts a on the disk with its outcome, and waits for that for so long.
 // Without its row an ask is held all the same: a person's answer is worth more than the
 // record, should hookd be killed.
-func (h *Holder) save(a *held, answered *events.Answered, within time.Duration) {
+func (h *Holder) save(a *held, answered *wire.Answered, within time.Duration) {
 	saved := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	kept := store.Kept{ID: a.ID, Text: a.record(answered)} // now: a changes while the disk hangs
@@ -231,16 +232,16 @@ func (h *Holder) EndLast(ctx context.Context) {
 
 func (h *Holder) endLast(was keptAsk) {
 	a := &held{Ask: was.Ask}
-	decision := events.OutcomeAsk
-	reason := escape.Line(a.Reason, events.ReasonBytes) + " (hookd was ended before an answer came)"
+	decision := wire.OutcomeAsk
+	reason := escape.Line(a.Reason, wire.ReasonBytes) + " (hookd was ended before an answer came)"
 	if given := a.Answered; given == nil {
-		a.Answered = &events.Answered{By: events.ByRestart, AskID: a.ID, Time: time.Now().UTC()}
+		a.Answered = &wire.Answered{By: wire.ByRestart, AskID: a.ID, Time: time.Now().UTC()}
 	} else if given.Answer != "" {
 		decision = given.Answer
-		reason = escape.Line(saidBy(given, a.Reason), events.ReasonBytes) +
+		reason = escape.Line(saidBy(given, a.Reason), wire.ReasonBytes) +
 			" (hookd was ended then: the agent may not have got it)"
 	}
-	h.opts.Record(&events.Decided{
+	h.opts.Record(&wire.Decision{
 		EventID: a.EventID, EventSeq: was.EventSeq, Time: a.Since, Event: a.Event, Kind: was.Kind,
 		Dialect: a.Dialect, AgentID: a.AgentID, AgentName: was.AgentName, SessionID: a.SessionID, Cwd: a.Cwd,
 		Tool: a.Tool, Subject: a.Subject, Tried: a.Tried, Decision: decision, Reason: reason,
@@ -252,7 +253,7 @@ func (h *Holder) endLast(was keptAsk) {
 }
 
 // end ends an ask that has no answer yet.
-func (h *Holder) end(a *held, answered *events.Answered) {
+func (h *Holder) end(a *held, answered *wire.Answered) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a.answered == nil {
@@ -262,7 +263,7 @@ func (h *Holder) end(a *held, answered *events.Answered) {
 }
 
 // claim makes answered the outcome of a. h.mu is held.
-func (h *Holder) claim(a *held, answered *events.Answered) {
+func (h *Holder) claim(a *held, answered *wire.Answered) {
 	answered.AskID, answered.Time = a.ID, time.Now().UTC()
 	answered.HeldMS = float64(answered.Time.Sub(a.Since).Microseconds()) / 1000
 	a.answered = answered
@@ -317,7 +318,7 @@ func (h *Holder) eventData(a *held) json.RawMessage {
 
 // redactedCard makes the short card of a for hooks, which get no secrets, and takes them
 // out of shown. A card that lacks one is not whole.
-func (h *Holder) redactedCard(a *held, shown *events.Ask) *events.Card {
+func (h *Holder) redactedCard(a *held, shown *wire.Ask) *wire.Card {
 	o := a.cards
 	o.Short = true
 	o.Prompt = string(h.opts.Redact([]byte(o.Prompt)))
@@ -340,24 +341,24 @@ func (h *Holder) redactedCard(a *held, shown *events.Ask) *events.Card {
 
 // List returns the asks that are held, the oldest first. Input is only there when it
 // is short.
-func (h *Holder) List() []events.Ask {
+func (h *Holder) List() []wire.Ask {
 	h.endGone()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.list()
 }
 
-func (h *Holder) list() []events.Ask {
-	list := make([]events.Ask, 0, len(h.held))
+func (h *Holder) list() []wire.Ask {
+	list := make([]wire.Ask, 0, len(h.held))
 	for _, a := range h.held {
 		list = append(list, short(a.Ask))
 	}
-	slices.SortFunc(list, func(a, b events.Ask) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b wire.Ask) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
 // short is an ask as lists show it.
-func short(a events.Ask) events.Ask {
+func short(a wire.Ask) wire.Ask {
 	if len(a.Input) > maxShown {
 		a.Input = nil
 	}
@@ -377,12 +378,12 @@ func (h *Holder) Sessions() []store.SessionKey {
 
 // Get returns an ask, also one of the last that have ended, with all of its input and a
 // whole card.
-func (h *Holder) Get(id string) (events.Ask, *events.Error) {
+func (h *Holder) Get(id string) (wire.Ask, *wire.Error) {
 	h.mu.Lock()
 	a, bad := h.find(id)
 	if bad != nil {
 		h.mu.Unlock()
-		return events.Ask{}, bad
+		return wire.Ask{}, bad
 	}
 	found, digest, o := a.Ask, a.digest, a.cards
 	h.mu.Unlock()
@@ -393,7 +394,7 @@ func (h *Holder) Get(id string) (events.Ask, *events.Error) {
 }
 
 // find returns the ask with an id, or the only one whose id ends so. h.mu is held.
-func (h *Holder) find(id string) (*held, *events.Error) {
+func (h *Holder) find(id string) (*held, *wire.Error) {
 	id = strings.ToUpper(id)
 	if a := h.held[id]; a != nil {
 		return a, nil
@@ -416,12 +417,12 @@ func (h *Holder) find(id string) (*held, *events.Error) {
 	case 1:
 		return fits[0], nil
 	case 0:
-		return nil, &events.Error{
-			Code: events.CodeNotFound, Message: fmt.Sprintf("no ask %q is held", id), Hint: "see `hookd asks`",
+		return nil, &wire.Error{
+			Code: wire.CodeNotFound, Message: fmt.Sprintf("no ask %q is held", id), Hint: "see `hookd asks`",
 		}
 	}
-	return nil, &events.Error{
-		Code:    events.CodeNotFound,
+	return nil, &wire.Error{
+		Code:    wire.CodeNotFound,
 		Message: fmt.Sprintf("%d asks end in %q", len(fits), id),
 		Hint:    "type more of the id",
 	}
@@ -437,7 +438,7 @@ func (h *Holder) endGone() {
 	h.mu.Unlock()
 	for _, a := range open {
 		if !a.tree.Alive() {
-			h.end(a, &events.Answered{By: events.ByGone})
+			h.end(a, &wire.Answered{By: wire.ByGone})
 		}
 	}
 }

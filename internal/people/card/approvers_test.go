@@ -10,13 +10,13 @@ import (
 
 	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/card/cardtest"
+	"github.com/hookd/hookd/wire"
 )
 
 // text is the card in one text, without what a drawing adds.
-func text(c *events.Card) string {
+func text(c *wire.Card) string {
 	var b strings.Builder
 	for _, row := range c.What {
 		for _, p := range row.Parts {
@@ -44,9 +44,9 @@ func TestSixtyAsksOnTerminalDesktopPhoneAndChat(t *testing.T) {
 		t.Fatalf("%d asks", len(list))
 	}
 	var given []map[string]any
-	var short []*events.Card
+	var short []*wire.Card
 	for _, one := range list {
-		a := &events.Ask{ID: "A", Tool: one.Tool, Input: one.JSON(), Cwd: "/p", SessionID: "s", Agent: "codex", Hook: "guard"}
+		a := &wire.Ask{ID: "A", Tool: one.Tool, Input: one.JSON(), Cwd: "/p", SessionID: "s", Agent: "codex", Hook: "guard"}
 		o := card.Options{Agent: "codex", Asking: []card.Asking{{Hook: "guard", Reason: "why"}}}
 		whole := card.Make(a, "d", o)
 		o.Short = true
@@ -62,12 +62,12 @@ func TestSixtyAsksOnTerminalDesktopPhoneAndChat(t *testing.T) {
 				t.Errorf("%s: %d columns show %.200q, the card has %.200q", one.Name, width, got, text(whole))
 			}
 		}
-		for _, k := range []*events.Card{c, whole} {
+		for _, k := range []*wire.Card{c, whole} {
 			if all := text(k); strings.ContainsFunc(all, escape.Hidden) || len(escape.Odd(all)) > 0 {
 				t.Errorf("%s: hidden text in %.200q", one.Name, all)
 			}
 		}
-		for name, small := range map[string]events.CardSmall{"phone": c.Small.Phone, "desktop": c.Small.Desktop, "chat": c.Small.Chat} {
+		for name, small := range map[string]wire.CardSmall{"phone": c.Small.Phone, "desktop": c.Small.Desktop, "chat": c.Small.Chat} {
 			all := strings.Join(small.Lines, "\n")
 			if small.Allow && strings.Contains(all, "left out]") || !small.Allow && !strings.Contains(all, "cannot be allowed here") {
 				t.Errorf("%s on a %s: allow %v of\n%s", one.Name, name, small.Allow, all)
@@ -91,7 +91,7 @@ json.dump([{place: {"lines": asks.asked(e, place)[1], "buttons": list(asks.butto
 	var shown []map[string]struct{ Lines, Buttons []string }
 	hooktest.Must(t, json.Unmarshal(out, &shown))
 	for i, c := range short {
-		for place, small := range map[string]events.CardSmall{"phone": c.Small.Phone, "desktop": c.Small.Desktop, "chat": c.Small.Chat} {
+		for place, small := range map[string]wire.CardSmall{"phone": c.Small.Phone, "desktop": c.Small.Desktop, "chat": c.Small.Chat} {
 			want := append([]string{}, small.Lines...)
 			for _, s := range c.Says {
 				want = append(want, s.Name+": "+s.Text)

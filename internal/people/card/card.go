@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Limits of a short card: with more, it has head, tail and marks.
@@ -48,21 +48,21 @@ type Repo struct {
 
 // Options say what a card tells beside the input.
 type Options struct {
-	Short   bool              // head and tail are enough
-	Masked  bool              // secrets were taken out of the input: the card cannot be whole
-	Asking  []Asking          // at least one
-	Agent   string            // as people call it
-	Prompt  string            // that the call came after; "" = unknown
-	Repo    *Repo             // nil = unknown
-	Effects []string          // what the call does, in words; nil = unknown
-	OwnWay  bool              // without an answer the agent asks in its own way
-	Tried   bool              // a person tries hooks: there is no agent, and nothing runs
-	Spans   []events.CardSpan // what made hooks ask
+	Short   bool            // head and tail are enough
+	Masked  bool            // secrets were taken out of the input: the card cannot be whole
+	Asking  []Asking        // at least one
+	Agent   string          // as people call it
+	Prompt  string          // that the call came after; "" = unknown
+	Repo    *Repo           // nil = unknown
+	Effects []string        // what the call does, in words; nil = unknown
+	OwnWay  bool            // without an answer the agent asks in its own way
+	Tried   bool            // a person tries hooks: there is no agent, and nothing runs
+	Spans   []wire.CardSpan // what made hooks ask
 }
 
 // Digest is what an allow of a carries: of all that the ask is about, with the whole
 // input.
-func Digest(a *events.Ask) string {
+func Digest(a *wire.Ask) string {
 	h := sha256.New()
 	parts := []string{
 		a.ID, a.EventID, a.Event, a.Hook, a.Reason, a.Agent, a.AgentID, string(a.Dialect), a.SessionID, a.Cwd, a.Tool,
@@ -76,7 +76,7 @@ func Digest(a *events.Ask) string {
 
 // Make makes the card of an ask, whose Input is whole. digest is that of the ask; the
 // card has it if it is whole.
-func Make(a *events.Ask, digest string, o Options) *events.Card {
+func Make(a *wire.Ask, digest string, o Options) *wire.Card {
 	lines := layout(a.Tool, a.Input)
 	if a.Input == nil {
 		lines = split(nil, "", "", a.Subject)
@@ -85,11 +85,11 @@ func Make(a *events.Ask, digest string, o Options) *events.Card {
 	n := 0
 	for i := range lines {
 		l.count(lines[i].text)
-		if lines[i].is != events.RowName {
+		if lines[i].is != wire.RowName {
 			n++
 		}
 	}
-	c := &events.Card{Lines: n, Bytes: len(a.Input), Hidden: l.hidden+l.odd > 0, Spans: o.Spans}
+	c := &wire.Card{Lines: n, Bytes: len(a.Input), Hidden: l.hidden+l.odd > 0, Spans: o.Spans}
 	rows := rowsOf(lines, o.Spans)
 	c.What = rows
 	c.Whole = !o.Masked && a.Input != nil && bounded(rows)
@@ -97,8 +97,8 @@ func Make(a *events.Ask, digest string, o Options) *events.Card {
 	if !whole {
 		shown = shorten(rows, len(o.Spans) > 0)
 	}
-	small := func(most, columns int) events.CardSmall { return smallOf(shown, whole, c.Lines, most, columns) }
-	c.Small = events.CardSmalls{Phone: small(6, 40), Desktop: small(8, 56), Chat: small(chatRows, chatColumns)}
+	small := func(most, columns int) wire.CardSmall { return smallOf(shown, whole, c.Lines, most, columns) }
+	c.Small = wire.CardSmalls{Phone: small(6, 40), Desktop: small(8, 56), Chat: small(chatRows, chatColumns)}
 	if !c.Whole || o.Short && !few(rows, fewRows, fewChars) {
 		c.What, c.Whole = shorten(rows, len(o.Spans) > 0), false
 	}
@@ -110,7 +110,7 @@ func Make(a *events.Ask, digest string, o Options) *events.Card {
 }
 
 // bounded reports whether rows are not too much for a card.
-func bounded(rows []events.CardRow) bool {
+func bounded(rows []wire.CardRow) bool {
 	text, parts := 0, 0
 	for _, row := range rows {
 		parts += 1 + len(row.Parts)
@@ -122,7 +122,7 @@ func bounded(rows []events.CardRow) bool {
 }
 
 // few reports whether there are not more rows, and not more characters in them.
-func few(rows []events.CardRow, mostRows, mostChars int) bool {
+func few(rows []wire.CardRow, mostRows, mostChars int) bool {
 	chars := 0
 	for _, row := range rows {
 		chars += length(row.Parts)
@@ -132,7 +132,7 @@ func few(rows []events.CardRow, mostRows, mostChars int) bool {
 
 // shorten keeps head, tail and marked rows with one row around them. A row that stands
 // for what is left out says how much that is.
-func shorten(rows []events.CardRow, marked bool) (out []events.CardRow) {
+func shorten(rows []wire.CardRow, marked bool) (out []wire.CardRow) {
 	keep := make([]bool, len(rows))
 	for i := range rows {
 		keep[i] = i < headRows || i >= len(rows)-tailRows
@@ -155,7 +155,7 @@ func shorten(rows []events.CardRow, marked bool) (out []events.CardRow) {
 			out = append(out, cutRow(rows[i]))
 			continue
 		}
-		gap := events.CardRow{Is: events.RowLeft}
+		gap := wire.CardRow{Is: wire.RowLeft}
 		for ; i < len(rows) && !keep[i]; i++ {
 			gap.Lines += rows[i].Lines + min(1, rows[i].Line)
 			gap.Bytes += rows[i].Bytes
@@ -165,13 +165,13 @@ func shorten(rows []events.CardRow, marked bool) (out []events.CardRow) {
 		if marked && !left {
 			text += ": nothing in them made a guard ask"
 		}
-		gap.Parts = []events.CardPart{{Text: text, Is: events.PartLeft}}
+		gap.Parts = []wire.CardPart{{Text: text, Is: wire.PartLeft}}
 		out = append(out, gap)
 	}
 	return out
 }
 
-func hasMark(row events.CardRow) bool {
+func hasMark(row wire.CardRow) bool {
 	for _, p := range row.Parts {
 		if p.Mark {
 			return true
@@ -181,17 +181,17 @@ func hasMark(row events.CardRow) bool {
 }
 
 // cutRow is a row with the middle of a long line counted; marked parts stay.
-func cutRow(row events.CardRow) events.CardRow {
+func cutRow(row wire.CardRow) wire.CardRow {
 	total := length(row.Parts)
 	if total <= headChars+tailChars+40 {
 		return row
 	}
-	var out []events.CardPart
+	var out []wire.CardPart
 	at, left := 0, 0
 	flush := func() {
 		if left > 0 {
 			text := "[" + plural(left, "character") + " left out]"
-			out = append(out, events.CardPart{Text: text, Is: events.PartLeft})
+			out = append(out, wire.CardPart{Text: text, Is: wire.PartLeft})
 			left = 0
 		}
 	}
@@ -214,12 +214,12 @@ func cutRow(row events.CardRow) events.CardRow {
 			head, tail := max(0, min(n, headChars-from)), max(0, min(n, to-(total-tailChars)))
 			if head > 0 {
 				flush()
-				out = append(out, events.CardPart{Text: string(runes[:head])})
+				out = append(out, wire.CardPart{Text: string(runes[:head])})
 			}
 			left += n - head - tail
 			if tail > 0 {
 				flush()
-				out = append(out, events.CardPart{Text: string(runes[n-tail:])})
+				out = append(out, wire.CardPart{Text: string(runes[n-tail:])})
 			}
 		}
 	}
@@ -229,10 +229,10 @@ func cutRow(row events.CardRow) events.CardRow {
 }
 
 // says are the sentences of a card, in the order in which they are read.
-func says(a *events.Ask, o Options, l look, twice []string) (list []events.CardSaid) {
+func says(a *wire.Ask, o Options, l look, twice []string) (list []wire.CardSaid) {
 	add := func(name, text string) {
 		if text != "" {
-			list = append(list, events.CardSaid{Name: name, Text: text})
+			list = append(list, wire.CardSaid{Name: name, Text: text})
 		}
 	}
 	for _, one := range o.Asking {
@@ -282,7 +282,7 @@ func says(a *events.Ask, o Options, l look, twice []string) (list []events.CardS
 }
 
 // whereOf says in which repository and folder the call is made.
-func whereOf(a *events.Ask, repo *Repo) string {
+func whereOf(a *wire.Ask, repo *Repo) string {
 	where := said(a.Cwd)
 	switch {
 	case where == "":

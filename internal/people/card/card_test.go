@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/escape"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
-func ask(tool, input string) *events.Ask {
-	return &events.Ask{ID: "A", Tool: tool, Input: json.RawMessage(input), Cwd: "/p", SessionID: "s"}
+func ask(tool, input string) *wire.Ask {
+	return &wire.Ask{ID: "A", Tool: tool, Input: json.RawMessage(input), Cwd: "/p", SessionID: "s"}
 }
 
 func options(short bool) Options {
@@ -21,12 +21,12 @@ func options(short bool) Options {
 }
 
 // drawn is what a terminal shows of a card.
-func drawn(c *events.Card) string {
+func drawn(c *wire.Card) string {
 	lines, _ := Draw(c.What, 80)
 	return strings.Join(lines, "\n")
 }
 
-func command(text string) *events.Ask {
+func command(text string) *wire.Ask {
 	quoted, _ := json.Marshal(text)
 	return ask("Bash", `{"command":`+string(quoted)+`}`)
 }
@@ -34,7 +34,7 @@ func command(text string) *events.Ask {
 func TestCards(t *testing.T) {
 	tests := []struct {
 		name string
-		ask  *events.Ask
+		ask  *wire.Ask
 		want string // of the short card
 	}{
 		{"a line", command("git push -f"), `   1  git push -f`},
@@ -119,7 +119,7 @@ func TestMarks(t *testing.T) {
 	text := "git push\n" + strings.Repeat("x\n", 200) + "rm -rf /srv/data # and so on"
 	at := strings.Index(text, "rm ")
 	o := options(true)
-	o.Spans = []events.CardSpan{{Hook: "guard", Argument: "command", From: at, To: at + len("rm -rf /srv/data")}}
+	o.Spans = []wire.CardSpan{{Hook: "guard", Argument: "command", From: at, To: at + len("rm -rf /srv/data")}}
 	c := Make(command(text), "d", o)
 	want := `   1  git push
    2  x
@@ -145,14 +145,14 @@ func TestWholeOrNoDigest(t *testing.T) {
 	huge := command(strings.Repeat("a\u200bb\u200c", 200_000))
 	for _, tt := range []struct {
 		name          string
-		card          *events.Card
+		card          *wire.Card
 		whole, digest bool
 	}{
 		{"a line", Make(command("ls"), "d", options(true)), true, true},
 		{"short of many lines", Make(long, "d", options(true)), false, false},
 		{"all of many lines", Make(long, "d", options(false)), true, true},
 		{"secrets are masked", Make(command("ls"), "d", masked), false, false},
-		{"no input", Make(&events.Ask{Subject: "x"}, "d", options(false)), false, false},
+		{"no input", Make(&wire.Ask{Subject: "x"}, "d", options(false)), false, false},
 		{"more than a card has", Make(huge, "d", options(false)), false, false},
 		{"a screen of a chat", Make(command(strings.Repeat("line\n", 20)), "d", options(true)), false, true},
 	} {
@@ -215,13 +215,13 @@ no answer: Codex asks in its own way.
 
 // The digest is of all that is asked about.
 func TestDigest(t *testing.T) {
-	base := events.Ask{ID: "1", EventID: "2", Hook: "h", Hooks: []string{"h", "i"}, Reason: "r", Cwd: "/", Input: json.RawMessage(`{}`)}
+	base := wire.Ask{ID: "1", EventID: "2", Hook: "h", Hooks: []string{"h", "i"}, Reason: "r", Cwd: "/", Input: json.RawMessage(`{}`)}
 	seen := map[string]bool{Digest(&base): true}
-	for i, change := range []func(*events.Ask){
-		func(a *events.Ask) { a.ID = "x" }, func(a *events.Ask) { a.Hook = "x" }, func(a *events.Ask) { a.Reason = "x" },
-		func(a *events.Ask) { a.Cwd = "x" }, func(a *events.Ask) { a.Tool = "x" }, func(a *events.Ask) { a.SessionID = "x" },
-		func(a *events.Ask) { a.Input = json.RawMessage(`{ }`) }, func(a *events.Ask) { a.Hooks = nil },
-		func(a *events.Ask) { a.Agent = "x" },
+	for i, change := range []func(*wire.Ask){
+		func(a *wire.Ask) { a.ID = "x" }, func(a *wire.Ask) { a.Hook = "x" }, func(a *wire.Ask) { a.Reason = "x" },
+		func(a *wire.Ask) { a.Cwd = "x" }, func(a *wire.Ask) { a.Tool = "x" }, func(a *wire.Ask) { a.SessionID = "x" },
+		func(a *wire.Ask) { a.Input = json.RawMessage(`{ }`) }, func(a *wire.Ask) { a.Hooks = nil },
+		func(a *wire.Ask) { a.Agent = "x" },
 	} {
 		a := base
 		change(&a)

@@ -6,13 +6,13 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Draw draws rows of a card on a terminal of so many columns: numbers before the lines,
 // ▌ before a line with a mark and ▔ below the mark. A long line goes on behind ↳, below
 // itself. rowAt tells of each drawn line which row it is of.
-func Draw(rows []events.CardRow, columns int) (lines []string, rowAt []int) {
+func Draw(rows []wire.CardRow, columns int) (lines []string, rowAt []int) {
 	digits := 3
 	for _, row := range rows {
 		digits = max(digits, len(fmt.Sprint(row.Line)))
@@ -23,15 +23,15 @@ func Draw(rows []events.CardRow, columns int) (lines []string, rowAt []int) {
 			number = fmt.Sprintf("%*d", digits, row.Line)
 		}
 		switch row.Is {
-		case events.RowAdded:
+		case wire.RowAdded:
 			sign = "+"
-		case events.RowRemoved:
+		case wire.RowRemoved:
 			sign = "-"
-		case events.RowValue:
+		case wire.RowValue:
 			sign = "="
-		case events.RowName:
+		case wire.RowName:
 			number = strings.Repeat("─", digits)
-		case events.RowLeft, events.RowEmpty:
+		case wire.RowLeft, wire.RowEmpty:
 			number = strings.Repeat("╱", digits)
 		}
 		if hasMark(row) {
@@ -56,7 +56,7 @@ type folded struct{ text, under string }
 
 // fold breaks parts at so many columns. What is spelled out or counted stays together
 // where a line has room for it.
-func fold(list []events.CardPart, columns int) (out []folded) {
+func fold(list []wire.CardPart, columns int) (out []folded) {
 	var text, under strings.Builder
 	width := 0
 	end := func() {
@@ -109,7 +109,7 @@ func chips(text string) []string {
 
 // smallOf is the input in plain text for a place of so many lines and columns. Rows that
 // are not whole, and those that do not fit, are shortened.
-func smallOf(rows []events.CardRow, whole bool, lines, most, columns int) events.CardSmall {
+func smallOf(rows []wire.CardRow, whole bool, lines, most, columns int) wire.CardSmall {
 	var drawn [][]string
 	var all []string
 	for _, row := range rows {
@@ -117,14 +117,14 @@ func smallOf(rows []events.CardRow, whole bool, lines, most, columns int) events
 		drawn, all = append(drawn, one), append(all, one...)
 	}
 	if whole && len(all) <= most {
-		return events.CardSmall{Lines: all, Allow: true}
+		return wire.CardSmall{Lines: all, Allow: true}
 	}
-	return events.CardSmall{Lines: shortSmall(rows, drawn, lines, most-1)}
+	return wire.CardSmall{Lines: shortSmall(rows, drawn, lines, most-1)}
 }
 
 // shortSmall keeps what has a mark and then the head, within so many lines, and says
 // how much that is of all.
-func shortSmall(rows []events.CardRow, drawn [][]string, lines, room int) (out []string) {
+func shortSmall(rows []wire.CardRow, drawn [][]string, lines, room int) (out []string) {
 	keep := make([]bool, len(rows))
 	used, whole := 0, 0
 	take := func(i int) {
@@ -142,7 +142,7 @@ func shortSmall(rows []events.CardRow, drawn [][]string, lines, room int) (out [
 		}
 	}
 	for i, row := range rows {
-		if row.Is != events.RowLeft && row.Is != events.RowEmpty {
+		if row.Is != wire.RowLeft && row.Is != wire.RowEmpty {
 			take(i)
 		}
 	}
@@ -160,14 +160,14 @@ func shortSmall(rows []events.CardRow, drawn [][]string, lines, room int) (out [
 }
 
 // smallRow is a row in plain text, broken at so many columns.
-func smallRow(row events.CardRow, columns int) (lines []string) {
+func smallRow(row wire.CardRow, columns int) (lines []string) {
 	head := ""
 	switch row.Is {
-	case events.RowAdded:
+	case wire.RowAdded:
 		head = "+ "
-	case events.RowRemoved:
+	case wire.RowRemoved:
 		head = "- "
-	case events.RowName:
+	case wire.RowName:
 		head = "── "
 	}
 	for i, one := range fold(row.Parts, columns-2) {

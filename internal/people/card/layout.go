@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // line is a line of the input before it is made visible.
@@ -145,8 +145,8 @@ func edit(out []line, args []argument) ([]line, []argument) {
 		rest = slices.DeleteFunc(rest, func(a argument) bool {
 			return !a.is || len(a.text) <= longValue && !strings.Contains(a.text, "\n")
 		})
-		removed := split(nil, events.RowRemoved, old.name, old.text)
-		added := split(nil, events.RowAdded, now.name, now.text)
+		removed := split(nil, wire.RowRemoved, old.name, old.text)
+		added := split(nil, wire.RowAdded, now.name, now.text)
 		head, tail := same(removed, added)
 		for _, l := range removed[:head] {
 			out = append(out, line{text: l.text})
@@ -176,10 +176,10 @@ func same(a, b []line) (head, tail int) {
 func (a argument) lines(out []line, long bool) []line {
 	switch {
 	case long:
-		return split(append(out, line{is: events.RowName, text: a.name}), "", a.name, a.text)
+		return split(append(out, line{is: wire.RowName, text: a.name}), "", a.name, a.text)
 	case a.is:
 		name := a.name + ": "
-		return append(out, line{is: events.RowValue, text: name + a.text, argument: a.name, at: -len(name)})
+		return append(out, line{is: wire.RowValue, text: name + a.text, argument: a.name, at: -len(name)})
 	}
 	return tree(out, a.name, a.raw)
 }
@@ -193,9 +193,9 @@ func split(out []line, is, argument, text string) []line {
 		l := line{is: is, text: part, argument: argument, at: at}
 		at += len(part) + 1
 		if patch && strings.HasPrefix(part, "+") && !strings.HasPrefix(part, "+++") {
-			l.is, l.text, l.at = events.RowAdded, part[1:], l.at+1
+			l.is, l.text, l.at = wire.RowAdded, part[1:], l.at+1
 		} else if patch && strings.HasPrefix(part, "-") && !strings.HasPrefix(part, "---") {
-			l.is, l.text, l.at = events.RowRemoved, part[1:], l.at+1
+			l.is, l.text, l.at = wire.RowRemoved, part[1:], l.at+1
 		}
 		out = append(out, l)
 	}
@@ -216,7 +216,7 @@ func tree(out []line, name string, raw json.RawMessage) []line {
 	oneLine := len(raw) <= longValue
 	w.write(raw, oneLine)
 	for part := range strings.SplitSeq(w.b.String(), "\n") {
-		out = append(out, line{is: events.RowValue, text: part})
+		out = append(out, line{is: wire.RowValue, text: part})
 	}
 	return out
 }
@@ -301,12 +301,12 @@ func quoted(text string) string {
 }
 
 // rowsOf makes the rows of all lines. Several empty ones are one row.
-func rowsOf(lines []line, spans []events.CardSpan) (rows []events.CardRow) {
+func rowsOf(lines []line, spans []wire.CardSpan) (rows []wire.CardRow) {
 	number := 0
 	for i := 0; i < len(lines); i++ {
 		l := lines[i]
-		if l.is == events.RowName {
-			rows = append(rows, events.CardRow{Is: l.is, Bytes: len(l.text), Parts: parts(l.text, 0, nil)})
+		if l.is == wire.RowName {
+			rows = append(rows, wire.CardRow{Is: l.is, Bytes: len(l.text), Parts: parts(l.text, 0, nil)})
 			continue
 		}
 		number++
@@ -315,11 +315,11 @@ func rowsOf(lines []line, spans []events.CardSpan) (rows []events.CardRow) {
 			n++
 		}
 		if n > 1 {
-			row := events.CardRow{Is: events.RowEmpty, Lines: n}
+			row := wire.CardRow{Is: wire.RowEmpty, Lines: n}
 			for _, one := range lines[i : i+n] {
 				row.Bytes += len(one.text) + 1
 			}
-			row.Parts = []events.CardPart{{Text: plural(n, "empty line"), Is: events.PartBlank}}
+			row.Parts = []wire.CardPart{{Text: plural(n, "empty line"), Is: wire.PartBlank}}
 			rows = append(rows, row)
 			i += n - 1
 			number += n - 1
@@ -333,7 +333,7 @@ func rowsOf(lines []line, spans []events.CardSpan) (rows []events.CardRow) {
 				}
 			}
 		}
-		row := events.CardRow{Line: number, Is: l.is, Bytes: len(l.text) + 1, Parts: parts(l.text, l.at, marks)}
+		row := wire.CardRow{Line: number, Is: l.is, Bytes: len(l.text) + 1, Parts: parts(l.text, l.at, marks)}
 		rows = append(rows, row)
 	}
 	return rows

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/base/escape"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 const (
@@ -21,7 +21,7 @@ type span struct{ from, to int }
 
 // parts cuts a line into parts. at is where it begins in its argument, marks are places
 // in that.
-func parts(text string, at int, marks []span) []events.CardPart {
+func parts(text string, at int, marks []span) []wire.CardPart {
 	w := writer{marks: marks, at: at}
 	odd := escape.Odd(text)
 	for i := 0; i < len(text); {
@@ -35,17 +35,17 @@ func parts(text string, at int, marks []span) []events.CardPart {
 		case r == ' ' && (n <= fewBlanks || i == 0 && n <= indent):
 			w.add(i, text[i:i+n], "")
 		case r == ' ':
-			w.add(i, "["+plural(n, "space")+"]", events.PartBlank)
+			w.add(i, "["+plural(n, "space")+"]", wire.PartBlank)
 		case r == '\t' && i == 0 && n*4 <= indent:
 			w.add(i, strings.Repeat("    ", n), "")
 		case r == '\t':
-			w.add(i, "["+counted(n, "tab")+"]", events.PartBlank)
+			w.add(i, "["+counted(n, "tab")+"]", wire.PartBlank)
 		case r == utf8.RuneError && size == 1:
-			w.add(i, fmt.Sprintf("[0x%02X]", text[i]), events.PartHidden)
+			w.add(i, fmt.Sprintf("[0x%02X]", text[i]), wire.PartHidden)
 		case r == utf8.RuneError, escape.Hidden(r):
-			w.add(i, numbered(r, n/size), events.PartHidden)
+			w.add(i, numbered(r, n/size), wire.PartHidden)
 		case isOdd:
-			w.add(i, numbered(r, 1), events.PartOdd)
+			w.add(i, numbered(r, 1), wire.PartOdd)
 		default:
 			w.add(i, text[i:i+size], "")
 		}
@@ -73,7 +73,7 @@ func numbered(r rune, n int) string {
 
 // writer joins what is alike to parts.
 type writer struct {
-	list  []events.CardPart
+	list  []wire.CardPart
 	marks []span
 	at    int
 	text  strings.Builder
@@ -92,21 +92,21 @@ func (w *writer) add(at int, text, is string) {
 
 func (w *writer) flush() {
 	if w.text.Len() > 0 {
-		w.list = append(w.list, events.CardPart{Text: w.text.String(), Is: w.is, Mark: w.mark})
+		w.list = append(w.list, wire.CardPart{Text: w.text.String(), Is: w.is, Mark: w.mark})
 		w.text.Reset()
 	}
 }
 
-func (w *writer) done() []events.CardPart {
+func (w *writer) done() []wire.CardPart {
 	w.flush()
 	if w.list == nil {
-		w.list = []events.CardPart{}
+		w.list = []wire.CardPart{}
 	}
 	return w.list
 }
 
 // length is how many characters parts have.
-func length(list []events.CardPart) (n int) {
+func length(list []wire.CardPart) (n int) {
 	for _, p := range list {
 		n += utf8.RuneCountInString(p.Text)
 	}

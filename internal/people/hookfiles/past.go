@@ -11,15 +11,14 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/agents/convert"
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/people/ui"
 	"github.com/hookd/hookd/internal/run/rehearse"
+	"github.com/hookd/hookd/wire"
 )
 
 // mostShown is how many changes of each kind the page gets.
@@ -81,7 +80,7 @@ func queryOf(q ui.Question) (client.EventQuery, error) {
 			values.Set(key, value)
 		}
 	}
-	query, bad := api.ParseEventQuery(values, time.Now())
+	query, bad := wire.ParseEventQuery(values, time.Now())
 	if bad != nil {
 		return client.EventQuery{}, bad
 	}
@@ -132,12 +131,12 @@ func Past(
 var errEnough = errors.New("enough")
 
 // others returns what the other hooks of an event decided.
-func others(ctx context.Context, c *client.Client, eventID, hook string) func() ([]events.Outcome, error) {
-	return func() (list []events.Outcome, err error) {
-		runs, err := c.Runs(ctx, client.RunQuery{EventID: eventID, Limit: api.MaxRuns})
+func others(ctx context.Context, c *client.Client, eventID, hook string) func() ([]wire.Outcome, error) {
+	return func() (list []wire.Outcome, err error) {
+		runs, err := c.Runs(ctx, client.RunQuery{EventID: eventID, Limit: wire.MaxRuns})
 		for _, r := range runs {
 			if r.Hook != hook && r.Awaited && r.Decision != "" {
-				list = append(list, events.Outcome(r.Decision))
+				list = append(list, wire.Outcome(r.Decision))
 			}
 		}
 		return list, err
@@ -146,14 +145,14 @@ func others(ctx context.Context, c *client.Client, eventID, hook string) func() 
 
 // pastOf returns an event of the history as a hook is asked about it. others is as in
 // rehearse.Past.
-func pastOf(e client.StoredEvent, others func() ([]events.Outcome, error)) rehearse.Past {
+func pastOf(e client.StoredEvent, others func() ([]wire.Outcome, error)) rehearse.Past {
 	p := rehearse.Past{
-		Envelope: convert.Envelope(e), EventID: e.EventID, Time: e.Time, Tool: e.Tool, Subject: e.Subject,
+		Envelope: events.Received(e.Envelope), EventID: e.EventID, Time: e.Time, Tool: e.Tool, Subject: e.Subject,
 		Whole: e.Whole, Redacted: e.Redacted, Others: others,
 	}
 	if d := e.Decision; d != nil {
-		p.Decision = &events.Decided{
-			Decision: events.Outcome(d.Decision), Reason: d.Reason, DecidedBy: d.DecidedBy, Rewrote: d.Rewrote,
+		p.Decision = &wire.Decision{
+			Decision: wire.Outcome(d.Decision), Reason: d.Reason, DecidedBy: d.DecidedBy, Rewrote: d.Rewrote,
 		}
 	}
 	return p

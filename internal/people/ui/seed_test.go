@@ -15,6 +15,7 @@ import (
 	_ "github.com/hookd/hookd/internal/contract/dialect" // registers the rows of events
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // person is the folder that the page writes as ~ in tests.
@@ -101,7 +102,7 @@ func (s *seeder) event(at time.Time, in agentSession, kind events.Kind, tool, su
 // said is what a hook says to an event: its name, outcome, reason, and how long it took.
 type said struct {
 	hook    string
-	outcome events.Outcome
+	outcome wire.Outcome
 	reason  string
 	ms      float64
 	failed  string // why; "" = it has not
@@ -110,31 +111,31 @@ type said struct {
 }
 
 // decide records the runs of hooks and what they make together.
-func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *events.Decided {
-	d := &events.Decided{
+func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *wire.Decision {
+	d := &wire.Decision{
 		EventID: e.EventID, EventSeq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect, SessionID: e.SessionID,
-		AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Decision: events.OutcomeNone,
+		AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Decision: wire.OutcomeNone,
 	}
-	rank := map[events.Outcome]int{events.OutcomeNone: 0, events.OutcomeAllow: 1, events.OutcomeAsk: 2, events.OutcomeDeny: 3}
+	rank := map[wire.Outcome]int{wire.OutcomeNone: 0, wire.OutcomeAllow: 1, wire.OutcomeAsk: 2, wire.OutcomeDeny: 3}
 	record := func(a said, awaited bool) {
-		r := events.Run{
+		r := wire.Run{
 			ID: events.NewRunID(e.Time), Seq: s.next(), EventID: e.EventID, Event: e.Envelope.Event, Hook: a.hook, SessionID: e.SessionID, AgentID: e.AgentID,
-			Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject, Awaited: awaited, Result: events.ResultOK, Started: e.Time.Add(400 * time.Microsecond),
-			QueueMS: 0.4, DurationMS: a.ms, Input: string(e.Data[:min(len(e.Data), events.InputPreview)]),
+			Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject, Awaited: awaited, Result: wire.ResultOK, Started: e.Time.Add(400 * time.Microsecond),
+			QueueMS: 0.4, DurationMS: a.ms, Input: string(e.Data[:min(len(e.Data), wire.InputPreview)]),
 		}
 		switch {
 		case a.failed != "":
-			r.Result, r.ExitCode, r.Error = events.ResultFailed, 127, "exit code 127: "+a.failed
+			r.Result, r.ExitCode, r.Error = wire.ResultFailed, 127, "exit code 127: "+a.failed
 			if r.Cause = a.failed; awaited {
-				r.Failure = events.FailureDenies
+				r.Failure = wire.FailureDenies
 			}
-			r.Stderr = events.Output{Head: a.failed + "\n", Bytes: int64(len(a.failed) + 1)}
-		case a.outcome == events.OutcomeDeny:
-			r.Result, r.ExitCode, r.Decision, r.Reason = events.ResultBlock, 2, a.outcome, a.reason
-			r.Stderr = events.Output{Head: a.reason + "\n", Bytes: int64(len(a.reason) + 1)}
-		case a.outcome != events.OutcomeNone:
+			r.Stderr = wire.Output{Head: a.failed + "\n", Bytes: int64(len(a.failed) + 1)}
+		case a.outcome == wire.OutcomeDeny:
+			r.Result, r.ExitCode, r.Decision, r.Reason = wire.ResultBlock, 2, a.outcome, a.reason
+			r.Stderr = wire.Output{Head: a.reason + "\n", Bytes: int64(len(a.reason) + 1)}
+		case a.outcome != wire.OutcomeNone:
 			answer := fmt.Sprintf(`{"hookSpecificOutput":{"permissionDecision":%q,"permissionDecisionReason":%q}}`, a.outcome, a.reason)
-			r.Decision, r.Reason, r.Stdout = a.outcome, a.reason, events.Output{Head: answer, Bytes: int64(len(answer))}
+			r.Decision, r.Reason, r.Stdout = a.outcome, a.reason, wire.Output{Head: answer, Bytes: int64(len(answer))}
 		}
 		s.s.Record(&r)
 		if awaited {
@@ -146,21 +147,21 @@ func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *e
 		record(a, true)
 		outcome, reason := a.outcome, a.hook+": "+a.reason
 		if a.failed != "" {
-			outcome, reason = events.OutcomeDeny, a.hook+" failed: "+a.failed
+			outcome, reason = wire.OutcomeDeny, a.hook+" failed: "+a.failed
 		}
 		if rank[outcome] > rank[d.Decision] {
 			d.Decision, d.Reason, d.DecidedBy = outcome, reason, []string{a.hook}
 		}
 		if a.held > 0 {
-			d.Decision, d.DurationMS = events.OutcomeAllow, float64(a.held.Milliseconds())
-			d.Answered = &events.Answered{
-				By: "person", Answer: events.OutcomeAllow, For: "session", HeldMS: d.DurationMS, Time: e.Time.Add(a.held),
-				From: &events.Answerer{User: "mira", UID: 1000, Door: "page"},
+			d.Decision, d.DurationMS = wire.OutcomeAllow, float64(a.held.Milliseconds())
+			d.Answered = &wire.Answered{
+				By: "person", Answer: wire.OutcomeAllow, For: "session", HeldMS: d.DurationMS, Time: e.Time.Add(a.held),
+				From: &wire.Answerer{User: "mira", UID: 1000, Door: "page"},
 			}
 		}
 	}
 	for _, o := range observers {
-		record(said{hook: o, outcome: events.OutcomeNone, ms: 31}, false)
+		record(said{hook: o, outcome: wire.OutcomeNone, ms: 31}, false)
 	}
 	if len(answers) > 0 {
 		d.Seq = s.next()
@@ -170,21 +171,21 @@ func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *e
 }
 
 // call is a tool call: before, decided, and after where it was let through.
-func (s *seeder) call(at time.Time, in agentSession, tool, subject string, took time.Duration, answers ...said) *events.Decided {
+func (s *seeder) call(at time.Time, in agentSession, tool, subject string, took time.Duration, answers ...said) *wire.Decision {
 	s.callID = fmt.Sprint("call_", s.seq)
 	defer func() { s.callID = "" }()
 	d := s.decide(s.event(at, in, events.KindToolBefore, tool, subject), []string{"audit-log"}, answers...)
-	if d.Decision != events.OutcomeDeny {
+	if d.Decision != wire.OutcomeDeny {
 		s.event(at.Add(took), in, events.KindToolAfter, tool, subject)
 	}
 	return d
 }
 
 func quiet(hook string, ms float64) said {
-	return said{hook: hook, outcome: events.OutcomeNone, ms: ms}
+	return said{hook: hook, outcome: wire.OutcomeNone, ms: ms}
 }
 func deny(hook, reason string, ms float64) said {
-	return said{hook: hook, outcome: events.OutcomeDeny, reason: reason, ms: ms}
+	return said{hook: hook, outcome: wire.OutcomeDeny, reason: reason, ms: ms}
 }
 
 // ledgerSession is the session of an agent that asks while the page is open.
@@ -265,7 +266,7 @@ func (s *seeder) hour(now time.Time) {
 	add(at(21, 23), func(t time.Time) { s.call(t, pay, "Edit", "worker/charge.go", 200*time.Millisecond, two()...) })
 	add(at(20, 20), func(t time.Time) {
 		s.call(t, pay, "Bash", "git push -u origin idempotent-charge", 2100*time.Millisecond, quiet("secret-guard", 4),
-			said{hook: "command-guard", outcome: events.OutcomeAsk, reason: "first push of a branch: its remote and name are new", ms: 6, held: 12400 * time.Millisecond})
+			said{hook: "command-guard", outcome: wire.OutcomeAsk, reason: "first push of a branch: its remote and name are new", ms: 6, held: 12400 * time.Millisecond})
 	})
 	add(at(19, 29), func(t time.Time) {
 		s.decide(s.event(t, pay, events.KindTurnStop, "", "Done: the worker keys each charge by its id."), nil,
@@ -329,9 +330,9 @@ func (s *seeder) day(now time.Time) {
 			if s.rnd.IntN(12) == 0 {
 				ms *= 2 + 2*float64(minutes%480)/480
 			}
-			s.s.Record(&events.Run{
+			s.s.Record(&wire.Run{
 				ID: events.NewRunID(at), Seq: s.next(), EventID: events.NewID(at), Event: "PreToolUse", Hook: hook, Dialect: events.ClaudeCode, Tool: "Bash",
-				Subject: "go vet ./...", Awaited: hook != "audit-log" && hook != "git-checkpoint", Result: events.ResultOK, Started: at, DurationMS: ms,
+				Subject: "go vet ./...", Awaited: hook != "audit-log" && hook != "git-checkpoint", Result: wire.ResultOK, Started: at, DurationMS: ms,
 			})
 		}
 	}
@@ -339,24 +340,24 @@ func (s *seeder) day(now time.Time) {
 
 // rewrote records a call whose input a hook has changed.
 func (s *seeder) rewrote(e *events.Event, hook, reason string, ms float64) {
-	r := events.Run{
+	r := wire.Run{
 		ID: events.NewRunID(e.Time), Seq: s.next(), EventID: e.EventID, Event: e.Envelope.Event, Hook: hook, SessionID: e.SessionID, Dialect: e.Dialect,
-		Tool: e.Tool, Subject: e.Subject, Awaited: true, Result: events.ResultOK, Started: e.Time, DurationMS: ms, Reason: reason,
+		Tool: e.Tool, Subject: e.Subject, Awaited: true, Result: wire.ResultOK, Started: e.Time, DurationMS: ms, Reason: reason,
 	}
 	s.s.Record(&r)
-	s.s.Decided(&events.Decided{
+	s.s.Decided(&wire.Decision{
 		EventID: e.EventID, EventSeq: e.Seq, Seq: s.next(), Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect, SessionID: e.SessionID,
-		Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, Decision: events.OutcomeNone, Rewrote: []string{"input"}, DecidedBy: []string{hook}, Reason: hook + ": " + reason,
+		Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, Decision: wire.OutcomeNone, Rewrote: []string{"input"}, DecidedBy: []string{hook}, Reason: hook + ": " + reason,
 		DurationMS: ms, Runs: []string{r.ID},
 	})
 }
 
 // shadowed records a call about which a hook in the shadow would have said no.
 func (s *seeder) shadowed(e *events.Event, hook, reason string) {
-	s.s.Decided(&events.Decided{
+	s.s.Decided(&wire.Decision{
 		EventID: e.EventID, EventSeq: e.Seq, Seq: s.next(), Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect, SessionID: e.SessionID,
-		Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, Decision: events.OutcomeNone, DurationMS: 7,
-		Shadow: []events.Shadowed{{Hook: hook, Decision: events.OutcomeDeny, Reason: reason}},
+		Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, Decision: wire.OutcomeNone, DurationMS: 7,
+		Shadow: []wire.Shadowed{{Hook: hook, Decision: wire.OutcomeDeny, Reason: reason}},
 	})
 }
 
@@ -370,9 +371,9 @@ func (s *seeder) gaveUp(at time.Time, in agentSession) {
 		done := make(chan error, 1)
 		hooktest.Must(s.t, s.s.Accept(pending, nil, []string{"slack-notify"}, func(err error) { done <- err }))
 		hooktest.Must(s.t, <-done)
-		r := events.Run{
+		r := wire.Run{
 			ID: events.NewRunID(e.Time), Seq: s.next(), EventID: pending.EventID, Event: e.Envelope.Event, Hook: "slack-notify", SessionID: in.id, Dialect: in.dialect,
-			Result: events.ResultFailed, ExitCode: 1, Error: "exit code 1: HTTP 503 from hooks.slack.com", Started: e.Time, DurationMS: 210,
+			Result: wire.ResultFailed, ExitCode: 1, Error: "exit code 1: HTTP 503 from hooks.slack.com", Started: e.Time, DurationMS: 210,
 		}
 		s.s.GiveUp(events.PendingKey{Seq: pending.Seq, Hook: "slack-notify"}, &r, "HTTP 503 from hooks.slack.com")
 	}
@@ -385,12 +386,12 @@ func (s *seeder) many(n int, now time.Time) {
 	for i := range n {
 		at := now.Add(-time.Duration(n-i) * 100 * time.Millisecond).UTC()
 		c := calls[i%len(calls)]
-		d := &events.Decided{
+		d := &wire.Decision{
 			EventID: events.NewID(at), EventSeq: s.next(), Seq: s.next(), Time: at, Event: "PreToolUse", Kind: row.Kind, Dialect: in.dialect, SessionID: in.id, Cwd: in.cwd,
-			Tool: c[0], Subject: fmt.Sprintf("%s # %d", c[1], i), Decision: events.OutcomeNone, DurationMS: 5,
+			Tool: c[0], Subject: fmt.Sprintf("%s # %d", c[1], i), Decision: wire.OutcomeNone, DurationMS: 5,
 		}
 		if i%50 == 7 {
-			d.Decision, d.Reason, d.DecidedBy = events.OutcomeDeny, "command-guard: not in this test", []string{"command-guard"}
+			d.Decision, d.Reason, d.DecidedBy = wire.OutcomeDeny, "command-guard: not in this test", []string{"command-guard"}
 		}
 		s.s.Decided(d)
 		if i%2000 == 0 {

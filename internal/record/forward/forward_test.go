@@ -24,9 +24,9 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/audit"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // history is a store as the daemon has it, and what was decided.
@@ -64,9 +64,9 @@ func (h *history) decide(n int) { h.decideAt(n, time.Now()) }
 func (h *history) decideAt(n int, at time.Time) {
 	for range n {
 		h.seq++
-		h.Decided(&events.Decided{
+		h.Decided(&wire.Decision{
 			EventID: fmt.Sprintf("E%06d", h.seq), Seq: h.seq, EventSeq: h.seq, Time: at, Event: "PreToolUse",
-			SessionID: fmt.Sprint("s", h.seq%3), Tool: "shell", Subject: "rm -rf /", Decision: events.OutcomeDeny,
+			SessionID: fmt.Sprint("s", h.seq%3), Tool: "shell", Subject: "rm -rf /", Decision: wire.OutcomeDeny,
 			Reason: "not \"here\"\nnor there", DecidedBy: []string{"guard"},
 		})
 	}
@@ -125,7 +125,7 @@ func webhookServer(t testing.TB, in *inbox, answer func(n int, r *http.Request, 
 			Host      string
 			Missed    int64
 			AuditHead string `json:"audit_head"`
-			Decisions []events.Decided
+			Decisions []wire.Decision
 		}
 		text, err := io.ReadAll(r.Body)
 		if err != nil {

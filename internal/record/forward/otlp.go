@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // collector sends each batch as log records by OTLP over HTTP, protobuf:
@@ -133,7 +133,7 @@ func (b batch) logs(now time.Time) *logspb.LogsData {
 
 // logRecord is a decision. What OpenTelemetry's conventions for generative AI name has
 // those names, as in traces.
-func logRecord(d *events.Decided) *logspb.LogRecord {
+func logRecord(d *wire.Decision) *logspb.LogRecord {
 	r := &logspb.LogRecord{
 		TimeUnixNano: uint64(d.Time.UnixNano()), EventName: "hookd.decision",
 		SeverityNumber: logspb.SeverityNumber_SEVERITY_NUMBER_INFO, SeverityText: "INFO",
@@ -146,7 +146,7 @@ func logRecord(d *events.Decided) *logspb.LogRecord {
 			"gen_ai.agent.name", cmp.Or(d.AgentName, string(d.Dialect)), "gen_ai.tool.name", d.Tool,
 		),
 	}
-	if d.Decision == events.OutcomeDeny {
+	if d.Decision == wire.OutcomeDeny {
 		r.SeverityNumber, r.SeverityText = logspb.SeverityNumber_SEVERITY_NUMBER_WARN, "WARN"
 	}
 	took := &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: d.DurationMS}}
@@ -166,7 +166,7 @@ func logRecord(d *events.Decided) *logspb.LogRecord {
 }
 
 // summary is a decision in one line.
-func summary(d *events.Decided) string {
+func summary(d *wire.Decision) string {
 	line := string(d.Decision)
 	for _, part := range []string{cmp.Or(d.Tool, d.Event), d.Subject} {
 		if part != "" {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/rawjson"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // webhook sends each batch as one JSON object.
@@ -59,7 +59,7 @@ func (b batch) object() []byte {
 }
 
 // appendDecision appends the members of a decision, and its end.
-func appendDecision(dst []byte, d *events.Decided) []byte {
+func appendDecision(dst []byte, d *wire.Decision) []byte {
 	dst = strconv.AppendUint(rawjson.AppendKey(dst, "seq"), d.Seq, 10)
 	return append(d.AppendJSON(dst), '}')
 }

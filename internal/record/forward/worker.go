@@ -11,8 +11,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/wire"
 )
 
 // maxBatch is how many decisions one attempt has at most: about 100 KiB.
@@ -21,7 +21,7 @@ const maxBatch = 256
 // batch is what one attempt hands on.
 type batch struct {
 	from      sender
-	decisions []events.Decided
+	decisions []wire.Decision
 	missed    int64      // decisions that were pruned before they could be handed on
 	head      audit.Head // of the audit chain; zero = it is as it was
 }

@@ -9,24 +9,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // wholeSessions replaces each id of a list by comma by that of the only session which
 // begins or ends so. Where it cannot be looked up the list stays as it is.
-func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *events.Error {
+func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *wire.Error {
 	if *sessions == "" {
 		return nil
 	}
 	r.settleStored(ctx)
-	list := api.List(*sessions)
+	list := wire.List(*sessions)
 	for i, part := range list {
 		id, err := r.store.SessionID(ctx, part)
 		if errors.Is(err, store.ErrAmbiguous) {
-			return &events.Error{
-				Code:    events.CodeNotFound,
+			return &wire.Error{
+				Code:    wire.CodeNotFound,
 				Message: "more than one session begins or ends so: " + part,
 				Hint:    "give more of the id, see `hookd sessions`",
 			}
@@ -41,33 +41,33 @@ func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *events.
 
 // Runs returns the newest runs that match, newest first: from the history, or from
 // memory while that cannot be read.
-func (r *Recorder) Runs(ctx context.Context, q api.RunQuery) (api.Runs, *events.Error) {
+func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
-		return api.Runs{}, bad
+		return wire.Runs{}, bad
 	}
 	if !r.Flush(ctx) {
-		return api.Runs{Runs: r.recent(q), Recent: true}, nil
+		return wire.Runs{Runs: r.recent(q), Recent: true}, nil
 	}
 	page, err := r.store.Runs(ctx, store.Query{
 		Hook: q.Hook, Event: q.Event, EventID: q.EventID, Session: q.Session, Agent: q.Agent,
-		Result: events.Result(q.Result), Tool: q.Tool, Text: q.Text, Test: q.Test,
+		Result: wire.Result(q.Result), Tool: q.Tool, Text: q.Text, Test: q.Test,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	})
 	if page.Runs == nil {
-		page.Runs = []events.Run{}
+		page.Runs = []wire.Run{}
 	}
-	return api.Runs{Runs: page.Runs, Next: page.Next}, unread("the history", "", err)
+	return wire.Runs{Runs: page.Runs, Next: page.Next}, unread("the history", "", err)
 }
 
 // recent is Runs from memory.
-func (r *Recorder) recent(q api.RunQuery) []events.Run {
+func (r *Recorder) recent(q wire.RunQuery) []wire.Run {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 50
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found := []events.Run{}
+	found := []wire.Run{}
 	for _, run := range slices.Backward(r.recentRuns()) {
 		if len(found) == limit {
 			break
@@ -80,26 +80,26 @@ func (r *Recorder) recent(q api.RunQuery) []events.Run {
 }
 
 // Decisions is Runs for decisions.
-func (r *Recorder) Decisions(ctx context.Context, q api.DecisionQuery) (api.Decisions, *events.Error) {
+func (r *Recorder) Decisions(ctx context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
-		return api.Decisions{}, bad
+		return wire.Decisions{}, bad
 	}
 	if !r.Flush(ctx) {
-		return api.Decisions{Decisions: r.recentDecisions(q), Recent: true}, nil
+		return wire.Decisions{Decisions: r.recentDecisions(q), Recent: true}, nil
 	}
 	page, err := r.store.Decisions(ctx, decisionQuery(q))
 	if page.Decisions == nil {
-		page.Decisions = []events.Decided{}
+		page.Decisions = []wire.Decision{}
 	}
-	return api.Decisions{Decisions: page.Decisions, Next: page.Next}, unread("the decisions", "", err)
+	return wire.Decisions{Decisions: page.Decisions, Next: page.Next}, unread("the decisions", "", err)
 }
 
 // recentDecisions returns the newest decisions that fit, newest first.
-func (r *Recorder) recentDecisions(q api.DecisionQuery) []events.Decided {
+func (r *Recorder) recentDecisions(q wire.DecisionQuery) []wire.Decision {
 	limit := cmp.Or(q.Limit, 50)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found := []events.Decided{}
+	found := []wire.Decision{}
 	for i := len(r.decisions) - 1; i >= 0 && len(found) < limit; i-- {
 		if d := r.decisions[(r.next+i)%len(r.decisions)]; q.Fits(d) {
 			found = append(found, *d)
@@ -109,53 +109,53 @@ func (r *Recorder) recentDecisions(q api.DecisionQuery) []events.Decided {
 }
 
 // CountDecisions counts what Decisions finds, in the history alone.
-func (r *Recorder) CountDecisions(ctx context.Context, q api.CountQuery) (api.Counts, *events.Error) {
+func (r *Recorder) CountDecisions(ctx context.Context, q wire.CountQuery) (wire.Counts, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
-		return api.Counts{}, bad
+		return wire.Counts{}, bad
 	}
 	r.Flush(ctx)
 	c, err := r.store.CountDecisions(ctx, decisionQuery(q.DecisionQuery), q.Every)
-	counts := api.Counts{
+	counts := wire.Counts{
 		Total: c.Total, Tried: c.Tried, Sessions: c.Sessions, Rewrote: c.Rewrote, Next: c.Next,
 		Decisions: counted(c.Decisions),
 		Agents:    counted(c.Agents), Tools: counted(c.Tools), Hooks: counted(c.Hooks),
 	}
 	for _, b := range c.Buckets {
-		counts.Buckets = append(counts.Buckets, api.Bucket(b))
+		counts.Buckets = append(counts.Buckets, wire.Bucket(b))
 	}
 	return counts, unread("the decisions", "", err)
 }
 
-func counted(list []store.Count) []api.Count {
-	out := make([]api.Count, len(list))
+func counted(list []store.Count) []wire.Count {
+	out := make([]wire.Count, len(list))
 	for i, c := range list {
-		out[i] = api.Count(c)
+		out[i] = wire.Count(c)
 	}
 	return out
 }
 
-func decisionQuery(q api.DecisionQuery) store.DecisionQuery {
+func decisionQuery(q wire.DecisionQuery) store.DecisionQuery {
 	return store.DecisionQuery{
-		Decisions: api.List(q.Decision), Tools: api.List(q.Tool), Sessions: api.List(q.Session),
-		Hooks: api.List(q.Hook), Agents: api.List(q.Agent), Events: api.List(q.Event),
-		EventID: q.EventID, Cwds: api.List(q.Cwd), Text: q.Text, Shadow: q.Shadow,
+		Decisions: wire.List(q.Decision), Tools: wire.List(q.Tool), Sessions: wire.List(q.Session),
+		Hooks: wire.List(q.Hook), Agents: wire.List(q.Agent), Events: wire.List(q.Event),
+		EventID: q.EventID, Cwds: wire.List(q.Cwd), Text: q.Text, Shadow: q.Shadow,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	}
 }
 
 // Accepted returns which events were accepted.
-func (r *Recorder) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted, *events.Error) {
+func (r *Recorder) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accepted, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
-		return api.Accepted{}, bad
+		return wire.Accepted{}, bad
 	}
 	r.settle(ctx)
 	page, err := r.store.Events(ctx, store.EventQuery{
-		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: api.List(q.Cwd), Text: q.Text,
+		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: wire.List(q.Cwd), Text: q.Text,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	})
-	accepted := api.Accepted{Events: make([]api.AcceptedEvent, len(page.Events)), Next: page.Next}
+	accepted := wire.Accepted{Events: make([]wire.AcceptedEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
-		accepted.Events[i] = api.AcceptedEvent{
+		accepted.Events[i] = wire.AcceptedEvent{
 			EventID: e.EventID, Seq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind,
 			Dialect: e.Dialect, SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd,
 			Sender: e.Sender, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Tried: e.Tried,
@@ -167,16 +167,16 @@ func (r *Recorder) Accepted(ctx context.Context, q api.EventQuery) (api.Accepted
 }
 
 // Past returns which events could be decided, with their data and what was decided.
-func (r *Recorder) Past(ctx context.Context, q api.EventQuery) (api.Past, *events.Error) {
+func (r *Recorder) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wire.Error) {
 	r.settle(ctx)
-	if q.Limit <= 0 || q.Limit > api.MaxPast {
-		q.Limit = api.MaxPast
+	if q.Limit <= 0 || q.Limit > wire.MaxPast {
+		q.Limit = wire.MaxPast
 	}
 	page, err := r.store.Past(ctx, store.EventQuery{
-		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: api.List(q.Cwd), Text: q.Text,
+		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: wire.List(q.Cwd), Text: q.Text,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	})
-	past := api.Past{Events: make([]api.Event, len(page.Events)), Next: page.Next}
+	past := wire.Past{Events: make([]wire.StoredEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
 		past.Events[i] = shown(e.Event)
 		past.Events[i].Decision = e.Decision
@@ -188,31 +188,31 @@ func (r *Recorder) Past(ctx context.Context, q api.EventQuery) (api.Past, *event
 // which only memory knows.
 func (r *Recorder) Sessions(
 	ctx context.Context,
-	q api.SessionQuery,
+	q wire.SessionQuery,
 	held []store.SessionKey,
-) (api.Sessions, *events.Error) {
+) (wire.Sessions, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
-		return api.Sessions{}, bad
+		return wire.Sessions{}, bad
 	}
 	r.settle(ctx)
 	list, err := r.store.Sessions(ctx, store.SessionQuery{
-		Agent: q.Agent, Session: q.Session, Cwds: api.List(q.Cwd), State: q.State,
+		Agent: q.Agent, Session: q.Session, Cwds: wire.List(q.Cwd), State: q.State,
 		Since: q.Since, Until: q.Until, Limit: q.Limit, Held: held,
 	})
-	sessions := api.Sessions{Sessions: []api.Session{}}
+	sessions := wire.Sessions{Sessions: []wire.Session{}}
 	for _, s := range list {
-		sessions.Sessions = append(sessions.Sessions, api.Session(s))
+		sessions.Sessions = append(sessions.Sessions, wire.Session(s))
 	}
 	return sessions, unread("the sessions", "", err)
 }
 
 // Run returns the run with this id, or the only one whose id begins or ends so.
-func (r *Recorder) Run(ctx context.Context, id string) (events.Run, *events.Error) {
+func (r *Recorder) Run(ctx context.Context, id string) (wire.Run, *wire.Error) {
 	run, err := r.run(ctx, id)
 	return run, unread("run", id, err)
 }
 
-func (r *Recorder) run(ctx context.Context, id string) (events.Run, error) {
+func (r *Recorder) run(ctx context.Context, id string) (wire.Run, error) {
 	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.Flush(ctx) {
 		switch n {
 		case 1:
@@ -226,30 +226,30 @@ func (r *Recorder) run(ctx context.Context, id string) (events.Run, error) {
 }
 
 // newest is run from memory. It also returns how many ids begin or end so.
-func (r *Recorder) newest(id string) (events.Run, int) {
+func (r *Recorder) newest(id string) (wire.Run, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var found []events.Run
+	var found []wire.Run
 	upper := strings.ToUpper(id)
 	for _, run := range r.recentRuns() {
 		if id != "" && (strings.HasPrefix(run.ID, upper) || strings.HasSuffix(run.ID, upper)) {
 			found = append(found, *run)
 		}
 	}
-	if i := slices.IndexFunc(found, func(run events.Run) bool { return run.ID == upper }); i >= 0 {
+	if i := slices.IndexFunc(found, func(run wire.Run) bool { return run.ID == upper }); i >= 0 {
 		return found[i], 1
 	}
 	if len(found) == 1 {
 		return found[0], 1
 	}
-	return events.Run{}, len(found)
+	return wire.Run{}, len(found)
 }
 
 // Event returns an event as the history has it.
-func (r *Recorder) Event(ctx context.Context, id string) (api.Event, *events.Error) {
+func (r *Recorder) Event(ctx context.Context, id string) (wire.StoredEvent, *wire.Error) {
 	e, bad := r.Stored(ctx, id)
 	if bad != nil {
-		return api.Event{}, bad
+		return wire.StoredEvent{}, bad
 	}
 	shown := shown(e)
 	var err error
@@ -258,44 +258,44 @@ func (r *Recorder) Event(ctx context.Context, id string) (api.Event, *events.Err
 }
 
 // Stored is Event as the store has it, without what was decided.
-func (r *Recorder) Stored(ctx context.Context, id string) (store.Event, *events.Error) {
+func (r *Recorder) Stored(ctx context.Context, id string) (store.Event, *wire.Error) {
 	r.settle(ctx)
 	e, err := r.store.Event(ctx, id)
 	return e, unread("event", id, err)
 }
 
 // Last returns the newest event that an agent has sent.
-func (r *Recorder) Last(ctx context.Context, agent events.Dialect, except string) (api.Event, *events.Error) {
+func (r *Recorder) Last(ctx context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error) {
 	r.settle(ctx)
 	e, err := r.store.Last(ctx, agent, except)
 	if err != nil {
-		return api.Event{}, unread("event", "of "+string(agent), err)
+		return wire.StoredEvent{}, unread("event", "of "+string(agent), err)
 	}
 	return shown(e), nil
 }
 
-func shown(e store.Event) api.Event {
-	return api.Event{
-		Envelope: e.Envelope, EventID: e.EventID, Seq: e.Seq, Time: e.Time, ReplayOf: e.ReplayOf,
+func shown(e store.Event) wire.StoredEvent {
+	return wire.StoredEvent{
+		Envelope: e.Envelope.Sent(), EventID: e.EventID, Seq: e.Seq, Time: e.Time, ReplayOf: e.ReplayOf,
 		Bytes: e.Size, Whole: e.Whole, Preview: e.Preview, Redacted: e.Redacted,
 		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID,
 	}
 }
 
 // Stats counts runs by hook.
-func (r *Recorder) Stats(ctx context.Context, q api.StatsQuery) (api.Stats, *events.Error) {
+func (r *Recorder) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, *wire.Error) {
 	r.Flush(ctx)
 	list, err := r.store.Stats(ctx, store.StatsQuery(q))
-	stats := api.Stats{Hooks: []api.HookStats{}}
+	stats := wire.Stats{Hooks: []wire.HookStats{}}
 	for _, s := range list {
 		if q.By != "" && q.By != "hook" {
-			stats.Groups = append(stats.Groups, api.GroupStats{
+			stats.Groups = append(stats.Groups, wire.GroupStats{
 				Name: s.Name, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked, WaitedMS: milliseconds(s.Waited),
 				P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
 			})
 			continue
 		}
-		stats.Hooks = append(stats.Hooks, api.HookStats{
+		stats.Hooks = append(stats.Hooks, wire.HookStats{
 			Hook: s.Name, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked, WaitedMS: milliseconds(s.Waited),
 			P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
 		})
@@ -312,10 +312,10 @@ func (r *Recorder) DeadLetters(
 	hook string,
 	before int64,
 	limit int,
-) (api.DeadLetters, *events.Error) {
+) (wire.DeadLetters, *wire.Error) {
 	r.Flush(ctx)
 	list, err := r.store.DeadLetters(ctx, hook, before, limit)
-	dead := api.DeadLetters{Dead: []api.DeadLetter{}}
+	dead := wire.DeadLetters{Dead: []wire.DeadLetter{}}
 	for _, d := range list {
 		dead.Dead = append(dead.Dead, letter(d))
 	}
@@ -323,11 +323,11 @@ func (r *Recorder) DeadLetters(
 }
 
 // DeadLetter returns one, with the data of its event.
-func (r *Recorder) DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+func (r *Recorder) DeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
 	r.Flush(ctx)
 	d, p, err := r.store.DeadLetter(ctx, id)
 	if err != nil {
-		return api.DeadLetter{}, unread("dead letter", fmt.Sprint(id), err)
+		return wire.DeadLetter{}, unread("dead letter", fmt.Sprint(id), err)
 	}
 	dead := letter(d)
 	dead.Data = p.Event.Data
@@ -335,7 +335,7 @@ func (r *Recorder) DeadLetter(ctx context.Context, id int64) (api.DeadLetter, *e
 }
 
 // RetryDead makes a dead letter a pending run again, which is due now.
-func (r *Recorder) RetryDead(ctx context.Context, id int64) (api.DeadLetter, events.Pending, *events.Error) {
+func (r *Recorder) RetryDead(ctx context.Context, id int64) (wire.DeadLetter, events.Pending, *wire.Error) {
 	dead, bad := r.DeadLetter(ctx, id)
 	if bad != nil {
 		return dead, events.Pending{}, bad
@@ -345,7 +345,7 @@ func (r *Recorder) RetryDead(ctx context.Context, id int64) (api.DeadLetter, eve
 }
 
 // DropDead removes a dead letter.
-func (r *Recorder) DropDead(ctx context.Context, id int64) (api.DeadLetter, *events.Error) {
+func (r *Recorder) DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
 	dead, bad := r.DeadLetter(ctx, id)
 	if bad != nil {
 		return dead, bad
@@ -358,8 +358,8 @@ const mostTaken = 256
 
 // TakeBack accepts the events in the file of a loss again that the history does not have, and calls run
 // with each run of them. A loss of which the file was read, or that has none, is settled then.
-func (r *Recorder) TakeBack(ctx context.Context, l store.Loss, run func(events.PendingKey)) api.RecoveredLoss {
-	did := api.RecoveredLoss{Loss: loss(l)}
+func (r *Recorder) TakeBack(ctx context.Context, l store.Loss, run func(events.PendingKey)) wire.RecoveredLoss {
+	did := wire.RecoveredLoss{Loss: loss(l)}
 	var err error
 	if l.Path != "" {
 		if did.Events, did.Unreadable, err = r.takeBack(ctx, l, run); err == nil {
@@ -389,7 +389,7 @@ func (r *Recorder) takeBack(
 	}
 	var keys []events.PendingKey
 	unreadable, err = r.store.SetAside(ctx, l, func(e *events.Event, hooks []string) error {
-		done := func(_ bool, bad *events.Error) {
+		done := func(_ bool, bad *wire.Error) {
 			if bad != nil {
 				stored <- bad
 				return
@@ -418,22 +418,22 @@ func (r *Recorder) takeBack(
 }
 
 // Losses returns what was lost or set aside and not taken back yet, oldest first.
-func (r *Recorder) Losses() []api.Loss {
-	var list []api.Loss
+func (r *Recorder) Losses() []wire.Loss {
+	var list []wire.Loss
 	for _, l := range r.store.Losses() {
 		list = append(list, loss(l))
 	}
 	return list
 }
 
-func loss(l store.Loss) api.Loss {
-	return api.Loss{
+func loss(l store.Loss) wire.Loss {
+	return wire.Loss{
 		ID: l.ID, Time: l.At, Why: l.Why, Path: l.Path, Lost: l.Lost, More: l.More, DeadLetters: l.DeadLetters,
 	}
 }
 
-func letter(d store.DeadLetter) api.DeadLetter {
-	return api.DeadLetter{
+func letter(d store.DeadLetter) wire.DeadLetter {
+	return wire.DeadLetter{
 		ID:       d.ID,
 		EventID:  d.EventID,
 		Event:    d.Event,
@@ -446,26 +446,26 @@ func letter(d store.DeadLetter) api.DeadLetter {
 }
 
 // unread returns the error for a part of the history that cannot be read; nil for nil.
-func unread(kind, id string, err error) *events.Error {
+func unread(kind, id string, err error) *wire.Error {
 	what := strings.TrimSpace(kind + " " + id)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrNotFound):
-		return &events.Error{
-			Code:    events.CodeNotFound,
+		return &wire.Error{
+			Code:    wire.CodeNotFound,
 			Message: "no " + what + " in the history",
 			Hint:    "see `hookd history` and `hookd dlq list` for what there is",
 		}
 	case errors.Is(err, store.ErrAmbiguous):
-		return &events.Error{
-			Code:    events.CodeNotFound,
+		return &wire.Error{
+			Code:    wire.CodeNotFound,
 			Message: fmt.Sprintf("more than one %s begins or ends so: %s", kind, what),
 			Hint:    "give more of the id, see `hookd history`",
 		}
 	}
-	return &events.Error{
-		Code:    events.CodeStorage,
+	return &wire.Error{
+		Code:    wire.CodeStorage,
 		Message: what + " cannot be read: " + err.Error(),
 		Hint:    "see `hookd status`",
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/internal/record/stream"
+	"github.com/hookd/hookd/wire"
 )
 
 // How many of the last runs, and how many bytes of their output, are in memory.
@@ -44,17 +45,17 @@ type Recorder struct {
 	follow   atomic.Pointer[func()] // see Follow; nil = none
 
 	mu      sync.Mutex                // guards all below
-	runs    []*events.Run             // oldest first, never changed; see recentRuns
+	runs    []*wire.Run               // oldest first, never changed; see recentRuns
 	first   int                       // index of the oldest in runs
 	bytes   int                       // of their output
 	results map[string]int            // runs by result
 	hooks   map[string]map[string]int // the same by hook
-	last    map[string]*events.Run    // by hook
+	last    map[string]*wire.Run      // by hook
 
-	decisions []*events.Decided // the last ones, a ring; next is the oldest
+	decisions []*wire.Decision // the last ones, a ring; next is the oldest
 	next      int
 
-	soon map[*events.Decided]chan struct{} // decisions that Flush waits for; closed when recorded
+	soon map[*wire.Decision]chan struct{} // decisions that Flush waits for; closed when recorded
 }
 
 var (
@@ -69,8 +70,8 @@ func New(hub *stream.Hub, s *store.Store) *Recorder {
 		store:   s,
 		results: map[string]int{},
 		hooks:   map[string]map[string]int{},
-		last:    map[string]*events.Run{},
-		soon:    map[*events.Decided]chan struct{}{},
+		last:    map[string]*wire.Run{},
+		soon:    map[*wire.Decision]chan struct{}{},
 	}
 }
 
@@ -95,8 +96,8 @@ func (r *Recorder) Accept(
 	e *events.Event,
 	p dispatch.Prepared,
 	hooks []string,
-	stored func(bool, *events.Error),
-) *events.Error {
+	stored func(bool, *wire.Error),
+) *wire.Error {
 	ready, _ := p.(*prepared)
 	if ready == nil {
 		ready = &prepared{}
@@ -118,7 +119,7 @@ func (r *Recorder) Accept(
 
 // hand numbers e and gives it to the store; with stored the store must retain its runs,
 // else it is only history.
-func (r *Recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *events.Error)) (err error) {
+func (r *Recorder) hand(e *events.Event, p *prepared, hooks []string, stored func(bool, *wire.Error)) (err error) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	if p.data == nil && (len(hooks) > 0 || e.Judged) { // it stays as it is
@@ -164,27 +165,27 @@ func (r *Recorder) WaitStored() (last uint64) {
 }
 
 // refusal returns the error for a sender whose event was not stored; nil for nil.
-func refusal(err error) *events.Error {
+func refusal(err error) *wire.Error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrQueueFull):
-		return &events.Error{
-			Code:       events.CodeDiskQueueFull,
+		return &wire.Error{
+			Code:       wire.CodeDiskQueueFull,
 			Message:    "the events that wait on disk for their hooks take all the room they may",
 			Hint:       "send it again later; `hookd status` shows the queue, queue.max_disk_bytes is its size",
 			RetryAfter: 5,
 		}
 	case errors.Is(err, store.ErrClosed):
-		return &events.Error{
-			Code:       events.CodeDraining,
+		return &wire.Error{
+			Code:       wire.CodeDraining,
 			Message:    "hookd is shutting down",
 			Hint:       "send it again when `hookd status` answers",
 			RetryAfter: 1,
 		}
 	}
-	return &events.Error{
-		Code:       events.CodeStorage,
+	return &wire.Error{
+		Code:       wire.CodeStorage,
 		Message:    "the event cannot be kept: " + err.Error(),
 		Hint:       "make room or mend the disk, then send it again; `hookd doctor` looks",
 		RetryAfter: 5,
@@ -192,7 +193,7 @@ func refusal(err error) *events.Error {
 }
 
 // Begun fits dispatch.Recorder.
-func (r *Recorder) Begun(u func() events.UnderWay) {
+func (r *Recorder) Begun(u func() wire.UnderWay) {
 	if r.hub.WantsStarts() {
 		started := u()
 		r.hub.Start(started.Event, stream.StartRecord(&started))
@@ -200,7 +201,7 @@ func (r *Recorder) Begun(u func() events.UnderWay) {
 }
 
 // Deciding fits dispatch.Recorder.
-func (r *Recorder) Deciding(d *events.Decided, soon bool) {
+func (r *Recorder) Deciding(d *wire.Decision, soon bool) {
 	if soon {
 		r.mu.Lock()
 		r.soon[d] = make(chan struct{})
@@ -212,7 +213,7 @@ func (r *Recorder) Deciding(d *events.Decided, soon bool) {
 }
 
 // Decided fits dispatch.Recorder.
-func (r *Recorder) Decided(d *events.Decided) {
+func (r *Recorder) Decided(d *wire.Decision) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	d.Outcome = d.Word()
@@ -226,7 +227,7 @@ func (r *Recorder) Decided(d *events.Decided) {
 }
 
 // isRecorded has Flush no longer wait for d.
-func (r *Recorder) isRecorded(d *events.Decided) {
+func (r *Recorder) isRecorded(d *wire.Decision) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c := r.soon[d]; c != nil {
@@ -306,7 +307,7 @@ func (r *Recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
 func (r *Recorder) Keep(list func() []events.SentEvent) { r.store.KeepSent(list) }
 
 // Finished fits dispatch.Recorder.
-func (r *Recorder) Finished(k events.PendingKey, run events.Run, fate dispatch.Fate) {
+func (r *Recorder) Finished(k events.PendingKey, run wire.Run, fate dispatch.Fate) {
 	r.storing.RLock()
 	defer r.storing.RUnlock()
 	if run.ID != "" {
@@ -328,7 +329,7 @@ func (r *Recorder) Finished(k events.PendingKey, run events.Run, fate dispatch.F
 }
 
 // publish publishes a run, which is not changed any more, and returns its number.
-func (r *Recorder) publish(run *events.Run) (seq uint64) {
+func (r *Recorder) publish(run *wire.Run) (seq uint64) {
 	if held := size(run); held <= maxHeld {
 		return r.hub.PublishLate(run.Event, stream.RunRecord(run), recordRoom+held)
 	}
@@ -341,7 +342,7 @@ const (
 )
 
 // rememberDecision puts a decision into memory; it does not change any more.
-func (r *Recorder) rememberDecision(d *events.Decided) {
+func (r *Recorder) rememberDecision(d *wire.Decision) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.decisions) < maxRuns {
@@ -353,7 +354,7 @@ func (r *Recorder) rememberDecision(d *events.Decided) {
 }
 
 // remember puts a run into memory; it does not change any more.
-func (r *Recorder) remember(run *events.Run) {
+func (r *Recorder) remember(run *wire.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runs = append(r.runs, run)
@@ -384,9 +385,9 @@ func (r *Recorder) remember(run *events.Run) {
 }
 
 // recentRuns returns the runs in memory. The caller holds mu.
-func (r *Recorder) recentRuns() []*events.Run { return r.runs[r.first:] }
+func (r *Recorder) recentRuns() []*wire.Run { return r.runs[r.first:] }
 
-func size(run *events.Run) int {
+func size(run *wire.Run) int {
 	return len(run.Stdout.Head) + len(run.Stdout.Tail) + len(run.Stderr.Head) + len(run.Stderr.Tail)
 }
 
@@ -426,7 +427,7 @@ func (r *Recorder) settleStored(ctx context.Context) bool {
 }
 
 // Counts returns the runs of a hook by result, and its last run.
-func (r *Recorder) Counts(hook string) (map[string]int, *events.Run) {
+func (r *Recorder) Counts(hook string) (map[string]int, *wire.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	counts := map[string]int{}

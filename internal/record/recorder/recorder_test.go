@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/internal/record/stream"
+	"github.com/hookd/hookd/wire"
 )
 
 // Where the ring is short, a subscriber that reads from the history up to the ring misses
@@ -48,12 +49,12 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 					r.Publish(e)
 					continue
 				}
-				run := events.Run{
+				run := wire.Run{
 					ID:      events.NewRunID(now),
 					EventID: e.EventID,
 					Event:   "x",
 					Hook:    fmt.Sprint("h", w),
-					Result:  events.ResultOK,
+					Result:  wire.ResultOK,
 					Started: now,
 				}
 				r.Finished(events.PendingKey{}, run, dispatch.Fate{})
@@ -91,7 +92,7 @@ func TestAPlaceMovesPastNoDecision(t *testing.T) {
 		busy.Go(func() {
 			for range each {
 				now := time.Now()
-				r.Decided(&events.Decided{EventID: events.NewID(now), Time: now, Event: "x", Decision: events.OutcomeDeny})
+				r.Decided(&wire.Decision{EventID: events.NewID(now), Time: now, Event: "x", Decision: wire.OutcomeDeny})
 			}
 		})
 	}
@@ -172,7 +173,7 @@ func TestAnAnswerWaitsForWhatAnAgentShows(t *testing.T) {
 		}
 		defer s.Close()
 		r := New(stream.New(stream.Options{Size: 8, First: s.FirstSeq(), Epoch: s.Epoch()}), s)
-		d := &events.Decided{EventID: "E", Event: "pre_tool_use"}
+		d := &wire.Decision{EventID: "E", Event: "pre_tool_use"}
 		r.Deciding(d, true)
 		waited := false
 		go func() { r.waitSoon(t.Context()); waited = true }()
@@ -185,7 +186,7 @@ func TestAnAnswerWaitsForWhatAnAgentShows(t *testing.T) {
 		if !waited || len(r.soon) != 0 {
 			t.Errorf("after the decision is recorded: done %v, %d waited for", waited, len(r.soon))
 		}
-		r.Deciding(&events.Decided{}, true)
+		r.Deciding(&wire.Decision{}, true)
 		before := time.Now()
 		r.waitSoon(t.Context())
 		if took := time.Since(before); took != flushTime {

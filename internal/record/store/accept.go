@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Prepared is what Accept or Note writes of an event, made before it has its
@@ -197,7 +198,7 @@ func (s *Store) Started(k events.PendingKey, runID string, at time.Time) {
 
 // Done ends a pending run and records how it went. The record is not changed any more, here
 // as in Retry, GiveUp and Record.
-func (s *Store) Done(k events.PendingKey, run *events.Run) {
+func (s *Store) Done(k events.PendingKey, run *wire.Run) {
 	s.end(k, run, true, s.deletePending)
 }
 
@@ -208,7 +209,7 @@ func (s *Store) Forget(k events.PendingKey) {
 
 // Retry records an attempt and leaves its run pending: attempt counts it, and
 // the next one is due then.
-func (s *Store) Retry(k events.PendingKey, run *events.Run, due time.Time) {
+func (s *Store) Retry(k events.PendingKey, run *wire.Run, due time.Time) {
 	lean := func(db *database) error {
 		s.w.begun.end(k)
 		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`,
@@ -222,7 +223,7 @@ func (s *Store) Retry(k events.PendingKey, run *events.Run, due time.Time) {
 
 // GiveUp ends a pending run as a dead letter: its retries are used up, or it is
 // too old to be run. A run without an ID is not recorded; there was none.
-func (s *Store) GiveUp(k events.PendingKey, run *events.Run, reason string) {
+func (s *Store) GiveUp(k events.PendingKey, run *wire.Run, reason string) {
 	s.end(k, run, false, func(db *database, k events.PendingKey) error {
 		attempts := 0
 		if run.ID != "" {
@@ -242,11 +243,11 @@ func (s *Store) GiveUp(k events.PendingKey, run *events.Run, reason string) {
 
 // Record writes a run that was never pending: of an event that waited for its
 // verdict.
-func (s *Store) Record(run *events.Run) { s.record(events.PendingKey{}, run, false, nil, nil) }
+func (s *Store) Record(run *wire.Run) { s.record(events.PendingKey{}, run, false, nil, nil) }
 
 // end ends a pending run; with over nothing needs the event for its sake any more.
 func (s *Store) end(
-	k events.PendingKey, run *events.Run, over bool, how func(*database, events.PendingKey) error,
+	k events.PendingKey, run *wire.Run, over bool, how func(*database, events.PendingKey) error,
 ) {
 	s.record(k, run, over, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
 }
@@ -267,7 +268,7 @@ func (s *Store) deletePending(db *database, k events.PendingKey) error {
 
 // record queues lean, and the record of a run if there is one. Its number may not have been
 // seen before, so it is noted even when the record is dropped.
-func (s *Store) record(k events.PendingKey, run *events.Run, over bool, lean func(*database) error, after func()) {
+func (s *Store) record(k events.PendingKey, run *wire.Run, over bool, lean func(*database) error, after func()) {
 	o := &op{lean: lean, after: after, exec: lean, event: k.Seq, brings: s.live.size(k.Seq)}
 	if over {
 		o.ends = k.Hook

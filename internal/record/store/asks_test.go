@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func ids(t *testing.T, list func(context.Context) ([]Kept, error)) (ids []string) {
@@ -46,7 +46,7 @@ func TestAsksAndGrantsOutliveARestart(t *testing.T) {
 	}
 	s.DropAsk("a2")
 	d := decision(1, time.Now())
-	d.Answered = &events.Answered{AskID: "a3"}
+	d.Answered = &wire.Answered{AskID: "a3"}
 	s.Decided(d)
 	if err := s.DropGrants(t.Context(), "ga1", "ga3", "none"); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestAnAnswerThatAKillHasLeftEndsItsAsk(t *testing.T) {
 			return len(saved) == 2
 		})
 		d := denial(s.FirstSeq())
-		d.Answered = &events.Answered{AskID: "answered", By: events.ByPerson, Answer: events.OutcomeDeny}
+		d.Answered = &wire.Answered{AskID: "answered", By: wire.ByPerson, Answer: wire.OutcomeDeny}
 		if handed {
 			s.Decided(d)
 		} else {

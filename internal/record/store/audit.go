@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/wire"
 )
 
 // auditChain is the head of the chain, as of the transaction under way.
@@ -120,28 +121,28 @@ func (s *Store) append(db *database, at time.Time, kind string, detail any) erro
 
 // auditedDecision is what the chain has of a decision.
 type auditedDecision struct {
-	EventID   string           `json:"event_id"`
-	Event     string           `json:"event"`
-	Dialect   events.Dialect   `json:"dialect"`
-	SessionID string           `json:"session_id,omitempty"`
-	AgentID   string           `json:"agent_id,omitempty"`
-	Cwd       string           `json:"cwd,omitempty"`
-	Tool      string           `json:"tool,omitempty"`
-	Subject   string           `json:"subject,omitempty"`
-	Decision  events.Outcome   `json:"decision"`
-	DecidedBy []string         `json:"decided_by,omitempty"`
-	Reason    string           `json:"reason,omitempty"`
-	Told      *events.Told     `json:"told,omitempty"`
-	Answered  *events.Answered `json:"answered,omitempty"`
+	EventID   string         `json:"event_id"`
+	Event     string         `json:"event"`
+	Dialect   events.Dialect `json:"dialect"`
+	SessionID string         `json:"session_id,omitempty"`
+	AgentID   string         `json:"agent_id,omitempty"`
+	Cwd       string         `json:"cwd,omitempty"`
+	Tool      string         `json:"tool,omitempty"`
+	Subject   string         `json:"subject,omitempty"`
+	Decision  wire.Outcome   `json:"decision"`
+	DecidedBy []string       `json:"decided_by,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	Told      *wire.Told     `json:"told,omitempty"`
+	Answered  *wire.Answered `json:"answered,omitempty"`
 }
 
 // chainDecision adds a denial, or an answer to an ask.
-func (s *Store) chainDecision(db *database, d *events.Decided) error {
+func (s *Store) chainDecision(db *database, d *wire.Decision) error {
 	kind := audit.Denied
 	switch {
 	case d.Answered != nil:
 		kind = audit.Answered
-	case d.Decision != events.OutcomeDeny:
+	case d.Decision != wire.OutcomeDeny:
 		return nil
 	}
 	return s.chain(db, d.Time, kind, auditedDecision{

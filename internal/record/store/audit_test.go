@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/wire"
 )
 
 // verified is what a look at the chain in the database at path finds.
@@ -171,7 +172,7 @@ func BenchmarkVerify(b *testing.B) {
 		return auditedDecision{
 			EventID: events.NewID(time.Now()), Event: "pre_tool_use", Dialect: "claude-code", SessionID: events.NewID(time.Now()),
 			Cwd: "/home/ann/src/hookd", Tool: "shell", Subject: fmt.Sprintf("git push --force origin main-%d", i),
-			Decision: events.OutcomeDeny, DecidedBy: []string{"policy:command-guard"},
+			Decision: wire.OutcomeDeny, DecidedBy: []string{"policy:command-guard"},
 			Reason: "force push rewrites what others have: push to a branch of your own",
 		}
 	})
@@ -243,7 +244,7 @@ func TestEmptiedChainIsAFault(t *testing.T) {
 			s := open(t, o)
 			for n := range uint64(2) {
 				d := decision(s.FirstSeq()+n, time.Now())
-				d.Decision = events.OutcomeDeny
+				d.Decision = wire.OutcomeDeny
 				s.Decided(d)
 			}
 			flush(t, s)
@@ -255,7 +256,7 @@ func TestEmptiedChainIsAFault(t *testing.T) {
 			}
 			s = open(t, o)
 			again := decision(s.FirstSeq()+1, time.Now())
-			again.Decision = events.OutcomeDeny
+			again.Decision = wire.OutcomeDeny
 			s.Decided(again)
 			flush(t, s)
 			found := verified(t, o.Path, audit.Head{}).Findings

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // interrupted lists what of the pending runs had begun, as "seq:hook run".
@@ -35,7 +36,7 @@ func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 	for _, hook := range []string{"a", "b", "c"} {
 		s.Started(events.PendingKey{Seq: 1, Hook: hook}, "R-"+hook, time.Now())
 	}
-	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(2, e, "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(2, e, "a", wire.ResultOK))
 	copied := options(t)
 	flush(t, s)
 	copyFiles(t, o.Path, copied.Path) // a crash
@@ -47,7 +48,7 @@ func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 	}
 	s.Started(events.PendingKey{Seq: 1, Hook: "c"}, "R-again", time.Now())
 	s.Started(events.PendingKey{Seq: 1, Hook: "d"}, "R-d", time.Now())
-	s.Retry(events.PendingKey{Seq: 1, Hook: "d"}, run(s.FirstSeq(), e, "d", events.ResultFailed), time.Now())
+	s.Retry(events.PendingKey{Seq: 1, Hook: "d"}, run(s.FirstSeq(), e, "d", wire.ResultFailed), time.Now())
 	flush(t, s)
 	want := []string{"1:b R-b", "1:c R-again"}
 	if got := interrupted(t, s); !slices.Equal(got, want) {
@@ -69,7 +70,7 @@ func TestAttemptsOfARefusedCommit(t *testing.T) {
 	s.w.begun.end(events.PendingKey{Seq: 1, Hook: "a"})
 	s.w.begun.start(events.PendingKey{Seq: 1, Hook: "b"}, "R2", 1)
 	s.w.begun.forget() // as after ROLLBACK
-	s.Record(&events.Run{ID: "x", Seq: 2})
+	s.Record(&wire.Run{ID: "x", Seq: 2})
 	flush(t, s)
 	if got, want := interrupted(t, s), []string{"1:a R1"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Count is how many decisions have a value.
@@ -158,12 +158,12 @@ func (t *tally) count(a alike) {
 		b = &Bucket{Start: moment(a.start)}
 		t.buckets[a.start] = b
 	}
-	switch events.Outcome(a.decision) {
-	case events.OutcomeDeny:
+	switch wire.Outcome(a.decision) {
+	case wire.OutcomeDeny:
 		b.Deny += a.count
-	case events.OutcomeAsk:
+	case wire.OutcomeAsk:
 		b.Ask += a.count
-	case events.OutcomeAllow:
+	case wire.OutcomeAllow:
 		b.Allow += a.count
 	default:
 		b.None += a.count

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // What is counted is what one would count by looking at each decision, in
@@ -19,19 +20,19 @@ func TestCountsOfDecisions(t *testing.T) {
 	s := open(t, options(t))
 	begin := time.Now().Add(-48 * time.Hour).UTC().Truncate(time.Hour)
 	pick := func(list ...string) string { return list[rand.N(len(list))] }
-	var all []events.Decided
+	var all []wire.Decision
 	for i := range 400 {
 		d := decision(uint64(2*i+2), begin.Add(time.Duration(i)*5*time.Minute))
 		d.SessionID, d.Tool, d.AgentName = pick("", "s1", "s2"), pick("", "Bash", "Write"), pick("", "ci")
 		d.Dialect, d.Subject, d.Reason = events.Dialect(pick("claude-code", "codex")), pick("ls -l", "git push"), pick("", "no sudo")
-		d.Decision = events.Outcome(pick("deny", "ask", "allow", "none"))
+		d.Decision = wire.Outcome(pick("deny", "ask", "allow", "none"))
 		if rand.N(2) == 0 {
 			d.DecidedBy = []string{pick("guard", "other"), "third"}
 		}
 		if rand.N(3) == 0 {
 			d.Rewrote = []string{"input"}
 		} else if rand.N(3) == 0 {
-			d.Shadow = []events.Shadowed{{Hook: "shady", Decision: events.OutcomeDeny, Rewrote: []string{"input"}}}
+			d.Shadow = []wire.Shadowed{{Hook: "shady", Decision: wire.OutcomeDeny, Rewrote: []string{"input"}}}
 		}
 		d.Tried = rand.N(5) == 0
 		all = append(all, *d)
@@ -147,7 +148,7 @@ func TestStatsByHour(t *testing.T) {
 	hour := time.Now().Add(-30 * time.Hour).Truncate(time.Hour).UTC()
 	err := s.do(t.Context(), func(db *database) error {
 		for i, hook := range []string{"a", "b", "a"} {
-			r := &events.Run{Hook: hook, Result: events.ResultOK, DurationMS: 10}
+			r := &wire.Run{Hook: hook, Result: wire.ResultOK, DurationMS: 10}
 			if err := s.w.spans.count(db, r, hour.Add(time.Duration(i)*40*time.Minute)); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 const crashEnv = "HOOKD_STORE_CRASH_TEST"
@@ -42,7 +43,7 @@ func crashChild() {
 				fmt.Println("accepted", e.Seq) // one write
 				if i%3 == 0 {
 					fmt.Println("ended", e.Seq)
-					s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, &events.Run{ID: events.NewRunID(now), Seq: number(), EventID: e.EventID, Event: "agent:end", Hook: "a", Result: events.ResultOK, Started: now})
+					s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, &wire.Run{ID: events.NewRunID(now), Seq: number(), EventID: e.EventID, Event: "agent:end", Hook: "a", Result: wire.ResultOK, Started: now})
 				}
 			}
 		})
@@ -173,7 +174,7 @@ func faultChild() {
 			}
 			if seq%2 == 0 {
 				fmt.Println("ended", seq)
-				s.Done(events.PendingKey{Seq: seq, Hook: "a"}, &events.Run{})
+				s.Done(events.PendingKey{Seq: seq, Hook: "a"}, &wire.Run{})
 			}
 		case errors.Is(err, ErrIO):
 			fmt.Println("refused", seq)

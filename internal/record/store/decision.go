@@ -8,27 +8,28 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // decisionDetail is what has no column, as Decided.AppendDetail writes it.
 type decisionDetail struct {
-	DecidedBy  []string          `json:"decided_by"`
-	Rewrote    []string          `json:"rewrote"`
-	CallID     string            `json:"call_id"`
-	Tried      bool              `json:"tried"`
-	NewInput   json.RawMessage   `json:"new_input"`
-	NewSubject string            `json:"new_subject"`
-	Told       *events.Told      `json:"told"`
-	Answered   *events.Answered  `json:"answered"`
-	Shadow     []events.Shadowed `json:"shadow"`
-	DurationMS float64           `json:"duration_ms"`
-	Runs       []string          `json:"runs"`
+	DecidedBy  []string        `json:"decided_by"`
+	Rewrote    []string        `json:"rewrote"`
+	CallID     string          `json:"call_id"`
+	Tried      bool            `json:"tried"`
+	NewInput   json.RawMessage `json:"new_input"`
+	NewSubject string          `json:"new_subject"`
+	Told       *wire.Told      `json:"told"`
+	Answered   *wire.Answered  `json:"answered"`
+	Shadow     []wire.Shadowed `json:"shadow"`
+	DurationMS float64         `json:"duration_ms"`
+	Runs       []string        `json:"runs"`
 }
 
 // Decided writes the record of a decision, later and without waiting; d is the
 // store's own from now on. With Options.Memory it outlives a kill of the process from when
 // Decided returns.
-func (s *Store) Decided(d *events.Decided) {
+func (s *Store) Decided(d *wire.Decision) {
 	if d.Outcome == "" {
 		d.Outcome = d.Word()
 	}
@@ -51,7 +52,7 @@ func (s *Store) Decided(d *events.Decided) {
 
 // insertDecision writes a decision and counts it. One that is there already,
 // because a failed commit came through after all, changes nothing.
-func (s *Store) insertDecision(db *database, d *events.Decided) error {
+func (s *Store) insertDecision(db *database, d *wire.Decision) error {
 	s.w.text = append(d.AppendDetail(append(s.w.text[:0], '{')), '}')
 	hooks := ""
 	if list := d.Hooks(); len(list) > 0 {
@@ -91,7 +92,7 @@ func (s *Store) insertDecision(db *database, d *events.Decided) error {
 const decisionColumns = `d.seq, d.event_seq, d.event_id, d.at, d.event, d.kind, d.dialect,
 	d.session_id, d.agent_id, d.agent_name, d.cwd, d.tool, d.decision, d.subject, d.reason, d.detail`
 
-func scanDecision(row scanner) (d events.Decided, err error) {
+func scanDecision(row scanner) (d wire.Decision, err error) {
 	var at int64
 	var detail []byte
 	err = row.Scan(&d.Seq, &d.EventSeq, &d.EventID, &at, &d.Event, &d.Kind, &d.Dialect,
@@ -114,7 +115,7 @@ func scanDecision(row scanner) (d events.Decided, err error) {
 
 // Decision returns what was decided about an event that Event returned; nil =
 // nothing was.
-func (s *Store) Decision(ctx context.Context, e *events.Event) (found *events.Decided, err error) {
+func (s *Store) Decision(ctx context.Context, e *events.Event) (found *wire.Decision, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err := list(ctx, db, scanDecision, `SELECT `+decisionColumns+`
 			FROM decisions d WHERE d.event_seq = ? ORDER BY d.seq DESC LIMIT 1`, int64(e.Seq))

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // DecisionQuery selects decisions; the zero value selects the newest 50. Of a
@@ -32,7 +32,7 @@ type DecisionQuery struct {
 
 // DecisionPage is a part of an answer, newest first; Next as in Page.
 type DecisionPage struct {
-	Decisions []events.Decided
+	Decisions []wire.Decision
 	Next      uint64
 }
 
@@ -46,9 +46,9 @@ func (s *Store) Decisions(ctx context.Context, q DecisionQuery) (page DecisionPa
 		if err != nil || low >= high {
 			return err
 		}
-		w := walk[events.Decided]{limit: q.Limit, low: low, high: high}
-		w.seq = func(d events.Decided) uint64 { return d.Seq }
-		w.between = func(from, to int64, limit int) ([]events.Decided, error) {
+		w := walk[wire.Decision]{limit: q.Limit, low: low, high: high}
+		w.seq = func(d wire.Decision) uint64 { return d.Seq }
+		w.between = func(from, to int64, limit int) ([]wire.Decision, error) {
 			return q.between(ctx, db, from, to, limit)
 		}
 		page.Decisions, page.Next, err = w.down()
@@ -109,7 +109,7 @@ func firstSince(ctx context.Context, db *sql.DB, text string, low, high int64, t
 }
 
 // between returns the newest decisions with numbers from ≤ seq < to.
-func (q DecisionQuery) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]events.Decided, error) {
+func (q DecisionQuery) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]wire.Decision, error) {
 	if words := trigrams(q.Text); words != "" {
 		return q.withText(ctx, db, words, from, to, limit)
 	}
@@ -127,7 +127,7 @@ const (
 // have the text they are enough. No more of the index is read than for those.
 func (q DecisionQuery) withText(
 	ctx context.Context, db *sql.DB, words string, from, to int64, limit int,
-) (found []events.Decided, err error) {
+) (found []wire.Decision, err error) {
 	for n := firstBlocks; len(found) < limit && from < to; n = min(2*n, mostBlocks) {
 		blocks, err := textBlocks(ctx, db, words, from, to, n)
 		if err != nil || len(blocks) == 0 {
@@ -138,7 +138,7 @@ func (q DecisionQuery) withText(
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(more, func(a, b events.Decided) int { return cmp.Compare(b.Seq, a.Seq) })
+		slices.SortFunc(more, func(a, b wire.Decision) int { return cmp.Compare(b.Seq, a.Seq) })
 		found, to = append(found, more...), blocks[len(blocks)-1]
 	}
 	return found[:min(limit, len(found))], nil
@@ -181,7 +181,7 @@ const outcomeColumn = `CASE WHEN d.decision NOT IN ('allow', 'none') THEN d.deci
 // restrict adds the conditions of the decisions that fit.
 func (q DecisionQuery) restrict(c *conditions) {
 	c.any(q.Decisions, func(word string) {
-		if word == string(events.OutcomeDeny) || word == string(events.OutcomeAsk) {
+		if word == string(wire.OutcomeDeny) || word == string(wire.OutcomeAsk) {
 			c.or("d.decision = ?", word) // which has an index
 			return
 		}

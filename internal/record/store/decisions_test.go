@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // decision makes one about the event with the number before its own.
-func decision(seq uint64, at time.Time) *events.Decided {
-	return &events.Decided{
+func decision(seq uint64, at time.Time) *wire.Decision {
+	return &wire.Decision{
 		EventID: events.NewID(at), Seq: seq, EventSeq: seq - 1, Time: at.UTC(), Event: "pre_tool_use", Kind: events.KindToolBefore,
-		Dialect: events.ClaudeCode, SessionID: "s", Tool: "Bash", Subject: "ls", Decision: events.OutcomeNone, DurationMS: 1.5,
+		Dialect: events.ClaudeCode, SessionID: "s", Tool: "Bash", Subject: "ls", Decision: wire.OutcomeNone, DurationMS: 1.5,
 	}
 }
 
@@ -30,11 +31,11 @@ func TestDecisionComesBackWhole(t *testing.T) {
 	accept(t, s, e)
 	want := decision(2, e.Time)
 	want.EventID, want.AgentID, want.AgentName, want.Cwd, want.Reason = e.EventID, "a", "n", "/w", "no\nnever"
-	want.Decision, want.DecidedBy, want.Rewrote, want.Runs = events.OutcomeDeny, []string{"x", "y"}, []string{"input"}, []string{"R1"}
+	want.Decision, want.DecidedBy, want.Rewrote, want.Runs = wire.OutcomeDeny, []string{"x", "y"}, []string{"input"}, []string{"R1"}
 	want.CallID, want.NewInput, want.NewSubject = "toolu_1", []byte(`{"command":"ls -l"}`), "ls -l"
-	want.Told = &events.Told{Decision: events.OutcomeDeny, Reason: "no"}
-	want.Answered = &events.Answered{By: events.ByGrant, ID: "g1", Time: time.Now().UTC()}
-	want.Shadow = []events.Shadowed{{Hook: "z", Decision: events.OutcomeAsk, Reason: "hm", Rewrote: []string{"context"}}}
+	want.Told = &wire.Told{Decision: wire.OutcomeDeny, Reason: "no"}
+	want.Answered = &wire.Answered{By: wire.ByGrant, ID: "g1", Time: time.Now().UTC()}
+	want.Shadow = []wire.Shadowed{{Hook: "z", Decision: wire.OutcomeAsk, Reason: "hm", Rewrote: []string{"context"}}}
 	s.Decided(want)
 	flush(t, s)
 	got, err := s.Decision(t.Context(), e)
@@ -55,7 +56,7 @@ func TestDecisionComesBackWhole(t *testing.T) {
 }
 
 // fits is DecisionQuery, read one by one.
-func (q DecisionQuery) fits(d events.Decided) bool {
+func (q DecisionQuery) fits(d wire.Decision) bool {
 	any := func(want []string, got ...string) bool {
 		return len(want) == 0 || slices.ContainsFunc(want, func(w string) bool { return slices.Contains(got, w) })
 	}
@@ -73,19 +74,19 @@ func TestDecisionQueries(t *testing.T) {
 	s := open(t, options(t))
 	begin := time.Now().Add(-100 * time.Hour).UTC()
 	pick := func(list ...string) string { return list[rand.N(len(list))] }
-	var all []events.Decided
+	var all []wire.Decision
 	for i := range 300 {
 		d := decision(uint64(2*i+2), begin.Add(time.Duration(i)*20*time.Minute))
 		d.SessionID, d.Tool, d.AgentID = pick("", "s1", "s2"), pick("", "Bash", "Write", "mcp__x__y"), pick("", "a", "b")
 		d.Dialect, d.Event = events.Dialect(pick("claude-code", "codex")), pick("pre_tool_use", "PreToolUse")
 		d.Cwd = pick("", "/w", "/w/sub", "/world", "/ä", "/ä/b")
 		d.Subject, d.Reason = pick("sudo LS -l", "git push", "100% _sure_", "äöü", "ls"), pick("", "no sudo here", `say "no"`, "über")
-		d.Decision = events.Outcome(pick("deny", "ask", "allow", "none"))
+		d.Decision = wire.Outcome(pick("deny", "ask", "allow", "none"))
 		if rand.N(2) == 0 {
 			d.DecidedBy = []string{pick("guard", "other"), "third"}
 		}
 		if rand.N(4) == 0 {
-			d.Shadow = []events.Shadowed{{Hook: pick("guard", "shady"), Decision: events.OutcomeDeny}}
+			d.Shadow = []wire.Shadowed{{Hook: pick("guard", "shady"), Decision: wire.OutcomeDeny}}
 		}
 		switch rand.N(4) {
 		case 0:
@@ -269,11 +270,11 @@ func TestSessionsAreCounted(t *testing.T) {
 	send("s1", "UserPromptSubmit", "", "mend it")
 	send("s1", "PreToolUse", "Bash", "sudo ls")
 	d := decision(100, at.Add(3*time.Second))
-	d.SessionID, d.Decision = "s1", events.OutcomeDeny
+	d.SessionID, d.Decision = "s1", wire.OutcomeDeny
 	s.Decided(d)
 	check("s1 working 3 events 1 tools 1 denied 0 asked Bash:sudo ls")
 	d = decision(101, at.Add(time.Minute))
-	d.SessionID, d.Decision = "s1", events.OutcomeAsk
+	d.SessionID, d.Decision = "s1", wire.OutcomeAsk
 	s.Decided(d)
 	check("s1 waiting 3 events 1 tools 1 denied 1 asked Bash:sudo ls")
 	held := SessionQuery{State: StateWaiting, Held: []SessionKey{{"s1", events.ClaudeCode}, {"none", events.Codex}}}
@@ -430,7 +431,7 @@ func TestSessionIDs(t *testing.T) {
 // How long a person took is no time that agents waited for hooks.
 func TestWaitedIsTheTimeOfHooks(t *testing.T) {
 	s := open(t, options(t))
-	for seq, answered := range []*events.Answered{nil, {By: events.ByPerson, HeldMS: 60_000}} {
+	for seq, answered := range []*wire.Answered{nil, {By: wire.ByPerson, HeldMS: 60_000}} {
 		d := decision(uint64(seq+1), time.Now())
 		d.AgentName, d.DurationMS, d.Answered = "coder", 5, answered
 		if answered != nil {

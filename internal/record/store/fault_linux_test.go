@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // breaks drives a store against a disk that stops taking writes, and checks
@@ -55,9 +56,9 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 	noted := event(seq, "pre_tool_use", `{"n":1}`)
 	s.Note(noted, nil)
 	seq++
-	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(seq, noted, "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(seq, noted, "a", wire.ResultOK))
 	seq++
-	s.Record(run(seq, noted, "guard", events.ResultBlock))
+	s.Record(run(seq, noted, "guard", wire.ResultBlock))
 	mend()
 	hooktest.Until(t, "healed", healthy(s))
 	hooktest.Until(t, "accepts again", func() bool { return try() == nil })

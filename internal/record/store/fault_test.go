@@ -17,6 +17,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // watched opens a store whose incidents are collected.
@@ -40,7 +41,7 @@ func TestDeletedDatabaseIsBegunAnew(t *testing.T) {
 	s, in := watched(t, o) // what the process before left is on disk only
 	epoch := s.Epoch()
 	accept(t, s, event(s.FirstSeq(), "agent:end", `{}`), "c")
-	s.Done(events.PendingKey{Seq: 2, Hook: "a"}, run(s.FirstSeq()+1, event(2, "agent:end", `{}`), "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 2, Hook: "a"}, run(s.FirstSeq()+1, event(2, "agent:end", `{}`), "a", wire.ResultOK))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(o.Path + suffix); err != nil {
 			t.Fatal(err)
@@ -72,7 +73,7 @@ func filled(t *testing.T, o Options) {
 	for i := range uint64(3000) {
 		e := event(2*i+1, "agent:end", `{}`)
 		s.Note(e, nil)
-		s.Record(run(2*i+2, e, fmt.Sprint("hook", i%7), events.ResultOK))
+		s.Record(run(2*i+2, e, fmt.Sprint("hook", i%7), wire.ResultOK))
 	}
 	accept(t, s, event(10_001, "agent:end", `{}`), "a", "b")
 	closed(t, s)
@@ -145,7 +146,7 @@ func TestCorruptDatabaseIsReplacedWhileRunning(t *testing.T) {
 	s, in := watched(t, o)
 	first := s.FirstSeq()
 	accept(t, s, event(first, "agent:end", `{"mine":1}`), "c", "d")
-	s.Done(events.PendingKey{Seq: first, Hook: "c"}, run(first+1, event(first, "agent:end", `{}`), "c", events.ResultOK))
+	s.Done(events.PendingKey{Seq: first, Hook: "c"}, run(first+1, event(first, "agent:end", `{}`), "c", wire.ResultOK))
 	flush(t, s)
 	s.checkpoint(t.Context())
 	overwrite(t, o.Path, 4096, fileSize(t, o.Path))

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/wire"
 )
 
 // The store keeps for each target of `forward` a place: up to which number decisions were
@@ -91,9 +91,9 @@ func (s *Store) carryPlaces(db *database) error {
 
 // Ahead is what is behind the place of a target.
 type Ahead struct {
-	Decisions []events.Decided // in the order of their numbers
-	Missed    int64            // pruned before they were handed on, and not reported to the target yet
-	Head      audit.Head       // of the audit chain
+	Decisions []wire.Decision // in the order of their numbers
+	Missed    int64           // pruned before they were handed on, and not reported to the target yet
+	Head      audit.Head      // of the audit chain
 }
 
 // Ahead returns the first decisions behind the place of a target up to a number, limit at most.

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func decideAt(s *Store, seq uint64, at time.Time) {
-	s.Decided(&events.Decided{EventID: "E", Seq: seq, EventSeq: seq, Time: at, Event: "x", Decision: events.OutcomeDeny})
+	s.Decided(&wire.Decision{EventID: "E", Seq: seq, EventSeq: seq, Time: at, Event: "x", Decision: wire.OutcomeDeny})
 }
 
 // A place outlives the daemon, and a file that is deleted under it: its successor begins

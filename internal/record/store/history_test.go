@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // full sets every field of a struct to something that is not zero.
@@ -47,7 +48,7 @@ func full(t *testing.T, v reflect.Value) {
 
 func TestRunComesBackWhole(t *testing.T) {
 	s := open(t, options(t))
-	var want events.Run
+	var want wire.Run
 	full(t, reflect.ValueOf(&want).Elem())
 	want.ID, want.Seq = strings.ToUpper(want.ID), 1
 	want.Stdout.Head = "not \xff text\x00"
@@ -67,7 +68,7 @@ func TestRunComesBackWhole(t *testing.T) {
 func TestRunByPrefix(t *testing.T) {
 	s := open(t, options(t))
 	for i, id := range []string{"01ABC", "01ABCD", "01XYZ"} {
-		s.Record(&events.Run{ID: id, Seq: uint64(i + 1), Result: events.ResultOK, Started: time.Now()})
+		s.Record(&wire.Run{ID: id, Seq: uint64(i + 1), Result: wire.ResultOK, Started: time.Now()})
 	}
 	flush(t, s)
 	for prefix, want := range map[string]any{
@@ -132,7 +133,7 @@ func TestPayloadPolicy(t *testing.T) {
 			waiting, noted := event(1, "agent:end", tt.data), event(2, "agent:end", tt.data)
 			accept(t, s, waiting, "a", "b")
 			s.Note(noted, nil)
-			s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(3, waiting, "a", events.ResultOK))
+			s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(3, waiting, "a", wire.ResultOK))
 			closed(t, s)
 			s = open(t, o)
 			check("pending", waiting)
@@ -141,7 +142,7 @@ func TestPayloadPolicy(t *testing.T) {
 			if err != nil || len(page) != 1 || string(page[0].Event.Data) != tt.data {
 				t.Errorf("got %+v %v, want all of the data for the hook", page, err)
 			}
-			s.Done(events.PendingKey{Seq: 1, Hook: "b"}, run(4, waiting, "b", events.ResultOK))
+			s.Done(events.PendingKey{Seq: 1, Hook: "b"}, run(4, waiting, "b", wire.ResultOK))
 			flush(t, s)
 			check("ended", waiting)
 			var left int
@@ -181,7 +182,7 @@ func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 		if then != nil {
 			s.Configure(*then)
 		}
-		r := run(seq+1, e, "a", events.ResultOK)
+		r := run(seq+1, e, "a", wire.ResultOK)
 		r.Input = data
 		s.Done(events.PendingKey{Seq: seq, Hook: "a"}, r)
 		flush(t, s)
@@ -207,7 +208,7 @@ func TestOutputIsRedactedAndInputFollowsPolicy(t *testing.T) {
 	o := options(t)
 	o.Policy = Policy{Payload: PayloadNone, Redact: func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }}
 	s := open(t, o)
-	r := events.Run{ID: "R", Seq: 1, Started: time.Now(), Input: "hush", Stdout: events.Output{Head: "a hush", Bytes: 6}, Stderr: events.Output{Head: "b", Tail: "hush", Bytes: 900}}
+	r := wire.Run{ID: "R", Seq: 1, Started: time.Now(), Input: "hush", Stdout: wire.Output{Head: "a hush", Bytes: 6}, Stderr: wire.Output{Head: "b", Tail: "hush", Bytes: 900}}
 	was := r
 	s.Record(&r)
 	flush(t, s)
@@ -215,22 +216,22 @@ func TestOutputIsRedactedAndInputFollowsPolicy(t *testing.T) {
 		t.Errorf("the run is %+v now, want it as it was: %+v", r, was)
 	}
 	got, err := s.Run(t.Context(), "R")
-	if err != nil || got.Input != "" || got.Stdout != (events.Output{Head: "a ***", Bytes: 6}) || got.Stderr != (events.Output{Head: "b", Tail: "***", Bytes: 900}) {
+	if err != nil || got.Input != "" || got.Stdout != (wire.Output{Head: "a ***", Bytes: 6}) || got.Stderr != (wire.Output{Head: "b", Tail: "***", Bytes: 900}) {
 		t.Errorf("got %+v %v", got, err)
 	}
 }
 
 // history records n runs over the time before now, with numbers far apart, and
 // returns them newest first.
-func history(t *testing.T, s *Store, n int, span time.Duration) []events.Run {
+func history(t *testing.T, s *Store, n int, span time.Duration) []wire.Run {
 	t.Helper()
 	begin := time.Now().Add(-span)
 	pick := func(words ...string) string { return words[rand.IntN(len(words))] }
-	results := []events.Result{events.ResultOK, events.ResultOK, events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError}
-	var all []events.Run
+	results := []wire.Result{wire.ResultOK, wire.ResultOK, wire.ResultOK, wire.ResultBlock, wire.ResultFailed, wire.ResultTimeout, wire.ResultSpawnError}
+	var all []wire.Run
 	for i := range n {
 		started := begin.Add(span / time.Duration(n) * time.Duration(i)).UTC()
-		r := events.Run{
+		r := wire.Run{
 			ID: events.NewRunID(started), Seq: uint64(i*997 + 1), EventID: "E", Event: pick("agent:end", "agent:start", "session:reset"),
 			Hook: pick("a", "b", "c", "rare", "a", "b"), SessionID: pick("", "s1", "s2"), AgentID: pick("", "ag1", "both"), AgentName: pick("", "name", "both", "codex"),
 			Dialect: events.Dialect(pick("", "codex", "claude-code")),
@@ -254,7 +255,7 @@ func TestQueriesAgainstAllRuns(t *testing.T) {
 	queries := []Query{
 		{}, {Limit: 7}, {Hook: "a"}, {Hook: "rare", Limit: 3}, {Hook: "none"}, {Event: "session:reset"}, {Session: "s2"}, {Agent: "both"}, {Agent: "name", Limit: 9},
 		{Agent: "codex"}, {Agent: "claude-code", Hook: "rare", Limit: 4},
-		{Agent: "ag1", Result: events.ResultFailed}, {Result: events.ResultOK}, {Result: events.ResultTimeout, Hook: "b"}, {Session: "s1", Agent: "both", Hook: "a", Event: "agent:end", Result: events.ResultBlock},
+		{Agent: "ag1", Result: wire.ResultFailed}, {Result: wire.ResultOK}, {Result: wire.ResultTimeout, Hook: "b"}, {Session: "s1", Agent: "both", Hook: "a", Event: "agent:end", Result: wire.ResultBlock},
 		{Since: now.Add(-time.Hour)}, {Until: now.Add(-20 * time.Hour)}, {Since: now.Add(-5 * time.Hour), Until: now.Add(-4 * time.Hour), Hook: "a"}, {Since: now.Add(time.Hour)},
 	}
 	for _, q := range queries {
@@ -375,7 +376,7 @@ func TestStatsAgainstAllRuns(t *testing.T) {
 	all := history(t, s, 1500, 20*24*time.Hour)
 	closed(t, s)
 	s = open(t, o) // the counts go on from what is on disk
-	more := events.Run{ID: "L", Seq: 10_000_000, Hook: "a", Result: events.ResultOK, Started: time.Now(), DurationMS: 3}
+	more := wire.Run{ID: "L", Seq: 10_000_000, Hook: "a", Result: wire.ResultOK, Started: time.Now(), DurationMS: 3}
 	s.Record(&more)
 	flush(t, s)
 	all = append(all, more)
@@ -404,7 +405,7 @@ func TestStatsAgainstAllRuns(t *testing.T) {
 	}
 }
 
-func exactStats(all []events.Run, q StatsQuery) map[string]Stats {
+func exactStats(all []wire.Run, q StatsQuery) map[string]Stats {
 	durations, want := map[string][]time.Duration{}, map[string]Stats{}
 	for _, r := range all {
 		ended := r.Started.Add(time.Duration(r.DurationMS * float64(time.Millisecond)))
@@ -415,12 +416,12 @@ func exactStats(all []events.Run, q StatsQuery) map[string]Stats {
 		w := want[r.Hook]
 		w.Runs++
 		switch r.Result {
-		case events.ResultBlock:
+		case wire.ResultBlock:
 			w.Blocked++
-		case events.ResultFailed, events.ResultTimeout, events.ResultSpawnError:
+		case wire.ResultFailed, wire.ResultTimeout, wire.ResultSpawnError:
 			w.Failures++
 		}
-		if r.Result != events.ResultSpawnError {
+		if r.Result != wire.ResultSpawnError {
 			durations[r.Hook] = append(durations[r.Hook], time.Duration(r.DurationMS*float64(time.Millisecond)))
 		}
 		want[r.Hook] = w
@@ -441,7 +442,7 @@ func TestSinceReadsTheStreamInOrder(t *testing.T) {
 	for i := uint64(1); i <= 60; i += 3 {
 		e := event(i, "agent:end", `{"n":1}`)
 		accept(t, s, e, "a")
-		s.Done(events.PendingKey{Seq: i, Hook: "a"}, run(i+2, e, "a", events.ResultOK))
+		s.Done(events.PendingKey{Seq: i, Hook: "a"}, run(i+2, e, "a", wire.ResultOK))
 		want = append(want, fmt.Sprint("event ", i), fmt.Sprint("run ", i+2))
 	}
 	flush(t, s)

@@ -14,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/journal"
+	"github.com/hookd/hookd/wire"
 )
 
 // killed returns options of a copy of the files of s as they are now, which is what the
@@ -44,7 +45,7 @@ func TestNextDaemonReadsTheJournal(t *testing.T) {
 	second := event(2, "pre_tool_use", `{"n":2}`)
 	second.Wait, second.Cwd, second.Tool, second.Subject, second.ReplayOf, second.Depth = true, "/w", "Bash", "ls", "r", 3
 	accept(t, s, second, "c")
-	s.Done(events.PendingKey{Seq: 1, Hook: "b"}, run(3, first, "b", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 1, Hook: "b"}, run(3, first, "b", wire.ResultOK))
 	if err := s.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestPrunedEventsStayGone(t *testing.T) {
 	for seq := uint64(2); seq < 40; seq += 2 {
 		e := event(seq, "agent:end", `{}`)
 		accept(t, s, e, "a")
-		s.Done(events.PendingKey{Seq: seq, Hook: "a"}, run(seq+1, e, "a", events.ResultOK))
+		s.Done(events.PendingKey{Seq: seq, Hook: "a"}, run(seq+1, e, "a", wire.ResultOK))
 		if err := s.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Under a load that never rests the log still begins again.
@@ -23,7 +24,7 @@ func TestLogStaysSmallUnderLoad(t *testing.T) {
 		if err := s.Accept(e, nil, []string{hook}, func(error) {}); err != nil {
 			t.Fatal(err)
 		}
-		s.Done(events.PendingKey{Seq: seq, Hook: hook}, run(seq+1, e, hook, events.ResultOK))
+		s.Done(events.PendingKey{Seq: seq, Hook: hook}, run(seq+1, e, hook, wire.ResultOK))
 		if seq%100 == 1 { // the backlog is bounded; the writer always has more to do
 			flush(t, s)
 			largest = max(largest, fileSize(t, o.Path+"-wal"))
@@ -41,7 +42,7 @@ func TestANarrowerPolicyIsInForceAtOnce(t *testing.T) {
 	for seq := uint64(1); seq < 1000; seq += 2 {
 		e := event(seq, "agent:end", `{}`)
 		s.Note(e, nil)
-		s.Record(run(seq+1, e, "a", events.ResultOK))
+		s.Record(run(seq+1, e, "a", wire.ResultOK))
 	}
 	flush(t, s)
 	p := o.Policy

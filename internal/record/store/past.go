@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Past is an event that could be decided, as the history keeps it.
 type Past struct {
 	Event
-	Decision *events.Decided // nil = nothing took part
+	Decision *wire.Decision // nil = nothing took part
 }
 
 // PastPage is a part of an answer, newest first; Next as in Page.
@@ -53,7 +54,7 @@ func pastOf(ctx context.Context, db querier, numbers []uint64) (past []Past, err
 	if err != nil {
 		return nil, err
 	}
-	last := map[uint64]*events.Decided{}
+	last := map[uint64]*wire.Decision{}
 	for i := range decided {
 		last[decided[i].EventSeq] = &decided[i]
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // pendingBytes is where a page of pending events ends: an event that is larger
@@ -240,7 +241,7 @@ var errDamagedEvent = errors.New("its data was damaged on the disk")
 func (s *Store) giveUpDamaged(seq uint64, cause error) {
 	rows, _ := s.live.rows(seq)
 	for _, r := range rows {
-		s.GiveUp(events.PendingKey{Seq: seq, Hook: r.hook}, &events.Run{}, errDamagedEvent.Error())
+		s.GiveUp(events.PendingKey{Seq: seq, Hook: r.hook}, &wire.Run{}, errDamagedEvent.Error())
 	}
 	s.queue.add(&op{exec: nothing, lean: nothing, after: func() {
 		kept, _ := s.live.count()

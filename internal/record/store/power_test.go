@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/journal"
 	"github.com/hookd/hookd/internal/record/journal/journaltest"
+	"github.com/hookd/hookd/wire"
 )
 
 // machine is a store on a disk that can lose power: the journal is on a journaltest.Disk, of
@@ -143,12 +144,12 @@ func (m *machine) work(s *Store, r *rand.Rand, each int) {
 				m.mu.Unlock()
 				switch r.IntN(4) {
 				case 0:
-					s.Retry(events.PendingKey{Seq: e.Seq, Hook: "a"}, run(m.number(), e, "a", events.ResultFailed), time.Now())
+					s.Retry(events.PendingKey{Seq: e.Seq, Hook: "a"}, run(m.number(), e, "a", wire.ResultFailed), time.Now())
 				case 1, 2:
 					m.mu.Lock()
 					m.told[e.Seq] = true
 					m.mu.Unlock()
-					s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, run(m.number(), e, "a", events.ResultOK))
+					s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, run(m.number(), e, "a", wire.ResultOK))
 				}
 				if r.IntN(20) == 0 {
 					s.Settle(context.Background())
@@ -187,7 +188,7 @@ func (m *machine) check(t *testing.T, s *Store, when string) {
 	flush(t, s)
 	ended := map[uint64]bool{}
 	for before := uint64(0); ; {
-		page, err := s.Runs(t.Context(), Query{Hook: "a", Result: events.ResultOK, Before: before})
+		page, err := s.Runs(t.Context(), Query{Hook: "a", Result: wire.ResultOK, Before: before})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func prune(t *testing.T, s *Store) {
@@ -39,8 +40,8 @@ func TestPruneByNumber(t *testing.T) {
 	for i := uint64(0); i < 1000; i++ {
 		e := event(2*i+1, "agent:end", `{}`)
 		s.Note(e, nil)
-		r := run(2*i+2, e, "a", events.ResultOK)
-		r.Stdout = events.Output{Head: "x", Bytes: 1}
+		r := run(2*i+2, e, "a", wire.ResultOK)
+		r.Stdout = wire.Output{Head: "x", Bytes: 1}
 		s.Record(r)
 	}
 	accept(t, s, event(3001, "agent:end", `{}`), "waiting")
@@ -77,7 +78,7 @@ func TestPruneByAge(t *testing.T) {
 	accept(t, s, old, "a")
 	accept(t, s, dead, "a")
 	accept(t, s, gone)
-	s.GiveUp(events.PendingKey{Seq: 600_001, Hook: "a"}, &events.Run{}, "too old")
+	s.GiveUp(events.PendingKey{Seq: 600_001, Hook: "a"}, &wire.Run{}, "too old")
 	prune(t, s)
 	want := int64(0)
 	for _, r := range all {
@@ -105,8 +106,8 @@ func TestPruneByBytes(t *testing.T) {
 	for i := uint64(0); i < 2000; i++ {
 		e := event(2*i+1, "agent:end", `{}`)
 		s.Note(e, nil)
-		r := run(2*i+2, e, fmt.Sprint("h", i%9), events.ResultOK)
-		r.Stdout = events.Output{Head: strings.Repeat("x", 5000), Bytes: 5000}
+		r := run(2*i+2, e, fmt.Sprint("h", i%9), wire.ResultOK)
+		r.Stdout = wire.Output{Head: strings.Repeat("x", 5000), Bytes: 5000}
 		s.Record(r)
 		if i%500 == 0 {
 			flush(t, s)
@@ -135,8 +136,8 @@ func TestPruneShrinksTheFile(t *testing.T) {
 	o := options(t)
 	s := open(t, o)
 	for i := uint64(1); i <= 600; i++ {
-		r := run(i, event(1, "agent:end", `{}`), "a", events.ResultOK)
-		r.Stdout = events.Output{Head: strings.Repeat("x", 64<<10), Bytes: 64 << 10}
+		r := run(i, event(1, "agent:end", `{}`), "a", wire.ResultOK)
+		r.Stdout = wire.Output{Head: strings.Repeat("x", 64<<10), Bytes: 64 << 10}
 		s.Record(r)
 		if i%100 == 0 {
 			flush(t, s)
@@ -157,7 +158,7 @@ func TestPruneDeadLetters(t *testing.T) {
 	data := `{"t":"` + strings.Repeat("x", 5000) + `"}`
 	for i := uint64(1); i <= 3; i++ {
 		accept(t, s, event(i, "agent:end", data), "a")
-		s.GiveUp(events.PendingKey{Seq: i, Hook: "a"}, &events.Run{}, "why not")
+		s.GiveUp(events.PendingKey{Seq: i, Hook: "a"}, &wire.Run{}, "why not")
 	}
 	flush(t, s)
 	err := s.do(t.Context(), func(db *database) error {
@@ -182,7 +183,7 @@ func TestPruneForgetsOldCounts(t *testing.T) {
 	s := open(t, options(t))
 	now := time.Now()
 	for i, age := range []time.Duration{0, keepHours + 48*time.Hour, keepDays + 48*time.Hour} {
-		s.Record(&events.Run{ID: fmt.Sprint(i), Seq: uint64(i + 1), Hook: "a", Result: events.ResultOK, Started: now.Add(-age), DurationMS: 1})
+		s.Record(&wire.Run{ID: fmt.Sprint(i), Seq: uint64(i + 1), Hook: "a", Result: wire.ResultOK, Started: now.Add(-age), DurationMS: 1})
 	}
 	flush(t, s)
 	prune(t, s)
@@ -201,7 +202,7 @@ func TestPruneRunsByItself(t *testing.T) {
 	o.Policy.MaxRuns = 1
 	s := open(t, o)
 	for i := uint64(1); i <= 5; i++ {
-		s.Record(run(i, event(1, "agent:end", `{}`), "a", events.ResultOK))
+		s.Record(run(i, event(1, "agent:end", `{}`), "a", wire.ResultOK))
 	}
 	flush(t, s)
 	hooktest.Until(t, "pruned", func() bool { return s.Health().Runs == 1 })
@@ -216,8 +217,8 @@ func TestTheLogIsMergedWhilePruning(t *testing.T) {
 	s := open(t, o)
 	const size, number = 4 << 10, 20_000
 	for i := uint64(1); i <= number; i++ {
-		r := run(i, event(i, "agent:end", `{}`), "a", events.ResultOK)
-		r.Stdout = events.Output{Head: strings.Repeat("x", size), Bytes: size}
+		r := run(i, event(i, "agent:end", `{}`), "a", wire.ResultOK)
+		r.Stdout = wire.Output{Head: strings.Repeat("x", size), Bytes: size}
 		s.Record(r)
 		if i%500 == 0 {
 			if err := s.Flush(t.Context()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Query selects runs; the zero value selects the newest 50.
@@ -17,7 +18,7 @@ type Query struct {
 	Hook, Event, Session string // exact; "" = all
 	EventID              string // exact
 	Agent                string // id, name or dialect
-	Result               events.Result
+	Result               wire.Result
 	Tool                 string    // exact
 	Text                 string    // in subject, reason or error, in any case of ASCII letters
 	Test                 bool      // those that were only tried, and no others
@@ -28,7 +29,7 @@ type Query struct {
 
 // Page is a part of an answer, newest first.
 type Page struct {
-	Runs []events.Run // without their output
+	Runs []wire.Run // without their output
 	// Next is what Query.Before must be to go on, 0 when there is no more. A
 	// page may be short, even empty, and still have one: looking for what is
 	// rare in a long history is done in parts of about 60 ms.
@@ -52,8 +53,8 @@ func (s *Store) Runs(ctx context.Context, q Query) (page Page, err error) {
 		if err != nil {
 			return err
 		}
-		w := walk[events.Run]{limit: q.Limit, low: low, high: high, seq: func(r events.Run) uint64 { return r.Seq }}
-		w.between = func(from, to int64, limit int) ([]events.Run, error) { return q.between(ctx, db, from, to, limit) }
+		w := walk[wire.Run]{limit: q.Limit, low: low, high: high, seq: func(r wire.Run) uint64 { return r.Seq }}
+		w.between = func(from, to int64, limit int) ([]wire.Run, error) { return q.between(ctx, db, from, to, limit) }
 		page.Runs, page.Next, err = w.down()
 		return err
 	})
@@ -125,7 +126,7 @@ func (w walk[T]) down() (found []T, next uint64, err error) {
 }
 
 // between returns the newest runs with numbers from ≤ seq < to.
-func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]events.Run, error) {
+func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]wire.Run, error) {
 	if q.Agent == "" || q.dialect() {
 		return q.statement(ctx, db, "", from, to, limit)
 	}
@@ -138,8 +139,8 @@ func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit in
 		return nil, err
 	}
 	runs := append(byID, byName...)
-	slices.SortFunc(runs, func(a, b events.Run) int { return cmp.Compare(b.Seq, a.Seq) })
-	runs = slices.CompactFunc(runs, func(a, b events.Run) bool { return a.Seq == b.Seq })
+	slices.SortFunc(runs, func(a, b wire.Run) int { return cmp.Compare(b.Seq, a.Seq) })
+	runs = slices.CompactFunc(runs, func(a, b wire.Run) bool { return a.Seq == b.Seq })
 	return runs[:min(limit, len(runs))], nil
 }
 
@@ -151,7 +152,7 @@ func (q Query) dialect() bool { return slices.Contains(events.Dialects(), events
 // the column that Query.Agent is looked for in.
 func (q Query) statement(
 	ctx context.Context, db *sql.DB, agent string, from, to int64, limit int,
-) ([]events.Run, error) {
+) ([]wire.Run, error) {
 	where, args := []string{"r.seq >= ?", "r.seq < ?", "r.test = ?"}, []any{from, to, q.Test}
 	index := ""
 	equal := func(column, value, condition string) {
@@ -181,7 +182,7 @@ func (q Query) statement(
 	}
 	equal("session_id", q.Session, "''")
 	equal(agent, q.Agent, "''")
-	if q.Result == events.ResultOK {
+	if q.Result == wire.ResultOK {
 		equal("result", string(q.Result), "never") // most are: no index would help
 	} else {
 		equal("result", string(q.Result), "'ok'")
@@ -204,6 +205,6 @@ func (q Query) statement(
 	}
 	text := `SELECT ` + runColumns + ` FROM runs r` + index +
 		` WHERE ` + strings.Join(where, " AND ") + ` ORDER BY r.seq DESC LIMIT ?`
-	scan := func(row scanner) (events.Run, error) { return scanRun(row, false) }
+	scan := func(row scanner) (wire.Run, error) { return scanRun(row, false) }
 	return list(ctx, db, scan, text, append(args, limit)...)
 }

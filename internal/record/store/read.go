@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // read calls f with connections that see everything committed.
@@ -62,13 +63,13 @@ func list[T any](
 
 // Run returns the run with this id, or the only one whose id begins or ends so, with
 // its output. Letters may be small. It fails with ErrNotFound or ErrAmbiguous.
-func (s *Store) Run(ctx context.Context, id string) (run events.Run, err error) {
+func (s *Store) Run(ctx context.Context, id string) (run wire.Run, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		full, err := wholeID(ctx, db, "runs", id)
 		if err != nil {
 			return err
 		}
-		rows, err := list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, true) },
+		rows, err := list(ctx, db, func(row scanner) (wire.Run, error) { return scanRun(row, true) },
 			`SELECT `+runColumns+outputColumns+` FROM runs r`+joinOutputs+`
 				WHERE r.id = ? ORDER BY r.seq DESC LIMIT 1`, full)
 		if err == nil && len(rows) == 0 {
@@ -195,8 +196,8 @@ func (s *Store) Last(ctx context.Context, d events.Dialect, except string) (e Ev
 type Record struct {
 	Seq      uint64
 	Event    *Event
-	Run      *events.Run // without its output
-	Decision *events.Decided
+	Run      *wire.Run // without its output
+	Decision *wire.Decision
 }
 
 // Feed is a stretch of the stream.
@@ -244,7 +245,7 @@ func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes i
 				return err
 			}
 		}
-		runs, err := list(ctx, db, func(row scanner) (events.Run, error) { return scanRun(row, false) },
+		runs, err := list(ctx, db, func(row scanner) (wire.Run, error) { return scanRun(row, false) },
 			`SELECT `+runColumns+` FROM runs r WHERE r.seq > ? AND r.seq <= ? ORDER BY r.seq LIMIT ?`,
 			int64(from), int64(to), limit)
 		if err != nil {
@@ -319,7 +320,7 @@ func missing(after, to, pruned uint64, records []Record, unused []Range) (list [
 }
 
 // merge puts three lists into one order, and keeps the first limit.
-func merge(accepted []Event, runs []events.Run, decisions []events.Decided, limit int) []Record {
+func merge(accepted []Event, runs []wire.Run, decisions []wire.Decision, limit int) []Record {
 	all := make([]Record, 0, len(accepted)+len(runs)+len(decisions))
 	for i := range accepted {
 		all = append(all, Record{Seq: accepted[i].Seq, Event: &accepted[i]})

@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // runRow is a row of the table runs, with its row of outputs.
 type runRow struct {
-	run   *events.Run
+	run   *wire.Run
 	ended time.Time
 }
 
 // runDetail is what has no column, as Run.AppendDetail writes it. The nil
 // pointers take the place of the members of those names.
 type runDetail struct {
-	events.Run
+	wire.Run
 	ID        *struct{} `json:"run_id,omitempty"`
 	Seq       *struct{} `json:"seq,omitempty"`
 	EventID   *struct{} `json:"event_id,omitempty"`
@@ -34,25 +34,25 @@ type runDetail struct {
 	Started   *struct{} `json:"started,omitempty"`
 }
 
-func inputOf(r *events.Run) *string { return &r.Input }
+func inputOf(r *wire.Run) *string { return &r.Input }
 
 // runTexts are the texts of a run that may have secrets, the payload first.
-var runTexts = [...]func(*events.Run) *string{
+var runTexts = [...]func(*wire.Run) *string{
 	inputOf,
-	func(r *events.Run) *string { return &r.Stdout.Head },
-	func(r *events.Run) *string { return &r.Stdout.Tail },
-	func(r *events.Run) *string { return &r.Stderr.Head },
-	func(r *events.Run) *string { return &r.Stderr.Tail },
+	func(r *wire.Run) *string { return &r.Stdout.Head },
+	func(r *wire.Run) *string { return &r.Stdout.Tail },
+	func(r *wire.Run) *string { return &r.Stderr.Head },
+	func(r *wire.Run) *string { return &r.Stderr.Tail },
 }
 
 // encodeRun makes the row of a run, without what the policy hides. clean tells that the
 // payload has nothing of that.
-func encodeRun(run *events.Run, p *Policy, clean bool) *runRow {
+func encodeRun(run *wire.Run, p *Policy, clean bool) *runRow {
 	r := &runRow{run: run, ended: run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))}
-	if run.Started.IsZero() || run.Result == events.ResultInterrupted || run.Result == events.ResultDropped {
+	if run.Started.IsZero() || run.Result == wire.ResultInterrupted || run.Result == wire.ResultDropped {
 		r.ended = time.Now() // when it was found out
 	}
-	change := func(text func(*events.Run) *string, to string) { // of a copy: others have the run
+	change := func(text func(*wire.Run) *string, to string) { // of a copy: others have the run
 		if r.run == run {
 			own := *run
 			r.run = &own
@@ -75,7 +75,7 @@ func encodeRun(run *events.Run, p *Policy, clean bool) *runRow {
 }
 
 // runSize is roughly what a run takes in memory and on disk.
-func runSize(r *events.Run) int {
+func runSize(r *wire.Run) int {
 	return opCost + len(r.Error) + len(r.Input) +
 		len(r.Stdout.Head) + len(r.Stdout.Tail) + len(r.Stderr.Head) + len(r.Stderr.Tail)
 }
@@ -130,8 +130,8 @@ const (
 
 type scanner interface{ Scan(...any) error }
 
-func scanRun(row scanner, outputs bool) (events.Run, error) {
-	var r events.Run
+func scanRun(row scanner, outputs bool) (wire.Run, error) {
+	var r wire.Run
 	var started int64
 	var detail []byte
 	var text [4]sql.RawBytes

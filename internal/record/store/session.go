@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // What a session does, as far as its events tell.
@@ -132,9 +133,9 @@ func stateAfter(state string, k events.Kind) string {
 }
 
 // decided notes a decision.
-func (c *sessionCache) decided(db *database, d *events.Decided) error {
-	granted := d.Kind == events.KindPermissionRequest && d.Decision == events.OutcomeAllow
-	stood := d.Decision == events.OutcomeDeny || d.Decision == events.OutcomeAsk || d.Answered != nil
+func (c *sessionCache) decided(db *database, d *wire.Decision) error {
+	granted := d.Kind == events.KindPermissionRequest && d.Decision == wire.OutcomeAllow
+	stood := d.Decision == wire.OutcomeDeny || d.Decision == wire.OutcomeAsk || d.Answered != nil
 	if d.SessionID == "" || !stood && !granted {
 		return nil
 	}
@@ -146,15 +147,15 @@ func (c *sessionCache) decided(db *database, d *events.Decided) error {
 		row.First, row.Last = d.Time, d.Time
 		row.AgentID, row.AgentName, row.Cwd, row.Tool, row.Subject = d.AgentID, d.AgentName, d.Cwd, d.Tool, d.Subject
 	}
-	if d.Decision == events.OutcomeDeny {
+	if d.Decision == wire.OutcomeDeny {
 		row.Denials++
 	}
-	if d.Decision == events.OutcomeAsk || d.Answered != nil {
+	if d.Decision == wire.OutcomeAsk || d.Answered != nil {
 		row.Asks++
 	}
 	switch {
 	case d.Time.Before(row.Last):
-	case d.Decision == events.OutcomeAsk && (d.Told == nil || d.Told.Decision == events.OutcomeAsk):
+	case d.Decision == wire.OutcomeAsk && (d.Told == nil || d.Told.Decision == wire.OutcomeAsk):
 		row.State = StateWaiting // the agent asks
 	case row.State == StateWaiting:
 		row.State = StateWorking

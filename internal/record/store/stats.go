@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // What is counted for how long. A question that begins further back than hours
@@ -61,7 +62,7 @@ func (c *spanCache) forget() {
 }
 
 // count adds a run to its hour and its day: of its hook, its agent and its tool.
-func (c *spanCache) count(db *database, r *events.Run, ended time.Time) error {
+func (c *spanCache) count(db *database, r *wire.Run, ended time.Time) error {
 	err := c.change(db, ended, byHook, r.Hook, func(sp *span) {
 		if sp.count(r); r.Awaited {
 			sp.waited += int64(r.DurationMS * float64(time.Millisecond))
@@ -86,7 +87,7 @@ func (c *spanCache) group(db *database, at time.Time, agent, tool string, change
 
 // waited adds the time that an agent has waited for a decision of hooks; how long it
 // waited for a person is another matter.
-func (c *spanCache) waited(db *database, d *events.Decided) error {
+func (c *spanCache) waited(db *database, d *wire.Decision) error {
 	took := time.Duration(d.DurationMS * float64(time.Millisecond))
 	waited := took
 	if d.Answered != nil {
@@ -150,20 +151,20 @@ func (c *spanCache) get(db *database, key spanKey) (*span, error) {
 
 func floor(t, length int64) int64 { return t - (t%length+length)%length }
 
-func (sp *span) count(r *events.Run) {
+func (sp *span) count(r *wire.Run) {
 	sp.runs++
-	if r.Failure == events.FailureDenies {
+	if r.Failure == wire.FailureDenies {
 		sp.blocked++
 	}
 	switch r.Result {
-	case events.ResultFailed, events.ResultTimeout:
+	case wire.ResultFailed, wire.ResultTimeout:
 		sp.failures++
-	case events.ResultSpawnError, events.ResultInterrupted:
+	case wire.ResultSpawnError, wire.ResultInterrupted:
 		sp.failures++
 		return // it has no duration
-	case events.ResultDropped, events.ResultMerged:
+	case wire.ResultDropped, wire.ResultMerged:
 		return
-	case events.ResultBlock:
+	case wire.ResultBlock:
 		sp.blocked++
 	}
 	sp.durations.add(time.Duration(r.DurationMS * float64(time.Millisecond)))

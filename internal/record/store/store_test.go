@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
+	"github.com/hookd/hookd/wire"
 
 	"go.uber.org/goleak"
 
@@ -103,9 +105,9 @@ func event(seq uint64, name, data string) *events.Event {
 	}
 }
 
-func run(seq uint64, e *events.Event, hook string, result events.Result) *events.Run {
+func run(seq uint64, e *events.Event, hook string, result wire.Result) *wire.Run {
 	now := time.Now().UTC()
-	return &events.Run{
+	return &wire.Run{
 		ID: events.NewRunID(now), Seq: seq, EventID: e.EventID, Event: e.Envelope.Event, Hook: hook, SessionID: e.SessionID,
 		Result: result, Started: now, DurationMS: 1.5,
 	}
@@ -163,7 +165,7 @@ func TestPendingComesBackInOrder(t *testing.T) {
 	accept(t, s, event(first+1, "agent:end", `{}`), "a")
 	accept(t, s, event(first+2, "agent:end", `{}`), "c")
 	accept(t, s, event(first+3, "agent:end", `{}`))
-	s.Done(events.PendingKey{Seq: first + 1, Hook: "a"}, run(first+4, e, "a", events.ResultOK))
+	s.Done(events.PendingKey{Seq: first + 1, Hook: "a"}, run(first+4, e, "a", wire.ResultOK))
 	closed(t, s)
 
 	s = open(t, o)
@@ -284,7 +286,7 @@ func TestRetrySurvivesRestart(t *testing.T) {
 	accept(t, s, e, "flaky", "slow")
 	due := time.Now().Add(time.Hour).UTC()
 	s.Started(events.PendingKey{Seq: 1, Hook: "flaky"}, "R1", time.Now())
-	s.Retry(events.PendingKey{Seq: 1, Hook: "flaky"}, run(2, e, "flaky", events.ResultFailed), due)
+	s.Retry(events.PendingKey{Seq: 1, Hook: "flaky"}, run(2, e, "flaky", wire.ResultFailed), due)
 	began := time.Now().UTC()
 	s.Started(events.PendingKey{Seq: 1, Hook: "slow"}, "R2", began)
 	closed(t, s)
@@ -300,11 +302,11 @@ func TestRetrySurvivesRestart(t *testing.T) {
 	if p := page[1]; p.Hook != "slow" || p.Attempt != 0 || !p.Due.IsZero() || p.RunID != "R2" || !p.Started.Equal(began) {
 		t.Errorf("got %+v, want R2 begun %v", p, began)
 	}
-	if got, err := s.Runs(t.Context(), Query{}); err != nil || len(got.Runs) != 1 || got.Runs[0].Result != events.ResultFailed {
+	if got, err := s.Runs(t.Context(), Query{}); err != nil || len(got.Runs) != 1 || got.Runs[0].Result != wire.ResultFailed {
 		t.Errorf("runs %+v %v, want the failed one", got, err)
 	}
 	s.Forget(events.PendingKey{Seq: 1, Hook: "flaky"})
-	s.Done(events.PendingKey{Seq: 1, Hook: "slow"}, run(3, e, "slow", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 1, Hook: "slow"}, run(3, e, "slow", wire.ResultOK))
 	flush(t, s)
 	if got := pending(t, s); len(got) != 0 {
 		t.Errorf("still pending: %v", got)
@@ -317,9 +319,9 @@ func TestDeadLetters(t *testing.T) {
 	data := `{"text":"` + strings.Repeat("y", 5000) + `"}`
 	e := event(1, "agent:end", data)
 	accept(t, s, e, "a", "b")
-	s.Retry(events.PendingKey{Seq: 1, Hook: "a"}, run(2, e, "a", events.ResultFailed), time.Now())
-	s.GiveUp(events.PendingKey{Seq: 1, Hook: "a"}, run(3, e, "a", events.ResultFailed), "2 attempts failed")
-	s.GiveUp(events.PendingKey{Seq: 1, Hook: "b"}, &events.Run{}, "older than 24h")
+	s.Retry(events.PendingKey{Seq: 1, Hook: "a"}, run(2, e, "a", wire.ResultFailed), time.Now())
+	s.GiveUp(events.PendingKey{Seq: 1, Hook: "a"}, run(3, e, "a", wire.ResultFailed), "2 attempts failed")
+	s.GiveUp(events.PendingKey{Seq: 1, Hook: "b"}, &wire.Run{}, "older than 24h")
 	closed(t, s)
 
 	s = open(t, o)
@@ -362,7 +364,7 @@ func TestDeadLetters(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrNotFound)
 		}
 	}
-	s.Done(p.Key(), run(4, e, "a", events.ResultOK))
+	s.Done(p.Key(), run(4, e, "a", wire.ResultOK))
 	flush(t, s)
 	if v, err := s.Event(ctx, e.EventID); err != nil || v.Whole {
 		t.Errorf("event %+v %v, want no more than a preview", v, err)
@@ -407,7 +409,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 				if err := acceptNow(s, e, "h", "k"); err != nil {
 					t.Error(err)
 				}
-				s.Done(events.PendingKey{Seq: seq, Hook: "h"}, run(seq+1, e, "h", events.ResultOK))
+				s.Done(events.PendingKey{Seq: seq, Hook: "h"}, run(seq+1, e, "h", wire.ResultOK))
 				if i%10 == 0 {
 					if _, err := s.Runs(t.Context(), Query{Hook: "h", Limit: 5}); err != nil {
 						t.Error(err)
@@ -542,8 +544,8 @@ func TestRecordWithoutANumberIsDroppedAlone(t *testing.T) {
 	e := event(1, "agent:end", `{}`)
 	accept(t, s, e, "a")
 	s.Note(event(1, "agent:end", `{}`), nil) // given before
-	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(0, e, "a", events.ResultOK))
-	s.Record(run(2, e, "b", events.ResultOK))
+	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(0, e, "a", wire.ResultOK))
+	s.Record(run(2, e, "b", wire.ResultOK))
 	flush(t, s)
 	if h := s.Health(); h.Dropped != 2 || h.Runs != 1 || h.Events != 1 || h.PendingRuns != 0 || h.Err != nil {
 		t.Errorf("health %+v, want 2 dropped and the run ended", h)
@@ -560,5 +562,5 @@ func TestClosedStoreRefuses(t *testing.T) {
 	if _, err := s.Runs(t.Context(), Query{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("runs: got %v, want %v", err, ErrClosed)
 	}
-	s.Record(&events.Run{ID: "x", Seq: 1}) // does nothing
+	s.Record(&wire.Run{ID: "x", Seq: 1}) // does nothing
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // textBlock is a power of two: text of decisions is found by blocks of so many numbers, in
@@ -20,9 +20,9 @@ const textBlock = 64
 func blockOf(seq int64) int64 { return seq &^ (textBlock - 1) }
 
 // texts are the decisions of the transaction under way whose text is to be indexed.
-type texts struct{ list []*events.Decided }
+type texts struct{ list []*wire.Decision }
 
-func (t *texts) add(d *events.Decided) { t.list = append(t.list, d) }
+func (t *texts) add(d *wire.Decision) { t.list = append(t.list, d) }
 
 // forget drops everything: what was written did not get to the disk.
 func (t *texts) forget() {
@@ -32,7 +32,7 @@ func (t *texts) forget() {
 
 // flush indexes them.
 func (t *texts) flush(db *database) error {
-	slices.SortFunc(t.list, func(a, b *events.Decided) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(t.list, func(a, b *wire.Decision) int { return cmp.Compare(a.Seq, b.Seq) })
 	var text []byte
 	for i, d := range t.list {
 		text = append(append(append(append(text, d.Subject...), '\n'), d.Reason...), '\n')

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/journal"
+	"github.com/hookd/hookd/wire"
 )
 
 // unwritten has the decisions that the database does not have yet, in a journal whose
@@ -23,9 +23,9 @@ type unwritten struct {
 	log   *journal.Journal // nil = there is none
 	asked map[string]bool  // ids of the asks that end with what a kill has left; set by Open alone
 
-	mu    sync.Mutex                // guards all below; held while memory is written to
-	list  []*held                   // in the order of the journal, from the first that the database does not have
-	of    map[*events.Decided]*held // until Decided is called
+	mu    sync.Mutex               // guards all below; held while memory is written to
+	list  []*held                  // in the order of the journal, from the first that the database does not have
+	of    map[*wire.Decision]*held // until Decided is called
 	freed journal.Pos
 	again time.Time // not tried before: memory was full
 	text  []byte    // of the last one
@@ -58,16 +58,16 @@ func (s *Store) openUnwritten() error {
 	}
 	type key struct {
 		event    uint64
-		decision events.Outcome
+		decision wire.Outcome
 		answered bool
 	}
-	left, known := []*events.Decided(nil), map[key]bool{}
+	left, known := []*wire.Decision(nil), map[key]bool{}
 	u := &s.unwritten
 	o := journal.Options{
 		Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment, Look: memoryLook, Files: journal.MappedFiles(),
 	}
 	log, found, err := journal.Open(o, journal.Pos{}, func(e journal.Entry, text []byte) error {
-		d := &events.Decided{}
+		d := &wire.Decision{}
 		if json.Unmarshal(text, d) != nil || d.EventSeq <= s.w.state.pruned {
 			return nil
 		}
@@ -89,7 +89,7 @@ func (s *Store) openUnwritten() error {
 	if err != nil {
 		return fmt.Errorf("open the decisions in memory: %w", err)
 	}
-	u.log, u.of, u.asked = log, map[*events.Decided]*held{}, map[string]bool{}
+	u.log, u.of, u.asked = log, map[*wire.Decision]*held{}, map[string]bool{}
 	for i, d := range left {
 		u.of[d] = u.list[i] // it is there already
 		if d.Answered != nil {
@@ -102,13 +102,13 @@ func (s *Store) openUnwritten() error {
 // writeLeft hands over what a process that was killed has left. A decision keeps its
 // number, which subscribers know it by, unless it had none or a later one is written: a
 // target of forward may be past it then.
-func (s *Store) writeLeft(left []*events.Decided) error {
+func (s *Store) writeLeft(left []*wire.Decision) error {
 	var newest uint64
 	if err := s.db.row(`SELECT ifnull(max(seq), 0) FROM decisions`).Scan(&newest); err != nil {
 		return fmt.Errorf("read the newest decision: %w", err)
 	}
-	slices.SortStableFunc(left, func(a, b *events.Decided) int { return cmp.Compare(a.Seq, b.Seq) })
-	first := slices.IndexFunc(left, func(d *events.Decided) bool { return d.Seq > newest })
+	slices.SortStableFunc(left, func(a, b *wire.Decision) int { return cmp.Compare(a.Seq, b.Seq) })
+	first := slices.IndexFunc(left, func(d *wire.Decision) bool { return d.Seq > newest })
 	if first < 0 {
 		first = len(left)
 	}
@@ -126,7 +126,7 @@ func (s *Store) writeLeft(left []*events.Decided) error {
 
 // hasDecision reports whether the database has a decision, which may have had no number
 // when it was held. An ask and its answer are two about one event.
-func hasDecision(db *database, d *events.Decided) (is bool, err error) {
+func hasDecision(db *database, d *wire.Decision) (is bool, err error) {
 	err = db.row(`SELECT EXISTS (SELECT 1 FROM decisions
 		WHERE event_seq = ? AND decision = ? AND (instr(detail, '"answered":') > 0) = ?)`,
 		int64(d.EventSeq), string(d.Decision), d.Answered != nil).Scan(&is)
@@ -147,10 +147,10 @@ func linkDatabase(dir, path string) error {
 
 // Deciding holds a decision in memory that Decided is to be called with later; it may get
 // its number, and what hooks in the shadow say, in between.
-func (s *Store) Deciding(d *events.Decided) { s.unwritten.hold(d) }
+func (s *Store) Deciding(d *wire.Decision) { s.unwritten.hold(d) }
 
 // hold writes a decision to memory, unless it is there.
-func (u *unwritten) hold(d *events.Decided) {
+func (u *unwritten) hold(d *wire.Decision) {
 	if u.log == nil {
 		return
 	}
@@ -174,7 +174,7 @@ func (u *unwritten) hold(d *events.Decided) {
 
 // release returns what is to be called when the database has a decision; nil = it is not
 // in memory.
-func (u *unwritten) release(d *events.Decided) (written func()) {
+func (u *unwritten) release(d *wire.Decision) (written func()) {
 	if u.log == nil {
 		return nil
 	}

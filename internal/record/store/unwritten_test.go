@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/wire"
 )
 
 const unwrittenEnv = "HOOKD_STORE_UNWRITTEN_TEST"
@@ -42,10 +42,10 @@ func unwrittenChild() {
 	wg.Wait()
 }
 
-func denial(seq uint64) *events.Decided {
-	return &events.Decided{
+func denial(seq uint64) *wire.Decision {
+	return &wire.Decision{
 		EventID: fmt.Sprint("E", seq), Seq: seq, EventSeq: seq, Time: time.Now(), Event: "x", Subject: "rm -rf /",
-		Decision: events.OutcomeDeny, DecidedBy: []string{"guard"}, Reason: "never",
+		Decision: wire.OutcomeDeny, DecidedBy: []string{"guard"}, Reason: "never",
 	}
 }
 
@@ -123,7 +123,7 @@ func TestWhatWasHeldIsRestored(t *testing.T) {
 	s := open(t, o)
 	s.Targets([]string{"web"})
 	ask, answer, other := denial(10), denial(10), denial(11)
-	ask.Decision, answer.Answered = events.OutcomeAsk, &events.Answered{}
+	ask.Decision, answer.Answered = wire.OutcomeAsk, &wire.Answered{}
 	answer.Seq, other.Seq = 0, 0 // they get one when they are handed over
 	s.Decided(ask)
 	s.Deciding(answer)
@@ -186,7 +186,7 @@ func BenchmarkDecided(b *testing.B) {
 	inMemory, err := MemoryDir(filepath.Join(b.TempDir(), "x.db"))
 	hooktest.Must(b, err)
 	for name, memory := range map[string]string{"alone": "", "memory": inMemory} {
-		for _, decision := range []events.Outcome{events.OutcomeDeny, events.OutcomeAllow} {
+		for _, decision := range []wire.Outcome{wire.OutcomeDeny, wire.OutcomeAllow} {
 			b.Run(name+"/"+string(decision), func(b *testing.B) {
 				s, err := Open(Options{Path: filepath.Join(b.TempDir(), "a.db"), Memory: memory})
 				hooktest.Must(b, err)
@@ -243,7 +243,7 @@ func TestDecisionsThatAKillHasLeftKeepTheirNumbers(t *testing.T) {
 
 // allDecisions reads page by page: one ends early where much has to be looked through, as between the
 // numbers that a killed process had reserved and those after them, and the machine is busy.
-func allDecisions(t testing.TB, s *Store) (all []events.Decided) {
+func allDecisions(t testing.TB, s *Store) (all []wire.Decision) {
 	t.Helper()
 	for q := (DecisionQuery{}); ; {
 		page, err := s.Decisions(t.Context(), q)

@@ -15,7 +15,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 const upgradeEnv = "HOOKD_STORE_UPGRADE_TEST"
@@ -92,7 +92,7 @@ func TestUpgradeIsKilled(t *testing.T) {
 	}
 	s.Decided(decision(s.FirstSeq()+1, time.Now()))
 	flush(t, s)
-	found, err := s.Decisions(t.Context(), DecisionQuery{Text: "ls", Decisions: []string{string(events.OutcomeNone)}})
+	found, err := s.Decisions(t.Context(), DecisionQuery{Text: "ls", Decisions: []string{string(wire.OutcomeNone)}})
 	if err != nil || len(found.Decisions) != 1 {
 		t.Errorf("got %+v %v", found, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // What one record costs without readers.
@@ -15,9 +16,9 @@ func BenchmarkEncode(b *testing.B) {
 		Envelope: events.Envelope{Event: "agent:step", Data: json.RawMessage(`{"agent_id":"a","status":"ok","step":17}`), SessionID: "s1", AgentID: "a", Cwd: "/tmp", Sender: "uid:1000", Dialect: events.LibreFang},
 		EventID:  events.NewID(now), Time: now,
 	}
-	run := &events.Run{
+	run := &wire.Run{
 		ID: events.NewRunID(now), EventID: event.EventID, Event: "agent:step", Hook: "audit", Source: "hooks_dir:/home/user/.librefang/hooks/audit",
-		SessionID: "s1", Sender: "uid:1000", Started: now, DurationMS: 3.1, Result: events.ResultOK, Stdout: events.Output{Bytes: 20, Head: "twenty bytes of text"},
+		SessionID: "s1", Sender: "uid:1000", Started: now, DurationMS: 3.1, Result: wire.ResultOK, Stdout: wire.Output{Bytes: 20, Head: "twenty bytes of text"},
 	}
 	for name, encoder := range map[string]func() Encoder{
 		"event": func() Encoder { return EventRecord(event) },

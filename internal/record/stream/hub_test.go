@@ -19,6 +19,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -310,7 +311,7 @@ func TestRecordsAreOneLineOfJSON(t *testing.T) {
 		Envelope: events.Envelope{Event: "agent:end", Data: json.RawMessage("{\n \"a\":\r\n \"b\\n\"\n}"), SessionID: "s\"\n\x1b", AgentName: "naïve", Cwd: "/p", Sender: "uid:0"},
 		EventID:  "e1", Time: time.Unix(0, 0), Depth: 2,
 	}
-	r := &events.Run{ID: "r1", EventID: "e1", Event: "agent:end", Hook: "h", Result: events.ResultOK, Stdout: events.Output{Head: "secret", Bytes: 6}}
+	r := &wire.Run{ID: "r1", EventID: "e1", Event: "agent:end", Hook: "h", Result: wire.ResultOK, Stdout: wire.Output{Head: "secret", Bytes: 6}}
 	h := New(Options{})
 	s := h.Subscribe(nil, From{})
 	defer s.Close()
@@ -337,12 +338,12 @@ func TestRecordsAreOneLineOfJSON(t *testing.T) {
 	}
 	var run struct {
 		Type string
-		events.Run
+		wire.Run
 	}
 	if err := json.Unmarshal(got[2], &run); err != nil {
 		t.Fatal(err)
 	}
-	if run.Type != "run" || run.Seq != 2 || run.ID != "r1" || run.Stdout != (events.Output{Bytes: 6}) {
+	if run.Type != "run" || run.Seq != 2 || run.ID != "r1" || run.Stdout != (wire.Output{Bytes: 6}) {
 		t.Errorf("run %s", got[2])
 	}
 	if r.Stdout.Head != "secret" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // The beginning of an event's record, and what stands between its number and its id.
@@ -233,7 +234,7 @@ func appendEnvelope(dst []byte, e *events.Event) []byte {
 //	{"type":"verdict","seq":20,"event_id":…,"decision":"deny","reason":…,…}
 //
 // d.Seq is not read: the number is the one that Publish gives.
-func DecisionRecord(d *events.Decided) Encoder {
+func DecisionRecord(d *wire.Decision) Encoder {
 	return func(seq uint64, dst []byte) []byte {
 		dst = append(dst, `{"type":"verdict","seq":`...)
 		dst = strconv.AppendUint(dst, seq, 10)
@@ -248,7 +249,7 @@ func DecisionRecord(d *events.Decided) Encoder {
 // with the counts of its output but not the text, which a reader looks up by
 // run_id: the ring is for many. r.Seq is not read: the number is the one that
 // Publish gives.
-func RunRecord(r *events.Run) Encoder {
+func RunRecord(r *wire.Run) Encoder {
 	return func(seq uint64, dst []byte) []byte {
 		dst = append(dst, `{"type":"run","seq":`...)
 		dst = strconv.AppendUint(dst, seq, 10)

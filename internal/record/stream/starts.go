@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // maxStarts is how many starts are kept for subscribers that have not read them.
@@ -45,10 +45,10 @@ func (h *Hub) Start(name string, line []byte) {
 // StartRecord encodes the start of a run as
 //
 //	{"type":"start","run_id":…,"hook":…,"event_id":…,…}
-func StartRecord(u *events.UnderWay) []byte {
+func StartRecord(u *wire.UnderWay) []byte {
 	line, err := json.Marshal(struct {
 		Type string `json:"type"`
-		*events.UnderWay
+		*wire.UnderWay
 	}{"start", u})
 	if err != nil {
 		return nil // texts and numbers: it cannot fail

@@ -8,7 +8,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
@@ -16,16 +15,17 @@ import (
 	"github.com/hookd/hookd/internal/hooks/when"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/run/runner"
+	"github.com/hookd/hookd/wire"
 )
 
 // TryLocal is Try without a daemon. The hook is named as in the hooks directory, or by
 // its folder.
-func TryLocal(ctx context.Context, c config.Config, name string, env events.Envelope) (tested api.Tested, err error) {
+func TryLocal(ctx context.Context, c config.Config, name string, env events.Envelope) (tested wire.Tested, err error) {
 	h, err := catalog.Find(c, name)
 	if err != nil {
-		return api.Tested{}, err
+		return wire.Tested{}, err
 	}
-	err = locally(ctx, c, func(d *dispatch.Dispatcher) (refused *events.Error) {
+	err = locally(ctx, c, func(d *dispatch.Dispatcher) (refused *wire.Error) {
 		tested, refused = Try(ctx, d, dispatch.Origin{}, h, env, "")
 		return refused
 	})
@@ -33,8 +33,8 @@ func TryLocal(ctx context.Context, c config.Config, name string, env events.Enve
 }
 
 // TestsLocal is Tests without a daemon.
-func TestsLocal(ctx context.Context, c config.Config, h *hook.Hook) (tests api.Tests, err error) {
-	err = locally(ctx, c, func(d *dispatch.Dispatcher) (refused *events.Error) {
+func TestsLocal(ctx context.Context, c config.Config, h *hook.Hook) (tests wire.Tests, err error) {
+	err = locally(ctx, c, func(d *dispatch.Dispatcher) (refused *wire.Error) {
 		tests, refused = Tests(ctx, d, dispatch.Origin{}, h)
 		return refused
 	})
@@ -52,7 +52,7 @@ func WhatIfLocal(
 	asking func(*Asking),
 ) (sum WhatIf, err error) {
 	var failed error
-	err = locally(context.WithoutCancel(ctx), c, func(d *dispatch.Dispatcher) *events.Error {
+	err = locally(context.WithoutCancel(ctx), c, func(d *dispatch.Dispatcher) *wire.Error {
 		a := Ask(d, h)
 		asking(a)
 		failed = All(ctx, a, past)
@@ -66,7 +66,7 @@ func WhatIfLocal(
 }
 
 // locally calls do with a Dispatcher of its own that records nothing.
-func locally(ctx context.Context, c config.Config, do func(*dispatch.Dispatcher) *events.Error) error {
+func locally(ctx context.Context, c config.Config, do func(*dispatch.Dispatcher) *wire.Error) error {
 	temp, err := os.MkdirTemp("", "hookd-test-")
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // persistentGuard makes a hook that denies forced pushes, in Python.
@@ -86,30 +87,30 @@ func BenchmarkWhatIf(b *testing.B) {
 // was decided is a change, and nothing else is.
 func TestWhatIf(t *testing.T) {
 	c, h := persistentGuard(t)
-	decided := func(o events.Outcome, by ...string) *events.Decided {
-		return &events.Decided{Decision: o, DecidedBy: by}
+	decided := func(o wire.Outcome, by ...string) *wire.Decision {
+		return &wire.Decision{Decision: o, DecidedBy: by}
 	}
-	rest := func(list ...events.Outcome) func() ([]events.Outcome, error) {
-		return func() ([]events.Outcome, error) { return list, nil }
+	rest := func(list ...wire.Outcome) func() ([]wire.Outcome, error) {
+		return func() ([]wire.Outcome, error) { return list, nil }
 	}
 	for _, tt := range []struct {
 		name     string
 		command  string
-		decision *events.Decided
-		others   func() ([]events.Outcome, error)
+		decision *wire.Decision
+		others   func() ([]wire.Outcome, error)
 		change   string // then and now; "" = none
 	}{
 		{"new_denial", "git push -f", nil, nil, "none deny"},
-		{"denied_by_another", "git push -f", decided(events.OutcomeDeny, "other"), nil, ""},
-		{"stricter_than_an_ask", "git push -f", decided(events.OutcomeAsk, "other"), nil, "ask deny"},
-		{"as_it_was", "git push -f", decided(events.OutcomeDeny, "guard"), rest(), ""},
-		{"no_longer", "ls", decided(events.OutcomeDeny, "guard"), rest(), "deny none"},
-		{"no_longer_but_another_asked", "ls", decided(events.OutcomeDeny, "guard"), rest(events.OutcomeNone, events.OutcomeAsk), "deny ask"},
-		{"with_another", "ls", decided(events.OutcomeDeny, "guard", "other"), nil, ""},
-		{"allowed_by_another", "ls", decided(events.OutcomeAllow, "other"), nil, ""},
+		{"denied_by_another", "git push -f", decided(wire.OutcomeDeny, "other"), nil, ""},
+		{"stricter_than_an_ask", "git push -f", decided(wire.OutcomeAsk, "other"), nil, "ask deny"},
+		{"as_it_was", "git push -f", decided(wire.OutcomeDeny, "guard"), rest(), ""},
+		{"no_longer", "ls", decided(wire.OutcomeDeny, "guard"), rest(), "deny none"},
+		{"no_longer_but_another_asked", "ls", decided(wire.OutcomeDeny, "guard"), rest(wire.OutcomeNone, wire.OutcomeAsk), "deny ask"},
+		{"with_another", "ls", decided(wire.OutcomeDeny, "guard", "other"), nil, ""},
+		{"allowed_by_another", "ls", decided(wire.OutcomeAllow, "other"), nil, ""},
 		{"nothing_at_all", "ls", nil, nil, ""},
-		{"rewritten_by_another", "ls", &events.Decided{Decision: events.OutcomeNone, DecidedBy: []string{"other"}, Rewrote: []string{"input"}}, nil, ""},
-		{"rewrite_no_longer", "ls", &events.Decided{Decision: events.OutcomeNone, DecidedBy: []string{"guard"}, Rewrote: []string{"input"}}, rest(), "rewrite none"},
+		{"rewritten_by_another", "ls", &wire.Decision{Decision: wire.OutcomeNone, DecidedBy: []string{"other"}, Rewrote: []string{"input"}}, nil, ""},
+		{"rewrite_no_longer", "ls", &wire.Decision{Decision: wire.OutcomeNone, DecidedBy: []string{"guard"}, Rewrote: []string{"input"}}, rest(), "rewrite none"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := pastCall(1, tt.command)

@@ -15,10 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // Tryer runs a hook for one event if the hook's definition admits it, see
@@ -30,7 +30,7 @@ type Tryer interface {
 		h *hook.Hook,
 		env events.Envelope,
 		at time.Time,
-	) (dispatch.Trial, *events.Error)
+	) (dispatch.Trial, *wire.Error)
 }
 
 // Failed is what a test got from a hook that failed.
@@ -38,15 +38,15 @@ const Failed = "failed"
 
 // Tests runs the tests of h, as many at once as there are processors. from is the
 // process that asked for it. An error means that hookd did not run them all.
-func Tests(ctx context.Context, t Tryer, from dispatch.Origin, h *hook.Hook) (api.Tests, *events.Error) {
-	list := api.Tests{Hook: h.Name, File: h.File, Digest: h.Digest, Tests: make([]api.TestedAs, len(h.Tests))}
-	errs := make([]*events.Error, len(h.Tests))
+func Tests(ctx context.Context, t Tryer, from dispatch.Origin, h *hook.Hook) (wire.Tests, *wire.Error) {
+	list := wire.Tests{Hook: h.Name, File: h.File, Digest: h.Digest, Tests: make([]wire.TestedAs, len(h.Tests))}
+	errs := make([]*wire.Error, len(h.Tests))
 	each(len(h.Tests), runtime.NumCPU(), func(i int) {
 		list.Tests[i], errs[i] = one(ctx, t, from, h, i)
 	})
 	for i, err := range errs {
 		if err != nil {
-			return api.Tests{}, err
+			return wire.Tests{}, err
 		}
 		if !list.Tests[i].OK {
 			list.Failed++
@@ -80,19 +80,19 @@ func one(
 	from dispatch.Origin,
 	h *hook.Hook,
 	i int,
-) (api.TestedAs, *events.Error) {
+) (wire.TestedAs, *wire.Error) {
 	t := h.Tests[i]
 	if ctx.Err() != nil {
-		return api.TestedAs{}, errEnded
+		return wire.TestedAs{}, errEnded
 	}
 	trial, err := tryer.Rehearse(ctx, from, h, Event(h, t), time.Time{})
 	if err == nil && ctx.Err() != nil {
 		err = errEnded
 	}
 	if err != nil {
-		return api.TestedAs{}, err
+		return wire.TestedAs{}, err
 	}
-	got := api.TestedAs{
+	got := wire.TestedAs{
 		Name: t.Name, Line: t.Line, Event: trial.Event.Envelope.Event, Tool: trial.Event.Tool,
 		Subject: trial.Event.Subject, Expect: t.Expect, Reason: trial.Reason, Context: added(trial),
 		NotRun: trial.Why, RunID: trial.Run.ID, DurationMS: trial.Run.DurationMS,
@@ -105,7 +105,7 @@ func one(
 	return got, nil
 }
 
-var errEnded = &events.Error{Code: events.CodeInternal, Message: "the tests were not run to their end"}
+var errEnded = &wire.Error{Code: wire.CodeInternal, Message: "the tests were not run to their end"}
 
 // added is the context that a hook gave.
 func added(t dispatch.Trial) string {
@@ -142,9 +142,9 @@ func judge(t hook.Test, trial dispatch.Trial) (got, why string) {
 }
 
 // failure is why a run failed; "" = it did not, or there was none.
-func failure(r events.Run) string {
+func failure(r wire.Run) string {
 	switch r.Result {
-	case "", events.ResultOK, events.ResultBlock:
+	case "", wire.ResultOK, wire.ResultBlock:
 		return ""
 	}
 	if r.Error == "" {

@@ -3,12 +3,12 @@ package rehearse
 import (
 	"context"
 
-	"github.com/hookd/hookd/internal/contract/api"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/run/runner"
+	"github.com/hookd/hookd/wire"
 )
 
 // Try runs h for env, whether it is enabled or not, and returns everything about the run. Without an event's name it
@@ -21,7 +21,7 @@ func Try(
 	h *hook.Hook,
 	env events.Envelope,
 	tool string,
-) (api.Tested, *events.Error) {
+) (wire.Tested, *wire.Error) {
 	if env.Event == "" {
 		env.Event = match.FirstEvent(h)
 	}
@@ -30,9 +30,9 @@ func Try(
 	}
 	t, err := d.Try(ctx, from, h, env)
 	if err != nil {
-		return api.Tested{}, err
+		return wire.Tested{}, err
 	}
-	tested := api.Tested{Run: t.Run, Verdict: t.Verdict, Why: t.Why, Decides: t.Blocks, Warning: t.Warning}
+	tested := wire.Tested{Run: t.Run, Verdict: t.Verdict, Why: t.Why, Decides: t.Blocks, Warning: t.Warning}
 	if t.Job != nil {
 		tested.Given, tested.Stdin = t.Job.Given, string(runner.Stdin(t.Job))
 	}

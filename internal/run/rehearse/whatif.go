@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // WhatIfVariable is in the environment of a hook that is asked about the past: what it
@@ -25,12 +26,12 @@ type Past struct {
 	Time     time.Time
 	Tool     string
 	Subject  string
-	Whole    bool            // Envelope has all of the data
-	Redacted bool            // secrets were taken out of it
-	Decision *events.Decided // nil = no hook took part
+	Whole    bool           // Envelope has all of the data
+	Redacted bool           // secrets were taken out of it
+	Decision *wire.Decision // nil = no hook took part
 	// Others returns what the other hooks decided, each in a word. It is only asked for
 	// where the hook in question alone made the decision.
-	Others func() ([]events.Outcome, error)
+	Others func() ([]wire.Outcome, error)
 }
 
 // WhatIf is what a hook would have changed.
@@ -189,13 +190,13 @@ func (a *Asking) Seen() (events, changes int) {
 func (a *Asking) compare(p Past, now dispatch.Trial) (Change, error) {
 	was := p.Decision
 	if was == nil {
-		was = &events.Decided{Decision: events.OutcomeNone}
+		was = &wire.Decision{Decision: wire.OutcomeNone}
 	}
 	alone := len(was.DecidedBy) == 1 && was.DecidedBy[0] == a.hook.Name
 	rest, rewritten := was.Decision, changes(was.Rewrote)
 	if alone { // without it the decision would be that of the others
 		rewritten = false
-		if rest = events.OutcomeNone; now.Decision != was.Decision && p.Others != nil {
+		if rest = wire.OutcomeNone; now.Decision != was.Decision && p.Others != nil {
 			others, err := p.Others()
 			if err != nil {
 				return Change{}, err
@@ -205,7 +206,7 @@ func (a *Asking) compare(p Past, now dispatch.Trial) (Change, error) {
 			}
 		}
 	}
-	answer := events.OutcomeNone
+	answer := wire.OutcomeNone
 	if now.Blocks {
 		answer = now.Decision
 		rewritten = rewritten || changes(now.Rewrote)
@@ -224,17 +225,17 @@ func changes(rewrote []string) bool {
 }
 
 // word is what a decision comes to for a person.
-func word(o events.Outcome, rewritten bool) string {
-	if o == events.OutcomeNone && rewritten {
+func word(o wire.Outcome, rewritten bool) string {
+	if o == wire.OutcomeNone && rewritten {
 		return hook.ExpectRewrite
 	}
 	return string(o)
 }
 
 // stricter is the one of two outcomes that a verdict takes.
-func stricter(x, y events.Outcome) events.Outcome {
-	all := events.Outcomes()
-	rank := func(o events.Outcome) int {
+func stricter(x, y wire.Outcome) wire.Outcome {
+	all := wire.Outcomes()
+	rank := func(o wire.Outcome) int {
 		if i := slices.Index(all, o); i >= 0 {
 			return i
 		}

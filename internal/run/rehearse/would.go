@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 // Would is what the hooks of the settings would decide about an event.
@@ -49,7 +50,7 @@ func ToolCall(agent events.Dialect, call hook.Test, session string) (events.Enve
 func WouldLocal(ctx context.Context, c config.Config, env events.Envelope) (w Would, err error) {
 	snap := deciding(c, env)
 	env.Wait, env.ID = true, ""
-	err = locally(ctx, c, func(d *dispatch.Dispatcher) *events.Error {
+	err = locally(ctx, c, func(d *dispatch.Dispatcher) *wire.Error {
 		d.Publish(snap)
 		r, refused := d.Emit(dispatch.Origin{}, env)
 		if refused == nil {
@@ -82,7 +83,7 @@ func deciding(c config.Config, env events.Envelope) *hook.Snapshot {
 // would says what the verdict of a receipt comes to.
 func would(r dispatch.Receipt) Would {
 	if r.Verdict == nil {
-		return Would{Decision: string(events.OutcomeNone)}
+		return Would{Decision: string(wire.OutcomeNone)}
 	}
 	outcome, reason, rewrote := dispatch.OutcomeOf(r.Verdict)
 	w := Would{Decision: word(outcome, changes(rewrote)), Reason: reason, Hooks: r.Verdict.DecidedBy, Rewrote: rewrote}

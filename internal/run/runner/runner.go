@@ -24,7 +24,6 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/dispatch"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/judge"
@@ -32,6 +31,7 @@ import (
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/run/worker"
 	"github.com/hookd/hookd/internal/signals"
+	"github.com/hookd/hookd/wire"
 )
 
 // Runner executes jobs. It fits dispatch.Runner, dispatch.Submitter and dispatch.Killer.
@@ -370,7 +370,7 @@ func outcome(x proc.Exit) dispatch.Outcome {
 		out.Err, out.Short = x.Err, proc.Short(x.Err)
 	}
 	if x.Late != nil {
-		out.Late = func() (stdout, stderr events.Output) {
+		out.Late = func() (stdout, stderr wire.Output) {
 			o, e := x.Late()
 			return kept(o), kept(e)
 		}
@@ -378,6 +378,6 @@ func outcome(x proc.Exit) dispatch.Outcome {
 	return out
 }
 
-func kept(o proc.Output) events.Output {
-	return events.Output{Head: string(o.Head), Tail: string(o.Tail), Bytes: o.Bytes}
+func kept(o proc.Output) wire.Output {
+	return wire.Output{Head: string(o.Head), Tail: string(o.Tail), Bytes: o.Bytes}
 }

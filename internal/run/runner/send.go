@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/dispatch"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // ErrFull is the error of a Fleet that has no room for an event now: the run stays in the
@@ -36,4 +36,4 @@ func (r *Runner) send(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	return out
 }
 
-func said(text string) events.Output { return events.Output{Head: text, Bytes: int64(len(text))} }
+func said(text string) wire.Output { return wire.Output{Head: text, Bytes: int64(len(text))} }

@@ -18,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/wire"
 )
 
 // BenchmarkFirstCall is how long the first and the second verdict of a persistent guard
@@ -80,7 +81,7 @@ for line in sys.stdin:
 	ask := func() time.Duration {
 		begun := time.Now()
 		t, refused := d.Rehearse(b.Context(), dispatch.Origin{}, h, call, time.Time{})
-		if refused != nil || t.Run.Result != events.ResultOK {
+		if refused != nil || t.Run.Result != wire.ResultOK {
 			b.Fatal(refused, t.Run)
 		}
 		return time.Since(begun)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/contract/api"
+	"github.com/hookd/hookd/wire"
 )
 
 // The plugins send a ping to a hookd that does not answer: where that has no answer they say
@@ -61,8 +61,8 @@ func TestStoppedDaemonIsTold(t *testing.T) {
 func answerAfter(conn net.Conn, asked <-chan struct{}, ping func()) {
 	defer conn.Close()
 	for in := bufio.NewScanner(conn); in.Scan(); {
-		if in.Text() == api.PingLine {
-			io.WriteString(conn, api.PongLine)
+		if in.Text() == wire.PingLine {
+			io.WriteString(conn, wire.PongLine)
 			ping()
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // maxMessage bounds the message of an abort or a skip, in bytes.
@@ -70,14 +71,14 @@ func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
 }
 
 // Result classifies a run that came to an end by itself, for its record.
-func (a *Answer) Result() events.Result {
+func (a *Answer) Result() wire.Result {
 	switch {
 	case a.Blocked:
-		return events.ResultBlock
+		return wire.ResultBlock
 	case a.Failure != "":
-		return events.ResultFailed
+		return wire.ResultFailed
 	}
-	return events.ResultOK
+	return wire.ResultOK
 }
 
 // skip says that the operation is left out. A tool call that is skipped is not

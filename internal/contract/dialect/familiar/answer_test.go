@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func read(event, onFailure string, blocking bool, out verdict.Output) (Answer, *verdict.Verdict) {
@@ -28,26 +29,26 @@ func TestExitCodesAndOnFailure(t *testing.T) {
 
 		allowed, skip, aborts, silent bool
 		message, context              string
-		result                        events.Result
+		result                        wire.Result
 	}{
-		{"ok", "beforeToolCall", "abort", true, exit(0), true, false, false, false, "", "out", events.ResultOK},
-		{"warn", "beforeToolCall", "warn", true, exit(1), true, false, false, false, "", "", events.ResultFailed},
-		{"default", "beforeToolCall", "", true, exit(1), true, false, false, false, "", "", events.ResultFailed},
-		{"ignore", "beforeToolCall", "ignore", true, exit(1), true, false, false, true, "", "", events.ResultFailed},
-		{"abort", "beforeToolCall", "block", true, exit(1), false, false, true, true, "err", "", events.ResultBlock},
-		{"abort-other-exit", "onStart", "block", true, exit(127), false, false, true, false, "err", "", events.ResultBlock},
-		{"abort-timeout", "onStop", "block", true, timeout, false, false, true, false, `hook "h" timed out after 5s`, "", events.ResultBlock},
-		{"abort-not-stoppable", "afterToolCall", "block", true, exit(1), true, false, true, false, "", "", events.ResultFailed},
-		{"abort-not-blocking", "beforeToolCall", "block", false, exit(1), true, false, false, false, "", "", events.ResultFailed},
-		{"warn-timeout", "beforeToolCall", "warn", true, timeout, true, false, false, false, "", "", events.ResultFailed},
-		{"warn-fail-closed", "PreToolUse", "warn", true, exit(1), true, false, false, false, "", "", events.ResultFailed},
-		{"warn-timeout-fail-closed", "pre_tool_use", "warn", true, timeout, true, false, false, false, "", "", events.ResultFailed},
-		{"abort-fail-closed", "PreToolUse", "block", true, exit(1), false, false, true, true, "err", "", events.ResultBlock},
-		{"skip-tool", "beforeToolCall", "ignore", true, exit(2), false, true, false, false, "err", "", events.ResultBlock},
-		{"skip-other-dialect", "PreToolUse", "warn", true, exit(2), false, true, false, false, "err", "", events.ResultBlock},
-		{"skip-start", "onStart", "block", true, exit(2), true, true, false, false, "", "", events.ResultOK},
-		{"skip-message", "beforeMessage", "warn", true, exit(2), true, true, false, false, "", "", events.ResultOK},
-		{"skip-not-blocking", "beforeToolCall", "warn", false, exit(2), true, false, false, false, "", "", events.ResultOK},
+		{"ok", "beforeToolCall", "abort", true, exit(0), true, false, false, false, "", "out", wire.ResultOK},
+		{"warn", "beforeToolCall", "warn", true, exit(1), true, false, false, false, "", "", wire.ResultFailed},
+		{"default", "beforeToolCall", "", true, exit(1), true, false, false, false, "", "", wire.ResultFailed},
+		{"ignore", "beforeToolCall", "ignore", true, exit(1), true, false, false, true, "", "", wire.ResultFailed},
+		{"abort", "beforeToolCall", "block", true, exit(1), false, false, true, true, "err", "", wire.ResultBlock},
+		{"abort-other-exit", "onStart", "block", true, exit(127), false, false, true, false, "err", "", wire.ResultBlock},
+		{"abort-timeout", "onStop", "block", true, timeout, false, false, true, false, `hook "h" timed out after 5s`, "", wire.ResultBlock},
+		{"abort-not-stoppable", "afterToolCall", "block", true, exit(1), true, false, true, false, "", "", wire.ResultFailed},
+		{"abort-not-blocking", "beforeToolCall", "block", false, exit(1), true, false, false, false, "", "", wire.ResultFailed},
+		{"warn-timeout", "beforeToolCall", "warn", true, timeout, true, false, false, false, "", "", wire.ResultFailed},
+		{"warn-fail-closed", "PreToolUse", "warn", true, exit(1), true, false, false, false, "", "", wire.ResultFailed},
+		{"warn-timeout-fail-closed", "pre_tool_use", "warn", true, timeout, true, false, false, false, "", "", wire.ResultFailed},
+		{"abort-fail-closed", "PreToolUse", "block", true, exit(1), false, false, true, true, "err", "", wire.ResultBlock},
+		{"skip-tool", "beforeToolCall", "ignore", true, exit(2), false, true, false, false, "err", "", wire.ResultBlock},
+		{"skip-other-dialect", "PreToolUse", "warn", true, exit(2), false, true, false, false, "err", "", wire.ResultBlock},
+		{"skip-start", "onStart", "block", true, exit(2), true, true, false, false, "", "", wire.ResultOK},
+		{"skip-message", "beforeMessage", "warn", true, exit(2), true, true, false, false, "", "", wire.ResultOK},
+		{"skip-not-blocking", "beforeToolCall", "warn", false, exit(2), true, false, false, false, "", "", wire.ResultOK},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a, v := read(tt.event, tt.onFailure, tt.blocking, tt.out)

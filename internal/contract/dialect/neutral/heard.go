@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
-	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Words that agents read a decision in, and the members that have it, its reason and another input.
 var (
-	heardWords = map[string]events.Outcome{
-		"deny": events.OutcomeDeny, "block": events.OutcomeDeny,
-		"decline": events.OutcomeDeny, "cancel": events.OutcomeDeny,
-		"ask": events.OutcomeAsk, "force_ask": events.OutcomeAsk,
-		"approve": events.OutcomeAsk, "defer": events.OutcomeAsk,
-		"allow": events.OutcomeAllow,
+	heardWords = map[string]wire.Outcome{
+		"deny": wire.OutcomeDeny, "block": wire.OutcomeDeny,
+		"decline": wire.OutcomeDeny, "cancel": wire.OutcomeDeny,
+		"ask": wire.OutcomeAsk, "force_ask": wire.OutcomeAsk,
+		"approve": wire.OutcomeAsk, "defer": wire.OutcomeAsk,
+		"allow": wire.OutcomeAllow,
 	}
 	heardDecision = []string{"permissionDecision", "permission_decision", "permission", "behavior", "decision", "action"}
 	heardReason   = []string{
@@ -26,10 +26,10 @@ var (
 )
 
 // Heard reads from the bytes of a reply what they tell the agent of a verdict.
-func Heard(a Asked, r Reply) (t events.Told) {
-	t.Decision = events.OutcomeNone
+func Heard(a Asked, r Reply) (t wire.Told) {
+	t.Decision = wire.OutcomeNone
 	if r.Exit == 2 || r.Exit != 0 && a.Denies() {
-		return events.Told{Decision: events.OutcomeDeny, Reason: r.Stderr}
+		return wire.Told{Decision: wire.OutcomeDeny, Reason: r.Stderr}
 	}
 	top := json.RawMessage(r.Stdout)
 	inner := rawjson.Get(top, "hookSpecificOutput")
@@ -45,7 +45,7 @@ func Heard(a Asked, r Reply) (t events.Told) {
 		}
 		for _, key := range heardDecision {
 			word, _ := rawjson.GetString(part, key)
-			if o := heardWords[word]; o != "" && t.Decision == events.OutcomeNone {
+			if o := heardWords[word]; o != "" && t.Decision == wire.OutcomeNone {
 				t.Decision = o
 			}
 			stops = stops || key == "decision" && word == "continue" // at its stop: go on with the work
@@ -59,12 +59,12 @@ func Heard(a Asked, r Reply) (t events.Told) {
 		}
 	}
 	if stops {
-		t.Decision = events.OutcomeDeny
+		t.Decision = wire.OutcomeDeny
 	}
-	if t.Decision == events.OutcomeDeny && !a.Denies() && a.Verdict.UpdatedToolResponse != nil {
-		t.Decision = events.OutcomeNone // in the words of a denial it gets another result
+	if t.Decision == wire.OutcomeDeny && !a.Denies() && a.Verdict.UpdatedToolResponse != nil {
+		t.Decision = wire.OutcomeNone // in the words of a denial it gets another result
 	}
-	if t.Decision == events.OutcomeNone {
+	if t.Decision == wire.OutcomeNone {
 		t.Reason = ""
 	}
 	return t

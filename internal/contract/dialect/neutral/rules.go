@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Rules are what differs for the hooks that one system's own files define. All
@@ -41,9 +42,9 @@ func SessionOf(e *events.Event) string { return e.SessionID }
 // Reading is what the answer of a run comes to by the rules of its hook.
 type Reading struct {
 	verdict.Answer
-	Failure string        // why the run failed, in words for people; "" = it did not
-	Silent  bool          // its failure is not worth a warning
-	Aborts  bool          // no later hook of the same file runs
-	Output  string        // for later hooks of the conversation; "" = nothing
-	Result  events.Result // of a run that came to an end by itself
+	Failure string      // why the run failed, in words for people; "" = it did not
+	Silent  bool        // its failure is not worth a warning
+	Aborts  bool        // no later hook of the same file runs
+	Output  string      // for later hooks of the conversation; "" = nothing
+	Result  wire.Result // of a run that came to an end by itself
 }

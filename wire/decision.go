@@ -1,4 +1,4 @@
-package events
+package wire
 
 import (
 	"encoding/json"
@@ -30,9 +30,9 @@ func Outcomes() []Outcome {
 // ReasonBytes is how long the reason in a record is at most.
 const ReasonBytes = 2 << 10
 
-// Decided is the record of one decision: of an event that its sender waited for,
+// Decision is the record of one decision: of an event that its sender waited for,
 // that can be decided, and that at least one hook took part in.
-type Decided struct {
+type Decision struct {
 	EventID   string    `json:"event_id"`
 	Seq       uint64    `json:"seq"`       // its own place in the stream, after those of the runs
 	EventSeq  uint64    `json:"event_seq"` // that of the event
@@ -77,7 +77,7 @@ type Told struct {
 const NewInputBytes = 16 << 10
 
 // Word returns the Outcome of d.
-func (d *Decided) Word() Outcome {
+func (d *Decision) Word() Outcome {
 	switch {
 	case d.Decision != OutcomeAllow && d.Decision != OutcomeNone, len(d.Rewrote) == 0:
 		return d.Decision
@@ -90,7 +90,7 @@ func (d *Decided) Word() Outcome {
 }
 
 // Hear puts into the record what the agent was told; t is complete.
-func (d *Decided) Hear(t Told) {
+func (d *Decision) Hear(t Told) {
 	d.Told = &t
 	if t.Unsure != "" {
 		return
@@ -113,7 +113,7 @@ type Shadowed struct {
 }
 
 // Hooks are those that made the decision, and those that watched.
-func (d *Decided) Hooks() []string {
+func (d *Decision) Hooks() []string {
 	hooks := slices.Clone(d.DecidedBy)
 	for _, s := range d.Shadow {
 		hooks = append(hooks, s.Hook)
@@ -122,7 +122,7 @@ func (d *Decided) Hooks() []string {
 }
 
 // AppendJSON appends the record's members, except for seq, without braces.
-func (d *Decided) AppendJSON(dst []byte) []byte {
+func (d *Decision) AppendJSON(dst []byte) []byte {
 	dst = rawjson.AppendString(rawjson.AppendKey(dst, "event_id"), d.EventID)
 	dst = rawjson.AppendInt(dst, "event_seq", int64(d.EventSeq))
 	dst = append(rawjson.AppendKey(dst, "time"), '"')
@@ -143,7 +143,7 @@ func (d *Decided) AppendJSON(dst []byte) []byte {
 }
 
 // AppendDetail appends the members that nothing is looked up by.
-func (d *Decided) AppendDetail(dst []byte) []byte {
+func (d *Decision) AppendDetail(dst []byte) []byte {
 	dst = appendTexts(dst, "decided_by", d.DecidedBy)
 	dst = appendTexts(dst, "rewrote", d.Rewrote)
 	dst = rawjson.AppendText(dst, "call_id", d.CallID)

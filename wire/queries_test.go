@@ -1,12 +1,10 @@
-package api
+package wire
 
 import (
 	"net/url"
 	"reflect"
 	"testing"
 	"time"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 // Each query is read as it was written.
@@ -15,7 +13,7 @@ func TestQueriesAreReadAsWritten(t *testing.T) {
 	since, until := now.Add(-time.Hour), now.Add(-time.Minute)
 	decisions := DecisionQuery{
 		Decision: "deny,ask", Tool: "Bash", Agent: "claude-code", Session: "s", Hook: "guard", Event: "PreToolUse",
-		EventID: events.NewID(now), Cwd: "/w", Text: "rm", Shadow: true, Since: since, Until: until, Before: 7, Limit: 9,
+		EventID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Cwd: "/w", Text: "rm", Shadow: true, Since: since, Until: until, Before: 7, Limit: 9,
 	}
 	asked := EventQuery{
 		Session: "s", Event: "PreToolUse", Agent: "a", Tool: "Bash", Cwd: "/w", Text: "rm", Since: since, Until: until,
@@ -26,12 +24,12 @@ func TestQueriesAreReadAsWritten(t *testing.T) {
 	counts.Limit = 0 // counts have none
 	for _, tt := range []struct {
 		query interface{ Values() url.Values }
-		parse func(url.Values) (any, *events.Error)
+		parse func(url.Values) (any, *Error)
 	}{
-		{decisions, func(v url.Values) (any, *events.Error) { return ParseDecisionQuery(v, now) }},
-		{counts, func(v url.Values) (any, *events.Error) { return ParseCountQuery(v, now) }},
-		{asked, func(v url.Values) (any, *events.Error) { return ParseEventQuery(v, now) }},
-		{sessions, func(v url.Values) (any, *events.Error) { return ParseSessionQuery(v, now) }},
+		{decisions, func(v url.Values) (any, *Error) { return ParseDecisionQuery(v, now) }},
+		{counts, func(v url.Values) (any, *Error) { return ParseCountQuery(v, now) }},
+		{asked, func(v url.Values) (any, *Error) { return ParseEventQuery(v, now) }},
+		{sessions, func(v url.Values) (any, *Error) { return ParseSessionQuery(v, now) }},
 	} {
 		if got, bad := tt.parse(tt.query.Values()); bad != nil || !reflect.DeepEqual(got, tt.query) {
 			t.Errorf("%T: got %+v, %v, want %+v", tt.query, got, bad, tt.query)
@@ -45,7 +43,7 @@ func TestQueriesRefuse(t *testing.T) {
 		{"decision", "denied"}, {"shadow", "maybe"}, {"since", "yesterday"}, {"limit", "-1"}, {"every", "1ms"}, {"every", "1m"},
 	} {
 		_, bad := ParseCountQuery(url.Values{tt.query: {tt.value}}, now)
-		if bad == nil || bad.Code != events.CodeBadRequest || bad.Hint == "" {
+		if bad == nil || bad.Code != CodeBadRequest || bad.Hint == "" {
 			t.Errorf("%s=%s: got %+v", tt.query, tt.value, bad)
 		}
 	}
@@ -56,10 +54,10 @@ func TestQueriesRefuse(t *testing.T) {
 
 func TestDecisionsThatFit(t *testing.T) {
 	now := time.Now()
-	d := &events.Decided{
-		EventID: events.NewID(now), Seq: 5, Time: now, Event: "PreToolUse", Kind: events.KindToolBefore, SessionID: "abc-def",
-		AgentName: "reviewer", Dialect: events.ClaudeCode, Cwd: "/w/p", Tool: "Bash", Subject: "RM -rf", Reason: "no",
-		Decision: events.OutcomeDeny, DecidedBy: []string{"guard"},
+	d := &Decision{
+		EventID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Seq: 5, Time: now, Event: "PreToolUse", Kind: "tool.before", SessionID: "abc-def",
+		AgentName: "reviewer", Dialect: "claude-code", Cwd: "/w/p", Tool: "Bash", Subject: "RM -rf", Reason: "no",
+		Decision: OutcomeDeny, DecidedBy: []string{"guard"},
 	}
 	for _, tt := range []struct {
 		name string
@@ -71,7 +69,7 @@ func TestDecisionsThatFit(t *testing.T) {
 		{"another_decision", DecisionQuery{Decision: "ask"}, false},
 		{"the_dialect", DecisionQuery{Agent: "claude-code"}, true},
 		{"another_agent", DecisionQuery{Agent: "codex"}, false},
-		{"the_kind", DecisionQuery{Event: string(events.KindToolBefore)}, true},
+		{"the_kind", DecisionQuery{Event: string("tool.before")}, true},
 		{"a_folder_above", DecisionQuery{Cwd: "/w/"}, true},
 		{"a_folder_that_begins_so", DecisionQuery{Cwd: "/w/p2,/w/"}, true},
 		{"a_folder_beside", DecisionQuery{Cwd: "/w/p2"}, false},

@@ -1,16 +1,14 @@
-package api
+package wire
 
 import (
 	"testing"
 	"time"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 func TestEveryCodeHasAStatus(t *testing.T) {
-	for _, c := range []events.Code{
-		events.CodeBadJSON, events.CodeBadEventName, events.CodeBadData, events.CodeBadField, events.CodeReserved, events.CodeTooLarge, events.CodeTooDeep,
-		events.CodeTooMany, events.CodeQueueFull, events.CodeDraining, events.CodeNotFound, events.CodeRejected, events.CodeForbidden, events.CodeBadRequest, events.CodeBadMethod,
+	for _, c := range []Code{
+		CodeBadJSON, CodeBadEventName, CodeBadData, CodeBadField, CodeReserved, CodeTooLarge, CodeTooDeep,
+		CodeTooMany, CodeQueueFull, CodeDraining, CodeNotFound, CodeRejected, CodeForbidden, CodeBadRequest, CodeBadMethod,
 	} {
 		if got := HTTPStatus(c); got == 500 {
 			t.Errorf("%s has no status of its own", c)
@@ -46,7 +44,7 @@ func TestRunQueryRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, bad := ParseRunQuery(map[string][]string{tt.key: {tt.value}}, time.Now())
-			if bad == nil || bad.Code != events.CodeBadRequest || bad.Hint == "" {
+			if bad == nil || bad.Code != CodeBadRequest || bad.Hint == "" {
 				t.Errorf("got %v", bad)
 			}
 		})

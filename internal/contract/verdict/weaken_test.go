@@ -1,10 +1,8 @@
-package api
+package verdict
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/hookd/hookd/internal/contract/verdict"
 )
 
 func TestWithoutWeakening(t *testing.T) {
@@ -30,7 +28,7 @@ func TestWithoutWeakening(t *testing.T) {
 			t.Errorf("a model reads hookd %s: %q", name, got)
 		}
 	}
-	v := &verdict.Verdict{Message: "no"}
+	v := &Verdict{Message: "no"}
 	if ForModel(v) != v || ForModel(nil) != nil {
 		t.Error("a verdict without commands is another one")
 	}

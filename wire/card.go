@@ -1,8 +1,8 @@
-package client
+package wire
 
-// A Card is an ask as people are shown it, with every text made visible: an approver
-// draws its rows and sentences, and nothing else of the ask. Whole says that What has
-// the whole input. A card without it offers no allow; Client.Ask returns a whole card.
+// Card is an ask as people are shown it. The daemon makes it; terminal, page, desktop,
+// phone and chat draw it, and add nothing to what is asked. Each text in it is visible:
+// hidden characters, runs of blanks and letters of another alphabet are spelled out.
 type Card struct {
 	Whole  bool       `json:"whole"`            // What has all of the input
 	Digest string     `json:"digest,omitempty"` // of the ask, which an allow carries; "" = neither What nor a small form is whole

@@ -1,11 +1,9 @@
-package api
+package verdict
 
 import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/hookd/hookd/internal/contract/verdict"
 )
 
 // WeakeningCommands are the commands of hookd by which a guard may become weaker, or a call is
@@ -47,7 +45,7 @@ func WithoutWeakening(text string) string {
 
 // ForModel returns v without commands that weaken guards in the words that an agent hands to
 // its model; v itself where it has none. Nil has none.
-func ForModel(v *verdict.Verdict) *verdict.Verdict {
+func ForModel(v *Verdict) *Verdict {
 	if v == nil {
 		return nil
 	}

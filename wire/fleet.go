@@ -1,9 +1,7 @@
-package api
+package wire
 
 import (
 	"time"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 // Fleet answers GET /v1/fleet: this machine as one of a fleet, and all of them.
@@ -103,8 +101,8 @@ type SwitchOff struct {
 
 // FleetDecision is a decision of one machine. Its seq is that machine's.
 type FleetDecision struct {
-	Machine  string         `json:"machine"`
-	Decision events.Decided `json:"decision"`
+	Machine  string   `json:"machine"`
+	Decision Decision `json:"decision"`
 }
 
 // FleetDecisions answers GET /v1/fleet/decisions, newest first.
@@ -134,9 +132,9 @@ type FleetSessions struct {
 
 // FleetAsk is an ask of one machine.
 type FleetAsk struct {
-	Machine string     `json:"machine"`
-	Ask     events.Ask `json:"ask"`
-	About   string     `json:"about"` // digest of what is asked, which an approver signs
+	Machine string `json:"machine"`
+	Ask     Ask    `json:"ask"`
+	About   string `json:"about"` // digest of what is asked, which an approver signs
 }
 
 // FleetAsks answers GET /v1/fleet/asks: those of all machines that wait, the oldest first.
@@ -157,12 +155,12 @@ const FleetSigned = "hookd-answer-1\n"
 
 // FleetStatement is what an approver says.
 type FleetStatement struct {
-	Tenant  string         `json:"tenant"`
-	Machine string         `json:"machine"` // that asks
-	Ask     string         `json:"ask"`     // id
-	About   string         `json:"about"`   // digest of what was asked
-	Answer  events.Outcome `json:"answer"`  // allow or deny
-	Message string         `json:"message,omitempty"`
-	Until   time.Time      `json:"until"` // it counts before this time: that of the ask
-	Time    time.Time      `json:"time"`
+	Tenant  string    `json:"tenant"`
+	Machine string    `json:"machine"` // that asks
+	Ask     string    `json:"ask"`     // id
+	About   string    `json:"about"`   // digest of what was asked
+	Answer  Outcome   `json:"answer"`  // allow or deny
+	Message string    `json:"message,omitempty"`
+	Until   time.Time `json:"until"` // it counts before this time: that of the ask
+	Time    time.Time `json:"time"`
 }

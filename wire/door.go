@@ -1,4 +1,4 @@
-package api
+package wire
 
 // DoorHeader is the header of a request with what its sender calls itself, where a person
 // does something through it: command, terminal, page, …

@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"net/url"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/duration"
-	"github.com/hookd/hookd/internal/events"
 )
 
 // Values writes the query as GET /v1/decisions reads it.
@@ -33,17 +32,17 @@ func (q DecisionQuery) Values() url.Values {
 
 // ParseDecisionQuery reads what Values wrote; times as in ParseRunQuery. A page
 // goes on after the next of the one before: with after, or with before as runs do.
-func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *events.Error) {
+func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *Error) {
 	q = DecisionQuery{
 		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"),
 		Hook: v.Get("hook"), Event: v.Get("event"), EventID: strings.ToUpper(v.Get("event_id")),
 		Cwd: v.Get("cwd"), Text: v.Get("q"),
 	}
-	if events.IsID(q.Event) {
+	if IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
 	}
 	for _, word := range List(q.Decision) {
-		if !slices.Contains(events.Outcomes(), events.Outcome(word)) {
+		if !slices.Contains(Outcomes(), Outcome(word)) {
 			return q, badValue("decision", word, "deny, ask, rewrite, allow, context or none, or several by comma")
 		}
 	}
@@ -72,7 +71,7 @@ const mostBuckets = 2000
 
 // ParseCountQuery reads what Values wrote; times as in ParseRunQuery. With every
 // there must be a since, so that the answer has an end.
-func ParseCountQuery(v url.Values, now time.Time) (q CountQuery, bad *events.Error) {
+func ParseCountQuery(v url.Values, now time.Time) (q CountQuery, bad *Error) {
 	if q.DecisionQuery, bad = ParseDecisionQuery(v, now); bad != nil {
 		return q, bad
 	}
@@ -112,7 +111,7 @@ func (q EventQuery) Values() url.Values {
 }
 
 // ParseEventQuery reads what Values wrote; times as in ParseRunQuery.
-func ParseEventQuery(v url.Values, now time.Time) (q EventQuery, bad *events.Error) {
+func ParseEventQuery(v url.Values, now time.Time) (q EventQuery, bad *Error) {
 	q = EventQuery{
 		Session: v.Get("session"), Event: v.Get("event"), Agent: v.Get("agent"), Tool: v.Get("tool"),
 		Cwd: v.Get("cwd"), Text: v.Get("q"),
@@ -136,7 +135,7 @@ func List(text string) (list []string) {
 }
 
 // Fits reports whether a decision is one of those asked for, whatever the limit.
-func (q DecisionQuery) Fits(d *events.Decided) bool {
+func (q DecisionQuery) Fits(d *Decision) bool {
 	any := func(want string, got ...string) bool {
 		list := List(want)
 		return list == nil || slices.ContainsFunc(list, func(w string) bool { return slices.Contains(got, w) })
@@ -192,7 +191,7 @@ func (q SessionQuery) Values() url.Values {
 }
 
 // ParseSessionQuery reads what Values wrote; times as in ParseRunQuery.
-func ParseSessionQuery(v url.Values, now time.Time) (q SessionQuery, bad *events.Error) {
+func ParseSessionQuery(v url.Values, now time.Time) (q SessionQuery, bad *Error) {
 	q = SessionQuery{Agent: v.Get("agent"), Session: v.Get("session"), Cwd: v.Get("cwd"), State: v.Get("state")}
 	if q.State != "" && !slices.Contains(sessionStates, q.State) {
 		return q, badValue("state", q.State, "one of "+strings.Join(sessionStates, ", "))
@@ -226,7 +225,7 @@ func (q FleetQuery) Values() url.Values {
 }
 
 // ParseFleetQuery reads what Values wrote; times as in ParseRunQuery.
-func ParseFleetQuery(v url.Values, now time.Time) (q FleetQuery, bad *events.Error) {
+func ParseFleetQuery(v url.Values, now time.Time) (q FleetQuery, bad *Error) {
 	if q.DecisionQuery, bad = ParseDecisionQuery(v, now); bad != nil {
 		return q, bad
 	}

@@ -1,13 +1,11 @@
-// Package api has what both ends of the socket share: wire types, routes, queries as
-// URL parameters, and the HTTP status of each refusal. It has no state and never blocks.
-package api
+// Package wire has the words on hookd's socket: records of runs, decisions and asks, requests and
+// answers, routes, queries as URL parameters, and the HTTP status of each refusal. Both ends import
+// it, and package client has it in its signatures. It has no state and never blocks.
+package wire
 
 import (
 	"encoding/json"
 	"time"
-
-	"github.com/hookd/hookd/internal/contract/verdict"
-	"github.com/hookd/hookd/internal/events"
 )
 
 // Version of the protocol, in every route.
@@ -56,31 +54,31 @@ const (
 
 // Answer is the answer to a sender for one event. OK is set on line answers only.
 type Answer struct {
-	OK        *bool            `json:"ok,omitempty"`
-	EventID   string           `json:"event_id"`
-	Seq       uint64           `json:"seq"`
-	Matched   []string         `json:"matched"` // hooks that run for it, in registration order
-	Duplicate bool             `json:"duplicate,omitempty"`
-	Warnings  []string         `json:"warnings"`
-	Verdict   *verdict.Verdict `json:"verdict,omitempty"` // with wait
-	Runs      []RunResult      `json:"runs,omitempty"`    // with wait
+	OK        *bool       `json:"ok,omitempty"`
+	EventID   string      `json:"event_id"`
+	Seq       uint64      `json:"seq"`
+	Matched   []string    `json:"matched"` // hooks that run for it, in registration order
+	Duplicate bool        `json:"duplicate,omitempty"`
+	Warnings  []string    `json:"warnings"`
+	Verdict   *Verdict    `json:"verdict,omitempty"` // with wait
+	Runs      []RunResult `json:"runs,omitempty"`    // with wait
 }
 
 // RunResult is a run as the waiting sender sees it.
 type RunResult struct {
-	RunID      string        `json:"run_id"`
-	Hook       string        `json:"hook"`
-	Result     events.Result `json:"result"`
-	ExitCode   int           `json:"exit_code"`
-	Signal     string        `json:"signal,omitempty"`
-	DurationMS float64       `json:"duration_ms"`
-	Error      string        `json:"error,omitempty"`
+	RunID      string  `json:"run_id"`
+	Hook       string  `json:"hook"`
+	Result     Result  `json:"result"`
+	ExitCode   int     `json:"exit_code"`
+	Signal     string  `json:"signal,omitempty"`
+	DurationMS float64 `json:"duration_ms"`
+	Error      string  `json:"error,omitempty"`
 }
 
 // Refusal is the body of every answer that is not a success.
 type Refusal struct {
-	OK    *bool         `json:"ok,omitempty"` // false, on line answers only
-	Error *events.Error `json:"error"`
+	OK    *bool  `json:"ok,omitempty"` // false, on line answers only
+	Error *Error `json:"error"`
 }
 
 // Subscribe is the line that turns a plain-line connection into a stream.
@@ -119,7 +117,7 @@ type Hook struct {
 	Persistent  *Persistent     `json:"persistent,omitempty"` // nil = a process for each event
 	Matcher     string          `json:"matcher,omitempty"`    // of tools' names, or of what an event is about; "" = all
 	Decides     bool            `json:"decides,omitempty"`    // it takes part in the verdict of an event that is known
-	Failure     events.Failure  `json:"failure,omitempty"`    // denies if its failure does so on any event; "" = it decides nothing
+	Failure     Failure         `json:"failure,omitempty"`    // denies if its failure does so on any event; "" = it decides nothing
 	Warm        bool            `json:"warm,omitempty"`       // its workers start when it is loaded
 	When        []string        `json:"when,omitempty"`       // conditions, any of which fits; none = always
 	Shadow      bool            `json:"shadow,omitempty"`     // its answers are recorded and never count
@@ -130,7 +128,7 @@ type Hook struct {
 	Digest      string          `json:"digest,omitempty"`
 	Problems    []Problem       `json:"problems"`
 	Counts      map[string]int  `json:"counts"` // runs by result since the daemon started
-	LastRun     *events.Run     `json:"last_run,omitempty"`
+	LastRun     *Run            `json:"last_run,omitempty"`
 	Settings    json.RawMessage `json:"settings,omitempty"` // the rest, as configured, for `show`
 	Changes     []Change        `json:"changes,omitempty"`  // the last ones, newest first; for one hook only
 }
@@ -180,19 +178,19 @@ type Reload struct {
 // Test is the body of POST /v1/hooks/{name}/test: the event to run it with.
 // An empty Event takes the hook's first pattern that is a name.
 type Test struct {
-	events.Envelope
+	Envelope
 	Tool string `json:"tool,omitempty"` // of data that is the arguments of a call alone; "" = the one that takes them
 }
 
 // Tested answers it with everything the run did.
 type Tested struct {
-	Run     events.Run       `json:"run"`
-	Given   string           `json:"given"`             // the event name it was given
-	Stdin   string           `json:"stdin"`             // what it read
-	Verdict *verdict.Verdict `json:"verdict"`           // as if it were the only hook
-	Decides bool             `json:"decides"`           // its answer counts; else it observes
-	Why     string           `json:"why,omitempty"`     // why it would not run for this event
-	Warning string           `json:"warning,omitempty"` // something odd about its answer
+	Run     Run      `json:"run"`
+	Given   string   `json:"given"`             // the event name it was given
+	Stdin   string   `json:"stdin"`             // what it read
+	Verdict *Verdict `json:"verdict"`           // as if it were the only hook
+	Decides bool     `json:"decides"`           // its answer counts; else it observes
+	Why     string   `json:"why,omitempty"`     // why it would not run for this event
+	Warning string   `json:"warning,omitempty"` // something odd about its answer
 }
 
 // Tests answers POST /v1/hooks/{name}/tests with the outcome of the tests in the hook's
@@ -225,12 +223,12 @@ type TestedAs struct {
 
 // Matches has the hooks that would run for an event that is sent with wait.
 type Matches struct {
-	Event     string         `json:"event"`
-	Dialect   events.Dialect `json:"dialect"`
-	Kind      events.Kind    `json:"kind"`
-	Decidable bool           `json:"decidable"`
-	Sequence  bool           `json:"sequence,omitempty"` // its hooks run one after another
-	Hooks     []Match        `json:"hooks"`              // in registration order
+	Event     string  `json:"event"`
+	Dialect   Dialect `json:"dialect"`
+	Kind      Kind    `json:"kind"`
+	Decidable bool    `json:"decidable"`
+	Sequence  bool    `json:"sequence,omitempty"` // its hooks run one after another
+	Hooks     []Match `json:"hooks"`              // in registration order
 }
 
 // Match is one hook's part in it.
@@ -259,7 +257,7 @@ type Validated struct {
 
 // Runs answers GET /v1/runs, newest first.
 type Runs struct {
-	Runs []events.Run `json:"runs"`
+	Runs []Run `json:"runs"`
 	// Next is the RunQuery.Before that goes on where this answer ends; 0 = there
 	// is no more. A short answer may have one: a long history is searched in parts.
 	Next   uint64 `json:"next,omitempty"`
@@ -280,15 +278,15 @@ type RunQuery struct {
 
 // Decisions answers GET /v1/decisions, newest first; Next and Recent as in Runs.
 type Decisions struct {
-	Decisions []events.Decided `json:"decisions"`
-	Next      uint64           `json:"next,omitempty"`
-	Recent    bool             `json:"recent,omitempty"`
+	Decisions []Decision `json:"decisions"`
+	Next      uint64     `json:"next,omitempty"`
+	Recent    bool       `json:"recent,omitempty"`
 }
 
 // DecisionQuery selects decisions; the zero value selects the newest 50. Of those
 // with "by comma" several values may be given: any of them fits.
 type DecisionQuery struct {
-	Decision string // an events.Outcome; by comma
+	Decision string // an Outcome; by comma
 	Tool     string // canonical name; by comma
 	Agent    string // agent_id, agent_name or dialect; by comma
 	Session  string // session_id; by comma
@@ -352,8 +350,8 @@ type Accepted struct {
 // Past answers GET /v1/past: events whose senders waited for a decision, as the history
 // keeps them, newest first; Next as in Runs.
 type Past struct {
-	Events []Event `json:"events"`
-	Next   uint64  `json:"next,omitempty"`
+	Events []StoredEvent `json:"events"`
+	Next   uint64        `json:"next,omitempty"`
 }
 
 // MaxPast is the largest EventQuery.Limit of GET /v1/past.
@@ -361,26 +359,26 @@ const MaxPast = 500
 
 // AcceptedEvent is an accepted event without its data.
 type AcceptedEvent struct {
-	EventID   string         `json:"event_id"`
-	Seq       uint64         `json:"seq"`
-	Time      time.Time      `json:"time"`
-	Event     string         `json:"event"`
-	Kind      events.Kind    `json:"kind,omitempty"`
-	Dialect   events.Dialect `json:"dialect,omitempty"`
-	SessionID string         `json:"session_id,omitempty"`
-	AgentID   string         `json:"agent_id,omitempty"`
-	AgentName string         `json:"agent_name,omitempty"`
-	Cwd       string         `json:"cwd,omitempty"`
-	Sender    string         `json:"sender,omitempty"`
-	Tool      string         `json:"tool,omitempty"`
-	Subject   string         `json:"subject,omitempty"`
-	CallID    string         `json:"call_id,omitempty"` // of the tool call; "" = it is about none
-	Tried     bool           `json:"tried,omitempty"`   // a person tries hooks with it
-	Parent    string         `json:"parent,omitempty"`
-	ReplayOf  string         `json:"replay_of,omitempty"`
-	Wait      bool           `json:"wait,omitempty"` // its sender waited for the answer
-	Bytes     int            `json:"bytes"`          // of data, as sent
-	Whole     bool           `json:"whole"`          // the history has all of them
+	EventID   string    `json:"event_id"`
+	Seq       uint64    `json:"seq"`
+	Time      time.Time `json:"time"`
+	Event     string    `json:"event"`
+	Kind      Kind      `json:"kind,omitempty"`
+	Dialect   Dialect   `json:"dialect,omitempty"`
+	SessionID string    `json:"session_id,omitempty"`
+	AgentID   string    `json:"agent_id,omitempty"`
+	AgentName string    `json:"agent_name,omitempty"`
+	Cwd       string    `json:"cwd,omitempty"`
+	Sender    string    `json:"sender,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Subject   string    `json:"subject,omitempty"`
+	CallID    string    `json:"call_id,omitempty"` // of the tool call; "" = it is about none
+	Tried     bool      `json:"tried,omitempty"`   // a person tries hooks with it
+	Parent    string    `json:"parent,omitempty"`
+	ReplayOf  string    `json:"replay_of,omitempty"`
+	Wait      bool      `json:"wait,omitempty"` // its sender waited for the answer
+	Bytes     int       `json:"bytes"`          // of data, as sent
+	Whole     bool      `json:"whole"`          // the history has all of them
 }
 
 // EventQuery selects accepted events; the zero value selects the newest 50.
@@ -401,20 +399,20 @@ type Sessions struct {
 
 // Session is what is known of one session of an agent.
 type Session struct {
-	SessionID string         `json:"session_id"`
-	Dialect   events.Dialect `json:"dialect,omitempty"`
-	AgentID   string         `json:"agent_id,omitempty"`
-	AgentName string         `json:"agent_name,omitempty"`
-	Cwd       string         `json:"cwd,omitempty"`
-	First     time.Time      `json:"first"` // event
-	Last      time.Time      `json:"last"`
-	State     string         `json:"state"` // working, waiting (for a person), idle, ended
-	Events    int64          `json:"events"`
-	Tools     int64          `json:"tools"`   // calls
-	Denials   int64          `json:"denials"` // decisions
-	Asks      int64          `json:"asks"`
-	Tool      string         `json:"tool,omitempty"`    // of the last event that had a subject
-	Subject   string         `json:"subject,omitempty"` // of that
+	SessionID string    `json:"session_id"`
+	Dialect   Dialect   `json:"dialect,omitempty"`
+	AgentID   string    `json:"agent_id,omitempty"`
+	AgentName string    `json:"agent_name,omitempty"`
+	Cwd       string    `json:"cwd,omitempty"`
+	First     time.Time `json:"first"` // event
+	Last      time.Time `json:"last"`
+	State     string    `json:"state"` // working, waiting (for a person), idle, ended
+	Events    int64     `json:"events"`
+	Tools     int64     `json:"tools"`   // calls
+	Denials   int64     `json:"denials"` // decisions
+	Asks      int64     `json:"asks"`
+	Tool      string    `json:"tool,omitempty"`    // of the last event that had a subject
+	Subject   string    `json:"subject,omitempty"` // of that
 }
 
 // States of a session.
@@ -438,13 +436,13 @@ type SessionQuery struct {
 // Running answers GET /v1/running: the runs under way, the oldest first. POST
 // /v1/runs/{run}/kill ends one and answers with it.
 type Running struct {
-	Runs []events.UnderWay `json:"runs"`
+	Runs []UnderWay `json:"runs"`
 }
 
-// Event answers GET /v1/events/{id} and GET /v1/agents/{agent}/last: an event as
+// StoredEvent answers GET /v1/events/{id} and GET /v1/agents/{agent}/last: an event as
 // the history keeps it.
-type Event struct {
-	events.Envelope
+type StoredEvent struct {
+	Envelope
 	EventID  string    `json:"event_id"`
 	Seq      uint64    `json:"seq"`
 	Time     time.Time `json:"time"`
@@ -457,7 +455,7 @@ type Event struct {
 	Subject  string    `json:"subject,omitempty"`
 	CallID   string    `json:"call_id,omitempty"`
 
-	Decision *events.Decided `json:"decision,omitempty"` // nil = none was made
+	Decision *Decision `json:"decision,omitempty"` // nil = none was made
 }
 
 // Replay is the body of POST /v1/events/{id}/replay.
@@ -653,7 +651,7 @@ type HTTP struct {
 // Tell is a line on the plain door that has no answer: what the agent was told of the verdicts on
 // the events before it that are marked tells, and that no other Tell was about.
 type Tell struct {
-	Told *events.Told `json:"told"`
+	Told *Told `json:"told"`
 }
 
 // PingLine, a line on the plain door, asks whether the daemon works: the answer comes

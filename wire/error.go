@@ -1,4 +1,4 @@
-package events
+package wire
 
 // Code classifies a refusal for programs; package api maps it to a status.
 type Code string

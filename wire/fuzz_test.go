@@ -1,11 +1,9 @@
-package api
+package wire
 
 import (
 	"net/url"
 	"testing"
 	"time"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 // FuzzQuery: whatever a URL asks of runs and statistics, it is refused with a
@@ -34,7 +32,7 @@ func FuzzQuery(f *testing.F) {
 			if again != runs {
 				t.Fatalf("%+v is read again as %+v", runs, again)
 			}
-			runs.Fits(events.Run{})
+			runs.Fits(Run{})
 		}
 		stats, bad := ParseStatsQuery(v, now)
 		refused(t, bad)
@@ -47,9 +45,9 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-func refused(t *testing.T, bad *events.Error) {
+func refused(t *testing.T, bad *Error) {
 	t.Helper()
-	if bad != nil && (bad.Code != events.CodeBadRequest || bad.Message == "" || bad.Hint == "") {
+	if bad != nil && (bad.Code != CodeBadRequest || bad.Message == "" || bad.Hint == "") {
 		t.Fatalf("refused with %+v", bad)
 	}
 }

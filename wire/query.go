@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"fmt"
@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/duration"
-	"github.com/hookd/hookd/internal/events"
 )
 
 // MaxRuns is the largest RunQuery.Limit.
 const MaxRuns = 1000
 
-var results = []events.Result{
-	events.ResultOK, events.ResultBlock, events.ResultFailed, events.ResultTimeout, events.ResultSpawnError,
-	events.ResultInterrupted, events.ResultDropped, events.ResultMerged,
+var results = []Result{
+	ResultOK, ResultBlock, ResultFailed, ResultTimeout, ResultSpawnError,
+	ResultInterrupted, ResultDropped, ResultMerged,
 }
 
 // Values writes the query as GET /v1/runs reads it.
@@ -55,7 +54,7 @@ func setPage(v url.Values, key string, before uint64, limit int) {
 }
 
 // Fits reports whether a run matches the query, apart from its limit.
-func (q RunQuery) Fits(r events.Run) bool {
+func (q RunQuery) Fits(r Run) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	inText := holds(r.Subject, q.Text) || holds(r.Reason, q.Text) || holds(r.Error, q.Text)
 	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) &&
@@ -81,18 +80,18 @@ func setTime(v url.Values, key string, t time.Time) {
 // ParseRunQuery reads what Values wrote. A since or until may also be a
 // duration: `1h` is one hour before now. An event that is an event's id counts
 // as event_id.
-func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *events.Error) {
+func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *Error) {
 	q := RunQuery{
 		Hook: v.Get("hook"), Event: v.Get("event"), EventID: v.Get("event_id"), Session: v.Get("session"),
 		Agent: v.Get("agent"), Result: v.Get("result"), Tool: v.Get("tool"), Text: v.Get("q"),
 	}
-	if events.IsID(q.Event) {
+	if IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
 	}
-	if q.Result != "" && !slices.Contains(results, events.Result(q.Result)) {
+	if q.Result != "" && !slices.Contains(results, Result(q.Result)) {
 		return q, badValue("result", q.Result, "one of "+resultNames())
 	}
-	var bad *events.Error
+	var bad *Error
 	if q.Test, bad = parseBool(v, "test"); bad != nil {
 		return q, bad
 	}
@@ -104,7 +103,7 @@ func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *events.Error) {
 }
 
 // parsePage reads where a page begins, and its limit.
-func parsePage(v url.Values, keys ...string) (before uint64, limit int, bad *events.Error) {
+func parsePage(v url.Values, keys ...string) (before uint64, limit int, bad *Error) {
 	for _, key := range keys {
 		if text := v.Get(key); text != "" {
 			n, err := strconv.ParseUint(text, 10, 64)
@@ -125,7 +124,7 @@ func parsePage(v url.Values, keys ...string) (before uint64, limit int, bad *eve
 }
 
 // parseBool reads ?key, ?key=1, ?key=0; false when it is absent.
-func parseBool(v url.Values, key string) (bool, *events.Error) {
+func parseBool(v url.Values, key string) (bool, *Error) {
 	text := v.Get(key)
 	if text == "" {
 		return v.Has(key), nil
@@ -138,7 +137,7 @@ func parseBool(v url.Values, key string) (bool, *events.Error) {
 }
 
 // parseSpan reads since and until.
-func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *events.Error) {
+func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *Error) {
 	for key, into := range map[string]*time.Time{"since": &since, "until": &until} {
 		text := v.Get(key)
 		if text == "" {
@@ -170,7 +169,7 @@ func (q StatsQuery) Values() url.Values {
 }
 
 // ParseStatsQuery reads what Values wrote; times as in ParseRunQuery.
-func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *events.Error) {
+func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *Error) {
 	q.Hook, q.By = v.Get("hook"), v.Get("by")
 	if q.By != "" && !slices.Contains(groupings, q.By) {
 		return q, badValue("by", q.By, "one of "+strings.Join(groupings, ", "))
@@ -199,7 +198,7 @@ func resultNames() string {
 	return strings.Join(names, ", ")
 }
 
-func badValue(key, value, want string) *events.Error {
+func badValue(key, value, want string) *Error {
 	message := fmt.Sprintf("parameter %s is %q", key, value)
-	return &events.Error{Code: events.CodeBadRequest, Message: message, Hint: "give " + want}
+	return &Error{Code: CodeBadRequest, Message: message, Hint: "give " + want}
 }

@@ -1,0 +1,9 @@
+package events
+
+import "github.com/hookd/hookd/wire"
+
+// Dialect is a system whose names an event uses.
+type Dialect = wire.Dialect
+
+// Kind is what an event means, whatever its dialect calls it.
+type Kind = wire.Kind
