@@ -67,17 +67,19 @@ fuzz: ## run each fuzz target for FUZZTIME (60s)
 	done
 
 bench: ## measure the whole daemon against peers, write docs/benchmarks.md
-	@$(GO) run ./bench/table -o docs/benchmarks.md
+	@cd bench && $(GO) run ./table -o ../docs/benchmarks.md
 
 soak: ## put a daemon under mixed load for DURATION (20m), write docs/benchmarks.md
-	@$(GO) run ./bench/table -soak $${DURATION:-20m} -o docs/benchmarks.md
+	@cd bench && $(GO) run ./table -soak $${DURATION:-20m} -o ../docs/benchmarks.md
 
 gobench: ## run the Go benchmarks, for benchstat
-	@$(GO) test ./internal/... ./bench/... -run '^$$' -bench . -benchmem -count $${COUNT:-1}
+	@$(GO) test ./internal/... -run '^$$' -bench . -benchmem -count $${COUNT:-1}
+	@cd bench && $(GO) test ./... -run '^$$' -bench . -benchmem -count $${COUNT:-1}
 
 check: ## format, vet and staticcheck, for Linux and macOS; shellcheck where it is installed
 	@unformatted=`gofmt -l .`; if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	cd bench && $(GO) vet ./...
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/...
 	GOOS=darwin $(GO) vet ./...
 	$(GO) tool staticcheck ./...

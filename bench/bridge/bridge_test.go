@@ -4,7 +4,7 @@
 // hookd that no hook of which matches, so that the way there and back is all
 // that there is.
 //
-//	go test ./bench/bridge -run '^$' -bench . -benchtime 100x
+//	go test ./bridge -run '^$' -bench . -benchtime 100x
 package bridge
 
 import (
@@ -54,7 +54,7 @@ func BenchmarkPreToolUse(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { os.RemoveAll(dir) })
-	for _, name := range []string{"cmd/hookd", "cmd/hookd-bridge", "bench/dial"} {
+	for _, name := range []string{"github.com/hookd/hookd/cmd/hookd", "github.com/hookd/hookd/cmd/hookd-bridge", "github.com/hookd/hookd/bench/dial"} {
 		build(b, dir, name)
 	}
 	socket := serve(b, dir)
@@ -78,8 +78,8 @@ func BenchmarkPreToolUse(b *testing.B) {
 
 func build(b *testing.B, dir, name string) {
 	b.Helper()
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/", "./"+name)
-	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CGO_ENABLED=0")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/", name)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("build %s: %v\n%s", name, err, out)
 	}

@@ -2,7 +2,7 @@
 // as ratios in one run: to reading the bytes once, and to running the regular
 // expression of each rule over them one by one.
 //
-//	go test ./bench/redact -run '^$' -bench . -benchtime 5x
+//	go test ./redact -run '^$' -bench . -benchtime 5x
 package redact
 
 import (

@@ -2,8 +2,8 @@
 // and not, against a bare log with the same group commit and against one
 // INSERT a transaction, and how a year of history answers.
 //
-//	go test -bench . ./bench/store
-//	go test -run Year -v -timeout 1h ./bench/store -year 5000000
+//	go test -bench . ./store
+//	go test -run Year -v -timeout 1h ./store -year 5000000
 //
 // It promises nothing: it prints what this machine did, and fails only where
 // an answer is wrong.

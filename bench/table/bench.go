@@ -66,7 +66,7 @@ func (b *bench) prepare() error {
 	}
 	b.hookd, b.bridge = filepath.Join(dir, "hookd"), filepath.Join(dir, "hookd-bridge")
 	for _, target := range []string{b.hookd, b.bridge} {
-		if err := b.build(target, "./cmd/"+filepath.Base(target)); err != nil {
+		if err := b.build(target, "github.com/hookd/hookd/cmd/"+filepath.Base(target)); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,10 @@ func (b *bench) prepare() error {
 
 func (b *bench) cleanup() { os.RemoveAll(b.dir) }
 
-// build compiles a program of this module as a release has it.
+// root is the folder of the module that is measured, seen from that of this one.
+const root = ".."
+
+// build compiles a program as a release has it. pkg is its import path, or a folder of this module.
 func (b *bench) build(to, pkg string) error {
 	linked := to + ".linked"
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", linked, pkg)

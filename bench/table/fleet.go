@@ -14,7 +14,9 @@ var fleetCost = regexp.MustCompile(`([0-9]+) machines: ([0-9]+) messages, ([0-9.
 // fleetMessages plots how many messages the servers of a fleet get as it grows tenfold, while
 // each machine publishes 100 decisions. A test counts them, with the server's own counters.
 func fleetMessages(b *bench) ([]row, error) {
-	out, err := exec.Command("go", "test", "./internal/fleet", "-run", "^TestFiftyMachines$", "-count=1", "-v").CombinedOutput()
+	test := exec.Command("go", "test", "./internal/fleet", "-run", "^TestFiftyMachines$", "-count=1", "-v")
+	test.Dir = root
+	out, err := test.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("go test ./internal/fleet: %w\n%s", err, out)
 	}

@@ -92,8 +92,9 @@ func (b *bench) restart(d *daemon) (time.Duration, error) {
 
 // matchTimes runs the benchmarks of package match: ns.
 func matchTimes() (known, fresh float64, err error) {
-	out, err := exec.Command("go", "test", "./internal/hooks/match",
-		"-run", "^$", "-bench", "^BenchmarkMatch$", "-benchtime", "0.3s").CombinedOutput()
+	test := exec.Command("go", "test", "./internal/hooks/match", "-run", "^$", "-bench", "^BenchmarkMatch$", "-benchtime", "0.3s")
+	test.Dir = root
+	out, err := test.CombinedOutput()
 	if err != nil {
 		return 0, 0, fmt.Errorf("go test ./internal/hooks/match: %w\n%s", err, out)
 	}

@@ -1,12 +1,12 @@
 // Command table measures the whole daemon, against peers and against what the
 // machine itself can do, and prints one table.
 //
-//	go run ./bench/table                     all of it, some ten minutes
-//	go run ./bench/table -run 'spawn|line'   the rows whose name matches
-//	go run ./bench/table -o docs/benchmarks.md
-//	go run ./bench/table -run fleet -plots docs/benchmarks   only the plots of some rows
-//	go run ./bench/table -run against -against /path/to/older/hookd
-//	go run ./bench/table -soak 20m           mixed load instead of the table
+//	go run ./table                     all of it, some ten minutes
+//	go run ./table -run 'spawn|line'   the rows whose name matches
+//	go run ./table -o ../docs/benchmarks.md
+//	go run ./table -run fleet -plots ../docs/benchmarks   only the plots of some rows
+//	go run ./table -run against -against /path/to/older/hookd
+//	go run ./table -soak 20m           mixed load instead of the table
 //
 // Everything that is compared runs in turn in the same run; a ratio is the
 // median of the rounds' ratios. What the machine lacks (a compiler, a peer) is

@@ -77,7 +77,7 @@ func persistentEvents(b *bench) ([]row, error) {
 		{
 			what:   "events per second through one persistent hook (Go child), answered, not stored: the pipe to it alone",
 			checks: []check{atLeast("≥ 300,000", 300_000, alone, "%.0f")},
-			beside: "go test ./bench/persistent -run '^$' -bench Submit",
+			beside: "go test ./persistent -run '^$' -bench Submit",
 		},
 		{
 			what: "the same, durable and each with a run record, socket to recorded run",
@@ -92,11 +92,11 @@ func persistentEvents(b *bench) ([]row, error) {
 
 // workerAlone runs the benchmark of the worker in this process: lines a second.
 func workerAlone() (float64, error) {
-	out, err := exec.Command("go", "test", "./bench/persistent",
+	out, err := exec.Command("go", "test", "./persistent",
 		"-run", "^$", "-bench", "^BenchmarkSubmit$", "-benchtime", "300000x").CombinedOutput()
 	m := regexp.MustCompile(`([0-9.e+]+) events/s`).FindSubmatch(out)
 	if err != nil || m == nil {
-		return 0, fmt.Errorf("go test ./bench/persistent: %w\n%s", err, out)
+		return 0, fmt.Errorf("go test ./persistent: %w\n%s", err, out)
 	}
 	return strconv.ParseFloat(string(m[1]), 64)
 }

@@ -69,7 +69,7 @@ func (r report) text() string {
 // markdown is the same for the file.
 func (r report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nRepeat all of it with `make bench`, one row with the command in its last column. %s\n\n", r.where, r.repeat)
+	fmt.Fprintf(&b, "%s\nRepeat all of it with `make bench`, one row with the command in its last column, in the folder `bench`. %s\n\n", r.where, r.repeat)
 	b.WriteString("| measure | to reach | got | | beside it | command |\n| --- | --- | --- | --- | --- | --- |\n")
 	var notes []string
 	for _, row := range r.rows {
@@ -84,7 +84,7 @@ func (r report) markdown() string {
 				notes = append(notes, "* `"+row.measure+"`: "+note)
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `go run ./bench/table -run '^%s$'` |\n", cell(row.what), cell(strings.Join(targets, "<br>")),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `go run ./table -run '^%s$'` |\n", cell(row.what), cell(strings.Join(targets, "<br>")),
 			cell(strings.Join(gots, "<br>")), outcome, cell(row.beside), row.measure)
 	}
 	if len(notes) > 0 {
