@@ -288,7 +288,7 @@ func (d *database) present() error {
 	var begin [len(header)]byte
 	n, err := d.file.ReadAt(begin[:], 0)
 	if n < len(begin) && err == io.EOF || n == len(begin) && string(begin[:]) != header {
-		return fmt.Errorf("%w: its header was overwritten", errCorrupt)
+		return fmt.Errorf("%w: its header was overwritten", errCut)
 	}
 	return nil
 }
@@ -323,9 +323,9 @@ func (d *database) uncut() error {
 	case err != nil: // present tells
 		return nil
 	case now.wal < was.wal:
-		return fmt.Errorf("%w: its log was cut off", errCorrupt)
+		return fmt.Errorf("%w: its log was cut off", errCut)
 	case now.main < was.main && now.merges == was.merges && d.merges.Load() == was.merges && was.merges%2 == 0:
-		return fmt.Errorf("%w: it was cut off", errCorrupt)
+		return fmt.Errorf("%w: it was cut off", errCut)
 	}
 	return nil
 }

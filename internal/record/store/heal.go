@@ -262,15 +262,20 @@ func (s *Store) journalFailed(cause error) {
 	s.moveAll()
 }
 
-// recover begins a new file in place of a corrupt or deleted one.
-func (s *Store) recover(cause error) error {
-	kind := IncidentCorrupt
+// recover begins a new file in place of a deleted one, and of one that is still corrupt after another look.
+func (s *Store) recover(cause error) (err error) {
 	if errors.Is(cause, errGone) {
-		kind = IncidentGone
 		s.w.cutOff = true
 		s.rescue()
+		err = s.replace(IncidentGone, cause)
+	} else {
+		if err = s.examine(cause); err == nil {
+			err = s.reopen()
+		}
+		if errors.Is(err, errCorrupt) {
+			err = s.replace(IncidentCorrupt, err)
+		}
 	}
-	err := s.replace(kind, cause)
 	if err != nil {
 		s.fail(err)
 	}
@@ -288,10 +293,6 @@ func (s *Store) replace(kind IncidentKind, cause error) error {
 		in.Lost, s.w.state.complete, in.More = countPending(s.opts.Path)
 	}
 	s.detach()
-	select {
-	case <-s.suspect: // of another reader, about the file that is closed now
-	default:
-	}
 	if kind == IncidentCorrupt {
 		moved, err := moveAside(s.opts.Path)
 		if err != nil {
@@ -383,7 +384,7 @@ func verifyPending(db *database) error {
 		return err
 	}
 	if len(faults) != 1 || faults[0] != "ok" {
-		return fmt.Errorf("%w: pending runs: %s", errCorrupt, faults[0])
+		return fmt.Errorf("%w: %s", errPending, faults[0])
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ import (
 // lookVariable makes the test binary look at the store in this folder, and print what it finds.
 const lookVariable = "HOOKD_TEST_LOOK"
 
+// failsVariable says which reads fail there.
+const failsVariable = "HOOKD_TEST_FAILS"
+
 // looked is what a process has found that looked at a store.
 type looked struct {
 	Waits int
@@ -32,57 +35,70 @@ func TestLooksAtAStore(t *testing.T) {
 	if path == "" {
 		t.Skip("it is a process of another test")
 	}
-	f := look(t, readable(path), true)
+	f := look(t, readable(path), fails(os.Getenv(failsVariable)))
 	text, err := json.Marshal(looked{len(f.waits), f.told, f.lost, f.more})
 	hooktest.Must(t, err)
 	hooktest.Must(t, os.WriteFile(path+".looked", text, 0o600))
 }
 
-// Each read of the database and its log that the kernel answers with EIO: the store starts, or
-// says why it does not, and tells what it has set aside. Once the disk reads again, each event waits
-// or is taken back.
+// Each read of the database and its log that the kernel answers with EIO, once, or each of them: the store
+// starts, or says why it does not, and takes no file for damaged. Once the disk reads again, each event waits.
 func TestEachReadOfTheDatabaseFails(t *testing.T) {
 	t.Parallel()
 	hooktest.NeedTool(t, "strace")
-	program, err := os.Executable()
-	hooktest.Must(t, err)
 	image := faultImage(t)
 	step := cmp.Or(*faultStep, 7)
-	silent := 0
-	for at := 1; silent < 2; at += step {
-		o := put(t, image)
-		log := o.Path + ".strace"
-		cmd := exec.Command("strace", "-f", "-qq", "-o", log, "-P", o.Path, "-P", o.Path+"-wal",
-			"-e", "trace=pread64", "-e", "inject=pread64:error=EIO:when="+strconv.Itoa(at),
-			program, "-test.run=^TestLooksAtAStore$")
-		cmd.Env = append(os.Environ(), lookVariable+"="+o.Path)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("read %d: %v: %s", at, err, out)
+	for _, reads := range []fails{readsFailOnce, readsFail} {
+		silent := 0
+		for at := 1; silent < 2 && (at == 1 || reads == readsFailOnce); at += step { // strace counts for each thread
+			o := put(t, image)
+			failed, during := underFaults(t, o, reads, at)
+			if failed == 0 {
+				silent++
+			}
+			if err := during.check(); err != nil {
+				t.Errorf("read %d fails %s (%d in all): %v", at, reads, failed, err)
+			}
+			aside, err := filepath.Glob(o.Path + ".corrupt-*")
+			hooktest.Must(t, err)
+			if len(aside) > 0 {
+				t.Errorf("read %d fails %s (%d in all): the database is taken for damaged: %v", at, reads, failed, during.Told)
+			}
+			if n := taken(t, o); n != faultEvents {
+				t.Errorf("after read %d failed %s (%d in all): %d events are there; before: %+v", at, reads, failed, n, during)
+			}
+			hooktest.Must(t, os.RemoveAll(filepath.Dir(o.Path)))
 		}
-		trace, err := os.ReadFile(log)
-		hooktest.Must(t, err)
-		failed := strings.Count(string(trace), "(INJECTED)")
-		if failed == 0 {
-			silent++
-		}
-		text, err := os.ReadFile(o.Path + ".looked")
-		hooktest.Must(t, err)
-		var during looked
-		hooktest.Must(t, json.Unmarshal(text, &during))
-		if err := during.check(); err != nil {
-			t.Errorf("read %d fails (%d in all): %v", at, failed, err)
-		}
-		if n := taken(t, o); n != faultEvents {
-			t.Errorf("after read %d failed (%d in all), %d events are there; before: %+v", at, failed, n, during)
-		}
-		hooktest.Must(t, os.RemoveAll(filepath.Dir(o.Path)))
 	}
+}
+
+// underFaults looks at a store in a process of which reads fail, and returns how many of them did.
+func underFaults(t *testing.T, o Options, reads fails, at int) (failed int, f looked) {
+	t.Helper()
+	program, err := os.Executable()
+	hooktest.Must(t, err)
+	when, log := strconv.Itoa(at), o.Path+".strace"
+	if reads == readsFail {
+		when += "+"
+	}
+	cmd := exec.Command("strace", "-f", "-qq", "-o", log, "-P", o.Path, "-P", o.Path+"-wal",
+		"-e", "trace=pread64", "-e", "inject=pread64:error=EIO:when="+when, program, "-test.run=^TestLooksAtAStore$")
+	cmd.Env = append(os.Environ(), lookVariable+"="+o.Path, failsVariable+"="+string(reads))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("read %d fails %s: %v: %s", at, reads, err, out)
+	}
+	trace, err := os.ReadFile(log)
+	hooktest.Must(t, err)
+	text, err := os.ReadFile(o.Path + ".looked")
+	hooktest.Must(t, err)
+	hooktest.Must(t, json.Unmarshal(text, &f))
+	return strings.Count(string(trace), "(INJECTED)"), f
 }
 
 // taken returns how many events wait in a store after all that was set aside is taken back.
 func taken(t *testing.T, o Options) int {
 	t.Helper()
-	all := look(t, o, false).waits
+	all := look(t, o, readsDoNotFail).waits
 	s := open(t, o)
 	for _, loss := range s.Losses() {
 		_, err := s.SetAside(t.Context(), loss, func(e *events.Event, _ []string) error {

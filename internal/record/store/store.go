@@ -207,13 +207,13 @@ func setDefault[T int | int64 | time.Duration](v *T, def T) {
 // When the disk does not let it, numbering begins at a number that no earlier
 // process can have reached.
 func (s *Store) start() error {
-	err := s.attach()
+	err := s.reopen()
 	for range rereads { // a disk that fails once
 		if !errors.Is(err, ErrIO) {
 			break
 		}
 		time.Sleep(rereadAfter)
-		err = s.attach()
+		err = s.reopen()
 	}
 	if errors.Is(err, errCorrupt) {
 		s.w.found = state{}

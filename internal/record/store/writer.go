@@ -29,10 +29,11 @@ type writer struct {
 	slack    slack
 	moved    []*entry // from the journal into the database, by the transaction under way
 	ending   ending
-	orphans  bool            // the database was lost before it was read: the journal is what is left of it
-	found    state           // of the database, where only its journal could not be read yet
-	unread   *entry          // that the journal has not given; nil = there is none
-	failing  time.Time       // when the journal was first not read; zero = it is
+	orphans  bool      // the database was lost before it was read: the journal is what is left of it
+	found    state     // of the database, where only its journal could not be read yet
+	unread   *entry    // that the journal has not given; nil = there is none
+	failing  time.Time // when the journal was first not read; zero = it is
+	doubts   doubts
 	given    map[uint64]bool // segments of the journal whose unreadable records are given up
 	freed    journal.Pos     // up to where the journal was freed
 	unsynced bool            // there are commits that a loss of power may take back
