@@ -2,14 +2,18 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strconv"
 
 	"github.com/hookd/hookd/wire"
 )
 
+// ErrRecent comes with a list from memory: the daemon cannot read its history, which may have more.
+var ErrRecent = errors.New("the history cannot be read now: this is the last of it, from memory")
+
 // Runs lists finished runs, newest first: q.Limit of them, 50 when that is 0.
-// A long history is searched in parts, for as long as ctx lets it.
+// A long history is searched in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
 func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	want := q.Limit
 	if want == 0 {
@@ -23,6 +27,9 @@ func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 			return runs, err
 		}
 		runs = append(runs, page.Runs...)
+		if page.Recent {
+			return runs, ErrRecent
+		}
 		if page.Next == 0 || len(runs) >= want {
 			return runs, nil
 		}
@@ -37,7 +44,7 @@ func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 }
 
 // Decisions lists what was decided, newest first: q.Limit of them, 50 when that
-// is 0. A long history is searched in parts, for as long as ctx lets it.
+// is 0. A long history is searched in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
 func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
 	want := q.Limit
 	if want == 0 {
@@ -51,6 +58,9 @@ func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, er
 			return decisions, err
 		}
 		decisions = append(decisions, page.Decisions...)
+		if page.Recent {
+			return decisions, ErrRecent
+		}
 		if page.Next == 0 || len(decisions) >= want {
 			return decisions, nil
 		}

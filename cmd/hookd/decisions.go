@@ -48,10 +48,11 @@ the table shows it, it shows that decision with its runs.`,
 			if err == nil && len(list) == 0 {
 				err = typedIn(q).misspelt(ctx, a.dial(cmd))
 			}
-			if err != nil {
-				return err
-			}
-			return a.print(map[string][]client.Decision{"decisions": list}, func(p *printer) { p.decisions(list) })
+			return a.printRead(err, map[string][]client.Decision{"decisions": list}, func(p *printer) {
+				if err == nil || len(list) > 0 {
+					p.decisions(list)
+				}
+			})
 		},
 	}
 	f.add(cmd)

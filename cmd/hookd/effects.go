@@ -78,7 +78,7 @@ var effects = map[string]effect{
 	"deny-ask":        {kind: answers},
 	"grants":          {kind: looks},
 	"grants revoke":   {kind: weakens},
-	"kill":            {kind: acts},
+	"kill":            {kind: weakens}, // a guard whose failure lets pass
 	"recover":         {kind: acts},
 	"replay":          {kind: acts},
 	"dlq":             {kind: looks},
@@ -127,7 +127,7 @@ var effects = map[string]effect{
 	"token rotate": {kind: weakens},
 
 	"serve":     {kind: acts},
-	"run":       {kind: acts},
+	"run":       {kind: weakens}, // it connects the user's agents to another daemon
 	"stop":      {kind: weakens},
 	"reload":    {kind: weakens},
 	"install":   {kind: weakens, unless: []string{"dry-run"}},

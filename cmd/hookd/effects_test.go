@@ -63,6 +63,8 @@ func TestWeakeningLines(t *testing.T) {
 		{[]string{"add", "gallery/command-guard"}, false},
 		{[]string{"add", "--frozen"}, true},
 		{[]string{"bridge", "claude-code"}, false},
+		{[]string{"run", "--", "true"}, true},
+		{[]string{"kill", "01J"}, true},
 	} {
 		cmd, rest, err := newRoot(&app{}).Find(tt.line)
 		if err != nil {

@@ -279,7 +279,10 @@ func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	list, err := h.list(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, client.ErrRecent):
+		f.say("%v", err)
+	case err != nil:
 		return err
 	}
 	if len(list) == 0 {

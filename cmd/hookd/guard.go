@@ -252,7 +252,7 @@ func (g *guard) list(cmd *cobra.Command) error {
 		return err
 	}
 	snapshot := catalog.Scan(cfg)
-	fired := g.fired(cmd)
+	fired, unread := g.fired(cmd)
 	all := []listedRule{}
 	for _, e := range snapshot.Entries {
 		if e.Hook == nil || e.Hook.Rules == nil {
@@ -267,25 +267,31 @@ func (g *guard) list(cmd *cobra.Command) error {
 			all = append(all, l)
 		}
 	}
-	return g.a.print(map[string][]listedRule{"rules": all}, func(p *printer) { p.rules(all) })
+	err = g.a.print(map[string][]listedRule{"rules": all}, func(p *printer) { p.rules(all) })
+	if unread != nil && len(all) > 0 {
+		g.a.printer(g.a.errOut).linef("hookd: how often they fired is not known: %v", unread)
+	}
+	return err
 }
 
-// fired counts how often rules decided in the last week; nothing where no daemon answers.
-func (g *guard) fired(cmd *cobra.Command) map[[2]string]*listedRule {
+// fired counts how often rules decided in the last week.
+func (g *guard) fired(cmd *cobra.Command) (map[[2]string]*listedRule, error) {
 	counts := map[[2]string]*listedRule{}
 	ctx, cancel := g.a.answer(cmd)
 	defer cancel()
 	c := g.a.dial(cmd)
 	since := time.Now().Add(-7 * 24 * time.Hour)
 	approved := map[string]bool{}
-	if decisions, err := c.Decisions(ctx, client.DecisionQuery{Since: since, Limit: mostCounted}); err == nil {
-		for _, d := range decisions {
-			approved[d.EventID] = d.Answered != nil && d.Decision == client.OutcomeAllow
-		}
+	decisions, err := c.Decisions(ctx, client.DecisionQuery{Since: since, Limit: mostCounted})
+	if err != nil {
+		return counts, err
+	}
+	for _, d := range decisions {
+		approved[d.EventID] = d.Answered != nil && d.Decision == client.OutcomeAllow
 	}
 	runs, err := c.Runs(ctx, client.RunQuery{Since: since, Limit: mostCounted})
 	if err != nil {
-		return counts
+		return counts, err
 	}
 	for _, r := range runs {
 		if r.Rule == "" || r.Tried {
@@ -304,7 +310,7 @@ func (g *guard) fired(cmd *cobra.Command) map[[2]string]*listedRule {
 			}
 		}
 	}
-	return counts
+	return counts, nil
 }
 
 // mostCounted is how many of the newest runs and decisions are counted.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strconv"
 	"strings"
@@ -77,10 +78,25 @@ func history(a *app, cmd *cobra.Command, q wire.RunQuery) error {
 	if err == nil && len(runs) == 0 {
 		err = typedRun(q).misspelt(ctx, a.dial(cmd))
 	}
-	if err != nil {
+	return a.printRead(err, map[string][]client.Run{"runs": runs}, func(p *printer) {
+		if err == nil || len(runs) > 0 {
+			p.runs(runs)
+		}
+	})
+}
+
+// printRead prints a list unless it could not be read. One from memory is printed, and is an error.
+func (a *app) printRead(err error, v any, table func(*printer)) error {
+	if err == nil {
+		return a.print(v, table)
+	}
+	if !errors.Is(err, client.ErrRecent) {
 		return err
 	}
-	return a.print(map[string][]client.Run{"runs": runs}, func(p *printer) { p.runs(runs) })
+	if err := a.print(v, table); err != nil {
+		return err
+	}
+	return fail(exitFailed, "see `hookd status`", "%w", err)
 }
 
 func typedRun(q wire.RunQuery) typed { return typed{q.Hook, q.Tool, q.Agent, q.Event} }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func newestRun(ctx context.Context, c *client.Client, hook string, failed bool) 
 	}
 	for _, result := range results {
 		runs, err := c.Runs(ctx, client.RunQuery{Hook: hook, Result: string(result), Limit: 1})
-		if err != nil {
+		if err != nil && !errors.Is(err, client.ErrRecent) {
 			return nil, err
 		}
 		if len(runs) > 0 && (newest == nil || runs[0].Started.After(newest.Started)) {

@@ -117,8 +117,10 @@ func TestReadOnlyDirectoryIsNoReasonNotToStart(t *testing.T) {
 	settings := "HOOKD_STORE_PATH=" + filepath.Join(disk, "store", "hookd.db")
 	h.serve(settings)
 	h.refuses("the database cannot be written")
-	if out, code := h.hookd("history"); code != 0 || !strings.Contains(out, "guard") {
-		t.Errorf("history says %q and exits %d; want what is in memory", out, code)
+	for _, of := range []string{"history", "decisions"} {
+		if out, code := h.hookd(of); code != 1 || !strings.Contains(out, "guard") || !strings.Contains(out, "cannot be read now") {
+			t.Errorf("%s says %q and exits %d; want what is in memory, and that it is no more", of, out, code)
+		}
 	}
 	remount(0)
 	h.heals(settings)

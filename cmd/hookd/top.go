@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -145,6 +146,9 @@ func (t *top) read(ctx context.Context) (f topFacts, err error) {
 		return f, err
 	}
 	f.Denials, err = t.client.Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDeny), Limit: 10})
+	if errors.Is(err, client.ErrRecent) {
+		err = nil // these are the last ones
+	}
 	return f, err
 }
 

@@ -11,7 +11,7 @@ import (
 var WeakeningCommands = []string{
 	"init", "edit", "allow", "guard", "disable", "rm", "grants", "dlq", "add", "update", "remove", "trust", "policy", "fleet",
 	"connect", "disconnect", "token", "stop", "reload", "install", "uninstall", "allow-ask", "deny-ask", "asks",
-	"snooze", "permit", "config",
+	"snooze", "permit", "config", "run", "kill",
 }
 
 // weakening finds such a command in a text, with what leads to it.

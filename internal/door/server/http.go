@@ -60,7 +60,7 @@ func (s *Server) routes() []route {
 			"hook event event_id session agent result tool q test since until before limit",
 		},
 		{"GET", wire.PathRuns + "/{id}", ownerOnly, looks, s.getRun, ""},
-		{"POST", wire.PathRuns + "/{id}/kill", ownerOnly, acts, s.postKill, ""},
+		{"POST", wire.PathRuns + "/{id}/kill", ownerOnly, weakens, s.postKill, ""},
 		{"GET", wire.PathRunning, ownerOnly, looks, s.getRunning, ""},
 		{
 			"GET",

@@ -236,7 +236,7 @@ func (v *visit) history(ctx context.Context) {
 // is not known.
 func (v *visit) lastError(ctx context.Context, name string) (why, do string) {
 	runs, err := v.Client.Runs(ctx, client.RunQuery{Hook: name, Limit: 1})
-	if err != nil || len(runs) == 0 || runs[0].Error == "" {
+	if err != nil && !errors.Is(err, client.ErrRecent) || len(runs) == 0 || runs[0].Error == "" {
 		return "", ""
 	}
 	found, do := advice(errors.New(runs[0].Error))

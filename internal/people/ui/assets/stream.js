@@ -58,6 +58,7 @@ async function older(limit = 1000) {
       unhold(list);
       got += list.length;
       feed.next = answer.next || 0;
+      if (answer.recent) feed.err = new Error('The history cannot be read now: these are the last of it, from memory.');
       if (!feed.next) { feed.whole = true; break; }
       weave();
       show();
@@ -489,7 +490,7 @@ function List() {
     ${bar && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${follow}>${bar}follow <kbd>f</kbd></button></td></tr>`}</thead>
     <${Virtual} count=${rows.length} added=${feed.added} height=${height} opened=${opened} openHeight=${openHeight} row=${row} open=${open} end=${() => older()} click=${click} /></table>
     ${feed.err ? html`<${Bad} err=${feed.err} />` : none ? html`<${Nothing} />` : feed.loading && !rows.length ? html`<${Late} />` : ''}
-    ${rows.length > 0 && feed.whole && html`<p class="rest t">That is all${text.value ? ' that fits' : ''}.</p>`}
+    ${rows.length > 0 && feed.whole && !feed.err && html`<p class="rest t">That is all${text.value ? ' that fits' : ''}.</p>`}
     ${rows.length >= mostRows && html`<p class="rest t">${number(mostRows)} rows are shown. Narrow the search with since: and until: for older ones.</p>`}`;
 }
 
