@@ -81,7 +81,7 @@ var modules = map[string]string{
 	"github.com/tailscale/hujson":            "agents/connect",
 	"go.opentelemetry.io/otel":               "record/trace",
 	"go.opentelemetry.io/proto/otlp":         "record/forward record/trace",
-	"go.uber.org/zap":                        "base/logsink discovery dispatch run record/forward fleet door people/ask daemon /cmd/hookd /cmd/hookd-fleet",
+	"go.uber.org/zap":                        "base/logsink discovery dispatch run record/forward record/past fleet door people/ask daemon /cmd/hookd /cmd/hookd-fleet",
 	"golang.org/x/sys":                       "base proc facts/facttest door/server people/doctor",
 	"golang.org/x/term":                      "/cmd/hookd",
 	"golang.org/x/text":                      "hooks/pack",

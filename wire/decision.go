@@ -62,6 +62,7 @@ type Decision struct {
 	Answered   *Answered       `json:"answered,omitempty"`    // the outcome of the question; nil = none was held or answered
 	Shadow     []Shadowed      `json:"shadow,omitempty"`      // what hooks would have said that only watch
 	DurationMS float64         `json:"duration_ms"`           // from the event to the verdict
+	Earlier    []string        `json:"earlier,omitempty"`     // ids of earlier events that a rule counted, the oldest first
 	Runs       []string        `json:"runs,omitempty"`        // ids of the runs whose answers were waited for
 }
 
@@ -162,6 +163,7 @@ func (d *Decision) AppendDetail(dst []byte) []byte {
 		dst = appendValue(dst, "shadow", d.Shadow)
 	}
 	dst = strconv.AppendFloat(rawjson.AppendKey(dst, "duration_ms"), d.DurationMS, 'f', -1, 64)
+	dst = appendTexts(dst, "earlier", d.Earlier)
 	return appendTexts(dst, "runs", d.Runs)
 }
 

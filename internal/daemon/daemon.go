@@ -37,6 +37,7 @@ import (
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/record/forward"
 	"github.com/hookd/hookd/internal/record/metrics"
+	"github.com/hookd/hookd/internal/record/past"
 	"github.com/hookd/hookd/internal/record/recorder"
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/internal/record/stream"
@@ -78,6 +79,8 @@ type Daemon struct {
 	history     history // complete before the server serves
 	proc        *proc.Runner
 	runner      *runner.Runner
+	before      *past.Log
+	past        *runner.Past // feeds rules that look back
 	dispatch    *dispatch.Dispatcher
 	asks        *ask.Holder
 	fleet       *membership
@@ -193,6 +196,8 @@ func (d *Daemon) wire(c config.Config) {
 		Facts: d.reader, Project: d.projects.Root,
 	})
 	d.runner.Configure(c)
+	d.before = past.Open(c.PastFile(), d.opts.Log)
+	d.past = runner.NewPast(d.runner, d.before, d.redact)
 	d.trace = newTracer(d.opts.Version, d.opts.Log)
 	d.asks = d.newAsks()
 	d.dispatch = dispatch.New(d.dispatchOptions(c))
@@ -211,6 +216,7 @@ func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 	return dispatch.Options{
 		Runner: d.runner, Recorder: d.recorder, IDs: d.recorder, Tap: tap{d.metrics, d.trace}, Log: d.opts.Log,
 		Asks:      d.asks,
+		Past:      d.past,
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
@@ -281,6 +287,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.publishMetrics(found)
 	d.projects.Trust(found.Projects())
 	d.retainAsks(found)
+	d.past.Use(found.Runnable())
 	d.dispatch.Publish(found)
 	d.runner.Retain(found.Runnable())
 	d.fleet.retain(found.Runnable())
@@ -315,6 +322,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.log.Warn("stopped while files do not answer, what waits for them is left behind")
 	}
 	d.closeTracer()
+	d.before.Close()
 	return errors.Join(err, d.store.Close(), d.proc.Close(), os.RemoveAll(d.runner.TempDir()))
 }
 
@@ -440,6 +448,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) (then func()) {
 	d.publishMetrics(snap)
 	d.projects.Trust(snap.Projects())
 	d.retainAsks(snap)
+	d.past.Use(snap.Runnable())
 	before := d.dispatch.Publish(snap)
 	d.runner.Retain(snap.Runnable())
 	d.fleet.retain(snap.Runnable())

@@ -62,20 +62,26 @@ func (d *Dispatcher) admit(
 			return rcpt, nil, err
 		}
 	}
-	if len(matched) > 0 || d.recorder.Watched() {
+	looks := again == nil && d.opts.Past.Looks(e.Contract)
+	if len(matched) > 0 || d.recorder.Watched() || looks {
 		d.About(e)
 		e.Unread = false
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
+		d.beginPast(e, again)(wire.OutcomeNone)
 		return d.pass(e)
 	}
 	if e.Sent = sent; !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
-	a := &admission{d: d, event: e, plan: newPlan(e, matched), sender: from}
+	a := &admission{d: d, event: e, plan: newPlan(e, matched), sender: from, past: d.beginPast(e, again)}
 	e.Judged = a.plan.judges() && !e.Trial
 	if err := a.enter(); err != nil {
+		a.past(wire.OutcomeDeny)
 		return rcpt, nil, err
+	}
+	if !a.decided() {
+		a.past(wire.OutcomeNone)
 	}
 	if len(a.plan.matched) > 0 {
 		d.chain.remember(e)
@@ -178,6 +184,7 @@ type admission struct {
 	plan    plan
 	sender  Origin
 	tasks   []*task
+	past    func(wire.Outcome)
 	results chan wire.Run    // nil unless the sender waits for observers
 	room    bool             // the queue has reserved a place
 	kept    bool             // the runs outlive the process; to be read after stored
@@ -322,6 +329,8 @@ func (a *admission) decide(r *Receipt) {
 	if r.Verdict, done, asks = d.decide(a.event, a.plan.deciding, a.sender); asks != nil {
 		r.Verdict, answered = d.opts.Asks.Settle(asks)
 	}
+	outcome, _ := outcomeOf(r.Verdict)
+	a.past(outcome)
 	d.opts.Tap.Decided(a.event, r.Verdict, answered)
 	if a.event.Judged {
 		rec := d.decided(a.event, r.Verdict, done)

@@ -33,7 +33,7 @@ func (b *Batch) Add(env *events.Envelope) bool {
 	d := b.d
 	index := d.index.Load()
 	known := index.Named(env.Dialect, env.Event)
-	if !known.Unwanted() {
+	if !known.Unwanted() || d.opts.Past.Looks(known.Contract) {
 		return false
 	}
 	e := b.next()

@@ -30,6 +30,9 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 		if a.run.ID != "" {
 			rec.Runs = append(rec.Runs, a.run.ID)
 		}
+		if slices.Contains(v.DecidedBy, a.match.Hook.Name) {
+			rec.Earlier = append(rec.Earlier, a.out.Earlier...)
+		}
 	}
 	if v.Allowed && v.UpdatedInput != nil {
 		rec.NewInput, rec.NewSubject = d.newInput(e, v.UpdatedInput)

@@ -35,6 +35,7 @@
 //	queue, lane, task       the observers' queue
 //	lineage, chain, starts  which run sends an event
 //	project, prompts, calls what is known of where an event happens, and of which call
+//	past                    what happened before, for hooks that look back
 //	attempt                 what one attempt is given, and how it went
 //	question                what a verdict asks a person
 //	job, recorder, tap, ids what others do for this package
@@ -61,6 +62,7 @@ type Options struct {
 	IDs      IDs         // nil = ids of events are forgotten when the process ends
 	Tap      Tap         // nil = none
 	Asks     Asks        // nil = each question goes to the agent
+	Past     Past        // nil = no hook looks back
 	Log      *zap.Logger // nil = none
 
 	Observers int   // runs of observers at once; 0 = max(8, 2×CPU)
@@ -140,6 +142,9 @@ func New(o Options) *Dispatcher {
 	o.Tap = quiet{o.Tap}
 	if o.Asks == nil {
 		o.Asks = noAsks{}
+	}
+	if o.Past == nil {
+		o.Past = noPast{}
 	}
 	if o.IDs == nil {
 		o.IDs = noIDs{}

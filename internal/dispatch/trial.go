@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -37,7 +38,8 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 
 // Rehearse is Try of a hook that only runs where its definition admits the event. at is
 // when the event was; the zero time is now. An event of the past, whose asker has its
-// tool and subject, has none in the Trial.
+// tool and subject, has none in the Trial. What happened before it, env.Past is told of
+// it, and of its fate by the caller.
 func (d *Dispatcher) Rehearse(
 	ctx context.Context,
 	from Origin,
@@ -78,6 +80,10 @@ func (d *Dispatcher) try(
 		d.About(e)
 	}
 	e.Project = d.projectOf(d.index.Load(), e.Cwd, now)
+	if past, is := env.Past.(Past); is {
+		e.CallID = dialect.CallID(e)
+		past.Begin(e)
+	}
 	m, why := d.single(h).Match(e)
 	m = m.Enforced()
 	m.Shadow = false

@@ -45,6 +45,7 @@ type Envelope struct {
 	Hearing    *Hearing  `json:"-"` // of an event that Tells; nil = its sender cannot be heard
 	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
 	Mangled    bool      `json:"-"` // it had bytes that are no UTF-8: hooks see others in their place
+	Past       any       `json:"-"` // what happened before a trial: a dispatch.Past; nil = nothing
 	Brought    *Brought  `json:"-"` // the event is another machine's; nil = it is of this one
 }
 
@@ -104,6 +105,7 @@ type Event struct {
 	Depth    int       // 0 from an agent, 1 from a hook that ran for such an event, …
 	Contract *Contract // row of the emitted name; never nil
 	Project  string    // root of the working tree that its cwd is in, where hooks ask for that; "" = unknown
+	Before   any       // what happened before it, for hooks that look back; nil = nothing is known
 	Sent     *Sent     // what distinguishes it from other events with its id; nil = it has no id
 }
 

@@ -176,6 +176,9 @@ func (c Config) MetricsTokenFile() string { return filepath.Join(c.State, "hookd
 // RunsFile lists the runs under way for the next daemon, should this one be killed.
 func (c Config) RunsFile() string { return filepath.Join(c.State, "hookd", "runs") }
 
+// PastFile keeps what rules that look back count, with another one, PastFile.1.
+func (c Config) PastFile() string { return filepath.Join(c.State, "hookd", "past") }
+
 // LockFile is locked for as long as the daemon runs.
 func (c Config) LockFile() string { return filepath.Join(c.State, "hookd.lock") }
 

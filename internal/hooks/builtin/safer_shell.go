@@ -44,7 +44,7 @@ func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
 		return nil, err
 	}
 	harm, reason := harmUnknown, ""
-	if v := set.Judge(subject, nil); v.Rule != nil {
+	if v := set.Judge(subject); v.Rule != nil {
 		harm, reason = harmOf(v, subject.Facts), reasonOf(v)
 	} else if c.Row.OnlyReading {
 		reason = notReading(subject.Facts)

@@ -20,6 +20,21 @@ type Test struct {
 	Expect  string          // one of Expectations
 	Reason  string          // the reason must have this text in it; "" = any
 	Context string          // the context must; "" = any
+	Given   []Given         // what happened before, the oldest first
+}
+
+// Given is something that happens before a test: a call, or a prompt.
+type Given struct {
+	Tool    string          // of a call; "" = by Data
+	Data    json.RawMessage // arguments of the call
+	Prompt  string          // what a person typed; "" = it is a call
+	Start   bool            // a session starts
+	OK      string          // how the call ended: true, false or unknown
+	Denied  bool            // it was denied
+	Running bool            // it has not ended
+	Times   int             // that it happens; 0 = 1
+	Ago     time.Duration   // before the test; 0 = just now
+	Session string          // "" = that of the test
 }
 
 // What a test may expect.

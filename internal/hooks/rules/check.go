@@ -36,13 +36,13 @@ func (s *Set) Check() (list []Warning) {
 		if r.Unless != nil && r.Unless.Text == r.What.Text {
 			warn(r, "", "rule `%s` never fits: `unless` leaves out all that it fits", r.Name)
 		}
-		if r.What.always() && r.Unless == nil && r.What.Limit == (Limit{}) {
+		if r.What.always() && r.Unless == nil && len(r.Past) == 0 {
 			warn(r, "name a command, an effect or a tool", "rule `%s` fits every call", r.Name)
 		}
 		for _, earlier := range s.Rules[:i] {
 			switch {
 			case earlier.What.Text == r.What.Text && earlier.Decision != r.Decision && earlier.Unless == nil &&
-				r.Unless == nil:
+				r.Unless == nil && len(earlier.Past)+len(r.Past) == 0:
 				warn(r, "remove one of the two", "rule `%s` contradicts `%s`: both are about %s", r.Name,
 					earlier.Name, r.What.Text)
 			case earlier.hides(r):
@@ -83,7 +83,8 @@ func (m *Matcher) never() string {
 func (m *Matcher) always() bool {
 	anyTool := len(m.Tools.No) == 0 && slices.ContainsFunc(m.Tools.Yes,
 		func(f pattern.Fold) bool { return f.Text == "*" || f.Text == "**" })
-	return (!m.Tools.given() || anyTool) && !m.looksAtCall() && len(m.Prompts) == 0 && len(m.Data) == 0
+	return (!m.Tools.given() || anyTool) && !m.looksAtCall() && !m.Branches.given() &&
+		len(m.Prompts)+len(m.Said)+len(m.Data) == 0
 }
 
 // hides reports whether an earlier rule, as strict or stricter, fits each command that r is
@@ -96,7 +97,7 @@ func (r *Rule) hides(later *Rule) bool {
 	}
 	m, of := &r.What, &later.What
 	if len(m.Commands) == 0 || len(of.Commands) == 0 || m.looksAtEffects() || m.Doubts != nil || m.Tools.given() ||
-		m.Programs.given() || len(m.Data) > 0 || m.Limit != (Limit{}) {
+		m.Programs.given() || len(m.Data) > 0 || len(r.Past) > 0 || len(m.Said) > 0 || m.Branches.given() {
 		return false
 	}
 	for _, p := range of.Commands {
@@ -113,7 +114,7 @@ func (r *Rule) hides(later *Rule) bool {
 
 // wrongExamples says which examples of a rule it does not treat as they say.
 func (r *Rule) wrongExamples() (list []string) {
-	if r.What.Limit != (Limit{}) {
+	if len(r.Past) > 0 {
 		return nil
 	}
 	only := &Set{Rules: []*Rule{r}}
@@ -122,7 +123,7 @@ func (r *Rule) wrongExamples() (list []string) {
 		return only.Judge(&Subject{
 			Facts: facts.Read(call, sampleEnv), Tools: []string{e.Tool}, Cwd: sampleEnv.Cwd, Project: sampleEnv.Cwd,
 			Home: sampleEnv.Home, Read: func(line string) *facts.Facts { return facts.Line(line, sampleEnv) },
-		}, nil).Rule != nil
+		}).Rule != nil
 	}
 	for _, e := range r.Catches {
 		if !fits(e) {

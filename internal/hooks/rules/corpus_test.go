@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -52,7 +51,7 @@ func subject(t testing.TB, call facttest.Call) *rules.Subject {
 	e.Data = data
 	return &rules.Subject{
 		Facts: facts.Read(dialect.Call(e), env()), Tools: dialect.ToolNames(e), Cwd: call.Cwd,
-		Project: facttest.Project, Home: facttest.Home, Time: time.Now(),
+		Project: facttest.Project, Home: facttest.Home,
 		Read: func(line string) *facts.Facts { return facts.Line(line, env()) },
 	}
 }
@@ -80,7 +79,7 @@ func TestGalleryGuards(t *testing.T) {
 		s := subject(t, call)
 		worst, reason := facttest.Pass, ""
 		for _, set := range sets {
-			v := set.Judge(s, nil)
+			v := set.Judge(s)
 			switch {
 			case v.Decision == rules.Deny:
 				return facttest.Deny, v.Reason()
@@ -118,7 +117,7 @@ func TestGalleryExamples(t *testing.T) {
 				if err := json.Unmarshal(e.Data, &input); err != nil {
 					t.Fatal(err)
 				}
-				v := only.Judge(subject(t, facttest.Call{Tool: e.Tool, Input: input, Cwd: facttest.Project}), nil)
+				v := only.Judge(subject(t, facttest.Call{Tool: e.Tool, Input: input, Cwd: facttest.Project}))
 				if catches := i < len(r.Catches); catches != (v.Decision != "") {
 					t.Errorf("%s: %s: %s: catches %v, decided %q", name, r.Name, strings.TrimSpace(e.Text), catches,
 						v.Decision)
@@ -154,7 +153,7 @@ func TestGalleryLines(t *testing.T) {
 				if i != j && want == "pass" {
 					continue
 				}
-				if v := set.Judge(s, nil); v.Decision == rules.Deny || v.Decision == rules.Ask {
+				if v := set.Judge(s); v.Decision == rules.Deny || v.Decision == rules.Ask {
 					stops, reason = true, v.Reason()
 				}
 			}

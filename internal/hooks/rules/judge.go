@@ -8,26 +8,24 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// Judge judges an event. Without a memory no Limit is ever reached.
-func (s *Set) Judge(subject *Subject, memory *Memory) Verdict {
-	counts := &counts{memory: memory}
-	v := s.judge(subject, counts)
+// Judge judges an event.
+func (s *Set) Judge(subject *Subject) Verdict {
+	v := s.judge(subject)
 	if v.Decision == "" && len(s.of(Rewrite)) > 0 || v.Decision == Allow || v.Decision == Contain {
-		v = s.rewrite(subject, counts, v)
+		v = s.rewrite(subject, v)
 	}
-	counts.end(subject, v)
 	return v
 }
 
 // rewrite applies the rules that rewrite, and judges the result once more.
-func (s *Set) rewrite(subject *Subject, counts *counts, v Verdict) Verdict {
+func (s *Set) rewrite(subject *Subject, v Verdict) Verdict {
 	changed, by, span, what := s.rewritten(subject)
 	if by == nil {
 		return v
 	}
 	again := *subject
 	again.Facts = subject.Read(changed)
-	if next := s.judge(&again, counts); next.Decision == Deny || next.Decision == Ask || next.Decision == Contain {
+	if next := s.judge(&again); next.Decision == Deny || next.Decision == Ask || next.Decision == Contain {
 		next.Context = v.Context
 		return next
 	}
@@ -45,7 +43,7 @@ func (s *Set) of(d Decision) (list []*Rule) {
 }
 
 // judge is Judge without rewrites.
-func (s *Set) judge(subject *Subject, counts *counts) Verdict {
+func (s *Set) judge(subject *Subject) Verdict {
 	var v Verdict
 	var perhaps Verdict // of a deny that fits only perhaps
 	for _, r := range s.Rules {
@@ -53,12 +51,15 @@ func (s *Set) judge(subject *Subject, counts *counts) Verdict {
 			continue
 		}
 		f := r.fits(subject)
-		if f.level == facts.No || r.Unless != nil && r.Unless.fits(subject).level == facts.Sure ||
-			!counts.holds(r, subject) {
+		if f.level == facts.No || r.Unless != nil && r.Unless.fits(subject).level == facts.Sure {
+			continue
+		}
+		var earlier seen
+		if f.level, earlier = r.holds(subject, f); f.level == facts.No {
 			continue
 		}
 		found := Verdict{Decision: r.Decision, Rule: r, Span: f.span, What: f.what, Effect: f.of,
-			Perhaps: f.level == facts.Perhaps}
+			Perhaps: f.level == facts.Perhaps, Earlier: earlier.ids, After: earlier.what}
 		switch {
 		case r.Decision == Context:
 			if f.level == facts.Sure {
@@ -151,6 +152,9 @@ func (s *Set) allows(subject *Subject) (first *Rule) {
 // says of the event itself.
 func (r *Rule) leaves(subject *Subject) bool {
 	if r.Unless != nil && r.Unless.fits(subject).level != facts.No {
+		return true
+	}
+	if level, _ := r.holds(subject, sure); level != facts.Sure {
 		return true
 	}
 	m := r.What

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -30,7 +29,10 @@ type Matcher struct {
 	Tools    Choice
 	Prompts  []*regexp.Regexp
 	Data     []DataChoice
-	Limit    Limit
+	Said     []*regexp.Regexp // by the agent, at the end of its turn
+	Branches Choice           // that the working tree is on
+
+	exact string // the text that no other matcher has
 }
 
 // Choice is a list of globs, of which one must fit, and of those after `!`, none. With the
@@ -62,31 +64,27 @@ const (
 // Places are the words for `inside` and `outside`.
 var Places = []Place{Project, Home, Temp}
 
-// Limit makes a matcher fit only the Count-th and later events that it fits within Within,
-// of one session. The zero Limit is none.
-type Limit struct {
-	Count  int
-	Within time.Duration
-}
-
 // fit is how surely a matcher fits, and to what part of the call.
 type fit struct {
 	level facts.Fit
 	span  facts.Span
 	what  string
 	of    *facts.Effect // nil = none
+	at    int           // index of the command; -1 = none
 }
 
 // better reports whether f fits more surely than g.
 func (f fit) better(g fit) bool { return f.level > g.level }
 
-var sure = fit{level: facts.Sure}
+var sure = fit{level: facts.Sure, at: -1}
 
-// fits holds the matcher against the subject, all but its Limit.
+// fits holds the matcher against the subject.
 func (m *Matcher) fits(s *Subject) fit {
 	switch {
 	case m.Tools.given() && (len(s.Tools) == 0 || !m.Tools.fits(s.Tools...)),
-		len(m.Prompts) > 0 && !m.fitsPrompt(s),
+		len(m.Prompts) > 0 && !fitsText(m.Prompts, s.Prompt),
+		len(m.Said) > 0 && !fitsText(m.Said, s.Said),
+		m.Branches.given() && !m.fitsBranch(s),
 		slices.ContainsFunc(m.Data, func(c DataChoice) bool { return !c.fitsIn(s.Data, c.Path) }):
 		return fit{}
 	case !m.looksAtCall():
@@ -111,9 +109,18 @@ func (m *Matcher) looksAtEffects() bool {
 		len(m.Outside) > 0 || len(m.Inside) > 0
 }
 
-func (m *Matcher) fitsPrompt(s *Subject) bool {
-	return s.Prompt != nil &&
-		slices.ContainsFunc(m.Prompts, func(re *regexp.Regexp) bool { return re.MatchString(*s.Prompt) })
+// fitsText holds expressions against a text; nil = there is none.
+func fitsText(list []*regexp.Regexp, text *string) bool {
+	return text != nil && slices.ContainsFunc(list, func(re *regexp.Regexp) bool { return re.MatchString(*text) })
+}
+
+// fitsBranch holds the branches against that of the working tree; on none, it fits none.
+func (m *Matcher) fitsBranch(s *Subject) bool {
+	if s.Branch == nil {
+		return false
+	}
+	branch := s.Branch()
+	return branch != "" && m.Branches.fits(branch)
 }
 
 // fitsIn looks under a path into a value: into each element of a list, and at the JSON of
@@ -154,7 +161,7 @@ func (c DataChoice) fitsIn(v json.RawMessage, at []string) bool {
 func (m *Matcher) fitsCommands(s *Subject) (best fit) {
 	for i := range s.Facts.Commands {
 		c := &s.Facts.Commands[i]
-		if f := (fit{level: m.fitsCommand(c), span: c.Span, what: shortened(c.Text)}); f.better(best) {
+		if f := (fit{level: m.fitsCommand(c), span: c.Span, what: shortened(c.Text), at: i}); f.better(best) {
 			best = f
 		}
 	}
@@ -191,7 +198,7 @@ func (m *Matcher) fitsDoubts(s *Subject) fit {
 		if len(m.Doubts) > 0 && !slices.Contains(m.Doubts, d.Kind) || m.fitsOwner(s, d.Command) == facts.No {
 			continue
 		}
-		return fit{level: facts.Sure, span: d.Span, what: shortened(d.Text)}
+		return fit{level: facts.Sure, span: d.Span, what: shortened(d.Text), at: d.Command}
 	}
 	return fit{}
 }
@@ -216,7 +223,7 @@ func (m *Matcher) fitsEffects(s *Subject) (best fit) {
 	for i := range s.Facts.Effects {
 		e := &s.Facts.Effects[i]
 		level := min(m.fitsEffect(s, e), m.fitsOwner(s, e.Command))
-		if f := (fit{level, e.Span, whatOf(s, e), e}); f.better(best) {
+		if f := (fit{level, e.Span, whatOf(s, e), e, e.Command}); f.better(best) {
 			if best = f; level == facts.Sure {
 				break
 			}

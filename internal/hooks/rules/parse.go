@@ -35,12 +35,16 @@ const dataPrefix = "data."
 var (
 	ruleKeys = []string{
 		"deny", "ask", "contain", "rewrite", "context", "allow",
-		"name", "why", "instead", "to", "unless", "catches", "passes", "off",
+		"name", "why", "instead", "to", "unless", "after", "catches", "passes", "off",
 	}
 	matcherKeys = []string{
 		"command", "program", "effect", "path", "host", "target", "outside", "inside", "doubt", "tool", "prompt",
-		"count", "within", dataPrefix + "PATH",
+		"said", "branch", dataPrefix + "PATH",
 	}
+	// likeKeys are what a decision may say of events before that fit it, too; earlierKeys what
+	// `unless` and `after` may say of those that they are about.
+	likeKeys    = []string{"count", "within", "since", "by", "same", "other_session", "lasted"}
+	earlierKeys = []string{"ran", "ok", "count", "within", "since", "by"}
 )
 
 // reader reads one list of rules.
@@ -139,13 +143,22 @@ func (p *reader) freeName(set *Set, r *Rule) string {
 	return name
 }
 
-// decision reads the one member that is a decision, with its matcher, and `unless`.
+// decision reads the one member that is a decision, with its matcher, `unless` and `after`.
 func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) {
 	var given []string
 	for _, d := range Decisions {
 		if at := members[string(d)]; at != nil {
 			given = append(given, string(d))
-			r.Decision, r.What = d, p.matcher(at, string(d))
+			var past *Past
+			r.Decision = d
+			r.What, past = p.condition(at, string(d), likeKeys)
+			r.Past = slices.DeleteFunc(slices.Clone(r.Past), func(n Needed) bool { return n.own })
+			if past != nil {
+				p.alike(at, past, &r.What)
+				if past.Count--; past.Count > 0 || past.Lasted > 0 {
+					r.Past = append(r.Past, Needed{Past: past, own: true})
+				}
+			}
 		}
 	}
 	switch {
@@ -154,15 +167,99 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 	case r.Decision == "":
 		p.reject(n, "", "a rule must have one of deny, ask, contain, rewrite, context, allow")
 	}
-	if at := members["unless"]; at != nil {
-		m := p.matcher(at, "unless")
-		if r.Unless = &m; m.Limit != (Limit{}) {
-			p.reject(at, "", "unless has no count")
+	for _, key := range []string{"unless", "after"} {
+		at := members[key]
+		if at == nil {
+			continue
+		}
+		not := key == "unless"
+		m, past := p.condition(at, key, earlierKeys)
+		r.Past = slices.DeleteFunc(slices.Clone(r.Past), func(n Needed) bool { return !n.own && n.Not == not })
+		if past == nil && not {
+			r.Unless = &m
+			continue
+		}
+		if past == nil {
+			past = p.newPast(at)
+		}
+		if past.What = m; not {
+			r.Unless = nil
+		}
+		r.Past = append(r.Past, Needed{Past: past, Not: not})
+	}
+	for i, n := range r.Past { // what the rule leaves alone does not count for it
+		if n.own && r.Unless != nil {
+			past := *n.Past
+			past.Except = r.Unless
+			past.counts += "unless " + r.Unless.exact
+			past.key += "unless " + r.Unless.exact
+			r.Past[i].Past = &past
 		}
 	}
-	if r.Decision == Allow && r.What.Limit != (Limit{}) {
+	if r.Decision == Allow && slices.ContainsFunc(r.Past, func(n Needed) bool { return n.own }) {
 		p.reject(n, "", "allow has no count")
 	}
+}
+
+// alike completes a Past of events that are like the one that a rule is about.
+func (p *reader) alike(n *yaml.Node, past *Past, what *Matcher) {
+	past.What = *what
+	switch {
+	case past.Lasted > 0:
+		if past.Count > 0 || past.Same != "" || past.Other || past.Since != "" || past.Within > 0 {
+			p.reject(n, "write a rule for each", "lasted stands alone: it is about the session, not about calls")
+		}
+	case past.Other:
+		if past.Same != "" {
+			p.reject(n, "write a rule for each", "other_session and same cannot stand together")
+		}
+		past.Count = max(past.Count, 1) + 1
+	case past.Count == 0:
+		p.reject(n, "write `count: 5`", "within, since, by and same need a count")
+	}
+	if (past.Same != "" || past.Other) && past.By != BySession {
+		p.reject(n, "", "by does not go with same and other_session")
+	}
+	if past.Same == SameFailure {
+		past.Count++ // so many have failed before
+	}
+}
+
+// newPast returns a Past of which only its place is known.
+func (p *reader) newPast(n *yaml.Node) *Past {
+	past := &Past{Count: 1, By: BySession}
+	past.name(p.opt.Home, n)
+	return past
+}
+
+// name makes the keys of a Past from its text.
+func (p *Past) name(home string, n *yaml.Node) {
+	about := ""
+	if n = resolve(n); n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			switch key := n.Content[i].Value; key {
+			case "count", "within", "since", "same", "other_session", "lasted":
+			default:
+				about += key + " " + exactly(n.Content[i+1]) + "\n"
+			}
+		}
+	} else {
+		about = "command " + exactly(n) + "\n"
+	}
+	p.counts = home + "\n" + about
+	p.key = home + "\n" + exactly(n)
+}
+
+// exactly is a value as a text that no other value has.
+func exactly(n *yaml.Node) string {
+	if n = resolve(n); n.Kind == yaml.ScalarNode {
+		return strconv.Quote(n.Value)
+	}
+	var parts []string
+	for _, item := range n.Content {
+		parts = append(parts, exactly(item))
+	}
+	return fmt.Sprint(n.Kind, "(", strings.Join(parts, " "), ")")
 }
 
 // texts reads the members that are texts, and examples.
@@ -193,27 +290,109 @@ func (p *reader) texts(r *Rule, n *yaml.Node, members map[string]*yaml.Node) {
 	}
 }
 
-// matcher reads the value of a decision: a command pattern, a list of them, or a mapping.
-func (p *reader) matcher(n *yaml.Node, what string) (m Matcher) {
+// condition reads a command pattern, a list of them, or a mapping, which may have keys about
+// what happened before: then past is not nil.
+func (p *reader) condition(n *yaml.Node, what string, pastKeys []string) (m Matcher, past *Past) {
 	n = resolve(n)
-	if n.Kind != yaml.MappingNode {
+	if m.Text, m.exact = textOf(n), exactly(n); n.Kind != yaml.MappingNode {
 		m.Commands = p.commands(n, what)
-		m.Text = textOf(n)
-		return m
+		return m, nil
 	}
-	members, ok := p.members(n, what, matcherKeys)
-	m.Text = textOf(n)
+	known := slices.Concat(matcherKeys, pastKeys)
+	members, ok := p.members(n, what, known)
 	if ok && len(members) == 0 {
-		p.reject(n, "it may have "+strings.Join(matcherKeys, ", "), "%s is empty: it would fit everything", what)
+		p.reject(n, "it may have "+strings.Join(known, ", "), "%s is empty: it would fit everything", what)
 	}
 	for key, at := range members {
-		p.member(&m, key, at)
+		if !slices.Contains(pastKeys, key) {
+			p.member(&m, key, at)
+			continue
+		}
+		if past == nil {
+			past = p.newPast(n)
+			if past.Count = 0; what == "unless" || what == "after" {
+				past.Count = 1
+			}
+		}
+		p.past(past, &m, key, at)
 	}
 	slices.SortFunc(m.Data, func(a, b DataChoice) int { return slices.Compare(a.Path, b.Path) })
-	if m.Limit.Count == 0 && m.Limit.Within != 0 {
-		p.reject(n, "write `count: 5`", "within needs a count")
+	if past != nil && (what == "unless" || what == "after") {
+		p.earlier(n, past, &m)
 	}
-	return m
+	return m, past
+}
+
+// earlier checks what `unless` or `after` says of earlier events.
+func (p *reader) earlier(n *yaml.Node, past *Past, m *Matcher) {
+	switch {
+	case past.OK != nil && len(m.Prompts) > 0:
+		p.reject(n, "", "a prompt does not succeed or fail: `ok` is about calls")
+	case len(m.Said) > 0:
+		p.reject(n, "", "`said` is about the end of a turn, not about earlier calls")
+	}
+}
+
+// past reads a member about what happened before.
+func (p *reader) past(past *Past, m *Matcher, key string, at *yaml.Node) {
+	switch key {
+	case "ran":
+		m.Commands = append(m.Commands, p.commands(at, key)...)
+	case "ok":
+		past.OK = p.yesOrNo(at, key)
+	case "other_session":
+		if other := p.yesOrNo(at, key); other != nil {
+			past.Other = *other
+		}
+	case "count":
+		if n, err := strconv.Atoi(at.Value); err == nil && n >= 1 && n <= 10_000 {
+			past.Count = n
+		} else {
+			p.reject(at, "write a number from 1 to 10000", "bad count %q", at.Value)
+		}
+	case "within":
+		past.Within = p.time(at, key)
+	case "lasted":
+		past.Lasted = p.time(at, key)
+	case "since":
+		if b := Boundary(at.Value); slices.Contains(Boundaries, b) {
+			past.Since = b
+		} else if d, err := duration.Parse(at.Value); err == nil && d > 0 {
+			past.Within = p.time(at, key)
+		} else {
+			p.reject(at, "write edit, prompt, start or a time such as 10m", "bad since %q", at.Value)
+		}
+	case "by":
+		if list := words(p, at, key, Scopes); len(list) == 1 {
+			past.By = list[0]
+		} else if len(list) > 1 {
+			p.reject(at, "", "by is one of session, agent, machine")
+		}
+	case "same":
+		if list := words(p, at, key, Sames); len(list) == 1 {
+			past.Same = list[0]
+		} else if len(list) > 1 {
+			p.reject(at, "", "same is one of call, command, path, failure")
+		}
+	}
+}
+
+func (p *reader) yesOrNo(at *yaml.Node, key string) *bool {
+	b, err := strconv.ParseBool(at.Value)
+	if err != nil {
+		p.reject(at, "write true or false", "bad %s %q", key, at.Value)
+		return nil
+	}
+	return &b
+}
+
+func (p *reader) time(at *yaml.Node, key string) time.Duration {
+	d, err := duration.Parse(at.Value)
+	if err != nil || d <= 0 || d > 24*time.Hour {
+		p.reject(at, "write a time of at most 24h, such as 10m", "bad %s %q", key, at.Value)
+		return 0
+	}
+	return d
 }
 
 func (p *reader) member(m *Matcher, key string, at *yaml.Node) {
@@ -241,19 +420,11 @@ func (p *reader) member(m *Matcher, key string, at *yaml.Node) {
 	case "tool":
 		m.Tools = p.choice(at, key, nil)
 	case "prompt":
-		m.Prompts = p.expressions(at)
-	case "count":
-		if n, err := strconv.Atoi(at.Value); err == nil && n >= 1 && n <= 10_000 {
-			m.Limit.Count = n
-		} else {
-			p.reject(at, "write a number from 1 to 10000", "bad count %q", at.Value)
-		}
-	case "within":
-		if d, err := duration.Parse(at.Value); err == nil && d > 0 && d <= 24*time.Hour {
-			m.Limit.Within = d
-		} else {
-			p.reject(at, "write a time of at most 24h, such as 10m", "bad within %q", at.Value)
-		}
+		m.Prompts = p.expressions(at, key)
+	case "said":
+		m.Said = p.expressions(at, key)
+	case "branch":
+		m.Branches = p.choice(at, key, nil)
 	default:
 		c := DataChoice{strings.Split(strings.TrimPrefix(key, dataPrefix), "."), p.choice(at, key, nil)}
 		m.Data = append(m.Data, c)
@@ -302,11 +473,11 @@ func (p *reader) choice(n *yaml.Node, what string, known func(string) string, se
 	return c
 }
 
-func (p *reader) expressions(n *yaml.Node) (list []*regexp.Regexp) {
-	for _, item := range p.items(n, "prompt") {
+func (p *reader) expressions(n *yaml.Node, what string) (list []*regexp.Regexp) {
+	for _, item := range p.items(n, what) {
 		re, err := regexp.Compile(item.Value)
 		if err != nil {
-			p.reject(item, "", "bad prompt %q: %v", item.Value, err)
+			p.reject(item, "", "bad %s %q: %v", what, item.Value, err)
 			continue
 		}
 		list = append(list, re)

@@ -1,6 +1,7 @@
 // Package rules judges an event by the rules of one hook: deny, ask, contain, rewrite,
 // context or allow, for commands and facts of a call. It is pure: it reads no file, starts
-// nothing and does not block. The same event and the same Memory give the same verdict.
+// nothing and does not block. The same event and the same Before give the same verdict.
+// History makes the Before of each event of a machine, from those that came earlier.
 //
 // The rules of a hook are all judged. A deny ends it, then an ask. Otherwise rewrites apply
 // in their order and the result is judged once more; it is contained if a rule says so, and
@@ -11,8 +12,8 @@ package rules
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/hookd/hookd/internal/facts"
 )
@@ -39,6 +40,7 @@ type Rule struct {
 	Decision Decision //
 	What     Matcher  // of the events that it is about
 	Unless   *Matcher // of those that it leaves alone; nil = none
+	Past     []Needed // of what happened before; all must hold
 	Why      string   // for the person and the model; of Context the text for the model
 	Instead  string   // for the model: what to do in place of it; "" = nothing is suggested
 	To       string   // of Rewrite: the new command
@@ -80,17 +82,23 @@ func (s *Set) Rule(name string) *Rule {
 	return nil
 }
 
+// Looks reports whether a rule looks back to what happened before.
+func (s *Set) Looks() bool {
+	return s != nil && slices.ContainsFunc(s.Rules, func(r *Rule) bool { return len(r.Past) > 0 })
+}
+
 // Subject is an event as rules see it.
 type Subject struct {
 	Facts   *facts.Facts    // of its tool call; nil = it has none
 	Tools   []string        // names of its tool, the agent's own and the canonical one
 	Prompt  *string         // what a person typed; nil = nothing
+	Said    *string         // what the agent said at the end of its turn; nil = nothing
 	Data    json.RawMessage // of the event
 	Cwd     string
-	Project string // root of the repository that Cwd is in, else Cwd
-	Home    string // of the agent's user
-	Session string
-	Time    time.Time
+	Project string        // root of the repository that Cwd is in, else Cwd
+	Home    string        // of the agent's user
+	Branch  func() string // that the working tree is on, "" = none; nil = not known
+	Before  *Before       // what happened before; nil = not known
 
 	// Read returns the facts of a changed shell line of the same call. It is only called
 	// for rewrites.
@@ -107,6 +115,8 @@ type Verdict struct {
 	Perhaps  bool          // Rule fits only perhaps
 	Line     string        // of Rewrite: the new line
 	Context  []string      // for the model
+	Earlier  []string      // ids of earlier events that Rule counted, the oldest first
+	After    string        // the part of the newest of these calls that Rule counted
 }
 
 // maxWhat is how much of a call a reason repeats, in bytes.
@@ -127,6 +137,9 @@ func (v Verdict) Reason() string {
 	b.WriteString(" (rule " + r.Name)
 	if v.What != "" {
 		b.WriteString(": " + v.What)
+	}
+	if v.After != "" && v.After != v.What {
+		b.WriteString("; before it: " + v.After)
 	}
 	b.WriteString(")")
 	if r.Instead != "" {

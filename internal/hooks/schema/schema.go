@@ -180,7 +180,18 @@ func testSchema() object {
 		"data":    object{"type": "object"},
 		"dialect": object{"enum": dialects},
 		"expect":  object{"enum": hook.Expectations()},
+		"given":   object{"type": "array", "items": object{"anyOf": []object{str, givenSchema()}}},
 	}, "expect")
+}
+
+// givenSchema is that of an element of `given` in a test.
+func givenSchema() object {
+	yes := object{"type": "boolean"}
+	return closed(object{
+		"command": str, "tool": str, "data": object{"type": "object"}, "prompt": str, "start": yes,
+		"ok": object{"enum": []any{true, false, "unknown"}}, "denied": yes, "running": yes,
+		"times": object{"type": "integer", "minimum": 1, "maximum": 10_000}, "ago": clone(duration), "session": str,
+	})
 }
 
 // hold is auto, never or a duration.
@@ -338,6 +349,7 @@ func ruleSchema() object {
 	example := object{"anyOf": []object{str, {"type": "object"}}}
 	properties := object{
 		"name": str, "why": str, "instead": str, "to": str, "off": object{"const": true}, "unless": matcher,
+		"after":   matcher,
 		"catches": listOf(example), "passes": listOf(example),
 	}
 	for _, d := range rules.Decisions {

@@ -113,7 +113,12 @@ func Past(
 		left := limit
 		err := c.Past(ctx, q, func(e client.StoredEvent) error {
 			if !single.Reaches(events.Dialect(e.Dialect), e.Event) {
-				return nil
+				if !h.Rules.Looks() {
+					return nil
+				}
+				p := pastOf(e, nil)
+				p.Other = true
+				return each(p)
 			}
 			if left--; limit > 0 && left < 0 {
 				return errEnough

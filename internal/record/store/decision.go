@@ -23,6 +23,7 @@ type decisionDetail struct {
 	Answered   *wire.Answered  `json:"answered"`
 	Shadow     []wire.Shadowed `json:"shadow"`
 	DurationMS float64         `json:"duration_ms"`
+	Earlier    []string        `json:"earlier"`
 	Runs       []string        `json:"runs"`
 }
 
@@ -108,7 +109,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 	d.DecidedBy, d.Rewrote, d.Answered, d.Shadow = rest.DecidedBy, rest.Rewrote, rest.Answered, rest.Shadow
 	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
 	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
-	d.Tried = rest.Tried
+	d.Tried, d.Earlier = rest.Tried, rest.Earlier
 	d.Outcome = d.Word()
 	return d, nil
 }

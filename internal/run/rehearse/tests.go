@@ -85,7 +85,11 @@ func one(
 	if ctx.Err() != nil {
 		return wire.TestedAs{}, errEnded
 	}
-	trial, err := tryer.Rehearse(ctx, from, h, Event(h, t), time.Time{})
+	env := Event(h, t)
+	if past := before(h, t, env, time.Now()); past != nil {
+		env.Past = past
+	}
+	trial, err := tryer.Rehearse(ctx, from, h, env, time.Time{})
 	if err == nil && ctx.Err() != nil {
 		err = errEnded
 	}

@@ -3,15 +3,19 @@ package rehearse
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/run/runner"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -29,9 +33,27 @@ type Past struct {
 	Whole    bool           // Envelope has all of the data
 	Redacted bool           // secrets were taken out of it
 	Decision *wire.Decision // nil = no hook took part
+	Other    bool           // the hook is not for it: it only happened before others
 	// Others returns what the other hooks decided, each in a word. It is only asked for
 	// where the hook in question alone made the decision.
 	Others func() ([]wire.Outcome, error)
+}
+
+// event is the event as hooks that look back are told of it.
+func (p Past) event() *events.Event {
+	e := &events.Event{
+		Envelope: p.Envelope, EventID: p.EventID, Time: p.Time, Contract: events.For(p.Dialect, p.Envelope.Event),
+	}
+	e.Dialect = e.Contract.Dialect
+	e.CallID = dialect.CallID(e)
+	return e
+}
+
+func (p Past) decided() wire.Outcome {
+	if p.Decision == nil {
+		return wire.OutcomeNone
+	}
+	return p.Decision.Decision
 }
 
 // WhatIf is what a hook would have changed.
@@ -97,6 +119,7 @@ type Change struct {
 type Asking struct {
 	tryer Tryer
 	hook  *hook.Hook
+	past  *runner.Past // of a hook that looks back; nil = it does not
 
 	mu    sync.Mutex // guards what is below
 	begun time.Time
@@ -114,13 +137,24 @@ func Ask(t Tryer, h *hook.Hook) *Asking {
 		asked.Concurrency = cmp.Or(h.Concurrency, runtime.NumCPU())
 	}
 	sum := WhatIf{Hook: h.Name, Changes: []Change{}, Counts: Counts{}}
-	return &Asking{tryer: t, hook: &asked, begun: time.Now(), sum: sum}
+	a := &Asking{tryer: t, hook: &asked, begun: time.Now(), sum: sum}
+	if h.Rules.Looks() {
+		home, _ := os.UserHomeDir() // without one, ~ stays in targets
+		a.past = runner.NewSequence(&asked, home)
+	}
+	return a
 }
 
 // About asks the hook about one event. An error means that it could not be asked.
 func (a *Asking) About(ctx context.Context, p Past) error {
 	if ctx.Err() != nil { // what was read ahead is not asked any more
 		return ctx.Err()
+	}
+	if a.past != nil && (p.Other || !p.Whole || p.Redacted) {
+		a.past.Happened(p.event(), p.decided(), nil)
+	}
+	if p.Other {
+		return nil
 	}
 	if !p.Whole || p.Redacted {
 		a.mu.Lock()
@@ -134,12 +168,18 @@ func (a *Asking) About(ctx context.Context, p Past) error {
 	}
 	env := p.Envelope
 	env.Wait, env.ID = true, ""
+	if a.past != nil {
+		env.Past = a.past
+	}
 	trial, refused := a.tryer.Rehearse(ctx, dispatch.Origin{}, a.hook, env, p.Time)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if refused != nil {
 		return refused
+	}
+	if a.past != nil {
+		a.past.End(trial.Event.EventID, p.decided())
 	}
 	change, err := a.compare(p, trial)
 	if err != nil {
@@ -250,9 +290,38 @@ func stricter(x, y wire.Outcome) wire.Outcome {
 // ahead is how many events are read while others are asked about.
 const ahead = 400
 
+// mostBefore is how many events a hook that looks back is asked about, the newest.
+const mostBefore = 100_000
+
+// inOrder asks about every event that past yields, the newest first, in the order in which
+// they happened.
+func inOrder(ctx context.Context, a *Asking, past func(each func(Past) error) error) error {
+	var list []Past
+	enough := errors.New("enough")
+	err := past(func(p Past) error {
+		if list = append(list, p); len(list) == mostBefore {
+			return enough
+		}
+		return ctx.Err()
+	})
+	if err != nil && !errors.Is(err, enough) {
+		return err
+	}
+	for _, p := range slices.Backward(list) {
+		if err := a.About(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // All asks about every event that past yields, several at once: as many as the hook has
-// workers and one that waits, or as there are processors twice.
+// workers and one that waits, or as there are processors twice. A hook that looks back is
+// asked about one after the other, as they happened.
 func All(ctx context.Context, a *Asking, past func(each func(Past) error) error) error {
+	if a.past != nil {
+		return inOrder(ctx, a, past)
+	}
 	workers := 2 * runtime.NumCPU()
 	if a.hook.Persistent {
 		workers = a.hook.Concurrency + 1

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -22,6 +23,7 @@ import (
 func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	var by *rules.Rule
 	var span facts.Span
+	var earlier []string
 	out := answered(ctx, j, func(context.Context) (answer []byte, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -31,36 +33,67 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		now := *j.Event
 		now.Data = j.Data // as hooks before it have rewritten it
 		call := dialect.Call(&now)
-		v := j.Hook.Rules.Judge(r.subject(j, &now, call), r.memory)
-		by, span = v.Rule, v.Span
+		v := j.Hook.Rules.Judge(r.subject(j, &now, call))
+		by, span, earlier = v.Rule, v.Span, v.Earlier
 		return ruled(&now, call, v)
 	})
 	if by != nil {
-		out.Rule, out.Span = by.Name, [2]int{span.From, span.To}
+		out.Rule, out.Span, out.Earlier = by.Name, [2]int{span.From, span.To}, earlier
 	}
 	return out
 }
 
 // subject is the event as rules see it.
 func (r *Runner) subject(j *dispatch.Job, e *events.Event, call neutral.ToolCall) *rules.Subject {
-	cwd := cmp.Or(j.Place, e.Cwd, r.facts.Home) // without a folder, as a shell that starts
+	now := *e
+	now.Cwd = cmp.Or(j.Place, e.Cwd)
+	s := r.subjectOf(&now, call, "")
+	s.Before, _ = e.Before.(*rules.Before)
+	return s
+}
+
+// sight is what an event is seen with.
+type sight struct {
+	facts   *facts.Reader
+	project func(folder string) string // see Options
+}
+
+// subjectOf is an event as rules see it that look at it alone. project is the root of its
+// repository, "" = it is looked up.
+func (r *sight) subjectOf(e *events.Event, call neutral.ToolCall, project string) *rules.Subject {
+	cwd := cmp.Or(e.Cwd, r.facts.Home) // without a folder, as a shell that starts
 	s := &rules.Subject{
-		Tools: dialect.ToolNames(e), Data: e.Data, Cwd: cwd, Project: cwd, Home: r.facts.Home,
-		Session: cmp.Or(e.SessionID, e.AgentID), Time: e.Time,
+		Tools: dialect.ToolNames(e), Data: e.Data, Cwd: cwd, Project: cmp.Or(project, cwd), Home: r.facts.Home,
 	}
-	if r.project != nil {
+	if r.project != nil && project == "" {
 		s.Project = cmp.Or(r.project(cwd), cwd)
 	}
-	if raw := dialect.Facts(e)[neutral.Prompt]; raw != nil {
-		if text, ok := rawjson.Text(raw); ok {
-			s.Prompt = &text
-		}
-	}
+	s.Branch = func() string { return branchOf(s.Project) }
+	s.Prompt, s.Said = textOf(e, neutral.Prompt), textOf(e, neutral.Answer)
 	if call.Own != "" || call.Tool != "" {
 		s.Facts = r.facts.Read(call, cwd)
 		s.Read = func(line string) *facts.Facts { return r.facts.Line(line, cwd) }
 	}
 	return s
+}
+
+// textOf returns a fact that is a text; nil = the event has none.
+func textOf(e *events.Event, fact neutral.Fact) *string {
+	if raw := dialect.Facts(e)[fact]; raw != nil {
+		if text, ok := rawjson.Text(raw); ok {
+			return &text
+		}
+	}
+	return nil
+}
+
+// branchOf returns the branch that the working tree at a folder is on; "" = none is known.
+func branchOf(root string) string {
+	tree, ok := project.Find(root)
+	if !ok {
+		return ""
+	}
+	return tree.Branch()
 }
 
 // ruled writes a verdict as a hook answers, in the words of the event.

@@ -27,7 +27,6 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/judge"
-	"github.com/hookd/hookd/internal/hooks/rules"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/run/worker"
 	"github.com/hookd/hookd/internal/signals"
@@ -36,13 +35,11 @@ import (
 
 // Runner executes jobs. It fits dispatch.Runner, dispatch.Submitter and dispatch.Killer.
 type Runner struct {
-	proc     *proc.Runner
-	tempDir  string
-	dataDir  string
-	fleet    Fleet
-	facts    *facts.Reader
-	project  func(folder string) string // see Options
-	memory   *rules.Memory
+	proc    *proc.Runner
+	tempDir string
+	dataDir string
+	fleet   Fleet
+	sight
 	log      *zap.Logger
 	settings atomic.Pointer[settings]
 	latest   Latest
@@ -89,7 +86,7 @@ var (
 func New(o Options) *Runner {
 	os.RemoveAll(o.TempDir) // what a killed predecessor left
 	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, fleet: o.Fleet, log: o.Log.Named("runner"),
-		facts: o.Facts, project: o.Project, memory: rules.NewMemory()}
+		sight: sight{o.Facts, o.Project}}
 	if r.facts == nil {
 		home, _ := os.UserHomeDir() // without one, ~ stays in targets
 		r.facts = &facts.Reader{Home: home}

@@ -151,6 +151,9 @@ func (d *draft) finishRules() {
 	if slices.ContainsFunc(d.hook.Rules.Rules, func(r *rules.Rule) bool { return len(r.What.Prompts) > 0 }) {
 		names = append(names, "UserPromptSubmit")
 	}
+	if slices.ContainsFunc(d.hook.Rules.Rules, func(r *rules.Rule) bool { return len(r.What.Said) > 0 }) {
+		names = append(names, "Stop")
+	}
 	for _, name := range names {
 		p, err := pattern.Compile(name)
 		if err != nil { // the names are plain

@@ -153,7 +153,7 @@ var schema = []row{
 		func(d *draft, n *yaml.Node) { word(d, n, orders, &d.hook.Order) }},
 	{Field{Key: "tests", Type: "list of test",
 		Doc: "what the hook is to answer, see [tests](#tests): maps of `name`, `event`, `tool`, `data`, " +
-			"`cwd`, `dialect`, `expect`, `reason` and `context`; `hookd test HOOK` runs them"}, (*draft).setTests},
+			"`cwd`, `dialect`, `expect`, `reason`, `context` and `given`; `hookd test HOOK` runs them"}, (*draft).setTests},
 }
 
 // rowOf finds the row of a key.

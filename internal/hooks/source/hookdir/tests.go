@@ -2,6 +2,7 @@ package hookdir
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,12 +10,18 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // testKeys are the members of a test.
-var testKeys = []string{"name", "event", "tool", "data", "cwd", "dialect", "expect", "reason", "context"}
+var testKeys = []string{"name", "event", "tool", "data", "cwd", "dialect", "expect", "reason", "context", "given"}
+
+// givenKeys are the members of an element of `given`.
+var givenKeys = []string{
+	"command", "tool", "data", "prompt", "start", "ok", "denied", "running", "times", "ago", "session",
+}
 
 // setTests reads the tests.
 func (d *draft) setTests(n *yaml.Node) {
@@ -49,12 +56,80 @@ func (d *draft) test(n *yaml.Node) hook.Test {
 			d.text(value, &t.Reason)
 		case "context":
 			d.text(value, &t.Context)
+		case "given":
+			t.Given = d.givenList(value)
 		}
 	})
 	if t.Expect == "" && resolve(n).Kind == yaml.MappingNode {
 		d.reject(n, "write one of "+strings.Join(hook.Expectations(), ", "), "a test must say what it expects")
 	}
 	return t
+}
+
+// givenList reads what happened before a test.
+func (d *draft) givenList(n *yaml.Node) (list []hook.Given) {
+	if n.Kind != yaml.SequenceNode {
+		d.wrongType(n, "a list of calls and prompts")
+		return nil
+	}
+	for _, item := range n.Content {
+		if item = resolve(item); item.Kind == yaml.ScalarNode && item.ShortTag() == "!!str" {
+			list = append(list, hook.Given{Data: lineData(item.Value), OK: "true"})
+			continue
+		}
+		list = append(list, d.givenOne(item))
+	}
+	return list
+}
+
+// lineData is the arguments of a shell call.
+func lineData(line string) json.RawMessage {
+	return rawjson.With([]byte("{}"), rawjson.StringMember("command", line))
+}
+
+func (d *draft) givenOne(n *yaml.Node) hook.Given {
+	g := hook.Given{OK: "true"}
+	before := len(d.problems)
+	d.members(n, "given", givenKeys, func(key, value *yaml.Node) {
+		switch key.Value {
+		case "command":
+			line := ""
+			d.text(value, &line)
+			g.Data = lineData(line)
+		case "tool":
+			d.text(value, &g.Tool)
+		case "data":
+			g.Data = d.json(value)
+		case "prompt":
+			d.text(value, &g.Prompt)
+		case "start":
+			d.boolean(value, &g.Start)
+		case "ok":
+			if g.OK = value.Value; !slices.Contains([]string{"true", "false", "unknown"}, g.OK) {
+				d.reject(value, "write true, false or unknown", "bad ok %q", value.Value)
+			}
+		case "denied":
+			d.boolean(value, &g.Denied)
+		case "running":
+			d.boolean(value, &g.Running)
+		case "times":
+			times, err := strconv.Atoi(value.Value)
+			if err != nil || times < 1 || times > 10_000 {
+				d.reject(value, "write a number from 1 to 10000", "bad times %q", value.Value)
+			}
+			g.Times = times
+		case "ago":
+			if t, ok := d.duration(value); ok {
+				g.Ago = t
+			}
+		case "session":
+			d.text(value, &g.Session)
+		}
+	})
+	if len(d.problems) == before && g.Data == nil && g.Prompt == "" && !g.Start {
+		d.reject(n, "write `command: go test ./...`, or `tool` and `data`, or `prompt`", "given needs a call or a prompt")
+	}
+	return g
 }
 
 func (d *draft) testEvent(n *yaml.Node, to *string) {

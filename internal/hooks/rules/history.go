@@ -1,0 +1,813 @@
+package rules
+
+import (
+	"container/list"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// Bounds of a History.
+const (
+	mostScopes = 8192 // sessions and agents that are remembered: those that were heard of last
+	mostOpen   = 64   // calls of a session whose end has not come
+	mostLike   = 256  // calls of a session that are compared with the present one
+	mostEdits  = 4096 // edits of the machine that are compared with the present one
+	mostShown  = 8    // earlier events that a verdict names
+)
+
+// History is the state of the rules that look back. It is fed with each event in order and
+// has a bounded state a rule and session: of a condition that counts to n, at most 4n+8
+// earlier events. What an event sees are the events before it that were not denied when it
+// came: later ones, and later fates of earlier ones, change nothing for it. Safe for
+// concurrent use; no call blocks but Use.
+type History struct {
+	keep  func(*Moment)
+	using sync.Mutex // one Use at a time
+
+	mu      sync.Mutex
+	st      *state
+	waiting map[string]*placed // without a fate, by the id of their event
+	order   []string           // of waiting, the oldest first
+	tail    []*placed          // placed since Use began to read; nil = it does not read
+	reading bool
+}
+
+// NewHistory returns a History that knows no rule. keep gets each Moment that counts from
+// its fate on, in this order; it must not block, and not keep the Subject. nil = they are
+// not needed.
+func NewHistory(keep func(*Moment)) *History {
+	return &History{keep: keep, st: newState(newTable(nil)), waiting: map[string]*placed{}}
+}
+
+// Looks reports whether a rule looks back.
+func (h *History) Looks() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.st.table.pasts) > 0
+}
+
+// Use makes these the rules of each event that begins from now on. What rules count that
+// were there before stays; for the others read calls its argument with each Moment that was
+// kept, in any order. An error means that they only know what read gave.
+func (h *History) Use(sets []*Set, read func(each func(*Moment)) error) (err error) {
+	h.using.Lock()
+	defer h.using.Unlock()
+	next := newTable(sets)
+	h.mu.Lock()
+	if next.within(h.st.table) || read == nil {
+		h.follow(next, nil)
+		h.mu.Unlock()
+		return nil
+	}
+	h.reading, h.tail = true, nil
+	for _, id := range h.order {
+		h.tail = append(h.tail, h.waiting[id])
+	}
+	h.mu.Unlock()
+	filled := newState(next)
+	var past []*Moment
+	err = read(func(m *Moment) { past = append(past, m) })
+	slices.SortFunc(past, func(a, b *Moment) int { return int(int64(a.Place) - int64(b.Place)) })
+	for _, m := range past {
+		filled.replay(m)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.tail {
+		filled.again(p)
+	}
+	h.reading, h.tail = false, nil
+	h.follow(next, filled)
+	return err
+}
+
+// follow puts other rules into force.
+func (h *History) follow(next *table, filled *state) {
+	h.st = h.st.under(next, filled)
+	for _, p := range h.waiting {
+		p.hits = next.hits(p.m)
+	}
+}
+
+// Begin gives a moment its place, after all that have one, and returns what is before it.
+// Until End it counts for later ones. One that is Ended or Elsewhere needs no End.
+func (h *History) Begin(m *Moment) *Before {
+	h.mu.Lock()
+	t := h.st.table
+	h.mu.Unlock()
+	hits := t.hits(m) // without the lock: it takes longer than the rest
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.st.table != t {
+		hits = h.st.table.hits(m)
+	}
+	st := h.st
+	st.last++
+	m.Place = st.last
+	s := st.session(m)
+	before := st.before(m, s)
+	switch m.Kind {
+	case Elsewhere:
+		return before
+	case Ended:
+		st.ended(m, s)
+		if h.kept(m); h.reading {
+			h.tail = append(h.tail, &placed{m: m})
+		} else {
+			m.Subject = nil
+		}
+		return before
+	}
+	p := st.place(m, s, hits)
+	h.waiting[m.ID] = p
+	if h.order = append(h.order, m.ID); len(h.order) > mostScopes { // their senders never came back
+		h.settle(h.order[0], false, false)
+	}
+	if h.reading {
+		h.tail = append(h.tail, p)
+	}
+	return before
+}
+
+// End says that the event of that id was denied, or goes on; unsure that a person is asked
+// whose answer is not known. An id that has no place is ignored.
+func (h *History) End(id string, denied, unsure bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.settle(id, denied, unsure)
+}
+
+func (h *History) settle(id string, denied, unsure bool) {
+	p := h.waiting[id]
+	if p == nil {
+		return
+	}
+	delete(h.waiting, id)
+	if i := slices.Index(h.order, id); i >= 0 {
+		h.order = slices.Delete(h.order, i, i+1)
+	}
+	p.open, p.denied, p.m.Unsure = false, denied, unsure
+	h.st.settled(p)
+	if !denied {
+		h.kept(p.m)
+	}
+	if !h.reading {
+		p.m.Subject = nil
+	}
+}
+
+func (h *History) kept(m *Moment) {
+	if h.keep != nil {
+		h.keep(m)
+	}
+}
+
+// placed is a moment with a place.
+type placed struct {
+	m      *Moment
+	hits   []hit
+	edits  []uint64 // keys of files
+	facts  *facts.Facts
+	open   bool // it has no fate yet
+	denied bool
+}
+
+// hit is a track that a moment is part of.
+type hit struct {
+	track int // index in table.tracks
+	level facts.Fit
+	at    int // of the last command that fits; -1 = none
+	what  string
+}
+
+// track is what is counted for one condition.
+type track struct {
+	what  *Matcher // nil = a boundary
+	but   *Matcher // what it leaves out; nil = nothing
+	since Boundary
+	ok    *bool
+	by    Scope
+	most  int // so many are needed
+}
+
+// table is what the rules in force look back for. It is immutable.
+type table struct {
+	tracks []track
+	index  map[string]int // of tracks, by Past.counts
+	pasts  []*Past
+	seen   map[string]int // index in pasts, by Past.key
+}
+
+func newTable(sets []*Set) *table {
+	t := &table{index: map[string]int{}, seen: map[string]int{}}
+	for _, b := range Boundaries {
+		t.index["since "+string(b)] = len(t.tracks)
+		t.tracks = append(t.tracks, track{since: b, by: BySession, most: 2})
+	}
+	for _, s := range sets {
+		for _, r := range s.Rules {
+			for _, n := range r.Past {
+				t.add(n.Past)
+			}
+		}
+	}
+	return t
+}
+
+func (t *table) add(p *Past) {
+	if _, known := t.seen[p.key]; known {
+		return
+	}
+	t.seen[p.key] = len(t.pasts)
+	t.pasts = append(t.pasts, p)
+	if p.Same != "" || p.Other || p.Lasted > 0 {
+		return
+	}
+	i, known := t.index[p.counts]
+	if !known {
+		i = len(t.tracks)
+		t.index[p.counts] = i
+		t.tracks = append(t.tracks, track{what: &p.What, but: p.Except, ok: p.OK, by: p.By})
+	}
+	t.tracks[i].most = max(t.tracks[i].most, p.Count+1) // the call that a result is of does not count for it
+}
+
+// within reports whether all that t counts is counted in old, too.
+func (t *table) within(old *table) bool {
+	for key, i := range t.index {
+		j, known := old.index[key]
+		if !known || old.tracks[j].most < t.tracks[i].most {
+			return false
+		}
+	}
+	return len(old.pasts) > 0 || len(t.pasts) == 0
+}
+
+// hits are the tracks that a moment is part of.
+func (t *table) hits(m *Moment) (list []hit) {
+	if m.Kind == Elsewhere || m.Kind == Ended || m.Subject == nil {
+		return nil
+	}
+	for i := range t.tracks {
+		if h := t.tracks[i].fits(m); h.level > facts.No {
+			h.track = i
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+func (t *track) fits(m *Moment) hit {
+	if t.what == nil {
+		switch {
+		case t.since == SinceEdit:
+			level, at := m.edit()
+			return hit{level: level, at: at}
+		case t.since == SincePrompt && m.Kind == Typed, t.since == SinceStart && m.Kind == Began:
+			return hit{level: facts.Sure}
+		}
+		return hit{}
+	}
+	if typed := m.Kind == Typed; typed != (len(t.what.Prompts) > 0) || m.Kind == Began {
+		return hit{}
+	}
+	f := t.what.fits(m.Subject)
+	if f.level == facts.No || t.but != nil && t.but.fits(m.Subject).level == facts.Sure {
+		return hit{}
+	}
+	if f.at = max(f.at, t.what.last(m.Subject, f.level)); m.Subject.Facts != nil && m.Subject.Facts.Text != "" {
+		f.what = m.Subject.Facts.Text
+	}
+	return hit{level: f.level, at: f.at, what: strings.Clone(brief(f.what))}
+}
+
+// last is the index of the last command that a matcher of commands fits so surely.
+func (m *Matcher) last(s *Subject, level facts.Fit) int {
+	if s.Facts == nil || m.looksAtEffects() || m.Doubts != nil {
+		return -1
+	}
+	for i := range slices.Backward(s.Facts.Commands) {
+		if m.fitsCommand(&s.Facts.Commands[i]) == level {
+			return i
+		}
+	}
+	return -1
+}
+
+// brief is as much of a text as is kept to be shown.
+func brief(text string) string {
+	const most = 60
+	if text = shortened(text); len(text) <= most {
+		return text
+	}
+	cut := most - 3
+	for cut > 0 && text[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return text[:cut] + "..."
+}
+
+// entry is a moment on a track.
+type entry struct {
+	place uint64
+	time  int64 // nanoseconds since 1970
+	at    int32 // of its command
+	level facts.Fit
+	open  bool
+	id    string
+	what  string
+}
+
+// after reports whether an entry comes after another.
+func (e *entry) after(o *entry) bool {
+	return o == nil || e.place > o.place || e.place == o.place && e.at > o.at
+}
+
+// trail is what a track has, in the order of places.
+type trail []entry
+
+func (t *trail) put(e entry, most int) {
+	list := *t
+	i := len(list)
+	for i > 0 && list[i-1].place > e.place {
+		i--
+	}
+	if i > 0 && list[i-1].place == e.place {
+		list[i-1].level = max(list[i-1].level, e.level)
+		return
+	}
+	if *t = slices.Insert(list, i, e); len(*t) > 4*most+8 {
+		t.trim(most)
+	}
+}
+
+// trim keeps the newest, as many as are needed of each level, and those without a fate.
+func (t *trail) trim(most int) {
+	all, sure := 0, 0
+	kept := make(trail, 0, len(*t))
+	for _, e := range slices.Backward(*t) {
+		if e.open || all < most || e.level == facts.Sure && sure < most {
+			kept = append(kept, e)
+			if !e.open {
+				all++
+				if e.level == facts.Sure {
+					sure++
+				}
+			}
+		}
+	}
+	slices.Reverse(kept)
+	*t = kept
+}
+
+// end gives the entry of a place its fate.
+func (t *trail) end(place uint64, denied, unsure bool) {
+	for i := len(*t) - 1; i >= 0; i-- {
+		if e := &(*t)[i]; e.place == place {
+			if e.open = false; unsure {
+				e.level = min(e.level, facts.Perhaps)
+			}
+			if denied {
+				*t = slices.Delete(*t, i, i+1)
+			}
+			return
+		}
+	}
+}
+
+// newest returns the newest entry that is as sure as level, and not that of a place; nil =
+// none.
+func (t trail) newest(but uint64, level facts.Fit) *entry {
+	for i := len(t) - 1; i >= 0; i-- {
+		if t[i].place != but && t[i].level >= level {
+			return &t[i]
+		}
+	}
+	return nil
+}
+
+// scope is a session, an agent or the machine.
+type scope struct {
+	key    string
+	trails []trail   // by the index of their track
+	first  time.Time // of what counts, from the newest start on
+	began  uint64    // place of that start; 0 = none
+	asks   bool      // its calls are known before they run
+	open   []*placed // calls whose end has not come, the oldest first
+	like   []like    // the oldest first
+	in     *list.Element
+}
+
+// like is a call that later ones are compared with.
+type like struct {
+	place  uint64
+	time   int64
+	keys   Keys
+	failed bool
+	open   bool
+	id     string
+}
+
+// edited is a file that a call has changed.
+type edited struct {
+	place   uint64
+	time    int64
+	file    uint64
+	session string
+	id      string
+}
+
+// state is what a History knows; History.mu guards it.
+type state struct {
+	table  *table
+	last   uint64 // place
+	scopes map[string]*scope
+	used   list.List // of *scope, the one used last first
+	edits  []edited  // the oldest first
+}
+
+func newState(t *table) *state { return &state{table: t, scopes: map[string]*scope{}} }
+
+// scope returns what is known under a key, and makes it the one used last.
+func (st *state) scope(key string) *scope {
+	s := st.scopes[key]
+	if s == nil {
+		s = &scope{key: key, trails: make([]trail, len(st.table.tracks))}
+		st.scopes[key] = s
+		if s.in = st.used.PushFront(s); len(st.scopes) > mostScopes {
+			oldest := st.used.Remove(st.used.Back()).(*scope)
+			delete(st.scopes, oldest.key)
+		}
+		return s
+	}
+	st.used.MoveToFront(s.in)
+	return s
+}
+
+func (st *state) session(m *Moment) *scope {
+	return st.scope("session " + m.Session)
+}
+
+// of returns whose events a track or a condition counts.
+func (st *state) of(by Scope, m *Moment, session *scope) *scope {
+	switch by {
+	case ByAgent:
+		return st.scope("agent " + m.Agent)
+	case ByMachine:
+		return st.scope("machine")
+	}
+	return session
+}
+
+// place adds a moment that has no fate yet.
+func (st *state) place(m *Moment, s *scope, hits []hit) *placed {
+	p := &placed{m: m, hits: hits, edits: m.paths(), open: true}
+	if m.Subject != nil {
+		p.facts = m.Subject.Facts
+	}
+	st.last = max(st.last, m.Place)
+	if m.Kind == Asked {
+		s.asks = true
+		s.like = append(s.like, like{m.Place, m.Time.UnixNano(), m.Keys, false, true, m.ID})
+		if len(s.like) > 2*mostLike {
+			s.like = slices.Clone(s.like[len(s.like)-mostLike:])
+		}
+		for _, file := range p.edits {
+			st.edits = append(st.edits, edited{m.Place, m.Time.UnixNano(), file, m.Session, m.ID})
+		}
+		if len(st.edits) > 2*mostEdits {
+			st.edits = slices.Clone(st.edits[len(st.edits)-mostEdits:])
+		}
+		if s.open = append(s.open, p); len(s.open) > mostOpen {
+			s.open = slices.Clone(s.open[1:])
+		}
+	}
+	for _, h := range hits {
+		if t := &st.table.tracks[h.track]; t.ok == nil {
+			st.put(p, s, h, h.level, true)
+		}
+	}
+	return p
+}
+
+// put adds a moment to a track.
+func (st *state) put(p *placed, s *scope, h hit, level facts.Fit, open bool) {
+	t := &st.table.tracks[h.track]
+	e := entry{p.m.Place, p.m.Time.UnixNano(), int32(h.at), level, open, p.m.ID, h.what}
+	st.of(t.by, p.m, s).trails[h.track].put(e, t.most)
+}
+
+// settled gives a moment its fate: p.denied and p.m.Unsure.
+func (st *state) settled(p *placed) {
+	s := st.scope("session " + p.m.Session)
+	for _, h := range p.hits {
+		if t := &st.table.tracks[h.track]; t.ok == nil {
+			st.of(t.by, p.m, s).trails[h.track].end(p.m.Place, p.denied, p.m.Unsure)
+		}
+	}
+	of := func(place uint64) bool { return place == p.m.Place }
+	i := slices.IndexFunc(s.like, func(l like) bool { return of(l.place) })
+	if !p.denied {
+		if s.start(p.m); i >= 0 {
+			s.like[i].open = false
+		}
+		return
+	}
+	if i >= 0 {
+		s.like = slices.Delete(s.like, i, i+1)
+	}
+	if len(p.edits) > 0 {
+		st.edits = slices.DeleteFunc(st.edits, func(e edited) bool { return of(e.place) })
+	}
+	s.open = slices.DeleteFunc(s.open, func(o *placed) bool { return of(o.m.Place) })
+}
+
+// start notes when the session began, as far as that is known.
+func (s *scope) start(m *Moment) {
+	switch {
+	case m.Kind == Began && m.Place > s.began:
+		s.first, s.began = m.Time, m.Place
+	case s.began == 0 && (s.first.IsZero() || m.Time.Before(s.first)):
+		s.first = m.Time
+	}
+}
+
+// ended notes how a call ended. One that no event announced counts from its end on, for an
+// agent that announces none.
+func (st *state) ended(m *Moment, s *scope) {
+	st.last = max(st.last, m.Place)
+	i := -1
+	if m.Call != "" {
+		i = slices.IndexFunc(s.open, func(p *placed) bool { return p.m.Call == m.Call })
+	}
+	var p *placed
+	switch {
+	case i >= 0:
+		p = s.open[i]
+		s.open = slices.Delete(s.open, i, i+1)
+	case s.asks:
+		return
+	default:
+		asked := *m
+		asked.Kind = Asked
+		p = st.place(&asked, s, st.table.hits(&asked))
+		s.open, s.asks = s.open[:len(s.open)-1], false
+		p.open = false
+		st.settled(p)
+	}
+	for _, h := range p.hits {
+		switch t := &st.table.tracks[h.track]; {
+		case t.ok != nil:
+			if level := min(h.level, proof(p.facts, h.at, m.Outcome, *t.ok)); level > facts.No {
+				st.put(p, s, h, level, false)
+			}
+		case p.m.Unsure: // it ran, so a person said yes
+			st.put(p, s, h, h.level, false)
+		}
+	}
+	if m.Outcome != Failed {
+		return
+	}
+	if i := slices.IndexFunc(s.like, func(l like) bool { return l.place == p.m.Place }); i >= 0 {
+		s.like[i].failed = true
+	}
+}
+
+// replay adds a moment that was kept.
+func (st *state) replay(m *Moment) {
+	s := st.session(m)
+	if m.Kind == Ended {
+		st.ended(m, s)
+		return
+	}
+	p := st.place(m, s, st.table.hits(m))
+	p.open = false
+	st.settled(p)
+	m.Subject = nil
+}
+
+// again adds a moment that came while others were read.
+func (st *state) again(p *placed) {
+	m := *p.m
+	s := st.session(&m)
+	if m.Kind == Ended {
+		st.ended(&m, s)
+		return
+	}
+	fresh := st.place(&m, s, st.table.hits(&m))
+	if p.open {
+		return
+	}
+	fresh.open, fresh.denied = false, p.denied
+	st.settled(fresh)
+}
+
+// under is the state for other rules: what was counted stays, and the rest is that of
+// filled, which has the same rules; nil = nothing is known of it.
+func (st *state) under(t *table, filled *state) *state {
+	next := newState(t)
+	next.last = st.last
+	if filled != nil {
+		next = filled
+		next.last = max(st.last, filled.last)
+	}
+	if len(st.table.pasts) == 0 { // nothing was fed to it
+		return next
+	}
+	next.edits = st.edits
+	for e := st.used.Back(); e != nil; e = e.Prev() {
+		s := e.Value.(*scope)
+		of := next.scope(s.key)
+		s.open = slices.Clone(s.open)
+		for i, p := range s.open {
+			s.open[i] = p.under(st.table, t, of.open)
+		}
+		of.first, of.began, of.asks, of.open, of.like = s.first, s.began, s.asks, s.open, s.like
+		for key, i := range t.index {
+			if j, known := st.table.index[key]; known && st.table.tracks[j].most >= t.tracks[i].most {
+				of.trails[i] = s.trails[j]
+			}
+		}
+	}
+	return next
+}
+
+// under is an open call for other rules; filled has those that were read for them.
+func (p *placed) under(old, t *table, filled []*placed) *placed {
+	for _, f := range filled {
+		if f.m.Place == p.m.Place {
+			p.hits = f.hits
+			return p
+		}
+	}
+	p.hits = old.moved(p.hits, t)
+	return p
+}
+
+// moved are hits by the indexes of another table.
+func (t *table) moved(hits []hit, to *table) (list []hit) {
+	for key, i := range to.index {
+		if j, known := t.index[key]; known {
+			for _, h := range hits {
+				if h.track == j {
+					h.track = i
+					list = append(list, h)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// seen is how surely a Past fits, and the earlier events that make it so.
+type seen struct {
+	level facts.Fit
+	ids   []string // the oldest first
+	what  string   // of the newest
+}
+
+// Before is what happened before an event. It never changes. A nil Before knows nothing.
+type Before struct {
+	table *table
+	seen  []seen
+}
+
+// of returns how surely p fits. Of a rule that is newer than the event it is not known.
+func (b *Before) of(p *Past) seen {
+	if b == nil {
+		return seen{}
+	}
+	if i, known := b.table.seen[p.key]; known {
+		return b.seen[i]
+	}
+	return seen{level: facts.Perhaps}
+}
+
+// before returns what a moment sees, which has its place.
+func (st *state) before(m *Moment, s *scope) *Before {
+	b := &Before{table: st.table, seen: make([]seen, len(st.table.pasts))}
+	own := uint64(0)
+	if m.Call != "" && m.Kind != Asked { // of a call that has its place already
+		for _, p := range s.open {
+			if p.m.Call == m.Call {
+				own = p.m.Place
+			}
+		}
+	}
+	var paths []uint64
+	for i, p := range st.table.pasts {
+		if (p.Other || p.Same == SamePath) && paths == nil {
+			paths = m.paths()
+		}
+		b.seen[i] = st.look(p, m, s, own, paths)
+	}
+	return b
+}
+
+// look returns how surely p fits now. The call at the place own does not count.
+func (st *state) look(p *Past, m *Moment, s *scope, own uint64, paths []uint64) seen {
+	if p.Lasted > 0 {
+		if !s.first.IsZero() && m.Time.Sub(s.first) >= p.Lasted {
+			return seen{level: facts.Sure}
+		}
+		return seen{}
+	}
+	var lower, sure *entry // an entry after sure fits surely, one after lower perhaps
+	if p.Since != "" {
+		t := s.trails[st.table.index["since "+string(p.Since)]]
+		lower, sure = t.newest(own, facts.Sure), t.newest(own, facts.Perhaps)
+	}
+	from := int64(0)
+	if p.Within > 0 {
+		from = m.Time.Add(-p.Within).UnixNano()
+	}
+	var c count
+	fits := func(e entry) {
+		if e.place == own || e.time < from || !e.after(lower) {
+			return
+		}
+		if !e.after(sure) {
+			e.level = min(e.level, facts.Perhaps)
+		}
+		c.add(e, p.Count)
+	}
+	switch {
+	case p.Other || p.Same == SamePath:
+		for _, e := range slices.Backward(st.edits) {
+			if slices.Contains(paths, e.file) && (e.session != m.Session) == p.Other && !c.done(p.Count) {
+				fits(entry{place: e.place, time: e.time, level: facts.Sure, id: e.id})
+			}
+		}
+	case p.Same != "":
+		for _, l := range slices.Backward(s.like) {
+			if l.is(p.Same, m.Keys) {
+				fits(entry{place: l.place, time: l.time, level: facts.Sure, id: l.id})
+			}
+		}
+	default:
+		i := st.table.index[p.counts]
+		for _, e := range slices.Backward(st.of(p.By, m, s).trails[i]) {
+			if fits(e); c.done(p.Count) {
+				break
+			}
+		}
+	}
+	return c.seen(p.Count)
+}
+
+// is reports whether an earlier call is like one with these keys.
+func (l *like) is(same Same, k Keys) bool {
+	switch same {
+	case SameCall:
+		return k.Call != 0 && l.keys.Call == k.Call
+	case SameFailure:
+		return l.failed && k.Call != 0 && l.keys.Call == k.Call
+	case SameCommand:
+		return k.Command != 0 && l.keys.Command == k.Command
+	}
+	return false
+}
+
+// count counts entries, the newest first.
+type count struct {
+	all, sure int
+	place     uint64 // of the last one: several files of one call count once
+	ids       []string
+	what      string
+}
+
+func (c *count) add(e entry, most int) {
+	if c.all > 0 && c.place == e.place {
+		return
+	}
+	c.place = e.place
+	if c.all++; e.level == facts.Sure {
+		c.sure++
+	}
+	if c.what == "" {
+		c.what = e.what
+	}
+	if len(c.ids) < min(most, mostShown) {
+		c.ids = append(c.ids, e.id)
+	}
+}
+
+func (c *count) done(most int) bool { return c.sure >= most }
+
+func (c *count) seen(most int) (s seen) {
+	switch {
+	case c.sure >= most:
+		s.level = facts.Sure
+	case c.all >= most:
+		s.level = facts.Perhaps
+	default:
+		return s
+	}
+	slices.Reverse(c.ids)
+	s.ids, s.what = c.ids, c.what
+	return s
+}

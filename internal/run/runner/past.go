@@ -1,0 +1,257 @@
+package runner
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/wire"
+)
+
+// Past feeds the rules that look back with what happens. It fits dispatch.Past. What counts
+// outlives the process in its Log.
+type Past struct {
+	sight
+	history *rules.History
+	lines   Log
+	redact  func([]byte) []byte
+	log     *zap.Logger
+}
+
+var _ dispatch.Past = (*Past)(nil)
+
+// Log keeps lines for later processes. None of its methods blocks but Read.
+type Log interface {
+	// Add keeps a line, which is not changed any more.
+	Add(line []byte)
+	// Read calls each with every line that was added, the oldest first.
+	Read(each func(line []byte)) error
+	// Clear forgets all lines.
+	Clear()
+}
+
+// NewPast returns a Past for the rules that r judges. log may be nil. redact takes secrets
+// out of what is kept; nil = they stay.
+func NewPast(r *Runner, log Log, redact func([]byte) []byte) *Past {
+	p := &Past{sight: r.sight, lines: log, redact: redact, log: r.log}
+	p.history = rules.NewHistory(p.keep)
+	return p
+}
+
+// Use makes the rules of these hooks those that look back. It waits for the Log where they
+// look for what was not counted before.
+func (p *Past) Use(hooks []*hook.Hook) {
+	var sets []*rules.Set
+	for _, h := range hooks {
+		if h.Rules != nil {
+			sets = append(sets, h.Rules)
+		}
+	}
+	err := p.history.Use(sets, p.read)
+	if err != nil {
+		p.log.Error("rules that look back do not know all that happened before", zap.Error(err))
+	}
+	if p.lines != nil && !p.history.Looks() {
+		p.lines.Clear() // with a gap in it, it would be wrong
+	}
+}
+
+// Looks fits dispatch.Past.
+func (p *Past) Looks(c *events.Contract) bool { return !c.Streaming && p.history.Looks() }
+
+// Begin fits dispatch.Past.
+func (p *Past) Begin(e *events.Event) (end func(wire.Outcome)) {
+	m := p.moment(e)
+	e.Before = p.history.Begin(m)
+	if m.Kind == rules.Ended || m.Kind == rules.Elsewhere {
+		return nil
+	}
+	id := e.EventID
+	return func(o wire.Outcome) { p.End(id, o) }
+}
+
+// moment is an event as later ones see it.
+func (p *Past) moment(e *events.Event) *rules.Moment {
+	k := pastLine{
+		ID: e.EventID, Time: e.Time, Event: e.Envelope.Event, Dialect: e.Dialect, Cwd: e.Cwd,
+		Session: session(e), Agent: cmp.Or(e.AgentName, string(e.Dialect)), Call: e.CallID, Kind: momentOf(e),
+	}
+	if e.Tried {
+		k.Session, k.Agent = "tried "+k.Session, "tried "+k.Agent
+	}
+	raw := dialect.Call(e)
+	if k.Kind == rules.Ended {
+		k.Outcome = rules.Outcome(dialect.Ended(e))
+	}
+	if k.Kind == rules.Asked || k.Kind == rules.Ended {
+		k.Keys = rules.KeysOf(raw, p.subjectOf(e, raw, "").Facts)
+	}
+	if k.Data = shortened(e.Data, raw.Tool == neutral.Shell); p.redact != nil && len(k.Data) > 0 {
+		k.Data = p.redact(k.Data)
+	}
+	if len(k.Data) == len(e.Data) && bytes.Equal(k.Data, e.Data) {
+		k.Data = bytes.Clone(e.Data)
+	}
+	return p.remembered(k)
+}
+
+// session names the session of an event: two agents may have the same id.
+func session(e *events.Event) string { return string(e.Dialect) + " " + cmp.Or(e.SessionID, e.AgentID) }
+
+// momentOf returns the part that an event plays for rules that look back.
+func momentOf(e *events.Event) rules.MomentKind {
+	switch e.Contract.Kind {
+	case events.KindToolBefore:
+		return rules.Asked
+	case events.KindToolAfter:
+		return rules.Ended
+	case events.KindPromptSubmit:
+		return rules.Typed
+	case events.KindSessionStart:
+		if source := dialect.Facts(e).String(neutral.Source); source != "resume" && source != "compact" {
+			return rules.Began
+		}
+	}
+	return rules.Elsewhere
+}
+
+// Limits of what is kept of a text in an event: of a shell line, as much as is read of it.
+const (
+	mostLine = 16 << 10
+	mostText = 1 << 10
+	longData = 2 << 10 // shorter data is kept as it is
+)
+
+// shortened returns data with its long texts cut, those of objects in it, too.
+func shortened(data json.RawMessage, shell bool) json.RawMessage {
+	if len(data) <= longData {
+		return data
+	}
+	most := mostText
+	if shell {
+		most = mostLine
+	}
+	var list []rawjson.Member
+	for key, value := range rawjson.Members(data) {
+		switch {
+		case len(value) <= mostText:
+		case value[0] == '"':
+			text := neutral.TextOf(value)
+			value = rawjson.Quote(strings.ToValidUTF8(text[:min(len(text), most)], ""))
+		case value[0] == '{':
+			value = shortened(value, shell)
+		case len(value) > mostLine:
+			continue
+		}
+		list = append(list, rawjson.Member{Key: key, Value: value})
+	}
+	return rawjson.With([]byte("{}"), list...)
+}
+
+// pastLine is a line of the Log.
+type pastLine struct {
+	Place   uint64           `json:"n"`
+	Kind    rules.MomentKind `json:"kind"`
+	ID      string           `json:"id"`
+	Time    time.Time        `json:"time"`
+	Session string           `json:"session,omitempty"`
+	Agent   string           `json:"agent,omitempty"`
+	Call    string           `json:"call,omitempty"`
+	Outcome rules.Outcome    `json:"outcome,omitempty"`
+	Unsure  bool             `json:"unsure,omitempty"`
+	Keys    rules.Keys       `json:"keys,omitzero"`
+	Event   string           `json:"event"`
+	Dialect events.Dialect   `json:"dialect"`
+	Cwd     string           `json:"cwd,omitempty"`
+	Project string           `json:"project,omitempty"`
+	Data    json.RawMessage  `json:"data,omitempty"`
+}
+
+// remembered is a moment as it is read from a line.
+func (p *Past) remembered(k pastLine) *rules.Moment {
+	m := &rules.Moment{
+		ID: k.ID, Kind: k.Kind, Time: k.Time, Session: k.Session, Agent: k.Agent, Call: k.Call,
+		Outcome: k.Outcome, Keys: k.Keys, Place: k.Place, Unsure: k.Unsure,
+	}
+	if k.Kind != rules.Elsewhere {
+		e := &events.Event{Envelope: events.Envelope{
+			Event: k.Event, Dialect: k.Dialect, Cwd: k.Cwd, Data: k.Data, SessionID: k.Session,
+		}, Time: k.Time, Contract: events.For(k.Dialect, k.Event)}
+		m.Subject = p.subjectOf(e, dialect.Call(e), k.Project)
+		k.Project, m.Subject.Branch = m.Subject.Project, nil // which may be another now
+	}
+	m.Record = k
+	return m
+}
+
+// keep hands a moment to the Log.
+func (p *Past) keep(m *rules.Moment) {
+	k, is := m.Record.(pastLine)
+	if m.Record = nil; !is || p.lines == nil {
+		return
+	}
+	if k.Place, k.Unsure = m.Place, m.Unsure; k.Kind == rules.Ended {
+		k.Data = nil // the call has it
+	}
+	line, err := json.Marshal(k)
+	if err != nil { // data that is no JSON, which no event has
+		p.log.Error("an event is not kept for rules that look back", zap.String("event_id", k.ID), zap.Error(err))
+		return
+	}
+	p.lines.Add(line)
+}
+
+// read gives the moments of the Log to the rules.
+func (p *Past) read(each func(*rules.Moment)) error {
+	if p.lines == nil {
+		return nil
+	}
+	return p.lines.Read(func(line []byte) {
+		var k pastLine
+		if json.Unmarshal(line, &k) == nil {
+			m := p.remembered(k)
+			m.Record = nil
+			each(m)
+		}
+	})
+}
+
+// NewSequence returns a past of its own for a hook that is tried. home is that of the agent's
+// user.
+func NewSequence(h *hook.Hook, home string) *Past {
+	p := &Past{sight: sight{facts: &facts.Reader{Home: home}}, log: zap.NewNop()}
+	p.history = rules.NewHistory(nil)
+	p.Use([]*hook.Hook{h})
+	return p
+}
+
+// Happened lets an event happen that is decided at once. ended is how the call ended that it
+// is about, nil = it has not.
+func (p *Past) Happened(e *events.Event, decided wire.Outcome, ended *dialect.Ending) {
+	m := p.moment(e)
+	p.history.Begin(m)
+	p.End(e.EventID, decided)
+	if ended == nil || m.Kind != rules.Asked || decided == wire.OutcomeDeny {
+		return
+	}
+	result := *m
+	result.ID, result.Kind, result.Outcome = e.EventID+" result", rules.Ended, rules.Outcome(*ended)
+	p.history.Begin(&result)
+}
+
+// End gives the event of that id its fate.
+func (p *Past) End(eventID string, o wire.Outcome) {
+	p.history.End(eventID, o == wire.OutcomeDeny, o == wire.OutcomeAsk)
+}
