@@ -430,6 +430,9 @@ func (c *call) program(word string, rest []Word) output {
 		c.runsMade(target, "", word)
 		if !genuine(word) {
 			c.effect(KindRun, target, true)
+			if c.isInstalled(name) {
+				c.doubt(DoubtMade, "the line installs "+word+" and runs it")
+			}
 			c.inGuarded()
 			if e := r.t.program(name); e != nil && !e.Open {
 				sh := *c.sh // it may be the program of that name
@@ -439,11 +442,14 @@ func (c *call) program(word string, rest []Word) output {
 			}
 			if !strings.HasPrefix(target, strings.TrimSuffix(c.sh.r.env.Cwd, "/")+"/") || c.sh.r.env.Cwd == "" {
 				c.doubt(DoubtProgram, word+" is not in the tables")
+				c.verbs(name, rest)
 			}
 			return c.guesses(rest)
 		}
 	}
 	switch name {
+	case "cmd":
+		rest = cmdLine(rest)
 	case "cd", "pushd", "chdir":
 		return c.changeFolder(rest)
 	case "[", "test":
@@ -482,9 +488,29 @@ func (c *call) program(word string, rest []Word) output {
 		if c.isInstalled(name) {
 			c.doubt(DoubtMade, "the line installs "+word+" and runs it")
 		}
+		c.verbs(name, rest)
 		return c.guesses(rest)
 	}
 	return c.entry(e, name, rest)
+}
+
+// beginsLine are the options of cmd behind which a line stands.
+var beginsLine = names("/c /k /r")
+
+// cmdLine joins the words behind cmd /c, which are one line.
+func cmdLine(words []Word) []Word {
+	i := slices.IndexFunc(words, func(w Word) bool { return beginsLine[strings.ToLower(w.Text)] })
+	if i < 0 || i+2 >= len(words) {
+		return words
+	}
+	line := words[i+1]
+	for _, w := range words[i+2:] {
+		line.Text += " " + w.Text
+		if w.Kind == Unknown {
+			line.Kind = Unknown
+		}
+	}
+	return append(slices.Clone(words[:i+1]), line)
 }
 
 // secretTool finds programs that manage secrets by their names.
@@ -619,11 +645,16 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 		if e.runsCommand() || e.Words != "" {
 			again := e.sort(a.operands, e.stops()) // options may follow operands
 			again.given = append(slices.Clone(a.given), again.given...)
+			again.unknown = append(slices.Clone(a.unknown), again.unknown...)
 			c.options = again.given
 			return c.act(e, name, again, nil)
 		}
+		if out, ok := c.abbreviated(e, name, a); ok {
+			return out
+		}
 		c.inEntry(e, a)
 		c.doubt(DoubtSubcommand, name+" "+first.Text+" is not in the tables")
+		c.verbs(name, a.operands)
 		return c.guesses(a.operands[1:])
 	}
 	if strings.HasPrefix(first.Text, "-") && !strings.HasPrefix(e.Style, "p") {
@@ -642,6 +673,42 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 		c.nested(name).run(a.operands, &call{text: c.text, span: c.span, env: c.env})
 	}
 	return c.entry(sub.under(e), name+" "+first.Text, a.operands[1:])
+}
+
+// abbreviated follows a subcommand that is written by the beginning of its name, as each that it
+// may be. ok is false where the program takes none, or no name begins so.
+func (c *call) abbreviated(e *entry, name string, a *args) (out output, ok bool) {
+	first := a.operands[0]
+	if !e.Abbreviates || first.Text == "" {
+		return output{}, false
+	}
+	seen := map[*entry]bool{}
+	for _, s := range e.subs {
+		if s.glob || !beginsParts(s.name, first.Text) || seen[s.to] {
+			continue
+		}
+		seen[s.to] = true
+		full := *a
+		full.operands = slices.Clone(a.operands)
+		full.operands[0].Text = s.name
+		out = c.subcommand(e, name, &full)
+	}
+	return out, len(seen) > 0
+}
+
+// beginsParts reports whether a text abbreviates a name: each of its parts between colons begins
+// that of the name, such as mig:fre for migrate:fresh.
+func beginsParts(name, text string) bool {
+	parts, of := strings.Split(text, ":"), strings.Split(name, ":")
+	if len(parts) > len(of) {
+		return false
+	}
+	for i, p := range parts {
+		if !strings.HasPrefix(of[i], p) || p == "" {
+			return false
+		}
+	}
+	return true
 }
 
 func isLookup(e *entry, word string) bool {
@@ -701,6 +768,7 @@ func (c *call) unknowns(e *entry, a *args) {
 			continue
 		}
 		c.doubt(DoubtOption, w.Text+" of "+c.name()+" is not in the tables")
+		c.optionVerb(c.name(), w.Text)
 		if _, value, has := strings.Cut(w.Text, "="); has && looksLikeLine(value) &&
 			strings.ContainsAny(value, " ;|&") {
 			sh := c.nested(c.name())
@@ -830,9 +898,9 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	}
 	c.templates(e.effects, e, a, nil)
 	if slices.ContainsFunc(e.effects, func(t template) bool {
-		return t.kind == "run" && strings.HasPrefix(t.target,
-			"project:")
+		return t.kind == "run" && strings.Contains(t.target, "project:")
 	}) {
+		c.scripts(name, a)
 		for _, w := range a.operands { // make CMD='rm -rf src'
 			if _, value, _ := strings.Cut(w.Text, "="); isAssignment.MatchString(w.Text) && looksLikeLine(value) {
 				sh := c.nested(name)
@@ -863,6 +931,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 				return e.Kind != KindRead && e.Kind != KindSecret && e.Kind != KindConnect
 			})...)
 	}
+	c.empties(name, a)
 	if known, ok := c.prints(name, a, words); ok {
 		return known
 	}
@@ -1271,7 +1340,17 @@ func (c *call) prints(name string, a *args, words []Word) (output, bool) {
 		return echoed(words)
 	case "printf":
 		return formatted(words)
+	case ":", "true", "false", "exec":
+		return output{known: true}, true
+	case "jq":
+		if len(a.operands) > 0 && a.operands[0].Text == "empty" {
+			return output{known: true}, true
+		}
+		return output{origin: or(c.sh.stdin.origin, name)}, true
 	case "cat", "tee", "head", "tail", "sort", "uniq":
+		if c.takesNothing(a) {
+			return output{known: true}, true
+		}
 		if in := c.sh.stdin; len(a.operands) == 0 && in.has {
 			if name == "cat" || name == "tee" {
 				return output{known: in.known, text: in.text, words: in.words, origin: or(in.origin, name)}, true
@@ -1356,10 +1435,24 @@ func (c *call) prints(name string, a *args, words []Word) (output, bool) {
 			slices.Reverse(b)
 			return output{known: true, text: string(b) + "\n", origin: name}, true
 		}
-	case "tr", "sed", "awk", "cut", "grep", "gunzip", "zcat", "openssl", "jq":
+	case "tr", "sed", "awk", "cut", "grep", "gunzip", "zcat", "openssl":
 		return output{origin: or(c.sh.stdin.origin, name)}, true
 	}
 	return output{}, false
+}
+
+// countsOutput are the options of head and tail that say how much they print.
+var countsOutput = names("-c -n --bytes --lines")
+
+// takesNothing reports whether a command that prints its files has none but /dev/null, or takes
+// no byte and no line of them.
+func (c *call) takesNothing(a *args) bool {
+	for _, g := range a.given {
+		if g.value != nil && g.value.Text == "0" && countsOutput[g.name] {
+			return true
+		}
+	}
+	return len(a.operands) > 0 && !slices.ContainsFunc(a.operands, func(w Word) bool { return w.Text != "/dev/null" })
 }
 
 func echoed(words []Word) (output, bool) {

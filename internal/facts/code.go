@@ -88,6 +88,11 @@ func (t *languageTable) isEval(name string) bool {
 	return t.evals[name] || t.evals[name[strings.LastIndexByte(name, '.')+1:]] && !strings.HasPrefix(name, "re.")
 }
 
+var (
+	cmdHome     = regexp.MustCompile(`(?i)%(?:userprofile|homedrive%%homepath|homepath|home)%`)
+	cmdVariable = regexp.MustCompile(`%([A-Za-z_][A-Za-z0-9_]*)%`)
+)
+
 // languageNames are the names of a language under which others are known.
 var languageNames = map[string]string{
 	"javascript": "node", "js": "node", "ts": "node", "typescript": "node", "py": "python", "python3": "python",
@@ -109,6 +114,11 @@ func (c *call) code(lang string, w Word) {
 	}
 	if lang == "python" {
 		c.magic(w.Text)
+		for _, found := range openedOnly.FindAllStringSubmatch(w.Text, 20) {
+			file := Word{Text: or(found[1], found[2]), Kind: Literal}
+			c.path(KindWrite, file)
+			c.path(KindDelete, file)
+		}
 	}
 	if strings.HasPrefix(w.Text, "/dev/fd/") && w.from != "" {
 		c.doubt(DoubtEval, c.name()+" runs what "+w.from+" gives it")
@@ -170,7 +180,8 @@ func (c *call) code(lang string, w Word) {
 		c.makefile(w.Text)
 		return
 	case "cmd":
-		c.nested("cmd").line(strings.ReplaceAll(w.Text, "%", ""))
+		text := cmdHome.ReplaceAllString(strings.ReplaceAll(w.Text, `\`, "/"), "~")
+		c.nested("cmd").line(cmdVariable.ReplaceAllString(text, "$${$1}"))
 		return
 	}
 	t := languages()[lang]
@@ -267,6 +278,7 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		sh.guess = true
 		c.sh = &sh
 	}
+	c.emptiedByCode(k, roles)
 	at := 0
 	list := strings.Fields(roles)
 	for i, name := range list {
@@ -286,6 +298,23 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		}
 	}
 }
+
+// emptiedByCode adds that a call leaves a file without content: truncateSync(f), writeFileSync(f, "").
+func (c *call) emptiedByCode(k codeCall, roles string) {
+	last := strings.ToLower(k.name[strings.LastIndexByte(k.name, '.')+1:])
+	switch {
+	case len(k.args) == 0 || k.args[0].word.Kind == "":
+	case strings.HasPrefix(last, "truncate") && strings.HasPrefix(roles, "delete"):
+		c.path(KindWrite, k.args[0].word)
+	case strings.HasPrefix(roles, "write") && !strings.HasPrefix(last, "append") && len(k.args) > 1 &&
+		k.args[1].word.Kind == Literal && strings.TrimSpace(k.args[1].word.Text) == "":
+		c.path(KindDelete, k.args[0].word)
+	}
+}
+
+// openedOnly finds a file that is opened for writing, and closed or cut without a write.
+var openedOnly = regexp.MustCompile(`\bopen\(\s*(?:'([^']+)'|"([^"]+)")\s*,\s*(?:mode\s*=\s*)?['"]w[bt]?\+?['"]\s*\)\s*` +
+	`(?:\.close\b|\.truncate\b|;|$)`)
 
 // codeRole follows what happens to an argument of a call in code.
 func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k codeCall) {

@@ -57,8 +57,11 @@ type entry struct {
 	Open      bool              `yaml:"open"`
 	Reads     string            `yaml:"reads"` // the language of its standard input
 	Stop      bool              `yaml:"stop"`
-	Catches   map[string]string `yaml:"catches"`
-	Passes    []string          `yaml:"passes"`
+	// Abbreviates says that the program takes the beginning of a subcommand's name.
+	Abbreviates bool `yaml:"abbreviates"`
+
+	Catches map[string]string `yaml:"catches"`
+	Passes  []string          `yaml:"passes"`
 
 	prepare  sync.Once
 	options  *optionSet
@@ -212,7 +215,7 @@ func (e *entry) over(m *mode) *entry {
 		), Elsewhere: or(m.Elsewhere, e.Elsewhere), Skip: e.Skip, Effects: e.Effects, With: e.With,
 		WordsWith: e.WordsWith,
 		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Reads: or(m.Reads, e.Reads),
-		Stop: e.Stop || m.Stop, Sub: e.Sub,
+		Stop: e.Stop || m.Stop, Sub: e.Sub, Abbreviates: e.Abbreviates || m.Abbreviates,
 		Bare: e.Bare,
 	}
 	if m.Skip != 0 {
@@ -249,7 +252,7 @@ func (e *entry) under(above *entry) *entry {
 		Bare:    e.Bare,
 		Lookups: e.Lookups, Env: e.Env, Runs: e.Runs, As: e.As, Skip: e.Skip, Elsewhere: e.Elsewhere, Feeds: e.Feeds,
 		Open: e.Open, Reads: e.Reads,
-		Stop: e.Stop,
+		Stop: e.Stop, Abbreviates: e.Abbreviates || above.Abbreviates,
 	}
 	found, _ := inherited.LoadOrStore(key, n)
 	return found.(*entry)

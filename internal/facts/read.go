@@ -139,8 +139,10 @@ var (
 	contentNames = names(`
 		content contents newstring newstr newtext text filetext newsource code codeedit edits replacement replace
 		insertedtext inserttext body data patch diff newcontent replacetext`)
+	wholeNames   = names("content contents text filetext newcontent data")
 	oldNames     = names("oldstring oldstr search find oldtext pattern")
 	commandNames = names("command cmd commandline shellcommand script bash shell commands exec chars keys clicommand")
+	verbNames    = names("command cmd action operation op verb method subcommand")
 	argsNames    = names("args argv arguments")
 	codeNames    = names("code python javascript source expression snippet")
 	sqlNames     = names("sql query statement statements")
@@ -313,6 +315,7 @@ func (r *reader) tool(call neutral.ToolCall) {
 // a slash command runs when it is used.
 func (r *reader) writes(args []argument, tool string) {
 	r.paths(KindWrite, args, true)
+	r.emptied(tool, args)
 	for _, a := range args {
 		if a.key == "patch" || a.key == "input" || a.key == "diff" ||
 			a.key == "content" && strings.Contains(a.text, "*** Begin Patch") ||
@@ -334,6 +337,16 @@ func (r *reader) writes(args []argument, tool string) {
 		if pathNames[a.key] && buildFiles[path.Base(a.text)] {
 			r.written(languageOf(a.text, ""), args)
 		}
+	}
+}
+
+// emptied adds that a tool which writes whole files leaves those that it names without content.
+func (r *reader) emptied(tool string, args []argument) {
+	blank := slices.ContainsFunc(args, func(a argument) bool {
+		return wholeNames[a.key] && strings.TrimSpace(a.text) == ""
+	})
+	if tool == "Write" && blank {
+		r.paths(KindDelete, args, true)
 	}
 }
 
@@ -425,6 +438,11 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 	if call.Tool != call.Own {
 		verbs = append(verbs, verbsOf(call.Tool)...)
 	}
+	for _, a := range args {
+		if verbNames[a.key] && plainWord.MatchString(a.text) {
+			verbs = append(verbs, parts(a.text)...)
+		}
+	}
 	changes := has(verbs, writeVerbs) || has(verbs, deleteVerbs) || has(verbs, moveVerbs)
 	var content, file, old bool
 	for _, a := range args {
@@ -445,6 +463,9 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 			r.moved(args)
 		case content && (changes || !has(verbs, readVerbs)), changes, old && content:
 			r.paths(KindWrite, args, true)
+			if has(verbs, writeVerbs) && !old {
+				r.emptied("Write", args)
+			}
 		default:
 			r.paths(KindRead, args, true)
 			if !has(verbs, readVerbs) {

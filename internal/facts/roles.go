@@ -93,6 +93,16 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		if file, is := strings.CutPrefix(w.Text, "@"); is {
 			c.path(KindRead, w.with(file))
 		}
+	case "held": // a file of which the processes are sought that have it open
+		if target, _ := c.target(w); target != "" {
+			if _, ok := places().guard.find(target, c.sh.r.env.Home, false); ok {
+				c.sh.r.seeksGuard = true
+			}
+		}
+	case "at":
+		if _, file, is := strings.Cut(w.Text, "@"); is {
+			c.path(KindRead, w.with(file))
+		}
 	case "form":
 		if _, value, ok := strings.Cut(w.Text, "="); ok && value != "" && (value[0] == '@' || value[0] == '<') {
 			file, _, _ := strings.Cut(value[1:], ";")
@@ -195,8 +205,16 @@ func (c *call) address(w Word) {
 	}
 	if host := hostOf(head); host != "" {
 		c.effect(KindConnect, "host:"+host, true)
+		if metadataHosts[host] {
+			c.effectWhy(KindSecret, "cloud:metadata", true, "it reads the credentials of a machine in a cloud")
+		}
 	}
 }
+
+// metadataHosts are those from which a machine in a cloud gets its credentials.
+var metadataHosts = names(`
+	169.254.169.254 169.254.170.2 169.254.170.23 metadata.google.internal metadata metadata.azure.internal
+	100.100.100.200 fd00:ec2::254 2852039166 0xa9fea9fe`)
 
 // into follows a file or folder that is written: DEST itself, or its entry for each source.
 func (c *call) into(w Word, a *args, all []Word) {
@@ -339,6 +357,9 @@ func (c *call) started(w Word, lang string) {
 		return
 	case strings.HasPrefix(w.Text, "/dev/fd/") || strings.HasPrefix(w.Text, "/proc/self/fd/"):
 		c.doubt(DoubtEval, c.name()+" runs what "+or(w.from, w.Text)+" gives it")
+		return
+	case strings.HasPrefix(w.Text, "data:"):
+		c.doubt(DoubtEval, c.name()+" runs code that stands in the line")
 		return
 	case strings.HasPrefix(w.Text, "jsr:") || strings.HasPrefix(w.Text, "npm:"):
 		c.effect(KindRun, "package:"+w.Text, true)
@@ -806,6 +827,9 @@ func (c *call) placeholder(name string, e *entry, a *args, by, each *Word, unkno
 		case alt == "last":
 			if n := len(a.operands); n > 0 {
 				w = &a.operands[n-1]
+				if e != nil {
+					ro = roleAt(c.rolesOf(e.words, a), n-1, n)
+				}
 			}
 		case alt == "host":
 			w = c.hostWord(e, a)
@@ -860,7 +884,12 @@ func (c *call) shown(w Word, ro role, last bool) string {
 			return c.anyPath(w)
 		}
 		return "remote:" + text
-	case "host", "url", "from", "to", "address":
+	case "from", "to":
+		if head, _, _ := strings.Cut(text, "/"); strings.Contains(head, ":") {
+			return "host:" + hostOf(text)
+		}
+		return c.anyPath(w)
+	case "host", "url", "address":
 		return "host:" + hostOf(text)
 	}
 	return text

@@ -878,7 +878,7 @@ func (sh *shell) run(words []Word, c *call) output {
 	}
 	out := c.program(name.Text, words[1:])
 	c.restores()
-	sh.applyRedirects(c.redirects, c.index, out, out.known && out.text == "" && printsNothing[programName(name.Text)])
+	sh.applyRedirects(c.redirects, c.index, out, isBlank(out) && printsNothing[programName(name.Text)])
 	return out
 }
 
@@ -895,16 +895,11 @@ func short0(text string) string {
 	return text
 }
 
-// printsNothing are commands with which `> FILE` empties a file.
-var printsNothing = map[string]bool{
-	":":      true,
-	"true":   true,
-	"false":  true,
-	"echo":   true,
-	"printf": true,
-	"cat":    true,
-	"exec":   true,
-}
+// printsNothing are commands with which `> FILE` may empty a file.
+var printsNothing = names(": true false echo printf cat exec head tail jq sed awk grep")
+
+// isBlank reports whether an output is known, and has nothing but blanks.
+func isBlank(out output) bool { return out.known && strings.TrimSpace(out.text) == "" }
 
 // callFunction follows the body of a function.
 func (sh *shell) callFunction(name string, f *syntax.FuncDecl, params []Word, c *call) output {

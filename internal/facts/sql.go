@@ -118,7 +118,17 @@ func sqlStatements(text string) (all [][]sqlWord) {
 var sqlSkips = []string{
 	"if", "exists", "not", "only", "table", "temporary", "temp", "concurrently", "into", "from", "ignore",
 	"low_priority", "quick", "materialized",
-	"external", "foreign", "cascade",
+	"external", "foreign", "cascade", "or", "replace", "abort", "fail", "rollback", "overwrite",
+}
+
+// accounts are tables and columns in which a database keeps the passwords of its users.
+var accounts = names(`
+	pg_shadow pg_authid sql_logins syslogins authentication_string rolpassword pg_user_mappings user$ dba_users`)
+
+// saysDestroy reports whether the name of a function says that it deletes: drop_chunks, lo_unlink.
+func saysDestroy(name string) bool {
+	of := parts(name)
+	return len(of) > 1 && (destroyVerbs[of[0]] && !mildVerbs[of[0]] || of[len(of)-1] == "unlink" || of[1] == "drop")
 }
 
 // nameAt reads a name such as shop.users from index i on.
@@ -237,6 +247,13 @@ func (c *call) statement(words []sqlWord) {
 			add(KindDelete, "table:"+name)
 		}
 	case "alter", "create", "rename", "comment", "reindex", "refresh":
+		for len(rest) > 1 && rest[0].is("or", "replace", "unique", "temporary", "temp", "definer") {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			return
+		}
+		what = strings.ToLower(rest[0].text)
 		at := 1
 		for at < len(rest) && rest[at].is("or", "replace", "unique", "table") {
 			at++
@@ -249,11 +266,18 @@ func (c *call) statement(words []sqlWord) {
 			kind = "user:"
 		}
 		add(KindWrite, kind+name)
-		if verb == "alter" && slices.ContainsFunc(rest, func(w sqlWord) bool {
-			return w.is("drop", "truncate",
-				"discard")
-		}) {
-			add(KindDelete, kind+name)
+		for i, w := range rest {
+			if verb == "alter" && (w.is("drop", "truncate", "discard", "clear") ||
+				w.is("delete") && !rest[i-1].is("on")) {
+				add(KindDelete, kind+name)
+			}
+			if w.kind == '\'' && (what == "function" || what == "procedure") { // its body may run in the same text
+				sh := *c.sh
+				sh.guess = true
+				inner := *c
+				inner.sh = &sh
+				inner.sql(w.text)
+			}
 		}
 		if kind == "user:" || verb == "alter" && what == "system" {
 			add(KindEscalate, kind+name)
@@ -285,6 +309,9 @@ func (c *call) statement(words []sqlWord) {
 		}
 	case "call", "exec", "execute":
 		c.doubt(DoubtCode, "a procedure of the database runs: "+why)
+		if len(rest) > 0 && saysDestroy(rest[0].text) {
+			c.effectWhy(KindDelete, "database:", false, why)
+		}
 		if len(rest) > 0 && rest[0].kind == '\'' {
 			c.sql(rest[0].text)
 		}
@@ -326,6 +353,12 @@ func (c *call) sqlFunctions(words []sqlWord, why string) {
 		argument := Word{Text: unknownPart, Kind: Unknown}
 		if i+2 < len(words) && words[i+1].text == "(" && words[i+2].kind == '\'' {
 			argument = Word{Text: words[i+2].text, Kind: Literal}
+		}
+		if accounts[strings.ToLower(w.text)] {
+			c.effectWhy(KindSecret, "table:"+w.text, true, why)
+		}
+		if i+1 < len(words) && words[i+1].text == "(" && saysDestroy(w.text) {
+			c.effectWhy(KindDelete, "database:", false, why)
 		}
 		switch strings.ToLower(w.text) {
 		case "pg_read_file", "pg_read_binary_file", "load_file", "lo_import", "readfile", "pg_ls_dir":

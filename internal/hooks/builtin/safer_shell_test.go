@@ -64,7 +64,7 @@ func TestSaferShellSaysHowFarHarmReaches(t *testing.T) {
 		"shred -u ~/key":                     "high fs-secure-delete",
 		"mkfs.ext4 /dev/sdb1":                "high block-device",
 		"dd if=x of=/dev/sda":                "high block-device",
-		": > ~/notes.md":                     "unknown fs-modify",
+		": > ~/notes.md":                     "high fs-overwrite",
 		"sed -i s/a/b/ ~/notes.md":           "unknown fs-modify",
 		"echo x >> ~/.bashrc":                "unknown fs-modify",
 		"chmod -R 777 ~/x":                   "unknown fs-modify",

@@ -25,6 +25,7 @@ type Matcher struct {
 	Targets  Choice // of an effect's target, with its scheme
 	Outside  []Place
 	Inside   []Place
+	Emptied  bool              // of an effect: the file stays, and what it held is lost
 	Doubts   []facts.DoubtKind // nil = no condition; empty = any
 	Tools    Choice
 	Prompts  []*regexp.Regexp
@@ -106,7 +107,7 @@ func (m *Matcher) looksAtCall() bool {
 
 func (m *Matcher) looksAtEffects() bool {
 	return len(m.Effects) > 0 || m.Paths.given() || m.Hosts.given() || m.Targets.given() ||
-		len(m.Outside) > 0 || len(m.Inside) > 0
+		len(m.Outside) > 0 || len(m.Inside) > 0 || m.Emptied
 }
 
 // fitsText holds expressions against a text; nil = there is none.
@@ -247,6 +248,9 @@ func (m *Matcher) fitsEffect(s *Subject, e *facts.Effect) facts.Fit {
 	if len(m.Effects) > 0 && !slices.Contains(m.Effects, e.Kind) {
 		return facts.No
 	}
+	if m.Emptied && !empties(s.Facts, e) {
+		return facts.No
+	}
 	level := facts.Sure
 	if !e.Certain {
 		level = facts.Perhaps
@@ -273,6 +277,13 @@ func (m *Matcher) fitsEffect(s *Subject, e *facts.Effect) facts.Fit {
 		}))
 	}
 	return level
+}
+
+// empties reports whether an effect deletes a file that the call writes, too.
+func empties(f *facts.Facts, e *facts.Effect) bool {
+	return e.Kind == facts.KindDelete && slices.ContainsFunc(f.Effects, func(o facts.Effect) bool {
+		return o.Kind == facts.KindWrite && o.Target == e.Target && o.Command == e.Command
+	})
 }
 
 // ofTarget holds a condition on the target of an effect: it fits perhaps where the target

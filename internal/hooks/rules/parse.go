@@ -38,8 +38,8 @@ var (
 		"name", "why", "instead", "to", "unless", "after", "catches", "passes", "off",
 	}
 	matcherKeys = []string{
-		"command", "program", "effect", "path", "host", "target", "outside", "inside", "doubt", "tool", "prompt",
-		"said", "branch", dataPrefix + "PATH",
+		"command", "program", "effect", "path", "host", "target", "outside", "inside", "emptied", "doubt", "tool",
+		"prompt", "said", "branch", dataPrefix + "PATH",
 	}
 	// likeKeys are what a decision may say of events before that fit it, too; earlierKeys what
 	// `unless` and `after` may say of those that they are about.
@@ -413,6 +413,10 @@ func (p *reader) member(m *Matcher, key string, at *yaml.Node) {
 		m.Outside = words(p, at, key, Places)
 	case "inside":
 		m.Inside = words(p, at, key, Places)
+	case "emptied":
+		if m.Emptied = at.Value == "true"; !m.Emptied {
+			p.reject(at, "write `emptied: true`", "emptied is true, or is not there")
+		}
 	case "doubt":
 		if m.Doubts = []facts.DoubtKind{}; at.Value != "any" || at.Kind != yaml.ScalarNode {
 			m.Doubts = words(p, at, key, facts.DoubtKinds)

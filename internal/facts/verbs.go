@@ -1,0 +1,198 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Words that say what a command does whose program, subcommand or option is in no table. An
+// effect that they give is never certain.
+var (
+	destroyVerbs = names(`
+		delete del remove rm drop truncate destroy purge unlink erase shred trash wipe prune nuke obliterate
+		expunge cleanse deprovision decommission uninstall teardown dropall deleteall destroyall flushall flushdb
+		clear empty forget expire evict zap`)
+	endVerbs     = names("stop kill terminate shutdown reboot poweroff halt quit")
+	publishVerbs = names("publish push upload deploy submit")
+	changeVerbs  = names("apply rollback failover promote scale drain resize restore reset flush rotate revoke migrate")
+	mailVerbs    = names("send post notify email sms broadcast")
+	showVerbs    = names("get show read view reveal print dump list ls cat fetch pull export download access")
+	secretNouns  = names(`
+		secret secrets credential credentials creds password passwords passwd token tokens apikey apikeys env envs
+		variables vars`)
+	openVerbs = names("shell console repl bash sh zsh ssh attach dbshell dbconsole psql")
+)
+
+// plainWord is a word that may be a subcommand.
+var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z]*(?:[-_:][A-Za-z]+)*$`)
+
+// parts are the words of a name, in small letters: drop-all, dropAll, db:drop.
+func parts(name string) []string { return verbsOf(strings.ReplaceAll(name, "__", "_")) }
+
+func anyOf(words []string, of map[string]bool) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return of[w] })
+}
+
+// verbs adds what the words of a command say that it does: `borg delete`, `gvfs-rm FILE`, `x --purge`.
+// It is for commands that no table knows.
+func (c *call) verbs(name string, words []Word) {
+	sh := *c.sh
+	sh.guess = true
+	k := *c
+	k.sh = &sh
+	base := programName(name)
+	if of := parts(base); len(of) > 1 && (destroyVerbs[of[0]] || destroyVerbs[of[len(of)-1]]) {
+		for _, w := range words {
+			if !strings.HasPrefix(w.Text, "-") {
+				k.path(KindDelete, w)
+			}
+		}
+		k.effect(KindDelete, "data:"+base, false)
+	}
+	for i, w := range words {
+		k.mentions(w)
+		if i > 0 && takesCode[words[i-1].Text] && w.Kind != Unknown && strings.ContainsAny(w.Text, "({;") {
+			k.doubt(DoubtCode, "what "+base+" runs is code of a language that is not read")
+		}
+	}
+	var said []string // the words that may be subcommands
+	for _, w := range words {
+		switch {
+		case w.Kind == Unknown:
+		case strings.HasPrefix(w.Text, "-"):
+			k.optionVerb(base, w.Text)
+		case strings.ContainsAny(w.Text, " \n") && looksLikeSQL(w.Text):
+			k.code("sql", w)
+		case len(said) < 3 && plainWord.MatchString(w.Text):
+			said = append(said, w.Text)
+		}
+	}
+	for i, w := range said {
+		k.verb(base, i, parts(w))
+	}
+	if len(said) > 1 {
+		k.showsSecret(base, said)
+	}
+	if len(said) > 0 && openVerbs[strings.ToLower(said[0])] && len(words) < 4 {
+		k.doubt(DoubtOpen, short(c.text)+" may be left open for commands")
+	}
+}
+
+// disks finds a device with data of its own.
+var disks = regexp.MustCompile(`^/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|md|dm-|r?disk|mapper/)`)
+
+// mentions adds what may follow from the place of a file that a program which no table knows is
+// given: it may read or change it.
+func (c *call) mentions(w Word) {
+	_, value, has := strings.Cut(w.Text, "=")
+	switch {
+	case has:
+		w = w.with(value)
+	case strings.HasPrefix(w.Text, "-"):
+		return
+	}
+	text := strings.TrimPrefix(w.Text, "@")
+	if w.Kind == Unknown || text == "" || len(text) > maxPath || isURL(text) || strings.ContainsAny(text, " \n:;|&<>()") {
+		return
+	}
+	target, ok := c.absolute(text)
+	if !ok || c.sh.where != "" {
+		return
+	}
+	if disks.MatchString(target) {
+		c.effect(KindWrite, target, false)
+	}
+	c.placed(KindRead, target, false)
+	c.placed(KindWrite, target, false)
+}
+
+// verb adds what a subcommand says, the i-th word of the command.
+func (c *call) verb(base string, i int, of []string) {
+	if len(of) == 0 {
+		return
+	}
+	ends := []string{of[0], of[len(of)-1]}
+	switch {
+	case anyOf(ends, destroyVerbs):
+		c.effect(KindDelete, "data:"+base, false)
+	case i > 1:
+	case anyOf(ends, endVerbs):
+		c.effect(KindKill, "unit:"+base, false)
+	case anyOf(ends, publishVerbs):
+		c.effect(KindPublish, "data:"+base, false)
+	case anyOf(ends, changeVerbs):
+		c.effect(KindWrite, "cloud:"+base, false)
+	case i == 0 && mailVerbs[of[0]]:
+		c.effect(KindSend, "service:"+base, false)
+	case of[0] == "decrypt" || of[0] == "reveal" || anyOf(of, showVerbs) && anyOf(of, secretNouns):
+		c.effect(KindSecret, "tool:"+base, false)
+	}
+}
+
+// showsSecret adds that a command shows a secret: `x secrets get KEY`, `x get password`.
+func (c *call) showsSecret(base string, said []string) {
+	var of []string
+	for _, w := range said[:min(2, len(said))] {
+		of = append(of, parts(w)...)
+	}
+	if anyOf(of, showVerbs) && anyOf(of, secretNouns) {
+		c.effect(KindSecret, "tool:"+base, false)
+	}
+}
+
+// optionVerb adds what an option says that is in no table: --delete-all, --purge.
+func (c *call) optionVerb(base, text string) {
+	name, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
+	if of := parts(name); strings.HasPrefix(text, "--") && len(of) > 0 && len(of[0]) > 2 && destroyVerbs[of[0]] {
+		c.effect(KindDelete, "data:"+base, false)
+	}
+}
+
+// scriptRunners are programs of which the words name what a project runs.
+var scriptRunners = names(`
+	npm yarn pnpm bun deno make gmake bmake remake just task go-task rake mage invoke inv fab doit nox poe pdm hatch
+	gradle gradlew ant composer mise rails thor lein sbt cap kamal symfony console artisan magento drush wp fastlane
+	pod mkdocs celery rq liquibase manage.py sea-orm-cli npm-run-all run-s run-p run-script wireit moon nx turbo`)
+
+// urlRunners run a script that they fetch.
+var urlRunners = names("bun deno dotnet dotnet-script jbang tsx ts-node")
+
+// mildVerbs are common names of scripts that only delete what they have made.
+var mildVerbs = names("clear remove rm del prune uninstall")
+
+// scripts adds what the names of a project's scripts say: make deploy, npm run db:drop.
+func (c *call) scripts(name string, a *args) {
+	words := strings.Fields(name)
+	for _, w := range a.operands[:min(2, len(a.operands))] {
+		if isURL(w.Text) && urlRunners[words[0]] {
+			c.started(w, "")
+		}
+	}
+	if !scriptRunners[words[0]] {
+		return
+	}
+	said := words[1:]
+	for _, w := range a.operands[:min(3, len(a.operands))] {
+		if w.Kind == Literal && plainWord.MatchString(w.Text) {
+			said = append(said, w.Text)
+		}
+	}
+	sh := *c.sh
+	sh.guess = true
+	k := *c
+	k.sh = &sh
+	for _, w := range said {
+		of := parts(w)
+		ends := []string{of[0], of[len(of)-1]}
+		switch {
+		case slices.ContainsFunc(ends, func(v string) bool { return destroyVerbs[v] && !mildVerbs[v] }):
+			k.effect(KindDelete, "data:project", false)
+		case ends[0] == "deploy" || ends[0] == "publish" || ends[0] == "release" || ends[1] == "deploy" ||
+			ends[1] == "publish":
+			k.effect(KindPublish, "data:project", false)
+		case ends[1] == "decrypt" || anyOf(of, showVerbs) && anyOf(of, secretNouns):
+			k.effect(KindSecret, "tool:"+words[0], false)
+		}
+	}
+}
