@@ -135,18 +135,18 @@ func TestOwnRules(t *testing.T) {
 		return err
 	}
 	own := filepath.Join(home, "rules", "command-guard", "mine.yaml")
-	says("make deploy", "no opinion", "")
+	says("make tidy", "no opinion", "")
 	says("git push -f", "ask", "git-history")
-	const mine = "- name: deploy\n  deny: make deploy\n  why: deploys on a Friday\n"
+	const mine = "- name: tidy\n  deny: make tidy\n  why: tidies on a Friday\n"
 	hooktest.Write(t, own, mine+"- {name: git-history, off: true}\n", 0o600)
 	hooktest.Must(t, reload())
-	says("make -j4 deploy", "deny", "deploys on a Friday (rule deploy")
+	says("make -j4 tidy", "deny", "tidies on a Friday (rule tidy")
 	says("git push -f", "no opinion", "")
 	hooktest.Write(t, own, strings.Replace(mine, "deny", "denny", 1), 0o600)
 	if err := reload(); err == nil {
 		t.Error("a mistake in a rule is not told")
 	}
-	says("make deploy", "deny", "deploys on a Friday")
+	says("make tidy", "deny", "tidies on a Friday")
 	hooktest.Must(t, os.Remove(own))
 	hooktest.Must(t, reload())
 	says("git push -f", "ask", "git-history")
