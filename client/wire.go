@@ -49,6 +49,7 @@ type (
 	Forward        = wire.Forward
 	Grant          = wire.Grant
 	GroupStats     = wire.GroupStats
+	Guarded        = wire.Guarded
 	HTTP           = wire.HTTP
 	Hook           = wire.Hook
 	HookList       = wire.Hooks
@@ -80,6 +81,7 @@ type (
 	TestedAs       = wire.TestedAs
 	Tests          = wire.Tests
 	Told           = wire.Told
+	Unguarded      = wire.Unguarded
 	Verdict        = wire.Verdict
 	Worker         = wire.Worker
 	Workers        = wire.Persistent
@@ -115,11 +117,16 @@ const (
 	CodeTooMany       = wire.CodeTooMany
 	FailureDenies     = wire.FailureDenies
 	FailurePasses     = wire.FailurePasses
+	GuardedAsked      = wire.GuardedAsked
+	GuardedDisobeyed  = wire.GuardedDisobeyed
+	GuardedNotAsked   = wire.GuardedNotAsked
 	OutcomeAllow      = wire.OutcomeAllow
 	OutcomeAsk        = wire.OutcomeAsk
 	OutcomeContext    = wire.OutcomeContext
 	OutcomeDeny       = wire.OutcomeDeny
+	OutcomeDisobeyed  = wire.OutcomeDisobeyed
 	OutcomeNone       = wire.OutcomeNone
+	OutcomeNotAsked   = wire.OutcomeNotAsked
 	OutcomeRewrite    = wire.OutcomeRewrite
 	PartBlank         = wire.PartBlank
 	PartHidden        = wire.PartHidden

@@ -295,6 +295,7 @@ type DecisionQuery struct {
 	EventID  string // of this event
 	Cwd      string // the folder or one above it; by comma
 	Text     string // in subject or reason, in any letter case
+	Parts    bool   // also those that say nothing beside another one about their call
 	Shadow   bool   // only those that hooks in the shadow have something to say of
 
 	Since, Until time.Time // of the event; zero = all; Until itself is out
@@ -333,6 +334,9 @@ type Bucket struct {
 	Ask   int64     `json:"ask"`
 	Allow int64     `json:"allow"`
 	None  int64     `json:"none"`
+
+	NotAsked  int64 `json:"not_asked,omitempty"` // calls, which none of the others counts
+	Disobeyed int64 `json:"disobeyed,omitempty"`
 }
 
 // CountQuery selects what is counted. The query's Limit does not count.
@@ -610,7 +614,16 @@ type Status struct {
 	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
 	Forward     []Forward      `json:"forward,omitempty"`
 	Fleet       *FleetLag      `json:"fleet,omitempty"` // nil = it is in none
+	Unguarded   []Unguarded    `json:"unguarded,omitempty"`
 	Problems    []Problem      `json:"problems"`
+}
+
+// Unguarded is what an agent ran in the last 24 hours without an answer of hookd, or against it.
+type Unguarded struct {
+	Agent     Dialect    `json:"agent"`
+	NotAsked  int64      `json:"not_asked"`      // calls
+	Disobeyed int64      `json:"disobeyed"`      // calls
+	Last      *time.Time `json:"last,omitempty"` // of such a call; nil = there was none
 }
 
 // Policy is the signed bundle of hooks that is in force.

@@ -20,18 +20,36 @@ const (
 
 	OutcomeRewrite Outcome = "rewrite" // the call goes on with another input, or its result is another
 	OutcomeContext Outcome = "context" // nothing was said against it, and the model gets more to read
+
+	OutcomeDisobeyed Outcome = "disobeyed" // see Guarded
+	OutcomeNotAsked  Outcome = "not asked"
+)
+
+// Guarded says of a tool call whether hookd was asked about it before it ran, and whether the
+// answer counted. "" = the event is about no call, or it is not known.
+type Guarded string
+
+const (
+	GuardedAsked     Guarded = "asked"
+	GuardedNotAsked  Guarded = "not asked" // its result came, and no event before it
+	GuardedDisobeyed Guarded = "disobeyed" // it was denied and ran, or ran with another input than hooks gave it
 )
 
 // Outcomes returns the words that a decision is searched for by, the strictest first.
 func Outcomes() []Outcome {
-	return []Outcome{OutcomeDeny, OutcomeAsk, OutcomeRewrite, OutcomeAllow, OutcomeContext, OutcomeNone}
+	return []Outcome{
+		OutcomeDisobeyed, OutcomeNotAsked, OutcomeDeny, OutcomeAsk,
+		OutcomeRewrite, OutcomeAllow, OutcomeContext, OutcomeNone,
+	}
 }
 
 // ReasonBytes is how long the reason in a record is at most.
 const ReasonBytes = 2 << 10
 
 // Decision is the record of one decision: of an event that its sender waited for,
-// that can be decided, and that at least one hook took part in.
+// that can be decided, and that at least one hook took part in. Of a call that hookd was not asked
+// about, or whose denial was not obeyed, the event after it has such a record without hooks; so has
+// a call that its agent's own judge denied.
 type Decision struct {
 	EventID   string    `json:"event_id"`
 	Seq       uint64    `json:"seq"`       // its own place in the stream, after those of the runs
@@ -48,9 +66,13 @@ type Decision struct {
 	Subject   string    `json:"subject,omitempty"` // one harmless line of 256 bytes at most
 	CallID    string    `json:"call_id,omitempty"` // of the tool call, as its agent counts them; "" = it tells none
 	Tried     bool      `json:"tried,omitempty"`   // a person tried hooks: in no count of what agents did
+	Guarded   Guarded   `json:"guarded,omitempty"`
+	Ran       *Ran      `json:"ran,omitempty"`     // the result of the call that it decides; nil = none was reported
+	PartOf    string    `json:"part_of,omitempty"` // event_id of the decision before the same call, which says all that this does
+	Judge     string    `json:"judge,omitempty"`   // of the agent itself, which denied the call; "" = hookd decided
 
 	// Outcome is what people read: Decision, or rewrite or context where hooks changed or added
-	// something and none denied or asked.
+	// something and none denied or asked; or that hookd was not asked, or not obeyed.
 	Outcome    Outcome         `json:"outcome,omitempty"`
 	Decision   Outcome         `json:"decision"`              // as the agent heard it, where Told is known
 	Reason     string          `json:"reason,omitempty"`      // for people and the model; may have lines
@@ -64,6 +86,15 @@ type Decision struct {
 	DurationMS float64         `json:"duration_ms"`           // from the event to the verdict
 	Earlier    []string        `json:"earlier,omitempty"`     // ids of earlier events that a rule counted, the oldest first
 	Runs       []string        `json:"runs,omitempty"`        // ids of the runs whose answers were waited for
+}
+
+// Ran is the result of a call, as its agent reported it.
+type Ran struct {
+	EventID string    `json:"event_id"` // of the event after the call
+	Time    time.Time `json:"time"`
+	Failed  bool      `json:"failed,omitempty"`
+	TookMS  float64   `json:"took_ms,omitempty"` // as the agent says; 0 = it does not
+	Instead string    `json:"instead,omitempty"` // the subject of another input than hooks gave it; "" = that one ran
 }
 
 // Told is the answer that an agent got, as its bridge has written it.
@@ -80,6 +111,10 @@ const NewInputBytes = 16 << 10
 // Word returns the Outcome of d.
 func (d *Decision) Word() Outcome {
 	switch {
+	case d.Guarded == GuardedDisobeyed:
+		return OutcomeDisobeyed
+	case d.Guarded == GuardedNotAsked && d.Decision == OutcomeNone && len(d.Rewrote) == 0:
+		return OutcomeNotAsked
 	case d.Decision != OutcomeAllow && d.Decision != OutcomeNone, len(d.Rewrote) == 0:
 		return d.Decision
 	case len(d.Rewrote) > 1 || d.Rewrote[0] != "context":
@@ -137,6 +172,10 @@ func (d *Decision) AppendJSON(dst []byte) []byte {
 	dst = rawjson.AppendText(dst, "cwd", d.Cwd)
 	dst = rawjson.AppendText(dst, "tool", d.Tool)
 	dst = rawjson.AppendText(dst, "subject", d.Subject)
+	dst = rawjson.AppendText(dst, "guarded", string(d.Guarded))
+	if d.Ran != nil {
+		dst = appendValue(dst, "ran", d.Ran)
+	}
 	dst = rawjson.AppendString(rawjson.AppendKey(dst, "outcome"), string(d.Word()))
 	dst = rawjson.AppendString(rawjson.AppendKey(dst, "decision"), string(d.Decision))
 	dst = rawjson.AppendText(dst, "reason", d.Reason)
@@ -149,6 +188,8 @@ func (d *Decision) AppendDetail(dst []byte) []byte {
 	dst = appendTexts(dst, "rewrote", d.Rewrote)
 	dst = rawjson.AppendText(dst, "call_id", d.CallID)
 	dst = rawjson.AppendTrue(dst, "tried", d.Tried)
+	dst = rawjson.AppendText(dst, "part_of", d.PartOf)
+	dst = rawjson.AppendText(dst, "judge", d.Judge)
 	if d.NewInput != nil {
 		dst = append(rawjson.AppendKey(dst, "new_input"), d.NewInput...)
 	}

@@ -21,6 +21,9 @@ func (q DecisionQuery) Values() url.Values {
 			v.Set(key, value)
 		}
 	}
+	if q.Parts {
+		v.Set("parts", "1")
+	}
 	if q.Shadow {
 		v.Set("shadow", "1")
 	}
@@ -43,8 +46,11 @@ func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *Erro
 	}
 	for _, word := range List(q.Decision) {
 		if !slices.Contains(Outcomes(), Outcome(word)) {
-			return q, badValue("decision", word, "deny, ask, rewrite, allow, context or none, or several by comma")
+			return q, badValue("decision", word, "disobeyed, not asked, deny, ask, rewrite, allow, context or none, or several by comma")
 		}
+	}
+	if q.Parts, bad = parseBool(v, "parts"); bad != nil {
+		return q, bad
 	}
 	if q.Shadow, bad = parseBool(v, "shadow"); bad != nil {
 		return q, bad
@@ -143,12 +149,22 @@ func (q DecisionQuery) Fits(d *Decision) bool {
 	sessions := List(q.Session)
 	inSession := sessions == nil ||
 		slices.ContainsFunc(sessions, func(want string) bool { return isSession(want, d.SessionID) })
-	return any(q.Decision, string(d.Word())) && any(q.Tool, d.Tool) &&
+	isPart := d.PartOf != "" && d.Guarded != GuardedDisobeyed && !q.Parts && q.EventID == ""
+	return !isPart && any(q.Decision, decisionWords(d)...) && any(q.Tool, d.Tool) &&
 		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
 		inSession && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
 		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
 		(q.Text == "" || holds(d.Subject, q.Text) || holds(d.Reason, q.Text)) && (!q.Shadow || len(d.Shadow) > 0) &&
 		!d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
+}
+
+// decisionWords are those that a decision is found by.
+func decisionWords(d *Decision) []string {
+	words := []string{string(d.Word()), string(d.Guarded)}
+	if d.Decision == OutcomeDeny || d.Decision == OutcomeAsk {
+		words = append(words, string(d.Decision))
+	}
+	return words
 }
 
 // Within reports whether a folder is one of those in a list by comma, or below

@@ -70,6 +70,9 @@ func typedIn(q wire.DecisionQuery) typed { return typed{q.Hook, q.Tool, q.Agent,
 type decisionFlags struct {
 	query     map[string]*string // by parameter
 	deny, ask bool
+	disobeyed bool
+	notAsked  bool
+	parts     bool
 	shadow    bool
 	follow    bool
 	fleet     bool
@@ -79,7 +82,7 @@ type decisionFlags struct {
 func (f *decisionFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	for _, v := range []struct{ name, parameter, usage string }{
-		{"decision", "decision", "deny, ask, rewrite, allow, context or none; several by comma"},
+		{"decision", "decision", "disobeyed, 'not asked', deny, ask, rewrite, allow, context or none; several by comma"},
 		{"tool", "tool", "of calls of this tool, such as shell"},
 		{"agent", "agent", "of this agent: its name, its id, or such as claude-code"},
 		{"session", "session", "of this session_id"},
@@ -94,6 +97,9 @@ func (f *decisionFlags) add(cmd *cobra.Command) {
 	}
 	flags.BoolVar(&f.deny, "deny", false, "only what was denied")
 	flags.BoolVar(&f.ask, "ask", false, "only what a person was asked")
+	flags.BoolVar(&f.disobeyed, "disobeyed", false, "only calls that ran against the answer")
+	flags.BoolVar(&f.notAsked, "not-asked", false, "only calls that hookd was not asked about")
+	flags.BoolVar(&f.parts, "parts", false, "also decisions that say nothing beside another one about their call")
 	flags.BoolVar(&f.shadow, "shadow", false, "only where a hook that only watches would have said something")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision, until Ctrl-C")
 	flags.BoolVar(&f.fleet, "fleet", false, "of all machines of the fleet; without --since those of a day")
@@ -111,13 +117,18 @@ func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {
 		values.Set("tool", canonicalTools(tools))
 	}
 	wanted := []string{values.Get("decision")}
-	for word, on := range map[string]bool{"deny": f.deny, "ask": f.ask} {
+	for word, on := range map[string]bool{
+		"deny": f.deny, "ask": f.ask, "disobeyed": f.disobeyed, "not asked": f.notAsked,
+	} {
 		if on {
 			wanted = append(wanted, word)
 		}
 	}
 	if wanted = nonEmpty(wanted); len(wanted) > 0 {
 		values.Set("decision", strings.Join(wanted, ","))
+	}
+	if f.parts {
+		values.Set("parts", "1")
 	}
 	if f.shadow {
 		values.Set("shadow", "1")
@@ -217,7 +228,7 @@ func decidedAt(d client.Decision) time.Time {
 // outcome is a decision in its colour.
 func outcome(o client.Outcome) cell {
 	switch o {
-	case client.OutcomeDeny:
+	case client.OutcomeDeny, client.OutcomeDisobeyed, client.OutcomeNotAsked:
 		return cell{string(o), red}
 	case client.OutcomeAsk:
 		return cell{string(o), yellow}
@@ -232,6 +243,9 @@ func outcome(o client.Outcome) cell {
 // deciders names the hooks that made a decision; where there is no room for many, the first and how many
 // more there are.
 func (p *printer) deciders(d client.Decision) string {
+	if d.Judge != "" {
+		return strings.TrimSpace(string(d.Dialect) + " " + d.Judge)
+	}
 	if list := d.DecidedBy; len(list) > 2 && p.width > 0 && !p.wide {
 		return fmt.Sprintf("%s +%d", list[0], len(list)-1)
 	}
@@ -250,6 +264,9 @@ func (p *printer) because(d client.Decision) string {
 // reasons says why it was decided so, what the hooks changed, and what others would have done.
 func reasons(d client.Decision) string {
 	why := withoutName(firstLine(d.Reason), d.DecidedBy...)
+	if ran := ranWords(d); ran != "" {
+		why = strings.Join(nonEmpty([]string{ran, why}), "; ")
+	}
 	if len(d.Rewrote) > 0 {
 		why = strings.Join(nonEmpty([]string{why, rewroteWords(d)}), "; ")
 	}
@@ -269,6 +286,34 @@ func rewroteWords(d client.Decision) string {
 		words += " to: " + d.NewSubject
 	}
 	return words
+}
+
+// ranWords says how a call ran that hookd was not asked about, or against its answer; "" = it did not.
+func ranWords(d client.Decision) string {
+	switch {
+	case d.Guarded == client.GuardedNotAsked:
+		return "it ran, and hookd was not asked"
+	case d.Guarded != client.GuardedDisobeyed || d.Ran == nil:
+		return ""
+	case d.Ran.Instead != "":
+		return "RAN ANOTHER INPUT: " + d.Ran.Instead
+	}
+	return "RAN ALL THE SAME"
+}
+
+// resultWords says what became of a call; "" = its agent has not said.
+func resultWords(d client.Decision) string {
+	if d.Ran == nil {
+		return ""
+	}
+	words := "ran"
+	if d.Ran.Failed {
+		words = "ran, and failed"
+	}
+	if d.Ran.TookMS > 0 {
+		words += ", in " + millis(d.Ran.TookMS)
+	}
+	return words + " (" + d.Ran.EventID + ")"
 }
 
 // toldWords says what the agent heard; "" = its sender says nothing of that.
@@ -343,10 +388,12 @@ func (p *printer) decision(d client.Decision, runs []client.Run) {
 	}
 	p.pairs(
 		pair{"decision", outcome(d.Outcome)},
+		kv("guarded", string(d.Guarded)),
 		kv("about", about(d.Tool, d.Subject)),
-		kv("decided by", strings.Join(d.DecidedBy, ", ")),
+		kv("decided by", p.deciders(d)),
 		kv("reason", d.Reason),
 		kv("told", toldWords(d)),
+		kv("result", resultWords(d)),
 		kv("rewrote", strings.Join(d.Rewrote, ", ")),
 		kv("new input", string(d.NewInput)),
 		kv("shadow", strings.Join(shadows, "\n")),

@@ -104,8 +104,27 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("persistent", number(st.Copies)),
 		kv("fleet", lagLine(st.Fleet)),
 	)
+	p.unguarded(st.Unguarded)
 	p.forward(st.Forward)
 	p.problems(st.Problems)
+}
+
+// unguarded prints a line for each agent that ran calls without an answer of hookd, or against it.
+func (p *printer) unguarded(list []client.Unguarded) {
+	for _, u := range list {
+		var parts []string
+		if u.Disobeyed > 0 {
+			parts = append(parts, fmt.Sprintf("DID NOT OBEY %s: hookd decisions --disobeyed", plural(int(u.Disobeyed), "answer")))
+		}
+		if u.NotAsked > 0 {
+			parts = append(parts, fmt.Sprintf("ran %s without asking: hookd decisions --not-asked", plural(int(u.NotAsked), "call")))
+		}
+		line := string(u.Agent) + " " + strings.Join(parts, "; ")
+		if u.Last != nil {
+			line += ", last " + ago(*u.Last)
+		}
+		p.pairs(pair{"unguarded", cell{line, red}})
+	}
 }
 
 // policyLine says which policy is in force; "" = none.

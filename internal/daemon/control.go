@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -312,7 +313,7 @@ func (c *control) Status(ctx context.Context) wire.Status {
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
 		Cgroup: d.proc.Cgroup(), Starts: d.proc.Way(),
 		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Forward: d.forwardInfo(ctx), Fleet: d.fleetLag(ctx),
-		Problems: d.problems(snap),
+		Unguarded: d.unguarded.list(time.Now()), Problems: d.problems(snap),
 	}
 }
 

@@ -99,6 +99,7 @@ type Daemon struct {
 	links       *when.Disk
 	reader      *facts.Reader // of calls; rules, conditions and cards share it
 	suspects    suspects
+	unguarded   unguarded
 	watching    chan struct{} // closed when hooks are watched
 	directed    chan struct{} // a directive of the fleet may want something new
 
@@ -220,11 +221,12 @@ func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
-		Redact:   d.redact,
-		Fleet:    d.fleet != nil,
-		Projects: d.projects,
-		Links:    d.links,
-		Suspect:  d.suspect,
+		Redact:    d.redact,
+		Fleet:     d.fleet != nil,
+		Projects:  d.projects,
+		Links:     d.links,
+		Suspect:   d.suspect,
+		Unguarded: d.callUnguarded,
 	}
 }
 

@@ -63,22 +63,28 @@ func (d *Dispatcher) admit(
 		}
 	}
 	looks := again == nil && d.opts.Past.Looks(e.Contract)
-	if len(matched) > 0 || d.recorder.Watched() || looks {
-		d.About(e)
+	way := way{follows: again == nil && d.follows(e, env)}
+	if len(matched) > 0 || d.recorder.Watched() || looks || way.follows {
+		way.call = d.about(e)
 		e.Unread = false
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
 		d.beginPast(e, again)(wire.OutcomeNone)
-		return d.pass(e)
+		return d.pass(e, way)
 	}
 	if e.Sent = sent; !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
-	a := &admission{d: d, event: e, plan: newPlan(e, matched), sender: from, past: d.beginPast(e, again)}
+	a := &admission{
+		d: d, event: e, plan: newPlan(e, matched), sender: from, way: way, past: d.beginPast(e, again),
+	}
 	e.Judged = a.plan.judges() && !e.Trial
 	if err := a.enter(); err != nil {
 		a.past(wire.OutcomeDeny)
 		return rcpt, nil, err
+	}
+	if !e.Judged {
+		d.follow(e, way)
 	}
 	if !a.decided() {
 		a.past(wire.OutcomeNone)
@@ -142,21 +148,27 @@ func (d *Dispatcher) prepare(e *events.Event, kept bool) Prepared {
 
 // pass accepts an event that has no hook and no waiting sender: only the
 // stream has it. The event ends, and e with it, when pass returns.
-func (d *Dispatcher) pass(e *events.Event) (Receipt, Rest, *wire.Error) {
+func (d *Dispatcher) pass(e *events.Event, w way) (Receipt, Rest, *wire.Error) {
 	if len(e.Data) > largeData && !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
-	p := d.prepare(e, false)
-	d.order.Lock()
-	defer d.order.Unlock()
-	if err := d.recorder.Accept(e, p, nil, nil); err != nil {
+	if err := d.number(e); err != nil {
 		return Receipt{}, nil, err
 	}
 	d.opts.Tap.Accepted(e, 0)
+	d.follow(e, w)
 	rcpt := Receipt{EventID: e.EventID, Seq: e.Seq, Matched: []string{}, Warnings: e.Warnings}
 	*e = events.Event{} // which keeps the sender's buffer out of the pool
 	passing.Put(e)
 	return rcpt, nil, nil
+}
+
+// number hands an event without hooks to the recorder.
+func (d *Dispatcher) number(e *events.Event) *wire.Error {
+	p := d.prepare(e, false)
+	d.order.Lock()
+	defer d.order.Unlock()
+	return d.recorder.Accept(e, p, nil, nil)
 }
 
 // limit keeps the hook that is asked for.
@@ -183,6 +195,7 @@ type admission struct {
 	event   *events.Event
 	plan    plan
 	sender  Origin
+	way     way
 	tasks   []*task
 	past    func(wire.Outcome)
 	results chan wire.Run    // nil unless the sender waits for observers
@@ -335,10 +348,11 @@ func (a *admission) decide(r *Receipt) {
 	if a.event.Judged {
 		rec := d.decided(a.event, r.Verdict, done)
 		rec.Answered = answered
+		d.judged(rec, a.event, r.Verdict, a.way)
 		if len(a.plan.shadows) > 0 {
-			d.watch(rec, a.event, a.plan.shadows, done)
+			d.watch(rec, a.event, a.plan.shadows, done, a.way)
 		} else {
-			d.recordDecision(rec, a.event, done)
+			d.recordDecision(rec, a.event, done, a.way)
 		}
 	}
 	r.Runs = runs(done)

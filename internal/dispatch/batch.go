@@ -38,6 +38,10 @@ func (b *Batch) Add(env *events.Envelope) bool {
 	}
 	e := b.next()
 	d.fill(e, env, index, known, env.At)
+	if d.follows(e, env) {
+		*b.list = (*b.list)[:len(*b.list)-1]
+		return false
+	}
 	if d.recorder.Watched() {
 		d.About(e)
 		e.Unread = false

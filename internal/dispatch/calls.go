@@ -1,85 +1,238 @@
 package dispatch
 
 import (
+	"encoding/json"
 	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
-// calls gives the events of one tool call the same id, for agents that tell none: the id of the
-// event before the call. The event after it is known by session, tool and input; by the tool alone
-// where one such call is open, as hooks may have changed its input. The zero value is ready.
+// calls knows the tool calls of agents: which of them hookd was asked about, and what was answered.
+// It gives the events of one call the same id, for agents that tell none: the id of the event before
+// the call. The event after it is known by session, tool and input; where hooks may have changed the
+// input, by the tool alone. The zero value is ready.
 type calls struct {
-	mu   sync.Mutex
-	seed maphash.Seed
-	open map[callOf][]openCall // oldest first
-	all  int                   // in open
+	mu     sync.Mutex // guards all below, and what is in a call
+	seed   maphash.Seed
+	recent map[callOf][]*call // oldest first
+	older  map[callOf][]*call // those before
+	count  int                // in recent
 }
 
 // callOf is what the events of a call have in common.
 type callOf struct {
-	dialect       events.Dialect
-	session, tool string
+	dialect           events.Dialect
+	session, tool, id string // tool is "" where the agent tells an id, and id where it does not
 }
 
-// openCall is a call whose result has not come.
-type openCall struct {
-	input uint64
+// call is one tool call that hookd was told of before it ran.
+type call struct {
 	id    string
+	event string // event_id of the event before it
+	seq   uint64 // of that event, where a decision about it is on record; else 0
+	tool  string // its canonical name
+	ended bool   // its result has come
+
+	input   uint64   // hash of what was asked about
+	denied  bool     // as its agent heard it
+	reason  string   // of the denial
+	changed []change // of its input, by hooks
 }
 
-// maxOpen is how many open calls are remembered; then all are forgotten. An agent that is gone
-// leaves its last calls open.
-const maxOpen = 4096
+// change is one member of an input that hooks have changed.
+type change struct {
+	name    string
+	was, is string // JSON; cut, and nothing else is compared with them then
+}
 
-// id returns the id of the call that e is about.
-func (c *calls) id(e *events.Event) string {
-	if id := dialect.CallID(e); id != "" || e.SessionID == "" || e.Tool == "" {
-		return id
+// Bounds: how many calls are remembered in one of two lists, and how long a changed member is.
+const (
+	mostCalls   = 4096
+	mostAlike   = 64 // of one session and tool; more where they still run
+	changeBytes = 4 << 10
+)
+
+// note returns the id of the call that e is about, and the call, as far as both are known: nil of an
+// event after a call that hookd was not told of.
+func (c *calls) note(e *events.Event) (id string, about *call) {
+	id = dialect.CallID(e)
+	of := callOf{dialect: e.Dialect, session: e.SessionID, tool: e.Tool, id: id}
+	switch {
+	case id != "":
+		of.tool = "" // which some agents call otherwise in another event
+	case e.SessionID == "" || e.Tool == "":
+		return "", nil
+	}
+	input := dialect.Facts(e)[neutral.Input]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.recent == nil {
+		c.seed, c.recent = maphash.MakeSeed(), map[callOf][]*call{}
+	}
+	hash := maphash.Bytes(c.seed, input)
+	switch e.Contract.Kind {
+	case events.KindToolBefore:
+		about = &call{id: id, event: e.EventID, tool: e.Tool, input: hash}
+		if id == "" {
+			about.id = e.EventID
+		}
+		c.add(of, about)
+	case events.KindToolAfter:
+		if about = c.find(of, e.Tool, hash); about != nil {
+			about.ended = true
+		}
+	default:
+		about = c.find(of, e.Tool, hash)
+	}
+	if about != nil {
+		id = about.id
+	}
+	return id, about
+}
+
+// add remembers a call. Of many that have so much in common, those that have ended are forgotten.
+func (c *calls) add(of callOf, about *call) {
+	if c.count >= mostCalls {
+		c.turn()
+	}
+	list := append(c.recent[of], about)
+	if n := len(list); n > mostAlike {
+		old := slices.DeleteFunc(slices.Clone(list[:n/2]), func(a *call) bool { return a.ended || a.denied })
+		list = append(old, list[n/2:]...)
+		c.count -= n - len(list)
+	}
+	c.recent[of] = list
+	c.count++
+}
+
+// turn forgets the older calls, except those that may still run.
+func (c *calls) turn() {
+	kept, n := map[callOf][]*call{}, 0
+	for of, list := range c.older {
+		for _, about := range list {
+			if !about.ended && !about.denied && n < mostCalls/2 {
+				kept[of], n = append(kept[of], about), n+1
+			}
+		}
+	}
+	c.older, c.recent, c.count = c.recent, kept, n
+}
+
+// find returns the call of an event after it: of those with the same input one that may have run and
+// has no result; else one whose input hooks have changed; else one that may have run, as agents may
+// write an input in another way; else what was denied or has a result with this input. Of an id's calls
+// another one than all of these is known, too: agents may count from 1 again. nil = none.
+func (c *calls) find(of callOf, tool string, input uint64) *call {
+	list := slices.Concat(c.older[of], c.recent[of])
+	for _, fits := range []func(a *call) bool{
+		func(a *call) bool { return !a.ended && !a.denied && a.input == input },
+		func(a *call) bool { return !a.ended && !a.denied && a.changed != nil },
+		func(a *call) bool { return !a.ended && a.input == input },
+		func(a *call) bool { return !a.ended && !a.denied },
+		func(a *call) bool { return a.input == input },
+		func(*call) bool { return of.id != "" },
+	} {
+		isIt := func(a *call) bool { return a.tool == tool && fits(a) }
+		if i := slices.IndexFunc(list, isIt); i >= 0 {
+			return list[i]
+		}
+	}
+	if len(list) > 0 && of.id != "" {
+		return &call{id: of.id} // of another tool: nothing is known of its answer
+	}
+	return nil
+}
+
+// decided notes what was decided about a call, and again when it is known what its agent heard.
+func (c *calls) decided(about *call, rec *wire.Decision, changed []change) {
+	if about == nil || rec.Kind != events.KindToolBefore {
+		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open == nil || c.all >= maxOpen {
-		c.seed, c.open, c.all = maphash.MakeSeed(), map[callOf][]openCall{}, 0
+	about.seq, about.denied, about.reason = rec.EventSeq, rec.Decision == wire.OutcomeDeny, rec.Reason
+	if rec.Told != nil && rec.Told.Reason != "" {
+		about.reason = rec.Told.Reason
 	}
-	of := callOf{e.Dialect, e.SessionID, e.Tool}
-	input := maphash.Bytes(c.seed, dialect.Facts(e)[neutral.Input])
-	switch e.Contract.Kind {
-	case events.KindToolBefore:
-		c.open[of] = append(c.open[of], openCall{input, e.EventID})
-		c.all++
-		return e.EventID
-	case events.KindToolAfter:
-		at := find(c.open[of], input)
-		if at < 0 {
-			return ""
-		}
-		id := c.open[of][at].id
-		c.all--
-		if c.open[of] = append(c.open[of][:at:at], c.open[of][at+1:]...); len(c.open[of]) == 0 {
-			delete(c.open, of)
-		}
-		return id
-	case events.KindToolTransform, events.KindPermissionRequest:
-		if at := find(c.open[of], input); at >= 0 {
-			return c.open[of][at].id
-		}
+	if about.changed = nil; !about.denied && slices.Contains(rec.Rewrote, "input") {
+		about.changed = changed
 	}
-	return ""
 }
 
-// find returns the index of the call with the input, else of the only one; -1 = there is none.
-func find(list []openCall, input uint64) int {
-	for i, o := range list {
-		if o.input == input {
-			return i
+// of returns a copy of a call; the zero call for nil.
+func (c *calls) of(about *call) call {
+	if about == nil {
+		return call{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return *about
+}
+
+// changes returns the members of the input of e's call that differ from those in input, which has
+// the names that its agent uses.
+func changes(e *events.Event, input json.RawMessage) (list []change) {
+	if e.Contract.Target == "" {
+		return nil
+	}
+	now := *e
+	now.Data = rawjson.With(e.Data, rawjson.Member{Key: e.Contract.Target, Value: input})
+	was := maps.Collect(rawjson.Members(dialect.Call(e).Input))
+	for name, is := range rawjson.Members(dialect.Call(&now).Input) {
+		if string(was[name]) != string(is) && len(is) <= changeBytes && len(was[name]) <= changeBytes {
+			list = append(list, change{name, string(was[name]), string(is)})
 		}
 	}
-	if len(list) == 1 {
-		return 0
-	}
-	return -1
+	return list
 }
+
+// other reports whether the call that e reports the result of ran with another input than hooks gave
+// it: with the old one, or with a text that does not hold the new one.
+func other(e *events.Event, changed []change) bool {
+	ran := dialect.Call(e).Input
+	for _, ch := range changed {
+		now := rawjson.Get(ran, ch.name)
+		text, is := words(now), words(json.RawMessage(ch.is))
+		switch {
+		case now == nil || string(now) == ch.is:
+		case string(now) == ch.was:
+			return true
+		case text != "" && is != "" && !strings.Contains(text, is) && !strings.Contains(is, text):
+			return true
+		}
+	}
+	return false
+}
+
+// words is the text that v is, with single blanks; "" if it is none.
+func words(v json.RawMessage) string { return strings.Join(strings.Fields(neutral.TextOf(v)), " ") }
+
+// refusals begin a result which says that the call did not run.
+var refusals = []string{"denied", "blocked", "rejected", "refused", "cancel", "abort", "interrupt", "permission", "not allowed", "hook"}
+
+// refused reports whether a result says of itself that the call did not run: it has the reason that
+// its agent was told, or is a failure in such words.
+func refused(r dialect.Result, reason string) bool {
+	text := strings.ToLower(strings.Join(strings.Fields(r.Text), " "))
+	reason = strings.ToLower(strings.Join(strings.Fields(reason), " "))
+	if n := 60; len(reason) > n {
+		reason = reason[:n]
+	}
+	if reason != "" && strings.Contains(text, reason) {
+		return true
+	}
+	says := func(word string) bool { return strings.Contains(text, word) }
+	return r.Failed && (text == "" || slices.ContainsFunc(refusals, says))
+}
+
+// longCall is how long a call runs at most that hookd was asked about before it was started again.
+const longCall = 30 * time.Minute

@@ -21,9 +21,6 @@ const grace = 250 * time.Millisecond
 // counts from the start of its process, which takes a moment to get there.
 const startTime = 100 * time.Millisecond
 
-// allowed is the verdict on an event that no hook decides.
-func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continue: true} }
-
 // decide runs the hooks that decide e and folds their answers. The preempt
 // lane goes first, and a deny or ask of it skips the other; but not an ask that
 // hookd looks for an answer to: none may let a call pass that other hooks have not

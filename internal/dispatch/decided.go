@@ -15,6 +15,9 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
+// allowed is the verdict on an event that no hook decides.
+func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continue: true} }
+
 // decided makes the record of a decision that the attempts done have led to.
 func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attempt) *wire.Decision {
 	outcome, reason := outcomeOf(v)
@@ -60,29 +63,42 @@ func (d *Dispatcher) newInput(e *events.Event, input json.RawMessage) (kept json
 
 // About fills in what an event is about, where it is about something: its canonical tool, one line
 // without secrets, and the id of the call.
-func (d *Dispatcher) About(e *events.Event) {
+func (d *Dispatcher) About(e *events.Event) { d.about(e) }
+
+// about is About, and returns the call.
+func (d *Dispatcher) about(e *events.Event) (about *call) {
 	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
-	e.CallID = d.calls.id(e)
+	e.CallID, about = d.calls.note(e)
+	return about
 }
 
 // recordDecision hands a decision over after the runs that led to it and the decisions of
 // its session before it: at once, unless a background child of a hook still holds a pipe, or
 // held one then. The verdict does not wait for that.
-func (d *Dispatcher) recordDecision(rec *wire.Decision, e *events.Event, done []*attempt) {
-	hears := d.hears(rec, e)
+func (d *Dispatcher) recordDecision(rec *wire.Decision, e *events.Event, done []*attempt, w way) {
+	hears, settle := d.hears(rec, e, w.call), d.settling(e, w)
 	open := slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil })
-	late := open || hears != nil
+	late := open || hears != nil || settle != nil && w.call == nil // which reads the history
 	before, recorded := d.turns.take(rec, late)
 	if !late && before == nil {
-		d.recorder.Decided(rec)
+		d.recordNow(rec, settle)
 		return
 	}
-	d.recordLater(rec, !open, before, recorded, func() {
+	d.recordLater(rec, !open, before, recorded, settle, func() {
 		waitRecorded(done)
 		if hears != nil {
 			hears()
 		}
 	})
+}
+
+// recordNow hands a decision over. settle completes it; nil = it is complete.
+func (d *Dispatcher) recordNow(rec *wire.Decision, settle func(*wire.Decision)) {
+	if settle != nil {
+		settle(rec)
+	}
+	d.recorder.Decided(rec)
+	d.tell(rec)
 }
 
 // hearTime is how long a decision waits for its sender to say what the agent heard: the sender has
@@ -91,7 +107,7 @@ const hearTime = 10 * time.Second
 
 // hears returns a function that waits until the sender of e says what its agent was told, and puts
 // it into rec; nil = e tells nothing. What a kill of hookd leaves of rec says that it is not known.
-func (d *Dispatcher) hears(rec *wire.Decision, e *events.Event) func() {
+func (d *Dispatcher) hears(rec *wire.Decision, e *events.Event, about *call) func() {
 	h := e.Hearing
 	if h == nil {
 		return nil
@@ -104,13 +120,14 @@ func (d *Dispatcher) hears(rec *wire.Decision, e *events.Event) func() {
 		}
 		t.Reason = d.clean(t.Reason)
 		rec.Hear(t)
+		d.calls.decided(about, rec, d.calls.of(about).changed)
 	}
 }
 
-// recordLater hands a decision over when wait has returned and before is closed, then calls
-// recorded. It does not wait. soon is as in Recorder.Deciding.
+// recordLater hands a decision over as recordNow does when wait has returned and before is closed, then
+// calls recorded. It does not wait. soon is as in Recorder.Deciding.
 func (d *Dispatcher) recordLater(
-	rec *wire.Decision, soon bool, before <-chan struct{}, recorded func(), wait func(),
+	rec *wire.Decision, soon bool, before <-chan struct{}, recorded func(), settle func(*wire.Decision), wait func(),
 ) {
 	d.recorder.Deciding(rec, soon)
 	d.pending.Add(1)
@@ -121,7 +138,7 @@ func (d *Dispatcher) recordLater(
 		if before != nil {
 			<-before
 		}
-		d.recorder.Decided(rec)
+		d.recordNow(rec, settle)
 	}()
 }
 

@@ -31,7 +31,8 @@
 //	stall, underway, alarms its deadline; which others there are at the same time
 //	answer, outputs         what it says
 //	retry, putoff           when it is tried again
-//	decided, record, turns  what is written down of it
+//	follow, decided, settle what is written down of it
+//	record, turns           and of its runs, in which order
 //	queue, lane, task       the observers' queue
 //	lineage, chain, starts  which run sends an event
 //	project, prompts, calls what is known of where an event happens, and of which call
@@ -53,6 +54,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/hooks/when"
+	"github.com/hookd/hookd/wire"
 )
 
 // Options of a Dispatcher. Runner and Recorder are required.
@@ -79,6 +81,9 @@ type Options struct {
 	// Suspect gets each guard that seems broken, and why. It must not block. nil = none
 	// does.
 	Suspect func(h *hook.Hook, why string)
+	// Unguarded gets the record of each call of an agent that hookd was not asked about, or whose
+	// denial was not obeyed. It must not block, nor change the record. nil = none does.
+	Unguarded func(*wire.Decision)
 
 	Fleet    bool       // hooks of scope fleet and every run on other machines, too
 	Projects Projects   // nil = no directory is in one
@@ -106,6 +111,7 @@ type Dispatcher struct {
 	outputs  outputs
 	prompts  *prompts
 	calls    calls
+	born     time.Time // when New was called
 	stalls   stalls
 	alarms   alarms // of runs that do not come back in time
 	underWay underWay
@@ -161,6 +167,7 @@ func New(o Options) *Dispatcher {
 		seen:     newDedup(o.IDs),
 		prompts:  newPrompts(),
 		backlog:  newBacklog(),
+		born:     time.Now(),
 		stopping: make(chan struct{}),
 	}
 	d.ctx, d.kill = context.WithCancel(context.Background())

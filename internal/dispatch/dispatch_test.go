@@ -99,6 +99,8 @@ type tape struct {
 	runs    []wire.Run
 	begun   []wire.UnderWay
 	decided []wire.Decision
+	ended   map[uint64]string // by the number of the event before the call: how it was guarded
+	began   time.Time         // of all sessions; zero = when it is asked for
 }
 
 func (t *tape) Prepare(*events.Event, bool) Prepared { return nil }
@@ -143,6 +145,22 @@ func count(runs []wire.Run, hook string) (n int) {
 }
 
 func (t *tape) Keeps() bool { return false }
+
+func (t *tape) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended == nil {
+		t.ended = map[uint64]string{}
+	}
+	t.ended[seq] = strings.TrimSpace(string(g) + " " + ran.Instead)
+}
+
+func (t *tape) Began(string, events.Dialect) (time.Time, bool) {
+	if t.began.IsZero() {
+		return time.Now(), true
+	}
+	return t.began, true
+}
 
 func (t *tape) Begun(u func() wire.UnderWay) {
 	t.mu.Lock()

@@ -8,7 +8,7 @@ import (
 )
 
 // Recorder keeps what was accepted and how it ended. None of its methods
-// blocks but Pending and NextPending: they stand between the hook and the answer.
+// blocks but Began, Pending and NextPending: they stand between the hook and the answer.
 type Recorder interface {
 	// Prepare does what of Accept takes long for a large event, and depends
 	// neither on its number nor on those before it. It is called with e as it is
@@ -52,6 +52,12 @@ type Recorder interface {
 	// of the process in between is not to take it. soon says that it waits for its sender
 	// alone, which says what the agent heard.
 	Deciding(d *wire.Decision, soon bool)
+	// Ended records the end of a call beside the decision about the event with the number seq, which
+	// was given to Decided before.
+	Ended(seq uint64, g wire.Guarded, ran wire.Ran)
+	// Began returns when the first event of a session came; now for one that is not known. ok is
+	// false where that cannot be read. It may wait for the disk.
+	Began(session string, d events.Dialect) (first time.Time, ok bool)
 	// Keeps reports whether what is accepted now outlives the process.
 	Keeps() bool
 	// Pending returns what was kept and has not ended, in the order accepted:
@@ -110,6 +116,12 @@ func (Unrecorded) Decided(*wire.Decision) {}
 
 // Deciding fits Recorder.
 func (Unrecorded) Deciding(*wire.Decision, bool) {}
+
+// Ended fits Recorder.
+func (Unrecorded) Ended(uint64, wire.Guarded, wire.Ran) {}
+
+// Began fits Recorder.
+func (Unrecorded) Began(string, events.Dialect) (time.Time, bool) { return time.Time{}, false }
 
 // Keeps fits Recorder.
 func (Unrecorded) Keeps() bool { return false }

@@ -24,16 +24,19 @@ const behind = 2 * time.Millisecond
 // watch runs the hooks in the shadow, now that the verdict is made, and records the
 // decision when they have said what they would have decided. It does not wait. done
 // are the attempts that made the verdict.
-func (d *Dispatcher) watch(rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt) {
+func (d *Dispatcher) watch(
+	rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt, w way,
+) {
 	if !d.watching.enter(e) {
 		d.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
 			zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Strings("hooks", names(ms)))
-		d.recordDecision(rec, e, done)
+		d.recordDecision(rec, e, done, w)
 		return
 	}
-	hears := d.hears(rec, e)
+	hears := d.hears(rec, e, w.call)
+	settle := d.settling(e, w)
 	before, recorded := d.turns.take(rec, true)
-	d.recordLater(rec, false, before, recorded, func() {
+	d.recordLater(rec, false, before, recorded, settle, func() {
 		defer d.watching.leave(e)
 		sent := time.NewTimer(behind)
 		defer sent.Stop()

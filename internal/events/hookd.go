@@ -12,5 +12,7 @@ const (
 	EventAsk         = "hookd:ask"
 	EventGuardGone   = "hookd:guard-gone"
 	EventAnswered    = "hookd:answered"
+	EventDisobeyed   = "hookd:disobeyed"
+	EventUnguarded   = "hookd:unguarded"
 	EventStop        = "hookd:stop"
 )

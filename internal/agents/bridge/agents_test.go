@@ -289,7 +289,7 @@ func (r real) found(t *testing.T) string {
 
 // scenarios are the columns of the table, in order.
 var scenarios = []string{
-	"deny", "rewrite", "context", "result", "agent:end", "together", "decoys", "subagent", "killed", "restarted", "once",
+	"deny", "rewrite", "context", "result", "agent:end", "together", "decoys", "subagent", "killed", "restarted", "once", "guarded",
 }
 
 // The same hooks work unchanged in every agent that is installed. What an agent cannot do

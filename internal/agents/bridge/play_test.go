@@ -34,6 +34,7 @@ func (s *stage) playAll(t *testing.T) []string {
 		"killed":    s.killed,
 		"restarted": s.restarted,
 		"once":      s.once,
+		"guarded":   s.guarded,
 	}
 	row := []string{s.name, s.says(t)}
 	for _, name := range scenarios {
@@ -47,6 +48,37 @@ func (s *stage) playAll(t *testing.T) []string {
 		row = append(row, cell)
 	}
 	return row
+}
+
+// guarded wants hookd to have been asked about each call of all that was played, and obeyed.
+func (s *stage) guarded(t *testing.T) {
+	list, err := s.client().Decisions(t.Context(), client.DecisionQuery{Decision: "not asked,disobeyed", Parts: true, Limit: 500})
+	hooktest.Must(t, err)
+	for _, d := range list {
+		t.Errorf("%s: %s of %s, call %q: %s (%s)", d.Outcome, d.Event, d.Subject, d.CallID, d.Reason, d.Tool)
+	}
+	all, err := s.client().Decisions(t.Context(), client.DecisionQuery{Event: "tool.before", Limit: 500})
+	hooktest.Must(t, err)
+	rewritten, ran := map[string]string{}, 0
+	for _, d := range all {
+		if d.Guarded != client.GuardedAsked {
+			t.Errorf("%s is on record as %q", d.Subject, d.Guarded)
+		}
+		if d.Ran != nil {
+			ran++
+		}
+		if d.NewSubject != "" {
+			rewritten[d.CallID] = d.NewSubject
+		}
+	}
+	after, err := s.client().Accepted(t.Context(), client.EventQuery{Limit: 500})
+	hooktest.Must(t, err)
+	for _, e := range after {
+		if want := rewritten[e.CallID]; want != "" && e.Kind == "tool.after" {
+			t.Logf("the event after a rewritten call has %q; hooks gave it %q", e.Subject, want)
+		}
+	}
+	t.Logf("%d calls were asked about, %d have a result", len(all), ran)
 }
 
 // says returns the version that the agent's program says it has.

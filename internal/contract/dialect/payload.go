@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -175,4 +176,22 @@ func collide(has map[string]json.RawMessage, members []rawjson.Member) bool {
 		was := has[m.Key]
 		return was != nil && !bytes.Equal(was, m.Value)
 	})
+}
+
+// Result is the result of a tool call, as its agent reports it.
+type Result struct {
+	Text   string        // as the model sees it
+	Failed bool          // the call failed, or did not run
+	Took   time.Duration // as the agent says; 0 = it does not
+}
+
+// ResultOf returns the result that e reports; the zero Result of an event that reports none.
+func ResultOf(e *events.Event) (r Result) {
+	f := Facts(e)
+	outcome(f)
+	r.Text, r.Failed = neutral.ResultText(f[neutral.Result]), string(f[neutral.Failed]) == "true" || failed(e)
+	if ms, err := strconv.ParseFloat(string(f[neutral.Took]), 64); err == nil {
+		r.Took = time.Duration(ms * float64(time.Millisecond))
+	}
+	return r
 }

@@ -22,14 +22,14 @@ const subjectPart = 8 << 10
 // of that kind. redact takes the secrets out of a JSON object; nil = they stay.
 func Subject(e *events.Event, redact func([]byte) []byte) (tool, subject string) {
 	name, text := "", ""
-	switch e.Contract.Kind {
-	case events.KindToolBefore, events.KindToolAfter, events.KindToolTransform, events.KindPermissionRequest:
+	switch {
+	case isCall(e.Contract):
 		call := Call(e)
 		tool = escape.Line(call.Tool, SubjectBytes)
 		name, text = call.Subject()
-	case events.KindPromptSubmit:
+	case e.Contract.Kind == events.KindPromptSubmit:
 		name, text = "prompt", firstLine(Facts(e).String(neutral.Prompt))
-	case events.KindFileChanged:
+	case e.Contract.Kind == events.KindFileChanged:
 		name, text = "file_path", Facts(e).String(neutral.File)
 	}
 	if text = strings.TrimSpace(text); text == "" {
@@ -44,11 +44,19 @@ const callBytes = 128
 // CallID returns the id that an agent gives to a tool call, on one harmless line; "" where e is
 // about no call, or tells no id.
 func CallID(e *events.Event) string {
-	switch e.Contract.Kind {
-	case events.KindToolBefore, events.KindToolAfter, events.KindToolTransform, events.KindPermissionRequest:
+	if isCall(e.Contract) {
 		return escape.Line(Facts(e).String(neutral.Call), callBytes)
 	}
 	return ""
+}
+
+// isCall reports whether events of a row are about one tool call.
+func isCall(c *events.Contract) bool {
+	switch c.Kind {
+	case events.KindToolBefore, events.KindToolAfter, events.KindToolTransform, events.KindPermissionRequest:
+		return true
+	}
+	return c.Judge != ""
 }
 
 // beginning is the start of a text without its secrets. What names the text may be

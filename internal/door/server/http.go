@@ -68,7 +68,7 @@ func (s *Server) routes() []route {
 			ownerOnly,
 			looks,
 			queried(&s.opt.History, wire.ParseDecisionQuery, History.Decisions),
-			"decision tool agent session hook event event_id cwd q shadow since until after before limit",
+			"decision tool agent session hook event event_id cwd q parts shadow since until after before limit",
 		},
 		{
 			"GET",
@@ -76,7 +76,7 @@ func (s *Server) routes() []route {
 			ownerOnly,
 			looks,
 			queried(&s.opt.History, wire.ParseCountQuery, History.CountDecisions),
-			"decision tool agent session hook event event_id cwd q shadow since until after before every",
+			"decision tool agent session hook event event_id cwd q parts shadow since until after before every",
 		},
 		{
 			"GET",
@@ -129,7 +129,7 @@ func (s *Server) routes() []route {
 			ownerOnly,
 			looks,
 			queried(&s.opt.Fleet, wire.ParseFleetQuery, Fleet.FleetDecisions),
-			"decision tool agent session hook event event_id cwd q shadow since until limit machine through",
+			"decision tool agent session hook event event_id cwd q parts shadow since until limit machine through",
 		},
 		{
 			"GET",

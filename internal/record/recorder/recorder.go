@@ -226,6 +226,24 @@ func (r *Recorder) Decided(d *wire.Decision) {
 	}
 }
 
+// Ended fits dispatch.Recorder.
+func (r *Recorder) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
+	r.storing.RLock()
+	defer r.storing.RUnlock()
+	r.store.Ended(seq, g, ran)
+}
+
+// Began fits dispatch.Recorder.
+func (r *Recorder) Began(session string, d events.Dialect) (first time.Time, ok bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	first, err := r.store.Began(ctx, store.SessionKey{ID: session, Dialect: d})
+	if err == nil && first.IsZero() {
+		first = time.Now()
+	}
+	return first, err == nil
+}
+
 // isRecorded has Flush no longer wait for d.
 func (r *Recorder) isRecorded(d *wire.Decision) {
 	r.mu.Lock()

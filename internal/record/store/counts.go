@@ -22,6 +22,7 @@ type Count struct {
 type Bucket struct {
 	Start                  time.Time
 	Deny, Ask, Allow, None int64
+	NotAsked, Disobeyed    int64 // calls that are counted in none of the others
 }
 
 // DecisionCounts counts decisions by what people ask for. The most frequent come
@@ -157,6 +158,14 @@ func (t *tally) count(a alike) {
 	if b == nil {
 		b = &Bucket{Start: moment(a.start)}
 		t.buckets[a.start] = b
+	}
+	switch outcome := wire.Outcome(a.outcome); {
+	case outcome == wire.OutcomeDisobeyed:
+		b.Disobeyed += a.count
+		return
+	case outcome == wire.OutcomeNotAsked:
+		b.NotAsked += a.count
+		return
 	}
 	switch wire.Outcome(a.decision) {
 	case wire.OutcomeDeny:

@@ -17,6 +17,8 @@ type decisionDetail struct {
 	Rewrote    []string        `json:"rewrote"`
 	CallID     string          `json:"call_id"`
 	Tried      bool            `json:"tried"`
+	PartOf     string          `json:"part_of"`
+	Judge      string          `json:"judge"`
 	NewInput   json.RawMessage `json:"new_input"`
 	NewSubject string          `json:"new_subject"`
 	Told       *wire.Told      `json:"told"`
@@ -60,11 +62,12 @@ func (s *Store) insertDecision(db *database, d *wire.Decision) error {
 		hooks = "\n" + strings.Join(list, "\n") + "\n"
 	}
 	n, err := db.exec(`INSERT INTO decisions (seq, event_seq, event_id, at, event, kind, dialect,
-			session_id, agent_id, agent_name, cwd, tool, decision, shadow, hooks, subject, reason, detail)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
+			session_id, agent_id, agent_name, cwd, tool, decision, shadow, hooks, subject, reason,
+			guarded, part, detail)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`,
 		int64(d.Seq), int64(d.EventSeq), d.EventID, nanos(d.Time), d.Event, string(d.Kind), string(d.Dialect),
 		d.SessionID, d.AgentID, d.AgentName, d.Cwd, d.Tool, string(d.Decision), len(d.Shadow) > 0, hooks,
-		d.Subject, d.Reason, s.w.text)
+		d.Subject, d.Reason, string(d.Guarded), d.PartOf != "", s.w.text)
 	if err != nil {
 		return fmt.Errorf("insert the decision about event %s: %w", d.EventID, err)
 	}
@@ -90,26 +93,49 @@ func (s *Store) insertDecision(db *database, d *wire.Decision) error {
 	return s.w.spans.waited(db, d)
 }
 
+// Ended writes the end of a call beside the decision about the event with the number seq, later and
+// without waiting. Where there is none, or the disk fails, the end is lost.
+func (s *Store) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
+	text, err := json.Marshal(ran)
+	if err != nil {
+		return // texts and numbers alone: it cannot fail
+	}
+	s.queue.add(&op{size: opCost + len(text), exec: func(db *database) error {
+		_, err := db.exec(`UPDATE decisions SET guarded = ?, ran = ? WHERE event_seq = ? AND kind = 'tool.before'`,
+			string(g), text, int64(seq))
+		if err != nil {
+			return fmt.Errorf("update the decision about a call: %w", err)
+		}
+		return nil
+	}})
+}
+
 const decisionColumns = `d.seq, d.event_seq, d.event_id, d.at, d.event, d.kind, d.dialect,
-	d.session_id, d.agent_id, d.agent_name, d.cwd, d.tool, d.decision, d.subject, d.reason, d.detail`
+	d.session_id, d.agent_id, d.agent_name, d.cwd, d.tool, d.decision, d.subject, d.reason, d.guarded, d.ran, d.detail`
 
 func scanDecision(row scanner) (d wire.Decision, err error) {
 	var at int64
-	var detail []byte
+	var detail, ran []byte
 	err = row.Scan(&d.Seq, &d.EventSeq, &d.EventID, &at, &d.Event, &d.Kind, &d.Dialect,
-		&d.SessionID, &d.AgentID, &d.AgentName, &d.Cwd, &d.Tool, &d.Decision, &d.Subject, &d.Reason, &detail)
+		&d.SessionID, &d.AgentID, &d.AgentName, &d.Cwd, &d.Tool, &d.Decision, &d.Subject, &d.Reason,
+		&d.Guarded, &ran, &detail)
 	if err != nil {
 		return d, err
 	}
 	var rest decisionDetail
-	if err := json.Unmarshal(detail, &rest); err != nil {
+	err = json.Unmarshal(detail, &rest)
+	if err == nil && ran != nil {
+		d.Ran = &wire.Ran{}
+		err = json.Unmarshal(ran, d.Ran)
+	}
+	if err != nil {
 		return d, fmt.Errorf("read the decision about event %s: %w: %w", d.EventID, errCorrupt, err)
 	}
 	d.Time = moment(at)
 	d.DecidedBy, d.Rewrote, d.Answered, d.Shadow = rest.DecidedBy, rest.Rewrote, rest.Answered, rest.Shadow
 	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
 	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
-	d.Tried, d.Earlier = rest.Tried, rest.Earlier
+	d.Tried, d.Earlier, d.PartOf, d.Judge = rest.Tried, rest.Earlier, rest.PartOf, rest.Judge
 	d.Outcome = d.Word()
 	return d, nil
 }

@@ -24,6 +24,7 @@ type DecisionQuery struct {
 	EventID                           string
 	Cwds                              []string  // folders that the event's is, or is below
 	Text                              string    // in subject or reason, in any case of ASCII letters
+	Parts                             bool      // also those that say nothing beside another one about their call
 	Shadow                            bool      // only those that hooks in the shadow have something to say of
 	Since, Until                      time.Time // of the event; zero = no bound, Until itself is out
 	Before                            uint64    // DecisionPage.Next of the page before; 0 = begin with the newest
@@ -173,7 +174,9 @@ func (q DecisionQuery) sql(columns string, from, to int64, limit int) (text stri
 }
 
 // outcomeColumn is Decided.Word as an expression.
-const outcomeColumn = `CASE WHEN d.decision NOT IN ('allow', 'none') THEN d.decision
+const outcomeColumn = `CASE WHEN d.guarded = 'disobeyed' THEN d.guarded
+	WHEN d.guarded = 'not asked' AND d.decision = 'none' AND CAST(d.detail AS TEXT) ->> 'rewrote' IS NULL THEN d.guarded
+	WHEN d.decision NOT IN ('allow', 'none') THEN d.decision
 	ELSE CASE ifnull(CAST(d.detail AS TEXT) ->> 'rewrote', '') WHEN '' THEN d.decision
 		WHEN '["context"]' THEN CASE d.decision WHEN 'none' THEN 'context' ELSE d.decision END
 		ELSE 'rewrite' END END`
@@ -181,8 +184,12 @@ const outcomeColumn = `CASE WHEN d.decision NOT IN ('allow', 'none') THEN d.deci
 // restrict adds the conditions of the decisions that fit.
 func (q DecisionQuery) restrict(c *conditions) {
 	c.any(q.Decisions, func(word string) {
-		if word == string(wire.OutcomeDeny) || word == string(wire.OutcomeAsk) {
+		switch wire.Outcome(word) {
+		case wire.OutcomeDeny, wire.OutcomeAsk:
 			c.or("d.decision = ?", word) // which has an index
+			return
+		case wire.OutcomeDisobeyed, wire.OutcomeNotAsked:
+			c.or("d.guarded = ?", word) // which has an index, too
 			return
 		}
 		c.or(outcomeColumn+" = ?", word)
@@ -195,6 +202,9 @@ func (q DecisionQuery) restrict(c *conditions) {
 	c.folders("cwd", q.Cwds)
 	if q.EventID != "" {
 		c.add("d.event_seq = (SELECT seq FROM events WHERE id = ?)", q.EventID)
+	}
+	if !q.Parts && q.EventID == "" {
+		c.add("NOT d.part")
 	}
 	if q.Text != "" {
 		pattern := like(q.Text)
@@ -223,6 +233,9 @@ func (q DecisionQuery) index(c *conditions) string {
 	case len(q.Tools) == 1:
 		c.add("d.tool <> ''")
 		return " INDEXED BY decisions_tool"
+	case len(q.Decisions) == 1 && (q.Decisions[0] == "disobeyed" || q.Decisions[0] == "not asked"):
+		c.add("d.guarded IN ('not asked', 'disobeyed')")
+		return " INDEXED BY decisions_guarded"
 	case len(q.Decisions) == 1 && (q.Decisions[0] == "deny" || q.Decisions[0] == "ask"):
 		c.add("d.decision IN ('deny', 'ask')")
 		return " INDEXED BY decisions_decision"

@@ -14,7 +14,7 @@ const applicationID = 0x686b6400
 // how many were applied. They are only ever appended to.
 var migrations = []string{
 	schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10,
-	schemaV11, schemaV12, schemaV13,
+	schemaV11, schemaV12, schemaV13, schemaV14,
 }
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
@@ -353,6 +353,15 @@ CREATE TABLE epochs (epoch TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 ALTER TABLE journaled ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE journaled ADD COLUMN sum INTEGER; -- of the row
 ALTER TABLE events ADD COLUMN sum INTEGER;
+`
+
+// How a call was guarded, its end, and whether a decision says nothing that another one about the same
+// call does not say. Of decisions before this step none of it is known.
+const schemaV14 = `
+ALTER TABLE decisions ADD COLUMN guarded TEXT NOT NULL DEFAULT '';
+ALTER TABLE decisions ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE decisions ADD COLUMN ran BLOB; -- JSON; NULL = no result was reported
+CREATE INDEX decisions_guarded ON decisions (guarded) WHERE guarded IN ('not asked', 'disobeyed');
 `
 
 // migrate brings the database to the newest version, each step whole or not

@@ -229,6 +229,26 @@ func (s *Store) SessionID(ctx context.Context, part string) (id string, err erro
 	return id, nil
 }
 
+// Began returns when the first event of a session came, as far as the history goes; the zero time of a
+// session that it does not know.
+func (s *Store) Began(ctx context.Context, key SessionKey) (first time.Time, err error) {
+	err = s.read(ctx, func(db *sql.DB) error {
+		var at int64
+		row := db.QueryRowContext(ctx, `SELECT first FROM sessions WHERE session_id = ? AND dialect = ?`,
+			key.ID, string(key.Dialect))
+		err := row.Scan(&at)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		first = moment(at)
+		return err
+	})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read session: %w", err)
+	}
+	return first, nil
+}
+
 // SessionQuery selects sessions; the zero value selects the newest 50.
 type SessionQuery struct {
 	Agent        string    // id, name or dialect; "" = all

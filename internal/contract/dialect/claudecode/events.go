@@ -52,7 +52,7 @@ func toolRows() []events.Contract {
 			),
 			ToolMatched: true, CanBlock: true, Decision: events.DecisionPermission, Rewrite: events.RewriteInput,
 			Target: "tool_input"},
-		{Name: "PermissionDenied", When: "auto mode denied a tool call", ToolMatched: true,
+		{Name: "PermissionDenied", When: "auto mode denied a tool call", Judge: "auto mode", ToolMatched: true,
 			Fields: events.Fields(call, events.String.Field("reason", "why")),
 			Takes:  []events.Field{events.TakesRetry}},
 		{Name: "PostToolUse", Kind: events.KindToolAfter, When: "a tool call succeeded",

@@ -23,7 +23,7 @@ func Rows() []events.Contract {
 		{Name: "PostToolUseFailure", Kind: events.KindToolAfter, Failed: true, When: "a tool call failed",
 			ToolMatched: true,
 			Fields:      events.Fields(call, events.String.Field("error", "what went wrong"))},
-		{Name: "PermissionDenied", When: "a tool call was denied", Fields: call, ToolMatched: true},
+		{Name: "PermissionDenied", When: "a tool call was denied", Judge: "its own rules", Fields: call, ToolMatched: true},
 		tell("Stop", events.KindTurnStop, "the agent finished"),
 		{Name: "StopFailure", Kind: events.KindError, Also: events.KindTurnStop, When: "the turn ended with an error",
 			Fields: common},

@@ -28,6 +28,19 @@ var ask = []events.Field{
 	events.String.Field("deny", "the command to type to deny it"),
 }
 
+// call is about a tool call that hooks did not guard.
+var call = []events.Field{
+	events.String.Field("agent", "the agent, by its dialect"),
+	events.String.Field("session_id", "its session"),
+	events.String.Field("cwd", "its current directory"),
+	events.String.Field("call_id", "the call, as its agent counts them"),
+	events.String.Field("tool", "the tool, by its canonical name"),
+	events.String.Field("subject", "what the call was about, on one line without secrets"),
+	events.String.Field("event_id", "the event that reported the result"),
+	events.String.Field("why", "in words for people"),
+	events.String.Field("do", "the command to type"),
+}
+
 // Rows are the daemon's own events.
 func Rows() []events.Contract {
 	return []events.Contract{
@@ -46,6 +59,10 @@ func Rows() []events.Contract {
 		{Name: events.EventAnswered, When: "such a question has ended: it was answered, or no answer came",
 			Fields: events.Fields(ask,
 				events.Object.Field("answered", "by what and how: by, answer, for, message, from"))},
+		{Name: events.EventDisobeyed, When: "an agent ran a call that was denied, or ran another input than hooks gave it",
+			Fields: events.Fields(call, events.String.Field("denied", "event_id of the decision"))},
+		{Name: events.EventUnguarded, Fields: call,
+			When: "an agent on this machine runs calls without asking hookd; once an hour for an agent and tool"},
 		{Name: events.EventStop, When: "the daemon stops (subscribers only)"},
 	}
 }

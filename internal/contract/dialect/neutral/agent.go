@@ -60,6 +60,9 @@ type Agent struct {
 	// Pair names the call of an event that the agent sends twice, under two
 	// names, and tells which of the two it is. "" = it stands alone. Nil = none.
 	Pair func(event string, payload json.RawMessage) (call string, second bool)
+	// ShowsRun: the event after a call has the input that ran, as seen. Else it may have the one that the
+	// model wrote, which hooks have changed.
+	ShowsRun bool
 	// Skips reports the payloads that tell of nothing, which hookd is not sent. Nil =
 	// each tells of something.
 	Skips func(event string, payload json.RawMessage) bool

@@ -33,7 +33,7 @@ var formRows = sync.OnceValue(func() []events.Contract {
 			Fields: events.Fields(formCall[:2], events.Array.Field("permission_suggestions",
 				"rules that would allow it")),
 			ToolMatched: true, Decision: events.DecisionPermission},
-		{Name: "PermissionDenied", When: "a tool call was denied", ToolMatched: true,
+		{Name: "PermissionDenied", When: "a tool call was denied", Judge: "its own rules", ToolMatched: true,
 			Fields: events.Fields(formCall, events.String.Field("reason", "why"))},
 		{Name: "PostToolUse", Kind: events.KindToolAfter, When: "a tool call succeeded", ToolMatched: true,
 			Fields: events.Fields(formCall, events.Any.Field("tool_response", "the result"))},

@@ -12,6 +12,8 @@ export function stateOf(d) {
   if (d.held) return ['ask', 'ask, held', 'state ask'];
   if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + outcomeOf(d), d.decision === 'deny' ? 'state deny' : 'state q'];
   switch (outcomeOf(d)) {
+    case 'disobeyed': return ['deny', 'disobeyed', 'state deny'];
+    case 'not asked': return ['deny', 'not asked', 'state deny'];
     case 'deny': return ['deny', 'deny', 'state deny'];
     case 'ask': return ['ask', 'ask', 'state ask'];
     case 'rewrite': return ['rewrote', 'rewrite', 'state q'];

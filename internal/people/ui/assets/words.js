@@ -102,7 +102,7 @@ const plain = (v) => (v[0] === '"' ? v.slice(1).replace(/"$/, '').replace(/\\(.)
 export const quoted = (v) => (/[\s"]/.test(v) || v === '' ? '"' + v.replace(/[\\"]/g, '\\$&') + '"' : v);
 
 // outcomes are the words that a decision is searched for by, the strictest first.
-export const outcomes = ['deny', 'ask', 'rewrite', 'allow', 'context', 'none'];
+export const outcomes = ['disobeyed', 'not asked', 'deny', 'ask', 'rewrite', 'allow', 'context', 'none'];
 
 // parse reads a search: {query, bad}; query is what the route takes.
 export function parse(text, kind) {

@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
+)
+
+// unguarded counts by agent, for a day, the calls that hookd was not asked about and those that ran
+// against its answer. It is bounded: of many alike it remembers the newest. The zero value knows nothing.
+type unguarded struct {
+	mu   sync.Mutex
+	seen []unguardedCall         // oldest first
+	told map[[2]string]time.Time // when hookd:unguarded was last emitted for an agent and a tool
+}
+
+type unguardedCall struct {
+	at      time.Time
+	agent   events.Dialect
+	guarded wire.Guarded
+}
+
+const (
+	unguardedTime  = 24 * time.Hour
+	unguardedAgain = time.Hour // until the same agent and tool are told of again
+	mostUnguarded  = 10_000
+)
+
+// add counts a call, and reports whether it is to be told.
+func (u *unguarded) add(rec *wire.Decision) (tell bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.seen = append(u.seen, unguardedCall{rec.Time, rec.Dialect, rec.Guarded})
+	if len(u.seen) > mostUnguarded {
+		u.seen = slices.Clone(u.seen[mostUnguarded/10:])
+	}
+	if rec.Guarded == wire.GuardedDisobeyed {
+		return true
+	}
+	key := [2]string{string(rec.Dialect), rec.Tool}
+	if last, there := u.told[key]; there && rec.Time.Sub(last) < unguardedAgain {
+		return false
+	}
+	if u.told == nil || len(u.told) > mostUnguarded {
+		u.told = map[[2]string]time.Time{}
+	}
+	u.told[key] = rec.Time
+	return true
+}
+
+// list returns the counts of the last day, by agent.
+func (u *unguarded) list(now time.Time) (list []wire.Unguarded) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	by := map[events.Dialect]*wire.Unguarded{}
+	for _, c := range u.seen {
+		if now.Sub(c.at) > unguardedTime {
+			continue
+		}
+		a := by[c.agent]
+		if a == nil {
+			a = &wire.Unguarded{Agent: c.agent}
+			by[c.agent] = a
+		}
+		if c.guarded == wire.GuardedDisobeyed {
+			a.Disobeyed++
+		} else {
+			a.NotAsked++
+		}
+		a.Last = &c.at
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(by), cmp.Compare) {
+		list = append(list, *by[name])
+	}
+	return list
+}
+
+// callUnguarded warns of a call that hookd was not asked about, or that ran against its answer. It is
+// called while an event is accepted, so it does not wait.
+func (d *Daemon) callUnguarded(rec *wire.Decision) {
+	if !d.unguarded.add(rec) {
+		return
+	}
+	name, message := events.EventUnguarded, "an agent runs calls without asking hookd"
+	why, do := "its result came, and hookd was not asked", "hookd doctor "+string(rec.Dialect)
+	if rec.Guarded == wire.GuardedDisobeyed {
+		name, message = events.EventDisobeyed, "an agent did not obey a denial or a rewrite"
+		why, do = rec.Reason, "hookd decisions "+rec.EventID
+	}
+	d.log.Warn(message,
+		zap.String("agent", string(rec.Dialect)), zap.String("tool", rec.Tool), zap.String("subject", rec.Subject),
+		zap.String("session_id", rec.SessionID), zap.String("event_id", rec.EventID), zap.String("see", do))
+	go d.emitOwn(name,
+		member("agent", string(rec.Dialect)), member("session_id", rec.SessionID), member("cwd", rec.Cwd),
+		member("call_id", rec.CallID), member("tool", rec.Tool), member("subject", rec.Subject),
+		member("event_id", rec.EventID), member("denied", rec.PartOf), member("why", why), member("do", do))
+}

@@ -1,0 +1,134 @@
+package dispatch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
+)
+
+// A line of an agent: "before" or "after", the call's id or - for an agent that tells none, the command,
+// and of an event after it the result.
+func agentLine(word, id, command, result string) string {
+	dialect, before, after, tool := "claude-code", "PreToolUse", "PostToolUse", "Bash"
+	if id == "-" {
+		dialect, before, after, tool = "gemini-cli", "BeforeTool", "AfterTool", "run_shell_command"
+	}
+	event, more := before, ""
+	if word == "after" {
+		event, more = after, fmt.Sprintf(`,"tool_response":{"llmContent":%q,"stdout":%[1]q}`, result)
+	}
+	if word == "failed" {
+		event, more = "PostToolUseFailure", fmt.Sprintf(`,"error":%q`, result)
+	}
+	if id != "-" {
+		more += fmt.Sprintf(`,"tool_use_id":%q`, id)
+	}
+	return fmt.Sprintf(`{"event":%q,"dialect":%q,"session_id":"s","wait":true,"data":{"session_id":"s","tool_name":%q,"tool_input":{"command":%q}%s}}`,
+		event, dialect, tool, command, more)
+}
+
+// Each call was asked about, or not, or was not obeyed; what is not known is none of these.
+func TestHowACallWasGuarded(t *testing.T) {
+	deny := map[string]behaviour{"guard": {stdout: `{"decision":"deny","reason":"main is protected"}`}}
+	rewrite := map[string]behaviour{"guard": {stdout: `{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"npm ci"}}}`}}
+	for _, tt := range []struct {
+		name    string
+		guard   map[string]behaviour
+		lines   []string
+		want    string // what is recorded of calls beside the question, and then of their ends
+		earlier bool   // the session is older than the process
+	}{
+		{"asked", nil, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a b")}, "; 1 asked", false},
+		{"not asked", nil, []string{agentLine("after", "1", "ls", "a b")}, "not asked: ls;", false},
+		{"no id, not asked", nil, []string{agentLine("after", "-", "ls", "a b")}, "not asked: ls;", false},
+		{"older than hookd", nil, []string{agentLine("after", "1", "ls", "a b")}, ";", true},
+		{"denied, and a failure says so", deny, []string{agentLine("before", "1", "ls", ""), agentLine("failed", "1", "ls", "PreToolUse hook error")}, ";", false},
+		{"denied, and the result is the reason", deny, []string{agentLine("before", "-", "ls", ""), agentLine("after", "-", "ls", "Tool execution blocked: main is  protected")}, ";", false},
+		{"denied, and it ran", deny, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a b")}, "disobeyed: ls; 1 disobeyed", false},
+		{"denied, and it ran and failed", deny, []string{agentLine("before", "1", "ls", ""), agentLine("failed", "1", "ls", "Exit code 2")}, "disobeyed: ls; 1 disobeyed", false},
+		{"no id, denied, and it ran", deny, []string{agentLine("before", "-", "ls", ""), agentLine("after", "-", "ls", "a b")}, "disobeyed: ls; 1 disobeyed", false},
+		{"no id, denied, and another call came", deny, []string{agentLine("before", "-", "ls", ""), agentLine("after", "-", "pwd", "/")}, "not asked: pwd;", false},
+		{"rewritten, and it ran so", rewrite, []string{agentLine("before", "1", "npm install", ""), agentLine("after", "1", "npm ci", "ok")}, "; 1 asked", false},
+		{"rewritten, within a line", rewrite, []string{agentLine("before", "1", "npm install", ""), agentLine("after", "1", "cd x &&  npm ci", "ok")}, "; 1 asked", false},
+		{"rewritten, and the old one ran", rewrite, []string{agentLine("before", "1", "npm install", ""), agentLine("after", "1", "npm install", "ok")}, "disobeyed: npm install; 1 disobeyed npm install", false},
+		{"no id, rewritten", rewrite, []string{agentLine("before", "-", "npm install", ""), agentLine("after", "-", "npm ci", "ok")}, "; 1 asked", false},
+		{"an id that is counted again", deny, []string{
+			agentLine("before", "1", "ls", ""), strings.ReplaceAll(agentLine("before", "1", "x", ""), "Bash", "Agent"),
+			strings.ReplaceAll(agentLine("after", "1", "x", "done"), "Bash", "Agent")}, "disobeyed: x; 2 disobeyed", false},
+		{"an id of another tool", deny, []string{
+			agentLine("before", "1", "ls", ""), strings.ReplaceAll(agentLine("after", "1", "x", "done"), "Bash", "Agent")}, ";", false},
+		{"two results", nil, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a"), agentLine("after", "1", "ls", "a")}, "; 1 asked", false},
+		{"no id, side by side", nil, []string{
+			agentLine("before", "-", "a", ""), agentLine("before", "-", "b", ""), agentLine("before", "-", "a", ""),
+			agentLine("after", "-", "a", ""), agentLine("after", "-", "a", ""), agentLine("after", "-", "b", "")}, "; 1 asked 2 asked 3 asked", false},
+		{"no id, written another way", nil, []string{agentLine("before", "-", "a ", ""), agentLine("after", "-", "a", "")}, "; 1 asked", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var told []string
+				b := newBench(t, Options{Unguarded: func(d *wire.Decision) { told = append(told, string(d.Guarded)) }},
+					[]*hook.Hook{matchtest.Hook("guard", "PreToolUse")}, tt.guard)
+				if tt.earlier {
+					b.tape.began = time.Now().Add(-time.Minute)
+				}
+				for _, line := range tt.lines {
+					b.emit(t, line)
+				}
+				b.Drain(t.Context())
+				var got, bad []string
+				for _, d := range b.tape.decided {
+					switch {
+					case d.Kind == events.KindToolBefore && d.Guarded != wire.GuardedAsked:
+						t.Errorf("the question of %s is on record as %q", d.Subject, d.Guarded)
+					case d.Kind == events.KindToolAfter:
+						got, bad = append(got, string(d.Outcome)+string(d.Guarded)+": "+d.Subject), append(bad, string(d.Guarded))
+					}
+				}
+				var ends []string
+				for seq, end := range b.tape.ended {
+					ends = append(ends, fmt.Sprint(seq, " ", end))
+				}
+				slices.Sort(ends)
+				if all := strings.TrimSpace(strings.Join(got, ", ") + "; " + strings.Join(ends, " ")); all != tt.want {
+					t.Errorf("recorded %q, want %q", all, tt.want)
+				}
+				if !slices.Equal(told, bad) {
+					t.Errorf("told of %q, recorded %q", told, bad)
+				}
+			})
+		})
+	}
+}
+
+// The memory of calls is bounded, and keeps those that may still run.
+func TestCallsAreForgotten(t *testing.T) {
+	b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("guard", "PreToolUse")}, nil)
+	b.emit(t, agentLine("before", "long", "sleep", ""))
+	for i := range 3 * mostCalls {
+		id := fmt.Sprint(i)
+		for _, word := range []string{"before", "after"} {
+			e := &events.Event{Envelope: events.Envelope{SessionID: "s", Dialect: events.ClaudeCode,
+				Data: []byte(`{"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"` + id + `"}`)}}
+			e.Contract = events.For(events.ClaudeCode, map[string]string{"before": "PreToolUse", "after": "PostToolUse"}[word])
+			b.calls.note(e)
+		}
+	}
+	if n := len(b.calls.recent) + len(b.calls.older); n > 2*mostCalls+1 {
+		t.Errorf("%d calls are remembered", n)
+	}
+	b.emit(t, agentLine("after", "long", "sleep", "done"))
+	b.Drain(t.Context())
+	for _, d := range b.tape.decided {
+		if d.Guarded == wire.GuardedNotAsked {
+			t.Error("a long call counts as one that hookd was not asked about")
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package dispatch
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
+)
+
+// way is what is known of the call that an event is about.
+type way struct {
+	call    *call // nil = the event is about none, or about one that is not known
+	follows bool  // its way is followed
+}
+
+// judged adds to the record of a decision what it says of its call.
+func (d *Dispatcher) judged(rec *wire.Decision, e *events.Event, v *verdict.Verdict, w way) {
+	switch e.Contract.Kind {
+	case events.KindToolBefore:
+		rec.Guarded = wire.GuardedAsked
+		var changed []change
+		if v.Allowed && v.UpdatedInput != nil {
+			changed = changes(e, v.UpdatedInput)
+		}
+		d.calls.decided(w.call, rec, changed)
+	case events.KindPermissionRequest:
+		rec.Guarded = wire.GuardedAsked
+		d.joins(rec, d.calls.of(w.call))
+	}
+}
+
+// joins makes rec a part of what was decided about its call before, where it says nothing more.
+func (d *Dispatcher) joins(rec *wire.Decision, about call) {
+	if about.seq != 0 && rec.Decision == wire.OutcomeNone && rec.Rewrote == nil && rec.Shadow == nil {
+		rec.PartOf = about.event
+	}
+}
+
+// tell reports a call that hookd was not asked about, or whose denial was not obeyed.
+func (d *Dispatcher) tell(rec *wire.Decision) {
+	bad := rec.Guarded == wire.GuardedDisobeyed || rec.Guarded == wire.GuardedNotAsked
+	if bad && !rec.Tried && d.opts.Unguarded != nil {
+		d.opts.Unguarded(rec)
+	}
+}
+
+// ending is what the event after a call says of it.
+type ending struct {
+	ran    wire.Ran
+	result dialect.Result
+	other  bool // it ran with another input than hooks gave it
+}
+
+// settling returns a function that completes the record of e, which is an event after a call, as settle
+// does; nil = it is another event, or its way is not followed.
+func (d *Dispatcher) settling(e *events.Event, w way) func(*wire.Decision) {
+	if !w.follows || e.Contract.Kind != events.KindToolAfter {
+		return nil
+	}
+	end := d.ending(e, w.call)
+	return func(rec *wire.Decision) { d.settle(rec, end, w.call) }
+}
+
+// ending reads what e says of the end of its call.
+func (d *Dispatcher) ending(e *events.Event, about *call) (end ending) {
+	end.result = dialect.ResultOf(e)
+	end.ran = wire.Ran{
+		EventID: e.EventID, Time: e.Time, Failed: end.result.Failed,
+		TookMS: float64(end.result.Took) / float64(time.Millisecond),
+	}
+	if agent := dialect.Agent(e.Dialect); agent != nil && agent.ShowsRun {
+		end.other = other(e, d.calls.of(about).changed)
+	}
+	if end.other {
+		end.ran.Instead = cmp.Or(e.Subject, e.Tool)
+	}
+	return end
+}
+
+// settle says in the record of an event after a call how the call was guarded, and tells the history
+// of the call's end. It is called when all that was decided before in the session is recorded.
+func (d *Dispatcher) settle(rec *wire.Decision, end ending, about *call) {
+	if about == nil {
+		if d.isUnasked(rec, end.result.Took) {
+			rec.Guarded = wire.GuardedNotAsked
+		}
+		return
+	}
+	of := d.calls.of(about)
+	rec.Guarded = wire.GuardedAsked
+	switch {
+	case of.denied && !refused(end.result, of.reason), of.changed != nil && end.other && !end.result.Failed:
+		rec.Guarded = wire.GuardedDisobeyed
+		rec.Reason = cmp.Or(rec.Reason, notObeyed(of, end))
+	}
+	if of.seq == 0 {
+		return
+	}
+	d.joins(rec, of)
+	if of.denied && rec.Guarded == wire.GuardedAsked {
+		return // it did not run: this reports the denial
+	}
+	d.recorder.Ended(of.seq, rec.Guarded, end.ran)
+}
+
+// notObeyed says what an agent did in place of what it was told.
+func notObeyed(of call, end ending) string {
+	if of.denied {
+		return "it was denied, and its result came all the same"
+	}
+	return "it ran with another input than hooks gave it: " + end.ran.Instead
+}
+
+// isUnasked reports whether hookd was surely not asked about a call that it does not know: not where the
+// question may have come to the process before this one.
+func (d *Dispatcher) isUnasked(rec *wire.Decision, took time.Duration) bool {
+	if time.Since(d.born) > longCall && took < longCall {
+		return true
+	}
+	first, ok := d.recorder.Began(rec.SessionID, rec.Dialect)
+	return ok && !first.Before(d.born)
+}
