@@ -13,7 +13,6 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/logsink"
-	"github.com/hookd/hookd/internal/base/spawn/timerslack"
 	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 )
@@ -39,7 +38,6 @@ $LIBREFANG_HOME, else ~/.librefang.`,
 }
 
 func serve(a *app, cmd *cobra.Command) error {
-	timerslack.Raise()                       // which executes the program again: before all that it does
 	if err := daemon.Conceal(); err != nil { // before there is anything to see
 		return fail(exitFailed, "see whether a sandbox forbids prctl", "keep the daemon's memory from other processes: %w", err)
 	}

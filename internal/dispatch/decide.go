@@ -268,7 +268,7 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 		d.execute(a, func(bool) { ended() })
 		return a
 	}
-	return d.asides.do(func(t *turn) {
+	return takeTurn(func(t *turn) {
 		unlimited := l.limit(func() { t.giveUp(stuck(a)) })
 		d.execute(a, func(late bool) {
 			unlimited()

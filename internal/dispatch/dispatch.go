@@ -22,7 +22,7 @@
 //	accept                  it is checked and given to the disk
 //	shadow                  the hooks whose answers do not count
 //	decide, crowd, permits  the hooks whose answers make a verdict
-//	aside                   the goroutines that run them
+//	turn                    the goroutines that run them
 //	plan                    which hooks those are, and which observe
 //	backlog, resume         observers that wait on disk, and come back from there
 //	pace                    observers that come too often
@@ -103,7 +103,6 @@ type Dispatcher struct {
 	pace     pace
 	permits  permits
 	deciding crowd
-	asides   asides
 	watching crowd   // events that hooks in the shadow look at
 	shadows  permits // of those hooks
 	chain    *chain

@@ -18,7 +18,6 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 		close(d.stopping)
 	}
 	d.accept.Unlock()
-	defer d.asides.close()
 	d.retries.stop()
 	if d.recorder.Keeps() {
 		dropped += d.dismiss()

@@ -37,16 +37,13 @@ func Parse(line []byte) (Envelope, *wire.Error) {
 }
 
 // A Parser reads the events of one sender into one envelope. Most senders repeat
-// themselves: what says the same as before takes no memory, and what stands before the
-// data is not read again. The zero Parser is ready.
+// themselves: a text that is the same as before takes no memory. The zero Parser is ready.
 type Parser struct {
 	// Pause is called after each 64 KiB of a longer line, twice as its bytes are read
 	// twice; nil = it is read at once.
 	Pause func()
 
-	env    Envelope
-	begun  [4]beginning // of lines before, in no order
-	oldest int          // of begun
+	env Envelope
 }
 
 // pieceBytes is what is read of a line between two pauses.
@@ -57,9 +54,6 @@ const pieceBytes = 64 << 10
 // kept.
 func (p *Parser) Parse(line []byte) (*Envelope, *wire.Error) {
 	e := &p.env
-	if p.again(line) {
-		return e, nil
-	}
 	e.forget()
 	if !p.valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
@@ -78,7 +72,6 @@ func (p *Parser) Parse(line []byte) (*Envelope, *wire.Error) {
 	if len(line) > MaxIdentity {
 		e.bound()
 	}
-	p.remember(line, &m)
 	return e, nil
 }
 
@@ -86,62 +79,6 @@ func (p *Parser) Parse(line []byte) (*Envelope, *wire.Error) {
 func (e *Envelope) forget() {
 	e.At, e.Warnings, e.Peer, e.Owned, e.Brought, e.Mangled = time.Time{}, nil, nil, false, nil, false
 	e.Traceparent, e.Tracestate = "", ""
-}
-
-// beginning is what stood in a line before its data, and what that said. Lines often differ in
-// nothing else.
-type beginning struct {
-	text  []byte
-	known bool     // the fields below are those of text, which two lines began with
-	env   Envelope // without data
-	place said
-}
-
-// remember notes how line began, of which m and the envelope were read. It does not where there
-// is more to the envelope.
-func (p *Parser) remember(line []byte, m *written) {
-	text, said := line[:m.dataAt], m.place.said()
-	if len(text) == 0 || len(text) > MaxIdentity || m.more || m.broken || p.env.Warnings != nil || m.inData.adds(said) {
-		return
-	}
-	for i := range p.begun {
-		if b := &p.begun[i]; string(b.text) == string(text) {
-			b.known, b.env, b.place = true, p.env, said
-			b.env.Data = nil // which is the sender's
-			return
-		}
-	}
-	b := &p.begun[p.oldest]
-	p.oldest = (p.oldest + 1) % len(p.begun)
-	b.text, b.known = append(b.text[:0], text...), false
-}
-
-// again reads a line which begins as one before and ends with its data. It is false for all
-// others.
-func (p *Parser) again(line []byte) bool {
-	for i := range p.begun {
-		if b := &p.begun[i]; b.known && bytes.HasPrefix(line, b.text) {
-			return p.valid(line[len(b.text):]) && p.readAfter(b, line)
-		}
-	}
-	return false
-}
-
-// readAfter reads what stands in line after b.
-func (p *Parser) readAfter(b *beginning, line []byte) bool {
-	w, start := rawjson.Walk(line), len(b.text)
-	p.pauseIn(&w, line)
-	w.EnterAt(start)
-	var in place
-	in.read(&w)
-	data := line[start:w.Pos():w.Pos()]
-	if w.Member() || !w.End() || w.Broken() || in.adds(b.place) {
-		b.text, b.known = b.text[:0], false // it costs time to be wrong each second time
-		return false
-	}
-	p.env = b.env
-	p.env.Data = data
-	return true
 }
 
 // valid reports whether line is UTF-8.
@@ -174,8 +111,6 @@ type written struct {
 	place, inData                                                                        place
 
 	broken bool // there are line ends between the parts
-	dataAt int  // where the first data begins that is an object; 0 = there is none
-	more   bool // members stand behind that
 }
 
 // place is where an event happened. An envelope says it, or its data.
@@ -183,23 +118,16 @@ type place struct {
 	session, agent, name, cwd json.RawMessage
 }
 
-// said is which parts of a place are texts that are not empty.
-type said struct{ session, agent, name, cwd bool }
-
 // read reports whether line is one JSON object and takes its members, in one
 // pass of w, which is at its start.
 func (m *written) read(line []byte, w *rawjson.Walker) bool {
 	w.Blanks()
 	for w.Enter(); w.Member(); {
-		m.more = m.dataAt > 0
 		key, start := w.Name(), w.Pos()
 		if string(key) == "data" && w.At() == '{' {
 			m.inData = place{}
 			m.inData.read(w)
 			m.data = line[start:w.Pos():w.Pos()]
-			if !m.more {
-				m.dataAt = start
-			}
 			continue
 		}
 		m.keep(key, w.Value())
@@ -244,16 +172,6 @@ func (p *place) read(w *rawjson.Walker) {
 	for w.Enter(); w.Member(); {
 		p.keep(w.Name(), w.Value())
 	}
-}
-
-func (p *place) said() said {
-	return said{hasText(p.session), hasText(p.agent), hasText(p.name), hasText(p.cwd)}
-}
-
-// adds reports whether data in which p is says more than an envelope which said this.
-func (p *place) adds(to said) bool {
-	return p.session != nil && !to.session || p.agent != nil && !to.agent ||
-		p.name != nil && !to.name || p.cwd != nil && !to.cwd
 }
 
 func (p *place) keep(key []byte, raw json.RawMessage) {

@@ -47,10 +47,6 @@ func (w *Walker) InPieces(piece int, pause func()) {
 	w.next = min(w.pos+piece, len(w.src)+1)
 }
 
-// EnterAt steps to src[pos], where a value of the outermost object begins. What is before it
-// has been checked.
-func (w *Walker) EnterAt(pos int) { w.pos, w.depth = pos, 1 }
-
 // rest calls pause, which is due.
 func (w *Walker) rest() {
 	w.pause()
@@ -318,23 +314,9 @@ func (w *Walker) digits() {
 }
 
 // endOfPlain returns the index of the first byte from src[i] on that ends the
-// plain part of a string: a quote, a backslash or a control character.
+// plain part of a string: a quote, a backslash or a control character. It looks at eight bytes
+// at a time.
 func endOfPlain(src []byte, i int) int {
-	if len(src)-i < 16 {
-		return endOfPlainPortable(src, i)
-	}
-	a, b := endsPlain(binary.LittleEndian.Uint64(src[i:])), endsPlain(binary.LittleEndian.Uint64(src[i+8:]))
-	switch { // most keys and many values end here
-	case a != 0:
-		return i + bits.TrailingZeros64(a)/8
-	case b != 0:
-		return i + 8 + bits.TrailingZeros64(b)/8
-	}
-	return i + plainLength(src[i:])
-}
-
-// endOfPlainPortable is endOfPlain in Go alone. It looks at eight bytes at a time.
-func endOfPlainPortable(src []byte, i int) int {
 	for ; i+8 <= len(src); i += 8 {
 		if a := endsPlain(binary.LittleEndian.Uint64(src[i:])); a != 0 {
 			return i + bits.TrailingZeros64(a)/8

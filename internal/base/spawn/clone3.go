@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/internal/base/spawn/filelimit"
-	"github.com/hookd/hookd/internal/base/spawn/timerslack"
 )
 
 // Refused returns why Start does not use clone3; nil = it does. It is found out once, by
@@ -147,9 +146,6 @@ func (c *child) prepare(s *Spec, files [3]int) error {
 	if limit, raised := filelimit.Raised(); raised {
 		c.limit = limit
 		c.add(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&c.limit)), 0).tolerated = 1
-	}
-	if slack, raised := timerslack.Raised(); raised {
-		c.add(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, slack).tolerated = 1
 	}
 	argv := c.vectors
 	envp := c.vectors[len(s.Args)+2:]

@@ -3,7 +3,7 @@
 //
 // A process starts in a session of its own (pid = pgid = sid), with the descriptors 0, 1
 // and 2 alone, no signal blocked, every signal that is not ignored at its default, and
-// the limit of open files that this program was started with, and the usual slack of timers.
+// the limit of open files that this program was started with.
 // Start returns when the program runs, or with the error of the step that failed; then there
 // is no process.
 //
@@ -20,8 +20,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/hookd/hookd/internal/base/spawn/timerslack"
 )
 
 // Spec is a process to start. Path must be set, the rest may be zero.
@@ -72,7 +70,6 @@ func Fork(_ context.Context, s *Spec) (Process, error) {
 	p := Process{PIDFD: -1}
 	files := []uintptr{uintptr(s.Files[0]), uintptr(s.Files[1]), uintptr(s.Files[2])}
 	attr := &syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Files: files, Sys: forkAttr(s, &p.PIDFD)}
-	defer timerslack.Lend()()
 	var err error
 	p.PID, err = syscall.ForkExec(s.Path, append([]string{s.Path}, s.Args...), attr)
 	return p, err

@@ -18,7 +18,6 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hangfs"
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/base/spawn/timerslack"
 )
 
 func TestClone3IsUsedHere(t *testing.T) {
@@ -192,56 +191,6 @@ func init() {
 		reap(p)
 		return 0
 	}
-}
-
-// hookd's own threads may sleep longer than they ask for; a process sleeps as everywhere.
-func TestTimerSlackIsTheUsualOne(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, way := range []string{"start", "fork"} {
-		text, code, err := output(t, Start, Spec{
-			Path: exe, Env: []string{helperVar + "=slack", "WAY=" + way, "GORACE=atexit_sleep_ms=0"},
-		})
-		if text != "300000 50000\n" || code != 0 || err != nil {
-			t.Errorf("%s: got slack %q, code %d, %v, want 300000 of the program and 50000 of its process", way, text, code, err)
-		}
-	}
-}
-
-func init() {
-	helpers["slack"] = func() int {
-		timerslack.Raise()
-		fmt.Print(slack(), " ")
-		start := Start
-		if os.Getenv("WAY") == "fork" {
-			start = Fork
-		}
-		exe, err := os.Executable()
-		if err != nil {
-			fmt.Println(err)
-			return 1
-		}
-		p, err := start(context.Background(), &Spec{
-			Path: exe, Env: []string{helperVar + "=says slack", "GORACE=atexit_sleep_ms=0"}, Files: [3]int{0, 1, 2},
-		})
-		if err != nil {
-			fmt.Println(err)
-			return 1
-		}
-		reap(p)
-		return 0
-	}
-	helpers["says slack"] = func() int { fmt.Println(slack()); return 0 }
-}
-
-func slack() int {
-	n, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-	if err != nil {
-		return -1
-	}
-	return n
 }
 
 // An exec that hangs holds its thread and nothing else: goroutines go on, and garbage is
