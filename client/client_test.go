@@ -127,8 +127,6 @@ func (d *daemon) Sessions(_ context.Context, q wire.SessionQuery) (wire.Sessions
 	return wire.Sessions{Sessions: []wire.Session{{SessionID: "s1", AgentName: q.Agent, State: q.State}}}, nil
 }
 
-func (d *daemon) Batch(server.Peer) server.Batch { return nil }
-
 func (d *daemon) Begin(from server.Peer, env *events.Envelope) (wire.Answer, server.Rest, *wire.Error) {
 	if env.Event == "test:hang" {
 		return wire.Answer{}, func() (wire.Answer, *wire.Error) {

@@ -28,8 +28,6 @@ type decider struct {
 	seen []string
 }
 
-func (d *decider) Batch(server.Peer) server.Batch { return nil }
-
 func (d *decider) Begin(_ server.Peer, env *events.Envelope) (wire.Answer, server.Rest, *wire.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

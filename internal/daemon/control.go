@@ -62,37 +62,6 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (wire.Answer, se
 	}, nil
 }
 
-// Batch accepts events that no hook is for, except at the system daemon, where each event
-// says more.
-func (c *control) Batch(from server.Peer) server.Batch {
-	if c.d.config.Load().System {
-		return nil
-	}
-	return &batch{sender: from.Sender, events: c.d.dispatch.Batch(chainOf(from))}
-}
-
-// batch fits server.Batch.
-type batch struct {
-	sender string
-	events *dispatch.Batch
-}
-
-func (b *batch) Add(env *events.Envelope) bool {
-	if events.CheckReserved(env.Event) != nil || env.Tried || env.SessionID == events.ProbeSession {
-		return false
-	}
-	env.Sender = cmp.Or(env.Sender, b.sender)
-	return b.events.Add(env)
-}
-
-func (b *batch) Accept(each func(*wire.Answer)) *wire.Error {
-	var a wire.Answer
-	return b.events.Accept(func(e *events.Event) {
-		a.EventID, a.Seq, a.Warnings = e.EventID, e.Seq, e.Warnings
-		each(&a)
-	})
-}
-
 // addPeer names to hooks of the system daemon the process that has sent an event, as the
 // kernel says. The sender of a user's event is that user: its id is compared with those of no other.
 func addPeer(env *events.Envelope, from server.Peer) {

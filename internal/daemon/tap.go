@@ -29,22 +29,6 @@ func (t tap) Accepted(e *events.Event, matched int) {
 	}
 }
 
-func (t tap) AcceptedAll(es []*events.Event) {
-	for rest := es; len(rest) > 0; {
-		name, n := rest[0].Envelope.Event, 1
-		for n < len(rest) && rest[n].Envelope.Event == name {
-			n++
-		}
-		t.metrics.Accepted(name, n)
-		rest = rest[n:]
-	}
-	if t.trace != nil {
-		for _, e := range es {
-			t.trace.Accepted(traced(e), 0)
-		}
-	}
-}
-
 func (t tap) Ran(e *events.Event, r wire.Run, err error) {
 	run := metrics.Run{
 		Hook:     r.Hook,

@@ -20,11 +20,6 @@ func (s *silent) Accept(e *events.Event, p Prepared, _ []string, stored func(boo
 	}
 	return nil
 }
-func (s *silent) AcceptAll(es []*events.Event) {
-	for _, e := range es {
-		s.Accept(e, nil, nil, nil)
-	}
-}
 func (*silent) Prepare(*events.Event, bool) Prepared           { return nil }
 func (*silent) Started(events.PendingKey, string, time.Time)   {}
 func (*silent) Finished(events.PendingKey, wire.Run, Fate)     {}

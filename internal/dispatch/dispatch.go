@@ -18,7 +18,6 @@
 //	dispatch, drain         what the daemon calls: make, publish, resume, stop
 //	emit, trial             an event comes in; one hook is tried alone
 //	dedup                   an event that is sent again
-//	batch                   many come in together that no hook is for
 //	accept                  it is checked and given to the disk
 //	shadow                  the hooks whose answers do not count
 //	decide, crowd, permits  the hooks whose answers make a verdict

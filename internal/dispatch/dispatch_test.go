@@ -192,12 +192,6 @@ func (t *tape) NextPending(uint64) (int64, error)             { return 0, nil }
 func (t *tape) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
 func (t *tape) Watched() bool                                 { return false }
 
-func (t *tape) AcceptAll(es []*events.Event) {
-	for _, e := range es {
-		t.Accept(e, nil, nil, nil)
-	}
-}
-
 func (t *tape) results() (list []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

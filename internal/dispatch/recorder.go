@@ -29,10 +29,6 @@ type Recorder interface {
 	// event without hooks stored is nil, unless its id is to be on disk.
 	// One that waits for its verdict is never refused.
 	Accept(e *events.Event, p Prepared, hooks []string, stored func(kept bool, err *wire.Error)) *wire.Error
-	// AcceptAll is Accept for events, one or more, with small data that have no hooks, no
-	// sender that waits and no id: in their order, with nothing between them. It refuses
-	// none.
-	AcceptAll(es []*events.Event)
 	// Watched reports whether events are read as they come, which then say what they
 	// are about. Else an event without hooks may be Unread: that is looked up only for
 	// the few that are kept, and for a subscriber that comes later.
@@ -95,9 +91,6 @@ func (Unrecorded) Accept(_ *events.Event, _ Prepared, _ []string, stored func(bo
 	}
 	return nil
 }
-
-// AcceptAll fits Recorder.
-func (Unrecorded) AcceptAll([]*events.Event) {}
 
 // Watched fits Recorder.
 func (Unrecorded) Watched() bool { return false }

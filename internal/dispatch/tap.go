@@ -12,9 +12,6 @@ type Tap interface {
 	// Accepted is called once for each event that will not be refused any
 	// more, maybe after its first run has ended. e must not be kept.
 	Accepted(e *events.Event, matched int)
-	// AcceptedAll is Accepted for events that were accepted together, one or more, for
-	// none of which there is a hook.
-	AcceptedAll(es []*events.Event)
 	// Ran is called for each attempt at a run when it has ended; err is why it
 	// did not start, where the system said so. It may end before its late
 	// output is in.
@@ -35,9 +32,6 @@ func (q quiet) Accepted(e *events.Event, matched int) {
 	}
 }
 
-// AcceptedAll passes all on: what is tried is in no batch.
-func (q quiet) AcceptedAll(es []*events.Event) { q.tap.AcceptedAll(es) }
-
 func (q quiet) Ran(e *events.Event, r wire.Run, err error) {
 	if !tried(e) {
 		q.tap.Ran(e, r, err)
@@ -54,6 +48,5 @@ func (q quiet) Decided(e *events.Event, v *verdict.Verdict, a *wire.Answered) {
 type noTap struct{}
 
 func (noTap) Accepted(*events.Event, int)                             {}
-func (noTap) AcceptedAll([]*events.Event)                             {}
 func (noTap) Ran(*events.Event, wire.Run, error)                      {}
 func (noTap) Decided(*events.Event, *verdict.Verdict, *wire.Answered) {}

@@ -37,28 +37,6 @@ func NewID(t time.Time) string { return process.next(t) }
 // NewRunID returns the id of a run, from the same sequence as NewID.
 func NewRunID(t time.Time) string { return process.next(t) }
 
-// NewIDs returns the ids of n events accepted at t, in order. They have one piece of
-// memory together.
-func NewIDs(t time.Time, n int) IDs { return process.several(t, n) }
-
-// IDs are ids that were made together.
-type IDs struct{ text string }
-
-// At returns the id with index i.
-func (l IDs) At(i int) string { return l.text[i*idLength : (i+1)*idLength] }
-
-func (s *ids) several(t time.Time, n int) IDs {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var text strings.Builder
-	text.Grow(n * idLength)
-	for range n {
-		s.advance(t)
-		text.Write(s.last[:])
-	}
-	return IDs{text.String()}
-}
-
 func (s *ids) next(t time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

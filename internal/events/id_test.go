@@ -83,26 +83,6 @@ func TestNewIDAtTheEdges(t *testing.T) {
 	}
 }
 
-// Ids that are made together come after those before them, one after the other.
-func TestIDsThatAreMadeTogether(t *testing.T) {
-	at := time.UnixMilli(1_700_000_000_000)
-	var s ids
-	last := s.next(at)
-	for _, n := range []int{1, 40, 3} {
-		list := s.several(at, n)
-		for i := range n {
-			if id := list.At(i); !wire.IsID(id) || id <= last {
-				t.Fatalf("%d of %d: %s after %s", i, n, id, last)
-			} else {
-				last = id
-			}
-		}
-	}
-	if next := s.next(at); next <= last {
-		t.Errorf("%s after %s", next, last)
-	}
-}
-
 func TestNewIDIsUniqueAcrossGoroutines(t *testing.T) {
 	const goroutines, each = 8, 2000
 	made := make([][]string, goroutines)

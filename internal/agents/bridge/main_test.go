@@ -63,8 +63,6 @@ type emitting struct {
 	ctx context.Context
 }
 
-func (emitting) Batch(server.Peer) server.Batch { return nil }
-
 func (e emitting) Begin(_ server.Peer, env *events.Envelope) (wire.Answer, server.Rest, *wire.Error) {
 	own := owned(env)
 	return wire.Answer{}, func() (wire.Answer, *wire.Error) { return e.emitter(e.ctx, own) }, nil

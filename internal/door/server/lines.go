@@ -22,9 +22,6 @@ const (
 	keepBuffer   = 1 << 20   // a larger buffer is given back after use
 )
 
-// maxBatch is how many lines are accepted together.
-const maxBatch = 256
-
 // errClose ends a connection whose last answer says why.
 var errClose = errors.New("closed by the server")
 
@@ -68,8 +65,6 @@ type lines struct {
 	long   []byte            // a line that in has no room for
 	room   *share            // that long has
 	slow   func()            // ends the reading; see intake
-	batch  Batch             // of events that are accepted together; nil = none
-	added  int               // events in batch
 	out    []byte            // answers not written yet
 	owed   []owed            // answers that come after out
 	tells  []*events.Hearing // of events whose sender has not said what its agent was told
@@ -136,40 +131,8 @@ type owed struct {
 // maxOwed is how many lines may wait for the disk together.
 const maxOwed = 1024
 
-// accept accepts the events of the batch. A panic is answered like any other error.
-func (l *lines) accept() {
-	left := l.added
-	if l.added = 0; left == 0 {
-		return
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			l.server.logPanic(v)
-			l.refuseAll(left, errInternal())
-		}
-	}()
-	err := l.batch.Accept(func(a *wire.Answer) {
-		left--
-		if len(l.owed) > 0 {
-			l.say(&owed{answer: *a})
-			return
-		}
-		l.appendAnswer(a)
-	})
-	if err != nil {
-		l.refuseAll(left, err)
-	}
-}
-
-func (l *lines) refuseAll(n int, err *wire.Error) {
-	for range n {
-		l.say(&owed{bad: err})
-	}
-}
-
 // settle completes the answers to the lines read so far, in their order.
 func (l *lines) settle() {
-	l.accept()
 	for i := range l.owed {
 		o := l.owed[i]
 		l.owed[i] = owed{}
@@ -210,7 +173,7 @@ func (l *lines) appendAnswer(a *wire.Answer) {
 	l.out = appendAnswer(l.out, a)
 }
 
-// say answers a line, behind those before it that are not in the batch.
+// say answers a line, behind those before it.
 func (l *lines) say(o *owed) {
 	if o.rest == nil && len(l.owed) == 0 {
 		l.append(o)
@@ -225,7 +188,7 @@ func (l *lines) say(o *owed) {
 // line asks to subscribe (the subscription), or there is a reason to close
 // that has been written (errClose).
 func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
-	l.ctx, l.batch = ctx, l.server.opt.Emitter.Batch(l.peer)
+	l.ctx = ctx
 	l.parser.Pause = l.server.verdicts.giveWay
 	defer l.free()
 	defer l.lastWord()
@@ -260,8 +223,7 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 }
 
 // next returns the next line, or why there can be no more. A last line needs no
-// newline. The line is good until the next call, that of an event in the batch until
-// that is accepted.
+// newline. The line is good until the next call.
 func (l *lines) next() (line []byte, bad *wire.Error, err error) {
 	if l.room != nil {
 		l.settle() // else what waits for the disk would have no bound
@@ -343,7 +305,6 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	}
 	env, bad := l.parser.Parse(line)
 	if bad != nil {
-		l.accept()
 		if q, ok := readSubscribe(line); ok {
 			return l.subscribe(q)
 		}
@@ -380,13 +341,6 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		return nil
 	}
 	env.At = l.came // one look at the clock for all that came together
-	if l.batch != nil && l.batch.Add(env) {
-		if l.added++; l.added == maxBatch {
-			l.accept()
-		}
-		return nil
-	}
-	l.accept()
 	var o owed
 	o.answer, o.rest, o.bad = l.server.opt.Emitter.Begin(l.peer, env)
 	env.Data = nil // which the parser would hold
@@ -440,7 +394,6 @@ func (l *lines) lastWord() {
 }
 
 func (l *lines) refuse(e *wire.Error) {
-	l.accept()
 	l.say(&owed{bad: e})
 }
 

@@ -67,14 +67,14 @@ func TestLinesDoNotWaitForEachOthersDisk(t *testing.T) {
 	}
 }
 
-// Events that are accepted together have their answers in the order of the lines, among
-// those that wait for the disk or their verdict, and lines that are none.
+// Answers come in the order of the lines, also among those that wait for the disk or their
+// verdict, and lines that are no events.
 func TestLinesOfAllKindsAreAnsweredInOrder(t *testing.T) {
 	f := start(t, nil)
 	close(f.release)
 	conn := f.dial()
 	const n = 6000
-	kinds := []string{"many:a", "many:a", "many:a", "agent:end", "many:b", "test:disk", "", "many:c", "many:c", "waits"}
+	kinds := []string{"agent:step", "agent:end", "agent:step", "test:disk", "", "waits"}
 	var text strings.Builder
 	for i := range n {
 		switch kind := kinds[i*i%97%len(kinds)]; kind {
@@ -111,33 +111,6 @@ func TestLinesOfAllKindsAreAnsweredInOrder(t *testing.T) {
 	}
 	if got := conn.read(); got != "EOF" {
 		t.Errorf("then %q, want the end", got)
-	}
-}
-
-// Events that are refused together, or whose acceptance panics, have an answer each.
-func TestRefusalsOfABatch(t *testing.T) {
-	for _, tt := range []struct{ send, want string }{
-		{"many:a many:full many:a agent:end", "queue_full queue_full queue_full ok"},
-		{"many:a many:panic many:a agent:end many:a", "ok internal internal ok ok"},
-		{"many:a many:panic-early agent:end", "ok internal EOF"},
-	} {
-		f := start(t, nil)
-		conn := f.dial()
-		var text strings.Builder
-		for _, name := range strings.Fields(tt.send) {
-			fmt.Fprintf(&text, `{"event":"%s"}`+"\n", name)
-		}
-		conn.send(text.String())
-		conn.CloseWrite()
-		for i, want := range strings.Fields(tt.want) {
-			text := conn.read()
-			if strings.HasPrefix(text, "{") {
-				text = code(t, text)
-			}
-			if text != want {
-				t.Errorf("%s: answer %d is %s, want %s", tt.send, i, text, want)
-			}
-		}
 	}
 }
 
@@ -317,37 +290,6 @@ type emitFunc func(*events.Envelope) (wire.Answer, *wire.Error)
 
 func (e emitFunc) Emit(_ context.Context, _ Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	return e(env)
-}
-
-func (e emitFunc) Batch(Peer) Batch { return &emitMany{emit: e} }
-
-// emitMany is a batch that takes every second event.
-type emitMany struct {
-	emit  emitFunc
-	asked int
-	taken []*events.Envelope
-}
-
-func (m *emitMany) Add(env *events.Envelope) bool {
-	if m.asked++; m.asked%2 == 0 || env.Wait {
-		return false
-	}
-	own := *env
-	m.taken = append(m.taken, &own)
-	return true
-}
-
-func (m *emitMany) Accept(each func(*wire.Answer)) *wire.Error {
-	taken := m.taken
-	m.taken = nil
-	for _, env := range taken {
-		a, err := m.emit(env)
-		if err != nil {
-			return err
-		}
-		each(&a)
-	}
-	return nil
 }
 
 func (e emitFunc) Begin(_ Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error) {

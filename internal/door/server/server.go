@@ -62,21 +62,9 @@ type Peer struct {
 // Begin is the part of Emit that waits for nothing. A nil Rest means that the
 // answer is complete; else it must be called, once, and may wait: for the disk,
 // with env.Wait for the runs.
-//
-// Batch is for a sender of many events; nil = there is none, and each goes to Begin.
 type Emitter interface {
 	Emit(ctx context.Context, from Peer, env *events.Envelope) (wire.Answer, *wire.Error)
 	Begin(from Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error)
-	Batch(from Peer) Batch
-}
-
-// A Batch accepts events of one sender together, in order. Add takes env, whose Data
-// must not change before Accept; it is false for an event that Begin has to accept, after
-// Accept. Accept calls each with the answer to every event that Add took, which is not to
-// be kept; an error refuses all of them. Neither waits.
-type Batch interface {
-	Add(env *events.Envelope) bool
-	Accept(each func(*wire.Answer)) *wire.Error
 }
 
 // Rest completes an answer.

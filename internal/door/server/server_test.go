@@ -93,46 +93,6 @@ func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (wir
 	return answer, nil
 }
 
-// Batch takes events whose name begins with "many:" and refuses all when one is many:full.
-func (d *daemon) Batch(from Peer) Batch { return &manyEvents{d: d, from: from} }
-
-type manyEvents struct {
-	d    *daemon
-	from Peer
-	list []events.Envelope
-}
-
-func (m *manyEvents) Add(env *events.Envelope) bool {
-	if env.Event == "many:panic-early" {
-		panic("add")
-	}
-	if strings.HasPrefix(env.Event, "many:") {
-		m.list = append(m.list, *env)
-	}
-	return strings.HasPrefix(env.Event, "many:")
-}
-
-func (m *manyEvents) Accept(each func(*wire.Answer)) *wire.Error {
-	list := m.list
-	m.list = nil
-	for _, env := range list {
-		if env.Event == "many:full" {
-			return &wire.Error{Code: wire.CodeQueueFull, Message: "the queue is full"}
-		}
-	}
-	for _, env := range list {
-		if env.Event == "many:panic" {
-			panic("accept")
-		}
-		a, err := m.d.Emit(context.Background(), m.from, &env)
-		if err != nil {
-			return err
-		}
-		each(&a)
-	}
-	return nil
-}
-
 // Begin leaves test:disk to its Rest, which waits as for a slow disk.
 func (d *daemon) Begin(from Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error) {
 	if env.Event == "test:panic-late" {

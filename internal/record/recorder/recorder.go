@@ -139,15 +139,6 @@ func (r *Recorder) hand(e *events.Event, p *prepared, hooks []string, stored fun
 	return err
 }
 
-// AcceptAll fits dispatch.Recorder.
-func (r *Recorder) AcceptAll(es []*events.Event) {
-	r.accepted.Add(uint64(len(es)))
-	r.storing.RLock()
-	defer r.storing.RUnlock()
-	r.hub.PublishEvents(es)
-	r.store.NoteAll(es)
-}
-
 // Publish numbers and publishes an event that has no hooks.
 func (r *Recorder) Publish(e *events.Event) {
 	r.storing.RLock()

@@ -115,15 +115,6 @@ func (s *Store) Note(e *events.Event, prepared *Prepared) {
 	}
 }
 
-// NoteAll is Note for events without ids of their senders that came together, in the
-// order of their numbers.
-func (s *Store) NoteAll(es []*events.Event) {
-	s.given.Load().note(es[len(es)-1].Seq)
-	for _, e := range es[:s.queue.rooms(es)] {
-		s.noteLater(e, nil)
-	}
-}
-
 // noteLater queues an event.
 func (s *Store) noteLater(e *events.Event, prepared *Prepared) {
 	own := *e

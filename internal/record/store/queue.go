@@ -3,8 +3,6 @@ package store
 import (
 	"sync"
 	"time"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 // What one commit takes at most, so that no caller waits long for others: of what
@@ -125,20 +123,6 @@ func (q *queue) room(number uint64, size int, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.reserve(number, size, now)
-}
-
-// rooms is room for events that came together: it returns for how many of the first there
-// is room.
-func (q *queue) rooms(es []*events.Event) (n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for n < len(es) && q.reserve(es[n].Seq, len(es[n].Data), es[n].Time) {
-		n++
-	}
-	if n < len(es) {
-		q.missed = max(q.missed, es[len(es)-1].Seq)
-	}
-	return n
 }
 
 func (q *queue) reserve(number uint64, size int, now time.Time) bool {

@@ -2,8 +2,6 @@ package stream
 
 import (
 	"sync/atomic"
-
-	"github.com/hookd/hookd/internal/events"
 )
 
 const (
@@ -36,13 +34,6 @@ func (m *memory) record(name string, seq uint64, encode Encoder, data []byte) re
 	r := record{name: name, data: data}
 	m.place(&r, line)
 	return r
-}
-
-// event makes r the record of an event with small data on one line, which has its number;
-// last is the record before it.
-func (m *memory) event(r *record, e *events.Event, last *template) {
-	m.place(r, append(appendData(last.append(m.room(), e), e), '\n'))
-	r.name = e.Event
 }
 
 // room is where the next record goes: empty, with a capacity of at least chunkRest.

@@ -43,64 +43,6 @@ func appendData(dst []byte, e *events.Event) []byte {
 	return append(dst, '}')
 }
 
-// template is the record of the event before this one, up to its data. A sender of many events
-// repeats all of it but number and id: to copy it takes a third of the time.
-type template struct {
-	of     *events.Event // nil = there was none yet
-	text   []byte
-	digits int // of its number
-}
-
-// append appends the part of the record of e before its data. The number of e follows that of
-// the event before.
-func (t *template) append(dst []byte, e *events.Event) []byte {
-	start := len(dst)
-	dst, same := t.repeat(dst, e)
-	if !same {
-		dst = append(appendEvent(dst, e.Seq, e), dataKey...)
-		t.digits = bytes.IndexByte(dst[start+len(numberKey):], ',')
-	}
-	t.of, t.text = e, dst[start:]
-	return dst
-}
-
-// repeat appends text with the number and id of e; it is false, and appends nothing, where they
-// are not all that differs.
-func (t *template) repeat(dst []byte, e *events.Event) ([]byte, bool) {
-	if t.of == nil || len(e.EventID) != len(t.of.EventID) || !sameEnvelope(t.of, e) {
-		return dst, false
-	}
-	start := len(dst)
-	dst = append(dst, t.text...)
-	rest := dst[start+len(numberKey):]
-	if !countUp(rest[:t.digits]) {
-		return dst[:start], false
-	}
-	copy(rest[t.digits+len(idKey):], e.EventID)
-	return dst, true
-}
-
-// countUp adds one to a decimal number, in its place: to write one and copy it takes ten times as
-// long. It is false when the number has a digit too few for that.
-func countUp(digits []byte) bool {
-	for i := len(digits) - 1; i >= 0; i-- {
-		if digits[i] < '9' {
-			digits[i]++
-			return true
-		}
-		digits[i] = '0'
-	}
-	return false
-}
-
-// sameEnvelope reports whether appendEnvelope writes the same of both.
-func sameEnvelope(a, b *events.Event) bool {
-	return a.Event == b.Event && a.Time == b.Time && a.Sender == b.Sender && a.Dialect == b.Dialect &&
-		a.SessionID == b.SessionID && a.AgentID == b.AgentID && a.AgentName == b.AgentName && a.Cwd == b.Cwd &&
-		a.Lane == b.Lane && a.Parent == b.Parent && a.ReplayOf == b.ReplayOf && a.Depth == b.Depth &&
-		a.Tool == b.Tool && a.Subject == b.Subject && a.CallID == b.CallID && a.Tried == b.Tried
-}
-
 // LargeData is the size from which on an event's data is shown apart from the rest
 // of its record: copying it would hold up the others that get a number.
 const LargeData = 32 << 10
@@ -118,25 +60,6 @@ func (h *Hub) PublishEvent(e *events.Event, data []byte) uint64 {
 		return h.publish(e.Event, encode, data, about{e.Contract, e.Dialect})
 	}
 	return h.publish(e.Event, encode, data, about{})
-}
-
-// PublishEvents publishes accepted events with small data on one line, as EventRecord has
-// them, one after the other, and gives each its number. Nothing comes between them, and
-// subscribers wake once.
-func (h *Hub) PublishEvents(es []*events.Event) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var last template
-	for _, e := range es {
-		e.Seq = h.next
-		r := h.slot()
-		h.memory.event(r, e, &last)
-		if e.Unread && h.about != nil {
-			r.about = about{e.Contract, e.Dialect}
-		}
-		h.kept()
-	}
-	h.call()
 }
 
 // about is what it takes to look up later what an event is about; the zero value is
