@@ -126,6 +126,7 @@ const (
 	OutcomeDeny       = wire.OutcomeDeny
 	OutcomeDisobeyed  = wire.OutcomeDisobeyed
 	OutcomeNone       = wire.OutcomeNone
+	OutcomeContain    = wire.OutcomeContain
 	OutcomeNotAsked   = wire.OutcomeNotAsked
 	OutcomeRewrite    = wire.OutcomeRewrite
 	PartBlank         = wire.PartBlank

@@ -19,6 +19,7 @@ const (
 	PathWeaken    = "/v1/weaken"
 	PathRuns      = "/v1/runs"
 	PathRunning   = "/v1/running"
+	PathBoxes     = "/v1/boxes"
 	PathDecisions = "/v1/decisions"
 	PathCounts    = "/v1/decisions/counts"
 	PathAccepted  = "/v1/accepted"

@@ -13,10 +13,11 @@ import (
 type Outcome string
 
 const (
-	OutcomeDeny  Outcome = "deny"
-	OutcomeAsk   Outcome = "ask"   // a person has to decide
-	OutcomeAllow Outcome = "allow" // a hook, a person or a grant said yes
-	OutcomeNone  Outcome = "none"  // nothing was said against it
+	OutcomeDeny    Outcome = "deny"
+	OutcomeAsk     Outcome = "ask"     // a person has to decide
+	OutcomeContain Outcome = "contain" // it runs in a box
+	OutcomeAllow   Outcome = "allow"   // a hook, a person or a grant said yes
+	OutcomeNone    Outcome = "none"    // nothing was said against it
 
 	OutcomeRewrite Outcome = "rewrite" // the call goes on with another input, or its result is another
 	OutcomeContext Outcome = "context" // nothing was said against it, and the model gets more to read
@@ -39,7 +40,7 @@ const (
 func Outcomes() []Outcome {
 	return []Outcome{
 		OutcomeDisobeyed, OutcomeNotAsked, OutcomeDeny, OutcomeAsk,
-		OutcomeRewrite, OutcomeAllow, OutcomeContext, OutcomeNone,
+		OutcomeContain, OutcomeRewrite, OutcomeAllow, OutcomeContext, OutcomeNone,
 	}
 }
 
@@ -80,6 +81,7 @@ type Decision struct {
 	Rewrote    []string        `json:"rewrote,omitempty"`     // of input, result, messages, context
 	NewInput   json.RawMessage `json:"new_input,omitempty"`   // the input that runs instead, without secrets; a text where it is long
 	NewSubject string          `json:"new_subject,omitempty"` // Subject, of the new input
+	Contained  string          `json:"contained,omitempty"`   // profile of the box that the call runs in
 	Told       *Told           `json:"told,omitempty"`        // nil = its sender tells nothing, as `hookd emit`
 	Answered   *Answered       `json:"answered,omitempty"`    // the outcome of the question; nil = none was held or answered
 	Shadow     []Shadowed      `json:"shadow,omitempty"`      // what hooks would have said that only watch
@@ -130,6 +132,11 @@ func (d *Decision) Hear(t Told) {
 	d.Told = &t
 	if t.Unsure != "" {
 		return
+	}
+	if !t.Rewrote {
+		d.Contained = ""
+	} else if d.Decision == OutcomeContain && t.Decision == OutcomeAllow {
+		return // the box is what it was allowed in
 	}
 	if d.Decision != OutcomeAllow || t.Decision != OutcomeNone { // an agent that takes no allow asks its own rules
 		d.Decision = t.Decision
@@ -194,6 +201,7 @@ func (d *Decision) AppendDetail(dst []byte) []byte {
 		dst = append(rawjson.AppendKey(dst, "new_input"), d.NewInput...)
 	}
 	dst = rawjson.AppendText(dst, "new_subject", d.NewSubject)
+	dst = rawjson.AppendText(dst, "contained", d.Contained)
 	if d.Told != nil {
 		dst = appendValue(dst, "told", d.Told)
 	}

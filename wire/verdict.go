@@ -7,12 +7,15 @@ import "encoding/json"
 type Verdict struct {
 	Allowed            bool   `json:"allowed"`                       // false denies, and Message says why
 	Continue           bool   `json:"continue"`                      // false stops the agent, not only this call
-	PermissionDecision string `json:"permission_decision,omitempty"` // "", allow, ask or deny
+	PermissionDecision string `json:"permission_decision,omitempty"` // "", allow, contain, ask or deny
 	DecisionReason     string `json:"decision_reason,omitempty"`     // of PermissionDecision
-	PermissionAllowed  bool   `json:"permission_allowed,omitempty"`  // a hook granted a permission that the agent asks for
-	Message            string `json:"message,omitempty"`             // why it is denied, for the model
-	SystemMessage      string `json:"system_message,omitempty"`      // text for the user
-	AdditionalContext  string `json:"additional_context,omitempty"`  // text for the model
+	// Contain has the profiles of boxes that hooks want the call to run in; of the answer to an agent
+	// the one that it does, by UpdatedInput. Nil = it runs in none.
+	Contain           []string `json:"contain,omitempty"`
+	PermissionAllowed bool     `json:"permission_allowed,omitempty"` // a hook granted a permission that the agent asks for
+	Message           string   `json:"message,omitempty"`            // why it is denied, for the model
+	SystemMessage     string   `json:"system_message,omitempty"`     // text for the user
+	AdditionalContext string   `json:"additional_context,omitempty"` // text for the model
 
 	UpdatedInput        json.RawMessage `json:"updated_input,omitempty"`         // the tool's whole new input; nil = none
 	UpdatedToolResponse json.RawMessage `json:"updated_tool_response,omitempty"` // its new result, "" clears it; nil = none
@@ -33,6 +36,9 @@ type Verdict struct {
 
 // Asks reports whether the verdict leaves a call to a person.
 func (v *Verdict) Asks() bool { return v.Allowed && v.Continue && v.PermissionDecision == "ask" }
+
+// Contains reports whether the call is to run in a box if it runs.
+func (v *Verdict) Contains() bool { return v.Allowed && v.Continue && len(v.Contain) > 0 }
 
 // Skips reports whether the verdict of pre_tool_use's preempt lane leaves
 // nothing for the default lane to say: it denied, or it asks the user.

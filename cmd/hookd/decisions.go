@@ -234,7 +234,7 @@ func outcome(o client.Outcome) cell {
 		return cell{string(o), yellow}
 	case client.OutcomeAllow:
 		return cell{string(o), green}
-	case client.OutcomeRewrite:
+	case client.OutcomeRewrite, client.OutcomeContain:
 		return cell{string(o), yellow}
 	}
 	return text(string(o))
@@ -281,6 +281,9 @@ func reasons(d client.Decision) string {
 
 // rewroteWords says what hooks changed, and what runs instead.
 func rewroteWords(d client.Decision) string {
+	if d.Contained != "" {
+		return "in the box " + d.Contained
+	}
 	words := "rewrote " + strings.Join(d.Rewrote, ", ")
 	if d.NewSubject != "" {
 		words += " to: " + d.NewSubject

@@ -128,7 +128,7 @@ func (g *guard) rule(pattern string) (rule *yaml.Node, expect string, err error)
 	var decision, why string
 	given := 0
 	for _, d := range []struct{ word, why, expect string }{
-		{"deny", g.deny, "deny"}, {"ask", g.ask, "ask"}, {"contain", g.contain, "ask"}, {"allow", g.allow, "allow"},
+		{"deny", g.deny, "deny"}, {"ask", g.ask, "ask"}, {"contain", g.contain, "contain"}, {"allow", g.allow, "allow"},
 		{"rewrite", g.rewrite, "rewrite"},
 	} {
 		if d.why != "" {

@@ -289,4 +289,4 @@ func totals(w rehearse.WhatIf) string {
 }
 
 // outcomeWords are what a decision comes to, the strictest first.
-var outcomeWords = []string{"deny", "ask", "allow", "rewrite", "none"}
+var outcomeWords = []string{"deny", "ask", "contain", "allow", "rewrite", "none"}

@@ -42,6 +42,7 @@ import (
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/internal/record/stream"
 	"github.com/hookd/hookd/internal/record/trace"
+	"github.com/hookd/hookd/internal/run/contain"
 	"github.com/hookd/hookd/internal/run/runner"
 	"github.com/hookd/hookd/internal/signals"
 	"github.com/hookd/hookd/wire"
@@ -83,6 +84,7 @@ type Daemon struct {
 	past        *runner.Past // feeds rules that look back
 	dispatch    *dispatch.Dispatcher
 	asks        *ask.Holder
+	boxes       *contain.Keeper
 	fleet       *membership
 	hooked      atomic.Bool // a hook runs for asks
 	discovery   *discovery.Discovery
@@ -200,7 +202,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.before = past.Open(c.PastFile(), d.opts.Log)
 	d.past = runner.NewPast(d.runner, d.before, d.redact)
 	d.trace = newTracer(d.opts.Version, d.opts.Log)
-	d.asks = d.newAsks()
+	d.asks, d.boxes = d.newAsks(), d.newBoxes(c)
 	d.dispatch = dispatch.New(d.dispatchOptions(c))
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.discovery = discovery.New(d.discoveryOptions(c))
@@ -216,7 +218,7 @@ func (d *Daemon) wire(c config.Config) {
 func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 	return dispatch.Options{
 		Runner: d.runner, Recorder: d.recorder, IDs: d.recorder, Tap: tap{d.metrics, d.trace}, Log: d.opts.Log,
-		Asks:      d.asks,
+		Asks: d.asks, Boxes: d.boxes,
 		Past:      d.past,
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
@@ -251,7 +253,7 @@ func (d *Daemon) serverOptions() server.Options {
 	return server.Options{
 		Socket: c.Socket, Lock: c.LockFile(), Public: c.System,
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
-		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl,
+		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl, Boxes: ctl,
 		Runs: &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c wire.Code) { d.metrics.Refused(string(c)) },
 		Origin: d.connect, Program: programOf, Weakens: d.mayWeaken,

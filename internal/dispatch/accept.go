@@ -109,6 +109,9 @@ func (d *Dispatcher) fill(
 	if env.Peer != nil { // not before: an event that is sent again by another process is the same
 		e.Data, e.Owned = withPeer(env.Data, env.Peer), true
 	}
+	if plain := d.opts.Boxes.Plain(e); plain != nil {
+		e.Data, e.Owned = plain, true
+	}
 	e.Warnings = append(env.Warnings, e.Contract.Check(e.Data)...)
 
 	e.Tool, e.Subject, e.CallID, e.Unread = "", "", "", true
@@ -342,6 +345,7 @@ func (a *admission) decide(r *Receipt) {
 	if r.Verdict, done, asks = d.decide(a.event, a.plan.deciding, a.sender); asks != nil {
 		r.Verdict, answered = d.opts.Asks.Settle(asks)
 	}
+	r.Verdict = d.boxed(a.event, r.Verdict)
 	outcome, _ := outcomeOf(r.Verdict)
 	a.past(outcome)
 	d.opts.Tap.Decided(a.event, r.Verdict, answered)

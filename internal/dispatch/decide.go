@@ -51,19 +51,21 @@ func (d *Dispatcher) decide(
 	main := decidingLane{d: d, ctx: d.ctx, event: e, contract: &contract, until: until, permits: d.permits}
 	if len(preempt) == 0 {
 		v, done = main.decide(rest)
-		return v, done, d.question(e, v, done, sender)
+		v, q = d.asked(e, v, done, sender)
+		return v, done, q
 	}
 	early := contract.Preempt()
 	first := main
 	first.contract = &early
 	v, done = first.decide(preempt)
-	q = d.question(e, v, done, sender)
+	alone, q := d.asked(e, v, done, sender)
 	if len(rest) == 0 || v.Skips() && q == nil && !(v.Allowed && slices.ContainsFunc(rest, ofPolicy)) {
-		return v, done, q
+		return alone, done, q
 	}
 	then, more := main.decide(rest)
-	v, done = verdict.Then(v, then), append(done, more...)
-	return v, done, d.question(e, v, done, sender)
+	done = append(done, more...)
+	v, q = d.asked(e, verdict.Then(v, then), done, sender)
+	return v, done, q
 }
 
 // ofPolicy reports whether a match is one of a policy's hooks, which no ask skips: an agent

@@ -40,6 +40,9 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 	if v.Allowed && v.UpdatedInput != nil {
 		rec.NewInput, rec.NewSubject = d.newInput(e, v.UpdatedInput)
 	}
+	if v.Contains() {
+		rec.Contained = v.Contain[0]
+	}
 	return rec
 }
 
@@ -164,6 +167,8 @@ func outcomeOf(v *verdict.Verdict) (wire.Outcome, string) {
 		return wire.OutcomeDeny, cmp.Or(v.Message, v.DecisionReason, v.StopReason)
 	case v.PermissionDecision == "ask":
 		return wire.OutcomeAsk, v.DecisionReason
+	case len(v.Contain) > 0:
+		return wire.OutcomeContain, v.DecisionReason
 	case v.PermissionDecision == "allow" || v.PermissionAllowed:
 		return wire.OutcomeAllow, v.DecisionReason
 	}

@@ -38,6 +38,7 @@
 //	past                    what happened before, for hooks that look back
 //	attempt                 what one attempt is given, and how it went
 //	question                what a verdict asks a person
+//	box                     which call gets a box
 //	job, recorder, tap, ids what others do for this package
 package dispatch
 
@@ -64,6 +65,7 @@ type Options struct {
 	Tap      Tap         // nil = none
 	Asks     Asks        // nil = each question goes to the agent
 	Past     Past        // nil = no hook looks back
+	Boxes    Boxes       // nil = there are none, and what hooks contain is asked about
 	Log      *zap.Logger // nil = none
 
 	Observers int   // runs of observers at once; 0 = max(8, 2×CPU)
@@ -149,6 +151,9 @@ func New(o Options) *Dispatcher {
 	}
 	if o.Past == nil {
 		o.Past = noPast{}
+	}
+	if o.Boxes == nil {
+		o.Boxes = noBoxes{}
 	}
 	if o.IDs == nil {
 		o.IDs = noIDs{}

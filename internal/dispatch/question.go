@@ -44,14 +44,30 @@ func (noAsks) Takes(*Question) bool { return false }
 
 func (noAsks) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return q.Verdict, nil }
 
-// question returns what v asks, if hookd will look for an answer; else nil.
-func (d *Dispatcher) question(e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin) *Question {
+// asked returns v, as a question where it wants a box that cannot be, and what v asks if hookd will
+// look for an answer; else nil.
+func (d *Dispatcher) asked(
+	e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin,
+) (*verdict.Verdict, *Question) {
+	v, why := d.containable(e, v)
+	return v, d.question(e, v, done, sender, why)
+}
+
+// question returns what v asks, if hookd will look for an answer; else nil. uncontained is why a
+// call is asked about that was to be contained; "" = it was not.
+func (d *Dispatcher) question(
+	e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin, uncontained string,
+) *Question {
 	if !v.Asks() {
 		return nil
 	}
 	q := &Question{Event: e, Verdict: v, Sender: sender.PID, Handle: sender.Handle}
 	for _, a := range done {
-		if outcome, reason := a.answer.Says(a.contract); outcome == wire.OutcomeAsk {
+		outcome, reason := a.answer.Says(a.contract)
+		if outcome == wire.OutcomeContain && uncontained != "" {
+			outcome, reason = wire.OutcomeAsk, reason+"\nit cannot be contained: "+uncontained
+		}
+		if outcome == wire.OutcomeAsk {
 			q.Asking = append(q.Asking, Asking{Hook: a.match.Hook, Reason: reason, Span: a.run.Span})
 		}
 	}

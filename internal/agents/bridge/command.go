@@ -30,6 +30,8 @@ const (
 // Usage is the help text of the command.
 const Usage = `usage: hookd-bridge AGENT [EVENT] [flags]       answer an agent's own hook call
        hookd-bridge emit EVENT [flags]          send one event
+       hookd-bridge box [--profile NAME] -- PROGRAM [ARGUMENT…]
+                                                run a program in a box
 
 flags of AGENT:
   --fail-closed    deny what hookd guards when there is no verdict
@@ -163,6 +165,9 @@ func exitOf(err error) int {
 
 // Main runs the program's own command line and ends it.
 func Main() {
+	if len(os.Args) > 1 && os.Args[1] == "box" { // a box is part of each call that it contains: nothing comes before it
+		os.Exit(Box(os.Args[2:]))
+	}
 	o := Options{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}
 	os.Exit(command(context.Background(), os.Args[1:], o))
 }

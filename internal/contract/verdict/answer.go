@@ -49,7 +49,8 @@ type Answer struct {
 	SystemMessage      string
 	Decision           string // "" or "block"
 	Reason             string
-	PermissionDecision string // "", "allow", "ask" or "deny"
+	PermissionDecision string // "", "allow", "contain", "ask" or "deny"
+	Profile            string // of the box; it counts with contain, and with an ask for the case of a yes
 	PermissionReason   string
 	Context            string          // additional_context
 	PlainText          string          // trimmed stdout that is not protocol
@@ -73,6 +74,8 @@ func (a *Answer) Says(c *events.Contract) (outcome wire.Outcome, reason string) 
 		outcome, reason = wire.OutcomeDeny, join(a.reasons()...)
 	case c.Decision == events.DecisionVerdict && a.PermissionDecision == "ask":
 		outcome, reason = wire.OutcomeAsk, a.PermissionReason
+	case c.Decision == events.DecisionVerdict && a.PermissionDecision == "contain":
+		outcome, reason = wire.OutcomeContain, a.PermissionReason
 	case c.Decision != events.DecisionNone && a.PermissionDecision == "allow":
 		outcome, reason = wire.OutcomeAllow, a.PermissionReason
 	}
@@ -142,7 +145,7 @@ func (a Answer) WarnedOfIgnored(c *events.Contract) Answer {
 	}{
 		{"a denial", a.Blocked, c.CanBlock || c.Decision != events.DecisionNone},
 		{
-			keyPermission, a.PermissionDecision == "allow" || a.PermissionDecision == "ask",
+			keyPermission, a.PermissionDecision != "" && a.PermissionDecision != "deny",
 			c.Decision != events.DecisionNone,
 		},
 		{keyInput, a.UpdatedInput != nil, c.Rewrite == events.RewriteInput},

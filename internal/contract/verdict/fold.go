@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -138,10 +139,12 @@ func rank(decision string) int {
 	switch decision {
 	case "allow":
 		return 1
-	case "ask":
+	case "contain":
 		return 2
-	case "deny":
+	case "ask":
 		return 3
+	case "deny":
+		return 4
 	}
 	return 0
 }
@@ -155,6 +158,9 @@ func (f *folding) decide(a *Answer) {
 		f.decided(word, a)
 		if rank(word) > rank(f.v.PermissionDecision) {
 			f.v.PermissionDecision, f.v.DecisionReason = word, a.PermissionReason
+		}
+		if a.Profile != "" && !slices.Contains(f.v.Contain, a.Profile) {
+			f.v.Contain = append(f.v.Contain, a.Profile)
 		}
 	case f.c.Decision == events.DecisionPermission:
 		if word == "allow" {

@@ -30,6 +30,7 @@ const (
 	keyMessages   = "updated_messages"
 	keyResponse   = "updated_tool_response"
 	keyMetadata   = "metadata"
+	keyProfile    = "profile" // of a contain
 
 	keyToolOutput = "tool_output" // transform_tool_result only
 )
@@ -68,12 +69,14 @@ func (v *vocabulary) find(name string) (key string, known, right bool) {
 // it can be said there.
 var everyAgent = []string{
 	keyEventName, keyPermission, keyPermReason, keyInput, keyContext, keyEntries, keySummary, keyMessages,
-	keyResponse, keyMetadata,
+	keyResponse, keyMetadata, keyProfile,
 }
 
 var (
 	topKeys = &vocabulary{keys: func() []string {
-		return []string{keyContinue, keyStopReason, keySuppress, keySystemMessage, keyDecision, keyReason, keySpecific}
+		return []string{
+			keyContinue, keyStopReason, keySuppress, keySystemMessage, keyDecision, keyReason, keySpecific, keyProfile,
+		}
 	}}
 	specificKeys = &vocabulary{keys: func() []string { return everyAgent }}
 	// insideKeys are also those that few agents read.

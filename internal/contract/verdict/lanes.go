@@ -17,6 +17,7 @@ func Then(v, next *Verdict) *Verdict {
 	if rank(v.PermissionDecision) >= rank(next.PermissionDecision) {
 		out.PermissionDecision, out.DecisionReason = v.PermissionDecision, v.DecisionReason
 	}
+	out.Contain = unique(slices.Concat(v.Contain, next.Contain))
 	out.Message = join(v.Message, next.Message)
 	out.SystemMessage = join(v.SystemMessage, next.SystemMessage)
 	out.AdditionalContext = join(v.AdditionalContext, next.AdditionalContext)

@@ -1,11 +1,18 @@
 package verdict
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+)
+
+// wordContain lets a call run in a box. DefaultProfile is the box of an answer that names none.
+const (
+	wordContain    = "contain"
+	DefaultProfile = "project"
 )
 
 // decode reads an answer's object into a. It checks types and words; what the
@@ -40,12 +47,14 @@ func (a *Answer) decodeTop(f *fields) {
 	a.SystemMessage = f.text(keySystemMessage)
 	a.Reason = f.text(keyReason)
 	a.Decision = f.text(keyDecision)
+	a.Profile = f.text(keyProfile)
 }
 
 func (a *Answer) decodeSpecific(f *fields) {
 	_ = f.text(keyEventName)
 	a.PermissionDecision = f.text(keyPermission)
 	a.PermissionReason = f.text(keyPermReason)
+	a.Profile = cmp.Or(f.text(keyProfile), a.Profile)
 	a.Context = join(f.text(keyContext), entries(f))
 	a.Summary = f.text(keySummary)
 	f.into(keyMetadata, "an object of strings", (*stringMap)(&a.Metadata))
@@ -109,11 +118,22 @@ func (a *Answer) checkWords() error {
 		a.Decision = "block"
 	case "approve", "allow":
 		a.Decision = ""
+	case wordContain:
+		a.Decision = ""
+		if rank(a.PermissionDecision) < rank(wordContain) {
+			a.PermissionDecision, a.PermissionReason = wordContain, cmp.Or(a.Reason, a.PermissionReason)
+		}
 	default:
 		return fmt.Errorf("invalid decision %q", a.Decision)
 	}
 	switch a.PermissionDecision {
-	case "", "allow", "ask", "deny":
+	case wordContain:
+		a.Profile = cmp.Or(a.Profile, DefaultProfile)
+		return nil
+	case "ask":
+		return nil
+	case "", "allow", "deny":
+		a.Profile = ""
 		return nil
 	}
 	return fmt.Errorf("invalid permission_decision %q", a.PermissionDecision)

@@ -1,5 +1,7 @@
 package verdict
 
+import "encoding/json"
+
 // Approved returns a verdict that asks with the answer yes, which is a permission: the
 // agent need not ask again. v is not changed.
 func Approved(v *Verdict, reason string) *Verdict {
@@ -22,5 +24,28 @@ func Declined(v *Verdict, reason string) *Verdict {
 func Unanswered(v *Verdict, reason string) *Verdict {
 	out := *v
 	out.DecisionReason = reason
+	return &out
+}
+
+// Uncontained returns a verdict that contains a call as one that asks about it, and why it is no
+// box. v is not changed.
+func Uncontained(v *Verdict, why string) *Verdict {
+	out := *v
+	out.Contain = nil
+	if out.PermissionDecision == wordContain {
+		out.PermissionDecision = "ask"
+	}
+	out.DecisionReason = join(v.DecisionReason, why)
+	return &out
+}
+
+// Boxed returns a verdict whose call runs in the box of a profile, by a change of its input. v is
+// not changed.
+func Boxed(v *Verdict, profile string, change json.RawMessage) *Verdict {
+	out := *v
+	out.Contain, out.UpdatedInput = []string{profile}, change
+	if out.PermissionDecision == wordContain {
+		out.PermissionDecision = "allow"
+	}
 	return &out
 }

@@ -40,7 +40,7 @@ func (a *Answer) checkStrict(c *events.Contract, o object) error {
 // hook_specific_output.
 func (a *Answer) supported(c *events.Contract, key string) bool {
 	switch key {
-	case keyPermission, keyPermReason:
+	case keyPermission, keyPermReason, keyProfile:
 		return c.Decision != events.DecisionNone || a.denies(c)
 	case keyInput, keyMessages, keyResponse:
 		return string(c.Rewrite) == key

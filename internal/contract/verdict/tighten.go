@@ -15,6 +15,9 @@ func (a Answer) Tightened() Answer {
 	if !a.Policy.TightenOnly {
 		return a
 	}
+	if a.PermissionDecision == wordContain { // alone it would let a call run
+		a.PermissionDecision = "ask"
+	}
 	var dropped []string
 	drop := func(key string, given bool) bool {
 		if given {

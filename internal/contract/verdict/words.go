@@ -32,7 +32,7 @@ var commonWords = []Word{
 	{Key: "hook_specific_output.updated_mcp_tool_output", Means: keyResponse},
 	{Key: "hook_specific_output.decision", Means: keyDecision, Says: "block=block deny=block allow= approve="},
 	{Key: "hook_specific_output.continue", Means: keyContinue, Says: "false=false true="},
-	{Key: keyPermission, Means: keyPermission, Says: "deny=deny ask=ask defer=ask allow="}, // a misplaced allow is none
+	{Key: keyPermission, Means: keyPermission, Says: "deny=deny ask=ask defer=ask contain=contain allow="}, // no allow
 	{Key: keyPermReason, Means: keyPermReason},
 	{Key: "terminal_sequence"}, {Key: "async"}, {Key: "async_timeout"}, // what agents read and hooks may print
 	{Key: "hook_specific_output.classifier_context"}, {Key: "hook_specific_output.display_content"},
@@ -170,8 +170,10 @@ func (h *heard) forget(w Word, path string) {
 func strictness(value json.RawMessage) int {
 	switch string(value) {
 	case `"deny"`, `"block"`, "false":
-		return 3
+		return 4
 	case `"ask"`:
+		return 3
+	case `"contain"`:
 		return 2
 	case `"allow"`:
 		return 1

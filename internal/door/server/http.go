@@ -62,6 +62,8 @@ func (s *Server) routes() []route {
 		{"GET", wire.PathRuns + "/{id}", ownerOnly, looks, s.getRun, ""},
 		{"POST", wire.PathRuns + "/{id}/kill", ownerOnly, weakens, s.postKill, ""},
 		{"GET", wire.PathRunning, ownerOnly, looks, s.getRunning, ""},
+		{"POST", wire.PathBoxes + "/{id}", everyUser, acts, s.postBox, ""},
+		{"POST", wire.PathBoxes + "/{id}/end", everyUser, acts, s.postBoxEnd, ""},
 		{
 			"GET",
 			wire.PathDecisions,

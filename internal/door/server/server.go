@@ -157,7 +157,7 @@ type State interface {
 }
 
 // Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
-// History, Asks, State and Fleet are required.
+// History, Asks, State, Fleet and Boxes are required.
 type Options struct {
 	Socket string // path of the socket; its folder is made 0700 when absent
 	Lock   string // path of the lock file; "" = hookd.lock beside the socket
@@ -177,6 +177,7 @@ type Options struct {
 	Asks     Asks
 	State    State
 	Fleet    Fleet
+	Boxes    Boxes
 
 	Metrics http.Handler    // of GET /metrics; nil = there is none
 	Refused func(wire.Code) // called for each refusal, not to block; nil = they are not counted

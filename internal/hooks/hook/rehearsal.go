@@ -41,6 +41,7 @@ type Given struct {
 const (
 	ExpectDeny    = "deny"
 	ExpectAsk     = "ask"
+	ExpectContain = "contain" // it runs in a box
 	ExpectAllow   = "allow"   // it says yes, which an agent need not confirm
 	ExpectNone    = "none"    // it says nothing, or does not run
 	ExpectRewrite = "rewrite" // it changes the input, the result or the messages
@@ -48,7 +49,7 @@ const (
 
 // Expectations returns what a test may expect.
 func Expectations() []string {
-	return []string{ExpectDeny, ExpectAsk, ExpectAllow, ExpectNone, ExpectRewrite}
+	return []string{ExpectDeny, ExpectAsk, ExpectContain, ExpectAllow, ExpectNone, ExpectRewrite}
 }
 
 // Rate is how often a hook runs at most: Runs in each Per. The zero Rate is no limit.

@@ -35,7 +35,7 @@ const dataPrefix = "data."
 var (
 	ruleKeys = []string{
 		"deny", "ask", "contain", "rewrite", "context", "allow",
-		"name", "why", "instead", "to", "unless", "after", "catches", "passes", "off",
+		"name", "why", "instead", "to", "profile", "unless", "after", "catches", "passes", "off",
 	}
 	matcherKeys = []string{
 		"command", "program", "effect", "path", "host", "target", "outside", "inside", "emptied", "doubt", "tool",
@@ -264,7 +264,7 @@ func exactly(n *yaml.Node) string {
 
 // texts reads the members that are texts, and examples.
 func (p *reader) texts(r *Rule, n *yaml.Node, members map[string]*yaml.Node) {
-	for key, to := range map[string]*string{"why": &r.Why, "instead": &r.Instead, "to": &r.To} {
+	for key, to := range map[string]*string{"why": &r.Why, "instead": &r.Instead, "to": &r.To, "profile": &r.Profile} {
 		if at := members[key]; at != nil {
 			*to = p.text(at, key)
 		}
@@ -282,6 +282,8 @@ func (p *reader) texts(r *Rule, n *yaml.Node, members map[string]*yaml.Node) {
 		p.reject(members["to"], "", "`to` is for a rewrite")
 	case r.Decision == Rewrite && (len(r.What.Commands) == 0 || r.What.looksAtEffects()):
 		p.reject(n, "write `rewrite: npm install`", "a rewrite is of a command")
+	case r.Decision != Contain && r.Profile != "":
+		p.reject(members["profile"], "", "`profile` is for contain")
 	case r.Decision == Context && r.Why == "":
 		p.reject(n, "write `why:`", "context needs `why`, the text for the model")
 	}

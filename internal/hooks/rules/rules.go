@@ -44,6 +44,7 @@ type Rule struct {
 	Why      string   // for the person and the model; of Context the text for the model
 	Instead  string   // for the model: what to do in place of it; "" = nothing is suggested
 	To       string   // of Rewrite: the new command
+	Profile  string   // of Contain: the box; "" = the default
 	Catches  []Example
 	Passes   []Example
 	File     string // that has it

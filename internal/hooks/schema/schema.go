@@ -348,8 +348,8 @@ func ruleSchema() object {
 	matcher := object{"anyOf": []object{str, listOf(str), {"type": "object"}}}
 	example := object{"anyOf": []object{str, {"type": "object"}}}
 	properties := object{
-		"name": str, "why": str, "instead": str, "to": str, "off": object{"const": true}, "unless": matcher,
-		"after":   matcher,
+		"name": str, "why": str, "instead": str, "to": str, "profile": str,
+		"off": object{"const": true}, "unless": matcher, "after": matcher,
 		"catches": listOf(example), "passes": listOf(example),
 	}
 	for _, d := range rules.Decisions {

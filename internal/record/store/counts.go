@@ -172,7 +172,7 @@ func (t *tally) count(a alike) {
 		b.Deny += a.count
 	case wire.OutcomeAsk:
 		b.Ask += a.count
-	case wire.OutcomeAllow:
+	case wire.OutcomeAllow, wire.OutcomeContain:
 		b.Allow += a.count
 	default:
 		b.None += a.count

@@ -21,6 +21,7 @@ type decisionDetail struct {
 	Judge      string          `json:"judge"`
 	NewInput   json.RawMessage `json:"new_input"`
 	NewSubject string          `json:"new_subject"`
+	Contained  string          `json:"contained"`
 	Told       *wire.Told      `json:"told"`
 	Answered   *wire.Answered  `json:"answered"`
 	Shadow     []wire.Shadowed `json:"shadow"`
@@ -136,6 +137,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
 	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
 	d.Tried, d.Earlier, d.PartOf, d.Judge = rest.Tried, rest.Earlier, rest.PartOf, rest.Judge
+	d.Contained = rest.Contained
 	d.Outcome = d.Word()
 	return d, nil
 }

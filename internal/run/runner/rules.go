@@ -105,6 +105,7 @@ func ruled(e *events.Event, call neutral.ToolCall, v rules.Verdict) ([]byte, err
 			Decision string          `json:"permission_decision,omitempty"`
 			Reason   string          `json:"permission_decision_reason,omitempty"`
 			Context  string          `json:"additional_context,omitempty"`
+			Profile  string          `json:"profile,omitempty"`
 			Input    json.RawMessage `json:"updated_input,omitempty"`
 		} `json:"hook_specific_output"`
 	}
@@ -112,8 +113,10 @@ func ruled(e *events.Event, call neutral.ToolCall, v rules.Verdict) ([]byte, err
 	switch v.Decision {
 	case rules.Deny, rules.Ask, rules.Contain:
 		word, reason := string(v.Decision), v.Reason()
-		if v.Decision == rules.Contain {
-			word, reason = string(rules.Ask), reason+"; no box is there to contain it"
+		if v.Decision == rules.Contain && e.Contract.Decision == events.DecisionVerdict {
+			answer.Specific.Profile = v.Rule.Profile
+		} else if v.Decision == rules.Contain {
+			word, reason = string(rules.Ask), reason+"; only a tool call can be contained"
 		}
 		if !decides || word == string(rules.Ask) && e.Contract.Decision != events.DecisionVerdict {
 			answer.Decision, answer.Reason = "block", reason

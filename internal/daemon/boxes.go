@@ -1,0 +1,95 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/system"
+	"github.com/hookd/hookd/internal/run/box"
+	"github.com/hookd/hookd/internal/run/contain"
+	"github.com/hookd/hookd/wire"
+)
+
+// newBoxes makes the room that puts calls into boxes.
+func (d *Daemon) newBoxes(c config.Config) *contain.Keeper {
+	bridge := bridgePath()
+	return contain.New(contain.Options{
+		Bridge: bridge, Home: d.reader.Home, Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
+		Profiles: []string{filepath.Join(system.Here().Folder, "profiles"), filepath.Join(c.Home, "profiles")},
+		Probe:    func(profile string) error { return probeBox(bridge, profile) },
+	})
+}
+
+// bridgePath is hookd-bridge as it is installed: beside hookd.
+func bridgePath() string {
+	own, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(own); err == nil {
+		own = real
+	}
+	return filepath.Join(filepath.Dir(own), "hookd-bridge")
+}
+
+// boxesHide lists hookd's own files: nothing in a box may talk to hookd, read its history or change
+// its hooks.
+func boxesHide(c config.Config) []string {
+	return []string{c.Home, c.State, c.Socket, c.HooksDir, c.StorePath}
+}
+
+// probeTime is how long the first box of a kind may take.
+const probeTime = 5 * time.Second
+
+// probeBox makes a box of a built-in profile and says why that fails: whether a machine can is not
+// told by its version or by what is installed.
+func probeBox(bridge, profile string) error {
+	dir, err := os.MkdirTemp("", "hookd-box-")
+	if err != nil {
+		return fmt.Errorf("make a folder to try a box in: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	args := []string{"box", "--profile", profile}
+	if profile == box.ProjectNet { // its proxy needs a network namespace
+		args = append(args, "--level", string(box.Namespaces))
+	}
+	cmd := exec.CommandContext(ctx, bridge, append(args, "--", "true")...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	_, why, ok := strings.Cut(strings.TrimSpace(string(out)), "nothing was run: ")
+	if !ok {
+		return fmt.Errorf("this machine makes no box: %w", err)
+	}
+	return errors.New("this machine makes no such box: " + why)
+}
+
+// BeginBox fits server.Boxes.
+func (c *control) BeginBox(id string, b wire.BoxStart) (begun wire.BoxBegun) {
+	profile, ok := c.d.boxes.Begin(id, b.Line, b.Cwd, b.Profile)
+	if !ok {
+		return begun
+	}
+	text, err := json.Marshal(profile)
+	if err != nil {
+		return begun
+	}
+	return wire.BoxBegun{Approved: true, Profile: text, Hide: boxesHide(*c.d.config.Load())}
+}
+
+// EndBox fits server.Boxes.
+func (c *control) EndBox(id string, b wire.BoxEnd) wire.BoxTold {
+	return wire.BoxTold{Tell: c.d.boxes.End(id, box.Ended{Level: box.Level(b.Level), Exit: b.Exit, Kept: b.Kept})}
+}

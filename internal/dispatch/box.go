@@ -1,0 +1,49 @@
+package dispatch
+
+import (
+	"encoding/json"
+
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Boxes runs calls in boxes. Its methods do not wait for anything that can hang.
+type Boxes interface {
+	// Cannot says why the call of e cannot run in a box as v wants it; "" = it can.
+	Cannot(e *events.Event, v *verdict.Verdict) string
+	// Box returns v with the call in a box, for an event that Cannot has nothing against.
+	Box(e *events.Event, v *verdict.Verdict) *verdict.Verdict
+	// Plain returns the data of an event about a call in a box as if there were none; nil = it is
+	// about no such call.
+	Plain(e *events.Event) json.RawMessage
+}
+
+// noBoxes has none: each call is asked about.
+type noBoxes struct{}
+
+func (noBoxes) Cannot(*events.Event, *verdict.Verdict) string { return "no box is there to contain it" }
+
+func (noBoxes) Box(_ *events.Event, v *verdict.Verdict) *verdict.Verdict { return v }
+
+func (noBoxes) Plain(*events.Event) json.RawMessage { return nil }
+
+// containable returns v, or a verdict that asks where the call cannot run in the box that v wants,
+// and why. A call that cannot be contained never runs without a question.
+func (d *Dispatcher) containable(e *events.Event, v *verdict.Verdict) (_ *verdict.Verdict, why string) {
+	if !v.Contains() {
+		return v, ""
+	}
+	if why = d.opts.Boxes.Cannot(e, v); why == "" {
+		return v, ""
+	}
+	return verdict.Uncontained(v, "it cannot be contained: "+why), why
+}
+
+// boxed is the last step to a verdict, when all hooks have judged the plain call and a person has
+// answered: a call that is contained gets its box.
+func (d *Dispatcher) boxed(e *events.Event, v *verdict.Verdict) *verdict.Verdict {
+	if !v.Contains() {
+		return v
+	}
+	return d.opts.Boxes.Box(e, v)
+}

@@ -1,0 +1,188 @@
+package box
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// attacks print REACHED, or send something to the host, when they reach what a box keeps from them.
+var attacks = []struct {
+	name, line string
+	later      string // a file that the line makes, and that must not be there after the box; "" = none
+	atRead     bool   // it is kept out by the profile read as well
+}{
+	{name: "write to the home", line: `echo x > ~/new && echo REACHED`, atRead: true},
+	{name: "append to a start-up file", line: `echo x >> ~/.bashrc && echo REACHED`, atRead: true},
+	{name: "truncate a start-up file", line: `: > ~/.bashrc && echo REACHED`, atRead: true},
+	{name: "remove a start-up file", line: `rm ~/.bashrc && echo REACHED`, atRead: true},
+	{name: "move a start-up file", line: `mv ~/.bashrc ~/.bashrc2 && echo REACHED`, atRead: true},
+	{name: "link a start-up file", line: `ln ~/.bashrc ./rc && echo y >> ./rc && echo REACHED`, atRead: true},
+	{name: "change a start-up file's mode", line: `chmod 777 ~/.bashrc && echo REACHED`},
+	{name: "put a program on the path", line: `cp /bin/true ~/bin/git && echo REACHED`, atRead: true},
+	{name: "write to a neighbour", line: `echo x > ../neighbour/file && echo REACHED`, atRead: true},
+	{name: "remove a neighbour", line: `rm -r ../neighbour && echo REACHED`, atRead: true},
+	{name: "write through a link", line: `ln -sfn ~/neighbour out && echo x > out/file && echo REACHED`, atRead: true},
+	{name: "write by a descriptor", line: `cd ~/neighbour && cat > /proc/self/cwd/file <<< x && echo REACHED`, atRead: true},
+	{name: "move the project", line: `mv ~/project ~/project2 && echo REACHED`, atRead: true},
+
+	{name: "read a key", line: `cat ~/.ssh/id_ed25519 && echo REACHED`, atRead: true},
+	{name: "read a key through a link", line: `ln -sfn ~/.ssh s; cat s/id_ed25519 && echo REACHED`, atRead: true},
+	{name: "read a key by /proc", line: `cat /proc/self/root$HOME/.ssh/id_ed25519 && echo REACHED`, atRead: true},
+	{name: "copy keys", line: `cp -r ~/.ssh ./keys && echo REACHED`, atRead: true},
+	{name: "move keys", line: `mv ~/.ssh ./keys && echo REACHED`, atRead: true},
+	{name: "add a key", line: `echo k >> ~/.ssh/authorized_keys && echo REACHED`, atRead: true},
+	{name: "read a password", line: `cat ~/.netrc && echo REACHED`, atRead: true},
+	{name: "read an agent's token", line: `cat ~/.agent/credentials.json && echo REACHED`, atRead: true},
+	{name: "read hookd's history", line: `cat ~/.librefang/hookd.db && echo REACHED`, atRead: true},
+	{name: "write hookd's home", line: `echo x > ~/.librefang/hookd.yaml && echo REACHED`, atRead: true},
+	{name: "find a token in the environment", line: `[ -n "$SOME_TOKEN" ] && echo REACHED`, atRead: true},
+	{name: "find a key in the environment", line: `env | grep -q ^AWS_ && echo REACHED`, atRead: true},
+	{name: "find the agent of ssh", line: `[ -n "$SSH_AUTH_SOCK" ] && echo REACHED`, atRead: true},
+
+	{name: "write a hook of git", line: `echo x > .git/hooks/pre-commit && echo REACHED`, atRead: true},
+	{name: "write git's settings", line: `echo x >> .git/config && echo REACHED`, atRead: true},
+	{name: "replace git's settings", line: `echo x > .git/c && mv .git/c .git/config && echo REACHED`, atRead: true},
+	{name: "move git's hooks", line: `mv .git/hooks .git/hooks2 && echo REACHED`, atRead: true},
+	{name: "move the git folder", line: `mv .git .git2 && echo REACHED`, atRead: true},
+	{name: "replace the git folder", line: `cp -r .git .g && rm -rf .git && mv .g .git && echo REACHED`, atRead: true},
+	{name: "link git's settings", line: `ln .git/config cfg && echo x >> cfg && echo REACHED`, atRead: true},
+	{name: "write an agent's settings", line: `echo x > .agent/settings.json && echo REACHED`, atRead: true},
+	{name: "move an agent's settings", line: `mv .agent x && echo REACHED`, atRead: true},
+	{name: "write an editor's settings", line: `echo x > .vscode/tasks.json && echo REACHED`, atRead: true},
+	{name: "make servers of an agent", line: `echo x > .mcp.json`, later: ".mcp.json"},
+	{name: "make a start-up file of the project", line: `echo x > .envrc`, later: ".envrc"},
+	{name: "make an editor's folder", line: `mkdir -p .idea && echo x > .idea/a`, later: ".idea"},
+	{name: "make settings of git's working tree", line: `echo x > .git/config.worktree`, later: ".git/config.worktree"},
+	{name: "make attributes of git", line: `mkdir -p .git/info && echo x > .git/info/attributes`, later: ".git/info/attributes"},
+	{name: "link to an agent's servers", line: `ln -s /etc/passwd .mcp.json`, later: ".mcp.json"},
+
+	{name: "send over TCP", line: `echo x > /dev/tcp/127.0.0.1/$TCP`, atRead: true},
+	{name: "send over UDP", line: `echo x > /dev/udp/127.0.0.1/$UDP`, atRead: true},
+	{name: "send to a socket", line: `"$SELF" send unix "$SOCKET"`, atRead: true},
+	{name: "send to a socket through a link", line: `ln -sf "$SOCKET" s; "$SELF" send unix ./s`, atRead: true},
+	{name: "send to an abstract socket", line: `"$SELF" send unix "@$ABSTRACT"`, atRead: true},
+	{name: "make a socket of vsock", line: `"$SELF" system-call vsock`, atRead: true},
+	{name: "make a packet socket", line: `"$SELF" system-call packet`, atRead: true},
+
+	{name: "end a process", line: `kill -0 $PID && echo REACHED`, atRead: true},
+	{name: "read a process's environment", line: `tr '\0' '\n' < /proc/$PID/environ | grep -q PATH && echo REACHED`, atRead: true},
+	{name: "read a process's files", line: `ls /proc/$PID/root/ && echo REACHED`, atRead: true},
+	{name: "trace a process", line: `ls /proc/$PID/fd/ && echo REACHED`, atRead: true},
+
+	{name: "make a user namespace", line: `"$SELF" system-call 'user namespace'`, atRead: true},
+	{name: "make a user namespace with unshare", line: `unshare -Ur true && echo REACHED`, atRead: true},
+	{name: "uncover keys", line: `unshare -Urm sh -c "umount $HOME/.ssh; cat $HOME/.ssh/id_ed25519" && echo REACHED`, atRead: true},
+	{name: "make it writable again", line: `mount -o remount,rw / ; echo x > ~/new2 && echo REACHED`, atRead: true},
+	{name: "mount", line: `"$SELF" system-call mount`, atRead: true},
+	{name: "change the root", line: `"$SELF" system-call chroot`, atRead: true},
+	{name: "enter a namespace", line: `"$SELF" system-call setns`, atRead: true},
+	{name: "open by a handle", line: `"$SELF" system-call open_by_handle_at`, atRead: true},
+	{name: "use io_uring", line: `"$SELF" system-call io_uring`, atRead: true},
+	{name: "use keys of the kernel", line: `"$SELF" system-call keyctl`, atRead: true},
+	{name: "add a key to the kernel", line: `"$SELF" system-call add_key`, atRead: true},
+	{name: "use bpf", line: `"$SELF" system-call bpf`, atRead: true},
+	{name: "use perf", line: `"$SELF" system-call perf`, atRead: true},
+	{name: "use userfaultfd", line: `"$SELF" system-call userfaultfd`, atRead: true},
+	{name: "call by other numbers", line: `"$SELF" system-call x32`, atRead: true},
+	{name: "write a setting of the kernel", line: `echo 1 > /proc/sys/kernel/core_uses_pid && echo REACHED`, atRead: true},
+	{name: "write the system", line: `echo x > /etc/hookd-test && echo REACHED; rm -f /etc/hookd-test`, atRead: true},
+	{name: "make a device", line: `mknod null c 1 3 && echo REACHED`, atRead: true},
+}
+
+func TestAttacks(t *testing.T) {
+	for _, at := range []struct {
+		level   Level
+		profile string
+	}{{Namespaces, Project}, {Namespaces, Read}, {Landlock, Project}, {Landlock, Read}} {
+		t.Run(fmt.Sprintf("%s by %s", at.profile, at.level), func(t *testing.T) {
+			newScene(t).can(t, at.level)
+			worked := 0
+			for _, a := range attacks {
+				if at.profile == Read && !a.atRead {
+					continue
+				}
+				t.Run(a.name, func(t *testing.T) {
+					s := newScene(t)
+					s.listen(t)
+					if r := s.bare(t, a.line); !s.reached(r, a.later) {
+						t.Skipf("it does not work without a box either: %+v", r)
+					}
+					worked++
+					s = newScene(t)
+					s.listen(t)
+					if r := s.boxed(t, at.profile, at.level, a.line); s.reached(r, a.later) {
+						t.Errorf("it reached: %+v", r)
+					} else if r.exit == exitFailed {
+						t.Errorf("there was no box: %s", r.err)
+					}
+				})
+			}
+			if least := 45; worked < least {
+				t.Errorf("only %d attacks work without a box, of %d at least", worked, least)
+			}
+		})
+	}
+}
+
+// listen opens what an attack may reach: ports, sockets and a process of the host.
+func (s *scene) listen(t *testing.T) {
+	t.Helper()
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(s.home, "service.sock")
+	named, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	abstract := "hookd-box-test-" + filepath.Base(s.home)
+	hidden, err := net.Listen("unix", "@"+abstract)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []net.Listener{tcp, named, hidden} {
+		t.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				s.hits.Add(1)
+				c.Close()
+			}
+		}()
+	}
+	t.Cleanup(func() { udp.Close() })
+	s.udp = udp
+	s.env = append(s.env, "TCP="+port(tcp.Addr()), "UDP="+port(udp.LocalAddr()), "SOCKET="+path,
+		"ABSTRACT="+abstract, "PID="+strconv.Itoa(os.Getpid()), "SOME_TOKEN=1", "AWS_PROFILE=x",
+		"SSH_AUTH_SOCK="+path)
+}
+
+func port(a net.Addr) string {
+	_, port, _ := net.SplitHostPort(a.String())
+	return port
+}
+
+// reached reports whether an attack has had its effect.
+func (s *scene) reached(r result, later string) bool {
+	if later != "" {
+		_, err := os.Lstat(filepath.Join(s.project, later))
+		return err == nil
+	}
+	_ = s.udp.SetReadDeadline(time.Now()) // what was sent to loopback is there
+	n, _, err := s.udp.ReadFrom(make([]byte, 8))
+	return strings.Contains(r.out, reached) || s.hits.Load() > 0 || err == nil && n > 0
+}

@@ -1,0 +1,129 @@
+// Package box runs one program so that it reaches only what a profile grants: it reads the system
+// and the project, writes the project or nothing, and sees no secret, no network and no process of
+// the machine.
+//
+// Promises. Nothing of the program runs before the whole box stands; where it cannot be made, Run
+// says why and nothing has run. The strongest that the machine has is taken: on Linux namespaces,
+// mounts and seccomp, else Landlock and seccomp; on macOS seatbelt. It needs no root and no other
+// program (macOS: sandbox-exec). The program keeps its terminal, its process group, its input and
+// its exit code, and with it ends all that it has started.
+//
+// It does not hide that files exist, limits neither memory nor time, and cannot stop a flaw of the
+// kernel. What a box writes into the project, or into caches of package managers, may run outside of it
+// later. It judges no command: that is done before.
+package box
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// Exit codes of a box itself.
+const (
+	exitFailed = 125 // the box could not be made: nothing has run
+)
+
+// Level is how strong a box is.
+type Level string
+
+// The levels, the strongest first.
+const (
+	Namespaces Level = "namespaces" // user, mount, pid, net and ipc namespaces, and seccomp
+	Landlock   Level = "landlock"   // Landlock and seccomp
+	Seatbelt   Level = "seatbelt"   // of macOS
+)
+
+// Spec is a box and the program in it. Paths are absolute and clean.
+type Spec struct {
+	Profile string   // its name, which the program finds in HOOKD_BOX
+	Write   []string // what may be written, with all below it; of two nested ones both
+	Protect []string // below Write, that may only be read
+	Watch   []string // below Write, that is not there and must not be made: it would run later
+	Hide    []string // that can be neither read nor written
+	Show    []string // what is read, where a private folder would cover it
+	Network bool     // the program reaches hosts through Proxy
+	Level   Level    // the only one to try; "" = the strongest
+
+	Argv []string
+	Env  []string // of the program, before secrets are taken out
+	Cwd  string
+}
+
+// Ended is how a box ended.
+type Ended struct {
+	Level Level    `json:"level"`
+	Exit  int      `json:"exit"`           // of the program; 128 and the signal that ended it
+	Kept  []string `json:"kept,omitempty"` // files that were made although they run later: where they are now
+}
+
+// CannotError says why a box could not be made.
+type CannotError struct{ Why string }
+
+func (e *CannotError) Error() string { return e.Why }
+
+func cannot(format string, args ...any) error { return &CannotError{fmt.Sprintf(format, args...)} }
+
+// clean sorts paths, so that a folder stands before what it contains, and drops repeated ones.
+func clean(paths []string) (list []string) {
+	sort.Strings(paths)
+	for i, p := range paths {
+		if i == 0 || p != paths[i-1] {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// lookPath finds a program as a shell does.
+func lookPath(name, path string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue // of the project: it could be another program
+		}
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", cannot("%s: there is no such program in PATH", name)
+}
+
+// quarantine takes what Watch forbids out of the way, now that nothing of the box runs, and returns
+// where it is.
+func quarantine(watch []string) (kept []string, err error) {
+	for _, path := range watch {
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		to, from := freeName(path), path
+		if e := os.Rename(from, to); e != nil {
+			err = errors.Join(err, fmt.Errorf("set %s aside: %w", path, e))
+			continue
+		}
+		kept = append(kept, to)
+	}
+	return kept, err
+}
+
+// freeName returns a name beside path that nothing has and no program looks for.
+func freeName(path string) string {
+	dir, name := filepath.Split(path)
+	for n := 1; ; n++ {
+		to := fmt.Sprintf("%skept-by-hookd-%d-%s", dir, n, strings.TrimPrefix(name, "."))
+		if _, err := os.Lstat(to); err != nil {
+			return to
+		}
+	}
+}
+
+// within reports whether path is folder or lies below it; both are clean.
+func within(path, folder string) bool {
+	return path == folder || folder == "/" || strings.HasPrefix(path, folder+"/")
+}

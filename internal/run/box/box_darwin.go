@@ -1,0 +1,71 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+const sandboxExec = "/usr/bin/sandbox-exec"
+
+// Run runs the program of s in a box and returns when it has ended. began is called when the box is
+// about to stand; it may be nil. A *CannotError means that nothing has run.
+func Run(s *Spec, began func(Level)) (Ended, error) {
+	switch {
+	case s.Level != "" && s.Level != Seatbelt:
+		return Ended{}, cannot("%s is not of this system", s.Level)
+	case s.Network:
+		return Ended{}, cannot("a network with chosen hosts is not made on this system")
+	}
+	tmp, err := os.MkdirTemp("", "hookd-box-")
+	if err != nil {
+		return Ended{}, cannot("make a temporary folder: %v", err)
+	}
+	defer os.RemoveAll(tmp)
+	s.Write = append(s.Write, tmp)
+	profile := seatbelt(s)
+	if err := exec.Command(sandboxExec, "-p", profile, "/usr/bin/true").Run(); err != nil {
+		return Ended{}, cannot("%s: %v (no sandbox can be made within another)", sandboxExec, err)
+	}
+	cmd := exec.Command(sandboxExec, append([]string{"-p", profile}, s.Argv...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = os.Stdin, os.Stdout, os.Stderr, s.Cwd
+	cmd.Env = with(environment(s), "TMPDIR", tmp)
+	if err := cmd.Start(); err != nil {
+		return Ended{}, cannot("start %s: %v", sandboxExec, err)
+	}
+	if began != nil {
+		began(Seatbelt)
+	}
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
+	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT) // a terminal sends them to the program as well
+	go func() {
+		for sig := range signals {
+			_ = cmd.Process.Signal(sig)
+		}
+	}()
+	err = cmd.Wait()
+	signal.Stop(signals)
+	close(signals)
+	end := Ended{Level: Seatbelt, Exit: cmd.ProcessState.ExitCode()}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		end.Exit = 128 + int(status.Signal())
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = nil
+	}
+	kept, keepErr := quarantine(s.Watch)
+	end.Kept = kept
+	if err != nil {
+		err = fmt.Errorf("run %s: %w", strings.Join(s.Argv, " "), err)
+	}
+	return end, errors.Join(err, keepErr)
+}
+
+// hostSockets has nothing to add: a seatbelt profile names no socket that it does not allow.
+func hostSockets() []string { return nil }

@@ -1,0 +1,323 @@
+package box
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// Run runs the program of s in a box and returns when it, and all that it has started, has ended.
+// began is called when the box is certain to stand; it may be nil. A *CannotError
+// means that nothing has run.
+func Run(s *Spec, began func(Level)) (Ended, error) {
+	runtime.LockOSThread() // the box ends with the thread that made it
+	defer runtime.UnlockOSThread()
+	var whys []string
+	for _, level := range []Level{Namespaces, Landlock} {
+		if s.Level != "" && s.Level != level {
+			continue
+		}
+		end, err := runAt(level, s, began)
+		var no *CannotError
+		if !errors.As(err, &no) {
+			return end, err
+		}
+		whys = append(whys, string(level)+": "+no.Why)
+	}
+	return Ended{}, cannot("%s", strings.Join(whys, "; "))
+}
+
+func runAt(level Level, s *Spec, began func(Level)) (Ended, error) {
+	p := &program{}
+	defer p.closeAll()
+	if err := p.executes(s); err != nil {
+		return Ended{}, err
+	}
+	var err error
+	if level == Namespaces {
+		err = p.namespaces(s)
+	} else {
+		err = p.landlock(s)
+	}
+	if err != nil {
+		return Ended{}, err
+	}
+	pid, err := p.begin()
+	if err != nil {
+		return Ended{}, err
+	}
+	if began != nil {
+		began(level)
+	}
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, forwarded...) // now: it takes as long as a third of the box
+	defer signal.Stop(signals)
+	over := make(chan struct{})
+	go forward(signals, pid, over)
+	status, err := wait(pid)
+	close(over)
+	if level == Landlock {
+		endOrphans()
+	}
+	end := Ended{Level: level, Exit: status}
+	kept, keepErr := quarantine(s.Watch)
+	end.Kept = kept
+	return end, errors.Join(err, keepErr)
+}
+
+// executes notes the program, its environment and its folder.
+func (p *program) executes(s *Spec) error {
+	env := environment(s)
+	path, err := lookPath(s.Argv[0], value(env, "PATH"))
+	if err != nil {
+		return err
+	}
+	if p.path, err = syscall.BytePtrFromString(path); err == nil {
+		p.cwd, err = syscall.BytePtrFromString(s.Cwd)
+	}
+	if err == nil {
+		p.argv, err = syscall.SlicePtrFromStrings(s.Argv)
+	}
+	if err == nil {
+		p.envp, err = syscall.SlicePtrFromStrings(env)
+	}
+	if err != nil {
+		return cannot("the command has a zero byte")
+	}
+	return nil
+}
+
+// begin starts the child and returns when its program runs.
+func (p *program) begin() (pid int, err error) {
+	var pipe [2]int
+	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
+		return 0, os.NewSyscallError("pipe2", err)
+	}
+	p.report = uintptr(pipe[1])
+	pid, err = p.start()
+	syscall.Close(pipe[1])
+	defer syscall.Close(pipe[0])
+	if err != nil {
+		return 0, cannot("clone: %v%s", err, hint(err))
+	}
+	var failed [8]byte
+	n, _ := readFull(pipe[0], failed[:])
+	if n == 0 {
+		return pid, nil
+	}
+	_, _ = wait(pid)
+	what := binary.NativeEndian.Uint32(failed[:])
+	errno := syscall.Errno(binary.NativeEndian.Uint32(failed[4:]))
+	switch {
+	case n < len(failed):
+		return 0, cannot("the box ended while it was made")
+	case what == failedFork:
+		return 0, cannot("fork: %v", errno)
+	case what == failedCwd:
+		return 0, cannot("enter the working directory: %v", errno)
+	case what == failedExec:
+		return 0, fmt.Errorf("execute %s: %w", text(p.path), errno)
+	}
+	return 0, cannot("%s: %v%s", p.says[what], errno, hint(errno))
+}
+
+// hint says where a refusal usually comes from.
+func hint(err error) string {
+	switch {
+	case errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES):
+		return " (the machine restricts user namespaces, or this is a container)"
+	case errors.Is(err, syscall.ENOSPC):
+		return " (user.max_user_namespaces is reached)"
+	case errors.Is(err, syscall.ENOSYS):
+		return " (the kernel is too old)"
+	}
+	return ""
+}
+
+func text(p *byte) string {
+	var b []byte
+	for ; *p != 0; p = (*byte)(unsafe.Add(unsafe.Pointer(p), 1)) {
+		b = append(b, *p)
+	}
+	return string(b)
+}
+
+func readFull(fd int, b []byte) (n int, err error) {
+	for n < len(b) {
+		m, err := syscall.Read(fd, b[n:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || m <= 0 {
+			return n, err
+		}
+		n += m
+	}
+	return n, nil
+}
+
+// wait returns the exit code of a child; 128 and the signal that ended it.
+func wait(pid int) (int, error) {
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(pid, &status, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return exitFailed, os.NewSyscallError("wait4", err)
+		case status.Signaled():
+			return 128 + int(status.Signal()), nil
+		case status.Exited():
+			return status.ExitStatus(), nil
+		}
+	}
+}
+
+// forwarded are the signals that are sent to one process. Those of a terminal reach the box itself.
+var forwarded = []os.Signal{
+	syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+}
+
+func forward(signals <-chan os.Signal, pid int, over <-chan struct{}) {
+	for {
+		select {
+		case <-over:
+			return
+		case sig := <-signals:
+			number := sig.(syscall.Signal)
+			if (number == syscall.SIGINT || number == syscall.SIGQUIT) && inForeground() {
+				continue // the terminal has sent it to the whole group
+			}
+			_ = syscall.Kill(pid, number) // it may just have ended
+		}
+	}
+}
+
+// inForeground reports whether this process is of the group that its terminal sends signals to.
+func inForeground() bool {
+	tty, err := syscall.Open("/dev/tty", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer syscall.Close(tty)
+	var group int32
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(tty), syscall.TIOCGPGRP, uintptr(unsafe.Pointer(&group)))
+	return errno == 0 && int(group) == syscall.Getpgrp()
+}
+
+// endOrphans ends what a box without a pid namespace has left behind: this process is its subreaper.
+func endOrphans() {
+	for range 100 { // each round ends a generation
+		children := childrenOf(os.Getpid())
+		if len(children) == 0 {
+			return
+		}
+		for _, pid := range children {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_, _ = syscall.Wait4(pid, nil, 0, nil)
+		}
+	}
+}
+
+func childrenOf(pid int) (list []int) {
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return nil // the pattern is right
+	}
+	for _, file := range tasks {
+		names, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, name := range strings.Fields(string(names)) {
+			if n, err := strconv.Atoi(name); err == nil {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}
+
+// privileges takes everything from the child that an exec could give back, and applies the filter.
+func (p *program) privileges(namespaces bool) {
+	for capability := range uintptr(64) {
+		p.do("drop a capability", syscall.SYS_PRCTL, syscall.PR_CAPBSET_DROP, capability).any = true
+	}
+	header := p.bytes(binary.NativeEndian.AppendUint64(nil, 0x20080522)) // _LINUX_CAPABILITY_VERSION_3, of itself
+	p.do("drop capabilities", syscall.SYS_CAPSET, header, p.bytes(make([]byte, 24)))
+	p.do("refuse new privileges", syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0)
+	p.seccomp(seccompOf(namespaces))
+}
+
+const prSetNoNewPrivs = 38
+
+// landlock is the plan of a box by Landlock and seccomp.
+func (p *program) landlock(s *Spec) error {
+	if s.Network {
+		return cannot("a network with chosen hosts needs namespaces")
+	}
+	abi, err := landlockABI()
+	if err != nil {
+		return cannot("%v", err)
+	}
+	if abi < leastABI {
+		return cannot("version %d of Landlock cannot keep signals in, %d can (Linux 6.12)", abi, leastABI)
+	}
+	rules, err := newRuleset()
+	if err != nil {
+		return cannot("%v", err)
+	}
+	p.closes(rules.fd)
+	if err := rules.fill(s); err != nil {
+		return cannot("%v", err)
+	}
+	const subreaper = 36 // PR_SET_CHILD_SUBREAPER
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, subreaper, 1, 0); errno != 0 {
+		return cannot("become the subreaper: %v", errno)
+	}
+	p.do("end with the wrapper", syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL))
+	p.do("refuse new privileges", syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0)
+	p.do("enforce Landlock", sysLandlockEnforce, uintptr(rules.fd), 0)
+	p.privileges(false)
+	return nil
+}
+
+// fill gives the rights of a box: names everywhere, files but what is hidden, and what is written.
+func (r *ruleset) fill(s *Spec) error {
+	if err := r.allow("/", fsReadDir); err != nil {
+		return err
+	}
+	if err := r.allowBut("/", fsRead, s.Hide); err != nil {
+		return err
+	}
+	for _, dev := range []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"} {
+		if err := r.allow(dev, fsReadFile|fsWriteFile|fsIoctlDev); err != nil {
+			return err
+		}
+	}
+	not := append(append([]string{}, s.Protect...), s.Watch...)
+	not = append(not, s.Hide...)
+	for _, path := range s.Write {
+		if err := r.allowBut(path, fsWrite|fsReadFile, not); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closes has descriptors of this process closed when the box has ended.
+func (p *program) closes(fds ...int) { p.open = append(p.open, fds...) }
+
+func (p *program) closeAll() {
+	for _, fd := range p.open {
+		syscall.Close(fd)
+	}
+}

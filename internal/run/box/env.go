@@ -1,0 +1,88 @@
+package box
+
+import "strings"
+
+// notInside are variables that a box's program never sees: keys and tokens, and what would load
+// code into it. A * stands for any text.
+var notInside = []string{
+	"*_TOKEN", "*_TOKENS", "*TOKEN_*", "*_KEY", "*_KEYS", "*APIKEY*", "*API_KEY*", "*SECRET*", "*PASSWORD*", "*PASSWD*",
+	"*_PASS", "*CREDENTIAL*", "*_DSN", "*_PAT", "*_AUTH", "*_COOKIE", "AWS_*", "AZURE_*", "GOOGLE_*", "GCP_*",
+	"CLOUDSDK_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GH_*", "GITHUB_TOKEN", "GITLAB_*", "NPM_CONFIG__*",
+	"DATABASE_URL", "REDIS_URL", "MONGO*_URI", "PGPASSFILE", "KUBECONFIG", "DOCKER_*", "VAULT_*", "HOOKD_*",
+	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS",
+	"XDG_RUNTIME_DIR", "XAUTHORITY", "DISPLAY", "WAYLAND_DISPLAY", "TMUX", "STY", "LD_PRELOAD", "LD_AUDIT",
+	"DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PROMPT_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS",
+}
+
+// environment is that of the program in the box.
+func environment(s *Spec) (env []string) {
+	for _, v := range s.Env {
+		name, _, _ := strings.Cut(v, "=")
+		if !secretName(name) && !(s.Network && isProxy(name)) {
+			env = append(env, v)
+		}
+	}
+	env = with(env, "TMPDIR", "/tmp")
+	return with(env, "HOOKD_BOX", s.Profile)
+}
+
+func secretName(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, p := range notInside {
+		if fits(p, upper) {
+			return true
+		}
+	}
+	return false
+}
+
+func isProxy(name string) bool {
+	switch strings.ToUpper(name) {
+	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY":
+		return true
+	}
+	return false
+}
+
+// fits reports whether text fits a pattern, in which * stands for any text.
+func fits(pattern, text string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return text == pattern
+	}
+	if text, star = strings.CutPrefix(text, first); !star {
+		return false
+	}
+	for {
+		part, more, again := strings.Cut(rest, "*")
+		if !again {
+			return strings.HasSuffix(text, part)
+		}
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text, rest = text[i+len(part):], more
+	}
+}
+
+// with returns env with a variable set.
+func with(env []string, name, value string) []string {
+	for i, v := range env {
+		if strings.HasPrefix(v, name+"=") {
+			env[i] = name + "=" + value
+			return env
+		}
+	}
+	return append(env, name+"="+value)
+}
+
+// value returns that of a variable; "" = it is not set.
+func value(env []string, name string) string {
+	for _, v := range env {
+		if rest, ok := strings.CutPrefix(v, name+"="); ok {
+			return rest
+		}
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package box
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Line is a shell line in a box, as an agent is given it.
+type Line struct {
+	Enter   string // "cd DIR && ", which the agent's own shell does; "" = nothing
+	Bridge  string // path of hookd-bridge
+	Profile string
+	Call    string // id of the ticket
+	Shell   string
+	Plain   string // what the shell runs
+}
+
+// MaxLine is how long the line of a box may be, in bytes: the system takes no longer argument.
+const MaxLine = 120 << 10
+
+// String is the line; Read reads it.
+func (l Line) String() string {
+	return l.Enter + single(l.Bridge) + " box --profile " + l.Profile + " --call " + l.Call + " -- " +
+		l.Shell + " -c " + single(l.Plain)
+}
+
+// Whole is the line as the model wrote it.
+func (l Line) Whole() string { return l.Enter + l.Plain }
+
+func single(text string) string {
+	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-") == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+const (
+	word   = `(?:'(?:[^']|'\\'')*'|[\w./~-]+)`
+	folder = `(?:'[^']*'|"[^"$` + "`" + `\\!]*"|[\w./~][\w./~-]*)`
+)
+
+var (
+	// boxed is a whole line that runs one box and does nothing else.
+	boxed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)^\s*(cd ` + folder + ` && )?(` + word + `) box --profile ([\w.-]+) --call ([\w-]+) -- ` +
+			`([\w./-]+) -c ('(?:[^']|'\\'')*'|[\w./-]+)\s*$`)
+	})
+	enters = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)^\s*cd (` + folder + `) && (.+)$`)
+	})
+)
+
+// ReadLine reads a line that String has written; ok is false for any other.
+func ReadLine(line string) (l Line, ok bool) {
+	if !strings.Contains(line, " box --profile ") {
+		return Line{}, false
+	}
+	m := boxed().FindStringSubmatch(line)
+	if m == nil {
+		return Line{}, false
+	}
+	l = Line{Enter: m[1], Bridge: unquote(m[2]), Profile: m[3], Call: m[4], Shell: m[5], Plain: unquote(m[6])}
+	name := l.Bridge[strings.LastIndexByte(l.Bridge, '/')+1:]
+	return l, name == "hookd-bridge"
+}
+
+func unquote(text string) string {
+	if !strings.HasPrefix(text, "'") {
+		return text
+	}
+	return strings.ReplaceAll(text[1:len(text)-1], `'\''`, "'")
+}
+
+// Enters splits `cd DIR && REST`: the agent's own shell keeps the folder for its next line. dir is
+// "" where the line does not begin so, or the folder is not written out.
+func Enters(line string) (dir, rest string) {
+	m := enters().FindStringSubmatch(line)
+	if m == nil || strings.HasPrefix(m[1], "~") && m[1] != "~" && !strings.HasPrefix(m[1], "~/") {
+		return "", line
+	}
+	dir = m[1]
+	if dir[0] == '\'' || dir[0] == '"' {
+		if dir = dir[1 : len(dir)-1]; dir == "" || dir[0] == '~' {
+			return "", line
+		}
+	}
+	if dir == "-" {
+		return "", line
+	}
+	return dir, m[2]
+}

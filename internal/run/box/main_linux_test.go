@@ -1,0 +1,180 @@
+package box
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// The test program stands for hookd-bridge, and for programs that make system calls, when it is
+// started with one of these words.
+const (
+	asBridge = "run-in-box"
+	asCaller = "system-call"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == asBridge {
+		os.Exit(bridge(os.Args[2], Level(os.Args[3]), os.Args[4:]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == asCaller {
+		os.Exit(systemCall(os.Args[2]))
+	}
+	if len(os.Args) > 3 && os.Args[1] == "send" {
+		os.Exit(send(os.Args[2], os.Args[3]))
+	}
+	os.Exit(m.Run())
+}
+
+// send writes to a socket, and says whether something took it.
+func send(network, address string) int {
+	c, err := net.Dial(network, address)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("x")); err != nil {
+		return 1
+	}
+	fmt.Println(reached)
+	return 0
+}
+
+func bridge(profile string, level Level, argv []string) int {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return 124
+	}
+	home := os.Getenv("HOME")
+	s, err := Resolve(Profile{Name: profile, Base: profile}, Place{
+		Cwd: cwd, Homes: []string{home}, Own: []string{filepath.Join(home, ".librefang")},
+		Private: []string{".agent"}, Later: []string{".agent", ".mcp.json"},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot:", err)
+		return exitFailed
+	}
+	s.Argv, s.Env, s.Level = argv, os.Environ(), level
+	end, err := Run(s, nil)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot:", err)
+		return exitFailed
+	}
+	for _, path := range end.Kept {
+		fmt.Fprintln(os.Stderr, "kept:", path)
+	}
+	return end.Exit
+}
+
+// scene is a scratch home with a project, outside of the folders that a box has its own of.
+type scene struct {
+	home, project, self string
+	env                 []string
+
+	hits atomic.Int64 // connections to the host's services
+	udp  net.PacketConn
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	home := scratch(t)
+	s := &scene{home: home, project: filepath.Join(home, "project"), self: filepath.Join(home, "self")}
+	for _, dir := range []string{
+		".ssh", ".agent", ".librefang", ".cache", "bin", "neighbour", "project/.git/hooks", "project/src",
+		"project/.agent", "project/.vscode",
+	} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{
+		".ssh/id_ed25519": "a key\n", ".agent/credentials.json": "a token\n", ".netrc": "a password\n",
+		".librefang/hookd.db": "history\n", ".bashrc": "# mine\n", "neighbour/file": "theirs\n",
+		"project/.git/config": "[core]\n", "project/.git/HEAD": "ref: refs/heads/main\n", "project/src/a.txt": "a\n",
+		"project/.agent/settings.json": "{}\n", "project/.vscode/settings.json": "{}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(own)
+	if err == nil {
+		err = os.WriteFile(s.self, text, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(os.Environ(), "HOME="+home, "SELF="+s.self, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	return s
+}
+
+// scratch returns an empty folder that no box covers with one of its own.
+func scratch(t *testing.T) string {
+	t.Helper()
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := []string{wd}
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, home)
+	}
+	for _, base := range dirs {
+		base, err := filepath.EvalSymlinks(base)
+		if err != nil || privateOf(base) != "" {
+			continue
+		}
+		if dir, err := os.MkdirTemp(base, "scratch-"); err == nil {
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			return dir
+		}
+	}
+	t.Skip("neither the working directory nor the home can be written outside of /tmp")
+	return ""
+}
+
+// result is what a line printed and how it ended.
+type result struct {
+	out, err string
+	exit     int
+}
+
+// bare runs a line without a box.
+func (s *scene) bare(t *testing.T, line string) result { return s.run(t, nil, "bash", "-c", line) }
+
+// boxed runs a line in a box.
+func (s *scene) boxed(t *testing.T, profile string, level Level, line string) result {
+	return s.run(t, nil, s.self, asBridge, profile, string(level), "bash", "-c", line)
+}
+
+func (s *scene) run(t *testing.T, in io.Reader, argv ...string) result {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	var out, err bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.project, s.env, in, &out, &err
+	if e := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(e)
+	}
+	return result{out.String(), err.String(), cmd.ProcessState.ExitCode()}
+}
+
+// can skips a test where the machine cannot make a box of a level, and says why.
+func (s *scene) can(t *testing.T, level Level) {
+	t.Helper()
+	if r := s.boxed(t, Read, level, "true"); r.exit != 0 {
+		t.Skipf("this machine makes no box by %s: %s", level, strings.TrimSpace(r.err))
+	}
+}

@@ -1,0 +1,231 @@
+package box
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+const (
+	atFdCwd       = ^uintptr(99) // -100
+	atRecursive   = 0x8000
+	openTreeClone = 1
+	fromEmptyPath = 4 // MOVE_MOUNT_F_EMPTY_PATH
+	attrReadOnly  = 1 // MOUNT_ATTR_RDONLY
+	attrSize      = 32
+	newNamespaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC |
+		syscall.CLONE_NEWNET
+	hiddenFolder   = "/proc/folder"
+	hiddenFile     = "/proc/file"
+	modeOfHidden   = 0
+	flagsOfPrivate = syscall.MS_NOSUID | syscall.MS_NODEV
+)
+
+// private are folders that each box has empty ones of.
+var private = []string{"/tmp", "/var/tmp", "/dev/shm"}
+
+// namespaces is the plan of a box by namespaces and mounts.
+func (p *program) namespaces(s *Spec) error {
+	p.flags, p.reaper = newNamespaces, true
+	p.do("end with the wrapper", syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL))
+	p.writes("/proc/self/setgroups", "deny")
+	p.writes("/proc/self/uid_map", oneID(os.Getuid()))
+	p.writes("/proc/self/gid_map", oneID(os.Getgid()))
+
+	p.mount("keep mounts to itself", "", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
+	t := p.take(s)
+	p.setattr("make the file system read-only", "/", attrReadOnly)
+	p.place(t)
+	p.protect(s)
+	p.hide(s)
+	p.mount("mount /proc", "proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
+	p.loopback()
+	p.privileges(true)
+	return nil
+}
+
+// oneID maps a user or group to itself: programs see the owner that they know.
+func oneID(id int) string { n := strconv.Itoa(id); return n + " " + n + " 1" }
+
+// writes has the child write a file of /proc.
+func (p *program) writes(file, content string) {
+	says := "write " + file
+	p.do(says, syscall.SYS_OPENAT, atFdCwd, p.text(file), syscall.O_WRONLY|syscall.O_CLOEXEC).put = 1
+	p.do(says, syscall.SYS_WRITE, 0, p.text(content), uintptr(len(content))).get = [2]int8{1, 1}
+	p.do(says, syscall.SYS_CLOSE).get = [2]int8{1, 1}
+}
+
+func (p *program) mount(says, source, target, kind string, flags uintptr, data string) {
+	p.do(says, syscall.SYS_MOUNT, p.text(source), p.text(target), p.text(kind), flags, p.text(data))
+}
+
+// setattr sets attributes of the mount at path and all below it.
+func (p *program) setattr(says, path string, set uint64) {
+	attr := binary.NativeEndian.AppendUint64(nil, set)
+	attr = append(attr, make([]byte, attrSize-len(attr))...)
+	p.do(says, sysMountSetattr, atFdCwd, p.text(path), atRecursive, p.bytes(attr), attrSize)
+}
+
+// trees are folders that are put back into their places when everything else is read-only.
+type trees struct {
+	paths []string
+	fds   []int // in the child
+	write int   // so many of the first may be written
+}
+
+// take opens the folders that the program writes, and those that private folders would hide.
+func (p *program) take(s *Spec) (t trees) {
+	t.paths = append(t.paths, s.Write...)
+	t.write = len(t.paths)
+	for _, path := range s.Show {
+		if privateOf(path) != "" && !coveredBy(path, s.Write) {
+			t.paths = append(t.paths, path)
+		}
+	}
+	for _, path := range t.paths {
+		says := "take " + path
+		fd, err := syscall.Open("/", syscall.O_RDONLY|syscall.O_CLOEXEC, 0) // keeps a number free
+		if err != nil {
+			fd = -1 // the op fails
+		} else {
+			p.closes(fd)
+		}
+		t.fds = append(t.fds, fd)
+		p.do(says, sysOpenTree, atFdCwd, p.text(path), openTreeClone|atRecursive|syscall.O_CLOEXEC).put = 1
+		p.do(says, syscall.SYS_DUP3, 0, uintptr(fd), syscall.O_CLOEXEC).get = [2]int8{1, 1}
+		p.do(says, syscall.SYS_CLOSE).get = [2]int8{1, 1}
+	}
+	return t
+}
+
+// place covers shared folders with private ones, and puts the trees into their places.
+func (p *program) place(t trees) {
+	made := map[string]bool{}
+	for _, dir := range private {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			p.mount("mount a private "+dir, "tmpfs", dir, "tmpfs", flagsOfPrivate, "mode=1777")
+			made[dir] = true
+		}
+	}
+	for i, path := range t.paths {
+		if dir := privateOf(path); dir != "" && made[dir] {
+			p.makeFolders(dir, path, made)
+		}
+		p.do("mount "+path, sysMoveMount, uintptr(t.fds[i]), p.text(""), atFdCwd, p.text(path), fromEmptyPath)
+		if i >= t.write {
+			p.setattr("make "+path+" read-only", path, attrReadOnly)
+		}
+	}
+}
+
+// makeFolders makes the folders of a private one that lead to path.
+func (p *program) makeFolders(dir, path string, made map[string]bool) {
+	for at := dir; at != path; {
+		if at = nextOn(at, path); made[at] {
+			continue
+		}
+		made[at] = true
+		p.do("make "+at, syscall.SYS_MKDIRAT, atFdCwd, p.text(at), 0o755).may = syscall.EEXIST
+	}
+}
+
+// nextOn returns the folder one step from at towards path, which lies below at.
+func nextOn(at, path string) string {
+	rest := path[len(at)+1:]
+	for i := range rest {
+		if rest[i] == '/' {
+			return path[:len(at)+1+i]
+		}
+	}
+	return path
+}
+
+// privateOf returns the private folder that path lies in; "" = in none.
+func privateOf(path string) string {
+	for _, dir := range private {
+		if within(path, dir) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// protect makes what is listed read-only, and each folder on the way to it a mount of its own: a
+// folder that has another name now would not be protected any more.
+func (p *program) protect(s *Spec) {
+	bound := map[string]bool{}
+	for _, path := range s.Write {
+		bound[path] = true
+	}
+	for _, path := range s.Protect {
+		top := ""
+		for _, w := range s.Write {
+			if within(path, w) {
+				top = w
+			}
+		}
+		if top == "" {
+			continue
+		}
+		for at := top; at != path; {
+			at = nextOn(at, path)
+			if bound[at] {
+				continue
+			}
+			bound[at] = true
+			p.mount("bind "+at, at, at, "", syscall.MS_BIND|syscall.MS_REC, "")
+		}
+		p.setattr("make "+path+" read-only", path, attrReadOnly)
+	}
+	for _, path := range s.Watch { // the folders that they would be made in keep their names
+		if dir := filepath.Dir(path); !bound[dir] && coveredBy(dir, s.Write) {
+			if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+				bound[dir] = true
+				p.mount("bind "+dir, dir, dir, "", syscall.MS_BIND|syscall.MS_REC, "")
+			}
+		}
+	}
+}
+
+// hide covers what is hidden with a folder or a file that cannot be opened. It tells more than an
+// empty one: a program learns that it may not, not that there is nothing. The covers lie where
+// /proc is, which is mounted again afterwards.
+func (p *program) hide(s *Spec) {
+	var list []string
+	for _, path := range s.Hide {
+		if privateOf(path) == "" || coveredBy(path, s.Write) {
+			list = append(list, path)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	p.mount("mount covers", "tmpfs", "/proc", "tmpfs", flagsOfPrivate, "mode=0755,size=64k")
+	p.do("make a cover", syscall.SYS_MKDIRAT, atFdCwd, p.text(hiddenFolder), modeOfHidden)
+	p.do("make a cover", syscall.SYS_MKNODAT, atFdCwd, p.text(hiddenFile), syscall.S_IFREG|modeOfHidden, 0)
+	p.setattr("make covers read-only", "/proc", attrReadOnly)
+	for _, path := range list {
+		info, err := os.Lstat(path)
+		if err != nil {
+			continue
+		}
+		cover := hiddenFile
+		if info.IsDir() {
+			cover = hiddenFolder
+		}
+		p.mount("hide "+path, cover, path, "", syscall.MS_BIND, "")
+	}
+	p.do("put covers away", syscall.SYS_UMOUNT2, p.text("/proc"), syscall.MNT_DETACH)
+}
+
+// loopback brings the box's own loopback device up.
+func (p *program) loopback() {
+	request := make([]byte, 40) // struct ifreq
+	copy(request, "lo")
+	binary.NativeEndian.PutUint16(request[16:], syscall.IFF_UP|syscall.IFF_RUNNING)
+	p.do("open a socket", syscall.SYS_SOCKET, syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0).put = 1
+	p.do("bring loopback up", syscall.SYS_IOCTL, 0, syscall.SIOCSIFFLAGS, p.bytes(request)).get = [2]int8{1, 1}
+	p.do("close a socket", syscall.SYS_CLOSE).get = [2]int8{1, 1}
+}

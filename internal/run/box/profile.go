@@ -1,0 +1,407 @@
+package box
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The built-in profiles, the strictest first.
+const (
+	Read       = "read"
+	Project    = "project"
+	ProjectNet = "project-net"
+)
+
+// Profile is what a profile grants beyond reading.
+type Profile struct {
+	Name    string   `json:"name"`
+	Base    string   `json:"base"`               // the built-in one that it is like
+	Hosts   []string `json:"hosts,omitempty"`    // that are reached, as patterns with *; only of ProjectNet
+	Write   []string `json:"write,omitempty"`    // beside the project and the caches
+	Hide    []string `json:"hide,omitempty"`     // beside what each profile hides
+	Show    []string `json:"show,omitempty"`     // of what each profile hides
+	NoCache bool     `json:"no_cache,omitempty"` // caches of package managers can only be read
+}
+
+// Alone is the profile of a box that no ticket approves: the built-in one of that name, without a
+// network, else the strictest.
+func Alone(name string) Profile {
+	switch name {
+	case Project, ProjectNet:
+		return Profile{Name: Project, Base: Project}
+	}
+	return Profile{Name: Read, Base: Read}
+}
+
+// Place is where a box runs.
+type Place struct {
+	Cwd     string
+	Homes   []string // of the user; the first counts for caches
+	Own     []string // hookd's folders and sockets
+	Private []string // names below a home that are hidden: agents' credentials
+	Later   []string // names in a project that may only be read: they steer agents
+}
+
+// Resolve turns a profile into paths. It reads folders' names and a few files of git.
+func Resolve(p Profile, at Place) (*Spec, error) {
+	cwd, err := filepath.EvalSymlinks(at.Cwd)
+	if err != nil {
+		return nil, cannot("the working directory %s cannot be used: %v", at.Cwd, plain(err))
+	}
+	s := &Spec{Profile: p.Name, Cwd: cwd, Network: p.Base == ProjectNet}
+	homes := resolvedAll(at.Homes)
+	s.Hide = hidden(homes, p, at)
+	tree, err := projectAt(cwd, homes, at.Later)
+	if p.Base == Read {
+		if s.Show = []string{cwd}; err == nil {
+			s.Show = tree.write
+		}
+		return s, s.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Write = append(s.Write, tree.write...)
+	if !p.NoCache {
+		s.Write = append(s.Write, existing(homes, caches)...)
+	}
+	for _, path := range p.Write {
+		if path, err := filepath.EvalSymlinks(path); err == nil {
+			s.Write = append(s.Write, path)
+		}
+	}
+	s.Write = clean(s.Write)
+	for _, path := range tree.later {
+		if _, err := os.Lstat(path); err == nil {
+			s.Protect = append(s.Protect, path)
+		} else {
+			s.Watch = append(s.Watch, path)
+		}
+	}
+	s.Protect = clean(s.Protect)
+	return s, s.check()
+}
+
+// check reports a contradiction: a folder that is hidden has the working directory or the project.
+func (s *Spec) check() error {
+	for _, hide := range s.Hide {
+		for _, path := range append([]string{s.Cwd}, s.Write...) {
+			if within(path, hide) {
+				return cannot("%s lies in %s, which boxes hide", path, hide)
+			}
+		}
+	}
+	return nil
+}
+
+// tree is a project's folders.
+type tree struct {
+	write []string
+	later []string // what runs later, or guards: it may only be read
+}
+
+// noProject are folders that are never a project, with those below the second list.
+var (
+	noProject      = []string{"/", "/home", "/tmp", "/var", "/var/tmp", "/opt", "/mnt", "/media", "/srv", "/Users"}
+	noProjectBelow = []string{
+		"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys", "/run",
+		"/var/lib", "/var/run", "/var/log", "/var/cache", "/var/spool", "/System", "/Library", "/private/etc",
+	}
+)
+
+// runsLater are files and folders of a project that run later, or steer editors.
+var runsLater = []string{
+	".hookd", ".vscode", ".idea", ".devcontainer", ".envrc", ".mise.toml", "mise.toml", ".pre-commit-config.yaml",
+	".github/workflows", ".gitmodules", ".husky",
+}
+
+// ofGit are those of a git folder.
+var ofGit = []string{"hooks", "config", "config.worktree", "info/attributes"}
+
+// projectAt finds the project that cwd is in: the working tree of a repository, else cwd.
+func projectAt(cwd string, homes, later []string) (*tree, error) {
+	root, git, err := repository(cwd)
+	if err != nil {
+		return nil, err
+	}
+	if root == "" {
+		root = cwd
+	}
+	if why := unfit(root, homes); why != "" {
+		return nil, cannot("%s is no project: %s", root, why)
+	}
+	t := &tree{write: []string{root}}
+	for _, base := range clean([]string{root, cwd}) {
+		for _, name := range append(later[:len(later):len(later)], runsLater...) {
+			t.later = append(t.later, filepath.Join(base, name))
+		}
+	}
+	for _, dir := range git {
+		if !within(dir, root) {
+			t.write = append(t.write, dir)
+		}
+		t.later = append(t.later, gitLater(dir)...)
+	}
+	if len(git) > 0 && git[0] != filepath.Join(root, ".git") {
+		t.later = append(t.later, filepath.Join(root, ".git")) // the file that leads to the git folder
+	}
+	return t, nil
+}
+
+// unfit says why a folder is no project; "" = it may be one.
+func unfit(root string, homes []string) string {
+	for _, dir := range noProject {
+		if root == dir {
+			return "it has far more than one"
+		}
+	}
+	for _, dir := range noProjectBelow {
+		if within(root, dir) {
+			return "it is a folder of the system"
+		}
+	}
+	for _, home := range homes {
+		if within(home, root) {
+			return "it is, or has, a home folder"
+		}
+	}
+	return ""
+}
+
+// gitLater lists what runs later in a git folder and in those of its submodules.
+func gitLater(dir string) (list []string) {
+	for _, name := range ofGit {
+		list = append(list, filepath.Join(dir, name))
+	}
+	if path := hooksPath(filepath.Join(dir, "config")); path != "" {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(dir), path)
+		}
+		list = append(list, filepath.Clean(path))
+	}
+	modules := filepath.Join(dir, "modules")
+	names, _ := os.ReadDir(modules) // most have none
+	for _, n := range names {
+		list = append(list, gitLater(filepath.Join(modules, n.Name()))...)
+	}
+	return list
+}
+
+// hooksPath returns core.hooksPath of a git configuration; "" = it says none.
+func hooksPath(file string) string {
+	text, _ := readSmall(file)
+	for line := range strings.Lines(string(text)) {
+		key, value, ok := strings.Cut(line, "=")
+		if ok && strings.EqualFold(strings.TrimSpace(key), "hookspath") {
+			return strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	return ""
+}
+
+// repository returns the working tree that dir is in and its git folders, the tree's own first; ""
+// = it is in none. It follows a .git file only where the other end agrees.
+func repository(dir string) (root string, git []string, err error) {
+	for root = dir; ; root = filepath.Dir(root) {
+		info, err := os.Lstat(filepath.Join(root, ".git"))
+		switch {
+		case err != nil:
+		case info.IsDir():
+			return root, []string{filepath.Join(root, ".git")}, nil
+		case info.Mode().IsRegular():
+			git, err := linked(root)
+			return root, git, err
+		default:
+			return "", nil, cannot("%s is neither a folder nor a file", filepath.Join(root, ".git"))
+		}
+		if root == filepath.Dir(root) {
+			return "", nil, nil
+		}
+	}
+}
+
+// linked follows a .git file: of a linked working tree to its folder and the common one, of a
+// submodule to its folder.
+func linked(root string) ([]string, error) {
+	own, err := pointer(filepath.Join(root, ".git"), "gitdir:", root)
+	if err != nil {
+		return nil, err
+	}
+	if common, err := pointer(filepath.Join(own, "commondir"), "", own); err == nil {
+		back, err := pointer(filepath.Join(own, "gitdir"), "", own)
+		if err != nil || back != filepath.Join(root, ".git") || filepath.Dir(filepath.Dir(own)) != common {
+			return nil, cannot("%s leads to %s, which does not lead back", filepath.Join(root, ".git"), own)
+		}
+		return []string{own, common}, nil
+	}
+	text, _ := readSmall(filepath.Join(own, "config")) // a submodule's says where its working tree is
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(line, "=")
+		if strings.EqualFold(strings.TrimSpace(key), "worktree") &&
+			filepath.Join(own, strings.TrimSpace(value)) == root {
+			return []string{own}, nil
+		}
+	}
+	return nil, cannot("%s leads to %s, which does not lead back", filepath.Join(root, ".git"), own)
+}
+
+// pointer reads a file that has one path, relative to base, and returns where it leads.
+func pointer(file, prefix, base string) (string, error) {
+	text, err := readSmall(file)
+	if err != nil {
+		return "", cannot("%s cannot be read: %v", file, plain(err))
+	}
+	path, ok := strings.CutPrefix(strings.TrimSpace(string(text)), prefix)
+	if !ok {
+		return "", cannot("%s has no %q", file, prefix)
+	}
+	if path = strings.TrimSpace(path); !filepath.IsAbs(path) {
+		path = filepath.Join(base, path)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", cannot("%s leads nowhere: %v", file, plain(err))
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// readSmall reads a regular file of at most 64 KiB.
+func readSmall(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, os.ErrInvalid
+	}
+	var b bytes.Buffer
+	b.Grow(4 << 10)
+	buf := make([]byte, 64<<10)
+	n, err := f.Read(buf)
+	if n == 0 && err != nil {
+		return nil, err
+	}
+	return buf[:n], nil
+}
+
+// plain is an error without the path that the caller names.
+func plain(err error) error {
+	if e, ok := err.(*os.PathError); ok { //nolint:errorlint // as os returns it
+		return e.Err
+	}
+	return err
+}
+
+// caches of package managers, below a home: builds write them.
+var caches = []string{
+	".cache", "Library/Caches", ".npm", ".local/share/pnpm/store", ".pnpm-store", ".yarn/berry", ".yarn/cache",
+	".bun/install/cache", ".cargo/registry", ".cargo/git", "go/pkg", ".gradle/caches", ".m2/repository",
+	".nuget/packages", ".deno", ".ccache", ".cpan/build", ".gem/specs",
+}
+
+// secrets, below a home: keys, tokens, browsers and shell histories.
+var secrets = []string{
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".oci", ".minikube", ".config/gcloud", ".config/gh",
+	".config/op", ".config/hub", ".config/rclone", ".config/doctl", ".config/containers", ".config/gopass", ".config/age",
+	".config/sops", ".config/configstore", ".config/stripe", ".config/heroku", ".fly",
+	".git-credentials", ".config/git/credentials", ".netrc", "_netrc", ".npmrc", ".yarnrc.yml", ".pypirc",
+	".config/pip", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml",
+	".gradle/gradle.properties", ".nuget/NuGet", ".terraform.d", ".terraformrc", ".vault-token", ".password-store",
+	".local/share/keyrings", ".1password", ".pgpass", ".my.cnf", ".s3cfg", ".boto", ".databrickscfg", ".snowflake",
+	".local/share/gopass", ".config/keepassxc", ".electrum", ".bitcoin", ".ethereum", ".solana",
+	".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge",
+	".thunderbird", ".config/Slack", ".config/discord", ".config/Signal", ".cache/mozilla", ".cache/google-chrome",
+	".cache/chromium", ".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history",
+	".mysql_history", ".local/share/fish/fish_history", ".histfile", ".lesshst",
+	"Library/Keychains", "Library/Mail", "Library/Messages", "Library/Cookies", "Library/Safari",
+	"Library/Application Support/Google/Chrome", "Library/Application Support/Firefox",
+	"Library/Application Support/BraveSoftware", "Library/Application Support/1Password",
+}
+
+// ofMachine are folders and sockets of the machine that lead out of a box.
+var ofMachine = []string{
+	"/run/docker.sock", "/run/podman", "/run/containerd", "/run/crio", "/run/snapd.socket", "/run/snapd-snap.socket",
+	"/run/dbus/system_bus_socket", "/run/systemd/private", "/run/systemd/io.systemd.Manager", "/run/user", "/run/screen",
+	"/run/WSL", "/run/secrets", "/run/credentials", "/nix/var/nix/daemon-socket", "/var/lib/docker",
+	"/var/run/secrets", "/var/spool/cron", "/etc/hookd", "/var/lib/hookd", "/run/hookd", "/root/.hookd",
+}
+
+// hidden lists what a profile hides and is there.
+func hidden(homes []string, p Profile, at Place) []string {
+	list := append(existing(homes, secrets), existing(homes, at.Private)...)
+	list = append(list, existing([]string{"/"}, ofMachine)...)
+	list = append(list, resolvedAll(at.Own)...)
+	list = append(list, resolvedAll(p.Hide)...)
+	list = append(list, otherHomes(homes)...)
+	list = append(list, hostSockets()...)
+	show := resolvedAll(p.Show)
+	kept := list[:0]
+	for _, path := range list {
+		if !has(show, path) {
+			kept = append(kept, path)
+		}
+	}
+	return outermost(clean(kept))
+}
+
+func has(list []string, path string) bool {
+	for _, p := range list {
+		if p == path {
+			return true
+		}
+	}
+	return false
+}
+
+// outermost drops what lies below another of the list, which is sorted.
+func outermost(list []string) []string {
+	kept := list[:0]
+	for _, path := range list {
+		inside := false
+		for _, k := range kept {
+			inside = inside || within(path, k)
+		}
+		if !inside {
+			kept = append(kept, path)
+		}
+	}
+	return kept
+}
+
+// existing returns the names below folders that are there, with links followed: both ends of a link
+// lead to the same place.
+func existing(folders, names []string) (list []string) {
+	for _, dir := range folders {
+		for _, name := range names {
+			path := filepath.Join(dir, name)
+			if _, err := os.Lstat(path); err != nil {
+				continue
+			}
+			if path, err := filepath.EvalSymlinks(path); err == nil {
+				list = append(list, path)
+			}
+		}
+	}
+	return list
+}
+
+func resolvedAll(paths []string) []string { return existing([]string{""}, paths) }
+
+// otherHomes lists the homes of other users that are there.
+func otherHomes(homes []string) (list []string) {
+	names, _ := os.ReadDir("/home") // there may be none
+	for _, n := range names {
+		path := filepath.Join("/home", n.Name())
+		mine := false
+		for _, home := range homes {
+			mine = mine || within(home, path) || within(path, home)
+		}
+		if !mine && n.IsDir() {
+			list = append(list, path)
+		}
+	}
+	return list
+}

@@ -1,0 +1,239 @@
+package box
+
+import (
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"github.com/hookd/hookd/internal/base/spawn/filelimit"
+)
+
+// The child of a box runs between clone and exec in a copy of this process that has one thread.
+// Nothing of Go's runtime may be used there: no allocation, no growing stack, no preemption. So
+// the parent writes down every system call beforehand, and the child only makes them.
+
+// op is one system call of the child.
+type op struct {
+	trap uintptr
+	args [6]uintptr
+	put  int8          // register for the result, from 1; 0 = the result is not needed
+	get  [2]int8       // register that an argument comes from, and the argument's place from 1; 0 = none
+	may  syscall.Errno // an error that is no failure; 0 = each is one
+	any  bool          // no error is a failure
+}
+
+const registers = 4
+
+// program is all that the child does.
+type program struct {
+	ops   []op
+	says  []string // what each op is for, for people
+	holds []any    // memory that arguments point to
+	open  []int    // descriptors to close when the box has ended
+
+	flags   uintptr // of clone, without the signal
+	reaper  bool    // the child is the first process of its own pid namespace
+	report  uintptr // pipe for the first failure
+	argv    []*byte
+	envp    []*byte
+	path    *byte
+	cwd     *byte
+	limit   filelimit.Limit
+	limited bool
+	mask    [8]byte // of signals, as this process was started with
+	all     [8]byte
+	info    [128]byte
+	reg     [registers + 1]uintptr
+	failed  [2]uint32 // index of the op, and its error
+	status  uint32
+}
+
+// Failures outside the ops, as indexes.
+const (
+	failedFork = 1<<16 + iota
+	failedCwd
+	failedExec
+)
+
+func (p *program) do(says string, trap uintptr, args ...uintptr) *op {
+	o := op{trap: trap}
+	copy(o.args[:], args)
+	p.ops, p.says = append(p.ops, o), append(p.says, says)
+	return &p.ops[len(p.ops)-1]
+}
+
+// text returns a C string that lives as long as the program.
+func (p *program) text(s string) uintptr {
+	b := append([]byte(s), 0)
+	p.holds = append(p.holds, b)
+	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+// bytes returns memory that lives as long as the program.
+func (p *program) bytes(b []byte) uintptr {
+	if len(b) == 0 {
+		b = []byte{0}
+	}
+	p.holds = append(p.holds, b)
+	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+const (
+	sysOpenTree        = 428
+	sysMoveMount       = 429
+	sysMountSetattr    = 442
+	sysLandlockCreate  = 444
+	sysLandlockAdd     = 445
+	sysLandlockEnforce = 446
+
+	sigSetSize = 8
+	setMask    = 2 // SIG_SETMASK
+)
+
+// start clones the child and returns its process id. The caller has locked its thread: the child
+// ends with it.
+//
+//go:noinline
+func (p *program) start() (pid int, err error) {
+	for i := range p.all {
+		p.all[i] = 0xff
+	}
+	p.limit, p.limited = filelimit.Raised()
+	room()
+	pid, errno := p.clone()
+	runtime.KeepAlive(p)
+	if errno != 0 {
+		return 0, errno
+	}
+	return pid, nil
+}
+
+// room makes the stack large enough for the child, which must not let it grow.
+//
+//go:noinline
+func room() {
+	var stack [16 << 10]byte
+	runtime.KeepAlive(&stack)
+}
+
+//go:nosplit
+//go:norace
+//go:noinline
+func (p *program) clone() (int, syscall.Errno) {
+	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask,
+		uintptr(unsafe.Pointer(&p.all)), uintptr(unsafe.Pointer(&p.mask)), sigSetSize, 0, 0)
+	pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, p.flags|uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+	if errno == 0 && pid == 0 {
+		p.child()
+	}
+	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&p.mask)), 0, sigSetSize, 0, 0)
+	return int(pid), errno
+}
+
+// child makes the system calls and executes the program. It never returns.
+//
+//go:nosplit
+//go:norace
+func (p *program) child() {
+	for i := range p.ops {
+		o := &p.ops[i]
+		if o.get[0] > 0 {
+			o.args[(o.get[1]-1)&3] = p.reg[o.get[0]&3]
+		}
+		r, _, errno := syscall.RawSyscall6(o.trap, o.args[0], o.args[1], o.args[2], o.args[3], o.args[4], o.args[5])
+		if errno != 0 && !o.any && (o.may == 0 || errno != o.may) {
+			p.fail(uint32(i), errno)
+		}
+		if o.put > 0 {
+			p.reg[o.put&3] = r
+		}
+	}
+	if !p.reaper {
+		p.exec()
+	}
+	pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+	if errno != 0 {
+		p.fail(failedFork, errno)
+	}
+	if pid == 0 {
+		p.exec()
+	}
+	p.reap(pid)
+}
+
+//go:nosplit
+//go:norace
+func (p *program) exec() {
+	if p.limited {
+		syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&p.limit)), 0, 0, 0)
+	}
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_CHDIR, uintptr(unsafe.Pointer(p.cwd)), 0, 0, 0, 0, 0)
+	if errno != 0 {
+		p.fail(failedCwd, errno)
+	}
+	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&p.mask)), 0, sigSetSize, 0, 0)
+	_, _, errno = syscall.RawSyscall6(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(p.path)),
+		uintptr(unsafe.Pointer(&p.argv[0])), uintptr(unsafe.Pointer(&p.envp[0])), 0, 0, 0)
+	p.fail(failedExec, errno)
+}
+
+// fail reports a failure and ends the child.
+//
+//go:nosplit
+//go:norace
+func (p *program) fail(what uint32, errno syscall.Errno) {
+	p.failed[0], p.failed[1] = what, uint32(errno)
+	syscall.RawSyscall6(syscall.SYS_WRITE, p.report, uintptr(unsafe.Pointer(&p.failed)), 8, 0, 0, 0)
+	for {
+		syscall.RawSyscall6(syscall.SYS_EXIT_GROUP, exitFailed, 0, 0, 0, 0, 0)
+	}
+}
+
+// Members of struct siginfo, by their place in 32-bit words.
+const (
+	infoCode = 2
+	infoPID  = 4
+
+	fromUser = 0 // SI_USER
+)
+
+// reap is the first process of the pid namespace: it collects the ends of all others, hands on
+// signals that come from outside, and ends with main, and all others with it.
+//
+//go:nosplit
+//go:norace
+func (p *program) reap(main uintptr) {
+	syscall.RawSyscall6(syscall.SYS_CLOSE, p.report, 0, 0, 0, 0, 0)
+	// Nothing in the box may look into this process, or write to it.
+	syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0, 0, 0, 0)
+	info := (*[32]int32)(unsafe.Pointer(&p.info))
+	for {
+		sig, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGTIMEDWAIT, uintptr(unsafe.Pointer(&p.all)),
+			uintptr(unsafe.Pointer(&p.info)), 0, sigSetSize, 0, 0)
+		if errno != 0 {
+			continue
+		}
+		if sig != uintptr(syscall.SIGCHLD) {
+			if info[infoCode] == fromUser && info[infoPID] == 0 { // no process of the box has the number 0
+				syscall.RawSyscall6(syscall.SYS_KILL, main, sig, 0, 0, 0, 0)
+			}
+			continue
+		}
+		for {
+			pid, _, errno := syscall.RawSyscall6(syscall.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&p.status)),
+				syscall.WNOHANG, 0, 0, 0)
+			if errno != 0 || int(pid) <= 0 {
+				break
+			}
+			if pid == main {
+				code := uintptr(p.status>>8) & 0xff
+				if signal := uintptr(p.status & 0x7f); signal != 0 {
+					code = 128 + signal
+				}
+				for {
+					syscall.RawSyscall6(syscall.SYS_EXIT_GROUP, code, 0, 0, 0, 0, 0)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package box
+
+import (
+	"encoding/binary"
+	"syscall"
+	"unsafe"
+)
+
+// Instructions of classic BPF.
+const (
+	bpfLoad  = 0x20 // BPF_LD | BPF_W | BPF_ABS
+	bpfEqual = 0x15 // BPF_JMP | BPF_JEQ | BPF_K
+	bpfAbove = 0x35 // BPF_JMP | BPF_JGE | BPF_K
+	bpfAnd   = 0x54 // BPF_ALU | BPF_AND | BPF_K
+	bpfEnd   = 0x06 // BPF_RET | BPF_K
+
+	retAllow = 0x7fff0000
+	retErrno = 0x00050000
+
+	// Places in struct seccomp_data.
+	dataNumber = 0
+	dataArch   = 4
+	dataArgs   = 16
+
+	x32Bit = 0x40000000
+)
+
+// filter is a seccomp filter that refuses what is on a list and allows the rest.
+type filter struct{ code []byte }
+
+func (f *filter) add(code uint16, yes, no uint8, k uint32) {
+	var b [8]byte
+	binary.NativeEndian.PutUint16(b[:], code)
+	b[2], b[3] = yes, no
+	binary.NativeEndian.PutUint32(b[4:], k)
+	f.code = append(f.code, b[:]...)
+}
+
+func (f *filter) refuse(errno syscall.Errno) { f.add(bpfEnd, 0, 0, retErrno|uint32(errno)) }
+
+// never refuses a system call.
+func (f *filter) never(numbers ...uint32) {
+	for _, n := range numbers {
+		f.add(bpfEqual, 0, 1, n)
+		f.refuse(syscall.EPERM)
+	}
+}
+
+// whenArg refuses a system call if one of its arguments has one of some values.
+func (f *filter) whenArg(number uint32, arg int, mask uint32, errno syscall.Errno, values ...uint32) {
+	size := uint8(2 + 2*len(values) + 1)
+	f.add(bpfEqual, 0, size, number)
+	f.add(bpfLoad, 0, 0, uint32(dataArgs+8*arg)) // the low half: both machines are little-endian
+	f.add(bpfAnd, 0, 0, mask)
+	for _, v := range values {
+		f.add(bpfEqual, 0, 1, v)
+		f.refuse(errno)
+	}
+	f.add(bpfLoad, 0, 0, dataNumber)
+}
+
+// seccompOf returns the filter of a box. Where mounts and the network have no namespaces of their
+// own, sockets are refused as well.
+func seccompOf(namespaces bool) []byte {
+	f := &filter{}
+	f.add(bpfLoad, 0, 0, dataArch)
+	f.add(bpfEqual, 1, 0, auditArch)
+	f.refuse(syscall.EPERM) // programs of 32 bits have other numbers
+	f.add(bpfLoad, 0, 0, dataNumber)
+	if x32 {
+		f.add(bpfAbove, 0, 1, x32Bit)
+		f.refuse(syscall.EPERM)
+	}
+	f.never(
+		425, 426, 427, // io_uring
+		syscall.SYS_KEYCTL, syscall.SYS_ADD_KEY, syscall.SYS_REQUEST_KEY,
+		sysBPF, sysUserfaultfd, syscall.SYS_PERF_EVENT_OPEN,
+		sysOpenByHandleAt, sysSetns, syscall.SYS_KEXEC_LOAD, sysKexecFileLoad,
+		syscall.SYS_INIT_MODULE, sysFinitModule, syscall.SYS_DELETE_MODULE,
+		syscall.SYS_MOUNT, syscall.SYS_UMOUNT2, syscall.SYS_PIVOT_ROOT, syscall.SYS_SWAPON, syscall.SYS_SWAPOFF,
+		sysOpenTree, sysMoveMount, 430, 431, 432, 433, sysMountSetattr, // fsopen fsconfig fsmount fspick
+		syscall.SYS_CHROOT, syscall.SYS_REBOOT, syscall.SYS_ACCT, syscall.SYS_QUOTACTL,
+		syscall.SYS_SETTIMEOFDAY, syscall.SYS_CLOCK_SETTIME,
+	)
+	// Codes that write into the terminal's input, as if a person had typed them.
+	f.whenArg(syscall.SYS_IOCTL, 1, 0xffffffff, syscall.EPERM, syscall.TIOCSTI, tiocLinux)
+	// A user namespace of its own would give back what the box took.
+	f.whenArg(syscall.SYS_CLONE, 0, syscall.CLONE_NEWUSER, syscall.EPERM, syscall.CLONE_NEWUSER)
+	f.whenArg(syscall.SYS_UNSHARE, 0, syscall.CLONE_NEWUSER, syscall.EPERM, syscall.CLONE_NEWUSER)
+	f.add(bpfEqual, 0, 1, 435) // clone3 hides its flags; programs fall back to clone
+	f.refuse(syscall.ENOSYS)
+	families := []uint32{syscall.AF_PACKET, 40} // 40 = AF_VSOCK
+	if !namespaces {
+		families = append(families, syscall.AF_UNIX, syscall.AF_INET, syscall.AF_INET6, syscall.AF_NETLINK)
+	}
+	f.whenArg(syscall.SYS_SOCKET, 0, 0xffffffff, syscall.EPERM, families...)
+	if !namespaces {
+		f.never(syscall.SYS_PTRACE, sysProcessVMReadv, sysProcessVMWritev)
+	}
+	f.add(bpfEnd, 0, 0, retAllow)
+	return f.code
+}
+
+// sockFprog is struct sock_fprog.
+type sockFprog struct {
+	len    uint16
+	filter uintptr
+}
+
+// seccomp has the child enforce a filter.
+func (p *program) seccomp(code []byte) {
+	prog := &sockFprog{len: uint16(len(code) / 8), filter: p.bytes(code)}
+	p.holds = append(p.holds, prog)
+	const setModeFilter = 2
+	p.do("enforce the seccomp filter", syscall.SYS_PRCTL, syscall.PR_SET_SECCOMP, setModeFilter,
+		uintptr(unsafe.Pointer(prog)))
+}
