@@ -73,7 +73,7 @@ var attacks = []struct {
 	{name: "end a process", line: `kill -0 $PID && echo REACHED`, atRead: true},
 	{name: "read a process's environment", line: `tr '\0' '\n' < /proc/$PID/environ | grep -q PATH && echo REACHED`, atRead: true},
 	{name: "read a process's files", line: `ls /proc/$PID/root/ && echo REACHED`, atRead: true},
-	{name: "trace a process", line: `ls /proc/$PID/fd/ && echo REACHED`, atRead: true},
+	{name: "trace a process", line: `readlink /proc/$PID/fd/1 && echo REACHED`, atRead: true},
 
 	{name: "make a user namespace", line: `"$SELF" system-call 'user namespace'`, atRead: true},
 	{name: "make a user namespace with unshare", line: `unshare -Ur true && echo REACHED`, atRead: true},

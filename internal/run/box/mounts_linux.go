@@ -41,6 +41,7 @@ func (p *program) namespaces(s *Spec) error {
 	p.protect(s)
 	p.hide(s)
 	p.mount("mount /proc", "proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
+	p.setattr("make /proc read-only", "/proc", attrReadOnly) // root's settings of the kernel are files there
 	p.loopback()
 	p.privileges(true)
 	return nil

@@ -96,6 +96,11 @@ func seccompOf(namespaces bool) []byte {
 	f.whenArg(syscall.SYS_SOCKET, 0, 0xffffffff, syscall.EPERM, families...)
 	if !namespaces {
 		f.never(syscall.SYS_PTRACE, sysProcessVMReadv, sysProcessVMWritev)
+		// Landlock does not look at owners, modes and attributes of files.
+		f.never(syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, 452, syscall.SYS_FCHOWN, syscall.SYS_FCHOWNAT,
+			syscall.SYS_SETXATTR, syscall.SYS_LSETXATTR, syscall.SYS_FSETXATTR,
+			syscall.SYS_REMOVEXATTR, syscall.SYS_LREMOVEXATTR, syscall.SYS_FREMOVEXATTR, 463, 466)
+		f.never(byPath...)
 	}
 	f.add(bpfEnd, 0, 0, retAllow)
 	return f.code

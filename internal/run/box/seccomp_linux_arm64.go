@@ -1,5 +1,8 @@
 package box
 
+// byPath is empty: this machine never had the older calls.
+var byPath []uint32
+
 const (
 	auditArch = 0xc00000b7 // AUDIT_ARCH_AARCH64
 	x32       = false
