@@ -157,7 +157,7 @@ type State interface {
 }
 
 // Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
-// History, Asks, State, Fleet and Boxes are required.
+// History, Asks, State and Fleet are required.
 type Options struct {
 	Socket string // path of the socket; its folder is made 0700 when absent
 	Lock   string // path of the lock file; "" = hookd.lock beside the socket
@@ -177,7 +177,7 @@ type Options struct {
 	Asks     Asks
 	State    State
 	Fleet    Fleet
-	Boxes    Boxes
+	Boxes    Boxes // nil = it knows of none
 
 	Metrics http.Handler    // of GET /metrics; nil = there is none
 	Refused func(wire.Code) // called for each refusal, not to block; nil = they are not counted
@@ -300,6 +300,9 @@ func withDefaults(opt Options) Options {
 	}
 	if opt.Weakens == nil {
 		opt.Weakens = func(Peer, string) *wire.Error { return nil }
+	}
+	if opt.Boxes == nil {
+		opt.Boxes = noBoxes{}
 	}
 	if opt.Refused == nil {
 		opt.Refused = func(wire.Code) {}
