@@ -88,7 +88,7 @@ var modules = map[string]string{
 	"google.golang.org/protobuf":             "record/forward record/trace",
 	"gopkg.in/yaml.v3":                       "base/config facts hooks run/contain agents/connect /cmd/hookd",
 	"modernc.org/libc":                       "record/store",
-	"modernc.org/sqlite":                     "record/store",
+	"modernc.org/sqlite":                     "record/store agents/transcripts", // databases of agents are read from copies
 	"mvdan.cc/sh":                            "base/trust hooks/source/familiar facts",
 }
 

@@ -18,7 +18,7 @@ import (
 // systemRooms may name a system: its own folders, the words of the contract, and the
 // two lists of file formats, which a test of package catalog compares.
 var systemRooms = []string{
-	"internal/contract/dialect/", "internal/hooks/source/", "internal/agents/bridge/shims/",
+	"internal/contract/dialect/", "internal/hooks/source/", "internal/agents/bridge/shims/", "internal/agents/transcripts/",
 	"internal/events/contract.go", "internal/base/config/config.go",
 	"internal/discovery/catalog/options.go", // imports the formats
 }

@@ -127,7 +127,8 @@ type group struct {
 func groups(a *app) []group {
 	return []group{
 		{"First steps", []*cobra.Command{
-			initCommand(a), newCommand(a), guardCommand(a), testCommand(a), whatIfCommand(a), emitCommand(a),
+			initCommand(a), scanCommand(a), newCommand(a), guardCommand(a), testCommand(a), whatIfCommand(a),
+			emitCommand(a),
 			doctorCommand(a),
 		}},
 		{"Look", []*cobra.Command{

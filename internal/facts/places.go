@@ -28,6 +28,8 @@ type placeGlob struct {
 	home bool // it begins with ~
 	text string
 	re   *regexp.Regexp // of what follows the home folder, or of the whole path
+
+	literal string // see literalOf
 }
 
 // placeTable is places.yaml.
@@ -132,6 +134,7 @@ func newPlaceGlob(text string) placeGlob {
 	}
 	b.WriteString(`\z`)
 	g.re = regexp.MustCompile(b.String())
+	g.literal = literalOf(rest)
 	return g
 }
 
@@ -141,19 +144,56 @@ func (s placeSet) find(target, home string, above bool) (why string, ok bool) {
 	if !strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "~") {
 		return "", false
 	}
+	lower := lowerASCII(target)
 	for i := range s.rules {
 		r := &s.rules[i]
 		if slices.ContainsFunc(r.Except, func(glob string) bool { return globMatch(glob, path.Base(target)) }) ||
-			slices.ContainsFunc(r.tails, func(g placeGlob) bool { return g.fits(target, home) }) {
+			slices.ContainsFunc(r.tails, func(g placeGlob) bool { return g.mayFit(lower) && g.fits(target, home) }) {
 			continue
 		}
 		for _, g := range r.re {
-			if g.fits(target, home) || above && g.below(target, home) || g.perhaps(target, home) {
+			if g.mayFit(lower) && g.fits(target, home) || above && g.below(target, home) || g.perhaps(target, home) {
 				return or(r.Why, r.Name), true
 			}
 		}
 	}
 	return "", false
+}
+
+// lowerASCII is a path in small letters; "" where it has others than those of ASCII.
+func lowerASCII(target string) string {
+	for i := range len(target) {
+		if target[i] >= 0x80 {
+			return ""
+		}
+	}
+	return strings.ToLower(target)
+}
+
+// literalOf is the longest text that each path has which a glob fits, in small letters. Most paths
+// do not have it, and need no expression: that is two thirds of the time of a call with paths.
+func literalOf(glob string) (longest string) {
+	depth := 0
+	for part := range strings.FieldsFuncSeq(strings.TrimSuffix(glob, "/"), func(r rune) bool {
+		switch r {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+			return true
+		}
+		return depth > 0 || r == '*' || r == '?' || r == '{' || r == '['
+	}) {
+		if part = strings.Trim(part, "/"); len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return strings.ToLower(longest)
+}
+
+// mayFit reports whether the glob can fit a path: lower is what lowerASCII returns for it.
+func (g placeGlob) mayFit(lower string) bool {
+	return lower == "" || strings.Contains(lower, g.literal)
 }
 
 func (g placeGlob) fits(target, home string) bool {

@@ -75,6 +75,21 @@ func Call(e *events.Event) neutral.ToolCall {
 	return c
 }
 
+// Made returns a call that the agent of a dialect has made, without an event: as Call and ToolNames
+// return it, except for MCP tools that have their server in another field.
+func Made(d events.Dialect, own string, given json.RawMessage) (neutral.ToolCall, []string) {
+	c, names := table(d).Made(own, given)
+	if c.Known() {
+		return c, names
+	}
+	for _, other := range events.Dialects() {
+		if guess, ok := table(other).Guess(c); ok {
+			return guess, names
+		}
+	}
+	return c, names
+}
+
 // Answer returns a, the answer of a hook that was given the event under the
 // name given, in the words of the emitted event, e with what hooks before it have
 // rewritten: the members of a new input are called as e's own tool calls them. A

@@ -4,14 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
 
-	"gopkg.in/yaml.v3"
-
-	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
@@ -66,26 +62,9 @@ func guardRules(home string) (*rules.Set, error) {
 	if set, ok := compiled.Load(home); ok {
 		return set.(*rules.Set), nil
 	}
-	set := &rules.Set{}
-	for _, name := range guards {
-		folder, err := gallery.Files(name)
-		if err != nil {
-			return nil, err
-		}
-		text, err := fs.ReadFile(folder, "HOOK.yaml")
-		if err != nil {
-			return nil, err
-		}
-		var doc struct {
-			Rules yaml.Node `yaml:"rules"`
-		}
-		if err := yaml.Unmarshal(text, &doc); err != nil {
-			return nil, fmt.Errorf("read the rules of %s: %w", name, err)
-		}
-		var problems []rules.Problem
-		if set, problems = rules.Read(&doc.Rules, set, rules.Options{Home: home, File: name}); len(problems) > 0 {
-			return nil, fmt.Errorf("read the rules of %s: %s", name, problems[0].Message)
-		}
+	set, err := rules.Gallery(home, guards...)
+	if err != nil {
+		return nil, err
 	}
 	compiled.Store(home, set)
 	return set, nil

@@ -106,9 +106,26 @@ func TestGalleryGuards(t *testing.T) {
 	}
 }
 
+// TestQuietAllowsNoAttack holds the hook that allows against the attacks, alone: no guard is there.
+func TestQuietAllowsNoAttack(t *testing.T) {
+	attacks, err := facttest.Attacks("../../facts/testdata/attacks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(attacks) < 300 {
+		t.Fatalf("only %d attacks", len(attacks))
+	}
+	quiet := gallery(t, "quiet")
+	for _, a := range attacks {
+		if v := quiet.Judge(subject(t, a.Call())); v.Decision == rules.Allow {
+			t.Errorf("allowed: %s", a.Call().Text())
+		}
+	}
+}
+
 // TestGalleryExamples holds each rule of the gallery to its own examples.
 func TestGalleryExamples(t *testing.T) {
-	for _, name := range galleryGuards {
+	for _, name := range append([]string{"quiet"}, galleryGuards...) {
 		set := gallery(t, name)
 		for _, r := range set.Rules {
 			only := &rules.Set{Rules: []*rules.Rule{r}}

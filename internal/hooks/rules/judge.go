@@ -141,9 +141,14 @@ func (s *Set) allows(subject *Subject) (first *Rule) {
 		first = cmp.Or(first, by)
 	}
 	for i := range covered {
-		if !covered[i] && !seen[i] && !s.allowsHarmless(subject, rules, &f.Commands[i]) {
+		if covered[i] || seen[i] {
+			continue
+		}
+		by := s.allowsHarmless(subject, rules, &f.Commands[i])
+		if by == nil {
 			return nil
 		}
+		first = cmp.Or(first, by)
 	}
 	return first
 }
@@ -188,12 +193,16 @@ func (s *Set) allowsEffect(subject *Subject, rules []*Rule, e *facts.Effect) *Ru
 	return nil
 }
 
-// allowsHarmless reports whether a command without an effect is covered: by a rule that
-// allows reading.
-func (s *Set) allowsHarmless(subject *Subject, rules []*Rule, c *facts.Command) bool {
-	return slices.ContainsFunc(rules, func(r *Rule) bool {
+// allowsHarmless returns the rule that covers a command without an effect: one that allows
+// reading; nil = there is none.
+func (s *Set) allowsHarmless(subject *Subject, rules []*Rule, c *facts.Command) *Rule {
+	i := slices.IndexFunc(rules, func(r *Rule) bool {
 		m := &r.What
 		return !r.leaves(subject) && slices.Contains(m.Effects, facts.KindRead) && !m.Paths.given() &&
 			(len(m.Commands) == 0 && !m.Programs.given() || m.fitsCommand(c) == facts.Sure)
 	})
+	if i < 0 {
+		return nil
+	}
+	return rules[i]
 }

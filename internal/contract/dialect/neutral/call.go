@@ -2,6 +2,7 @@ package neutral
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -32,6 +33,24 @@ func (t *Table) Call(event string, data json.RawMessage) ToolCall {
 	t.canonize(f)
 	c.Tool, c.Input = f.String(Tool), f[Input]
 	return c
+}
+
+// Made returns the call of the tool that t's dialect calls own, with its arguments, and the names
+// that a matcher finds the tool by.
+func (t *Table) Made(own string, given json.RawMessage) (c ToolCall, names []string) {
+	c = ToolCall{Own: own, Tool: own, Given: fromText(given)}
+	c.Input, names = c.Given, []string{own}
+	row := t.tool(own)
+	if row == nil {
+		return c, names
+	}
+	c.Tool, c.Input, c.Code = row.Canonical, row.canonical(c.Given), row.Code
+	for _, other := range t.Tools {
+		if other.Own == row.Own && !slices.Contains(names, other.Canonical) {
+			names = append(names, other.Canonical)
+		}
+	}
+	return c, names
 }
 
 // Guess returns c as t's dialect has it, if that knows a tool of the name and c

@@ -1,0 +1,168 @@
+package transcripts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+)
+
+// claudeCode keeps a file for each session, and one for each subagent below the session's folder.
+// Since 2.1 each result says who decided. Of older versions denials are known by their texts.
+var claudeCode = agent{
+	name: "claude-code", title: "Claude Code", prompts: Counted, depth: 4,
+	roots: func(p places) []string { return []string{p.in("CLAUDE_CONFIG_DIR", ".claude", "projects")} },
+	is:    func(file string) bool { return strings.HasSuffix(file, ".jsonl") },
+	read:  readClaude,
+}
+
+func readClaude(ctx context.Context, f *File, c *collector) error {
+	inSubagents := filepath.Base(filepath.Dir(f.Path)) == "subagents"
+	return lines(ctx, f, c, func(line []byte) {
+		switch kind, _ := rawjson.GetString(line, "type"); kind {
+		case "assistant":
+			claudeCalls(line, inSubagents, c)
+		case "user":
+			claudeResults(line, c)
+		}
+	}, `"tool_use`)
+}
+
+// claudeLine is what a line says besides its message.
+type claudeLine struct {
+	Timestamp, Cwd, SessionID string
+	IsSidechain               bool
+	ToolDenialKind            string
+	PermissionDecision        *claudeDecision
+	Message                   json.RawMessage
+}
+
+type claudeDecision struct{ Decision, Source, ReasonType, ReasonCode string }
+
+// readClaudeLine takes the few members that matter: most of a line is the output of a tool.
+func readClaudeLine(line []byte) (l claudeLine) {
+	for s := rawjson.Scan(line); s.Next(); {
+		switch s.Key() {
+		case "timestamp":
+			l.Timestamp, _ = rawjson.Text(s.Value())
+		case "cwd":
+			l.Cwd, _ = rawjson.Text(s.Value())
+		case "sessionId":
+			l.SessionID, _ = rawjson.Text(s.Value())
+		case "isSidechain":
+			l.IsSidechain = string(s.Value()) == "true"
+		case "toolDenialKind":
+			l.ToolDenialKind, _ = rawjson.Text(s.Value())
+		case "permissionDecision":
+			var d claudeDecision
+			if json.Unmarshal(s.Value(), &d) == nil && d != (claudeDecision{}) {
+				l.PermissionDecision = &d
+			}
+		case "message":
+			l.Message = s.Value()
+		}
+	}
+	return l
+}
+
+func claudeCalls(line []byte, inSubagents bool, c *collector) {
+	if !json.Valid(line) {
+		c.skipped++
+		return
+	}
+	l := readClaudeLine(line)
+	for _, block := range elements(rawjson.Get(l.Message, "content")) {
+		if kind, _ := rawjson.GetString(block, "type"); kind != "tool_use" {
+			continue
+		}
+		call := Call{Session: l.SessionID, Time: timeOf(l.Timestamp), Cwd: l.Cwd, Input: rawjson.Get(block, "input"),
+			Subagent: inSubagents || l.IsSidechain}
+		call.ID, _ = rawjson.GetString(block, "id")
+		if call.Tool, _ = rawjson.GetString(block, "name"); call.Tool != "ToolSearch" { // its own search for tools
+			c.call(call)
+		}
+	}
+}
+
+func claudeResults(line []byte, c *collector) {
+	l := readClaudeLine(line)
+	for _, block := range elements(rawjson.Get(l.Message, "content")) {
+		id, _ := rawjson.GetString(block, "tool_use_id")
+		c.result(id, func(call *Call) { l.decide(call, block) })
+	}
+}
+
+// texts that begin the result of a call that did not run, in versions that do not say who decided.
+var (
+	claudeRefused   = []byte("The user doesn't want to proceed with this tool use")
+	claudeTookBack  = []byte("The user doesn't want to take this action right now")
+	claudeHookError = []byte(" hook error: ")
+	claudeByRule    = []byte("Permission to use ")
+)
+
+// decide fills in how a call ended, and who decided.
+func (l *claudeLine) decide(call *Call, block json.RawMessage) {
+	failed := string(rawjson.Get(block, "is_error")) == "true"
+	if call.Outcome = Ran; failed {
+		call.Outcome = Failed
+	}
+	d := l.PermissionDecision
+	if d == nil && l.ToolDenialKind == "" {
+		if failed {
+			l.byText(call, block)
+		}
+		return
+	}
+	if d == nil {
+		d = &claudeDecision{Decision: "reject"}
+		if l.ToolDenialKind == "user-rejected" {
+			d.Source = "user_reject"
+		}
+	}
+	if d.Decision == "reject" || l.ToolDenialKind != "" {
+		call.Outcome = Denied
+	}
+	switch {
+	case strings.HasPrefix(d.Source, "user_") && d.ReasonType == "": // with a reason it is a rule, see Claude's SDK
+		call.By, call.Prompt = ByPerson, Prompt{Asked: true, Yes: call.Outcome != Denied}
+	case d.Source == "hook":
+		call.By = ByHook
+	case d.ReasonType == "classifier" || strings.HasPrefix(l.ToolDenialKind, "automode"):
+		call.By = ByJudge
+	case call.Outcome == Denied && d.ReasonType == "" && d.Source == "config":
+		call.By = ByDefault
+	default:
+		call.By = ByRule
+	}
+}
+
+// byText finds a denial by its text.
+func (l *claudeLine) byText(call *Call, block json.RawMessage) {
+	text := rawjson.Get(block, "content")
+	text = text[:min(len(text), 200)]
+	switch {
+	case bytes.Contains(text, claudeRefused) || bytes.Contains(text, claudeTookBack):
+		call.Outcome, call.By, call.Prompt = Denied, ByPerson, Prompt{Asked: true}
+	case bytes.Contains(text, claudeHookError):
+		call.Outcome, call.By = Denied, ByHook
+	case bytes.Contains(text, claudeByRule) && bytes.Contains(text, []byte("denied")):
+		call.Outcome, call.By = Denied, ByRule
+	}
+}
+
+// only is an object with one member.
+func only(key string, value json.RawMessage) json.RawMessage {
+	return rawjson.With(nil, rawjson.Member{Key: key, Value: value})
+}
+
+// elements are those of a list; anything else has none.
+func elements(v json.RawMessage) (list []json.RawMessage) {
+	if len(v) == 0 || v[0] != '[' {
+		return nil
+	}
+	_ = json.Unmarshal(v, &list) // what is no list has none
+	return list
+}

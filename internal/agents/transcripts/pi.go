@@ -1,0 +1,66 @@
+package transcripts
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+)
+
+// pi keeps a file for each session, a tree: a branch that was left stays in it, and ran. It has no
+// permissions; a call that a hook has denied is an error like any other.
+var pi = agent{
+	name: "pi", title: "Pi", prompts: Unknown, depth: 2,
+	roots: func(p places) []string { return []string{p.in("PI_CODING_AGENT_DIR", ".pi/agent", "sessions")} },
+	is:    func(file string) bool { return strings.HasSuffix(file, ".jsonl") },
+	read: func(ctx context.Context, f *File, c *collector) error {
+		s := &piSession{c: c}
+		return lines(ctx, f, c, s.line, `"session"`, `"toolCall"`, `"toolResult"`)
+	},
+}
+
+// piSession reads the events of one session, for OpenClaw, too.
+type piSession struct {
+	c            *collector
+	session, cwd string
+}
+
+func (s *piSession) line(line []byte) {
+	if !json.Valid(line) {
+		s.c.skipped++
+		return
+	}
+	switch kind, _ := rawjson.GetString(line, "type"); kind {
+	case "session":
+		s.session, _ = rawjson.GetString(line, "id")
+		s.cwd, _ = rawjson.GetString(line, "cwd")
+	case "message":
+		s.message(line, rawjson.Get(line, "message"))
+	}
+}
+
+func (s *piSession) message(line, message json.RawMessage) {
+	switch role, _ := rawjson.GetString(message, "role"); role {
+	case "assistant":
+		when, _ := rawjson.GetString(line, "timestamp")
+		for _, part := range elements(rawjson.Get(message, "content")) {
+			if kind, _ := rawjson.GetString(part, "type"); kind != "toolCall" {
+				continue
+			}
+			call := Call{Session: s.session, Cwd: s.cwd, Time: timeOf(when), Input: rawjson.Get(part, "arguments")}
+			call.ID, _ = rawjson.GetString(part, "id")
+			call.Tool, _ = rawjson.GetString(part, "name")
+			s.c.call(call)
+		}
+	case "toolResult":
+		id, _ := rawjson.GetString(message, "toolCallId")
+		s.c.result(id, func(call *Call) {
+			call.Outcome = Ran
+			exit := string(rawjson.Get(rawjson.Get(message, "details"), "exitCode"))
+			if string(rawjson.Get(message, "isError")) == "true" || exit != "" && exit != "0" && exit != "null" {
+				call.Outcome = Failed
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package transcripts
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/events"
+)
+
+var update = flag.Bool("update", false, "write the calls that were found into testdata")
+
+// homeOf lays out the samples of an agent, which real agents have written, as a home.
+func homeOf(t testing.TB, name events.Dialect) string {
+	home := t.TempDir()
+	from := filepath.Join("testdata", string(name))
+	if err := os.CopyFS(home, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	switch name {
+	case "claude-code": // its sessions in other modes
+		modes := filepath.Join(home, "modes")
+		if err := os.Rename(modes, filepath.Join(home, ".claude", "projects", "modes")); err != nil {
+			t.Fatal(err)
+		}
+	case "opencode":
+		database(t, filepath.Join(home, ".local/share/opencode/opencode.db"),
+			filepath.Join(home, "opencode.db.oc.rows.jsonl"), filepath.Join(home, "opencode.db.oc2.rows.jsonl"))
+	case "openclaw":
+		database(t, filepath.Join(home, ".openclaw/agents/main/agent/openclaw-agent.sqlite"),
+			filepath.Join(home, "openclaw-agent.sqlite.rows.jsonl"))
+	}
+	return home
+}
+
+// database makes a database of rows, the last of which stand in its log alone.
+func database(t testing.TB, path string, files ...string) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() }) // what closes it would empty the log
+	tables := map[string][]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(bytes.NewReader(text))
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var is struct {
+				Table string
+				Row   map[string]json.RawMessage
+			}
+			if err := json.Unmarshal(lines.Bytes(), &is); err != nil {
+				t.Fatal(err)
+			}
+			columns := tables[is.Table]
+			if columns == nil {
+				for name := range is.Row {
+					columns = append(columns, name)
+				}
+				tables[is.Table] = columns
+				if _, err := db.Exec(fmt.Sprintf("CREATE TABLE %s (%q)", is.Table, strings.Join(columns, `","`))); err != nil {
+					if _, err := db.Exec("CREATE TABLE " + is.Table + ` ("` + strings.Join(columns, `","`) + `")`); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			var values []any
+			for _, name := range columns {
+				values = append(values, column(t, is.Row[name]))
+			}
+			marks := strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",")
+			if _, err := db.Exec("INSERT INTO "+is.Table+` ("`+strings.Join(columns, `","`)+`") VALUES (`+marks+")", values...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// column is a value as the database has it: JSON as text.
+func column(t testing.TB, v json.RawMessage) any {
+	var is struct {
+		JSON json.RawMessage `json:"$json"`
+	}
+	if json.Unmarshal(v, &is) == nil && is.JSON != nil {
+		var b bytes.Buffer
+		if err := json.Compact(&b, is.JSON); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	var value any
+	d := json.NewDecoder(bytes.NewReader(v))
+	d.UseNumber()
+	if len(v) == 0 || d.Decode(&value) != nil {
+		return nil
+	}
+	if n, ok := value.(json.Number); ok {
+		if i, err := n.Int64(); err == nil {
+			return i
+		}
+		return n.String()
+	}
+	return value
+}
+
+// readAll reads all transcripts of a home, the oldest first, each call once.
+func readAll(t testing.TB, home string) (calls []*Call, stats Stats) {
+	found := Find(Options{Home: home})
+	slices.SortFunc(found.Files, func(x, y *File) int { return strings.Compare(x.Path, y.Path) })
+	once := NewOnce()
+	for _, f := range found.Files {
+		s, err := f.Read(context.Background(), time.Time{}, func(c *Call) {
+			if once.First(c) {
+				calls = append(calls, c)
+			}
+		})
+		if err != nil {
+			t.Errorf("%s: %v", f.Path, err)
+		}
+		stats.Calls += s.Calls
+		stats.Skipped += s.Skipped
+	}
+	return calls, stats
+}
+
+// said is a call on one line.
+func said(c *Call) string {
+	prompt := "-"
+	if c.Prompt.Asked {
+		prompt = map[bool]string{true: "yes", false: "no"}[c.Prompt.Yes]
+		if c.Prompt.Estimated {
+			prompt += "?"
+		}
+	}
+	or := func(text string) string {
+		if text == "" {
+			return "-"
+		}
+		return text
+	}
+	in := "main"
+	if c.Subagent {
+		in = "sub"
+	}
+	return fmt.Sprintf("%s %s %s %-6s %-6s %-4s %s %s", c.Time.UTC().Format("15:04:05"), in, or(c.Cwd), or(string(c.Outcome)),
+		or(string(c.By)), prompt, c.Tool, c.Input)
+}
+
+// TestRealTranscripts reads what real agents have written in scenarios: allowed, denied by each of
+// who can, failed, edited, by a subagent, resumed, forked, ended in between.
+func TestRealTranscripts(t *testing.T) {
+	for _, a := range agents {
+		if _, err := os.Stat(filepath.Join("testdata", string(a.name))); err != nil {
+			continue
+		}
+		t.Run(string(a.name), func(t *testing.T) {
+			calls, stats := readAll(t, homeOf(t, a.name))
+			var b strings.Builder
+			for _, c := range calls {
+				if c.Agent != a.name || c.Session == "" || c.ID == "" {
+					t.Errorf("a call without agent, session or id: %+v", c)
+				}
+				b.WriteString(said(c) + "\n")
+			}
+			if stats.Skipped > 0 {
+				t.Errorf("%d lines could not be read", stats.Skipped)
+			}
+			file := filepath.Join("testdata", string(a.name)+".golden")
+			if *update {
+				if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want, err := os.ReadFile(file); err != nil || string(want) != b.String() {
+				t.Errorf("%v; found\n%s\nwant\n%s", err, b.String(), want)
+			}
+		})
+	}
+}

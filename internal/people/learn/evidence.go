@@ -1,0 +1,235 @@
+package learn
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Answer is what a person said to a call, or that no question came.
+type Answer struct {
+	Asked, Yes bool
+	Estimated  bool // that a person was asked is a guess
+	Time       time.Time
+	Agent      string
+	Root       string // the project
+	Line       string // of the call, as people are shown it
+}
+
+// Evidence is what speaks for and against shapes. Safe for concurrent use; the zero Evidence is empty.
+type Evidence struct {
+	Estimate bool // count answers that are a guess
+
+	mu     sync.Mutex
+	shapes map[string]*seen
+	needs  map[string]*need // by the keys of the shapes that calls need together
+	read   int              // prompts about calls that only read
+}
+
+// Limits of an Evidence.
+const (
+	mostShapes = 20_000
+	mostLines  = 5   // that a shape remembers
+	mostRoots  = 20  // projects of a shape
+	mostDays   = 400 // of a shape
+)
+
+// seen is what is known of a shape.
+type seen struct {
+	shape       Shape
+	yes, no     int
+	others      int // calls that no person was asked about
+	named       bool
+	first, last time.Time
+	days        map[string]bool
+	roots       map[string]bool
+	agents      map[string]int
+	lines       []Line
+}
+
+type need struct {
+	keys []string
+	yes  int
+}
+
+// Line is a call that a rule lets through.
+type Line struct {
+	Text  string `json:"line"`
+	Times int    `json:"times"`
+	Yes   int    `json:"yes"` // of these, approved by a person
+}
+
+// Add takes a call with the shapes that it needs. named says that a guard is about it.
+func (e *Evidence) Add(shapes []Shape, named bool, a Answer) {
+	if a.Estimated && !e.Estimate {
+		a.Asked = false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.shapes == nil {
+		e.shapes, e.needs = map[string]*seen{}, map[string]*need{}
+	}
+	var keys []string
+	for i := range shapes {
+		s := e.shapes[shapes[i].key]
+		if s == nil {
+			if len(e.shapes) >= mostShapes {
+				return
+			}
+			s = &seen{shape: shapes[i], days: map[string]bool{}, roots: map[string]bool{}, agents: map[string]int{}}
+			e.shapes[shapes[i].key] = s
+		}
+		s.add(&shapes[i], named, a)
+		keys = append(keys, shapes[i].key)
+	}
+	if !a.Asked || !a.Yes || named {
+		return
+	}
+	if len(keys) == 0 {
+		e.read++
+		return
+	}
+	slices.Sort(keys)
+	all := strings.Join(keys, "\x00")
+	if n := e.needs[all]; n != nil {
+		n.yes++
+	} else if len(e.needs) < mostShapes {
+		e.needs[all] = &need{keys, 1}
+	}
+}
+
+func (s *seen) add(shape *Shape, named bool, a Answer) {
+	s.named = s.named || named
+	s.line(a)
+	switch {
+	case !a.Asked:
+		s.others++
+		return
+	case !a.Yes:
+		s.no++
+		return
+	}
+	s.yes++
+	s.shape.Words = common(s.shape.Words, shape.Words)
+	if s.first.IsZero() || a.Time.Before(s.first) {
+		s.first = a.Time
+	}
+	if a.Time.After(s.last) {
+		s.last = a.Time
+	}
+	if len(s.days) < mostDays {
+		s.days[a.Time.UTC().Format(time.DateOnly)] = true
+	}
+	if a.Root != "" && len(s.roots) < mostRoots {
+		s.roots[a.Root] = true
+	}
+	s.agents[a.Agent]++
+}
+
+// line remembers some of the lines, those of approved calls first.
+func (s *seen) line(a Answer) {
+	yes := 0
+	if a.Asked && a.Yes {
+		yes = 1
+	}
+	for i := range s.lines {
+		if s.lines[i].Text == a.Line {
+			s.lines[i].Times++
+			s.lines[i].Yes += yes
+			return
+		}
+	}
+	if len(s.lines) < mostLines {
+		s.lines = append(s.lines, Line{a.Line, 1, yes})
+	} else if i := slices.IndexFunc(s.lines, func(l Line) bool { return l.Yes == 0 }); yes > 0 && i >= 0 {
+		s.lines[i] = Line{a.Line, 1, 1}
+	}
+}
+
+// common are the words that two commands begin with.
+func common(a, b []string) []string {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}
+
+// What makes a proposal: that often, on that many days, and never refused. A single day's yeses may
+// be one task that is over.
+const (
+	leastYes  = 5
+	leastDays = 2
+)
+
+// Proposal is a rule that would answer for the person.
+type Proposal struct {
+	Name   string         `json:"name"`    // of the rule
+	Says   string         `json:"allows"`  // the words of the command, or the tool
+	Does   []Effect       `json:"effects"` // all that it may do, besides reading
+	Yes    int            `json:"yes"`     // times that a person approved
+	Days   int            `json:"days"`
+	First  time.Time      `json:"first"`
+	Last   time.Time      `json:"last"`
+	Roots  []string       `json:"projects,omitempty"` // that it holds in
+	Agents map[string]int `json:"agents"`
+	Others int            `json:"others"` // calls that it would let through that no person was asked about
+	Lines  []Line         `json:"lines"`  // some of the calls that it would have let through
+
+	shape Shape
+}
+
+// Saved is how many questions rules would have answered.
+type Saved struct {
+	Read    int `json:"read"`    // calls that only read, by quiet alone
+	Learned int `json:"learned"` // by the proposals
+}
+
+// Proposals returns the rules that may be proposed, those that save most first, and how many
+// questions they would have answered together.
+func (e *Evidence) Proposals() (list []Proposal, saved Saved) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.shapes {
+		known := len(s.roots) > 0 && len(s.roots) < mostRoots
+		if !s.named && s.no == 0 && s.yes >= leastYes && len(s.days) >= leastDays && known {
+			list = append(list, s.proposal())
+		}
+	}
+	slices.SortFunc(list, func(x, y Proposal) int {
+		return cmp.Or(y.Yes-x.Yes, strings.Compare(x.shape.key, y.shape.key))
+	})
+	names := map[string]int{}
+	for i := range list {
+		if names[list[i].Name]++; names[list[i].Name] > 1 {
+			list[i].Name += " " + strconv.Itoa(names[list[i].Name])
+		}
+	}
+	saved.Read = e.read
+	for _, n := range e.needs {
+		if !slices.ContainsFunc(n.keys, func(key string) bool {
+			return !slices.ContainsFunc(list, func(p Proposal) bool { return p.shape.key == key })
+		}) {
+			saved.Learned += n.yes
+		}
+	}
+	return list, saved
+}
+
+func (s *seen) proposal() Proposal {
+	p := Proposal{Does: s.shape.Effects, Yes: s.yes, Days: len(s.days), First: s.first, Last: s.last, Agents: s.agents,
+		Others: s.others, Lines: slices.Clone(s.lines), shape: s.shape}
+	if p.Says = strings.Join(s.shape.Words, " "); s.shape.Tool != "" {
+		p.Says = s.shape.Tool + " in the project"
+	}
+	p.Name = "learned: " + p.Says
+	for root := range s.roots {
+		p.Roots = append(p.Roots, root)
+	}
+	slices.Sort(p.Roots)
+	slices.SortFunc(p.Lines, func(x, y Line) int { return cmp.Or(y.Yes-x.Yes, strings.Compare(x.Text, y.Text)) })
+	return p
+}
