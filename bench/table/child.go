@@ -25,8 +25,6 @@ func child(name string, args []string) {
 		err = execAsk(args)
 	case "worker":
 		err = worker()
-	case "echo":
-		err = echo(args)
 	case "relay":
 		err = relay(args)
 	default:
@@ -94,45 +92,6 @@ func execAsk(args []string) error {
 			return err
 		}
 		fmt.Println(time.Since(begin).Nanoseconds())
-	}
-}
-
-// echoAnswer is as long as hookd's answer to an event that no hook matches.
-var echoAnswer = []byte(`{"ok":true,"event_id":"01KAXQZJ7V0000000000000000","seq":1000000,"matched":[],"warnings":[]}` + "\n")
-
-// echo: SOCKET; answers each line with one line, all that are there with one
-// write. It is what a line door can be at most.
-func echo(args []string) error {
-	l, err := net.Listen("unix", args[0])
-	if err != nil {
-		return err
-	}
-	fmt.Println("ready")
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return err
-		}
-		go func() {
-			defer c.Close()
-			in := bufio.NewReaderSize(c, 32<<10)
-			var out []byte
-			for {
-				text, err := in.ReadSlice('\n')
-				if err != nil {
-					return
-				}
-				if bytes.IndexByte(text, '{') == 0 {
-					out = append(out, echoAnswer...)
-				}
-				if in.Buffered() == 0 || len(out) > 32<<10 {
-					if _, err := c.Write(out); err != nil {
-						return
-					}
-					out = out[:0]
-				}
-			}
-		}()
 	}
 }
 

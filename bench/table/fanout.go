@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,82 +103,4 @@ func (d *daemon) follow(n int, event []byte) (*group, error) {
 	g, err := join("unix", d.socket, `{"subscribe":["bench:*"]}`+"\n", 1, n)
 	g.batch = bytes.Repeat(event, fanBatch)
 	return g, err
-}
-
-func fanOut(b *bench) ([]row, error) {
-	d, err := b.start(nil)
-	if err != nil {
-		return nil, err
-	}
-	defer d.stop()
-	g, err := d.follow(fanSubscribers, line("bench:fan", "", "", 180))
-	defer g.close()
-	if err != nil {
-		return nil, err
-	}
-	list := []contender{{"hookd", func() (float64, error) { return g.sample(b.sample) }}}
-	nats, stop, err := b.nats()
-	defer stop()
-	beside := "nats-server: "
-	if err == nil {
-		list = append(list, contender{"nats", func() (float64, error) { return nats.sample(b.sample) }})
-	} else {
-		beside += err.Error()
-	}
-	s, err := contest(b.rounds, list)
-	if err != nil {
-		return nil, err
-	}
-	status, err := d.info()
-	if err != nil {
-		return nil, err
-	}
-	r := row{
-		what: "deliveries per second, 1 sender, 10 subscribers, paced by the slowest",
-		checks: []check{
-			atLeast("≥ 5,000,000", 5e6, s.median("hookd"), "%.0f"),
-			atMost("no gaps", 0, float64(status.Gaps), "%.0f gaps"),
-		},
-		beside: beside,
-	}
-	if s["nats"] != nil {
-		r.checks = append(r.checks, info("of nats-server", fmt.Sprintf("%.2f ×", s.ratio("hookd", "nats"))))
-		r.beside += count(s.median("nats"))
-	}
-	return []row{r}, nil
-}
-
-// nats starts a nats-server, built from its Go module, and connects as many to
-// it, with as many bytes a message.
-func (b *bench) nats() (g *group, stop func(), err error) {
-	stop = func() {}
-	program := filepath.Join(b.dir, "nats-server")
-	build := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2")
-	build.Dir = filepath.Join("bench", "nats")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, stop, fmt.Errorf("cannot be built: %.100s", strings.TrimSpace(string(out)))
-	}
-	const port = "39418"
-	if stop, err = launch(program, "-a", "127.0.0.1", "-p", port); err != nil {
-		return nil, stop, err
-	}
-	if err := until(func() bool {
-		c, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	}); err != nil {
-		return nil, stop, err
-	}
-	payload := strings.Repeat("x", 250)
-	g, err = join("tcp", "127.0.0.1:"+port, "CONNECT {\"verbose\":false}\r\nSUB bench 1\r\nPING\r\n", 2, fanSubscribers)
-	kill := stop
-	stop = func() { g.close(); kill() }
-	if err == nil {
-		_, err = g.sender.Write([]byte("CONNECT {\"verbose\":false}\r\n"))
-	}
-	g.batch = bytes.Repeat(fmt.Appendf(nil, "PUB bench %d\r\n%s\r\n", len(payload), payload), fanBatch)
-	return g, stop, err
 }
