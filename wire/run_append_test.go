@@ -1,23 +1,21 @@
-package events
+package wire
 
 import (
 	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
-
-	"github.com/hookd/hookd/wire"
 )
 
 // Every field of a run is written, and read back as it was.
 func TestRunIsAppendedWhole(t *testing.T) {
-	full := wire.Run{Started: time.Date(2026, 11, 21, 8, 0, 0, 1500, time.UTC)}
+	full := Run{Started: time.Date(2026, 11, 21, 8, 0, 0, 1500, time.UTC)}
 	fill(reflect.ValueOf(&full).Elem())
 	full.Stdout.Head, full.Stdout.Tail, full.Stderr.Head, full.Stderr.Tail, full.Seq = "", "", "", "", 0
-	odd := wire.Run{Error: "a \"quote\", a line\nend, <&> and \x01 é 漢", QueueMS: 1e-7, DurationMS: 1.5e22, ExitCode: -1}
-	for name, want := range map[string]wire.Run{"full": full, "odd": odd, "zero": {}} {
+	odd := Run{Error: "a \"quote\", a line\nend, <&> and \x01 é 漢", QueueMS: 1e-7, DurationMS: 1.5e22, ExitCode: -1}
+	for name, want := range map[string]Run{"full": full, "odd": odd, "zero": {}} {
 		text := append(want.AppendDetail(want.AppendSubject([]byte{'{'})), '}')
-		var got wire.Run
+		var got Run
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%s: %v: %s", name, err, text)
 		}
