@@ -85,6 +85,7 @@ type Decision struct {
 	Told       *Told           `json:"told,omitempty"`        // nil = its sender tells nothing, as `hookd emit`
 	Answered   *Answered       `json:"answered,omitempty"`    // the outcome of the question; nil = none was held or answered
 	Shadow     []Shadowed      `json:"shadow,omitempty"`      // what hooks would have said that only watch
+	Kept       *Kept           `json:"undo,omitempty"`        // nil = it destroys nothing that is known
 	DurationMS float64         `json:"duration_ms"`           // from the event to the verdict
 	Earlier    []string        `json:"earlier,omitempty"`     // ids of earlier events that a rule counted, the oldest first
 	Runs       []string        `json:"runs,omitempty"`        // ids of the runs whose answers were waited for
@@ -210,6 +211,9 @@ func (d *Decision) AppendDetail(dst []byte) []byte {
 	}
 	if len(d.Shadow) > 0 {
 		dst = appendValue(dst, "shadow", d.Shadow)
+	}
+	if d.Kept != nil {
+		dst = appendValue(dst, "undo", d.Kept)
 	}
 	dst = strconv.AppendFloat(rawjson.AppendKey(dst, "duration_ms"), d.DurationMS, 'f', -1, 64)
 	dst = appendTexts(dst, "earlier", d.Earlier)

@@ -86,6 +86,7 @@ var effects = map[string]effect{
 	"dlq show":        {kind: looks},
 	"dlq retry":       {kind: acts},
 	"dlq drop":        {kind: weakens},
+	"undo":            {kind: acts}, // the daemon says who may
 	"snapshots":       {kind: looks},
 	"snapshots list":  {kind: looks},
 	"snapshots show":  {kind: looks},

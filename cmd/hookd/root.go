@@ -143,7 +143,7 @@ func groups(a *app) []group {
 			editCommand(a), validateCommand(a), allowCommand(a), enableCommand(a), disableCommand(a), rmCommand(a),
 			answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about"),
 			answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about"),
-			grantsCommand(a),
+			grantsCommand(a), undoCommand(a),
 			killCommand(a), replayCommand(a), dlqCommand(a), recoverCommand(a),
 			snapshotsCommand(a),
 		}},

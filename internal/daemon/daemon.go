@@ -42,6 +42,7 @@ import (
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/internal/record/stream"
 	"github.com/hookd/hookd/internal/record/trace"
+	"github.com/hookd/hookd/internal/record/undo"
 	"github.com/hookd/hookd/internal/run/contain"
 	"github.com/hookd/hookd/internal/run/runner"
 	"github.com/hookd/hookd/internal/signals"
@@ -102,6 +103,7 @@ type Daemon struct {
 	reader      *facts.Reader // of calls; rules, conditions and cards share it
 	suspects    suspects
 	unguarded   unguarded
+	undo        *undo.Keeper  // nil = there is no vault
 	watching    chan struct{} // closed when hooks are watched
 	directed    chan struct{} // a directive of the fleet may want something new
 
@@ -203,6 +205,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.past = runner.NewPast(d.runner, d.before, d.redact)
 	d.trace = newTracer(d.opts.Version, d.opts.Log)
 	d.asks, d.boxes = d.newAsks(), d.newBoxes(c)
+	d.openVault(c)
 	d.dispatch = dispatch.New(d.dispatchOptions(c))
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.discovery = discovery.New(d.discoveryOptions(c))
@@ -220,6 +223,7 @@ func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 		Runner: d.runner, Recorder: d.recorder, IDs: d.recorder, Tap: tap{d.metrics, d.trace}, Log: d.opts.Log,
 		Asks: d.asks, Boxes: d.boxes,
 		Past:      d.past,
+		Keeper:    keeper{d},
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
@@ -253,7 +257,7 @@ func (d *Daemon) serverOptions() server.Options {
 	return server.Options{
 		Socket: c.Socket, Lock: c.LockFile(), Public: c.System,
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
-		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl, Boxes: ctl,
+		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl, Boxes: ctl, Undo: ctl,
 		Runs: &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c wire.Code) { d.metrics.Refused(string(c)) },
 		Origin: d.connect, Program: programOf, Weakens: d.mayWeaken,
@@ -311,6 +315,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })
 	rooms.Go(func() { d.forward.Run(ctx) })
+	rooms.Go(func() { d.tendVault(ctx) })
 	d.asks.EndLast(ctx)
 	d.boot()
 	d.tellGone(gone)

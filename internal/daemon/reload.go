@@ -75,6 +75,9 @@ func (d *Daemon) reconfigure() error {
 	d.noteSettings(next)
 	d.runner.Configure(next)
 	d.asks.Configure(askSettings(next))
+	if d.undo != nil {
+		d.undo.Configure(undoSettings(next))
+	}
 	d.store.Configure(storePolicy(next))
 	d.forward.Configure(next.Forward)
 	d.discovery.Configure(d.discoveryOptions(next))

@@ -64,9 +64,13 @@ func (d *Dispatcher) admit(
 	}
 	looks := again == nil && d.opts.Past.Looks(e.Contract)
 	way := way{follows: again == nil && d.follows(e, env)}
-	if len(matched) > 0 || d.recorder.Watched() || looks || way.follows {
+	keeps := d.keeps(e)
+	if len(matched) > 0 || d.recorder.Watched() || looks || way.follows || keeps {
 		way.call = d.about(e)
 		e.Unread = false
+	}
+	if keeps && e.Contract.Kind != events.KindToolBefore {
+		d.opts.Keeper.Follow(e)
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
 		d.beginPast(e, again)(wire.OutcomeNone)
@@ -204,6 +208,8 @@ type admission struct {
 	results chan wire.Run    // nil unless the sender waits for observers
 	room    bool             // the queue has reserved a place
 	kept    bool             // the runs outlive the process; to be read after stored
+	ruled   bool             // the Keeper has changed the verdict
+	undo    *wire.Kept       // what can be taken back of the call; nil = it destroys nothing that is known
 	stored  chan *wire.Error // whether it is on disk; nil when it has nothing to keep
 }
 
@@ -342,16 +348,21 @@ func (a *admission) decide(r *Receipt) {
 	d := a.d
 	var asks *Question
 	var answered *wire.Answered
-	if r.Verdict, done, asks = d.decide(a.event, a.plan.deciding, a.sender); asks != nil {
+	r.Verdict, done, asks = d.decide(a.event, a.plan.deciding, a.sender)
+	if r.Verdict = a.keepFirst(r.Verdict); asks != nil && r.Verdict.Asks() {
+		asks.Verdict, asks.Undo = r.Verdict, a.undo
 		r.Verdict, answered = d.opts.Asks.Settle(asks)
 	}
 	r.Verdict = d.boxed(a.event, r.Verdict)
 	outcome, _ := outcomeOf(r.Verdict)
+	if outcome == wire.OutcomeDeny && a.undo != nil {
+		d.opts.Keeper.Drop(a.event)
+	}
 	a.past(outcome)
 	d.opts.Tap.Decided(a.event, r.Verdict, answered)
-	if a.event.Judged {
+	if a.event.Judged || a.ruled {
 		rec := d.decided(a.event, r.Verdict, done)
-		rec.Answered = answered
+		rec.Answered, rec.Kept = answered, a.undo
 		d.judged(rec, a.event, r.Verdict, a.way)
 		if len(a.plan.shadows) > 0 {
 			d.watch(rec, a.event, a.plan.shadows, done, a.way)

@@ -30,6 +30,7 @@
 //	stall, underway, alarms its deadline; which others there are at the same time
 //	answer, outputs         what it says
 //	retry, putoff           when it is tried again
+//	keeper                  what can be taken back of a call is kept
 //	follow, decided, settle what is written down of it
 //	record, turns           and of its runs, in which order
 //	queue, lane, task       the observers' queue
@@ -66,6 +67,7 @@ type Options struct {
 	Asks     Asks        // nil = each question goes to the agent
 	Past     Past        // nil = no hook looks back
 	Boxes    Boxes       // nil = there are none, and what hooks contain is asked about
+	Keeper   Keeper      // nil = nothing is kept
 	Log      *zap.Logger // nil = none
 
 	Observers int   // runs of observers at once; 0 = max(8, 2×CPU)

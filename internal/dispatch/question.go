@@ -13,9 +13,10 @@ import (
 type Question struct {
 	Event   *events.Event
 	Verdict *verdict.Verdict
-	Asking  []Asking // in registration order; never empty
-	Sender  int      // process id of the sender; 0 = unknown
-	Handle  Handle   // of the sender; nil = there is none
+	Asking  []Asking   // in registration order; never empty
+	Sender  int        // process id of the sender; 0 = unknown
+	Handle  Handle     // of the sender; nil = there is none
+	Undo    *wire.Kept // what can be taken back of the call; nil = it destroys nothing that is known
 	// Until is when the sender waits no longer; zero = it has set no limit.
 	Until time.Time
 }

@@ -151,6 +151,14 @@ func (c *call) target(w Word) (target string, certain bool) {
 
 func (c *call) folder() string { return or(c.cwd, c.sh.cwd) }
 
+// dir is the folder of a command of this machine, as Command has it.
+func (c *call) dir() string {
+	if dir := c.folder(); c.sh.where == "" && strings.HasPrefix(dir, "/") {
+		return dir
+	}
+	return ""
+}
+
 func (c *call) absolute(text string) (string, bool) {
 	if c.cwd == "" {
 		return c.sh.absolute(text)

@@ -117,6 +117,8 @@ type Command struct {
 	Via       []string   `json:"via,omitempty"`   // what it is behind, the outermost first: sudo, bash -c, ssh
 	Guess     bool       `json:"guess,omitempty"` // it may be what runs
 	Span      Span       `json:"span"`
+
+	Dir string `json:"-"` // absolute path of the folder that it runs in; "" = not known
 }
 
 // Program returns the name of the command's program, without its folder. known is false

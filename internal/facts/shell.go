@@ -854,7 +854,7 @@ func (sh *shell) run(words []Word, c *call) output {
 	c.index = len(r.out.Commands)
 	r.out.Commands = append(r.out.Commands, Command{
 		Words: words, Text: short0(c.text), Env: c.env, Redirects: c.redirects, Via: slices.Clip(sh.via),
-		Guess: sh.guess, Span: c.span,
+		Guess: sh.guess, Span: c.span, Dir: c.dir(),
 	})
 	for _, a := range c.env {
 		c.variable(a.Name, a.Value)

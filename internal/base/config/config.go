@@ -53,8 +53,9 @@ type Config struct {
 	HistoryMaxAge   time.Duration
 	HistoryMaxBytes int64
 	HistoryMaxRuns  int
-	HistoryPayload  string        // none, preview or full
-	RedactHistory   bool          // secrets are redacted in it
+	HistoryPayload  string // none, preview or full
+	RedactHistory   bool   // secrets are redacted in it
+	Undo            Undo
 	Snapshot        bool          // the snapshot built-in runs for every agent
 	ReplayMaxAge    time.Duration // a run of an older event becomes a dead letter when hookd starts
 
@@ -152,6 +153,9 @@ func (c Config) TempDir() string { return filepath.Join(c.State, "hookd", "tmp")
 // DataDir is the folder of built-ins for data that outlives a run.
 func (c Config) DataDir() string { return filepath.Join(c.State, "hookd", "data") }
 
+// VaultDir is the folder of what calls destroyed, and can be brought back.
+func (c Config) VaultDir() string { return filepath.Join(c.State, "vault") }
+
 // DisabledDir is the folder of the markers of hooks that are switched off.
 func (c Config) DisabledDir() string { return filepath.Join(c.Home, "hookd", "disabled") }
 
@@ -208,6 +212,9 @@ func Default(home string) Config {
 		TimeoutCommand: 5 * time.Second, TimeoutScript: 5 * time.Second,
 		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second, TimeoutAgent: 120 * time.Second,
 		AskHold: HoldAuto, AskTimeout: 2 * time.Minute,
+		Undo: Undo{
+			Keep: true, Wait: 50 * time.Millisecond, Late: UndoGo, MaxBytes: 5 << 30, MaxAge: 14 * 24 * time.Hour,
+		},
 		Fleet:  Fleet{Tenant: "default"},
 		Cgroup: true, PolicyInterval: time.Hour, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
 	}

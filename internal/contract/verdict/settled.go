@@ -19,6 +19,13 @@ func Declined(v *Verdict, reason string) *Verdict {
 	return &out
 }
 
+// Asked returns a verdict that lets a call pass with a question instead. v is not changed.
+func Asked(v *Verdict, reason string) *Verdict {
+	out := *v
+	out.PermissionDecision, out.DecisionReason, out.PermissionAllowed = "ask", reason, false
+	return &out
+}
+
 // Unanswered returns a verdict that asks, with a reason that says more. v is not
 // changed.
 func Unanswered(v *Verdict, reason string) *Verdict {

@@ -35,7 +35,7 @@ const (
 	looks   effect = "looks"   // it changes nothing
 	acts    effect = "acts"    // it changes something, and no guard becomes weaker
 	weakens effect = "weakens" // a guard may become weaker: Options.Weakens is asked
-	answers effect = "answers" // it answers an ask: Asks and Fleet say who may
+	answers effect = "answers" // it answers an ask, or takes a call back: Asks, Fleet and Undo say who may
 )
 
 // routes is the table of what there is, for which users, and what it can do. Of the line door events and pings
@@ -107,6 +107,15 @@ func (s *Server) routes() []route {
 		{"GET", wire.PathAsks, ownerOnly, looks, s.getAsks, "follow answers"},
 		{"GET", wire.PathAsks + "/{id}", ownerOnly, looks, s.getAsk, ""},
 		{"POST", wire.PathAsks + "/{id}", ownerOnly, answers, s.postAsk, ""},
+		{
+			"GET",
+			wire.PathUndo,
+			ownerOnly,
+			looks,
+			queried(&s.opt.Undo, wire.ParseUndoQuery, Undo.Undoable),
+			"session path since limit",
+		},
+		{"POST", wire.PathUndo, ownerOnly, answers, s.postUndo, ""},
 		{"GET", wire.PathGrants, ownerOnly, looks, s.getGrants, ""},
 		{"DELETE", wire.PathGrants + "/{id}", ownerOnly, weakens, s.deleteGrant, ""},
 		{"GET", wire.PathAgents + "/{agent}/last", ownerOnly, looks, s.getLast, "except"},

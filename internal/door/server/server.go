@@ -130,6 +130,12 @@ type Asks interface {
 	RevokeGrant(ctx context.Context, id string) (wire.Grant, *wire.Error)
 }
 
+// Undo takes back what calls destroyed. It says who may.
+type Undo interface {
+	Undoable(ctx context.Context, q wire.UndoQuery) (wire.UndoList, *wire.Error)
+	TakeBack(ctx context.Context, from Peer, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error)
+}
+
 // Fleet answers the same for all machines of a fleet. On a machine of none each method
 // refuses.
 type Fleet interface {
@@ -157,7 +163,7 @@ type State interface {
 }
 
 // Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
-// History, Asks, State and Fleet are required.
+// History, Asks, State, Fleet and Undo are required.
 type Options struct {
 	Socket string // path of the socket; its folder is made 0700 when absent
 	Lock   string // path of the lock file; "" = hookd.lock beside the socket
@@ -178,6 +184,7 @@ type Options struct {
 	State    State
 	Fleet    Fleet
 	Boxes    Boxes // nil = it knows of none
+	Undo     Undo
 
 	Metrics http.Handler    // of GET /metrics; nil = there is none
 	Refused func(wire.Code) // called for each refusal, not to block; nil = they are not counted

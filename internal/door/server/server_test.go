@@ -247,7 +247,7 @@ type fixture struct {
 }
 
 func options(d *daemon, socket string) Options {
-	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, Asks: d, State: d, Fleet: d}
+	return Options{Socket: socket, Emitter: d, Streamer: d, Hooks: d, Runs: d, History: d, Asks: d, State: d, Fleet: d, Undo: d}
 }
 
 func start(t testing.TB, change func(*Options)) *fixture {
@@ -602,6 +602,14 @@ func (d *daemon) FollowAsks(wire.FollowAsks) Subscription {
 
 func (d *daemon) AnswerAsk(context.Context, Peer, string, wire.Reply) (wire.Replied, *wire.Error) {
 	return wire.Replied{}, noAsk
+}
+
+func (d *daemon) Undoable(context.Context, wire.UndoQuery) (wire.UndoList, *wire.Error) {
+	return wire.UndoList{Calls: []wire.UndoCall{{ID: "c1"}}}, nil
+}
+
+func (d *daemon) TakeBack(_ context.Context, _ Peer, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error) {
+	return wire.UndoAnswer{Word: wire.UndoAll, Preview: r.Preview}, nil
 }
 
 func (d *daemon) RevokeGrant(context.Context, string) (wire.Grant, *wire.Error) {

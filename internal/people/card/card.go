@@ -55,6 +55,7 @@ type Options struct {
 	Prompt  string          // that the call came after; "" = unknown
 	Repo    *Repo           // nil = unknown
 	Effects []string        // what the call does, in words; nil = unknown
+	Undo    *wire.Kept      // what can be taken back; nil = it destroys nothing that is known
 	OwnWay  bool            // without an answer the agent asks in its own way
 	Tried   bool            // a person tries hooks: there is no agent, and nothing runs
 	Spans   []wire.CardSpan // what made hooks ask
@@ -268,6 +269,9 @@ func says(a *wire.Ask, o Options, l look, twice []string) (list []wire.CardSaid)
 	add("who", who)
 	agent := said(o.Agent)
 	add("if allowed", ifAllowed(agent, o))
+	if !o.Tried {
+		add("undo", undo(o.Undo))
+	}
 	reason := o.Asking[0].Reason
 	if len(o.Asking) > 1 {
 		reason = a.Reason
@@ -306,7 +310,30 @@ func ifAllowed(agent string, o Options) string {
 	if len(o.Effects) > 0 {
 		does = ": " + said(strings.Join(o.Effects, " · ")) + "."
 	}
-	return agent + " runs it" + does + " hookd takes nothing back of what it does."
+	return agent + " runs it" + does
+}
+
+// undo says what can be taken back of a call, and what cannot.
+func undo(k *wire.Kept) (text string) {
+	switch {
+	case k == nil:
+		return "it destroys no file, as far as hookd knows"
+	case k.Word == "none":
+		text = "it CANNOT be undone"
+	case k.Word == "part":
+		text = "a part of it can be undone: " + plural(k.Files, "file") + " kept"
+	default:
+		return "it can be undone: " + plural(k.Files, "file") + " kept"
+	}
+	for i, l := range k.Lost {
+		if i == 0 {
+			text += "; not kept: "
+		} else {
+			text += ", "
+		}
+		text += said(l.What) + " (" + said(l.Why) + ")"
+	}
+	return text
 }
 
 // said is text that others wrote as a sentence has it.

@@ -179,7 +179,8 @@ look: 1 letter of another alphabet within a word: U+0456 is Cyrillic
 look: hooks have changed the input: this is what will run
 where: /p[U+200B]
 who: Codex, session s, after “clean ⏎ up”
-if allowed: Codex runs it. hookd takes nothing back of what it does.
+if allowed: Codex runs it.
+undo: it destroys no file, as far as hookd knows
 if denied: Codex does not run it and reads: “denied by you: [U+001B][31mno”
 no answer: Codex asks in its own way.
 `
@@ -204,7 +205,7 @@ no answer: Codex asks in its own way.
 		}
 	}
 	o.Effects = []string{"deletes /p/\u202ea", "connects to x"}
-	if got, want := said(o, "if allowed"), "Codex runs it: deletes /p/[U+202E]a · connects to x. hookd takes nothing back of what it does."; got != want {
+	if got, want := said(o, "if allowed"), "Codex runs it: deletes /p/[U+202E]a · connects to x."; got != want {
 		t.Errorf("if allowed: %s, want %s", got, want)
 	}
 	o.Tried, o.Agent = true, "hookd emit"

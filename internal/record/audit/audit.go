@@ -32,7 +32,8 @@ const (
 	Gone     = "guard-gone"
 
 	Storage   = "storage"    // accepted events were lost, or a file was set aside
-	Refused   = "refused"    // an agent's process would have weakened a guard
+	Refused   = "refused"    // an agent's process would have weakened a guard, or taken a call back
+	Undone    = "undone"     // a person took calls back
 	TakenBack = "taken-back" // what was set aside was read again
 )
 

@@ -1,0 +1,17 @@
+package client
+
+import (
+	"context"
+
+	"github.com/hookd/hookd/wire"
+)
+
+// Undoable lists the calls that something was kept for, the newest first.
+func (c *Client) Undoable(ctx context.Context, q wire.UndoQuery) (wire.UndoList, error) {
+	return get[wire.UndoList](ctx, c, withQuery(wire.PathUndo, q.Values()))
+}
+
+// Undo takes calls back, or says what that would do.
+func (c *Client) Undo(ctx context.Context, r wire.UndoRequest) (wire.UndoAnswer, error) {
+	return post[wire.UndoAnswer](ctx, c, wire.PathUndo, r)
+}

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/record/undo"
+	"github.com/hookd/hookd/wire"
+)
+
+// Exit codes of an undo.
+const (
+	exitPart     = 3 // something is not back
+	exitConflict = 4 // something changed since; nothing was changed
+)
+
+// undoOptions are what a person chooses.
+type undoOptions struct {
+	ask      wire.UndoRequest
+	since    time.Duration
+	yes, all bool
+}
+
+func undoCommand(a *app) *cobra.Command {
+	var o undoOptions
+	cmd := &cobra.Command{
+		Use:   "undo [CALL...]",
+		Short: "Bring back what an agent's call deleted, overwrote or moved",
+		Long: `undo lists the calls that destroyed something, and brings back what hookd kept for
+them: the files that a call deleted, overwrote or moved, in a repository or not, with
+permissions and times. It shows what will happen and asks first.
+
+What changed since is never overwritten: the whole undo is refused, unless --beside puts
+the old version beside the new one, --merge merges them, or --skip leaves it. An undo is
+in the list too, and can itself be undone. Only a person undoes: it is refused from an
+agent's processes, except for --preview.
+
+Exit codes: 0 all is back, 3 a part is back, 4 something changed since and nothing was
+changed.`,
+		Example: "hookd undo\nhookd undo 2WQC0A1B\nhookd undo --session 5f3c --since 10m --preview",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.ask.Calls = args
+			if o.since > 0 {
+				o.ask.Since = time.Now().Add(-o.since)
+			}
+			if o.ask.Path != "" {
+				path, err := filepath.Abs(o.ask.Path)
+				if err != nil {
+					return fail(exitFailed, "name a path that begins with /", "find %s: %w", o.ask.Path, err)
+				}
+				o.ask.Path = path
+			}
+			if len(args) == 0 && (o.all || o.ask.Session == "" && o.since == 0) {
+				return a.listUndo(cmd, o)
+			}
+			return a.undo(cmd, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.ask.Session, "session", "", "all calls of a session: its id, or the end of it")
+	f.Var((*duration.Value)(&o.since), "since", "all calls of the last time, such as 10m")
+	f.StringVar(&o.ask.Path, "path", "", "only this path, and what is below it")
+	f.BoolVar(&o.ask.Preview, "preview", false, "say what would happen, and change nothing")
+	f.BoolVar(&o.ask.Beside, "beside", false, "put the old version of what changed since beside it")
+	f.BoolVar(&o.ask.Merge, "merge", false, "merge the old version of a text that changed since, where that is clean")
+	f.BoolVar(&o.ask.Skip, "skip", false, "leave what changed since")
+	f.BoolVar(&o.all, "list", false, "list the calls, also of --session and --since")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// listUndo prints the calls that can be taken back.
+func (a *app) listUndo(cmd *cobra.Command, o undoOptions) error {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	list, err := a.dial(cmd).Undoable(ctx, wire.UndoQuery{Session: o.ask.Session, Path: o.ask.Path, Since: o.ask.Since})
+	if err != nil {
+		return err
+	}
+	return a.print(list, func(p *printer) { p.undoable(list) })
+}
+
+func (p *printer) undoable(list wire.UndoList) {
+	if len(list.Calls) == 0 {
+		p.line("nothing to take back: no call that hookd was asked about has destroyed a file")
+		return
+	}
+	all := make([]string, len(list.Calls))
+	for i, c := range list.Calls {
+		all[i] = c.ID
+	}
+	id := p.ids(all)
+	var rows [][]cell
+	for _, c := range list.Calls {
+		rows = append(rows, []cell{
+			text(id(c.ID)), text(p.when(c.Time)), text(c.Agent), text(c.Session), text(cmp.Or(c.Subject, c.Tool)),
+			textf("%d", c.Files), text(lostCount(c)), text(undoneWords(c)),
+		})
+	}
+	p.table([]column{
+		{title: "CALL"}, {title: "WHEN"}, asideColumn("AGENT"), spareColumn("SESSION"), textColumn("WHAT"),
+		{title: "BACK"}, {title: "NOT"}, {title: "STATE"},
+	}, rows)
+	p.linef("%s are kept. See what comes back with `hookd undo CALL`", bytesWords(list.Bytes))
+}
+
+// lostCount is how much of a call does not come back.
+func lostCount(c wire.UndoCall) string {
+	switch n := len(c.Lost); {
+	case n == 0:
+		return "-"
+	case n == 1:
+		return "1"
+	default:
+		return fmt.Sprint(n)
+	}
+}
+
+func undoneWords(c wire.UndoCall) string {
+	switch {
+	case c.Undone != nil && c.Undone.Word == wire.UndoAll:
+		return "taken back"
+	case c.Undone != nil:
+		return "in part"
+	case c.Outcome == undo.Interrupted:
+		return "interrupted"
+	case !c.Settled:
+		return "runs"
+	}
+	return ""
+}
+
+// undo shows what an undo does, asks, and does it.
+func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
+	ask := o.ask
+	ask.Preview = true
+	ctx, cancel := a.answer(cmd)
+	seen, err := a.dial(cmd).Undo(ctx, ask)
+	cancel()
+	if err != nil {
+		return err
+	}
+	show := a.format != "json" || o.ask.Preview
+	if show {
+		if err := a.print(seen, func(p *printer) { p.undoPlan(seen) }); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.ask.Preview:
+		return nil
+	case seen.Word == wire.UndoRefused:
+		return fail(exitConflict, "choose: --beside keeps both, --merge merges texts, --skip leaves what changed",
+			"%s changed since; nothing was changed", plural(seen.Count[wire.UndoConflict], "path"))
+	case seen.Word == wire.UndoNothing:
+		return nil
+	}
+	question := fmt.Sprintf("Bring back %s?", plural(changed(seen), "file"))
+	if err := a.confirm(o.yes, question, a.again()+" --yes"); err != nil {
+		return err
+	}
+	done, err := a.dial(cmd).Undo(cmd.Context(), o.ask)
+	if err != nil {
+		return err
+	}
+	if err := a.print(done, func(p *printer) { p.undone(done) }); err != nil {
+		return err
+	}
+	switch done.Word {
+	case wire.UndoPart:
+		return said(exitPart)
+	case wire.UndoRefused:
+		return said(exitConflict)
+	}
+	return nil
+}
+
+// changed is how many paths an undo changes.
+func changed(a wire.UndoAnswer) int {
+	return a.Count[wire.UndoBack] + a.Count[wire.UndoRemoved] + a.Count[wire.UndoBeside] + a.Count[wire.UndoMerged]
+}
+
+// undoWords say what is done to a path, in the order in which it is shown.
+var undoWords = []struct{ does, words, are string }{
+	{wire.UndoBack, "comes back", "back"},
+	{wire.UndoRemoved, "goes, the call made it", "gone again"},
+	{wire.UndoMerged, "is merged", "merged"},
+	{wire.UndoBeside, "comes beside what changed since", "beside"},
+	{wire.UndoSame, "is as it was", "as before"},
+	{wire.UndoConflict, "CHANGED SINCE", "changed since"},
+	{wire.UndoLeft, "does NOT come back", "not back"},
+}
+
+// undoPlan shows what an undo would do.
+func (p *printer) undoPlan(a wire.UndoAnswer) {
+	for _, c := range a.Calls {
+		p.linef("%s, %s, %s:  %s", cmp.Or(c.Agent, c.Tool), p.when(c.Time), homely(c.Cwd), cmp.Or(c.Subject, c.Tool))
+	}
+	for _, w := range undoWords {
+		p.undoGroup(a, w.does, w.words)
+	}
+	for _, l := range a.Lost {
+		p.linef("  %-22s %s: %s", "cannot come back", l.What, l.Why)
+	}
+	switch a.Word {
+	case wire.UndoNothing:
+		p.line("All is as it was before: there is nothing to do.")
+	case wire.UndoRefused:
+	default:
+		p.line("Only this; what other calls did stays. It can itself be undone.")
+	}
+}
+
+// mostPaths is how many paths of a kind are named.
+const mostPaths = 8
+
+func (p *printer) undoGroup(a wire.UndoAnswer, does, words string) {
+	n := a.Count[does]
+	if n == 0 {
+		return
+	}
+	size := ""
+	if does == wire.UndoBack && a.Bytes > 0 {
+		size = ", " + bytesWords(a.Bytes)
+	}
+	p.linef("  %-22s %s%s", words, plural(n, "file"), size)
+	named := 0
+	for _, i := range a.Items {
+		if i.Does != does {
+			continue
+		}
+		if named++; named > mostPaths {
+			p.linef("    and %d more", n-mostPaths)
+			break
+		}
+		line := "    " + homely(i.Path)
+		if i.To != "" {
+			line += " → " + filepath.Base(i.To)
+		}
+		if i.Why != "" && does != wire.UndoConflict {
+			line += ": " + i.Why
+		}
+		p.line(p.fit(escape(line, keepNothing)))
+	}
+}
+
+// undone says what an undo did.
+func (p *printer) undone(a wire.UndoAnswer) {
+	var parts []string
+	for _, w := range undoWords {
+		if n := a.Count[w.does]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, w.are))
+		}
+	}
+	if n := len(a.Lost); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not back", n))
+	}
+	line := strings.Join(parts, ", ")
+	switch a.Word {
+	case wire.UndoAll:
+		line = "All is back: " + line + "."
+	case wire.UndoPart:
+		line = "A PART is back: " + line + "."
+	case wire.UndoNothing:
+		line = "All is as it was before."
+	}
+	p.line(line)
+	left := slices.DeleteFunc(slices.Clone(a.Items), func(i wire.UndoItem) bool { return i.Does != wire.UndoLeft })
+	for _, i := range left[:min(len(left), mostPaths)] {
+		p.linef("  not back: %s: %s", homely(i.Path), i.Why)
+	}
+	if a.ID != "" {
+		p.linef("Take this back: hookd undo %s", ending(a.ID))
+	}
+}
+
+// homely is a path with ~ for the home folder.
+func homely(path string) string {
+	if home, err := os.UserHomeDir(); err == nil && home != "/" && strings.HasPrefix(path, home+"/") {
+		return "~" + path[len(home):]
+	}
+	return path
+}
+
+// bytesWords is a size for people.
+func bytesWords(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	case n == 1:
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

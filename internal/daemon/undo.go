@@ -1,0 +1,219 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/door/server"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/internal/record/undo"
+	"github.com/hookd/hookd/wire"
+)
+
+// openVault makes the room that keeps what calls destroy. A vault that cannot be made stops no
+// daemon: then nothing is kept, which each record says.
+func (d *Daemon) openVault(c config.Config) {
+	if c.System { // the files are other users'
+		return
+	}
+	k, err := undo.Open(vaultDir(c), d.opts.Log)
+	if err != nil {
+		d.log.Error("nothing is kept of what calls destroy", zap.Error(err))
+		return
+	}
+	k.Configure(undoSettings(c))
+	d.undo = k
+}
+
+// vaultDir is where the vault is: in the home, unless that is in a working tree, where git clean
+// would take it along.
+func vaultDir(c config.Config) string {
+	if git.Top(c.State) == "" {
+		return c.VaultDir()
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || git.Top(home) != "" {
+		return c.VaultDir() // no call that would destroy it is let pass
+	}
+	return filepath.Join(home, fmt.Sprintf(".hookd-vault-%d", os.Geteuid()), "home")
+}
+
+func undoSettings(c config.Config) undo.Settings {
+	s := undo.DefaultSettings()
+	s.Off, s.Wait, s.Max, s.MaxAge = !c.Undo.Keep, c.Undo.Wait, c.Undo.MaxBytes, c.Undo.MaxAge
+	s.LargeAge = min(s.LargeAge, s.MaxAge)
+	return s
+}
+
+// settleEvery is how often calls are looked for whose results did not come.
+const settleEvery = time.Minute
+
+// tendVault settles calls whose results did not come, and drops what is too old or too much.
+func (d *Daemon) tendVault(ctx context.Context) {
+	if d.undo == nil {
+		return
+	}
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	for {
+		d.undo.SettleOld(time.Now())
+		d.undo.Expire(time.Now())
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// keeper fits dispatch.Keeper.
+type keeper struct{ d *Daemon }
+
+var _ dispatch.Keeper = keeper{}
+
+func (u keeper) Keep(e *events.Event) dispatch.Keeping {
+	call := dialect.Call(e)
+	if u.d.undo == nil || call.Own == "" && call.Tool == "" {
+		return dispatch.Keeping{}
+	}
+	cwd := cmp.Or(e.Cwd, u.d.reader.Home)
+	f := u.d.reader.Read(call, cwd)
+	if !undo.Concerns(f) {
+		return dispatch.Keeping{}
+	}
+	later := string(rawjson.Get(call.Given, "run_in_background")) == "true"
+	r := u.d.undo.Keep(undo.Call{
+		ID: e.EventID, Time: e.Time, Session: e.SessionID, Agent: cmp.Or(string(e.Dialect), e.AgentName),
+		CallID: e.CallID, Tool: e.Tool, Subject: e.Subject, Cwd: undo.Path(cwd), Later: later,
+	}, f)
+	return u.said(e, r)
+}
+
+// said is a result as a verdict and its record have it.
+func (u keeper) said(e *events.Event, r undo.Result) (k dispatch.Keeping) {
+	if r.Deny != "" {
+		return dispatch.Keeping{Deny: r.Deny}
+	}
+	if r.Word == "" {
+		return k
+	}
+	k.Kept = &wire.Kept{
+		Word: r.Word, Files: r.Files, Bytes: r.Bytes, Late: r.Late, Lost: r.Lost,
+		MS: float64(r.Took.Microseconds()) / 1000,
+	}
+	if !r.Late {
+		return k
+	}
+	u.d.log.Warn("there was no time to keep all that a call destroys", zap.String("event_id", e.EventID),
+		zap.Int("kept", r.Files), zap.Duration("took", r.Took))
+	why := fmt.Sprintf("it destroys more than could be kept in %v: %d files can be brought back", r.Took, r.Files)
+	switch u.d.config.Load().Undo.Late {
+	case config.UndoAsk:
+		k.Ask = why
+	case config.UndoDeny:
+		k.Deny = why
+	}
+	return k
+}
+
+func (u keeper) Drop(e *events.Event) {
+	if u.d.undo != nil {
+		go u.d.undo.Discard(e.EventID) // it may wait for a file system
+	}
+}
+
+func (u keeper) Follow(e *events.Event) {
+	if u.d.undo == nil || e.SessionID == "" {
+		return
+	}
+	switch e.Contract.Kind {
+	case events.KindToolAfter:
+		for _, c := range u.d.undo.Unsettled(e.SessionID) {
+			if c.CallID != "" && c.CallID == e.CallID {
+				u.d.undo.Ran(c.ID)
+			}
+		}
+	case events.KindTurnStop, events.KindPromptSubmit, events.KindSessionEnd:
+		u.d.undo.Ended(e.SessionID)
+	}
+}
+
+// Undoable fits server.Undo.
+func (c *control) Undoable(_ context.Context, q wire.UndoQuery) (wire.UndoList, *wire.Error) {
+	if c.d.undo == nil {
+		return wire.UndoList{}, noVault()
+	}
+	return c.d.undo.List(q), nil
+}
+
+// TakeBack fits server.Undo. A preview is free; only a person takes back.
+func (c *control) TakeBack(
+	_ context.Context, from server.Peer, r wire.UndoRequest,
+) (wire.UndoAnswer, *wire.Error) {
+	if c.d.undo == nil {
+		return wire.UndoAnswer{}, noVault()
+	}
+	if !r.Preview {
+		if bad := c.d.mayUndo(from); bad != nil {
+			return wire.UndoAnswer{}, bad
+		}
+	}
+	a, bad := c.d.undo.Undo(events.NewID(time.Now()), r)
+	if bad == nil && a.ID != "" {
+		by := personAt(from)
+		c.d.store.Audit(time.Now().UTC(), audit.Undone, undoneBy{Undo: a.ID, Calls: ids(a.Calls), Word: a.Word, By: by})
+		c.d.logAct("calls were taken back", from, zap.String("undo", a.ID), zap.Strings("calls", ids(a.Calls)),
+			zap.String("word", a.Word))
+	}
+	return a, bad
+}
+
+// undoneBy is the record of an undo.
+type undoneBy struct {
+	Undo  string        `json:"undo"`
+	Calls []string      `json:"calls"`
+	Word  string        `json:"word"`
+	By    wire.Answerer `json:"by"`
+}
+
+func ids(calls []wire.UndoCall) (list []string) {
+	for _, c := range calls {
+		list = append(list, c.ID)
+	}
+	return list
+}
+
+func noVault() *wire.Error {
+	return &wire.Error{
+		Code: wire.CodeNotFound, Message: "this hookd keeps nothing of what calls destroy", Hint: "see its log: hookd logs",
+	}
+}
+
+// mayUndo refuses an undo unless a person may have asked for it: it can overwrite newer work.
+func (d *Daemon) mayUndo(from server.Peer) *wire.Error {
+	by := personAt(from)
+	why := d.notAPerson(from)
+	if why == "" && ofRun(from) {
+		why = "it comes from a hook"
+	}
+	if why == "" {
+		return nil
+	}
+	d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: "undo", Why: why, From: by})
+	return &wire.Error{
+		Code: wire.CodeForbidden, Message: "refused: only a person takes back what a call did, and " + why,
+		Hint: "a person types it in a terminal of their own, or here once the agent has ended; --preview is free",
+	}
+}

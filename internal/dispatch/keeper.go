@@ -1,0 +1,66 @@
+package dispatch
+
+import (
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
+)
+
+// Keeper keeps what calls are about to destroy. Its methods are called without a slot or a lock.
+type Keeper interface {
+	// Keep is called with a call that no hook denies, before its sender or a person hears of it. It
+	// returns soon, whatever the file system does. e has the input that will run.
+	Keep(e *events.Event) Keeping
+	// Drop is called when the call does not go on after all.
+	Drop(e *events.Event)
+	// Follow is called with each other event of a tool call or a session. It must not block, and
+	// must not hold on to e.
+	Follow(e *events.Event)
+}
+
+// Keeping is what a Keeper says of a call. The zero Keeping says nothing.
+type Keeping struct {
+	Kept *wire.Kept // nil = it destroys nothing that is known
+	Deny string     // why the call must not go on
+	Ask  string     // why a person has to decide
+}
+
+// keeps reports whether a Keeper is told of events of a kind.
+func (d *Dispatcher) keeps(e *events.Event) bool {
+	if d.opts.Keeper == nil || e.Tried || e.ReplayOf != "" || e.Machine != "" {
+		return false
+	}
+	switch e.Contract.Kind {
+	case events.KindToolBefore, events.KindToolAfter, events.KindPromptSubmit, events.KindTurnStop,
+		events.KindSessionStart, events.KindSessionEnd:
+		return true
+	}
+	return false
+}
+
+// keepFirst keeps what a call is about to destroy that v lets pass, and returns the verdict on it.
+func (a *admission) keepFirst(v *verdict.Verdict) *verdict.Verdict {
+	e := a.event
+	if outcome, _ := outcomeOf(v); outcome == wire.OutcomeDeny || e.Contract.Kind != events.KindToolBefore ||
+		!a.d.keeps(e) {
+		return v
+	}
+	now := *e
+	if v.UpdatedInput != nil {
+		change := verdict.Answer{Policy: verdict.Policy{Blocking: true}, UpdatedInput: v.UpdatedInput}
+		now.Data = change.Rewrite(e.Contract, e.Data)
+	}
+	k := a.d.opts.Keeper.Keep(&now)
+	a.undo = k.Kept
+	switch {
+	case k.Deny != "":
+		v = verdict.Declined(v, k.Deny)
+	case k.Ask != "" && !v.Asks():
+		v = verdict.Asked(v, k.Ask)
+	default:
+		return v
+	}
+	v.DecidedBy = append(v.DecidedBy[:len(v.DecidedBy):len(v.DecidedBy)], "undo")
+	a.ruled = true
+	return v
+}

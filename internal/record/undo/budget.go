@@ -1,0 +1,101 @@
+package undo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/git"
+)
+
+// budget bounds the keeping of one call: its time, and the bytes that are copied.
+type budget struct {
+	until   time.Time
+	copied  int64 // so far
+	callMax int64
+	fileMax int64
+	noCopy  bool // the disk is too full
+	stopped atomic.Bool
+	repos   map[string]*git.Repo
+}
+
+// over reports whether the time is over.
+func (b *budget) over() bool { return b.stopped.Load() || time.Now().After(b.until) }
+
+// takes reserves room for a copy.
+func (b *budget) takes(size int64) error {
+	switch {
+	case b.noCopy:
+		return errFull
+	case size > b.fileMax || b.copied+size > b.callMax:
+		return errLarge
+	case b.over():
+		return errLate
+	}
+	b.copied += size
+	return nil
+}
+
+// losses counts what is not kept, by its reason.
+type losses struct {
+	list  []Lost
+	count map[string]int // by reason
+	first map[string]string
+	order []string
+}
+
+// mostLost is how many losses of one reason are named.
+const mostLost = 3
+
+func (l *losses) add(what, why string) {
+	if l.count == nil {
+		l.count, l.first = map[string]int{}, map[string]string{}
+	}
+	if l.count[why]++; l.count[why] == 1 {
+		l.order = append(l.order, why)
+	}
+	if l.count[why] <= mostLost {
+		l.list = append(l.list, Lost{What: what, Why: why})
+	}
+}
+
+// all returns the losses, those of one reason together, with a count of those that are not named.
+func (l *losses) all() []Lost {
+	var all []Lost
+	for _, why := range l.order {
+		for _, one := range l.list {
+			if one.Why == why {
+				all = append(all, one)
+			}
+		}
+		if more := l.count[why] - mostLost; more > 0 {
+			all = append(all, Lost{What: fmt.Sprintf("%d more", more), Why: why})
+		}
+	}
+	return all
+}
+
+// againWords begins the reason of what can be made again: nothing is lost.
+const againWords = "it can be made again"
+
+// wordOf says how much is kept.
+func wordOf(files int, lost []Lost) string {
+	real := slices.ContainsFunc(lost, func(l Lost) bool { return !strings.HasPrefix(l.Why, againWords) })
+	switch {
+	case files == 0 && len(lost) == 0:
+		return ""
+	case files == 0:
+		return None
+	case real:
+		return Part
+	}
+	return Kept
+}
+
+// Undoable reports whether nothing is destroyed that cannot come back, or only what can be made
+// again.
+func (r *Result) Undoable() bool {
+	return !slices.ContainsFunc(r.Lost, func(l Lost) bool { return !strings.HasPrefix(l.Why, againWords) })
+}

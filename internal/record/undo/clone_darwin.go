@@ -1,0 +1,37 @@
+package undo
+
+import "golang.org/x/sys/unix"
+
+// clone makes a new file that shares the blocks of from. After an error there is none.
+func clone(from, dir int, name string) error {
+	return again(func() error { return unix.Fclonefileat(from, dir, name, 0) })
+}
+
+// data says where a sparse file has data: the next stretch at or after from. ok is false where
+// there is no more, or the file system does not say.
+func data(fd int, from int64) (start, end int64, ok bool) {
+	start, err := unix.Seek(fd, from, unix.SEEK_DATA)
+	if err != nil {
+		return 0, 0, false
+	}
+	end, err = unix.Seek(fd, start, unix.SEEK_HOLE)
+	return start, end, err == nil
+}
+
+// swap exchanges two names in one step. done is false where the file system cannot.
+func swap(dir int, a, b string) (done bool, err error) {
+	err = again(func() error { return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP) })
+	if err == unix.ENOTSUP || err == unix.EINVAL {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// place renames a file to a name that must be free.
+func place(fromDir int, from string, toDir int, to string) error {
+	err := again(func() error { return unix.RenameatxNp(fromDir, from, toDir, to, unix.RENAME_EXCL) })
+	if err == unix.ENOTSUP || err == unix.EINVAL {
+		return placeByLink(fromDir, from, toDir, to)
+	}
+	return err
+}

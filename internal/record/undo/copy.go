@@ -1,0 +1,133 @@
+package undo
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Reasons why a file is not kept.
+var (
+	errLate    = errors.New("there was no time")
+	errLarge   = errors.New("it is too large to copy")
+	errFull    = errors.New("the disk is too full")
+	errChanged = errors.New("it was written to meanwhile")
+)
+
+// piece is how much is copied between two looks at the clock.
+const piece = 1 << 20
+
+// copyFile copies the bytes of a file into a new one, and leaves its holes. It gives up at the
+// time until, unless that is zero. After an error there is no new file.
+func copyFile(from *os.File, size int64, dir int, name string, until time.Time) (err error) {
+	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	to := os.NewFile(uintptr(fd), name)
+	defer func() {
+		if err = errors.Join(err, to.Close()); err != nil {
+			_ = unix.Unlinkat(dir, name, 0)
+		}
+	}()
+	for at := int64(0); at < size; {
+		start, end, ok := data(int(from.Fd()), at)
+		switch {
+		case !ok && at == 0 && start == 0 && !sparse(from, size): // it does not say: all is data
+			start, end = 0, size
+		case !ok:
+			return to.Truncate(size)
+		}
+		if err := copyRange(from, to, start, min(end, size), until); err != nil {
+			return err
+		}
+		at = max(end, at+1)
+	}
+	return to.Truncate(size)
+}
+
+// sparse reports whether a file has fewer blocks than bytes.
+func sparse(f *os.File, size int64) bool {
+	var s unix.Stat_t
+	return unix.Fstat(int(f.Fd()), &s) == nil && int64(s.Blocks)*512 < size
+}
+
+func copyRange(from, to *os.File, start, end int64, until time.Time) error {
+	buffer := make([]byte, min(piece, max(end-start, 1)))
+	for at := start; at < end; {
+		if !until.IsZero() && time.Now().After(until) {
+			return errLate
+		}
+		n, err := from.ReadAt(buffer[:min(int64(len(buffer)), end-at)], at)
+		if n > 0 {
+			if _, err := to.WriteAt(buffer[:n], at); err != nil {
+				return err
+			}
+			at += int64(n)
+			continue
+		}
+		if err != nil { // it has become shorter
+			return errChanged
+		}
+	}
+	return nil
+}
+
+// openToRead opens a file below a folder that is open, and does not wait for a writer of a FIFO
+// that has taken its place.
+func openToRead(dir int, name string) (*os.File, error) {
+	fd := -1
+	err := again(func() (err error) {
+		fd, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// openFolder opens a folder below one that is open; no link is followed.
+func openFolder(dir int, name string) (fd int, err error) {
+	err = again(func() (err error) {
+		fd, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		return err
+	})
+	return fd, err
+}
+
+// maxAttributes bounds the extended attributes of one file, in bytes.
+const maxAttributes = 64 << 10
+
+// attributes returns the extended attributes of an open file; nil where it has none or the file
+// system knows none.
+func attributes(fd int) map[string][]byte {
+	names := make([]byte, maxAttributes)
+	n, err := unix.Flistxattr(fd, names)
+	if err != nil || n == 0 {
+		return nil
+	}
+	list, value := map[string][]byte{}, make([]byte, maxAttributes)
+	for start, i := 0, 0; i < n; i++ {
+		if names[i] != 0 {
+			continue
+		}
+		name := string(names[start:i])
+		start = i + 1
+		if m, err := unix.Fgetxattr(fd, name, value); err == nil {
+			list[name] = append([]byte{}, value[:m]...)
+		}
+	}
+	return list
+}
+
+// placeByLink gives a file another name, which must be free, where a rename cannot promise that.
+func placeByLink(fromDir int, from string, toDir int, to string) error {
+	if err := again(func() error { return unix.Linkat(fromDir, from, toDir, to, 0) }); err != nil {
+		return err
+	}
+	return unix.Unlinkat(fromDir, from, 0)
+}

@@ -1,0 +1,217 @@
+package undo
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// repository returns a repository that git can be asked about; each is opened once for a call.
+func (b *budget) repository(dir string) (*git.Repo, error) {
+	if r := b.repos[dir]; r != nil {
+		return r, nil
+	}
+	r, err := git.Open(context.Background(), dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	if b.repos == nil {
+		b.repos = map[string]*git.Repo{}
+	}
+	b.repos[dir] = r
+	return r, nil
+}
+
+// gitOptions are options of git itself that have a word of their own behind them.
+var gitOptions = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"}
+
+// gitWords returns the subcommand of a git command, its words, and the folder it works in.
+func gitWords(c *facts.Command) (verb string, args []string, dir string) {
+	dir = c.Dir
+	words := c.Words[1:]
+	for len(words) > 0 && strings.HasPrefix(words[0].Text, "-") {
+		if words[0].Text == "-C" && len(words) > 1 {
+			if filepath.IsAbs(words[1].Text) {
+				dir = words[1].Text
+			} else {
+				dir = filepath.Join(dir, words[1].Text)
+			}
+		}
+		if slices.Contains(gitOptions, words[0].Text) && len(words) > 1 {
+			words = words[1:]
+		}
+		words = words[1:]
+	}
+	for i, w := range words {
+		if i == 0 {
+			verb = w.Text
+		} else {
+			args = append(args, w.Text)
+		}
+	}
+	return verb, args, dir
+}
+
+func gitVerb(c *facts.Command) string {
+	verb, _, _ := gitWords(c)
+	return verb
+}
+
+// git adds the files that a git command changes in a working tree: git is asked, and starts
+// nothing of the repository's.
+func (a *aimer) git(c *facts.Command) {
+	if program, _ := c.Program(); program != "git" {
+		return
+	}
+	verb, args, dir := gitWords(c)
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(args, func(w string) bool { return slices.Contains(names, w) })
+	}
+	first := ""
+	if len(args) > 0 {
+		first = args[0]
+	}
+	if verb == "" || dir == "" || has("--help", "-h") {
+		return
+	}
+	switch verb {
+	case "clean":
+		if !has("-n", "--dry-run") && !letter(args, 'n') {
+			a.untracked(dir, args)
+		}
+	case "checkout", "switch", "restore", "merge", "rebase", "pull", "cherry-pick", "revert", "am", "apply", "read-tree",
+		"checkout-index", "sparse-checkout":
+		a.dirty(dir)
+	case "reset":
+		if has("--hard", "--merge", "--keep") {
+			a.dirty(dir)
+		} else {
+			a.own(dir, "index")
+		}
+	case "rm", "mv":
+		a.own(dir, "index")
+	case "stash":
+		switch first {
+		case "drop", "clear", "pop":
+			a.own(dir, "refs/stash", "logs/refs/stash")
+			if first == "pop" {
+				a.dirty(dir)
+			}
+		case "list", "show":
+		default:
+			a.dirty(dir)
+			if letter(args, 'u') || letter(args, 'a') || has("--include-untracked", "--all") {
+				a.untracked(dir, []string{"-d", "-x"})
+			}
+		}
+	case "branch":
+		if letter(args, 'd') || letter(args, 'D') || has("--delete") {
+			a.refs(dir, "refs/heads/", args)
+		}
+	case "tag":
+		if letter(args, 'd') || has("--delete") {
+			a.refs(dir, "refs/tags/", args)
+		}
+	case "update-ref":
+		if letter(args, 'd') {
+			a.refs(dir, "", args)
+		}
+	case "push":
+		forced := func(w string) bool {
+			return strings.HasPrefix(w, "+") || strings.HasPrefix(w, ":") || strings.HasPrefix(w, "--force")
+		}
+		if has("-f", "--delete", "-d", "--mirror", "--prune") || slices.ContainsFunc(args, forced) {
+			a.lost = append(a.lost, Lost{What: c.Text, Why: "the branch is on another machine"})
+		}
+	case "gc", "prune", "reflog", "filter-branch", "filter-repo", "repack":
+		if verb != "reflog" || first == "expire" || first == "delete" {
+			a.lost = append(a.lost, Lost{What: c.Text, Why: "commits that no branch names are not kept"})
+		}
+	}
+}
+
+// letter reports whether one of the joined short options is a letter.
+func letter(args []string, l byte) bool {
+	return slices.ContainsFunc(args, func(w string) bool {
+		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, l) > 0
+	})
+}
+
+// listed asks git for paths below its folder.
+func (a *aimer) listed(dir string, args ...string) (paths []string) {
+	r, err := a.limits.repository(dir)
+	if err != nil {
+		return nil
+	}
+	out, err := r.Output(context.Background(), 4<<20, args...)
+	if err != nil {
+		a.doubt("git does not say what it changes: " + err.Error())
+	}
+	for _, name := range strings.Split(string(out), "\x00") {
+		if name != "" {
+			paths = append(paths, name)
+		}
+	}
+	return paths
+}
+
+// dirty adds the tracked files that differ from the index or from HEAD, and the index.
+func (a *aimer) dirty(dir string) {
+	for _, name := range a.listed(dir, "ls-files", "-z", "-m", "--", ":/") {
+		a.add(target{path: filepath.Join(dir, name), effect: effectReplace})
+	}
+	r, err := a.limits.repository(dir)
+	if err != nil {
+		return
+	}
+	staged := a.listed(dir, "diff", "--cached", "--name-only", "-z", "--no-renames")
+	for _, name := range staged {
+		a.add(target{path: filepath.Join(r.Top, name), effect: effectReplace})
+	}
+	if len(staged) > 0 { // else the index says nothing that HEAD does not
+		a.own(dir, "index")
+	}
+}
+
+// untracked adds the files that git clean deletes.
+func (a *aimer) untracked(dir string, args []string) {
+	list := []string{"ls-files", "-z", "--others", "--directory"}
+	switch {
+	case letter(args, 'X'):
+		list = append(list, "--ignored", "--exclude-standard")
+	case !letter(args, 'x'):
+		list = append(list, "--exclude-standard")
+	}
+	folders := letter(args, 'd')
+	for _, name := range a.listed(dir, list...) {
+		folder := strings.HasSuffix(name, "/")
+		if !folder || folders {
+			a.add(target{path: filepath.Join(dir, name), effect: effectDelete, tree: true})
+		}
+	}
+}
+
+// own adds files of git's own, which later commands of git change too.
+func (a *aimer) own(dir string, names ...string) {
+	for _, name := range names {
+		for _, path := range a.listed(dir, "rev-parse", "--path-format=absolute", "--git-path", name) {
+			path = strings.TrimSuffix(path, "\n")
+			a.add(target{path: path, effect: effectReplace, soft: true})
+		}
+	}
+}
+
+// refs adds the files of references.
+func (a *aimer) refs(dir, prefix string, args []string) {
+	names := []string{"packed-refs", "config"}
+	for _, w := range args {
+		if !strings.HasPrefix(w, "-") {
+			names = append(names, prefix+w, "logs/"+prefix+w)
+		}
+	}
+	a.own(dir, names...)
+}

@@ -1,0 +1,376 @@
+package undo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// keeping keeps what one call is about to destroy.
+type keeping struct {
+	k       *Keeper
+	call    Call
+	limits  *budget
+	dir     string // of the call, in the home vault
+	out     *writer
+	places  map[string]*folder // by vault
+	seen    map[string]bool    // paths with an entry
+	files   int                // without folders
+	paths   int                // with them
+	bytes   int64
+	lost    losses
+	late    bool
+	n       int             // of the last kept file
+	again   map[string]bool // whether git ignores folders, by repository and name
+	publish func()          // is called once, when the time is over
+}
+
+// folder is a call's folder in one vault.
+type folder struct {
+	fd   int
+	path string
+}
+
+// afterTime is how long keeping by links goes on when the verdict is given: rm is slower than that.
+const afterTime = 20 * time.Second
+
+// run keeps all targets. It returns the result, whose Deny is set if nothing was kept because a
+// vault would be destroyed.
+func (p *keeping) run(f *facts.Facts) Result {
+	aims := aimsOf(f, p.limits)
+	for _, t := range aims.targets {
+		if vault := p.k.places.holds(t.path, t.tree || t.effect == effectMove); vault != "" {
+			return Result{Deny: fmt.Sprintf("it would destroy what `hookd undo` brings back, in %s", vault)}
+		}
+	}
+	for _, l := range aims.lost {
+		p.lost.add(l.What, l.Why)
+	}
+	p.keepAll(aims.targets)
+	if aims.unknown != "" {
+		p.unknown(aims.unknown)
+	}
+	return p.result()
+}
+
+// keepAll keeps single files first, in place before the others, then folders.
+func (p *keeping) keepAll(targets []target) {
+	type found struct {
+		target
+		was state
+	}
+	var single, trees []found
+	for _, t := range targets {
+		t.path = withoutLinks(t.path)
+		was, err := look(t.path)
+		switch {
+		case err != nil:
+			p.lose(t.path, err)
+		case was.Kind == kindGone && !t.made:
+		case was.Kind == kindDir && t.tree:
+			trees = append(trees, found{t, was})
+		default:
+			single = append(single, found{t, was})
+		}
+	}
+	slices.SortStableFunc(single, func(a, b found) int {
+		first := func(f found) int {
+			if f.effect == effectWrite {
+				return 0
+			}
+			return 1
+		}
+		if by := first(a) - first(b); by != 0 {
+			return by
+		}
+		return int(min(max(a.was.Size-b.was.Size, -1), 1))
+	})
+	for _, f := range single {
+		p.one(f.target, f.was)
+	}
+	for _, f := range trees {
+		p.tree(f.target, f.was)
+	}
+}
+
+// withoutLinks is a path whose folders are no links.
+func withoutLinks(path string) string {
+	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(real, filepath.Base(path))
+	}
+	return path
+}
+
+// one keeps a path that is no folder, or a folder alone.
+func (p *keeping) one(t target, was state) {
+	dir, name := filepath.Split(t.path)
+	if was.Kind == kindGone {
+		p.at(t, -1, name, was)
+		return
+	}
+	fd, err := openFolder(unix.AT_FDCWD, filepath.Clean(dir))
+	if err != nil {
+		p.lose(t.path, err)
+		return
+	}
+	defer unix.Close(fd)
+	p.at(t, fd, name, was)
+}
+
+// at keeps the path whose folder is open.
+func (p *keeping) at(t target, dir int, name string, was state) {
+	if p.seen[t.path] {
+		return
+	}
+	e := entry{Path: Path(t.path), Effect: t.effect, Was: was, Dest: Path(t.dest), Soft: t.soft, By: byNote}
+	switch was.Kind {
+	case kindGone:
+		e.Effect = effectCreate
+	case kindDir:
+		if fd, err := openFolder(dir, name); err == nil {
+			e.Xattr = attributes(fd)
+			unix.Close(fd)
+		}
+	case kindDevice:
+		p.lost.add(t.path, "it is a device")
+		return
+	default:
+		if t.effect == effectMode {
+			break
+		}
+		if err := p.hold(&e, dir, name); err != nil {
+			p.lose(t.path, err)
+			e.By, e.Why = byNone, reason(err)
+			if !errors.Is(err, fs.ErrNotExist) {
+				p.write(&e)
+			}
+			return
+		}
+		p.bytes += was.Size
+	}
+	p.write(&e)
+	if was.Kind == kindGone {
+		return
+	}
+	if p.paths++; was.Kind != kindDir {
+		p.files++
+	}
+}
+
+// write puts an entry into the manifest.
+func (p *keeping) write(e *entry) {
+	p.seen[string(e.Path)] = true
+	if p.out == nil {
+		if err := p.begin(); err != nil {
+			p.lose(string(e.Path), err)
+			return
+		}
+	}
+	if err := p.out.add(e); err != nil {
+		p.lose(string(e.Path), err)
+	}
+}
+
+// begin makes the folder of the call.
+func (p *keeping) begin() (err error) {
+	if err := os.Mkdir(p.dir, 0o700); err != nil {
+		return err
+	}
+	p.out, err = newWriter(p.dir, &p.call)
+	return err
+}
+
+// hold keeps the bytes of a path in a vault.
+func (p *keeping) hold(e *entry, dir int, name string) error {
+	if p.out == nil {
+		if err := p.begin(); err != nil {
+			return err
+		}
+	}
+	place, near := p.place(e)
+	if place == nil {
+		return errors.New("there is no vault to keep it in")
+	}
+	p.n++
+	kept := fmt.Sprintf("%06d", p.n)
+	e.At = Path(filepath.Join(place.path, kept))
+	if e.Effect != effectWrite && near || e.Was.Kind != kindFile && near {
+		err := again(func() error { return unix.Linkat(dir, name, place.fd, kept, 0) })
+		if err == nil {
+			return p.linked(e, place, kept)
+		}
+		if err == unix.ENOENT {
+			return &fs.PathError{Op: "link", Path: name, Err: err}
+		}
+	}
+	if p.late {
+		return errLate
+	}
+	switch e.Was.Kind {
+	case kindLink:
+		e.By, e.At = byNote, "" // where it leads is in the entry
+		return nil
+	case kindFile:
+		return p.duplicate(e, dir, name, place, kept)
+	}
+	return errors.New("it cannot be copied")
+}
+
+// linked notes a file that is kept by a link: its time of change is now another.
+func (p *keeping) linked(e *entry, place *folder, kept string) error {
+	e.By = byLink
+	if now, err := lookAt(place.fd, kept); err == nil {
+		e.Was = now
+		e.Was.Names = max(1, now.Names-1)
+	}
+	return nil
+}
+
+// duplicate clones or copies a file.
+func (p *keeping) duplicate(e *entry, dir int, name string, place *folder, kept string) error {
+	from, err := openToRead(dir, name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	fd := int(from.Fd())
+	e.Xattr = attributes(fd)
+	for try := 0; ; try++ {
+		if e.By = byClone; clone(fd, place.fd, kept) != nil {
+			e.By = byCopy
+			if try == 0 {
+				if err := p.limits.takes(e.Was.Size); err != nil {
+					return err
+				}
+			}
+			if err := copyFile(from, e.Was.Size, place.fd, kept, p.limits.until); err != nil {
+				return err
+			}
+		}
+		var s unix.Stat_t
+		if err := unix.Fstat(fd, &s); err != nil {
+			return err
+		}
+		now := stateOf(&s)
+		if now.Size == e.Was.Size && now.MTime == e.Was.MTime {
+			return nil
+		}
+		if err := unix.Unlinkat(place.fd, kept, 0); err != nil || try > 0 {
+			return errors.Join(errChanged, err)
+		}
+		e.Was = now
+	}
+}
+
+// place returns the folder for a kept file, and whether it is on the file's own file system.
+func (p *keeping) place(e *entry) (f *folder, near bool) {
+	vault := p.k.places.home
+	if e.Was.Dev != p.k.dev {
+		if other := p.k.places.nearest(filepath.Dir(string(e.Path)), e.Was.Dev); other != "" {
+			vault = other
+		} else {
+			return p.open(p.k.places.home), false
+		}
+	}
+	return p.open(vault), true
+}
+
+// open opens the call's folder in a vault; nil = it cannot be made.
+func (p *keeping) open(vault string) *folder {
+	if f, known := p.places[vault]; known {
+		return f
+	}
+	parent, name := vault, p.call.ID
+	if vault == p.k.places.home {
+		parent, name = p.dir, keptFolder
+	}
+	fd, path, err := openPlace(parent, name)
+	if err != nil {
+		p.places[vault] = nil
+		return nil
+	}
+	p.places[vault] = &folder{fd, path}
+	return p.places[vault]
+}
+
+// lose notes that a path is not kept.
+func (p *keeping) lose(path string, err error) {
+	if errors.Is(err, errLate) {
+		p.tooLate()
+	}
+	p.lost.add(path, reason(err))
+}
+
+// reason is an error in the words of a list.
+func reason(err error) string {
+	for _, known := range []error{errLate, errLarge, errFull, errChanged} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "hookd may not read it"
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return errFull.Error()
+	case errors.Is(err, fs.ErrNotExist):
+		return "it was gone before it was kept"
+	}
+	return err.Error()
+}
+
+// expired reports whether the time is over. When it is, what is known so far is published once;
+// from then on links alone are made.
+func (p *keeping) expired() bool {
+	if !p.late && p.limits.over() {
+		p.tooLate()
+	}
+	return p.late
+}
+
+func (p *keeping) tooLate() {
+	if !p.late {
+		p.late = true
+		p.limits.until = time.Now().Add(afterTime)
+		if p.publish != nil {
+			p.publish()
+		}
+	}
+}
+
+// result is what is kept by now.
+func (p *keeping) result() Result {
+	r := Result{Files: p.files, Bytes: p.bytes, Lost: p.lost.all(), Late: p.late}
+	r.Word = wordOf(p.paths, r.Lost)
+	return r
+}
+
+// close seals the manifest; a call that nothing was kept for leaves nothing.
+func (p *keeping) close(r *Result) error {
+	for _, f := range p.places {
+		if f != nil {
+			unix.Close(f.fd)
+		}
+	}
+	if p.out == nil {
+		return nil
+	}
+	return p.out.close(&seal{
+		Word: r.Word, Files: r.Files, Bytes: r.Bytes, Lost: r.Lost, Late: r.Late, TookUS: r.Took.Microseconds(),
+	})
+}
+
+// unknown notes that not everything is known of what the call does.
+func (p *keeping) unknown(why string) {
+	if p.paths > 0 {
+		p.lost.add("what else it destroys", "not known: "+why)
+	}
+}

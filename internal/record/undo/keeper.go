@@ -1,0 +1,247 @@
+package undo
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// Keeper keeps and brings back. It is safe for concurrent use; one process uses a home's vault
+// at a time.
+type Keeper struct {
+	places   *places
+	dev      uint64 // of the home's vault
+	log      *zap.Logger
+	settings atomic.Pointer[Settings]
+	hung     atomic.Int32 // keepings that hang in a file system
+	used     atomic.Int64 // bytes that the vaults hold, about
+
+	undoing sync.Mutex // one undo at a time
+
+	mu   sync.Mutex
+	open map[string]*open // calls that are not settled
+}
+
+// open is a call that is not settled.
+type open struct {
+	call  Call
+	late  *budget       // nil = nothing goes on
+	kept  chan struct{} // closed when keeping has ended
+	once  sync.Mutex    // settles it
+	ends  chan struct{} // closed when it is settled; nil = its result has not come
+	begun time.Time
+}
+
+// mostHung is how many keepings may hang in a file system before nothing more is kept.
+const mostHung = 8
+
+// Open makes the vault in a hookd's home if there is none. Calls of an earlier process are
+// settled later, see SettleOld.
+func Open(dir string, log *zap.Logger) (*Keeper, error) {
+	if log == nil {
+		log = zap.NewNop()
+	}
+	p, err := openPlaces(dir)
+	if err != nil {
+		return nil, err
+	}
+	home, err := look(p.home)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keeper{places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}}
+	k.Configure(DefaultSettings())
+	for _, m := range k.all() {
+		if m.seal == nil || m.seal.Outcome == "" {
+			done := make(chan struct{})
+			close(done)
+			k.open[m.call.ID] = &open{call: m.call, kept: done, begun: m.call.Time}
+		}
+		if m.seal != nil {
+			k.used.Add(m.seal.Bytes)
+		}
+	}
+	return k, nil
+}
+
+// Configure puts settings in force for calls that come later.
+func (k *Keeper) Configure(s Settings) { k.settings.Store(&s) }
+
+// Vaults returns the folders that must not be destroyed.
+func (k *Keeper) Vaults() []string { return k.places.all() }
+
+// dir is the folder of a call.
+func (k *Keeper) dir(id string) string { return filepath.Join(k.places.calls(), id) }
+
+// Concerns reports whether a call may destroy something, so that Keep looks at the disk.
+func Concerns(f *facts.Facts) bool {
+	return len(f.Doubts) > 0 || slices.ContainsFunc(f.Effects, func(e facts.Effect) bool {
+		return destroying(e.Kind) || e.Kind == facts.KindRun || e.Kind == facts.KindHistory
+	})
+}
+
+// Keep keeps what a call is about to destroy. It returns within Settings.Wait, or a few
+// milliseconds later; what is kept until then is kept, and the result says so.
+func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
+	s, begin := *k.settings.Load(), time.Now()
+	if s.Off || !Concerns(f) || strings.ContainsAny(c.ID, "/.") || c.ID == "" {
+		return Result{}
+	}
+	if k.hung.Load() >= mostHung {
+		return Result{Word: None, Lost: []Lost{{What: "all", Why: "file systems do not answer"}}, Late: true}
+	}
+	p := &keeping{
+		k: k, call: c, dir: k.dir(c.ID), places: map[string]*folder{}, seen: map[string]bool{},
+		limits: k.budget(s, begin),
+	}
+	k.waitSettled(c.Session, begin.Add(s.Wait/2))
+	o := &open{call: c, late: p.limits, kept: make(chan struct{}), begun: begin}
+	k.mu.Lock()
+	k.open[c.ID] = o
+	k.mu.Unlock()
+	return k.wait(p, o, f, s.Wait)
+}
+
+// wait runs a keeping, and returns when it has ended or its time is over.
+func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) Result {
+	first := make(chan Result, 2)
+	p.publish = func() {
+		r := p.result()
+		r.Took = time.Since(o.begun)
+		first <- r
+	}
+	go func() {
+		defer close(o.kept)
+		r := p.run(f)
+		r.Took = time.Since(o.begun)
+		if err := p.close(&r); err != nil {
+			k.log.Warn("what was kept for a call is not all on record", zap.String("call", o.call.ID), zap.Error(err))
+		}
+		k.used.Add(r.Bytes)
+		if p.out == nil {
+			k.forget(o.call.ID)
+		}
+		first <- r
+	}()
+	timer := time.NewTimer(most + patience)
+	defer timer.Stop()
+	select {
+	case r := <-first:
+		return r
+	case <-timer.C:
+	}
+	k.hung.Add(1)
+	go func() {
+		<-o.kept
+		k.hung.Add(-1)
+	}()
+	return Result{
+		Word: None, Late: true, Took: time.Since(o.begun),
+		Lost: []Lost{{What: "what it destroys", Why: "the file system does not answer"}},
+	}
+}
+
+// patience is how long after its time a keeping that hangs is waited for.
+const patience = 100 * time.Millisecond
+
+// smallFree is how much of a disk stays free in any case, and freeShare which part of it stays
+// free of large copies.
+const (
+	smallFree = 256 << 20
+	freeShare = 10
+	smallCopy = 1 << 20
+)
+
+func (k *Keeper) budget(s Settings, begin time.Time) *budget {
+	b := &budget{until: begin.Add(s.Wait), callMax: s.CallMax, fileMax: s.FileMax}
+	var fs unix.Statfs_t
+	if unix.Statfs(k.places.home, &fs) == nil {
+		free, all := int64(fs.Bavail)*int64(fs.Bsize), int64(fs.Blocks)*int64(fs.Bsize)
+		b.noCopy = free < smallFree
+		if free < all/freeShare || k.used.Load() > s.Max {
+			b.fileMax = min(b.fileMax, smallCopy)
+		}
+	}
+	return b
+}
+
+func (k *Keeper) forget(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.open, id)
+}
+
+// Discard drops what was kept for a call that does not run.
+func (k *Keeper) Discard(id string) {
+	k.mu.Lock()
+	o := k.open[id]
+	k.mu.Unlock()
+	if o == nil {
+		return
+	}
+	o.late.stop()
+	<-o.kept
+	o.once.Lock()
+	defer o.once.Unlock()
+	if m, err := readManifest(k.dir(id)); err == nil {
+		k.remove(m)
+	}
+	k.forget(id)
+}
+
+// stop ends a keeping that goes on after its time.
+func (b *budget) stop() {
+	if b != nil {
+		b.stopped.Store(true)
+	}
+}
+
+// remove deletes all that is kept for a call.
+func (k *Keeper) remove(m *manifest) {
+	folders := map[string]bool{}
+	for _, e := range m.entries {
+		if e.At != "" {
+			folders[filepath.Dir(string(e.At))] = true
+		}
+	}
+	for folder := range folders {
+		if k.places.holds(folder, false) != "" {
+			_ = os.RemoveAll(folder) // what stays is tried again with the next purge
+		}
+	}
+	if err := os.RemoveAll(m.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+		k.log.Warn("what was kept for a call cannot be removed", zap.String("call", m.call.ID), zap.Error(err))
+		return
+	}
+	if m.seal != nil {
+		k.used.Add(-m.seal.Bytes)
+	}
+}
+
+// all returns the manifests of all calls, oldest first. One that cannot be read is left out, and
+// logged.
+func (k *Keeper) all() (list []*manifest) {
+	names, _ := namesIn(k.places.calls()) // sorted: ids begin with the time
+	for _, name := range names {
+		if len(name) < 10 || strings.Contains(name, ".") {
+			continue
+		}
+		m, err := readManifest(filepath.Join(k.places.calls(), name))
+		if err != nil {
+			k.log.Warn("what was kept for a call cannot be read", zap.String("call", name), zap.Error(err))
+			continue
+		}
+		list = append(list, m)
+	}
+	return list
+}

@@ -1,0 +1,352 @@
+package undo
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/wire"
+)
+
+// step is what an undo does to one path.
+type step struct {
+	path     string
+	first    *entry // of the oldest chosen call that changed the path: as it was before
+	expected state  // as the newest one left it
+	left     Path   // the text that the newest one left
+	have     state
+	does     string
+	why      string
+	from     string // of a path that is moved back: where it is
+	leaves   bool   // its file is moved back to where it was
+	beside   string // where the old version goes
+	call     string // the oldest chosen call
+}
+
+// plan is what an undo does, and the calls that it takes back, oldest first.
+type plan struct {
+	calls []*manifest
+	steps []*step
+}
+
+// choose returns the calls that a request means, oldest first. Undos, and calls that were taken
+// back, are chosen by their id alone.
+func (k *Keeper) choose(r wire.UndoRequest) ([]*manifest, *wire.Error) {
+	all := k.all()
+	var chosen []*manifest
+	for _, id := range r.Calls {
+		m, bad := find(all, id)
+		if bad != nil {
+			return nil, bad
+		}
+		if !slices.Contains(chosen, m) {
+			chosen = append(chosen, m)
+		}
+	}
+	for _, m := range all {
+		bulk := r.Session != "" || !r.Since.IsZero()
+		fits := bulk && (r.Session == "" || wire.IsSession(r.Session, m.call.Session)) && !m.call.Time.Before(r.Since)
+		done := m.call.Tool == Undo || m.undone != nil && m.undone.Word == wire.UndoAll
+		if fits && !done && !slices.Contains(chosen, m) {
+			chosen = append(chosen, m)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, &wire.Error{
+			Code: wire.CodeNotFound, Message: "nothing was kept for such a call", Hint: "see `hookd undo`",
+		}
+	}
+	slices.SortFunc(chosen, func(a, b *manifest) int {
+		return cmp.Or(a.call.Time.Compare(b.call.Time), strings.Compare(a.call.ID, b.call.ID))
+	})
+	return chosen, nil
+}
+
+// find returns the call with an id, or the only one whose id ends so, or has that id of its agent.
+func find(all []*manifest, id string) (*manifest, *wire.Error) {
+	var fits []*manifest
+	for _, m := range all {
+		if m.call.ID == strings.ToUpper(id) {
+			return m, nil
+		}
+		if id != "" && (strings.HasSuffix(m.call.ID, strings.ToUpper(id)) || m.call.CallID == id) {
+			fits = append(fits, m)
+		}
+	}
+	switch len(fits) {
+	case 1:
+		return fits[0], nil
+	case 0:
+		return nil, &wire.Error{
+			Code: wire.CodeNotFound, Message: fmt.Sprintf("nothing was kept for a call %q", id),
+			Hint: "see `hookd undo`; where old bytes of a file still are: `hookd undo --find PATH`",
+		}
+	}
+	return nil, &wire.Error{
+		Code: wire.CodeNotFound, Message: fmt.Sprintf("%d calls end in %q", len(fits), id), Hint: "type more of the id",
+	}
+}
+
+// makePlan says what happens to each path.
+func makePlan(calls []*manifest, r wire.UndoRequest) *plan {
+	p := &plan{calls: calls}
+	by := map[string]*step{}
+	for _, m := range calls {
+		for i := range m.entries {
+			e := &m.entries[i]
+			path := string(e.Path)
+			if r.Path != "" && !inside(path, filepath.Clean(r.Path)) {
+				continue
+			}
+			s := by[path]
+			if s == nil {
+				s = &step{path: path, first: e, call: m.call.ID}
+				by[path], p.steps = s, append(p.steps, s)
+			}
+			if s.expected = gone; e.After != nil {
+				s.expected = *e.After
+			}
+			s.left = e.Left
+		}
+	}
+	slices.SortFunc(p.steps, func(a, b *step) int { return strings.Compare(a.path, b.path) })
+	for _, s := range p.steps {
+		s.look()
+	}
+	p.movesBack()
+	for _, s := range p.steps {
+		if s.does == "" {
+			s.decide()
+		}
+		if s.does == wire.UndoConflict {
+			s.settle(r)
+		}
+	}
+	return p
+}
+
+func (s *step) look() {
+	have, err := look(s.path)
+	if err != nil {
+		s.does, s.why = wire.UndoLeft, err.Error()
+	}
+	s.have = have
+}
+
+// movesBack finds what was moved and is at the place where it was moved to.
+func (p *plan) movesBack() {
+	for _, s := range p.steps {
+		if s.does != "" || s.first.Effect != effectMove || s.have.Kind != kindGone && !s.expected.untouched(s.have) {
+			continue
+		}
+		for _, o := range p.steps {
+			if o != s && !o.leaves && s.first.Was.sameFile(o.have) && s.first.Was.sameAttributes(o.have) &&
+				(o.have.Kind == kindDir || o.have.Size == s.first.Was.Size && o.have.MTime == s.first.Was.MTime) {
+				s.does, s.from, o.leaves = wire.UndoBack, o.path, true
+				break
+			}
+		}
+	}
+	for _, s := range p.steps {
+		switch {
+		case !s.leaves:
+		case s.first.Was.Kind == kindGone:
+			s.does = wire.UndoRemoved
+		case s.from == "": // as it will be then
+			s.have, s.expected = gone, gone
+		}
+	}
+}
+
+// decide compares what is with what was and what the calls left.
+func (s *step) decide() {
+	want := s.first.Was
+	switch {
+	case s.isBack():
+		s.does = wire.UndoSame
+	case want.Kind == kindGone && s.expected.untouched(s.have), want.Kind == kindGone && s.have.Kind == kindDir:
+		s.does = wire.UndoRemoved
+	case want.Kind == kindGone:
+		s.conflict()
+	case s.first.By == byNone:
+		s.does, s.why = wire.UndoLeft, s.first.Why
+	case s.first.At != "" && !exists(string(s.first.At)):
+		s.does, s.why = wire.UndoLeft, "it is in no vault any more"
+	case want.Kind == kindDir && s.have.Kind == kindDir, s.have.Kind == kindGone, s.expected.untouched(s.have):
+		s.does = wire.UndoBack
+	case s.first.Effect == effectMode && s.have.sameFile(want):
+		s.does = wire.UndoBack
+	default:
+		s.conflict()
+	}
+}
+
+func (s *step) conflict() {
+	s.does, s.why = wire.UndoConflict, "it changed since"
+	if s.first.Soft {
+		s.does, s.why = wire.UndoLeft, "git has changed it since"
+	}
+}
+
+// isBack reports whether the path is as it was.
+func (s *step) isBack() bool {
+	want := s.first.Was
+	switch {
+	case want.untouched(s.have):
+		return true
+	case want.Kind != kindFile || s.have.Kind != kindFile || want.Size != s.have.Size || !want.sameAttributes(s.have):
+		return false
+	case s.first.At == "":
+		return false
+	}
+	return sameBytes(string(s.first.At), s.path)
+}
+
+func exists(path string) bool {
+	is, err := look(path)
+	return err == nil && is.Kind != kindGone
+}
+
+// settle says what happens to a path that changed since.
+func (s *step) settle(r wire.UndoRequest) {
+	kept := s.first.At != "" && s.first.Was.Kind == kindFile
+	switch {
+	case r.Merge && kept && s.left != "" && s.have.Kind == kindFile && s.merges():
+		s.does, s.why = wire.UndoMerged, "with what changed since"
+	case r.Beside && kept:
+		s.does = wire.UndoBeside
+		s.beside = freeName(s.path + ".before-" + s.call[max(0, len(s.call)-6):])
+	case r.Skip || r.Beside || r.Merge:
+		s.does = wire.UndoLeft
+	}
+}
+
+// freeName returns path, or the first of path-2, path-3 … that does not exist.
+func freeName(path string) string {
+	for n, name := 2, path; ; n++ {
+		if !exists(name) {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", path, n)
+	}
+}
+
+// conflicts reports whether a path changed since and nothing was said about that.
+func (p *plan) conflicts() bool {
+	return slices.ContainsFunc(p.steps, func(s *step) bool { return s.does == wire.UndoConflict })
+}
+
+// changes reports whether a step changes something.
+func (s *step) changes() bool {
+	switch s.does {
+	case wire.UndoBack, wire.UndoRemoved, wire.UndoBeside, wire.UndoMerged:
+		return true
+	}
+	return false
+}
+
+// answer says what the plan does, or did.
+func (k *Keeper) answer(p *plan) wire.UndoAnswer {
+	a := wire.UndoAnswer{Count: map[string]int{}, Items: []wire.UndoItem{}, Calls: []wire.UndoCall{}}
+	for _, m := range p.calls {
+		a.Calls = append(a.Calls, k.show(m))
+		if m.seal != nil {
+			for _, l := range m.seal.Lost {
+				if !m.has(l.What) {
+					a.Lost = append(a.Lost, l)
+				}
+			}
+		}
+	}
+	for _, s := range p.steps {
+		folder := s.first.Was.Kind == kindDir || s.first.Was.Kind == kindGone && s.have.Kind == kindDir
+		if !folder || !s.changes() && s.does != wire.UndoSame {
+			a.Count[s.does]++
+		}
+		if s.does == wire.UndoBack && s.from == "" && !folder {
+			a.Bytes += s.first.Was.Size
+		}
+		if !folder || !s.changes() {
+			a.Items = append(a.Items, wire.UndoItem{
+				Path: s.path, Does: s.does, Why: s.why, Size: s.first.Was.Size, To: s.beside,
+			})
+		}
+	}
+	rank := []string{
+		wire.UndoLeft, wire.UndoConflict, wire.UndoBeside, wire.UndoMerged, wire.UndoRemoved, wire.UndoBack,
+		wire.UndoSame,
+	}
+	slices.SortStableFunc(a.Items, func(x, y wire.UndoItem) int {
+		return slices.Index(rank, x.Does) - slices.Index(rank, y.Does)
+	})
+	a.Items = a.Items[:min(len(a.Items), wire.MostUndoItem)]
+	a.Word = p.word(a)
+	return a
+}
+
+// has reports whether a manifest has an entry that is named so.
+func (m *manifest) has(path string) bool {
+	return slices.ContainsFunc(m.entries, func(e entry) bool { return string(e.Path) == path })
+}
+
+func (p *plan) word(a wire.UndoAnswer) string {
+	partial := a.Count[wire.UndoLeft] > 0 || a.Count[wire.UndoBeside] > 0 ||
+		slices.ContainsFunc(a.Lost, func(l wire.Lost) bool { return !strings.HasPrefix(l.Why, againWords) })
+	switch {
+	case p.conflicts():
+		return wire.UndoRefused
+	case partial:
+		return wire.UndoPart
+	case !slices.ContainsFunc(p.steps, (*step).changes):
+		return wire.UndoNothing
+	}
+	return wire.UndoAll
+}
+
+// show is a call as lists show it.
+func (k *Keeper) show(m *manifest) wire.UndoCall {
+	c := wire.UndoCall{
+		ID: m.call.ID, Time: m.call.Time, Session: m.call.Session, Agent: m.call.Agent, CallID: m.call.CallID,
+		Tool: m.call.Tool, Subject: m.call.Subject, Cwd: string(m.call.Cwd), Undoes: m.call.Undoes,
+		Word: Part, Until: m.call.Time.Add(k.term(m)),
+	}
+	if s := m.seal; s != nil {
+		c.Word, c.Files, c.Bytes, c.Settled, c.Outcome = s.Word, s.Files, s.Bytes, s.Outcome != "", s.Outcome
+		c.Lost = s.Lost
+	}
+	if m.undone != nil {
+		c.Undone = &wire.Undone{By: m.undone.By, Word: m.undone.Word, Time: m.undone.Time}
+	}
+	return c
+}
+
+// term is how long what is kept for a call stays.
+func (k *Keeper) term(m *manifest) time.Duration {
+	s := k.settings.Load()
+	if m.seal != nil && m.seal.Bytes > Large {
+		return s.LargeAge
+	}
+	return s.MaxAge
+}
+
+// mostListed is how many calls a list has that names no limit.
+const mostListed = 100
+
+// List returns the calls that something was kept for, the newest first.
+func (k *Keeper) List(q wire.UndoQuery) wire.UndoList {
+	l := wire.UndoList{Calls: []wire.UndoCall{}, Bytes: max(0, k.used.Load()), Vaults: k.places.all()}
+	all := k.all()
+	slices.Reverse(all)
+	for _, m := range all {
+		at := func(e entry) bool { return inside(string(e.Path), q.Path) }
+		fits := (q.Session == "" || wire.IsSession(q.Session, m.call.Session)) && !m.call.Time.Before(q.Since) &&
+			(q.Path == "" || slices.ContainsFunc(m.entries, at))
+		if fits && len(l.Calls) < cmp.Or(q.Limit, mostListed) {
+			l.Calls = append(l.Calls, k.show(m))
+		}
+	}
+	return l
+}

@@ -1,0 +1,67 @@
+package undo
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Calls that a full vault keeps in any case.
+const (
+	leastCalls = 20
+	leastTime  = time.Hour
+)
+
+// Expire drops what is older than its term, then the oldest while there is too much. It returns
+// how many calls went.
+func (k *Keeper) Expire(now time.Time) (dropped int) {
+	k.undoing.Lock()
+	defer k.undoing.Unlock()
+	list, used := k.all(), int64(0)
+	k.sweep(list)
+	for _, m := range list {
+		if m.seal != nil {
+			used += m.seal.Bytes
+		}
+	}
+	k.used.Store(used)
+	most := k.settings.Load().Max
+	for i, m := range list {
+		age := now.Sub(m.call.Time)
+		old := age > k.term(m)
+		much := used > most && age > leastTime && len(list)-i > leastCalls
+		if !old && !much || k.isOpen(m.call.ID) {
+			continue
+		}
+		if m.seal != nil {
+			used -= m.seal.Bytes
+		}
+		k.remove(m)
+		dropped++
+	}
+	return dropped
+}
+
+func (k *Keeper) isOpen(id string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.open[id] != nil
+}
+
+// sweep removes folders of other vaults that no call names any more.
+func (k *Keeper) sweep(list []*manifest) {
+	for _, vault := range k.places.all()[1:] {
+		names, folders := namesIn(vault)
+		for _, name := range names {
+			known := k.isOpen(name) || slices.ContainsFunc(list, func(m *manifest) bool { return m.call.ID == name })
+			is, err := look(filepath.Join(vault, name))
+			if known || !slices.Contains(folders, name) || err != nil {
+				continue
+			}
+			if time.Since(time.Unix(0, is.MTime)) > k.settings.Load().MaxAge { // else it may be another hookd's
+				_ = os.RemoveAll(filepath.Join(vault, name))
+			}
+		}
+	}
+}

@@ -1,0 +1,499 @@
+package undo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/wire"
+)
+
+// undoTime bounds how long an undo keeps what it replaces.
+const undoTime = 10 * time.Minute
+
+// Undo takes calls back, or says what that would do. id is that of the undo.
+func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error) {
+	k.undoing.Lock()
+	defer k.undoing.Unlock()
+	calls, bad := k.choose(r)
+	if bad != nil {
+		return wire.UndoAnswer{}, bad
+	}
+	if calls = k.settled(calls); len(calls) == 0 {
+		return wire.UndoAnswer{}, &wire.Error{
+			Code: wire.CodeNotFound, Message: "the call destroyed nothing that was kept", Hint: "see `hookd undo`",
+		}
+	}
+	p := makePlan(calls, r)
+	a := k.answer(p)
+	a.Preview = r.Preview
+	if r.Preview || a.Word == wire.UndoRefused || !slices.ContainsFunc(p.steps, (*step).changes) {
+		return a, nil
+	}
+	if err := k.perform(id, p); err != nil {
+		return a, &wire.Error{
+			Code: wire.CodeInternal, Message: "nothing was changed: " + err.Error(), Hint: "see `hookd doctor`",
+		}
+	}
+	a = k.answer(p)
+	a.ID = id
+	k.note(id, p, a.Word)
+	return a, nil
+}
+
+// settled settles calls whose result has not come, and returns those with something to undo.
+func (k *Keeper) settled(calls []*manifest) (list []*manifest) {
+	for _, m := range calls {
+		if m.seal == nil || m.seal.Outcome == "" {
+			k.settle(m.call.ID, outcomeNeverSeen, true)
+			again, err := readManifest(m.dir)
+			if err != nil {
+				continue
+			}
+			m = again
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// perform keeps what the plan replaces, under the id of the undo, then carries it out. After an
+// error nothing was changed.
+func (k *Keeper) perform(id string, p *plan) error {
+	of := p.calls[0].call
+	c := Call{ID: id, Time: time.Now().UTC(), Tool: Undo, Session: of.Session, Agent: of.Agent}
+	for _, m := range p.calls {
+		c.Undoes = append(c.Undoes, m.call.ID)
+	}
+	c.Subject = "undo " + strings.Join(c.Undoes, " ")
+	c.Cwd = p.calls[len(p.calls)-1].call.Cwd
+	own := &keeping{
+		k: k, call: c, dir: k.dir(id), places: map[string]*folder{}, seen: map[string]bool{},
+		limits: &budget{until: time.Now().Add(undoTime), callMax: 1 << 62, fileMax: 1 << 62},
+	}
+	if err := own.begin(); err != nil {
+		return err
+	}
+	for _, s := range p.steps {
+		if s.changes() {
+			own.keepStep(s)
+		}
+	}
+	r := own.result()
+	if err := own.close(&r); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	close(done)
+	k.mu.Lock()
+	k.open[id] = &open{call: c, kept: done, begun: c.Time}
+	k.mu.Unlock()
+	k.used.Add(r.Bytes)
+	if len(r.Lost) > 0 {
+		k.Discard(id)
+		return fmt.Errorf("%s cannot be kept: %s", r.Lost[0].What, r.Lost[0].Why)
+	}
+	p.carryOut()
+	k.settle(id, outcomeRan, true)
+	return nil
+}
+
+// keepStep keeps what a step replaces.
+func (p *keeping) keepStep(s *step) {
+	path, have := s.path, s.have
+	if s.does == wire.UndoBeside {
+		path, have = s.beside, gone
+	}
+	effect := effectReplace
+	switch {
+	case s.leaves && s.from == "": // with the step that it moves back for
+		return
+	case s.from != "":
+		p.one(target{path: s.path, effect: effectReplace}, s.have)
+		p.one(target{path: s.from, effect: effectMove, dest: s.path}, s.first.Was)
+		return
+	case s.does == wire.UndoRemoved:
+		effect = effectDelete
+	case s.inPlace() || s.does == wire.UndoMerged:
+		effect = effectWrite
+	case have.Kind == kindDir && s.first.Was.Kind == kindDir, s.first.Effect == effectMode:
+		effect = effectMode
+	}
+	for dir := filepath.Dir(path); have.Kind == kindGone && !p.seen[dir] && !exists(dir); dir = filepath.Dir(dir) {
+		p.one(target{path: dir, effect: effectReplace}, gone)
+	}
+	p.one(target{path: path, effect: effect}, have)
+}
+
+// inPlace reports whether a file gets its bytes back in place: another name has the same ones.
+func (s *step) inPlace() bool {
+	return s.have.Kind == kindFile && s.first.At != "" && s.first.By != byLink && s.have.sameFile(s.first.Was) &&
+		s.have.Names > 1
+}
+
+// carryOut changes the paths: what was moved goes back first, then what the calls made goes, then
+// folders come back, then files, then the attributes of folders.
+func (p *plan) carryOut() {
+	each := func(fits func(*step) bool, do func(*step) error, backwards bool) {
+		list := slices.Clone(p.steps)
+		if backwards {
+			slices.Reverse(list)
+		}
+		for _, s := range list {
+			if s.changes() && fits(s) {
+				if err := do(s); err != nil {
+					s.does, s.why = wire.UndoLeft, reason(err)
+				}
+			}
+		}
+	}
+	folder := func(s *step) bool { return s.does == wire.UndoBack && s.from == "" && s.first.Was.Kind == kindDir }
+	each(func(s *step) bool { return s.from != "" }, (*step).moveBack, false)
+	each(func(s *step) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind != kindDir },
+		(*step).removeFile, true)
+	each(folder, (*step).makeFolder, false)
+	each(func(s *step) bool { return s.from == "" && s.does != wire.UndoRemoved && !folder(s) }, (*step).restore, false)
+	each(func(s *step) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind == kindDir },
+		(*step).removeFolder, true)
+	each(folder, (*step).finishFolder, true)
+}
+
+// note puts on the record of each call that it was taken back.
+func (k *Keeper) note(id string, p *plan, word string) {
+	text, _ := json.Marshal(undone{By: id, Word: word, Time: time.Now().UTC()}) // texts alone
+	for _, m := range p.calls {
+		if err := replacefile.Write(filepath.Join(m.dir, undoneFile), text); err != nil {
+			k.log.Warn("that a call was taken back is not on record")
+		}
+	}
+	for _, m := range p.calls {
+		if m.call.Tool == Undo { // an undo that was taken back: its calls are not taken back any more
+			for _, of := range m.call.Undoes {
+				_ = os.Remove(filepath.Join(k.dir(of), undoneFile))
+			}
+		}
+	}
+}
+
+// errWay is the error of a path whose folders are not what they were.
+var errWay = errors.New("a folder on the way to it is a link, or no folder, now")
+
+// openWay opens the folder of a path, and makes it where it is missing. No link is followed: what
+// comes back goes where it was, and nowhere else.
+func openWay(path string) (fd int, name string, err error) {
+	parts := strings.Split(strings.Trim(filepath.Dir(path), "/"), "/")
+	fd, err = openFolder(unix.AT_FDCWD, "/")
+	for _, part := range parts {
+		if err != nil {
+			break
+		}
+		if part == "" {
+			continue
+		}
+		next, problem := openFolder(fd, part)
+		if problem == unix.ENOENT {
+			if problem = unix.Mkdirat(fd, part, 0o755); problem == nil || problem == unix.EEXIST {
+				next, problem = openFolder(fd, part)
+			}
+		}
+		unix.Close(fd)
+		fd, err = next, problem
+	}
+	switch err {
+	case nil:
+		return fd, filepath.Base(path), nil
+	case unix.ELOOP, unix.ENOTDIR, unix.EMLINK:
+		return -1, "", errWay
+	}
+	return -1, "", &fs.PathError{Op: "open", Path: filepath.Dir(path), Err: err}
+}
+
+// within calls do with the folder of a path.
+func within(path string, do func(dir int, name string) error) error {
+	dir, name, err := openWay(path)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	return do(dir, name)
+}
+
+var errSince = errors.New("it changed since")
+
+func (s *step) moveBack() error {
+	return within(s.from, func(from int, old string) error {
+		now, err := lookAt(from, old)
+		if err != nil || !now.sameFile(s.first.Was) {
+			return errors.Join(errSince, err)
+		}
+		return within(s.path, func(to int, name string) error {
+			if now, err := lookAt(to, name); err != nil || now.Kind != kindGone && !s.have.untouched(now) {
+				return errors.Join(errSince, err)
+			} else if now.Kind != kindGone { // it is kept
+				return unix.Renameat(from, old, to, name)
+			}
+			return place(from, old, to, name)
+		})
+	})
+}
+
+func (s *step) removeFile() error {
+	return within(s.path, func(dir int, name string) error {
+		now, err := lookAt(dir, name)
+		if err != nil || !s.have.untouched(now) {
+			return errors.Join(errSince, err)
+		}
+		return unix.Unlinkat(dir, name, 0)
+	})
+}
+
+func (s *step) removeFolder() error {
+	return within(s.path, func(dir int, name string) error {
+		err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+		if err == unix.ENOTEMPTY || err == unix.EEXIST {
+			return errors.New("other files are in it")
+		}
+		if err == unix.ENOENT {
+			return nil
+		}
+		return err
+	})
+}
+
+func (s *step) makeFolder() error {
+	if s.have.Kind == kindDir {
+		return nil
+	}
+	return within(s.path, func(dir int, name string) error {
+		if s.have.Kind != kindGone { // it is kept: see keepStep
+			if err := unix.Unlinkat(dir, name, 0); err != nil {
+				return err
+			}
+		}
+		err := unix.Mkdirat(dir, name, 0o700)
+		if err == unix.EEXIST {
+			return nil
+		}
+		return err
+	})
+}
+
+func (s *step) finishFolder() error {
+	return within(s.path, func(dir int, name string) error {
+		fd, err := openFolder(dir, name)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		return setAttributes(dir, name, fd, s.first)
+	})
+}
+
+// setAttributes gives an open file or folder its owner, permissions, extended attributes and times.
+func setAttributes(dir int, name string, fd int, e *entry) error {
+	var is unix.Stat_t
+	if err := unix.Fstat(fd, &is); err != nil {
+		return err
+	}
+	var errs []error
+	if is.Uid != e.Was.UID || is.Gid != e.Was.GID {
+		errs = append(errs, unix.Fchown(fd, int(e.Was.UID), int(e.Was.GID)))
+	}
+	errs = append(errs, unix.Fchmod(fd, e.Was.Mode))
+	for name, value := range e.Xattr {
+		if err := unix.Fsetxattr(fd, name, value, 0); err != nil && !strings.HasPrefix(name, "security.") {
+			errs = append(errs, fmt.Errorf("set the attribute %s: %w", name, err))
+		}
+	}
+	return errors.Join(append(errs, setTimes(dir, name, e))...)
+}
+
+func setTimes(dir int, name string, e *entry) error {
+	times := []unix.Timespec{unix.NsecToTimespec(e.Was.ATime), unix.NsecToTimespec(e.Was.MTime)}
+	return unix.UtimesNanoAt(dir, name, times, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// restore brings a file back, or writes beside it, or merges.
+func (s *step) restore() error {
+	switch s.does {
+	case wire.UndoBeside:
+		return within(s.beside, func(dir int, name string) error { return s.bring(dir, name, gone) })
+	case wire.UndoMerged:
+		return s.writeMerged()
+	}
+	return within(s.path, func(dir int, name string) error {
+		now, err := lookAt(dir, name)
+		switch {
+		case err != nil:
+			return err
+		case now.Kind != s.have.Kind || now.Kind != kindGone && !s.have.untouched(now):
+			return errSince
+		case s.first.Effect == effectMode:
+			return s.setMode(dir, name)
+		case s.inPlace():
+			return s.writeBack(dir, name)
+		}
+		return s.bring(dir, name, now)
+	})
+}
+
+// setMode gives a path its owner and permissions back, not its times.
+func (s *step) setMode(dir int, name string) error {
+	was := s.first.Was
+	err := unix.Fchownat(dir, name, int(was.UID), int(was.GID), unix.AT_SYMLINK_NOFOLLOW)
+	if was.Kind == kindLink {
+		return err
+	}
+	return errors.Join(err, unix.Fchmodat(dir, name, was.Mode, 0))
+}
+
+// writeBack writes the kept bytes into the file that is there: its other names get them, too.
+func (s *step) writeBack(dir int, name string) error {
+	text, err := openToRead(unix.AT_FDCWD, string(s.first.At))
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	to := os.NewFile(uintptr(fd), name)
+	defer to.Close()
+	if err := copyRange(text, to, 0, s.first.Was.Size, time.Time{}); err != nil {
+		return err
+	}
+	return errors.Join(to.Truncate(s.first.Was.Size), to.Sync(), setAttributes(dir, name, fd, s.first))
+}
+
+// bring puts the kept version to a name, which is free if now is gone. What is there instead goes
+// in the same step.
+func (s *step) bring(dir int, name string, now state) error {
+	staged := ".hookd-undo-" + s.call + "-" + filepath.Base(string(s.first.At))
+	if s.first.At == "" {
+		staged = ".hookd-undo-" + s.call + "-link"
+	}
+	_ = unix.Unlinkat(dir, staged, 0) // of an undo that was killed: the vault has it still
+	if err := s.stage(dir, staged); err != nil {
+		return err
+	}
+	defer func() { _ = unix.Unlinkat(dir, staged, 0) }()
+	if now.Kind == kindGone {
+		if err := place(dir, staged, dir, name); err != nil {
+			return err
+		}
+		return s.release()
+	}
+	done, err := swap(dir, staged, name)
+	if err != nil {
+		return err
+	}
+	if !done {
+		return errors.Join(unix.Renameat(dir, staged, dir, name), s.release())
+	}
+	if out, err := lookAt(dir, staged); err != nil || !now.untouched(out) {
+		_, back := swap(dir, staged, name)
+		return errors.Join(errSince, err, back)
+	}
+	return s.release()
+}
+
+// release drops a link in the vault whose file is back: with it, later writes would reach the
+// vault.
+func (s *step) release() error {
+	if s.first.By == byLink && s.does != wire.UndoBeside { // or it is a link to another file by now
+		return os.Remove(string(s.first.At))
+	}
+	return nil
+}
+
+// alone reports whether the kept file itself comes back. It does not where it is the file under
+// another name by now, as a backup is, or stays in the vault.
+func (s *step) alone() bool {
+	if s.first.By != byLink || s.does == wire.UndoBeside {
+		return false
+	}
+	now, err := look(string(s.first.At))
+	return err == nil && (now.Kind != kindFile || now.Names == 1 || s.first.Was.Names > 1)
+}
+
+// stage makes the old version under a name in its folder.
+func (s *step) stage(dir int, staged string) error {
+	e := s.first
+	if e.Was.Kind == kindLink && e.At == "" {
+		if err := unix.Symlinkat(string(e.Was.Target), dir, staged); err != nil {
+			return err
+		}
+		err := unix.Fchownat(dir, staged, int(e.Was.UID), int(e.Was.GID), unix.AT_SYMLINK_NOFOLLOW)
+		return errors.Join(err, setTimes(dir, staged, e))
+	}
+	if s.alone() {
+		err := again(func() error { return unix.Linkat(unix.AT_FDCWD, string(e.At), dir, staged, 0) })
+		if err != unix.EXDEV && err != unix.EPERM && err != unix.EMLINK {
+			return err
+		}
+	}
+	if e.Was.Kind != kindFile {
+		return errors.New("it cannot be copied back")
+	}
+	from, err := openToRead(unix.AT_FDCWD, string(e.At))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if clone(int(from.Fd()), dir, staged) != nil {
+		if err := copyFile(from, e.Was.Size, dir, staged, time.Time{}); err != nil {
+			return err
+		}
+	}
+	fd, err := unix.Openat(dir, staged, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	to := os.NewFile(uintptr(fd), staged)
+	defer to.Close()
+	return errors.Join(to.Sync(), setAttributes(dir, staged, fd, e))
+}
+
+// merged returns the old version with what changed since; clean is false where both changed the
+// same lines.
+func (s *step) merged() (text []byte, clean bool) {
+	text, clean, err := git.MergeFile(context.Background(), s.path, string(s.left), string(s.first.At))
+	return text, clean && err == nil
+}
+
+func (s *step) merges() bool {
+	_, clean := s.merged()
+	return clean
+}
+
+func (s *step) writeMerged() error {
+	text, clean := s.merged()
+	if !clean {
+		return errSince
+	}
+	return within(s.path, func(dir int, name string) error {
+		now, err := lookAt(dir, name)
+		if err != nil || !s.have.untouched(now) {
+			return errors.Join(errSince, err)
+		}
+		fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_TRUNC|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		to := os.NewFile(uintptr(fd), name)
+		_, err = to.Write(text)
+		return errors.Join(err, to.Close())
+	})
+}

@@ -1,0 +1,250 @@
+package undo
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
+)
+
+// oldTime is after which time a call is settled whose result has not come.
+const oldTime = 10 * time.Minute
+
+// Unsettled returns the calls of a session that are not settled; "" = of all.
+func (k *Keeper) Unsettled(session string) (list []Call) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, o := range k.open {
+		if session == "" || o.call.Session == session {
+			list = append(list, o.call)
+		}
+	}
+	return list
+}
+
+// Ran settles a call whose result has come: what it did not touch is dropped. A call that goes on
+// in the background is settled later. It does not wait.
+func (k *Keeper) Ran(id string) {
+	k.mu.Lock()
+	o := k.open[id]
+	if o == nil || o.ends != nil || o.call.Later {
+		k.mu.Unlock()
+		return
+	}
+	ends := make(chan struct{})
+	o.ends = ends
+	k.mu.Unlock()
+	go func() {
+		defer close(ends)
+		k.settle(id, outcomeRan, false)
+	}()
+}
+
+// Ended settles the calls of a session that has come to rest: their results come no more.
+func (k *Keeper) Ended(session string) {
+	for _, c := range k.Unsettled(session) {
+		if !c.Later {
+			k.Ran(c.ID)
+		}
+	}
+}
+
+// waitSettled waits until calls of a session are settled whose results have come: what they left
+// must be seen before the next call changes it.
+func (k *Keeper) waitSettled(session string, until time.Time) {
+	k.mu.Lock()
+	var ends []chan struct{}
+	for _, o := range k.open {
+		if o.ends != nil && o.call.Session == session {
+			ends = append(ends, o.ends)
+		}
+	}
+	k.mu.Unlock()
+	for _, end := range ends {
+		timer := time.NewTimer(time.Until(until))
+		select {
+		case <-end:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// SettleOld settles calls whose result has not come for ten minutes.
+func (k *Keeper) SettleOld(now time.Time) {
+	for _, c := range k.Unsettled("") {
+		if now.Sub(c.Time) > oldTime {
+			k.settle(c.ID, outcomeNeverSeen, true)
+		}
+	}
+}
+
+// settle compares what is with what was, and drops what was not touched.
+func (k *Keeper) settle(id, outcome string, now bool) {
+	k.mu.Lock()
+	o := k.open[id]
+	k.mu.Unlock()
+	if o == nil || o.call.Later && !now {
+		return
+	}
+	o.late.stop()
+	<-o.kept
+	o.once.Lock()
+	defer o.once.Unlock()
+	m, err := readManifest(k.dir(id))
+	if err != nil {
+		k.forget(id)
+		return
+	}
+	if o.call.Tool == Undo && outcome == outcomeNeverSeen {
+		outcome = Interrupted
+	}
+	if k.compare(m, outcome) {
+		err = m.write()
+	} else {
+		k.remove(m)
+	}
+	if err != nil {
+		k.log.Warn("what a call did is not on record", zap.String("call", id), zap.Error(err))
+		return
+	}
+	k.forget(id)
+}
+
+// compare fills in the state of each path now. It returns false when nothing was touched.
+func (k *Keeper) compare(m *manifest, outcome string) bool {
+	if m.seal == nil {
+		m.seal = &seal{Word: Part, Lost: []Lost{{What: "the rest", Why: "hookd was killed while it kept"}}}
+	}
+	kept, before := m.entries[:0], m.seal.Bytes
+	var files, paths int
+	var size int64
+	var missed losses
+	for _, e := range m.entries {
+		now, err := look(string(e.Path))
+		if err != nil {
+			now = state{Kind: kindDevice} // it is not known: as if it were changed
+		}
+		if !k.touched(&e, now) {
+			if e.At != "" {
+				_ = os.Remove(string(e.At))
+			}
+			continue
+		}
+		e.After = &now
+		switch {
+		case e.By == byNone:
+			missed.add(string(e.Path), e.Why)
+		case e.Was.Kind == kindFile:
+			k.leave(&e, now, m.dir)
+			size += e.Was.Size
+			fallthrough
+		default:
+			if e.Was.Kind != kindDir && e.Was.Kind != kindGone {
+				files++
+			}
+			paths++
+		}
+		kept = append(kept, e)
+	}
+	m.entries = kept
+	m.seal.Files, m.seal.Bytes, m.seal.Settled, m.seal.Outcome = files, size, time.Now().UTC(), outcome
+	m.seal.Lost = append(missed.all(), others(m.seal.Lost, kept)...)
+	m.seal.Word = wordOf(paths, m.seal.Lost)
+	k.used.Add(size - before)
+	return len(kept) > 0
+}
+
+// others are the losses that are not of entries, which are counted again.
+func others(list []Lost, entries []entry) (rest []Lost) {
+	named := map[string]bool{}
+	for _, e := range entries {
+		named[string(e.Path)] = true
+	}
+	for _, l := range list {
+		if !named[l.What] {
+			rest = append(rest, l)
+		}
+	}
+	return rest
+}
+
+// touched reports whether a path is not as it was. A link to bytes that were written over is
+// worth nothing any more, which is noted.
+func (k *Keeper) touched(e *entry, now state) bool {
+	if e.Was.untouched(now) {
+		return false
+	}
+	switch e.By {
+	case byLink:
+		if e.Was.sameFile(now) && e.Was.Kind == kindFile && (e.Was.Size != now.Size || e.Was.MTime != now.MTime) {
+			k.log.Warn("a file was written to in place, and its old bytes are lost", zap.String("path", string(e.Path)))
+			_ = os.Remove(string(e.At))
+			e.By, e.At, e.Why = byNone, "", "it was written to in place, which was not foreseen"
+		}
+	case byClone, byCopy:
+		if now.Kind == kindFile && now.Size == e.Was.Size && e.Was.sameAttributes(now) &&
+			sameBytes(string(e.At), string(e.Path)) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxCompared bounds the files whose bytes are compared.
+const maxCompared = 256 << 20
+
+// sameBytes reports whether two files have the same bytes; false where that is not known.
+func sameBytes(a, b string) bool {
+	one, err := openToRead(unix.AT_FDCWD, a)
+	if err != nil {
+		return false
+	}
+	defer one.Close()
+	two, err := openToRead(unix.AT_FDCWD, b)
+	if err != nil {
+		return false
+	}
+	defer two.Close()
+	first, second := make([]byte, 64<<10), make([]byte, 64<<10)
+	for at := int64(0); at < maxCompared; {
+		n, err := io.ReadFull(one, first)
+		m, _ := io.ReadFull(two, second) // an error gives other bytes, which is what counts
+		if n != m || !bytes.Equal(first[:n], second[:m]) {
+			return false
+		}
+		if err != nil {
+			return err == io.EOF || err == io.ErrUnexpectedEOF
+		}
+		at += int64(n)
+	}
+	return false
+}
+
+// maxText bounds a text that is kept to merge with.
+const maxText = 256 << 10
+
+// leave keeps the text that a call has left, so that later changes can be merged with it.
+func (k *Keeper) leave(e *entry, now state, dir string) {
+	if e.At == "" || now.Kind != kindFile || now.Size > maxText || e.Was.Size > maxText {
+		return
+	}
+	f, err := openToRead(unix.AT_FDCWD, string(e.Path))
+	if err != nil {
+		return
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	f.Close()
+	if err != nil || len(text) > maxText || !utf8.Valid(text) {
+		return
+	}
+	left := filepath.Join(dir, keptFolder, filepath.Base(string(e.At))+".left")
+	if os.WriteFile(left, text, 0o600) == nil {
+		e.Left = Path(left)
+	}
+}

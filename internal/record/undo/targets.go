@@ -1,0 +1,446 @@
+package undo
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// target is a path that a call destroys, or may.
+type target struct {
+	path   string
+	effect string
+	tree   bool   // and what is below it
+	dest   string // of a move
+	inner  bool   // of a tree: not the folder itself
+	soft   bool   // see entry
+	made   bool   // the call makes it, if it does not exist
+}
+
+// aims are what a call does, as far as files on this machine go, and what cannot come back.
+type aims struct {
+	targets []target
+	lost    []Lost
+	unknown string // why not everything is known; "" = it is
+}
+
+// mostTargets bounds the paths that are named by one call, before folders are walked.
+const mostTargets = 5000
+
+// aimer makes aims of facts.
+type aimer struct {
+	aims
+	f      *facts.Facts
+	limits *budget
+	seen   map[target]bool
+}
+
+// aimsOf returns what a call is about to destroy. It looks at the disk where names are patterns
+// or folders, within the budget.
+func aimsOf(f *facts.Facts, b *budget) *aims {
+	a := &aimer{f: f, limits: b, seen: map[target]bool{}}
+	for i := range f.Effects {
+		a.effect(&f.Effects[i])
+	}
+	for i := range f.Commands {
+		a.git(&f.Commands[i])
+	}
+	a.unsure()
+	a.inPlaceWins()
+	return &a.aims
+}
+
+// destroying reports whether an effect of a kind can destroy something.
+func destroying(kind facts.Kind) bool {
+	return kind == facts.KindDelete || kind == facts.KindWrite || kind == facts.KindMove
+}
+
+// command returns the command that has an effect; nil = it is no command's.
+func (a *aimer) command(e *facts.Effect) *facts.Command {
+	if e.Command < 0 || e.Command >= len(a.f.Commands) {
+		return nil
+	}
+	return &a.f.Commands[e.Command]
+}
+
+func (a *aimer) effect(e *facts.Effect) {
+	if !destroying(e.Kind) {
+		return
+	}
+	c := a.command(e)
+	if !strings.HasPrefix(e.Target, "/") {
+		a.elsewhere(e, c)
+		return
+	}
+	if ignored(e.Target) {
+		return
+	}
+	program := ""
+	if c != nil {
+		program, _ = c.Program()
+	}
+	switch {
+	case program == "git" && c != nil:
+		if e.Kind == facts.KindDelete && gitVerb(c) == "clean" {
+			return // see git
+		}
+		a.plain(e, effectReplace, true)
+	case slices.Contains(modeChangers, program):
+		a.add(target{path: e.Target, effect: effectMode, tree: true})
+	case e.Kind == facts.KindMove:
+		a.moved(e, c)
+	case e.Kind == facts.KindDelete:
+		effect := effectDelete
+		if slices.Contains(overwriters, program) {
+			effect = effectWrite
+		}
+		a.plain(e, effect, recursive(program, c) || program == "find" && !strings.ContainsAny(e.Target, "*?["))
+	case redirected(e):
+		a.plain(e, effectWrite, false)
+	case program == "mv":
+		// its source has it
+	case program == "cp" || program == "install" || program == "ln":
+		a.copied(e, c, program)
+	case program == "rsync":
+		a.plain(e, rsyncEffect(c), true)
+	case slices.Contains(replacers, program):
+		a.plain(e, effectReplace, true)
+	default:
+		a.plain(e, effectWrite, true)
+	}
+}
+
+// Programs by what they do to a file that they change.
+var (
+	modeChangers = []string{"chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "xattr", "setfattr"}
+	overwriters  = []string{"shred", "srm", "wipe", "scrub", "truncate", "dd"}
+	replacers    = []string{
+		"sed", "gsed", "perl", "patch", "tar", "bsdtar", "gtar", "unzip", "mv", "ln", "install", "git", "rm", "unlink", "rmdir",
+	} // not gzip and its like, which refuse a file with another name
+)
+
+// readers change no file that they are given.
+var readers = []string{"ls", "cat", "echo", "printf", "mkdir", "touch", "cd", "test", "[", "true", "find", "xargs", "rsync"}
+
+// redirected reports whether an effect is of a redirection, as its reason says: > file.
+func redirected(e *facts.Effect) bool {
+	why := strings.TrimLeft(e.Why, "0123456789&")
+	return strings.HasPrefix(why, ">") || strings.HasPrefix(why, "<>")
+}
+
+// recursive reports whether a program deletes folders with what is in them.
+func recursive(program string, c *facts.Command) bool {
+	switch program {
+	case "unlink", "rmdir", "find":
+		return false
+	case "rm":
+		for _, w := range c.Words[1:] {
+			long := strings.HasPrefix(w.Text, "--")
+			if w.Kind == facts.Unknown || long && strings.HasPrefix("--recursive", w.Text) && len(w.Text) > 2 ||
+				!long && strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text, "rR") {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func rsyncEffect(c *facts.Command) string {
+	if hasOption(c, "--inplace", "--append", "--append-verify") {
+		return effectWrite
+	}
+	return effectReplace
+}
+
+// ignored reports whether a path is of the kernel: nothing of it is destroyed.
+func ignored(path string) bool {
+	switch path {
+	case "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/stdin", "/dev/stdout",
+		"/dev/stderr", "/dev/console", "/dev/ptmx":
+		return true
+	}
+	return inside(path, "/dev/fd") || inside(path, "/dev/pts") || inside(path, "/proc") || inside(path, "/sys")
+}
+
+// plain adds what the target of an effect stands for.
+func (a *aimer) plain(e *facts.Effect, effect string, tree bool) {
+	for _, path := range a.expand(e.Target, a.dots(e)) {
+		a.add(target{path: path, effect: effect, tree: tree})
+		if tree && effect == effectDelete {
+			a.behind(path, a.command(e))
+		}
+	}
+}
+
+// behind adds what is in the folder that a link leads to, where the link is written with a slash at
+// its end.
+func (a *aimer) behind(path string, c *facts.Command) {
+	is, err := look(path)
+	if err != nil || is.Kind != kindLink || c == nil {
+		return
+	}
+	slash := func(w facts.Word) bool {
+		return strings.HasSuffix(w.Text, "/") || strings.HasSuffix(w.Text, "/.") || w.Kind == facts.Unknown
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && slices.ContainsFunc(c.Words, slash) {
+		a.add(target{path: real, effect: effectDelete, tree: true, inner: true})
+	}
+}
+
+// moved adds the source of a move and its destination.
+func (a *aimer) moved(e *facts.Effect, c *facts.Command) {
+	var dests []string
+	for i := range a.f.Effects {
+		o := &a.f.Effects[i]
+		if o.Kind == facts.KindWrite && o.Command == e.Command && strings.HasPrefix(o.Target, "/") && !redirected(o) {
+			dests = append(dests, o.Target)
+		}
+	}
+	exact := hasOption(c, "-T", "--no-target-directory")
+	for _, path := range a.expand(e.Target, a.dots(e)) {
+		to := destination(path, dests, exact)
+		if to == path {
+			continue
+		}
+		a.add(target{path: path, effect: effectMove, tree: true, dest: to})
+		if to != "" {
+			a.add(target{path: to, effect: effectReplace, tree: true, made: true})
+		}
+	}
+}
+
+// destination returns where a move puts a path; dests are what the command writes to.
+func destination(path string, dests []string, exact bool) string {
+	base := filepath.Base(path)
+	for _, dest := range dests {
+		if !exact && isFolder(dest) {
+			return filepath.Join(dest, base)
+		}
+	}
+	for _, dest := range dests {
+		if filepath.Base(dest) == base {
+			return dest
+		}
+	}
+	if len(dests) > 0 {
+		return dests[0]
+	}
+	return ""
+}
+
+// copied adds what a copy of files replaces at its destination.
+func (a *aimer) copied(e *facts.Effect, c *facts.Command, program string) {
+	effect := effectWrite
+	if program != "cp" {
+		effect = effectReplace
+	}
+	a.named(e, c, effect)
+	if !isFolder(e.Target) {
+		a.add(target{path: e.Target, effect: effect})
+		return
+	}
+	for i := range a.f.Effects {
+		o := &a.f.Effects[i]
+		if o.Kind != facts.KindRead || o.Command != e.Command || !strings.HasPrefix(o.Target, "/") {
+			continue
+		}
+		for _, from := range a.expand(o.Target, a.dots(o)) {
+			a.over(from, filepath.Join(e.Target, filepath.Base(from)), effect)
+			a.over(from, e.Target, effect) // cp -r from/. to
+		}
+	}
+}
+
+// named adds the link that the last word of a command names, not the file that it leads to.
+func (a *aimer) named(e *facts.Effect, c *facts.Command, effect string) {
+	if c == nil || c.Dir == "" || len(c.Words) == 0 {
+		return
+	}
+	last := c.Words[len(c.Words)-1]
+	if last.Kind != facts.Literal || strings.HasPrefix(last.Text, "-") {
+		return
+	}
+	path := last.Text
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.Dir, path)
+	}
+	if is, err := look(path); err == nil && is.Kind == kindLink && path != e.Target {
+		a.add(target{path: path, effect: effect})
+	}
+}
+
+// over adds the files below to that have the name of one below from.
+func (a *aimer) over(from, to, effect string) {
+	if is, err := look(from); err == nil && is.Kind != kindDir {
+		if !isFolder(to) {
+			a.add(target{path: to, effect: effect})
+		}
+		return
+	}
+	walkNames(from, a.limits, func(rel string, folder bool) {
+		if path := filepath.Join(to, rel); !folder && len(a.targets) < mostTargets {
+			a.add(target{path: path, effect: effect})
+		}
+	})
+}
+
+// hasOption reports whether a command has one of some words.
+func hasOption(c *facts.Command, names ...string) bool {
+	return c != nil && slices.ContainsFunc(c.Words, func(w facts.Word) bool { return slices.Contains(names, w.Text) })
+}
+
+func isFolder(path string) bool {
+	is, err := look(path)
+	if err == nil && is.Kind == kindLink {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			is, _ = look(real)
+		}
+	}
+	return is.Kind == kindDir
+}
+
+// add adds a target once.
+func (a *aimer) add(t target) {
+	if a.seen[t] || len(a.targets) >= mostTargets {
+		if len(a.targets) >= mostTargets {
+			a.unknown = "it names more paths than are looked at"
+		}
+		return
+	}
+	a.seen[t] = true
+	a.targets = append(a.targets, t)
+}
+
+// elsewhere notes a target that is no file of this machine.
+func (a *aimer) elsewhere(e *facts.Effect, c *facts.Command) {
+	scheme, name, _ := strings.Cut(e.Target, ":")
+	switch {
+	case e.Target == "":
+		a.doubt("a path that is only known when it runs: " + e.Why)
+	case scheme == "index" || scheme == "stash" || scheme == "branch" || scheme == "worktree" || scheme == "project":
+		return // git's own files, see git
+	case scheme == "table" || scheme == "database":
+		if a.hasFile(e.Command) {
+			return // the database is a file, which is kept
+		}
+		a.lose(e, "rows of a database")
+	case e.Kind != facts.KindDelete && scheme != "host":
+		return
+	case scheme == "host" && name != "":
+		a.lose(e, "it is on another machine")
+	case strings.Contains(scheme, "/"), strings.Contains(scheme, "."): // a path that is not known as a whole
+		a.doubt("a path that is only known when it runs: " + e.Target)
+	default:
+		a.lose(e, elsewhereWords[scheme])
+	}
+}
+
+var elsewhereWords = map[string]string{
+	"volume": "volumes of containers are not kept", "container": "containers are not kept",
+	"image": "images of containers are not kept", "cloud": "it is in a cloud", "cluster": "it is in a cluster",
+	"cron": "the table of cron jobs is not kept", "remote": "it is on another machine",
+}
+
+func (a *aimer) lose(e *facts.Effect, why string) {
+	if why == "" {
+		why = "it is no file of this machine"
+	}
+	what := e.Target
+	if e.Why != "" {
+		what += " (" + e.Why + ")"
+	}
+	l := Lost{What: what, Why: why}
+	if !slices.Contains(a.lost, l) {
+		a.lost = append(a.lost, l)
+	}
+}
+
+// hasFile reports whether a command writes or deletes a file of this machine.
+func (a *aimer) hasFile(command int) bool {
+	return slices.ContainsFunc(a.f.Effects, func(e facts.Effect) bool {
+		return e.Command == command && destroying(e.Kind) && strings.HasPrefix(e.Target, "/")
+	})
+}
+
+func (a *aimer) doubt(why string) {
+	if a.unknown == "" {
+		a.unknown = why
+	}
+}
+
+// doubts that mean that something unknown runs.
+var unknownDoubts = []facts.DoubtKind{
+	facts.DoubtProgram, facts.DoubtCode, facts.DoubtEval, facts.DoubtOpen, facts.DoubtMade, facts.DoubtParse,
+	facts.DoubtLimits, facts.DoubtTool, facts.DoubtSubcommand,
+}
+
+// unsure notes that the call runs something that is not known.
+func (a *aimer) unsure() {
+	for i := range a.f.Effects {
+		e := &a.f.Effects[i]
+		if e.Kind == facts.KindRun && (strings.HasPrefix(e.Target, "/") || e.Target == "project:") {
+			a.doubt("it runs a program that is not known: " + e.Why)
+		}
+	}
+	for _, d := range a.f.Doubts {
+		if slices.Contains(unknownDoubts, d.Kind) {
+			a.doubt(d.Text)
+		}
+	}
+}
+
+// writtenTo returns paths that the commands of a line may write to in place: what they redirect to,
+// and what programs are given that are not known to leave the bytes of a file alone.
+func (a *aimer) writtenTo() map[string]bool {
+	paths := map[string]bool{}
+	add := func(c *facts.Command, w facts.Word) {
+		switch {
+		case w.Kind != facts.Literal || w.Text == "" || strings.HasPrefix(w.Text, "-"):
+		case filepath.IsAbs(w.Text):
+			paths[filepath.Clean(w.Text)] = true
+		case c.Dir != "":
+			paths[filepath.Join(c.Dir, w.Text)] = true
+		}
+	}
+	for i := range a.f.Commands {
+		c := &a.f.Commands[i]
+		for _, r := range c.Redirects {
+			if strings.Contains(r.Op, ">") {
+				add(c, r.Target)
+			}
+		}
+		program, _ := c.Program()
+		if slices.Contains(slices.Concat(replacers, modeChangers, readers), program) {
+			continue
+		}
+		for _, w := range c.Words[min(1, len(c.Words)):] {
+			add(c, w)
+		}
+	}
+	return paths
+}
+
+// inPlaceWins makes an effect on a path the one that a link does not survive, if one of them is
+// so: a file that is moved and then written to, or written to and then deleted.
+func (a *aimer) inPlaceWins() {
+	inPlace := a.writtenTo()
+	for _, t := range a.targets {
+		if t.effect == effectWrite {
+			inPlace[t.path] = true
+		}
+	}
+	written := func(t target) bool { return inPlace[t.path] || t.dest != "" && inPlace[t.dest] }
+	for i, t := range a.targets {
+		if (t.effect == effectDelete || t.effect == effectReplace) && written(t) {
+			a.targets[i].effect = effectWrite
+		}
+	}
+	for _, t := range a.targets {
+		if t.effect == effectMove && (written(t) || a.unknown != "" && t.dest != "") {
+			a.add(target{path: t.path, effect: effectWrite})
+		}
+	}
+}

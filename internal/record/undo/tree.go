@@ -1,0 +1,137 @@
+package undo
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxDepth bounds how deep folders are walked.
+const maxDepth = 200
+
+// tree keeps a folder and all below it, without leaving its file system.
+func (p *keeping) tree(t target, was state) {
+	if t.effect == effectMove && p.movesWithin(t, was) {
+		p.one(t, was) // the bytes move with it
+		return
+	}
+	if p.madeAgain(t.path, 0) {
+		return
+	}
+	fd, err := openFolder(unix.AT_FDCWD, t.path)
+	if err != nil {
+		p.lose(t.path, err)
+		return
+	}
+	if !t.inner {
+		p.one(target{path: t.path, effect: t.effect, dest: t.dest, soft: t.soft}, was)
+	}
+	p.below(t, fd, was.Dev, 0)
+}
+
+// movesWithin reports whether a move stays on one file system, so that nothing is copied.
+func (p *keeping) movesWithin(t target, was state) bool {
+	for dir := filepath.Dir(t.dest); t.dest != ""; dir = filepath.Dir(dir) {
+		is, err := look(dir)
+		if err != nil {
+			return false
+		}
+		if is.Kind == kindDir {
+			return is.Dev == was.Dev
+		}
+	}
+	return false
+}
+
+// below keeps what is in an open folder, which it closes: files first, then folders.
+func (p *keeping) below(t target, fd int, dev uint64, depth int) {
+	dir := os.NewFile(uintptr(fd), t.path)
+	defer dir.Close()
+	var folders []string
+	for {
+		names, err := dir.Readdirnames(512)
+		for _, name := range names {
+			if p.expired() && !p.byLink(t) {
+				p.lost.add(filepath.Join(t.path, name), errLate.Error())
+				continue
+			}
+			if p.stopped() {
+				return
+			}
+			if p.child(t, fd, name, dev) {
+				folders = append(folders, name)
+			}
+		}
+		if err != nil || len(names) == 0 {
+			break
+		}
+	}
+	for _, name := range folders {
+		if p.stopped() {
+			return
+		}
+		p.folder(t, fd, name, dev, depth+1)
+	}
+}
+
+// child keeps one name of an open folder; for a folder it only returns true.
+func (p *keeping) child(t target, fd int, name string, dev uint64) (folder bool) {
+	path := filepath.Join(t.path, name)
+	was, err := lookAt(fd, name)
+	switch {
+	case err != nil:
+		p.lose(path, err)
+		return false
+	case was.Kind == kindGone:
+		if p.late {
+			p.lost.add(path, reason(fs.ErrNotExist))
+		}
+		return false
+	case was.Kind == kindDir:
+		return true
+	case was.Dev != dev:
+		p.lost.add(path, "it is on another file system")
+		return false
+	}
+	p.at(target{path: path, effect: t.effect, soft: t.soft}, fd, name, was)
+	return false
+}
+
+// folder keeps a folder of an open folder.
+func (p *keeping) folder(t target, parent int, name string, dev uint64, depth int) {
+	path := filepath.Join(t.path, name)
+	was, err := lookAt(parent, name)
+	switch {
+	case err != nil:
+		p.lose(path, err)
+		return
+	case was.Kind == kindGone && p.late:
+		p.lost.add(path, reason(fs.ErrNotExist))
+		return
+	case was.Kind != kindDir:
+		return
+	case was.Dev != dev:
+		p.lost.add(path, "it is on another file system")
+		return
+	case depth > maxDepth:
+		p.lost.add(path, "it is too deep")
+		return
+	case p.madeAgain(path, depth):
+		return
+	}
+	p.at(target{path: path, effect: t.effect, soft: t.soft}, parent, name, was)
+	fd, err := openFolder(parent, name)
+	if err != nil {
+		p.lose(path, err)
+		return
+	}
+	p.below(target{path: path, effect: t.effect, soft: t.soft}, fd, dev, depth)
+}
+
+// byLink reports whether keeping may go on when the verdict is given: a link is whole, or is not.
+func (p *keeping) byLink(t target) bool { return t.effect == effectDelete }
+
+// stopped reports whether the call has ended, or the time after the verdict.
+func (p *keeping) stopped() bool { return p.late && p.limits.over() }

@@ -1,0 +1,341 @@
+package undo
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/when"
+	"github.com/hookd/hookd/wire"
+)
+
+// a lineTest is a shell line that is run for real and taken back.
+type lineTest struct {
+	name, before, line string
+	word               string // that is said before; "" = kept
+	lost               string // a part of what does not come back is named so
+	made               string // a file that the line makes, and that stays
+	inRepo             bool
+	needs              string // a program
+}
+
+// lines are what agents run, and what it destroys.
+var lines = []lineTest{
+	{name: "a file", before: "echo old > a", line: "rm a"},
+	{name: "a file outside of the folder", before: "mkdir in; echo old > a", line: "cd in && rm ../a"},
+	{name: "a folder", before: "mkdir -p d/e/f d/empty; echo 1 > d/1; echo 2 > d/e/2; chmod 640 d/1; chmod 711 d/e", line: "rm -rf d"},
+	{name: "a folder with links, a FIFO and sockets", before: `mkdir d; echo x > d/x; ln d/x d/y; ln -s x d/l; ln -s /nowhere d/m; mkfifo d/p; ` + socket("d/s"), line: "rm -rf d", needs: "python3"},
+	{name: "a hard link", before: "echo old > a; ln a b", line: "rm a"},
+	{name: "a hard link that is written over", before: "echo old > a; ln a b", line: "echo new > a"},
+	{name: "written over", before: "echo old > a; chmod 600 a", line: "echo new > a"},
+	{name: "appended", before: "echo old > a", line: "echo more >> a"},
+	{name: "clobbered", before: "echo old > a", line: "echo new >| a"},
+	{name: "both streams", before: "echo old > a", line: "ls /nowhere &> a; true"},
+	{name: "a read and write", before: "echo old > a", line: "echo n 1<> a"},
+	{name: "cp over", before: "echo old > a; echo new > b", line: "cp b a"},
+	{name: "cp into a folder", before: "mkdir d; echo old > d/b; echo new > b", line: "cp b d"},
+	{name: "cp of a folder over one", before: "mkdir -p d/s s; echo old > d/s/b; echo new > s/b", line: "cp -r s d"},
+	{name: "cp of all of a folder", before: "mkdir d s; echo old > d/b; echo new > s/b; echo 3 > d/c", line: "cp -r s/. d"},
+	{name: "cp over a link", before: "echo old > t; ln -s t a; echo new > b", line: "cp b a"},
+	{name: "mv over", before: "echo old > a; echo new > b", line: "mv b a"},
+	{name: "mv to a new name", before: "echo old > a", line: "mv a b"},
+	{name: "mv into a folder", before: "mkdir d; echo old > a", line: "mv a d"},
+	{name: "mv into a folder over", before: "mkdir d; echo old > d/a; echo new > a", line: "mv a d/"},
+	{name: "mv of a folder", before: "mkdir -p d/e f; echo old > d/e/a", line: "mv d f"},
+	{name: "mv of many", before: "mkdir d; echo 1 > 1; echo 2 > 2", line: "mv 1 2 d"},
+	{name: "mv, and then written to", before: "echo old > a", line: "mv a b && echo more >> b"},
+	{name: "install", before: "echo old > a; echo new > b", line: "install -m 755 b a"},
+	{name: "ln -sf", before: "echo old > a; echo new > b", line: "ln -sf b a"},
+	{name: "ln -sfn over a link", before: "echo 1 > t; echo 2 > u; ln -s t a", line: "ln -sfn u a"},
+	{name: "tee", before: "echo old > a", line: "echo new | tee a"},
+	{name: "tee -a", before: "echo old > a; echo old > b", line: "echo new | tee -a a b"},
+	{name: "truncate", before: "echo old > a", line: "truncate -s 0 a"},
+	{name: "dd", before: "echo old > a", line: "dd if=/dev/zero of=a bs=1 count=2"},
+	{name: "sort -o", before: "printf 'b\\na\\n' > a", line: "sort -o a a"},
+	{name: "shred", before: "echo old > a", line: "shred a"},
+	{name: "shred -u", before: "echo old > a", line: "shred -u a"},
+	{name: "sed -i", before: "echo old > a", line: "sed -i s/old/new/ a"},
+	{name: "sed -i with a backup", before: "echo old > a", line: "sed -i.bak s/old/new/ a", made: "a.bak"},
+	{name: "sed to another file", before: "echo old > a; echo keep > b", line: "sed s/old/new/ a > b"},
+	{name: "perl -i", before: "echo old > a", line: "perl -pi -e s/old/new/ a", word: Part, lost: "what else", needs: "perl"},
+	{name: "gzip", before: "echo old > a", line: "gzip a", made: "a.gz"},
+	{name: "a pattern", before: "touch 1.log 2.log 3.txt .4.log; echo x > 1.log", line: "rm *.log"},
+	{name: "braces", before: "echo 1 > a1; echo 2 > a2", line: "rm a{1,2}"},
+	{name: "a question mark", before: "echo 1 > a1; echo 2 > a2", line: "rm a?"},
+	{name: "all of a folder", before: "mkdir -p d/e; echo 1 > d/1; echo 2 > d/.2", line: "rm -rf d/*"},
+	{name: "find -delete", before: "mkdir -p d/e; echo 1 > d/1.tmp; echo 2 > d/e/2.tmp; echo 3 > d/3", line: "find . -name '*.tmp' -delete"},
+	{name: "find -exec rm", before: "mkdir -p d/e; echo 1 > d/1.tmp; echo 2 > d/e/2.tmp", line: "find d -name '*.tmp' -exec rm {} +"},
+	{name: "find a folder -delete", before: "mkdir -p d/e; echo 1 > d/1; echo 2 > d/e/2", line: "find d -delete"},
+	{name: "rmdir", before: "mkdir -m 750 d", line: "rmdir d"},
+	{name: "unlink", before: "echo old > a", line: "unlink a"},
+	{name: "a name with a line break", before: "echo old > $'a\\nb'", line: "rm $'a\\nb'"},
+	{name: "a name with a dash", before: "echo old > ./-a", line: "rm -- -a"},
+	{name: "a name that is no UTF-8", before: "mkdir d; echo old > d/$'\\xff\\xfe'", line: "rm -r d"},
+	{name: "a long name", before: "mkdir d; echo old > d/" + strings.Repeat("n", 255), line: "rm -r d"},
+	{name: "a sparse file", before: "mkdir d; truncate -s 20M d/a; echo x >> d/a", line: "rm -r d"},
+	{name: "a sparse file that is written over", before: "truncate -s 20M a; echo x >> a", line: "echo n > a"},
+	{name: "an empty file", before: ": > a", line: "echo n > a"},
+	{name: "no permissions", before: "echo old > a; chmod 000 a", line: "rm -f a"},
+	{name: "setuid", before: "echo old > a; chmod 4755 a", line: "rm -f a"},
+	{name: "chmod", before: "mkdir d; echo 1 > d/1; chmod 640 d/1", line: "chmod -R 777 d"},
+	{name: "a subshell", before: "mkdir d; echo old > d/a; echo old > a", line: "(cd d && rm a); rm a"},
+	{name: "bash -c", before: "echo old > a", line: "bash -c 'rm a'"},
+	{name: "env and nice", before: "echo old > a", line: "env X=1 nice rm a"},
+	{name: "both branches", before: "echo old > a; echo old > b", line: "if true; then rm a; else rm b; fi"},
+	{name: "a loop", before: "echo 1 > 1; echo 2 > 2", line: "for f in 1 2; do rm $f; done"},
+	{name: "a variable", before: "mkdir d; echo old > d/a", line: "D=d; rm -r $D"},
+	{name: "the home folder", before: "mkdir -p home/x; echo old > home/x/a", line: "rm -r ~/x"},
+	{name: "what a link with a slash leads to", before: "mkdir d; echo old > d/a; ln -s d l", line: "rm -rf l/; true"},
+	{name: "a link", before: "mkdir d; echo old > d/a; ln -s d l", line: "rm l"},
+	{name: "python", before: "mkdir d; echo old > d/a", line: `python3 -c 'import shutil; shutil.rmtree("d")'`, word: Part, lost: "what else", needs: "python3"},
+	{name: "tar over", before: "echo new > a; tar cf t.tar a; echo old > a", line: "tar xf t.tar"},
+	{name: "patch", before: "printf 'old\\n' > a; printf -- '--- a\\n+++ a\\n@@ -1 +1 @@\\n-old\\n+new\\n' > p", line: "patch -p0 < p", needs: "patch"},
+	{name: "a build folder, and a secret in it", inRepo: true, line: "rm -rf node_modules",
+		before: "echo node_modules > .gitignore; echo '{}' > package.json; mkdir -p node_modules/x; echo k > node_modules/.env; echo 1 > node_modules/x/1; rm -r node_modules/x"},
+	{name: "an ignored secret", inRepo: true, before: "echo .env > .gitignore; echo key > .env", line: "rm .env"},
+	{name: "git clean", inRepo: true, before: "echo '*.o' > .gitignore; echo 1 > a.o; echo 2 > new; mkdir -p n/m; echo 3 > n/m/3; echo key > .env", line: "git clean -fdx -q"},
+	{name: "git clean without ignored files", inRepo: true, before: "echo '*.o' > .gitignore; echo 1 > a.o; echo 2 > new", line: "git clean -fd -q"},
+	{name: "git checkout .", inRepo: true, before: "echo mine > tracked", line: "git checkout -q ."},
+	{name: "git checkout of a file", inRepo: true, before: "echo mine > tracked", line: "git checkout -q -- tracked"},
+	{name: "git restore", inRepo: true, before: "echo mine > tracked; rm gone", line: "git restore .", made: "gone"},
+	{name: "git reset --hard", inRepo: true, before: "echo mine > tracked; echo staged > new; git add new", line: "git reset -q --hard"},
+	{name: "git stash -u and drop", inRepo: true, before: "echo mine > tracked; echo new > new", line: "git stash -q -u && git stash drop -q"},
+	{name: "git rm", inRepo: true, line: "git rm -q -f tracked"},
+	{name: "git branch -D", inRepo: true, before: "git branch -q side", line: "git branch -q -D side"},
+	{name: "git -C", before: "git init -q r; cd r; git config user.email a@b.c; git config user.name n; echo old > a; git add a; git commit -qm a; echo mine > a", line: "git -C r checkout -q ."},
+	{name: "the repository with its .git", before: "git init -q r; echo x > r/x", line: "rm -rf r"},
+}
+
+// socket is a command that makes one.
+func socket(path string) string {
+	return `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("` + path + `")'`
+}
+
+// repository is how a test in a repository begins.
+const repository = "git init -q; git config user.email a@b.c; git config user.name n; echo 1 > tracked; echo 2 > gone; " +
+	"git add tracked gone; git commit -qm first; "
+
+func TestLinesComeBack(t *testing.T) {
+	for _, on := range fileSystems(t) {
+		t.Run(on.name, func(t *testing.T) {
+			for _, l := range lines {
+				if on.slow && (l.inRepo || strings.Contains(l.line+l.before, "python3")) {
+					continue // what git and python do is the same on each
+				}
+				t.Run(l.name, func(t *testing.T) {
+					t.Parallel()
+					l.run(t, on)
+				})
+			}
+		})
+	}
+}
+
+// volume is a file system: where the vault is, and where the files are.
+type volume struct {
+	name, vault, work string
+	slow              bool // only lines of programs that start fast
+}
+
+func (l lineTest) run(t *testing.T, on volume) {
+	if l.needs != "" {
+		if _, err := exec.LookPath(l.needs); err != nil {
+			t.Skip("there is no " + l.needs)
+		}
+	}
+	vault, work := tempIn(t, on.vault), tempIn(t, on.work)
+	before := l.before
+	if l.inRepo {
+		before = repository + before
+	}
+	sh(t, work, before)
+	k := newKeeper(t, vault)
+	was := treeOf(t, work)
+	c := call(work)
+	r := k.Keep(c, factsOf(l.line, work))
+	want := l.word
+	if want == "" {
+		want = Kept
+	}
+	if r.Word != want || !strings.Contains(fmt.Sprint(r.Lost), l.lost) || l.lost == "" && len(r.Lost) > 0 && want == Kept && r.Lost[0].Why != againWords+", by package.json" {
+		t.Errorf("before the call: %+v, want %s and %q lost", r, want, l.lost)
+	}
+	same(t, "keeping changes nothing", treeOf(t, work), was)
+	sh(t, work, l.line)
+	ran := treeOf(t, work)
+	k.Ran(c.ID)
+	k.waitSettled("s", time.Now().Add(time.Minute))
+	undo := id()
+	back := undoNow(t, k, undo, wire.UndoRequest{Calls: []string{c.ID}})
+	if want == Kept && back.Word != wire.UndoAll {
+		t.Errorf("undo: %s, %+v", back.Word, back)
+	}
+	if l.made != "" {
+		was[l.made] = ran[l.made]
+	}
+	same(t, "after the undo", treeOf(t, work), was)
+	redo := id()
+	undoNow(t, k, redo, wire.UndoRequest{Calls: []string{undo}})
+	same(t, "after the undo of the undo", treeOf(t, work), ran)
+	undoNow(t, k, id(), wire.UndoRequest{Calls: []string{redo}})
+	same(t, "after the undo of that", treeOf(t, work), was)
+}
+
+func undoNow(t *testing.T, k *Keeper, id string, r wire.UndoRequest) wire.UndoAnswer {
+	t.Helper()
+	a, bad := k.Undo(id, r)
+	if bad != nil {
+		t.Errorf("undo %v: %v", r.Calls, bad)
+	}
+	for _, i := range a.Items {
+		if i.Does == wire.UndoLeft || i.Does == wire.UndoConflict {
+			t.Errorf("undo %v: %s is %s: %s", r.Calls, i.Path, i.Does, i.Why)
+		}
+	}
+	return a
+}
+
+func newKeeper(t *testing.T, dir string) *Keeper {
+	t.Helper()
+	k, err := Open(filepath.Join(dir, "vault"), nil)
+	hooktest.Must(t, err)
+	s := DefaultSettings()
+	s.Wait = 10 * time.Second // a busy machine is slow, and the cases are not about that
+	k.Configure(s)
+	return k
+}
+
+// id is a new id of an event.
+func id() string { return events.NewID(time.Now()) }
+
+func call(cwd string) Call {
+	return Call{ID: id(), Time: time.Now().UTC(), Session: "s", Tool: "Bash", Cwd: Path(cwd)}
+}
+
+func factsOf(line, cwd string) *facts.Facts {
+	return facts.Line(line, facts.Env{Cwd: cwd, Home: filepath.Join(cwd, "home"), Links: when.NewDisk()})
+}
+
+func sh(t *testing.T, dir, line string) {
+	t.Helper()
+	cmd := exec.Command("bash", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C.UTF-8")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+}
+
+func tempIn(t *testing.T, base string) string {
+	t.Helper()
+	if base == "" {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(base, "undo")
+	hooktest.Must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// treeOf describes every path below a folder: its kind, owner, permissions, times, other names,
+// attributes, bytes. Folders have no times: those of folders that stay are not brought back.
+func treeOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	tree, first := map[string]string{}, map[uint64]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		if strings.HasPrefix(d.Name(), ".hookd-vault") {
+			return fs.SkipDir
+		}
+		is, err := look(path)
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprintf("%s %o %d:%d", is.Kind, is.Mode, is.UID, is.GID)
+		if strings.HasPrefix(rel, ".git") || strings.HasPrefix(rel, "r/.git") {
+			if is.Kind == kindDir || strings.Contains(rel, "objects") || strings.Contains(rel, "logs") ||
+				slices.Contains([]string{"ORIG_HEAD", "index", "config", "packed-refs"}, d.Name()) {
+				return nil // git makes objects and leaves them, and its index has times of files
+			}
+		}
+		switch is.Kind {
+		case kindLink:
+			text += " " + string(is.Target)
+		case kindFile:
+			bytes, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text += fmt.Sprintf(" %d %x %s %v", len(bytes), sha256.Sum256(bytes), time.Unix(0, is.MTime), attributesOf(path))
+			if first[is.Ino] == "" {
+				first[is.Ino] = rel
+			} else {
+				text += " with " + first[is.Ino]
+			}
+			if sparse := blocks(path) < is.Size/2; sparse {
+				text += " sparse"
+			}
+		}
+		tree[rel] = text
+		return nil
+	})
+	hooktest.Must(t, err)
+	return tree
+}
+
+func attributesOf(path string) map[string][]byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	return attributes(int(f.Fd()))
+}
+
+func blocks(path string) int64 {
+	var s unix.Stat_t
+	if unix.Lstat(path, &s) != nil {
+		return 0
+	}
+	return int64(s.Blocks) * 512
+}
+
+func same(t *testing.T, when string, got, want map[string]string) {
+	t.Helper()
+	paths := slices.Sorted(maps.Keys(want))
+	for _, path := range slices.Sorted(maps.Keys(got)) {
+		if _, is := want[path]; !is {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range paths {
+		if got[path] != want[path] {
+			t.Errorf("%s: %q is\n\t%s, want\n\t%s", when, path, got[path], want[path])
+		}
+	}
+}
+
+// fileSystems are those that the test can use.
+func fileSystems(t *testing.T) []volume {
+	list := []volume{{name: "one file system"}}
+	if is, err := look("/dev/shm"); err == nil && is.Kind == kindDir && unix.Access("/dev/shm", unix.W_OK) == nil {
+		list = append(list, volume{"tmpfs", "/dev/shm", "/dev/shm", true}, volume{"two file systems", "", "/dev/shm", true})
+	}
+	return append(list, mounted(t)...)
+}

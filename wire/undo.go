@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// PathUndo is where calls are listed that can be taken back, and where that is done.
+const PathUndo = "/v1/undo"
+
+// Kept says how much of a call can be taken back, as it was known before the call.
+type Kept struct {
+	Word  string  `json:"word"`            // kept, part or none
+	Files int     `json:"files,omitempty"` // that come back
+	Bytes int64   `json:"bytes,omitempty"`
+	Lost  []Lost  `json:"lost,omitempty"` // does not come back
+	Late  bool    `json:"late,omitempty"` // the time to keep was over before all was kept
+	MS    float64 `json:"ms"`             // that keeping took
+}
+
+// Lost is something that does not come back, and why.
+type Lost struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// UndoCall is a call that something was kept for.
+type UndoCall struct {
+	ID      string    `json:"id"` // of its event
+	Time    time.Time `json:"time"`
+	Session string    `json:"session_id,omitempty"`
+	Agent   string    `json:"agent,omitempty"`
+	CallID  string    `json:"call_id,omitempty"`
+	Tool    string    `json:"tool,omitempty"` // canonical; undo for an undo
+	Subject string    `json:"subject,omitempty"`
+	Cwd     string    `json:"cwd,omitempty"`
+
+	Word    string    `json:"word"` // kept, part or none
+	Files   int       `json:"files"`
+	Bytes   int64     `json:"bytes"`
+	Lost    []Lost    `json:"lost,omitempty"` // does not come back
+	Until   time.Time `json:"until"`          // when it goes
+	Settled bool      `json:"settled"`        // its result has come, or does not come any more
+	Outcome string    `json:"outcome,omitempty"`
+	Undone  *Undone   `json:"undone,omitempty"` // nil = it was not taken back
+	Undoes  []string  `json:"undoes,omitempty"` // of an undo: the calls
+}
+
+// Undone says how a call was taken back.
+type Undone struct {
+	By   string    `json:"by"`   // id of the undo
+	Word string    `json:"word"` // all or part
+	Time time.Time `json:"time"`
+}
+
+// UndoList is the answer to GET /v1/undo: the newest call first.
+type UndoList struct {
+	Calls  []UndoCall `json:"calls"`
+	Bytes  int64      `json:"bytes"` // that all vaults hold
+	Vaults []string   `json:"vaults"`
+}
+
+// UndoQuery chooses calls of a list. The zero UndoQuery is all of them.
+type UndoQuery struct {
+	Session string // its id, or the beginning or end of it
+	Path    string // calls that changed this path, or one below it
+	Since   time.Time
+	Limit   int // 0 = 100
+}
+
+// ParseUndoQuery reads the parameters of GET /v1/undo.
+func ParseUndoQuery(v url.Values, now time.Time) (q UndoQuery, bad *Error) {
+	q = UndoQuery{Session: v.Get("session"), Path: v.Get("path")}
+	if q.Since, _, bad = parseSpan(v, now); bad != nil {
+		return q, bad
+	}
+	_, q.Limit, bad = parsePage(v)
+	return q, bad
+}
+
+// Values writes the query as GET /v1/undo reads it.
+func (q UndoQuery) Values() url.Values {
+	v := url.Values{}
+	for name, text := range map[string]string{"session": q.Session, "path": q.Path} {
+		if text != "" {
+			v.Set(name, text)
+		}
+	}
+	if !q.Since.IsZero() {
+		v.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
+	}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return v
+}
+
+// IsSession reports whether text names the session id: it is the id, or its beginning or end.
+func IsSession(text, id string) bool { return isSession(text, id) }
+
+// UndoRequest chooses calls, and says how to take them back. One of Calls, Session and Since is
+// there; Session and Since may both be.
+type UndoRequest struct {
+	Calls   []string  `json:"calls,omitempty"` // ids, or ends of them
+	Session string    `json:"session_id,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Path    string    `json:"path,omitempty"`    // only this path and what is below it
+	Preview bool      `json:"preview,omitempty"` // say it, and change nothing
+	Skip    bool      `json:"skip,omitempty"`    // leave what changed since
+	Beside  bool      `json:"beside,omitempty"`  // put the old version beside what changed since
+	Merge   bool      `json:"merge,omitempty"`   // merge texts that changed since, where that is clean
+}
+
+// What an undo does to a path.
+const (
+	UndoBack     = "back"     // it comes back
+	UndoRemoved  = "removed"  // the call made it, and it goes
+	UndoSame     = "same"     // it is as it was
+	UndoBeside   = "beside"   // the old version comes beside it
+	UndoMerged   = "merged"   // the old version is merged with the changes since
+	UndoConflict = "conflict" // it changed since
+	UndoLeft     = "left"     // it does not come back
+)
+
+// UndoItem is what an undo does to one path.
+type UndoItem struct {
+	Path string `json:"path"`
+	Does string `json:"does"`
+	Why  string `json:"why,omitempty"`
+	Size int64  `json:"size,omitempty"`
+	To   string `json:"to,omitempty"` // where the old version is, of beside
+}
+
+// Words of an UndoAnswer.
+const (
+	UndoAll      = "all"
+	UndoPart     = "part"
+	UndoNothing  = "nothing"  // all is as it was
+	UndoRefused  = "conflict" // nothing was changed
+	MostUndoItem = 2000       // items of an answer
+)
+
+// UndoAnswer is what an undo did, or would do.
+type UndoAnswer struct {
+	ID      string         `json:"id,omitempty"` // of this undo, which can itself be undone; "" = nothing was changed
+	Word    string         `json:"word"`
+	Calls   []UndoCall     `json:"calls"`
+	Count   map[string]int `json:"count"` // paths without folders, by what is done
+	Bytes   int64          `json:"bytes"` // that come back
+	Items   []UndoItem     `json:"items"` // the first ones, those that do not come back before the others
+	Lost    []Lost         `json:"lost,omitempty"`
+	Preview bool           `json:"preview,omitempty"`
+}
