@@ -174,7 +174,8 @@ func (w *way) matched(ctx context.Context, p *Probe) {
 	ctx, cancel := w.ask(ctx)
 	defer cancel()
 	runs, err := w.Client.Runs(ctx, client.RunQuery{EventID: p.EventID, Test: true})
-	if (err == nil || errors.Is(err, client.ErrRecent)) && len(runs) == 0 { // doctor was called by an agent: then it counts as the agent's call
+	unread := err != nil && !errors.Is(err, client.ErrRecent)
+	if !unread && len(runs) == 0 { // doctor was called by an agent: then it counts as the agent's call
 		runs, err = w.Client.Runs(ctx, client.RunQuery{EventID: p.EventID})
 	}
 	if err != nil && !errors.Is(err, client.ErrRecent) {
