@@ -86,6 +86,7 @@ type Decision struct {
 	Answered   *Answered       `json:"answered,omitempty"`    // the outcome of the question; nil = none was held or answered
 	Shadow     []Shadowed      `json:"shadow,omitempty"`      // what hooks would have said that only watch
 	Kept       *Kept           `json:"undo,omitempty"`        // nil = it destroys nothing that is known
+	Untaken    []string        `json:"untaken,omitempty"`     // "HOOK: why" of answers that did not count as they were meant
 	DurationMS float64         `json:"duration_ms"`           // from the event to the verdict
 	Earlier    []string        `json:"earlier,omitempty"`     // ids of earlier events that a rule counted, the oldest first
 	Runs       []string        `json:"runs,omitempty"`        // ids of the runs whose answers were waited for
@@ -145,6 +146,9 @@ func (d *Decision) Hear(t Told) {
 	if input := slices.Index(d.Rewrote, "input"); input >= 0 && !t.Rewrote {
 		d.Rewrote = slices.Delete(slices.Clone(d.Rewrote), input, input+1)
 		d.NewInput, d.NewSubject = nil, ""
+		if d.Decision == OutcomeNone && len(d.Rewrote) == 0 {
+			d.DecidedBy = nil
+		}
 	}
 }
 
@@ -215,6 +219,7 @@ func (d *Decision) AppendDetail(dst []byte) []byte {
 	if d.Kept != nil {
 		dst = appendValue(dst, "undo", d.Kept)
 	}
+	dst = appendTexts(dst, "untaken", d.Untaken)
 	dst = strconv.AppendFloat(rawjson.AppendKey(dst, "duration_ms"), d.DurationMS, 'f', -1, 64)
 	dst = appendTexts(dst, "earlier", d.Earlier)
 	return appendTexts(dst, "runs", d.Runs)

@@ -273,6 +273,9 @@ func reasons(d client.Decision) string {
 	if d.Answered != nil {
 		why = strings.Join(nonEmpty([]string{why, answeredWords(d.Answered)}), "; ")
 	}
+	for _, u := range d.Untaken {
+		why = strings.Join(nonEmpty([]string{why, u}), "; ")
+	}
 	for _, s := range d.Shadow {
 		why = strings.Join(nonEmpty([]string{why, would(s)}), "; ")
 	}

@@ -33,6 +33,9 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 		if a.run.ID != "" {
 			rec.Runs = append(rec.Runs, a.run.ID)
 		}
+		if why := untaken(a); why != "" {
+			rec.Untaken = append(rec.Untaken, a.run.Hook+": "+d.clean(why))
+		}
 		if slices.Contains(v.DecidedBy, a.match.Hook.Name) {
 			rec.Earlier = append(rec.Earlier, a.out.Earlier...)
 		}
@@ -44,6 +47,14 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 		rec.Contained = v.Contain[0]
 	}
 	return rec
+}
+
+// untaken says why the answer of a run does not count as it was meant; "" = it does.
+func untaken(a *attempt) string {
+	if a.run.Failure == wire.FailurePasses {
+		return "it failed, which denies nothing here: " + a.run.Cause
+	}
+	return a.answer.Warning
 }
 
 // newInput returns the input that hooks gave a call for its record, and what the call is about now.

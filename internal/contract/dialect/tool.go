@@ -3,6 +3,7 @@ package dialect
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -138,10 +139,13 @@ func OwnTools(d events.Dialect) (names []string) {
 // Tools returns the names that a matcher finds the tools of an agent by: its own and the
 // canonical ones. A dialect that calls tools by their canonical names has those alone.
 func Tools(d events.Dialect) (names []string) {
-	names = OwnTools(d)
-	for _, n := range table(d).Tools {
-		if !slices.Contains(names, n.Canonical) {
-			names = append(names, n.Canonical)
+	t := table(d)
+	names = append(OwnTools(d), strings.Fields(t.Others)...)
+	for _, n := range t.Tools {
+		for _, name := range []string{n.Own, n.Canonical} {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names

@@ -83,6 +83,10 @@ func TestSentencesAreTheRecord(t *testing.T) {
 			if instead := s.text(row + `.textContent.includes("echo ran-instead")`); instead != fmt.Sprint(want.rewrote) {
 				t.Errorf("%s %s: the row shows the new input: %s, want %v", agent, word, instead, want.rewrote)
 			}
+			untaken := dialect != "claude-code" && word == "say-allow" || agent+word == "codexsay-rewrite" || agent+word == "gemini-clisay-both"
+			if shown := s.text(row + `.textContent.includes(" was ignored: ")`); len(d.Untaken) > 0 != untaken || shown != fmt.Sprint(untaken) {
+				t.Errorf("%s %s: the record has %q, and the row shows it: %s", agent, word, d.Untaken, shown)
+			}
 			sentence := ""
 			if want.told != "none" || want.rewrote {
 				sentence = "Told to " + names[dialect] + ": "
@@ -122,12 +126,28 @@ func failuresAreSaid(t *testing.T, s *site) {
 		if len(runs) < 2 || string(runs[0].Failure) != want.failure || runs[0].Cause == "" || strings.Contains(runs[0].Cause, "status") {
 			t.Fatalf("%s: the record is %+v", hook, runs)
 		}
+		if want.failure == "passes" {
+			passes(t, s, runs[0])
+		}
 		s.goTo("#run?id=" + runs[0].ID)
 		s.until("what its failure does", fmt.Sprintf(`document.querySelector("#run ol")?.textContent.includes(%q)`, want.here))
 		s.goTo("#now")
 		s.until("it is in the inbox", fmt.Sprintf(`[...document.querySelectorAll("#now .item")].some((i) => i.textContent.includes(%q) && i.textContent.includes(%q) && i.textContent.includes(%q))`,
 			hook, runs[0].Cause, want.now))
 	}
+}
+
+// passes looks at the row of a decision to which the only guard said nothing, for it failed.
+func passes(t *testing.T, s *site, run client.Run) {
+	t.Helper()
+	list, err := s.client.Decisions(t.Context(), client.DecisionQuery{Event: run.Event})
+	hooktest.Must(t, err)
+	want := "it failed, which denies nothing here: " + run.Cause
+	if len(list) == 0 || len(list[0].Untaken) != 1 || list[0].Untaken[0] != run.Hook+": "+want {
+		t.Fatalf("the record is %+v", list)
+	}
+	s.goTo("#stream")
+	s.until("the row says that the guard failed", fmt.Sprintf(`document.querySelector('#stream tr[data-id="%s"]')?.textContent.includes(%q)`, list[0].EventID, want))
 }
 
 func shellOf(dialect string) string {

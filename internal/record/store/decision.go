@@ -26,6 +26,7 @@ type decisionDetail struct {
 	Answered   *wire.Answered  `json:"answered"`
 	Shadow     []wire.Shadowed `json:"shadow"`
 	Kept       *wire.Kept      `json:"undo"`
+	Untaken    []string        `json:"untaken"`
 	DurationMS float64         `json:"duration_ms"`
 	Earlier    []string        `json:"earlier"`
 	Runs       []string        `json:"runs"`
@@ -138,8 +139,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
 	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
 	d.Tried, d.Earlier, d.PartOf, d.Judge = rest.Tried, rest.Earlier, rest.PartOf, rest.Judge
-	d.Contained = rest.Contained
-	d.Kept = rest.Kept
+	d.Contained, d.Kept, d.Untaken = rest.Contained, rest.Kept, rest.Untaken
 	d.Outcome = d.Word()
 	return d, nil
 }

@@ -32,7 +32,7 @@ var (
 	errCut      = fmt.Errorf("%w: not by the disk", errCorrupt)
 	errPending  = fmt.Errorf("%w: pending runs", errCorrupt)
 	errGone     = errors.New("the database was deleted or replaced")
-	errReplaced = errors.New("the database is being replaced")
+	errReplaced = errors.New("the database is being examined")
 )
 
 // classify wraps err so that errors.Is tells what it means for the store. What

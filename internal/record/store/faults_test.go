@@ -133,7 +133,7 @@ func look(t *testing.T, o Options, reads fails) (f found) {
 			f.told, f.more = append(f.told, err.Error()), true
 			return f
 		}
-		if errors.Is(err, errCorrupt) {
+		if errors.Is(err, errCorrupt) || errors.Is(err, errReplaced) {
 			hooktest.Until(t, "the damaged database was replaced, or read again", func() bool {
 				_, err := s.Pending(t.Context(), after, 1)
 				return err == nil && healthy(s)()

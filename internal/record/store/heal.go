@@ -264,6 +264,8 @@ func (s *Store) journalFailed(cause error) {
 
 // recover begins a new file in place of a deleted one, and of one that is still corrupt after another look.
 func (s *Store) recover(cause error) (err error) {
+	s.replacing.Store(true)
+	defer s.replacing.Store(false)
 	if errors.Is(cause, errGone) {
 		s.w.cutOff = true
 		s.rescue()

@@ -17,7 +17,7 @@ import (
 func (s *Store) read(ctx context.Context, f func(*sql.DB) error) error {
 	s.handles.RLock()
 	defer s.handles.RUnlock()
-	if s.db == nil {
+	if s.db == nil || s.replacing.Load() { // a new file has not all yet that was saved of the old one
 		if o := s.down.Load(); o != nil {
 			return o.err
 		}

@@ -126,6 +126,7 @@ type Store struct {
 	sentAgain  atomic.Pointer[sentLister] // see KeepSent; nil = none
 	lock       *os.File                   // held as long as the store is open; nil = its folder cannot be written yet
 	down       atomic.Pointer[outage]     // nil while the disk does what it should
+	replacing  atomic.Bool                // the database is examined or replaced: nothing is read from it
 	suspect    chan error                 // a reader found the database corrupt
 	distrusted chan error                 // the journal has failed
 	relief     chan struct{}              // the writer is not as far behind as it was

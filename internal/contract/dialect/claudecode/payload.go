@@ -42,7 +42,8 @@ func Table() neutral.Table {
 			{Field: "notification_type", Fact: neutral.NoticeType},
 			{Field: "file_path", Fact: neutral.File},
 		},
-		Fixed: []neutral.Fixed{{Events: "PostToolUseFailure StopFailure", Fact: neutral.Failed, Value: "true"}},
-		Tools: tools,
+		Fixed:  []neutral.Fixed{{Events: "PostToolUseFailure StopFailure", Fact: neutral.Failed, Value: "true"}},
+		Tools:  tools,
+		Others: others,
 	}
 }

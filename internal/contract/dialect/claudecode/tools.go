@@ -18,3 +18,9 @@ var tools = []neutral.ToolName{
 	{Own: "create_file", Canonical: "Write", Args: "filePath=file_path", OneWay: true},
 	{Own: "replace_string_in_file", Canonical: "Edit", Args: "filePath=file_path oldString=old_string newString=new_string", OneWay: true},
 }
+
+// others are its tools, of today and of earlier versions, that hooks see under the names that it has for them.
+const others = "AskUserQuestion BashOutput CronCreate CronDelete CronList EnterPlanMode EnterWorktree ExitPlanMode " +
+	"ExitWorktree Glob Grep KillBash KillShell LS LSP ListMcpResourcesTool NotebookEdit NotebookRead " +
+	"ReadMcpResourceTool ReportFindings ScheduleWakeup SendMessage Skill SlashCommand TaskCreate TaskGet TaskList " +
+	"TaskOutput TaskStop TaskUpdate TodoWrite ToolSearch WebFetch WebSearch Workflow"

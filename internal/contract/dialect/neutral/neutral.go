@@ -150,6 +150,7 @@ type Table struct {
 	Rows      []Row
 	Fixed     []Fixed
 	Tools     []ToolName
+	Others    string // further tools of the agent, separated by blanks: no other dialect has them
 	MCPPrefix string // before the name of an MCP tool: "MCP:" of MCP:create_issue
 	// MCPCallers are the tools, separated by blanks, whose arguments name an MCP
 	// tool. "" = the agent itself names it, beside the call's arguments.

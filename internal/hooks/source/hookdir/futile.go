@@ -56,18 +56,24 @@ func (d *draft) checkTools() {
 	}
 }
 
-// globWord is a word that means a glob and is a regular expression, as `mcp__*`.
-var globWord = regexp.MustCompile(`^([A-Za-z0-9_-]*[A-Za-z0-9_])\*$`)
+// globStar is a star that means "anything", and repeats the letter before it in a regular expression.
+var globStar = regexp.MustCompile(`([A-Za-z0-9_-])\*`)
 
-// checkGlobs warns of words of the matcher that fit no tool, as they are written like globs.
+// checkGlobs warns of words of the matcher that are written like globs, as mcp__*, and do not fit as such.
 func (d *draft) checkGlobs(at *yaml.Node) {
 	for word := range strings.SplitSeq(strings.Trim(d.hook.MatcherText, "^$()"), "|") {
-		m := globWord.FindStringSubmatch(word)
-		if m == nil || d.hook.Matcher.MatchString(m[1]+"server__tool") {
+		if strings.ContainsAny(word, `.[(\+?{`) || !globStar.MatchString(word) {
 			continue
 		}
-		d.warn(at, fmt.Sprintf("did you mean `%s.*`?", m[1]),
-			"matcher `%s` is a regular expression, not a glob: it does not fit `%sserver__tool`", word, m[1])
+		anything := "File"
+		if strings.HasPrefix(word, "mcp") {
+			anything = "server__tool"
+		}
+		meant := globStar.ReplaceAllString(word, "${1}"+anything)
+		if !d.hook.Matcher.MatchString(meant) {
+			d.warn(at, fmt.Sprintf("did you mean `%s`?", globStar.ReplaceAllString(word, "${1}.*")),
+				"matcher `%s` is a regular expression, not a glob: it does not fit `%s`", word, meant)
+		}
 	}
 }
 

@@ -67,14 +67,17 @@ export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span><cod
 export function Why({ d }) {
   const hooks = d.decided_by || [], all = hooks.join(', '), by = hooks.length > 2 ? `${hooks[0]} +${hooks.length - 1}` : all;
   const shadow = (d.shadow || [])[0];
-  const reason = firstLine(d.reason);
+  const reason = firstLine(d.reason), untaken = d.untaken || [];
   if (by || reason) {
-    return html`<b title=${all}>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span><${Became} d=${d} />${answered(d)}`;
+    return html`<b title=${all}>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span><${Became} d=${d} />${answered(d)}${untaken.length > 0 && html` <${Untaken} list=${untaken} />`}`;
   }
+  if (untaken.length) return html`<${Untaken} list=${untaken} />`;
   if (shadow) return html`<b>${shadow.hook}</b> <span class="t">shadow:</span> would ${shadow.decision}${shadow.reason ? ', ' + firstLine(shadow.reason) : ''}`;
   const n = (d.runs || []).length;
   return html`<span class="t">${n ? plural(n, 'hook') + ', no opinion' : 'no hook had an opinion'}</span>`;
 }
+// Untaken says which answers did not count as they were meant.
+const Untaken = ({ list }) => html`<span title=${list.join('\n')}><b>${list[0].slice(0, list[0].indexOf(': '))}</b> ${list[0].slice(list[0].indexOf(': ') + 2)}</span>`;
 // without takes a hook's name, whole or without its pack, from the beginning of its own reason.
 const without = (reason, by) => (by || []).flatMap((name) => [name, name.slice(name.lastIndexOf('/') + 1)]).reduce((text, name) => (text.startsWith(name + ': ') ? text.slice(name.length + 2) : text.startsWith(name + ' ') ? text.slice(name.length + 1) : text), reason || '');
 // byWay says in words by which way a person answered, and for how long the answer counts.
