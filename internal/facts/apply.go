@@ -34,6 +34,9 @@ func (c *call) effectWhy(kind Kind, target string, certain bool, why string) {
 	if c.sh.guess || target == "" {
 		certain = false
 	}
+	if kind == KindSecret && target == "env:*" && c.sh.sieve != "" && !keepsSecrets(c.sh.sieve) {
+		return
+	}
 	for i := range r.out.Effects {
 		if e := &r.out.Effects[i]; e.Kind == kind && e.Target == target {
 			e.Certain = e.Certain || certain
@@ -473,6 +476,9 @@ func (c *call) program(word string, rest []Word) output {
 	if out, ok := c.builtin(name, rest); ok {
 		return out
 	}
+	if name == "autossh" && len(rest) > 1 && rest[0].Text == "-M" { // the port that it watches
+		rest = rest[2:]
+	}
 	e := r.t.program(name)
 	if e == nil && strings.Contains(name, "-") && strings.HasPrefix(name, "git-") { // git-push is git push
 		if g := r.t.program("git"); g != nil {
@@ -646,6 +652,11 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 		return output{origin: name}
 	}
 	sub := e.sub(first.Text)
+	if e.Abbreviates && sub != nil && sub == e.sub("*") {
+		if out, ok := c.abbreviated(e, name, a); ok {
+			return out
+		}
+	}
 	if sub == nil {
 		if isLookup(e, first.Text) {
 			return output{origin: name}

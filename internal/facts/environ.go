@@ -10,6 +10,9 @@ import (
 // secretVariable adds that a line shows the value of a secret variable, which it has not set
 // to a text of its own.
 func (sh *shell) secretVariable(p *syntax.ParamExp, name string, w Word, known bool) {
+	if sh.client && !p.Excl && (strings.HasSuffix(name, "_URL") || strings.HasSuffix(name, "_DSN") || strings.HasSuffix(name, "_URI")) {
+		return
+	}
 	show := func(name string) {
 		c := &call{sh: sh, index: -1, span: sh.span(p), text: "$" + name}
 		c.effect(KindSecret, "env:"+name, true)

@@ -175,7 +175,8 @@ var (
 	moveVerbs = strings.Fields(`
 		move rename mv`)
 	sendVerbs = strings.Fields(`
-		send post publish push upload notify email message comment reply merge deploy release`)
+		send post publish push upload notify email message comment reply merge deploy release refund charge pay
+		payout transfer purchase invite`)
 )
 
 // verbsOf are the words of a tool's name: mcp__fs__search_and_replace, readFile.

@@ -321,9 +321,15 @@ func (c *call) remote(w Word) {
 	if w.Kind == Unknown && !w.safe && w.known() == "" {
 		c.doubt(DoubtWord, "which repository "+short(c.text)+" is about is only known when it runs")
 	}
-	if rest := w.known(); isURL(rest) || strings.Contains(rest, "@") && strings.Contains(rest, ":") {
+	if rest := w.known(); isURL(rest) || isScpLike(rest) {
 		c.address(w)
 	}
+}
+
+// isScpLike reports whether a text is HOST:PATH, as git and scp take it.
+func isScpLike(text string) bool {
+	host, _, has := strings.Cut(text, ":")
+	return has && len(host) > 1 && !strings.Contains(host, "/")
 }
 
 // fromInput follows a program that runs what its standard input gives it.
@@ -799,14 +805,16 @@ func (c *call) fillWith(text string, e *entry, a *args, by, each *Word, unknown 
 		default:
 			name, n = rest[:1], 1
 		}
-		b.WriteString(c.placeholder(name, e, a, by, each, unknown))
+		whole := strings.HasSuffix(b.String(), "url:")
+		b.WriteString(c.placeholder(name, e, a, by, each, whole, unknown))
 		i += n
 	}
 	return strings.ReplaceAll(b.String(), "host:host:", "host:")
 }
 
-// placeholder is the value of one placeholder: the first of its alternatives that is given.
-func (c *call) placeholder(name string, e *entry, a *args, by, each *Word, unknown *bool) string {
+// placeholder is the value of one placeholder: the first of its alternatives that is given. whole
+// means as it is written, and not the host of an address.
+func (c *call) placeholder(name string, e *entry, a *args, by, each *Word, whole bool, unknown *bool) string {
 	names, def, _ := strings.Cut(name, "|")
 	for alt := range strings.FieldsSeq(names) {
 		last := strings.HasPrefix(alt, "/")
@@ -854,6 +862,9 @@ func (c *call) placeholder(name string, e *entry, a *args, by, each *Word, unkno
 		if w.Kind == Unknown {
 			*unknown = true
 		}
+		if whole {
+			ro = role{}
+		}
 		return c.shown(*w, ro, last)
 	}
 	return def
@@ -877,7 +888,7 @@ func (c *call) shown(w Word, ro role, last bool) string {
 	case "user", "unit", "process", "table":
 		return ro.name + ":" + text
 	case "remote":
-		if isURL(text) || strings.Contains(text, "@") && strings.Contains(text, ":") {
+		if isURL(text) || isScpLike(text) {
 			return "host:" + hostOf(text)
 		}
 		if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") {

@@ -72,6 +72,8 @@ type shell struct {
 	forked  bool              // it runs beside others: one side of a pipe, or in the background
 	fixed   map[string]bool   // variables that are read-only
 	exports map[string]bool   // variables that programs are given; "*" = all
+	client  bool              // the words under way are those of a client of a database
+	sieve   string            // the expression that a grep holds against what it prints; "" = none
 }
 
 // fork is the shell of a subshell or of one side of a pipe.
@@ -525,7 +527,7 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 	switch cmd.Op {
 	case syntax.Pipe, syntax.PipeAll:
 		side := sh.fork()
-		side.forked = true
+		side.forked, side.sieve = true, sieveOf(cmd.Y)
 		left := side.stmt(cmd.X)
 		right := sh.fork()
 		right.forked = true
@@ -552,6 +554,62 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 		return output{origin: x.origin}
 	}
 }
+
+// databaseClients take the address of a database, with its password, and do not show it.
+var databaseClients = names(`
+	psql pgcli pg_dump pg_restore pg_isready mysql mariadb mongosh mongo mongodump redis-cli sqlx dbmate goose migrate atlas
+	usql prisma diesel drizzle-kit`)
+
+// sieveOf is the expression of a grep that reads what comes before it; "" = it is none, or leaves
+// more than what the expression fits.
+func sieveOf(st *syntax.Stmt) string {
+	call, is := st.Cmd.(*syntax.CallExpr)
+	if !is || len(call.Args) < 2 {
+		return ""
+	}
+	if program := call.Args[0].Lit(); program != "grep" && program != "egrep" && program != "rg" {
+		return ""
+	}
+	for _, a := range call.Args[1:] {
+		text := literalText(a)
+		if len(a.Parts) == 1 {
+			switch p := a.Parts[0].(type) {
+			case *syntax.SglQuoted:
+				text = p.Value
+			case *syntax.DblQuoted:
+				text = ""
+				if len(p.Parts) == 1 {
+					text = literalText(&syntax.Word{Parts: p.Parts})
+				}
+			}
+		}
+		switch {
+		case !strings.HasPrefix(text, "-"):
+			return text
+		case strings.Trim(text[1:], "iEFwnxq") != "":
+			return ""
+		}
+	}
+	return ""
+}
+
+// keepsSecrets reports whether an expression may fit the name or value of a secret variable.
+func keepsSecrets(expression string) bool {
+	for part := range strings.FieldsFuncSeq(expression, func(r rune) bool { return r == '|' || r == '\\' }) {
+		name := strings.TrimSuffix(strings.TrimPrefix(part, "^"), "=")
+		if len(name) < 4 || strings.Trim(name, "_-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" ||
+			isSecretVariable(strings.ToUpper(name)) || isSecretVariable("MY_"+strings.ToUpper(name)) ||
+			isSecretVariable(strings.ToUpper(name)+"_KEY") && cloudNames[strings.ToLower(name)] {
+			return true
+		}
+	}
+	return false
+}
+
+// cloudNames begin the names of variables that hold logins.
+var cloudNames = names(`
+	aws azure google gcp stripe github gitlab openai anthropic npm pypi docker slack twilio sendgrid heroku vercel
+	database postgres mysql mongo redis auth private access client session`)
 
 // both follows a && b, and a && b && c as one.
 func (sh *shell) both(cmd *syntax.BinaryCmd) (x, y output) {
@@ -811,6 +869,11 @@ func joinWords(a, b Word) Word {
 
 // simple follows a simple command.
 func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.Stmt) output {
+	if len(cmd.Args) > 1 {
+		was := sh.client
+		sh.client = databaseClients[cmd.Args[0].Lit()]
+		defer func() { sh.client = was }()
+	}
 	words := sh.words(cmd.Args)
 	for len(words) > 0 && words[0].Kind == Unknown && words[0].Text == unknownPart && len(words) > 1 &&
 		words[0].from == "" && words[0].safe {

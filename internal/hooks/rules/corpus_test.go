@@ -58,7 +58,7 @@ func subject(t testing.TB, call facttest.Call) *rules.Subject {
 
 // mostPassed is how many of a thousand attacks may pass. One in a hundred is the aim; the
 // number only falls.
-const mostPassed = 5
+const mostPassed = 2
 
 // TestGalleryGuards holds the guards of the gallery against attacks and harmless calls: few
 // attacks pass, at most one in a hundred harmless calls is asked about, and none is denied.
@@ -147,13 +147,13 @@ func TestGalleryExamples(t *testing.T) {
 // TestGalleryLines holds each guard to lines that people and agents type, and that try to get
 // by. A line of testdata/NAME.txt begins with what the guard is to say: deny, ask, stop for
 // either, or pass. A line that is to be stopped may be stopped by any of the guards: they are
-// installed together.
+// installed together. A line of testdata/guards.txt is for all of them.
 func TestGalleryLines(t *testing.T) {
 	var all []*rules.Set
 	for _, name := range galleryGuards {
 		all = append(all, gallery(t, name))
 	}
-	for i, name := range galleryGuards {
+	for i, name := range append(galleryGuards, "guards") {
 		text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 		if err != nil {
 			t.Fatal(err)
@@ -163,11 +163,9 @@ func TestGalleryLines(t *testing.T) {
 			if !ok || want == "#" {
 				continue
 			}
-			command := strings.ReplaceAll(strings.TrimSpace(text), "␤", "\n")
-			call := facttest.Call{Tool: "Bash", Input: map[string]any{"command": command}, Cwd: facttest.Project}
-			s, stops, reason := subject(t, call), false, ""
+			s, stops, reason := subject(t, written(t, strings.TrimSpace(text))), false, ""
 			for j, set := range all {
-				if i != j && want == "pass" {
+				if i != j && i < len(all) && want == "pass" {
 					continue
 				}
 				if v := set.Judge(s); v.Decision == rules.Deny || v.Decision == rules.Ask {
@@ -179,4 +177,18 @@ func TestGalleryLines(t *testing.T) {
 			}
 		}
 	}
+}
+
+// written is the call that a line of testdata stands for: a shell line, or @TOOL with its input.
+func written(t testing.TB, text string) facttest.Call {
+	tool, input, isTool := strings.Cut(strings.TrimPrefix(text, "@"), " ")
+	if !isTool || !strings.HasPrefix(text, "@") {
+		command := strings.ReplaceAll(text, "␤", "\n")
+		return facttest.Call{Tool: "Bash", Input: map[string]any{"command": command}, Cwd: facttest.Project}
+	}
+	call := facttest.Call{Tool: tool, Cwd: facttest.Project}
+	if err := json.Unmarshal([]byte(input), &call.Input); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return call
 }
