@@ -23,7 +23,8 @@ func (c *call) empties(name string, a *args) {
 	}
 	switch name {
 	case "tee", "gtee", "sponge":
-		if in := c.sh.stdin; in.has && isBlank(output{known: in.known, text: in.text}) && given("-a", "--append") == nil {
+		in := c.sh.stdin
+		if in.has && isBlank(output{known: in.known, text: in.text}) && given("-a", "--append") == nil {
 			c.deletes(a.operands...)
 		}
 	case "dd", "gdd":

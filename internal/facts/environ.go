@@ -7,10 +7,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// databaseAddress finds variables that hold the address of a database.
+var databaseAddress = regexp.MustCompile(`_(?:URL|URI|DSN)$`)
+
 // secretVariable adds that a line shows the value of a secret variable, which it has not set
 // to a text of its own.
 func (sh *shell) secretVariable(p *syntax.ParamExp, name string, w Word, known bool) {
-	if sh.client && !p.Excl && (strings.HasSuffix(name, "_URL") || strings.HasSuffix(name, "_DSN") || strings.HasSuffix(name, "_URI")) {
+	if sh.client && !p.Excl && databaseAddress.MatchString(name) {
 		return
 	}
 	show := func(name string) {

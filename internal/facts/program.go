@@ -149,12 +149,12 @@ func (e *entry) ready(t *tables) *entry {
 		for _, when := range sorted(e.WordsWith) {
 			e.wordWith = append(e.wordWith, conditional{e.operandCondition(when), templates(e.WordsWith[when])})
 		}
-		for names, to := range e.Sub {
+		for _, names := range sorted(e.Sub) {
 			for name := range strings.FieldsSeq(names) {
-				e.subs = append(e.subs, subName{name, strings.ContainsAny(name, "*?[{"), to})
+				e.subs = append(e.subs, subName{name, strings.ContainsAny(name, "*?[{"), e.Sub[names]})
 			}
 		}
-		slices.SortFunc(e.subs, func(a, b subName) int {
+		slices.SortStableFunc(e.subs, func(a, b subName) int {
 			if a.glob != b.glob {
 				if a.glob {
 					return 1

@@ -557,8 +557,8 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 
 // databaseClients take the address of a database, with its password, and do not show it.
 var databaseClients = names(`
-	psql pgcli pg_dump pg_restore pg_isready mysql mariadb mongosh mongo mongodump redis-cli sqlx dbmate goose migrate atlas
-	usql prisma diesel drizzle-kit`)
+	psql pgcli pg_dump pg_restore pg_isready mysql mariadb mongosh mongo mongodump redis-cli sqlx dbmate goose migrate
+	atlas usql prisma diesel drizzle-kit`)
 
 // sieveOf is the expression of a grep that reads what comes before it; "" = it is none, or leaves
 // more than what the expression fits.

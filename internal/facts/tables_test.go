@@ -42,7 +42,14 @@ func TestTables(t *testing.T) {
 					t.Errorf("%s: %s\n\tpasses, has %s", name, line, shownFacts(f))
 				}
 			}
+			once := map[string]bool{}
 			for _, sub := range sorted(e.Sub) {
+				for one := range strings.FieldsSeq(sub) {
+					if once[one] {
+						t.Errorf("%s has %s twice", name, one)
+					}
+					once[one] = true
+				}
 				walk(e.Sub[sub], name+" "+sub)
 			}
 		}

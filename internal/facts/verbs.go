@@ -93,7 +93,7 @@ func (c *call) mentions(w Word) {
 		return
 	}
 	text := strings.TrimPrefix(w.Text, "@")
-	if w.Kind == Unknown || text == "" || len(text) > maxPath || isURL(text) || strings.ContainsAny(text, " \n:;|&<>()") {
+	if w.Kind == Unknown || text == "" || len(text) > maxPath || strings.ContainsAny(text, " \n:;|&<>()") {
 		return
 	}
 	target, ok := c.absolute(text)
