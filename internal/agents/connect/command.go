@@ -10,6 +10,7 @@ type call struct {
 	program string    // path of hookd-bridge; or of hookd, when bridge is an argument
 	agent   string    // the agent that it speaks for
 	args    []string  // what follows
+	guard   string    // what follows these, for a shell: see agent.guard
 	post    *Post     // instead of a command line; nil = none
 	tool    *toolCall // the same, of MCP
 }
@@ -24,7 +25,7 @@ func (c call) String() string {
 	for i, word := range words {
 		words[i] = quote(word)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " ") + c.guard
 }
 
 // words is the call as a program takes it.
@@ -39,6 +40,7 @@ func (c call) words() []string {
 // callOf reads a command line that calls hookd's bridge for agent, whatever
 // its path and flags. One that does more than that is the user's own.
 func callOf(line, agent string) (call, bool) {
+	line, guard := cutGuard(line)
 	words, ok := split(line)
 	if !ok || len(words) < 2 {
 		return call{}, false
@@ -54,7 +56,7 @@ func callOf(line, agent string) (call, bool) {
 	default:
 		return call{}, false
 	}
-	return call{program: program, agent: rest[0], args: rest[1:]}, rest[0] == agent
+	return call{program: program, agent: rest[0], args: rest[1:], guard: guard}, rest[0] == agent
 }
 
 // plain are the characters that mean nothing to a shell.

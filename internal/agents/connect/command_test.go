@@ -9,25 +9,30 @@ import (
 
 func TestCallOf(t *testing.T) {
 	for line, want := range map[string]call{
-		"/usr/local/bin/hookd-bridge codex":                 {"/usr/local/bin/hookd-bridge", "codex", []string{}, nil, nil},
-		"hookd-bridge codex PreToolUse --fail-closed":       {"hookd-bridge", "codex", []string{"PreToolUse", "--fail-closed"}, nil, nil},
-		"'/opt/my hookd/hookd-bridge' codex":                {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil, nil},
-		`"/opt/my hookd/hookd-bridge"  codex`:               {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil, nil},
-		`/opt/my\ hookd/hookd-bridge codex`:                 {"/opt/my hookd/hookd-bridge", "codex", []string{}, nil, nil},
-		"/x/hookd bridge codex --ask=none":                  {"/x/hookd", "codex", []string{"--ask=none"}, nil, nil},
-		"hookd-bridge gemini-cli":                           {},
-		"hookd-bridge":                                      {},
-		"hookd bridge":                                      {},
-		"hookd emit codex":                                  {},
-		"test -S x && hookd-bridge codex":                   {},
-		"hookd-bridge codex | tee log":                      {},
-		"hookd-bridge codex; rm -rf x":                      {},
-		"hookd-bridge codex $(x)":                           {},
-		`hookd-bridge "$x" codex`:                           {},
-		"my-hookd-bridge codex":                             {},
-		"'hookd-bridge codex":                               {},
-		"sh -c 'hookd-bridge codex'":                        {},
-		"/usr/local/bin/hookd-bridge codex # and a comment": {},
+		"/usr/local/bin/hookd-bridge codex":           {program: "/usr/local/bin/hookd-bridge", agent: "codex", args: []string{}},
+		"hookd-bridge codex PreToolUse --fail-closed": {program: "hookd-bridge", agent: "codex", args: []string{"PreToolUse", "--fail-closed"}},
+		"'/opt/my hookd/hookd-bridge' codex":          {program: "/opt/my hookd/hookd-bridge", agent: "codex", args: []string{}},
+		`"/opt/my hookd/hookd-bridge"  codex`:         {program: "/opt/my hookd/hookd-bridge", agent: "codex", args: []string{}},
+		`/opt/my\ hookd/hookd-bridge codex`:           {program: "/opt/my hookd/hookd-bridge", agent: "codex", args: []string{}},
+		"/x/hookd bridge codex --ask=none":            {program: "/x/hookd", agent: "codex", args: []string{"--ask=none"}},
+		"hookd-bridge codex || { echo 'gone' >&2; exit 2; }": {
+			program: "hookd-bridge", agent: "codex", args: []string{}, guard: " || { echo 'gone' >&2; exit 2; }",
+		},
+		"hookd-bridge codex || { echo $(rm x) >&2; exit 2; }": {},
+		"hookd-bridge codex || exec other":                    {},
+		"hookd-bridge gemini-cli":                             {},
+		"hookd-bridge":                                        {},
+		"hookd bridge":                                        {},
+		"hookd emit codex":                                    {},
+		"test -S x && hookd-bridge codex":                     {},
+		"hookd-bridge codex | tee log":                        {},
+		"hookd-bridge codex; rm -rf x":                        {},
+		"hookd-bridge codex $(x)":                             {},
+		`hookd-bridge "$x" codex`:                             {},
+		"my-hookd-bridge codex":                               {},
+		"'hookd-bridge codex":                                 {},
+		"sh -c 'hookd-bridge codex'":                          {},
+		"/usr/local/bin/hookd-bridge codex # and a comment":   {},
 	} {
 		got, ok := callOf(line, "codex")
 		if ok != (want.program != "") || ok && !reflect.DeepEqual(got, want) {
@@ -39,7 +44,7 @@ func TestCallOf(t *testing.T) {
 // A shell takes a call apart as callOf does.
 func TestCallInShell(t *testing.T) {
 	for _, program := range []string{"/a/hookd-bridge", "/my own/$HOME/it's \"x\"/hookd-bridge", "/ü/~/hookd-bridge"} {
-		c := call{program, "codex", []string{"Stop", "a b"}, nil, nil}
+		c := call{program: program, agent: "codex", args: []string{"Stop", "a b"}}
 		out, err := exec.Command("/bin/sh", "-c", "printf '%s\\n' "+c.String()).Output()
 		if err != nil {
 			t.Fatal(err)

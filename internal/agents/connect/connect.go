@@ -148,6 +148,7 @@ func (t *target) after() []string {
 type target struct {
 	Options
 	agent *agent
+	again bool // what is current is written again, too
 	path  string
 	file  file // empty for agents with whole files
 }
@@ -213,6 +214,9 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	stale := slices.DeleteFunc(slices.Clone(have), t.current)
 	isStale := func(c call) bool { return !t.wanted(c) }
 	registered := have
+	if t.way() == "" && t.unguarded(have) {
+		t.again, stale, isStale = true, have, func(call) bool { return true }
+	}
 	// A command that is right for one event is wrong for another: all are written again.
 	if t.way() != "" && len(stale) > 0 {
 		have, isStale = nil, func(call) bool { return true }
@@ -243,6 +247,7 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	if err != nil {
 		return nil, t.at(err)
 	}
+	t.again = false
 	return result, t.check(tree, result, all)
 }
 
@@ -274,7 +279,7 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 	for _, h := range have {
 		switch {
 		case !slices.Equal(h.path, path) || h.event != event:
-		case t.current(h):
+		case t.current(h) && !t.again:
 			return call{}, false
 		case len(h.call.args) > len(c.args):
 			c.args = h.call.args
@@ -282,6 +287,7 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 	}
 	if c.isCommand() {
 		c.args = t.flags(c.args)
+		c.guard = t.guardOf(event, c.args)
 	}
 	return c, true
 }

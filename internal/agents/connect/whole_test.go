@@ -20,7 +20,7 @@ func TestScripts(t *testing.T) {
 	if info, err := os.Stat(own); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("%s: got %v %v, want mode 0755", own, info, err)
 	}
-	write(t, own, []byte("#!/bin/sh\nexec "+bridge+" cline PreToolUse --fail-closed\n"))
+	write(t, own, []byte("#!/bin/sh\nexec "+bridge+" cline PreToolUse --ask=none\n"))
 	if p, err := Connect(o); err != nil || len(p.Changes) != 0 {
 		t.Errorf("flags: got %v, %s, want no change", err, p.Diff())
 	}

@@ -25,7 +25,7 @@ func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: timeout,
 		Asks: "PreToolUse PermissionRequest", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
-		ShowsRun: true, Answer: Answer, Headless: headless, Unasked: unasked, OwnRule: ownRule,
+		DenyExit: 2, ShowsRun: true, Answer: Answer, Headless: headless, Unasked: unasked, OwnRule: ownRule,
 	}
 }
 

@@ -18,7 +18,7 @@ func Settings() neutral.Settings {
 			MacOS: "/Library/Application Support/ClaudeCode/managed-settings.json",
 		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit:   time.Second,
+		Shell: true, Unit: time.Second,
 		Import: neutral.ImportsTyped,
 		Skip:   neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
 		Tools: &neutral.Tools{

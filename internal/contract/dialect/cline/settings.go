@@ -9,6 +9,6 @@ func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "cline", Trace: "Documents/Cline",
 		Ships: &ships,
-		Dir:   "Documents/Cline/Hooks", Project: ".clinerules/hooks", Named: true, Files: neutral.Scripts,
+		Dir:   "Documents/Cline/Hooks", Project: ".clinerules/hooks", Named: true, Files: neutral.Scripts, Shell: true,
 	}
 }

@@ -21,7 +21,7 @@ func Settings() neutral.Settings {
 			},
 		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit: time.Second,
+		Shell: true, Unit: time.Second,
 		Tools: &neutral.Tools{
 			// Those that were seen to; it refuses one for the end of a session.
 			Events: neutral.Only("SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"),

@@ -13,7 +13,7 @@ func Settings() neutral.Settings {
 		DirEnv:   "COPILOT_HOME", Dir: ".copilot", File: "hooks/hookd.json", Project: ".github/hooks/hookd.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Beside: []neutral.Leaf{{Key: "version", Value: 1}},
 		Shape: neutral.Handlers, Named: true, Keys: neutral.Keys{Command: "bash", Timeout: "timeoutSec"},
-		Lead: neutral.TypeCommand, Unit: time.Second,
+		Lead: neutral.TypeCommand, Shell: true, Unit: time.Second,
 		Longest: 10 * time.Minute,
 		Switches: []neutral.Toggle{{
 			Path: []string{"disableAllHooks"}, Off: true,

@@ -27,7 +27,7 @@ func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second),
 		Asks: shellOrMCP, Defers: defers, Pair: Pair,
-		ResultField: "tool_output", Replaces: replaces, Answer: Answer,
+		DenyExit: 2, ResultField: "tool_output", Replaces: replaces, Answer: Answer,
 	}
 }
 

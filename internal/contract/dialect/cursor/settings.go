@@ -17,7 +17,7 @@ func Settings() neutral.Settings {
 			MacOS: "/Library/Application Support/Cursor/hooks.json",
 		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Beside: []neutral.Leaf{{Key: "version", Value: 1}},
-		Shape: neutral.Handlers, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Unit: time.Second,
+		Shape: neutral.Handlers, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand, Shell: true, Unit: time.Second,
 		Longest: 10 * time.Minute,
 		// where its setting for it is on
 		Runs: &neutral.Foreign{Agent: events.ClaudeCode, By: "Cursor", Title: "Claude Code"},

@@ -21,6 +21,6 @@ func System() neutral.System {
 func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "PreToolUse",
-		Answer: form.Answer,
+		DenyExit: 2, Answer: form.Answer,
 	}
 }

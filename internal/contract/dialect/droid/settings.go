@@ -13,7 +13,7 @@ func Settings() neutral.Settings {
 		Ships:    &ships,
 		Dir:      ".factory", File: "settings.json", Project: ".factory/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit: time.Second, Longest: 10 * time.Minute,
+		Shell: true, Unit: time.Second, Longest: 10 * time.Minute,
 		Switches: []neutral.Toggle{{
 			Path: []string{"hooksDisabled"}, Off: true,
 			Say: "`hooksDisabled` is true there: Droid runs no hooks until it is removed",

@@ -18,6 +18,6 @@ func System() neutral.System {
 func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(30 * time.Second),
-		Foreign: true, Answer: Answer,
+		DenyExit: 2, Foreign: true, Answer: Answer,
 	}
 }

@@ -12,7 +12,7 @@ func Settings() neutral.Settings {
 		Programs: "kimi",
 		DirEnv:   "KIMI_CODE_HOME", Dir: ".kimi-code", File: "config.toml",
 		Format: neutral.FormatTOML, At: []string{"hooks"}, Shape: neutral.Listed, Keys: neutral.StandardKeys,
-		Unit:    time.Second,
+		Shell: true, Unit: time.Second,
 		Longest: 10 * time.Minute,
 	}
 }

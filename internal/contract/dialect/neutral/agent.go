@@ -46,6 +46,9 @@ type Agent struct {
 	// Alone has the flags of its command line, separated by blanks, with which it does so, where its
 	// hooks' environment does not say it. "" = there are none.
 	Alone string
+	// DenyExit is the exit code with which a hook command denies, whatever else it says, as seen; 0 = none
+	// is known.
+	DenyExit int
 	// Quiet: what is on stderr may be taken for an answer.
 	Quiet bool
 	// Breaks: an exit code other than 0 denies, also that of a usage error.

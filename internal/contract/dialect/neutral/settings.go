@@ -36,7 +36,9 @@ type Settings struct {
 	Longest time.Duration
 	Keys    Keys
 	Lead    []Setting // what a handler begins with
-	Named   bool      // the event's name is an argument of the bridge
+	// Shell: a shell reads the command. So it may go on where the command cannot be executed.
+	Shell bool
+	Named bool // the event's name is an argument of the bridge
 	// NoMatcher: a group of all tools has no matcher. Elsewhere it is "*".
 	NoMatcher bool
 

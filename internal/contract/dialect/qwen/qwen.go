@@ -23,8 +23,8 @@ func System() neutral.System {
 func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second),
-		Asks:  "PreToolUse PermissionRequest",
-		Skips: empty, Answer: form.Answer,
+		Asks:     "PreToolUse PermissionRequest",
+		DenyExit: 2, Skips: empty, Answer: form.Answer,
 		Alone: "-p --prompt", // it does not run the call then, as seen in 0.24.4
 	}
 }

@@ -13,7 +13,7 @@ func Settings() neutral.Settings {
 		Ships:    &ships,
 		DirEnv:   "QWEN_HOME", Dir: ".qwen", File: "settings.json", Project: ".qwen/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
-		Unit: time.Second,
+		Shell: true, Unit: time.Second,
 		Switches: []neutral.Toggle{{
 			Path: []string{"disableAllHooks"}, Off: true,
 			Say: "`disableAllHooks` is true there: Qwen Code runs no hooks until it is removed",
