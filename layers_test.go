@@ -52,7 +52,7 @@ var wings = []wing{
 	{"people", "what a person decides and sees: asks, cards, the page, doctor, the service",
 		"contract facts hooks dispatch record discovery run proc agents door /client /packaging"},
 	{"daemon", "wires the rooms, starts and stops them in order, answers the socket",
-		"contract facts hooks dispatch record discovery run fleet door people proc signals"},
+		"contract facts hooks dispatch record discovery run fleet agents door people proc signals"},
 	{"/cmd/hookd", "commands, one file each: flags, tables, exit codes; decides nothing",
 		"contract facts hooks record discovery run fleet agents door people daemon proc /client /docs/gallery /sdk"},
 	{"/cmd/hookd-bridge", "the small program that agents call; standard library only", "agents"},

@@ -619,12 +619,15 @@ type Status struct {
 	Problems    []Problem      `json:"problems"`
 }
 
-// Unguarded is what an agent ran in the last 24 hours without an answer of hookd, or against it.
+// Unguarded is what an agent ran in the last 24 hours without an answer of hookd, or against it, and
+// whether it calls hookd now.
 type Unguarded struct {
 	Agent     Dialect    `json:"agent"`
 	NotAsked  int64      `json:"not_asked"`      // calls
 	Disobeyed int64      `json:"disobeyed"`      // calls
 	Last      *time.Time `json:"last,omitempty"` // of such a call; nil = there was none
+	Gone      string     `json:"gone,omitempty"` // why it does not call hookd as it was connected; "" = it does, or never was
+	Do        string     `json:"do,omitempty"`   // the command to type, with gone
 }
 
 // Policy is the signed bundle of hooks that is in force.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/agents/mcp"
+	"github.com/hookd/hookd/internal/agents/roster"
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/door/loopback"
 )
@@ -246,6 +248,9 @@ func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (an
 	answer.Daemon, answer.posts, answer.managed = a.runsAlready(cmd) > 0, f.http || f.mcp, f.managed
 	if !f.dry {
 		answer.Closed = connect.Inspect(o).FailClosed
+		if err := roster.Note(hookdHome(), o); err != nil {
+			answer.Notes = append(answer.Notes, "hookd does not watch its settings: "+err.Error())
+		}
 	}
 	return answer, nil
 }
@@ -278,11 +283,20 @@ func (a *app) disconnect(o connect.Options, f connectFlags) (answer connected, e
 			return answer, err
 		}
 	}
-	if answer, err = a.carryOut(p, f, "not connected"); err == nil && answer.Changed && !f.dry {
+	if answer, err = a.carryOut(p, f, "not connected"); err == nil && !f.dry {
+		err = roster.Forget(hookdHome(), o)
+	}
+	if err == nil && answer.Changed && !f.dry {
 		answer.word, answer.Did = "disconnected", undone(p.Changes)
 		answer.Did = append(answer.Did, "to connect it again, type: "+f.again("connect", o.Agent))
 	}
 	return answer, err
+}
+
+// hookdHome is where it is remembered which agents are connected.
+func hookdHome() string {
+	home, _ := config.Home() // an error leaves a path that cannot be written, which is said
+	return home
 }
 
 // undone says what a disconnect did with each file.

@@ -119,6 +119,9 @@ func (p *printer) unguarded(list []client.Unguarded) {
 		if u.NotAsked > 0 {
 			parts = append(parts, fmt.Sprintf("ran %s without asking: hookd decisions --not-asked", plural(int(u.NotAsked), "call")))
 		}
+		if u.Gone != "" {
+			parts = append([]string{"IS NOT GUARDED: " + u.Gone + ": type " + u.Do}, parts...)
+		}
 		line := string(u.Agent) + " " + strings.Join(parts, "; ")
 		if u.Last != nil {
 			line += ", last " + ago(*u.Last)

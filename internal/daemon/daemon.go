@@ -311,6 +311,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.metricsHTTP.Run(ctx) })
 	rooms.Go(func() { d.followPolicy(ctx) })
 	rooms.Go(func() { d.followFleet(ctx) })
+	rooms.Go(func() { d.watchAgents(ctx) })
 	working, leaveFleet := context.WithCancel(ctx)
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/agents/roster"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
 )
@@ -19,6 +20,8 @@ type unguarded struct {
 	mu   sync.Mutex
 	seen []unguardedCall         // oldest first
 	told map[[2]string]time.Time // when hookd:unguarded was last emitted for an agent and a tool
+
+	faults []roster.Fault // of the last look
 }
 
 type unguardedCall struct {
@@ -55,6 +58,26 @@ func (u *unguarded) add(rec *wire.Decision) (tell bool) {
 	return true
 }
 
+// faultsNow takes in the faults of a look, and returns those that are new, and those that are gone.
+func (u *unguarded) faultsNow(faults []roster.Fault) (fresh, mended []roster.Fault) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	fresh, mended = without(faults, u.faults), without(u.faults, faults)
+	u.faults = faults
+	return fresh, mended
+}
+
+// without returns the faults that are not in others.
+func without(list, others []roster.Fault) (rest []roster.Fault) {
+	for _, f := range list {
+		is := func(o roster.Fault) bool { return o.Agent == f.Agent && o.Again() == f.Again() && o.Why == f.Why }
+		if !slices.ContainsFunc(others, is) {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
 // list returns the counts of the last day, by agent.
 func (u *unguarded) list(now time.Time) (list []wire.Unguarded) {
 	u.mu.Lock()
@@ -75,6 +98,13 @@ func (u *unguarded) list(now time.Time) (list []wire.Unguarded) {
 			a.NotAsked++
 		}
 		a.Last = &c.at
+	}
+	for _, f := range u.faults {
+		name := events.Dialect(f.Agent)
+		if by[name] == nil {
+			by[name] = &wire.Unguarded{Agent: name}
+		}
+		by[name].Gone, by[name].Do = f.Why, f.Do
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(by), cmp.Compare) {
 		list = append(list, *by[name])

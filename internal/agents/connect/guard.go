@@ -63,3 +63,9 @@ func (t *target) guardOf(event string, args []string) string {
 	}
 	return t.agent.guard(event)
 }
+
+// Guards reports whether an agent asks hooks about a call with an event of that name.
+func Guards(agent, event string) bool {
+	row := events.LookupIn(events.Dialect(agent), event)
+	return row != nil && row.FailClosed
+}

@@ -207,6 +207,7 @@ func (v *visit) daemon(ctx context.Context) {
 		st.Version,
 	)
 	v.condition(st)
+	v.checkGuarded(st.Unguarded)
 	v.checkForward(st.Forward)
 	v.fleet(ctx, st.Fleet)
 }
@@ -255,6 +256,23 @@ func (v *visit) condition(st client.DaemonInfo) {
 			"hookd stats",
 			"events wait on disk for room in the queue: hooks are slower than their events come",
 		)
+	}
+}
+
+// checkGuarded says which agents do not call hookd, or did not do as it said.
+func (v *visit) checkGuarded(list []client.Unguarded) {
+	for _, u := range list {
+		if u.Gone != "" {
+			v.say("agents", Problem, u.Do, "%s is not guarded: %s", u.Agent, u.Gone)
+		}
+		if u.Disobeyed > 0 {
+			v.say("agents", Problem, "hookd decisions --disobeyed",
+				"%s ran %d calls against the answer within a day", u.Agent, u.Disobeyed)
+		}
+		if u.NotAsked > 0 {
+			v.say("agents", Problem, "hookd blindspots "+string(u.Agent),
+				"%s ran %d calls within a day that hookd was not asked about", u.Agent, u.NotAsked)
+		}
 	}
 }
 

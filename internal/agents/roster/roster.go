@@ -1,0 +1,287 @@
+// Package roster remembers which agents `hookd connect` has connected, in a file of hookd's home, and
+// finds those whose settings do not call hookd any more, or whose bridge is gone, cannot be executed or
+// was replaced: without waiting for a call.
+//
+// Promises. Note and Forget replace the file whole or leave it. Look changes nothing and starts nothing;
+// what it cannot read it names. It reads files, which may hang: call it where nothing else waits. It
+// decides nothing, and mends nothing.
+package roster
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/replacefile"
+)
+
+// Entry is one agent that was connected.
+type Entry struct {
+	Agent   string            `json:"agent"`
+	Project string            `json:"project,omitempty"` // its folder; "" = the user's own settings
+	File    string            `json:"file,omitempty"`    // where the agent's settings have no place of their own
+	Managed bool              `json:"managed,omitempty"`
+	Home    string            `json:"home"`             // the user's
+	Env     map[string]string `json:"env,omitempty"`    // that says where the settings are
+	Bridge  string            `json:"bridge,omitempty"` // "" = a plugin speaks for the agent, or HTTP
+	Sum     string            `json:"sum,omitempty"`    // SHA-256 of the bridge
+}
+
+// Fault is an agent that does not call hookd as it was connected.
+type Fault struct {
+	Entry
+	Why string // in words for people
+	Do  string // the command to type
+}
+
+// same reports whether two entries are about the same settings.
+func (e Entry) same(o Entry) bool {
+	return e.Agent == o.Agent && e.Project == o.Project && e.File == o.File && e.Managed == o.Managed && e.Home == o.Home
+}
+
+// mostBytes is how large the file is at most.
+const mostBytes = 1 << 20
+
+// path is the file in a home of hookd.
+func path(home string) string { return filepath.Join(home, "hookd", "connected.json") }
+
+// List returns what is remembered in a home of hookd; nothing where there is no such file.
+func List(home string) (list []Entry, err error) {
+	text, err := readfile.Read(path(home), mostBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read which agents are connected: %w", err)
+	}
+	return list, nil
+}
+
+// Note remembers that o was carried out.
+func Note(home string, o connect.Options) error {
+	e := entryOf(o)
+	env := map[string]string{}
+	s := connect.Inspect(e.options(func(name string) string {
+		value := os.Getenv(name)
+		if value != "" {
+			env[name] = value
+		}
+		return value
+	}))
+	e.Env, e.Bridge = env, s.Bridge
+	if e.Bridge != "" {
+		e.Sum, _ = sumOf(e.Bridge) // what cannot be read is a fault then
+	}
+	return change(home, e, true)
+}
+
+// Forget ends that o is remembered.
+func Forget(home string, o connect.Options) error { return change(home, entryOf(o), false) }
+
+func entryOf(o connect.Options) Entry {
+	e := Entry{Agent: o.Agent, Managed: o.Managed, Home: o.Home}
+	if e.Home == "" {
+		e.Home, _ = os.UserHomeDir() // without one the settings are not found, and that is said
+	}
+	e.Project, e.File = absolute(o.Project), absolute(o.File)
+	return e
+}
+
+func absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}
+
+func (e Entry) options(getenv func(string) string) connect.Options {
+	return connect.Options{
+		Agent: e.Agent, Project: e.Project, File: e.File, Managed: e.Managed, Home: e.Home, Getenv: getenv,
+	}
+}
+
+func change(home string, e Entry, add bool) error {
+	list, err := List(home)
+	if err != nil {
+		return err
+	}
+	now := slices.DeleteFunc(slices.Clone(list), e.same)
+	if add {
+		now = append(now, e)
+	}
+	if len(now) == 0 && len(list) == 0 {
+		return nil
+	}
+	text, err := json.MarshalIndent(now, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path(home)), 0o700)
+	}
+	if err == nil {
+		err = replacefile.Write(path(home), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write which agents are connected: %w", err)
+	}
+	return nil
+}
+
+// Looker looks again and again, and remembers the sums of programs that have not changed. It belongs to
+// one goroutine. The zero value is ready.
+type Looker struct{ sums map[string]summed }
+
+type summed struct {
+	at   time.Time
+	size int64
+	sum  string
+}
+
+// Look returns the agents of a home that do not call hookd as they were connected. own is the bridge
+// of this hookd, which may take the place of the one that was connected; "" = there is none.
+func (l *Looker) Look(home, own string) ([]Fault, error) {
+	list, err := List(home)
+	if err != nil {
+		return nil, err
+	}
+	var faults []Fault
+	for _, e := range list {
+		if why := l.fault(e, own); why != "" {
+			faults = append(faults, Fault{e, why, e.Again()})
+		}
+	}
+	return faults, nil
+}
+
+// Again is the command that connects the agent as it was.
+func (e Entry) Again() string {
+	words := "hookd connect " + e.Agent
+	switch {
+	case e.Managed:
+		words = "sudo " + words + " --managed"
+	case e.Project != "":
+		words += " --project " + e.Project
+	case e.File != "":
+		words += " --file " + e.File
+	}
+	return words
+}
+
+// fault says why the agent does not call hookd; "" = it does.
+func (l *Looker) fault(e Entry, own string) string {
+	s := connect.Inspect(e.options(func(name string) string { return e.Env[name] }))
+	switch s.State {
+	case connect.Unreadable:
+		return "its settings cannot be read: " + s.Note
+	case connect.NotConnected:
+		return cmp.Or(s.File, "its settings") + " does not call hookd any more"
+	case connect.ByHand:
+		return ""
+	}
+	for _, note := range s.Notes {
+		if !strings.Contains(note, "has hooks too") {
+			return note
+		}
+	}
+	if why := l.bridgeFault(e, s.Bridge, own); why != "" {
+		return why
+	}
+	if s.State == connect.Partly && s.Note != "" {
+		return s.Note
+	}
+	return e.unasked(s)
+}
+
+// unasked names an event that guards calls and that hookd is not called for.
+func (e Entry) unasked(s connect.Status) string {
+	for _, event := range s.Missing {
+		if connect.Guards(e.Agent, event) {
+			return s.File + " does not call hookd for " + event
+		}
+	}
+	return ""
+}
+
+// bridgeFault says why a bridge is not the one that was connected; "" = it is, or is this hookd's.
+func (l *Looker) bridgeFault(e Entry, bridge, own string) string {
+	if bridge == "" || !filepath.IsAbs(bridge) {
+		return ""
+	}
+	info, err := os.Stat(bridge)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return bridge + " is gone"
+	case err != nil:
+		return "its bridge cannot be looked at: " + err.Error()
+	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+		return bridge + " cannot be executed"
+	}
+	if e.Sum == "" {
+		return ""
+	}
+	sum, err := l.sumOf(bridge)
+	if err != nil {
+		return "its bridge cannot be read: " + err.Error()
+	}
+	if sum == e.Sum {
+		return ""
+	}
+	if mine, err := l.sumOf(own); err == nil && mine == sum {
+		return ""
+	}
+	return bridge + " is another program than the one that was connected"
+}
+
+// sumOf is sumOf, from memory where the file has the time and the size that it had.
+func (l *Looker) sumOf(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	known := l.sums[path]
+	if known.sum != "" && known.at.Equal(info.ModTime()) && known.size == info.Size() {
+		return known.sum, nil
+	}
+	sum, err := sumOf(path)
+	if err != nil {
+		return "", err
+	}
+	if l.sums == nil {
+		l.sums = map[string]summed{}
+	}
+	l.sums[path] = summed{info.ModTime(), info.Size(), sum}
+	return sum, nil
+}
+
+// sumOf is the SHA-256 of a regular file.
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s: no regular file", path)
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
