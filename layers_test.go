@@ -87,7 +87,7 @@ var modules = map[string]string{
 	"golang.org/x/term":                      "/cmd/hookd",
 	"golang.org/x/text":                      "hooks/pack",
 	"google.golang.org/protobuf":             "record/forward record/trace",
-	"gopkg.in/yaml.v3":                       "base/config facts hooks run/contain agents/connect /cmd/hookd",
+	"gopkg.in/yaml.v3":                       "base/config facts hooks run/contain agents/connect people/learn /cmd/hookd",
 	"modernc.org/libc":                       "record/store",
 	"modernc.org/sqlite":                     "record/store agents/transcripts", // databases of agents are read from copies
 	"mvdan.cc/sh":                            "base/trust hooks/source/familiar facts",

@@ -35,6 +35,8 @@ const (
 // effects is the table of all commands. One that is not here weakens.
 var effects = map[string]effect{
 	"init":   {kind: weakens, unless: []string{"dry-run"}},
+	"scan":   {kind: looks},
+	"learn":  {kind: weakens, unless: []string{"list"}},
 	"new":    {kind: acts},
 	"test":   {kind: acts},
 	"whatif": {kind: looks},

@@ -127,7 +127,7 @@ type group struct {
 func groups(a *app) []group {
 	return []group{
 		{"First steps", []*cobra.Command{
-			initCommand(a), scanCommand(a), newCommand(a), guardCommand(a), testCommand(a), whatIfCommand(a),
+			initCommand(a), scanCommand(a), learnCommand(a), newCommand(a), guardCommand(a), testCommand(a), whatIfCommand(a),
 			emitCommand(a),
 			doctorCommand(a),
 		}},

@@ -159,7 +159,7 @@ func (r *Rule) leaves(subject *Subject) bool {
 	if r.Unless != nil && r.Unless.fits(subject).level != facts.No {
 		return true
 	}
-	if level, _ := r.holds(subject, sure); level != facts.Sure {
+	if level, _ := r.holds(subject, sure); level != facts.Sure || r.What.Cwd.given() && !r.What.staysIn(subject) {
 		return true
 	}
 	m := r.What

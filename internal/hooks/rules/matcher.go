@@ -28,6 +28,7 @@ type Matcher struct {
 	Emptied  bool              // of an effect: the file stays, and what it held is lost
 	Doubts   []facts.DoubtKind // nil = no condition; empty = any
 	Tools    Choice
+	Cwd      Choice // of the folder that the call is made in
 	Prompts  []*regexp.Regexp
 	Data     []DataChoice
 	Said     []*regexp.Regexp // by the agent, at the end of its turn
@@ -83,6 +84,7 @@ var sure = fit{level: facts.Sure, at: -1}
 func (m *Matcher) fits(s *Subject) fit {
 	switch {
 	case m.Tools.given() && (len(s.Tools) == 0 || !m.Tools.fits(s.Tools...)),
+		m.Cwd.given() && !m.fitsCwd(s.Cwd),
 		len(m.Prompts) > 0 && !fitsText(m.Prompts, s.Prompt),
 		len(m.Said) > 0 && !fitsText(m.Said, s.Said),
 		m.Branches.given() && !m.fitsBranch(s),

@@ -38,7 +38,7 @@ var (
 		"name", "why", "instead", "to", "profile", "unless", "after", "catches", "passes", "off",
 	}
 	matcherKeys = []string{
-		"command", "program", "effect", "path", "host", "target", "outside", "inside", "emptied", "doubt", "tool",
+		"command", "program", "effect", "path", "host", "target", "outside", "inside", "emptied", "doubt", "tool", "cwd",
 		"prompt", "said", "branch", dataPrefix + "PATH",
 	}
 	// likeKeys are what a decision may say of events before that fit it, too; earlierKeys what
@@ -425,6 +425,8 @@ func (p *reader) member(m *Matcher, key string, at *yaml.Node) {
 		}
 	case "tool":
 		m.Tools = p.choice(at, key, nil)
+	case "cwd":
+		m.Cwd = p.choice(at, key, p.wherever, '/')
 	case "prompt":
 		m.Prompts = p.expressions(at, key)
 	case "said":

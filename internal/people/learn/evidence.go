@@ -17,6 +17,8 @@ type Answer struct {
 	Agent      string
 	Root       string // the project
 	Line       string // of the call, as people are shown it
+	Whole      string // the whole line where it is short, of one line and without secrets; "" = it is not
+	Cwd        string // that it was made in
 }
 
 // Evidence is what speaks for and against shapes. Safe for concurrent use; the zero Evidence is empty.
@@ -48,7 +50,11 @@ type seen struct {
 	roots       map[string]bool
 	agents      map[string]int
 	lines       []Line
+	sample      sample // a call that needs this shape alone
 }
+
+// sample is a call that a test of a rule has.
+type sample struct{ line, cwd string }
 
 type need struct {
 	keys []string
@@ -83,6 +89,9 @@ func (e *Evidence) Add(shapes []Shape, named bool, a Answer) {
 			e.shapes[shapes[i].key] = s
 		}
 		s.add(&shapes[i], named, a)
+		if s.sample.line == "" && len(shapes) == 1 && a.Asked && a.Yes {
+			s.sample = sample{a.Whole, a.Cwd}
+		}
 		keys = append(keys, shapes[i].key)
 	}
 	if !a.Asked || !a.Yes || named {
@@ -179,7 +188,8 @@ type Proposal struct {
 	Others int            `json:"others"` // calls that it would let through that no person was asked about
 	Lines  []Line         `json:"lines"`  // some of the calls that it would have let through
 
-	shape Shape
+	shape  Shape
+	sample sample
 }
 
 // Saved is how many questions rules would have answered.
@@ -195,7 +205,8 @@ func (e *Evidence) Proposals() (list []Proposal, saved Saved) {
 	defer e.mu.Unlock()
 	for _, s := range e.shapes {
 		known := len(s.roots) > 0 && len(s.roots) < mostRoots
-		if !s.named && s.no == 0 && s.yes >= leastYes && len(s.days) >= leastDays && known {
+		tested := s.shape.Tool != "" || s.sample.line != "" && s.sample.cwd != ""
+		if !s.named && s.no == 0 && s.yes >= leastYes && len(s.days) >= leastDays && known && tested {
 			list = append(list, s.proposal())
 		}
 	}
@@ -221,7 +232,7 @@ func (e *Evidence) Proposals() (list []Proposal, saved Saved) {
 
 func (s *seen) proposal() Proposal {
 	p := Proposal{Does: s.shape.Effects, Yes: s.yes, Days: len(s.days), First: s.first, Last: s.last, Agents: s.agents,
-		Others: s.others, Lines: slices.Clone(s.lines), shape: s.shape}
+		Others: s.others, Lines: slices.Clone(s.lines), shape: s.shape, sample: s.sample}
 	if p.Says = strings.Join(s.shape.Words, " "); s.shape.Tool != "" {
 		p.Says = s.shape.Tool + " in the project"
 	}

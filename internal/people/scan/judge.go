@@ -50,6 +50,7 @@ type judged struct {
 	root      string
 	shapes    []learn.Shape
 	learns    bool     // rules could allow it
+	whole     string   // see learn.Answer
 	reads     bool     // quiet allows it
 	destroys  []string // what it destroys, for people
 	secret    string   // the kind of secret that it reads or carries; "" = none
@@ -114,6 +115,10 @@ func (j *judge) judge(c *transcripts.Call) *judged {
 	d.effects(f, j.home)
 	if d.decision != "" || len(d.destroys) > 0 || d.learns && len(d.shapes) > 0 {
 		d.line, d.marks = shown(call, f, v.Span, j.home)
+	}
+	if d.learns && len(d.shapes) == 1 && len(f.Text) <= maxWhole && !strings.ContainsAny(f.Text, "\r\n\t") &&
+		escape.Line(f.Text, maxWhole) == f.Text && secrets.Redact(f.Text) == f.Text {
+		d.whole = f.Text
 	}
 	return d
 }
@@ -187,6 +192,9 @@ func isMadeAgain(target, home string) bool {
 func hasPrefix(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
+
+// maxWhole is how long a line may be that a test of a rule has.
+const maxWhole = 200
 
 // maxShown is how long a call may be that people are shown.
 const maxShown = 120

@@ -115,6 +115,9 @@ type Example struct {
 // mostExamples is how many examples of a sort are shown.
 const mostExamples = 5
 
+// Proposals are the rules that `hookd learn` proposes.
+func (r *Report) Proposals() []learn.Proposal { return r.proposals }
+
 // report makes the report of a sum.
 func (s *sum) report(found transcripts.Found, opt Options) *Report {
 	r := &Report{Since: opt.Since, First: s.first, Last: s.last, Bytes: s.bytes, Rules: s.rules, Calls: s.calls,

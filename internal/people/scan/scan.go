@@ -28,6 +28,9 @@ type Options struct {
 	Budget time.Duration
 	// Evidence takes what was learned of approvals; nil = the report has its own.
 	Evidence *learn.Evidence
+	// Answered gives calls that a person answered elsewhere, as further evidence; nil = there are
+	// none. They count as evidence alone.
+	Answered func(give func(*transcripts.Call))
 	// Progress is called now and then with how many transcripts were read; nil = not called. It
 	// must return soon.
 	Progress func(read, of int)
@@ -52,6 +55,13 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		evidence = &learn.Evidence{}
 	}
 	total := newSum(evidence)
+	if opt.Answered != nil {
+		opt.Answered(func(c *transcripts.Call) {
+			if d := j.call(c); d.learns {
+				d.learn(evidence, c)
+			}
+		})
+	}
 	once := transcripts.NewOnce()
 	var mu sync.Mutex // guards total
 	var next, done atomic.Int64

@@ -137,9 +137,16 @@ func (s *sum) prompt(c *transcripts.Call, a *Agent, d *judged) {
 		s.left++
 	}
 	if d.learns {
-		s.evidence.Add(d.shapes, d.decision != "", learn.Answer{Asked: c.Prompt.Asked, Yes: c.Prompt.Yes,
-			Estimated: c.Prompt.Estimated, Time: c.Time, Agent: a.Agent, Root: d.root, Line: d.line})
+		d.learn(s.evidence, c)
 	}
+}
+
+// learn takes a call as evidence.
+func (d *judged) learn(evidence *learn.Evidence, c *transcripts.Call) {
+	evidence.Add(d.shapes, d.decision != "", learn.Answer{
+		Asked: c.Prompt.Asked, Yes: c.Prompt.Yes, Estimated: c.Prompt.Estimated, Time: c.Time, Agent: string(c.Agent),
+		Root: d.root, Line: d.line, Whole: d.whole, Cwd: c.Cwd,
+	})
 }
 
 // decided counts what guards would have said.

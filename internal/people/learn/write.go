@@ -1,0 +1,274 @@
+package learn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/docs/gallery"
+	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
+)
+
+// Hook is the hook that rules are written into.
+const Hook = "quiet"
+
+// prefix begins the names of rules and tests that were learned.
+const prefix = "learned: "
+
+// put is the first line of a hook that was not there before.
+const put = "# `hookd learn` has put this hook here, and `hookd learn --undo` takes it out.\n"
+
+// Write adds the proposals as rules, with tests, to the hook quiet in a hooks directory, which is
+// put there where it is missing. A rule of the same name is replaced. It returns the file.
+func Write(hooksDir, home string, list []Proposal) (file string, err error) {
+	dir := filepath.Join(hooksDir, Hook)
+	file = filepath.Join(dir, hookdir.FileName)
+	text, err := readfile.Read(file, hookdir.MaxFileSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = fresh()
+	}
+	if err != nil {
+		return file, fmt.Errorf("read %s: %w", file, err)
+	}
+	next, err := edited(text, list, home)
+	if err != nil {
+		return file, fmt.Errorf("write %s: %w", file, err)
+	}
+	if h, problems := hookdir.ReadText(dir, next, hookdir.Options{Home: home}); h == nil {
+		return file, fmt.Errorf("write %s: the rules do not fit into it: %s", file, problems[0].Message)
+	}
+	if err := replacefile.MkdirAll(dir); err != nil {
+		return file, fmt.Errorf("write %s: %w", file, err)
+	}
+	if err := replacefile.Write(file, next); err != nil {
+		return file, fmt.Errorf("write %s: %w", file, err)
+	}
+	return file, nil
+}
+
+// fresh is the hook as the gallery has it, with a first line that says who has put it there.
+func fresh() ([]byte, error) {
+	folder, err := gallery.Files(Hook)
+	if err != nil {
+		return nil, err
+	}
+	text, err := fs.ReadFile(folder, hookdir.FileName)
+	return append([]byte(put), text...), err
+}
+
+// Undo takes all learned rules and their tests out of the hook quiet, and the hook itself where
+// Write has put it there. It returns how many rules there were.
+func Undo(hooksDir, home string) (rules int, err error) {
+	dir := filepath.Join(hooksDir, Hook)
+	file := filepath.Join(dir, hookdir.FileName)
+	text, err := readfile.Read(file, hookdir.MaxFileSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	} else if err != nil {
+		return 0, fmt.Errorf("read %s: %w", file, err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return 0, fmt.Errorf("read %s: %w", file, err)
+	}
+	rules = len(learned(&doc, "rules"))
+	if bytes.HasPrefix(text, []byte(put)) {
+		if err := os.Remove(file); err != nil {
+			return 0, fmt.Errorf("remove %s: %w", file, err)
+		}
+		// Other files in it are not hookd's.
+		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrExist) && !isNotEmpty(dir) {
+			return rules, fmt.Errorf("remove %s: %w", dir, err)
+		}
+		return rules, nil
+	}
+	if rules == 0 {
+		return 0, nil
+	}
+	next, err := edited(text, nil, home)
+	if err != nil {
+		return 0, fmt.Errorf("write %s: %w", file, err)
+	}
+	if err := replacefile.Write(file, next); err != nil {
+		return 0, fmt.Errorf("write %s: %w", file, err)
+	}
+	return rules, nil
+}
+
+func isNotEmpty(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) > 0
+}
+
+// Learned returns the names of the rules that the hook quiet in a hooks directory has learned.
+func Learned(hooksDir string) (names []string) {
+	text, err := readfile.Read(filepath.Join(hooksDir, Hook, hookdir.FileName), hookdir.MaxFileSize)
+	var doc yaml.Node
+	if err != nil || yaml.Unmarshal(text, &doc) != nil {
+		return nil // a hook that cannot be read has none
+	}
+	for _, r := range learned(&doc, "rules") {
+		names = append(names, member(r, "name"))
+	}
+	return names
+}
+
+// learned are the elements of a list whose name says that they were learned.
+func learned(doc *yaml.Node, list string) (found []*yaml.Node) {
+	if n := listOf(doc, list); n != nil {
+		for _, item := range n.Content {
+			if strings.HasPrefix(member(item, "name"), prefix) {
+				found = append(found, item)
+			}
+		}
+	}
+	return found
+}
+
+// listOf is the list under a key of a document; nil = there is none.
+func listOf(doc *yaml.Node, key string) *yaml.Node {
+	if len(doc.Content) == 0 {
+		return nil
+	}
+	root := doc.Content[0]
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == key && root.Content[i+1].Kind == yaml.SequenceNode {
+			return root.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func member(n *yaml.Node, key string) string {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1].Value
+		}
+	}
+	return ""
+}
+
+// edited adds proposals to the text of a hook; with none it takes out all that was learned.
+func edited(text []byte, list []Proposal, home string) ([]byte, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, err
+	}
+	rules, tests := listOf(&doc, "rules"), listOf(&doc, "tests")
+	if rules == nil || tests == nil {
+		return nil, errors.New("it has no rules or no tests")
+	}
+	old := func(n *yaml.Node) bool {
+		name := member(n, "name")
+		return strings.HasPrefix(name, prefix) && (list == nil || slices.ContainsFunc(list, func(p Proposal) bool {
+			return name == p.Name || strings.HasPrefix(name, p.Name+" (")
+		}))
+	}
+	rules.Content = slices.DeleteFunc(rules.Content, old)
+	tests.Content = slices.DeleteFunc(tests.Content, old)
+	for i := range list {
+		rules.Content = append(rules.Content, list[i].rule(home))
+		tests.Content = append(tests.Content, list[i].tests()...)
+	}
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(&doc); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), enc.Close()
+}
+
+var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
+
+// rule is the proposal as a rule of HOOK.yaml.
+func (p *Proposal) rule(home string) *yaml.Node {
+	var in []*yaml.Node
+	for _, root := range p.Roots {
+		if rest, ok := strings.CutPrefix(root, home+"/"); ok && home != "" {
+			in = append(in, scalar("~/"+escapeGlob.Replace(rest)+"/**"))
+		} else {
+			in = append(in, scalar(escapeGlob.Replace(root)+"/**"))
+		}
+	}
+	var what *yaml.Node
+	switch {
+	case p.shape.Tool != "":
+		what = mapping("tool", scalar(p.shape.Tool), "effect", scalar(string(facts.KindWrite)), "inside", scalar("project"),
+			"path", sequence(scalar("**"), scalar("!**/.*"), scalar("!**/.*/**")))
+	case p.shape.exact():
+		what = mapping("command", scalar(p.Says))
+	default:
+		var kinds, targets []*yaml.Node
+		for _, e := range p.shape.Effects {
+			if !slices.ContainsFunc(kinds, func(n *yaml.Node) bool { return n.Value == string(e.Kind) }) {
+				kinds = append(kinds, scalar(string(e.Kind)))
+			}
+			if target := escapeGlob.Replace(e.Target); !slices.ContainsFunc(targets, func(n *yaml.Node) bool {
+				return n.Value == target
+			}) {
+				targets = append(targets, scalar(target))
+			}
+		}
+		what = mapping("command", scalar(p.Says), "effect", sequence(kinds...), "target", sequence(targets...))
+	}
+	what.Content = append(what.Content, scalar("cwd"), sequence(in...))
+	return mapping("name", scalar(p.Name), "allow", what, "why", scalar(fmt.Sprintf("you approved it %d times on %d days, "+
+		"and never refused it", p.Yes, p.Days)))
+}
+
+// tests are those of the rule: a call that was approved, and the same with one behind it that
+// destroys.
+func (p *Proposal) tests() []*yaml.Node {
+	if p.shape.Tool != "" {
+		file := filepath.Join(p.Roots[0], "main.go")
+		data := mapping("file_path", scalar(file), "old_string", scalar("a"), "new_string", scalar("b"))
+		return []*yaml.Node{
+			test(p.Name+" (allowed)", p.Roots[0], "allow", p.shape.Tool, data),
+			test(p.Name+" (not allowed)", p.Roots[0], "none", p.shape.Tool, mapping("file_path",
+				scalar(filepath.Join(p.Roots[0], ".envrc")), "old_string", scalar("a"), "new_string", scalar("b"))),
+		}
+	}
+	line := func(text string) *yaml.Node { return mapping("command", scalar(text)) }
+	return []*yaml.Node{
+		test(p.Name+" (allowed)", p.sample.cwd, "allow", "", line(p.sample.line)),
+		test(p.Name+" (not allowed)", p.sample.cwd, "none", "", line(p.sample.line+"; rm -rf src")),
+	}
+}
+
+func test(name, cwd, expect, tool string, data *yaml.Node) *yaml.Node {
+	n := mapping("name", scalar(name), "cwd", scalar(cwd), "data", data, "expect", scalar(expect))
+	if tool != "" {
+		n.Content = append(n.Content, scalar("tool"), scalar(tool))
+	}
+	n.Style = yaml.FlowStyle
+	return n
+}
+
+func mapping(pairs ...any) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		n.Content = append(n.Content, scalar(pairs[i].(string)), pairs[i+1].(*yaml.Node))
+	}
+	return n
+}
+
+func sequence(items ...*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: items}
+}
+
+func scalar(text string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(text)
+	return n
+}
