@@ -99,6 +99,7 @@ type Ran struct {
 	Failed  bool      `json:"failed,omitempty"`
 	TookMS  float64   `json:"took_ms,omitempty"` // as the agent says; 0 = it does not
 	Instead string    `json:"instead,omitempty"` // the subject of another input than hooks gave it; "" = that one ran
+	Box     *BoxEnd   `json:"box,omitempty"`     // how its box ended; nil = it had none, or that is not known
 }
 
 // Told is the answer that an agent got, as its bridge has written it.

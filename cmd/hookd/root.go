@@ -129,7 +129,7 @@ func groups(a *app) []group {
 		{"First steps", []*cobra.Command{
 			initCommand(a), scanCommand(a), learnCommand(a), newCommand(a), guardCommand(a), testCommand(a), whatIfCommand(a),
 			emitCommand(a),
-			doctorCommand(a),
+			doctorCommand(a), boxCommand(a),
 		}},
 		{"Look", []*cobra.Command{
 			asksCommand(a), uiCommand(a),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 // Boxes runs calls in boxes. Its methods do not wait for anything that can hang.
@@ -16,6 +17,9 @@ type Boxes interface {
 	// Plain returns the data of an event about a call in a box as if there were none; nil = it is
 	// about no such call.
 	Plain(e *events.Event) json.RawMessage
+	// Ran returns how the box of the call ended that e, a plain event after it, is about; nil = it had
+	// none, or that is not known. bare: it had a box and ran without one. failed: it did not succeed.
+	Ran(e *events.Event, failed bool) (end *wire.BoxEnd, bare bool)
 }
 
 // noBoxes has none: each call is asked about.
@@ -26,6 +30,8 @@ func (noBoxes) Cannot(*events.Event, *verdict.Verdict) string { return "no box i
 func (noBoxes) Box(_ *events.Event, v *verdict.Verdict) *verdict.Verdict { return v }
 
 func (noBoxes) Plain(*events.Event) json.RawMessage { return nil }
+
+func (noBoxes) Ran(*events.Event, bool) (*wire.BoxEnd, bool) { return nil, false }
 
 // containable returns v, or a verdict that asks where the call cannot run in the box that v wants,
 // and why. A call that cannot be contained never runs without a question.

@@ -22,7 +22,7 @@ func (d *Dispatcher) judged(rec *wire.Decision, e *events.Event, v *verdict.Verd
 	case events.KindToolBefore:
 		rec.Guarded = wire.GuardedAsked
 		var changed []change
-		if v.Allowed && v.UpdatedInput != nil {
+		if v.Allowed && v.UpdatedInput != nil && !v.Contains() { // of a box, Boxes knows whether it ran
 			changed = changes(e, v.UpdatedInput)
 		}
 		d.calls.decided(w.call, rec, changed)
@@ -52,6 +52,7 @@ type ending struct {
 	ran    wire.Ran
 	result dialect.Result
 	other  bool // it ran with another input than hooks gave it
+	bare   bool // it ran without the box that it was given
 }
 
 // settling returns a function that completes the record of e, which is an event after a call, as settle
@@ -74,6 +75,7 @@ func (d *Dispatcher) ending(e *events.Event, about *call) (end ending) {
 	if agent := dialect.Agent(e.Dialect); agent != nil && agent.ShowsRun {
 		end.other = other(e, d.calls.of(about).changed)
 	}
+	end.ran.Box, end.bare = d.opts.Boxes.Ran(e, end.result.Failed)
 	if end.other {
 		end.ran.Instead = cmp.Or(e.Subject, e.Tool)
 	}
@@ -92,7 +94,7 @@ func (d *Dispatcher) settle(rec *wire.Decision, end ending, about *call) {
 	of := d.calls.of(about)
 	rec.Guarded = wire.GuardedAsked
 	switch {
-	case of.denied && !refused(end.result, of.reason), of.changed != nil && end.other && !end.result.Failed:
+	case end.bare, of.denied && !refused(end.result, of.reason), of.changed != nil && end.other && !end.result.Failed:
 		rec.Guarded = wire.GuardedDisobeyed
 		rec.Reason = cmp.Or(rec.Reason, notObeyed(of, end))
 	}
@@ -110,6 +112,9 @@ func (d *Dispatcher) settle(rec *wire.Decision, end ending, about *call) {
 func notObeyed(of call, end ending) string {
 	if of.denied {
 		return "it was denied, and its result came all the same"
+	}
+	if end.bare {
+		return "it ran without the box that it was given"
 	}
 	return "it ran with another input than hooks gave it: " + end.ran.Instead
 }

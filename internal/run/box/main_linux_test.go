@@ -30,7 +30,25 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[1] == "send" {
 		os.Exit(send(os.Args[2], os.Args[3]))
 	}
+	if len(os.Args) > 1 && (os.Args[1] == "own-socket" || os.Args[1] == "own-port") {
+		os.Exit(talk(os.Args[1:]))
+	}
 	os.Exit(m.Run())
+}
+
+// talk connects to a socket or a port of its own.
+func talk(args []string) int {
+	network, address := "tcp", "127.0.0.1:0"
+	if args[0] == "own-socket" {
+		network, address = "unix", args[1]
+	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer l.Close()
+	return send(network, l.Addr().String())
 }
 
 // send writes to a socket, and says whether something took it.

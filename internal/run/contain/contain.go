@@ -273,7 +273,6 @@ func (k *Keeper) Plain(e *events.Event) json.RawMessage {
 		data = bytes.ReplaceAll(data, value, rawjson.Quote(l.Whole()))
 	}
 	if !found {
-		k.ranBare(e)
 		return nil
 	}
 	return data

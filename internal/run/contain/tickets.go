@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/run/box"
+	"github.com/hookd/hookd/wire"
 )
 
 const (
@@ -119,27 +120,30 @@ func (k *Keeper) failedBefore(e *events.Event, v *verdict.Verdict) bool {
 	return ok && time.Since(at) < askAgain
 }
 
-// ranBare looks whether a call that was given a box came back without it: its agent has dropped the
-// rewrite, and no other of its calls is contained until hookd starts again.
-func (k *Keeper) ranBare(e *events.Event) {
-	if e.Contract.Kind != events.KindToolAfter {
-		return
-	}
+// Ran fits dispatch.Boxes. An agent that has run a call without its box is not given another until
+// hookd starts again.
+func (k *Keeper) Ran(e *events.Event, failed bool) (end *wire.BoxEnd, bare bool) {
 	_, line := lineOf(dialect.Call(e))
 	if line == "" {
-		return
+		return nil, false
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := k.tickets.find(func(t *ticket) bool {
 		return t.whole == line && t.session == e.SessionID && t.dialect == e.Dialect && time.Since(t.made) < ticketTime
 	})
-	if t == nil || !t.began.IsZero() || k.distrust[e.Dialect] != "" {
-		return
+	switch {
+	case t == nil:
+		return nil, false
+	case t.end != nil:
+		return &wire.BoxEnd{Level: string(t.end.Level), Exit: t.end.Exit, Kept: t.end.Kept}, false
+	case failed || !t.began.IsZero():
+		return nil, false
 	}
 	k.distrust[e.Dialect] = t.event
 	k.log.Error("an agent ran a call without the box that hookd gave it: its calls are asked about from now on",
 		zap.String("agent", string(e.Dialect)), zap.String("event_id", t.event), zap.String("session", t.session))
+	return nil, true
 }
 
 // sentence tells the model what a box kept out, and what to do about it.

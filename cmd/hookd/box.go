@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/run/contain"
+)
+
+// boxReport is what `box --check` answers.
+type boxReport struct {
+	Checks []contain.Check `json:"checks"`
+}
+
+func boxCommand(a *app) *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "box",
+		Short: "Say which boxes this machine makes, and prove it",
+		Long: `Say which boxes this machine makes for calls that hooks contain: each kind is
+attacked, and what works without a box must have no effect in one. That needs a
+folder of its own in your home, which goes again. The exit code is 1 when an
+attack got out, or a box could not be made.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.boxes(cmd, check) },
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "show everything that was tried")
+	return cmd
+}
+
+func (a *app) boxes(cmd *cobra.Command, all bool) error {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return fail(exitFailed, "", "find your home: %w", err)
+	}
+	bridge, err := bridgePath()
+	if err != nil {
+		return err
+	}
+	list, err := contain.CheckMachine(cmd.Context(), bridge, home)
+	if err != nil {
+		return fail(exitFailed, "", "%w", err)
+	}
+	if err := a.print(boxReport{list}, func(p *printer) { p.boxes(list, all) }); err != nil {
+		return err
+	}
+	for _, c := range list {
+		switch c.Result {
+		case contain.Reached, contain.Broken:
+			return fail(exitFailed, "let hooks ask where they contain, and report it", "a box does not hold: %s", c.Try)
+		case contain.NoBox:
+			return fail(exitFailed, "what hooks contain there is asked about", "no box %s can be made", c.Profile)
+		}
+	}
+	return nil
+}
+
+// boxes prints each kind of box with a line for each thing that was tried, or with their sum.
+func (p *printer) boxes(list []contain.Check, all bool) {
+	for _, profile := range contain.Names(nil) {
+		hold, of, none := 0, 0, ""
+		for _, c := range list {
+			switch {
+			case c.Profile != profile || c.Result == contain.Skipped:
+			case c.Result == contain.NoBox:
+				none = c.Detail
+			case c.Result == contain.Kept || c.Result == contain.Works:
+				hold, of = hold+1, of+1
+			default:
+				of++
+			}
+		}
+		if none != "" {
+			p.line(p.paint(bold, profile), "  ", p.paint(red, "cannot be made"))
+			p.line("  ", escape(none, keepNothing))
+			continue
+		}
+		p.line(p.paint(bold, profile))
+		if all {
+			p.boxChecks(list, profile)
+		}
+		p.linef("  %d of %d checks hold", hold, of)
+	}
+}
+
+func (p *printer) boxChecks(list []contain.Check, profile string) {
+	words := map[string]string{
+		contain.Kept: p.paint(green, "kept   "), contain.Works: p.paint(green, "works  "),
+		contain.Reached: p.paint(red, "reached"), contain.Broken: p.paint(red, "broken "),
+		contain.Skipped: p.paint(dim, "skipped"),
+	}
+	for _, c := range list {
+		if c.Profile != profile {
+			continue
+		}
+		p.line("  ", words[c.Result], "  ", c.Try)
+		if c.Detail != "" {
+			p.line("           ", p.paint(dim, escape(c.Detail, keepNothing)))
+		}
+	}
+}

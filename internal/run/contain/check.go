@@ -1,0 +1,191 @@
+package contain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookd/hookd/internal/run/box"
+)
+
+// Check is one thing that was tried in a box of a profile.
+type Check struct {
+	Profile string `json:"profile"`
+	Try     string `json:"try"`
+	// Result is kept, reached, works, broken, or skipped where it does not work without a box either.
+	Result string `json:"result"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Results of a Check.
+const (
+	Kept    = "kept"    // the attack had no effect
+	Reached = "reached" // the attack got out: the box does not hold
+	Works   = "works"
+	Broken  = "broken"
+	Skipped = "skipped"
+	NoBox   = "no box"
+)
+
+// tries are lines that print REACHED, or connect to a port or socket, where nothing keeps them.
+var tries = []struct{ name, line string }{
+	{"write beside the project", `echo x > ../beside/file && echo REACHED`},
+	{"write through a link", `ln -sfn "$PWD/../beside" out && echo x > out/file && echo REACHED`},
+	{"remove what is beside the project", `rm -r ../beside && echo REACHED`},
+	{"write a hook of git", `echo x > .git/hooks/pre-commit && echo REACHED`},
+	{"move the git folder away", `mv .git .git2 && echo REACHED`},
+	{"connect to a port of the machine", `(exec 3<>/dev/tcp/127.0.0.1/$PORT) && echo TRIED`},
+	{"read the environment of a process", `cat /proc/$OUTSIDE/environ > /dev/null && echo REACHED`},
+	{"send a signal to a process", `kill -0 $OUTSIDE && echo REACHED`},
+	{"make namespaces of its own", `unshare -Ur true && echo REACHED`},
+	{"find a token in the environment", `[ -n "$CHECK_TOKEN" ] && echo REACHED`},
+	{"read hookd's socket", `[ -r "$HOME/.librefang" ] && ls "$HOME/.librefang" > /dev/null && echo REACHED`},
+	{"read keys", `ls "$HOME/.ssh" > /dev/null && echo REACHED`},
+}
+
+// works are lines that must go on as they do without a box.
+var works = []struct{ name, line, profile string }{
+	{"read the project", `cat file`, box.Read},
+	{"keep an exit code", `exit 7`, box.Read},
+	{"write the project", `echo x > new && cat new`, box.Project},
+	{"use /tmp", `echo x > /tmp/x && cat /tmp/x`, box.Project},
+}
+
+// CheckMachine tries boxes of each built-in profile on a folder of its own in home, which it removes.
+// An error means that nothing could be tried.
+func CheckMachine(ctx context.Context, bridge, home string) ([]Check, error) {
+	if _, err := os.Stat(bridge); err != nil {
+		return nil, fmt.Errorf("find hookd-bridge, which makes boxes: %w", err)
+	}
+	dir, err := os.MkdirTemp(home, ".hookd-box-check-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder to try boxes in: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	c := &checker{bridge: bridge, dir: dir}
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for what gets out: %w", err)
+	}
+	defer port.Close()
+	go func() {
+		for {
+			conn, err := port.Accept()
+			if err != nil {
+				return
+			}
+			c.hits.Add(1)
+			conn.Close()
+		}
+	}()
+	_, number, _ := net.SplitHostPort(port.Addr().String())
+	c.env = append(os.Environ(), "PORT="+number, fmt.Sprintf("OUTSIDE=%d", os.Getpid()), "CHECK_TOKEN=1")
+	for _, profile := range names() {
+		c.profile(ctx, profile)
+	}
+	return c.list, nil
+}
+
+type checker struct {
+	bridge, dir string
+	env         []string
+	hits        atomic.Int64
+	list        []Check
+}
+
+func (c *checker) add(profile, try, result, detail string) {
+	c.list = append(c.list, Check{profile, try, result, detail})
+}
+
+func (c *checker) profile(ctx context.Context, profile string) {
+	if err := c.fresh(); err != nil {
+		c.add(profile, "make a project", Broken, err.Error())
+		return
+	}
+	args := []string{"--profile", profile}
+	if profile == box.ProjectNet {
+		args = append(args, "--level", string(box.Namespaces))
+	}
+	if out, exit := c.run(ctx, args, "true"); exit != 0 {
+		_, why, _ := strings.Cut(strings.TrimSpace(out), "nothing was run: ")
+		c.add(profile, "make a box", NoBox, why)
+		return
+	}
+	for _, t := range tries {
+		if c.fresh() != nil || !c.gets(ctx, nil, t.line) {
+			c.add(profile, t.name, Skipped, "it does not work without a box either")
+			continue
+		}
+		result := Kept
+		if c.fresh() == nil && c.gets(ctx, args, t.line) {
+			result = Reached
+		}
+		c.add(profile, t.name, result, "")
+	}
+	for _, w := range works {
+		if profile == box.Read && w.profile != box.Read || c.fresh() != nil {
+			continue
+		}
+		want, code := c.run(ctx, nil, w.line)
+		_ = c.fresh() // the folder was made before
+		if got, exit := c.run(ctx, args, w.line); got != want || exit != code {
+			c.add(profile, w.name, Broken, fmt.Sprintf("exit code %d, not %d: %s", exit, code, strings.TrimSpace(got)))
+			continue
+		}
+		c.add(profile, w.name, Works, "")
+	}
+}
+
+// gets reports whether a try has its effect, in a box if args are given.
+func (c *checker) gets(ctx context.Context, args []string, line string) bool {
+	c.hits.Store(0)
+	out, _ := c.run(ctx, args, line)
+	return strings.Contains(out, "REACHED") || c.hits.Load() > 0
+}
+
+// tryTime is how long one line may take.
+const tryTime = 10 * time.Second
+
+func (c *checker) run(ctx context.Context, args []string, line string) (out string, exit int) {
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	words := []string{shell(), "-c", line}
+	if args != nil {
+		words = append(append(append([]string{c.bridge, "box"}, args...), "--"), words...)
+	}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Dir, cmd.Env = filepath.Join(c.dir, "project"), c.env
+	text, err := cmd.CombinedOutput()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return err.Error(), -1
+	}
+	return string(text), cmd.ProcessState.ExitCode()
+}
+
+// fresh makes the project and what is beside it again.
+func (c *checker) fresh() error {
+	for _, name := range []string{"project", "beside"} {
+		if err := os.RemoveAll(filepath.Join(c.dir, name)); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"project/.git/hooks", "beside"} {
+		if err := os.MkdirAll(filepath.Join(c.dir, name), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"project/file", "project/.git/config", "project/.git/HEAD", "beside/file"} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte("text\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
