@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,7 +34,35 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "own-socket" || os.Args[1] == "own-port") {
 		os.Exit(talk(os.Args[1:]))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if copyOfProgram != "" {
+		os.Remove(copyOfProgram)
+	}
+	os.Exit(code)
+}
+
+// copyOfProgram is this program where boxes see it; "" = there is none yet.
+var copyOfProgram string
+
+func copied(t *testing.T) string {
+	t.Helper()
+	if copyOfProgram != "" {
+		return copyOfProgram
+	}
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Dir(scratch(t)) + "/scratch-program-" + strconv.Itoa(os.Getpid())
+	if err := os.WriteFile(path, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	copyOfProgram = path
+	return path
 }
 
 // talk connects to a socket or a port of its own.
@@ -104,7 +133,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	home := scratch(t)
-	s := &scene{home: home, project: filepath.Join(home, "project"), self: filepath.Join(home, "self")}
+	s := &scene{home: home, project: filepath.Join(home, "project"), self: copied(t)}
 	for _, dir := range []string{
 		".ssh", ".agent", ".librefang", ".cache", "bin", "neighbour", "project/.git/hooks", "project/src",
 		"project/.agent", "project/.vscode",
@@ -122,17 +151,6 @@ func newScene(t *testing.T) *scene {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	own, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(own)
-	if err == nil {
-		err = os.WriteFile(s.self, text, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 	s.env = append(os.Environ(), "HOME="+home, "SELF="+s.self, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")

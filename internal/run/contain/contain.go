@@ -130,7 +130,7 @@ func (k *Keeper) Box(e *events.Event, v *verdict.Verdict) *verdict.Verdict {
 
 // plan makes the rewrite of e's call; why says why there is none.
 func (k *Keeper) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, why string) {
-	if e.Contract.Kind != events.KindToolBefore || e.Contract.Rewrite != events.RewriteInput {
+	if e.Contract.Kind != events.KindToolBefore {
 		return p, "only a tool call runs in a box"
 	}
 	if why := k.agentTakes(e.Dialect); why != "" {

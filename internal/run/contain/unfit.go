@@ -1,8 +1,8 @@
 package contain
 
 import (
-	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/contract/dialect"
@@ -13,35 +13,54 @@ import (
 
 // outside are commands that a box breaks for certain, and why. A model whose call fails so goes
 // looking for a way around the box.
-var outside = []struct {
-	words []string // the program, and what follows it
-	why   string
-}{
-	{[]string{"sudo"}, "a box has no way to more rights"},
-	{[]string{"doas"}, "a box has no way to more rights"},
-	{[]string{"su"}, "a box has no way to more rights"},
-	{[]string{"docker"}, "it works for docker's own daemon, outside of any box"},
-	{[]string{"podman"}, "it needs namespaces of its own"},
-	{[]string{"nix"}, "it works for nix's own daemon, outside of any box"},
-	{[]string{"bazel"}, "it leaves a server running and makes boxes of its own"},
-	{[]string{"snap"}, "it works for a daemon, outside of any box"},
-	{[]string{"flatpak"}, "it makes boxes of its own"},
-	{[]string{"systemctl"}, "it talks to a daemon, outside of any box"},
-	{[]string{"ssh"}, "it needs your keys and the network"},
-	{[]string{"scp"}, "it needs your keys and the network"},
-	{[]string{"gh"}, "it needs your token and the network"},
-	{[]string{"husky"}, "it installs what git runs later"},
-	{[]string{"git", "push"}, "it needs your credentials and the network"},
-	{[]string{"git", "config"}, "a box protects the settings of the repository"},
-	{[]string{"git", "remote"}, "a box protects the settings of the repository"},
-	{[]string{"pre-commit", "install"}, "it installs what git runs later"},
+var outside = []struct{ command, why string }{
+	{"sudo", "a box has no way to more rights"},
+	{"doas", "a box has no way to more rights"},
+	{"su", "a box has no way to more rights"},
+	{"docker", "it works for docker's own daemon, outside of any box"},
+	{"podman", "it needs namespaces of its own"},
+	{"nix", "it works for nix's own daemon, outside of any box"},
+	{"bazel", "it leaves a server running and makes boxes of its own"},
+	{"snap", "it works for a daemon, outside of any box"},
+	{"flatpak", "it makes boxes of its own"},
+	{"systemctl", "it talks to a daemon, outside of any box"},
+	{"ssh", "it needs your keys and the network"},
+	{"scp", "it needs your keys and the network"},
+	{"gh", "it needs your token and the network"},
+	{"husky", "it installs what git runs later"},
+	{"git push", "it needs your credentials and the network"},
+	{"git config", "a box protects the settings of the repository"},
+	{"git remote", "a box protects the settings of the repository"},
+	{"pre-commit install", "it installs what git runs later"},
 }
 
 // network are commands that need the network: a box without one only fails.
-var network = [][]string{
-	{"git", "fetch"}, {"git", "pull"}, {"git", "clone"}, {"curl"}, {"wget"}, {"npm", "install"}, {"npm", "ci"},
-	{"npm", "i"}, {"pnpm", "install"}, {"yarn", "install"}, {"pip", "install"}, {"pip3", "install"}, {"cargo", "install"},
-	{"go", "get"}, {"go", "install"},
+var network = []string{
+	"git fetch", "git pull", "git clone", "curl", "wget", "npm install", "npm ci", "npm i", "pnpm install", "yarn install",
+	"yarn add", "pip install", "pip3 install", "cargo install", "go get", "go install",
+}
+
+// patterns are those of commands, made when something is contained first.
+var patterns = sync.OnceValue(func() map[string]facts.CommandPattern {
+	made := map[string]facts.CommandPattern{}
+	add := func(text string) {
+		if p, err := facts.ParsePattern(text); err == nil { // a test sees to it
+			made[text] = p
+		}
+	}
+	for _, o := range outside {
+		add(o.command)
+	}
+	for _, text := range network {
+		add(text)
+	}
+	return made
+})
+
+// is reports whether a command is one of a pattern.
+func is(c *facts.Command, command string) bool {
+	p, ok := patterns()[command]
+	return ok && p.Fit(c) == facts.Sure
 }
 
 // unfit says why a line cannot be contained as a profile has it; "" = it may be.
@@ -50,13 +69,13 @@ func (k *Keeper) unfit(line, cwd string, p box.Profile) string {
 	for i := range f.Commands {
 		c := &f.Commands[i]
 		for _, o := range outside {
-			if begins(c, o.words) {
-				return strings.Join(o.words, " ") + ": " + o.why
+			if is(c, o.command) {
+				return o.command + ": " + o.why
 			}
 		}
-		for _, words := range network {
-			if p.Base != box.ProjectNet && begins(c, words) {
-				return strings.Join(words, " ") + " needs the network, and the box " + p.Name + " has none"
+		for _, command := range network {
+			if p.Base != box.ProjectNet && is(c, command) {
+				return command + " needs the network, and the box " + p.Name + " has none"
 			}
 		}
 	}
@@ -64,26 +83,6 @@ func (k *Keeper) unfit(line, cwd string, p box.Profile) string {
 		return "what it leaves running ends with the box"
 	}
 	return ""
-}
-
-// begins reports whether a command is a program with words right behind it, options left out.
-func begins(c *facts.Command, words []string) bool {
-	at := 0
-	for i, w := range c.Words {
-		text := w.Text
-		if i == 0 {
-			text = filepath.Base(text)
-		} else if strings.HasPrefix(text, "-") {
-			continue
-		}
-		if text != words[at] {
-			return false
-		}
-		if at++; at == len(words) {
-			return true
-		}
-	}
-	return false
 }
 
 // backgrounds reports whether a line ends with something that goes on after it.
