@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 const madeRepo = `rm -rf .git .agent .vscode && git init -q -b main . && git add -A && git commit -qm one && `
@@ -179,25 +181,16 @@ func TestNothingOutlivesTheBox(t *testing.T) {
 	}
 }
 
-// awaitNone waits until no process has a word in its command line.
-func awaitNone(t *testing.T, word string) {
+// awaitNone waits until no process sleeps for a time.
+func awaitNone(t *testing.T, seconds string) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		found := ""
+	hooktest.Until(t, "no process of the box is left", func() bool {
 		files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
-		for _, file := range files {
+		return !slices.ContainsFunc(files, func(file string) bool {
 			text, err := os.ReadFile(file)
-			if err == nil && strings.Contains(string(text), "sleep\x00"+word) {
-				found = file
-			}
-		}
-		if found == "" {
-			return
-		}
-		if time.Now().After(until) {
-			t.Fatalf("%s is still there", found)
-		}
-	}
+			return err == nil && strings.Contains(string(text), "sleep\x00"+seconds)
+		})
+	})
 }
 
 // A signal for the wrapper alone reaches the program.
@@ -218,27 +211,16 @@ func TestSignalsAreHandedOn(t *testing.T) {
 	if _, err := out.Read(make([]byte, 3)); err != nil {
 		t.Fatal(err)
 	}
-	// The wrapper takes signals from a moment after the program runs: until then one ends it.
-	awaitCaught(t, cmd.Process.Pid, syscall.SIGTERM)
+	hooktest.Until(t, "the wrapper waits for its box", func() bool { // before, a signal ends it
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", cmd.Process.Pid))
+		return err == nil && strings.Contains(string(text), "wait")
+	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 9 {
 		t.Errorf("it ended with %v", cmd.ProcessState)
 	}
-}
-
-// awaitCaught waits until a process no longer dies of a signal by Go's own handler: its forwarder has
-// made more threads by then.
-func awaitCaught(t *testing.T, pid int, _ syscall.Signal) {
-	t.Helper()
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", pid))
-		if err == nil && strings.Contains(string(text), "wait") {
-			return
-		}
-	}
-	t.Fatal("the wrapper does not wait for its box")
 }
 
 func TestNoBoxWithoutAProject(t *testing.T) {
