@@ -39,6 +39,14 @@ func (c *Client) Grants(ctx context.Context) ([]Grant, error) {
 	return page.Grants, err
 }
 
+// Permit lets the next call pass that is the same as one that was denied, named by its event
+// or the end of its id. scope is "once", or a time such as 15m. A request from the processes of
+// an agent is refused with CodeForbidden.
+func (c *Client) Permit(ctx context.Context, eventID, scope string) ([]Grant, error) {
+	page, err := post[wire.Grants](ctx, c, wire.PathDecisions+"/"+escape(eventID)+"/permit", wire.Permit{For: scope})
+	return page.Grants, err
+}
+
 // RevokeGrant forgets a grant, named as an ask is.
 func (c *Client) RevokeGrant(ctx context.Context, id string) (Grant, error) {
 	reply, err := c.request(ctx, "DELETE", wire.PathGrants+"/"+escape(id), nil)

@@ -73,6 +73,7 @@ type (
 	Session        = wire.Session
 	SessionQuery   = wire.SessionQuery
 	Shadowed       = wire.Shadowed
+	Snoozed        = wire.Snoozed
 	StatsQuery     = wire.StatsQuery
 	Storage        = wire.Storage
 	StoredEvent    = wire.StoredEvent
@@ -91,6 +92,7 @@ type (
 const (
 	ByGone            = wire.ByGone
 	ByGrant           = wire.ByGrant
+	ByPermit          = wire.ByPermit
 	ByPerson          = wire.ByPerson
 	ByRestart         = wire.ByRestart
 	ByTimeout         = wire.ByTimeout

@@ -450,6 +450,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"allow","digest":"DIGEST","for":"session","like":"git push *","door":"page"}`, 200},
 		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"deny"}`, 409},
 		{"GET", "/v1/asks/ASK", "/v1/asks/{id}", "", "", 200},
+		{"POST", "/v1/decisions/none/permit", "/v1/decisions/{id}/permit", "", "", 404},
+		{"POST", "/v1/decisions/none/permit", "/v1/decisions/{id}/permit", "", `{"fro":"15m"}`, 400},
 		{"GET", "/v1/grants", "", "", "", 200},
 		{"DELETE", "/v1/grants/GRANT", "/v1/grants/{id}", "", "", 200},
 		{"DELETE", "/v1/grants/none", "/v1/grants/{id}", "", "", 404},

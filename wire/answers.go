@@ -29,6 +29,11 @@ type Replied struct {
 	Warning string  `json:"warning,omitempty"`
 }
 
+// Permit is the body of POST /v1/decisions/{id}/permit: the next call passes that is the same.
+type Permit struct {
+	For string `json:"for,omitempty"` // once (also ""), or a time such as 15m
+}
+
 // Grants answers GET /v1/grants, the newest first; void ones are at the end.
 type Grants struct {
 	Grants []Grant `json:"grants"`

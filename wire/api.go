@@ -616,6 +616,8 @@ type Status struct {
 	Forward     []Forward      `json:"forward,omitempty"`
 	Fleet       *FleetLag      `json:"fleet,omitempty"` // nil = it is in none
 	Unguarded   []Unguarded    `json:"unguarded,omitempty"`
+	Snoozed     []Snoozed      `json:"snoozed,omitempty"` // hooks that are off, and come back by themselves
+	Permits     []Grant        `json:"permits,omitempty"` // that are in force
 	Problems    []Problem      `json:"problems"`
 }
 
@@ -628,6 +630,13 @@ type Unguarded struct {
 	Last      *time.Time `json:"last,omitempty"` // of such a call; nil = there was none
 	Gone      string     `json:"gone,omitempty"` // why it does not call hookd as it was connected; "" = it does, or never was
 	Do        string     `json:"do,omitempty"`   // the command to type, with gone
+}
+
+// Snoozed is a hook that is off until a time.
+type Snoozed struct {
+	Hook  string    `json:"hook"`
+	Until time.Time `json:"until"`
+	By    string    `json:"by"` // the person and the program that switched it off
 }
 
 // Policy is the signed bundle of hooks that is in force.

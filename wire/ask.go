@@ -34,6 +34,7 @@ type Ask struct {
 const (
 	ByPerson  = "person"
 	ByGrant   = "grant"   // an answer that was remembered
+	ByPermit  = "permit"  // a person let the same call pass after a denial
 	ByTimeout = "timeout" // no answer came in time: the agent's own way
 	ByRestart = "restart" // the daemon ended: the agent's own way
 	ByGone    = "gone"    // the agent that asked has ended
@@ -41,7 +42,7 @@ const (
 
 // Answered is the outcome of a question that a hook asked.
 type Answered struct {
-	By      string    `json:"by"`                // person, grant, timeout, restart or gone
+	By      string    `json:"by"`                // person, grant, permit, timeout, restart or gone
 	ID      string    `json:"id,omitempty"`      // of the grant that answered, or that this answer has made
 	AskID   string    `json:"ask_id,omitempty"`  // "" = it was not held: a grant answered it
 	Answer  Outcome   `json:"answer,omitempty"`  // allow or deny; "" = none came
@@ -89,12 +90,13 @@ type Grant struct {
 	SessionID string    `json:"session_id,omitempty"` // of the only session; "" = of all
 	Cwd       string    `json:"cwd"`                  // of the only folder
 	UID       *int      `json:"uid,omitempty"`        // of the only user, on the system daemon; nil elsewhere
-	Scope     string    `json:"scope"`                // session, always, or a time such as 15m
+	Scope     string    `json:"scope"`                // once (of a permit), session, always, or a time such as 15m
 	Made      time.Time `json:"made"`
 	Until     time.Time `json:"until,omitzero"` // zero = until it is revoked
 	From      Answerer  `json:"from"`
 	EventID   string    `json:"event_id"` // of the question that was answered
 	Message   string    `json:"message,omitempty"`
+	Permit    bool      `json:"permit,omitempty"` // it lifts a denial of its hook, too
 
 	Uses int       `json:"uses"` // since the daemon started
 	Last time.Time `json:"last,omitzero"`

@@ -63,10 +63,11 @@ type Decision struct {
 	AgentName string    `json:"agent_name,omitempty"`
 	SessionID string    `json:"session_id,omitempty"`
 	Cwd       string    `json:"cwd,omitempty"`
-	Tool      string    `json:"tool,omitempty"`    // canonical name
-	Subject   string    `json:"subject,omitempty"` // one harmless line of 256 bytes at most
-	CallID    string    `json:"call_id,omitempty"` // of the tool call, as its agent counts them; "" = it tells none
-	Tried     bool      `json:"tried,omitempty"`   // a person tried hooks: in no count of what agents did
+	Tool      string    `json:"tool,omitempty"`     // canonical name
+	Subject   string    `json:"subject,omitempty"`  // one harmless line of 256 bytes at most
+	CallID    string    `json:"call_id,omitempty"`  // of the tool call, as its agent counts them; "" = it tells none
+	CallSum   string    `json:"call_sum,omitempty"` // digest of a denied call: a permit is for the same; "" = none can be
+	Tried     bool      `json:"tried,omitempty"`    // a person tried hooks: in no count of what agents did
 	Guarded   Guarded   `json:"guarded,omitempty"`
 	Ran       *Ran      `json:"ran,omitempty"`     // the result of the call that it decides; nil = none was reported
 	PartOf    string    `json:"part_of,omitempty"` // event_id of the decision before the same call, which says all that this does
@@ -200,6 +201,7 @@ func (d *Decision) AppendDetail(dst []byte) []byte {
 	dst = appendTexts(dst, "decided_by", d.DecidedBy)
 	dst = appendTexts(dst, "rewrote", d.Rewrote)
 	dst = rawjson.AppendText(dst, "call_id", d.CallID)
+	dst = rawjson.AppendText(dst, "call_sum", d.CallSum)
 	dst = rawjson.AppendTrue(dst, "tried", d.Tried)
 	dst = rawjson.AppendText(dst, "part_of", d.PartOf)
 	dst = rawjson.AppendText(dst, "judge", d.Judge)

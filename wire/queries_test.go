@@ -40,7 +40,7 @@ func TestQueriesAreReadAsWritten(t *testing.T) {
 func TestQueriesRefuse(t *testing.T) {
 	now := time.Now()
 	for _, tt := range []struct{ query, value string }{
-		{"decision", "denied"}, {"shadow", "maybe"}, {"since", "yesterday"}, {"limit", "-1"}, {"every", "1ms"}, {"every", "1m"},
+		{"decision", "denied"}, {"shadow", "maybe"}, {"since", "soon"}, {"limit", "-1"}, {"every", "1ms"}, {"every", "1m"},
 	} {
 		_, bad := ParseCountQuery(url.Values{tt.query: {tt.value}}, now)
 		if bad == nil || bad.Code != CodeBadRequest || bad.Hint == "" {

@@ -145,7 +145,7 @@ func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *Error)
 		}
 		t, ok := parseSince(text, now)
 		if !ok {
-			return since, until, badValue(key, text, "a time as 2006-01-02T15:04:05Z, or a duration as 30s, 1h or 7d")
+			return since, until, badValue(key, text, "a time such as yesterday, 09:00, 2 hours ago, 7d, 2006-01-02 or 2006-01-02T15:04:05Z")
 		}
 		*into = t
 	}
@@ -183,11 +183,8 @@ func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *Error) {
 const firstYear, lastYear = 1679, 2260
 
 func parseSince(text string, now time.Time) (time.Time, bool) {
-	if d, err := duration.Parse(text); err == nil && d >= 0 {
-		return now.Add(-d), true
-	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
+	t, ok := duration.Moment(text, now)
+	return t, ok && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
 func resultNames() string {

@@ -198,6 +198,8 @@ func answeredWords(a *client.Answered) string {
 		words = append(words, string(a.Answer), "by "+a.From.User, "("+a.From.Door+")")
 	case client.ByGrant:
 		words = append(words, string(a.Answer), "by grant", ending(a.ID))
+	case client.ByPermit:
+		words = append(words, "permitted by "+a.From.User)
 	case client.ByTimeout:
 		words = append(words, "no answer came in time")
 	case client.ByRestart:

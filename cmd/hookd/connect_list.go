@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,26 +13,70 @@ import (
 
 // listAgents shows how each agent is connected.
 func (a *app) listAgents(cmd *cobra.Command, f connectFlags) error {
-	var list []connect.Status
+	here := map[string]string{}
+	for _, found := range connect.FindAgents(connect.Options{}) {
+		here[found.Agent] = found.By
+	}
+	list := []agentListed{}
 	for _, name := range connect.Names() {
 		s := connect.Inspect(f.options(cmd, name))
 		if f.project != "" && s.State == connect.Unreadable && s.File == "" {
 			continue // it reads no project's hooks
 		}
-		list = append(list, s)
+		list = append(list, agentListed{s, here[name]})
 	}
-	return a.print(map[string]any{"agents": list}, func(p *printer) {
-		var rows [][]cell
-		for _, s := range list {
-			rows = append(rows, []cell{text(s.Agent), agentState(s), text(tilde(s.File))})
+	slices.SortStableFunc(list, func(a, b agentListed) int { return cmp.Compare(b.rank(), a.rank()) })
+	return a.print(map[string]any{"agents": list}, func(p *printer) { p.agents(list) })
+}
+
+// agentListed is an agent in a list.
+type agentListed struct {
+	connect.Status
+	Here string `json:"here,omitempty"` // the program or folder that shows that it is here; "" = it is not
+}
+
+// rank orders agents that are here before others, and those that are connected before all.
+func (l agentListed) rank() int {
+	switch {
+	case l.State == connect.Connected || l.State == connect.Partly:
+		return 2
+	case l.Here != "":
+		return 1
+	}
+	return 0
+}
+
+// agents prints which agents are here and how each is connected, and names the others.
+func (p *printer) agents(list []agentListed) {
+	var rows [][]cell
+	var others []string
+	for _, l := range list {
+		if l.rank() == 0 && !p.wide {
+			others = append(others, l.Agent)
+			continue
 		}
-		p.table([]column{{title: "AGENT"}, {title: "STATE"}, pathColumn("SETTINGS")}, rows)
-		for _, s := range list {
-			for _, note := range append([]string{s.Note}, s.Notes...) {
-				p.note(s.Agent, note)
+		here := "no"
+		if l.Here != "" {
+			here = "yes"
+		}
+		rows = append(rows, []cell{text(l.Agent), text(here), agentState(l.Status), text(tilde(l.File))})
+	}
+	if len(rows) > 0 {
+		p.table([]column{{title: "AGENT"}, {title: "HERE"}, {title: "STATE"}, pathColumn("SETTINGS")}, rows)
+	} else {
+		p.line("no agent is found on this machine")
+	}
+	for _, l := range list {
+		for _, note := range append([]string{l.Note}, l.Notes...) {
+			if l.rank() > 0 || p.wide {
+				p.note(l.Agent, note)
 			}
 		}
-	})
+	}
+	if len(others) > 0 {
+		p.line()
+		p.line(fillLines("not here: "+strings.Join(others, ", "), cmp.Or(p.width, pipeWidth)))
+	}
 }
 
 // note prints what is to be known of something in a list, in lines that fit.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os/user"
@@ -64,6 +65,11 @@ var effects = map[string]effect{
 	"metrics":      {kind: looks},
 	"events":       {kind: looks},
 	"config":       {kind: looks},
+
+	"why":    {kind: looks},
+	"permit": {kind: weakens},
+	"snooze": {kind: weakens, unless: []string{"end"}},
+	"notify": {kind: weakens},
 
 	"edit":     {kind: weakens},
 	"validate": {kind: looks},
@@ -136,6 +142,13 @@ var effects = map[string]effect{
 	"install":   {kind: weakens, unless: []string{"dry-run"}},
 	"uninstall": {kind: weakens, unless: []string{"dry-run"}},
 
+	"agent":  {kind: looks},
+	"team":   {kind: looks},
+	"daemon": {kind: looks},
+	"dev":    {kind: looks},
+	"docs":   {kind: looks},
+	"revoke": {kind: weakens},
+
 	"schema":     {kind: looks},
 	"completion": {kind: looks},
 	"version":    {kind: looks},
@@ -143,9 +156,16 @@ var effects = map[string]effect{
 	"help":       {kind: looks},
 }
 
-// pathOf is the name of a command in effects.
+// pathOf is the name of a command in effects: below a group it is the one that it has elsewhere.
 func pathOf(cmd *cobra.Command) string {
-	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	path := ""
+	for ; cmd.HasParent(); cmd = cmd.Parent() {
+		was := cmd.Annotations[wasKey]
+		path = strings.TrimSuffix(cmp.Or(was, cmd.Name())+" "+path, " ")
+		if was != "" {
+			break
+		}
+	}
 	return path
 }
 

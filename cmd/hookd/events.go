@@ -107,7 +107,7 @@ func selectRows(dialect string, args []string) []*events.Contract {
 }
 
 func (p *printer) events(rows []*events.Contract, full bool) {
-	if full {
+	if full && (len(rows) == 1 || p.wide) {
 		for i, c := range rows {
 			if i > 0 {
 				p.line()
@@ -129,6 +129,10 @@ func (p *printer) events(rows []*events.Contract, full bool) {
 		header = append(header, textColumn("WHEN"))
 	}
 	p.table(header, cells)
+	if full {
+		p.line()
+		p.linef("All of one: hookd dev events %s --dialect %s; of all: -o wide", rows[0].Name, rows[0].Dialect)
+	}
 }
 
 func (p *printer) contract(c *events.Contract) {
@@ -144,7 +148,7 @@ func (p *printer) contract(c *events.Contract) {
 		kv("when", c.When),
 		kv("hooks can", p.listed(len(othersCallIt), powers(c))),
 		kv("hooks run", order),
-		kv(othersCallIt, p.listed(len(othersCallIt), aliases(c))),
+		kv(othersCallIt, p.listed(len(othersCallIt), p.few(aliases(c)))),
 	)
 	if len(c.Fields) == 0 {
 		return
@@ -157,6 +161,17 @@ func (p *printer) contract(c *events.Contract) {
 }
 
 const othersCallIt = "others call it"
+
+// fewest is how many names a person gets of a list that is long.
+const fewest = 8
+
+// few is a list for people: the first of it, and how many more there are.
+func (p *printer) few(list []string) []string {
+	if p.wide || len(list) <= fewest+1 {
+		return list
+	}
+	return append(slices.Clone(list[:fewest]), fmt.Sprintf("and %d more", len(list)-fewest))
+}
 
 // listed is a list as the value of a pair whose names have so many letters: in lines that fit
 // the terminal.
@@ -194,8 +209,8 @@ func powers(c *events.Contract) []string {
 			can = append(can, what)
 		}
 	}
-	add(c.CanBlock, "block")
-	add(c.Decision == events.DecisionVerdict, "allow, ask or deny")
+	add(c.CanBlock && c.Decision != events.DecisionVerdict, "deny")
+	add(c.Decision == events.DecisionVerdict, "deny, ask or allow")
 	add(c.Decision == events.DecisionPermission, "grant or deny permission")
 	add(c.Rewrite != events.RewriteNone, "replace "+c.Target)
 	add(c.Context, "add context")

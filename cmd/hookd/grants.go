@@ -26,7 +26,12 @@ of the same hook, while that hook does not change. ` + "`hookd grants revoke GRA
 			return a.print(map[string][]client.Grant{"grants": list}, func(p *printer) { p.grants(list) })
 		},
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(revokeCommand(a))
+	return cmd
+}
+
+func revokeCommand(a *app) *cobra.Command {
+	return &cobra.Command{
 		Use:   "revoke GRANT",
 		Short: "End a grant: its hook asks again, also after a restart",
 		Args:  one("GRANT"),
@@ -51,8 +56,7 @@ of the same hook, while that hook does not change. ` + "`hookd grants revoke GRA
 			}
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
-	})
-	return cmd
+	}
 }
 
 // covered is what a grant covers: its glob, else the one call.

@@ -152,45 +152,22 @@ func (g *guard) rule(pattern string) (rule *yaml.Node, expect string, err error)
 	return rule, expect, nil
 }
 
-func mapping(pairs ...string) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.MappingNode}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		add(n, pairs[i], pairs[i+1])
-	}
-	return n
-}
-
-func add(n *yaml.Node, key, value string) {
-	n.Content = append(n.Content, scalar(key), scalar(value))
-}
-
-func scalar(text string) *yaml.Node {
-	n := &yaml.Node{}
-	n.SetString(text)
-	return n
-}
-
 // testOf is a line and what a test of it expects.
 type testOf struct{ line, expect string }
 
 // withRule adds a rule and tests to the text of a HOOK.yaml; an empty text is a new hook.
 // Comments and the order of what stands there stay.
 func withRule(text []byte, name string, shadow bool, rule *yaml.Node, tests []testOf) ([]byte, error) {
-	var doc yaml.Node
 	if len(bytes.TrimSpace(text)) == 0 {
-		root := mapping("name", name, "description", "Rules of this machine, written by `hookd guard`.")
+		text = []byte("name: " + name + "\ndescription: Rules of this machine, written by `hookd guard`.\n")
 		if shadow {
-			root.Content = append(root.Content, scalar("shadow"), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool",
-				Value: "true"})
+			text = append(text, "shadow: true\n"...)
 		}
-		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{root}}
-	} else if err := yaml.Unmarshal(text, &doc); err != nil {
+	}
+	doc, root, err := parseYAML(text)
+	if err != nil {
 		return nil, err
 	}
-	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("it is no mapping")
-	}
-	root := doc.Content[0]
 	list := listUnder(root, "rules")
 	if slices.ContainsFunc(list.Content, func(r *yaml.Node) bool { return same(r, rule) }) {
 		return nil, errors.New("it has this rule already")
@@ -202,34 +179,9 @@ func withRule(text []byte, name string, shadow bool, rule *yaml.Node, tests []te
 		data.Style = yaml.FlowStyle
 		test := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{scalar("data"), data}}
 		add(test, "expect", t.expect)
-		if !slices.ContainsFunc(checks.Content, func(n *yaml.Node) bool { return same(n, test) }) {
-			checks.Content = append(checks.Content, test)
-		}
+		addOnce(checks, test)
 	}
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	if err := enc.Encode(&doc); err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
-	}
-	return b.Bytes(), enc.Close()
-}
-
-// listUnder returns the list under a key, which is made where there is none.
-func listUnder(root *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == key && root.Content[i+1].Kind == yaml.SequenceNode {
-			return root.Content[i+1]
-		}
-	}
-	list := &yaml.Node{Kind: yaml.SequenceNode}
-	root.Content = append(root.Content, scalar(key), list)
-	return list
-}
-
-// same reports whether two values say the same.
-func same(a, b *yaml.Node) bool {
-	return a.Kind == b.Kind && a.Value == b.Value && slices.EqualFunc(a.Content, b.Content, same)
+	return encodeYAML(doc)
 }
 
 // listedRule is a rule with how often it decided.

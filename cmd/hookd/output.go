@@ -24,6 +24,7 @@ const (
 	red    colour = "31"
 	green  colour = "32"
 	yellow colour = "33"
+	blue   colour = "34"
 	dim    colour = "2"
 )
 
@@ -34,6 +35,7 @@ type printer struct {
 	colours bool
 	wide    bool // -o wide: every column, whole
 	width   int  // columns of the terminal; 0 = lines may be of any length
+	written int  // lines so far
 	err     error
 }
 
@@ -83,7 +85,7 @@ func writeJSON(w io.Writer, v any, indent string) error {
 
 // line writes its parts, which must be escaped where they are not our own.
 func (p *printer) line(parts ...string) {
-	if p.err == nil {
+	if p.written++; p.err == nil {
 		_, p.err = io.WriteString(p.w, strings.Join(parts, "")+"\n")
 	}
 }
@@ -224,19 +226,28 @@ func millis(ms float64) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// ago writes how long ago t was; "" for the zero time.
+// ago writes how long ago t was, as people say it; "" for the zero time.
 func ago(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	d := max(time.Since(t), 0)
+	now, local := time.Now(), t.Local()
+	d := max(now.Sub(t), 0)
 	switch {
+	case d < time.Second:
+		return "just now"
 	case d < time.Minute:
-		return fmt.Sprintf("%ds ago", int(d.Seconds()))
+		return plural(int(d.Seconds()), "second") + " ago"
 	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", int(d.Hours()))
+		return plural(int(d.Minutes()), "minute") + " ago"
+	case d < 12*time.Hour:
+		return plural(int(d.Hours()), "hour") + " ago"
+	case local.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return "today " + local.Format("15:04")
+	case local.Format(time.DateOnly) == now.AddDate(0, 0, -1).Format(time.DateOnly):
+		return "yesterday " + local.Format("15:04")
+	case local.Year() == now.Year():
+		return local.Format("2 Jan")
 	}
-	return t.Local().Format("2006-01-02")
+	return local.Format("2 Jan 2006")
 }

@@ -22,6 +22,8 @@ type app struct {
 	errOut *os.File
 
 	format string        // table, wide, json
+	json   bool          // --json
+	keys   chan string   // of the terminal; nil = it was not read yet
 	within time.Duration // how long the daemon may take to answer
 	line   []string      // the command line, without the program
 	ready  bool          // the command line was understood: later errors are no usage errors
@@ -33,7 +35,7 @@ func newApp(in, out, errOut *os.File) *app { return &app{in: in, out: out, errOu
 func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	a.line = args
-	root.SetArgs(args)
+	root.SetArgs(viewed(args))
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
@@ -57,7 +59,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 func wantsJSON(args []string) bool {
 	for i, arg := range args {
 		switch arg {
-		case "-ojson", "-o=json", "--output=json":
+		case "-ojson", "-o=json", "--output=json", "--json":
 			return true
 		case "-o", "--output":
 			if i+1 < len(args) && args[i+1] == "json" {
@@ -72,19 +74,21 @@ func newRoot(a *app) *cobra.Command {
 	cobra.EnableCommandSorting = false // in the order in which a person needs them
 	root := &cobra.Command{
 		Use:   "hookd",
-		Short: "Run people's hooks for AI agents",
-		Long: `hookd runs hooks for AI agents: a folder with a HOOK.yaml in ~/.librefang/hooks
-runs whenever an event that it asks for is sent to the daemon's socket.`,
-		Example: `  hookd init                       set it up: agents, first hooks, a service
-  hookd serve                      run the daemon
-  hookd new hello --lang sh        make a hook
-  hookd emit agent:end --data '{}' send an event
-  hookd history                    see what ran`,
+		Short: "Guard AI agents: what they run is asked about, boxed, kept or stopped",
+		Long: `hookd guards AI agents: what they run is asked about, boxed, kept or stopped. Alone it
+says how you are: which agents are guarded, what waits, what was stopped, what is wrong,
+and what to type next. The exit code is 3 while an agent here is not guarded, or a denial
+was not obeyed.`,
+		Args:          noSuch,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return a.overview(cmd) },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			a.ready = true
 			shareSystem(cmd)
+			if a.json {
+				a.format = "json"
+			}
 			if err := a.checkFormat(); err != nil {
 				return err
 			}
@@ -94,6 +98,7 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.format, "output", "o", "table", "table, wide or json")
+	flags.BoolVar(&a.json, "json", false, "the same as -o json")
 	flags.String("socket", "", "the daemon's socket (default ~/.librefang/hookd.sock)")
 	flags.Bool(systemFlag, false, "the system daemon's hooks and settings, not your own (behind sudo)")
 	a.within = 30 * time.Second
@@ -106,15 +111,22 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 	root.Flags().Bool("version", false, "print the version")
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Version = build().String()
-	for _, g := range groups(a) {
-		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
-		for _, c := range g.commands {
-			c.GroupID = g.title
-			root.AddCommand(c)
-		}
+	groups := groupList(a)
+	for _, g := range groups {
+		below(root, g.commands...)
 	}
-	root.SetHelpCommandGroupID("More")
-	root.SetHelpFunc(a.help)
+	for _, c := range shortcuts(a) {
+		c.Hidden = true
+		root.AddCommand(c)
+	}
+	root.SetHelpCommand(helpCommand(a))
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root {
+			_, _ = a.out.WriteString(first(groups))
+			return
+		}
+		a.help(cmd, args)
+	})
 	return root
 }
 
@@ -122,43 +134,6 @@ runs whenever an event that it asks for is sent to the daemon's socket.`,
 type group struct {
 	title    string
 	commands []*cobra.Command
-}
-
-func groups(a *app) []group {
-	return []group{
-		{"First steps", []*cobra.Command{
-			initCommand(a), scanCommand(a), learnCommand(a), newCommand(a), guardCommand(a), testCommand(a), whatIfCommand(a),
-			emitCommand(a),
-			doctorCommand(a), boxCommand(a),
-		}},
-		{"Look", []*cobra.Command{
-			asksCommand(a), uiCommand(a),
-			statusCommand(a), listCommand(a), showCommand(a), matchCommand(a), factsCommand(a), decisionsCommand(a),
-			sessionsCommand(a), auditCommand(a),
-			historyCommand(a), logsCommand(a), tailCommand(a), psCommand(a), topCommand(a), statsCommand(a),
-			metricsCommand(a),
-			eventsCommand(a), configCommand(a),
-		}},
-		{"Change", []*cobra.Command{
-			editCommand(a), validateCommand(a), allowCommand(a), enableCommand(a), disableCommand(a), rmCommand(a),
-			answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about"),
-			answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about"),
-			grantsCommand(a), undoCommand(a),
-			killCommand(a), replayCommand(a), dlqCommand(a), recoverCommand(a),
-			snapshotsCommand(a),
-		}},
-		{"Share", []*cobra.Command{
-			addCommand(a), updateCommand(a), outdatedCommand(a), removeCommand(a), trustCommand(a), importCommand(a),
-			bundleCommand(a), policyCommand(a), fleetCommand(a),
-		}},
-		{"Agents", []*cobra.Command{
-			connectCommand(a), disconnectCommand(a), bridgeCommand(a), mcpCommand(a), tokenCommand(a),
-		}},
-		{"Service", []*cobra.Command{
-			serveCommand(a), runCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a),
-		}},
-		{"More", []*cobra.Command{schemaCommand(a), completionCommand(a), versionCommand(a), manCommand()}},
-	}
 }
 
 func (a *app) checkFormat() error {

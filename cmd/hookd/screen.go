@@ -37,9 +37,14 @@ func (a *app) openScreen(ctx context.Context, instead string) (context.Context, 
 	}}, nil
 }
 
-// readKeys reads keys until the program ends: a read of a terminal cannot be called off.
+// readKeys reads keys until the program ends: a read of a terminal cannot be called off, and
+// each screen gets the keys of the only one.
 func (a *app) readKeys() <-chan string {
+	if a.keys != nil {
+		return a.keys
+	}
 	keys := make(chan string)
+	a.keys = keys
 	go func() {
 		var typed [16]byte
 		for {

@@ -92,6 +92,8 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("socket", st.Socket),
 		kv("hooks", fmt.Sprintf("%s; generation %d, read %s", tally(st.Hooks, "none"), st.Generation,
 			ago(st.Reloaded))),
+		kv("off", offLine(st.Snoozed)),
+		kv("permitted", permitLine(st.Permits)),
 		kv("policy", policyLine(st.Policy)),
 		kv("watching", st.Watching),
 		kv("events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)),
@@ -128,6 +130,29 @@ func (p *printer) unguarded(list []client.Unguarded) {
 		}
 		p.pairs(pair{"unguarded", cell{line, red}})
 	}
+}
+
+// offLine says which hooks are off for a time; "" = none is.
+func offLine(list []client.Snoozed) string {
+	var parts []string
+	for _, s := range list {
+		who, _, _ := strings.Cut(s.By, " ")
+		parts = append(parts, fmt.Sprintf("%s until %s (%s)", s.Hook, clockTime(s.Until), who))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// permitLine says which denied calls may pass; "" = none may.
+func permitLine(list []client.Grant) string {
+	var parts []string
+	for _, g := range list {
+		scope := "once"
+		if g.Scope != "once" {
+			scope = "each time"
+		}
+		parts = append(parts, fmt.Sprintf("%s, %s until %s (%s)", covered(g), scope, clockTime(g.Until), g.From.User))
+	}
+	return strings.Join(parts, "\n")
 }
 
 // policyLine says which policy is in force; "" = none.

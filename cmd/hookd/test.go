@@ -5,19 +5,21 @@ import (
 	"fmt"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/run/rehearse"
 )
 
 func testCommand(a *app) *cobra.Command {
 	t := tester{a: a}
 	cmd := &cobra.Command{
-		Use:   "test [HOOK]",
+		Use:   "test [HOOK|CALL]",
 		Short: "Run a hook's tests, or run it once and show everything that it did",
 		Long: `test runs the tests in the hook's HOOK.yaml and prints a table of their
 outcomes; the exit code is 1 when one is not as expected. --all does so for every hook.
@@ -26,13 +28,17 @@ For an event that --event, --data or --from names, and where the hook has no tes
 it runs the hook once and prints what it was given, what it printed and how that is
 read; the exit code is 1 when the hook failed or denied, or would not run for such an
 event. Nothing is sent to other hooks. With --local no daemon is needed, and HOOK may
-be a folder.`,
+be a folder.
+
+With --expect it runs nothing: it adds a call of the history as a test to the guard that
+decided about it, such as one that was denied and should not have been.`,
 		Example: `  hookd test guard-rm
   hookd test --all
   hookd test ./guard-rm --local --watch
   hookd test guard-rm --event pre_tool_use \
     --data '{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}'
-  hookd test guard-rm --from 01JD`,
+  hookd test guard-rm --from 01JD
+  hookd guard test 5HZD7Q --expect none`,
 		Args:              t.check,
 		ValidArgsFunction: hookNames(a),
 		RunE:              t.run,
@@ -40,6 +46,8 @@ be a folder.`,
 	t.ev.addTo(cmd)
 	cmd.Flags().StringVar(&t.event, "event", "", "run it once, for this event (default: the hook's first)")
 	cmd.Flags().StringVar(&t.from, "from", "", "run it once, for this event of the history")
+	cmd.Flags().StringVar(&t.expect, "expect", "", "add CALL as a test that expects this: "+
+		strings.Join(hook.Expectations(), ", "))
 	cmd.Flags().BoolVar(&t.all, "all", false, "run the tests of every hook; show those that are not as expected")
 	cmd.Flags().BoolVar(&t.watch, "watch", false, "run the tests again each time that the hook is saved, until Ctrl-C")
 	cmd.Flags().BoolVar(&t.local, "local", false, "run it here, without a daemon; HOOK may be a folder")
@@ -53,12 +61,17 @@ type tester struct {
 	a                 *app
 	ev                eventFlags
 	event, from       string
+	expect            string
 	all, watch, local bool
 }
 
 // check says what of the command line does not fit together.
 func (t *tester) check(cmd *cobra.Command, args []string) error {
 	switch {
+	case t.expect != "" && !slices.Contains(hook.Expectations(), t.expect):
+		return fmt.Errorf("--expect %q: there are %s", t.expect, strings.Join(hook.Expectations(), ", "))
+	case t.expect != "":
+		return one("CALL")(cmd, args)
 	case t.all && len(args) > 0:
 		return errors.New("--all runs the tests of every hook: leave " + args[0] + " out, or --all")
 	case t.all && t.watch:
@@ -74,6 +87,9 @@ func (t *tester) check(cmd *cobra.Command, args []string) error {
 }
 
 func (t *tester) run(cmd *cobra.Command, args []string) error {
+	if t.expect != "" {
+		return t.a.addTest(cmd, args[0], t.expect)
+	}
 	var s suites = remoteSuites{t.a.dial(cmd)}
 	if t.local {
 		s = localSuites{cmd}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -176,14 +175,7 @@ func (t *top) paint(f topFacts, note string) error {
 	if len(lines) > height-1 {
 		lines = lines[:height-1]
 	}
-	var out strings.Builder
-	out.WriteString("\x1b[H")
-	for _, line := range lines {
-		out.WriteString(line + "\x1b[K\r\n")
-	}
-	out.WriteString(p.paint(dim, cut(keys, width, false)) + "\x1b[K\x1b[J")
-	_, err = io.WriteString(t.a.out, out.String())
-	return err
+	return drawScreen(t.a.out, lines, p.paint(dim, cut(keys, width, false)))
 }
 
 // draw writes the picture.

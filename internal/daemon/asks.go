@@ -98,13 +98,15 @@ func treeOf(pid int) ask.Tree {
 
 // retainAsks gives the asks the hooks that are about to be in force.
 func (d *Daemon) retainAsks(snap *hook.Snapshot) {
-	d.hooked.Store(slices.ContainsFunc(snap.Entries, runsForAsks))
+	d.hooked.Store(slices.ContainsFunc(snap.Entries, func(e hook.Entry) bool { return runsFor(e, events.EventAsk) }))
 	d.asks.Retain(snap.Runnable())
+	d.noteAnnounced(snap)
+	d.noteSnoozes()
 }
 
-// runsForAsks reports whether a hook runs when there is an ask.
-func runsForAsks(e hook.Entry) bool {
-	matches := func(p pattern.Pattern) bool { return p.Reserved() && p.Match(events.EventAsk) }
+// runsFor reports whether a hook runs for an event of hookd's own.
+func runsFor(e hook.Entry, event string) bool {
+	matches := func(p pattern.Pattern) bool { return p.Reserved() && p.Match(event) }
 	return e.Hook != nil && (e.State == hook.Active || e.State == hook.Degraded) &&
 		slices.ContainsFunc(e.Hook.Patterns, matches)
 }

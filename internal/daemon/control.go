@@ -282,7 +282,8 @@ func (c *control) Status(ctx context.Context) wire.Status {
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
 		Cgroup: d.proc.Cgroup(), Starts: d.proc.Way(),
 		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Forward: d.forwardInfo(ctx), Fleet: d.fleetLag(ctx),
-		Unguarded: d.unguarded.list(time.Now()), Problems: d.problems(snap),
+		Unguarded: d.unguarded.list(time.Now()), Snoozed: d.offUntil(), Permits: d.asks.Permits(),
+		Problems: d.problems(snap),
 	}
 }
 

@@ -87,7 +87,9 @@ type Daemon struct {
 	asks        *ask.Holder
 	boxes       *contain.Keeper
 	fleet       *membership
-	hooked      atomic.Bool // a hook runs for asks
+	hooked      atomic.Bool   // a hook runs for asks
+	announces   atomic.Bool   // a hook runs for decisions
+	snoozed     chan struct{} // hooks were read: a snooze may have come or gone
 	discovery   *discovery.Discovery
 	server      *server.Server
 	agents      proc.Agents    // for which bridges have asked
@@ -132,7 +134,7 @@ func New(o Options) (d *Daemon, err error) {
 		started:  time.Now().UTC(),
 		markers:  discovery.NewMarkers(c.DisabledDir()),
 		projects: project.NewFinder(), links: when.NewDisk(),
-		watching: make(chan struct{}), directed: make(chan struct{}, 1),
+		watching: make(chan struct{}), directed: make(chan struct{}, 1), snoozed: make(chan struct{}, 1),
 		// Before the socket exists: a signal may follow it at once.
 		intents: signals.Watch(watched, func() { os.Exit(1) }), unwatch: unwatch,
 		files: readfile.NewPatience(settingsTime, nil),
@@ -220,8 +222,8 @@ func (d *Daemon) wire(c config.Config) {
 
 func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 	return dispatch.Options{
-		Runner: d.runner, Recorder: d.recorder, IDs: d.recorder, Tap: tap{d.metrics, d.trace}, Log: d.opts.Log,
-		Asks: d.asks, Boxes: d.boxes,
+		Runner: d.runner, Recorder: announcer{d.recorder, d}, IDs: d.recorder, Tap: tap{d.metrics, d.trace},
+		Log: d.opts.Log, Asks: d.asks, Boxes: d.boxes,
 		Past:      d.past,
 		Keeper:    keeper{d},
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
@@ -312,6 +314,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.followPolicy(ctx) })
 	rooms.Go(func() { d.followFleet(ctx) })
 	rooms.Go(func() { d.watchAgents(ctx) })
+	rooms.Go(func() { d.endSnoozes(ctx) })
 	working, leaveFleet := context.WithCancel(ctx)
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })

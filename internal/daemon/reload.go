@@ -48,6 +48,7 @@ func (d *Daemon) Reload() wire.Reload {
 	d.repairPolicy()
 	before := d.discovery.Current().Generation
 	snap := d.discovery.Load()
+	d.noteSnoozes()
 	if snap.Generation == before { // else publish says so
 		d.noteReload(snap)
 		d.fleet.changed()

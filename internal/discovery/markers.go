@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/base/readfile"
@@ -16,7 +18,8 @@ import (
 
 // Markers switch hooks off without changing their files: each is a file NAME.off in a
 // folder of its own, with the person and the program that made it. What a hook was
-// switched on by is in NAME.on. The zero Markers disables nothing.
+// switched on by is in NAME.on. A marker may have an end, after which it counts as absent. The
+// zero Markers disables nothing.
 type Markers struct{ dir string }
 
 // NewMarkers returns the markers in dir, which need not exist.
@@ -29,7 +32,8 @@ func (m Markers) Disabled() func(name string) bool {
 	if m.dir != "" {
 		entries, _ := os.ReadDir(m.dir) // an error leaves the hooks on
 		for _, e := range entries {
-			off[e.Name()] = true
+			until := m.until(e.Name())
+			off[e.Name()] = until.IsZero() || time.Now().Before(until)
 		}
 	}
 	return func(name string) bool { return len(off) > 0 && off[marker(name)] }
@@ -45,6 +49,49 @@ func (m Markers) Disable(name, by string) error {
 		return fmt.Errorf("disable hook %s: %w", name, err)
 	}
 	return nil
+}
+
+// Snooze is Disable until a time, after which the hook is on again.
+func (m Markers) Snooze(name, by string, until time.Time) error {
+	return m.Disable(name, by+untilWord+until.UTC().Format(time.RFC3339))
+}
+
+// untilWord stands before the end of a marker.
+const untilWord = ", snoozed until "
+
+// A Snoozed hook is off until a time.
+type Snoozed struct {
+	Hook  string
+	Until time.Time
+	By    string
+}
+
+// Snoozed returns the hooks whose markers have an end, also those whose end is over.
+func (m Markers) Snoozed() (list []Snoozed) {
+	if m.dir == "" {
+		return nil
+	}
+	entries, _ := os.ReadDir(m.dir) // an error leaves the hooks on
+	for _, e := range entries {
+		encoded, is := strings.CutSuffix(e.Name(), ".off")
+		name, err := url.PathUnescape(encoded)
+		if until := m.until(e.Name()); is && err == nil && !until.IsZero() {
+			by, _, _ := strings.Cut(m.By(name), untilWord)
+			list = append(list, Snoozed{name, until, by})
+		}
+	}
+	return list
+}
+
+// until is the end of the marker in a file; zero = it has none.
+func (m Markers) until(file string) time.Time {
+	text, err := readfile.Head(filepath.Join(m.dir, file), maxBy)
+	if err != nil {
+		return time.Time{}
+	}
+	_, end, _ := strings.Cut(string(text), untilWord)
+	at, _ := time.Parse(time.RFC3339, end) // without an end it is zero
+	return at
 }
 
 // Enable removes the marker. It is no error when there is none. by is as for Disable.

@@ -3,6 +3,9 @@ package discovery
 import (
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 func TestMarkersSwitchOffAndOn(t *testing.T) {
@@ -39,5 +42,32 @@ func TestMarkersSwitchOffAndOn(t *testing.T) {
 	}
 	if (Markers{}).Disabled()("guard") {
 		t.Error("the zero Markers disables a hook")
+	}
+}
+
+func TestSnoozeEndsByItself(t *testing.T) {
+	dir := t.TempDir()
+	m := NewMarkers(dir)
+	over, lasting := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
+	hooktest.Must(t, m.Snooze("pack/over", "mira (uid 1)", over))
+	hooktest.Must(t, m.Snooze("lasting", "mira (uid 1)", lasting))
+	hooktest.Must(t, m.Disable("off", "mira (uid 1)"))
+	off := m.Disabled()
+	if off("pack/over") || !off("lasting") || !off("off") {
+		t.Errorf("off are %v %v %v, want false true true", off("pack/over"), off("lasting"), off("off"))
+	}
+	list := m.Snoozed()
+	if len(list) != 2 {
+		t.Fatalf("got %v, want two snoozes", list)
+	}
+	for _, s := range list {
+		want := map[string]time.Time{"pack/over": over, "lasting": lasting}[s.Hook]
+		if s.By != "mira (uid 1)" || s.Until.Sub(want).Abs() > time.Second {
+			t.Errorf("got %+v, want until %s", s, want)
+		}
+	}
+	hooktest.Must(t, m.Enable("lasting", "ed"))
+	if len(m.Snoozed()) != 1 || m.Disabled()("lasting") {
+		t.Error("an ended snooze is still there")
 	}
 }

@@ -348,10 +348,11 @@ func (a *admission) decide(r *Receipt) {
 	d := a.d
 	var asks *Question
 	var answered *wire.Answered
-	r.Verdict, done, asks = d.decide(a.event, a.plan.deciding, a.sender)
+	r.Verdict, done, asks, answered = d.decide(a.event, a.plan.deciding, a.sender)
 	if r.Verdict = a.keepFirst(r.Verdict); asks != nil && r.Verdict.Asks() {
 		asks.Verdict, asks.Undo = r.Verdict, a.undo
-		r.Verdict, answered = d.opts.Asks.Settle(asks)
+		verdict, settled := d.opts.Asks.Settle(asks)
+		r.Verdict, answered = verdict, cmp.Or(settled, answered)
 	}
 	r.Verdict = d.boxed(a.event, r.Verdict)
 	outcome, _ := outcomeOf(r.Verdict)

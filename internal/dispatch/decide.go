@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/wire"
 )
@@ -24,16 +25,17 @@ const startTime = 100 * time.Millisecond
 // decide runs the hooks that decide e and folds their answers. The preempt
 // lane goes first, and a deny or ask of it skips the other; but not an ask that
 // hookd looks for an answer to: none may let a call pass that other hooks have not
-// seen. q is what the verdict asks where that is so; nil = nothing, or the agent.
+// seen. q is what the verdict asks where that is so; nil = nothing, or the agent. permitted is the
+// permit of a person that has lifted a denial; nil = none has.
 func (d *Dispatcher) decide(
 	e *events.Event,
 	ms []match.Match,
 	sender Origin,
-) (v *verdict.Verdict, done []*attempt, q *Question) {
+) (v *verdict.Verdict, done []*attempt, q *Question, permitted *wire.Answered) {
 	if len(ms) > 0 {
 		if !d.deciding.enter(e) {
 			v, done = d.crowdedOut(e, ms)
-			return v, done, nil
+			return v, done, nil, nil
 		}
 		defer d.deciding.leave(e)
 	}
@@ -48,11 +50,13 @@ func (d *Dispatcher) decide(
 	}
 	contract := *e.Contract
 	until := time.Now().Add(budget(e, &contract, preempt, rest))
-	main := decidingLane{d: d, ctx: d.ctx, event: e, contract: &contract, until: until, permits: d.permits}
+	main := decidingLane{
+		d: d, ctx: d.ctx, event: e, contract: &contract, until: until, permits: d.permits, permitted: &permitted,
+	}
 	if len(preempt) == 0 {
 		v, done = main.decide(rest)
 		v, q = d.asked(e, v, done, sender)
-		return v, done, q
+		return v, done, q, permitted
 	}
 	early := contract.Preempt()
 	first := main
@@ -60,12 +64,12 @@ func (d *Dispatcher) decide(
 	v, done = first.decide(preempt)
 	alone, q := d.asked(e, v, done, sender)
 	if len(rest) == 0 || v.Skips() && q == nil && !(v.Allowed && slices.ContainsFunc(rest, ofPolicy)) {
-		return alone, done, q
+		return alone, done, q, permitted
 	}
 	then, more := main.decide(rest)
 	done = append(done, more...)
 	v, q = d.asked(e, verdict.Then(v, then), done, sender)
-	return v, done, q
+	return v, done, q, permitted
 }
 
 // ofPolicy reports whether a match is one of a policy's hooks, which no ask skips: an agent
@@ -80,6 +84,8 @@ type decidingLane struct {
 	contract *events.Contract // of the lane
 	until    time.Time        // when the time of all of them is over
 	permits  permits
+
+	permitted **wire.Answered // set to the permit that has lifted a denial; nil = none lifts one
 }
 
 // decide runs the hooks, in sequence or side by side as the contract says, and
@@ -90,7 +96,42 @@ func (l decidingLane) decide(ms []match.Match) (*verdict.Verdict, []*attempt) {
 		run = l.sequence
 	}
 	done := run(ms)
-	return verdict.Fold(l.contract, l.event.Data, append(answers(done), l.doubt(done)...)), done
+	list := append(answers(done), l.doubt(done)...)
+	v := verdict.Fold(l.contract, l.event.Data, list)
+	if lifted := l.lift(v, done, list); lifted != nil {
+		v = verdict.Fold(l.contract, l.event.Data, lifted)
+	}
+	return v, done
+}
+
+// lift returns the answers without the denials of a tool call that a person lets pass; nil =
+// nothing denies it, or no permit covers all hooks that do. What other hooks say stays.
+func (l decidingLane) lift(v *verdict.Verdict, done []*attempt, list []verdict.Answer) []verdict.Answer {
+	if l.permitted == nil || l.contract.Kind != events.KindToolBefore || v.Allowed && v.PermissionDecision != "deny" {
+		return nil
+	}
+	var denying []*hook.Hook
+	lifted := slices.Clone(list)
+	for i, a := range done {
+		if outcome, _ := a.answer.Says(l.contract); outcome == wire.OutcomeDeny || a.failsClosed(l.contract) {
+			denying = append(denying, a.match.Hook)
+			lifted[i] = verdict.Answer{Policy: a.match.Policy()}
+			if l.contract.Decision == events.DecisionVerdict {
+				lifted[i].PermissionDecision, lifted[i].PermissionReason = "allow", "a person lets this call pass"
+			}
+		}
+	}
+	by := l.d.opts.Asks.Permit(l.event, denying)
+	if by == nil {
+		return nil
+	}
+	*l.permitted = by
+	return lifted
+}
+
+// failsClosed reports whether the hook of an attempt has failed, and denies for that.
+func (a *attempt) failsClosed(c *events.Contract) bool {
+	return a.answer.Failure != "" && a.answer.FailureDenies(c)
 }
 
 // doubt asks a person about a call with bytes that are no UTF-8: the guards have seen others in their

@@ -29,6 +29,9 @@ func (d *Dispatcher) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 		Decision: outcome, Reason: d.clean(reason), DecidedBy: v.DecidedBy, Rewrote: rewrote(v),
 		DurationMS: ms(max(0, time.Since(e.Time))),
 	}
+	if e.Contract.Kind == events.KindToolBefore && (outcome == wire.OutcomeDeny || outcome == wire.OutcomeAsk) {
+		rec.CallSum = d.opts.Asks.Identify(e)
+	}
 	for _, a := range done {
 		if a.run.ID != "" {
 			rec.Runs = append(rec.Runs, a.run.ID)

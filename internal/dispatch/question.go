@@ -36,12 +36,21 @@ type Asks interface {
 	// question; nil = it goes to the agent, as it would without hookd. It may wait
 	// until q.Until, and returns when the daemon stops.
 	Settle(q *Question) (*verdict.Verdict, *wire.Answered)
+	// Permit returns the permit of a person with which a call passes that hooks deny, and uses it;
+	// nil = there is none. It does not wait.
+	Permit(e *events.Event, denying []*hook.Hook) *wire.Answered
+	// Identify returns a digest that is the same for the same call; "" = it cannot be compared.
+	Identify(e *events.Event) string
 }
 
 // noAsks leaves each question to the agent.
 type noAsks struct{}
 
 func (noAsks) Takes(*Question) bool { return false }
+
+func (noAsks) Permit(*events.Event, []*hook.Hook) *wire.Answered { return nil }
+
+func (noAsks) Identify(*events.Event) string { return "" }
 
 func (noAsks) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return q.Verdict, nil }
 

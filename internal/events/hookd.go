@@ -14,5 +14,6 @@ const (
 	EventAnswered    = "hookd:answered"
 	EventDisobeyed   = "hookd:disobeyed"
 	EventUnguarded   = "hookd:unguarded"
+	EventDecided     = "hookd:decided"
 	EventStop        = "hookd:stop"
 )

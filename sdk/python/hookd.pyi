@@ -314,5 +314,6 @@ hookd__ask = TypedDict("hookd__ask", {"id": str, "event_id": str, "hook": str, "
 hookd__answered = TypedDict("hookd__answered", {"id": str, "event_id": str, "hook": str, "reason": str, "agent": str, "session_id": str, "cwd": str, "tool": str, "subject": str, "input": Dict[str, Any], "card": Dict[str, Any], "since": str, "until": str, "show": str, "allow": str, "deny": str, "answered": Dict[str, Any]}, total=False)
 hookd__disobeyed = TypedDict("hookd__disobeyed", {"agent": str, "session_id": str, "cwd": str, "call_id": str, "tool": str, "subject": str, "event_id": str, "why": str, "do": str, "denied": str}, total=False)
 hookd__unguarded = TypedDict("hookd__unguarded", {"agent": str, "session_id": str, "cwd": str, "call_id": str, "tool": str, "subject": str, "event_id": str, "why": str, "do": str}, total=False)
+hookd__decided = TypedDict("hookd__decided", {"event_id": str, "event": str, "dialect": str, "agent_name": str, "session_id": str, "cwd": str, "tool": str, "subject": str, "decision": str, "outcome": str, "reason": str, "decided_by": List[Any], "answered": Dict[str, Any], "why": str, "permit": str}, total=False)
 hookd__stop = TypedDict("hookd__stop", {}, total=False)
 # end

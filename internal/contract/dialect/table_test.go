@@ -83,7 +83,7 @@ func TestKindsOfTheirOwn(t *testing.T) {
 func TestEveryNameHasARow(t *testing.T) {
 	want := map[Dialect]int{
 		LibreFang: 8, DockerAgent: 30, Familiar: 7, ClaudeCode: 31, Codex: 12, GeminiCLI: 11, Cursor: 21,
-		Copilot: 15, Kimi: 20, Windsurf: 12, Cline: 11, Antigravity: 6, Hermes: 28, OpenCode: 15, OpenClaw: 19, Hookd: 8,
+		Copilot: 15, Kimi: 20, Windsurf: 12, Cline: 11, Antigravity: 6, Hermes: 28, OpenCode: 15, OpenClaw: 19, Hookd: 9,
 		Qwen: 22, Pi: 9, Droid: 9, Kilo: 15, Qoder: 27, Crush: 2, Goose: 12, Kiro: 5, Grok: 15, OpenHands: 6, Devin: 8,
 		VSCode: 8, Amp: 5, Tabnine: 11, DeepAgents: 10,
 	}

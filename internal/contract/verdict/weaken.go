@@ -11,15 +11,18 @@ import (
 var WeakeningCommands = []string{
 	"init", "edit", "allow", "guard", "disable", "rm", "grants", "dlq", "add", "update", "remove", "trust", "policy", "fleet",
 	"connect", "disconnect", "token", "stop", "reload", "install", "uninstall", "allow-ask", "deny-ask", "asks",
-	"snooze", "permit", "config", "run", "kill",
+	"snooze", "permit", "config", "run", "kill", "ask", "notify", "revoke",
 }
+
+// groups are the words that these commands stand behind.
+const groups = `(?:(?:guard|hook|agent|team|daemon|dev)\s+)?`
 
 // weakening finds such a command in a text, with what leads to it.
 var weakening = sync.OnceValue(func() *regexp.Regexp {
 	const lead = `(?:[;,.:]? ?\(?(?:or |and |then )*(?:to switch it off|type|allow (?:it|them) with|look at (?:it|each) with)[: ]+)?`
 	const flags = "(?:\\s+-[-\\w]+(?:=[^\\s`]+)?)*"
 	return regexp.MustCompile("(" + lead + ")`?\\bhookd" + flags +
-		`\s+(?:` + strings.Join(WeakeningCommands, "|") + ")(?:\\s[^`\\n;)]*|$|[`;).,\\n])`?")
+		`\s+` + groups + `(?:` + strings.Join(WeakeningCommands, "|") + ")(?:\\s[^`\\n;)]*|$|[`;).,\\n])`?")
 })
 
 // forAPerson stands in place of a command that leads nowhere else.

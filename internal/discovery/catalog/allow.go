@@ -130,6 +130,18 @@ func Switch(c config.Config, name string, on bool, door string) error {
 	return errors.Join(allowOff(c, name, true, by), markers.Disable(name, by))
 }
 
+// Snooze switches a hook off until a time. door is as in Pending.
+func Snooze(c config.Config, name string, until time.Time, door string) error {
+	by := person(door)
+	return errors.Join(allowOff(c, name, true, by), discovery.NewMarkers(c.DisabledDir()).Snooze(name, by, until))
+}
+
+// Wake switches a hook on again whose snooze is over.
+func Wake(c config.Config, name string) error {
+	const by = "hookd, at the end of its snooze"
+	return errors.Join(discovery.NewMarkers(c.DisabledDir()).Enable(name, by), allowOff(c, name, false, by))
+}
+
 // allowOff stores whether a person has switched a hook off: with reload.mode: ask a
 // marker alone does not switch off a hook that was allowed.
 func allowOff(c config.Config, name string, off bool, by string) error {

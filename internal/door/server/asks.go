@@ -53,6 +53,29 @@ func (s *Server) postAsk(w http.ResponseWriter, r *http.Request) {
 	answer(w, replied, bad)
 }
 
+func (s *Server) postPermit(w http.ResponseWriter, r *http.Request) {
+	body, room, bad := s.readBody(w, r)
+	defer room.release()
+	if bad != nil {
+		refuse(w, bad)
+		return
+	}
+	var p wire.Permit
+	if len(body) > 0 {
+		in := json.NewDecoder(bytes.NewReader(body))
+		in.DisallowUnknownFields()
+		if err := in.Decode(&p); err != nil {
+			refuse(w, &wire.Error{
+				Code: wire.CodeBadJSON, Message: "the permit cannot be read: " + err.Error(),
+				Hint: `send {} or {"for":"15m"}`,
+			})
+			return
+		}
+	}
+	made, bad := s.opt.Asks.Permit(r.Context(), peerOf(r), r.PathValue("id"), p)
+	answer(w, made, bad)
+}
+
 // parseAnswer reads an answer. A member that it does not know may be a misspelled one:
 // an answer that was to count once must not count always.
 func parseAnswer(body []byte) (reply wire.Reply, bad *wire.Error) {

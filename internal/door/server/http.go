@@ -72,6 +72,7 @@ func (s *Server) routes() []route {
 			queried(&s.opt.History, wire.ParseDecisionQuery, History.Decisions),
 			"decision tool agent session hook event event_id cwd q parts shadow since until after before limit",
 		},
+		{"POST", wire.PathDecisions + "/{id}/permit", ownerOnly, weakens, s.postPermit, ""},
 		{
 			"GET",
 			wire.PathCounts,

@@ -61,7 +61,7 @@ func TestHTTPStatuses(t *testing.T) {
 		{"reload", "POST", "/v1/reload", "", nil, 200, `"problems":`},
 		{"runs", "GET", "/v1/runs", "", nil, 200, `"run_id":"r1"`},
 		{"runs_bad_limit", "GET", "/v1/runs?limit=many", "", nil, 400, "1000"},
-		{"runs_bad_since", "GET", "/v1/runs?since=yesterday", "", nil, 400, "duration"},
+		{"runs_bad_since", "GET", "/v1/runs?since=soon", "", nil, 400, "yesterday"},
 		{"runs_bad_result", "GET", "/v1/runs?result=fine", "", nil, 400, "spawn_error"},
 		{"run", "GET", "/v1/runs/r9", "", nil, 200, `"run_id":"r9"`},
 		{"bad_since", "GET", "/v1/events?since=x", "", nil, 400, "bad_request"},

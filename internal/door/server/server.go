@@ -128,6 +128,8 @@ type Asks interface {
 	AnswerAsk(ctx context.Context, from Peer, id string, r wire.Reply) (wire.Replied, *wire.Error)
 	Grants(ctx context.Context) wire.Grants
 	RevokeGrant(ctx context.Context, id string) (wire.Grant, *wire.Error)
+	// Permit lets the next call pass that is the same as the one of an event that was denied.
+	Permit(ctx context.Context, from Peer, eventID string, p wire.Permit) (wire.Grants, *wire.Error)
 }
 
 // Undo takes back what calls destroyed. It says who may.

@@ -612,6 +612,10 @@ func (d *daemon) TakeBack(_ context.Context, _ Peer, r wire.UndoRequest) (wire.U
 	return wire.UndoAnswer{Word: wire.UndoAll, Preview: r.Preview}, nil
 }
 
+func (d *daemon) Permit(context.Context, Peer, string, wire.Permit) (wire.Grants, *wire.Error) {
+	return wire.Grants{}, noAsk
+}
+
 func (d *daemon) RevokeGrant(context.Context, string) (wire.Grant, *wire.Error) {
 	return wire.Grant{}, noAsk
 }

@@ -52,7 +52,7 @@ var list = []Builtin{
 	addDate, addEnvironmentInfo, addPromptFiles, addGitStatus, addGitDiff,
 	addDirectoryListing, addUserInfo, addRecentCommits, maxIterations, snapshot,
 	redactSecrets, limitLargeToolResults, saferShell, unload,
-	addContext, transformJSON, httpPost,
+	addContext, transformJSON, httpPost, notify,
 }
 
 // Lookup returns the built-in called name.

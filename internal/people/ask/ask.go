@@ -4,11 +4,13 @@
 // Promises. The first answer to an ask wins, every other learns who was first. A
 // call is only let through by the answer of a person who was asked about this very
 // call, or by a grant that covers it; a grant answers the hook that it was given to,
-// while that hook does not change, and never lifts a denial. A process of the tree
-// that asked, or of a run, cannot answer. A grant is on disk before the answer that
-// makes it counts, and a revocation is before it returns. What ends without an answer
-// goes the agent's own way: when its time is over, when its sender has ended, when the
-// daemon stops, and with a record when the daemon was killed.
+// while that hook does not change, and never lifts a denial. A permit is a grant of a person
+// who saw a denial: it lifts that for the same call, once or for a time, and never one of a
+// policy. A permit for one call counts again if hookd is killed within moments of its use.
+// A process of the tree that asked, or of a run, cannot answer. A grant is on disk before
+// the answer that makes it counts, and a revocation is before it returns. What ends without
+// an answer goes the agent's own way: when its time is over, when its sender has ended, when
+// the daemon stops, and with a record when the daemon was killed.
 //
 // A held ask costs the goroutine of its sender, which waits anyway, a timer, and a row
 // on disk. The row is there before the ask can be answered, and the answer is in it
@@ -167,8 +169,11 @@ func (h *Holder) Takes(q *dispatch.Question) bool {
 func (h *Holder) Settle(q *dispatch.Question) (*verdict.Verdict, *wire.Answered) {
 	now, about := time.Now(), callsOf(q)
 	covered := h.cover(q, about, now)
-	if g := covered.answers(); g != nil {
-		return settled(q.Verdict, h.use(g, now), reasons(q.Asking))
+	for g := covered.answers(); g != nil; g = covered.answers() {
+		if used := h.use(g, now); used != nil {
+			return settled(q.Verdict, used, reasons(q.Asking))
+		}
+		covered = h.cover(q, about, now)
 	}
 	wait := h.holds(q, covered.open, now)
 	if wait <= 0 {
@@ -204,7 +209,7 @@ func saidBy(a *wire.Answered, reason string) string {
 	if a.From != nil && a.From.User != "" {
 		by = a.From.User
 	}
-	if a.By == wire.ByGrant {
+	if a.By == wire.ByGrant || a.By == wire.ByPermit {
 		by += " (" + scopeWords(a.For) + ")"
 	}
 	because := withColon(cmp.Or(a.Message, reason))
@@ -227,6 +232,8 @@ func withColon(text string) string {
 // scopeWords says in words for how long an answer counts.
 func scopeWords(scope string) string {
 	switch scope {
+	case ForOnce:
+		return "once"
 	case ForSession:
 		return "for this session"
 	case ForAlways:

@@ -139,6 +139,9 @@ type calls []call
 // exact identifies the calls with all that counts.
 func (cs calls) exact() string { return cs.sum(0) }
 
+// given identifies the call as the agent made it.
+func (cs calls) given() string { return cs[:1].sum(0) }
+
 // rest identifies them without what a glob covers.
 func (cs calls) rest() string { return cs.sum(1) }
 

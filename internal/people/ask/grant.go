@@ -187,6 +187,9 @@ func covers(g *wire.Grant, e *events.Event, of *hook.Hook, about calls, now time
 		g.Dialect != e.Dialect || g.Cwd != e.Cwd || g.Scope == ForSession && g.SessionID != e.SessionID {
 		return false
 	}
+	if g.Permit {
+		return g.Call == identity(e, about)
+	}
 	if g.Answer != wire.OutcomeAllow && g.Answer != wire.OutcomeDeny || !sameUser(g.UID, userOf(e)) {
 		return false
 	}
@@ -199,15 +202,24 @@ func covers(g *wire.Grant, e *events.Event, of *hook.Hook, about calls, now time
 // sameUser compares two users of userOf.
 func sameUser(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
-// use counts a use of a grant, and returns its answer.
+// use counts a use of a grant, and returns its answer; nil = it is gone.
 func (h *Holder) use(g *wire.Grant, now time.Time) *wire.Answered {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	g.Uses++
-	g.Last = now.UTC()
+	if h.grants[g.ID] != g {
+		return nil
+	}
+	h.spend(g, now)
+	by := wire.ByGrant
+	if g.Permit {
+		by = wire.ByPermit
+		if g.Scope == ForOnce {
+			h.dropLater([]string{g.ID})
+		}
+	}
 	from := g.From
 	return &wire.Answered{
-		By: wire.ByGrant, ID: g.ID, Answer: g.Answer, For: g.Scope, Like: g.Like, Message: g.Message,
+		By: by, ID: g.ID, Answer: g.Answer, For: g.Scope, Like: g.Like, Message: g.Message,
 		From: &from, Time: now.UTC(),
 	}
 }
@@ -317,6 +329,14 @@ func (h *Holder) drop(why func(*wire.Grant) string) {
 		return
 	}
 	h.log.Info("grants have become void", zap.Strings("grants", gone))
+	h.dropLater(gone)
+}
+
+// dropLater forgets grants that answer nothing any more on disk, too. It does not wait.
+func (h *Holder) dropLater(gone []string) {
+	if len(gone) == 0 {
+		return
+	}
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), diskTime)
 		defer cancel()

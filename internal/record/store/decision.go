@@ -16,6 +16,7 @@ type decisionDetail struct {
 	DecidedBy  []string        `json:"decided_by"`
 	Rewrote    []string        `json:"rewrote"`
 	CallID     string          `json:"call_id"`
+	CallSum    string          `json:"call_sum"`
 	Tried      bool            `json:"tried"`
 	PartOf     string          `json:"part_of"`
 	Judge      string          `json:"judge"`
@@ -137,6 +138,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 	d.Time = moment(at)
 	d.DecidedBy, d.Rewrote, d.Answered, d.Shadow = rest.DecidedBy, rest.Rewrote, rest.Answered, rest.Shadow
 	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
+	d.CallSum = rest.CallSum
 	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
 	d.Tried, d.Earlier, d.PartOf, d.Judge = rest.Tried, rest.Earlier, rest.PartOf, rest.Judge
 	d.Contained, d.Kept, d.Untaken = rest.Contained, rest.Kept, rest.Untaken

@@ -1,0 +1,379 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/wire"
+)
+
+// overview is what `hookd` alone says: how a person is guarded.
+type overview struct {
+	Guarded    bool               `json:"guarded"` // every agent here is, and no denial was disobeyed
+	Daemon     string             `json:"daemon"`  // running, or why it does not
+	Agents     []agentHere        `json:"agents"`
+	Waiting    []client.Ask       `json:"waiting"`
+	Disobeyed  []client.Decision  `json:"disobeyed"` // of today
+	NotAsked   []client.Unguarded `json:"not_asked"` // what agents ran unasked in the last 24 hours
+	Wrong      []wrongHook        `json:"wrong"`
+	Snoozed    []client.Snoozed   `json:"snoozed"`
+	Permits    []client.Grant     `json:"permits"`
+	Calls      int64              `json:"calls"`    // of today
+	Outcomes   map[string]int64   `json:"outcomes"` // of today, by their words
+	Denied     []client.Decision  `json:"denied"`   // the last ones of today
+	Guards     int                `json:"guards"`   // that are in force
+	Shadows    int                `json:"shadows"`
+	P50MS      float64            `json:"p50_ms"` // of what agents waited for guards today
+	P99MS      float64            `json:"p99_ms"`
+	Next       []nextStep         `json:"next"`
+	At         time.Time          `json:"time"`
+	status     *client.DaemonInfo // nil = no daemon answers
+	unreadable error
+}
+
+// agentHere is an agent that is on this machine.
+type agentHere struct {
+	Agent     string `json:"agent"`
+	State     string `json:"state"`
+	Connected bool   `json:"connected"`
+	By        string `json:"by"` // the program or folder that shows that it is here
+}
+
+// wrongHook is a hook that does not work as it should.
+type wrongHook struct {
+	Hook   string `json:"hook"`
+	State  string `json:"state"`
+	What   string `json:"what"`
+	Denies bool   `json:"denies"` // the calls that it guards are denied meanwhile
+}
+
+// lookTime bounds the questions of one picture.
+const lookTime = 5 * time.Second
+
+// overview says how a person is: on a terminal as a living screen.
+func (a *app) overview(cmd *cobra.Command) error {
+	o := a.lookAround(cmd)
+	if a.format != "json" && isTerminal(a.out) && isTerminal(a.in) && o.status != nil {
+		var err error
+		if o, err = a.liveOverview(cmd, o); err != nil {
+			return err
+		}
+	}
+	if err := a.print(o, func(p *printer) { p.overview(o) }); err != nil {
+		return err
+	}
+	if !o.Guarded {
+		return said(exitNotRunning)
+	}
+	return nil
+}
+
+// lookAround reads all that the overview says.
+func (a *app) lookAround(cmd *cobra.Command) *overview {
+	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.within, lookTime))
+	defer cancel()
+	o := &overview{
+		Agents: agentsHere(cmd), Waiting: []client.Ask{}, Disobeyed: []client.Decision{}, NotAsked: []client.Unguarded{}, Wrong: []wrongHook{},
+		Snoozed: []client.Snoozed{}, Permits: []client.Grant{}, Denied: []client.Decision{}, Outcomes: map[string]int64{},
+		At: time.Now(),
+	}
+	o.unreadable = o.ask(ctx, a.dial(cmd))
+	o.Daemon = "running"
+	if o.unreadable != nil {
+		o.Daemon = o.unreadable.Error()
+	}
+	o.Guarded = o.status != nil && o.Guards > 0 && len(o.Disobeyed) == 0 && len(o.unguarded()) == 0
+	o.Next = o.next()
+	return o
+}
+
+// agentsHere returns the agents on this machine, and whether each calls hookd.
+func agentsHere(cmd *cobra.Command) []agentHere {
+	list := []agentHere{}
+	for _, found := range connect.FindAgents(connect.Options{}) {
+		s := connect.Inspect(connectFlags{}.options(cmd, found.Agent))
+		list = append(list, agentHere{
+			Agent: found.Agent, State: string(s.State), By: found.By,
+			Connected: s.State == connect.Connected || s.State == connect.Partly,
+		})
+	}
+	return list
+}
+
+// ask reads what the daemon knows.
+func (o *overview) ask(ctx context.Context, c *client.Client) error {
+	st, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	o.status = &st
+	o.Snoozed = append(o.Snoozed, st.Snoozed...)
+	o.Permits = append(o.Permits, st.Permits...)
+	o.NotAsked = append(o.NotAsked, st.Unguarded...)
+	asks, err := c.Asks(ctx)
+	if err != nil {
+		return err
+	}
+	o.Waiting = append(o.Waiting, asks.Asks...)
+	hooks, err := c.Hooks(ctx)
+	if err != nil {
+		return err
+	}
+	o.look(hooks.Hooks)
+	return o.today(ctx, c)
+}
+
+// look counts guards, and finds hooks that do not work.
+func (o *overview) look(hooks []client.Hook) {
+	for _, h := range hooks {
+		switch {
+		case h.State == "disabled":
+			continue
+		case h.Decides && h.Shadow:
+			o.Shadows++
+		case h.Decides && (h.State == "active" || h.State == "degraded"):
+			o.Guards++
+		}
+		if h.State == "active" {
+			continue
+		}
+		w := wrongHook{Hook: h.Name, State: h.State, Denies: h.Failure == wire.FailureDenies}
+		for _, pr := range h.Problems {
+			if w.What == "" || !pr.Warning {
+				w.What = pr.Message
+			}
+		}
+		o.Wrong = append(o.Wrong, w)
+	}
+}
+
+// today counts the calls of today.
+func (o *overview) today(ctx context.Context, c *client.Client) error {
+	since := time.Date(o.At.Year(), o.At.Month(), o.At.Day(), 0, 0, 0, 0, o.At.Location())
+	q := client.CountQuery{DecisionQuery: client.DecisionQuery{Since: since}}
+	for {
+		counts, err := c.Counts(ctx, q)
+		if err != nil {
+			return err
+		}
+		o.Calls += counts.Total
+		for _, n := range counts.Decisions {
+			o.Outcomes[n.Name] += n.Count
+		}
+		if counts.Next == 0 {
+			break
+		}
+		q.Before = counts.Next
+	}
+	disobeyed, err := c.Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDisobeyed), Since: since, Limit: 5})
+	if err != nil {
+		return err
+	}
+	o.Disobeyed = append(o.Disobeyed, disobeyed...)
+	denied, err := c.Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDeny), Since: since, Limit: 20})
+	if err != nil {
+		return err
+	}
+	for _, d := range denied {
+		if !d.Tried {
+			o.Denied = append(o.Denied, d)
+		}
+	}
+	stats, err := c.Stats(ctx, client.StatsQuery{Since: since})
+	if err != nil {
+		return err
+	}
+	for _, s := range stats {
+		if s.WaitedMS > 0 {
+			o.P50MS, o.P99MS = max(o.P50MS, s.P50MS), max(o.P99MS, s.P99MS)
+		}
+	}
+	return nil
+}
+
+// unguarded are the agents here that do not call hookd.
+func (o *overview) unguarded() (list []agentHere) {
+	for _, agent := range o.Agents {
+		if !agent.Connected {
+			list = append(list, agent)
+		}
+	}
+	return list
+}
+
+// next returns what to type next, the most urgent first.
+func (o *overview) next() (list []nextStep) {
+	add := func(command, what string) {
+		if len(list) < 4 {
+			list = append(list, nextStep{For: "next", Command: command, Note: what})
+		}
+	}
+	switch {
+	case o.status == nil && errors.Is(o.unreadable, client.ErrNotRunning):
+		add("hookd init", "set hookd up, or start it again")
+		return list
+	case o.status == nil:
+		add("hookd daemon doctor", "see why hookd does not answer")
+		return list
+	}
+	if len(o.Waiting) > 0 {
+		add("hookd ask", "answer "+cmp.Or(o.Waiting[0].Agent, "the agent"))
+	}
+	for _, d := range o.Disobeyed {
+		add("hookd why "+ending(d.EventID), "see what ran all the same")
+	}
+	for _, w := range o.Wrong {
+		if w.State == "waiting" {
+			add("hookd hook allow "+quote(w.Hook), "look at it, and put it into force")
+			continue
+		}
+		add("hookd hook show "+quote(w.Hook), "see what is wrong with it")
+	}
+	if o.Guards == 0 {
+		add("hookd hook add gallery/command-guard", "the first guard: no guard is on")
+	}
+	for _, agent := range o.unguarded() {
+		add("hookd agent connect "+agent.Agent, "guard it")
+	}
+	if len(o.Denied) > 0 && len(list) < 3 {
+		add("hookd why", "the last denial as a story")
+	}
+	if len(list) == 0 && o.Calls == 0 {
+		add("hookd guard 'git push * main' --deny 'open a pull request'", "a rule of your own")
+	}
+	return list
+}
+
+// overview prints how a person is, in 80 columns.
+func (p *printer) overview(o *overview) {
+	p.guardedLine(o)
+	p.line()
+	p.attention(o)
+	if o.status == nil {
+		p.fact("hookd", "does not answer", firstLine(o.Daemon))
+		p.line()
+		p.nextSteps(o.Next)
+		return
+	}
+	today := plural(int(o.Calls), "call")
+	for _, part := range []struct{ outcome, word string }{
+		{"deny", "denied"}, {"ask", "asked"}, {"contain", "contained"}, {"rewrite", "rewritten"},
+	} {
+		if n := o.Outcomes[part.outcome]; n > 0 || part.outcome == "deny" {
+			today += fmt.Sprintf("   %d %s", n, part.word)
+		}
+	}
+	p.fact("today", today, "")
+	guards := fmt.Sprintf("%d on", o.Guards)
+	if o.Shadows > 0 {
+		guards += fmt.Sprintf(", %d in shadow", o.Shadows)
+	}
+	if o.P50MS > 0 {
+		guards += fmt.Sprintf(" · at most p50 %s, p99 %s a call", millis(o.P50MS), millis(o.P99MS))
+	}
+	p.fact("guards", guards, "")
+	p.line()
+	p.nextSteps(o.Next)
+}
+
+// guardedLine says which agents here are guarded.
+func (p *printer) guardedLine(o *overview) {
+	var on, off []string
+	for _, agent := range o.Agents {
+		name := agent.Agent
+		if agent.State == string(connect.Partly) {
+			name += " (partly)"
+		}
+		if agent.Connected && o.status != nil && o.Guards > 0 {
+			on = append(on, name)
+		} else {
+			off = append(off, name)
+		}
+	}
+	var parts []string
+	if len(on) > 0 {
+		parts = append(parts, p.paint(green, "Guarded")+": "+strings.Join(on, ", ")+".")
+	}
+	if len(off) > 0 {
+		parts = append(parts, p.paint(red, "Not guarded")+": "+strings.Join(off, ", ")+".")
+	}
+	if len(o.Agents) == 0 {
+		parts = append(parts, "No agent is found on this machine.")
+	}
+	text := strings.Join(parts, "  ")
+	if p.colours {
+		p.line(text)
+		return
+	}
+	p.line(fillLines(text, cmp.Or(p.width, pipeWidth)))
+}
+
+// attention prints what needs a look.
+func (p *printer) attention(o *overview) {
+	before := p.written
+	for _, ask := range o.Waiting {
+		p.fact("waiting", "1 ask", fmt.Sprintf("%s in %s: %s   %s", ask.Agent, tilde(ask.Cwd), ask.Subject, left(ask)))
+	}
+	for _, d := range o.Disobeyed {
+		p.paintedFact(red, "disobeyed", ending(d.EventID), fmt.Sprintf("%s ran %s",
+			agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried), d.Subject))
+	}
+	for _, u := range o.NotAsked {
+		if u.NotAsked > 0 {
+			p.paintedFact(yellow, "not asked", plural(int(u.NotAsked), "call"), "by "+string(u.Agent)+" in the last 24 hours")
+		}
+	}
+	for _, w := range o.Wrong {
+		what := w.What
+		if w.Denies {
+			what += "; its calls are denied"
+		}
+		p.paintedFact(red, map[bool]string{true: "waiting", false: "failing"}[w.State == "waiting"], w.Hook, what)
+	}
+	for _, s := range o.Snoozed {
+		who, _, _ := strings.Cut(s.By, " ")
+		p.paintedFact(yellow, "off", s.Hook, fmt.Sprintf("until %s (%s)", clockTime(s.Until), who))
+	}
+	for _, g := range o.Permits {
+		p.paintedFact(yellow, "permitted", strings.ToLower(numbered(g)), fmt.Sprintf("until %s: %s", clockTime(g.Until), covered(g)))
+	}
+	if p.written > before {
+		p.line()
+	}
+}
+
+// fact prints a line of the overview: its word, how much or who, and what.
+func (p *printer) fact(word, much, what string) { p.paintedFact(plain, word, much, what) }
+
+func (p *printer) paintedFact(c colour, word, much, what string) {
+	line := fmt.Sprintf("  %-10s ", word)
+	rest := escape(much, keepNothing)
+	if what != "" {
+		rest = fmt.Sprintf("%-10s %s", rest, escape(firstLine(what), keepNothing))
+	}
+	rest = cut(rest, max(cmp.Or(p.width, pipeWidth)-len(line), leastHelp), false)
+	p.line(p.paint(c, line), rest)
+}
+
+// nextSteps prints what to type next.
+func (p *printer) nextSteps(list []nextStep) {
+	width := 0
+	for _, s := range list {
+		width = max(width, len(s.Command))
+	}
+	for i, s := range list {
+		lead := "      "
+		if i == 0 {
+			lead = "next  "
+		}
+		p.line(lead, p.paint(blue, fmt.Sprintf("%-*s", width, s.Command)), "   ", escape(s.Note, keepNothing))
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/client"
+)
+
+func permitCommand(a *app) *cobra.Command {
+	scope, once := "", false
+	cmd := &cobra.Command{
+		Use:   "permit CALL",
+		Short: "Let the next call pass that is the same as a denied one",
+		Long: `permit lifts a denial for the same call: the same tool with the same arguments, in the
+same folder, by the same kind of agent. Without --for it counts once, within a day. It lifts
+only what the guards say that have denied the call, while they do not change. Guards of a
+policy stay. It stands in hookd's status until it ends, ` + "`hookd ask revoke`" + ` ends it before.
+Only a person's terminal may do this, not a process of an agent.`,
+		Example:           "  hookd permit 5HZD7Q\n  hookd permit 5HZD7Q --for 15m",
+		Args:              one("CALL"),
+		ValidArgsFunction: deniedCalls(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if once && scope != "" {
+				return fail(exitUsage, "leave out one of the two", "--once and --for say different things")
+			}
+			ctx, cancel := a.answer(cmd)
+			defer cancel()
+			made, err := a.dial(cmd).Permit(ctx, args[0], scope)
+			if err != nil {
+				return err
+			}
+			return a.print(map[string][]client.Grant{"permits": made}, func(p *printer) { p.permitted(made) })
+		},
+	}
+	cmd.Flags().StringVar(&scope, "for", "", "each time within so long, such as 15m; at most 24h")
+	cmd.Flags().BoolVar(&once, "once", false, "once, which it is without --for")
+	_ = cmd.RegisterFlagCompletionFunc("for", words("15m", "1h", "24h"))
+	return cmd
+}
+
+// permitted says what was permitted, and how to end that.
+func (p *printer) permitted(list []client.Grant) {
+	for _, g := range list {
+		p.linef("%s may pass %s until %s:", numbered(g), g.Hook, clockTime(g.Until))
+		p.linef("  %s, in %s, by %s", covered(g), tilde(g.Cwd), g.Dialect)
+	}
+	if len(list) > 0 {
+		p.linef("End it now: hookd ask revoke %s", ending(list[0].ID))
+	}
+}
+
+// numbered says how often a permit counts.
+func numbered(g client.Grant) string {
+	if g.Scope == "once" {
+		return "One such call"
+	}
+	return "Each such call"
+}
+
+// clockTime is a time to come as people say it: one of another day that is far off has its date.
+func clockTime(t time.Time) string {
+	if time.Until(t) < 18*time.Hour {
+		return t.Local().Format("15:04")
+	}
+	return t.Local().Format("2 Jan 15:04")
+}

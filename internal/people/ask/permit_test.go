@@ -1,0 +1,108 @@
+package ask
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
+)
+
+// permit lets a call pass that was denied by hooks.
+func (b *bench) permit(a asking, scope string) []wire.Grant {
+	b.t.Helper()
+	e := a.question().Event
+	d := &wire.Decision{
+		EventID: e.EventID, Tool: "Bash", Subject: a.command, Dialect: e.Dialect, Cwd: a.cwd, CallSum: b.Identify(e),
+	}
+	made, bad := b.AddPermits(b.t.Context(), d, a.hooks, scope, person().Answerer)
+	if bad != nil {
+		b.t.Fatal(bad)
+	}
+	return made
+}
+
+func TestPermitIsForTheSameCallOnce(t *testing.T) {
+	b := newBench(t)
+	hooks := []*hook.Hook{guard("one", "d1"), guard("two", "d2")}
+	denied := asking{command: "rm -rf build", cwd: "/src", hooks: hooks}
+	made := b.permit(denied, "once")
+	if len(made) != 2 || len(b.Permits()) != 2 {
+		t.Fatalf("got %d permits, %d in force, want 2", len(made), len(b.Permits()))
+	}
+	b.stop()
+	b.start() // permits outlive the daemon
+	other, elsewhere := denied, denied
+	other.command, elsewhere.cwd = "rm -rf src", "/other"
+	for name, e := range map[string]*events.Event{"other": other.question().Event, "elsewhere": elsewhere.question().Event} {
+		if by := b.Permit(e, hooks); by != nil {
+			t.Errorf("%s: got %+v, want no permit", name, by)
+		}
+	}
+	if by := b.Permit(denied.question().Event, append(hooks, guard("three", "d3"))); by != nil {
+		t.Errorf("a third hook denies, too: got %+v, want no permit", by)
+	}
+	if by := b.Permit(denied.question().Event, []*hook.Hook{guard("one", "changed")}); by != nil {
+		t.Errorf("the hook has changed: got %+v, want no permit", by)
+	}
+	signed := guard("one", "d1")
+	signed.Layer = hook.LayerPolicy
+	if by := b.Permit(denied.question().Event, []*hook.Hook{signed}); by != nil {
+		t.Errorf("the hook is of a policy: got %+v, want no permit", by)
+	}
+	by := b.Permit(denied.question().Event, hooks)
+	if by == nil || by.By != wire.ByPermit || by.From.User != "ann" || by.For != "once" {
+		t.Fatalf("got %+v, want ann's permit", by)
+	}
+	if by := b.Permit(denied.question().Event, hooks); by != nil {
+		t.Errorf("the second time: got %+v, want no permit", by)
+	}
+}
+
+func TestPermitForATimeCountsEachTime(t *testing.T) {
+	b := newBench(t)
+	denied := asking{command: "rm -rf build", cwd: "/src", hooks: []*hook.Hook{guard("one", "d1")}}
+	made := b.permit(denied, "15m")
+	for range 3 {
+		if by := b.Permit(denied.question().Event, denied.hooks); by == nil {
+			t.Fatal("got no permit")
+		}
+	}
+	if asked := b.ask(denied); !asked.allowed() || asked.answered.By != wire.ByPermit {
+		t.Errorf("the hook asks now: got %+v, want the permit", asked.answered)
+	}
+	if _, bad := b.Revoke(t.Context(), made[0].ID); bad != nil {
+		t.Fatal(bad)
+	}
+	if by := b.Permit(denied.question().Event, denied.hooks); by != nil {
+		t.Errorf("after its end: got %+v, want no permit", by)
+	}
+	for _, scope := range []string{"always", "session", "25h", "0s", "soon"} {
+		d := &wire.Decision{CallSum: "x"}
+		if _, bad := b.AddPermits(t.Context(), d, denied.hooks, scope, person().Answerer); bad == nil {
+			t.Errorf("%s: got a permit", scope)
+		}
+	}
+}
+
+// Of many same calls at once a permit for one call lets one pass.
+func TestPermitOnceIsUsedOnce(t *testing.T) {
+	b := newBench(t)
+	denied := asking{command: "rm -rf build", cwd: "/src", hooks: []*hook.Hook{guard("one", "d1"), guard("two", "d2")}}
+	b.permit(denied, "once")
+	var passed atomic.Int32
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if b.Permit(denied.question().Event, denied.hooks) != nil {
+				passed.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if n := passed.Load(); n != 1 {
+		t.Errorf("%d calls passed, want 1", n)
+	}
+}
