@@ -211,7 +211,7 @@ func askGroup(a *app) *cobra.Command {
 
 func guardGroup(a *app) *cobra.Command {
 	return also(guardCommand(a), testCommand(a), named("what-if", whatIfCommand(a)), editCommand(a),
-		snoozeCommand(a), notifyCommand(a))
+		learnCommand(a), snoozeCommand(a), notifyCommand(a))
 }
 
 func hookGroup(a *app) *cobra.Command {
@@ -254,7 +254,7 @@ func devGroup(a *app) *cobra.Command {
 // are typed often.
 func shortcuts(a *app) []*cobra.Command {
 	return []*cobra.Command{
-		permitCommand(a), snoozeCommand(a), notifyCommand(a), docsCommand(a), uiCommand(a), doctorCommand(a), statusCommand(a),
+		permitCommand(a), snoozeCommand(a), notifyCommand(a), learnCommand(a), boxCommand(a), docsCommand(a), uiCommand(a), doctorCommand(a), statusCommand(a),
 		connectCommand(a), disconnectCommand(a), emitCommand(a),
 		newCommand(a), addCommand(a), testCommand(a), whatIfCommand(a), allowCommand(a), enableCommand(a), disableCommand(a),
 		editCommand(a), validateCommand(a), rmCommand(a), removeCommand(a), updateCommand(a), outdatedCommand(a),
