@@ -259,7 +259,7 @@ func (m *Matcher) fitsEffect(s *Subject, e *facts.Effect) facts.Fit {
 	}
 	isPath := strings.HasPrefix(e.Target, "/") || strings.HasPrefix(e.Target, "~")
 	if m.Paths.given() {
-		level = min(level, ofTarget(e, isPath, func() bool { return m.fitsPath(e) }))
+		level = min(level, ofTarget(e, isPath, func() bool { return m.fitsPath(s, e) }))
 	}
 	if m.Hosts.given() {
 		host, isHost := strings.CutPrefix(e.Target, "host:")
@@ -302,7 +302,7 @@ func ofTarget(e *facts.Effect, sort bool, fits func() bool) facts.Fit {
 
 // fitsPath holds the path globs against the target. One that ends in `/**` fits the folder
 // itself, too. A folder that is deleted or moved takes its files along.
-func (m *Matcher) fitsPath(e *facts.Effect) bool {
+func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
 	whole := e.Kind == facts.KindDelete || e.Kind == facts.KindMove
 	one := func(f pattern.Fold) bool {
 		if f.Match(e.Target) || strings.HasSuffix(f.Glob(), "/**") && f.Match(e.Target+"/") {
@@ -321,7 +321,23 @@ func (m *Matcher) fitsPath(e *facts.Effect) bool {
 		return head != "" && folder != "/" && strings.HasPrefix(head, strings.TrimSuffix(folder, "/")+"/") ||
 			head != "" && folder == "/"
 	}
-	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !pattern.MatchAny(m.Paths.No, e.Target)
+	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !m.leavesOut(s, e.Target)
+}
+
+// leavesOut reports whether a glob after `!` fits the target. Of a rule about what is inside of the
+// project, one that begins in any folder counts from the project's root: a project may lie in a
+// folder that is called tmp, or build.
+func (m *Matcher) leavesOut(s *Subject, target string) bool {
+	below := target
+	if root := strings.TrimSuffix(s.Project, "/"); root != "" && slices.Contains(m.Inside, Project) && under(root, target) {
+		below = "/" + strings.TrimPrefix(strings.TrimPrefix(target, root), "/")
+	}
+	return slices.ContainsFunc(m.Paths.No, func(f pattern.Fold) bool {
+		if glob := f.Glob(); strings.HasPrefix(glob, "**") || strings.HasPrefix(glob, "{/,/**/}") {
+			return f.Match(below)
+		}
+		return f.Match(target)
+	})
 }
 
 // literalHead is the folder that everything that an absolute glob matches lies in; "" = that

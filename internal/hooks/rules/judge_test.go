@@ -1,0 +1,96 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hookd/hookd/internal/facts"
+)
+
+var testEnv = facts.Env{Cwd: testHome + "/project", Home: testHome}
+
+// judged is what a set says of a shell line.
+func judged(set *Set, line, project string) Verdict {
+	env := testEnv
+	env.Cwd = project
+	read := func(line string) *facts.Facts { return facts.Line(line, env) }
+	return set.Judge(&Subject{
+		Facts: read(line), Tools: []string{"Bash"}, Cwd: project, Project: project, Home: testHome, Read: read,
+	})
+}
+
+// TestJudge holds the decisions to the rules, for the commands of a line.
+func TestJudge(t *testing.T) {
+	const main = "- deny: git push * main"
+	const ci = "- rewrite: npm install\n  to: npm ci\n"
+	// want is the decision, part a part of the reason, or the new line.
+	for _, tt := range []struct{ name, rules, line, want, part string }{
+		{"deny", main, "git push -u origin main", "deny", "(rule deny git push * main: git push -u origin main)"},
+		{"deny-refspec", main, "git push origin HEAD:refs/heads/main", "deny", ""},
+		{"deny-another", main, "git push origin mainline", "", ""},
+		{"behind-others", main, "cd x && sudo -n env A=1 git -C y push origin main | tee log", "deny", ""},
+		{"in-a-text", main, "echo 'git push origin main'", "", ""},
+		{"instead", "- deny: rm *\n  why: kept\n  instead: move it", "rm x", "deny",
+			"kept (rule deny rm *: rm x). Instead: move it. Do not"},
+		{"perhaps-asks", "- deny: {effect: delete, path: '/etc/**'}", "rm \"$X\"", "ask", "perhaps "},
+		{"unless", "- deny: {effect: delete}\n  unless: {effect: delete, inside: tmp}", "rm /tmp/x", "", ""},
+		{"deny-wins", "- ask: rm *\n- deny: rm *", "rm x", "deny", ""},
+		{"ask-wins", "- contain: rm *\n- ask: rm *", "rm x", "ask", ""},
+		{"contain", "- contain: {doubt: any}", "sometool x", "contain", ""},
+
+		{"rewrite", ci, "cd a && npm install && ls", "rewrite", "cd a && npm ci && ls"},
+		{"rewrite-longer", ci, "npm install left-pad", "", ""},
+		{"rewrite-star", "- rewrite: pip install *\n  to: uv pip install *",
+			"pip install a b", "rewrite", "uv pip install a b"},
+		{"rewrite-unsure", ci, "bash -c 'npm install'", "", ""},
+		{"rewrite-two", ci + "- rewrite: npm ci\n  to: pnpm i", "npm install", "rewrite", "pnpm i"},
+		{"rewrite-judged", "- rewrite: npm install\n  to: rm x\n- deny: rm *", "npm install", "deny", ""},
+
+		{"allow", "- allow: [git status, ls *]", "git status && ls -la", "allow", ""},
+		{"allow-not-all", "- allow: [git status]", "git status && ls -la", "", ""},
+		{"allow-in-doubt", "- allow: [ls *, sometool *]", "ls $(sometool x)", "", ""},
+		{"allow-writes", "- allow: [ls *]", "ls > out.txt", "", ""},
+		{"allow-sink", "- allow: [ls *]", "ls x 2> /dev/null", "allow", ""},
+		{"allow-unless", "- allow: [ls *]\n  unless: {effect: secret}", "ls -la", "allow", ""},
+		{"allow-hidden", "- allow: [echo *]", "echo $(rm x)", "", ""},
+		{"allow-effect", "- allow: {effect: read}", "cat a | grep b", "allow", ""},
+		{"allow-overruled", "- allow: rm *\n- ask: rm *", "rm x", "ask", ""},
+		{"allow-of-a-rewrite", ci + "- allow: npm ci", "npm install", "rewrite", "npm ci"},
+
+		{"emptied", "- ask: {effect: delete, emptied: true}", ": > x", "ask", ""},
+		{"deleted", "- ask: {effect: delete, emptied: true}", "rm x", "", ""},
+		{"written", "- ask: {effect: delete, emptied: true}", "echo y > x", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := judged(setOf(t, tt.rules), tt.line, testEnv.Cwd)
+			got := v.Reason()
+			if v.Decision == Rewrite {
+				if got = v.Line; got != tt.part {
+					t.Errorf("the line is %q, want %q", got, tt.part)
+				}
+			}
+			if string(v.Decision) != tt.want || !strings.Contains(got, tt.part) {
+				t.Errorf("%s %q, want %s with %q", v.Decision, got, tt.want, tt.part)
+			}
+		})
+	}
+}
+
+// A verdict names the part of the line that its rule fits.
+func TestSpan(t *testing.T) {
+	const line = "cd x && git push origin main; ls"
+	v := judged(setOf(t, "- deny: git push * main"), line, testEnv.Cwd)
+	if got := line[v.Span.From:v.Span.To]; got != "git push origin main" {
+		t.Errorf("the span is %q", got)
+	}
+}
+
+// What lies in a project counts from its root, wherever the project lies.
+func TestProjectInAFolderThatIsLeftOut(t *testing.T) {
+	set := setOf(t, "- ask: {effect: delete, inside: project, path: ['**', '!**/{tmp,build}/**']}")
+	for line, want := range map[string]Decision{"rm src/a": Ask, "rm build/a": "", "rm tmp/x/y": "", "rm ../other/a": ""} {
+		if v := judged(set, line, "/tmp/build/project"); v.Decision != want {
+			t.Errorf("%s: %q, want %q", line, v.Decision, want)
+		}
+	}
+}
