@@ -329,7 +329,8 @@ func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
 // folder that is called tmp, or build.
 func (m *Matcher) leavesOut(s *Subject, target string) bool {
 	below := target
-	if root := strings.TrimSuffix(s.Project, "/"); root != "" && slices.Contains(m.Inside, Project) && under(root, target) {
+	root := strings.TrimSuffix(s.Project, "/")
+	if root != "" && slices.Contains(m.Inside, Project) && under(root, target) {
 		below = "/" + strings.TrimPrefix(strings.TrimPrefix(target, root), "/")
 	}
 	return slices.ContainsFunc(m.Paths.No, func(f pattern.Fold) bool {
