@@ -91,7 +91,8 @@ func (l *learning) run(cmd *cobra.Command) error {
 			return err
 		}
 	} else if len(taken) == 0 {
-		return fail(exitUsage, "hookd learn --list", "no rule that can be learned is called %s", strings.Join(l.take, ", "))
+		return fail(exitUsage, "hookd learn --list", "no rule that can be learned is called %s",
+			strings.Join(l.take, ", "))
 	}
 	return l.write(cfg, taken)
 }
@@ -179,7 +180,8 @@ func (l *learning) answered(cmd *cobra.Command, give func(*transcripts.Call)) {
 }
 
 // choose asks about each proposal, one key each.
-func (l *learning) choose(ctx context.Context, list []learn.Proposal, report *scan.Report) (taken []learn.Proposal, err error) {
+func (l *learning) choose(ctx context.Context, list []learn.Proposal, report *scan.Report) ([]learn.Proposal, error) {
+	var taken []learn.Proposal
 	a := l.scan.a
 	p := a.printer(a.out)
 	p.learnHead(list, report)
@@ -232,8 +234,8 @@ func (p *printer) learnHead(list []learn.Proposal, r *scan.Report) {
 		p.sentence(plain, fmt.Sprintf("Nothing to learn: %s to you, and no call that was approved 5 times, on 2 days, "+
 			"without a refusal, is new and safe to allow.", some(q.Asked, "question")))
 		if q.Saved.Read > 0 {
-			p.sentence(plain, fmt.Sprintf("%s of them about calls that only read: hookd add gallery/quiet answers those.",
-				grouped(q.Saved.Read)))
+			p.sentence(plain, fmt.Sprintf("%s of them about calls that only read: hookd add gallery/quiet answers "+
+				"those.", grouped(q.Saved.Read)))
 		}
 		return
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -53,7 +54,29 @@ func (s *scanning) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if s.html != "" {
+		if err := s.page(report); err != nil {
+			return err
+		}
+	}
 	return s.a.print(report, func(p *printer) { p.scan(report) })
+}
+
+// page writes the report as a file that others of this machine cannot read.
+func (s *scanning) page(report *scan.Report) error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "" // it only says whose page it is
+	}
+	var b bytes.Buffer
+	if err := report.WriteHTML(&b, host); err != nil {
+		return fail(exitFailed, "", "%w", err)
+	}
+	if err := os.WriteFile(s.html, b.Bytes(), 0o600); err != nil {
+		return fail(exitFailed, "type --html with a file in a folder of yours", "write the page: %w", err)
+	}
+	fmt.Fprintf(s.a.errOut, "written: %s\n", escape(s.html, keepNothing))
+	return nil
 }
 
 // report scans, with progress on a terminal.

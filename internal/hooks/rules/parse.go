@@ -38,7 +38,8 @@ var (
 		"name", "why", "instead", "to", "profile", "unless", "after", "catches", "passes", "off",
 	}
 	matcherKeys = []string{
-		"command", "program", "effect", "path", "host", "target", "outside", "inside", "emptied", "doubt", "tool", "cwd",
+		"command", "program", "effect", "path", "host", "target", "outside", "inside", "emptied", "doubt",
+		"tool", "cwd",
 		"prompt", "said", "branch", dataPrefix + "PATH",
 	}
 	// likeKeys are what a decision may say of events before that fit it, too; earlierKeys what

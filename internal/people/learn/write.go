@@ -204,8 +204,8 @@ func (p *Proposal) rule(home string) *yaml.Node {
 	var what *yaml.Node
 	switch {
 	case p.shape.Tool != "":
-		what = mapping("tool", scalar(p.shape.Tool), "effect", scalar(string(facts.KindWrite)), "inside", scalar("project"),
-			"path", sequence(scalar("**"), scalar("!**/.*"), scalar("!**/.*/**")))
+		what = mapping("tool", scalar(p.shape.Tool), "effect", scalar(string(facts.KindWrite)),
+			"inside", scalar("project"), "path", sequence(scalar("**"), scalar("!**/.*"), scalar("!**/.*/**")))
 	case p.shape.exact():
 		what = mapping("command", scalar(p.Says))
 	default:
@@ -223,8 +223,8 @@ func (p *Proposal) rule(home string) *yaml.Node {
 		what = mapping("command", scalar(p.Says), "effect", sequence(kinds...), "target", sequence(targets...))
 	}
 	what.Content = append(what.Content, scalar("cwd"), sequence(in...))
-	return mapping("name", scalar(p.Name), "allow", what, "why", scalar(fmt.Sprintf("you approved it %d times on %d days, "+
-		"and never refused it", p.Yes, p.Days)))
+	why := fmt.Sprintf("you approved it %d times on %d days, and never refused it", p.Yes, p.Days)
+	return mapping("name", scalar(p.Name), "allow", what, "why", scalar(why))
 }
 
 // tests are those of the rule: a call that was approved, and the same with one behind it that
