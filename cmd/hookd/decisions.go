@@ -271,7 +271,9 @@ func reasons(d client.Decision) string {
 		why = strings.Join(nonEmpty([]string{why, rewroteWords(d)}), "; ")
 	}
 	if d.Answered != nil {
-		why = strings.Join(nonEmpty([]string{why, answeredWords(d.Answered)}), "; ")
+		if words := answeredWords(d.Answered); !strings.Contains(why, words) {
+			why = strings.Join(nonEmpty([]string{why, words}), "; ")
+		}
 	}
 	for _, u := range d.Untaken {
 		why = strings.Join(nonEmpty([]string{why, u}), "; ")

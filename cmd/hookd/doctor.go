@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/system"
 	"github.com/hookd/hookd/internal/people/doctor"
 )
 
@@ -89,6 +90,9 @@ type examination struct {
 }
 
 func (a *app) doctor(cmd *cobra.Command) error {
+	if ofSystem(cmd) && !system.Here().Shown(os.Geteuid()) {
+		return fail(exitUsage, "type `sudo hookd --system doctor`", "the files and the state of the system daemon are not this user's")
+	}
 	o, found := a.patient(cmd)
 	found = append(found, doctor.Look(cmd.Context(), o)...)
 	found = append(found, a.serviceFindings(cmd)...)

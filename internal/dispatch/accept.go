@@ -110,8 +110,11 @@ func (d *Dispatcher) fill(
 ) {
 	e.Envelope, e.Time, e.Contract = *env, now.UTC(), known.Contract
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
-	if env.Peer != nil { // not before: an event that is sent again by another process is the same
+	switch { // not before: an event that is sent again by another process is the same
+	case env.Peer != nil:
 		e.Data, e.Owned = withPeer(env.Data, env.Peer), true
+	case mayNamePeer(env.Data):
+		e.Data, e.Owned = withoutPeer(env.Data), true
 	}
 	if plain := d.opts.Boxes.Plain(e); plain != nil {
 		e.Data, e.Owned = plain, true
@@ -126,17 +129,40 @@ func (d *Dispatcher) fill(
 	}
 }
 
-// withPeer returns data with the process that sent it, whatever data says of that, in
-// letters of any case: many readers of JSON take one case for the other.
+// withPeer returns data with the process that sent it, whatever data says of that.
 func withPeer(data json.RawMessage, peer *events.Peer) json.RawMessage {
+	value, _ := json.Marshal(peer) // two numbers and a text
+	return rawjson.With(withoutPeer(data), rawjson.Member{Key: events.PeerKey, Value: value})
+}
+
+// withoutPeer returns data without what its sender says of a process, in letters of any case: many readers of
+// JSON take one case for the other.
+func withoutPeer(data json.RawMessage) json.RawMessage {
 	given := data
 	for key := range rawjson.Members(given) {
-		if key != events.PeerKey && strings.EqualFold(key, events.PeerKey) {
+		if strings.EqualFold(key, events.PeerKey) {
 			data = rawjson.Without(data, key)
 		}
 	}
-	value, _ := json.Marshal(peer) // two numbers and a text
-	return rawjson.With(data, rawjson.Member{Key: events.PeerKey, Value: value})
+	return data
+}
+
+// mayNamePeer is a quick look at whether data has such a member: its end is there, or an escaped letter.
+func mayNamePeer(data []byte) bool {
+	const end = `_peer"`
+	if bytes.Contains(data, []byte(`\u`)) {
+		return true
+	}
+	for rest := data; ; {
+		i := bytes.IndexByte(rest, end[0])
+		if i < 0 || len(rest)-i < len(end) {
+			return false
+		}
+		if rest = rest[i:]; bytes.EqualFold(rest[:len(end)], []byte(end)) {
+			return true
+		}
+		rest = rest[1:]
+	}
 }
 
 // passing has events that are not in use any more.

@@ -27,5 +27,8 @@ func TestSendersDoNotNameTheirOwnProcess(t *testing.T) {
 		if strings.Contains(string(got), `"uid":0`) || strings.Contains(data, `"a":1`) != strings.Contains(string(got), `"a":1`) {
 			t.Errorf("%s became %s", data, got)
 		}
+		if alone := string(withoutPeer(json.RawMessage(data))); strings.Contains(alone, "uid") || mayNamePeer([]byte(data)) != strings.Contains(data, "uid") {
+			t.Errorf("%s became %s where hooks are told no process; it may name one: %t", data, alone, mayNamePeer([]byte(data)))
+		}
 	}
 }

@@ -124,3 +124,10 @@ func (p Place) ownerOf(dir string) (uid int, err error) {
 }
 
 func uidOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+
+// Shown reports whether a user may see the daemon's files and its state: root, and the user that it runs as.
+// Where that is not known, any may.
+func (p Place) Shown(uid int) bool {
+	info, err := os.Stat(filepath.Dir(p.Socket))
+	return uid == p.Root || err != nil || uidOf(info) == uid
+}

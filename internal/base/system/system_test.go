@@ -81,6 +81,9 @@ func TestCheck(t *testing.T) {
 	if !trusted(hooktest.OtherUser) || trusted(hooktest.OtherUser-1) {
 		t.Error("the owner of the folder is refused, or another user is not")
 	}
+	if !p.Shown(p.Root) || !p.Shown(hooktest.OtherUser) || p.Shown(hooktest.OtherUser-1) {
+		t.Error("the state is shown to another user than root and the daemon's, or not to these")
+	}
 	hooktest.Must(t, os.Chmod(filepath.Dir(run), 0o777)) // now any user can have made it
 	if trusted(hooktest.OtherUser) {
 		t.Error("a folder that any user can have made says who the daemon is")

@@ -113,6 +113,7 @@ func (s systemd) reachable(ctx context.Context) error {
 		return errNoManager
 	}
 	if said, err := s.m.run(ctx, s.ctl("show", "--property=Version").argv); err != nil {
+		said, _, _ = strings.Cut(said, "\n")
 		if s.m.whole {
 			return fmt.Errorf("systemd does not answer: %s", said)
 		}
