@@ -27,6 +27,9 @@ echo "{\"event_id\":\"${id%%'"'*}\"}"
 `
 }
 
+// listing is a call that nothing but the guard looks at.
+const listing = `{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"ls"}}}`
+
 // A guard's script is exchanged for another one for some milliseconds and put back, again
 // and again. An answer of the other version never counts as one of the first: under
 // reload.mode ask it never counts at all. HOOKD_SWAPS is how many calls are made of each kind.
@@ -75,7 +78,7 @@ func underSwaps(t *testing.T, mode string, wholeFolder bool, yaml string, calls 
 		hooktest.Must(t, catalog.Allow(c, w))
 	}
 	_, _ = h.client.Reload(t.Context())
-	if a := h.emit(rm); !a.Verdict.Allowed {
+	if a := h.emit(listing); !a.Verdict.Allowed {
 		t.Fatalf("denied as it is: %+v", a.Verdict)
 	}
 	first := h.fullRun("guard").Digest
@@ -95,7 +98,7 @@ func underSwaps(t *testing.T, mode string, wholeFolder bool, yaml string, calls 
 	})
 	counted, unchecked, allowed := map[string]int{}, 0, 0
 	for range calls {
-		a := h.emit(rm)
+		a := h.emit(listing)
 		if a.Verdict.Allowed {
 			allowed++
 		}
@@ -119,5 +122,5 @@ func underSwaps(t *testing.T, mode string, wholeFolder bool, yaml string, calls 
 	if unchecked > 0 {
 		t.Errorf("%d of %d answers are of a version that was not checked", unchecked, calls)
 	}
-	h.until("the guard answers again", func() bool { return h.emit(rm).Verdict.Allowed })
+	h.until("the guard answers again", func() bool { return h.emit(listing).Verdict.Allowed })
 }

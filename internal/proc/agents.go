@@ -153,19 +153,19 @@ func (one agent) left(chain []row) bool {
 		return false
 	}
 	top := chain[shared-1]
-	return top.start >= one.start && top.sid != chain[shared].sid && !top.leadsTerminal() &&
+	return top.start >= one.start && top.sid != chain[shared].sid && !top.cameWithTerminal(chain[shared]) &&
 		cgroupFile(chain[0].pid) == one.cgroup
 }
 
 // adopters are programs that take over the orphans of the processes below them.
 var adopters = []string{
-	"init", "systemd", "launchd", "tini", "tini-static", "dumb-init", "docker-init", "catatonit", "conmon", "bwrap", "s6-svscan", "runsvdir",
+	"init", "systemd", "launchd", "tini", "tini-static", "dumb-init", "docker-init", "catatonit", "bwrap", "s6-svscan", "runsvdir",
 }
 
 // adopts reports whether a process takes over the orphans of those below it.
 func adopts(r row) bool {
 	return r.pid == 1 || managesServices(r) || firstOfContainer(r.pid) ||
-		slices.Contains(adopters, filepath.Base(Program(r.pid))) || strings.HasPrefix(Comm(r.pid), "containerd-shim")
+		slices.Contains(adopters, filepath.Base(Program(r.pid))) || entersContainers(r)
 }
 
 // IsOurCommand reports whether a process is a command that a person types: it runs the program that

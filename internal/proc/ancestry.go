@@ -3,6 +3,7 @@ package proc
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // mostAncestors bounds the way up a process tree, which is read while it changes.
@@ -54,16 +55,15 @@ func (l Lineage) Has(pid int) bool {
 
 // left reports whether a process with this chain seems to have left the tree: below
 // the ancestor that it shares with the tree stands a younger one that came there as an
-// orphan, in a session that is not its parent's and in the cgroup of the tree. A
-// process that opened a terminal of its own on the way is taken for another one, and
-// on macOS, which has no cgroups, so is every one that is an orphan.
+// orphan, in a session that is not its parent's and in the cgroup of the tree. One that
+// came with a terminal is another one, and on macOS, which has no cgroups, so is every orphan.
 func (l Lineage) left(chain []row) bool {
 	shared := slices.IndexFunc(chain, func(r row) bool { return contains(l.chain, r) })
 	if shared <= 0 || l.cgroup == "" {
 		return false
 	}
 	top := chain[shared-1]
-	return top.start >= l.chain[l.root].start && top.sid != chain[shared].sid && !top.leadsTerminal() &&
+	return top.start >= l.chain[l.root].start && top.sid != chain[shared].sid && !top.cameWithTerminal(chain[shared]) &&
 		cgroupFile(chain[0].pid) == l.cgroup
 }
 
@@ -80,6 +80,19 @@ func (l Lineage) Alive() bool {
 // leadsTerminal reports whether the process is the first of what was started in a
 // terminal.
 func (r row) leadsTerminal() bool { return r.tty && r.pid == r.sid }
+
+// cameWithTerminal reports whether a process below another one came there with a terminal: a window of a
+// terminal's program, a login at a console, or a person in a container. Below one that adopts orphans a pseudo
+// terminal proves nothing, as an orphan can open one.
+func (r row) cameWithTerminal(below row) bool {
+	return r.leadsTerminal() && (!r.pty || !adopts(below) || entersContainers(below))
+}
+
+// entersContainers reports whether a process starts others in a container for people outside of it. What is
+// orphaned in the container goes to the container's first process instead.
+func entersContainers(r row) bool {
+	return strings.HasPrefix(Comm(r.pid), "containerd-shim") || filepath.Base(Program(r.pid)) == "conmon"
+}
 
 // ancestors returns a process and its parents up to the first of all, as far as they
 // can be seen; nil when there is no such process.

@@ -23,6 +23,7 @@ type row struct {
 	start          uint64 // differs for another process with the same pid
 	stopped, dead  bool   // a zombie is dead
 	tty            bool   // it has a controlling terminal
+	pty            bool   // which is a pseudo terminal: any process can make one
 }
 
 // Stopped reports whether a process is held by a signal, as by Ctrl-Z; false if there

@@ -78,6 +78,7 @@ func parseRow(pid int, stat []byte) (row, bool) {
 		stopped: state == 'T' || state == 't',
 		dead:    state == 'Z' || state == 'X' || state == 'x',
 		tty:     number(4) != 0,
+		pty:     isPseudoTerminal(number(4)),
 	}, err == nil
 }
 
@@ -136,4 +137,10 @@ func handleEnded(fd int) bool {
 			return err != nil || n > 0
 		}
 	}
+}
+
+// isPseudoTerminal reports whether the device with a number is the slave of one: devices.txt of Linux, 136 to 143.
+func isPseudoTerminal(device int) bool {
+	major := unix.Major(uint64(device))
+	return 136 <= major && major <= 143
 }
