@@ -34,6 +34,7 @@ on all of them with --fleet.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
 	}
 	cmd.AddCommand(fleetStatusCommand(a), fleetInitCommand(a), fleetKeygenCommand(a), fleetUserCommand(a),
+		fleetAccountsCommand(a), fleetEnrollCommand(a), fleetForgetCommand(a),
 		fleetRolloutCommand(a), fleetRolloutsCommand(a), fleetDisableCommand(a), fleetEnableCommand(a))
 	return cmd
 }
@@ -151,9 +152,7 @@ key is that of an operator, see ` + "`hookd fleet user`" + `: machines cannot ma
 			})
 		},
 	}
-	cmd.Flags().StringVar(&creds, "creds", "", "file of the operator's key")
-	_ = cmd.MarkFlagRequired("creds")
-	_ = cmd.MarkFlagFilename("creds")
+	credsFlag(cmd, &creds)
 	return cmd
 }
 

@@ -50,10 +50,17 @@ func (f *Fleet) PassAnswer(ctx context.Context, a wire.FleetAnswer) error {
 }
 
 // answers is the consumer of the answers to this machine's asks.
-func (f *Fleet) answers() engine.Spec {
+func (n Names) answers() engine.Spec {
 	return engine.Spec{
-		Stream: f.names.stream(areaAnswer), Name: answerConsumer + f.names.Machine, Serial: true, Idle: keepAnswers,
-		Subject: f.names.all(areaAnswer, f.names.Machine, "*"),
+		Stream: n.stream(areaAnswer), Name: answerConsumer + n.Machine, Serial: true,
+		Subject: n.all(areaAnswer, n.Machine, "*"),
+	}
+}
+
+// everyEvent is the consumer of the events for hooks of scope every.
+func (n Names) everyEvent() engine.Spec {
+	return engine.Spec{
+		Stream: n.stream(areaEvery), Name: everyConsumer + n.Machine, Subject: n.all(areaEvery), Serial: true,
 	}
 }
 

@@ -112,7 +112,7 @@ func (f *Fleet) Run(ctx context.Context) {
 	loops.Go(func() { f.publishState(ctx) })
 	loops.Go(func() { f.publishAsks(ctx) })
 	if f.opts.Asked != nil {
-		loops.Go(func() { f.consume(ctx, f.answers(), f.takeAnswer) })
+		loops.Go(func() { f.consume(ctx, f.names.answers(), f.takeAnswer) })
 	}
 	if f.opts.Directives != nil {
 		loops.Go(func() { f.followDirectives(ctx) })
@@ -220,10 +220,7 @@ func (f *Fleet) Retain(hooks []*hook.Hook) {
 		}
 	}
 	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeEvery }) {
-		wanted[everyKey] = engine.Spec{
-			Stream: f.names.stream(areaEvery), Name: everyConsumer + f.names.Machine, Subject: f.names.all(areaEvery),
-			Serial: true, Idle: keepEvents,
-		}
+		wanted[everyKey] = f.names.everyEvent()
 	}
 	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeFleet }) {
 		wanted[deadKey] = f.deadLetters()

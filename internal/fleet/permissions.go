@@ -3,6 +3,8 @@ package fleet
 import (
 	"fmt"
 	"strings"
+
+	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
 // Role is what a machine of a fleet may do.
@@ -20,9 +22,10 @@ func Roles() []Role { return []Role{RoleMachine, RoleWorker, RoleOperator} }
 // Permission is one list of a NATS user's permissions.
 type Permission struct{ Publish, Subscribe []string }
 
-// Permissions returns what a server is to let a machine do: publish under its own name
-// alone, ask its own consumers, read what all machines publish, and receive nothing that is
-// not for it. inbox is the prefix of the subjects that answers to it come on.
+// Permissions returns the permissions of a user on the servers. A machine publishes under its own
+// name alone, asks its own consumers, reads the messages of all machines, and receives nothing
+// that is not for it. It makes no consumer of its own: a consumer can have the server publish to
+// any subject of the streams' account. inbox is the prefix of the subjects for its answers.
 func (n Names) Permissions(r Role, inbox string) Permission {
 	p := Permission{Subscribe: []string{inbox + ".>"}}
 	if r == RoleOperator {
@@ -38,17 +41,18 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 	for _, stream := range read {
 		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+stream, "$JS.API.DIRECT.GET."+stream)
 	}
-	own := func(area, consumer string) {
+	ask := func(area, consumer string) {
 		s := n.stream(area)
 		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+s, "$JS.API.CONSUMER.INFO."+s+"."+consumer,
-			"$JS.API.CONSUMER.CREATE."+s+"."+consumer+".>", "$JS.API.CONSUMER.MSG.NEXT."+s+"."+consumer,
-			"$JS.ACK."+s+"."+consumer+".>")
+			"$JS.API.CONSUMER.MSG.NEXT."+s+"."+consumer, "$JS.ACK."+s+"."+consumer+".>")
 	}
-	own(areaEvery, everyConsumer+n.Machine)
-	own(areaAnswer, answerConsumer+n.Machine)
+	ask(areaEvery, everyConsumer+n.Machine)
+	ask(areaAnswer, answerConsumer+n.Machine)
 	if r == RoleWorker {
-		own(areaWork, "*")
-		own(areaDead, "*")
+		for _, area := range []string{areaWork, areaDead} {
+			ask(area, "*")
+			p.Publish = append(p.Publish, "$JS.API.CONSUMER.CREATE."+n.stream(area)+".>")
+		}
 		const get = "$JS.API.DIRECT.GET."
 		p.Publish = append(p.Publish, get+n.stream(areaWork), get+n.stream(areaDead))
 		p.Publish = append(p.Publish, n.subject(areaDead, ">"), "$JS.API.STREAM.MSG.DELETE."+n.stream(areaDead))
@@ -58,6 +62,33 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+n.stream(area))
 	}
 	return p
+}
+
+// Consumers returns the consumers of this machine alone, which an operator makes for it.
+func (n Names) Consumers() []engine.Spec { return []engine.Spec{n.everyEvent(), n.answers()} }
+
+// Accounts returns the accounts of a tenant in a server's configuration. The streams and the
+// operators are in one; the machines are in another, which imports services of the first. An
+// answer of the server to a subject that a machine names stays in the account of the machines:
+// no member can have the server store it. The files operators and machines have the users.
+func (n Names) Accounts(operators, machines string) string {
+	var exports, imports strings.Builder
+	streams := "hookd_" + n.Tenant
+	service := func(subject string) {
+		fmt.Fprintf(&exports, "\n      { service: %q, response_type: stream }", subject)
+		fmt.Fprintf(&imports, "\n      { service: { account: %s, subject: %q } }", streams, subject)
+	}
+	for _, area := range []string{areaLog, areaNow, areaWork, areaEvery, areaAnswer, areaDead} {
+		service("hookd." + n.Tenant + ".*." + area)
+		service("hookd." + n.Tenant + ".*." + area + ".>")
+	}
+	service("$JS.API.>")
+	service("$JS.ACK.>")
+	fmt.Fprintf(&exports, "\n      { stream: %q }", n.news())
+	fmt.Fprintf(&imports, "\n      { stream: { account: %s, subject: %q } }", streams, n.news())
+	return fmt.Sprintf("  %s: {\n    jetstream: enabled\n    include %s\n    exports: [%s\n    ]\n  }\n"+
+		"  %[1]s_members: {\n    include %[4]s\n    imports: [%[5]s\n    ]\n  }\n",
+		streams, operators, exports.String(), machines, imports.String())
 }
 
 // User returns the lines of a server's configuration that let the holder of a key in.

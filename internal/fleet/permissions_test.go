@@ -29,18 +29,31 @@ type guarded struct {
 func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
 	t.Helper()
 	g, dir := guarded{keys: map[string]string{}}, t.TempDir()
-	var list []string
+	lists := map[string]map[bool][]string{} // of a tenant; true = operators
 	for n, role := range users {
 		file := filepath.Join(dir, n.Tenant+"-"+n.Machine)
 		hooktest.Must(t, machinekey.New(file))
 		public, err := machinekey.Public(file)
 		hooktest.Must(t, err)
 		g.keys[n.Tenant+"/"+n.Machine] = file
-		list = append(list, n.User(role, engine.Inbox(n.Machine), public))
+		if lists[n.Tenant] == nil {
+			lists[n.Tenant] = map[bool][]string{}
+		}
+		of := role == fleet.RoleOperator
+		lists[n.Tenant][of] = append(lists[n.Tenant][of], n.User(role, engine.Inbox(n.Machine), public))
+	}
+	var accounts strings.Builder
+	for tenant, of := range lists {
+		var files [2]string
+		for i, operators := range []bool{true, false} {
+			files[i] = fmt.Sprintf("%s-%t.conf", tenant, operators)
+			users := "users: [\n" + strings.Join(of[operators], "\n") + "\n]\n"
+			hooktest.Must(t, os.WriteFile(filepath.Join(dir, files[i]), []byte(users), 0o600))
+		}
+		accounts.WriteString(fleet.Names{Tenant: tenant, Machine: "x"}.Accounts(files[0], files[1]))
 	}
 	conf := filepath.Join(dir, "nats.conf")
-	text := fmt.Sprintf("jetstream: {store_dir: %q}\naccounts: { hookd: {\n  jetstream: enabled\n  users: [\n  %s\n  ]\n} }\n",
-		t.TempDir(), strings.Join(list, "\n  "))
+	text := fmt.Sprintf("jetstream: {store_dir: %q}\naccounts: {\n%s}\n", t.TempDir(), accounts.String())
 	hooktest.Must(t, os.WriteFile(conf, []byte(text), 0o600))
 	read, err := server.ProcessConfigFile(conf)
 	hooktest.Must(t, err)
@@ -48,6 +61,20 @@ func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
 		o.Accounts, o.Nkeys, o.Users = read.Accounts, read.Nkeys, read.Users
 	}).URL()
 	return g
+}
+
+// enroll makes the streams of a tenant and the consumers of machines, as its operator.
+func (g guarded) enroll(t *testing.T, tenant, operator string, machines ...string) *jetstream.Broker {
+	t.Helper()
+	b, err := jetstream.Connect(g.options(tenant, operator), nil)
+	hooktest.Must(t, err)
+	t.Cleanup(b.Close)
+	layout := fleet.Names{Tenant: tenant, Machine: operator}.Layout()
+	hooktest.Until(t, "there are streams", func() bool { return b.Prepare(t.Context(), layout) == nil })
+	for _, m := range machines {
+		hooktest.Must(t, b.Enroll(t.Context(), fleet.Names{Tenant: tenant, Machine: m}.Consumers()))
+	}
+	return b
 }
 
 func (g guarded) options(tenant, machine string) engine.Options {
@@ -82,13 +109,8 @@ func TestStolenLaptop(t *testing.T) {
 		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
 		{Tenant: "t", Machine: "builder"}: fleet.RoleWorker, {Tenant: "other", Machine: "ops2"}: fleet.RoleOperator,
 	})
-	for tenant, name := range map[string]string{"t": "ops", "other": "ops2"} {
-		b, err := jetstream.Connect(g.options(tenant, name), nil)
-		hooktest.Must(t, err)
-		defer b.Close()
-		layout := fleet.Names{Tenant: tenant, Machine: name}.Layout()
-		hooktest.Until(t, "there are streams", func() bool { return b.Prepare(t.Context(), layout) == nil })
-	}
+	g.enroll(t, "t", "ops", "laptop", "builder")
+	g.enroll(t, "other", "ops2")
 	l := &local{}
 	said, lines := observer.New(zap.InfoLevel)
 	options := g.options("t", "laptop")
@@ -117,6 +139,8 @@ func TestStolenLaptop(t *testing.T) {
 		"hookd.t.builder.answer.laptop.x", "hookd.other.laptop.every", "hookd.other.ops2.log.decision",
 		"$JS.API.STREAM.DELETE.HOOKD_t_EVERY", "$JS.API.STREAM.PURGE.HOOKD_t_EVERY", "$JS.API.STREAM.UPDATE.HOOKD_t_EVERY",
 		"$JS.API.CONSUMER.DELETE.HOOKD_t_WORK.work_once", "$JS.API.CONSUMER.CREATE.HOOKD_t_EVERY.every_builder.x",
+		"$JS.API.CONSUMER.CREATE.HOOKD_t_EVERY.every_laptop.x", "$JS.API.CONSUMER.CREATE.HOOKD_t_ANSWER.answer_laptop",
+		"$JS.API.CONSUMER.DURABLE.CREATE.HOOKD_t_EVERY.every_laptop", "$JS.API.CONSUMER.CREATE.HOOKD_t_NOW.x",
 		"$JS.API.CONSUMER.MSG.NEXT.HOOKD_t_WORK.work_once", "$JS.ACK.HOOKD_t_WORK.work_once.1.1.1.1.1",
 		"$JS.API.STREAM.MSG.GET.HOOKD_t_WORK", "_INBOX.builder.x",
 		"hookd.t.ALL.directive.newest", "hookd.t.ALL.news", "$O.HOOKD_t_BUNDLES.M.YWNtZUAx", "$O.HOOKD_t_BUNDLES.C.x",

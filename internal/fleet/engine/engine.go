@@ -138,6 +138,10 @@ type Press interface {
 	Replace(ctx context.Context, m Message, seq uint64) error
 	// PutObject stores an object under a name that has none.
 	PutObject(ctx context.Context, bucket, name string, data []byte) error
+	// Enroll makes the consumers of a machine, or brings them up to date.
+	Enroll(ctx context.Context, consumers []Spec) error
+	// Forget deletes consumers; it is no error where they are gone.
+	Forget(ctx context.Context, consumers []Spec) error
 	// Announce has those who listen on a subject hear it now. Nothing is stored.
 	Announce(subject string) error
 }

@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/nats-io/nats.go"
 	js "github.com/nats-io/nats.go/jetstream"
@@ -35,6 +36,27 @@ func (b *Broker) Replace(ctx context.Context, m engine.Message, seq uint64) erro
 		return engine.ErrReplaced
 	}
 	return tooLarge(b.why(err))
+}
+
+// Enroll fits engine.Press.
+func (b *Broker) Enroll(ctx context.Context, consumers []engine.Spec) error {
+	for _, c := range consumers {
+		if _, err := b.js.CreateOrUpdateConsumer(ctx, c.Stream, b.consumerConfig(c)); err != nil {
+			return fmt.Errorf("make the consumer %s: %w", c.Name, b.why(err))
+		}
+	}
+	return nil
+}
+
+// Forget fits engine.Press.
+func (b *Broker) Forget(ctx context.Context, consumers []engine.Spec) error {
+	for _, c := range consumers {
+		err := b.js.DeleteConsumer(ctx, c.Stream, c.Name)
+		if err != nil && !errors.Is(err, js.ErrConsumerNotFound) {
+			return fmt.Errorf("delete the consumer %s: %w", c.Name, b.why(err))
+		}
+	}
+	return nil
 }
 
 // Announce fits engine.Press.

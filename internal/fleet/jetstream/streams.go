@@ -130,9 +130,7 @@ func (b *Broker) pauseFor(c engine.Spec, tries int) time.Duration {
 	return pause(min(tries-1, 4))
 }
 
-func (b *Broker) consumer(ctx context.Context, c engine.Spec) (js.Consumer, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
+func (b *Broker) consumerConfig(c engine.Spec) js.ConsumerConfig {
 	cfg := js.ConsumerConfig{
 		Durable: c.Name, FilterSubject: c.Subject, AckPolicy: js.AckExplicitPolicy, AckWait: ackWait,
 		MaxDeliver: b.tries, MaxAckPending: windows, InactiveThreshold: c.Idle, DeliverPolicy: js.DeliverAllPolicy,
@@ -140,12 +138,23 @@ func (b *Broker) consumer(ctx context.Context, c engine.Spec) (js.Consumer, erro
 	if c.Serial {
 		cfg.MaxAckPending = 1
 	}
+	return cfg
+}
+
+func (b *Broker) consumer(ctx context.Context, c engine.Spec) (js.Consumer, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	cfg := b.consumerConfig(c)
 	found, err := b.js.Consumer(ctx, c.Stream, c.Name)
 	if errors.Is(err, js.ErrConsumerNotFound) {
-		return b.js.CreateConsumer(ctx, c.Stream, cfg)
+		found, err := b.js.CreateConsumer(ctx, c.Stream, cfg)
+		if err != nil && !c.Shared {
+			err = fmt.Errorf("an operator has to enroll this machine: type hookd fleet enroll MACHINE: %w", err)
+		}
+		return found, err
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || !c.Shared {
+		return found, err
 	}
 	if now := found.CachedInfo().Config; now.MaxDeliver != cfg.MaxDeliver || now.MaxAckPending != cfg.MaxAckPending ||
 		now.AckWait != cfg.AckWait || now.FilterSubject != cfg.FilterSubject {

@@ -351,7 +351,19 @@ func (b *Broker) PutObject(ctx context.Context, bucket, name string, data []byte
 	return err
 }
 
-// Announce fits engine.Press. It ends by itself.
+// Enroll fits engine.Press.
+func (b *Broker) Enroll(ctx context.Context, consumers []engine.Spec) error {
+	_, err := b.ask(ctx, pathEnroll, consumers)
+	return err
+}
+
+// Forget fits engine.Press.
+func (b *Broker) Forget(ctx context.Context, consumers []engine.Spec) error {
+	_, err := b.ask(ctx, pathForget, consumers)
+	return err
+}
+
+// Announce fits engine.Press. It ends without a context.
 func (b *Broker) Announce(subject string) error {
 	_, err := b.ask(context.Background(), pathAnnounce, place{Subject: subject})
 	return err

@@ -44,6 +44,8 @@ const (
 	pathReplace  = "/replace"
 	pathPut      = "/put"
 	pathAnnounce = "/announce"
+	pathEnroll   = "/enroll"
+	pathForget   = "/forget"
 )
 
 // streams is how many calls may wait at once: consumers and what they deliver, readers,

@@ -127,6 +127,14 @@ func (s *serving) call(ctx context.Context, r *http.Request) (a answer) {
 		var list []engine.Stream
 		read(r, &list)
 		return answer{Err: refuse(s.engine.Prepare(ctx, list))}
+	case pathEnroll:
+		var list []engine.Spec
+		read(r, &list)
+		return answer{Err: refuse(s.engine.Enroll(ctx, list))}
+	case pathForget:
+		var list []engine.Spec
+		read(r, &list)
+		return answer{Err: refuse(s.engine.Forget(ctx, list))}
 	case pathDone:
 		var d done
 		read(r, &d)

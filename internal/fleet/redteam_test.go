@@ -1,0 +1,122 @@
+package fleet_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	js "github.com/nats-io/nats.go/jetstream"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
+)
+
+// With the key of a machine the server publishes nothing into a stream: not the answer to any
+// call that the key allows, whatever reply subject the call names, and not from a consumer.
+func TestTheServerPublishesForNoMember(t *testing.T) {
+	g := guard(t, map[fleet.Names]fleet.Role{
+		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
+		{Tenant: "t", Machine: "builder"}: fleet.RoleMachine,
+	})
+	ops := g.enroll(t, "t", "ops", "laptop", "builder")
+	names := fleet.Names{Tenant: "t", Machine: "ops"}
+	hooktest.Must(t, fleet.ReplaceDirective(t.Context(), ops, names, []byte("signed"), 0))
+	hooktest.Must(t, fleet.PutBundle(t.Context(), ops, names, "acme@1", []byte("bundle")))
+	publish := func(subject, data string) {
+		t.Helper()
+		hooktest.Must(t, ops.Publish(t.Context(), []engine.Message{{Subject: subject, Data: []byte(data)}})[0])
+	}
+	publish("hookd.t.builder.now.machine", "the builder")
+	publish("hookd.t.builder.answer.laptop.x", "an answer")
+	publish("hookd.t.builder.every", "an event")
+	before := contents(t, g)
+	if len(before) < 6 {
+		t.Fatalf("the streams have %v", before)
+	}
+
+	key, err := nats.NkeyOptionFromSeed(g.keys["t/laptop"])
+	hooktest.Must(t, err)
+	nc, err := nats.Connect(g.url, key, nats.CustomInboxPrefix(engine.Inbox("laptop")),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	hooktest.Must(t, err)
+	defer nc.Close()
+	own := []byte(`{"Machine":"builder","forged":true}`)
+	_, err = nc.Request("hookd.t.laptop.now.machine", own, 5*time.Second)
+	hooktest.Must(t, err)
+	targets := []string{
+		"hookd.t.ALL.directive.newest", "hookd.t.builder.now.machine", "hookd.t.builder.log.decision",
+		"hookd.t.builder.answer.laptop.x", "hookd.t.builder.every", "hookd.t.builder.work.once", "hookd.t.ALL.news",
+		"hookd.t.builder.dead.x", "$O.HOOKD_t_BUNDLES.M.YWNtZUAx", "$O.HOOKD_t_BUNDLES.C.x", "hookd.other.x.now.machine",
+	}
+	bodies := []string{
+		"", "{}", `{"last_by_subj":"hookd.t.laptop.now.machine"}`, `{"seq":1}`, `{"seq":99999}`,
+		`{"batch":10,"expires":1000000,"no_wait":true}`, "+ACK", "-NAK", "+NXT", string(own),
+		`{"batch":100,"multi_last":["hookd.t.>"]}`, `{"next_by_subj":"hookd.t.>","seq":1,"batch":50}`,
+	}
+	machine := fleet.Names{Tenant: "t", Machine: "laptop"}
+	calls := 0
+	for _, allowed := range machine.Permissions(fleet.RoleMachine, engine.Inbox("laptop")).Publish {
+		subject := strings.ReplaceAll(strings.TrimSuffix(allowed, ">")+strings.Repeat("x", strings.Count(allowed, ">")), "*", "x")
+		for _, reply := range targets {
+			for _, body := range bodies {
+				hooktest.Must(t, nc.PublishRequest(subject, reply, []byte(body)))
+				calls++
+			}
+		}
+	}
+	for _, c := range machine.Consumers() { // a push consumer, by its own name and by others
+		for _, name := range []string{c.Name, "evil"} {
+			for _, call := range []string{"CREATE." + c.Stream + "." + name, "DURABLE.CREATE." + c.Stream + "." + name, "CREATE." + c.Stream} {
+				ask := fmt.Sprintf(`{"stream_name":%q,"config":{"durable_name":%q,"name":%q,"deliver_subject":"hookd.t.builder.now.machine"}}`,
+					c.Stream, name, name)
+				hooktest.Must(t, nc.PublishRequest("$JS.API.CONSUMER."+call, "_INBOX.laptop.x", []byte(ask)))
+			}
+		}
+	}
+	hooktest.Must(t, nc.Flush())
+	_, err = nc.Request("hookd.t.laptop.now.last", []byte("{}"), 10*time.Second) // all before it was worked off
+	hooktest.Must(t, err)
+	for subject, data := range contents(t, g) {
+		if machine, _, _ := strings.Cut(strings.TrimPrefix(subject, "hookd.t."), "."); machine == "laptop" {
+			continue
+		}
+		if before[subject] != data {
+			t.Errorf("after %d calls %s has %q, before %q", calls, subject, data, before[subject])
+		}
+	}
+	for subject := range before {
+		if _, there := contents(t, g)[subject]; !there {
+			t.Errorf("%s is gone", subject)
+		}
+	}
+}
+
+// contents returns the last message of each subject of all streams of the tenant t, and how many
+// there are.
+func contents(t *testing.T, g guarded) map[string]string {
+	t.Helper()
+	key, err := nats.NkeyOptionFromSeed(g.keys["t/ops"])
+	hooktest.Must(t, err)
+	nc, err := nats.Connect(g.url, key, nats.CustomInboxPrefix(engine.Inbox("ops")))
+	hooktest.Must(t, err)
+	defer nc.Close()
+	all, err := js.New(nc)
+	hooktest.Must(t, err)
+	found := map[string]string{}
+	for _, layout := range (fleet.Names{Tenant: "t", Machine: "ops"}).Layout() {
+		s, err := all.Stream(t.Context(), layout.Name)
+		hooktest.Must(t, err)
+		info, err := s.Info(t.Context(), js.WithSubjectFilter(">"))
+		hooktest.Must(t, err)
+		for subject, n := range info.State.Subjects {
+			m, err := s.GetLastMsgForSubject(t.Context(), subject)
+			hooktest.Must(t, err)
+			text := string(m.Data)
+			found[subject] = fmt.Sprintf("%d of %q", n, text)
+		}
+	}
+	return found
+}
