@@ -117,7 +117,7 @@ func (d *Daemon) fleetLag(ctx context.Context) *wire.FleetLag {
 	s, err := d.fleet.Status(ctx)
 	lag := &wire.FleetLag{
 		Tenant: s.Tenant, Machine: s.Machine, Connected: s.State.Connected, Since: s.State.Since,
-		Error: cmp.Or(s.Trouble, s.State.Err), Outbox: outbox(s),
+		Error: cmp.Or(s.Trouble, s.State.Err, s.Directive), Outbox: outbox(s),
 	}
 	if err != nil {
 		lag.Unread = err.Error()
@@ -137,7 +137,7 @@ func (c *control) Fleet(ctx context.Context) (wire.Fleet, *wire.Error) {
 	out := wire.Fleet{
 		Machine: s.Machine, Tenant: s.Tenant,
 		Connected: s.State.Connected, Server: s.State.Server, Since: s.State.Since,
-		Error:  cmp.Or(s.Trouble, s.State.Err),
+		Error:  cmp.Or(s.Trouble, s.State.Err, s.Directive),
 		Outbox: outbox(s),
 		Events: wire.FleetEvents{
 			Sent: s.Sent, Taken: s.Taken, Doubles: s.Doubles, Again: s.Again, Skipped: s.Skipped, Refused: s.Refused,

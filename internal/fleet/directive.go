@@ -2,7 +2,7 @@ package fleet
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -103,16 +103,12 @@ func (f *Fleet) followDirectives(ctx context.Context) {
 	if f.opts.Directives == nil {
 		return
 	}
-	said := ""
 	for {
 		wait := time.Duration(0)
 		if f.online() {
 			err := f.takeDirective(ctx)
-			if text := fmt.Sprint(err); err != nil && ctx.Err() == nil && text != said {
-				said = text
-				f.log.Warn("a directive of the fleet is not in force", zap.Error(err))
-			} else if err == nil {
-				said = ""
+			if ctx.Err() == nil {
+				f.noteDirective(err)
 			}
 			wait = directiveEvery
 			if err != nil {
@@ -122,6 +118,22 @@ func (f *Fleet) followDirectives(ctx context.Context) {
 		if !f.heard(ctx, wait) {
 			return
 		}
+	}
+}
+
+// noteDirective notes why the newest directive is not in force; nil = it is. The log says it when
+// it changes.
+func (f *Fleet) noteDirective(err error) {
+	why := ""
+	if err != nil && !errors.Is(err, engine.ErrAway) {
+		why = "the newest directive is not in force: " + err.Error()
+	}
+	f.mu.Lock()
+	was := f.refused
+	f.refused = why
+	f.mu.Unlock()
+	if why != "" && why != was {
+		f.log.Warn("a directive of the fleet is not in force", zap.Error(err))
 	}
 }
 

@@ -209,10 +209,14 @@ func TestDirectivesReachMachines(t *testing.T) {
 			continue
 		}
 		laptop.gets(t, "acme@1+acme@2 off guard refused")
+		hooktest.Until(t, what+" is in the status", func() bool {
+			return strings.Contains(status(t, laptop.fleet).Directive, "the newest directive is not in force")
+		})
 	}
 	d, good := ann.sign(t, d)
 	ops.publish(t, good)
 	laptop.gets(t, "acme@1+acme@2 off guard")
+	hooktest.Until(t, "the status says nothing against it", func() bool { return status(t, laptop.fleet).Directive == "" })
 	builder.gets(t, "acme@1+acme@2 off guard")
 
 	evil := &bundler{key: ann.key}
@@ -328,5 +332,7 @@ func TestGiantDirectivesAndBundles(t *testing.T) {
 
 // nothing is an outbox that has nothing.
 type nothing struct{ fleet.Outbox }
+
+func (nothing) OutboxLoad(context.Context) (store.OutboxLoad, error) { return store.OutboxLoad{}, nil }
 
 func (nothing) Outgoing(context.Context, int, int64) ([]store.Outgoing, error) { return nil, nil }

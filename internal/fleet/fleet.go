@@ -81,6 +81,7 @@ type Fleet struct {
 	wanted    map[string]engine.Spec
 	ready     bool   // the streams are there
 	trouble   string // why not; "" = nothing went wrong
+	refused   string // why the newest directive is not in force; "" = it is, or there is none
 }
 
 // counts are since the start.
@@ -277,6 +278,7 @@ type Status struct {
 	Machine, Tenant string
 	State           engine.State
 	Trouble         string // why the streams are not there; "" = they are, or it is not known
+	Directive       string // why the newest directive is not in force; "" = it is, or there is none
 	Outbox          store.OutboxLoad
 	Decisions       int       // that are not published yet
 	Unpublished     time.Time // when the oldest of them was made; zero = there is none
@@ -287,7 +289,7 @@ type Status struct {
 	Doubles uint64 // of those that came: accepted before
 	Again   uint64 // of those that came: not for the first time
 	Skipped uint64 // of those that came: no hook here is for them
-	Refused uint64 // messages that were not what they should be
+	Refused uint64 // messages that could not be read, or named another machine than their subject
 }
 
 // Name is this machine's.
@@ -301,7 +303,7 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 		Again: f.count.again.Load(), Skipped: f.count.skipped.Load(), Refused: f.count.refused.Load(),
 	}
 	f.mu.Lock()
-	s.Trouble = f.trouble
+	s.Trouble, s.Directive = f.trouble, f.refused
 	f.mu.Unlock()
 	if s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx); err == nil && f.opts.Decisions != nil {
 		s.Decisions, s.Unpublished, err = f.opts.Decisions.Waiting(ctx)

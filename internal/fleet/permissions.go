@@ -74,8 +74,9 @@ func (n Names) Consumers() []engine.Spec { return []engine.Spec{n.everyEvent(), 
 func (n Names) Accounts(operators, machines string) string {
 	var exports, imports strings.Builder
 	streams := "hookd_" + n.Tenant
+	members := streams + "_members"
 	service := func(subject string) {
-		fmt.Fprintf(&exports, "\n      { service: %q, response_type: stream }", subject)
+		fmt.Fprintf(&exports, "\n      { service: %q, response_type: stream, accounts: [%s] }", subject, members)
 		fmt.Fprintf(&imports, "\n      { service: { account: %s, subject: %q } }", streams, subject)
 	}
 	for _, area := range []string{areaLog, areaNow, areaWork, areaEvery, areaAnswer, areaDead} {
@@ -84,11 +85,11 @@ func (n Names) Accounts(operators, machines string) string {
 	}
 	service("$JS.API.>")
 	service("$JS.ACK.>")
-	fmt.Fprintf(&exports, "\n      { stream: %q }", n.news())
+	fmt.Fprintf(&exports, "\n      { stream: %q, accounts: [%s] }", n.news(), members)
 	fmt.Fprintf(&imports, "\n      { stream: { account: %s, subject: %q } }", streams, n.news())
 	return fmt.Sprintf("  %s: {\n    jetstream: enabled\n    include %s\n    exports: [%s\n    ]\n  }\n"+
-		"  %[1]s_members: {\n    include %[4]s\n    imports: [%[5]s\n    ]\n  }\n",
-		streams, operators, exports.String(), machines, imports.String())
+		"  %s: {\n    include %s\n    imports: [%s\n    ]\n  }\n",
+		streams, operators, exports.String(), members, machines, imports.String())
 }
 
 // User returns the lines of a server's configuration that let the holder of a key in.
