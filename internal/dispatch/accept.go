@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/wire"
@@ -385,7 +386,7 @@ func (a *admission) decide(r *Receipt) {
 	if outcome == wire.OutcomeDeny && a.undo != nil {
 		d.opts.Keeper.Drop(a.event)
 	}
-	a.past(outcome)
+	a.past(heardAs(a.event, r.Verdict))
 	d.opts.Tap.Decided(a.event, r.Verdict, answered)
 	if a.event.Judged || a.ruled {
 		rec := d.decided(a.event, r.Verdict, done)
@@ -407,6 +408,15 @@ func (a *admission) decide(r *Receipt) {
 		<-a.stored
 		a.startLater(done)
 	}()
+}
+
+// heardAs is a verdict as the agent takes it.
+func heardAs(e *events.Event, v *verdict.Verdict) wire.Outcome {
+	outcome, _ := outcomeOf(v)
+	if e.Unasked && outcome == wire.OutcomeAsk {
+		return wire.OutcomeDeny
+	}
+	return outcome
 }
 
 // dropObservers leaves the observers out of a decidable event: a verdict is
