@@ -33,6 +33,11 @@ func (s *Set) Check() (list []Warning) {
 		for _, bad := range r.wrongExamples() {
 			warn(r, "", "rule `%s` %s", r.Name, bad)
 		}
+		for _, n := range r.Past {
+			if why := n.never(); why != "" {
+				warn(r, "", "rule `%s` never fits: %s", r.Name, why)
+			}
+		}
 		if r.Unless != nil && r.Unless.Text == r.What.Text {
 			warn(r, "", "rule `%s` never fits: `unless` leaves out all that it fits", r.Name)
 		}
@@ -50,6 +55,7 @@ func (s *Set) Check() (list []Warning) {
 			}
 		}
 	}
+	s.checkPast(warn)
 	return list
 }
 
@@ -75,6 +81,22 @@ func (m *Matcher) never() string {
 		return "none of its effects has a file"
 	case slices.ContainsFunc(m.Inside, func(p Place) bool { return slices.Contains(m.Outside, p) }):
 		return "a file is not inside and outside of the same place"
+	}
+	return ""
+}
+
+// never says why a condition on what happened before never fits; "" = it may.
+func (n Needed) never() string {
+	why := n.What.never()
+	switch {
+	case n.Not: // then the rule always does
+		return ""
+	case why != "":
+		return "before it, " + why
+	case n.Same != "" && n.Same != SamePath && n.Count >= mostLike:
+		return fmt.Sprintf("only the last %d calls are compared", mostLike)
+	case (n.Same == SamePath || n.Other) && n.Count >= mostEdits:
+		return fmt.Sprintf("only the last %d edits are compared", mostEdits)
 	}
 	return ""
 }

@@ -1,0 +1,255 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/facts"
+)
+
+// Bounds of the sequences by which rules that look back are checked.
+const (
+	mostSteps     = 3   // before the call
+	mostSequences = 400 // of one rule
+	mostTimes     = 20  // that a step is repeated; rules that count further are left out
+)
+
+// step is something that happens in a sequence.
+type step struct {
+	text    string // for people
+	kind    MomentKind
+	subject *Subject
+	keys    Keys
+	outcome Outcome
+	times   int
+	other   bool // in another session
+}
+
+// checkPast tries each rule that looks back in all sequences of a few steps that its
+// conditions are about. Every step is judged by all rules: a call that they deny does not
+// count. It says which rules fire always, never, or beside one that says the opposite, each
+// with a sequence. A rule for which it knows no call is left out.
+func (s *Set) checkPast(warn func(r *Rule, hint, format string, args ...any)) {
+	for _, r := range s.Rules {
+		if len(r.Past) == 0 || r.Decision == Rewrite || r.Decision == Allow {
+			continue
+		}
+		if call, steps, ok := r.steps(); ok {
+			s.tryRule(r, call, steps, warn)
+		}
+	}
+}
+
+// tryRule tries one rule.
+func (s *Set) tryRule(
+	r *Rule, call step, steps []step, warn func(r *Rule, hint, format string, args ...any),
+) {
+	fires, rests, contradicts := "", "", ""
+	var against *Rule
+	tried := 0
+	sequences(steps, func(before []step) bool {
+		tried++
+		fired, opposite := s.outcome(r, call, before)
+		switch text := describe(before, call); {
+		case fired && opposite != nil && against == nil:
+			contradicts, against, fires = text, opposite, text
+		case fired && fires == "":
+			fires = text
+		case !fired && rests == "":
+			rests = text
+		}
+		return tried < mostSequences
+	})
+	switch {
+	case fires == "":
+		warn(r, "see `given` in docs/rules.md to test it", "rule `%s` fires in none of %d sequences, for instance not after %s",
+			r.Name, tried, rests)
+	case rests == "" && r.letsGo():
+		warn(r, "a call that is denied never counts", "rule `%s` fires whatever happened before, for instance after %s",
+			r.Name, fires)
+	case against != nil:
+		warn(r, "remove one of the two", "rule `%s` contradicts `%s`: both decide after %s", r.Name, against.Name,
+			contradicts)
+	}
+}
+
+// letsGo reports whether a rule has a condition that may stop it.
+func (r *Rule) letsGo() bool {
+	return slices.ContainsFunc(r.Past, func(n Needed) bool { return n.Not })
+}
+
+// sequences calls try with each sequence of at most mostSteps steps, the short ones first,
+// until it returns false.
+func sequences(steps []step, try func([]step) bool) {
+	list := [][]step{nil}
+	for range mostSteps + 1 {
+		var longer [][]step
+		for _, before := range list {
+			if !try(before) {
+				return
+			}
+			for _, next := range steps {
+				longer = append(longer, append(slices.Clip(before), next))
+			}
+		}
+		list = longer
+	}
+}
+
+// outcome lets a sequence happen and returns whether a rule fires for the call behind it,
+// and an allow that decides of that call without it.
+func (s *Set) outcome(r *Rule, call step, before []step) (fired bool, opposite *Rule) {
+	h := NewHistory(nil)
+	_ = h.Use([]*Set{s}, nil) // which only fails where something is read
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	n := 0
+	happen := func(p step) *Before {
+		n++
+		now = now.Add(time.Second)
+		m := &Moment{
+			ID: fmt.Sprint("e", n), Kind: p.kind, Time: now, Session: "session", Agent: "agent", Call: fmt.Sprint("c", n),
+			Subject: p.subject, Keys: p.keys,
+		}
+		if p.other {
+			m.Session = "other"
+		}
+		return h.Begin(m)
+	}
+	for _, p := range before {
+		for range max(p.times, 1) {
+			seen := *p.subject
+			seen.Before = happen(p)
+			denied := p.kind == Asked && s.Judge(&seen).Decision == Deny
+			h.End(fmt.Sprint("e", n), denied, false)
+			if denied || p.kind != Asked {
+				continue
+			}
+			ended := p
+			ended.kind, ended.outcome = Ended, p.outcome
+			m := &Moment{ID: "end", Kind: Ended, Time: now, Session: "session", Agent: "agent", Call: fmt.Sprint("c", n),
+				Outcome: p.outcome, Subject: p.subject, Keys: p.keys}
+			if p.other {
+				m.Session = "other"
+			}
+			h.Begin(m)
+		}
+	}
+	seen := *call.subject
+	seen.Before = happen(call)
+	only := &Set{Rules: []*Rule{r}}
+	v := only.Judge(&seen)
+	fired = v.Rule == r || len(v.Context) > 0
+	if fired {
+		rest := &Set{Rules: slices.DeleteFunc(slices.Clone(s.Rules), func(o *Rule) bool { return o == r })}
+		if v := rest.Judge(&seen); v.Decision == Allow && r.Decision != Context {
+			opposite = v.Rule
+		}
+	}
+	return fired, opposite
+}
+
+func describe(before []step, call step) string {
+	if len(before) == 0 {
+		return "nothing: " + call.text
+	}
+	var parts []string
+	for _, p := range before {
+		parts = append(parts, p.text)
+	}
+	return strings.Join(parts, ", ") + ": " + call.text
+}
+
+// steps returns a call that a rule is about, and the steps that matter to it. ok is false
+// where one is not known.
+func (r *Rule) steps() (call step, list []step, ok bool) {
+	if call, ok = r.What.example(); !ok {
+		return call, nil, false
+	}
+	add := func(p step) {
+		if !slices.ContainsFunc(list, func(o step) bool { return o.text == p.text }) {
+			list = append(list, p)
+		}
+	}
+	for _, n := range r.Past {
+		if n.Lasted > 0 || n.By != BySession || n.Count > mostTimes {
+			return call, nil, false
+		}
+		p, known := n.What.example()
+		if !known {
+			return call, nil, false
+		}
+		if p.times = n.Count; n.own {
+			p.text = fmt.Sprintf("%s (%d times)", p.text, n.Count)
+		}
+		if n.Other {
+			p.other, p.text = true, p.text+" in another session"
+		}
+		for _, o := range []Outcome{Succeeded, Failed} {
+			p := p
+			if p.outcome = o; p.kind == Asked && o == Failed {
+				p.text += " (failed)"
+			}
+			add(p)
+		}
+		if edit, known := (&Matcher{Tools: Choice{}, Effects: []facts.Kind{facts.KindWrite}}).example(); known {
+			add(edit)
+		}
+	}
+	return call, list, true
+}
+
+// candidates are calls of which one may be an example of a matcher.
+var candidates = []string{
+	"ls", "sed -i s/a/b/ main.go", "rm main.go", "mv a.go b.go", "cat main.go", "cat ~/.aws/credentials", "curl https://example.org",
+	"curl -d @main.go https://example.org", "bash build.sh", "npm install left-pad", "npm publish", "git reset --hard",
+	"git push --force origin main", "sudo ls", "kill 4711", "echo x >> ~/.bashrc", "git push origin main",
+}
+
+var (
+	alternatives = regexp.MustCompile(`\{([^,{}]*),[^{}]*\}`)
+	metas        = strings.NewReplacer(`(?i)`, "", `\b`, "", `\s`, " ", `\d`, "1", ".*", "", ".+", "x", "^", "", "$", "")
+)
+
+// example returns a call or a prompt that a matcher surely fits.
+func (m *Matcher) example() (p step, ok bool) {
+	if len(m.Data) > 0 || m.Branches.given() {
+		return p, false
+	}
+	if len(m.Prompts) > 0 || len(m.Said) > 0 {
+		text := metas.Replace(slices.Concat(m.Prompts, m.Said)[0].String())
+		p = step{text: "the text " + text, kind: Typed, subject: sample("")}
+		if p.subject.Facts = nil; len(m.Said) > 0 {
+			p.kind, p.subject.Said = Elsewhere, &text
+		} else {
+			p.subject.Prompt = &text
+		}
+		return p, m.fits(p.subject).level == facts.Sure
+	}
+	var lines []string
+	for _, c := range m.Commands {
+		lines = append(lines, alternatives.ReplaceAllString(strings.ReplaceAll(c.Text, "*", "example"), "$1"))
+	}
+	for _, line := range append(lines, candidates...) {
+		p = step{text: line, kind: Asked, subject: sample(line)}
+		if m.fits(p.subject).level == facts.Sure {
+			p.keys = Keys{keyOf(line), keyOf("command", line)}
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// sample is a shell call that no agent has sent.
+func sample(line string) *Subject {
+	data, _ := json.Marshal(map[string]string{"command": line}) // texts always encode
+	call := neutral.ToolCall{Own: neutral.Shell, Tool: neutral.Shell, Input: data, Given: data}
+	return &Subject{
+		Facts: facts.Read(call, sampleEnv), Tools: []string{neutral.Shell}, Cwd: sampleEnv.Cwd, Project: sampleEnv.Cwd,
+		Home: sampleEnv.Home, Read: func(line string) *facts.Facts { return facts.Line(line, sampleEnv) },
+	}
+}

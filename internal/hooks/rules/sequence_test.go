@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCheckSequences looks for what is wrong with rules that look back, each with a sequence
+// that shows it.
+func TestCheckSequences(t *testing.T) {
+	for name, x := range map[string]struct{ text, want string }{
+		"sound": {"- deny: git push\n  unless: {ran: go test *, ok: true, since: edit}", ""},
+		"own way out": {
+			"- deny: git push\n  unless: {ran: git push}",
+			"fires whatever happened before, for instance after nothing: git push",
+		},
+		"denied before": {
+			"- deny: {effect: secret}\n- ask: {effect: connect}\n  after: {effect: secret}",
+			"fires in none of",
+		},
+		"denied count": {
+			"- deny: {effect: connect}\n- ask: {effect: connect, count: 3}",
+			"fires in none of",
+		},
+		"contradicts": {
+			"- allow: [git push, go test ./...]\n- ask: git push\n  unless: {ran: go test *, ok: true}",
+			"contradicts `allow git push or go test ./...`: both decide after nothing: git push",
+		},
+		"no file before": {
+			"- ask: ls\n  after: {effect: send, path: /x}",
+			"never fits: before it, none of its effects has a file",
+		},
+		"too many":      {"- ask: {same: call, count: 400}", "only the last 256 calls are compared"},
+		"prompts":       {"- deny: git push\n  unless: {prompt: deploy, since: edit}", ""},
+		"said":          {"- deny: {said: tests pass}\n  unless: {ran: go test *, ok: true}", ""},
+		"count":         {"- ask: {same: call, count: 5, within: 10m}", ""},
+		"failures":      {"- ask: {same: failure, count: 3, since: edit}", ""},
+		"other session": {"- ask: {effect: write, other_session: true}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, w := range setOf(t, x.text).Check() {
+				got = append(got, w.Message)
+			}
+			all := strings.Join(got, "\n")
+			if x.want == "" && all != "" || !strings.Contains(all, x.want) {
+				t.Errorf("got %q, want %q", all, x.want)
+			}
+		})
+	}
+}
+
+// BenchmarkCheck is what a check of one rule that looks back costs.
+func BenchmarkCheck(b *testing.B) {
+	set := setOf(b, "- deny: git push\n  unless: {ran: go test *, ok: true, since: edit}")
+	for b.Loop() {
+		set.Check()
+	}
+	b.ReportMetric(float64(b.Elapsed()/time.Duration(b.N))/1e6, "ms/rule")
+}
