@@ -74,14 +74,14 @@ func (d *Dispatcher) admit(
 		d.opts.Keeper.Follow(e)
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
-		d.beginPast(e, again)(wire.OutcomeNone)
+		d.beginPast(e, again, false)(wire.OutcomeNone)
 		return d.pass(e, way)
 	}
 	if e.Sent = sent; !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
 	a := &admission{
-		d: d, event: e, plan: newPlan(e, matched), sender: from, way: way, past: d.beginPast(e, again),
+		d: d, event: e, plan: newPlan(e, matched), sender: from, way: way, past: d.beginPast(e, again, len(matched) > 0),
 	}
 	e.Judged = a.plan.judges() && !e.Trial
 	if err := a.enter(); err != nil {

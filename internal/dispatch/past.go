@@ -10,22 +10,22 @@ import (
 type Past interface {
 	// Looks reports whether a hook looks back, and such events may matter to it.
 	Looks(c *events.Contract) bool
-	// Begin gives e its place behind those that have one, and sets e.Before. It must not
-	// retain e or its data. end is called once with the decision about e; nil = it does not
+	// Begin gives e its place behind those that have one, and sets e.Before if hooks run for
+	// it. It must not retain e or its data. end is called once with the decision about e; nil = it does not
 	// matter.
-	Begin(e *events.Event) (end func(wire.Outcome))
+	Begin(e *events.Event, runs bool) (end func(wire.Outcome))
 }
 
 // noPast is the Past of a Dispatcher that has none.
 type noPast struct{}
 
-func (noPast) Looks(*events.Contract) bool            { return false }
-func (noPast) Begin(*events.Event) func(wire.Outcome) { return nil }
+func (noPast) Looks(*events.Contract) bool                  { return false }
+func (noPast) Begin(*events.Event, bool) func(wire.Outcome) { return nil }
 
-// begin tells the Past of e. The result is called once with the decision; it is not nil.
-func (d *Dispatcher) beginPast(e *events.Event, again *replay) func(wire.Outcome) {
+// beginPast tells the Past of e. The result is called once with the decision; it is not nil.
+func (d *Dispatcher) beginPast(e *events.Event, again *replay, runs bool) func(wire.Outcome) {
 	if again == nil && !e.Trial && d.opts.Past.Looks(e.Contract) {
-		if end := d.opts.Past.Begin(e); end != nil {
+		if end := d.opts.Past.Begin(e, runs); end != nil {
 			return end
 		}
 	}

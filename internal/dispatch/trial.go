@@ -82,7 +82,7 @@ func (d *Dispatcher) try(
 	e.Project = d.projectOf(d.index.Load(), e.Cwd, now)
 	if past, is := env.Past.(Past); is {
 		e.CallID = dialect.CallID(e)
-		past.Begin(e)
+		past.Begin(e, true)
 	}
 	m, why := d.single(h).Match(e)
 	m = m.Enforced()

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"container/list"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ const (
 	mostScopes = 8192 // sessions and agents that are remembered: those that were heard of last
 	mostOpen   = 64   // calls of a session whose end has not come
 	mostLike   = 256  // calls of a session that are compared with the present one
-	mostEdits  = 4096 // edits of the machine that are compared with the present one
+	mostFiles  = 4096 // of the machine whose edits are remembered: those that were edited last
+	mostEdits  = 64   // of each of them that are compared with the present one
 	mostShown  = 8    // earlier events that a verdict names
 )
 
@@ -71,7 +73,7 @@ func (h *History) Use(sets []*Set, read func(each func(*Moment)) error) (err err
 	filled := newState(next)
 	var past []*Moment
 	err = read(func(m *Moment) { past = append(past, m) })
-	slices.SortFunc(past, func(a, b *Moment) int { return int(int64(a.Place) - int64(b.Place)) })
+	slices.SortFunc(past, func(a, b *Moment) int { return cmp.Compare(a.Place, b.Place) })
 	for _, m := range past {
 		filled.replay(m)
 	}
@@ -90,6 +92,9 @@ func (h *History) follow(next *table, filled *state) {
 	h.st = h.st.under(next, filled)
 	for _, p := range h.waiting {
 		p.hits = next.hits(p.m)
+		if next.files {
+			p.edits = p.m.paths()
+		}
 	}
 }
 
@@ -109,7 +114,10 @@ func (h *History) Begin(m *Moment) *Before {
 	st.last++
 	m.Place = st.last
 	s := st.session(m)
-	before := st.before(m, s)
+	var before *Before
+	if !m.Unseen {
+		before = st.before(m, s)
+	}
 	switch m.Kind {
 	case Elsewhere:
 		return before
@@ -170,6 +178,7 @@ func (h *History) kept(m *Moment) {
 type placed struct {
 	m      *Moment
 	hits   []hit
+	what   string   // for people
 	edits  []uint64 // keys of files
 	facts  *facts.Facts
 	open   bool // it has no fate yet
@@ -181,7 +190,6 @@ type hit struct {
 	track int // index in table.tracks
 	level facts.Fit
 	at    int // of the last command that fits; -1 = none
-	what  string
 }
 
 // track is what is counted for one condition.
@@ -200,6 +208,8 @@ type table struct {
 	index  map[string]int // of tracks, by Past.counts
 	pasts  []*Past
 	seen   map[string]int // index in pasts, by Past.key
+	like   bool           // calls are compared
+	files  bool           // edits are
 }
 
 func newTable(sets []*Set) *table {
@@ -224,7 +234,14 @@ func (t *table) add(p *Past) {
 	}
 	t.seen[p.key] = len(t.pasts)
 	t.pasts = append(t.pasts, p)
-	if p.Same != "" || p.Other || p.Lasted > 0 {
+	switch {
+	case p.Lasted > 0:
+		return
+	case p.Other || p.Same == SamePath:
+		t.files = true
+		return
+	case p.Same != "":
+		t.like = true
 		return
 	}
 	i, known := t.index[p.counts]
@@ -244,7 +261,7 @@ func (t *table) within(old *table) bool {
 			return false
 		}
 	}
-	return len(old.pasts) > 0 || len(t.pasts) == 0
+	return (len(old.pasts) > 0 || len(t.pasts) == 0) && (old.like || !t.like) && (old.files || !t.files)
 }
 
 // hits are the tracks that a moment is part of.
@@ -279,10 +296,7 @@ func (t *track) fits(m *Moment) hit {
 	if f.level == facts.No || t.but != nil && t.but.fits(m.Subject).level == facts.Sure {
 		return hit{}
 	}
-	if f.at = max(f.at, t.what.last(m.Subject, f.level)); m.Subject.Facts != nil && m.Subject.Facts.Text != "" {
-		f.what = m.Subject.Facts.Text
-	}
-	return hit{level: f.level, at: f.at, what: strings.Clone(brief(f.what))}
+	return hit{level: f.level, at: max(f.at, t.what.last(m.Subject, f.level))}
 }
 
 // last is the index of the last command that a matcher of commands fits so surely.
@@ -412,13 +426,19 @@ type like struct {
 	id     string
 }
 
-// edited is a file that a call has changed.
+// edited is a call that has changed a file.
 type edited struct {
 	place   uint64
 	time    int64
-	file    uint64
 	session string
 	id      string
+}
+
+// file has the edits of one file.
+type file struct {
+	key   uint64
+	edits []edited // the oldest first
+	in    *list.Element
 }
 
 // state is what a History knows; History.mu guards it.
@@ -427,10 +447,30 @@ type state struct {
 	last   uint64 // place
 	scopes map[string]*scope
 	used   list.List // of *scope, the one used last first
-	edits  []edited  // the oldest first
+	files  map[uint64]*file
+	edited list.List // of *file, the one edited last first
 }
 
-func newState(t *table) *state { return &state{table: t, scopes: map[string]*scope{}} }
+func newState(t *table) *state {
+	return &state{table: t, scopes: map[string]*scope{}, files: map[uint64]*file{}}
+}
+
+// edit notes that a moment changes a file.
+func (st *state) edit(key uint64, m *Moment) {
+	f := st.files[key]
+	if f == nil {
+		f = &file{key: key}
+		st.files[key] = f
+		if f.in = st.edited.PushFront(f); len(st.files) > mostFiles {
+			delete(st.files, st.edited.Remove(st.edited.Back()).(*file).key)
+		}
+	}
+	st.edited.MoveToFront(f.in)
+	f.edits = append(f.edits, edited{m.Place, m.Time.UnixNano(), m.Session, m.ID})
+	if len(f.edits) > 2*mostEdits {
+		f.edits = slices.Clone(f.edits[len(f.edits)-mostEdits:])
+	}
+}
 
 // scope returns what is known under a key, and makes it the one used last.
 func (st *state) scope(key string) *scope {
@@ -465,22 +505,25 @@ func (st *state) of(by Scope, m *Moment, session *scope) *scope {
 
 // place adds a moment that has no fate yet.
 func (st *state) place(m *Moment, s *scope, hits []hit) *placed {
-	p := &placed{m: m, hits: hits, edits: m.paths(), open: true}
-	if m.Subject != nil {
+	p := &placed{m: m, hits: hits, open: true}
+	if st.table.files {
+		p.edits = m.paths()
+	}
+	if m.Subject != nil && m.Subject.Facts != nil {
 		p.facts = m.Subject.Facts
+		p.what = strings.Clone(brief(p.facts.Text))
 	}
 	st.last = max(st.last, m.Place)
 	if m.Kind == Asked {
 		s.asks = true
-		s.like = append(s.like, like{m.Place, m.Time.UnixNano(), m.Keys, false, true, m.ID})
+		if st.table.like {
+			s.like = append(s.like, like{m.Place, m.Time.UnixNano(), m.Keys, false, true, m.ID})
+		}
 		if len(s.like) > 2*mostLike {
 			s.like = slices.Clone(s.like[len(s.like)-mostLike:])
 		}
-		for _, file := range p.edits {
-			st.edits = append(st.edits, edited{m.Place, m.Time.UnixNano(), file, m.Session, m.ID})
-		}
-		if len(st.edits) > 2*mostEdits {
-			st.edits = slices.Clone(st.edits[len(st.edits)-mostEdits:])
+		for _, key := range p.edits {
+			st.edit(key, m)
 		}
 		if s.open = append(s.open, p); len(s.open) > mostOpen {
 			s.open = slices.Clone(s.open[1:])
@@ -497,7 +540,7 @@ func (st *state) place(m *Moment, s *scope, hits []hit) *placed {
 // put adds a moment to a track.
 func (st *state) put(p *placed, s *scope, h hit, level facts.Fit, open bool) {
 	t := &st.table.tracks[h.track]
-	e := entry{p.m.Place, p.m.Time.UnixNano(), int32(h.at), level, open, p.m.ID, h.what}
+	e := entry{p.m.Place, p.m.Time.UnixNano(), int32(h.at), level, open, p.m.ID, p.what}
 	st.of(t.by, p.m, s).trails[h.track].put(e, t.most)
 }
 
@@ -520,8 +563,10 @@ func (st *state) settled(p *placed) {
 	if i >= 0 {
 		s.like = slices.Delete(s.like, i, i+1)
 	}
-	if len(p.edits) > 0 {
-		st.edits = slices.DeleteFunc(st.edits, func(e edited) bool { return of(e.place) })
+	for _, key := range p.edits {
+		if f := st.files[key]; f != nil {
+			f.edits = slices.DeleteFunc(f.edits, func(e edited) bool { return of(e.place) })
+		}
 	}
 	s.open = slices.DeleteFunc(s.open, func(o *placed) bool { return of(o.m.Place) })
 }
@@ -559,10 +604,19 @@ func (st *state) ended(m *Moment, s *scope) {
 		p.open = false
 		st.settled(p)
 	}
+	type proven struct {
+		at int
+		ok bool
+	}
+	known := map[proven]facts.Fit{} // a line is parsed for each
 	for _, h := range p.hits {
 		switch t := &st.table.tracks[h.track]; {
 		case t.ok != nil:
-			if level := min(h.level, proof(p.facts, h.at, m.Outcome, *t.ok)); level > facts.No {
+			of := proven{h.at, *t.ok}
+			if _, is := known[of]; !is {
+				known[of] = proof(p.facts, h.at, m.Outcome, *t.ok)
+			}
+			if level := min(h.level, known[of]); level > facts.No {
 				st.put(p, s, h, level, false)
 			}
 		case p.m.Unsure: // it ran, so a person said yes
@@ -618,7 +672,14 @@ func (st *state) under(t *table, filled *state) *state {
 	if len(st.table.pasts) == 0 { // nothing was fed to it
 		return next
 	}
-	next.edits = st.edits
+	if st.table.files {
+		next.files, next.edited = map[uint64]*file{}, list.List{}
+		for e := st.edited.Back(); e != nil; e = e.Prev() {
+			f := e.Value.(*file)
+			next.files[f.key] = &file{key: f.key, edits: f.edits}
+			next.files[f.key].in = next.edited.PushFront(next.files[f.key])
+		}
+	}
 	for e := st.used.Back(); e != nil; e = e.Prev() {
 		s := e.Value.(*scope)
 		of := next.scope(s.key)
@@ -626,7 +687,10 @@ func (st *state) under(t *table, filled *state) *state {
 		for i, p := range s.open {
 			s.open[i] = p.under(st.table, t, of.open)
 		}
-		of.first, of.began, of.asks, of.open, of.like = s.first, s.began, s.asks, s.open, s.like
+		of.first, of.began, of.asks, of.open = s.first, s.began, s.asks, s.open
+		if st.table.like {
+			of.like = s.like
+		}
 		for key, i := range t.index {
 			if j, known := st.table.index[key]; known && st.table.tracks[j].most >= t.tracks[i].most {
 				of.trails[i] = s.trails[j]
@@ -672,8 +736,9 @@ type seen struct {
 
 // Before is what happened before an event. It never changes. A nil Before knows nothing.
 type Before struct {
-	table *table
-	seen  []seen
+	table  *table
+	levels []facts.Fit  // of table.pasts
+	seen   map[int]seen // those that fit
 }
 
 // of returns how surely p fits. Of a rule that is newer than the event it is not known.
@@ -682,6 +747,9 @@ func (b *Before) of(p *Past) seen {
 		return seen{}
 	}
 	if i, known := b.table.seen[p.key]; known {
+		if b.levels[i] == facts.No {
+			return seen{}
+		}
 		return b.seen[i]
 	}
 	return seen{level: facts.Perhaps}
@@ -689,7 +757,7 @@ func (b *Before) of(p *Past) seen {
 
 // before returns what a moment sees, which has its place.
 func (st *state) before(m *Moment, s *scope) *Before {
-	b := &Before{table: st.table, seen: make([]seen, len(st.table.pasts))}
+	b := &Before{table: st.table, levels: make([]facts.Fit, len(st.table.pasts))}
 	own := uint64(0)
 	if m.Call != "" && m.Kind != Asked { // of a call that has its place already
 		for _, p := range s.open {
@@ -698,18 +766,24 @@ func (st *state) before(m *Moment, s *scope) *Before {
 			}
 		}
 	}
-	var paths []uint64
+	var edits []edited
+	if st.table.files {
+		edits = st.editsOf(m.paths())
+	}
 	for i, p := range st.table.pasts {
-		if (p.Other || p.Same == SamePath) && paths == nil {
-			paths = m.paths()
+		if found := st.look(p, m, s, own, edits); found.level > facts.No {
+			if b.seen == nil {
+				b.seen = map[int]seen{}
+			}
+			b.levels[i], b.seen[i] = found.level, found
 		}
-		b.seen[i] = st.look(p, m, s, own, paths)
 	}
 	return b
 }
 
-// look returns how surely p fits now. The call at the place own does not count.
-func (st *state) look(p *Past, m *Moment, s *scope, own uint64, paths []uint64) seen {
+// look returns how surely p fits now. The call at the place own does not count. edits are
+// those of the files that the call edits, the newest first.
+func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits []edited) seen {
 	if p.Lasted > 0 {
 		if !s.first.IsZero() && m.Time.Sub(s.first) >= p.Lasted {
 			return seen{level: facts.Sure}
@@ -737,8 +811,8 @@ func (st *state) look(p *Past, m *Moment, s *scope, own uint64, paths []uint64) 
 	}
 	switch {
 	case p.Other || p.Same == SamePath:
-		for _, e := range slices.Backward(st.edits) {
-			if slices.Contains(paths, e.file) && (e.session != m.Session) == p.Other && !c.done(p.Count) {
+		for _, e := range edits {
+			if (e.session != m.Session) == p.Other && !c.done(p.Count) {
 				fits(entry{place: e.place, time: e.time, level: facts.Sure, id: e.id})
 			}
 		}
@@ -757,6 +831,17 @@ func (st *state) look(p *Past, m *Moment, s *scope, own uint64, paths []uint64) 
 		}
 	}
 	return c.seen(p.Count)
+}
+
+// editsOf returns the edits of files, the newest first.
+func (st *state) editsOf(keys []uint64) (list []edited) {
+	for _, key := range keys {
+		if f := st.files[key]; f != nil {
+			list = append(list, f.edits...)
+		}
+	}
+	slices.SortFunc(list, func(a, b edited) int { return cmp.Compare(b.place, a.place) })
+	return list
 }
 
 // is reports whether an earlier call is like one with these keys.

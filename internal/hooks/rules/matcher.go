@@ -75,9 +75,6 @@ type fit struct {
 	at    int           // index of the command; -1 = none
 }
 
-// better reports whether f fits more surely than g.
-func (f fit) better(g fit) bool { return f.level > g.level }
-
 var sure = fit{level: facts.Sure, at: -1}
 
 // fits holds the matcher against the subject.
@@ -164,8 +161,8 @@ func (c DataChoice) fitsIn(v json.RawMessage, at []string) bool {
 func (m *Matcher) fitsCommands(s *Subject) (best fit) {
 	for i := range s.Facts.Commands {
 		c := &s.Facts.Commands[i]
-		if f := (fit{level: m.fitsCommand(c), span: c.Span, what: shortened(c.Text), at: i}); f.better(best) {
-			best = f
+		if level := m.fitsCommand(c); level > best.level {
+			best = fit{level: level, span: c.Span, what: shortened(c.Text), at: i}
 		}
 	}
 	return best
@@ -226,8 +223,8 @@ func (m *Matcher) fitsEffects(s *Subject) (best fit) {
 	for i := range s.Facts.Effects {
 		e := &s.Facts.Effects[i]
 		level := min(m.fitsEffect(s, e), m.fitsOwner(s, e.Command))
-		if f := (fit{level, e.Span, whatOf(s, e), e, e.Command}); f.better(best) {
-			if best = f; level == facts.Sure {
+		if level > best.level {
+			if best = (fit{level, e.Span, whatOf(s, e), e, e.Command}); level == facts.Sure {
 				break
 			}
 		}

@@ -112,6 +112,8 @@ type Moment struct {
 	Subject *Subject // without secrets; not kept once the Moment has its fate
 	Record  any      // for the function that keeps it
 
+	Unseen bool // no rule is asked about it: Begin returns no Before
+
 	Place  uint64 // among all moments; set by History
 	Unsure bool   // the agent asked a person, whose answer is not known
 }

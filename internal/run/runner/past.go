@@ -72,8 +72,9 @@ func (p *Past) Use(hooks []*hook.Hook) {
 func (p *Past) Looks(c *events.Contract) bool { return !c.Streaming && p.history.Looks() }
 
 // Begin fits dispatch.Past.
-func (p *Past) Begin(e *events.Event) (end func(wire.Outcome)) {
+func (p *Past) Begin(e *events.Event, runs bool) (end func(wire.Outcome)) {
 	m := p.moment(e)
+	m.Unseen = !runs
 	e.Before = p.history.Begin(m)
 	if m.Kind == rules.Ended || m.Kind == rules.Elsewhere {
 		return nil
