@@ -81,7 +81,8 @@ func (d *Dispatcher) admit(
 		e.Data = bytes.Clone(e.Data)
 	}
 	a := &admission{
-		d: d, event: e, plan: newPlan(e, matched), sender: from, way: way, past: d.beginPast(e, again, len(matched) > 0),
+		d: d, event: e, plan: newPlan(e, matched), sender: from, way: way,
+		past: d.beginPast(e, again, len(matched) > 0),
 	}
 	e.Judged = a.plan.judges() && !e.Trial
 	if err := a.enter(); err != nil {

@@ -101,54 +101,65 @@ func sequences(steps []step, try func([]step) bool) {
 	}
 }
 
+// rehearsal is a sequence as it happens.
+type rehearsal struct {
+	set     *Set
+	history *History
+	now     time.Time
+	n       int // moments
+}
+
+// moment is the next moment of a step.
+func (q *rehearsal) moment(p step, kind MomentKind) *Moment {
+	m := &Moment{
+		Kind: kind, Time: q.now, Session: "session", Agent: "agent", Subject: p.subject, Keys: p.keys, Outcome: p.outcome,
+	}
+	if p.other {
+		m.Session = "other"
+	}
+	if kind != Ended { // which is of the call before it
+		q.n++
+		q.now = q.now.Add(time.Second)
+	}
+	m.ID, m.Call = fmt.Sprint(kind, q.n), fmt.Sprint("call ", q.n)
+	return m
+}
+
+// begin lets a call or a prompt happen, and returns it as rules see it.
+func (q *rehearsal) begin(p step) (m *Moment, seen Subject) {
+	m, seen = q.moment(p, p.kind), *p.subject
+	seen.Before = q.history.Begin(m)
+	return m, seen
+}
+
+// happen lets a step happen, unless a rule denies it.
+func (q *rehearsal) happen(p step) {
+	for range max(p.times, 1) {
+		m, seen := q.begin(p)
+		denied := p.kind == Asked && q.set.Judge(&seen).Decision == Deny
+		q.history.End(m.ID, denied, false)
+		if !denied && p.kind == Asked {
+			q.history.Begin(q.moment(p, Ended))
+		}
+	}
+}
+
 // outcome lets a sequence happen and returns whether a rule fires for the call behind it,
 // and an allow that decides of that call without it.
 func (s *Set) outcome(r *Rule, call step, before []step) (fired bool, opposite *Rule) {
-	h := NewHistory(nil)
-	_ = h.Use([]*Set{s}, nil) // which only fails where something is read
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	n := 0
-	happen := func(p step) *Before {
-		n++
-		now = now.Add(time.Second)
-		m := &Moment{
-			ID: fmt.Sprint("e", n), Kind: p.kind, Time: now, Session: "session", Agent: "agent", Call: fmt.Sprint("c", n),
-			Subject: p.subject, Keys: p.keys,
-		}
-		if p.other {
-			m.Session = "other"
-		}
-		return h.Begin(m)
-	}
+	q := &rehearsal{set: s, history: NewHistory(nil), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	_ = q.history.Use([]*Set{s}, nil) // which only fails where something is read
 	for _, p := range before {
-		for range max(p.times, 1) {
-			seen := *p.subject
-			seen.Before = happen(p)
-			denied := p.kind == Asked && s.Judge(&seen).Decision == Deny
-			h.End(fmt.Sprint("e", n), denied, false)
-			if denied || p.kind != Asked {
-				continue
-			}
-			ended := p
-			ended.kind, ended.outcome = Ended, p.outcome
-			m := &Moment{ID: "end", Kind: Ended, Time: now, Session: "session", Agent: "agent", Call: fmt.Sprint("c", n),
-				Outcome: p.outcome, Subject: p.subject, Keys: p.keys}
-			if p.other {
-				m.Session = "other"
-			}
-			h.Begin(m)
-		}
+		q.happen(p)
 	}
-	seen := *call.subject
-	seen.Before = happen(call)
-	only := &Set{Rules: []*Rule{r}}
-	v := only.Judge(&seen)
-	fired = v.Rule == r || len(v.Context) > 0
-	if fired {
-		rest := &Set{Rules: slices.DeleteFunc(slices.Clone(s.Rules), func(o *Rule) bool { return o == r })}
-		if v := rest.Judge(&seen); v.Decision == Allow && r.Decision != Context {
-			opposite = v.Rule
-		}
+	_, seen := q.begin(call)
+	v := (&Set{Rules: []*Rule{r}}).Judge(&seen)
+	if fired = v.Rule == r || len(v.Context) > 0; !fired || r.Decision == Context {
+		return fired, nil
+	}
+	rest := &Set{Rules: slices.DeleteFunc(slices.Clone(s.Rules), func(o *Rule) bool { return o == r })}
+	if v := rest.Judge(&seen); v.Decision == Allow {
+		opposite = v.Rule
 	}
 	return fired, opposite
 }
