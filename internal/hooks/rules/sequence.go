@@ -112,7 +112,8 @@ type rehearsal struct {
 // moment is the next moment of a step.
 func (q *rehearsal) moment(p step, kind MomentKind) *Moment {
 	m := &Moment{
-		Kind: kind, Time: q.now, Session: "session", Agent: "agent", Subject: p.subject, Keys: p.keys, Outcome: p.outcome,
+		Kind: kind, Time: q.now, Session: "session", Agent: "agent",
+		Subject: p.subject, Keys: p.keys, Outcome: p.outcome,
 	}
 	if p.other {
 		m.Session = "other"
