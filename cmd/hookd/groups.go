@@ -229,7 +229,7 @@ that are not here.`,
 		Args: noSuch,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAgents(cmd, connectFlags{}) },
 	}
-	return below(cmd, connectCommand(a), disconnectCommand(a), runCommand(a), tokenCommand(a), mcpCommand(a), bridgeCommand(a))
+	return below(cmd, connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a), tokenCommand(a), mcpCommand(a), bridgeCommand(a))
 }
 
 func teamGroup(a *app) *cobra.Command {
@@ -255,6 +255,7 @@ func devGroup(a *app) *cobra.Command {
 func shortcuts(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		permitCommand(a), snoozeCommand(a), notifyCommand(a), learnCommand(a), boxCommand(a), docsCommand(a), uiCommand(a), doctorCommand(a), statusCommand(a),
+		blindspotsCommand(a),
 		connectCommand(a), disconnectCommand(a), emitCommand(a),
 		newCommand(a), addCommand(a), testCommand(a), whatIfCommand(a), allowCommand(a), enableCommand(a), disableCommand(a),
 		editCommand(a), validateCommand(a), rmCommand(a), removeCommand(a), updateCommand(a), outdatedCommand(a),

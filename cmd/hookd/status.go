@@ -111,24 +111,22 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 	p.problems(st.Problems)
 }
 
-// unguarded prints a line for each agent that ran calls without an answer of hookd, or against it.
+// unguarded prints lines for each agent that ran calls without an answer of hookd, or against it, or does
+// not call hookd.
 func (p *printer) unguarded(list []client.Unguarded) {
 	for _, u := range list {
-		var parts []string
-		if u.Disobeyed > 0 {
-			parts = append(parts, fmt.Sprintf("DID NOT OBEY %s: hookd decisions --disobeyed", plural(int(u.Disobeyed), "answer")))
-		}
-		if u.NotAsked > 0 {
-			parts = append(parts, fmt.Sprintf("ran %s without asking: hookd decisions --not-asked", plural(int(u.NotAsked), "call")))
+		say := func(format string, args ...any) {
+			p.pairs(pair{"unguarded", cell{string(u.Agent) + " " + fmt.Sprintf(format, args...), red}})
 		}
 		if u.Gone != "" {
-			parts = append([]string{"IS NOT GUARDED: " + u.Gone + ": type " + u.Do}, parts...)
+			say("IS NOT GUARDED: %s; type `%s`", u.Gone, u.Do)
 		}
-		line := string(u.Agent) + " " + strings.Join(parts, "; ")
-		if u.Last != nil {
-			line += ", last " + ago(*u.Last)
+		if u.Disobeyed > 0 {
+			say("DID NOT OBEY %s; type `hookd decisions --disobeyed`", plural(int(u.Disobeyed), "answer"))
 		}
-		p.pairs(pair{"unguarded", cell{line, red}})
+		if u.NotAsked > 0 {
+			say("ran %s without asking; type `hookd decisions --not-asked`", plural(int(u.NotAsked), "call"))
+		}
 	}
 }
 

@@ -58,8 +58,10 @@ func ownBridge() string {
 func (d *Daemon) noteFaults(faults []roster.Fault) {
 	fresh, mended := d.unguarded.faultsNow(faults)
 	for _, f := range fresh {
-		d.log.Warn("an agent is unguarded", zap.String("agent", f.Agent), zap.String("why", f.Why), zap.String("do", f.Do))
-		d.emitOwn(events.EventUnguarded, member("agent", f.Agent), member("cwd", f.Project), member("why", f.Why), member("do", f.Do))
+		d.log.Warn("an agent is unguarded",
+			zap.String("agent", f.Agent), zap.String("why", f.Why), zap.String("do", f.Do))
+		d.emitOwn(events.EventUnguarded,
+			member("agent", f.Agent), member("cwd", f.Project), member("why", f.Why), member("do", f.Do))
 	}
 	for _, f := range mended {
 		d.log.Info("an agent is guarded again", zap.String("agent", f.Agent), zap.String("project", f.Project))

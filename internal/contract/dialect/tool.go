@@ -172,3 +172,14 @@ func CanonicalTool(tool string) string {
 	}
 	return tool
 }
+
+// CanonicalToolOf returns the name that dialects share for a tool of one of them; a name that its table
+// does not know as CanonicalTool does.
+func CanonicalToolOf(d events.Dialect, tool string) string {
+	for _, n := range table(d).Tools {
+		if n.Own == tool {
+			return n.Canonical
+		}
+	}
+	return CanonicalTool(tool)
+}

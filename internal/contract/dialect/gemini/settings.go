@@ -18,7 +18,8 @@ func Settings() neutral.Settings {
 			After: []string{"a user can switch hooks off in ~/.gemini/settings.json; to forbid that, add to this file: " +
 				`"hooksConfig": {"enabled": true}`},
 		},
-		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Shell: true, Unit: time.Millisecond,
+		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys,
+		Shell: true, Unit: time.Millisecond,
 		Longest: 10 * time.Minute,
 		Import:  neutral.ImportsCommands,
 		Lead:    []neutral.Setting{{Key: "name", Value: "hookd"}, {Key: "type", Value: "command"}},

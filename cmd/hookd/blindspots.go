@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/people/blindspots"
+)
+
+func blindspotsCommand(a *app) *cobra.Command {
+	since, unread := 7*24*time.Hour, false
+	cmd := &cobra.Command{
+		Use:   "blindspots [AGENT]",
+		Short: "Show which calls of agents no guard saw, or ran against the answer",
+		Long: `blindspots compares what agents did with what hookd was asked: the results that agents
+report, and the transcripts that they keep on this machine, of subagents too. It says which tools
+no guard sees, with counts, and what to type. Programs that an agent's processes executed
+are not looked at: the kernel shows those to root alone.
+
+The exit code is 1 when a call was not asked about, or an answer was not obeyed.`,
+		Example: `  hookd blindspots
+  hookd blindspots claude-code --since 30d
+  hookd blindspots --no-transcripts -o json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: words(connect.Names()...),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o := blindspots.Options{Record: a.dial(cmd), Env: os.Getenv, Since: time.Now().Add(-since)}
+			if len(args) == 1 {
+				o.Agent = args[0]
+			}
+			if !unread {
+				o.Home, _ = os.UserHomeDir() // without one there are no transcripts
+			}
+			r, err := blindspots.Look(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if err := a.print(r, func(p *printer) { p.blindspots(r) }); err != nil {
+				return err
+			}
+			return exitOf(r.Clean())
+		},
+	}
+	cmd.Flags().Var((*duration.Value)(&since), "since", "how far back")
+	cmd.Flags().Lookup("since").DefValue = "7d"
+	cmd.Flags().BoolVar(&unread, "no-transcripts", false, "compare with the results on record alone")
+	return cmd
+}
+
+func (p *printer) blindspots(r *blindspots.Report) {
+	if len(r.Agents) == 0 {
+		p.line("no agent is on record since then: `hookd connect` shows which are connected")
+	}
+	for i, a := range r.Agents {
+		if i > 0 {
+			p.line()
+		}
+		colour := green
+		if a.NotAsked+a.Disobeyed > 0 {
+			colour = red
+		}
+		p.line(p.paint(bold, escape(a.Agent, keepNothing)), "  ", p.paint(colour, blindWords(a)))
+		p.blindTools(a)
+		for _, k := range a.Kinds {
+			word := "no guard sees"
+			if k.Unknown {
+				word = "perhaps unseen"
+			}
+			p.linef("  %s: %s (%s)", word, k.Kind, k.Why)
+		}
+		if a.Away > 0 {
+			p.linef("  not on record: %s in %s of its transcripts", plural(a.Away, "call"), plural(a.Sessions, "session"))
+		}
+		if a.Do != "" {
+			p.linef("  type: %s", a.Do)
+		}
+	}
+}
+
+// blindWords says in one line how the calls of an agent were guarded.
+func blindWords(a blindspots.Agent) string {
+	parts := []string{plural(a.Asked, "call") + " asked about"}
+	if a.NotAsked > 0 {
+		parts = append(parts, fmt.Sprintf("%d NOT ASKED", a.NotAsked))
+	}
+	if a.Disobeyed > 0 {
+		parts = append(parts, fmt.Sprintf("%d DISOBEYED", a.Disobeyed))
+	}
+	if a.NotAsked+a.Disobeyed == 0 {
+		parts = append(parts, "none unseen")
+	}
+	if a.Read > 0 {
+		parts = append(parts, fmt.Sprintf("%d in transcripts", a.Read))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *printer) blindTools(a blindspots.Agent) {
+	if len(a.Tools) == 0 {
+		return
+	}
+	rows := make([][]cell, len(a.Tools))
+	for i, t := range a.Tools {
+		rows[i] = []cell{
+			text("  " + t.Tool), text(fmt.Sprint(t.NotAsked)), text(fmt.Sprint(t.Disobeyed)), text(fmt.Sprint(t.Subagent)),
+			text(p.when(t.Last)),
+		}
+	}
+	p.table(fixed("  TOOL", "NOT ASKED", "DISOBEYED", "BY SUBAGENTS", "LAST"), rows)
+}
