@@ -12,7 +12,29 @@ import (
 )
 
 // placeSet finds the places that paths are in.
-type placeSet struct{ rules []placeRule }
+type placeSet struct {
+	rules []placeRule
+	found *foundPlaces
+}
+
+// mostFound is how many answers a placeSet remembers: calls name the same files again and again.
+const mostFound = 256
+
+// foundPlaces are the last answers of find.
+type foundPlaces struct {
+	mu sync.Mutex
+	of map[placeQuestion]placeAnswer
+}
+
+type placeQuestion struct {
+	target, home string
+	above        bool
+}
+
+type placeAnswer struct {
+	why string
+	ok  bool
+}
 
 type placeRule struct {
 	Paths  list   `yaml:"paths"`
@@ -25,9 +47,11 @@ type placeRule struct {
 }
 
 type placeGlob struct {
-	home bool // it begins with ~
-	text string
-	re   *regexp.Regexp // of what follows the home folder, or of the whole path
+	home  bool // it begins with ~
+	text  string
+	plain string         // text without what means all below it
+	inner bool           // it has any folders within
+	re    *regexp.Regexp // of what follows the home folder, or of the whole path
 
 	literal string // see literalOf
 }
@@ -70,13 +94,14 @@ func newPlaces(rules []placeRule) placeSet {
 			}
 		}
 	}
-	return placeSet{rules}
+	return placeSet{rules, &foundPlaces{of: map[placeQuestion]placeAnswer{}}}
 }
 
 // newPlaceGlob compiles a glob: ~ is the home, `**/` any folders, a `/**` or `/` at its end
 // all below it and itself. Letter case does not count, as on some file systems.
 func newPlaceGlob(text string) placeGlob {
-	g := placeGlob{text: text}
+	g := placeGlob{text: text, plain: strings.TrimSuffix(strings.TrimSuffix(text, "/**"), "/")}
+	g.inner = strings.Contains(strings.TrimSuffix(text, "/**"), "/**/")
 	rest, home := strings.CutPrefix(text, "~")
 	g.home = home
 	below := false
@@ -144,20 +169,45 @@ func (s placeSet) find(target, home string, above bool) (why string, ok bool) {
 	if !strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "~") {
 		return "", false
 	}
-	lower := lowerASCII(target)
+	q := placeQuestion{target, home, above}
+	s.found.mu.Lock()
+	a, known := s.found.of[q]
+	s.found.mu.Unlock()
+	if known {
+		return a.why, a.ok
+	}
+	a.why, a.ok = s.search(target, home, above)
+	if len(target) > 256 {
+		return a.why, a.ok
+	}
+	s.found.mu.Lock()
+	defer s.found.mu.Unlock()
+	if len(s.found.of) >= mostFound {
+		clear(s.found.of)
+	}
+	s.found.of[q] = a
+	return a.why, a.ok
+}
+
+// search is find without what is remembered.
+func (s placeSet) search(target, home string, above bool) (why string, ok bool) {
+	lower, wild := lowerASCII(target), strings.ContainsAny(target, "*?[")
 	for i := range s.rules {
 		r := &s.rules[i]
-		if slices.ContainsFunc(r.Except, func(glob string) bool { return globMatch(glob, path.Base(target)) }) ||
-			slices.ContainsFunc(r.tails, func(g placeGlob) bool { return g.mayFit(lower) && g.fits(target, home) }) {
-			continue
-		}
-		for _, g := range r.re {
-			if g.mayFit(lower) && g.fits(target, home) || above && g.below(target, home) || g.perhaps(target, home) {
-				return or(r.Why, r.Name), true
-			}
+		if slices.ContainsFunc(r.re, func(g placeGlob) bool {
+			return g.mayFit(lower) && g.fits(target, home) || above && g.below(target, home, wild) ||
+				wild && g.perhaps(target, home)
+		}) && !r.leavesOut(target, lower, home) {
+			return or(r.Why, r.Name), true
 		}
 	}
 	return "", false
+}
+
+// leavesOut reports whether a path is an exception of the rule.
+func (r *placeRule) leavesOut(target, lower, home string) bool {
+	return slices.ContainsFunc(r.Except, func(glob string) bool { return globMatch(glob, path.Base(target)) }) ||
+		slices.ContainsFunc(r.tails, func(g placeGlob) bool { return g.mayFit(lower) && g.fits(target, home) })
 }
 
 // lowerASCII is a path in small letters; "" where it has others than those of ASCII.
@@ -220,20 +270,25 @@ func (g placeGlob) fits(target, home string) bool {
 // perhaps reports whether a pattern can stand for the place. A pattern of nothing but
 // wildcards and an ending, such as *.json, is taken for the files of a project.
 func (g placeGlob) perhaps(target, home string) bool {
-	if !strings.ContainsAny(target, "*?[") || strings.Contains(strings.TrimSuffix(g.text, "/**"), "/**/") {
+	if g.inner {
 		return false
 	}
 	dir, base := path.Split(target)
-	text := strings.TrimSuffix(strings.TrimSuffix(g.text, "/**"), "/")
+	if base == "" {
+		return false
+	}
+	text := g.plain
 	if name, anywhere := strings.CutPrefix(text, "**/"); anywhere {
-		if folders := strings.Split(name, "/"); len(folders) > 1 {
-			return fitsTail(strings.Split(target, "/"), folders)
+		if strings.Contains(name, "/") {
+			return fitsTail(target, strings.Split(name, "/"))
 		}
 		if at := strings.IndexAny(base, "*?["); at >= 0 && at < 2 && base[0] != '.' {
 			return false
 		}
-		return base[0] == '.' == (name[0] == '.') && globMatch(base, strings.ReplaceAll(name, "*", "x")) &&
-			!strings.HasPrefix(name, "*")
+		return base[0] == '.' == (name[0] == '.') && name[0] != '*' && globMatch(base, strings.ReplaceAll(name, "*", "x"))
+	}
+	if name := path.Base(text); base[0] == '.' != (name[0] == '.') && !strings.Contains(target, "/**/") {
+		return false
 	}
 	if g.home {
 		text = home + strings.TrimPrefix(text, "~")
@@ -249,32 +304,37 @@ func (g placeGlob) perhaps(target, home string) bool {
 
 // fitsTail reports whether the last folders and the name of a pattern can stand for a place, of which all folders are
 // named.
-func fitsTail(target, place []string) bool {
-	if len(target) < len(place) {
-		return false
-	}
-	target = target[len(target)-len(place):]
-	for i, name := range place {
+func fitsTail(target string, place []string) bool {
+	for i := len(place) - 1; i >= 0; i-- {
+		at := strings.LastIndexByte(target, '/')
+		name := target[at+1:]
 		last := i == len(place)-1
-		if strings.Contains(name, "*") || !last && target[i] != name || last && !globMatch(target[i], name) {
+		if strings.Contains(place[i], "*") || !last && name != place[i] || last && !globMatch(name, place[i]) ||
+			at < 0 && i > 0 {
 			return false
 		}
+		target = target[:max(at, 0)]
 	}
 	return true
 }
 
 // below reports whether the place, which is in a known folder, lies below the target.
-func (g placeGlob) below(target, home string) bool {
+func (g placeGlob) below(target, home string, wild bool) bool {
 	text := g.text
 	if rest, anywhere := strings.CutPrefix(text, "**/"); anywhere { // .claude of .claude/settings.json
 		folder, _, has := strings.Cut(rest, "/")
 		return has && folder[0] == '.' && !strings.Contains(folder, "*") && path.Base(target) == folder
 	}
-	if g.home {
-		text = home + strings.TrimPrefix(text, "~")
-	}
-	if !strings.HasPrefix(text, "/") {
+	switch {
+	case !g.home && !strings.HasPrefix(text, "/"), g.home && home == "":
 		return false
+	case !wild && g.home: // without a new text for each
+		rest, under := strings.CutPrefix(target, home)
+		return under && (rest == "" || strings.HasPrefix(g.plain[1:], rest) &&
+			(len(g.plain)-1 == len(rest) || g.plain[1+len(rest)] == '/' || strings.HasSuffix(rest, "/"))) ||
+			!under && strings.HasPrefix(home, strings.TrimSuffix(target, "/")+"/")
+	case g.home:
+		text = home + strings.TrimPrefix(text, "~")
 	}
 	return holdsPlace(strings.TrimSuffix(strings.TrimSuffix(text, "/**"), "/"), false, target, true)
 }
