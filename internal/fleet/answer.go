@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Asked is what an answer is given to.
+// Asked takes the answers of approvers.
 type Asked interface {
 	// Ask returns an ask that is held on this machine.
 	Ask(id string) (wire.Ask, bool)

@@ -173,7 +173,7 @@ func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m engine.Stored,
 	}
 }
 
-// readDead reads a dead letter, and checks that it is what its subject says.
+// readDead reads a dead letter, and checks it against its subject.
 func (f *Fleet) readDead(m engine.Stored) (g givenUp, err error) {
 	_, rest, ok := f.names.sender(m.Subject, areaDead)
 	if err := json.Unmarshal(m.Data, &g); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// deadLetters returns those that a machine lists.
+// deadLetters returns the dead letters that a machine lists.
 func deadLetters(t *testing.T, m *machine, hook string) []wire.DeadLetter {
 	t.Helper()
 	list, err := m.DeadLetters(t.Context(), hook, 0)

@@ -23,7 +23,7 @@ type Decisions interface {
 	Waiting(ctx context.Context) (n int, oldest time.Time, err error)
 }
 
-// publishDecisions publishes what is decided, in order, until ctx ends.
+// publishDecisions publishes new decisions, in order, until ctx ends.
 func (f *Fleet) publishDecisions(ctx context.Context) {
 	if f.opts.Decisions != nil {
 		f.move(ctx, f.publishBatch, f.decided, "decisions for the fleet wait in the history")
@@ -34,7 +34,7 @@ func (f *Fleet) publishDecisions(ctx context.Context) {
 func (f *Fleet) Decided() { wake(f.decided) }
 
 // publishBatch publishes the first decisions that are not published, and returns how many.
-// Those after one that fails are published again, under the same ids.
+// Decisions after a failure are published again, under the same ids.
 func (f *Fleet) publishBatch(ctx context.Context) (n int, err error) {
 	if !f.online() {
 		return 0, engine.ErrAway

@@ -106,7 +106,7 @@ func follow(t *testing.T, o engine.Options, home policy.Home) *follower {
 	return f
 }
 
-// has is what is in force, what is in the shadow, and what is refused.
+// has says which bundle is in force, which is in the shadow, and whether a directive was refused.
 func (f *follower) has(t *testing.T) string {
 	t.Helper()
 	c, _, err := f.home.Current()

@@ -27,7 +27,7 @@ type Embedded struct {
 // Key is the file of the key that the server makes, and that machines connect with.
 func (e Embedded) Key() string { return filepath.Join(e.Dir, "machine.nk") }
 
-// embeddedProgram is what is started.
+// embeddedProgram is the program that Start starts.
 const embeddedProgram = "hookd-fleet-server"
 
 // readyTime is how long the server may take to say that it serves.

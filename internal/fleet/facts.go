@@ -19,7 +19,7 @@ type Machine interface {
 	FollowAsks() AskStream
 }
 
-// AskStream is what FollowAsks returns. Next waits while there is nothing.
+// AskStream is the stream that FollowAsks returns. Next waits while there is nothing.
 type AskStream interface {
 	Next(ctx context.Context, dst []byte) ([]byte, error)
 	Close()
@@ -73,7 +73,7 @@ func (f *Fleet) publishState(ctx context.Context) {
 	}
 }
 
-// facts is what is published of this machine, without the time.
+// facts is the state of this machine for others, without the time.
 func (f *Fleet) facts(ctx context.Context) wire.FleetMachine {
 	facts := f.opts.Machine.Facts()
 	facts.Machine = f.names.Machine
@@ -94,7 +94,7 @@ func (f *Fleet) online() bool {
 	return f.ready && f.opts.Broker.State().Connected
 }
 
-// publish replaces what others read of this machine under a name.
+// publish replaces a fact of this machine under a name.
 func (f *Fleet) publish(ctx context.Context, text []byte, what ...string) error {
 	return f.opts.Broker.Publish(ctx, []engine.Message{{Subject: f.names.subject(areaNow, what...), Data: text}})[0]
 }

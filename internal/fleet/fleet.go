@@ -33,7 +33,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Outbox keeps what is to leave until the servers have it.
+// Outbox retains messages until the servers have them.
 type Outbox interface {
 	PutOutgoing(ctx context.Context, m store.Outgoing) error
 	Outgoing(ctx context.Context, limit int, bytes int64) ([]store.Outgoing, error)
@@ -190,7 +190,7 @@ func (f *Fleet) prepare(ctx context.Context) {
 	}
 }
 
-// nudge wakes the goroutines that look at what waits.
+// nudge wakes the goroutines that look for waiting work.
 func (f *Fleet) nudge() {
 	wake(f.leave)
 	wake(f.decided)

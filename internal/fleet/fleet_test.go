@@ -74,7 +74,7 @@ func (m *machine) accept(env events.Envelope) (bool, *wire.Error) {
 	return false, nil
 }
 
-// took returns the data of what was accepted, in order.
+// data returns the data of the accepted events, in order.
 func (m *machine) data() (list []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,7 +191,7 @@ func TestWorkGoesWhereItIsTaken(t *testing.T) {
 	hooktest.Until(t, "b has it", func() bool { return len(b.data()) == 1 })
 }
 
-// Messages that are not what they should be are refused and counted, and hold nothing up.
+// Hostile messages are refused and counted, and hold nothing up.
 func TestHostileMessages(t *testing.T) {
 	url := fleettest.Start(t, func(o *server.Options) { o.MaxPayload = 64 << 10 }).URL()
 	evil, b := join(t, url, "evil", each), join(t, url, "b", each, once)

@@ -14,7 +14,7 @@ import (
 // Where nothing else is asked for, so much of the past is looked at.
 const lookBack = 24 * time.Hour
 
-// What an answer has where nothing else is asked for, and at most.
+// The default and the largest number of decisions in an answer.
 const (
 	usualAnswer = 50
 	mostAnswer  = 5000

@@ -25,7 +25,7 @@ func (n Names) Check() error {
 
 const maxName = 64
 
-// What a machine publishes, by the word after its name.
+// The areas of a machine's messages: the word after its name.
 const (
 	areaLog    = "log"    // decisions, in the order in which they were made
 	areaNow    = "now"    // the state of the machine: the newest of each subject counts
@@ -35,7 +35,7 @@ const (
 	areaDead   = "dead"   // what no machine could take
 )
 
-// What operators publish for all machines.
+// The areas of operators' messages for all machines.
 const (
 	areaDirective = "directive" // the newest counts
 	areaBundles   = "bundles"   // a bucket of JetStream's object store

@@ -7,7 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
-// Role is what a machine of a fleet may do.
+// Role says how far a machine of a fleet is trusted.
 type Role string
 
 const (

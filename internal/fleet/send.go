@@ -27,7 +27,7 @@ type passed struct {
 	Event   events.Envelope `json:"event"`
 }
 
-// passing is the JSON of what needs a place beside an event's data.
+// passing is the largest JSON beside the data of an event.
 const passing = 8 << 10
 
 // defaultLimit is the largest message of a server that says nothing else.
@@ -182,7 +182,7 @@ func (f *Fleet) read(d engine.Delivery, area string) (p passed, err error) {
 	return p, p.check()
 }
 
-// check is an error for what could not have been an event.
+// check is an error for a message that cannot be an event.
 func (p passed) check() error {
 	if !wire.IsID(p.EventID) {
 		return fmt.Errorf("its event has the id %q", p.EventID)

@@ -42,7 +42,7 @@ func TestSilentServerIsLeft(t *testing.T) {
 			defer s.Signal(syscall.SIGCONT)
 		}
 	}
-	// What was under way when the server stopped may be acknowledged.
+	// Messages under way when the server stopped may be acknowledged.
 	hooktest.Until(t, "another server stores", func() bool { return stores() && b.State().Server != first })
 	if lines.FilterMessageSnippet("acknowledges nothing").Len() == 0 {
 		t.Errorf("the log says %v", lines.All())

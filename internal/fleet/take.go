@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// take returns what is done with each message of a consumer.
+// take returns the handler for messages of a consumer.
 func (f *Fleet) take(spec engine.Spec) func(context.Context, engine.Delivery) {
 	area := areaWork
 	if spec.Serial {
@@ -91,5 +91,5 @@ func (f *Fleet) took(d engine.Delivery) {
 	}
 }
 
-// laterBy is after what time a message is given to a machine again.
+// laterBy returns the time after which a machine gets a message again.
 func laterBy(try int) time.Duration { return min(time.Second<<min(try-1, 6), time.Minute) }

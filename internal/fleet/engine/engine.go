@@ -29,7 +29,7 @@ type Publisher interface {
 	State() State
 }
 
-// Reader reads what is stored.
+// Reader reads stored messages.
 type Reader interface {
 	// Read calls each with messages of a stream in their order, until it returns false or
 	// there is no more now.
@@ -38,7 +38,7 @@ type Reader interface {
 	Changed() <-chan struct{}
 }
 
-// Keeper looks after what is stored.
+// Keeper counts and drops stored messages.
 type Keeper interface {
 	// Count returns how many messages of a stream have a subject of a pattern. It reads none.
 	Count(ctx context.Context, stream, subject string) (int, error)
@@ -67,7 +67,7 @@ type Stored struct {
 	Time time.Time
 }
 
-// Query says what is read of a stream.
+// Query selects messages of a stream.
 type Query struct {
 	Stream  string
 	Subject string    // pattern; "" = all
@@ -108,8 +108,8 @@ var ErrTooLarge = errors.New("the message is larger than the servers take")
 // ErrAway is the error of a call while no server answers.
 var ErrAway = errors.New("no server of the fleet answers")
 
-// Stream is one stream of a tenant. What machines rely on is set here and nowhere else;
-// the number of copies is the broker's to know.
+// Stream is one stream of a tenant. The settings that machines rely on are set here and nowhere
+// else; the broker knows the number of copies.
 type Stream struct {
 	Name       string
 	Subjects   []string
@@ -121,7 +121,7 @@ type Stream struct {
 	Objects    bool // it is a bucket of the object store
 }
 
-// Board holds what is published for all machines.
+// Board holds messages and objects for all machines.
 type Board interface {
 	// Listen calls heard after each announcement on a subject, until ctx ends. It may miss some.
 	Listen(ctx context.Context, subject string, heard func()) error

@@ -17,7 +17,7 @@ import (
 // readyTime is how long a server may take under load.
 const readyTime = 60 * time.Second
 
-// maxStore is what streams may reserve: what they hold in tests is less than a disk has.
+// maxStore is the size that streams may reserve: tests fill less than a disk.
 const maxStore = 1 << 40
 
 // Server is one server, on one folder and one port for as long as the test runs.

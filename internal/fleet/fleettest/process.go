@@ -121,7 +121,7 @@ func (p *Process) Received() int64 {
 	return of.InBytes
 }
 
-// Log returns what the server has said.
+// Log returns the log of the server.
 func (p *Process) Log() string {
 	text, err := os.ReadFile(p.log.Name())
 	hooktest.Must(p.t, err)

@@ -120,7 +120,7 @@ func (b *Broker) Fail(err error) {
 	b.state.Err = err.Error()
 }
 
-// current returns what calls are made with; nil = hookd-fleet is away until attached is closed.
+// current returns the client for calls; nil = hookd-fleet is away until attached is closed.
 func (b *Broker) current() (calls *http.Client, attached <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

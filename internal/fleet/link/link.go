@@ -19,7 +19,7 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
-// Engine is what hookd-fleet serves.
+// Engine is the broker that hookd-fleet serves.
 type Engine interface {
 	engine.Broker
 	engine.Press

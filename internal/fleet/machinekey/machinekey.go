@@ -53,8 +53,8 @@ func Check(public string) error {
 	return nil
 }
 
-// Public returns the public half of the key in a file: what a server's configuration
-// calls nkey.
+// Public returns the public half of the key in a file: the value of nkey in a server's
+// configuration.
 func Public(file string) (string, error) {
 	text, err := readfile.Read(file, 4<<10)
 	if err != nil {

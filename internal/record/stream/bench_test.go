@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// What one record costs without readers.
+// The cost of one record without readers.
 func BenchmarkEncode(b *testing.B) {
 	now := time.Now().UTC()
 	event := &events.Event{

@@ -114,7 +114,7 @@ const largeEnd = "}\n"
 
 func (r *record) size() int { return len(r.line) + len(r.data) + r.holds }
 
-// Stats is what a Hub counted.
+// Stats are the counts of a Hub.
 type Stats struct {
 	Seq         uint64 // newest number, 0 = none yet
 	Subscribers int    // now
@@ -225,8 +225,8 @@ func (h *Hub) keep(r record) {
 	h.kept()
 }
 
-// slot returns the place of the next record, which is empty: what is written there is not
-// copied. kept has to be called when the record is in it. The caller holds mu.
+// slot returns the place of the next record, which is empty: a record is written there without a
+// copy. kept has to be called when the record is in it. The caller holds mu.
 func (h *Hub) slot() *record {
 	if h.next-h.oldest >= uint64(len(h.ring)) {
 		h.drop()
@@ -251,7 +251,7 @@ func (h *Hub) drop() {
 	h.oldest++
 }
 
-// Close ends the stream: subscribers read what is there, then io.EOF. What is
+// Close ends the stream: subscribers read the rest, then io.EOF. A record that is
 // published afterwards still gets a number.
 func (h *Hub) Close() {
 	h.mu.Lock()

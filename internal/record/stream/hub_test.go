@@ -36,7 +36,7 @@ func plain(size int) Encoder {
 	}
 }
 
-// rec is what the tests look at of a record.
+// rec has the members of a record that tests look at.
 type rec struct {
 	Type     string
 	Seq      uint64
@@ -67,7 +67,7 @@ func parseRecords(t testing.TB, lines []byte) []rec {
 	return out
 }
 
-// drain reads what is there now.
+// drain reads all records that are there now.
 func drain(t testing.TB, s *Subscription) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -431,8 +431,8 @@ func TestLargeRecord(t *testing.T) {
 	}
 }
 
-// What the ring has dropped takes no memory, also where a subscriber has read half
-// of it.
+// Records that the ring has dropped take no memory, also where a subscriber has read half of a
+// record.
 func TestCutInALargeRecord(t *testing.T) {
 	h := New(Options{MaxBytes: 1 << 20})
 	e := &events.Event{Envelope: events.Envelope{Event: "agent:step"}, EventID: "01", Time: time.Unix(1, 0)}
@@ -468,7 +468,7 @@ func (a *slowArchive) Since(ctx context.Context, after, upto uint64) ([]Past, ui
 	return list, through, nil
 }
 
-// However long looking for what matches takes, it is no gap, and it is found.
+// A long search for matching records is no gap, and finds them.
 func TestLookingForLongIsNoGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Options{Size: 1, Archive: &slowArchive{refuse: 5}})

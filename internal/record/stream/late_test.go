@@ -53,7 +53,7 @@ func TestLateRecords(t *testing.T) {
 	}
 }
 
-// What late records hold in memory counts as long as they are not encoded.
+// Late records count with the memory that they hold, until they are encoded.
 func TestLateRecordsAreBoundedByBytes(t *testing.T) {
 	h := New(Options{MaxBytes: 1000})
 	for range 10 {

@@ -43,7 +43,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 	}
 }
 
-// What a subscriber is about to copy stays as it is while the ring goes on.
+// A record that a subscriber is about to copy stays while the ring goes on.
 func TestMemoryIsLeftToReaders(t *testing.T) {
 	h := New(Options{Size: 200})
 	s := h.Subscribe(nil, From{})

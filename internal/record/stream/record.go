@@ -10,13 +10,13 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// The beginning of an event's record, and what stands between its number and its id.
+// The beginning of an event's record, and the text between its number and its id.
 const (
 	numberKey = `{"type":"event","seq":`
 	idKey     = `,"event_id":"`
 )
 
-// envelopeRoom is about what a record takes beside the data.
+// envelopeRoom is about the size of a record without its data.
 const envelopeRoom = 512
 
 // EventRecord encodes an accepted event as
@@ -34,7 +34,7 @@ func appendWhole(dst []byte, seq uint64, e *events.Event) []byte {
 	return appendData(append(appendEvent(dst, seq, e), dataKey...), e)
 }
 
-// appendData appends what stands behind dataKey.
+// appendData appends the data behind dataKey.
 func appendData(dst []byte, e *events.Event) []byte {
 	if len(e.Data) == 0 {
 		dst = append(dst, "{}"...)
@@ -62,8 +62,8 @@ func (h *Hub) PublishEvent(e *events.Event, data []byte) uint64 {
 	return h.publish(e.Event, encode, data, about{})
 }
 
-// about is what it takes to look up later what an event is about; the zero value is
-// that of a record which says so, or has nothing to say.
+// about has the keys to look up the tool and subject of an event later; the zero value is
+// for a record that has them, or has none.
 type about struct {
 	contract *events.Contract
 	dialect  events.Dialect

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// batchBytes ends a batch: about what one write to a local socket takes.
+// batchBytes ends a batch: about the size of one write to a local socket.
 const batchBytes = 64 << 10
 
 // From says where a subscription begins and ends. The zero value follows the
