@@ -66,11 +66,11 @@ fuzz: ## run each fuzz target for FUZZTIME (60s)
 		done; \
 	done
 
-bench: ## measure the whole daemon against peers, write docs/benchmarks.md
-	@cd bench && $(GO) run ./table -o ../docs/benchmarks.md
+bench: ## measure the whole daemon against peers, write docs/design/benchmarks.md
+	@cd bench && $(GO) run ./table -o ../docs/design/benchmarks.md
 
-soak: ## put a daemon under mixed load for DURATION (20m), write docs/benchmarks.md
-	@cd bench && $(GO) run ./table -soak $${DURATION:-20m} -o ../docs/benchmarks.md
+soak: ## put a daemon under mixed load for DURATION (20m), write docs/design/benchmarks.md
+	@cd bench && $(GO) run ./table -soak $${DURATION:-20m} -o ../docs/design/benchmarks.md
 
 gobench: ## run the Go benchmarks, for benchstat
 	@$(GO) test ./internal/... -run '^$$' -bench . -benchmem -count $${COUNT:-1}

@@ -16,7 +16,7 @@
 // accepted. An Event with an ID can be sent again, hookd takes it once;
 // Retryable says when that is worth while, a lost connection included.
 //
-// Where the machine has a system daemon (see docs/system.md), every event goes to that
+// Where the machine has a system daemon (see docs/reference/system.md), every event goes to that
 // one first, whatever the Options say, and an event that waits then to the user's own,
 // which can only tighten the verdict. Where it must answer and does not, that is a
 // denial. All other calls are for the daemon of the Options alone.

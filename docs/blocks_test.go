@@ -70,13 +70,13 @@ func TestCIBlocks(t *testing.T) {
 func TestAuditBlocks(t *testing.T) {
 	u := newUser(t)
 	u.guard()
-	u.prints(typed(t, "audit.md"), map[string]string{"audit verify": "each is as it was written"})
+	u.prints(typed(t, "reference/audit.md"), map[string]string{"audit verify": "each is as it was written"})
 }
 
 // A bundle is made and put in force as the document says, and its guard denies.
 func TestPolicyBlocks(t *testing.T) {
 	u := newUser(t)
-	u.prints(snippets(t, "policy.md"), map[string]string{
+	u.prints(snippets(t, "reference/policy.md"), map[string]string{
 		"bundle build": "acme, sequence 1", "policy show": "hooks/no-sudo",
 	})
 	if out := u.block(`hookd emit pre_tool_use --wait --data '{"tool_input":{"command":"sudo ls"}}' || true`); !strings.Contains(out, "sudo is not for agents") {
@@ -183,4 +183,14 @@ func TestIndexNamesEveryDocument(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pages are all documents but those for builders.
+func pages() ([]string, error) {
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		return nil, err
+	}
+	more, err := filepath.Glob("reference/*.md")
+	return append(files, more...), err
 }

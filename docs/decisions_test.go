@@ -13,18 +13,18 @@ var decision = regexp.MustCompile(`(?m)^## (\d{4}) (.+)\n\n(\d{4}-\d{2}-\d{2}), 
 
 // Every record has its four parts and a number of its own, and the index links to its file.
 func TestDecisions(t *testing.T) {
-	index, err := os.ReadFile("decisions.md")
+	index, err := os.ReadFile("design/decisions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	topics, _ := filepath.Glob("decisions/*.md")
+	topics, _ := filepath.Glob("design/decisions/*.md")
 	known := map[string]string{}
 	for _, topic := range topics {
 		text, err := os.ReadFile(topic)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(index), "]("+topic+")") {
+		if !strings.Contains(string(index), "]("+strings.TrimPrefix(topic, "design/")+")") {
 			t.Errorf("decisions.md does not link to %s", topic)
 		}
 		for _, record := range strings.Split(string(text), "\n## ")[1:] {

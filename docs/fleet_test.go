@@ -28,7 +28,7 @@ var fence = regexp.MustCompile("(?ms)^ *```([a-z]+)\n(.*?)^ *```")
 // fenced returns the only block of fleet.md that has a text in it, without its indentation.
 func fenced(t *testing.T, has string) string {
 	t.Helper()
-	doc, err := os.ReadFile("fleet.md")
+	doc, err := os.ReadFile("reference/fleet.md")
 	hooktest.Must(t, err)
 	var found []string
 	for _, m := range fence.FindAllStringSubmatch(string(doc), -1) {

@@ -72,7 +72,7 @@ var heredoc = regexp.MustCompile(`(?m)^(?:.*&& )?cat (>>?) (?:\S+/)?([^/\s]+)/(H
 func documentGuards(t *testing.T) (dirs []string) {
 	t.Helper()
 	root := t.TempDir()
-	files, err := filepath.Glob("*.md")
+	files, err := pages()
 	hooktest.Must(t, err)
 	for _, file := range append(files, "../README.md") {
 		text := read(t, file)

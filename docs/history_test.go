@@ -22,7 +22,7 @@ func TestHistoryBlocks(t *testing.T) {
 		"hookd replay --hook":     "runs post-status",
 		"FROM runs GROUP BY hook": "post-status|",
 	}
-	list := snippets(t, "history.md")
+	list := snippets(t, "reference/history.md")
 	if _, err := exec.LookPath("sqlite3"); err != nil {
 		t.Log("SKIP-TOOL sqlite3: the backup is not tried")
 		delete(says, "FROM runs GROUP BY hook")

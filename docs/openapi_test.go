@@ -41,7 +41,7 @@ type spec struct {
 func loadSpec(t *testing.T) *spec {
 	t.Helper()
 	var tree any
-	if err := yaml.Unmarshal([]byte(read(t, "openapi.yaml")), &tree); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, "reference/openapi.yaml")), &tree); err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(tree)
@@ -189,7 +189,7 @@ func TestOpenAPINamesEveryRoute(t *testing.T) {
 			t.Errorf("openapi.yaml tells of %s, which is not served", route)
 		}
 	}
-	text := read(t, "protocol.md")
+	text := read(t, "reference/protocol.md")
 	for _, route := range served {
 		if _, path, _ := strings.Cut(route, " "); !strings.Contains(text, path) {
 			t.Errorf("protocol.md says nothing of %s", route)

@@ -16,7 +16,7 @@ import (
 
 func compiled(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(read(t, filepath.Join("schema", name+".json"))))
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(read(t, filepath.Join("reference", "schema", name+".json"))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +53,8 @@ func ofYAML(t *testing.T, text string) any {
 func TestSchemasAreCurrent(t *testing.T) {
 	for _, name := range schema.Names {
 		want, _ := schema.Of(name)
-		if got := read(t, filepath.Join("schema", name+".json")); got != string(want) {
-			t.Errorf("schema/%s.json is not what the code says: type go test ./cmd/hookd -run TestDocs -update", name)
+		if got := read(t, filepath.Join("reference", "schema", name+".json")); got != string(want) {
+			t.Errorf("reference/schema/%s.json is not what the code says: type go test ./cmd/hookd -run TestDocs -update", name)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func between(text, begin, end string) (all []string) {
 // documents are all texts for people.
 func documents(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("*.md")
+	files, err := pages()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestSecurityNamesTestsThatExist(t *testing.T) {
 	hooktest.Must(t, err)
 	known := sources.String()
 	rows := 0
-	for line := range strings.Lines(read(t, "security.md")) {
+	for line := range strings.Lines(read(t, "reference/security.md")) {
 		named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(line, -1)
 		for _, name := range named {
 			if !strings.Contains(known, "func "+name[1]+"(") && !strings.Contains(known, "'"+name[1]) {

@@ -106,7 +106,7 @@ var languages = map[string]struct {
 
 // Each sending program sends its event once, and is denied its call.
 func TestSnippetsSend(t *testing.T) {
-	for _, s := range snippets(t, "sending-events.md") {
+	for _, s := range snippets(t, "reference/sending-events.md") {
 		lang, ok := languages[s.lang]
 		if !ok || !strings.HasPrefix(s.name, "send.") {
 			continue
@@ -163,7 +163,7 @@ func (u *user) seq() uint64 {
 // Each following program sees what happens, and comes back to a daemon that
 // was restarted.
 func TestSnippetsFollow(t *testing.T) {
-	for _, s := range snippets(t, "sending-events.md") {
+	for _, s := range snippets(t, "reference/sending-events.md") {
 		if !strings.HasPrefix(s.name, "follow") {
 			continue
 		}
@@ -264,7 +264,7 @@ func (o output) want(t *testing.T, texts ...string) {
 func TestSnippetsShell(t *testing.T) {
 	hooktest.NeedTool(t, "jq", "curl", "nc")
 	u := newUser(t)
-	for _, s := range snippets(t, "sending-events.md") {
+	for _, s := range snippets(t, "reference/sending-events.md") {
 		if s.lang != "sh" || s.name != "" {
 			continue
 		}

@@ -28,7 +28,7 @@ var packaged = []string{
 	"usr/lib/systemd/system/hookd.service", "usr/lib/systemd/system/hookd.socket", "usr/lib/sysusers.d/hookd.conf",
 	"usr/share/bash-completion/completions/hookd", "usr/share/fish/vendor_completions.d/hookd.fish",
 	"usr/share/man/man1/hookd.1.gz", "usr/share/man/man1/hookd-emit.1.gz",
-	"usr/share/doc/hookd/README.md", "usr/share/doc/hookd/THIRD_PARTY", "usr/share/doc/hookd/docs/operations.md", "usr/share/doc/hookd/docs/openapi.yaml",
+	"usr/share/doc/hookd/README.md", "usr/share/doc/hookd/THIRD_PARTY", "usr/share/doc/hookd/docs/reference/operations.md", "usr/share/doc/hookd/docs/reference/openapi.yaml",
 	"usr/share/doc/hookd/docs/gallery/command-guard/HOOK.yaml", "usr/share/doc/hookd/docs/gallery/ask-slack/ask.py",
 	"usr/share/doc/hookd/packaging/systemd/hardened.conf", "usr/share/doc/hookd/packaging/prometheus/alerts.yaml", "usr/share/doc/hookd/packaging/grafana/hookd.json",
 }

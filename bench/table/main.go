@@ -3,8 +3,8 @@
 //
 //	go run ./table                     all of it, some ten minutes
 //	go run ./table -run 'spawn|line'   the rows whose name matches
-//	go run ./table -o ../docs/benchmarks.md
-//	go run ./table -run fleet -plots ../docs/benchmarks   only the plots of some rows
+//	go run ./table -o ../docs/design/benchmarks.md
+//	go run ./table -run fleet -plots ../docs/design/benchmarks   only the plots of some rows
 //	go run ./table -run against -against /path/to/older/hookd
 //	go run ./table -soak 20m           mixed load instead of the table
 //

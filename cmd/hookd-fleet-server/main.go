@@ -3,7 +3,7 @@
 // because the server's library is larger than hookd's other parts together.
 //
 // It lets in one user, the holder of the key that it makes at its first start, who may do
-// everything. A fleet of many people has servers of its own: see docs/fleet.md.
+// everything. A fleet of many people has servers of its own: see docs/reference/fleet.md.
 package main
 
 import (

@@ -61,5 +61,5 @@ func (p *printer) attacks(list []attack.Result, mode string) {
 		p.line("  ", word, "  ", escape(r.What, keepNothing))
 		p.line("             ", p.paint(dim, escape(r.Seen, keepNothing)))
 	}
-	p.linef("%d of %d attempts worked; docs/security.md says what follows from that", worked, len(list))
+	p.linef("%d of %d attempts worked; docs/reference/security.md says what follows from that", worked, len(list))
 }

@@ -115,7 +115,7 @@ func (f *connectFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.project, "project", "", "the settings of the project in this folder, not the user's own")
 	cmd.Flags().StringVar(&f.file, "file", "", "the agent's file (docker-agent)")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would change, and change nothing")
-	cmd.Flags().BoolVar(&f.managed, "managed", false, "the agent's settings for all users of the machine (behind sudo; see docs/system.md)")
+	cmd.Flags().BoolVar(&f.managed, "managed", false, "the agent's settings for all users of the machine (behind sudo; see docs/reference/system.md)")
 	cmd.MarkFlagsMutuallyExclusive("managed", "project", "file")
 	_ = cmd.MarkFlagDirname("project")
 	_ = cmd.MarkFlagFilename("file")
@@ -409,7 +409,7 @@ func (c connected) done(p *printer) {
 func (c connected) without(p *printer) {
 	switch {
 	case c.managed:
-		p.linef("every user's %s calls hookd now; what the system daemon denies, none of them can allow: see docs/system.md", c.Agent)
+		p.linef("every user's %s calls hookd now; what the system daemon denies, none of them can allow: see docs/reference/system.md", c.Agent)
 	case c.Daemon && c.Closed:
 		p.linef("while hookd does not run, %s's tool calls are denied", c.Agent)
 	case c.Daemon && c.posts:

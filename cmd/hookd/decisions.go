@@ -103,7 +103,7 @@ func (f *decisionFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.shadow, "shadow", false, "only where a hook that only watches would have said something")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision, until Ctrl-C")
 	flags.BoolVar(&f.fleet, "fleet", false, "of all machines of the fleet; without --since those of a day")
-	flags.IntVar(&f.limit, "limit", 50, "at most so many")
+	flags.IntVarP(&f.limit, "limit", "n", 50, "at most so many")
 }
 
 func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {

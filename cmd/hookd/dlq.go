@@ -65,7 +65,7 @@ func (d *deadLetters) listCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&hook, "hook", "", "of this hook")
-	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "at most this many")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(d.a))
 	return cmd
 }

@@ -27,20 +27,20 @@ var update = flag.Bool("update", false, "write the generated parts of the docume
 const root = "../.."
 
 // inDocs is a document as help names it.
-var inDocs = regexp.MustCompile(`\bdocs/([a-z-]+\.md)`)
+var inDocs = regexp.MustCompile(`\bdocs/((?:reference/)?([a-z-]+\.md))`)
 
 // TestDocs keeps the generated parts of the documents what the code says.
 func TestDocs(t *testing.T) {
-	sameFile(t, "docs/events.md", eventsDoc())
-	sameFile(t, "docs/commands.md", commandsDoc())
+	sameFile(t, "docs/reference/events.md", eventsDoc())
+	sameFile(t, "docs/reference/commands.md", commandsDoc())
 	for _, name := range schema.Names {
 		text, _ := schema.Of(name)
-		sameFile(t, "docs/schema/"+name+".json", string(text))
+		sameFile(t, "docs/reference/schema/"+name+".json", string(text))
 	}
 	for _, part := range []struct{ file, name, text string }{
 		{"README.md", "agents", agentsDoc()},
-		{"docs/hook-yaml.md", "fields", fieldsDoc()},
-		{"docs/settings.md", "settings", settingsDoc()},
+		{"docs/reference/hook-yaml.md", "fields", fieldsDoc()},
+		{"docs/reference/settings.md", "settings", settingsDoc()},
 	} {
 		have := read(t, part.file)
 		want, err := replacePart(have, part.name, part.text)
@@ -112,7 +112,7 @@ func fieldsDoc() string {
 	return b.String()
 }
 
-// agentsDoc is what people ask first of each agent; docs/agents.md has all of it.
+// agentsDoc is what people ask first of each agent; docs/reference/agents.md has all of it.
 func agentsDoc() string {
 	asked := []string{"deny a tool call", "ask a person about it", "rewrite it", "replace a tool's result", "add context at the start",
 		"keep the agent working at its stop"}
@@ -312,16 +312,26 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		if slices.Contains([]string{"false", "0s", "0", "[]"}, def) {
 			def = ""
 		}
-		row(b, name, inDocs.ReplaceAllString(f.Usage, "[$1]($1)"), def)
+		row(b, name, inDocs.ReplaceAllStringFunc(f.Usage, inReference), def)
 	})
+}
+
+// inReference is a document that help names as a link of a page in docs/reference.
+func inReference(named string) string {
+	m := inDocs.FindStringSubmatch(named)
+	return "[" + m[2] + "](../" + strings.TrimPrefix(m[1], "/") + ")"
 }
 
 // documents are the files whose paths and links must hold.
 func documents(t *testing.T) []string {
 	t.Helper()
-	list, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
+	var list []string
+	for _, pattern := range []string{"docs/*.md", "docs/reference/*.md", "docs/design/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, files...)
 	}
 	return append(list, filepath.Join(root, "README.md"), filepath.Join(root, "ARCHITECTURE.md"))
 }
@@ -367,6 +377,31 @@ func TestPathsInDocuments(t *testing.T) {
 	}
 	if checked < 20 {
 		t.Errorf("only %d paths were found, the search is broken", checked)
+	}
+}
+
+// The pages for people are few, each says at its top what a person wants, and none leans on "of which".
+func TestPagesForPeople(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := 0
+	for _, file := range files {
+		if filepath.Base(file) == "README.md" {
+			continue
+		}
+		pages++
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(text), "# ") || strings.Contains(string(text), "of which") {
+			t.Errorf("%s has no title, or says %q", file, "of which")
+		}
+	}
+	if pages > 16 {
+		t.Errorf("there are %d pages for people, at most 16 are wanted: what is looked up is in docs/reference", pages)
 	}
 }
 

@@ -149,6 +149,7 @@ var effects = map[string]effect{
 	"docs":   {kind: looks},
 	"revoke": {kind: weakens},
 
+	"box":        {kind: looks},
 	"schema":     {kind: looks},
 	"completion": {kind: looks},
 	"version":    {kind: looks},

@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/people/service"
 )
 
-// Exit codes, which scripts rely on: see docs/commands.md.
+// Exit codes, which scripts rely on: see docs/reference/commands.md.
 const (
 	exitOK         = 0
 	exitFailed     = 1 // something failed, or an event was denied

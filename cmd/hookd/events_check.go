@@ -19,7 +19,7 @@ func (a *app) checkEvents(agent, program string) error {
 	r, err := shipped.Compare(events.Dialect(agent), program)
 	switch {
 	case errors.Is(err, shipped.ErrNone) && r.Program == "":
-		const hint = `agents that do stand under "Are the rows up to date?" in docs/agents.md`
+		const hint = `agents that do stand under "Are the rows up to date?" in docs/reference/agents.md`
 		return fail(exitUsage, hint, "%s %w", agent, err)
 	case errors.Is(err, shipped.ErrNotFound):
 		return fail(exitFailed, "name its program: `hookd events --check "+agent+" --program PATH`", "%s %w", agent, err)

@@ -26,7 +26,7 @@ const verdictRounds = 3
 // happens, while agents send 500 events a second that stay on their machines, and while these
 // are for the fleet, and other machines and servers are killed. The machine and the agents
 // have one processor, all others another one, as if they were elsewhere. It logs the figures
-// of docs/fleet.md.
+// of docs/reference/fleet.md.
 func TestVerdictsBesideAFleet(t *testing.T) {
 	if !*long {
 		t.Skip("it measures for a minute, on a machine that does nothing else: run it with -long")

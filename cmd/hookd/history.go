@@ -59,7 +59,7 @@ func historyCommand(a *app) *cobra.Command {
 	flags.StringVar(&since, "since", "", "not older than this: 1h, or a time such as 2026-01-02T15:04:05Z")
 	flags.StringVar(&until, "until", "", "older than this, as for --since")
 	flags.BoolVarP(&follow, "follow", "f", false, "go on with each run as it ends, until Ctrl-C")
-	flags.IntVar(&limit, "limit", 50, "at most so many")
+	flags.IntVarP(&limit, "limit", "n", 50, "at most so many")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("tool", words(toolNames()...))

@@ -28,7 +28,7 @@ LIBREFANG_HOME and HOOKD_ variables that are set become the service's. What you
 change belongs in a drop-in: ` + "`systemctl --user edit hookd`" + `.
 
 With --system, behind sudo, it makes the system daemon a service: a user of its own,
-/etc/hookd with settings, a sandboxed unit and its socket. See docs/system.md.`,
+/etc/hookd with settings, a sandboxed unit and its socket. See docs/reference/system.md.`,
 		Example: `  hookd install --dry-run
   hookd install
   sudo hookd install --system`,

@@ -32,7 +32,7 @@ and leaves nothing in the history.
 
 An agent lets a call pass when a tool fails or its server is gone. So hook
 denies what it could not check, and a guard that must hold is registered as a
-command: see docs/agents.md.`,
+command: see docs/reference/agents.md.`,
 		Example: `  claude mcp add --scope user hookd -- hookd mcp claude-code
   codex mcp add hookd -- hookd mcp codex`,
 		Args:              one("AGENT"),

@@ -64,7 +64,7 @@ denials and questions it had; and what it did last.`,
 	flags.StringVar(&state, "state", "", "working, waiting, idle or ended")
 	flags.StringVar(&since, "since", "", "with an event since: 1h, 7d, or a time such as 2026-01-02T15:04:05Z")
 	flags.BoolVar(&ofFleet, "fleet", false, "of all machines of the fleet")
-	flags.IntVar(&limit, "limit", 50, "at most so many")
+	flags.IntVarP(&limit, "limit", "n", 50, "at most so many")
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("state", words("working", "waiting", "idle", "ended"))
 	return cmd

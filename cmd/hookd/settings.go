@@ -41,7 +41,7 @@ var links = regexp.MustCompile(`\[[^]]+\]\(([^)]+)\)`)
 // plainDoc is what a setting means, for a terminal. Flags would take what is in backquotes for
 // the name of their value.
 func plainDoc(doc string) string {
-	return links.ReplaceAllString(strings.ReplaceAll(doc, "`", "'"), "docs/$1")
+	return links.ReplaceAllString(strings.ReplaceAll(doc, "`", "'"), "docs/reference/$1")
 }
 
 // settingFlag marks the flags of settings: a command may have one of its own that

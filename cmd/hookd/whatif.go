@@ -52,7 +52,7 @@ that call, and then is what the version that is installed says of it.`,
 	flags := cmd.Flags()
 	flags.StringVar(&w.since, "since", "7d", "not older than this: 24h, 7d, or a time such as 2026-01-02T15:00:00Z")
 	flags.StringVar(&w.until, "until", "", "older than this, as for --since")
-	flags.IntVar(&w.limit, "limit", 1000, "at most so many events, the newest; 0 is all")
+	flags.IntVarP(&w.limit, "limit", "n", 1000, "at most so many events, the newest; 0 is all")
 	flags.StringVar(&w.session, "session", "", "of this session")
 	flags.StringVar(&w.agent, "agent", "", "of this agent: id, name or dialect")
 	flags.StringVar(&w.tool, "tool", "", "of this tool, by its canonical name")

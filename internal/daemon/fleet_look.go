@@ -89,7 +89,7 @@ func (d *Daemon) answeredElsewhere() bool {
 }
 
 var errNoFleet = &wire.Error{
-	Code: wire.CodeNotFound, Message: "this machine is in no fleet", Hint: "set fleet.servers in hookd.yaml, see docs/fleet.md",
+	Code: wire.CodeNotFound, Message: "this machine is in no fleet", Hint: "set fleet.servers in hookd.yaml, see docs/reference/fleet.md",
 }
 
 // outbox returns what waits on this machine for the servers.

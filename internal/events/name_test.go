@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// The expression that docs/protocol.md gives.
+// The expression that docs/reference/protocol.md gives.
 var specName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*(:[A-Za-z0-9_.-]+)*$`)
 
 func TestCheckName(t *testing.T) {

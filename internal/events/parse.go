@@ -22,7 +22,7 @@ const (
 )
 
 // Parse reads one event as a sender writes it: one JSON object with the keys
-// of docs/protocol.md, case-sensitive; unknown keys are ignored and of several
+// of docs/reference/protocol.md, case-sensitive; unknown keys are ignored and of several
 // equal ones the last counts. Data is an object on one line, {} when absent,
 // and a part of line unless it had to be brought onto one; all else has memory
 // of its own. What was tolerated is in Warnings. Whether the name is reserved is

@@ -14,7 +14,7 @@ class Hookd < Formula
       system "go", "build", "-trimpath", *std_go_args(ldflags: "-s -w -X main.version=#{version}", output: bin/name), "./cmd/#{name}"
     end
     generate_completions_from_executable(bin/"hookd", "completion", shells: [:bash, :zsh, :fish])
-    doc.install Dir["docs/*.md"], "docs/openapi.yaml", "docs/decisions"
+    doc.install Dir["docs/*.md"], "docs/reference/openapi.yaml", "docs/design/decisions"
     system "go", "run", "./packaging/gallery", doc/"gallery" # each hook whole
   end
 

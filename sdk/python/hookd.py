@@ -174,7 +174,7 @@ def _str(text):
 
 def run(handle):
     """Gives each event to handle(event) and answers it. A handler returns None, an Answer, or a dict with the members
-    of an answer as docs/running-hooks.md has them.
+    of an answer as docs/reference/running-hooks.md has them.
 
     What is printed meanwhile goes to stderr, from children too. Returns after the last event of a persistent hook. A
     spawned one ends with status 1 after a failure.

@@ -166,7 +166,7 @@ function rewrite(value, reason = "") {
 
 /**
  * Gives each event to handle and answers it. A handler returns nothing, an Answer, or an object with the members of an
- * answer as docs/running-hooks.md has them; or a promise of that. A spawned hook ends with status 1 after a failure.
+ * answer as docs/reference/running-hooks.md has them; or a promise of that. A spawned hook ends with status 1 after a failure.
  */
 async function run(
   handle,

@@ -166,7 +166,7 @@ function rewrite(value/*types*/: unknown/*end*/, reason/*types*/: string/*end*/ 
 
 /**
  * Gives each event to handle and answers it. A handler returns nothing, an Answer, or an object with the members of an
- * answer as docs/running-hooks.md has them; or a promise of that. A spawned hook ends with status 1 after a failure.
+ * answer as docs/reference/running-hooks.md has them; or a promise of that. A spawned hook ends with status 1 after a failure.
  */
 async function run/*types*/<N extends string = any>/*end*/(
   handle/*types*/: (event: HookEvent<N>) => Said | Promise<Said>/*end*/,

@@ -314,7 +314,7 @@ func TestRealAgents(t *testing.T) {
 			table += "| " + strings.Join(row, " | ") + " |\n"
 		}
 	}
-	t.Log("what was seen, for docs/agents.md:\n" + table)
+	t.Log("what was seen, for docs/reference/agents.md:\n" + table)
 }
 
 // built builds the bridge's program in dir.

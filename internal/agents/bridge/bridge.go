@@ -9,7 +9,7 @@
 // denial. Exit code 2 is only ever a verdict.
 //
 // It starts no process, keeps nothing open and decides nothing itself. What an
-// agent cannot do is said in docs/agents.md.
+// agent cannot do is said in docs/reference/agents.md.
 package bridge
 
 import (

@@ -17,7 +17,7 @@ func lstat(path string) fact {
 }
 
 // hasACL does not read macOS's access lists: they are not limited by the mode, and
-// usually have deny entries only. docs/security.md says so.
+// usually have deny entries only. docs/reference/security.md says so.
 func hasACL(string) bool { return false }
 
 // administrators are groups whose members can become root anyway: wheel, and admin,

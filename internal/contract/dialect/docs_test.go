@@ -10,9 +10,9 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-var update = flag.Bool("update", false, "write the generated part of docs/agents.md")
+var update = flag.Bool("update", false, "write the generated part of docs/reference/agents.md")
 
-const agentsDoc = "../../../docs/agents.md"
+const agentsDoc = "../../../docs/reference/agents.md"
 
 func abilitiesDoc() string {
 	var names []string
@@ -42,7 +42,7 @@ func abilitiesOf(names []string) string {
 	return b.String()
 }
 
-// The table in docs/agents.md says what the code does.
+// The table in docs/reference/agents.md says what the code does.
 func TestAgentsDoc(t *testing.T) {
 	text, err := os.ReadFile(agentsDoc)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestAgentsDoc(t *testing.T) {
 	head, rest, ok := strings.Cut(string(text), "<!-- generated: abilities -->\n")
 	_, tail, ok2 := strings.Cut(rest, "<!-- end -->\n")
 	if !ok || !ok2 {
-		t.Fatal("docs/agents.md has no generated part")
+		t.Fatal("docs/reference/agents.md has no generated part")
 	}
 	want := head + "<!-- generated: abilities -->\n" + abilitiesDoc() + "<!-- end -->\n" + tail
 	switch {
@@ -61,11 +61,11 @@ func TestAgentsDoc(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("docs/agents.md is not what the code does: type go test ./internal/contract/dialect -run TestAgentsDoc -update")
+		t.Error("docs/reference/agents.md is not what the code does: type go test ./internal/contract/dialect -run TestAgentsDoc -update")
 	}
 	for _, name := range append(slices.Clone(plugged), dialects(Agents())...) {
 		if !strings.Contains(tail, "**"+string(name)+"**") {
-			t.Errorf("docs/agents.md has no notes on %s", name)
+			t.Errorf("docs/reference/agents.md has no notes on %s", name)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func exit(code int, stdout, stderr string) Output {
 	return Output{ExitCode: code, Stdout: []byte(stdout), Stderr: []byte(stderr)}
 }
 
-// Each rule of docs/running-hooks.md, "Answers".
+// Each rule of docs/reference/running-hooks.md, "Answers".
 func TestRead(t *testing.T) {
 	specific := func(s string) string { return `{"hook_specific_output":{` + s + `}}` }
 	for _, tt := range []struct {

@@ -11,7 +11,7 @@ import (
 var WeakeningCommands = []string{
 	"init", "edit", "allow", "guard", "disable", "rm", "grants", "dlq", "add", "update", "remove", "trust", "policy", "fleet",
 	"connect", "disconnect", "token", "stop", "reload", "install", "uninstall", "allow-ask", "deny-ask", "asks",
-	"snooze", "permit", "config", "run", "kill", "ask", "notify", "revoke",
+	"snooze", "permit", "config", "run", "kill", "ask", "notify", "revoke", "learn",
 }
 
 // groups are the words that these commands stand behind.

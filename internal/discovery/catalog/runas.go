@@ -31,7 +31,7 @@ func account(name string) (*hook.Account, error) {
 		return nil, fmt.Errorf("user %s has the ids %q and %q, which are no numbers", name, u.Uid, u.Gid)
 	}
 	if own := os.Geteuid(); own != 0 && uint64(own) != uid {
-		return nil, fmt.Errorf("only a daemon that root starts can run a hook as %s: see docs/system.md", name)
+		return nil, fmt.Errorf("only a daemon that root starts can run a hook as %s: see docs/reference/system.md", name)
 	}
 	a := &hook.Account{Name: u.Username, Home: u.HomeDir, UID: uint32(uid), GID: uint32(gid)}
 	groups, err := u.GroupIds()

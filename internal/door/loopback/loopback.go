@@ -76,7 +76,7 @@ var (
 		Setting: "metrics.listen",
 		Open:    "metrics may be read over HTTP",
 		Shut:    "metrics cannot be read over HTTP",
-		Wrong:   "see \"Over HTTP\" in docs/metrics.md",
+		Wrong:   "see \"Over HTTP\" in docs/reference/metrics.md",
 	}
 )
 

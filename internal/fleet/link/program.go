@@ -35,7 +35,7 @@ func Find(program string) (string, error) {
 	}
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return "", fmt.Errorf("fleet: %s is not installed: install it beside hookd, see docs/fleet.md: %w", program, err)
+		return "", fmt.Errorf("fleet: %s is not installed: install it beside hookd, see docs/reference/fleet.md: %w", program, err)
 	}
 	return path, nil
 }

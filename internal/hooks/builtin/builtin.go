@@ -47,7 +47,7 @@ type Builtin struct {
 	Run    Func
 }
 
-// list is every built-in, in the order of docs/builtins.md.
+// list is every built-in, in the order of docs/reference/builtins.md.
 var list = []Builtin{
 	addDate, addEnvironmentInfo, addPromptFiles, addGitStatus, addGitDiff,
 	addDirectoryListing, addUserInfo, addRecentCommits, maxIterations, snapshot,

@@ -38,7 +38,7 @@ func Of(name string) (text []byte, ok bool) {
 		return nil, false
 	}
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["$id"] = "https://raw.githubusercontent.com/hookd/hookd/main/docs/schema/" + name + ".json"
+	s["$id"] = "https://raw.githubusercontent.com/hookd/hookd/main/docs/reference/schema/" + name + ".json"
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -49,7 +49,7 @@ func firstSettings() []Change {
 	return []Change{{Path: path, State: "new", Text: systemSettings, mode: 0o644}}
 }
 
-const systemSettings = `# Settings of the system daemon, see docs/system.md.
+const systemSettings = `# Settings of the system daemon, see docs/reference/system.md.
 # While this file is there, agents ask that daemon first.
 
 # true: an agent's calls are denied where the daemon does not answer.

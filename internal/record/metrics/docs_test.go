@@ -16,7 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-var update = flag.Bool("update", false, "write the generated part of docs/metrics.md")
+var update = flag.Bool("update", false, "write the generated part of docs/reference/metrics.md")
 
 const root = "../../.."
 
@@ -65,7 +65,7 @@ func labelsOf(f *dto.MetricFamily) (names []string) {
 	return names
 }
 
-// docs/metrics.md lists every metric, and no other.
+// docs/reference/metrics.md lists every metric, and no other.
 func TestDocs(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n")
@@ -81,14 +81,14 @@ func TestDocs(t *testing.T) {
 	head, rest, ok := strings.Cut(doc, "<!-- generated: metrics -->\n")
 	_, tail, ok2 := strings.Cut(rest, "<!-- end -->\n")
 	if !ok || !ok2 {
-		t.Fatal("docs/metrics.md has no generated part")
+		t.Fatal("docs/reference/metrics.md has no generated part")
 	}
 	want := head + "<!-- generated: metrics -->\n" + table.String() + "<!-- end -->\n" + tail
 	if doc == want {
 		return
 	}
 	if !*update {
-		t.Fatal("docs/metrics.md is not what the registry says: type go test ./internal/record/metrics -run TestDocs -update")
+		t.Fatal("docs/reference/metrics.md is not what the registry says: type go test ./internal/record/metrics -run TestDocs -update")
 	}
 	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@
 // no goroutine and no timer; gauges are read at a scrape.
 //
 // It retains nothing across a restart, does not listen, and does not read events,
-// sessions or output. docs/metrics.md lists all names and labels.
+// sessions or output. docs/reference/metrics.md lists all names and labels.
 package metrics
 
 import (

@@ -1,5 +1,5 @@
 // ---------------------------------------------------------------------------
-// Lines to hookd and back (docs/protocol.md). One event is one line, and its
+// Lines to hookd and back (docs/reference/protocol.md). One event is one line, and its
 // answer is the next line on the same connection. A connection is used again
 // when its answer has come; events at the same time have one each.
 

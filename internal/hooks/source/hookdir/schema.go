@@ -58,7 +58,7 @@ var schema = []row{
 	{Field{Key: "type", Type: "word", Default: string(hook.Command), Values: types,
 		Doc: "what the hook runs"}, func(d *draft, n *yaml.Node) { word(d, n, types, &d.hook.Type) }},
 	{Field{Key: "rules", Type: "list of rule", Required: true, For: []hook.Type{hook.Rules},
-		Doc: "deny, ask, contain, rewrite, context or allow, judged without a program, see [rules.md](rules.md); " +
+		Doc: "deny, ask, contain, rewrite, context or allow, judged without a program, see [rules.md](../rules.md); " +
 			"a text in the list is a file of rules, or a folder of them, in the hook's folder"}, (*draft).setRules},
 	{Field{Key: "script", Type: "string", Required: true, For: []hook.Type{hook.Script},
 		Doc: "text for `/bin/sh -c`"}, (*draft).setScript},
@@ -83,7 +83,7 @@ var schema = []row{
 		Doc: "what a failure (not a verdict) does"},
 		func(d *draft, n *yaml.Node) { word(d, n, onError, &d.hook.OnError) }},
 	{Field{Key: "hold", Type: "auto, never or duration", Default: "`asks.hold` of hookd.yaml",
-		Doc: "whether an ask of the hook is held until a person answers, and how long, see [asks.md](asks.md)"},
+		Doc: "whether an ask of the hook is held until a person answers, and how long, see [asks.md](../asks.md)"},
 		(*draft).setHold},
 	{Field{Key: "strict_output", Type: "bool", Default: "false",
 		Doc: "anything but an empty or exact answer is a failure"},
@@ -106,7 +106,7 @@ var schema = []row{
 			"maps of `tool`, `command`, `path`, `prompt` and `data.PATH`, of which all that are given must fit"},
 		(*draft).setWhen},
 	{Field{Key: "facts", Type: "bool", Default: "false",
-		Doc: "true: the payload has `facts`, what hookd knows of the call: its commands, effects and doubts, see [facts](writing-hooks.md#facts-of-a-call)"},
+		Doc: "true: the payload has `facts`, what hookd knows of the call: its commands, effects and doubts, see [facts](../writing-hooks.md#facts-of-a-call)"},
 		func(d *draft, n *yaml.Node) { d.boolean(n, &d.hook.Facts) }},
 	{Field{Key: "lane", Type: "word", Default: events.LaneDefault, Values: lanes,
 		Doc: "`pre_tool_use` only: the preempt lane runs first"},

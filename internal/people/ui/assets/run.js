@@ -62,7 +62,7 @@ function Shown({ run, event, others, hook, stats, before }) {
       <h2>Started as <span>${hook?.type || ''}${run.digest ? ' · version ' + run.digest.slice(0, 12) : ''}</span></h2><pre tabindex="0">${hook ? [hook.command, ...(hook.args || [])].filter(Boolean).join(' ') || hook.script || hook.type : 'This hook is not there any more.'}</pre></div>
     <div class="step"><h2>2 Printed <span>${run.signal ? 'ended by ' + run.signal : run.exit_code >= 0 ? 'exit ' + run.exit_code : 'no exit code'}, ${tookText(run.duration_ms)}</span></h2>
       <pre tabindex="0"><${Output} name="stdout" o=${run.stdout} /><${Output} name="stderr" o=${run.stderr} /></pre>
-      <h2>3 Read as <span>docs/running-hooks.md</span></h2><ol>${readAs(run, d, others).map(([k, v]) => html`<li><span>${k}</span><span>${v}</span></li>`)}</ol>
+      <h2>3 Read as <span>docs/reference/running-hooks.md</span></h2><ol>${readAs(run, d, others).map(([k, v]) => html`<li><span>${k}</span><span>${v}</span></li>`)}</ol>
       <h2>4 Told to ${agentName(e)} <span>${byBridge ? 'by its bridge' : ''}</span></h2><pre tabindex="0">${tells(run, d)}</pre></div></div>
     ${before.length > 0 && html`<h2>Denied before by this hook<small>${stats ? `${number(stats.blocked)} of ${number(stats.runs)} in 24 h · ${tookText(stats.p50_ms)} is usual · ` : ''}<a class="link" href=${link('stream', { q: 'decision:deny hook:' + run.hook })}>all</a></small></h2>
       <${Table} label="Denied before by this hook" cols=${['n-time', 'w-who', '', 'w-state', 'w-why', 'n-took']} head=${['Time', 'Who', 'What', 'Decision', 'Why', 'Took']}>${before.map((b) => html`<tr role="row" key=${b.event_id} onClick=${() => go('stream', { open: b.event_id, at: b.seq, q: 'decision:deny hook:' + run.hook })}>
