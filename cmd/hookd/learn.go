@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/agents/transcripts"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/duration"
@@ -28,7 +29,7 @@ type learning struct {
 	scan           scanning
 	take           []string
 	list, estimate bool
-	undo           bool
+	undo, agents   bool
 }
 
 func learnCommand(a *app) *cobra.Command {
@@ -60,6 +61,8 @@ in doubt, or that runs what its words do not say.`,
 	flags.BoolVar(&l.list, "list", false, "show the rules and take none")
 	flags.StringArrayVar(&l.take, "take", nil, "take the rule for these words, and ask nothing; \"*\" takes all")
 	flags.BoolVar(&l.estimate, "estimate", false, "count approvals that are a guess, such as Codex's")
+	flags.BoolVar(&l.agents, "agents", false,
+		"with --take: also write them into the own lists of agents that ask all the same")
 	flags.BoolVar(&l.undo, "undo", false, "take out all rules that were learned")
 	settingFlags(cmd, "hooks_dir")
 	return cmd
@@ -94,7 +97,10 @@ func (l *learning) run(cmd *cobra.Command) error {
 		return fail(exitUsage, "hookd learn --list", "no rule that can be learned is called %s",
 			strings.Join(l.take, ", "))
 	}
-	return l.write(cfg, taken)
+	if err := l.write(cfg, taken); err != nil {
+		return err
+	}
+	return l.ownLists(taken, interactive)
 }
 
 // named are the proposals that --take names.
@@ -125,6 +131,63 @@ func (l *learning) write(cfg config.Config, taken []learn.Proposal) error {
 	return nil
 }
 
+// ownLists writes what was taken into the own lists of connected agents that ask although a hook
+// allows: after a question, or where --agents says so.
+func (l *learning) ownLists(taken []learn.Proposal, interactive bool) error {
+	var commands [][]string
+	for i := range taken {
+		if words := taken[i].Words(); words != nil {
+			commands = append(commands, words)
+		}
+	}
+	if len(commands) == 0 || !interactive && !l.agents {
+		return nil
+	}
+	a := l.scan.a
+	for _, name := range connect.Names() {
+		list := connect.OwnListOf(name)
+		if list == nil || connect.Inspect(connect.Options{Agent: name}).State == connect.NotConnected {
+			continue
+		}
+		plan, err := connect.AllowOwn(connect.Options{Agent: name}, commands)
+		if err != nil {
+			return fail(exitFailed, "", "allow it in the list of %s: %w", name, err)
+		}
+		if len(plan.Changes) == 0 {
+			continue
+		}
+		if !l.agents {
+			p := a.printer(a.out)
+			p.line()
+			p.sentence(bold, fmt.Sprintf("%s asks although a hook allows. Write %s into %s?", name,
+				some(len(commands), "command"), tilde(plan.Changes[0].Path)))
+			p.sentence(plain, "They hold in every project"+withLoose(list.Loose)+
+				". hookd's guards are asked all the same.")
+			fmt.Fprint(a.out, "  y yes   n no  ")
+			key, err := a.readKey(context.Background())
+			if err != nil {
+				return err
+			}
+			if key != 'y' && key != 'Y' {
+				fmt.Fprintln(a.out, "left")
+				continue
+			}
+		}
+		if err := plan.Apply(); err != nil {
+			return fail(exitFailed, "", "allow it in the list of %s: %w", name, err)
+		}
+		fmt.Fprintf(a.errOut, "written: %s\n", escape(plan.Changes[0].Path, keepNothing))
+	}
+	return nil
+}
+
+func withLoose(loose string) string {
+	if loose == "" {
+		return ""
+	}
+	return ", " + loose
+}
+
 // takeBack takes out all that was learned.
 func (l *learning) takeBack(cmd *cobra.Command) error {
 	cfg, err := loadConfig(cmd)
@@ -138,6 +201,18 @@ func (l *learning) takeBack(cmd *cobra.Command) error {
 	n, err := learn.Undo(cfg.HooksDir, home)
 	if err != nil {
 		return fail(exitFailed, "hookd edit "+learn.Hook, "%w", err)
+	}
+	for _, name := range connect.Names() {
+		if connect.OwnListOf(name) == nil {
+			continue
+		}
+		plan, err := connect.DisallowOwn(connect.Options{Agent: name})
+		if err == nil {
+			err = plan.Apply()
+		}
+		if err != nil {
+			return fail(exitFailed, "", "take it out of the list of %s: %w", name, err)
+		}
 	}
 	fmt.Fprintf(l.scan.a.errOut, "%s taken out\n", were(n, "rule"))
 	return nil

@@ -24,6 +24,9 @@ func Disconnect(o Options) (Plan, error) {
 		err = t.removeBeside(&p)
 	}
 	if err == nil {
+		err = t.removeOwnList(&p)
+	}
+	if err == nil {
 		err = t.within(p)
 	}
 	return p, err

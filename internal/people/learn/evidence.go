@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hookd/hookd/internal/facts"
 )
 
 // Answer is what a person said to a call, or that no question came.
@@ -190,6 +192,24 @@ type Proposal struct {
 
 	shape  Shape
 	sample sample
+}
+
+// Words are those of a call that was approved, where it is one command that another program can be
+// given the words of; nil = it is not.
+func (p *Proposal) Words() []string {
+	f := facts.Line(p.sample.line, facts.Env{Cwd: p.sample.cwd})
+	c := f.Alone()
+	if c == nil {
+		return nil
+	}
+	var words []string
+	for _, w := range c.Words {
+		if !patternWord.MatchString(w.Text) {
+			return nil
+		}
+		words = append(words, w.Text)
+	}
+	return words
 }
 
 // Saved is how many questions rules would have answered.

@@ -32,6 +32,7 @@ func Settings() neutral.Settings {
 			},
 		},
 		Import:    neutral.ImportsCommands,
+		OwnList:   &ownList,
 		NoMatcher: true, // a matcher is a regular expression, and * is none
 		After:     []string{"Codex runs a new hook when you trust it: start codex and type /hooks"},
 		Other: &neutral.OtherFile{

@@ -22,6 +22,7 @@ func Settings() neutral.Settings {
 		Shell: true, Unit: time.Millisecond,
 		Longest: 10 * time.Minute,
 		Import:  neutral.ImportsCommands,
+		OwnList: &ownList,
 		Lead:    []neutral.Setting{{Key: "name", Value: "hookd"}, {Key: "type", Value: "command"}},
 		Switches: []neutral.Toggle{{
 			Path: []string{"hooksConfig", "enabled"},

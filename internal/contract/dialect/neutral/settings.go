@@ -58,6 +58,7 @@ type Settings struct {
 	Switches []Toggle
 	Other    *OtherFile // nil = none
 	Runs     *Foreign   // nil = it runs no other agent's hooks
+	OwnList  *OwnList   // nil = no list of its own is written
 }
 
 // Manifest is a file that connect writes beside the settings, and disconnect removes.
