@@ -204,6 +204,7 @@ var wireTypes = map[string]any{
 	"Problem": wire.Problem{}, "Reload": wire.Reload{}, "Tested": wire.Tested{}, "Ready": wire.Ready{}, "Status": wire.Status{}, "StoredEvent": wire.StoredEvent{}, "Replay": wire.Replay{}, "Replayed": wire.Replayed{},
 	"Asks": wire.Asks{}, "Ask": wire.Ask{}, "Card": wire.Card{}, "CardRow": wire.CardRow{}, "CardPart": wire.CardPart{}, "CardSaid": wire.CardSaid{}, "CardSpan": wire.CardSpan{}, "CardSmall": wire.CardSmall{}, "Answered": wire.Answered{}, "Answerer": wire.Answerer{}, "AskReply": wire.Reply{}, "AskAnswered": wire.Replied{}, "Grant": wire.Grant{}, "Grants": wire.Grants{},
 	"Kept": wire.Kept{}, "Lost": wire.Lost{}, "UndoList": wire.UndoList{}, "UndoCall": wire.UndoCall{}, "Undone": wire.Undone{}, "UndoRequest": wire.UndoRequest{}, "UndoAnswer": wire.UndoAnswer{}, "UndoItem": wire.UndoItem{},
+	"BoxStart": wire.BoxStart{}, "BoxBegun": wire.BoxBegun{}, "BoxEnd": wire.BoxEnd{}, "BoxTold": wire.BoxTold{},
 	"Stats": wire.Stats{}, "HookStats": wire.HookStats{}, "DeadLetters": wire.DeadLetters{}, "DeadLetter": wire.DeadLetter{}, "Storage": wire.Storage{}, "Fleet": wire.Fleet{}, "FleetMachine": wire.FleetMachine{}, "FleetDecisions": wire.FleetDecisions{}, "FleetAnswer": wire.FleetAnswer{}, "HTTP": wire.HTTP{}, "Change": wire.Change{},
 }
 

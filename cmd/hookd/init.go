@@ -428,6 +428,7 @@ func (w *initRun) try() {
 	}
 	rows = append(rows, [2]string{"hookd tail", "each event, as it comes"}, [2]string{"hookd history", "what ran, and what came of it"},
 		[2]string{"hookd new my-guard --event PreToolUse", "a guard of your own"},
+		[2]string{"hookd add gallery/contain", "run in a box what is not known"},
 		[2]string{"hookd init --undo", "take all of this back"})
 	for _, row := range rows {
 		w.answer.Try = append(w.answer.Try, row[0])

@@ -27,7 +27,7 @@ import os
 import re
 import sys
 
-__all__ = ["run", "deny", "ask", "allow", "context", "rewrite", "Event", "Answer", "Command", "Effect", "Doubt", "Unread",
+__all__ = ["run", "deny", "ask", "contain", "allow", "context", "rewrite", "Event", "Answer", "Command", "Effect", "Doubt", "Unread",
            "emit", "decide", "subscribe", "Error", "NotRunning", "NoAnswer", "Refused"]
 
 
@@ -135,7 +135,7 @@ def _at_all(data, paths):
 
 
 class Answer:
-    """What a hook says; made by deny, ask, allow, context and rewrite."""
+    """What a hook says; made by deny, ask, contain, allow, context and rewrite."""
 
     def __init__(self, word, value, reason=""):
         self.word, self.value, self.reason = word, value, reason
@@ -149,6 +149,11 @@ def deny(reason):
 def ask(reason):
     """The answer that a person has to decide."""
     return Answer("ask", _str(reason))
+
+
+def contain(reason, profile=""):
+    """The answer that the call runs in a box; where it cannot, a person is asked. "" is the usual profile."""
+    return Answer("contain", _str(reason), _str(profile))
 
 
 def allow(reason=""):
@@ -275,6 +280,10 @@ def _said(name, answer):
         return {"decision": "block", "reason": value}
     if word in ("deny", "ask", "allow") and "v" in can or word in ("deny", "allow") and "p" in can:
         specific = {"permission_decision": word, "permission_decision_reason": value}
+    elif word == "contain" and "v" in can:
+        specific = {"permission_decision": word, "permission_decision_reason": value}
+        if answer.reason:
+            specific["profile"] = answer.reason
     elif word == "allow" and "e" in can:
         return {"continue": True}
     elif word == "context" and "c" in can:

@@ -121,7 +121,7 @@ const own = (object, key) => Object.prototype.hasOwnProperty.call(object, key);
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const text = (value) => (typeof value === "string" ? value : "");
 
-/** What a hook says; made by deny, ask, allow, context and rewrite. */
+/** What a hook says; made by deny, ask, contain, allow, context and rewrite. */
 class Answer {
   word/*types*/: string/*end*/;
   value/*types*/: unknown/*end*/;
@@ -147,6 +147,11 @@ function deny(reason/*types*/: string/*end*/)/*types*/: Answer/*end*/ {
 /** The answer that a person has to decide. */
 function ask(reason/*types*/: string/*end*/)/*types*/: Answer/*end*/ {
   return new Answer("ask", mustBeText(reason));
+}
+
+/** The answer that the call runs in a box; where it cannot, a person is asked. "" is the usual profile. */
+function contain(reason/*types*/: string/*end*/, profile/*types*/: string/*end*/ = "")/*types*/: Answer/*end*/ {
+  return new Answer("contain", mustBeText(reason), mustBeText(profile));
 }
 
 /** The answer yes, which switches off the agent's own question. No opinion is undefined. */
@@ -314,6 +319,8 @@ function inWords(name, said) {
   if (word === "deny" && can("b")) return { decision: "block", reason: value };
   if ((["deny", "ask", "allow"].includes(word) && can("v")) || (["deny", "allow"].includes(word) && can("p"))) {
     specific = { permission_decision: word, permission_decision_reason: value };
+  } else if (word === "contain" && can("v")) {
+    specific = { permission_decision: word, permission_decision_reason: value, ...(reason && { profile: reason }) };
   } else if (word === "allow" && can("e")) {
     return { continue: true };
   } else if (word === "context" && can("c")) {
@@ -582,7 +589,7 @@ const TABLES = '{"events":[["agent:start userPromptSubmitted user.prompt","promp
 
 export {
   HookEvent, Answer, Command, Unread, HookdError,
-  run, deny, ask, allow, context, rewrite, emit, decide, subscribe, socketPath,
+  run, deny, ask, contain, allow, context, rewrite, emit, decide, subscribe, socketPath,
 };
 /*types*/
 /** What a handler returns. */
@@ -630,7 +637,7 @@ export interface Sending {
 
 /** What the hooks say together. */
 export interface Verdict {
-  allowed: boolean; continue: boolean; permission_decision?: "allow" | "ask" | "deny"; decision_reason?: string;
+  allowed: boolean; continue: boolean; permission_decision?: "allow" | "ask" | "deny"; decision_reason?: string; contain?: string[];
   permission_allowed?: boolean; message?: string; system_message?: string; additional_context?: string;
   updated_input?: Record<string, any>; updated_tool_response?: any; updated_messages?: any[]; summary?: string;
   metadata?: Record<string, string>; specific?: Record<string, any>; skip?: boolean; stop_reason?: string; suppress_output?: boolean; exit_code?: number;
