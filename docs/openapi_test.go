@@ -470,6 +470,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"POST", "/v1/weaken?what=test", "/v1/weaken", "", "", 200},
 		{"POST", "/v1/dead/OTHER/retry", "/v1/dead/{id}/retry", "", "", 200},
 		{"GET", "/v1/running", "", "", "", 200},
+		{"POST", "/v1/boxes/x", "/v1/boxes/{id}", "", `{"profile":"project","line":"ls","cwd":"/"}`, 200},
+		{"POST", "/v1/boxes/x/end", "/v1/boxes/{id}/end", "", `{"level":"namespaces","exit":0}`, 200},
 		{"POST", "/v1/runs/UNDERWAY/kill", "/v1/runs/{id}/kill", "", "", 200},
 		{"POST", "/v1/runs/none/kill", "/v1/runs/{id}/kill", "", "", 404},
 		{"GET", "/v1/runs?test=1", "/v1/runs", "", "", 200},
