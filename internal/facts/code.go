@@ -88,6 +88,9 @@ func (t *languageTable) isEval(name string) bool {
 	return t.evals[name] || t.evals[name[strings.LastIndexByte(name, '.')+1:]] && !strings.HasPrefix(name, "re.")
 }
 
+// socketText finds the path of a socket in code.
+var socketText = regexp.MustCompile(`[~/][\w./@-]*\.sock\b`)
+
 var (
 	cmdHome     = regexp.MustCompile(`(?i)%(?:userprofile|homedrive%%homepath|homepath|home)%`)
 	cmdVariable = regexp.MustCompile(`%([A-Za-z_][A-Za-z0-9_]*)%`)
@@ -95,7 +98,7 @@ var (
 
 // languageNames are the names of a language under which others are known.
 var languageNames = map[string]string{
-	"javascript": "node", "js": "node", "ts": "node", "typescript": "node", "py": "python", "python3": "python",
+	"javascript": "node", "js": "node", "deno": "node", "bun": "node", "tsx": "node", "jsx": "node", "ts": "node", "typescript": "node", "py": "python", "python3": "python",
 	"pwsh": "powershell",
 	"bash": "sh", "shell": "sh", "zsh": "sh", "fish": "sh", "mysql": "sql", "postgres": "sql", "sqlite": "sql",
 }
@@ -200,6 +203,9 @@ func (c *call) code(lang string, w Word) {
 		}
 		_, known := t.byName[name]
 		return known || t.evals[name]
+	}
+	for _, found := range socketText.FindAllString(w.Text, 8) {
+		c.role(role{name: "socket"}, Word{Text: found, Kind: Literal}, &args{}, nil)
 	}
 	if forks.MatchString(w.Text) {
 		c.effectWhy(KindKill, "process:*", false, "it starts processes without end")

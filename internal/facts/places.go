@@ -285,7 +285,8 @@ func (g placeGlob) perhaps(target, home string) bool {
 		if at := strings.IndexAny(base, "*?["); at >= 0 && at < 2 && base[0] != '.' {
 			return false
 		}
-		return base[0] == '.' == (name[0] == '.') && name[0] != '*' && globMatch(base, strings.ReplaceAll(name, "*", "x"))
+		return base[0] == '.' == (name[0] == '.') && name[0] != '*' &&
+			globMatch(base, strings.ReplaceAll(name, "*", "x"))
 	}
 	if name := path.Base(text); base[0] == '.' != (name[0] == '.') && !strings.Contains(target, "/**/") {
 		return false

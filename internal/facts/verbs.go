@@ -158,6 +158,9 @@ var scriptRunners = names(`
 // urlRunners run a script that they fetch.
 var urlRunners = names("bun deno dotnet dotnet-script jbang tsx ts-node")
 
+// onlyTries begin names of scripts that try, check or build what the rest of the name says.
+var onlyTries = names("test tests e2e lint check build dev start serve watch typecheck format bench dry")
+
 // mildVerbs are common names of scripts that only delete what they have made.
 var mildVerbs = names("clear remove rm del prune uninstall")
 
@@ -186,7 +189,8 @@ func (c *call) scripts(name string, a *args) {
 		of := parts(w)
 		ends := []string{of[0], of[len(of)-1]}
 		switch {
-		case slices.ContainsFunc(ends, func(v string) bool { return destroyVerbs[v] && !mildVerbs[v] }):
+		case onlyTries[of[0]]:
+		case slices.ContainsFunc(of, func(v string) bool { return destroyVerbs[v] && !mildVerbs[v] }):
 			k.effect(KindDelete, "data:project", false)
 		case ends[0] == "deploy" || ends[0] == "publish" || ends[0] == "release" || ends[1] == "deploy" ||
 			ends[1] == "publish":
