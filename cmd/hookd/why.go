@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
@@ -58,10 +59,19 @@ func deniedCalls(a *app) completer {
 // story is all that is known of a call.
 type story struct {
 	client.Decision
-	Branch string      `json:"branch,omitempty"` // of the folder, as it is now
-	Prompt string      `json:"prompt,omitempty"` // that the call came after
-	Guards []guardSaid `json:"guards"`
-	Next   []nextStep  `json:"next"`
+	Branch string       `json:"branch,omitempty"` // of the folder, as it is now
+	Prompt string       `json:"prompt,omitempty"` // that the call came after
+	Before []callBefore `json:"before,omitempty"` // that a rule counted, the oldest first
+	Guards []guardSaid  `json:"guards"`
+	Next   []nextStep   `json:"next"`
+}
+
+// callBefore is an earlier call, or prompt, that a rule counted.
+type callBefore struct {
+	EventID string    `json:"event_id"`
+	Time    time.Time `json:"time,omitzero"` // zero = it is not in the history any more
+	Tool    string    `json:"tool,omitempty"`
+	Subject string    `json:"subject,omitempty"`
 }
 
 // guardSaid is what one guard said of a call.
@@ -121,6 +131,13 @@ func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s
 	}
 	if repository, is := project.Find(s.Cwd); is && filepath.IsAbs(s.Cwd) {
 		s.Branch = repository.Branch()
+	}
+	for _, id := range s.Earlier {
+		before := callBefore{EventID: id}
+		if e, err := c.Event(ctx, id); err == nil { // else it was pruned
+			before.Time, before.Tool, before.Subject = e.Time, e.Tool, e.Subject
+		}
+		s.Before = append(s.Before, before)
 	}
 	err = s.around(ctx, c)
 	s.Next = s.next()
@@ -206,7 +223,7 @@ func (s *story) next() (list []nextStep) {
 
 // story prints a story, for 80 columns or more.
 func (p *printer) story(s story) {
-	id := p.ids([]string{s.EventID})
+	id := p.ids(append([]string{s.EventID}, s.Earlier...))
 	at := decidedAt(s.Decision)
 	head := fmt.Sprintf("%s  %s %s, %s", id(s.EventID), p.paint(colourOf(s.Decision.Decision), pastWord(s.Decision.Decision)),
 		at.Local().Format("15:04:05"), ago(at))
@@ -219,6 +236,13 @@ func (p *printer) story(s story) {
 	p.labelled("wanted", about(s.Tool, s.Subject))
 	if mark := s.marked(); mark != "" {
 		p.labelled("", mark)
+	}
+	for i, b := range s.Before {
+		label := ""
+		if i == 0 {
+			label = "before"
+		}
+		p.labelled(label, b.words(id(b.EventID)))
 	}
 	label := "asked"
 	width := 0
@@ -239,6 +263,14 @@ func (p *printer) story(s story) {
 	p.labelled("then", s.then())
 	p.line()
 	p.steps(s.Next)
+}
+
+// words is an earlier call on one line.
+func (b callBefore) words(id string) string {
+	if b.Time.IsZero() {
+		return id + ", which is not in the history any more"
+	}
+	return cmp.Or(about(b.Tool, b.Subject), "an event") + ", " + b.Time.Local().Format("15:04:05") + " (" + id + ")"
 }
 
 // who says which agent, where, and after which prompt.
