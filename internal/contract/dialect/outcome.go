@@ -23,8 +23,10 @@ const (
 // call. Others say nothing of it, or only in the text that the model reads.
 var failing = []events.Dialect{events.ClaudeCode}
 
-// exitTexts are sentences that agents, not programs, write behind the output of a command.
-var exitTexts = regexp.MustCompile(`(?m)^(?:Exit Code: |<shellId: \S+ completed with exit code )(-?\d+)>?$`)
+// exitTexts are lines that agents, not programs, write behind the output of a command; in
+// JSON, too.
+var exitTexts = regexp.MustCompile(
+	`(?:^|\n|\\n)(?:Exit Code: |<shellId: \S+ completed with exit code )(-?\d+)>?(?:$|\n|\\n|")`)
 
 // Ended returns how the call ended that a tool.after event is of. One that goes on in the
 // background has not ended.
