@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/escape"
@@ -35,7 +36,34 @@ func Subject(e *events.Event, redact func([]byte) []byte) (tool, subject string)
 	if text = strings.TrimSpace(text); text == "" {
 		return tool, ""
 	}
-	return tool, escape.Line(beginning(name, text, redact), SubjectBytes)
+	return tool, escape.Line(countBlanks(beginning(name, text, redact)), SubjectBytes)
+}
+
+// manyBlanks in a row are counted in place of being shown: what comes after them would be out of sight.
+const manyBlanks = 24
+
+// countBlanks puts a count in place of each long run of blanks.
+func countBlanks(text string) string {
+	const blanks = " \t\r\n"
+	var out strings.Builder
+	rest := text
+	for {
+		i := strings.IndexAny(rest, blanks)
+		if i < 0 {
+			break
+		}
+		n := len(rest[i:]) - len(strings.TrimLeft(rest[i:], blanks))
+		if n < manyBlanks {
+			out.WriteString(rest[:i+n])
+		} else {
+			fmt.Fprintf(&out, "%s [%d blanks] ", rest[:i], n)
+		}
+		rest = rest[i+n:]
+	}
+	if out.Len() == 0 {
+		return text
+	}
+	return out.String() + rest
 }
 
 // callBytes is how long the id of a call is at most.
