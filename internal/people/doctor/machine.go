@@ -100,9 +100,9 @@ func LossText(l client.Loss) string {
 	what := "nothing is known to be lost"
 	switch {
 	case l.Lost > 0 && l.More:
-		what = fmt.Sprintf("at least %d accepted runs do not run", l.Lost)
+		what = fmt.Sprintf("at least %d of the accepted runs did not run", l.Lost)
 	case l.Lost > 0:
-		what = fmt.Sprintf("%d accepted runs do not run", l.Lost)
+		what = fmt.Sprintf("%d of the accepted runs did not run", l.Lost)
 	case l.More:
 		what = "accepted runs may not run; their number is not known"
 	}

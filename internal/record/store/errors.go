@@ -29,7 +29,7 @@ var (
 
 var (
 	errCorrupt  = errors.New("the database is corrupt")
-	errCut      = fmt.Errorf("%w: not by the disk", errCorrupt)
+	errCut      = fmt.Errorf("%w: it was changed from outside", errCorrupt)
 	errPending  = fmt.Errorf("%w: pending runs", errCorrupt)
 	errGone     = errors.New("the database was deleted or replaced")
 	errReplaced = errors.New("the database is being examined")
