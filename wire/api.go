@@ -554,6 +554,7 @@ type Storage struct {
 	JournalBytes  int64     `json:"journal_bytes"`  // of the journal on disk
 	Lost          uint64    `json:"lost"`           // records that could not be kept since the start
 	Losses        []Loss    `json:"losses,omitempty"`
+	Unkept        string    `json:"unkept,omitempty"` // why a kill of hookd may take decisions that are not on disk; "" = it takes none
 }
 
 // Loss is a part of the accepted events that was lost, or a file that was set aside, until POST

@@ -75,6 +75,7 @@ type Daemon struct {
 	config      atomic.Pointer[config.Config]
 	started     time.Time
 	store       *store.Store
+	unkept      string // why a kill may take decisions that are not on disk; "" = it takes none
 	hub         *stream.Hub
 	recorder    *recorder.Recorder
 	forward     *forward.Forwarder
@@ -159,7 +160,7 @@ func (d *Daemon) open(c config.Config) (err error) {
 	if d.server, err = d.listen(); err != nil {
 		return err
 	}
-	if d.store, err = openStore(c, d.log, d.about); err != nil {
+	if d.store, d.unkept, err = openStore(c, d.log, d.about); err != nil {
 		return err
 	}
 	if d.agentHTTP, err = loopback.OpenDoor(agentDoor(c, d.opts)); err != nil {

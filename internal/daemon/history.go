@@ -21,15 +21,16 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// openStore opens the history of c. about is Options.About of the store.
+// openStore opens the history of c. about is Options.About of the store. unkept is why a kill may take decisions.
 func openStore(
 	c config.Config, log *zap.Logger, about func(*events.Event),
-) (*store.Store, error) {
+) (s *store.Store, unkept string, err error) {
 	memory, err := store.MemoryDir(c.StorePath)
 	if err != nil {
+		unkept = err.Error()
 		log.Warn("a kill of hookd may take decisions that are not on disk yet", zap.Error(err))
 	}
-	s, err := store.Open(store.Options{
+	s, err = store.Open(store.Options{
 		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
 		Held:   dispatch.QueueShare(c.QueueMaxBytes) / 2, // of others the journal or the database is enough
 		Memory: memory, About: about,
@@ -46,7 +47,7 @@ func openStore(
 	case errors.Is(err, store.ErrLocked):
 		err = &unfitStore{err, "HOOKD_STORE_PATH=" + escape.Quote(filepath.Join(c.State, "hookd.db")) + " hookd serve"}
 	}
-	return s, err
+	return s, unkept, err
 }
 
 func logIncident(log *zap.Logger, in store.Incident) {
@@ -204,7 +205,7 @@ func (d *Daemon) storage() wire.Storage {
 		Path: d.opts.Config.StorePath, OK: h.Err == nil, Since: h.Since, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Journaled: h.Journaled, JournalBytes: h.JournalBytes, Lost: h.Dropped,
-		Losses: d.recorder.Losses(),
+		Losses: d.recorder.Losses(), Unkept: d.unkept,
 	}
 	if h.Err != nil {
 		s.Error = h.Err.Error()
