@@ -60,6 +60,40 @@ func TestHouseStyle(t *testing.T) {
 	}
 }
 
+// leaning finds comments that lean on a word where the name of the thing says more.
+var leaning = regexp.MustCompile(`(?i)\b(what|those that|one that|of it|by itself)\b`)
+
+// mostLeaning is how many of a thousand comment lines may do so. The number only falls.
+const mostLeaning = 176
+
+// TestCommentsNameThings counts the lines of comments that lean on such words.
+func TestCommentsNameThings(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "-z", "--", "*.go").Output()
+	if err != nil {
+		t.Skipf("SKIP-TOOL git: this is no checkout: %v", err)
+	}
+	lines, lean := 0, 0
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		text, err := os.ReadFile(name)
+		if err != nil || isFixture(name) {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			comment, ok := strings.CutPrefix(strings.TrimSpace(line), "//")
+			if !ok || strings.HasPrefix(comment, "go:") {
+				continue
+			}
+			lines++
+			if leaning.MatchString(comment) {
+				lean++
+			}
+		}
+	}
+	if lean*1000 > mostLeaning*lines {
+		t.Errorf("%d of %d lines of comments lean on what, those that, one that, of it or by itself: name the thing", lean, lines)
+	}
+}
+
 // sleeps finds a wait for a time, where a test should wait for a condition.
 var sleeps = regexp.MustCompile(`\btime\.Sleep\(`)
 
