@@ -11,6 +11,15 @@ func (c *Client) Undoable(ctx context.Context, q wire.UndoQuery) (wire.UndoList,
 	return get[wire.UndoList](ctx, c, withQuery(wire.PathUndo, q.Values()))
 }
 
+// PurgeUndo deletes what is kept for a call, or for all where id is "all".
+func (c *Client) PurgeUndo(ctx context.Context, id string) (wire.UndoPurged, error) {
+	r, err := c.request(ctx, "DELETE", wire.PathUndo+"/"+escape(id), nil)
+	if err != nil {
+		return wire.UndoPurged{}, err
+	}
+	return decode[wire.UndoPurged](r)
+}
+
 // Undo takes calls back, or says what that would do.
 func (c *Client) Undo(ctx context.Context, r wire.UndoRequest) (wire.UndoAnswer, error) {
 	return post[wire.UndoAnswer](ctx, c, wire.PathUndo, r)

@@ -203,7 +203,7 @@ var wireTypes = map[string]any{
 	"RunResult": wire.RunResult{}, "Run": wire.Run{}, "Output": wire.Output{}, "Runs": wire.Runs{}, "Hooks": wire.Hooks{}, "Hook": wire.Hook{},
 	"Problem": wire.Problem{}, "Reload": wire.Reload{}, "Tested": wire.Tested{}, "Ready": wire.Ready{}, "Status": wire.Status{}, "StoredEvent": wire.StoredEvent{}, "Replay": wire.Replay{}, "Replayed": wire.Replayed{},
 	"Asks": wire.Asks{}, "Ask": wire.Ask{}, "Card": wire.Card{}, "CardRow": wire.CardRow{}, "CardPart": wire.CardPart{}, "CardSaid": wire.CardSaid{}, "CardSpan": wire.CardSpan{}, "CardSmall": wire.CardSmall{}, "Answered": wire.Answered{}, "Answerer": wire.Answerer{}, "AskReply": wire.Reply{}, "AskAnswered": wire.Replied{}, "Grant": wire.Grant{}, "Grants": wire.Grants{},
-	"Kept": wire.Kept{}, "Lost": wire.Lost{}, "UndoList": wire.UndoList{}, "UndoCall": wire.UndoCall{}, "Undone": wire.Undone{}, "UndoRequest": wire.UndoRequest{}, "UndoAnswer": wire.UndoAnswer{}, "UndoItem": wire.UndoItem{},
+	"Kept": wire.Kept{}, "Lost": wire.Lost{}, "UndoList": wire.UndoList{}, "UndoCall": wire.UndoCall{}, "Undone": wire.Undone{}, "UndoRequest": wire.UndoRequest{}, "UndoAnswer": wire.UndoAnswer{}, "UndoItem": wire.UndoItem{}, "UndoPurged": wire.UndoPurged{},
 	"BoxStart": wire.BoxStart{}, "BoxBegun": wire.BoxBegun{}, "BoxEnd": wire.BoxEnd{}, "BoxTold": wire.BoxTold{},
 	"Stats": wire.Stats{}, "HookStats": wire.HookStats{}, "DeadLetters": wire.DeadLetters{}, "DeadLetter": wire.DeadLetter{}, "Storage": wire.Storage{}, "Fleet": wire.Fleet{}, "FleetMachine": wire.FleetMachine{}, "FleetDecisions": wire.FleetDecisions{}, "FleetAnswer": wire.FleetAnswer{}, "HTTP": wire.HTTP{}, "Change": wire.Change{},
 }
@@ -388,6 +388,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	}{
 		{"POST", "/v1/events", "", wire.JSON, `{"event":"agent:end","data":{"status":5}}`, 202},
 		{"GET", "/v1/undo", "", "", "", 200},
+		{"DELETE", "/v1/undo/none", "/v1/undo/{id}", "", "", 404},
 		{"POST", "/v1/undo", "", wire.JSON, `{"since":"2006-01-02T15:04:05Z","preview":true}`, 404},
 		{"POST", "/v1/events", "", wire.JSON, `{"event":"my:event","wait":true,"id":"1"}`, 200},
 		{"POST", "/v1/events?wait", "/v1/events", wire.JSON, `{"event":"my:event","id":"1"}`, 200},

@@ -132,6 +132,20 @@ type UndoItem struct {
 	To   string `json:"to,omitempty"` // where the old version is, of beside
 }
 
+// UndoPurged is the answer to DELETE /v1/undo/{id}.
+type UndoPurged struct {
+	Calls int `json:"calls"` // that went
+}
+
+// UndoFound is a place where old bytes of a file still are.
+type UndoFound struct {
+	Where string    `json:"where"`
+	Time  time.Time `json:"time,omitzero"` // of that version; zero = not known
+	Size  int64     `json:"size,omitempty"`
+	Whole bool      `json:"whole"` // false: a part may be missing
+	Type  string    `json:"type"`  // a command, or a path
+}
+
 // Words of an UndoAnswer.
 const (
 	UndoAll      = "all"

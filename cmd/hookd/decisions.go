@@ -405,6 +405,7 @@ func (p *printer) decision(d client.Decision, runs []client.Run) {
 		kv("rewrote", strings.Join(d.Rewrote, ", ")),
 		kv("new input", string(d.NewInput)),
 		kv("shadow", strings.Join(shadows, "\n")),
+		kv("undo", undoLine(d)),
 		kv("event", d.Event+" "+d.EventID),
 		kv("agent", strings.Join(nonEmpty([]string{d.AgentName, d.AgentID, string(d.Dialect)}), " ")),
 		kv("session", d.SessionID),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/record/undo"
 	"github.com/hookd/hookd/wire"
@@ -27,6 +28,8 @@ type undoOptions struct {
 	ask      wire.UndoRequest
 	since    time.Duration
 	yes, all bool
+	purge    bool
+	find     string
 }
 
 func undoCommand(a *app) *cobra.Command {
@@ -58,6 +61,12 @@ changed.`,
 				}
 				o.ask.Path = path
 			}
+			if o.purge {
+				return a.purgeUndo(cmd, o, args)
+			}
+			if o.find != "" {
+				return a.findOld(cmd, o.find)
+			}
 			if len(args) == 0 && (o.all || o.ask.Session == "" && o.since == 0) {
 				return a.listUndo(cmd, o)
 			}
@@ -72,9 +81,73 @@ changed.`,
 	f.BoolVar(&o.ask.Beside, "beside", false, "put the old version of what changed since beside it")
 	f.BoolVar(&o.ask.Merge, "merge", false, "merge the old version of a text that changed since, where that is clean")
 	f.BoolVar(&o.ask.Skip, "skip", false, "leave what changed since")
+	f.StringVar(&o.find, "find", "", "list where old bytes of a file still are, also without a vault")
+	f.BoolVar(&o.purge, "purge", false, "delete what is kept for the calls, or for all without a CALL")
 	f.BoolVar(&o.all, "list", false, "list the calls, also of --session and --since")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return cmd
+}
+
+// purgeUndo deletes what is kept.
+func (a *app) purgeUndo(cmd *cobra.Command, o undoOptions, calls []string) error {
+	question := "Delete what is kept for " + plural(len(calls), "call") + "? It cannot come back then."
+	if len(calls) == 0 {
+		calls, question = []string{"all"}, "Delete all that is kept? Nothing can be taken back then."
+	}
+	if err := a.confirm(o.yes, question, a.again()+" --yes"); err != nil {
+		return err
+	}
+	var sum wire.UndoPurged
+	for _, id := range calls {
+		did, err := a.dial(cmd).PurgeUndo(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		sum.Calls += did.Calls
+	}
+	return a.print(sum, func(p *printer) {
+		p.linef("purged: %s; snapshots and backups of the disk may still have the bytes", plural(sum.Calls, "call"))
+	})
+}
+
+// findOld lists where old bytes of a file are. It needs no daemon.
+func (a *app) findOld(cmd *cobra.Command, path string) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return fail(exitFailed, "name a path that begins with /", "find %s: %w", path, err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return fail(exitFailed, "set HOME", "find your home folder: %w", err)
+	}
+	found := undo.Find(full, cfg.VaultDir(), home)
+	return a.print(map[string]any{"path": full, "found": found}, func(p *printer) {
+		if len(found) == 0 {
+			p.linef("nothing found of %s: no vault, git, open file, copy, transcript, trash or snapshot has it", homely(full))
+			return
+		}
+		for _, f := range found {
+			p.found(f)
+		}
+	})
+}
+
+func (p *printer) found(f wire.UndoFound) {
+	at, size := "time unknown", ""
+	if !f.Time.IsZero() {
+		at = p.when(f.Time)
+	}
+	if f.Whole {
+		size = ", " + bytesWords(f.Size)
+	} else {
+		size = ", maybe in part"
+	}
+	p.linef("%s, %s%s", f.Where, at, size)
+	p.linef("  %s", f.Type)
 }
 
 // listUndo prints the calls that can be taken back.
@@ -280,6 +353,22 @@ func (p *printer) undone(a wire.UndoAnswer) {
 	if a.ID != "" {
 		p.linef("Take this back: hookd undo %s", ending(a.ID))
 	}
+}
+
+// undoLine says of a decision what can be taken back of its call; "" = nothing was destroyed.
+func undoLine(d client.Decision) string {
+	k := d.Kept
+	if k == nil {
+		return ""
+	}
+	var lines []string
+	if k.Word != "none" {
+		lines = append(lines, fmt.Sprintf("%s kept, %s: hookd undo %s", plural(k.Files, "file"), sizeText(k.Bytes), ending(d.EventID)))
+	}
+	for _, l := range k.Lost {
+		lines = append(lines, "cannot come back: "+l.What+": "+l.Why)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // homely is a path with ~ for the home folder.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/record/audit"
 	"github.com/hookd/hookd/internal/record/undo"
 	"github.com/hookd/hookd/wire"
@@ -84,21 +86,39 @@ type keeper struct{ d *Daemon }
 var _ dispatch.Keeper = keeper{}
 
 func (u keeper) Keep(e *events.Event) dispatch.Keeping {
+	r, looked := u.keep(e)
+	if !looked {
+		return dispatch.Keeping{}
+	}
+	return u.said(e, r)
+}
+
+// keep keeps what a call is about to destroy; looked is false where it can destroy nothing.
+func (u keeper) keep(e *events.Event) (r undo.Result, looked bool) {
 	call := dialect.Call(e)
 	if u.d.undo == nil || call.Own == "" && call.Tool == "" {
-		return dispatch.Keeping{}
+		return r, false
 	}
 	cwd := cmp.Or(e.Cwd, u.d.reader.Home)
 	f := u.d.reader.Read(call, cwd)
 	if !undo.Concerns(f) {
-		return dispatch.Keeping{}
+		return r, false
 	}
 	later := string(rawjson.Get(call.Given, "run_in_background")) == "true"
-	r := u.d.undo.Keep(undo.Call{
+	r = u.d.undo.Keep(undo.Call{
 		ID: e.EventID, Time: e.Time, Session: e.SessionID, Agent: cmp.Or(string(e.Dialect), e.AgentName),
 		CallID: e.CallID, Tool: e.Tool, Subject: e.Subject, Cwd: undo.Path(cwd), Later: later,
 	}, f)
-	return u.said(e, r)
+	return r, true
+}
+
+// undoable reports whether an effect of a call can be taken back: to know it, the call is kept.
+func (d *Daemon) undoable(e *events.Event, of *facts.Effect) bool {
+	if d.undo == nil || !strings.HasPrefix(of.Target, "/") || e.Contract.Kind != events.KindToolBefore {
+		return false
+	}
+	r, looked := keeper{d}.keep(e)
+	return looked && d.config.Load().Undo.Keep && r.Undoable()
 }
 
 // said is a result as a verdict and its record have it.
@@ -145,6 +165,8 @@ func (u keeper) Follow(e *events.Event) {
 				u.d.undo.Ran(c.ID)
 			}
 		}
+	case events.KindSessionStart:
+		u.d.undo.Warm(e.Cwd)
 	case events.KindTurnStop, events.KindPromptSubmit, events.KindSessionEnd:
 		u.d.undo.Ended(e.SessionID)
 	}
@@ -178,6 +200,15 @@ func (c *control) TakeBack(
 			zap.String("word", a.Word))
 	}
 	return a, bad
+}
+
+// Purge fits server.Undo.
+func (c *control) Purge(_ context.Context, id string) (wire.UndoPurged, *wire.Error) {
+	if c.d.undo == nil {
+		return wire.UndoPurged{}, noVault()
+	}
+	n, bad := c.d.undo.Purge(id)
+	return wire.UndoPurged{Calls: n}, bad
 }
 
 // undoneBy is the record of an undo.

@@ -384,7 +384,7 @@ func (a *admission) decide(r *Receipt) {
 	}
 	r.Verdict = d.boxed(a.event, r.Verdict)
 	outcome, _ := outcomeOf(r.Verdict)
-	if outcome == wire.OutcomeDeny && a.undo != nil {
+	if outcome == wire.OutcomeDeny && a.event.Contract.Kind == events.KindToolBefore && d.keeps(a.event) {
 		d.opts.Keeper.Drop(a.event)
 	}
 	a.past(heardAs(a.event, r.Verdict))

@@ -116,6 +116,7 @@ func (s *Server) routes() []route {
 			queried(&s.opt.Undo, wire.ParseUndoQuery, Undo.Undoable),
 			"session path since limit",
 		},
+		{"DELETE", wire.PathUndo + "/{id}", ownerOnly, weakens, s.deleteUndo, ""},
 		{"POST", wire.PathUndo, ownerOnly, answers, s.postUndo, ""},
 		{"GET", wire.PathGrants, ownerOnly, looks, s.getGrants, ""},
 		{"DELETE", wire.PathGrants + "/{id}", ownerOnly, weakens, s.deleteGrant, ""},

@@ -135,6 +135,7 @@ type Asks interface {
 // Undo takes back what calls destroyed. It says who may.
 type Undo interface {
 	Undoable(ctx context.Context, q wire.UndoQuery) (wire.UndoList, *wire.Error)
+	Purge(ctx context.Context, id string) (wire.UndoPurged, *wire.Error)
 	TakeBack(ctx context.Context, from Peer, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error)
 }
 

@@ -608,6 +608,10 @@ func (d *daemon) Undoable(context.Context, wire.UndoQuery) (wire.UndoList, *wire
 	return wire.UndoList{Calls: []wire.UndoCall{{ID: "c1"}}}, nil
 }
 
+func (d *daemon) Purge(context.Context, string) (wire.UndoPurged, *wire.Error) {
+	return wire.UndoPurged{Calls: 1}, nil
+}
+
 func (d *daemon) TakeBack(_ context.Context, _ Peer, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error) {
 	return wire.UndoAnswer{Word: wire.UndoAll, Preview: r.Preview}, nil
 }

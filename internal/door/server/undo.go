@@ -35,3 +35,8 @@ func (s *Server) postUndo(w http.ResponseWriter, r *http.Request) {
 	done, bad := s.opt.Undo.TakeBack(r.Context(), peerOf(r), ask)
 	answer(w, done, bad)
 }
+
+func (s *Server) deleteUndo(w http.ResponseWriter, r *http.Request) {
+	purged, bad := s.opt.Undo.Purge(r.Context(), r.PathValue("id"))
+	answer(w, purged, bad)
+}

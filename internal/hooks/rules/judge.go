@@ -165,7 +165,7 @@ func (r *Rule) leaves(subject *Subject) bool {
 	m := r.What
 	m.Commands, m.Programs, m.Doubts = nil, Choice{}, nil
 	m.Effects, m.Paths, m.Hosts, m.Targets, m.Outside, m.Inside = nil, Choice{}, Choice{}, Choice{}, nil, nil
-	m.Emptied = false
+	m.Emptied, m.Undoable = false, ""
 	return m.fits(subject).level != facts.Sure
 }
 

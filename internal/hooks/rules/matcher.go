@@ -26,6 +26,7 @@ type Matcher struct {
 	Outside  []Place
 	Inside   []Place
 	Emptied  bool              // of an effect: the file stays, and what it held is lost
+	Undoable string            // of an effect: true or false, whether it can be taken back; "" = no condition
 	Doubts   []facts.DoubtKind // nil = no condition; empty = any
 	Tools    Choice
 	Cwd      Choice // of the folder that the call is made in
@@ -106,7 +107,7 @@ func (m *Matcher) looksAtCall() bool {
 
 func (m *Matcher) looksAtEffects() bool {
 	return len(m.Effects) > 0 || m.Paths.given() || m.Hosts.given() || m.Targets.given() ||
-		len(m.Outside) > 0 || len(m.Inside) > 0 || m.Emptied
+		len(m.Outside) > 0 || len(m.Inside) > 0 || m.Emptied || m.Undoable != ""
 }
 
 // fitsText holds expressions against a text; nil = there is none.
@@ -275,8 +276,14 @@ func (m *Matcher) fitsEffect(s *Subject, e *facts.Effect) facts.Fit {
 			return !slices.ContainsFunc(m.Outside, func(p Place) bool { return s.within(p, e.Target) })
 		}))
 	}
+	if m.Undoable != "" && level > facts.No && s.undoable(e) != (m.Undoable == "true") {
+		return facts.No // last: to know it, hookd keeps what the call destroys
+	}
 	return level
 }
+
+// undoable reports whether an effect can be taken back, as far as that is known.
+func (s *Subject) undoable(e *facts.Effect) bool { return s.Undoable != nil && s.Undoable(e) }
 
 // empties reports whether an effect deletes a file that the call writes, too.
 func empties(f *facts.Facts, e *facts.Effect) bool {

@@ -38,7 +38,7 @@ var (
 		"name", "why", "instead", "to", "profile", "unless", "after", "catches", "passes", "off",
 	}
 	matcherKeys = []string{
-		"command", "program", "effect", "path", "host", "target", "outside", "inside", "emptied", "doubt",
+		"command", "program", "effect", "path", "host", "target", "outside", "inside", "emptied", "undoable", "doubt",
 		"tool", "cwd",
 		"prompt", "said", "branch", dataPrefix + "PATH",
 	}
@@ -419,6 +419,10 @@ func (p *reader) member(m *Matcher, key string, at *yaml.Node) {
 	case "emptied":
 		if m.Emptied = at.Value == "true"; !m.Emptied {
 			p.reject(at, "write `emptied: true`", "emptied is true, or is not there")
+		}
+	case "undoable":
+		if m.Undoable = at.Value; m.Undoable != "true" && m.Undoable != "false" {
+			p.reject(at, "write `undoable: false`", "undoable is true or false")
 		}
 	case "doubt":
 		if m.Doubts = []facts.DoubtKind{}; at.Value != "any" || at.Kind != yaml.ScalarNode {

@@ -101,6 +101,9 @@ type Subject struct {
 	Branch  func() string // that the working tree is on, "" = none; nil = not known
 	Before  *Before       // what happened before; nil = not known
 
+	// Undoable reports whether an effect can be taken back; nil = none can, as far as is known.
+	Undoable func(*facts.Effect) bool
+
 	// Read returns the facts of a changed shell line of the same call. It is only called
 	// for rewrites.
 	Read func(line string) *facts.Facts

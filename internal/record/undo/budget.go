@@ -94,8 +94,13 @@ func wordOf(files int, lost []Lost) string {
 	return Kept
 }
 
-// Undoable reports whether nothing is destroyed that cannot come back, or only what can be made
-// again.
+// elseWords name what is not known of a call.
+const elseWords = "what else it destroys"
+
+// Undoable reports whether nothing that the call is known to destroy cannot come back, or only what
+// can be made again.
 func (r *Result) Undoable() bool {
-	return !slices.ContainsFunc(r.Lost, func(l Lost) bool { return !strings.HasPrefix(l.Why, againWords) })
+	return r.Deny == "" && !r.Late && !slices.ContainsFunc(r.Lost, func(l Lost) bool {
+		return l.What != elseWords && !strings.HasPrefix(l.Why, againWords)
+	})
 }

@@ -28,9 +28,10 @@ type keeping struct {
 	bytes   int64
 	lost    losses
 	late    bool
-	n       int             // of the last kept file
-	again   map[string]bool // whether git ignores folders, by repository and name
-	publish func()          // is called once, when the time is over
+	n       int                  // of the last kept file
+	base    map[string]baseState // of its repository
+	again   map[string]bool      // whether git ignores folders, by repository and name
+	publish func()               // is called once, when the time is over
 }
 
 // folder is a call's folder in one vault.
@@ -54,10 +55,12 @@ func (p *keeping) run(f *facts.Facts) Result {
 	for _, l := range aims.lost {
 		p.lost.add(l.What, l.Why)
 	}
-	p.keepAll(aims.targets)
+	wait := func() {}
 	if aims.unknown != "" {
-		p.unknown(aims.unknown)
+		wait = p.unknownFirst(aims.unknown)
 	}
+	p.keepAll(aims.targets)
+	wait()
 	return p.result()
 }
 
@@ -366,11 +369,4 @@ func (p *keeping) close(r *Result) error {
 	return p.out.close(&seal{
 		Word: r.Word, Files: r.Files, Bytes: r.Bytes, Lost: r.Lost, Late: r.Late, TookUS: r.Took.Microseconds(),
 	})
-}
-
-// unknown notes that not everything is known of what the call does.
-func (p *keeping) unknown(why string) {
-	if p.paths > 0 {
-		p.lost.add("what else it destroys", "not known: "+why)
-	}
 }

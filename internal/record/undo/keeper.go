@@ -29,7 +29,8 @@ type Keeper struct {
 	undoing sync.Mutex // one undo at a time
 
 	mu   sync.Mutex
-	open map[string]*open // calls that are not settled
+	open map[string]*open     // calls that are not settled
+	base map[string]*baseline // by repository
 }
 
 // open is a call that is not settled.
@@ -40,6 +41,10 @@ type open struct {
 	once  sync.Mutex    // settles it
 	ends  chan struct{} // closed when it is settled; nil = its result has not come
 	begun time.Time
+	base  map[string]baseState // of its repository, before it
+
+	facts  *facts.Facts // that it was kept for
+	result Result       // that Keep has returned
 }
 
 // mostHung is how many keepings may hang in a file system before nothing more is kept.
@@ -59,7 +64,7 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Keeper{places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}}
+	k := &Keeper{places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, base: map[string]*baseline{}}
 	k.Configure(DefaultSettings())
 	for _, m := range k.all() {
 		if m.seal == nil || m.seal.Outcome == "" {
@@ -104,12 +109,34 @@ func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 		k: k, call: c, dir: k.dir(c.ID), places: map[string]*folder{}, seen: map[string]bool{},
 		limits: k.budget(s, begin),
 	}
+	if r, known := k.keptAlready(c.ID, f); known {
+		return r
+	}
 	k.waitSettled(c.Session, begin.Add(s.Wait/2))
 	o := &open{call: c, late: p.limits, kept: make(chan struct{}), begun: begin}
 	k.mu.Lock()
 	k.open[c.ID] = o
 	k.mu.Unlock()
-	return k.wait(p, o, f, s.Wait)
+	r := k.wait(p, o, f, s.Wait)
+	k.mu.Lock()
+	o.facts, o.result = f, r
+	k.mu.Unlock()
+	return r
+}
+
+// keptAlready returns the result of a call that was kept before for the same facts, as a rule asks
+// for that. What was kept for others is dropped: hooks have rewritten the call.
+func (k *Keeper) keptAlready(id string, f *facts.Facts) (r Result, known bool) {
+	k.mu.Lock()
+	o := k.open[id]
+	if o != nil && o.facts == f {
+		r, known = o.result, true
+	}
+	k.mu.Unlock()
+	if o != nil && !known {
+		k.Discard(id)
+	}
+	return r, known
 }
 
 // wait runs a keeping, and returns when it has ended or its time is over.
@@ -117,12 +144,15 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 	first := make(chan Result, 2)
 	p.publish = func() {
 		r := p.result()
+		r.Lost = append(r.Lost, Lost{What: "the rest", Why: errLate.Error()})
+		r.Word = wordOf(p.paths, r.Lost)
 		r.Took = time.Since(o.begun)
 		first <- r
 	}
 	go func() {
 		defer close(o.kept)
 		r := p.run(f)
+		o.base = p.base
 		r.Took = time.Since(o.begun)
 		if err := p.close(&r); err != nil {
 			k.log.Warn("what was kept for a call is not all on record", zap.String("call", o.call.ID), zap.Error(err))

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/hookd/hookd/wire"
 )
 
 // Calls that a full vault keeps in any case.
@@ -65,3 +67,38 @@ func (k *Keeper) sweep(list []*manifest) {
 		}
 	}
 }
+
+// Purge deletes what is kept for a call, or for all calls where id is "all". The bytes may still be
+// in snapshots and backups of the disk. It returns how many calls went.
+func (k *Keeper) Purge(id string) (dropped int, bad *wire.Error) {
+	k.undoing.Lock()
+	defer k.undoing.Unlock()
+	list := k.all()
+	if id != purgeAll {
+		m, bad := find(list, id)
+		if bad != nil {
+			return 0, bad
+		}
+		list = []*manifest{m}
+	}
+	for _, m := range list {
+		k.settle(m.call.ID, outcomeNeverSeen, true)
+		if now, err := readManifest(m.dir); err == nil {
+			k.remove(now)
+		}
+		dropped++
+	}
+	if id == purgeAll {
+		for _, of := range []string{"base", "snapshots"} {
+			if err := os.RemoveAll(filepath.Join(k.places.home, of)); err != nil {
+				return dropped, &wire.Error{Code: wire.CodeInternal, Message: "purge: " + err.Error(), Hint: "see `hookd doctor`"}
+			}
+		}
+		k.mu.Lock()
+		clear(k.base)
+		k.mu.Unlock()
+	}
+	return dropped, nil
+}
+
+const purgeAll = "all"

@@ -104,6 +104,7 @@ func (k *Keeper) settle(id, outcome string, now bool) {
 	if o.call.Tool == Undo && outcome == outcomeNeverSeen {
 		outcome = Interrupted
 	}
+	k.addSnapshot(m, o.base)
 	if k.compare(m, outcome) {
 		err = m.write()
 	} else {

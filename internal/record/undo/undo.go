@@ -93,6 +93,7 @@ type Call struct {
 	Cwd     Path      `json:"cwd,omitempty"`
 	Later   bool      `json:"later,omitempty"` // it goes on after its result
 	Undoes  []string  `json:"undoes,omitempty"`
+	Repo    Path      `json:"repo,omitempty"` // a snapshot of it was taken
 }
 
 // Undo is the Tool of a call that is an undo.

@@ -49,6 +49,9 @@ func (r *Runner) subject(j *dispatch.Job, e *events.Event, call neutral.ToolCall
 	now.Cwd = cmp.Or(j.Place, e.Cwd)
 	s := r.subjectOf(&now, call, "")
 	s.Before, _ = e.Before.(*rules.Before)
+	if r.undoable != nil && !e.Tried {
+		s.Undoable = func(of *facts.Effect) bool { return r.undoable(&now, of) }
+	}
 	return s
 }
 

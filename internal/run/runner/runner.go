@@ -24,6 +24,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/dispatch"
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/judge"
@@ -45,6 +46,7 @@ type Runner struct {
 	latest   Latest
 	kept     *persistent
 	shortage shortage
+	undoable func(*events.Event, *facts.Effect) bool // see Options
 }
 
 // Options of a Runner. All but Fleet are required.
@@ -55,8 +57,10 @@ type Options struct {
 	Log     *zap.Logger
 	Fleet   Fleet // nil = the machine is in no fleet
 
-	Facts   *facts.Reader              // of calls, for rules; nil = one without links and guards
-	Project func(folder string) string // root of the repository of a folder, "" = none; nil = not known
+	Facts *facts.Reader // of calls, for rules; nil = one without links and guards
+	// Undoable reports whether an effect of a call can be taken back; nil = none can.
+	Undoable func(e *events.Event, of *facts.Effect) bool
+	Project  func(folder string) string // root of the repository of a folder, "" = none; nil = not known
 }
 
 // Fleet takes events for hooks on other machines.
@@ -86,7 +90,7 @@ var (
 func New(o Options) *Runner {
 	os.RemoveAll(o.TempDir) // what a killed predecessor left
 	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, fleet: o.Fleet, log: o.Log.Named("runner"),
-		sight: sight{o.Facts, o.Project}}
+		sight: sight{o.Facts, o.Project}, undoable: o.Undoable}
 	if r.facts == nil {
 		home, _ := os.UserHomeDir() // without one, ~ stays in targets
 		r.facts = &facts.Reader{Home: home}

@@ -1,0 +1,231 @@
+package undo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/wire"
+)
+
+// Find lists where old bytes of a file still are, without a vault or with one: the best first. It
+// changes nothing. vault "" = none; home is the user's.
+func Find(path, vault, home string) (found []wire.UndoFound) {
+	path = withoutLinks(path)
+	if vault != "" {
+		found = append(found, inVault(path, vault)...)
+	}
+	found = append(found, inGit(path)...)
+	found = append(found, openFiles(path)...)
+	found = append(found, agentsCopies(path, home)...)
+	found = append(found, beside(path)...)
+	found = append(found, inTranscripts(path, home)...)
+	found = append(found, inTrash(path, home)...)
+	return append(found, inSnapshots(path)...)
+}
+
+// inVault lists calls that kept the path.
+func inVault(path, vault string) (found []wire.UndoFound) {
+	names, _ := namesIn(filepath.Join(vault, "calls"))
+	slices.Reverse(names)
+	for _, name := range names {
+		m, err := readManifest(filepath.Join(vault, "calls", name))
+		if err != nil {
+			continue
+		}
+		for _, e := range m.entries {
+			if inside(string(e.Path), path) && e.At != "" && exists(string(e.At)) {
+				found = append(found, wire.UndoFound{
+					Where: "kept for a call", Time: m.call.Time, Size: e.Was.Size, Whole: true,
+					Type: "hookd undo " + m.call.ID + " --path " + string(e.Path),
+				})
+				break
+			}
+		}
+	}
+	return found
+}
+
+// mostFound bounds what is listed of one source.
+const mostFound = 5
+
+// inGit lists the versions in the index, in commits, in stashes, and in commits that no branch names.
+func inGit(path string) (found []wire.UndoFound) {
+	ctx, cancel := context.WithTimeout(context.Background(), git.Limit)
+	defer cancel()
+	r, err := git.Open(ctx, filepath.Dir(existing(path)), nil)
+	if err != nil {
+		return nil
+	}
+	rel, err := filepath.Rel(r.Top, path)
+	if err != nil || strings.HasPrefix(rel, "..") {
+		return nil
+	}
+	add := func(where, object string, at time.Time) {
+		size, err := r.Output(ctx, 64, "cat-file", "-s", object)
+		if n, bad := strconv.ParseInt(strings.TrimSpace(string(size)), 10, 64); err == nil && bad == nil {
+			found = append(found, wire.UndoFound{
+				Where: where, Time: at, Size: n, Whole: true,
+				Type: fmt.Sprintf("git -C %s show %s > %s.found", r.Top, object, filepath.Base(path)),
+			})
+		}
+	}
+	add("the index of git", ":"+rel, time.Time{})
+	for _, source := range []struct {
+		where string
+		args  []string
+	}{
+		{"a commit", []string{"log", "-5", "--format=%H %ct", "--", rel}},
+		{"a stash", []string{"log", "-5", "-g", "--format=%H %ct", "refs/stash"}},
+	} {
+		out, _ := r.Output(ctx, 64<<10, source.args...) // it has no such commits
+		for line := range strings.Lines(string(out)) {
+			hash, at, _ := strings.Cut(strings.TrimSpace(line), " ")
+			seconds, err := strconv.ParseInt(at, 10, 64)
+			if err == nil {
+				add(source.where+" "+hash[:min(len(hash), 8)], hash+":"+rel, time.Unix(seconds, 0))
+			}
+		}
+	}
+	out, _ := r.Output(ctx, 1<<20, "fsck", "--no-reflogs", "--unreachable", "--no-progress") // nothing is lost
+	n := 0
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) == 3 && f[1] == "commit" && n < 50 {
+			n++
+			add("a commit that no branch names, "+f[2][:8], f[2]+":"+rel, time.Time{})
+		}
+	}
+	return found[:min(len(found), 4*mostFound)]
+}
+
+// existing is the nearest path at or above one that exists.
+func existing(path string) string {
+	for !exists(path) && path != "/" {
+		path = filepath.Dir(path)
+	}
+	if path == "/" {
+		return "/x"
+	}
+	return filepath.Join(path, "x")
+}
+
+// agentsCopies lists copies that agents and editors keep of files, by the path in their index or
+// the bytes of a copy with the same name.
+func agentsCopies(path, home string) (found []wire.UndoFound) {
+	base := filepath.Base(path)
+	for where, glob := range map[string]string{
+		"a copy of Gemini CLI":      ".gemini/history/*/" + base,
+		"a copy of Claude Code":     ".claude/file-history/*/*" + base + "*",
+		"the history of VS Code":    ".config/Code/User/History/*/entries.json",
+		"the history of VS Code ":   "Library/Application Support/Code/User/History/*/entries.json",
+		"the history of Cursor":     ".config/Cursor/User/History/*/entries.json",
+		"the undo of vim":           ".local/state/nvim/swap/*" + strings.ReplaceAll(path, "/", "%") + "*",
+		"the backup of emacs":       ".emacs.d/backups/*" + strings.ReplaceAll(path, "/", "!") + "*",
+		"the local history of Zed ": ".local/share/zed/history/*" + base,
+	} {
+		paths, err := filepath.Glob(filepath.Join(home, glob))
+		if err != nil {
+			continue
+		}
+		for _, copied := range paths[:min(len(paths), 500)] {
+			if filepath.Base(copied) == "entries.json" {
+				text, err := os.ReadFile(copied)
+				if err != nil || !bytes.Contains(text, []byte(path)) {
+					continue
+				}
+				copied = filepath.Dir(copied)
+			}
+			found = append(found, foundFile(strings.TrimSpace(where), copied))
+		}
+	}
+	return found
+}
+
+// beside lists swap files and backups in the folder of the path.
+func beside(path string) (found []wire.UndoFound) {
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	names, _ := namesIn(dir)
+	for _, name := range names {
+		for _, other := range []string{"." + base + ".swp", "." + base + ".swo", base + "~", "#" + base + "#", base + ".bak",
+			base + ".orig", base + ".before-*"} {
+			if fits(other, name) {
+				found = append(found, foundFile("a file beside it", filepath.Join(dir, name)))
+			}
+		}
+	}
+	return found
+}
+
+func foundFile(where, path string) wire.UndoFound {
+	f := wire.UndoFound{Where: where, Type: path, Whole: true}
+	if info, err := os.Stat(path); err == nil {
+		f.Time, f.Size = info.ModTime(), info.Size()
+	}
+	return f
+}
+
+// transcriptFolders are where agents keep what was said and read.
+var transcriptFolders = []string{
+	".claude/projects", ".codex/sessions", ".gemini/tmp", ".qwen/projects", ".copilot/session-state", ".kimi/sessions",
+}
+
+// inTranscripts lists transcripts that name the path: a read of it, or a text to write, may be in one.
+func inTranscripts(path, home string) (found []wire.UndoFound) {
+	for _, folder := range transcriptFolders {
+		b := &budget{until: time.Now().Add(2 * time.Second)}
+		root := filepath.Join(home, folder)
+		walkNames(root, b, func(rel string, isFolder bool) {
+			if isFolder || len(found) >= 4*mostFound || !strings.Contains(filepath.Ext(rel), "json") {
+				return
+			}
+			file := filepath.Join(root, rel)
+			text, err := os.ReadFile(file)
+			if err == nil && bytes.Contains(text, []byte(path)) {
+				f := foundFile("a transcript names it", file)
+				f.Size, f.Whole = 0, false
+				found = append(found, f)
+			}
+		})
+	}
+	slices.SortFunc(found, func(a, b wire.UndoFound) int { return b.Time.Compare(a.Time) })
+	return found[:min(len(found), mostFound)]
+}
+
+// inTrash lists the file in the trash of the desktop.
+func inTrash(path, home string) (found []wire.UndoFound) {
+	for _, dir := range []string{filepath.Join(home, ".local/share/Trash/files"), filepath.Join(home, ".Trash")} {
+		if file := filepath.Join(dir, filepath.Base(path)); exists(file) {
+			found = append(found, foundFile("the trash", file))
+		}
+	}
+	return found
+}
+
+// inSnapshots lists snapshots of file systems that are mounted where programs put them.
+func inSnapshots(path string) (found []wire.UndoFound) {
+	for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
+		for where, glob := range map[string]string{
+			"a snapshot of snapper": ".snapshots/*/snapshot", "a snapshot of zfs": ".zfs/snapshot/*",
+		} {
+			roots, err := filepath.Glob(filepath.Join(dir, glob))
+			if err != nil {
+				continue
+			}
+			for _, root := range roots {
+				rel, _ := filepath.Rel(dir, path) // dir is above it
+				if file := filepath.Join(root, rel); exists(file) {
+					found = append(found, foundFile(where, file))
+				}
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,25 @@
+package undo
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookd/hookd/wire"
+)
+
+// openFiles lists processes that still have the file open, though its name is gone.
+func openFiles(path string) (found []wire.UndoFound) {
+	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	if err != nil {
+		return nil
+	}
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && strings.TrimSuffix(target, " (deleted)") == path && target != path {
+			f := foundFile("a process has it open: copy it now", link)
+			f.Type = "cp " + link + " " + filepath.Base(path) + ".found"
+			found = append(found, f)
+		}
+	}
+	return found
+}

@@ -1,0 +1,372 @@
+package undo
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/wire"
+)
+
+// a vaultTest is a folder with a vault beside it.
+type vaultTest struct {
+	*testing.T
+	k    *Keeper
+	work string
+}
+
+func newVaultTest(t *testing.T) *vaultTest {
+	return &vaultTest{t, newKeeper(t, t.TempDir()), t.TempDir()}
+}
+
+// ran keeps for a line and runs it. It returns the id of the call.
+func (v *vaultTest) ran(session, line string) string {
+	v.Helper()
+	c := call(v.work)
+	c.Session = session
+	v.k.Keep(c, factsOf(line, v.work))
+	sh(v.T, v.work, line)
+	v.k.Ran(c.ID)
+	v.k.waitSettled(session, time.Now().Add(time.Minute))
+	return c.ID
+}
+
+func (v *vaultTest) write(name, text string) {
+	v.Helper()
+	hooktest.Write(v.T, filepath.Join(v.work, name), text, 0o644)
+}
+
+func (v *vaultTest) want(name, text string) {
+	v.Helper()
+	got, err := os.ReadFile(filepath.Join(v.work, name))
+	if string(got) != text || err != nil && text != "" {
+		v.Errorf("%s is %q, %v; want %q", name, got, err, text)
+	}
+}
+
+func (v *vaultTest) undo(r wire.UndoRequest) wire.UndoAnswer {
+	v.Helper()
+	a, bad := v.k.Undo(id(), r)
+	if bad != nil {
+		v.Fatalf("undo: %v", bad)
+	}
+	return a
+}
+
+// kept is how many files the vaults hold for calls.
+func (v *vaultTest) kept() (n int) {
+	found, err := filepath.Glob(filepath.Join(v.k.places.calls(), "*", keptFolder, "0*"))
+	hooktest.Must(v.T, err)
+	return len(found)
+}
+
+func TestWhatTheCallDidNotTouchIsDropped(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	for name, line := range map[string]string{
+		"a call that is refused": "rm a", "a write of the same bytes": "printf old > a", "no such file": "rm -f b",
+	} {
+		c := call(v.work)
+		v.k.Keep(c, factsOf(line, v.work))
+		v.k.Ended(c.Session)
+		v.k.waitSettled(c.Session, time.Now().Add(time.Minute))
+		if got := v.k.List(wire.UndoQuery{}); len(got.Calls) > 0 || v.kept() > 0 {
+			t.Errorf("%s: %d calls and %d files are kept", name, len(got.Calls), v.kept())
+		}
+	}
+	hooktest.Write(t, filepath.Join(v.work, "a"), "newer", 0o644) // a link to it would have reached the vault
+	v.want("a", "newer")
+}
+
+func TestADeniedCallLeavesNothing(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	c := call(v.work)
+	v.k.Keep(c, factsOf("rm a", v.work))
+	v.k.Discard(c.ID)
+	if is, _ := look(filepath.Join(v.work, "a")); is.Names != 1 || v.kept() > 0 {
+		t.Errorf("the file has %d names, the vault %d files", is.Names, v.kept())
+	}
+}
+
+func TestWhatChangedSinceIsNotOverwritten(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "1\n2\n3\n4\n5\n")
+	v.write("b", "b")
+	c := v.ran("s", "sed -i s/1/one/ a; rm b")
+	v.write("a", "one\n2\n3\n4\nfive\n")
+	r := wire.UndoRequest{Calls: []string{c}}
+	if a := v.undo(r); a.Word != wire.UndoRefused || a.Count[wire.UndoConflict] != 1 {
+		t.Errorf("undo: %+v", a)
+	}
+	v.want("b", "")
+	r.Skip = true
+	if a := v.undo(r); a.Word != wire.UndoPart {
+		t.Errorf("undo --skip: %+v", a)
+	}
+	v.want("b", "b")
+	v.want("a", "one\n2\n3\n4\nfive\n")
+	r.Skip, r.Beside = false, true
+	v.undo(r)
+	v.want("a", "one\n2\n3\n4\nfive\n")
+	v.want("a.before-"+c[len(c)-6:], "1\n2\n3\n4\n5\n")
+	r.Beside, r.Merge = false, true
+	if a := v.undo(r); a.Count[wire.UndoMerged] != 1 {
+		t.Errorf("undo --merge: %+v", a)
+	}
+	v.want("a", "1\n2\n3\n4\nfive\n")
+}
+
+func TestOneSessionsUndoLeavesTheOthers(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "a")
+	v.write("b", "b")
+	v.write("c", "c")
+	v.ran("one-session", "rm a")
+	v.ran("two-session", "rm b")
+	v.ran("one-session", "echo new > c; rm c")
+	v.undo(wire.UndoRequest{Session: "one-session"})
+	v.want("a", "a")
+	v.want("b", "")
+	v.want("c", "c")
+	v.undo(wire.UndoRequest{Since: time.Now().Add(-time.Minute)})
+	v.want("b", "b")
+}
+
+func TestCallsOnOnePathGoBackToTheOldest(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "1")
+	v.ran("s", "echo 2 > a")
+	second := v.ran("s", "echo 3 > a")
+	v.ran("s", "mv a b")
+	if a := v.undo(wire.UndoRequest{Calls: []string{second}}); a.Word != wire.UndoAll {
+		t.Logf("the file was moved since: %+v", a.Items)
+	}
+	v = newVaultTest(t)
+	v.write("a", "1")
+	v.ran("s", "echo 2 > a")
+	v.ran("s", "echo 3 > a")
+	v.undo(wire.UndoRequest{Session: "s", Since: time.Now().Add(-time.Hour)})
+	v.want("a", "1")
+}
+
+func TestAFolderThatIsALinkNowIsRefused(t *testing.T) {
+	v := newVaultTest(t)
+	hooktest.Must(t, os.Mkdir(filepath.Join(v.work, "d"), 0o755))
+	v.write("d/a", "old")
+	c := v.ran("s", "rm d/a")
+	elsewhere := t.TempDir()
+	hooktest.Must(t, os.Remove(filepath.Join(v.work, "d")))
+	hooktest.Must(t, os.Symlink(elsewhere, filepath.Join(v.work, "d")))
+	if a := v.undo(wire.UndoRequest{Calls: []string{c}}); a.Word != wire.UndoPart || a.Count[wire.UndoLeft] != 1 {
+		t.Errorf("undo: %+v", a)
+	}
+	if names, _ := namesIn(elsewhere); len(names) > 0 {
+		t.Errorf("it came back elsewhere: %v", names)
+	}
+}
+
+func TestAWriteThatWasNotForeseenIsTold(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	c := call(v.work)
+	v.k.Keep(c, factsOf("rm a", v.work))
+	hooktest.Must(t, os.WriteFile(filepath.Join(v.work, "a"), []byte("written"), 0o644)) // another line ran
+	v.k.Ran(c.ID)
+	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	list := v.k.List(wire.UndoQuery{}).Calls
+	if len(list) != 1 || list[0].Word != None || len(list[0].Lost) != 1 {
+		t.Errorf("the list has %+v", list)
+	}
+	if a := v.undo(wire.UndoRequest{Calls: []string{c.ID}}); a.Word != wire.UndoPart {
+		t.Errorf("undo: %s", a.Word)
+	}
+	v.want("a", "written")
+}
+
+func TestNoCallDestroysAVault(t *testing.T) {
+	v := newVaultTest(t)
+	vault := v.k.Vaults()[0]
+	for _, line := range []string{
+		"rm -rf " + vault, "rm -rf " + filepath.Dir(vault), "rm -rf " + vault + "/calls/x", "mv " + filepath.Dir(vault) + " x",
+		"find " + filepath.Dir(vault) + " -delete",
+	} {
+		if r := v.k.Keep(call(v.work), factsOf(line, v.work)); r.Deny == "" {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+	if r := v.k.Keep(call(v.work), factsOf("rm -rf "+vault+"x", v.work)); r.Deny != "" {
+		t.Errorf("a folder beside the vault: %s", r.Deny)
+	}
+}
+
+func TestTheVaultIsPrivate(t *testing.T) {
+	old := unix.Umask(0)
+	defer unix.Umask(old)
+	v := newVaultTest(t)
+	v.write(".env", "key")
+	v.ran("s", "echo x > .env")
+	err := filepath.WalkDir(v.k.places.home, func(path string, d os.DirEntry, err error) error {
+		info, _ := d.Info()
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+		return nil
+	})
+	hooktest.Must(t, err)
+	dir := t.TempDir()
+	hooktest.Must(t, os.Symlink(t.TempDir(), filepath.Join(dir, "vault")))
+	if _, err := Open(filepath.Join(dir, "vault"), nil); err == nil {
+		t.Error("a link was taken for the vault")
+	}
+}
+
+func TestALargeFolderNeverMakesAVerdictLate(t *testing.T) {
+	v := newVaultTest(t)
+	s := DefaultSettings()
+	s.Wait = 50 * time.Millisecond
+	v.k.Configure(s)
+	for i := range 100 {
+		dir := filepath.Join(v.work, "d", fmt.Sprint(i))
+		hooktest.Must(t, os.MkdirAll(dir, 0o755))
+		for j := range 200 {
+			hooktest.Must(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(j)), nil, 0o644))
+		}
+	}
+	c := call(v.work)
+	r := v.k.Keep(c, factsOf("rm -rf d", v.work))
+	t.Logf("%d files kept after %v: %s, late %v, %v", r.Files, r.Took, r.Word, r.Late, r.Lost)
+	sh(t, v.work, "rm -rf d")
+	v.k.Ran(c.ID)
+	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	a := v.undo(wire.UndoRequest{Calls: []string{c.ID}})
+	t.Logf("%v of 20000 files are back: %s, %d lost", a.Count[wire.UndoBack], a.Word, len(a.Lost))
+	if back := a.Count[wire.UndoBack]; back < 20_000 && a.Word == wire.UndoAll {
+		t.Errorf("%d of 20000 files are back, and it says all", back)
+	}
+}
+
+func TestTheOldestGoes(t *testing.T) {
+	v := newVaultTest(t)
+	now := time.Now()
+	for range leastCalls + 5 {
+		v.write("a", strings.Repeat("x", 1000))
+		v.ran("s", "rm a")
+	}
+	s := DefaultSettings()
+	s.Max = 1
+	v.k.Configure(s)
+	if n := v.k.Expire(now.Add(time.Minute)); n != 0 {
+		t.Errorf("%d calls of the last hour went", n)
+	}
+	if n := v.k.Expire(now.Add(2 * time.Hour)); n != 5 {
+		t.Errorf("%d calls went, want 5: the last %d stay", n, leastCalls)
+	}
+	if n := v.k.Expire(now.Add(15 * 24 * time.Hour)); n != leastCalls || v.kept() != 0 {
+		t.Errorf("%d calls went after their term, %d files are left", n, v.kept())
+	}
+}
+
+func TestFilesThatAreTooLargeToCopyAreTold(t *testing.T) {
+	v := newVaultTest(t)
+	s := DefaultSettings()
+	s.Wait, s.FileMax = 10*time.Second, 10
+	v.k.Configure(s)
+	v.write("a", "more than ten bytes")
+	probe, err := openToRead(unix.AT_FDCWD, filepath.Join(v.work, "a"))
+	hooktest.Must(t, err)
+	defer probe.Close()
+	dir, err := openFolder(unix.AT_FDCWD, v.work)
+	hooktest.Must(t, err)
+	defer unix.Close(dir)
+	if clone(int(probe.Fd()), dir, "clone") == nil {
+		t.Skip("the file system shares blocks: nothing is too large")
+	}
+	r := v.k.Keep(call(v.work), factsOf("echo > a", v.work))
+	if r.Word != None || len(r.Lost) != 1 || r.Lost[0].Why != errLarge.Error() || r.Undoable() {
+		t.Errorf("%+v", r)
+	}
+}
+
+// keepInChild is the environment of a child that keeps or undoes until it is killed.
+const keepInChild = "HOOKD_TEST_UNDO_CHILD"
+
+func TestMain(m *testing.M) {
+	if line := os.Getenv(keepInChild); line != "" {
+		childOfKill(line)
+	}
+	os.Exit(m.Run())
+}
+
+// childOfKill keeps for a line in the current folder, or undoes the call whose id it is.
+func childOfKill(line string) {
+	cwd, _ := os.Getwd()
+	k, err := Open(os.Getenv("HOOKD_TEST_VAULT"), nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+	if rest, is := strings.CutPrefix(line, "undo "); is {
+		k.Undo(id(), wire.UndoRequest{Calls: []string{rest}, Skip: true})
+	} else {
+		k.Keep(call(cwd), factsOf(line, cwd))
+	}
+	os.Exit(0)
+}
+
+// kill starts a child and kills it after a while.
+func (v *vaultTest) kill(vault, line string, after time.Duration) {
+	v.Helper()
+	self, err := os.Executable()
+	hooktest.Must(v.T, err)
+	cmd := exec.Command(self)
+	cmd.Dir, cmd.Env = v.work, append(os.Environ(), keepInChild+"="+line, "HOOKD_TEST_VAULT="+vault)
+	out, err := cmd.StdoutPipe()
+	hooktest.Must(v.T, err)
+	hooktest.Must(v.T, cmd.Start())
+	ready := make([]byte, 6)
+	_, _ = out.Read(ready)
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
+	defer timer.Stop()
+	_ = cmd.Wait()
+}
+
+func TestAKillLosesNothing(t *testing.T) {
+	for i := range 24 {
+		after := time.Duration(i) * 400 * time.Microsecond
+		v := newVaultTest(t)
+		vault := v.k.places.home
+		sh(t, v.work, "mkdir -p d/e; for i in $(seq 60); do echo $i > d/$i; echo $i > d/e/$i; done; echo old > w; ln d/1 l")
+		was := treeOf(t, v.work)
+		v.kill(vault, "rm -rf d; echo new > w", after)
+		same(t, fmt.Sprintf("killed while it kept, after %v", after), treeOf(t, v.work), was)
+		if t.Failed() {
+			return
+		}
+		k, err := Open(vault, nil)
+		hooktest.Must(t, err)
+		k.SettleOld(time.Now().Add(time.Hour))
+		v.k = k
+		v.k.Configure(Settings{Wait: 10 * time.Second, FileMax: 1 << 30, CallMax: 1 << 30, Max: 1 << 40, MaxAge: time.Hour})
+		c := v.ran("s", "rm -rf d; echo new > w")
+		v.kill(vault, "undo "+c, after)
+		k, err = Open(vault, nil)
+		hooktest.Must(t, err)
+		k.SettleOld(time.Now().Add(time.Hour))
+		if a, bad := k.Undo(id(), wire.UndoRequest{Calls: []string{c}}); bad != nil || a.Count[wire.UndoLeft]+a.Count[wire.UndoConflict] > 0 {
+			t.Errorf("killed in an undo after %v, and asked again: %v, %+v", after, bad, a)
+		}
+		same(t, fmt.Sprintf("killed in an undo after %v, and asked again", after), treeOf(t, v.work), was)
+		if t.Failed() {
+			return
+		}
+	}
+}
