@@ -35,15 +35,16 @@ const (
 
 // effects is the table of all commands. One that is not here weakens.
 var effects = map[string]effect{
-	"init":   {kind: weakens, unless: []string{"dry-run"}},
-	"scan":   {kind: looks},
-	"learn":  {kind: weakens, unless: []string{"list"}},
-	"new":    {kind: acts},
-	"test":   {kind: acts},
-	"whatif": {kind: looks},
-	"facts":  {kind: looks},
-	"emit":   {kind: acts},
-	"doctor": {kind: looks},
+	"init":       {kind: weakens, unless: []string{"dry-run"}},
+	"scan":       {kind: looks},
+	"learn":      {kind: weakens, unless: []string{"list"}},
+	"new":        {kind: acts},
+	"test":       {kind: acts},
+	"whatif":     {kind: looks},
+	"facts":      {kind: looks},
+	"emit":       {kind: acts},
+	"doctor":     {kind: looks},
+	"blindspots": {kind: looks},
 
 	"asks":         {kind: answers},
 	"ui":           {kind: acts},
@@ -125,6 +126,9 @@ var effects = map[string]effect{
 	"fleet user":     {kind: weakens},
 	"fleet rollout":  {kind: weakens},
 	"fleet rollouts": {kind: looks},
+	"fleet accounts": {kind: acts},
+	"fleet enroll":   {kind: weakens},
+	"fleet forget":   {kind: weakens},
 	"fleet disable":  {kind: weakens},
 	"fleet enable":   {kind: weakens},
 
