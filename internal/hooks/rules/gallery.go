@@ -9,15 +9,20 @@ import (
 	"github.com/hookd/hookd/docs/gallery"
 )
 
+// GalleryText is the HOOK.yaml of a hook of the gallery.
+func GalleryText(name string) ([]byte, error) {
+	folder, err := gallery.Files(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(folder, "HOOK.yaml")
+}
+
 // Gallery reads the rules of hooks of the gallery, one behind the other, for a user's home.
 func Gallery(home string, names ...string) (*Set, error) {
 	set := &Set{}
 	for _, name := range names {
-		folder, err := gallery.Files(name)
-		if err != nil {
-			return nil, err
-		}
-		text, err := fs.ReadFile(folder, "HOOK.yaml")
+		text, err := GalleryText(name)
 		if err != nil {
 			return nil, err
 		}

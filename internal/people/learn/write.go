@@ -12,10 +12,10 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/replacefile"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/rules"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
@@ -58,17 +58,13 @@ func Write(hooksDir, home string, list []Proposal) (file string, err error) {
 
 // fresh is the hook as the gallery has it, with a first line that says who has put it there.
 func fresh() ([]byte, error) {
-	folder, err := gallery.Files(Hook)
-	if err != nil {
-		return nil, err
-	}
-	text, err := fs.ReadFile(folder, hookdir.FileName)
+	text, err := rules.GalleryText(Hook)
 	return append([]byte(put), text...), err
 }
 
 // Undo takes all learned rules and their tests out of the hook quiet, and the hook itself where
 // Write has put it there. It returns how many rules there were.
-func Undo(hooksDir, home string) (rules int, err error) {
+func Undo(hooksDir, home string) (count int, err error) {
 	dir := filepath.Join(hooksDir, Hook)
 	file := filepath.Join(dir, hookdir.FileName)
 	text, err := readfile.Read(file, hookdir.MaxFileSize)
@@ -81,18 +77,18 @@ func Undo(hooksDir, home string) (rules int, err error) {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return 0, fmt.Errorf("read %s: %w", file, err)
 	}
-	rules = len(learned(&doc, "rules"))
+	count = len(learned(&doc, "rules"))
 	if bytes.HasPrefix(text, []byte(put)) {
 		if err := os.Remove(file); err != nil {
 			return 0, fmt.Errorf("remove %s: %w", file, err)
 		}
 		// Other files in it are not hookd's.
 		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrExist) && !isNotEmpty(dir) {
-			return rules, fmt.Errorf("remove %s: %w", dir, err)
+			return count, fmt.Errorf("remove %s: %w", dir, err)
 		}
-		return rules, nil
+		return count, nil
 	}
-	if rules == 0 {
+	if count == 0 {
 		return 0, nil
 	}
 	next, err := edited(text, nil, home)
@@ -102,7 +98,7 @@ func Undo(hooksDir, home string) (rules int, err error) {
 	if err := replacefile.Write(file, next); err != nil {
 		return 0, fmt.Errorf("write %s: %w", file, err)
 	}
-	return rules, nil
+	return count, nil
 }
 
 func isNotEmpty(dir string) bool {
@@ -164,8 +160,8 @@ func edited(text []byte, list []Proposal, home string) ([]byte, error) {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, err
 	}
-	rules, tests := listOf(&doc, "rules"), listOf(&doc, "tests")
-	if rules == nil || tests == nil {
+	allows, tests := listOf(&doc, "rules"), listOf(&doc, "tests")
+	if allows == nil || tests == nil {
 		return nil, errors.New("it has no rules or no tests")
 	}
 	old := func(n *yaml.Node) bool {
@@ -174,10 +170,10 @@ func edited(text []byte, list []Proposal, home string) ([]byte, error) {
 			return name == p.Name || strings.HasPrefix(name, p.Name+" (")
 		}))
 	}
-	rules.Content = slices.DeleteFunc(rules.Content, old)
+	allows.Content = slices.DeleteFunc(allows.Content, old)
 	tests.Content = slices.DeleteFunc(tests.Content, old)
 	for i := range list {
-		rules.Content = append(rules.Content, list[i].rule(home))
+		allows.Content = append(allows.Content, list[i].rule(home))
 		tests.Content = append(tests.Content, list[i].tests()...)
 	}
 	var b bytes.Buffer
