@@ -75,7 +75,8 @@ func (p *printer) blindspots(r *blindspots.Report) {
 			p.linef("  %s: %s (%s)", word, k.Kind, k.Why)
 		}
 		if a.Away > 0 {
-			p.linef("  not on record: %s in %s of its transcripts", plural(a.Away, "call"), plural(a.Sessions, "session"))
+			p.linef("  not on record: %s in %s of its transcripts",
+				plural(a.Away, "call"), plural(a.Sessions, "session"))
 		}
 		if a.Do != "" {
 			p.linef("  type: %s", a.Do)
@@ -108,8 +109,8 @@ func (p *printer) blindTools(a blindspots.Agent) {
 	rows := make([][]cell, len(a.Tools))
 	for i, t := range a.Tools {
 		rows[i] = []cell{
-			text("  " + t.Tool), text(fmt.Sprint(t.NotAsked)), text(fmt.Sprint(t.Disobeyed)), text(fmt.Sprint(t.Subagent)),
-			text(p.when(t.Last)),
+			text("  " + t.Tool), text(fmt.Sprint(t.NotAsked)), text(fmt.Sprint(t.Disobeyed)),
+			text(fmt.Sprint(t.Subagent)), text(p.when(t.Last)),
 		}
 	}
 	p.table(fixed("  TOOL", "NOT ASKED", "DISOBEYED", "BY SUBAGENTS", "LAST"), rows)

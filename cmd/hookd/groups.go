@@ -229,7 +229,8 @@ that are not here.`,
 		Args: noSuch,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAgents(cmd, connectFlags{}) },
 	}
-	return below(cmd, connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a), tokenCommand(a), mcpCommand(a), bridgeCommand(a))
+	return below(cmd, connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a), tokenCommand(a),
+		mcpCommand(a), bridgeCommand(a))
 }
 
 func teamGroup(a *app) *cobra.Command {

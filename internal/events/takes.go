@@ -11,14 +11,16 @@ var (
 	TakesRetry          = Boolean.Field("retry", "true: tell the model that it may try the call again")
 	TakesAction         = String.Field("action", "accept, decline or cancel: the answer to the server's question")
 	TakesContent        = Object.Field("content", "the values that go with the action accept")
-	TakesDefer          = Boolean.Field("defer", "true: end the run at this call, which waits until the session is resumed")
+	// Up to 2,000 characters, for auto mode's judge alone: it may take it for the user's own words.
+	TakesClassifierContext = String.Field("classifier_context", "what auto mode's judge reads beside the result")
+	TakesDefer             = Boolean.Field("defer", "true: end the run at this call, which waits until the session is resumed")
 )
 
 // Takeable returns all of these keys.
 func Takeable() []Field {
 	return []Field{
 		TakesTitle, TakesMessage, TakesWatchPaths, TakesReloadSkills, TakesSuppressPrompt, TakesRetry,
-		TakesAction, TakesContent, TakesDefer,
+		TakesAction, TakesContent, TakesDefer, TakesClassifierContext,
 	}
 }
 

@@ -48,7 +48,8 @@ type Fault struct {
 
 // same reports whether two entries are about the same settings.
 func (e Entry) same(o Entry) bool {
-	return e.Agent == o.Agent && e.Project == o.Project && e.File == o.File && e.Managed == o.Managed && e.Home == o.Home
+	where := e.Project == o.Project && e.File == o.File && e.Managed == o.Managed && e.Home == o.Home
+	return where && e.Agent == o.Agent
 }
 
 // mostBytes is how large the file is at most.

@@ -1,12 +1,14 @@
 package dialect
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -42,18 +44,77 @@ func abilitiesOf(names []string) string {
 	return b.String()
 }
 
-// The table in docs/reference/agents.md says what the code does.
+// callsDoc says of each agent that asks about calls by which tool a kind of call reaches guards.
+func callsDoc() string {
+	kinds := []neutral.CallKind{
+		neutral.RunCall, neutral.WriteCall, neutral.ReadCall, neutral.FetchCall, neutral.SearchCall, neutral.MCPCall,
+		neutral.StartCall, neutral.InsideCall,
+	}
+	var b strings.Builder
+	b.WriteString("| agent |")
+	for _, k := range kinds {
+		b.WriteString(" " + string(k) + " |")
+	}
+	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(kinds)) + "\n")
+	for _, d := range slices.Sorted(slices.Values(events.Dialects())) {
+		list := Coverage(d)
+		if list == nil {
+			continue
+		}
+		b.WriteString("| " + string(d) + " |")
+		for _, k := range kinds {
+			cell := ""
+			if i := slices.IndexFunc(list, func(c Covered) bool { return c.Kind == k }); i >= 0 {
+				cell = callCell(d, list[i])
+			}
+			b.WriteString(strings.TrimRight(" "+cell, " ") + " |")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// callCell is the tool of a call as its agent names it in the event that guards get; "no" and "not known"
+// say that no event, or perhaps none, reports it.
+func callCell(d events.Dialect, c Covered) string {
+	switch {
+	case c.Unknown:
+		return "not known"
+	case c.Why != "":
+		return "**no**"
+	case c.Kind == neutral.InsideCall:
+		return "yes"
+	}
+	e := &events.Event{
+		Envelope: events.Envelope{Event: c.Probe.Event, Dialect: d, Data: json.RawMessage(c.Probe.Payload)},
+		Contract: events.For(d, c.Probe.Event),
+	}
+	if names := ToolNames(e); len(names) > 0 {
+		return "`" + names[0] + "`"
+	}
+	return "yes"
+}
+
+// withPart returns a document with text in its generated part; false = it has none of that name.
+func withPart(doc, name, text string) (string, bool) {
+	mark := "<!-- generated: " + name + " -->\n"
+	head, rest, ok := strings.Cut(doc, mark)
+	_, tail, ok2 := strings.Cut(rest, "<!-- end -->\n")
+	return head + mark + text + "<!-- end -->\n" + tail, ok && ok2
+}
+
+// The tables in docs/reference/agents.md say what the code does.
 func TestAgentsDoc(t *testing.T) {
 	text, err := os.ReadFile(agentsDoc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(text), "<!-- generated: abilities -->\n")
-	_, tail, ok2 := strings.Cut(rest, "<!-- end -->\n")
+	want, ok := withPart(string(text), "abilities", abilitiesDoc())
+	want, ok2 := withPart(want, "calls", callsDoc())
 	if !ok || !ok2 {
-		t.Fatal("docs/reference/agents.md has no generated part")
+		t.Fatal("docs/reference/agents.md lacks a generated part")
 	}
-	want := head + "<!-- generated: abilities -->\n" + abilitiesDoc() + "<!-- end -->\n" + tail
+	_, tail, _ := strings.Cut(want, "<!-- end -->\n")
 	switch {
 	case want == string(text):
 	case *update:

@@ -36,7 +36,7 @@ var specTable = []struct {
 
 // beyondSpec are further names of a kind of specTable, for the dialects that have a column there.
 var beyondSpec = []string{
-	"claude-code UserPromptExpansion", "cursor beforeReadFile", "cursor beforeTabFileRead",
+	"claude-code UserPromptExpansion", "claude-code PreSkillShellCommand", "cursor beforeReadFile", "cursor beforeTabFileRead",
 	"cursor afterShellExecution", "cursor afterMCPExecution", "cursor afterFileEdit", "cursor afterTabFileEdit",
 	"cursor afterAgentResponse", "cursor afterAgentThought",
 }
@@ -82,7 +82,7 @@ func TestKindsOfTheirOwn(t *testing.T) {
 // The names of each agent, by count.
 func TestEveryNameHasARow(t *testing.T) {
 	want := map[Dialect]int{
-		LibreFang: 8, DockerAgent: 30, Familiar: 7, ClaudeCode: 31, Codex: 12, GeminiCLI: 11, Cursor: 21,
+		LibreFang: 8, DockerAgent: 30, Familiar: 7, ClaudeCode: 34, Codex: 12, GeminiCLI: 11, Cursor: 21,
 		Copilot: 15, Kimi: 20, Windsurf: 12, Cline: 11, Antigravity: 6, Hermes: 28, OpenCode: 15, OpenClaw: 19, Hookd: 9,
 		Qwen: 22, Pi: 9, Droid: 9, Kilo: 15, Qoder: 27, Crush: 2, Goose: 12, Kiro: 5, Grok: 15, OpenHands: 6, Devin: 8,
 		VSCode: 8, Amp: 5, Tabnine: 11, DeepAgents: 10,

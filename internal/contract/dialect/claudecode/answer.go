@@ -13,7 +13,7 @@ const (
 	byDecision = "UserPromptSubmit UserPromptExpansion PostToolUse PostToolBatch Stop SubagentStop PreCompact ConfigChange TaskCreated"
 	byExit     = "TaskCompleted TeammateIdle WorktreeCreate"
 	byDecline  = "Elicitation ElicitationResult"
-	takesText  = "SessionStart Setup UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure PostToolBatch Stop SubagentStart SubagentStop"
+	takesText  = "SessionStart Setup UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure PostToolBatch Stop SubagentStart SubagentStop Notification PostModelSwitch"
 )
 
 // Answer writes what Claude Code reads.
@@ -43,7 +43,7 @@ func Answer(a neutral.Asked) neutral.Reply {
 func specific(a neutral.Asked) []rawjson.Member {
 	var inner []rawjson.Member
 	switch {
-	case a.Is("PreToolUse"):
+	case a.Is("PreToolUse PreModelSwitch"), a.Is("PreSkillShellCommand") && a.Denies():
 		inner = beforeTool(a)
 	case a.Is("PermissionRequest"):
 		inner = permission(a)

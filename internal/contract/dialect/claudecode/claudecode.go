@@ -24,7 +24,7 @@ func System() neutral.System {
 func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hook_event_name", Timeout: timeout,
-		Asks: "PreToolUse PermissionRequest", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
+		Asks: "PreToolUse PermissionRequest PreModelSwitch", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
 		DenyExit: 2, ShowsRun: true, Answer: Answer, Headless: headless, Unasked: unasked, OwnRule: ownRule,
 	}
 }

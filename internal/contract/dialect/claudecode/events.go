@@ -11,7 +11,7 @@ import (
 // (Setup, PermissionDenied, PostToolBatch) keep a kind of their own, so that
 // no hook of another dialect runs twice for one thing.
 func Rows() []events.Contract {
-	return slices.Concat(toolRows(), turnRows(), sessionRows(), teamRows())
+	return slices.Concat(toolRows(), turnRows(), sessionRows(), modelRows(), teamRows())
 }
 
 var common = []events.Field{
@@ -46,6 +46,13 @@ func toolRows() []events.Contract {
 			ToolMatched: true, CanBlock: true, FailClosed: true, Sequence: true, Context: true,
 			Decision: events.DecisionVerdict, Rewrite: events.RewriteInput, Target: "tool_input",
 			Takes: []events.Field{events.TakesDefer}},
+		{Name: "PreSkillShellCommand", Kind: events.KindToolBefore, When: "before a skill's or command's own shell line runs",
+			Fields: events.Fields(call,
+				events.String.Field("command_name", "the skill or command"),
+				events.String.Field("command_source", "where it comes from"),
+				events.String.Field("invoked_by", "user, claude or other"),
+			),
+			ToolMatched: true, CanBlock: true, FailClosed: true, Decision: events.DecisionVerdict},
 		{Name: "PermissionRequest", Kind: events.KindPermissionRequest, When: "the user would be asked for permission",
 			Fields: events.Fields(events.Fields(common, toolCall...),
 				events.Array.Field("permission_suggestions", "rules that would allow it"),
@@ -57,6 +64,7 @@ func toolRows() []events.Contract {
 			Takes:  []events.Field{events.TakesRetry}},
 		{Name: "PostToolUse", Kind: events.KindToolAfter, When: "a tool call succeeded",
 			Fields:      events.Fields(call, events.Any.Field("tool_response", "the result"), took),
+			Takes:       []events.Field{events.TakesClassifierContext},
 			ToolMatched: true, CanBlock: true, Sequence: true, Context: true, Rewrite: events.RewriteResponse,
 			Target: "tool_response"},
 		{Name: "PostToolUseFailure", Kind: events.KindToolAfter, Failed: true, When: "a tool call failed",
@@ -112,7 +120,7 @@ func turnRows() []events.Contract {
 				events.String.Field("agent_transcript_path", "file of its conversation"),
 			),
 			CanBlock: true, Context: true},
-		{Name: "Notification", Kind: events.KindNotification, When: "a notification is shown",
+		{Name: "Notification", Kind: events.KindNotification, When: "a notification is shown", Context: true,
 			Fields: events.Fields(common,
 				events.String.Field("message", "its text"),
 				events.String.Field("title", "its title"),
@@ -168,6 +176,26 @@ func sessionRows() []events.Contract {
 				events.String.Field("file_path", "the file"),
 				events.String.Field("event", "change, add or unlink"),
 			), Takes: watches},
+	}
+}
+
+// modelRows are about the model of a session, as seen in 2.1.332.
+func modelRows() []events.Contract {
+	fields := events.Fields(common,
+		events.String.Field("from_model", "the model before"),
+		events.String.Field("to_model", "the model after"),
+		events.String.Nullable("requested_model", "as it was asked for; null = the default"),
+		events.String.Field("source", "command, picker, sdk, auto or resume"),
+		events.Integer.Field("context_tokens", "what the next request sends again"),
+		events.Boolean.Field("prompt_cache_warm", "a switch forfeits the cache"),
+		events.String.Field("cache_ttl", "5m or 1h"),
+		events.Number.Field("estimated_cache_write_usd", "what caching again may cost"),
+		events.String.Field("pricing", "configured, catalog or default"),
+	)
+	return []events.Contract{
+		{Name: "PreModelSwitch", When: "a person or a program asks for another model", Fields: fields,
+			CanBlock: true, Decision: events.DecisionVerdict},
+		{Name: "PostModelSwitch", When: "the session has another model", Fields: fields, Context: true},
 	}
 }
 

@@ -72,6 +72,7 @@ func (a Asked) Taken() (inner []rawjson.Member) {
 		{"session_title", "sessionTitle"}, {"initial_user_message", "initialUserMessage"},
 		{"watch_paths", "watchPaths"}, {"reload_skills", "reloadSkills"},
 		{"suppress_original_prompt", "suppressOriginalPrompt"}, {"retry", "retry"},
+		{"classifier_context", "classifierContext"},
 	} {
 		if value := a.Verdict.Specific[k.key]; value != nil {
 			inner = append(inner, Raw(k.says, value))

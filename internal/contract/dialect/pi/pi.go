@@ -17,7 +17,7 @@ func System() neutral.System {
 }
 
 // Agent is Pi, which the bridge cannot stand for.
-func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can} }
+func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can, ShowsRun: true} }
 
 // can are the abilities of hookd's extension, as the tests of internal/agents/bridge/shims
 // show them.
