@@ -26,6 +26,17 @@ func (s *Snapshot) Runnable() []*Hook {
 	return hooks
 }
 
+// Readable returns all hooks whose files could be read, also those that are switched off.
+func (s *Snapshot) Readable() []*Hook {
+	var hooks []*Hook
+	for _, e := range s.Entries {
+		if e.Hook != nil {
+			hooks = append(hooks, e.Hook)
+		}
+	}
+	return hooks
+}
+
 // States counts the entries by state.
 func (s *Snapshot) States() map[string]int {
 	count := map[string]int{}

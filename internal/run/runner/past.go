@@ -50,7 +50,8 @@ func NewPast(r *Runner, log Log, redact func([]byte) []byte) *Past {
 	return p
 }
 
-// Use makes the rules of these hooks those that look back. It waits for the Log where they
+// Use makes the rules of these hooks those that look back, also of hooks that are switched
+// off: they may be on again. It waits for the Log where they
 // look for what was not counted before.
 func (p *Past) Use(hooks []*hook.Hook) {
 	var sets []*rules.Set
