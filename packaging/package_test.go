@@ -27,7 +27,7 @@ var packaged = []string{
 	"usr/lib/systemd/user/hookd.service", "usr/lib/systemd/user/hookd.socket",
 	"usr/lib/systemd/system/hookd.service", "usr/lib/systemd/system/hookd.socket", "usr/lib/sysusers.d/hookd.conf",
 	"usr/share/bash-completion/completions/hookd", "usr/share/fish/vendor_completions.d/hookd.fish",
-	"usr/share/man/man1/hookd.1.gz", "usr/share/man/man1/hookd-emit.1.gz",
+	"usr/share/man/man1/hookd.1.gz", "usr/share/man/man1/hookd-dev-emit.1.gz",
 	"usr/share/doc/hookd/README.md", "usr/share/doc/hookd/THIRD_PARTY", "usr/share/doc/hookd/docs/reference/operations.md", "usr/share/doc/hookd/docs/reference/openapi.yaml",
 	"usr/share/doc/hookd/docs/gallery/command-guard/HOOK.yaml", "usr/share/doc/hookd/docs/gallery/ask-slack/ask.py",
 	"usr/share/doc/hookd/packaging/systemd/hardened.conf", "usr/share/doc/hookd/packaging/prometheus/alerts.yaml", "usr/share/doc/hookd/packaging/grafana/hookd.json",
@@ -44,6 +44,7 @@ func TestPackages(t *testing.T) {
 		root := t.TempDir()
 		installDeb(t, one(t, dist, "hookd_*.deb"), root)
 		checkRoot(t, root, "usr/share/zsh/vendor-completions/_hookd", "usr/share/doc/hookd/copyright")
+		removeDeb(t, root)
 	})
 	t.Run("rpm", func(t *testing.T) {
 		root := t.TempDir()
@@ -220,10 +221,26 @@ func installDeb(t *testing.T, deb, root string) {
 		if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		cmd = exec.Command(dpkg, "--root="+root, "--log="+filepath.Join(root, "log"), "-i", deb)
+		cmd = exec.Command(dpkg, "--root="+root, "--log="+filepath.Join(root, "log"),
+			"--force-script-chrootless", "-i", deb) // its scripts see DPKG_ROOT, and leave this machine alone
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+}
+
+// removeDeb removes the package again: nothing of it stays. A user who is not root has only unpacked it.
+func removeDeb(t *testing.T, root string) {
+	t.Helper()
+	if _, err := exec.LookPath("dpkg"); err != nil || os.Geteuid() != 0 {
+		return
+	}
+	cmd := exec.Command("dpkg", "--root="+root, "--log="+filepath.Join(root, "log"), "--force-script-chrootless", "-r", "hookd")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	if _, err := os.Stat(filepath.Join(root, "usr/bin")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("programs stay after the removal: %v", err)
 	}
 }
 
