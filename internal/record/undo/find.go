@@ -154,10 +154,10 @@ func beside(path string) (found []wire.UndoFound) {
 	dir, base := filepath.Dir(path), filepath.Base(path)
 	names, _ := namesIn(dir)
 	for _, name := range names {
-		for _, other := range []string{"." + base + ".swp", "." + base + ".swo", base + "~", "#" + base + "#", base + ".bak",
-			base + ".orig", base + ".before-*"} {
-			if fits(other, name) {
+		for _, other := range []string{".%s.swp", ".%s.swo", "%s~", "#%s#", "%s.bak", "%s.orig"} {
+			if name == fmt.Sprintf(other, base) || strings.HasPrefix(name, base+".before-") {
 				found = append(found, foundFile("a file beside it", filepath.Join(dir, name)))
+				break
 			}
 		}
 	}

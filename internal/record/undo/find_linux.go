@@ -3,7 +3,6 @@ package undo
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/hookd/hookd/wire"
 )
@@ -15,7 +14,7 @@ func openFiles(path string) (found []wire.UndoFound) {
 		return nil
 	}
 	for _, link := range links {
-		if target, err := os.Readlink(link); err == nil && strings.TrimSuffix(target, " (deleted)") == path && target != path {
+		if target, err := os.Readlink(link); err == nil && target == path+" (deleted)" {
 			f := foundFile("a process has it open: copy it now", link)
 			f.Type = "cp " + link + " " + filepath.Base(path) + ".found"
 			found = append(found, f)

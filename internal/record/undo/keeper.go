@@ -64,7 +64,9 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Keeper{places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, base: map[string]*baseline{}}
+	k := &Keeper{
+		places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, base: map[string]*baseline{},
+	}
 	k.Configure(DefaultSettings())
 	for _, m := range k.all() {
 		if m.seal == nil || m.seal.Outcome == "" {
@@ -182,7 +184,7 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 }
 
 // patience is how long after its time a keeping that hangs is waited for.
-const patience = 100 * time.Millisecond
+const patience = 25 * time.Millisecond
 
 // smallFree is how much of a disk stays free in any case, and freeShare which part of it stays
 // free of large copies.

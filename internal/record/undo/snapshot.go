@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -36,8 +37,8 @@ const (
 
 // baseline has the ignored files of a repository that are in no snapshot of git: .env and the like.
 type baseline struct {
-	mu    sync.Mutex
-	files map[string]baseState // by path; never changed, only replaced
+	mu   sync.Mutex                           // one look at a time
+	last atomic.Pointer[map[string]baseState] // by path; never changed, only replaced
 }
 
 // baseState is a file, and where its bytes are.
@@ -95,12 +96,18 @@ func (p *keeping) unknownFirst(why string) (wait func()) {
 			return func() { p.lost.add(elseWords, reason(err)) }
 		}
 	}
-	taken := make(chan error, 1)
+	taken, ignored, until := make(chan error, 1), make(chan map[string]baseState, 1), p.limits.until
 	go func() { taken <- p.k.snapshot(top, p.call.ID) }()
-	p.base = p.k.refresh(top, p.limits.until)
+	go func() { ignored <- p.k.refresh(top, until) }() // git may take longer than there is time
 	return func() {
-		timer := time.NewTimer(time.Until(p.limits.until))
+		timer := time.NewTimer(time.Until(until))
 		defer timer.Stop()
+		select {
+		case p.base = <-ignored:
+		case <-timer.C:
+			timer.Reset(0)
+			p.base = p.k.lastBase(top)
+		}
 		outside := "not known: " + why + "; its repository is kept, nothing outside"
 		select {
 		case err := <-taken:
@@ -124,11 +131,12 @@ func (k *Keeper) refresh(top string, until time.Time) map[string]baseState {
 		k.base[top] = b
 	}
 	k.mu.Unlock()
-	if !b.mu.TryLock() { // another call does it
-		return nil
-	}
+	b.mu.Lock()
 	defer b.mu.Unlock()
-	files, total := map[string]baseState{}, int64(0)
+	files, total, before := map[string]baseState{}, int64(0), map[string]baseState{}
+	if last := b.last.Load(); last != nil {
+		before = *last
+	}
 	for _, path := range ignoredFiles(top) {
 		was, err := look(path)
 		if err != nil || was.Kind != kindFile || was.Size > baseFile || total+was.Size > baseBytes ||
@@ -136,20 +144,36 @@ func (k *Keeper) refresh(top string, until time.Time) map[string]baseState {
 			continue
 		}
 		total += was.Size
-		old, known := b.files[path]
+		old, known := before[path]
 		if known && old.was.untouched(was) && old.was.CTime == was.CTime {
 			files[path] = old
 			continue
 		}
 		if time.Now().After(until) {
-			break
+			continue // it is too late for a copy: the call may have written to it
 		}
 		if kept, err := k.copyBase(path); err == nil {
 			files[path] = baseState{was, kept}
 		}
 	}
-	b.files = files
+	b.last.Store(&files)
 	return files
+}
+
+// lastBase has the copies of a repository's ignored files as they were at the last look, where this
+// one takes too long.
+func (k *Keeper) lastBase(top string) map[string]baseState {
+	k.mu.Lock()
+	b := k.base[top]
+	k.mu.Unlock()
+	if b == nil {
+		return nil
+	}
+	files := b.last.Load()
+	if files == nil {
+		return nil
+	}
+	return *files
 }
 
 // ignoredFiles lists the files that git ignores, except for those in folders that can be made again.
