@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/system"
 )
 
 // effect says what a command can do to guards.
@@ -196,12 +198,14 @@ func (a *app) mayWeaken(cmd *cobra.Command, args []string) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	line := strings.Join(append([]string{cmd.CommandPath()}, args...), " ")
-	for _, socket := range guardingSockets(cmd) {
+	sockets, own := guardingSockets(cmd)
+	for i, socket := range sockets {
 		err := client.New(client.Options{Socket: socket, Door: "command"}).MayWeaken(ctx, line)
 		var refused *client.Error
 		switch {
 		case err == nil || errors.Is(err, client.ErrNotRunning):
-		case !errors.As(err, &refused):
+		case !errors.As(err, &refused) && i >= own: // settings may name the daemon of another machine or user
+		case refused == nil:
 			return err
 		case refused.Code == client.CodeForbidden:
 			return fail(exitFailed, refused.Hint, "%s", refused.Message)
@@ -214,11 +218,12 @@ func (a *app) mayWeaken(cmd *cobra.Command, args []string) error {
 }
 
 // guardingSockets returns the sockets of the daemons whose guards a command could weaken: the
-// socket on the command line, that of the home whose files change, and the user's own.
-func guardingSockets(cmd *cobra.Command) []string {
-	list := []string{socketOf(cmd)}
+// socket on the command line, that of the home whose files change, the user's own, and those that the
+// settings of the user's agents name. The first own of them are not from such settings.
+func guardingSockets(cmd *cobra.Command) (list []string, own int) {
+	list = []string{socketOf(cmd)}
 	if ofSystem(cmd) {
-		return list
+		return list, 1
 	}
 	add := func(home string) {
 		socket := filepath.Join(home, "hookd.sock")
@@ -233,8 +238,19 @@ func guardingSockets(cmd *cobra.Command) []string {
 	if home, err := config.Home(); err == nil {
 		add(home)
 	}
+	homes := []string{""} // of $HOME
 	if u, err := user.Current(); err == nil {
 		add(filepath.Join(u.HomeDir, ".librefang"))
+		homes = append(homes, u.HomeDir)
 	}
-	return list
+	own = len(list)
+	for _, home := range homes {
+		for _, found := range connect.FindAgents(connect.Options{Home: home}) {
+			socket := connect.Inspect(connect.Options{Agent: found.Agent, Home: home}).Socket
+			if socket != "" && socket != system.Here().Socket && !slices.Contains(list, socket) {
+				list = append(list, socket)
+			}
+		}
+	}
+	return list, own
 }
