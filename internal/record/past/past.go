@@ -23,7 +23,7 @@ import (
 
 // Bounds of a Log.
 const (
-	mostBytes  = 8 << 20 // of one file
+	mostBytes  = 4 << 20 // of one file: both are read within a second
 	mostQueued = 8 << 20 // bytes that wait to be written
 	mostLine   = 1 << 20
 )
