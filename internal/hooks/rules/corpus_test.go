@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,4 +192,36 @@ func written(t testing.TB, text string) facttest.Call {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return call
+}
+
+// TestGallerySpellings holds the guards to other spellings of each example that a rule catches: quoted and
+// split words, absolute paths, abbreviated options, longer and qualified names, constructs around it.
+func TestGallerySpellings(t *testing.T) {
+	var all []*rules.Set
+	for _, name := range galleryGuards {
+		all = append(all, gallery(t, name))
+	}
+	stopped := func(line string) bool {
+		s := subject(t, written(t, line))
+		return slices.ContainsFunc(all, func(set *rules.Set) bool {
+			d := set.Judge(s).Decision
+			return d == rules.Deny || d == rules.Ask
+		})
+	}
+	count := 0
+	for _, set := range all {
+		for _, r := range set.Rules {
+			for _, e := range r.Catches {
+				if e.Tool != "Bash" {
+					continue
+				}
+				for _, m := range facttest.Mutations(e.Text) {
+					if count++; !stopped(m.Line) {
+						t.Errorf("%s: %s: %s passes", r.Name, m.Kind, m.Line)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d spellings", count)
 }
