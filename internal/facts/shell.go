@@ -959,7 +959,9 @@ func short0(text string) string {
 }
 
 // printsNothing are commands with which `> FILE` may empty a file.
-var printsNothing = names(": true false echo printf cat exec head tail jq sed awk grep")
+var printsNothing = names(`
+	: true false echo printf cat exec head tail jq sed awk grep env command nice timeout nohup sudo doas builtin stdbuf
+	ionice setsid chronic unbuffer`)
 
 // isBlank reports whether an output is known, and has nothing but blanks.
 func isBlank(out output) bool { return out.known && strings.TrimSpace(out.text) == "" }

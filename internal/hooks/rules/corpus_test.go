@@ -225,3 +225,40 @@ func TestGallerySpellings(t *testing.T) {
 	}
 	t.Logf("%d spellings", count)
 }
+
+// TestGallerySpellingsOfLines does so with the lines that the guards stop as a whole: one in a
+// thousand spellings may pass, as some do something else.
+func TestGallerySpellingsOfLines(t *testing.T) {
+	var all []*rules.Set
+	for _, name := range galleryGuards {
+		all = append(all, gallery(t, name))
+	}
+	text, err := os.ReadFile("testdata/guards.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, passed := 0, 0
+	for line := range strings.Lines(string(text)) {
+		line, stops := strings.CutPrefix(strings.TrimSpace(line), "stop  ")
+		if !stops || strings.HasPrefix(line, "@") {
+			continue
+		}
+		for i, m := range facttest.Mutations(strings.ReplaceAll(line, "␤", "\n")) {
+			if i%8 != len(line)%8 { // each eighth, another of each line
+				continue
+			}
+			count++
+			s := subject(t, written(t, m.Line))
+			if !slices.ContainsFunc(all, func(set *rules.Set) bool {
+				d := set.Judge(s).Decision
+				return d == rules.Deny || d == rules.Ask
+			}) {
+				passed++
+				t.Logf("%s: %q passes", m.Kind, m.Line)
+			}
+		}
+	}
+	if passed*1000 > count {
+		t.Errorf("%d of %d spellings pass", passed, count)
+	}
+}
