@@ -3,6 +3,7 @@ package facts
 import (
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // sedAll finds a sed program that deletes each line.
@@ -30,6 +31,14 @@ func (c *call) empties(name string, a *args) {
 	case "dd", "gdd":
 		if from, to := given("if"), given("of"); from != nil && to != nil && from.Text == "/dev/null" {
 			c.deletes(*to)
+		}
+	case "set-content":
+		value := given("-value")
+		if value == nil && len(a.operands) > 1 {
+			value = &a.operands[1]
+		}
+		if value != nil && value.Kind == Literal && strings.TrimSpace(value.Text) == "" && len(a.operands) > 0 {
+			c.deletes(a.operands[0])
 		}
 	case "sort", "gsort":
 		if to := given("-o", "--output"); to != nil && c.takesNothing(a) {
