@@ -237,7 +237,12 @@ func (o *overview) next() (list []nextStep) {
 		}
 		add("hookd hook show "+quote(w.Hook), "see what is wrong with it")
 	}
-	if o.Guards == 0 {
+	for _, s := range o.Snoozed {
+		if o.Guards == 0 {
+			add("hookd snooze "+quote(s.Hook)+" --end", "switch it on again: no guard is on")
+		}
+	}
+	if o.Guards == 0 && len(o.Snoozed) == 0 {
 		add("hookd hook add gallery/command-guard", "the first guard: no guard is on")
 	}
 	for _, agent := range o.unguarded() {
