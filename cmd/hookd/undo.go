@@ -363,7 +363,8 @@ func undoLine(d client.Decision) string {
 	}
 	var lines []string
 	if k.Word != "none" {
-		lines = append(lines, fmt.Sprintf("%s kept, %s: hookd undo %s", plural(k.Files, "file"), sizeText(k.Bytes), ending(d.EventID)))
+		kept := fmt.Sprintf("%s kept, %s: hookd undo ", plural(k.Files, "file"), bytesWords(k.Bytes))
+		lines = append(lines, kept+ending(d.EventID))
 	}
 	for _, l := range k.Lost {
 		lines = append(lines, "cannot come back: "+l.What+": "+l.Why)

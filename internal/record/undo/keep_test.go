@@ -86,6 +86,25 @@ func TestWhatTheCallDidNotTouchIsDropped(t *testing.T) {
 	v.want("a", "newer")
 }
 
+// A look at a call that waits for an answer must not drop what is kept for it.
+func TestALookDropsNothing(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	c := call(v.work)
+	v.k.Keep(c, factsOf("rm a", v.work))
+	if _, bad := v.k.Undo(id(), wire.UndoRequest{Calls: []string{c.ID}, Preview: true}); bad == nil {
+		t.Error("a call that has not run can be taken back")
+	}
+	sh(t, v.work, "rm a")
+	if a := v.undo(wire.UndoRequest{Calls: []string{c.ID}}); a.Word != wire.UndoAll {
+		t.Errorf("undo before its result: %+v", a)
+	}
+	v.want("a", "old")
+	v.k.Ran(c.ID)
+	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	v.want("a", "old")
+}
+
 func TestADeniedCallLeavesNothing(t *testing.T) {
 	v := newVaultTest(t)
 	v.write("a", "old")

@@ -52,20 +52,37 @@ func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Err
 	return a, nil
 }
 
-// settled settles calls whose result has not come, and returns those with something to undo.
+// settled returns the calls with something to undo. One whose result has not come may be about to
+// run: it is looked at as it is now, and nothing of it is dropped.
 func (k *Keeper) settled(calls []*manifest) (list []*manifest) {
 	for _, m := range calls {
 		if m.seal == nil || m.seal.Outcome == "" {
-			k.settle(m.call.ID, outcomeNeverSeen, true)
-			again, err := readManifest(m.dir)
-			if err != nil {
-				continue
-			}
-			m = again
+			m = asOfNow(m)
 		}
-		list = append(list, m)
+		if len(m.entries) > 0 {
+			list = append(list, m)
+		}
 	}
 	return list
+}
+
+// asOfNow is a call that is not settled, as if it had ended now.
+func asOfNow(m *manifest) *manifest {
+	now := *m
+	now.entries = nil
+	for _, e := range m.entries {
+		is, err := look(string(e.Path))
+		if err != nil || e.Was.untouched(is) {
+			continue
+		}
+		e.After = &is
+		written := e.Was.Size != is.Size || e.Was.MTime != is.MTime
+		if e.By == byLink && e.Was.Kind == kindFile && e.Was.sameFile(is) && written {
+			e.By, e.At, e.Why = byNone, "", "it was written to in place, which was not foreseen"
+		}
+		now.entries = append(now.entries, e)
+	}
+	return &now
 }
 
 // perform keeps what the plan replaces, under the id of the undo, then carries it out. After an
