@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -17,6 +18,10 @@ import (
 
 // scanBudget is how long `hookd scan` reads without --all.
 const scanBudget = 10 * time.Second
+
+// scanMemory is from how much memory on the program frees it more eagerly: a million calls need
+// less than 200 MiB then, and a few more seconds.
+const scanMemory = 140 << 20
 
 // scanning is one call of the command.
 type scanning struct {
@@ -89,6 +94,7 @@ func (s *scanning) report(cmd *cobra.Command, opt scan.Options) (*scan.Report, e
 	if !s.all {
 		opt.Budget = scanBudget
 	}
+	debug.SetMemoryLimit(scanMemory)
 	begun := time.Now()
 	shown := false
 	if isTerminal(s.a.errOut) {

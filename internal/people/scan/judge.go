@@ -39,7 +39,7 @@ type judge struct {
 }
 
 // mostJudged bounds the judgements that are remembered; other calls are judged each time.
-const mostJudged = 150_000
+const mostJudged = 60_000
 
 // judged is all that is known of a distinct call.
 type judged struct {
