@@ -140,6 +140,9 @@ func (k *Keeper) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, w
 	if err != nil {
 		return p, err.Error()
 	}
+	if profile.Base == box.ProjectNet {
+		return p, "the proxy that would let " + profile.Name + " reach its hosts is not there"
+	}
 	now := *e
 	if v.UpdatedInput != nil {
 		now.Data = rawjson.With(e.Data, rawjson.Member{Key: e.Contract.Target, Value: v.UpdatedInput})
