@@ -25,7 +25,8 @@ var guardsCatch = map[string][]map[string]any{
 	"no-env":     {{"file_path": ".env", "content": "A=1"}, {"file_path": "/w/app/.env", "content": "A=1"}},
 	"no-generated": {{"file_path": "api.gen.go", "content": "x"}, {"file_path": "/w/ui/api.gen.ts",
 		"old_string": "a", "new_string": "b"}},
-	"ask-push": callsOf("git push", "cd app && git -C x push"),
+	"ask-push":    callsOf("git push", "cd app && git -C x push"),
+	"house-order": callsOf("git push", "cd x && git push origin main"),
 	"house-rules": callsOf("git push origin main", "cd x && git push -u origin HEAD:main",
 		"sudo git push origin main"),
 }

@@ -234,14 +234,16 @@ that are not here.`,
 }
 
 func teamGroup(a *app) *cobra.Command {
-	return family("team", "Hooks for many people and machines", `team is about hooks that others decide on: signed policies, bundles of hooks, and the fleet of
-all machines.`,
+	return family("team", "Hooks for many people and machines",
+		`team is about hooks that others decide on: signed policies, bundles of hooks, and the fleet
+of all machines.`,
 		policyCommand(a), bundleCommand(a), fleetCommand(a))
 }
 
 func daemonGroup(a *app) *cobra.Command {
 	return family("daemon", "Start, stop and examine hookd itself", `daemon is about hookd's own process: as a service, its settings, its page, and how it is.`,
-		named("start", serveCommand(a)), stopCommand(a), reloadCommand(a), statusCommand(a), doctorCommand(a), uiCommand(a),
+		named("start", serveCommand(a)), stopCommand(a), reloadCommand(a), statusCommand(a), doctorCommand(a),
+		uiCommand(a),
 		configCommand(a), installCommand(a), uninstallCommand(a), recoverCommand(a), versionCommand(a))
 }
 
@@ -255,10 +257,12 @@ func devGroup(a *app) *cobra.Command {
 // are typed often.
 func shortcuts(a *app) []*cobra.Command {
 	return []*cobra.Command{
-		permitCommand(a), snoozeCommand(a), notifyCommand(a), learnCommand(a), boxCommand(a), docsCommand(a), uiCommand(a), doctorCommand(a), statusCommand(a),
+		permitCommand(a), snoozeCommand(a), notifyCommand(a), learnCommand(a), boxCommand(a), docsCommand(a),
+		uiCommand(a), doctorCommand(a), statusCommand(a),
 		blindspotsCommand(a),
 		connectCommand(a), disconnectCommand(a), emitCommand(a),
-		newCommand(a), addCommand(a), testCommand(a), whatIfCommand(a), allowCommand(a), enableCommand(a), disableCommand(a),
+		newCommand(a), addCommand(a), testCommand(a), whatIfCommand(a), allowCommand(a), enableCommand(a),
+		disableCommand(a),
 		editCommand(a), validateCommand(a), rmCommand(a), removeCommand(a), updateCommand(a), outdatedCommand(a),
 		trustCommand(a), importCommand(a), listCommand(a), showCommand(a),
 		asksCommand(a), grantsCommand(a),

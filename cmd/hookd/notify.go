@@ -63,7 +63,8 @@ func (n *notifier) check(_ *cobra.Command, args []string) error {
 	wanted := map[string]int{"slack": 2, "ntfy": 2, "desktop": 1}[args[0]]
 	switch {
 	case wanted == 0:
-		return fmt.Errorf("%sthere are slack, ntfy and desktop, not %q", meant(args[0], []string{"slack", "ntfy", "desktop"}), args[0])
+		ways := []string{"slack", "ntfy", "desktop"}
+		return fmt.Errorf("%sthere are slack, ntfy and desktop, not %q", meant(args[0], ways), args[0])
 	case n.off && len(args) == 1, len(args) == wanted:
 	case len(args) < wanted:
 		return fmt.Errorf("notify %s wants an address", args[0])

@@ -81,8 +81,9 @@ func (a *app) lookAround(cmd *cobra.Command) *overview {
 	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.within, lookTime))
 	defer cancel()
 	o := &overview{
-		Agents: agentsHere(cmd), Waiting: []client.Ask{}, Disobeyed: []client.Decision{}, NotAsked: []client.Unguarded{}, Wrong: []wrongHook{},
-		Snoozed: []client.Snoozed{}, Permits: []client.Grant{}, Denied: []client.Decision{}, Outcomes: map[string]int64{},
+		Agents: agentsHere(cmd), Waiting: []client.Ask{}, Disobeyed: []client.Decision{},
+		NotAsked: []client.Unguarded{}, Wrong: []wrongHook{}, Snoozed: []client.Snoozed{},
+		Permits: []client.Grant{}, Denied: []client.Decision{}, Outcomes: map[string]int64{},
 		At: time.Now(),
 	}
 	o.unreadable = o.ask(ctx, a.dial(cmd))
@@ -173,7 +174,9 @@ func (o *overview) today(ctx context.Context, c *client.Client) error {
 		}
 		q.Before = counts.Next
 	}
-	disobeyed, err := c.Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDisobeyed), Since: since, Limit: 5})
+	disobeyed, err := c.Decisions(ctx, client.DecisionQuery{
+		Decision: string(client.OutcomeDisobeyed), Since: since, Limit: 5,
+	})
 	if err != nil {
 		return err
 	}
@@ -333,7 +336,8 @@ func (p *printer) attention(o *overview) {
 	}
 	for _, u := range o.NotAsked {
 		if u.NotAsked > 0 {
-			p.paintedFact(yellow, "not asked", plural(int(u.NotAsked), "call"), "by "+string(u.Agent)+" in the last 24 hours")
+			what := "by " + string(u.Agent) + " in the last 24 hours"
+			p.paintedFact(yellow, "not asked", plural(int(u.NotAsked), "call"), what)
 		}
 	}
 	for _, w := range o.Wrong {
@@ -348,7 +352,8 @@ func (p *printer) attention(o *overview) {
 		p.paintedFact(yellow, "off", s.Hook, fmt.Sprintf("until %s (%s)", clockTime(s.Until), who))
 	}
 	for _, g := range o.Permits {
-		p.paintedFact(yellow, "permitted", strings.ToLower(numbered(g)), fmt.Sprintf("until %s: %s", clockTime(g.Until), covered(g)))
+		what := fmt.Sprintf("until %s: %s", clockTime(g.Until), covered(g))
+		p.paintedFact(yellow, "permitted", strings.ToLower(numbered(g)), what)
 	}
 	if p.written > before {
 		p.line()

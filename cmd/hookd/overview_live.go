@@ -206,8 +206,9 @@ func (l *living) paint() error {
 			if call.EventID == d.EventID {
 				mark = "> "
 			}
-			p.line(p.fit(mark + escape(fmt.Sprintf("%s  %s  %s  %s", decidedAt(call).Local().Format("15:04"),
-				agentName(call.AgentName, call.AgentID, call.Dialect, call.Tried), call.Subject, reasons(call)), keepNothing)))
+			who := agentName(call.AgentName, call.AgentID, call.Dialect, call.Tried)
+			at := decidedAt(call).Local().Format("15:04")
+			p.line(p.fit(mark + escape(strings.Join([]string{at, who, call.Subject, reasons(call)}, "  "), keepNothing)))
 		}
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")

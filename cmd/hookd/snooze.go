@@ -91,8 +91,8 @@ func (a *app) snooze(cmd *cobra.Command, name, text string) error {
 		return err
 	}
 	return a.print(s, func(p *printer) {
-		p.line(escape(fmt.Sprintf("%s is off until %s, then on by itself. %s.", s.Hook, clockTime(s.Until), others(s.Others)),
-			keepNothing))
+		text := fmt.Sprintf("%s is off until %s, then on by itself. ", s.Hook, clockTime(s.Until))
+		p.line(escape(text+others(s.Others)+".", keepNothing))
 		p.linef("End it now: hookd snooze %s --end", quote(s.Hook))
 		if !s.Reloaded {
 			p.line("no daemon runs; the next one will know")

@@ -164,8 +164,9 @@ func (a *app) rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 // saidIn returns what the guard of a run said; is is false for an observer.
 func saidIn(r client.Run, rule func(hook, rule string) *rules.Rule) (said guardSaid, is bool) {
 	said = guardSaid{
-		Hook: r.Hook, Decision: cmp.Or(r.Decision, client.OutcomeNone), Reason: withoutName(firstLine(r.Reason), r.Hook),
-		Rule: r.Rule, Span: r.Span, Shadow: r.Shadow, DurationMS: r.DurationMS,
+		Hook: r.Hook, Decision: cmp.Or(r.Decision, client.OutcomeNone),
+		Reason: withoutName(firstLine(r.Reason), r.Hook),
+		Rule:   r.Rule, Span: r.Span, Shadow: r.Shadow, DurationMS: r.DurationMS,
 	}
 	if r.Failure != "" {
 		said.Failed = cmp.Or(r.Cause, r.Error)
