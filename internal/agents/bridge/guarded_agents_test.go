@@ -60,7 +60,9 @@ func TestRealAgentsManyCalls(t *testing.T) {
 			for i := range calls {
 				all = append(all, fmt.Sprintf("echo ordinary %d", i))
 			}
-			s.play(t, script{commands: all})
+			for some := range slices.Chunk(all, 50) { // an agent reads all that was said before at each call
+				s.play(t, script{commands: some})
+			}
 			list, err := s.client().Decisions(t.Context(), client.DecisionQuery{Event: "tool.before", Text: "ordinary", Limit: 2 * calls})
 			hooktest.Must(t, err)
 			ran := 0
