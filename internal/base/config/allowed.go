@@ -18,9 +18,10 @@ import (
 	"github.com/hookd/hookd/internal/base/trust"
 )
 
-// With reload.mode: ask the settings of hookd.yaml that change what runs, or whether
-// it does, have their allowed values until `hookd allow --settings`; reload.mode is
-// one of them. A flag or a variable is typed by a person and does not wait.
+// With reload.mode: ask the settings of hookd.yaml that change which programs run, or
+// whether they run, have their allowed values until `hookd allow --settings`;
+// reload.mode is such a setting. A flag or a variable is typed by a person and does not
+// wait.
 
 // Allowed is hookd.yaml as a person has allowed it.
 type Allowed struct {
@@ -38,7 +39,7 @@ func (k key) asks() bool {
 	return !strings.HasPrefix(k.name, "log.") && !strings.HasPrefix(k.name, "history.")
 }
 
-// LoadAllowed returns what was allowed of the settings; false = nothing was.
+// LoadAllowed returns the settings that were allowed; false = none were.
 func LoadAllowed(home string) (a Allowed, known bool, err error) {
 	path := Config{Home: home}.AllowedFile()
 	text, err := readfile.Read(path, 2*readfile.Limit)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// With reload.mode: ask whatever of hookd.yaml could change what runs has its
-// allowed value until the new one is allowed, also that it asks.
+// With reload.mode: ask each setting of hookd.yaml that could change which programs run
+// has its allowed value until the new one is allowed, also that it asks.
 func TestSettingsThatAsk(t *testing.T) {
 	const allowed = "reload: {mode: ask}\nhooks_dir: mine\nsources: [{type: familiar, path: a.md}]\nenv: {A: b}\npath: /bin\nlog: {level: warn}\n"
 	for name, tt := range map[string]struct {
@@ -78,7 +78,7 @@ func TestSettingsThatAsk(t *testing.T) {
 	}
 }
 
-// What others could have written, or what is broken, allows nothing.
+// A file that others could have written, or that is broken, allows nothing.
 func TestAllowedSettingsAreTheUsersOwn(t *testing.T) {
 	home := t.TempDir()
 	if err := (Allowed{Text: []byte("reload: {mode: ask}")}).Allow(home); err != nil {

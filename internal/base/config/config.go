@@ -153,7 +153,8 @@ func (c Config) TempDir() string { return filepath.Join(c.State, "hookd", "tmp")
 // DataDir is the folder of built-ins for data that outlives a run.
 func (c Config) DataDir() string { return filepath.Join(c.State, "hookd", "data") }
 
-// VaultDir is the folder of what calls destroyed, and can be brought back.
+// VaultDir is the folder of the files that calls destroyed, and that can be brought
+// back.
 func (c Config) VaultDir() string { return filepath.Join(c.State, "vault") }
 
 // DisabledDir is the folder of the markers of hooks that are switched off.
@@ -162,10 +163,10 @@ func (c Config) DisabledDir() string { return filepath.Join(c.Home, "hookd", "di
 // AllowedDir is the folder of the approvals of `hookd allow`.
 func (c Config) AllowedDir() string { return filepath.Join(c.Home, "hookd", "allowed") }
 
-// TrustedDir holds what was allowed of repositories with `hookd trust`.
+// TrustedDir holds the hooks of repositories that were allowed with `hookd trust`.
 func (c Config) TrustedDir() string { return filepath.Join(c.Home, "hookd", "trusted") }
 
-// PolicyDir holds the policy that was set, and the bundles of it.
+// PolicyDir holds the policy that was set, and its bundles.
 func (c Config) PolicyDir() string { return filepath.Join(c.Home, "hookd", "policy") }
 
 // ChangesFile is the log of changes of hooks.
@@ -180,17 +181,18 @@ func (c Config) MetricsTokenFile() string { return filepath.Join(c.State, "hookd
 // RunsFile lists the runs under way for the next daemon, should this one be killed.
 func (c Config) RunsFile() string { return filepath.Join(c.State, "hookd", "runs") }
 
-// PastFile keeps what rules that look back count, with another one, PastFile.1.
+// PastFile keeps the events that rules that look back count, with another file,
+// PastFile.1.
 func (c Config) PastFile() string { return filepath.Join(c.State, "hookd", "past") }
 
 // LockFile is locked for as long as the daemon runs.
 func (c Config) LockFile() string { return filepath.Join(c.State, "hookd.lock") }
 
-// Checker returns what judges the files of hooks: those of the system daemon must be
-// root's, not its own user's.
+// Checker returns the judge of the files of hooks: the files of the system daemon must
+// be root's, not its own user's.
 func (c Config) Checker() *trust.Checker { return c.CheckerOf(os.Geteuid()) }
 
-// CheckerOf returns what judges the files of hooks for a daemon that acts as uid.
+// CheckerOf returns the judge of the files of hooks for a daemon that acts as uid.
 func (c Config) CheckerOf(uid int) *trust.Checker {
 	if c.System {
 		return trust.Of(system.Here().Root)
@@ -266,7 +268,7 @@ func (c Config) checkSystem(p system.Place) error {
 	return fmt.Errorf("%s: %s", c.SettingsFile(), why)
 }
 
-// fill sets what hookd.yaml, the environment and the flags say, on top of c.
+// fill sets on top of c the values of hookd.yaml, the environment and the flags.
 func fill(c Config, flags map[string]string, environ []string) (Config, error) {
 	mode, _ := lookup(environ, "HOOKD_RELOAD_MODE")
 	if err := c.readFile(c.SettingsFile(), cmp.Or(flags["reload.mode"], mode)); err != nil {

@@ -19,9 +19,9 @@ type Setting struct {
 	Held  bool   `json:"held,omitempty"` // hookd.yaml has another value, which waits for `hookd allow --settings`
 }
 
-// Effective returns every setting of c with its value and where that is from.
-// flags and environ are those that Load was given. Values of env whose names speak
-// of secrets are hidden.
+// Effective returns every setting of c with its value and the source of that value.
+// Load was given the same flags and environ. Values of env whose names speak of secrets
+// are hidden.
 func (c Config) Effective(flags map[string]string, environ []string) ([]Setting, error) {
 	file, err := c.inForce()
 	if err != nil {
@@ -50,7 +50,7 @@ func (c Config) Effective(flags map[string]string, environ []string) ([]Setting,
 	return list, nil
 }
 
-// inForce returns the values that hookd.yaml sets, those that wait as they were
+// inForce returns the values that hookd.yaml sets. Values that wait are as they were
 // allowed.
 func (c Config) inForce() (settingsFile, error) {
 	file := settingsFile{path: c.SettingsFile()}

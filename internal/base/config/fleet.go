@@ -39,7 +39,7 @@ func (f Fleet) Addresses() []string {
 }
 
 // Machine returns the name of this machine in the fleet: fleet.name, else the first part
-// of its host name with - for what a name cannot have.
+// of its host name with - for each character that a name cannot have.
 func (f Fleet) Machine() (string, error) {
 	if f.Name != "" {
 		return f.Name, nil
@@ -61,7 +61,7 @@ func (f Fleet) Machine() (string, error) {
 	return name, nil
 }
 
-// connection is what a restart is needed for.
+// connection has the settings whose change needs a restart.
 func (f Fleet) connection() Fleet {
 	f.Approvers = nil
 	return f

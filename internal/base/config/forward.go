@@ -163,7 +163,8 @@ func isLiteral(value string) bool {
 	return !strings.HasPrefix(value, "file:") && !strings.HasPrefix(value, "env:")
 }
 
-// shownForwards are those of c as people see them: what may be a secret is hidden.
+// shownForwards are the forwards of c as people see them: values that may be secrets
+// are hidden.
 func shownForwards(list []Forward) []Forward {
 	shown := slices.Clone(list)
 	for i, f := range shown {

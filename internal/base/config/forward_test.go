@@ -59,7 +59,7 @@ func TestForwardThatCannotBe(t *testing.T) {
 	}
 }
 
-// What `hookd config` prints has no secret, and is what hookd.yaml takes.
+// The output of `hookd config` has no secret, and hookd.yaml takes it.
 func TestForwardAsItIsShown(t *testing.T) {
 	yaml := `[{type: webhook, url: "https://x", headers: {A: geheim, B: "env:B"}, sign: "env:S"}]`
 	c, err := load(t, "forward: "+yaml+"\n", nil)

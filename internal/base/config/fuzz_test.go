@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzSettings: whatever hookd.yaml holds, nothing panics; what is accepted is
-// read the same way again and is in range, and a refusal names the file.
+// FuzzSettings: whatever hookd.yaml holds, nothing panics. Accepted settings are read
+// the same way again and are in range, and a refusal names the file.
 func FuzzSettings(f *testing.F) {
 	for _, s := range []string{
 		"", "---\n", "slots: {observers: 3, decidable: 4}\n", "history.max_age: 30d\nhistory: {max_bytes: 1GiB, payload: full}\n",

@@ -16,15 +16,14 @@ import (
 	"github.com/hookd/hookd/internal/base/spell"
 )
 
-// key is one setting: its name in hookd.yaml, what it means, and how a value
-// is read.
+// key is one setting: its name in hookd.yaml, its meaning, and how a value is read.
 type key struct {
 	name string
 	doc  string
 	reader
 }
 
-// reader is what a value may be, and how it is read.
+// reader says which values a setting may have, and how a value is read.
 type reader struct {
 	form Form
 	set  func(*Config, *yaml.Node) error
@@ -35,7 +34,7 @@ func valueOf[T any](field func(*Config) *T) func(*Config) any {
 	return func(c *Config) any { return *field(c) }
 }
 
-// Form says what the value of a setting may be.
+// Form says which values a setting may have.
 type Form struct {
 	Type      string   // one of the Form words
 	Values    []string // of FormWord

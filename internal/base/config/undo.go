@@ -2,7 +2,7 @@ package config
 
 import "time"
 
-// Undo says what is kept of what calls destroy.
+// Undo says which of the files that calls destroy are kept.
 type Undo struct {
 	Keep     bool
 	Wait     time.Duration // of a verdict

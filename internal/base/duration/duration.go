@@ -56,7 +56,7 @@ func wrong(text string) error {
 // Value is a duration as a flag, for package flag as for pflag.
 type Value time.Duration
 
-// Set reads what was typed.
+// Set reads the text that a person typed.
 func (v *Value) Set(text string) error {
 	d, err := Parse(text)
 	if err == nil {
@@ -72,5 +72,5 @@ func (v *Value) String() string {
 	return time.Duration(*v).String()
 }
 
-// Type is what help shows in place of the value.
+// Type is the word that help shows in place of the value.
 func (v *Value) Type() string { return "duration" }

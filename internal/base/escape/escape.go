@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Keep is what Text leaves alone.
+// Keep names the characters that Text leaves alone.
 type Keep int
 
 const (
@@ -60,9 +60,8 @@ func plain(s string, k Keep) bool {
 	return true
 }
 
-// Line is Text on one line: line ends and tabs are
-// written as \n, \r and \t, and what is longer than most bytes ends in an
-// ellipsis, within those bytes.
+// Line is Text on one line: line ends and tabs are written as \n, \r and \t, and a text
+// longer than most bytes ends in an ellipsis, within those bytes.
 func Line(s string, most int) string {
 	if strings.ContainsAny(s, "\r\n\t") {
 		s = withoutBreaks(s)

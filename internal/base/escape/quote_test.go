@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What is quoted arrives in a shell as it is, and shows nothing else on the way.
+// Quoted text arrives in a shell as it is, and shows nothing else on the way.
 func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{
 		"/plain/path-1.0":  "/plain/path-1.0",
@@ -41,8 +41,8 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// FuzzQuote: what is pasted is that very text to a shell, and nothing of it is
-// hidden on a terminal.
+// FuzzQuote: pasted text is that very text to a shell, and no part is hidden on a
+// terminal.
 func FuzzQuote(f *testing.F) {
 	for _, s := range []string{"", "-x", "a b", "a'b", "a\nb", "\x1b[31m", "\u202e", "\xff1", "\\", "$x", "\x7f7", "é\u200b'", "!a", "\ufffd"} {
 		f.Add(s)

@@ -16,8 +16,8 @@ func Hidden(r rune) bool {
 	return unicode.Is(hiddenTable, r)
 }
 
-// hiddenTable has what Hidden reports beyond ASCII, and DEL. It is generated from the
-// properties of Unicode: TestHiddenTable says how.
+// hiddenTable has the characters that Hidden reports beyond ASCII, and DEL. It is
+// generated from the properties of Unicode: TestHiddenTable says how.
 var hiddenTable = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x007f, Hi: 0x00a0, Stride: 1}, {Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, {Lo: 0x034f, Hi: 0x034f, Stride: 1},
@@ -33,8 +33,8 @@ var hiddenTable = &unicode.RangeTable{
 	},
 }
 
-// alphabet is what letters of one word have in common; Chinese, Japanese and Korean
-// writing is one, as its words mix scripts.
+// alphabet is the writing that the letters of one word have in common; Chinese,
+// Japanese and Korean writing is one, as its words mix scripts.
 type alphabet uint8
 
 const (
@@ -182,9 +182,10 @@ func appendOdd(at []int, word string, start int) []int {
 	return at
 }
 
-// WithoutColours is what a program printed without the sequences that set colours, move
-// the cursor or name the window, and without what it has printed over by a carriage
-// return. It is for output of programs alone: in a command such a sequence is text.
+// WithoutColours is the output of a program without the sequences that set colours,
+// move the cursor or name the window. It also lacks the text that the program has
+// printed over by a carriage return. It is for output of programs alone: in a command
+// such a sequence is text.
 func WithoutColours(s string) string {
 	if !strings.ContainsAny(s, "\x1b\r\u009b") {
 		return s
@@ -212,7 +213,7 @@ func overwritten(line string) string {
 	return parts[0]
 }
 
-// withoutSequences takes the control sequences of ECMA-48 out of a line: those that
+// withoutSequences takes the control sequences of ECMA-48 out of a line: sequences that
 // begin with CSI, the strings that begin with OSC, DCS, SOS, PM and APC, and escape
 // sequences of a few characters. A sequence without an end goes to the end of the line.
 func withoutSequences(s string) string {

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// The table has what its properties of Unicode say, character for character.
+// The table has the characters that its properties of Unicode give, character for
+// character.
 func TestHiddenTable(t *testing.T) {
 	hidden := func(r rune) bool {
 		switch {

@@ -1,5 +1,5 @@
 // Package git is the only place where hookd starts git on a working tree that it does
-// not trust: one that was cloned, unpacked or written by an agent.
+// not trust: a tree that was cloned, unpacked or written by an agent.
 //
 // It promises: nothing that the tree or its repository configures is executed (file
 // system monitors, hooks, filters, diff and signature programs, pagers, credential
@@ -8,8 +8,8 @@
 // has the .git, whatever its configuration says. The GIT_ variables of the caller are
 // ignored. A run ends after Limit, and its output is bounded.
 //
-// It does not check what git itself does with broken objects, and trusts a program
-// named git in hookd's own PATH.
+// It does not check how git itself treats broken objects, and trusts a program named
+// git in hookd's own PATH.
 package git
 
 import (

@@ -34,16 +34,16 @@ var remoteSettings = []string{
 	"transfer.bundleURI=false", "init.templateDir=", "protocol.version=2",
 }
 
-// Remote is a repository at a URL. Its objects are fetched into a bare
-// repository of our own, and read from there: there is never a working tree, so
-// no hook, filter, monitor or submodule of it can run.
+// Remote is a repository at a URL. Its objects are fetched into a bare repository of
+// our own, and read from there: there is never a working tree, so none of its hooks,
+// filters, monitors or submodules can run.
 type Remote struct {
 	url string
 	dir string
 	env []string
 }
 
-// Ref is what a remote's name stands for.
+// Ref is a remote's name and the commit that it stands for.
 type Ref struct {
 	Name   string // refs/tags/v1, refs/heads/main, HEAD
 	Commit string // of an annotated tag the commit that it names
@@ -214,8 +214,8 @@ func (r *Remote) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// output runs git and returns what it prints, up to limit bytes. A remote that
-// sends more than maxPack is given up.
+// output runs git and returns its output, up to limit bytes. A remote that sends more
+// than maxPack is given up.
 func (r *Remote) output(ctx context.Context, limit int, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, FetchLimit, fmt.Errorf("no answer within %v", FetchLimit))
 	defer cancel()
@@ -248,7 +248,7 @@ func (r *Remote) watchSize(ctx context.Context, stop context.CancelCauseFunc) {
 		case <-tick.C:
 		}
 		var size int64
-		// What cannot be read is not counted.
+		// A file that cannot be read is not counted.
 		_ = filepath.WalkDir(r.dir, func(_ string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() {
 				if info, err := d.Info(); err == nil {

@@ -118,5 +118,5 @@ func (m *Mount) Hang(ops ...Op) {
 // Held waits until there is a request that is not answered.
 func (m *Mount) Held() { m.order("held") }
 
-// Answer answers all requests, those that were not answered and later ones.
+// Answer answers all requests, earlier ones without an answer and later ones.
 func (m *Mount) Answer() { m.order("answer") }

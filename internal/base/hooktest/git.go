@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Git runs git in dir, with nothing of the user's configuration, and returns what
-// it prints.
+// Git runs git in dir, with nothing of the user's configuration, and returns its
+// output.
 func Git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	NeedTool(t, "git")
@@ -66,8 +66,8 @@ func GitServer(t testing.TB, root string) (url string, stop func()) {
 	return s.URL, s.Close
 }
 
-// GitHandler is what GitServer serves with. The error says that git's server is
-// not installed.
+// GitHandler is the handler of GitServer. The error says that git's server is not
+// installed.
 func GitHandler(root string) (http.Handler, error) {
 	out, err := exec.Command("git", "--exec-path").Output()
 	if err != nil {

@@ -2,11 +2,11 @@
 // have, hooks in them, something that runs until the test ends, and a wait for a
 // condition. Tests alone import it.
 //
-// It promises: what it makes is removed when the test ends; what it runs has
-// ended by then, and an error of it fails the test; nothing waits for a fixed
-// time. A test that needs what this machine lacks is skipped, by the name
-// SKIP-TOOL. It imports no package of hookd, so that every package's own tests
-// can use it.
+// It promises: the files that it makes are removed when the test ends; the programs
+// that it runs have ended by then, and an error of such a program fails the test;
+// nothing waits for a fixed time. A test that needs a thing this machine lacks is
+// skipped, by the name SKIP-TOOL. It imports no package of hookd, so that every
+// package's own tests can use it.
 package hooktest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what must come: a busy machine may need long.
+// Patience is how long a test waits for a certain event: a busy machine may need long.
 const Patience = 2 * time.Minute
 
 // OtherUser is the number of a second user; no account is needed.

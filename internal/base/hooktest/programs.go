@@ -20,9 +20,9 @@ const builtPrograms = "HOOKTEST_PROGRAMS"
 // built is the folder that Programs has made; "" when there is none.
 var built string
 
-// Programs returns the folder with hookd's programs, as `make build` builds them: that of
-// $HOOKTEST_PROGRAMS, else one that is made once for all tests of a package. TestMain
-// removes it by RemovePrograms.
+// Programs returns the folder with hookd's programs, as `make build` builds them: the
+// folder $HOOKTEST_PROGRAMS, else a folder that is made once for all tests of a package.
+// TestMain removes it by RemovePrograms.
 func Programs(t testing.TB) string {
 	t.Helper()
 	dir, err := programs()
@@ -38,7 +38,7 @@ func ProgramsInPath(t *testing.T) {
 	t.Setenv("PATH", Programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// RemovePrograms removes what Programs has built.
+// RemovePrograms removes the programs that Programs has built.
 func RemovePrograms() {
 	if built != "" {
 		os.RemoveAll(built)

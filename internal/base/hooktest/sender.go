@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// asSender is the variable by which a test's program is one that sends: the socket.
+// asSender is the variable that makes a test's program a sender; its value is the
+// socket.
 const asSender = "HOOKTEST_SENDER"
 
 // init makes the test's own program a sender of events when Sender has started it.

@@ -13,9 +13,9 @@ import (
 
 // Terminal makes a pseudo-terminal of 80 columns and 24 rows, and has cmd run there when
 // it is started: in a session of its own, as if a person had opened a terminal for it.
-// Streams of cmd that are nil are the terminal's. What the program writes there is read
-// from screen, and what is typed is written to it. The test is skipped where the system
-// has no terminals to give.
+// Streams of cmd that are nil are the terminal's. The output of the program there is
+// read from screen, and typed input is written to screen. The test is skipped where the
+// system has no terminals to give.
 func Terminal(t testing.TB, cmd *exec.Cmd) (screen *os.File) {
 	t.Helper()
 	screen, inside, err := terminalOf(cmd)

@@ -38,8 +38,8 @@ func Local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Client returns a client that trusts the certificates of the file ca, "" = those that the
-// system trusts. It fails where the file has none.
+// Client returns a client that trusts the certificates of the file ca, "" = the
+// certificates that the system trusts. It fails where the file has none.
 func Client(ca string) (*http.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true

@@ -4,11 +4,12 @@
 //
 // It promises: Write copies the line and returns at once. Lines are written whole and
 // in order, as soon as the log accepts them. The queue is bounded; a line without room
-// is dropped, and so is one that the log has refused. When lines are written again, the
-// next one says how many were dropped. Sync and Close wait until the queue is written,
-// but not for ever.
+// is dropped, and so is a line that the log has refused. When lines are written again,
+// the next one says how many were dropped. Sync and Close wait until the queue is
+// written, but not for ever.
 //
-// Sampled keeps one kind of line from filling the log, and counts what it leaves out.
+// Sampled keeps one kind of line from filling the log, and counts the lines that it
+// leaves out.
 //
 // A process that crashes or is killed loses its queue.
 package logsink

@@ -17,8 +17,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func notice(dropped uint64) []byte { return fmt.Appendf(nil, "dropped %d\n", dropped) }
 
-// A pipe that nothing reads holds up nothing. Once it is read, the lines come
-// in order, then how many are missing, then those that were logged since.
+// A pipe that nothing reads holds up nothing. Once it is read, the lines come in order,
+// then how many are missing, then the lines that were logged since.
 func TestUnreadPipe(t *testing.T) {
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -108,7 +108,7 @@ func TestRefusedLines(t *testing.T) {
 	}
 }
 
-// What was written before the end is in the log.
+// Lines that were written before the end are in the log.
 func TestClose(t *testing.T) {
 	to := &flaky{}
 	s := New(to, notice)

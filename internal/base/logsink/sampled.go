@@ -24,7 +24,8 @@ func Sampled(core zapcore.Core) zapcore.Core {
 	return &sampled{Core: core, kinds: &kinds{core: core, seen: map[kind]*bucket{}}}
 }
 
-// kind is what lines have in common that differ in what they say of one case.
+// kind holds the fields that are equal in lines that differ only in the details of one
+// case.
 type kind struct {
 	level                 zapcore.Level
 	logger, message, hook string
@@ -55,7 +56,7 @@ func (s *sampled) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	return s.Core.Write(e, fields)
 }
 
-// Sync reports what was left out so far, too.
+// Sync reports the lines that were left out so far, too.
 func (s *sampled) Sync() error {
 	s.kinds.report()
 	return s.Core.Sync()

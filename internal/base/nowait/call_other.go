@@ -4,7 +4,7 @@ package nowait
 
 import "syscall"
 
-// The race detector takes what goes through a descriptor for synchronized, but
+// The race detector takes data that goes through a descriptor for synchronized, but
 // only where package syscall reads and writes.
 
 // TryRead is one read(2): EAGAIN when there is nothing, and no bytes at the end.

@@ -91,7 +91,7 @@ func TestDeadlinesAndCloseEndTheWait(t *testing.T) {
 	b.Close()
 }
 
-// TryWrite takes what there is room for, then nothing, and waits for neither.
+// TryWrite takes the bytes that there is room for, then nothing, and waits for neither.
 func TestTryWrite(t *testing.T) {
 	a, b := pair(t)
 	out, full := raw(t, a), bytes.Repeat([]byte("x"), 16<<20)

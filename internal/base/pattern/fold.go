@@ -28,7 +28,7 @@ func CompileFold(text string, separators ...rune) (Fold, error) {
 // Match reports whether the pattern matches s as it is, or without its letter case.
 func (f Fold) Match(s string) bool { return f.given.Match(s) || f.lower.Match(strings.ToLower(s)) }
 
-// Glob is the pattern as it is matched; Text is what people know it as.
+// Glob is the pattern as it is matched; Text is the spelling that people know.
 func (f Fold) Glob() string { return f.given.Text }
 
 // MatchAny reports whether one of the patterns matches one of the texts.

@@ -53,11 +53,11 @@ func (p Pattern) Match(name string) bool {
 	return p.Text != "" && p.Text == name
 }
 
-// Literal reports whether Text is a plain name, the only one that matches.
+// Literal reports whether Text is a plain name, the only name that matches.
 func (p Pattern) Literal() bool { return p.glob == nil && !p.prefix }
 
-// Affixes returns the plain text that every matching name begins with, and the
-// one that it ends with. Either may be empty; of a literal, both are the name.
+// Affixes returns the plain text that every matching name begins with, and the text
+// that it ends with. Either may be empty; of a literal, both are the name.
 func (p Pattern) Affixes() (head, tail string) {
 	first := strings.IndexAny(p.Text, wildcards)
 	if first < 0 {

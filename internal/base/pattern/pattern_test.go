@@ -7,8 +7,8 @@ import (
 	"github.com/gobwas/glob"
 )
 
-// Plain names and prefixes are matched without a glob, with its result; and
-// what a pattern's affixes rule out, it does not match.
+// Plain names and prefixes are matched without a glob, with its result. A pattern does
+// not match a text that its affixes rule out.
 func TestPatternsMatchAsGlobsDo(t *testing.T) {
 	texts := []string{
 		"*", "agent:*", "agent:end", "*:end", "a*d", "{agent,session}:end", "agent:{end,start}", "[a-z]gent:end", "agent:en?",

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// Process is the process at the other end. Of a listener that was passed on,
-// it is the one that began to listen: the service manager, for its sockets.
+// Process is the process at the other end. Of a listener that was passed on, it is the
+// process that began to listen: the service manager, for its sockets.
 type Process struct {
 	UID, PID int
 }

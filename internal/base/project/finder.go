@@ -37,7 +37,7 @@ type place struct {
 	hooks bool   // which brings hooks along
 }
 
-// answer is what is known of a folder.
+// answer is the knowledge of a folder.
 type answer struct {
 	place
 	at     time.Time
@@ -95,10 +95,10 @@ func (f *Finder) Untrusted() (roots []string) {
 	return roots
 }
 
-// Root is the root of the working tree that dir is in, "" if there is none. The
-// first time a folder is asked for it is looked at, for 100 ms at most; after
-// that the answer comes from memory, and one that is older than a second is
-// looked up again for the next time.
+// Root is the root of the working tree that dir is in, "" if there is none. The first
+// time a folder is asked for it is looked at, for 100 ms at most; after that the answer
+// comes from memory, and an answer older than a second is looked up again for the next
+// time.
 func (f *Finder) Root(dir string) string {
 	root, known, fresh := f.recall(dir, time.Now(), freshness)
 	switch {
@@ -112,9 +112,9 @@ func (f *Finder) Root(dir string) string {
 	return root
 }
 
-// See is Root where no answer matters now: it never waits, and looks at a folder
-// once a minute. The caller says what time it is: to look at the clock takes longer than
-// the rest. Nor is it looked up again within a second for a sender of many events.
+// See is Root where no answer matters now: it never waits, and looks at a folder once a
+// minute. The caller gives the time: to look at the clock takes longer than the rest.
+// Nor is it looked up again within a second for a sender of many events.
 func (f *Finder) See(dir string, now time.Time) {
 	if last := f.seen.Load(); last != nil && last.dir == dir && now.Sub(last.at) < freshness {
 		return
@@ -128,7 +128,8 @@ func (f *Finder) See(dir string, now time.Time) {
 	}
 }
 
-// recall is what is known of a folder, and whether that is younger than age now.
+// recall returns the root that is known of a folder, and whether that answer is younger
+// than age now.
 func (f *Finder) recall(dir string, now time.Time, age time.Duration) (root string, known, fresh bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -139,7 +140,7 @@ func (f *Finder) recall(dir string, now time.Time, age time.Duration) (root stri
 	return a.root, true, a.asking || now.Sub(a.at) < age
 }
 
-// first looks at a folder and waits for it. One that does not answer in time is
+// first looks at a folder and waits for it. A folder that does not answer in time is
 // known by its path until it does.
 func (f *Finder) first(dir string) string {
 	timer := time.NewTimer(patience)

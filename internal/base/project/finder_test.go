@@ -30,7 +30,7 @@ func TestFinderRemembers(t *testing.T) {
 	}
 }
 
-// What changes on the disk is seen by a later event, without any that waits.
+// A later event sees a change on the disk, and no event waits.
 func TestFinderLooksAgain(t *testing.T) {
 	var root atomic.Value
 	root.Store("/a")
@@ -120,7 +120,7 @@ func TestFinderSeesHooks(t *testing.T) {
 	}
 }
 
-// BenchmarkRoot is what a project costs an event whose folder is known.
+// BenchmarkRoot measures the cost of a project to an event whose folder is known.
 func BenchmarkRoot(b *testing.B) {
 	f := newFinder(func(string) place { return place{root: "/root"} })
 	f.Root("/root/sub")

@@ -2,10 +2,10 @@
 // a repository has: hooks that a repository brings along run for events in its
 // working trees alone.
 //
-// It promises: what a repository says of itself is believed only where the other
+// It promises: a claim of a repository about itself is believed only where the other
 // side says so, too; reads are bounded; a Finder answers from memory except for a
-// folder that it has not heard of, and then within a fixed time. It starts no
-// git and reads no hook.
+// folder that it has not heard of, and then within a fixed time. It starts no git and
+// reads no hook.
 package project
 
 import (
@@ -33,9 +33,9 @@ const maxText = 8 << 10
 // maxTrees is how many working trees of a repository are known.
 const maxTrees = 256
 
-// Find returns the repository that dir, which is absolute, is in; ok is false
-// where no folder above has a .git. A working tree that the repository does not
-// list, as one that was copied or made up, is a repository of its own.
+// Find returns the repository that dir, which is absolute, is in; ok is false where no
+// folder above has a .git. A working tree that the repository does not list, such as a
+// copied or made-up tree, is a repository of its own.
 func Find(dir string) (r Repository, ok bool) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -84,7 +84,8 @@ func commonDir(file string) string {
 	return common
 }
 
-// withoutLinks is the real path of a folder; one that is not there is its own.
+// withoutLinks is the real path of a folder; a folder that is not there keeps its own
+// path.
 func withoutLinks(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real

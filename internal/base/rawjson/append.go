@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Records are written by hand where each event costs one: encoding/json takes
-// ten times as long. Tests hold what is written to what it would write.
+// Records are written by hand where each event costs one: encoding/json takes ten times
+// as long. Tests hold the written bytes to the bytes that it would write.
 
 // AppendKey appends the name of a member and its colon, after a comma unless
 // the object at the end of dst has just begun.

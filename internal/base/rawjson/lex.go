@@ -19,7 +19,7 @@ type Lexer[T string | []byte] struct {
 	src T
 }
 
-// Kind is what a token is: the bracket itself, or one of the others.
+// Kind is the kind of a token: the bracket itself, or another kind.
 type Kind byte
 
 // Kinds of tokens that are no bracket.

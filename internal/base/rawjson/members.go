@@ -26,7 +26,7 @@ func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// Field is one name and value of a JSON object, both parts of it.
+// Field is one name and value of a JSON object, both parts of that object.
 type Field struct {
 	Key   []byte // without quotes and escapes: of its own where it had some
 	Value json.RawMessage
@@ -58,29 +58,29 @@ func Get(obj json.RawMessage, key string) json.RawMessage {
 	return found
 }
 
-// GetString returns the text of obj's top-level member key, and whether it has
-// one that is a string.
+// GetString returns the text of obj's top-level member key, and whether obj has such a
+// member that is a string.
 func GetString(obj json.RawMessage, key string) (string, bool) {
 	return Text(Get(obj, key))
 }
 
-// With returns obj with the given members set: in place where it has them,
-// appended in the order given where it does not. All other bytes stay as they
-// are, but a set key that stood several times stands once. obj must be a valid
-// JSON object; nil, and what is no object, is {}. obj itself is not changed.
+// With returns obj with the given members set: in place where it has them, appended in
+// the order given where it does not. All other bytes stay as they are, but a set key
+// that stood several times stands once. obj must be a valid JSON object; nil, and a
+// value that is no object, is {}. obj itself is not changed.
 func With(obj json.RawMessage, members ...Member) json.RawMessage {
 	var parts [16][]byte // on the stack, as most calls set a few members
 	var names [128]byte
 	return bytes.Join(appendParts(parts[:0], names[:0], obj, members), nil)
 }
 
-// Parts is With without a copy of obj: what it returns, one behind the other, is
-// parts of obj and what stands between them.
+// Parts is With without a copy of obj: the returned slices, one behind the other, are
+// parts of obj and the bytes between them.
 func Parts(obj json.RawMessage, members ...Member) [][]byte {
 	return appendParts(make([][]byte, 0, 4+2*len(members)), nil, obj, members)
 }
 
-// appendParts is Parts onto dst; what is new goes behind names.
+// appendParts is Parts onto dst; new bytes go behind names.
 func appendParts(dst [][]byte, names []byte, obj json.RawMessage, members []Member) [][]byte {
 	if Scan(obj).first == 0 {
 		obj = json.RawMessage("{}")

@@ -33,8 +33,8 @@ func inPieces(src []byte, piece int, pause func()) Walker {
 	return w
 }
 
-// The Walker takes exactly what encoding/json takes, and finds the members
-// that it finds.
+// The Walker takes exactly the texts that encoding/json takes, and finds the same
+// members.
 func FuzzWalk(f *testing.F) {
 	for _, seed := range []string{
 		`{"event":"agent:end","data":{"agent_id":"a","status":"ok"},"wait":false,"id":"optional, yours","timeout_ms":4000}`,
@@ -79,7 +79,8 @@ func TestInPiecesPauses(t *testing.T) {
 	}
 }
 
-// Element yields what encoding/json finds in an array, also in one within another.
+// Element yields the elements that encoding/json finds in an array, also in an array
+// within another.
 func TestElement(t *testing.T) {
 	for _, src := range []string{
 		`[]`, ` [ ] `, `[1]`, `["a", {"b":[2,3]}, [], [4,[5]] ,null]`, `[1,]`, `[,1]`, `[1 2]`, `[`, `[1`, `[1,`, `{}`, `1`, ``, `[]]`, `[{}`, "[\n1]",
@@ -124,7 +125,7 @@ func compareMembers(t *testing.T, src []byte, keys []string, values [][]byte) {
 	}
 }
 
-// What nests is as deep as encoding/json takes it, and no deeper.
+// Nesting goes as deep as encoding/json takes it, and no deeper.
 func TestWalkDepth(t *testing.T) {
 	for _, pair := range []string{"[]", "{}"} {
 		for _, depth := range []int{maxDepth - 1, maxDepth, maxDepth + 1} {
@@ -140,7 +141,7 @@ func TestWalkDepth(t *testing.T) {
 	}
 }
 
-// Every byte is found at every place of those that are looked at together.
+// Every byte is found at every place of the bytes that are looked at together.
 func TestEndOfPlain(t *testing.T) {
 	for c := range 256 {
 		ends := c < ' ' || c == '"' || c == '\\'

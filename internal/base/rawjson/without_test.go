@@ -22,7 +22,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// What is left is what encoding/json leaves.
+// Without leaves the members that encoding/json leaves.
 func FuzzWithout(f *testing.F) {
 	f.Add([]byte(`{"id":1,"a":"b"}`))
 	f.Add([]byte(`{"a":{"id":[]},"id":"\""}`))

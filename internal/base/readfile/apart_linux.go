@@ -11,12 +11,12 @@ import (
 // fuseMagic marks file systems that a process serves, statfs(2).
 const fuseMagic = 0x65735546
 
-// Apart calls f, which opens and closes the file at path, and returns when it
-// has. While a file of a process's own file system (FUSE) is open, a fork has a copy
-// of it, and the exec in the child closes that, for which the serving process is
-// asked: one that does not answer would hold each start, and with it the whole
-// program. So such a file is opened by a thread that shares its descriptors with
-// no other, and ends with f.
+// Apart calls f, which opens and closes the file at path, and returns when it has.
+// While a file of a process's own file system (FUSE) is open, a fork copies that file,
+// and the exec in the child closes the copy, for which the serving process is asked: a
+// process that does not answer would hold each start, and with it the whole program. So
+// such a file is opened by a thread that shares its descriptors with no other, and ends
+// with f.
 func Apart(path string, f func()) {
 	if !served(path) {
 		f()
@@ -34,8 +34,8 @@ func Apart(path string, f func()) {
 	<-done
 }
 
-// served reports whether a process may serve the file system of path, as one that
-// does not know statfs does. What is not there cannot be opened.
+// served reports whether a process may serve the file system of path, as a process that
+// does not know statfs does. A path that is not there cannot be opened.
 func served(path string) bool {
 	var st syscall.Statfs_t
 	switch err := syscall.Statfs(path, &st); err {
@@ -48,8 +48,8 @@ func served(path string) bool {
 	}
 }
 
-// closeCopies closes what the thread has copies of, as they would keep pipes and
-// sockets open. Go's scheduler may need its own on any thread.
+// closeCopies closes the descriptors that the thread has copies of, as they would keep
+// pipes and sockets open. Go's scheduler may need its own on any thread.
 func closeCopies() {
 	const own = "/proc/thread-self/fd"
 	entries, _ := os.ReadDir(own) // an error leaves copies open

@@ -13,8 +13,8 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 )
 
-// While a file is open that is never read to its end, processes start, and what
-// was open before comes to its end when it is closed.
+// While a file is open that is never read to its end, processes start. A pipe that was
+// open before comes to its end when it is closed.
 func TestAFileThatHangsHoldsNothing(t *testing.T) {
 	m := hangfs.New(t, map[string]string{"f": "text"})
 	path := filepath.Join(m.Dir, "f")

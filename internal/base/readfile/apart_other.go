@@ -2,6 +2,6 @@
 
 package readfile
 
-// Apart calls f, which opens and closes the file at path. What is open for that
+// Apart calls f, which opens and closes the file at path. A file that is open for that
 // time holds no start of a process here.
 func Apart(_ string, f func()) { f() }

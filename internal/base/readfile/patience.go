@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Patience runs calls that use files, and gives up on those that do not return: a file
+// Patience runs calls that use files, and gives up on calls that do not return: a file
 // system can hang for ever, and a call that hangs in it cannot be ended. Such a call
 // holds one goroutine and one thread until it returns, and is not tried again before.
 // While maxHung calls hang no other is tried: a process has room for a bounded number of
@@ -26,8 +26,8 @@ func NewPatience(limit time.Duration, back func()) *Patience {
 }
 
 // Try calls f and reports whether it returned in time. Only then may the caller read
-// what f has written. While a call of that name hangs, or too many others do, Try
-// returns false at once.
+// the variables that f has written. While a call of that name hangs, or too many others
+// do, Try returns false at once.
 func (p *Patience) Try(name string, f func()) bool {
 	if !p.mayTry(name) {
 		return false

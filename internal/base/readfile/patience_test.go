@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What hangs is given up on, is not tried again while it does, and holds up
-// nothing else.
+// Patience gives up on a call that hangs. It does not try the call again meanwhile, and
+// holds up nothing else.
 func TestPatience(t *testing.T) {
 	back := make(chan struct{})
 	p := NewPatience(20*time.Millisecond, func() { close(back) })

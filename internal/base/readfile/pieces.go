@@ -6,8 +6,8 @@ import (
 )
 
 // Pieces calls each with the bytes of the regular file at path, in pieces of size bytes at
-// most. A piece begins with the last overlap bytes of the one before, so that what is
-// shorter is whole in one of them. A piece is overwritten when each has returned. The file
+// most. A piece begins with the last overlap bytes of the one before, so that a shorter
+// text is whole in one of them. A piece is overwritten when each has returned. The file
 // may be of any length. Each error is an *fs.PathError.
 func Pieces(path string, size, overlap int, each func(piece []byte)) (err error) {
 	Apart(path, func() { err = pieces(path, size, overlap, each) })

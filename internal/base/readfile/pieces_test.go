@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is shorter than the overlap is whole in a piece, wherever it stands.
+// A text shorter than the overlap is whole in a piece, wherever it stands.
 func TestPieces(t *testing.T) {
 	dir := t.TempDir()
 	for length := range 40 {

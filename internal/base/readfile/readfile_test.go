@@ -35,8 +35,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Whatever stands where a file should, reading returns at once: what it is not
-// is an error, and what is large is not read.
+// Whatever stands where a file should, reading returns at once: anything but a file is
+// an error, and a large file is not read.
 func TestWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct {

@@ -10,8 +10,8 @@ import (
 )
 
 // Write makes text the whole content of path, for the user alone (mode 0600), or below a
-// shared folder, see Share, for every user to read (0644). The folder must
-// exist. What is at path, also a link, is replaced. After an error it is as it was.
+// shared folder, see Share, for every user to read (0644). The folder must exist. A file
+// at path, also a link, is replaced. After an error it is as it was.
 func Write(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
 	if err != nil {

@@ -50,7 +50,7 @@ func TestWriteAtOnce(t *testing.T) {
 	only(t, dir, 1)
 }
 
-// A folder stands where the file should be: what is there stays, and nothing is left over.
+// A folder stands where the file should be: the folder stays, and nothing is left over.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken")
@@ -71,8 +71,8 @@ func only(t *testing.T, dir string, want int) {
 	}
 }
 
-// What is written below a shared folder is for every user to read, whatever the umask, and
-// what is beside it stays private.
+// A file written below a shared folder is for every user to read, whatever the umask, and
+// a file beside that folder stays private.
 func TestShare(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "etc")

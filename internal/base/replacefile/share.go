@@ -11,11 +11,11 @@ import (
 // shared is the folder below which every user may read, with a slash behind it; nil = none.
 var shared atomic.Pointer[string]
 
-// Share has this package's functions make what they write below folder readable for every
-// user, until stop is called: root writes there what the system daemon reads as another
-// user. A file that is readable a moment after it has its name is unknown for that moment,
-// and a guard that is unknown denies. It sets the umask of the process, so it is called
-// before other goroutines write.
+// Share has this package's functions make the files that they write below folder readable
+// for every user, until stop is called: root writes files there that the system daemon
+// reads as another user. A file that is readable a moment after it has its name is unknown
+// for that moment, and a guard that is unknown denies. It sets the umask of the process,
+// so it is called before other goroutines write.
 func Share(folder string) (stop func()) {
 	folder += "/"
 	was, mask := shared.Swap(&folder), syscall.Umask(0o022)

@@ -77,7 +77,8 @@ type child struct {
 	groups  []uint32
 }
 
-// cloneArgs is struct clone_args in its first version, clone(2); what has no name stays 0.
+// cloneArgs is struct clone_args in its first version, clone(2); members without a name
+// stay 0.
 type cloneArgs struct {
 	flags, pidfd, _, _, exitSignal, _, _, _, _, _, cgroup uint64
 }
@@ -90,7 +91,7 @@ type step struct {
 	tolerated uintptr
 }
 
-// maxSteps is at least what prepare adds.
+// maxSteps is at least the number of steps that prepare adds.
 const maxSteps = 14
 
 // children are used again. One is always on the heap: it must not move.
@@ -110,8 +111,8 @@ func (c *child) reset(cgroup int) {
 	c.result, c.failed, c.n, c.pidfd = 0, 0, 0, -1
 }
 
-// add adds a step. What its arguments point to must not move, and must be kept until the
-// child has run.
+// add adds a step. The memory that its arguments point to must not move, and must be
+// kept until the child has run.
 func (c *child) add(number uintptr, args ...uintptr) *step {
 	s := &c.steps[c.n]
 	c.n++
@@ -140,8 +141,8 @@ func (c *child) prepare(s *Spec, files [3]int) error {
 	for i, fd := range files {
 		c.add(unix.SYS_DUP3, uintptr(fd), uintptr(i), 0)
 	}
-	// Without close_range (before Linux 5.9) the exec closes them, but one that hangs does
-	// so holding the pipes of other processes.
+	// Without close_range (before Linux 5.9) the exec closes them, but an exec that hangs
+	// does so holding the pipes of other processes.
 	c.add(unix.SYS_CLOSE_RANGE, 3, lastDescriptor, 0).tolerated = 1
 	if limit, raised := filelimit.Raised(); raised {
 		c.limit = limit
@@ -186,7 +187,8 @@ func (c *child) dir() uintptr { return c.vectors[len(c.vectors)-1] }
 
 func address(list []uintptr) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(list))) }
 
-// size is what the strings of s take with the NUL at the end of each.
+// size is the number of bytes that the strings of s take with the NUL at the end of
+// each.
 func size(s *Spec) int {
 	n := len(s.Path) + len(s.Dir) + 2
 	for _, list := range [][]string{s.Args, s.Env} {

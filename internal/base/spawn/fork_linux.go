@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forkAttr asks for what Start does.
+// forkAttr asks for the attributes of a process that Start makes.
 func forkAttr(s *Spec, pidfd *int) *syscall.SysProcAttr {
 	SealDescriptors()
 	return &syscall.SysProcAttr{

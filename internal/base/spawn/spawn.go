@@ -7,12 +7,11 @@
 // Start returns when the program runs, or with the error of the step that failed; then there
 // is no process.
 //
-// On Linux Start uses clone3, where Go's own fork takes 60 system calls to reset
-// signals and a pipe to report errors. The thread that starts is in a system call for
-// Go's scheduler until the exec is over: one that hangs (a file system that does not
-// answer) holds that thread, but no processor, and no garbage collection waits for it.
-// Where clone3 is refused, and on macOS, Start does what Fork does: Go's fork, of which
-// none of that is true.
+// On Linux Start uses clone3, where Go's own fork takes 60 system calls to reset signals and
+// a pipe to report errors. The thread that starts is in a system call for Go's scheduler
+// until the exec is over: an exec that hangs (a file system that does not answer) holds that
+// thread, but no processor, and no garbage collection waits for it. Where clone3 is refused,
+// and on macOS, Start acts as Fork does: with Go's fork, for which none of that is true.
 package spawn
 
 import (
@@ -40,15 +39,15 @@ type Spec struct {
 type Process struct {
 	PID   int
 	PIDFD int // readable once it has ended; -1 where the system has none. The caller closes it
-	// Killed is set when the context has ended before the program had begun, as far as
-	// is known: the process has its SIGKILL, what it may have started has not.
+	// Killed is set when the context has ended before the program had begun, as far as is
+	// known: the process has its SIGKILL, but processes that it may have started have not.
 	Killed bool
 }
 
 // Start starts the process of s. It blocks until the program has begun. When ctx ends
 // before that, the process is killed and returned: its program does not begin any more,
 // however late its file system answers. An error is a syscall.Errno: EINVAL for a NUL byte
-// in a string, else what the system said.
+// in a string, else the error of the system.
 func Start(ctx context.Context, s *Spec) (Process, error) {
 	if Refused() == nil {
 		return startClone3(ctx, s)

@@ -100,8 +100,8 @@ func TestNoOtherDescriptor(t *testing.T) {
 	})
 }
 
-// What this thread blocks and what this program catches is nothing to the process, and
-// the thread has its mask back.
+// The signals that this thread blocks and that this program catches are nothing to the
+// process, and the thread has its mask back.
 func TestSignalsAreReset(t *testing.T) {
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, unix.SIGUSR1, unix.SIGTERM, unix.SIGPIPE)
@@ -155,7 +155,7 @@ func masks(status string) map[string]uint64 {
 	return found
 }
 
-// Go raises the limit of open files; a process gets the one that this program had.
+// Go raises the limit of open files; a process gets the limit that this program had.
 func TestFileLimitIsPutBack(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -288,7 +288,7 @@ func pendingKill(t *testing.T) bool {
 
 // Signals of the process, garbage collections and growing stacks do not disturb starts,
 // and no signal is lost to them. SPAWN_TEST_STARTS sets how many starts there are:
-// 1000000 is what has to hold.
+// 1000000 starts have to hold.
 func TestManyStarts(t *testing.T) {
 	starts := 1000
 	if testing.Short() {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The test binary is its own program: with helperVar set it does what that says.
+// The test binary is its own program: with helperVar set it acts as that variable says.
 const helperVar = "SPAWN_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -261,7 +261,7 @@ func TestAsAnotherUser(t *testing.T) {
 }
 
 // FuzzStrings: a program gets its arguments and its environment as they are, byte by
-// byte, and what cannot be given is refused.
+// byte, and a string that cannot be given is refused.
 func FuzzStrings(f *testing.F) {
 	exe, err := os.Executable()
 	if err != nil {

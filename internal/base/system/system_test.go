@@ -34,7 +34,7 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// No environment moves the place, and what cannot be read must be answered.
+// No environment moves the place, and a file that cannot be read must be answered.
 func TestLook(t *testing.T) {
 	t.Setenv("LIBREFANG_HOME", t.TempDir())
 	t.Setenv("HOOKD_SOCKET", "/tmp/elsewhere")

@@ -102,7 +102,7 @@ func (c *Checker) sum(path, home string) string {
 	return cached(c, path, home, sums, func() string { return fileSum(path) })
 }
 
-// cached returns what look returns, from the cache if path is in it.
+// cached returns the result of look, from the cache if path is in it.
 func cached[T any](c *Checker, path, home string, of func(*cache) map[string]T, look func() T) T {
 	if !c.isCached(path, home) {
 		return look()

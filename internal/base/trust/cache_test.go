@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// One look at many hooks looks at what they share once, and at what is their
-// own each time; the seals that it makes look at everything again.
+// One look at many hooks looks at their shared files once, and at the own files of each
+// hook each time; the seals that it makes look at everything again.
 func TestOnce(t *testing.T) {
 	root := t.TempDir()
 	home := filepath.Join(root, "hook")

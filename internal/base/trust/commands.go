@@ -12,9 +12,9 @@ var shellWords = strings.Fields(`. : [ alias bg break cd command continue echo e
 	hash jobs kill let local printf pwd read readonly return set shift source test times trap true type typeset ulimit
 	umask unalias unset wait declare builtin enable shopt mapfile readarray pushd popd dirs disown history`)
 
-// Commands are the names of the programs that shell text calls, as far as the
-// text itself says it: in the order in which they come, each once, without what
-// a shell has itself, functions of the text, and paths.
+// Commands are the names of the programs that shell text calls, as far as the text
+// itself says it: in the order in which they come, each once, without commands that a
+// shell has itself, functions of the text, and paths.
 func Commands(text string) (names []string) {
 	if len(text) > maxScript {
 		return nil

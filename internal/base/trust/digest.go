@@ -53,8 +53,8 @@ func appendFile(text []byte, name string) []byte {
 	return append(append(append(text, ' '), f.fileMode().String()...), '\n')
 }
 
-// Contents returns the digest of each of the seal's own files, by path, as they
-// were sealed: what a person who allows the hook allows. A file that is missing or
+// Contents returns the digest of each of the seal's own files, by path, as they were
+// sealed. A person who allows the hook allows these contents. A file that is missing or
 // cannot be read has "".
 func (s *Seal) Contents() map[string]string {
 	list := map[string]string{}

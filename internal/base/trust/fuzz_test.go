@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzShebang: whatever a script entryNames with, what it is said to run are a few
-// absolute paths.
+// FuzzShebang: whatever a script entryNames with, the programs that it is said to run
+// are a few absolute paths.
 func FuzzShebang(f *testing.F) {
 	dir := f.TempDir()
 	program := filepath.Join(dir, "python3")

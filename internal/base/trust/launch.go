@@ -17,8 +17,8 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 )
 
-// Launch is what a process is started with, as far as it decides which files are
-// executed.
+// Launch holds the values that a process is started with and that decide which files
+// are executed.
 type Launch struct {
 	Program string
 	Args    []string
@@ -35,8 +35,8 @@ const maxParts = 1024
 // Add adds the files that l executes to f. It needs no list of known programs: each
 // argument that names a file, whole or in a part (see pieces), is a part of the hook,
 // and so are the interpreters and the arguments that #! lines name, the programs that a
-// word means in l.Path, the words of shell text, and what variables that decide which
-// code runs name. Of a directory its code is. Words that name no file go to
+// word means in l.Path, the words of shell text, and the files named by variables that
+// decide which code runs. Of a directory its code is. Words that name no file go to
 // Files.Absent, so that a file of that name changes the hook.
 func (c *Checker) Add(f Files, l Launch) Files {
 	p := &parts{c: c, l: l, files: f, seen: map[string]bool{}}
@@ -85,7 +85,7 @@ func (p *parts) refuse(path, fact, do string) {
 	p.files.Bad = append(p.files.Bad, Refusal{Path: path, Fact: fact, Do: do})
 }
 
-// part adds a file. One that root has installed is judged, but is not the hook's
+// part adds a file. A file that root has installed is judged, but is not the hook's
 // own: an upgrade of the system does not change a hook.
 func (p *parts) part(path string, executed bool) {
 	if !p.giving { // another part of the launch has it executed
@@ -150,9 +150,9 @@ func (p *parts) word(word string) {
 // maxPieces is how many parts of one word are looked for.
 const maxPieces = 256
 
-// pieces adds the files that parts of a word name: behind the letter of an option, what
-// =, : and , divide, and each of these behind @ or file://. So it finds them in -fFILE,
-// --opt=FILE, -cp A:B, -javaagent:FILE=x, a=@FILE and file://FILE.
+// pieces adds the files that parts of a word name: behind the letter of an option, the
+// parts that =, : and , divide, and each of these behind @ or file://. So it finds them
+// in -fFILE, --opt=FILE, -cp A:B, -javaagent:FILE=x, a=@FILE and file://FILE.
 func (p *parts) pieces(word string) {
 	if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && len(word) > 2 {
 		p.file(word[2:])
@@ -190,16 +190,17 @@ func (p *parts) variable(variable string) {
 	}
 }
 
-// codeWords are what names of variables contain that have shells, the dynamic linker,
-// interpreters and tools load or execute what they name: LD_PRELOAD, BASH_ENV,
-// PYTHONPATH, PERL5OPT, NODE_OPTIONS, RUBYLIB, JAVA_TOOL_OPTIONS, GIT_SSH_COMMAND.
+// codeWords are words in the names of variables that have shells, the dynamic linker,
+// interpreters and tools load or execute the files that they name: LD_PRELOAD,
+// BASH_ENV, PYTHONPATH, PERL5OPT, NODE_OPTIONS, RUBYLIB, JAVA_TOOL_OPTIONS,
+// GIT_SSH_COMMAND.
 var codeWords = []string{
 	"PATH", "LIB", "PRELOAD", "AUDIT", "INSERT", "OPT", "FLAGS", "ENV", "STARTUP", "INIT", "PROFILE", "PLUGIN", "MODULE",
 	"CONF", "COMMAND", "EDITOR", "PAGER", "SHELL", "EXEC", "LOADER", "AGENT", "HOOK", "OPEN", "RC",
 }
 
-// writtenWords are the words, between underscores, of variables that name what a hook
-// writes: LOG_PATH.
+// writtenWords are the words, between underscores, of variables that name the files a
+// hook writes: LOG_PATH.
 var writtenWords = []string{"LOG", "LOGS", "LOGFILE", "OUT", "OUTPUT"}
 
 func decidesCode(name string) bool {
@@ -404,7 +405,7 @@ func SafePath(path string) (safe string, left []Refusal) {
 	return strings.Join(safes, ":"), left
 }
 
-// searched returns what is wrong with a folder of PATH.
+// searched returns the faults of a folder of PATH.
 func (c *Checker) searched(dir string) []Refusal {
 	found := make(chan []Refusal, 1)
 	if !pathFolders.Try(dir, func() {
@@ -451,8 +452,8 @@ func (p *parts) shebang(file string) {
 	}
 }
 
-// firstLine is that of a file; one that is signed is read as a whole, once for its line and
-// for its digest.
+// firstLine is the first line of a file; a signed file is read as a whole, once for its
+// line and for its digest.
 func (p *parts) firstLine(file string) string {
 	if _, signed := p.files.Signed[file]; !signed || p.c.isCached(file, p.l.Dir) {
 		return p.c.firstLine(file, p.l.Dir)

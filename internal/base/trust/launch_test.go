@@ -135,7 +135,7 @@ func TestAppearing(t *testing.T) {
 }
 
 // Code that comes into a directory from which a hook loads it is a change of the hook;
-// what else comes and goes there is none.
+// other files may come and go there.
 func TestCodeAppearing(t *testing.T) {
 	dir := t.TempDir()
 	mods := filepath.Join(dir, "mods")

@@ -3,7 +3,7 @@ package trust
 import "strings"
 
 // loaders are variables by which shells, the dynamic linker and interpreters load code that
-// no argument names; one that ends in * stands for all that begin so.
+// no argument names; a name that ends in * stands for all that begin so.
 var loaders = []string{
 	"BASH_ENV", "ENV", "ZDOTDIR", "SHELLOPTS", "BASHOPTS", "PS4", "BASH_FUNC_*", "FPATH", "KSH_*",
 	"LD_*", "DYLD_*", "GCONV_PATH", "GLIBC_TUNABLES", "MALLOC_*",

@@ -28,8 +28,8 @@ type Look struct {
 // times are those of a directory: mtime changes with its entries, ctime also with itself.
 type times struct{ mtime, ctime int64 }
 
-// first compares the steps of a seal with the disk, and notes what differs from them without
-// counting. It returns the first path that is not as it was, "" when all are.
+// first compares the steps of a seal with the disk, and notes the differences that do not
+// count. It returns the first path that is not as it was, "" when all are.
 func (l *Look) first(c *Checker, looks func(path string)) (changed string) {
 	l.folders = make([]times, len(l.steps))
 	for i := range l.steps {

@@ -21,8 +21,8 @@ func look(t *testing.T, s *Seal) (l *Look) {
 	return l
 }
 
-// A second look sees whatever was changed since the first, also if it is as it was. What a
-// hook does in its own folder while it runs is no change.
+// A second look sees whatever was changed since the first, also if it is as it was. A hook
+// that writes in its own folder while it runs makes no change.
 func TestASecondLook(t *testing.T) {
 	away := func(path string, between func()) {
 		hooktest.Must(t, os.Rename(path, path+".away"))

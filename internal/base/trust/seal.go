@@ -32,7 +32,7 @@ type Files struct {
 	read []fact // of files of Signed that Add has read: with the digest of their bytes
 }
 
-// Signed is what a signature says of a regular file.
+// Signed holds the facts that a signature states of a regular file.
 type Signed struct {
 	Sum  string // SHA-256 of its bytes, in hexadecimal
 	Exec bool   // its owner may execute it
@@ -132,7 +132,7 @@ func (w *walk) settle(files Files) {
 	}
 }
 
-// role is what a file of Run, Read or Own is used for.
+// role is the use of a file of Run, Read or Own.
 func (f Files) role(path string) role {
 	switch {
 	case slices.Contains(f.Read, path):
@@ -162,7 +162,7 @@ func (w *walk) content(path string, f *fact, whole bool) fact {
 	return c
 }
 
-// signed returns the content facts of a file, and refuses one that is not as it was
+// signed returns the content facts of a file, and refuses a file that is not as it was
 // signed. Its bytes are read after its facts: a change in between is one of its facts at
 // the next check. read has files whose bytes were read already.
 func (w *walk) signed(path string, f *fact, want Signed, read []fact) fact {
@@ -245,17 +245,17 @@ func (e *Changed) Error() string {
 	return fmt.Sprintf("%s has changed since hookd read it; type `hookd reload`", escape.Quote(e.Path))
 }
 
-// Check compares the seal with the disk: it reads each step once, and judges only
-// what has changed. Nil means that the hook may start. A *Refusal is one that the
-// seal has and that still holds; after a *Changed the hook needs a new seal. A nil
-// Seal always passes.
+// Check compares the seal with the disk: it reads each step once, and judges only the
+// steps that have changed. Nil means that the hook may start. A *Refusal is a refusal
+// that the seal has and that still holds; after a *Changed the hook needs a new seal. A
+// nil Seal always passes.
 func (s *Seal) Check() error {
 	_, err := s.Look(func(string) {})
 	return err
 }
 
 // Look is a Check that calls looks with each path before it reads it: a file system that
-// hangs can block it for ever. It returns what it has seen, for a second look.
+// hangs can block it for ever. It returns the state that it has seen, for a second look.
 func (s *Seal) Look(looks func(path string)) (*Look, error) {
 	if s == nil {
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// A seal notices whatever makes another hook of the files, also what keeps
+// A seal notices whatever makes another hook of the files, also a change that keeps
 // size and time, and nothing else.
 func TestSealNotices(t *testing.T) {
 	for _, tt := range []struct {
@@ -69,7 +69,7 @@ func TestSealNotices(t *testing.T) {
 	}
 }
 
-// What is let in again must be read again; what is refused stays refused.
+// A path that is let in again must be read again; a refused path stays refused.
 func TestSealAndRefusals(t *testing.T) {
 	tr := newTree(t)
 	s := tr.seal()

@@ -13,7 +13,7 @@ import (
 
 // A file that is not as it was signed is refused, whether it was so when it was sealed or
 // has become so since; size and times may be the same. That holds for files of root, too,
-// and for those that hooks share.
+// and for files that hooks share.
 func TestSignedFiles(t *testing.T) {
 	const text = "#!/bin/sh\n"
 	for name, harm := range map[string]func(path string) error{

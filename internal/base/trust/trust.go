@@ -4,15 +4,15 @@
 // owner and mode of each step. The result is a Seal, which is compared with the
 // disk again, cheaply, before each start.
 //
-// It promises: a path passes only if no other user can replace it or any directory
-// or link on the way, so no other user can swap a file between the check and the
-// use. Every refusal names the path, the fact and the command to type. The package
-// runs nothing, and opens no file but scripts, for their first line, and those
-// whose content counts.
+// It promises: a path passes only if no other user can replace it or any directory or
+// link on the way, so no other user can swap a file between the check and the use.
+// Every refusal names the path, the fact and the command to type. The package runs
+// nothing, and opens no file but scripts, for their first line, and files whose content
+// counts.
 //
-// It does not protect from the user's own processes or from root, and does not
-// look at what a script loads in turn, at Linux file capabilities, at NFSv4 or
-// macOS access lists, or at how a file system is mounted.
+// It does not protect from the user's own processes or from root, and does not look at
+// files that a script loads in turn, at Linux file capabilities, at NFSv4 or macOS
+// access lists, or at how a file system is mounted.
 package trust
 
 import (
@@ -57,7 +57,7 @@ func (r *Refusal) Error() string {
 }
 
 // Check walks the chain of one path. It returns nil when only the user and root can
-// change what the path leads to, also when it does not exist; else a *Refusal.
+// change the file that the path leads to, also when it does not exist; else a *Refusal.
 func (c *Checker) Check(path string) error {
 	w := c.walk()
 	w.path(path, reading)
@@ -67,7 +67,7 @@ func (c *Checker) Check(path string) error {
 	return nil
 }
 
-// role is what a path is used for.
+// role is the use of a path.
 type role uint8
 
 const (
@@ -79,8 +79,8 @@ const (
 	running             // a file that is executed
 )
 
-// judge returns what is wrong with one step of a chain, nil for nothing. shared
-// reports whether that depends on the members of a group.
+// judge returns the fault of one step of a chain, nil for none. shared reports whether
+// that depends on the members of a group.
 func (c *Checker) judge(f *fact, as role) (bad *Refusal, shared bool) {
 	isDir := f.is(unix.S_IFDIR)
 	switch {

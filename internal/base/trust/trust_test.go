@@ -77,7 +77,7 @@ func (tr *tree) mkdir(path string, mode os.FileMode) {
 	tr.chmod(path, mode)
 }
 
-// Each of these lets another user change what runs, so each is refused, with
+// Each of these lets another user change the files that run, so each is refused, with
 // the path, the fact, and a command that mends it.
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What no other user can change passes.
+// A path that no other user can change passes.
 func TestTrusted(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -258,8 +258,8 @@ func TestOtherUsersView(t *testing.T) {
 	}
 }
 
-// The point of it all: what passes, another user really cannot swap, and can swap
-// what is refused.
+// The point of all this: another user really cannot swap a path that passes, and can
+// swap a path that is refused.
 func TestAnotherUserCannotSwapWhatIsTrusted(t *testing.T) {
 	hooktest.NeedRoot(t)
 	const swap = `echo evil >"$1/new" && mv "$1/new" "$1/run.sh"`

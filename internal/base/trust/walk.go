@@ -190,8 +190,8 @@ func (w *walk) refuse(r Refusal) {
 	w.refusals = append(w.refusals, r)
 }
 
-// same reports whether the step is unchanged. The entries of a directory do not
-// count: those that matter are steps of their own. Where the judgement depends on a
+// same reports whether the step is unchanged. The entries of a directory do not count:
+// the entries that matter are steps of their own. Where the judgement depends on a
 // group, an access list may have been added: then the time of any change counts.
 func (s *step) same(now *fact) bool {
 	if s.missing || now.missing {

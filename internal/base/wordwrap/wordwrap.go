@@ -5,8 +5,8 @@ package wordwrap
 
 import "strings"
 
-// Line returns a line, broken so that each of its lines has at most width columns. What
-// follows the first break is indented by indent spaces. A word or command that is wider alone
+// Line returns a line, broken so that each of its lines has at most width columns. The text
+// after the first break is indented by indent spaces. A word or command that is wider alone
 // stays whole, on a line that is too wide.
 func Line(line string, indent, width int, columns func(string) int) string {
 	var b strings.Builder
