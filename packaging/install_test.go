@@ -121,7 +121,8 @@ func checkInstaller(t *testing.T, dist string) {
 	})
 }
 
-// checkTree installs what an archive has, as `make install` does, and takes it out.
+// checkTree installs the files of an archive, as `make install` does, and takes them
+// out.
 func checkTree(t *testing.T, folder string) {
 	prefix := filepath.Join(t.TempDir(), "a prefix")
 	tree := func(args ...string) {
@@ -203,7 +204,7 @@ func checkWheel(t *testing.T, dist string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// Debian's pip puts what it installs below local/.
+	// Debian's pip puts the files that it installs below local/.
 	bin := filepath.Join(dir, "bin")
 	if _, err := os.Stat(bin); err != nil {
 		bin = filepath.Join(dir, "local", "bin")

@@ -33,8 +33,8 @@ var packaged = []string{
 	"usr/share/doc/hookd/packaging/systemd/hardened.conf", "usr/share/doc/hookd/packaging/prometheus/alerts.yaml", "usr/share/doc/hookd/packaging/grafana/hookd.json",
 }
 
-// `make package` makes packages that hold what they should, can be installed,
-// and work from where they install to.
+// `make package` makes packages that hold the right files, can be installed, and work
+// from where they install to.
 func TestPackages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds hookd twice")
@@ -229,7 +229,7 @@ func installDeb(t *testing.T, deb, root string) {
 	}
 }
 
-// removeDeb removes the package again: nothing of it stays. A user who is not root has only unpacked it.
+// removeDeb removes the package again: no part stays. A user who is not root has only unpacked it.
 func removeDeb(t *testing.T, root string) {
 	t.Helper()
 	if _, err := exec.LookPath("dpkg"); err != nil || os.Geteuid() != 0 {
@@ -244,7 +244,7 @@ func removeDeb(t *testing.T, root string) {
 	}
 }
 
-// checkRoot looks at what is installed, and tries it.
+// checkRoot looks at the installed files, and tries them.
 func checkRoot(t *testing.T, root string, more ...string) {
 	t.Helper()
 	for _, name := range append(more, packaged...) {

@@ -1,9 +1,9 @@
-// Package packaging holds what service managers need to run hookd for a user:
-// systemd's units and launchd's agent, and writes them for one machine. All of
-// them start `hookd serve`, start it again when it fails, and give running
-// hooks their time when it stops. A value reaches a unit or property list only
-// in that format's own quoting; one that the format cannot hold is an error.
-// The package touches no file and no service.
+// Package packaging holds the files that service managers need to run hookd for a user:
+// systemd's units and launchd's agent, and writes them for one machine. All of them
+// start `hookd serve`, start it again when it fails, and give running hooks their time
+// when it stops. A value reaches a unit or property list only in that format's own
+// quoting; a value that the format cannot hold is an error. The package touches no file
+// and no service.
 package packaging
 
 import (
@@ -37,7 +37,7 @@ const Label = "io.github.hookd"
 // was written by another program or person.
 const Mark = "Written by hookd install"
 
-// Service is what differs from machine to machine. All paths are absolute.
+// Service has the values that differ from machine to machine. All paths are absolute.
 type Service struct {
 	Program   string     // hookd itself
 	Socket    string     // where it listens
@@ -58,9 +58,9 @@ type File struct {
 // SystemdFiles are the names of all files that Systemd may return.
 var SystemdFiles = []string{"hookd.service", "hookd.socket", "hookd.service.d/hardened.conf"}
 
-// Systemd returns the units, named relative to a folder of user units. A value
-// with a control character in it, or that is no UTF-8, is an error, and so is
-// what systemd does not take in a path.
+// Systemd returns the units, named relative to a folder of user units. A value with a
+// control character in it, or that is no UTF-8, is an error, and so is a character that
+// systemd does not take in a path.
 func (s Service) Systemd() ([]File, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -133,5 +133,5 @@ func (s Service) check() error {
 	return nil
 }
 
-// unwritable holds for what a line of a unit, or XML, cannot hold.
+// unwritable holds for the characters that a line of a unit, or XML, cannot hold.
 func unwritable(r rune) bool { return unicode.IsControl(r) || r == '\uFFFE' || r == '\uFFFF' }

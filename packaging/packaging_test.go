@@ -73,7 +73,7 @@ func TestSystemdUnits(t *testing.T) {
 	}
 }
 
-// What would keep hooks from their files, programs or network is in no unit:
+// No unit has a setting that would keep hooks from their files, programs or network:
 // hooks are arbitrary programs of the user.
 func TestUnitsLeaveHooksAlone(t *testing.T) {
 	harmful := regexp.MustCompile(`^Service\.(Protect(Home|System)|Private.*|ReadOnlyPaths|InaccessiblePaths|TemporaryFileSystem|MemoryDenyWriteExecute|RestrictNamespaces|UMask|Memory(Max|High)|TasksMax|Limit.*|IPAddressDeny|DynamicUser|RootDirectory)$`)
@@ -91,7 +91,7 @@ func TestUnitsLeaveHooksAlone(t *testing.T) {
 	}
 }
 
-// odd has what the formats have a meaning for.
+// odd has the characters that the formats have a meaning for.
 var odd = Service{
 	Program: `/opt/a b/50%h/x$y;z/hookd`,
 	Socket:  `/home/u & <v>/50%h "q"/hookd.sock`,
@@ -170,8 +170,8 @@ func TestSystemdVerifiesTheUnits(t *testing.T) {
 	}
 }
 
-// The drop-in lowers what systemd calls exposure: systemd 252 says 9.6 without
-// and 7.6 with it. Most of the rest is what hooks need.
+// The drop-in lowers the figure that systemd calls exposure: systemd 252 says 9.6
+// without and 7.6 with it. Hooks need most of the rest.
 func TestSystemdSecurity(t *testing.T) {
 	dir := unitFolder(t)
 	exposure := func() float64 {

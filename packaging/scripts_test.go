@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// After an upgrade what runs is restarted, before a removal it is stopped, and nothing else happens.
+// After an upgrade the running daemon is restarted, before a removal it is stopped, and nothing else
+// happens.
 func TestPackageScripts(t *testing.T) {
 	for _, tt := range []struct {
 		name, script string

@@ -7,8 +7,8 @@ import (
 	"text/template"
 )
 
-// SystemUnit and SystemSocket are what systemd needs to run the system daemon of
-// /usr/bin/hookd.
+// SystemUnit and SystemSocket are the units that systemd needs to run the system daemon
+// of /usr/bin/hookd.
 var (
 	//go:embed systemd/system/hookd.service
 	SystemUnit string

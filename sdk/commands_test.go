@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What both SDKs say of the facts in a payload is the same.
+// Both SDKs say the same of the facts in a payload.
 func TestCommands(t *testing.T) {
 	const payload = `{"hook_event_name":"PreToolUse","event_id":"e1","tool_name":"Bash","facts":{"tool":"Bash","text":"X=1 sudo /bin/Rm.EXE *.o > l",
 "commands":[{"words":[{"text":"sudo","kind":"literal"},{"text":"rm","kind":"literal"}],"text":"sudo rm","span":{"from":4,"to":11}},

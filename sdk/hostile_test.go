@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// An answer of the guard of testdata, which denies sudo: what it must be.
+// want is the required answer of the guard of testdata, which denies sudo.
 type want int
 
 const (
@@ -132,7 +132,7 @@ func hostileEvents(n int) (list []hostile) {
 	return list
 }
 
-// fits reports whether an answer is what is wanted.
+// fits reports whether an answer is the wanted one.
 func (h hostile) fits(answer map[string]any) bool {
 	delete(answer, "event_id")
 	why, failed := answer["hook_failed"].(string)
@@ -195,8 +195,8 @@ func TestHostileEventsKept(t *testing.T) {
 
 func last(text []byte, n int) []byte { return text[max(0, len(text)-n):] }
 
-// The same events to processes that are started for each: what cannot be read is exit
-// status 1, and stdout has the answer and nothing else.
+// The same events to processes that are started for each: an event that cannot be read
+// is exit status 1, and stdout has the answer and nothing else.
 func TestHostileEventsSpawned(t *testing.T) {
 	list := hostileEvents(spawns)
 	for _, r := range runtimes(t) {

@@ -1,9 +1,9 @@
 // Package sdk holds the files with which hooks and senders are written in Python
 // and TypeScript, as they are in the binary. `hookd new` puts them beside a hook.
 //
-// Each is one file without dependencies. The two say the same: what is wrong in one
-// is wrong in the other. Their tables are made from the contract table, by a test of
-// internal/contract/dialect. What a call does they have from the payload.
+// Each is one file without dependencies. The two say the same: a mistake in one is a
+// mistake in the other. Their tables are made from the contract table, by a test of
+// internal/contract/dialect. They read the facts of a call from the payload.
 package sdk
 
 import _ "embed"

@@ -149,9 +149,9 @@ type Worker struct {
 	Answered uint64    `json:"answered"`
 }
 
-// Problem is something wrong with a hook's file: hook.Problem on the wire. It is a
-// type of its own, as the client must not need what hooks are compiled with; the
-// conversion between the two does not build once they differ.
+// Problem is something wrong with a hook's file: hook.Problem on the wire. It is a type
+// of its own, as the client must not need the packages that hooks are compiled with;
+// the conversion between the two does not build once they differ.
 type Problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line,omitempty"`
@@ -304,9 +304,9 @@ type DecisionQuery struct {
 	Limit        int       // 0 = 50
 }
 
-// Counts answers GET /v1/decisions/counts: how many decisions fit, by what people
-// ask for. Of Agents, Tools and Hooks the most frequent come first; what is beyond
-// 50 is counted together.
+// Counts answers GET /v1/decisions/counts: how many decisions fit, by the properties
+// that people ask for. Of Agents, Tools and Hooks the most frequent come first; values
+// beyond 50 are counted together.
 type Counts struct {
 	Total     int64    `json:"total"`           // without those that a person tried
 	Tried     int64    `json:"tried,omitempty"` // these, which nothing else counts
@@ -317,8 +317,8 @@ type Counts struct {
 	Sessions  int64    `json:"sessions"`          // how many
 	Rewrote   int64    `json:"rewrote"`           // decisions that changed something
 	Buckets   []Bucket `json:"buckets,omitempty"` // with every; those without decisions are left out
-	// Next is what DecisionQuery.Before must be to count those that are not in
-	// this; 0 = there are none. A long history is counted in parts.
+	// Next is the value of DecisionQuery.Before that counts the decisions that are not in
+	// this answer; 0 = there are none. A long history is counted in parts.
 	Next uint64 `json:"next,omitempty"`
 }
 
@@ -340,7 +340,7 @@ type Bucket struct {
 	Disobeyed int64 `json:"disobeyed,omitempty"`
 }
 
-// CountQuery selects what is counted. The query's Limit does not count.
+// CountQuery selects the decisions that are counted. The query's Limit does not count.
 type CountQuery struct {
 	DecisionQuery
 	Every time.Duration // of a Bucket, a second or more; 0 = no buckets
@@ -402,7 +402,7 @@ type Sessions struct {
 	Sessions []Session `json:"sessions"`
 }
 
-// Session is what is known of one session of an agent.
+// Session holds the known facts of one session of an agent.
 type Session struct {
 	SessionID string    `json:"session_id"`
 	Dialect   Dialect   `json:"dialect,omitempty"`
@@ -479,14 +479,14 @@ type Replayed struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Stats answers GET /v1/stats: one row a hook, or one for each value of what is
-// asked for with by, in the order of their names.
+// Stats answers GET /v1/stats: one row a hook, or one for each value of the property
+// that is asked for with by, in the order of their names.
 type Stats struct {
 	Hooks  []HookStats  `json:"hooks"`
 	Groups []GroupStats `json:"groups,omitempty"` // with by
 }
 
-// GroupStats is what happened with one agent, with one tool, on one day or in one hour.
+// GroupStats counts the runs with one agent, with one tool, on one day or in one hour.
 type GroupStats struct {
 	Name     string  `json:"name"` // "" = of none; of a day 2006-01-02, of an hour 2006-01-02T15:00:00Z, in UTC
 	Runs     int64   `json:"runs"`
@@ -498,7 +498,7 @@ type GroupStats struct {
 	P99MS    float64 `json:"p99_ms"`
 }
 
-// HookStats is what one hook did in the time asked for.
+// HookStats counts the runs of one hook in the time asked for.
 type HookStats struct {
 	Hook     string  `json:"hook"`
 	Runs     int64   `json:"runs"`
@@ -510,7 +510,7 @@ type HookStats struct {
 	P99MS    float64 `json:"p99_ms"`
 }
 
-// StatsQuery selects what Stats counts; times are rounded to hours.
+// StatsQuery selects the runs that Stats counts; times are rounded to hours.
 type StatsQuery struct {
 	Hook         string
 	By           string    // hook, agent, tool, day or hour; "" = hook
@@ -622,8 +622,8 @@ type Status struct {
 	Problems    []Problem      `json:"problems"`
 }
 
-// Unguarded is what an agent ran in the last 24 hours without an answer of hookd, or against it, and
-// whether it calls hookd now.
+// Unguarded counts the calls that an agent ran in the last 24 hours without an answer of hookd, or
+// against it, and whether it calls hookd now.
 type Unguarded struct {
 	Agent     Dialect    `json:"agent"`
 	NotAsked  int64      `json:"not_asked"`      // calls
@@ -675,8 +675,9 @@ type HTTP struct {
 	Error  string `json:"error,omitempty"` // why it is not; hookd tries again by itself
 }
 
-// Tell is a line on the plain door that has no answer: what the agent was told of the verdicts on
-// the events before it that are marked tells, and that no other Tell was about.
+// Tell is a line on the plain door that has no answer: it has the answer that the agent was told
+// for the verdicts on the events before it that are marked tells, and that no other Tell was
+// about.
 type Tell struct {
 	Told *Told `json:"told"`
 }

@@ -30,7 +30,7 @@ type Ask struct {
 	Answered  *Answered       `json:"answered,omitempty"`
 }
 
-// What ended a question.
+// Ends of a question.
 const (
 	ByPerson  = "person"
 	ByGrant   = "grant"   // an answer that was remembered

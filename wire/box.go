@@ -2,7 +2,7 @@ package wire
 
 import "encoding/json"
 
-// A BoxStart is what a box says before it is made.
+// A BoxStart describes a box before it is made.
 type BoxStart struct {
 	Profile string `json:"profile"`
 	Line    string `json:"line"` // that its shell runs

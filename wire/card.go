@@ -1,7 +1,7 @@
 package wire
 
 // Card is an ask as people are shown it. The daemon makes it; terminal, page, desktop,
-// phone and chat draw it, and add nothing to what is asked. Each text in it is visible:
+// phone and chat draw it, and add nothing to the question. Each text in it is visible:
 // hidden characters, runs of blanks and letters of another alphabet are spelled out.
 type Card struct {
 	Whole  bool       `json:"whole"`            // What has all of the input
@@ -24,7 +24,7 @@ type CardRow struct {
 	Parts []CardPart `json:"parts"`
 }
 
-// What a row of a card is.
+// Kinds of a row of a card.
 const (
 	RowName    = "name"    // the name of an argument, whose lines follow
 	RowValue   = "value"   // an argument with its value
@@ -42,7 +42,7 @@ type CardPart struct {
 	Mark bool   `json:"mark,omitempty"` // it made a guard ask
 }
 
-// What a part of a row is.
+// Kinds of a part of a row.
 const (
 	PartHidden = "hidden" // characters that people cannot see, by their numbers
 	PartOdd    = "odd"    // letters of another alphabet than the rest of the word, by their numbers
@@ -56,7 +56,7 @@ type CardSaid struct {
 	Text string `json:"text"`
 }
 
-// CardSpan is what made a hook ask: bytes of the text of an argument.
+// CardSpan marks the text that made a hook ask: bytes of the text of an argument.
 type CardSpan struct {
 	Hook     string `json:"hook"`
 	Argument string `json:"argument"`

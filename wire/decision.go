@@ -73,8 +73,8 @@ type Decision struct {
 	PartOf    string    `json:"part_of,omitempty"` // event_id of the decision before the same call, which says all that this does
 	Judge     string    `json:"judge,omitempty"`   // of the agent itself, which denied the call; "" = hookd decided
 
-	// Outcome is what people read: Decision, or rewrite or context where hooks changed or added
-	// something and none denied or asked; or that hookd was not asked, or not obeyed.
+	// Outcome is the word that people read: Decision, or rewrite or context where hooks changed
+	// or added something and none denied or asked; or that hookd was not asked, or not obeyed.
 	Outcome    Outcome         `json:"outcome,omitempty"`
 	Decision   Outcome         `json:"decision"`              // as the agent heard it, where Told is known
 	Reason     string          `json:"reason,omitempty"`      // for people and the model; may have lines
@@ -131,7 +131,7 @@ func (d *Decision) Word() Outcome {
 	return d.Decision
 }
 
-// Hear puts into the record what the agent was told; t is complete.
+// Hear puts into the record the answer that the agent was told; t is complete.
 func (d *Decision) Hear(t Told) {
 	d.Told = &t
 	if t.Unsure != "" {
@@ -154,7 +154,7 @@ func (d *Decision) Hear(t Told) {
 	}
 }
 
-// Shadowed is what a hook would have decided if it counted.
+// Shadowed is the decision that a hook would have made if it counted.
 type Shadowed struct {
 	Hook     string   `json:"hook"`
 	Decision Outcome  `json:"decision"`
@@ -162,7 +162,7 @@ type Shadowed struct {
 	Rewrote  []string `json:"rewrote,omitempty"`
 }
 
-// Hooks are those that made the decision, and those that watched.
+// Hooks are the hooks that made the decision, and the hooks that watched.
 func (d *Decision) Hooks() []string {
 	hooks := slices.Clone(d.DecidedBy)
 	for _, s := range d.Shadow {

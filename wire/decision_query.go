@@ -33,8 +33,9 @@ func (q DecisionQuery) Values() url.Values {
 	return v
 }
 
-// ParseDecisionQuery reads what Values wrote; times as in ParseRunQuery. A page
-// goes on after the next of the one before: with after, or with before as runs do.
+// ParseDecisionQuery reads the parameters that Values wrote; times as in ParseRunQuery.
+// A page goes on after the next of the one before: with after, or with before as runs
+// do.
 func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *Error) {
 	q = DecisionQuery{
 		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"),
@@ -75,8 +76,8 @@ func (q CountQuery) Values() url.Values {
 // mostBuckets is how many stretches of time one answer counts at most.
 const mostBuckets = 2000
 
-// ParseCountQuery reads what Values wrote; times as in ParseRunQuery. With every
-// there must be a since, so that the answer has an end.
+// ParseCountQuery reads the parameters that Values wrote; times as in ParseRunQuery.
+// With every there must be a since, so that the answer has an end.
 func ParseCountQuery(v url.Values, now time.Time) (q CountQuery, bad *Error) {
 	if q.DecisionQuery, bad = ParseDecisionQuery(v, now); bad != nil {
 		return q, bad
@@ -116,7 +117,7 @@ func (q EventQuery) Values() url.Values {
 	return v
 }
 
-// ParseEventQuery reads what Values wrote; times as in ParseRunQuery.
+// ParseEventQuery reads the parameters that Values wrote; times as in ParseRunQuery.
 func ParseEventQuery(v url.Values, now time.Time) (q EventQuery, bad *Error) {
 	q = EventQuery{
 		Session: v.Get("session"), Event: v.Get("event"), Agent: v.Get("agent"), Tool: v.Get("tool"),
@@ -158,7 +159,7 @@ func (q DecisionQuery) Fits(d *Decision) bool {
 		!d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
 }
 
-// decisionWords are those that a decision is found by.
+// decisionWords are the words that a decision is found by.
 func decisionWords(d *Decision) []string {
 	words := []string{string(d.Word()), string(d.Guarded)}
 	if d.Decision == OutcomeDeny || d.Decision == OutcomeAsk {
@@ -206,7 +207,7 @@ func (q SessionQuery) Values() url.Values {
 	return v
 }
 
-// ParseSessionQuery reads what Values wrote; times as in ParseRunQuery.
+// ParseSessionQuery reads the parameters that Values wrote; times as in ParseRunQuery.
 func ParseSessionQuery(v url.Values, now time.Time) (q SessionQuery, bad *Error) {
 	q = SessionQuery{Agent: v.Get("agent"), Session: v.Get("session"), Cwd: v.Get("cwd"), State: v.Get("state")}
 	if q.State != "" && !slices.Contains(sessionStates, q.State) {
@@ -240,7 +241,7 @@ func (q FleetQuery) Values() url.Values {
 	return v
 }
 
-// ParseFleetQuery reads what Values wrote; times as in ParseRunQuery.
+// ParseFleetQuery reads the parameters that Values wrote; times as in ParseRunQuery.
 func ParseFleetQuery(v url.Values, now time.Time) (q FleetQuery, bad *Error) {
 	if q.DecisionQuery, bad = ParseDecisionQuery(v, now); bad != nil {
 		return q, bad

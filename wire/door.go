@@ -1,7 +1,7 @@
 package wire
 
-// DoorHeader is the header of a request with what its sender calls itself, where a person
-// does something through it: command, terminal, page, …
+// DoorHeader is the header of a request with the name of its sender, where a person does
+// something through it: command, terminal, page, …
 const DoorHeader = "Hookd-Door"
 
 // IsDoor reports whether a text can be the name of a door: lower-case letters and

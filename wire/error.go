@@ -27,7 +27,7 @@ const (
 	CodeInternal      Code = "internal"
 )
 
-// Error is a refusal as the sender sees it: what was wrong, and what to do.
+// Error is a refusal as the sender sees it: the mistake, and the remedy.
 type Error struct {
 	Code       Code   `json:"code"`
 	Message    string `json:"message"`

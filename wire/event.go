@@ -8,7 +8,7 @@ import "encoding/json"
 type Envelope struct {
 	// Event is the name, e.g. "agent:end" or "pre_tool_use"; `hookd events` lists them.
 	Event string `json:"event"`
-	// Data is a JSON object, what the hooks are given; nil is {}.
+	// Data is a JSON object, the input of the hooks; nil is {}.
 	Data json.RawMessage `json:"data,omitempty"`
 	// Wait holds the answer until the runs have ended, and asks for a verdict.
 	// EmitWait and Decide set it.
@@ -25,7 +25,7 @@ type Envelope struct {
 	AgentName string `json:"agent_name,omitempty"`
 	// Cwd is the folder that the agent works in.
 	Cwd string `json:"cwd,omitempty"`
-	// Sender is what sends the event; "" is uid:N, the user of this process.
+	// Sender names the sender of the event; "" is uid:N, the user of this process.
 	Sender string `json:"sender,omitempty"`
 	// Dialect is the system whose name Event is; "" is the first that knows it.
 	Dialect Dialect `json:"dialect,omitempty"`
@@ -50,5 +50,5 @@ type Envelope struct {
 // `hookd events` lists them.
 type Dialect string
 
-// Kind is what an event means, whatever its dialect calls it.
+// Kind is the meaning of an event, whatever its dialect calls it.
 type Kind string

@@ -20,7 +20,7 @@ type Fleet struct {
 	Unread    string         `json:"unread,omitempty"`    // why the others are not known; "" = they are
 }
 
-// FleetOutbox is what waits on this machine for the servers.
+// FleetOutbox counts the records that wait on this machine for the servers.
 type FleetOutbox struct {
 	Events    int        `json:"events"`
 	Bytes     int64      `json:"bytes"`
@@ -67,7 +67,7 @@ type FleetMachine struct {
 	Rollout   *Rolled    `json:"rollout,omitempty"` // nil = it has taken no directive
 }
 
-// Rolled is what a machine has made of the newest directive that it took.
+// Rolled is the result on a machine of the newest directive that it took.
 type Rolled struct {
 	Directive uint64   `json:"directive"`        // its sequence
 	Stage     string   `json:"stage,omitempty"`  // of the policy in force: enforce or canary; "" = it is not the fleet's
@@ -76,7 +76,8 @@ type Rolled struct {
 	Error     string   `json:"error,omitempty"`  // why it does not have what it is to have; "" = it has
 }
 
-// Directive is what all machines of a fleet are to run, as an operator has signed it.
+// Directive is the order that all machines of a fleet are to follow, as an operator has
+// signed it.
 type Directive struct {
 	Sequence uint64      `json:"sequence"`
 	Time     time.Time   `json:"time"`
@@ -153,7 +154,7 @@ type FleetAnswer struct {
 // else.
 const FleetSigned = "hookd-answer-1\n"
 
-// FleetStatement is what an approver says.
+// FleetStatement is the statement of an approver.
 type FleetStatement struct {
 	Tenant  string    `json:"tenant"`
 	Machine string    `json:"machine"` // that asks

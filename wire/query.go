@@ -66,7 +66,7 @@ func (q RunQuery) Fits(r Run) bool {
 }
 
 // isSession reports whether a session is the one that is asked for, by its id or the
-// end of it.
+// end of that id.
 func isSession(want, got string) bool {
 	return want == got || len(want) >= 6 && strings.HasSuffix(got, want)
 }
@@ -77,9 +77,9 @@ func setTime(v url.Values, key string, t time.Time) {
 	}
 }
 
-// ParseRunQuery reads what Values wrote. A since or until may also be a
-// duration: `1h` is one hour before now. An event that is an event's id counts
-// as event_id.
+// ParseRunQuery reads the parameters that Values wrote. A since or until may also be a
+// duration: `1h` is one hour before now. An event that is an event's id counts as
+// event_id.
 func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *Error) {
 	q := RunQuery{
 		Hook: v.Get("hook"), Event: v.Get("event"), EventID: v.Get("event_id"), Session: v.Get("session"),
@@ -152,7 +152,7 @@ func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *Error)
 	return since, until, nil
 }
 
-// groupings are what statistics are counted by.
+// groupings are the properties that statistics are counted by.
 var groupings = []string{"hook", "agent", "tool", "day", "hour"}
 
 // Values writes the query as GET /v1/stats reads it.
@@ -168,7 +168,7 @@ func (q StatsQuery) Values() url.Values {
 	return v
 }
 
-// ParseStatsQuery reads what Values wrote; times as in ParseRunQuery.
+// ParseStatsQuery reads the parameters that Values wrote; times as in ParseRunQuery.
 func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *Error) {
 	q.Hook, q.By = v.Get("hook"), v.Get("by")
 	if q.By != "" && !slices.Contains(groupings, q.By) {

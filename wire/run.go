@@ -76,8 +76,8 @@ const (
 	FailurePasses Failure = "passes" // it counts as no opinion
 )
 
-// Output is what the record keeps of one stream: the first 16 KiB and the
-// last 48 KiB, and how much there was.
+// Output is the part of one stream that the record keeps: the first 16 KiB and the last
+// 48 KiB, and how much there was.
 type Output struct {
 	Head  string `json:"head,omitempty"`
 	Tail  string `json:"tail,omitempty"` // empty while Head holds all of it

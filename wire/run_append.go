@@ -6,8 +6,8 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// AppendSubject appends the members that say what ran, for what, when and with
-// which result: those that runs are looked up by. Seq is not among them.
+// AppendSubject appends the members that say which hook ran, for which event, when and
+// with which result: the members that runs are looked up by. Seq is not among them.
 func (r *Run) AppendSubject(dst []byte) []byte {
 	dst = rawjson.AppendString(rawjson.AppendKey(dst, "run_id"), r.ID)
 	dst = rawjson.AppendString(rawjson.AppendKey(dst, "event_id"), r.EventID)

@@ -112,7 +112,7 @@ type UndoRequest struct {
 	Merge   bool      `json:"merge,omitempty"`   // merge texts that changed since, where that is clean
 }
 
-// What an undo does to a path.
+// Effects of an undo on a path.
 const (
 	UndoBack     = "back"     // it comes back
 	UndoRemoved  = "removed"  // the call made it, and it goes
@@ -123,7 +123,7 @@ const (
 	UndoLeft     = "left"     // it does not come back
 )
 
-// UndoItem is what an undo does to one path.
+// UndoItem is the effect of an undo on one path.
 type UndoItem struct {
 	Path string `json:"path"`
 	Does string `json:"does"`
@@ -155,7 +155,7 @@ const (
 	MostUndoItem = 2000       // items of an answer
 )
 
-// UndoAnswer is what an undo did, or would do.
+// UndoAnswer lists the effects of an undo, done or planned.
 type UndoAnswer struct {
 	ID      string         `json:"id,omitempty"` // of this undo, which can itself be undone; "" = nothing was changed
 	Word    string         `json:"word"`

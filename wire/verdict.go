@@ -2,7 +2,7 @@ package wire
 
 import "encoding/json"
 
-// A Verdict is what the hooks that block say together. What no hook said is
+// A Verdict is the joint answer of the hooks that block. A field that no hook set is
 // zero, but Allowed and Continue, which are then true.
 type Verdict struct {
 	Allowed            bool   `json:"allowed"`                       // false denies, and Message says why
@@ -10,7 +10,7 @@ type Verdict struct {
 	PermissionDecision string `json:"permission_decision,omitempty"` // "", allow, contain, ask or deny
 	DecisionReason     string `json:"decision_reason,omitempty"`     // of PermissionDecision
 	// Contain has the profiles of boxes that hooks want the call to run in; of the answer to an agent
-	// the one that it does, by UpdatedInput. Nil = it runs in none.
+	// the profile of the box that it does run in, by UpdatedInput. Nil = it runs in none.
 	Contain           []string `json:"contain,omitempty"`
 	PermissionAllowed bool     `json:"permission_allowed,omitempty"` // a hook granted a permission that the agent asks for
 	Message           string   `json:"message,omitempty"`            // why it is denied, for the model
@@ -23,8 +23,9 @@ type Verdict struct {
 
 	Summary  string            `json:"summary,omitempty"`  // what replaces a conversation that is compacted
 	Metadata map[string]string `json:"metadata,omitempty"` // what hooks add for the agent's own use
-	// Specific has what few agents read, by its key in hook_specific_output: session_title,
-	// watch_paths and others that `hookd events NAME` lists. Nil = no hook said any of it.
+	// Specific has fields that few agents read, by their keys in hook_specific_output:
+	// session_title, watch_paths and others that `hookd events NAME` lists. Nil = no hook
+	// set any.
 	Specific       map[string]json.RawMessage `json:"specific,omitempty"`
 	Skip           bool                       `json:"skip,omitempty"`            // the agent leaves this step out, without an error
 	StopReason     string                     `json:"stop_reason,omitempty"`     // why Continue is false

@@ -21,8 +21,8 @@ import (
 
 const payload = `{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"go test ./...","description":"run the tests"},"tool_use_id":"t"}` + "\n"
 
-// The scripts do what the bridge does in the plainest case: they wrap the
-// payload, wait for the verdict, and print a denial if it is one.
+// The scripts act as the bridge does in the plainest case: they wrap the payload, wait
+// for the verdict, and print a denial if it is one.
 const (
 	wrap = `jq -c '{event:.hook_event_name,dialect:"claude-code",session_id:.session_id,cwd:.cwd,wait:true,data:.}'`
 	tell = `jq -c 'select(.verdict.allowed==false)|{hookSpecificOutput:{hookEventName:"PreToolUse",permissionDecision:"deny",permissionDecisionReason:.verdict.message}}'`
@@ -125,7 +125,7 @@ func scripts(b *testing.B, dir string) (ways []*way) {
 		ways = append(ways, &way{name: "bash-jq-socat", args: []string{"/bin/bash", write("socat.sh", withSocat)}})
 	}
 	if has(b, "python3") {
-		// the interpreter itself, not what a version manager has put before it
+		// the interpreter itself, not a script that a version manager has put before it
 		python, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 		if err != nil {
 			b.Fatal(err)

@@ -1,5 +1,5 @@
-// Command dial is what hookd-bridge is measured against: it dials the socket
-// SOCKET, writes LINE, reads one line of answer, prints it and ends.
+// Command dial is the program that hookd-bridge is measured against: it dials the
+// socket SOCKET, writes LINE, reads one line of answer, prints it and ends.
 //
 //	dial SOCKET LINE
 package main

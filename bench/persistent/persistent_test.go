@@ -75,8 +75,8 @@ func call(i int) *worker.Call {
 	return &worker.Call{ID: id, Line: fmt.Appendf(nil, payload+"\n", id), Timeout: time.Minute}
 }
 
-// The same lines through a bare pipe, all written while all are read: what the
-// machine and the hook can do.
+// The same lines through a bare pipe, all written while all are read: the limit of the
+// machine and the hook.
 func BenchmarkPipe(b *testing.B) {
 	exe, err := os.Executable()
 	if err != nil {

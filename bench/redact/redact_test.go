@@ -1,6 +1,6 @@
-// Package redact measures what redact_secrets costs on a large tool result,
-// as ratios in one run: to reading the bytes once, and to running the regular
-// expression of each rule over them one by one.
+// Package redact measures the cost of redact_secrets on a large tool result, as ratios
+// in one run: to reading the bytes once, and to running the regular expression of each
+// rule over them one by one.
 //
 //	go test ./redact -run '^$' -bench . -benchtime 5x
 package redact

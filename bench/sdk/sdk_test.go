@@ -77,8 +77,8 @@ func hook(b *testing.B, program, text string, spawned bool) func() *exec.Cmd {
 	}
 }
 
-// report gives the median of each side, and their ratio: what else runs on the machine
-// meets both, as they take turns.
+// report gives the median of each side, and their ratio: other programs on the machine
+// meet both, as they take turns.
 func report(b *testing.B, bare, with []time.Duration) {
 	slices.Sort(bare)
 	slices.Sort(with)

@@ -82,7 +82,7 @@ func written() (bytes int64) {
 	return bytes
 }
 
-// processorTime is what the process has used so far.
+// processorTime is the processor time that the process has used so far.
 func processorTime(tb testing.TB) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -119,8 +119,8 @@ func options(tb testing.TB, durable store.Durability) store.Options {
 	}
 }
 
-// BenchmarkAcceptAndEnd adds what follows an event: the record of its run and
-// the end of its pending row.
+// BenchmarkAcceptAndEnd adds the two steps that follow an event: the record of its run
+// and the end of its pending row.
 func BenchmarkAcceptAndEnd(b *testing.B) {
 	each(b, func(b *testing.B, n int) {
 		s, before := open(b, options(b, store.DurableFsync)), written()
@@ -149,7 +149,7 @@ func run(e *events.Event, seq uint64, hook string, at time.Time) *wire.Run {
 	}
 }
 
-// BenchmarkBareLog is what the disk allows: records appended to a file by one
+// BenchmarkBareLog is the rate that the disk allows: records appended to a file by one
 // goroutine, as many at once as are waiting, and one fdatasync for all.
 func BenchmarkBareLog(b *testing.B) {
 	each(b, func(b *testing.B, n int) {

@@ -5,6 +5,6 @@
 //	go test -bench . ./store
 //	go test -run Year -v -timeout 1h ./store -year 5000000
 //
-// It promises nothing: it prints what this machine did, and fails only where
-// an answer is wrong.
+// It promises nothing: it prints the figures of this machine, and fails only where an
+// answer is wrong.
 package store

@@ -116,8 +116,8 @@ func makeYear(t *testing.T, o store.Options) {
 	}
 }
 
-// ask times every kind of question, the worst cases too: what is rare, and
-// what is not there at all.
+// ask times every kind of question, the worst cases too: rare records, and records that
+// are not there at all.
 func ask(t *testing.T, s *store.Store) {
 	t.Helper()
 	now := time.Now()

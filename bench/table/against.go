@@ -15,9 +15,9 @@ func toolEvent(size int) []byte {
 		`"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"go test ./... | tail -n 3"},`, size)
 }
 
-// against measures this hookd and another one in turn, on the same machine and in
-// the same minutes: what is the price of what came between them? Everything is
-// a ratio, of this one over the other.
+// against measures this hookd and another one in turn, on the same machine and in the
+// same minutes: which price do the changes between them have? Everything is a ratio, of
+// this one over the other.
 func against(b *bench) (rows []row, err error) {
 	if b.other == "" {
 		return nil, missing{"another hookd to compare with, see -against"}
@@ -64,7 +64,7 @@ type doing struct {
 	sample sampler
 }
 
-// bothDo starts both daemons with the same hooks and compares what they do.
+// bothDo starts both daemons with the same hooks and compares their work.
 func (b *bench) bothDo(h hooks, list []doing) (rows []row, err error) {
 	list = slices.DeleteFunc(list, func(m doing) bool { return !b.only.MatchString(m.what) })
 	if len(list) == 0 {
@@ -106,8 +106,8 @@ func (b *bench) startOther(h hooks, settings ...string) (*daemon, error) {
 
 type sampler func(*daemon) (run func() (float64, error), end func(), err error)
 
-// inTurn compares what sample finds of two daemons, and how much of it they do in a
-// second of processor time: where other programs run beside them, that tells more.
+// inTurn compares the findings of sample on two daemons, and how much of it they do in
+// a second of processor time: where other programs run beside them, that tells more.
 func (b *bench) inTurn(what string, here, there *daemon, sample sampler) (r row, err error) {
 	var list []contender
 	worth, switches := samples{}, samples{}

@@ -32,7 +32,7 @@ type check struct {
 	info   bool // there is no target: printed only
 }
 
-// bench is what all measures share.
+// bench holds the fields that all measures share.
 type bench struct {
 	rounds  int
 	sample  time.Duration
@@ -47,12 +47,12 @@ type bench struct {
 	plots   []plot
 }
 
-// missing says what a measure lacks on this machine; its rows are skipped.
+// missing names the thing that a measure lacks on this machine; its rows are skipped.
 type missing struct{ what string }
 
 func (m missing) Error() string { return m.what }
 
-// prepare builds what is measured.
+// prepare builds the programs that are measured.
 func (b *bench) prepare() error {
 	b.load = load()
 	dir, err := os.MkdirTemp("", "hb")

@@ -14,7 +14,8 @@ import (
 	"github.com/hookd/hookd/docs/gallery"
 )
 
-// toolCall is what Claude Code writes to a hook of PreToolUse before it runs a shell line.
+// toolCall is the payload that Claude Code writes to a hook of PreToolUse before it runs a
+// shell line.
 func toolCall(line string) string {
 	return fmt.Sprintf(`{"session_id":"s1","transcript_path":"/tmp/t.jsonl","cwd":"/tmp","permission_mode":"default",`+
 		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q,"description":"work"},"tool_use_id":"t1"}`, line)
@@ -81,8 +82,8 @@ func realCall(b *bench) ([]row, error) {
 	return []row{r}, nil
 }
 
-// denies is an error unless the program denies a line that the guard's rules deny: what
-// is measured then is a guard that looked.
+// denies is an error unless the program denies a line that the guard's rules deny: the
+// measure is then of a guard that looked.
 func denies(d *daemon, args []string) error {
 	out, err := hookCommand(d, toolCall("rm -rf ~"), args...).Output()
 	if text := string(out); err != nil || !strings.Contains(text, "deny") && !strings.Contains(text, "block") {
@@ -110,7 +111,7 @@ const sessionCalls = 200
 // a log.
 var sessionHooks = []string{"command-guard", "secret-guard", "self-guard", "rate-limit", "audit-log"}
 
-// shellLines are what an agent runs, as sessions show it.
+// shellLines are lines that an agent runs, as sessions show them.
 var shellLines = []string{
 	"ls -la src/part%d", "go test ./pkg/part%d/... 2>&1 | tail -20", "git diff --stat HEAD~%d", "rg -n 'func New%d' --type go",
 	"sed -n '%d,80p' README.md", "cd web && npm run build -- --part %d", "git status --short && git log --oneline -%d",

@@ -36,7 +36,7 @@ func child(name string, args []string) {
 	}
 }
 
-// hookInput is what a hook of these measures gets on stdin, about.
+// hookInput is about the input that a hook of these measures gets on stdin.
 var hookInput = bytes.Repeat([]byte("x"), 300)
 
 // capture is one run by os/exec as programs usually do it: with stdin, and both outputs
@@ -95,8 +95,8 @@ func execAsk(args []string) error {
 	}
 }
 
-// relay: SOCKET; hands each line of one connection to a worker, and its answer
-// back. It is what a verdict by a persistent hook takes at least.
+// relay: SOCKET; hands each line of one connection to a worker, and its answer back. A
+// verdict by a persistent hook takes at least this work.
 func relay(args []string) error {
 	l, err := net.Listen("unix", args[0])
 	if err != nil {

@@ -12,7 +12,7 @@ type contender struct {
 	run  func() (float64, error)
 }
 
-// samples are what each contender got, a value a round.
+// samples are the results of each contender, a value a round.
 type samples map[string][]float64
 
 // contest lets all contenders run in turn, as often as there are rounds, each

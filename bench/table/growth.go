@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// growing is one thing that grows, and what one event then costs the daemon.
+// growing is one thing that grows, with the cost of an event to the daemon then.
 type growing struct {
 	file, what, unit string
 	sizes            []int
@@ -23,9 +23,9 @@ var growths = []growing{
 	{"history", "runs in the history", "runs", []int{1000, 10_000, 100_000}, false, costOfHistory},
 }
 
-// growth plots the processor time of the daemon per event as things grow
-// tenfold and a hundredfold. Flat things may grow by a half; what has to be
-// touched may cost no more than in proportion.
+// growth plots the processor time of the daemon per event as things grow tenfold and a
+// hundredfold. Flat things may grow by a half; things that have to be touched may cost
+// no more than in proportion.
 func growth(b *bench) (rows []row, err error) {
 	for _, g := range growths {
 		p := plot{file: g.file, title: "daemon's processor time per event", x: g.unit, y: "µs"}
@@ -65,8 +65,8 @@ func (b *bench) medianOf(sample func() (float64, error)) (float64, error) {
 	return quantile(list, 0.5), nil
 }
 
-// costOf returns the µs of processor time that d spends on each event that
-// send sends, also of what it does later for them; send says how many it sent.
+// costOf returns the µs of processor time that d spends on each event that send sends,
+// also on its later work for them; send says how many it sent.
 func (d *daemon) costOf(send func() (int, error)) (float64, error) {
 	if _, err := send(); err != nil { // to warm up
 		return 0, err
@@ -86,7 +86,7 @@ func (d *daemon) costOf(send func() (int, error)) (float64, error) {
 	return float64((after - before).Nanoseconds()) / 1000 / float64(n), nil
 }
 
-// settled returns the processor time of a daemon that has done what was left to do, such
+// settled returns the processor time of a daemon that has done its remaining work, such
 // as to move accepts from the journal to the database.
 func (d *daemon) settled() (time.Duration, error) {
 	const still, often = 2 * time.Millisecond, 200 * time.Millisecond

@@ -1,18 +1,18 @@
-// Command table measures the whole daemon, against peers and against what the
-// machine itself can do, and prints one table.
+// Command table measures the whole daemon, against peers and against the limits of the
+// machine itself, and prints one table.
 //
-//	go run ./table                     all of it, some ten minutes
+//	go run ./table                     all rows, some ten minutes
 //	go run ./table -run 'spawn|line'   the rows whose name matches
 //	go run ./table -o ../docs/design/benchmarks.md
 //	go run ./table -run fleet -plots ../docs/design/benchmarks   only the plots of some rows
 //	go run ./table -run against -against /path/to/older/hookd
 //	go run ./table -soak 20m           mixed load instead of the table
 //
-// Everything that is compared runs in turn in the same run; a ratio is the
-// median of the rounds' ratios. What the machine lacks (a compiler, a peer) is
-// a row that says so. The program starts daemons of its own on homes below the
-// temporary folder and ends all of them; it fails only where something could
-// not be measured, never because a number is not reached.
+// Everything that is compared runs in turn in the same run; a ratio is the median of the
+// rounds' ratios. A thing that the machine lacks (a compiler, a peer) is a row that says
+// so. The program starts daemons of its own on homes below the temporary folder and ends
+// all of them; it fails only where something could not be measured, never because a number
+// is not reached.
 package main
 
 import (

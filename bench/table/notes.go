@@ -1,7 +1,7 @@
 package main
 
-// inTheWay says for measures that may miss a target what a profile of the
-// daemon shows in the way. It is printed only beside what was not reached.
+// inTheWay says for measures that may miss a target which obstacle a profile of the
+// daemon shows. It is printed only beside a target that was not reached.
 var inTheWay = map[string]string{
 	"spawn-glibc":        spawnInTheWay,
 	"spawn-bare":         spawnInTheWay,

@@ -24,7 +24,7 @@ type peer struct {
 	stop   func()
 }
 
-// spawnPeers starts those that this machine has.
+// spawnPeers starts the peers that this machine has.
 func (b *bench) spawnPeers(program string) []peer {
 	return []peer{b.webhook(program), b.acpid(program), b.socat(program), b.watchman(program)}
 }

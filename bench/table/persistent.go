@@ -155,8 +155,8 @@ func verdictPersistent(b *bench) ([]row, error) {
 	return rows, nil
 }
 
-// bridgeVerdict is one PreToolUse of Claude Code, from the start of what it
-// calls to its end, against programs that do less or do it otherwise.
+// bridgeVerdict is one PreToolUse of Claude Code, from the start of the program that it
+// calls to the end, against programs that do less or do it otherwise.
 func bridgeVerdict(b *bench) ([]row, error) {
 	text, err := workerHook("PreToolUse")
 	if err != nil {
@@ -203,7 +203,7 @@ func bridgeVerdict(b *bench) ([]row, error) {
 	return []row{r}, nil
 }
 
-// forwarder is what people write instead of a bridge.
+// forwarder is a program that people write instead of a bridge.
 type forwarder struct {
 	name    string
 	needs   []string

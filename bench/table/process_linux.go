@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// usage is what a process has used so far, and what it holds now.
+// usage is the processor time that a process has used so far, and the resources that it
+// holds now.
 type usage struct {
 	cpu         time.Duration // of all its threads that live, and of its children that have ended
 	switches    int           // context switches of all its threads
@@ -66,7 +67,7 @@ func number(text string) int64 {
 	return n
 }
 
-// machine describes what this runs on, in one line.
+// machine describes the machine that this runs on, in one line.
 func machine() string {
 	cpu := ""
 	for line := range strings.Lines(readAll("/proc/cpuinfo")) {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// usage is what a process has used so far, and what it holds now.
+// usage is the processor time that a process has used so far, and the resources that it
+// holds now.
 type usage struct {
 	cpu         time.Duration
 	switches    int

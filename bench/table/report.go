@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// report is what one run of this program found.
+// report holds the findings of one run of this program.
 type report struct {
 	rows          []row
 	where, repeat string
@@ -126,8 +126,8 @@ func writePlots(dir string, plots []plot) error {
 	return nil
 }
 
-// replaceIn replaces what stands between the two marks called name in a file;
-// the rest of the file is people's.
+// replaceIn replaces the text between the two marks called name in a file; the rest of
+// the file is people's.
 func replaceIn(file, name, text string) error {
 	begin, end := "<!-- "+name+": written by the program -->\n", "<!-- end of "+name+" -->\n"
 	old, err := os.ReadFile(file)

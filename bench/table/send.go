@@ -108,7 +108,7 @@ func counter(r io.Reader, lines *atomic.Int64) error {
 	}
 }
 
-// lineSender is a connection of a line door and what its answers are counted by.
+// lineSender is a connection of a line door and the counters of its answers.
 type lineSender struct {
 	conn    net.Conn
 	answers atomic.Int64

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// mix is a daemon under all kinds of load at once, and what was counted.
+// mix is a daemon under all kinds of load at once, and the counts.
 type mix struct {
 	d        *daemon
 	verdicts atomic.Int64
@@ -24,7 +24,7 @@ type mix struct {
 	reloads  atomic.Int64
 }
 
-// moment is what one sample of a soak saw.
+// moment is one sample of a soak.
 type moment struct {
 	at                        float64 // minutes from the start
 	runs, verdicts, lines     float64 // per second since the moment before

@@ -12,7 +12,7 @@ const (
 	panelWidth  = 560
 )
 
-// timeline draws what a soak saw over time, one panel a figure, each from zero.
+// timeline draws the figures of a soak over time, one panel a figure, each from zero.
 func timeline(list []moment) string {
 	panels := []struct {
 		title string

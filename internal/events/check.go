@@ -79,7 +79,7 @@ func typeOf(raw json.RawMessage) Type {
 	return Number
 }
 
-// describe says what raw is, with its article.
+// describe names the type of raw, with its article.
 func describe(raw json.RawMessage) string {
 	t := typeOf(raw)
 	if t == Number && !isInteger(raw) {

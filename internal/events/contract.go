@@ -88,8 +88,8 @@ func (t Type) Nullable(name, doc string) Field {
 	return Field{Name: name, Type: t, Nullable: true, Doc: doc}
 }
 
-// Contract is one row of the table: what one event of one dialect carries and
-// what hooks may answer to it. The zero value of a capability means "no": an
+// Contract is one row of the table: the facts that one event of one dialect carries and
+// the answers that hooks may give to it. The zero value of a capability means "no": an
 // event that no row describes only observes.
 type Contract struct {
 	Dialect Dialect `json:"dialect"`
@@ -132,7 +132,7 @@ type Contract struct {
 	Streaming bool `json:"streaming,omitempty"`
 }
 
-// Plain says what text on stdout that is not protocol means.
+// Plain says how text on stdout that is not protocol is understood.
 type Plain string
 
 const (

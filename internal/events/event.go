@@ -1,11 +1,11 @@
-// Package events is hookd's vocabulary: event names and kinds, the one
-// contract table that says what each event carries and can decide, the
-// envelope in which a sender wraps an event, and the records that the rest of
-// the daemon passes around. It parses, checks, looks up and makes ids, and does
-// nothing else: it never blocks, and what it refuses comes back as an Error with
-// a hint. The table never changes while the program runs, and ids grow in the
-// order in which they are made; there is no other state. What an event leads
-// to is not decided here.
+// Package events is hookd's vocabulary: event names and kinds, the one contract table
+// that says which facts each event carries and which decisions it can take, the
+// envelope in which a sender wraps an event, and the records that the rest of the
+// daemon passes around. It parses, checks, looks up and makes ids, and does nothing
+// else: it never blocks, and an event that it refuses comes back as an Error with a
+// hint. The table never changes while the program runs, and ids grow in the order in
+// which they are made; there is no other state. The consequence of an event is not
+// decided here.
 package events
 
 import (
@@ -109,9 +109,9 @@ type Event struct {
 	Sent     *Sent     // what distinguishes it from other events with its id; nil = it has no id
 }
 
-// ProbeSession is the session of the events by which `hookd doctor` looks whether an
-// agent's events arrive. They reach hooks as any other; what comes of those that are Tried is
-// marked as a test, and in no list, count or metric.
+// ProbeSession is the session of the events by which `hookd doctor` looks whether an agent's
+// events arrive. They reach hooks as any other; the results of Tried events are marked as a
+// test, and are in no list, count or metric.
 const ProbeSession = "hookd-doctor"
 
 // Lanes of pre_tool_use.

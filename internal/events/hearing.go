@@ -7,14 +7,15 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// A Hearing is where the sender of an event says what its agent was told. It is made by NewHearing
-// and safe for concurrent use.
+// A Hearing is where the sender of an event says which answer its agent was told. It is made by
+// NewHearing and safe for concurrent use.
 type Hearing struct{ told chan wire.Told }
 
 // NewHearing returns a Hearing that nothing was said to.
 func NewHearing() *Hearing { return &Hearing{make(chan wire.Told, 1)} }
 
-// Say takes what the agent was told; the first call counts. It does not block.
+// Say takes the answer that the agent was told; the first call counts. It does not
+// block.
 func (h *Hearing) Say(t wire.Told) {
 	select {
 	case h.told <- t:
@@ -22,8 +23,8 @@ func (h *Hearing) Say(t wire.Told) {
 	}
 }
 
-// Wait returns what was said, and is called once. Without a word for as long as patience, or when
-// ctx ends, it is not known what the agent was told.
+// Wait returns the answer that was said, and is called once. Without a word for as long as
+// patience, or when ctx ends, it is not known which answer the agent was told.
 func (h *Hearing) Wait(ctx context.Context, patience time.Duration) wire.Told {
 	late := time.NewTimer(patience)
 	defer late.Stop()

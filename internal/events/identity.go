@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// MaxIdentity is how long, in bytes, what an event says of itself may be
-// outside of its data: session_id, agent_id, agent_name, cwd, sender, parent
-// and dialect. Records, logs and tables carry them.
+// MaxIdentity is how long, in bytes, an event's fields about itself may be outside of
+// its data: session_id, agent_id, agent_name, cwd, sender, parent and dialect. Records,
+// logs and tables carry them.
 const MaxIdentity = 4096
 
-// bound cuts what is longer.
+// bound cuts fields that are longer.
 func (e *Envelope) bound() {
 	e.SessionID = e.cut("session_id", e.SessionID)
 	e.AgentID = e.cut("agent_id", e.AgentID)
@@ -23,8 +23,8 @@ func (e *Envelope) bound() {
 	e.Dialect = Dialect(e.cut("dialect", string(e.Dialect)))
 }
 
-// cut says so when it cuts; data keeps what was there. The end is a sum of
-// that, so that two long sessions stay two.
+// cut says so when it cuts; data keeps the whole text. The end is a sum of that, so
+// that two long sessions stay two.
 func (e *Envelope) cut(field, text string) string {
 	if len(text) <= MaxIdentity {
 		return text

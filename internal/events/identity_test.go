@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What names an event stays short in every record, two long names stay two,
-// and the data is untouched.
+// Fields that name an event stay short in every record, two long names stay two, and
+// the data is untouched.
 func TestLongIdentities(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
 	parse := func(session string) Envelope {

@@ -21,12 +21,12 @@ const (
 	MaxTimeout = 10 * time.Minute
 )
 
-// Parse reads one event as a sender writes it: one JSON object with the keys
-// of docs/reference/protocol.md, case-sensitive; unknown keys are ignored and of several
-// equal ones the last counts. Data is an object on one line, {} when absent,
-// and a part of line unless it had to be brought onto one; all else has memory
-// of its own. What was tolerated is in Warnings. Whether the name is reserved is
-// not Parse's business.
+// Parse reads one event as a sender writes it: one JSON object with the keys of
+// docs/reference/protocol.md, case-sensitive; unknown keys are ignored and of several
+// equal ones the last counts. Data is an object on one line, {} when absent, and a part
+// of line unless it had to be brought onto one; all else has memory of its own.
+// Tolerated faults are in Warnings. Whether the name is reserved is not Parse's
+// business.
 func Parse(line []byte) (Envelope, *wire.Error) {
 	var p Parser
 	env, err := p.Parse(line)
@@ -46,7 +46,7 @@ type Parser struct {
 	env Envelope
 }
 
-// pieceBytes is what is read of a line between two pauses.
+// pieceBytes is the number of bytes that are read of a line between two pauses.
 const pieceBytes = 64 << 10
 
 // Parse reads the next event, as the function of that name does. The envelope
@@ -104,8 +104,8 @@ func (p *Parser) pauseIn(w *rawjson.Walker, line []byte) {
 	}
 }
 
-// written is an envelope as it was written: the bytes of each member, nil for
-// those that are absent. Of several equal members it has the last.
+// written is an envelope as it was written: the bytes of each member, nil for absent
+// members. Of several equal members it has the last.
 type written struct {
 	event, data, wait, id, sender, dialect, lane, timeout, parent, tells, unasked, tried json.RawMessage
 	place, inData                                                                        place
@@ -187,7 +187,7 @@ func (p *place) keep(key []byte, raw json.RawMessage) {
 	}
 }
 
-// take reads the members. Those that are empty, data may have.
+// take reads the members. An empty member may stand in data.
 func (e *Envelope) take(m *written) *wire.Error {
 	var r reader
 	r.text(&e.Event, "event", m.event, nil)
@@ -218,7 +218,7 @@ func (e *Envelope) checkName() *wire.Error {
 	return err
 }
 
-// check judges what a type alone does not.
+// check judges the rules that a type alone does not.
 func (e *Envelope) check() *wire.Error {
 	if err := e.checkName(); err != nil {
 		return err
@@ -232,8 +232,8 @@ func (e *Envelope) check() *wire.Error {
 	return nil
 }
 
-// reader reads members by the types that they must have. bad is the first that
-// has another one; those that are absent, or null, are zero.
+// reader reads members by the types that they must have. bad is the first member of
+// another type; members that are absent, or null, are zero.
 type reader struct{ bad *wire.Error }
 
 func (r *reader) refuse(err *wire.Error) {

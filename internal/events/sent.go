@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sent is what is remembered of an event whose sender gave it an id, beside the
-// event itself, to answer when it is sent again.
+// Sent holds the facts that are remembered of an event whose sender gave it an id,
+// beside the event itself, to answer when it is sent again.
 type Sent struct {
 	Content [sha256.Size]byte // digest of what the event says
 	Matched []string          // names of the hooks that run for it

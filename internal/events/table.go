@@ -11,12 +11,12 @@ import (
 type Column struct {
 	Dialect Dialect
 	Rows    func() []Contract // called once, when the rows are first asked for
-	// Captured: what a hook prints counts only where the hook's definition says
-	// so. Otherwise plain text is context at the start of a session and with a prompt.
+	// Captured: the output of a hook counts only where the hook's definition says so.
+	// Otherwise plain text is context at the start of a session and with a prompt.
 	Captured bool
 }
 
-// contracts is the table: its columns, and what is found in all of them.
+// contracts is the table: its columns, and the index of all of them.
 type contracts struct {
 	columns []column
 	once    sync.Once
@@ -72,13 +72,14 @@ func (c *Contract) complete(column Column) {
 	c.Decidable = c.Decidable || c.CanBlock || c.Context || c.Summary || len(c.Takes) > 0 ||
 		c.Decision != DecisionNone || c.Rewrite != RewriteNone
 	if c.Context && !column.Captured && (c.Kind == KindSessionStart || c.Kind == KindPromptSubmit) {
-		// Agents differ here (Gemini CLI shows it to the user), and a hook that
-		// just prints what the model has to know is to work with all of them.
+		// Agents differ here (Gemini CLI shows it to the user), and a hook that just prints the
+		// facts that the model has to know is to work with all of them.
 		c.PlainText = PlainContext
 	}
 }
 
-// index is what is looked up in all columns, built once when something first asks.
+// index holds the rows that are looked up in all columns. It is built once, at the
+// first lookup.
 type index struct {
 	all    []*Contract
 	byName map[string]*Contract // the first dialect that has the name
@@ -86,7 +87,7 @@ type index struct {
 	part   map[string]bool // names that only rows about a part of their kind have
 }
 
-// all returns what is looked up in all columns.
+// all returns the index of the rows in all columns.
 func (t *contracts) all() *index {
 	t.once.Do(func() { t.index = t.newIndex() })
 	return t.index
@@ -145,11 +146,10 @@ func LookupIn(d Dialect, name string) *Contract {
 // Contract.Tools and Contract.Failed.
 func Special(name string) bool { return table().all().part[name] }
 
-// For returns the row that rules an event called name from a sender that
-// speaks d. A name that d does not have is looked up in all dialects, so that
-// a sender cannot shed what a well-known name means by calling its dialect
-// something else. It is never nil: an unknown name observes, and is a kind
-// of its own.
+// For returns the row that rules an event called name from a sender that speaks d. A
+// name that d does not have is looked up in all dialects, so that a sender cannot shed
+// the meaning of a well-known name by calling its dialect something else. It is never
+// nil: an unknown name observes, and is a kind of its own.
 func For(d Dialect, name string) *Contract {
 	if c := LookupIn(d, name); c != nil {
 		return c
@@ -160,9 +160,9 @@ func For(d Dialect, name string) *Contract {
 	return &Contract{Dialect: d, Name: name, Kind: ownKind(name)}
 }
 
-// ownKind is the kind of a name that no row has: the name itself, unless a
-// kind of the table is spelled so. A sender's own event "error" is not
-// what onError means; the blank keeps it apart, since no name has one.
+// ownKind is the kind of a name that no row has: the name itself, unless a kind of the
+// table is spelled so. A sender's own event "error" is not the event of onError; the
+// blank keeps it apart, since no name has one.
 func ownKind(name string) Kind {
 	if _, taken := table().all().byKind[Kind(name)]; taken {
 		return Kind("own " + name)
@@ -178,7 +178,7 @@ func OfKind(k Kind) []*Contract { return slices.Clone(table().all().byKind[k]) }
 // All returns every row, dialects in the order of the columns.
 func All() []*Contract { return slices.Clone(table().all().all) }
 
-// Rows goes through what All returns, and copies nothing.
+// Rows goes through the rows that All returns, and copies nothing.
 func Rows() iter.Seq[*Contract] { return slices.Values(table().all().all) }
 
 // Dialects returns all dialects in the order of the columns.

@@ -1,7 +1,8 @@
 package events
 
-// Keys of hook_specific_output that few agents read. The row of an event Takes those that
-// its agent reads as the answer to that event. Their names and meanings are Claude Code's.
+// Keys of hook_specific_output that few agents read. The row of an event Takes the keys
+// that its agent reads as the answer to that event. Their names and meanings are Claude
+// Code's.
 var (
 	TakesTitle          = String.Field("session_title", "the title of the session")
 	TakesMessage        = String.Field("initial_user_message", "the session's first prompt, of a run without a person")

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// takeListener says what Listener returned, and answers one client.
+// takeListener reports the result of Listener, and answers one client.
 func takeListener() int {
 	l, err := Listener()
 	if err != nil {

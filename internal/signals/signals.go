@@ -12,7 +12,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// Intent is what a signal asks for.
+// Intent is the action that a signal asks for.
 type Intent int
 
 const (
@@ -28,7 +28,7 @@ const (
 	LastGrace  = 5 * time.Second
 )
 
-// Watch handles signals from its return on, and sends what they ask for until ctx
+// Watch handles signals from its return on, and sends the Intent of each until ctx
 // ends. It never blocks on that: while a reload is not received yet, further ones are
 // dropped, and after a signal to stop there is none. If the process still lives
 // FirstGrace after the first signal to stop, LastGrace after the second, or at the

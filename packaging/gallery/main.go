@@ -1,5 +1,6 @@
-// Command gallery writes the hooks that hookd brings along to a folder that does
-// not exist yet, each whole: what several of them share is in each of their folders.
+// Command gallery writes the hooks that hookd brings along to a folder that does not
+// exist yet, each whole: the files that several hooks share are in each of their
+// folders.
 package main
 
 import (

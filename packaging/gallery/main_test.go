@@ -10,7 +10,8 @@ import (
 	"github.com/hookd/hookd/docs/gallery"
 )
 
-// Each hook is there, with what it shares, and nothing is written over another's files.
+// Each hook is there, with its shared files, and nothing is written over another's
+// files.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gallery")
 	if err := write(dir); err != nil {

@@ -1,8 +1,8 @@
-// Command notices says what of other authors is linked into hookd's programs.
-// Without arguments it writes THIRD_PARTY, the licences of the modules of all
-// systems that hookd is built for, in the module's root. With -sbom it writes
-// what is in the given programs as CycloneDX JSON. The same input gives the same
-// bytes. It reads the module cache and never the network.
+// Command notices lists the code of other authors that is linked into hookd's programs.
+// Without arguments it writes THIRD_PARTY, the licences of the modules of all systems
+// that hookd is built for, in the module's root. With -sbom it writes the contents of
+// the given programs as CycloneDX JSON. The same input gives the same bytes. It reads
+// the module cache and never the network.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// What is shipped, and for which systems.
+// The programs that are shipped, and the systems.
 var (
 	programs = []string{
 		"github.com/hookd/hookd/cmd/hookd", "github.com/hookd/hookd/cmd/hookd-bridge",
@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// A module is one that is linked, and the folders of its linked packages.
+// A module is a linked module, and the folders of its linked packages.
 type module struct {
 	Path, Version, Dir string
 	packages           []string
@@ -194,7 +194,7 @@ type pageFile struct {
 	sum     string // SHA-256
 }
 
-// pageFiles returns the files of other authors that the page is served with; those that only
+// pageFiles returns the files of other authors that the page is served with; files that only
 // its tests have are left out.
 func pageFiles(dir string) (list []pageFile, err error) {
 	vendor := filepath.Join(dir, "assets", "vendor")
@@ -223,7 +223,7 @@ func pagePackages(dir string) (list []string, err error) {
 	return list, err
 }
 
-// quotePage adds the licences of what the page of hookd ui is made of.
+// quotePage adds the licences of the files that make up the page of hookd ui.
 func quotePage(b *bytes.Buffer) error {
 	dir, err := pageDir()
 	if err != nil {
@@ -341,8 +341,8 @@ func npmPackages(program []byte) (list []component, err error) {
 	return list, nil
 }
 
-// newBOM describes built programs by what the linker wrote into them. Its time
-// is epoch.
+// newBOM describes built programs by the build information that the linker wrote into
+// them. Its time is epoch.
 func newBOM(version string, epoch time.Time, files []string) (*bom, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no programs: type notices -sbom FILE -version VERSION PROGRAM…")

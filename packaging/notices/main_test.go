@@ -79,8 +79,8 @@ func TestAModuleWithoutALicenceIsAnError(t *testing.T) {
 	}
 }
 
-// The SBOM of a program has its modules and its sum, what CycloneDX requires,
-// and the same bytes each time.
+// The SBOM of a program has its modules and its sum, the fields that CycloneDX
+// requires, and the same bytes each time.
 func TestSBOM(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "hookd-bridge")
