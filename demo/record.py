@@ -43,8 +43,8 @@ class Session:
         self.run("git", "init", "-q", ".")
         for guard in ("command-guard", "secret-guard"):
             self.run("hookd", "hook", "add", "gallery/" + guard, "--yes")
-        self.daemon = subprocess.Popen(["hookd", "serve", "--fire-startup=false"], env=self.env, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
+        self.daemon = subprocess.Popen(["hookd", "serve", "--fire-startup=false"], env=self.env,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(100):
             if subprocess.run(["hookd", "status"], env=self.env, capture_output=True).returncode == 0:
                 return
@@ -67,7 +67,8 @@ class Session:
         self.calls += 1
         answer = self.bridge("PreToolUse", line, {})
         decision, why = answer.get("permissionDecision"), answer.get("permissionDecisionReason", "")
-        why = why.split(" (rule")[0] + (". Instead:" + why.split("Instead:")[1].split(". Do not")[0] if "Instead:" in why else "")
+        why, _, instead = why.partition("Instead:")
+        why = why.split(" (rule")[0] + (". Instead:" + instead.split(". Do not")[0] if instead else "")
         if decision == "deny":
             return f"● Bash({line})\n  └ Denied by hookd: {why}\n"
         self.run("sh", "-c", line)

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the generated parts of the docume
 const root = "../.."
 
 // inDocs is a document as help names it.
-var inDocs = regexp.MustCompile(`\bdocs` + `/((?:reference/)?([a-z-]+\.md))`)
+var inDocs = regexp.MustCompile(`\bdocs/((?:reference/)?([a-z-]+[.]md))`)
 
 // TestDocs keeps the generated parts of the documents what the code says.
 func TestDocs(t *testing.T) {

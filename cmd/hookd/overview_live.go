@@ -208,7 +208,8 @@ func (l *living) paint() error {
 			}
 			who := agentName(call.AgentName, call.AgentID, call.Dialect, call.Tried)
 			at := decidedAt(call).Local().Format("15:04")
-			p.line(p.fit(mark + escape(strings.Join([]string{at, who, call.Subject, reasons(call)}, "  "), keepNothing)))
+			parts := []string{at, who, call.Subject, reasons(call)}
+			p.line(p.fit(mark + escape(strings.Join(parts, "  "), keepNothing)))
 		}
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")

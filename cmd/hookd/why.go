@@ -226,7 +226,8 @@ func (s *story) next() (list []nextStep) {
 func (p *printer) story(s story) {
 	id := p.ids(append([]string{s.EventID}, s.Earlier...))
 	at := decidedAt(s.Decision)
-	head := fmt.Sprintf("%s  %s %s, %s", id(s.EventID), p.paint(colourOf(s.Decision.Decision), pastWord(s.Decision.Decision)),
+	word := s.Decision.Decision
+	head := fmt.Sprintf("%s  %s %s, %s", id(s.EventID), p.paint(colourOf(word), pastWord(word)),
 		at.Local().Format("15:04:05"), ago(at))
 	if s.Guarded == client.GuardedDisobeyed {
 		head += ", and " + p.paint(red, "NOT OBEYED")
@@ -295,7 +296,9 @@ func (s story) who() string {
 // marked underlines the part of the call that made a guard stop it; "" where no rule names one.
 func (s story) marked() string {
 	for _, g := range s.Guards {
-		if from, to := g.Span[0], g.Span[1]; g.Decision == client.OutcomeDeny && from < to && to <= len(s.Subject) && to-from < len(s.Subject) {
+		from, to := g.Span[0], g.Span[1]
+		isPart := from < to && to <= len(s.Subject) && to-from < len(s.Subject)
+		if g.Decision == client.OutcomeDeny && isPart {
 			lead := about(s.Tool, s.Subject)
 			at := strings.LastIndex(lead, s.Subject)
 			if at < 0 {
@@ -323,7 +326,8 @@ func (g guardSaid) words(width int) string {
 	case g.Decision != client.OutcomeNone:
 		word = string(g.Decision)
 	}
-	return fmt.Sprintf("%-*s  %-10s  %s", width, g.Hook, word, strings.Join(nonEmpty([]string{g.Where, millis(g.DurationMS)}), "  "))
+	rest := strings.Join(nonEmpty([]string{g.Where, millis(g.DurationMS)}), "  ")
+	return fmt.Sprintf("%-*s  %-10s  %s", width, g.Hook, word, rest)
 }
 
 // because is a guard's reason or failure.
