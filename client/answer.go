@@ -2,7 +2,7 @@ package client
 
 import "github.com/hookd/hookd/wire"
 
-// An Answer is what the sender of an event gets.
+// An Answer is the reply that the sender of an event gets.
 type Answer struct {
 	wire.Answer
 

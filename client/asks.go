@@ -14,13 +14,13 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Asks lists what waits for an answer.
+// Asks lists the asks that wait for an answer.
 func (c *Client) Asks(ctx context.Context) (AskList, error) {
 	return get[AskList](ctx, c, wire.PathAsks)
 }
 
-// Ask returns one ask, named by its id or by an end of it that no other has, with all
-// of its input; also one that has ended a short time ago.
+// Ask returns one ask, named by its id or by an end of its id that no other has, with
+// all of its input; also an ask that has ended a short time ago.
 func (c *Client) Ask(ctx context.Context, id string) (Ask, error) {
 	return get[Ask](ctx, c, wire.PathAsks+"/"+escape(id))
 }
@@ -32,16 +32,16 @@ func (c *Client) AnswerAsk(ctx context.Context, id string, r AskReply) (AskAnswe
 	return post[AskAnswered](ctx, c, wire.PathAsks+"/"+escape(id), r)
 }
 
-// Grants lists the answers that are remembered, the newest first; those that are void
-// are at the end.
+// Grants lists the answers that are remembered, the newest first; void answers are at
+// the end.
 func (c *Client) Grants(ctx context.Context) ([]Grant, error) {
 	page, err := get[wire.Grants](ctx, c, wire.PathGrants)
 	return page.Grants, err
 }
 
-// Permit lets the next call pass that is the same as one that was denied, named by its event
-// or the end of its id. scope is "once", or a time such as 15m. A request from the processes of
-// an agent is refused with CodeForbidden.
+// Permit lets the next call pass that is the same as a denied call, named by its event or the
+// end of its id. scope is "once", or a time such as 15m. A request from the processes of an
+// agent is refused with CodeForbidden.
 func (c *Client) Permit(ctx context.Context, eventID, scope string) ([]Grant, error) {
 	page, err := post[wire.Grants](ctx, c, wire.PathDecisions+"/"+escape(eventID)+"/permit", wire.Permit{For: scope})
 	return page.Grants, err
@@ -63,7 +63,7 @@ const (
 	AskAnswerIn = "answered" // it has ended
 )
 
-// An AskRecord is what a follower of asks gets.
+// An AskRecord is the record that a follower of asks gets.
 type AskRecord struct {
 	Type string // one of the constants above; others may come
 	Open int    // with AskOpen

@@ -83,7 +83,7 @@ func (b *blocking) SetWriteDeadline(t time.Time) error {
 
 func (b *blocking) SyscallConn() (syscall.RawConn, error) { return descriptor(b.fd), nil }
 
-// descriptor is one that Go does not poll.
+// descriptor is a descriptor that Go does not poll.
 type descriptor int
 
 func (d descriptor) Control(f func(fd uintptr)) error {

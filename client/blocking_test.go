@@ -27,7 +27,7 @@ func blockingly(ctx context.Context, c *Client, left time.Duration, ev Event) (A
 	return conn.Receive(ctx)
 }
 
-// A Conn that blocks gives the same answers and errors as one that Go polls.
+// A Conn that blocks gives the same answers and errors as a Conn that Go polls.
 func TestBlocking(t *testing.T) {
 	const answer = `{"ok":true,"event_id":"1","verdict":{"allowed":false,"continue":true}}` + "\n"
 	end := make(chan struct{})

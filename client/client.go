@@ -12,9 +12,9 @@
 // outlives a restart of the daemon. EmitAll and Dial use one connection for
 // many events; Subscribe dials again when it is lost.
 //
-// No other call is retried: one that failed after it was sent may have been
-// accepted. An Event with an ID can be sent again, hookd takes it once;
-// Retryable says when that is worth while, a lost connection included.
+// No other call is retried: a call that failed after it was sent may have been accepted. An Event with
+// an ID can be sent again, hookd takes it once; Retryable says when that is worth while, a lost
+// connection included.
 //
 // Where the machine has a system daemon (see docs/reference/system.md), every event goes to that
 // one first, whatever the Options say, and an event that waits then to the user's own,
@@ -71,8 +71,8 @@ func (foreign) Unwrap() error { return ErrNotRunning }
 type Options struct {
 	Socket  string        // path; "" = DefaultSocket()
 	Timeout time.Duration // of each call but Tail and Subscribe, besides ctx's; 0 = none
-	// Door is what this program calls itself where a person does something through it,
-	// such as page or command: letters and hyphens, at most 32. "" = socket.
+	// Door is the name of this program where a person does something through it, such as
+	// page or command: letters and hyphens, at most 32. "" = socket.
 	Door string
 	// Blocking is for a program that sends an event or two and ends: a Conn is used by one
 	// goroutine, which waits in the system. Dial then waits for the file system that the
@@ -255,7 +255,8 @@ func (c *Client) dial(ctx context.Context) (socket, error) {
 	return c.checked(ctx, conn, err)
 }
 
-// checked is what dial makes of a connection, or of why there is none.
+// checked returns the result of dial: the connection that it has checked, or the error
+// that explains why there is none.
 func (c *Client) checked(ctx context.Context, conn socket, err error) (socket, error) {
 	switch {
 	case err == nil:
@@ -276,7 +277,7 @@ func (c *Client) checked(ctx context.Context, conn socket, err error) (socket, e
 // is on may not answer, which no deadline of the system's call ends.
 const dialTime = 5 * time.Second
 
-// connect connects to a socket. One that does not answer costs a goroutine and a
+// connect connects to a socket. A socket that does not answer costs a goroutine and a
 // thread until it does.
 func connect(ctx context.Context, path string) (socket, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)

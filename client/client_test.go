@@ -186,7 +186,7 @@ func (d *daemon) Reload(context.Context) (wire.Reload, *wire.Error) {
 	return d.reload, nil
 }
 
-// start runs a server and returns a client of it.
+// start runs a server and returns a client for that server.
 func start(t *testing.T) (*daemon, *Client) {
 	t.Helper()
 	d := &daemon{hub: stream.New(stream.Options{}), reload: wire.Reload{Problems: []wire.Problem{}}, hang: make(chan struct{})}

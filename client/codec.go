@@ -10,10 +10,9 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// An agent starts a program of this package for each of its events. What encoding/json
-// finds out about a type when it first meets it would be a tenth of such a program's
-// time, so an event and the common answer are written and read by hand. Tests hold both
-// to encoding/json.
+// An agent starts a program of this package for each of its events. The first look of
+// encoding/json at a type would be a tenth of such a program's time, so an event and
+// the common answer are written and read by hand. Tests hold both to encoding/json.
 
 // appendEvent appends e as one line without its newline.
 func appendEvent(dst []byte, e *Event) ([]byte, error) {
@@ -42,8 +41,8 @@ func appendEvent(dst []byte, e *Event) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// parseAnswer reads an answer to a line. A refusal is a *Error. What it returns are
-// parts of line.
+// parseAnswer reads an answer to a line. A refusal is a *Error. The values that it
+// returns are parts of line.
 func parseAnswer(line []byte) (Answer, error) {
 	r := answerReader{Walker: rawjson.Walk(line)}
 	if answer := r.answer(); r.End() && !r.odd && utf8.Valid(line) {
@@ -62,8 +61,8 @@ func parseAnswer(line []byte) (Answer, error) {
 	return reply.Answer, nil
 }
 
-// answerReader reads an answer as hookd usually writes it. What is different makes it
-// odd, and is left to encoding/json.
+// answerReader reads an answer as hookd usually writes it. A different answer is odd,
+// and is left to encoding/json.
 type answerReader struct {
 	rawjson.Walker
 	odd bool

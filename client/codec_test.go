@@ -19,7 +19,7 @@ var usual = []string{
 		`"runs":[{"run_id":"r","hook":"guard","result":"ok","exit_code":-1,"duration_ms":0.25,"error":"x"},{"run_id":"","hook":"","result":"","exit_code":0,"duration_ms":1e3}]}`,
 }
 
-// What is usual is read without encoding/json, whose first look at a type takes longer
+// A usual answer is read without encoding/json, whose first look at a type takes longer
 // than all the rest.
 func TestUsualAnswersAreReadByHand(t *testing.T) {
 	for _, line := range usual {
@@ -30,7 +30,7 @@ func TestUsualAnswersAreReadByHand(t *testing.T) {
 	}
 }
 
-// An answer says what encoding/json reads in it.
+// An answer says the same as encoding/json reads in the line.
 func FuzzAnswer(f *testing.F) {
 	for _, line := range append(usual,
 		`{"ok":false,"error":{"code":"too_large","message":"m","hint":"h"}}`, `{"OK":true,"Verdict":{"Allowed":true}}`, `null`, `[]`, `{}`, `{`, `{} {}`, ``,
@@ -61,8 +61,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// What is sent of an event is what encoding/json would write, byte for byte where no
-// text has a separator of lines that only it escapes.
+// The line sent for an event is the line that encoding/json would write, byte for byte
+// where no text has a separator of lines that only it escapes.
 func FuzzEvent(f *testing.F) {
 	f.Add("agent:end", []byte(`{"a" : "<é>",
 	"b":[]}`), true, "i", "s", "\x00\xff\"\\", int64(-7))

@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// Retryable reports whether the same call may succeed later: no daemon listens, a
-// queue or the disk is full, the daemon stops, or the connection was lost after
-// an event that has an ID, which hookd takes once however often it is sent. A
-// lost connection after an event without one is not: the event may have been
-// accepted, and would run again. Give those that you send again an ID.
+// Retryable reports whether the same call may succeed later: no daemon listens, a queue
+// or the disk is full, the daemon stops, or the connection was lost after an event that
+// has an ID, which hookd takes once however often it is sent. A lost connection after
+// an event without one is not: the event may have been accepted, and would run again.
+// Give events that you send again an ID.
 func Retryable(err error) bool {
 	var refused *Error
 	if errors.As(err, &refused) {

@@ -31,7 +31,7 @@ type Conn struct {
 	sent []bool // of each event that has no answer yet: whether it has an ID; guarded by mu
 }
 
-// A daemon that is stopped takes a connection and what is sent, and never
+// A daemon that is stopped takes a connection and the lines that are sent, and never
 // answers. Where no answer has come for pingTime, another connection sends a ping, which
 // a daemon answers at once, whatever its hooks do; again each askAgain.
 const (
@@ -41,7 +41,7 @@ const (
 )
 
 // Dial opens a connection. ctx is that of the dialling only. Where the machine has a
-// system daemon the error is nil: the answers say what is wrong.
+// system daemon the error is nil: the answers name the fault.
 func (c *Client) Dial(ctx context.Context) (*Conn, error) {
 	if l := c.openLayers(ctx); l != nil {
 		return &Conn{client: c, layers: l}, nil
@@ -140,8 +140,8 @@ func (c *Conn) sendOne(ctx context.Context, list []Event) error {
 // tellTime is how long Tell may take. A daemon that does not read in that time does not learn it.
 const tellTime = 100 * time.Millisecond
 
-// Tell says what the agent heard of the answers to the events that were sent with Tells. It waits
-// for no answer, and at most 100 ms for the socket.
+// Tell says which answer the agent heard to the events that were sent with Tells. It waits for no
+// answer, and at most 100 ms for the socket.
 func (c *Conn) Tell(t Told) error {
 	told := wire.Told{
 		Decision: wire.Outcome(t.Decision), Reason: t.Reason, Rewrote: t.Rewrote, Unsure: t.Unsure,
@@ -195,8 +195,8 @@ func (c *Conn) write(ctx context.Context, p []byte) error {
 	return nil
 }
 
-// alive reports whether the daemon answers a ping, with any line: one that does not know
-// pings answers with an error.
+// alive reports whether the daemon answers a ping, with any line: a daemon that does not
+// know pings answers with an error.
 func (c *Client) alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()

@@ -11,10 +11,9 @@ import (
 // EmitWait sends one event and waits until its runs have ended. The answer
 // has a Verdict, also for events that no hook can decide, and the Runs.
 //
-// ctx's deadline is the budget of the hooks too, unless ev.TimeoutMS says
-// otherwise: at nine tenths of it those that have not finished count as timed
-// out, so that a verdict, which denies where failures deny, comes before the
-// deadline does.
+// ctx's deadline is the budget of the hooks too, unless ev.TimeoutMS says otherwise: at
+// nine tenths of the budget, hooks that have not finished count as timed out, so that a
+// verdict, which denies where failures deny, comes before the deadline does.
 func (c *Client) EmitWait(ctx context.Context, ev Event) (Answer, error) {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
@@ -25,9 +24,9 @@ func (c *Client) EmitWait(ctx context.Context, ev Event) (Answer, error) {
 	return c.Emit(ctx, ev)
 }
 
-// Decide asks the hooks about ev and returns what they say together. With an
-// error there is no verdict: whether that allows or denies is the caller's to
-// say. A guard that crashed or was too slow is no error, but a verdict.
+// Decide asks the hooks about ev and returns their joint verdict. With an error there
+// is no verdict: whether that allows or denies is the caller's to say. A guard that
+// crashed or was too slow is no error, but a verdict.
 func (c *Client) Decide(ctx context.Context, ev Event) (Verdict, error) {
 	answer, err := c.EmitWait(ctx, ev)
 	if err != nil {

@@ -65,8 +65,8 @@ func ExampleClient_Emit() {
 	// Output: [log]
 }
 
-// Asking before a tool is called. Without a verdict, the agent decides what
-// that means; here, as for a guard, no.
+// Asking before a tool is called. Without a verdict, the agent decides; here, as for a
+// guard, the answer is no.
 func ExampleClient_Decide() {
 	socket, stop := daemonWith(noSudo)
 	defer stop()
@@ -121,7 +121,7 @@ func ExampleClient_EmitAll() {
 	// accepted as 2
 }
 
-// Following what happens, through restarts of the daemon.
+// Following events and runs, through restarts of the daemon.
 func ExampleClient_Subscribe() {
 	socket, stop := daemonWith(noSudo)
 	defer stop()
@@ -152,7 +152,7 @@ func ExampleClient_Subscribe() {
 	// run of no-sudo ok
 }
 
-// What hooks did, looked up later.
+// The runs of hooks, looked up later.
 func ExampleClient_Runs() {
 	socket, stop := daemonWith(`{name: hello, events: my-app:started, type: script, script: echo hello}`)
 	defer stop()

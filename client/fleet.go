@@ -12,7 +12,7 @@ func (c *Client) Fleet(ctx context.Context) (FleetInfo, error) {
 	return get[FleetInfo](ctx, c, wire.PathFleet)
 }
 
-// FleetDecisions lists what was decided on all machines, newest first.
+// FleetDecisions lists the decisions on all machines, newest first.
 func (c *Client) FleetDecisions(ctx context.Context, q FleetQuery) (FleetDecisions, error) {
 	return get[FleetDecisions](ctx, c, withQuery(wire.PathFleetDecisions, q.Values()))
 }
@@ -23,7 +23,7 @@ func (c *Client) FleetSessions(ctx context.Context, q SessionQuery) ([]FleetSess
 	return page.Sessions, err
 }
 
-// FleetAsks lists what waits for an answer on all machines, the oldest first.
+// FleetAsks lists the asks that wait for an answer on all machines, the oldest first.
 func (c *Client) FleetAsks(ctx context.Context) ([]FleetAsk, error) {
 	page, err := get[wire.FleetAsks](ctx, c, wire.PathFleetAsks)
 	return page.Asks, err

@@ -14,9 +14,9 @@ import (
 	"github.com/hookd/hookd/internal/base/peer/peertest"
 )
 
-// Whatever is asked, a process of another user in hookd's place gets no byte
-// of it, and is as good as no hookd. Its socket lies in a folder that others
-// can write to, or is reached through a link in one.
+// Whatever is asked, a process of another user in hookd's place gets no byte, and is as
+// good as no hookd. Its socket lies in a folder that others can write to, or is reached
+// through a link in one.
 func TestForeignListenerGetsNothing(t *testing.T) {
 	home := hooktest.ShortDir(t)
 	path := filepath.Join(home, "s")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzResponse: whatever comes back, what is taken for an answer is one to
-// net/http as well, with the same status and body.
+// FuzzResponse: whatever comes back, bytes that are taken for an answer are an answer
+// to net/http as well, with the same status and body.
 func FuzzResponse(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}", "HTTP/1.1 404 Not Found\r\nContent-Type: a\r\ncontent-length: 0\r\n\r\n", "HTTP/1.1 200\r\nContent-Length: 5\r\n\r\n{}",

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// head is the first line of an HTTP answer, its status, and what of its header is looked at.
+// head is the first line of an HTTP answer, its status, and the fields of its header that
+// are looked at.
 type head struct {
 	line          string
 	status        int

@@ -38,13 +38,13 @@ func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 }
 
 // Run returns the run with this id, or the only one whose id begins or ends so, with
-// what was kept of its output.
+// the part of its output that was kept.
 func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 	return get[Run](ctx, c, wire.PathRuns+"/"+escape(id))
 }
 
-// Decisions lists what was decided, newest first: q.Limit of them, 50 when that
-// is 0. A long history is searched in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
+// Decisions lists the decisions, newest first: q.Limit of them, 50 when that is 0. A long history is searched
+// in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
 func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
 	want := q.Limit
 	if want == 0 {
@@ -74,8 +74,8 @@ func (c *Client) Sessions(ctx context.Context, q SessionQuery) ([]Session, error
 	return page.Sessions, err
 }
 
-// Counts counts what Decisions would list. A long history is counted in parts,
-// newest first: those of Counts.Next are not in the answer.
+// Counts counts the decisions that Decisions would list. A long history is counted in
+// parts, newest first: the parts of Counts.Next are not in the answer.
 func (c *Client) Counts(ctx context.Context, q CountQuery) (Counts, error) {
 	return get[Counts](ctx, c, withQuery(wire.PathCounts, q.Values()))
 }
@@ -102,7 +102,7 @@ func (c *Client) Accepted(ctx context.Context, q EventQuery) ([]AcceptedEvent, e
 }
 
 // Past calls each with the events whose senders waited for a decision, newest first, as
-// the history keeps them with what was decided: q.Limit of them, 0 = all. It ends with
+// the history keeps them with their decisions: q.Limit of them, 0 = all. It ends with
 // each's error.
 func (c *Client) Past(ctx context.Context, q EventQuery, each func(StoredEvent) error) error {
 	left := q.Limit
@@ -140,8 +140,8 @@ func (c *Client) Running(ctx context.Context) ([]RunUnderWay, error) {
 	return page.Runs, err
 }
 
-// Kill ends a run under way, named by its id or by an end of it that no other
-// run has, and returns what it was. The run is recorded as failed.
+// Kill ends a run under way, named by its id or by an end of its id that no other run
+// has, and returns the run as it was. The run is recorded as failed.
 func (c *Client) Kill(ctx context.Context, id string) (RunUnderWay, error) {
 	return post[RunUnderWay](ctx, c, wire.PathRuns+"/"+escape(id)+"/kill", nil)
 }
@@ -171,7 +171,8 @@ func (c *Client) Stats(ctx context.Context, q StatsQuery) ([]HookStats, error) {
 	return stats.Hooks, err
 }
 
-// StatsBy counts by what q.By says: agent, tool or day, in the order of their names.
+// StatsBy counts by the property that q.By names: agent, tool or day, in the order of
+// their names.
 func (c *Client) StatsBy(ctx context.Context, q StatsQuery) ([]GroupStats, error) {
 	stats, err := get[wire.Stats](ctx, c, withQuery(wire.PathStats, q.Values()))
 	return stats.Groups, err

@@ -15,7 +15,7 @@ const (
 	mostPause  = 5 * time.Second
 )
 
-// SubscribeOptions say what to follow; the zero value is everything from now
+// SubscribeOptions select the records to follow; the zero value is everything from now
 // on, for ever.
 type SubscribeOptions struct {
 	Match  []string // globs of event names; none = all
@@ -85,10 +85,10 @@ type EventRecord struct {
 	Preview   string `json:"preview"`
 }
 
-// Subscribe follows the stream of events and runs, in the order of Seq. When
-// the connection is lost or the daemon restarts, it connects again and continues
-// after the last record; a gap stands for what the daemon no longer has. A
-// slow loop delays no other subscriber, but gets gaps.
+// Subscribe follows the stream of events and runs, in the order of Seq. When the connection is
+// lost or the daemon restarts, it connects again and continues after the last record; a gap stands
+// for records that the daemon no longer has. A slow loop delays no other subscriber, but gets
+// gaps.
 //
 //	for record, err := range c.Subscribe(ctx, client.SubscribeOptions{Match: []string{"agent:*"}}) {
 //

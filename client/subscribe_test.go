@@ -33,8 +33,8 @@ func publish(h *stream.Hub, name string) {
 	h.Publish(name, stream.EventRecord(&events.Event{Envelope: events.Envelope{Event: name, Data: json.RawMessage(`{"a":1}`), SessionID: "s"}, EventID: "e", Time: time.Unix(0, 0)}))
 }
 
-// A subscriber that loses the daemon misses nothing that the daemon still has,
-// sees nothing twice, and is told what is gone.
+// A subscriber that loses the daemon misses nothing that the daemon still has, sees
+// nothing twice, and is told which records are gone.
 func TestSubscribeComesBack(t *testing.T) {
 	socket := filepath.Join(hooktest.ShortDir(t), "s")
 	d := &daemon{hub: stream.New(stream.Options{Size: 4})}

@@ -19,8 +19,9 @@ import (
 
 // layers are the two daemons that an event goes to on a machine with a system daemon:
 // first that one, whose place no option and no variable changes, then the user's own,
-// unless the first denies. An event that waits goes to the second one when its answer
-// is received, with what the first one has rewritten; those behind it go there after it.
+// unless the first denies. An event that waits goes to the second one when its answer is
+// received, with the rewrites of the first daemon; the events behind it go there after
+// it.
 type layers struct {
 	place    system.Place
 	required bool
@@ -97,8 +98,8 @@ func (l *layers) tell(line []byte) error {
 	return errors.Join(errs...)
 }
 
-// send gives events to the system daemon, and to the user's own those that it need not
-// wait for. It fails only where neither gets them.
+// send gives events to the system daemon, and to the user's own the events that need
+// not wait. It fails only where neither gets them.
 func (l *layers) send(ctx context.Context, list []Event) error {
 	for _, ev := range list {
 		sent := sentEvent{event: ev, at: time.Now(), err: l.system.err}
@@ -214,8 +215,8 @@ func (l *layers) observed(ctx context.Context, sent sentEvent, upper Answer, fai
 	return answer, err
 }
 
-// decide asks the user's own daemon, about what the system daemon has made of the event,
-// and the system daemon again about a new input.
+// decide asks the user's own daemon, about the event as the system daemon has rewritten
+// it, and the system daemon again about a new input.
 func (l *layers) decide(ctx context.Context, sent sentEvent, upper Answer) (Answer, error) {
 	ev, first := sent.event, upper.Verdict
 	if first.UpdatedInput != nil || first.UpdatedToolResponse != nil || first.UpdatedMessages != nil {
@@ -234,8 +235,8 @@ func (l *layers) decide(ctx context.Context, sent sentEvent, upper Answer) (Answ
 	return answer, nil
 }
 
-// again returns what the system daemon says of an input that the user's own has made. One
-// that it cannot be asked about is denied.
+// again returns the verdict of the system daemon on an input that the user's own daemon
+// has made. An input that it cannot be asked about is denied.
 func (l *layers) again(ctx context.Context, sent sentEvent, ev Event, lower *Verdict) *Verdict {
 	next, ok := rewritten(ev, lower)
 	if !ok {
@@ -265,7 +266,7 @@ func (l *layers) below(ctx context.Context, sent sentEvent, ev Event) (Answer, e
 	return l.own.conn.receiveOne(ctx)
 }
 
-// left is what is left of the event's budget, in milliseconds; 0 = it has none.
+// left is the rest of the event's budget, in milliseconds; 0 = it has none.
 func (s sentEvent) left() int64 {
 	if s.event.TimeoutMS == 0 {
 		return 0
@@ -273,8 +274,8 @@ func (s sentEvent) left() int64 {
 	return max(s.event.TimeoutMS-time.Since(s.at).Milliseconds(), 1)
 }
 
-// mayBeGone reports whether the system daemon does not run, and need not. One that hangs,
-// refuses or is another user's process says nothing of a call, so that is denied.
+// mayBeGone reports whether the system daemon does not run, and need not. A daemon that
+// hangs, refuses or is another user's process says nothing of a call, so that is denied.
 func (l *layers) mayBeGone(err error) bool {
 	return !l.required && errors.Is(err, ErrNotRunning) && !errors.Is(err, ErrForeign)
 }
@@ -297,8 +298,8 @@ func (l *layers) unanswered(ev Event, err error) *Verdict {
 	return &Verdict{Continue: true, Message: why}
 }
 
-// rewritten returns the event with what a verdict replaces in it; false if it replaces
-// no part of such an event.
+// rewritten returns the event with the parts that a verdict replaces; false if it
+// replaces no part of such an event.
 func rewritten(ev Event, v *Verdict) (Event, bool) {
 	row := events.For(events.Dialect(ev.Dialect), ev.Event)
 	value := map[events.Rewrite]json.RawMessage{

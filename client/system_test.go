@@ -21,7 +21,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// decider answers events with what say makes of their data.
+// decider answers events with the verdict that say gives on their data.
 type decider struct {
 	say  func(data string) *verdict.Verdict
 	mu   sync.Mutex
@@ -79,7 +79,7 @@ func call(command string) Event {
 	return Event{Event: "PreToolUse", Dialect: "claude-code", Data: data}
 }
 
-// The user's own daemon can only tighten what the system daemon says.
+// The user's own daemon can only tighten the verdict of the system daemon.
 func TestOwnDaemonOnlyTightens(t *testing.T) {
 	guard := func(data string) *verdict.Verdict {
 		v := nothing(data)
@@ -177,8 +177,8 @@ func TestRequiredWithoutAnswer(t *testing.T) {
 	}
 }
 
-// Without required, a machine goes on while the system daemon does not run. One that
-// refuses an event denies it all the same.
+// Without required, a machine goes on while the system daemon does not run. A system
+// daemon that refuses an event denies it all the same.
 func TestNotRequired(t *testing.T) {
 	p := systemtest.Place(t, "required: false\n")
 	own := filepath.Join(hooktest.ShortDir(t), "s")

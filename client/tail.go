@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// TailOptions say what to follow; the zero value is everything from now on.
+// TailOptions select the records to follow; the zero value is everything from now on.
 type TailOptions struct {
 	Match  []string // globs of event names; none = all
 	Since  *uint64  // records after this seq; nil = from now

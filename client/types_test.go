@@ -24,8 +24,7 @@ func fields(typ reflect.Type) (list []reflect.StructField) {
 	return list
 }
 
-// The daemon writes records of the stream without a type: what it writes is
-// compared.
+// The daemon writes records of the stream without a type: its output is compared.
 func TestStreamHasTheMembersOfItsRecords(t *testing.T) {
 	e := &events.Event{Depth: 1, Contract: events.For("", "agent:end"), Seq: 1, Time: time.Unix(1, 0)}
 	e.Envelope = events.Envelope{

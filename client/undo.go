@@ -11,7 +11,7 @@ func (c *Client) Undoable(ctx context.Context, q wire.UndoQuery) (wire.UndoList,
 	return get[wire.UndoList](ctx, c, withQuery(wire.PathUndo, q.Values()))
 }
 
-// PurgeUndo deletes what is kept for a call, or for all where id is "all".
+// PurgeUndo deletes the files that are kept for a call, or for all where id is "all".
 func (c *Client) PurgeUndo(ctx context.Context, id string) (wire.UndoPurged, error) {
 	r, err := c.request(ctx, "DELETE", wire.PathUndo+"/"+escape(id), nil)
 	if err != nil {
@@ -20,7 +20,7 @@ func (c *Client) PurgeUndo(ctx context.Context, id string) (wire.UndoPurged, err
 	return decode[wire.UndoPurged](r)
 }
 
-// Undo takes calls back, or says what that would do.
+// Undo takes calls back, or says which effects that would have.
 func (c *Client) Undo(ctx context.Context, r wire.UndoRequest) (wire.UndoAnswer, error) {
 	return post[wire.UndoAnswer](ctx, c, wire.PathUndo, r)
 }

@@ -65,7 +65,7 @@ func (q RunQuery) Fits(r Run) bool {
 		(q.Before == 0 || r.Seq < q.Before)
 }
 
-// isSession reports whether a session is the one that is asked for, by its id or the
+// isSession reports whether a session is the session that is asked for, by its id or the
 // end of that id.
 func isSession(want, got string) bool {
 	return want == got || len(want) >= 6 && strings.HasSuffix(got, want)

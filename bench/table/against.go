@@ -106,7 +106,7 @@ func (b *bench) startOther(h hooks, settings ...string) (*daemon, error) {
 
 type sampler func(*daemon) (run func() (float64, error), end func(), err error)
 
-// inTurn compares the findings of sample on two daemons, and how much of it they do in
+// inTurn compares the findings of sample on two daemons, and how much work they do in
 // a second of processor time: where other programs run beside them, that tells more.
 func (b *bench) inTurn(what string, here, there *daemon, sample sampler) (r row, err error) {
 	var list []contender

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Agents are the processes for which a bridge has asked: those that started the bridge. They
-// are known by number and start, for as long as they live.
+// Agents are the processes for which a bridge has asked: the processes that started the
+// bridge. They are known by number and start, for as long as they live.
 type Agents struct {
 	mu    sync.Mutex
 	known map[int]agent
@@ -125,7 +125,7 @@ func (one agent) alive() bool {
 }
 
 // Above returns the living agent that a process belongs to: it is the agent, descends from it,
-// or seems to be an orphan of it. ok is false when there is none.
+// or seems to be its orphan. ok is false when there is no such agent.
 func (a *Agents) Above(pid int) (of Agent, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,7 +144,7 @@ func (a *Agents) Above(pid int) (of Agent, ok bool) {
 
 // left reports whether a process with this chain seems to be an orphan of the agent: its
 // topmost ancestor below the process that adopts orphans is younger than the agent, in its
-// cgroup, and in another session than the one that adopted it. On macOS, which has no
+// cgroup, and in another session than the process that adopted it. On macOS, which has no
 // cgroups, that is not known.
 func (one agent) left(chain []row) bool {
 	above := ancestors(one.pid)
@@ -233,8 +233,8 @@ func startsBridge(args []string) bool {
 	return false
 }
 
-// isInteractive reports whether a command line is that of a shell that reads what a person
-// types.
+// isInteractive reports whether a command line is that of a shell that reads the lines a
+// person types.
 func isInteractive(args []string) bool {
 	return isShell(args) && !slices.ContainsFunc(args[1:], func(arg string) bool {
 		return !strings.HasPrefix(arg, "-") || !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")

@@ -19,10 +19,10 @@ type Lineage struct {
 	cgroup string
 }
 
-// LineageOf looks up the tree that a process belongs to. Its root is the leader of
-// the terminal session that it stands in: everything that was started in that
-// terminal. Without a terminal it is the topmost process below the one that manages
-// services. ok is false when there is no such process.
+// LineageOf looks up the tree that a process belongs to. Its root is the leader of the
+// terminal session that it stands in: everything that was started in that terminal.
+// Without a terminal it is the topmost process below the manager of services. ok is
+// false when there is no such process.
 func LineageOf(pid int) (l Lineage, ok bool) {
 	l = Lineage{chain: ancestors(pid), cgroup: cgroupFile(pid)}
 	if len(l.chain) == 0 {
@@ -53,10 +53,10 @@ func (l Lineage) Has(pid int) bool {
 	return slices.ContainsFunc(l.chain[:l.root+1], inSession) || l.left(chain)
 }
 
-// left reports whether a process with this chain seems to have left the tree: below
-// the ancestor that it shares with the tree stands a younger one that came there as an
-// orphan, in a session that is not its parent's and in the cgroup of the tree. One that
-// came with a terminal is another one, and on macOS, which has no cgroups, so is every orphan.
+// left reports whether a process with this chain seems to have left the tree: below the
+// ancestor that it shares with the tree stands a younger one that came there as an orphan, in
+// a session that is not its parent's and in the cgroup of the tree. A process that came with a
+// terminal has another tree, and on macOS, which has no cgroups, so is every orphan.
 func (l Lineage) left(chain []row) bool {
 	shared := slices.IndexFunc(chain, func(r row) bool { return contains(l.chain, r) })
 	if shared <= 0 || l.cgroup == "" {
@@ -77,19 +77,19 @@ func (l Lineage) Alive() bool {
 	return ok && r.start == l.chain[0].start && !r.dead
 }
 
-// leadsTerminal reports whether the process is the first of what was started in a
+// leadsTerminal reports whether the process is the first that was started in a
 // terminal.
 func (r row) leadsTerminal() bool { return r.tty && r.pid == r.sid }
 
 // cameWithTerminal reports whether a process below another one came there with a terminal: a window of a
-// terminal's program, a login at a console, or a person in a container. Below one that adopts orphans a pseudo
-// terminal proves nothing, as an orphan can open one.
+// terminal's program, a login at a console, or a person in a container. Below a process that adopts orphans, a
+// pseudo terminal proves nothing, as an orphan can open one.
 func (r row) cameWithTerminal(below row) bool {
 	return r.leadsTerminal() && (!r.pty || !adopts(below) || entersContainers(below))
 }
 
-// entersContainers reports whether a process starts others in a container for people outside of it. What is
-// orphaned in the container goes to the container's first process instead.
+// entersContainers reports whether a process starts others in a container for people outside. An orphan in
+// the container goes to the container's first process instead.
 func entersContainers(r row) bool {
 	return strings.HasPrefix(Comm(r.pid), "containerd-shim") || filepath.Base(Program(r.pid)) == "conmon"
 }

@@ -46,8 +46,9 @@ func lineage(t *testing.T, pid int) Lineage {
 	return tree
 }
 
-// A tree is what was started in one terminal: its shell and what that runs, however
-// deep; a process of another terminal, the test and what that starts are not in it.
+// A tree holds the processes that were started in one terminal: its shell and the
+// processes that it runs, however deep. A process of another terminal, the test and the
+// processes that the test starts are not in the tree.
 func TestATreeIsOneTerminal(t *testing.T) {
 	agent := start(t, 2, `sh -c 'echo $$; exec cat <&3' & (sh -c 'echo $$; exec cat <&3'; :) & wait`)
 	other := start(t, 0, `exec cat <&3`)
@@ -77,7 +78,8 @@ func TestATreeIsOneTerminal(t *testing.T) {
 }
 
 // A process that leaves the tree takes a session of its own and loses its parents: on
-// Linux it is still known by its cgroup and age. So is one that only loses its parents.
+// Linux it is still known by its cgroup and age. So is a process that only loses its
+// parents.
 func TestAProcessThatLeavesTheTreeStaysInIt(t *testing.T) {
 	hooktest.NeedTool(t, "setsid")
 	if cgroupFile(os.Getpid()) == "" {
@@ -92,8 +94,8 @@ func TestAProcessThatLeavesTheTreeStaysInIt(t *testing.T) {
 	}
 }
 
-// Without a terminal the tree is as large as can be: what cannot be distinguished from the agent
-// cannot answer for it.
+// Without a terminal the tree is as large as can be: a process that cannot be distinguished from
+// the agent cannot answer for it.
 func TestATreeWithoutATerminal(t *testing.T) {
 	child := exec.Command("cat")
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -36,8 +36,8 @@ func cgroupMount(mountinfo []byte) (mount, root string) {
 	return "", ""
 }
 
-// cgroupDir turns the "0::/path" line of a /proc/PID/cgroup file into a
-// folder below mount. "" if it is outside of what is mounted.
+// cgroupDir turns the "0::/path" line of a /proc/PID/cgroup file into a folder below
+// mount. "" if it is outside of the mounted part.
 func cgroupDir(file []byte, mount, root string) string {
 	for line := range bytes.Lines(file) {
 		rest, ok := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte("0::"))

@@ -202,8 +202,8 @@ func TestCgroupPaths(t *testing.T) {
 	}
 }
 
-// A process in a frozen cgroup v1 does not die of SIGKILL before it is thawed:
-// as one that is stuck in the kernel.
+// A process in a frozen cgroup v1 does not die of SIGKILL before it is thawed: as a
+// process that is stuck in the kernel.
 func TestStuckProcessDoesNotHoldTheRun(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *Runner) {
 		freezer, err := os.MkdirTemp("/sys/fs/cgroup/freezer", "proc-test-")

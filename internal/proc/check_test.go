@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Check finds what would not start without starting it, and agrees with
-// what a start says.
+// Check finds programs that would not start without starting them, and agrees with the
+// error of a start.
 func TestCheck(t *testing.T) {
 	tests := []struct {
 		name, text string

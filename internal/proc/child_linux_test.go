@@ -64,7 +64,8 @@ func TestSignalsAreAtTheirDefaults(t *testing.T) {
 	})
 }
 
-// Go raises its own limit of open files; a hook gets the one that hookd was started with.
+// Go raises its own limit of open files; a hook gets the limit that hookd was started
+// with.
 func TestFileLimit(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

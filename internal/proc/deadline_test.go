@@ -50,7 +50,7 @@ func TestDeadlineKillsEverything(t *testing.T) {
 	})
 }
 
-// wantKilled wants a run that was killed, and nothing left of it.
+// wantKilled wants a run that was killed, and no process left.
 func wantKilled(t *testing.T, r *Runner, s Spec, e Exit) {
 	t.Helper()
 	how := "tree"
@@ -182,7 +182,7 @@ touch ready; sleep 300`
 	})
 }
 
-// killAll ends what a test has left behind.
+// killAll ends the processes that a test has left behind.
 func killAll(t *testing.T, variable string) {
 	hooktest.Until(t, "the survivors to die", func() bool {
 		pids := survivors(t, variable)

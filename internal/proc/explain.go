@@ -15,8 +15,8 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 )
 
-// StartError says for people why a process did not start: what is wrong, with which
-// file, and what to type.
+// StartError says for people why a process did not start: the fault, the file, and the
+// command to type.
 type StartError struct {
 	Path    string // the program
 	Message string // the whole text, which names the program
@@ -177,7 +177,7 @@ func explainTooBig(s *Spec) string {
 		"the longest is in %s with %d bytes (Linux: at most 131071 each); type: getconf ARG_MAX", total, name, most)
 }
 
-// firstLine returns what the system reads of a script's first line: at most
+// firstLine returns the part of a script's first line that the system reads: at most
 // 255 bytes, without the newline. Nothing but a regular file is opened.
 func firstLine(path string) []byte {
 	head, _ := readfile.Head(path, 255)

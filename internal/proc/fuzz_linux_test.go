@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzStat: a program may call itself what it likes, its row of the process
-// table is read all the same; and no text panics.
+// FuzzStat: a program may have any name, its row of the process table is read all the
+// same; and no text panics.
 func FuzzStat(f *testing.F) {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {

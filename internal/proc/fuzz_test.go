@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzJournal: whatever the journal has, no line of it names a process
-// that may not be signalled, and the lines that are whole are read as written.
+// FuzzJournal: whatever the journal has, no line names a process that may not be
+// signalled, and the lines that are whole are read as written.
 func FuzzJournal(f *testing.F) {
 	o := owner{Boot: "b", PID: 7, Cgroup: "/c", Inode: 3}
 	e := entry{PID: 9, Start: span{5, 6}, Cgroup: "r", Links: []string{"pipe:[1]"}}
@@ -70,7 +70,7 @@ func checkRewritten(t *testing.T, file string, o owner, list []entry) {
 	}
 }
 
-// FuzzInterpreter: the interpreter of a script's first line is one word of it.
+// FuzzInterpreter: the interpreter of a script's first line is one word of that line.
 func FuzzInterpreter(f *testing.F) {
 	for _, s := range []string{"", "#!/bin/sh -e", "#! /usr/bin/env\tx", "#!", "#!\x00", "/bin/sh"} {
 		f.Add(s)

@@ -170,8 +170,8 @@ func fill(b []byte) {
 	b[len(b)-1] = '\n'
 }
 
-// format writes e as one line that fills line; false if it is longer. It does what
-// padded does, but allocates nothing, because it is called for each run.
+// format writes e as one line that fills line; false if it is longer. It acts as padded
+// does, but allocates nothing, because it is called for each run.
 func (e *entry) format(line []byte) bool {
 	b := strconv.AppendInt(append(line[:0], `{"pid":`...), int64(e.PID), 10)
 	b = strconv.AppendUint(append(b, `,"start":[`...), e.Start[0], 10)

@@ -2,8 +2,8 @@ package proc
 
 import "testing"
 
-// A line of a run is written by hand as encoding/json would, and one that is
-// too long is not written.
+// A line of a run is written by hand as encoding/json would, and a line that is too
+// long is not written.
 func TestEntryLine(t *testing.T) {
 	for name, e := range map[string]entry{
 		"zero":   {},
@@ -25,7 +25,7 @@ func TestEntryLine(t *testing.T) {
 	}
 }
 
-// Runs of one context share what wakes them, and it is gone with the last.
+// Runs of one context share the waker that wakes them, and it is gone with the last.
 func TestWakersAreShared(t *testing.T) {
 	var ws wakers
 	ctx := t.Context()

@@ -77,7 +77,7 @@ func (l *late) follow(s *stream, killed bool) {
 	}
 }
 
-// read reads what is there, most bytes or a little more at the most.
+// read reads the bytes that are there, most bytes or a little more at the most.
 func (l *late) read(s *stream, most int) (taken int, ended bool) {
 	buf := l.r.scratch.Get().(*[64 << 10]byte)
 	defer l.r.scratch.Put(buf)

@@ -14,7 +14,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// PROC_TEST_RUNS sets how many runs this takes: 10000 is what has to hold.
+// PROC_TEST_RUNS sets how many runs this takes: 10000 runs have to hold.
 func TestNothingGrows(t *testing.T) {
 	runs := 1000
 	if testing.Short() {

@@ -2,12 +2,12 @@
 //
 // Run blocks its caller until the process has been reaped, at the latest at the
 // deadline plus the time a kill takes (ReapWait at most). It ends with the main
-// process, not with its pipes: a background child that holds a pipe after a clean
-// exit lives on, and its output is read and discarded. At the deadline, or when the
-// context ends, every process of the run is killed: through its cgroup where there
-// is one, else by a walk over the process table. A process that has left its
-// session, its parent and its descriptors escapes that walk; Exit.Left counts what
-// is known to be left. Memory is bounded whatever a process writes.
+// process, not with its pipes: a background child that holds a pipe after a clean exit
+// lives on, and its output is read and discarded. At the deadline, or when the context
+// ends, every process of the run is killed: through its cgroup where there is one, else
+// by a walk over the process table. A process that has left its session, its parent and
+// its descriptors escapes that walk; Exit.Left counts the processes that are known to
+// be left. Memory is bounded whatever a process writes.
 //
 // A process starts in its own session with the descriptors 0, 1 and 2 alone (all
 // others of this program are marked close-on-exec), and with all of its stdin
@@ -31,8 +31,8 @@ import (
 )
 
 const (
-	// ReapWait bounds how long Run waits for processes to die after SIGKILL.
-	// One that is stuck in the kernel is reaped later, in the background.
+	// ReapWait bounds how long Run waits for processes to die after SIGKILL. A process that
+	// is stuck in the kernel is reaped later, in the background.
 	ReapWait = 2 * time.Second
 	// LateWindow is how long after the end of the process its output still counts
 	// as output of the run.
@@ -44,9 +44,9 @@ type Options struct {
 	// Cgroup gives each run its own cgroup where a cgroup v2 folder is
 	// writable (Linux 5.14 and later), so that no process escapes the kill.
 	Cgroup bool
-	// Journal is a file that lists the runs under way. New kills those that a
-	// killed predecessor left and empties the file, so only one Runner at a time
-	// may use it. "" = none.
+	// Journal is a file that lists the runs under way. New kills the runs that a killed
+	// predecessor left and empties the file, so only one Runner at a time may use it. "" =
+	// none.
 	Journal string
 	// Adopt makes this process the parent of its runs' orphans, and has the Runner reap them
 	// until Close (Linux): so BelowUs knows them.
@@ -108,7 +108,7 @@ func (r *Runner) CgroupOf(pid int) string { return r.groups.of(pid) }
 // Way returns how processes are started, see spawn.Way.
 func (r *Runner) Way() string { return spawn.Way() }
 
-// Swept returns what New has killed.
+// Swept returns the counts of the runs that New has killed.
 func (r *Runner) Swept() Swept { return r.swept }
 
 // Close removes the empty cgroup folders, and the journal if nothing runs. It
@@ -178,8 +178,8 @@ type Exit struct {
 	Whole          []byte // the first Spec.Whole bytes of stdout, until the end of the process
 	WholeExceeded  bool   // there were more
 
-	// Late is not nil if a background process held a pipe when the run ended. It
-	// returns the outputs with what came within LateWindow of the end, and blocks
-	// until then or until the pipes close.
+	// Late is not nil if a background process held a pipe when the run ended. It returns
+	// the outputs with the bytes that came within LateWindow of the end, and blocks until
+	// then or until the pipes close.
 	Late func() (stdout, stderr Output)
 }

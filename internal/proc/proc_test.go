@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/base/spawn"
 )
 
-// The test binary is its own hook: with helperVar set it does what that says.
+// The test binary is its own hook: with helperVar set it acts as that variable says.
 const helperVar = "PROC_TEST_HELPER"
 
 func TestMain(m *testing.M) {

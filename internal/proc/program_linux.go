@@ -25,7 +25,7 @@ func Comm(pid int) string {
 	return strings.TrimSpace(string(text))
 }
 
-// cgroupFile is what the kernel says of the cgroups of a process; "" when that is not known.
+// cgroupFile is the kernel's text on the cgroups of a process; "" when that is not known.
 func cgroupFile(pid int) string {
 	var buf [1024]byte
 	text, _ := readAbout(pid, "cgroup", buf[:])

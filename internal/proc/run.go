@@ -13,9 +13,9 @@ import (
 // that is treated as held by a background child.
 //
 // listenAfter is how long after its start a process is waited for alone. Most end by
-// then, and what they have written is read once; at the end of a process its pipes close
-// one after another, and each would wake Run. One that writes more than its pipe holds
-// waits as long.
+// then, and their output is read once; at the end of a process its pipes close one after
+// another, and each would wake Run. A process that writes more than its pipe holds waits
+// as long.
 const (
 	pipeWait    = 20 * time.Millisecond
 	copyWait    = time.Millisecond
@@ -58,8 +58,8 @@ func (r *Runner) Run(ctx context.Context, s Spec) Exit {
 	return p.finish()
 }
 
-// watch reads what the process writes and does what is due, until the process is
-// reaped or a kill has taken ReapWait.
+// watch reads the output of the process and takes the steps that are due, until the
+// process is reaped or a kill has taken ReapWait.
 func (p *process) watch(ctx context.Context) {
 	defer p.r.wakers.release(p.wake)
 	for !p.reaped {
@@ -72,8 +72,8 @@ func (p *process) watch(ctx context.Context) {
 	}
 }
 
-// act does what is due. It returns when it must be called next (zero: no need), and
-// whether there is anything left to wait for.
+// act takes the step that is due. It returns when it must be called next (zero: no
+// need), and whether there is anything left to wait for.
 func (p *process) act(ctx context.Context, now time.Time) (time.Time, bool) {
 	switch {
 	case p.exit.Killed != "":
@@ -109,8 +109,8 @@ func earlier(until, t time.Time) time.Time {
 	return until
 }
 
-// kill kills every process of the run that can be found, and counts those that are
-// alive when it gives up. The leader is not reaped before, so that no other process
+// kill kills every process of the run that can be found, and counts the processes that
+// are alive when it gives up. The leader is not reaped before, so that no other process
 // group can have its number.
 func (p *process) kill(now time.Time) {
 	p.giveUp = now.Add(p.r.reapWait)
@@ -221,9 +221,9 @@ func (p *process) finish() Exit {
 	return *e
 }
 
-// drain reads what is in the pipes. It waits up to pipeWait for killed processes
-// to close them, so that a pipe that is still open means a survivor, and up to
-// copyWait for starts under way, whose children hold our descriptors until exec.
+// drain reads the bytes in the pipes. It waits up to pipeWait for killed processes to
+// close them, so that a pipe that is still open means a survivor, and up to copyWait
+// for starts under way, whose children hold our descriptors until exec.
 func (p *process) drain(killed bool) {
 	buf := p.r.scratch.Get().(*[64 << 10]byte)
 	defer p.r.scratch.Put(buf)
@@ -251,7 +251,7 @@ func (p *process) reapLater() {
 	p.release()
 }
 
-// release frees what only a process that is not reaped needs.
+// release frees the resources that only a process that is not reaped needs.
 func (p *process) release() {
 	closeAll([]int{p.exited})
 	p.r.journal.remove(p.slot)

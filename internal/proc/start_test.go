@@ -93,7 +93,7 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// The commands that the messages give people to type do what they promise.
+// The commands that the messages give people to type keep their promises.
 func TestRewriteCommands(t *testing.T) {
 	for name, text := range map[string]string{"crlf it": "#!/bin/sh\r\necho hi\r\n", "bom": "\xef\xbb\xbf#!/bin/sh\necho hi\n"} {
 		r := newRunner(t, Options{})

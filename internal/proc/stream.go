@@ -12,9 +12,9 @@ type stream struct {
 	fd int // -1 once every writer has closed it
 }
 
-// drainLimit bounds the bytes read after the process has ended: at least what was
-// in the pipe by then (a pipe holds up to 1 MiB), but not for ever when a background
-// child goes on writing.
+// drainLimit bounds the bytes read after the process has ended: at least the bytes that
+// were in the pipe by then (a pipe holds up to 1 MiB), but not for ever when a
+// background child goes on writing.
 const drainLimit = 1 << 20
 
 // read reads up to one buffer without blocking. It returns nil when there is
@@ -39,7 +39,7 @@ func (s *stream) readOpen(buf []byte) (b []byte, ended bool) {
 	return buf[:n], false
 }
 
-// drain reads what is in the pipe.
+// drain reads the bytes in the pipe.
 func (s *stream) drain(buf []byte) {
 	for taken := 0; s.fd >= 0 && taken < drainLimit; {
 		b := s.read(buf)

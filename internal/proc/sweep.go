@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Swept counts what New has killed of a predecessor that was killed itself.
+// Swept counts the runs that New has killed, of a predecessor that was killed itself.
 type Swept struct {
 	Runs int // that were under way and had processes left
 	Left int // processes that could not be killed

@@ -79,7 +79,7 @@ func sweepCgroup(o owner, e entry, until time.Time) (found bool, left int) {
 	return found, left
 }
 
-// owns reports whether the folder is still the one that the journal names.
+// owns reports whether the folder is still the folder that the journal names.
 func owns(o owner) bool { return o.Inode != 0 && inode(o.Cgroup) == o.Inode }
 
 // removeCgroups removes the predecessor's folders that are empty now.

@@ -37,7 +37,7 @@ func init() {
 	}
 }
 
-// killed is what a daemon has left that was killed with SIGKILL.
+// killed is the trace of a daemon that was killed with SIGKILL.
 type killed struct {
 	record, mark, dir string
 	leader            int // pid of the hook's process
@@ -100,7 +100,7 @@ func sweepOptions(way string, k killed) Options {
 	return Options{Cgroup: way == "cgroup", Journal: k.record}
 }
 
-// What was under way when the daemon was killed ends, in whatever session it
+// A process that was under way when the daemon was killed ends, in whatever session it
 // is, whether its leader lives or not.
 func TestRunsOfAKilledPredecessorAreEnded(t *testing.T) {
 	for _, c := range []struct {

@@ -24,7 +24,7 @@ func event() (fd, raise int, err error) {
 	return fd, fd, err
 }
 
-// leastPipe is what the smallest pipe holds.
+// leastPipe is the number of bytes that the smallest pipe holds.
 const leastPipe = 4096
 
 // stdinOf returns a descriptor with data to read, and its link in the process

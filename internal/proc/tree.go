@@ -33,8 +33,8 @@ func Stopped(pid int) bool {
 	return err == nil && table[pid].stopped
 }
 
-// Ended reports whether a process has ended: also one that its parent has not reaped, as in a container
-// without an init.
+// Ended reports whether a process has ended: also a process that its parent has not reaped, as in a
+// container without an init.
 func Ended(pid int) bool {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 		return true

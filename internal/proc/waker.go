@@ -76,7 +76,7 @@ func newWaker(ctx context.Context) (*waker, error) {
 	return w, nil
 }
 
-// descriptor returns what to poll, -1 for nothing.
+// descriptor returns the descriptor to poll, -1 for none.
 func (w *waker) descriptor() int {
 	if w == nil {
 		return -1

@@ -13,10 +13,10 @@ import (
 	"github.com/hookd/hookd/internal/base/nowait"
 )
 
-// Worker is a process that stays, with pipes to its stdin, stdout and stderr. It
-// ends by itself, when its stdin is closed, or by Kill; Close must be called after
-// that. One goroutine at a time may call Read, one Write or TryWrite; all other
-// methods are safe for concurrent use.
+// Worker is a process that stays, with pipes to its stdin, stdout and stderr. It ends
+// on its own, when its stdin is closed, or by Kill; Close must be called after that.
+// One goroutine at a time may call Read, one Write or TryWrite; all other methods are
+// safe for concurrent use.
 type Worker struct {
 	Process
 	p *process
@@ -138,7 +138,7 @@ func (w *Worker) Ended() bool {
 }
 
 // Exit returns how the process has ended, after Done: its code, signal, how it was
-// killed and what may be left. It has no output.
+// killed and which processes may be left. It has no output.
 func (w *Worker) Exit() Exit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -237,7 +237,7 @@ func (w *Worker) readStderr(fd int) (n int, ended bool) {
 // default, and a process may write without end.
 const stderrPasses = 2
 
-// Stderr returns what the process has written to stderr since the last call.
+// Stderr returns the bytes that the process has written to stderr since the last call.
 func (w *Worker) Stderr() (o Output) {
 	w.err.Control(func(fd uintptr) {
 		for range stderrPasses {
@@ -257,7 +257,7 @@ func (w *Worker) Stderr() (o Output) {
 }
 
 // Unblock ends calls of Read and Write that block, now and from now on: Read returns
-// what is there, then io.EOF. It does nothing to the process.
+// the bytes that are there, then io.EOF. It does nothing to the process.
 func (w *Worker) Unblock() {
 	w.stdin.SetWriteDeadline(time.Now())
 	w.stdout.SetReadDeadline(time.Now())
@@ -290,8 +290,8 @@ func (w *Worker) Kill() {
 	}
 }
 
-// Close closes the pipes. One that a background child of a process that ended by
-// itself holds is read until the child closes it.
+// Close closes the pipes. A pipe that a background child of a process that ended on its
+// own holds is read until the child closes it.
 func (w *Worker) Close() {
 	rest := process{r: w.p.r, out: stream{fd: -1}, err: stream{fd: -1}}
 	if w.Ended() && w.Exit().Killed == "" {

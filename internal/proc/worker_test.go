@@ -82,7 +82,7 @@ func TestKeepStartError(t *testing.T) {
 	}
 }
 
-// What a process wrote before it ended is all read, though a background child
+// All output that a process wrote before it ended is read, though a background child
 // holds the pipe.
 func TestKeepReadsToTheEnd(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *Runner) {
