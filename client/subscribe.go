@@ -93,7 +93,7 @@ type EventRecord struct {
 //	for record, err := range c.Subscribe(ctx, client.SubscribeOptions{Match: []string{"agent:*"}}) {
 //
 // It ends with one error: ctx's when that has ended, a *Error when hookd
-// refused (a bad glob), or what Lost returned. A loop may be left at any time.
+// refused (a bad glob), or the error of Lost. A loop may be left at any time.
 // Options.Timeout does not count here. Nothing is dialled before the loop begins.
 func (c *Client) Subscribe(ctx context.Context, opt SubscribeOptions) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {

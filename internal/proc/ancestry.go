@@ -54,9 +54,9 @@ func (l Lineage) Has(pid int) bool {
 }
 
 // left reports whether a process with this chain seems to have left the tree: below the
-// ancestor that it shares with the tree stands a younger one that came there as an orphan, in
+// ancestor that it shares with the tree stands a younger process that came there as an orphan, in
 // a session that is not its parent's and in the cgroup of the tree. A process that came with a
-// terminal has another tree, and on macOS, which has no cgroups, so is every orphan.
+// terminal belongs to another tree, and on macOS, which has no cgroups, so does every orphan.
 func (l Lineage) left(chain []row) bool {
 	shared := slices.IndexFunc(chain, func(r row) bool { return contains(l.chain, r) })
 	if shared <= 0 || l.cgroup == "" {

@@ -27,8 +27,8 @@ const (
 	notBlocked = "it goes on; hookd logs what hooks said"
 )
 
-// abilities are what hooks can answer to an event of a kind. It is a function, not
-// a variable, so that the bridge never builds the list.
+// abilities are the answers that hooks can give to an event of a kind. It is a
+// function, not a variable, so that the bridge never builds the list.
 func abilities() []Ability {
 	var (
 		no      = verdict.Answer{ExitCode: 2, Stderr: "R"}
@@ -68,9 +68,9 @@ func abilities() []Ability {
 	}
 }
 
-// Abilities returns what hooks can make the agent that speaks d do: what its
-// protocol has words for, found by trying each answer. It is nil for a dialect
-// without an agent.
+// Abilities returns the actions that hooks can make the agent that speaks d take: the
+// answers that its protocol has words for, found by trying each. It is nil for a
+// dialect without an agent.
 func Abilities(d events.Dialect) []Ability {
 	agent := Agent(d)
 	if agent == nil {

@@ -38,7 +38,7 @@ func everyAnswer(t *testing.T, check func(t *testing.T, row *events.Contract, a 
 	}
 }
 
-// What stands on stdout is nothing, or one JSON object, or plain context.
+// Stdout holds nothing, or one JSON object, or plain context.
 func TestAnswersAreWhatTheAgentReads(t *testing.T) {
 	plain := map[events.Dialect]bool{events.Kimi: true, events.Familiar: true, events.Kiro: true}
 	full := map[events.Dialect]bool{events.GeminiCLI: true, events.Cursor: true, events.Copilot: true, events.Cline: true, events.Antigravity: true, events.Hermes: true, events.Tabnine: true}
@@ -54,7 +54,7 @@ func TestAnswersAreWhatTheAgentReads(t *testing.T) {
 	})
 }
 
-// No exit code denies what no hook denied, and nothing is allowed that no hook
+// No exit code denies a call that no hook denied, and nothing is allowed that no hook
 // allowed: a rewrite is not an approval.
 func TestNoOpinionStaysNone(t *testing.T) {
 	everyAnswer(t, func(t *testing.T, row *events.Contract, a neutral.Asked, r neutral.Reply) {
@@ -70,7 +70,7 @@ func TestNoOpinionStaysNone(t *testing.T) {
 	})
 }
 
-// What agents refuse.
+// The answers that agents refuse.
 func TestWhatAgentsMustNeverRead(t *testing.T) {
 	everyAnswer(t, func(t *testing.T, row *events.Contract, a neutral.Asked, r neutral.Reply) {
 		none := a.Verdict.Allowed && a.Verdict.PermissionDecision == "" && a.Verdict.SystemMessage == "" && a.Verdict.AdditionalContext == "" &&

@@ -1,7 +1,7 @@
-// Package dialect is the list of dialects and what needs all of them: the
-// payload of an event in another dialect's words, the names of its tool, and
-// the agents that the bridge can stand for. It is pure, knows no hook and never
-// blocks. What an event does not hold stays unknown, and nothing here fails.
+// Package dialect is the list of dialects and the functions that need all of them: the
+// payload of an event in another dialect's words, the names of its tool, and the agents
+// that the bridge can stand for. It is pure, knows no hook and never blocks. A fact
+// that an event does not hold stays unknown, and nothing here fails.
 package dialect
 
 import (
@@ -20,8 +20,8 @@ func Agent(d events.Dialect) *neutral.Agent {
 	return nil
 }
 
-// Agents returns the names of all agents that the bridge can stand for, sorted.
-// Those that take a plugin instead are not among them.
+// Agents returns the names of all agents that the bridge can stand for, sorted. Agents
+// that take a plugin instead are not among them.
 func Agents() []string {
 	var names []string
 	for e := range entries() {

@@ -13,8 +13,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Here stands, apart from the tables, what agents execute: the event of a tool
-// call, where its arguments are, and by which of them a tool works.
+// Here stands, apart from the tables, which arguments agents execute: the event of a
+// tool call, where its arguments are, and by which of them a tool works.
 type executes struct {
 	dialect events.Dialect
 	event   string
@@ -120,16 +120,15 @@ var looks = map[string]map[string][]string{
 	"librefang":            {"command": {"tool_input.command"}, "path": {"tool_input.path"}},
 }
 
-// decoys are names that an argument has in some dialect, in all letter cases,
-// and what an agent may carry besides.
+// decoys are names that an argument has in some dialect, in all letter cases, and other
+// members that an agent may carry.
 var decoys = strings.Fields(`command cmd commands CMD Cmd COMMAND Command command_line CommandLine commandline file_path path filePath Path PATH FILE_PATH
 	absolute_path AbsolutePath TargetFile targetfile content Content file_text CodeContent new_string newString new_str New_String old_string oldString old_str
 	url urls URL query Query tool_input toolArgs params args emitted tool_name toolName server_name mcp_server_name tool description edits input`)
 
-// TestGuardsSeeWhatAgentsExecute: for random payloads with colliding, renamed,
-// extra, nested and oddly cased fields, what a guard sees, under each name that
-// the event goes by, is what the agent's tool would execute; and so is what a
-// built-in sees.
+// TestGuardsSeeWhatAgentsExecute: for random payloads with colliding, renamed, extra,
+// nested and oddly cased fields, a guard sees, under each name that the event goes by,
+// the arguments that the agent's tool would execute; and so does a built-in.
 func TestGuardsSeeWhatAgentsExecute(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 1))
 	seen := 0
@@ -187,8 +186,8 @@ func documents(row *events.Contract, field string) bool {
 	return slices.ContainsFunc(row.Fields, func(f events.Field) bool { return f.Name == field })
 }
 
-// random returns a call with the arguments that the tool executes, and what
-// they are, between others that it does not.
+// random returns a call with the arguments that the tool executes, and their values,
+// between others that it does not.
 func (x executes) random(t *testing.T, r *rand.Rand) (*events.Event, map[string]string) {
 	own, want := map[string]bool{}, map[string]string{}
 	var members []rawjson.Member
@@ -224,8 +223,8 @@ func (x executes) random(t *testing.T, r *rand.Rand) (*events.Event, map[string]
 	return event(t, x.dialect, x.event, data), want
 }
 
-// folded says what a program in Go takes: of an argument in several letter cases
-// the last one. With one of another type it executes nothing.
+// folded says which argument a program in Go takes: of an argument in several letter
+// cases the last one. With one of another type it executes nothing.
 func (x executes) folded(members []rawjson.Member, want map[string]string) {
 	for fact, arg := range x.args {
 		for _, m := range members {
@@ -255,8 +254,9 @@ func otherCase(payload json.RawMessage, path string) string {
 	return ""
 }
 
-// Where it is not certain what a tool takes, built-ins look at all that it could
-// be: a name in another letter case, a tool that only other agents are known to have.
+// Where it is not certain which argument a tool takes, built-ins look at all that it
+// could be: a name in another letter case, a tool that only other agents are known to
+// have.
 func TestBuiltinsSeeWhatIsInDoubt(t *testing.T) {
 	for _, tt := range []struct {
 		dialect    events.Dialect

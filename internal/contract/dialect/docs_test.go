@@ -103,7 +103,7 @@ func withPart(doc, name, text string) (string, bool) {
 	return head + mark + text + "<!-- end -->\n" + tail, ok && ok2
 }
 
-// The tables in docs/reference/agents.md say what the code does.
+// The tables in docs/reference/agents.md say the same as the code.
 func TestAgentsDoc(t *testing.T) {
 	text, err := os.ReadFile(agentsDoc)
 	if err != nil {

@@ -82,8 +82,8 @@ func TestGuardsSeeEachFile(t *testing.T) {
 	}
 }
 
-// filesSeen returns what a guard sees that looks at the first of fields that is
-// there, and the object that it is in; nil = there is none.
+// filesSeen returns the text that a guard sees which looks at the first of fields that
+// is there, and the object of that field; nil = there is none.
 func filesSeen(payload json.RawMessage, fields []string) (seen string, input map[string]any) {
 	for _, field := range fields {
 		dot := strings.LastIndex(field, ".")
@@ -104,8 +104,8 @@ func jsonOf(t *testing.T, v any) []byte {
 	return text
 }
 
-// A hook may answer with all of the input that it was given: what stood beside
-// the arguments does not reach the agent, and a change of it is a failure.
+// A hook may answer with all of the input that it was given: members beside the
+// arguments do not reach the agent, and a change of such a member is a failure.
 func TestFilesAreNoArguments(t *testing.T) {
 	for i, f := range filed {
 		e := filedEvent(t, i)
@@ -194,8 +194,8 @@ func TestArgumentsAsText(t *testing.T) {
 	}
 }
 
-// The texts of a list of edits are where a guard on what is written looks, under
-// another agent's name.
+// The texts of a list of edits are where a guard on written text looks, under another
+// agent's name.
 func TestGuardsSeeEachEdit(t *testing.T) {
 	for _, tt := range []struct {
 		dialect            events.Dialect

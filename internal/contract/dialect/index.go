@@ -41,13 +41,13 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// systems is the index: one line a system, in the order of the columns of the
-// contract table. Where two know an event's name, the first wins when the sender
-// does not say which it speaks.
+// systems is the index: one line a system, in the order of the columns of the contract
+// table. Where two know an event's name, the first wins when the sender does not name
+// its dialect.
 //
-// The tables in the folders look alike and are kept apart on purpose: each repeats
-// what one vendor documents, and each vendor changes its own. What they really
-// share is in package neutral, and a fork of an agent takes over its tables.
+// The tables in the folders look alike and are kept apart on purpose: each repeats the
+// documents of one vendor, and each vendor changes its own. The parts that they really
+// share are in package neutral, and a fork of an agent takes over its tables.
 var systems = []neutral.System{
 	librefang.System(),
 	dockeragent.System(),

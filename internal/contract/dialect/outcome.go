@@ -20,7 +20,7 @@ const (
 )
 
 // failing are the dialects that report a command with an exit code other than 0 as a failed
-// call. Others say nothing of it, or only in the text that the model reads.
+// call. Others say nothing of that code, or only in the text that the model reads.
 var failing = []events.Dialect{events.ClaudeCode}
 
 // exitTexts are lines that agents, not programs, write behind the output of a command; in
@@ -28,8 +28,8 @@ var failing = []events.Dialect{events.ClaudeCode}
 var exitTexts = regexp.MustCompile(
 	`(?:^|\n|\\n)(?:Exit Code: |<shellId: \S+ completed with exit code )(-?\d+)>?(?:$|\n|\\n|")`)
 
-// Ended returns how the call ended that a tool.after event is of. One that goes on in the
-// background has not ended.
+// Ended returns how the call ended that a tool.after event is of. A call that goes on in
+// the background has not ended.
 func Ended(e *events.Event) Ending {
 	if e.Contract.Kind != events.KindToolAfter {
 		return EndedUnknown

@@ -6,7 +6,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// TestEnded reads how calls ended from what agents sent; the payloads are from real runs.
+// TestEnded reads how calls ended from payloads that agents sent; the payloads are from
+// real runs.
 func TestEnded(t *testing.T) {
 	for name, x := range map[string]struct {
 		dialect     events.Dialect

@@ -17,14 +17,14 @@ import (
 // Since returns how long ago the last prompt.submit of a session was.
 type Since = neutral.Since
 
-// Payload returns what a hook is given that was matched by the name given.
+// Payload returns the payload that a hook is given which was matched by the name given.
 // Under the emitted name that is e.Data itself, except for a tool's arguments: see
-// neutral.Table.Given. Under another one it is all
-// fields of e.Data and those that the other dialect documents, as far as e
-// tells them; where both have a field, the documented one wins, and all of
-// e.Data is under `emitted`. What LibreFang documents and e does not tell is
-// null. since may be nil; e is not changed. Where hooks run in sequence, pass a
-// copy of the event with the Data that they have made so far.
+// neutral.Table.Given. Under another one it is all fields of e.Data and the fields that
+// the other dialect documents, as far as e tells them; where both have a field, the
+// documented one wins, and all of e.Data is under `emitted`. A field that LibreFang
+// documents and e does not tell is null. since may be nil; e is not changed. Where
+// hooks run in sequence, pass a copy of the event with the Data that they have made so
+// far.
 func Payload(e *events.Event, given string, since Since) json.RawMessage {
 	return as(e, rowOf(e.Contract, given), since)
 }
@@ -143,8 +143,8 @@ func facts(e *events.Event, row *events.Contract, since Since) neutral.Facts {
 	return f
 }
 
-// outcome tells success from failure by what there is, and takes the error for
-// the result where a failed call has no other.
+// outcome tells success from failure by the facts that there are, and takes the error
+// for the result where a failed call has no other.
 func outcome(f neutral.Facts) {
 	if f[neutral.Failed] == nil {
 		f[neutral.Failed] = json.RawMessage(strconv.FormatBool(f[neutral.ErrorText] != nil))

@@ -1,7 +1,7 @@
 package dialect
 
-// Private returns the names below a user's home where agents keep credentials, settings and what was
-// said to them.
+// Private returns the names below a user's home where agents keep credentials, settings and the
+// words that were said to them.
 func Private() []string {
 	return []string{
 		".claude", ".claude.json", ".codex", ".gemini", ".qwen", ".cursor", ".copilot", ".factory", ".kiro", ".openclaw",

@@ -20,8 +20,8 @@ const (
 	javaScriptSDK = "../../../sdk/typescript/hookd.mjs"
 )
 
-// sdkRow is what the SDK files know of events: how an answer to them is written,
-// and where their payload has a tool call.
+// sdkRow is the knowledge of the SDK files about events: how an answer to them is
+// written, and where their payload has a tool call.
 type sdkRow struct {
 	kind    events.Kind
 	can     string // b block, v verdict, p permission, c context, e explicit yes, r text replaces
@@ -187,8 +187,8 @@ func withGenerated(t *testing.T, text, begin, part, end string) string {
 	return head + begin + "\n" + part + end + "\n" + tail
 }
 
-// withoutTypes returns TypeScript as JavaScript: what stands in /*types*/ … /*end*/
-// goes. So no compiler is needed for it, and both have the same lines.
+// withoutTypes returns TypeScript as JavaScript: the text in /*types*/ … /*end*/ goes.
+// So no compiler is needed for it, and both have the same lines.
 func withoutTypes(t *testing.T, text string) string {
 	var b strings.Builder
 	for {
@@ -205,7 +205,7 @@ func withoutTypes(t *testing.T, text string) string {
 	}
 }
 
-// The SDK files know what the contract table says, and hookd.mjs is hookd.ts.
+// The SDK files know the same as the contract table says, and hookd.mjs is hookd.ts.
 func TestSDK(t *testing.T) {
 	tables := sdkTables(t)
 	if strings.ContainsAny(tables, `\'`) {

@@ -17,10 +17,10 @@ const SubjectBytes = 256
 // secret, and more than the subject before it.
 const subjectPart = 8 << 10
 
-// Subject returns what a person wants to know of e at a glance: the tool, by its
-// canonical name, and in one harmless line what it was about: the command, the
-// path, the URL, the first line of a prompt. Both are "" where e is about nothing
-// of that kind. redact takes the secrets out of a JSON object; nil = they stay.
+// Subject returns the facts that a person wants to know of e at a glance: the tool, by
+// its canonical name, and in one harmless line its subject: the command, the path, the
+// URL, the first line of a prompt. Both are "" where e is about nothing of that kind.
+// redact takes the secrets out of a JSON object; nil = they stay.
 func Subject(e *events.Event, redact func([]byte) []byte) (tool, subject string) {
 	name, text := "", ""
 	switch {
@@ -39,7 +39,7 @@ func Subject(e *events.Event, redact func([]byte) []byte) (tool, subject string)
 	return tool, escape.Line(countBlanks(beginning(name, text, redact)), SubjectBytes)
 }
 
-// manyBlanks in a row are counted in place of being shown: what comes after them would be out of sight.
+// manyBlanks in a row are counted in place of being shown: the text after them would be out of sight.
 const manyBlanks = 24
 
 // countBlanks puts a count in place of each long run of blanks.
@@ -87,9 +87,9 @@ func isCall(c *events.Contract) bool {
 	return c.Judge != ""
 }
 
-// beginning is the start of a text without its secrets. What names the text may be
-// what gives it away. A secret that is cut off may not be known as one: what does
-// not depend on where the text is cut has none.
+// beginning is the start of a text without its secrets. The name of the text may give
+// the secret away. A secret that is cut off may not be known as one: the part that does
+// not depend on where the text is cut has no secret.
 func beginning(name, text string, redact func([]byte) []byte) string {
 	if len(text) <= subjectPart {
 		return redacted(name, text, redact)

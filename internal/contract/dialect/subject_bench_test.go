@@ -7,7 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// What is looked up of each tool event that is accepted.
+// The subject that is looked up for each tool event that is accepted.
 func BenchmarkSubject(b *testing.B) {
 	e := &events.Event{
 		Envelope: events.Envelope{Event: "PostToolUse", Dialect: events.ClaudeCode, Data: json.RawMessage(

@@ -104,7 +104,8 @@ func TestEveryNameHasARow(t *testing.T) {
 // shared are kinds of one name that several dialects have, and mean the same by.
 var shared = append([]string{"notification", "before_compaction", "agent_end", "turn_end"}, strings.Fields(inherited)...)
 
-// inherited are the names that agents took over from another one with what they mean.
+// inherited are the names that agents took over from another agent, with their
+// meanings.
 const inherited = "PermissionDenied PostToolBatch InstructionsLoaded MessageDisplay ConfigChange CwdChanged WorktreeCreate " +
 	"WorktreeRemove Elicitation ElicitationResult TaskCreated TaskCompleted TeammateIdle Setup BeforeToolSelection " +
 	"permission.replied command.executed"
@@ -283,8 +284,8 @@ func dockerLine(c *Contract) string {
 	return line
 }
 
-// A hook that prints what the model has to know works with every agent that
-// takes context at the start or with a prompt.
+// A hook that prints facts that the model has to know works with every agent that takes
+// context at the start or with a prompt.
 func TestPlainTextIsContextEverywhere(t *testing.T) {
 	agents := 0
 	for _, c := range slices.Concat(OfKind(KindSessionStart), OfKind(KindPromptSubmit)) {
@@ -376,7 +377,7 @@ func TestForIsNeverNil(t *testing.T) {
 	if c.Name != "my:event" || c.Kind != "my:event" || c.Dialect != Kimi || c.Decidable || c.CanBlock {
 		t.Errorf("got %+v, want a row that observes", c)
 	}
-	// A name that is spelled like a kind does not become one of it.
+	// A name that is spelled like a kind does not become that kind.
 	for _, name := range []string{"my:event", "error", "prompt.submit"} {
 		c := For("", name)
 		if got := c.Aliases(); len(got) != 1 || got[0] != c || len(OfKind(c.Kind)) != 0 {

@@ -28,8 +28,7 @@ func ToolNames(e *events.Event) []string {
 	return nil
 }
 
-// anyNames returns own and what it is called canonically by any dialect that
-// knows it.
+// anyNames returns own and its canonical names in any dialect that knows it.
 func anyNames(own string, data json.RawMessage) []string {
 	names := []string{own}
 	if canonical(own) {
@@ -55,8 +54,8 @@ func canonical(tool string) bool {
 	return false
 }
 
-// Call returns the tool call that e is about, as the tool of the agent that sent
-// it takes its arguments. A tool that this agent's dialect does not know is what
+// Call returns the tool call that e is about, as the tool of the agent that sent it
+// takes its arguments. A tool that this agent's dialect does not know is the tool that
 // another dialect calls so; the call says that this is a guess.
 func Call(e *events.Event) neutral.ToolCall {
 	c := reader(e).Call(e.Contract.Name, e.Data)
@@ -91,10 +90,10 @@ func Made(d events.Dialect, own string, given json.RawMessage) (neutral.ToolCall
 	return c, names
 }
 
-// Answer returns a, the answer of a hook that was given the event under the
-// name given, in the words of the emitted event, e with what hooks before it have
-// rewritten: the members of a new input are called as e's own tool calls them. A
-// change of what the tool takes no argument for is a failure.
+// Answer returns a, the answer of a hook that was given the event under the name given,
+// in the words of the emitted event, e with the rewrites of hooks before it: the
+// members of a new input are called as e's own tool calls them. A change of a member
+// that is no argument of the tool is a failure.
 func Answer(e *events.Event, given string, a verdict.Answer) verdict.Answer {
 	if a.UpdatedInput == nil {
 		return a
@@ -122,8 +121,8 @@ func first(names []string) string {
 	return names[0]
 }
 
-// OwnTools returns what the agent of a dialect calls its usual tools, those that run a
-// command first; nil where no table has them.
+// OwnTools returns the names that the agent of a dialect gives its usual tools, tools
+// that run a command first; nil where no table has them.
 func OwnTools(d events.Dialect) (names []string) {
 	tools := table(d).Tools
 	for _, shell := range []bool{true, false} {

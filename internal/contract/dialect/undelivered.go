@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// mark stands for the text of one part of an answer: where it is not in what the
-// agent reads, that part does not reach the agent.
+// mark stands for the text of one part of an answer: where it is not in the text that
+// the agent reads, that part does not reach the agent.
 const mark = "hookd-mark-7f3a"
 
 // part is one thing that an answer may hold beside a denial.
@@ -63,7 +63,7 @@ func parts() []part {
 			func(a *verdict.Answer) { a.Metadata = map[string]string{mark: mark} },
 		},
 		{
-			// what hookd itself says of a skip is no answer of the hook
+			// the words of hookd itself about a skip are no answer of the hook
 			"system_message", func(a *verdict.Answer) bool { return a.SystemMessage != "" && !a.Skip },
 			func(*events.Contract) bool { return true },
 			func(a *verdict.Answer) { a.SystemMessage = mark },

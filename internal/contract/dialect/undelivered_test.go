@@ -32,8 +32,8 @@ var everyPart = []struct {
 	{"permission_decision", verdict.Answer{PermissionDecision: "ask", PermissionReason: "the text"}, "the text"},
 }
 
-// Whatever a hook answers to whichever event of whichever agent: the agent reads
-// it, or a warning says what was lost.
+// Whatever a hook answers to whichever event of whichever agent: the agent reads it, or
+// a warning names the lost part.
 func TestNothingIsLostInSilence(t *testing.T) {
 	delivered, warned := 0, 0
 	for _, row := range events.All() {
@@ -74,7 +74,7 @@ func TestNothingIsLostInSilence(t *testing.T) {
 
 func decides(a verdict.Answer) bool { return a.Blocked || a.PermissionDecision == "ask" }
 
-// reads is what the agent is given of the answer of one hook.
+// reads returns the text that the agent is given for the answer of one hook.
 func reads(row *events.Contract, agent *neutral.Agent, e *events.Event, a verdict.Answer) string {
 	asked := neutral.Asked{Event: row.Name, Payload: e.Data, Verdict: verdict.Fold(row, e.Data, []verdict.Answer{a})}
 	if asked.Asks() && !asked.Is(agent.Asks) { // which the bridge makes a denial
@@ -87,7 +87,7 @@ func reads(row *events.Contract, agent *neutral.Agent, e *events.Event, a verdic
 	return r.Stdout + r.Stderr
 }
 
-// What is said of some that are known to be lost.
+// Warnings about some parts that are known to be lost.
 func TestUndelivered(t *testing.T) {
 	rewrite := verdict.Answer{UpdatedInput: json.RawMessage(`{"command":"x"}`)}
 	for _, tt := range []struct {

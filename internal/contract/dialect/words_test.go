@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// What agents' own hooks print, by each form that is documented for the name of
-// the event, and how it is read.
+// The output of agents' own hooks, by each form that is documented for the name of the
+// event, and how it is read.
 func TestAgentsOwnWords(t *testing.T) {
 	for _, tt := range []struct{ dialect, event, answer, want string }{
 		{"claude-code", "PreToolUse", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`, "block: no"},

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Output is what a run left behind, as far as its answer needs it.
+// Output holds the results of a run, as far as its answer needs them.
 type Output struct {
 	ExitCode int    // -1 when there is none
 	Stdout   []byte // all of it, up to the limit of the event
@@ -19,7 +19,7 @@ type Output struct {
 	Failure string
 }
 
-// Policy is what the hook's definition says about its answers.
+// Policy is the part of the hook's definition about its answers.
 type Policy struct {
 	Name         string // by which the record knows it
 	Called       string // its name in messages; "" = Name
@@ -63,8 +63,8 @@ type Answer struct {
 	Skip               bool                       // Familiar's exit 2
 }
 
-// Says returns what the answer decides on an event with contract c, in a word,
-// and why; "" where it is silent or does not count.
+// Says returns the decision of the answer on an event with contract c, in a word, and
+// why; "" where it is silent or does not count.
 func (a *Answer) Says(c *events.Contract) (outcome wire.Outcome, reason string) {
 	if !c.Decidable || !a.Policy.Blocking || a.Failure != "" {
 		return "", ""
@@ -132,7 +132,7 @@ func (a *Answer) rewriteFor(c *events.Contract) json.RawMessage {
 	return nil
 }
 
-// WarnedOfIgnored returns the answer with a warning for each part of it that an event with
+// WarnedOfIgnored returns the answer with a warning for each part that an event with
 // contract c has no use for: a hook's work must not be lost in silence.
 func (a Answer) WarnedOfIgnored(c *events.Contract) Answer {
 	if !c.Decidable || !a.Policy.Blocking || a.Failure != "" {
@@ -163,9 +163,9 @@ func (a Answer) WarnedOfIgnored(c *events.Contract) Answer {
 	return a
 }
 
-// Rewrite applies the answer's rewrite, if it has one that counts for c, to
-// the event's payload, so that the next hook in sequence sees it. It returns
-// data itself when there is nothing to rewrite.
+// Rewrite applies the answer's rewrite, if it has a rewrite that counts for c, to the
+// event's payload, so that the next hook in sequence sees it. It returns data itself
+// when there is nothing to rewrite.
 func (a Answer) Rewrite(c *events.Contract, data json.RawMessage) json.RawMessage {
 	change := a.rewriteFor(c)
 	if change == nil {

@@ -182,8 +182,8 @@ func (f *folding) decided(word string, a *Answer) {
 	f.deciders[word] = append(f.deciders[word], a.Policy.Name)
 }
 
-// give takes what the hook contributes besides a decision, as far as the
-// event has a use for it, and reports whether there was any.
+// give takes the contributions of the hook besides a decision, as far as the event has
+// a use for it, and reports whether there was any.
 func (f *folding) give(a *Answer) bool {
 	gave := a.SystemMessage != ""
 	context := a.Context
@@ -237,8 +237,8 @@ func (f *folding) rewrite(a *Answer) bool {
 
 func (f *folding) say(text string) { f.v.SystemMessage = join(f.v.SystemMessage, text) }
 
-// decidedBy names the hooks that made the verdict what it is: those that denied,
-// if any did; else those that gave the winning decision or anything it carries.
+// decidedBy names the hooks that made the verdict: the hooks that denied, if any did;
+// else the hooks that gave the winning decision or anything it carries.
 func (f *folding) decidedBy() []string {
 	if !f.v.Allowed {
 		return unique(f.deniers)

@@ -12,7 +12,7 @@ import (
 
 func validJSON(raw []byte) bool { return json.Valid(raw) }
 
-// hooked is a hook and what its run left behind.
+// hooked is a hook and the output of its run.
 type hooked struct {
 	policy Policy
 	out    Output
@@ -219,8 +219,8 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// A hook may be given the name of another dialect than the one emitted: how
-// its answer is read goes by the first, what it can do by the second.
+// A hook may be given the name of another dialect than the one emitted: how its answer
+// is read goes by the first, its power by the second.
 func TestGivenAnotherName(t *testing.T) {
 	emitted, given := row(t, "tool_response_transform"), row(t, "transform_tool_result")
 	a := Read(given, blocking, exit(0, "redacted\n", ""))

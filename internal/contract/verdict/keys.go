@@ -79,7 +79,7 @@ var (
 		}
 	}}
 	specificKeys = &vocabulary{keys: func() []string { return everyAgent }}
-	// insideKeys are also those that few agents read.
+	// insideKeys are also the keys that few agents read.
 	insideKeys    = &vocabulary{keys: func() []string { return append(takeable(), everyAgent...) }}
 	transformKeys = &vocabulary{keys: func() []string {
 		return []string{keyToolOutput, keyResponse, keySpecific, keySystemMessage}

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Then returns the verdict on an event whose hooks ran in two lanes: v first,
-// next after it. The stricter decision wins, texts are joined in that order,
-// of what both set the later counts. Neither is changed.
+// Then returns the verdict on an event whose hooks ran in two lanes: v first, next
+// after it. The stricter decision wins, texts are joined in that order, of a field that
+// both set the later counts. Neither is changed.
 func Then(v, next *Verdict) *Verdict {
 	out := *next
 	out.Allowed = v.Allowed && next.Allowed

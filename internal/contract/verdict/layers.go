@@ -12,7 +12,7 @@ const systemPrefix = "system:"
 // user's own: lower can only tighten v. The stricter decision wins, texts are joined; a
 // result, messages, a summary and metadata that v has set stay; and a permission counts
 // only where v left that open. A new input of lower counts: the caller has asked the
-// system daemon about it again, and v is what it said. Neither is changed.
+// system daemon about it again, and v is its verdict. Neither is changed.
 func Over(v, lower *Verdict) *Verdict {
 	first := *v
 	first.DecidedBy = nil

@@ -41,7 +41,7 @@ func parseObject(text []byte) (object, error) {
 	return obj, nil
 }
 
-// whyNoObject says what is wrong with text.
+// whyNoObject says why text is no object.
 func whyNoObject(text []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	var whole json.RawMessage

@@ -15,8 +15,8 @@ const (
 	DefaultProfile = "project"
 )
 
-// decode reads an answer's object into a. It checks types and words; what the
-// event can do with it is decided when the answers are folded.
+// decode reads an answer's object into a. It checks types and words; the use of the
+// event for it is decided when the answers are folded.
 func (a *Answer) decode(o object) (*heard, error) {
 	top := pick(o, topKeys)
 	inner := pick(top.object(keySpecific), insideKeys)
@@ -91,8 +91,8 @@ func (m *stringMap) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// entries returns the texts of instruction_context: docker-agent shows their
-// changes between turns, hookd passes on what is there now.
+// entries returns the texts of instruction_context: docker-agent shows their changes
+// between turns, hookd passes on the texts that are there now.
 func entries(f *fields) string {
 	var list []struct {
 		Content              string
@@ -139,8 +139,8 @@ func (a *Answer) checkWords() error {
 	return fmt.Errorf("invalid permission_decision %q", a.PermissionDecision)
 }
 
-// warnOf notes what was tolerated and is probably a mistake: a key on the
-// wrong level would else be a verdict that is lost in silence.
+// warnOf notes keys that were tolerated and are probably a mistake: a key on the wrong
+// level would else be a verdict that is lost in silence.
 func (a *Answer) warnOf(h *heard) {
 	for _, key := range append(slices.Clone(h.top.twice), h.inner.twice...) {
 		a.warn(fmt.Sprintf("key %s is given more than once", key))

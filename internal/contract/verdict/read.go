@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Read reads the answer of one run of a hook that was given an event with
-// contract c. It never fails: what cannot be read is an Answer with a Failure.
+// Read reads the answer of one run of a hook that was given an event with contract c.
+// It never fails: output that cannot be read is an Answer with a Failure.
 func Read(c *events.Contract, p Policy, out Output) Answer {
 	a := Answer{Policy: p, ExitCode: out.ExitCode, Stderr: string(bytes.TrimSpace(valid(out.Stderr)))}
 	if out.Failure != "" {
@@ -52,9 +52,9 @@ func trim(text []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\uFEFF")))
 }
 
-// readBlock reads an exit 2. It is a verdict by itself; of a JSON answer
-// beside it only the words count: reasons where there is no stderr, a message for
-// the user, and continue: false. A rewrite or an allow is lost.
+// readBlock reads an exit 2. It is a verdict on its own; of a JSON answer beside it
+// only the words count: reasons where there is no stderr, a message for the user, and
+// continue: false. A rewrite or an allow is lost.
 func (a *Answer) readBlock(stdout []byte) {
 	a.Blocked = true
 	said := Answer{Policy: a.Policy}
@@ -105,8 +105,8 @@ func (a *Answer) readStdout(c *events.Contract, text []byte) error {
 	return nil
 }
 
-// verdictWord finds what is written like a member of an answer: in JSON with text before or behind
-// it on its line, in JSON over several lines, cut off, or in the quotes of Python.
+// verdictWord finds text that is written like a member of an answer: in JSON with text before or
+// behind it on its line, in JSON over several lines, cut off, or in the quotes of Python.
 var verdictWord = regexp.MustCompile(
 	`["'](?:decision|permissionDecision|permission_decision|hookSpecificOutput|hook_specific_output|continue)["'] ?:`)
 
@@ -114,7 +114,7 @@ var verdictWord = regexp.MustCompile(
 // object: an answer that says a word or a list of them.
 const maxWord = 64 << 10
 
-// denial is what a hook that means no prints.
+// denial is the answer of a hook that means no.
 const denial = `{"decision":"block","reason":"…"}`
 
 func (a *Answer) readObject(c *events.Contract, text []byte) error {

@@ -309,7 +309,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkFold folds one answer and holds the verdict to what can never happen.
+// checkFold folds one answer and fails on a verdict that can never happen.
 func checkFold(t *testing.T, c *events.Contract, data []byte, a Answer) {
 	v := Fold(c, data, []Answer{a})
 	switch {

@@ -34,8 +34,8 @@ func Unanswered(v *Verdict, reason string) *Verdict {
 	return &out
 }
 
-// Uncontained returns a verdict that contains a call as one that asks about it, and why it is no
-// box. v is not changed.
+// Uncontained returns a verdict that contains a call as a verdict that asks about the call, and
+// why it is no box. v is not changed.
 func Uncontained(v *Verdict, why string) *Verdict {
 	out := *v
 	out.Contain = nil

@@ -2,7 +2,8 @@ package verdict
 
 import "testing"
 
-// An answer to an ask makes another verdict, and leaves the one that asked as it was.
+// An answer to an ask makes another verdict, and leaves the verdict that asked as it
+// was.
 func TestAnswersOfAPerson(t *testing.T) {
 	asks := &Verdict{Allowed: true, Continue: true, PermissionDecision: "ask", DecisionReason: "sure?"}
 	if !asks.Asks() {

@@ -163,7 +163,8 @@ func union(first, next json.RawMessage) json.RawMessage {
 	return text
 }
 
-// specificOfBoth returns the keys of both lanes; of what both set the later counts.
+// specificOfBoth returns the keys of both lanes; of a key that both set the later
+// counts.
 func specificOfBoth(first, next map[string]json.RawMessage) map[string]json.RawMessage {
 	if len(first) == 0 {
 		return next

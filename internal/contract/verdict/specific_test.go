@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// What few agents read is folded by what it is: lists are joined, one true is enough, of
-// other values the last counts, and the strictest answer to a question.
+// A field that few agents read is folded by its kind: lists are joined, one true is
+// enough, of other values the last counts, and the strictest answer to a question.
 func TestSpecificIsFolded(t *testing.T) {
 	for _, tt := range []struct {
 		name, event string
@@ -69,8 +69,8 @@ func TestDeferIsAnAskThatNothingHasSettled(t *testing.T) {
 	}
 }
 
-// A hook hears of each key that came to nothing, and one that may only tighten can neither
-// accept a question nor have a call tried again.
+// A hook hears of each key that came to nothing, and a hook that may only tighten can
+// neither accept a question nor have a call tried again.
 func TestIgnoredSpecificWarns(t *testing.T) {
 	for _, tt := range []struct{ event, fields, want string }{
 		{"Stop", `"sessionTitle":"t"`, "session_title was ignored: Stop takes none"},

@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// checkStrict holds an answer to what strict_output promises: every key is
-// known, and the event can use every one of them.
+// checkStrict holds an answer to the promise of strict_output: every key is known, and
+// the event can use every one of them.
 func (a *Answer) checkStrict(c *events.Contract, o object) error {
 	top := pick(o, topKeys)
 	inner := pick(top.object(keySpecific), insideKeys)

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Tightened returns the answer of a hook that may only tighten, without what
-// could loosen anything: a permission, a rewrite of input, result or messages,
-// a skipped turn, a summary, metadata, hidden output, and what few agents read. A denial, an ask, context
-// and a word to the user stay. It warns of what it has dropped, and leaves all
-// other answers as they are.
+// Tightened returns the answer of a hook that may only tighten, without the parts that could loosen
+// anything: a permission, a rewrite of input, result or messages, a skipped turn, a summary, metadata,
+// hidden output, and fields that few agents read. A denial, an ask, context and a word to the user stay.
+// It warns of the parts that it has dropped, and leaves all other answers as they are.
 func (a Answer) Tightened() Answer {
 	if !a.Policy.TightenOnly {
 		return a

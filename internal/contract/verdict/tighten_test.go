@@ -80,8 +80,8 @@ func TestTightenOnly(t *testing.T) {
 	}
 }
 
-// loosened fails if the second verdict allows more than the first, or hands on
-// what a project's hook may not.
+// loosened fails if the second verdict allows more than the first, or hands on parts
+// that a project's hook may not.
 func loosened(t *testing.T, c *events.Contract, what string, alone, both *Verdict) {
 	t.Helper()
 	same := *both
@@ -100,7 +100,7 @@ func loosened(t *testing.T, c *events.Contract, what string, alone, both *Verdic
 	}
 }
 
-// What was dropped is in a warning, once.
+// A dropped part is in a warning, once.
 func TestTightenedWarns(t *testing.T) {
 	c := events.Lookup("pre_tool_use")
 	a := Read(c, Policy{Blocking: true, TightenOnly: true}, Output{Stdout: []byte(

@@ -17,7 +17,7 @@ var WeakeningCommands = []string{
 // groups are the words that these commands stand behind.
 const groups = `(?:(?:guard|hook|agent|team|daemon|dev)\s+)?`
 
-// weakening finds such a command in a text, with what leads to it.
+// weakening finds such a command in a text, with the words that lead to the command.
 var weakening = sync.OnceValue(func() *regexp.Regexp {
 	const lead = `(?:[;,.:]? ?\(?(?:or |and |then )*(?:to switch it off|type|allow (?:it|them) with|look at (?:it|each) with)[: ]+)?`
 	const flags = "(?:\\s+-[-\\w]+(?:=[^\\s`]+)?)*"

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Word is how a dialect says in a hook's answer what the common words say
-// otherwise. Spelling is as free as that of the common keys: snake_case,
-// camelCase, any letter case.
+// Word is a dialect's word in a hook's answer for a meaning that the common words spell
+// otherwise. Spelling is as free as that of the common keys: snake_case, camelCase, any
+// letter case.
 type Word struct {
 	Key    string // in snake_case; a dot leads into an object: "hook_specific_output.tool_input"
 	Means  string // the common key that it stands for; "" = it is known and says nothing to hookd
@@ -46,7 +46,7 @@ var denials = &vocabulary{keys: func() []string {
 	return []string{"permission", "cancel", "action", "block", "behavior", "require_approval"}
 }}
 
-// heard is what was understood of an answer's object.
+// heard holds the understood parts of an answer's object.
 type heard struct {
 	top, inner *fields
 	own        map[string]bool // paths in the object that a dialect's word explains, folded
@@ -55,8 +55,8 @@ type heard struct {
 	objects    map[string]map[string]json.RawMessage // the answer's, by path and folded key
 }
 
-// hear reads the words of a dialect, then the common ones, out of o. What both
-// say is settled by the stricter.
+// hear reads the words of a dialect, then the common ones, out of o. A key that both
+// give is settled by the stricter.
 func hear(o object, dialect []Word, top, inner *fields) (*heard, error) {
 	h := &heard{top: top, inner: inner, own: map[string]bool{}, values: map[string]bool{}, unread: map[string]string{},
 		objects: map[string]map[string]json.RawMessage{"": byFolded(o)}}
@@ -108,7 +108,7 @@ func byFolded(o object) map[string]json.RawMessage {
 	return values
 }
 
-// word takes what one word says.
+// word takes the value of one word.
 func (h *heard) word(w Word, path string, value json.RawMessage) error {
 	switch {
 	case w.Means == "" && w.Says == "":
@@ -154,8 +154,8 @@ func readElsewhere(key string, value json.RawMessage) bool {
 	return common || inside == keyDecision && value[0] == '{'
 }
 
-// forget drops what the common language would read out of a key that a dialect
-// uses for something else.
+// forget drops the meaning that the common language would read out of a key that a
+// dialect uses for something else.
 func (h *heard) forget(w Word, path string) {
 	key, isTop, _ := topKeys.find(path)
 	if isTop && key != w.Means {
@@ -166,7 +166,7 @@ func (h *heard) forget(w Word, path string) {
 	}
 }
 
-// strictness orders what decides, as JSON.
+// strictness orders the values that decide, as JSON.
 func strictness(value json.RawMessage) int {
 	switch string(value) {
 	case `"deny"`, `"block"`, "false":
@@ -181,8 +181,8 @@ func strictness(value json.RawMessage) int {
 	return 0
 }
 
-// stricter returns the value of a key that was given twice: the stricter decision,
-// both of two reasons, else what the dialect's words said.
+// stricter returns the value of a key that was given twice: the stricter decision, both
+// of two reasons, else the value of the dialect's words.
 func stricter(key string, was, is json.RawMessage) json.RawMessage {
 	switch {
 	case isNull(was):
@@ -199,8 +199,8 @@ func stricter(key string, was, is json.RawMessage) json.RawMessage {
 	return is
 }
 
-// translated returns what a value says, "" for nothing; ok reports whether it is
-// one of the words.
+// translated returns the meaning of a value, "" for none; ok reports whether it is one
+// of the words.
 func translated(value json.RawMessage, says string) (said string, ok bool) {
 	text := string(value)
 	if value[0] == '"' {

@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Answer writes what agy reads. An event that
-// it cannot place is answered as PreToolUse, which is right for all.
+// Answer writes the answer that agy reads. An event that it cannot place is answered as
+// PreToolUse, which is right for all.
 func Answer(a neutral.Asked) neutral.Reply {
 	switch {
 	case a.Is("PostToolUse PostInvocation SessionStart"):

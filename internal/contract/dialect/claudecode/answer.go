@@ -16,7 +16,7 @@ const (
 	takesText  = "SessionStart Setup UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure PostToolBatch Stop SubagentStart SubagentStop Notification PostModelSwitch"
 )
 
-// Answer writes what Claude Code reads.
+// Answer writes the answer that Claude Code reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	if a.Is(byExit) && a.Denies() {
 		return neutral.Reply{Stderr: a.Reason(), Exit: 2} // the only way to say no there

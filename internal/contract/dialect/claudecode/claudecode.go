@@ -1,7 +1,6 @@
-// Package claudecode speaks Claude Code's dialect:
-// which facts its payloads hold, and the bytes that it reads as an answer. All
-// of it is pure. "No opinion" is an empty stdout; an allow is written only
-// when a hook said so.
+// Package claudecode speaks Claude Code's dialect: which facts its payloads hold, and
+// the bytes that it reads as an answer. The package is pure. "No opinion" is an empty
+// stdout; an allow is written only when a hook said so.
 package claudecode
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.ClaudeCode, Events: Rows, Agent: Agent, Settings: Settings,

@@ -22,7 +22,7 @@ func Settings() neutral.Settings {
 		Import: neutral.ImportsTyped,
 		Skip:   neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
 		Tools: &neutral.Tools{
-			// Those that were seen to; the server is not there yet when a session starts.
+			// The events that were seen to take such a hook; the server is not there yet when a session starts.
 			Events: neutral.Only("UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure Stop"),
 			Servers: neutral.Servers{
 				File: ".claude.json", InHome: true, Format: neutral.FormatJSON, At: []string{"mcpServers"},

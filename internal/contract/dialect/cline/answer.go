@@ -9,16 +9,16 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// maxContext is what Cline takes in contextModification, in bytes.
+// maxContext is the number of bytes that Cline takes in contextModification.
 const maxContext = 50_000
 
-// Events by what they take.
+// Events by the answers that they take.
 const (
 	cancels   = "TaskStart TaskResume UserPromptSubmit PreToolUse PostToolUse PreCompact"
 	takesText = "TaskStart TaskResume UserPromptSubmit PreToolUse PostToolUse"
 )
 
-// Answer writes what Cline reads. A cancel ends the task.
+// Answer writes the answer that Cline reads. A cancel ends the task.
 func Answer(a neutral.Asked) neutral.Reply {
 	if a.Denies() && a.Is(cancels) {
 		return cancel(a.Reason())
@@ -43,8 +43,8 @@ func cancel(reason string) neutral.Reply {
 	return neutral.Say("", neutral.Bool("cancel", true), neutral.Str("errorMessage", reason))
 }
 
-// rewritten is the input to run instead, nil where it is what it was; or why
-// Cline cannot be told.
+// rewritten is the input to run instead, nil where it is as it was; or why Cline cannot
+// be told.
 func rewritten(a neutral.Asked) (input json.RawMessage, why string) {
 	call, table := rawjson.Get(a.Payload, "tool_call"), Table()
 	own, _ := rawjson.GetString(call, "name")
@@ -61,7 +61,7 @@ func rewritten(a neutral.Asked) (input json.RawMessage, why string) {
 	return input, ""
 }
 
-// shortened cuts text between characters: Cline drops what is longer.
+// shortened cuts text between characters: Cline drops the rest of a longer text.
 func shortened(text string) string {
 	if len(text) <= maxContext {
 		return text

@@ -17,8 +17,8 @@ func inputOf(t *testing.T, payload string) json.RawMessage {
 	return table.Read("PreToolUse", json.RawMessage(payload))[neutral.Input]
 }
 
-// What a guard sees is what run_commands executes, in each form that its
-// schema takes, and where several stand side by side.
+// A guard sees the commands that run_commands executes, in each form that its schema
+// takes, and where several stand side by side.
 func TestCommandsAreWhatClineExecutes(t *testing.T) {
 	for _, tt := range []struct{ input, want string }{
 		{`{"commands":["touch evil"]}`, "touch evil"},

@@ -4,7 +4,8 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Table says where its payloads hold what: each event has an object of its own.
+// Table says which fields of its payloads hold which facts: each event has an object of
+// its own.
 func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{

@@ -9,8 +9,8 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// The tools whose input is more than renamed arguments. Cline's command line
-// takes each of them in several forms; what is read here is what it executes.
+// The tools whose input is more than renamed arguments. Cline's command line takes each
+// of them in several forms; the forms read here are the forms that it executes.
 const (
 	runCommands = "run_commands"
 	readFiles   = "read_files"
@@ -45,8 +45,8 @@ var tools = []neutral.ToolName{
 	{Own: "spawn_agent", Canonical: "Agent", OneWay: true, Args: "task=prompt"},
 }
 
-// commandInput adds what run_commands executes: commands, one line each, and
-// command, which is all of them.
+// commandInput adds the lines that run_commands executes: commands, one line each, and command,
+// with all of these lines.
 func commandInput(input json.RawMessage) json.RawMessage {
 	lines := commandsOf(input)
 	if lines == nil { // a form that is not known: a guard sees every text in it
@@ -60,8 +60,8 @@ func with(input json.RawMessage, lines []string) json.RawMessage {
 	return rawjson.With(objectOr(input), neutral.Str("command", joined(lines)), neutral.Raw("commands", list))
 }
 
-// completed makes both members of a changed input say the same: command wins,
-// as the one that hooks know.
+// completed makes both members of a changed input say the same: command wins, as the
+// member that hooks know.
 func completed(change json.RawMessage) json.RawMessage {
 	if line, ok := rawjson.GetString(change, "command"); ok {
 		list := neutral.Raw("commands", orNull(rawjson.Get(change, "commands")))
@@ -212,8 +212,8 @@ func patchInput(input json.RawMessage) json.RawMessage {
 	return input
 }
 
-// texts returns the texts in v, in order: those that stand in lists and under
-// keys; nil = under every key.
+// texts returns the texts in v, in order: the texts that stand in lists and under keys;
+// nil = under every key.
 func texts(v json.RawMessage, keys []string) []string {
 	if text, ok := textLine(v); ok {
 		return []string{text}
@@ -291,7 +291,7 @@ func joined(lines []string) string {
 	return strings.Join(script, "\n")
 }
 
-// compound begins what goes on after the end of a line.
+// compound has the words that begin a command which goes on after the end of a line.
 const compound = "if then elif else fi for while until do done case esac select function time coproc ! [["
 
 // closed reports whether a line is nothing but simple commands with all of

@@ -16,7 +16,7 @@ const (
 	takesText  = "SessionStart UserPromptSubmit PreToolUse PostToolUse SubagentStart"
 )
 
-// Answer writes what Codex reads.
+// Answer writes the answer that Codex reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	if stops := a.Denies() && a.Is(byContinue) || !a.Verdict.Continue && a.Is(canStop); stops {
@@ -39,7 +39,7 @@ func Answer(a neutral.Asked) neutral.Reply {
 	return neutral.Say("", top...)
 }
 
-// message is what the user reads.
+// message is the text that the user reads.
 func message(a neutral.Asked) string {
 	if a.Is("PreToolUse") && a.RewritesOnly() {
 		return strings.TrimPrefix(a.Verdict.SystemMessage+"\n"+neutral.InputStays("Codex"), "\n")

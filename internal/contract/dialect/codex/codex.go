@@ -1,7 +1,6 @@
-// Package codex speaks OpenAI Codex's dialect. It is
-// pure. Codex refuses an answer with a word that it does not know, and then
-// the tool runs, so each answer holds only what that event takes. "No opinion"
-// is an empty stdout.
+// Package codex speaks OpenAI Codex's dialect. It is pure. Codex refuses an answer with
+// a word that it does not know, and then the tool runs, so each answer holds only
+// members that its event takes. "No opinion" is an empty stdout.
 package codex
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Codex, Events: Rows, Agent: Agent, Settings: Settings,

@@ -23,7 +23,7 @@ func Settings() neutral.Settings {
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Shell: true, Unit: time.Second,
 		Tools: &neutral.Tools{
-			// Those that were seen to; it refuses one for the end of a session.
+			// The events that were seen to take such a hook; it refuses one for the end of a session.
 			Events: neutral.Only("SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"),
 			Strict: true,
 			Servers: neutral.Servers{

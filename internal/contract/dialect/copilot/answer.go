@@ -11,7 +11,7 @@ import (
 // Events that take context.
 const takesText = "sessionStart postToolUse postToolUseFailure subagentStart notification"
 
-// Answer writes what Copilot reads.
+// Answer writes the answer that Copilot reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	switch {

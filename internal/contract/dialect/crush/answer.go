@@ -5,7 +5,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Answer writes what Crush reads. It lays a new input over the old one.
+// Answer writes the answer that Crush reads. It lays a new input over the old one.
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	switch {

@@ -2,7 +2,7 @@ package crush
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Table says where its payloads hold what. The names of MCP tools are
+// Table says which fields of its payloads hold which facts. The names of MCP tools are
 // mcp_SERVER_TOOL, from which the server cannot be told.
 func Table() neutral.Table {
 	return neutral.Table{

@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Events that come in pairs for one call, and what they can do.
+// Events that come in pairs for one call, and events by their abilities.
 const (
 	shellOrMCP = "beforeShellExecution beforeMCPExecution"
 	readsFile  = "beforeReadFile beforeTabFileRead"
@@ -19,7 +19,7 @@ const (
 	mcpPrefix  = "MCP:"
 )
 
-// Answer writes what Cursor reads.
+// Answer writes the answer that Cursor reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	switch {
 	case a.Is(guards):

@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Cursor, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
@@ -44,9 +44,9 @@ func defers(event string, payload json.RawMessage) bool {
 	return event == "preToolUse" && (name == "Shell" || strings.HasPrefix(name, mcpPrefix))
 }
 
-// Pair names the call of an event that comes twice: by the turn and what is
-// called with what, since the second event has no id of the call. It tells
-// preToolUse and postToolUse, which come first, from the others.
+// Pair names the call of an event that comes twice: by the turn, the tool and its
+// input, since the second event has no id of the call. It tells preToolUse and
+// postToolUse, which come first, from the others.
 func Pair(event string, payload json.RawMessage) (call string, second bool) {
 	var phase string
 	switch event {

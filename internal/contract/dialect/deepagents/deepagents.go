@@ -1,5 +1,5 @@
 // Package deepagents reads the dialect of deepagents' command line, whose hooks only
-// watch: it starts them and does not read what they print. It is pure.
+// watch: it starts them and does not read their output. It is pure.
 package deepagents
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{Name: events.DeepAgents, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
 }

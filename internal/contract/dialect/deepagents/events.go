@@ -2,7 +2,7 @@ package deepagents
 
 import "github.com/hookd/hookd/internal/events"
 
-// Rows is the contract of deepagents' command line: nothing of it can be decided.
+// Rows is the contract of deepagents' command line: no event can be decided.
 func Rows() []events.Contract {
 	common := []events.Field{events.String.Field("event", "the event's name"), events.String.Field("thread_id",
 		"the session")}

@@ -2,7 +2,7 @@ package deepagents
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Settings says what a person can do: a command is a list of words there, which
+// Settings says which step a person can take: a command is a list of words there, which
 // connect does not write.
 func Settings() neutral.Settings {
 	return neutral.Settings{

@@ -5,14 +5,15 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// form is what Devin's documentation says that it reads, beside a block.
+// form has the answers that Devin reads by its documentation, beside a block.
 var form = neutral.AnswerForm{
 	Permits: "PermissionRequest",
 	Blocks:  "PreToolUse UserPromptSubmit Stop",
 	Text:    "SessionStart UserPromptSubmit PostToolUse",
 }
 
-// Answer writes what Devin reads. It takes decision block for a tool call, too.
+// Answer writes the answer that Devin reads. It takes decision block for a tool call,
+// too.
 func Answer(a neutral.Asked) neutral.Reply {
 	if a.Is("PermissionRequest") && a.Denies() {
 		return neutral.Say("", []rawjson.Member{neutral.Str("decision", "block"), neutral.Str("reason", a.Reason())}...)

@@ -9,8 +9,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Answer writes what docker-agent reads:
-// a denial is a block with exit code 2.
+// Answer writes the answer that docker-agent reads: a denial is a block with exit code
+// 2.
 func Answer(a neutral.Asked) neutral.Reply {
 	row := events.LookupIn(events.DockerAgent, a.Event)
 	if row == nil {
@@ -41,7 +41,7 @@ func Answer(a neutral.Asked) neutral.Reply {
 	return reply
 }
 
-// specific is the inside of hook_specific_output: what the verdict holds.
+// specific is the inside of hook_specific_output: the fields that the verdict holds.
 func specific(a neutral.Asked) (inner []rawjson.Member) {
 	v := a.Verdict
 	switch {

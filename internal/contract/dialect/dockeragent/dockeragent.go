@@ -1,7 +1,7 @@
-// Package dockeragent knows docker-agent's dialect: which agent's hooks an
-// event belongs to and what its hooks read on stdin. Reading its
-// configuration files is package source/dockeragent's business; its rules for
-// answers are those of package verdict.
+// Package dockeragent knows docker-agent's dialect: which agent's hooks an event
+// belongs to and which payload its hooks read on stdin. Reading its configuration files
+// is package source/dockeragent's business; its rules for answers are those of package
+// verdict.
 package dockeragent
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.DockerAgent, Events: Rows, Agent: Bridge, Settings: Settings, Rules: &rules,

@@ -46,7 +46,7 @@ func TestAgentOfAnEvent(t *testing.T) {
 	}
 }
 
-// What docker-agent reads and hookd's verdict holds is all in the answer.
+// Each field that docker-agent reads and hookd's verdict holds is in the answer.
 func TestAnswerKeepsAllOfTheVerdict(t *testing.T) {
 	row := events.LookupIn(events.DockerAgent, "tool_guard")
 	v := verdict.Fold(row, json.RawMessage(`{}`), []verdict.Answer{{

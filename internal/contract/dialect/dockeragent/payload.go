@@ -36,7 +36,7 @@ func empty(key string, value json.RawMessage) bool {
 	return false
 }
 
-// Table says where docker-agent's payloads hold what.
+// Table says which fields of docker-agent's payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{

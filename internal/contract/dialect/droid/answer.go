@@ -2,8 +2,8 @@ package droid
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// form is what Droid reads. It takes a new input only from a hook that approves the
-// call, and no new result.
+// form has the answers that Droid reads. It takes a new input only from a hook that
+// approves the call, and no new result.
 var form = neutral.AnswerForm{
 	Decides: "PreToolUse", Approves: "PreToolUse", Rewrites: "PreToolUse", Vouched: true,
 	Blocks: "PostToolUse UserPromptSubmit Stop SubagentStop",

@@ -14,7 +14,7 @@ import (
 // maxMessage bounds the message of an abort or a skip, in bytes.
 const maxMessage = 16 << 10
 
-// Policy is what a hook's definition says about its answers. OnError is its
+// Policy is the part of a hook's definition about its answers. OnError is its
 // onFailure: "warn" (also ""), "ignore", or "block" for abort.
 type Policy struct {
 	verdict.Policy
@@ -32,10 +32,10 @@ type Answer struct {
 	Output  string // captured stdout, for Outputs; "" = nothing
 }
 
-// Read reads the answer of one run of a hook for an event that was emitted
-// with contract c. Exit 0 goes on,
-// exit 2 skips, and everything else, a timeout too, is a failure. A hook that
-// does not block has no say; what it captured counts all the same.
+// Read reads the answer of one run of a hook for an event that was emitted with
+// contract c. Exit 0 goes on, exit 2 skips, and everything else, a timeout too, is a
+// failure. A hook that does not block has no say; its captured output counts all the
+// same.
 func Read(c *events.Contract, p Policy, out verdict.Output) Answer {
 	a := Answer{Answer: verdict.Answer{Policy: p.Policy, ExitCode: out.ExitCode, Stderr: trimmed(out.Stderr)}}
 	switch {
@@ -70,7 +70,7 @@ func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
 	}
 }
 
-// Result classifies a run that came to an end by itself, for its record.
+// Result classifies a run that came to an end on its own, for its record.
 func (a *Answer) Result() wire.Result {
 	switch {
 	case a.Blocked:
@@ -81,8 +81,8 @@ func (a *Answer) Result() wire.Result {
 	return wire.ResultOK
 }
 
-// skip says that the operation is left out. A tool call that is skipped is not
-// allowed; elsewhere the agent is told and decides what there is to skip.
+// skip says that the operation is left out. A tool call that is skipped is not allowed;
+// elsewhere the agent is told and decides which operation to skip.
 func (a *Answer) skip(c *events.Contract, p Policy, out verdict.Output) {
 	if !p.Blocking {
 		return
@@ -97,7 +97,7 @@ func (a *Answer) skip(c *events.Contract, p Policy, out verdict.Output) {
 	a.ExitCode, a.SystemMessage = 0, text // verdict.Fold must not see an exit 2: nothing is denied
 }
 
-// message is stderr, else stdout, else what is said in their place.
+// message is stderr, else stdout, else the text that stands in their place.
 func message(out verdict.Output, otherwise string) string {
 	for _, stream := range [][]byte{out.Stderr, out.Stdout} {
 		if text := trimmed(stream); text != "" {
@@ -119,9 +119,8 @@ func trimmed(stream []byte) string {
 	return string(bytes.TrimSpace(bytes.ToValidUTF8(stream, []byte("\uFFFD"))))
 }
 
-// Reply writes what Familiar reads: exit 1 with a reason aborts where the
-// hook's onFailure is abort, exit 2 skips, and stdout is what captureOutput
-// captures.
+// Reply writes the answer that Familiar reads: exit 1 with a reason aborts where the
+// hook's onFailure is abort, exit 2 skips, and captureOutput captures stdout.
 func Reply(a neutral.Asked) neutral.Reply {
 	row := events.LookupIn(events.Familiar, a.Event)
 	switch {

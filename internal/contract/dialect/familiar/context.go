@@ -10,17 +10,17 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Context is what the templates of one run may name.
+// Context has the variables that the templates of one run may name.
 type Context struct {
 	row    *events.Contract // Familiar's, of the event as the hook is given it; nil if it has none
 	values json.RawMessage  // the payload, with the common variables
 	whole  json.RawMessage  // json_context
 }
 
-// NewContext returns the context of a run: payload is what the hook is given
-// under the name given, output what earlier hooks of the conversation printed.
-// What Familiar documents for every hook is there whatever the payload holds;
-// of other agents' payloads, fields that mean the same stand in.
+// NewContext returns the context of a run: payload is the payload that the hook is
+// given under the name given, output the text that earlier hooks of the conversation
+// printed. Variables that Familiar documents for every hook are there whatever the
+// payload holds; of other agents' payloads, fields that mean the same stand in.
 func NewContext(e *events.Event, given string, payload json.RawMessage, output string) *Context {
 	c := &Context{row: events.LookupIn(events.Familiar, given)}
 	if len(bytes.TrimSpace(payload)) == 0 {
@@ -52,8 +52,8 @@ func NewContext(e *events.Event, given string, payload json.RawMessage, output s
 	return c
 }
 
-// synonyms are fields of other agents' payloads that mean what a variable of
-// Familiar means; the first that is there counts.
+// synonyms are fields of other agents' payloads that mean the same as a variable of
+// Familiar; the first that is there counts.
 var synonyms = []struct{ name, of string }{
 	{"tool_args", "tool_input"},
 	{"tool_args", "args"},

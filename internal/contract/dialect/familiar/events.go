@@ -2,10 +2,10 @@ package familiar
 
 import "github.com/hookd/hookd/internal/events"
 
-// Rows is Familiar's contract: the payload's fields are the
-// template variables. What a captured stdout adds reaches the agent on every
-// event, so all of them can be decided; four of them can be stopped. A failed
-// hook is judged by its onFailure alone, so none is fail-closed.
+// Rows is Familiar's contract: the payload's fields are the template variables. The
+// context that a captured stdout adds reaches the agent on every event, so all of them
+// can be decided; four of them can be stopped. A failed hook is judged by its onFailure
+// alone, so none is fail-closed.
 func Rows() []events.Contract {
 	return []events.Contract{
 		{Name: "onStart", Kind: events.KindSessionStart, When: "the agent begins a conversation",

@@ -1,7 +1,7 @@
-// Package familiar speaks Familiar's dialect: which agent an event
-// belongs to and where its hooks run, the values of their template variables,
-// and what an exit code means. Reading AGENT.md files is package
-// source/familiar's business. It is pure: nothing here blocks or keeps state.
+// Package familiar speaks Familiar's dialect: which agent an event belongs to and where
+// its hooks run, the values of their template variables, and the meaning of an exit
+// code. Reading AGENT.md files is package source/familiar's business. It is pure:
+// nothing here blocks or keeps state.
 package familiar
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Familiar, Events: Rows, Captured: true, Agent: Bridge, Settings: Settings, Rules: &rules,

@@ -9,8 +9,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// FuzzRead: whatever a hook of Familiar's prints and however it ends, only what
-// onFailure and exit 2 say can stop anything, and only a hook that blocks.
+// FuzzRead: whatever a hook of Familiar's prints and however it ends, only onFailure
+// and exit 2 can stop anything, and only a hook that blocks.
 func FuzzRead(f *testing.F) {
 	for code := -1; code <= 3; code++ {
 		for _, s := range []string{"", " text \n", `{"decision":"block","continue":false}`, "\xff\xfe", "\x1b[31m"} {

@@ -4,7 +4,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Table says where Familiar's payloads hold what.
+// Table says which fields of Familiar's payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{

@@ -7,13 +7,13 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Events by what they take.
+// Events by the answers that they take.
 const (
 	canBlock  = "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel"
 	takesText = "SessionStart BeforeAgent AfterTool"
 )
 
-// Answer writes what Gemini CLI reads.
+// Answer writes the answer that Gemini CLI reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	if !a.Verdict.Continue && a.Is(canBlock) {

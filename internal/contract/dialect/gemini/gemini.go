@@ -1,6 +1,6 @@
-// Package gemini speaks Gemini CLI's dialect. It is
-// pure. Gemini CLI takes what is on stderr for the answer when stdout is
-// empty, so every answer is an object, and "no opinion" is {}.
+// Package gemini speaks Gemini CLI's dialect. It is pure. Gemini CLI takes the text on
+// stderr for the answer when stdout is empty, so every answer is an object, and "no
+// opinion" is {}.
 package gemini
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.GeminiCLI, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,

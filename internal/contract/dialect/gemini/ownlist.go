@@ -7,8 +7,9 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// ownList is a file of policies: Gemini CLI looks only at what a hook denies. The expression is
-// held against the arguments as JSON, behind `"command":"`, so a quote ends the command.
+// ownList is a file of policies: Gemini CLI looks only at calls that a hook denies. The
+// expression is held against the arguments as JSON, behind `"command":"`, so a quote ends the
+// command.
 var ownList = neutral.OwnList{
 	File: "policies/hookd-learned.toml",
 	Text: func(commands [][]string) string {

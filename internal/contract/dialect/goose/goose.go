@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{Name: events.Goose, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
 }

@@ -2,8 +2,9 @@ package goose
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Table says where its payloads hold what. A tool is named EXTENSION__TOOL, and an MCP
-// server is an extension, so of tools that hookd does not know no server is told.
+// Table says which fields of its payloads hold which facts. A tool is named
+// EXTENSION__TOOL, and an MCP server is an extension, so no server is told for tools
+// that hookd does not know.
 func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{

@@ -6,8 +6,8 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Settings says where goose looks for plugins, and what the one of hookd is. A matcher
-// is a regular expression, of which * is none.
+// Settings says where goose looks for plugins, and describes the plugin of hookd. A
+// matcher is a regular expression, and * is none.
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "goose", Trace: ".config/goose",
@@ -24,6 +24,6 @@ func Settings() neutral.Settings {
 `,
 		},
 		Skip: neutral.Only("BeforeReadFile AfterFileEdit BeforeShellExecution AfterShellExecution"),
-		// twice what the others tell
+		// they tell events a second time that the others tell
 	}
 }

@@ -2,8 +2,8 @@ package grok
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Answer writes what Grok Build reads. It takes an exit code other than 0 and 2 for a
-// failed hook, and goes on.
+// Answer writes the answer that Grok Build reads. It takes an exit code other than 0
+// and 2 for a failed hook, and goes on.
 func Answer(a neutral.Asked) neutral.Reply {
 	if !a.Is("PreToolUse") || !a.Denies() {
 		return neutral.Reply{}

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Grok, Events: Rows, Agent: Agent, Settings: Settings, Guest: guest(), Probe: probe,

@@ -2,7 +2,7 @@ package grok
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Table says where its payloads hold what.
+// Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{

@@ -4,7 +4,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Answer writes what Hermes reads.
+// Answer writes the answer that Hermes reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	switch {
 	case a.Is("pre_tool_call") && a.Denies(), a.Is("pre_verify") && a.Denies() && a.Verdict.Continue:

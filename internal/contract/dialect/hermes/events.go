@@ -2,9 +2,9 @@ package hermes
 
 import "github.com/hookd/hookd/internal/events"
 
-// Rows is Hermes's contract: its gateway's
-// events, which observe, and those of its shell and plugin hooks. What comes
-// on top of an event for the same moment has a kind of its own.
+// Rows is Hermes's contract: its gateway's events, which observe, and the events of its
+// shell and plugin hooks. An event that comes on top of another for the same moment has
+// a kind of its own.
 func Rows() []events.Contract {
 	return append(gatewayRows(), shellRows()...)
 }

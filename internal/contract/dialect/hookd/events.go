@@ -6,7 +6,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists. No agent sends its events.
+// System is its entry in the index of package dialect. No agent sends its events.
 func System() neutral.System { return neutral.System{Name: events.Hookd, Events: Rows} }
 
 var ask = []events.Field{

@@ -1,5 +1,5 @@
-// Package kilo is Kilo, which began as OpenCode: hookd's plugin for it sends what the one
-// for OpenCode sends. It has a name and settings of its own.
+// Package kilo is Kilo, which began as OpenCode: hookd's plugin for Kilo sends the same
+// events as the plugin for OpenCode. It has a name and settings of its own.
 package kilo
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	s := opencode.System()
 	s.Name, s.Settings = events.Kilo, Settings

@@ -4,7 +4,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Answer writes what Kimi Code reads.
+// Answer writes the answer that Kimi Code reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	switch {
 	case a.Is("PreToolUse") && a.Denies():

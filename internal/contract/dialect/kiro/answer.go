@@ -2,7 +2,7 @@ package kiro
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Answer writes what Kiro reads.
+// Answer writes the answer that Kiro reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	switch {
 	case a.Is("preToolUse") && a.Denies():

@@ -47,12 +47,13 @@ type jsonString struct {
 	path        int32 // length of its path in the list
 }
 
-// cost is what listing the string costs: its path, quotes and a comma.
+// cost is the number of bytes that listing the string takes: its path, quotes and a
+// comma.
 func (s jsonString) cost() int { return int(s.path) + len(`"",`) }
 
-// measure finds the strings whose shortening can save more than their path
-// costs, in the order of the payload, and the size of all the rest. What the
-// payload has under our own key counts although the list will replace it.
+// measure finds the strings whose shortening can save more than their path costs, in
+// the order of the payload, and the size of all the rest. A value that the payload has
+// under our own key counts although the list will replace it.
 func measure(payload []byte) (strings []jsonString, fixed int) {
 	fixed = len(payload) + len(`,"_truncated":[]`) - len(",") // each path counts a comma, the first has none
 	walk(payload, func(path []byte, start, end int) {
@@ -65,10 +66,10 @@ func measure(payload []byte) (strings []jsonString, fixed int) {
 	return strings, fixed
 }
 
-// choose returns which strings to shorten, and to how many bytes, so that the
-// result fits: the longest ones, to a level that is not below the longest
-// string left alone. Where paths cost so much that no level is, it takes the
-// highest one that fits; none is chosen where nothing fits.
+// choose returns which strings to shorten, and to how many bytes, so that the result
+// fits: the longest ones, to a level that is not below the longest string left alone.
+// Where paths cost so much that no level is, it takes the highest level that fits; none
+// is chosen where nothing fits.
 func choose(strings []jsonString, fixed, limit int) (chosen []jsonString, level int) {
 	slices.SortFunc(strings, func(a, b jsonString) int {
 		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.start, b.start))

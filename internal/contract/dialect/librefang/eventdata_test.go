@@ -16,7 +16,7 @@ func sized(n int) json.RawMessage {
 	return json.RawMessage(`{"a":"` + strings.Repeat("x", n-len(frame)) + `","n":1}`)
 }
 
-// read checks what EventData promises of every result and decodes it.
+// read checks the promises of EventData for every result and decodes the result.
 func read(t *testing.T, value string, limit int) (data map[string]any, paths []string) {
 	t.Helper()
 	if len(value) > limit {

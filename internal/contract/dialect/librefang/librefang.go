@@ -1,9 +1,8 @@
-// Package librefang holds what LibreFang's documented contract fixes for a
-// hook's process: the size and shape of HOOK_EVENT_DATA and of previews. It
-// promises that what it returns is valid JSON within the limit, the same for
-// the same input, in time and memory that grow with the input alone. It does
-// not choose a hook's payload, spell its environment or write files, and never
-// blocks.
+// Package librefang holds the parts of a hook's process that LibreFang's documented
+// contract fixes: the size and shape of HOOK_EVENT_DATA and of previews. It promises
+// that each result is valid JSON within the limit, the same for the same input, in time
+// and memory that grow with the input alone. It does not choose a hook's payload, spell
+// its environment or write files, and never blocks.
 package librefang
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.LibreFang, Events: Rows, Agent: Bridge, Settings: Settings, Observes: true,

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Table says where LibreFang's payloads hold what.
+// Table says which fields of LibreFang's payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{
@@ -34,8 +34,8 @@ func Table() neutral.Table {
 	}
 }
 
-// fill adds what LibreFang documents and other agents do not send: an agent and a
-// sender, and how a turn ended.
+// fill adds the facts that LibreFang documents and other agents do not send: an agent
+// and a sender, and how a turn ended.
 func fill(f neutral.Facts, e *events.Event, row *events.Contract, since neutral.Since) {
 	session := f.String(neutral.Session)
 	if f[neutral.AgentID] == nil && session != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Agent is one agent's side of the bridge: how its payloads are read and what
-// it is told. The zero value of a field means that the agent cannot do that.
+// Agent is one agent's side of the bridge: how its payloads are read and how it is
+// answered. The zero value of a field means that the agent cannot do that.
 type Agent struct {
 	Table Table
 
@@ -49,7 +49,7 @@ type Agent struct {
 	// DenyExit is the exit code with which a hook command denies, whatever else it says, as seen; 0 = none
 	// is known.
 	DenyExit int
-	// Quiet: what is on stderr may be taken for an answer.
+	// Quiet: the text on stderr may be taken for an answer.
 	Quiet bool
 	// Breaks: an exit code other than 0 denies, also that of a usage error.
 	Breaks bool
@@ -67,8 +67,8 @@ type Agent struct {
 	// Pair names the call of an event that the agent sends twice, under two
 	// names, and tells which of the two it is. "" = it stands alone. Nil = none.
 	Pair func(event string, payload json.RawMessage) (call string, second bool)
-	// ShowsRun: the event after a call has the input that ran, as seen. Else it may have the one that the
-	// model wrote, which hooks have changed.
+	// ShowsRun: the event after a call has the input that ran, as seen. Else it may have the input that
+	// the model wrote, which hooks have changed.
 	ShowsRun bool
 	// Skips reports the payloads that tell of nothing, which hookd is not sent. Nil =
 	// each tells of something.
@@ -80,7 +80,7 @@ type Agent struct {
 	// canonical names, and makes members that say one thing twice agree. Nil = a
 	// change is as it is.
 	Completed func(own string, change json.RawMessage) json.RawMessage
-	// Answer writes what the agent reads; pure. Nil = it has no hook commands, a
+	// Answer writes the answer that the agent reads; pure. Nil = it has no hook commands, a
 	// plugin speaks for it (internal/agents/bridge/shims).
 	Answer func(Asked) Reply
 	// Borrows is another dialect, of which the agent sends events too: Borrowed

@@ -17,7 +17,7 @@ type Asked struct {
 	Headless bool
 }
 
-// Reply is what the agent reads: exactly these bytes, and the exit code.
+// Reply is the answer that the agent reads: exactly these bytes, and the exit code.
 type Reply struct {
 	Stdout, Stderr string
 	Exit           int
@@ -64,9 +64,10 @@ func (a Asked) Reason() string {
 // Is reports whether the event is one of names, which are separated by blanks.
 func (a Asked) Is(names string) bool { return names != "" && holds(names, a.Event) }
 
-// Taken are the members of hookSpecificOutput for what few agents read, in Claude Code's
-// spelling. The verdict has only what the event's row takes. A defer is said as a
-// permissionDecision, an action beside its content and as a denial: see Elicited.
+// Taken are the members of hookSpecificOutput for fields that few agents read, in Claude
+// Code's spelling. The verdict has only fields that the event's row takes. A defer is
+// said as a permissionDecision, an action beside its content and as a denial: see
+// Elicited.
 func (a Asked) Taken() (inner []rawjson.Member) {
 	for _, k := range []struct{ key, says string }{
 		{"session_title", "sessionTitle"}, {"initial_user_message", "initialUserMessage"},

@@ -8,9 +8,9 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// canonicalArgs returns the arguments that a canonical tool acts on: what a guard looks at;
-// "" = there is no such tool. Like its neighbours it is no map, which each start of a bridge
-// would fill.
+// canonicalArgs returns the arguments that a canonical tool acts on: the arguments that a
+// guard looks at; "" = there is no such tool. Like its neighbours it is no map, which each
+// start of a bridge would fill.
 func canonicalArgs(tool string) string {
 	switch tool {
 	case "Bash":
@@ -66,7 +66,8 @@ func (n *ToolName) pairs() []pair {
 	return list
 }
 
-// toolKind is what pairs depend on: members of the rows of dialects, of which there are few.
+// toolKind has the facts that pairs depend on: members of the rows of dialects, of which
+// there are few.
 type toolKind struct {
 	args, canonical string
 	folds           bool
@@ -100,7 +101,7 @@ func parsePairs(args string) (list []pair) {
 }
 
 // canonical returns the input that the agent sent for the tool by its canonical
-// arguments: under each stands what the tool executes, and nothing else.
+// arguments: under each stands the value that the tool executes, and nothing else.
 func (n *ToolName) canonical(input json.RawMessage) json.RawMessage {
 	return n.withFiles(n.canonicalArgs(input), input)
 }
@@ -126,11 +127,10 @@ func reversed(pairs []pair) []pair {
 	return back
 }
 
-// renamed returns object with the members that pairs name under their new
-// names. Whatever else has a name by which a hook could look for one of them, in
-// any letter case, goes: it would be taken for what is executed. What has become
-// canonical has no aliases left: back looks at the tool's own names only. An object without any of the arguments stays
-// whole: it is unknown what would be executed, so nothing is hidden.
+// renamed returns object with the members that pairs name under their new names. Whatever else has a name by which a
+// hook could look for one of them, in any letter case, goes: it would be taken for an executed argument. A canonical
+// object has no aliases left: back looks at the tool's own names only. An object without any of the arguments stays
+// whole: it is unknown which member would be executed, so nothing is hidden.
 func renamed(object json.RawMessage, pairs []pair, back bool) json.RawMessage {
 	form := unlisted
 	if back {
@@ -171,9 +171,9 @@ func renamed(object json.RawMessage, pairs []pair, back bool) json.RawMessage {
 	return rawjson.With(nil, members...)
 }
 
-// argument finds a tool's argument: the member called name, else one that is so
-// called in another letter case, as agents written in Go take it; where it folds,
-// the last of all of those. A value comes before null.
+// argument finds a tool's argument: the member called name, else a member so called in
+// another letter case, as agents written in Go take it; where it folds, the last of all
+// of those. A value comes before null.
 func argument(object json.RawMessage, name string, folds bool) (key string, value json.RawMessage) {
 	exact := rawjson.Get(object, name)
 	if known(exact) != nil && !folds {
@@ -190,8 +190,8 @@ func argument(object json.RawMessage, name string, folds bool) (key string, valu
 	return key, value
 }
 
-// standsFor reports whether a member called key would be taken for one of the
-// arguments that the call has, or for one that its tool has not.
+// standsFor reports whether a member called key would be taken for one of the arguments
+// that the call has, or for an argument that its tool has not.
 func standsFor(pairs []pair, taken map[string]bool, key string, alias bool) bool {
 	for _, p := range pairs {
 		if !taken[p.to] && p.from != "" {
@@ -236,8 +236,8 @@ func isAlias(canonical, key string) bool {
 // folded is a name without its letter case and underscores.
 func folded(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// unlisted returns what a list of arguments is as one: the lines of several
-// commands, or the one element. Several values of another kind stay a list.
+// unlisted returns a list of arguments as one argument: the lines of several commands,
+// or the one element. Several values of another kind stay a list.
 func unlisted(p pair, v json.RawMessage) json.RawMessage {
 	if !p.list {
 		return v

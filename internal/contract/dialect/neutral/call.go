@@ -11,8 +11,8 @@ import (
 // Shell is the canonical name of the tools that run a command.
 const Shell = "Bash"
 
-// ToolCall is what a tool call does: its arguments as the tool of the agent that
-// makes the call takes them. The zero ToolCall is none.
+// ToolCall is a tool call as it acts: its arguments as the tool of the agent that makes
+// the call takes them. The zero ToolCall is none.
 type ToolCall struct {
 	Own   string          // the tool, as its agent calls it
 	Tool  string          // its canonical name; Own where it has none
@@ -65,7 +65,7 @@ func (t *Table) Guess(c ToolCall) (_ ToolCall, ok bool) {
 }
 
 // Known reports whether the dialect of the call knows its tool, or no dialect could
-// know more of it.
+// know more about that tool.
 func (c ToolCall) Known() bool { return c.Own == "" || c.Tool != c.Own || canonicalTool(c.Own) != nil }
 
 // commandNames are the arguments by which tools take a command, folded.

@@ -102,7 +102,7 @@ func patchedFiles(patch string) (paths []string) {
 	return paths
 }
 
-// pathOf is what a header names; in a unified diff without the time behind it
+// pathOf is the path that a header names; in a unified diff without the time behind it
 // and the letter before it. "" = no file.
 func pathOf(text string, unified bool) string {
 	if !unified {
@@ -223,8 +223,8 @@ func (n *ToolName) editMembers(input json.RawMessage) (members []rawjson.Member)
 }
 
 // OwnChange returns change, a hook's change of the input was of the tool that t's
-// dialect calls own, without what the hook was given beside the arguments. If the
-// hook has changed that, why says that the tool takes no such argument.
+// dialect calls own, without the members that the hook was given beside the arguments.
+// If the hook has changed that, why says that the tool takes no such argument.
 func (t *Table) OwnChange(own string, was, change json.RawMessage) (_ json.RawMessage, why string) {
 	tool := t.tool(own)
 	if tool == nil {

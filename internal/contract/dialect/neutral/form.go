@@ -10,8 +10,8 @@ import (
 )
 
 // AnswerForm is the part of Claude Code's answers that an agent reads: several agents took
-// over that form, each of them another part of it. Most fields name events, separated
-// by blanks; "" = none.
+// over that form, each of them another part. Most fields name events, separated by blanks;
+// "" = none.
 type AnswerForm struct {
 	Empty    string // what is printed for no opinion
 	Decides  string // take permissionDecision deny, and ask where the agent's Asks says so
@@ -30,11 +30,11 @@ type AnswerForm struct {
 	Stops   string // take continue false
 	Says    bool   // systemMessage is shown
 	Elicits string // take action and content: questions of MCP servers
-	// Takes returns what few agents read as the answer to an event. Nil = nothing.
+	// Takes returns the fields that few agents read as the answer to an event. Nil = none.
 	Takes func(event string) []events.Field
 }
 
-// Answer writes what an agent of that form reads.
+// Answer writes the answer that an agent of that form reads.
 func (f *AnswerForm) Answer(a Asked) Reply {
 	if a.Is(f.Exits) && a.Denies() {
 		return Reply{Stderr: a.Reason(), Exit: 2}
@@ -59,7 +59,7 @@ func (f *AnswerForm) Answer(a Asked) Reply {
 	return Say(f.Empty, top...)
 }
 
-// inside is what hookSpecificOutput holds beside the event's name.
+// inside has the members that hookSpecificOutput holds beside the event's name.
 func (f *AnswerForm) inside(a Asked) (inner []rawjson.Member) {
 	switch {
 	case a.Is(f.Decides):
@@ -81,7 +81,7 @@ func (f *AnswerForm) inside(a Asked) (inner []rawjson.Member) {
 }
 
 // blocks reports whether a block is to be said. At a stop it keeps the agent working,
-// which is not what a hook wants that stops it.
+// which is not the aim of a hook that stops it.
 func (f *AnswerForm) blocks(a Asked) bool {
 	return a.Denies() && (a.Verdict.Continue || !a.Is("Stop SubagentStop"))
 }
@@ -91,8 +91,8 @@ func (f *AnswerForm) denies(a Asked) bool {
 	return a.Is(f.Decides) || a.Is(f.Permits) || a.Is(f.Blocks) || a.Is(f.Inside) || a.Is(f.Exits) || a.Is(f.Elicits)
 }
 
-// context is what the model is told: also why an event was denied that can stop the
-// agent and has no milder word for it.
+// context is the text that the model is told: also why an event was denied that can
+// stop the agent and has no milder word for it.
 func (f *AnswerForm) context(a Asked) string {
 	if !a.Is(f.Text) {
 		return ""

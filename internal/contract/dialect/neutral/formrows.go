@@ -94,9 +94,9 @@ var formRows = sync.OnceValue(func() []events.Contract {
 	}
 })
 
-// Rows returns the rows of the events of names, separated by blanks, that mean in an
-// agent what they mean in Claude Code. common are the fields of all its payloads;
-// what hooks can answer is what f says that the agent reads.
+// Rows returns the rows of the events of names, separated by blanks, that mean the same
+// in an agent as in Claude Code. common are the fields of all its payloads; hooks can
+// give the answers that the agent reads by f.
 func (f *AnswerForm) Rows(common []events.Field, names string) (rows []events.Contract) {
 	for _, row := range formRows() {
 		if !holds(names, row.Name) {

@@ -12,12 +12,12 @@ import (
 // field that is not as it was.
 const Emitted = "emitted"
 
-// Given returns the payload data of an event of row as a hook is given it under
-// the name that its agent has for it: as it came, except for a tool's arguments.
-// Those that came as JSON text are the object that the text holds, unless the row
-// documents a text; each has the value that the tool takes; and the files of a
-// call stand with them where no argument has them, under the dialect's name for a
-// file and as file_paths. Where that changes data, all of it is under Emitted.
+// Given returns the payload data of an event of row as a hook is given it under the
+// name that its agent has for it: as it came, except for a tool's arguments. Arguments
+// that came as JSON text are the object that the text holds, unless the row documents a
+// text; each has the value that the tool takes; and the files of a call stand with them
+// where no argument has them, under the dialect's name for a file and as file_paths.
+// Where that changes data, all of data is under Emitted.
 func (t *Table) Given(row *events.Contract, data json.RawMessage) json.RawMessage {
 	field := t.inputField(row, data)
 	if field == "" {

@@ -25,7 +25,7 @@ var (
 	heardInput = []string{"updatedInput", "updated_input", "modifiedArgs", "overrideInput", "tool_input", "args"}
 )
 
-// Heard reads from the bytes of a reply what they tell the agent of a verdict.
+// Heard reads from the bytes of a reply which verdict they tell the agent.
 func Heard(a Asked, r Reply) (t wire.Told) {
 	t.Decision = wire.OutcomeNone
 	if r.Exit == 2 || r.Exit != 0 && a.Denies() {

@@ -1,9 +1,9 @@
-// Package neutral is what the dialects have in common: facts that each of them
-// calls differently, tables that say how, and the shape of an answer to an
-// agent. It promises that reading and writing are pure, take time and memory in
-// proportion to the payload, and never fail: what a payload does not hold, or
-// holds in another type than documented, is simply not known. It knows no
-// dialect, moves no bytes and never decides anything.
+// Package neutral is the common part of the dialects: facts that each of them calls
+// differently, tables that say how, and the shape of an answer to an agent. It promises
+// that reading and writing are pure, take time and memory in proportion to the payload,
+// and never fail: a fact that a payload does not hold, or holds in another type than
+// documented, is simply not known. It knows no dialect, moves no bytes and never
+// decides anything.
 package neutral
 
 import (
@@ -72,7 +72,7 @@ func arg(name string) Fact { return Fact(argPrefix + name) }
 
 const argPrefix = string(Input) + "."
 
-// Facts is what is known about an event; values are valid JSON, never null.
+// Facts are the known facts about an event; values are valid JSON, never null.
 type Facts map[Fact]json.RawMessage
 
 // String returns the text of a fact; "" if it is unknown or no string.
@@ -127,8 +127,8 @@ type ToolName struct {
 	Args   string
 	OneWay bool   // other tools are never called by this name: its arguments are of another kind
 	Code   string // the language of its command; "" = a shell's
-	// Canon makes the input canonical where more than names differ. It gets the
-	// input with those that Args say. Nil = they say it all.
+	// Canon makes the input canonical where more than names differ. It gets the input with
+	// the names that Args give. Nil = Args say all.
 	Canon func(input json.RawMessage) json.RawMessage
 	// Folds: the tool takes an argument in any letter case, and of several the last
 	// that is not null, as encoding/json does.
@@ -144,8 +144,8 @@ type ToolName struct {
 	Edits string
 }
 
-// Table is how one dialect says what all of them say. The zero Table knows
-// nothing.
+// Table is how one dialect states the facts that all dialects state. The zero Table
+// knows nothing.
 type Table struct {
 	Rows      []Row
 	Fixed     []Fixed

@@ -17,7 +17,7 @@ func (t *Table) Read(name string, data json.RawMessage) Facts {
 	return f
 }
 
-// ofCall reports whether a fact is one that a tool call is made of.
+// ofCall reports whether a fact is a part of a tool call.
 func ofCall(f Fact) bool {
 	return f == Tool || f == Input || f == MCPServer || f == MCPTool || strings.HasPrefix(string(f), argPrefix)
 }

@@ -34,7 +34,7 @@ func TestResultText(t *testing.T) {
 	}
 }
 
-// What is replaced is gone: no slot keeps a part of the old text.
+// Replaced text is gone: no slot keeps a part of the old text.
 func FuzzWithResultText(f *testing.F) {
 	for _, seed := range []string{`"secret"`, `{"stdout":"secret","stderr":"secret"}`, `[{"text":"secret"},{"text":"secret"}]`, `{"content":{"content":["secret"]}}`, `{"file":7}`} {
 		f.Add([]byte(seed))

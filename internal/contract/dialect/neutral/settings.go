@@ -8,9 +8,9 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Settings says where an agent keeps its hooks, and how one is written there:
-// what package connect edits. Its events and deadlines are those of its rows and
-// of its Agent.
+// Settings says where an agent keeps its hooks, and how a hook is written there:
+// package connect edits these settings. Its rows and its Agent give its events and
+// deadlines.
 type Settings struct {
 	Programs string // names of its program on PATH, separated by blanks
 	Trace    string // folder in the user's home that it makes when it is used; "" = Dir
@@ -130,7 +130,7 @@ const (
 	Listed // one list for all events, each item names its own
 )
 
-// Files says what the files are.
+// Files names the kind of the files.
 type Files string
 
 const (
@@ -169,7 +169,7 @@ type Toggle struct {
 	Say  string
 }
 
-// Entry is what an agent's settings must say for it to run hookd's files.
+// Entry is the entry that an agent's settings must have for it to run hookd's files.
 type Entry struct {
 	Env, File string   // variable that names the settings; their name in the agent's folder
 	At        []string // the object that all leaves are in

@@ -6,11 +6,11 @@ type Shipped struct {
 	// Files are globs, from the folder of the agent's package; "." is its program itself.
 	// All that is there is read.
 	Files []string
-	// Passage is a regular expression for what the names stand in, each in quotes. One that begins
-	// with plain text is found in a large file in little time.
+	// Passage is a regular expression for the text that the names stand in, each in quotes. A
+	// passage that begins with plain text is found in a large file in little time.
 	Passage string
-	// Row returns the name of the row for a text in quotes, "" for one that is no event's
-	// name; nil = the text is the name.
+	// Row returns the name of the row for a text in quotes, "" for a text that is no
+	// event's name; nil = the text is the name.
 	Row func(text string) string
 	// Left are the events that have no row on purpose.
 	Left []LeftOut

@@ -7,8 +7,8 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// subjects returns the arguments that say what a canonical tool is about: the first
-// that a call has.
+// subjects returns the arguments that name the subject of a canonical tool: the first
+// that a call has counts.
 func subjects(tool string) string {
 	switch tool {
 	case "Glob", "Grep":
@@ -27,8 +27,8 @@ func subjects(tool string) string {
 // usual are the arguments that say it of other tools, where no text comes first.
 const usual = "command file_path path url query pattern prompt"
 
-// Subject returns the argument that tells a person what the call is about, with
-// the name it has; "" = it has none. The text is whole and may be of any kind.
+// Subject returns the argument that tells a person the subject of the call, with the
+// name it has; "" = it has none. The text is whole and may be of any kind.
 func (c ToolCall) Subject() (name, text string) {
 	if c.Tool == Shell {
 		if lines := c.Commands(); len(lines) > 0 {

@@ -5,9 +5,9 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is one system whose events hookd knows: all that package dialect needs
-// of its folder. Functions build what they return, so that a program which asks
-// for one system does not pay for the others.
+// System is one system whose events hookd knows: all that package dialect needs of its
+// folder. Functions build their results, so that a program which asks for one system
+// does not pay for the others.
 type System struct {
 	Name   events.Dialect
 	Events func() []events.Contract // its rows of the contract table
@@ -28,7 +28,7 @@ type System struct {
 	// Probes are those of other kinds of call that cannot be made of Probe by the names
 	// of the tools alone.
 	Probes []Probe
-	// MCPTool is what it calls the tool probe of the MCP server hookd. "" = not known, or
+	// MCPTool is its name for the tool probe of the MCP server hookd. "" = not known, or
 	// Probes has such a call.
 	MCPTool string
 	// Canonical: its names of tools are the canonical ones, except those in its table.

@@ -2,13 +2,13 @@ package openclaw
 
 import "github.com/hookd/hookd/internal/events"
 
-// Rows is the contract of OpenClaw's plugin hooks, as hookd's plugin
-// tells them (internal/agents/bridge/shims; docs.openclaw.ai, "Plugin hooks"): the
-// event's fields and the context's, without the conversation. Its results are
-// rewritten before after_tool_call. The end of a run, also of a failed one,
-// comes on top of before_agent_finalize, so it has a kind of its own. Its
-// before_compaction is what docker-agent's is by name, and a compact.before by
-// meaning: hooks for either get it, and hooks on the name get nothing else.
+// Rows is the contract of OpenClaw's plugin hooks, as hookd's plugin tells them
+// (internal/agents/bridge/shims; docs.openclaw.ai, "Plugin hooks"): the event's fields
+// and the context's, without the conversation. Its results are rewritten before
+// after_tool_call. The end of a run, also of a failed one, comes on top of
+// before_agent_finalize, so it has a kind of its own. Its before_compaction is
+// docker-agent's by name, and a compact.before by meaning: hooks for either get it, and
+// hooks on the name get nothing else.
 func Rows() []events.Contract {
 	call := events.Fields(common,
 		events.String.Field("toolName", "the tool"),

@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// System is what the index of package dialect lists.
+// System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
 		Name: events.OpenClaw, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,

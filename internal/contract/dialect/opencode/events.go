@@ -2,11 +2,11 @@ package opencode
 
 import "github.com/hookd/hookd/internal/events"
 
-// Rows is OpenCode's contract, as hookd's
-// plugin tells it (internal/agents/bridge/shims): what a plugin is called with, input
-// and output as one object. A plugin denies a call by throwing; it can change
-// arguments, results and prompts, and cannot ask. The two subagent.* names are
-// the plugin's own, for sessions that have a parent.
+// Rows is OpenCode's contract, as hookd's plugin tells it
+// (internal/agents/bridge/shims): the arguments that a plugin is called with, input and
+// output as one object. A plugin denies a call by throwing; it can change arguments,
+// results and prompts, and cannot ask. The two subagent.* names are the plugin's own,
+// for sessions that have a parent.
 func Rows() []events.Contract {
 	call := events.Fields(common,
 		events.String.Field("tool", "the tool"),

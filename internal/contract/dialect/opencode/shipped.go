@@ -2,8 +2,8 @@ package opencode
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Ships is where OpenCode's program calls the hooks of plugins. What comes over its bus of events has
-// no such place.
+// Ships is where OpenCode's program calls the hooks of plugins. Events that come over its bus have no
+// such place.
 var Ships = neutral.Shipped{
 	Files:   []string{".", "../opencode-*/bin/opencode", "bin/opencode.exe"},
 	Passage: `\.trigger\("(?:chat|tool|command|experimental|permission|shell)\.[a-z.]+"`,

@@ -5,7 +5,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// Answer writes what OpenHands reads.
+// Answer writes the answer that OpenHands reads.
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	if a.Is("PreToolUse UserPromptSubmit Stop") && a.Denies() {

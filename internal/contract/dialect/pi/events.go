@@ -3,7 +3,8 @@ package pi
 import "github.com/hookd/hookd/internal/events"
 
 // Rows is the contract of Pi's extensions, as hookd's extension tells it
-// (internal/agents/bridge/shims): what a handler is called with, without the conversation.
+// (internal/agents/bridge/shims): the arguments that a handler is called with, without the
+// conversation.
 func Rows() []events.Contract {
 	call := events.Fields(common,
 		events.String.Field("toolName", "the tool"),

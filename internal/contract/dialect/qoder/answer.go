@@ -5,7 +5,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// form is what Qoder reads.
+// form has the answers that Qoder reads.
 var form = neutral.AnswerForm{
 	Decides: "PreToolUse", Approves: "PreToolUse", Rewrites: "PreToolUse PermissionRequest",
 	Permits: "PermissionRequest",

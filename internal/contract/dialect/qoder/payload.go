@@ -2,7 +2,7 @@ package qoder
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Table says where its payloads hold what.
+// Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.SharedTable(tools, "PostToolUseFailure StopFailure")
 }

@@ -2,8 +2,8 @@ package qwen
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// form is what Qwen Code reads. A new input counts with a permission request alone,
-// and a block after a tool changes nothing.
+// form has the answers that Qwen Code reads. A new input counts with a permission
+// request alone, and a block after a tool changes nothing.
 var form = neutral.AnswerForm{
 	Decides:  "PreToolUse",
 	Approves: "PreToolUse",

@@ -2,7 +2,7 @@ package vscode
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// form is what Visual Studio Code documents. Its Stop takes a block inside
+// form has the answers that Visual Studio Code documents. Its Stop takes a block inside
 // hookSpecificOutput, its other events beside it.
 var form = neutral.AnswerForm{
 	Decides: "PreToolUse", Approves: "PreToolUse", Rewrites: "PreToolUse",

@@ -2,8 +2,8 @@ package vscode
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// Table says where its payloads hold what. Documents and versions differ in the names of the
-// session and the event.
+// Table says which fields of its payloads hold which facts. Documents and versions differ in
+// the names of the session and the event.
 func Table() neutral.Table {
 	table := neutral.SharedTable(tools, "")
 	table.Rows = append(table.Rows,
