@@ -25,9 +25,9 @@ func (c *Client) Ask(ctx context.Context, id string) (Ask, error) {
 	return get[Ask](ctx, c, wire.PathAsks+"/"+escape(id))
 }
 
-// AnswerAsk answers an ask. An allow without the digest of the ask is refused. The first
-// answer wins: for a later one the error is an *Error with CodeAnswered. An answer that comes
-// from the processes of the agent that asks, or from those of a hook, is refused with CodeForbidden.
+// AnswerAsk answers an ask. An allow without the digest of the ask is refused. The first answer
+// wins: for a later one the error is an *Error with CodeAnswered. An answer that comes from the
+// processes of the agent that asks, or from the processes of a hook, is refused with CodeForbidden.
 func (c *Client) AnswerAsk(ctx context.Context, id string, r AskReply) (AskAnswered, error) {
 	return post[AskAnswered](ctx, c, wire.PathAsks+"/"+escape(id), r)
 }

@@ -17,7 +17,8 @@ func (c *Client) FleetDecisions(ctx context.Context, q FleetQuery) (FleetDecisio
 	return get[FleetDecisions](ctx, c, withQuery(wire.PathFleetDecisions, q.Values()))
 }
 
-// FleetSessions lists the sessions of all machines, the one with the newest event first.
+// FleetSessions lists the sessions of all machines, the session with the newest event
+// first.
 func (c *Client) FleetSessions(ctx context.Context, q SessionQuery) ([]FleetSession, error) {
 	page, err := get[wire.FleetSessions](ctx, c, withQuery(wire.PathFleetSessions, q.Values()))
 	return page.Sessions, err

@@ -68,7 +68,7 @@ func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, er
 	}
 }
 
-// Sessions lists sessions of agents, the one with the newest event first.
+// Sessions lists sessions of agents, the session with the newest event first.
 func (c *Client) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) {
 	page, err := get[wire.Sessions](ctx, c, withQuery(wire.PathSessions, q.Values()))
 	return page.Sessions, err
@@ -151,8 +151,8 @@ func (c *Client) Event(ctx context.Context, id string) (StoredEvent, error) {
 	return get[StoredEvent](ctx, c, wire.PathEvents+"/"+escape(id))
 }
 
-// Last returns the newest event of an agent that the history keeps, but those of
-// the session except. The error has CodeNotFound where there is none.
+// Last returns the newest event of an agent that the history keeps, but no event of the
+// session except. The error has CodeNotFound where there is none.
 func (c *Client) Last(ctx context.Context, agent, except string) (StoredEvent, error) {
 	path := wire.PathAgents + "/" + escape(agent) + "/last"
 	return get[StoredEvent](ctx, c, withQuery(path, url.Values{"except": {except}}))

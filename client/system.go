@@ -98,8 +98,8 @@ func (l *layers) tell(line []byte) error {
 	return errors.Join(errs...)
 }
 
-// send gives events to the system daemon, and to the user's own the events that need
-// not wait. It fails only where neither gets them.
+// send gives events to the system daemon, and to the user's own the events for which it
+// need not wait. It fails only where neither gets them.
 func (l *layers) send(ctx context.Context, list []Event) error {
 	for _, ev := range list {
 		sent := sentEvent{event: ev, at: time.Now(), err: l.system.err}

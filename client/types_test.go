@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// fields returns the JSON members of a struct, those of embedded structs among them.
+// fields returns the JSON members of a struct, also the members of embedded structs.
 func fields(typ reflect.Type) (list []reflect.StructField) {
 	for _, f := range reflect.VisibleFields(typ) {
 		if tag := f.Tag.Get("json"); tag != "" && tag != "-" {

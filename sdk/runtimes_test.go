@@ -21,7 +21,7 @@ type runtime struct {
 var pythons = []string{"python3", "python3.8", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13",
 	"python3.14"}
 
-// runtimes returns those of this machine.
+// runtimes returns the runtimes of this machine.
 func runtimes(t *testing.T) (list []runtime) {
 	t.Helper()
 	seen := map[string]bool{}

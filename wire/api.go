@@ -284,8 +284,8 @@ type Decisions struct {
 	Recent    bool       `json:"recent,omitempty"`
 }
 
-// DecisionQuery selects decisions; the zero value selects the newest 50. Of those
-// with "by comma" several values may be given: any of them fits.
+// DecisionQuery selects decisions; the zero value selects the newest 50. In fields with
+// "by comma" several values may be given: any value fits.
 type DecisionQuery struct {
 	Decision string // an Outcome; by comma
 	Tool     string // canonical name; by comma
@@ -397,7 +397,7 @@ type EventQuery struct {
 	Limit                int       // 0 = 50
 }
 
-// Sessions answers GET /v1/sessions, the one with the newest event first.
+// Sessions answers GET /v1/sessions, the session with the newest event first.
 type Sessions struct {
 	Sessions []Session `json:"sessions"`
 }

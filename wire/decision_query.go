@@ -34,7 +34,7 @@ func (q DecisionQuery) Values() url.Values {
 }
 
 // ParseDecisionQuery reads the parameters that Values wrote; times as in ParseRunQuery.
-// A page goes on after the next of the one before: with after, or with before as runs
+// A page goes on after the next of the page before: with after, or with before as runs
 // do.
 func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *Error) {
 	q = DecisionQuery{
@@ -141,7 +141,7 @@ func List(text string) (list []string) {
 	return list
 }
 
-// Fits reports whether a decision is one of those asked for, whatever the limit.
+// Fits reports whether a decision is among the decisions asked for, whatever the limit.
 func (q DecisionQuery) Fits(d *Decision) bool {
 	any := func(want string, got ...string) bool {
 		list := List(want)
@@ -168,8 +168,8 @@ func decisionWords(d *Decision) []string {
 	return words
 }
 
-// Within reports whether a folder is one of those in a list by comma, or below
-// one; an empty list has all.
+// Within reports whether a folder is a folder in a list by comma, or below such a
+// folder; an empty list has all.
 func Within(folders, cwd string) bool {
 	list := List(folders)
 	return list == nil || slices.ContainsFunc(list, func(folder string) bool {
@@ -220,7 +220,7 @@ func ParseSessionQuery(v url.Values, now time.Time) (q SessionQuery, bad *Error)
 	return q, bad
 }
 
-// Fits reports whether a session is one of those asked for, whatever the limit.
+// Fits reports whether a session is among the sessions asked for, whatever the limit.
 func (q SessionQuery) Fits(s *Session) bool {
 	agent := q.Agent == "" || slices.Contains([]string{s.AgentID, s.AgentName, string(s.Dialect)}, q.Agent)
 	session := q.Session == "" || isSession(q.Session, s.SessionID)

@@ -113,7 +113,7 @@ type FleetDecisions struct {
 }
 
 // FleetQuery selects decisions of all machines: as of one, and by machine. After 0 it looks
-// at those since DecisionQuery.Since, of the last day where that is zero.
+// at the decisions since DecisionQuery.Since, of the last day where that is zero.
 type FleetQuery struct {
 	DecisionQuery
 	Machine string // list by comma; "" = all
@@ -126,7 +126,8 @@ type FleetSession struct {
 	Session Session `json:"session"`
 }
 
-// FleetSessions answers GET /v1/fleet/sessions, the one with the newest event first.
+// FleetSessions answers GET /v1/fleet/sessions, the session with the newest event
+// first.
 type FleetSessions struct {
 	Sessions []FleetSession `json:"sessions"`
 }
@@ -138,7 +139,8 @@ type FleetAsk struct {
 	About   string `json:"about"` // digest of what is asked, which an approver signs
 }
 
-// FleetAsks answers GET /v1/fleet/asks: those of all machines that wait, the oldest first.
+// FleetAsks answers GET /v1/fleet/asks: the asks of all machines that wait, the oldest
+// first.
 type FleetAsks struct {
 	Asks []FleetAsk `json:"asks"`
 }

@@ -1,8 +1,7 @@
-// Package bridge measures one PreToolUse round trip of an agent's hook command,
-// from the start of the process to its end, through hookd-bridge and through
-// the scripts that people write for it: all in turn in one run, against one
-// hookd that no hook of which matches, so that the way there and back is all
-// that there is.
+// Package bridge measures one PreToolUse round trip of an agent's hook command, from
+// the start of the process to its end, through hookd-bridge and through the scripts
+// that people write for it: all in turn in one run, against one hookd without a hook
+// that matches, so that the way there and back is all that there is.
 //
 //	go test ./bridge -run '^$' -bench . -benchtime 100x
 package bridge
@@ -108,7 +107,7 @@ func serve(b *testing.B, dir string) (socket string) {
 	return ""
 }
 
-// scripts are the ways of which the tools are installed.
+// scripts are the ways whose tools are installed.
 func scripts(b *testing.B, dir string) (ways []*way) {
 	b.Helper()
 	write := func(name, text string) string {

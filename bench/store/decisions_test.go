@@ -115,7 +115,7 @@ func makeDecisions(t *testing.T, s *store.Store) {
 	}
 }
 
-// madeUp makes decision i of those whose numbers begin with first.
+// madeUp makes decision i of the decisions whose numbers begin with first.
 func madeUp(first uint64, i int, at time.Time) *wire.Decision {
 	d := &wire.Decision{
 		EventID: events.NewID(at), Seq: first + uint64(2*i+1), EventSeq: first + uint64(2*i), Time: at, Event: "PreToolUse",

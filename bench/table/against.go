@@ -15,7 +15,7 @@ func toolEvent(size int) []byte {
 		`"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"go test ./... | tail -n 3"},`, size)
 }
 
-// against measures this hookd and another one in turn, on the same machine and in the
+// against measures this hookd and another hookd in turn, on the same machine and in the
 // same minutes: which price do the changes between them have? Everything is a ratio, of
 // this one over the other.
 func against(b *bench) (rows []row, err error) {
@@ -165,7 +165,7 @@ func (b *bench) lines(text []byte) sampler {
 	}
 }
 
-// verdicts samples how many verdicts n senders get a second, each waiting for one
+// verdicts samples how many verdicts n senders get a second, each waiting for a verdict
 // before it asks for the next.
 func (b *bench) verdicts(n int) sampler {
 	return func(d *daemon) (func() (float64, error), func(), error) {

@@ -90,9 +90,9 @@ func (b *bench) build(to, pkg string) error {
 }
 
 // install moves a program to where it is started from, as a package manager does: by writing
-// it. The pages of a file that Go's linker has just written through a mapping are single ones
-// in the system's memory, those of a file that was written or read are together, and a small
-// program starts up to an eighth faster.
+// it. The pages of a file that Go's linker has just written through a mapping are single
+// pages in the system's memory, the pages of a file that was written or read are together,
+// and a small program starts up to an eighth faster.
 func install(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {

@@ -42,8 +42,8 @@ func (b *bench) dialer() (string, error) {
 	return to, b.build(to, "./dial")
 }
 
-// process is a contender that starts a program of which a hookd answers, and
-// takes the milliseconds until it has ended.
+// process is a contender that starts a program which asks a hookd, and takes the
+// milliseconds until it has ended.
 func process(name string, d *daemon, stdin string, args ...string) contender {
 	return contender{name, func() (float64, error) {
 		cmd := exec.Command(args[0], args[1:]...)

@@ -15,8 +15,8 @@ type contender struct {
 // samples are the results of each contender, a value a round.
 type samples map[string][]float64
 
-// contest lets all contenders run in turn, as often as there are rounds, each
-// round beginning with another one.
+// contest lets all contenders run in turn, as often as there are rounds, each round
+// beginning with another contender.
 func contest(rounds int, list []contender) (samples, error) {
 	got := samples{}
 	for round := range rounds {

@@ -104,7 +104,7 @@ func (m *mix) closing(ctx context.Context) (*net.UnixConn, error) {
 	return c, err
 }
 
-// observe sends observers, and more of them as those before have run.
+// observe sends observers, and more observers as the earlier ones have run.
 func (m *mix) observe(ctx context.Context, sender int) error {
 	var lines []byte
 	for i := range soakWindow {

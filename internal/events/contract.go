@@ -123,8 +123,8 @@ type Contract struct {
 	Explicit    bool     `json:"explicit,omitempty"` // every hook must say yes or no; silence is a failure
 	OnlyReading bool     `json:"-"`                  // safer_shell lets only what reads pass, as the system documents
 
-	// Judge is who denied the call that the event is about: the agent's own judge, in words
-	// for people. "" = the event tells of no such denial.
+	// Judge is the judge that denied the call that the event is about: the agent's own
+	// judge, in words for people. "" = the event tells of no such denial.
 	Judge string `json:"judge,omitempty"`
 
 	// Streaming: it comes many times in a turn, with the whole conversation

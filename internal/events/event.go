@@ -34,7 +34,7 @@ type Envelope struct {
 	Tried     bool            `json:"tried,omitempty"`      // a person tries hooks with it: it is no call of an agent
 	Tells     bool            `json:"tells,omitempty"`      // the sender says on its connection what the agent heard of the verdict
 
-	// W3C trace context, from the headers of those names; not kept on disk
+	// W3C trace context, from the headers of these names; not kept on disk
 	Traceparent string `json:"-"`
 	Tracestate  string `json:"-"`
 

@@ -10,9 +10,9 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// ids makes ULIDs: 48 bits of milliseconds and 80 random bits. Within one
-// millisecond, and when the clock steps back, the last id is counted up, so
-// that every id of a process is greater than those before it.
+// ids makes ULIDs: 48 bits of milliseconds and 80 random bits. Within one millisecond,
+// and when the clock steps back, the last id is counted up, so that every id of a
+// process is greater than the ids before it.
 type ids struct {
 	mu   sync.Mutex
 	ms   uint64         // of the last one

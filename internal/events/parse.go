@@ -187,7 +187,7 @@ func (p *place) keep(key []byte, raw json.RawMessage) {
 	}
 }
 
-// take reads the members. An empty member may stand in data.
+// take reads the members. Data may have the members that are empty.
 func (e *Envelope) take(m *written) *wire.Error {
 	var r reader
 	r.text(&e.Event, "event", m.event, nil)
@@ -218,7 +218,7 @@ func (e *Envelope) checkName() *wire.Error {
 	return err
 }
 
-// check judges the rules that a type alone does not.
+// check judges faults that a type alone does not show.
 func (e *Envelope) check() *wire.Error {
 	if err := e.checkName(); err != nil {
 		return err

@@ -24,7 +24,7 @@ type contracts struct {
 }
 
 // column is a Column with its rows, which are made when something first asks for them: a
-// bridge that is started for one event needs those of one dialect.
+// bridge that is started for one event needs the rows of one dialect.
 type column struct {
 	Column
 	once sync.Once
@@ -161,8 +161,8 @@ func For(d Dialect, name string) *Contract {
 }
 
 // ownKind is the kind of a name that no row has: the name itself, unless a kind of the
-// table is spelled so. A sender's own event "error" is not the event of onError; the
-// blank keeps it apart, since no name has one.
+// table is spelled so. A sender's own event "error" is not the event that
+// onError means; the blank keeps it apart, since no name has one.
 func ownKind(name string) Kind {
 	if _, taken := table().all().byKind[Kind(name)]; taken {
 		return Kind("own " + name)
@@ -191,10 +191,9 @@ func Dialects() []Dialect {
 	return names
 }
 
-// Aliases returns the rows whose names c's event goes by, in the order of
-// the columns: those of its kind, then those of the kind it is Also. A hook that
-// asks for any of them gets the event. An event that no row describes goes by
-// its own name alone.
+// Aliases returns the rows whose names c's event goes by, in the order of the columns:
+// the rows of its kind, then the rows of the kind it is Also. A hook that asks for any
+// of them gets the event. An event that no row describes goes by its own name alone.
 func (c *Contract) Aliases() []*Contract {
 	byKind := table().all().byKind
 	if len(byKind[c.Kind]) == 0 {

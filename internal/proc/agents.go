@@ -162,7 +162,7 @@ var adopters = []string{
 	"init", "systemd", "launchd", "tini", "tini-static", "dumb-init", "docker-init", "catatonit", "bwrap", "s6-svscan", "runsvdir",
 }
 
-// adopts reports whether a process takes over the orphans of those below it.
+// adopts reports whether a process takes over the orphans of the processes below it.
 func adopts(r row) bool {
 	return r.pid == 1 || managesServices(r) || firstOfContainer(r.pid) ||
 		slices.Contains(adopters, filepath.Base(Program(r.pid))) || entersContainers(r)

@@ -15,7 +15,7 @@ import (
 )
 
 // agentScript is an agent: a program that starts the bridge, tells the bridge's number and
-// those of processes that it starts, and ends when its stdin does.
+// the numbers of processes that it starts, and ends when its stdin does.
 const agentScript = `#!/bin/sh
 exec 3<&0
 "$BRIDGE" claude-code &
@@ -37,7 +37,8 @@ func bridge(t *testing.T) string {
 }
 
 // The agent that a bridge has asked for, and all that it starts, are known while it lives:
-// also a process that has left it. Others are not, and neither is who started the agent.
+// also a process that has left it. Others are not, and neither is the process that started
+// the agent.
 func TestAgents(t *testing.T) {
 	hooktest.NeedTool(t, "setsid")
 	dir := t.TempDir()

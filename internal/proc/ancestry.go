@@ -9,10 +9,10 @@ import (
 // mostAncestors bounds the way up a process tree, which is read while it changes.
 const mostAncestors = 64
 
-// Lineage is the tree of processes that one process belongs to, as it was when it
-// was looked at: from its root down, whatever the root and those below it start.
-// Processes are known by number and start, so that another one with the number of
-// an ended one is none of them.
+// Lineage is the tree of processes that one process belongs to, as it was when it was
+// looked at: from its root down, whatever the root and the processes below it start.
+// Processes are known by number and start, so that another process with the number of
+// an ended process is none of them.
 type Lineage struct {
 	chain  []row // from the process up to the first of all
 	root   int   // index of the root in chain

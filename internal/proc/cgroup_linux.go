@@ -151,8 +151,8 @@ func (g *cgroup) state() (populated, frozen byte) {
 	return populated, frozen
 }
 
-// removeCgroup removes a folder and those in it. A folder is busy for a
-// moment after its last process has gone.
+// removeCgroup removes a folder and the folders in it. A folder is busy for a moment
+// after its last process has gone.
 func removeCgroup(dir string) error {
 	entries, _ := os.ReadDir(dir) // then it is not removed
 	for _, e := range entries {

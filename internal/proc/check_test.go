@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Check finds programs that would not start without starting them, and agrees with the
-// error of a start.
+// Check finds, without starting them, the programs that would not start, and agrees with
+// the error of a start.
 func TestCheck(t *testing.T) {
 	tests := []struct {
 		name, text string

@@ -56,7 +56,7 @@ var helpers = map[string]func(args []string) int{
 	},
 }
 
-// pattern is n bytes of which no two places look alike.
+// pattern is n bytes in which no two places look alike.
 func pattern(n int) []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < n; i++ {

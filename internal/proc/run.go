@@ -72,7 +72,7 @@ func (p *process) watch(ctx context.Context) {
 	}
 }
 
-// act takes the step that is due. It returns when it must be called next (zero: no
+// act takes the steps that are due. It returns when it must be called next (zero: no
 // need), and whether there is anything left to wait for.
 func (p *process) act(ctx context.Context, now time.Time) (time.Time, bool) {
 	switch {

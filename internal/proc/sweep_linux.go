@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bootID identifies this boot of the machine and this pid namespace: a pid and a
-// start time mean nothing in another one. "" if unknown.
+// bootID identifies this boot of the machine and this pid namespace: a pid and a start
+// time mean nothing in another boot or namespace. "" if unknown.
 func bootID() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

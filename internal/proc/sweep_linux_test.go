@@ -165,7 +165,7 @@ func TestStrangersAreNotTouched(t *testing.T) {
 	}
 }
 
-// A record that does not say of which boot it is says nothing about any process, and is kept.
+// A record that does not name its boot says nothing about any process, and is kept.
 func TestARecordWithoutItsBootIsSetAside(t *testing.T) {
 	k := kill9(t, "group", "setsid sleep 300 & touch ready; wait", "ready")
 	hooktest.Until(t, "the processes", func() bool { return len(survivors(t, k.mark)) == 2 })

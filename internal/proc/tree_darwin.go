@@ -16,7 +16,7 @@ func processes() (map[int]row, error) {
 	return table, nil
 }
 
-// rowOf reads an entry; states are those of sys/proc.h.
+// rowOf reads an entry; states are the states of sys/proc.h.
 func rowOf(k *unix.KinfoProc) row {
 	const stopped, zombie = 4, 5
 	pid := int(k.Proc.P_pid)

@@ -17,7 +17,7 @@ type waker struct {
 	raised    chan struct{}
 }
 
-// wakers are those in use, by the Done channel of their context.
+// wakers are the wakers in use, by the Done channel of their context.
 type wakers struct {
 	mu  sync.Mutex
 	all map[<-chan struct{}]*waker

@@ -106,8 +106,8 @@ func linked() ([]module, error) {
 	return list, nil
 }
 
-// notices returns the files to pass on of a module: those in its folder and in
-// the folders of the linked packages, and between.
+// notices returns the files to pass on of a module: the files in its folder and in the
+// folders of the linked packages, and between.
 func (m module) notices() ([]string, error) {
 	files := map[string]bool{}
 	for _, dir := range m.packages {

@@ -33,8 +33,8 @@ type Allowed struct {
 // AllowedFile is the file of the settings that are allowed.
 func (c Config) AllowedFile() string { return filepath.Join(c.Home, "hookd", "allowed-settings.json") }
 
-// asks reports whether a change of the key must be allowed: all but those of the log
-// and of the history.
+// asks reports whether a change of the key must be allowed: all keys but the keys of
+// the log and of the history.
 func (k key) asks() bool {
 	return !strings.HasPrefix(k.name, "log.") && !strings.HasPrefix(k.name, "history.")
 }
@@ -75,8 +75,8 @@ func (a Allowed) Allow(home string) error {
 	return nil
 }
 
-// hold returns the nodes that come into force. If the allowed settings ask, a key
-// that asks has its allowed value, and c.Held lists those whose change waits.
+// hold returns the nodes that come into force. If the allowed settings ask, a key that
+// asks has its allowed value, and c.Held lists the keys whose change waits.
 func (c *Config) hold(file map[string]*yaml.Node, mode string) (map[string]*yaml.Node, error) {
 	a, known, err := LoadAllowed(c.Home)
 	if err != nil || !known {

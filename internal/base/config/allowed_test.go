@@ -8,7 +8,7 @@ import (
 )
 
 // With reload.mode: ask each setting of hookd.yaml that could change which programs run
-// has its allowed value until the new one is allowed, also that it asks.
+// has its allowed value until the new one is allowed, also reload.mode itself.
 func TestSettingsThatAsk(t *testing.T) {
 	const allowed = "reload: {mode: ask}\nhooks_dir: mine\nsources: [{type: familiar, path: a.md}]\nenv: {A: b}\npath: /bin\nlog: {level: warn}\n"
 	for name, tt := range map[string]struct {

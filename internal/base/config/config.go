@@ -163,7 +163,7 @@ func (c Config) DisabledDir() string { return filepath.Join(c.Home, "hookd", "di
 // AllowedDir is the folder of the approvals of `hookd allow`.
 func (c Config) AllowedDir() string { return filepath.Join(c.Home, "hookd", "allowed") }
 
-// TrustedDir holds the hooks of repositories that were allowed with `hookd trust`.
+// TrustedDir holds the records of repositories that were allowed with `hookd trust`.
 func (c Config) TrustedDir() string { return filepath.Join(c.Home, "hookd", "trusted") }
 
 // PolicyDir holds the policy that was set, and its bundles.
@@ -181,8 +181,8 @@ func (c Config) MetricsTokenFile() string { return filepath.Join(c.State, "hookd
 // RunsFile lists the runs under way for the next daemon, should this one be killed.
 func (c Config) RunsFile() string { return filepath.Join(c.State, "hookd", "runs") }
 
-// PastFile keeps the events that rules that look back count, with another file,
-// PastFile.1.
+// PastFile keeps the calls and prompts that rules count which look back, with another
+// file, PastFile.1.
 func (c Config) PastFile() string { return filepath.Join(c.State, "hookd", "past") }
 
 // LockFile is locked for as long as the daemon runs.

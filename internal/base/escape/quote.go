@@ -10,9 +10,8 @@ import (
 const plainText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,="
 
 // Quote returns text that can be pasted into a shell and shown on a terminal: plain
-// words stay as they are, others get single quotes, and those with characters that a
-// terminal would act on or hide become $'…', which bash, zsh and the sh of macOS
-// read.
+// words stay as they are, others get single quotes, and words with characters that a
+// terminal would act on or hide become $'…', which bash, zsh and the sh of macOS read.
 func Quote(text string) string {
 	switch {
 	case text != "" && strings.Trim(text, plainText) == "" && text[0] != '-':

@@ -103,8 +103,8 @@ func Alphabet(r rune) string {
 }
 
 // Odd returns where in s the letters are whose alphabet does not belong in their word,
-// in order: those beside Latin letters, else beside the most frequent ones. A word is a
-// run of letters, marks and digits; an escape such as \n or \u0456 ends it. Chinese,
+// in order: letters beside Latin letters, else beside the most frequent ones. A word is
+// a run of letters, marks and digits; an escape such as \n or \u0456 ends it. Chinese,
 // Japanese and Korean letters fit Latin ones.
 func Odd(s string) (at []int) {
 	start, until := -1, 0 // of the word, -1 = there is none; the end of what Text or JSON has written for a character
@@ -201,8 +201,8 @@ func WithoutColours(s string) string {
 	return b.String()
 }
 
-// overwritten is the last part of a line that is not blank, of those between carriage
-// returns.
+// overwritten is the last of the parts of a line between carriage returns that is not
+// blank.
 func overwritten(line string) string {
 	parts := strings.Split(line, "\r")
 	for i := len(parts) - 1; i > 0; i-- {

@@ -35,7 +35,7 @@ const maxSettings = 1000
 // ErrNoRepository is the error when no directory at or above has a .git.
 var ErrNoRepository = errors.New("not in a git repository")
 
-// fixed are the settings of each run. They override those of the repository.
+// fixed are the settings of each run. They override the settings of the repository.
 var fixed = []string{
 	"safe.bareRepository=explicit",
 	"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "core.pager=cat",

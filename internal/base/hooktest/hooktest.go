@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for a certain event: a busy machine may need long.
+// Patience is how long a test waits for an event that must come: a busy machine may need long.
 const Patience = 2 * time.Minute
 
 // OtherUser is the number of a second user; no account is needed.

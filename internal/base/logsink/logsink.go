@@ -107,8 +107,8 @@ func (s *Sink) takeQueue(spare []byte) (lines []byte, dropped uint64, closed boo
 	return lines, dropped, s.closed
 }
 
-// put writes lines, and after them the notice of those dropped behind them. Lines that
-// cannot be written are dropped, too.
+// put writes lines, and after them the notice of the lines that were dropped behind
+// them. Lines that cannot be written are dropped, too.
 func (s *Sink) put(lines []byte, dropped uint64) {
 	if _, err := s.to.Write(lines); err != nil {
 		dropped += uint64(bytes.Count(lines, []byte{'\n'}))

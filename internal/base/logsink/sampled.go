@@ -17,9 +17,9 @@ const (
 	maxKinds    = 1000
 )
 
-// Sampled returns a core that does not let one kind of line fill the log: those of
-// one level, logger, message and hook. A line of its own says how many were
-// left out. Lines that end the process are always written.
+// Sampled returns a core that does not let one kind of line fill the log: the lines of
+// one level, logger, message and hook. A line of its own says how many were left out.
+// Lines that end the process are always written.
 func Sampled(core zapcore.Core) zapcore.Core {
 	return &sampled{Core: core, kinds: &kinds{core: core, seen: map[kind]*bucket{}}}
 }

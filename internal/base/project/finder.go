@@ -73,8 +73,8 @@ func hasHooks(root string) bool {
 	return len(names) > 0
 }
 
-// Trust says which working trees have hooks that may run: where the file system
-// does not answer, a folder counts as part of the one whose path it begins with.
+// Trust says which working trees have hooks that may run: where the file system does
+// not answer, a folder counts as part of the tree whose path it begins with.
 func (f *Finder) Trust(roots []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

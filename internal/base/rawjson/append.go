@@ -59,7 +59,8 @@ func AppendTime(dst []byte, t time.Time) []byte {
 	return append(dst, 'Z')
 }
 
-// second is one second as text. Most records are of the same as the one before.
+// second is one second as text. Most records are of the same second as the record
+// before.
 type second struct {
 	unix int64
 	text string

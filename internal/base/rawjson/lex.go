@@ -11,7 +11,7 @@ package rawjson
 //	}
 //	ok := l.AtEnd()
 //
-// Of valid JSON the tokens are those of encoding/json's Decoder (FuzzLex).
+// Of valid JSON the tokens are the tokens of encoding/json's Decoder (FuzzLex).
 type Lexer[T string | []byte] struct {
 	Kind       Kind
 	Start, End int // of the token in the source; a string's quotes are part of it

@@ -155,8 +155,8 @@ func Quote(s string) json.RawMessage {
 	return AppendString(make([]byte, 0, len(s)+2), s)
 }
 
-// isPlain reports which bytes stand in a JSON string as they are; those of
-// longer characters have to be looked at together.
+// isPlain reports which bytes stand in a JSON string as they are; bytes of longer
+// characters have to be looked at together.
 var isPlain = func() (plain [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\'

@@ -328,9 +328,9 @@ func endOfPlain(src []byte, i int) int {
 	return i
 }
 
-// endsPlain has the high bit of the first byte in x that ends a plain part, and
-// maybe those of bytes behind that one. With one bit changed, a quote comes to
-// lie right above the control characters, so one subtraction finds both.
+// endsPlain has the high bit of the first byte in x that ends a plain part, and maybe
+// the high bits of bytes behind that byte. With one bit changed, a quote comes to lie
+// right above the control characters, so one subtraction finds both.
 func endsPlain(x uint64) uint64 {
 	const ones = 0x0101010101010101
 	quoteOrControl := (x ^ ones*2) - ones*('"'^2+1)

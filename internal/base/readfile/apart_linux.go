@@ -12,8 +12,8 @@ import (
 const fuseMagic = 0x65735546
 
 // Apart calls f, which opens and closes the file at path, and returns when it has.
-// While a file of a process's own file system (FUSE) is open, a fork copies that file,
-// and the exec in the child closes the copy, for which the serving process is asked: a
+// While a file of a process's own file system (FUSE) is open, a fork has a copy of the
+// open file. The exec in the child closes the copy, for which the serving process is asked: a
 // process that does not answer would hold each start, and with it the whole program. So
 // such a file is opened by a thread that shares its descriptors with no other, and ends
 // with f.

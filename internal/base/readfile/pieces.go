@@ -6,7 +6,7 @@ import (
 )
 
 // Pieces calls each with the bytes of the regular file at path, in pieces of size bytes at
-// most. A piece begins with the last overlap bytes of the one before, so that a shorter
+// most. A piece begins with the last overlap bytes of the piece before, so that a shorter
 // text is whole in one of them. A piece is overwritten when each has returned. The file
 // may be of any length. Each error is an *fs.PathError.
 func Pieces(path string, size, overlap int, each func(piece []byte)) (err error) {

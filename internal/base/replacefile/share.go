@@ -47,7 +47,7 @@ func FileMode(path string, exec bool) fs.FileMode {
 // FolderMode is the mode of a new folder, see FileMode.
 func FolderMode(path string) fs.FileMode { return FileMode(path, true) }
 
-// MkdirAll makes a folder, and those above it that are missing.
+// MkdirAll makes a folder, and the missing folders above it.
 func MkdirAll(dir string) error { return os.MkdirAll(dir, FolderMode(dir)) }
 
 // MkdirTemp makes a folder with a new name in dir, as os.MkdirTemp does.

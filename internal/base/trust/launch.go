@@ -285,9 +285,9 @@ func (p *parts) folder(dir string) {
 // maxCode is how many files of one directory are parts of a hook.
 const maxCode = 256
 
-// codeIn returns the files of code in a directory, and those by which each directory in
-// it is a package to an interpreter. Of more than maxCode only those of the directory by
-// which a tool begins.
+// codeIn returns the files of code in a directory, and the files by which each directory
+// in it is a package to an interpreter. Of more than maxCode it returns only the files
+// of the directory by which a tool begins.
 func codeIn(dir string) (paths []string) {
 	all := files(dir, isCode)
 	for _, name := range names(dir) {
@@ -426,7 +426,7 @@ func CleanPath(path string) string {
 }
 
 // shebang adds the files that the first line of a script names: the interpreter, and
-// those in its argument, which env -S splits.
+// the files in its argument, which env -S splits.
 func (p *parts) shebang(file string) {
 	line, ok := strings.CutPrefix(p.firstLine(file), "#!")
 	line = strings.Trim(line, " \t\r")

@@ -25,7 +25,8 @@ type Look struct {
 	newest  int64   // last change of a file, in nanoseconds
 }
 
-// times are those of a directory: mtime changes with its entries, ctime also with itself.
+// times are the times of a directory: mtime changes with its entries, ctime also with
+// itself.
 type times struct{ mtime, ctime int64 }
 
 // first compares the steps of a seal with the disk, and notes the differences that do not

@@ -60,9 +60,9 @@ func (c *Checker) Seal(files Files) *Seal {
 	return s
 }
 
-// walkFiles walks the chains of all files, and returns the content facts of those
-// of files.Own. It leaves out files of root, unless the user is root: an upgrade of
-// the system does not change a hook.
+// walkFiles walks the chains of all files, and returns the content facts of the files
+// in files.Own. It leaves out files of root, unless the user is root: an upgrade of the
+// system does not change a hook.
 func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 	w := c.walk()
 	w.home, w.mend, w.refusals = files.Folder, files.Mend, slices.Clone(files.Bad)

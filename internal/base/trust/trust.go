@@ -38,7 +38,7 @@ type Checker struct {
 func New() *Checker { return newChecker(uint32(os.Geteuid()), "/etc/passwd", "/etc/group") }
 
 // Of returns a Checker for another user: of the files of root, 0, every other user's
-// hands are foreign, also those of the process's own user.
+// hands are foreign, also the hands of the process's own user.
 func Of(uid int) *Checker { return newChecker(uint32(uid), "/etc/passwd", "/etc/group") }
 
 func newChecker(uid uint32, passwd, group string) *Checker {

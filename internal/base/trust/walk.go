@@ -122,7 +122,7 @@ func (w *walk) follow(path string) (f *fact, ok bool) {
 	return f, ok
 }
 
-// search walks to a folder of PATH, or to the one in which it would be created.
+// search walks to a folder of PATH, or to the folder in which it would be created.
 func (w *walk) search(dir string) {
 	if f, ok := w.path(dir, folder); !ok {
 		w.path(filepath.Dir(f.path), folder)

@@ -21,8 +21,8 @@ func Line(line string, indent, width int, columns func(string) int) string {
 	return b.String() + line
 }
 
-// breakAt returns the last space with at most width columns before it, the one behind the
-// first word if that is wider, -1 if there is a single word.
+// breakAt returns the last space with at most width columns before it, the space behind
+// the first word if that is wider, -1 if there is a single word.
 func breakAt(line string, width int, columns func(string) int) int {
 	at, begin := -1, len(line)-len(strings.TrimLeft(line, " "))
 	inCommand := false

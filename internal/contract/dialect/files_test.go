@@ -51,8 +51,8 @@ func filedEvent(t *testing.T, i int) *events.Event {
 	return event(t, f.dialect, f.event, strings.NewReplacer("TOOL", string(rawjson.Quote(f.tool)), "ARGS", f.input).Replace(payload))
 }
 
-// TestGuardsSeeEachFile: under each name of a call, its own included, all of its
-// files are where a guard looks for one, and in a list beside it.
+// TestGuardsSeeEachFile: under each name of a call, its own included, all of its files
+// are where a guard looks for a file, and in a list beside it.
 func TestGuardsSeeEachFile(t *testing.T) {
 	for i, f := range filed {
 		e := filedEvent(t, i)

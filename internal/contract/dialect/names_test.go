@@ -6,8 +6,8 @@ import (
 	. "github.com/hookd/hookd/internal/events"
 )
 
-// A name stands for one kind, whichever agent says it: else a hook that lists it for one
-// agent would run for another moment of another. A row may be of a second kind
+// A name stands for one kind, whichever agent says it: else a hook that lists the name
+// for one agent would run for another moment of another. A row may be of a second kind
 // too (Also), for which its name does not stand.
 func TestOneNameOneKind(t *testing.T) {
 	first := map[string]*Contract{}

@@ -8,9 +8,9 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Stands reports whether row's name, which is one of e's kind, stands for e: a
-// row may be about calls that failed, or about some tools, alone. A call whose
-// tool is not known by a canonical name is of none of those tools.
+// Stands reports whether row's name, which is one of e's kind, stands for e: a row may
+// be about calls that failed, or about some tools, alone. A call whose tool is not
+// known by a canonical name is of none of these tools.
 func Stands(row *events.Contract, e *events.Event) bool {
 	if row.Failed && !failed(e) {
 		return false

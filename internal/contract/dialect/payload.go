@@ -101,9 +101,9 @@ func reader(e *events.Event) *neutral.Table {
 	return table(e.Contract.Dialect)
 }
 
-// Transform returns the tool.transform event that an agent's tool.after stands
-// for: its own fields, those of tool_response_transform that it has not, and the
-// result, which is the value given, as the text that the model sees.
+// Transform returns the tool.transform event that an agent's tool.after stands for: its
+// own fields, the fields of tool_response_transform that it has not, and the result,
+// which is the value given, as the text that the model sees.
 func Transform(e *events.Event, result json.RawMessage) events.Envelope {
 	f, has := Facts(e), fields(e.Data)
 	var members []rawjson.Member
@@ -126,7 +126,7 @@ func Transform(e *events.Event, result json.RawMessage) events.Envelope {
 	return env
 }
 
-// facts are those of e, for a payload in the words of row.
+// facts are the facts of e, for a payload in the words of row.
 func facts(e *events.Event, row *events.Contract, since Since) neutral.Facts {
 	f := Facts(e)
 	f.Set(neutral.Session, e.SessionID)

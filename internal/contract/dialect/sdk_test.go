@@ -145,8 +145,8 @@ func typeScriptTypes() string {
 	return b.String()
 }
 
-// eachPayload calls visit with the fields of each event. Where dialects share a
-// name its fields are those of all, and one of which they say different things is any.
+// eachPayload calls visit with the fields of each event. Where dialects share a name,
+// its fields are the fields of all. A field on which they differ is any.
 func eachPayload(visit func(name string, fields []events.Field)) {
 	_, names := sdkRows()
 	for _, name := range names {

@@ -75,8 +75,8 @@ func (a *Answer) FailureDenies(c *events.Contract) bool {
 	return c.Decidable && a.Policy.Blocking && (c.FailClosed || c.CanBlock && a.Policy.OnError == "block")
 }
 
-// deny denies for a reason of several lines. Exit code and stderr are those
-// of the last hook that has any, in registration order, not of the worst.
+// deny denies for a reason of several lines. Exit code and stderr are the values of the
+// last hook that has any, in registration order, not of the worst.
 func (f *folding) deny(a *Answer, exitCode int, reasons ...string) {
 	f.v.Allowed = false
 	f.v.Message = join(append([]string{f.v.Message}, reasons...)...)

@@ -219,7 +219,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// A hook may be given the name of another dialect than the one emitted: how its answer
+// A hook may be given the name of another dialect than the emitted name: how its answer
 // is read goes by the first, its power by the second.
 func TestGivenAnotherName(t *testing.T) {
 	emitted, given := row(t, "tool_response_transform"), row(t, "transform_tool_result")

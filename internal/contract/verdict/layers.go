@@ -8,8 +8,8 @@ import (
 // systemPrefix begins the names of the system daemon's hooks in a verdict of both.
 const systemPrefix = "system:"
 
-// Over returns the verdict of two daemons, of which v is the system's and lower the
-// user's own: lower can only tighten v. The stricter decision wins, texts are joined; a
+// Over returns the verdict of two daemons, where v is the system's and lower the user's
+// own: lower can only tighten v. The stricter decision wins, texts are joined; a
 // result, messages, a summary and metadata that v has set stay; and a permission counts
 // only where v left that open. A new input of lower counts: the caller has asked the
 // system daemon about it again, and v is its verdict. Neither is changed.

@@ -134,9 +134,8 @@ func objectIn(text []byte) object {
 	return obj
 }
 
-// patch lays the members of change over those of base: other members stay,
-// nested objects are replaced whole, null sets null. The result is the complete
-// object.
+// patch lays the members of change over the members of base: other members stay, nested
+// objects are replaced whole, null sets null. The result is the complete object.
 func patch(base, change json.RawMessage) json.RawMessage {
 	if text, ok := rawjson.Text(base); ok && len(text) > 0 && text[0] == '{' { // arguments that came as JSON text
 		base = json.RawMessage(text)

@@ -2,7 +2,7 @@ package amp
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which Amp's own plugins answer, beside the common ones.
+// Words are the words in which Amp's own plugins answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "action", Means: "permission_decision", Says: "allow= modify= continue= reject-and-continue=deny error=deny synthesize="},

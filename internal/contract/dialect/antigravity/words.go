@@ -2,7 +2,7 @@ package antigravity
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which Antigravity's own hooks answer, beside the common ones.
+// Words are the words in which Antigravity's own hooks answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "decision", Means: "permission_decision", Says: "ask=ask force_ask=ask"},

@@ -19,7 +19,7 @@ const (
 	editor      = "editor"
 )
 
-// tools are the extension's tools, then those of the command line.
+// tools are the extension's tools, then the tools of the command line.
 var tools = []neutral.ToolName{
 	{Own: "execute_command", Canonical: "Bash"},
 	{Own: "read_file", Canonical: "Read", Args: "path=file_path"},
@@ -274,9 +274,9 @@ func without(object json.RawMessage, name string) json.RawMessage {
 	return rawjson.With(nil, members...)
 }
 
-// joined is one script of several commands, each of which Cline gives to a
-// shell of its own. Where a command could change how the next one is read, such
-// as by an open quote, a here-document or a function, it stands in quotes.
+// joined is one script of several commands; Cline gives each to a shell of its own.
+// Where a command could change how the next one is read, such as by an open quote, a
+// here-document or a function, it stands in quotes.
 func joined(lines []string) string {
 	if len(lines) == 1 {
 		return lines[0]

@@ -2,7 +2,7 @@ package cline
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which Cline's own hooks answer, beside the common ones.
+// Words are the words in which Cline's own hooks answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "cancel", Means: "decision", Says: "true=block false="},

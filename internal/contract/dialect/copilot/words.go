@@ -2,7 +2,7 @@ package copilot
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which Copilot's own hooks answer, beside the common ones.
+// Words are the words in which Copilot's own hooks answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "permission_decision", Means: "permission_decision", Says: "allow=allow ask=ask deny=deny"},

@@ -2,7 +2,7 @@ package cursor
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which Cursor's own hooks answer, beside the common ones.
+// Words are the words in which Cursor's own hooks answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "permission", Means: "permission_decision", Says: "allow=allow ask=ask deny=deny"},

@@ -1,7 +1,7 @@
 // Package dockeragent knows docker-agent's dialect: which agent's hooks an event
 // belongs to and which payload its hooks read on stdin. Reading its configuration files
-// is package source/dockeragent's business; its rules for answers are those of package
-// verdict.
+// is package source/dockeragent's business; its rules for answers are the rules of
+// package verdict.
 package dockeragent
 
 import (
@@ -19,7 +19,7 @@ func System() neutral.System {
 	}
 }
 
-// rules are those of the hooks of an agent's YAML file.
+// rules are the rules of the hooks of an agent's YAML file.
 var rules = neutral.Rules{Agent: Agent, Place: neutral.PlaceOf, Conversation: neutral.SessionOf, Payload: Payload}
 
 // Bridge is docker-agent as the bridge knows it: an agent whose own hook

@@ -21,7 +21,7 @@ func System() neutral.System {
 	}
 }
 
-// rules are those of the hooks of an AGENT.md.
+// rules are the rules of the hooks of an AGENT.md.
 var rules = neutral.Rules{
 	Agent: Agent, Place: Workspace, Conversation: Conversation, Chained: true,
 	Variables: func(e *events.Event, given string, payload json.RawMessage, output string) func(string) (string, bool) {

@@ -2,7 +2,7 @@ package hermes
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which Hermes's own hooks answer, beside the common ones.
+// Words are the words in which Hermes's own hooks answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "action", Means: "decision", Says: "block=block"},

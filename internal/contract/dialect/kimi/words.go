@@ -2,7 +2,7 @@ package kimi
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which Kimi Code's own hooks answer, beside the common ones.
+// Words are the words in which Kimi Code's own hooks answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "message", Means: "permission_decision_reason"}, {Key: "message", Means: "reason"},

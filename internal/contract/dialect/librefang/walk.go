@@ -17,9 +17,9 @@ type walker struct {
 	at     func(path []byte, start, end int)
 }
 
-// walk calls at for each string value of payload, a valid JSON object, in
-// order, except for those under the top-level key _truncated. path is valid during
-// the call; payload[start:end] is the string between its quotes.
+// walk calls at for each string value of payload, a valid JSON object, in order, except
+// for the strings under the top-level key _truncated. path is valid during the call;
+// payload[start:end] is the string between its quotes.
 func walk(payload []byte, at func(path []byte, start, end int)) {
 	w := &walker{src: payload, tokens: rawjson.Lex(payload), at: at}
 	if w.tokens.Next() {
@@ -27,7 +27,7 @@ func walk(payload []byte, at func(path []byte, start, end int)) {
 	}
 }
 
-// value passes the value of which the first token was read.
+// value passes the value whose first token was read.
 func (w *walker) value() {
 	switch w.tokens.Kind {
 	case '{':

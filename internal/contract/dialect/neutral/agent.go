@@ -16,8 +16,8 @@ import (
 type Agent struct {
 	Table Table
 
-	// EventField is the payload's field that names the event, or several, separated by
-	// blanks, of which a payload has one; "" = only the bridge's argument does.
+	// EventField is the payload's field that names the event, or several fields, separated
+	// by blanks, and a payload has one; "" = only the bridge's argument does.
 	EventField string
 	// Variables has the event's name and its payload where the agent writes them into
 	// its hooks' environment and not to stdin.
@@ -57,8 +57,8 @@ type Agent struct {
 	// Replaces reports whether the answer to the event can replace it.
 	ResultField string
 	Replaces    func(event string, payload json.RawMessage) bool
-	// Foreign: its events have another dialect's names but not its fields, so
-	// the bridge adds those.
+	// Foreign: its events have another dialect's names but not its fields, so the bridge
+	// adds the fields.
 	Foreign bool
 	// OwnRule returns a rule of the agent's own settings that is, or may be, about a shell line,
 	// where the agent would hold the rule against the line that a hook has put in its place. read
@@ -83,8 +83,8 @@ type Agent struct {
 	// Answer writes the answer that the agent reads; pure. Nil = it has no hook commands, a
 	// plugin speaks for it (internal/agents/bridge/shims).
 	Answer func(Asked) Reply
-	// Borrows is another dialect, of which the agent sends events too: Borrowed
-	// answers those by the Answer of that dialect's agent. "" = it sends none.
+	// Borrows is another dialect whose events the agent sends too: Borrowed answers these
+	// events by the Answer of that dialect's agent. "" = it sends none.
 	Borrows  events.Dialect
 	Borrowed func(a Asked, answer func(Asked) Reply) Reply
 	// PluginCan names the abilities of an agent without an Answer, separated by

@@ -66,8 +66,8 @@ func (n *ToolName) pairs() []pair {
 	return list
 }
 
-// toolKind has the facts that pairs depend on: members of the rows of dialects, of which
-// there are few.
+// toolKind has the facts that pairs depend on: members of the rows of dialects, which
+// are few.
 type toolKind struct {
 	args, canonical string
 	folds           bool
@@ -173,7 +173,7 @@ func renamed(object json.RawMessage, pairs []pair, back bool) json.RawMessage {
 
 // argument finds a tool's argument: the member called name, else a member so called in
 // another letter case, as agents written in Go take it; where it folds, the last of all
-// of those. A value comes before null.
+// these members. A value comes before null.
 func argument(object json.RawMessage, name string, folds bool) (key string, value json.RawMessage) {
 	exact := rawjson.Get(object, name)
 	if known(exact) != nil && !folds {

@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// Members under which a call's files stand where they are not one argument of
-// their own: all of them as a list, and one a line where a guard looks for one.
+// Members under which a call's files stand where they are not one argument of their
+// own: all of them as a list, and one a line where a guard looks for a file.
 const (
 	filePaths = "file_paths"
 	filePath  = "file_path"
@@ -53,7 +53,7 @@ func listedTexts(v json.RawMessage) []string {
 	return textsIn(v)
 }
 
-// textsIn returns the text that v is, those in its lists, and the paths of the
+// textsIn returns the text that v is, the texts in its lists, and the paths of the
 // objects in it.
 func textsIn(v json.RawMessage) (texts []string) {
 	switch kind(v) {

@@ -146,8 +146,8 @@ func (f *AnswerForm) permission(a Asked) []rawjson.Member {
 }
 
 // SharedTable is the table of an agent that took over Claude Code's payloads. failures
-// are those of its events that are about a failure, separated by blanks: of
-// PostToolUseFailure and StopFailure; "" = it has neither.
+// are its events about a failure, separated by blanks: of PostToolUseFailure and
+// StopFailure; "" = it has neither.
 func SharedTable(tools []ToolName, failures string) Table {
 	rows := slices.DeleteFunc(sharedFields(), func(r Row) bool { return r.Events != "" && !holds(failures, r.Events) })
 	t := Table{Rows: rows, Tools: tools}

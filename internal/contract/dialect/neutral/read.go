@@ -61,8 +61,8 @@ func (f Facts) gather() {
 	}
 }
 
-// payload is an object whose members are looked up more than once. Those of most are few: to
-// go through them takes half as long as to make a map of them.
+// payload is an object whose members are looked up more than once. Most payloads have few
+// members: to go through them takes half as long as to make a map of them.
 type payload struct {
 	members []rawjson.Field
 	byName  map[string]json.RawMessage // where they are many; else nil

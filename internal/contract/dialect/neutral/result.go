@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// slots are the members of a tool's result that hold the text the model sees,
-// in groups: the first group of which an object has one counts.
+// slots are the members of a tool's result that hold the text the model sees, in
+// groups: the first group counts that has a member in the object.
 var slots = [][]string{{"stdout", "stderr"}, {"llmContent"}, {"textResultForLlm"}, {"content"}, {"file"}, {"output"}, {"text"}}
 
 // ResultText returns the text of a tool's result as the model sees it: that of

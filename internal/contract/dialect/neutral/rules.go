@@ -26,8 +26,8 @@ type Rules struct {
 	// hooks. Nil = there are no templates.
 	Variables func(e *events.Event, given string, payload json.RawMessage, output string) (
 		value func(name string) (text string, known bool))
-	// Chained: the hooks of one file run one after another, and one of them can
-	// stop those after it.
+	// Chained: the hooks of one file run one after another, and a hook can stop the hooks
+	// after it.
 	Chained bool
 	// Read reads the answer of one run of a hook for an event of c; capture tells
 	// that the hook's stdout is for later hooks. Nil = the contract says how.

@@ -141,7 +141,7 @@ const (
 // Keys are an agent's words for the parts of a handler.
 type Keys struct{ Command, Timeout string }
 
-// StandardKeys are those of most agents.
+// StandardKeys are the keys of most agents.
 var StandardKeys = Keys{"command", "timeout"}
 
 // Setting is one member of an object that is to be written, in its place.

@@ -15,8 +15,8 @@ type System struct {
 	Captured bool
 	// Agent is its side of the bridge. Nil = no agent sends these events.
 	Agent func() Agent
-	// Words are those in which its own hooks answer, beside the common ones.
-	// Nil = it has none.
+	// Words are the words in which its own hooks answer, beside the common ones. Nil = it
+	// has none.
 	Words func() []verdict.Word
 	// Settings is where it keeps hooks. Nil = hookd cannot be connected to it.
 	Settings func() Settings
@@ -25,22 +25,22 @@ type System struct {
 	// Probe is sent by `hookd doctor`: a command that does nothing. A system without
 	// Settings needs none.
 	Probe Probe
-	// Probes are those of other kinds of call that cannot be made of Probe by the names
-	// of the tools alone.
+	// Probes are the probes for other kinds of call that cannot be made of Probe by the
+	// names of the tools alone.
 	Probes []Probe
 	// MCPTool is its name for the tool probe of the MCP server hookd. "" = not known, or
 	// Probes has such a call.
 	MCPTool string
-	// Canonical: its names of tools are the canonical ones, except those in its table.
+	// Canonical: its names of tools are the canonical names, except the names in its table.
 	Canonical bool
-	// Unreported has the kinds of call of which its agent sends no event, and why.
+	// Unreported has the kinds of call for which its agent sends no event, and why.
 	Unreported map[CallKind]string
 	// Inside says whether its subagents' calls are reported.
 	Inside Inside
-	// Rules are those of the hooks that its own files define. Nil = they have
-	// those of hook folders.
+	// Rules are the rules of the hooks that its own files define. Nil = they have the rules
+	// of hook folders.
 	Rules *Rules
-	// Observes: a hook is given its names where no other fits, and its answer is
-	// read by their rows, most of which have none.
+	// Observes: a hook is given its names where no other fits, and its answer is read by
+	// their rows, and most of these rows have none.
 	Observes bool
 }

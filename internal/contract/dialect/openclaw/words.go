@@ -2,7 +2,7 @@ package openclaw
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which OpenClaw's own hooks answer, beside the common ones.
+// Words are the words in which OpenClaw's own hooks answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "block", Means: "decision", Says: "true=block false="},

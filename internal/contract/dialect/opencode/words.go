@@ -2,7 +2,7 @@ package opencode
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which OpenCode's own hooks answer, beside the common ones.
+// Words are the words in which OpenCode's own hooks answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "args", Means: "updated_input"}, {Key: "output.args", Means: "updated_input"},

@@ -2,7 +2,7 @@ package pi
 
 import "github.com/hookd/hookd/internal/contract/verdict"
 
-// Words are those in which Pi's own extensions answer, beside the common ones.
+// Words are the words in which Pi's own extensions answer, beside the common ones.
 func Words() []verdict.Word {
 	return []verdict.Word{
 		{Key: "block", Means: "decision", Says: "true=block false="},
