@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 )
 
-// headBytes is how much preread reads of a program: more than the system reads of
-// it before exec is over.
+// headBytes is the number of bytes that preread reads of a program: more than the
+// system reads before exec is over.
 const headBytes = 4096
 
 // maxInterpreters is how many scripts may name each other as interpreter, execve(2).
