@@ -128,7 +128,8 @@ def svg(frames, path):
         groups.append(f'<g id="f{i}">{spans}</g>')
     alt = ("An agent cleans up. hookd denies rm -rf ~, asks before git clean, and hookd undo brings the files back.")
     with open(path, "w") as f:
-        f.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{48 + 18 * HEIGHT}" role="img" aria-label="{alt}">'
+        f.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{48 + 18 * HEIGHT}" role="img" '
+                f'aria-label="{alt}">'
                 f"<title>{alt}</title><style>rect{{fill:#16181d}}text{{font:14px ui-monospace,Menlo,Consolas,monospace;"
                 f"fill:#d7dae0;white-space:pre}}.bad{{fill:#ff7b72}}.cmd{{fill:#79c0ff}}{''.join(styles)}</style>"
                 f'<rect width="100%" height="100%" rx="8"/>{"".join(groups)}</svg>\n')

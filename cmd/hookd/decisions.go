@@ -309,7 +309,7 @@ func ranWords(d client.Decision) string {
 	return "RAN ALL THE SAME"
 }
 
-// resultWords says what became of a call; "" = its agent has not said.
+// resultWords says how a call ended; "" = its agent has not said.
 func resultWords(d client.Decision) string {
 	if d.Ran == nil {
 		return ""

@@ -26,7 +26,9 @@ first: no machine can have the server publish into a stream for it.`,
 				return fail(exitUsage, "", "%w", err)
 			}
 			text := names.Accounts(operators, machines)
-			return a.print(map[string]string{"accounts": text}, func(p *printer) { p.line(strings.TrimSuffix(text, "\n")) })
+			return a.print(map[string]string{"accounts": text}, func(p *printer) {
+				p.line(strings.TrimSuffix(text, "\n"))
+			})
 		},
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", tenant, "fleet.tenant of the machines")
@@ -45,9 +47,10 @@ that with its own key. After an upgrade of hookd it brings them up to date.`,
 		Example: "  hookd fleet enroll laptop-7 --creds operator.nk",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.members(cmd, creds, args, "enrolled", func(ctx context.Context, p engine.Press, n fleet.Names) error {
+			enroll := func(ctx context.Context, p engine.Press, n fleet.Names) error {
 				return p.Enroll(ctx, n.Consumers())
-			})
+			}
+			return a.members(cmd, creds, args, "enrolled", enroll)
 		},
 	}
 	credsFlag(cmd, &creds)
@@ -64,9 +67,10 @@ machine out of the servers' configuration first: then its key is worth nothing.`
 		Example: "  hookd fleet forget laptop-7 --creds operator.nk",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.members(cmd, creds, args, "forgotten", func(ctx context.Context, p engine.Press, n fleet.Names) error {
+			forget := func(ctx context.Context, p engine.Press, n fleet.Names) error {
 				return p.Forget(ctx, n.Consumers())
-			})
+			}
+			return a.members(cmd, creds, args, "forgotten", forget)
 		},
 	}
 	credsFlag(cmd, &creds)

@@ -205,7 +205,7 @@ func TestRunIsKilled(t *testing.T) {
 		t.Errorf("got %+v %v", killed, err)
 	}
 	a := <-answers
-	if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "was killed by `hookd kill`") {
+	if a.Verdict.Allowed || !strings.Contains(a.Verdict.Message, "was killed by") {
 		t.Errorf("verdict %+v", a.Verdict)
 	}
 	if _, err := h.client.Kill(t.Context(), runs[0].RunID); err == nil {

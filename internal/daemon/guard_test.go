@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 )
 
-const rm = `{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}}`
+const rm = `{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"rm -rf build"}}}`
 
 func TestABrokenGuardDenies(t *testing.T) {
 	for _, tt := range []struct {
@@ -77,7 +77,7 @@ func TestGuardsOfHookFolders(t *testing.T) {
 		!slices.Equal(a.Verdict.DecidedBy, a.Matched) {
 		t.Errorf("verdict = %+v, matched %v", a.Verdict, a.Matched)
 	}
-	if a := h.emit(strings.Replace(rm, "rm -rf /", "ls", 1)); !a.Verdict.Allowed || a.Verdict.PermissionDecision != "" {
+	if a := h.emit(strings.Replace(rm, "rm -rf build", "ls", 1)); !a.Verdict.Allowed || a.Verdict.PermissionDecision != "" {
 		t.Errorf("ls: %+v, want no opinion", a.Verdict)
 	}
 }

@@ -425,8 +425,8 @@ func TestMetricLabelsAreComplete(t *testing.T) {
 		dir, typ string
 		have     []string
 	}{
-		{"../events", "Code", metricCodes},
-		{"../events", "Result", metricResults},
+		{"../../wire", "Code", metricCodes},
+		{"../../wire", "Result", metricResults},
 		{"../hooks/hook", "State", metricStates},
 	} {
 		want := constants(t, test.dir, test.typ)

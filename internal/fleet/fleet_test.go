@@ -100,7 +100,9 @@ func (m *machine) emit(t *testing.T, h *hook.Hook, first, n int) (want []string)
 	return want
 }
 
-func status(t *testing.T, m interface{ Status(context.Context) (fleet.Status, error) }) fleet.Status {
+func status(t *testing.T, m interface {
+	Status(context.Context) (fleet.Status, error)
+}) fleet.Status {
 	t.Helper()
 	s, err := m.Status(t.Context())
 	hooktest.Must(t, err)

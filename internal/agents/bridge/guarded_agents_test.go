@@ -31,9 +31,9 @@ func TestRealAgentsDisobey(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			program, dir := r.found(t), t.TempDir()
 			bridge, text := built(t, dir), r.text
-			deaf := filepath.Join(dir, "deaf")
-			hooktest.Write(t, deaf, "#!/bin/sh\n"+bridge+" \"$@\" >/dev/null 2>&1\nexit 0\n", 0o755)
-			r.text = func(call string, s *stage) string { return text(strings.Replace(call, bridge, deaf, 1), s) }
+			mute := filepath.Join(dir, "mute")
+			hooktest.Write(t, mute, "#!/bin/sh\n"+bridge+" \"$@\" >/dev/null 2>&1\nexit 0\n", 0o755)
+			r.text = func(call string, s *stage) string { return text(strings.Replace(call, bridge, mute, 1), s) }
 			s := newStage(t, r, program, bridge)
 			hooktest.Must(t, os.MkdirAll(s.work+"/made", 0o755)) // the old input works, too
 			s.play(t, script{commands: commands[:2]})

@@ -100,7 +100,8 @@ func midnight(now time.Time, back int) time.Time {
 func clock(text string, from time.Time) (time.Time, bool) {
 	for _, layout := range clocks {
 		if t, err := time.Parse(layout, text); err == nil {
-			return time.Date(from.Year(), from.Month(), from.Day(), t.Hour(), t.Minute(), t.Second(), 0, from.Location()), true
+			year, month, day := from.Date()
+			return time.Date(year, month, day, t.Hour(), t.Minute(), t.Second(), 0, from.Location()), true
 		}
 	}
 	return time.Time{}, false
