@@ -31,8 +31,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// Whatever could run a second command, write a file, mean something else than what is
-// written, or is in doubt, is no command alone.
+// A text is no command alone if it could run a second command, write a file or mean something
+// else than its characters. A doubtful text is none either.
 func TestNotAlone(t *testing.T) {
 	for _, line := range []string{
 		"", " ", "# only a comment", "git push # why",

@@ -72,7 +72,7 @@ func isGuardName(target string) bool {
 	return false
 }
 
-// kills follows what ends a process: its number, or an expression for its name.
+// kills follows a word that names a process to end: its number, or an expression for its name.
 func (c *call) kills(w Word) {
 	if w.Kind == Unknown {
 		c.effect(KindKill, "process:?", false)
@@ -106,7 +106,7 @@ func (c *call) seeks(name string) {
 	}
 }
 
-// killSought adds what a line ends that looks for a process by its name, and ends what it finds.
+// killSought adds the effects of a line that looks for a process by its name, and ends the found one.
 func (r *reader) killSought() {
 	if r.killer == nil {
 		return
@@ -130,8 +130,8 @@ func namesGuard(expression string) bool {
 
 func (c *call) doubt(kind DoubtKind, text string) { c.sh.r.doubt(kind, text, c.span, c.index) }
 
-// target is the absolute path that a word means. It is a pattern where the word is one, and
-// "" where it depends on what is not known.
+// target is the absolute path that a word means. It is a pattern where the word is a pattern, and
+// "" where it depends on unknown values.
 func (c *call) target(w Word) (target string, certain bool) {
 	text := w.Text
 	if w.Kind == Unknown {
@@ -171,7 +171,7 @@ func (c *call) absolute(text string) (string, bool) {
 	return sh.absolute(text)
 }
 
-// path adds an effect on a file, and what follows from its place.
+// path adds an effect on a file, and the effects that follow from its place.
 func (c *call) path(kind Kind, w Word) {
 	if w.Text == "" && w.Kind == Literal || w.Text == "-" || isSink(w.Text) && kind != KindDelete {
 		return
@@ -225,7 +225,7 @@ func (c *call) onPath(kind Kind, target string, certain bool) {
 	}
 }
 
-// real is a target without links. What deletes or moves a link leaves alone where it leads.
+// real is a target without links. A command that deletes or moves a link leaves the link's target alone.
 func (c *call) real(kind Kind, target string) string {
 	links := c.sh.r.env.Links
 	if links == nil || !strings.HasPrefix(target, "/") || strings.ContainsAny(target, "*?[") {
@@ -244,7 +244,7 @@ func (c *call) real(kind Kind, target string) string {
 	return target
 }
 
-// placed adds what follows from the place of a file.
+// placed adds the effects that follow from the place of a file.
 func (c *call) placed(kind Kind, target string, certain bool) {
 	r := c.sh.r
 	at := Effect{Kind: kind, Target: target, Certain: certain}
@@ -292,7 +292,7 @@ func (c *call) guarded(target string, certain, above bool) {
 }
 
 // holdsPlace reports whether a change of target touches a place. above means that the change
-// of a folder changes what lies below it.
+// of a folder changes all files below the folder.
 func holdsPlace(place string, tree bool, target string, above bool) bool {
 	if target == place || tree && strings.HasPrefix(target, place+"/") {
 		return true
@@ -401,8 +401,8 @@ var ordinary = names(`
 	which stat expr claude codex gemini npm bun deno make.exe psql mysql redis
 	init`)
 
-// linesIn are the parts of a word that may be a line: all of it, what follows an =, and what
-// follows a short option.
+// linesIn are the parts of a word that may be a line: the whole word, the part after an =, and the
+// part after a short option.
 func linesIn(word string) []string {
 	all := []string{word}
 	if _, value, has := strings.Cut(word, "="); has {
@@ -567,7 +567,7 @@ func (c *call) changeFolder(rest []Word) output {
 	return output{known: true}
 }
 
-// alias follows what a name is made to stand for.
+// alias follows the line that a name is made to stand for.
 func (c *call) alias(rest []Word) output {
 	for _, w := range rest {
 		name, value, has := strings.Cut(w.Text, "=")
@@ -840,7 +840,7 @@ func (c *call) given(g given, a *args) {
 // dataScripts are languages of which scripts lie anywhere, as data do.
 var dataScripts = names("sql awk sed python node java sh")
 
-// each follows the command of find -exec: {} stands for what is found.
+// each follows the command of find -exec: {} stands for the found files.
 func (c *call) each(words []Word, a *args) {
 	found := c.found(a)
 	if len(found) == 0 || len(found) > mostItems {
@@ -1032,8 +1032,8 @@ func (c *call) rolesOf(roles []role, a *args) (list []role) {
 	return list
 }
 
-// roleAt is the role of the operand at an index of n: a role that repeats takes what the
-// others leave.
+// roleAt is the role of the operand at an index of n: a role that repeats takes the operands that
+// the others leave.
 func roleAt(roles []role, i, n int) role {
 	at := slices.IndexFunc(roles, func(r role) bool { return r.repeats })
 	if at < 0 {
@@ -1328,7 +1328,7 @@ func (c *call) has(a *args, name string) bool {
 	return slices.ContainsFunc(a.given, func(g given) bool { return g.name == name })
 }
 
-// language is what an interpreter's input is written in.
+// language is the language of an interpreter's input.
 func (e *entry) language() string {
 	switch {
 	case e.Reads != "":
@@ -1349,7 +1349,7 @@ func (e *entry) language() string {
 	return ""
 }
 
-// prints is what a few commands are known to print.
+// prints is the known output of a few commands.
 func (c *call) prints(name string, a *args, words []Word) (output, bool) {
 	if list := c.listed(name, a); list != nil {
 		return output{words: list, origin: name}, true
@@ -1513,7 +1513,7 @@ func said(words []Word, plain bool) (output, bool) {
 // mostRepeats is how often printf uses its format again for more words.
 const mostRepeats = 256
 
-// formatted is what printf prints of formats with %s, %b, %d and %%.
+// formatted is the output of printf for formats with %s, %b, %d and %%.
 func formatted(words []Word) (output, bool) {
 	if len(words) > 0 && words[0].Text == "--" {
 		words = words[1:]

@@ -23,9 +23,9 @@ func isAwkProgram(text string) bool {
 	return true
 }
 
-// awkReader reads an awk program. Its methods read what begins at the byte at, leave that at
-// the last byte of it, and return false where it may write or run something, or where it is
-// not clear what it is.
+// awkReader reads an awk program. Its methods read the construct that begins at the byte at, and leave
+// at on the construct's last byte. They return false where the construct may write or run something, or
+// where its meaning is not clear.
 type awkReader struct {
 	text string
 	at   int
@@ -66,7 +66,7 @@ func (r *awkReader) comment() bool {
 	return !r.unclear
 }
 
-// known reads what begins with c and is neither space nor a comment.
+// known reads a construct that begins with c and is neither space nor a comment.
 func (r *awkReader) known(c byte) bool {
 	switch {
 	case c == '/':

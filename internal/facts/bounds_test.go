@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ordinaryLines are what agents mostly run.
+// ordinaryLines are the lines that agents mostly run.
 var ordinaryLines = []string{
 	"git status --short", "go test ./internal/... 2>&1 | tail -20", `grep -rn "func main" --include='*.go' . | head`,
 	"cd /home/me/project && npm run build", `git commit -m "facts: read a line once"`, "ls -la src && cat package.json",
@@ -173,8 +173,7 @@ func worstLines() map[string]string {
 	}
 }
 
-// A line of 16 KiB is read in bounded time and memory, whatever it is; what is over a limit is a
-// doubt.
+// Any line of 16 KiB is read in bounded time and memory. The part over a limit is a doubt.
 func TestWorstLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector takes several times as much")

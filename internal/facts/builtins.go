@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Builtins of a shell that change what the shell itself knows.
+// Builtins of a shell that change the shell's own state.
 
 // hidesCode finds an index with a substitution: a shell that evaluates such a text runs it.
 var hidesCode = regexp.MustCompile("\\[[^]]*(?:\\$\\(|`)")
@@ -78,7 +78,7 @@ var printsSettings = map[string]bool{
 	"opam env": true,
 }
 
-// evalHere follows a line in the shell itself: what it sets stays.
+// evalHere follows a line in the shell itself: its variables stay set.
 func (c *call) evalHere(words []Word) output {
 	texts, unknown := make([]string, len(words)), false
 	for i, w := range words {
@@ -144,7 +144,7 @@ func (c *call) shiftParams(rest []Word) {
 	}
 }
 
-// escaped finds what read takes a backslash away from.
+// escaped finds the characters from which read takes a backslash away.
 var escaped = regexp.MustCompile(`\\(.)`)
 
 // readInto follows read and mapfile: the variables that they fill, and the line of -C.
@@ -265,7 +265,7 @@ func (sh *shell) runTraps() {
 }
 
 // shellProgram follows a call of a shell: options, then the text of -c with its parameters, a
-// script, or what it reads. ok is false where its options are not those of a plain shell.
+// script, or the shell's input. ok is false where its options are not those of a plain shell.
 func (c *call) shellProgram(e *entry, name string, words []Word) (out output, ok bool) {
 	i, text, reads := 0, false, false
 	for ; i < len(words); i++ {

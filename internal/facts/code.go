@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// languageTable is what code.yaml says of a language.
+// languageTable is the part of code.yaml about a language.
 type languageTable struct {
 	Calls map[string]string `yaml:"calls"`
 	Eval  []string          `yaml:"eval"`
@@ -215,8 +215,8 @@ func (c *call) code(lang string, w Word) {
 	}
 }
 
-// quotedLines reads the strings in code of a language that is not known, what stands behind a !
-// or in parentheses, and each line, as lines that may run.
+// quotedLines reads parts of code in an unknown language as lines that may run: its strings, the text
+// behind a ! or in parentheses, and each line.
 func (c *call) quotedLines(text string) {
 	for _, t := range lexCode("other", text) {
 		if t.kind == tokenString && looksLikeLine(t.text) {
@@ -322,7 +322,7 @@ func (c *call) emptiedByCode(k codeCall, roles string) {
 var openedOnly = regexp.MustCompile(`\bopen\(\s*(?:'([^']+)'|"([^"]+)")\s*,\s*(?:mode\s*=\s*)?['"]w[bt]?\+?['"]\s*\)\s*` +
 	`(?:\.close\b|\.truncate\b|;|$)`)
 
-// codeRole follows what happens to an argument of a call in code.
+// codeRole follows the effect of a call in code on an argument.
 func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k codeCall) {
 	if v.word.Kind == "" {
 		v.word = darkValue.word

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// codeValue is what is known of an expression in code.
+// codeValue is the known part of an expression in code.
 type codeValue struct {
 	word Word        // a text; Unknown where it is computed
 	list []codeValue // of a list; nil = it is none
@@ -203,7 +203,7 @@ func (r *codeReader) imports() bool {
 	return true
 }
 
-// expression reads values that operators join, up to what ends an expression.
+// expression reads values that operators join, up to the token that ends an expression.
 func (r *codeReader) expression() codeValue {
 	if r.depth++; r.depth > maxCodeDepth {
 		r.at = len(r.tokens)
@@ -318,7 +318,7 @@ func (r *codeReader) list(end string) []codeValue {
 	return list
 }
 
-// operand reads a name with what follows: a call, members, an index.
+// operand reads a name and its continuation: a call, members, an index.
 func (r *codeReader) operand() codeValue {
 	t := r.peek(0)
 	r.at++
@@ -366,7 +366,7 @@ func (r *codeReader) operand() codeValue {
 	return r.postfix(codeValue{word: darkValue.word, name: name})
 }
 
-// argumentFollows reports whether a function is called with what stands behind its name.
+// argumentFollows reports whether the token behind a function's name is an argument of a call.
 func (r *codeReader) argumentFollows() bool {
 	switch t := r.peek(0); t.kind {
 	case tokenString, tokenName, tokenShell, tokenNumber:
@@ -389,7 +389,7 @@ func (r *codeReader) written(from codeToken) string {
 	return short(r.text[from.from:end])
 }
 
-// call reads the arguments of a call, and returns what it is known to give.
+// call reads the arguments of a call, and returns its known result.
 func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 	r.at++ // (
 	args := r.list(")")
@@ -433,7 +433,7 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 // computedMember is the name of a function of a module that is only known when the code runs.
 const computedMember = "computed member"
 
-// givesText are members that give what a file or a host holds.
+// givesText are members that give the content of a file or a host.
 var givesText = names("read readlines readline gets text content body string contents")
 
 // holdsFunctions are modules of which a function does something that matters.
@@ -452,7 +452,7 @@ func (r *codeReader) joinedPath(args []codeValue) codeValue {
 	return codeValue{word: w}
 }
 
-// postfix reads what follows a value: .name, .name(…), ["name"], (…).
+// postfix reads the parts behind a value: .name, .name(…), ["name"], (…).
 func (r *codeReader) postfix(v codeValue) codeValue {
 	for r.at < len(r.tokens) {
 		t := r.peek(0)
@@ -537,7 +537,7 @@ type codeToken struct {
 	from, end int
 }
 
-// stringPart is a part of a string: its text, or the name of what is computed.
+// stringPart is a part of a string: its text, or the name of a computed value.
 type stringPart struct {
 	text     string
 	computed bool
@@ -801,7 +801,7 @@ func (l *codeLexer) body(end string, raw, fills bool, kind tokenKind, from int) 
 	}
 }
 
-// escape reads a backslash with what follows.
+// escape reads a backslash with the characters that belong to it.
 func (l *codeLexer) escape(b *strings.Builder) {
 	c := l.text[l.at+1]
 	l.at += 2
@@ -823,7 +823,7 @@ func (l *codeLexer) escape(b *strings.Builder) {
 	}
 }
 
-// fill reads what a string computes: ${a} #{a} {a} $a.
+// fill reads a computed part of a string: ${a} #{a} {a} $a.
 func (l *codeLexer) fill(computed func(name string)) bool {
 	open := map[string]string{"node": "${", "ruby": "#{", "python": "{", "php": "{$", "perl": "${"}[l.lang]
 	if open != "" && l.has(open) {

@@ -9,8 +9,8 @@ import (
 // sedAll finds a sed program that deletes each line.
 var sedAll = regexp.MustCompile(`^\s*(?:(?:1|0),\$\s*)?d\s*;?\s*$|^\s*(?:/\.\*/|/^/)\s*d\s*$`)
 
-// empties adds that a command leaves a file without what it held: what stays is written, and what
-// was in it is deleted.
+// empties adds that a command leaves a file without its content: the emptied file is written, and its
+// old content is deleted.
 func (c *call) empties(name string, a *args) {
 	given := func(names ...string) *Word {
 		i := slices.IndexFunc(a.given, func(g given) bool { return slices.Contains(names, g.name) })

@@ -1,11 +1,11 @@
 // Package facts reads a tool call once, for everything that judges calls: the commands of a
-// shell line, what they do (effects), and what could not be known (doubt). Programs are data,
+// shell line, their effects, and the unknown parts (doubt). Programs are data,
 // in programs/*.yaml; their format is described in program.go.
 //
-// Reading is one-sided: it rather finds one effect too many than one too few, and what it
-// cannot know is a doubt, never silently nothing. It runs nothing, and asks outside only
+// Reading is one-sided: it rather finds one effect too many than one too few. An
+// unknown part is a doubt, never silently nothing. It runs nothing, and asks outside only
 // where a path leads (Links). The same call gives the same facts. It never fails, never
-// blocks, and is bounded: what is over a limit is a doubt.
+// blocks, and is bounded: the part over a limit is a doubt.
 package facts
 
 import (
@@ -150,7 +150,7 @@ type Doubt struct {
 	Command int       `json:"command"` // -1 = none
 }
 
-// Facts are what is known of one call. They must not be changed.
+// Facts are the known facts of one call. They must not be changed.
 type Facts struct {
 	Tool     string    `json:"tool,omitempty"` // canonical
 	Text     string    `json:"text,omitempty"` // that spans are places in: the line, or a tool's path
@@ -188,7 +188,7 @@ type Place struct {
 	Why    string
 }
 
-// Env is what a call is made in. The zero Env is nothing known.
+// Env is the surroundings of a call. The zero Env is nothing known.
 type Env struct {
 	Cwd, Home string // absolute; "" = not known: targets stay as they are written
 	Links     Links  // nil = links are not followed

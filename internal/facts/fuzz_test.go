@@ -12,8 +12,8 @@ import (
 	"github.com/hookd/hookd/internal/facts/facttest"
 )
 
-// Bounds of a line of at most boundedLine bytes: time, and what is allocated. The time is far
-// above what a line takes, so that a loaded machine does not fail the test.
+// Bounds of a line of at most boundedLine bytes: time, and allocated bytes. The time is far
+// above a line's usual time, so that a loaded machine does not fail the test.
 const (
 	boundedLine  = 16 << 10
 	mostTime     = 2 * time.Second

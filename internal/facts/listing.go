@@ -42,7 +42,7 @@ var listsFiles = map[string]bool{
 	"-l": true, "-L": true, "--files": true, "--files-with-matches": true, "--files-without-match": true,
 }
 
-// namedFiles are the files that grep -l names: those that it is told, and any in folders.
+// namedFiles are the files that grep -l names: its operands, and any file in folders.
 func namedFiles(operands []Word) (words []Word) {
 	for _, w := range operands {
 		if w.Kind == Unknown {
@@ -61,7 +61,7 @@ func namedFiles(operands []Word) (words []Word) {
 	return words
 }
 
-// found is what find and fd print: a pattern for each folder and each name that they are told.
+// found is the output of find and fd: a pattern for each folder and each name in their words.
 func (c *call) found(a *args) (words []Word) {
 	var names []string
 	flat, files := false, false
@@ -116,7 +116,7 @@ func (c *call) found(a *args) (words []Word) {
 	return words
 }
 
-// listedNames is what ls prints: the files that it is told, and the names in folders.
+// listedNames is the output of ls: its operands, and the names in folders.
 func listedNames(a *args) (words []Word) {
 	hidden := slices.ContainsFunc(a.given, func(g given) bool {
 		return g.name == "-a" || g.name == "-A" || g.name == "--all" || g.name == "--almost-all"
@@ -165,7 +165,7 @@ func filtered(words []Word, expression Word, inverted bool) (left []Word) {
 }
 
 // globsOf are globs that fit the same names as a regular expression: one for each of its
-// alternatives; nil where it has what globs have not.
+// alternatives; nil where it has a construct that globs lack.
 func globsOf(w Word) (globs []string) {
 	if w.Kind == Unknown {
 		return nil
@@ -209,8 +209,8 @@ func globOf(expression string) (string, bool) {
 	return b.String(), true
 }
 
-// repository is what git rev-parse prints of the places of a repository; "" = it is asked for
-// something else, or the folder is not known.
+// repository is the output of git rev-parse about the places of a repository; "" = the command asks
+// for something else, or the folder is not known.
 func (c *call) repository(a *args) string {
 	folder := c.folder()
 	if folder == "" || c.sh.where != "" {

@@ -14,7 +14,7 @@ type madeFile struct {
 	read  bool   // the text was followed as code
 }
 
-// keepers are programs that change a file, but not what it says.
+// keepers are programs that change a file, but not its meaning.
 var keepers = names(`
 	mkdir touch chmod chown chgrp chattr setfacl setcap xattr setfattr prettier eslint biome gofmt goimports gofumpt
 	black ruff isort autopep8 rustfmt clang-format shfmt standard xo stylelint terraform yapf`)
@@ -57,7 +57,7 @@ func (c *call) makes(target string) {
 	}
 }
 
-// says notes what a file holds that a redirection has written.
+// says notes the content of a file that a redirection has written.
 func (c *call) says(target string, out output, appends bool) {
 	m := c.sh.r.made[target]
 	if m == nil || !out.known {
@@ -66,7 +66,7 @@ func (c *call) says(target string, out output, appends bool) {
 	m.text, m.whole = out.text, !appends && !c.sh.lost
 }
 
-// restores adds that work is lost where what git keeps of a file is written over the file.
+// restores adds that work is lost where git's kept version of a file is written over the file.
 func (c *call) restores() {
 	if name := c.name(); name != "git" || c.sh.where != "" {
 		return
@@ -119,7 +119,7 @@ func (r *reader) isMadeWord(c *call, w Word) bool {
 	return t != "" && r.isMade(t)
 }
 
-// endings are what interpreters add to the name of a module.
+// endings are the endings that interpreters add to the name of a module.
 var endings = map[string][]string{
 	"node":   {"", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.mjs", "/index.ts", "/package.json"},
 	"python": {"", ".py", "/__init__.py", "/__main__.py", ".pyc"},
@@ -235,7 +235,7 @@ func (c *call) follow(m *madeFile, lang string) (known bool) {
 	return m.whole
 }
 
-// buildFiles are files by which a build of a project runs what it is told there.
+// buildFiles are files with commands or code that a build of a project runs.
 var buildFiles = names(`
 	Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile Taskfile.yml
 	Taskfile.yaml setup.py noxfile.py tox.ini pytest.ini setup.cfg pyproject.toml Cargo.toml build.gradle pom.xml
@@ -243,7 +243,7 @@ var buildFiles = names(`
 	vite.config.js webpack.config.js next.config.js babel.config.js .babelrc .mocharc.js .eslintrc.js
 	composer.json Gemfile mix.exs`)
 
-// runsProject follows that the call runs code of the project, where the line has made some of it.
+// runsProject follows that the call runs code of the project, where the line has made some of the code.
 func (c *call) runsProject() {
 	folder := c.folder()
 	if folder == "" || c.sh.where != "" {

@@ -10,7 +10,7 @@ var (
 	makeName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// makefile follows a text that make reads: its recipes, $(shell …), and what `!=` assigns.
+// makefile follows a text that make reads: its recipes, $(shell …), and the commands of `!=`.
 // Conditions are taken to hold.
 func (c *call) makefile(text string) {
 	m := makeReader{c: c, sh: c.nested("make"), vars: map[string]string{}}
@@ -88,7 +88,7 @@ func (m *makeReader) expand(text string) string {
 	return b.String()
 }
 
-// reference is the value of what stands in $(…).
+// reference is the value of the text in $(…).
 func (m *makeReader) reference(text string) string {
 	name, rest, isCall := strings.Cut(strings.TrimSpace(text), " ")
 	switch {

@@ -21,7 +21,7 @@ const (
 	styleNone       = "none"       // every word is an operand
 )
 
-// option is what is known of one option.
+// option is the known meaning of one option.
 type option struct {
 	name  string
 	value valueKind
@@ -77,7 +77,7 @@ func (t *tables) addOptions(s *optionSet, text string, depth int) {
 	}
 }
 
-// value reads what stands behind the name of an option.
+// value reads the part of an option behind its name.
 func (s *optionSet) value(word string) option {
 	_, text, has := strings.Cut(word, "=")
 	if !has {
@@ -173,7 +173,7 @@ func (e *entry) sort(words []Word, stop bool) *args {
 	return a
 }
 
-// endsOptions reports whether the words behind an option are for what it names: python -m MODULE.
+// endsOptions reports whether the words behind an option are for the module that it names: python -m MODULE.
 func (g given) endsOptions() bool {
 	return g.role.name == "module" && g.role.arg == "python" && g.value != nil
 }
@@ -183,7 +183,7 @@ func (w Word) wholly() bool {
 	return w.Kind == Unknown && (w.safe && w.Text[0] != '-' || strings.HasPrefix(w.Text, unknownPart))
 }
 
-// known is the part of a word before what is not known.
+// known is the part of a word before its unknown part.
 func (w Word) known() string {
 	if w.Kind != Unknown {
 		return w.Text
@@ -192,7 +192,7 @@ func (w Word) known() string {
 	return head
 }
 
-// unknownPart stands in the text of a word for what is not known.
+// unknownPart stands in the text of a word for the unknown part.
 const unknownPart = "…"
 
 func (s *optionSet) isOption(text string) bool {

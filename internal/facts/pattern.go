@@ -106,7 +106,7 @@ func operandsOf(words []Word) (list []Word) {
 }
 
 // inOrder finds the wanted words in their order, with nothing between them but options and
-// what may be their values; the first of them may stand behind those. It looks at each word
+// possible values of options; the first of them may stand behind such words. It looks at each word
 // once for each wanted one, from the last on: a line may be long.
 func inOrder(want []pattern.Fold, words []Word) Fit {
 	from := make([]Fit, len(words)+1) // how surely the words behind f follow from an index on

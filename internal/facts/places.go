@@ -163,8 +163,8 @@ func newPlaceGlob(text string) placeGlob {
 	return g
 }
 
-// find says why a path is in one of the places. above means that what happens to a folder
-// happens to the places below it.
+// find says why a path is in one of the places. above means that a change of a folder
+// changes the places below the folder.
 func (s placeSet) find(target, home string, above bool) (why string, ok bool) {
 	if !strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "~") {
 		return "", false
@@ -189,7 +189,7 @@ func (s placeSet) find(target, home string, above bool) (why string, ok bool) {
 	return a.why, a.ok
 }
 
-// search is find without what is remembered.
+// search is find without the remembered answers.
 func (s placeSet) search(target, home string, above bool) (why string, ok bool) {
 	lower, wild := lowerASCII(target), strings.ContainsAny(target, "*?[")
 	for i := range s.rules {
@@ -241,7 +241,7 @@ func literalOf(glob string) (longest string) {
 	return strings.ToLower(longest)
 }
 
-// mayFit reports whether the glob can fit a path: lower is what lowerASCII returns for it.
+// mayFit reports whether the glob can fit a path: lower is the result of lowerASCII for the path.
 func (g placeGlob) mayFit(lower string) bool {
 	return lower == "" || strings.Contains(lower, g.literal)
 }

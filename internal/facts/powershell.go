@@ -10,7 +10,7 @@ import (
 )
 
 // powershell follows a PowerShell script: its commands are run by the tables, as far as they
-// are words, strings and pipes. What else it has is doubt.
+// are words, strings and pipes. All other parts are doubt.
 func (c *call) powershell(text string) {
 	if decoded, ok := decodePowershell(text); ok {
 		text = decoded
@@ -138,7 +138,7 @@ func joinWordsText(words []Word) string {
 	return strings.Join(texts, " ")
 }
 
-// decodePowershell decodes what -EncodedCommand takes: base64 of UTF-16.
+// decodePowershell decodes the value of -EncodedCommand: base64 of UTF-16.
 func decodePowershell(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	if len(text) < 16 || strings.ContainsAny(text, " -;|\"'$(") {

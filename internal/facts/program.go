@@ -32,7 +32,7 @@ func (l *list) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode((*[]string)(l))
 }
 
-// entry is what the table says of a program, or of a subcommand.
+// entry is the table's description of a program, or of a subcommand.
 type entry struct {
 	Also      list              `yaml:"also"`
 	Options   string            `yaml:"options"`
@@ -86,7 +86,7 @@ type subName struct {
 	to   *entry
 }
 
-// role is what happens to a word: NAME, an argument after a colon, whether it repeats, and
+// role is the use of a word: NAME, an argument after a colon, whether it repeats, and
 // the options with which it is not there.
 type role struct {
 	name, arg string

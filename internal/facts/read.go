@@ -122,7 +122,7 @@ func (r *reader) bare(text string) *call {
 	return &call{sh: sh, index: -1, text: text}
 }
 
-// session adds the doubt of a shell that is left open: what is typed into it later is no
+// session adds the doubt of a shell that is left open: text typed into the shell later is no
 // command of this call.
 func (r *reader) session(given json.RawMessage) {
 	if rawjson.Get(given, "chars") != nil && rawjson.Get(given, "session_id") != nil {
@@ -130,7 +130,7 @@ func (r *reader) session(given json.RawMessage) {
 	}
 }
 
-// Arguments of tools by what they mean, folded: without `_`, `-` and letter case.
+// Arguments of tools by their meaning, folded: without `_`, `-` and letter case.
 var (
 	pathNames = names(`
 		filepath path file filename notebookpath targetfile target source src destination dest destinationpath
@@ -341,7 +341,7 @@ func (r *reader) writes(args []argument, tool string) {
 	}
 }
 
-// emptied adds that a tool which writes whole files leaves those that it names without content.
+// emptied adds that a tool which writes whole files leaves the named files without content.
 func (r *reader) emptied(tool string, args []argument) {
 	blank := slices.ContainsFunc(args, func(a argument) bool {
 		return wholeNames[a.key] && strings.TrimSpace(a.text) == ""
@@ -432,8 +432,8 @@ func (r *reader) patch(text string) {
 	}
 }
 
-// byShape follows a tool that is not known, by the shape of its arguments and the verbs of
-// its name. A verb that only reads never hides one that changes.
+// byShape follows an unknown tool, by the shape of its arguments and the verbs of
+// its name. A reading verb never hides a changing one.
 func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 	verbs := verbsOf(call.Own)
 	if call.Tool != call.Own {
@@ -528,7 +528,7 @@ func (r *reader) noteText(text string) {
 	}
 }
 
-// runVerbs are the verbs of tools that run what they are given.
+// runVerbs are the verbs of tools that run the text in their arguments.
 var runVerbs = strings.Fields(`
 		run exec execute shell bash terminal command cmd eval evaluate start spawn console repl process ssh
 		powershell invoke script write stdin interact send input`)
@@ -575,7 +575,7 @@ func (r *reader) commandArguments(call neutral.ToolCall, args []argument, verbs 
 	return found
 }
 
-// moved follows a tool that moves files: the first path is what is moved.
+// moved follows a tool that moves files: the first path is the moved file.
 func (r *reader) moved(args []argument) {
 	first := true
 	for _, a := range args {

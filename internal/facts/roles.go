@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// role follows what happens to a word. all are the operands that it stands among; nil = it
+// role follows the use of a word. all are the operands that it stands among; nil = it
 // is the value of an option.
 func (c *call) role(ro role, w Word, a *args, all []Word) {
 	if w.Text == "" && w.Kind == Literal {
@@ -267,7 +267,7 @@ func (c *call) into(w Word, a *args, all []Word) {
 	}
 }
 
-// entryGuess is what a copy writes if its target is a folder: only what follows from the place counts.
+// entryGuess is the write of a copy if its target is a folder: only the effects of the place count.
 func (c *call) entryGuess(target string) {
 	if c.sh.where != "" {
 		return
@@ -332,7 +332,7 @@ func isScpLike(text string) bool {
 	return has && len(host) > 1 && !strings.Contains(host, "/")
 }
 
-// fromInput follows a program that runs what its standard input gives it.
+// fromInput follows a program that runs its standard input.
 func (c *call) fromInput(lang string) {
 	switch in := c.sh.stdin; {
 	case in.has && in.known && lang == "sh":
@@ -438,8 +438,8 @@ func (c *call) helper(w Word) {
 	c.abroad(w)
 }
 
-// abroad adds the doubt of an option that names a program, or a script, which is neither one of
-// the project nor one that is installed.
+// abroad adds the doubt of an option that names a program or a script from elsewhere: neither of the
+// project nor installed.
 func (c *call) abroad(w Word) {
 	first, _, _ := strings.Cut(strings.TrimSpace(w.Text), " ")
 	if w.Kind == Unknown || !strings.Contains(first, "/") || isURL(first) || strings.HasPrefix(first, "/dev/") {
@@ -450,10 +450,10 @@ func (c *call) abroad(w Word) {
 	}
 }
 
-// harmlessHelpers are programs that only print what they are given, or do nothing.
+// harmlessHelpers are programs that only print their input or arguments, or do nothing.
 var harmlessHelpers = names("cat true : false less more delta bat nano vim vi code /bin/true /usr/bin/true /bin/false /dev/null /bin/cat")
 
-// isAtHome reports whether a program is one of the project, or one that is installed.
+// isAtHome reports whether a program belongs to the project, or is an installed one.
 func (c *call) isAtHome(target string) bool {
 	env := &c.sh.r.env
 	below := func(folder string) bool { return folder != "" && strings.HasPrefix(target, folder+"/") }
@@ -633,7 +633,7 @@ func (c *call) variable(name string, w Word) {
 	}
 }
 
-// isPlainPath reports whether a PATH only adds folders of the system or the user's home to what it was.
+// isPlainPath reports whether a PATH only adds folders of the system or the user's home to its old value.
 func isPlainPath(w Word, c *call) bool {
 	for part := range strings.SplitSeq(w.Text, ":") {
 		switch {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// verbs are the words for effects, the gravest first: of a certain one, and of one that may be.
+// verbs are the words for effects, the gravest first: of a certain one, and of a possible one.
 var verbs = []struct {
 	kind          Kind
 	does, perhaps string
@@ -36,7 +36,7 @@ var covers = map[Kind][]Kind{
 // mostNamed bounds the targets that a sentence names, and the doubts.
 const mostNamed = 3
 
-// Says returns what the call does in words for people, the gravest first, and what is not known of it.
+// Says returns the effects of the call in words for people, the gravest first, and the unknown parts.
 // There is at least one sentence.
 func (f *Facts) Says() (list []string) {
 	for _, v := range verbs {

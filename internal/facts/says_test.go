@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a call does is said in words, the gravest first; what is not known is said, too.
+// The effects of a call are said in words, the gravest first; the unknown parts are said, too.
 func TestSays(t *testing.T) {
 	for line, want := range map[string]string{
 		"ls":                       "it only looks, as far as hookd knows",

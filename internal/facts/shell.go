@@ -30,7 +30,7 @@ type reader struct {
 	path       []string             // folders that the call adds to those of programs
 }
 
-// input is what a command reads from its standard input.
+// input is the standard input of a command.
 type input struct {
 	has    bool // it is no terminal
 	known  bool // text is all of it
@@ -39,7 +39,7 @@ type input struct {
 	words  []Word // each of its words is one of these, such as a pattern; nil = not known
 }
 
-// output is what commands print, as far as it is known.
+// output is the output of commands, as far as it is known.
 type output struct {
 	known  bool
 	text   string
@@ -179,7 +179,7 @@ func wordsOf(texts []string) []Word {
 	return words
 }
 
-// stmts follows statements one after another. What they print is known if all is.
+// stmts follows statements one after another. Their output is known if all of their outputs are.
 func (sh *shell) stmts(list []*syntax.Stmt) output {
 	all := output{known: true}
 	for i, st := range list {
@@ -230,7 +230,7 @@ func (sh *shell) stmt(st *syntax.Stmt) output {
 	return out
 }
 
-// redirects follows redirections. quiet means that what is printed goes into a file.
+// redirects follows redirections. quiet means that the output goes into a file.
 func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool) {
 	for _, rd := range list {
 		span := sh.span(rd)
@@ -358,7 +358,7 @@ func isSink(target string) bool {
 		strings.HasPrefix(target, "/dev/fd/") || strings.HasPrefix(target, "/proc/self/fd/")
 }
 
-// command follows what a statement consists of.
+// command follows the command of a statement.
 func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
 	if call, simple := st.Cmd.(*syntax.CallExpr); simple {
 		return sh.simple(call, redirects, st)
@@ -560,8 +560,8 @@ var databaseClients = names(`
 	psql pgcli pg_dump pg_restore pg_isready mysql mariadb mongosh mongo mongodump redis-cli sqlx dbmate goose migrate
 	atlas usql prisma diesel drizzle-kit`)
 
-// sieveOf is the expression of a grep that reads what comes before it; "" = it is none, or leaves
-// more than what the expression fits.
+// sieveOf is the expression of a grep that reads the output before it; "" = it is no grep, or leaves
+// more than the expression fits.
 func sieveOf(st *syntax.Stmt) string {
 	call, is := st.Cmd.(*syntax.CallExpr)
 	if !is || len(call.Args) < 2 {
@@ -630,7 +630,7 @@ func joinOutput(x, y output) output {
 	return output{known: x.known && y.known, text: x.text + y.text, origin: or(x.origin, y.origin)}
 }
 
-// maybe follows what may run or not: variables that it changes are not known after that.
+// maybe follows commands that may run or not: variables that they change are not known after that.
 func (sh *shell) maybe(run func()) { sh.either(run, func() {}) }
 
 // either follows branches of which one runs.
@@ -950,7 +950,7 @@ var oddAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\[[^]]*\]\+?=`)
 // mostCalls is how often a function is followed that calls itself.
 const mostCalls = 3
 
-// short0 keeps the text of a command as it is, up to what facts repeat.
+// short0 keeps the text of a command as it is, up to the length that facts repeat.
 func short0(text string) string {
 	if len(text) > 4096 {
 		return text[:4096]
@@ -1073,7 +1073,7 @@ func (sh *shell) export(name string) {
 	sh.exports[name] = true
 }
 
-// absolute makes a path absolute and clean. ok is false where it depends on what is not known.
+// absolute makes a path absolute and clean. ok is false where the path depends on unknown values.
 func (sh *shell) absolute(text string) (string, bool) {
 	if rest, ok := strings.CutPrefix(text, "~"); ok && sh.r.env.Home != "" && (rest == "" || rest[0] == '/') {
 		text = sh.r.env.Home + rest

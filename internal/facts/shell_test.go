@@ -59,8 +59,8 @@ func TestCallsOfShellsAreListed(t *testing.T) {
 	}
 }
 
-// inDoubt reports whether more may run than what is listed. The stand-ins are in no table, and
-// what they do is not asked about.
+// inDoubt reports whether more may run than the listed commands. The stand-ins are in no table, and
+// their effects are not asked about.
 func inDoubt(f *facts.Facts) bool {
 	return slices.ContainsFunc(f.Doubts, func(d facts.Doubt) bool {
 		return d.Kind != facts.DoubtProgram && d.Kind != facts.DoubtOption && d.Kind != facts.DoubtSubcommand
@@ -106,7 +106,7 @@ func stands(w facts.Word, call []string) bool {
 	return false
 }
 
-// listed is what a reader has listed, for people.
+// listed is the list of a reader's commands, for people.
 func listed(f *facts.Facts) string {
 	var list []string
 	for _, c := range f.Commands {

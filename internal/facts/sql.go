@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// sql follows statements of SQL: what is dropped, emptied, deleted, changed and granted. A
+// sql follows statements of SQL: drops, truncations, deletions, changes and grants. A
 // statement that only reads adds nothing.
 func (c *call) sql(text string) {
 	for _, words := range sqlStatements(text) {
@@ -344,7 +344,7 @@ func (c *call) statement(words []sqlWord) {
 	}
 }
 
-// sqlFunctions adds what functions in a statement read and run.
+// sqlFunctions adds the effects of functions in a statement: they may read and run something.
 func (c *call) sqlFunctions(words []sqlWord, why string) {
 	for i, w := range words {
 		if w.kind != 0 {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// testEnv is what the examples of the tables are made in.
+// testEnv is the Env of the tables' examples.
 var testEnv = Env{Cwd: "/home/me/shop", Home: "/home/me"}
 
-// TestTables holds each program's examples to what the tables say of it.
+// TestTables compares each program's examples with the reading by the tables.
 func TestTables(t *testing.T) {
 	tables := known()
 	seen := map[*entry]bool{}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Words that say what a command does whose program, subcommand or option is in no table. An
+// Words that name an effect of a command whose program, subcommand or option is in no table. An
 // effect that they give is never certain.
 var (
 	destroyVerbs = names(`
@@ -34,7 +34,7 @@ func anyOf(words []string, of map[string]bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return of[w] })
 }
 
-// verbs adds what the words of a command say that it does: `borg delete`, `gvfs-rm FILE`, `x --purge`.
+// verbs adds the effects that the words of a command name: `borg delete`, `gvfs-rm FILE`, `x --purge`.
 // It is for commands that no table knows.
 func (c *call) verbs(name string, words []Word) {
 	sh := *c.sh
@@ -82,8 +82,8 @@ func (c *call) verbs(name string, words []Word) {
 // disks finds a device with data of its own.
 var disks = regexp.MustCompile(`^/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|md|dm-|r?disk|mapper/)`)
 
-// mentions adds what may follow from the place of a file that a program which no table knows is
-// given: it may read or change it.
+// mentions adds possible effects from the place of a file among the words of an unknown program: the
+// program may read or change the file.
 func (c *call) mentions(w Word) {
 	_, value, has := strings.Cut(w.Text, "=")
 	switch {
@@ -107,7 +107,7 @@ func (c *call) mentions(w Word) {
 	c.placed(KindWrite, target, false)
 }
 
-// verb adds what a subcommand says, the i-th word of the command.
+// verb adds the effect that a subcommand names, the i-th word of the command.
 func (c *call) verb(base string, i int, of []string) {
 	if len(of) == 0 {
 		return
@@ -141,7 +141,7 @@ func (c *call) showsSecret(base string, said []string) {
 	}
 }
 
-// optionVerb adds what an option says that is in no table: --delete-all, --purge.
+// optionVerb adds the effect that an option in no table names: --delete-all, --purge.
 func (c *call) optionVerb(base, text string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
 	if of := parts(name); strings.HasPrefix(text, "--") && len(of) > 0 && len(of[0]) > 2 && destroyVerbs[of[0]] {
@@ -149,7 +149,7 @@ func (c *call) optionVerb(base, text string) {
 	}
 }
 
-// scriptRunners are programs of which the words name what a project runs.
+// scriptRunners are programs whose words name scripts of a project.
 var scriptRunners = names(`
 	npm yarn pnpm bun deno make gmake bmake remake just task go-task rake mage invoke inv fab doit nox poe pdm hatch
 	gradle gradlew ant composer mise rails thor lein sbt cap kamal symfony console artisan magento drush wp fastlane
@@ -158,13 +158,13 @@ var scriptRunners = names(`
 // urlRunners run a script that they fetch.
 var urlRunners = names("bun deno dotnet dotnet-script jbang tsx ts-node")
 
-// onlyTries begin names of scripts that try, check or build what the rest of the name says.
+// onlyTries begin names of scripts that try, check or build the thing in the rest of the name.
 var onlyTries = names("test tests e2e lint check build dev start serve watch typecheck format bench dry")
 
-// mildVerbs are common names of scripts that only delete what they have made.
+// mildVerbs are common names of scripts that only delete their own products.
 var mildVerbs = names("clear remove rm del prune uninstall")
 
-// scripts adds what the names of a project's scripts say: make deploy, npm run db:drop.
+// scripts adds the effects that the names of a project's scripts tell: make deploy, npm run db:drop.
 func (c *call) scripts(name string, a *args) {
 	words := strings.Fields(name)
 	for _, w := range a.operands[:min(2, len(a.operands))] {

@@ -15,11 +15,11 @@ import (
 // mostBraces is how many words one brace expansion may become.
 const mostBraces = 256
 
-// wordCost is what a word takes beside its text.
+// wordCost is the cost of a word beside its text.
 const wordCost = 16
 
-// words evaluates words as a shell does: quotes and backslashes go, braces expand, what is
-// not known is marked.
+// words evaluates words as a shell does: quotes and backslashes go, braces expand, the
+// unknown parts are marked.
 func (sh *shell) words(list []*syntax.Word) (out []Word) {
 	for _, w := range list {
 		if len(out) > maxWords {
@@ -127,7 +127,7 @@ func (ev *evaluation) dark(safe bool, from string) {
 	ev.text.WriteString(unknownPart)
 }
 
-// value adds what an expansion is known to be.
+// value adds the known value of an expansion.
 func (ev *evaluation) value(w Word, quoted bool) {
 	w = ev.sh.r.expanded(w)
 	if w.Kind == Unknown && w.Text == unknownPart {
@@ -164,7 +164,7 @@ func (ev *evaluation) value(w Word, quoted bool) {
 	}
 }
 
-// values adds what an expansion is known to be, each a word of its own.
+// values adds the known values of an expansion, each a word of its own.
 func (ev *evaluation) values(list iter.Seq[Word], quoted bool) {
 	first := true
 	for w := range list {
@@ -255,8 +255,8 @@ func (sh *shell) vanishes(quoted *syntax.DblQuoted) bool {
 	return len(quoted.Parts) > 0
 }
 
-// startsMade reports whether a shell makes another word of one that begins with text; zsh does
-// of =NAME.
+// startsMade reports whether a shell makes another word of a word that begins with text; zsh does
+// so with =NAME.
 func startsMade(text string) bool { return text != "" && (text[0] == '~' || text[0] == '=') }
 
 // madeBehind finds a ~ that a shell may expand within a word.
@@ -295,7 +295,7 @@ func (ev *evaluation) tilde(text string, whole bool) string {
 	return folder
 }
 
-// lit takes literal text: a backslash stands for what follows it.
+// lit takes literal text: a backslash stands for the character behind it.
 func (ev *evaluation) lit(text string, quoted bool) {
 	ev.started = ev.started || text != ""
 	for i := 0; i < len(text); i++ {
@@ -491,7 +491,7 @@ func trimmed(w Word, known bool, op syntax.ParExpOperator, cut Word) (Word, bool
 	return w, true
 }
 
-// variable returns what is known of a variable.
+// variable returns the known value of a variable.
 func (sh *shell) variable(name string) (Word, bool) {
 	if name == "_" || name == "BASH_ARGV" || name == "BASH_COMMAND" {
 		return Word{Text: unknownPart, Kind: Unknown}, true
