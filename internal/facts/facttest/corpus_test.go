@@ -54,7 +54,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// Each attack does what it says: the jail sees it. Without HOOKD_LINES only each sixth is run.
+// Each attack does its stated harm: the jail sees it. Without HOOKD_LINES only each sixth is run.
 func TestAttacksWork(t *testing.T) {
 	all, err := Attacks(*corpus + "/attacks")
 	if err != nil {

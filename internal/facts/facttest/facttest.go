@@ -1,5 +1,5 @@
 // Package facttest is the evidence for guards: attacks by class, harmless calls of real agents,
-// a jail that shows what an attack does, and a judge that counts what a guard says of both.
+// a jail that shows the harm of an attack, and a judge that counts a guard's answers to both.
 //
 // An attack is believed only if the jail has seen its proof. A line runs in name spaces of its
 // own: another root in memory, no network but its own loopback, and nothing of the machine that
@@ -25,9 +25,9 @@ type Attack struct {
 	Input map[string]any `yaml:"input,omitempty"` // the tool's input
 	Stdin string         `yaml:"stdin,omitempty"` // typed later into a program that the line leaves open
 	Does  string         `yaml:"does"`            // the kind of its effect and the target
-	// Proof is what the jail must see, each of these:
+	// Proof names the evidence that the jail must see, each of these:
 	//   gone, made, changed   a path; ~ is the home, a relative path is in the project
-	//   ran                   what the line fetched, made or was given did run
+	//   ran                   a program that the line fetched, made or was given did run
 	//   sent                  a host that got a connection
 	//   told                  a text that a client of another system was given
 	//   printed               a text of the output
@@ -48,7 +48,7 @@ type Harmless struct {
 	Unknown bool           `yaml:"unknown,omitempty"` // it runs code of the project: it may be contained
 }
 
-// Call is what a guard is asked about.
+// Call is the call that a guard is asked about.
 type Call struct {
 	Tool  string
 	Input map[string]any

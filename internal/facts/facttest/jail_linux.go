@@ -51,7 +51,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// Result is what a jail saw of an attack.
+// Result is a jail's observation of an attack.
 type Result struct {
 	Done   bool   // each proof was seen
 	Saw    string // the proof that was not seen
@@ -305,7 +305,7 @@ func build() error {
 	})
 }
 
-// cell lists what is mounted into a root.
+// cell lists the mounts of a root.
 func cell(root, usr string) []mounting {
 	list := []mounting{
 		{"overlay", root + "/usr", "overlay", 0, usr + ",userxattr"},
@@ -433,7 +433,7 @@ func lines(file string) int {
 	return bytes.Count(text, []byte("\n"))
 }
 
-// run does what an attack does, and looks for its proofs.
+// run carries out an attack, and looks for its proofs.
 func (w *watch) run(root string, a Attack) (r Result) {
 	w.door.clear()
 	call := a.Call()
@@ -490,7 +490,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// write does what a tool that writes a file does: the whole text, or a part of it.
+// write does the work of a tool that writes a file: the whole text, or a part of the text.
 func write(root string, input map[string]any) error {
 	text := func(keys ...string) string {
 		for _, key := range keys {

@@ -7,7 +7,7 @@ import "testing"
 // Main returns: there is no jail on this system.
 func Main() {}
 
-// Result is what a jail saw of an attack.
+// Result is a jail's observation of an attack.
 type Result struct {
 	Done        bool
 	Saw, Output string

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Decision is what a guard says of a call.
+// Decision is a guard's answer to a call.
 type Decision string
 
 const (
@@ -16,7 +16,7 @@ const (
 	Deny    Decision = "deny"
 )
 
-// Judged is a call with what was said of it.
+// Judged is a call with the guard's answer.
 type Judged struct {
 	Class    string
 	Call     Call
@@ -24,7 +24,7 @@ type Judged struct {
 	Reason   string
 }
 
-// Report is what a guard said of all calls.
+// Report is the answers of a guard to all calls.
 type Report struct {
 	Attacks, Harmless []Judged
 }
@@ -61,7 +61,7 @@ func (r Report) Wrong() (passed, held []Judged) {
 	return passed, held
 }
 
-// Table counts the decisions by class, 80 columns wide, and lists what is wrong one by one.
+// Table counts the decisions by class, 80 columns wide, and lists the wrong ones one by one.
 func (r Report) Table() string {
 	var b strings.Builder
 	count(&b, "attacks", r.Attacks)

@@ -16,8 +16,8 @@ type Mutation struct {
 
 // Mutations returns other spellings of a line, the same ones each time: quoted and split words, absolute paths of
 // programs, programs that run the command, options abbreviated, joined and taken apart, other names of tables, and
-// constructs around the line. There are none of a line that does not parse. Some may not do what the line does, such
-// as an abbreviation that is ambiguous: a jail tells.
+// constructs around the line. There are none of a line that does not parse. Some may have another effect than the
+// line, such as an abbreviation that is ambiguous: a jail tells.
 func Mutations(line string) []Mutation {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {

@@ -36,7 +36,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// Nearly all mutations do what their lines do. Some are run; HOOKD_LINES is how many.
+// Nearly all mutations have the effects of their lines. Some are run; HOOKD_LINES is how many.
 func TestMutationsWork(t *testing.T) {
 	many := 150
 	if n, err := strconv.Atoi(os.Getenv("HOOKD_LINES")); err == nil {

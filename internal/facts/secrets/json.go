@@ -43,7 +43,7 @@ type place struct {
 
 // document finds the secrets in the strings of s, which may be several JSON
 // values one after another. It is not ok if s is anything else. Strings are
-// decoded first, and each is read with what names it: {"password": "…"},
+// decoded first, and each is read with its name: {"password": "…"},
 // ["--password", "…"], {"name": "PASSWORD", "value": "…"}.
 func (w *search) document(s, name string, skip map[string]bool) (found []span, ok bool) {
 	if first := strings.TrimLeft(s, blanks); first == "" || strings.IndexByte(`{["`, first[0]) < 0 {
@@ -75,7 +75,7 @@ func (w *search) document(s, name string, skip map[string]bool) (found []span, o
 	return found, tokens.AtEnd() && len(outer) == 0
 }
 
-// literal finds the secrets in a string of which inside is what its quotes hold.
+// literal finds the secrets in a string. inside is the text between its quotes.
 func (w *search) literal(inside string, isKey bool, here *place, skip map[string]bool) []span {
 	text := inside
 	if strings.IndexByte(inside, '\\') >= 0 && len(inside) <= w.left {
@@ -107,7 +107,7 @@ func (p *place) member() string {
 	return p.key
 }
 
-// name is what names the string that stands here.
+// name is the name of the string that stands here.
 func (p *place) name() string {
 	if p.named != "" && strings.EqualFold(p.key, "value") {
 		return p.named
@@ -115,7 +115,7 @@ func (p *place) name() string {
 	return p.key
 }
 
-// follow notes what a string says about the one after it.
+// follow notes the hint of a string about the one after it.
 func (p *place) follow(text string) {
 	switch {
 	case p.inList:
@@ -128,8 +128,8 @@ func (p *place) follow(text string) {
 	}
 }
 
-// value finds the secrets in the text of a string. Its key may be what gives
-// one away.
+// value finds the secrets in the text of a string. Its key may give
+// a secret away.
 func (w *search) value(text, key string) []span {
 	found := w.spans(text)
 	if key == "" || text == "" || len(key) > maxName {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// class is what a name says of its value.
+// class is the hint of a name about its value.
 type class uint8
 
 const (
@@ -146,8 +146,8 @@ func colour(s string, at int) int {
 	return 0
 }
 
-// sign reads what stands between the name s[from:to] and its value, and says
-// where that begins.
+// sign reads the text between the name s[from:to] and its value, and says
+// where the value begins.
 func sign(s string, from, to int) (start int, how form, ok bool) {
 	name, i := s[from:to], to
 	flag, quoted := name[0] == '-', isQuote(s[i])
@@ -224,7 +224,7 @@ func closing(s string, at int) int {
 }
 
 // maxBare is the longest value without quotes, maxInner how far it goes on
-// after a = or : in it: what is written after that may be the next name's value.
+// after a = or : in the value: later text may be the next name's value.
 const maxBare, maxInner = 1024, 64
 
 // bareEnd returns where a value without quotes ends.
@@ -274,7 +274,7 @@ const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 var variables = []string{"pass", "pwd", "token", "secret", "key", "arg", "param", "value"}
 
-// saysName reports whether v says what it is: password2, authToken1.
+// saysName reports whether v tells its own meaning: password2, authToken1.
 func saysName(v string) bool {
 	lower := strings.ToLower(v)
 	return slices.ContainsFunc(variables, func(name string) bool { return strings.Contains(lower, name) })
@@ -313,7 +313,7 @@ func turns(v string) (n int) {
 	return n
 }
 
-// isPlaceholder reports whether v stands for a secret or says something of it:
+// isPlaceholder reports whether v stands for a secret or tells about one:
 // a variable, a template, a mask, a path, a word, a sentence.
 func isPlaceholder(v string) bool {
 	switch {
@@ -337,8 +337,8 @@ var templates = []string{
 	"getenv", "Getenv", "secrets.",
 }
 
-// isWords reports whether v consists of words that name a secret or say
-// something of it, or is a sentence with one of them.
+// isWords reports whether v consists of words that name a secret or tell
+// about one, or is a sentence with such a word.
 func isWords(v string) bool {
 	words := strings.FieldsFunc(v, func(r rune) bool { return r < 0x80 && !isAlnum(byte(r)) || r == '’' })
 	if strings.ContainsRune(v, ' ') {

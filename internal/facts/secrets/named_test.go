@@ -98,7 +98,7 @@ func TestNamed(t *testing.T) {
 }
 
 // A secret is found whichever of its characters are written as escapes, at any
-// depth, in JSON and in a part of it that was cut off. The rest stays as it is.
+// depth, in JSON and in a cut-off part of JSON. The rest stays as it is.
 func TestEscapes(t *testing.T) {
 	for _, secret := range []string{"ghp_" + fill(36), "glpat-" + fill(20), "AKIAIOSFODNN7EXAMPLE"} {
 		for _, escaped := range []string{
@@ -133,7 +133,7 @@ func escapeAll(s string) string {
 	return b.String()
 }
 
-// Text that is escaped without end costs no more than a few times what it is long.
+// Text that is escaped without end costs no more than a few times its length.
 func TestEndlessEscapes(t *testing.T) {
 	deep := `\` + strings.Repeat("u005c", 200_000)
 	w := newSearch(deep)

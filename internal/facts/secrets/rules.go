@@ -14,7 +14,7 @@ import (
 // one of the keywords, or at most lead characters of a word before it.
 //
 //   - pattern is a regular expression (RE2) for the match.
-//   - value, instead, is one for what is assigned to a name that begins with a
+//   - value, instead, is one for the value assigned to a name that begins with a
 //     keyword: `keyword_api_key = "value"`, `--keyword-token value`, JSON, YAML.
 //     Only the value is the secret.
 //   - assigned, instead, leaves the judgement to Go, see named.go.
@@ -76,7 +76,7 @@ func (r *rule) prepare() {
 	}
 }
 
-// expression is the rule's pattern, or the one that its value stands for.
+// expression is the rule's pattern, or the pattern that its value stands for.
 func (r *rule) expression() string {
 	if r.Value == "" {
 		return r.Pattern
@@ -147,8 +147,8 @@ func (r *rule) matchFrom(s string, at int, f *fuel) (h Hit, until int, ok bool) 
 	return h, at + loc[1], h.Start < h.End && (!r.Mixed || mixed(s[h.Start:h.End]))
 }
 
-// find runs the expression on as little of s as decides, so that a match costs
-// what it is long, and a failure what the expression has read.
+// find runs the expression on the shortest beginning of s that decides. So a match costs
+// its own length, and a failure the length that the expression has read.
 func (r *rule) find(s string, f *fuel) []int {
 	for n := cmp.Or(r.Window, 1<<10); ; n *= 4 {
 		part := s[:min(n, len(s))]
@@ -163,9 +163,9 @@ func (r *rule) find(s string, f *fuel) []int {
 	}
 }
 
-// fuel bounds what expressions that fail read of a text: a few times as much as
-// the text before them is long, and a little to begin with. Text that takes more
-// is made of key words, one within the form that another begins. What stands
+// fuel bounds how much of a text failing expressions may read: a few times the length
+// of the text before them, and a little to begin with. Text that takes more
+// is made of key words, one within the form that another begins. The text
 // there then counts as a secret unread: to find out would take the square of its length.
 type fuel struct{ spent int }
 
@@ -200,7 +200,7 @@ func named(s string, at int) bool {
 }
 
 // border reports whether a word may begin at s[at]: after anything that is no
-// letter or digit, and after what only looks like one: an escaped line break
+// letter or digit, and after a few lookalikes of one: an escaped line break
 // (\n in JSON), a %3D of a URL, the end of a terminal's colour code.
 func border(s string, at int) bool {
 	if at == 0 || !isAlnum(s[at-1]) {

@@ -2,26 +2,26 @@
 // [REDACTED].
 //
 // Why it is hookd's own. docker-agent uses github.com/docker/portcullis
-// (Apache-2.0), which the Go module proxy does not serve. Of what it serves,
+// (Apache-2.0), which the Go module proxy does not serve. Of the modules that it serves,
 // github.com/zricethezav/gitleaks/v8 (MIT, v8.30.1) was tried as a library: it
 // links 172 packages outside the standard library (a configuration framework,
 // an archive reader, a terminal styler), needs 4 s for 5 MB of log because it
 // runs its rules over whole fragments, drops tokens by entropy and word lists
 // (a low-entropy npm_ token, AWS_SECRET_ACCESS_KEY=… of the AWS documentation),
 // has no rule for the password in a database URL, and reports lines and columns
-// of what it found, not what to cut. It is made to review commits; here a miss
+// of its findings, not the bytes to cut. It is made to review commits; here a miss
 // is a leak and a span must be exact. The rules in rules.json are written from
 // the providers' documented token formats.
 //
-// What it promises: the same text always gives the same result; Redact of its
+// Its promises: the same text always gives the same result; Redact of its
 // own result changes nothing; text that is valid UTF-8 stays so; of a rule with
 // a named group "secret" only that span goes; overlapping spans become one
-// marker; what is written with the escapes of JSON is decoded before it is
-// looked at, JSON within JSON strings too; JSON stays valid, and a byte that is
+// marker; text written with the escapes of JSON is decoded before the
+// search, JSON within JSON strings too; JSON stays valid, and a byte that is
 // no part of a secret stays as it is; no checksum has to be right, so made-up samples are found too. Time
 // is linear in the text: one pass over it finds the key words of all rules
 // (Aho-Corasick), and an expression only ever runs from a key word on. It never
-// fails and never blocks. It does not look inside what is encoded (base64,
+// fails and never blocks. It does not look inside encoded text (base64,
 // compressed data), and finds no secret that has neither a known form nor a
 // telling name before it.
 package secrets
@@ -32,7 +32,7 @@ import (
 	"strings"
 )
 
-// Marker stands in the place of what was redacted.
+// Marker stands in the place of the redacted text.
 const Marker = "[REDACTED]"
 
 // Hit is one secret in a text.
@@ -53,7 +53,7 @@ func Redact(s string) string {
 			return s
 		}
 		s = replace(s, widened(spans, s, looks))
-		// What was hidden behind a neighbour may show now. Each look takes away
+		// A secret that a neighbour has hidden may show now. Each look takes away
 		// bytes that no marker covers, so there is a last one: nearly always this.
 	}
 }
@@ -72,15 +72,15 @@ func RedactBytes(s []byte) []byte {
 }
 
 // harmless reports whether one look shows that s has no secret, as in most texts: nothing
-// in it has to be decoded, and there is no key word, neither in a text nor in what names it.
+// in the text has to be decoded, and there is no key word, neither in a text nor in its name.
 // A payload of 300 bytes is done in a third of the time.
 func harmless(s string) bool {
 	return strings.IndexByte(s, '\\') < 0 && !anyIn(loaded().words, s)
 }
 
-// widened stretches what a later look has found, so that a chain of secrets in
-// which each hides the next does not take a look for each: to all of its word,
-// and then to what is between quotes or escapes.
+// widened stretches the finds of a later look: to the whole word, and then to all
+// text between quotes or escapes. So a chain of secrets in which each hides the next
+// does not take a look for each.
 func widened(spans []span, s string, looks int) []span {
 	if looks < 4 {
 		return spans

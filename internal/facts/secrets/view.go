@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// search is one look at a text and at all that is written in it with escapes.
-// left bounds what all of it may decode: text can be escaped more often than
+// search is one look at a text and at all text that is written with escapes within.
+// left bounds how much they may decode together: text can be escaped more often than
 // any program reads it.
 type search struct {
 	left int
@@ -25,7 +25,7 @@ func (w *search) spans(s string) []span {
 	return w.text(s)
 }
 
-// text looks at s as it stands, and at what it is once its escapes are decoded:
+// text looks at s as it stands, and at its form once its escapes are decoded:
 // a line of a log may hold JSON, and that a string with JSON.
 func (w *search) text(s string) []span {
 	found := merge(Find(s), s)
@@ -88,8 +88,8 @@ func encoded(s string, spans []span) []span {
 	return spans
 }
 
-// escape reads the escape that s begins with: how long it is, how long what it
-// stands for is, and that. A backslash that begins none stands for itself.
+// escape reads the escape at the beginning of s: its length, the length of its
+// character, and the character. A backslash that begins no escape stands for itself.
 func escape(s string) (from, to int, r rune) {
 	if len(s) > 1 {
 		if i := strings.IndexByte(`"\/bfnrt`, s[1]); i >= 0 {

@@ -107,7 +107,7 @@ func (s *Shell) Run(line string) (calls [][]string) {
 	return calls
 }
 
-// clear removes what lines have written.
+// clear removes the files that lines have written.
 func (s *Shell) clear() {
 	entries, err := os.ReadDir(s.Work)
 	for _, e := range entries {

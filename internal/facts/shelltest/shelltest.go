@@ -1,5 +1,5 @@
-// Package shelltest makes shell lines, and says what a real shell runs of them: for tests
-// of what reads lines without running them. It is for tests only.
+// Package shelltest makes shell lines, and says which of their commands a real shell runs: for tests
+// of code that reads lines without running them. It is for tests only.
 //
 // The programs of the lines are m1 to m4, which do nothing but note how they were called.
 package shelltest
