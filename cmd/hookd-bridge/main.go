@@ -1,7 +1,7 @@
-// Command hookd-bridge is what agents call as their own hook command: it
+// Command hookd-bridge is the program that agents call as their own hook command: it
 // passes their events to hookd and answers in their words. It is a program of
-// its own so that it starts fast; `hookd bridge` is the same code. It promises
-// what package bridge promises, and uses nothing but the standard library.
+// its own so that it starts fast; `hookd bridge` is the same code. It keeps the promises
+// of package bridge, and uses nothing but the standard library.
 //
 // Go need not look again how many processors it may use: the bridge ends before that changes.
 //

@@ -48,8 +48,8 @@ func main() {
 // startTime is how long the server may take to recover its streams.
 const startTime = 2 * time.Minute
 
-// maxStore is what all streams may reserve, also on a small disk: a tenant's reserve 7 GiB and
-// take only what they hold.
+// maxStore is the room that all streams may reserve, also on a small disk: a tenant's
+// streams reserve 7 GiB and take only the room that their messages need.
 const maxStore = 64 << 30
 
 // run serves until a signal, or until stdin ends: its other end is hookd's, however that

@@ -1,7 +1,7 @@
-// Command hookd-fleet speaks to the NATS servers of a fleet for hookd, which starts it where
-// fleet: is set, and asks it what to send and what has come. hookd itself links no NATS. It
-// has no settings and keeps nothing: hookd tells it which servers there are, and all that
-// waits is in hookd's store. It ends with hookd.
+// Command hookd-fleet speaks to the NATS servers of a fleet for hookd. hookd starts it where
+// fleet: is set, and asks it what to send and which messages have come. hookd itself links no NATS.
+// The program has no settings and keeps nothing: hookd tells it which servers there are, and all
+// waiting messages are in hookd's store. It ends with hookd.
 package main
 
 import (

@@ -139,7 +139,7 @@ func (a *app) again() string {
 	return strings.Join(append(words, "--yes"), " ")
 }
 
-// place shows what was fetched, asks, and puts it in place of what is there.
+// place shows the fetched pack, asks, and puts it in place of the installed one.
 func (a *app) place(cmd *cobra.Command, cfg config.Config, name string, f pack.Fetched, yes bool) error {
 	home := pack.NewHome(cfg.Home)
 	staged, err := home.Stage(name, f)
@@ -188,8 +188,8 @@ func (a *app) place(cmd *cobra.Command, cfg config.Config, name string, f pack.F
 	return a.placed(cmd, cfg, answer, yes)
 }
 
-// placed makes a running daemon read hooks again and prints what waits. On a terminal it
-// asks for each hook that was allowed before and is another now.
+// placed makes a running daemon read hooks again and prints which hooks wait. On a terminal it
+// asks for each hook that was allowed before and has changed.
 func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bool) error {
 	inGallery := strings.HasPrefix(answer.Pack, pack.Gallery+"/")
 	for _, w := range catalog.Waiting(cfg) {
@@ -289,7 +289,7 @@ func (p *printer) description(d catalog.Description) {
 // maxCompare is how long a file may be whose change is shown line by line.
 const maxCompare = 64 << 10
 
-// packDiff shows what would change of a pack that is in place.
+// packDiff shows the changes that the new content makes to an installed pack.
 func (p *printer) packDiff(home pack.Home, name string, old pack.Locked, now pack.Content) {
 	before := map[string][]byte{}
 	installed, _ := home.Installed(name) // what cannot be read is new

@@ -73,8 +73,8 @@ what runs keep their values until --settings.`,
 	return cmd
 }
 
-// choose finds what is to be allowed: the hook that is named, else all that are
-// new or changed. It is empty for a hook that does not wait.
+// choose finds the hooks to allow: the named hook, else all new or changed
+// hooks. The list is empty for a hook that does not wait.
 func choose(cfg config.Config, waiting []catalog.Pending, args []string) ([]catalog.Pending, error) {
 	chosen := []catalog.Pending{}
 	for _, w := range waiting {
@@ -153,7 +153,7 @@ type allowedSettings struct {
 	Allowed []string `json:"allowed"` // keys
 }
 
-// allowSettings shows what waits of hookd.yaml and allows it.
+// allowSettings shows the waiting settings of hookd.yaml and allows them.
 func (a *app) allowSettings(cmd *cobra.Command, cfg config.Config, yes bool) error {
 	done := allowedSettings{File: filepath.Join(cfg.Home, "hookd.yaml"), Allowed: cfg.Held}
 	if len(cfg.Held) == 0 {
@@ -225,7 +225,7 @@ func (a *app) allowed(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pe
 	})
 }
 
-// waiting lists what waits.
+// waiting lists the settings and hooks that wait.
 func (p *printer) waiting(cfg config.Config, list []catalog.Pending) {
 	if len(cfg.Held) > 0 {
 		p.linef("settings of hookd.yaml wait: %s; allow them with `hookd allow --settings`", strings.Join(cfg.Held, ", "))
@@ -272,7 +272,7 @@ func (p *printer) pending(w catalog.Pending) {
 	p.texts(w)
 }
 
-// texts shows what differs in the files of a hook that waits.
+// texts shows the differences in the files of a hook that waits.
 func (p *printer) texts(w catalog.Pending) {
 	for _, t := range w.Diffs {
 		p.line(p.paint(bold, escape(t.Path, keepNothing)))

@@ -82,7 +82,7 @@ func showAsk(a *app, cmd *cobra.Command, id string) error {
 	})
 }
 
-// allowLine is what a person types who was shown the whole ask.
+// allowLine is the command that a person types after seeing the whole ask.
 func allowLine(ask client.Ask) string {
 	return "hookd allow-ask " + ending(ask.ID) + " --digest " + ask.Card.Digest[:shownDigest]
 }
@@ -90,7 +90,7 @@ func allowLine(ask client.Ask) string {
 // shownDigest is how much of a digest a person types, in hexadecimal digits.
 const shownDigest = 8
 
-// followAsks prints what waits, and then what comes and what ends.
+// followAsks prints the waiting asks, and then each ask that comes or ends.
 func followAsks(a *app, cmd *cobra.Command, answers bool) error {
 	p := a.printer(a.out)
 	for r, err := range a.dial(cmd).FollowAsks(cmd.Context(), answers) {
@@ -279,7 +279,7 @@ is signed with the key of an approver, and counts once.`,
 }
 
 // seen gives r the digest of an ask whose first digits a person has typed, because the
-// whole card has shown them. Without one it prints the card, and what to type, with more.
+// whole card has shown them. Without a digest it prints the card, and the command to type, with more.
 func (a *app) seen(ask client.Ask, digest, more string, r *client.AskReply) error {
 	c := ask.Card
 	if r.Digest = digest; c == nil { // it has ended: the daemon says how

@@ -335,7 +335,7 @@ func (b *inbox) paint() error {
 	return err
 }
 
-// picture returns the lines of the screen, and what its last line says of keys.
+// picture returns the lines of the screen, and the keys that its last line names.
 func (b *inbox) picture(p *printer, width, height int) (lines []string, keys string) {
 	at := b.at()
 	switch {
@@ -430,7 +430,7 @@ func (b *inbox) wholeInput(p *printer, ask client.Ask, width, height int) (lines
 	return append(lines, all[b.scroll:end]...), b.keys(whole, "Space on   Enter back")
 }
 
-// drawn is what draw prints, as lines.
+// drawn returns the output of draw, as lines.
 func (b *inbox) drawn(p *printer, draw func(*printer)) []string {
 	var out bytes.Buffer
 	q := *p

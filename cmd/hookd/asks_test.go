@@ -145,7 +145,7 @@ func TestAskFromAnotherTerminal(t *testing.T) {
 	h.says(0, "not now", "decisions", "--deny")
 }
 
-// What the agent's own processes say does not count, is refused and recorded.
+// An answer from the agent's own processes does not count, is refused and recorded.
 func TestAskAnsweredByItsOwnAgent(t *testing.T) {
 	h := newAskHome(t)
 	h.present()
@@ -197,7 +197,7 @@ func TestAskAnsweredByAHook(t *testing.T) {
 	h.answer(s, `"allowed":false`)
 }
 
-// The inbox on a real terminal: what waits is shown, a key answers it, q ends it.
+// The inbox on a real terminal: it shows the waiting ask, a key answers the ask, q ends the inbox.
 func TestAsksInbox(t *testing.T) {
 	h := newAskHome(t)
 	cmd := h.command("asks")
@@ -305,7 +305,7 @@ func TestAnAgentThatEnds(t *testing.T) {
 }
 
 // Agents that can ask are held when their command line says that no person is there, and asked nothing
-// else. Without an approver the record says what they make of an ask: a denial.
+// else. Without an approver the record says how they treat an ask: as a denial.
 func TestAgentsThatRunAlone(t *testing.T) {
 	h := newAskHome(t)
 	agent := h.path("agent.sh")

@@ -8,12 +8,12 @@ import (
 	"github.com/hookd/hookd/internal/people/attack"
 )
 
-// attackReport is what `doctor --attack` answers.
+// attackReport is the answer of `doctor --attack`.
 type attackReport struct {
 	Attempts []attack.Result `json:"attempts"`
 }
 
-// attack tries what an agent could do to its guards, as this user.
+// attack tries the attacks of an agent on its guards, as this user.
 func (a *app) attack(cmd *cobra.Command) error {
 	if os.Geteuid() == 0 {
 		return fail(exitUsage, "type `sudo -u USER hookd doctor --attack` with the user that agents run as",
@@ -38,7 +38,7 @@ func (a *app) attack(cmd *cobra.Command) error {
 	return a.print(attackReport{list}, func(p *printer) { p.attacks(list, mode) })
 }
 
-// attacks prints what worked, and what shows it.
+// attacks prints which attacks worked, and how to see them.
 func (p *printer) attacks(list []attack.Result, mode string) {
 	titles := map[string]string{
 		attack.Own:     "Your own hooks and daemon, tried on copies with reload.mode: " + mode,

@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/run/contain"
 )
 
-// boxReport is what `box --check` answers.
+// boxReport is the answer of `box --check`.
 type boxReport struct {
 	Checks []contain.Check `json:"checks"`
 }

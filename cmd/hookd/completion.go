@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// What the script for bash needs beyond cobra's.
+// bashPrelude is the script that bash needs beyond cobra's.
 //
 //go:embed completion.bash
 var bashPrelude string
@@ -46,7 +46,7 @@ daemon, the names of hooks and events.`,
 // completer proposes words for an argument or a flag.
 type completer = cobra.CompletionFunc
 
-// completing bounds what the shell waits for.
+// completing bounds how long the shell waits.
 func completing(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	ctx := cmd.Context()
 	if ctx == nil {
@@ -59,9 +59,9 @@ func words(list ...string) completer {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// proposal is a word with what it means, for a shell to show: on one line, and
-// without what moves a cursor. A name that cannot be shown as it is cannot be
-// typed, and is "".
+// proposal is a word with its meaning, for a shell to show: on one line, and
+// without characters that move a cursor. A person cannot type a name that cannot be
+// shown as it is: its proposal is "".
 func proposal(name, meaning string) string {
 	if name == "" || escape(name, keepNothing) != name {
 		return ""
@@ -86,8 +86,8 @@ func hookNames(a *app) completer {
 	}
 }
 
-// eventNames proposes the events of the contract table, each with what its
-// first row says, and those that the daemon's hooks name.
+// eventNames proposes the events of the contract table, each with the text of its
+// first row, and the events that the daemon's hooks name.
 func eventNames(a *app) completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := completing(cmd)

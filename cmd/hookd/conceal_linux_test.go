@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// What a hook finds of the daemon that started it: nothing of its environment,
+// A hook finds nothing of the daemon that started it: nothing of its environment,
 // memory and descriptors. Of the daemon's descriptors the hook has none, model
 // keys only if it names them, and it is a process like any other itself.
 func TestHooksSeeNothingOfTheDaemon(t *testing.T) {

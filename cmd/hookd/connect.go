@@ -299,7 +299,7 @@ func hookdHome() string {
 	return home
 }
 
-// undone says what a disconnect did with each file.
+// undone tells how a disconnect has changed each file.
 func undone(changes []connect.Change) (did []string) {
 	for _, c := range changes {
 		switch {
@@ -314,7 +314,7 @@ func undone(changes []connect.Change) (did []string) {
 	return did
 }
 
-// carryOut applies a plan, or returns what it would change.
+// carryOut applies a plan, or returns the changes that it would make.
 func (a *app) carryOut(p connect.Plan, f connectFlags, word string) (connected, error) {
 	see := ""
 	switch {
@@ -342,7 +342,7 @@ func (a *app) carryOut(p connect.Plan, f connectFlags, word string) (connected, 
 	return answer, nil
 }
 
-// print shows what was done, or would be.
+// print shows the changes that were made, or would be.
 func (c connected) print(p *printer) {
 	if c.DryRun {
 		c.dry(p)
@@ -405,7 +405,7 @@ func (c connected) done(p *printer) {
 	}
 }
 
-// without says what happens to the agent's calls where hookd does not run.
+// without tells how the agent's calls end where hookd does not run.
 func (c connected) without(p *printer) {
 	switch {
 	case c.managed:
@@ -423,7 +423,7 @@ func (c connected) without(p *printer) {
 	}
 }
 
-// connectFailure gives errors of a plan their exit code and what to type next.
+// connectFailure gives errors of a plan their exit code and the command to type next.
 func connectFailure(err error, again string) error {
 	var unknown *connect.UnknownError
 	var manual *connect.ManualError

@@ -35,7 +35,7 @@ type agentListed struct {
 	Here string `json:"here,omitempty"` // the program or folder that shows that it is here; "" = it is not
 }
 
-// rank orders agents that are here before others, and those that are connected before all.
+// rank orders agents that are here before others, and connected agents before all.
 func (l agentListed) rank() int {
 	switch {
 	case l.State == connect.Connected || l.State == connect.Partly:
@@ -79,7 +79,7 @@ func (p *printer) agents(list []agentListed) {
 	}
 }
 
-// note prints what is to be known of something in a list, in lines that fit.
+// note prints a remark about something in a list, in lines that fit.
 func (p *printer) note(of, text string) {
 	if text == "" {
 		return
@@ -120,7 +120,7 @@ type notConnected struct {
 	Do    string `json:"do"` // what to type
 }
 
-// connectFound connects every agent that is on this machine. One that fails does
+// connectFound connects every agent that is on this machine. An agent that fails does
 // not keep the others from being connected.
 func (a *app) connectFound(cmd *cobra.Command, f connectFlags) error {
 	if f.project != "" || f.file != "" || f.http {

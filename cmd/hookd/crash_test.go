@@ -20,7 +20,7 @@ import (
 )
 
 // TestKilledDaemonLosesNothing kills hookd after a random number of answers while eight
-// agents send numbered events, and counts what ran.
+// agents send numbered events, and counts the events that ran.
 func TestKilledDaemonLosesNothing(t *testing.T) {
 	rounds := amount(50, 20)
 	if testing.Short() {
@@ -139,7 +139,7 @@ func (s *sender) send(ctx context.Context) {
 	}
 }
 
-// countRuns holds what ran against what was acknowledged.
+// countRuns compares the events that ran with the acknowledged ones.
 func countRuns(t *testing.T, ran string, senders []*sender, rounds int) {
 	t.Helper()
 	text, err := os.ReadFile(ran)

@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// seen is what a subscriber was told: records, and numbers that are missing.
+// seen holds the records that a subscriber was told, and the numbers that are missing.
 type seen struct {
 	mu   sync.Mutex
 	next uint64 // the number that comes next
@@ -127,7 +127,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 }
 
-// load is what agents have sent, and what hookd has told them.
+// load holds the events that agents have sent, and hookd's answers to them.
 type load struct {
 	*testing.T
 	client *client.Client

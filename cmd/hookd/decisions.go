@@ -143,7 +143,7 @@ func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {
 	return q, nil
 }
 
-// followDecisions prints those that fit, oldest first, and then each that is made.
+// followDecisions prints the decisions that fit, oldest first, and then each new one.
 func followDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery) error {
 	return followPast(a, cmd, past[client.Decision]{
 		list: func(ctx context.Context) ([]client.Decision, error) {
@@ -261,7 +261,7 @@ func (p *printer) because(d client.Decision) string {
 	return why + " (" + by + ")"
 }
 
-// reasons says why it was decided so, what the hooks changed, and what others would have done.
+// reasons tells why it was decided so, the hooks' changes, and how others would have decided.
 func reasons(d client.Decision) string {
 	why := withoutName(firstLine(d.Reason), d.DecidedBy...)
 	if ran := ranWords(d); ran != "" {
@@ -284,7 +284,7 @@ func reasons(d client.Decision) string {
 	return why
 }
 
-// rewroteWords says what hooks changed, and what runs instead.
+// rewroteWords names the parts that hooks changed, and the call that runs instead.
 func rewroteWords(d client.Decision) string {
 	if d.Contained != "" {
 		return "in the box " + d.Contained
@@ -324,7 +324,7 @@ func resultWords(d client.Decision) string {
 	return words + " (" + d.Ran.EventID + ")"
 }
 
-// toldWords says what the agent heard; "" = its sender says nothing of that.
+// toldWords tells which answer the agent heard; "" = its sender says nothing about that.
 func toldWords(d client.Decision) string {
 	switch t := d.Told; {
 	case t == nil:
@@ -340,7 +340,7 @@ func toldWords(d client.Decision) string {
 	}
 }
 
-// would says what a hook in the shadow would have decided, and why.
+// would tells how a hook in the shadow would have decided, and why.
 func would(s client.Shadowed) string {
 	word := s.Hook + " would " + string(s.Decision)
 	if s.Decision == client.OutcomeNone {
@@ -422,5 +422,5 @@ func (p *printer) decision(d client.Decision, runs []client.Run) {
 	}
 }
 
-// ending is what names an id on a line of its own.
+// ending is the part of an id that names it on a line of its own.
 func ending(id string) string { return id[max(0, len(id)-8):] }

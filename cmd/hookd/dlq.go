@@ -34,7 +34,7 @@ type deadLetters struct {
 // onOne does something with the dead letter that has an id.
 type onOne func(ctx context.Context, id int64) (client.DeadLetter, error)
 
-// of returns what is done in the fleet or on this machine, as --fleet says.
+// of returns the function for the fleet or for this machine, as --fleet says.
 func (d *deadLetters) of(machine, fleet onOne) onOne {
 	if d.ofFleet {
 		return fleet

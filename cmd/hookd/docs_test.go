@@ -29,7 +29,7 @@ const root = "../.."
 // inDocs is a document as help names it.
 var inDocs = regexp.MustCompile(`\bdocs/((?:reference/)?([a-z-]+[.]md))`)
 
-// TestDocs keeps the generated parts of the documents what the code says.
+// TestDocs keeps the generated parts of the documents equal to the code.
 func TestDocs(t *testing.T) {
 	sameFile(t, "docs/reference/events.md", eventsDoc())
 	sameFile(t, "docs/reference/commands.md", commandsDoc())
@@ -112,7 +112,7 @@ func fieldsDoc() string {
 	return b.String()
 }
 
-// agentsDoc is what people ask first of each agent; docs/reference/agents.md has all of it.
+// agentsDoc answers the first questions of people about each agent; docs/reference/agents.md has all answers.
 func agentsDoc() string {
 	asked := []string{"deny a tool call", "ask a person about it", "rewrite it", "replace a tool's result", "add context at the start",
 		"keep the agent working at its stop"}
@@ -380,7 +380,7 @@ func TestPathsInDocuments(t *testing.T) {
 	}
 }
 
-// The pages for people are few, each says at its top what a person wants, and none leans on "of which".
+// The pages for people are few, each says at its top the wish of a person, and none leans on "of which".
 func TestPagesForPeople(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {

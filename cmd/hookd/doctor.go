@@ -83,7 +83,7 @@ func (a *app) serviceFindings(cmd *cobra.Command) (list []doctor.Finding) {
 	return list
 }
 
-// examination is what the command answers without an agent.
+// examination is the command's answer without an agent.
 type examination struct {
 	OK       bool             `json:"ok"` // nothing needs the user
 	Findings []doctor.Finding `json:"findings"`
@@ -137,7 +137,7 @@ func exitOf(ok bool) error {
 	return said(exitFailed)
 }
 
-// patient is what is looked at. Settings that cannot be read are a finding,
+// patient is the installation that doctor looks at. Settings that cannot be read are a finding,
 // and the rest is looked at with the defaults.
 func (a *app) patient(cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
 	var found []doctor.Finding
@@ -154,7 +154,7 @@ func (a *app) patient(cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
 
 var levels = map[doctor.Level]colour{doctor.OK: green, doctor.Note: yellow, doctor.Problem: red}
 
-// findings prints one line each, and below it what to type.
+// findings prints one line each, and below it the command to type.
 func (p *printer) findings(list []doctor.Finding) {
 	width := 0
 	for _, f := range list {
@@ -170,7 +170,7 @@ func (p *printer) findings(list []doctor.Finding) {
 	}
 }
 
-// summary counts what is to be done.
+// summary counts the problems and notes.
 func (p *printer) summary(list []doctor.Finding) {
 	count := map[doctor.Level]int{}
 	for _, f := range list {
@@ -237,7 +237,7 @@ func (p *printer) calls(list []doctor.Call) {
 	}, rows)
 }
 
-// probe shows what the agent would have read, byte for byte.
+// probe shows the text that the agent would have read, byte for byte.
 func (p *printer) probe(agent string, x *doctor.Probe) {
 	p.linef("probe: %s of %s, session %s", x.Event, agent, doctor.Session)
 	hooks := make([]string, len(x.Hooks))

@@ -103,7 +103,7 @@ func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
 		"hookd rm "+name+" --yes"); err != nil {
 		return err
 	}
-	// A link in the hooks directory is removed, not what it points to.
+	// A link in the hooks directory is removed, not its target.
 	if err := os.RemoveAll(folder); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd rm "+name+"`", "%w", err)
 	}
@@ -143,7 +143,7 @@ func countFiles(folder string) (n int, err error) {
 	return n, err
 }
 
-// entryOf returns what is known of a hook by its name.
+// entryOf returns the entry of a hook by its name.
 func entryOf(cfg config.Config, name string) (hook.Entry, error) {
 	if err := known(cfg, name); err != nil {
 		return hook.Entry{}, err
