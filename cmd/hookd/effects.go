@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/base/system"
 )
 
-// effect says what a command can do to guards.
+// effect tells how a command can change guards.
 type effect struct {
 	kind effectKind
 	// unless names flags with which a command that weakens only looks.
@@ -35,7 +35,7 @@ const (
 	weakens effectKind = "weakens" // a guard may become weaker: an agent's process may not
 )
 
-// effects is the table of all commands. One that is not here weakens.
+// effects is the table of all commands. A command that is not here weakens.
 var effects = map[string]effect{
 	"init":       {kind: weakens, unless: []string{"dry-run"}},
 	"scan":       {kind: looks},
@@ -163,7 +163,7 @@ var effects = map[string]effect{
 	"help":       {kind: looks},
 }
 
-// pathOf is the name of a command in effects: below a group it is the one that it has elsewhere.
+// pathOf is the name of a command in effects: below a group it is the name that it has elsewhere.
 func pathOf(cmd *cobra.Command) string {
 	path := ""
 	for ; cmd.HasParent(); cmd = cmd.Parent() {
@@ -218,8 +218,8 @@ func (a *app) mayWeaken(cmd *cobra.Command, args []string) error {
 }
 
 // guardingSockets returns the sockets of the daemons whose guards a command could weaken: the
-// socket on the command line, that of the home whose files change, the user's own, and those that the
-// settings of the user's agents name. The first own of them are not from such settings.
+// socket on the command line, that of the home whose files change, the user's own, and the sockets in the
+// settings of the user's agents. The first own of them are not from such settings.
 func guardingSockets(cmd *cobra.Command) (list []string, own int) {
 	list = []string{socketOf(cmd)}
 	if ofSystem(cmd) {

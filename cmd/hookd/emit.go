@@ -83,7 +83,7 @@ func (f *eventFlags) addTo(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("lane", words(events.LaneDefault, events.LanePreempt))
 }
 
-// envelope checks what was typed as the daemon would, so that mistakes show
+// envelope checks the typed values as the daemon would, so that mistakes show
 // without one. name may be empty where the event is chosen later.
 func (f *eventFlags) envelope(a *app, name string) (events.Envelope, error) {
 	env := f.env
@@ -275,7 +275,7 @@ func observes(event string) bool {
 	return slices.Equal(powers(events.For("", event)), []string{"observe"})
 }
 
-// verdict writes the merged answer: what it is, why, and what it changes.
+// verdict writes the merged answer: the decision, its reason, and its changes.
 func (p *printer) verdict(v *client.Verdict, observed bool) {
 	word, c := "allowed", green
 	switch {

@@ -27,7 +27,7 @@ const (
 	exitRejected   = 5 // configuration
 )
 
-// failure is an error as a person sees it: what, and what to type next.
+// failure is an error as a person sees it: its text, and the command to type next.
 type failure struct {
 	code int
 	err  error
@@ -43,7 +43,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// fail makes an error with an exit code and what to type next.
+// fail makes an error with an exit code and the command to type next.
 func fail(code int, hint, format string, args ...any) error {
 	return &failure{code, fmt.Errorf(format, args...), hint}
 }
@@ -51,7 +51,7 @@ func fail(code int, hint, format string, args ...any) error {
 // said is an exit code whose reason has been printed as the command's answer.
 func said(code int) error { return &failure{code: code} }
 
-// usage turns what cobra says of a command line into an error of ours.
+// usage turns cobra's error about a command line into an error of ours.
 func usage(cmd *cobra.Command, err error) error {
 	var f *failure
 	if errors.As(err, &f) {
@@ -83,7 +83,7 @@ func usage(cmd *cobra.Command, err error) error {
 	return &failure{exitUsage, errors.New(text), hint}
 }
 
-// wrongValue says what is wrong with the value of a flag.
+// wrongValue tells the mistake in the value of a flag.
 func wrongValue(e *pflag.InvalidValueError) string {
 	flag := "--" + e.GetFlag().Name
 	var parsed *strconv.NumError

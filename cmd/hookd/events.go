@@ -165,7 +165,7 @@ const othersCallIt = "others call it"
 // fewest is how many names a person gets of a list that is long.
 const fewest = 8
 
-// few is a list for people: the first of it, and how many more there are.
+// few is a list for people: its first entries, and how many more there are.
 func (p *printer) few(list []string) []string {
 	if p.wide || len(list) <= fewest+1 {
 		return list
@@ -201,7 +201,7 @@ func aliases(c *events.Contract) []string {
 	return names
 }
 
-// powers says what answers of hooks can do to an event.
+// powers names the effects that answers of hooks can have on an event.
 func powers(c *events.Contract) []string {
 	var can []string
 	add := func(yes bool, what string) {

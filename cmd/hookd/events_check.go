@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// checkEvents compares the rows of an agent with what the installed one ships.
+// checkEvents compares the rows of an agent with the events that the installed agent ships.
 func (a *app) checkEvents(agent, program string) error {
 	if !slices.Contains(connect.Names(), agent) {
 		return connectFailure(&connect.UnknownError{Agent: agent}, "")

@@ -116,8 +116,8 @@ func outboxLine(o client.FleetOutbox) string {
 	return line
 }
 
-// operatorName is what commands of an operator call themselves to the servers, whatever the
-// machine's entry there is called: what answers come on.
+// operatorName is the name that commands of an operator give to the servers, whatever the
+// machine's entry there is called: answers come on this name.
 const operatorName = "operator"
 
 // initTime is how long making all streams may take.
@@ -233,7 +233,7 @@ of scope fleet. An operator makes streams.`,
 	return cmd
 }
 
-// fleetDecisions lists what was decided on all machines, and with follow goes on.
+// fleetDecisions lists the decisions of all machines, and with follow goes on.
 func fleetDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery, follow bool) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

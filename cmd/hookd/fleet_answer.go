@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// fleetAsks lists what waits for an answer on all machines.
+// fleetAsks lists the asks of all machines that wait for an answer.
 func fleetAsks(a *app, cmd *cobra.Command) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
@@ -88,7 +88,7 @@ const (
 )
 
 // waitForMachine prints whether the machine that asked has taken the answer: its ask is not
-// among those that wait any more.
+// among the waiting asks any more.
 func (a *app) waitForMachine(ctx context.Context, cmd *cobra.Command, of client.FleetAsk, s wire.FleetStatement) error {
 	ctx, cancel := context.WithTimeout(ctx, machineTime)
 	defer cancel()

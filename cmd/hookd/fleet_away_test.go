@@ -70,7 +70,7 @@ var (
 	metricsLag    = regexp.MustCompile(`(?m)^hookd_fleet_lag_seconds(\{.*\})? [0-9.e+-]*[1-9]`)
 )
 
-// isBehind fails the test unless the machine says in each place what waits on it.
+// isBehind fails the test unless the machine tells in each place how many events wait on it.
 func (m *member) isBehind() {
 	m.t.Helper()
 	status, err := m.client.Status(m.t.Context())
@@ -90,7 +90,7 @@ func (m *member) isBehind() {
 	}
 }
 
-// run returns what a command of hookd says on the machine.
+// run returns the output of a command of hookd on the machine.
 func (m *member) run(args ...string) string {
 	cmd := exec.Command(hookdBinary(m.t, m.home), args...)
 	cmd.Env = append(cmd.Environ(), "LIBREFANG_HOME="+m.home)

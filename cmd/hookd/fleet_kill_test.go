@@ -29,7 +29,7 @@ var (
 	eventID = regexp.MustCompile(`"event_id":"([^"]+)"`)
 )
 
-// noteEvents is the program of a persistent hook: it appends what each event has as note to
+// noteEvents is the program of a persistent hook: it appends the note of each event to
 // the file that it is given, as argument or as NOTES, in one write, and answers.
 func noteEvents() {
 	file := os.Getenv("NOTES")
@@ -48,7 +48,7 @@ func noteEvents() {
 	}
 }
 
-// The fleet of the test, its load, and how often one of it is killed.
+// The fleet of the test, its load, and how often a part of the fleet is killed.
 const (
 	fleetMachines = 3
 	fleetAgents   = 5   // on each machine, with a session each
@@ -66,7 +66,7 @@ type member struct {
 	cmd    *exec.Cmd
 }
 
-// Where the hooks of a machine are given the file in which they note what they ran for. One
+// Where the hooks of a machine are given the file in which they note the events that they ran for. A file
 // that is an argument is a part of its hook, which then changes and is reloaded all the time.
 const (
 	inArgs = "args: [%s]"
@@ -96,7 +96,7 @@ func newMember(t *testing.T, name string, servers []string, notes string) *membe
 	return m
 }
 
-// tell logs what the machine says of the fleet, and the end of its own log.
+// tell logs the machine's view of the fleet, and the end of its own log.
 func (m *member) tell() {
 	f, err := m.client.Fleet(context.Background())
 	said := content(m.t, filepath.Join(m.home, "log"))
@@ -290,7 +290,7 @@ func drained(t *testing.T, members []*member, urls []string) {
 // and had not told them yet, or had given to a hook that had not answered.
 const inFlight = 3 * 64
 
-// countNotes holds what ran against what was accepted.
+// countNotes compares the events that ran with the accepted ones.
 func countNotes(t *testing.T, members []*member, accepted map[string]bool, kills int) {
 	t.Helper()
 	once := map[string]int{}
@@ -345,7 +345,7 @@ func readNotes(t *testing.T, file string, first func(note string)) map[string]in
 }
 
 // ranInOrder returns a function that is called with each event that the machine ran, and fails
-// the test for one that ran behind a later one of its session.
+// the test for an event that ran behind a later one of its session.
 func (m *member) ranInOrder() func(note string) {
 	newest := map[string]string{}
 	return func(note string) {

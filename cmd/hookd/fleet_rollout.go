@@ -420,7 +420,7 @@ func (p operator) bundled(ctx context.Context, r *policy.Revision, hook string) 
 	return err == nil && slices.Contains(b.Manifest.HookFolders(), "hooks/"+hook)
 }
 
-// wrap is err with what to type; nil of nil.
+// wrap is err with the command to type; nil of nil.
 func wrap(err error, hint string) error {
 	if err == nil {
 		return nil
@@ -478,7 +478,8 @@ func (p *printer) rollouts(f client.FleetInfo) {
 	}, rows)
 }
 
-// directive prints what the machines are to run, below what stands before.
+// directive prints the bundles that the machines are to run and the hooks that are off, below
+// the pairs of before.
 func (p *printer) directive(d client.Directive, before ...pair) {
 	next := d.Next
 	if d.Stage != "" {

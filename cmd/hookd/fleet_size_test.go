@@ -28,7 +28,7 @@ script: |
 const denialsEach = 10
 
 // TestFleetOfWholeMachines starts daemons, 50 with -long, each of which decides and holds an
-// ask: any of them shows all machines, decisions, sessions and asks, and what the server does
+// ask: any of them shows all machines, decisions, sessions and asks, and the server's work
 // for a decision does not grow with their number.
 func TestFleetOfWholeMachines(t *testing.T) {
 	first, sizes := 0.0, []int{3}
@@ -104,7 +104,7 @@ func (m *member) decideAndAsk() {
 	go m.client.Decide(m.t.Context(), call("git push")) // is held until the test ends
 }
 
-// showsAll waits until the machine shows what there is on all n machines.
+// showsAll waits until the machine shows everything that is on all n machines.
 func (m *member) showsAll(n int) {
 	m.t.Helper()
 	var shown string

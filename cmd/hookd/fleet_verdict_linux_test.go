@@ -74,7 +74,7 @@ const (
 	otherProcessor
 )
 
-// stayOn keeps this process, and what it starts, on one processor until the test ends.
+// stayOn keeps this process, and its children, on one processor until the test ends.
 func stayOn(t *testing.T, processor int) {
 	t.Helper()
 	var before unix.CPUSet
@@ -131,7 +131,7 @@ func (m *member) verdicts(ctx context.Context) (took []time.Duration) {
 	return took
 }
 
-// quantiles returns some of what is sorted.
+// quantiles returns some quantiles of the sorted times.
 func quantiles(sorted []time.Duration) string {
 	at := func(q float64) time.Duration {
 		return sorted[int(q*float64(len(sorted)-1))].Round(10 * time.Microsecond)

@@ -37,7 +37,7 @@ func (f *follower) begin(cmd *cobra.Command) (client.SubscribeOptions, error) {
 	return client.SubscribeOptions{Since: &st.Seq, Epoch: st.Epoch}, err
 }
 
-// run hands each record to show, but the gaps, which it reports by itself.
+// run hands each record to show, but the gaps, which it reports itself.
 func (f *follower) run(cmd *cobra.Command, opt client.SubscribeOptions, show func(client.Record)) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -61,7 +61,7 @@ func (f *follower) run(cmd *cobra.Command, opt client.SubscribeOptions, show fun
 	return f.end()
 }
 
-// wait is called while the daemon is away, or does not get at what it is asked for. It
+// wait is called while the daemon is away, or does not get at the records that it is asked for. It
 // returns err where waiting would change nothing.
 func (f *follower) wait(err error) error {
 	var refused *client.Error
@@ -108,7 +108,7 @@ func (f *follower) gap(r client.Record) {
 	f.p.gap(r.From, r.Seq)
 }
 
-// end says what Ctrl-C leaves unprinted.
+// end tells how many records Ctrl-C leaves unprinted.
 func (f *follower) end() error {
 	if f.missed > 0 {
 		f.say("missed %d records: hookd did not have them any more", f.missed)
@@ -116,7 +116,7 @@ func (f *follower) end() error {
 	return nil
 }
 
-// say reports to the person, beside what is printed.
+// say reports to the person, beside the printed records.
 func (f *follower) say(format string, args ...any) {
 	p := f.a.printer(f.a.errOut)
 	p.linef("hookd: "+format, args...)
@@ -161,7 +161,7 @@ func (p *printer) record(r client.Record) {
 	}
 }
 
-// entryHead is how wide the time, the number and the word of an entry are with what parts them.
+// entryHead is how wide the time, the number and the word of an entry are with the blanks that part them.
 const entryHead = len("15:04:05.000 123456 deny    ")
 
 // leastSubject is how many columns a subject has before its reason has any.
@@ -187,7 +187,7 @@ func (p *printer) fitting(name, event, tool, subject, reason string, between ...
 	return parts("", subject)
 }
 
-// entry writes when, which number, what, and about what; the last give way.
+// entry writes the time, the number, the word, and the parts of a record; the last give way.
 func (p *printer) entry(at time.Time, seq uint64, what cell, parts ...string) {
 	number := ""
 	if seq > 0 {
@@ -234,7 +234,7 @@ func nonEmpty(parts []string) []string {
 	return list
 }
 
-// about says what a tool was called for.
+// about names a tool and the subject of its call.
 func about(tool, subject string) string {
 	if tool == "" || subject == "" {
 		return tool + subject
@@ -268,7 +268,7 @@ type past[T any] struct {
 	fits   func(raw []byte) bool  // whether a record of the stream is one that is asked for
 }
 
-// followPast prints the list, oldest first, and then what comes. Where the stream
+// followPast prints the list, oldest first, and then the records that come. Where the stream
 // stands is asked before the list is read, so nothing falls between.
 func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
 	f := a.follower()

@@ -47,8 +47,8 @@ func (a *arrivals) count() int {
 	return len(a.order)
 }
 
-// flaky is a server of which every second answer is a failure, half of them after it has
-// taken what was sent.
+// flaky is a server that answers every second request with a failure, half of them after it has
+// taken the records in the request.
 func flaky(t *testing.T, ids func(body []byte) ([]string, error)) (url string, a *arrivals) {
 	a = &arrivals{seen: map[string]bool{}}
 	var mu sync.Mutex
@@ -158,8 +158,8 @@ func TestKilledDaemonForwardsEachDecision(t *testing.T) {
 	}
 }
 
-// denials sends calls of a session one after the other, and notes those that were
-// answered, until hookd is gone.
+// denials sends calls of a session one after the other, and notes the answered
+// calls, until hookd is gone.
 func denials(h *home, session string, answered *arrivals) {
 	conn, err := net.Dial("unix", filepath.Join(h.path("hookd.sock")))
 	if err != nil {

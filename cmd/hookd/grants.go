@@ -59,7 +59,7 @@ func revokeCommand(a *app) *cobra.Command {
 	}
 }
 
-// covered is what a grant covers: its glob, else the one call.
+// covered names the calls that a grant covers: its glob, else the one call.
 func covered(g client.Grant) string {
 	if g.Like != "" {
 		return "like " + g.Like
@@ -67,7 +67,7 @@ func covered(g client.Grant) string {
 	return about(g.Tool, g.Subject)
 }
 
-// grantWords says in words what a grant does.
+// grantWords tells in words the effect of a grant.
 func grantWords(g client.Grant) string {
 	words := string(g.Answer) + " " + covered(g) + " in " + g.Cwd
 	switch g.Scope {

@@ -16,7 +16,7 @@ import (
 // name in the table of effects.
 const wasKey = "was"
 
-// named gives a command another name, for its place below a group. What it can do to guards is
+// named gives a command another name, for its place below a group. The command's effect on guards is
 // looked up by the name that it had.
 func named(name string, cmd *cobra.Command) *cobra.Command {
 	was := cmd.Name()
@@ -44,7 +44,7 @@ func below(group *cobra.Command, list ...*cobra.Command) *cobra.Command {
 	return group
 }
 
-// family makes a group that does nothing alone but show what is below it.
+// family makes a group that does nothing alone but show the commands below it.
 func family(name, short, long string, list ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name, Short: short, Long: long,
@@ -55,7 +55,7 @@ func family(name, short, long string, list ...*cobra.Command) *cobra.Command {
 }
 
 // also gives a command that does something alone its place as a group: a word behind it that is
-// nearly the name of a command below it is told from what it takes.
+// nearly the name of a command below it is told from the command's arguments.
 func also(cmd *cobra.Command, list ...*cobra.Command) *cobra.Command {
 	takes := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -84,7 +84,7 @@ func near(cmd *cobra.Command, word string) string {
 	return spell.Near(word, names)
 }
 
-// noSuch is the error for a word that is no command below cmd. It names the one that is meant,
+// noSuch is the error for a word that is no command below cmd. It names the command that is meant,
 // wherever that stands.
 func noSuch(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -144,7 +144,7 @@ func groupList(a *app) []group {
 	}
 }
 
-// short are what the first screen says of the groups.
+// firstScreen has the texts of the first screen about the groups.
 var firstScreen = map[string]string{
 	"init":   "guard the agents on this machine; --undo takes it all back",
 	"scan":   "what your agents did in the last 30 days, before you install",

@@ -67,7 +67,7 @@ is one word, at the end one or more.`,
 	return cmd
 }
 
-// write adds a rule to the hook, and shows what it would have changed.
+// write adds a rule to the hook, and shows which calls it would have changed.
 func (g *guard) write(cmd *cobra.Command, pattern string) error {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
@@ -106,7 +106,7 @@ func (g *guard) write(cmd *cobra.Command, pattern string) error {
 	return g.rehearse(cmd, cfg, name)
 }
 
-// rehearse shows what the hook would have changed in the last week. Without a daemon there
+// rehearse shows which calls the hook would have changed in the last week. Without a daemon there
 // is no week to look at.
 func (g *guard) rehearse(cmd *cobra.Command, cfg config.Config, name string) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), time.Second)
@@ -152,11 +152,11 @@ func (g *guard) rule(pattern string) (rule *yaml.Node, expect string, err error)
 	return rule, expect, nil
 }
 
-// testOf is a line and what a test of it expects.
+// testOf is a line and the decision that its test expects.
 type testOf struct{ line, expect string }
 
 // withRule adds a rule and tests to the text of a HOOK.yaml; an empty text is a new hook.
-// Comments and the order of what stands there stay.
+// Comments and the order of the old lines stay.
 func withRule(text []byte, name string, shadow bool, rule *yaml.Node, tests []testOf) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("name: " + name + "\ndescription: Rules of this machine, written by `hookd guard`.\n")

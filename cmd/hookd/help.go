@@ -16,7 +16,7 @@ const (
 	leastHelp = 40 // help is never narrower, nor is a flag's text narrower than half of it
 )
 
-// help prints what a command does and takes, in the width of the terminal. Examples stay as
+// help prints the purpose and arguments of a command, in the width of the terminal. Examples stay as
 // they are, so that they can be copied.
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	width := max(cmp.Or(columnsOf(a.out), pipeWidth), leastHelp)

@@ -57,7 +57,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// short is what help shows of a command without a long text.
+// short is the text that help shows for a command without a long text.
 func short(cmd *cobra.Command) string {
 	if cmd.Long != "" {
 		return ""

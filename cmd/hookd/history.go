@@ -201,7 +201,7 @@ func endOf(code int, signal string) string {
 	return strconv.Itoa(code)
 }
 
-// ids returns what a table shows of ids: on a terminal what is unique on the page.
+// ids returns the form of ids in a table: on a terminal the part that is unique on the page.
 func (p *printer) ids(list []string) func(string) string {
 	if p.wide || p.width == 0 {
 		return func(id string) string { return id }

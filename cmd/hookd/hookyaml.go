@@ -9,8 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Texts of HOOK.yaml, written node by node so that comments and the order of what stands
-// there stay.
+// Texts of HOOK.yaml, written node by node so that comments and the order of the old nodes
+// stay.
 
 func mapping(pairs ...string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}

@@ -72,7 +72,7 @@ changed them, and stops hookd.`,
 	return cmd
 }
 
-// initAnswer is what init did, for programs.
+// initAnswer is the outcome of init, for programs.
 type initAnswer struct {
 	Agents []initItem  `json:"agents"`
 	Hooks  []initItem  `json:"hooks"`
@@ -165,7 +165,7 @@ const (
 	initWidth  = 79
 )
 
-// say prints an outcome: a state, and of what, in lines that fit.
+// say prints an outcome: a state and the thing in that state, in lines that fit.
 func (w *initRun) say(c colour, state, format string, args ...any) {
 	for i, line := range wrapped(fmt.Sprintf(format, args...), initWidth-initIndent) {
 		if i == 0 {
@@ -195,7 +195,7 @@ func wrapped(text string, width int) []string {
 	return strings.Split(fillLines(words, width), "\n")
 }
 
-// wrong prints an error and what to type; init goes on.
+// wrong prints an error and the command to type; init goes on.
 func (w *initRun) wrong(name string, err error) string {
 	e := explain(err)
 	w.failed = true
@@ -222,7 +222,7 @@ func (w *initRun) ask(format string, args ...any) bool {
 	return !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "n")
 }
 
-// skipped is the state of what was not done: on purpose, or by a dry run.
+// skipped is the state of a step that was not done: on purpose, or by a dry run.
 func (w *initRun) skipped(would string) string {
 	if w.flags.dry {
 		return would
@@ -230,7 +230,7 @@ func (w *initRun) skipped(would string) string {
 	return "skipped"
 }
 
-// found are the agents to be looked at, each with the sign of it that was found.
+// found are the agents to be looked at, each with the sign that was found.
 func (w *initRun) found() []connect.Found {
 	list := connect.FindAgents(connect.Options{})
 	if len(w.flags.agents) == 0 {
@@ -326,7 +326,7 @@ func (w *initRun) addHooks() {
 	}
 }
 
-// askHook asks whether to add a hook, and says what it does.
+// askHook asks whether to add a hook, and tells its purpose.
 func (w *initRun) askHook(h starter.Hook) bool {
 	if !w.flags.yes && !w.flags.dry {
 		w.say(plain, h.Name, "%s.", h.About)
@@ -342,7 +342,7 @@ func (w *initRun) hooksPath() string {
 	return os.Getenv("PATH")
 }
 
-// check sends a tool call of each agent through hookd, and prints what is broken.
+// check sends a tool call of each agent through hookd, and prints the problems.
 func (w *initRun) check() {
 	if w.flags.dry {
 		return
@@ -410,7 +410,7 @@ func (w *initRun) connected() (names []string) {
 	return names
 }
 
-// try ends with what to type.
+// try ends with the commands to type.
 func (w *initRun) try() {
 	var rows [][2]string
 	agents := w.connected()

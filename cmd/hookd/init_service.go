@@ -129,7 +129,7 @@ func (w *initRun) ready(d *service.Process) error {
 	}
 }
 
-// endedAtOnce says why a daemon ended: its last lines are an error and what to type.
+// endedAtOnce says why a daemon ended: its last lines are an error and the command to type.
 func endedAtOnce(d *service.Process) error {
 	hint := "see " + d.Log
 	lines := strings.Split(d.Said(), "\n")

@@ -118,7 +118,7 @@ func uninstall(a *app, cmd *cobra.Command, dry bool) error {
 	return a.print(p, func(out *printer) { out.done(p) })
 }
 
-// plan prints what would be done.
+// plan prints the changes that would be made.
 func (p *printer) plan(plan *service.Plan) {
 	for _, c := range plan.Files {
 		p.linef("# %s (%s)", c.Path, c.State)
@@ -132,7 +132,7 @@ func (p *printer) plan(plan *service.Plan) {
 	p.lines(plan.Notes)
 }
 
-// done prints what was done.
+// done prints the changes that were made.
 func (p *printer) done(plan *service.Plan) {
 	for _, c := range plan.Files {
 		p.linef("%-9s  %s", c.State, c.Path)

@@ -131,7 +131,7 @@ func (l *learning) write(cfg config.Config, taken []learn.Proposal) error {
 	return nil
 }
 
-// ownLists writes what was taken into the own lists of connected agents that ask although a hook
+// ownLists writes the taken proposals into the own lists of connected agents that ask although a hook
 // allows: after a question, or where --agents says so.
 func (l *learning) ownLists(taken []learn.Proposal, interactive bool) error {
 	var commands [][]string
@@ -302,7 +302,7 @@ func (a *app) readKey(ctx context.Context) (byte, error) {
 	return key[0], ctx.Err()
 }
 
-// learnHead says what there is to learn.
+// learnHead tells how much there is to learn.
 func (p *printer) learnHead(list []learn.Proposal, r *scan.Report) {
 	q := r.Prompts
 	if len(list) == 0 {

@@ -65,7 +65,7 @@ func (p *printer) hookTable(hooks []client.Hook) {
 	p.table(header, rows)
 }
 
-// stateCell is the state of a hook; of one that runs in the shadow that.
+// stateCell is the state of a hook; "shadow" for an active hook in the shadow.
 func stateCell(h client.Hook) cell {
 	if h.Shadow && h.State == "active" {
 		return cell{"shadow", yellow}
@@ -83,7 +83,7 @@ func listed(h client.Hook, alike int) string {
 	return h.Name + " in " + filepath.Base(root)
 }
 
-// counts writes the number of runs and, of those that were not ok, of each kind.
+// counts writes the number of runs and, of the runs that were not ok, of each kind.
 func counts(by map[string]int) string {
 	total := 0
 	var bad []string

@@ -73,7 +73,7 @@ func TestUnreadLogHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// One that is closed does not end hookd, and its hooks have SIGPIPE as ever.
+// A closed log does not end hookd, and its hooks have SIGPIPE as ever.
 func TestClosedLogEndsNothing(t *testing.T) {
 	cmd, c, log := served(t)
 	log.Close()

@@ -187,7 +187,7 @@ func (p *printer) run(r client.Run) {
 	p.output("stderr", r.Stderr)
 }
 
-// triedWords says what it means that a person tried a hook.
+// triedWords explains the mark of a run that a person tried.
 func triedWords(tried bool) string {
 	if !tried {
 		return ""
@@ -195,7 +195,7 @@ func triedWords(tried bool) string {
 	return "by a person: it is in no count of what agents did"
 }
 
-// output writes what was kept of a stream without its colours, and how much is missing
+// output writes the kept part of a stream without its colours, and how much is missing
 // between.
 func (p *printer) output(name string, o client.Output) {
 	if o.Bytes == 0 {
@@ -212,7 +212,7 @@ func (p *printer) output(name string, o client.Output) {
 	}
 }
 
-// waitedWords says how long after its event a run began: one that an agent waits for is in no queue.
+// waitedWords says how long after its event a run began: a run that an agent waits for is in no queue.
 func waitedWords(r client.Run) string {
 	if r.Awaited {
 		return millis(r.QueueMS) + " after its event"

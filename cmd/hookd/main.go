@@ -3,8 +3,8 @@
 // 2 usage, 3 daemon not running, 4 no answer in time, 5 rejected
 // configuration; that every error ends with the command to type next; and
 // that text which came from an agent or a hook reaches a terminal only with
-// its control characters escaped. It decides nothing about hooks: what is
-// printed comes from the daemon, or from the same code read without one.
+// its control characters escaped. It decides nothing about hooks: the printed
+// text comes from the daemon, or from the same code read without one.
 package main
 
 import (
