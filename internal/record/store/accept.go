@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Prepared is what Accept or Note writes of an event, made before it has its
-// number: making it takes as long as looking for secrets in what is kept.
+// Prepared is the row that Accept or Note writes for an event, made before the event has its
+// number. Making the row takes as long as looking for secrets in the data that history keeps.
 type Prepared struct {
 	row    eventRow
 	policy *Policy
@@ -37,17 +37,17 @@ func (s *Store) prepare(e *events.Event, pending bool) *Prepared {
 	return &Prepared{encodeEvent(e, pending, p), p}
 }
 
-// Accept writes e, with one pending run for each hook, to the journal, and calls done when
-// that is on disk, or with the reason why it is not. e must have its number and id
-// and is not changed any more; prepared is what Prepare made of it, nil = it is
-// made now. The hooks are in order of registration, each
-// named by the id that comes back in Pending.Hook; the same one twice is one
-// run. done is called by the store's own goroutine, in the order of the calls
-// of Accept: it must not block and must not wait for the Store.
+// Accept writes e, with one pending run for each hook, to the journal. It calls done when the
+// record is on disk, or with the reason why it is not. e must have its number and id
+// and is not changed any more. prepared is the result of Prepare for e; nil = Accept
+// makes it now. The hooks are in order of registration, each
+// named by the id that comes back in Pending.Hook; the same hook twice is one
+// run. The store's own goroutine calls done, in the order of the calls
+// of Accept: done must not block and must not wait for the Store.
 //
 // An error means that nothing was accepted and done is not called: ErrQueueFull
-// when Policy.QueueBytes wait already, what Health reports while nothing can be
-// written, ErrClosed. After an error that done was told nothing was accepted
+// when Policy.QueueBytes wait already, the error of Health while nothing can be
+// written, ErrClosed. After an error passed to done nothing was accepted
 // either, except that a power loss right after ErrIO may leave the event on disk.
 func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done func(error)) error {
 	s.given.Load().note(e.Seq)
@@ -101,10 +101,10 @@ func (s *Store) Admits(size int, pending bool) error {
 }
 
 // Note writes an event that no hook waits for, later and without waiting. Where
-// events come faster than they can be written, some are left out, and missing
-// in what Since reads; the id that a sender gave its event is not, and no event that hooks
-// decide about is. Nothing of e is kept but its texts; prepared is what
-// Prepare made of it, nil = it is made later of a copy.
+// events come faster than the store can write them, it leaves some out, and Since
+// misses them. It leaves out no id that a sender gave its event, and no event that hooks
+// decide about. Note keeps nothing of e but its texts. prepared is the result of
+// Prepare for e; nil = the store makes it later from a copy.
 func (s *Store) Note(e *events.Event, prepared *Prepared) {
 	s.given.Load().note(e.Seq)
 	if e.Sent != nil {
@@ -180,7 +180,7 @@ func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
 }
 
 // Started notes that an attempt has begun, so that the next daemon knows that it
-// was interrupted. One that ends before the next commit of records leaves no
+// was interrupted. An attempt that ends before the next commit of records leaves no
 // trace.
 func (s *Store) Started(k events.PendingKey, runID string, at time.Time) {
 	exec := func(*database) error { s.w.begun.start(k, runID, nanos(at)); return nil }

@@ -26,8 +26,8 @@ func (s *Store) SaveAsk(ctx context.Context, k Kept) error {
 	}})
 }
 
-// DropAsk forgets a question that was not held after all. One that was is forgotten
-// with the record of the decision about it.
+// DropAsk forgets a question that was not held after all. The record of the decision about
+// a held question makes the store forget that question.
 func (s *Store) DropAsk(id string) {
 	exec := func(db *database) error { return dropAsk(db, id) }
 	s.queue.add(&op{exec: exec, lean: exec})

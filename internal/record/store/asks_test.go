@@ -27,8 +27,8 @@ func ids(t *testing.T, list func(context.Context) ([]Kept, error)) (ids []string
 	return ids
 }
 
-// What is held and granted is there after a restart; what was dropped, and what a
-// decision ended, is not.
+// Held questions and granted answers are there after a restart. Dropped ones, and questions
+// that a decision ended, are not.
 func TestAsksAndGrantsOutliveARestart(t *testing.T) {
 	o := Options{Path: t.TempDir() + "/hookd.db"}
 	s, err := Open(o)
@@ -67,7 +67,7 @@ func TestAsksAndGrantsOutliveARestart(t *testing.T) {
 }
 
 // An ask that was answered just before a kill has ended with that answer, also while only
-// memory has it: the next daemon records it once, and no other end of it.
+// memory has it: the next daemon records that end once, and no other.
 func TestAnAnswerThatAKillHasLeftEndsItsAsk(t *testing.T) {
 	for _, handed := range []bool{false, true} {
 		o := options(t)

@@ -18,7 +18,7 @@ type auditChain struct {
 	moved bool // head is to be written
 }
 
-// forget drops what a transaction that failed has said.
+// forget drops the head that a failed transaction set.
 func (a *auditChain) forget() { *a = auditChain{} }
 
 func (a *auditChain) load(db *database) error {
@@ -119,7 +119,7 @@ func (s *Store) append(db *database, at time.Time, kind string, detail any) erro
 	return nil
 }
 
-// auditedDecision is what the chain has of a decision.
+// auditedDecision is a decision as the chain has it.
 type auditedDecision struct {
 	EventID   string         `json:"event_id"`
 	Event     string         `json:"event"`

@@ -138,8 +138,8 @@ func Unchained(ctx context.Context, path string) (n int64, err error) {
 	return countDenials(func(text string, args ...any) *sql.Row { return db.QueryRowContext(ctx, text, args...) })
 }
 
-// hashBefore is the hash that record n stands on: of the one before it, or of what was
-// pruned.
+// hashBefore is the hash that record n stands on: the hash of the record before it, or of the
+// pruned records.
 func hashBefore(ctx context.Context, tx *sql.Tx, n int64) (h audit.Hash, err error) {
 	var hash []byte
 	err = tx.QueryRowContext(ctx, `SELECT hash FROM audit WHERE n < ? ORDER BY n DESC LIMIT 1`, n).Scan(&hash)

@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// verified is what a look at the chain in the database at path finds.
+// verified is the report of a look at the chain in the database at path.
 func verified(t testing.TB, path string, noted audit.Head) audit.Report {
 	t.Helper()
 	c := audit.NewChecker(noted)
@@ -28,7 +28,7 @@ func verified(t testing.TB, path string, noted audit.Head) audit.Report {
 	return c.End(true, &head)
 }
 
-// chained makes a database with so many records, and one that says that it began.
+// chained makes a database with so many records, and one record that says that the chain began.
 func chained(t testing.TB, n int) (path string) {
 	t.Helper()
 	return chainOf(t, n, func(i int) any { return map[string]int{"call": i} })

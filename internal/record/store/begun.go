@@ -41,7 +41,7 @@ func (b *begun) end(k events.PendingKey) {
 	}
 }
 
-// flush writes what has changed.
+// flush writes the runs if they have changed.
 func (b *begun) flush(db *database) error {
 	if !b.dirty {
 		return nil
@@ -60,7 +60,7 @@ func (b *begun) flush(db *database) error {
 	return nil
 }
 
-// settle takes what was flushed as being on disk.
+// settle takes the flushed runs as being on disk.
 func (b *begun) settle() {
 	if b.dirty {
 		b.saved, b.dirty = maps.Clone(b.runs), false
@@ -75,7 +75,7 @@ func (b *begun) forget() {
 	}
 }
 
-// fill reads what an earlier daemon left.
+// fill reads the runs that an earlier daemon left.
 func (b *begun) fill(row *sql.Row) (err error) {
 	b.runs, err = readBegun(row)
 	b.dirty = true
@@ -83,7 +83,7 @@ func (b *begun) fill(row *sql.Row) (err error) {
 	return err
 }
 
-// selectBegun is what readBegun reads.
+// selectBegun is the query whose row readBegun reads.
 const selectBegun = `SELECT list FROM begun`
 
 func readBegun(row *sql.Row) (map[events.PendingKey]attempt, error) {

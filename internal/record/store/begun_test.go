@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// interrupted lists what of the pending runs had begun, as "seq:hook run".
+// interrupted lists the pending runs that had begun, as "seq:hook run".
 func interrupted(t testing.TB, s *Store) []string {
 	t.Helper()
 	page, err := s.Pending(t.Context(), 0, 100)
@@ -26,8 +26,8 @@ func interrupted(t testing.TB, s *Store) []string {
 	return list
 }
 
-// The next daemon knows what was under way until it has ended or begun
-// again there, also when the next one is interrupted too.
+// The next daemon knows the attempts under way until they have ended or begun
+// again there, also when the next daemon is interrupted too.
 func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 	o := options(t)
 	s := open(t, o)

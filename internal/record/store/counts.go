@@ -25,8 +25,8 @@ type Bucket struct {
 	NotAsked, Disobeyed    int64 // calls that are counted in none of the others
 }
 
-// DecisionCounts counts decisions by what people ask for. The most frequent come
-// first, without those of ""; what is beyond mostCounted is otherNames together. What a person
+// DecisionCounts counts decisions by the values that people ask for. The most frequent values come
+// first, without ""; all values beyond mostCounted are otherNames together. A call that a person
 // tried is counted in Tried alone.
 type DecisionCounts struct {
 	Total, Tried                    int64
@@ -34,7 +34,7 @@ type DecisionCounts struct {
 	Sessions                        int64 // told apart
 	Rewrote                         int64 // that changed something
 	Buckets                         []Bucket
-	// Next is what DecisionQuery.Before must be to count those that are not in
+	// Next is the value of DecisionQuery.Before for counting the decisions that are not in
 	// this; 0 = there are none.
 	Next uint64
 }
@@ -45,10 +45,10 @@ const (
 	mostCounted = 50
 )
 
-// CountDecisions counts what Decisions would list, whatever the limit, newest
+// CountDecisions counts the decisions that Decisions would list, whatever the limit, newest
 // first, for a moment: a long history is counted in parts, as it is read. With
 // every it also counts by stretches of that length, whose starts are multiples of
-// it since 1970.
+// every since 1970.
 func (s *Store) CountDecisions(
 	ctx context.Context, q DecisionQuery, every time.Duration,
 ) (counts DecisionCounts, err error) {
@@ -105,7 +105,7 @@ type alike struct {
 }
 
 // add counts the decisions with numbers from ≤ seq < to; words are the trigrams of q.Text.
-// SQLite puts those that are alike together: far fewer rows come out than it reads.
+// SQLite puts like decisions together: far fewer rows come out than it reads.
 func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words string, from, to int64) error {
 	start := "0"
 	if t.every > 0 {

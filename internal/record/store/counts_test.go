@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// What is counted is what one would count by looking at each decision, in
+// The counts are the same as from looking at each decision, in
 // however many parts.
 func TestCountsOfDecisions(t *testing.T) {
 	s := open(t, options(t))
@@ -99,7 +99,7 @@ func TestTheMostFrequentAreCountedByName(t *testing.T) {
 	}
 }
 
-// Events are found by what is asked for, and without their data.
+// A query finds the events that it asks for, without their data.
 func TestAcceptedEvents(t *testing.T) {
 	s := open(t, options(t))
 	var all []*events.Event

@@ -118,7 +118,7 @@ func crashRound(t *testing.T, o Options, acknowledged, ended map[uint64]bool) (f
 }
 
 // checkPending counts the acknowledged runs that are neither pending nor
-// ended, and those that ended but are still pending.
+// ended, and the ended runs that are still pending.
 func checkPending(t *testing.T, o Options, acknowledged, ended map[uint64]bool) (lost, again int) {
 	t.Helper()
 	s := open(t, o)

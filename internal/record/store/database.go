@@ -213,7 +213,7 @@ func (d *database) writing(conn any, text string) (driver.StmtExecContext, error
 	return d.execs[text], nil
 }
 
-// row reads one row through the writer's connection, which sees what the
+// row reads one row through the writer's connection, which sees all that the
 // transaction under way has written.
 func (d *database) row(text string, args ...any) *sql.Row {
 	stmt, err := d.stmt(text)
@@ -276,8 +276,8 @@ func (d *database) remember() (err error) {
 // header is how each database begins.
 const header = "SQLite format 3\x00"
 
-// present fails with errGone unless the files that are open still have their
-// names: what is written to a file without a name is lost.
+// present fails with errGone unless the open files still have their
+// names: text written to a file without a name is lost.
 func (d *database) present() error {
 	for name, was := range map[string]os.FileInfo{d.path: d.main, d.path + "-wal": d.wal} {
 		is, err := os.Stat(name)
@@ -314,7 +314,7 @@ func (d *database) sizesNow() (z sizes, err error) {
 }
 
 // uncut fails with errCorrupt when one of the files has become shorter since the
-// last commit: SQLite would go on writing, and what it wrote would be lost. It
+// last commit: SQLite would go on writing, and its writes would be lost. SQLite
 // cuts the log off only while it commits, the main file only in a merge.
 func (d *database) uncut() error {
 	was := d.sizes

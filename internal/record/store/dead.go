@@ -49,7 +49,7 @@ func (s *Store) DeadLetters(ctx context.Context, hook string, before int64, limi
 	return all, nil
 }
 
-// DeadLetter returns one dead letter and what its hook was to be given: the
+// DeadLetter returns one dead letter and the input for its hook: the
 // event with all of its data. It fails with ErrNotFound.
 func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p events.Pending, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
@@ -101,7 +101,7 @@ func (s *Store) DropDead(ctx context.Context, id int64) error {
 	return nil
 }
 
-// dropDead deletes a dead letter and what was kept of its event for its sake.
+// dropDead deletes a dead letter and the parts of its event that were kept for its sake.
 func (s *Store) dropDead(db *database, id int64) error {
 	scan := func(row scanner) (n uint64, err error) { return n, row.Scan(&n) }
 	seq, err := query(db, scan, `SELECT seq FROM dead WHERE id = ?`, id)

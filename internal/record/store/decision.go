@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// decisionDetail is what has no column, as Decided.AppendDetail writes it.
+// decisionDetail has the fields without a column, as Decided.AppendDetail writes them.
 type decisionDetail struct {
 	DecidedBy  []string        `json:"decided_by"`
 	Rewrote    []string        `json:"rewrote"`
@@ -57,7 +57,7 @@ func (s *Store) Decided(d *wire.Decision) {
 	s.queue.add(o)
 }
 
-// insertDecision writes a decision and counts it. One that is there already,
+// insertDecision writes a decision and counts it. A decision that is there already,
 // because a failed commit came through after all, changes nothing.
 func (s *Store) insertDecision(db *database, d *wire.Decision) error {
 	s.w.text = append(d.AppendDetail(append(s.w.text[:0], '{')), '}')
@@ -146,8 +146,8 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 	return d, nil
 }
 
-// Decision returns what was decided about an event that Event returned; nil =
-// nothing was.
+// Decision returns the decision about an event that Event returned; nil =
+// there was none.
 func (s *Store) Decision(ctx context.Context, e *events.Event) (found *wire.Decision, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err := list(ctx, db, scanDecision, `SELECT `+decisionColumns+`
@@ -163,7 +163,7 @@ func (s *Store) Decision(ctx context.Context, e *events.Event) (found *wire.Deci
 	return found, nil
 }
 
-// deleteDecisions deletes those that a condition selects. Their text goes later.
+// deleteDecisions deletes the decisions that a condition selects. Their text goes later.
 func deleteDecisions(db *database, which string, arg int64) error {
 	if err := missForward(db, which, arg); err != nil {
 		return fmt.Errorf("count decisions that were not handed on: %w", err)

@@ -221,7 +221,7 @@ func (q DecisionQuery) restrict(c *conditions) {
 	}
 }
 
-// index names the index for what one value is asked for; "" = the numbers alone.
+// index names the index for a query that asks for one value; "" = the numbers alone.
 // Where any of several values fits, the order of numbers serves better.
 func (q DecisionQuery) index(c *conditions) string {
 	switch {
@@ -267,7 +267,7 @@ func (c *conditions) in(values []string, columns ...string) {
 	})
 }
 
-// any adds that one of what add adds with or for the values holds.
+// any adds the condition that one condition of the values holds; add adds them with or.
 func (c *conditions) any(values []string, add func(value string)) {
 	for _, value := range values {
 		add(value)
@@ -298,14 +298,14 @@ func like(part string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(part) + "%"
 }
 
-// mostTrigrams are looked up for a text, those that promise the fewest blocks. What is
-// found is read in any case, and to look up words that most blocks have takes long: of a
-// million decisions of about the same words, one was found in seconds by all
+// mostTrigrams are looked up for a text: the trigrams that promise the fewest blocks. The
+// decisions found are read in any case, and to look up words that most blocks have takes long.
+// Of a million decisions of about the same words, one was found in seconds by all
 // trigrams of its text, and in some 10 ms by four of them.
 const mostTrigrams = 4
 
-// trigrams is what decisions_text must have where a text has part; "" = part is
-// too short, or has what a trigram cannot.
+// trigrams is the match that decisions_text must have where a text has part; "" = part is
+// too short, or has a character that a trigram cannot have.
 func trigrams(part string) string {
 	runes := []rune(part)
 	if len(runes) < 3 || strings.ContainsRune(part, 0) || !utf8.ValidString(part) {

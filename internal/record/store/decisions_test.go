@@ -68,7 +68,7 @@ func (q DecisionQuery) fits(d wire.Decision) bool {
 		(!q.Shadow || len(d.Shadow) > 0) && !d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
 }
 
-// What each query finds is what it would find by looking at each decision,
+// Each query finds the decisions that it would find by looking at each decision,
 // however many texts were indexed together.
 func TestDecisionQueries(t *testing.T) {
 	s := open(t, options(t))
@@ -305,8 +305,8 @@ func TestSessionsAreCounted(t *testing.T) {
 	}
 }
 
-// What the version before decisions held is there after its migration, also when
-// that was killed and begun again.
+// The records of the version before decisions are there after its migration, also when
+// the migration was killed and begun again.
 func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 	o := options(t)
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
@@ -330,7 +330,7 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 	if err := (state{epoch: "E", seq: 100, runs: 1}).save(db); err != nil {
 		t.Fatal(err)
 	}
-	// What a process that is killed in the middle leaves: a transaction without its end.
+	// A process that is killed in the middle leaves a transaction without its end.
 	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +375,7 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 	}
 }
 
-// What an Unread event is about is looked up for what is kept of it, and its session.
+// The subject of an Unread event is looked up for the parts that history keeps, and its session.
 func TestUnreadEventsAreLookedUp(t *testing.T) {
 	o := options(t)
 	o.About = func(e *events.Event) { e.Tool, e.Subject = "Bash", "of "+string(e.Data) }

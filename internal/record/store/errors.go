@@ -12,7 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What callers tell apart with errors.Is.
+// Callers tell these errors apart with errors.Is.
 var (
 	ErrFull      = errors.New("no space left for the database")
 	ErrIO        = errors.New("the disk does not take or give what it should")
@@ -35,8 +35,8 @@ var (
 	errReplaced = errors.New("the database is being examined")
 )
 
-// classify wraps err so that errors.Is tells what it means for the store. What
-// was classified stays as it is.
+// classify wraps err so that errors.Is tells its meaning for the store. A
+// classified error stays as it is.
 func classify(err error) error {
 	if kind := kindOf(err); kind != nil && !errors.Is(err, kind) {
 		return fmt.Errorf("%w: %w", kind, err)
@@ -44,7 +44,7 @@ func classify(err error) error {
 	return err
 }
 
-// kindOf returns what err means for the store, nil when that is not known.
+// kindOf returns the meaning of err for the store, nil when that is not known.
 func kindOf(err error) error {
 	var e *sqlite.Error
 	switch {
@@ -99,7 +99,7 @@ type outage struct {
 	reopen bool // the handles are not to be trusted any more
 }
 
-// IncidentKind says what happened to the store.
+// IncidentKind names an incident of the store.
 type IncidentKind string
 
 const (
@@ -123,7 +123,7 @@ type Incident struct {
 	DeadLetters int64  // that went with the lost file
 }
 
-// Error says all of it in one line.
+// Error tells the whole incident in one line.
 func (i Incident) Error() string {
 	least := ""
 	if i.More {

@@ -13,8 +13,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// previewBytes of a payload are kept by PayloadPreview; events that are not
-// larger stay whole, and so do those that are decided up to decidedBytes, so
+// previewBytes of a payload are kept by PayloadPreview. Events that are not
+// larger stay whole, and so do decided events up to decidedBytes, so
 // that they can be replayed.
 const (
 	previewBytes = 2 << 10
@@ -55,7 +55,7 @@ func (r eventRow) sumOf(data []byte) int64 {
 	return int64(sum)
 }
 
-// What history shows of the data, and what happens to the row when nothing is
+// These expressions are the data that history shows. The row becomes the same when nothing is
 // pending any more.
 const (
 	historyKept = `coalesce(later, kept)`
@@ -64,7 +64,7 @@ const (
 	historyMore = `CASE WHEN coalesce(later, kept) < 2 THEN 0 WHEN later_data IS NULL THEN more ELSE later_more END`
 )
 
-// eventDetail is what has no column: the envelope without what has one. The
+// eventDetail has the fields without a column: the envelope without its members that have one. The
 // nil pointers take the place of the members of those names.
 type eventDetail struct {
 	events.Envelope
@@ -134,12 +134,12 @@ func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
 	return r
 }
 
-// redactBytes is how much of a payload is looked at for a preview of it: the
+// redactBytes is how much of a payload is searched for secrets for its preview: the
 // longest secret, and more than that before it.
 const redactBytes = 32 << 10
 
-// keep returns what history keeps of data, and how much that is. It costs no
-// more than what is kept is worth: only PayloadFull looks at all of it. Data of no
+// keep returns the text that history keeps of data, and how much that is. It costs no
+// more than the kept text is worth: only PayloadFull looks at all data. Data of no
 // more than most bytes stays whole.
 func (p *Policy) keep(data []byte, most int) (kept int, text []byte) {
 	switch {
@@ -152,8 +152,8 @@ func (p *Policy) keep(data []byte, most int) (kept int, text []byte) {
 			return keptAll, text
 		}
 	default:
-		// A secret that is cut off may not be known as one. What does not depend
-		// on where the text is cut has none.
+		// A secret that is cut off may not be known as one. Text that does not depend
+		// on the place of the cut has none.
 		more, less := p.Redact(data[:redactBytes]), p.Redact(data[:redactBytes/2])
 		text = more[:commonPrefix(more, less)]
 	}
@@ -167,7 +167,7 @@ func commonPrefix(a, b []byte) (n int) {
 	return n
 }
 
-// fate is what is known of the row, which was made under p.
+// fate is the known state of the row, which was made under p.
 func (r eventRow) fate(p *Policy) fate {
 	f := fate{final: r.later == nil}
 	if !r.redacted {
@@ -189,7 +189,7 @@ func whole(text []byte) []byte {
 	return text
 }
 
-// insertEvent adds a row, and what of its data has no room there. One that is
+// insertEvent adds a row, and the parts of its data that have no room there. A row that is
 // there already, because a commit came through although its file was given up, is
 // no error.
 func insertEvent(db *database, r eventRow) (added bool, err error) {
@@ -213,8 +213,8 @@ func insertEvent(db *database, r eventRow) (added bool, err error) {
 	return true, insertParts(db, r.seq, true, laterRest)
 }
 
-// releaseEvent brings the data to what history keeps, once nothing waits for
-// it any more. A trigger does the same to its parts.
+// releaseEvent reduces the data to the part that history keeps, once nothing waits for
+// the event any more. A trigger does the same to its parts.
 func releaseEvent(db *database, seq uint64) error {
 	_, err := db.exec(`UPDATE events SET kept = later, data = `+historyData+`, more = `+historyMore+`,
 			later = NULL, later_data = NULL, later_more = 0, sum = NULL

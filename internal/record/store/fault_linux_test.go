@@ -16,8 +16,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// breaks drives a store against a disk that stops taking writes, and checks
-// that it does what its package comment says until and after mend.
+// breaks drives a store against a disk that stops taking writes. It checks
+// that the store does until and after mend as its package comment says.
 func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 	s, in := watched(t, o)
 	defer s.Close()
@@ -51,7 +51,7 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 		t.Errorf("health %+v, want %v", h, want)
 	}
 
-	// What does not wait goes on, and is kept.
+	// Records that do not wait go on, and are kept.
 	seq++
 	noted := event(seq, "pre_tool_use", `{"n":1}`)
 	s.Note(noted, nil)

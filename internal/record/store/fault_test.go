@@ -255,7 +255,7 @@ func TestOlderDatabaseIsMigrated(t *testing.T) {
 	}
 }
 
-// What the first version of the file held is there after its migration.
+// The records of the first version of the file are there after its migration.
 func TestFirstVersionIsMigrated(t *testing.T) {
 	o := options(t)
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
@@ -394,7 +394,7 @@ func TestFlushTellsWhyNot(t *testing.T) {
 	flush(t, s)
 }
 
-// What an error means is said once, through however many hands it goes.
+// The meaning of an error is said once, through however many hands it goes.
 func TestAnErrorIsClassifiedOnce(t *testing.T) {
 	err := classify(fmt.Errorf("commit: %w", classify(syscall.ENOSPC)))
 	if got, want := err.Error(), "commit: no space left for the database: no space left on device"; got != want || !errors.Is(err, ErrFull) {

@@ -107,7 +107,7 @@ const (
 	readsFail      fails = "always"
 )
 
-// look reads what waits in a store; where a read fails once, again and again.
+// look reads the events that wait in a store; where a read fails once, again and again.
 func look(t *testing.T, o Options, reads fails) (f found) {
 	f.waits = map[uint64]bool{}
 	in := &incidents{}
@@ -161,7 +161,7 @@ func look(t *testing.T, o Options, reads fails) (f found) {
 	return f
 }
 
-// check says what is silent about the faults of a store.
+// check names the faults that a store does not tell.
 func (f found) check(all int) error {
 	missing := int64(all - len(f.waits))
 	switch {
@@ -378,7 +378,7 @@ func TestUnreadableEventIsGivenUp(t *testing.T) {
 	}
 }
 
-// A file that cannot be read is set aside in the end, with its number of events; what is in it runs
+// A file that cannot be read is set aside in the end, with its number of events; its events run
 // when it can be read again.
 func TestUnreadableJournalIsSetAsideAndTakenBack(t *testing.T) {
 	t.Parallel()

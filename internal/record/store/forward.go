@@ -46,8 +46,8 @@ func (p *places) inForce() []string {
 	return p.targets
 }
 
-// Targets says which targets are in force, later and without waiting. The place of one that
-// is new is behind the newest decision.
+// Targets says which targets are in force, later and without waiting. The place of a new
+// target is behind the newest decision.
 func (s *Store) Targets(names []string) {
 	s.places.mu.Lock()
 	s.places.targets = names
@@ -89,7 +89,7 @@ func (s *Store) carryPlaces(db *database) error {
 	return nil
 }
 
-// Ahead is what is behind the place of a target.
+// Ahead is the part of the history behind the place of a target.
 type Ahead struct {
 	Decisions []wire.Decision // in the order of their numbers
 	Missed    int64           // pruned before they were handed on, and not reported to the target yet
@@ -97,8 +97,8 @@ type Ahead struct {
 }
 
 // Ahead returns the first decisions behind the place of a target up to a number, limit at most.
-// All decisions up to that number must have been handed over, or a place moves past one that
-// another goroutine is about to hand over. A caller that wants what it handed over a moment ago
+// All decisions up to that number must have been handed over, or a place moves past a decision that
+// another goroutine is about to hand over. A caller that wants the records it handed over a moment ago
 // calls Flush first.
 func (s *Store) Ahead(ctx context.Context, target string, upto uint64, limit int) (a Ahead, err error) {
 	err = s.snapshot(ctx, func(db querier) error {

@@ -47,7 +47,7 @@ func TestAPlaceOutlivesTheFile(t *testing.T) {
 	behind(t, s, "new", 0)
 }
 
-// What has a number behind one that is not handed over yet waits for that.
+// A decision with a number behind one not handed over yet waits for that one.
 func TestAheadEndsAtANumber(t *testing.T) {
 	s, err := Open(Options{Path: t.TempDir() + "/hookd.db", Durable: DurableOS, sweep: -1})
 	hooktest.Must(t, err)

@@ -80,7 +80,7 @@ func FuzzEventRow(f *testing.F) {
 	})
 }
 
-// plain is an event as JSON tells it, with what JSON leaves out beside it.
+// plain is an event as JSON tells it, with the fields that JSON leaves out beside it.
 func plain(t *testing.T, e *events.Event) []any {
 	t.Helper()
 	text, err := json.Marshal(e.Envelope)

@@ -16,11 +16,11 @@ import (
 
 // given is the greatest number that was given away, in a page of memory that is
 // also a file: it outlives the process however that ends, and noting a number
-// waits for no disk. What has a number up to it and is not in the database is
-// missing; the numbers from it to those that were reserved were never used.
+// waits for no disk. A number up to it that is not in the database is
+// missing; the numbers from it to the reserved ones were never used.
 //
 // After a crash of the machine the file may be older than the database: it
-// names the boot that it was written in, and counts for that one only.
+// names the boot that it was written in, and counts for that boot only.
 type given struct {
 	mu   sync.Mutex
 	page []byte // nil = there is none: then all reserved numbers count as given
@@ -40,7 +40,7 @@ const (
 	marksEnd      = 176
 )
 
-// marks are what an earlier process has noted of its files. Zero values are not known.
+// marks are the notes of an earlier process about its files. Zero values are not known.
 type marks struct {
 	epoch     string
 	boot      bool        // the machine was not started since

@@ -42,7 +42,7 @@ func givenChild() {
 	select {}
 }
 
-// What had a number and vanished with the process is missing, not more and not
+// Numbers that were given and vanished with the process are missing, not more and not
 // less; where nothing vanished, nothing is missing.
 func TestNumbersThatVanishedAreMissing(t *testing.T) {
 	o := options(t)
@@ -81,8 +81,8 @@ func TestNumbersThatVanishedAreMissing(t *testing.T) {
 	}
 }
 
-// After a crash of the machine it is unknown what was given: all that was
-// reserved counts as missing.
+// After a crash of the machine it is unknown which numbers were given: all
+// reserved numbers count as missing.
 func TestNumbersOfAnotherBootAreMissing(t *testing.T) {
 	o := options(t)
 	s := open(t, o)

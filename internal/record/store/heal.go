@@ -21,9 +21,9 @@ const probeBytes = 256 << 10
 // lateNumbers may still be given while the store closes.
 const lateNumbers = 1024
 
-// attach opens the database. The first time it reads what is pending; later
-// memory knows better, and if the file turns out to be another one, what is
-// pending in memory is written to it.
+// attach opens the database. The first time it reads the pending runs. Later
+// memory knows better, and if the file turns out to be another one, attach
+// writes the runs pending in memory to it.
 func (s *Store) attach() error {
 	if s.lock == nil {
 		if err := prepareFile(s.opts.Path); err != nil {
@@ -180,7 +180,7 @@ func (s *Store) detach() {
 	}
 }
 
-// carry writes what is pending in memory, the manifests, the places of targets, and the
+// carry writes the runs pending in memory, the manifests, the places of targets, and the
 // ids of events with their answers, to a new file.
 func (s *Store) carry(db *database, st *state) (err error) {
 	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
@@ -250,8 +250,8 @@ func (s *Store) carryJournal(db *database, st *state) error {
 	return s.w.sessions.flush(db)
 }
 
-// journalFailed takes the journal out of use until heal begins another segment. Of one that was deleted,
-// which the next segment has replaced, it moves what is pending while that can still be read.
+// journalFailed takes the journal out of use until heal begins another segment. When the segment was
+// deleted and the next one has replaced it, journalFailed moves its pending runs while they can still be read.
 func (s *Store) journalFailed(cause error) {
 	if !errors.Is(cause, journal.ErrGone) {
 		s.fail(cause)
@@ -262,7 +262,7 @@ func (s *Store) journalFailed(cause error) {
 	s.moveAll()
 }
 
-// recover begins a new file in place of a deleted one, and of one that is still corrupt after another look.
+// recover begins a new file in place of a deleted one, and of a file that is still corrupt after another look.
 func (s *Store) recover(cause error) (err error) {
 	s.replacing.Store(true)
 	defer s.replacing.Store(false)
@@ -425,7 +425,7 @@ func (s *Store) dropEventless(db *database) error {
 	return nil
 }
 
-// tellLeft reports what the database does not have although an earlier process has written it.
+// tellLeft reports the records that the database does not have although an earlier process has written them.
 func (s *Store) tellLeft(st state, left marks) {
 	kept, _ := s.live.count()
 	in := Incident{Kind: IncidentJournal, Path: s.opts.Path, Kept: kept}
@@ -476,8 +476,8 @@ func moveAside(path string) (moved string, err error) {
 func (s *Store) fail(err error) {
 	err = classify(err)
 	o := &outage{err: err, since: time.Now()}
-	// A full disk and a lock pass by themselves. After anything else the
-	// handles may show what is not on disk: https://sqlite.org/howtocorrupt.html
+	// A full disk and a lock pass without help. After any other error the
+	// handles may show data that is not on disk: https://sqlite.org/howtocorrupt.html
 	o.reopen = !errors.Is(err, ErrFull) && !errors.Is(err, ErrBusy) || s.db == nil
 	was := s.down.Load()
 	if was != nil {
@@ -555,7 +555,7 @@ func (s *Store) probe() error {
 	}}})
 }
 
-// reread reads what the journal has not given before, and fails until it does, or it is given up.
+// reread reads the entry that the journal has not given before, and fails until it does, or it is given up.
 func (s *Store) reread() error {
 	e := s.w.unread
 	if e == nil {
@@ -602,7 +602,7 @@ func (s *Store) report(in Incident) {
 	}
 }
 
-// finish writes what is left, with one last attempt if the disk had failed.
+// finish writes the remaining records, with one last attempt if the disk had failed.
 func (s *Store) finish() {
 	s.drain()
 	if s.down.Load() != nil {
@@ -644,7 +644,7 @@ func (s *Store) finish() {
 // would take too long; the next daemon has them from the journal.
 const mostLast = 8 * moveRows
 
-// moveLast moves what is pending into the database unless it is too much, and reports
+// moveLast moves the pending events into the database unless they are too many, and reports
 // whether the journal is not needed any more.
 func (s *Store) moveLast() (empty bool) {
 	if only, _, _ := s.journaled.load(); only > mostLast {

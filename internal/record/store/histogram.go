@@ -55,7 +55,7 @@ func (h *histogram) percentile(p float64) time.Duration {
 	return 0
 }
 
-// encode writes what is not zero: pairs of the distance to the bucket before
+// encode writes the buckets that are not zero: pairs of the distance to the bucket before
 // and the count.
 func (h *histogram) encode() []byte {
 	out := []byte{}

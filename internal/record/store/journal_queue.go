@@ -45,7 +45,7 @@ func (q *arrivals) add(a *accepting) bool {
 	return true
 }
 
-// take returns what is appended next. closed tells that nothing more will come.
+// take returns the events to append next. closed tells that nothing more will come.
 func (q *arrivals) take() (batch []*accepting, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *Store) distrust(err error) {
 	}
 }
 
-// arrived takes in what the journal has now.
+// arrived takes in the entries that the journal has now.
 func (s *Store) arrived(batch []*accepting, entries []journal.Entry) {
 	list := make([]entry, len(batch))
 	for i, a := range batch {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/record/journal"
 )
 
-// accepted is what the journal has of an event: its row while it is pending, the hooks that
+// accepted is an event as the journal has it: its row while it is pending, the hooks that
 // run for it, and the id that its sender gave it. The data is the body of the record, all
 // else its head, so that the row that history keeps of a large event is made without it.
 type accepted struct {
@@ -22,7 +22,7 @@ type accepted struct {
 // recordVersion begins the head of a record.
 const recordVersion = 1
 
-// What a head says with bits.
+// These bits of a head tell its parts.
 const (
 	headRedacted  = 1 << iota
 	headLater     // later is set
@@ -30,7 +30,7 @@ const (
 	headSent      // there is an id
 )
 
-// errRecord is a head that does not say what it should.
+// errRecord is the error of a head that makes no sense.
 var errRecord = errors.New("the record of an accepted event makes no sense")
 
 // encodeAccepted makes the record of an event.
@@ -73,7 +73,7 @@ func appendText[T string | []byte](dst []byte, text T) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// decodeAccepted reads what encodeAccepted made, data if it was read. What it returns
+// decodeAccepted reads a record of encodeAccepted, data if it was read. The result
 // shares their memory.
 func decodeAccepted(seq uint64, head, data []byte) (a accepted, err error) {
 	d := headReader{text: head}

@@ -38,12 +38,12 @@ type entry struct {
 // journaled is the journal as far as the database is not complete without it.
 //
 // An event goes from the journal into the database in the first transaction that has
-// something to say of it, so that the database never speaks of an event that it does not
-// have: in the form that history keeps if that transaction ends all of its runs, else with
+// something to say about it, so that the database never speaks of an event that it does not
+// have. It goes in the form that history keeps if that transaction ends all of its runs, else with
 // its pending rows. Others stay where they are until they are asked for, or have been
 // pending for some time, or the journal is too long. The same transaction writes up to
-// where the database is complete; after a crash that is where reading begins, and what the
-// database has already is left out.
+// where the database is complete. After a crash reading begins there, and leaves out the
+// events that the database has already.
 type journaled struct {
 	mu      sync.Mutex       // guards all below
 	log     *journal.Journal // nil = it could not be opened yet
@@ -58,7 +58,7 @@ type journaled struct {
 
 func newJournaled() *journaled { return &journaled{} }
 
-// add takes in what was appended at a time, in order.
+// add takes in the entries that were appended at a time, in order.
 func (j *journaled) add(list []entry, at time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -115,7 +115,7 @@ func (j *journaled) has(seq uint64) bool {
 	return j.find(seq) != nil
 }
 
-// over reports whether an event went into the database as one that nothing waits for, in
+// over reports whether an event went into the database with nothing waiting for it, in
 // the transaction under way or a little before.
 func (j *journaled) over(seq uint64) bool {
 	j.mu.Lock()
@@ -141,8 +141,8 @@ func (j *journaled) oldest(most int, before journal.Pos) (list []*entry) {
 }
 
 // after returns the first entries with numbers above seq that readers of the database may
-// not find there yet, of events that are wanted: those that the transaction under way moves
-// are among them, since nothing of it is seen before it is committed.
+// not find there yet, of wanted events. Entries that the transaction under way moves
+// are among them, since readers see nothing of a transaction before it is committed.
 func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -159,7 +159,7 @@ func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (l
 }
 
 // ids returns the ids of events that the database may not have yet, in the order of their numbers.
-// A damaged one is left out: the writer tells of it.
+// A damaged entry is left out: the writer tells that it is damaged.
 func (j *journaled) ids() (list []events.SentEvent, err error) {
 	for _, e := range j.after(0, math.MaxInt, func(uint64) bool { return true }) {
 		if !e.sent {
@@ -269,7 +269,7 @@ func (j *journaled) journal() *journal.Journal {
 	return j.log
 }
 
-// read reads an event from the journal, with all or only with what final needs.
+// read reads an event from the journal, all parts or only the parts that final needs.
 func (j *journaled) read(e *entry, all bool) (accepted, error) {
 	log := j.journal()
 	if !all && e.Body > partBytes { // of a large event little may be needed
@@ -288,8 +288,8 @@ func (j *journaled) read(e *entry, all bool) (accepted, error) {
 	return decodeAccepted(e.Number, head, data)
 }
 
-// openJournal opens the journal of a database that holds all that comes before a place, and
-// finds what only the journal has. A journal beside a database that is new belongs to it.
+// openJournal opens the journal of a database that holds all events before a place, and
+// finds the events that only the journal has. A journal beside a database that is new belongs to it.
 func (s *Store) openJournal(db *database, st state, left marks) error {
 	former, err := query(db, scanID, `SELECT epoch FROM epochs`)
 	if err != nil {
@@ -387,7 +387,7 @@ func findStored(db *database, list []entry) error {
 	return err
 }
 
-// tellFound reports what of the journal is not as it should be: each file, and each segment that is
+// tellFound reports the parts of the journal that are not as they should be: each file, and each segment that is
 // missing. senseless is how many of its records say nothing.
 func (s *Store) tellFound(f journal.Found, senseless int, left marks) {
 	_, kept, _ := s.live.load()

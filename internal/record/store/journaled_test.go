@@ -17,8 +17,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// killed returns options of a copy of the files of s as they are now, which is what the
-// next daemon finds after a kill. s is closed.
+// killed returns options of a copy of the files of s as they are now: the
+// next daemon finds these after a kill. s is closed.
 func killed(t *testing.T, s *Store) Options {
 	t.Helper()
 	o := options(t)
@@ -36,7 +36,7 @@ func segments(t *testing.T, path string) []string {
 	return list
 }
 
-// What only the journal has comes back whole, with its ids, and once.
+// Events that only the journal has come back whole, with their ids, and once.
 func TestNextDaemonReadsTheJournal(t *testing.T) {
 	s := open(t, options(t))
 	first := event(1, "agent:end", `{"t":"`+strings.Repeat("x", 3<<20)+`"}`)
@@ -241,7 +241,7 @@ func TestPendingThatHasMoved(t *testing.T) {
 	}
 }
 
-// What history keeps does not depend on whether an event ended while only the journal had it.
+// History keeps the same whether or not an event ended while only the journal had it.
 func TestHistoryIsTheSameByEitherWay(t *testing.T) {
 	t.Parallel()
 	redact := func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// What is looked at for secrets is what is kept: of a large payload a fixed
+// The text searched for secrets is the text that is kept: of a large payload a fixed
 // part, wherever it is cut nothing of a secret is left.
 func TestRedactionOfALargePayload(t *testing.T) {
 	var looked atomic.Int64

@@ -9,13 +9,13 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// live is what is pending, as of the last commit.
+// live holds the pending events, as of the last commit.
 //
-// A million events may wait on disk. What is known of each has no pointer: the garbage
+// A million events may wait on disk. The value for each has no pointer: the garbage
 // collector would follow a million of them, several times a second where much is accepted.
 type live struct {
 	// most is how many bytes of events, each with heldCost, are held in memory for the case
-	// that the database is lost. What the dispatcher holds is shared: it has the oldest
+	// that the database is lost. The events that the dispatcher holds are shared: it has the oldest
 	// events, so the newest make room for them.
 	most int64
 
@@ -42,7 +42,7 @@ type waiting struct {
 	only  bool   // the database does not have it, but the journal does
 }
 
-// fate is what is known of an event's row; zero = nothing.
+// fate is the known state of an event's row; zero = nothing is known.
 type fate struct {
 	final bool    // it is what history keeps
 	clean *Policy // it has nothing that this policy hides
@@ -62,7 +62,7 @@ func newLive(most int64) *live {
 	}
 }
 
-// heldCost is what an event in memory takes besides its data, in bytes.
+// heldCost is the size in bytes that an event in memory takes besides its data.
 const heldCost = 1 << 10
 
 // add puts rows of an event in; e may be nil when it is on disk only.
@@ -225,7 +225,7 @@ func (l *live) hold(e *events.Event, limit int64) {
 // cost is how many bytes an event takes while it is held: of a buffer that is not full, all.
 func cost(e *events.Event) int64 { return int64(cap(e.Data)) + heldCost }
 
-// drop takes an event out of those that are held.
+// drop takes an event out of the held events.
 func (l *live) drop(seq uint64) {
 	if e := l.whole[seq]; e != nil {
 		delete(l.whole, seq)
@@ -355,7 +355,7 @@ func (l *live) count() (kept, lost int) {
 	return kept, lost
 }
 
-// dropLost forgets what only the lost file held.
+// dropLost forgets the events that only the lost file held.
 func (l *live) dropLost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -393,7 +393,7 @@ func (s *Store) tellWaiting() {
 	}
 }
 
-// fill reads what is pending, without the events. It may have been tried before
+// fill reads the pending rows, without the events. A fill may have been tried before
 // on a disk that failed halfway.
 func (l *live) fill(db *database) error {
 	l.mu.Lock()

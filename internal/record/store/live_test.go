@@ -37,7 +37,7 @@ func hasPointers(t reflect.Type) bool {
 	}
 }
 
-// What is pending is the same as in a plain map of rows, however it is kept.
+// The pending rows are the same as in a plain map of rows, however they are kept.
 func TestLiveIsAMapOfRows(t *testing.T) {
 	for _, lists := range []int{3, 2 * mostLists} { // few lists of hooks, and more than have numbers
 		l, want := newLive(64<<10), map[uint64][]pendingRow{}

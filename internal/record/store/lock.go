@@ -14,7 +14,7 @@ import (
 func lockPath(path string) string { return path + "-lock" }
 
 // lockPatience is for a hookd that was killed a moment ago: the kernel takes a
-// while to end a process, and one that it was about to start has the lock until it has
+// while to end a process. A process that hookd was about to start has the lock until it has
 // become another program.
 const lockPatience = 5 * time.Second
 

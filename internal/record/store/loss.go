@@ -18,7 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/record/journal"
 )
 
-// Loss is a part of what was accepted that the store does not have any more, or a file that it has
+// Loss is an accepted part that the store does not have any more, or a file that it has
 // set aside, until TakeBack has read it.
 type Loss struct {
 	ID          int64     `json:"id"`
@@ -111,7 +111,7 @@ func (s *Store) lost(l Loss) {
 	s.Audit(l.At, audit.Storage, l)
 }
 
-// Losses returns what was lost or set aside and not taken back yet, oldest first. It never waits.
+// Losses returns the losses and set-aside files that are not taken back yet, oldest first. It never waits.
 func (s *Store) Losses() []Loss { return s.losses.all() }
 
 // Settled forgets a loss and returns when that is on disk. Its file, if there is one, stays under a

@@ -57,7 +57,7 @@ func (s *Store) maintain() {
 	}
 }
 
-// wrote counts what went into the log. news is what came from outside.
+// wrote counts the bytes that went into the log. news is the number of bytes that came from outside.
 func (s *Store) wrote(bytes, news int) {
 	if news > 0 {
 		nudge(s.grown)

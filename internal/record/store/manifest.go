@@ -32,7 +32,7 @@ func (ms *manifests) all() []Manifest {
 	return slices.SortedFunc(maps.Values(ms.list), func(a, b Manifest) int { return cmp.Compare(a.Source, b.Source) })
 }
 
-// fill reads what is on disk; what was saved in the meantime is newer.
+// fill reads the manifests on disk; manifests saved in the meantime are newer.
 func (ms *manifests) fill(db *database) error {
 	saved, err := query(db, func(row scanner) (m Manifest, err error) {
 		var at int64

@@ -19,8 +19,8 @@ const sharedMemory = "/dev/shm"
 
 // MemoryDir returns the folder of Options.Memory for the database at path, in a folder that
 // only this user can change: in $XDG_RUNTIME_DIR, which only the user can write to, else in
-// the memory of all users. One that a killed predecessor has left is used, wherever it is. It
-// is "" where there is none; err says which folder is in the way, and what to type. Folders
+// the memory of all users. A folder that a killed predecessor has left is used, wherever it is. The
+// result is "" where there is none; err says which folder is in the way, and the command to type. Folders
 // of databases that are not there any more are removed.
 func MemoryDir(path string) (dir string, err error) {
 	path, err = filepath.Abs(path)
@@ -68,7 +68,7 @@ func makeOwn(dir string) error {
 	return isOwn(dir)
 }
 
-// isOwn is an error for what is not a folder of this user alone: another may have made it.
+// isOwn is an error for a file that is not a folder of this user alone: another user may have made it.
 func isOwn(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

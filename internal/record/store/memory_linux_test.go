@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// Decisions are in the user's own folder in memory. What a predecessor with another
+// Decisions are in the user's own folder in memory. A folder that a predecessor with another
 // environment has left is found, and a folder of another user is named.
 func TestMemoryDir(t *testing.T) {
 	var st syscall.Statfs_t

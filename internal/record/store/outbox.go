@@ -23,9 +23,9 @@ type Outgoing struct {
 // ErrOutboxFull is the error of a message for which there is no room.
 var ErrOutboxFull = errors.New("the messages that wait for the fleet take all the room they may")
 
-// PutOutgoing keeps a message until SentOutgoing. It returns when that is on disk, or why
-// it will not be: ErrOutboxFull when those that wait would take more than
-// Policy.QueueBytes. One that is there already, by its ID, is kept once.
+// PutOutgoing keeps a message until SentOutgoing. It returns when the message is on disk, or why
+// it will not be: ErrOutboxFull when the waiting messages would take more than
+// Policy.QueueBytes. A message that is there already, by its ID, is kept once.
 func (s *Store) PutOutgoing(ctx context.Context, m Outgoing) error {
 	limit := s.policy.Load().QueueBytes
 	err := s.wait(ctx, &op{exec: func(db *database) error {
@@ -95,7 +95,7 @@ func (s *Store) RefuseOutgoing(ctx context.Context, n uint64, why string) error 
 	return nil
 }
 
-// OutboxLoad is what waits for the fleet.
+// OutboxLoad counts the messages that wait for the fleet.
 type OutboxLoad struct {
 	Messages int
 	Bytes    int64     // of all, with those that were refused
@@ -104,7 +104,7 @@ type OutboxLoad struct {
 	Why      string    // the last of them was refused
 }
 
-// OutboxLoad returns what waits for the fleet.
+// OutboxLoad returns the load of messages that wait for the fleet.
 func (s *Store) OutboxLoad(ctx context.Context) (l OutboxLoad, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		var oldest int64

@@ -11,7 +11,7 @@ func outgoing(id string, size int) Outgoing {
 	return Outgoing{ID: id, Subject: "hookd.t.m.work.h", Key: "s1", At: time.Unix(1, 5), Body: make([]byte, size)}
 }
 
-// What waits for the fleet outlives a restart, once and in order, until it was sent.
+// Messages that wait for the fleet outlive a restart, once and in order, until they were sent.
 func TestOutboxOutlivesARestart(t *testing.T) {
 	o := options(t)
 	s, err := Open(o)

@@ -22,7 +22,7 @@ type PastPage struct {
 }
 
 // Past returns a page of the events whose senders waited for a decision, with their
-// data and what was decided.
+// data and the decisions.
 func (s *Store) Past(ctx context.Context, q EventQuery) (page PastPage, err error) {
 	q.wait, q.names = true, decidable()
 	numbers, next, err := pageOf(ctx, s, q, "seq", scanSeq, func(seq uint64) uint64 { return seq })
@@ -42,7 +42,7 @@ func (s *Store) Past(ctx context.Context, q EventQuery) (page PastPage, err erro
 
 func scanSeq(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
 
-// pastOf reads the events with these numbers and what was decided, all with two queries:
+// pastOf reads the events with these numbers and their decisions, all with two queries:
 // one for each event would take several times as long.
 func pastOf(ctx context.Context, db querier, numbers []uint64) (past []Past, err error) {
 	these, err := json.Marshal(numbers)

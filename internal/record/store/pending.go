@@ -18,7 +18,7 @@ const pendingBytes = 1 << 20
 
 const pendingColumns = `seq, id, at, name, size, detail, kept, data, more, sum FROM events`
 
-// Pending returns what was accepted and has not ended, in the order of the
+// Pending returns the accepted runs that have not ended, in the order of the
 // events' numbers and, for one event, of registration: all runs of the first
 // events above after, limit at most, fewer when they are large. Nothing comes
 // back when there are no more; the last event's number is the next after.
@@ -46,7 +46,7 @@ var errMoved = errors.New("it is in the database now")
 func (s *Store) pendingPage(
 	ctx context.Context, after uint64, limit int,
 ) (all []events.Pending, last uint64, err error) {
-	// First: what goes into the database meanwhile is found twice, not never.
+	// First: an event that goes into the database meanwhile is found twice, not never.
 	only := s.journaled.after(after, limit, s.live.has)
 	err = s.snapshot(ctx, func(db querier) (err error) {
 		defer func() { err = damagedRow(err) }()
@@ -86,8 +86,8 @@ func (s *Store) pendingPage(
 	return all, last, err
 }
 
-// page returns the events of a page: of those that the database has, and of those that only the
-// journal has, each in order; and the number of its last one, 0 where there is none.
+// page returns the events of a page, in order: first those in the database, then events that only the
+// journal has, in order too; and the number of its last event, 0 where there is none.
 func page(stored []sized, only []*entry, limit int) (_ []sized, _ []*entry, last uint64) {
 	both := slices.Clone(stored)
 	for _, e := range only {
@@ -139,8 +139,8 @@ func (s *Store) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all 
 	return all, nil
 }
 
-// unreadable is what to say of an event that the journal does not give: the writer, which
-// moves it, finds out whether it is lost.
+// unreadable makes the error of an event that the journal does not give. The writer, which
+// moves the event, finds out whether it is lost.
 func (s *Store) unreadable(e *entry, err error) error {
 	s.queue.add(&op{event: e.Number, exec: nothing, lean: nothing})
 	return err
@@ -170,7 +170,7 @@ func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err 
 	return size, nil
 }
 
-// pendingEvents reads events, except for a large one that memory has.
+// pendingEvents reads events, except for a large event that memory has.
 func (s *Store) pendingEvents(ctx context.Context, db querier, sizes []sized) ([]*events.Event, error) {
 	if len(sizes) == 0 {
 		return nil, nil
@@ -234,10 +234,10 @@ func (r eventRow) pendingEvent(ctx context.Context, db querier) (*events.Event, 
 	return r.decode(data)
 }
 
-// errDamagedEvent is the error of an event that is not what was written.
+// errDamagedEvent is the error of an event that differs from the event written.
 var errDamagedEvent = errors.New("its data was damaged on the disk")
 
-// giveUpDamaged ends the runs of an event that is not what was written, as dead letters.
+// giveUpDamaged ends the runs of an event that differs from the event written, as dead letters.
 func (s *Store) giveUpDamaged(seq uint64, cause error) {
 	rows, _ := s.live.rows(seq)
 	for _, r := range rows {
@@ -281,7 +281,7 @@ func pendingOf(
 // rescued is how many times Options.Held is held of a file that was deleted.
 const rescued = 8
 
-// rescue reads what is pending on disk only, as long as there is memory, from
+// rescue reads the events pending on disk only, as long as there is memory, from
 // a file that was deleted but is still open.
 func (s *Store) rescue() {
 	for _, seq := range s.live.onDisk() {

@@ -20,7 +20,7 @@ import (
 )
 
 // machine is a store on a disk that can lose power: the journal is on a journaltest.Disk, of
-// the database only what was synced is left.
+// the database only the synced part is left.
 type machine struct {
 	disk *journaltest.Disk
 	path string
@@ -33,7 +33,7 @@ type machine struct {
 	told     map[uint64]bool // that the store was told of the end of
 }
 
-// on starts the store on what the disks have.
+// on starts the store on the contents of the disks.
 func (m *machine) on(t *testing.T) *Store {
 	m.path = filepath.Join(t.TempDir(), "hookd.db")
 	for suffix, text := range m.image {
@@ -160,7 +160,7 @@ func (m *machine) work(s *Store, r *rand.Rand, each int) {
 	senders.Wait()
 }
 
-// check says what is wrong with what a store has after a power cut.
+// check names the faults in a store after a power cut.
 func (m *machine) check(t *testing.T, s *Store, when string) {
 	t.Helper()
 	var order []uint64
@@ -218,8 +218,8 @@ func (m *machine) check(t *testing.T, s *Store, when string) {
 	}
 }
 
-// Whenever the power is cut, what was accepted is pending or has ended, once and in order, also
-// when it is cut again while the next daemon reads what is left.
+// Whenever the power is cut, each accepted event is pending or has ended, once and in order, also
+// when it is cut again while the next daemon reads the remains.
 func TestPowerCutAtEveryWriteOfTheJournal(t *testing.T) {
 	t.Parallel()
 	whole := journaltest.New(1, -1)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What one step deletes at most: about a millisecond of the writer's time, and
+// One step deletes at most this: about a millisecond of the writer's time, and
 // up to eight where there is so much too much that more comes than goes.
 const (
 	pruneRows  = 50
@@ -21,8 +21,8 @@ const (
 // Prune brings history within the policy: runs and events beyond MaxRuns,
 // older than MaxAge, or the oldest of all while the database is larger than
 // MaxBytes; dead letters older than 30 days or beyond 10,000; ids that senders
-// gave their events after 10 minutes; counts older than they are kept. What is
-// pending stays, and so do the events of dead letters. It works in small steps,
+// gave their events after 10 minutes; counts older than their keeping time. Pending
+// events stay, and so do the events of dead letters. Prune works in small steps,
 // between which others are written. The store calls it each minute.
 func (s *Store) Prune(ctx context.Context) error {
 	if err := s.Settle(ctx); err != nil {
@@ -153,7 +153,7 @@ func (p *pruning) deleteRuns(db *database, rows []oldRow) error {
 	return nil
 }
 
-// events deletes events by age and number, except those that something waits for.
+// events deletes events by age and number, except events that something waits for.
 func (p *pruning) events(db *database) (more bool, err error) {
 	most := rows(p.store.w.state.events - p.policy.MaxRuns)
 	first, err := p.firstEvents(db, most)
@@ -172,7 +172,7 @@ func (p *pruning) events(db *database) (more bool, err error) {
 	return len(first) == most, nil
 }
 
-// decisions deletes those that are older than the first event: their own was
+// decisions deletes the decisions that are older than the first event: their own event was
 // never kept. All others go with their event.
 func (p *pruning) decisions(db *database) (more bool, err error) {
 	n, err := p.lonelyRows(db, `event_seq < (SELECT min(seq) FROM events) OR at < ?`,
@@ -204,7 +204,7 @@ func (p *pruning) lonelyRows(db *database, which string, arg any, most int) (n i
 // maxSessions are kept.
 const maxSessions = 10_000
 
-// sessions deletes those that are over for long, and the oldest of too many.
+// sessions deletes sessions that are over for long, and the oldest of too many.
 func (p *pruning) sessions(db *database) (more bool, err error) {
 	n, err := db.exec(`DELETE FROM sessions WHERE (session_id, dialect) IN (SELECT session_id, dialect FROM sessions
 		WHERE last < max(?, ifnull((SELECT last FROM sessions ORDER BY last DESC LIMIT 1 OFFSET ?), 0))
@@ -234,7 +234,7 @@ func (p *pruning) deleteEvent(db *database, r oldRow) error {
 	return p.store.deleteEvent(db, uint64(r.seq))
 }
 
-// oldest deletes what came first, of either table, while there is too much of
+// oldest deletes the first rows, of either table, while there is too much of
 // all.
 func (p *pruning) oldest(db *database) (more bool, err error) {
 	var used int64

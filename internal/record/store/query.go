@@ -30,9 +30,9 @@ type Query struct {
 // Page is a part of an answer, newest first.
 type Page struct {
 	Runs []wire.Run // without their output
-	// Next is what Query.Before must be to go on, 0 when there is no more. A
-	// page may be short, even empty, and still have one: looking for what is
-	// rare in a long history is done in parts of about 60 ms.
+	// Next is the value of Query.Before to go on, 0 when there is no more. A
+	// page may be short, even empty, and still have one: a search for rare runs
+	// in a long history is done in parts of about 60 ms.
 	Next uint64
 }
 
@@ -144,8 +144,8 @@ func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit in
 	return runs[:min(limit, len(runs))], nil
 }
 
-// dialect reports whether Agent is the name of a dialect, for which there is no index: a part
-// of the runs that is read has many of it, or the history has few.
+// dialect reports whether Agent is the name of a dialect, for which there is no index: many runs of a
+// part that is read have it, or the history has few.
 func (q Query) dialect() bool { return slices.Contains(events.Dialects(), events.Dialect(q.Agent)) }
 
 // statement reads with the index that promises the fewest rows; agent names

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// What one commit takes at most, so that no caller waits long for others: of what
+// One commit takes at most this, so that no caller waits long for others: of the ops that
 // callers wait for and of records each so many bytes. As many records, or a quarter of
-// the bytes, are enough for a commit; where more wait, half of them are taken, so that
+// the bytes, are enough for a commit. Where more wait, half of them are taken, so that
 // records keep up with any number of events.
 const (
 	batchOps     = 1024 // that callers wait for
@@ -38,7 +38,7 @@ const (
 	noteBytes = 4 << 10
 )
 
-// opCost is what a row costs beyond its text.
+// opCost is the size of a row beyond its text.
 const opCost = 512
 
 // op is one thing to be written.
@@ -64,8 +64,8 @@ func (o *op) answer(err error) {
 	}
 }
 
-// queue is what the writer has yet to write. Ops that callers wait for go
-// first, without the others: those are written in the order added, when there
+// queue holds the ops that the writer has yet to write. Ops that callers wait for go
+// first, without the others. The others are written in the order added, when there
 // are enough of them or they have waited long enough, so that a commit that is
 // waited for has few pages to write.
 type queue struct {
@@ -193,8 +193,8 @@ func (q *queue) mature() {
 	nudge(q.urgent)
 }
 
-// ripen has the next commits take the records that there are. Those that come meanwhile wait
-// for company of their own: a commit of one writes as many pages as one of hundreds. The
+// ripen has the next commits take the records that there are. Records that come meanwhile wait
+// for company of their own: a commit of one record writes as many pages as one of hundreds. The
 // caller holds mu.
 func (q *queue) ripen() { q.ripe, q.ripened = true, q.added }
 
@@ -227,7 +227,7 @@ func (q *queue) slim() {
 	q.records = kept
 }
 
-// take returns what the next commit writes.
+// take returns the ops that the next commit writes.
 func (q *queue) take() []*op {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -318,7 +318,7 @@ func (q *queue) miss(number uint64) {
 	q.missed = max(q.missed, number)
 }
 
-// leftOut returns the greatest number of what was left out.
+// leftOut returns the greatest number of the events and runs left out.
 func (q *queue) leftOut() uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -96,7 +96,7 @@ func TestRecordsKeepUp(t *testing.T) {
 	}
 }
 
-// Large events use up what there is for events that no hook waits for sooner, and
+// Large events use up the room for events that no hook waits for sooner, and
 // hasRoom knows before.
 func TestRoomOfLargeEvents(t *testing.T) {
 	q := newQueue(time.Hour)
@@ -116,7 +116,7 @@ func TestRoomOfLargeEvents(t *testing.T) {
 	}
 }
 
-// Of a flood of events that no hook waits for some are left out, and none that hooks decide
+// A flood of events that no hook waits for loses some of them, and no event that hooks decide
 // about: replay and what-if need them.
 func TestAFloodOfDecidedEventsIsKept(t *testing.T) {
 	const flood = 2 * noteBurst

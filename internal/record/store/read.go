@@ -213,7 +213,7 @@ type Range struct{ First, Last uint64 }
 // Since returns the first records with numbers above after and up to upto,
 // limit at most, and fewer when they take more than maxBytes: one record at
 // least. A number that was given and that no record has is missing: it was
-// pruned, left out, or lost with the process. A caller that wants what it handed over a
+// pruned, left out, or lost with the process. A caller that wants the records it handed over a
 // moment ago calls Flush first.
 func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes int) (feed Feed, err error) {
 	err = s.snapshot(ctx, func(db querier) error {

@@ -15,13 +15,13 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// lookVariable makes the test binary look at the store in this folder, and print what it finds.
+// lookVariable makes the test binary look at the store in this folder, and print the result.
 const lookVariable = "HOOKD_TEST_LOOK"
 
 // failsVariable says which reads fail there.
 const failsVariable = "HOOKD_TEST_FAILS"
 
-// looked is what a process has found that looked at a store.
+// looked is the result of a process that looked at a store.
 type looked struct {
 	Waits int
 	Told  []string

@@ -15,7 +15,7 @@ type runRow struct {
 	ended time.Time
 }
 
-// runDetail is what has no column, as Run.AppendDetail writes it. The nil
+// runDetail has the fields without a column, as Run.AppendDetail writes them. The nil
 // pointers take the place of the members of those names.
 type runDetail struct {
 	wire.Run
@@ -45,8 +45,8 @@ var runTexts = [...]func(*wire.Run) *string{
 	func(r *wire.Run) *string { return &r.Stderr.Tail },
 }
 
-// encodeRun makes the row of a run, without what the policy hides. clean tells that the
-// payload has nothing of that.
+// encodeRun makes the row of a run, without the text that the policy hides. clean tells that the
+// payload has no such text.
 func encodeRun(run *wire.Run, p *Policy, clean bool) *runRow {
 	r := &runRow{run: run, ended: run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))}
 	if run.Started.IsZero() || run.Result == wire.ResultInterrupted || run.Result == wire.ResultDropped {
@@ -74,13 +74,13 @@ func encodeRun(run *wire.Run, p *Policy, clean bool) *runRow {
 	return r
 }
 
-// runSize is roughly what a run takes in memory and on disk.
+// runSize is the approximate size of a run in memory and on disk.
 func runSize(r *wire.Run) int {
 	return opCost + len(r.Error) + len(r.Input) +
 		len(r.Stdout.Head) + len(r.Stdout.Tail) + len(r.Stderr.Head) + len(r.Stderr.Tail)
 }
 
-// insertRun writes a run and counts it. One that is there already, because a
+// insertRun writes a run and counts it. A run that is there already, because a
 // failed commit came through after all, changes nothing.
 func (s *Store) insertRun(db *database, row *runRow) error {
 	r := row.run
@@ -120,7 +120,7 @@ func blob(s string) []byte {
 	return []byte(s)
 }
 
-// runColumns are what scanRun reads; the outputs follow where they are wanted.
+// runColumns are the columns that scanRun reads; the outputs follow where they are wanted.
 const (
 	runColumns = `r.seq, r.id, r.event_id, r.event, r.hook, r.session_id, r.agent_id, r.agent_name,
 		r.tool, r.subject, r.test, r.result, r.started, r.detail`

@@ -148,9 +148,9 @@ INSERT OR IGNORE INTO pending SELECT seq, hook, ord, attempt, due FROM pending1 
 DROP TABLE pending1;
 `
 
-// Every number that was given is that of a record, or missing; so only those
-// that were reserved and never given are noted. What came before is taken for
-// that, except for what was known to be lost.
+// Every number that was given is the number of a record, or missing. So only the numbers
+// that were reserved and never given are noted. Earlier numbers are taken as never
+// given, except for the ones known to be lost.
 const schemaV3 = `
 CREATE TABLE unused (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
 INSERT INTO unused SELECT seq + 1, next - 1 FROM
@@ -198,7 +198,7 @@ CREATE TRIGGER event_deleted AFTER DELETE ON events WHEN old.more > 0 OR old.lat
 END;
 `
 
-// Decisions are read by what people ask for: one tool, one session, what was not
+// Decisions are read by the values that people ask for: one tool, one session, a call not
 // let through, the event. Text in them is found by way of decisions_text; for less
 // than three characters they are read themselves.
 const schemaV6 = `
@@ -281,8 +281,8 @@ CREATE TABLE asks (id TEXT PRIMARY KEY, detail BLOB NOT NULL) STRICT, WITHOUT RO
 CREATE TABLE grants (id TEXT PRIMARY KEY, detail BLOB NOT NULL) STRICT, WITHOUT ROWID;
 `
 
-// The audit chain: each record is bound to the one before it by its hash. The head finds
-// what was removed at the end.
+// The audit chain: each record is bound to the record before it by its hash. The head finds
+// records that were removed at the end.
 const schemaV8 = `
 CREATE TABLE audit (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, text BLOB NOT NULL, hash BLOB NOT NULL) STRICT;
 CREATE TABLE audit_head (id INTEGER PRIMARY KEY CHECK (id = 1), n INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
@@ -328,17 +328,17 @@ CREATE TABLE journaled (
 INSERT INTO journaled VALUES (1, 1, 0);
 `
 
-// The text of decisions is indexed with them, of those in a block of numbers together; see textBlock.
-// Rows that the versions before have indexed are right as they are, what they have not is indexed here.
+// The text of decisions is indexed with them, a block of numbers together; see textBlock.
+// Rows that the versions before have indexed are right as they are; other rows are indexed here.
 const schemaV12 = `
 INSERT INTO decisions_text (rowid, text) SELECT max(seq), group_concat(subject || char(10) || reason, char(10))
 	FROM decisions WHERE seq > (SELECT seq FROM indexed) GROUP BY seq / 64;
 DROP TABLE indexed;
 `
 
-// What was lost or set aside, until a person has taken it back; and the names that the sequence of
-// numbers had, by which the journal is known. commits counts transactions: so it is seen that SQLite has
-// left out the end of a damaged log. sum is that of an event while it is pending.
+// Lost and set-aside parts, until a person has taken them back; and the names that the sequence of
+// numbers had, by which the journal is known. commits counts transactions: it shows that SQLite has
+// left out the end of a damaged log. sum is the sum of an event while the event is pending.
 const schemaV13 = `
 CREATE TABLE losses (
 	id           INTEGER PRIMARY KEY,
@@ -355,8 +355,8 @@ ALTER TABLE journaled ADD COLUMN sum INTEGER; -- of the row
 ALTER TABLE events ADD COLUMN sum INTEGER;
 `
 
-// How a call was guarded, its end, and whether a decision says nothing that another one about the same
-// call does not say. Of decisions before this step none of it is known.
+// The guard of a call, its end, and whether a decision says nothing that another decision about the same
+// call does not say. Nothing of this is known for decisions before this step.
 const schemaV14 = `
 ALTER TABLE decisions ADD COLUMN guarded TEXT NOT NULL DEFAULT '';
 ALTER TABLE decisions ADD COLUMN part INTEGER NOT NULL DEFAULT 0;

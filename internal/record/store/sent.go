@@ -13,7 +13,7 @@ import (
 // sentAge is how long the ids that senders gave their events are kept on disk.
 const sentAge = 10 * time.Minute
 
-// sentDetail is what has no column of its own.
+// sentDetail has the fields without a column of their own.
 type sentDetail struct {
 	Matched  []string `json:"matched,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -140,7 +140,7 @@ func scanSent(row scanner) (e events.SentEvent, err error) {
 	return e, nil
 }
 
-// Answered records what the sender of an event with an id was told when its runs
+// Answered records the answer that the sender of an event with an id got when its runs
 // had ended. answer is called later; size is about how long it is.
 func (s *Store) Answered(seq uint64, size int, answer func() ([]byte, error)) {
 	s.queue.add(&op{event: seq, size: opCost + size, exec: func(db *database) error {

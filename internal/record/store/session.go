@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// What a session does, as far as its events tell.
+// The state of a session, as far as its events tell.
 const (
 	StateWorking = "working"
 	StateWaiting = "waiting" // for a person
@@ -27,7 +27,7 @@ const (
 // idle: its agent may have died.
 const restedAfter = time.Hour
 
-// Session is what is known of one session of an agent.
+// Session is the known state of one session of an agent.
 type Session struct {
 	SessionID string
 	Dialect   events.Dialect
@@ -61,7 +61,7 @@ type sessionRow struct {
 
 func newSessionCache() *sessionCache { return &sessionCache{sessions: map[SessionKey]*sessionRow{}} }
 
-// forget drops everything: what was noted did not get to the disk.
+// forget drops everything: the notes did not get to the disk.
 func (c *sessionCache) forget() { clear(c.sessions) }
 
 // get returns the row of a session to be changed, from the disk if it is there.
@@ -117,7 +117,7 @@ func (c *sessionCache) event(db *database, e *events.Event) error {
 	return nil
 }
 
-// stateAfter is what a session does after an event of a kind.
+// stateAfter is the state of a session after an event of a kind.
 func stateAfter(state string, k events.Kind) string {
 	switch k {
 	case events.KindSessionEnd:
@@ -166,7 +166,7 @@ func (c *sessionCache) decided(db *database, d *wire.Decision) error {
 // maxCached is how many sessions are kept at hand between commits.
 const maxCached = 1024
 
-// flush writes what has changed.
+// flush writes the changed sessions.
 func (c *sessionCache) flush(db *database) error {
 	for _, row := range c.sessions {
 		if !row.dirty {
@@ -188,7 +188,7 @@ func (c *sessionCache) flush(db *database) error {
 	return nil
 }
 
-// sessionColumns are what scanSession reads; state is an expression.
+// sessionColumns are the columns that scanSession reads; state is an expression.
 func sessionColumns(state string) string {
 	return `session_id, dialect, agent_id, agent_name, cwd, first, last,
 		` + state + `, events, tools, denials, asks, tool, subject`
@@ -261,7 +261,7 @@ type SessionQuery struct {
 	Held []SessionKey // sessions that wait for a person now, whatever their events tell
 }
 
-// Sessions returns those that fit, the one with the newest event first.
+// Sessions returns the sessions that fit, the one with the newest event first.
 func (s *Store) Sessions(ctx context.Context, q SessionQuery) (all []Session, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50

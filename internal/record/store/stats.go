@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// What is counted for how long. A question that begins further back than hours
+// How long each count is kept. A question that begins further back than hours
 // are kept is answered by whole days.
 const (
 	hour      = int64(3600)
@@ -23,7 +23,7 @@ const (
 	keepDays  = 400 * 24 * time.Hour
 )
 
-// What is counted by.
+// The kinds of names that runs are counted by.
 const (
 	byHook  = "hook"
 	byAgent = "agent"
@@ -36,7 +36,7 @@ type spanKey struct {
 	by, name      string
 }
 
-// span is what happened in it.
+// span counts the runs in one hour or day.
 type span struct {
 	runs, failures, blocked int64
 	waited                  int64 // nanoseconds
@@ -55,7 +55,7 @@ func newSpanCache() *spanCache {
 	return &spanCache{spans: map[spanKey]*span{}, names: map[spanKey]int{}}
 }
 
-// forget drops everything: what was counted did not get to the disk.
+// forget drops everything: the counts did not get to the disk.
 func (c *spanCache) forget() {
 	clear(c.spans)
 	clear(c.names)
@@ -97,7 +97,7 @@ func (c *spanCache) waited(db *database, d *wire.Decision) error {
 	return c.group(db, d.Time.Add(took), agentOf(d.AgentName, d.Dialect), d.Tool, add)
 }
 
-// agentOf is what an agent is counted as.
+// agentOf is the name that an agent is counted under.
 func agentOf(name string, d events.Dialect) string { return cmp.Or(name, string(d)) }
 
 func (c *spanCache) change(db *database, at time.Time, by, name string, change func(*span)) error {
@@ -191,7 +191,7 @@ func readSpan(db *database, key spanKey) (_ *span, known bool, _ error) {
 // maxSpans is how many are kept at hand between commits.
 const maxSpans = 4096
 
-// flush writes what has changed.
+// flush writes the changed spans.
 func (c *spanCache) flush(db *database) error {
 	for key, sp := range c.spans {
 		if !sp.dirty {
@@ -212,13 +212,13 @@ func (c *spanCache) flush(db *database) error {
 	return nil
 }
 
-// By what Stats counts, besides hooks, agents and tools. Hours are kept for 32 days.
+// More names that Stats counts by, besides hooks, agents and tools. Hours are kept for 32 days.
 const (
 	ByDay  = "day"
 	ByHour = "hour"
 )
 
-// Stats is what one hook did in a time, or what happened with one agent, with one
+// Stats counts the runs of one hook in a time, or the runs for one agent, one
 // tool, or on one day.
 type Stats struct {
 	Name          string // of the hook, the agent or the tool; of a day its date, of an hour its start, in UTC
@@ -229,7 +229,7 @@ type Stats struct {
 	P50, P95, P99 time.Duration // of the runs that started and ended; within 5 %
 }
 
-// StatsQuery selects what Stats counts. Since is rounded down and Until up to
+// StatsQuery selects the rows that Stats counts. Since is rounded down and Until up to
 // the hour, in UTC; a Since more than 32 days ago down to the day.
 type StatsQuery struct {
 	Hook         string    // "" = each
@@ -237,7 +237,7 @@ type StatsQuery struct {
 	Since, Until time.Time // zero = no bound; counts are kept for 400 days
 }
 
-// Stats returns one row for each hook that ran, or for each of what is asked for
+// Stats returns one row for each hook that ran, or for each name of the kind asked for
 // by, in the order of their names.
 // It reads the counts kept by hour and day, never the runs.
 func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error) {

@@ -1,4 +1,4 @@
-// Package store keeps on disk what hookd accepted and what it ran, in one SQLite file and
+// Package store keeps on disk the events that hookd accepted and the runs it made, in one SQLite file and
 // a journal of accepted events in front of it.
 //
 // Promises. An Accept that returned nil is found by the next Open, whatever
@@ -9,22 +9,22 @@
 // Started, Done, Retry, GiveUp and the manifests are written, in the order called,
 // 25 ms later, or when there are enough of them for a commit; a busy daemon's and Note's
 // up to 250 ms later.
-// A loss of power may take back what was written so in the 250 ms before it. A decision
+// A loss of power may take back records written so in the 250 ms before it. A decision
 // outlives a kill of the process from when Decided has returned, see Options.Memory.
 // Readers never wait for the writer, and find accepted events once Settle has returned.
 //
 // Failure. While the disk is full, broken or read-only, Accept fails at once
 // with ErrFull, ErrIO or ErrReadOnly, everything else goes on in memory within
 // a bound, and the store tries again each second until it heals. A database
-// that turns out corrupt is moved aside, one that was deleted is missed at the
-// next commit; either way a new file is begun, everything that is pending in
-// memory is written to it before anything else is, and Options.Incident is
-// told what was lost. A read that fails is tried again; then events are refused as on a full disk, for
+// that turns out corrupt is moved aside, a deleted one is missed at the
+// next commit. Either way the store begins a new file, writes everything that is pending in
+// memory to it before anything else, and tells Options.Incident
+// the losses. A read that fails is tried again; then events are refused as on a full disk, for
 // a minute; then the file is set aside. A part of the journal that was deleted or is damaged is told too,
-// and what is pending beside it stays. A journal beside a new database belongs to it. A file of a newer
+// and the events pending beside it stay. A journal beside a new database belongs to it. A file of a newer
 // hookd is refused by Open. Losses and files set aside are in Losses until they are Settled.
 //
-// What it does not do: number events and runs (it only keeps numbers from
+// The store does not: number events and runs (it only keeps numbers from
 // coming back, see FirstSeq), decide about retries, run anything, or log.
 package store
 
@@ -41,7 +41,7 @@ import (
 	"github.com/hookd/hookd/internal/record/journal"
 )
 
-// Durability says what an accepted event survives.
+// Durability names the failure that an accepted event survives.
 type Durability string
 
 const (
@@ -84,7 +84,7 @@ type Options struct {
 	synced func() // called when a loss of power takes back nothing of the database; nil = not
 }
 
-// Policy is what may change while the store is open; see Configure.
+// Policy has the settings that may change while the store is open; see Configure.
 type Policy struct {
 	Payload    Payload       // kept of an event once it is no longer pending; "" = PayloadPreview
 	MaxAge     time.Duration // of history; 0 = 30 days
@@ -93,8 +93,8 @@ type Policy struct {
 	QueueBytes int64         // of pending payload on disk; 0 = 1 GiB
 
 	// Redact returns text without secrets, the same slice when there are
-	// none. It is applied to what history keeps of payloads and output, never
-	// to what a pending hook will be given. nil = nothing is hidden.
+	// none. The store applies it to the payloads and output that history keeps, never
+	// to the input of a pending hook. nil = nothing is hidden.
 	Redact func([]byte) []byte
 }
 
@@ -150,7 +150,7 @@ type Store struct {
 // Open opens or makes the database at Options.Path. It fails only where
 // trying again cannot help: with ErrNewer, ErrForeign, ErrLocked or a bad option. A path
 // that cannot be written yields a Store that is down (see Health) and heals
-// by itself.
+// without help.
 func Open(o Options) (*Store, error) {
 	switch {
 	case o.Path == "":
@@ -232,7 +232,7 @@ func (s *Store) start() error {
 	return nil
 }
 
-// How often, and how long after, Open tries again what the disk has not given.
+// How often, and how long after, Open tries again a read that the disk has failed.
 const (
 	rereads     = 3
 	rereadAfter = 20 * time.Millisecond
@@ -248,8 +248,8 @@ func (s *Store) FirstSeq() uint64 { return s.firstSeq }
 // long as the database does.
 func (s *Store) Epoch() string { return *s.counts.epoch.Load() }
 
-// Configure puts a policy in force for everything that comes after. What it no
-// longer allows of the history is pruned at once.
+// Configure puts a policy in force for everything that comes after. The store prunes at once
+// the history that the policy no longer allows.
 func (s *Store) Configure(p Policy) {
 	if p.Payload == "" {
 		p.Payload = PayloadPreview
@@ -280,7 +280,7 @@ func (s *Store) Flush(ctx context.Context) error {
 	}
 }
 
-// Close writes what is left and closes the database. Calls that come later
+// Close writes the remaining records and closes the database. Calls that come later
 // fail with ErrClosed or do nothing, and numbers should no longer be given.
 func (s *Store) Close() error {
 	s.close.Do(func() {
@@ -329,7 +329,7 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// counters mirror what the writer knows, for other goroutines.
+// counters mirror the counts of the writer, for other goroutines.
 type counters struct {
 	epoch                     atomic.Pointer[string]
 	runs, events, dead, bytes atomic.Int64

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// incidents collects what a store reports.
+// incidents collects the reports of a store.
 type incidents struct {
 	mu   sync.Mutex
 	list []Incident
@@ -120,7 +120,7 @@ func accept(t testing.TB, s *Store, e *events.Event, hooks ...string) {
 	}
 }
 
-// acceptNow waits for what Accept tells.
+// acceptNow waits for the answer of Accept.
 func acceptNow(s *Store, e *events.Event, hooks ...string) error {
 	done := make(chan error, 1)
 	if err := s.Accept(e, nil, hooks, func(err error) { done <- err }); err != nil {
@@ -136,7 +136,7 @@ func flush(t testing.TB, s *Store) {
 	}
 }
 
-// pending lists what is pending as "seq:hook".
+// pending lists the pending runs as "seq:hook".
 func pending(t testing.TB, s *Store) []string {
 	t.Helper()
 	list := []string{}
@@ -185,7 +185,7 @@ func TestPendingComesBackInOrder(t *testing.T) {
 	}
 }
 
-// Reading what is pending may fail halfway and be tried again.
+// Reading the pending runs may fail halfway and be tried again.
 func TestPendingIsReadTwice(t *testing.T) {
 	s := open(t, options(t))
 	accept(t, s, event(1, "agent:end", `{}`), "a", "b")
@@ -218,7 +218,7 @@ func TestNumbersNeverComeBack(t *testing.T) {
 			closed(t, s)
 			continue
 		}
-		// A crash: the files as they are now are what the next daemon finds.
+		// A crash: the next daemon finds the files as they are now.
 		copied := options(t)
 		copyFiles(t, o.Path, copied.Path)
 		closed(t, s)

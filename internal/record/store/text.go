@@ -24,7 +24,7 @@ type texts struct{ list []*wire.Decision }
 
 func (t *texts) add(d *wire.Decision) { t.list = append(t.list, d) }
 
-// forget drops everything: what was written did not get to the disk.
+// forget drops everything: the decisions did not get to the disk.
 func (t *texts) forget() {
 	clear(t.list)
 	t.list = t.list[:0]
@@ -65,7 +65,7 @@ func textQuery(words string, from, to int64, most int) (text string, args []any)
 		ORDER BY rowid DESC LIMIT ?`, []any{words, from, blockOf(to-1) + textBlock, most}
 }
 
-// texts deletes what the index has of decisions that are deleted, from the oldest on.
+// texts deletes the index entries of deleted decisions, from the oldest on.
 func (p *pruning) texts(db *database) (more bool, err error) {
 	n, err := db.exec(`DELETE FROM decisions_text WHERE rowid IN (SELECT rowid FROM decisions_text
 		WHERE rowid < ifnull((SELECT min(seq) FROM decisions), 1 << 62) ORDER BY rowid LIMIT ?)`, floodRows)

@@ -37,7 +37,7 @@ type held struct {
 	written bool // to the database
 }
 
-// What unwritten takes of memory: a segment, and at most; beyond that a decision is lost
+// unwritten takes this much memory: a segment, and at most; beyond that a decision is lost
 // with the process.
 const (
 	unwrittenSegment = 4 << 20
@@ -49,8 +49,8 @@ const (
 // databaseLink names, in a folder in memory, the database that it belongs to.
 const databaseLink = "database"
 
-// openUnwritten opens the journal in the folder Options.Memory, and hands over what a
-// process that was killed has left in it. Only Open calls it.
+// openUnwritten opens the journal in the folder Options.Memory, and hands over the decisions that a
+// killed process has left in it. Only Open calls it.
 func (s *Store) openUnwritten() error {
 	dir := s.opts.Memory
 	if dir == "" || s.down.Load() != nil {
@@ -99,8 +99,8 @@ func (s *Store) openUnwritten() error {
 	return s.writeLeft(left)
 }
 
-// writeLeft hands over what a process that was killed has left. A decision keeps its
-// number, which subscribers know it by, unless it had none or a later one is written: a
+// writeLeft hands over the decisions that a killed process has left. A decision keeps its
+// number, which subscribers know it by, unless it had none or a later decision is written: a
 // target of forward may be past it then.
 func (s *Store) writeLeft(left []*wire.Decision) error {
 	var newest uint64
@@ -146,7 +146,7 @@ func linkDatabase(dir, path string) error {
 }
 
 // Deciding holds a decision in memory that Decided is to be called with later; it may get
-// its number, and what hooks in the shadow say, in between.
+// its number, and the words of hooks in the shadow, in between.
 func (s *Store) Deciding(d *wire.Decision) { s.unwritten.hold(d) }
 
 // hold writes a decision to memory, unless it is there.
@@ -172,7 +172,7 @@ func (u *unwritten) hold(d *wire.Decision) {
 	u.of[d] = h
 }
 
-// release returns what is to be called when the database has a decision; nil = it is not
+// release returns the function to call when the database has a decision; nil = the decision is not
 // in memory.
 func (u *unwritten) release(d *wire.Decision) (written func()) {
 	if u.log == nil {

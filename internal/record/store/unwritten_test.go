@@ -91,7 +91,7 @@ func TestDecisionsOutliveAKill(t *testing.T) {
 	}
 }
 
-// killWhileDeciding kills a child at a random moment and notes what it has handed over.
+// killWhileDeciding kills a child at a random moment and notes the decisions that it has handed over.
 func killWhileDeciding(t *testing.T, o Options, handed map[uint64]bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -164,7 +164,7 @@ func TestMemoryThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// What the database has is not held in memory: it takes a few segments, whatever comes.
+// Decisions in the database are not held in memory: it takes a few segments, whatever comes.
 func TestMemoryIsBounded(t *testing.T) {
 	o := options(t)
 	o.Memory = filepath.Join(t.TempDir(), "memory")
@@ -206,8 +206,8 @@ func BenchmarkDecided(b *testing.B) {
 	}
 }
 
-// A decision that a kill has left keeps its number, so that a subscriber that has it is not
-// told of it again, unless a later one is written: a target of forward may be past it.
+// A decision that a kill has left keeps its number, so that no subscriber that has it is
+// told again, unless a later decision is written: a target of forward may be past it.
 func TestDecisionsThatAKillHasLeftKeepTheirNumbers(t *testing.T) {
 	o := options(t)
 	o.Memory, o.delay = filepath.Join(t.TempDir(), "memory"), time.Hour // until Flush

@@ -14,10 +14,10 @@ import (
 )
 
 // seqBlock is how many numbers are reserved at once. They may run ahead of
-// what was written by half of it.
+// the written numbers by half of seqBlock.
 const seqBlock = 1 << 20
 
-// writer is what only the writing goroutine touches.
+// writer has the values that only the writing goroutine touches.
 type writer struct {
 	state    state
 	seen     uint64 // the greatest number that passed through
@@ -59,8 +59,8 @@ type state struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// saveEvery is after how many commits the counts are saved. What was written
-// since is counted when the database is opened.
+// saveEvery is after how many commits the counts are saved. Records written
+// since are counted when the database is opened.
 const saveEvery = 64
 
 // fallBack numbers on from a point that no sequence which began at 1 has
@@ -74,7 +74,7 @@ func (s *Store) fallBack() {
 	s.w.state = state{epoch: rand.Text(), seq: s.w.seen}
 }
 
-// write is the goroutine that writes: it commits what callers wait for at
+// write is the goroutine that writes: it commits the ops that callers wait for at
 // once and the rest after a moment, and tries again while it cannot.
 func (s *Store) write() {
 	defer s.working.Done()
@@ -130,7 +130,7 @@ func (s *Store) drain() {
 }
 
 // commit writes a batch in one transaction and answers the callers that wait. When
-// the file turns out lost, the batch is written to the one that takes its
+// the file turns out lost, the batch is written to the file that takes its
 // place; when nothing can be written, records stay and the others are refused.
 func (s *Store) commit(batch []*op) {
 	err := s.transact(batch)
@@ -154,7 +154,7 @@ func (s *Store) commit(batch []*op) {
 	s.tellWaiting()
 }
 
-// giveBack refuses what callers wait for and keeps the records.
+// giveBack refuses the ops that callers wait for and keeps the records.
 func (s *Store) giveBack(batch []*op, o *outage) {
 	var records []*op
 	for _, op := range batch {
@@ -168,7 +168,7 @@ func (s *Store) giveBack(batch []*op, o *outage) {
 	s.queue.back(records)
 }
 
-// transact runs the batch between BEGIN and COMMIT. On failure nothing of it
+// transact runs the batch between BEGIN and COMMIT. After a failure no part of the batch
 // is in force, neither on disk nor in memory.
 func (s *Store) transact(batch []*op) (err error) {
 	before := s.w.state
@@ -251,7 +251,7 @@ func (s *Store) transact(batch []*op) (err error) {
 const syncEvery = 250 * time.Millisecond
 
 // mustSync reports whether the commit of a batch, and with it all before it, is to be on disk when
-// it returns. What was accepted is there already.
+// it returns. Accepted events are there already.
 func (w *writer) mustSync(batch []*op, durable Durability) bool {
 	if durable != DurableFsync {
 		return false
@@ -268,7 +268,7 @@ func (w *writer) mustSync(batch []*op, durable Durability) bool {
 }
 
 // committed notes that a transaction is in the database. When that is on disk, the journal
-// may forget what it has.
+// may forget its entries.
 func (s *Store) committed(full bool) {
 	s.w.unsynced = !full && s.opts.Durable == DurableFsync
 	if s.w.unsynced {
@@ -314,7 +314,7 @@ func (s *Store) settle(done bool) {
 // which is later needed in any case if they stay.
 const idleAfter = time.Second
 
-// shorten moves what is pending from the journal into the database: a step when the
+// shorten moves the pending events from the journal into the database: a step when the
 // journal is too long, or, unless it is only for that, when there is time.
 func (s *Store) shorten(onlyLong bool) {
 	for s.down.Load() == nil {
@@ -357,7 +357,7 @@ func (s *Store) saveState() error {
 	return st.save(s.db)
 }
 
-// savePlace writes up to where the database has what the journal had, and how many commits it has.
+// savePlace writes up to where the database has the entries of the journal, and how many commits it has.
 func (st state) savePlace(db *database) error {
 	p := st.complete
 	_, err := db.exec(`UPDATE journaled SET segment = ?, offset = ?, commits = ?, sum = ?`,
