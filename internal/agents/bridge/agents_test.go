@@ -37,8 +37,8 @@ type real struct {
 	ends     bool                      // a denial ends its run: each command has one
 	ownID    bool                      // its payloads have an agent_id
 	hooks    map[string][2]string      // beside agentHooks
-	// cannot has the scenarios that its protocol does not offer, each with what is seen
-	// instead, for the table.
+	// cannot has the scenarios that its protocol does not offer. Each has the behavior that
+	// the test sees instead, for the table.
 	cannot map[string]string
 }
 
@@ -148,8 +148,8 @@ var others = []real{
 		settings: ".config/kilo/kilo.json",
 		text:     func(string, *stage) string { return `{"autoupdate": false, "share": "disabled"}` },
 		command: func(url string) (args, env []string) {
-			// It asks its maker for models, whatever it is told, and waits for a network that does
-			// not answer: so it has one that refuses at once.
+			// It asks its maker for models, whatever its settings say, and waits for a network that does
+			// not answer. So its network refuses at once.
 			return []string{"run", "--auto", "do it"},
 				append(forked("KILO", url), "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY=127.0.0.1")
 		},
@@ -269,7 +269,7 @@ func registered(bridge string, names ...string) string {
 }
 
 // found looks for an agent in PATH and in HOOKD_AGENTS, a folder of programs
-// or one that npm has installed into.
+// or a folder that npm has installed into.
 func (r real) found(t *testing.T) string {
 	t.Helper()
 	if path, err := exec.LookPath(r.program); err == nil {
@@ -292,8 +292,8 @@ var scenarios = []string{
 	"deny", "rewrite", "context", "result", "agent:end", "together", "decoys", "subagent", "killed", "restarted", "once", "guarded",
 }
 
-// The same hooks work unchanged in every agent that is installed. What an agent cannot do
-// is tried, too.
+// The same hooks work unchanged in every agent that is installed. The scenarios that an agent
+// cannot do are tried, too.
 func TestRealAgents(t *testing.T) {
 	all := slices.Concat(reals, plugged, others)
 	rows := make([][]string, len(all))

@@ -110,7 +110,7 @@ func (c *call) withoutOwn(v *verdict.Verdict, why error) *verdict.Verdict {
 }
 
 // redacted adds a changed result to the verdict of the event that followed, even if
-// that one has none: what hooks took out stays out.
+// that event has no verdict. The text that hooks took out stays out.
 func (c *call) redacted(v *verdict.Verdict, changed json.RawMessage, err error) *verdict.Verdict {
 	if err != nil {
 		c.notice(err)

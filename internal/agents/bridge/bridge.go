@@ -1,6 +1,6 @@
-// Package bridge connects an agent's own hook command with hookd: it reads what
-// the agent writes to stdin, sends it as an event, waits for the verdict where there
-// can be one, and prints exactly what that agent expects.
+// Package bridge connects an agent's own hook command with hookd: it reads the
+// payload that the agent writes to stdin and sends it as an event. It waits for the
+// verdict where there can be one, and prints exactly the answer that the agent expects.
 //
 // Promises. "No opinion" stays no opinion: an allow is printed only when a
 // hook said so, and a rewrite is none. Nothing but the answer is on stdout. Every
@@ -8,8 +8,8 @@
 // slow or refuses, the answer is no opinion, at once; with FailClosed it is a
 // denial. Exit code 2 is only ever a verdict.
 //
-// It starts no process, keeps nothing open and decides nothing itself. What an
-// agent cannot do is said in docs/reference/agents.md.
+// It starts no process, keeps nothing open and decides nothing itself. The limits of
+// each agent stand in docs/reference/agents.md.
 package bridge
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// What happens to an "ask" where the agent cannot ask a person.
+// The ways to answer an "ask" where the agent cannot ask a person.
 const (
 	AskDenies = "deny"
 	AskIsNone = "none"
@@ -48,9 +48,9 @@ type Options struct {
 	Timeout        time.Duration       // the agent's own deadline; 0 = its default
 	FailClosed     bool                // no verdict is a denial, on events that guard something
 	Ask            string              // AskDenies (also "") or AskIsNone
-	// Exit ends the process: os.Exit, in a program that only does this. What may hang has no
-	// goroutine of its own then, which is faster; when it does hang, a timer's goroutine
-	// answers and calls Exit. nil = Run returns in any case.
+	// Exit ends the process: os.Exit, in a program that only does this. Calls that may hang then
+	// have no goroutine of their own, which is faster. When such a call does hang, a timer's
+	// goroutine answers and calls Exit. nil = Run returns in any case.
 	Exit func(code int)
 }
 
@@ -112,7 +112,7 @@ func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
 	return exit
 }
 
-// answer returns what the agent is to read. failed means that the bridge was called
+// answer returns the reply that the agent is to read. failed means that the bridge was called
 // wrongly or is broken, not that the daemon gave no answer.
 func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
 	defer func() {
@@ -148,8 +148,8 @@ func (c *call) reply(v *verdict.Verdict) neutral.Reply {
 	return reply
 }
 
-// tell says to hookd what the agent was told, after the agent has it; written is false where it
-// could not be written.
+// tell reports the agent's answer to hookd, after the agent has it; written is false where the
+// answer could not be written.
 func (c *call) tell(written bool) {
 	if c.conn == nil {
 		return
@@ -162,7 +162,7 @@ func (c *call) tell(written bool) {
 	c.conn.Close()
 }
 
-// degrade turns an "ask" that the agent cannot pass on into what it can.
+// degrade turns an "ask" that the agent cannot pass on into an answer that it can give.
 func (c *call) degrade(v *verdict.Verdict) *verdict.Verdict {
 	a := neutral.Asked{Event: c.event, Payload: c.payload, Verdict: v}
 	if !a.Asks() || a.Is(c.agent.Asks) {
@@ -178,8 +178,8 @@ func (c *call) degrade(v *verdict.Verdict) *verdict.Verdict {
 	return &less
 }
 
-// guarded reports whether the machine has a system daemon: what did not reach it is
-// denied.
+// guarded reports whether the machine has a system daemon: an event that did not reach it
+// is denied.
 func (c *call) guarded() bool {
 	present, _ := system.Here().Look()
 	return present
@@ -197,12 +197,12 @@ func (c *call) fail(err error, closed bool) neutral.Reply {
 	return c.reply(unchecked(err))
 }
 
-// unchecked denies what hookd has not checked.
+// unchecked denies an event that hookd has not checked.
 func unchecked(why error) *verdict.Verdict {
 	return &verdict.Verdict{Continue: true, Message: "hookd could not check this: " + why.Error()}
 }
 
-// notice writes to stderr what went wrong, unless the agent reads stderr as an
+// notice writes an error to stderr, unless the agent reads stderr as an
 // answer. A person at a terminal always sees it.
 func (c *call) notice(err error) {
 	if (!c.agent.Quiet || isTerminal(c.Stderr)) && c.worthSaying(err) {

@@ -20,8 +20,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// guardCalls is a tool call of each agent that can deny one, with what it
-// reads when no hook has an opinion, and a part of a denial.
+// guardCalls is a tool call of each agent that can deny one, with the output that
+// the agent reads when no hook has an opinion, and a part of a denial.
 var guardCalls = []struct {
 	agent, event, payload string
 	none                  string
@@ -137,7 +137,7 @@ func TestOthersGoOnWithoutAVerdict(t *testing.T) {
 	}
 }
 
-// --fail-closed does not turn off what guards nothing: an agent whose stop is
+// --fail-closed denies no event that guards nothing: an agent whose stop is
 // denied would never stop.
 func TestFailClosedGuardsCallsOnly(t *testing.T) {
 	o := Options{Agent: "claude-code", Socket: filepath.Join(hooktest.ShortDir(t), "s"), FailClosed: true}
@@ -157,7 +157,7 @@ func TestHookCrashed(t *testing.T) {
 	}
 }
 
-// What the bridge cannot read is never a denial by accident.
+// Input that the bridge cannot read is never a denial by accident.
 func TestMistakes(t *testing.T) {
 	socket := serve(t, func(context.Context, events.Envelope) (wire.Answer, *wire.Error) { return wire.Answer{}, nil })
 	for _, agent := range dialect.Agents() {
@@ -194,7 +194,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// With --fail-closed, not to know what is asked is a reason to deny.
+// With --fail-closed, a question that the bridge cannot read is a reason to deny.
 func TestMistakesFailClosed(t *testing.T) {
 	for _, tt := range guardCalls {
 		o := Options{Agent: tt.agent, Socket: "/nowhere", FailClosed: true}
@@ -323,7 +323,7 @@ func TestCursorsPairIsOneEvent(t *testing.T) {
 	}
 }
 
-// A hook that redacts changes what the model sees, and what later hooks see.
+// A hook that redacts changes the result that the model and later hooks see.
 func TestRedaction(t *testing.T) {
 	socket := house(t, map[string][2]string{
 		"redact": {"events: [tool_response_transform]\n", `grep -q 's3cret' && echo '{"hook_specific_output":{"updated_tool_response":"key is [redacted]"}}'` + "\nexit 0\n"},
@@ -352,7 +352,7 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
-// What was taken out stays out, also when hookd stops in between.
+// Redacted text stays out, also when hookd stops in between.
 func TestRedactionOutlivesTheDaemon(t *testing.T) {
 	socket := serve(t, func(_ context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		if env.Event != "tool_response_transform" {

@@ -22,8 +22,8 @@ func init() {
 	}
 }
 
-// newAnswers are hooks that say what Claude Code alone reads, by the scenario that looks
-// for it. WORK and HOME stand for the folders of the stage.
+// newAnswers are hooks that give answers which only Claude Code reads, by the scenario that
+// looks for them. WORK and HOME stand for the folders of the stage.
 var newAnswers = map[string][2]string{
 	"start": {"events: [SessionStart]\n", `[ ! -e WORK/watched ] || exit 0
 : > WORK/watched
@@ -37,7 +37,7 @@ echo '{"hookSpecificOutput":{"hookEventName":"SessionStart","session_title":"tit
 	"color":     {"events: [Elicitation]\n", `echo '{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"color":"teal-4711"}}}'` + "\n"},
 }
 
-// TestRealAgentsNewAnswers: Claude Code reads what it alone can be told.
+// TestRealAgentsNewAnswers: Claude Code reads the answers that no other agent reads.
 func TestRealAgentsNewAnswers(t *testing.T) {
 	r := reals[0]
 	program := r.found(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// FuzzCall: whatever an agent writes, what hookd gets of it is an event that
-// hookd can read, and without an opinion nothing is denied.
+// FuzzCall: whatever an agent writes, hookd gets an event that it can read,
+// and without an opinion nothing is denied.
 func FuzzCall(f *testing.F) {
 	agents := dialect.Agents()
 	files, err := filepath.Glob("../../contract/dialect/*/testdata/*/*.json")
@@ -63,7 +63,7 @@ func FuzzCall(f *testing.F) {
 	})
 }
 
-// checkSent holds the event to what hookd's own parser makes of it.
+// checkSent compares the event with the result of hookd's own parser.
 func checkSent(t *testing.T, c *call) {
 	t.Helper()
 	e := c.newEvent()

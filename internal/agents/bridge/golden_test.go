@@ -23,8 +23,8 @@ var update = flag.Bool("update", false, "write the golden files")
 
 const goldenFiles = "../../contract/dialect/*/testdata/*/*.json" // the folder of each agent: NAME/testdata/DIALECT
 
-// kinds are what the hooks answer, as one hook would: what an event makes of
-// it is the business of package verdict.
+// kinds are the answers of the hooks, as one hook would give them. Their effect
+// on an event is the business of package verdict.
 var kinds = []struct {
 	name   string
 	answer verdict.Answer
@@ -39,7 +39,7 @@ var kinds = []struct {
 	{"message", verdict.Answer{SystemMessage: "M"}},
 }
 
-// specific is what few agents read, all at once.
+// specific has the fields that few agents read, all at once.
 var specific = verdict.Answer{PermissionDecision: "ask", PermissionReason: "R?", Specific: map[string]json.RawMessage{
 	"session_title": json.RawMessage(`"T"`), "initial_user_message": json.RawMessage(`"go"`),
 	"watch_paths": json.RawMessage(`["/w"]`), "reload_skills": json.RawMessage(`true`),
@@ -47,7 +47,7 @@ var specific = verdict.Answer{PermissionDecision: "ask", PermissionReason: "R?",
 	"action": json.RawMessage(`"accept"`), "content": json.RawMessage(`{"name":"x"}`), "defer": json.RawMessage(`true`),
 }}
 
-// table answers events as hooks would whose answer is the one that is set.
+// table answers events as hooks with the answer that is set would.
 type table struct {
 	mu     sync.Mutex
 	answer verdict.Answer
@@ -92,8 +92,8 @@ func (d *table) sent() string {
 	return b.String()
 }
 
-// told is what the bridge has said that its agent heard of the last event; "" = nothing, as it
-// was told nothing.
+// told is the bridge's report of the answer that its agent got to the last event; "" = nothing,
+// as the agent got no answer.
 func (d *table) told(t *testing.T) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -24,8 +24,8 @@ func devins(name string) string {
 	return map[string]string{"DEVIN_PROJECT_DIR": "/home/u/project"}[name]
 }
 
-// visitors are agents that run the hooks of others' settings: what a hook of each
-// settings is called with.
+// visitors are agents that run the hooks of others' settings, each with the calls of the
+// hooks in each settings.
 var visitors = []struct {
 	name    string
 	payload string
@@ -72,7 +72,7 @@ func TestEachEventOnceByTwoWays(t *testing.T) {
 	}
 }
 
-// Calls at the same time are told apart, too: the one that came later waits for the other.
+// Calls at the same time are told apart, too: the later call waits for the other.
 func TestEachEventOnceAtTheSameTime(t *testing.T) {
 	for _, v := range visitors {
 		t.Run(v.name, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestEachEventOnceAtTheSameTime(t *testing.T) {
 	}
 }
 
-// A guard on the canonical tool sees what Devin, Cursor and Visual Studio Code give to hooks in
-// others' settings, with its folder, and the answer is in the agent's own words.
+// A guard on the canonical tool sees the calls that Devin, Cursor and Visual Studio Code give to
+// hooks in others' settings, with their folder. The answer is in the agent's own words.
 func TestGuestsAreReadAsWhatTheyAre(t *testing.T) {
 	for _, tt := range []struct {
 		o                   Options

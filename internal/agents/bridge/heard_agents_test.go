@@ -20,7 +20,7 @@ var heardHook = map[string][2]string{"outcomes": {"events: [PreToolUse]\nmatcher
 esac
 `}}
 
-// TestRealAgentsHeard: the record of a decision is what the model of a real agent got.
+// TestRealAgentsHeard: the record of a decision is the answer that the model of a real agent got.
 func TestRealAgentsHeard(t *testing.T) {
 	for _, r := range reals {
 		if !slices.Contains([]string{"claude-code", "codex", "gemini-cli"}, r.name) {

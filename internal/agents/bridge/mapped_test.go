@@ -36,7 +36,7 @@ func catch(t *testing.T, o Options, payload string) []events.Envelope {
 }
 
 // Events that have another dialect's name carry its fields too, so a guard
-// that was written for the name finds what it looks for.
+// that was written for the name finds the fields that it looks for.
 func TestForeignEventsCarryTheFieldsOfTheirName(t *testing.T) {
 	for _, tt := range []struct{ agent, event, payload, want string }{
 		{"cline", "PreToolUse", `{"taskId":"1","hookName":"PreToolUse","workspaceRoots":["/w"],"preToolUse":{"toolName":"execute_command","parameters":{"command":"ls"}}}`,

@@ -58,7 +58,7 @@ func (m mark) join(ctx context.Context) bool {
 	}
 }
 
-// read returns what the link says; way is "" if it says nothing, or nothing of late.
+// read returns the words of the link; way is "" if it says nothing, or nothing of late.
 func (m mark) read() (way, word string, alive bool) {
 	info, err := os.Lstat(m.path)
 	if err != nil || time.Since(info.ModTime()) > fresh {

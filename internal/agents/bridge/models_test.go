@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// script is what the model asks for in one run of the agent.
+// script has the calls that the model makes in one run of the agent.
 type script struct {
 	commands []string // shell commands, one after another
 	together bool     // all in one answer
@@ -44,8 +44,8 @@ func newPause() *pause { return &pause{reached: make(chan struct{}), resume: mak
 // theTask is how the model knows its own subagent.
 const theTask = "do task 8151"
 
-// model asks for what its script says, and then is done. What agents ask for titles and
-// the like is told apart by the tools in the request.
+// model asks for the calls of its script, and then is done. The tools in a request tell it
+// from the requests of agents for titles and the like.
 type model struct {
 	mu       sync.Mutex
 	script   script   // guarded by mu
@@ -54,7 +54,7 @@ type model struct {
 	known    int      // results that the session had before this run; -1 = not known yet; guarded by mu
 }
 
-// play has the next run of the agent be asked for what sc says.
+// play has the model ask the next run of the agent for the calls of sc.
 func (m *model) play(sc script) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,7 +75,7 @@ func (m *model) askedInside() []string {
 	return slices.Clone(m.inside)
 }
 
-// question is what the model is asked, in any protocol.
+// question is a request to the model, in any protocol.
 type question struct {
 	body    []byte
 	history string   // the conversation, as JSON

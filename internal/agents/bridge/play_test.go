@@ -89,8 +89,8 @@ func (s *stage) says(t *testing.T) string {
 	return regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(r.out.String())
 }
 
-// work1 lets the agent do the commands, and returns what the model was asked. Where a
-// denial ends its run, each command has one.
+// work1 lets the agent do the commands, and returns the requests to the model. Where a
+// denial ends its run, each command has a run.
 func (s *stage) work1(t *testing.T) (asked []string) {
 	t.Helper()
 	if !s.ends {
@@ -140,7 +140,7 @@ func (s *stage) checkShown(t *testing.T, scenario, request, text string) {
 	}
 }
 
-// checkResult wants the secret redacted in what the model is shown.
+// checkResult wants the secret redacted in the request that the model gets.
 func (s *stage) checkResult(t *testing.T, request string) {
 	s.checkShown(t, "result", request, theRedacted)
 	if leaks := strings.Contains(request, theSecret); leaks != (s.cannot["result"] != "") {
@@ -148,7 +148,7 @@ func (s *stage) checkResult(t *testing.T, request string) {
 	}
 }
 
-// checkEnd looks at what hooks on LibreFang's agent:end were told.
+// checkEnd looks at the event that hooks on LibreFang's agent:end got.
 func (s *stage) checkEnd(t *testing.T) {
 	name, data := collected(t, s.ended)
 	session, _ := data["session_id"].(string)
@@ -169,8 +169,8 @@ func (s *stage) checkEnd(t *testing.T) {
 	}
 }
 
-// together lets the agent make two calls of one answer: the one that a guard denies is not
-// run, the other one is. As decoys they have arguments that only look like the tool's.
+// together lets the agent make two calls of one answer: the call that a guard denies is not
+// run, the other call is. As decoys they have arguments that only look like the tool's.
 func (s *stage) together(t *testing.T, scenario string) {
 	beside := "beside-" + scenario
 	s.play(t, script{commands: []string{"rm -rf victim", "touch " + beside}, together: true, decoys: scenario == "decoys"})
@@ -273,8 +273,8 @@ func (s *stage) restarted(t *testing.T) {
 	}
 }
 
-// once connects all agents in one home, and Claude Code in the project: what one of them
-// reads of the others' settings makes no call come twice.
+// once connects all agents in one home, and Claude Code in the project: no call comes twice,
+// whatever one agent reads of the others' settings.
 func (s *stage) once(t *testing.T) {
 	for _, o := range []connect.Options{{Agent: "claude-code", Project: s.work}, {}} {
 		for _, name := range connect.Names() {

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// maxPayload bounds what is read from an agent.
+	// maxPayload bounds the bytes that the bridge reads from an agent.
 	maxPayload = 64 << 20
 	// maxReadTime is how long an agent may take to write its payload.
 	maxReadTime = 10 * time.Second
-	// firstRead is what is read at once: few payloads are larger.
+	// firstRead is the size of the first read: few payloads are larger.
 	firstRead = 4 << 10
 )
 
@@ -42,7 +42,7 @@ func (c *call) read(ctx context.Context) error {
 		return err
 	}
 	c.foreign()
-	// A name that no row has may be a new word for what the argument names.
+	// A name that no row has may be a new word for the event that the argument names.
 	argumentUnknown := events.LookupIn(events.Dialect(c.Agent), c.event) == nil
 	if name := c.agent.EventName(c.payload); name != "" && (argumentUnknown || events.Lookup(name) != nil) {
 		c.event = name

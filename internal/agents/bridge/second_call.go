@@ -20,11 +20,11 @@ import (
 // may be called twice for one event, by two ways: see neutral.Guest. The call that comes
 // first leaves a mark, which says that its answer is written once it is. The call that
 // finds the mark of the other way waits for that and has no opinion; it takes the mark
-// away. Settings are not looked at: what they say now need not be what the running agent
-// has read. Without a mark the event is sent, since twice is better than never.
+// away. Settings are not looked at: their present text need not be the text that the running
+// agent has read. Without a mark the event is sent, since twice is better than never.
 
-// guest returns the agent that runs this call, if it is one that runs the hooks of
-// others too: c.Agent, or one that has sent its event to a hook of c.Agent's settings.
+// guest returns the agent that runs this call, if that agent runs the hooks of others too:
+// c.Agent, or an agent that has sent its event to a hook of c.Agent's settings.
 func (c *call) guest() (events.Dialect, *neutral.Guest) {
 	d := events.Dialect(c.Agent)
 	if g := dialect.Guest(d); g != nil {
@@ -75,7 +75,7 @@ func (c *call) moment(input json.RawMessage) string {
 	}, "\x00")
 }
 
-// input is what the tool gets, in either form.
+// input is the input of the tool, in either form.
 func (c *call) input() json.RawMessage {
 	return first(c.payload, "tool_input", "toolArgs", "toolInput")
 }
@@ -104,7 +104,7 @@ func (c *call) answered(v *verdict.Verdict) {
 	}
 }
 
-// marks are kept apart, where what is too old goes with each new one.
+// marks are kept apart, where marks that are too old go with each new one.
 func (c *call) marks() state {
 	kept := newState(c.State)
 	if kept.dir == "" {

@@ -90,7 +90,7 @@ func TestCopilotBesideClaudeCodeSendsEachEventOnce(t *testing.T) {
 	}
 }
 
-// What hookd has not answered by the first way is sent by the second.
+// An event that hookd has not answered by the first way is sent by the second.
 func TestSecondCallGuardsWhatTheFirstDidNot(t *testing.T) {
 	hookd := &seen{v: verdict.Verdict{Continue: true, Message: "no"}}
 	socket := hookd.serve(t)

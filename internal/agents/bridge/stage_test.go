@@ -23,7 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// The marks by which the tests tell what the model was shown.
+// The marks by which the tests tell which texts the model was shown.
 const (
 	theContext  = "the build number is 4711"
 	theReason   = "rm -rf is not for agents"
@@ -31,7 +31,7 @@ const (
 	theRedacted = "[redacted-7731]"
 )
 
-// commands are what the model asks for, one after another. The second fails
+// commands are the calls that the model asks for, one after another. The second fails
 // unless a hook rewrites it: there is no folder made.
 var commands = []string{"rm -rf victim", "mkdir made/deep", "cat secret.txt"}
 
@@ -47,7 +47,7 @@ var agentHooks = map[string][2]string{
 // runTime is how long one run of an agent may take, on a machine that does much else.
 const runTime = 4 * time.Minute
 
-// stage is what one agent plays on.
+// stage is the place where one agent plays.
 type stage struct {
 	real
 	t         *testing.T // of all of the agent's scenarios

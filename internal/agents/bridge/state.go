@@ -14,13 +14,13 @@ import (
 const (
 	// fresh is how long the second event of a call may come after the first.
 	fresh = 5 * time.Minute
-	// stale is the age at which what was kept is of no use any more.
+	// stale is the age at which a kept value is of no use any more.
 	stale = 7 * 24 * time.Hour
 	// maxKept is the longest value that is kept.
 	maxKept = 4 << 10
 )
 
-// state is what one call of the bridge leaves for the next: small files in the
+// state has the values that one call of the bridge leaves for the next: small files in the
 // user's cache, named by the hash of a key. It is a convenience: where it
 // cannot be written, things are said twice, and no answer changes.
 type state struct{ dir string }
@@ -51,7 +51,7 @@ func (s state) first(key string) bool {
 	return !os.IsExist(create(s.path(key), ""))
 }
 
-// create writes a file that is not there yet: what is there may be a pipe.
+// create writes a file that is not there yet: a thing that is there may be a pipe.
 func create(path, text string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s state) put(key, value string) {
 	}
 }
 
-// take returns what was put under key not long ago, once; "" if there is none.
+// take returns the value that was put under key not long ago, once; "" if there is none.
 func (s state) take(key string) string {
 	if s.dir == "" {
 		return ""
@@ -94,7 +94,7 @@ func (s state) take(key string) string {
 // inside is a folder of its own in the state.
 func (s state) inside(name string) state { return state{filepath.Join(s.dir, name)} }
 
-// prune removes what is older than age.
+// prune removes files that are older than age.
 func (s state) prune(age time.Duration) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {

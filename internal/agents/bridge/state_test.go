@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What lies in the folder of the state and is no small file of the bridge's own
+// A thing in the folder of the state that is no small file of the bridge's own
 // holds no call up and is no value.
 func TestStateThatIsNoFile(t *testing.T) {
 	for name, place := range map[string]func(path string) error{

@@ -55,7 +55,7 @@ func TestRequiredDeniesInEachDialect(t *testing.T) {
 	}
 }
 
-// What the bridge cannot read does not reach the system daemon: that is denied, too.
+// An event that the bridge cannot read does not reach the system daemon: it is denied, too.
 func TestUnreadableIsDeniedUnderASystemDaemon(t *testing.T) {
 	systemtest.Place(t, "")
 	socket := filepath.Join(hooktest.ShortDir(t), "none")

@@ -31,8 +31,8 @@ func program(t *testing.T, payload string, args ...string) (cmd *exec.Cmd, stdou
 	return cmd, bufio.NewReader(out), bufio.NewReader(errOut)
 }
 
-// An agent gets its answer in time, also when the system does not return from a call: one that
-// denies with --fail-closed.
+// An agent gets its answer in time, also when the system does not return from a call: a denial
+// with --fail-closed.
 func TestTheSystemHangs(t *testing.T) {
 	const payload = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`
 	for name, tt := range map[string]struct {

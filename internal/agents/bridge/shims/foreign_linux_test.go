@@ -13,7 +13,7 @@ import (
 )
 
 // The plugins give nothing to a process of another user in hookd's place, and
-// take no verdict of it.
+// take no verdict from it.
 func TestForeignListener(t *testing.T) {
 	for agent, call := range map[string]struct {
 		name string

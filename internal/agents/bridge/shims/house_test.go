@@ -70,7 +70,7 @@ func (h *house) start() {
 	hooktest.Until(h.t, "the daemon is ready", func() bool { return cl.Ready(h.t.Context()) == nil })
 }
 
-// logged waits for what the log hook was given.
+// logged waits for the input that the log hook got.
 func (h *house) logged() (text string) {
 	h.t.Helper()
 	hooktest.Until(h.t, "the log hook has run", func() bool {

@@ -137,7 +137,7 @@ func (p *plugged) begin(call string, args answer) <-chan answer {
 	return ch
 }
 
-// call makes a call and returns its answer, without what differs each time.
+// call makes a call and returns its answer, without the members that differ each time.
 func (p *plugged) call(call string, args answer) answer {
 	p.t.Helper()
 	select {
@@ -160,7 +160,7 @@ func (p *plugged) wants(call string, args answer, want string) {
 	p.same(p.call(call, args), want)
 }
 
-// same compares what a call returned with JSON.
+// same compares the answer of a call with JSON.
 func (p *plugged) same(a answer, want string) {
 	p.t.Helper()
 	got, err := json.Marshal(a)

@@ -3,7 +3,7 @@
 // is one TypeScript file that speaks lines on hookd's socket; `hookd connect`
 // writes it where the agent looks for plugins.
 //
-// The files promise what the bridge does: no verdict is no opinion, at once
+// The files make the promises of the bridge: no verdict is no opinion, at once
 // where hookd does not run; nothing is thrown into the agent but the denial of
 // a tool call where that is the agent's own way to say it; a call that waits
 // for hooks ends before the agent gives up. They keep connections open and use
@@ -26,7 +26,7 @@ type File struct {
 	Text []byte
 }
 
-// Plugin is what is to be installed for one agent.
+// Plugin has the files that connect installs for one agent.
 type Plugin struct {
 	// Dir is the plugin's folder, relative to the user's home. It is the
 	// plugin's own where Own is set, and one shared by all plugins otherwise.
@@ -96,7 +96,7 @@ func program(agent string) []byte { return []byte(agent + "\n" + line) }
 // Deadline is how long an agent waits for its plugin where Settings say nothing else.
 const Deadline = time.Minute
 
-// Settings are what `hookd connect` writes into a plugin.
+// Settings are the values that `hookd connect` writes into a plugin.
 type Settings struct {
 	Socket     string `json:"socket"`     // absolute path; "" = the agent's environment says
 	FailClosed bool   `json:"failClosed"` // deny where hookd does not answer; false = the agent's environment says
