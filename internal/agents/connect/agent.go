@@ -76,7 +76,7 @@ func (a *agent) rows() (rows []*events.Contract) {
 	return rows
 }
 
-// leaf is what registers a call for an event.
+// leaf is the entry that registers a call for an event.
 func (a *agent) leaf(path []string, event string, c call) leaf {
 	row := events.LookupIn(a.name, event)
 	handler := slices.Concat(a.lead, []member{{a.Keys.Command, c.String()}})

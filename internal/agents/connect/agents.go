@@ -10,7 +10,7 @@ import (
 )
 
 // agent is one agent that connect knows: its settings as its dialect says, and
-// what edits them.
+// the parts that edit them.
 type agent struct {
 	neutral.Settings
 	name events.Dialect

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// call is a command line that calls the bridge, or what stands in its place.
+// call is a command line that calls the bridge, or the handler in its place.
 type call struct {
 	program string    // path of hookd-bridge; or of hookd, when bridge is an argument
 	agent   string    // the agent that it speaks for
@@ -38,7 +38,7 @@ func (c call) words() []string {
 }
 
 // callOf reads a command line that calls hookd's bridge for agent, whatever
-// its path and flags. One that does more than that is the user's own.
+// its path and flags. A line that does more than that is the user's own.
 func callOf(line, agent string) (call, bool) {
 	line, guard := cutGuard(line)
 	words, ok := split(line)

@@ -1,7 +1,7 @@
 // Package connect registers hookd's bridge in an agent's own settings, and
 // takes it out again.
 //
-// Promises. Connect and Disconnect only read and plan; Plan.Apply writes. What
+// Promises. Connect and Disconnect only read and plan; Plan.Apply writes. Text that
 // is not ours stays byte for byte: comments, order, indentation, line ends, the
 // byte order mark, a missing last newline. Before a plan is handed out, the new
 // text is parsed and compared with the old one: it differs in our hooks alone,
@@ -29,7 +29,7 @@ import (
 // other endings.
 const BackupSuffix = ".before-hookd"
 
-// Options says what to connect. Agent is required.
+// Options says which agent to connect, and how. Agent is required.
 type Options struct {
 	Agent     string
 	Project   string // a project's folder; "" = the user's own settings
@@ -39,13 +39,13 @@ type Options struct {
 	Bridge    string // absolute path of hookd-bridge; only Connect needs it
 
 	// Socket is the absolute path that the bridge dials, whatever its environment
-	// says; "" leaves what is registered.
+	// says; "" leaves the socket that is registered.
 	Socket string
-	// FailClosed makes the bridge deny when hookd does not answer; nil leaves what is
+	// FailClosed makes the bridge deny when hookd does not answer; nil leaves the setting that is
 	// registered, at first false.
 	FailClosed *bool
 	// AskTimeout is how long a person has to answer an ask: calls get a deadline for
-	// that, where the agent takes one; 0 leaves what is registered.
+	// that, where the agent takes one; 0 leaves the deadline that is registered.
 	AskTimeout time.Duration
 	// Post registers HTTP instead of the bridge, for the events and agents that take
 	// it; nil registers the bridge alone.
@@ -59,7 +59,7 @@ type Options struct {
 	root string // before the path of managed settings, in tests
 }
 
-// Plan is what is to be written. Without changes everything is as asked.
+// Plan has the changes that Apply is to write. Without changes everything is as asked.
 type Plan struct {
 	Agent   string
 	File    string   // the settings file, or the folder of files
@@ -83,7 +83,7 @@ type UnknownError struct{ Agent string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("unknown agent %q", e.Agent) }
 
-// ManualError is an agent whose settings cannot hold the bridge: Do says what a
+// ManualError is an agent whose settings cannot hold the bridge: Do names the steps that a
 // person can do.
 type ManualError struct{ Agent, Do string }
 
@@ -136,7 +136,7 @@ func (t *target) way() string {
 	return ""
 }
 
-// after is what a person must do besides.
+// after has the steps that a person must do besides.
 func (t *target) after() []string {
 	if t.Managed {
 		return t.agent.Managed.After
@@ -182,7 +182,7 @@ func open(o Options) (*target, error) {
 	return t, err
 }
 
-// connect adds what is missing. Calls of a bridge that stands elsewhere now are
+// connect adds the calls that are missing. Calls of a bridge that stands elsewhere now are
 // replaced, with their flags.
 func (t *target) connect(p *Plan) error {
 	text, err := t.edited(t.file.text, t.AllEvents)
@@ -264,7 +264,7 @@ func (a *agent) eventsOf(have []registration, path []string, all bool) []string 
 	return names
 }
 
-// call is what to register for an event of a container; false if it stands
+// call is the call to register for an event of a container; false if it stands
 // there already. A call with flags of its own keeps them.
 func (t *target) call(have []registration, path []string, event string) (call, bool) {
 	c := call{program: t.Bridge, agent: t.Agent}

@@ -67,8 +67,8 @@ func apply(t *testing.T, plan func(Options) (Plan, error), o Options) Plan {
 }
 
 // TestGolden runs testdata/AGENT/CASE: before is the agent's file (none: it is
-// missing), after what connect makes of it, diff what a dry run shows, notes
-// what it says.
+// missing), after the file that connect makes from it, diff the diff of a dry run, notes
+// the notes of connect.
 func TestGolden(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*/*")
 	if err != nil || len(cases) < 40 {
@@ -130,7 +130,7 @@ func compare(t *testing.T, golden string, got []byte) {
 	}
 }
 
-// What was changed since stays, however the file looks now.
+// Text that was changed since stays, however the file looks now.
 func TestDisconnectAfterEdits(t *testing.T) {
 	claude := "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"bye\"}]}\n    ]\n  }\n}\n"
 	for name, c := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Disconnect plans to take out what Connect put in, whatever the path of the
+// Disconnect plans to take out the calls that Connect put in, whatever the path of the
 // bridge was then.
 func Disconnect(o Options) (Plan, error) {
 	t, err := open(o)
@@ -32,8 +32,8 @@ func Disconnect(o Options) (Plan, error) {
 	return p, err
 }
 
-// disconnect takes our hooks out. Where that leaves what the backup says, it is
-// the backup that comes back.
+// disconnect takes our hooks out. Where the settings then say the same as the backup, the
+// backup comes back.
 func (t *target) disconnect(p *Plan) error {
 	had, err := t.agent.registered(t.path, t.file.text)
 	if err != nil || len(had) == 0 {
@@ -74,7 +74,7 @@ func (t *target) disconnect(p *Plan) error {
 }
 
 // cutOut is the settings file's text without our hooks, and without the
-// objects and lists that only they needed: keep names those that stay.
+// objects and lists that only they needed: keep names the objects and lists that stay.
 func (t *target) cutOut(keep func([]string) bool) ([]byte, error) {
 	tree, err := t.agent.parse(t.path, t.file.text)
 	if err != nil {

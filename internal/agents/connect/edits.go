@@ -16,12 +16,12 @@ type edit struct {
 	text    string
 }
 
-// put inserts text at an offset; cut removes what is between two. Insertions at
+// put inserts text at an offset; cut removes the text between two. Insertions at
 // one offset keep their order.
 func (e *edits) put(offset int, text string) { *e = append(*e, edit{offset, 0, text}) }
 func (e *edits) cut(from, to int)            { *e = append(*e, edit{from, to - from, ""}) }
 
-// apply makes the edits. What is cut twice is gone once.
+// apply makes the edits. Text that is cut twice is gone once.
 func (e edits) apply(text []byte) []byte {
 	slices.SortStableFunc(e, func(a, b edit) int { return a.at - b.at })
 	var out bytes.Buffer
@@ -55,7 +55,7 @@ func keysOf(leaves []leaf) (keys []string) {
 	return keys
 }
 
-// under splits off what key leads to: further leaves, or one of its own.
+// under splits off the leaves that key leads to: further leaves, or a leaf of its own.
 func under(leaves []leaf, key string) (below []leaf, own leaf) {
 	for _, l := range leaves {
 		switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// entry is what an agent's settings must say for it to run hookd's files.
+// entry has the members that an agent's settings need for it to run hookd's files.
 type entry struct {
 	env, file string   // variable that names the settings; their name in the agent's folder
 	at        []string // the object that all leaves are in
@@ -20,7 +20,7 @@ type entry struct {
 	switches  []neutral.Toggle
 }
 
-// settings are the file that holds the entry, and what it says.
+// settings are the file that holds the entry, and its parsed text.
 func (t *target) settings() (file, map[string]any, error) {
 	e := t.agent.entry
 	path := filepath.Join(t.agent.folder(t.Options), e.file)
@@ -79,7 +79,7 @@ func said(leaves []leaf) string {
 	return strings.Join(words, ", ")
 }
 
-// writeEntry plans to add what is missing of the entry.
+// writeEntry plans to add the missing parts of the entry.
 func (t *target) writeEntry() ([]Change, []string, error) {
 	f, tree, err := t.settings()
 	if err != nil {
@@ -107,8 +107,8 @@ func (t *target) writeEntry() ([]Change, []string, error) {
 	return []Change{c}, notes, nil
 }
 
-// removeEntry plans to take out of the settings what connect put in. Where that
-// leaves what the backup says, it is the backup that comes back.
+// removeEntry plans to take out of the settings the members that connect put in. Where the
+// settings then say the same as the backup, the backup comes back.
 func (t *target) removeEntry() ([]Change, error) {
 	f, tree, err := t.settings()
 	if err != nil || !f.exists {
@@ -158,7 +158,7 @@ func sameText(a, b []byte) bool {
 	return bytes.Equal(bytes.Map(drop, a), bytes.Map(drop, b))
 }
 
-// inspectEntry returns what is missing of the entry, and which switches are off.
+// inspectEntry returns the missing parts of the entry, and which switches are off.
 func (t *target) inspectEntry() (missing string, notes []string, err error) {
 	f, tree, err := t.settings()
 	if err != nil {
@@ -170,7 +170,7 @@ func (t *target) inspectEntry() (missing string, notes []string, err error) {
 	return missing, switchedOff(f.real, tree, t.agent.entry.switches), nil
 }
 
-// without returns a copy of v without leaves and without what is empty then.
+// without returns a copy of v without leaves and without the objects that are empty then.
 func without(tree map[string]any, leaves []leaf) map[string]any {
 	out := map[string]any{}
 	for key, v := range tree {

@@ -23,7 +23,7 @@ var entryTexts = map[string]string{
 }
 
 // The entry is added and taken out again, and nothing else changes: after
-// disconnect the file is byte for byte what it was.
+// disconnect the file is byte for byte as before.
 func TestEntryOfOpenClaw(t *testing.T) {
 	for name, before := range entryTexts {
 		t.Run(name, func(t *testing.T) {

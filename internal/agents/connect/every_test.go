@@ -25,7 +25,7 @@ var beginnings = map[neutral.Format]string{
 	neutral.FormatYAML: "# mine\ntheme:   dark  # and this\nlist: [1,2 , 3]\n",
 }
 
-// What connect adds to the settings of any agent, disconnect takes out byte for byte:
+// Disconnect takes out byte for byte all text that connect adds to the settings of any agent:
 // between comments and another program's hooks, through a link, and in a file that
 // only its owner can read.
 func TestEveryAgentByteForByte(t *testing.T) {
@@ -120,8 +120,8 @@ func TestEveryPluginAlone(t *testing.T) {
 	}
 }
 
-// The manifest of a plugin that is hookd's own comes and goes with its hooks; one that a
-// person has changed stays.
+// The manifest of a plugin that is hookd's own comes and goes with its hooks; a manifest that
+// a person has changed stays.
 func TestManifest(t *testing.T) {
 	o, path := options(t, "goose", nil)
 	manifest := filepath.Join(filepath.Dir(path), "..", "plugin.json")

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 )
 
-// maxFile bounds what is read of a settings file, in bytes.
+// maxFile bounds the size of a settings file that connect reads, in bytes.
 const maxFile = 16 << 20
 
 // mark is the byte order mark, which stays before a text that has it.
@@ -30,7 +30,7 @@ type file struct {
 	mode   fs.FileMode
 }
 
-// readFile reads a file; one that is missing is empty.
+// readFile reads a file; a missing file is empty.
 func readFile(path string) (file, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ type Change struct {
 	OwnDir        bool        // with the last file its folder goes
 }
 
-// Diff shows what Apply would change, as a unified diff; empty if nothing. It
+// Diff shows the changes that Apply would make, as a unified diff; empty if none. It
 // shows no token: a terminal's history and a log are read by others.
 func (p Plan) Diff() []byte {
 	var out bytes.Buffer
@@ -165,7 +165,7 @@ func replace(path string, text []byte, mode fs.FileMode) (err error) {
 	return err
 }
 
-// keepOwner gives the file that takes path's place the owner of what is there:
+// keepOwner gives the file that takes path's place the owner of the file that is there:
 // where root writes, users must still be able to read their own settings.
 func keepOwner(f *os.File, path string) error {
 	if os.Geteuid() != 0 {

@@ -38,7 +38,7 @@ func (t *target) flags(args []string) []string {
 	return args
 }
 
-// hooksTime is what hooks may take of a deadline besides a person's time.
+// hooksTime is the part of a deadline that hooks may take besides a person's time.
 const hooksTime = 10 * time.Second
 
 // deadline is how long the agent has to wait for the bridge so that an ask can wait for
@@ -106,7 +106,7 @@ func withFlag(args []string, name, text string) (list []string) {
 }
 
 // flagOf reads args[i] as Go's flags are written: one dash or two, the value
-// behind = (cut) or, of one that is not a bool, in the next argument. The name
+// behind = (cut) or, of a flag that is not a bool, in the next argument. The name
 // of an argument that is no flag is "".
 func flagOf(args []string, i int) (name, value string, cut bool) {
 	if !strings.HasPrefix(args[i], "-") {
@@ -119,7 +119,7 @@ func flagOf(args []string, i int) (name, value string, cut bool) {
 	return name, value, cut
 }
 
-// socket is the one that a call names; "" = none.
+// socket is the socket that a call names; "" = none.
 func (c call) socket() (path string) {
 	for i := range c.args {
 		if name, value, _ := flagOf(c.args, i); name == socketFlag {

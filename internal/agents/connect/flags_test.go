@@ -26,8 +26,8 @@ func settled(o Options, socket string, failClosed ...bool) Options {
 	return o
 }
 
-// Every agent's calls name the socket and deny as asked; without being asked
-// they stay as they are, and disconnect leaves what was there before.
+// Every agent's calls name the socket and deny as asked. Without being asked
+// they stay as they are, and disconnect leaves the text that was there before.
 func TestSocketAndFailClosed(t *testing.T) {
 	for _, name := range Names() {
 		a := find(name)
@@ -116,7 +116,7 @@ func TestFlagsOfACall(t *testing.T) {
 	}
 }
 
-// A call over HTTP cannot deny where hookd does not answer: what denied so far is
+// A call over HTTP cannot deny where hookd does not answer: a call that denied so far is
 // not loosened in silence.
 func TestHTTPDoesNotLoosen(t *testing.T) {
 	o, path := options(t, "claude-code", nil)

@@ -12,10 +12,10 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// missing is what the model reads of a call whose bridge is gone, cannot be executed or crashed.
+// missing is the text that the model reads when a call's bridge is gone, cannot be executed or crashed.
 const missing = "hookd-bridge is missing or broken, so this was not checked: denied"
 
-// guard is what follows a call of the bridge so that an event is denied where the bridge is gone,
+// guard is the shell text behind a call of the bridge. It denies an event where the bridge is gone,
 // cannot be executed or crashed: in the agent's own words, for its shell. "" = the event guards
 // nothing, or the agent starts no shell.
 func (a *agent) guard(event string) string {
@@ -46,7 +46,7 @@ func cutGuard(line string) (call, guard string) {
 	return line, ""
 }
 
-// unguarded reports whether the guards in the settings are not those that the calls are to have.
+// unguarded reports whether the guards in the settings differ from the guards that the calls are to have.
 func (t *target) unguarded(have []registration) bool {
 	for _, h := range have {
 		if h.call.isCommand() && h.call.guard != t.guardOf(h.event, t.flags(h.call.args)) {

@@ -8,8 +8,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Where the bridge is gone, cannot be executed or crashes, a shell gives the agent a denial of what is
-// guarded, and of nothing else; a bridge that answers has the last word.
+// Where the bridge is gone, cannot be executed or crashes, a shell gives the agent a denial of guarded
+// events, and of nothing else; a bridge that answers has the last word.
 func TestGuardDeniesWithoutABridge(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

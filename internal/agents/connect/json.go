@@ -180,7 +180,7 @@ func lastOf(o *hujson.Object) *placed {
 }
 
 // insert puts items behind the last one of v, in the style of v: each on a line
-// of its own, unless those that are there begin on the line of the bracket.
+// of its own, unless the present items begin on the line of the bracket.
 func (e *jsonEdit) insert(
 	v *hujson.Value, p *placed, rest hujson.Extra, items func(indent string, inline bool) []string,
 ) {

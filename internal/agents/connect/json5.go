@@ -9,7 +9,7 @@ import (
 
 // json5Format is JSON5: JSON with comments, trailing commas, names without
 // quotes, and more ways to write texts and numbers. It is read as the JSON with
-// comments that says the same, and what is edited there is edited in the text.
+// comments that says the same, and its edits are made in the text.
 type json5Format struct{ jsonFormat }
 
 func (f json5Format) parse(text []byte) (map[string]any, error) {
@@ -43,8 +43,8 @@ func (json5Format) edit(text []byte, plan func(plain []byte) (edits, error)) ([]
 	return list.apply(text), nil
 }
 
-// mapped is a text as JSON with comments; from says where in the text each byte
-// of it, and its end, came from.
+// mapped is a text as JSON with comments; from says where in the text each of its bytes,
+// and its end, came from.
 type mapped struct {
 	text []byte
 	from []int
@@ -148,7 +148,7 @@ func wordLength(text []byte) (n int) {
 	return n
 }
 
-// unquoted is what a quoted text says. An escape of JSON5 alone is taken for
+// unquoted is the text inside quotes. An escape of JSON5 alone is taken for
 // the character behind it, or for nothing at the end of a line.
 func unquoted(quoted []byte) string {
 	inner := quoted[1:max(len(quoted)-1, 1)]

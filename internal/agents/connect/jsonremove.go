@@ -54,8 +54,8 @@ func (r *jsonCut) object(v *hujson.Value, rest, path []string) bool {
 	return len(gone) > 0 && !slices.Contains(gone, false)
 }
 
-// isBeside reports whether a member of the object at path is one that connect
-// put beside the hooks.
+// isBeside reports whether connect put a member of the object at path
+// beside the hooks.
 func (r *jsonCut) isBeside(m *hujson.ObjectMember, path []string) bool {
 	return slices.ContainsFunc(r.agent.beside, func(l leaf) bool {
 		v, _ := m.Value.Value.(hujson.Literal)
@@ -137,7 +137,7 @@ func spanOf(start int, v *hujson.Value, last bool) span {
 	return s
 }
 
-// cutOut cuts out what is gone, with the white space before it and the commas
+// cutOut cuts out the members that are gone, with the white space before them and the commas
 // that nothing needs any more. Comments stay.
 func (r *jsonCut) cutOut(spans []span, gone []bool) {
 	for i, s := range spans {
@@ -212,7 +212,7 @@ func (r *jsonCut) item(v *hujson.Value, item any) bool {
 	return slices.Contains(gone, true) && !slices.Contains(gone, false)
 }
 
-// says reports whether a literal is the one that connect writes for want.
+// says reports whether a literal is the literal that connect writes for want.
 func says(v *hujson.Value, want any) bool {
 	l, ok := v.Value.(hujson.Literal)
 	return ok && string(l) == oneLine(want)

@@ -22,7 +22,7 @@ func (a *agent) managed(root string) (string, error) {
 	return root + path, nil
 }
 
-// writeBeside adds to the plan the file that managed settings need. One that is there is
+// writeBeside adds to the plan the file that managed settings need. A file that is there is
 // left alone.
 func (t *target) writeBeside(p *Plan) error {
 	b := t.agent.Managed.Beside

@@ -12,7 +12,7 @@ func (t *target) manifest() (f file, err error) {
 	return readFile(filepath.Join(filepath.Dir(t.path), name))
 }
 
-// writeManifest plans the manifest where there is none. One that stands there stays:
+// writeManifest plans the manifest where there is none. A manifest that stands there stays:
 // a person may have changed it.
 func (t *target) writeManifest(p *Plan) error {
 	f, err := t.manifest()

@@ -57,7 +57,7 @@ func (t *target) ownList() (f file, err error) {
 	return readFile(path)
 }
 
-// isOurs reports whether a list is one that AllowOwn has written.
+// isOurs reports whether AllowOwn has written a list.
 func isOurs(f file) bool { return f.exists && strings.HasPrefix(string(f.text), neutral.OwnListMark) }
 
 // removeOwnList plans to remove the list as AllowOwn wrote it.

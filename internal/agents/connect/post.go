@@ -14,7 +14,7 @@ type Post struct {
 	Token string // what it sends; every user that reads the settings can read it
 }
 
-// handler is what stands in the place of a command.
+// handler has the members that stand in the place of a command.
 func (p *Post) handler() []member {
 	return []member{{"type", "http"}, {"url", p.URL}, {"headers", []member{{"Authorization", "Bearer " + p.Token}}}}
 }
@@ -37,7 +37,7 @@ func (t *target) posts(event string) bool {
 	return t.Post != nil && t.agent.Posts != nil && row != nil && t.agent.Posts(row)
 }
 
-// current reports whether a call is what Connect would register for its event.
+// current reports whether a call is the call that Connect would register for its event.
 func (t *target) current(h registration) bool {
 	if tool := t.toolFor(h.event); tool != nil {
 		return tool.equal(h.call.tool)

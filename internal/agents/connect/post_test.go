@@ -84,7 +84,7 @@ func TestPostRefused(t *testing.T) {
 	}
 }
 
-// What only looks like hookd's address is not.
+// An address that only looks like hookd's is not hookd's.
 func TestPostOf(t *testing.T) {
 	for address, want := range map[string]bool{
 		"http://127.0.0.1:7780/agents/claude-code": true, "http://localhost:1/agents/claude-code": true, "http://[::1]:1/agents/claude-code": true,

@@ -24,7 +24,7 @@ const (
 	Unreadable State = "unreadable"
 )
 
-// Status is what Inspect found.
+// Status has the findings of Inspect.
 type Status struct {
 	Agent      string              `json:"agent"`
 	State      State               `json:"state"`
@@ -45,7 +45,7 @@ type Status struct {
 }
 
 // Inspect returns how one agent is connected. It changes nothing; the status names
-// what it could not read.
+// the files that it could not read.
 func Inspect(o Options) Status {
 	s := Status{Agent: o.Agent, State: ByHand}
 	a := find(o.Agent)
@@ -80,7 +80,7 @@ func Inspect(o Options) Status {
 	return s
 }
 
-// judge says what the registered events and their bridge amount to.
+// judge sums up the registered events and their bridge in a state.
 func (s *Status) judge(want []string) {
 	if len(s.Events) == 0 {
 		return

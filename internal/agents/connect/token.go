@@ -17,7 +17,7 @@ var bearer = regexp.MustCompile(`Bearer [0-9a-f]{64}`)
 // the file is the user's alone to read.
 func (t *target) showsToken(text []byte) bool { return len(t.tokens(text, "")) > 0 }
 
-// tokens are those that our calls over HTTP show at an address, "" at any, each
+// tokens are the tokens that our calls over HTTP show at an address, "" at any, each
 // once.
 func (t *target) tokens(text []byte, address string) (tokens []string) {
 	if t.agent == nil || t.agent.Posts == nil { // without an agent: a file beside its settings
@@ -49,9 +49,9 @@ type TokenCopy struct {
 // Exposed reports whether others can read the file.
 func (c TokenCopy) Exposed() bool { return c.Mode&0o077 != 0 }
 
-// TokenCopies finds the files that hold the token, or one that the agent's
-// settings show where o.Post is: the settings, their backup, and what editors and a write that
-// was cut off have left beside them.
+// TokenCopies finds the files that hold the token, or a token that the agent's
+// settings show where o.Post is. The files are the settings, their backup, and the files that
+// editors and a write that was cut off have left beside them.
 func TokenCopies(o Options, token string) ([]TokenCopy, error) {
 	t, err := open(o)
 	if err != nil || t.agent.Posts == nil {
@@ -94,8 +94,8 @@ type copied struct {
 	old    bool // one of them is not the token asked about
 }
 
-// copies reads the files beside the settings that may be copies of them, and
-// returns those that hold token or one that the settings show at hookd's door.
+// copies reads the files beside the settings that may be copies of them. It
+// returns the files that hold token or a token that the settings show at hookd's door.
 func (t *target) copies(token string) (found []copied) {
 	shown := t.tokens(t.file.text, t.Post.URL)
 	if token != "" && !slices.Contains(shown, token) {

@@ -22,7 +22,7 @@ type toolCall struct {
 	input        map[string]string // arguments; in each the agent puts a field of the payload
 }
 
-// handler is what stands in the place of a command.
+// handler has the members that stand in the place of a command.
 func (c *toolCall) handler() []member {
 	var input []member
 	for _, key := range slices.Sorted(maps.Keys(c.input)) {
@@ -81,7 +81,7 @@ func (t *target) checkTool() error {
 	return nil
 }
 
-// server says what a person must do so that the agent starts the server that its hooks
+// server names the step by which a person makes the agent start the server that its hooks
 // call, if they do; "" = nothing.
 func (t *target) server(called bool) string {
 	if t.agent.Tools == nil || !called {

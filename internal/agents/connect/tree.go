@@ -188,8 +188,8 @@ func holds(tree map[string]any, path []string) bool {
 	return ok
 }
 
-// without returns a copy of a tree without our calls and without what is empty
-// then, to compare what is not ours.
+// without returns a copy of a tree without our calls and without the objects and lists that
+// are empty then, to compare the rest, which is not ours.
 func (a *agent) without(tree map[string]any) map[string]any {
 	clean, _ := a.pruned(tree).(map[string]any)
 	for _, l := range a.beside {
@@ -278,7 +278,7 @@ func (t *target) checkWithout(before map[string]any, edited []byte) error {
 	return nil
 }
 
-// bare reports whether a text holds nothing but what connect puts beside hooks.
+// bare reports whether a text holds nothing but the members that connect puts beside hooks.
 func (a *agent) bare(text []byte) bool {
 	tree, err := a.format.parse(text)
 	return err == nil && len(a.without(tree)) == 0

@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/source/dockeragent"
 )
 
-// What connect writes is what the agent reads: each entry stands under an event
+// The agent reads the entries that connect writes: each stands under an event
 // of the agent, in the form of that event, with a deadline, and calls the bridge.
 func TestWrittenSettingsAreTheAgents(t *testing.T) {
 	for _, a := range agents() {
@@ -98,7 +98,7 @@ func checkItem(t *testing.T, a *agent, event string, item map[string]any) {
 }
 
 // docker-agent refuses a file with one mistake in it: hookd's own reader, which
-// is as strict, takes what connect writes, whatever stood there.
+// is as strict, takes the file that connect writes, whatever stood there.
 func TestDockerAgentReadsWhatConnectWrites(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		for name, before := range map[string]string{

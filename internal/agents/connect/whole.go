@@ -18,9 +18,9 @@ type whole interface {
 	files(t *target) []ownFile
 	// owns reports whether a file was written by connect, of any version.
 	owns(t *target, text []byte) bool
-	// current reports whether one that was does what it has to.
+	// current reports whether a file that connect wrote does its job.
 	current(t *target, have, want []byte) bool
-	// renewed is what is to stand in the place of have, which connect wrote: want,
+	// renewed is the text that is to stand in the place of have, which connect wrote: want,
 	// with the flags that have has and the options do not speak of.
 	renewed(t *target, have []byte, want ownFile) []byte
 }
@@ -46,7 +46,7 @@ func (scripts) files(t *target) (list []ownFile) {
 	return list
 }
 
-// script is the text of one that calls the bridge.
+// script is the text of a script that calls the bridge.
 func (t *target) script(args []string) []byte {
 	c, start := call{program: t.Bridge, agent: t.Agent, args: t.flags(args)}, "exec "
 	if c.guard = t.guardOf(args[0], c.args); c.guard != "" {
@@ -99,7 +99,7 @@ func (plugin) files(t *target) (list []ownFile) {
 	return list
 }
 
-// owns goes by what every version says of itself.
+// owns goes by the text in which every version names itself.
 func (plugin) owns(t *target, text []byte) bool {
 	return bytes.Contains(text, []byte("`hookd connect "+t.Agent+"`")) || bytes.Contains(text, []byte(`"id": "hookd"`))
 }

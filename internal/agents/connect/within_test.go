@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// A project's links do not make connect write outside of it, for any agent: not the file,
+// A project's links do not make connect write outside the project, for any agent: not the file,
 // nor a folder on the way, whether there is something or not.
 func TestProjectsLinksLeadNowhereElse(t *testing.T) {
 	for _, agent := range Names() {

@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// yamlFormat is YAML. What is added to a block stands on lines of its own, at
+// yamlFormat is YAML. Members that are added to a block stand on lines of their own, at
 // the beginning of the block; a flow, {} or [], is added to in place.
 type yamlFormat struct{}
 
@@ -94,7 +94,7 @@ func newYAMLEdit(text []byte) *yamlEdit {
 	return e
 }
 
-// breakAt is the length of what YAML takes for a line end.
+// breakAt is the length of the bytes that YAML takes for a line end.
 func breakAt(text []byte) int {
 	for _, b := range []string{"\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029"} {
 		if bytes.HasPrefix(text, []byte(b)) {
@@ -173,7 +173,7 @@ func (e *yamlEdit) mapping(n *yaml.Node, leaves []leaf) error {
 	return e.members(n, fresh)
 }
 
-// members adds new members to a mapping. One that an alias leads to again has
+// members adds new members to a mapping. A mapping that an alias leads to again has
 // them already.
 func (e *yamlEdit) members(n *yaml.Node, fresh []member) error {
 	kept := fresh[:0]

@@ -29,7 +29,7 @@ type yamlCut struct {
 }
 
 // mapping cuts out of the mappings that rest leads to from n, which path led
-// to, and reports whether n is empty now because of that. What an alias stands
+// to, and reports whether n is empty now because of that. The content that an alias stands
 // for is cut where its anchor is.
 func (r *yamlCut) mapping(n *yaml.Node, rest, path []string) (empty bool, err error) {
 	if n.Kind != yaml.MappingNode {

@@ -44,7 +44,7 @@ func yamlLine(v any) string { return flow(v, yamlString) }
 // bare is text that no YAML reader takes for anything but text.
 var bare = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// yamlString writes text; what is not a plain word is quoted as in JSON.
+// yamlString writes text; text that is not a plain word is quoted as in JSON.
 func yamlString(s string) string {
 	switch strings.ToLower(s) {
 	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":

@@ -2,7 +2,7 @@
 // of hookd.
 //
 // It promises: the agent's settings are only read. A hook is taken over only where
-// it does the same as before; what it cannot say, or would do differently, is named
+// it does the same as before. A hook that hookd cannot express, or would run differently, is named
 // with the reason and left where it is. A folder appears complete or not at all, and
 // the hook in it is switched off from the start: as long as the agent has it too, it
 // would run twice. Nothing of a hook is run.
@@ -33,7 +33,7 @@ func Agents() []string {
 	return dialect.AgentsWith(func(s *neutral.Settings) bool { return s.Import != neutral.ImportsNone })
 }
 
-// Hook is one that can be taken over.
+// Hook is a hook that can be taken over.
 type Hook struct {
 	Name    string   `json:"name"`
 	Event   string   `json:"event"`
@@ -46,14 +46,14 @@ type Hook struct {
 	text string // of its HOOK.yaml
 }
 
-// Left is one that stays with the agent.
+// Left is a hook that stays with the agent.
 type Left struct {
 	Event   string `json:"event"`
 	Command string `json:"command,omitempty"`
 	Why     string `json:"why"`
 }
 
-// Plan is what is to be imported.
+// Plan has the hooks to import.
 type Plan struct {
 	Agent string `json:"agent"`
 	File  string `json:"file"` // the agent's settings
@@ -101,7 +101,7 @@ var known = map[string]bool{
 	"statusMessage": true, "sequential": true, "args": true,
 }
 
-// hook says what a hook is as one of hookd's; why it cannot be one, otherwise.
+// hook turns a hook into one of hookd's; it returns why it cannot be one, otherwise.
 func (p Plan) hook(own connect.OwnHook) (h Hook, why string) {
 	d := events.Dialect(p.Agent)
 	row := events.LookupIn(d, own.Event)
@@ -171,7 +171,7 @@ func number(v any) (float64, bool) {
 // works: hookd runs hooks in their own.
 var relative = regexp.MustCompile(`(^|[\s;&|("'=])(\.\.?/|[A-Za-z0-9_.-]+/)`)
 
-// inFolder matches what stands for the folder where the agent works, or for a file in
+// inFolder matches words that stand for the folder where the agent works, or for a file in
 // it without a folder's name: `.`, `*.go`, `check.py`, `$PWD`, `git rev-parse --show-toplevel`.
 var inFolder = regexp.MustCompile(`(^|[\s;&|("'=])(\.\.?|[^\s/;&|("'=$]*\*[^\s]*|` +
 	`[A-Za-z0-9_-]+\.(py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua|jar))($|[\s;&|)"'])|` +

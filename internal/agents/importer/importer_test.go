@@ -49,7 +49,7 @@ const claude = `{
 }
 `
 
-// What can be taken over becomes hooks that hookd takes without complaint and does
+// Each hook that can be taken over becomes a hook that hookd takes without complaint and does
 // not run; everything else is named.
 func TestImport(t *testing.T) {
 	o, c := settings(t, "claude-code", ".claude/settings.json", claude)
@@ -101,7 +101,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// The shell text, the deadline and the matcher are what they were.
+// The shell text, the deadline and the matcher are as before.
 func TestImportedText(t *testing.T) {
 	o, c := settings(t, "claude-code", ".claude/settings.json", claude)
 	p, err := Read(o)
@@ -155,7 +155,7 @@ func TestCommandsOfTheProject(t *testing.T) {
 	}
 }
 
-// What works on the agent's folder stays with the agent, however it is written.
+// A command that works on the agent's folder stays with the agent, however it is written.
 func TestCommandsOfTheAgentsFolder(t *testing.T) {
 	for command, stays := range map[string]bool{
 		"$CLAUDE_PROJECT_DIR/x.py": true, "${GEMINI_PROJECT_DIR}/x": true, "./x": true, "../x": true, "scripts/x.sh": true,

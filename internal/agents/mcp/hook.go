@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// anyObject is the schema of a tool that takes what a hook's settings give it.
+// anyObject is the schema of a tool that takes any arguments that a hook's settings give it.
 var anyObject = json.RawMessage(`{"type":"object"}`)
 
 func hookTool() *sdk.Tool {
@@ -61,10 +61,10 @@ func (s *Server) sees(payload json.RawMessage) {
 	}
 }
 
-// payload returns what an agent's hook would read on stdin, from the arguments that its
-// settings give to the tool. An agent may write every value as text, also numbers and
-// objects, and an empty text where there is none: each becomes what the event's row says
-// of the field. Arguments that are no object are returned as they are.
+// payload returns the payload that an agent's hook would read on stdin, from the arguments that
+// its settings give to the tool. An agent may write every value as text, also numbers and
+// objects, and an empty text where there is none. Each becomes a value of the type that the
+// event's row gives the field. Arguments that are no object are returned as they are.
 func payload(agent events.Dialect, arguments json.RawMessage) json.RawMessage {
 	if len(bytes.TrimSpace(arguments)) == 0 || bytes.TrimSpace(arguments)[0] != '{' {
 		return arguments
@@ -119,12 +119,12 @@ func fits(value json.RawMessage, want events.Type) bool {
 	return false
 }
 
-// text is an answer that the agent reads as it reads what a hook prints.
+// text is an answer that the agent reads as it reads the output of a hook.
 func text(answer string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer}}}
 }
 
-// failed is an answer that says what went wrong.
+// failed is an answer that tells an error.
 func failed(err error) *sdk.CallToolResult {
 	r := text(err.Error())
 	r.IsError = true

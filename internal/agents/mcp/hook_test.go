@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// What an agent writes as text becomes what its row says of the field again.
+// A value that an agent writes as text gets back the type that its row gives the field.
 func TestPayload(t *testing.T) {
 	for name, tt := range map[string]struct{ agent, in, want string }{
 		"texts": {

@@ -10,10 +10,10 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// lines reads messages, one a line, and hands on those that are not too long. In the place
-// of a call that is, it hands on a call of hook without a payload: the end of the
-// connection, or no answer, would let everything pass from then on, and that call is
-// answered with a denial. Other messages that are too long are left out.
+// lines reads messages, one a line, and hands on each message that is not too long. In the place
+// of a call that is, it hands on a call of hook without a payload, and that call is answered
+// with a denial. The end of the connection, or no answer, would let everything pass from then
+// on. Other messages that are too long are left out.
 type lines struct {
 	in      io.ReadCloser
 	most    int          // bytes of a line
@@ -43,7 +43,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next returns the next line, with its end; nothing for one that is left out.
+// next returns the next line, with its end; nothing for a line that is left out.
 func (l *lines) next() (line []byte, err error) {
 	var long *outline
 	for {

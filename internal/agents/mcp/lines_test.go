@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 )
 
-// read returns what lines hands on, with a limit of 100 bytes.
+// read returns the messages that lines hands on, with a limit of 100 bytes.
 func read(t testing.TB, in io.Reader) (out string, notes []string) {
 	t.Helper()
 	l := &lines{in: io.NopCloser(in), most: 100, tooLong: func(note string) { notes = append(notes, note) }}

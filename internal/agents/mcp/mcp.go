@@ -1,11 +1,11 @@
 // Package mcp is the server of `hookd mcp`: agents that can call an MCP tool as a hook call
-// the tool hook, and the model may ask the tool would_deny what hooks would say of a call.
+// the tool hook, and the model may ask the tool would_deny how hooks would decide about a call.
 // It speaks over stdin and stdout of the agent that started it, and is no part of the
 // daemon: each call of hook is one call of the bridge, which dials hookd's socket.
 //
 // It promises: the tool hook answers in the agent's own form for hooks, and fails closed.
-// An agent lets a call pass when a tool ends with an error, so what could not be checked is
-// answered with a denial: a daemon that does not answer, a payload that cannot be read, a
+// An agent lets a call pass when a tool ends with an error, so each call that could not be checked
+// is answered with a denial: a daemon that does not answer, a payload that cannot be read, a
 // message that is too large. would_deny changes nothing and leaves nothing in the history,
 // and it knows of one session: that of the agent which started the server. A message has a
 // limit, and so has the number of calls under way; others wait for their turn.
@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// Name is what the server is registered as in an agent's settings.
+	// Name is the name under which the server is registered in an agent's settings.
 	Name = neutral.HookServer
 	// HookTool is the tool that an agent's hooks call.
 	HookTool = neutral.HookTool
@@ -55,7 +55,7 @@ type Options struct {
 	Out      io.WriteCloser
 	Err      io.Writer // for a person: what went wrong
 
-	// Would says what hooks would decide about a call; nil = there is no such tool.
+	// Would says how hooks would decide about a call; nil = there is no such tool.
 	Would func(context.Context, Call) (Would, error)
 
 	maxMessage int // 0 = maxMessage; for tests
@@ -98,8 +98,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return fmt.Errorf("serve %s over MCP: %w", s.opt.Agent, err)
 }
 
-// take takes one of the places of a pool, and returns what gives it back; nil if ctx ended
-// before one was free.
+// take takes one of the places of a pool, and returns the function that gives it back; nil if ctx
+// ended before one was free.
 func take(ctx context.Context, pool chan struct{}) (give func()) {
 	select {
 	case pool <- struct{}{}:

@@ -16,7 +16,7 @@ type Call struct {
 	Cwd     string          // the folder that the agent works in
 }
 
-// Would is what hooks would decide about a call.
+// Would is the decision that hooks would make about a call.
 type Would struct {
 	Decision string   `json:"decision"`          // deny, ask, allow, rewrite, or none: no hook objects
 	Reason   string   `json:"reason,omitempty"`  // of a denial, or of an ask
@@ -25,7 +25,7 @@ type Would struct {
 	Failed   []string `json:"failed,omitempty"`  // hooks that could not be asked
 }
 
-// wouldInput is the schema of what would_deny takes. There is no session and no folder in it:
+// wouldInput is the schema of the arguments of would_deny. There is no session and no folder in it:
 // those are the agent's own.
 var wouldInput = json.RawMessage(`{
 	"type": "object",

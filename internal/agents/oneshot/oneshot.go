@@ -6,8 +6,8 @@
 // however it ended; after a kill of this process itself the next Begin puts them back. No
 // process of hookd and no file is left. One command at a time has the agents of a user.
 //
-// It blocks as long as the command runs. What the command has started and left running is
-// the command's own.
+// It blocks as long as the command runs. Processes that the command has started and left running
+// are the command's own.
 package oneshot
 
 import (
@@ -62,7 +62,7 @@ type before struct {
 	FailClosed     bool
 }
 
-// Begin makes a scratch home, after it has put back what a run that was killed has left.
+// Begin makes a scratch home, after it has put back the settings of a run that was killed.
 func Begin() (*Run, error) {
 	temp := os.TempDir()
 	if len(temp) > maxTemp {
@@ -93,7 +93,7 @@ func lockFolder(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// recoverAll puts back what runs that were killed have left.
+// recoverAll puts back the settings of runs that were killed.
 func recoverAll(temp string) {
 	left, _ := filepath.Glob(filepath.Join(temp, prefix+"*")) // the pattern is right
 	for _, home := range left {
@@ -240,8 +240,8 @@ func (r *Run) restore() (err error) {
 	return err
 }
 
-// restore puts one file back. What the agent has written there meanwhile stays: then only
-// what was added is taken out.
+// restore puts one file back. Text that the agent has written there meanwhile stays: then only
+// the added text is taken out.
 func (x restored) restore() error {
 	c := x.Change
 	now, err := readfile.Read(c.Path, 16<<20)
@@ -289,7 +289,7 @@ func rewrite(c connect.Change) error {
 }
 
 // cutOut takes hookd's calls out of settings that the agent has changed, and puts back
-// those that were there before the run.
+// the calls that were there before the run.
 func (x restored) cutOut() error {
 	plan, err := connect.Disconnect(connect.Options{Agent: x.Agent})
 	if err == nil {
@@ -362,7 +362,7 @@ func codeOf(cmd *exec.Cmd, err error) (int, error) {
 	return status.ExitStatus(), nil
 }
 
-// stopTime is how long the daemon may take to end; its hooks have 10 s of it.
+// stopTime is how long the daemon may take to end; its hooks have 10 s within that time.
 const stopTime = 15 * time.Second
 
 // End puts the agents' settings back, ends the daemon and removes the scratch home.
@@ -386,7 +386,7 @@ func (r *Run) End() error {
 	return errors.Join(err, r.lock.Close())
 }
 
-// Log is the end of what the daemon has logged.
+// Log is the end of the daemon's log.
 func (r *Run) Log() string {
 	text, err := readfile.Read(r.LogFile(), 16<<20)
 	if err != nil {

@@ -3,7 +3,7 @@
 // was replaced: without waiting for a call.
 //
 // Promises. Note and Forget replace the file whole or leave it. Look changes nothing and starts nothing;
-// what it cannot read it names. It reads files, which may hang: call it where nothing else waits. It
+// it names each file that it cannot read. It reads files, which may hang: call it where nothing else waits. It
 // decides nothing, and mends nothing.
 package roster
 
@@ -58,7 +58,7 @@ const mostBytes = 1 << 20
 // path is the file in a home of hookd.
 func path(home string) string { return filepath.Join(home, "hookd", "connected.json") }
 
-// List returns what is remembered in a home of hookd; nothing where there is no such file.
+// List returns the agents that a home of hookd remembers; nothing where there is no such file.
 func List(home string) (list []Entry, err error) {
 	text, err := readfile.Read(path(home), mostBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,7 +155,7 @@ type summed struct {
 }
 
 // Look returns the agents of a home that do not call hookd as they were connected. own is the bridge
-// of this hookd, which may take the place of the one that was connected; "" = there is none.
+// of this hookd, which may take the place of the connected bridge; "" = there is none.
 func (l *Looker) Look(home, own string) ([]Fault, error) {
 	list, err := List(home)
 	if err != nil {
@@ -219,7 +219,7 @@ func (e Entry) unasked(s connect.Status) string {
 	return ""
 }
 
-// bridgeFault says why a bridge is not the one that was connected; "" = it is, or is this hookd's.
+// bridgeFault says why a bridge is not the connected bridge; "" = it is, or is this hookd's.
 func (l *Looker) bridgeFault(e Entry, bridge, own string) string {
 	if bridge == "" || !filepath.IsAbs(bridge) {
 		return ""

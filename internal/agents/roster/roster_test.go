@@ -25,7 +25,7 @@ func connected(t *testing.T) (hookd string, o connect.Options) {
 	return dir + "/hookd-home", o
 }
 
-// What is wrong with an agent's settings or its bridge is found, with the command that mends it.
+// A fault of an agent's settings or its bridge is found, with the command that mends it.
 func TestLook(t *testing.T) {
 	for name, tt := range map[string]struct {
 		breaks func(t *testing.T, o connect.Options)

@@ -2,7 +2,7 @@
 // agent itself ships, in its program or beside it, for `hookd events --check`.
 //
 // It only reads: no agent is started, no network is used. A program is read in pieces, so
-// that its size costs time and no memory. What cannot be read is an error that names the
+// that its size costs time and no memory. A file that cannot be read is an error that names the
 // file; an agent that ships no names that can be read is ErrNone.
 package shipped
 
@@ -200,7 +200,7 @@ func (r *Report) compare(agent events.Dialect, s *neutral.Shipped) {
 	}
 }
 
-// leave moves the names that are left out from those that have no row.
+// leave moves the names that are left out away from the names that have no row.
 func (r *Report) leave(left neutral.LeftOut) {
 	l := Left{Why: left.Why}
 	for name := range strings.FieldsSeq(left.Names) {

@@ -91,7 +91,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// What was left out on purpose is no difference, and what comes another way is not missed.
+// A name that was left out on purpose is no difference. A name that comes another way is not missed.
 func TestLeftAndElsewhere(t *testing.T) {
 	text := `a.trigger("chat.message",b)a.trigger("tool.execute.before",b)a.trigger("tool.execute.after")a.trigger("file.open")` +
 		`a.trigger("experimental.session.compacting",b)a.trigger("chat.params",b)`
@@ -120,7 +120,7 @@ func TestNothingToCompare(t *testing.T) {
 	}
 }
 
-// The tables name only what makes sense: a pattern that can be read, and rows that are there.
+// The tables have only entries that make sense: a pattern that can be read, and rows that are there.
 func TestTables(t *testing.T) {
 	for _, agent := range dialect.AgentsWith(func(s *neutral.Settings) bool { return s.Ships != nil }) {
 		s := dialect.Settings(events.Dialect(agent)).Ships

@@ -23,7 +23,7 @@ type agent struct {
 	read    func(ctx context.Context, f *File, c *collector) error
 }
 
-// agents are those that are read.
+// agents are the agents whose transcripts are read.
 var agents = []*agent{
 	&claudeCode, &codex, &geminiCLI, &qwenCode, &openCode, &copilot, &cline, &pi, &kimi, &openClaw, &crush, &goose,
 }
@@ -59,7 +59,7 @@ func Agents() (names []events.Dialect) {
 	return names
 }
 
-// places is what says where agents keep their files.
+// places has the values that say where agents keep their files.
 type places struct {
 	home string
 	env  func(string) string
@@ -95,7 +95,7 @@ type File struct {
 	root string // that it was found below
 }
 
-// Found is what Find has found.
+// Found has the files that Find has found, and counts of the others.
 type Found struct {
 	Files    []*File // the newest first
 	Older    int     // files that were last written before Options.Since
@@ -125,7 +125,7 @@ func Find(opt Options) (found Found) {
 // find adds the transcripts below a root. Links are not followed.
 func (a *agent) find(root string, since time.Time, found *Found) {
 	before := len(found.Files)
-	// What cannot be listed has no transcripts to read.
+	// A folder that cannot be listed has no transcripts to read.
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && d != nil && d.IsDir():
@@ -183,9 +183,9 @@ type Stats struct {
 	Whole   bool // it was read to its end
 }
 
-// Read gives each call of a transcript to each, in the order in which they ended, those without a
+// Read gives each call of a transcript to each, in the order in which they ended, calls without a
 // result last. The Call is each's to keep. Calls that ended before since are left out. When ctx
-// ends, what was read so far was given. An error means that the file could not be read on.
+// ends, the calls that were read so far were given. An error means that the file could not be read on.
 func (f *File) Read(ctx context.Context, since time.Time, each func(*Call)) (stats Stats, err error) {
 	c := &collector{file: f, since: since, each: each, pending: map[string]*Call{}}
 	defer func() {

@@ -31,7 +31,7 @@ func readClaude(ctx context.Context, f *File, c *collector) error {
 	}, `"tool_use`)
 }
 
-// claudeLine is what a line says besides its message.
+// claudeLine has the fields of a line besides its message.
 type claudeLine struct {
 	Timestamp, Cwd, SessionID string
 	IsSidechain               bool

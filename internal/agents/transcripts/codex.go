@@ -25,7 +25,7 @@ var codex = agent{
 // codexWait is how long a call waits that a person was probably asked about.
 const codexWait = 1500 * time.Millisecond
 
-// codexThread is what lines before say of a call.
+// codexThread has the facts about a call from the lines before it.
 type codexThread struct {
 	c                      *collector
 	session, cwd, approval string
@@ -61,7 +61,7 @@ func (t *codexThread) line(line []byte) {
 	}
 }
 
-// item reads a call of the model, or what it was told of the result.
+// item reads a call of the model, or the result that it was told.
 func (t *codexThread) item(line []byte, payload json.RawMessage) {
 	kind, _ := rawjson.GetString(payload, "type")
 	id, _ := rawjson.GetString(payload, "call_id")
@@ -145,7 +145,7 @@ func codexFailed(head []byte) bool {
 	return bytes.Contains(head, []byte(" failed: "))
 }
 
-// event reads what Codex noted of a command or a patch.
+// event reads a note of Codex about a command or a patch.
 func (t *codexThread) event(payload json.RawMessage) {
 	item := rawjson.Get(payload, "item")
 	id, _ := rawjson.GetString(item, "id")

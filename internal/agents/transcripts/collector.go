@@ -87,7 +87,7 @@ func folder(path string) string {
 	return filepath.Clean(path)
 }
 
-// result ends a call: tell fills in what the result says. A result without its call is left out.
+// result ends a call: tell fills in the fields of the result. A result without its call is left out.
 func (c *collector) result(id string, tell func(*Call)) {
 	call := c.pending[id]
 	if call == nil {

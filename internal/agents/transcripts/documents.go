@@ -67,7 +67,7 @@ func enter(d *json.Decoder, bracket json.Delim) bool {
 	return err == nil && t == bracket
 }
 
-// skipValue reads over a value; of one that was begun it gives up.
+// skipValue reads over a value; when the value was begun, it gives up.
 func skipValue(d *json.Decoder, begun bool) bool {
 	if begun {
 		return false
@@ -76,7 +76,7 @@ func skipValue(d *json.Decoder, begun bool) bool {
 	return d.Decode(&v) == nil
 }
 
-// document reads a small JSON file beside a transcript into v. One that is not there tells nothing.
+// document reads a small JSON file beside a transcript into v. A file that is not there tells nothing.
 func document(path string, v any) error {
 	file, err := (&File{Path: path}).open()
 	if errors.Is(err, os.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 )
 
-// geminiCLI keeps a file for each session and for each subagent of it, formerly one JSON document
+// geminiCLI keeps a file for each session and for each of its subagents, formerly one JSON document
 // a session. A message is written again once its calls are done. Calls of messages that were
 // taken back ran all the same.
 var geminiCLI = agent{
@@ -29,7 +29,7 @@ var geminiCLI = agent{
 	read: readGemini,
 }
 
-// geminiSession is what is known of the session of a file.
+// geminiSession has the facts that are known of the session of a file.
 type geminiSession struct {
 	c            *collector
 	session, cwd string

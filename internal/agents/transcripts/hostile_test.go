@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// listing is what lies in a home: names, sizes, times.
+// listing has the files of a home: names, sizes, times.
 func listing(t *testing.T, home string) string {
 	var b strings.Builder
 	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
@@ -175,7 +175,7 @@ func TestManyCallsWithoutResults(t *testing.T) {
 	}
 }
 
-// TestAHostileDatabase has a view without end in the place of a table, and one that is garbage.
+// TestAHostileDatabase has a view without end in the place of a table, and a database that is garbage.
 func TestAHostileDatabase(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".local/share/opencode/opencode.db")

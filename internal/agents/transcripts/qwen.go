@@ -100,7 +100,7 @@ func qwenResult(call *Call, line, result json.RawMessage) {
 	}
 }
 
-// qwenOutput is what the model was told.
+// qwenOutput is the output that the model was told.
 func qwenOutput(line json.RawMessage) string {
 	for _, part := range elements(rawjson.Get(rawjson.Get(line, "message"), "parts")) {
 		text, ok := rawjson.GetString(rawjson.Get(rawjson.Get(part, "functionResponse"), "response"), "output")

@@ -73,7 +73,7 @@ const (
 	Unknown   Prompts = "unknown"   // refusals at most
 )
 
-// Limits of reading. What is over them is skipped and counted.
+// Limits of reading. Anything over them is skipped and counted.
 const (
 	maxLine    = 8 << 20 // bytes of a line, and of a row
 	maxFile    = 2 << 30

@@ -163,8 +163,8 @@ func said(c *Call) string {
 		or(string(c.By)), prompt, c.Tool, c.Input)
 }
 
-// TestRealTranscripts reads what real agents have written in scenarios: allowed, denied by each of
-// who can, failed, edited, by a subagent, resumed, forked, ended in between.
+// TestRealTranscripts reads transcripts that real agents have written in scenarios: allowed, denied
+// by each party that can, failed, edited, by a subagent, resumed, forked, ended in between.
 func TestRealTranscripts(t *testing.T) {
 	for _, a := range agents {
 		if _, err := os.Stat(filepath.Join("testdata", string(a.name))); err != nil {
