@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// replay says what an event repeats.
+// replay names the event, and maybe the only hook, that an event repeats.
 type replay struct{ of, only string }
 
 var errDraining = &wire.Error{
@@ -137,7 +137,7 @@ func withPeer(data json.RawMessage, peer *events.Peer) json.RawMessage {
 	return rawjson.With(withoutPeer(data), rawjson.Member{Key: events.PeerKey, Value: value})
 }
 
-// withoutPeer returns data without what its sender says of a process, in letters of any case: many readers of
+// withoutPeer returns data without the sender's claims about a process, in letters of any case: many readers of
 // JSON take one case for the other.
 func withoutPeer(data json.RawMessage) json.RawMessage {
 	given := data
@@ -332,7 +332,7 @@ func (a *admission) withdraw() {
 	}
 }
 
-// leave gives back what the queued runs had.
+// leave gives back the places of the queued runs.
 func (a *admission) leave() {
 	for range a.tasks {
 		if a.room {
@@ -342,7 +342,7 @@ func (a *admission) leave() {
 	}
 }
 
-// rest is what the sender waits for beyond the acceptance.
+// rest is the part of the sender's wait beyond the acceptance.
 func (a *admission) rest() Rest {
 	if !a.event.Wait && a.stored == nil {
 		return nil
@@ -421,7 +421,7 @@ func heardAs(e *events.Event, v *verdict.Verdict) wire.Outcome {
 }
 
 // dropObservers leaves the observers out of a decidable event: a verdict is
-// never refused because others queue. The sender learns of it.
+// never refused because others queue. The sender learns that they were left out.
 func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
 	for _, m := range append(p.queued, p.later...) {
 		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.Hook.Name+" does not run for this event")

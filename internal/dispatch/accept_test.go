@@ -46,7 +46,7 @@ func TestBeginKeepsNothingOfTheSendersBuffer(t *testing.T) {
 	})
 }
 
-// copies keeps what Accept is shown.
+// copies keeps the events that Accept is shown.
 type copies struct {
 	tape
 	shown []events.Event
@@ -99,7 +99,7 @@ func (r *slowRecorder) Prepare(e *events.Event, _ bool) Prepared {
 	return nil
 }
 
-// What is slow about one large event delays no other, whether a hook runs for
+// Slow work on one large event delays no other, whether a hook runs for
 // it, decides about it, or does neither.
 func TestALargeEventDelaysNoOther(t *testing.T) {
 	hooks := []*hook.Hook{matchtest.Hook("note", "agent:step"), matchtest.Hook("guard", "pre_tool_use")}

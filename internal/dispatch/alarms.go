@@ -7,7 +7,7 @@ import (
 
 // alarms call functions at their times with one timer, which is set seldom: nearly every
 // run ends long before its deadline. A timer of its own for each would be set and stopped,
-// and one that is due before all others of the program wakes a thread of Go's scheduler.
+// and a timer that is due before all others of the program wakes a thread of Go's scheduler.
 // The zero value is ready.
 type alarms struct {
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type alarm struct {
 }
 
 // after calls call at a time, in a goroutine of its own, unless cancel is called before with
-// what it returns.
+// the alarm that after returns.
 func (as *alarms) after(at time.Time, call func()) *alarm {
 	a := &alarm{at, call}
 	as.mu.Lock()

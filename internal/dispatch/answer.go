@@ -65,7 +65,7 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 	}
 }
 
-// warnUndelivered puts into the answer and the record what of it does not reach the agent.
+// warnUndelivered puts into the answer and the record which parts of the answer do not reach the agent.
 func (a *attempt) warnUndelivered() {
 	a.answer = a.answer.Warned(dialect.Undelivered(a.event, a.contract, a.answer)...)
 	a.run.Warning = a.answer.Warning
@@ -150,8 +150,8 @@ func (a *attempt) result(failure string) (wire.Result, string) {
 	return wire.ResultOK, ""
 }
 
-// note adds to an attempt what its hook answered; to a failed one what the hook
-// said last, and where to look further.
+// note adds to an attempt its hook's answer; to a failed one the hook's
+// last words, and where to look further.
 func (d *Dispatcher) note(a *attempt) {
 	if !failed(a.run.Result) {
 		outcome, reason := a.answer.Says(a.contract)
@@ -182,7 +182,7 @@ func (d *Dispatcher) said(o wire.Output) string {
 	return d.shown(lastLine(cmp.Or(o.Tail, o.Head)))
 }
 
-// shown makes a line of what a hook printed fit for people; "" stays so.
+// shown makes a line that a hook printed fit for people; "" stays so.
 func (d *Dispatcher) shown(line string) string {
 	if line == "" {
 		return ""
@@ -190,11 +190,11 @@ func (d *Dispatcher) shown(line string) string {
 	return escape.Line(d.redacted(line), lastWords)
 }
 
-// lastWords is how much of what a failed run printed last its error has.
+// lastWords is how much of a failed run's last output its error has.
 const lastWords = 200
 
-// lastLine is the last line with a letter or a digit of what a program printed, without
-// its colours and the lines of a box around it; the last one that is not blank where
+// lastLine is the last line with a letter or a digit in a program's output, without
+// its colours and the lines of a box around it; the last line that is not blank where
 // none has any.
 func lastLine(text string) string {
 	text = strings.TrimSpace(escape.WithoutColours(text))
@@ -223,7 +223,7 @@ func withWords(why, said string) string {
 	return why + ": " + said
 }
 
-// What a shell or a program prints to stderr that cannot do its work: in any of its
+// The messages on stderr of a shell or a program that cannot do its work: in any of its
 // lines, as the lines of its usage may follow, and in the last one.
 var (
 	brokenLine = regexp.MustCompile(`(?i)(?:^|: )(?:command )?not found\.?$|command not found: |^usage: |` +
@@ -234,7 +234,7 @@ var (
 			`unbound variable|invalid option|bad interpreter|modulenotfounderror|traceback`)
 )
 
-// What an interpreter prints to stderr that cannot read its program, or a file that the
+// The messages on stderr of an interpreter that cannot read its program, or a file that the
 // program needs: in the last line of a shell, which ends with the status of a denial, and
 // in any line of others.
 var (

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// attempt is one try at running a hook for an event: what it is given, and then
+// attempt is one try at running a hook for an event: its input, and then
 // how it went.
 type attempt struct {
 	event    *events.Event

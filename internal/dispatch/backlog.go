@@ -14,8 +14,8 @@ import (
 // page is how many events are read from disk at once.
 const page = 256
 
-// backlog is what waits on disk for room in the queue: what an earlier daemon
-// left, and what came when the queue was full. While there is any, events that
+// backlog is the runs that wait on disk for room in the queue: those left by an earlier
+// daemon, and those that came when the queue was full. While there is any, events that
 // are kept go behind it, so that the order holds.
 //
 // An event can be read from disk a moment before keep learns that it is there.
@@ -74,7 +74,7 @@ func (b *backlog) takes(a *admission) bool {
 	return true
 }
 
-// claim keeps a run that has its turn by itself from having another from here.
+// claim keeps a run that has a turn of its own from having another from here.
 func (b *backlog) claim(k events.PendingKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,8 +83,8 @@ func (b *backlog) claim(k events.PendingKey) {
 	}
 }
 
-// refill moves what waits on disk into the queue, as there is room, until
-// nothing does or hookd stops.
+// refill moves the runs that wait on disk into the queue, as there is room, until
+// none waits or hookd stops.
 func (d *Dispatcher) refill() {
 	b := &d.backlog
 	for warned := false; ; {
@@ -184,7 +184,7 @@ func (b *backlog) end(arrived uint64) bool {
 	return true
 }
 
-// stop answers senders that wait for what is on disk: it has its turn when
+// stop answers senders that wait for runs on disk: these have their turn when
 // hookd is back.
 func (b *backlog) stop() {
 	b.mu.Lock()

@@ -33,7 +33,7 @@ func (*silent) NextPending(uint64) (int64, error)              { return 0, nil }
 func (*silent) Pending(uint64, int) ([]events.Pending, error)  { return nil, nil }
 func (*silent) Watched() bool                                  { return false }
 
-// What an event costs that no hook wants, except for the stream and the disk.
+// The cost of an event that no hook wants, except for the stream and the disk.
 func BenchmarkBegin(b *testing.B) {
 	d := New(Options{Runner: &fake{}, Recorder: &silent{}})
 	d.Publish(matchtest.Many(b))

@@ -83,7 +83,7 @@ func TestAnswersAreKeptInBoundedMemory(t *testing.T) {
 	})
 }
 
-// What the sender gets of a run has no output, which would be kept with it.
+// The sender's record of a run has no output, which would be kept with it.
 func TestAReceiptHasNoOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("a", "pre_tool_use"), matchtest.Hook("o", "agent:end")}, map[string]behaviour{"a": {stdout: "long"}, "o": {stdout: "long"}})
@@ -96,7 +96,7 @@ func TestAReceiptHasNoOutput(t *testing.T) {
 	})
 }
 
-// Events that wait for a verdict take bounded memory: what is too much is denied.
+// Events that wait for a verdict take bounded memory: an event beyond the bound is denied.
 func TestTooManyEventsThatWaitForAVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, Options{Decidable: 1, MaxBytes: 2700}, []*hook.Hook{matchtest.Hook("guard", "pre_tool_use")}, map[string]behaviour{"guard": {takes: time.Second}})

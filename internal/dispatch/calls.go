@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// calls knows the tool calls of agents: which of them hookd was asked about, and what was answered.
+// calls knows the tool calls of agents: which of them hookd was asked about, and how it answered.
 // It gives the events of one call the same id, for agents that tell none: the id of the event before
 // the call. The event after it is known by session, tool and input; where hooks may have changed the
 // input, by the tool alone. The zero value is ready.
@@ -28,7 +28,7 @@ type calls struct {
 	count  int                // in recent
 }
 
-// callOf is what the events of a call have in common.
+// callOf has the facts that the events of a call share.
 type callOf struct {
 	dialect           events.Dialect
 	session, tool, id string // tool is "" where the agent tells an id, and id where it does not
@@ -99,7 +99,7 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 	return id, about
 }
 
-// add remembers a call. Of many that have so much in common, those that have ended are forgotten.
+// add remembers a call. Of many that share so much, it forgets the ended ones.
 func (c *calls) add(of callOf, about *call) {
 	if c.count >= mostCalls {
 		c.turn()
@@ -114,7 +114,7 @@ func (c *calls) add(of callOf, about *call) {
 	c.count++
 }
 
-// turn forgets the older calls, except those that may still run.
+// turn forgets the older calls, except calls that may still run.
 func (c *calls) turn() {
 	kept, n := map[callOf][]*call{}, 0
 	for of, list := range c.older {
@@ -127,10 +127,10 @@ func (c *calls) turn() {
 	c.older, c.recent, c.count = c.recent, kept, n
 }
 
-// find returns the call of an event after it: of those with the same input one that may have run and
-// has no result; else one whose input hooks have changed; else one that may have run, as agents may
-// write an input in another way; else what was denied or has a result with this input. Of an id's calls
-// another one than all of these is known, too: agents may count from 1 again. nil = none.
+// find returns the call of an event after it: of the calls with the same input one which may have run and
+// has no result; else one whose input hooks have changed; else one which may have run, as agents may
+// write an input in another way; else a call with this input that was denied or has a result. Of an id's
+// calls another than all of these is known, too: agents may count from 1 again. nil = none.
 func (c *calls) find(of callOf, tool string, input uint64) *call {
 	list := slices.Concat(c.older[of], c.recent[of])
 	for _, fits := range []func(a *call) bool{
@@ -152,7 +152,7 @@ func (c *calls) find(of callOf, tool string, input uint64) *call {
 	return nil
 }
 
-// decided notes what was decided about a call, and again when it is known what its agent heard.
+// decided notes the decision about a call, and again when it is known which decision its agent heard.
 func (c *calls) decided(about *call, rec *wire.Decision, changed []change) {
 	if about == nil || rec.Kind != events.KindToolBefore {
 		return

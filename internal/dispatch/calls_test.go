@@ -35,7 +35,7 @@ func agentLine(word, id, command, result string) string {
 		event, dialect, tool, command, more)
 }
 
-// Each call was asked about, or not, or was not obeyed; what is not known is none of these.
+// Each call was asked about, or not, or was not obeyed; an unknown call is none of these.
 func TestHowACallWasGuarded(t *testing.T) {
 	deny := map[string]behaviour{"guard": {stdout: `{"decision":"deny","reason":"main is protected"}`}}
 	rewrite := map[string]behaviour{"guard": {stdout: `{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"npm ci"}}}`}}
@@ -108,7 +108,7 @@ func TestHowACallWasGuarded(t *testing.T) {
 	}
 }
 
-// The memory of calls is bounded, and keeps those that may still run.
+// The memory of calls is bounded, and keeps the calls that may still run.
 func TestCallsAreForgotten(t *testing.T) {
 	b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("guard", "PreToolUse")}, nil)
 	b.emit(t, agentLine("before", "long", "sleep", ""))

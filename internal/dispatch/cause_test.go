@@ -6,7 +6,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// The cause of a failure is the last line with words, without what programs draw around it.
+// The cause of a failure is the last line with words, without the frame that programs draw around it.
 func TestTheLastLineWithWordsIsTheCause(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                  "",

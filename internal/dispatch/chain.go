@@ -13,7 +13,7 @@ import (
 // has depth 0, one of a hook that ran for it 1.
 const MaxDepth = 8
 
-// Limits on what one hook may emit when hookd knows that it is the sender.
+// Limits on the events that one hook may emit when hookd knows that it is the sender.
 const (
 	maxBurst    = 200
 	burstWindow = 2 * time.Second
@@ -108,7 +108,7 @@ func (c *chain) enter(l *link) {
 	}
 }
 
-// ended keeps the group known while members of it live: a background child may
+// ended keeps the group known while its members live: a background child may
 // still emit, and the number cannot be another group's before the last is gone.
 func (c *chain) ended(l *link) {
 	c.mu.Lock()
@@ -137,7 +137,7 @@ func (c *chain) sweep() {
 	c.left = kept
 }
 
-// origin looks a sender up. One that is gone, or whose run does not become
+// origin looks a sender up. A sender that is gone, or whose run does not become
 // known, counts as sent by the deepest run in flight or just ended: that errs
 // only towards refusing, and only while a long chain really runs.
 func (c *chain) origin(s Sender, now time.Time) Origin {
@@ -246,7 +246,7 @@ func (b *burst) allow(now time.Time) bool {
 }
 
 // startWait bounds how long a sender waits for the start of its own run to be
-// known. A start takes about a millisecond; one that hangs has no senders.
+// known. A start takes about a millisecond; a start that hangs has no senders.
 const startWait = 5 * time.Second
 
 // starting notes that a process is about to be started for a run. known is to
@@ -323,7 +323,7 @@ func (c *chain) busy(depth int) (over func()) {
 	}
 }
 
-// at is the depth of what the link's processes work on.
+// at is the depth of the work that the link's processes do.
 func (l *link) at() int {
 	if l.live != nil {
 		return min(l.live(), MaxDepth)

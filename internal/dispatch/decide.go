@@ -23,9 +23,9 @@ const grace = 250 * time.Millisecond
 const startTime = 100 * time.Millisecond
 
 // decide runs the hooks that decide e and folds their answers. The preempt
-// lane goes first, and a deny or ask of it skips the other; but not an ask that
+// lane goes first, and its deny or ask skips the other; but not an ask that
 // hookd looks for an answer to: none may let a call pass that other hooks have not
-// seen. q is what the verdict asks where that is so; nil = nothing, or the agent. permitted is the
+// seen. q is the verdict's question where hookd looks; nil = nothing, or the agent. permitted is the
 // permit of a person that has lifted a denial; nil = none has.
 func (d *Dispatcher) decide(
 	e *events.Event,
@@ -76,7 +76,7 @@ func (d *Dispatcher) decide(
 // that a person lets go on must not pass them.
 func ofPolicy(m match.Match) bool { return m.Hook.Layer.Signed() }
 
-// decidingLane is what the runs of one lane of a decidable event share.
+// decidingLane has the state that the runs of one lane of a decidable event share.
 type decidingLane struct {
 	d        *Dispatcher
 	ctx      context.Context // ends the wait for a slot
@@ -105,7 +105,7 @@ func (l decidingLane) decide(ms []match.Match) (*verdict.Verdict, []*attempt) {
 }
 
 // lift returns the answers without the denials of a tool call that a person lets pass; nil =
-// nothing denies it, or no permit covers all hooks that do. What other hooks say stays.
+// nothing denies it, or no permit covers all hooks that do. The answers of other hooks stay.
 func (l decidingLane) lift(v *verdict.Verdict, done []*attempt, list []verdict.Answer) []verdict.Answer {
 	if l.permitted == nil || l.contract.Kind != events.KindToolBefore || v.Allowed && v.PermissionDecision != "deny" {
 		return nil
@@ -135,7 +135,7 @@ func (a *attempt) failsClosed(c *events.Contract) bool {
 }
 
 // doubt asks a person about a call with bytes that are no UTF-8: the guards have seen others in their
-// place, and what runs is not what they have judged.
+// place, and the call that runs is not the one they have judged.
 func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
 	guard := func(a *attempt) bool { return a.match.Policy().Blocking }
 	if !l.event.Mangled || l.contract.Kind != events.KindToolBefore || !slices.ContainsFunc(done, guard) {
@@ -147,9 +147,9 @@ func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
 	}}
 }
 
-// budget is the time that all of an event's hooks have together: what the
-// sender says, else the largest deadline of what runs side by side, or the sum
-// of what runs in sequence.
+// budget is the time that all of an event's hooks have together: the sender's
+// time, else the largest deadline of the hooks that run side by side, or the sum
+// of those in sequence.
 func budget(e *events.Event, c *events.Contract, preempt, rest []match.Match) time.Duration {
 	if e.TimeoutMS > 0 {
 		return time.Duration(e.TimeoutMS) * time.Millisecond
@@ -172,7 +172,7 @@ func longest(ms []match.Match, sequence bool) (most time.Duration) {
 	return most
 }
 
-// chains splits hooks into those that must run one after another: the hooks of
+// chains splits hooks into sequences that must run one after another: the hooks of
 // one AGENT.md do, in file order; each other hook is a chain of its own.
 func chains(ms []match.Match) (list [][]match.Match) {
 	for i, m := range ms {
@@ -256,7 +256,7 @@ func answers(done []*attempt) []verdict.Answer {
 	return list
 }
 
-// withoutOutput is what a sender gets of a run.
+// withoutOutput is the record of a run that a sender gets.
 func withoutOutput(r wire.Run) wire.Run {
 	r.Stdout, r.Stderr, r.Input = wire.Output{}, wire.Output{}, ""
 	return r
@@ -280,7 +280,7 @@ func stuck(a *attempt) *attempt {
 	}
 }
 
-// leastRest is what a run that had to wait for its slot must have left at least:
+// leastRest is the time that a run which had to wait for its slot must have left at least:
 // it would only be killed. It is the shortest deadline that a hook can have.
 const leastRest = 50 * time.Millisecond
 

@@ -60,7 +60,7 @@ func untaken(a *attempt) string {
 	return a.answer.Warning
 }
 
-// newInput returns the input that hooks gave a call for its record, and what the call is about now.
+// newInput returns the input that hooks gave a call for its record, and the call's subject now.
 func (d *Dispatcher) newInput(e *events.Event, input json.RawMessage) (kept json.RawMessage, subject string) {
 	now := *e
 	if e.Contract.Target != "" {
@@ -78,7 +78,7 @@ func (d *Dispatcher) newInput(e *events.Event, input json.RawMessage) (kept json
 	return kept, subject
 }
 
-// About fills in what an event is about, where it is about something: its canonical tool, one line
+// About fills in an event's subject, where it has one: its canonical tool, one line
 // without secrets, and the id of the call.
 func (d *Dispatcher) About(e *events.Event) { d.about(e) }
 
@@ -118,12 +118,12 @@ func (d *Dispatcher) recordNow(rec *wire.Decision, settle func(*wire.Decision)) 
 	d.tell(rec)
 }
 
-// hearTime is how long a decision waits for its sender to say what the agent heard: the sender has
-// the verdict, and only writes it.
+// hearTime is how long a decision waits for its sender to report the words that the agent heard: the sender
+// has the verdict, and only writes it.
 const hearTime = 10 * time.Second
 
-// hears returns a function that waits until the sender of e says what its agent was told, and puts
-// it into rec; nil = e tells nothing. What a kill of hookd leaves of rec says that it is not known.
+// hears returns a function that waits until the sender of e reports the words that its agent was told, and
+// puts them into rec; nil = e tells nothing. A rec that a kill of hookd leaves says that they are not known.
 func (d *Dispatcher) hears(rec *wire.Decision, e *events.Event, about *call) func() {
 	h := e.Hearing
 	if h == nil {
@@ -168,13 +168,13 @@ func waitRecorded(list []*attempt) {
 	}
 }
 
-// OutcomeOf says in a word what a verdict is and why, and names what it replaces or adds.
+// OutcomeOf says in a word which decision a verdict is and why, and names the parts that it replaces or adds.
 func OutcomeOf(v *verdict.Verdict) (o wire.Outcome, reason string, parts []string) {
 	o, reason = outcomeOf(v)
 	return o, reason, rewrote(v)
 }
 
-// outcomeOf says in a word what a verdict is, and why.
+// outcomeOf says in a word which decision a verdict is, and why.
 func outcomeOf(v *verdict.Verdict) (wire.Outcome, string) {
 	switch {
 	case !v.Allowed || !v.Continue || v.PermissionDecision == "deny":
@@ -189,7 +189,7 @@ func outcomeOf(v *verdict.Verdict) (wire.Outcome, string) {
 	return wire.OutcomeNone, ""
 }
 
-// rewrote names what a verdict replaces or adds.
+// rewrote names the parts that a verdict replaces or adds.
 func rewrote(v *verdict.Verdict) (parts []string) {
 	for _, part := range []struct {
 		name string

@@ -25,9 +25,9 @@ const (
 	answerBytes = 16 << 20
 )
 
-// dedup remembers the ids that senders gave their events, so that one that is
+// dedup remembers the ids that senders gave their events, so that an event which is
 // sent again is accepted once. When there are too many, the senders with the most
-// lose their oldest: one that floods does not push out another's.
+// lose their oldest: a sender that floods does not push out another's.
 type dedup struct {
 	ids IDs // what is on disk: no more than what is here, except for what has expired
 
@@ -62,7 +62,7 @@ type entry struct {
 	gone       bool          // full does not hold it any more; guarded by dedup.mu
 }
 
-// contentOf sums up what an event says, to distinguish events with the same id.
+// contentOf sums up the content of an event, to distinguish events with the same id.
 // How its sender waits for it is no part of that.
 func contentOf(env *events.Envelope) [sha256.Size]byte {
 	h := sha256.New()
@@ -115,7 +115,7 @@ func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool
 	return e, true, nil
 }
 
-// begin notes what was given to the store of an event: it is known by its id from then
+// begin notes the receipt that the store got for an event: the event is known by its id from then
 // on, also after a restart.
 func (d *dedup) begin(e *entry, r Receipt) {
 	d.mu.Lock()
@@ -123,7 +123,7 @@ func (d *dedup) begin(e *entry, r Receipt) {
 	e.begun = r
 }
 
-// list returns what has to be on disk of the events that are known.
+// list returns the parts of the known events that have to be on disk.
 func (d *dedup) list() (all []events.SentEvent) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -138,7 +138,7 @@ func (d *dedup) list() (all []events.SentEvent) {
 	return all
 }
 
-// sentEvent is what is on disk of an event. The caller holds dedup.mu.
+// sentEvent is the part of an event on disk. The caller holds dedup.mu.
 func (e *entry) sentEvent() events.SentEvent {
 	r := e.begun
 	was := events.SentEvent{
@@ -168,7 +168,7 @@ func (d *dedup) add(sender, id string, what [sha256.Size]byte, at time.Time) *en
 	return e
 }
 
-// expire forgets what a sender sent before the window.
+// expire forgets the ids that a sender sent before the window.
 func (d *dedup) expire(sender string, s *senderIDs, now time.Time) {
 	for len(s.oldest) > 0 && now.Sub(s.oldest[0].at) > dedupWindow {
 		d.dropOldest(sender, s)
@@ -245,7 +245,7 @@ func (d *dedup) finish(e *entry, r Receipt) {
 	d.complete(e, r)
 }
 
-// complete notes what waiting duplicates get. The answers that were kept
+// complete notes the receipt that waiting duplicates get. The answers that were kept
 // longest go when they take too much room.
 func (d *dedup) complete(e *entry, r Receipt) {
 	d.mu.Lock()

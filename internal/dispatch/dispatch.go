@@ -6,16 +6,16 @@
 // its answer comes when its budget ends at the latest. Observers of one
 // session run in the order accepted, per hook. A failing hook never stops
 // another and never reaches the sender except as a verdict by declared
-// policy. Every run that was accepted is recorded, also one that never
+// policy. Every run that was accepted is recorded, also a run that never
 // started. Whatever hooks do to each other by emitting events ends at depth 8.
 //
-// What it does not do: start processes (the Runner does), read files, or keep
+// It does not start processes (the Runner does), read files, or keep
 // history (the Recorder does).
 //
 // The files, in the order in which an event comes through them; a call goes from
 // one to a later one:
 //
-//	dispatch, drain         what the daemon calls: make, publish, resume, stop
+//	dispatch, drain         the calls of the daemon: make, publish, resume, stop
 //	emit, trial             an event comes in; one hook is tried alone
 //	dedup                   an event that is sent again
 //	accept                  it is checked and given to the disk
@@ -25,22 +25,22 @@
 //	plan                    which hooks those are, and which observe
 //	backlog, resume         observers that wait on disk, and come back from there
 //	pace                    observers that come too often
-//	enqueue, persistent     the others get into the queue, and out of it
+//	enqueue, persistent     the others get into the queue, and out of the queue
 //	run                     one attempt
 //	stall, underway, alarms its deadline; which others there are at the same time
-//	answer, outputs         what it says
+//	answer, outputs         its answer and output
 //	retry, putoff           when it is tried again
-//	keeper                  what can be taken back of a call is kept
-//	follow, decided, settle what is written down of it
-//	record, turns           and of its runs, in which order
+//	keeper                  the parts of a call that can be taken back are kept
+//	follow, decided, settle its record
+//	record, turns           and those of its runs, in which order
 //	queue, lane, task       the observers' queue
 //	lineage, chain, starts  which run sends an event
-//	project, prompts, calls what is known of where an event happens, and of which call
-//	past                    what happened before, for hooks that look back
-//	attempt                 what one attempt is given, and how it went
-//	question                what a verdict asks a person
+//	project, prompts, calls where an event happens, and which call it belongs to
+//	past                    earlier events, for hooks that look back
+//	attempt                 the input of one attempt, and how it went
+//	question                the question of a verdict to a person
 //	box                     which call gets a box
-//	job, recorder, tap, ids what others do for this package
+//	job, recorder, tap, ids the parts that others do for this package
 package dispatch
 
 import (
@@ -78,8 +78,8 @@ type Options struct {
 	AnswerBytes  int // of stdout that are read for an answer; 0 = 1 MiB
 	RewriteBytes int // the same for a rewriting event; 0 = 16 MiB
 
-	// Redact takes secrets out of what people are shown of a payload or an answer,
-	// which is JSON or text. It returns the same slice when there are none. nil = none.
+	// Redact takes secrets out of the parts of a payload or an answer that people are shown,
+	// which are JSON or text. It returns the same slice when there are none. nil = none.
 	Redact func([]byte) []byte
 	// Suspect gets each guard that seems broken, and why. It must not block. nil = none
 	// does.
@@ -185,12 +185,12 @@ func New(o Options) *Dispatcher {
 	return d
 }
 
-// QueueShare is what events that wait for their observers have of
-// Options.MaxBytes: half, so that there is room for those that are decided and
-// for the one that is being read.
+// QueueShare is the share of Options.MaxBytes for events that wait for their
+// observers: half, so that there is room for decided events and
+// for the event that is being read.
 func QueueShare(maxBytes int64) int64 { return maxBytes / 2 }
 
-// decidingShare is what events that are decided have of it.
+// decidingShare is the share of Options.MaxBytes for events that are decided.
 func decidingShare(maxBytes int64) int64 { return maxBytes / 8 * 3 }
 
 func setDefault[T int | int64](v *T, def T) {
@@ -242,7 +242,7 @@ func (d *Dispatcher) Origin(s Sender) Origin { return d.chain.origin(s, time.Now
 // every event in memory: it is for a scrape, not for each event.
 func (d *Dispatcher) Oldest() time.Time { return d.queue.oldest() }
 
-// Resume takes up what earlier processes of hookd accepted: events with numbers
+// Resume takes up the events that earlier processes of hookd accepted: events with numbers
 // below first. Runs that are older than maxAge become dead letters; a hook that
 // is gone is recorded as dropped. The ids of their events are known again when it
 // returns. Call it once, before the first event.

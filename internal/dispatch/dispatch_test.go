@@ -25,7 +25,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// behaviour is what a fake hook does.
+// behaviour is the way a fake hook acts.
 type behaviour struct {
 	takes  time.Duration
 	stdout string
@@ -91,7 +91,7 @@ func (f *fake) leave(j *Job) {
 	f.running[j.Hook.Name]--
 }
 
-// tape records what a Recorder is given.
+// tape records the calls of a Recorder.
 type tape struct {
 	mu      sync.Mutex
 	more    sync.Cond // a run was recorded; see wait

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
-// A person is asked about a call with bytes that are no UTF-8: no guard has seen what runs.
+// A person is asked about a call with bytes that are no UTF-8: no guard has seen the call that runs.
 func TestBytesThatAreNoTextAreDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hooks := []*hook.Hook{matchtest.Hook("guard", "pre_tool_use"), matchtest.Hook("log", "agent:end")}

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Receipt is what the sender of an event gets.
+// Receipt is the answer to the sender of an event.
 type Receipt struct {
 	EventID   string
 	Seq       uint64
@@ -20,7 +20,7 @@ type Receipt struct {
 	Runs      []wire.Run       // with wait: those that were waited for; without their output
 }
 
-// Rest completes a receipt: it waits for what the sender waits for, the disk or
+// Rest completes a receipt: it waits, as the sender does, for the disk or
 // the runs. An error takes the acceptance back. It must be called, once.
 type Rest func(*Receipt) *wire.Error
 
@@ -85,7 +85,7 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 	return rcpt, func(r *Receipt) *wire.Error { return rest.settling(d, seen, r) }, nil
 }
 
-// settling reports to the duplicates of an event what happens to it. After a panic
+// settling reports the outcome of an event to its duplicates. After a panic
 // they are accepted in its place: none may get an answer without its verdict.
 func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *wire.Error) {
 	first, returned := *r, false

@@ -15,15 +15,15 @@ type IDs interface {
 	// Sent calls each with every event that has an id and was accepted since
 	// then, oldest first.
 	Sent(since time.Time, each func(events.SentEvent)) error
-	// Answered keeps what the sender of an event got when its runs had
+	// Answered keeps the answer that the sender of an event got when its runs had
 	// ended. answer is called later; size is about how long it is.
 	Answered(seq uint64, size int, answer func() ([]byte, error))
 	// ForgetAnswer ends that.
 	ForgetAnswer(seq uint64)
 	// ForgetSent ends that an event is known by its id.
 	ForgetSent(seq uint64)
-	// Keep has list called when all of that has to be written again, because what it
-	// was written to is gone. list does not block.
+	// Keep has list called when all of that has to be written again, because the store
+	// it was written to is gone. list does not block.
 	Keep(list func() []events.SentEvent)
 }
 
@@ -36,7 +36,7 @@ func (noIDs) ForgetAnswer(uint64)                          {}
 func (noIDs) ForgetSent(uint64)                            {}
 func (noIDs) Keep(func() []events.SentEvent)               {}
 
-// sentAnswer is what a sender gets when the runs of its event have ended, as
+// sentAnswer is the answer to a sender when the runs of its event have ended, as
 // it is kept.
 type sentAnswer struct {
 	Verdict *verdict.Verdict `json:"verdict,omitempty"`

@@ -56,7 +56,7 @@ func (m *memory) ForgetSent(seq uint64)   { m.forgot = append(m.forgot, seq) }
 
 func (m *memory) Keep(list func() []events.SentEvent) { m.list = list }
 
-// lose forgets all, as a disk that is another one, and writes again what it is given.
+// lose forgets all, as a disk that is another one, and writes the listed events again.
 func (m *memory) lose() {
 	m.sent, m.answers = m.list(), map[uint64][]byte{}
 	for _, e := range m.sent {
@@ -64,8 +64,8 @@ func (m *memory) lose() {
 	}
 }
 
-// What is written again to a new database knows the same events and answers, in this
-// process's order and in the next one's, which writes it again itself.
+// A database with the ids written again knows the same events and answers, in this
+// process's order and in the next one's, which writes them again itself.
 func TestIDsAreWrittenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memory{answers: map[uint64][]byte{}}
@@ -131,7 +131,7 @@ func TestIDsAreKnownInTheNextLife(t *testing.T) {
 	})
 }
 
-// What a flood pushes out is forgotten on disk, too, so that that is bounded.
+// Ids that a flood pushes out are forgotten on disk, too, so that the disk's share is bounded.
 func TestWhatIsPushedOutIsForgottenOnDisk(t *testing.T) {
 	disk := &memory{answers: map[uint64][]byte{}}
 	d, now := newDedup(disk), time.Now()

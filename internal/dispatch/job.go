@@ -36,7 +36,7 @@ type Job struct {
 	Latest  time.Time       // what has not started by then does not start, and is killed if it does
 	Whole   int             // bytes of stdout that its answer may need; 0 = none
 	Awaited bool            // the sender waits for it: it must not stand behind observers
-	// Settings is what Submitter.Settings returned for a job that is submitted; jobs with
+	// Settings is the number that Submitter.Settings returned for a job that is submitted; jobs with
 	// others may run beside it.
 	Settings int
 
@@ -52,7 +52,7 @@ type Job struct {
 	*progress
 }
 
-// progress is what the Dispatcher knows of a job that a Runner has. A copy of the Job, as
+// progress is the Dispatcher's knowledge of a job that a Runner has. A copy of the Job, as
 // a Runner makes it to run a newer version of the hook, shares it.
 type progress struct {
 	stage   stage
@@ -67,13 +67,13 @@ type progress struct {
 	unfit   error // why it cannot be run; nil = it can
 }
 
-// Process identifies what a job started, to tell later which process sends an event.
+// Process identifies the process that a job started, to tell later which process sends an event.
 type Process struct {
 	PID    int    // also its process group and session
 	Cgroup string // "" = none of its own
 }
 
-// Outcome is what a job left behind.
+// Outcome is the result that a job left behind.
 type Outcome struct {
 	Err      error  // it did not start, or was refused
 	Version  string // digest of the version that ran; "" = that of Job.Hook

@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// disk is a Recorder that keeps: what a store would have after a crash.
+// disk is a Recorder that keeps runs and records as a store would have them after a crash.
 type disk struct {
 	tape
 	slow chan struct{} // when not nil, Accept's answer waits for it to be closed
@@ -126,7 +126,7 @@ func newKeeper(t *testing.T, o Options, hooks []*hook.Hook, behaviours map[strin
 // pass lets time go by, in a bubble.
 func pass(d time.Duration) { <-time.After(d) }
 
-// payloads are what a hook was given, in the order its runs started.
+// payloads are the payloads that a hook was given, in the order its runs started.
 func (b *bench) payloads(name string) (list []string) {
 	b.fake.mu.Lock()
 	defer b.fake.mu.Unlock()
@@ -138,7 +138,7 @@ func (b *bench) payloads(name string) (list []string) {
 	return list
 }
 
-// until waits for what other goroutines do.
+// until waits for a change that other goroutines make.
 func (b *bench) until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -430,7 +430,7 @@ func TestAnEventHasNoOwnerBeforeItsSenderIsAnswered(t *testing.T) {
 }
 
 func TestWaitersForWhatIsOnDiskGetAnAnswer(t *testing.T) {
-	// lost makes the disk forget what waits; gone takes the hook away; stop drains.
+	// lost makes the disk forget the runs that wait; gone takes the hook away; stop drains.
 	for what, result := range map[string]wire.Result{"lost": wire.ResultDropped, "gone": wire.ResultDropped, "stop": wire.ResultInterrupted, "stop late": wire.ResultInterrupted} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -592,7 +592,7 @@ func TestDuplicatesOfAnEventThatPanickedGoOn(t *testing.T) {
 	}
 }
 
-// A retry that is due waits for room in the queue like what waits on disk.
+// A retry that is due waits for room in the queue like a run that waits on disk.
 func TestARetryWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &disk{}

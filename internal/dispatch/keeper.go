@@ -6,9 +6,9 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Keeper keeps what calls are about to destroy. Its methods are called without a slot or a lock.
+// Keeper keeps the files that calls are about to destroy. Its methods are called without a slot or a lock.
 type Keeper interface {
-	// Keep is called with a call that no hook denies, before its sender or a person hears of it. It
+	// Keep is called with a call that no hook denies, before its sender or a person hears about it. It
 	// returns soon, whatever the file system does. e has the input that will run.
 	Keep(e *events.Event) Keeping
 	// Drop is called when the call does not go on after all.
@@ -18,7 +18,7 @@ type Keeper interface {
 	Follow(e *events.Event)
 }
 
-// Keeping is what a Keeper says of a call. The zero Keeping says nothing.
+// Keeping is the report of a Keeper on a call. The zero Keeping says nothing.
 type Keeping struct {
 	Kept *wire.Kept // nil = it destroys nothing that is known
 	Deny string     // why the call must not go on
@@ -38,7 +38,7 @@ func (d *Dispatcher) keeps(e *events.Event) bool {
 	return false
 }
 
-// keepFirst keeps what a call is about to destroy that v lets pass, and returns the verdict on it.
+// keepFirst keeps the files that a call which v lets pass is about to destroy, and returns the verdict on it.
 func (a *admission) keepFirst(v *verdict.Verdict) *verdict.Verdict {
 	e := a.event
 	if outcome, _ := outcomeOf(v); outcome == wire.OutcomeDeny || e.Contract.Kind != events.KindToolBefore ||

@@ -15,10 +15,10 @@ const (
 	outputAge        = 24 * time.Hour
 )
 
-// outputs keeps for each conversation what its hooks printed for later ones, in
+// outputs keeps for each conversation the texts that its hooks printed for later ones, in
 // the order in which they ended, joined by line ends. It is bounded: of a
-// conversation the newest outputs stay, and of the conversations those that were
-// used last, for a day. It does not outlive the daemon. The zero value works, and it is safe for concurrent use.
+// conversation the newest outputs stay, and of the conversations those used
+// last, for a day. It does not outlive the daemon. The zero value works, and it is safe for concurrent use.
 type outputs struct {
 	mu    sync.Mutex
 	byKey map[string]*list.Element // of conversations in used
@@ -33,8 +33,8 @@ type conversation struct {
 	last  time.Time
 }
 
-// add adds what a hook of the conversation printed. Of a text that is
-// larger than what is kept, the end stays. An empty text adds nothing.
+// add adds a text that a hook of the conversation printed. Of a text that is
+// larger than the bound, the end stays. An empty text adds nothing.
 func (o *outputs) add(key, text string, now time.Time) {
 	if text == "" {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// pace holds back observers of hooks with debounce or throttle. What it holds has its
+// pace holds back observers of hooks with debounce or throttle. A held task has its
 // place in the queue, and its pending run on disk if it is kept: a crash loses none.
 type pace struct {
 	mu     sync.Mutex             // guards what is below
@@ -19,7 +19,7 @@ type pace struct {
 	closed bool
 }
 
-// enqueue queues tasks, each of which counts as pending; those that come too
+// enqueue queues tasks, each of them counted as pending; tasks that come too
 // often do not get there.
 func (d *Dispatcher) enqueue(tasks []*task) { d.push(d.paced(tasks)) }
 
@@ -129,7 +129,7 @@ func (p *pace) allow(id string, rate hook.Rate, now time.Time) bool {
 	return free
 }
 
-// close returns what is held; nothing is from now on.
+// close returns the tasks that are held; none is held from now on.
 func (p *pace) close() (held []*task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

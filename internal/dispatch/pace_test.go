@@ -76,7 +76,7 @@ func TestThrottle(t *testing.T) {
 	})
 }
 
-// What waits for the end of its window when hookd stops is not lost in silence.
+// A run that waits for the end of its window when hookd stops is not lost in silence.
 func TestDebounceEndsWithHookd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := matchtest.With(matchtest.Hook("log", "agent:step"), func(h *hook.Hook) { h.Debounce = time.Hour })

@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// What a sender says of its own process reaches no hook, however the name is written: many
+// A sender's claims about its own process reach no hook, however the name is written: many
 // readers of JSON take letters of another case, and the signs that fold to them, for the same.
 func TestSendersDoNotNameTheirOwnProcess(t *testing.T) {
 	peer := &events.Peer{UID: 1000, PID: 7, Program: "/bin/agent"}

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
-// pipes is a Submitter that holds what it is given until it may answer.
+// pipes is a Submitter that holds its jobs until it may answer.
 type pipes struct {
 	*fake
 
@@ -51,7 +51,7 @@ func (p *pipes) Submit(_ context.Context, j *Job, done func(Outcome)) {
 	p.most = max(p.most, len(p.waiting))
 }
 
-// answer ends the first n of what waits.
+// answer ends the first n of the jobs that wait.
 func (p *pipes) answer(n int) {
 	p.mu.Lock()
 	n = min(n, len(p.waiting))
@@ -131,7 +131,7 @@ func TestPipedObservers(t *testing.T) {
 }
 
 // A changed hook has another worker, and so have changed settings: it gets an event of a
-// session when the worker before it has answered those that came before. Other sessions do not
+// session when the worker before it has answered the earlier ones. Other sessions do not
 // wait for that.
 func TestPipedObserversOfAChangedHook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestPipedObserversOfAHookThatChangesOften(t *testing.T) {
 	})
 }
 
-// A stop leaves nothing behind: what has not begun is dropped, what has is
+// A stop leaves nothing behind: a run that has not begun is dropped, a run that has is
 // answered or killed by the Submitter.
 func TestDrainOfPipedObservers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestAwaitedJobs(t *testing.T) {
 	})
 }
 
-// A process that is kept is as deep as what it works on, for as long as it lives.
+// A process that is kept is as deep as the event it works on, for as long as it lives.
 func TestJoined(t *testing.T) {
 	alive := true
 	c := newChain(func(int) bool { return alive })

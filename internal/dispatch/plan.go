@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// plan splits the hooks that match one event by what happens to their runs.
+// plan splits the hooks that match one event by the way their runs go.
 type plan struct {
 	matched  []match.Match // all, in registration order
 	deciding []match.Match // their answers make the verdict that the sender waits for

@@ -38,7 +38,7 @@ func newScarce(o Options, short int64, hooks ...*hook.Hook) (*bench, *scarce) {
 	return b, s
 }
 
-// What was accepted is not lost because there is no process for it, and keeps its
+// An accepted run is not lost because there is no process for it, and keeps its
 // turn; meanwhile it holds no slot.
 func TestObserversWaitForAProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAGuardWithoutAProcessDenies(t *testing.T) {
 	})
 }
 
-// What is put off when hookd stops is let go like all that is queued.
+// A run that is put off when hookd stops is let go like all queued runs.
 func TestDrainLetsGoWhatIsPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newScarce(Options{}, 1000, matchtest.Hook("a", "agent:end"))

@@ -54,7 +54,7 @@ func (noAsks) Identify(*events.Event) string { return "" }
 
 func (noAsks) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return q.Verdict, nil }
 
-// asked returns v, as a question where it wants a box that cannot be, and what v asks if hookd will
+// asked returns v, as a question where it wants a box that cannot be, and the question of v if hookd will
 // look for an answer; else nil.
 func (d *Dispatcher) asked(
 	e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin,
@@ -63,7 +63,7 @@ func (d *Dispatcher) asked(
 	return v, d.question(e, v, done, sender, why)
 }
 
-// question returns what v asks, if hookd will look for an answer; else nil. uncontained is why a
+// question returns the question of v, if hookd will look for an answer; else nil. uncontained is why a
 // call is asked about that was to be contained; "" = it was not.
 func (d *Dispatcher) question(
 	e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin, uncontained string,

@@ -7,7 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// queue is the observers' lane: it bounds what waits, keeps the order that a
+// queue is the observers' lane: it bounds the tasks that wait, keeps the order that a
 // hook asks for, and starts as many runs at once as it has slots. It has no
 // goroutine of its own: the call that adds or ends a run starts the next ones, and the
 // goroutine of a run that has ended runs one of them.
@@ -47,9 +47,9 @@ func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func(late bo
 	}
 }
 
-// reserve makes room for an event and n tasks of it, each of which must be
+// reserve makes room for an event and its n tasks, each of which must be
 // pushed or abandoned; false when the queue is full. One event larger than the
-// whole queue still fits an empty one, and one that is there already has room.
+// whole queue still fits an empty one, and an event that is there already has room.
 func (q *queue) reserve(e *events.Event, n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -165,7 +165,7 @@ func (q *queue) prepare(t *task) {
 	q.ready.push(t)
 }
 
-// start runs what is ready while there are slots.
+// start runs the tasks that are ready while there are slots.
 func (q *queue) start() {
 	if !q.flowing && !q.closed && !q.pipe.empty() {
 		q.flowing = true
@@ -190,7 +190,7 @@ func (q *queue) take() *task {
 	return t
 }
 
-// work runs a task, and then each one that gets its slot: they have the stack that the
+// work runs a task, and then each task that gets its slot: they have the stack that the
 // goroutine has grown.
 func (q *queue) work(t *task) {
 	for t != nil {
@@ -228,7 +228,7 @@ func (q *queue) follow(t *task) (next *task) {
 	return next
 }
 
-// free takes a task out of those that run, and gives its slot back.
+// free takes a task out of the running ones, and gives its slot back.
 func (q *queue) free(t *task) {
 	q.slots++
 	q.running--
@@ -273,7 +273,7 @@ func (q *queue) release(t *task) {
 	}
 }
 
-// close stops starting runs and returns those that never will.
+// close stops starting runs and returns the tasks that never will run.
 func (q *queue) close() []*task {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -296,8 +296,8 @@ func (q *queue) close() []*task {
 	return left
 }
 
-// rest takes the slot from a task that could not start. It keeps its place: what
-// is not to overtake it does not. False when the queue is closed.
+// rest takes the slot from a task that could not start. It keeps its place: tasks
+// that must not overtake it do not. False when the queue is closed.
 func (q *queue) rest(t *task) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -335,8 +335,8 @@ func (q *queue) load() (queued, events int, bytes int64, running int) {
 	return q.queued, len(q.events), q.bytes, q.running
 }
 
-// flow hands what is ready for a pipe over, until nothing is. There is one of
-// it at a time, so that the order holds.
+// flow hands over the tasks that are ready for a pipe, until none is. Only one flow runs
+// at a time, so that the order holds.
 func (q *queue) flow() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

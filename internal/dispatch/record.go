@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// record makes the record of an attempt that has ended, except for what its answer says.
+// record makes the record of an attempt that has ended, except for its answer's part.
 func (d *Dispatcher) record(a *attempt, id string) wire.Run {
 	e, m, out := a.event, a.match, a.out
 	r := wire.Run{
@@ -41,8 +41,8 @@ func (d *Dispatcher) record(a *attempt, id string) wire.Run {
 	return r
 }
 
-// preview is the beginning of a payload without secrets, cut where a character ends; of one about a
-// tool the call comes first, then what stands around it. So much more is looked at that a secret is
+// preview is the beginning of a payload without secrets, cut where a character ends; where it is about a
+// tool the call comes first, then the members around it. So much more is looked at that a secret is
 // known which the cut goes through.
 func (d *Dispatcher) preview(e *events.Event) string {
 	text := beginning(e, 2*wire.InputPreview)

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// A record shows the tool call before what stands around it, which is longer than the record.
+// A record shows the tool call before the members around it, which are longer than the record.
 func TestThePreviewBeginsWithTheCall(t *testing.T) {
 	path := `"transcript_path":"/home/` + strings.Repeat("x", 250) + `"`
 	long := strings.Repeat("y", 300)

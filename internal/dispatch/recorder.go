@@ -7,18 +7,18 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Recorder keeps what was accepted and how it ended. None of its methods
+// Recorder keeps the accepted events and how they ended. None of its methods
 // blocks but Began, Pending and NextPending: they stand between the hook and the answer.
 type Recorder interface {
-	// Prepare does what of Accept takes long for a large event, and depends
+	// Prepare does the part of Accept that takes long for a large event, and depends
 	// neither on its number nor on those before it. It is called with e as it is
-	// given to Accept, which gets what is returned, but in no order and without
+	// given to Accept, which gets the Prepared, but in no order and without
 	// a lock: one large event must not hold up the verdicts of others. kept reports
 	// whether there are hooks.
 	Prepare(e *events.Event, kept bool) Prepared
 	// Accept numbers e, which p was prepared for unless it is nil, shows it to subscribers, and keeps it with one
 	// pending run for each of hooks, which are ids in order of registration. Without
-	// any, and unless it is Judged, e is over when Accept returns: what is kept of it is a copy.
+	// any, and unless it is Judged, e is over when Accept returns: the Recorder keeps a copy.
 	// Else it does not change any more. The id that
 	// its sender gave it, which e.Sent has, is kept with it. An
 	// error refuses the event: nothing runs for it, though it may have been shown
@@ -27,36 +27,36 @@ type Recorder interface {
 	// until Finished ends them, or why an event that waits for the disk could
 	// not be. The calls come in the order of Accept, maybe before it returns. For an
 	// event without hooks stored is nil, unless its id is to be on disk.
-	// One that waits for its verdict is never refused.
+	// An event that waits for its verdict is never refused.
 	Accept(e *events.Event, p Prepared, hooks []string, stored func(kept bool, err *wire.Error)) *wire.Error
-	// Watched reports whether events are read as they come, which then say what they
-	// are about. Else an event without hooks may be Unread: that is looked up only for
+	// Watched reports whether events are read as they come, which then say their
+	// subjects. Else an event without hooks may be Unread: its subject is looked up only for
 	// the few that are kept, and for a subscriber that comes later.
 	Watched() bool
 	// Started notes that an attempt at a kept run has begun.
 	Started(k events.PendingKey, runID string, at time.Time)
-	// Finished records a run and, if fate says so, what happens to the pending
+	// Finished records a run and, if fate says so, the fate of the pending
 	// run k. A run without an ID is not recorded.
 	Finished(k events.PendingKey, run wire.Run, fate Fate)
 	// Begun reports that a run has begun, shown only to subscribers that ask for it. It is
 	// called for each run: u is only called when it is wanted.
 	Begun(u func() wire.UnderWay)
 	// Decided records a decision, after the runs that made it; d is the Recorder's
-	// own from now on. What is kept of it is kept even if the event is not.
+	// own from now on. Its record is kept even if the event is not.
 	Decided(d *wire.Decision)
 	// Deciding says that Decided is to follow for d, when the verdict is out already: a kill
 	// of the process in between is not to take it. soon says that it waits for its sender
-	// alone, which says what the agent heard.
+	// alone, which reports the words that the agent heard.
 	Deciding(d *wire.Decision, soon bool)
 	// Ended records the end of a call beside the decision about the event with the number seq, which
 	// was given to Decided before.
 	Ended(seq uint64, g wire.Guarded, ran wire.Ran)
-	// Began returns when the first event of a session came; now for one that is not known. ok is
+	// Began returns when the first event of a session came; now for an unknown session. ok is
 	// false where that cannot be read. It may wait for the disk.
 	Began(session string, d events.Dialect) (first time.Time, ok bool)
-	// Keeps reports whether what is accepted now outlives the process.
+	// Keeps reports whether events that are accepted now outlive the process.
 	Keeps() bool
-	// Pending returns what was kept and has not ended, in the order accepted:
+	// Pending returns the runs that were kept and have not ended, in the order accepted:
 	// all runs of the first events above after, limit at most.
 	Pending(after uint64, limit int) ([]events.Pending, error)
 	// NextPending returns how large the data of the first event is that Pending
@@ -64,11 +64,11 @@ type Recorder interface {
 	NextPending(after uint64) (size int64, err error)
 }
 
-// Prepared is what a Recorder made of an event before it was its turn; nil =
+// Prepared is the part that a Recorder made of an event before it was its turn; nil =
 // nothing.
 type Prepared any
 
-// Fate is what happens to a pending run when an attempt has ended. The zero
+// Fate is the future of a pending run when an attempt has ended. The zero
 // Fate is for runs that were never pending.
 type Fate struct {
 	Ended bool      // it is over

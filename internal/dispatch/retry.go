@@ -17,7 +17,7 @@ import (
 // maxBackoff is the longest time between two attempts.
 const maxBackoff = time.Hour
 
-// conclude records a run and what happens to its task: nil for a run that was
+// conclude records a run and the fate of its task: nil for a run that was
 // never queued.
 func (d *Dispatcher) conclude(t *task, r wire.Run) {
 	if t == nil {
@@ -48,7 +48,7 @@ func (d *Dispatcher) conclude(t *task, r wire.Run) {
 	}
 }
 
-// fate says what happens to the task after a run of it.
+// fate is the future of the task after a run.
 func (t *task) fate(r wire.Run, now time.Time) Fate {
 	policy := t.match.Hook.Retry
 	switch {
@@ -61,8 +61,8 @@ func (t *task) fate(r wire.Run, now time.Time) Fate {
 }
 
 // delay is the time before the attempt that follows attempt: it doubles each
-// time, and is shortened by up to a half at random, so that what failed
-// together is not tried together.
+// time, and is shortened by up to a half at random, so that runs which failed
+// together are not tried together.
 func delay(p hook.Retry, attempt int) time.Duration {
 	d := maxBackoff
 	if attempt < 20 {
@@ -71,7 +71,7 @@ func delay(p hook.Retry, attempt int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-// retries are the runs that wait for their next attempt. What is kept on disk
+// retries are the runs that wait for their next attempt. A run that is kept on disk
 // takes a few words here, however long it waits. It has one timer, and no
 // goroutine.
 type retries struct {

@@ -23,7 +23,7 @@ func (d *Dispatcher) observe(t *task, ended func(late bool)) {
 }
 
 // execute makes an attempt: it runs the hook, reads its answer, records the run
-// and logs what went wrong. end is called once after that: late and by another goroutine
+// and logs its failures. end is called once after that: late and by another goroutine
 // when the Runner is held by files that do not answer, which is not waited for, else at
 // last. A queued run that could not start because no process was available goes back to the
 // queue instead.
@@ -39,7 +39,7 @@ func (d *Dispatcher) execute(a *attempt, end func(late bool)) {
 	})
 }
 
-// prepareJob makes the job of an attempt, and returns what is to be called when it
+// prepareJob makes the job of an attempt, and returns the function to call when it
 // has ended.
 func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
 	e, m, t, now := a.event, a.match, a.task, time.Now()
@@ -76,7 +76,7 @@ func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
 }
 
 // end reads the answer of an attempt whose job has ended, records the run and logs
-// what went wrong.
+// its failures.
 func (d *Dispatcher) end(a *attempt, out Outcome) {
 	out.limit = a.job.Timeout.Round(time.Millisecond)
 	if out.Err == nil && d.killed(a.job) {

@@ -10,13 +10,13 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// way is what is known of the call that an event is about.
+// way has the known facts of the call that an event is about.
 type way struct {
 	call    *call // nil = the event is about none, or about one that is not known
 	follows bool  // its way is followed
 }
 
-// judged adds to the record of a decision what it says of its call.
+// judged adds to the record of a decision its part about the call.
 func (d *Dispatcher) judged(rec *wire.Decision, e *events.Event, v *verdict.Verdict, w way) {
 	switch e.Contract.Kind {
 	case events.KindToolBefore:
@@ -32,7 +32,7 @@ func (d *Dispatcher) judged(rec *wire.Decision, e *events.Event, v *verdict.Verd
 	}
 }
 
-// joins makes rec a part of what was decided about its call before, where it says nothing more.
+// joins makes rec a part of the earlier decision about its call, where it says nothing more.
 func (d *Dispatcher) joins(rec *wire.Decision, about call) {
 	if about.seq != 0 && rec.Decision == wire.OutcomeNone && rec.Rewrote == nil && rec.Shadow == nil {
 		rec.PartOf = about.event
@@ -47,7 +47,7 @@ func (d *Dispatcher) tell(rec *wire.Decision) {
 	}
 }
 
-// ending is what the event after a call says of it.
+// ending is the report of the event after a call on that call.
 type ending struct {
 	ran    wire.Ran
 	result dialect.Result
@@ -65,7 +65,7 @@ func (d *Dispatcher) settling(e *events.Event, w way) func(*wire.Decision) {
 	return func(rec *wire.Decision) { d.settle(rec, end, w.call) }
 }
 
-// ending reads what e says of the end of its call.
+// ending reads e's report on the end of its call.
 func (d *Dispatcher) ending(e *events.Event, about *call) (end ending) {
 	end.result = dialect.ResultOf(e)
 	end.ran = wire.Ran{
@@ -108,7 +108,7 @@ func (d *Dispatcher) settle(rec *wire.Decision, end ending, about *call) {
 	d.recorder.Ended(of.seq, rec.Guarded, end.ran)
 }
 
-// notObeyed says what an agent did in place of what it was told.
+// notObeyed says how an agent departed from its orders.
 func notObeyed(of call, end ending) string {
 	if of.denied {
 		return "it was denied, and its result came all the same"

@@ -22,7 +22,7 @@ const shadowWait = 30 * time.Second
 const behind = 2 * time.Millisecond
 
 // watch runs the hooks in the shadow, now that the verdict is made, and records the
-// decision when they have said what they would have decided. It does not wait. done
+// decision when they have said how they would have decided. It does not wait. done
 // are the attempts that made the verdict.
 func (d *Dispatcher) watch(
 	rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt, w way,
@@ -59,7 +59,7 @@ func (d *Dispatcher) watch(
 }
 
 // shadowed runs hooks in the shadow side by side, each as if it stood at its place
-// among those that decide: it sees what those before it have rewritten.
+// among the deciding hooks: it sees the rewrites of those before it.
 func (d *Dispatcher) shadowed(e *events.Event, ms []match.Match, done []*attempt) []*attempt {
 	list := make([]*attempt, len(ms))
 	var all sync.WaitGroup
@@ -94,7 +94,7 @@ func rewrittenBefore(m match.Match, c *events.Contract, data json.RawMessage, do
 	return data
 }
 
-// would says what the hook of an attempt would have decided, were it the only one.
+// would says how the hook of an attempt would have decided, were it the only one.
 func (d *Dispatcher) would(a *attempt) wire.Shadowed {
 	v := verdict.Fold(a.contract, a.data, []verdict.Answer{a.answer})
 	outcome, reason := outcomeOf(v)

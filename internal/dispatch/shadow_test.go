@@ -16,8 +16,8 @@ func inShadow(h *hook.Hook) { h.Shadow = true }
 
 const shellCall = `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"ls"}},"wait":true}`
 
-// A hook in the shadow decides nothing and is not waited for: what it would have
-// decided is on the decision, once it has said so.
+// A hook in the shadow decides nothing and is not waited for: the decision it would have
+// made is on the decision, once it has said so.
 func TestShadow(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -84,8 +84,8 @@ func TestOnlyShadow(t *testing.T) {
 	})
 }
 
-// A hook in the shadow sees what the hooks before its place have rewritten, and
-// nothing of what those behind it have.
+// A hook in the shadow sees the rewrites of the hooks before its place, and
+// nothing of those behind it.
 func TestShadowSeesRewritesBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rewrite := func(cmd string) behaviour {
@@ -107,7 +107,7 @@ func TestShadowSeesRewritesBeforeIt(t *testing.T) {
 	})
 }
 
-// Hooks in the shadow take no slot of those that decide, and a stuck one holds up
+// Hooks in the shadow take no slot of the deciding hooks, and a stuck one holds up
 // nothing but its own decision, until the time that it may wait is over.
 func TestShadowsHaveSlotsOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// killTime is what a run that has begun is given past its deadline to be killed
+// killTime is the time that a run which has begun gets past its deadline to be killed
 // and reaped before the Dispatcher goes on without it.
 const killTime = 3 * time.Second
 
@@ -152,7 +152,7 @@ func heldUp(by stall) error {
 }
 
 // giveUp notes that a job is not waited for any more, and returns for people
-// what holds it; "" = it has begun and gets some more time. over says that it
+// the cause that holds it; "" = it has begun and gets some more time. over says that it
 // has come back just now.
 func (s *stalls) giveUp(j *Job, now time.Time) (why string, over bool) {
 	s.mu.Lock()

@@ -7,7 +7,7 @@ import (
 )
 
 // A hook may send an event before the call that started it has returned: its
-// run is waited for, and only by those that may be of it.
+// run is waited for, and only by senders that may be of that run.
 func TestSenderWhoseStartIsUnderWay(t *testing.T) {
 	child := func(is bool) func() bool { return func() bool { return is } }
 	for _, tt := range []struct {

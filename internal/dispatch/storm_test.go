@@ -62,8 +62,8 @@ func (k *lateDisk) Accept(e *events.Event, p Prepared, hooks []string, stored fu
 }
 
 // Whatever the disk's pace, the size of the queue and the moment at which hookd
-// stops: what was accepted runs once, in this process or, from the disk, in the
-// next, in its order; what was refused never does; each sender that waits is answered;
+// stops: an accepted run runs once, in this process or, from the disk, in the
+// next, in its order; a refused one never does; each sender that waits is answered;
 // and nothing stays reserved.
 func TestStorm(t *testing.T) {
 	for seed := range uint64(60) {
@@ -156,7 +156,7 @@ func values(c <-chan string) func(func(string) bool) {
 	}
 }
 
-// checkStorm compares what ran with what was accepted.
+// checkStorm compares the events that ran with those accepted.
 func checkStorm(t *testing.T, seed uint64, accepted, ran []string) {
 	t.Helper()
 	times := map[string]int{}

@@ -6,7 +6,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Tap observes what happens, for metrics and traces. It must not block: it
+// Tap observes events, runs and verdicts, for metrics and traces. It must not block: it
 // stands between the hook and the answer.
 type Tap interface {
 	// Accepted is called once for each event that will not be refused any
@@ -17,11 +17,11 @@ type Tap interface {
 	// output is in.
 	Ran(e *events.Event, r wire.Run, err error)
 	// Decided is called with the verdict that e's sender is about to get, and how
-	// an ask of it was answered; nil = there was none.
+	// its question was answered; nil = there was none.
 	Decided(e *events.Event, v *verdict.Verdict, a *wire.Answered)
 }
 
-// quiet is a Tap that does not see what a person only tries.
+// quiet is a Tap that does not see events that a person only tries.
 type quiet struct{ tap Tap }
 
 func tried(e *events.Event) bool { return e.Trial || e.Tried }

@@ -31,7 +31,7 @@ func (t *task) key() events.PendingKey {
 	return events.PendingKey{Seq: t.event.Seq, Hook: t.match.Hook.ID}
 }
 
-// unran is what the sender gets of a task that did not run.
+// unran is the record that the sender gets for a task that did not run.
 func (t *task) unran(result wire.Result, why string) wire.Run {
 	return wire.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
 }

@@ -38,8 +38,8 @@ func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env eve
 
 // Rehearse is Try of a hook that only runs where its definition admits the event. at is
 // when the event was; the zero time is now. An event of the past, whose asker has its
-// tool and subject, has none in the Trial. What happened before it, env.Past is told of
-// it, and of its fate by the caller.
+// tool and subject, has none in the Trial. The caller tells env.Past the events before it,
+// and its fate.
 func (d *Dispatcher) Rehearse(
 	ctx context.Context,
 	from Origin,
@@ -110,8 +110,8 @@ func (d *Dispatcher) try(
 	return t, nil
 }
 
-// single returns what finds whether h runs for an event: that of the last hook, if h is
-// it, as one hook is mostly asked about many events.
+// single returns the matcher that finds whether h runs for an event: the last hook's, if h is
+// that hook, as one hook is mostly asked about many events.
 func (d *Dispatcher) single(h *hook.Hook) *match.Single {
 	s := d.tried.Load()
 	if s == nil || s.Hook() != h {

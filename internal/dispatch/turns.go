@@ -7,14 +7,14 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// turns keeps the decisions of a session in the order in which they were made: one that
+// turns keeps the decisions of a session in the order in which they were made: a decision that
 // waits for its runs to be recorded has those after it wait, too. The zero value is ready.
 type turns struct {
 	mu   sync.Mutex
 	last map[turnOf]chan struct{} // closed when the newest decision that waits is recorded
 }
 
-// turnOf is what has turns of its own. Sessions of two agents may have the same id.
+// turnOf is a session, which has turns of its own. Sessions of two agents may have the same id.
 type turnOf struct {
 	dialect events.Dialect
 	session string

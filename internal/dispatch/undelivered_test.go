@@ -10,8 +10,8 @@ import (
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
-// What is lost of an answer is in the record of the run and in the log; what the
-// lane of the hook takes is not.
+// The lost part of an answer is in the record of the run and in the log; the part that
+// the lane of the hook takes is not.
 func TestALostPartOfAnAnswerIsOnRecord(t *testing.T) {
 	for _, tt := range []struct{ name, dialect, event, lane, answer, want string }{
 		{"the agent", "codex", "PreToolUse", "", `{"hookSpecificOutput":{"updatedInput":{"command":"ls"}}}`, "updated_input was ignored: codex"},

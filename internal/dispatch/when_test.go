@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
-// A guard with a condition sees a call that a hook before it has rewritten to one that
+// A guard with a condition sees a call that a hook before it has rewritten to a call that
 // the condition fits, and only that.
 func TestConditionsHoldForWhatWasRewritten(t *testing.T) {
 	command, err := facts.ParsePattern("git push")
