@@ -111,7 +111,7 @@ func TestExposedToken(t *testing.T) {
 	}
 }
 
-// A start that fails gives back what it has taken: the port, the lock, the socket and the
+// A start that fails gives back everything it has taken: the port, the lock, the socket and the
 // database.
 func TestAFailedStartHoldsNothing(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")

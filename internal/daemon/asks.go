@@ -136,7 +136,7 @@ func (c *control) AnswerAsk(
 	return c.d.asks.Answer(ctx, by, id, r)
 }
 
-// personAt returns what is known of the process that sent a request, and of its user.
+// personAt returns the known facts about the process that sent a request, and about its user.
 func personAt(from server.Peer) wire.Answerer {
 	at := wire.Answerer{
 		UID: from.UID, PID: from.PID, Program: proc.Program(from.PID), Door: cmp.Or(from.Door, "socket"),
@@ -150,7 +150,7 @@ func personAt(from server.Peer) wire.Answerer {
 	return at
 }
 
-// logAct logs what a person did, or a program for them, that is not in the history with
+// logAct logs the act of a person, or of a program for them, that the history does not keep with
 // its sender.
 func (d *Daemon) logAct(what string, from server.Peer, more ...zap.Field) {
 	at := personAt(from)

@@ -49,8 +49,8 @@ func boxesHide(c config.Config) []string {
 // probeTime is how long the first box of a kind may take.
 const probeTime = 5 * time.Second
 
-// probeBox makes a box of a built-in profile and says why that fails: whether a machine can is not
-// told by its version or by what is installed.
+// probeBox makes a box of a built-in profile and says why that fails. Neither the version of a machine
+// nor its installed programs tell whether it can make one.
 func probeBox(bridge, profile string) error {
 	dir, err := os.MkdirTemp("", "hookd-box-")
 	if err != nil {

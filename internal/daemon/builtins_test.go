@@ -20,7 +20,7 @@ import (
 )
 
 // toolCalls are a shell call of each agent, before and after: CMD and OUT stand
-// for what runs and what it has printed, as JSON strings.
+// for the command and its output, as JSON strings.
 var toolCalls = []struct {
 	dialect             events.Dialect
 	before, beforeCalls string // events, separated by blanks, and their payload

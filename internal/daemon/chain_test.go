@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A hook that replays its own event, and one that tests itself, come to an end
-// as one that emits does: through the real socket, by what their process is.
+// A hook that replays its own event, and a hook that tests itself, come to an end as a hook
+// that emits does. The events come through the real socket, and the process tells their hook.
 func TestHooksThatAskForThemselvesEnd(t *testing.T) {
 	need(t, "curl")
 	const ask = `id=$(sed -n 's/.*"event_id":"\([^"]*\)".*/\1/p')

@@ -88,7 +88,7 @@ func (c conformanceCase) dispatch(t *testing.T) {
 	c.check(t, dir, a, time.Since(began), model.prompt())
 }
 
-// stubModel is an OpenAI-compatible server that says what the case says.
+// stubModel is an OpenAI-compatible server that gives the answer of the case.
 type stubModel struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -131,7 +131,7 @@ func (m *stubModel) prompt() string {
 	return m.last
 }
 
-// load reads the case's configuration and compares what a reload says of it.
+// load reads the case's configuration and compares the findings of a reload.
 func (c conformanceCase) load(t *testing.T) {
 	dir := c.workdir(t)
 	var hooks any

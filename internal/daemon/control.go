@@ -71,8 +71,8 @@ func addPeer(env *events.Envelope, from server.Peer) {
 	env.Peer = &events.Peer{UID: from.UID, PID: from.PID, Program: from.Program}
 }
 
-// self is hookd's process id. To ask the system for it is a tenth of what an event costs that no
-// hook is for.
+// self is hookd's process id. To ask the system for it takes a tenth of the cost of an event
+// without a hook.
 var self = os.Getpid()
 
 // chainOf returns the place of the peer in a chain of hooks.
@@ -87,7 +87,7 @@ func chainOf(from server.Peer) dispatch.Origin {
 	return origin
 }
 
-// Emit gives an event to dispatch and waits for what the sender waits for. When ctx
+// Emit gives an event to dispatch and waits for the part that the sender waits for. When ctx
 // ends Emit returns; the event's runs go on.
 func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	a, rest, err := c.Begin(from, env)
@@ -299,7 +299,7 @@ func (d *Daemon) find(name string) (hook.Entry, *wire.Error) {
 	return hook.Entry{}, catalog.NoHook(name, d.config.Load().HooksDir, names)
 }
 
-// hook is catalog.Show with what the daemon knows of the hook.
+// hook is catalog.Show with the daemon's knowledge of the hook.
 func (d *Daemon) hook(e hook.Entry) wire.Hook {
 	a := catalog.Show(e)
 	if doubts := d.doubts(e); len(doubts) > 0 {

@@ -150,7 +150,7 @@ func New(o Options) (d *Daemon, err error) {
 	return d, nil
 }
 
-// open opens what may be in the way of a daemon: its home, the socket with its lock, the
+// open opens the things that may be in the way of a daemon: its home, the socket with its lock, the
 // database, the ports and the fleet. The lock is first: it says that the rest is this
 // daemon's own.
 func (d *Daemon) open(c config.Config) (err error) {
@@ -173,7 +173,7 @@ func (d *Daemon) open(c config.Config) (err error) {
 	return err
 }
 
-// closeOpened closes what open has opened before it failed.
+// closeOpened closes everything that open has opened before it failed.
 func (d *Daemon) closeOpened() error {
 	errs := []error{d.metricsHTTP.Close(), d.agentHTTP.Close()}
 	if d.store != nil {
@@ -267,7 +267,7 @@ func (d *Daemon) serverOptions() server.Options {
 	}
 }
 
-// programOf returns the path of what a process executes; for another user's process,
+// programOf returns the path of the program that a process executes; for another user's process,
 // whose path the kernel shows to root alone, its short name.
 func programOf(pid int) string { return cmp.Or(proc.Program(pid), proc.Comm(pid)) }
 
@@ -340,7 +340,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return errors.Join(err, d.store.Close(), d.proc.Close(), os.RemoveAll(d.runner.TempDir()))
 }
 
-// leftBehind is how long the rooms may take to end: one that hangs in a file
+// leftBehind is how long the rooms may take to end: a room that hangs in a file
 // system ends with the process.
 const leftBehind = 2 * time.Second
 
@@ -426,7 +426,7 @@ func (d *Daemon) reloadWhenAsked(ctx context.Context, reload <-chan struct{}) {
 	}
 }
 
-// stop refuses new events, drains, then kills what is left.
+// stop refuses new events, drains, then kills the runs that are left.
 func (d *Daemon) stop(ctx context.Context) {
 	d.ready.Store(false)
 	d.log.Info("hookd stops, running hooks have time to finish", zap.Duration("time", DrainTime))
@@ -456,7 +456,7 @@ func (d *Daemon) stop(ctx context.Context) {
 	}
 }
 
-// publish puts a new snapshot into force. What it returns emits which hooks changed.
+// publish puts a new snapshot into force. The function it returns emits which hooks changed.
 func (d *Daemon) publish(snap *hook.Snapshot) (then func()) {
 	gone := d.changes.Note(snap) // first: no hook runs before its change is recorded
 	d.publishMetrics(snap)
@@ -469,7 +469,7 @@ func (d *Daemon) publish(snap *hook.Snapshot) (then func()) {
 	return func() { d.published(snap, snap.Since(before), gone) }
 }
 
-// published reports a snapshot that is in force, and what it changed.
+// published reports a snapshot that is in force, and its changes.
 func (d *Daemon) published(snap *hook.Snapshot, changes []hook.Change, gone []wire.Change) {
 	go d.lastGood.Save(snap)
 	d.fleet.changed()

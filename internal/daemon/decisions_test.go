@@ -21,8 +21,8 @@ func toolCall(tool, input string) string {
 		`","tool_input":` + input + `}}`
 }
 
-// What hooks decide is on record: with what it was about, why, and what it made
-// of the call.
+// The decisions of hooks are on record: with their subject, their reason, and their changes
+// to the call.
 func TestDecisionsAreOnRecord(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)

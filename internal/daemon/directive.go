@@ -39,8 +39,8 @@ func (m machine) TakeDirective(_ context.Context, signed []byte) error {
 	return err
 }
 
-// followFleet puts in force what the newest directive wants of this machine, now and after
-// each look for a newer one, until ctx ends.
+// followFleet puts in force the policy that the newest directive wants on this machine, now and
+// after each look for a newer one, until ctx ends.
 func (d *Daemon) followFleet(ctx context.Context) {
 	if d.fleet == nil || d.config.Load().System {
 		return
@@ -78,7 +78,7 @@ func (d *Daemon) followFleet(ctx context.Context) {
 	}
 }
 
-// rolled is what this machine has made of the newest directive; nil = it took none.
+// rolled is the state that the newest directive has on this machine; nil = it took none.
 func (d *Daemon) rolled(now policy.Current) *wire.Rolled {
 	switch {
 	case d.config.Load().System:

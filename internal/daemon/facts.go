@@ -34,7 +34,7 @@ func (d *Daemon) facts() *facts.Reader {
 	}}
 }
 
-// ownFiles are where this daemon keeps what guards, wherever its settings have it.
+// ownFiles are the places where this daemon keeps the files that guard, wherever its settings have them.
 func ownFiles(c config.Config) (list []facts.Place) {
 	own := func(tree bool, paths ...string) {
 		for _, path := range paths {

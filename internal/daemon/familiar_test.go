@@ -24,7 +24,7 @@ import (
 )
 
 // familiarCase is one folder of testdata/familiar: an AGENT.md and events in;
-// what ran, what was decided and what was logged out.
+// the runs, the decisions and the log out.
 type familiarCase struct {
 	Problems []string
 	Events   []struct {
@@ -165,7 +165,7 @@ func (w *familiarWorld) checkProblems(t *testing.T) {
 	}
 }
 
-// check sends one event and compares what it did.
+// check sends one event and compares its effects.
 func (w *familiarWorld) check(t *testing.T, i int) {
 	t.Helper()
 	env, bad := events.Parse(bytes.ReplaceAll(w.events[i], []byte("\n"), []byte(" ")))

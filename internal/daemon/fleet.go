@@ -107,7 +107,7 @@ func (m *membership) decided() {
 	}
 }
 
-// outgoing returns what the runner gives events to; nil = nothing.
+// outgoing returns the fleet that the runner gives events to; nil = nothing.
 func (m *membership) outgoing() runner.Fleet {
 	if m == nil {
 		return nil

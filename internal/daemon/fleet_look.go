@@ -92,7 +92,7 @@ var errNoFleet = &wire.Error{
 	Code: wire.CodeNotFound, Message: "this machine is in no fleet", Hint: "set fleet.servers in hookd.yaml, see docs/reference/fleet.md",
 }
 
-// outbox returns what waits on this machine for the servers.
+// outbox returns the messages that wait on this machine for the servers.
 func outbox(s fleet.Status) wire.FleetOutbox {
 	o := wire.FleetOutbox{
 		Events: s.Outbox.Messages, Bytes: s.Outbox.Bytes, Refused: s.Outbox.Refused, Why: s.Outbox.Why,
@@ -104,7 +104,7 @@ func outbox(s fleet.Status) wire.FleetOutbox {
 	return o
 }
 
-// lagTime is how long it may take to read what waits for the fleet.
+// lagTime is how long it may take to read the messages that wait for the fleet.
 const lagTime = 2 * time.Second
 
 // fleetLag returns how this machine is in its fleet; nil = it is in none.

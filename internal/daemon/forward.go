@@ -12,7 +12,7 @@ import (
 )
 
 // lastForward is how long the last decisions have to reach their targets when the daemon
-// stops. Those that do not wait in the history.
+// stops. Decisions that come too late wait in the history.
 const lastForward = 2 * time.Second
 
 // placeTime is how long the places of targets may take to be read.

@@ -47,11 +47,11 @@ func addThreads(runs int) {
 	close(enough)
 }
 
-// ownMemory is what hookd uses of Go's heap besides what queue.max_bytes limits, in
-// bytes, and leastMemory is what it has at least. The program itself (up to 34 MiB),
-// the database (up to 12 MiB), and what is allocated while garbage is collected are
-// not in it: with them hookd stays within queue.max_bytes and 64 MiB, and waitingMemory
-// for each event that waits on disk. That is twice what is known of one: where the limit
+// ownMemory is hookd's share of Go's heap besides the share that queue.max_bytes limits, in
+// bytes, and leastMemory is the least that it has. The program itself (up to 34 MiB),
+// the database (up to 12 MiB), and the allocations while garbage is collected are
+// not in it. With them hookd stays within queue.max_bytes and 64 MiB, and waitingMemory
+// for each event that waits on disk. That is twice the known size of one: where the limit
 // leaves little to collect, the collector takes half of the processors.
 const (
 	ownMemory     = 8 << 20
@@ -67,9 +67,9 @@ func collectSeldom() {
 	}
 }
 
-// limitMemory has Go collect garbage before the heap grows far beyond what may wait in memory,
-// besides so many events that wait on disk. It is called whenever their number has changed by
-// some thousands. GOMEMLIMIT in the environment wins.
+// limitMemory has Go collect garbage before the heap grows far beyond the events that may wait
+// in memory, besides so many events that wait on disk. It is called whenever their number has
+// changed by some thousands. GOMEMLIMIT in the environment wins.
 func limitMemory(queue int64, waiting int) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(queue+ownMemory, leastMemory) + int64(waiting)*waitingMemory)

@@ -141,7 +141,7 @@ func TestLibreFangEventsObserveWhateverAHookPrints(t *testing.T) {
 }
 
 // TestAVerdictDoesNotWaitForTheQueue logs how long verdicts take with and
-// without 200 queued observers; what it requires is only that the verdict is
+// without 200 queued observers. It requires only that the verdict is
 // there while they still wait.
 func TestAVerdictDoesNotWaitForTheQueue(t *testing.T) {
 	home := newHome(t)

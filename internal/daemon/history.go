@@ -101,8 +101,8 @@ func (d *Daemon) redact(text []byte) []byte {
 	return secrets.RedactBytes(text)
 }
 
-// history answers what was recorded, and has it run again. The Recorder answers what is
-// only read.
+// history answers recorded events and runs, and has them run again. The Recorder answers
+// requests that only read.
 type history struct {
 	*recorder.Recorder
 	d *Daemon

@@ -7,7 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 )
 
-// What the history keeps is looked at decoded, and stays JSON.
+// Text for the history is looked at decoded, and stays JSON.
 func TestHistoryIsRedactedDecoded(t *testing.T) {
 	p := storePolicy(config.Config{RedactHistory: true})
 	token := strings.Repeat("aB3dE5", 6)

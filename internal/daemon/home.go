@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/base/trust"
 )
 
-// prepareHome makes the home, for the user alone, and refuses one that other users
-// can change. LibreFang uses the home, too, so one that other users can read stays so;
+// prepareHome makes the home, for the user alone, and refuses a home that other users
+// can change. LibreFang uses the home, too, so a home that other users can read stays so;
 // hookd's own files in it are made private.
 //
 // The home of the system daemon is root's alone: it must be there, and the daemon writes

@@ -53,7 +53,7 @@ func (d *Daemon) newMetrics() *metrics.Metrics {
 	})
 }
 
-// publishMetrics makes the hooks of snap those that are counted, and records whether
+// publishMetrics makes the hooks of snap the ones that are counted, and records whether
 // the reload was good.
 func (d *Daemon) publishMetrics(snap *hook.Snapshot) {
 	var names []string

@@ -62,7 +62,7 @@ func (h *house) request(method, path, body string, header http.Header) (int, str
 	return res.StatusCode, string(text)
 }
 
-// scrape is what Prometheus gets: every family by name, and hookd's series as
+// scrape is the answer for Prometheus: every family by name, and hookd's series as
 // `name{label,label}` to value, histograms by their counts.
 func (h *house) scrape() (map[string]*dto.MetricFamily, map[string]float64) {
 	h.t.Helper()
@@ -116,7 +116,7 @@ func (h *house) wantSeries(want map[string]float64) {
 	})
 }
 
-// What a scrape of a real daemon says is what was sent and what ran.
+// A scrape of a real daemon counts the events that were sent and the hooks that ran.
 func TestMetricsCountWhatHappened(t *testing.T) {
 	home := newHome(t)
 	writeHook(t, home, "fine", "events: [agent:end]\n", "exit 0\n")

@@ -20,8 +20,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// answering is a loop that answers each line; what answer holds besides the
-// event_id is up to the text of the line.
+// answering is a loop that answers each line; the text of the line decides
+// the content of an answer besides the event_id.
 const answering = `
 echo "$$" >> pids
 env > env
@@ -101,8 +101,8 @@ func TestAPersistentGuardDecides(t *testing.T) {
 	}
 }
 
-// The line carries what a spawned hook has in its environment; the process has
-// none of it.
+// The line carries everything that a spawned hook has in its environment; the process has
+// no part of that.
 func TestAPersistentHookGetsTheDocumentedLine(t *testing.T) {
 	t.Setenv("HOOK_EVENT_DATA", "of a hook that started this daemon")
 	home := newHome(t)
@@ -216,7 +216,7 @@ func TestAPersistentHookRewrites(t *testing.T) {
 	}
 }
 
-// A reload that does not change the hook leaves its process alone; one that
+// A reload that does not change the hook leaves its process alone. A reload that
 // does ends it, when it has answered, and the next event starts another.
 func TestReloadOfAPersistentHook(t *testing.T) {
 	home := newHome(t)
@@ -314,7 +314,7 @@ func TestStopEndsPersistentHooks(t *testing.T) {
 	}
 }
 
-// What a persistent hook sends while it works on an event is one deeper.
+// An event from a persistent hook at work on an event is one deeper.
 func TestAPersistentHookThatEmitsIsInTheChain(t *testing.T) {
 	home := newHome(t)
 	writeHook(t, home, "audit", "events: [odd]\nmode: persistent\n", answering)
@@ -361,8 +361,8 @@ func TestAPersistentProgramSpawned(t *testing.T) {
 	}
 }
 
-// One run of a persistent hook is killed, with its worker: a guard denies, and what else
-// the worker had runs as if nothing had been.
+// One run of a persistent hook is killed, with its worker: a guard denies, and the other runs
+// of the worker go on as if nothing had been.
 func TestRunOfAPersistentHookIsKilled(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)

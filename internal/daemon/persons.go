@@ -18,7 +18,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// connected is what is known of the process at the other end of a connection.
+// connected is hookd's knowledge of the process at the other end of a connection.
 type connected struct {
 	dispatch.Origin
 	handle peer.Handle
@@ -38,7 +38,7 @@ func (d *Daemon) connect(from server.Peer) any {
 	return c
 }
 
-// connectedBy returns what was noted of a connection; nil = nothing.
+// connectedBy returns the notes on a connection; nil = nothing.
 func connectedBy(from server.Peer) *connected {
 	c, _ := from.Origin.(*connected)
 	return c
@@ -66,7 +66,7 @@ func (d *Daemon) noteAgent(from server.Peer, env *events.Envelope) {
 
 // noteTrial decides whether an event is tried, and no call of an agent: the sender says so, or it is a
 // probe, and a person has typed the command of hookd that it comes from. Nothing else may say so of an
-// event: what is tried is in no count. At the system daemon, where any user may be the sender, nothing is.
+// event: a tried event is in no count. At the system daemon, where any user may be the sender, nothing is.
 func (d *Daemon) noteTrial(from server.Peer, env *events.Envelope) {
 	if !env.Tried && env.SessionID != events.ProbeSession {
 		return
@@ -107,7 +107,7 @@ func ofRun(from server.Peer) bool {
 	return c != nil && c.OfRun() || from.PID != self && proc.BelowUs(from.PID)
 }
 
-// weakening is a record of what was refused.
+// weakening is a record of a refused request.
 type weakening struct {
 	What string        `json:"what"` // a command or a route
 	Why  string        `json:"why"`

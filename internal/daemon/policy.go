@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// repairPolicy makes the files of the policy what was signed, before hooks are read. Those
+// repairPolicy restores the files of the policy as they were signed, before hooks are read. Files
 // of the system daemon are root's: a file that differs is refused.
 func (d *Daemon) repairPolicy() {
 	if d.config.Load().System {
@@ -79,7 +79,7 @@ func (d *Daemon) sweepPolicy() {
 }
 
 // policyInfo is the policy for status; nil = none is set. Files that do not answer, and
-// what is not known, are among the problems.
+// a policy that is not known, are among the problems.
 func (d *Daemon) policyInfo() *wire.Policy {
 	if now, set := d.policyNow(); set {
 		return infoOf(now)
@@ -103,7 +103,7 @@ func (d *Daemon) policyNow() (now policy.Current, set bool) {
 	return now, set
 }
 
-// infoOf is what people read of a policy.
+// infoOf is a policy in the form that people read.
 func infoOf(now policy.Current) *wire.Policy {
 	info := &wire.Policy{
 		Name: now.Manifest.Name, Sequence: now.Manifest.Sequence, Source: now.State.Source,

@@ -15,9 +15,9 @@ import (
 )
 
 // A trusted repository whose file system has stopped to answer: events in it are
-// decided, its guards deny within their deadlines, those of others are not held up, and
-// it works again with its file system. A folder of it that was not heard of counts as
-// part of it by its path.
+// decided, its guards deny within their deadlines, guards of others are not held up, and
+// it works again with its file system. A folder in it that was not heard about counts as
+// part of the repository by its path.
 func TestATrustedRepositoryThatDoesNotAnswer(t *testing.T) {
 	hooktest.NeedTool(t, "git")
 	m := hangfs.New(t, map[string]string{"file": ""})

@@ -11,18 +11,18 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// suspects are guards that load and do not work: one that its interpreter cannot read,
-// that says nothing while its program fails, or whose tests fail. What is known of a hook
-// holds for one version of it. The zero value knows nothing.
+// suspects are guards that load and do not work: the interpreter cannot read the guard, the
+// guard says nothing while its program fails, or its tests fail. The knowledge about a hook
+// holds for one version. The zero value knows nothing.
 type suspects struct {
 	mu    sync.Mutex // guards what is below
 	hooks map[string]suspect
 }
 
-// suspect is what is known of one version of a hook; "" = nothing.
+// suspect is the knowledge about one version of a hook; "" = nothing.
 type suspect struct{ digest, broken, tests string }
 
-// change changes what is known of h, and reports whether that is news.
+// change changes the knowledge about h, and reports whether that is news.
 func (s *suspects) change(h *hook.Hook, to func(*suspect)) (news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *suspects) problems(h *hook.Hook) (list []wire.Problem) {
 	return list
 }
 
-// suspect notes a guard that seems broken, and warns of it once.
+// suspect notes a guard that seems broken, and warns about it once.
 func (d *Daemon) suspect(h *hook.Hook, why string) {
 	if d.suspects.change(h, func(s *suspect) { s.broken = why }) {
 		d.log.Warn("a guard does not work",

@@ -9,7 +9,7 @@ import (
 )
 
 // A guard whose program cannot work is degraded after one run, with the line that says
-// why; one that works, whatever it prints, is not.
+// why; a guard that works, whatever it prints, is not.
 func TestGuardsThatCannotWork(t *testing.T) {
 	home := newHome(t)
 	want := map[string]string{}

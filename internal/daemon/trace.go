@@ -10,7 +10,7 @@ import (
 )
 
 // lastTraces is how long the last spans have to reach the collector: a stop must not
-// wait for one that is down.
+// wait for a collector that is down.
 const lastTraces = time.Second
 
 // newTracer returns nil when tracing is off. Invalid settings turn it off, with a

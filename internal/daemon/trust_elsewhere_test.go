@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// What a docker-agent hook names by a relative path is judged in the directory of each
+// A program that a docker-agent hook names by a relative path is judged in the directory of each
 // event: the same hook runs in one and is refused in another.
 func TestWhatAnEventsDirectoryHas(t *testing.T) {
 	dir := t.TempDir()

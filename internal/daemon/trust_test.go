@@ -44,7 +44,7 @@ func ran(t *testing.T, h *house, name string) []string {
 }
 
 // Whatever lets another user change a hook between two runs, the next run is
-// refused: a guard denies and says what to type, and nothing is started. Once
+// refused: a guard denies and names the command to type, and nothing is started. Once
 // it is mended the hook runs again, at once.
 func TestRefusedGuardsDeny(t *testing.T) {
 	for _, tt := range []struct {
@@ -154,7 +154,7 @@ func (h *house) reload(name string) (client.Hook, error) {
 }
 
 // A script that is saved runs as it was saved at the very next event, and no
-// version of it runs before its digest is on record.
+// version of the script runs before its digest is on record.
 func TestAScriptSwappedAfterLoad(t *testing.T) {
 	h, guard, _ := trusting(t, "auto")
 	for i, text := range []string{"exit 2", "exit 0", "echo no >&2; exit 2"} {
@@ -206,7 +206,7 @@ func TestLastGoodWithANewScript(t *testing.T) {
 	}
 }
 
-// The home and the settings decide what runs, so they are held to the same.
+// The home and the settings decide which programs run, so they are held to the same.
 func TestTheHomeIsTheUsers(t *testing.T) {
 	refused := func(t *testing.T, home, advice string) {
 		t.Helper()
@@ -306,7 +306,7 @@ func TestOpenSettingsAreNotReloaded(t *testing.T) {
 	}
 }
 
-// What changed while no daemon ran is on record at the next start.
+// A change while no daemon ran is on record at the next start.
 func TestChangesAreRecordedAcrossRestarts(t *testing.T) {
 	home := newHome(t)
 	quiet := func(c *config.Config) { c.FireStartup = false }
@@ -473,8 +473,8 @@ func TestWhatRunsIsThePart(t *testing.T) {
 }
 
 // A PATH with an empty entry, and an interpreter with a relative name, mean
-// another program in each directory; in a PATH with a folder that is open to all,
-// another user chooses what a name means.
+// another program in each directory. In a PATH with a folder that is open to all,
+// another user chooses the program of a name.
 func TestWhatDependsOnTheDirectoryIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ yaml, script string }{
 		"empty-entry":          {"env: {PATH: ':/usr/bin:/bin'}\n", "#!/bin/sh\n"},

@@ -24,7 +24,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// openVault makes the room that keeps what calls destroy. A vault that cannot be made stops no
+// openVault makes the room that keeps the files that calls destroy. A vault that cannot be made stops no
 // daemon: then nothing is kept, which each record says.
 func (d *Daemon) openVault(c config.Config) {
 	if c.System { // the files are other users'
@@ -62,7 +62,7 @@ func undoSettings(c config.Config) undo.Settings {
 // settleEvery is how often calls are looked for whose results did not come.
 const settleEvery = time.Minute
 
-// tendVault settles calls whose results did not come, and drops what is too old or too much.
+// tendVault settles calls whose results did not come, and drops kept contents that are too old or too much.
 func (d *Daemon) tendVault(ctx context.Context) {
 	if d.undo == nil {
 		return
@@ -93,7 +93,7 @@ func (u keeper) Keep(e *events.Event) dispatch.Keeping {
 	return u.said(e, r)
 }
 
-// keep keeps what a call is about to destroy; looked is false where it can destroy nothing.
+// keep keeps the files that a call is about to destroy; looked is false where it can destroy nothing.
 func (u keeper) keep(e *events.Event) (r undo.Result, looked bool) {
 	call := dialect.Call(e)
 	if u.d.undo == nil || call.Own == "" && call.Tool == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// unguarded counts by agent, for a day, the calls that hookd was not asked about and those that ran
+// unguarded counts by agent, for a day, the calls that hookd was not asked about and the calls that ran
 // against its answer. It is bounded: of many alike it remembers the newest. The zero value knows nothing.
 type unguarded struct {
 	mu   sync.Mutex
@@ -58,7 +58,7 @@ func (u *unguarded) add(rec *wire.Decision) (tell bool) {
 	return true
 }
 
-// faultsNow takes in the faults of a look, and returns those that are new, and those that are gone.
+// faultsNow takes in the faults of a look, and returns the faults that are new, and the faults that are gone.
 func (u *unguarded) faultsNow(faults []roster.Fault) (fresh, mended []roster.Fault) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
