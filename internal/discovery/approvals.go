@@ -43,8 +43,8 @@ const (
 	maxApproval   = 64 << 20 // the longest approval, in bytes
 )
 
-// Approve makes the approval of h as it was read: what a person was shown is what
-// is allowed, even if the files change meanwhile.
+// Approve makes the approval of h as it was read: the version that a person was shown is
+// allowed, even if the files change meanwhile.
 func Approve(h *hook.Hook) Approval {
 	a := Approval{
 		Hook: h.ID, Name: h.Name, Source: h.Source, File: h.File,
@@ -79,7 +79,7 @@ func (a Approval) holds(digest string) bool {
 	return a.Digest == digest || slices.Contains(a.Also, digest)
 }
 
-// Changes returns the differences between what was allowed and h, for people.
+// Changes returns the differences between the allowed version and h, for people.
 func (a Approval) Changes(h *hook.Hook) (list []string) {
 	if a.Sum != h.Sum {
 		list = append(list, filepath.Base(h.File)+" differs")
@@ -103,14 +103,14 @@ func (a Approval) Changes(h *hook.Hook) (list []string) {
 	return list
 }
 
-// Approvals stores what was allowed: one file a hook, in a folder that only the user
+// Approvals stores the approvals of hooks: one file a hook, in a folder that only the user
 // can read. The zero Approvals has none.
 type Approvals struct{ dir string }
 
 // NewApprovals returns the approvals in dir, which need not exist.
 func NewApprovals(dir string) Approvals { return Approvals{dir} }
 
-// Get returns the approval of a hook. One that cannot be read, or that another user
+// Get returns the approval of a hook. An approval that cannot be read, or that another user
 // could have written, counts as absent: the hook then waits.
 func (a Approvals) Get(id string) (Approval, bool) {
 	if a.dir == "" {
@@ -123,7 +123,7 @@ func (a Approvals) Get(id string) (Approval, bool) {
 	return got, true
 }
 
-// All returns the approvals of all hooks, by ID. It leaves out those that cannot be
+// All returns the approvals of all hooks, by ID. It leaves out approvals that cannot be
 // read, or that another user could have written.
 func (a Approvals) All() map[string]Approval {
 	all := map[string]Approval{}

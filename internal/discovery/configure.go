@@ -2,7 +2,7 @@ package discovery
 
 import "github.com/hookd/hookd/internal/hooks/source/hookdir"
 
-// Configure changes what the next scan reads: the root, how folders are read, and
+// Configure changes the reading of the next scan: the root, how folders are read, and
 // which hooks are switched off. It does not change how changes are noticed.
 func (d *Discovery) Configure(opts Options) {
 	opts = opts.withDefaults()

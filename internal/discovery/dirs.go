@@ -25,7 +25,7 @@ type Dir struct {
 	Project string     // root of the only working tree whose events they get; "" = all events
 	Shadow  bool       // its guards run in the shadow, and its other hooks do not
 
-	// Files are all files of one of its folders; nil = only those that the hook names count.
+	// Files are all files of one of its folders; nil = only the files that the hook names count.
 	Files func(folder string) hook.Files
 }
 
@@ -35,8 +35,8 @@ type Dirs struct {
 	List     []Dir
 	Problems []hook.Problem // with finding them
 
-	// Allowed is what has been allowed of hooks that others wrote, by ID: they wait
-	// for it whatever Options.Approved is.
+	// Allowed has the approvals of hooks that others wrote, by ID: they wait
+	// for one whatever Options.Approved is.
 	Allowed map[string]Approval
 
 	Fixed []*hook.Hook // hooks without a file, registered before all others
@@ -49,7 +49,7 @@ type Dirs struct {
 	Folders []string // in which what comes and goes can
 }
 
-// watched is a source without a unit: it watches what the other ones depend on.
+// watched is a source without a unit: it watches the files and folders that the other ones depend on.
 func (d Dirs) watched() source { return dependencies(d) }
 
 type dependencies Dirs
@@ -153,8 +153,8 @@ func (s hooksDir) unit(name string) hook.Source {
 	return hook.Source{Type: hookdir.SourceType, Path: filepath.Join(s.Root, name)}
 }
 
-// counts reports whether a name in the hooks directory is one that people
-// give to hooks, not what editors and package managers leave behind.
+// counts reports whether people give a name in the hooks directory to a hook. Editors
+// and package managers leave other names behind.
 func counts(name string) bool {
 	if strings.HasPrefix(name, ".") {
 		return false
@@ -168,8 +168,8 @@ func counts(name string) bool {
 }
 
 // read follows links: a linked folder counts. A link that leads to no folder is
-// no hook; it may be one later. A project's hook is in the project: a link is none. What is
-// signed must be there, whatever stands in its place.
+// no hook; it may be one later. A project's hook is in the project: a link is none. A signed
+// hook must be there, whatever stands in its place.
 func (s hooksDir) read(unit hook.Source) reading {
 	if !s.Layer.Signed() && (isBrokenLink(unit.Path) || s.Project != "" && isLink(unit.Path)) {
 		return reading{absent: true, files: []string{unit.Path}}
@@ -179,7 +179,7 @@ func (s hooksDir) read(unit hook.Source) reading {
 		name:  s.Prefix + filepath.Base(unit.Path),
 		file:  filepath.Join(unit.Path, hookdir.FileName),
 		files: hookdir.Files(unit.Path, h),
-		// Another version is another folder, and what differs from what was signed does not
+		// Another version is another folder, and a file that differs from the signed one does not
 		// start. A watch would change no answer, and have a thousand hooks be read twice.
 		still: s.Layer.Signed(),
 	}
@@ -193,8 +193,8 @@ func (s hooksDir) read(unit hook.Source) reading {
 	return r
 }
 
-// shade puts a hook of a folder in the shadow there. One that only observes would do what
-// it does twice: it is switched off.
+// shade puts a hook of a folder in the shadow there. A hook that only observes would act
+// twice: it is switched off.
 func (s hooksDir) shade(h *hook.Hook) {
 	if s.Shadow {
 		h.Shadow, h.Enabled = true, h.Enabled && h.MayGuard()

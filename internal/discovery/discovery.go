@@ -50,7 +50,7 @@ type Options struct {
 	Disabled func() func(name string) bool // hooks switched off by hand, called once a scan; nil = none
 	Log      *zap.Logger                   // nil = no log
 
-	// Approved returns what a person has allowed, by the ID of the hook
+	// Approved returns the approvals of a person, by the ID of the hook
 	// (reload.mode: ask): a new or changed hook waits, and a removed one denies. It
 	// is called once a scan. Nil allows everything.
 	Approved func() map[string]Approval
@@ -58,7 +58,7 @@ type Options struct {
 	Parsers map[string]Parse
 	// LastGood returns the text of a unit's file when it was last good, before this
 	// start of hookd; nil = unknown. It is used for a file that is broken at the
-	// start. A nil LastGood is the same as one that returns nil.
+	// start. A nil LastGood is the same as a LastGood that returns nil.
 	LastGood func(hook.Source) []byte
 	// Known returns the units that LastGood knows. They are the hooks of a place that
 	// cannot be listed at the start; nil = none.
@@ -245,8 +245,8 @@ const mostNamed = 3
 
 func (d *Discovery) say(how string) { d.watching.Store(&how) }
 
-// Changed puts a new generation into force. It returns what is done when Current returns that
-// generation, nil = nothing: so a hook that Current has is in force. It must not call Load.
+// Changed puts a new generation into force. It returns the function to call when Current returns
+// that generation, nil = nothing: so a hook that Current has is in force. It must not call Load.
 type Changed func(*hook.Snapshot) (then func())
 
 // Load scans, publishes the snapshot if it differs, and returns the current one. If
@@ -352,7 +352,7 @@ func (d *Discovery) interval() time.Duration {
 	return d.opts.Rescan
 }
 
-// openWatch replaces the watch with a new one that watches nothing yet.
+// openWatch replaces the watch with a new watch on nothing yet.
 func (d *Discovery) openWatch() {
 	d.closeWatch("")
 	w, err := d.newWatcher()

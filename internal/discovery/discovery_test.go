@@ -130,7 +130,7 @@ func TestDisabled(t *testing.T) {
 	}
 }
 
-// Only what differs makes a generation, and unchanged hooks stay the same.
+// Only a difference makes a generation, and unchanged hooks stay the same.
 func TestGenerations(t *testing.T) {
 	w := newWorld(t, nil)
 	if s := w.d.Current(); s == nil || s.Generation != 0 || len(s.Entries) != 0 {

@@ -24,7 +24,7 @@ type FileSource struct {
 // Parse makes hooks of the text of the file at path. It does not open the file.
 type Parse = func(path string, text []byte) ([]*hook.Hook, []hook.Problem)
 
-// ParseFile reads the file at path once and makes hooks of it.
+// ParseFile reads the file at path once and makes hooks from it.
 func ParseFile(path string, parse Parse) ([]*hook.Hook, []hook.Problem) {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -36,8 +36,8 @@ func ParseFile(path string, parse Parse) ([]*hook.Hook, []hook.Problem) {
 	return nil, []hook.Problem{{File: path, Message: cause(err).Error()}}
 }
 
-// list returns the files that match the pattern. It reads each folder by itself,
-// in byte order, so that one that does not answer affects only its own files. A
+// list returns the files that match the pattern. It reads each folder apart from the others,
+// in byte order, so that a folder that does not answer affects only its own files. A
 // missing file is a problem if the pattern is a plain path; a glob may match nothing.
 func (s FileSource) list(known []hook.Source, files *readfile.Patience) listing {
 	var l listing

@@ -36,7 +36,7 @@ func readGuards(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
 }
 
 // denies checks that a removed hook has an entry whose runs fail and deny, and which
-// says what to type.
+// names the command to type.
 func (a *asking) denies(name string) {
 	a.Helper()
 	e := a.scan(name)
@@ -123,7 +123,7 @@ func (a *asking) must(err error) {
 	}
 }
 
-// A file of hooks is broken when hookd starts: the hooks of it that were allowed are
+// A file of hooks is broken when hookd starts: its hooks that were allowed are
 // in force, also without a stored last good version.
 func TestABrokenFileOfHooksAfterARestart(t *testing.T) {
 	a := guards(t)
@@ -190,7 +190,7 @@ func TestWhatMayBeGone(t *testing.T) {
 }
 
 // The content counts: another program of the same length, inode, mode and times is
-// not the one that was allowed.
+// not the allowed one.
 func TestTheSameFactsAndOtherBytes(t *testing.T) {
 	a := guards(t)
 	program := filepath.Join(a.opts.Root, "guard", "run.sh")

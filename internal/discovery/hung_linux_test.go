@@ -11,7 +11,7 @@ import (
 )
 
 // The first scan ends while the programs of many hooks hang: it waits for all at
-// once, and what stands in for them looks at no file.
+// once, and the hooks that stand in for them look at no file.
 func TestFirstScanWithProgramsThatHang(t *testing.T) {
 	m := hangfs.New(t, map[string]string{"guard": "#!/bin/sh\n"})
 	const hooks = 40

@@ -17,9 +17,9 @@ import (
 )
 
 // Markers switch hooks off without changing their files: each is a file NAME.off in a
-// folder of its own, with the person and the program that made it. What a hook was
-// switched on by is in NAME.on. A marker may have an end, after which it counts as absent. The
-// zero Markers disables nothing.
+// folder of its own, with the person and the program that made it. NAME.on has the person
+// and the program that switched a hook on. A marker may have an end, after which it counts
+// as absent. The zero Markers disables nothing.
 type Markers struct{ dir string }
 
 // NewMarkers returns the markers in dir, which need not exist.
@@ -39,8 +39,8 @@ func (m Markers) Disabled() func(name string) bool {
 	return func(name string) bool { return len(off) > 0 && off[marker(name)] }
 }
 
-// Disable switches a hook off; it need not exist. by says who and what does so; "" = that
-// is not known.
+// Disable switches a hook off; it need not exist. by names the person and the program that do
+// so; "" = that is not known.
 func (m Markers) Disable(name, by string) error {
 	if err := replacefile.MkdirAll(m.dir); err != nil {
 		return fmt.Errorf("disable hook %s: %w", name, err)
@@ -106,8 +106,8 @@ func (m Markers) Enable(name, by string) error {
 	return nil
 }
 
-// By returns what a hook was switched off by, or, if it is on, what it was last switched
-// on by; "" = that is not known.
+// By returns the person and the program that switched a hook off, or, if it is on, that last
+// switched it on; "" = that is not known.
 func (m Markers) By(name string) string {
 	text, err := readfile.Head(m.file(name), maxBy)
 	if errors.Is(err, fs.ErrNotExist) {

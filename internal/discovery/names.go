@@ -38,7 +38,7 @@ func tellApart(units []*unit) {
 // plainName is the name that h has in its file.
 func plainName(h *hook.Hook) string { return cmp.Or(h.PlainName, h.Name) }
 
-// apart returns what distinguishes h from all others of hooks: the name of its file, else
+// apart returns the text that distinguishes h from all others of hooks: the name of its file, else
 // the whole path, else its place in there.
 func apart(h *hook.Hook, hooks []*hook.Hook) string {
 	for _, of := range []func(*hook.Hook) string{
@@ -52,8 +52,8 @@ func apart(h *hook.Hook, hooks []*hook.Hook) string {
 	return h.ID
 }
 
-// rename gives the hook was another name in all that u says of it. What has been
-// published stays as it is.
+// rename gives the hook was another name wherever u names it. Published hooks
+// stay as they are.
 func (u *unit) rename(was *hook.Hook, name string) {
 	named := func(h *hook.Hook) *hook.Hook {
 		if h == nil || h.ID != was.ID {

@@ -10,7 +10,7 @@ import (
 )
 
 // Hooks of different files that have one name are told apart by their files, both
-// of them: what a person has said of the name when one had it is about neither.
+// of them: a person's word on the name from when one had it is about neither.
 func TestHooksOfDifferentFilesAreToldApart(t *testing.T) {
 	a := newAsking(t)
 	dir := filepath.Dir(a.opts.Root)

@@ -37,7 +37,7 @@ type waiting struct {
 	problem hook.Problem
 }
 
-// candidates returns the hooks that may come into force: those that were read, or
+// candidates returns the hooks that may come into force: the hooks that were read, or
 // the last good ones when the unit fails.
 func (u *unit) candidates() []*hook.Hook {
 	if u.fails {
@@ -87,7 +87,7 @@ type found struct {
 	hung bool // its place does not answer
 }
 
-// listAll lists all sources at once, so that those that do not answer cost the time
+// listAll lists all sources at once, so that all sources that do not answer cost the time
 // of one. The units are in registration order, each once: two sources may name the
 // same folder.
 func listAll(sources []source, known []hook.Source, files *readfile.Patience) (
@@ -112,7 +112,7 @@ func listAll(sources []source, known []hook.Source, files *readfile.Patience) (
 	return units, watches, problems
 }
 
-// watchSet returns what to watch, nil when files do not answer.
+// watchSet returns the set of directories to watch, nil when files do not answer.
 func (v vetter) watchSet(watches []func(*watchSet)) *watchSet {
 	made := make(chan *watchSet, 1)
 	if !v.files.Try("what to watch", func() {
@@ -146,7 +146,7 @@ func (u *unit) watch(w *watchSet) {
 	}
 }
 
-// newUnit decides which version of a unit comes into force: the one that was read,
+// newUnit decides which version of a unit comes into force: the version that was read,
 // unless it is rejected, or refused while there is a last good version.
 func newUnit(r reading, v vetter, src source, source hook.Source, before []hook.Entry) *unit {
 	u := &unit{
@@ -206,8 +206,8 @@ func lastGood(before []hook.Entry) (good []*hook.Hook) {
 	return good
 }
 
-// assignNames decides which unit gets a name that several have: one that falls back
-// to its last good version, then the one that has it already, then the first in
+// assignNames decides which unit gets a name that several have: the unit that falls back
+// to its last good version, then the unit that has the name already, then the first in
 // registration order. The others fail. A unit that fails falls back, which may take
 // a name from another unit, so it repeats until no more unit fails.
 func assignNames(units []*unit) {
@@ -354,7 +354,7 @@ func sameEntry(a, b hook.Entry) bool {
 		sameHook(a.Hook, b.Hook) && sameHook(a.Waits, b.Waits) && sameProblems(a.Problems, b.Problems)
 }
 
-// sameHook compares digests, and what the digest does not cover: the values of the
+// sameHook compares digests, and the parts that the digest does not cover: the values of the
 // environment, and the command's place in PATH.
 func sameHook(a, b *hook.Hook) bool {
 	if a == nil || b == nil {

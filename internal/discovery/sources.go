@@ -32,7 +32,7 @@ type source interface {
 	// shared reports whether its hooks wait to be allowed whatever reload.mode says.
 	shared() bool
 	// contents returns the files that count as the content of a hook as they are now,
-	// besides those that it names.
+	// besides the files that it names.
 	contents(h *hook.Hook) hook.Files
 }
 
@@ -168,13 +168,13 @@ func readDir(dir string, files *readfile.Patience) ([]fs.DirEntry, error) {
 	return l.entries, l.err
 }
 
-// listed is what is in one folder.
+// listed has the entries of one folder.
 type listed struct {
 	entries []fs.DirEntry
 	err     error
 }
 
-// readDirs lists folders at once, so that those that do not answer cost the time of
+// readDirs lists folders at once, so that all folders that do not answer cost the time of
 // one.
 func readDirs(dirs []string, files *readfile.Patience) []listed {
 	lists := make([]listed, len(dirs))

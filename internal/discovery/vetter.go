@@ -242,7 +242,7 @@ func (v vetter) denying(h *hook.Hook, why trust.Refusal) *hook.Hook {
 }
 
 // standIn returns the hook in force while h waits and no last good version is in
-// memory: the one that was allowed, with a refusal if its program has changed. Nil
+// memory: the allowed hook, with a refusal if its program has changed. Nil
 // for a hook that never was allowed.
 func (v vetter) standIn(h *hook.Hook) *hook.Hook {
 	a, known := v.approval(h.ID)
@@ -316,8 +316,8 @@ func same(e hook.Entry, before []hook.Entry) hook.Entry {
 	return e
 }
 
-// switchOff switches h, whose entry is e, off if the fleet has. Where it guards, what is
-// missing is no detail.
+// switchOff switches h, whose entry is e, off if the fleet has. Where it guards, its absence
+// is no detail.
 func (v vetter) switchOff(e *hook.Entry, h *hook.Hook) {
 	if v.off == nil || h == nil {
 		return
@@ -360,7 +360,7 @@ func changedSince(h *hook.Hook, a Approval, now *hook.Hook) trust.Refusal {
 	}
 }
 
-// allowCommand returns what a person types to allow h.
+// allowCommand returns the command that a person types to allow h.
 func allowCommand(h *hook.Hook) string {
 	if h.Project != "" {
 		return "hookd trust " + escape.Quote(h.Project)

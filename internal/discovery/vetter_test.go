@@ -83,7 +83,7 @@ func (a *asking) allow(name string) {
 	}
 }
 
-// inForce returns what runs of a hook that waits: nothing, its definition, or a
+// inForce checks the version that runs of a hook that waits: nothing, its definition, or a
 // refusal.
 func (a *asking) inForce(e hook.Entry, want string) {
 	a.Helper()
@@ -166,7 +166,7 @@ func TestAskFilesOfHooks(t *testing.T) {
 	a.allow("two")
 }
 
-// An approval counts only if it is certainly what a person allowed.
+// An approval counts only if a person certainly gave it for that hook.
 func TestApprovals(t *testing.T) {
 	a := newAsking(t)
 	a.allow("guard")

@@ -25,7 +25,7 @@ type watchSet struct {
 	linked map[string]bool   // entries that were followed
 }
 
-// dropScratch frees what is used only while the set is made.
+// dropScratch frees the maps that are used only while the set is made.
 func (s *watchSet) dropScratch() { s.byID, s.real, s.ids, s.linked = nil, nil, nil, nil }
 
 // watchedDir is one directory and which of its entries matter.

@@ -86,7 +86,7 @@ func (r *Changes) load() {
 	}
 }
 
-// text returns the whole file, and what is not in it yet.
+// text returns the whole file, and the records that are not in it yet.
 func (r *Changes) text() ([]byte, error) {
 	text, err := readfile.Read(r.path, 16*maxChanges)
 	if os.IsNotExist(err) {
@@ -132,7 +132,7 @@ func (r *Changes) Observe(observe func(wire.Change)) {
 }
 
 // Note records the differences between snap and the last records. It returns the guards
-// that can deny no more, also those that went while no daemon ran.
+// that can deny no more, also guards that went while no daemon ran.
 func (r *Changes) Note(snap *hook.Snapshot) (gone []wire.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,8 +247,8 @@ func (r *Changes) compare(e hook.Entry, allowed map[string]discovery.Approval) (
 // authorTime is how long the files of a change may take to name their author.
 const authorTime = time.Second
 
-// author names the author of a change, as far as that can be known: of a change in
-// files the owner and the time of what was written last, be it the folder that
+// author names the author of a change, as far as that can be known. For a change in
+// files these are the owner and the time of the last write, be it to the folder that
 // something is gone from. Files that do not answer name none.
 func (r *Changes) author(e hook.Entry, h *hook.Hook, allowed map[string]discovery.Approval) string {
 	if e.State != hook.Waiting && e.State != hook.Gone {

@@ -77,7 +77,7 @@ func TestAChangeThatCannotBeWrittenIsNotLost(t *testing.T) {
 	}
 }
 
-// FuzzChanges: whatever the record of changes holds, it is read; what is added
+// FuzzChanges: whatever the record of changes holds, it is read; an added change
 // stands there at the next start, behind all that could be read before.
 func FuzzChanges(f *testing.F) {
 	for _, s := range []string{

@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// Description is what a person should know of a hook that others wrote before it
+// Description has the facts that a person should know about a hook that others wrote before it
 // may run.
 type Description struct {
 	Name        string   `json:"name"`
@@ -34,10 +34,10 @@ type Need struct {
 	Path    string `json:"path,omitempty"` // "" = it is not on PATH
 }
 
-// maxProgram is how much of a program is read to see what it calls.
+// maxProgram is how much of a program is read to see which programs it calls.
 const maxProgram = 256 << 10
 
-// Describe says what h is and does, from its files alone.
+// Describe describes h and its effects, from its files alone.
 func Describe(c config.Config, h *hook.Hook) Description {
 	d := Description{Name: h.Name, Description: h.Description, CanDeny: h.Guards(), Runs: h.Command}
 	for _, p := range h.Patterns {
@@ -78,7 +78,7 @@ func inFolder(h *hook.Hook, path string) string {
 	return path
 }
 
-// interpreter reads the #! line of the hook's program, and what a shell script
+// interpreter reads the #! line of the hook's program, and the programs that a shell script
 // calls.
 func interpreter(h *hook.Hook, programs []string) (name string, needs []string) {
 	text, err := readfile.Read(h.Path, maxProgram)
@@ -117,7 +117,7 @@ func onPath(name, path string) string {
 	return ""
 }
 
-// settingsOf lists what of a hook a person may want to set or know.
+// settingsOf lists the settings of a hook that a person may want to set or know.
 func settingsOf(h *hook.Hook) (list []string) {
 	list = append(list, h.Env...)
 	if h.MatcherText != "" {

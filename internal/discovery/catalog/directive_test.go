@@ -16,8 +16,8 @@ import (
 )
 
 // A fleet has a bundle in force and the next one in the shadow, where its guards never count
-// and its observers do not run; what it switches off is off in every layer, and where that
-// is a guard it is an error that says who and why.
+// and its observers do not run. A hook that it switches off is off in every layer. Where the hook
+// is a guard it is an error that names the person and the reason.
 func TestWhatADirectiveMakesOfHooks(t *testing.T) {
 	c := config.Default(t.TempDir())
 	hooktest.Hook(t, c.Home, "own", "events: [pre_tool_use]", "exit 0")

@@ -11,7 +11,7 @@ import (
 )
 
 // A built-in that guards gets a finding where it would have no say: on an event that it
-// is not made for, one that no agent sends, and one that its hook observes.
+// is not made for, an event that no agent sends, and an event that its hook observes.
 func TestAGuardThatDoesNothingIsWarnedOf(t *testing.T) {
 	for _, c := range []struct{ text, warns string }{
 		{"command: safer_shell\nevents: [pre_tool_use]", ""},

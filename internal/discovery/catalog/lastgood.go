@@ -53,7 +53,7 @@ func (g *LastGood) Units() (units []hook.Source) {
 	return units
 }
 
-// Save stores the files of all hooks that are good now, and removes those that do not
+// Save stores the files of all hooks that are good now, and removes files of hooks that do not
 // exist any more. It uses files, so it can hang with them.
 func (g *LastGood) Save(snap *hook.Snapshot) {
 	g.mu.Lock()

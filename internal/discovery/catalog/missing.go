@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// NoHook is the error for a name that none of the hooks in dir has; names are those that
-// there are.
+// NoHook is the error for a name that none of the hooks in dir has; names are the names of
+// the hooks there.
 func NoHook(name, dir string, names []string) *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeNotFound,
@@ -22,7 +22,7 @@ func NoHook(name, dir string, names []string) *wire.Error {
 }
 
 // Meant says which hook a name that none of names is may stand for, as the beginning of a
-// hint: one of a pack, one that is spelt alike, or one of the gallery that is not there
+// hint: a hook of a pack, a hook that is spelt alike, or a hook of the gallery that is not there
 // yet. "" = none.
 func Meant(name string, names []string) string {
 	ofPack := func(n string) bool { return n != name && path.Base(n) == name }

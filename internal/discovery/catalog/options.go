@@ -1,11 +1,11 @@
 // Package catalog has the hooks of the settings, with or without a daemon: where they
-// are read from and how, which of them an event would run, what is wrong with them,
+// are read from and how, which of them an event would run, their problems,
 // which wait to be allowed, their last good versions, and their changes.
 //
 // Scan, Match, Validate and Waiting read files, and block as long as the file system
 // does; nothing here starts a process. A broken file is a problem of that file, never
-// an error of the whole. Changes and LastGood write, and log what they cannot write:
-// hooks go on.
+// an error of the whole. Changes and LastGood write, and log the files that they cannot
+// write: hooks go on.
 package catalog
 
 import (

@@ -20,14 +20,14 @@ import (
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
-// PolicyPrefix begins the names of hooks of a policy, ShadowPrefix of those that it has in
+// PolicyPrefix begins the names of hooks of a policy, ShadowPrefix the names of its hooks in
 // the shadow.
 const (
 	PolicyPrefix = "policy:"
 	ShadowPrefix = "policy-shadow:"
 )
 
-// LayerOf is the layer that the name of a hook says, for one that cannot be read.
+// LayerOf is the layer that the name of a hook says, for a hook that cannot be read.
 func LayerOf(name string) hook.Layer {
 	switch {
 	case strings.HasPrefix(name, PolicyPrefix), strings.HasPrefix(name, ShadowPrefix):
@@ -40,7 +40,7 @@ func LayerOf(name string) hook.Layer {
 	return hook.LayerUser
 }
 
-// policyDirs finds the hooks of the policy that is set. One that is not known denies.
+// policyDirs finds the hooks of the policy that is set. A policy that is not known denies.
 func policyDirs(c config.Config, home policy.Home) discovery.Dirs {
 	d := discovery.Dirs{Files: []string{home.File()}, Allowed: map[string]discovery.Approval{}}
 	now, set, err := home.Current()
@@ -89,7 +89,7 @@ func switchedOff(now policy.Current, h *hook.Hook) (by, why string) {
 	return fmt.Sprintf("%s at %s, signed by %s", off.By, off.Time.Format(time.RFC3339), key), off.Reason
 }
 
-// policyFiles returns the files of one hook of a policy and what is signed of them, by its
+// policyFiles returns the files of one hook of a policy and their signed content, by its
 // folder.
 func policyFiles(now policy.Placed) func(folder string) hook.Files {
 	filesOf, root := now.Manifest.FilesOf(), now.Dir+string(filepath.Separator)
@@ -114,7 +114,7 @@ func policyFiles(now policy.Placed) func(folder string) hook.Files {
 	}
 }
 
-// policyProblems are what a person should know of a policy that is in force.
+// policyProblems are the problems of a policy in force that a person should know.
 func policyProblems(now policy.Current) (list []hook.Problem) {
 	warn := func(text, do string) {
 		list = append(list, hook.Problem{File: now.State.Source, Message: text, Hint: do, Warning: true})

@@ -61,8 +61,8 @@ timeout: %ds
 	return text
 }
 
-// What the right key has signed may be hostile all the same: it is refused as a whole, and
-// what was in force stays so.
+// A bundle that the right key has signed may be hostile all the same: it is refused as a whole,
+// and the bundle in force stays so.
 func TestHostileBundlesAreRefused(t *testing.T) {
 	s, file := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle")
 	good := pack.File{Path: "hooks/a/HOOK.yaml", Data: []byte("name: a\nevents: x\ntype: script\nscript: \"true\"\n")}
@@ -117,7 +117,7 @@ func TestHostileBundlesAreRefused(t *testing.T) {
 	}
 }
 
-// A file that one hook has alone concerns that hook, one that all share concerns all.
+// A file that one hook has alone concerns that hook, a file that all share concerns all.
 func TestWhatDiffersFromThePolicy(t *testing.T) {
 	s, bundle := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle")
 	hooktest.Must(t, os.WriteFile(bundle, s.bundle(t, 1, 3, 3), 0o600))
@@ -138,7 +138,7 @@ func TestWhatDiffersFromThePolicy(t *testing.T) {
 	}
 }
 
-// A bundle that is one hook itself is compared with what was signed, too.
+// A bundle that is one hook itself is compared with its signed content, too.
 func TestABundleOfOneHook(t *testing.T) {
 	s, bundle, c := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle"), config.Default(t.TempDir())
 	text, err := policy.Build(pack.Content{
@@ -203,7 +203,7 @@ func BenchmarkTakeUp(b *testing.B) {
 	}
 }
 
-// processorTime is what this process has used so far.
+// processorTime is the processor time that this process has used so far.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var use syscall.Rusage

@@ -55,7 +55,7 @@ func Match(c config.Config, env events.Envelope) wire.Matches {
 }
 
 // Validate reads hook folders, folders of hook folders, docker-agent files and
-// AGENT.md files, and reports what is wrong. Without paths it reads the hooks directory.
+// AGENT.md files, and reports their problems. Without paths it reads the hooks directory.
 func Validate(c config.Config, paths []string, strict bool) (wire.Validation, error) {
 	if len(paths) == 0 {
 		paths = []string{c.HooksDir}
@@ -92,7 +92,7 @@ func validate(folder string, opt hookdir.Options) wire.Validated {
 	return v
 }
 
-// ruleProblems are what seems wrong with the rules of a hook: those that never decide, and
+// ruleProblems are the likely faults in the rules of a hook: rules that never decide, and
 // examples that they do not treat as they say. The home of the examples is not the user's.
 func ruleProblems(h *hook.Hook) (list []hook.Problem) {
 	if h.Rules == nil {
@@ -170,7 +170,7 @@ func Worst(ps []hook.Problem) hook.Problem {
 }
 
 // Find returns the hook of that name in the hooks directory, or the one in that
-// folder, also one that waits to be allowed.
+// folder, also a hook that waits to be allowed.
 func Find(c config.Config, name string) (*hook.Hook, error) {
 	if folder, err := filepath.Abs(name); err == nil {
 		if _, err := os.Stat(filepath.Join(folder, hookdir.FileName)); err == nil {
@@ -184,7 +184,7 @@ func Find(c config.Config, name string) (*hook.Hook, error) {
 	return Named(c, name)
 }
 
-// Named returns the hook of that name in the hooks directory, also one that waits to be
+// Named returns the hook of that name in the hooks directory, also a hook that waits to be
 // allowed.
 func Named(c config.Config, name string) (*hook.Hook, error) {
 	var names []string
@@ -206,7 +206,7 @@ func Named(c config.Config, name string) (*hook.Hook, error) {
 }
 
 // Tested returns the hooks that have tests, in registration order, and the names of
-// those that have none.
+// the hooks without tests.
 func Tested(c config.Config) (hooks []*hook.Hook, without []string) {
 	for _, h := range Scan(c).Runnable() {
 		if len(h.Tests) > 0 {

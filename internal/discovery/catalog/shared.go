@@ -31,9 +31,9 @@ const ProjectPrefix = "project:"
 const sharedTime = 5 * time.Second
 
 // dirs finds the folders of hooks beside the hooks directory under settings c:
-// those that the settings name, packs, and the working trees of repositories
-// that are trusted. Where a file system does not answer, what was found there
-// before stays; nothing else is affected.
+// folders that the settings name, packs, and the working trees of repositories
+// that are trusted. Where a file system does not answer, the folders that were found
+// there before stay; nothing else is affected.
 func dirs(c config.Config, p policy.Home) func() discovery.Dirs {
 	f := finder{
 		config: c, policy: p, patience: readfile.NewPatience(sharedTime, nil), before: map[string]discovery.Dirs{},
@@ -41,7 +41,7 @@ func dirs(c config.Config, p policy.Home) func() discovery.Dirs {
 	return f.find
 }
 
-// finder remembers what dirs has found.
+// finder remembers the folders that dirs has found.
 type finder struct {
 	config   config.Config
 	policy   policy.Home
@@ -75,8 +75,8 @@ func (f *finder) find() discovery.Dirs {
 	return all
 }
 
-// projects finds the hooks of all trusted repositories at once, so that those that do
-// not answer cost the time of one.
+// projects finds the hooks of all trusted repositories at once, so that all repositories
+// that do not answer cost the time of one.
 func (f *finder) projects() []*discovery.Dirs {
 	list := make([]*discovery.Dirs, len(f.trusted))
 	var found sync.WaitGroup
@@ -94,7 +94,7 @@ func (f *finder) projects() []*discovery.Dirs {
 	return list
 }
 
-// look returns what find finds in a place, nil if its file system does not answer.
+// look returns the folders that find finds in a place, nil if its file system does not answer.
 func (f *finder) look(place string, find func() discovery.Dirs) *discovery.Dirs {
 	found := make(chan *discovery.Dirs, 1)
 	if !f.patience.Try(place, func() {
@@ -106,7 +106,7 @@ func (f *finder) look(place string, find func() discovery.Dirs) *discovery.Dirs 
 	return <-found
 }
 
-// add adds what was found in a place, or if that is nil, what was found before.
+// add adds the folders found in a place, or if found is nil, the folders found there before.
 func (f *finder) add(all *discovery.Dirs, place string, found *discovery.Dirs) {
 	if found != nil {
 		f.before[place] = *found
@@ -125,7 +125,7 @@ func (f *finder) add(all *discovery.Dirs, place string, found *discovery.Dirs) {
 	}
 }
 
-// packDirs finds what hooks.lock names. Hooks of the gallery are those of the
+// packDirs finds the packs that hooks.lock names. Hooks of the gallery are the hooks of the
 // program: they wait no more than the user's own.
 func packDirs(c config.Config) discovery.Dirs {
 	home := pack.NewHome(c.Home)
@@ -223,8 +223,8 @@ func projectDir(root string) discovery.Dir {
 	}
 }
 
-// projectFiles are all files in the folder of a project's hook. Neither it nor
-// what is in it may be a link: what that leads to is not in the project.
+// projectFiles are all files in the folder of a project's hook. Neither the folder nor
+// anything in it may be a link: the target of a link is not in the project.
 func projectFiles(root, folder string) (f hook.Files) {
 	for dir := folder; dir != root && dir != "/"; dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
@@ -312,7 +312,7 @@ func CheckPack(list []HookFile) error {
 	return bad
 }
 
-// RemovePack forgets what was allowed of a pack's hooks and takes it away.
+// RemovePack forgets the approvals of a pack's hooks and takes it away.
 func RemovePack(c config.Config, name string) error {
 	home := pack.NewHome(c.Home)
 	dir := home.Dir(name)

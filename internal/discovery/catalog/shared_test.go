@@ -110,7 +110,7 @@ func TestPacksWait(t *testing.T) {
 	}
 }
 
-// A pack cannot have two hooks of one name, nor one that looks like another's.
+// A pack cannot have two hooks of one name, nor a name that looks like another's.
 func TestNamesInPacks(t *testing.T) {
 	for names, want := range map[string]string{
 		"same same": "are both called team/same", "a b/c": "is no name of a shared hook", "a project:x": "is no name",
@@ -251,7 +251,7 @@ func TestAllowOfAProject(t *testing.T) {
 }
 
 // Whatever a repository puts into .hookd, looking at it ends, runs nothing, and
-// what is no plain content cannot be trusted into force.
+// content that is not plain cannot be trusted into force.
 func TestHostileProject(t *testing.T) {
 	elsewhere := t.TempDir()
 	hooktest.Write(t, filepath.Join(elsewhere, "guard", "HOOK.yaml"), "name: guard\n"+guard, 0o644)

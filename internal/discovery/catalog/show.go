@@ -36,7 +36,7 @@ func Show(e hook.Entry) wire.Hook {
 	return a
 }
 
-// layer is where a hook comes from: for one that cannot be read, its name says it.
+// layer is where a hook comes from: for a hook that cannot be read, its name says it.
 func layer(e hook.Entry) hook.Layer {
 	if h := cmp.Or(e.Hook, e.Waits); h != nil {
 		return h.Layer

@@ -22,7 +22,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
-// Trusted is a repository whose hooks a person has looked at. What is trusted is
+// Trusted is a repository whose hooks a person has looked at. The trust is in
 // their content: a version that is not listed waits.
 type Trusted struct {
 	Repository string    `json:"repository"` // git directory that its working trees share
@@ -80,7 +80,7 @@ func trustedFile(c config.Config, repository string) string {
 	return filepath.Join(c.TrustedDir(), trust.Sum([]byte(repository))+".json")
 }
 
-// approvals are what is allowed in one working tree, by ID of the hook.
+// approvals are the approvals in one working tree, by ID of the hook.
 func (t Trusted) approvals(root string) map[string]discovery.Approval {
 	all := map[string]discovery.Approval{}
 	for _, v := range t.Versions {
@@ -120,7 +120,7 @@ func relative[T any](files map[string]T, root string) map[string]T {
 	return list
 }
 
-// Project is what a repository brings along, for a person to look at.
+// Project has the hooks that a repository brings along, for a person to look at.
 type Project struct {
 	Repository project.Repository
 	Trusted    bool                  // hooks of it run once they are trusted themselves
@@ -166,7 +166,7 @@ func LookAtProject(c config.Config, dir string) (p Project, err error) {
 	return p, nil
 }
 
-// Trust trusts the repository, and of its hooks those that were looked at, as
+// Trust trusts the repository, and the hooks in it that were looked at, as
 // they were then.
 func (p Project) Trust(c config.Config) error {
 	return trustVersions(c, p.Repository.ID, p.Waiting)
