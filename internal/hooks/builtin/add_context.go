@@ -19,7 +19,7 @@ var addContext = Builtin{
 	Run:  renderContext,
 }
 
-// Input is what add_context's templates see: docker-agent's payload under the
+// Input is the data of add_context's templates: docker-agent's payload under the
 // names of its Go struct. Absent fields are zero.
 type Input struct {
 	SessionID             string         `json:"session_id"`

@@ -37,7 +37,7 @@ func environmentInfo(_ context.Context, c *Call) ([]byte, error) {
 }
 
 // inRepository walks up from dir to a .git directory. Unlike docker-agent's it
-// also counts a .git file, which is what a linked worktree has.
+// also counts a .git file: a linked worktree has such a file.
 func inRepository(dir string) bool {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {

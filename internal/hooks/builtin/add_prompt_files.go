@@ -17,7 +17,7 @@ import (
 )
 
 // Bounds of add_prompt_files. docker-agent documents none; these keep one
-// answer well below what a verdict may carry, and a walk short.
+// answer well below the limit of a verdict, and a walk short.
 const (
 	maxPromptFile  = 128 << 10 // bytes of one file
 	maxPromptTotal = 512 << 10 // bytes of all files
@@ -176,7 +176,7 @@ func promptIndex(ctx context.Context, names []string, cwd string, depth int) str
 		return ""
 	}
 	var found []string
-	// What cannot be read has no files to add.
+	// An unreadable directory has no files to add.
 	_ = filepath.WalkDir(cwd, func(path string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(cwd, path)
 		switch {

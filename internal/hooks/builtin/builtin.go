@@ -12,9 +12,9 @@ import (
 )
 
 // Call is one invocation of a built-in. The zero values of Cwd, SessionID and
-// DataDir mean unknown; built-ins that need them have no opinion then. What an
-// event is and tells comes from Row, Canonical and Tool, which are the same
-// whatever name the hook listed; Event and Payload are for what passes them on.
+// DataDir mean unknown; built-ins that need them have no opinion then. An
+// event's meaning and content come from Row, Canonical and Tool, which are the same
+// whatever name the hook listed; Event and Payload are for built-ins that pass them on.
 type Call struct {
 	Event     string                      // name the hook was given
 	Payload   json.RawMessage             // payload object as the hook was given it
@@ -32,8 +32,8 @@ type Call struct {
 	Log       func(msg string, err error) // takes what is documented as logged only; nil = dropped
 }
 
-// Func runs a built-in. stdout is what a docker-agent command hook would
-// print, empty for no opinion; a rewrite in it is in the words of Row. err means
+// Func runs a built-in. stdout is the output that a docker-agent command hook would
+// print, empty for no opinion; a rewrite within is in the words of Row. err means
 // that the hook failed.
 type Func func(ctx context.Context, c *Call) (stdout []byte, err error)
 

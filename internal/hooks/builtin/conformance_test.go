@@ -254,7 +254,7 @@ func (c conformanceCase) checkObject(t *testing.T, key string, want map[string]a
 	}
 }
 
-// spilled is what the file holds that the limiter's notice names.
+// spilled is the content of the file that the limiter's notice names.
 func spilled(response string) string {
 	_, after, ok := strings.Cut(response, "available in a file: ")
 	if !ok {

@@ -14,7 +14,7 @@ import (
 var fuzzed = []string{"redact_secrets", "transform_json", "add_context", "limit_large_tool_results", "safer_shell", "max_iterations", "add_date", "add_directory_listing", "add_environment_info"}
 
 // FuzzBuiltin: whatever the payload and the arguments, no built-in panics, and
-// what it prints is an answer that hookd can read.
+// its output is an answer that hookd can read.
 func FuzzBuiltin(f *testing.F) {
 	for i := range fuzzed {
 		f.Add(i, `{"session_id":"s","tool_name":"shell","tool_input":{"cmd":"rm -rf /","a":["AKIAIOSFODNN7EXAMPLE"]},"tool_response":"x"}`, "")

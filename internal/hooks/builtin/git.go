@@ -32,7 +32,7 @@ func (c *Call) git(ctx context.Context, args ...string) string {
 	return capped(strings.TrimSpace(strings.ToValidUTF8(string(out), "\uFFFD")), maxGitOutput)
 }
 
-// logGit leaves out what only means that there is nothing to say: no
+// logGit leaves out errors that only mean that there is nothing to say: no
 // repository, no git, no commit.
 func (c *Call) logGit(command string, err error) {
 	var exit *exec.ExitError

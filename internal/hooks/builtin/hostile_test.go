@@ -167,7 +167,7 @@ func TestABareRepositoryIsNone(t *testing.T) {
 	}
 }
 
-// What never ends is ended, and what hangs on a pipe is not waited for.
+// An endless command is ended, and the built-in does not wait for a command that hangs on a pipe.
 func TestARepositoryWithAPipeForASetting(t *testing.T) {
 	dir := t.TempDir()
 	plainGit(t, dir, "init", "-q")

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// recorder is a server that writes down what it is asked.
+// recorder is a server that writes down the requests.
 type recorder struct {
 	*httptest.Server
 	mu     sync.Mutex // guards got
@@ -141,7 +141,7 @@ func TestRedactArguments(t *testing.T) {
 	}
 }
 
-// The escapes of JSON hide nothing, and what is no part of a secret stays as it is.
+// The escapes of JSON hide nothing, and text that is no part of a secret stays as it is.
 func TestRedactEscapedArguments(t *testing.T) {
 	rest := strings.Repeat("aB3dE5", 6)
 	payload := `{"tool_name":"write","tool_input":{"a\/b":"x\/y","command":"echo \/ \u0067hp_` + rest + `","body":"{\"p\\u0061ssword\":\"hunter2\",\"n\":1.50}","argv":["--token","` + rest + `"]}}`

@@ -31,12 +31,12 @@ var limitLargeToolResults = Builtin{
 	},
 }
 
-// limitedCategories are docker-agent's tools whose results can be large; what
-// others return is bounded by themselves. Other agents tell no category: all of
+// limitedCategories are docker-agent's tools whose results can be large; all
+// other tools bound their results themselves. Other agents tell no category: all of
 // their results are looked at.
 var limitedCategories = []string{"filesystem", "shell", "background_jobs", "mcp", "a2a"}
 
-// resultPayload is what the limiter reads of the event.
+// resultPayload is the part of the event that the limiter reads.
 type resultPayload struct {
 	ToolName     string          `json:"tool_name"`
 	ToolCategory string          `json:"tool_category"`
@@ -65,8 +65,8 @@ func limitResult(_ context.Context, c *Call) ([]byte, error) {
 	return c.answerResult(c.excerpt(p, text))
 }
 
-// excerpt writes text to a file and returns what replaces it. A file that
-// cannot be written does not widen what the model gets.
+// excerpt writes text to a file and returns the text's replacement. A file that
+// cannot be written does not widen the part that the model gets.
 func (c *Call) excerpt(p resultPayload, text string) string {
 	notice := tooLarge(text)
 	path, err := c.writeResult(text)

@@ -12,8 +12,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// limited sends a result through the limiter and returns what replaces it, ""
-// if nothing does.
+// limited sends a result through the limiter and returns the replacement, ""
+// if there is none.
 func limited(t *testing.T, b *bench, category, tool, result, input string) string {
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{"tool_category": category, "tool_name": tool, "tool_response": result, "tool_input": json.RawMessage(input)})

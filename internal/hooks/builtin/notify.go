@@ -28,7 +28,7 @@ var notify = Builtin{
 	Run:  tellPerson,
 }
 
-// told is what a notification says.
+// told is the content of a notification.
 type told struct {
 	Event    string   `json:"event"`
 	Agent    string   `json:"agent_name"`
@@ -69,7 +69,7 @@ func tellPerson(ctx context.Context, c *Call) ([]byte, error) {
 	return nil, fmt.Errorf("notify %q: the first argument is slack, ntfy or desktop", way)
 }
 
-// title is what happened, to whom.
+// title names the event and the agent.
 func (t told) title() string {
 	who := cmp.Or(t.Agent, t.Dialect, "an agent")
 	if t.Tried {

@@ -23,7 +23,7 @@ var redactSecrets = Builtin{
 
 var errNothingToRedact = errors.New("redact_secrets has nothing to rewrite on this event")
 
-// redactEvent works on what the event's contract lets hooks rewrite: the
+// redactEvent works on the field that the event's contract lets hooks rewrite: the
 // arguments, the result or the messages.
 func redactEvent(_ context.Context, c *Call) ([]byte, error) {
 	switch c.Row.Rewrite {
@@ -93,7 +93,7 @@ var opaque = map[string]bool{
 }
 
 // redactMessages answers with the full list, and only if something changed:
-// the agent takes what it gets for all there is.
+// the agent takes the given list for all there is.
 func redactMessages(messages json.RawMessage) ([]byte, error) {
 	redacted, changed := secrets.RedactJSON(messages, "", opaque)
 	if !changed {
@@ -102,8 +102,8 @@ func redactMessages(messages json.RawMessage) ([]byte, error) {
 	return answer{Specific: &specific{UpdatedMessages: redacted}}.encode()
 }
 
-// redactResponse rewrites a result. Where results are text, one that is not stays as
-// it is; elsewhere they may have parts.
+// redactResponse rewrites a result. Where results are text, a result in another form
+// stays as it is; elsewhere they may have parts.
 func redactResponse(response json.RawMessage, textOnly bool) ([]byte, error) {
 	if textOnly && response[0] != '"' {
 		return nil, nil

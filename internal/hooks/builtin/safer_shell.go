@@ -25,11 +25,11 @@ var saferShell = Builtin{
 	},
 }
 
-// guards are the hooks of the gallery whose rules say what safer_shell asks about.
+// guards are the hooks of the gallery whose rules choose the calls that safer_shell asks about.
 var guards = []string{"command-guard", "secret-guard", "self-guard"}
 
-// askAboutShell judges a shell call by the rules of guards: what they deny or ask about asks.
-// What the harm would be is in the metadata, which the agent shows beside its question.
+// askAboutShell judges a shell call by the rules of guards: it asks where they deny or ask.
+// The possible harm is in the metadata, which the agent shows beside its question.
 func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
 	if c.Row.Decision != events.DecisionVerdict || c.Tool.Tool != neutral.Shell || c.Subject == nil {
 		return nil, nil
@@ -81,8 +81,8 @@ func reasonOf(v rules.Verdict) string {
 	return v.What + ": " + why
 }
 
-// notReading says for what a call that no rule is about is not known to only read; "" = it
-// does.
+// notReading says why a call, about which no rule is, is not known to only read; "" = it
+// only reads.
 func notReading(f *facts.Facts) string {
 	for _, e := range f.Effects {
 		if e.Kind != facts.KindRead {
@@ -95,7 +95,7 @@ func notReading(f *facts.Facts) string {
 	return ""
 }
 
-// harm is how far the harm of a call may reach, and of what sort it is, in docker-agent's words
+// harm is the reach and the sort of the harm that a call may do, in docker-agent's words
 // and a few more.
 type harm struct{ radius, category string }
 
@@ -147,10 +147,10 @@ var harms = []struct {
 	{"guard", "", "", harm{"high", "guard"}},
 }
 
-// statements say what an effect on a table is, by the first word of its SQL.
+// statements name an effect on a table, by the first word of its SQL.
 var statements = map[string]string{"truncate": "sql-truncate", "delete": "sql-delete"}
 
-// harmOf is the harm of what a rule fitted.
+// harmOf is the harm of the effect that a rule fitted.
 func harmOf(v rules.Verdict, f *facts.Facts) harm {
 	e := v.Effect
 	if e == nil {

@@ -54,7 +54,7 @@ func shellCall(t testing.TB, dialect events.Dialect, event string, call facttest
 	return callOf(events.LookupIn(dialect, event), string(payload))
 }
 
-// The metadata has docker-agent's words for what a line may do, "" for nothing. An agent other
+// The metadata has docker-agent's words for the possible harm of a line, "" for nothing. An agent other
 // than docker-agent is asked about no change within its project.
 func TestSaferShellSaysHowFarHarmReaches(t *testing.T) {
 	for line, want := range map[string]string{ // radius and category

@@ -40,7 +40,7 @@ func takeSnapshot(ctx context.Context, c *Call) ([]byte, error) {
 
 type snapshotStep func(ctx context.Context, c *Call, repo *shadow.Repo) error
 
-// stepOf finds what an event is to snapshots: docker-agent's turns by name,
+// stepOf finds the meaning of an event for snapshots: docker-agent's turns by name,
 // the rest by kind, which serves other agents' names of the same moments.
 func stepOf(row *events.Contract) snapshotStep {
 	switch row.Name {
@@ -75,7 +75,7 @@ func endTurn(ctx context.Context, c *Call, repo *shadow.Repo) error {
 	return err
 }
 
-// snapshotPayload is what snapshots read of a tool's event.
+// snapshotPayload is the part of a tool's event that snapshots read.
 type snapshotPayload struct {
 	ToolName  string `json:"tool_name"`
 	ToolUseID string `json:"tool_use_id"`
@@ -100,7 +100,7 @@ func endTool(ctx context.Context, c *Call, repo *shadow.Repo) error {
 	return err
 }
 
-// endSession forgets what the session remembers and keeps its checkpoints.
+// endSession forgets the marks of the session and keeps its checkpoints.
 func endSession(ctx context.Context, c *Call, repo *shadow.Repo) error {
 	return errors.Join(repo.Forget(ctx, c.SessionID), repo.Prune(ctx))
 }

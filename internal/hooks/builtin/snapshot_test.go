@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/builtin/shadow"
 )
 
-// snapshotBench sends a session's events to the built-in and reads what is in
+// snapshotBench sends a session's events to the built-in and reads the content of
 // the shadow afterwards.
 type snapshotBench struct {
 	*testing.T

@@ -88,7 +88,7 @@ func (c *Call) result() (json.RawMessage, bool) {
 	return text, true
 }
 
-// answerResult answers with text as the new result, in the shape of the one that
+// answerResult answers with text as the new result, in the shape of the result that
 // the agent sent.
 func (c *Call) answerResult(text string) ([]byte, error) {
 	value, err := quoted(text)

@@ -33,8 +33,8 @@ func (h *Hook) Decides() bool {
 	return false
 }
 
-// Failure returns what comes of it that the hook fails: it denies if that is so on any event that
-// is known. "" = the hook decides nothing.
+// Failure returns the consequence of a failure of the hook: it denies if a failure denies on any
+// known event. "" = the hook decides nothing.
 func (h *Hook) Failure() (f wire.Failure) {
 	if h.Shadow {
 		return ""

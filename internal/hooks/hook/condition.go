@@ -19,7 +19,7 @@ type Condition struct {
 	Data     []DataPattern
 }
 
-// DataPattern is a glob on what stands under a path in an event's data.
+// DataPattern is a glob on the value under a path in an event's data.
 type DataPattern struct {
 	Path     []string // keys, the outermost first
 	Patterns []pattern.Fold

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/base/pattern"
 )
 
-// Subject is what a hook's matcher and filter look at.
+// Subject has the parts of an event that a hook's matcher and filter look at.
 type Subject struct {
 	Tools     []string // names of the event's tool: the agent's own, then canonical ones; none when it has no tool
 	Cwd       string   // "" = unknown

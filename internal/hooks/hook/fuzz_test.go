@@ -9,8 +9,8 @@ import (
 	"github.com/hookd/hookd/internal/base/pattern"
 )
 
-// FuzzFilter: a hook with a filter admits what all of its parts admit, alone;
-// a refusal has a reason.
+// FuzzFilter: a hook with a filter admits exactly the subjects that all of its parts,
+// each alone, admit; a refusal has a reason.
 func FuzzFilter(f *testing.F) {
 	f.Add("Bash", "shell", "/home/u/**", "claude*", "^Ba", "Bash", "/home/u/p", "claude", "claude-code")
 	f.Add("", "", "", "", "", "", "", "", "")
@@ -70,7 +70,7 @@ func first(a, b *regexp.Regexp) *regexp.Regexp {
 	return b
 }
 
-// FuzzExpand: ${env.NAME} is replaced once, by what there is, and nothing else
+// FuzzExpand: ${env.NAME} is replaced once, by the variable's value, and nothing else
 // is; paths expand as os.Expand does.
 func FuzzExpand(f *testing.F) {
 	for _, s := range []string{"", "${env.A}", "$A ${A} ${env.}", "${env.${env.A}}", "x${env.A}${env.B_1}y", "${env.1}", "~/${env.A}", "~", "~a", "${env.A", "$$${"} {

@@ -1,5 +1,5 @@
-// Package hook defines what a hook is: its fields after loading, its compiled
-// patterns, and the problems found with it. Values are immutable once their snapshot
+// Package hook defines a hook: its fields after loading, its compiled
+// patterns, and the problems found with them. Values are immutable once their snapshot
 // is published. Packages source/NAME read files, package discovery finds them.
 package hook
 
@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/rules"
 )
 
-// Type is what kind of thing a hook runs.
+// Type is the kind of thing that a hook runs.
 type Type string
 
 const (
@@ -29,7 +29,7 @@ const (
 	Send    Type = "send"    // nothing here: its events go to the fleet, see Sender
 )
 
-// OnError is what a failure (not a verdict) of a blocking hook does where the
+// OnError is the effect of a failure (not a verdict) of a blocking hook where the
 // event is not fail-closed.
 type OnError string
 
@@ -138,7 +138,7 @@ type Account struct {
 	Groups     []uint32 // beside GID
 }
 
-// Layer is how a hook came to be here, and what it may do for that reason.
+// Layer is the origin of a hook, and so decides about its rights.
 type Layer string
 
 const (
@@ -185,7 +185,7 @@ func (h *Hook) Relative(path string) string {
 	return strings.TrimPrefix(path, h.Project+"/")
 }
 
-// Retry says how often and after what time a failed run of an observer is tried
+// Retry says how often and after which time a failed run of an observer is tried
 // again. The zero Retry is never.
 type Retry struct {
 	Max     int           // attempts after the first

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Environ returns Env as the hook gets it: ${env.NAME} in a value becomes what
-// lookup says NAME is now. $NAME and ${NAME} stay as they are, for the shell.
+// Environ returns Env as the hook gets it: ${env.NAME} in a value becomes the result of
+// lookup for NAME now. $NAME and ${NAME} stay as they are, for the shell.
 func (h *Hook) Environ(lookup func(string) string) []string {
 	out := make([]string, len(h.Env))
 	for i, e := range h.Env {
@@ -21,7 +21,7 @@ func (h *Hook) Environ(lookup func(string) string) []string {
 // RunDir returns the directory that the hook runs in for an event with cwd
 // ("" = unknown). A hook with InEventCwd runs in cwd when that is a directory,
 // and a relative WorkingDir joins to it; ~, $NAME, ${NAME} and ${env.NAME} in
-// WorkingDir expand by lookup, and one that is empty then counts as not set.
+// WorkingDir expand by lookup, and a WorkingDir that is empty then counts as not set.
 // The result need not exist.
 func (h *Hook) RunDir(cwd string, lookup func(string) string) string {
 	base, dir := h.Dir, h.WorkingDir
@@ -50,8 +50,8 @@ func isDir(path string) bool {
 
 var envReference = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// ExpandEnv replaces ${env.NAME} in text, and nothing else, by what lookup
-// says of NAME.
+// ExpandEnv replaces ${env.NAME} in text, and nothing else, by the result of
+// lookup for NAME.
 func ExpandEnv(text string, lookup func(string) string) string {
 	if !strings.Contains(text, "${env.") {
 		return text

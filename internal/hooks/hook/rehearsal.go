@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Test is one element of a hook's `tests`: an event, and what the hook is to answer.
+// Test is one element of a hook's `tests`: an event, and the answer that the hook is to give.
 type Test struct {
 	Name    string          // "" = by its place
 	Line    int             // in the hook's file
@@ -37,7 +37,7 @@ type Given struct {
 	Session string          // "" = that of the test
 }
 
-// What a test may expect.
+// The answers that a test may expect.
 const (
 	ExpectDeny    = "deny"
 	ExpectAsk     = "ask"
@@ -47,7 +47,7 @@ const (
 	ExpectRewrite = "rewrite" // it changes the input, the result or the messages
 )
 
-// Expectations returns what a test may expect.
+// Expectations returns the answers that a test may expect.
 func Expectations() []string {
 	return []string{ExpectDeny, ExpectAsk, ExpectContain, ExpectAllow, ExpectNone, ExpectRewrite}
 }

@@ -20,11 +20,11 @@ func (s Scope) Text() string {
 	return string(s)
 }
 
-// sendPrefix begins the name of what Sender returns.
+// sendPrefix begins the name of the hooks that Sender returns.
 const sendPrefix = "send:"
 
 // Sender returns the hook that sends the events of h to the fleet: for the same events as
-// h, and with a record of its own. What a run of h costs is no matter of it.
+// h, and with a record of its own. The cost of a run of h does not matter to the sender.
 func (h *Hook) Sender() *Hook {
 	s := *h
 	s.ID, s.Name, s.Type, s.Command = sendPrefix+h.ID, sendPrefix+h.Name, Send, "to the fleet"
@@ -37,6 +37,6 @@ func (h *Hook) Sender() *Hook {
 // SentFor is the name of the hook that a Sender sends for.
 func (h *Hook) SentFor() string { return strings.TrimPrefix(h.Name, sendPrefix) }
 
-// sendRetry is for what a hook cannot be blamed for: a message that the fleet refuses is a
+// sendRetry is for failures that are not the hook's fault: a message that the fleet refuses is a
 // dead letter at once, one for which there is no room is tried again without it.
 var sendRetry = Retry{Max: 1, Backoff: 1}

@@ -15,7 +15,7 @@ type Snapshot struct {
 }
 
 // Runnable returns the hooks that events are matched with, in registration
-// order: those that may run, and those whose runs are refused.
+// order: the hooks that may run, and the hooks whose runs are refused.
 func (s *Snapshot) Runnable() []*Hook {
 	var hooks []*Hook
 	for _, e := range s.Entries {
@@ -26,7 +26,7 @@ func (s *Snapshot) Runnable() []*Hook {
 	return hooks
 }
 
-// Readable returns all hooks whose files could be read, also those that are switched off.
+// Readable returns all hooks whose files could be read, also the hooks that are switched off.
 func (s *Snapshot) Readable() []*Hook {
 	var hooks []*Hook
 	for _, e := range s.Entries {
@@ -59,7 +59,7 @@ func (s *Snapshot) Projects() (roots []string) {
 	return roots
 }
 
-// Change is a hook that was added, removed or changed; What is that word.
+// Change is a hook with the word for its change: added, removed or changed.
 type Change struct {
 	Hook *Hook // as it is now, or as it was last
 	What string

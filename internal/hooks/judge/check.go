@@ -10,9 +10,9 @@ import (
 
 var errModelForm = errors.New("model must be provider/name, such as openai/gpt-4o-mini")
 
-// Check returns what is wrong with a model hook for an event with contract c, in the
+// Check returns an error for a wrong model hook for an event with contract c, in the
 // words of docker-agent's own checks where it has them; nil = nothing. A nil c skips
-// what depends on the event.
+// the checks that depend on the event.
 func Check(model, prompt, schema string, c *events.Contract) error {
 	if model == "" {
 		return errors.New("model is required for model hooks")
@@ -35,7 +35,7 @@ func Check(model, prompt, schema string, c *events.Contract) error {
 	return fits(schema, c)
 }
 
-// fits returns an error if an event cannot use what the schema yields.
+// fits returns an error if an event cannot use the answers of the schema.
 func fits(schema string, c *events.Contract) error {
 	switch {
 	case c.Explicit && schema != SchemaContentRule:

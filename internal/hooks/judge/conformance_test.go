@@ -74,7 +74,7 @@ func hasModel(config map[string]json.RawMessage) bool {
 	return false
 }
 
-// check runs a case about what is wrong with a definition.
+// check runs a case about the errors of a definition.
 func (c conformanceCase) check(t *testing.T) {
 	var said []string
 	for event, hooks := range c.Config {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// Input is what a prompt sees: docker-agent's payload under the names of its Go
+// Input is the data that a prompt sees: docker-agent's payload under the names of its Go
 // struct. A member that the event does not have is zero. Numbers without a fixed type
 // are json.Number, so that the judge reads exactly the digits that the tool will get.
 type Input struct {
@@ -80,7 +80,7 @@ func (m Message) Role() any { return m["role"] }
 // Content is the message's text, or its parts.
 func (m Message) Content() any { return m["content"] }
 
-// Usage is what one model call took, in tokens.
+// Usage is the cost of one model call, in tokens.
 type Usage struct {
 	InputTokens       int64 `json:"input_tokens"`
 	OutputTokens      int64 `json:"output_tokens"`

@@ -75,7 +75,7 @@ type Call struct {
 	Schema       string          // "" = the reply is context; pre_tool_use_decision, guard_decision
 }
 
-// Ask asks the model and returns what a command hook would print; empty is no
+// Ask asks the model and returns the output that a command hook would print; empty is no
 // opinion. An error means that the hook failed; it wraps ctx's error if that is the
 // cause.
 func (j *Judge) Ask(ctx context.Context, c Call) ([]byte, error) {

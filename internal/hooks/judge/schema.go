@@ -55,8 +55,8 @@ func schemaNamed(name string) (schema, error) {
 	return schema{}, fmt.Errorf("unknown schema %q", name)
 }
 
-// decisionSchema is in the subset that both protocols accept as strict. It says what
-// a reason is: a hook's own system text need not.
+// decisionSchema is in the subset that both protocols accept as strict. It explains
+// the reason to the model: a hook's own system text need not.
 func decisionSchema(words ...string) map[string]any {
 	return map[string]any{
 		"type": "object",
@@ -69,7 +69,7 @@ func decisionSchema(words ...string) map[string]any {
 	}
 }
 
-// answer is what a docker-agent command hook would print.
+// answer is the output that a docker-agent command hook would print.
 type answer struct {
 	Continue      bool      `json:"continue,omitempty"`
 	Decision      string    `json:"decision,omitempty"`
@@ -158,7 +158,7 @@ func readGuard(reply string) ([]byte, error) {
 	return nil, errGuard
 }
 
-// text is the string of a member; one that is absent or null is empty.
+// text is the string of a member; an absent or null member is empty.
 func text(v any) (string, bool) {
 	s, ok := v.(string)
 	return s, ok || v == nil

@@ -14,7 +14,7 @@ import (
 
 const testKey = "sk-test-0123456789abcdef"
 
-// protocol is what differs between the two for a test.
+// protocol has the differences between the two protocols for a test.
 type protocol struct {
 	kind, base, path string
 	keyHeader        string
@@ -81,7 +81,7 @@ func quoted(s string) string {
 	return string(text)
 }
 
-// request is one that the stub got.
+// request is one request that the stub got.
 type request struct {
 	at           time.Time
 	path         string

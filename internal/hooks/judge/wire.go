@@ -41,7 +41,7 @@ var (
 	errNothing = errors.New("the provider's response holds no answer")
 )
 
-// watch is what the attempts of one request came to.
+// watch is the outcome of the attempts of one request.
 type watch struct {
 	status int    // of the last response; 0 = the last attempt got none
 	said   string // the provider's words about an error
@@ -160,7 +160,7 @@ func retryAfter(h http.Header) (seconds float64, ok bool) {
 	return 0, false
 }
 
-// problem finds what an error response says, in the shapes of the two
+// problem finds the message of an error response, in the shapes of the two
 // protocols and of the servers that imitate them.
 func problem(body []byte) string {
 	var shape struct {
@@ -266,7 +266,7 @@ func statusText(code int) string {
 }
 
 // quotes reports whether said has a piece of secret of at least n bytes, or
-// all of it if that is shorter. Providers put the tail of a wrong key, and
+// the whole secret if that is shorter. Providers put the tail of a wrong key, and
 // parts of a prompt that they cannot read, into their errors.
 func quotes(said, secret string, n int) bool {
 	if secret == "" {

@@ -12,7 +12,7 @@ func eventNamed(name string) *events.Event {
 	return &events.Event{Envelope: events.Envelope{Event: name, Data: []byte("{}")}, Contract: events.For("", name)}
 }
 
-// A name is known once an event had it: what matches is kept in the snapshot.
+// A name is known once an event had it: the matching hooks are kept in the snapshot.
 func BenchmarkMatch(b *testing.B) {
 	ix := New(matchtest.Many(b), Options{})
 	b.Run("known", func(b *testing.B) {
@@ -42,7 +42,7 @@ func BenchmarkMatch(b *testing.B) {
 	})
 }
 
-// What a reload costs before any name is known.
+// The cost of a reload before any name is known.
 func BenchmarkIndex(b *testing.B) {
 	snap := matchtest.Many(b)
 	b.ReportAllocs()

@@ -3,7 +3,7 @@
 // give the same hooks, in the order in which they are registered. The one thing that it
 // asks for elsewhere is where a link leads that a condition is about, see package when.
 //
-// It does not decide when they run, or what their answers mean together.
+// It does not decide when they run, or about the joint meaning of their answers.
 package match
 
 import (
@@ -37,7 +37,7 @@ type Match struct {
 	Below bool // a policy decides such events, and this is no hook of it
 
 	// Unfit is why its conditions do not fit the event as it is now. It is only set
-	// where a hook before it may rewrite the event to one that they fit.
+	// where a hook before it may rewrite the event so that they fit.
 	Unfit string
 }
 
@@ -70,7 +70,7 @@ func (m Match) Reading(c *events.Contract) *events.Contract {
 	return c
 }
 
-// Index finds the hooks of an event. What depends only on the event's name is computed
+// Index finds the hooks of an event. The part that depends only on the event's name is computed
 // once for each name; the rest (agent, matcher, filters) is checked for each event.
 type Index struct {
 	snapshot *hook.Snapshot
@@ -80,8 +80,8 @@ type Index struct {
 	senders  map[*hook.Hook]*hook.Hook // of hooks that run on other machines, too; nil = there are none
 	projects bool                      // some hooks are for one working tree
 
-	// last is what was asked for last: a sender of many events repeats itself, and the map costs
-	// four times as long.
+	// last is the name that was asked for last: a sender of many events repeats itself, and the map
+	// costs four times as long.
 	last   atomic.Pointer[named]
 	mu     sync.RWMutex // guards byName
 	byName map[nameKey]*named
@@ -98,7 +98,7 @@ type named struct {
 	Named
 }
 
-// Named has what depends on an event's name and dialect.
+// Named has the values that depend on an event's name and dialect.
 type Named struct {
 	Contract   *events.Contract
 	links      when.Links
@@ -178,8 +178,8 @@ func (n *Named) Match(e *events.Event) []Match {
 	return ms
 }
 
-// here reports whether the hook runs on this machine for e: one that sends to the fleet
-// only for events of this machine, one that the fleet brings events for only for those.
+// here reports whether the hook runs on this machine for e. A hook that sends to the fleet runs
+// only for events of this machine. A hook that the fleet brings events for runs only for those.
 func (n *Named) here(h *hook.Hook, e *events.Event) bool {
 	switch {
 	case h.Type == hook.Send:
@@ -239,7 +239,7 @@ func (ix *Index) find(c *events.Contract) Named {
 }
 
 // kindNames returns every row whose name a hook may get for the event: the emitted one
-// first, and last those that a hook gets only if no other matches.
+// first, and last the rows that a hook gets only if no other matches.
 func kindNames(c *events.Contract) []*events.Contract {
 	names := []*events.Contract{c}
 	var observed []*events.Contract

@@ -69,8 +69,8 @@ func TestWildcardHooksObserve(t *testing.T) {
 	}
 }
 
-// A hook with conditions runs for the events that they fit. One that a hook before it
-// may make fit is there, too, and says so.
+// A hook with conditions runs for the events that they fit. A hook whose conditions may fit
+// after a rewrite by an earlier hook is there, too, and says so.
 func TestMatchWithConditions(t *testing.T) {
 	command, err := facts.ParsePattern("git push")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// The index finds what trying each hook finds, in the same order.
+// The index finds the same hooks as a try of each hook, in the same order.
 func TestIndexFindsWhatTryingEachHookFinds(t *testing.T) {
 	words := []string{"agent", "agent:end", "tool", "pre_tool_use", "PreToolUse", "onStop", "hookd:reload", "x:y:z", "transform_tool_result"}
 	shapes := []string{"%s", "%s", "%s*", "%s:*", "*%s", "*", "{%s,zzz}", "?%s", "[a-z]%s", "%s?", "hookd:*"}

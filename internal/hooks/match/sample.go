@@ -16,8 +16,8 @@ import (
 
 // Whole returns env with its data as an agent sends it. A person may write the arguments of a tool
 // call alone: they get the tool that takes them, by the name that the agent of env's dialect has for
-// it. tool is its name, canonical or the agent's own; "" = the one that takes such arguments. It is
-// false where env had all of that: then it stays as it is.
+// the tool. tool is its name, canonical or the agent's own; "" = the tool that takes such arguments.
+// changed is false where env had all of that: then env stays as it is.
 func Whole(env events.Envelope, tool string) (_ events.Envelope, changed bool) {
 	c := events.For(env.Dialect, env.Event)
 	field, input := ToolField(c), InputField(c)
@@ -42,7 +42,7 @@ func Whole(env events.Envelope, tool string) (_ events.Envelope, changed bool) {
 }
 
 // isShort reports whether data is the arguments of a tool call: it has members, and none that is
-// documented for an event with contract c, nor what tells where the event happened.
+// documented for an event with contract c, nor any that tells the event's place.
 func isShort(c *events.Contract, data json.RawMessage) bool {
 	any := false
 	for key := range rawjson.Members(data) {
@@ -80,7 +80,7 @@ func toolOf(args json.RawMessage) string {
 }
 
 // Sample returns env as an agent might send it to h, whose first event it is unless env names one.
-// What env does not say is filled in: the documented fields with values of an agent, the agent and
+// The missing parts of env are filled in: the documented fields with values of an agent, the agent and
 // the folder that the hook asks for, and for arguments alone the tool, see Whole. Without data that
 // is a tool call that the hook runs for, if any can be guessed.
 func Sample(h *hook.Hook, env events.Envelope, tool string) events.Envelope {
@@ -180,7 +180,7 @@ func firstField(c *events.Contract, names ...string) string {
 	return ""
 }
 
-// sampleTools are tools to try, the likeliest first: those that the hook names, those
+// sampleTools are tools to try, the likeliest first: the tools that the hook names, the tools
 // that the agent has, the canonical ones.
 func sampleTools(h *hook.Hook, d events.Dialect) []string {
 	tools := slices.Clone(h.Filter.Tools)
@@ -200,7 +200,7 @@ func sampleTools(h *hook.Hook, d events.Dialect) []string {
 	return append(tools, neutral.Shell, "shell", "Edit", "Write", "Read", "WebFetch", "mcp__example__tool")
 }
 
-// sampleInput are arguments that any of the usual tools could have: what h's
+// sampleInput are arguments that any of the usual tools could have: the values that h's
 // conditions ask for where they ask for something.
 func sampleInput(h *hook.Hook, tool string) json.RawMessage {
 	command, file := "echo hello", "/tmp/example.txt"

@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
-// The sample has what the conditions of a hook ask for.
+// The sample has the values that the conditions of a hook ask for.
 func TestSampleFitsConditions(t *testing.T) {
 	for _, text := range []string{"git push", "terraform {apply,destroy}", "rm -rf", "kubectl de*"} {
 		h := matchtest.Hook("h", "PreToolUse")

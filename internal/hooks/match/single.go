@@ -11,7 +11,7 @@ import (
 )
 
 // Single is Index for one hook, which need not be runnable. It is safe for concurrent
-// use. It keeps what depends on an event's name for each name that it was asked about.
+// use. For each name that it was asked about it keeps the values that depend on an event's name.
 type Single struct {
 	hook  *hook.Hook
 	links when.Links
@@ -20,7 +20,7 @@ type Single struct {
 	byName map[nameKey]single
 }
 
-// single is what depends on an event's name and dialect alone.
+// single has the values that depend on an event's name and dialect alone.
 type single struct {
 	Match
 	reached bool // a pattern matches a name of the kind

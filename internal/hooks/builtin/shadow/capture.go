@@ -119,7 +119,7 @@ func (r *Repo) large(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() > maxNewFile
 }
 
-// unreadable reports files that git would stumble over. One that has just
+// unreadable reports files that git would stumble over. A file that has just
 // vanished is not among them: git notes that it is gone.
 func (r *Repo) unreadable(path string) bool {
 	if r.behindLink(path) {

@@ -77,7 +77,7 @@ func (r *Repo) List(context.Context) ([]Checkpoint, error) {
 	return st.Checkpoints, err
 }
 
-// Show returns what checkpoint n changed as a unified diff; 0 is the last one.
+// Show returns the changes of checkpoint n as a unified diff; 0 is the last one.
 func (r *Repo) Show(ctx context.Context, n int) (diff string, err error) {
 	err = r.locked(ctx, func() error {
 		st, err := r.load()
@@ -109,7 +109,7 @@ func (st state) find(n int) (int, error) {
 	return i, nil
 }
 
-// Forget drops what the session remembers. Its checkpoints stay.
+// Forget drops the marks of the session. Its checkpoints stay.
 func (r *Repo) Forget(ctx context.Context, session string) error {
 	return r.locked(ctx, func() error {
 		st, err := r.load()
@@ -125,7 +125,7 @@ func (r *Repo) Forget(ctx context.Context, session string) error {
 }
 
 // Prune drops checkpoints over 500 or 30 days, marks over 7 days, and lets git
-// throw away what nothing names any more, when git finds it worth while. A
+// throw away objects that nothing names any more, when git finds it worth while. A
 // shadow that was never used stays unmade.
 func (r *Repo) Prune(ctx context.Context) error {
 	if !r.made() {

@@ -8,10 +8,10 @@
 // one source take turns by a lock file, and wait as long as their context lets
 // them. A run that is killed leaves the last written list in force.
 //
-// What is captured: files and symbolic links, byte for byte (no filter, no
+// The content of a snapshot: files and symbolic links, byte for byte (no filter, no
 // conversion of line ends), with the executable bit, that git would not ignore
 // in the source: .gitignore, info/exclude and core.excludesFile count, and a
-// file the source tracks is never ignored. What is not: a file over 2 MiB that
+// file the source tracks is never ignored. Left out are: a file over 2 MiB that
 // the source does not track, as long as it exists, even if it shrinks, so undo
 // never takes it for new; files that cannot be read; other repositories inside
 // the source, submodules too; empty directories; hookd's data directory.
@@ -23,6 +23,6 @@
 // An added file that the restored rules ignore is not deleted: with the rules
 // before the checkpoint it was invisible, so it may have been there. The state
 // before the latest Reset stays in the shadow as refs/hookd/undone. A
-// file that exists keeps its permissions except for the executable bit; one that
+// file that exists keeps its permissions except for the executable bit; a file that
 // comes back gets the process's usual ones.
 package shadow

@@ -43,7 +43,7 @@ func (c command) run(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// verb is the git command in args, without the settings in front of it.
+// verb is the git command in args, without the settings before the command.
 func verb(args []string) string {
 	for len(args) > 2 && args[0] == "-c" {
 		args = args[2:]
@@ -64,7 +64,7 @@ func clean(environ []string) []string {
 	return append(git.Clean(environ), "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
 }
 
-// maxListing bounds what git lists of the source.
+// maxListing bounds git's list of the source's files.
 const maxListing = 256 << 20
 
 // ask runs git on the source, in a way that writes nothing there and starts
@@ -74,7 +74,7 @@ func (r *Repo) ask(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // settings of the shadow: no program of the user's runs, and no setting of the
-// user's changes what is stored.
+// user's changes the stored bytes.
 var settings = []string{
 	"core.bare=false", "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false",
 	"core.autocrlf=false", "core.safecrlf=false", "core.quotePath=false", "core.splitIndex=false",

@@ -93,8 +93,8 @@ func realPath(path string) (string, error) {
 	return real, err
 }
 
-// readConfig takes over what the source knows about its file system, and which
-// file of ignore rules the user has for all repositories.
+// readConfig takes over the source's settings about its file system, and the
+// file of ignore rules that the user has for all repositories.
 func (r *Repo) readConfig(ctx context.Context) error {
 	for _, s := range settings {
 		r.config = append(r.config, "-c", s)
@@ -174,7 +174,7 @@ func (r *Repo) prepare(ctx context.Context) error {
 	return mirror(filepath.Join(info, "exclude"), rules)
 }
 
-// mirror makes text the content of a file, and writes only what is not there yet.
+// mirror makes text the content of a file, and writes only where the file differs.
 func mirror(path string, text []byte) error {
 	if was, err := readfile.Read(path, len(text)); err == nil && bytes.Equal(was, text) {
 		return nil

@@ -96,7 +96,7 @@ func captured(ctx context.Context, r *Repo) (tree string, err error) {
 	return tree, err
 }
 
-// step records what f does as a checkpoint.
+// step records the changes of f as a checkpoint.
 func (s source) step(r *Repo, f func()) Checkpoint {
 	s.Helper()
 	s.must(r.Mark(s.Context(), "steps", "step"))

@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
-// state is what the shadow knows besides its trees, the file state.json.
+// state is the shadow's knowledge besides its trees, the file state.json.
 type state struct {
 	Root        string          `json:"root"` // for people who look into the directory
 	Next        int             `json:"next"` // number of the next checkpoint
@@ -22,7 +22,7 @@ type state struct {
 	Large       []string        `json:"large"` // new files left out for their size, sorted as git does
 }
 
-// mark is what a session remembers: trees by key.
+// mark is the memory of a session: trees by key.
 type mark struct {
 	Time  time.Time         `json:"time"`
 	Trees map[string]string `json:"trees"`
@@ -61,7 +61,7 @@ func (r *Repo) save(st state) error {
 func (r *Repo) stateFile() string { return filepath.Join(r.dir, "state.json") }
 
 // Mark captures the working tree and remembers it for the session under key,
-// in place of what was there. A later Since measures from it.
+// in place of the earlier tree. A later Since measures from this tree.
 func (r *Repo) Mark(ctx context.Context, session, key string) error {
 	return r.locked(ctx, func() error {
 		tree, err := r.capture(ctx)
@@ -85,10 +85,10 @@ func (r *Repo) Mark(ctx context.Context, session, key string) error {
 	})
 }
 
-// Since pushes a checkpoint of what changed since the session's mark under
+// Since pushes a checkpoint of the changes since the session's mark under
 // key; changed is false where nothing did, or where there is no mark. The mark
 // is used up unless stay is true. After a checkpoint all marks of the session
-// stand at its end, so a turn and the tools in it do not count a change twice.
+// stand at its end, so a turn and the tools within the turn do not count a change twice.
 func (r *Repo) Since(
 	ctx context.Context, session, key, note string, stay bool,
 ) (cp Checkpoint, changed bool, err error) {

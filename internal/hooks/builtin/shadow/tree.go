@@ -78,7 +78,7 @@ func (r *Repo) entries(ctx context.Context, tree string) (map[string]entry, erro
 	return all, nil
 }
 
-// restore makes a file what it was. root keeps it inside the working tree
+// restore gives a file its old state. root keeps it inside the working tree
 // whatever links there are; the new file takes the place of the old whole.
 func (r *Repo) restore(ctx context.Context, root *os.Root, c change) error {
 	content, err := r.git(ctx, nil, "cat-file", "blob", c.to.blob)

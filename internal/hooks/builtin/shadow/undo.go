@@ -22,7 +22,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%d file(s) changed since the checkpoint: %s", len(e.Paths), first)
 }
 
-// Undone is what Reset did.
+// Undone is the outcome of Reset.
 type Undone struct {
 	Checkpoints []Checkpoint // taken back, oldest first; no longer in the list
 	Files       []File       // what happened to files, sorted by path: added (came back), modified or deleted
@@ -62,7 +62,7 @@ func (r *Repo) undo(ctx context.Context, u *Undone, force bool) error {
 	if err != nil {
 		return err
 	}
-	// files that are ignored by now, too: what is there must be seen
+	// files that are ignored by now, too: the present files must be seen
 	now, err := r.capture(ctx, slices.Sorted(maps.Keys(p.steps))...)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (r *Repo) undo(ctx context.Context, u *Undone, force bool) error {
 	return r.carryOut(ctx, root, p, u)
 }
 
-// plan is what has to happen to each file.
+// plan has the change that is due for each file.
 type plan struct {
 	steps    map[string]change         // from: as it is now, to: as it was
 	changed  map[string]bool           // paths that were changed besides the checkpoints
@@ -135,8 +135,8 @@ func (r *Repo) compare(ctx context.Context, p plan, now string) error {
 	return nil
 }
 
-// conflicts are the paths that stand against the plan. What no snapshot holds
-// could not be brought back, so force does not lift that.
+// conflicts are the paths that stand against the plan. A file that no snapshot holds
+// could not be brought back, so force does not lift its conflict.
 func (p plan) conflicts(root *os.Root, force bool) []string {
 	bad := map[string]bool{}
 	if !force {
@@ -178,7 +178,7 @@ func (p plan) clears(root *os.Root, dir string) bool {
 	return true
 }
 
-// carryOut puts ignore rules back first, because they decide what is deleted,
+// carryOut puts ignore rules back first, because they decide about deletions,
 // then deletes, then restores the rest, which may need the room.
 func (r *Repo) carryOut(ctx context.Context, root *os.Root, p plan, u *Undone) error {
 	var rules, added, rest []change
@@ -211,7 +211,7 @@ func (r *Repo) carryOut(ctx context.Context, root *os.Root, p plan, u *Undone) e
 	return r.apply(ctx, root, rest, u)
 }
 
-// apply makes each file what it was.
+// apply gives each file its old state.
 func (r *Repo) apply(ctx context.Context, root *os.Root, steps []change, u *Undone) error {
 	for _, c := range steps {
 		var err error
