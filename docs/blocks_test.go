@@ -13,7 +13,7 @@ import (
 )
 
 // block runs a shell block as a user with the tree as working directory types
-// it, and returns what it printed.
+// it, and returns the block's output.
 func (u *user) block(text string) string {
 	u.t.Helper()
 	tree, err := filepath.Abs("..")
@@ -23,7 +23,7 @@ func (u *user) block(text string) string {
 	return u.run(tree, "sh", "-e", "-c", text)
 }
 
-// prints runs a document's blocks in order. Those that contain a key of says
+// prints runs a document's blocks in order. Blocks that contain a key of says
 // must print its value, and each key must be in one.
 func (u *user) prints(list []snippet, says map[string]string) {
 	u.t.Helper()
@@ -91,7 +91,7 @@ func TestGalleryBlocks(t *testing.T) {
 	}
 }
 
-// What is typed when something does not work, works.
+// The commands that a person types when something does not work, work.
 func TestTroubleshootingBlocks(t *testing.T) {
 	u := newUser(t)
 	u.guard()
@@ -108,7 +108,7 @@ func TestInstallBlocks(t *testing.T) {
 	}
 }
 
-// The hook in TypeScript does what the guide says of it.
+// The hook in TypeScript works as the guide says.
 func TestWritingHooksTypeScript(t *testing.T) {
 	hooktest.NeedTool(t, "bun")
 	u := newUser(t)
@@ -127,7 +127,7 @@ func TestWritingHooksTypeScript(t *testing.T) {
 	}
 }
 
-// The commands of the guide do what the guide says they do.
+// The commands of the guide work as the guide says.
 func TestWritingHooksBlocks(t *testing.T) {
 	hooktest.NeedTool(t, "jq", "python3")
 	u := newUser(t)

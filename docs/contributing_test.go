@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What CONTRIBUTING.md says to type exists: each make target, and each test that
+// The targets and tests that CONTRIBUTING.md says to type exist: each make target, and each test that
 // a `go test -run` names.
 func TestContributingNamesWhatExists(t *testing.T) {
 	guide, makefile := source(t, "CONTRIBUTING.md"), source(t, "Makefile")

@@ -88,7 +88,7 @@ func install(t testing.TB, home, name string, env map[string]string) string {
 	return dir
 }
 
-// event is one that an agent sends, in its own words.
+// event is an event that an agent sends, in its own words.
 type event struct {
 	dialect client.Dialect
 	name    string
@@ -166,7 +166,7 @@ func (h *house) project() string {
 	return dir
 }
 
-// shell runs a command in dir and returns what it printed.
+// shell runs a command in dir and returns its output.
 func shell(t testing.TB, dir string, argv ...string) string {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)

@@ -26,7 +26,7 @@ const pushAsks = "name: push\nevents: PreToolUse\ntype: script\nscript: |\n" +
 	"  echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"<a> push\"}}'\n"
 
 // asker is a user whose agent Codex is asked about each call, and who has a hook of the
-// gallery that tells of it.
+// gallery that tells about each ask.
 type asker struct {
 	*user
 	dir string // of the hook
@@ -42,7 +42,7 @@ func newAsker(t *testing.T, hook string, env map[string]string) *asker {
 	return a
 }
 
-// next is what a hook has told.
+// next is the message that a hook has told.
 func next[T any](a *asker, told <-chan T) (one T) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), hooktest.Patience)
@@ -153,7 +153,7 @@ func newBus(t *testing.T) *bus {
 	return b
 }
 
-// lines starts a program, which ends with the test, and returns what it prints.
+// lines starts a program, which ends with the test, and returns its output.
 func (b *bus) lines(cmd *exec.Cmd) <-chan string {
 	b.t.Helper()
 	out, err := cmd.StdoutPipe()
@@ -182,7 +182,7 @@ func (b *bus) press(n notification, button string) {
 	hooktest.Must(b.t, err)
 }
 
-// ask-desktop shows what is asked by the real notify-send on a real bus, with buttons
+// ask-desktop shows the ask by the real notify-send on a real bus, with buttons
 // while its program serves, and says in the same place how it has ended.
 func TestAskDesktop(t *testing.T) {
 	b := newBus(t)
@@ -352,7 +352,7 @@ func (n *ntfy) subscribed(topic string) bool {
 	return len(n.topics[topic]) > 0
 }
 
-// press does what the phone does for a button, and returns the status it gets.
+// press acts as the phone does for a button, and returns the status it gets.
 func (n *ntfy) press(m ntfyMessage, label string) int {
 	n.t.Helper()
 	for _, action := range m.Actions {
@@ -378,7 +378,7 @@ func (n *ntfy) post(method, url, body string, headers map[string]string) int {
 	return answer.StatusCode
 }
 
-// ask-ntfy pushes what is asked, with buttons while its receiver runs, and puts the end
+// ask-ntfy pushes the ask, with buttons while its receiver runs, and puts the end
 // in the place of the message. Buttons answer through the server.
 func TestAskNtfy(t *testing.T) {
 	n := newNtfy(t, "tk_1")

@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// ask-slack tells what waits, with the command to type, and changes that message when
+// ask-slack tells about the waiting ask, with the command to type, and changes that message when
 // the ask has ended. The hook is the approver: no client follows.
 func TestAskSlack(t *testing.T) {
 	hooktest.NeedTool(t, "python3")

@@ -91,7 +91,7 @@ func TestSecretMask(t *testing.T) {
 	h.unharmed()
 }
 
-// What people and agents type, and what tries to get by, each as it stands in the list.
+// Commands that people and agents type, and commands that try to get by, each as it stands in the list.
 func TestCommandGuard(t *testing.T) {
 	home := newHome(t)
 	install(t, home, "command-guard", nil)

@@ -97,7 +97,7 @@ func TestDesktopNotify(t *testing.T) {
 	h.unharmed()
 }
 
-// letters is a small SMTP server that keeps what it is sent.
+// letters is a small SMTP server that keeps the mails it is sent.
 func letters(t *testing.T) (port string, got <-chan *mail.Message) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -29,7 +29,7 @@ func TestFormatOnWrite(t *testing.T) {
 	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
 		path += ":" + filepath.Join(strings.TrimSpace(string(root)), "bin")
 	}
-	// A formatter that says what it was given, for files that no Go tool formats.
+	// A formatter that writes its argument, for files that no Go tool formats.
 	hooktest.Write(t, filepath.Join(home, "bin", "prettier"), "#!/bin/sh\nprintf '%s' \"$2\" > \"$2\"\n", 0o755)
 	t.Setenv("PATH", filepath.Join(home, "bin")+":"+path)
 	hooktest.NeedTool(t, "gofmt")

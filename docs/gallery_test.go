@@ -76,8 +76,8 @@ func TestGalleryTests(t *testing.T) {
 	}
 }
 
-// The scripts are clean: shellcheck for sh, and Python as old as 3.8, which is
-// what some systems still have.
+// The scripts are clean: shellcheck for sh, and Python as old as 3.8, which
+// some systems still have.
 func TestGalleryScripts(t *testing.T) {
 	scripts, err := filepath.Glob("gallery/*/*.sh")
 	if err != nil || len(scripts) == 0 {

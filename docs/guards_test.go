@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/sdk"
 )
 
-// What guards of the documents are for, by their names: calls that each must deny, or ask about.
+// guardsCatch has the calls that each guard of the documents, by its name, must deny, or ask about.
 var guardsCatch = map[string][]map[string]any{
 	"no-sudo":    sudoLines,
 	"bash-guard": sudoLines,
@@ -62,7 +62,7 @@ func callsOf(list ...string) (calls []map[string]any) {
 	return calls
 }
 
-// folders are what may be the agent's folder.
+// folders are paths that may be the agent's folder.
 var folders = []string{"/home/me/sudoku", "/srv/sudo /app", "/w/git push origin main/x", "/w/gen/.env"}
 
 // heredoc begins a file of a hook that a shell block writes: `cat > FILE <<'END'`.
@@ -112,7 +112,7 @@ func put(t *testing.T, path, text string, more bool) {
 	}
 }
 
-// Each guard of the documents denies what it is for, and nothing that is harmless: not for the folder,
+// Each guard of the documents denies the calls of its purpose, and nothing that is harmless: not for the folder,
 // the prompt or the description, nor for a word in a text.
 func TestGuardsOfDocuments(t *testing.T) {
 	hooktest.NeedTool(t, "jq", "python3")

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// The commands of the document print what it says they do.
+// The commands of the document print the text that it says.
 func TestHistoryBlocks(t *testing.T) {
 	u := newUser(t)
 	says := map[string]string{

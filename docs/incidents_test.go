@@ -11,7 +11,7 @@ import (
 // incident is a row of README's table: a line that an agent has run, and hookd's answer.
 var incident = regexp.MustCompile("(?m)^\\| .*\\]\\(https://github\\.com/[^)]+/issues/\\d+\\) \\| `([^`]+)` \\| (denies|asks) \\|$")
 
-// The guard that comes with hookd answers to what has happened to others as README says.
+// The guard that comes with hookd answers to the incidents of others as README says.
 func TestIncidents(t *testing.T) {
 	rows := incident.FindAllStringSubmatch(read(t, "../README.md"), -1)
 	if len(rows) != 8 {

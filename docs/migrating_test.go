@@ -193,7 +193,7 @@ func TestMigratingFromFamiliar(t *testing.T) {
 	folder.whole(1)
 	asks(folder)
 
-	// What Familiar runs: the script of its file, with the values in it.
+	// The script that Familiar runs: the script of its file, with the values in it.
 	front := strings.Split(m["after"]["agents/coder/AGENT.md"], "---\n")[1]
 	var file struct{ Hooks []struct{ Script string } }
 	if err := yaml.Unmarshal([]byte(front), &file); err != nil {

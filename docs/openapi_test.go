@@ -81,7 +81,7 @@ func (s *spec) operations() (all []string) {
 	return all
 }
 
-// check validates a response's body against what the document says of it.
+// check validates a response's body against the document's schema for it.
 func (s *spec) check(t *testing.T, method, path string, status int, media string, body []byte) {
 	t.Helper()
 	responses := s.node("paths", path, strings.ToLower(method), "responses")
@@ -208,7 +208,7 @@ var wireTypes = map[string]any{
 	"Stats": wire.Stats{}, "HookStats": wire.HookStats{}, "DeadLetters": wire.DeadLetters{}, "DeadLetter": wire.DeadLetter{}, "Storage": wire.Storage{}, "Fleet": wire.Fleet{}, "FleetMachine": wire.FleetMachine{}, "FleetDecisions": wire.FleetDecisions{}, "FleetAnswer": wire.FleetAnswer{}, "HTTP": wire.HTTP{}, "Change": wire.Change{},
 }
 
-// Each schema has the members of its Go type, and no other; those that are
+// Each schema has the members of its Go type, and no other; the members that are
 // always there are required.
 func TestOpenAPISchemasAreTheWireTypes(t *testing.T) {
 	s := loadSpec(t)
@@ -266,7 +266,7 @@ func toText(v any) string {
 	return strings.Join(words, ",")
 }
 
-// ids stand in paths for what is known only when the daemon runs.
+// ids stand in paths for the ids that are known only when the daemon runs.
 type ids map[string]string
 
 func (m ids) fill(path string) string {
@@ -353,7 +353,7 @@ func heldAsk(h *house) (id string) {
 	}
 }
 
-// What a real daemon answers is what the document says.
+// A real daemon answers as the document says.
 func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	home := newHome(t)
 	hook := func(name, yaml string) {
@@ -552,8 +552,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 // signedAnswer says of an ask of another machine that it is allowed; no approver has signed it.
 const signedAnswer = `{"text":"eyJ0ZW5hbnQiOiJkZWZhdWx0IiwibWFjaGluZSI6Im90aGVyIiwiYXNrIjoieCJ9","signature":"AA=="}`
 
-// Each event of this project's examples is one that the document allows, and
-// what it does not allow, the daemon refuses.
+// The document allows each event of this project's examples, and
+// the daemon refuses every event that the document does not allow.
 func TestOpenAPIEventIsWhatTheDaemonTakes(t *testing.T) {
 	s := loadSpec(t)
 	schema, err := s.compiler.Compile("openapi.json#/components/schemas/Event")

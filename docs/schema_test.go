@@ -49,7 +49,7 @@ func ofYAML(t *testing.T, text string) any {
 	return value
 }
 
-// The schemas are what `hookd schema` prints.
+// The schemas equal the output of `hookd schema`.
 func TestSchemasAreCurrent(t *testing.T) {
 	for _, name := range schema.Names {
 		want, _ := schema.Of(name)
@@ -59,7 +59,7 @@ func TestSchemasAreCurrent(t *testing.T) {
 	}
 }
 
-// Every example of a hook is valid: the gallery, the examples of the tests, and what
+// Every example of a hook is valid: the gallery, the examples of the tests, and the hooks that
 // the documents show.
 func TestHookSchema(t *testing.T) {
 	s := compiled(t, "hook")
@@ -144,7 +144,7 @@ func TestSettingsSchema(t *testing.T) {
 	}
 }
 
-// The documented example of each event is valid, and what the socket refuses is not.
+// The documented example of each event is valid, and an event that the socket refuses is not.
 func TestEventSchema(t *testing.T) {
 	s := compiled(t, "event")
 	for _, c := range events.All() {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// What the security model says is shown by tests that exist.
+// Tests that exist show the claims of the security model.
 func TestSecurityNamesTestsThatExist(t *testing.T) {
 	var sources strings.Builder
 	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {

@@ -90,7 +90,7 @@ func (u *user) guard() {
 	}
 }
 
-// languages say how a snippet becomes a program. Those that build get a name.
+// languages say how a snippet becomes a program. Languages that build get a name.
 var languages = map[string]struct {
 	tool string
 	run  func(u *user, dir, file string) []string
@@ -160,7 +160,7 @@ func (u *user) seq() uint64 {
 	return status.Seq
 }
 
-// Each following program sees what happens, and comes back to a daemon that
+// Each following program sees the events that happen, and comes back to a daemon that
 // was restarted.
 func TestSnippetsFollow(t *testing.T) {
 	for _, s := range snippets(t, "reference/sending-events.md") {
@@ -204,7 +204,7 @@ func (u *user) awaitSubscriber() {
 	})
 }
 
-// output is what a program that does not end prints.
+// output is the output of a program that does not end.
 type output struct{ lines chan string }
 
 func (u *user) follow(dir string, argv []string) output {

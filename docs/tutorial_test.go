@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// The tutorial is typed from the top into one shell, and each step says what the text
-// around it says.
+// The tutorial is typed from the top into one shell, and each step prints the outcome that
+// the text around it names.
 func TestTutorial(t *testing.T) {
 	hooktest.NeedTool(t, "python3")
 	u := newUser(t)

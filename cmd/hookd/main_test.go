@@ -69,7 +69,7 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// goCache is where `go build` finds what is compiled already.
+// goCache is the folder where `go build` finds the packages that are compiled already.
 func goCache() (string, error) {
 	out, err := exec.Command("go", "env", "GOCACHE").Output()
 	return strings.TrimSpace(string(out)), err
@@ -148,8 +148,8 @@ func signalDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(syscall.Kill(status.PID, signals[args[0]]))
 }
 
-// terminal OUT KEYS COMMAND… runs a command to its end on a terminal of its own, types what
-// is in the file KEYS, - for nothing, and writes all that it has shown to the file OUT.
+// terminal OUT KEYS COMMAND… runs a command to its end on a terminal of its own, types the
+// text of the file KEYS, - for nothing, and writes all that the terminal has shown to the file OUT.
 // The script's own ttyout may lose the end.
 func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {

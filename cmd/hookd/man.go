@@ -60,7 +60,7 @@ func writeMan(cmd *cobra.Command, dir string, date time.Time) error {
 // pageOf is the name of a command's page.
 func pageOf(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage says what --help says, for man(1).
+// manPage has the text of --help, for man(1).
 func manPage(cmd *cobra.Command, date time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 %q hookd hookd\n.nh\n.ad l\n", strings.ToUpper(pageOf(cmd)), date.Format("January 2006"))
@@ -150,7 +150,7 @@ func manSeeAlso(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// roff writes text so that no character of it is markup.
+// roff writes text so that none of its characters is markup.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "'", `\(aq`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {

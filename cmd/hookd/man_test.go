@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Each command has a page, which says what its help says.
+// Each command has a page with the text of its help.
 func TestManPages(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	dir := filepath.Join(t.TempDir(), "man")
@@ -68,7 +68,7 @@ func shownCommands(cmd *cobra.Command) iter.Seq[string] {
 	}
 }
 
-// lintMan has the pages rendered by what is there.
+// lintMan has the pages rendered by the installed program, mandoc or groff.
 func lintMan(t *testing.T, pages []string) {
 	if mandoc, err := exec.LookPath("mandoc"); err == nil {
 		if out, err := exec.Command(mandoc, append([]string{"-T", "lint", "-W", "error"}, pages...)...).CombinedOutput(); err != nil {

@@ -69,7 +69,7 @@ func (p *printer) matches(m wire.Matches) {
 	p.table([]column{{title: "#"}, hookColumn("HOOK"), {title: "WOULD"}, nameColumn("AS"), textColumn("WHY")}, rows)
 }
 
-// part says what the hook would do.
+// part names the part that the hook would take.
 func part(m wire.Match) cell {
 	lane := ""
 	if m.Lane == "preempt" {

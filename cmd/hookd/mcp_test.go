@@ -85,7 +85,7 @@ func (s mcpServer) call(t *testing.T, tool string, arguments any) string {
 	return r.Content[0].(*mcp.TextContent).Text
 }
 
-// seen is what the guard was given; how is real, or 1 for what was only asked about.
+// seen is the input that the guard was given; how is real, or 1 for a call that was only asked about.
 func (s mcpServer) seen(how string) string {
 	text, _ := os.ReadFile(filepath.Join(s.home, "seen-"+how)) // none = it was not called
 	return string(text)
@@ -145,7 +145,7 @@ func TestMCPHook(t *testing.T) {
 	}
 }
 
-// What could not be checked is denied: an agent takes an error for no opinion.
+// A call that could not be checked is denied: an agent takes an error for no opinion.
 func TestMCPFailsClosed(t *testing.T) {
 	s := serveMCP(t, "claude-code", true)
 	huge := before("ls")
@@ -167,7 +167,7 @@ func TestMCPFailsClosed(t *testing.T) {
 	}
 }
 
-// A model learns what hooks would say of a call of its own session. Nothing else happens.
+// A model learns how hooks would decide about a call of its own session. Nothing else happens.
 func TestMCPWouldDeny(t *testing.T) {
 	s := serveMCP(t, "claude-code", false)
 	s.call(t, "hook", before("first"))

@@ -79,7 +79,7 @@ func toolNames() (names []string) {
 }
 
 // canonicalTools gives tools, by comma, the names that records have: a person may type
-// what an agent calls them.
+// the names that an agent gives them.
 func canonicalTools(names string) string {
 	list := wire.List(names)
 	for i, name := range list {

@@ -107,7 +107,7 @@ type made struct {
 }
 
 // hookName keeps names that are plain folders in any shell; the suffixes are
-// those that the daemon skips.
+// the ones that the daemon skips.
 var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func (n newHook) check() error {
@@ -194,7 +194,7 @@ func schemaFor(cfg config.Config, target string) string {
 	return path
 }
 
-// refuse says what the daemon would say of the draft.
+// refuse tells the problem that the daemon would report of the draft.
 func (n newHook) refuse(v wire.Validation, err error) error {
 	if err != nil {
 		return fail(exitFailed, "type `hookd validate`", "check the hook: %w", err)
@@ -204,7 +204,7 @@ func (n newHook) refuse(v wire.Validation, err error) error {
 	return fail(exitUsage, "see the events with `hookd events`", "the hook would be rejected: %s", problems[i].Message)
 }
 
-// fill writes the files into dir, and builds what must be built when the
+// fill writes the files into dir, and builds the program that needs a build when the
 // compiler is there.
 func (n newHook) fill(dir, schemaFile string) (m made, err error) {
 	lang := languages[n.lang]

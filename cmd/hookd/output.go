@@ -60,7 +60,7 @@ func columnsOf(f *os.File) int {
 	return n
 }
 
-// print answers with v as JSON, or with what human writes.
+// print answers with v as JSON, or with the text that human writes.
 func (a *app) print(v any, human func(*printer)) error {
 	if a.format == "json" {
 		return writeJSON(a.out, v, "  ")
@@ -165,7 +165,7 @@ func (p *printer) problems(list []client.Problem) {
 	}
 }
 
-// problemText says where and what, as compilers do.
+// problemText tells the place and the problem, as compilers do.
 func problemText(pr client.Problem) string {
 	where := pr.File
 	if pr.Line > 0 {

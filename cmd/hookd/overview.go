@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// overview is what `hookd` alone says: how a person is guarded.
+// overview is the answer of `hookd` alone: how a person is guarded.
 type overview struct {
 	Guarded    bool               `json:"guarded"` // every agent here is, and no denial was disobeyed
 	Daemon     string             `json:"daemon"`  // running, or why it does not
@@ -109,7 +109,7 @@ func agentsHere(cmd *cobra.Command) []agentHere {
 	return list
 }
 
-// ask reads what the daemon knows.
+// ask reads the facts that the daemon knows.
 func (o *overview) ask(ctx context.Context, c *client.Client) error {
 	st, err := c.Status(ctx)
 	if err != nil {
@@ -212,7 +212,7 @@ func (o *overview) unguarded() (list []agentHere) {
 	return list
 }
 
-// next returns what to type next, the most urgent first.
+// next returns the commands to type next, the most urgent first.
 func (o *overview) next() (list []nextStep) {
 	add := func(command, what string) {
 		if len(list) < 4 {
@@ -324,7 +324,7 @@ func (p *printer) guardedLine(o *overview) {
 	p.line(fillLines(text, cmp.Or(p.width, pipeWidth)))
 }
 
-// attention prints what needs a look.
+// attention prints the facts that need a look.
 func (p *printer) attention(o *overview) {
 	before := p.written
 	for _, ask := range o.Waiting {
@@ -360,7 +360,7 @@ func (p *printer) attention(o *overview) {
 	}
 }
 
-// fact prints a line of the overview: its word, how much or who, and what.
+// fact prints a line of the overview: its word, how much or who, and the thing itself.
 func (p *printer) fact(word, much, what string) { p.paintedFact(plain, word, much, what) }
 
 func (p *printer) paintedFact(c colour, word, much, what string) {
@@ -373,7 +373,7 @@ func (p *printer) paintedFact(c colour, word, much, what string) {
 	p.line(p.paint(c, line), rest)
 }
 
-// nextSteps prints what to type next.
+// nextSteps prints the commands to type next.
 func (p *printer) nextSteps(list []nextStep) {
 	width := 0
 	for _, s := range list {

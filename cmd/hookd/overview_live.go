@@ -159,7 +159,7 @@ func (l *living) press(key string) (line []string, quits bool) {
 	return nil, false
 }
 
-// act returns the command line for a key on a denied call. What makes a guard weaker asks first.
+// act returns the command line for a key on a denied call. A key that makes a guard weaker asks first.
 func (l *living) act(key string, d *client.Decision) []string {
 	id := ending(d.EventID)
 	switch key {

@@ -40,7 +40,7 @@ Only a person's terminal may do this, not a process of an agent.`,
 	return cmd
 }
 
-// permitted says what was permitted, and how to end that.
+// permitted names the permitted calls, and how to end each permit.
 func (p *printer) permitted(list []client.Grant) {
 	for _, g := range list {
 		p.linef("%s may pass %s until %s:", numbered(g), g.Hook, clockTime(g.Until))

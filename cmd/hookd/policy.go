@@ -96,7 +96,7 @@ func (a *app) confirmKey(cfg config.Config, key string, yes bool) error {
 	return a.confirm(yes, question, a.again())
 }
 
-// policyTaken makes a running daemon read hooks again and prints what is in force.
+// policyTaken makes a running daemon read hooks again and prints the policy in force.
 func (a *app) policyTaken(cmd *cobra.Command, cfg config.Config, now policy.Current) error {
 	running, err := a.reloadDaemon(cmd)
 	if err != nil {

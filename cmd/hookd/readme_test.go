@@ -15,8 +15,8 @@ import (
 )
 
 // The README is typed from top to bottom into one shell, by a user with an empty
-// home. Stand-ins differ from what a user has: git clones this tree, make tells
-// what `make test` would run (it would run this test), the service managers do not
+// home. Stand-ins differ from the user's programs: git clones this tree, make tells
+// which commands `make test` would run (it would run this test), the service managers do not
 // answer, so that no test touches the services of the user that runs it, and Claude Code
 // is a program that asks its hooks about one command.
 func TestReadme(t *testing.T) {
@@ -91,7 +91,7 @@ printf '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"%s","tool_name":
 }
 
 // types runs the blocks in one shell, which ends at the first command that fails,
-// and returns what they printed.
+// and returns their output.
 func (s *session) types(t *testing.T, blocks []string) string {
 	t.Helper()
 	var script strings.Builder
@@ -114,7 +114,7 @@ func (s *session) types(t *testing.T, blocks []string) string {
 	return string(text)
 }
 
-// environment is the user's: hookd is the one that `make install` installs.
+// environment is the user's: hookd is the program that `make install` installs.
 func (s *session) environment(standIns string) []string {
 	env := []string{
 		"HOME=" + s.home,

@@ -36,7 +36,7 @@ code is then 5.`,
 }
 
 // leftToDaemon reports whether the daemon refuses to reload for an agent's process: then it
-// reads the files by itself, or when a person says so.
+// reads the files on its own, or when a person says so.
 func leftToDaemon(err error) bool {
 	var refused *client.Error
 	return errors.As(err, &refused) && refused.Code == client.CodeForbidden

@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/base/system"
 )
 
-// app is what all commands share: where they read and write, and the global
+// app has the parts that all commands share: where they read and write, and the global
 // flags.
 type app struct {
 	in     *os.File
@@ -166,7 +166,7 @@ func isTerminal(f *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// one wants exactly one argument, and says what it is.
+// one wants exactly one argument, and names that argument.
 func one(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

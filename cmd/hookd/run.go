@@ -216,7 +216,7 @@ func serveFlags(cfg config.Config, r *oneshot.Run, f runFlags) []string {
 	return flags
 }
 
-// checkRun says what is wrong with the hooks. With --fail-closed nothing runs unless a hook
+// checkRun tells the problems of the hooks. With --fail-closed nothing runs unless a hook
 // guards and none is broken.
 func (a *app) checkRun(ctx context.Context, r *oneshot.Run, f runFlags) error {
 	list, err := r.Client().Hooks(ctx)
@@ -246,7 +246,7 @@ func (a *app) checkRun(ctx context.Context, r *oneshot.Run, f runFlags) error {
 	return nil
 }
 
-// runSummary is what was decided while the command ran.
+// runSummary has the decisions that were made while the command ran.
 type runSummary struct {
 	Command   []string          `json:"command"`
 	Exit      int               `json:"exit_code"`

@@ -159,7 +159,7 @@ func (p *printer) noCalls(r *scan.Report) {
 	p.next("hookd init", "guard your agents from now on")
 }
 
-// read says what was read, and what not.
+// read names the files that were read, and those left unread.
 func (p *printer) read(r *scan.Report) {
 	t := r.Transcripts
 	took := time.Duration(r.TookMS) * time.Millisecond
@@ -275,7 +275,7 @@ func (p *printer) questions(r *scan.Report) {
 	}
 }
 
-// harm says what was read, sent and destroyed.
+// harm tells which secrets were read and sent, and which things were destroyed.
 func (p *printer) harm(r *scan.Report) {
 	s := r.Secrets
 	if s.Read+s.Carried > 0 {
@@ -295,7 +295,7 @@ func (p *printer) harm(r *scan.Report) {
 	}
 }
 
-// next writes a command to type, and what it does.
+// next writes a command to type, and its effect.
 func (p *printer) next(command, does string) {
 	p.line("  ", p.paint(green, filled(command, 26)), does)
 }

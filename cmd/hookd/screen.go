@@ -10,15 +10,15 @@ import (
 	"golang.org/x/term"
 )
 
-// screen is the terminal while a program has all of it.
+// screen is the terminal while a program has the whole screen.
 type screen struct {
 	keys    <-chan string // each as it is pressed; an arrow is three bytes
 	resized <-chan os.Signal
 	close   func() // gives the terminal back as it was
 }
 
-// openScreen clears the terminal for a program. instead is what to type where that has
-// none. ctx ends with SIGINT and SIGTERM.
+// openScreen clears the terminal for a program. instead is the command to type where the program has
+// no terminal. ctx ends with SIGINT and SIGTERM.
 func (a *app) openScreen(ctx context.Context, instead string) (context.Context, *screen, error) {
 	in := int(a.in.Fd())
 	was, err := term.MakeRaw(in)

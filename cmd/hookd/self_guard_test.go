@@ -6,7 +6,7 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// What the gallery's self-guard denies are the commands that weaken guards, and not those that
+// The gallery's self-guard denies the commands that weaken guards, and not the commands that
 // only look: the table of programs and the table of effects say the same.
 func TestSelfGuardKnowsCommands(t *testing.T) {
 	for _, c := range newRoot(&app{}).Commands() {

@@ -85,7 +85,7 @@ func serve(a *app, cmd *cobra.Command) error {
 }
 
 // newLogger logs to w: JSON, or lines for people when w is a terminal or the
-// settings ask for them. All of it is escaped, as fields may hold text from an
+// settings ask for them. All text is escaped, as fields may hold text from an
 // agent or a hook; JSON means the same then. Nothing that logs waits for w: the
 // sink writes, which is to be closed at the end.
 func newLogger(cfg config.Config, w *os.File) (*zap.Logger, zap.AtomicLevel, *logsink.Sink) {

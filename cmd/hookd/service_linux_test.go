@@ -21,9 +21,9 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// systemdStandIn speaks both protocols that a Type=notify service with a
-// socket unit is run by: it holds the socket, gives it to the daemon by
-// sd_listen_fds(3), and hears what that says by sd_notify(3).
+// systemdStandIn speaks both protocols by which systemd runs a Type=notify service with a
+// socket unit: it holds the socket, gives it to the daemon by
+// sd_listen_fds(3), and hears the daemon's messages by sd_notify(3).
 type systemdStandIn struct {
 	t      *testing.T
 	home   string
@@ -168,7 +168,7 @@ func TestServiceTellsItsManager(t *testing.T) {
 		t.Errorf("the client that waited got %q, %v", answer, err)
 	}
 
-	// What belongs to the manager is not for hooks.
+	// The manager's own variables are not for hooks.
 	env, err := os.ReadFile(filepath.Join(s.home, "env"))
 	if err != nil || !strings.Contains(string(env), "HOOK_EVENT=ask") {
 		t.Fatalf("the hook saw %q, %v", env, err)
@@ -358,7 +358,7 @@ func TestAProcessWithAPidThatWasUsedAgainLives(t *testing.T) {
 }
 
 // underWay starts the daemon and a hook with two children that outlast the
-// test, one in a session of its own. It returns what they have in common.
+// test, one in a session of its own. It returns the mark that they have in common.
 func underWay(t *testing.T, s *systemdStandIn) (mark string) {
 	t.Helper()
 	mark = "MARK=" + filepath.Base(s.home)

@@ -38,7 +38,7 @@ func settingFlags(cmd *cobra.Command, want ...string) {
 // links are those of the documents to each other.
 var links = regexp.MustCompile(`\[[^]]+\]\(([^)]+)\)`)
 
-// plainDoc is what a setting means, for a terminal. Flags would take what is in backquotes for
+// plainDoc is the meaning of a setting, for a terminal. Flags would take text in backquotes for
 // the name of their value.
 func plainDoc(doc string) string {
 	return links.ReplaceAllString(strings.ReplaceAll(doc, "`", "'"), "docs/reference/$1")

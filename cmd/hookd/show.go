@@ -84,7 +84,7 @@ func (p *printer) changes(list []client.Change) {
 	)
 }
 
-// kept says what lives of a persistent hook.
+// kept tells which processes of a persistent hook live.
 func kept(k *client.Workers) string {
 	if k == nil {
 		return ""

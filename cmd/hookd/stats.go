@@ -123,7 +123,7 @@ func count(n int64, c colour) cell {
 // barWidth is the length of the longest bar.
 const barWidth = 10
 
-// bar shows n of most as a row of blocks; what is not nothing shows.
+// bar shows n of most as a row of blocks; any number above nothing shows.
 func bar(n, most int64) string {
 	eighths := []rune(" ▏▎▍▌▋▊▉█")
 	if n <= 0 || most <= 0 {

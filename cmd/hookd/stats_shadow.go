@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/client"
 )
 
-// shadowed is what one hook in the shadow would have decided in the time asked for.
+// shadowed has the decisions that one hook in the shadow would have made in the time asked for.
 type shadowed struct {
 	Hook     string    `json:"hook"`
 	Runs     int64     `json:"runs"`
@@ -25,7 +25,7 @@ type shadowed struct {
 	P50MS    float64   `json:"p50_ms"`
 }
 
-// shadowStats counts what hooks in the shadow would have decided. A hook that is in the
+// shadowStats counts the decisions that hooks in the shadow would have made. A hook that is in the
 // shadow and had nothing to say is there, too.
 func shadowStats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
 	ctx, cancel := a.answer(cmd)

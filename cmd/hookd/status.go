@@ -192,7 +192,7 @@ func (p *printer) forward(list []client.Forward) {
 	}
 }
 
-// lagLine says how the machine is in its fleet, and what waits; "" = it is in none.
+// lagLine tells the machine's state in its fleet, and how much waits; "" = it is in none.
 func lagLine(f *client.FleetLag) string {
 	if f == nil {
 		return ""
@@ -233,7 +233,7 @@ func tally(by map[string]int, none string) string {
 	return strings.Join(parts, ", ")
 }
 
-// storeLine says in one line how the history is, and what waits there.
+// storeLine tells in one line the state of the history, and how much waits there.
 func storeLine(st client.DaemonInfo) string {
 	s := st.Store
 	line := fmt.Sprintf("%s, %d events, %d runs", sizeText(s.Bytes), s.Events, s.Runs)
@@ -256,7 +256,7 @@ func storeLine(st client.DaemonInfo) string {
 	return line
 }
 
-// lossLine says what was lost or set aside, and how it is taken back; "" = nothing was.
+// lossLine names the things that were lost or set aside, and how to take them back; "" = nothing was.
 func lossLine(list []client.Loss) string {
 	if len(list) == 0 {
 		return ""

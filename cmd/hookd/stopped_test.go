@@ -13,8 +13,8 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// A daemon that is stopped for longer than its runs may take, as on a machine that is paused, takes
-// those that have ended meanwhile for what they are.
+// A daemon that is stopped for longer than its runs may take, as on a machine that is paused, gives
+// the runs that have ended meanwhile their true results.
 func TestAStoppedDaemonKnowsWhatHasEnded(t *testing.T) {
 	t.Parallel()
 	home, begun := t.TempDir(), filepath.Join(t.TempDir(), "begun")

@@ -20,7 +20,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// home is the home of a daemon under test, and what it did.
+// home is the home of a daemon under test, and the events that it was sent.
 type home struct {
 	*testing.T
 	dir    string
@@ -46,7 +46,7 @@ func (r *running) Write(p []byte) (int, error) {
 	return r.log.Write(p)
 }
 
-// logged returns what the daemon wrote to its log.
+// logged returns the log that the daemon wrote.
 func (r *running) logged() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +144,7 @@ func (h *home) end(s syscall.Signal) {
 	<-h.daemon.ended
 }
 
-// hookd runs another command and returns what it printed and its exit code.
+// hookd runs another command and returns its output and its exit code.
 func (h *home) hookd(args ...string) (out string, code int) {
 	h.Helper()
 	text, err := h.command(args...).CombinedOutput()

@@ -155,7 +155,7 @@ func (h *home) refuses(want ...string) {
 	h.waitLogged(`"level":"error"`, "the store cannot be written", "hookd.db")
 }
 
-// heals waits until the daemon is ready by itself, and checks that nothing was
+// heals waits until the daemon is ready without help, and checks that nothing was
 // lost: now, and after it was killed.
 func (h *home) heals(settings ...string) {
 	h.Helper()

@@ -21,7 +21,7 @@ type streamed struct {
 	Data                                      json.RawMessage
 }
 
-// tail returns what is kept of the stream after since.
+// tail returns the records that the stream keeps after since.
 func (h *home) tail(since uint64) (epoch string, list []streamed) {
 	h.Helper()
 	out, code := h.hookd("tail", "--since", fmt.Sprint(since), "--once", "-o", "json")

@@ -19,7 +19,7 @@ func text(s string) cell { return cell{text: s} }
 
 func textf(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
 
-// column is the head of a column, and what happens to it where the table does
+// column is the head of a column, and how the column yields where the table does
 // not fit the terminal.
 type column struct {
 	title string
@@ -28,7 +28,7 @@ type column struct {
 	spare bool // left out where the texts would otherwise have no room
 }
 
-// Columns by what they are worth: names and figures stay, texts give way.
+// Columns by their worth: names and figures stay, texts give way.
 func fixed(titles ...string) []column {
 	list := make([]column, len(titles))
 	for i, title := range titles {
@@ -45,10 +45,10 @@ func pathColumn(title string) column  { return column{title: title, yield: 2, en
 // hookColumn has names of hooks: those of packs and of docker-agent differ at their end.
 func hookColumn(title string) column { return column{title: title, yield: 1, end: true} }
 
-// spareColumn says what other columns or another command say, too.
+// spareColumn has text that other columns or another command say, too.
 func spareColumn(title string) column { return column{title: title, yield: aside, spare: true} }
 
-// aside is what columns yield that are left out where even the least of all has no room.
+// aside is the yield of columns that are left out where even the least of all has no room.
 const aside = 3
 
 // leasts are how many columns are left of a text, step by step: each column gives way to
@@ -58,7 +58,7 @@ var leasts = [...]int{24, 14, 8}
 const between = 2 // blanks between columns
 
 // table writes rows under a header. Columns are as wide as they need to be; on a
-// terminal that is too narrow they shrink, those that are worth least first, or are
+// terminal that is too narrow they shrink, the columns with the least worth first, or are
 // left out. So is a column without any text.
 func (p *printer) table(header []column, rows [][]cell) {
 	head := make([]cell, len(header))

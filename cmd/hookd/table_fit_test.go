@@ -7,7 +7,7 @@ import (
 )
 
 // Short columns stay as long as a longer one has room to give; where there is little they go
-// by what they are worth.
+// by their worth.
 func TestColumnsShrinkByWorth(t *testing.T) {
 	header := []column{{title: "TIME"}, asideColumn("AGENT"), textColumn("SUBJECT"), textColumn("REASON"), {title: "EVENT"}}
 	for _, tt := range []struct {
@@ -30,8 +30,8 @@ func TestColumnsShrinkByWorth(t *testing.T) {
 	}
 }
 
-// What another column or command says, too, goes where the texts have no room, and what is
-// worth least where nothing has any; a name of a hook is cut at its beginning.
+// A column that another column or command repeats goes where the texts have no room, and the column with the
+// least worth where nothing has any; a name of a hook is cut at its beginning.
 func TestColumnsGo(t *testing.T) {
 	row := []cell{text("gallery/command-guard"), text("PreToolUse"), text("git push --force origin main"),
 		text("a forced push overwrites what others have pushed")}

@@ -79,7 +79,7 @@ func tail(a *app, cmd *cobra.Command, opt client.TailOptions) error {
 	return f.run(cmd, from, show)
 }
 
-// kept prints what there is, up to now.
+// kept prints the records that there are, up to now.
 func (f *follower) kept(cmd *cobra.Command, opt client.TailOptions, show func(client.Record)) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -65,7 +65,7 @@ type tester struct {
 	all, watch, local bool
 }
 
-// check says what of the command line does not fit together.
+// check names the parts of the command line that do not fit together.
 func (t *tester) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case t.expect != "" && !slices.Contains(hook.Expectations(), t.expect):

@@ -19,7 +19,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
-// addedTest is the answer of `hookd guard test CALL --expect WHAT`.
+// addedTest is the answer of `hookd guard test CALL` with the flag --expect.
 type addedTest struct {
 	Hook   string `json:"hook"`
 	File   string `json:"file"`

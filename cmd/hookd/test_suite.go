@@ -188,7 +188,7 @@ func (a *app) testWatch(cmd *cobra.Command, s suites, hook string) error {
 	}
 }
 
-// testOnce runs the tests and prints their outcomes, or what is wrong with the
+// testOnce runs the tests and prints their outcomes, or the problem of the
 // hook.
 func (a *app) testOnce(ctx context.Context, s suites, hook string) error {
 	tests, err := s.run(ctx, hook)
@@ -205,7 +205,7 @@ func (a *app) testOnce(ctx context.Context, s suites, hook string) error {
 	})
 }
 
-// tests prints the table of one hook's tests: all, or those that are not as expected.
+// tests prints the table of one hook's tests: all, or the tests that are not as expected.
 func (p *printer) tests(t client.Tests, whole bool) {
 	var rows [][]cell
 	for _, one := range t.Tests {

@@ -42,7 +42,7 @@ type top struct {
 	last   topFacts // of the picture before; its rates need two
 }
 
-// topFacts is what one picture shows.
+// topFacts has the facts that one picture shows.
 type topFacts struct {
 	At      time.Time            `json:"time"`
 	Status  client.DaemonInfo    `json:"status"`

@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// What a person tries with hookd's own command is in lists, marked, and in no count. In the name of an
+// A call that a person tries with hookd's own command is in lists, marked, and in no count. In the name of an
 // agent, from a hook, or from an agent's processes it is a call of an agent.
 func TestWhatIsTriedIsNotCounted(t *testing.T) {
 	h := newHome(t)

@@ -23,7 +23,7 @@ const (
 	exitConflict = 4 // something changed since; nothing was changed
 )
 
-// undoOptions are what a person chooses.
+// undoOptions are the choices of a person.
 type undoOptions struct {
 	ask      wire.UndoRequest
 	since    time.Duration
@@ -88,7 +88,7 @@ changed.`,
 	return cmd
 }
 
-// purgeUndo deletes what is kept.
+// purgeUndo deletes the kept files.
 func (a *app) purgeUndo(cmd *cobra.Command, o undoOptions, calls []string) error {
 	question := "Delete what is kept for " + plural(len(calls), "call") + "? It cannot come back then."
 	if len(calls) == 0 {
@@ -211,7 +211,7 @@ func undoneWords(c wire.UndoCall) string {
 	return ""
 }
 
-// undo shows what an undo does, asks, and does it.
+// undo shows the changes of an undo, asks, and makes them.
 func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
 	ask := o.ask
 	ask.Preview = true
@@ -261,7 +261,7 @@ func changed(a wire.UndoAnswer) int {
 	return a.Count[wire.UndoBack] + a.Count[wire.UndoRemoved] + a.Count[wire.UndoBeside] + a.Count[wire.UndoMerged]
 }
 
-// undoWords say what is done to a path, in the order in which it is shown.
+// undoWords name the changes of an undo to a path, in the order in which they are shown.
 var undoWords = []struct{ does, words, are string }{
 	{wire.UndoBack, "comes back", "back"},
 	{wire.UndoRemoved, "goes, the call made it", "gone again"},
@@ -272,7 +272,7 @@ var undoWords = []struct{ does, words, are string }{
 	{wire.UndoLeft, "does NOT come back", "not back"},
 }
 
-// undoPlan shows what an undo would do.
+// undoPlan shows the changes that an undo would make.
 func (p *printer) undoPlan(a wire.UndoAnswer) {
 	for _, c := range a.Calls {
 		p.linef("%s, %s, %s:  %s", cmp.Or(c.Agent, c.Tool), p.when(c.Time), homely(c.Cwd), cmp.Or(c.Subject, c.Tool))
@@ -325,7 +325,7 @@ func (p *printer) undoGroup(a wire.UndoAnswer, does, words string) {
 	}
 }
 
-// undone says what an undo did.
+// undone tells the changes that an undo made.
 func (p *printer) undone(a wire.UndoAnswer) {
 	var parts []string
 	for _, w := range undoWords {
@@ -355,7 +355,7 @@ func (p *printer) undone(a wire.UndoAnswer) {
 	}
 }
 
-// undoLine says of a decision what can be taken back of its call; "" = nothing was destroyed.
+// undoLine tells how much of a decision's call can be taken back; "" = nothing was destroyed.
 func undoLine(d client.Decision) string {
 	k := d.Kept
 	if k == nil {

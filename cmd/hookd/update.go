@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/pack"
 )
 
-// outdatedPack is Outdated for one pack, with what went wrong.
+// outdatedPack is Outdated for one pack, with its error.
 type outdatedPack struct {
 	pack.Newer
 	Error string `json:"error,omitempty"`

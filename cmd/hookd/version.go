@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Set by the linker (-ldflags -X, see the Makefile); what is empty comes from
+// Set by the linker (-ldflags -X, see the Makefile); an empty value comes from
 // the build's own record.
 var version, commit string
 

@@ -151,7 +151,7 @@ func (w *whatIf) typed(ctx context.Context, cfg config.Config, h *hook.Hook) (re
 }
 
 // gcPercent is how much a whatif's memory may grow between two collections. The hook wants
-// the processors: with 100 the collections take a quarter of what hookd needs for itself.
+// the processors: with 100 the collections take a quarter of the time that hookd needs for itself.
 const gcPercent = 400
 
 func (w *whatIf) query() (client.EventQuery, error) {
@@ -288,5 +288,5 @@ func totals(w rehearse.WhatIf) string {
 	return line
 }
 
-// outcomeWords are what a decision comes to, the strictest first.
+// outcomeWords are the outcomes of a decision, the strictest first.
 var outcomeWords = []string{"deny", "ask", "contain", "allow", "rewrite", "none"}

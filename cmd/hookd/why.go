@@ -74,7 +74,7 @@ type callBefore struct {
 	Subject string    `json:"subject,omitempty"`
 }
 
-// guardSaid is what one guard said of a call.
+// guardSaid is the answer of one guard about a call.
 type guardSaid struct {
 	Hook       string         `json:"hook"`
 	Decision   client.Outcome `json:"decision"`
@@ -87,14 +87,14 @@ type guardSaid struct {
 	DurationMS float64        `json:"duration_ms"`
 }
 
-// nextStep is a command that a person could type, and what for.
+// nextStep is a command that a person could type, and its purpose.
 type nextStep struct {
 	For     string `json:"for"`
 	Command string `json:"command"`
 	Note    string `json:"note,omitempty"`
 }
 
-// storyOf reads what is known of the call that args name, else of the last that was denied.
+// storyOf reads the known facts of the call that args name, else of the last that was denied.
 func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s story, err error) {
 	c := a.dial(cmd)
 	id := ""
@@ -161,7 +161,7 @@ func (a *app) rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 	}
 }
 
-// saidIn returns what the guard of a run said; is is false for an observer.
+// saidIn returns the answer of the guard of a run; is is false for an observer.
 func saidIn(r client.Run, rule func(hook, rule string) *rules.Rule) (said guardSaid, is bool) {
 	said = guardSaid{
 		Hook: r.Hook, Decision: cmp.Or(r.Decision, client.OutcomeNone),
@@ -311,7 +311,7 @@ func (s story) marked() string {
 	return ""
 }
 
-// words says in a line what a guard said, by which rule, and how long it took.
+// words gives in a line a guard's answer, its rule, and how long it took.
 func (g guardSaid) words(width int) string {
 	word := "no opinion"
 	switch {
@@ -343,7 +343,7 @@ func (s story) toldText() string {
 	return words
 }
 
-// then says what ran.
+// then tells how the call ran.
 func (s story) then() string {
 	switch {
 	case s.Ran == nil && s.denied():
@@ -404,7 +404,7 @@ func (p *printer) indented(by int, name, text string) {
 	p.line(lead, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(lead))))
 }
 
-// steps prints commands to type, with what each is for.
+// steps prints commands to type, each with its purpose.
 func (p *printer) steps(list []nextStep) {
 	name, command := 0, 0
 	for _, s := range list {

@@ -1,5 +1,5 @@
 // Package gallery holds the hooks that hookd brings along, one folder each, as
-// they are in the binary. What several of them import stands once, beside the
+// they are in the binary. A file that several hooks import stands once, beside the
 // folders; Files and Copy give each hook whole. The documents and tests of them
 // are in package docs.
 package gallery
@@ -36,7 +36,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Files returns the folder of a hook, with what it shares with others. An unknown
+// Files returns the folder of a hook, with the files that it shares with others. An unknown
 // name is an error that is fs.ErrNotExist.
 func Files(name string) (fs.FS, error) {
 	info, err := fs.Stat(files, name)
@@ -50,7 +50,7 @@ func Files(name string) (fs.FS, error) {
 	return folder{own, shared[name]}, nil
 }
 
-// folder is a hook's own files and, at its root, those that it shares.
+// folder has a hook's own files and, at its root, the files that it shares.
 type folder struct {
 	own    fs.FS
 	shared []string
@@ -86,7 +86,7 @@ type root struct {
 	unread []fs.DirEntry
 }
 
-// ReadDir does what fs.ReadDirFile says.
+// ReadDir works as fs.ReadDirFile says.
 func (r *root) ReadDir(n int) ([]fs.DirEntry, error) {
 	if n <= 0 || n > len(r.unread) {
 		if n > 0 && len(r.unread) == 0 {
@@ -99,7 +99,7 @@ func (r *root) ReadDir(n int) ([]fs.DirEntry, error) {
 	return read, nil
 }
 
-// Mode returns the mode of a file: what the binary holds has none. Programs are
+// Mode returns the mode of a file: a file in the binary has none. Programs are
 // the files that begin with an interpreter line.
 func Mode(text []byte) fs.FileMode {
 	if strings.HasPrefix(string(text), "#!") {

@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 )
 
-// A copy has what stands in the hook's folder and what it shares, with the same modes,
+// A copy has the files of the hook's folder and the files that it shares, with the same modes,
 // and nothing else.
 func TestCopy(t *testing.T) {
 	names := Names()
@@ -89,7 +89,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What a hook imports of the files beside the folders is what it shares.
+// The files beside the folders that a hook imports are the files that it shares.
 func TestShared(t *testing.T) {
 	beside, err := filepath.Glob("*.py")
 	if err != nil || len(beside) == 0 {
