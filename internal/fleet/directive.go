@@ -25,10 +25,10 @@ type Directives interface {
 // so that the permissions of none cover it.
 const forAll = "ALL"
 
-// directive is the subject of directives, news the one on which machines hear that there is
-// another. No stream has that one, and no machine may subscribe to the first: a member that
+// directive is the subject of directives, news the subject on which machines hear that there is
+// another directive. No stream has news, and no machine may subscribe to the first: a member that
 // can make consumers could have the server deliver to a subject that has a subscriber, and
-// what it delivers would be stored.
+// the delivery would be stored.
 func (n Names) directive(last string) string {
 	n.Machine = forAll
 	return n.subject(areaDirective, last)
@@ -97,7 +97,7 @@ const (
 func (f *Fleet) LookForDirective() { wake(f.directed) }
 
 // followDirectives takes the newest directive, until ctx ends: when the servers answer
-// again, when one is heard of, and each directiveEvery. What is heard counts for nothing
+// again, when another is announced, and each directiveEvery. The announcement counts for nothing
 // else: any member can find a way to be heard there.
 func (f *Fleet) followDirectives(ctx context.Context) {
 	if f.opts.Directives == nil {

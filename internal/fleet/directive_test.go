@@ -157,9 +157,9 @@ func follows(t *testing.T, key string) policy.Home {
 	return home
 }
 
-// With the permissions that machines have, a bundle comes to each, also to one that was
-// away, and a hook is switched off; what servers and members can do to that is refused and
-// reported, and what is in force stays: without servers and over restarts, too.
+// With the permissions that machines have, a bundle comes to each, also to a machine that was
+// away, and a hook is switched off. Attempts of servers and members against that are refused and
+// reported, and the policy in force stays: without servers and over restarts, too.
 func TestDirectivesReachMachines(t *testing.T) {
 	g := guard(t, map[fleet.Names]fleet.Role{
 		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
@@ -260,7 +260,7 @@ func TestDirectivesStayInTheirTenant(t *testing.T) {
 	laptop.gets(t, "+ refused")
 }
 
-// What is in force and off stays so where the servers are gone and the machine starts again.
+// Hooks in force and hooks off stay so where the servers are gone and the machine starts again.
 func TestDirectivesOutlastServers(t *testing.T) {
 	s := fleettest.Start(t, nil)
 	ann, o := newBundler(t), engine.Options{Servers: []string{s.URL()}, Machine: "laptop"}
@@ -284,8 +284,8 @@ func TestDirectivesOutlastServers(t *testing.T) {
 	laptop.gets(t, "+")
 }
 
-// A member makes no consumer of what it may read: it could have the server publish under another
-// name with one.
+// A member makes no consumer of the streams that it may read: it could have the server publish
+// under another name with one.
 func TestMembersMakeNoConsumers(t *testing.T) {
 	g := guard(t, map[fleet.Names]fleet.Role{
 		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
@@ -307,8 +307,8 @@ func TestMembersMakeNoConsumers(t *testing.T) {
 	}
 }
 
-// Messages larger than a stream or the server takes are refused by it, and by the client
-// before that; what was there stays.
+// The server refuses messages larger than it or a stream takes, and the client does so
+// before that; earlier messages stay.
 func TestGiantDirectivesAndBundles(t *testing.T) {
 	url := fleettest.Start(t, func(o *server.Options) { o.MaxPayload = 512 << 10 }).URL()
 	ops := operate(t, engine.Options{Servers: []string{url}, Machine: "ops"}, "t")

@@ -14,8 +14,8 @@ import (
 type Machine interface {
 	Facts() wire.FleetMachine
 	Sessions(ctx context.Context, since time.Time) ([]wire.Session, error)
-	// FollowAsks gives each ask that is held and each end of one, from now on and first
-	// those that are held, as lines of JSON.
+	// FollowAsks gives each ask that is held and each end of an ask, from now on and first
+	// the asks that are held, as lines of JSON.
 	FollowAsks() AskStream
 }
 
@@ -137,8 +137,8 @@ func (f *Fleet) publishAsks(ctx context.Context) {
 	}
 }
 
-// followAsks reports whether anything was published. It ends with the first thing that cannot
-// be: then all of it is published again.
+// followAsks reports whether anything was published. It ends with the first ask that cannot
+// be: then all asks are published again.
 func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 	stream := f.opts.Machine.FollowAsks()
 	defer stream.Close()

@@ -14,8 +14,8 @@ import (
 // decisionsEach is how many decisions each machine of the test makes.
 const decisionsEach = 100
 
-// From one machine all machines, decisions and asks of fifty are seen, and what the servers
-// do for one decision does not grow with the number of machines.
+// From one machine all machines, decisions and asks of fifty are seen. The work of the servers
+// for one decision does not grow with the number of machines.
 func TestFiftyMachines(t *testing.T) {
 	first := 0.0
 	for _, machines := range []int{5, 10, 20, 50} {

@@ -1,12 +1,12 @@
 // Package fleet connects a machine with others: it sends events to hooks on other
-// machines, takes events for its own, publishes what was decided here, which sessions and
+// machines, takes events for its own, publishes the decisions made here, which sessions and
 // asks there are and the state of the machine, and reads the same of all machines.
 //
-// Promises. Nothing local waits for the fleet: what is to leave is in the store first, and
+// Promises. Nothing local waits for the fleet: a message to others is in the store first, and
 // leaves when the servers take it, in order within a session, under the same id on each
-// try. What comes is acknowledged only when the store has accepted it: at least once,
-// and what comes twice is counted. A message counts as the machine's under whose name it
-// stands, for the servers let each machine publish under its own; one that says anything
+// try. An incoming message is acknowledged only when the store has accepted it: at least once,
+// and a message that comes twice is counted. A message counts as the machine's under whose name it
+// stands, for the servers let each machine publish under its own; a message that says anything
 // else, or cannot be read, is refused and logged, and holds nothing up. An answer to an ask
 // counts only with the signature of an approver, for that ask of this machine, in time.
 //
@@ -131,7 +131,7 @@ func (f *Fleet) Run(ctx context.Context) {
 	f.working.Wait()
 }
 
-// How long what fails is left alone: the time doubles, and up to a half of it is at
+// How long failed work is left alone: the time doubles, and up to half the time is at
 // random.
 const (
 	firstPause = time.Second
@@ -238,7 +238,7 @@ const (
 	deadKey  = "dead letters"
 )
 
-// reconcile ends consumers that are not wanted any more, and begins those that are. f.mu
+// reconcile ends consumers that are not wanted any more, and begins the consumers that are. f.mu
 // is held.
 func (f *Fleet) reconcile() {
 	if f.run == nil {
@@ -311,7 +311,7 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-// Oldest returns when the oldest of what is not sent or published was made; zero = there is none.
+// Oldest returns when the oldest message that is not sent or published was made; zero = there is none.
 func (s Status) Oldest() time.Time {
 	if s.Outbox.Oldest.IsZero() || !s.Unpublished.IsZero() && s.Unpublished.Before(s.Outbox.Oldest) {
 		return s.Unpublished

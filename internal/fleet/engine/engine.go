@@ -1,4 +1,4 @@
-// Package engine says what holds the messages of a fleet: streams of servers, which package
+// Package engine describes the holder of a fleet's messages: streams of servers, which package
 // jetstream speaks to, and package link from another process. It has no code but its errors.
 package engine
 
@@ -20,7 +20,7 @@ type Broker interface {
 // Publisher stores messages.
 type Publisher interface {
 	// Publish stores messages in their order, and says of each why it was not; nil = it is
-	// on the disks of most servers. One that has the ID of another of the last minutes is
+	// on the disks of most servers. A message with the ID of another of the last minutes is
 	// stored once.
 	Publish(ctx context.Context, list []Message) []error
 	// Prepare makes the streams that are missing.
