@@ -1,5 +1,5 @@
-// Package audit has the chain of what must not be changed afterwards: the form of its
-// records, how each is bound to the one before it, and what is wrong with a chain.
+// Package audit has the chain of records that must not be changed afterwards: the form of its
+// records, how each is bound to the one before it, and the faults of a chain.
 //
 // It promises: a record that was changed, removed, reordered or inserted is found and
 // named, wherever it stands, unless the whole chain behind it and its head were made again.
@@ -72,7 +72,7 @@ type Record struct {
 	Hash Hash
 }
 
-// Body is what a record says.
+// Body is the content of a record.
 type Body struct {
 	N      uint64          `json:"n"`
 	At     time.Time       `json:"at"`
@@ -102,7 +102,7 @@ func bind(before Hash, text []byte) (h Hash) {
 	return h
 }
 
-// Anchor is the detail of a Pruned record: what stood before the first one that is left.
+// Anchor is the detail of a Pruned record: the record before the first one that is left.
 type Anchor struct {
 	UpTo uint64 `json:"up_to"`
 	Hash string `json:"hash"`
@@ -126,7 +126,7 @@ func (c *Checker) Empty(denials int64) {
 	}
 }
 
-// Report is what Check found.
+// Report has the findings of Check.
 type Report struct {
 	Records  int       `json:"records"`
 	First    uint64    `json:"first"`
@@ -227,9 +227,9 @@ func (c *Checker) begin(text []byte) {
 	}
 }
 
-// AddNext is Add for a chain that is read from its store, where a record does not say what it
-// stands on: before is the hash of the record before it there, or of what was pruned, and
-// counts for the first one alone. The zero hash is that of no record.
+// AddNext is Add for a chain that is read from its store, where a record does not say which hash
+// it stands on: before is the hash of the record before it there, or of the pruned records, and
+// counts for the first one alone. The zero hash is the hash of no record.
 func (c *Checker) AddNext(r Record, before Hash) {
 	if c.started || before == (Hash{}) {
 		c.Add(r, nil)
@@ -277,8 +277,8 @@ func (c *Checker) found(n uint64, what, text string) {
 	c.report.Findings = append(c.report.Findings, Finding{n, what, text})
 }
 
-// End returns what was found. whole says that the chain should begin at its first record or
-// at an anchor, as the one in the store does; head is where it should end, nil = that is
+// End returns the report. whole says that the chain should begin at its first record or
+// at an anchor, as the chain in the store does; head is where it should end, nil = that is
 // not known.
 func (c *Checker) End(whole bool, head *Head) Report {
 	if whole && c.started && c.report.First > 1 {
@@ -299,7 +299,7 @@ func (c *Checker) End(whole bool, head *Head) Report {
 	return c.report
 }
 
-// checkFront says what is wrong with a chain that begins with record first, which is not 1.
+// checkFront reports the fault of a chain that begins with record first, which is not 1.
 func (c *Checker) checkFront(first uint64) {
 	switch hash, anchored := c.anchors[first-1]; {
 	case !anchored:
@@ -335,7 +335,7 @@ func (r Record) Line(prev Hash) []byte {
 	return slices.Concat(head, plain(r.Text), []byte("}\n"))
 }
 
-// ReadLine reads what Line wrote, with Text as it was hashed.
+// ReadLine reads the output of Line, with Text as it was hashed.
 func ReadLine(line []byte) (r Record, prev Hash, err error) {
 	var l struct {
 		N      uint64          `json:"n"`
@@ -370,7 +370,7 @@ func AnchorIn(text []byte) (a Anchor, ok bool) {
 	return a, json.Unmarshal(b.Detail, &a) == nil
 }
 
-// ParseHash reads what Hash.String wrote; anything else is the zero Hash.
+// ParseHash reads the output of Hash.String; anything else is the zero Hash.
 func ParseHash(text string) (h Hash) {
 	if raw, err := hex.DecodeString(text); err == nil && len(raw) == len(h) {
 		copy(h[:], raw)

@@ -29,7 +29,7 @@ func plain(text []byte) []byte {
 	return out
 }
 
-// unseen reports whether plain escapes r: what is below it in ASCII is escaped in JSON.
+// unseen reports whether plain escapes r: JSON escapes the hidden characters of ASCII below 0x7f.
 func unseen(r rune) bool { return r >= 0x7f && escape.Hidden(r) }
 
 // raw takes back plain: it returns JSON with the characters that plain escapes as themselves.

@@ -11,7 +11,7 @@ import (
 )
 
 // file appends each batch to a file, one line of JSON a decision. It opens the file for
-// each batch, so one that was moved away by a program that rotates logs is made again.
+// each batch, so a file that was moved away by a program that rotates logs is made again.
 type file struct{ path string }
 
 func (f *file) send(_ context.Context, b batch) (thrown int64, err error) {

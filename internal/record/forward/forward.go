@@ -3,12 +3,12 @@
 //
 // It promises: every decision in the history is handed on to each target at least once, in
 // the order of the numbers, so in order within a session; across restarts a target goes on
-// behind what it has acknowledged. Decisions that were pruned before are counted, and the
-// target gets how many. A target that fails or hangs holds up no other one, and no
+// behind the last decision that it has acknowledged. Decisions that were pruned before are counted,
+// and the target gets how many. A target that fails or hangs holds up no other one, and no
 // verdict: each has a goroutine of its own that reads the history. After a failure it backs
 // off, up to a minute. An answer never makes it give a decision up.
 //
-// It does not redact: it hands on what the history holds.
+// It does not redact: it hands on the decisions as the history holds them.
 package forward
 
 import (
@@ -67,7 +67,7 @@ type Forwarder struct {
 	workers []*worker
 }
 
-// sender is what a target gets about where decisions are from.
+// sender tells a target where decisions are from.
 type sender struct{ host, version string }
 
 // New returns a Forwarder without targets.
@@ -85,7 +85,7 @@ func New(o Options) *Forwarder {
 	return &Forwarder{o: o, from: sender{host, o.Version}}
 }
 
-// Configure puts a list of targets in force. A target is known by its name: one that is
+// Configure puts a list of targets in force. A target is known by its name: a target that is
 // there before and after goes on where it is, a new one begins with the next decision.
 func (f *Forwarder) Configure(targets []config.Forward) {
 	f.mu.Lock()
@@ -105,7 +105,7 @@ func (f *Forwarder) Configure(targets []config.Forward) {
 }
 
 // Run hands decisions on until ctx ends. It then returns when the attempts under way have
-// ended: one that hangs in a file system never does.
+// ended: an attempt that hangs in a file system never does.
 func (f *Forwarder) Run(ctx context.Context) error {
 	f.mu.Lock()
 	f.ctx = ctx

@@ -29,7 +29,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// history is a store as the daemon has it, and what was decided.
+// history is a store as the daemon has it, and the decisions of the test.
 type history struct {
 	*store.Store
 	t    testing.TB
@@ -50,7 +50,7 @@ func (h *history) open() {
 	h.Store, h.seq = s, max(h.seq, s.FirstSeq())
 }
 
-// Ahead is the recorder's: what was handed over a moment ago is there.
+// Ahead is the recorder's: a decision that was handed over a moment ago is there.
 func (h *history) Ahead(ctx context.Context, target string, limit int) (store.Ahead, error) {
 	if err := h.Flush(ctx); err != nil {
 		return store.Ahead{}, err
@@ -73,7 +73,7 @@ func (h *history) decideAt(n int, at time.Time) {
 	hooktest.Must(h.t, h.Flush(context.Background()))
 }
 
-// inbox is what a target has taken, by arrival.
+// inbox has everything that a target has taken, by arrival.
 type inbox struct {
 	mu     sync.Mutex
 	ids    []string
@@ -116,7 +116,7 @@ func (in *inbox) inOrder(t testing.TB) {
 	}
 }
 
-// webhookServer takes batches; answer says what each request gets: 0 = the batch is taken,
+// webhookServer takes batches; answer is the status for each request: 0 = the batch is taken,
 // a negative status = it is taken, and the answer says that it was not.
 func webhookServer(t testing.TB, in *inbox, answer func(n int, r *http.Request, decisions int) int) *httptest.Server {
 	n := 0
@@ -206,7 +206,7 @@ func TestEachDecisionArrives(t *testing.T) {
 	}
 }
 
-// A target that hangs holds up no other, and says so; what it lacks comes when it answers.
+// A target that hangs holds up no other, and says so; the missing decisions come when it answers.
 func TestATargetHangs(t *testing.T) {
 	h, quick, slow := newHistory(t), &inbox{}, &inbox{}
 	release := make(chan struct{})
@@ -259,8 +259,8 @@ func TestTargetsChange(t *testing.T) {
 	}
 }
 
-// What is pruned before it was handed on is counted, and the target is told. No attempt is
-// under way meanwhile, which could bring what is pruned.
+// A decision that is pruned before it was handed on is counted, and the target is told. No attempt
+// is under way meanwhile, which could bring the pruned decisions.
 func TestPrunedBeforeItWasHandedOn(t *testing.T) {
 	h, in := newHistory(t), &inbox{}
 	s := webhookServer(t, in, takeAll)
@@ -374,8 +374,8 @@ func TestOwnCertificate(t *testing.T) {
 	hooktest.Until(t, "the decision has arrived", func() bool { return in.has(1) })
 }
 
-// A collector gets log records in the protocol's own encoding. What it says it has thrown
-// away is counted and not sent again.
+// A collector gets log records in the protocol's own encoding. Records that it says it has thrown
+// away are counted and not sent again.
 func TestCollector(t *testing.T) {
 	h, in := newHistory(t), &inbox{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -449,7 +449,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// What stands where the file should, hookd waits for none of it.
+// Whatever stands where the file should, hookd does not wait for it.
 func TestNoFile(t *testing.T) {
 	h, dir := newHistory(t), t.TempDir()
 	hooktest.Must(t, os.Symlink(filepath.Join(dir, "else"), filepath.Join(dir, "link")))

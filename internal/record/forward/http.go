@@ -89,7 +89,7 @@ func post(
 	return answer, nil
 }
 
-// retryAfter reads seconds or a date; what cannot be read is none.
+// retryAfter reads seconds or a date; a text that cannot be read is none.
 func retryAfter(text string) time.Duration {
 	if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 1<<20 {
 		return time.Duration(n) * time.Second

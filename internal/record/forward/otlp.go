@@ -131,8 +131,8 @@ func (b batch) logs(now time.Time) *logspb.LogsData {
 	}}}
 }
 
-// logRecord is a decision. What OpenTelemetry's conventions for generative AI name has
-// those names, as in traces.
+// logRecord is a decision. Values in OpenTelemetry's conventions for generative AI have
+// the names there, as in traces.
 func logRecord(d *wire.Decision) *logspb.LogRecord {
 	r := &logspb.LogRecord{
 		TimeUnixNano: uint64(d.Time.UnixNano()), EventName: "hookd.decision",
@@ -179,7 +179,7 @@ func summary(d *wire.Decision) string {
 	return line
 }
 
-// text is a value. protobuf refuses what is no UTF-8.
+// text is a value. protobuf refuses text that is no UTF-8.
 func text(s string) *commonpb.AnyValue {
 	return &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: strings.ToValidUTF8(s, "\uFFFD")}}
 }

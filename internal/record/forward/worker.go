@@ -18,7 +18,7 @@ import (
 // maxBatch is how many decisions one attempt has at most: about 100 KiB.
 const maxBatch = 256
 
-// batch is what one attempt hands on.
+// batch has the decisions that one attempt hands on.
 type batch struct {
 	from      sender
 	decisions []wire.Decision
@@ -26,8 +26,8 @@ type batch struct {
 	head      audit.Head // of the audit chain; zero = it is as it was
 }
 
-// sink is what a target does with a batch. send returns nil when the target has it for
-// sure, and how many of it the target says that it has thrown away.
+// sink is the way in which a target takes a batch. send returns nil when the target has it for
+// sure, and how many decisions the target says that it has thrown away.
 type sink interface {
 	send(ctx context.Context, b batch) (thrown int64, err error)
 }

@@ -17,7 +17,7 @@ const RemovedHook = "(removed)"
 const maxLabel = 128
 
 // maxIdle is how many hooks have series before they first ran: with thousands,
-// those that never do would be most of the daemon's memory.
+// hooks that never do would be most of the daemon's memory.
 const maxIdle = 250
 
 // Run is a finished run.
@@ -134,7 +134,7 @@ func (m *Metrics) resultsOf(s *series) map[string]prometheus.Counter {
 }
 
 // durationOf returns the histogram of s, or of removed hooks when s was
-// removed in between: what is gone does not come back.
+// removed in between: a series that is gone does not come back.
 func (m *Metrics) durationOf(s *series) prometheus.Observer {
 	if o := s.duration.Load(); o != nil {
 		return *o

@@ -1,4 +1,4 @@
-// Package metrics counts what hookd does and shows it to Prometheus.
+// Package metrics counts the work of hookd and shows it to Prometheus.
 //
 // It promises: counting never blocks, because all values of a label are known
 // before, and a counter is found by one lookup in a map that does not change. No
@@ -23,7 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Other is the value of a closed label for what is not on its list, such as
+// Other is the value of a closed label for anything that is not on its list, such as
 // the name of a custom event.
 const Other = "other"
 
@@ -61,7 +61,7 @@ type Metrics struct {
 	shown map[string]*series // by label
 }
 
-// Decision is what a verdict says.
+// Decision is the outcome of a verdict.
 type Decision string
 
 // The decisions there are.
@@ -200,7 +200,7 @@ func (m *Metrics) Decided(d Decision, took time.Duration) {
 	}
 }
 
-// Held counts an ask that was held for took; by is what ended it, one of Options.Asks.
+// Held counts an ask that was held for took; by is the cause of its end, one of Options.Asks.
 func (m *Metrics) Held(by string, took time.Duration) {
 	if o := m.asks[by]; o != nil {
 		o.Observe(took.Seconds())
@@ -229,7 +229,7 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// Gatherer gives what a scrape shows, for tests and tools.
+// Gatherer gives the content of a scrape, for tests and tools.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
 // Describe gives a description of each metric, also of those without a series.

@@ -17,7 +17,7 @@ var testOptions = Options{
 	Results: []string{"ok", "failed", "spawn_error"}, Reasons: []string{"not_found"}, Asks: []string{"person"},
 }
 
-// families gathers what a scrape shows, by name.
+// families gathers the content of a scrape, by name.
 func families(t testing.TB, m *Metrics) map[string]*dto.MetricFamily {
 	t.Helper()
 	list, err := m.Gatherer().Gather()
@@ -265,7 +265,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// What an event with one run costs: the hot path.
+// The cost of an event with one run: the hot path.
 func BenchmarkEventAndRun(b *testing.B) {
 	for _, hooks := range []int{1, 100} {
 		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {

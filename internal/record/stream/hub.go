@@ -1,18 +1,18 @@
-// Package stream numbers what happens and lets all subscribers read it.
+// Package stream numbers records and lets all subscribers read them.
 //
 // A Hub holds one ring of records, each a line of JSON, shared by all
 // subscribers; a subscriber is no more than a cursor into it. Publish and its kin give a
 // record the next sequence number and put it in the ring: they never wait for
 // a subscriber, start no goroutine and write nowhere, so a stopped
 // subscriber costs no other anything. A subscriber that the ring has overtaken
-// gets one gap record and goes on with the oldest record that is left; one that
+// gets one gap record and goes on with the oldest record that is left. A subscriber that
 // was overtaken in the middle of a large record, which is read in pieces, ends.
-// So what subscribers hold is bounded by the ring, however many are stopped.
+// So the memory that subscribers hold is bounded by the ring, however many are stopped.
 //
-// Records are read in the order of their numbers, which are those of one epoch:
-// of one Hub, or of all that continue one another. What the ring has dropped is
+// Records are read in the order of their numbers, which are the numbers of one epoch:
+// of one Hub, or of all that continue one another. Records that the ring has dropped are
 // read from the Archive, where there is one, by a subscriber that begins back
-// there; one that was overtaken while it read may come back so.
+// there; a subscriber that was overtaken while it read may come back so.
 package stream
 
 import (
@@ -48,7 +48,7 @@ type Options struct {
 	About func(e *events.Event)
 }
 
-// An Archive has what has left the ring. Since returns records above after and
+// An Archive has the records that have left the ring. Since returns records above after and
 // up to upto in the order of their numbers, some of them or all, and the last
 // number that this answers for. It may wait for the disk. One subscriber at a
 // time calls it: an answer may be as large as one record.
@@ -67,7 +67,7 @@ type Past struct {
 }
 
 // An Encoder appends one JSON object, the record with number seq, to dst. It
-// runs while the Hub is locked: prepare what is slow before, and never call
+// runs while the Hub is locked: prepare slow parts before, and never call
 // the Hub from it.
 type Encoder func(seq uint64, dst []byte) []byte
 
@@ -160,7 +160,7 @@ func (h *Hub) Publish(name string, encode Encoder) uint64 {
 }
 
 // PublishLate is Publish for a record that is encoded only when a subscriber reads it, which
-// mostly none does. What encode reads must not change any more; holds is about how many bytes
+// mostly none does. Data that encode reads must not change any more; holds is about how many bytes
 // of memory that takes.
 func (h *Hub) PublishLate(name string, encode Encoder, holds int) uint64 {
 	if h.Watched() {

@@ -397,7 +397,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// A large record is read in pieces, which make the same line as one that was
+// A large record is read in pieces, which make the same line as a record that was
 // encoded as a whole; a subscriber that does not want it does not get any.
 func TestLargeRecord(t *testing.T) {
 	h := New(Options{})
@@ -499,7 +499,7 @@ func TestLookingForLongIsNoGap(t *testing.T) {
 	})
 }
 
-// A large record of the archive is one for all: a subscriber that reads it holds up those that
+// A large record of the archive is one for all: a subscriber that reads it holds up subscribers that
 // come after, but not by stopping.
 func TestStoppedReaderOfTheArchive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -591,8 +591,8 @@ func TestRecordsBehindALargeOne(t *testing.T) {
 	}
 }
 
-// What an event is about that was published without that is in its record when it is
-// read, of large events and small ones; one look is enough for a record that has it.
+// The tool and subject of an event that was published without them are in its record when it is
+// read, of large events and small ones; one look is enough for a record that has them.
 func TestUnreadEventsAreLookedUp(t *testing.T) {
 	h := New(Options{About: func(e *events.Event) {
 		var data struct{ Text string }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A late record is encoded once, when the first subscriber that comes reads it; one that left
+// A late record is encoded once, when the first subscriber that comes reads it; a record that left
 // the ring before never is.
 func TestLateRecords(t *testing.T) {
 	h := New(Options{Size: 8})

@@ -23,8 +23,8 @@ const envelopeRoom = 512
 //
 //	{"type":"event","seq":17,"event_id":…,"event":…,"time":…,"data":{…}}
 //
-// with what the sender said about itself. e.Seq is not read: the number is
-// the one that Publish gives.
+// with the sender's facts about itself. e.Seq is not read: the number is
+// the number that Publish gives.
 func EventRecord(e *events.Event) Encoder {
 	return func(seq uint64, dst []byte) []byte { return appendWhole(dst, seq, e) }
 }
@@ -49,7 +49,7 @@ const LargeData = 32 << 10
 
 // PublishEvent publishes an accepted event, as EventRecord has it, and returns its
 // number. data is EventData of an event whose data is large, which must not change any
-// more; nil = it is not. What an Unread event is about is added when a subscriber
+// more; nil = it is not. The tool and subject of an Unread event are added when a subscriber
 // reads its record.
 func (h *Hub) PublishEvent(e *events.Event, data []byte) uint64 {
 	encode := EventRecord(e)
@@ -156,7 +156,7 @@ func appendEnvelope(dst []byte, e *events.Event) []byte {
 //
 //	{"type":"verdict","seq":20,"event_id":…,"decision":"deny","reason":…,…}
 //
-// d.Seq is not read: the number is the one that Publish gives.
+// d.Seq is not read: the number is the number that Publish gives.
 func DecisionRecord(d *wire.Decision) Encoder {
 	return func(seq uint64, dst []byte) []byte {
 		dst = append(dst, `{"type":"verdict","seq":`...)
@@ -170,7 +170,7 @@ func DecisionRecord(d *wire.Decision) Encoder {
 //	{"type":"run","seq":19,"run_id":…,"event_id":…,"hook":…,"result":"ok",…}
 //
 // with the counts of its output but not the text, which a reader looks up by
-// run_id: the ring is for many. r.Seq is not read: the number is the one that
+// run_id: the ring is for many. r.Seq is not read: the number is the number that
 // Publish gives.
 func RunRecord(r *wire.Run) Encoder {
 	return func(seq uint64, dst []byte) []byte {

@@ -93,7 +93,7 @@ func (o *oldData) piece(dst []byte) (_ []byte, end bool, err error) {
 //	{"type":"epoch","epoch":"5f1c…","seq":17}
 //
 // Where from.Since is of another epoch, or newer than the newest number, the
-// second is a gap that begins at 0, since it is unknown what was missed; all
+// second is a gap that begins at 0, since the missed records are unknown; all
 // that the ring holds follows. Close the subscription when done.
 func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 	h.mu.Lock()
@@ -129,7 +129,7 @@ func (h *Hub) Subscribe(match func(name string) bool, from From) *Subscription {
 
 // Next appends the next records, one or more, each ended by a newline, to dst;
 // of a large one a piece, whose rest the next calls append.
-// It waits while there are none; what is there is returned even when ctx has
+// It waits while there are none; records that are there are returned even when ctx has
 // ended. A record
 //
 //	{"type":"gap","from":5,"to":90,"epoch":"5f1c…"}
@@ -164,8 +164,8 @@ func (s *Subscription) Next(ctx context.Context, dst []byte) ([]byte, error) {
 	}
 }
 
-// catchUp appends what the archive has, until the ring has what is next. When
-// the archive cannot be read, take makes a gap of it; looking for long is no
+// catchUp appends records of the archive, until the ring has the next one. When
+// the archive cannot be read, take makes a gap instead; looking for long is no
 // reason for one.
 func (s *Subscription) catchUp(ctx context.Context, dst []byte) ([]byte, error) {
 	if s.old != nil {
@@ -232,7 +232,7 @@ func (s *Subscription) copyOld(dst []byte) ([]byte, error) {
 }
 
 // take moves the cursor over the next batch, which it leaves in s.batch, and
-// appends what the hub itself has to say. The channel is nil unless there is
+// appends the hub's own records. The channel is nil unless there is
 // nothing to read.
 func (s *Subscription) take(dst []byte) ([]byte, <-chan struct{}, error) {
 	h := s.hub

@@ -13,7 +13,7 @@ type ids struct{}
 
 type idKey struct{}
 
-// seed is what ids are made from.
+// seed has the texts that ids are made from.
 type seed struct{ trace, span string }
 
 func withIDs(ctx context.Context, trace, span string) context.Context {

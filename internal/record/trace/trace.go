@@ -39,7 +39,7 @@ type Options struct {
 	Trouble func(error)
 }
 
-// Tracer is safe for concurrent use. Nil is one that is off.
+// Tracer is safe for concurrent use. A nil Tracer is off.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -105,13 +105,13 @@ type Event struct {
 	Tracestate  string
 	At          time.Time // when it was accepted
 
-	// What OpenTelemetry's conventions for generative AI name, so that the spans join
-	// those of the conversation; "" = not known.
+	// Values that OpenTelemetry's conventions for generative AI name, so that the spans join
+	// the spans of the conversation; "" = not known.
 	Session, AgentID, AgentName string
 	Tool, Call                  string // as the agent calls the tool; the id of the call
 }
 
-// convention returns what e is about under OpenTelemetry's names (gen_ai.*).
+// convention returns the subject of e under OpenTelemetry's names (gen_ai.*).
 func (e Event) convention() trace.SpanStartEventOption {
 	operation := ""
 	if e.Tool != "" {

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector is a stand-in that decodes what it is sent.
+// collector is a stand-in that decodes the requests that it gets.
 type collector struct {
 	*httptest.Server
 	t *testing.T
@@ -384,7 +384,7 @@ func TestStuckCollector(t *testing.T) {
 	}
 }
 
-// The body is what the protocol calls ExportTraceServiceRequest: field 1,
+// The body is the protocol's ExportTraceServiceRequest: field 1,
 // a list of messages (opentelemetry-proto, trace_service.proto).
 func TestWireFormat(t *testing.T) {
 	c := newCollector(t)
