@@ -18,14 +18,14 @@ var update = flag.Bool("update", false, "write the table of wings into ARCHITECT
 
 const module = "github.com/hookd/hookd"
 
-// wing is one door of the house: a folder with what is below it. A room may import all rooms
-// of its own wing, and those of the wings that its row names. Wings of internal/ go without
+// wing is one door of the house: a folder with everything below it. A room may import all rooms
+// of its own wing, and the rooms of the wings that its row names. Wings of internal/ go without
 // that prefix, others begin with a slash; every room may import base, events and wire.
 type wing struct{ name, purpose, may string }
 
 // The table of the house, from the ground up: a wing imports no wing that stands below it in
 // this table. A folder without a row fails, and so does an allowance that no import uses.
-// Tests may import what they need. `go test . -update` writes it into ARCHITECTURE.md.
+// Tests may import any room that they need. `go test . -update` writes it into ARCHITECTURE.md.
 var wings = []wing{
 	{"/docs/gallery", "the hooks that hookd brings along, as they are in the binary", ""},
 	{"/packaging", "unit files, plist, packages, licences", "/docs/gallery"},

@@ -23,7 +23,7 @@ var systemRooms = []string{
 	"internal/discovery/catalog/options.go", // imports the formats
 }
 
-// All other rooms know no system by its name: what differs is a value of the
+// All other rooms know no system by its name: every difference is a value of the
 // system's rules, its row or its folder.
 func TestNeutralRoomsNameNoDialect(t *testing.T) {
 	var names []string
@@ -85,5 +85,5 @@ func namesNone(t *testing.T, file string, names []string) {
 
 var spelling = strings.NewReplacer("-", "", "_", "")
 
-// plain is a name without what only spelling adds.
+// plain is a name without the signs that only spelling adds.
 func plain(name string) string { return spelling.Replace(strings.ToLower(name)) }
