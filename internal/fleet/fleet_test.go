@@ -109,7 +109,7 @@ func status(t *testing.T, m interface {
 	return s
 }
 
-// What is for each machine comes to each other one, in order; what is for one machine
+// An event for each machine comes to each other one, in order; an event for one machine
 // comes to one.
 func TestEventsReachOtherMachines(t *testing.T) {
 	url := fleettest.Start(t, nil).URL()

@@ -6,8 +6,8 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
-// How long messages stay. What a hook waits for is longer than a holiday; what is only
-// looked at is as long as people ask for.
+// How long messages stay. Messages that a hook waits for stay longer than a holiday; messages
+// that people only look at stay as long as people ask for.
 const (
 	keepEvents  = 14 * 24 * time.Hour
 	keepLog     = 7 * 24 * time.Hour
@@ -19,7 +19,7 @@ const (
 const gib = 1 << 30
 
 // Layout returns the streams of a tenant. A stream of events that is full refuses: the
-// machines keep what it refuses, and say so. A log that is full drops its oldest: each
+// machines keep the refused events, and say so. A log that is full drops its oldest: each
 // machine has its own history.
 func (n Names) Layout() []engine.Stream {
 	of := func(area string, subjects ...string) engine.Stream {

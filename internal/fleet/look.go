@@ -21,7 +21,7 @@ const (
 )
 
 // look reads the newest message of each subject of a kind, as each machine published it: the
-// stream keeps no other. One that stands under another name than its own is left out.
+// stream keeps no other. A message that stands under another name than its own is left out.
 func look[T any](ctx context.Context, f *Fleet, machineOf func(T) string, what ...string) (list []T, err error) {
 	q := engine.Query{Stream: f.names.stream(areaNow), Subject: f.names.all(areaNow, what...)}
 	err = f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
@@ -70,7 +70,7 @@ func (f *Fleet) Sessions(ctx context.Context, q wire.SessionQuery) (wire.FleetSe
 }
 
 // Decisions returns the newest decisions of all machines that fit, or with q.After the first
-// ones after it, so that a reader who goes on misses none. Each is there once: one that was
+// ones after it, so that a reader who goes on misses none. Each is there once: a decision that was
 // sent twice stands in the log twice.
 func (f *Fleet) Decisions(ctx context.Context, q wire.FleetQuery) (page wire.FleetDecisions, err error) {
 	limit := min(cmp.Or(q.Limit, usualAnswer), mostAnswer)

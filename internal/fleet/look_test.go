@@ -127,7 +127,7 @@ func (l *local) join(t *testing.T, url, name string) *machine {
 		fleet.Options{Machine: l, Decisions: l, Asked: l})
 }
 
-// The state of each machine, and what each decided, is seen from any other, once.
+// The state of each machine, and its decisions, are seen from any other, once.
 func TestAnyMachineShowsAll(t *testing.T) {
 	url, now := fleettest.Start(t, nil).URL(), time.Now().UTC()
 	const machines, decisions = 5, 300

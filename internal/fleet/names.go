@@ -41,7 +41,7 @@ const (
 	areaBundles   = "bundles"   // a bucket of JetStream's object store
 )
 
-// subject is one that this machine may publish to.
+// subject is a subject that this machine may publish to.
 func (n Names) subject(area string, rest ...string) string {
 	return strings.Join(append([]string{"hookd", n.Tenant, n.Machine, area}, rest...), ".")
 }
@@ -52,7 +52,7 @@ func (n Names) all(area string, rest ...string) string {
 	return n.subject(area, rest...)
 }
 
-// sender returns the machine that a subject of this tenant is of, and what follows the
+// sender returns the machine in a subject of this tenant, and the parts behind the
 // area; ok is false for any other subject.
 func (n Names) sender(subject, area string) (machine string, rest []string, ok bool) {
 	parts := strings.Split(subject, ".")
@@ -69,7 +69,7 @@ func (n Names) stream(area string) string { return "HOOKD_" + n.Tenant + "_" + s
 const maxToken = 48
 
 // token makes one part of a subject of a text: the text itself if it has nothing but
-// letters, digits, - and _, else a digest of it.
+// letters, digits, - and _, else a digest of the text.
 func token(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 	if text != "" && len(text) <= maxToken && strings.Trim(text, plain) == "" {
@@ -79,7 +79,7 @@ func token(text string) string {
 	return "x_" + hex.EncodeToString(sum[:12])
 }
 
-// How the names of consumers begin; what follows is a machine, or the token of a hook.
+// How the names of consumers begin; the rest is a machine, or the token of a hook.
 const (
 	everyConsumer  = "every_"
 	answerConsumer = "answer_"

@@ -102,7 +102,7 @@ func (g guarded) refused(t *testing.T, subject string, subscribe bool) string {
 	return ""
 }
 
-// The permissions are enough for what machines do, and a stolen laptop can publish as
+// The permissions are enough for the work of machines, and a stolen laptop can publish as
 // itself alone, reads no work and no other tenant, and changes no stream or consumer.
 func TestStolenLaptop(t *testing.T) {
 	g := guard(t, map[fleet.Names]fleet.Role{

@@ -61,7 +61,7 @@ func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope ho
 	return nil
 }
 
-// What leaves at once, in messages and in bytes. A machine that was away for long sends one
+// How much leaves at once, in messages and in bytes. A machine that was away for long sends one
 // batch after another, each when the servers have the one before.
 const (
 	sendBatch = 256
@@ -74,8 +74,8 @@ func (f *Fleet) send(ctx context.Context) {
 }
 
 // move moves one batch after another while there is something, then when more has a token,
-// until ctx ends. What fails is tried again after a pause, which ends when more has a token
-// and the servers were away: prepare puts one there when they answer again.
+// until ctx ends. A failed batch is tried again after a pause, which ends when more has a token
+// and the servers were away: prepare puts a token there when they answer again.
 func (f *Fleet) move(
 	ctx context.Context, batch func(context.Context) (int, error), more <-chan struct{}, waits string,
 ) {
@@ -147,8 +147,8 @@ func (f *Fleet) sendBatch(ctx context.Context) (n int, err error) {
 	return n + len(gone), err
 }
 
-// inOrder returns the first messages, up to one with a key that another has: of each key
-// one at a time is on its way, so that one that fails cannot come after the next.
+// inOrder returns the first messages, up to a message with a key that another has: of each key
+// one at a time is on its way, so that a message that fails cannot come after the next.
 func inOrder(list []store.Outgoing) []store.Outgoing {
 	seen := map[string]bool{}
 	for i, m := range list {
@@ -163,8 +163,8 @@ func inOrder(list []store.Outgoing) []store.Outgoing {
 	return list
 }
 
-// read reads an event that another machine has passed on, and checks that it is what its
-// subject says.
+// read reads an event that another machine has passed on, and checks that it fits its
+// subject.
 func (f *Fleet) read(d engine.Delivery, area string) (p passed, err error) {
 	machine, rest, ok := f.names.sender(d.Subject, area)
 	if !ok {

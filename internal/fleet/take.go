@@ -39,8 +39,8 @@ func (f *Fleet) take(spec engine.Spec) func(context.Context, engine.Delivery) {
 // senderPrefix begins the sender of an event of another machine.
 const senderPrefix = "fleet:"
 
-// accept gives an event to this machine. What it refuses for now it is offered again: in
-// place where the order counts, else another machine may be faster.
+// accept gives an event to this machine. An event that the machine refuses for now is offered again:
+// in place where the order counts, else another machine may be faster.
 func (f *Fleet) accept(ctx context.Context, d engine.Delivery, p passed, area string) {
 	for tries := 0; ; tries++ {
 		duplicate, bad := f.opts.Accept(p.brought())

@@ -19,8 +19,8 @@ import (
 // asServer is the variable by which a test's program is a server: its arguments, one a line.
 const asServer = "FLEETTEST_SERVER"
 
-// init makes the test's own program a server when Process has started it: what the program
-// nats-server does with the same arguments.
+// init makes the test's own program a server when Process has started it: the same server as
+// the program nats-server with the same arguments.
 func init() {
 	args := os.Getenv(asServer)
 	if args == "" {

@@ -138,7 +138,7 @@ func secure(opts []nats.Option, o engine.Options) ([]nats.Option, error) {
 	return append(opts, nats.Secure(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})), nil
 }
 
-// pause is the time before the next try to connect, with up to a half of it at random:
+// pause is the time before the next try to connect, with up to half the time at random:
 // machines that lost a server at the same time do not come back at the same time.
 func pause(tries int) time.Duration {
 	d := min(firstPause<<min(tries, 10), mostPause)
@@ -177,10 +177,10 @@ func (b *Broker) away(err error) {
 	}
 }
 
-// askedConsumer finds the consumer in what a server says of a question that it refuses.
+// askedConsumer finds the consumer in a server's error for a question that it refuses.
 var askedConsumer = regexp.MustCompile(`(?i)^nats: permissions violation.*"\$JS\.API\.CONSUMER\.INFO\.([^"]+)"`)
 
-// refused notes what a server does not let this machine do, which a call sees only as an
+// refused notes an act that a server does not let this machine do, which a call sees only as an
 // answer that does not come. That it may not have a shared consumer is no trouble: others do.
 func (b *Broker) refused(err error) {
 	b.worked()

@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
-// All is read with direct gets: they make nothing on the servers, and what they answer goes
+// All is read with direct gets: they make nothing on the servers, and their answers go
 // to this machine alone. A consumer for each reader would be made by the reader, who could
 // have the server deliver to any subject of the streams' account.
 
@@ -62,7 +62,7 @@ func (b *Broker) read(ctx context.Context, q engine.Query, each func(engine.Stor
 	}
 }
 
-// page asks for messages, and returns the number of the last one that came and how many are
+// page asks for messages, and returns the number of the last message that came and how many are
 // left; last 0 = there is none, or each wants no more.
 func (b *Broker) page(
 	ctx context.Context, stream string, ask get, each func(engine.Stored) bool,
@@ -133,7 +133,7 @@ func direct(m *nats.Msg) (got engine.Stored, there bool, err error) {
 	return got, true, err
 }
 
-// pendingHeader says how many messages are behind those that were answered.
+// pendingHeader says how many messages are behind the answered messages.
 const pendingHeader = "Nats-Num-Pending"
 
 func lastValue(m *nats.Msg, name string) string {

@@ -19,7 +19,7 @@ const (
 	ackWait  = 10 * time.Second // a message is given to another machine when this one is silent
 	maxTries = 50               // after which a message is a dead letter
 	window   = 64               // messages that a machine has at once
-	// messages that all machines of a consumer have at once: one that ends keeps its window for ackWait
+	// messages that all machines of a consumer have at once: a machine that ends keeps its window for ackWait
 	windows = 16 * window
 )
 
@@ -121,8 +121,8 @@ func (b *Broker) isLeft(c engine.Spec) bool {
 	return b.left[c.Stream+"."+c.Name]
 }
 
-// pauseFor is how long Consume waits before it tries a consumer again. One that is left to other
-// machines is asked for each minute: the machine may become a worker.
+// pauseFor is how long Consume waits before it tries a consumer again. A consumer that is left to
+// other machines is asked for each minute: the machine may become a worker.
 func (b *Broker) pauseFor(c engine.Spec, tries int) time.Duration {
 	if b.isLeft(c) {
 		return mostPause

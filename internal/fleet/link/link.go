@@ -3,8 +3,8 @@
 // to hookd's socket, or which is its stdin and stdout.
 //
 // It promises: a call fails with engine.ErrAway while hookd-fleet is not there, and is never
-// sent twice. Consume and Listen go on when it is back. hookd-fleet keeps nothing: what hookd
-// was not told to be done is done again.
+// sent twice. Consume and Listen go on when it is back. hookd-fleet keeps nothing: work that
+// hookd was not told to be done is done again.
 //
 // It knows no server, hook or event.
 package link
@@ -28,7 +28,7 @@ type Engine interface {
 	Close()
 }
 
-// The paths of the calls. Each takes JSON, and answers with JSON or lines of it.
+// The paths of the calls. Each takes JSON, and answers with JSON or lines of JSON.
 const (
 	pathConnect  = "/connect" // first, once: engine.Options
 	pathState    = "/state"   // lines, one for each change
@@ -48,7 +48,7 @@ const (
 	pathForget   = "/forget"
 )
 
-// streams is how many calls may wait at once: consumers and what they deliver, readers,
+// streams is how many calls may wait at once: consumers and their deliveries, readers,
 // publishers.
 const streams = 4096
 
@@ -127,7 +127,7 @@ type (
 	}
 )
 
-// What may be done with a delivery.
+// The steps that may be taken with a delivery.
 const (
 	took     = "took"
 	later    = "later"
@@ -149,5 +149,5 @@ func (c conn) SetDeadline(time.Time) error      { return nil }
 func (c conn) SetReadDeadline(time.Time) error  { return nil }
 func (c conn) SetWriteDeadline(time.Time) error { return nil }
 
-// Conn makes a connection of what is read and what is written; close ends both.
+// Conn makes a connection of a reader and a writer; close ends both.
 func Conn(r io.Reader, w io.Writer, close func() error) net.Conn { return conn{r, w, close} }

@@ -49,7 +49,7 @@ type Program struct {
 	pid atomic.Int64 // 0 = it does not run
 }
 
-// How long a program that ended is left alone: the time doubles, and up to a half of it is at
+// How long a program that ended is left alone: the time doubles, and up to half the time is at
 // random.
 const (
 	firstPause = 500 * time.Millisecond
@@ -107,7 +107,7 @@ func (p *Program) once(ctx context.Context) error {
 }
 
 // Attach uses a connection of the process pid until it ends. It refuses any other process than
-// the one that Run has started.
+// the process that Run has started.
 func (p *Program) Attach(ctx context.Context, pid int, c net.Conn) error {
 	if own := p.pid.Load(); own == 0 || own != int64(pid) {
 		return errors.New("hookd takes a fleet from the hookd-fleet that it has started")
