@@ -102,7 +102,7 @@ func bind(before Hash, text []byte) (h Hash) {
 	return h
 }
 
-// Anchor is the detail of a Pruned record: the record before the first one that is left.
+// Anchor is the detail of a Pruned record: the number and hash before the first record that is left.
 type Anchor struct {
 	UpTo uint64 `json:"up_to"`
 	Hash string `json:"hash"`
