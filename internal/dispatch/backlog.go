@@ -15,7 +15,7 @@ import (
 const page = 256
 
 // backlog is the runs that wait on disk for room in the queue: those left by an earlier
-// daemon, and those that came when the queue was full. While there is any, events that
+// daemon, and the runs that came when the queue was full. While there is any, events that
 // are kept go behind it, so that the order holds.
 //
 // An event can be read from disk a moment before keep learns that it is there.

@@ -10,7 +10,7 @@ import (
 type Past interface {
 	// Looks reports whether a hook looks back, and such events may matter to it.
 	Looks(c *events.Contract) bool
-	// Begin gives e its place behind those that have one, and sets e.Before if hooks run for
+	// Begin gives e its place behind the events that have one, and sets e.Before if hooks run for
 	// e. It must not retain e or its data. end is called once with the decision about e; nil = it does not
 	// matter.
 	Begin(e *events.Event, runs bool) (end func(wire.Outcome))

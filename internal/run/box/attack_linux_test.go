@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// attacks print REACHED, or send something to the host, when they reach what a box keeps from them.
+// attacks print REACHED, or send something to the host, when they reach things that a box keeps from them.
 var attacks = []struct {
 	name, line string
 	later      string // a file that the line makes, and that must not be there after the box; "" = none
@@ -135,7 +135,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// listen opens what an attack may reach: ports, sockets and a process of the host.
+// listen opens the targets that an attack may reach: ports, sockets and a process of the host.
 func (s *scene) listen(t *testing.T) {
 	t.Helper()
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,4 +1,4 @@
-// Package box runs one program so that it reaches only what a profile grants: it reads the system
+// Package box runs one program so that it reaches only the things that a profile grants: it reads the system
 // and the project, writes the project or nothing, and sees no secret, no network and no process of
 // the machine.
 //
@@ -9,8 +9,8 @@
 // its exit code, and with it ends all that it has started.
 //
 // It does not hide that files exist, limits neither memory nor time, and cannot stop a flaw of the
-// kernel. What a box writes into the project, or into caches of package managers, may run outside of it
-// later. It judges no command: that is done before.
+// kernel. Files that a box writes into the project, or into caches of package managers, may run outside
+// the box later. It judges no command: that is done before.
 package box
 
 import (
@@ -67,7 +67,7 @@ func (e *CannotError) Error() string { return e.Why }
 
 func cannot(format string, args ...any) error { return &CannotError{fmt.Sprintf(format, args...)} }
 
-// clean sorts paths, so that a folder stands before what it contains, and drops repeated ones.
+// clean sorts paths, so that a folder stands before its contents, and drops repeated ones.
 func clean(paths []string) (list []string) {
 	sort.Strings(paths)
 	for i, p := range paths {
@@ -95,8 +95,8 @@ func lookPath(name, path string) (string, error) {
 	return "", cannot("%s: there is no such program in PATH", name)
 }
 
-// quarantine takes what Watch forbids out of the way, now that nothing of the box runs, and returns
-// where it is.
+// quarantine takes the files that Watch forbids out of the way, now that nothing of the box runs, and
+// returns where they are.
 func quarantine(watch []string) (kept []string, err error) {
 	for _, path := range watch {
 		if _, err := os.Lstat(path); err != nil {

@@ -213,7 +213,7 @@ func inForeground() bool {
 	return errno == 0 && int(group) == syscall.Getpgrp()
 }
 
-// endOrphans ends what a box without a pid namespace has left behind: this process is its subreaper.
+// endOrphans ends the processes that a box without a pid namespace left behind: this process is its subreaper.
 func endOrphans() {
 	for range 100 { // each round ends a generation
 		children := childrenOf(os.Getpid())
@@ -290,7 +290,7 @@ func (p *program) landlock(s *Spec) error {
 	return nil
 }
 
-// fill gives the rights of a box: names everywhere, files but what is hidden, and what is written.
+// fill gives the rights of a box: names everywhere, files but the hidden ones, and the written paths.
 func (r *ruleset) fill(s *Spec) error {
 	if err := r.allow("/", fsReadDir); err != nil {
 		return err

@@ -2,7 +2,7 @@ package box
 
 import "strings"
 
-// notInside are variables that a box's program never sees: keys and tokens, and what would load
+// notInside are variables that a box's program never sees: keys and tokens, and variables that would load
 // code into it. A * stands for any text.
 var notInside = []string{
 	"*_TOKEN", "*_TOKENS", "*TOKEN_*", "*_KEY", "*_KEYS", "*APIKEY*", "*API_KEY*", "*SECRET*", "*PASSWORD*", "*PASSWD*",

@@ -100,7 +100,7 @@ func (r *ruleset) allow(path string, rights uint64) error {
 	return nil
 }
 
-// allowBut gives rights on path and all below it but what is, or lies below, one of not. Landlock
+// allowBut gives rights on path and all below it but paths that are, or lie below, one of not. Landlock
 // knows no exception, so each neighbour on the way gets a rule: names that are made later have none.
 func (r *ruleset) allowBut(path string, rights uint64, not []string) error {
 	inside := false

@@ -182,7 +182,7 @@ func scratch(t *testing.T) string {
 	return ""
 }
 
-// result is what a line printed and how it ended.
+// result is the output of a line and how it ended.
 type result struct {
 	out, err string
 	exit     int

@@ -76,7 +76,7 @@ type trees struct {
 	write int   // so many of the first may be written
 }
 
-// take opens the folders that the program writes, and those that private folders would hide.
+// take opens the folders that the program writes, and the folders that private ones would hide.
 func (p *program) take(s *Spec) (t trees) {
 	t.paths = append(t.paths, s.Write...)
 	t.write = len(t.paths)
@@ -121,7 +121,7 @@ func (p *program) place(t trees) {
 	}
 }
 
-// makeFolders makes the folders of a private one that lead to path.
+// makeFolders makes the folders inside a private folder that lead to path.
 func (p *program) makeFolders(dir, path string, made map[string]bool) {
 	for at := dir; at != path; {
 		if at = nextOn(at, path); made[at] {
@@ -153,7 +153,7 @@ func privateOf(path string) string {
 	return ""
 }
 
-// protect makes what is listed read-only, and each folder on the way to it a mount of its own: a
+// protect makes the listed paths read-only, and each folder on the way to one a mount of its own: a
 // folder that has another name now would not be protected any more.
 func (p *program) protect(s *Spec) {
 	bound := map[string]bool{}
@@ -190,7 +190,7 @@ func (p *program) protect(s *Spec) {
 	}
 }
 
-// hide covers what is hidden with a folder or a file that cannot be opened. It tells more than an
+// hide covers the hidden paths with a folder or a file that cannot be opened. It tells more than an
 // empty one: a program learns that it may not, not that there is nothing. The covers lie where
 // /proc is, which is mounted again afterwards.
 func (p *program) hide(s *Spec) {

@@ -14,7 +14,7 @@ const (
 	ProjectNet = "project-net"
 )
 
-// Profile is what a profile grants beyond reading.
+// Profile has the grants of a profile beyond reading.
 type Profile struct {
 	Name    string   `json:"name"`
 	Base    string   `json:"base"`               // the built-in one that it is like
@@ -170,7 +170,7 @@ func unfit(root string, homes []string) string {
 	return ""
 }
 
-// gitLater lists what runs later in a git folder and in those of its submodules.
+// gitLater lists the files that run later in a git folder and in those of its submodules.
 func gitLater(dir string) (list []string) {
 	for _, name := range ofGit {
 		list = append(list, filepath.Join(dir, name))
@@ -329,7 +329,7 @@ var ofMachine = []string{
 	"/var/run/secrets", "/var/spool/cron", "/etc/hookd", "/var/lib/hookd", "/run/hookd", "/root/.hookd",
 }
 
-// hidden lists what a profile hides and is there.
+// hidden lists the paths that a profile hides and that are there.
 func hidden(homes []string, p Profile, at Place) []string {
 	list := append(existing(homes, secrets), existing(homes, at.Private)...)
 	list = append(list, existing([]string{"/"}, ofMachine)...)
@@ -356,7 +356,7 @@ func has(list []string, path string) bool {
 	return false
 }
 
-// outermost drops what lies below another of the list, which is sorted.
+// outermost drops the paths that lie below another of the list, which is sorted.
 func outermost(list []string) []string {
 	kept := list[:0]
 	for _, path := range list {

@@ -47,7 +47,7 @@ func coveredBy(path string, folders []string) bool {
 }
 
 // seatbeltBase lets programs run and read, and write devices and their own temporary folder. The
-// names of services are those that a shell, compilers and interpreters ask for.
+// names of services are the names that a shell, compilers and interpreters ask for.
 const seatbeltBase = `(version 1)
 (deny default)
 (allow process-exec process-fork)

@@ -25,7 +25,7 @@ const (
 	x32Bit = 0x40000000
 )
 
-// filter is a seccomp filter that refuses what is on a list and allows the rest.
+// filter is a seccomp filter that refuses the calls on a list and allows the rest.
 type filter struct{ code []byte }
 
 func (f *filter) add(code uint16, yes, no uint8, k uint32) {
@@ -84,7 +84,7 @@ func seccompOf(namespaces bool) []byte {
 	)
 	// Codes that write into the terminal's input, as if a person had typed them.
 	f.whenArg(syscall.SYS_IOCTL, 1, 0xffffffff, syscall.EPERM, syscall.TIOCSTI, tiocLinux)
-	// A user namespace of its own would give back what the box took.
+	// A user namespace of its own would give back the rights that the box took.
 	f.whenArg(syscall.SYS_CLONE, 0, syscall.CLONE_NEWUSER, syscall.EPERM, syscall.CLONE_NEWUSER)
 	f.whenArg(syscall.SYS_UNSHARE, 0, syscall.CLONE_NEWUSER, syscall.EPERM, syscall.CLONE_NEWUSER)
 	f.add(bpfEqual, 0, 1, 435) // clone3 hides its flags; programs fall back to clone

@@ -153,7 +153,7 @@ func TestInputComesWhole(t *testing.T) {
 	}
 }
 
-// What a line leaves running ends with its box, as does all of it when the wrapper is killed.
+// A process that a line leaves running ends with its box, as do all when the wrapper is killed.
 func TestNothingOutlivesTheBox(t *testing.T) {
 	s := newScene(t)
 	for _, level := range []Level{Namespaces, Landlock} {

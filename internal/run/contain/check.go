@@ -170,7 +170,7 @@ func (c *checker) run(ctx context.Context, args []string, line string) (out stri
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// fresh makes the project and what is beside it again.
+// fresh makes the project and the folder beside it again.
 func (c *checker) fresh() error {
 	for _, name := range []string{"project", "beside"} {
 		if err := os.RemoveAll(filepath.Join(c.dir, name)); err != nil {

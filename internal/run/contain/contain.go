@@ -1,10 +1,10 @@
 // Package contain puts calls into boxes: it says whether a call can be contained, makes the one
 // rewrite that does it, and knows which boxes have run.
 //
-// Promises. It never rewrites what it is not certain of: a call whose line is not known, an agent
+// Promises. It never rewrites a call that it is not certain about: a call whose line is not known, an agent
 // that takes no rewrite, a profile that is not there and a machine without boxes are told apart and
 // asked about. A ticket ties a box to its line and is used once. Nothing here runs a call, and
-// nothing waits but the first look at what the machine can do.
+// nothing waits but the first look at the machine's abilities.
 package contain
 
 import (
@@ -65,7 +65,7 @@ func New(o Options) *Keeper {
 	}
 }
 
-// probed is what was found of a profile, and when.
+// probed is the finding about a profile, and when it was found.
 type probed struct {
 	err error
 	at  time.Time
@@ -246,7 +246,7 @@ func (k *Keeper) agentTakes(d events.Dialect) string {
 	return cmp.Or(string(d), "its sender") + " takes no other input from a hook"
 }
 
-// shells are those that run a line, the first that is there.
+// shells are the shells that run a line, the first that is there.
 var shells = []string{"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"}
 
 var shell = sync.OnceValue(func() string {

@@ -41,7 +41,7 @@ type file struct {
 }
 
 // Load returns the profile of that name: a file NAME.yaml in one of the folders, else a built-in one.
-// A file in a later folder may only tighten what an earlier one says of the same name.
+// A file in a later folder may only tighten an earlier one of the same name.
 func Load(name string, folders []string, home string) (box.Profile, error) {
 	p, known := builtinOf(name)
 	fixed := false // an earlier folder has said it
@@ -124,7 +124,7 @@ func parse(name string, text []byte, home string) (box.Profile, error) {
 	return p, nil
 }
 
-// looser says what next grants that p does not; nil = nothing.
+// looser names a grant of next that p does not have; nil = there is none.
 func looser(p, next box.Profile) error {
 	if rank(next) > rank(p) {
 		return fmt.Errorf("it is like %s, and may be like %s", next.Base, p.Base)

@@ -74,7 +74,7 @@ func (k *Keeper) Begin(id, line, cwd, profile string) (_ box.Profile, ok bool) {
 	return t.profile, true
 }
 
-// End notes how a box ended, and returns what the model is to be told; "" = nothing.
+// End notes how a box ended, and returns the sentence that the model is to be told; "" = nothing.
 func (k *Keeper) End(id string, end box.Ended) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -146,7 +146,7 @@ func (k *Keeper) Ran(e *events.Event, failed bool) (end *wire.BoxEnd, bare bool)
 	return nil, true
 }
 
-// sentence tells the model what a box kept out, and what to do about it.
+// sentence tells the model which things a box kept out, and how to act on that.
 func sentence(p box.Profile) string {
 	var limits string
 	switch p.Base {

@@ -44,7 +44,7 @@ func Texts(h *hook.Hook) (map[string]string, error) {
 }
 
 // Edited returns a copy of h, below the folder dir, in which some files have other
-// texts. It keeps its name: what h decided is what the copy is compared with.
+// texts. It keeps its name: the copy is compared with the decisions of h.
 func Edited(c config.Config, h *hook.Hook, dir string, texts map[string]string) (*hook.Hook, error) {
 	folder := filepath.Join(dir, filepath.Base(filepath.Dir(h.File)))
 	left := maps.Clone(texts)

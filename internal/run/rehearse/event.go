@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// before returns what happened before a test of h, whose event is env; nil = h does not look
+// before returns the events before a test of h, whose event is env; nil = h does not look
 // back.
 func before(h *hook.Hook, t hook.Test, env events.Envelope, now time.Time) *runner.Past {
 	if !h.Rules.Looks() {
@@ -75,7 +75,7 @@ func happened(g hook.Given, agent events.Dialect, test events.Envelope) (e *even
 	return e, true
 }
 
-// Event returns the event of one of h's tests, with what the test does not say filled in as
+// Event returns the event of one of h's tests, with the parts that the test does not say filled in as
 // match.Sample does. A test that names no folder is of the folder project in the home.
 func Event(h *hook.Hook, t hook.Test) events.Envelope {
 	env := events.Envelope{Event: t.Event, Dialect: t.Dialect, Cwd: t.Cwd, Data: t.Data, Wait: true}

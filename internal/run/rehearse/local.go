@@ -42,8 +42,8 @@ func TestsLocal(ctx context.Context, c config.Config, h *hook.Hook) (tests wire.
 }
 
 // WhatIfLocal asks a hook about events of the past, without a daemon. past calls its
-// argument with each event; asking has what is known meanwhile. When ctx ends, the
-// answer is of what was asked until then.
+// argument with each event; asking has the results known meanwhile. When ctx ends, the
+// answer is about the events asked until then.
 func WhatIfLocal(
 	ctx context.Context,
 	c config.Config,

@@ -83,8 +83,8 @@ func BenchmarkWhatIf(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// A hook is asked about each event with HOOKD_WHATIF=1; what it answers otherwise than
-// was decided is a change, and nothing else is.
+// A hook is asked about each event with HOOKD_WHATIF=1; an answer other than the past
+// decision is a change, and nothing else is.
 func TestWhatIf(t *testing.T) {
 	c, h := persistentGuard(t)
 	decided := func(o wire.Outcome, by ...string) *wire.Decision {
@@ -183,7 +183,7 @@ func TestWhatIfKeepsConcurrency(t *testing.T) {
 	}
 }
 
-// What was asked until the end of the context is reported; the rest is not asked.
+// The answers until the end of the context are reported; the rest is not asked.
 func TestWhatIfStops(t *testing.T) {
 	c, h := persistentGuard(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// TestGiven runs the tests of a hook that looks back: each says what happened before it.
+// TestGiven runs the tests of a hook that looks back: each says which events came before it.
 func TestGiven(t *testing.T) {
 	c := config.Default(t.TempDir())
 	h, err := catalog.Find(c, "testdata/order")
@@ -25,7 +25,7 @@ func TestGiven(t *testing.T) {
 }
 
 // TestWhatIfLooksBack asks a hook that looks back about events of the past, the newest first:
-// it sees them in their order, also those that it is not for, and none that was denied.
+// it sees them in their order, also events that it is not for, and none that was denied.
 func TestWhatIfLooksBack(t *testing.T) {
 	c := config.Default(t.TempDir())
 	h, err := catalog.Find(c, "testdata/order")

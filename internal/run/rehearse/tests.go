@@ -1,9 +1,9 @@
 // Package rehearse runs a hook for events that nothing depends on, before a person
 // relies on it: once, for the tests that stand in its file, and for events of the past.
-// What ends in Local needs no daemon: the hook runs in a Dispatcher made for it.
+// A function that ends in Local needs no daemon: the hook runs in a Dispatcher made for it.
 //
-// What it runs is recorded nowhere but where its Tryer records it, reaches no other
-// hook and decides nothing. Results come in the order of what was asked for. A hook
+// A rehearsed run is recorded nowhere but where its Tryer records it, reaches no other
+// hook and decides nothing. Results come in the order of the questions. A hook
 // that fails is a result, never an error; the end of the context ends the rest.
 package rehearse
 
@@ -33,7 +33,7 @@ type Tryer interface {
 	) (dispatch.Trial, *wire.Error)
 }
 
-// Failed is what a test got from a hook that failed.
+// Failed is the answer that a test got from a hook that failed.
 const Failed = "failed"
 
 // Tests runs the tests of h, as many at once as there are processors. from is the
@@ -119,7 +119,7 @@ func added(t dispatch.Trial) string {
 	return t.Verdict.AdditionalContext
 }
 
-// judge says what a test got, and why that is not what it expects; "" = it is.
+// judge says which answer a test got, and why that is not the one it expects; "" = it is.
 func judge(t hook.Test, trial dispatch.Trial) (got, why string) {
 	if broken := failure(trial.Run); broken != "" {
 		return Failed, broken

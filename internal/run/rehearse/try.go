@@ -12,8 +12,8 @@ import (
 )
 
 // Try runs h for env, whether it is enabled or not, and returns everything about the run. Without an event's name it
-// uses the first that the hook names, with an example of its payload. tool is that of data which is the arguments of
-// a call alone, see match.Whole; "" = the one that takes them.
+// uses the first that the hook names, with an example of its payload. tool is the tool of data that is the arguments
+// of a call alone, see match.Whole; "" = the tool that takes them.
 func Try(
 	ctx context.Context,
 	d *dispatch.Dispatcher,

@@ -19,11 +19,11 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// WhatIfVariable is in the environment of a hook that is asked about the past: what it
-// does besides answering should be left out.
+// WhatIfVariable is in the environment of a hook that is asked about the past: the hook
+// should leave out everything besides answering.
 const WhatIfVariable = "HOOKD_WHATIF=1"
 
-// Past is an event of the past, and what was decided about it.
+// Past is an event of the past, and the decision about it.
 type Past struct {
 	events.Envelope
 	EventID  string
@@ -34,12 +34,12 @@ type Past struct {
 	Redacted bool           // secrets were taken out of it
 	Decision *wire.Decision // nil = no hook took part
 	Other    bool           // the hook is not for it: it only happened before others
-	// Others returns what the other hooks decided, each in a word. It is only asked for
+	// Others returns the decisions of the other hooks, each in a word. It is only asked for
 	// where the hook in question alone made the decision.
 	Others func() ([]wire.Outcome, error)
 }
 
-// event is the event as hooks that look back are told of it.
+// event is the event as hooks that look back are told it.
 func (p Past) event() *events.Event {
 	e := &events.Event{
 		Envelope: p.Envelope, EventID: p.EventID, Time: p.Time, Contract: events.For(p.Dialect, p.Envelope.Event),
@@ -56,7 +56,7 @@ func (p Past) decided() wire.Outcome {
 	return p.Decision.Decision
 }
 
-// WhatIf is what a hook would have changed.
+// WhatIf is the set of changes that a hook would have made.
 type WhatIf struct {
 	Hook     string    `json:"hook"`
 	Since    time.Time `json:"since,omitzero"`
@@ -74,7 +74,7 @@ type WhatIf struct {
 }
 
 // Counts is how many events were decided so then, and would be decided so now, in the
-// words of a Change; those that stay as they were are counted, too.
+// words of a Change; events that stay as they were are counted, too.
 type Counts map[string]map[string]int
 
 func (c Counts) add(then, now string) {
@@ -202,7 +202,7 @@ func (a *Asking) About(ctx context.Context, p Past) error {
 	return nil
 }
 
-// Sum returns what is known so far.
+// Sum returns the results known so far.
 func (a *Asking) Sum() WhatIf {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -225,7 +225,7 @@ func (a *Asking) Seen() (events, changes int) {
 	return a.sum.Asked + a.sum.Cut + a.sum.Redacted, len(a.sum.Changes)
 }
 
-// compare returns what was decided and what the hook's answer now makes of it, which may
+// compare returns the past decision and the decision that the hook's answer now makes, which may
 // be the same.
 func (a *Asking) compare(p Past, now dispatch.Trial) (Change, error) {
 	was := p.Decision
@@ -264,7 +264,7 @@ func changes(rewrote []string) bool {
 	return slices.ContainsFunc(rewrote, func(part string) bool { return part != "context" })
 }
 
-// word is what a decision comes to for a person.
+// word is the name that a person reads for a decision.
 func word(o wire.Outcome, rewritten bool) string {
 	if o == wire.OutcomeNone && rewritten {
 		return hook.ExpectRewrite
@@ -316,7 +316,7 @@ func inOrder(ctx context.Context, a *Asking, past func(each func(Past) error) er
 }
 
 // All asks about every event that past yields, several at once: as many as the hook has
-// workers and one that waits, or as there are processors twice. A hook that looks back is
+// workers and one more, which waits, or as there are processors twice. A hook that looks back is
 // asked about one after the other, as they happened.
 func All(ctx context.Context, a *Asking, past func(each func(Past) error) error) error {
 	if a.past != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/hookd/hookd/internal/facts/shelltest"
 )
 
-// looker is a guard that denies what it looks for, one thing for each member of a
+// looker is a guard that denies the things it looks for, one for each member of a
 // condition. In a shell line it looks for the name alone, and it reads paths as the system
 // does.
 const looker = `#!/usr/bin/env python3
@@ -46,8 +46,8 @@ for line in sys.stdin:
     print(json.dumps(a), flush=True)
 `
 
-// A condition that says what a guard looks for takes no denial from it: among random
-// events the guard denies with the condition what it denies without it. A line that no
+// A condition that names the things a guard looks for takes no denial from it: among random
+// events the guard denies the same events with the condition as without it. A line that no
 // shell can read reaches the guard.
 func TestConditionsTakeNoDenial(t *testing.T) {
 	hooktest.NeedTool(t, "python3")
@@ -96,7 +96,7 @@ func runsIt(bash *shelltest.Shell, p Past) bool {
 	return slices.ContainsFunc(bash.Run(line), func(call []string) bool { return call[0] == "m1" })
 }
 
-// denials asks looker about events. It returns the marks of those that it denies, and for
+// denials asks looker about events. It returns the marks of the denied events, and for
 // how many it ran.
 func denials(t *testing.T, home, look, when string, past []Past) (marks map[string]bool, ran int) {
 	t.Helper()
@@ -176,7 +176,7 @@ func called(i int, cwd, tool string, input map[string]string) Past {
 	}
 }
 
-// linkedFolder is a folder with links into one with secrets, and out of it.
+// linkedFolder is a folder with links into a folder with secrets, and out of the folder itself.
 func linkedFolder(t *testing.T) string {
 	dir := t.TempDir()
 	hooktest.Write(t, filepath.Join(dir, "a", "secrets", "file"), "", 0o600)

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Would is what the hooks of the settings would decide about an event.
+// Would is the decision that the hooks of the settings would make about an event.
 type Would struct {
 	Decision string   // as hook.Expectations has them
 	Reason   string   // of a denial, or of an ask
@@ -43,7 +43,7 @@ func ToolCall(agent events.Dialect, call hook.Test, session string) (events.Enve
 	return env, true
 }
 
-// WouldLocal asks the hooks that decide about an event what they would say of it, without
+// WouldLocal asks the hooks that decide about an event how they would decide it, without
 // a daemon: each runs here, with WhatIfVariable in its environment, in a Dispatcher that
 // records nothing, and their answers make a verdict as those of a daemon do. Hooks that
 // observe, and those in the shadow, do not run.
@@ -80,7 +80,7 @@ func deciding(c config.Config, env events.Envelope) *hook.Snapshot {
 	return only
 }
 
-// would says what the verdict of a receipt comes to.
+// would turns the verdict of a receipt into a Would.
 func would(r dispatch.Receipt) Would {
 	if r.Verdict == nil {
 		return Would{Decision: string(wire.OutcomeNone)}

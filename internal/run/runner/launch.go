@@ -104,7 +104,7 @@ func (l *launch) peer() {
 }
 
 // own sets the environment with the hook's own variables. Hooks do not inherit the keys
-// of models: one that needs a key names it, ${env.OPENAI_API_KEY}. Another agent that is
+// of models: a hook that needs a key names it, ${env.OPENAI_API_KEY}. Another agent that is
 // started uses models, and gets all keys.
 func (l *launch) own() {
 	l.env = slices.Clone(l.settings.env)

@@ -20,8 +20,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Past feeds the rules that look back with what happens. It fits dispatch.Past. What counts
-// outlives the process in its Log.
+// Past feeds events to the rules that look back. It fits dispatch.Past. The events that count
+// outlive the process in its Log.
 type Past struct {
 	sight
 	history *rules.History
@@ -43,16 +43,16 @@ type Log interface {
 }
 
 // NewPast returns a Past for the rules that r judges. log may be nil. redact takes secrets
-// out of what is kept; nil = they stay.
+// out of the texts that are kept; nil = they stay.
 func NewPast(r *Runner, log Log, redact func([]byte) []byte) *Past {
 	p := &Past{sight: r.sight, lines: log, redact: redact, log: r.log}
 	p.history = rules.NewHistory(p.keep)
 	return p
 }
 
-// Use makes the rules of these hooks those that look back, also of hooks that are switched
+// Use makes the rules of these hooks the ones that look back, also of hooks that are switched
 // off: they may be on again. It waits for the Log where they
-// look for what was not counted before.
+// look for events that were not counted before.
 func (p *Past) Use(hooks []*hook.Hook) {
 	var sets []*rules.Set
 	for _, h := range hooks {
@@ -129,7 +129,7 @@ func momentOf(e *events.Event) rules.MomentKind {
 	return rules.Elsewhere
 }
 
-// Limits of what is kept of a text in an event: of a shell line, as much as is read of it.
+// Limits of the part of a text that is kept in an event: of a shell line, as much as is read.
 const (
 	mostLine = 16 << 10
 	mostText = 1 << 10

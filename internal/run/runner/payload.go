@@ -52,7 +52,7 @@ func cwd(j *dispatch.Job) string {
 	return dir
 }
 
-// withFacts gives the job of a hook with `facts: true` what is known of the call; {} where the
+// withFacts gives the job of a hook with `facts: true` the known facts of the call; {} where the
 // event is about none.
 func (r *Runner) withFacts(j *dispatch.Job) {
 	if !j.Hook.Facts {

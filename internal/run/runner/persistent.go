@@ -87,7 +87,7 @@ func (p *persistent) abortAfter(ctx context.Context) {
 // pool returns the workers of h under the current settings.
 func (p *persistent) pool(h *hook.Hook) *worker.Pool { return p.poolWith(p.r.Settings(), h) }
 
-// poolWith returns the workers of h that are for a generation of settings. One that starts
+// poolWith returns the workers of h that are for a generation of settings. A worker that starts
 // when there are newer ones starts with those.
 func (p *persistent) poolWith(settings int, h *hook.Hook) *worker.Pool {
 	return p.workers.Pool(worker.Key{ID: h.ID, Digest: h.Digest, Settings: settings}, func() worker.Hook {

@@ -55,7 +55,7 @@ func (r *Runner) subject(j *dispatch.Job, e *events.Event, call neutral.ToolCall
 	return s
 }
 
-// sight is what an event is seen with.
+// sight has the means to see an event.
 type sight struct {
 	facts   *facts.Reader
 	project func(folder string) string // see Options

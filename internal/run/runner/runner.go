@@ -70,7 +70,7 @@ type Fleet interface {
 	Send(ctx context.Context, j *dispatch.Job) error
 }
 
-// settings are what a reload can change.
+// settings are the values that a reload can change.
 type settings struct {
 	env        []string // of every hook
 	keys       []string // of models: for hooks that name them, see launch.own
@@ -158,7 +158,7 @@ func (r *Runner) Configure(c config.Config) {
 }
 
 // withoutKeys splits an environment: the keys of models apart from the rest, except for
-// those that the settings give to all hooks.
+// keys that the settings give to all hooks.
 func withoutKeys(all, names []string, given map[string]string) (env, keys []string) {
 	for _, v := range all {
 		name, _, _ := strings.Cut(v, "=")

@@ -32,7 +32,7 @@ func (a *awaitedPool) cancel(id string) bool {
 	return true
 }
 
-// done returns what is closed when the call is cancelled.
+// done returns the channel that is closed when the call is cancelled.
 func (q *asked) done() <-chan struct{} {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()

@@ -227,7 +227,7 @@ func (a *awaitedPool) popIdle() *awaitedWorker {
 	return nil
 }
 
-// lateStart says what a start waited for that did not end in time.
+// lateStart gives the reason for the wait of a start that did not end in time.
 type lateStart struct{ error }
 
 // notTried is the error of a call while an earlier start is overdue.

@@ -399,7 +399,7 @@ func TestSubmitStuckStart(t *testing.T) {
 	}
 }
 
-// A call that is cancelled ends as at its deadline, with its worker; one that waits for
+// A call that is cancelled ends as at its deadline, with its worker; a call that waits for
 // a worker costs none.
 func TestAskCancelled(t *testing.T) {
 	b := newBench(t, Options{})

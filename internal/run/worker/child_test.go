@@ -48,7 +48,7 @@ type order struct {
 	Pad     string `json:"pad,omitempty"`
 }
 
-// child does what its lines say and answers them in order, unless they say
+// child follows the orders in its lines and answers them in order, unless they say
 // otherwise.
 func child() int {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
@@ -144,7 +144,7 @@ func newBench(t testing.TB, o Options) *bench {
 	return b
 }
 
-// pool is a hook of the child; mode is what childVar says.
+// pool is a hook of the child; mode is the value of childVar.
 func (b *bench) pool(mode string, workers int) *Pool {
 	b.Helper()
 	exe, err := os.Executable()

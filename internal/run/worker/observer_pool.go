@@ -104,8 +104,8 @@ func (o *observerPool) workerFor(c *Call) (best *observerWorker) {
 	return best
 }
 
-// taken returns how many workers take the place of another one: also those that are about to
-// end and have calls, which are requeued before those that wait.
+// taken returns how many workers take the place of another one: also workers that are about to
+// end and have calls, which are requeued before those waiting.
 func (o *observerPool) taken() (n int) {
 	for _, w := range o.workers {
 		if !w.closing || w.calls.n > 0 {
@@ -190,7 +190,7 @@ func (o *observerPool) startOverdue(s *startup, patience time.Duration) {
 }
 
 // handleEnd removes a worker that has ended and requeues its calls in front. It
-// returns the calls that fail: those that ended a worker for the second time, and
+// returns the calls that fail: calls that ended a worker for the second time, and
 // all that wait when the hook backs off or no worker is started any more.
 func (o *observerPool) handleEnd(w *observerWorker, died Answer) (lost *Call) {
 	stopping := o.pool.set.isClosed()
@@ -213,8 +213,8 @@ func (o *observerPool) handleEnd(w *observerWorker, died Answer) (lost *Call) {
 	return failed.first
 }
 
-// requeue puts the calls that a worker has not answered in front of those that
-// wait. A call fails when this is the second worker that ended with it. One that
+// requeue puts the calls that a worker has not answered in front of the calls that
+// wait. A call fails when this is the second worker that ended with it. A call that
 // the worker had not read does not count, and none does that is innocent of the end.
 func (o *observerPool) requeue(w *observerWorker, innocent bool) (failed callList) {
 	reached := w.unwritten == nil

@@ -131,7 +131,7 @@ func TestSubmitClocksFollowEachOther(t *testing.T) {
 	}
 }
 
-// The line that crashes its worker is the only one that fails.
+// Only the line that crashes its worker fails.
 func TestSubmitPoison(t *testing.T) {
 	for _, do := range []string{"exit=1", `print={"event_id":`, "long=1200000", "close lose"} {
 		t.Run(do, func(t *testing.T) {

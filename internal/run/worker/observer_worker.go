@@ -9,7 +9,7 @@ import (
 )
 
 // observerWorker is a worker of observerPool. Its reader also writes the calls that
-// the answers have made room for; its writer writes all others, and what the pipe
+// the answers have made room for; its writer writes all others, and the bytes that the pipe
 // had no room for. Both sleep while there is nothing to do.
 type observerWorker struct {
 	*process
@@ -209,7 +209,7 @@ func (w *observerWorker) deliver(replies []reply) {
 	}
 }
 
-// writeNow writes what the pipe has room for. The writer writes the rest, and sees
+// writeNow writes the bytes that the pipe has room for. The writer writes the rest, and sees
 // whether the process has ended.
 func (w *observerWorker) writeNow(buf []byte) {
 	if len(buf) == 0 {

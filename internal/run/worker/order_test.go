@@ -55,7 +55,7 @@ func (a *answers) submit(p *Pool, c *Call) {
 	p.Submit(c)
 }
 
-// However a worker ends, the calls that it had go before those that came while it ended.
+// However a worker ends, the calls that it had go before calls that came while it ended.
 func TestSubmitOrderAfterTheEndOfAWorker(t *testing.T) {
 	for name, end := range map[string]func(b *bench, p *Pool) *Call{
 		"crash": func(b *bench, _ *Pool) *Call { return call("once=" + filepath.Join(b.TempDir(), "once")) },

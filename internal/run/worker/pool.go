@@ -73,7 +73,7 @@ func (s *Set) Cancel(hookID, id string) bool {
 const warmPatience = time.Minute
 
 // Warm starts a worker before the first call: for calls that are awaited, or for the
-// others. It does not wait; what keeps the worker from starting, the first call reports.
+// others. It does not wait; the first call reports a failure that keeps the worker from starting.
 func (p *Pool) Warm(awaited bool) {
 	if awaited {
 		p.awaited.warm(warmPatience)

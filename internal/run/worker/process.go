@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/proc"
 )
 
-// process is what the workers of both pools share.
+// process has the parts that the workers of both pools share.
 type process struct {
 	pool  *Pool
 	lane  string // decidable, observers

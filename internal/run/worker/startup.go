@@ -59,7 +59,7 @@ func (s *startup) markOverdue() bool {
 	return true
 }
 
-// waitsFor returns what the start waits for, as an error.
+// waitsFor returns the reason for the start's wait, as an error.
 func (s *startup) waitsFor() error {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *startup) waitsFor() error {
 	return errors.New(strconv.Quote(s.file) + " did not answer: does its file system hang? type: mount")
 }
 
-// overdueStart returns what an overdue start waits for; nil when none is overdue.
+// overdueStart returns the reason for an overdue start's wait; nil when none is overdue.
 func (p *Pool) overdueStart() error {
 	p.mu.Lock()
 	var one *startup

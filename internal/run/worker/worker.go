@@ -60,7 +60,7 @@ type Key struct {
 type Hook struct {
 	Name    string // for the log
 	Workers int    // the most in each pool; 0 = 1
-	// Start returns what to start. It is called for each start, and calls looks with each
+	// Start returns the process to start. It is called for each start, and calls looks with each
 	// file before it opens that file.
 	Start func(looks func(path string)) (Start, error)
 }
@@ -203,7 +203,7 @@ func (s *Set) removeIfEmpty(p *Pool) {
 	}
 }
 
-// Close drains: it closes the stdin of all workers, and kills those that have not
+// Close drains: it closes the stdin of all workers, and kills the workers that have not
 // ended after killAfter, or when ctx ends. It returns when all have ended. Calls
 // without an answer fail.
 func (s *Set) Close(ctx context.Context) {
