@@ -22,12 +22,12 @@ const (
 )
 
 // Door serves agents that call hooks over HTTP for as long as the daemon runs. While it
-// cannot listen it tries again, and says why. A nil Door is one that the settings do
+// cannot listen it tries again, and says why. A nil Door is one which the settings do
 // not ask for: it is shut.
 //
 // If another process has the port, agents may have shown it the token. So the token is
 // changed at once, but agents get the new one only when hookd has the port again:
-// before, they would show that one to the other process, too.
+// before, they would show the new token to the other process, too.
 type Door struct {
 	options DoorOptions
 	log     *zap.Logger

@@ -54,7 +54,7 @@ func Agents() []string {
 // URL returns the address that an agent posts to. listen is as in the settings.
 func URL(listen, agent string) string { return "http://" + listen + "/agents/" + agent }
 
-// Purpose is what a Server is for, in words for people.
+// Purpose is the purpose of a Server, in words for people.
 type Purpose struct {
 	Setting string // the key of its address
 	Open    string // logged when it listens

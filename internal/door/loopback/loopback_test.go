@@ -136,7 +136,7 @@ const (
 	call = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}`
 )
 
-// The answer is what the bridge would have printed.
+// The answer is the text that the bridge would have printed.
 func TestCall(t *testing.T) {
 	h := &hookd{}
 	d := open(t, h, Options{})
@@ -274,7 +274,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// A changed token counts for the next request, and one that others can read
+// A changed token counts for the next request, and a token that others can read
 // counts no more.
 func TestRotatedTokenCountsAtOnce(t *testing.T) {
 	d := open(t, nil, Options{})

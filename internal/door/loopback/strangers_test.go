@@ -44,7 +44,7 @@ func TestStrangersAreFew(t *testing.T) {
 	}
 }
 
-// One that has shown the token stays, whatever comes after it.
+// A client that has shown the token stays, whatever comes after it.
 func TestGuestsStay(t *testing.T) {
 	d := open(t, nil, Options{})
 	guest := dial(t, d)

@@ -20,7 +20,7 @@ import (
 // tokenBytes is the length of a token before it is written in hex.
 const tokenBytes = 32
 
-// maxTokenFile bounds what is read of a token's file, in bytes.
+// maxTokenFile bounds how many bytes are read from a token's file.
 const maxTokenFile = 4096
 
 // ErrExposed is the error for a token in a file that other users can read.

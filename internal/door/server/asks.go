@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// getAsks lists what waits for an answer, or follows it.
+// getAsks lists the asks that wait for an answer, or follows them.
 func (s *Server) getAsks(w http.ResponseWriter, r *http.Request) {
 	follow, bad := boolParam(r.URL.Query(), "follow")
 	if bad != nil {

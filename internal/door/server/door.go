@@ -60,7 +60,7 @@ type incoming struct{ socket syscall.RawConn }
 
 func (i incoming) Read(p []byte) (int, error) { return nowait.Read(i.socket, p) }
 
-// CloseWrite ends what the client reads and keeps what it sends: net/http and
+// CloseWrite ends the client's reading and keeps its sending: net/http and
 // linger let it read the reason before it is closed.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.raw.(interface{ CloseWrite() error }); ok {
@@ -75,7 +75,7 @@ func (c *conn) interrupt() {
 	}
 }
 
-// linger closes the connection in a way that lets the client read what was
+// linger closes the connection in a way that lets the client read the text
 // written last: closing with unread input could cost it that.
 func (c *conn) linger(d time.Duration) {
 	c.CloseWrite()
@@ -95,11 +95,11 @@ func (s *Server) outlast(c *conn) {
 	discard(c.raw, c.raw.SetReadDeadline, s.isDraining)
 }
 
-// pause is how long a client may send nothing and still has more to send: one that
+// pause is how long a client may send nothing and still has more to send: a client that
 // waits looks for a while whether hookd is alive.
 const pause = 5 * time.Second
 
-// discard reads what comes until nothing does for a pause, for bodyTimeout at most,
+// discard reads the input until none comes for a pause, for bodyTimeout at most,
 // or until stop.
 func discard(in io.Reader, deadline func(time.Time) error, stop func() bool) {
 	var sink [32 << 10]byte
@@ -254,7 +254,7 @@ func (s *Server) track(c *conn) (room bool) {
 }
 
 // makeRoom closes a connection when there is no room for so many more, or for
-// none at all with more 0: one that has sent nothing, else the one that has been
+// none at all with more 0: one which has sent nothing, else the connection that has been
 // waited for longest.
 func (s *Server) makeRoom(more int) bool {
 	s.mu.Lock()

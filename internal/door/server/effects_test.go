@@ -2,7 +2,7 @@ package server
 
 import "testing"
 
-// Each route says what it can do to guards, and none that only looks is a request that
+// Each route says how it can affect guards, and no route that only looks is a request that
 // changes something.
 func TestEachRouteHasAnEffect(t *testing.T) {
 	for _, r := range new(Server).routes() {

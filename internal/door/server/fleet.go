@@ -61,7 +61,7 @@ func (s *Server) deleteFleetDead(w http.ResponseWriter, r *http.Request) {
 	deadLetter(w, r, s.opt.Fleet.DropFleetDead)
 }
 
-// postFleetLink turns a request around: what the peer sends are its answers, and hookd asks in
+// postFleetLink turns a request around: the peer sends its answers, and hookd asks in
 // the body of its own. The answer begins when hookd takes the connection.
 func (s *Server) postFleetLink(w http.ResponseWriter, r *http.Request) {
 	rc := http.NewResponseController(w)

@@ -240,7 +240,7 @@ func parseTest(body []byte) (test wire.Test, bad *wire.Error) {
 	return test, bad
 }
 
-// postReload answers 422 when something was rejected; what could be loaded
+// postReload answers 422 when something was rejected; everything that could be loaded
 // has been.
 func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
 	reload, bad := s.opt.State.Reload(r.Context())
@@ -257,7 +257,7 @@ func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
 	respond(w, status, reload)
 }
 
-// queried answers a GET whose query parse reads with what ask finds in source.
+// queried answers a GET whose query parse reads with the result that ask finds in source.
 func queried[S, Q, A any](
 	source *S,
 	parse func(url.Values, time.Time) (Q, *wire.Error),
@@ -316,7 +316,7 @@ func answer(w http.ResponseWriter, v any, bad *wire.Error) {
 }
 
 // readBody reads one JSON body, bounded in size and time. The room that a large
-// one takes is the caller's to release. What is refused is read to its end: a
+// body takes is the caller's to release. A refused body is read to its end: a
 // client that still sends does not see the answer.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, room *share, bad *wire.Error) {
 	rc := http.NewResponseController(w)
@@ -370,8 +370,8 @@ func (s *Server) takeBody(
 	return body, room, bad
 }
 
-// readLarge reads what follows first, until there is no more: then the error is
-// io.EOF. size is what there may be at most, and is not taken at once.
+// readLarge reads the text after first, until there is no more: then the error is
+// io.EOF. size is the most that there may be, and is not taken at once.
 func (s *Server) readLarge(first []byte, in io.Reader, size int, room *share) (body []byte, err error) {
 	for body = first; err == nil; {
 		if len(body) == cap(body) {

@@ -28,7 +28,7 @@ type route struct {
 	query        string // parameters that it knows, separated by blanks
 }
 
-// effect says what a route can do to guards.
+// effect says how a route can affect guards.
 type effect string
 
 const (
@@ -38,7 +38,7 @@ const (
 	answers effect = "answers" // it answers an ask, or takes a call back: Asks, Fleet and Undo say who may
 )
 
-// routes is the table of what there is, for which users, and what it can do. Of the line door events and pings
+// routes is the table of the routes, their users, and their effects. Of the line door events and pings
 // are for every user, subscriptions for the owner.
 func (s *Server) routes() []route {
 	return []route{
@@ -166,8 +166,8 @@ func (s *Server) routes() []route {
 	}
 }
 
-// weighed is a route that asks Options.Weakens first, if it weakens. PathWeaken says what a
-// command is about to do; every other route does something by itself.
+// weighed is a route that asks Options.Weakens first, if it weakens. PathWeaken announces the act of a
+// command; every other route acts on its own.
 func (s *Server) weighed(r route) route {
 	if r.effect != weakens {
 		return r
@@ -268,7 +268,7 @@ func peerOf(r *http.Request) Peer {
 	return p
 }
 
-// httpLog takes what net/http has to say, which may quote a client, as a field.
+// httpLog takes the messages of net/http, which may quote a client, as a field.
 type httpLog struct{ log *zap.Logger }
 
 func (l httpLog) Write(p []byte) (int, error) {
@@ -344,7 +344,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// foreign refuses what only a web page or a rebound name would send.
+// foreign refuses requests that only a web page or a rebound name would send.
 func foreign(r *http.Request) *wire.Error {
 	if len(r.Header.Values("Origin")) > 0 {
 		return &wire.Error{

@@ -18,10 +18,10 @@ const (
 	roomWait   = 15 * time.Second // for room, before the sender is asked to come back
 )
 
-// intake bounds what all connections together have in memory of large events,
-// from before they are read until dispatch has them; another one bounds those that
-// are decided. A sender asks for room for
-// all of its event at once, so that none waits for another half of it; a
+// intake bounds the memory that large events of all connections together take,
+// from before they are read until dispatch has them; another intake bounds decided
+// events. A sender asks for room for
+// all of its event at once, so that none waits for another half; a
 // sender that stops loses its place when another needs it.
 type intake struct {
 	mu    sync.Mutex
@@ -84,7 +84,7 @@ func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share,
 	}
 }
 
-// collect makes room in the heap for bytes, where what earlier large events have left would
+// collect makes room in the heap for bytes, where the remains of earlier large events would
 // exceed Go's limit with them: Go only begins to collect garbage then, and on a busy machine it
 // ends behind several more of them.
 func collect(bytes int64) {

@@ -2,7 +2,7 @@ package server
 
 import "bytes"
 
-// lineBuffer has what was read, and gives it out line by line.
+// lineBuffer has the bytes that were read, and gives them out line by line.
 type lineBuffer struct {
 	buf   []byte
 	start int // of what was not given out yet

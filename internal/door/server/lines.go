@@ -70,7 +70,7 @@ type lines struct {
 	tells  []*events.Hearing // of events whose sender has not said what its agent was told
 }
 
-// newLines reads src; slow ends a read of it that is under way.
+// newLines reads src; slow ends a read that is under way.
 func (s *Server) newLines(peer Peer, src io.Reader, slow func(), write func([]byte) error) *lines {
 	return &lines{
 		server: s, peer: peer, src: src, slow: slow, write: write,
@@ -142,8 +142,8 @@ func (l *lines) settle() {
 	l.owed = l.owed[:0]
 }
 
-// complete waits for what an answer lacks. A panic is answered like any other
-// error: each line has its own answer, also those behind it.
+// complete waits for the missing part of an answer. A panic is answered like any other
+// error: each line has its own answer, also the lines behind it.
 func (l *lines) complete(o *owed) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -254,7 +254,7 @@ func (l *lines) next() (line []byte, bad *wire.Error, err error) {
 }
 
 // nextLong reads a line that does not fit into the buffer, when there is room
-// for all of it. Its sender has as long as that of a body.
+// for the whole line. Its sender has as long as that of a body.
 func (l *lines) nextLong() (line []byte, bad *wire.Error, err error) {
 	most, step := l.server.opt.MaxEventBytes, len(l.in.buf)
 	if err := l.flush(); err != nil {
@@ -291,7 +291,7 @@ func (l *lines) nextLong() (line []byte, bad *wire.Error, err error) {
 	return l.long, nil, nil
 }
 
-// free gives back what the last line took, if that was long.
+// free gives back the room that the last line took, if that was long.
 func (l *lines) free() {
 	l.room.release()
 	l.room, l.long = nil, nil
@@ -351,7 +351,7 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 // maxTells is how many events of a connection are heard of together.
 const maxTells = 64
 
-// told reports whether line says what the agent was told, and hands it on.
+// told reports whether line says the words that the agent was told, and hands them on.
 func (l *lines) told(line []byte) bool {
 	if !bytes.HasPrefix(line, []byte(`{"told":`)) {
 		return false
@@ -367,8 +367,8 @@ func (l *lines) told(line []byte) bool {
 	return true
 }
 
-// lastWord looks, where the client has closed the connection before it read its answer, for what it
-// has said of its agent before that.
+// lastWord looks, where the client has closed the connection before it read its answer, for the report
+// on its agent that it sent before that.
 func (l *lines) lastWord() {
 	if len(l.tells) == 0 {
 		return
@@ -421,7 +421,7 @@ func (l *lines) subscribe(q wire.Subscribe) Subscription {
 }
 
 // readSubscribe reads a line with `subscribe` and no `event`, which is no
-// event; what is wrong with any other line, its parser has said.
+// event; the parser has named the fault of any other line.
 func readSubscribe(line []byte) (q wire.Subscribe, ok bool) {
 	if !bytes.Contains(line, []byte(`"subscribe"`)) {
 		return q, false

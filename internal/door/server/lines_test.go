@@ -67,7 +67,7 @@ func TestLinesDoNotWaitForEachOthersDisk(t *testing.T) {
 	}
 }
 
-// Answers come in the order of the lines, also among those that wait for the disk or their
+// Answers come in the order of the lines, also among lines that wait for the disk or their
 // verdict, and lines that are no events.
 func TestLinesOfAllKindsAreAnsweredInOrder(t *testing.T) {
 	f := start(t, nil)

@@ -81,7 +81,7 @@ const (
 // admits reports whether the peer is one of those users.
 func (a access) admits(p Peer) bool { return a == everyUser || p.Owner }
 
-// errOwner refuses what is not for the peer.
+// errOwner refuses a request that is not for the peer.
 func errOwner(p Peer) *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeForbidden,
@@ -90,7 +90,7 @@ func errOwner(p Peer) *wire.Error {
 	}
 }
 
-// visible returns what the peer may see of an answer: a user of a Public server the
+// visible returns the part of an answer that the peer may see: a user of a Public server the
 // verdict of its own event, and no hook, run or number of others.
 func (p Peer) visible(a wire.Answer) wire.Answer {
 	if p.Owner {

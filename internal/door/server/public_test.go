@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// stranger makes each peer one that is neither the daemon's user nor root.
+// stranger makes each peer a user who is neither the daemon's user nor root.
 func stranger(o *Options) {
 	o.Public = true
 	o.isOwner = func(peer.Process) bool { return false }

@@ -1,9 +1,9 @@
 // Package server is the daemon's socket: it listens, says which process connects, reads
-// requests and writes answers. What an event means is decided behind the
+// requests and writes answers. The meaning of an event is decided behind the
 // interfaces of this package, which the daemon implements.
 //
 // One Unix socket has two doors. A connection whose first byte is `{` speaks
-// plain lines: one JSON object per line, one answer line each, in order. One
+// plain lines: one JSON object per line, one answer line each, in order. A connection
 // that begins with a letter speaks HTTP/1.1. Anything else, a blank or a byte
 // order mark too, is answered with an error line and closed.
 //
@@ -12,14 +12,14 @@
 // in the order they were sent, in batches while more input is there, and no
 // answer waits for input. A connection waits only for itself: a silent, slow
 // or stopped client never delays another. The memory that a connection can
-// take is bounded by Options.MaxEventBytes; one that takes no answers for 30 s
+// take is bounded by Options.MaxEventBytes; a connection that takes no answers for 30 s
 // is closed, a stopped subscriber is not. A panic behind a request ends that
-// request's connection and nothing else; one while an answer is completed costs
-// that answer. Shutdown answers what was sent before it. A client that leaves
+// request's connection and nothing else; a panic while an answer is completed costs
+// that answer. Shutdown answers everything sent before it. A client that leaves
 // cancels no run.
 //
 // The package checks neither events nor globs, keeps no events, and does not
-// know what a hook is.
+// know hooks.
 package server
 
 import (
@@ -83,7 +83,7 @@ type Subscription interface {
 	Close()
 }
 
-// Hooks answers what hooks there are, and tries one. A hook's problems that
+// Hooks answers which hooks there are, and tries one. A hook's problems that
 // are not warnings make the answer to a reload a 422.
 type Hooks interface {
 	Hooks(ctx context.Context) wire.Hooks
@@ -92,7 +92,7 @@ type Hooks interface {
 	RunTests(ctx context.Context, from Peer, name string) (wire.Tests, *wire.Error)
 }
 
-// Runs answers what ran.
+// Runs answers which runs there were.
 type Runs interface {
 	Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.Error)
 	Run(ctx context.Context, id string) (wire.Run, *wire.Error)
@@ -100,7 +100,7 @@ type Runs interface {
 	Kill(ctx context.Context, id string) (wire.UnderWay, *wire.Error)
 }
 
-// History answers what was kept, and has it run again.
+// History answers which events and records were kept, and has an event run again.
 type History interface {
 	Event(ctx context.Context, id string) (wire.StoredEvent, *wire.Error)
 	Decisions(ctx context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error)
@@ -120,7 +120,7 @@ type History interface {
 	Recover(ctx context.Context, from Peer) (wire.Recovered, *wire.Error)
 }
 
-// Asks answers what waits for a person, and takes answers.
+// Asks answers which asks wait for a person, and takes answers.
 type Asks interface {
 	Asks(ctx context.Context) wire.Asks
 	Ask(ctx context.Context, id string) (wire.Ask, *wire.Error)
@@ -132,7 +132,7 @@ type Asks interface {
 	Permit(ctx context.Context, from Peer, eventID string, p wire.Permit) (wire.Grants, *wire.Error)
 }
 
-// Undo takes back what calls destroyed. It says who may.
+// Undo takes back the damage of calls. It says who may.
 type Undo interface {
 	Undoable(ctx context.Context, q wire.UndoQuery) (wire.UndoList, *wire.Error)
 	Purge(ctx context.Context, id string) (wire.UndoPurged, *wire.Error)
@@ -152,7 +152,7 @@ type Fleet interface {
 	FleetDeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
 	RetryFleetDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
 	DropFleetDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error)
-	// FleetLink asks what hookd-fleet answers, on a connection that it owns, until that ends. It
+	// FleetLink asks the questions that hookd-fleet answers, on a connection that it owns, until that ends. It
 	// refuses all processes but the hookd-fleet of this daemon.
 	FleetLink(ctx context.Context, from Peer, link net.Conn) *wire.Error
 }
@@ -193,7 +193,7 @@ type Options struct {
 	Refused func(wire.Code) // called for each refusal, not to block; nil = they are not counted
 
 	Origin func(from Peer) any // called once per connection, right after accept; nil = Peer.Origin is nil
-	// Weakens is asked before a request may weaken what guards, with what it would do. An
+	// Weakens is asked before a request may weaken guards, with the act that it would do. An
 	// error refuses it. Nil = every owner may.
 	Weakens       func(from Peer, what string) *wire.Error
 	Program       func(pid int) string // path of a program, of a Public server's peers; nil = Peer.Program is ""
@@ -343,8 +343,8 @@ func sampled(core zapcore.Core) zapcore.Core {
 }
 
 // Serve answers until Shutdown is called, or ctx ends, which cuts every
-// connection off. All that it started has ended when it returns, except for what
-// hangs 2 s after it was cut off; the lock and a socket of our own are gone then.
+// connection off. All that it started has ended when it returns, except for connections that
+// hang 2 s after they were cut off; the lock and a socket of our own are gone then.
 func (s *Server) Serve(ctx context.Context) error {
 	if !s.begin() {
 		return net.ErrClosed
@@ -426,9 +426,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // LetWait is the first step of a shutdown when a service manager keeps the
-// socket open: no connection is accepted any more, so that one that comes now waits
+// socket open: no connection is accepted any more, so that a connection that comes now waits
 // in the kernel for the next daemon instead of being refused by this one. It
-// blocks for a moment in which those who were accepted last can send what they
+// blocks for a moment in which the clients accepted last can send the requests they
 // came for. With a socket of our own it does nothing.
 func (s *Server) LetWait() {
 	s.mu.Lock()

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // daemon stands behind the server. Events whose name begins with "test:" make
-// it do what a test wants.
+// it do the things that a test wants.
 type daemon struct {
 	hub      *stream.Hub
 	release  chan struct{} // ends the wait of test:wait
@@ -236,7 +236,7 @@ func (d *daemon) Reload(context.Context) (wire.Reload, *wire.Error) {
 	return wire.Reload{Problems: d.problems}, nil
 }
 
-// fixture is a server that runs, with what is around it.
+// fixture is a server that runs, with its surroundings.
 type fixture struct {
 	*daemon
 	t      testing.TB
@@ -316,7 +316,7 @@ func (l *line) ask(text string) string {
 	return l.read()
 }
 
-// reply is what tests look at of any answer.
+// reply has the members of any answer that tests look at.
 type reply struct {
 	OK      *bool
 	EventID string `json:"event_id"`

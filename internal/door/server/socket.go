@@ -66,7 +66,7 @@ func bind(path string, mode os.FileMode, before int) (net.Listener, error) {
 }
 
 // checkGiven checks the socket that a service manager has bound: it must be the
-// one that clients look for, still be there, and be open to no more users than mode says.
+// socket that clients look for, still be there, and be open to no more users than mode says.
 func checkGiven(l net.Listener, path string, mode os.FileMode) error {
 	bound := l.Addr().String()
 	if !samePath(bound, path) {

@@ -256,7 +256,7 @@ func TestSocketIsPrivateWhateverTheUmask(t *testing.T) {
 func TestForeignUserIsClosedUnread(t *testing.T) {
 	hooktest.NeedRoot(t)
 	f := start(t, nil)
-	// Let the other user as far as the socket: the check is what is tested.
+	// Let the other user as far as the socket: the check itself is under test.
 	for path, mode := range map[string]os.FileMode{f.socket: 0o666, filepath.Dir(f.socket): 0o755} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
@@ -315,8 +315,8 @@ func TestSlowClientsDelayNobody(t *testing.T) {
 	}
 }
 
-// Connections leave descriptors to runs: beyond their number one that is silent
-// goes, then the one that was waited for longest, and never one that is served.
+// Connections leave descriptors to runs: beyond their number a silent connection
+// goes, then the one which was waited for longest, and never a connection that is served.
 func TestConnectionsAreLimited(t *testing.T) {
 	f := start(t, func(o *Options) { o.MaxConns = 4 })
 	waiting := f.dial()
@@ -410,7 +410,7 @@ func TestSocketThatCannotBeBoundAgainEndsTheServer(t *testing.T) {
 }
 
 // Half-sent large events have a fixed share of memory together; a sender that stops in
-// the middle of one gives way to a sender that sends all of it.
+// the middle of one gives way to a sender that sends its whole event.
 func TestHalfSentEventsAreBounded(t *testing.T) {
 	const most = 1 << 20
 	f := start(t, func(o *Options) { o.MaxEventBytes = most })

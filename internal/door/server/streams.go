@@ -49,7 +49,7 @@ func (s *Server) streamHTTP(w http.ResponseWriter, r *http.Request, sub Subscrip
 }
 
 // untilDrain returns a context that also ends with the server, and limits how
-// long a subscriber may then take for what is left.
+// long a subscriber may then take for the records that are left.
 func (s *Server) untilDrain(ctx context.Context, c *conn) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.enter(c, func() {

@@ -28,7 +28,7 @@ func (l *line) record() reply {
 }
 
 // 1,000 events down one connection, 10 subscribers see all of
-// them in order, and one that has stopped slows no other and gets one gap.
+// them in order, and a subscriber that has stopped slows no other and gets one gap.
 func TestTenSubscribersAndAStoppedOne(t *testing.T) {
 	f := start(t, nil)
 	stopped := f.dial()

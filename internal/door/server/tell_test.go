@@ -27,7 +27,7 @@ func (e *telling) Emit(_ context.Context, _ Peer, env *events.Envelope) (wire.An
 	return wire.Answer{EventID: "e", Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
 }
 
-// What a sender says of its agent reaches the events before it, also when the sender is gone then;
+// A sender's report on its agent reaches the events before it, also when the sender is gone then;
 // without a word it is not known.
 func TestTell(t *testing.T) {
 	const event = `{"event":"pre_tool_use","wait":true,"tells":true}` + "\n"

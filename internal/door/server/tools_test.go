@@ -26,7 +26,7 @@ func (f *fixture) run(tool, script string) string {
 	return string(out)
 }
 
-// What the README tells people to type.
+// The commands that the README tells people to type.
 func TestToolsOfTheShell(t *testing.T) {
 	tests := []struct{ name, tool, script, want string }{
 		{"nc", "nc", `printf '{"event":"agent:end","data":{}}\n' | nc -N -U "$SOCK"`, "ok"},

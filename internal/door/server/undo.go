@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// postUndo takes calls back. A member that it does not know may be a misspelled one: what was to be
+// postUndo takes calls back. A member that it does not know may be a misspelled one: a request for
 // a preview must not change files.
 func (s *Server) postUndo(w http.ResponseWriter, r *http.Request) {
 	body, room, bad := s.readBody(w, r)

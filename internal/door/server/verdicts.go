@@ -26,7 +26,7 @@ func (v *verdicts) enter() {
 
 func (v *verdicts) leave() { v.waiting.Add(-1) }
 
-// giveWay is called by the reader of a large event after each piece of it, without a lock.
+// giveWay is called by the reader of a large event after each piece, without a lock.
 // It gives up its turn, so that a verdict that is due is known, and waits for giveWayTime if
 // one is. That is long beside the time that a piece takes, and no wake is at the cost of the
 // goroutine that has the verdict to send.

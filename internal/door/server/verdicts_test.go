@@ -7,7 +7,7 @@ import (
 )
 
 // The reader of a large event waits for a verdict that is due, a bounded time for each piece,
-// and not at all for one that waits for a person.
+// and not at all for a verdict that waits for a person.
 func TestLargeEventsGiveWayToVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var v verdicts

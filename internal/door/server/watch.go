@@ -12,14 +12,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// How often the socket's file is looked at: seldom where the system reports what happens to
+// How often the socket's file is looked at: seldom where the system reports changes to
 // it, for then only a folder above it can have been moved unnoticed.
 const (
 	lookWatched   = 10 * time.Minute
 	lookUnwatched = 2 * time.Second
 )
 
-// watch sees to it that the socket stays where clients look for it. One that was removed or
+// watch sees to it that the socket stays where clients look for it. A socket that was removed or
 // replaced is bound again, and serve gets the new listener. The error says why it cannot be
 // bound; it is nil when the server ends.
 func (s *Server) watch(ctx context.Context, serve func(net.Listener)) error {
@@ -71,7 +71,7 @@ func (s *Server) follow(watcher *fsnotify.Watcher) (every time.Duration) {
 	return cmp.Or(s.opt.lookAgain, every)
 }
 
-// reachable reports whether the file at the socket's path is the one that was
+// reachable reports whether the file at the socket's path is the file that was
 // bound. Not to be able to look is no reason to bind another.
 func (s *Server) reachable() bool {
 	info, err := os.Lstat(s.opt.Socket)
@@ -80,7 +80,7 @@ func (s *Server) reachable() bool {
 	return err != nil && !os.IsNotExist(err) || err == nil && s.bound != nil && os.SameFile(info, s.bound)
 }
 
-// bindAgain puts a listener of our own in the place of the one that no client
+// bindAgain puts a listener of our own in the place of the listener that no client
 // finds any more; nil when the server ends.
 func (s *Server) bindAgain() (net.Listener, error) {
 	s.mu.Lock()

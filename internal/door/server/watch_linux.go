@@ -2,5 +2,5 @@ package server
 
 import "github.com/fsnotify/fsnotify"
 
-// newWatcher returns what reports changes of a socket's file.
+// newWatcher returns the watcher that reports changes of a socket's file.
 func newWatcher() (*fsnotify.Watcher, error) { return fsnotify.NewWatcher() }
