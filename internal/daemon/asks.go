@@ -150,8 +150,8 @@ func personAt(from server.Peer) wire.Answerer {
 	return at
 }
 
-// logAct logs the act of a person, or of a program for them, that the history does not keep with
-// its sender.
+// logAct logs an act of a person, or of a program for them. The history does not keep such an act
+// with its sender.
 func (d *Daemon) logAct(what string, from server.Peer, more ...zap.Field) {
 	at := personAt(from)
 	d.log.Info(what, append(more, zap.String("user", at.User), zap.Int("pid", at.PID),

@@ -62,7 +62,7 @@ func (h *house) request(method, path, body string, header http.Header) (int, str
 	return res.StatusCode, string(text)
 }
 
-// scrape is the answer for Prometheus: every family by name, and hookd's series as
+// scrape is the answer for Prometheus: every family by name. hookd's series are
 // `name{label,label}` to value, histograms by their counts.
 func (h *house) scrape() (map[string]*dto.MetricFamily, map[string]float64) {
 	h.t.Helper()

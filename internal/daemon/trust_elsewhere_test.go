@@ -52,8 +52,8 @@ func TestWhatAnEventsDirectoryHas(t *testing.T) {
 	}
 }
 
-// A program that hookd.yaml names for agents, and a file of agents, must not be one
-// that others can change.
+// A program that hookd.yaml names for agents, and a file of agents, must not be open
+// to changes of others.
 func TestAgentsThatOthersCanChange(t *testing.T) {
 	runner := filepath.Join(t.TempDir(), "runner.sh")
 	writeFile(t, runner, "#!/bin/sh\n", 0o755)

@@ -58,7 +58,7 @@ func (u *unguarded) add(rec *wire.Decision) (tell bool) {
 	return true
 }
 
-// faultsNow takes in the faults of a look, and returns the faults that are new, and the faults that are gone.
+// faultsNow takes in the faults of a look, and returns the new faults and the faults that are gone.
 func (u *unguarded) faultsNow(faults []roster.Fault) (fresh, mended []roster.Fault) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 )
 
-// A persistent hook that guards has its worker before the first event, and so has one
+// A persistent hook that guards has its worker before the first event, and so has a hook
 // that says so; others wait for it.
 func TestWarm(t *testing.T) {
 	home := newHome(t)
