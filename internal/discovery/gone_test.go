@@ -35,7 +35,7 @@ func readGuards(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
 	return hooks, problems
 }
 
-// denies checks that a removed hook has an entry whose runs fail and deny, and which
+// denies checks that a removed hook has an entry whose runs fail and deny. The entry
 // names the command to type.
 func (a *asking) denies(name string) {
 	a.Helper()

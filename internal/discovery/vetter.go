@@ -36,7 +36,7 @@ type vetter struct {
 // other file.
 type restore func(u hook.Source, text []byte, blind bool) []*hook.Hook
 
-// knownUnits returns the units of which a last good version is known.
+// knownUnits returns the units with a known last good version.
 func (v vetter) knownUnits() (known []hook.Source) {
 	if v.known != nil {
 		known = v.known()

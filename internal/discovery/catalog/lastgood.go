@@ -53,8 +53,8 @@ func (g *LastGood) Units() (units []hook.Source) {
 	return units
 }
 
-// Save stores the files of all hooks that are good now, and removes files of hooks that do not
-// exist any more. It uses files, so it can hang with them.
+// Save stores the files of all hooks that are good now, and removes files of hooks that
+// are gone. It uses files, so it can hang with them.
 func (g *LastGood) Save(snap *hook.Snapshot) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

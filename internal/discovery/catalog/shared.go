@@ -224,7 +224,7 @@ func projectDir(root string) discovery.Dir {
 }
 
 // projectFiles are all files in the folder of a project's hook. Neither the folder nor
-// anything in it may be a link: the target of a link is not in the project.
+// any entry may be a link: the target of a link is not in the project.
 func projectFiles(root, folder string) (f hook.Files) {
 	for dir := folder; dir != root && dir != "/"; dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
