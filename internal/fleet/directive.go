@@ -10,8 +10,8 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
-// A directive is the signed statement of which bundle the machines run and which hooks are
-// switched off, see package policy. The servers hold the newest alone; no machine may
+// A directive is the signed statement that names the bundle for the machines and the hooks that
+// are switched off, see package policy. The servers hold the newest alone; no machine may
 // publish there, and nothing counts but the signature.
 
 // Directives takes directives.

@@ -158,8 +158,8 @@ func follows(t *testing.T, key string) policy.Home {
 }
 
 // With the permissions that machines have, a bundle comes to each, also to a machine that was
-// away, and a hook is switched off. Attempts of servers and members against that are refused and
-// reported, and the policy in force stays: without servers and over restarts, too.
+// away. A hook is switched off. Attempts of servers and members against that are refused and
+// reported. The policy in force stays: without servers and over restarts, too.
 func TestDirectivesReachMachines(t *testing.T) {
 	g := guard(t, map[fleet.Names]fleet.Role{
 		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,

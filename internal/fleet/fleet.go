@@ -4,9 +4,9 @@
 //
 // Promises. Nothing local waits for the fleet: a message to others is in the store first, and
 // leaves when the servers take it, in order within a session, under the same id on each
-// try. An incoming message is acknowledged only when the store has accepted it: at least once,
-// and a message that comes twice is counted. A message counts as the machine's under whose name it
-// stands, for the servers let each machine publish under its own; a message that says anything
+// try. An incoming message is acknowledged only when the store has accepted it: at least once.
+// A message that comes twice is counted. A message counts as the machine's under whose name it
+// stands, for the servers let each machine publish under its own. A message that says anything
 // else, or cannot be read, is refused and logged, and holds nothing up. An answer to an ask
 // counts only with the signature of an approver, for that ask of this machine, in time.
 //

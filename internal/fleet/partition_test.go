@@ -79,7 +79,7 @@ func (w *cable) set(cut bool) {
 	w.open = nil
 }
 
-// halves are three servers that are one cluster, of which the third is behind a wire.
+// halves are three servers that are one cluster; the third server is behind a wire.
 func halves(t *testing.T) (two, one string, w *cable) {
 	t.Helper()
 	var ports [3]int

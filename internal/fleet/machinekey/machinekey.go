@@ -1,5 +1,5 @@
 // Package machinekey makes and reads the keys that machines of a fleet prove their names
-// with: nkeys, of which a server knows the public half alone.
+// with: nkeys. A server knows the public half alone.
 package machinekey
 
 import (
