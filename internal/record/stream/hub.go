@@ -42,8 +42,8 @@ type Options struct {
 	Epoch   string  // of the numbers; "" = a new one
 	Archive Archive // of what left the ring; nil = there is none
 
-	// About fills in the tool, the subject and the call of an event that is Unread, of which it is
-	// given Contract, Dialect and Data. It may be called by several goroutines at once.
+	// About fills in the tool, the subject and the call of an event that is Unread. It is given the
+	// event's Contract, Dialect and Data. It may be called by several goroutines at once.
 	// nil = no record has them.
 	About func(e *events.Event)
 }
@@ -186,8 +186,8 @@ func (h *Hub) at(seq uint64) *record {
 	return r
 }
 
-// PublishLarge publishes a record of which only the head is encoded while the
-// Hub is locked. Data follows it as it is, then a closing brace: it must be of
+// PublishLarge publishes a record and encodes only its head while the
+// Hub is locked. Data follows the head as it is, then a closing brace: it must be of
 // one line, and must not change any more.
 func (h *Hub) PublishLarge(name string, head Encoder, data []byte) uint64 {
 	return h.publish(name, head, data, about{})

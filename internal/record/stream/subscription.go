@@ -44,7 +44,7 @@ type Subscription struct {
 // errCut ends a subscription in the middle of a large record.
 var errCut = errors.New("the record left the ring while it was read")
 
-// oldData is the data of a large record from the archive, of which there is one
+// oldData is the data of a large record from the archive; one such record is
 // in memory at a time. It is taken from a subscriber that stops reading.
 type oldData struct {
 	mu    sync.Mutex

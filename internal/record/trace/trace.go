@@ -105,7 +105,7 @@ type Event struct {
 	Tracestate  string
 	At          time.Time // when it was accepted
 
-	// Values that OpenTelemetry's conventions for generative AI name, so that the spans join
+	// Values that OpenTelemetry's conventions for generative AI name. So the spans join
 	// the spans of the conversation; "" = not known.
 	Session, AgentID, AgentName string
 	Tool, Call                  string // as the agent calls the tool; the id of the call
