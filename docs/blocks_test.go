@@ -12,8 +12,8 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// block runs a shell block as a user with the tree as working directory types
-// it, and returns the block's output.
+// block runs a shell block, typed by a user with the tree as working directory,
+// and returns the block's output.
 func (u *user) block(text string) string {
 	u.t.Helper()
 	tree, err := filepath.Abs("..")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The targets and tests that CONTRIBUTING.md says to type exist: each make target, and each test that
+// CONTRIBUTING.md names only targets and tests that exist: each make target, and each test that
 // a `go test -run` names.
 func TestContributingNamesWhatExists(t *testing.T) {
 	guide, makefile := source(t, "CONTRIBUTING.md"), source(t, "Makefile")

@@ -25,7 +25,7 @@ import (
 const pushAsks = "name: push\nevents: PreToolUse\ntype: script\nscript: |\n" +
 	"  echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"<a> push\"}}'\n"
 
-// asker is a user whose agent Codex is asked about each call, and who has a hook of the
+// asker is a user whose agent Codex is asked about each call. The user has a hook of the
 // gallery that tells about each ask.
 type asker struct {
 	*user
@@ -183,7 +183,7 @@ func (b *bus) press(n notification, button string) {
 }
 
 // ask-desktop shows the ask by the real notify-send on a real bus, with buttons
-// while its program serves, and says in the same place how it has ended.
+// while its program serves. It says in the same place how the ask has ended.
 func TestAskDesktop(t *testing.T) {
 	b := newBus(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", b.address)

@@ -112,8 +112,8 @@ func put(t *testing.T, path, text string, more bool) {
 	}
 }
 
-// Each guard of the documents denies the calls of its purpose, and nothing that is harmless: not for the folder,
-// the prompt or the description, nor for a word in a text.
+// Each guard of the documents denies the calls of its purpose, and nothing that is harmless. It denies nothing
+// for the folder, the prompt or the description, nor for a word in a text.
 func TestGuardsOfDocuments(t *testing.T) {
 	hooktest.NeedTool(t, "jq", "python3")
 	c := config.Default(t.TempDir())

@@ -552,8 +552,8 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 // signedAnswer says of an ask of another machine that it is allowed; no approver has signed it.
 const signedAnswer = `{"text":"eyJ0ZW5hbnQiOiJkZWZhdWx0IiwibWFjaGluZSI6Im90aGVyIiwiYXNrIjoieCJ9","signature":"AA=="}`
 
-// The document allows each event of this project's examples, and
-// the daemon refuses every event that the document does not allow.
+// The document allows each event of this project's examples. The daemon
+// refuses every event that the document does not allow.
 func TestOpenAPIEventIsWhatTheDaemonTakes(t *testing.T) {
 	s := loadSpec(t)
 	schema, err := s.compiler.Compile("openapi.json#/components/schemas/Event")

@@ -59,8 +59,8 @@ func TestSchemasAreCurrent(t *testing.T) {
 	}
 }
 
-// Every example of a hook is valid: the gallery, the examples of the tests, and the hooks that
-// the documents show.
+// Every example of a hook is valid: the gallery, the examples of the tests, and the hooks in
+// the documents.
 func TestHookSchema(t *testing.T) {
 	s := compiled(t, "hook")
 	checked := 0

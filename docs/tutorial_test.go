@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// The tutorial is typed from the top into one shell, and each step prints the outcome that
+// The tutorial is typed from the top into one shell. Each step prints the outcome that
 // the text around it names.
 func TestTutorial(t *testing.T) {
 	hooktest.NeedTool(t, "python3")

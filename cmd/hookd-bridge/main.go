@@ -1,4 +1,4 @@
-// Command hookd-bridge is the program that agents call as their own hook command: it
+// Command hookd-bridge is the program that agents call as their own hook command. It
 // passes their events to hookd and answers in their words. It is a program of
 // its own so that it starts fast; `hookd bridge` is the same code. It keeps the promises
 // of package bridge, and uses nothing but the standard library.

@@ -48,7 +48,7 @@ func main() {
 // startTime is how long the server may take to recover its streams.
 const startTime = 2 * time.Minute
 
-// maxStore is the room that all streams may reserve, also on a small disk: a tenant's
+// maxStore is the room that all streams may reserve, also on a small disk. A tenant's
 // streams reserve 7 GiB and take only the room that their messages need.
 const maxStore = 64 << 30
 

@@ -1,6 +1,6 @@
 // Command hookd-fleet speaks to the NATS servers of a fleet for hookd. hookd starts it where
 // fleet: is set, gives it the messages to send, and asks it which messages have come. hookd itself
-// links no NATS. The program has no settings and keeps nothing: hookd tells it which servers there are,
+// links no NATS. The program has no settings and keeps nothing. hookd tells it which servers there are,
 // and all waiting messages are in hookd's store. It ends with hookd.
 package main
 

@@ -278,7 +278,7 @@ is signed with the key of an approver, and counts once.`,
 	return cmd
 }
 
-// seen gives r the digest of an ask whose first digits a person has typed, because the
+// seen gives r the digest of an ask whose first digits a person has typed: the
 // whole card has shown them. Without a digest it prints the card, and the command to type, with more.
 func (a *app) seen(ask client.Ask, digest, more string, r *client.AskReply) error {
 	c := ask.Card

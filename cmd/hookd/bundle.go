@@ -163,7 +163,7 @@ func (a *app) build(dir, sign, out, name string, sequence uint64, until *time.Ti
 	})
 }
 
-// nextSequence is the number after that of the bundle in out; the same number where
+// nextSequence is the number after that of the bundle in out. It is the same number where
 // the new bundle would be the same.
 func nextSequence(
 	out string, c pack.Content, name string, until *time.Time, key ed25519.PrivateKey,

@@ -59,8 +59,8 @@ func words(list ...string) completer {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// proposal is a word with its meaning, for a shell to show: on one line, and
-// without characters that move a cursor. A person cannot type a name that cannot be
+// proposal is a word with its meaning, for a shell to show: on one line,
+// without characters that move a cursor. A person cannot type a name that is not
 // shown as it is: its proposal is "".
 func proposal(name, meaning string) string {
 	if name == "" || escape(name, keepNothing) != name {
@@ -87,7 +87,7 @@ func hookNames(a *app) completer {
 }
 
 // eventNames proposes the events of the contract table, each with the text of its
-// first row, and the events that the daemon's hooks name.
+// first row. It also proposes the events that the daemon's hooks name.
 func eventNames(a *app) completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := completing(cmd)

@@ -14,8 +14,8 @@ import (
 )
 
 // A hook finds nothing of the daemon that started it: nothing of its environment,
-// memory and descriptors. Of the daemon's descriptors the hook has none, model
-// keys only if it names them, and it is a process like any other itself.
+// memory and descriptors. Of the daemon's descriptors the hook has none, and model
+// keys only if it names them. It is a process like any other itself.
 func TestHooksSeeNothingOfTheDaemon(t *testing.T) {
 	home := hooktest.ShortDir(t)
 	self, err := os.Executable()

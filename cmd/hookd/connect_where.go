@@ -47,8 +47,8 @@ func bridgePath() (string, error) {
 		"no %s: it is not on PATH, nor is there %s", name, strings.Join(slices.Compact(tried), " or "))
 }
 
-// moveSource refuses a file that hookd runs itself, or adds to the plan the change that
-// takes it off the sources.
+// moveSource refuses a file that hookd runs itself, or adds to the plan its
+// removal from the sources.
 func (a *app) moveSource(cmd *cobra.Command, p *connect.Plan, f connectFlags) error {
 	if f.file == "" {
 		return nil

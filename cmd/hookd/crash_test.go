@@ -20,7 +20,7 @@ import (
 )
 
 // TestKilledDaemonLosesNothing kills hookd after a random number of answers while eight
-// agents send numbered events, and counts the events that ran.
+// agents send numbered events. It counts the events that ran.
 func TestKilledDaemonLosesNothing(t *testing.T) {
 	rounds := amount(50, 20)
 	if testing.Short() {

@@ -117,7 +117,7 @@ func outboxLine(o client.FleetOutbox) string {
 }
 
 // operatorName is the name that commands of an operator give to the servers, whatever the
-// machine's entry there is called: answers come on this name.
+// machine's entry there is called. Answers come on this name.
 const operatorName = "operator"
 
 // initTime is how long making all streams may take.

@@ -87,7 +87,7 @@ const (
 	notTakenHint = "its log says why, if it is there: the key must be one of its fleet.approvers"
 )
 
-// waitForMachine prints whether the machine that asked has taken the answer: its ask is not
+// waitForMachine prints whether the machine that asked has taken the answer. Its ask is then not
 // among the waiting asks any more.
 func (a *app) waitForMachine(ctx context.Context, cmd *cobra.Command, of client.FleetAsk, s wire.FleetStatement) error {
 	ctx, cancel := context.WithTimeout(ctx, machineTime)

@@ -29,8 +29,8 @@ var (
 	eventID = regexp.MustCompile(`"event_id":"([^"]+)"`)
 )
 
-// noteEvents is the program of a persistent hook: it appends the note of each event to
-// the file that it is given, as argument or as NOTES, in one write, and answers.
+// noteEvents is the program of a persistent hook. It appends the note of each event to the file
+// that it is given, in one write, and answers. The file is an argument or NOTES.
 func noteEvents() {
 	file := os.Getenv("NOTES")
 	if len(os.Args) > 1 {
@@ -67,7 +67,7 @@ type member struct {
 }
 
 // Where the hooks of a machine are given the file in which they note the events that they ran for. A file
-// that is an argument is a part of its hook, which then changes and is reloaded all the time.
+// that is an argument is a part of its hook. The hook then changes and is reloaded all the time.
 const (
 	inArgs = "args: [%s]"
 	inEnv  = "env: {NOTES: %s}"
@@ -344,7 +344,7 @@ func readNotes(t *testing.T, file string, first func(note string)) map[string]in
 	return times
 }
 
-// ranInOrder returns a function that is called with each event that the machine ran, and fails
+// ranInOrder returns a function that is called with each event that the machine ran. It fails
 // the test for an event that ran behind a later one of its session.
 func (m *member) ranInOrder() func(note string) {
 	newest := map[string]string{}

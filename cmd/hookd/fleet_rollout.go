@@ -478,8 +478,8 @@ func (p *printer) rollouts(f client.FleetInfo) {
 	}, rows)
 }
 
-// directive prints the bundles that the machines are to run and the hooks that are off, below
-// the pairs of before.
+// directive prints the bundles that the machines are to run, and the hooks that are off. The pairs
+// of before stand above.
 func (p *printer) directive(d client.Directive, before ...pair) {
 	next := d.Next
 	if d.Stage != "" {

@@ -161,7 +161,7 @@ func (p *printer) record(r client.Record) {
 	}
 }
 
-// entryHead is how wide the time, the number and the word of an entry are with the blanks that part them.
+// entryHead is the width of an entry's time, number and word, with the blanks that part them.
 const entryHead = len("15:04:05.000 123456 deny    ")
 
 // leastSubject is how many columns a subject has before its reason has any.

@@ -47,7 +47,7 @@ func (a *arrivals) count() int {
 	return len(a.order)
 }
 
-// flaky is a server that answers every second request with a failure, half of them after it has
+// flaky is a server that answers every second request with a failure. Half of these come after it has
 // taken the records in the request.
 func flaky(t *testing.T, ids func(body []byte) ([]string, error)) (url string, a *arrivals) {
 	a = &arrivals{seen: map[string]bool{}}

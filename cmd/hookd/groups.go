@@ -54,8 +54,8 @@ func family(name, short, long string, list ...*cobra.Command) *cobra.Command {
 	return below(cmd, list...)
 }
 
-// also gives a command that does something alone its place as a group: a word behind it that is
-// nearly the name of a command below it is told from the command's arguments.
+// also gives a command that does something alone its place as a group. A word behind it that is nearly
+// the name of a command below it is told from the arguments.
 func also(cmd *cobra.Command, list ...*cobra.Command) *cobra.Command {
 	takes := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {

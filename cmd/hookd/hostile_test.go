@@ -21,7 +21,7 @@ import (
 const hostile = "\x1b]0;title\a\x1b[31m\u009b31m\x7f\u202eturned\u2066\u200bhidden\U000e0061\u2028\r\nFORGED line\n\x1b[2J\x00"
 
 // TestHostileText sends such text, and a mebibyte of such text, in every field that
-// agents and hooks can fill, and looks at everything that hookd writes.
+// agents and hooks can fill. It looks at everything that hookd writes.
 func TestHostileText(t *testing.T) {
 	for _, format := range []string{"json", "console"} {
 		t.Run(format, func(t *testing.T) {

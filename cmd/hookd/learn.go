@@ -132,7 +132,7 @@ func (l *learning) write(cfg config.Config, taken []learn.Proposal) error {
 }
 
 // ownLists writes the taken proposals into the own lists of connected agents that ask although a hook
-// allows: after a question, or where --agents says so.
+// allows. It does so after a question, or where --agents says so.
 func (l *learning) ownLists(taken []learn.Proposal, interactive bool) error {
 	var commands [][]string
 	for i := range taken {

@@ -212,7 +212,7 @@ func (p *printer) output(name string, o client.Output) {
 	}
 }
 
-// waitedWords says how long after its event a run began: a run that an agent waits for is in no queue.
+// waitedWords says how long after its event a run began. A run that an agent waits for is in no queue.
 func waitedWords(r client.Run) string {
 	if r.Awaited {
 		return millis(r.QueueMS) + " after its event"

@@ -148,8 +148,8 @@ func signalDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(syscall.Kill(status.PID, signals[args[0]]))
 }
 
-// terminal OUT KEYS COMMAND… runs a command to its end on a terminal of its own, types the
-// text of the file KEYS, - for nothing, and writes all that the terminal has shown to the file OUT.
+// terminal OUT KEYS COMMAND… runs a command to its end on a terminal of its own. It types the
+// text of the file KEYS, - for nothing. All that the terminal has shown goes to the file OUT.
 // The script's own ttyout may lose the end.
 func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {

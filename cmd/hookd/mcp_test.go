@@ -85,7 +85,7 @@ func (s mcpServer) call(t *testing.T, tool string, arguments any) string {
 	return r.Content[0].(*mcp.TextContent).Text
 }
 
-// seen is the input that the guard was given; how is real, or 1 for a call that was only asked about.
+// seen is the input that the guard was given. how is real, or 1 for a call that was only asked about.
 func (s mcpServer) seen(how string) string {
 	text, _ := os.ReadFile(filepath.Join(s.home, "seen-"+how)) // none = it was not called
 	return string(text)

@@ -78,7 +78,7 @@ func toolNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// canonicalTools gives tools, by comma, the names that records have: a person may type
+// canonicalTools gives tools, by comma, the names that records have. A person may type
 // the names that an agent gives them.
 func canonicalTools(names string) string {
 	list := wire.List(names)

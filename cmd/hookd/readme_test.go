@@ -15,9 +15,9 @@ import (
 )
 
 // The README is typed from top to bottom into one shell, by a user with an empty
-// home. Stand-ins differ from the user's programs: git clones this tree, make tells
-// which commands `make test` would run (it would run this test), the service managers do not
-// answer, so that no test touches the services of the user that runs it, and Claude Code
+// home. Stand-ins differ from the user's programs. git clones this tree. make tells
+// which commands `make test` would run (it would run this test). The service managers do not
+// answer, so that no test touches the services of the user that runs it. Claude Code
 // is a program that asks its hooks about one command.
 func TestReadme(t *testing.T) {
 	hooktest.NeedTool(t, "python3", "git")

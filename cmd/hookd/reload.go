@@ -35,7 +35,7 @@ code is then 5.`,
 	}
 }
 
-// leftToDaemon reports whether the daemon refuses to reload for an agent's process: then it
+// leftToDaemon reports whether the daemon refuses to reload for an agent's process. The daemon then
 // reads the files on its own, or when a person says so.
 func leftToDaemon(err error) bool {
 	var refused *client.Error

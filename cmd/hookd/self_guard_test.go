@@ -7,7 +7,7 @@ import (
 )
 
 // The gallery's self-guard denies the commands that weaken guards, and not the commands that
-// only look: the table of programs and the table of effects say the same.
+// only look. The table of programs and the table of effects say the same.
 func TestSelfGuardKnowsCommands(t *testing.T) {
 	for _, c := range newRoot(&app{}).Commands() {
 		e, known := effects[c.Name()]

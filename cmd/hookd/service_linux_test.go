@@ -22,8 +22,8 @@ import (
 )
 
 // systemdStandIn speaks both protocols by which systemd runs a Type=notify service with a
-// socket unit: it holds the socket, gives it to the daemon by
-// sd_listen_fds(3), and hears the daemon's messages by sd_notify(3).
+// socket unit. It holds the socket and gives it to the daemon by
+// sd_listen_fds(3). It hears the daemon's messages by sd_notify(3).
 type systemdStandIn struct {
 	t      *testing.T
 	home   string
@@ -358,7 +358,7 @@ func TestAProcessWithAPidThatWasUsedAgainLives(t *testing.T) {
 }
 
 // underWay starts the daemon and a hook with two children that outlast the
-// test, one in a session of its own. It returns the mark that they have in common.
+// test. One child is in a session of its own. underWay returns the mark that they have in common.
 func underWay(t *testing.T, s *systemdStandIn) (mark string) {
 	t.Helper()
 	mark = "MARK=" + filepath.Base(s.home)

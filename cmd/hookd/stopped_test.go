@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// A daemon that is stopped for longer than its runs may take, as on a machine that is paused, gives
+// A daemon may be stopped for longer than its runs may take, as on a machine that is paused. It gives
 // the runs that have ended meanwhile their true results.
 func TestAStoppedDaemonKnowsWhatHasEnded(t *testing.T) {
 	t.Parallel()

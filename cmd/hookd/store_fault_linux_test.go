@@ -155,8 +155,8 @@ func (h *home) refuses(want ...string) {
 	h.waitLogged(`"level":"error"`, "the store cannot be written", "hookd.db")
 }
 
-// heals waits until the daemon is ready without help, and checks that nothing was
-// lost: now, and after it was killed.
+// heals waits until the daemon is ready without help. It checks that nothing was
+// lost: now, and after the daemon was killed.
 func (h *home) heals(settings ...string) {
 	h.Helper()
 	hooktest.Until(h.T, "it is ready again", h.ready)

@@ -21,7 +21,7 @@ func ofSystem(cmd *cobra.Command) bool {
 	return flag != nil && flag.Value.String() == "true"
 }
 
-// shareSystem has root's commands write files that the system daemon's user can read at once: it
+// shareSystem has root's commands write files that the system daemon's user can read at once. The daemon
 // takes up changes while a command goes on.
 func shareSystem(cmd *cobra.Command) {
 	if p := system.Here(); ofSystem(cmd) && cmd.Name() != "serve" && os.Geteuid() == p.Root {
@@ -30,7 +30,7 @@ func shareSystem(cmd *cobra.Command) {
 }
 
 // letDaemonRead lets the system daemon's user read the files that a person has written into its
-// folder, by an editor that `hookd edit` starts, say. Only root can change them all the same.
+// folder, say with the editor of `hookd edit`. Only root can change them all the same.
 func letDaemonRead(p system.Place) error {
 	if os.Geteuid() != p.Root {
 		return nil

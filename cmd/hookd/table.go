@@ -57,7 +57,7 @@ var leasts = [...]int{24, 14, 8}
 
 const between = 2 // blanks between columns
 
-// table writes rows under a header. Columns are as wide as they need to be; on a
+// table writes rows under a header. Columns are as wide as they need to be. On a
 // terminal that is too narrow they shrink, the columns with the least worth first, or are
 // left out. So is a column without any text.
 func (p *printer) table(header []column, rows [][]cell) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Short columns stay as long as a longer one has room to give; where there is little they go
+// Short columns stay as long as a longer one has room to give. Where there is little they go
 // by their worth.
 func TestColumnsShrinkByWorth(t *testing.T) {
 	header := []column{{title: "TIME"}, asideColumn("AGENT"), textColumn("SUBJECT"), textColumn("REASON"), {title: "EVENT"}}
@@ -30,8 +30,8 @@ func TestColumnsShrinkByWorth(t *testing.T) {
 	}
 }
 
-// A column that another column or command repeats goes where the texts have no room, and the column with the
-// least worth where nothing has any; a name of a hook is cut at its beginning.
+// A column that another column or command repeats goes where the texts have no room. The column with the
+// least worth goes where nothing has any. A name of a hook is cut at its beginning.
 func TestColumnsGo(t *testing.T) {
 	row := []cell{text("gallery/command-guard"), text("PreToolUse"), text("git push --force origin main"),
 		text("a forced push overwrites what others have pushed")}

@@ -9,8 +9,8 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// A call that a person tries with hookd's own command is in lists, marked, and in no count. In the name of an
-// agent, from a hook, or from an agent's processes it is a call of an agent.
+// A call that a person tries with hookd's own command is in lists, marked, and in no count. A call in the name
+// of an agent, from a hook, or from an agent's processes is a call of an agent.
 func TestWhatIsTriedIsNotCounted(t *testing.T) {
 	h := newHome(t)
 	h.write("hooks/tool/HOOK.yaml", "name: tool\nevents: agent:end\ntype: script\nscript: |\n"+

@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 )
 
-// A copy has the files of the hook's folder and the files that it shares, with the same modes,
+// A copy has the files of the hook's folder and the shared files, with the same modes,
 // and nothing else.
 func TestCopy(t *testing.T) {
 	names := Names()
