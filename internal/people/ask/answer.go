@@ -99,7 +99,7 @@ func (h *Holder) claimed(a *held, answered *wire.Answered) *wire.Error {
 	return nil
 }
 
-// unless returns what is wrong with an answer, unless it comes too late anyway.
+// unless returns the error of an answer, unless the answer comes too late anyway.
 func (h *Holder) unless(a *held, bad *wire.Error) *wire.Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,7 +109,7 @@ func (h *Holder) unless(a *held, bad *wire.Error) *wire.Error {
 	return bad
 }
 
-// doorOf is what a process calls itself.
+// doorOf is the name by which a process calls itself.
 func doorOf(door string) string {
 	if wire.IsDoor(door) {
 		return door

@@ -8,7 +8,7 @@
 // who saw a denial: it lifts that for the same call, once or for a time, and never one of a
 // policy. A permit for one call counts again if hookd is killed within moments of its use.
 // A process of the tree that asked, or of a run, cannot answer. A grant is on disk before
-// the answer that makes it counts, and a revocation is before it returns. What ends without
+// the answer that makes it counts, and a revocation is before it returns. An ask that ends without
 // an answer goes the agent's own way: when its time is over, when its sender has ended, when
 // the daemon stops, and with a record when the daemon was killed.
 //
@@ -42,7 +42,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Limits of what is held at once. An ask beyond them goes the agent's own way.
+// Limits of the asks that are held at once. An ask beyond them goes the agent's own way.
 const (
 	maxHeld      = 20_000
 	maxHeldBytes = 8 << 20 // of payloads
@@ -58,7 +58,7 @@ var (
 	diskTime = 2 * time.Second  // for the answer of a person, or a grant
 )
 
-// Store keeps what is held and granted.
+// Store keeps held asks and grants.
 type Store interface {
 	SaveAsk(context.Context, store.Kept) error
 	DropAsk(id string)
@@ -88,14 +88,14 @@ type Options struct {
 	Hooked func() bool
 	// Prompt returns the newest prompt of a session for people, "" = unknown; nil = none is known.
 	Prompt func(session string, d events.Dialect) string
-	// Look returns what is known of a call: e has the input that will run. Nil = nothing is.
+	// Look returns the known facts of a call: e has the input that will run. Nil = nothing is known.
 	Look func(e *events.Event) Look
 	// Redact takes secrets out of JSON; nil = they stay.
 	Redact func([]byte) []byte
 	Log    *zap.Logger // nil = none
 }
 
-// Look is what is known of a call that is asked about.
+// Look has the known facts of a call that is asked about.
 type Look struct {
 	Repo    *card.Repo // that the folder is in; nil = not known
 	Effects []string   // what the call does, in words; nil = not known
@@ -242,7 +242,7 @@ func scopeWords(scope string) string {
 	return "for " + scope
 }
 
-// reasons joins what hooks say; that of several names each.
+// reasons joins the reasons of hooks; for several hooks it names each.
 func reasons(list []dispatch.Asking) (text string) {
 	for _, a := range list {
 		if len(list) > 1 {
@@ -306,7 +306,7 @@ func (h *Holder) present() bool {
 	return answers || h.opts.Hooked()
 }
 
-// callsOf returns the call that is asked about, and what hooks have made of it; nil
+// callsOf returns the call that is asked about, and the call that hooks have made from it; nil
 // where it cannot be compared.
 func callsOf(q *dispatch.Question) calls {
 	e := q.Event

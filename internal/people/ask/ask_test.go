@@ -332,7 +332,7 @@ func TestWhatIsHeld(t *testing.T) {
 	}
 }
 
-// What ends without an answer goes the agent's own way, and says why.
+// An ask that ends without an answer goes the agent's own way, and says why.
 func TestNoAnswer(t *testing.T) {
 	b := newBench(t)
 	b.Configure(Settings{Hold: config.HoldAuto, Timeout: leastWait})
@@ -354,7 +354,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// What the previous daemon held is recorded as ended, and never answered.
+// An ask that the previous daemon held is recorded as ended, and never answered.
 func TestAnAskThatWasNotEnded(t *testing.T) {
 	b := newBench(t)
 	s := b.ask(push("git push"))
@@ -374,7 +374,7 @@ func TestAnAskThatWasNotEnded(t *testing.T) {
 	b.nothingLeft()
 }
 
-// killed starts the next daemon in place of one that was killed: what that
+// killed starts the next daemon in place of a killed daemon: everything that the killed daemon
 // had not on disk is lost.
 func (b *bench) killed() (dead *Holder) {
 	dead = b.Holder
@@ -580,7 +580,7 @@ func TestDenialsAndChangedHooks(t *testing.T) {
 	}
 }
 
-// model is what a person has said, in the simplest words: which calls may pass.
+// model has the answers of a person, in the simplest words: which calls may pass.
 type model struct{ grants map[string]func(asking) bool }
 
 func (m *model) covers(a asking) (allowed bool) {
@@ -593,7 +593,7 @@ func (m *model) covers(a asking) (allowed bool) {
 }
 
 // Whatever the order of asks, answers, grants, revocations and restarts: no call is
-// allowed that no answer covers, and what an answer covers is.
+// allowed that no answer covers, and each call that an answer covers is.
 func TestNoCallIsAllowedThatNoAnswerCovers(t *testing.T) {
 	commands := []string{
 		"git push", "git push origin main", "git push -f x", "git push x; rm y", "git pull", "rm -rf x", "git push\nrm x",
@@ -817,7 +817,7 @@ func TestHiddenTextIsAllowedOnce(t *testing.T) {
 	}
 }
 
-// An agent that asks by itself is held where it runs without a person.
+// An agent that itself asks is held where it runs without a person.
 func TestAnAgentWithoutAPersonIsHeld(t *testing.T) {
 	b := newBench(t)
 	call := push("git push")

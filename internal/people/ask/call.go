@@ -36,7 +36,7 @@ var spoken = []string{
 }
 
 // open are tools whose other arguments a glob leaves open, because it is about where
-// they act: what a file tool writes differs each time.
+// they act: the text that a file tool writes differs each time.
 var open = []string{"Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "LS", "WebFetch", "WebSearch"}
 
 // maxText bounds the text that a glob is compared with.
@@ -132,7 +132,7 @@ func digest(args map[string][]byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// calls are what an answer is about: the call as the agent made it, and as hooks have
+// calls are the calls that an answer is about: the call as the agent made it, and as hooks have
 // rewritten it. An agent that takes no rewrite executes the first.
 type calls []call
 
@@ -142,7 +142,7 @@ func (cs calls) exact() string { return cs.sum(0) }
 // given identifies the call as the agent made it.
 func (cs calls) given() string { return cs[:1].sum(0) }
 
-// rest identifies them without what a glob covers.
+// rest identifies them without the part that a glob covers.
 func (cs calls) rest() string { return cs.sum(1) }
 
 func (cs calls) sum(part int) string {

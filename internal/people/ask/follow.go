@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// maxBehind is how many bytes of records wait for a follower. One that is further
+// maxBehind is how many bytes of records wait for a follower. A follower that is further
 // behind gets everything again.
 const maxBehind = 1 << 20
 
@@ -26,7 +26,7 @@ type Follower struct {
 	closed bool
 }
 
-// opened begins a stream, and stands wherever the follower has to forget what it knew:
+// opened begins a stream, and stands wherever the follower has to forget the asks that it knew:
 // so many asks follow, which are all.
 type opened struct {
 	Type string `json:"type"` // open
@@ -39,7 +39,7 @@ type askRecord struct {
 	wire.Ask
 }
 
-// Follow begins a subscription: first all that is held, then what happens. answers
+// Follow begins a subscription: first all held asks, then each change. answers
 // says that the follower can answer, which makes it an approver until it is closed.
 func (h *Holder) Follow(answers bool) *Follower {
 	h.endGone()

@@ -127,7 +127,7 @@ func (h *Holder) loadGrants(ctx context.Context) {
 	}
 }
 
-// covered is what grants say to a question.
+// covered has the answers of grants to a question.
 type covered struct {
 	denied  *wire.Grant // one of them denies; nil = none
 	allowed *wire.Grant // one of those that allow; nil = none

@@ -53,7 +53,7 @@ type held struct {
 	refused  []wire.Refused
 }
 
-// hold makes an ask of what is open of q and publishes it to each follower; nil when it
+// hold makes an ask from the open part of q and publishes it to each follower; nil when it
 // cannot be held after all.
 func (h *Holder) hold(
 	q *dispatch.Question,
@@ -108,7 +108,7 @@ func (h *Holder) hold(
 	return a
 }
 
-// draw makes the short card of an ask, and notes what the whole one needs.
+// draw makes the short card of an ask, and notes the values that the whole card needs.
 func (h *Holder) draw(a *held, q *dispatch.Question) {
 	e := *q.Event
 	if a.Rewrote {
@@ -151,7 +151,7 @@ func spanOf(input json.RawMessage, text string, by dispatch.Asking) (s wire.Card
 	return s, s.Argument != ""
 }
 
-// agentOf is what people call the agent that sent e.
+// agentOf is the name that people give the agent that sent e.
 func agentOf(e *events.Event) string {
 	if e.Tried {
 		return "hookd emit"
@@ -168,7 +168,7 @@ func userOf(e *events.Event) *int {
 	return &e.Peer.UID
 }
 
-// keptAsk is an ask on disk: what its record needs if the daemon does not end it.
+// keptAsk is an ask on disk: the fields that its record needs if the daemon does not end it.
 type keptAsk struct {
 	Ask       wire.Ask    `json:"ask"`
 	Kind      events.Kind `json:"kind"`
@@ -177,7 +177,7 @@ type keptAsk struct {
 	DecidedBy []string    `json:"decided_by"`
 }
 
-// record is what the disk has of a; answered is its outcome, nil = nothing yet.
+// record is the text on disk for a; answered is its outcome, nil = nothing yet.
 func (a *held) record(answered *wire.Answered) []byte {
 	kept := keptAsk{Ask: a.Ask, Kind: a.kind, EventSeq: a.eventSeq, AgentName: a.agent, DecidedBy: a.decided}
 	kept.Ask.Input, kept.Ask.Card = nil, nil // it may have secrets, and nothing looks at it again
@@ -292,8 +292,8 @@ func (h *Holder) over(a *held) {
 	})
 }
 
-// eventData is what hooks get of an ask: without secrets, and with what a person
-// types to answer.
+// eventData is the event that hooks get about an ask: without secrets, and with the commands that
+// a person types to answer.
 func (h *Holder) eventData(a *held) json.RawMessage {
 	shown := a.Ask
 	shown.Reason = string(h.opts.Redact([]byte(shown.Reason)))

@@ -14,7 +14,7 @@ import (
 // maxLike bounds a glob, in bytes.
 const maxLike = 512
 
-// checkLike says what is wrong with a glob for calls such as c; nil = nothing.
+// checkLike returns the mistake in a glob for calls such as c; nil = none.
 func checkLike(like string, c call) error {
 	switch {
 	case len(like) > maxLike:
@@ -48,8 +48,8 @@ func checkLike(like string, c call) error {
 // fits reports whether a glob covers a call. A command line it covers as facts say, word by
 // word: * is any text within one word, and a last word that is only * is one or more words.
 // Only a line that is one command without doubt fits at all. On a path, an address or
-// another text * is any text up to the next /, ** any text; of an address * also ends
-// where another part of it begins. A path that goes up fits nothing.
+// another text * is any text up to the next /, ** any text; in an address * also ends
+// where another part of the address begins. A path that goes up fits nothing.
 func fits(like string, c call) bool {
 	switch {
 	case !c.like:

@@ -104,7 +104,7 @@ func (h *Holder) spend(g *wire.Grant, now time.Time) {
 	h.voided = append(h.voided, &void)
 }
 
-// AddPermits lets the next call pass that is the same as the one that hooks have denied.
+// AddPermits lets the next call pass that is the same as the call that hooks have denied.
 // scope is "once" or a time such as 15m. The permits are on disk when it returns.
 func (h *Holder) AddPermits(
 	ctx context.Context, d *wire.Decision, hooks []*hook.Hook, scope string, by wire.Answerer,

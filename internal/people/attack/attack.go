@@ -1,10 +1,10 @@
-// Package attack tries what an agent could do to its guards, and says what worked.
+// Package attack tries the attacks that an agent could make on its guards, and says which worked.
 //
-// It promises to do no harm. What would end a guard is done to copies: a home, a hook and a
-// daemon of its own in a temporary folder, which are gone when Run returns. What belongs to
-// the system is only tried: a file is opened and not written, a process gets signal 0. It
-// tries as the user that it runs as, which must be the agent's. A result is what was seen,
-// never what is expected: whether the guard still denies is asked of the real bridge.
+// It promises to do no harm. An attempt that would end a guard is made on copies: a home, a hook
+// and a daemon of its own in a temporary folder, which are gone when Run returns. A thing that
+// belongs to the system is only tried: a file is opened and not written, a process gets signal 0.
+// It tries as the user that it runs as, which must be the agent's. A result is always seen, never
+// expected: whether the guard still denies is asked of the real bridge.
 package attack
 
 import (
@@ -35,8 +35,8 @@ const (
 type Result struct {
 	Layer string `json:"layer"`
 	What  string `json:"attempt"`
-	// Worked: after it a call of the agent's that was denied is denied no more, or what was
-	// tried is possible.
+	// Worked: after it a call of the agent's that was denied is denied no more, or the
+	// attempted act is possible.
 	Worked bool   `json:"worked"`
 	Seen   string `json:"seen"`             // what shows it
 	Tried  bool   `json:"tried"`            // false: it could not be tried here, Seen says why
@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	return append(append(list, o.trySystem(ctx)...), outside(ctx)...), nil
 }
 
-// attempt is one thing to do to a copy. It may change what the bridge is called with.
+// attempt is one thing to do to a copy. It may change the command line by which the bridge is called.
 type attempt struct {
 	what string
 	do   func(c *copied) error
@@ -280,7 +280,7 @@ func stop(cmd *exec.Cmd) {
 	}
 }
 
-// end takes everything away. A daemon that ends by itself leaves nothing in memory.
+// end takes everything away. A daemon that ends on its own leaves nothing in memory.
 func (c *copied) end() {
 	for _, cmd := range append(c.others, c.daemon) {
 		if cmd != nil && cmd.Process != nil {
@@ -293,7 +293,7 @@ func (c *copied) end() {
 	os.RemoveAll(c.dir)
 }
 
-// answer is what the agent got.
+// answer is the answer that the agent got.
 type answer struct {
 	denied   bool
 	by, seen string
@@ -315,13 +315,13 @@ func (c *copied) ask() answer {
 	return got
 }
 
-// bySystem is what denies where it is not the copy's guard.
+// bySystem names the denier where it is not the copy's guard.
 const bySystem = "the system daemon"
 
-// rereads is how long a daemon takes at most until it has read its hooks again by itself.
+// rereads is how long a daemon takes at most until it has read its hooks again on its own.
 const rereads = 3 * time.Second
 
-// settled asks once the daemon has read its hooks again, as it does by itself a moment after
+// settled asks once the daemon has read its hooks again, as it does on its own a moment after
 // each change: an agent may not tell it to. Until then a guard that is gone still denies.
 func (c *copied) settled() answer {
 	got := c.ask()
@@ -340,8 +340,8 @@ func (c *copied) settled() answer {
 	return got
 }
 
-// agent is the one that is played: the first that has settings of root. Its events and
-// answers are those of most agents.
+// agent is the agent that is played: the first that has settings of root. Its events and
+// answers are the events and answers of most agents.
 func agent() string {
 	for _, d := range events.Dialects() {
 		if s := dialect.Settings(d); s != nil && s.Managed.Linux != "" {

@@ -28,7 +28,7 @@ func TestAttempts(t *testing.T) {
 	t.Run("system", func(t *testing.T) { testSystem(t, o) })
 }
 
-// What is said of a user's own guards is what was seen.
+// The report on a user's own guards says only things that were seen.
 func testOwn(t *testing.T, o Options) {
 	if present, _ := system.Here().Look(); present {
 		t.Skip("SKIP-TOOL machine without a system daemon: that one denies, too")

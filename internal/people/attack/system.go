@@ -84,7 +84,7 @@ func (o Options) trySystem(ctx context.Context) (list []Result) {
 	return list
 }
 
-// readSystem asks the system daemon for what is root's.
+// readSystem asks the system daemon for root's hooks, history and asks.
 func readSystem(ctx context.Context, upper *client.Client) Result {
 	r := Result{Layer: System, What: "read its hooks, history and asks"}
 	_, err := upper.Hooks(ctx)

@@ -4,7 +4,7 @@
 //
 // Promises. It changes nothing and starts no process. A call is counted once, whether the record or a
 // transcript shows it. Only sessions that are on record are compared call by call, from their first event
-// on; others are counted apart. It does not see what an agent neither reports nor writes down, and a
+// on; others are counted apart. It does not see a call that an agent neither reports nor writes down, and a
 // transcript proves nothing: an agent can write it.
 package blindspots
 
@@ -39,13 +39,13 @@ type Options struct {
 	Now    time.Time // zero = now
 }
 
-// Report is what Look has found, by agent.
+// Report has the findings of Look, by agent.
 type Report struct {
 	Since  time.Time `json:"since"`
 	Agents []Agent   `json:"agents"`
 }
 
-// Agent is what was found of one agent.
+// Agent has the findings about one agent.
 type Agent struct {
 	Agent     string `json:"agent"`
 	Asked     int    `json:"asked"`     // calls
@@ -105,7 +105,7 @@ type look struct {
 	agents map[events.Dialect]*found
 }
 
-// found is what is known of one agent.
+// found has the known facts of one agent.
 type found struct {
 	Agent
 	tools map[string]*Tool
@@ -132,7 +132,7 @@ func (l *look) wants(name events.Dialect) bool {
 	return l.o.Agent == "" || string(name) == l.o.Agent
 }
 
-// record takes in what the results on record have shown.
+// record takes in the facts that the results on record have shown.
 func (l *look) record(ctx context.Context) error {
 	list, err := l.o.Record.Sessions(ctx, client.SessionQuery{Agent: l.o.Agent, Since: l.o.Since, Limit: wire.MaxRuns})
 	if err != nil {
@@ -183,7 +183,7 @@ func (f *found) add(key callKey, tool string, at time.Time, g client.Guarded, su
 	}
 }
 
-// transcripts takes in what agents have written down.
+// transcripts takes in the calls that agents have written down.
 func (l *look) transcripts(ctx context.Context) error {
 	if l.o.Home == "" {
 		return nil
@@ -217,7 +217,7 @@ type sessionKey struct {
 	session string
 }
 
-// asked is what the record has of one session.
+// asked has the record's facts about one session.
 type asked struct {
 	first  time.Time       // of its events; zero = it is not on record
 	ids    map[string]bool // of the calls that hookd was asked about
@@ -260,7 +260,7 @@ func (l *look) compare(ctx context.Context, c *transcripts.Call, sessions map[se
 // canonical is the name of a call's tool that dialects share.
 func canonical(c *transcripts.Call) string { return dialect.CanonicalToolOf(c.Agent, c.Tool) }
 
-// session reads what the record has of a session.
+// session reads the record of a session.
 func (l *look) session(ctx context.Context, key sessionKey) (*asked, error) {
 	of := &asked{ids: map[string]bool{}, denied: map[string]bool{}, count: map[string]int{}}
 	list, err := l.o.Record.Accepted(ctx, client.EventQuery{Session: key.session, Limit: mostEvents})

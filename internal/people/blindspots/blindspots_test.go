@@ -43,7 +43,7 @@ func (h history) Sessions(context.Context, client.SessionQuery) ([]client.Sessio
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// wrote is what Claude Code writes of a call and its result.
+// wrote is the text that Claude Code writes about a call and its result.
 func wrote(session, id string, minute int, failed bool) string {
 	at := noon.Add(time.Duration(minute) * time.Minute).Format(time.RFC3339)
 	head := fmt.Sprintf(`"timestamp":%q,"cwd":"/p","sessionId":%q,"version":"2.1.330"`, at, session)
@@ -52,8 +52,8 @@ func wrote(session, id string, minute int, failed bool) string {
 `, head, id, failed)
 }
 
-// Each call of a transcript was asked about, or not, or ran against the answer; a session that is not on
-// record is counted apart, and what the record shows already is not counted again.
+// Each call of a transcript was asked about, or not, or ran against the answer. A session that is not on
+// record is counted apart, and a call that the record shows already is not counted again.
 func TestLook(t *testing.T) {
 	home := t.TempDir()
 	dir := home + "/.claude/projects/-p/"

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// text is the card in one text, without what a drawing adds.
+// text is the card in one text, without the additions of a drawing.
 func text(c *wire.Card) string {
 	var b strings.Builder
 	for _, row := range c.What {
@@ -36,8 +36,8 @@ func stripped(lines []string) string {
 	return b.String()
 }
 
-// Of sixty asks the terminal draws the whole card, the three hooks of the gallery print
-// what the card says for their place, and Allow is only where all of the input is.
+// Of sixty asks the terminal draws the whole card, and the three hooks of the gallery print
+// the card's text for their place. Allow is only where all of the input is.
 func TestSixtyAsksOnTerminalDesktopPhoneAndChat(t *testing.T) {
 	list := cardtest.Asks()
 	if len(list) != 60 {

@@ -46,7 +46,7 @@ type Repo struct {
 	Branch string // "" = it is on none, or that is not known
 }
 
-// Options say what a card tells beside the input.
+// Options are the facts that a card tells beside the input.
 type Options struct {
 	Short   bool            // head and tail are enough
 	Masked  bool            // secrets were taken out of the input: the card cannot be whole
@@ -61,7 +61,7 @@ type Options struct {
 	Spans   []wire.CardSpan // what made hooks ask
 }
 
-// Digest is what an allow of a carries: of all that the ask is about, with the whole
+// Digest is the digest that an allow of a carries: of all that the ask is about, with the whole
 // input.
 func Digest(a *wire.Ask) string {
 	h := sha256.New()
@@ -132,7 +132,7 @@ func few(rows []wire.CardRow, mostRows, mostChars int) bool {
 }
 
 // shorten keeps head, tail and marked rows with one row around them. A row that stands
-// for what is left out says how much that is.
+// for left-out rows says how much they are.
 func shorten(rows []wire.CardRow, marked bool) (out []wire.CardRow) {
 	keep := make([]bool, len(rows))
 	for i := range rows {
@@ -301,7 +301,7 @@ func whereOf(a *wire.Ask, repo *Repo) string {
 	return said(repo.Name) + " on " + said(repo.Branch) + " · " + where
 }
 
-// ifAllowed says what an allow does.
+// ifAllowed names the effect of an allow.
 func ifAllowed(agent string, o Options) string {
 	if o.Tried {
 		return "nothing runs."
@@ -313,7 +313,7 @@ func ifAllowed(agent string, o Options) string {
 	return agent + " runs it" + does
 }
 
-// undo says what can be taken back of a call, and what cannot.
+// undo says which effects of a call can be taken back, and which cannot.
 func undo(k *wire.Kept) (text string) {
 	switch {
 	case k == nil:

@@ -20,7 +20,7 @@ func options(short bool) Options {
 	return Options{Short: short, Agent: "Codex", Asking: []Asking{{"guard", "why"}}}
 }
 
-// drawn is what a terminal shows of a card.
+// drawn is the text that a terminal shows for a card.
 func drawn(c *wire.Card) string {
 	lines, _ := Draw(c.What, 80)
 	return strings.Join(lines, "\n")

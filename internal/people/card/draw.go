@@ -51,10 +51,10 @@ func Draw(rows []wire.CardRow, columns int) (lines []string, rowAt []int) {
 	return lines, rowAt
 }
 
-// folded is a part of a row that fits on a line, and what stands below it.
+// folded is a part of a row that fits on a line, and the text that stands below it.
 type folded struct{ text, under string }
 
-// fold breaks parts at so many columns. What is spelled out or counted stays together
+// fold breaks parts at so many columns. A part that is spelled out or counted stays together
 // where a line has room for it.
 func fold(list []wire.CardPart, columns int) (out []folded) {
 	var text, under strings.Builder
@@ -108,7 +108,7 @@ func chips(text string) []string {
 }
 
 // smallOf is the input in plain text for a place of so many lines and columns. Rows that
-// are not whole, and those that do not fit, are shortened.
+// are not whole, and rows that do not fit, are shortened.
 func smallOf(rows []wire.CardRow, whole bool, lines, most, columns int) wire.CardSmall {
 	var drawn [][]string
 	var all []string
@@ -122,7 +122,7 @@ func smallOf(rows []wire.CardRow, whole bool, lines, most, columns int) wire.Car
 	return wire.CardSmall{Lines: shortSmall(rows, drawn, lines, most-1)}
 }
 
-// shortSmall keeps what has a mark and then the head, within so many lines, and says
+// shortSmall keeps the rows that have a mark and then the head, within so many lines, and says
 // how much that is of all.
 func shortSmall(rows []wire.CardRow, drawn [][]string, lines, room int) (out []string) {
 	keep := make([]bool, len(rows))

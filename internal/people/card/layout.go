@@ -184,7 +184,7 @@ func (a argument) lines(out []line, long bool) []line {
 	return tree(out, a.name, a.raw)
 }
 
-// split appends the lines of a text. Those of a patch are what its first characters say.
+// split appends the lines of a text. The first characters of a patch's line say its kind.
 func split(out []line, is, argument, text string) []line {
 	at := 0
 	patch := is == "" && (strings.HasPrefix(text, "*** Begin Patch") || strings.HasPrefix(text, "diff --git ") ||

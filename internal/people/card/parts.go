@@ -63,7 +63,7 @@ func run(text, one string) (n int) {
 	return n
 }
 
-// numbered is the number of a character in place of it, and how often it stands there.
+// numbered is the number of a character in its place, and how often it stands there.
 func numbered(r rune, n int) string {
 	if n == 1 {
 		return fmt.Sprintf("[%U]", r)
@@ -71,7 +71,7 @@ func numbered(r rune, n int) string {
 	return fmt.Sprintf("[%U ×%s]", r, thousands(n))
 }
 
-// writer joins what is alike to parts.
+// writer joins text that is alike to parts.
 type writer struct {
 	list  []wire.CardPart
 	marks []span
@@ -113,7 +113,7 @@ func length(list []wire.CardPart) (n int) {
 	return n
 }
 
-// look counts what a person has to look at.
+// look counts the characters that a person has to look at.
 type look struct {
 	hidden, odd int
 	kinds       []rune // hidden ones, in the order in which they come
@@ -162,7 +162,7 @@ func (l *look) says() (list []string) {
 	return list
 }
 
-// nameOf is what a hidden character does; "" = there is no word for it here.
+// nameOf is the word for a hidden character's effect; "" = there is no word for it here.
 func nameOf(r rune) string {
 	switch {
 	case r == 0:

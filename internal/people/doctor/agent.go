@@ -303,7 +303,7 @@ func (w *way) seen(ctx context.Context) {
 	}
 }
 
-// names of the hooks that match, and what they did.
+// names of the hooks that match, and their results.
 func (h Hooked) String() string {
 	switch {
 	case h.Result == "":

@@ -1,4 +1,4 @@
-// Package doctor examines everything that hookd depends on and reports what is wrong:
+// Package doctor examines everything that hookd depends on and reports each fault:
 // the home and its files, the daemon, the machine, the hooks and their programs, and
 // the way from an agent to its hooks.
 //
@@ -10,7 +10,7 @@
 // holds it.
 //
 // Files are judged as the process that they are about judges them: the daemon, which may
-// act as another user than the one who asks.
+// act as another user than the person who asks.
 //
 // It mends nothing, and knows nothing of service managers.
 package doctor
@@ -126,8 +126,8 @@ const (
 	long  = 30 * time.Second
 )
 
-// look calls f with a copy of v, which replaces it unless the file system of what f
-// looks at does not answer. Then that is reported once, and no other look is taken there.
+// look calls f with a copy of v, which replaces it unless the file system that f looks at
+// does not answer. Then that is reported once, and no other look is taken there.
 func (v *visit) look(within time.Duration, check, at string, f func(*visit)) {
 	v.found = slices.Clip(v.found) // f may still add to its own when it is given up
 	if !v.hung[at] && !inTime(within, v, f) {
@@ -212,7 +212,7 @@ func (v *visit) daemon(ctx context.Context) {
 	v.fleet(ctx, st.Fleet)
 }
 
-// condition reports what is wrong with a daemon that answers.
+// condition reports the faults of a daemon that answers.
 func (v *visit) condition(st client.DaemonInfo) {
 	switch {
 	case st.Draining:

@@ -9,12 +9,12 @@ import (
 	"github.com/hookd/hookd/client"
 )
 
-// fleetBehind is how old what waits for the fleet may be before that is reported: a machine
+// fleetBehind is the age from which records that wait for the fleet are reported: a machine
 // comes back within a minute after its servers.
 const fleetBehind = 5 * time.Minute
 
-// fleet says whether what is for the fleet of this machine reaches it, and what no machine
-// took. lag is nil on a machine of none.
+// fleet says whether the records for the fleet of this machine reach it, and which records no
+// machine took. lag is nil on a machine of none.
 func (v *visit) fleet(ctx context.Context, lag *client.FleetLag) {
 	if lag == nil {
 		return

@@ -191,7 +191,7 @@ func (v *visit) start() string {
 	return "hookd serve"
 }
 
-// lock checks that the process that has the home is the one that answers.
+// lock checks that the process that has the home is the process that answers.
 func (v *visit) lock() {
 	path := v.lockFile()
 	pid, err := v.holder()

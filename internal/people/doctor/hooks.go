@@ -128,7 +128,7 @@ func folderOf(file string) string {
 	return file
 }
 
-// programs checks what each hook starts: does it exist, can it be run, and is the
+// programs checks the program that each hook starts: does it exist, can it be run, and is the
 // interpreter of its first line in the PATH of hooks.
 func (v *visit) programs() {
 	broken := 0
@@ -232,7 +232,7 @@ func (v *visit) history(ctx context.Context) {
 	v.idle(ctx)
 }
 
-// lastError returns ": " and the error of a hook's newest run, and what to type; "" = that
+// lastError returns ": " and the error of a hook's newest run, and the command to type; "" = that
 // is not known.
 func (v *visit) lastError(ctx context.Context, name string) (why, do string) {
 	runs, err := v.Client.Runs(ctx, client.RunQuery{Hook: name, Limit: 1})

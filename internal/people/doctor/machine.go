@@ -95,7 +95,7 @@ func (v *visit) store() {
 	}
 }
 
-// LossText says in one line what was lost or set aside, when, and where it is.
+// LossText says in one line how much was lost or set aside, when, and where it is.
 func LossText(l client.Loss) string {
 	what := "nothing is known to be lost"
 	switch {

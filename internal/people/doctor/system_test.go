@@ -17,8 +17,8 @@ import (
 	"github.com/hookd/hookd/internal/base/system/systemtest"
 )
 
-// Root asks about the system daemon, which acts as another user: what is right for that
-// user is no problem, and a guard that is closed to it is one.
+// Root asks about the system daemon, which acts as another user. A setup that is right for
+// that user is no problem, and a guard that is closed to that user is a problem.
 func TestSystemDaemonOfAnotherUser(t *testing.T) {
 	hooktest.NeedRoot(t)
 	place := systemtest.Place(t, "required: false\n")

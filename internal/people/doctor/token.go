@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/door/loopback"
 )
 
-// maxTokenFile bounds what is searched for the token in the home, in bytes.
+// maxTokenFile bounds each file in the home that is searched for the token, in bytes.
 const maxTokenFile = 1 << 20
 
 // httpToken checks http.listen, and each file that has its token: which users can
@@ -86,7 +86,7 @@ func (v *visit) metricsToken() {
 	}
 }
 
-// token is what the token's file holds, whichever users can read it.
+// token is the content of the token's file, whichever users can read it.
 func (v *visit) token() string {
 	text, _ := readfile.Read(v.Config.TokenFile(), maxTokenFile) // where there is none, no file holds it
 	return strings.TrimSpace(string(text))

@@ -12,8 +12,8 @@ import (
 
 const setClock = "timedatectl set-ntp true"
 
-// watches compares what inotify allows a user with what is used. Without a watch,
-// hookd polls for changes of hooks every two seconds.
+// watches compares the number of watches that inotify allows a user with the number in use.
+// Without a watch, hookd polls for changes of hooks every two seconds.
 func (v *visit) watches() {
 	polls := v.status != nil && strings.HasPrefix(v.status.Watching, "polling")
 	watches, instances := limit("max_user_watches"), limit("max_user_instances")

@@ -1,11 +1,11 @@
-// Package hookfiles does for the page of `hookd ui` what concerns the files of hooks, which the
-// socket does not: it lists what waits to be allowed and allows it, switches hooks on and off,
+// Package hookfiles does for the page of `hookd ui` the work on files of hooks that the socket does
+// not do. It lists the versions that wait to be allowed and allows them, switches hooks on and off,
 // and asks an edited copy of a hook about the past. The commands share its parts.
 //
-// It promises: what is allowed is exactly what was shown, or it is an error. What it changes is
-// recorded with the door page. An edit is made in a temporary folder, which is removed; the hook
-// itself stays as it is. It keeps nothing between two calls, and the settings are read for each:
-// they may change while a page is open.
+// It promises: the allowed version is exactly the version that was shown, or it is an error. Its
+// changes are recorded with the door page. An edit is made in a temporary folder, which is removed;
+// the hook itself stays as it is. It keeps nothing between two calls, and the settings are read for
+// each: they may change while a page is open.
 package hookfiles
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/people/ui"
 )
 
-// Door is what records call what is done on the page.
+// Door is the name that records give to acts on the page.
 const Door = "page"
 
 // Files are the hooks of the settings that Load returns. Both fields are required.

@@ -17,7 +17,7 @@ func filesOf(home string) hookfiles.Files {
 	return hookfiles.Files{Load: func() (config.Config, error) { return config.Load(home, nil, nil) }}
 }
 
-// What waits is shown line by line and allowed as it was shown; what changed after that is not.
+// A waiting version is shown line by line and allowed as shown; a version changed after that is not.
 func TestExactlyWhatWasShownIsAllowed(t *testing.T) {
 	home := t.TempDir()
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"), "reload: {mode: ask}\n", 0o600)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Limits of what is compared line by line, and of what is shown.
+// Limits of the lines that are compared, and of the lines that are shown.
 const (
 	maxCompared = 2000
 	maxShown    = 200

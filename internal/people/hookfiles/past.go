@@ -37,7 +37,7 @@ func (f Files) Texts(name string) (map[string]string, error) {
 	return rehearse.Texts(h)
 }
 
-// WhatIf does what `hookd whatif` does, also with files that have other texts.
+// WhatIf makes the rehearsal of `hookd whatif`, also with files that have other texts.
 func (f Files) WhatIf(ctx context.Context, q ui.Question, asking func(sum func() any)) (any, error) {
 	query, err := queryOf(q)
 	if err != nil {
@@ -103,8 +103,8 @@ func named(cfg config.Config, name string) (*hook.Hook, error) {
 	return catalog.Named(cfg, name)
 }
 
-// Past returns what gives h the events of the history that fit q and that it is for, at most
-// limit of them, the newest; 0 is all.
+// Past returns the function that gives h the events of the history that fit q and that it is for,
+// at most limit, the newest; 0 is all.
 func Past(
 	ctx context.Context, c *client.Client, q client.EventQuery, h *hook.Hook, limit int,
 ) func(each func(rehearse.Past) error) error {
@@ -135,7 +135,7 @@ func Past(
 // errEnough ends the reading of the history.
 var errEnough = errors.New("enough")
 
-// others returns what the other hooks of an event decided.
+// others returns the decisions of an event's other hooks.
 func others(ctx context.Context, c *client.Client, eventID, hook string) func() ([]wire.Outcome, error) {
 	return func() (list []wire.Outcome, err error) {
 		runs, err := c.Runs(ctx, client.RunQuery{EventID: eventID, Limit: wire.MaxRuns})

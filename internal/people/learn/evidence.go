@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// Answer is what a person said to a call, or that no question came.
+// Answer is the answer of a person to a call, or that no question came.
 type Answer struct {
 	Asked, Yes bool
 	Estimated  bool // that a person was asked is a guess
@@ -23,7 +23,7 @@ type Answer struct {
 	Cwd        string // that it was made in
 }
 
-// Evidence is what speaks for and against shapes. Safe for concurrent use; the zero Evidence is empty.
+// Evidence has the answers for and against shapes. Safe for concurrent use; the zero Evidence is empty.
 type Evidence struct {
 	Estimate bool // count answers that are a guess
 
@@ -41,7 +41,7 @@ const (
 	mostDays   = 400 // of a shape
 )
 
-// seen is what is known of a shape.
+// seen has the known facts of a shape.
 type seen struct {
 	shape       Shape
 	yes, no     int
@@ -169,8 +169,8 @@ func common(a, b []string) []string {
 	return a[:n]
 }
 
-// What makes a proposal: that often, on that many days, and never refused. A single day's yeses may
-// be one task that is over.
+// The conditions of a proposal: that often, on that many days, and never refused. A single day's yeses
+// may be one task that is over.
 const (
 	leastYes  = 5
 	leastDays = 2
@@ -218,7 +218,7 @@ type Saved struct {
 	Learned int `json:"learned"` // by the proposals
 }
 
-// Proposals returns the rules that may be proposed, those that save most first, and how many
+// Proposals returns the rules that may be proposed, the rules that save most first, and how many
 // questions they would have answered together.
 func (e *Evidence) Proposals() (list []Proposal, saved Saved) {
 	e.mu.Lock()

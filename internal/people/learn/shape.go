@@ -3,9 +3,9 @@
 // ones into the hook quiet and, where an agent does not listen to a hook that allows, into the
 // agent's own list.
 //
-// It promises: nothing is proposed that a guard names, that is in doubt, that runs what its words
-// do not say, or that a person refused; a rule allows a command's words with exactly the effects
-// that were approved, in the projects in which they were; what was written is taken out whole.
+// It promises: nothing is proposed that a guard names, that is in doubt, that runs code that its
+// words do not say, or that a person refused; a rule allows a command's words with exactly the effects
+// that were approved, in the projects in which they were; all that was written is taken out whole.
 // It does not promise that evidence is true: transcripts are files that agents can write.
 package learn
 
@@ -26,7 +26,7 @@ type Effect struct {
 	Target string     `json:"target"`
 }
 
-// Shape is what calls have in common that one rule allows.
+// Shape is the common part of calls that one rule allows.
 type Shape struct {
 	Words   []string // a command's leading words, the program first; nil = a tool
 	Tool    string   // canonical; "" = a command
@@ -35,7 +35,7 @@ type Shape struct {
 	key string
 }
 
-// Key tells shapes apart. Calls with the same key differ in words that do not change what they do.
+// Key tells shapes apart. Calls with the same key differ in words that do not change their effect.
 func (s *Shape) Key() string { return s.key }
 
 // Exact reports whether a rule may allow these words alone and not words behind them: the shape
@@ -44,14 +44,14 @@ func (s *Shape) exact() bool {
 	return slices.ContainsFunc(s.Effects, func(e Effect) bool { return e.Kind == facts.KindConnect })
 }
 
-// interpreters run what their words do not say, or whatever words stand behind them.
+// interpreters run code that their words do not say, or whatever words stand behind them.
 var interpreters = regexp.MustCompile(`^(` + strings.Join(strings.Fields(`
 	python pypy node deno bun ruby jruby perl php lua luajit r rscript irb java julia
 	bash sh zsh fish dash ksh csh tcsh busybox pwsh powershell cmd osascript env xargs parallel sudo doas su ssh mosh
 	docker podman nerdctl kubectl npx pnpx bunx uvx uv pipx make gmake just task nix eval exec source \. watch nohup
 	setsid curl wget http nc ncat socat telnet awk gawk mawk sed gsed find fd tee dd`), "|") + `)[0-9.]*$`)
 
-// plainWord is a word that names what a program is to do.
+// plainWord is a word that names the task of a program.
 var plainWord = regexp.MustCompile(`^[a-z][a-z0-9:_-]*$`)
 
 // patternWord is a word that may stand in a rule as it is.
@@ -102,7 +102,7 @@ func Shapes(f *facts.Facts, call neutral.ToolCall, root string) (shapes []Shape,
 	return shapes, true
 }
 
-// ofGit are what git changes of its own that nothing is lost by.
+// ofGit are git's own targets that it changes without any loss.
 var ofGit = []string{"index:", "commit:", "stash:"}
 
 // mayLearn reports whether a rule may allow an effect.
@@ -121,7 +121,7 @@ func mayLearn(e facts.Effect, root string) bool {
 	return false
 }
 
-// inside reports whether a path is in a project, and no hidden part of it: settings lie there.
+// inside reports whether a path is in a project, and in none of its hidden parts: settings lie there.
 func inside(root, file string) bool {
 	rest, is := strings.CutPrefix(file, strings.TrimSuffix(root, "/")+"/")
 	return root != "" && root != "/" && is && !strings.HasPrefix(rest, ".") && !strings.Contains(rest, "/.")

@@ -85,7 +85,7 @@ func written(t testing.TB, dir string, list []Proposal) *rules.Set {
 	return set
 }
 
-// decision is what rules say of a call in the project.
+// decision is the decision of rules about a call in the project.
 func decision(t testing.TB, set *rules.Set, tool string, input map[string]any, cwd string) rules.Decision {
 	t.Helper()
 	given, err := json.Marshal(input)
@@ -180,7 +180,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestWithinTheProject holds a rule in the project that it was learned in, with the words of it.
+// TestWithinTheProject holds a rule in the project that it was learned in, with the rule's words.
 func TestWithinTheProject(t *testing.T) {
 	var e Evidence
 	add(t, &e, "Bash", bash("go test ./..."), true, 3)

@@ -112,7 +112,7 @@ func parts(e Example) (list []part) {
 	return append(list, part{e.Line[from:], false})
 }
 
-// does says what a rule would let a call do.
+// does names the effects that a rule would let a call have.
 func does(p learn.Proposal) string {
 	list := []string{"reads"}
 	for _, e := range p.Does {

@@ -69,7 +69,7 @@ func newJudge(home string) (*judge, error) {
 	return j, err
 }
 
-// call returns what is known of a call.
+// call returns the known facts of a call.
 func (j *judge) call(c *transcripts.Call) *judged {
 	var h maphash.Hash
 	h.SetSeed(j.seed)
@@ -149,7 +149,7 @@ var madeAgain = strings.Fields(`
 	node_modules dist build out target bin obj coverage tmp temp .cache .next .nuxt .turbo .vite __pycache__
 	.pytest_cache .mypy_cache .ruff_cache .tox .venv venv .gradle htmlcov`)
 
-// effects notes what the summary is about.
+// effects notes the effects that the summary is about.
 func (d *judged) effects(f *facts.Facts, home string) {
 	for _, e := range f.Effects {
 		switch e.Kind {

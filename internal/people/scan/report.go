@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/people/learn"
 )
 
-// Report is what a scan found.
+// Report has the findings of a scan.
 type Report struct {
 	Since       time.Time      `json:"since,omitzero"` // that was asked for
 	First       time.Time      `json:"first,omitzero"` // of the calls
@@ -47,7 +47,7 @@ type Transcripts struct {
 	Skipped  int       `json:"skipped"` // lines and calls that could not be read
 }
 
-// Agent is what one agent did.
+// Agent has the acts of one agent.
 type Agent struct {
 	Agent     string              `json:"agent"`
 	Title     string              `json:"title"` // as people call it
@@ -63,7 +63,7 @@ type Agent struct {
 	Denied    int                 `json:"denied"` // that did not run then
 }
 
-// PromptSum is how often a person was asked, and what would be left of it.
+// PromptSum is how often a person was asked, and how many questions would be left.
 type PromptSum struct {
 	Asked    int              `json:"asked"`
 	Yes      int              `json:"yes"`
@@ -82,7 +82,7 @@ type SecretSum struct {
 	Kinds   map[string]int `json:"kinds"`
 }
 
-// DestroyedSum is what calls that ran have deleted or lost.
+// DestroyedSum counts the things that calls that ran have deleted or lost.
 type DestroyedSum struct {
 	Calls    int       `json:"calls"`
 	Things   int       `json:"things"` // that they named: a folder counts once, whatever is in it
@@ -163,7 +163,7 @@ func (s *sum) daysBetween() (days []Day) {
 // mostDays is how many days a report has.
 const mostDays = 400
 
-// before orders examples by what they tell: denials and calls that ran first, then the newest.
+// before orders examples by weight: denials and calls that ran first, then the newest.
 func before(x, y Example) int {
 	rank := func(e Example) int {
 		n := 0

@@ -1,11 +1,12 @@
-// Package scan says what agents did in the past, by the transcripts that they keep: how much, what
-// the guards of the gallery would have stopped, how often a person was asked, what was destroyed.
+// Package scan reports the acts of agents in the past, by the transcripts that they keep: how much
+// they did, which calls the guards of the gallery would have stopped, how often a person was asked,
+// which things were destroyed.
 //
 // It promises: it works without a daemon, settings or hooks; nothing of an agent is changed, and
 // nothing leaves the machine; no secret, prompt, file content or output is in a report; memory is
-// bounded, and time by the caller, with the newest transcripts read first; what a transcript does
-// not say is not made up. It judges by text alone: a link, a branch or a file of that day is not
-// looked at, but in which repository a folder is today.
+// bounded, and time by the caller, with the newest transcripts read first; a fact that a transcript
+// does not tell is not made up. It judges by text alone: a link, a branch or a file of that day is
+// not looked at, but in which repository a folder is today.
 package scan
 
 import (
@@ -26,7 +27,7 @@ type Options struct {
 	Since time.Time           // zero = all that is there
 	// Budget is how long transcripts are read; 0 = until all are.
 	Budget time.Duration
-	// Evidence takes what was learned of approvals; nil = the report has its own.
+	// Evidence takes the evidence of approvals; nil = the report has its own.
 	Evidence *learn.Evidence
 	// Answered gives calls that a person answered elsewhere, as further evidence; nil = there are
 	// none. They count as evidence alone.
@@ -37,7 +38,7 @@ type Options struct {
 }
 
 // Run reads the transcripts. An error means that the scan could not begin; a transcript that could
-// not be read is counted. When ctx ends, the report is about what was read until then.
+// not be read is counted. When ctx ends, the report is about the transcripts that were read until then.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	j, err := newJudge(opt.Home)
 	if err != nil {

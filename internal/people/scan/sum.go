@@ -36,7 +36,7 @@ func newSum(evidence *learn.Evidence) *sum {
 		destroyed: map[string][]Example{}}
 }
 
-// session is what is known of a transcript so far.
+// session has the facts that are known of a transcript so far.
 type session struct {
 	found   bool // a call
 	secrets int  // that were read since something was sent
@@ -122,7 +122,7 @@ func (s *sum) call(c *transcripts.Call, a *Agent, in *session, j *judge) {
 	}
 }
 
-// prompt counts the questions of then, and those that would be left.
+// prompt counts the questions of then, and the questions that would be left.
 func (s *sum) prompt(c *transcripts.Call, a *Agent, d *judged) {
 	if c.Prompt.Asked {
 		a.Asked++
@@ -149,7 +149,7 @@ func (d *judged) learn(evidence *learn.Evidence, c *transcripts.Call) {
 	})
 }
 
-// decided counts what guards would have said.
+// decided counts the decisions that guards would have made.
 func (s *sum) decided(c *transcripts.Call, a *Agent, d *judged) {
 	day := ""
 	if !c.Time.IsZero() {

@@ -40,7 +40,7 @@ type Process struct {
 	from int64 // where in the log it begins
 }
 
-// Said returns the end of what it has logged, 2 KiB at most; "" where that cannot
+// Said returns the end of its log, 2 KiB at most; "" where that cannot
 // be read.
 func (p *Process) Said() string {
 	f, err := os.Open(p.Log)
@@ -58,7 +58,7 @@ func (p *Process) Said() string {
 
 // Background starts `hookd serve` in a session of its own, so that it outlives
 // this program and its terminal, for machines without a service manager. args are
-// flags of serve. What it logs is appended to log, which the user alone can read.
+// flags of serve. Its output is appended to log, which the user alone can read.
 // It is not waited for: whether it is ready is for its socket to tell.
 func (m *Machine) Background(log string, args []string) (*Process, error) {
 	again := "see the folder's permissions, or type `hookd serve`"
@@ -92,7 +92,7 @@ func (p *Plan) Reachable(ctx context.Context) error { return p.manager.reachable
 // Without says how hookd is kept running where no service manager answers.
 func (p *Plan) Without() []string { return p.manager.without() }
 
-// TakeBack removes what an Install that failed has written, where the service was
+// TakeBack removes the files that a failed Install has written, where the service was
 // not there before.
 func (p *Plan) TakeBack(ctx context.Context) error {
 	for _, c := range p.Files {

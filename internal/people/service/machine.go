@@ -173,7 +173,7 @@ func sameProgram(a, b string) bool {
 }
 
 // temporary reports whether path is in a folder that is emptied now and then.
-// What is under the home is as lasting as the home itself.
+// A path under the home is as lasting as the home itself.
 func (m *Machine) temporary(path string) bool {
 	home := resolved(m.home)
 	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm", "/var/folders"} {

@@ -1,12 +1,12 @@
-// Package service decides what `hookd install` and `hookd uninstall` do on this
-// machine, and does it: which service manager there is (systemd, launchd), which
+// Package service decides the steps of `hookd install` and `hookd uninstall` on this
+// machine, and does them: which service manager there is (systemd, launchd), which
 // files it reads, which program, PATH and settings they name, and which commands
 // start and stop the service. Look examines the service.
 //
 // It promises: a plan is made without changing anything; a file that install did
 // not write is never replaced or removed; a file is written as a whole, for the
 // user alone; nothing is written where no service manager answers, nor in a
-// folder that others can write to. An error names what to type next.
+// folder that others can write to. An error names the command to type next.
 //
 // It prints nothing, and the texts of units are those of package packaging.
 package service
@@ -28,7 +28,7 @@ import (
 	"github.com/hookd/hookd/packaging"
 )
 
-// Error says what failed and what to type next.
+// Error has the failure and the command to type next.
 type Error struct {
 	Err error
 	Do  string
@@ -40,7 +40,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func fail(do, format string, args ...any) error { return &Error{fmt.Errorf(format, args...), do} }
 
 // ErrUnreachable is the error when no service manager answers: nothing was written, and
-// the plan's notes say what to do instead.
+// the plan's notes name the steps to do instead.
 var ErrUnreachable = errors.New("hookd is not installed as a service")
 
 // Level is how bad a finding is.
@@ -52,14 +52,14 @@ const (
 	Problem Level = "problem" // needs the user
 )
 
-// Finding is what Look found.
+// Finding is one finding of Look.
 type Finding struct {
 	Level Level
 	Found string
 	Do    string // the command to type next; "" = none is needed
 }
 
-// Plan has what install or uninstall will do, and then what it has done.
+// Plan has the steps that install or uninstall will do, and then the steps that it has done.
 type Plan struct {
 	Program  string   `json:"program,omitempty"`
 	Files    []Change `json:"files"`
@@ -73,7 +73,7 @@ type Plan struct {
 	prepare       []Step // of install: before the files are written, at the front of Commands
 }
 
-// Change is one file: what happens to it.
+// Change is one file and its change.
 type Change struct {
 	Path  string `json:"path"`
 	State string `json:"state"` // new, changed, unchanged, removed
@@ -83,7 +83,7 @@ type Change struct {
 	mode fs.FileMode // 0 = 0600
 }
 
-// Install plans what makes hookd a service of this user.
+// Install plans the steps that make hookd a service of this user.
 func (m *Machine) Install(o Options) (*Plan, error) {
 	s, notes, err := m.service(o)
 	if err != nil {
@@ -143,7 +143,7 @@ func (p *Plan) Install(ctx context.Context, running func() int) error {
 	return nil
 }
 
-// Uninstall plans what takes back Install. A plan without files has nothing to do.
+// Uninstall plans the steps that take back Install. A plan without files has nothing to do.
 func (m *Machine) Uninstall() (*Plan, error) {
 	mgr := m.manager()
 	p := &Plan{Notes: []string{"hooks, settings and history stay where they are"}, machine: m, manager: mgr}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What systemd says of the unit becomes what a person is to type.
+// Each answer of systemd about the unit becomes the command that a person is to type.
 func TestLookAtSystemd(t *testing.T) {
 	tests := []struct {
 		name, said string

@@ -21,7 +21,7 @@ func System() (*Machine, error) {
 	return m, nil
 }
 
-// prepareSystem returns what makes the system daemon's user and folders.
+// prepareSystem returns the steps that make the system daemon's user and folders.
 func (m *Machine) prepareSystem() ([]Step, error) {
 	here := system.Here()
 	steps := []Step{{argv: []string{"install", "-d", "-m", "755", here.Folder, filepath.Join(here.Folder, "hooks")}}}
@@ -56,7 +56,7 @@ const systemSettings = `# Settings of the system daemon, see docs/reference/syst
 required: false
 `
 
-// systemNotes say what to do once the system daemon runs. status and log are commands.
+// systemNotes name the steps to do once the system daemon runs. status and log are commands.
 func systemNotes(status, log string) []string {
 	return []string{
 		"the system daemon runs; see it with `sudo hookd --system status`, `sudo " + status + "` and `sudo " + log + "`",
