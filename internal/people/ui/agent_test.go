@@ -25,7 +25,7 @@ import (
 )
 
 // agentProgram looks for an agent's program in PATH and in HOOKD_AGENTS, a folder of
-// programs or one that npm has installed into. Without it the test is skipped.
+// programs or a folder that npm has installed into. Without it the test is skipped.
 func agentProgram(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("HOOKD_AGENTS")
@@ -90,7 +90,7 @@ func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// given returns what the model was given last: all that was said, and the tools' results.
+// given returns the last input of the model: all that was said, and the tools' results.
 func (m *messages) given() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +98,7 @@ func (m *messages) given() string {
 }
 
 // claudeCode runs Claude Code once in a terminal of its own, so that it and the page are
-// not of one tree of processes. ended returns what it printed.
+// not of one tree of processes. ended returns its output.
 func (s *site) claudeCode(program string, model *messages) (work string, ended func() string) {
 	s.t.Helper()
 	person, work := hooktest.ShortDir(s.t), hooktest.ShortDir(s.t)
@@ -205,7 +205,7 @@ func TestClaudeCodeWorksWhileAPersonLooks(t *testing.T) {
 	}
 }
 
-// tabTo presses Tab until what has the focus is wanted.
+// tabTo presses Tab until the element that has the focus is wanted.
 func (s *site) tabTo(what, wanted string) {
 	s.t.Helper()
 	for range 200 {
@@ -227,7 +227,7 @@ type process struct {
 // daemonFor makes the test's own program a daemon of the home that this variable names.
 const daemonFor = "HOOKD_UI_TEST_DAEMON"
 
-// start starts the daemon, again on the same socket, and returns a client of it.
+// start starts the daemon, again on the same socket, and returns a client for it.
 func (p *process) start() *client.Client {
 	p.t.Helper()
 	self, err := os.Executable()

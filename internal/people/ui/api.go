@@ -15,7 +15,7 @@ import (
 )
 
 // asked are the routes of the socket that the page may use, as patterns of
-// net/http. What is not here is not asked.
+// net/http. A route that is not here is not asked.
 var asked = []string{
 	"GET /v1/accepted",
 	"GET /v1/asks",
@@ -39,7 +39,7 @@ var asked = []string{
 	"GET /v1/status",
 }
 
-// acts are those that change something, with Options.Act.
+// acts are the routes that change something, with Options.Act.
 var acts = []string{
 	"DELETE /v1/grants/{id}",
 	"POST /v1/asks/{id}",
@@ -87,8 +87,8 @@ func (s *Server) handler() http.Handler {
 	return s.guarded(root)
 }
 
-// act refuses where the page may only look, and what a form of another page could
-// send.
+// act refuses where the page may only look, and refuses each request that a form of another
+// page could send.
 func (s *Server) act(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -157,7 +157,7 @@ func (s *Server) away(w http.ResponseWriter, err error) {
 	refuse(w, http.StatusBadGateway, code, err.Error())
 }
 
-// aboutPage is what the page must know before it asks the daemon anything.
+// aboutPage has the facts that the page must know before it asks the daemon anything.
 type aboutPage struct {
 	Act     bool   `json:"act"`
 	Version string `json:"version"`

@@ -67,7 +67,7 @@ func TestVendoredFilesAreAsPublished(t *testing.T) {
 	}
 }
 
-// maxAssets is what all files of the page may weigh together, as they are sent.
+// maxAssets is the most that all files of the page may weigh together, as they are sent.
 const maxAssets = 270_000
 
 func TestAssetsAreSmall(t *testing.T) {
@@ -81,8 +81,8 @@ func TestAssetsAreSmall(t *testing.T) {
 	t.Logf("%d files, %d bytes", len(assets), sum)
 }
 
-// The page asks for all of its modules at once: each that another one imports is named
-// in it, so that none waits for the one that names it. And the page shows its bar
+// The page asks for all of its modules at once: it names each module that another one imports,
+// so that none waits for the module that names it. And the page shows its bar
 // before any of them is there.
 func TestThePageNamesAllThatItNeeds(t *testing.T) {
 	page := string(assets["index.html"])
@@ -127,7 +127,7 @@ func TestThePageNamesAllThatItNeeds(t *testing.T) {
 	}
 }
 
-// What the policy of the page forbids is not in it, nor is a way from text to markup.
+// The page has nothing that its policy forbids, and no way from text to markup.
 func TestAssetsKeepThePolicy(t *testing.T) {
 	bad := regexp.MustCompile(`(?i)innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySetInnerHTML|\beval\(|new Function|srcdoc|createContextualFragment|DOMParser`)
 	inline := regexp.MustCompile(`(?i)<script(?:>|[^>]*>[^<])|<style|\sstyle=|\son[a-z]+=|https?://`)

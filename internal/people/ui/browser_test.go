@@ -76,7 +76,7 @@ func call(socket string) {
 }
 
 // asks runs an agent in a terminal of its own, so that it and the page are not of one
-// tree of processes, and returns what it was told in the end.
+// tree of processes, and returns the answer that the agent was told in the end.
 func (s *site) asks(command string) (told <-chan string) {
 	s.t.Helper()
 	hooktest.NeedTool(s.t, "script")
@@ -125,7 +125,7 @@ func browser(t *testing.T) context.Context {
 	return chromium.ctx
 }
 
-// site is a daemon, a page of it, and a browser that looks at it.
+// site is a daemon, its page, and a browser that looks at the page.
 type site struct {
 	t      *testing.T
 	home   string
@@ -252,7 +252,7 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	return s
 }
 
-// listen notes what a page without faults does not cause: exceptions, errors in the
+// listen notes events that a page without faults does not cause: exceptions, errors in the
 // console, violations of its policy, requests that leave it.
 func (s *site) listen(ev any) {
 	var bad string
@@ -368,7 +368,7 @@ func (s *site) keys(keys ...string) {
 	}
 }
 
-// typed types a text into what has the focus.
+// typed types a text into the element that has the focus.
 func (s *site) typed(text string) {
 	s.t.Helper()
 	s.run(chromedp.KeyEvent(text))
@@ -383,14 +383,14 @@ func (s *site) look(width, height int64, scheme string) {
 	})
 }
 
-// settled waits until the page has drawn what it asked for.
+// settled waits until the page has drawn the data that it asked for.
 func (s *site) settled() {
 	s.t.Helper()
 	s.until("nothing is being read", `!document.querySelector(".late, .plot.empty") && [...document.querySelectorAll(".plot")].every((p) => p.querySelector("canvas"))`)
 	js[bool](s, `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)
 }
 
-// picture writes what the window shows.
+// picture writes a picture of the window.
 func (s *site) picture(path string) {
 	s.t.Helper()
 	shot, err := chromedp.Run(s.ctx, chromedp.CaptureScreenshot())

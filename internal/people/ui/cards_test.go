@@ -35,9 +35,9 @@ func rowsOf(c *client.Card) (rows []string) {
 // shownRows are the rows that the page shows.
 const shownRows = `[...document.querySelectorAll(".askbox .cmd .r")].map((r) => [...r.childNodes].filter((n) => n.nodeName !== "BUTTON").map((n) => n.textContent).join("").trimEnd())`
 
-// The page shows of sixty asks what hookd's card says, short and whole; all that is spelled
-// out has ink on the screen, no line goes out of sight sideways, and Allow is shut until all
-// was on the screen.
+// The page shows of sixty asks the text of hookd's card, short and whole. Each spelled-out
+// part has ink on the screen, no line goes out of sight sideways, and Allow is shut until
+// all was on the screen.
 func TestSixtyAsksOnThePage(t *testing.T) {
 	home := hooktest.ShortDir(t)
 	hooktest.Must(t, os.Chmod(home, 0o700))
@@ -144,7 +144,7 @@ func (s *site) opensWhenSeen(held map[string]client.Ask) {
 	s.t.Error("no ask has a heredoc")
 }
 
-// inked checks in a picture of the window that what is spelled out and in sight has ink,
+// inked checks in a picture of the window that each spelled-out part in sight has ink,
 // and that no row is wider than its box.
 func (s *site) inked(subject string) {
 	s.t.Helper()

@@ -16,9 +16,9 @@ import (
 // openPath is before the key of a link.
 const openPath = "/open/"
 
-// policy lets the page load its own files and nothing else. What agents and hooks
-// wrote is put into it as text; if a fault ever made markup of it, this still runs
-// none of it.
+// policy lets the page load its own files and nothing else. Text of agents and hooks
+// is put into it as text; if a fault ever made markup from such text, this still runs
+// none of that markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
@@ -77,7 +77,7 @@ func (s *Server) cookieName() string {
 	return "hookd_ui_" + port
 }
 
-// guarded refuses what is not from this page, in a browser that has opened a link.
+// guarded refuses each request that is not from this page, in a browser that has opened a link.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -107,8 +107,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// foreign says why a request is not one that the page, or the user, would make; ""
-// = it may be.
+// foreign says why neither the page nor the user would make a request; ""
+// = one of them may.
 func (s *Server) foreign(r *http.Request) string {
 	if !slices.Contains(s.hosts, r.Host) {
 		return fmt.Sprintf("requests for host %q are refused", r.Host)
@@ -131,7 +131,7 @@ func (s *Server) foreign(r *http.Request) string {
 	return "requests of other sites are refused"
 }
 
-// open makes a browser that has the key one that may see the page. A browser that
+// open lets a browser that has the key see the page from then on. A browser that
 // only prepares a page, or asks whether it is there, does not use the key up.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, key string) {
 	if r.Method != http.MethodGet || r.Header.Get("Sec-Purpose") != "" {
@@ -149,9 +149,9 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, key string) {
 	http.Redirect(w, r, s.base, http.StatusSeeOther)
 }
 
-// stranger answers a browser that has not opened a link. One that came from another
+// stranger answers a browser that has not opened a link. A browser that came from another
 // site by a redirect has not sent its cookie, as that is strict: it asks once more,
-// by itself.
+// without a person.
 func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Sec-Fetch-Dest") != "document" {
 		refuse(w, http.StatusForbidden, "forbidden", "open the link that `hookd ui` has printed")

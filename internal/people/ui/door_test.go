@@ -120,7 +120,7 @@ func TestALinkWorksOnce(t *testing.T) {
 	enter(t, newest) // none of these used it up
 }
 
-// What only another site, a rebound name or a frame would send is refused, whatever
+// A request that only another site, a rebound name or a frame would send is refused, whatever
 // its cookie.
 func TestForeignRequestsAreRefused(t *testing.T) {
 	_, link := serve(t, ui.Options{Act: true})
@@ -178,7 +178,7 @@ func TestForeignRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// Each answer forbids what is not from this page.
+// Each answer forbids all content that is not from this page.
 func TestEachAnswerHasThePolicy(t *testing.T) {
 	_, link := serve(t, ui.Options{})
 	v := enter(t, link)
@@ -261,7 +261,7 @@ func TestOnlyLoopback(t *testing.T) {
 	hooktest.Must(t, s.Run(ctx))
 }
 
-// It ends by itself when no page was open for long.
+// It ends on its own when no page was open for long.
 func TestItEndsWhenItIsIdle(t *testing.T) {
 	s, err := ui.Open(ui.Options{Idle: time.Millisecond, Client: client.New(client.Options{})})
 	hooktest.Must(t, err)

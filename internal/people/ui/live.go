@@ -17,7 +17,7 @@ const (
 	pingTime   = 15 * time.Second // without a record
 )
 
-// message is one of the stream: of what happened, or of the connection to hookd.
+// message is one message of the stream: about new records, or about the connection to hookd.
 type message struct {
 	Records   []json.RawMessage `json:"records,omitempty"`
 	Ask       json.RawMessage   `json:"ask,omitempty"`
@@ -27,7 +27,7 @@ type message struct {
 	Why       string            `json:"why,omitempty"` // it is not connected
 }
 
-// stream sends what happens, after the record that the page had last. It goes on
+// stream sends each record as it comes, after the record that the page had last. It goes on
 // when the daemon was away, and says so.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	if s.live.Add(1) > mostLive {
@@ -67,7 +67,7 @@ func give(ctx context.Context, to chan<- message, m message) error {
 
 const askAgain = time.Second // after which the asks are followed again
 
-// followAsks gives what waits for an answer until ctx ends. With Options.Act a page
+// followAsks gives the asks that wait for an answer until ctx ends. With Options.Act a page
 // that is open is an approver: hookd holds asks for it.
 func (s *Server) followAsks(ctx context.Context, to chan<- message) {
 	for ctx.Err() == nil {
@@ -115,7 +115,7 @@ func (s *Server) follow(ctx context.Context, r *http.Request, to chan<- message)
 }
 
 // acceptedRecord is a record of an event as the page reads it: as GET /v1/accepted
-// lists it, without what it may weigh.
+// lists it, without its data, which may weigh much.
 type acceptedRecord struct {
 	Type string `json:"type"`
 	client.AcceptedEvent

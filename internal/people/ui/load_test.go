@@ -29,7 +29,7 @@ func needLong(t *testing.T) {
 	}
 }
 
-// measured returns one of what the browser measures of the page: TaskDuration are the
+// measured returns one of the browser's measures of the page: TaskDuration are the
 // seconds of processor time of the page's thread, JSHeapUsedSize bytes, Nodes and
 // JSEventListeners counts.
 func (s *site) measured(name string) float64 {
@@ -117,7 +117,7 @@ func TestManyRecords(t *testing.T) {
 }
 
 // sendCalls sends calls of a shell command over one connection, so many a second, until
-// ctx ends; then it waits for their verdicts. Every 50th call is one that the guard asks about.
+// ctx ends; then it waits for their verdicts. The guard asks about every 50th call.
 func sendCalls(ctx context.Context, c *client.Client, rate int, sent *atomic.Int64) error {
 	whole := context.WithoutCancel(ctx)
 	conn, err := c.Dial(whole)

@@ -149,7 +149,7 @@ func TestAPersonUsesThePage(t *testing.T) {
 }
 
 // Of several questions the oldest is open and any other can be opened; one is allowed for
-// its session with a key. And what was given up is tried again, after it was asked once more.
+// its session with a key. And runs that were given up are tried again, after a second question.
 func TestWhatWaitsIsDone(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
@@ -291,7 +291,7 @@ func (s *site) noWider(what string) {
 	}
 }
 
-// Whatever agents and hooks write is text: nothing of it runs, nothing leaves the page,
+// Whatever agents and hooks write is text: none of that text runs, nothing leaves the page,
 // and the rows stay where they belong.
 func TestHostileTextStaysText(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hostileHour(time.Now()) })

@@ -46,7 +46,7 @@ func (s *site) denied(hook string) string {
 	return "#run?id=" + runs[0].ID
 }
 
-// click clicks on the first row that has a text, and waits until what it opens is read.
+// click clicks on the first row that has a text, and waits until the view that it opens is read.
 func (s *site) click(text string) {
 	s.t.Helper()
 	row := fmt.Sprintf(`[...document.querySelectorAll("main tr[data-id]")].find((r) => r.textContent.includes(%q))`, text)

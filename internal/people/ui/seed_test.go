@@ -99,7 +99,7 @@ func (s *seeder) event(at time.Time, in agentSession, kind events.Kind, tool, su
 	return e
 }
 
-// said is what a hook says to an event: its name, outcome, reason, and how long it took.
+// said is the answer of a hook to an event: its name, outcome, reason, and how long it took.
 type said struct {
 	hook    string
 	outcome wire.Outcome
@@ -110,7 +110,7 @@ type said struct {
 	held time.Duration // for a person, who then allowed it; 0 = it was not
 }
 
-// decide records the runs of hooks and what they make together.
+// decide records the runs of hooks and the decision that they make together.
 func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *wire.Decision {
 	d := &wire.Decision{
 		EventID: e.EventID, EventSeq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind, Dialect: e.Dialect, SessionID: e.SessionID,
@@ -191,7 +191,7 @@ func deny(hook, reason string, ms float64) said {
 // ledgerSession is the session of an agent that asks while the page is open.
 const ledgerSession = "0191b2c3-77aa-4e21-8f10-5d0c9e8b7a65"
 
-// calls are what agents do all day.
+// calls are the calls that agents make all day.
 var calls = [][2]string{
 	{"Read", "worker/charge.go"}, {"Bash", "go test ./worker/... -run TestCharge -count=1"}, {"Grep", `func \(w \*Worker\) Charge`}, {"Edit", "src/cart/Total.tsx"},
 	{"Bash", "npm run build -- --filter=ledger-web"}, {"Read", "internal/billing/retry.go"}, {"Edit", "internal/post/batch.go"}, {"Bash", "pnpm test --run cart"},
@@ -319,7 +319,7 @@ func (s *seeder) hour(now time.Time) {
 	}
 }
 
-// day records what hooks did in the 24 hours before, a run of each every few minutes: their
+// day records the runs of hooks in the 24 hours before, a run of each every few minutes: their
 // times by the hour.
 func (s *seeder) day(now time.Time) {
 	usual := map[string]float64{"command-guard": 5, "secret-guard": 4, "no-prod-db": 5, "audit-log": 28, "git-checkpoint": 61}

@@ -24,14 +24,14 @@ const outcomeGuard = `case "$(cat)" in
 esac
 `
 
-// heard is what one call must be on record, and on the page.
+// heard has the values that one call must have on record, and on the page.
 type heard struct {
 	outcome, decision, told string
 	rewrote                 bool
 }
 
-// heardBy says it for agents of three kinds: one that asks a person, one that cannot, and one that
-// takes another input without an approval.
+// heardBy says it for agents of three kinds: an agent that asks a person, an agent that cannot, and
+// an agent that takes another input without an approval.
 var heardBy = map[string]map[string]heard{
 	"claude-code": {
 		"say-deny": {"deny", "deny", "deny", false}, "say-ask": {"ask", "ask", "ask", false}, "say-nothing": {"none", "none", "none", false},
@@ -51,8 +51,8 @@ var heardBy = map[string]map[string]heard{
 	},
 }
 
-// The page says of each decision what the record says and the agent has read: for each outcome, agent
-// and failure of a guard.
+// The page says of each decision the same as the record says and the agent has read: for each
+// outcome, agent and failure of a guard.
 func TestSentencesAreTheRecord(t *testing.T) {
 	home := hooktest.ShortDir(t)
 	hooktest.Must(t, os.Chmod(home, 0o700))
@@ -111,7 +111,7 @@ func TestSentencesAreTheRecord(t *testing.T) {
 	failuresAreSaid(t, s)
 }
 
-// failuresAreSaid looks at what the page says of hooks whose failure denies, and passes.
+// failuresAreSaid looks at the page's words about hooks whose failure denies, and passes.
 func failuresAreSaid(t *testing.T, s *site) {
 	for range 2 {
 		bridged(t, s, "claude-code", "PreToolUse", `"tool_name":"Bash","tool_input":{"command":"echo say-fail"}`)
@@ -163,7 +163,7 @@ func jsonText(text string) string {
 	return strings.Trim(string(quoted), `"`)
 }
 
-// bridged calls the bridge as an agent does, and returns what the agent reads.
+// bridged calls the bridge as an agent does, and returns the answer that the agent reads.
 func bridged(t *testing.T, s *site, agent, event, members string) string {
 	t.Helper()
 	dialect, headless := strings.CutSuffix(agent, " -p")

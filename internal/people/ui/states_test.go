@@ -57,7 +57,7 @@ func TestAGapIsARow(t *testing.T) {
 	s.until("keys go over it", `document.querySelector("#stream tr.sel")`)
 }
 
-// While the page is paused it says what it missed, and reads that when it goes on.
+// While the page is paused it says how much it missed, and reads that when it goes on.
 func TestMoreThanIsHeldIsRead(t *testing.T) {
 	home := quickHome(t)
 	s := open(t, home, ui.Options{}, "#stream")
@@ -167,7 +167,7 @@ func TestASecondBrowserSeesNothing(t *testing.T) {
 }
 
 // Of several questions each is answered once: a key that is repeated meets neither the same
-// question nor the one that has just moved to its place.
+// question nor the question that has just moved to its place.
 func TestSeveralQuestionsAtOnce(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
@@ -220,7 +220,7 @@ func (s *site) answerElsewhere(subject string) error {
 	return fmt.Errorf("%s is not held", subject)
 }
 
-// The button runs the tests in a hook's file; what is not as expected comes first.
+// The button runs the tests in a hook's file; results that are not as expected come first.
 func TestTheTestsOfAHookAreRun(t *testing.T) {
 	home := newHome(t, nil)
 	s := open(t, home, ui.Options{Act: true}, "#hooks?hook=command-guard")
@@ -231,7 +231,7 @@ func TestTheTestsOfAHookAreRun(t *testing.T) {
 	s.until("it can be run again", `document.querySelector("[data-act=tests]").textContent.startsWith("Run them again")`)
 }
 
-// A hook says on what conditions it runs, and what it leaves out.
+// A hook says on which conditions it runs, and which runs it leaves out.
 func TestAHookSaysWhenItRuns(t *testing.T) {
 	home := newHome(t, nil)
 	hooktest.Hook(t, home, "push-guard", "events: PreToolUse\nwhen:\n  - {tool: Bash, command: git push}\n  - {tool: Write, path: '*.pem'}\n", "cat > /dev/null\n")
@@ -243,7 +243,7 @@ func TestAHookSaysWhenItRuns(t *testing.T) {
 	s.until("what it leaves out", `/Debounce: 90 s; Throttle: 2\/1h/.test(`+facts+`)`)
 }
 
-// A session that never ends has a bounded part of it in the page, and says so.
+// The page holds a bounded part of a session that never ends, and says so.
 func TestALongSessionIsBounded(t *testing.T) {
 	home := quickHome(t)
 	history := openHistory(t, home)

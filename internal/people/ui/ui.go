@@ -1,17 +1,17 @@
-// Package ui serves one page on a loopback address: what agents do, what was
-// decided and why, what waits for a person. It is a client of hookd's socket like
-// any other, and no part of the daemon: it asks package client and keeps nothing.
+// Package ui serves one page on a loopback address: the acts of agents, each
+// decision and its reason, the questions that wait for a person. It is a client of hookd's
+// socket like any other, and no part of the daemon: it asks package client and keeps nothing.
 //
 // It promises: it listens on loopback addresses only. Link returns an address that
 // works once and becomes a cookie, which the browser sends to this page's own path
 // alone; without it no byte of the page is served. A request that another site, a
 // rebound name or a frame would make (Host, Origin, Sec-Fetch-Site) is refused
-// before that. What is asked of the daemon is one of a list of routes; without
+// before that. Each question to the daemon is one of a list of routes; without
 // Options.Act none of them changes anything. The Content-Security-Policy lets
 // nothing in but the files of this package. A page that is slow, or that ten others
 // are open beside, delays no agent: the stream has gaps then, as for any subscriber.
 //
-// Where the daemon is away, the page is served and says so; it goes on by itself.
+// Where the daemon is away, the page is served and says so; it goes on without help.
 // Run ends when its context does, or when no page was open for Options.Idle.
 package ui
 
@@ -51,7 +51,7 @@ type Options struct {
 	Home    string        // folder that the page writes as ~; "" = none
 }
 
-// Hooks does what concerns the files of hooks, which the socket does not. Its methods may
+// Hooks does the work on the files of hooks that the socket does not do. Its methods may
 // be called at once.
 type Hooks interface {
 	Waiting() []Waiting                // that a person must allow
@@ -59,8 +59,8 @@ type Hooks interface {
 	Switch(hook string, on bool) error // enable or disable
 	// Texts are the files in a hook's folder that can be edited, by their paths in it.
 	Texts(hook string) (map[string]string, error)
-	// WhatIf asks a hook about past events; asking gets a function that returns what is
-	// known until now. When ctx ends, the answer is of what was asked until then.
+	// WhatIf asks a hook about past events; asking gets a function that returns the
+	// answers until now. When ctx ends, the answer is about the events that were asked until then.
 	WhatIf(ctx context.Context, q Question, asking func(sum func() any)) (any, error)
 }
 
@@ -182,7 +182,7 @@ func (s *Server) wait(ctx context.Context, failed <-chan error) error {
 	}
 }
 
-// discard takes what net/http has to say of clients.
+// discard takes the messages of net/http about clients.
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -15,7 +15,7 @@ const (
 	usualPast   = 1000
 )
 
-// Question is what a hook is asked about the past, in the words of `hookd whatif`.
+// Question is a question to a hook about the past, in the words of `hookd whatif`.
 type Question struct {
 	Hook    string            `json:"hook"`            // its name, or its folder as a whole path
 	Texts   map[string]string `json:"texts,omitempty"` // files in its folder that are to be other than they are
@@ -27,7 +27,7 @@ type Question struct {
 	Limit   int               `json:"limit,omitempty"` // events at most
 }
 
-// rehearsals are those that were asked for by this process's pages. The zero value has
+// rehearsals are the rehearsals that this process's pages asked for. The zero value has
 // none.
 type rehearsals struct {
 	mu      sync.Mutex
@@ -156,14 +156,14 @@ func (s *Server) askPast(w http.ResponseWriter, r *http.Request) {
 	answer(w, asked.answer())
 }
 
-// pastAnswer is what is known of a rehearsal.
+// pastAnswer is the answer of a rehearsal until now.
 func (s *Server) pastAnswer(w http.ResponseWriter, r *http.Request) {
 	if asked := s.pastOf(w, r); asked != nil {
 		answer(w, asked.answer())
 	}
 }
 
-// stopPast ends a rehearsal; what is known of it stays.
+// stopPast ends a rehearsal; its answer until then stays.
 func (s *Server) stopPast(w http.ResponseWriter, r *http.Request) {
 	if asked := s.pastOf(w, r); asked != nil {
 		asked.stop()

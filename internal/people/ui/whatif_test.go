@@ -30,7 +30,7 @@ func (s *site) asked(sentence string) {
 	s.until("the answer "+sentence, fmt.Sprintf(`document.querySelector("#whatif [data-act=ask]") && /%s/.test(document.querySelector("#whatif h1")?.textContent)`, sentence))
 }
 
-// edits types a text into the box, in place of what is there.
+// edits types a text into the box, in place of the text there.
 func (s *site) edits(file, text string) {
 	s.t.Helper()
 	tab := fmt.Sprintf(`[...document.querySelectorAll("#whatif .edit a")].find((a) => a.textContent.startsWith(%q))`, file)
@@ -57,7 +57,7 @@ func (s *site) rehearsed() string {
 }
 
 // A hook is asked about the past, as it is and as it is edited, stopped, and found again
-// after a reload; what loosened comes first.
+// after a reload; loosened decisions come first.
 func TestWhatIf(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
@@ -90,7 +90,7 @@ func TestWhatIf(t *testing.T) {
 	}
 }
 
-// A rehearsal can be stopped, and one that cannot be made says why.
+// A rehearsal can be stopped, and a rehearsal that cannot be made says why.
 func TestWhatIfStops(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	hooktest.Hook(t, home, "slow", "events: PreToolUse\nmatcher: Bash\ntimeout: 3s\n", "exec sleep 2\n")
@@ -107,7 +107,7 @@ func TestWhatIfStops(t *testing.T) {
 	s.until("the answer is gone", `document.querySelector("#whatif [role=alert]")?.textContent.includes("ask again")`)
 }
 
-// Without --act no hook is run for What if, and none of its files is shown.
+// Without --act no hook is run for a rehearsal, and none of its files is shown.
 func TestWhatIfIsAnAct(t *testing.T) {
 	home := newHome(t, nil)
 	c, _ := runDaemon(t, home)
@@ -130,8 +130,8 @@ func TestWhatIfIsAnAct(t *testing.T) {
 	}
 }
 
-// The difference of a hook that waits is shown, and allowed with a key: exactly what was
-// shown, and the record says by which door.
+// The difference of a hook that waits is shown, and allowed with a key: exactly the version that
+// was shown, and the record says by which door.
 func TestAHookThatWaitsIsAllowed(t *testing.T) {
 	home := newHome(t, nil)
 	hooktest.Must(t, os.WriteFile(filepath.Join(home, "hookd.yaml"), []byte("reload:\n  mode: ask\n"), 0o600))
