@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Files is what a journal needs of a file system. Tests put one in its place that loses
-// what was not synced.
+// Files has the calls that a journal needs from a file system. Tests put in its place a file system that loses
+// data that was not synced.
 type Files interface {
 	MkdirAll(dir string) error
 	List(dir string) ([]string, error) // whole paths; none for a folder that is missing

@@ -3,7 +3,7 @@
 // Promises. A record whose Append returned nil is found by the next Open, whatever
 // happened to the process in between (Options.Sync: also to the machine), as long as Free
 // has not passed it. Append takes many records and waits for the disk once. Records come
-// back in the order appended. Nothing is written after what a crash has left: each Open
+// back in the order appended. Nothing is written after the remains of a crash: each Open
 // begins a new segment, so that the remains of an earlier one are never taken for new.
 //
 // Failure. After a write or a sync that failed, the records of that Append are void, the
@@ -14,7 +14,7 @@
 // or sets the file aside (Options.SetAside). Parts that are damaged, and segments that are
 // missing, are in Found; the file of a damaged one stays under a second name.
 //
-// What it does not do: it knows nothing of what the records say, keeps none in memory, and
+// Limits. The journal knows nothing about the meaning of records, keeps none in memory, and
 // does not lock its folder: its owner has to.
 package journal
 
@@ -29,8 +29,8 @@ import (
 	"time"
 )
 
-// SegmentBytes is the size of a segment in a journal that is in use. The first one of a
-// process is a part of it, and the next ones grow: a daemon with few events needs no more. A
+// SegmentBytes is the size of a segment in a journal that is in use. The first segment of a
+// process is a part of that size, and the next ones grow: a daemon with few events needs no more. A
 // record that is larger gets a segment of its own.
 const (
 	SegmentBytes = 16 << 20
@@ -44,7 +44,7 @@ const sparing = 8
 // spares is how many files are kept for later use.
 const spares = 2
 
-// What callers tell apart with errors.Is.
+// Callers tell these errors apart with errors.Is.
 var (
 	ErrGone    = errors.New("the journal was deleted or cut off")
 	ErrDamaged = errors.New("a record of the journal is damaged")
@@ -64,7 +64,7 @@ type Options struct {
 	SetAside  bool // a file that cannot be read is set aside; else Open fails with the error
 
 	// Look is the time between two looks of Append whether the segment was deleted, which take
-	// as long as an Append to memory: what is appended in between to a segment that was deleted is
+	// as long as an Append to memory. Records appended in between to a deleted segment are
 	// lost with the process. 0 = each Append looks.
 	Look time.Duration
 
@@ -83,14 +83,14 @@ func (p Pos) Before(q Pos) bool {
 	return p.Segment < q.Segment || p.Segment == q.Segment && p.Offset < q.Offset
 }
 
-// Record is what is appended: a number that its owner finds it by, and two parts that
+// Record is one record to append: a number that its owner finds it by, and two parts that
 // can be read apart. It is not changed until Append has returned.
 type Record struct {
 	Number     uint64
 	Head, Body []byte
 }
 
-// size is what a record takes in its segment.
+// size is the size of a record in its segment.
 func (r Record) size() int64 { return aligned(int64(recordHeader + len(r.Head) + len(r.Body))) }
 
 // Entry is where a record is.
@@ -100,7 +100,7 @@ type Entry struct {
 	Head, Body uint32 // bytes
 }
 
-// Bytes is what the record takes on disk.
+// Bytes is the size of the record on disk.
 func (e Entry) Bytes() int64 { return aligned(int64(recordHeader) + int64(e.Head) + int64(e.Body)) }
 
 // Journal is safe for concurrent use.
@@ -244,7 +244,7 @@ func (j *Journal) newest() *segment {
 	return nil
 }
 
-// begin starts a segment with room for size bytes, after what was written last.
+// begin starts a segment with room for size bytes, after the last write.
 func (j *Journal) begin(after Pos, size int64) (*segment, error) {
 	if j.closed {
 		return nil, errors.New("it is closed")
@@ -300,7 +300,7 @@ func (j *Journal) keepSpare(s *segment) {
 	j.spare = append(j.spare, s)
 }
 
-// grow returns the size of the next segment: a small part of what is free.
+// grow returns the size of the next segment: a small part of the free space.
 func (j *Journal) grow() int64 {
 	size := j.size
 	if free, err := j.files.Free(j.opts.Dir); err == nil && free < sparing*size {
@@ -356,8 +356,8 @@ func (j *Journal) make(path string, size int64) made {
 	return made{segment: s}
 }
 
-// Renew begins another segment after a failure; what Append has confirmed before that
-// stays. The file that failed is not written to again.
+// Renew begins another segment after a failure; records that Append has confirmed before that
+// stay. The file that failed is not written to again.
 func (j *Journal) Renew() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -377,7 +377,7 @@ func (j *Journal) Renew() error {
 	return nil
 }
 
-// drop forgets what a failed Append has begun, and files whose state is not known.
+// drop forgets the segments that a failed Append has begun, and files whose state is not known.
 func (j *Journal) drop() {
 	j.mu.Lock()
 	gone := j.spare
@@ -422,7 +422,7 @@ func (j *Journal) Free(p Pos) {
 	}
 }
 
-// Size is what the journal takes on disk, in bytes. It never waits.
+// Size is the size of the journal on disk, in bytes. It never waits.
 func (j *Journal) Size() (bytes int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -26,7 +26,7 @@ func record(n uint64, size int) journal.Record {
 	}
 }
 
-// opened opens a journal and returns the numbers of what it has.
+// opened opens a journal and returns the numbers of its records.
 func opened(t *testing.T, o journal.Options, from journal.Pos) (*journal.Journal, []journal.Entry, journal.Found) {
 	t.Helper()
 	var list []journal.Entry
@@ -160,9 +160,9 @@ func TestNextIsAfterEverything(t *testing.T) {
 	}
 }
 
-// A power cut after any number of operations, twice in a row, loses nothing that was
-// confirmed, whatever the disk has lost of the rest; nothing of what came before the place
-// that is read from comes back, and all of it in order.
+// A power cut after any number of operations, twice in a row, loses no confirmed
+// record, whatever the disk has lost of the rest. Nothing from before the place
+// that is read from comes back, and everything after it in order.
 func TestPowerCutAnywhere(t *testing.T) {
 	whole := work(t, journaltest.New(1, -1), nil)
 	if whole.ops < 50 {
@@ -190,7 +190,7 @@ func TestPowerCutAnywhere(t *testing.T) {
 	}
 }
 
-// worked is what was done until the disk went off.
+// worked has the results of the work done until the disk went off.
 type worked struct {
 	disk             *journaltest.Disk
 	ops              int
@@ -200,7 +200,7 @@ type worked struct {
 	next             uint64
 }
 
-// work reads what an earlier worked left, and appends, frees and reads until the disk is off.
+// work reads the records that an earlier worked left, and appends, frees and reads until the disk is off.
 func work(t *testing.T, disk *journaltest.Disk, earlier *worked) (w worked) {
 	w = worked{disk: disk, confirmed: map[uint64]bool{}, found: map[uint64]bool{}, next: 1}
 	if earlier != nil {
@@ -350,7 +350,7 @@ func testDeletedSegment(t *testing.T, files journal.Files, damage func(path stri
 }
 
 // A mapping of a file that another process has cut off cannot be written to: the
-// Append fails, also one that does not look, and the program does not end.
+// Append fails, also an Append that does not look, and the program does not end.
 func TestMappedSegmentThatWasCutOff(t *testing.T) {
 	dir := t.TempDir()
 	o := journal.Options{Dir: dir, Owner: "me", Files: journal.MappedFiles(), Look: time.Hour}
@@ -480,7 +480,7 @@ func TestWhatOpenFindsWrong(t *testing.T) {
 	}
 }
 
-// A record that was freed is not read as another one that has its place.
+// A freed record is not read as another record that has its place.
 func TestFreedRecordIsNotRead(t *testing.T) {
 	j, _, _ := opened(t, journal.Options{Dir: t.TempDir(), Owner: "me"}, journal.Pos{})
 	first := appendAll(t, j, record(1, 100))[0]

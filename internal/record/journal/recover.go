@@ -44,9 +44,9 @@ var (
 )
 
 // Open opens the journal of o.Dir, or begins one, and calls each with every record
-// from a place on, in order; head is valid during the call. from is what Next has
-// returned, or a place up to which nothing is needed any more. An error of each ends it, and so
-// does one of a read unless Options.SetAside is set: nothing is changed then, and it can be called again.
+// from a place on, in order; head is valid during the call. from is a result of Next,
+// or a place up to which nothing is needed any more. An error of each ends it, and so
+// does an error of a read unless Options.SetAside is set: nothing is changed then, and Open can be called again.
 func Open(o Options, from Pos, each func(e Entry, head []byte) error) (j *Journal, found Found, err error) {
 	o.Bytes = cmp.Or(o.Bytes, SegmentBytes)
 	j = &Journal{opts: o, files: o.Files, size: o.Bytes / firstPart, last: max(from.Segment, o.Confirmed.Segment)}
@@ -327,7 +327,7 @@ func newestRecord(text []byte) (number uint64) {
 	return number
 }
 
-// mostSegments is beyond what a journal reaches.
+// mostSegments is a number beyond the reach of a journal.
 const mostSegments = 1 << 40
 
 // chain returns the segments from a place on that belong together: each says where the
@@ -425,7 +425,7 @@ func (j *Journal) scan(s *loaded, from int64, text []byte, found *Found, each fu
 	return j.tell(s, d, found)
 }
 
-// damage is what scan has found in one segment.
+// damage is the damage that scan has found in one segment.
 type damage struct {
 	segment uint64
 	least   int64

@@ -10,8 +10,8 @@ import (
 //
 //	magic 8, number 8, size 8, after 8+8, length of owner 2, owner, zeros, CRC 4
 //
-// after is where the records end that come before it. What comes after that place, in
-// that segment and in those between, is void.
+// after is where the records end that come before the segment. Records after that place, in
+// that segment and in the segments between, are void.
 const (
 	magic         = "hookdjl1"
 	segmentHeader = 4096
@@ -24,7 +24,7 @@ const (
 //
 //	segment 8, number 8, length of head 4, of body 4, CRC of body 4, CRC of all this and head 4
 //
-// The number of the segment tells it from what the file held before.
+// The number of the segment tells the record from older contents of the file.
 const recordHeader = 32
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -41,8 +41,8 @@ type segment struct {
 	sealed bool  // it is not written to again: a write has failed, or an earlier process made it
 }
 
-// zeroBytes are written at once to a new file. Linux keeps what one write has brought as one
-// unit, all of which each later write to a part of it dirties.
+// zeroBytes are written at once to a new file. Linux keeps the data of one write as one
+// unit, and each later write to a part dirties the whole unit.
 const zeroBytes = 16 << 10
 
 // pieceBytes are synced at once in a file that is made beside appends: those wait for the disk

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Sync leaves out what reading the file does not need, such as its time.
+// Sync leaves out the metadata that reading the file does not need, such as its time.
 func (f osFile) Sync() error {
 	for {
 		if err := syscall.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {

@@ -1,9 +1,9 @@
-// Package past keeps lines about what happened, for rules that look back: two files that
+// Package past keeps lines about past events, for rules that look back: two files that
 // take turns, so that at most twice mostBytes of the newest lines stay.
 //
 // Add never blocks and never fails: a goroutine writes soon after. A kill of the process
-// takes the lines of its last moment, a loss of power those that the system had not written.
-// Lines that cannot be written are counted and logged, and so are those that cannot be
+// takes the lines of its last moment, a loss of power the lines that the system had not written.
+// Lines that cannot be written are counted and logged, and so are lines that cannot be
 // read: nothing unreadable is removed before newer lines take its place.
 package past
 
@@ -90,7 +90,7 @@ func (l *Log) Flush() {
 	}
 }
 
-// Close writes what is left. Later lines are dropped.
+// Close writes the remaining lines. Later lines are dropped.
 func (l *Log) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -99,7 +99,7 @@ func (l *Log) Close() {
 	<-l.ended
 }
 
-// write writes what is queued until the end.
+// write writes the queued lines until the end.
 func (l *Log) write() {
 	defer close(l.ended)
 	for {

@@ -108,7 +108,7 @@ func (r *Recorder) recentDecisions(q wire.DecisionQuery) []wire.Decision {
 	return found
 }
 
-// CountDecisions counts what Decisions finds, in the history alone.
+// CountDecisions counts the decisions that Decisions finds, in the history alone.
 func (r *Recorder) CountDecisions(ctx context.Context, q wire.CountQuery) (wire.Counts, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Counts{}, bad
@@ -166,7 +166,7 @@ func (r *Recorder) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accept
 	return accepted, unread("the events", "", err)
 }
 
-// Past returns which events could be decided, with their data and what was decided.
+// Past returns which events could be decided, with their data and the decisions.
 func (r *Recorder) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wire.Error) {
 	r.settle(ctx)
 	if q.Limit <= 0 || q.Limit > wire.MaxPast {
@@ -184,7 +184,7 @@ func (r *Recorder) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wir
 	return past, unread("the events", "", err)
 }
 
-// Sessions returns what is known of sessions. Those that are held wait for a person,
+// Sessions returns the known state of sessions. Held sessions wait for a person,
 // which only memory knows.
 func (r *Recorder) Sessions(
 	ctx context.Context,
@@ -257,7 +257,7 @@ func (r *Recorder) Event(ctx context.Context, id string) (wire.StoredEvent, *wir
 	return shown, unread("the decision about event", id, err)
 }
 
-// Stored is Event as the store has it, without what was decided.
+// Stored is Event as the store has it, without the decision.
 func (r *Recorder) Stored(ctx context.Context, id string) (store.Event, *wire.Error) {
 	r.settle(ctx)
 	e, err := r.store.Event(ctx, id)
@@ -417,7 +417,7 @@ func (r *Recorder) takeBack(
 	return count, unreadable, err
 }
 
-// Losses returns what was lost or set aside and not taken back yet, oldest first.
+// Losses returns the losses and set-aside files that are not taken back yet, oldest first.
 func (r *Recorder) Losses() []wire.Loss {
 	var list []wire.Loss
 	for _, l := range r.store.Losses() {

@@ -66,7 +66,7 @@ func event(session, name, data string) *events.Event {
 	}
 }
 
-// What was recorded is answered, ids may be cut, and what there is none of says so.
+// Queries answer with the recorded data, ids may be cut, and a query for an absent record says so.
 func TestHistory(t *testing.T) {
 	r, ctx := record(t), t.Context()
 	runs, bad := r.Runs(ctx, wire.RunQuery{Session: "one"})
@@ -150,7 +150,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// While the disk cannot be read, memory answers what happened lately.
+// While the disk cannot be read, memory answers the queries about recent events.
 func TestHistoryFromMemory(t *testing.T) {
 	r := record(t)
 	hooktest.Must(t, r.store.Close())

@@ -1,6 +1,6 @@
 // Package recorder connects dispatch with the stream and the store: it numbers each
 // event, run and decision, publishes it to subscribers and gives it to the store, in one
-// order. It answers what happened from the store, and what happened lately from memory
+// order. It answers queries from the store, and queries about recent events from memory
 // while the disk cannot be read.
 //
 // It promises: a record has its number before any subscriber sees it, and a reader of
@@ -75,7 +75,7 @@ func New(hub *stream.Hub, s *store.Store) *Recorder {
 	}
 }
 
-// prepared is what is computed for an event before it gets its number.
+// prepared has the values computed for an event before it gets its number.
 type prepared struct {
 	row  *store.Prepared // nil = the store makes it
 	data []byte          // of a large event, for the stream; nil = it is small
@@ -403,8 +403,8 @@ func size(run *wire.Run) int {
 // flushTime is how long a query waits until all records so far are on disk.
 const flushTime = 2 * time.Second
 
-// Flush waits until all records so far are on disk, also of decisions that wait for what
-// their agent heard; false when that takes too long or the disk fails.
+// Flush waits until all records so far are on disk, also decisions that wait for the words
+// that their agent heard; false when that takes too long or the disk fails.
 func (r *Recorder) Flush(ctx context.Context) bool {
 	r.waitSoon(ctx)
 	r.WaitStored()
@@ -413,14 +413,14 @@ func (r *Recorder) Flush(ctx context.Context) bool {
 	return r.store.Flush(ctx) == nil
 }
 
-// settle is Flush for queries of events: those that only the journal has go into the
+// settle is Flush for queries of events: events that only the journal has go into the
 // history, which may take longer when they are many. It is false when that does not get on.
 func (r *Recorder) settle(ctx context.Context) bool {
 	r.waitSoon(ctx)
 	return r.settleStored(ctx)
 }
 
-// settleStored is settle for what the store has already.
+// settleStored is settle for the records that the store has already.
 func (r *Recorder) settleStored(ctx context.Context) bool {
 	r.WaitStored()
 	for left := r.store.Health().Journaled; ; {

@@ -75,8 +75,8 @@ func TestNothingIsMissedBetweenTheRingAndTheHistory(t *testing.T) {
 	}
 }
 
-// A target of forward gets each decision, also those that two goroutines decide at the same
-// moment: its place does not move past one that has a number and is not stored yet.
+// A target of forward gets each decision, also two that goroutines decide at the same
+// moment: its place does not move past a decision that has a number and is not stored yet.
 func TestAPlaceMovesPastNoDecision(t *testing.T) {
 	s, err := store.Open(store.Options{Path: filepath.Join(t.TempDir(), "hookd.db"), Durable: store.DurableOS})
 	if err != nil {
@@ -123,7 +123,7 @@ func TestAPlaceMovesPastNoDecision(t *testing.T) {
 }
 
 // checkWhole reads a subscription to its end: the numbers from first on, each
-// once, except for what a gap tells.
+// once, except for the numbers that a gap tells.
 func checkWhole(t *testing.T, sub *stream.Subscription, first uint64) {
 	t.Helper()
 	defer sub.Close()
@@ -163,7 +163,7 @@ func checkWhole(t *testing.T, sub *stream.Subscription, first uint64) {
 	}
 }
 
-// An answer about decisions waits until a bridge has reported what its agent heard, at most
+// An answer about decisions waits until a bridge has reported the words its agent heard, at most
 // flushTime: the agent may show that decision already.
 func TestAnAnswerWaitsForWhatAnAgentShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

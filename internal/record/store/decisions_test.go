@@ -375,7 +375,7 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 	}
 }
 
-// The subject of an Unread event is looked up for the parts that history keeps, and its session.
+// The subject of an Unread event is looked up for its kept record, and for its session.
 func TestUnreadEventsAreLookedUp(t *testing.T) {
 	o := options(t)
 	o.About = func(e *events.Event) { e.Tool, e.Subject = "Bash", "of "+string(e.Data) }

@@ -89,7 +89,7 @@ func (s *Store) carryPlaces(db *database) error {
 	return nil
 }
 
-// Ahead is the part of the history behind the place of a target.
+// Ahead has the decisions behind the place of a target.
 type Ahead struct {
 	Decisions []wire.Decision // in the order of their numbers
 	Missed    int64           // pruned before they were handed on, and not reported to the target yet

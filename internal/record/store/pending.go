@@ -86,8 +86,8 @@ func (s *Store) pendingPage(
 	return all, last, err
 }
 
-// page returns the events of a page, in order: first those in the database, then events that only the
-// journal has, in order too; and the number of its last event, 0 where there is none.
+// page returns the events of a page: the events in the database, and the events that only the
+// journal has, each in order; and the number of the last event, 0 where there is none.
 func page(stored []sized, only []*entry, limit int) (_ []sized, _ []*entry, last uint64) {
 	both := slices.Clone(stored)
 	for _, e := range only {

@@ -1,5 +1,5 @@
-// Package store keeps on disk the events that hookd accepted and the runs it made, in one SQLite file and
-// a journal of accepted events in front of it.
+// Package store keeps on disk the events that hookd accepted and the runs that it made, in one
+// SQLite file, with a journal of accepted events in front.
 //
 // Promises. An Accept that returned nil is found by the next Open, whatever
 // happened to the process in between (DurableFsync: also to the machine). Its
@@ -24,7 +24,7 @@
 // and the events pending beside it stay. A journal beside a new database belongs to it. A file of a newer
 // hookd is refused by Open. Losses and files set aside are in Losses until they are Settled.
 //
-// The store does not: number events and runs (it only keeps numbers from
+// The store does not number events and runs (it only keeps numbers from
 // coming back, see FirstSeq), decide about retries, run anything, or log.
 package store
 

@@ -38,7 +38,7 @@ func (b *budget) takes(size int64) error {
 	return nil
 }
 
-// losses counts what is not kept, by its reason.
+// losses counts the things that are not kept, by reason.
 type losses struct {
 	list  []Lost
 	count map[string]int // by reason
@@ -61,7 +61,7 @@ func (l *losses) add(what, why string) {
 	}
 }
 
-// all returns the losses, those of one reason together, with a count of those that are not named.
+// all returns the losses, grouped by reason, with a count of the losses that are not named.
 func (l *losses) all() []Lost {
 	var all []Lost
 	for _, why := range l.order {
@@ -77,7 +77,7 @@ func (l *losses) all() []Lost {
 	return all
 }
 
-// againWords begins the reason of what can be made again: nothing is lost.
+// againWords begins the reason of a thing that can be made again: nothing is lost.
 const againWords = "it can be made again"
 
 // wordOf says how much is kept.
@@ -94,10 +94,10 @@ func wordOf(files int, lost []Lost) string {
 	return Kept
 }
 
-// elseWords name what is not known of a call.
+// elseWords name the unknown effects of a call.
 const elseWords = "what else it destroys"
 
-// Undoable reports whether nothing that the call is known to destroy cannot come back, or only what
+// Undoable reports whether everything that the call is known to destroy can come back, or
 // can be made again.
 func (r *Result) Undoable() bool {
 	return r.Deny == "" && !r.Late && !slices.ContainsFunc(r.Lost, func(l Lost) bool {

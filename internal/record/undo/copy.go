@@ -90,7 +90,7 @@ func openToRead(dir int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// openFolder opens a folder below one that is open; no link is followed.
+// openFolder opens a folder below an open one; no link is followed.
 func openFolder(dir int, name string) (fd int, err error) {
 	err = again(func() (err error) {
 		fd, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// BenchmarkKeep measures what keeping adds to a verdict, beside the deletion or the write itself,
+// BenchmarkKeep measures the time that keeping adds to a verdict, beside the deletion or the write,
 // in the default settings.
 func BenchmarkKeep(b *testing.B) {
 	for _, files := range []int{1, 1000, 100_000} {

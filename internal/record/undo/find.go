@@ -53,7 +53,7 @@ func inVault(path, vault string) (found []wire.UndoFound) {
 	return found
 }
 
-// mostFound bounds what is listed of one source.
+// mostFound bounds the finds listed of one source.
 const mostFound = 5
 
 // inGit lists the versions in the index, in commits, in stashes, and in commits that no branch names.
@@ -106,7 +106,7 @@ func inGit(path string) (found []wire.UndoFound) {
 	return found[:min(len(found), 4*mostFound)]
 }
 
-// existing is the nearest path at or above one that exists.
+// existing is the nearest existing path at or above a path.
 func existing(path string) string {
 	for !exists(path) && path != "/" {
 		path = filepath.Dir(path)
@@ -172,12 +172,12 @@ func foundFile(where, path string) wire.UndoFound {
 	return f
 }
 
-// transcriptFolders are where agents keep what was said and read.
+// transcriptFolders are where agents keep the words said and the text read.
 var transcriptFolders = []string{
 	".claude/projects", ".codex/sessions", ".gemini/tmp", ".qwen/projects", ".copilot/session-state", ".kimi/sessions",
 }
 
-// inTranscripts lists transcripts that name the path: a read of it, or a text to write, may be in one.
+// inTranscripts lists transcripts that name the path: the text read from it, or written to it, may be in one.
 func inTranscripts(path, home string) (found []wire.UndoFound) {
 	for _, folder := range transcriptFolders {
 		b := &budget{until: time.Now().Add(2 * time.Second)}

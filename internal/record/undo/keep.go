@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// keeping keeps what one call is about to destroy.
+// keeping keeps the files that one call is about to destroy.
 type keeping struct {
 	k       *Keeper
 	call    Call
@@ -330,7 +330,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// expired reports whether the time is over. When it is, what is known so far is published once;
+// expired reports whether the time is over. When it is, expired publishes the result so far once;
 // from then on links alone are made.
 func (p *keeping) expired() bool {
 	if !p.late && p.limits.over() {
@@ -349,7 +349,7 @@ func (p *keeping) tooLate() {
 	}
 }
 
-// result is what is kept by now.
+// result is the state of the keeping by now.
 func (p *keeping) result() Result {
 	r := Result{Files: p.files, Bytes: p.bytes, Lost: p.lost.all(), Late: p.late}
 	r.Word = wordOf(p.paths, r.Lost)

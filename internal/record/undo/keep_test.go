@@ -86,7 +86,7 @@ func TestWhatTheCallDidNotTouchIsDropped(t *testing.T) {
 	v.want("a", "newer")
 }
 
-// A look at a call that waits for an answer must not drop what is kept for it.
+// A look at a call that waits for an answer must not drop the files kept for it.
 func TestALookDropsNothing(t *testing.T) {
 	v := newVaultTest(t)
 	v.write("a", "old")

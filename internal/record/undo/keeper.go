@@ -97,8 +97,8 @@ func Concerns(f *facts.Facts) bool {
 	})
 }
 
-// Keep keeps what a call is about to destroy. It returns within Settings.Wait, or a few
-// milliseconds later; what is kept until then is kept, and the result says so.
+// Keep keeps the files that a call is about to destroy. It returns within Settings.Wait, or a few
+// milliseconds later. Files kept until then are kept, and the result says so.
 func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 	s, begin := *k.settings.Load(), time.Now()
 	if s.Off || !Concerns(f) || strings.ContainsAny(c.ID, "/.") || c.ID == "" {
@@ -127,7 +127,7 @@ func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 }
 
 // keptAlready returns the result of a call that was kept before for the same facts, as a rule asks
-// for that. What was kept for others is dropped: hooks have rewritten the call.
+// for that. Files kept for other facts are dropped: hooks have rewritten the call.
 func (k *Keeper) keptAlready(id string, f *facts.Facts) (r Result, known bool) {
 	k.mu.Lock()
 	o := k.open[id]
@@ -186,7 +186,7 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 // patience is how long after its time a keeping that hangs is waited for.
 const patience = 25 * time.Millisecond
 
-// smallFree is how much of a disk stays free in any case, and freeShare which part of it stays
+// smallFree is how much of a disk stays free in any case. freeShare names the part of a disk that stays
 // free of large copies.
 const (
 	smallFree = 256 << 20
@@ -213,7 +213,7 @@ func (k *Keeper) forget(id string) {
 	delete(k.open, id)
 }
 
-// Discard drops what was kept for a call that does not run.
+// Discard drops the files kept for a call that does not run.
 func (k *Keeper) Discard(id string) {
 	k.mu.Lock()
 	o := k.open[id]
@@ -260,7 +260,7 @@ func (k *Keeper) remove(m *manifest) {
 	}
 }
 
-// all returns the manifests of all calls, oldest first. One that cannot be read is left out, and
+// all returns the manifests of all calls, oldest first. A manifest that cannot be read is left out, and
 // logged.
 func (k *Keeper) all() (list []*manifest) {
 	names, _ := namesIn(k.places.calls()) // sorted: ids begin with the time

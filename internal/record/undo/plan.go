@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// step is what an undo does to one path.
+// step is the change that an undo makes to one path.
 type step struct {
 	path     string
 	first    *entry // of the oldest chosen call that changed the path: as it was before
@@ -26,7 +26,7 @@ type step struct {
 	call     string // the oldest chosen call
 }
 
-// plan is what an undo does, and the calls that it takes back, oldest first.
+// plan has the steps of an undo, and the calls that it takes back, oldest first.
 type plan struct {
 	calls []*manifest
 	steps []*step
@@ -90,7 +90,7 @@ func find(all []*manifest, id string) (*manifest, *wire.Error) {
 	}
 }
 
-// makePlan says what happens to each path.
+// makePlan plans a step for each path.
 func makePlan(calls []*manifest, r wire.UndoRequest) *plan {
 	p := &plan{calls: calls}
 	by := map[string]*step{}
@@ -136,7 +136,7 @@ func (s *step) look() {
 	s.have = have
 }
 
-// movesBack finds what was moved and is at the place where it was moved to.
+// movesBack finds the files that were moved and are at the place where they were moved to.
 func (p *plan) movesBack() {
 	for _, s := range p.steps {
 		if s.does != "" || s.first.Effect != effectMove || s.have.Kind != kindGone && !s.expected.untouched(s.have) {
@@ -161,7 +161,7 @@ func (p *plan) movesBack() {
 	}
 }
 
-// decide compares what is with what was and what the calls left.
+// decide compares the path now with the path before the calls and as the calls left it.
 func (s *step) decide() {
 	want := s.first.Was
 	switch {
@@ -210,7 +210,7 @@ func exists(path string) bool {
 	return err == nil && is.Kind != kindGone
 }
 
-// settle says what happens to a path that changed since.
+// settle chooses the step for a path that changed since.
 func (s *step) settle(r wire.UndoRequest) {
 	kept := s.first.At != "" && s.first.Was.Kind == kindFile
 	switch {
@@ -248,7 +248,7 @@ func (s *step) changes() bool {
 	return false
 }
 
-// answer says what the plan does, or did.
+// answer tells the steps that the plan takes, or took.
 func (k *Keeper) answer(p *plan) wire.UndoAnswer {
 	a := wire.UndoAnswer{Count: map[string]int{}, Items: []wire.UndoItem{}, Calls: []wire.UndoCall{}}
 	for _, m := range p.calls {
@@ -323,7 +323,7 @@ func (k *Keeper) show(m *manifest) wire.UndoCall {
 	return c
 }
 
-// term is how long what is kept for a call stays.
+// term is how long the files kept for a call stay.
 func (k *Keeper) term(m *manifest) time.Duration {
 	s := k.settings.Load()
 	if m.seal != nil && m.seal.Bytes > Large {

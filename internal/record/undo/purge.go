@@ -15,7 +15,7 @@ const (
 	leastTime  = time.Hour
 )
 
-// Expire drops what is older than its term, then the oldest while there is too much. It returns
+// Expire drops the calls that are older than their term, then the oldest while there is too much. It returns
 // how many calls went.
 func (k *Keeper) Expire(now time.Time) (dropped int) {
 	k.undoing.Lock()
@@ -68,8 +68,8 @@ func (k *Keeper) sweep(list []*manifest) {
 	}
 }
 
-// Purge deletes what is kept for a call, or for all calls where id is "all". The bytes may still be
-// in snapshots and backups of the disk. It returns how many calls went.
+// Purge deletes the files kept for a call, or for all calls where id is "all". The bytes may still be
+// in snapshots and backups of the disk. Purge returns how many calls went.
 func (k *Keeper) Purge(id string) (dropped int, bad *wire.Error) {
 	k.undoing.Lock()
 	defer k.undoing.Unlock()

@@ -19,10 +19,10 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// undoTime bounds how long an undo keeps what it replaces.
+// undoTime bounds how long an undo keeps the files that it replaces.
 const undoTime = 10 * time.Minute
 
-// Undo takes calls back, or says what that would do. id is that of the undo.
+// Undo takes calls back, or says the result that this would have. id is the id of the undo.
 func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error) {
 	k.undoing.Lock()
 	defer k.undoing.Unlock()
@@ -52,8 +52,8 @@ func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Err
 	return a, nil
 }
 
-// settled returns the calls with something to undo. One whose result has not come may be about to
-// run: it is looked at as it is now, and nothing of it is dropped.
+// settled returns the calls with something to undo. A call whose result has not come may be about to
+// run: settled looks at the call as it is now, and drops nothing.
 func (k *Keeper) settled(calls []*manifest) (list []*manifest) {
 	for _, m := range calls {
 		if m.seal == nil || m.seal.Outcome == "" {
@@ -85,7 +85,7 @@ func asOfNow(m *manifest) *manifest {
 	return &now
 }
 
-// perform keeps what the plan replaces, under the id of the undo, then carries it out. After an
+// perform keeps the files that the plan replaces, under the id of the undo, then carries it out. After an
 // error nothing was changed.
 func (k *Keeper) perform(id string, p *plan) error {
 	of := p.calls[0].call
@@ -126,7 +126,7 @@ func (k *Keeper) perform(id string, p *plan) error {
 	return nil
 }
 
-// keepStep keeps what a step replaces.
+// keepStep keeps the file that a step replaces.
 func (p *keeping) keepStep(s *step) {
 	path, have := s.path, s.have
 	if s.does == wire.UndoBeside {
@@ -159,7 +159,7 @@ func (s *step) inPlace() bool {
 		s.have.Names > 1
 }
 
-// carryOut changes the paths: what was moved goes back first, then what the calls made goes, then
+// carryOut changes the paths. Moved files go back first, then the files that the calls made go, then
 // folders come back, then files, then the attributes of folders.
 func (p *plan) carryOut() {
 	each := func(fits func(*step) bool, do func(*step) error, backwards bool) {
@@ -203,11 +203,11 @@ func (k *Keeper) note(id string, p *plan, word string) {
 	}
 }
 
-// errWay is the error of a path whose folders are not what they were.
+// errWay is the error of a path whose folders have changed into other things.
 var errWay = errors.New("a folder on the way to it is a link, or no folder, now")
 
-// openWay opens the folder of a path, and makes it where it is missing. No link is followed: what
-// comes back goes where it was, and nowhere else.
+// openWay opens the folder of a path, and makes it where it is missing. No link is followed: the file
+// comes back where it was, and nowhere else.
 func openWay(path string) (fd int, name string, err error) {
 	parts := strings.Split(strings.Trim(filepath.Dir(path), "/"), "/")
 	fd, err = openFolder(unix.AT_FDCWD, "/")
@@ -394,7 +394,7 @@ func (s *step) writeBack(dir int, name string) error {
 	return errors.Join(to.Truncate(s.first.Was.Size), to.Sync(), setAttributes(dir, name, fd, s.first))
 }
 
-// bring puts the kept version to a name, which is free if now is gone. What is there instead goes
+// bring puts the kept version to a name, which is free if now is gone. A file that is there instead goes
 // in the same step.
 func (s *step) bring(dir int, name string, now state) error {
 	staged := ".hookd-undo-" + s.call + "-" + filepath.Base(string(s.first.At))
@@ -483,7 +483,7 @@ func (s *step) stage(dir int, staged string) error {
 	return errors.Join(to.Sync(), setAttributes(dir, staged, fd, e))
 }
 
-// merged returns the old version with what changed since; clean is false where both changed the
+// merged returns the old version with the changes made since; clean is false where both changed the
 // same lines.
 func (s *step) merged() (text []byte, clean bool) {
 	text, clean, err := git.MergeFile(context.Background(), s.path, string(s.left), string(s.first.At))

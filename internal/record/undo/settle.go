@@ -27,8 +27,8 @@ func (k *Keeper) Unsettled(session string) (list []Call) {
 	return list
 }
 
-// Ran settles a call whose result has come: what it did not touch is dropped. A call that goes on
-// in the background is settled later. It does not wait.
+// Ran settles a call whose result has come: files that the call did not touch are dropped. A call that goes on
+// in the background is settled later. Ran does not wait.
 func (k *Keeper) Ran(id string) {
 	k.mu.Lock()
 	o := k.open[id]
@@ -54,8 +54,8 @@ func (k *Keeper) Ended(session string) {
 	}
 }
 
-// waitSettled waits until calls of a session are settled whose results have come: what they left
-// must be seen before the next call changes it.
+// waitSettled waits until the calls of a session whose results have come are settled. Their effects
+// must be seen before the next call changes them.
 func (k *Keeper) waitSettled(session string, until time.Time) {
 	k.mu.Lock()
 	var ends []chan struct{}
@@ -84,7 +84,7 @@ func (k *Keeper) SettleOld(now time.Time) {
 	}
 }
 
-// settle compares what is with what was, and drops what was not touched.
+// settle compares each path now with the path before, and drops the untouched ones.
 func (k *Keeper) settle(id, outcome string, now bool) {
 	k.mu.Lock()
 	o := k.open[id]

@@ -47,8 +47,8 @@ type baseState struct {
 	kept string
 }
 
-// repositoryOf returns the repository of a folder whose snapshot can stand for what an unknown
-// program destroys; "" = there is none. That of a home folder is too large.
+// repositoryOf returns the repository of a folder whose snapshot can stand for the files that an unknown
+// program destroys; "" = there is none. The repository of a home folder is too large.
 func repositoryOf(dir string) string {
 	top := git.Top(dir)
 	if home, err := os.UserHomeDir(); top == "/" || err == nil && top == home {
@@ -298,7 +298,7 @@ func stateOfLoss(l shadow.Loss) state {
 	return was
 }
 
-// changedBy returns the paths of a call, and those that other calls changed since it began.
+// changedBy returns the paths of a call, and the paths that other calls changed since it began.
 func (k *Keeper) changedBy(m *manifest) map[string]bool {
 	paths := map[string]bool{}
 	for _, o := range k.all() {

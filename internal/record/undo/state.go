@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kinds of what a path can be.
+// The kinds of a path.
 const (
 	kindGone   = "gone"
 	kindFile   = "file"
@@ -17,7 +17,7 @@ const (
 	kindDevice = "device"
 )
 
-// state is what a path was at one moment.
+// state describes a path at one moment.
 type state struct {
 	Kind   string `json:"kind"`
 	Dev    uint64 `json:"dev,omitempty"`

@@ -19,7 +19,7 @@ type target struct {
 	made   bool   // the call makes it, if it does not exist
 }
 
-// aims are what a call does, as far as files on this machine go, and what cannot come back.
+// aims are the targets of a call, as far as files on this machine go, and the things that cannot come back.
 type aims struct {
 	targets []target
 	lost    []Lost
@@ -37,7 +37,7 @@ type aimer struct {
 	seen   map[target]bool
 }
 
-// aimsOf returns what a call is about to destroy. It looks at the disk where names are patterns
+// aimsOf returns the targets that a call is about to destroy. It looks at the disk where names are patterns
 // or folders, within the budget.
 func aimsOf(f *facts.Facts, b *budget) *aims {
 	a := &aimer{f: f, limits: b, seen: map[target]bool{}}
@@ -112,7 +112,7 @@ func (a *aimer) effect(e *facts.Effect) {
 	}
 }
 
-// Programs by what they do to a file that they change.
+// Programs by the way they change a file.
 var (
 	modeChangers = []string{"chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "xattr", "setfattr"}
 	overwriters  = []string{"shred", "srm", "wipe", "scrub", "truncate", "dd"}
@@ -130,7 +130,7 @@ func redirected(e *facts.Effect) bool {
 	return strings.HasPrefix(why, ">") || strings.HasPrefix(why, "<>")
 }
 
-// recursive reports whether a program deletes folders with what is in them.
+// recursive reports whether a program deletes folders with their contents.
 func recursive(program string, c *facts.Command) bool {
 	switch program {
 	case "unlink", "rmdir", "find":
@@ -155,7 +155,7 @@ func rsyncEffect(c *facts.Command) string {
 	return effectReplace
 }
 
-// ignored reports whether a path is of the kernel: nothing of it is destroyed.
+// ignored reports whether a path is of the kernel: no part is destroyed.
 func ignored(path string) bool {
 	switch path {
 	case "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/stdin", "/dev/stdout",
@@ -165,7 +165,7 @@ func ignored(path string) bool {
 	return inside(path, "/dev/fd") || inside(path, "/dev/pts") || inside(path, "/proc") || inside(path, "/sys")
 }
 
-// plain adds what the target of an effect stands for.
+// plain adds the paths that the target of an effect stands for.
 func (a *aimer) plain(e *facts.Effect, effect string, tree bool) {
 	for _, path := range a.expand(e.Target, a.dots(e)) {
 		a.add(target{path: path, effect: effect, tree: tree})
@@ -175,7 +175,7 @@ func (a *aimer) plain(e *facts.Effect, effect string, tree bool) {
 	}
 }
 
-// behind adds what is in the folder that a link leads to, where the link is written with a slash at
+// behind adds the contents of the folder that a link leads to, where the link is written with a slash at
 // its end.
 func (a *aimer) behind(path string, c *facts.Command) {
 	is, err := look(path)
@@ -212,7 +212,7 @@ func (a *aimer) moved(e *facts.Effect, c *facts.Command) {
 	}
 }
 
-// destination returns where a move puts a path; dests are what the command writes to.
+// destination returns where a move puts a path; dests are the paths that the command writes to.
 func destination(path string, dests []string, exact bool) string {
 	base := filepath.Base(path)
 	for _, dest := range dests {
@@ -231,7 +231,7 @@ func destination(path string, dests []string, exact bool) string {
 	return ""
 }
 
-// copied adds what a copy of files replaces at its destination.
+// copied adds the files that a copy replaces at its destination.
 func (a *aimer) copied(e *facts.Effect, c *facts.Command, program string) {
 	effect := effectWrite
 	if program != "cp" {
@@ -392,8 +392,8 @@ func (a *aimer) unsure() {
 	}
 }
 
-// writtenTo returns paths that the commands of a line may write to in place: what they redirect to,
-// and what programs are given that are not known to leave the bytes of a file alone.
+// writtenTo returns paths that the commands of a line may write to in place: the targets of redirects,
+// and the arguments of programs that are not known to leave the bytes of a file alone.
 func (a *aimer) writtenTo() map[string]bool {
 	paths := map[string]bool{}
 	add := func(c *facts.Command, w facts.Word) {
@@ -423,7 +423,7 @@ func (a *aimer) writtenTo() map[string]bool {
 	return paths
 }
 
-// inPlaceWins makes an effect on a path the one that a link does not survive, if one of them is
+// inPlaceWins gives a path the effect that a link does not survive, if one of its effects is
 // so: a file that is moved and then written to, or written to and then deleted.
 func (a *aimer) inPlaceWins() {
 	inPlace := a.writtenTo()

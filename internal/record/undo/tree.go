@@ -45,7 +45,7 @@ func (p *keeping) movesWithin(t target, was state) bool {
 	return false
 }
 
-// below keeps what is in an open folder, which it closes: files first, then folders.
+// below keeps the contents of an open folder, which it closes: files first, then folders.
 func (p *keeping) below(t target, fd int, dev uint64, depth int) {
 	dir := os.NewFile(uintptr(fd), t.path)
 	defer dir.Close()

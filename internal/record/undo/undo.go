@@ -1,18 +1,18 @@
-// Package undo keeps what a call is about to destroy, and brings it back. A vault is a
-// folder on the file system of the files themselves: what is unlinked or replaced is kept by
-// a hard link, what is written in place by a clone or a copy.
+// Package undo keeps the files that a call is about to destroy, and brings them back. A vault is a
+// folder on the file system of the files themselves. A hard link keeps an unlinked or replaced
+// file, a clone or a copy keeps a file written in place.
 //
-// Promises. Keeping ends when its time is over, and says before the call what is kept, what is
-// not, and why. Nothing is deleted, moved or changed but in a vault: a call that is refused
-// leaves everything as it was. After the call, what it did not touch is dropped. Vaults have
+// Promises. Keeping ends when its time is over. It says before the call which files are kept, which
+// are not, and why. Nothing is deleted, moved or changed but in a vault: a call that is refused
+// leaves everything as it was. After the call, files that it did not touch are dropped. Vaults have
 // mode 0700, and lie in no working tree. Undo changes only paths that the chosen calls changed;
-// a path that was changed since is left alone, and what is replaced is kept in turn, so an
+// a path that was changed since is left alone, and replaced files are kept in turn, so an
 // undo can itself be undone. A partial success is never told as a whole one. A kill at any
 // moment leaves each path as it was before or after, and every kept byte in the vault; the
 // same undo, asked for again, goes on.
 //
-// It does not keep: what can be made again, devices, what is on other machines or in databases,
-// clouds and volumes, and what an unknown program does outside of its repository.
+// It does not keep: files that can be made again, devices, things on other machines or in databases,
+// clouds and volumes, and files that an unknown program destroys outside of its repository.
 package undo
 
 import (
@@ -102,7 +102,7 @@ const Undo = "undo"
 // Lost is something that does not come back, and why.
 type Lost = wire.Lost
 
-// Result says before a call what of it can be taken back.
+// Result says before a call which parts of the call can be taken back.
 type Result struct {
 	Word  string // "" = it destroys nothing that exists
 	Files int    // that are kept

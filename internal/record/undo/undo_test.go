@@ -34,7 +34,7 @@ type lineTest struct {
 	snapshot           bool   // files come from one: their times, and empty folders, are not as they were
 }
 
-// lines are what agents run, and what it destroys.
+// lines are the commands of agents, and the files that they destroy.
 var lines = []lineTest{
 	{name: "a file", before: "echo old > a", line: "rm a"},
 	{name: "a file outside of the folder", before: "mkdir in; echo old > a", line: "cd in && rm ../a"},
@@ -350,7 +350,7 @@ func same(t *testing.T, when string, got, want map[string]string) {
 	}
 }
 
-// fileSystems are those that the test can use.
+// fileSystems are the file systems that the test can use.
 func fileSystems(t *testing.T) []volume {
 	list := []volume{{name: "one file system"}}
 	if is, err := look("/dev/shm"); err == nil && is.Kind == kindDir && unix.Access("/dev/shm", unix.W_OK) == nil {

@@ -1,4 +1,4 @@
-// Package journaltest has a disk for tests that loses what a real one may lose: what was
+// Package journaltest has a disk for tests that loses data as a real disk may: data
 // not synced is there after a crash, or not, or in part, whatever the order of the writes.
 package journaltest
 
@@ -15,16 +15,16 @@ import (
 	"github.com/hookd/hookd/internal/record/journal"
 )
 
-// ErrOff is what everything fails with once the disk is off.
+// ErrOff is the error of every operation once the disk is off.
 var ErrOff = errors.New("the disk is off")
 
-// sector is what a disk writes whole or not at all.
+// sector is how many bytes a disk writes whole or not at all.
 const sector = 512
 
 // Disk fits journal.Files. It has one level of folders. It is safe for concurrent use.
 type Disk struct {
 	// Fail returns an error for an operation, which then does nothing; "write", "sync", "create"
-	// and others. nil = all succeed. A sync that fails loses some of what it was to sync.
+	// and others. nil = all succeed. A sync that fails loses some of the data that it was to sync.
 	Fail func(op, path string) error
 
 	mu    sync.Mutex // guards all below
@@ -48,7 +48,7 @@ type write struct {
 }
 
 // New returns an empty disk that goes off after so many operations that change something; a
-// negative number is no end. What a crash loses follows from seed.
+// negative number is no end. The losses of a crash follow from seed.
 func New(seed uint64, left int) *Disk {
 	return &Disk{rand: rand.New(rand.NewPCG(seed, 1)), left: left, names: map[string]*node{}, kept: map[string]*node{}}
 }
@@ -60,7 +60,7 @@ func (d *Disk) Done() int {
 	return d.done
 }
 
-// Crash turns the disk off and returns what the machine finds when it is on again, for so
+// Crash turns the disk off and returns the disk that the machine finds when it is on again, for so
 // many operations.
 func (d *Disk) Crash(left int) *Disk {
 	d.mu.Lock()
@@ -85,7 +85,7 @@ func (d *Disk) put(path string, data []byte) {
 	d.names[path], d.kept[path] = n, n
 }
 
-// after returns what a crash leaves of a file.
+// after returns the data that a crash leaves of a file.
 func (n *node) after(r *rand.Rand) []byte {
 	data := slices.Clone(n.synced)
 	some := r.IntN(3) // none, some or all of what was not synced
@@ -211,7 +211,7 @@ func (d *Disk) SyncDir(dir string) error {
 	return nil
 }
 
-// Text returns what a file has, as it is seen.
+// Text returns the data of a file, as it is seen.
 func (d *Disk) Text(path string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
