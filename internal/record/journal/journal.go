@@ -63,9 +63,9 @@ type Options struct {
 	Confirmed Pos  // up to here an earlier process has confirmed records, at the least; zero = that is not known
 	SetAside  bool // a file that cannot be read is set aside; else Open fails with the error
 
-	// Look is the time between two looks of Append whether the segment was deleted, which take
-	// as long as an Append to memory. Records appended in between to a deleted segment are
-	// lost with the process. 0 = each Append looks.
+	// Look is the time between two looks of Append whether the segment was deleted. A look takes as
+	// long as an Append to memory. Records appended in between to a deleted segment are lost with
+	// the process. 0 = each Append looks.
 	Look time.Duration
 
 	Files Files // nil = those of the operating system

@@ -160,9 +160,9 @@ func TestNextIsAfterEverything(t *testing.T) {
 	}
 }
 
-// A power cut after any number of operations, twice in a row, loses no confirmed
-// record, whatever the disk has lost of the rest. Nothing from before the place
-// that is read from comes back, and everything after it in order.
+// A power cut after any number of operations, twice in a row, loses no confirmed record. The disk
+// may have lost any of the rest. Nothing from before the place that is read from comes back, and
+// everything after it in order.
 func TestPowerCutAnywhere(t *testing.T) {
 	whole := work(t, journaltest.New(1, -1), nil)
 	if whole.ops < 50 {

@@ -41,8 +41,8 @@ type segment struct {
 	sealed bool  // it is not written to again: a write has failed, or an earlier process made it
 }
 
-// zeroBytes are written at once to a new file. Linux keeps the data of one write as one
-// unit, and each later write to a part dirties the whole unit.
+// zeroBytes are written at once to a new file. Linux keeps the data of one write as one unit. Each
+// later write to a part dirties the whole unit.
 const zeroBytes = 16 << 10
 
 // pieceBytes are synced at once in a file that is made beside appends: those wait for the disk

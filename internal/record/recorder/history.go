@@ -357,7 +357,7 @@ func (r *Recorder) DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wi
 const mostTaken = 256
 
 // TakeBack accepts the events in the file of a loss again that the history does not have, and calls run
-// with each run of them. A loss of which the file was read, or that has none, is settled then.
+// with each run of them. A loss whose file was read, or that has no file, is settled then.
 func (r *Recorder) TakeBack(ctx context.Context, l store.Loss, run func(events.PendingKey)) wire.RecoveredLoss {
 	did := wire.RecoveredLoss{Loss: loss(l)}
 	var err error

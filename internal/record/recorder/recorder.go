@@ -403,8 +403,8 @@ func size(run *wire.Run) int {
 // flushTime is how long a query waits until all records so far are on disk.
 const flushTime = 2 * time.Second
 
-// Flush waits until all records so far are on disk, also decisions that wait for the words
-// that their agent heard; false when that takes too long or the disk fails.
+// Flush waits until all records so far are on disk. Decisions that wait for the words that their
+// agent heard are among them. It is false when that takes too long or the disk fails.
 func (r *Recorder) Flush(ctx context.Context) bool {
 	r.waitSoon(ctx)
 	r.WaitStored()

@@ -47,8 +47,8 @@ func (s *Store) prepare(e *events.Event, pending bool) *Prepared {
 //
 // An error means that nothing was accepted and done is not called: ErrQueueFull
 // when Policy.QueueBytes wait already, the error of Health while nothing can be
-// written, ErrClosed. After an error passed to done nothing was accepted
-// either, except that a power loss right after ErrIO may leave the event on disk.
+// written, ErrClosed. After an error passed to done nothing was accepted either. But a power loss
+// right after ErrIO may leave the event on disk.
 func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done func(error)) error {
 	s.given.Load().note(e.Seq)
 	err := s.Admits(len(e.Data), len(hooks) > 0)

@@ -26,8 +26,8 @@ func interrupted(t testing.TB, s *Store) []string {
 	return list
 }
 
-// The next daemon knows the attempts under way until they have ended or begun
-// again there, also when the next daemon is interrupted too.
+// The next daemon knows the attempts under way until they have ended or begun again there. That
+// holds also when the next daemon is interrupted too.
 func TestAttemptsUnderWayOutliveLives(t *testing.T) {
 	o := options(t)
 	s := open(t, o)

@@ -251,7 +251,7 @@ type conditions struct {
 	either
 }
 
-// either are conditions of which one must hold.
+// either are conditions, and one must hold.
 type either []string
 
 func (c *conditions) add(condition string, args ...any) {
@@ -300,8 +300,8 @@ func like(part string) string {
 
 // mostTrigrams are looked up for a text: the trigrams that promise the fewest blocks. The
 // decisions found are read in any case, and to look up words that most blocks have takes long.
-// Of a million decisions of about the same words, one was found in seconds by all
-// trigrams of its text, and in some 10 ms by four of them.
+// One of a million decisions of about the same words was found in seconds by all trigrams of its
+// text. Four of them found it in some 10 ms.
 const mostTrigrams = 4
 
 // trigrams is the match that decisions_text must have where a text has part; "" = part is

@@ -305,7 +305,7 @@ func TestSessionsAreCounted(t *testing.T) {
 	}
 }
 
-// The records of the version before decisions are there after its migration, also when
+// The records of the version before decisions are there after its migration. That holds also when
 // the migration was killed and begun again.
 func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 	o := options(t)

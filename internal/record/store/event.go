@@ -13,9 +13,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// previewBytes of a payload are kept by PayloadPreview. Events that are not
-// larger stay whole, and so do decided events up to decidedBytes, so
-// that they can be replayed.
+// previewBytes of a payload are kept by PayloadPreview. Events that are not larger stay whole. So
+// do decided events up to decidedBytes, so that they can be replayed.
 const (
 	previewBytes = 2 << 10
 	decidedBytes = 16 << 10

@@ -225,7 +225,7 @@ func TestEachDamageIsTold(t *testing.T) {
 	t.Logf("%d faults", cases)
 }
 
-// failing are files of which reads fail.
+// failing are files whose reads fail.
 type failing struct {
 	journal.Files
 

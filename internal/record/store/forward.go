@@ -97,9 +97,9 @@ type Ahead struct {
 }
 
 // Ahead returns the first decisions behind the place of a target up to a number, limit at most.
-// All decisions up to that number must have been handed over, or a place moves past a decision that
-// another goroutine is about to hand over. A caller that wants the records it handed over a moment ago
-// calls Flush first.
+// All decisions up to that number must have been handed over. Else a place moves past a decision
+// that another goroutine is about to hand over. A caller that wants the records it handed over a
+// moment ago calls Flush first.
 func (s *Store) Ahead(ctx context.Context, target string, upto uint64, limit int) (a Ahead, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		var through int64

@@ -16,8 +16,8 @@ import (
 
 const givenEnv = "HOOKD_STORE_GIVEN_TEST"
 
-// givenChild accepts 1 and 2, leaves 3 out, notes 4 to 6, of which none is
-// written, and waits to be killed.
+// givenChild accepts 1 and 2, leaves 3 out, notes 4 to 6, writes none of these three, and waits to
+// be killed.
 func givenChild() {
 	s, err := Open(Options{Path: os.Getenv(givenEnv), Durable: DurableOS, delay: time.Hour, sweep: -1})
 	if err != nil {

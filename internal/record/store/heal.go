@@ -21,9 +21,8 @@ const probeBytes = 256 << 10
 // lateNumbers may still be given while the store closes.
 const lateNumbers = 1024
 
-// attach opens the database. The first time it reads the pending runs. Later
-// memory knows better, and if the file turns out to be another one, attach
-// writes the runs pending in memory to it.
+// attach opens the database. The first time it reads the pending runs. Later memory knows better.
+// If the file turns out to be another one, attach writes the runs pending in memory to it.
 func (s *Store) attach() error {
 	if s.lock == nil {
 		if err := prepareFile(s.opts.Path); err != nil {
@@ -180,8 +179,8 @@ func (s *Store) detach() {
 	}
 }
 
-// carry writes the runs pending in memory, the manifests, the places of targets, and the
-// ids of events with their answers, to a new file.
+// carry writes to a new file the runs pending in memory, the manifests and the places of targets.
+// It also writes the ids of events with their answers.
 func (s *Store) carry(db *database, st *state) (err error) {
 	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -250,8 +249,9 @@ func (s *Store) carryJournal(db *database, st *state) error {
 	return s.w.sessions.flush(db)
 }
 
-// journalFailed takes the journal out of use until heal begins another segment. When the segment was
-// deleted and the next one has replaced it, journalFailed moves its pending runs while they can still be read.
+// journalFailed takes the journal out of use until heal begins another segment. The next segment
+// has replaced a deleted one: journalFailed moves the pending runs of the deleted one while they
+// can still be read.
 func (s *Store) journalFailed(cause error) {
 	if !errors.Is(cause, journal.ErrGone) {
 		s.fail(cause)
@@ -262,7 +262,8 @@ func (s *Store) journalFailed(cause error) {
 	s.moveAll()
 }
 
-// recover begins a new file in place of a deleted one, and of a file that is still corrupt after another look.
+// recover begins a new file in place of a deleted one. It does the same for a file still corrupt
+// after another look.
 func (s *Store) recover(cause error) (err error) {
 	s.replacing.Store(true)
 	defer s.replacing.Store(false)
@@ -555,7 +556,8 @@ func (s *Store) probe() error {
 	}}})
 }
 
-// reread reads the entry that the journal has not given before, and fails until it does, or it is given up.
+// reread reads the entry that the journal has not given before. It fails until the journal gives
+// the entry, or the entry is given up.
 func (s *Store) reread() error {
 	e := s.w.unread
 	if e == nil {
@@ -644,8 +646,8 @@ func (s *Store) finish() {
 // would take too long; the next daemon has them from the journal.
 const mostLast = 8 * moveRows
 
-// moveLast moves the pending events into the database unless they are too many, and reports
-// whether the journal is not needed any more.
+// moveLast moves the pending events into the database unless they are too many. It reports whether
+// the journal is not needed any more.
 func (s *Store) moveLast() (empty bool) {
 	if only, _, _ := s.journaled.load(); only > mostLast {
 		return false

@@ -37,13 +37,12 @@ type entry struct {
 
 // journaled is the journal as far as the database is not complete without it.
 //
-// An event goes from the journal into the database in the first transaction that has
-// something to say about it, so that the database never speaks of an event that it does not
-// have. It goes in the form that history keeps if that transaction ends all of its runs, else with
-// its pending rows. Others stay where they are until they are asked for, or have been
-// pending for some time, or the journal is too long. The same transaction writes up to
-// where the database is complete. After a crash reading begins there, and leaves out the
-// events that the database has already.
+// An event goes from the journal into the database in the first transaction that has something to
+// say about it. So the database never speaks of an event that it does not have. The event has the
+// form that history keeps if that transaction ends all of its runs. Else it goes with its pending
+// rows. Others stay where they are until they are asked for, or have been pending for some time, or
+// the journal is too long. The same transaction writes up to where the database is complete. After
+// a crash reading begins there, and leaves out the events that the database has already.
 type journaled struct {
 	mu      sync.Mutex       // guards all below
 	log     *journal.Journal // nil = it could not be opened yet
@@ -115,8 +114,8 @@ func (j *journaled) has(seq uint64) bool {
 	return j.find(seq) != nil
 }
 
-// over reports whether an event went into the database with nothing waiting for it, in
-// the transaction under way or a little before.
+// over reports whether an event went into the database with nothing waiting for it. That was in the
+// transaction under way or a little before.
 func (j *journaled) over(seq uint64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -140,9 +139,9 @@ func (j *journaled) oldest(most int, before journal.Pos) (list []*entry) {
 	return list
 }
 
-// after returns the first entries with numbers above seq that readers of the database may
-// not find there yet, of wanted events. Entries that the transaction under way moves
-// are among them, since readers see nothing of a transaction before it is committed.
+// after returns the first entries of wanted events above seq that readers of the database may not
+// find yet. Entries that the transaction under way moves are among them: readers see nothing of a
+// transaction before its commit.
 func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -288,8 +287,8 @@ func (j *journaled) read(e *entry, all bool) (accepted, error) {
 	return decodeAccepted(e.Number, head, data)
 }
 
-// openJournal opens the journal of a database that holds all events before a place, and
-// finds the events that only the journal has. A journal beside a database that is new belongs to it.
+// openJournal opens the journal of a database that holds all events before a place. It finds the
+// events that only the journal has. A journal beside a database that is new belongs to it.
 func (s *Store) openJournal(db *database, st state, left marks) error {
 	former, err := query(db, scanID, `SELECT epoch FROM epochs`)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/hookd/hookd/internal/record/journal"
 )
 
-// Loss is an accepted part that the store does not have any more, or a file that it has
-// set aside, until TakeBack has read it.
+// Loss is an accepted part that the store does not have any more. Or it is a file that the store
+// has set aside, until TakeBack has read it.
 type Loss struct {
 	ID          int64     `json:"id"`
 	At          time.Time `json:"at"`

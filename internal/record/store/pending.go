@@ -18,10 +18,10 @@ const pendingBytes = 1 << 20
 
 const pendingColumns = `seq, id, at, name, size, detail, kept, data, more, sum FROM events`
 
-// Pending returns the accepted runs that have not ended, in the order of the
-// events' numbers and, for one event, of registration: all runs of the first
-// events above after, limit at most, fewer when they are large. Nothing comes
-// back when there are no more; the last event's number is the next after.
+// Pending returns the accepted runs that have not ended. They are in the order of the events'
+// numbers and, for one event, of registration: all runs of the first events above after, limit at
+// most, fewer when they are large. Nothing comes back when there are no more; the last event's
+// number is the next after.
 func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]events.Pending, error) {
 	for {
 		page, last, err := s.pendingPage(ctx, after, limit)
@@ -281,8 +281,8 @@ func pendingOf(
 // rescued is how many times Options.Held is held of a file that was deleted.
 const rescued = 8
 
-// rescue reads the events pending on disk only, as long as there is memory, from
-// a file that was deleted but is still open.
+// rescue reads the events pending on disk only, as long as there is memory. The file was deleted
+// but is still open.
 func (s *Store) rescue() {
 	for _, seq := range s.live.onDisk() {
 		e, err := pendingEvent(context.Background(), s.db.conn, seq)

@@ -218,8 +218,8 @@ func (m *machine) check(t *testing.T, s *Store, when string) {
 	}
 }
 
-// Whenever the power is cut, each accepted event is pending or has ended, once and in order, also
-// when it is cut again while the next daemon reads the remains.
+// Whenever the power is cut, each accepted event is pending or has ended, once and in order. That
+// holds also when it is cut again while the next daemon reads the remains.
 func TestPowerCutAtEveryWriteOfTheJournal(t *testing.T) {
 	t.Parallel()
 	whole := journaltest.New(1, -1)

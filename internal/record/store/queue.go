@@ -65,9 +65,8 @@ func (o *op) answer(err error) {
 }
 
 // queue holds the ops that the writer has yet to write. Ops that callers wait for go
-// first, without the others. The others are written in the order added, when there
-// are enough of them or they have waited long enough, so that a commit that is
-// waited for has few pages to write.
+// first, without the others. The others are written in the order added, when there are enough of
+// them or they have waited long enough. So a commit that is waited for has few pages to write.
 type queue struct {
 	urgent chan struct{} // there is something for a commit
 	delay  time.Duration // that a record waits at least

@@ -72,7 +72,7 @@ func TestEachReadOfTheDatabaseFails(t *testing.T) {
 	}
 }
 
-// underFaults looks at a store in a process of which reads fail, and returns how many of them did.
+// underFaults looks at a store in a process whose reads fail, and returns how many of them did.
 func underFaults(t *testing.T, o Options, reads fails, at int) (failed int, f looked) {
 	t.Helper()
 	program, err := os.Executable()

@@ -355,8 +355,8 @@ ALTER TABLE journaled ADD COLUMN sum INTEGER; -- of the row
 ALTER TABLE events ADD COLUMN sum INTEGER;
 `
 
-// The guard of a call, its end, and whether a decision says nothing that another decision about the same
-// call does not say. Nothing of this is known for decisions before this step.
+// The guard of a call, its end, and whether another decision about the same call says everything
+// that a decision says. Nothing of this is known for decisions before this step.
 const schemaV14 = `
 ALTER TABLE decisions ADD COLUMN guarded TEXT NOT NULL DEFAULT '';
 ALTER TABLE decisions ADD COLUMN part INTEGER NOT NULL DEFAULT 0;

@@ -218,8 +218,7 @@ const (
 	ByHour = "hour"
 )
 
-// Stats counts the runs of one hook in a time, or the runs for one agent, one
-// tool, or on one day.
+// Stats counts the runs of one hook in a time, or the runs for one agent, one tool or one day.
 type Stats struct {
 	Name          string // of the hook, the agent or the tool; of a day its date, of an hour its start, in UTC
 	Runs          int64
@@ -237,9 +236,8 @@ type StatsQuery struct {
 	Since, Until time.Time // zero = no bound; counts are kept for 400 days
 }
 
-// Stats returns one row for each hook that ran, or for each name of the kind asked for
-// by, in the order of their names.
-// It reads the counts kept by hour and day, never the runs.
+// Stats returns one row for each hook that ran, or for each name of the kind By. The rows are in
+// the order of their names. It reads the counts kept by hour and day, never the runs.
 func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error) {
 	type row struct {
 		start int64

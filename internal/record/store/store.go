@@ -1,5 +1,5 @@
-// Package store keeps on disk the events that hookd accepted and the runs that it made, in one
-// SQLite file, with a journal of accepted events in front.
+// Package store keeps on disk the events that hookd accepted and the runs that it made. It has one
+// SQLite file, and a journal of accepted events in front.
 //
 // Promises. An Accept that returned nil is found by the next Open, whatever
 // happened to the process in between (DurableFsync: also to the machine). Its
@@ -17,15 +17,15 @@
 // with ErrFull, ErrIO or ErrReadOnly, everything else goes on in memory within
 // a bound, and the store tries again each second until it heals. A database
 // that turns out corrupt is moved aside, a deleted one is missed at the
-// next commit. Either way the store begins a new file, writes everything that is pending in
-// memory to it before anything else, and tells Options.Incident
-// the losses. A read that fails is tried again; then events are refused as on a full disk, for
-// a minute; then the file is set aside. A part of the journal that was deleted or is damaged is told too,
-// and the events pending beside it stay. A journal beside a new database belongs to it. A file of a newer
-// hookd is refused by Open. Losses and files set aside are in Losses until they are Settled.
+// next commit. Either way the store begins a new file, and writes everything pending in memory to
+// it before anything else. It tells Options.Incident the losses. A read that fails is tried again;
+// then events are refused as on a full disk, for a minute; then the file is set aside. A part of
+// the journal that was deleted or is damaged is told too. The events pending beside it stay. A
+// journal beside a new database belongs to it. A file of a newer hookd is refused by Open. Losses
+// and files set aside are in Losses until they are Settled.
 //
-// The store does not number events and runs (it only keeps numbers from
-// coming back, see FirstSeq), decide about retries, run anything, or log.
+// The store does not number events and runs: it only keeps numbers from coming back, see FirstSeq.
+// It does not decide about retries, run anything, or log.
 package store
 
 import (

@@ -49,7 +49,7 @@ const (
 // databaseLink names, in a folder in memory, the database that it belongs to.
 const databaseLink = "database"
 
-// openUnwritten opens the journal in the folder Options.Memory, and hands over the decisions that a
+// openUnwritten opens the journal in the folder Options.Memory. It hands over the decisions that a
 // killed process has left in it. Only Open calls it.
 func (s *Store) openUnwritten() error {
 	dir := s.opts.Memory

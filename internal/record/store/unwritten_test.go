@@ -206,8 +206,9 @@ func BenchmarkDecided(b *testing.B) {
 	}
 }
 
-// A decision that a kill has left keeps its number, so that no subscriber that has it is
-// told again, unless a later decision is written: a target of forward may be past it.
+// A decision that a kill has left keeps its number, so that no subscriber that has it is told
+// again. But it gets a new number when a later decision is written: a target of forward may be past
+// it.
 func TestDecisionsThatAKillHasLeftKeepTheirNumbers(t *testing.T) {
 	o := options(t)
 	o.Memory, o.delay = filepath.Join(t.TempDir(), "memory"), time.Hour // until Flush

@@ -74,8 +74,8 @@ func (s *Store) fallBack() {
 	s.w.state = state{epoch: rand.Text(), seq: s.w.seen}
 }
 
-// write is the goroutine that writes: it commits the ops that callers wait for at
-// once and the rest after a moment, and tries again while it cannot.
+// write is the goroutine that writes: it commits the ops that callers wait for at once and the rest
+// after a moment. It tries again while it cannot.
 func (s *Store) write() {
 	defer s.working.Done()
 	var retry <-chan time.Time

@@ -159,8 +159,8 @@ func (s *step) inPlace() bool {
 		s.have.Names > 1
 }
 
-// carryOut changes the paths. Moved files go back first, then the files that the calls made go, then
-// folders come back, then files, then the attributes of folders.
+// carryOut changes the paths. Moved files go back first, then the files that the calls made go.
+// Then folders come back, then files, then the attributes of folders.
 func (p *plan) carryOut() {
 	each := func(fits func(*step) bool, do func(*step) error, backwards bool) {
 		list := slices.Clone(p.steps)

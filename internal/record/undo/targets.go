@@ -19,7 +19,8 @@ type target struct {
 	made   bool   // the call makes it, if it does not exist
 }
 
-// aims are the targets of a call, as far as files on this machine go, and the things that cannot come back.
+// aims are the targets of a call among the files on this machine, and the things that cannot come
+// back.
 type aims struct {
 	targets []target
 	lost    []Lost
@@ -175,8 +176,8 @@ func (a *aimer) plain(e *facts.Effect, effect string, tree bool) {
 	}
 }
 
-// behind adds the contents of the folder that a link leads to, where the link is written with a slash at
-// its end.
+// behind adds the contents of the folder that a link leads to. It does so where the link has a
+// slash at its end.
 func (a *aimer) behind(path string, c *facts.Command) {
 	is, err := look(path)
 	if err != nil || is.Kind != kindLink || c == nil {
@@ -392,8 +393,8 @@ func (a *aimer) unsure() {
 	}
 }
 
-// writtenTo returns paths that the commands of a line may write to in place: the targets of redirects,
-// and the arguments of programs that are not known to leave the bytes of a file alone.
+// writtenTo returns paths that the commands of a line may write to in place: the targets of
+// redirects, and the arguments of programs not known to leave the bytes of a file alone.
 func (a *aimer) writtenTo() map[string]bool {
 	paths := map[string]bool{}
 	add := func(c *facts.Command, w facts.Word) {

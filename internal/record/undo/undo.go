@@ -6,13 +6,14 @@
 // are not, and why. Nothing is deleted, moved or changed but in a vault: a call that is refused
 // leaves everything as it was. After the call, files that it did not touch are dropped. Vaults have
 // mode 0700, and lie in no working tree. Undo changes only paths that the chosen calls changed;
-// a path that was changed since is left alone, and replaced files are kept in turn, so an
-// undo can itself be undone. A partial success is never told as a whole one. A kill at any
-// moment leaves each path as it was before or after, and every kept byte in the vault; the
-// same undo, asked for again, goes on.
+// a path that was changed since is left alone. Replaced files are kept in turn, so an undo can
+// itself be undone. A partial success is never told as a whole one. A kill at any moment leaves
+// each path as it was before or after, and every kept byte in the vault; the same undo, asked for
+// again, goes on.
 //
-// It does not keep: files that can be made again, devices, things on other machines or in databases,
-// clouds and volumes, and files that an unknown program destroys outside of its repository.
+// It does not keep: files that can be made again, devices, things on other machines or in
+// databases, clouds and volumes. Nor does it keep files that an unknown program destroys outside of
+// its repository.
 package undo
 
 import (

@@ -60,7 +60,7 @@ func (d *Disk) Done() int {
 	return d.done
 }
 
-// Crash turns the disk off and returns the disk that the machine finds when it is on again, for so
+// Crash turns the disk off. It returns the disk that the machine finds when it is on again, for so
 // many operations.
 func (d *Disk) Crash(left int) *Disk {
 	d.mu.Lock()
