@@ -99,8 +99,8 @@ func (r *slowRecorder) Prepare(e *events.Event, _ bool) Prepared {
 	return nil
 }
 
-// Slow work on one large event delays no other, whether a hook runs for
-// it, decides about it, or does neither.
+// Slow work on one large event delays no other. It may be that a hook runs for it,
+// decides about it, or does neither.
 func TestALargeEventDelaysNoOther(t *testing.T) {
 	hooks := []*hook.Hook{matchtest.Hook("note", "agent:step"), matchtest.Hook("guard", "pre_tool_use")}
 	large := []byte(`{"text":"` + strings.Repeat("x", 2<<20) + `"}`)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// alarms call functions at their times with one timer, which is set seldom: nearly every
-// run ends long before its deadline. A timer of its own for each would be set and stopped,
-// and a timer that is due before all others of the program wakes a thread of Go's scheduler.
-// The zero value is ready.
+// alarms call functions at their times with one timer, which is set seldom: nearly every run
+// ends long before its deadline. A timer of its own for each would be set and stopped. A
+// timer that is due before all others of the program wakes a thread of Go's scheduler. The
+// zero value is ready.
 type alarms struct {
 	mu    sync.Mutex
 	all   map[*alarm]struct{}
@@ -22,8 +22,8 @@ type alarm struct {
 	call func()
 }
 
-// after calls call at a time, in a goroutine of its own, unless cancel is called before with
-// the alarm that after returns.
+// after calls call at a time, in a goroutine of its own. It does not if cancel is called
+// before with the alarm that after returns.
 func (as *alarms) after(at time.Time, call func()) *alarm {
 	a := &alarm{at, call}
 	as.mu.Lock()

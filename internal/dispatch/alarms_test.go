@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Alarms are called in the order of their times, whichever order they were
-// set in, and an alarm that was taken back is not called.
+// Alarms are called in the order of their times, whichever order they were set in. An
+// alarm that was taken back is not called.
 func TestAlarms(t *testing.T) {
 	var as alarms
 	called := make(chan string, 10)

@@ -193,9 +193,9 @@ func (d *Dispatcher) shown(line string) string {
 // lastWords is how much of a failed run's last output its error has.
 const lastWords = 200
 
-// lastLine is the last line with a letter or a digit in a program's output, without
-// its colours and the lines of a box around it; the last line that is not blank where
-// none has any.
+// lastLine is the last line with a letter or a digit in a program's output. It has no
+// colours and no lines of a box around it. Where no line has any, it is the last line
+// that is not blank.
 func lastLine(text string) string {
 	text = strings.TrimSpace(escape.WithoutColours(text))
 	wordless := ""

@@ -83,8 +83,8 @@ func (b *backlog) claim(k events.PendingKey) {
 	}
 }
 
-// refill moves the runs that wait on disk into the queue, as there is room, until
-// none waits or hookd stops.
+// refill moves the runs that wait on disk into the queue, as there is room. It ends
+// when none waits or hookd stops.
 func (d *Dispatcher) refill() {
 	b := &d.backlog
 	for warned := false; ; {

@@ -137,9 +137,9 @@ func (c *chain) sweep() {
 	c.left = kept
 }
 
-// origin looks a sender up. A sender that is gone, or whose run does not become
-// known, counts as sent by the deepest run in flight or just ended: that errs
-// only towards refusing, and only while a long chain really runs.
+// origin looks a sender up. A sender may be gone, or its run may not become known. It
+// then counts as sent by the deepest run in flight or just ended: that errs only
+// towards refusing, and only while a long chain really runs.
 func (c *chain) origin(s Sender, now time.Time) Origin {
 	unclear := s.Gone || !c.settle(s)
 	c.mu.Lock()

@@ -147,9 +147,8 @@ func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
 	}}
 }
 
-// budget is the time that all of an event's hooks have together: the sender's
-// time, else the largest deadline of the hooks that run side by side, or the sum
-// of those in sequence.
+// budget is the time that all of an event's hooks have together: the sender's time,
+// else the largest deadline of the hooks side by side, or the sum of those in sequence.
 func budget(e *events.Event, c *events.Contract, preempt, rest []match.Match) time.Duration {
 	if e.TimeoutMS > 0 {
 		return time.Duration(e.TimeoutMS) * time.Millisecond

@@ -122,8 +122,9 @@ func (d *Dispatcher) recordNow(rec *wire.Decision, settle func(*wire.Decision)) 
 // has the verdict, and only writes it.
 const hearTime = 10 * time.Second
 
-// hears returns a function that waits until the sender of e reports the words that its agent was told, and
-// puts them into rec; nil = e tells nothing. A rec that a kill of hookd leaves says that they are not known.
+// hears returns a function that waits until the sender of e reports the words that its agent was told. The
+// function puts them into rec; nil = e tells nothing. A rec that a kill of hookd leaves says that they are
+// not known.
 func (d *Dispatcher) hears(rec *wire.Decision, e *events.Event, about *call) func() {
 	h := e.Hearing
 	if h == nil {
@@ -168,7 +169,8 @@ func waitRecorded(list []*attempt) {
 	}
 }
 
-// OutcomeOf says in a word which decision a verdict is and why, and names the parts that it replaces or adds.
+// OutcomeOf says in a word which decision a verdict is, and why. It also names the parts that it replaces or
+// adds.
 func OutcomeOf(v *verdict.Verdict) (o wire.Outcome, reason string, parts []string) {
 	o, reason = outcomeOf(v)
 	return o, reason, rewrote(v)

@@ -78,8 +78,8 @@ type Options struct {
 	AnswerBytes  int // of stdout that are read for an answer; 0 = 1 MiB
 	RewriteBytes int // the same for a rewriting event; 0 = 16 MiB
 
-	// Redact takes secrets out of the parts of a payload or an answer that people are shown,
-	// which are JSON or text. It returns the same slice when there are none. nil = none.
+	// Redact takes secrets out of the parts of a payload or an answer that people are shown:
+	// JSON or text. It returns the same slice when there are none. nil = none.
 	Redact func([]byte) []byte
 	// Suspect gets each guard that seems broken, and why. It must not block. nil = none
 	// does.

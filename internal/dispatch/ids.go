@@ -22,8 +22,8 @@ type IDs interface {
 	ForgetAnswer(seq uint64)
 	// ForgetSent ends that an event is known by its id.
 	ForgetSent(seq uint64)
-	// Keep has list called when all of that has to be written again, because the store
-	// it was written to is gone. list does not block.
+	// Keep has list called when all of that has to be written again, because its store is
+	// gone. list does not block.
 	Keep(list func() []events.SentEvent)
 }
 

@@ -64,8 +64,8 @@ func (m *memory) lose() {
 	}
 }
 
-// A database with the ids written again knows the same events and answers, in this
-// process's order and in the next one's, which writes them again itself.
+// A database with the ids written again knows the same events and answers. It does so
+// for this process and for the next one, which writes them again itself.
 func TestIDsAreWrittenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memory{answers: map[uint64][]byte{}}

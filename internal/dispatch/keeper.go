@@ -38,7 +38,8 @@ func (d *Dispatcher) keeps(e *events.Event) bool {
 	return false
 }
 
-// keepFirst keeps the files that a call which v lets pass is about to destroy, and returns the verdict on it.
+// keepFirst keeps the files that a call is about to destroy, if v lets it pass. It returns the verdict on the
+// call.
 func (a *admission) keepFirst(v *verdict.Verdict) *verdict.Verdict {
 	e := a.event
 	if outcome, _ := outcomeOf(v); outcome == wire.OutcomeDeny || e.Contract.Kind != events.KindToolBefore ||

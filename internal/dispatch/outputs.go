@@ -15,10 +15,10 @@ const (
 	outputAge        = 24 * time.Hour
 )
 
-// outputs keeps for each conversation the texts that its hooks printed for later ones, in
-// the order in which they ended, joined by line ends. It is bounded: of a
-// conversation the newest outputs stay, and of the conversations those used
-// last, for a day. It does not outlive the daemon. The zero value works, and it is safe for concurrent use.
+// outputs keeps for each conversation the texts that its hooks printed for later ones. They come in the
+// order in which the hooks ended, joined by line ends. It is bounded: of a conversation the newest outputs
+// stay, and of the conversations those used last, for a day. It does not outlive the daemon. The zero value
+// works, and it is safe for concurrent use.
 type outputs struct {
 	mu    sync.Mutex
 	byKey map[string]*list.Element // of conversations in used

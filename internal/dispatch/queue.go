@@ -7,10 +7,10 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// queue is the observers' lane: it bounds the tasks that wait, keeps the order that a
-// hook asks for, and starts as many runs at once as it has slots. It has no
-// goroutine of its own: the call that adds or ends a run starts the next ones, and the
-// goroutine of a run that has ended runs one of them.
+// queue is the observers' lane: it bounds the tasks that wait, and keeps the order that
+// a hook asks for. It starts as many runs at once as it has slots. It has no goroutine
+// of its own: the call that adds or ends a run starts the next ones, and the goroutine
+// of a run that has ended runs one of them.
 type queue struct {
 	// run executes a task and calls ended after it, before it returns: or late, from
 	// another goroutine, before or after it returns.
@@ -47,9 +47,9 @@ func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func(late bo
 	}
 }
 
-// reserve makes room for an event and its n tasks, each of which must be
-// pushed or abandoned; false when the queue is full. One event larger than the
-// whole queue still fits an empty one, and an event that is there already has room.
+// reserve makes room for an event and its n tasks, each of which must be pushed or
+// abandoned; false when the queue is full. One event larger than the whole queue still
+// fits an empty one. An event that is there already has room.
 func (q *queue) reserve(e *events.Event, n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

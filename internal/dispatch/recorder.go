@@ -10,11 +10,11 @@ import (
 // Recorder keeps the accepted events and how they ended. None of its methods
 // blocks but Began, Pending and NextPending: they stand between the hook and the answer.
 type Recorder interface {
-	// Prepare does the part of Accept that takes long for a large event, and depends
-	// neither on its number nor on those before it. It is called with e as it is
-	// given to Accept, which gets the Prepared, but in no order and without
-	// a lock: one large event must not hold up the verdicts of others. kept reports
-	// whether there are hooks.
+	// Prepare does the part of Accept that takes long for a large event. That part depends
+	// neither on the event's number nor on earlier events. Prepare is called with e as it
+	// is given to Accept, which gets the Prepared. It is called in no order and without a
+	// lock: one large event must not hold up the verdicts of others. kept reports whether
+	// there are hooks.
 	Prepare(e *events.Event, kept bool) Prepared
 	// Accept numbers e, which p was prepared for unless it is nil, shows it to subscribers, and keeps it with one
 	// pending run for each of hooks, which are ids in order of registration. Without

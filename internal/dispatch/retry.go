@@ -60,9 +60,9 @@ func (t *task) fate(r wire.Run, now time.Time) Fate {
 	return Fate{Dead: fmt.Sprintf("failed %d times, last: %s", t.attempt+1, r.Error)}
 }
 
-// delay is the time before the attempt that follows attempt: it doubles each
-// time, and is shortened by up to a half at random, so that runs which failed
-// together are not tried together.
+// delay is the time before the attempt that follows attempt: it doubles each time, and
+// is shortened by up to a half at random. So runs that failed together are not tried
+// together.
 func delay(p hook.Retry, attempt int) time.Duration {
 	d := maxBackoff
 	if attempt < 20 {

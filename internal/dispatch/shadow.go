@@ -21,9 +21,9 @@ const shadowWait = 30 * time.Second
 // its way to the sender for a processor.
 const behind = 2 * time.Millisecond
 
-// watch runs the hooks in the shadow, now that the verdict is made, and records the
-// decision when they have said how they would have decided. It does not wait. done
-// are the attempts that made the verdict.
+// watch runs the hooks in the shadow, now that the verdict is made. It records the
+// decision when they have said how they would have decided. It does not wait. done are
+// the attempts that made the verdict.
 func (d *Dispatcher) watch(
 	rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt, w way,
 ) {
@@ -58,8 +58,8 @@ func (d *Dispatcher) watch(
 	})
 }
 
-// shadowed runs hooks in the shadow side by side, each as if it stood at its place
-// among the deciding hooks: it sees the rewrites of those before it.
+// shadowed runs hooks in the shadow side by side, each as if at its place among the
+// deciding hooks: it sees the rewrites of those before it.
 func (d *Dispatcher) shadowed(e *events.Event, ms []match.Match, done []*attempt) []*attempt {
 	list := make([]*attempt, len(ms))
 	var all sync.WaitGroup

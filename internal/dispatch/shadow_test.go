@@ -16,8 +16,8 @@ func inShadow(h *hook.Hook) { h.Shadow = true }
 
 const shellCall = `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"cmd":"ls"}},"wait":true}`
 
-// A hook in the shadow decides nothing and is not waited for: the decision it would have
-// made is on the decision, once it has said so.
+// A hook in the shadow decides nothing and is not waited for: the decision that it would
+// have made is on the real decision, once it has said so.
 func TestShadow(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -107,8 +107,8 @@ func TestShadowSeesRewritesBeforeIt(t *testing.T) {
 	})
 }
 
-// Hooks in the shadow take no slot of the deciding hooks, and a stuck one holds up
-// nothing but its own decision, until the time that it may wait is over.
+// Hooks in the shadow take no slot of the deciding hooks. A stuck one holds up only its
+// own decision, until the time that it may wait is over.
 func TestShadowsHaveSlotsOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := matchtest.With(matchtest.Hook("slow", "pre_tool_use"), inShadow)

@@ -12,8 +12,8 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// killTime is the time that a run which has begun gets past its deadline to be killed
-// and reaped before the Dispatcher goes on without it.
+// killTime is the time past its deadline for a run that has begun to be killed and
+// reaped. After that the Dispatcher goes on without it.
 const killTime = 3 * time.Second
 
 // mostLate is how late an alarm may be. When it is later, hookd itself was stopped for a while, and does

@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 )
 
-// A guard with a condition sees a call that a hook before it has rewritten to a call that
-// the condition fits, and only that.
+// A hook before a guard rewrites a call to one which the condition of the guard fits. The
+// guard sees that call, and only that.
 func TestConditionsHoldForWhatWasRewritten(t *testing.T) {
 	command, err := facts.ParsePattern("git push")
 	if err != nil {

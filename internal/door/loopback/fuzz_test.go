@@ -14,9 +14,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// FuzzCall: whatever is posted, a caller without the token gets nothing but a
-// refusal, and a caller with it gets one JSON object or an error that names the fault. No
-// daemon runs, so nothing may be denied.
+// FuzzCall: whatever is posted, a caller without the token gets nothing but a refusal. A
+// caller with the token gets one JSON object or an error that names the fault. No daemon
+// runs, so nothing may be denied.
 func FuzzCall(f *testing.F) {
 	f.Add("/agents/claude-code", secret, "127.0.0.1:7780", "", []byte(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`))
 	f.Add("/agents/claude-code", secret, "[::1]", "", []byte("{"))

@@ -18,11 +18,10 @@ const (
 	roomWait   = 15 * time.Second // for room, before the sender is asked to come back
 )
 
-// intake bounds the memory that large events of all connections together take,
-// from before they are read until dispatch has them; another intake bounds decided
-// events. A sender asks for room for
-// all of its event at once, so that none waits for another half; a
-// sender that stops loses its place when another needs it.
+// intake bounds the memory that large events of all connections together take. It does
+// so from before they are read until dispatch has them; another intake bounds decided
+// events. A sender asks for room for all of its event at once, so that none waits for
+// another half; a sender that stops loses its place when another needs it.
 type intake struct {
 	mu    sync.Mutex
 	free  int64
@@ -84,9 +83,9 @@ func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share,
 	}
 }
 
-// collect makes room in the heap for bytes, where the remains of earlier large events would
-// exceed Go's limit with them: Go only begins to collect garbage then, and on a busy machine it
-// ends behind several more of them.
+// collect makes room in the heap for bytes. It does so where they and the remains of earlier
+// large events would exceed Go's limit: Go only begins to collect garbage then, and on a busy
+// machine it ends behind several more of them.
 func collect(bytes int64) {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(heap)

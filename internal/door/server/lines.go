@@ -367,8 +367,8 @@ func (l *lines) told(line []byte) bool {
 	return true
 }
 
-// lastWord looks, where the client has closed the connection before it read its answer, for the report
-// on its agent that it sent before that.
+// lastWord looks for the last report of a client on its agent. It does so where the client has closed
+// the connection before it read its answer.
 func (l *lines) lastWord() {
 	if len(l.tells) == 0 {
 		return

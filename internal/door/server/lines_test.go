@@ -67,8 +67,8 @@ func TestLinesDoNotWaitForEachOthersDisk(t *testing.T) {
 	}
 }
 
-// Answers come in the order of the lines, also among lines that wait for the disk or their
-// verdict, and lines that are no events.
+// Answers come in the order of the lines. That includes lines that wait for the disk or
+// their verdict, and lines that are no events.
 func TestLinesOfAllKindsAreAnsweredInOrder(t *testing.T) {
 	f := start(t, nil)
 	close(f.release)

@@ -18,8 +18,8 @@
 // that answer. Shutdown answers everything sent before it. A client that leaves
 // cancels no run.
 //
-// The package checks neither events nor globs, keeps no events, and does not
-// know hooks.
+// The package checks neither events nor globs, keeps no events, and has
+// no notion of a hook.
 package server
 
 import (
@@ -342,9 +342,9 @@ func sampled(core zapcore.Core) zapcore.Core {
 	return zapcore.NewSamplerWithOptions(core, 10*time.Second, 5, 1000)
 }
 
-// Serve answers until Shutdown is called, or ctx ends, which cuts every
-// connection off. All that it started has ended when it returns, except for connections that
-// hang 2 s after they were cut off; the lock and a socket of our own are gone then.
+// Serve answers until Shutdown is called, or ctx ends, which cuts every connection off. All
+// that it started has ended when it returns, except for parts that hang 2 s after the cut;
+// the lock and a socket of our own are gone then.
 func (s *Server) Serve(ctx context.Context) error {
 	if !s.begin() {
 		return net.ErrClosed
@@ -425,11 +425,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// LetWait is the first step of a shutdown when a service manager keeps the
-// socket open: no connection is accepted any more, so that a connection that comes now waits
-// in the kernel for the next daemon instead of being refused by this one. It
-// blocks for a moment in which the clients accepted last can send the requests they
-// came for. With a socket of our own it does nothing.
+// LetWait is the first step of a shutdown when a service manager keeps the socket open: no
+// connection is accepted any more. A connection that comes now waits in the kernel for the
+// next daemon, and this one does not refuse it. It blocks for a moment in which the clients
+// accepted last can send the requests they came for. With a socket of our own it does
+// nothing.
 func (s *Server) LetWait() {
 	s.mu.Lock()
 	if !s.given {

@@ -65,8 +65,8 @@ func bind(path string, mode os.FileMode, before int) (net.Listener, error) {
 	return l, nil
 }
 
-// checkGiven checks the socket that a service manager has bound: it must be the
-// socket that clients look for, still be there, and be open to no more users than mode says.
+// checkGiven checks the socket that a service manager has bound: it must be the socket that
+// clients look for, and still be there. It must be open to no more users than mode says.
 func checkGiven(l net.Listener, path string, mode os.FileMode) error {
 	bound := l.Addr().String()
 	if !samePath(bound, path) {

@@ -315,8 +315,8 @@ func TestSlowClientsDelayNobody(t *testing.T) {
 	}
 }
 
-// Connections leave descriptors to runs: beyond their number a silent connection
-// goes, then the one which was waited for longest, and never a connection that is served.
+// Connections leave descriptors to runs: beyond their number a silent connection goes,
+// then the one which was waited for longest. A connection that is served never goes.
 func TestConnectionsAreLimited(t *testing.T) {
 	f := start(t, func(o *Options) { o.MaxConns = 4 })
 	waiting := f.dial()

@@ -48,8 +48,8 @@ func (s *Server) streamHTTP(w http.ResponseWriter, r *http.Request, sub Subscrip
 	})
 }
 
-// untilDrain returns a context that also ends with the server, and limits how
-// long a subscriber may then take for the records that are left.
+// untilDrain returns a context that also ends with the server. It limits how long a
+// subscriber may then take for the records that are left.
 func (s *Server) untilDrain(ctx context.Context, c *conn) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.enter(c, func() {

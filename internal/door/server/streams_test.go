@@ -27,8 +27,8 @@ func (l *line) record() reply {
 	return parseReply(l.t, l.read())
 }
 
-// 1,000 events down one connection, 10 subscribers see all of
-// them in order, and a subscriber that has stopped slows no other and gets one gap.
+// 1,000 events down one connection, 10 subscribers see all of them in order. A
+// subscriber that has stopped slows no other and gets one gap.
 func TestTenSubscribersAndAStoppedOne(t *testing.T) {
 	f := start(t, nil)
 	stopped := f.dial()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The reader of a large event waits for a verdict that is due, a bounded time for each piece,
-// and not at all for a verdict that waits for a person.
+// The reader of a large event waits for a verdict that is due, a bounded time for each piece.
+// It does not wait for a verdict that waits for a person.
 func TestLargeEventsGiveWayToVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var v verdicts

@@ -95,7 +95,7 @@ func lookPath(name, path string) (string, error) {
 	return "", cannot("%s: there is no such program in PATH", name)
 }
 
-// quarantine takes the files that Watch forbids out of the way, now that nothing of the box runs, and
+// quarantine takes the files that Watch forbids out of the way, now that nothing of the box runs. It
 // returns where they are.
 func quarantine(watch []string) (kept []string, err error) {
 	for _, path := range watch {

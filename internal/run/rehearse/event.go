@@ -75,7 +75,7 @@ func happened(g hook.Given, agent events.Dialect, test events.Envelope) (e *even
 	return e, true
 }
 
-// Event returns the event of one of h's tests, with the parts that the test does not say filled in as
+// Event returns the event of one of h's tests. It fills in the parts that the test does not say as
 // match.Sample does. A test that names no folder is of the folder project in the home.
 func Event(h *hook.Hook, t hook.Test) events.Envelope {
 	env := events.Envelope{Event: t.Event, Dialect: t.Dialect, Cwd: t.Cwd, Data: t.Data, Wait: true}

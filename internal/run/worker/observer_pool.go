@@ -189,9 +189,9 @@ func (o *observerPool) startOverdue(s *startup, patience time.Duration) {
 	fail(lost, Answer{Stalled: why.Error(), TimedOut: true, Duration: patience})
 }
 
-// handleEnd removes a worker that has ended and requeues its calls in front. It
-// returns the calls that fail: calls that ended a worker for the second time, and
-// all that wait when the hook backs off or no worker is started any more.
+// handleEnd removes a worker that has ended and requeues its calls in front. It returns
+// the calls that fail: calls that ended a worker for the second time. All waiting calls
+// fail, too, when the hook backs off or no worker is started any more.
 func (o *observerPool) handleEnd(w *observerWorker, died Answer) (lost *Call) {
 	stopping := o.pool.set.isClosed()
 	o.mu.Lock()

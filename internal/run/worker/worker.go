@@ -203,7 +203,7 @@ func (s *Set) removeIfEmpty(p *Pool) {
 	}
 }
 
-// Close drains: it closes the stdin of all workers, and kills the workers that have not
+// Close drains: it closes the stdin of all workers. It kills the workers that have not
 // ended after killAfter, or when ctx ends. It returns when all have ended. Calls
 // without an answer fail.
 func (s *Set) Close(ctx context.Context) {
