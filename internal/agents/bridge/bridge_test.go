@@ -20,8 +20,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// guardCalls is a tool call of each agent that can deny one, with the output that
-// the agent reads when no hook has an opinion, and a part of a denial.
+// guardCalls is a tool call of each agent that can deny one. Each has the output that the
+// agent reads when no hook has an opinion, and a part of a denial.
 var guardCalls = []struct {
 	agent, event, payload string
 	none                  string

@@ -92,8 +92,8 @@ func (d *table) sent() string {
 	return b.String()
 }
 
-// told is the bridge's report of the answer that its agent got to the last event; "" = nothing,
-// as the agent got no answer.
+// told is the bridge's report of its agent's answer to the last event; "" = nothing, as the
+// agent got no answer.
 func (d *table) told(t *testing.T) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

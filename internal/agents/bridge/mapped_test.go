@@ -59,7 +59,7 @@ func TestForeignEventsCarryTheFieldsOfTheirName(t *testing.T) {
 	}
 }
 
-// The event is the one whose file Cline runs, whatever words its versions have
+// The event is the event whose file Cline runs, whatever words its versions have
 // for it.
 func TestNamesOfClinesEvents(t *testing.T) {
 	for _, tt := range []struct{ arg, hookName, want string }{

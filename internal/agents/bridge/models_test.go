@@ -68,7 +68,7 @@ func (m *model) asked() []string {
 	return slices.Clone(m.requests)
 }
 
-// askedInside returns those of its subagent.
+// askedInside returns the requests of its subagent.
 func (m *model) askedInside() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -67,8 +67,8 @@ func apply(t *testing.T, plan func(Options) (Plan, error), o Options) Plan {
 }
 
 // TestGolden runs testdata/AGENT/CASE: before is the agent's file (none: it is
-// missing), after the file that connect makes from it, diff the diff of a dry run, notes
-// the notes of connect.
+// missing), after is the file that connect makes from it. diff is the diff of a dry run,
+// and notes are the notes of connect.
 func TestGolden(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*/*")
 	if err != nil || len(cases) < 40 {

@@ -103,7 +103,7 @@ func TestEntryInSettingsThatChanged(t *testing.T) {
 	}
 }
 
-// A plugin without its entry is one whose hooks are never called.
+// A plugin without its entry is a plugin whose hooks are never called.
 func TestInspectWithoutEntry(t *testing.T) {
 	o, _ := options(t, "openclaw", nil)
 	apply(t, Connect, o)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Found is an agent that is on this machine, and the sign of it: its program on
+// Found is an agent that is on this machine, and its sign: its program on
 // PATH, else the folder of its settings.
 type Found struct {
 	Agent string `json:"agent"`

@@ -231,7 +231,7 @@ func (e *jsonEdit) indentAt(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// unitOf is one step of indentation: that of the first member.
+// unitOf is one step of indentation: the step of the first member.
 func (e *jsonEdit) unitOf(root *hujson.Value) string {
 	p := lastOf(root.Value.(*hujson.Object))
 	if p != nil && bytes.Contains(e.text[root.StartOffset:p.first], []byte("\n")) {

@@ -99,7 +99,7 @@ func (s *Status) judge(want []string) {
 	}
 }
 
-// inspect finds the events of which our calls stand in the settings.
+// inspect finds the events for which our calls stand in the settings.
 func (t *target) inspect(s *Status) error {
 	if t.agent.whole != nil {
 		return t.inspectFiles(s)

@@ -189,7 +189,7 @@ func holds(tree map[string]any, path []string) bool {
 }
 
 // without returns a copy of a tree without our calls and without the objects and lists that
-// are empty then, to compare the rest, which is not ours.
+// are empty then. It serves to compare the rest, which is not ours.
 func (a *agent) without(tree map[string]any) map[string]any {
 	clean, _ := a.pruned(tree).(map[string]any)
 	for _, l := range a.beside {

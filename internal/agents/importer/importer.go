@@ -28,7 +28,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Agents returns those whose hooks can be imported.
+// Agents returns the agents whose hooks can be imported.
 func Agents() []string {
 	return dialect.AgentsWith(func(s *neutral.Settings) bool { return s.Import != neutral.ImportsNone })
 }
@@ -146,7 +146,7 @@ func (p Plan) hook(own connect.OwnHook) (h Hook, why string) {
 	return h, ""
 }
 
-// unitOf is that of the deadlines in an agent's settings.
+// unitOf is the unit of the deadlines in an agent's settings.
 func unitOf(agent string) time.Duration {
 	if s := dialect.Settings(events.Dialect(agent)); s != nil && s.Unit > 0 {
 		return s.Unit

@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/discovery/catalog"
 )
 
-// settings are those of a user, for an agent, in a home of hookd's.
+// settings are the settings of a user, for an agent, in a home of hookd's.
 func settings(t *testing.T, agent, path, text string) (Options, config.Config) {
 	t.Helper()
 	home := t.TempDir()

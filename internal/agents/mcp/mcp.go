@@ -98,8 +98,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return fmt.Errorf("serve %s over MCP: %w", s.opt.Agent, err)
 }
 
-// take takes one of the places of a pool, and returns the function that gives it back; nil if ctx
-// ended before one was free.
+// take takes one of the places of a pool, and returns the function that gives it back. It is nil
+// if ctx ended before one was free.
 func take(ctx context.Context, pool chan struct{}) (give func()) {
 	select {
 	case pool <- struct{}{}:

@@ -275,7 +275,7 @@ func (x restored) restore() error {
 	return nil
 }
 
-// rewrite writes the file in place of the one of the run, with its mode.
+// rewrite writes the file in place of the run's file, with its mode.
 func rewrite(c connect.Change) error {
 	info, err := os.Stat(c.Path)
 	mode := c.Mode

@@ -65,7 +65,7 @@ type places struct {
 	env  func(string) string
 }
 
-// in returns the folder that a variable names, else the one of the home, and parts below it.
+// in returns the folder that a variable names, else the folder of the home, and parts below it.
 func (p places) in(variable, folder string, parts ...string) string {
 	base := ""
 	if variable != "" {

@@ -158,7 +158,7 @@ func only(key string, value json.RawMessage) json.RawMessage {
 	return rawjson.With(nil, rawjson.Member{Key: key, Value: value})
 }
 
-// elements are those of a list; anything else has none.
+// elements are the elements of a list; anything else has none.
 func elements(v json.RawMessage) (list []json.RawMessage) {
 	if len(v) == 0 || v[0] != '[' {
 		return nil

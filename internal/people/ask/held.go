@@ -292,7 +292,7 @@ func (h *Holder) over(a *held) {
 	})
 }
 
-// eventData is the event that hooks get about an ask: without secrets, and with the commands that
+// eventData is the event that hooks get about an ask: without secrets. It has the commands that
 // a person types to answer.
 func (h *Holder) eventData(a *held) json.RawMessage {
 	shown := a.Ask
@@ -365,7 +365,7 @@ func short(a wire.Ask) wire.Ask {
 	return a
 }
 
-// Sessions returns those of which an ask is held, in no order and some of them twice.
+// Sessions returns the sessions with a held ask, in no order and some of them twice.
 func (h *Holder) Sessions() []store.SessionKey {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -71,7 +71,7 @@ func layout(tool string, input json.RawMessage) (out []line) {
 	return out
 }
 
-// arguments are the members of an object, by name; those of one name in their order.
+// arguments are the members of an object, by name; members of one name in their order.
 func arguments(input json.RawMessage) (list []argument) {
 	for name, value := range rawjson.Members(input) {
 		a := argument{name: name, raw: value}

@@ -21,8 +21,8 @@ import (
 	"github.com/hookd/hookd/internal/proc"
 )
 
-// whose finds the user that the daemon acts as: that of the process that has the home, else
-// that of the system daemon, else the one who asks.
+// whose finds the user that the daemon acts as: the user of the process that has the home, else
+// the user of the system daemon, else the person who asks.
 func (v *visit) whose() {
 	if pid, _ := v.holder(); pid > 0 {
 		if uid, known := proc.UIDOf(pid); known {

@@ -14,7 +14,7 @@ import (
 )
 
 // reach reports the parts of a hook that the daemon cannot read or start, when it acts as another
-// user: the person who asks can see no difference. It returns whether it found something.
+// user. The person who asks can see no difference. It returns whether it found something.
 func (v *visit) reach(h *hook.Hook, program string) bool {
 	if v.uid == os.Geteuid() || v.uid == 0 {
 		return false

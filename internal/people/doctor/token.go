@@ -62,7 +62,7 @@ func (v *visit) httpToken() {
 	}
 }
 
-// isToken reports whether a file is that of a token.
+// isToken reports whether a file is the file of a token.
 func (v *visit) isToken(path string) bool {
 	return path == v.Config.TokenFile() || path == v.Config.MetricsTokenFile() && v.Config.MetricsListen != ""
 }

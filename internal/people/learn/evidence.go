@@ -140,7 +140,7 @@ func (s *seen) add(shape *Shape, named bool, a Answer) {
 	s.agents[a.Agent]++
 }
 
-// line remembers some of the lines, those of approved calls first.
+// line remembers some of the lines, lines of approved calls first.
 func (s *seen) line(a Answer) {
 	yes := 0
 	if a.Asked && a.Yes {

@@ -47,7 +47,7 @@ func (m *Machine) manager() manager {
 
 type systemd struct{ m *Machine }
 
-// ctl is a command to the user's systemd, or to that of the machine.
+// ctl is a command to the user's systemd, or to the machine's systemd.
 func (s systemd) ctl(args ...string) Step {
 	if s.m.whole {
 		return Step{argv: append([]string{"systemctl"}, args...)}

@@ -8,7 +8,7 @@
 // user alone; nothing is written where no service manager answers, nor in a
 // folder that others can write to. An error names the command to type next.
 //
-// It prints nothing, and the texts of units are those of package packaging.
+// It prints nothing, and the texts of units are the texts of package packaging.
 package service
 
 import (

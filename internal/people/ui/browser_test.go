@@ -174,7 +174,7 @@ esac
 	return home
 }
 
-// settings are those of a home, with a history of all that was given.
+// settings are the settings of a home, with a history of all that was given.
 func settings(t *testing.T, home string) config.Config {
 	t.Helper()
 	cfg, err := config.Load(home, nil, nil)

@@ -38,7 +38,7 @@ func serve(t *testing.T, opt ui.Options) (*ui.Server, string) {
 	return s, link
 }
 
-// enter opens a link and returns one who may see the page.
+// enter opens a link and returns a visitor who may see the page.
 func enter(t *testing.T, link string) *visitor {
 	t.Helper()
 	v := &visitor{t: t, origin: link[:strings.Index(link, "/open/")]}

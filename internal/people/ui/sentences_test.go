@@ -30,8 +30,8 @@ type heard struct {
 	rewrote                 bool
 }
 
-// heardBy says it for agents of three kinds: an agent that asks a person, an agent that cannot, and
-// an agent that takes another input without an approval.
+// heardBy says it for agents of three kinds. The first asks a person, the second cannot, and
+// the third takes another input without an approval.
 var heardBy = map[string]map[string]heard{
 	"claude-code": {
 		"say-deny": {"deny", "deny", "deny", false}, "say-ask": {"ask", "ask", "ask", false}, "say-nothing": {"none", "none", "none", false},

@@ -34,7 +34,7 @@ func hiddenClass() string {
 	return b.String()
 }
 
-// The page's class of hidden characters is that of the terminal.
+// The page's class of hidden characters is the terminal's class.
 func TestThePageHasTheTableOfHiddenCharacters(t *testing.T) {
 	text, err := os.ReadFile("assets/visible.js")
 	hooktest.Must(t, err)

@@ -130,8 +130,8 @@ func TestWhatIfIsAnAct(t *testing.T) {
 	}
 }
 
-// The difference of a hook that waits is shown, and allowed with a key: exactly the version that
-// was shown, and the record says by which door.
+// The difference of a hook that waits is shown, and allowed with a key. The allowed version is
+// exactly the version that was shown, and the record says by which door.
 func TestAHookThatWaitsIsAllowed(t *testing.T) {
 	home := newHome(t, nil)
 	hooktest.Must(t, os.WriteFile(filepath.Join(home, "hookd.yaml"), []byte("reload:\n  mode: ask\n"), 0o600))
