@@ -23,7 +23,7 @@ type Fetched struct {
 	Notes   []string // what a person should know of it
 }
 
-// Fetch gets what a source holds now.
+// Fetch gets the present content of a source.
 func Fetch(ctx context.Context, s Source) (Fetched, error) {
 	if s.Kind == FromGit {
 		return fetchGit(ctx, s, "")
@@ -129,8 +129,8 @@ func kindOf(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// fetchGit gets a commit of a repository: the one given, or else what the source
-// asks for.
+// fetchGit gets a commit of a repository: the one given, or else the commit that the
+// source asks for.
 func fetchGit(ctx context.Context, s Source, commit string) (f Fetched, err error) {
 	err = withRemote(ctx, s, func(r *git.Remote) error {
 		if commit == "" {

@@ -18,14 +18,14 @@ import (
 	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
-// Restored says what Frozen did for one pack.
+// Restored says where Frozen had one pack from.
 type Restored struct {
 	Name string `json:"name"`
 	From string `json:"from"` // in place, cache, or where it was fetched from
 }
 
-// Frozen makes packs what hooks.lock says, byte for byte, and changes nothing in
-// hooks.lock. What fits stays; what is in the cache needs no network.
+// Frozen makes packs equal to hooks.lock, byte for byte, and changes nothing in
+// hooks.lock. Packs that fit stay; packs in the cache need no network.
 func (h Home) Frozen(ctx context.Context, cache Cache) (list []Restored, err error) {
 	lock, err := h.Lock()
 	if err != nil {
@@ -88,7 +88,7 @@ func (c Cache) file(l Locked) string {
 	return filepath.Join(c.dir, hex.EncodeToString(sum[:])+".json")
 }
 
-// get returns a pack that is exactly what l says; nil = it is not cached.
+// get returns a pack that is exactly as l says; nil = it is not cached.
 func (c Cache) get(l Locked) (content Content) {
 	if c.dir == "" || l.Kind != FromGit {
 		return nil
@@ -103,7 +103,7 @@ func (c Cache) get(l Locked) (content Content) {
 	return content
 }
 
-// Put keeps a fetched pack. What was used longest ago goes.
+// Put keeps a fetched pack. The pack used longest ago goes.
 func (c Cache) Put(f Fetched) error {
 	if c.dir == "" || f.Source.Kind != FromGit {
 		return nil

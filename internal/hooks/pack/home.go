@@ -37,7 +37,7 @@ func LockedName(s Source, name string) string {
 	return name
 }
 
-// Prefix is what stands before the names of a pack's hooks.
+// Prefix is the text before the names of a pack's hooks.
 func Prefix(lockedName string) string {
 	first, _, _ := strings.Cut(lockedName, "/")
 	return first + "/"
@@ -69,10 +69,10 @@ func (h Home) Stage(name string, f Fetched) (*Staged, error) {
 	return &Staged{Dir: dir, Fetched: f, home: h, name: name}, nil
 }
 
-// Discard removes what was staged; after Put there is nothing left to remove.
+// Discard removes the staged files; after Put there is nothing left to remove.
 func (s *Staged) Discard() error { return os.RemoveAll(s.Dir) }
 
-// Put puts the pack in place of the one that is there, if any, and notes it in
+// Put puts the pack in place of the present one, if any, and notes it in
 // hooks.lock.
 func (s *Staged) Put() error {
 	return s.home.locked(func() error {
@@ -148,7 +148,7 @@ func (h Home) locked(do func() error) error {
 	return do()
 }
 
-// Installed is what stands in the folder of a pack.
+// Installed is the content of the folder of a pack.
 func (h Home) Installed(name string) (Content, error) {
 	c, err := ReadFolder(h.Dir(name))
 	if err != nil {
@@ -231,10 +231,10 @@ func writeFolder(dir string, files []File) error {
 	return nil
 }
 
-// writeFile makes data the whole content of the file at path; mode is that of one that is
-// not there. A link at path is an error. It uses the system's calls themselves: package os
+// writeFile makes data the whole content of the file at path; mode is the mode of a new
+// file. A link at path is an error. It uses the system's calls themselves: package os
 // makes three times as many for each of thousands of small files. It shortens a file only
-// where that is longer: ext4 writes what was made empty to the disk when it is closed.
+// where that is longer: ext4 writes an emptied file to the disk when it is closed.
 func writeFile(path string, data []byte, mode uint32) error {
 	const flags = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 	fd := -1

@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
-// Lock says what packs there are: hooks.lock in the home. The zero Lock has none.
+// Lock lists the packs of the home: hooks.lock in the home. The zero Lock has none.
 type Lock struct {
 	Version int               `json:"version"`
 	Packs   map[string]Locked `json:"packs"`
@@ -44,7 +44,7 @@ type LockedFile struct {
 	Link   string `json:"link,omitempty"`
 }
 
-// lockOf is what hooks.lock says of a fetched pack.
+// lockOf is the entry of hooks.lock for a fetched pack.
 func lockOf(f Fetched) Locked {
 	s := f.Source
 	l := Locked{Kind: s.Kind, URL: s.Location, Path: s.Path, Revision: s.Revision, Track: s.Track, Commit: f.Commit}
@@ -68,8 +68,8 @@ func (l Locked) Source() Source {
 // HookFolders are the folders of the pack that are hooks, "." for the pack itself.
 func (l Locked) HookFolders() []string { return l.content().HookFolders() }
 
-// FilesOf returns which files count as the content of a hook, by the hook's folder: those
-// in it, and those that the pack's hooks share. Documents are none of the latter.
+// FilesOf returns which files count as the content of a hook, by the hook's folder: the files
+// in the folder, and the files that the pack's hooks share. Documents are none of the latter.
 func (l Locked) FilesOf() func(folder string) []string {
 	content := l.content()
 	parts := content.Parts()
@@ -102,8 +102,8 @@ func (l Locked) content() (c Content) {
 	return c
 }
 
-// Differs names the first file in which content is not what the lock says; "" =
-// it is that.
+// Differs names the first file whose content is not as the lock says; "" =
+// all of content is.
 func (l Locked) Differs(c Content) string {
 	now := filesOf(c)
 	for _, name := range slices.Sorted(maps.Keys(l.Files)) {
@@ -122,8 +122,8 @@ func (l Locked) Differs(c Content) string {
 // LockFile is the path of hooks.lock.
 func (h Home) LockFile() string { return filepath.Join(h.dir, "hooks.lock") }
 
-// Lock reads hooks.lock. One that is not there locks nothing; one that is broken,
-// or names what no pack can be, is an error.
+// Lock reads hooks.lock. A missing file locks nothing; a file that is broken,
+// or names an impossible pack, is an error.
 func (h Home) Lock() (Lock, error) {
 	l := Lock{Version: lockVersion, Packs: map[string]Locked{}}
 	text, err := readfile.Read(h.LockFile(), 4*readfile.Limit)

@@ -87,7 +87,7 @@ func (n *Newer) look(refs []git.Ref, l Locked) error {
 	return nil
 }
 
-// Moved says that the tag of the pack stands for another commit in what was fetched by
+// Moved says that the tag of the pack stands for another commit in a pack fetched by
 // the same tag; "" = it does not.
 func (l Locked) Moved(f Fetched) string {
 	s := l.Source()

@@ -1,7 +1,7 @@
 // Package pack gets hooks that are shared: from the gallery in the program, from
-// a folder, or from a git repository at a fixed commit. It knows what a pack may
-// hold, keeps packs under the home, and records in hooks.lock where each came
-// from and what every file of it is.
+// a folder, or from a git repository at a fixed commit. It knows the files that a pack may
+// hold, keeps packs under the home, and records in hooks.lock the origin of each and
+// the hash of every file.
 //
 // It promises: nothing of a pack is executed, and no configuration of a
 // repository counts; a pack is bounded in files and bytes; links that leave it,
@@ -30,7 +30,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
-// What a pack may hold at most.
+// The limits of a pack.
 const (
 	MaxFiles = 10_000
 	MaxBytes = 32 << 20
@@ -46,7 +46,7 @@ const maxLink = 4096
 // Gallery is the pack of hooks that come with the program.
 const Gallery = "gallery"
 
-// Content is what a pack holds, in byte order of the paths.
+// Content is the files of a pack, in byte order of the paths.
 type Content []File
 
 // File is a file or a link of a pack.
@@ -95,7 +95,7 @@ func (c Content) File(path string) (f File, found bool) {
 	return c[i], true
 }
 
-// Below is the part of the content that stands in a folder of it.
+// Below is the part of the content that stands in one of its folders.
 func (c Content) Below(dir string) (part Content) {
 	for _, f := range c {
 		if below(f.Path, dir) {
@@ -129,11 +129,11 @@ func CheckName(name string) error {
 	return nil
 }
 
-// lfsPointer begins a file that stands for one that git LFS would get.
+// lfsPointer begins a file that stands for a file that git LFS would get.
 var lfsPointer = []byte("version https://git-lfs.github.com/spec/")
 
-// Check refuses what a pack may not hold and sorts the rest. Notes tell of what
-// is there and not as it looks.
+// Check refuses the files that a pack may not hold and sorts the rest. Notes tell of files
+// that are there and not as they look.
 func (c Content) Check() (sorted Content, notes []string, err error) {
 	slices.SortFunc(c, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	there := map[string]bool{}
@@ -201,7 +201,7 @@ func checkPath(name string) error {
 
 // checkSpelling refuses names of files or folders that differ by letter case or by Unicode
 // form alone: where a file system does not tell them apart, one would take the place of
-// another, and what runs would not be what was shown. macOS has both kinds of such systems.
+// another, and the shown file would not be the one to run. macOS has both kinds of such systems.
 func checkSpelling(c Content) error {
 	spelled := map[string]string{}
 	for _, f := range c {
@@ -232,8 +232,8 @@ func folded(name string) string {
 	return norm.NFD.String(cases.Fold().String(norm.NFD.String(name)))
 }
 
-// checkLink refuses a link that leads out of the pack, or over another link: what
-// that means cannot be told from the text alone.
+// checkLink refuses a link that leads out of the pack, or over another link: the meaning
+// of the latter cannot be told from the text alone.
 func checkLink(f File, there map[string]bool) error {
 	target := path.Join(path.Dir(f.Path), f.Link)
 	if path.IsAbs(f.Link) || len(f.Link) > maxLink || target == ".." || strings.HasPrefix(target, "../") {

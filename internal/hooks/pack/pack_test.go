@@ -101,7 +101,7 @@ func TestRevisions(t *testing.T) {
 }
 
 // Whatever a repository, its server or the user's own configuration could make
-// git execute is not executed; what is not fetched is told.
+// git execute is not executed; the files that are not fetched are told.
 func TestNothingOfARepositoryIsExecuted(t *testing.T) {
 	dir, url := server(t)
 	mark := filepath.Join(t.TempDir(), "executed")
@@ -170,7 +170,7 @@ func TestNothingOfARepositoryIsExecuted(t *testing.T) {
 	}
 }
 
-// A link that stays in the pack is one; one that leaves it refuses the pack.
+// A link that stays in the pack is a link; a link that leaves the pack refuses the pack.
 func TestLinks(t *testing.T) {
 	dir, url := server(t)
 	for link, good := range map[string]bool{
@@ -310,7 +310,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// place puts what a source holds in place.
+// place puts the content of a source in place.
 func place(t *testing.T, h Home, name string, s Source) Locked {
 	t.Helper()
 	staged, err := h.Stage(name, fetch(t, s))
@@ -383,7 +383,7 @@ func TestBrokenLock(t *testing.T) {
 	}
 }
 
-// --frozen: what is in place stays, what is cached needs no server, what differs
+// --frozen: packs in place stay, cached packs need no server, a pack that differs
 // from the lock is an error and changes nothing.
 func TestFrozen(t *testing.T) {
 	root := t.TempDir()

@@ -18,7 +18,7 @@ type Source struct {
 	Track    bool   // Revision is a branch that updates follow
 }
 
-// Kind is what kind of place a source is.
+// Kind is the kind of place that a source is.
 type Kind string
 
 const (
@@ -28,7 +28,7 @@ const (
 )
 
 // Parse reads SOURCE[@REV] as a person types it. A folder must be there; home is
-// what ~/ means.
+// the meaning of ~/.
 func Parse(text, home string) (Source, error) {
 	if name, ok := strings.CutPrefix(text, Gallery+"/"); ok {
 		if err := CheckName(name); err != nil {
@@ -63,7 +63,7 @@ func isDir(path string) bool {
 }
 
 // splitURL takes URL@REV apart: the revision stands after the last @ of the
-// path. ok is false for what is no URL; USER@HOST:PATH is one.
+// path. ok is false for a text that is no URL; USER@HOST:PATH is one.
 func splitURL(text string) (remote, revision string, ok bool) {
 	begin := 0 // of the path
 	if scheme := strings.Index(text, "://"); scheme > 0 {
@@ -122,7 +122,7 @@ func (s Source) String() string {
 	return s.Location
 }
 
-// Name is the name that the pack has without --name: gallery for what comes from
+// Name is the name that the pack has without --name: gallery for a pack from
 // there, else the last part of the folder's or repository's name.
 func (s Source) Name() string {
 	if s.Kind == FromGallery {

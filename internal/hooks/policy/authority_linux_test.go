@@ -16,7 +16,7 @@ import (
 const authorityEnv = "HOOKD_POLICY_AUTHORITY_TEST"
 
 // The certificates that SSL_CERT_FILE names count, and without them a server that the system
-// does not know is refused. They are read once in a process, so it is another one that asks.
+// does not know is refused. They are read once in a process, so another process asks.
 func TestServerOfAnOwnAuthority(t *testing.T) {
 	if source := os.Getenv(authorityEnv); source != "" {
 		r, err := NewHome(t.TempDir()).Set(t.Context(), source, os.Getenv(authorityEnv+"_KEY"), "", "", anything)

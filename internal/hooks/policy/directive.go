@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/pack"
 )
 
-// Directive says what the machines of a fleet are to run: which bundle is in force, which
+// Directive says which hooks the machines of a fleet are to run: which bundle is in force, which
 // one is on trial, and which hooks are switched off. There is one for all of them, and a
 // newer one replaces it as a whole: a machine that was away needs the newest alone.
 type Directive struct {
@@ -71,7 +71,7 @@ type Off struct {
 	Time     time.Time `json:"time"`
 }
 
-// What a directive may be at most.
+// The limits of a directive.
 const (
 	MaxDirective = 200 << 10 // bytes, with its signature
 	maxOff       = 500
@@ -79,7 +79,7 @@ const (
 	maxSequence  = 1 << 62 // there is always a greater one
 )
 
-// directiveMagic begins what is signed of a directive, so that the signature fits nothing
+// directiveMagic begins the signed bytes of a directive, so that the signature fits nothing
 // else.
 const directiveMagic = "hookd-directive-1\n"
 
@@ -130,7 +130,7 @@ func (s SignedDirective) verify(key ed25519.PublicKey) (d Directive, err error) 
 	return d, d.check()
 }
 
-// check is an error for a directive that says what cannot be.
+// check is an error for a directive with impossible values.
 func (d Directive) check() error {
 	for _, r := range []*Revision{d.Enforced, d.Previous, d.Next} {
 		if r != nil && (pack.CheckName(r.Name) != nil || r.Sequence == 0 || len(r.Digest) != sha256.Size*2) {
@@ -173,7 +173,7 @@ func (d Directive) Roll(r Revision, stage Stage, percent int) (Directive, error)
 	return d, nil
 }
 
-// Revert ends a trial; where there is none it brings back what was enforced before.
+// Revert ends a trial; where there is none it brings back the bundle enforced before.
 func (d Directive) Revert() (Directive, error) {
 	switch {
 	case d.Next != nil:
@@ -186,7 +186,7 @@ func (d Directive) Revert() (Directive, error) {
 	return d, nil
 }
 
-// SwitchOff switches a hook off, in place of what was said of it before.
+// SwitchOff switches a hook off, in place of the earlier entry about the hook.
 func (d Directive) SwitchOff(o Off) Directive {
 	d, _ = d.SwitchOn(o.Hook)
 	d.Off = append(d.Off, o)
@@ -202,7 +202,7 @@ func (d Directive) SwitchOn(hook string) (Directive, bool) {
 	return d, was
 }
 
-// IsOff returns what switches a hook of a bundle off; nil = nothing does. sequence 0 is
+// IsOff returns the entry that switches a hook of a bundle off; nil = none does. sequence 0 is
 // that of a hook of no bundle.
 func (d Directive) IsOff(hook string, sequence uint64) *Off {
 	for _, o := range d.Off {
@@ -213,8 +213,8 @@ func (d Directive) IsOff(hook string, sequence uint64) *Off {
 	return nil
 }
 
-// For returns what a machine is to have in force and in the shadow, nil = nothing, and the
-// stage of what is in force on it.
+// For returns the bundles that a machine is to have in force and in the shadow, nil = nothing, and
+// the stage of the bundle in force there.
 func (d Directive) For(machine string) (force, shadow *Revision, stage Stage) {
 	switch {
 	case d.Stage == StageShadow:

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// fleetOf is what machines of a test get their bundles from, by name.
+// fleetOf has the bundles that the machines of a test fetch, by name.
 type fleetOf map[string][]byte
 
 func (f fleetOf) fetch(_ context.Context, name string) ([]byte, error) {
@@ -58,7 +58,7 @@ func directed(t testing.TB, s signer, d Directive) (text []byte, next Directive)
 	return text, next
 }
 
-// has is what a machine has in force and in the shadow, after it was given a directive.
+// has names the bundles of a machine in force and in the shadow, after it was given a directive.
 func has(t testing.TB, h Home, f fleetOf, machine string, text []byte) string {
 	t.Helper()
 	if _, err := h.Take(text, "t"); err != nil {
@@ -84,8 +84,8 @@ func roll(t testing.TB, d Directive, r Revision, stage Stage, percent int) Direc
 	return d
 }
 
-// A bundle goes through the stages and back: each machine has what the newest directive
-// wants of it, whichever of the directives before it has seen.
+// A bundle goes through the stages and back: each machine has the bundle that the newest directive
+// wants there, whichever of the directives before it has seen.
 func TestRolloutInStages(t *testing.T) {
 	s, f := newSigner(t), fleetOf{}
 	one, two := f.put(t, s, 1), f.put(t, s, 2)
@@ -151,7 +151,7 @@ func TestCanaryGrows(t *testing.T) {
 	}
 }
 
-// What does not count leaves everything as it is, and is told: another key, another tenant,
+// A directive that does not count leaves everything as it is, and is told: another key, another tenant,
 // a changed byte, an older directive, another one with the same sequence, no JSON.
 func TestDirectivesThatDoNotCount(t *testing.T) {
 	s, thief, f := newSigner(t), newSigner(t), fleetOf{}
@@ -221,7 +221,7 @@ func TestDirectivesThatDoNotCount(t *testing.T) {
 	}
 }
 
-// What cannot be fetched, was changed on the way or is no bundle of the key leaves the last
+// A bundle that cannot be fetched, was changed on the way or is no bundle of the key leaves the last
 // good one in force; hooks that the same directive switches off are off all the same, and
 // the bundle comes when it can be had.
 func TestLastGoodStaysWhereABundleCannotBeHad(t *testing.T) {
@@ -306,7 +306,7 @@ func TestSwitchedOffHooksStayOff(t *testing.T) {
 	}
 }
 
-// A directive that says what cannot be is never signed, and a signed one is not read.
+// A directive with impossible values is never signed, and a signed one is not read.
 func TestDirectivesThatCannotBe(t *testing.T) {
 	s := newSigner(t)
 	good := Revision{"acme", 1, strings.Repeat("a", 64)}

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/pack"
 )
 
-// What folders of a home are called that no daemon reads hooks from. A process that was
+// Prefixes of the folders in a home from which no daemon reads hooks. A process that was
 // killed may leave each of them.
 const (
 	newPrefix   = ".new-"   // a bundle is written there
@@ -45,9 +45,9 @@ func (h Home) stage(b Bundle) (dir string, err error) {
 	return dir, nil
 }
 
-// makeRoom makes the folders and empty files of a bundle once more, for the one after it:
-// most of its paths are the same. To make thousands of files is what a disk takes longest
-// for, above all where many were deleted a moment ago; to fill them is not.
+// makeRoom makes the folders and empty files of a bundle once more, for the bundle after this one:
+// most of its paths are the same. To make thousands of files takes a disk the longest
+// time, above all where many were deleted a moment ago; to fill them does not.
 func (h Home) makeRoom(p Placed) error {
 	if p.Dir == "" {
 		return nil
@@ -70,7 +70,7 @@ func (h Home) makeRoom(p Placed) error {
 	return nil
 }
 
-// takeRoom returns the folder that makeRoom has made, without what the content does not
+// takeRoom returns the folder that makeRoom has made, without the files that the content does not
 // have. It is not there again for the next bundle. An error means that there is none.
 func (h Home) takeRoom(c pack.Content) (dir string, err error) {
 	now, _, err := h.Current()
@@ -112,7 +112,7 @@ func removeOthers(dir string, files []ManifestFile, c pack.Content) error {
 	return nil
 }
 
-// Copy copies what is in force to another home, which has nothing yet; without a policy it
+// Copy copies the policy in force to another home, which has nothing yet; without a policy it
 // copies nothing. Nothing is written to h.
 func (h Home) Copy(to Home) error {
 	c, set, err := h.Current()

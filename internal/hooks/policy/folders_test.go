@@ -73,7 +73,7 @@ var first = pack.Content{
 	{Path: "hooks/c/HOOK.yaml", Data: []byte("c")}, {Path: "shared", Data: []byte("s")},
 }
 
-// Whatever differs from the bundle before, what is in force is the next one and nothing else.
+// Whatever differs from the bundle before, the next bundle is in force and nothing else.
 func TestTheRoomBecomesTheNextBundle(t *testing.T) {
 	for name, next := range map[string]pack.Content{
 		"the same paths": first,
@@ -143,7 +143,7 @@ func TestTheRoomIsNotTrusted(t *testing.T) {
 	}
 }
 
-// What a killed process has left is removed, and nothing that is in use.
+// The leftovers of a killed process are removed, and nothing that is in use.
 func TestSweep(t *testing.T) {
 	r := newRoomTest(t, first)
 	for _, left := range []string{newPrefix + "x", oldPrefix + "1-x", sparePrefix + "0-x"} {
@@ -167,7 +167,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A copy is in force elsewhere, without what only this home needs.
+// A copy is in force elsewhere, without the files that only this home needs.
 func TestCopy(t *testing.T) {
 	r := newRoomTest(t, first)
 	r.put(t, first)

@@ -15,7 +15,7 @@ import (
 // FromFleet is the source of a policy that the fleet rolls out.
 const FromFleet = "fleet"
 
-// Member is what a home needs to know of itself to follow a fleet.
+// Member is a home's data about itself that it needs to follow a fleet.
 type Member struct {
 	Tenant, Machine string
 	// Fetch gets the bytes of a bundle by its name there, Revision.Text.
@@ -23,8 +23,8 @@ type Member struct {
 	Check Check
 }
 
-// SetFleet has a home follow the directives of a fleet that key has signed. What is in
-// force stays so until the first of them, if the same key has signed that.
+// SetFleet has a home follow the directives of a fleet that key has signed. The bundle in
+// force stays so until the first of them, if the same key has signed that bundle.
 func (h Home) SetFleet(key, by string) (Current, error) {
 	if _, err := PublicKey(key); err != nil {
 		return Current{}, err
@@ -48,7 +48,7 @@ func (h Home) SetFleet(key, by string) (Current, error) {
 
 // Take remembers a directive if it is newer than the one before, whatever the source of the
 // policy is: hooks that it switches off are off from then on. The bundles are the business
-// of Follow. Why one is refused is remembered in State.Refused; what is in force stays so.
+// of Follow. The reason of a refusal is remembered in State.Refused; the bundle in force stays so.
 // changed reports that State is another one. Without a policy Take fails with ErrUnset.
 func (h Home) Take(text []byte, tenant string) (changed bool, err error) {
 	var given SignedDirective
@@ -81,8 +81,8 @@ func (h Home) Take(text []byte, tenant string) (changed bool, err error) {
 	return changed, err
 }
 
-// admit is an error for a directive that another key has signed, or that is older than what
-// there was; else no older one is admitted any more. The caller holds the lock.
+// admit is an error for a directive that another key has signed, or that is older than an
+// earlier one; else no older one is admitted any more. The caller holds the lock.
 func (h Home) admit(c Current, given SignedDirective, tenant string) error {
 	key, err := PublicKey(c.State.Key)
 	if err != nil {
@@ -108,8 +108,8 @@ func directiveFloor(key ed25519.PublicKey, tenant string) string {
 	return floorKey(key) + "/directive/" + tenant
 }
 
-// Follow puts in force what the newest directive wants of this machine. A failure is noted
-// in State.Error and returned; what is in force stays so. Where the policy has another
+// Follow puts in force the bundles that the newest directive wants on this machine. A failure is noted
+// in State.Error and returned; the bundle in force stays so. Where the policy has another
 // source it does nothing.
 func (h Home) Follow(ctx context.Context, m Member) (Result, error) {
 	c, set, err := h.Current()
@@ -208,7 +208,7 @@ func (h Home) raiseFloor(now Current, b *fetchedBundle) error {
 }
 
 // putDirected puts the bundles of a directive in force and in the shadow. The caller holds
-// the lock. was is what was current before they were fetched: where another directive or
+// the lock. was is the policy that was current before they were fetched: where another directive or
 // policy has come since, that is to be followed.
 func (h Home) putDirected(was Current, bundles []*fetchedBundle, check Check) error {
 	now, set, err := h.Current()

@@ -19,9 +19,9 @@ import (
 	"github.com/hookd/hookd/internal/hooks/pack"
 )
 
-// Home is the folder in which a home keeps its policy: policy.json says which, floors.json
-// what is older than what there was, and each bundle has a folder and its own bytes.
-// NewHome makes it; copies of it share what they know.
+// Home is the folder in which a home keeps its policy: policy.json names the policy, floors.json
+// tells which bundles and directives are too old, and each bundle has a folder and its own bytes.
+// NewHome makes it; copies of a Home share their knowledge.
 type Home struct {
 	dir   string
 	wait  time.Duration // for a server; 0 = fetchTime
@@ -31,7 +31,7 @@ type Home struct {
 // NewHome returns the policy of a folder, which need not exist.
 func NewHome(dir string) Home { return Home{dir: dir, known: new(known)} }
 
-// State is what policy.json says.
+// State is the content of policy.json.
 type State struct {
 	Source  string    `json:"source"`
 	Key     string    `json:"key"`            // text of the public key
@@ -55,7 +55,7 @@ type Placed struct {
 	Dir      string // of its files; "" = there is no bundle
 }
 
-// Current is what is in force: State.Head's bundle, and what the fleet says.
+// Current is the policy in force: State.Head's bundle, and the fleet's directive.
 type Current struct {
 	State State
 	Placed
@@ -82,9 +82,9 @@ func (p Placed) revision(h Head) *Revision {
 // File is the path of policy.json.
 func (h Home) File() string { return filepath.Join(h.dir, "policy.json") }
 
-// Current reads what is in force; false = no policy is set. An error means that one is set
-// and cannot be read, or is not what its key has signed. The result is shared: nothing in it
-// may be changed.
+// Current reads the policy in force; false = no policy is set. An error means that one is set
+// and cannot be read, or differs from the text that its key has signed. The result is shared: nothing
+// in the result may be changed.
 func (h Home) Current() (c Current, set bool, err error) {
 	text, err := readfile.Read(h.File(), maxState)
 	if err != nil {
@@ -198,7 +198,7 @@ func (h Home) repair(p Placed, head Head, key ed25519.PublicKey) (differed strin
 	return differed, h.swap(staged, filepath.Base(p.Dir))
 }
 
-// Unset ends the policy. What is older than it stays refused.
+// Unset ends the policy. Older bundles and directives stay refused.
 func (h Home) Unset() error {
 	return h.locked(func() error {
 		if err := ignore(os.Remove(h.File()), fs.ErrNotExist); err != nil {
@@ -237,8 +237,8 @@ func (f floor) admits(sequence uint64, digest string) error {
 	return nil
 }
 
-// put puts a bundle in force. The caller holds the lock. policy.json is written last: what
-// is interrupted before has changed nothing.
+// put puts a bundle in force. The caller holds the lock. policy.json is written last: an
+// interruption before has changed nothing.
 func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check Check) (c Current, err error) {
 	floors, err := h.floors()
 	if err != nil {

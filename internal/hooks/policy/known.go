@@ -9,9 +9,9 @@ import (
 // maxKnown is how many texts are known at most: as it was and as it is.
 const maxKnown = 2
 
-// known are the texts of a home's policy.json that were read or written last, and what they
-// say: of a bundle of a thousand hooks it takes 7 ms to check, and each scan and each look
-// at the status needs it.
+// known are the texts of a home's policy.json that were read or written last, and their
+// contents: the check of a bundle of a thousand hooks takes 7 ms, and each scan and each look
+// at the status needs the contents.
 type known struct {
 	mu   sync.Mutex
 	list []knownText // the newest first
@@ -22,8 +22,8 @@ type knownText struct {
 	says Current
 }
 
-// recall returns what a text of policy.json says, where that is known. What it returns is
-// shared: nothing in it may be changed.
+// recall returns the content of a text of policy.json, where that is known. The content is
+// shared: nothing in the content may be changed.
 func (k *known) recall(text []byte) (c Current, found bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

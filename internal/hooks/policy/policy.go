@@ -3,10 +3,10 @@
 //
 // It promises: nothing of a bundle is written before its signature, by the key that was
 // set, and the hash of each file have been checked. A bundle is put in force as a whole
-// or not at all. One that is older than the home ever had from that key is refused, also
+// or not at all. A bundle older than the home ever had from that key is refused, also
 // after Unset. A source that fails in any way (another key, cut off, expired, hanging,
 // endless, moved to another host) leaves the last good bundle in force, for as long as
-// it takes; State says why. What is on disk is compared with the signed manifest at each
+// it takes; State says why. The files on disk are compared with the signed manifest at each
 // scan, and a file that differs is a refusal.
 //
 // For a fleet it has directives: signed statements of which bundle machines are to have, at
@@ -38,7 +38,7 @@ import (
 // nothing else.
 const magic = "hookd-bundle-1\n"
 
-// What a bundle may be at most, in bytes: its manifest, and all of it.
+// The limits of a bundle, in bytes: for its manifest, and for all of the bundle.
 const (
 	maxManifest = 4 << 20
 	MaxBytes    = pack.MaxBytes + maxManifest + 4096
@@ -47,7 +47,7 @@ const (
 // Ending is how the file of a bundle ends, where a folder has several.
 const Ending = ".bundle"
 
-// Manifest is the signed part of a bundle. It says all of what follows it.
+// Manifest is the signed part of a bundle. It describes all bytes behind it.
 type Manifest struct {
 	Name     string         `json:"name"`
 	Sequence uint64         `json:"sequence"`          // a newer bundle has a greater one
@@ -118,7 +118,7 @@ func Build(c pack.Content, name string, sequence uint64, expires *time.Time, key
 	return slices.Concat([]byte(magic), text, []byte("\n"+signature+"\n"), bytes.Join(data, nil)), nil
 }
 
-// signed is what a signature is made of.
+// signed is the text that a signature signs.
 func signed(manifest []byte) []byte { return append([]byte(magic), manifest...) }
 
 // Read checks the bytes of a bundle: signature first, then each file.
@@ -188,7 +188,7 @@ func split(text []byte) (h Head, rest []byte, err error) {
 	return h, rest, nil
 }
 
-// ErrKey is the error of what another key signed, or what was changed since.
+// ErrKey is the error of a text that another key signed, or that was changed since.
 var ErrKey = errors.New("its signature is not of the key that was set")
 
 // Verify returns the manifest if key signed it.
@@ -214,7 +214,7 @@ func (h Head) manifest() (m Manifest, err error) {
 	return m, nil
 }
 
-// parse reads the text as far as this hookd knows what it says.
+// parse reads the text as far as this hookd knows its members.
 func (h Head) parse() (m Manifest, err error) {
 	if err := json.Unmarshal(h.Text, &m); err != nil {
 		return Manifest{}, fmt.Errorf("its manifest: %w", err)
@@ -222,7 +222,7 @@ func (h Head) parse() (m Manifest, err error) {
 	return m, nil
 }
 
-// isExactly is an error where the text says more than m, or not what each bundle must say.
+// isExactly is an error where the text says more than m, or lacks a part that each bundle must have.
 func (h Head) isExactly(m Manifest) error {
 	if again, err := json.Marshal(m); err != nil || !bytes.Equal(again, h.Text) {
 		return errors.New("its manifest says more than this hookd knows: update hookd")
@@ -247,7 +247,7 @@ func (m Manifest) names() (c pack.Content) {
 	return c
 }
 
-// FilesOf returns which files a hook is made of, by its folder: those in it, and those that
+// FilesOf returns the files of a hook, by its folder: the files in the folder, and the files that
 // all hooks share.
 func (m Manifest) FilesOf() func(folder string) []ManifestFile {
 	parts := m.names().Parts()

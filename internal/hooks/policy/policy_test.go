@@ -39,7 +39,7 @@ func newSigner(t testing.TB) signer {
 	return signer{key, public}
 }
 
-// bundle makes one with a hook that says what its sequence is.
+// bundle makes one with a hook that prints the bundle's sequence.
 func (s signer) bundle(t testing.TB, sequence uint64, expires *time.Time) []byte {
 	t.Helper()
 	c := pack.Content{
@@ -112,7 +112,7 @@ func sameSignature(a, b []byte) bool {
 	return err == nil && err2 == nil && bytes.Equal(x.Text, y.Text) && bytes.Equal(x.Signature, y.Signature)
 }
 
-// What a bundle must not hold is refused although the right key has signed it.
+// A bundle with a forbidden file is refused although the right key has signed the bundle.
 func TestABundleHoldsOnlyPlainFiles(t *testing.T) {
 	s := newSigner(t)
 	for _, path := range []string{
@@ -300,7 +300,7 @@ func TestA304SavesTheBundle(t *testing.T) {
 	}
 }
 
-// A week without a network changes nothing, and what expired meanwhile stays in force.
+// A week without a network changes nothing, and a bundle that expired meanwhile stays in force.
 func TestOfflineTheLastGoodStays(t *testing.T) {
 	s, dir := newSigner(t), t.TempDir()
 	soon := time.Now().Add(time.Second).UTC().Truncate(time.Second).Add(time.Second)
@@ -342,8 +342,8 @@ func TestAFolderHasTheNewest(t *testing.T) {
 	}
 }
 
-// What was changed on disk is written again from the signed bytes; a bundle that was
-// changed, too, is no source of it.
+// Files that were changed on disk are written again from the signed bytes; a bundle that was
+// changed, too, is no source of the files.
 func TestRepair(t *testing.T) {
 	s, h := newSigner(t), NewHome(t.TempDir())
 	file := filepath.Join(t.TempDir(), "b")
@@ -442,7 +442,7 @@ func BenchmarkTakeUp(b *testing.B) {
 	}
 }
 
-// What a policy.json said before says nothing of another text, nor of another home.
+// The earlier content of a policy.json says nothing of another text, nor of another home.
 func TestAKnownTextIsThatTextAlone(t *testing.T) {
 	s, file := newSigner(t), filepath.Join(t.TempDir(), "acme.bundle")
 	hooktest.Must(t, os.WriteFile(file, s.bundle(t, 1, nil), 0o600))

@@ -31,7 +31,7 @@ func CheckSource(text string) (string, error) {
 	return text, nil
 }
 
-// fetched is what a source holds now.
+// fetched is the present content of a source.
 type fetched struct {
 	text      []byte
 	etag      string // of an HTTP server; "" = it has none

@@ -12,7 +12,7 @@ import (
 // stays there when it is. An error refuses the bundle.
 type Check func(dir string, b Bundle) error
 
-// Result is what came of asking a source.
+// Result is the outcome of asking a source.
 type Result struct {
 	Changed bool // another bundle is in force
 	Current Current
@@ -23,8 +23,8 @@ var ErrUnset = errors.New("no policy is set")
 
 // Set puts the bundle of a source in force, and remembers the source, the key and the name of
 // the bundle: its source cannot put another bundle of that key in its place. name is that
-// name; "" = the name of the bundle that the key has in force, else of the one that the
-// source has now. When it fails nothing has changed. The key is the text of a public key.
+// name; "" = the name of the bundle that the key has in force, else of the source's present
+// bundle. When it fails nothing has changed. The key is the text of a public key.
 func (h Home) Set(ctx context.Context, source, key, by, name string, check Check) (Result, error) {
 	source, err := CheckSource(source)
 	if err != nil {
@@ -42,7 +42,7 @@ func (h Home) Set(ctx context.Context, source, key, by, name string, check Check
 	return h.take(b, got, s, check)
 }
 
-// Update asks the source again. A failure is noted in State.Error and returned; what is in
+// Update asks the source again. A failure is noted in State.Error and returned; the bundle in
 // force stays so. It does not ask the fleet: see Follow.
 func (h Home) Update(ctx context.Context, check Check) (Result, error) {
 	c, set, err := h.Current()
@@ -74,7 +74,7 @@ func (h Home) Update(ctx context.Context, check Check) (Result, error) {
 	return h.note(got.etag, err)
 }
 
-// get fetches what the source holds now, and checks it. again is that it was asked before.
+// get fetches the present bundle of the source, and checks it. again is that it was asked before.
 func (h Home) get(ctx context.Context, s State, again bool) (b Bundle, got fetched, err error) {
 	key, err := PublicKey(s.Key)
 	if err != nil {
@@ -99,7 +99,7 @@ func (h Home) get(ctx context.Context, s State, again bool) (b Bundle, got fetch
 	return b, got, err
 }
 
-// take puts what was fetched in force.
+// take puts the fetched bundle in force.
 func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err error) {
 	key, err := PublicKey(s.Key)
 	if err != nil {
@@ -115,7 +115,7 @@ func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err e
 	return r, err
 }
 
-// note remembers that the source was asked, and with what result.
+// note remembers that the source was asked, and with which result.
 func (h Home) note(etag string, failed error) (r Result, err error) {
 	err = h.locked(func() error {
 		c, set, err := h.Current()

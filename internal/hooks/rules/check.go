@@ -10,17 +10,17 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// Warning is what seems wrong with a rule that can be read.
+// Warning is a seeming mistake in a rule that can be read.
 type Warning struct {
 	Rule          *Rule
 	Message, Hint string
 }
 
-// sampleEnv is what lines are read in that no agent has sent.
+// sampleEnv is the Env of lines that no agent has sent.
 var sampleEnv = facts.Env{Cwd: "/home/me/project", Home: "/home/me"}
 
 // Check says which rules never fit, fit every call, are hidden by an earlier rule, or
-// contradict one. It is sure of what it says, and does not find everything.
+// contradict one. It is sure of its warnings, and does not find everything.
 func (s *Set) Check() (list []Warning) {
 	warn := func(r *Rule, hint, format string, args ...any) {
 		list = append(list, Warning{r, fmt.Sprintf(format, args...), hint})
@@ -85,7 +85,7 @@ func (m *Matcher) never() string {
 	return ""
 }
 
-// never says why a condition on what happened before never fits; "" = it may.
+// never says why a condition on earlier events never fits; "" = it may.
 func (n Needed) never() string {
 	why := n.What.never()
 	switch {

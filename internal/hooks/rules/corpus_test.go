@@ -146,7 +146,7 @@ func TestGalleryExamples(t *testing.T) {
 }
 
 // TestGalleryLines holds each guard to lines that people and agents type, and that try to get
-// by. A line of testdata/NAME.txt begins with what the guard is to say: deny, ask, stop for
+// by. A line of testdata/NAME.txt begins with the guard's expected answer: deny, ask, stop for
 // either, or pass. A line that is to be stopped may be stopped by any of the guards: they are
 // installed together. A line of testdata/guards.txt is for all of them.
 func TestGalleryLines(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// fitsCwd holds the globs of `cwd` against a folder; one that ends in `/**` fits the folder itself.
+// fitsCwd holds the globs of `cwd` against a folder; a glob with `/**` at its end fits the folder itself.
 func (m *Matcher) fitsCwd(folder string) bool { return m.Cwd.fits(folder, folder+"/") }
 
 // staysIn reports whether no word of a call leads out of the folders of `cwd`: by cd, by an option

@@ -23,7 +23,7 @@ const (
 
 // History is the state of the rules that look back. It is fed with each event in order and
 // has a bounded state a rule and session: of a condition that counts to n, at most 4n+8
-// earlier events. What an event sees are the events before it that were not denied when it
+// earlier events. An event sees the events before it that were not denied when it
 // came: later ones, and later fates of earlier ones, change nothing for it. Safe for
 // concurrent use; no call blocks but Use.
 type History struct {
@@ -52,9 +52,9 @@ func (h *History) Looks() bool {
 	return len(h.st.table.pasts) > 0
 }
 
-// Use makes these the rules of each event that begins from now on. What rules count that
-// were there before stays; for the others read calls its argument with each Moment that was
-// kept, in any order. An error means that they only know what read gave.
+// Use makes these the rules of each event that begins from now on. Counts of rules that
+// were there before stay; for the others read calls its argument with each Moment that was
+// kept, in any order. An error means that they only know the moments that read gave.
 func (h *History) Use(sets []*Set, read func(each func(*Moment)) error) (err error) {
 	h.using.Lock()
 	defer h.using.Unlock()
@@ -98,8 +98,8 @@ func (h *History) follow(next *table, filled *state) {
 	}
 }
 
-// Begin gives a moment its place, after all that have one, and returns what is before it.
-// Until End it counts for later ones. One that is Ended or Elsewhere needs no End.
+// Begin gives a moment its place, after all that have one, and returns the events before it.
+// Until End it counts for later ones. A moment that is Ended or Elsewhere needs no End.
 func (h *History) Begin(m *Moment) *Before {
 	h.mu.Lock()
 	t := h.st.table
@@ -192,7 +192,7 @@ type hit struct {
 	at    int // of the last command that fits; -1 = none
 }
 
-// track is what is counted for one condition.
+// track describes the events that are counted for one condition.
 type track struct {
 	what  *Matcher // nil = a boundary
 	but   *Matcher // what it leaves out; nil = nothing
@@ -202,7 +202,7 @@ type track struct {
 	most  int // so many are needed
 }
 
-// table is what the rules in force look back for. It is immutable.
+// table has the conditions for which the rules in force look back. It is immutable.
 type table struct {
 	tracks []track
 	index  map[string]int // of tracks, by Past.counts
@@ -341,7 +341,7 @@ func (e *entry) after(o *entry) bool {
 	return o == nil || e.place > o.place || e.place == o.place && e.at > o.at
 }
 
-// trail is what a track has, in the order of places.
+// trail is the entries of a track, in the order of places.
 type trail []entry
 
 func (t *trail) put(e entry, most int) {
@@ -441,7 +441,7 @@ type file struct {
 	in    *list.Element
 }
 
-// state is what a History knows; History.mu guards it.
+// state is the knowledge of a History; History.mu guards it.
 type state struct {
 	table  *table
 	last   uint64 // place
@@ -472,7 +472,7 @@ func (st *state) edit(key uint64, m *Moment) {
 	}
 }
 
-// scope returns what is known under a key, and makes it the one used last.
+// scope returns the scope under a key, and makes it the one used last.
 func (st *state) scope(key string) *scope {
 	s := st.scopes[key]
 	if s == nil {
@@ -581,7 +581,7 @@ func (s *scope) start(m *Moment) {
 	}
 }
 
-// ended notes how a call ended. One that no event announced counts from its end on, for an
+// ended notes how a call ended. A call that no event announced counts from its end on, for an
 // agent that announces none.
 func (st *state) ended(m *Moment, s *scope) {
 	st.last = max(st.last, m.Place)
@@ -660,8 +660,8 @@ func (st *state) again(p *placed) {
 	st.settled(fresh)
 }
 
-// under is the state for other rules: what was counted stays, and the rest is that of
-// filled, which has the same rules; nil = nothing is known of it.
+// under is the state for other rules: the counts so far stay, and the rest is that of
+// filled, which has the same rules; nil = nothing is known of the rest.
 func (st *state) under(t *table, filled *state) *state {
 	next := newState(t)
 	next.last = st.last
@@ -700,7 +700,7 @@ func (st *state) under(t *table, filled *state) *state {
 	return next
 }
 
-// under is an open call for other rules; filled has those that were read for them.
+// under is an open call for other rules; filled has the calls that were read for those rules.
 func (p *placed) under(old, t *table, filled []*placed) *placed {
 	for _, f := range filled {
 		if f.m.Place == p.m.Place {
@@ -734,7 +734,7 @@ type seen struct {
 	what  string   // of the newest
 }
 
-// Before is what happened before an event. It never changes. A nil Before knows nothing.
+// Before is the past of an event. It never changes. A nil Before knows nothing.
 type Before struct {
 	table  *table
 	levels []facts.Fit  // of table.pasts
@@ -755,7 +755,7 @@ func (b *Before) of(p *Past) seen {
 	return seen{level: facts.Perhaps}
 }
 
-// before returns what a moment sees, which has its place.
+// before returns the past that a moment sees, which has its place.
 func (st *state) before(m *Moment, s *scope) *Before {
 	b := &Before{table: st.table, levels: make([]facts.Fit, len(st.table.pasts))}
 	own := uint64(0)

@@ -39,9 +39,9 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkHistory is what fifty rules that look back add to a call, with 1,000 sessions
-// known: the call gets its place, is judged by what came before, gets its fate and its end.
-// p50 is of what its verdict waits for, and may be 30 µs; cpu is all of it.
+// BenchmarkHistory is the cost that fifty rules that look back add to a call, with 1,000 sessions
+// known: the call gets its place, is judged by the events before it, gets its fate and its end.
+// p50 is of the part that its verdict waits for, and may be 30 µs; cpu is the whole cost.
 func BenchmarkHistory(b *testing.B) {
 	set, subjects := fifty(b), []*Subject{}
 	for _, line := range lines {

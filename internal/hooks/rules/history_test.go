@@ -251,7 +251,7 @@ func (q *sequence) subject(text string, kind MomentKind) *Subject {
 	return s
 }
 
-// begin lets a moment happen, and compares what both know before it.
+// begin lets a moment happen, and compares the knowledge of both before the moment.
 func (q *sequence) begin(m Moment) *event {
 	q.started++
 	m.ID, m.Time = fmt.Sprint("e", q.started), q.now
@@ -334,7 +334,7 @@ func (q *sequence) step() {
 	}
 }
 
-// TestHistoryIsExact compares what rules see with a search of all that happened, for random
+// TestHistoryIsExact compares the past that rules see with a search of all events, for random
 // rules and interleavings of sessions, parallel calls, restarts and reloads.
 func TestHistoryIsExact(t *testing.T) {
 	rounds := 300

@@ -153,8 +153,8 @@ func (s *Set) allows(subject *Subject) (first *Rule) {
 	return first
 }
 
-// leaves reports whether the rule leaves the event alone by its `unless`, or by what it
-// says of the event itself.
+// leaves reports whether the rule leaves the event alone by its `unless`, or by its
+// conditions on the event itself.
 func (r *Rule) leaves(subject *Subject) bool {
 	if r.Unless != nil && r.Unless.fits(subject).level != facts.No {
 		return true
@@ -193,7 +193,7 @@ func (s *Set) allowsEffect(subject *Subject, rules []*Rule, e *facts.Effect) *Ru
 	return nil
 }
 
-// allowsHarmless returns the rule that covers a command without an effect: one that allows
+// allowsHarmless returns the rule that covers a command without an effect: a rule that allows
 // reading; nil = there is none.
 func (s *Set) allowsHarmless(subject *Subject, rules []*Rule, c *facts.Command) *Rule {
 	i := slices.IndexFunc(rules, func(r *Rule) bool {

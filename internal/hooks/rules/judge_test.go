@@ -9,7 +9,7 @@ import (
 
 var testEnv = facts.Env{Cwd: testHome + "/project", Home: testHome}
 
-// judged is what a set says of a shell line.
+// judged is the verdict of a set on a shell line.
 func judged(set *Set, line, project string) Verdict {
 	env := testEnv
 	env.Cwd = project
@@ -85,7 +85,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// What lies in a project counts from its root, wherever the project lies.
+// Paths in a project count from its root, wherever the project lies.
 func TestProjectInAFolderThatIsLeftOut(t *testing.T) {
 	set := setOf(t, "- ask: {effect: delete, inside: project, path: ['**', '!**/{tmp,build}/**']}")
 	for line, want := range map[string]Decision{"rm src/a": Ask, "rm build/a": "", "rm tmp/x/y": "", "rm ../other/a": ""} {

@@ -48,7 +48,7 @@ func (c Choice) fits(texts ...string) bool {
 	return (len(c.Yes) == 0 || pattern.MatchAny(c.Yes, texts...)) && !pattern.MatchAny(c.No, texts...)
 }
 
-// DataChoice is a condition on what stands under a path in the event's data.
+// DataChoice is a condition on the value under a path in the event's data.
 type DataChoice struct {
 	Path []string // keys, the outermost first
 	Choice
@@ -67,7 +67,7 @@ const (
 // Places are the words for `inside` and `outside`.
 var Places = []Place{Project, Home, Temp}
 
-// fit is how surely a matcher fits, and to what part of the call.
+// fit is how surely a matcher fits, and which part of the call it fits.
 type fit struct {
 	level facts.Fit
 	span  facts.Span
@@ -125,7 +125,7 @@ func (m *Matcher) fitsBranch(s *Subject) bool {
 }
 
 // fitsIn looks under a path into a value: into each element of a list, and at the JSON of
-// what is no text.
+// a value that is no text.
 func (c DataChoice) fitsIn(v json.RawMessage, at []string) bool {
 	if len(v) > 0 && v[0] == '[' {
 		var elements []json.RawMessage
@@ -204,7 +204,7 @@ func (m *Matcher) fitsDoubts(s *Subject) fit {
 	return fit{}
 }
 
-// fitsOwner holds what the matcher says of commands against the command at index i; -1 is
+// fitsOwner holds the matcher's conditions on commands against the command at index i; -1 is
 // no command.
 func (m *Matcher) fitsOwner(s *Subject, i int) facts.Fit {
 	switch {
@@ -304,7 +304,7 @@ func ofTarget(e *facts.Effect, sort bool, fits func() bool) facts.Fit {
 	return facts.No
 }
 
-// fitsPath holds the path globs against the target. One that ends in `/**` fits the folder
+// fitsPath holds the path globs against the target. A glob with `/**` at its end fits the folder
 // itself, too. A folder that is deleted or moved takes its files along.
 func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
 	whole := e.Kind == facts.KindDelete || e.Kind == facts.KindMove
@@ -328,8 +328,8 @@ func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
 	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !m.leavesOut(s, e.Target)
 }
 
-// leavesOut reports whether a glob after `!` fits the target. Of a rule about what is inside of the
-// project, one that begins in any folder counts from the project's root: a project may lie in a
+// leavesOut reports whether a glob after `!` fits the target. Of a rule about files inside of the
+// project, a glob that begins in any folder counts from the project's root: a project may lie in a
 // folder that is called tmp, or build.
 func (m *Matcher) leavesOut(s *Subject, target string) bool {
 	below := target

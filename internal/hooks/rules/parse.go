@@ -42,8 +42,8 @@ var (
 		"tool", "cwd",
 		"prompt", "said", "branch", dataPrefix + "PATH",
 	}
-	// likeKeys are what a decision may say of events before that fit it, too; earlierKeys what
-	// `unless` and `after` may say of those that they are about.
+	// likeKeys are the keys of a decision about events before that fit it, too; earlierKeys are the keys
+	// of `unless` and `after` about their own events.
 	likeKeys    = []string{"count", "within", "since", "by", "same", "other_session", "lasted"}
 	earlierKeys = []string{"ran", "ok", "count", "within", "since", "by"}
 )
@@ -202,7 +202,7 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 	}
 }
 
-// alike completes a Past of events that are like the one that a rule is about.
+// alike completes a Past of events that are like the event that a rule is about.
 func (p *reader) alike(n *yaml.Node, past *Past, what *Matcher) {
 	past.What = *what
 	switch {
@@ -294,7 +294,7 @@ func (p *reader) texts(r *Rule, n *yaml.Node, members map[string]*yaml.Node) {
 }
 
 // condition reads a command pattern, a list of them, or a mapping, which may have keys about
-// what happened before: then past is not nil.
+// earlier events: then past is not nil.
 func (p *reader) condition(n *yaml.Node, what string, pastKeys []string) (m Matcher, past *Past) {
 	n = resolve(n)
 	if m.Text, m.exact = textOf(n), exactly(n); n.Kind != yaml.MappingNode {
@@ -326,7 +326,7 @@ func (p *reader) condition(n *yaml.Node, what string, pastKeys []string) (m Matc
 	return m, past
 }
 
-// earlier checks what `unless` or `after` says of earlier events.
+// earlier checks the members of `unless` or `after` about earlier events.
 func (p *reader) earlier(n *yaml.Node, past *Past, m *Matcher) {
 	switch {
 	case past.OK != nil && len(m.Prompts) > 0:
@@ -336,7 +336,7 @@ func (p *reader) earlier(n *yaml.Node, past *Past, m *Matcher) {
 	}
 }
 
-// past reads a member about what happened before.
+// past reads a member about earlier events.
 func (p *reader) past(past *Past, m *Matcher, key string, at *yaml.Node) {
 	switch key {
 	case "ran":
@@ -463,8 +463,8 @@ func (p *reader) commands(n *yaml.Node, what string) (list []facts.CommandPatter
 	return list
 }
 
-// choice reads globs, of which those after `!` must not fit. known makes a glob of what is
-// written; nil = it is one.
+// choice reads globs, of which those after `!` must not fit. known makes a glob of the
+// written text; nil = the text is one.
 func (p *reader) choice(n *yaml.Node, what string, known func(string) string, separators ...rune) (c Choice) {
 	for _, item := range p.items(n, what) {
 		text, no := strings.CutPrefix(item.Value, "!")
@@ -501,7 +501,7 @@ func (p *reader) expressions(n *yaml.Node, what string) (list []*regexp.Regexp) 
 var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
 
 // wherever is the glob of a path as it is held against absolute ones: ~ is the user's home,
-// and what does not begin at the root may lie in any folder.
+// and a path that does not begin at the root may lie in any folder.
 func (p *reader) wherever(text string) string {
 	switch {
 	case text == "~" && p.opt.Home != "":

@@ -1,7 +1,7 @@
 // Package rules judges an event by the rules of one hook: deny, ask, contain, rewrite,
 // context or allow, for commands and facts of a call. It is pure: it reads no file, starts
 // nothing and does not block. The same event and the same Before give the same verdict.
-// History makes the Before of each event of a machine, from those that came earlier.
+// History makes the Before of each event of a machine, from the earlier events.
 //
 // The rules of a hook are all judged. A deny ends it, then an ask. Otherwise rewrites apply
 // in their order and the result is judged once more; it is contained if a rule says so, and
@@ -18,7 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// Decision is what a rule says of the events that it fits.
+// Decision is the answer of a rule to the events that it fits.
 type Decision string
 
 // The decisions, the strictest first.
@@ -83,7 +83,7 @@ func (s *Set) Rule(name string) *Rule {
 	return nil
 }
 
-// Looks reports whether a rule looks back to what happened before.
+// Looks reports whether a rule looks back to earlier events.
 func (s *Set) Looks() bool {
 	return s != nil && slices.ContainsFunc(s.Rules, func(r *Rule) bool { return len(r.Past) > 0 })
 }
@@ -109,7 +109,7 @@ type Subject struct {
 	Read func(line string) *facts.Facts
 }
 
-// Verdict is what the rules of one hook say of an event. The zero Verdict is no opinion.
+// Verdict is the answer of one hook's rules to an event. The zero Verdict is no opinion.
 type Verdict struct {
 	Decision Decision      // "" = no opinion; Context stands in Context alone
 	Rule     *Rule         // that decided; of several rewrites the last
@@ -126,7 +126,7 @@ type Verdict struct {
 // maxWhat is how much of a call a reason repeats, in bytes.
 const maxWhat = 120
 
-// Reason is the text of a denial or an ask: why, then what to do instead. A model reads it,
+// Reason is the text of a denial or an ask: why, then the alternative. A model reads the text,
 // so it never holds a command that weakens a guard.
 func (v Verdict) Reason() string {
 	r := v.Rule

@@ -32,7 +32,7 @@ type step struct {
 
 // checkPast tries each rule that looks back in all sequences of a few steps that its
 // conditions are about. Every step is judged by all rules: a call that they deny does not
-// count. It says which rules fire always, never, or beside one that says the opposite, each
+// count. It says which rules fire always, never, or beside a rule that says the opposite, each
 // with a sequence. A rule for which it knows no call is left out.
 func (s *Set) checkPast(warn func(r *Rule, hint, format string, args ...any)) {
 	for _, r := range s.Rules {

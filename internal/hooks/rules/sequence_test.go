@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestCheckSequences looks for what is wrong with rules that look back, each with a sequence
+// TestCheckSequences looks for the mistakes in rules that look back, each with a sequence
 // that shows it.
 func TestCheckSequences(t *testing.T) {
 	for name, x := range map[string]struct{ text, want string }{
@@ -51,7 +51,7 @@ func TestCheckSequences(t *testing.T) {
 	}
 }
 
-// BenchmarkCheck is what a check of one rule that looks back costs.
+// BenchmarkCheck is the cost of a check of one rule that looks back.
 func BenchmarkCheck(b *testing.B) {
 	set := setOf(b, "- deny: git push\n  unless: {ran: go test *, ok: true, since: edit}")
 	for b.Loop() {

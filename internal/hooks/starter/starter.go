@@ -1,10 +1,10 @@
-// Package starter decides what `hookd init` puts into a new home, and takes it out
+// Package starter chooses the hooks that `hookd init` puts into a new home, and takes them out
 // again: which hooks of the gallery are offered, which of them work on this
 // machine, and which are still as they were put there.
 //
 // It promises: a hook's folder appears complete or not at all; a folder that is
 // there already is never changed; Remove takes out only files that are as the
-// gallery has them, and what a hook has written is kept. It asks nothing and
+// gallery has them, and the files that a hook has written are kept. It asks nothing and
 // prints nothing.
 package starter
 
@@ -48,7 +48,7 @@ type Hook struct {
 }
 
 // Hooks returns the hooks that are offered for a hooks directory. path is the PATH
-// that hooks will have; folders of it into which others can put programs do not count,
+// that hooks will have; its folders into which others can put programs do not count,
 // as hookd leaves them out.
 func Hooks(hooksDir, path string) (list []Hook, err error) {
 	path, _ = trust.SafePath(path)
@@ -162,7 +162,7 @@ func stateOf(files fs.FS, dir string) (s State, own []string, err error) {
 	return s, own, err
 }
 
-// notIn lists what a folder has and the gallery has not; of folders the name alone.
+// notIn lists the files that a folder has and the gallery has not; of folders the name alone.
 func notIn(files fs.FS, dir string) (own []string, err error) {
 	err = fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -181,7 +181,7 @@ func notIn(files fs.FS, dir string) (own []string, err error) {
 }
 
 // Add puts a hook of the gallery into a hooks directory, which is made where it is
-// missing. What is there already stays: the error is then fs.ErrExist.
+// missing. A folder that is there already stays: the error is then fs.ErrExist.
 func Add(hooksDir, name string) (err error) {
 	target := filepath.Join(hooksDir, name)
 	if _, err := os.Lstat(target); err == nil {
@@ -204,13 +204,13 @@ func Add(hooksDir, name string) (err error) {
 	return nil
 }
 
-// Removed says what Remove left.
+// Removed names the things that Remove left.
 type Removed struct {
 	Kept string // the folder, where the hook was changed and stays; "" = it is gone
 	Left string // the folder in which what the hook has written stays; "" = nothing is left
 }
 
-// Remove takes a hook of the gallery out of a hooks directory. One that was
+// Remove takes a hook of the gallery out of a hooks directory. A hook that was
 // changed stays.
 func Remove(hooksDir, name string) (r Removed, err error) {
 	files, err := gallery.Files(name)

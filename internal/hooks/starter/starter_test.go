@@ -67,7 +67,7 @@ func TestAddAndRemove(t *testing.T) {
 	}
 }
 
-// What a user has changed stays, and so does what a hook has written.
+// A hook that a user has changed stays, and so do the files that a hook has written.
 func TestRemoveKeeps(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range Offered {

@@ -7,7 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// BenchmarkCommands is what a line costs an event, once for all hooks with conditions.
+// BenchmarkCommands is the cost of a line for an event, once for all hooks with conditions.
 func BenchmarkCommands(b *testing.B) {
 	for name, line := range map[string]string{
 		"short":   "ls -la",

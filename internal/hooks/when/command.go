@@ -48,7 +48,7 @@ func (f *Facts) fittedCommand(patterns []facts.CommandPattern) string {
 	return perhaps
 }
 
-// has reports whether a command of the call may be the one that p stands for.
+// has reports whether a command of the call may be the command that p stands for.
 func has(read *facts.Facts, p *facts.CommandPattern) bool {
 	return slices.ContainsFunc(read.Doubts, func(d facts.Doubt) bool {
 		return slices.Contains(hiding, d.Kind) || d.Kind == facts.DoubtTool && read.Tool == neutral.Shell

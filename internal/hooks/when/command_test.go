@@ -182,7 +182,7 @@ terraform -chdir=x destroy`, `terraform plan`},
 	}
 }
 
-// What cannot be told fits any command.
+// A command that cannot be told fits any pattern.
 func TestCommandsInDoubt(t *testing.T) {
 	p := compiled(t, "no-such-command")
 	for _, line := range examples(`$X

@@ -16,7 +16,7 @@ const (
 	maxLinks = 40                    // on the way to one file
 )
 
-// Disk finds where links lead on this machine's file systems. One that does not answer
+// Disk finds where links lead on this machine's file systems. A file system that does not answer
 // holds up an event for a moment, and few of them; after that nothing is sure. Safe for
 // concurrent use.
 type Disk struct{ free chan struct{} }
@@ -51,8 +51,8 @@ func (d *Disk) Real(path string) (real string, ok bool) {
 	}
 }
 
-// follow returns an absolute path with every link on it followed. What does not exist
-// stays as it is written: a tool may be about to make it.
+// follow returns an absolute path with each of its links followed. A path that does not exist
+// stays as it is written: a tool may be about to make the file.
 func follow(path string) (string, bool) {
 	real, rest := "/", split(path)
 	for links := 0; len(rest) > 0; {

@@ -3,8 +3,8 @@
 // hook that runs once too often costs a moment, and a guard that does not run lets a
 // call pass.
 //
-// It does not know what the hook looks for: a condition that leaves out what the hook
-// would have denied is a mistake of the person who wrote it.
+// It does not know the calls that the hook looks for: a condition that leaves out calls that the
+// hook would have denied is a mistake of the person who wrote it.
 package when
 
 import (
@@ -32,7 +32,7 @@ type Links interface {
 	Real(path string) (real string, ok bool)
 }
 
-// Facts are what conditions look at of one event. They are found when a condition
+// Facts are the parts of one event that conditions look at. They are found when a condition
 // first asks for them, and shared by all hooks of the event. Not safe for concurrent
 // use.
 type Facts struct {
@@ -68,8 +68,8 @@ func (f *Facts) Unfit(conditions []hook.Condition, given string) string {
 	return strings.Join(why, "; ")
 }
 
-// Fitted says in words what of the event the first condition of a hook that fits it is about, or
-// why it may fit; "" = none fits, or there is none.
+// Fitted names the parts of the event that the first fitting condition of a hook is about, or
+// says why it may fit; "" = none fits, or there is none.
 func (f *Facts) Fitted(conditions []hook.Condition, given string) string {
 	if len(conditions) == 0 {
 		return ""
@@ -85,7 +85,7 @@ func (f *Facts) Fitted(conditions []hook.Condition, given string) string {
 	return ""
 }
 
-// fitted says for each member of a condition that fits what it has found.
+// fitted names, for each member of a condition that fits, the part that the member has found.
 func (f *Facts) fitted(c *hook.Condition) (found []string) {
 	if len(c.Tools) > 0 {
 		found = append(found, "tool "+cmp.Or(f.callOf().Own, f.callOf().Tool, "unknown"))
@@ -145,7 +145,7 @@ func (f *Facts) unfit(c *hook.Condition, given string) string {
 	return ""
 }
 
-// about says what of a tool call does not fit.
+// about says which part of a tool call does not fit.
 func (f *Facts) about(member string, wanted []string, why string) string {
 	switch call := f.callOf(); {
 	case call.Own == "" && call.Tool == "":
@@ -180,7 +180,7 @@ func (f *Facts) callOf() *neutral.ToolCall {
 	return f.call
 }
 
-// hasTool reports whether the event is about a tool call. One that must be and names
+// hasTool reports whether the event is about a tool call. An event that must be and names
 // none may be about any.
 func (f *Facts) hasTool() (has, unsure bool) {
 	call := f.callOf()
@@ -203,7 +203,7 @@ func (f *Facts) fitsTool(patterns []pattern.Fold) bool {
 	return pattern.MatchAny(patterns, call.Own, call.Tool) || pattern.MatchAny(patterns, dialect.ToolNames(f.event)...)
 }
 
-// most is how much of a text is held against a pattern: more of it fits.
+// most is how much of a text is held against a pattern: a longer text fits.
 const (
 	mostPrompt = 1 << 20
 	mostValue  = 64 << 10
@@ -233,7 +233,7 @@ func (f *Facts) fitsData(p hook.DataPattern, given string) bool {
 	return fitsValue(payload, p.Path, p.Patterns)
 }
 
-// fitsValue reports whether a pattern matches what stands under path in v: a text, the
+// fitsValue reports whether a pattern matches the value under path in v: a text, the
 // JSON of another value, or any element of a list.
 func fitsValue(v json.RawMessage, path []string, patterns []pattern.Fold) bool {
 	if len(v) > 0 && v[0] == '[' {

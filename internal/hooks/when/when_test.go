@@ -35,7 +35,7 @@ func event(dialect, name, cwd, data string) *events.Event {
 	return e
 }
 
-// Members fit what they say, and in doubt they fit.
+// Members fit the events that they describe, and in doubt they fit.
 func TestMembers(t *testing.T) {
 	tool := func(names ...string) (c hook.Condition) {
 		for _, n := range names {
@@ -123,8 +123,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Of several conditions one must fit, with all of its members; what does not fit is told
-// of each.
+// Of several conditions one must fit, with all of its members; the members that do not fit are
+// told for each.
 func TestConditions(t *testing.T) {
 	list := []hook.Condition{
 		{Tools: []pattern.Fold{fold(t, "Bash")}, Commands: []facts.CommandPattern{compiled(t, "git push"), compiled(t, "rm")}},
@@ -182,7 +182,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A pattern whose folder is a link is one for what the link leads to.
+// A pattern whose folder is a link is a pattern for the link's target.
 func TestLinkInPattern(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

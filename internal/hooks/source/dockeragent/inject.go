@@ -23,7 +23,7 @@ var injected = []struct {
 }
 
 // inject adds the built-ins that flags of an agent ask for, after its own
-// hooks. One that the file spells out as well is the same hook, and runs once.
+// hooks. A built-in that the file spells out as well is the same hook, and runs once.
 func (r *reader) inject(agent *yaml.Node, name string) {
 	at := place{agent: name, path: "agents." + name}
 	for _, f := range injected {

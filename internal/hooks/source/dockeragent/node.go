@@ -112,8 +112,8 @@ func (r *reader) textMap(p yamlnode.Pair, at string) []pairText {
 
 type pairText struct{ name, value string }
 
-// unknown reports a key that does not belong where it stands, and what is
-// near it.
+// unknown reports a key that does not belong where it stands, and the
+// similar known keys.
 func (r *reader) unknown(p yamlnode.Pair, at string, known []string, hint string) {
 	if near := spell.Near(p.Name, known); near != "" {
 		hint = "did you mean " + strconv.Quote(near) + "?"

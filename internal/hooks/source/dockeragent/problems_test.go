@@ -101,7 +101,7 @@ func TestManyHooks(t *testing.T) {
 	}
 }
 
-// What cannot run is left out, and said; what can, runs.
+// Hooks that cannot run are left out, and said; the others run.
 func TestLeftOut(t *testing.T) {
 	for _, tt := range []struct{ name, fields, want string }{
 		{"bridge", "type: command, command: hookd bridge docker-agent", "hookd's own bridge"},

@@ -187,7 +187,7 @@ func (r *reader) home(pattern string) string {
 	return pattern
 }
 
-// action reads what h does, and reports whether it is one to load.
+// action reads the action of h, and reports whether h is a hook to load.
 func (r *reader) action(f fields, h *hook.Hook) bool {
 	action := r.word(f, "action", actions, "")
 	switch action {

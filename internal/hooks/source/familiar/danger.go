@@ -11,8 +11,8 @@ import (
 
 // examine finds values that become program text, where no quoting helps, and
 // constructs that some /bin/sh reads as a language other than POSIX. Following
-// values is by name only: what a script hides (functions, files, pipes through
-// other programs) is not found.
+// values is by name only: flows that a script hides (functions, files, pipes through
+// other programs) are not found.
 func (c *compiler) examine(file *syntax.File) {
 	if len(c.marks) == 0 {
 		return

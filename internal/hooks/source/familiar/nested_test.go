@@ -14,7 +14,7 @@ type grammar struct {
 	tags int // of here-documents
 }
 
-// word returns the text of one shell word and what it stands for, with @ for
+// word returns the text of one shell word and its meaning, with @ for
 // the value. In backquotes there are neither here-documents nor more
 // backquotes: shells disagree about the first, the parser about the second.
 func (g *grammar) word(depth int, ticked bool) (text, want string) {

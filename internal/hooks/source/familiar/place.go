@@ -18,8 +18,8 @@ const (
 	formArithmetic form = `(${%s})` // a number; the parentheses keep its sign to itself
 )
 
-// around is what encloses a part of a word: the nearest thing outside of it
-// that changes what characters mean.
+// around is the surroundings of a part of a word: the nearest thing outside of the part
+// that changes the meaning of characters.
 type around int
 
 const (
@@ -29,7 +29,7 @@ const (
 	aroundArithmetic               // $((…))
 )
 
-// enclosing returns what encloses the last node of path. A command substitution begins
+// enclosing returns the surroundings of the last node of path. A command substitution begins
 // again; parameter expansions do not count.
 func enclosing(path []syntax.Node) around {
 	for i := len(path) - 2; i >= 0; i-- {
@@ -168,5 +168,5 @@ func unquotedDelimiter(word string) (delimiter string, quoted bool) {
 	return strings.NewReplacer(`'`, "", `"`, "", `\`, "").Replace(word), true
 }
 
-// literalInHeredoc escapes what an unquoted here-document would expand.
+// literalInHeredoc escapes the characters that an unquoted here-document would expand.
 var literalInHeredoc = strings.NewReplacer(`\`, `\\`, `$`, `\$`, "`", "\\`")

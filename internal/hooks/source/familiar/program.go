@@ -18,8 +18,8 @@ type program struct {
 
 const all = 1 << 20
 
-// programs are the commands whose arguments are programs, or name what is
-// run or changed.
+// programs are the commands whose arguments are programs, or name the things that
+// are run or changed.
 var programs = map[string]program{
 	"eval":      {operands: [2]int{0, all}},
 	"alias":     {operands: [2]int{0, all}},
@@ -66,7 +66,7 @@ func base(name string) string {
 	return name
 }
 
-// declaring are the commands that some shells let compute what stands before
+// declaring are the commands that some shells let compute the text before
 // the = of their arguments.
 var declaring = []string{"local", "export", "readonly", "declare", "typeset"}
 

@@ -37,7 +37,7 @@ type Options struct {
 }
 
 // Parse returns the hooks of the text of the AGENT.md file at path, which is
-// absolute, in file order, and what is wrong with them. If any of the problems
+// absolute, in file order, and their problems. If any of the problems
 // is not a warning, there are no hooks. A file without front matter or without
 // hooks has neither.
 func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem) {

@@ -10,8 +10,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Compile turns a POSIX shell script with placeholders into one that refers to
-// variables instead. Problems have line and column in the script; with one that is no
+// Compile turns a POSIX shell script with placeholders into one with
+// variables instead. Problems have line and column in the script; with a problem that is no
 // warning the Script is nil.
 func Compile(script string) (*Script, []hook.Problem) {
 	c := &compiler{script: script}

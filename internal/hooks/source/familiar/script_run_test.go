@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// shells are what /bin/sh may be: the system's, and bash under that name.
+// shells are the programs that /bin/sh may be: the system's, and bash under that name.
 func shells(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{"sh": "/bin/sh"}
@@ -80,7 +80,7 @@ func TestValuesArriveByteForByteAndNothingElseRuns(t *testing.T) {
 					if slices.Contains(cuts, spot.name) {
 						value = value[:min(len(value), 8<<10)]
 					}
-					// The second shell gets a third, -short a tenth of it all: maps are in random order.
+					// The second shell gets a third, -short a tenth of all spots: maps are in random order.
 					if n++; n%10 == 0 || !testing.Short() && (name == "sh" || n%3 == 0) {
 						arrives(t, shell, dir, spot.name+"/"+kind, s, spot.want, value)
 					}
@@ -90,7 +90,7 @@ func TestValuesArriveByteForByteAndNothingElseRuns(t *testing.T) {
 	}
 }
 
-// arrives runs s with value in the empty folder dir and checks what it prints,
+// arrives runs s with value in the empty folder dir and checks the output,
 // and that the folder stays empty.
 func arrives(t *testing.T, shell, dir, name string, s *Script, want, value string) {
 	t.Helper()

@@ -6,8 +6,8 @@ import "strings"
 // square of its length: minutes for the largest of hostile.
 var cuts = []string{"prefix", "suffix-bare"}
 
-// spots are scripts with a placeholder in every position. want is what they
-// print, with @ for the value.
+// spots are scripts with a placeholder in every position. want is their
+// output, with @ for the value.
 var spots = []struct{ name, script, want string }{
 	{"bare", `printf '[%s]' {{x}}`, `[@]`},
 	{"bare-blanks-in-braces", "printf '[%s]' {{ \tx }}", `[@]`},

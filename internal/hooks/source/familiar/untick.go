@@ -7,7 +7,7 @@ import (
 )
 
 // untick turns every `…` that holds a mark into $(…), where quotes and
-// backslashes mean what they mean everywhere else. It returns the tree of the
+// backslashes have the same meaning as everywhere else. It returns the tree of the
 // new text, nil after a problem.
 func (c *compiler) untick(file *syntax.File) *syntax.File {
 	for {
@@ -29,7 +29,7 @@ func (c *compiler) untick(file *syntax.File) *syntax.File {
 }
 
 // ticked finds an outermost command substitution in backquotes that holds a
-// mark, and what it stands in.
+// mark, and the substitution's surroundings.
 func (c *compiler) ticked(file *syntax.File) (found *syntax.CmdSubst, outside around) {
 	c.walk(file, func(path []syntax.Node) {
 		if s, ok := path[len(path)-1].(*syntax.CmdSubst); ok && found == nil && s.Backquotes && len(c.marksIn(s)) > 0 {
@@ -69,7 +69,7 @@ func unescapeTicks(text string, outside around) (command string, ok bool) {
 	return separated(out.String()), true
 }
 
-// separated adds what keeps a command apart from the parentheses around it.
+// separated adds the characters that keep a command apart from the parentheses around it.
 func separated(command string) string {
 	if strings.HasPrefix(command, "(") {
 		command = " " + command

@@ -38,7 +38,7 @@ func (d *draft) findCommand(at *yaml.Node) {
 	}
 }
 
-// locate returns the absolute path that a word of a command means, and what is there.
+// locate returns the absolute path that a word of a command means, and the program there.
 // If there is no file it is the path in the folder.
 func (d *draft) locate(word string) (path string, found program) {
 	path = d.opt.home(word)
@@ -122,7 +122,7 @@ func (o Options) lookAt(path string) (p program) {
 // maxHead is how much of a program is looked at for its first line, in bytes.
 const maxHead = 512
 
-// badHead returns what is wrong with the first line of a script, whose first bytes are
+// badHead returns the mistake in the first line of a script, whose first bytes are
 // head. Programs in machine code pass.
 func (o Options) badHead(path string, head []byte) (message, hint string) {
 	line, _, _ := bytes.Cut(head, []byte("\n"))

@@ -99,7 +99,7 @@ func TestFindCommand(t *testing.T) {
 	}
 }
 
-// A file that could change what Read returns is named, so that it is watched.
+// A file that could change the result of Read is named, so that it is watched.
 func TestFiles(t *testing.T) {
 	bin := t.TempDir()
 	hooktest.Write(t, bin+"/tool", "#!/bin/sh\n", 0o700)

@@ -96,7 +96,7 @@ func (d *draft) set(r row, value *yaml.Node) {
 	r.set(d, value)
 }
 
-// finish checks what takes more than one field to know.
+// finish makes the checks that need more than one field.
 func (d *draft) finish(root *yaml.Node) {
 	d.finishRules()
 	for _, f := range d.schema {
@@ -161,7 +161,7 @@ func (d *draft) identify() {
 const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 // checkBuiltin warns of a built-in that does not exist, as docker-agent loads
-// such hooks too: each run of it fails.
+// such hooks too: each of their runs fails.
 func (d *draft) checkBuiltin(at *yaml.Node) {
 	name := d.hook.Command
 	if at == nil || name == "" || d.opt.Builtins == nil || slices.Contains(d.opt.Builtins, name) {
@@ -351,7 +351,7 @@ func word[T ~string](d *draft, n *yaml.Node, words []string, to *T) {
 	d.reject(n, "", "%s%s; it is one of %s", d.label(n), message, strings.Join(words, ", "))
 }
 
-// howToWrite is the hint for a wrong duration, and mostSeconds what a number of seconds
+// howToWrite is the hint for a wrong duration, and mostSeconds the most that a number of seconds
 // may be before a field's own limit is looked at.
 const (
 	howToWrite  = "write 500ms, 5s, 2m, or a number of seconds"

@@ -16,7 +16,7 @@ import (
 )
 
 // checkTools warns of tools that no agent has which sends the hook's events, and of
-// those that are only written in another letter case.
+// tools that are only written in another letter case.
 func (d *draft) checkTools() {
 	if d.opt.KnownTools == nil || d.rejected() {
 		return
@@ -115,7 +115,7 @@ type AgentTools struct {
 
 // otherCase returns the tool that a name is in another letter case, and whose: "" = that
 // of each agent that has it. ok is false where the name is that of a tool itself, of each
-// agent that has such a tool or of those that the hook is for.
+// agent that has such a tool or of the agents that the hook is for.
 func (d *draft) otherCase(agents []AgentTools, name string) (tool, where string, ok bool) {
 	exact, whose := false, []string(nil)
 	for _, a := range agents {
@@ -163,7 +163,7 @@ func closes(p pattern.Pattern) bool {
 	return false
 }
 
-// meansToDeny looks for a denial in what the hook runs and is expected to answer.
+// meansToDeny looks for a denial in the hook's program and its expected answers.
 func (d *draft) meansToDeny() bool {
 	h := d.hook
 	if h.Shadow || h.OnError == hook.OnErrorBlock ||

@@ -14,7 +14,7 @@ import (
 
 const guardHead = "name: g\nevents: PreToolUse\ncommand: ./run.sh\n"
 
-// What a guard is rehearsed and started by comes out as it was written.
+// The fields by which a guard is rehearsed and started come out as they were written.
 func TestReadGuardFields(t *testing.T) {
 	h, problems := Read(folder(t, guardHead+`shadow: true
 mode: persistent
@@ -70,7 +70,7 @@ tests:
 	}
 }
 
-// Mistakes in them are told with their place, and what could be meant.
+// Mistakes in them are told with their place, and the likely meaning.
 func TestGuardFieldMistakes(t *testing.T) {
 	for _, tt := range []struct{ name, yaml, want string }{
 		{"when_empty", "when: []", "4:7: when is empty: the hook would never run"},
@@ -168,7 +168,7 @@ func TestFutileGuards(t *testing.T) {
 	}
 }
 
-// A number of seconds is bounded by its own field alone, not by what a timeout may be.
+// A number of seconds is bounded by its own field alone, not by the limit of a timeout.
 func TestSecondsBeyondATimeout(t *testing.T) {
 	h, problems := Read(folder(t, guardHead+"blocking: false\ndebounce: 1800\n"), Options{})
 	if h == nil || len(problems) > 0 || h.Debounce != 30*time.Minute {

@@ -84,7 +84,7 @@ type File struct {
 	Exec bool // its owner may execute it
 }
 
-// Once returns Options for one scan of many folders: what they share is looked at once.
+// Once returns Options for one scan of many folders: the things that they share are looked at once.
 func (o Options) Once() Options {
 	o.once = new(once)
 	return o
@@ -125,8 +125,8 @@ func (d *draft) read(definition []byte) (*hook.Hook, []hook.Problem) {
 	return h, d.problems
 }
 
-// Files returns the files whose creation, removal or change can alter what Read
-// returns for the folder. A nil hook stands for a rejected one.
+// Files returns the files whose creation, removal or change can alter the result of
+// Read for the folder. A nil hook stands for a rejected one.
 func Files(dir string, h *hook.Hook) []string {
 	if h == nil {
 		return []string{filepath.Join(dir, FileName)}

@@ -262,7 +262,7 @@ func TestReadStrict(t *testing.T) {
 	}
 }
 
-// What is not a readable file of bounded size is refused without blocking.
+// A path that is not a readable file of bounded size is refused without blocking.
 func TestReadNoFile(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -343,7 +343,7 @@ func TestReadMode(t *testing.T) {
 	}
 }
 
-// What was checked is what is read next: once, and only as what it was checked as.
+// The checked hook is the hook read next: once, and only with the options of its check.
 func TestReadingsAreTakenOnce(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, FileName)

@@ -2,8 +2,8 @@ package hookdir
 
 import "sync"
 
-// once has what the folders of one scan share, so that it is found out once: a thousand
-// hooks have a few interpreters and matchers.
+// once has the findings that the folders of one scan share, so that each is found out once: a
+// thousand hooks have a few interpreters and matchers.
 type once struct {
 	programs sync.Map // path outside of a hook's folder to program
 	files    sync.Map // path of an interpreter to whether it is a file
@@ -12,7 +12,7 @@ type once struct {
 	tools    sync.Map // text of an event's pattern to []AgentTools
 }
 
-// found returns what find returns for a key, and calls it where that is not known. Two
+// found returns the result of find for a key, and calls find where the result is not known. Two
 // callers at the same time may both call it.
 func found[T any](in *sync.Map, key string, find func() T) T {
 	if v, known := in.Load(key); known {

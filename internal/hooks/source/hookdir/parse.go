@@ -136,7 +136,7 @@ func tabNear(lines []string, line int) (*yaml.Node, bool) {
 // indent returns how many bytes of white space line begins with.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// kind names what a node is, for people.
+// kind names the kind of a node, for people.
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -6,15 +6,15 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// Readings hands hooks that were read to the next Read of their folders: what was checked
-// is what comes into force, and is not read twice. The zero value has none, and so does
+// Readings hands hooks that were read to the next Read of their folders: the checked hook
+// comes into force, and is not read twice. The zero value has none, and so does
 // nil. It may be used from several goroutines.
 type Readings struct {
 	mu   sync.Mutex
 	kept map[readingKey]Reading
 }
 
-// Reading is what Read returned for a folder.
+// Reading is the result of Read for a folder.
 type Reading struct {
 	Dir      string
 	Hook     *hook.Hook // nil = it is rejected

@@ -48,7 +48,7 @@ func (d *draft) setRules(n *yaml.Node) {
 	}
 }
 
-// addRules reads rules of one file behind those that were read before.
+// addRules reads rules of one file behind the rules that were read before.
 func (d *draft) addRules(n *yaml.Node, file string) {
 	set, problems := rules.Read(n, d.hook.Rules, rules.Options{Home: d.opt.Home, File: file})
 	d.hook.Rules = set

@@ -236,7 +236,7 @@ func (d *draft) setWorkingDir(n *yaml.Node) {
 	}
 }
 
-// What mode may be.
+// The values of mode.
 const (
 	modeSpawn      = "spawn"
 	modePersistent = "persistent"

@@ -66,7 +66,7 @@ func (d *draft) test(n *yaml.Node) hook.Test {
 	return t
 }
 
-// givenList reads what happened before a test.
+// givenList reads the events before a test.
 func (d *draft) givenList(n *yaml.Node) (list []hook.Given) {
 	if n.Kind != yaml.SequenceNode {
 		d.wrongType(n, "a list of calls and prompts")

@@ -96,7 +96,7 @@ func add(to *[]pattern.Fold, text, glob string, separators ...rune) error {
 	return err
 }
 
-// addData adds a glob for what stands under path.
+// addData adds a glob for the value under path.
 func addData(c *hook.Condition, path []string, text string) error {
 	i := slices.IndexFunc(c.Data, func(p hook.DataPattern) bool { return slices.Equal(p.Path, path) })
 	if i < 0 {
@@ -106,7 +106,7 @@ func addData(c *hook.Condition, path []string, text string) error {
 }
 
 // wherever is the glob of a path as it is held against absolute ones: ~ is the user's
-// home, and what does not begin at the root may lie in any folder.
+// home, and a path that does not begin at the root may lie in any folder.
 func (d *draft) wherever(text string) string {
 	if rest, ok := strings.CutPrefix(text, "~/"); ok && d.opt.Home != "" {
 		return escapeGlob.Replace(d.opt.Home) + "/" + rest
@@ -137,8 +137,8 @@ func (d *draft) values(n *yaml.Node, name string) (list []*yaml.Node) {
 	return list
 }
 
-// members calls each for the members of a mapping that stands in the list of the field
-// what. Only keys are known that are in words, where one may end in PATH.
+// members calls each for the members of a mapping in a list; the second argument names the
+// list's field. Only keys are known that are in words, where one may end in PATH.
 func (d *draft) members(n *yaml.Node, what string, words []string, each func(key, value *yaml.Node)) {
 	if n = resolve(n); n.Kind != yaml.MappingNode {
 		d.reject(n, "it may have "+strings.Join(words, ", "), "an element of %s must be a mapping, is %s", what, kind(n))

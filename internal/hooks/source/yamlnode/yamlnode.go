@@ -14,7 +14,7 @@ type Pair struct {
 	Key, Value *yaml.Node
 }
 
-// Resolve follows aliases; one that leads to itself ends somewhere in it.
+// Resolve follows aliases; an alias that leads to itself ends somewhere in its loop.
 func Resolve(n *yaml.Node) *yaml.Node {
 	for range 32 {
 		if n.Kind != yaml.AliasNode {
@@ -45,7 +45,7 @@ func Items(n *yaml.Node) []*yaml.Node {
 }
 
 // Pairs returns a mapping's pairs in file order, then those of its merge keys. A key
-// of the mapping itself wins over a merged one, and one that is there twice is
+// of the mapping itself wins over a merged one, and a key that is there twice is
 // returned twice. Other nodes have none.
 func Pairs(n *yaml.Node) []Pair { return flatten(n, 0) }
 
