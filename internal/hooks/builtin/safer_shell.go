@@ -81,8 +81,8 @@ func reasonOf(v rules.Verdict) string {
 	return v.What + ": " + why
 }
 
-// notReading says why a call, about which no rule is, is not known to only read; "" = it
-// only reads.
+// notReading says why a call is not known to only read, where no rule is about the call; "" =
+// it only reads.
 func notReading(f *facts.Facts) string {
 	for _, e := range f.Effects {
 		if e.Kind != facts.KindRead {

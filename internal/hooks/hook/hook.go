@@ -1,5 +1,5 @@
 // Package hook defines a hook: its fields after loading, its compiled
-// patterns, and the problems found with them. Values are immutable once their snapshot
+// patterns, and the problems found with it. Values are immutable once their snapshot
 // is published. Packages source/NAME read files, package discovery finds them.
 package hook
 
@@ -138,7 +138,7 @@ type Account struct {
 	Groups     []uint32 // beside GID
 }
 
-// Layer is the origin of a hook, and so decides about its rights.
+// Layer is the origin of a hook, and decides about its rights.
 type Layer string
 
 const (
