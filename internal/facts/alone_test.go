@@ -31,8 +31,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// A text is no command alone if it could run a second command, write a file or mean something
-// else than its characters. A doubtful text is none either.
+// A text is no command alone if it could run a second command or write a file. A text that
+// may mean something else than its characters is none either, nor is a doubtful text.
 func TestNotAlone(t *testing.T) {
 	for _, line := range []string{
 		"", " ", "# only a comment", "git push # why",

@@ -337,8 +337,8 @@ var templates = []string{
 	"getenv", "Getenv", "secrets.",
 }
 
-// isWords reports whether v consists of words that name a secret or tell
-// about one, or is a sentence with such a word.
+// isWords reports whether v consists of words that name or describe a secret,
+// or is a sentence with one.
 func isWords(v string) bool {
 	words := strings.FieldsFunc(v, func(r rune) bool { return r < 0x80 && !isAlnum(byte(r)) || r == '’' })
 	if strings.ContainsRune(v, ' ') {

@@ -98,7 +98,8 @@ func TestNamed(t *testing.T) {
 }
 
 // A secret is found whichever of its characters are written as escapes, at any
-// depth, in JSON and in a cut-off part of JSON. The rest stays as it is.
+// depth. That holds in JSON and in a cut-off part of JSON. The rest stays as it
+// is.
 func TestEscapes(t *testing.T) {
 	for _, secret := range []string{"ghp_" + fill(36), "glpat-" + fill(20), "AKIAIOSFODNN7EXAMPLE"} {
 		for _, escaped := range []string{

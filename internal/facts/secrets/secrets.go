@@ -71,9 +71,9 @@ func RedactBytes(s []byte) []byte {
 	return s
 }
 
-// harmless reports whether one look shows that s has no secret, as in most texts: nothing
-// in the text has to be decoded, and there is no key word, neither in a text nor in its name.
-// A payload of 300 bytes is done in a third of the time.
+// harmless reports whether one look shows that s has no secret, as in most texts: nothing has
+// to be decoded, and there is no key word, neither in a text nor in its name. A payload of
+// 300 bytes is done in a third of the time.
 func harmless(s string) bool {
 	return strings.IndexByte(s, '\\') < 0 && !anyIn(loaded().words, s)
 }

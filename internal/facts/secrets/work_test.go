@@ -26,8 +26,8 @@ func adversarial() (units []string) {
 		"-----BEGIN PRIVATE KEY-----", `{"name":"PASSWORD","value":"`, `["--password","`, `"{\"password\":\"`)
 }
 
-// The bytes that expressions read for nothing grow with the text, not with its square,
-// and so does the number of looks at the text. The test counts bytes and looks, no time.
+// The bytes that expressions read for nothing grow with the text, not with its square.
+// So does the number of looks at the text. The test counts bytes and looks, no time.
 func TestWorkIsLinear(t *testing.T) {
 	const n = 2 << 10
 	for _, unit := range adversarial() {
@@ -51,8 +51,8 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// A text that takes more than it may is cut where it was not read, and keeps
-// the parts around the cut.
+// A text that takes more than it may is cut where it was not read. It keeps the
+// parts around the cut.
 func TestWhatIsNotReadIsCut(t *testing.T) {
 	text := `{"first":"fine","x":"` + strings.Repeat("ghp_", 16<<10) + `","last":"fine"}`
 	got, changed := RedactJSON(json.RawMessage(text), "", nil)
