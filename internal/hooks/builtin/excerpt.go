@@ -119,7 +119,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// privateDir makes dir and the missing folders above it, for the user alone, and
+// privateDir makes dir and the missing folders above it, for the user alone. It
 // refuses a directory that another user prepared.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

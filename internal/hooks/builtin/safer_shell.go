@@ -95,8 +95,8 @@ func notReading(f *facts.Facts) string {
 	return ""
 }
 
-// harm is the reach and the sort of the harm that a call may do, in docker-agent's words
-// and a few more.
+// harm is the reach and the sort of a call's possible harm, in docker-agent's words and
+// a few more.
 type harm struct{ radius, category string }
 
 var harmUnknown = harm{"unknown", "unknown"}

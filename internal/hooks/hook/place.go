@@ -18,11 +18,10 @@ func (h *Hook) Environ(lookup func(string) string) []string {
 	return out
 }
 
-// RunDir returns the directory that the hook runs in for an event with cwd
-// ("" = unknown). A hook with InEventCwd runs in cwd when that is a directory,
-// and a relative WorkingDir joins to it; ~, $NAME, ${NAME} and ${env.NAME} in
-// WorkingDir expand by lookup, and a WorkingDir that is empty then counts as not set.
-// The result need not exist.
+// RunDir returns the directory that the hook runs in for an event with cwd ("" =
+// unknown). A hook with InEventCwd runs in cwd when that is a directory, and a
+// relative WorkingDir joins to it; ~, $NAME, ${NAME} and ${env.NAME} in WorkingDir
+// expand by lookup, and an empty result counts as not set. The result need not exist.
 func (h *Hook) RunDir(cwd string, lookup func(string) string) string {
 	base, dir := h.Dir, h.WorkingDir
 	if h.InEventCwd {

@@ -10,9 +10,9 @@ import (
 
 var errModelForm = errors.New("model must be provider/name, such as openai/gpt-4o-mini")
 
-// Check returns an error for a wrong model hook for an event with contract c, in the
-// words of docker-agent's own checks where it has them; nil = nothing. A nil c skips
-// the checks that depend on the event.
+// Check returns the error in a model hook for an event with contract c, or nil. It
+// uses the words of docker-agent's own checks where docker-agent has them. A nil c
+// skips the checks that depend on the event.
 func Check(model, prompt, schema string, c *events.Contract) error {
 	if model == "" {
 		return errors.New("model is required for model hooks")

@@ -161,7 +161,7 @@ func retryAfter(h http.Header) (seconds float64, ok bool) {
 }
 
 // problem finds the message of an error response, in the shapes of the two
-// protocols and of the servers that imitate them.
+// protocols and of their imitators.
 func problem(body []byte) string {
 	var shape struct {
 		Error   json.RawMessage
@@ -265,9 +265,9 @@ func statusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
 }
 
-// quotes reports whether said has a piece of secret of at least n bytes, or
-// the whole secret if that is shorter. Providers put the tail of a wrong key, and
-// parts of a prompt that they cannot read, into their errors.
+// quotes reports whether said has a piece of secret of at least n bytes, or a
+// shorter secret whole. Providers put the tail of a wrong key, and parts of a
+// prompt that they cannot read, into their errors.
 func quotes(said, secret string, n int) bool {
 	if secret == "" {
 		return false

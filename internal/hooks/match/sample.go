@@ -42,7 +42,7 @@ func Whole(env events.Envelope, tool string) (_ events.Envelope, changed bool) {
 }
 
 // isShort reports whether data is the arguments of a tool call: it has members, and none that is
-// documented for an event with contract c, nor any that tells the event's place.
+// documented for an event with contract c or tells the event's place.
 func isShort(c *events.Contract, data json.RawMessage) bool {
 	any := false
 	for key := range rawjson.Members(data) {

@@ -1,7 +1,7 @@
-// Package pack gets hooks that are shared: from the gallery in the program, from
-// a folder, or from a git repository at a fixed commit. It knows the files that a pack may
-// hold, keeps packs under the home, and records in hooks.lock the origin of each and
-// the hash of every file.
+// Package pack gets hooks that are shared: from the gallery in the program, from a folder,
+// or from a git repository at a fixed commit. It knows the files that a pack may hold, and
+// keeps packs under the home. It records in hooks.lock the origin of each pack, and the
+// hash and kind of every file.
 //
 // It promises: nothing of a pack is executed, and no configuration of a
 // repository counts; a pack is bounded in files and bytes; links that leave it,
@@ -199,9 +199,9 @@ func checkPath(name string) error {
 	return nil
 }
 
-// checkSpelling refuses names of files or folders that differ by letter case or by Unicode
-// form alone: where a file system does not tell them apart, one would take the place of
-// another, and the shown file would not be the one to run. macOS has both kinds of such systems.
+// checkSpelling refuses names of files or folders that differ by letter case or by Unicode form
+// alone: where a file system does not tell them apart, one would take the place of another. Then
+// the shown file would not be the one to run. macOS has both kinds of such systems.
 func checkSpelling(c Content) error {
 	spelled := map[string]string{}
 	for _, f := range c {

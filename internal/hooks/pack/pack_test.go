@@ -383,8 +383,8 @@ func TestBrokenLock(t *testing.T) {
 	}
 }
 
-// --frozen: packs in place stay, cached packs need no server, a pack that differs
-// from the lock is an error and changes nothing.
+// --frozen: packs in place stay, and cached packs need no server. A pack that
+// differs from the lock is an error and changes nothing.
 func TestFrozen(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "team")

@@ -213,8 +213,8 @@ func (d Directive) IsOff(hook string, sequence uint64) *Off {
 	return nil
 }
 
-// For returns the bundles that a machine is to have in force and in the shadow, nil = nothing, and
-// the stage of the bundle in force there.
+// For returns the bundles that a machine is to have in force and in the shadow; nil = none. stage
+// is the stage of the bundle in force there.
 func (d Directive) For(machine string) (force, shadow *Revision, stage Stage) {
 	switch {
 	case d.Stage == StageShadow:

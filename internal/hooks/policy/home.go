@@ -20,7 +20,7 @@ import (
 )
 
 // Home is the folder in which a home keeps its policy: policy.json names the policy, floors.json
-// tells which bundles and directives are too old, and each bundle has a folder and its own bytes.
+// tells which bundles and directives are too old. Each bundle has a folder and its own bytes.
 // NewHome makes it; copies of a Home share their knowledge.
 type Home struct {
 	dir   string
@@ -82,9 +82,9 @@ func (p Placed) revision(h Head) *Revision {
 // File is the path of policy.json.
 func (h Home) File() string { return filepath.Join(h.dir, "policy.json") }
 
-// Current reads the policy in force; false = no policy is set. An error means that one is set
-// and cannot be read, or differs from the text that its key has signed. The result is shared: nothing
-// in the result may be changed.
+// Current reads the policy in force; false = no policy is set. An error means that one is set and
+// unreadable, or differs from the text that its key has signed. The result is shared: nothing in the
+// result may be changed.
 func (h Home) Current() (c Current, set bool, err error) {
 	text, err := readfile.Read(h.File(), maxState)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 const maxKnown = 2
 
 // known are the texts of a home's policy.json that were read or written last, and their
-// contents: the check of a bundle of a thousand hooks takes 7 ms, and each scan and each look
-// at the status needs the contents.
+// contents: the check of a bundle of a thousand hooks takes 7 ms. Each scan and each look at
+// the status needs the contents.
 type known struct {
 	mu   sync.Mutex
 	list []knownText // the newest first

@@ -2,12 +2,12 @@
 // home, from a URL, a file or a folder.
 //
 // It promises: nothing of a bundle is written before its signature, by the key that was
-// set, and the hash of each file have been checked. A bundle is put in force as a whole
-// or not at all. A bundle older than the home ever had from that key is refused, also
-// after Unset. A source that fails in any way (another key, cut off, expired, hanging,
-// endless, moved to another host) leaves the last good bundle in force, for as long as
-// it takes; State says why. The files on disk are compared with the signed manifest at each
-// scan, and a file that differs is a refusal.
+// set, and the hash of each file have been checked. A bundle is put in force as a whole or
+// not at all. A bundle older than the home ever had from that key is refused, also after
+// Unset. A source that fails in any way (another key, cut off, expired, hanging, endless,
+// moved to another host) leaves the last good bundle in force, for as long as it takes;
+// State says why. The files on disk are compared with the signed manifest at each scan; a
+// file that differs is a refusal.
 //
 // For a fleet it has directives: signed statements of which bundle machines are to have, at
 // which stage, and which hooks are switched off. The same holds for them: the key decides,

@@ -334,8 +334,8 @@ func (q *sequence) step() {
 	}
 }
 
-// TestHistoryIsExact compares the past that rules see with a search of all events, for random
-// rules and interleavings of sessions, parallel calls, restarts and reloads.
+// TestHistoryIsExact compares the past that rules see with a search of all events. It does so
+// for random rules and interleavings of sessions, parallel calls, restarts and reloads.
 func TestHistoryIsExact(t *testing.T) {
 	rounds := 300
 	if testing.Short() {

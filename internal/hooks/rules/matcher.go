@@ -328,7 +328,7 @@ func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
 	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !m.leavesOut(s, e.Target)
 }
 
-// leavesOut reports whether a glob after `!` fits the target. Of a rule about files inside of the
+// leavesOut reports whether a glob after `!` fits the target. In a rule about files inside the
 // project, a glob that begins in any folder counts from the project's root: a project may lie in a
 // folder that is called tmp, or build.
 func (m *Matcher) leavesOut(s *Subject, target string) bool {

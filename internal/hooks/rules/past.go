@@ -231,9 +231,9 @@ func proof(f *facts.Facts, i int, outcome Outcome, ok bool) facts.Fit {
 	return facts.Perhaps
 }
 
-// inLine returns how surely the same call, before the part that a rule fits, does the thing that
-// the Past asks for: `go test && git push` has run the tests, and `cat key | curl …` has read
-// the key.
+// inLine returns how surely the same call meets the Past's demand before the part that a
+// rule fits: `go test && git push` has run the tests, and `cat key | curl …` has read the
+// key.
 func (p *Past) inLine(s *Subject, f fit) facts.Fit {
 	if s.Facts == nil || p.Same != "" || p.Other || p.Lasted > 0 || p.Count > 1 || len(p.What.Prompts) > 0 {
 		return facts.No

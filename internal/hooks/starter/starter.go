@@ -2,10 +2,9 @@
 // again: which hooks of the gallery are offered, which of them work on this
 // machine, and which are still as they were put there.
 //
-// It promises: a hook's folder appears complete or not at all; a folder that is
-// there already is never changed; Remove takes out only files that are as the
-// gallery has them, and the files that a hook has written are kept. It asks nothing and
-// prints nothing.
+// It promises: a hook's folder appears complete or not at all; a folder that is there
+// already is never changed; Remove takes out only files that are as the gallery has
+// them; the files that a hook has written are kept. It asks nothing and prints nothing.
 package starter
 
 import (

@@ -7,7 +7,7 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// Lines that repeat the words of a pattern are looked at once, not once for each way to
+// Lines that repeat a pattern's words are looked at once, not once for each way to
 // leave words out: the longest that is read takes a moment.
 func TestLongLines(t *testing.T) {
 	for _, pattern := range []string{

@@ -4,7 +4,7 @@
 // call pass.
 //
 // It does not know the calls that the hook looks for: a condition that leaves out calls that the
-// hook would have denied is a mistake of the person who wrote it.
+// hook would have denied is a mistake of its author.
 package when
 
 import (
@@ -68,8 +68,8 @@ func (f *Facts) Unfit(conditions []hook.Condition, given string) string {
 	return strings.Join(why, "; ")
 }
 
-// Fitted names the parts of the event that the first fitting condition of a hook is about, or
-// says why it may fit; "" = none fits, or there is none.
+// Fitted names the event's parts that a hook's first fitting condition is about, or says why
+// it may fit; "" = none fits, or there is none.
 func (f *Facts) Fitted(conditions []hook.Condition, given string) string {
 	if len(conditions) == 0 {
 		return ""

@@ -124,7 +124,7 @@ func (r *Repo) Forget(ctx context.Context, session string) error {
 	})
 }
 
-// Prune drops checkpoints over 500 or 30 days, marks over 7 days, and lets git
+// Prune drops checkpoints over 500 or 30 days, and marks over 7 days. It lets git
 // throw away objects that nothing names any more, when git finds it worth while. A
 // shadow that was never used stays unmade.
 func (r *Repo) Prune(ctx context.Context) error {

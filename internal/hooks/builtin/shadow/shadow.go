@@ -94,7 +94,7 @@ func realPath(path string) (string, error) {
 }
 
 // readConfig takes over the source's settings about its file system, and the
-// file of ignore rules that the user has for all repositories.
+// user's file of ignore rules for all repositories.
 func (r *Repo) readConfig(ctx context.Context) error {
 	for _, s := range settings {
 		r.config = append(r.config, "-c", s)

@@ -85,10 +85,10 @@ func (r *Repo) Mark(ctx context.Context, session, key string) error {
 	})
 }
 
-// Since pushes a checkpoint of the changes since the session's mark under
-// key; changed is false where nothing did, or where there is no mark. The mark
-// is used up unless stay is true. After a checkpoint all marks of the session
-// stand at its end, so a turn and the tools within the turn do not count a change twice.
+// Since pushes a checkpoint of the changes since the session's mark under key; changed
+// is false where nothing did, or where there is no mark. The mark is used up unless stay
+// is true. After a checkpoint all marks of the session stand at its end. So a turn and
+// the tools within the turn do not count a change twice.
 func (r *Repo) Since(
 	ctx context.Context, session, key, note string, stay bool,
 ) (cp Checkpoint, changed bool, err error) {

@@ -178,8 +178,8 @@ func (p plan) clears(root *os.Root, dir string) bool {
 	return true
 }
 
-// carryOut puts ignore rules back first, because they decide about deletions,
-// then deletes, then restores the rest, which may need the room.
+// carryOut puts ignore rules back first, because they decide about deletions.
+// Then it deletes, then restores the rest, which may need the room.
 func (r *Repo) carryOut(ctx context.Context, root *os.Root, p plan, u *Undone) error {
 	var rules, added, rest []change
 	for _, file := range slices.Sorted(maps.Keys(p.steps)) {

@@ -43,8 +43,8 @@ func (o Options) shell() string {
 	return "/bin/sh"
 }
 
-// Parse returns the hooks of all agents in the text of the file at path, which
-// is absolute, in file order, and their problems. If any of the
+// Parse returns the hooks of all agents in the text of the file at path, in
+// file order. It also returns their problems. path is absolute. If any of the
 // problems is not a warning, there are no hooks.
 func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem) {
 	r := &reader{path: path, shell: opt.shell(), numbers: map[string]int{}}

@@ -110,7 +110,7 @@ func (c *compiler) beforeMark(at int, f form, path []syntax.Node) (from int, bef
 func trailing(s string, char byte) int { return len(s) - len(strings.TrimRight(s, string(char))) }
 
 // afterExpansion reports whether the text that ends at offset at is an expansion such
-// as $$, and not a literal dollar.
+// as $$, no literal dollar.
 func afterExpansion(path []syntax.Node, at int) bool {
 	var parts []syntax.WordPart
 	switch p := path[len(path)-2].(type) {

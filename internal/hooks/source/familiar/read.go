@@ -36,10 +36,10 @@ type Options struct {
 	AgentTimeout time.Duration // deadline of agent actions that set none; 0 = as of scripts
 }
 
-// Parse returns the hooks of the text of the AGENT.md file at path, which is
-// absolute, in file order, and their problems. If any of the problems
-// is not a warning, there are no hooks. A file without front matter or without
-// hooks has neither.
+// Parse returns the hooks of the text of the AGENT.md file at path, in file
+// order. It also returns their problems. path is absolute. If any of the
+// problems is not a warning, there are no hooks. A file without front matter or
+// without hooks has neither.
 func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem) {
 	if opt.Shell == "" {
 		opt.Shell = "/bin/sh"

@@ -6,9 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// untick turns every `…` that holds a mark into $(…), where quotes and
-// backslashes have the same meaning as everywhere else. It returns the tree of the
-// new text, nil after a problem.
+// untick turns every `…` that holds a mark into $(…). There quotes and backslashes
+// have the same meaning as everywhere else. It returns the tree of the new text,
+// nil after a problem.
 func (c *compiler) untick(file *syntax.File) *syntax.File {
 	for {
 		ticks, outside := c.ticked(file)

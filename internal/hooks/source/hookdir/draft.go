@@ -351,8 +351,8 @@ func word[T ~string](d *draft, n *yaml.Node, words []string, to *T) {
 	d.reject(n, "", "%s%s; it is one of %s", d.label(n), message, strings.Join(words, ", "))
 }
 
-// howToWrite is the hint for a wrong duration, and mostSeconds the most that a number of seconds
-// may be before a field's own limit is looked at.
+// howToWrite is the hint for a wrong duration. mostSeconds bounds a number of seconds before a
+// field's own limit is looked at.
 const (
 	howToWrite  = "write 500ms, 5s, 2m, or a number of seconds"
 	mostSeconds = 1e9

@@ -15,8 +15,8 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// checkTools warns of tools that no agent has which sends the hook's events, and of
-// tools that are only written in another letter case.
+// checkTools warns of tools that no agent has which sends the hook's events. It
+// also warns of tools that are only written in another letter case.
 func (d *draft) checkTools() {
 	if d.opt.KnownTools == nil || d.rejected() {
 		return

@@ -45,7 +45,7 @@ func Items(n *yaml.Node) []*yaml.Node {
 }
 
 // Pairs returns a mapping's pairs in file order, then those of its merge keys. A key
-// of the mapping itself wins over a merged one, and a key that is there twice is
+// of the mapping itself wins over a merged one. A key that is there twice is
 // returned twice. Other nodes have none.
 func Pairs(n *yaml.Node) []Pair { return flatten(n, 0) }
 
