@@ -13,7 +13,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The corpus is as wide as it says: classes of many attacks, nearly all with a proof, and harmless calls of several agents.
+// The corpus is as wide as it says: classes of many attacks, nearly all with a proof, and harmless calls of
+// several agents.
 func TestCorpus(t *testing.T) {
 	attacks, err := Attacks(*corpus + "/attacks")
 	if err != nil {

@@ -221,9 +221,9 @@ func TestDirectivesThatDoNotCount(t *testing.T) {
 	}
 }
 
-// The last good bundle stays in force where one cannot be fetched, was changed meanwhile or has
-// another key. Hooks that the same directive switches off are off all the same. The bundle
-// comes when it can be had.
+// A bundle may be impossible to fetch, changed on the way or no bundle of the key. Then the
+// last good one stays in force. Hooks that the same directive switches off are off all the
+// same. The bundle comes when it can be had.
 func TestLastGoodStaysWhereABundleCannotBeHad(t *testing.T) {
 	s, f := newSigner(t), fleetOf{}
 	h, one, two := follower(t, s), f.put(t, s, 1), f.put(t, s, 2)

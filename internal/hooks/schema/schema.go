@@ -1,6 +1,6 @@
 // Package schema writes JSON Schemas (draft 2020-12) for the texts that people write by hand:
-// HOOK.yaml, hookd.yaml, and an event on the socket. They are made from the tables
-// that hookd itself reads, so editors complete and check exactly hookd's own keys.
+// HOOK.yaml, hookd.yaml, and an event on the socket. They are made from the tables that hookd
+// itself reads, so editors complete and check the input that hookd takes.
 //
 // They promise: a text that hookd accepts without a warning is valid. The reverse does not
 // hold: a schema cannot try a pattern, find a program or compare two hooks.
