@@ -383,6 +383,9 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 	fleetDead(t, fleetServer.URL())
 	ids := deadLetters(h)
 	ids["ASK"] = heldAsk(h)
+	ids["DENIED"] = h.send(event{"", "pre_tool_use", map[string]any{
+		"session_id": "d", "tool_name": "shell", "tool_input": map[string]any{"cmd": "rm x"},
+	}}).EventID
 	requests := []struct {
 		method, path, route, media, body string
 		status                           int
@@ -458,6 +461,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"allow","digest":"DIGEST","for":"session","like":"git push *","door":"page"}`, 200},
 		{"POST", "/v1/asks/ASK", "/v1/asks/{id}", "", `{"answer":"deny"}`, 409},
 		{"GET", "/v1/asks/ASK", "/v1/asks/{id}", "", "", 200},
+		{"POST", "/v1/decisions/DENIED/permit", "/v1/decisions/{id}/permit", "", `{"for":"15m"}`, 200},
 		{"POST", "/v1/decisions/none/permit", "/v1/decisions/{id}/permit", "", "", 404},
 		{"POST", "/v1/decisions/none/permit", "/v1/decisions/{id}/permit", "", `{"fro":"15m"}`, 400},
 		{"GET", "/v1/grants", "", "", "", 200},

@@ -82,7 +82,7 @@ func (b *bench) try() (a answer, err error) {
 
 func TestNamesAreTheDocumentedOnes(t *testing.T) {
 	want := strings.Fields(`add_date add_environment_info add_prompt_files add_git_status add_git_diff add_directory_listing add_user_info
-		add_recent_commits max_iterations snapshot redact_secrets limit_large_tool_results safer_shell unload add_context transform_json http_post`)
+		add_recent_commits max_iterations snapshot redact_secrets limit_large_tool_results safer_shell unload add_context transform_json http_post notify`)
 	if got := Names(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -78,7 +78,7 @@ func TestTextsAreFound(t *testing.T) {
 			t.Errorf("%s has the texts %q, %v", name, texts, err)
 		}
 	}
-	if _, err := filesOf(home).WhatIf(t.Context(), ui.Question{Hook: "guard", Since: "yesterday"}, nil); err == nil {
+	if _, err := filesOf(home).WhatIf(t.Context(), ui.Question{Hook: "guard", Since: "whenever"}, nil); err == nil {
 		t.Error("a time that is none is taken")
 	}
 }

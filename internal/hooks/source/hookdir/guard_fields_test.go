@@ -86,7 +86,7 @@ func TestGuardFieldMistakes(t *testing.T) {
 		{"when_twice", "when: [{tool: a, tool: b}]", "duplicate key `tool`"},
 		{"when_path", "when: [{data.: x}]", "unknown key `data.` in when"},
 		{"tests_map", "tests: {expect: deny}", "must be a list of tests"},
-		{"tests_expect", "tests: [{data: {}}]", "a test must say what it expects (write one of deny, ask, allow, none, rewrite)"},
+		{"tests_expect", "tests: [{data: {}}]", "a test must say what it expects (write one of deny, ask, contain, allow, none, rewrite)"},
 		{"tests_word", "tests: [{expect: denny}]", "unknown value `denny`, did you mean `deny`?"},
 		{"tests_data", "tests: [{expect: deny, data: ls}]", "the data of a test must be a mapping"},
 		{"tests_event", "tests: [{expect: deny, event: a b}]", "bad event of a test"},
