@@ -177,7 +177,7 @@ func checkNPM(t *testing.T, dist string) {
 	// Exit codes and streams are the program's own.
 	out, err := exec.Command(filepath.Join(bin, "hookd"), "no-such-command").CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "unknown command") {
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "no-such-command") {
 		t.Errorf("got %v\n%s", err, out)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "node_modules", "@hookd")); err != nil {

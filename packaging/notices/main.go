@@ -181,7 +181,7 @@ func pageDir() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("go env GOMOD: %w", err)
 	}
-	return filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), "internal", "ui"), nil
+	return filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), "internal", "people", "ui"), nil
 }
 
 // pageFile is a file of another author that the page has, as a line of VENDOR says.

@@ -286,7 +286,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 func (s *site) noWider(what string) {
 	s.t.Helper()
 	if wide := s.text(`[document.documentElement, document.querySelector("main")].map((e) => e.scrollWidth - e.clientWidth).join()`); wide != "0,0" {
-		who := s.text(`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .sr, code, td, .item > *")).slice(0, 3).map((e) => e.tagName + "." + e.className).join(" ")`)
+		who := s.text(`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .sr, code, td, .item > *")).slice(0, 3).map((e) => e.tagName + "." + e.className + ": " + e.textContent.slice(0, 40)).join(" ")`)
 		s.t.Errorf("%s at %s points is wider by %s: %s", what, s.text("innerWidth"), wide, who)
 	}
 }

@@ -76,7 +76,7 @@ func TestDocs(t *testing.T) {
 		}
 		table.WriteString("| `" + k.name + "` | " + k.kind + " | " + labels + " | " + k.help + " |\n")
 	}
-	path := filepath.Join(root, "docs", "metrics.md")
+	path := filepath.Join(root, "docs", "reference", "metrics.md")
 	doc := readFile(t, path)
 	head, rest, ok := strings.Cut(doc, "<!-- generated: metrics -->\n")
 	_, tail, ok2 := strings.Cut(rest, "<!-- end -->\n")

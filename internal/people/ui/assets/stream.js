@@ -9,7 +9,7 @@ import { Refusal, ask, gaps, hear, missing, segment } from './net.js';
 import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, stateOf, take, toldTo } from './parts.js';
 import { Virtual, reveal, scroller, useNarrow } from './rows.js';
 import { go, link, put, route } from './state.js';
-import { agentLabel, agentName, fits, has, hhmm, hhmmss, number, outcomes, parse, plural, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
+import { agentLabel, agentName, fits, has, hhmm, hhmmss, number, outcomes, parse, plural, rare, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
 
 const kinds = {
   decisions: { path: 'v1/decisions', list: 'decisions', page: 'after', id: 'event_id', record: 'verdict', word: 'decision' },
@@ -351,7 +351,7 @@ function ofDecisions(f) {
   const list = (by) => (f ? sorted(f[by]) : []);
   const d = f ? f.decisions : {};
   return [
-    { title: 'Decision', key_: 'decision', list: outcomes.map((w) => [w, d[' ' + w] || 0]).filter(([w, n]) => n || w !== 'context') },
+    { title: 'Decision', key_: 'decision', list: outcomes.map((w) => [w, d[' ' + w] || 0]).filter(([w, n]) => n || !rare.has(w)) },
     { title: 'Agent', key_: 'agent', list: list('agents') },
     { title: 'Tool', key_: 'tool', list: list('tools') },
     { title: 'Decided by', key_: 'hook', list: list('hooks') },

@@ -103,6 +103,8 @@ export const quoted = (v) => (/[\s"]/.test(v) || v === '' ? '"' + v.replace(/[\\
 
 // outcomes are the words that a decision is searched for by, the strictest first.
 export const outcomes = ['disobeyed', 'not asked', 'deny', 'ask', 'rewrite', 'allow', 'context', 'none'];
+// rare ones are listed only where there are any.
+export const rare = new Set(['disobeyed', 'not asked', 'context']);
 
 // parse reads a search: {query, bad}; query is what the route takes.
 export function parse(text, kind) {
