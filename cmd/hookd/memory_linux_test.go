@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	maxMemory  = (64 + 64) << 20 // the default of queue.max_bytes, and 64 MiB
+	maxMemory  = (64 + 96) << 20 // the default of queue.max_bytes, and 96 MiB: with rules, facts and undo the program is larger
 	largeBytes = 14 << 20        // of an event that is nearly as large as one may be
 )
 

@@ -50,7 +50,7 @@ func addThreads(runs int) {
 // ownMemory is hookd's share of Go's heap besides the share that queue.max_bytes limits, in
 // bytes, and leastMemory is the least that it has. The program itself (up to 34 MiB),
 // the database (up to 12 MiB), and the allocations while garbage is collected are
-// not in it. With them hookd stays within queue.max_bytes and 64 MiB, and waitingMemory
+// not in it. With them hookd stays within queue.max_bytes and 96 MiB, and waitingMemory
 // for each event that waits on disk. That is twice the known size of one: where the limit
 // leaves little to collect, the collector takes half of the processors.
 const (
