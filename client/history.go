@@ -12,7 +12,7 @@ import (
 // ErrRecent comes with a list from memory: the daemon cannot read its history, which may have more.
 var ErrRecent = errors.New("the history cannot be read now: this is the last of it, from memory")
 
-// Runs lists finished runs, newest first: q.Limit of them, 50 when that is 0.
+// Runs lists at most q.Limit finished runs, newest first; a limit of 0 is 50.
 // A long history is searched in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
 func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	want := q.Limit
@@ -43,8 +43,8 @@ func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 	return get[Run](ctx, c, wire.PathRuns+"/"+escape(id))
 }
 
-// Decisions lists the decisions, newest first: q.Limit of them, 50 when that is 0. A long history is searched
-// in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
+// Decisions lists at most q.Limit decisions, newest first; a limit of 0 is 50. A long history is
+// searched in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
 func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
 	want := q.Limit
 	if want == 0 {
@@ -101,9 +101,8 @@ func (c *Client) Accepted(ctx context.Context, q EventQuery) ([]AcceptedEvent, e
 	}
 }
 
-// Past calls each with the events whose senders waited for a decision, newest first, as
-// the history keeps them with their decisions: q.Limit of them, 0 = all. It ends with
-// each's error.
+// Past calls each with events whose senders waited for a decision, newest first, and with
+// their decisions. A limit of q.Limit events ends it, 0 = all, and so does an error of each.
 func (c *Client) Past(ctx context.Context, q EventQuery, each func(StoredEvent) error) error {
 	left := q.Limit
 	for {

@@ -11,8 +11,7 @@
 // Everything that is compared runs in turn in the same run; a ratio is the median of the
 // rounds' ratios. A thing that the machine lacks (a compiler, a peer) is a row that says
 // so. The program starts daemons of its own on homes below the temporary folder and ends
-// all of them; it fails only where something could not be measured, never because a number
-// is not reached.
+// them. It fails only when a measurement fails, never because a row misses its target.
 package main
 
 import (

@@ -3,19 +3,50 @@ package main
 // inTheWay says for measures that may miss a target which obstacle a profile of the
 // daemon shows. It is printed only beside a target that was not reached.
 var inTheWay = map[string]string{
-	"spawn-glibc":        spawnInTheWay,
-	"spawn-bare":         spawnInTheWay,
-	"persistent":         "of the 45 to 50 µs of processor time that a run costs the daemon, 24 are the database's one writer (the run with its indexes 13, the event 8), 5 the connection, 4 handing it over, 4 its answer and 4 collecting garbage. The hook and the sender take another 10, and two processors have 40 µs for each of 50,000 a second.",
-	"verdict-spawn":      "in a trace of one verdict without libc (590 µs, with perf), 100 µs go by until the daemon has read and admitted the event, 17 of that to wake two threads of Go's; 80 with the looks at the files, the payload and three pipes; 250 from clone3 to the exit, 80 of them other threads that run on that processor first; 30 until the daemon runs again, 120 to the answer. At 100 a second the daemon's own code takes 2.5 to 2.8 times as long as in a closed loop, since it is not in the processor's caches. os/exec is timed inside one process.",
-	"verdict-persistent": "most of it is the four times that client, daemon and hook wake each other, as the bare relay beside it shows; at 100 a second a third is code that is not in the processor's caches any more. The 99th percentile is the database's writer on the other core.",
-	"verdict-large":      "the goroutine of a large event gives way to verdicts (record 0138); the garbage collector, new memory for each event and copies of up to 2 MiB while it grows do not.",
-	"durable":            "of the daemon's processor time the connections take a half (of that a third system calls), the journal a fifth, half of it the wait for the disk, and memory a seventh; the sender shares the two cores. The tail is the garbage collector, which takes one of the two for 10 to 15 ms a few times a second, and the disk: one wait in a hundred takes 1.8 ms, one in two 0.3.",
-	"call":               "of three runs on a machine with some other load it was 2.12, 2.20 and 2.28 × /bin/true, in turn with 2.31 to 2.35 of the version before the bridge waited in the system. A Go program that asks the daemon for the same verdict with four system calls takes 0.85 of the bridge's time. A third of the bridge's processor time is 300 page faults: 150 are of Go's start, 55 of packages before main, 20 of the growing stack, 45 of the bridge's own work. Of the time outside it the guard takes 0.09 ms, half of that the looks at its 27 files of rules; the rest is the daemon and four wakes.",
-	"idle":               "Go's runtime collects garbage when it has not for two minutes. Where that falls into the minute that is measured there are 16 to 18 wake-ups, else 2. Of the resident memory 30 MiB are pages of the program's file, which the system takes back when it needs them, and 9 MiB the daemon's own.",
-	"size":               "18.1 MiB are machine code, 14.4 MiB Go's tables of functions and lines, which no flag leaves out, and 6.0 MiB constants. Of code and constants hookd's own packages have 3.8 MiB, the clients of two models 2.2, SQLite 1.7.",
-	"hooks-10000":        "two thirds of the processor time of a load is reading and sealing, half of that the YAML parser's, and an eighth the garbage collector's; after it some 33 MiB of the heap are in use (800 bytes a hook and 600 for the facts that are checked before each start) and 13 MiB are lost between them.",
+	"spawn-glibc": spawnInTheWay,
+	"spawn-bare":  spawnInTheWay,
+	"persistent": "of the 45 to 50 µs of processor time that a run costs the daemon, 24 are the database's one writer " +
+		"(the run with its indexes 13, the event 8), 5 the connection, 4 handing it over, 4 its answer and 4 " +
+		"collecting garbage. The hook and the sender take another 10, and two processors have 40 µs for each " +
+		"of 50,000 a second.",
+	"verdict-spawn": "in a trace of one verdict without libc (590 µs, with perf), 100 µs go by until the daemon has read " +
+		"and admitted the event, 17 of that to wake two threads of Go's; 80 with the looks at the files, the " +
+		"payload and three pipes; 250 from clone3 to the exit, 80 of them other threads that run on that " +
+		"processor first; 30 until the daemon runs again, 120 to the answer. At 100 a second the daemon's " +
+		"own code takes 2.5 to 2.8 times as long as in a closed loop, since it is not in the processor's " +
+		"caches. os/exec is timed inside one process.",
+	"verdict-persistent": "most of it is the four times that client, daemon and hook wake each other, as the bare relay beside " +
+		"it shows; at 100 a second a third is code that is not in the processor's caches any more. The 99th " +
+		"percentile is the database's writer on the other core.",
+	"verdict-large": "the goroutine of a large event gives way to verdicts (record 0138); the garbage collector, new " +
+		"memory for each event and copies of up to 2 MiB while it grows do not.",
+	"durable": "of the daemon's processor time the connections take a half (of that a third system calls), the " +
+		"journal a fifth, half of it the wait for the disk, and memory a seventh; the sender shares the two " +
+		"cores. The tail is the garbage collector, which takes one of the two for 10 to 15 ms a few times a " +
+		"second, and the disk: one wait in a hundred takes 1.8 ms, one in two 0.3.",
+	"call": "of three runs on a machine with some other load it was 2.12, 2.20 and 2.28 × /bin/true, in turn " +
+		"with 2.31 to 2.35 of the version before the bridge waited in the system. A Go program that asks the " +
+		"daemon for the same verdict with four system calls takes 0.85 of the bridge's time. A third of the " +
+		"bridge's processor time is 300 page faults: 150 are of Go's start, 55 of packages before main, 20 " +
+		"of the growing stack, 45 of the bridge's own work. Of the time outside it the guard takes 0.09 ms, " +
+		"half of that the looks at its 27 files of rules; the rest is the daemon and four wakes.",
+	"idle": "Go's runtime collects garbage when it has not for two minutes. Where that falls into the minute " +
+		"that is measured there are 16 to 18 wake-ups, else 2. Of the resident memory 30 MiB are pages of " +
+		"the program's file, which the system takes back when it needs them, and 9 MiB the daemon's own.",
+	"size": "18.1 MiB are machine code, 14.4 MiB Go's tables of functions and lines, which no flag leaves out, " +
+		"and 6.0 MiB constants. Of code and constants hookd's own packages have 3.8 MiB, the clients of two " +
+		"models 2.2, SQLite 1.7.",
+	"hooks-10000": "two thirds of the processor time of a load is reading and sealing, half of that the YAML parser's, " +
+		"and an eighth the garbage collector's; after it some 33 MiB of the heap are in use (800 bytes a " +
+		"hook and 600 for the facts that are checked before each start) and 13 MiB are lost between them.",
 }
 
 const (
-	spawnInTheWay = "of all processor time of a start without libc (perf on both cores) a quarter is clone3 and the steps of the child up to its exec, a fifth the rest of the exec and the exit, an eighth the store, more than half of that SQLite's, a twentieth each the three pipes and the looks at the hook's files and its program, and some 3 % each the wait for the end, Go's scheduler, and the list of runs that the next daemon would end. The rest is thirty parts of 1 or 2 %. A posix_spawn loop takes 87 µs of both cores for a start, exec and exit; here that part alone takes some 125, with a session, a descriptor for the end, and a larger table of descriptors to copy and close."
+	spawnInTheWay = "of all processor time of a start without libc (perf on both cores) a quarter is clone3 and the " +
+		"steps of the child up to its exec, a fifth the rest of the exec and the exit, an eighth the store, " +
+		"more than half of that SQLite's, a twentieth each the three pipes and the looks at the hook's files " +
+		"and its program, and some 3 % each the wait for the end, Go's scheduler, and the list of runs that " +
+		"the next daemon would end. The rest is thirty parts of 1 or 2 %. A posix_spawn loop takes 87 µs of " +
+		"both cores for a start, exec and exit; here that part alone takes some 125, with a session, a " +
+		"descriptor for the end, and a larger table of descriptors to copy and close."
 )

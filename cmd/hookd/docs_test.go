@@ -380,7 +380,7 @@ func TestPathsInDocuments(t *testing.T) {
 	}
 }
 
-// The pages for people are few. Each says at its top the wish of a person, and none leans on "of which".
+// The pages for people are few. The title of each names a wish of a person, and no page says "of which".
 func TestPagesForPeople(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {

@@ -217,9 +217,9 @@ func (a *app) mayWeaken(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// guardingSockets returns the sockets of the daemons whose guards a command could weaken. They are the
-// socket on the command line, that of the home whose files change, and the user's own. The sockets in the
-// settings of the user's agents follow. The first own of them are not from such settings.
+// guardingSockets returns the sockets of the daemons whose guards a command could weaken. First come
+// own sockets: of the command line, of the home whose files change, and of the user's home. The sockets in
+// the settings of the user's agents follow.
 func guardingSockets(cmd *cobra.Command) (list []string, own int) {
 	list = []string{socketOf(cmd)}
 	if ofSystem(cmd) {

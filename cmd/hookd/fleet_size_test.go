@@ -27,8 +27,8 @@ script: |
 // denialsEach is how many calls are denied on each machine.
 const denialsEach = 10
 
-// TestFleetOfWholeMachines starts daemons, 50 with -long. Each of them decides and holds an
-// ask. Any of them shows all machines, decisions, sessions and asks. The server's work
+// TestFleetOfWholeMachines starts daemons, 50 with -long. Each daemon decides and holds an
+// ask. Any daemon shows all machines, decisions, sessions and asks. The server's work
 // for a decision does not grow with their number.
 func TestFleetOfWholeMachines(t *testing.T) {
 	first, sizes := 0.0, []int{3}

@@ -106,8 +106,8 @@ type made struct {
 	Next  string   `json:"next"`
 }
 
-// hookName keeps names that are plain folders in any shell; the suffixes are
-// the ones that the daemon skips.
+// hookName keeps names that are plain folders in any shell. Folders with some suffixes are refused
+// as well: the daemon skips them.
 var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func (n newHook) check() error {

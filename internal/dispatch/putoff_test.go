@@ -77,7 +77,7 @@ func TestAGuardWithoutAProcessDenies(t *testing.T) {
 	})
 }
 
-// A run that is put off when hookd stops is let go like all queued runs.
+// When hookd stops, Drain drops a requeued run like all queued runs.
 func TestDrainLetsGoWhatIsPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newScarce(Options{}, 1000, matchtest.Hook("a", "agent:end"))

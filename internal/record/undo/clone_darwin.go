@@ -7,17 +7,6 @@ func clone(from, dir int, name string) error {
 	return again(func() error { return unix.Fclonefileat(from, dir, name, 0) })
 }
 
-// data says where a sparse file has data: the next stretch at or after from. ok is false where
-// there is no more, or the file system does not say.
-func data(fd int, from int64) (start, end int64, ok bool) {
-	start, err := unix.Seek(fd, from, unix.SEEK_DATA)
-	if err != nil {
-		return 0, 0, false
-	}
-	end, err = unix.Seek(fd, start, unix.SEEK_HOLE)
-	return start, end, err == nil
-}
-
 // swap exchanges two names in one step. done is false where the file system cannot.
 func swap(dir int, a, b string) (done bool, err error) {
 	err = again(func() error { return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP) })
