@@ -27,30 +27,46 @@ var errDraining = &wire.Error{
 	RetryAfter: 1,
 }
 
+// acceptor lets events in: it checks them, gives them to the recorder, and their runs to the queue.
+type acceptor struct {
+	*lifetime
+	verdicts  *verdicts
+	backlog   *backlog
+	observers *observers
+	runs      *runs
+	follower  *follower
+	decisions *decisions
+	snapshots *snapshots
+	chain     *chain
+	prompts   *prompts
+
+	order sync.Mutex // makes the order in which events are kept that of their numbers
+}
+
 // admit checks, keeps and queues an event. sent is nil for one without an id.
-func (d *Dispatcher) admit(
+func (ac *acceptor) admit(
 	from Origin,
 	env *events.Envelope,
 	again *replay,
 	sent *events.Sent,
 ) (rcpt Receipt, rest Rest, err *wire.Error) {
-	d.accept.RLock()
-	defer d.accept.RUnlock()
-	if d.draining {
+	ac.accept.RLock()
+	defer ac.accept.RUnlock()
+	if ac.draining {
 		return rcpt, nil, errDraining
 	}
 	now := env.At
 	if now.IsZero() {
 		now = time.Now()
 	}
-	depth, err := d.chain.depth(from, env.Parent, now)
+	depth, err := ac.chain.depth(from, env.Parent, now)
 	if err != nil {
 		return rcpt, nil, err
 	}
-	index := d.index.Load()
+	index := ac.snapshots.index.Load()
 	known := index.Named(env.Dialect, env.Event)
 	e := passing.Get().(*events.Event)
-	d.fill(e, env, index, known, now)
+	ac.fill(e, env, index, known, now)
 	e.EventID, e.Depth = events.NewID(now), depth
 	if b := env.Brought; b != nil {
 		e.Machine, e.Depth = b.Machine, min(max(b.Depth, 0), MaxDepth)
@@ -63,26 +79,26 @@ func (d *Dispatcher) admit(
 			return rcpt, nil, err
 		}
 	}
-	looks := again == nil && d.opts.Past.Looks(e.Contract)
-	way := way{follows: again == nil && d.follows(e, env)}
-	keeps := d.keeps(e)
-	if len(matched) > 0 || d.recorder.Watched() || looks || way.follows || keeps {
-		way.call = d.about(e)
+	looks := again == nil && ac.opts.Past.Looks(e.Contract)
+	way := way{follows: again == nil && ac.follower.follows(e, env)}
+	keeps := ac.keeps(e)
+	if len(matched) > 0 || ac.recorder.Watched() || looks || way.follows || keeps {
+		way.call = ac.follower.about(e)
 		e.Unread = false
 	}
 	if keeps && e.Contract.Kind != events.KindToolBefore {
-		d.opts.Keeper.Follow(e)
+		ac.opts.Keeper.Follow(e)
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
-		d.beginPast(e, again, false)(wire.OutcomeNone)
-		return d.pass(e, way)
+		ac.beginPast(e, again, false)(wire.OutcomeNone)
+		return ac.pass(e, way)
 	}
 	if e.Sent = sent; !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
 	a := &admission{
-		d: d, event: e, plan: newPlan(e, matched), sender: from, way: way,
-		past: d.beginPast(e, again, len(matched) > 0),
+		d: ac, event: e, plan: newPlan(e, matched), sender: from, way: way,
+		past: ac.beginPast(e, again, len(matched) > 0),
 	}
 	e.Judged = a.plan.judges() && !e.Trial
 	if err := a.enter(); err != nil {
@@ -90,20 +106,20 @@ func (d *Dispatcher) admit(
 		return rcpt, nil, err
 	}
 	if !e.Judged {
-		d.follow(e, way)
+		ac.follower.follow(e, way)
 	}
 	if !a.decided() {
 		a.past(wire.OutcomeNone)
 	}
 	if len(a.plan.matched) > 0 {
-		d.chain.remember(e)
+		ac.chain.remember(e)
 	}
 	rcpt = Receipt{EventID: e.EventID, Seq: e.Seq, Matched: names(a.plan.matched), Warnings: e.Warnings}
 	return rcpt, a.rest(), nil
 }
 
 // fill makes e the event of an envelope that came now. Its ids and depth are the caller's.
-func (d *Dispatcher) fill(
+func (ac *acceptor) fill(
 	e *events.Event,
 	env *events.Envelope,
 	index *match.Index,
@@ -118,16 +134,16 @@ func (d *Dispatcher) fill(
 	case mayNamePeer(env.Data):
 		e.Data, e.Owned = withoutPeer(env.Data), true
 	}
-	if plain := d.opts.Boxes.Plain(e); plain != nil {
+	if plain := ac.opts.Boxes.Plain(e); plain != nil {
 		e.Data, e.Owned = plain, true
 	}
 	e.Warnings = append(env.Warnings, e.Contract.Check(e.Data)...)
 
 	e.Tool, e.Subject, e.CallID, e.Unread = "", "", "", true
 	e.Trial = e.Tried && e.SessionID == events.ProbeSession
-	e.Project = d.projectOf(index, e.Cwd, now)
+	e.Project = ac.snapshots.projectOf(index, e.Cwd, now)
 	if !e.Tried {
-		d.prompts.note(e)
+		ac.prompts.note(e)
 	}
 }
 
@@ -174,24 +190,24 @@ var passing = sync.Pool{New: func() any { return new(events.Event) }}
 const largeData = 4 << 10
 
 // prepare is Recorder.Prepare, unless that is quickly done later.
-func (d *Dispatcher) prepare(e *events.Event, kept bool) Prepared {
+func (ac *acceptor) prepare(e *events.Event, kept bool) Prepared {
 	if !kept && len(e.Data) <= largeData {
 		return nil
 	}
-	return d.recorder.Prepare(e, kept)
+	return ac.recorder.Prepare(e, kept)
 }
 
 // pass accepts an event that has no hook and no waiting sender: only the
 // stream has it. The event ends, and e with it, when pass returns.
-func (d *Dispatcher) pass(e *events.Event, w way) (Receipt, Rest, *wire.Error) {
+func (ac *acceptor) pass(e *events.Event, w way) (Receipt, Rest, *wire.Error) {
 	if len(e.Data) > largeData && !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
-	if err := d.number(e); err != nil {
+	if err := ac.number(e); err != nil {
 		return Receipt{}, nil, err
 	}
-	d.opts.Tap.Accepted(e, 0)
-	d.follow(e, w)
+	ac.opts.Tap.Accepted(e, 0)
+	ac.follower.follow(e, w)
 	rcpt := Receipt{EventID: e.EventID, Seq: e.Seq, Matched: []string{}, Warnings: e.Warnings}
 	*e = events.Event{} // which keeps the sender's buffer out of the pool
 	passing.Put(e)
@@ -199,11 +215,11 @@ func (d *Dispatcher) pass(e *events.Event, w way) (Receipt, Rest, *wire.Error) {
 }
 
 // number hands an event without hooks to the recorder.
-func (d *Dispatcher) number(e *events.Event) *wire.Error {
-	p := d.prepare(e, false)
-	d.order.Lock()
-	defer d.order.Unlock()
-	return d.recorder.Accept(e, p, nil, nil)
+func (ac *acceptor) number(e *events.Event) *wire.Error {
+	p := ac.prepare(e, false)
+	ac.order.Lock()
+	defer ac.order.Unlock()
+	return ac.recorder.Accept(e, p, nil, nil)
 }
 
 // limit keeps the hook that is asked for.
@@ -226,7 +242,7 @@ func (r *replay) limit(ms []match.Match) ([]match.Match, *wire.Error) {
 
 // admission is an event on its way in.
 type admission struct {
-	d       *Dispatcher
+	d       *acceptor
 	event   *events.Event
 	plan    plan
 	sender  Origin
@@ -248,7 +264,7 @@ func (a *admission) decided() bool { return a.event.Wait && a.event.Contract.Dec
 func (a *admission) enter() *wire.Error {
 	d, e := a.d, a.event
 	n := len(a.plan.queued) + len(a.plan.later)
-	if a.room = n == 0 || d.queue.reserve(e, n); !a.room && !d.recorder.Keeps() {
+	if a.room = n == 0 || d.observers.queue.reserve(e, n); !a.room && !d.recorder.Keeps() {
 		if !a.decided() {
 			return &wire.Error{
 				Code:       wire.CodeQueueFull,
@@ -261,7 +277,7 @@ func (a *admission) enter() *wire.Error {
 		n, a.room = 0, true
 	}
 	if !a.room && len(a.plan.later) > 0 { // what happens to them is only known in a moment
-		d.queue.force(e, len(a.plan.later))
+		d.observers.queue.force(e, len(a.plan.later))
 	}
 	a.tasks, a.results = a.plan.tasks(e)
 	kept := ids(a.plan)
@@ -316,10 +332,10 @@ func (a *admission) keep(kept bool, err *wire.Error) {
 	case kept && a.d.backlog.takes(a):
 		a.leave() // it has its turn when what is on disk before it had
 	case a.room:
-		a.d.enqueue(a.tasks)
+		a.d.observers.enqueue(a.tasks)
 	default: // the disk failed just now, for an event that waits for its verdict
-		a.d.queue.force(a.event, len(a.tasks))
-		a.d.enqueue(a.tasks)
+		a.d.observers.queue.force(a.event, len(a.tasks))
+		a.d.observers.enqueue(a.tasks)
 	}
 	a.stored <- nil
 }
@@ -328,7 +344,7 @@ func (a *admission) keep(kept bool, err *wire.Error) {
 func (a *admission) withdraw() {
 	a.leave()
 	for range a.plan.later {
-		a.d.queue.abandon(a.event)
+		a.d.observers.queue.abandon(a.event)
 	}
 }
 
@@ -336,7 +352,7 @@ func (a *admission) withdraw() {
 func (a *admission) leave() {
 	for range a.tasks {
 		if a.room {
-			a.d.queue.abandon(a.event)
+			a.d.observers.queue.abandon(a.event)
 		}
 		a.d.pending.Done()
 	}
@@ -376,13 +392,13 @@ func (a *admission) decide(r *Receipt) {
 	d := a.d
 	var asks *Question
 	var answered *wire.Answered
-	r.Verdict, done, asks, answered = d.decide(a.event, a.plan.deciding, a.sender)
+	r.Verdict, done, asks, answered = d.verdicts.decide(a.event, a.plan.deciding, a.sender)
 	if r.Verdict = a.keepFirst(r.Verdict); asks != nil && r.Verdict.Asks() {
 		asks.Verdict, asks.Undo = r.Verdict, a.undo
 		verdict, settled := d.opts.Asks.Settle(asks)
 		r.Verdict, answered = verdict, cmp.Or(settled, answered)
 	}
-	r.Verdict = d.boxed(a.event, r.Verdict)
+	r.Verdict = d.verdicts.boxed(a.event, r.Verdict)
 	outcome, _ := outcomeOf(r.Verdict)
 	if outcome == wire.OutcomeDeny && a.event.Contract.Kind == events.KindToolBefore && d.keeps(a.event) {
 		d.opts.Keeper.Drop(a.event)
@@ -390,16 +406,16 @@ func (a *admission) decide(r *Receipt) {
 	a.past(heardAs(a.event, r.Verdict))
 	d.opts.Tap.Decided(a.event, r.Verdict, answered)
 	if a.event.Judged || a.ruled {
-		rec := d.decided(a.event, r.Verdict, done)
+		rec := d.decisions.decided(a.event, r.Verdict, done)
 		rec.Answered, rec.Kept = answered, a.undo
-		d.judged(rec, a.event, r.Verdict, a.way)
+		d.follower.judged(rec, a.event, r.Verdict, a.way)
 		if len(a.plan.shadows) > 0 {
-			d.watch(rec, a.event, a.plan.shadows, done, a.way)
+			d.verdicts.watch(rec, a.event, a.plan.shadows, done, a.way)
 		} else {
-			d.recordDecision(rec, a.event, done, a.way)
+			d.decisions.recordDecision(rec, a.event, done, a.way.call, d.follower.settling(a.event, a.way))
 		}
 	}
-	r.Runs = runs(done)
+	r.Runs = runsOf(done)
 	if len(a.plan.later) == 0 {
 		return
 	}
@@ -422,10 +438,10 @@ func heardAs(e *events.Event, v *verdict.Verdict) wire.Outcome {
 
 // dropObservers leaves the observers out of a decidable event: a verdict is
 // never refused because others queue. The sender learns that they were left out.
-func (d *Dispatcher) dropObservers(e *events.Event, p *plan) {
+func (ac *acceptor) dropObservers(e *events.Event, p *plan) {
 	for _, m := range append(p.queued, p.later...) {
 		e.Warnings = append(e.Warnings, "the queue is full: hook "+m.Hook.Name+" does not run for this event")
-		d.log.Warn(
+		ac.log.Warn(
 			"queue full, observer dropped",
 			zap.String("hook", m.Hook.Name),
 			zap.String("event", e.Envelope.Event),
@@ -441,12 +457,12 @@ func (a *admission) startLater(done []*attempt) {
 	for _, m := range a.plan.later {
 		t := &task{event: a.event, match: m, kept: a.kept}
 		if aborted(done, m) {
-			d.queue.abandon(a.event)
+			d.observers.queue.abandon(a.event)
 			d.recorder.Finished(t.key(), wire.Run{}, t.fate(wire.Run{}, time.Time{}))
 			continue
 		}
 		d.pending.Add(1)
-		d.enqueue([]*task{t})
+		d.observers.enqueue([]*task{t})
 	}
 }
 
@@ -459,14 +475,14 @@ func (a *admission) startNested() {
 		d.pending.Add(1)
 		go func() {
 			attempt := t.try()
-			if !d.permits.take(d.ctx, depth) {
-				t.report(d.unstarted(attempt, "hookd was stopped").run)
+			if !d.verdicts.permits.take(d.ctx, depth) {
+				t.report(d.runs.unstarted(attempt, "hookd was stopped").run)
 				d.pending.Done()
 				return
 			}
-			d.execute(attempt, func(bool) {
+			d.runs.execute(attempt, nil, func(bool) {
 				defer d.pending.Done()
-				d.permits.give(depth)
+				d.verdicts.permits.give(depth)
 				t.report(attempt.run)
 			})
 		}()
@@ -494,11 +510,11 @@ func await(timeout int64, n int, results <-chan wire.Run) (runs []wire.Run) {
 }
 
 // enter counts one more thing that Drain waits for; false while draining.
-func (d *Dispatcher) enter() bool {
-	d.accept.RLock()
-	defer d.accept.RUnlock()
-	if !d.draining {
-		d.pending.Add(1)
+func (l *lifetime) enter() bool {
+	l.accept.RLock()
+	defer l.accept.RUnlock()
+	if !l.draining {
+		l.pending.Add(1)
 	}
-	return !d.draining
+	return !l.draining
 }

@@ -19,14 +19,21 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
+// reader reads the answers of hooks.
+type reader struct {
+	*lifetime
+	records *records
+	outputs outputs
+}
+
 // readAnswer reads the answer of a run and says how it ended, by the rules of the
 // hook's dialect. A panic in reading it is a failure of the run: output that
 // crashes the reader must not end hookd, now and at each retry of the run.
-func (d *Dispatcher) readAnswer(a *attempt) {
+func (rd *reader) readAnswer(a *attempt) {
 	defer func() {
 		if p := recover(); p != nil {
 			why := "its answer cannot be read: internal error, see hookd's log"
-			d.log.Error(
+			rd.log.Error(
 				"panic in reading an answer",
 				zap.String("hook", a.match.Hook.Name),
 				zap.String("run_id", a.run.ID),
@@ -36,11 +43,11 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 			a.answer, a.warn = verdict.Answer{Policy: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
 			a.run.Result, a.run.Error = wire.ResultFailed, why
 		}
-		d.note(a)
+		rd.note(a)
 	}()
 	rules := a.match.Rules
 	if rules.Read == nil {
-		a.answer = d.read(a)
+		a.answer = rd.read(a)
 		if t := a.match.Hook.Type; t != hook.Builtin && t != hook.Rules { // which answer in the event's own words
 			a.answer = dialect.Answer(a.current(), a.match.Given, a.answer)
 		}
@@ -56,7 +63,7 @@ func (d *Dispatcher) readAnswer(a *attempt) {
 		out.Stdout = []byte(a.out.Stdout.Head + a.out.Stdout.Tail)
 	}
 	read := rules.Read(a.event.Contract, a.match.Policy(), a.match.Hook.Capture, out)
-	d.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
+	rd.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
 	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
 	a.warnUndelivered()
 	if a.run.Result, a.run.Error = a.result(read.Failure); a.run.Result == wire.ResultOK ||
@@ -72,33 +79,33 @@ func (a *attempt) warnUndelivered() {
 }
 
 // whole is how many bytes of stdout the hook's answer may have.
-func (d *Dispatcher) whole(a *attempt) int {
+func (rd *reader) whole(a *attempt) int {
 	m := a.match
 	switch r := m.Reading(a.contract); {
 	case m.Hook.Capture:
-		return d.opts.AnswerBytes
+		return rd.opts.AnswerBytes
 	case m.Rules.Read != nil:
 		return 0 // the kept part is enough for a message
 	case r == nil:
 		return 0
 	case m.Blocks && r.Rewrite != events.RewriteNone:
-		return d.opts.RewriteBytes
+		return rd.opts.RewriteBytes
 	default:
-		return d.opts.AnswerBytes
+		return rd.opts.AnswerBytes
 	}
 }
 
 // read reads the hook's answer.
-func (d *Dispatcher) read(a *attempt) verdict.Answer {
+func (rd *reader) read(a *attempt) verdict.Answer {
 	m, out := a.match, a.out
 	c := m.Reading(a.contract)
 	if c == nil || !m.Blocks && out.Exceeded {
 		return verdict.Answer{Policy: m.Policy(), ExitCode: out.ExitCode}
 	}
-	if len(out.Whole) > d.opts.AnswerBytes && c.PlainText != events.PlainReplaces &&
+	if len(out.Whole) > rd.opts.AnswerBytes && c.PlainText != events.PlainReplaces &&
 		!bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
 		// Only a rewrite may be long, and text is none.
-		out.Exceeded, out.Whole = true, out.Whole[:d.opts.AnswerBytes]
+		out.Exceeded, out.Whole = true, out.Whole[:rd.opts.AnswerBytes]
 	}
 	return verdict.Read(c, m.Policy(), output(out))
 }
@@ -152,13 +159,13 @@ func (a *attempt) result(failure string) (wire.Result, string) {
 
 // note adds to an attempt its hook's answer; to a failed one the hook's
 // last words, and where to look further.
-func (d *Dispatcher) note(a *attempt) {
+func (rd *reader) note(a *attempt) {
 	if !failed(a.run.Result) {
 		outcome, reason := a.answer.Says(a.contract)
-		a.run.Decision, a.run.Reason = outcome, d.clean(reason)
+		a.run.Decision, a.run.Reason = outcome, rd.records.clean(reason)
 		return
 	}
-	said := d.said(a.out.Stderr)
+	said := rd.said(a.out.Stderr)
 	a.run.Cause = cmp.Or(said, a.run.Error)
 	a.run.Error = withWords(a.run.Error, said)
 	if a.run.Awaited {
@@ -178,16 +185,16 @@ func (d *Dispatcher) note(a *attempt) {
 }
 
 // said returns the last line that a run printed to stderr, for people; "" = none.
-func (d *Dispatcher) said(o wire.Output) string {
-	return d.shown(lastLine(cmp.Or(o.Tail, o.Head)))
+func (rd *reader) said(o wire.Output) string {
+	return rd.shown(lastLine(cmp.Or(o.Tail, o.Head)))
 }
 
 // shown makes a line that a hook printed fit for people; "" stays so.
-func (d *Dispatcher) shown(line string) string {
+func (rd *reader) shown(line string) string {
 	if line == "" {
 		return ""
 	}
-	return escape.Line(d.redacted(line), lastWords)
+	return escape.Line(rd.records.redacted(line), lastWords)
 }
 
 // lastWords is how much of a failed run's last output its error has.
@@ -247,7 +254,7 @@ var (
 // look like a denial, as shells end with status 2 then; or it let an event pass without
 // a word, and its stderr is that of a program which could not work. "" = it does not
 // seem so.
-func (d *Dispatcher) suspicious(a *attempt) string {
+func (rd *reader) suspicious(a *attempt) string {
 	m, out := a.match, a.out
 	if !m.Blocks || !a.contract.FailClosed || m.Hook.Persistent || out.Stdout.Bytes > 0 || out.Stderr.Bytes == 0 {
 		return ""
@@ -259,11 +266,11 @@ func (d *Dispatcher) suspicious(a *attempt) string {
 			anywhere = nil
 		}
 		if line := lineWith(out.Stderr, unreadableEnd, anywhere); line != "" {
-			return "its interpreter cannot read it: " + d.shown(line)
+			return "its interpreter cannot read it: " + rd.shown(line)
 		}
 	case out.ExitCode == 0 && a.run.Result == wire.ResultOK:
 		if line := lineWith(out.Stderr, brokenEnd, brokenLine); line != "" {
-			return "it let a call pass while its program failed: " + d.shown(line)
+			return "it let a call pass while its program failed: " + rd.shown(line)
 		}
 	}
 	return ""

@@ -22,6 +22,9 @@ const page = 256
 // Until then nothing else may touch it: only keep knows which of its runs have a place in
 // memory, and which senders wait for them.
 type backlog struct {
+	*lifetime
+	*resumer
+
 	mu      sync.Mutex // guards all below
 	on      bool
 	stopped bool                       // nothing is moved into the queue any more
@@ -32,8 +35,8 @@ type backlog struct {
 	waited  map[uint64][]*task         // queued runs that a sender waits for, by event
 }
 
-func newBacklog() backlog {
-	return backlog{own: map[events.PendingKey]bool{}, waited: map[uint64][]*task{}}
+func newBacklog(l *lifetime, r *resumer) *backlog {
+	return &backlog{lifetime: l, resumer: r, own: map[events.PendingKey]bool{}, waited: map[uint64][]*task{}}
 }
 
 func (b *backlog) active() bool {
@@ -53,7 +56,7 @@ func (b *backlog) takes(a *admission) bool {
 	}
 	if !b.on {
 		b.on, b.after = true, a.event.Seq-1
-		go a.d.refill()
+		go b.refill()
 	}
 	b.arrived++
 	for _, ms := range [][]match.Match{a.plan.nested, a.plan.later} {
@@ -85,31 +88,30 @@ func (b *backlog) claim(k events.PendingKey) {
 
 // refill moves the runs that wait on disk into the queue, as there is room. It ends
 // when none waits or hookd stops.
-func (d *Dispatcher) refill() {
-	b := &d.backlog
+func (b *backlog) refill() {
 	for warned := false; ; {
 		b.mu.Lock()
 		after, kept, arrived := b.after, b.kept, b.arrived
 		b.mu.Unlock()
-		size, err := d.recorder.NextPending(after)
-		if err == nil && !d.awaitRoom(size) {
+		size, err := b.recorder.NextPending(after)
+		if err == nil && !b.awaitRoom(size) {
 			b.stop()
 			return
 		}
 		var list []events.Pending
 		if err == nil {
-			list, err = d.recorder.Pending(after, page)
+			list, err = b.recorder.Pending(after, page)
 		}
 		if err != nil {
 			if !warned {
-				d.log.Warn(
+				b.log.Warn(
 					"what waits on disk cannot be read, it is tried again",
 					zap.Duration("every", rereadAfter),
 					zap.Error(err),
 				)
 			}
 			warned = true
-			if !d.pause(rereadAfter) {
+			if !b.pause(rereadAfter) {
 				b.stop()
 				return
 			}
@@ -120,7 +122,7 @@ func (d *Dispatcher) refill() {
 		if len(list) == 0 && b.end(arrived) {
 			return
 		}
-		if !d.takeAll(list) {
+		if !b.takeAll(list) {
 			b.stop()
 			return
 		}
@@ -129,11 +131,11 @@ func (d *Dispatcher) refill() {
 
 // awaitRoom waits until the queue has room for an event of size bytes; false
 // when hookd stops before that.
-func (d *Dispatcher) awaitRoom(size int64) bool {
-	for !d.queue.fits(size) {
+func (b *backlog) awaitRoom(size int64) bool {
+	for !b.observers.queue.fits(size) {
 		select {
-		case <-d.queue.room:
-		case <-d.stopping:
+		case <-b.observers.queue.room:
+		case <-b.stopping:
 			return false
 		}
 	}
@@ -151,15 +153,15 @@ func upto(seq uint64, list []events.Pending) []events.Pending {
 }
 
 // takeAll takes event by event; false when hookd stops.
-func (d *Dispatcher) takeAll(list []events.Pending) bool {
+func (b *backlog) takeAll(list []events.Pending) bool {
 	for len(list) > 0 {
 		n := len(upto(list[0].Event.Seq, list))
-		if !d.take(list[:n]) {
+		if !b.take(list[:n]) {
 			return false
 		}
-		d.backlog.mu.Lock()
-		d.backlog.after = list[0].Event.Seq
-		d.backlog.mu.Unlock()
+		b.mu.Lock()
+		b.after = list[0].Event.Seq
+		b.mu.Unlock()
 		list = list[n:]
 	}
 	return true
@@ -197,70 +199,70 @@ func (b *backlog) stop() {
 }
 
 // pause waits; false when hookd stops.
-func (d *Dispatcher) pause(t time.Duration) bool {
+func (l *lifetime) pause(t time.Duration) bool {
 	timer := time.NewTimer(t)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-d.stopping:
+	case <-l.stopping:
 		return false
 	}
 }
 
 // take queues the runs of one event, when there is room; false when hookd
 // stops before that.
-func (d *Dispatcher) take(list []events.Pending) bool {
+func (b *backlog) take(list []events.Pending) bool {
 	e := list[0].Event
-	tasks := d.resumeAll(list)
+	tasks := b.resumeAll(list)
 	if len(tasks) == 0 {
 		return true
 	}
-	for !d.queue.reserve(e, len(tasks)) {
+	for !b.observers.queue.reserve(e, len(tasks)) {
 		select {
-		case <-d.queue.room:
-		case <-d.stopping:
+		case <-b.observers.queue.room:
+		case <-b.stopping:
 			postpone(tasks)
 			return false
 		}
 	}
-	d.accept.RLock()
-	defer d.accept.RUnlock()
-	if d.draining {
+	b.accept.RLock()
+	defer b.accept.RUnlock()
+	if b.draining {
 		for range tasks {
-			d.queue.abandon(e)
+			b.observers.queue.abandon(e)
 		}
 		postpone(tasks)
 		return false
 	}
-	d.pending.Add(len(tasks))
-	d.enqueue(tasks)
+	b.pending.Add(len(tasks))
+	b.observers.enqueue(tasks)
 	return true
 }
 
 // resumeAll returns the runs of one event that are to be queued, and ends
 // the others.
-func (d *Dispatcher) resumeAll(list []events.Pending) (tasks []*task) {
-	own, result := d.backlog.leave(list)
+func (b *backlog) resumeAll(list []events.Pending) (tasks []*task) {
+	own, result := b.leave(list)
 	for i, w := range list {
 		if own[i] {
 			continue
 		}
 		if w.RunID != "" {
-			d.interrupted(w)
+			b.resumer.interrupted(w)
 		}
 		switch {
-		case d.outdated(w):
-			d.expire(w)
+		case b.resumer.outdated(w):
+			b.resumer.expire(w)
 		case w.Due.After(time.Now()):
-			d.retries.push(retry{due: w.Due, key: w.Key(), attempt: w.Attempt})
+			b.retries.push(retry{due: w.Due, key: w.Key(), attempt: w.Attempt})
 		default:
-			if t := d.resumed(w, result); t != nil {
+			if t := b.resumer.resumed(w, result); t != nil {
 				t.kept = true
 				tasks = append(tasks, t)
 				continue
 			}
-			d.dropped(w, result, w.Key(), Fate{Ended: true})
+			b.resumer.dropped(w, result, w.Key(), Fate{Ended: true})
 		}
 	}
 	return tasks

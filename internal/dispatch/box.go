@@ -35,11 +35,11 @@ func (noBoxes) Ran(*events.Event, bool) (*wire.BoxEnd, bool) { return nil, false
 
 // containable returns v, or a verdict that asks where the call cannot run in the box that v wants,
 // and why. A call that cannot be contained never runs without a question.
-func (d *Dispatcher) containable(e *events.Event, v *verdict.Verdict) (_ *verdict.Verdict, why string) {
+func (vs *verdicts) containable(e *events.Event, v *verdict.Verdict) (_ *verdict.Verdict, why string) {
 	if !v.Contains() {
 		return v, ""
 	}
-	if why = d.opts.Boxes.Cannot(e, v); why == "" {
+	if why = vs.opts.Boxes.Cannot(e, v); why == "" {
 		return v, ""
 	}
 	return verdict.Uncontained(v, "it cannot be contained: "+why), why
@@ -47,9 +47,9 @@ func (d *Dispatcher) containable(e *events.Event, v *verdict.Verdict) (_ *verdic
 
 // boxed is the last step to a verdict, when all hooks have judged the plain call and a person has
 // answered: a call that is contained gets its box.
-func (d *Dispatcher) boxed(e *events.Event, v *verdict.Verdict) *verdict.Verdict {
+func (vs *verdicts) boxed(e *events.Event, v *verdict.Verdict) *verdict.Verdict {
 	if !v.Contains() {
 		return v
 	}
-	return d.opts.Boxes.Box(e, v)
+	return vs.opts.Boxes.Box(e, v)
 }

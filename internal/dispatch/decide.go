@@ -22,22 +22,37 @@ const grace = 250 * time.Millisecond
 // counts from the start of its process, which takes a moment to get there.
 const startTime = 100 * time.Millisecond
 
+// verdicts asks the hooks that decide events, and folds their answers.
+type verdicts struct {
+	*lifetime
+	runs      *runs
+	follower  *follower
+	decisions *decisions
+	records   *records
+	snapshots *snapshots
+
+	permits  permits
+	deciding crowd
+	watching crowd   // events that hooks in the shadow look at
+	shadows  permits // of those hooks
+}
+
 // decide runs the hooks that decide e and folds their answers. The preempt
 // lane goes first, and its deny or ask skips the other; but not an ask that
 // hookd looks for an answer to: none may let a call pass that other hooks have not
 // seen. q is the verdict's question where hookd looks; nil = nothing, or the agent. permitted is the
 // permit of a person that has lifted a denial; nil = none has.
-func (d *Dispatcher) decide(
+func (vs *verdicts) decide(
 	e *events.Event,
 	ms []match.Match,
 	sender Origin,
 ) (v *verdict.Verdict, done []*attempt, q *Question, permitted *wire.Answered) {
 	if len(ms) > 0 {
-		if !d.deciding.enter(e) {
-			v, done = d.crowdedOut(e, ms)
+		if !vs.deciding.enter(e) {
+			v, done = vs.crowdedOut(e, ms)
 			return v, done, nil, nil
 		}
-		defer d.deciding.leave(e)
+		defer vs.deciding.leave(e)
 	}
 	var preempt, rest []match.Match
 	for _, m := range ms {
@@ -51,24 +66,24 @@ func (d *Dispatcher) decide(
 	contract := *e.Contract
 	until := time.Now().Add(budget(e, &contract, preempt, rest))
 	main := decidingLane{
-		d: d, ctx: d.ctx, event: e, contract: &contract, until: until, permits: d.permits, permitted: &permitted,
+		d: vs, ctx: vs.ctx, event: e, contract: &contract, until: until, permits: vs.permits, permitted: &permitted,
 	}
 	if len(preempt) == 0 {
 		v, done = main.decide(rest)
-		v, q = d.asked(e, v, done, sender)
+		v, q = vs.asked(e, v, done, sender)
 		return v, done, q, permitted
 	}
 	early := contract.Preempt()
 	first := main
 	first.contract = &early
 	v, done = first.decide(preempt)
-	alone, q := d.asked(e, v, done, sender)
+	alone, q := vs.asked(e, v, done, sender)
 	if len(rest) == 0 || v.Skips() && q == nil && !(v.Allowed && slices.ContainsFunc(rest, ofPolicy)) {
 		return alone, done, q, permitted
 	}
 	then, more := main.decide(rest)
 	done = append(done, more...)
-	v, q = d.asked(e, verdict.Then(v, then), done, sender)
+	v, q = vs.asked(e, verdict.Then(v, then), done, sender)
 	return v, done, q, permitted
 }
 
@@ -78,7 +93,7 @@ func ofPolicy(m match.Match) bool { return m.Hook.Layer.Signed() }
 
 // decidingLane has the state that the runs of one lane of a decidable event share.
 type decidingLane struct {
-	d        *Dispatcher
+	d        *verdicts
 	ctx      context.Context // ends the wait for a slot
 	event    *events.Event
 	contract *events.Contract // of the lane
@@ -210,7 +225,7 @@ func (l decidingLane) sequence(ms []match.Match) (done []*attempt) {
 func (l decidingLane) fits(m match.Match, data json.RawMessage) bool {
 	now := *l.event
 	now.Data = data
-	return l.d.index.Load().Fits(m, &now)
+	return l.d.snapshots.index.Load().Fits(m, &now)
 }
 
 // parallel runs one of the chains itself: to hand it to another goroutine and to
@@ -261,7 +276,7 @@ func withoutOutput(r wire.Run) wire.Run {
 	return r
 }
 
-func runs(done []*attempt) []wire.Run {
+func runsOf(done []*attempt) []wire.Run {
 	list := make([]wire.Run, len(done))
 	for i, r := range done {
 		list[i] = withoutOutput(r.run)
@@ -290,16 +305,16 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 	a := &attempt{event: l.event, contract: l.contract, match: m, data: data}
 	waited := !l.permits.try(depth)
 	if waited && !l.permits.takeUntil(l.ctx, l.until, depth) {
-		return d.unstarted(a, "no slot was free before the deadline of the event")
+		return d.runs.unstarted(a, "no slot was free before the deadline of the event")
 	}
 	a.timeout = min(m.Hook.Timeout, time.Until(l.until))
 	if waited && a.timeout < min(max(m.Hook.Timeout/10, leastRest), l.until.Sub(asked)) {
 		l.permits.give(depth)
-		return d.unstarted(a, "a slot was free too late: there was no time left to run")
+		return d.runs.unstarted(a, "a slot was free too late: there was no time left to run")
 	}
 	if a.timeout <= 0 {
 		l.permits.give(depth)
-		return d.unstarted(a, "the deadline of the event passed before its turn")
+		return d.runs.unstarted(a, "the deadline of the event passed before its turn")
 	}
 	d.pending.Add(1)
 	ended := func() {
@@ -307,12 +322,12 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 		d.pending.Done()
 	}
 	if m.Hook.Persistent { // its Runner is back in time, and needs no other goroutine
-		d.execute(a, func(bool) { ended() })
+		d.runs.execute(a, nil, func(bool) { ended() })
 		return a
 	}
 	return takeTurn(func(t *turn) {
 		unlimited := l.limit(func() { t.giveUp(stuck(a)) })
-		d.execute(a, func(late bool) {
+		d.runs.execute(a, nil, func(late bool) {
 			unlimited()
 			ended()
 			if late {
@@ -327,17 +342,17 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 // limit calls over when a run is not back shortly after the time of the lane, or after the
 // end of all runs, unless unlimited is called before. Such a run is recorded later.
 func (l decidingLane) limit(over func()) (unlimited func()) {
-	late := l.d.alarms.after(l.until.Add(grace), over)
-	stop := context.AfterFunc(l.d.ctx, func() { l.d.alarms.move(late, time.Now().Add(grace)) })
+	late := l.d.runs.alarms.after(l.until.Add(grace), over)
+	stop := context.AfterFunc(l.d.ctx, func() { l.d.runs.alarms.move(late, time.Now().Add(grace)) })
 	return func() {
 		stop()
-		l.d.alarms.cancel(late)
+		l.d.runs.alarms.cancel(late)
 	}
 }
 
 // crowdedOut answers for hooks that cannot be asked, as too many events wait for
 // a verdict: each has failed, which denies where failures do.
-func (d *Dispatcher) crowdedOut(e *events.Event, ms []match.Match) (*verdict.Verdict, []*attempt) {
+func (vs *verdicts) crowdedOut(e *events.Event, ms []match.Match) (*verdict.Verdict, []*attempt) {
 	c := *e.Contract
 	var done []*attempt
 	for _, m := range ms {
@@ -346,7 +361,7 @@ func (d *Dispatcher) crowdedOut(e *events.Event, ms []match.Match) (*verdict.Ver
 		}
 		done = append(
 			done,
-			d.unstarted(
+			vs.runs.unstarted(
 				&attempt{event: e, contract: &c, match: m},
 				"too many events wait for their verdict, or too large ones",
 			),

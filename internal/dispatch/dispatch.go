@@ -29,9 +29,9 @@
 //	run                     one attempt
 //	stall, underway, alarms its deadline; which others there are at the same time
 //	answer, outputs         its answer and output
-//	retry, putoff           when it is tried again
+//	retry                   when it is tried again
 //	keeper                  the parts of a call that can be taken back are kept
-//	follow, decided, settle its record
+//	follow, settle, decided its record
 //	record, turns           and those of its runs, in which order
 //	queue, lane, task       the observers' queue
 //	lineage, chain, starts  which run sends an event
@@ -47,13 +47,12 @@ import (
 	"context"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
-	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/hooks/when"
 	"github.com/hookd/hookd/wire"
 )
@@ -95,37 +94,32 @@ type Options struct {
 	GroupAlive func(pgid int) bool // whether a process group has members; nil = never
 }
 
-// Dispatcher is safe for concurrent use.
+// Dispatcher is safe for concurrent use. It is made of parts: a part calls only those that
+// come after it in this list.
 type Dispatcher struct {
+	*lifetime
+	seen      *dedup
+	acceptor  *acceptor
+	trials    *trials
+	verdicts  *verdicts
+	backlog   *backlog
+	resumer   *resumer
+	observers *observers
+	runs      *runs
+	follower  *follower
+	retries   *retries
+	snapshots *snapshots
+	chain     *chain
+}
+
+// lifetime has the things that all parts share: the settings, and how far the end has come.
+type lifetime struct {
 	opts     Options
 	log      *zap.Logger
 	recorder Recorder
-	index    atomic.Pointer[match.Index]
-	tried    atomic.Pointer[match.Single] // of the hook that was tried last
-	queue    *queue
-	pace     pace
-	permits  permits
-	deciding crowd
-	watching crowd   // events that hooks in the shadow look at
-	shadows  permits // of those hooks
-	chain    *chain
-	seen     *dedup
-	outputs  outputs
-	prompts  *prompts
-	calls    calls
-	born     time.Time // when New was called
-	stalls   stalls
-	alarms   alarms // of runs that do not come back in time
-	underWay underWay
-	turns    turns // of decisions to be recorded
-
-	backlog backlog
-	retries retries
-	earlier earlier // set before the first event
 
 	accept   sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
 	draining bool         // guarded by accept
-	order    sync.Mutex   // makes the order in which events are kept that of their numbers
 	pending  sync.WaitGroup
 	stopping chan struct{}   // closed when Drain begins
 	ctx      context.Context // ends when running hooks must die
@@ -160,35 +154,45 @@ func New(o Options) *Dispatcher {
 	if o.IDs == nil {
 		o.IDs = noIDs{}
 	}
-	d := &Dispatcher{
-		opts:     o,
-		log:      o.Log.Named("dispatch"),
-		recorder: o.Recorder,
-		permits:  newPermits(o.Decidable),
-		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)},
-		watching: crowd{maxBytes: o.MaxBytes / 8},
-		shadows:  newPermits(o.Decidable),
-		chain:    newChain(o.GroupAlive),
-		seen:     newDedup(o.IDs),
-		prompts:  newPrompts(),
-		backlog:  newBacklog(),
-		born:     time.Now(),
-		stopping: make(chan struct{}),
-	}
-	d.ctx, d.kill = context.WithCancel(context.Background())
-	d.queue = newQueue(o.Observers, o.MaxEvents, QueueShare(o.MaxBytes), d.observe)
-	if s, ok := o.Runner.(Submitter); ok {
-		d.queue.submit, d.queue.settings = d.submit, s.Settings
-	}
-	d.retries.again = d.again
+	l := &lifetime{opts: o, log: o.Log.Named("dispatch"), recorder: o.Recorder, stopping: make(chan struct{})}
+	l.ctx, l.kill = context.WithCancel(context.Background())
+	d := assemble(l)
 	d.Publish(&hook.Snapshot{})
 	return d
 }
 
-// QueueShare is the share of Options.MaxBytes for events that wait for their
-// observers: half, so that there is room for decided events and
-// for the event that is being read.
-func QueueShare(maxBytes int64) int64 { return maxBytes / 2 }
+// assemble makes the parts, from the last one on.
+func assemble(l *lifetime) *Dispatcher {
+	o, prompts := l.opts, newPrompts()
+	chain := newChain(o.GroupAlive)
+	snapshots := &snapshots{lifetime: l}
+	records := &records{redact: o.Redact, log: l.log}
+	retries := &retries{lifetime: l}
+	decisions := &decisions{lifetime: l, records: records}
+	follower := &follower{lifetime: l, decisions: decisions, records: records, born: time.Now()}
+	reader := &reader{lifetime: l, records: records}
+	runs := &runs{lifetime: l, reader: reader, records: records, retries: retries, chain: chain, prompts: prompts}
+	observers := newObservers(l, runs)
+	resumer := &resumer{lifetime: l, observers: observers, records: records, retries: retries, snapshots: snapshots}
+	retries.again = resumer.again
+	backlog := newBacklog(l, resumer)
+	verdicts := &verdicts{
+		lifetime: l, runs: runs, follower: follower, decisions: decisions, records: records, snapshots: snapshots,
+		permits: newPermits(o.Decidable), shadows: newPermits(o.Decidable),
+		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)}, watching: crowd{maxBytes: o.MaxBytes / 8},
+	}
+	return &Dispatcher{
+		lifetime: l, seen: newDedup(o.IDs), backlog: backlog, resumer: resumer, verdicts: verdicts,
+		observers: observers, runs: runs, follower: follower, retries: retries, snapshots: snapshots, chain: chain,
+		trials: &trials{
+			lifetime: l, verdicts: verdicts, follower: follower, records: records, snapshots: snapshots, chain: chain,
+		},
+		acceptor: &acceptor{
+			lifetime: l, verdicts: verdicts, backlog: backlog, observers: observers, runs: runs, follower: follower,
+			decisions: decisions, snapshots: snapshots, chain: chain, prompts: prompts,
+		},
+	}
+}
 
 // decidingShare is the share of Options.MaxBytes for events that are decided.
 func decidingShare(maxBytes int64) int64 { return maxBytes / 8 * 3 }
@@ -203,10 +207,7 @@ func setDefault[T int | int64](v *T, def T) {
 // flight and in the queue keep the hook that they were matched with. It
 // returns the snapshot that was in force before.
 func (d *Dispatcher) Publish(snap *hook.Snapshot) (before *hook.Snapshot) {
-	if old := d.index.Swap(match.New(snap, match.Options{Links: d.opts.Links, Fleet: d.opts.Fleet})); old != nil {
-		before = old.Snapshot()
-	}
-	return before
+	return d.snapshots.publish(snap)
 }
 
 // Stats is the load of a Dispatcher at one moment.
@@ -227,9 +228,9 @@ func (d *Dispatcher) Stats() Stats {
 	d.accept.RLock()
 	s := Stats{Draining: d.draining}
 	d.accept.RUnlock()
-	s.QueuedRuns, s.QueuedEvents, s.QueuedBytes, s.RunningObserve = d.queue.load()
-	s.RunningDecide, s.WaitingDecide = d.permits.used(), int(d.permits.waiting.Load())
-	s.Retrying, s.Behind = d.retries.count()+d.queue.rests(), d.backlog.active()
+	s.QueuedRuns, s.QueuedEvents, s.QueuedBytes, s.RunningObserve = d.observers.queue.load()
+	s.RunningDecide, s.WaitingDecide = d.verdicts.permits.used(), int(d.verdicts.permits.waiting.Load())
+	s.Retrying, s.Behind = d.retries.count()+d.observers.queue.rests(), d.backlog.active()
 	return s
 }
 
@@ -237,22 +238,26 @@ func (d *Dispatcher) Stats() Stats {
 // may be a hook whose start is not known yet.
 func (d *Dispatcher) Origin(s Sender) Origin { return d.chain.origin(s, time.Now()) }
 
+// About fills in an event's subject, where it has one: its canonical tool, one line
+// without secrets, and the id of the call.
+func (d *Dispatcher) About(e *events.Event) { d.follower.about(e) }
+
 // Oldest returns when the oldest event was accepted whose runs in the
 // observers' lane have not all ended; zero when there is none. It looks at
 // every event in memory: it is for a scrape, not for each event.
-func (d *Dispatcher) Oldest() time.Time { return d.queue.oldest() }
+func (d *Dispatcher) Oldest() time.Time { return d.observers.queue.oldest() }
 
 // Resume takes up the events that earlier processes of hookd accepted: events with numbers
 // below first. Runs that are older than maxAge become dead letters; a hook that
 // is gone is recorded as dropped. The ids of their events are known again when it
 // returns. Call it once, before the first event.
 func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
-	d.earlier = earlier{first: first, maxAge: maxAge}
+	d.resumer.earlier = earlier{first: first, maxAge: maxAge}
 	d.loadIDs()
 	d.backlog.mu.Lock()
 	defer d.backlog.mu.Unlock()
 	if !d.backlog.on {
 		d.backlog.on, d.backlog.kept = true, first-1
-		go d.refill()
+		go d.backlog.refill()
 	}
 }

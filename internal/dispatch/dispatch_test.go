@@ -310,8 +310,8 @@ func TestConcurrencyAndSlotsAreKept(t *testing.T) {
 		if s := b.Stats(); s.QueuedEvents != 0 || s.QueuedBytes != 0 || s.QueuedRuns != 0 || s.RunningObserve != 0 {
 			t.Errorf("load after the drain = %+v, want none", s)
 		}
-		if len(b.queue.lanes)+len(b.queue.hooks)+len(b.queue.events) != 0 {
-			t.Errorf("the queue keeps lanes %v, hooks %v, events %v", b.queue.lanes, b.queue.hooks, b.queue.events)
+		if len(b.observers.queue.lanes)+len(b.observers.queue.hooks)+len(b.observers.queue.events) != 0 {
+			t.Errorf("the queue keeps lanes %v, hooks %v, events %v", b.observers.queue.lanes, b.observers.queue.hooks, b.observers.queue.events)
 		}
 	})
 }
@@ -755,9 +755,9 @@ func TestPanicInMakingAPayload(t *testing.T) {
 	b := newBench(t, Options{}, nil, nil)
 	e := &events.Event{}
 	a := &attempt{event: e, contract: &events.Contract{}, match: match.Match{Hook: matchtest.Hook("h", "x"), Rules: dialect.Rules(""), Given: "y"}, timeout: time.Second}
-	over := b.prepareJob(a)
+	over := b.runs.prepareJob(a)
 	defer over()
-	if out := b.run(a.job); out.Err != errInternal || len(b.fake.ran) != 0 {
+	if out := b.runs.run(a.job); out.Err != errInternal || len(b.fake.ran) != 0 {
 		t.Errorf("got %+v after %d runs, want none and an internal error", out, len(b.fake.ran))
 	}
 	if logged := b.logs.FilterMessage("panic in making a payload").Len(); logged != 1 {

@@ -20,7 +20,7 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 	d.accept.Unlock()
 	d.retries.stop()
 	if d.recorder.Keeps() {
-		dropped += d.dismiss()
+		dropped += d.observers.dismiss()
 	}
 	idle := make(chan struct{})
 	go func() { d.pending.Wait(); close(idle) }()
@@ -30,7 +30,7 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 		return dropped
 	case <-ctx.Done():
 	}
-	dropped += d.dismiss()
+	dropped += d.observers.dismiss()
 	d.kill()
 	select {
 	case <-idle:
@@ -40,10 +40,10 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 }
 
 // dismiss empties the queue, which takes no more tasks.
-func (d *Dispatcher) dismiss() (dropped int) {
-	held := d.pace.close()
+func (o *observers) dismiss() (dropped int) {
+	held := o.pace.close()
 	for _, t := range held {
-		d.queue.abandon(t.event)
+		o.queue.abandon(t.event)
 	}
-	return d.endUnstarted(append(held, d.queue.close()...))
+	return o.endUnstarted(append(held, o.queue.close()...))
 }

@@ -44,7 +44,7 @@ func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *wire.Erro
 // unless it is Owned, may be used for something else when Begin has returned.
 func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *wire.Error) {
 	if env.ID == "" {
-		return d.admit(from, env, nil, nil)
+		return d.acceptor.admit(from, env, nil, nil)
 	}
 	return d.beginOnce(from, env)
 }
@@ -72,7 +72,7 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 			d.seen.settle(seen, Receipt{}, false)
 		}
 	}()
-	rcpt, rest, err := d.admit(from, env, nil, &events.Sent{Content: seen.content})
+	rcpt, rest, err := d.acceptor.admit(from, env, nil, &events.Sent{Content: seen.content})
 	admitted = true
 	if err == nil {
 		d.seen.begin(seen, rcpt)
@@ -101,7 +101,7 @@ func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *wire.Err
 // EmitOwn accepts an event of the daemon itself, such as gateway:startup. It
 // does not wait for the disk.
 func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *wire.Error) {
-	rcpt, rest, err := d.admit(Origin{}, &env, nil, nil)
+	rcpt, rest, err := d.acceptor.admit(Origin{}, &env, nil, nil)
 	if rest != nil {
 		go rest(&Receipt{})
 	}
@@ -114,7 +114,7 @@ func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *wire.Error) {
 func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, *wire.Error) {
 	env := e.Envelope
 	env.Wait, env.ID, env.Warnings = false, "", nil
-	rcpt, rest, err := d.admit(from, &env, &replay{of: e.EventID, only: only}, nil)
+	rcpt, rest, err := d.acceptor.admit(from, &env, &replay{of: e.EventID, only: only}, nil)
 	if err == nil && rest != nil {
 		err = rest(&rcpt)
 	}

@@ -1,28 +1,45 @@
 package dispatch
 
+// observers are the runs that nothing waits for, until they begin.
+type observers struct {
+	*lifetime
+	runs  *runs
+	queue *queue
+	pace  pace
+}
+
+func newObservers(l *lifetime, r *runs) *observers {
+	o := &observers{lifetime: l, runs: r}
+	o.queue = newQueue(l.opts.Observers, l.opts.MaxEvents, QueueShare(l.opts.MaxBytes), r.observe)
+	if s, ok := l.opts.Runner.(Submitter); ok {
+		o.queue.submit, o.queue.settings = r.submit, s.Settings
+	}
+	return o
+}
+
 // push queues tasks that may start; while hookd stops they have come too late.
-func (d *Dispatcher) push(tasks []*task) {
-	if !d.queue.push(tasks) {
-		d.endUnstarted(tasks)
+func (o *observers) push(tasks []*task) {
+	if !o.queue.push(tasks) {
+		o.endUnstarted(tasks)
 	}
 }
 
 // endUnstarted ends tasks that this process will not start.
-func (d *Dispatcher) endUnstarted(tasks []*task) (dropped int) {
+func (o *observers) endUnstarted(tasks []*task) (dropped int) {
 	for _, t := range tasks {
 		if t.kept {
 			postpone([]*task{t})
-			d.pending.Done()
+			o.pending.Done()
 			continue
 		}
-		d.drop(t)
+		o.drop(t)
 		dropped++
 	}
 	return dropped
 }
 
 // drop records a task that will never start.
-func (d *Dispatcher) drop(t *task) {
-	defer d.pending.Done()
-	t.report(d.unstarted(t.try(), "hookd was stopped before its turn").run)
+func (o *observers) drop(t *task) {
+	defer o.pending.Done()
+	t.report(o.runs.unstarted(t.try(), "hookd was stopped before its turn").run)
 }

@@ -9,7 +9,7 @@ import (
 
 // follows reports whether e is an agent's own event about a call, whose way from the question to the
 // result is followed.
-func (d *Dispatcher) follows(e *events.Event, env *events.Envelope) bool {
+func (f *follower) follows(e *events.Event, env *events.Envelope) bool {
 	k := e.Contract.Kind
 	return (k == events.KindToolBefore || k == events.KindToolAfter || e.Contract.Judge != "") &&
 		env.Dialect != "" && env.Parent == "" && env.Brought == nil && !env.Tried && e.SessionID != "" &&
@@ -18,33 +18,33 @@ func (d *Dispatcher) follows(e *events.Event, env *events.Envelope) bool {
 
 // follow notes the result of a call that no hook judges, or that the agent's own judge has denied it.
 // It does not wait, and e is not used when it has returned.
-func (d *Dispatcher) follow(e *events.Event, w way) {
-	settle := d.settling(e, w)
+func (f *follower) follow(e *events.Event, w way) {
+	settle := f.settling(e, w)
 	switch {
 	case w.follows && e.Contract.Judge != "":
-		d.followJudge(e, w.call)
+		f.followJudge(e, w.call)
 	case settle != nil:
-		d.followResult(d.decided(e, allowed(), nil), settle, w.call != nil)
+		f.followResult(f.decisions.decided(e, allowed(), nil), settle, w.call != nil)
 	}
 }
 
 // followResult completes rec when all that was decided before in its session is recorded, and records
 // it where hookd was not asked or not obeyed. known says that settle does not read the history.
-func (d *Dispatcher) followResult(rec *wire.Decision, settle func(*wire.Decision), known bool) {
-	before, recorded := d.turns.take(rec, !known)
+func (f *follower) followResult(rec *wire.Decision, settle func(*wire.Decision), known bool) {
+	before, recorded := f.decisions.turns.take(rec, !known)
 	end := func() {
 		defer recorded()
 		if settle(rec); rec.Guarded == wire.GuardedDisobeyed || rec.Guarded == wire.GuardedNotAsked {
-			d.recordNow(rec, nil)
+			f.decisions.recordNow(rec, nil)
 		}
 	}
 	if before == nil && known {
 		end()
 		return
 	}
-	d.pending.Add(1)
+	f.pending.Add(1)
 	go func() {
-		defer d.pending.Done()
+		defer f.pending.Done()
 		if before != nil {
 			<-before
 		}
@@ -53,21 +53,21 @@ func (d *Dispatcher) followResult(rec *wire.Decision, settle func(*wire.Decision
 }
 
 // followJudge records that the agent itself has denied a call that hookd let pass.
-func (d *Dispatcher) followJudge(e *events.Event, about *call) {
-	of := d.calls.of(about)
+func (f *follower) followJudge(e *events.Event, about *call) {
+	of := f.decisions.calls.of(about)
 	if of.denied {
 		return // by hookd, which its agent reports
 	}
-	rec := d.decided(e, allowed(), nil)
+	rec := f.decisions.decided(e, allowed(), nil)
 	rec.Decision, rec.Judge = wire.OutcomeDeny, e.Contract.Judge
-	rec.Reason = d.clean(dialect.Facts(e).String(neutral.Reason))
+	rec.Reason = f.records.clean(dialect.Facts(e).String(neutral.Reason))
 	if about != nil {
 		rec.Guarded = wire.GuardedAsked
 	}
-	before, recorded := d.turns.take(rec, false)
+	before, recorded := f.decisions.turns.take(rec, false)
 	if before == nil {
-		d.recorder.Decided(rec)
+		f.recorder.Decided(rec)
 		return
 	}
-	d.recordLater(rec, false, before, recorded, nil, func() {})
+	f.decisions.recordLater(rec, false, before, recorded, nil, func() {})
 }

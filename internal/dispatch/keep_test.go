@@ -608,7 +608,7 @@ func TestARetryWaitsForRoom(t *testing.T) {
 		b.emit(t, `{"event":"agent:step",`+data)
 		began := time.Now()
 		b.until(t, "half of the slow run", func() bool { return time.Since(began) >= 10*time.Second })
-		if _, _, bytes, _ := b.queue.load(); bytes > QueueShare(2000) {
+		if _, _, bytes, _ := b.observers.queue.load(); bytes > QueueShare(2000) {
 			t.Errorf("%d bytes are in memory, want %d at most", bytes, QueueShare(2000))
 		}
 		if n := attempts(k); n != 1 {

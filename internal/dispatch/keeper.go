@@ -26,8 +26,8 @@ type Keeping struct {
 }
 
 // keeps reports whether a Keeper is told of events of a kind.
-func (d *Dispatcher) keeps(e *events.Event) bool {
-	if d.opts.Keeper == nil || e.Tried || e.ReplayOf != "" || e.Machine != "" {
+func (ac *acceptor) keeps(e *events.Event) bool {
+	if ac.opts.Keeper == nil || e.Tried || e.ReplayOf != "" || e.Machine != "" {
 		return false
 	}
 	switch e.Contract.Kind {

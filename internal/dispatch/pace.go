@@ -5,9 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
-	"github.com/hookd/hookd/wire"
 )
 
 // pace holds back observers of hooks with debounce or throttle. A held task has its
@@ -21,11 +19,11 @@ type pace struct {
 
 // enqueue queues tasks, each of them counted as pending; tasks that come too
 // often do not get there.
-func (d *Dispatcher) enqueue(tasks []*task) { d.push(d.paced(tasks)) }
+func (o *observers) enqueue(tasks []*task) { o.push(o.paced(tasks)) }
 
 // paced returns the tasks that may start now. Of the others, some wait for the end of
 // their window, and some are merged.
-func (d *Dispatcher) paced(tasks []*task) []*task {
+func (o *observers) paced(tasks []*task) []*task {
 	isFree := func(t *task) bool {
 		h := t.match.Hook
 		return t.attempt > 0 || h.Debounce == 0 && h.Throttle.Runs == 0
@@ -39,9 +37,9 @@ func (d *Dispatcher) paced(tasks []*task) []*task {
 		case isFree(t):
 			now = append(now, t)
 		case t.match.Hook.Debounce > 0:
-			d.hold(t)
+			o.hold(t)
 		default:
-			now = append(now, d.throttled(t)...)
+			now = append(now, o.throttled(t)...)
 		}
 	}
 	return now
@@ -49,44 +47,38 @@ func (d *Dispatcher) paced(tasks []*task) []*task {
 
 // hold keeps a task until its window ends, which the first of the session opens. A newer
 // one takes its place.
-func (d *Dispatcher) hold(t *task) {
+func (o *observers) hold(t *task) {
 	key := laneKey{hook: t.match.Hook.ID, session: t.session()}
-	older, ok := d.pace.put(key, t)
+	older, ok := o.pace.put(key, t)
 	switch {
 	case !ok:
-		d.queue.abandon(t.event)
-		d.endUnstarted([]*task{t})
+		o.queue.abandon(t.event)
+		o.endUnstarted([]*task{t})
 	case older != nil:
-		d.merge(older, "a newer event of the session came within "+t.match.Hook.Debounce.String())
+		o.merge(older, "a newer event of the session came within "+t.match.Hook.Debounce.String())
 	default:
 		time.AfterFunc(t.match.Hook.Debounce, func() {
-			if last := d.pace.take(key); last != nil {
-				d.push(d.throttled(last))
+			if last := o.pace.take(key); last != nil {
+				o.push(o.throttled(last))
 			}
 		})
 	}
 }
 
 // throttled returns the task if it may start now; else it is merged.
-func (d *Dispatcher) throttled(t *task) []*task {
-	if rate := t.match.Hook.Throttle; rate.Runs > 0 && !d.pace.allow(t.match.Hook.ID, rate, time.Now()) {
-		d.merge(t, "more than "+rate.String())
+func (o *observers) throttled(t *task) []*task {
+	if rate := t.match.Hook.Throttle; rate.Runs > 0 && !o.pace.allow(t.match.Hook.ID, rate, time.Now()) {
+		o.merge(t, "more than "+rate.String())
 		return nil
 	}
 	return []*task{t}
 }
 
 // merge records a task that another one stands for.
-func (d *Dispatcher) merge(t *task, why string) {
-	defer d.pending.Done()
-	d.queue.abandon(t.event)
-	now := time.Now()
-	a := t.try()
-	a.out = Outcome{ExitCode: -1, Started: now}
-	a.run = d.record(a, events.NewRunID(now))
-	a.run.Result, a.run.Reason = wire.ResultMerged, why
-	d.conclude(t, a.run)
-	t.report(a.run)
+func (o *observers) merge(t *task, why string) {
+	defer o.pending.Done()
+	o.queue.abandon(t.event)
+	o.runs.merged(t, why)
 }
 
 // put makes t the newest of its window; older is the one before it, nil when t opens

@@ -23,9 +23,9 @@ func (noPast) Looks(*events.Contract) bool                  { return false }
 func (noPast) Begin(*events.Event, bool) func(wire.Outcome) { return nil }
 
 // beginPast tells the Past of e. The result is called once with the decision; it is not nil.
-func (d *Dispatcher) beginPast(e *events.Event, again *replay, runs bool) func(wire.Outcome) {
-	if again == nil && !e.Trial && d.opts.Past.Looks(e.Contract) {
-		if end := d.opts.Past.Begin(e, runs); end != nil {
+func (ac *acceptor) beginPast(e *events.Event, again *replay, runs bool) func(wire.Outcome) {
+	if again == nil && !e.Trial && ac.opts.Past.Looks(e.Contract) {
+		if end := ac.opts.Past.Begin(e, runs); end != nil {
 			return end
 		}
 	}

@@ -1,14 +1,14 @@
 package dispatch
 
 // submit runs one task of a persistent hook; ended is called after it.
-func (d *Dispatcher) submit(t *task, ended func()) {
+func (rn *runs) submit(t *task, ended func()) {
 	a := t.try()
-	over := d.prepareJob(a)
+	over := rn.prepareJob(a)
 	a.job.Settings = t.settings
 	done := func(out Outcome) {
 		over()
-		defer d.pending.Done()
-		d.end(a, out)
+		defer rn.pending.Done()
+		rn.end(a, out)
 		t.report(a.run)
 		ended()
 	}
@@ -16,7 +16,7 @@ func (d *Dispatcher) submit(t *task, ended func()) {
 		done(unstartable(a.job.unfit))
 		return
 	}
-	d.opts.Runner.(Submitter).Submit(a.job.ctx, a.job, done)
+	rn.opts.Runner.(Submitter).Submit(a.job.ctx, a.job, done)
 }
 
 // Starting is to be called before a process is started that is kept, and known

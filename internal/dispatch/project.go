@@ -1,8 +1,10 @@
 package dispatch
 
 import (
+	"sync/atomic"
 	"time"
 
+	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
 )
 
@@ -15,15 +17,29 @@ type Projects interface {
 	See(dir string, now time.Time)
 }
 
+// snapshots have the hooks in force.
+type snapshots struct {
+	*lifetime
+	index atomic.Pointer[match.Index]
+}
+
+// publish puts a snapshot in force, and returns the one before.
+func (s *snapshots) publish(snap *hook.Snapshot) (before *hook.Snapshot) {
+	if old := s.index.Swap(match.New(snap, match.Options{Links: s.opts.Links, Fleet: s.opts.Fleet})); old != nil {
+		before = old.Snapshot()
+	}
+	return before
+}
+
 // projectOf is the working tree that a directory is in, where hooks of the index
 // ask for that.
-func (d *Dispatcher) projectOf(index *match.Index, cwd string, now time.Time) string {
-	if cwd == "" || d.opts.Projects == nil {
+func (s *snapshots) projectOf(index *match.Index, cwd string, now time.Time) string {
+	if cwd == "" || s.opts.Projects == nil {
 		return ""
 	}
 	if !index.Projects() {
-		d.opts.Projects.See(cwd, now)
+		s.opts.Projects.See(cwd, now)
 		return ""
 	}
-	return d.opts.Projects.Root(cwd)
+	return s.opts.Projects.Root(cwd)
 }

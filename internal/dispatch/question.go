@@ -56,16 +56,16 @@ func (noAsks) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return q.
 
 // asked returns v, as a question where it wants a box that cannot be. It also returns the question of v
 // if hookd will look for an answer; else nil.
-func (d *Dispatcher) asked(
+func (vs *verdicts) asked(
 	e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin,
 ) (*verdict.Verdict, *Question) {
-	v, why := d.containable(e, v)
-	return v, d.question(e, v, done, sender, why)
+	v, why := vs.containable(e, v)
+	return v, vs.question(e, v, done, sender, why)
 }
 
 // question returns the question of v, if hookd will look for an answer; else nil. uncontained is why a
 // call is asked about that was to be contained; "" = it was not.
-func (d *Dispatcher) question(
+func (vs *verdicts) question(
 	e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin, uncontained string,
 ) *Question {
 	if !v.Asks() {
@@ -84,7 +84,7 @@ func (d *Dispatcher) question(
 	if e.TimeoutMS > 0 {
 		q.Until = e.Time.Add(time.Duration(e.TimeoutMS) * time.Millisecond)
 	}
-	if len(q.Asking) == 0 || !d.opts.Asks.Takes(q) {
+	if len(q.Asking) == 0 || !vs.opts.Asks.Takes(q) {
 		return nil
 	}
 	return q

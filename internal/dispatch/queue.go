@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -13,8 +14,9 @@ import (
 // of a run that has ended runs one of them.
 type queue struct {
 	// run executes a task and calls ended after it, before it returns: or late, from
-	// another goroutine, before or after it returns.
-	run  func(t *task, ended func(late bool))
+	// another goroutine, before or after it returns. If there is no process for the task, run
+	// calls putOff, and not ended unless that returns false.
+	run  func(t *task, putOff func() bool, ended func(late bool))
 	room chan struct{} // an event has left
 
 	// submit begins a task of a persistent hook and calls ended after it,
@@ -39,7 +41,12 @@ type queue struct {
 	running   int
 }
 
-func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func(late bool))) *queue {
+// QueueShare is the share of Options.MaxBytes for events that wait for their
+// observers: half, so that there is room for decided events and
+// for the event that is being read.
+func QueueShare(maxBytes int64) int64 { return maxBytes / 2 }
+
+func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func() bool, func(bool))) *queue {
 	return &queue{
 		run: run, room: make(chan struct{}, 1), slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
 		resting: map[*task]bool{}, lanes: map[laneKey]*lane{}, hooks: map[string]*usage{},
@@ -200,7 +207,7 @@ func (q *queue) work(t *task) {
 
 // runOne runs a task and returns the next one; nil = there is none.
 func (q *queue) runOne(t *task) (next *task) {
-	q.run(t, func(late bool) {
+	q.run(t, func() bool { return q.putOff(t) }, func(late bool) {
 		if late {
 			q.done(t)
 			return
@@ -294,6 +301,25 @@ func (q *queue) close() []*task {
 		q.leave(t.event)
 	}
 	return left
+}
+
+// A run that could not start because no process was available is tried again after
+// minPause, then twice as long each time, up to maxPause.
+const (
+	minPause = 50 * time.Millisecond
+	maxPause = 10 * time.Second
+)
+
+// putOff has a task tried again a little later, in its turn: it was accepted, and that
+// there is no process to spare is no fault of its hook. False when hookd stops.
+func (q *queue) putOff(t *task) bool {
+	if !q.rest(t) {
+		return false
+	}
+	pause := min(minPause<<min(t.short, 10), maxPause)
+	t.short++
+	time.AfterFunc(pause/2+rand.N(pause), func() { q.wake(t) })
+	return true
 }
 
 // rest takes the slot from a task that could not start. It keeps its place: tasks

@@ -20,7 +20,7 @@ func TestRunsFollowEachOther(t *testing.T) {
 	var all, held sync.WaitGroup
 	all.Add(tasks)
 	back := make(chan struct{})
-	q := newQueue(slots, tasks, 1<<20, func(task *task, ended func(late bool)) {
+	q := newQueue(slots, tasks, 1<<20, func(task *task, _ func() bool, ended func(late bool)) {
 		now := running.Add(1)
 		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
 		}

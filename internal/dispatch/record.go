@@ -15,11 +15,17 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
+// records makes the records of runs, and logs failures.
+type records struct {
+	redact func([]byte) []byte // as Options.Redact
+	log    *zap.Logger
+}
+
 // record makes the record of an attempt that has ended, except for its answer's part.
-func (d *Dispatcher) record(a *attempt, id string) wire.Run {
+func (rc *records) record(a *attempt, id string) wire.Run {
 	e, m, out := a.event, a.match, a.out
 	r := wire.Run{
-		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Called: d.clean(m.Hook.Called),
+		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Called: rc.clean(m.Hook.Called),
 		Source: m.Hook.Source.String(),
 		Digest: cmp.Or(out.Version, m.Hook.Digest), Generation: m.Generation,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Sender: e.Sender,
@@ -36,7 +42,7 @@ func (d *Dispatcher) record(a *attempt, id string) wire.Run {
 	}
 	r.Rule, r.Span = out.Rule, out.Span
 	r.Tried, r.Test = e.Tried, e.Trial
-	r.Input, r.Awaited = d.preview(e), m.Blocks && !m.Shadow && e.Wait
+	r.Input, r.Awaited = rc.preview(e), m.Blocks && !m.Shadow && e.Wait
 	r.Shadow = m.Shadow
 	return r
 }
@@ -44,10 +50,10 @@ func (d *Dispatcher) record(a *attempt, id string) wire.Run {
 // preview is the beginning of a payload without secrets, cut where a character ends; where it is about a
 // tool the call comes first, then the members around it. So much more is looked at that a secret is
 // known which the cut goes through.
-func (d *Dispatcher) preview(e *events.Event) string {
+func (rc *records) preview(e *events.Event) string {
 	text := beginning(e, 2*wire.InputPreview)
-	if d.opts.Redact != nil {
-		text = d.opts.Redact(text)
+	if rc.redact != nil {
+		text = rc.redact(text)
 	}
 	return validPart(string(text[:min(len(text), wire.InputPreview)]))
 }
@@ -98,7 +104,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // report logs one WARN for a run that failed, never payloads or environment, of the
 // output only the last line, without secrets.
-func (d *Dispatcher) report(r *attempt) {
+func (rc *records) report(r *attempt) {
 	e, m := r.event, r.match
 	if !r.warn && r.answer.Warning == "" {
 		return
@@ -130,7 +136,7 @@ func (d *Dispatcher) report(r *attempt) {
 			fields = append(fields, zap.String("off", "hookd disable "+m.Hook.Quoted()))
 		}
 	}
-	d.log.Warn(
+	rc.log.Warn(
 		message(r.run.Result),
 		append(fields, zap.Duration("dur", time.Duration(r.run.DurationMS*float64(time.Millisecond))),
 			zap.String("event_id", e.EventID), zap.String("run_id", r.run.ID))...)
@@ -154,23 +160,23 @@ func failed(r wire.Result) bool {
 }
 
 // clean is a hook's text for a record: without secrets, and bounded.
-func (d *Dispatcher) clean(text string) string {
+func (rc *records) clean(text string) string {
 	if text == "" {
 		return ""
 	}
 	if len(text) > 2*wire.ReasonBytes {
 		text = text[:2*wire.ReasonBytes]
 	}
-	text = d.redacted(text)
+	text = rc.redacted(text)
 	if len(text) > wire.ReasonBytes {
 		text = text[:wire.ReasonBytes]
 	}
 	return validPart(text)
 }
 
-func (d *Dispatcher) redacted(text string) string {
-	if d.opts.Redact == nil {
+func (rc *records) redacted(text string) string {
+	if rc.redact == nil {
 		return text
 	}
-	return string(d.opts.Redact([]byte(text)))
+	return string(rc.redact([]byte(text)))
 }

@@ -19,17 +19,17 @@ const maxBackoff = time.Hour
 
 // conclude records a run and the fate of its task: nil for a run that was
 // never queued.
-func (d *Dispatcher) conclude(t *task, r wire.Run) {
+func (rs *retries) conclude(t *task, r wire.Run) {
 	if t == nil {
-		d.recorder.Finished(events.PendingKey{}, r, Fate{})
+		rs.recorder.Finished(events.PendingKey{}, r, Fate{})
 		return
 	}
-	if t.kept && d.ctx.Err() != nil && failed(r.Result) {
+	if t.kept && rs.ctx.Err() != nil && failed(r.Result) {
 		return // killed because hookd stops: the next start finds it, as interrupted
 	}
 	fate := t.fate(r, time.Now())
 	if fate.Dead != "" {
-		d.log.Warn(
+		rs.log.Warn(
 			"hook given up after its retries",
 			zap.String("hook", r.Hook),
 			zap.String("event", r.Event),
@@ -39,12 +39,12 @@ func (d *Dispatcher) conclude(t *task, r wire.Run) {
 		)
 	}
 	if !t.kept {
-		d.recorder.Finished(events.PendingKey{}, r, Fate{})
+		rs.recorder.Finished(events.PendingKey{}, r, Fate{})
 	} else {
-		d.recorder.Finished(t.key(), r, fate)
+		rs.recorder.Finished(t.key(), r, fate)
 	}
 	if !fate.Again.IsZero() {
-		d.retries.add(t, fate.Again)
+		rs.add(t, fate.Again)
 	}
 }
 
@@ -75,6 +75,7 @@ func delay(p hook.Retry, attempt int) time.Duration {
 // takes a few words here, however long it waits. It has one timer, and no
 // goroutine.
 type retries struct {
+	*lifetime
 	again func(retry) // called in a goroutine of its own when one is due
 
 	mu      sync.Mutex // guards all below

@@ -12,11 +12,25 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
+// runs makes attempts: it runs hooks, and has the answers read and recorded.
+type runs struct {
+	*lifetime
+	reader  *reader
+	records *records
+	retries *retries
+	chain   *chain
+	prompts *prompts
+
+	underWay underWay
+	stalls   stalls
+	alarms   alarms // of runs that do not come back in time
+}
+
 // observe runs one task of the observers' lane.
-func (d *Dispatcher) observe(t *task, ended func(late bool)) {
+func (rn *runs) observe(t *task, putOff func() bool, ended func(late bool)) {
 	a := t.try()
-	d.execute(a, func(late bool) {
-		defer d.pending.Done()
+	rn.execute(a, putOff, func(late bool) {
+		defer rn.pending.Done()
 		t.report(a.run)
 		ended(late)
 	})
@@ -25,80 +39,80 @@ func (d *Dispatcher) observe(t *task, ended func(late bool)) {
 // execute makes an attempt: it runs the hook, reads its answer, records the run
 // and logs its failures. end is called once after that: late and by another goroutine
 // when the Runner is held by files that do not answer, which is not waited for, else at
-// last. A queued run that could not start because no process was available goes back to the
-// queue instead.
-func (d *Dispatcher) execute(a *attempt, end func(late bool)) {
-	over := d.prepareJob(a)
-	d.bounded(a.job, func(out Outcome, late bool) {
+// last. An attempt that could not start because no process was available is left to putOff, unless
+// that is nil or returns false.
+func (rn *runs) execute(a *attempt, putOff func() bool, end func(late bool)) {
+	over := rn.prepareJob(a)
+	rn.bounded(a.job, func(out Outcome, late bool) {
 		over()
-		if out.Short && d.putOff(a.task) {
+		if out.Short && putOff != nil && putOff() {
 			return
 		}
-		d.end(a, out)
+		rn.end(a, out)
 		end(late)
 	})
 }
 
 // prepareJob makes the job of an attempt, and returns the function to call when it
 // has ended.
-func (d *Dispatcher) prepareJob(a *attempt) (over func()) {
+func (rn *runs) prepareJob(a *attempt) (over func()) {
 	e, m, t, now := a.event, a.match, a.task, time.Now()
 	job := &Job{
 		RunID: events.NewRunID(now), Hook: m.Hook, Rules: m.Rules, Event: e, Given: m.Given,
 		Timeout: a.timeout, Latest: now.Add(a.timeout + startTime),
-		Whole: d.whole(a), Awaited: t == nil || t.nested,
+		Whole: rn.reader.whole(a), Awaited: t == nil || t.nested,
 		progress: &progress{},
 	}
 	a.job, job.Data = job, a.data
 	job.Looks, job.Inside = job.stage.looks, job.stage.runs
-	job.Payload, job.unfit = d.payload(a)
+	job.Payload, job.unfit = rn.payload(a)
 	job.Place = m.Rules.Place(e)
 	if m.Rules.Read != nil {
-		job.Output = d.outputs.get(m.Rules.Conversation(e), now)
+		job.Output = rn.reader.outputs.get(m.Rules.Conversation(e), now)
 	}
 	if t != nil && t.kept && !m.Hook.Persistent { // a line is not worth a note of its own on disk
-		d.recorder.Started(t.key(), job.RunID, now)
+		rn.recorder.Started(t.key(), job.RunID, now)
 	}
 	var known func() // ends what the chain knows of it
 	if m.Hook.Persistent {
-		known = d.chain.busy(e.Depth)
+		known = rn.chain.busy(e.Depth)
 	} else {
-		l := &lineage{chain: d.chain, depth: e.Depth, hook: m.Hook.ID}
+		l := &lineage{chain: rn.chain, depth: e.Depth, hook: m.Hook.ID}
 		job.Starting = l.starting
 		job.Started = func(p Process) { job.pid.Store(int64(p.PID)); job.stage.runs(); l.started(p) }
 		known = l.end
 	}
-	d.begin(job)
+	rn.begin(job)
 	return func() {
-		d.leave(job)
+		rn.leave(job)
 		known()
 	}
 }
 
 // end reads the answer of an attempt whose job has ended, records the run and logs
 // its failures.
-func (d *Dispatcher) end(a *attempt, out Outcome) {
+func (rn *runs) end(a *attempt, out Outcome) {
 	out.limit = a.job.Timeout.Round(time.Millisecond)
-	if out.Err == nil && d.killed(a.job) {
+	if out.Err == nil && rn.killed(a.job) {
 		out.TimedOut, out.Failure = false, errKilled.Error()
 	}
 	a.out = out
-	a.run = d.record(a, a.job.RunID)
-	d.readAnswer(a)
-	d.report(a)
-	if why := d.suspicious(a); why != "" && d.opts.Suspect != nil {
-		d.opts.Suspect(a.match.Hook, why)
+	a.run = rn.records.record(a, a.job.RunID)
+	rn.reader.readAnswer(a)
+	rn.records.report(a)
+	if why := rn.reader.suspicious(a); why != "" && rn.opts.Suspect != nil {
+		rn.opts.Suspect(a.match.Hook, why)
 	}
-	d.opts.Tap.Ran(a.event, a.run, a.out.Err)
-	d.finish(a)
+	rn.opts.Tap.Ran(a.event, a.run, a.out.Err)
+	rn.finish(a)
 }
 
 // payload is the event's data, as rewritten so far, in the words of the name that
 // the hook is given. A panic in finding them costs one run, not the daemon.
-func (d *Dispatcher) payload(a *attempt) (payload json.RawMessage, err error) {
+func (rn *runs) payload(a *attempt) (payload json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error(
+			rn.log.Error(
 				"panic in making a payload",
 				zap.String("hook", a.match.Hook.Name),
 				zap.String("event_id", a.event.EventID),
@@ -108,13 +122,13 @@ func (d *Dispatcher) payload(a *attempt) (payload json.RawMessage, err error) {
 			err = errInternal
 		}
 	}()
-	return dialect.Payload(a.current(), a.match.Given, d.prompts.since), nil
+	return dialect.Payload(a.current(), a.match.Given, rn.prompts.since), nil
 }
 
 var errInternal = errors.New("internal error, see hookd's log")
 
 // unstarted records an attempt that did not get a chance, and returns it.
-func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
+func (rn *runs) unstarted(a *attempt, why string) *attempt {
 	a.out = Outcome{
 		TimedOut: true,
 		Stalled:  why,
@@ -122,30 +136,41 @@ func (d *Dispatcher) unstarted(a *attempt, why string) *attempt {
 		Started:  time.Now(),
 		limit:    time.Since(a.event.Time).Round(time.Millisecond),
 	}
-	a.run = d.record(a, events.NewRunID(a.out.Started))
-	d.readAnswer(a)
+	a.run = rn.records.record(a, events.NewRunID(a.out.Started))
+	rn.reader.readAnswer(a)
 	a.run.Result, a.run.Error = wire.ResultTimeout, why
-	d.report(a)
-	d.opts.Tap.Ran(a.event, a.run, a.out.Err)
-	d.conclude(a.task, a.run)
+	rn.records.report(a)
+	rn.opts.Tap.Ran(a.event, a.run, a.out.Err)
+	rn.retries.conclude(a.task, a.run)
 	return a
+}
+
+// merged records a task that does not run, as another one stands for it.
+func (rn *runs) merged(t *task, why string) {
+	now := time.Now()
+	a := t.try()
+	a.out = Outcome{ExitCode: -1, Started: now}
+	a.run = rn.records.record(a, events.NewRunID(now))
+	a.run.Result, a.run.Reason = wire.ResultMerged, why
+	rn.retries.conclude(t, a.run)
+	t.report(a.run)
 }
 
 // finish hands the record over, at once or, when a background child still
 // holds a pipe, once its late output is in.
-func (d *Dispatcher) finish(a *attempt) {
+func (rn *runs) finish(a *attempt) {
 	if a.out.Late == nil {
-		d.conclude(a.task, a.run)
+		rn.retries.conclude(a.task, a.run)
 		return
 	}
 	t, r, late := a.task, a.run, a.out.Late // a copy of the run that only a late one takes
 	recorded := make(chan struct{})
 	a.recorded = recorded
-	d.pending.Add(1)
+	rn.pending.Add(1)
 	go func() {
-		defer d.pending.Done()
+		defer rn.pending.Done()
 		defer close(recorded)
 		r.Stdout, r.Stderr = late()
-		d.conclude(t, r)
+		rn.retries.conclude(t, r)
 	}()
 }

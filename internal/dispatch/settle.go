@@ -16,8 +16,23 @@ type way struct {
 	follows bool  // its way is followed
 }
 
+// follower follows the calls of agents from the question to the result.
+type follower struct {
+	*lifetime
+	decisions *decisions
+	records   *records
+	born      time.Time // when New was called
+}
+
+// about fills in an event's subject as About does, and returns the call.
+func (f *follower) about(e *events.Event) (about *call) {
+	e.Tool, e.Subject = dialect.Subject(e, f.opts.Redact)
+	e.CallID, about = f.decisions.calls.note(e)
+	return about
+}
+
 // judged adds to the record of a decision its part about the call.
-func (d *Dispatcher) judged(rec *wire.Decision, e *events.Event, v *verdict.Verdict, w way) {
+func (f *follower) judged(rec *wire.Decision, e *events.Event, v *verdict.Verdict, w way) {
 	switch e.Contract.Kind {
 	case events.KindToolBefore:
 		rec.Guarded = wire.GuardedAsked
@@ -25,25 +40,17 @@ func (d *Dispatcher) judged(rec *wire.Decision, e *events.Event, v *verdict.Verd
 		if v.Allowed && v.UpdatedInput != nil && !v.Contains() { // of a box, Boxes knows whether it ran
 			changed = changes(e, v.UpdatedInput)
 		}
-		d.calls.decided(w.call, rec, changed)
+		f.decisions.calls.decided(w.call, rec, changed)
 	case events.KindPermissionRequest:
 		rec.Guarded = wire.GuardedAsked
-		d.joins(rec, d.calls.of(w.call))
+		joins(rec, f.decisions.calls.of(w.call))
 	}
 }
 
 // joins makes rec a part of the earlier decision about its call, where it says nothing more.
-func (d *Dispatcher) joins(rec *wire.Decision, about call) {
+func joins(rec *wire.Decision, about call) {
 	if about.seq != 0 && rec.Decision == wire.OutcomeNone && rec.Rewrote == nil && rec.Shadow == nil {
 		rec.PartOf = about.event
-	}
-}
-
-// tell reports a call that hookd was not asked about, or whose denial was not obeyed.
-func (d *Dispatcher) tell(rec *wire.Decision) {
-	bad := rec.Guarded == wire.GuardedDisobeyed || rec.Guarded == wire.GuardedNotAsked
-	if bad && !rec.Tried && d.opts.Unguarded != nil {
-		d.opts.Unguarded(rec)
 	}
 }
 
@@ -57,25 +64,25 @@ type ending struct {
 
 // settling returns a function that completes the record of e, which is an event after a call, as settle
 // does; nil = it is another event, or its way is not followed.
-func (d *Dispatcher) settling(e *events.Event, w way) func(*wire.Decision) {
+func (f *follower) settling(e *events.Event, w way) func(*wire.Decision) {
 	if !w.follows || e.Contract.Kind != events.KindToolAfter {
 		return nil
 	}
-	end := d.ending(e, w.call)
-	return func(rec *wire.Decision) { d.settle(rec, end, w.call) }
+	end := f.ending(e, w.call)
+	return func(rec *wire.Decision) { f.settle(rec, end, w.call) }
 }
 
 // ending reads e's report on the end of its call.
-func (d *Dispatcher) ending(e *events.Event, about *call) (end ending) {
+func (f *follower) ending(e *events.Event, about *call) (end ending) {
 	end.result = dialect.ResultOf(e)
 	end.ran = wire.Ran{
 		EventID: e.EventID, Time: e.Time, Failed: end.result.Failed,
 		TookMS: float64(end.result.Took) / float64(time.Millisecond),
 	}
 	if agent := dialect.Agent(e.Dialect); agent != nil && agent.ShowsRun {
-		end.other = other(e, d.calls.of(about).changed)
+		end.other = other(e, f.decisions.calls.of(about).changed)
 	}
-	end.ran.Box, end.bare = d.opts.Boxes.Ran(e, end.result.Failed)
+	end.ran.Box, end.bare = f.opts.Boxes.Ran(e, end.result.Failed)
 	if end.other {
 		end.ran.Instead = cmp.Or(e.Subject, e.Tool)
 	}
@@ -84,14 +91,14 @@ func (d *Dispatcher) ending(e *events.Event, about *call) (end ending) {
 
 // settle says in the record of an event after a call how the call was guarded, and tells the history
 // of the call's end. It is called when all that was decided before in the session is recorded.
-func (d *Dispatcher) settle(rec *wire.Decision, end ending, about *call) {
+func (f *follower) settle(rec *wire.Decision, end ending, about *call) {
 	if about == nil {
-		if d.isUnasked(rec, end.result.Took) {
+		if f.isUnasked(rec, end.result.Took) {
 			rec.Guarded = wire.GuardedNotAsked
 		}
 		return
 	}
-	of := d.calls.of(about)
+	of := f.decisions.calls.of(about)
 	rec.Guarded = wire.GuardedAsked
 	switch {
 	case end.bare, of.denied && !refused(end.result, of.reason), of.changed != nil && end.other && !end.result.Failed:
@@ -101,11 +108,11 @@ func (d *Dispatcher) settle(rec *wire.Decision, end ending, about *call) {
 	if of.seq == 0 {
 		return
 	}
-	d.joins(rec, of)
+	joins(rec, of)
 	if of.denied && rec.Guarded == wire.GuardedAsked {
 		return // it did not run: this reports the denial
 	}
-	d.recorder.Ended(of.seq, rec.Guarded, end.ran)
+	f.recorder.Ended(of.seq, rec.Guarded, end.ran)
 }
 
 // notObeyed says how an agent departed from its orders.
@@ -121,10 +128,10 @@ func notObeyed(of call, end ending) string {
 
 // isUnasked reports whether hookd was surely not asked about a call that it does not know: not where the
 // question may have come to the process before this one.
-func (d *Dispatcher) isUnasked(rec *wire.Decision, took time.Duration) bool {
-	if time.Since(d.born) > longCall && took < longCall {
+func (f *follower) isUnasked(rec *wire.Decision, took time.Duration) bool {
+	if time.Since(f.born) > longCall && took < longCall {
 		return true
 	}
-	first, ok := d.recorder.Began(rec.SessionID, rec.Dialect)
-	return ok && !first.Before(d.born)
+	first, ok := f.recorder.Began(rec.SessionID, rec.Dialect)
+	return ok && !first.Before(f.born)
 }

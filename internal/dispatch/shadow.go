@@ -24,29 +24,29 @@ const behind = 2 * time.Millisecond
 // watch runs the hooks in the shadow, now that the verdict is made. It records the
 // decision when they have said how they would have decided. It does not wait. done are
 // the attempts that made the verdict.
-func (d *Dispatcher) watch(
+func (vs *verdicts) watch(
 	rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt, w way,
 ) {
-	if !d.watching.enter(e) {
-		d.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
+	settle := vs.follower.settling(e, w)
+	if !vs.watching.enter(e) {
+		vs.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
 			zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Strings("hooks", names(ms)))
-		d.recordDecision(rec, e, done, w)
+		vs.decisions.recordDecision(rec, e, done, w.call, settle)
 		return
 	}
-	hears := d.hears(rec, e, w.call)
-	settle := d.settling(e, w)
-	before, recorded := d.turns.take(rec, true)
-	d.recordLater(rec, false, before, recorded, settle, func() {
-		defer d.watching.leave(e)
+	hears := vs.decisions.hears(rec, e, w.call)
+	before, recorded := vs.decisions.turns.take(rec, true)
+	vs.decisions.recordLater(rec, false, before, recorded, settle, func() {
+		defer vs.watching.leave(e)
 		sent := time.NewTimer(behind)
 		defer sent.Stop()
 		select {
 		case <-sent.C:
-		case <-d.ctx.Done():
+		case <-vs.ctx.Done():
 		}
-		watched := d.shadowed(e, ms, done)
+		watched := vs.shadowed(e, ms, done)
 		for _, a := range watched {
-			if s := d.would(a); s.Decision != wire.OutcomeNone || len(s.Rewrote) > 0 {
+			if s := vs.would(a); s.Decision != wire.OutcomeNone || len(s.Rewrote) > 0 {
 				rec.Shadow = append(rec.Shadow, s)
 			}
 		}
@@ -60,7 +60,7 @@ func (d *Dispatcher) watch(
 
 // shadowed runs hooks in the shadow side by side, each as if at its place among the
 // deciding hooks: it sees the rewrites of those before it.
-func (d *Dispatcher) shadowed(e *events.Event, ms []match.Match, done []*attempt) []*attempt {
+func (vs *verdicts) shadowed(e *events.Event, ms []match.Match, done []*attempt) []*attempt {
 	list := make([]*attempt, len(ms))
 	var all sync.WaitGroup
 	for i, m := range ms {
@@ -69,7 +69,7 @@ func (d *Dispatcher) shadowed(e *events.Event, ms []match.Match, done []*attempt
 			contract = contract.Preempt()
 		}
 		l := decidingLane{
-			d: d, ctx: d.ctx, event: e, contract: &contract, permits: d.shadows,
+			d: vs, ctx: vs.ctx, event: e, contract: &contract, permits: vs.shadows,
 			until: time.Now().Add(m.Hook.Timeout + shadowWait),
 		}
 		data := rewrittenBefore(m, &contract, e.Data, done)
@@ -95,8 +95,10 @@ func rewrittenBefore(m match.Match, c *events.Contract, data json.RawMessage, do
 }
 
 // would says how the hook of an attempt would have decided, were it the only one.
-func (d *Dispatcher) would(a *attempt) wire.Shadowed {
+func (vs *verdicts) would(a *attempt) wire.Shadowed {
 	v := verdict.Fold(a.contract, a.data, []verdict.Answer{a.answer})
 	outcome, reason := outcomeOf(v)
-	return wire.Shadowed{Hook: a.match.Hook.Name, Decision: outcome, Reason: d.clean(reason), Rewrote: rewrote(v)}
+	return wire.Shadowed{
+		Hook: a.match.Hook.Name, Decision: outcome, Reason: vs.records.clean(reason), Rewrote: rewrote(v),
+	}
 }

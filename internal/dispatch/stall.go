@@ -56,12 +56,12 @@ func (s *stage) at() (file string, running bool) {
 // not answer until Job.Latest, late with that of a run that timed out, by another
 // goroutine. Such a run is left to itself. Until it comes back, others of its hook fail at once: so each
 // hook holds few threads, and is tried again as soon as its files answer.
-func (d *Dispatcher) bounded(j *Job, end func(out Outcome, late bool)) {
+func (rn *runs) bounded(j *Job, end func(out Outcome, late bool)) {
 	if j.Hook.Persistent {
-		end(d.run(j), false)
+		end(rn.run(j), false)
 		return
 	}
-	if err := d.stalls.refuse(j); err != nil {
+	if err := rn.stalls.refuse(j); err != nil {
 		end(unstartable(err), false)
 		return
 	}
@@ -72,27 +72,27 @@ func (d *Dispatcher) bounded(j *Job, end func(out Outcome, late bool)) {
 		if now := time.Now(); now.Sub(due) > mostLate && stops < mostStops {
 			stops++
 			due = now.Add(killTime)
-			d.alarms.after(due, giveUp)
+			rn.alarms.after(due, giveUp)
 			return
 		}
-		switch why, over := d.stalls.giveUp(j, time.Now()); {
+		switch why, over := rn.stalls.giveUp(j, time.Now()); {
 		case over:
 		case why == "":
 			due = j.Latest.Add(killTime)
-			d.alarms.after(due, giveUp)
+			rn.alarms.after(due, giveUp)
 		default:
 			j.cancel(errGivenUp) // its program is not to begin any more
 			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)}, true)
 		}
 	}
-	late := d.alarms.after(j.Latest, giveUp)
-	out := d.run(j)
-	d.alarms.cancel(late)
-	if d.stalls.back(j) {
+	late := rn.alarms.after(j.Latest, giveUp)
+	out := rn.run(j)
+	rn.alarms.cancel(late)
+	if rn.stalls.back(j) {
 		end(out, false)
 		return
 	}
-	d.log.Info(
+	rn.log.Info(
 		"a run that was given up has come back, its hook is tried again",
 		zap.String("hook", j.Hook.Name),
 		zap.String("run_id", j.RunID),
@@ -197,10 +197,10 @@ func (s *stalls) back(j *Job) bool {
 }
 
 // run calls the Runner. A panic in it costs one run, not the daemon.
-func (d *Dispatcher) run(j *Job) (out Outcome) {
+func (rn *runs) run(j *Job) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error(
+			rn.log.Error(
 				"panic in a run",
 				zap.String("hook", j.Hook.Name),
 				zap.String("run_id", j.RunID),
@@ -213,5 +213,5 @@ func (d *Dispatcher) run(j *Job) (out Outcome) {
 	if j.unfit != nil {
 		return unstartable(j.unfit)
 	}
-	return d.opts.Runner.Run(j.ctx, j)
+	return rn.opts.Runner.Run(j.ctx, j)
 }

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookd/hookd/internal/contract/dialect"
@@ -28,12 +29,24 @@ type Trial struct {
 	Rewrote  []string     // of input, result, messages, context
 }
 
+// trials try one hook alone.
+type trials struct {
+	*lifetime
+	verdicts  *verdicts
+	follower  *follower
+	records   *records
+	snapshots *snapshots
+	chain     *chain
+
+	tried atomic.Pointer[match.Single] // of the hook that was tried last
+}
+
 // Try runs h now, whether it matches the event or not, and records the run as a
 // test, which the Tap does not see.
 // The event reaches no other hook. A hook that asks for it stands in its chain as
 // if it had sent the event.
 func (d *Dispatcher) Try(ctx context.Context, from Origin, h *hook.Hook, env events.Envelope) (Trial, *wire.Error) {
-	return d.try(ctx, from, h, env, time.Time{}, true)
+	return d.trials.try(ctx, from, h, env, time.Time{}, true)
 }
 
 // Rehearse is Try of a hook that only runs where its definition admits the event. at is
@@ -47,10 +60,10 @@ func (d *Dispatcher) Rehearse(
 	env events.Envelope,
 	at time.Time,
 ) (Trial, *wire.Error) {
-	return d.try(ctx, from, h, env, at, false)
+	return d.trials.try(ctx, from, h, env, at, false)
 }
 
-func (d *Dispatcher) try(
+func (tr *trials) try(
 	ctx context.Context,
 	from Origin,
 	h *hook.Hook,
@@ -58,12 +71,12 @@ func (d *Dispatcher) try(
 	at time.Time,
 	always bool,
 ) (Trial, *wire.Error) {
-	if !d.enter() {
+	if !tr.enter() {
 		return Trial{}, errDraining
 	}
-	defer d.pending.Done()
+	defer tr.pending.Done()
 	now := time.Now()
-	depth, err := d.chain.depth(from, env.Parent, now)
+	depth, err := tr.chain.depth(from, env.Parent, now)
 	if err != nil {
 		return Trial{}, err
 	}
@@ -77,14 +90,14 @@ func (d *Dispatcher) try(
 	}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	if at.IsZero() { // the past has both, and finding them takes a tenth of a rehearsal
-		d.About(e)
+		tr.follower.about(e)
 	}
-	e.Project = d.projectOf(d.index.Load(), e.Cwd, now)
+	e.Project = tr.snapshots.projectOf(tr.snapshots.index.Load(), e.Cwd, now)
 	if past, is := env.Past.(Past); is {
 		e.CallID = dialect.CallID(e)
 		past.Begin(e, true)
 	}
-	m, why := d.single(h).Match(e)
+	m, why := tr.single(h).Match(e)
 	m = m.Enforced()
 	m.Shadow = false
 	t := Trial{Event: e, Why: why, Blocks: m.Blocks, Decision: wire.OutcomeNone}
@@ -96,8 +109,8 @@ func (d *Dispatcher) try(
 		contract = contract.Preempt()
 	}
 	lane := decidingLane{
-		d: d, ctx: ctx, event: e, contract: &contract, until: now.Add(h.Timeout + grace),
-		permits: d.permits,
+		d: tr.verdicts, ctx: ctx, event: e, contract: &contract, until: now.Add(h.Timeout + grace),
+		permits: tr.verdicts.permits,
 	}
 	a := lane.ask(m, e.Data)
 	t.Job, t.Run, t.Warning = a.job, a.run, a.answer.Warning
@@ -106,17 +119,17 @@ func (d *Dispatcher) try(
 	}
 	t.Verdict = verdict.Fold(&contract, e.Data, []verdict.Answer{a.answer})
 	t.Decision, t.Reason = outcomeOf(t.Verdict)
-	t.Reason, t.Rewrote = d.clean(t.Reason), rewrote(t.Verdict)
+	t.Reason, t.Rewrote = tr.records.clean(t.Reason), rewrote(t.Verdict)
 	return t, nil
 }
 
 // single returns the matcher that finds whether h runs for an event: the last hook's, if h is
 // that hook, as one hook is mostly asked about many events.
-func (d *Dispatcher) single(h *hook.Hook) *match.Single {
-	s := d.tried.Load()
+func (tr *trials) single(h *hook.Hook) *match.Single {
+	s := tr.tried.Load()
 	if s == nil || s.Hook() != h {
-		s = match.NewSingle(h, d.opts.Links)
-		d.tried.Store(s)
+		s = match.NewSingle(h, tr.opts.Links)
+		tr.tried.Store(s)
 	}
 	return s
 }

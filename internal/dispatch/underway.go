@@ -57,7 +57,7 @@ func (u *underWay) list() (list []*Job) {
 // Running returns the runs that have begun and not ended, the oldest first.
 func (d *Dispatcher) Running() []wire.UnderWay {
 	list := []wire.UnderWay{}
-	for _, j := range d.underWay.list() {
+	for _, j := range d.runs.underWay.list() {
 		list = append(list, j.underWay(time.Now()))
 	}
 	return list
@@ -85,7 +85,7 @@ var errKilled = errors.New("was killed by `hookd kill`")
 func (d *Dispatcher) Kill(id string) (wire.UnderWay, *wire.Error) {
 	id = strings.ToUpper(id)
 	var found []*Job
-	for _, j := range d.underWay.list() {
+	for _, j := range d.runs.underWay.list() {
 		if j.RunID == id {
 			found = []*Job{j}
 			break
@@ -109,7 +109,7 @@ func (d *Dispatcher) Kill(id string) (wire.UnderWay, *wire.Error) {
 		}
 	}
 	u := found[0].underWay(time.Now())
-	if !d.killJob(found[0]) {
+	if !d.runs.killJob(found[0]) {
 		return wire.UnderWay{}, &wire.Error{
 			Code:    wire.CodeNotFound,
 			Message: "run " + u.RunID + " is just beginning or ending",
@@ -121,18 +121,18 @@ func (d *Dispatcher) Kill(id string) (wire.UnderWay, *wire.Error) {
 
 // killJob ends a job; false when no worker of its persistent hook has it, or is about
 // to. Other runs of that worker are given to another.
-func (d *Dispatcher) killJob(j *Job) bool {
+func (rn *runs) killJob(j *Job) bool {
 	if j.cancel != nil {
 		j.cancel(errKilled)
 		return true
 	}
-	k, ok := d.opts.Runner.(Killer)
+	k, ok := rn.opts.Runner.(Killer)
 	if !ok {
 		return false
 	}
-	d.underWay.mark(j, true) // before: it may have ended when Kill returns
+	rn.underWay.mark(j, true) // before: it may have ended when Kill returns
 	if !k.Kill(j) {
-		d.underWay.mark(j, false)
+		rn.underWay.mark(j, false)
 		return false
 	}
 	return true
@@ -145,26 +145,26 @@ func (u *underWay) mark(j *Job, killing bool) {
 }
 
 // begin puts a job among those under way, and makes the context that it runs in.
-func (d *Dispatcher) begin(j *Job) {
-	j.ctx, j.started = d.ctx, time.Now()
+func (rn *runs) begin(j *Job) {
+	j.ctx, j.started = rn.ctx, time.Now()
 	if !j.Hook.Persistent {
-		j.ctx, j.cancel = context.WithCancelCause(d.ctx)
+		j.ctx, j.cancel = context.WithCancelCause(rn.ctx)
 	}
-	d.underWay.enter(j)
-	d.recorder.Begun(func() wire.UnderWay { return j.underWay(j.started) })
+	rn.underWay.enter(j)
+	rn.recorder.Begun(func() wire.UnderWay { return j.underWay(j.started) })
 }
 
 // leave takes out a job that has ended.
-func (d *Dispatcher) leave(j *Job) {
-	d.underWay.leave(j)
+func (rn *runs) leave(j *Job) {
+	rn.underWay.leave(j)
 	if j.cancel != nil {
 		j.cancel(nil)
 	}
 }
 
 // killed reports whether Kill has ended a job.
-func (d *Dispatcher) killed(j *Job) bool {
-	d.underWay.mu.Lock()
-	defer d.underWay.mu.Unlock()
+func (rn *runs) killed(j *Job) bool {
+	rn.underWay.mu.Lock()
+	defer rn.underWay.mu.Unlock()
 	return j.killing || j.ctx != nil && context.Cause(j.ctx) == errKilled
 }
