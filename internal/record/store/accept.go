@@ -18,17 +18,25 @@ type Prepared struct {
 	policy *Policy
 }
 
+// acceptor takes events in.
+type acceptor struct {
+	*core
+	appender *appender
+	tables   *tables
+	sent     *sentIDs
+}
+
 // Prepare makes the row of e, whose data must not change any more; pending
 // tells that hooks wait for it. It returns nil for an event that no hook waits for, or has
 // decided about, where there is no room for it: most of a flood are left out.
-func (s *Store) Prepare(e *events.Event, pending bool) *Prepared {
+func (s *acceptor) Prepare(e *events.Event, pending bool) *Prepared {
 	if !pending && !e.Judged && !s.queue.hasRoom(e.Time) {
 		return nil
 	}
 	return s.prepare(e, pending)
 }
 
-func (s *Store) prepare(e *events.Event, pending bool) *Prepared {
+func (s *acceptor) prepare(e *events.Event, pending bool) *Prepared {
 	if e.Unread && s.opts.About != nil {
 		s.opts.About(e)
 		e.Unread = false
@@ -49,7 +57,7 @@ func (s *Store) prepare(e *events.Event, pending bool) *Prepared {
 // when Policy.QueueBytes wait already, the error of Health while nothing can be
 // written, ErrClosed. After an error passed to done nothing was accepted either. But a power loss
 // right after ErrIO may leave the event on disk.
-func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done func(error)) error {
+func (s *acceptor) Accept(e *events.Event, prepared *Prepared, hooks []string, done func(error)) error {
 	s.given.Load().note(e.Seq)
 	err := s.Admits(len(e.Data), len(hooks) > 0)
 	if err == nil {
@@ -66,7 +74,7 @@ func (s *Store) Accept(e *events.Event, prepared *Prepared, hooks []string, done
 }
 
 // arrive hands an event to the journal.
-func (s *Store) arrive(e *events.Event, p *Prepared, hooks []string, done func(error)) error {
+func (s *acceptor) arrive(e *events.Event, p *Prepared, hooks []string, done func(error)) error {
 	if s.journaled.has(e.Seq) || s.live.has(e.Seq) {
 		return fmt.Errorf("its number %d was given before", e.Seq)
 	}
@@ -83,14 +91,14 @@ func (s *Store) arrive(e *events.Event, p *Prepared, hooks []string, done func(e
 		}
 		done(err)
 	}
-	if !s.arrivals.add(a) {
+	if !s.appender.arrivals.add(a) {
 		return ErrClosed
 	}
 	return nil
 }
 
 // Admits says why Accept would fail now, for an event of size bytes.
-func (s *Store) Admits(size int, pending bool) error {
+func (s *acceptor) Admits(size int, pending bool) error {
 	if down := s.down.Load(); down != nil {
 		return down.err
 	}
@@ -105,10 +113,10 @@ func (s *Store) Admits(size int, pending bool) error {
 // misses them. It leaves out no id that a sender gave its event, and no event that hooks
 // decide about. Note keeps nothing of e but its texts. prepared is the result of
 // Prepare for e; nil = the store makes it later from a copy.
-func (s *Store) Note(e *events.Event, prepared *Prepared) {
+func (s *acceptor) Note(e *events.Event, prepared *Prepared) {
 	s.given.Load().note(e.Seq)
 	if e.Sent != nil {
-		s.noteSent(e)
+		s.sent.noteSent(e)
 	}
 	if e.Judged || s.queue.room(e.Seq, len(e.Data), e.Time) {
 		s.noteLater(e, prepared)
@@ -116,7 +124,7 @@ func (s *Store) Note(e *events.Event, prepared *Prepared) {
 }
 
 // noteLater queues an event.
-func (s *Store) noteLater(e *events.Event, prepared *Prepared) {
+func (s *acceptor) noteLater(e *events.Event, prepared *Prepared) {
 	own := *e
 	if prepared == nil {
 		own.Data = bytes.Clone(e.Data)
@@ -130,7 +138,7 @@ func (s *Store) noteLater(e *events.Event, prepared *Prepared) {
 		}
 		row := prepared.row
 		row.seq = own.Seq
-		err := s.insert(db, &own, row, nil)
+		err := s.tables.insert(db, &own, row, nil)
 		if refused(err) {
 			s.queue.drop(own.Seq)
 		}
@@ -151,8 +159,11 @@ func unique(hooks []string) []string {
 	})
 }
 
+// tables writes events and runs within a transaction.
+type tables struct{ *core }
+
 // insert writes an event and its pending runs.
-func (s *Store) insert(db *database, e *events.Event, row eventRow, rows []pendingRow) error {
+func (s *tables) insert(db *database, e *events.Event, row eventRow, rows []pendingRow) error {
 	added, err := insertEvent(db, row)
 	if err != nil {
 		return err
@@ -179,28 +190,34 @@ func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
 	return nil
 }
 
+// pendingRuns notes how runs go on and end.
+type pendingRuns struct {
+	*core
+	tables *tables
+}
+
 // Started notes that an attempt has begun, so that the next daemon knows that it
 // was interrupted. An attempt that ends before the next commit of records leaves no
 // trace.
-func (s *Store) Started(k events.PendingKey, runID string, at time.Time) {
+func (s *pendingRuns) Started(k events.PendingKey, runID string, at time.Time) {
 	exec := func(*database) error { s.w.begun.start(k, runID, nanos(at)); return nil }
 	s.queue.add(&op{exec: exec, lean: exec})
 }
 
 // Done ends a pending run and records how it went. The record is not changed any more, here
 // as in Retry, GiveUp and Record.
-func (s *Store) Done(k events.PendingKey, run *wire.Run) {
+func (s *pendingRuns) Done(k events.PendingKey, run *wire.Run) {
 	s.end(k, run, true, s.deletePending)
 }
 
 // Forget ends a pending run without a record.
-func (s *Store) Forget(k events.PendingKey) {
+func (s *pendingRuns) Forget(k events.PendingKey) {
 	s.end(k, nil, true, s.deletePending)
 }
 
 // Retry records an attempt and leaves its run pending: attempt counts it, and
 // the next one is due then.
-func (s *Store) Retry(k events.PendingKey, run *wire.Run, due time.Time) {
+func (s *pendingRuns) Retry(k events.PendingKey, run *wire.Run, due time.Time) {
 	lean := func(db *database) error {
 		s.w.begun.end(k)
 		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`,
@@ -214,7 +231,7 @@ func (s *Store) Retry(k events.PendingKey, run *wire.Run, due time.Time) {
 
 // GiveUp ends a pending run as a dead letter: its retries are used up, or it is
 // too old to be run. A run without an ID is not recorded; there was none.
-func (s *Store) GiveUp(k events.PendingKey, run *wire.Run, reason string) {
+func (s *pendingRuns) GiveUp(k events.PendingKey, run *wire.Run, reason string) {
 	s.end(k, run, false, func(db *database, k events.PendingKey) error {
 		attempts := 0
 		if run.ID != "" {
@@ -234,16 +251,16 @@ func (s *Store) GiveUp(k events.PendingKey, run *wire.Run, reason string) {
 
 // Record writes a run that was never pending: of an event that waited for its
 // verdict.
-func (s *Store) Record(run *wire.Run) { s.record(events.PendingKey{}, run, false, nil, nil) }
+func (s *pendingRuns) Record(run *wire.Run) { s.record(events.PendingKey{}, run, false, nil, nil) }
 
 // end ends a pending run; with over nothing needs the event for its sake any more.
-func (s *Store) end(
+func (s *pendingRuns) end(
 	k events.PendingKey, run *wire.Run, over bool, how func(*database, events.PendingKey) error,
 ) {
 	s.record(k, run, over, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
 }
 
-func (s *Store) deletePending(db *database, k events.PendingKey) error {
+func (s *pendingRuns) deletePending(db *database, k events.PendingKey) error {
 	s.w.begun.end(k)
 	if s.journaled.over(k.Seq) {
 		return nil // it has no rows
@@ -259,7 +276,7 @@ func (s *Store) deletePending(db *database, k events.PendingKey) error {
 
 // record queues lean, and the record of a run if there is one. Its number may not have been
 // seen before, so it is noted even when the record is dropped.
-func (s *Store) record(k events.PendingKey, run *wire.Run, over bool, lean func(*database) error, after func()) {
+func (s *pendingRuns) record(k events.PendingKey, run *wire.Run, over bool, lean func(*database) error, after func()) {
 	o := &op{lean: lean, after: after, exec: lean, event: k.Seq, brings: s.live.size(k.Seq)}
 	if over {
 		o.ends = k.Hook
@@ -278,7 +295,7 @@ func (s *Store) record(k events.PendingKey, run *wire.Run, over bool, lean func(
 				p := s.policy.Load()
 				row = encodeRun(run, p, s.live.fate(k.Seq).clean == p)
 			}
-			err := s.insertRun(db, row)
+			err := s.tables.insertRun(db, row)
 			if refused(err) { // the pending run has ended all the same
 				s.queue.drop(run.Seq)
 				return nil
@@ -292,11 +309,11 @@ func (s *Store) record(k events.PendingKey, run *wire.Run, over bool, lean func(
 }
 
 // do runs exec in a transaction of the writer and returns when it is on disk.
-func (s *Store) do(ctx context.Context, exec func(*database) error) error {
+func (s *core) do(ctx context.Context, exec func(*database) error) error {
 	return s.wait(ctx, &op{exec: exec})
 }
 
-func (s *Store) wait(ctx context.Context, o *op) error {
+func (s *core) wait(ctx context.Context, o *op) error {
 	done := make(chan error, 1)
 	o.done = func(err error) { done <- err }
 	if down := s.down.Load(); down != nil {

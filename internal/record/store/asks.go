@@ -14,9 +14,15 @@ type Kept struct {
 	Text []byte
 }
 
+// asks keeps asks and grants.
+type asks struct {
+	*core
+	decisions *decisions
+}
+
 // SaveAsk keeps a question that is held, so that the next daemon can tell
 // how it has ended. It returns when it is on disk, or why it will not be.
-func (s *Store) SaveAsk(ctx context.Context, k Kept) error {
+func (s *asks) SaveAsk(ctx context.Context, k Kept) error {
 	return s.wait(ctx, &op{exec: func(db *database) error {
 		_, err := db.exec(`INSERT OR REPLACE INTO asks (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
 		if err != nil {
@@ -28,7 +34,7 @@ func (s *Store) SaveAsk(ctx context.Context, k Kept) error {
 
 // DropAsk forgets a question that was not held after all. The record of the decision about
 // a held question makes the store forget that question.
-func (s *Store) DropAsk(id string) {
+func (s *asks) DropAsk(id string) {
 	exec := func(db *database) error { return dropAsk(db, id) }
 	s.queue.add(&op{exec: exec, lean: exec})
 }
@@ -42,14 +48,14 @@ func dropAsk(db *database, id string) error {
 
 // Asks returns the questions that were not dropped, in the order of their ids. One whose
 // decision a kill has left in memory is not among them: that is about to be recorded.
-func (s *Store) Asks(ctx context.Context) ([]Kept, error) {
+func (s *asks) Asks(ctx context.Context) ([]Kept, error) {
 	all, err := s.kept(ctx, "asks")
-	return slices.DeleteFunc(all, func(k Kept) bool { return s.unwritten.asked[k.ID] }), err
+	return slices.DeleteFunc(all, func(k Kept) bool { return s.decisions.unwritten.asked[k.ID] }), err
 }
 
 // SaveGrants keeps answers, all or none. It returns when they are on disk, or why they
 // cannot be.
-func (s *Store) SaveGrants(ctx context.Context, list ...Kept) error {
+func (s *asks) SaveGrants(ctx context.Context, list ...Kept) error {
 	return s.wait(ctx, &op{exec: func(db *database) error {
 		for _, k := range list {
 			_, err := db.exec(`INSERT OR REPLACE INTO grants (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
@@ -63,7 +69,7 @@ func (s *Store) SaveGrants(ctx context.Context, list ...Kept) error {
 
 // DropGrants forgets answers. It returns when the disk has forgotten them, or why it
 // cannot: they would be there again after a restart.
-func (s *Store) DropGrants(ctx context.Context, ids ...string) error {
+func (s *asks) DropGrants(ctx context.Context, ids ...string) error {
 	return s.wait(ctx, &op{exec: func(db *database) error {
 		for _, id := range ids {
 			if _, err := db.exec(`DELETE FROM grants WHERE id = ?`, id); err != nil {
@@ -75,9 +81,9 @@ func (s *Store) DropGrants(ctx context.Context, ids ...string) error {
 }
 
 // Grants returns the answers that are kept, in the order of their ids.
-func (s *Store) Grants(ctx context.Context) ([]Kept, error) { return s.kept(ctx, "grants") }
+func (s *asks) Grants(ctx context.Context) ([]Kept, error) { return s.kept(ctx, "grants") }
 
-func (s *Store) kept(ctx context.Context, table string) (all []Kept, err error) {
+func (s *asks) kept(ctx context.Context, table string) (all []Kept, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err = list(ctx, db, func(row scanner) (k Kept, err error) {
 			err = row.Scan(&k.ID, &k.Text)

@@ -58,14 +58,17 @@ func (a *auditChain) flush(db *database) error {
 	return err
 }
 
+// auditing keeps the audit chain.
+type auditing struct{ *core }
+
 // Audit adds a record to the chain, later and without waiting. detail becomes JSON.
-func (s *Store) Audit(at time.Time, kind string, detail any) {
+func (s *auditing) Audit(at time.Time, kind string, detail any) {
 	exec := func(db *database) error { return s.chain(db, at, kind, detail) }
 	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
 }
 
 // chain adds a record within the transaction. The first one of a database says so.
-func (s *Store) chain(db *database, at time.Time, kind string, detail any) error {
+func (s *auditing) chain(db *database, at time.Time, kind string, detail any) error {
 	if err := s.w.audit.load(db); err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func countDenials(row func(text string, args ...any) *sql.Row) (n int64, err err
 }
 
 // verifyChain notes a loss where denials are on record and the chain has none: it was emptied.
-func (s *Store) verifyChain(db *database) error {
+func (s *opener) verifyChain(db *database) error {
 	if err := s.w.audit.load(db); err != nil || s.w.audit.head.N > 0 {
 		return err
 	}
@@ -102,11 +105,11 @@ func (s *Store) verifyChain(db *database) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	s.lost(Loss{Why: audit.Emptied(n)})
+	s.loss.lost(Loss{Why: audit.Emptied(n)})
 	return nil
 }
 
-func (s *Store) append(db *database, at time.Time, kind string, detail any) error {
+func (s *auditing) append(db *database, at time.Time, kind string, detail any) error {
 	r, err := s.w.audit.head.Next(at, kind, detail)
 	if err == nil {
 		_, err = db.exec(`INSERT INTO audit (n, at, text, hash) VALUES (?, ?, ?, ?)`,
@@ -137,7 +140,7 @@ type auditedDecision struct {
 }
 
 // chainDecision adds a denial, or an answer to an ask.
-func (s *Store) chainDecision(db *database, d *wire.Decision) error {
+func (s *auditing) chainDecision(db *database, d *wire.Decision) error {
 	kind := audit.Denied
 	switch {
 	case d.Answered != nil:
@@ -183,7 +186,7 @@ func (p *pruning) audit(db *database) (more bool, err error) {
 		return false, err
 	}
 	anchor := audit.Anchor{UpTo: uint64(last), Hash: fmt.Sprintf("%x", hash)}
-	if err := s.chain(db, p.now, audit.Pruned, anchor); err != nil {
+	if err := s.auditing.chain(db, p.now, audit.Pruned, anchor); err != nil {
 		return false, err
 	}
 	_, err = db.exec(`DELETE FROM audit WHERE n <= ?`, last)

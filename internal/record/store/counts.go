@@ -49,7 +49,7 @@ const (
 // first, for a moment: a long history is counted in parts, as it is read. With
 // every it also counts by stretches of that length, whose starts are multiples of
 // every since 1970.
-func (s *Store) CountDecisions(
+func (s *archive) CountDecisions(
 	ctx context.Context, q DecisionQuery, every time.Duration,
 ) (counts DecisionCounts, err error) {
 	sum := newTally(every)

@@ -32,9 +32,12 @@ func scanDead(row scanner) (d DeadLetter, err error) {
 	return d, err
 }
 
+// deadLetters keeps the runs that were given up.
+type deadLetters struct{ *core }
+
 // DeadLetters returns the newest dead letters with ids below before, or the
 // newest of all when before is 0. hook "" is each; limit 0 is 50.
-func (s *Store) DeadLetters(ctx context.Context, hook string, before int64, limit int) (all []DeadLetter, err error) {
+func (s *deadLetters) DeadLetters(ctx context.Context, hook string, before int64, limit int) (all []DeadLetter, err error) {
 	if limit <= 0 {
 		limit = 50
 	}
@@ -51,7 +54,7 @@ func (s *Store) DeadLetters(ctx context.Context, hook string, before int64, limi
 
 // DeadLetter returns one dead letter and the input for its hook: the
 // event with all of its data. It fails with ErrNotFound.
-func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p events.Pending, err error) {
+func (s *deadLetters) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p events.Pending, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		if d, err = scanDead(db.QueryRowContext(ctx, deadColumns+` WHERE id = ?`, id)); err != nil {
 			return err
@@ -68,7 +71,7 @@ func (s *Store) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p event
 
 // RetryDead makes a dead letter pending again, after the attempts that it has
 // had, and returns once that is on disk. It fails with ErrNotFound.
-func (s *Store) RetryDead(ctx context.Context, id int64) (events.Pending, error) {
+func (s *deadLetters) RetryDead(ctx context.Context, id int64) (events.Pending, error) {
 	d, p, err := s.DeadLetter(ctx, id)
 	if err != nil {
 		return p, err
@@ -94,7 +97,7 @@ func (s *Store) RetryDead(ctx context.Context, id int64) (events.Pending, error)
 }
 
 // DropDead deletes a dead letter. It fails with ErrNotFound.
-func (s *Store) DropDead(ctx context.Context, id int64) error {
+func (s *deadLetters) DropDead(ctx context.Context, id int64) error {
 	if err := s.do(ctx, func(db *database) error { return s.dropDead(db, id) }); err != nil {
 		return fmt.Errorf("drop dead letter %d: %w", id, err)
 	}
@@ -102,7 +105,7 @@ func (s *Store) DropDead(ctx context.Context, id int64) error {
 }
 
 // dropDead deletes a dead letter and the parts of its event that were kept for its sake.
-func (s *Store) dropDead(db *database, id int64) error {
+func (s *deadLetters) dropDead(db *database, id int64) error {
 	scan := func(row scanner) (n uint64, err error) { return n, row.Scan(&n) }
 	seq, err := query(db, scan, `SELECT seq FROM dead WHERE id = ?`, id)
 	if err != nil {
@@ -114,7 +117,7 @@ func (s *Store) dropDead(db *database, id int64) error {
 	return releaseEvent(db, seq[0])
 }
 
-func (s *Store) deleteDead(db *database, id int64) error {
+func (s *deadLetters) deleteDead(db *database, id int64) error {
 	n, err := db.exec(`DELETE FROM dead WHERE id = ?`, id)
 	if err != nil {
 		return err

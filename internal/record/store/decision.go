@@ -33,10 +33,18 @@ type decisionDetail struct {
 	Runs       []string        `json:"runs"`
 }
 
+// decisions keeps decisions.
+type decisions struct {
+	*core
+	auditing  *auditing
+	tables    *tables
+	unwritten unwritten
+}
+
 // Decided writes the record of a decision, later and without waiting; d is the
 // store's own from now on. With Options.Memory it outlives a kill of the process from when
 // Decided returns.
-func (s *Store) Decided(d *wire.Decision) {
+func (s *decisions) Decided(d *wire.Decision) {
 	if d.Outcome == "" {
 		d.Outcome = d.Word()
 	}
@@ -59,7 +67,7 @@ func (s *Store) Decided(d *wire.Decision) {
 
 // insertDecision writes a decision and counts it. A decision that is there already,
 // because a failed commit came through after all, changes nothing.
-func (s *Store) insertDecision(db *database, d *wire.Decision) error {
+func (s *decisions) insertDecision(db *database, d *wire.Decision) error {
 	s.w.text = append(d.AppendDetail(append(s.w.text[:0], '{')), '}')
 	hooks := ""
 	if list := d.Hooks(); len(list) > 0 {
@@ -75,7 +83,7 @@ func (s *Store) insertDecision(db *database, d *wire.Decision) error {
 	if err != nil {
 		return fmt.Errorf("insert the decision about event %s: %w", d.EventID, err)
 	}
-	s.saw(d.Seq)
+	s.tables.saw(d.Seq)
 	if n == 0 {
 		return nil
 	}
@@ -85,7 +93,7 @@ func (s *Store) insertDecision(db *database, d *wire.Decision) error {
 		}
 	}
 	s.w.texts.add(d)
-	if err := s.chainDecision(db, d); err != nil {
+	if err := s.auditing.chainDecision(db, d); err != nil {
 		return err
 	}
 	if d.Tried {
@@ -99,7 +107,7 @@ func (s *Store) insertDecision(db *database, d *wire.Decision) error {
 
 // Ended writes the end of a call beside the decision about the event with the number seq, later and
 // without waiting. Where there is none, or the disk fails, the end is lost.
-func (s *Store) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
+func (s *decisions) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
 	text, err := json.Marshal(ran)
 	if err != nil {
 		return // texts and numbers alone: it cannot fail
@@ -148,7 +156,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 
 // Decision returns the decision about an event that Event returned; nil =
 // there was none.
-func (s *Store) Decision(ctx context.Context, e *events.Event) (found *wire.Decision, err error) {
+func (s *archive) Decision(ctx context.Context, e *events.Event) (found *wire.Decision, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err := list(ctx, db, scanDecision, `SELECT `+decisionColumns+`
 			FROM decisions d WHERE d.event_seq = ? ORDER BY d.seq DESC LIMIT 1`, int64(e.Seq))

@@ -38,7 +38,7 @@ type DecisionPage struct {
 }
 
 // Decisions returns a page of decisions.
-func (s *Store) Decisions(ctx context.Context, q DecisionQuery) (page DecisionPage, err error) {
+func (s *archive) Decisions(ctx context.Context, q DecisionQuery) (page DecisionPage, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}

@@ -25,13 +25,13 @@ type doubts struct {
 const mostDoubts = 3
 
 // reopen is attach, and examines a database that seems to be damaged.
-func (s *Store) reopen() error {
-	err := s.attach()
+func (s *healer) reopen() error {
+	err := s.opener.attach()
 	for errors.Is(err, errCorrupt) {
 		if err = s.examine(err); err != nil {
 			return err
 		}
-		err = s.attach()
+		err = s.opener.attach()
 	}
 	return err
 }
@@ -39,8 +39,8 @@ func (s *Store) reopen() error {
 // examine looks again at a database that SQLite calls damaged, and closes it. SQLite takes a read that failed
 // for damage: https://sqlite.org/rescode.html#ioerr_corruptfs. It returns nil when the database is sound, ErrIO
 // while the disk does not give the files, for Options.unread at most, and else cause.
-func (s *Store) examine(cause error) error {
-	s.detach()
+func (s *healer) examine(cause error) error {
+	s.opener.detach()
 	select {
 	case <-s.suspect: // of another reader, about the file that is closed now
 	default:
@@ -81,7 +81,7 @@ func (s *Store) examine(cause error) error {
 }
 
 // sound returns nil when SQLite finds no fault in the whole database, and ErrIO when the disk does not give it.
-func (s *Store) sound() error {
+func (s *healer) sound() error {
 	for _, suffix := range []string{"", "-wal"} {
 		if err := readThrough(s.opts.Path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: %w", ErrIO, err)

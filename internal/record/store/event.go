@@ -227,7 +227,7 @@ func releaseEvent(db *database, seq uint64) error {
 }
 
 // deleteEvent takes an event out with all that hangs on it. A trigger deletes its parts.
-func (s *Store) deleteEvent(db *database, seq uint64) error {
+func (s *tables) deleteEvent(db *database, seq uint64) error {
 	for _, text := range []string{`DELETE FROM pending WHERE seq = ?`, `DELETE FROM dead WHERE seq = ?`} {
 		if _, err := db.exec(text, int64(seq)); err != nil {
 			return fmt.Errorf("delete event: %w", err)

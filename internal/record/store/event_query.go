@@ -33,7 +33,7 @@ type EventPage struct {
 
 // Events returns a page of accepted events. They are read in the order of their
 // numbers: those of one session among the events between its first and its last.
-func (s *Store) Events(ctx context.Context, q EventQuery) (page EventPage, err error) {
+func (s *archive) Events(ctx context.Context, q EventQuery) (page EventPage, err error) {
 	page.Events, page.Next, err = pageOf(ctx, s, q, acceptedColumns, scanAccepted,
 		func(e Event) uint64 { return e.Seq })
 	return page, err
@@ -42,7 +42,7 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (page EventPage, err e
 // pageOf returns some columns of a page of events, and where the next page begins. seq
 // returns an event's number.
 func pageOf[T any](
-	ctx context.Context, s *Store, q EventQuery, columns string, scan func(scanner) (T, error), seq func(T) uint64,
+	ctx context.Context, s *archive, q EventQuery, columns string, scan func(scanner) (T, error), seq func(T) uint64,
 ) (found []T, next uint64, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50

@@ -46,9 +46,15 @@ func (p *places) inForce() []string {
 	return p.targets
 }
 
+// forwarding knows how far each target has got.
+type forwarding struct {
+	*core
+	places places
+}
+
 // Targets says which targets are in force, later and without waiting. The place of a new
 // target is behind the newest decision.
-func (s *Store) Targets(names []string) {
+func (s *forwarding) Targets(names []string) {
 	s.places.mu.Lock()
 	s.places.targets = names
 	s.places.mu.Unlock()
@@ -63,7 +69,7 @@ func (s *Store) Targets(names []string) {
 	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
 }
 
-func (s *Store) beginPlace(db *database, name string) error {
+func (s *forwarding) beginPlace(db *database, name string) error {
 	_, err := db.exec(`INSERT INTO forward (target, through, missed, told, at)
 		VALUES (?, ifnull((SELECT max(seq) FROM decisions), 0), 0, 0, ?) ON CONFLICT DO NOTHING`, name, nanos(time.Now()))
 	if err != nil {
@@ -78,7 +84,7 @@ func (s *Store) beginPlace(db *database, name string) error {
 }
 
 // carryPlaces writes the places to a new file.
-func (s *Store) carryPlaces(db *database) error {
+func (s *forwarding) carryPlaces(db *database) error {
 	for name, through := range s.places.all() {
 		_, err := db.exec(`INSERT INTO forward (target, through, missed, told, at) VALUES (?, ?, 0, 0, ?)
 			ON CONFLICT DO NOTHING`, name, int64(through), nanos(time.Now()))
@@ -100,7 +106,7 @@ type Ahead struct {
 // All decisions up to that number must have been handed over. Else a place moves past a decision
 // that another goroutine is about to hand over. A caller that wants the records it handed over a
 // moment ago calls Flush first.
-func (s *Store) Ahead(ctx context.Context, target string, upto uint64, limit int) (a Ahead, err error) {
+func (s *forwarding) Ahead(ctx context.Context, target string, upto uint64, limit int) (a Ahead, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		var through int64
 		row := db.QueryRowContext(ctx, `SELECT through, missed - told FROM forward WHERE target = ?`, target)
@@ -124,7 +130,7 @@ func (s *Store) Ahead(ctx context.Context, target string, upto uint64, limit int
 
 // Forwarded moves the place of a target behind the decision with this number, later and
 // without waiting, and notes that so many were reported to it as missed.
-func (s *Store) Forwarded(target string, through uint64, told int64) {
+func (s *forwarding) Forwarded(target string, through uint64, told int64) {
 	s.places.set(target, through)
 	exec := func(db *database) error {
 		_, err := db.exec(`UPDATE forward SET through = max(through, ?), told = told + ?, at = ? WHERE target = ?`,
@@ -148,7 +154,7 @@ type Place struct {
 }
 
 // Place returns the place of a target.
-func (s *Store) Place(ctx context.Context, target string) (p Place, err error) {
+func (s *forwarding) Place(ctx context.Context, target string) (p Place, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		var oldest int64
 		row := db.QueryRowContext(ctx, `SELECT missed,
@@ -180,7 +186,7 @@ func missForward(db *database, which string, arg any) error {
 // places deletes those of targets that have not been in force for as long as history is
 // kept.
 func (p *pruning) places(db *database) (more bool, err error) {
-	inForce, err := json.Marshal(p.store.places.inForce())
+	inForce, err := json.Marshal(p.store.forwarding.places.inForce())
 	if err != nil {
 		return false, err
 	}

@@ -21,9 +21,23 @@ const probeBytes = 256 << 10
 // lateNumbers may still be given while the store closes.
 const lateNumbers = 1024
 
+// opener opens the database and closes it.
+type opener struct {
+	*core
+	transactions *transactions
+	mover        *mover
+	merging      *merging
+	forwarding   *forwarding
+	sent         *sentIDs
+	loss         *lossNotes
+	manifest     *manifestTable
+
+	lock *os.File // held as long as the store is open; nil = its folder cannot be written yet
+}
+
 // attach opens the database. The first time it reads the pending runs. Later memory knows better.
 // If the file turns out to be another one, attach writes the runs pending in memory to it.
-func (s *Store) attach() error {
+func (s *opener) attach() error {
 	if s.lock == nil {
 		if err := prepareFile(s.opts.Path); err != nil {
 			return fmt.Errorf("open store %s: %w", s.opts.Path, classify(err))
@@ -45,15 +59,15 @@ func (s *Store) attach() error {
 	s.handles.Lock()
 	s.db = db
 	s.handles.Unlock()
-	s.noteSync()
-	s.size(context.Background(), db)
-	s.publish()
+	s.transactions.noteSync()
+	s.merging.size(context.Background(), db)
+	s.transactions.publish()
 	return nil
 }
 
 // adopt makes db the store's. It reserves numbers, which also shows whether
 // the file can be written.
-func (s *Store) adopt(db *database) error {
+func (s *opener) adopt(db *database) error {
 	st, err := readState(db)
 	if err != nil {
 		return err
@@ -95,7 +109,7 @@ func (s *Store) adopt(db *database) error {
 		if err := s.live.fill(db); err != nil {
 			return err
 		}
-		if err := s.manifests.fill(db); err != nil {
+		if err := s.manifest.manifests.fill(db); err != nil {
 			return err
 		}
 		if err := s.w.begun.fill(db.row(selectBegun)); err != nil {
@@ -104,7 +118,7 @@ func (s *Store) adopt(db *database) error {
 		if err := s.losses.fill(db); err != nil {
 			return err
 		}
-		if err := s.openJournal(db, st, left); err != nil {
+		if err := s.mover.openJournal(db, st, left); err != nil {
 			return err
 		}
 		if err := s.dropEventless(db); err != nil {
@@ -140,7 +154,7 @@ func (s *Store) adopt(db *database) error {
 
 // settleNumbers notes which of the numbers that an earlier daemon reserved were
 // never given.
-func (s *Store) settleNumbers(db *database, st state) error {
+func (s *opener) settleNumbers(db *database, st state) error {
 	if _, err := db.exec(`DELETE FROM unused WHERE last <= ?`, int64(st.pruned)); err != nil {
 		return err
 	}
@@ -169,7 +183,7 @@ func noteUnused(db *database, first, last uint64) error {
 }
 
 // detach closes the database; readers fail until it is attached again.
-func (s *Store) detach() {
+func (s *opener) detach() {
 	s.handles.Lock()
 	db := s.db
 	s.db = nil
@@ -181,7 +195,7 @@ func (s *Store) detach() {
 
 // carry writes to a new file the runs pending in memory, the manifests and the places of targets.
 // It also writes the ids of events with their answers.
-func (s *Store) carry(db *database, st *state) (err error) {
+func (s *opener) carry(db *database, st *state) (err error) {
 	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -189,7 +203,7 @@ func (s *Store) carry(db *database, st *state) (err error) {
 		if err != nil {
 			db.exec("ROLLBACK")
 		}
-		s.settle(err == nil)
+		s.transactions.settle(err == nil)
 	}()
 	for _, w := range s.live.held() {
 		p := s.policy.Load()
@@ -208,15 +222,15 @@ func (s *Store) carry(db *database, st *state) (err error) {
 			}
 		}
 	}
-	for _, m := range s.manifests.all() {
+	for _, m := range s.manifest.manifests.all() {
 		if err := saveManifest(db, m); err != nil {
 			return err
 		}
 	}
-	if err := s.carryPlaces(db); err != nil {
+	if err := s.forwarding.carryPlaces(db); err != nil {
 		return err
 	}
-	if err := s.carrySent(db); err != nil {
+	if err := s.sent.carrySent(db); err != nil {
 		return err
 	}
 	for _, l := range s.losses.all() {
@@ -232,12 +246,12 @@ func (s *Store) carry(db *database, st *state) (err error) {
 }
 
 // carryJournal moves all events into a new file that only the journal has.
-func (s *Store) carryJournal(db *database, st *state) error {
+func (s *opener) carryJournal(db *database, st *state) error {
 	before := s.w.state.events
 	s.w.ending.of(nil)
 	s.w.sessions.forget()
 	for _, e := range s.journaled.oldest(math.MaxInt, journal.Pos{}) {
-		if err := s.move(db, e); err != nil {
+		if err := s.mover.move(db, e); err != nil {
 			return err
 		}
 	}
@@ -249,27 +263,38 @@ func (s *Store) carryJournal(db *database, st *state) error {
 	return s.w.sessions.flush(db)
 }
 
+// healer commits, and mends database and journal where that fails.
+type healer struct {
+	*core
+	opener       *opener
+	transactions *transactions
+	pendings     *pendings
+	mover        *mover
+	tables       *tables
+	loss         *lossNotes
+}
+
 // journalFailed takes the journal out of use until heal begins another segment. The next segment
 // has replaced a deleted one: journalFailed moves the pending runs of the deleted one while they
 // can still be read.
-func (s *Store) journalFailed(cause error) {
+func (s *healer) journalFailed(cause error) {
 	if !errors.Is(cause, journal.ErrGone) {
 		s.fail(cause)
 		return
 	}
 	kept, _ := s.live.count()
-	s.report(Incident{Kind: IncidentJournal, Err: cause, Path: s.journaled.dir, Kept: kept})
+	s.loss.report(Incident{Kind: IncidentJournal, Err: cause, Path: s.journaled.dir, Kept: kept})
 	s.moveAll()
 }
 
 // recover begins a new file in place of a deleted one. It does the same for a file still corrupt
 // after another look.
-func (s *Store) recover(cause error) (err error) {
+func (s *healer) recover(cause error) (err error) {
 	s.replacing.Store(true)
 	defer s.replacing.Store(false)
 	if errors.Is(cause, errGone) {
 		s.w.cutOff = true
-		s.rescue()
+		s.pendings.rescue()
 		err = s.replace(IncidentGone, cause)
 	} else {
 		if err = s.examine(cause); err == nil {
@@ -286,7 +311,7 @@ func (s *Store) recover(cause error) (err error) {
 }
 
 // replace moves a corrupt file aside, with its log, and opens a new one.
-func (s *Store) replace(kind IncidentKind, cause error) error {
+func (s *healer) replace(kind IncidentKind, cause error) error {
 	in := Incident{Kind: kind, Err: cause, Path: s.opts.Path}
 	if s.w.loaded {
 		in.Kept, in.Lost = s.live.count()
@@ -295,7 +320,7 @@ func (s *Store) replace(kind IncidentKind, cause error) error {
 		s.w.orphans = true
 		in.Lost, s.w.state.complete, in.More = countPending(s.opts.Path)
 	}
-	s.detach()
+	s.opener.detach()
 	if kind == IncidentCorrupt {
 		moved, err := moveAside(s.opts.Path)
 		if err != nil {
@@ -305,9 +330,9 @@ func (s *Store) replace(kind IncidentKind, cause error) error {
 	}
 	// Even where the new file cannot be opened yet, the old one is gone.
 	s.live.dropLost()
-	left, bad := readMarks(s.lock)
+	left, bad := readMarks(s.opener.lock)
 	fresh := !s.w.loaded
-	err := s.attach()
+	err := s.opener.attach()
 	if err == nil && in.MovedTo != "" {
 		saved := s.salvage(in.MovedTo)
 		in.Kept, in.Lost = in.Kept+saved, max(0, in.Lost-saved)
@@ -318,13 +343,13 @@ func (s *Store) replace(kind IncidentKind, cause error) error {
 			in.Lost, in.More = max(0, int(left.pending)-in.Kept), false
 		}
 	}
-	s.report(in)
+	s.loss.report(in)
 	return err
 }
 
 // salvage writes the pending runs of a file that was moved aside to the new one, as far as they can
 // still be read, and returns how many.
-func (s *Store) salvage(path string) (runs int) {
+func (s *healer) salvage(path string) (runs int) {
 	var batch []*op
 	write := func() {
 		s.commit(batch) // records that cannot be written yet wait for that
@@ -339,7 +364,7 @@ func (s *Store) salvage(path string) (runs int) {
 			rows = append(rows, pendingRow{hook: hook})
 		}
 		exec := func(db *database) error {
-			err := s.insert(db, e, encodeEvent(e, true, s.policy.Load()), rows)
+			err := s.tables.insert(db, e, encodeEvent(e, true, s.policy.Load()), rows)
 			if refused(err) {
 				s.queue.drop(e.Seq)
 			}
@@ -402,7 +427,7 @@ func noteFormer(db *database, epoch string) error {
 
 // dropEventless deletes pending runs whose events a damaged database does not have. The journal may
 // have them.
-func (s *Store) dropEventless(db *database) error {
+func (s *opener) dropEventless(db *database) error {
 	const eventless = `FROM pending WHERE seq NOT IN (SELECT seq FROM events)`
 	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
 	rows, err := query(db, scan, `SELECT seq `+eventless)
@@ -421,13 +446,13 @@ func (s *Store) dropEventless(db *database) error {
 	if lost > 0 {
 		kept, _ := s.live.count()
 		err := fmt.Errorf("%w: the events of %d pending runs are not there", errCorrupt, lost)
-		s.report(Incident{Kind: IncidentJournal, Err: err, Path: db.path, Kept: kept, Lost: lost})
+		s.loss.report(Incident{Kind: IncidentJournal, Err: err, Path: db.path, Kept: kept, Lost: lost})
 	}
 	return nil
 }
 
 // tellLeft reports the records that the database does not have although an earlier process has written them.
-func (s *Store) tellLeft(st state, left marks) {
+func (s *opener) tellLeft(st state, left marks) {
 	kept, _ := s.live.count()
 	in := Incident{Kind: IncidentJournal, Path: s.opts.Path, Kept: kept}
 	switch {
@@ -448,7 +473,7 @@ func (s *Store) tellLeft(st state, left marks) {
 	default:
 		return
 	}
-	s.report(in)
+	s.loss.report(in)
 }
 
 // moveAside renames the database and its log to a name that is free.
@@ -474,7 +499,7 @@ func moveAside(path string) (moved string, err error) {
 }
 
 // fail notes that nothing can be written, and tells once for each cause.
-func (s *Store) fail(err error) {
+func (s *healer) fail(err error) {
 	err = classify(err)
 	o := &outage{err: err, since: time.Now()}
 	// A full disk and a lock pass without help. After any other error the
@@ -486,9 +511,9 @@ func (s *Store) fail(err error) {
 	}
 	s.down.Store(o)
 	if was == nil || kind(was.err) != kind(err) {
-		s.report(Incident{Kind: IncidentDown, Err: err, Path: s.opts.Path})
+		s.loss.report(Incident{Kind: IncidentDown, Err: err, Path: s.opts.Path})
 	}
-	s.publish()
+	s.transactions.publish()
 }
 
 // kind returns the sentinel that err is.
@@ -503,10 +528,10 @@ func kind(err error) error {
 }
 
 // heal tries whether the database can be written again.
-func (s *Store) heal() {
+func (s *healer) heal() {
 	if s.down.Load().reopen {
-		s.detach()
-		if err := s.attach(); errors.Is(err, errCorrupt) {
+		s.opener.detach()
+		if err := s.opener.attach(); errors.Is(err, errCorrupt) {
 			if s.recover(err) != nil {
 				return
 			}
@@ -538,19 +563,19 @@ func (s *Store) heal() {
 		return
 	}
 	s.down.Store(nil)
-	s.report(Incident{Kind: IncidentHealed, Path: s.opts.Path})
+	s.loss.report(Incident{Kind: IncidentHealed, Path: s.opts.Path})
 }
 
 // probe writes and deletes something large enough to matter.
-func (s *Store) probe() error {
-	err := s.transact([]*op{{exec: func(db *database) error {
+func (s *healer) probe() error {
+	err := s.transactions.transact([]*op{{exec: func(db *database) error {
 		_, err := db.exec(`INSERT OR REPLACE INTO probe (id, data) VALUES (1, zeroblob(?))`, probeBytes)
 		return err
 	}}})
 	if err != nil {
 		return err
 	}
-	return s.transact([]*op{{exec: func(db *database) error {
+	return s.transactions.transact([]*op{{exec: func(db *database) error {
 		_, err := db.exec(`DELETE FROM probe`)
 		return err
 	}}})
@@ -558,14 +583,14 @@ func (s *Store) probe() error {
 
 // reread reads the entry that the journal has not given before. It fails until the journal gives
 // the entry, or the entry is given up.
-func (s *Store) reread() error {
+func (s *healer) reread() error {
 	e := s.w.unread
 	if e == nil {
 		return nil
 	}
 	if s.journaled.onlyHere(e.Number) == e {
 		_, err := s.journaled.read(e, true)
-		if err != nil && !errors.Is(err, journal.ErrDamaged) && s.patient(e.Segment) {
+		if err != nil && !errors.Is(err, journal.ErrDamaged) && s.mover.patient(e.Segment) {
 			return fmt.Errorf("%w: %w", ErrIO, err)
 		}
 		if err == nil {
@@ -578,7 +603,7 @@ func (s *Store) reread() error {
 
 // patient reports whether a segment that cannot be read is tried again. If not, its records that cannot
 // be read are given up.
-func (s *Store) patient(segment uint64) bool {
+func (s *mover) patient(segment uint64) bool {
 	if s.w.given[segment] {
 		return false
 	}
@@ -592,7 +617,7 @@ func (s *Store) patient(segment uint64) bool {
 	return false
 }
 
-func (s *Store) report(in Incident) {
+func (s *lossNotes) report(in Incident) {
 	kinds := []IncidentKind{IncidentCorrupt, IncidentGone, IncidentJournal}
 	if slices.Contains(kinds, in.Kind) && (in.Lost > 0 || in.More || in.DeadLetters > 0 || in.MovedTo != "") {
 		s.lost(Loss{
@@ -605,10 +630,10 @@ func (s *Store) report(in Incident) {
 }
 
 // finish writes the remaining records, with one last attempt if the disk had failed.
-func (s *Store) finish() {
+func (s *writeLoop) finish() {
 	s.drain()
 	if s.down.Load() != nil {
-		s.heal()
+		s.healer.heal()
 		s.drain()
 	}
 	s.queue.refuse(ErrClosed)
@@ -626,19 +651,19 @@ func (s *Store) finish() {
 			err = noteUnused(s.db, s.w.seen+1, s.w.state.seq)
 		}
 		if err == nil {
-			err = s.merge("TRUNCATE")
+			err = s.merging.merge("TRUNCATE")
 		}
 		if err != nil {
 			s.closeErr = errors.Join(s.closeErr, fmt.Errorf("close store %s: %w", s.opts.Path, err))
 			empty = false
 		}
 	}
-	s.detach()
+	s.opener.detach()
 	s.w.slack.release()
 	if log := s.journaled.journal(); log != nil {
 		log.Close(empty)
 	}
-	s.unwritten.close(s.opts.Memory, s.closeErr == nil)
+	s.decisions.unwritten.close(s.opts.Memory, s.closeErr == nil)
 	s.unlock()
 }
 
@@ -648,23 +673,23 @@ const mostLast = 8 * moveRows
 
 // moveLast moves the pending events into the database unless they are too many. It reports whether
 // the journal is not needed any more.
-func (s *Store) moveLast() (empty bool) {
+func (s *writeLoop) moveLast() (empty bool) {
 	if only, _, _ := s.journaled.load(); only > mostLast {
 		return false
 	}
-	if s.moveAll(); s.down.Load() != nil {
+	if s.healer.moveAll(); s.down.Load() != nil {
 		return false
 	}
 	s.journaled.finish()
 	s.w.full = true
-	s.commit(nil)
+	s.healer.commit(nil)
 	return s.down.Load() == nil
 }
 
 // unlock lets another process open the database.
-func (s *Store) unlock() {
+func (s *writeLoop) unlock() {
 	s.given.Load().close()
-	if s.lock != nil {
-		s.lock.Close()
+	if s.opener.lock != nil {
+		s.opener.lock.Close()
 	}
 }

@@ -68,9 +68,17 @@ func (q *arrivals) close() {
 	nudge(q.some)
 }
 
+// appender is the goroutine that appends accepted events to the journal.
+type appender struct {
+	*core
+	arrivals   *arrivals
+	distrusted chan error    // the journal has failed
+	relief     chan struct{} // the writer is not as far behind as it was
+}
+
 // journalAccepts is the goroutine that appends events to the journal: all that have come
 // while the disk took those before them.
-func (s *Store) journalAccepts() {
+func (s *appender) journalAccepts() {
 	defer s.accepts.Done()
 	for {
 		batch, closed := s.arrivals.take()
@@ -101,13 +109,13 @@ const (
 )
 
 // late reports whether the writer is too far behind for more events.
-func (s *Store) late() bool {
+func (s *appender) late() bool {
 	_, bytes, _ := s.journaled.load()
 	return bytes > lateJournal || s.queue.weight() > lateRecords
 }
 
 // awaitWriter waits until the writer has caught up, or cannot.
-func (s *Store) awaitWriter() {
+func (s *appender) awaitWriter() {
 	for s.down.Load() == nil && s.late() {
 		nudge(s.queue.urgent)
 		<-s.relief
@@ -115,7 +123,7 @@ func (s *Store) awaitWriter() {
 }
 
 // appendAll appends events, to another segment if the one in use was deleted.
-func (s *Store) appendAll(batch []*accepting) ([]journal.Entry, error) {
+func (s *appender) appendAll(batch []*accepting) ([]journal.Entry, error) {
 	if down := s.down.Load(); down != nil {
 		return nil, down.err
 	}
@@ -141,7 +149,7 @@ func (s *Store) appendAll(batch []*accepting) ([]journal.Entry, error) {
 }
 
 // distrust tells the writer that the journal has failed.
-func (s *Store) distrust(err error) {
+func (s *appender) distrust(err error) {
 	select {
 	case s.distrusted <- err:
 	default:
@@ -149,7 +157,7 @@ func (s *Store) distrust(err error) {
 }
 
 // arrived takes in the entries that the journal has now.
-func (s *Store) arrived(batch []*accepting, entries []journal.Entry) {
+func (s *appender) arrived(batch []*accepting, entries []journal.Entry) {
 	list := make([]entry, len(batch))
 	for i, a := range batch {
 		list[i] = entry{Entry: entries[i], sent: a.sent}

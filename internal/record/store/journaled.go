@@ -55,8 +55,6 @@ type journaled struct {
 	newest  uint64      // the greatest number in it ever
 }
 
-func newJournaled() *journaled { return &journaled{} }
-
 // add takes in the entries that were appended at a time, in order.
 func (j *journaled) add(list []entry, at time.Time) {
 	j.mu.Lock()
@@ -287,9 +285,16 @@ func (j *journaled) read(e *entry, all bool) (accepted, error) {
 	return decodeAccepted(e.Number, head, data)
 }
 
+// mover opens the journal and moves its events into the database.
+type mover struct {
+	*core
+	tables *tables
+	loss   *lossNotes
+}
+
 // openJournal opens the journal of a database that holds all events before a place. It finds the
 // events that only the journal has. A journal beside a database that is new belongs to it.
-func (s *Store) openJournal(db *database, st state, left marks) error {
+func (s *mover) openJournal(db *database, st state, left marks) error {
 	former, err := query(db, scanID, `SELECT epoch FROM epochs`)
 	if err != nil {
 		return fmt.Errorf("read the former names of the database: %w", err)
@@ -388,11 +393,11 @@ func findStored(db *database, list []entry) error {
 
 // tellFound reports the parts of the journal that are not as they should be: each file, and each segment that is
 // missing. senseless is how many of its records say nothing.
-func (s *Store) tellFound(f journal.Found, senseless int, left marks) {
+func (s *mover) tellFound(f journal.Found, senseless int, left marks) {
 	_, kept, _ := s.live.load()
 	tell := func(in Incident) {
 		in.Kind, in.Path, in.Kept = IncidentJournal, s.journaled.folder(), kept
-		s.report(in)
+		s.loss.report(in)
 	}
 	rest, counted := max(0, int(left.pending)-kept), left.boot // runs that were pending and are not now
 	lose := func(least int) (lost int, more bool) {
@@ -438,7 +443,7 @@ func (s *Store) tellFound(f journal.Found, senseless int, left marks) {
 }
 
 // countAside counts the events in a file that was set aside; more tells that it cannot be read as a whole.
-func (s *Store) countAside(path string) (n int, more bool) {
+func (s *mover) countAside(path string) (n int, more bool) {
 	damaged, err := journal.ReadFile(s.opts.files, path, func(journal.Entry, []byte, []byte) error { n++; return nil })
 	return n, err != nil || damaged > 0
 }
@@ -451,7 +456,7 @@ func (j *journaled) folder() string {
 }
 
 // bring moves an event into the database unless it is there.
-func (s *Store) bring(db *database, seq uint64) error {
+func (s *mover) bring(db *database, seq uint64) error {
 	if e := s.journaled.onlyHere(seq); e != nil {
 		return s.move(db, e)
 	}
@@ -459,7 +464,7 @@ func (s *Store) bring(db *database, seq uint64) error {
 }
 
 // move moves an event from the journal into the database.
-func (s *Store) move(db *database, e *entry) error {
+func (s *mover) move(db *database, e *entry) error {
 	rows, held := s.live.rows(e.Number)
 	over := s.w.ending.all(e.Number, rows)
 	a, err := s.journaled.read(e, !over)
@@ -487,7 +492,7 @@ func (s *Store) move(db *database, e *entry) error {
 			return err
 		}
 	}
-	if err := s.insert(db, held, row, rows); err != nil {
+	if err := s.tables.insert(db, held, row, rows); err != nil {
 		if refused(err) {
 			return s.lose(e, err)
 		}
@@ -509,7 +514,7 @@ func (j *journaled) moving(e *entry, over bool) {
 }
 
 // lose gives up an event that cannot be read any more. The file that has it stays.
-func (s *Store) lose(e *entry, cause error) error {
+func (s *mover) lose(e *entry, cause error) error {
 	file, err := s.journaled.journal().Keep(e.Segment)
 	if err != nil {
 		cause = errors.Join(cause, err)
@@ -519,7 +524,7 @@ func (s *Store) lose(e *entry, cause error) error {
 	s.journaled.moving(e, true)
 	s.w.moved = append(s.w.moved, e)
 	kept, _ := s.live.count()
-	s.report(Incident{
+	s.loss.report(Incident{
 		Kind: IncidentJournal, Err: fmt.Errorf("event %d: %w", e.Number, cause), Path: s.journaled.folder(),
 		Kept: kept, Lost: len(rows), MovedTo: file,
 	})
@@ -553,17 +558,17 @@ func (n ending) all(seq uint64, rows []pendingRow) bool {
 const moveRows = 512
 
 // moveAll commits until all that only the journal has is moved, or nothing can be written.
-func (s *Store) moveAll() {
+func (s *healer) moveAll() {
 	for more := true; more && s.down.Load() == nil; {
 		s.commit([]*op{{exec: func(db *database) (err error) {
-			more, err = s.moveOldest(db, journal.Pos{})
+			more, err = s.mover.moveOldest(db, journal.Pos{})
 			return err
 		}}})
 	}
 }
 
 // moveOldest moves the first events of the journal, and tells whether there are more.
-func (s *Store) moveOldest(db *database, before journal.Pos) (more bool, err error) {
+func (s *mover) moveOldest(db *database, before journal.Pos) (more bool, err error) {
 	bytes := int64(0)
 	list := s.journaled.oldest(moveRows, before)
 	for _, e := range list {
@@ -579,7 +584,7 @@ func (s *Store) moveOldest(db *database, before journal.Pos) (more bool, err err
 
 // Settle is Flush, and returns when the database has all events that were accepted
 // before it was called: then queries find them.
-func (s *Store) Settle(ctx context.Context) error {
+func (s *mover) Settle(ctx context.Context) error {
 	j := s.journaled
 	j.mu.Lock()
 	end := j.end

@@ -387,7 +387,7 @@ func (l *live) step() (n int, changed bool) {
 }
 
 // tellWaiting tells how many events are pending, if that has changed by a step.
-func (s *Store) tellWaiting() {
+func (s *core) tellWaiting() {
 	if n, changed := s.live.step(); changed && s.opts.Waiting != nil {
 		s.opts.Waiting(n)
 	}

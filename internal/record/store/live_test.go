@@ -111,7 +111,7 @@ func TestListsOfHooksAreToldApart(t *testing.T) {
 // How many events wait is told as their number grows and shrinks, not for each.
 func TestHowManyWaitIsTold(t *testing.T) {
 	var told []int
-	s := &Store{live: newLive(0), opts: Options{Waiting: func(n int) { told = append(told, n) }}}
+	s := &core{live: newLive(0), opts: Options{Waiting: func(n int) { told = append(told, n) }}}
 	for seq := uint64(1); seq <= 2*waitingStep; seq++ {
 		s.live.accept(seq, nil, 1, []string{"a"}, fate{})
 		s.tellWaiting()

@@ -99,8 +99,14 @@ func saveLoss(db *database, l Loss) error {
 	return nil
 }
 
+// lossNotes notes losses and tells of incidents.
+type lossNotes struct {
+	*core
+	auditing *auditing
+}
+
 // lost notes a loss: in memory, in the database and in the audit chain, later and without waiting.
-func (s *Store) lost(l Loss) {
+func (s *lossNotes) lost(l Loss) {
 	l.At = time.Now().UTC()
 	l, is := s.losses.add(l)
 	if !is {
@@ -108,15 +114,15 @@ func (s *Store) lost(l Loss) {
 	}
 	exec := func(db *database) error { return saveLoss(db, l) }
 	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
-	s.Audit(l.At, audit.Storage, l)
+	s.auditing.Audit(l.At, audit.Storage, l)
 }
 
 // Losses returns the losses and set-aside files that are not taken back yet, oldest first. It never waits.
-func (s *Store) Losses() []Loss { return s.losses.all() }
+func (s *lossNotes) Losses() []Loss { return s.losses.all() }
 
 // Settled forgets a loss and returns when that is on disk. Its file, if there is one, stays under a
 // name that says that it was taken back.
-func (s *Store) Settled(ctx context.Context, l Loss, count int) error {
+func (s *lossNotes) Settled(ctx context.Context, l Loss, count int) error {
 	if l.Path != "" {
 		to := TakenBack(l.Path)
 		for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -130,7 +136,7 @@ func (s *Store) Settled(ctx context.Context, l Loss, count int) error {
 		if _, err := db.exec(`DELETE FROM losses WHERE id = ?`, l.ID); err != nil {
 			return err
 		}
-		return s.chain(db, time.Now(), audit.TakenBack, map[string]any{"id": l.ID, "path": l.Path, "events": count})
+		return s.auditing.chain(db, time.Now(), audit.TakenBack, map[string]any{"id": l.ID, "path": l.Path, "events": count})
 	})
 	if err != nil {
 		return fmt.Errorf("note that loss %d is settled: %w", l.ID, err)
@@ -142,13 +148,19 @@ func (s *Store) Settled(ctx context.Context, l Loss, count int) error {
 // TakenBack returns the name of the file of a loss once it is settled.
 func TakenBack(path string) string { return path + ".taken-back" }
 
+// aside reads files that were set aside.
+type aside struct {
+	*core
+	mover *mover
+}
+
 // SetAside calls each with every event in the file of a loss that the database does not have, and the
 // hooks that were to run for it. It returns how many records of the file cannot be read. An error of
 // each ends it.
-func (s *Store) SetAside(
+func (s *aside) SetAside(
 	ctx context.Context, l Loss, each func(e *events.Event, hooks []string) error,
 ) (unreadable int, err error) {
-	if err := s.Settle(ctx); err != nil {
+	if err := s.mover.Settle(ctx); err != nil {
 		return 0, err
 	}
 	missing := func(e *events.Event, hooks []string) error {
@@ -168,7 +180,7 @@ func (s *Store) SetAside(
 }
 
 // readAsideJournal reads a file of the journal.
-func (s *Store) readAsideJournal(path string, each func(*events.Event, []string) error) (unreadable int, err error) {
+func (s *aside) readAsideJournal(path string, each func(*events.Event, []string) error) (unreadable int, err error) {
 	pruned := s.pruned.Load() // up to here history has forgotten whether they ran
 	mine := !strings.Contains(filepath.Base(path), ".other-")
 	damaged, err := journal.ReadFile(s.opts.files, path, func(e journal.Entry, head, body []byte) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,10 +16,22 @@ const (
 	restingSweep = time.Hour        // between two prunings while nothing is written
 )
 
+// maintenance deletes old history.
+type maintenance struct {
+	*core
+	mover      *mover
+	merging    *merging
+	tables     *tables
+	forwarding *forwarding
+	dead       *deadLetters
+	auditing   *auditing
+	narrowed   chan struct{} // there is another policy
+}
+
 // maintain is the goroutine that merges the log into the database and prunes,
 // a while after something was written. While nothing is, it sleeps, except for
 // once an hour: history also grows old.
-func (s *Store) maintain() {
+func (s *maintenance) maintain() {
 	defer s.working.Done()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-s.ended; cancel() }()
@@ -31,17 +44,17 @@ func (s *Store) maintain() {
 	resting := false // the next sweep is far away
 	for {
 		select {
-		case <-s.full:
-			s.mergeLong(ctx)
-		case <-s.grown:
+		case <-s.merging.full:
+			s.merging.mergeLong(ctx)
+		case <-s.merging.grown:
 			merge.Reset(idleMerge)
 			if resting {
 				sweep.Reset(s.opts.sweep)
 				resting = false
 			}
 		case <-merge.C:
-			if s.volume.Load() > 0 {
-				s.checkpoint(ctx)
+			if s.merging.volume.Load() > 0 {
+				s.merging.checkpoint(ctx)
 			}
 		case <-s.narrowed:
 			if s.opts.sweep > 0 {
@@ -57,8 +70,17 @@ func (s *Store) maintain() {
 	}
 }
 
+// merging merges the log of the database into its file.
+type merging struct {
+	*core
+	volume  atomic.Int64  // bytes written since the last checkpoint, roughly
+	full    chan struct{} // the log is large enough for a checkpoint
+	grown   chan struct{} // something was written that came from outside
+	catchUp atomic.Bool   // the next commit is to be followed by a checkpoint
+}
+
 // wrote counts the bytes that went into the log. news is the number of bytes that came from outside.
-func (s *Store) wrote(bytes, news int) {
+func (s *merging) wrote(bytes, news int) {
 	if news > 0 {
 		nudge(s.grown)
 	}
@@ -73,7 +95,7 @@ func (s *Store) wrote(bytes, news int) {
 }
 
 // mergeLong merges a log that is long enough, unless it is the writer's turn.
-func (s *Store) mergeLong(ctx context.Context) {
+func (s *merging) mergeLong(ctx context.Context) {
 	if !s.catchUp.Load() {
 		s.checkpoint(ctx)
 	}
@@ -82,7 +104,7 @@ func (s *Store) mergeLong(ctx context.Context) {
 // checkpoint merges the log beside the writer. Under a steady load the log
 // has grown in the meantime and could not begin again; then the writer merges
 // the little that is left, between two commits.
-func (s *Store) checkpoint(ctx context.Context) {
+func (s *merging) checkpoint(ctx context.Context) {
 	s.volume.Store(0)
 	s.handles.RLock()
 	defer s.handles.RUnlock()
@@ -103,7 +125,7 @@ func (s *Store) checkpoint(ctx context.Context) {
 }
 
 // merge merges the log by the writer's own connection.
-func (s *Store) merge(mode string) error {
+func (s *merging) merge(mode string) error {
 	s.db.merges.Add(1)
 	defer s.db.merges.Add(1)
 	var busy, pages, merged int
@@ -114,7 +136,7 @@ func (s *Store) merge(mode string) error {
 }
 
 // size takes down how large the database is.
-func (s *Store) size(ctx context.Context, db *database) {
+func (s *merging) size(ctx context.Context, db *database) {
 	var used int64
 	if db.reading.QueryRowContext(ctx, usedBytes).Scan(&used) == nil {
 		s.counts.bytes.Store(used)
@@ -126,7 +148,7 @@ const usedBytes = `SELECT (page_count - freelist_count) * page_size
 	FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
 
 // reportCorrupt tells the writer that the database is corrupt.
-func (s *Store) reportCorrupt(err error) {
+func (s *core) reportCorrupt(err error) {
 	select {
 	case s.suspect <- err:
 	default:

@@ -53,12 +53,18 @@ func (ms *manifests) fill(db *database) error {
 	return nil
 }
 
+// manifestTable keeps manifests, in memory and in the database.
+type manifestTable struct {
+	*core
+	manifests *manifests
+}
+
 // Manifests returns all, in the order of their sources. It never waits.
-func (s *Store) Manifests() []Manifest { return s.manifests.all() }
+func (s *manifestTable) Manifests() []Manifest { return s.manifests.all() }
 
 // SaveManifest keeps m in place of the one with the same Source. It is on disk
 // a moment later.
-func (s *Store) SaveManifest(m Manifest) {
+func (s *manifestTable) SaveManifest(m Manifest) {
 	s.manifests.mu.Lock()
 	old, known := s.manifests.list[m.Source]
 	s.manifests.list[m.Source] = m
@@ -71,7 +77,7 @@ func (s *Store) SaveManifest(m Manifest) {
 }
 
 // DropManifest forgets the one of source.
-func (s *Store) DropManifest(source string) {
+func (s *manifestTable) DropManifest(source string) {
 	s.manifests.mu.Lock()
 	delete(s.manifests.list, source)
 	s.manifests.mu.Unlock()

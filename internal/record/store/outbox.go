@@ -23,10 +23,13 @@ type Outgoing struct {
 // ErrOutboxFull is the error of a message for which there is no room.
 var ErrOutboxFull = errors.New("the messages that wait for the fleet take all the room they may")
 
+// outbox keeps messages that are to be sent.
+type outbox struct{ *core }
+
 // PutOutgoing keeps a message until SentOutgoing. It returns when the message is on disk, or why
 // it will not be: ErrOutboxFull when the waiting messages would take more than
 // Policy.QueueBytes. A message that is there already, by its ID, is kept once.
-func (s *Store) PutOutgoing(ctx context.Context, m Outgoing) error {
+func (s *outbox) PutOutgoing(ctx context.Context, m Outgoing) error {
 	limit := s.policy.Load().QueueBytes
 	err := s.wait(ctx, &op{exec: func(db *database) error {
 		var bytes sql.NullInt64
@@ -48,7 +51,7 @@ func (s *Store) PutOutgoing(ctx context.Context, m Outgoing) error {
 
 // Outgoing returns the first messages that wait: limit at most, and no more than have that many
 // bytes together; the first is always among them.
-func (s *Store) Outgoing(ctx context.Context, limit int, bytes int64) (all []Outgoing, err error) {
+func (s *outbox) Outgoing(ctx context.Context, limit int, bytes int64) (all []Outgoing, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err = list(ctx, db, func(row scanner) (m Outgoing, err error) {
 			var at int64
@@ -69,7 +72,7 @@ func (s *Store) Outgoing(ctx context.Context, limit int, bytes int64) (all []Out
 
 // SentOutgoing forgets messages that the servers have. It returns when the disk has
 // forgotten them, or why it cannot: they would be sent again after a restart.
-func (s *Store) SentOutgoing(ctx context.Context, numbers []uint64) error {
+func (s *outbox) SentOutgoing(ctx context.Context, numbers []uint64) error {
 	text, err := json.Marshal(numbers)
 	if err == nil {
 		err = s.wait(ctx, &op{exec: func(db *database) error {
@@ -84,7 +87,7 @@ func (s *Store) SentOutgoing(ctx context.Context, numbers []uint64) error {
 }
 
 // RefuseOutgoing sets a message aside that the servers never take, and why.
-func (s *Store) RefuseOutgoing(ctx context.Context, n uint64, why string) error {
+func (s *outbox) RefuseOutgoing(ctx context.Context, n uint64, why string) error {
 	err := s.wait(ctx, &op{exec: func(db *database) error {
 		_, err := db.exec(`UPDATE outbox SET refused = ? WHERE n = ?`, why, int64(n))
 		return err
@@ -105,7 +108,7 @@ type OutboxLoad struct {
 }
 
 // OutboxLoad returns the load of messages that wait for the fleet.
-func (s *Store) OutboxLoad(ctx context.Context) (l OutboxLoad, err error) {
+func (s *outbox) OutboxLoad(ctx context.Context) (l OutboxLoad, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		var oldest int64
 		row := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM outbox WHERE refused IS NULL),

@@ -18,11 +18,18 @@ const pendingBytes = 1 << 20
 
 const pendingColumns = `seq, id, at, name, size, detail, kept, data, more, sum FROM events`
 
+// pendings reads the accepted runs that have not ended.
+type pendings struct {
+	*core
+	runs *pendingRuns
+	loss *lossNotes
+}
+
 // Pending returns the accepted runs that have not ended. They are in the order of the events'
 // numbers and, for one event, of registration: all runs of the first events above after, limit at
 // most, fewer when they are large. Nothing comes back when there are no more; the last event's
 // number is the next after.
-func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]events.Pending, error) {
+func (s *pendings) Pending(ctx context.Context, after uint64, limit int) ([]events.Pending, error) {
 	for {
 		page, last, err := s.pendingPage(ctx, after, limit)
 		switch {
@@ -43,7 +50,7 @@ var errMoved = errors.New("it is in the database now")
 
 // pendingPage is Pending, except that a page may be empty when its runs have ended while
 // it was read. It returns the number of its last event, 0 where there was none.
-func (s *Store) pendingPage(
+func (s *pendings) pendingPage(
 	ctx context.Context, after uint64, limit int,
 ) (all []events.Pending, last uint64, err error) {
 	// First: an event that goes into the database meanwhile is found twice, not never.
@@ -112,7 +119,7 @@ func page(stored []sized, only []*entry, limit int) (_ []sized, _ []*entry, last
 }
 
 // pendingOnly returns the pending runs of an event that only the journal has.
-func (s *Store) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all []events.Pending, err error) {
+func (s *pendings) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all []events.Pending, err error) {
 	rows, event := s.live.rows(e.Number)
 	if len(rows) == 0 {
 		return nil, nil // it has ended meanwhile
@@ -141,14 +148,14 @@ func (s *Store) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all 
 
 // unreadable makes the error of an event that the journal does not give. The writer, which
 // moves the event, finds out whether it is lost.
-func (s *Store) unreadable(e *entry, err error) error {
+func (s *pendings) unreadable(e *entry, err error) error {
 	s.queue.add(&op{event: e.Number, exec: nothing, lean: nothing})
 	return err
 }
 
 // NextPending returns how large the data of the first pending event above after
 // is; 0 = there is none.
-func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err error) {
+func (s *pendings) NextPending(ctx context.Context, after uint64) (size int64, err error) {
 	only := s.journaled.after(after, 1, s.live.has)
 	err = s.read(ctx, func(db *sql.DB) (err error) {
 		defer func() { err = damagedRow(err) }()
@@ -171,7 +178,7 @@ func (s *Store) NextPending(ctx context.Context, after uint64) (size int64, err 
 }
 
 // pendingEvents reads events, except for a large event that memory has.
-func (s *Store) pendingEvents(ctx context.Context, db querier, sizes []sized) ([]*events.Event, error) {
+func (s *pendings) pendingEvents(ctx context.Context, db querier, sizes []sized) ([]*events.Event, error) {
 	if len(sizes) == 0 {
 		return nil, nil
 	}
@@ -238,14 +245,14 @@ func (r eventRow) pendingEvent(ctx context.Context, db querier) (*events.Event, 
 var errDamagedEvent = errors.New("its data was damaged on the disk")
 
 // giveUpDamaged ends the runs of an event that differs from the event written, as dead letters.
-func (s *Store) giveUpDamaged(seq uint64, cause error) {
+func (s *pendings) giveUpDamaged(seq uint64, cause error) {
 	rows, _ := s.live.rows(seq)
 	for _, r := range rows {
-		s.GiveUp(events.PendingKey{Seq: seq, Hook: r.hook}, &wire.Run{}, errDamagedEvent.Error())
+		s.runs.GiveUp(events.PendingKey{Seq: seq, Hook: r.hook}, &wire.Run{}, errDamagedEvent.Error())
 	}
 	s.queue.add(&op{exec: nothing, lean: nothing, after: func() {
 		kept, _ := s.live.count()
-		s.report(Incident{
+		s.loss.report(Incident{
 			Kind: IncidentJournal, Err: fmt.Errorf("event %d: %w", seq, cause), Path: s.opts.Path,
 			Kept: kept, Lost: len(rows),
 		})
@@ -283,7 +290,7 @@ const rescued = 8
 
 // rescue reads the events pending on disk only, as long as there is memory. The file was deleted
 // but is still open.
-func (s *Store) rescue() {
+func (s *pendings) rescue() {
 	for _, seq := range s.live.onDisk() {
 		e, err := pendingEvent(context.Background(), s.db.conn, seq)
 		if err != nil {

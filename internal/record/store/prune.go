@@ -24,8 +24,8 @@ const (
 // gave their events after 10 minutes; counts older than their keeping time. Pending
 // events stay, and so do the events of dead letters. Prune works in small steps,
 // between which others are written. The store calls it each minute.
-func (s *Store) Prune(ctx context.Context) error {
-	if err := s.Settle(ctx); err != nil {
+func (s *maintenance) Prune(ctx context.Context) error {
+	if err := s.mover.Settle(ctx); err != nil {
 		return fmt.Errorf("prune history: %w", err)
 	}
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
@@ -50,13 +50,13 @@ func (s *Store) Prune(ctx context.Context) error {
 
 // rest leaves the writer to others for as long as a step took, and merges the
 // log if need be: pruning may take long, and the log must not grow with it.
-func (s *Store) rest(ctx context.Context, t time.Duration) error {
+func (s *maintenance) rest(ctx context.Context, t time.Duration) error {
 	timer := time.NewTimer(t)
 	defer timer.Stop()
 	for {
 		select {
-		case <-s.full:
-			s.mergeLong(ctx)
+		case <-s.merging.full:
+			s.merging.mergeLong(ctx)
 		case <-timer.C:
 			return nil
 		case <-ctx.Done():
@@ -68,7 +68,7 @@ func (s *Store) rest(ctx context.Context, t time.Duration) error {
 // pruning is one pass over the history. Each of its steps deletes a little and
 // tells whether there may be more.
 type pruning struct {
-	store  *Store
+	store  *maintenance
 	policy Policy
 	now    time.Time
 	cursor int64 // events up to here were looked at
@@ -98,7 +98,7 @@ func (p *pruning) dead(db *database) (more bool, err error) {
 		if p.store.w.state.dead <= deadRows && r.at >= nanos(p.now.Add(-deadAge)) {
 			return false, nil
 		}
-		if err := p.store.dropDead(db, r.seq); err != nil {
+		if err := p.store.dead.dropDead(db, r.seq); err != nil {
 			return false, err
 		}
 	}
@@ -231,7 +231,7 @@ func (p *pruning) deleteEvent(db *database, r oldRow) error {
 		return nil
 	}
 	p.deleted(r.seq)
-	return p.store.deleteEvent(db, uint64(r.seq))
+	return p.store.tables.deleteEvent(db, uint64(r.seq))
 }
 
 // oldest deletes the first rows, of either table, while there is too much of

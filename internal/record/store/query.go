@@ -43,8 +43,11 @@ const (
 	longestRun = time.Hour   // from start to end, with a good margin: a deadline is 10 min at most
 )
 
+// archive reads the events, runs and decisions that are kept.
+type archive struct{ *core }
+
 // Runs returns a page of runs.
-func (s *Store) Runs(ctx context.Context, q Query) (page Page, err error) {
+func (s *archive) Runs(ctx context.Context, q Query) (page Page, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // read calls f with connections that see everything committed.
-func (s *Store) read(ctx context.Context, f func(*sql.DB) error) error {
+func (s *core) read(ctx context.Context, f func(*sql.DB) error) error {
 	s.handles.RLock()
 	defer s.handles.RUnlock()
 	if s.db == nil || s.replacing.Load() { // a new file has not all yet that was saved of the old one
@@ -39,7 +39,7 @@ func (s *Store) read(ctx context.Context, f func(*sql.DB) error) error {
 }
 
 // snapshot is read with all queries seeing the same moment.
-func (s *Store) snapshot(ctx context.Context, f func(querier) error) error {
+func (s *core) snapshot(ctx context.Context, f func(querier) error) error {
 	return s.read(ctx, func(db *sql.DB) error {
 		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 		if err != nil {
@@ -63,7 +63,7 @@ func list[T any](
 
 // Run returns the run with this id, or the only one whose id begins or ends so, with
 // its output. Letters may be small. It fails with ErrNotFound or ErrAmbiguous.
-func (s *Store) Run(ctx context.Context, id string) (run wire.Run, err error) {
+func (s *archive) Run(ctx context.Context, id string) (run wire.Run, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		full, err := wholeID(ctx, db, "runs", id)
 		if err != nil {
@@ -162,7 +162,7 @@ func historyEvent(ctx context.Context, db querier, where string, args ...any) (E
 }
 
 // Event returns the event with this id, or the only one whose id begins so.
-func (s *Store) Event(ctx context.Context, id string) (e Event, err error) {
+func (s *archive) Event(ctx context.Context, id string) (e Event, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		full, err := wholeID(ctx, db, "events", id)
 		if err != nil {
@@ -179,7 +179,7 @@ func (s *Store) Event(ctx context.Context, id string) (e Event, err error) {
 
 // Last returns the newest event of a dialect that is no replay and not of the
 // session except; ErrNotFound where there is none. It may read all events.
-func (s *Store) Last(ctx context.Context, d events.Dialect, except string) (e Event, err error) {
+func (s *archive) Last(ctx context.Context, d events.Dialect, except string) (e Event, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		e, err = historyEvent(ctx, db, `WHERE CAST(detail AS TEXT) ->> 'dialect' = ?
 			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ?
@@ -215,7 +215,7 @@ type Range struct{ First, Last uint64 }
 // least. A number that was given and that no record has is missing: it was
 // pruned, left out, or lost with the process. A caller that wants the records it handed over a
 // moment ago calls Flush first.
-func (s *Store) Since(ctx context.Context, after, upto uint64, limit, maxBytes int) (feed Feed, err error) {
+func (s *archive) Since(ctx context.Context, after, upto uint64, limit, maxBytes int) (feed Feed, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		var pruned uint64
 		if err := db.QueryRowContext(ctx, `SELECT pruned FROM state`).Scan(&pruned); err != nil {

@@ -82,7 +82,7 @@ func runSize(r *wire.Run) int {
 
 // insertRun writes a run and counts it. A run that is there already, because a
 // failed commit came through after all, changes nothing.
-func (s *Store) insertRun(db *database, row *runRow) error {
+func (s *tables) insertRun(db *database, row *runRow) error {
 	r := row.run
 	s.w.text = append(r.AppendDetail(append(s.w.text[:0], '{')), '}')
 	n, err := db.exec(`INSERT INTO runs (seq, id, event_id, event, hook, session_id, agent_id, agent_name,

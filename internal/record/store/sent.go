@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -56,12 +57,18 @@ func insertSent(db *database, e *events.SentEvent) error {
 // sentLister returns the ids and answers that are known.
 type sentLister = func() []events.SentEvent
 
+// sentIDs keeps the ids that senders gave their events.
+type sentIDs struct {
+	*core
+	sentAgain atomic.Pointer[sentLister] // see KeepSent; nil = none
+}
+
 // KeepSent has list called when another file is begun in the place of the database: the
 // ids and answers that it returns are written to it. list must not wait for the store.
-func (s *Store) KeepSent(list sentLister) { s.sentAgain.Store(&list) }
+func (s *sentIDs) KeepSent(list sentLister) { s.sentAgain.Store(&list) }
 
 // carrySent writes the ids and answers that are known to a new file.
-func (s *Store) carrySent(db *database) error {
+func (s *sentIDs) carrySent(db *database) error {
 	list := s.sentAgain.Load()
 	if list == nil {
 		return nil
@@ -75,14 +82,14 @@ func (s *Store) carrySent(db *database) error {
 }
 
 // noteSent writes the id of an event later, without the event.
-func (s *Store) noteSent(e *events.Event) {
+func (s *sentIDs) noteSent(e *events.Event) {
 	sent := sentOf(e)
 	s.queue.add(&op{size: opCost, exec: func(db *database) error { return insertSent(db, sent) }})
 }
 
 // Sent calls each with every event that has an id and was accepted since then,
 // oldest first.
-func (s *Store) Sent(ctx context.Context, since time.Time, each func(events.SentEvent)) error {
+func (s *sentIDs) Sent(ctx context.Context, since time.Time, each func(events.SentEvent)) error {
 	only, err := s.journaled.ids() // first: what is moved meanwhile is found twice, not never
 	if err != nil {
 		return fmt.Errorf("read the ids of events: %w", err)
@@ -142,7 +149,7 @@ func scanSent(row scanner) (e events.SentEvent, err error) {
 
 // Answered records the answer that the sender of an event with an id got when its runs
 // had ended. answer is called later; size is about how long it is.
-func (s *Store) Answered(seq uint64, size int, answer func() ([]byte, error)) {
+func (s *sentIDs) Answered(seq uint64, size int, answer func() ([]byte, error)) {
 	s.queue.add(&op{event: seq, size: opCost + size, exec: func(db *database) error {
 		text, err := answer()
 		if err != nil {
@@ -153,7 +160,7 @@ func (s *Store) Answered(seq uint64, size int, answer func() ([]byte, error)) {
 }
 
 // ForgetAnswer takes the answer to an event with an id from the disk.
-func (s *Store) ForgetAnswer(seq uint64) {
+func (s *sentIDs) ForgetAnswer(seq uint64) {
 	s.queue.add(&op{event: seq, exec: func(db *database) error { return updateAnswer(db, seq, nil) }})
 }
 
@@ -169,7 +176,7 @@ func updateAnswer(db *database, seq uint64, answer []byte) error {
 }
 
 // ForgetSent takes the id of an event from the disk.
-func (s *Store) ForgetSent(seq uint64) {
+func (s *sentIDs) ForgetSent(seq uint64) {
 	s.queue.add(&op{event: seq, exec: func(db *database) error { return deleteSent(db, seq) }})
 }
 

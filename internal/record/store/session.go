@@ -204,7 +204,7 @@ func scanSession(row scanner) (s Session, err error) {
 
 // SessionID returns the id of the only session whose id begins or ends with part; part
 // itself where that is the id of one, or of none. It fails with ErrAmbiguous.
-func (s *Store) SessionID(ctx context.Context, part string) (id string, err error) {
+func (s *archive) SessionID(ctx context.Context, part string) (id string, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		ids, err := list(ctx, db, scanID, `SELECT session_id FROM sessions WHERE session_id = ? LIMIT 1`, part)
 		if err == nil && len(ids) == 0 && len(part) >= shortestEnd {
@@ -231,7 +231,7 @@ func (s *Store) SessionID(ctx context.Context, part string) (id string, err erro
 
 // Began returns when the first event of a session came, as far as the history goes; the zero time of a
 // session that it does not know.
-func (s *Store) Began(ctx context.Context, key SessionKey) (first time.Time, err error) {
+func (s *archive) Began(ctx context.Context, key SessionKey) (first time.Time, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		var at int64
 		row := db.QueryRowContext(ctx, `SELECT first FROM sessions WHERE session_id = ? AND dialect = ?`,
@@ -262,7 +262,7 @@ type SessionQuery struct {
 }
 
 // Sessions returns the sessions that fit, the one with the newest event first.
-func (s *Store) Sessions(ctx context.Context, q SessionQuery) (all []Session, err error) {
+func (s *archive) Sessions(ctx context.Context, q SessionQuery) (all []Session, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}

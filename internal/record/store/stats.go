@@ -238,7 +238,7 @@ type StatsQuery struct {
 
 // Stats returns one row for each hook that ran, or for each name of the kind By. The rows are in
 // the order of their names. It reads the counts kept by hour and day, never the runs.
-func (s *Store) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error) {
+func (s *archive) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error) {
 	type row struct {
 		start int64
 		name  string

@@ -32,7 +32,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,39 +106,56 @@ const (
 	PayloadFull    Payload = "full"    // all, which replay needs
 )
 
-// Store is safe for concurrent use.
+// Store is safe for concurrent use. It is made of parts: a part calls only those that come after it
+// in this list.
 type Store struct {
-	opts       Options
-	policy     atomic.Pointer[Policy]
-	firstSeq   uint64
-	arrivals   *arrivals
-	journaled  *journaled
-	queue      *queue
-	live       *live
-	manifests  *manifests
-	places     places
-	unwritten  unwritten
-	losses     losses
-	pruned     atomic.Uint64 // as state.pruned
-	counts     counters
-	given      atomic.Pointer[given]
-	sentAgain  atomic.Pointer[sentLister] // see KeepSent; nil = none
-	lock       *os.File                   // held as long as the store is open; nil = its folder cannot be written yet
-	down       atomic.Pointer[outage]     // nil while the disk does what it should
-	replacing  atomic.Bool                // the database is examined or replaced: nothing is read from it
-	suspect    chan error                 // a reader found the database corrupt
-	distrusted chan error                 // the journal has failed
-	relief     chan struct{}              // the writer is not as far behind as it was
-	volume     atomic.Int64               // bytes written since the last checkpoint, roughly
-	full       chan struct{}              // the log is large enough for a checkpoint
-	grown      chan struct{}              // something was written that came from outside
-	narrowed   chan struct{}              // there is another policy
-	catchUp    atomic.Bool                // the next commit is to be followed by a checkpoint
-	ended      chan struct{}              // closed when the goroutines are to end
-	working    sync.WaitGroup
-	accepts    sync.WaitGroup
-	close      sync.Once
-	closeErr   error
+	*writeLoop
+	*maintenance
+	*healer
+	*opener
+	*transactions
+	*pendings
+	*aside
+	*mover
+	*merging
+	*acceptor
+	*appender
+	*asks
+	*decisions
+	*archive
+	*deadLetters
+	*forwarding
+	*outbox
+	*sentIDs
+	*pendingRuns
+	*tables
+	*lossNotes
+	*auditing
+	*manifestTable
+	*core
+
+	firstSeq uint64
+	close    sync.Once
+}
+
+// core has the things that all parts share.
+type core struct {
+	opts      Options
+	policy    atomic.Pointer[Policy]
+	queue     *queue
+	live      *live
+	journaled *journaled
+	losses    losses
+	counts    counters
+	pruned    atomic.Uint64 // as state.pruned
+	given     atomic.Pointer[given]
+	down      atomic.Pointer[outage] // nil while the disk does what it should
+	replacing atomic.Bool            // the database is examined or replaced: nothing is read from it
+	suspect   chan error             // a reader found the database corrupt
+	ended     chan struct{}          // closed when the goroutines are to end
+	working   sync.WaitGroup
+	accepts   sync.WaitGroup
+	closeErr  error
 
 	handles sync.RWMutex // read-held while db is read from, held while it is replaced
 	db      *database    // nil until the file could be opened
@@ -168,13 +184,10 @@ func Open(o Options) (*Store, error) {
 	if o.sweep == 0 {
 		o.sweep = time.Minute
 	}
-	s := &Store{
-		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), manifests: newManifests(),
-		arrivals: newArrivals(), journaled: newJournaled(),
-		distrusted: make(chan error, 1), relief: make(chan struct{}, 1),
-		suspect: make(chan error, 1), full: make(chan struct{}, 1), grown: make(chan struct{}, 1),
-		narrowed: make(chan struct{}, 1), ended: make(chan struct{}),
-	}
+	s := assemble(&core{
+		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), journaled: &journaled{},
+		suspect: make(chan error, 1), ended: make(chan struct{}),
+	})
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
 	s.w.sessions, s.w.ending, s.w.given = newSessionCache(), ending{}, map[uint64]bool{}
 	s.given.Store(&given{})
@@ -196,6 +209,40 @@ func Open(o Options) (*Store, error) {
 	go s.write()
 	go s.maintain()
 	return s, nil
+}
+
+// assemble makes the parts, from the last one on.
+func assemble(c *core) *Store {
+	manifests, auditing := &manifestTable{core: c, manifests: newManifests()}, &auditing{core: c}
+	loss, tables := &lossNotes{core: c, auditing: auditing}, &tables{core: c}
+	runs, sent := &pendingRuns{core: c, tables: tables}, &sentIDs{core: c}
+	forwarding, dead := &forwarding{core: c}, &deadLetters{core: c}
+	decisions := &decisions{core: c, auditing: auditing, tables: tables}
+	appender := &appender{
+		core: c, arrivals: newArrivals(), distrusted: make(chan error, 1), relief: make(chan struct{}, 1),
+	}
+	merging := &merging{core: c, full: make(chan struct{}, 1), grown: make(chan struct{}, 1)}
+	mover := &mover{core: c, tables: tables, loss: loss}
+	pendings := &pendings{core: c, runs: runs, loss: loss}
+	transactions := &transactions{core: c, mover: mover, merging: merging, tables: tables}
+	opener := &opener{
+		core: c, transactions: transactions, mover: mover, merging: merging, forwarding: forwarding, sent: sent,
+		loss: loss, manifest: manifests,
+	}
+	healer := &healer{
+		core: c, opener: opener, transactions: transactions, pendings: pendings, mover: mover, tables: tables, loss: loss,
+	}
+	return &Store{
+		writeLoop: &writeLoop{core: c, healer: healer, opener: opener, mover: mover, merging: merging, appender: appender,
+			decisions: decisions},
+		maintenance: &maintenance{core: c, mover: mover, merging: merging, tables: tables, forwarding: forwarding,
+			dead: dead, auditing: auditing, narrowed: make(chan struct{}, 1)},
+		healer: healer, opener: opener, transactions: transactions, pendings: pendings, aside: &aside{c, mover},
+		mover: mover, merging: merging, acceptor: &acceptor{c, appender, tables, sent}, appender: appender,
+		asks: &asks{c, decisions}, decisions: decisions, archive: &archive{c}, deadLetters: dead, forwarding: forwarding,
+		outbox: &outbox{c}, sentIDs: sent, pendingRuns: runs, tables: tables, lossNotes: loss, auditing: auditing,
+		manifestTable: manifests, core: c,
+	}
 }
 
 func setDefault[T int | int64 | time.Duration](v *T, def T) {
@@ -246,7 +293,7 @@ func (s *Store) FirstSeq() uint64 { return s.firstSeq }
 
 // Epoch names the sequence of numbers. It stays the same across restarts as
 // long as the database does.
-func (s *Store) Epoch() string { return *s.counts.epoch.Load() }
+func (s *core) Epoch() string { return *s.counts.epoch.Load() }
 
 // Configure puts a policy in force for everything that comes after. The store prunes at once
 // the history that the policy no longer allows.
@@ -268,7 +315,7 @@ func (s *Store) Configure(p Policy) {
 
 // Flush returns when everything handed over before is on disk, or with the
 // reason why it is not.
-func (s *Store) Flush(ctx context.Context) error {
+func (s *core) Flush(ctx context.Context) error {
 	for target, _ := s.queue.progress(); ; {
 		_, gone := s.queue.progress() // before: what is taken later may still be under way when do returns
 		if err := s.wait(ctx, &op{exec: nothing, all: true}); err != nil {

@@ -51,7 +51,7 @@ const databaseLink = "database"
 
 // openUnwritten opens the journal in the folder Options.Memory. It hands over the decisions that a
 // killed process has left in it. Only Open calls it.
-func (s *Store) openUnwritten() error {
+func (s *decisions) openUnwritten() error {
 	dir := s.opts.Memory
 	if dir == "" || s.down.Load() != nil {
 		return nil
@@ -102,7 +102,7 @@ func (s *Store) openUnwritten() error {
 // writeLeft hands over the decisions that a killed process has left. A decision keeps its
 // number, which subscribers know it by, unless it had none or a later decision is written: a
 // target of forward may be past it then.
-func (s *Store) writeLeft(left []*wire.Decision) error {
+func (s *decisions) writeLeft(left []*wire.Decision) error {
 	var newest uint64
 	if err := s.db.row(`SELECT ifnull(max(seq), 0) FROM decisions`).Scan(&newest); err != nil {
 		return fmt.Errorf("read the newest decision: %w", err)
@@ -147,7 +147,7 @@ func linkDatabase(dir, path string) error {
 
 // Deciding holds a decision in memory that Decided is to be called with later; it may get
 // its number, and the words of hooks in the shadow, in between.
-func (s *Store) Deciding(d *wire.Decision) { s.unwritten.hold(d) }
+func (s *decisions) Deciding(d *wire.Decision) { s.unwritten.hold(d) }
 
 // hold writes a decision to memory, unless it is there.
 func (u *unwritten) hold(d *wire.Decision) {

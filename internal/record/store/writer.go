@@ -63,9 +63,20 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // since are counted when the database is opened.
 const saveEvery = 64
 
+// writeLoop is the goroutine that writes, from its start to its end.
+type writeLoop struct {
+	*core
+	healer    *healer
+	opener    *opener
+	mover     *mover
+	merging   *merging
+	appender  *appender
+	decisions *decisions
+}
+
 // fallBack numbers on from a point that no sequence which began at 1 has
 // reached: where the database cannot tell.
-func (s *Store) fallBack() {
+func (s *writeLoop) fallBack() {
 	if s.w.found.epoch != "" { // all numbers up to found.seq are reserved
 		s.w.state, s.w.seen = s.w.found, s.w.found.seq
 		return
@@ -76,7 +87,7 @@ func (s *Store) fallBack() {
 
 // write is the goroutine that writes: it commits the ops that callers wait for at once and the rest
 // after a moment. It tries again while it cannot.
-func (s *Store) write() {
+func (s *writeLoop) write() {
 	defer s.working.Done()
 	var retry <-chan time.Time
 	sync, idle := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
@@ -88,9 +99,9 @@ func (s *Store) write() {
 		}
 		select {
 		case err := <-s.suspect:
-			s.recover(err)
-		case err := <-s.distrusted:
-			s.journalFailed(err)
+			s.healer.recover(err)
+		case err := <-s.appender.distrusted:
+			s.healer.journalFailed(err)
 		case <-sync.C:
 			s.sync()
 		case <-idle.C:
@@ -98,7 +109,7 @@ func (s *Store) write() {
 		case <-s.queue.urgent:
 		case <-retry:
 			retry = nil
-			s.heal()
+			s.healer.heal()
 		case <-s.ended:
 			s.finish()
 			return
@@ -114,29 +125,29 @@ func (s *Store) write() {
 }
 
 // drain commits until nothing is left or nothing can be written.
-func (s *Store) drain() {
+func (s *writeLoop) drain() {
 	for s.down.Load() == nil {
 		runtime.Gosched() // callers about to add a record join this commit: fewer commits under load
 		batch := s.queue.take()
 		if len(batch) == 0 {
 			return
 		}
-		s.commit(batch)
+		s.healer.commit(batch)
 		s.shorten(true)
-		nudge(s.relief)
+		nudge(s.appender.relief)
 	}
-	nudge(s.relief)
+	nudge(s.appender.relief)
 	s.queue.refuse(s.down.Load().err)
 }
 
 // commit writes a batch in one transaction and answers the callers that wait. When
 // the file turns out lost, the batch is written to the file that takes its
 // place; when nothing can be written, records stay and the others are refused.
-func (s *Store) commit(batch []*op) {
-	err := s.transact(batch)
+func (s *healer) commit(batch []*op) {
+	err := s.transactions.transact(batch)
 	if errors.Is(err, errCorrupt) || errors.Is(err, errGone) {
 		if err = s.recover(err); err == nil {
-			err = s.transact(batch)
+			err = s.transactions.transact(batch)
 		}
 	}
 	if err != nil {
@@ -150,12 +161,12 @@ func (s *Store) commit(batch []*op) {
 		}
 		o.answer(o.err)
 	}
-	s.publish()
+	s.transactions.publish()
 	s.tellWaiting()
 }
 
 // giveBack refuses the ops that callers wait for and keeps the records.
-func (s *Store) giveBack(batch []*op, o *outage) {
+func (s *healer) giveBack(batch []*op, o *outage) {
 	var records []*op
 	for _, op := range batch {
 		switch {
@@ -168,9 +179,17 @@ func (s *Store) giveBack(batch []*op, o *outage) {
 	s.queue.back(records)
 }
 
+// transactions write to the database.
+type transactions struct {
+	*core
+	mover   *mover
+	merging *merging
+	tables  *tables
+}
+
 // transact runs the batch between BEGIN and COMMIT. After a failure no part of the batch
 // is in force, neither on disk nor in memory.
-func (s *Store) transact(batch []*op) (err error) {
+func (s *transactions) transact(batch []*op) (err error) {
 	before := s.w.state
 	s.w.ending.of(batch)
 	defer func() {
@@ -201,7 +220,7 @@ func (s *Store) transact(batch []*op) (err error) {
 		bytes += opCost + o.size
 		news += o.size
 		if o.event != 0 {
-			if err := s.bring(s.db, o.event); err != nil {
+			if err := s.mover.bring(s.db, o.event); err != nil {
 				return err
 			}
 		}
@@ -213,7 +232,7 @@ func (s *Store) transact(batch []*op) (err error) {
 		bytes += opCost + int(e.Bytes())
 		news += int(e.Bytes())
 	}
-	s.saw(max(s.queue.leftOut(), s.journaled.greatest()))
+	s.tables.saw(max(s.queue.leftOut(), s.journaled.greatest()))
 	if err := s.w.spans.flush(s.db); err != nil {
 		return err
 	}
@@ -239,7 +258,7 @@ func (s *Store) transact(batch []*op) (err error) {
 	s.w.begun.settle()
 	s.settle(true)
 	s.committed(full)
-	s.wrote(bytes, news)
+	s.merging.wrote(bytes, news)
 	if err := s.db.present(); err != nil {
 		return err
 	}
@@ -269,7 +288,7 @@ func (w *writer) mustSync(batch []*op, durable Durability) bool {
 
 // committed notes that a transaction is in the database. When that is on disk, the journal
 // may forget its entries.
-func (s *Store) committed(full bool) {
+func (s *transactions) committed(full bool) {
 	s.w.unsynced = !full && s.opts.Durable == DurableFsync
 	if s.w.unsynced {
 		return
@@ -282,7 +301,7 @@ func (s *Store) committed(full bool) {
 }
 
 // noteSync notes that a loss of power takes back nothing of the database.
-func (s *Store) noteSync() {
+func (s *transactions) noteSync() {
 	s.w.synced = time.Now()
 	if s.opts.synced != nil {
 		s.opts.synced()
@@ -290,16 +309,16 @@ func (s *Store) noteSync() {
 }
 
 // sync has everything that was committed written to the disk.
-func (s *Store) sync() {
+func (s *writeLoop) sync() {
 	if s.w.unsynced && s.down.Load() == nil {
 		s.w.full, s.w.state.urgent = true, true
-		s.commit(nil)
+		s.healer.commit(nil)
 		s.w.full = false
 	}
 }
 
 // settle ends a transaction for the events that it has moved out of the journal.
-func (s *Store) settle(done bool) {
+func (s *transactions) settle(done bool) {
 	s.journaled.settle(s.w.moved, done)
 	for _, e := range s.w.moved {
 		if done {
@@ -316,15 +335,15 @@ const idleAfter = time.Second
 
 // shorten moves the pending events from the journal into the database: a step when the
 // journal is too long, or, unless it is only for that, when there is time.
-func (s *Store) shorten(onlyLong bool) {
+func (s *writeLoop) shorten(onlyLong bool) {
 	for s.down.Load() == nil {
 		only, bytes, last := s.journaled.load()
 		if long := bytes > longJournal; only == 0 || !long && (onlyLong || time.Since(last) < idleAfter) {
 			return
 		}
 		var more bool
-		s.commit([]*op{{exec: func(db *database) (err error) {
-			more, err = s.moveOldest(db, journal.Pos{})
+		s.healer.commit([]*op{{exec: func(db *database) (err error) {
+			more, err = s.mover.moveOldest(db, journal.Pos{})
 			return err
 		}}})
 		if onlyLong || !more || s.queue.pressing() {
@@ -334,7 +353,7 @@ func (s *Store) shorten(onlyLong bool) {
 }
 
 // saw notes a number that is in use.
-func (s *Store) saw(seq uint64) {
+func (s *tables) saw(seq uint64) {
 	s.w.seen = max(s.w.seen, seq)
 	if s.w.seen+seqBlock/2 > s.w.state.seq {
 		s.w.state.seq = s.w.seen + seqBlock
@@ -342,7 +361,7 @@ func (s *Store) saw(seq uint64) {
 	}
 }
 
-func (s *Store) saveState() error {
+func (s *transactions) saveState() error {
 	st := &s.w.state
 	st.complete = s.journaled.complete()
 	st.commits++
@@ -408,7 +427,7 @@ func readState(db *database) (st state, err error) {
 }
 
 // publish makes the counts visible to Health.
-func (s *Store) publish() {
+func (s *transactions) publish() {
 	st := &s.w.state
 	s.pruned.Store(st.pruned)
 	g := s.given.Load()
