@@ -37,7 +37,9 @@ type deadLetters struct{ *core }
 
 // DeadLetters returns the newest dead letters with ids below before, or the
 // newest of all when before is 0. hook "" is each; limit 0 is 50.
-func (s *deadLetters) DeadLetters(ctx context.Context, hook string, before int64, limit int) (all []DeadLetter, err error) {
+func (s *deadLetters) DeadLetters(
+	ctx context.Context, hook string, before int64, limit int,
+) (all []DeadLetter, err error) {
 	if limit <= 0 {
 		limit = 50
 	}

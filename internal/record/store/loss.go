@@ -136,7 +136,8 @@ func (s *lossNotes) Settled(ctx context.Context, l Loss, count int) error {
 		if _, err := db.exec(`DELETE FROM losses WHERE id = ?`, l.ID); err != nil {
 			return err
 		}
-		return s.auditing.chain(db, time.Now(), audit.TakenBack, map[string]any{"id": l.ID, "path": l.Path, "events": count})
+		detail := map[string]any{"id": l.ID, "path": l.Path, "events": count}
+		return s.auditing.chain(db, time.Now(), audit.TakenBack, detail)
 	})
 	if err != nil {
 		return fmt.Errorf("note that loss %d is settled: %w", l.ID, err)

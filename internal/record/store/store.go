@@ -230,17 +230,18 @@ func assemble(c *core) *Store {
 		loss: loss, manifest: manifests,
 	}
 	healer := &healer{
-		core: c, opener: opener, transactions: transactions, pendings: pendings, mover: mover, tables: tables, loss: loss,
+		core: c, opener: opener, transactions: transactions, pendings: pendings, mover: mover, tables: tables,
+		loss: loss,
 	}
 	return &Store{
-		writeLoop: &writeLoop{core: c, healer: healer, opener: opener, mover: mover, merging: merging, appender: appender,
-			decisions: decisions},
+		writeLoop: &writeLoop{core: c, healer: healer, opener: opener, mover: mover, merging: merging,
+			appender: appender, decisions: decisions},
 		maintenance: &maintenance{core: c, mover: mover, merging: merging, tables: tables, forwarding: forwarding,
 			dead: dead, auditing: auditing, narrowed: make(chan struct{}, 1)},
 		healer: healer, opener: opener, transactions: transactions, pendings: pendings, aside: &aside{c, mover},
 		mover: mover, merging: merging, acceptor: &acceptor{c, appender, tables, sent}, appender: appender,
-		asks: &asks{c, decisions}, decisions: decisions, archive: &archive{c}, deadLetters: dead, forwarding: forwarding,
-		outbox: &outbox{c}, sentIDs: sent, pendingRuns: runs, tables: tables, lossNotes: loss, auditing: auditing,
+		asks: &asks{c, decisions}, decisions: decisions, archive: &archive{c}, deadLetters: dead,
+		forwarding: forwarding, outbox: &outbox{c}, sentIDs: sent, pendingRuns: runs, tables: tables, lossNotes: loss, auditing: auditing,
 		manifestTable: manifests, core: c,
 	}
 }

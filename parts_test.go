@@ -1,0 +1,146 @@
+package hookd
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parts are the types that a large one is made of, by folder. A part has references to later ones alone,
+// so calls between them go one way. The last one is shared by all: each type that has it is a part.
+var parts = map[string]string{
+	"internal/dispatch": "Dispatcher acceptor trials verdicts backlog resumer observers runs reader follower decisions " +
+		"retries records snapshots lifetime",
+	"internal/record/store": "Store writeLoop maintenance healer opener transactions pendings aside mover merging acceptor " +
+		"appender asks decisions archive deadLetters forwarding outbox sentIDs pendingRuns tables lossNotes auditing " +
+		"manifestTable core",
+}
+
+func TestPartsCallOneWay(t *testing.T) {
+	for folder, names := range parts {
+		order, seen := strings.Fields(names), 0
+		shared := order[len(order)-1]
+		eachDecl(t, folder, func(_ string, d ast.Decl) {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				return
+			}
+			for _, spec := range g.Specs {
+				typ, isType := spec.(*ast.TypeSpec)
+				if !isType {
+					continue
+				}
+				of, isStruct := typ.Type.(*ast.StructType)
+				if !isStruct {
+					continue
+				}
+				from := slices.Index(order, typ.Name.Name)
+				for _, field := range of.Fields.List {
+					to := slices.Index(order, receiver(field.Type))
+					switch {
+					case to < 0:
+					case from < 0 && receiver(field.Type) == shared && len(field.Names) == 0:
+						t.Errorf("%s: %s is a part: put it into parts, in the order in which calls go", folder, typ.Name)
+					case from >= to:
+						t.Errorf("%s: %s refers to %s, which comes before it", folder, typ.Name, order[to])
+					case from >= 0:
+						seen++
+					}
+				}
+			}
+		})
+		if seen < len(order) {
+			t.Errorf("%s: only %d references between parts were seen", folder, seen)
+		}
+	}
+}
+
+// mostMethods is how many methods a type may have. A type that has more is in large, with as many as it had
+// when it was measured: the number only falls.
+const mostMethods = 45
+
+var large = map[string]int{
+	"cmd/hookd app":                       88,
+	"cmd/hookd printer":                   133,
+	"client Client":                       71,
+	"internal/agents/connect target":      50,
+	"internal/daemon Daemon":              90,
+	"internal/door/server Server":         85,
+	"internal/facts call":                 133,
+	"internal/fleet Fleet":                52,
+	"internal/hooks/builtin/shadow Repo":  46,
+	"internal/hooks/source/hookdir draft": 83,
+	"internal/people/ask Holder":          49,
+	"internal/people/doctor visit":        48,
+	"internal/record/recorder Recorder":   57,
+}
+
+func TestTypesHaveFewMethods(t *testing.T) {
+	methods := map[string]int{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if d.Name() == "testdata" || path == "bench" || strings.HasPrefix(d.Name(), ".") && path != "." {
+			return fs.SkipDir
+		}
+		eachDecl(t, path, func(_ string, d ast.Decl) {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+				methods[filepath.ToSlash(path)+" "+receiver(f.Recv.List[0].Type)]++
+			}
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range methods {
+		if most := max(mostMethods, large[name]); n > most {
+			t.Errorf("%s has %d methods, want %d at most: make it of parts, see internal/dispatch", name, n, most)
+		}
+	}
+	for name, n := range large {
+		if methods[name] < n-5 {
+			t.Errorf("%s has %d methods now: say so in large, or take it out", name, methods[name])
+		}
+	}
+}
+
+// eachDecl calls each with the declarations of a folder's files, tests apart.
+func eachDecl(t *testing.T, folder string, each func(file string, d ast.Decl)) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			each(name, d)
+		}
+	}
+}
+
+// receiver is the name of a type or of the type that a pointer is to; "" = it has none of its own.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
