@@ -83,6 +83,8 @@ type (
 	Tests          = wire.Tests
 	Told           = wire.Told
 	Unguarded      = wire.Unguarded
+	Executed       = wire.Executed
+	Program        = wire.Program
 	Verdict        = wire.Verdict
 	Worker         = wire.Worker
 	Workers        = wire.Persistent

@@ -626,11 +626,31 @@ type Status struct {
 // against it, and whether it calls hookd now.
 type Unguarded struct {
 	Agent     Dialect    `json:"agent"`
-	NotAsked  int64      `json:"not_asked"`      // calls
-	Disobeyed int64      `json:"disobeyed"`      // calls
-	Last      *time.Time `json:"last,omitempty"` // of such a call; nil = there was none
-	Gone      string     `json:"gone,omitempty"` // why it does not call hookd as it was connected; "" = it does, or never was
-	Do        string     `json:"do,omitempty"`   // the command to type, with gone
+	NotAsked  int64      `json:"not_asked"`          // calls
+	Disobeyed int64      `json:"disobeyed"`          // calls
+	Last      *time.Time `json:"last,omitempty"`     // of such a call; nil = there was none
+	Gone      string     `json:"gone,omitempty"`     // why it does not call hookd as it was connected; "" = it does, or never was
+	Do        string     `json:"do,omitempty"`       // the command to type, with gone
+	Executed  *Executed  `json:"executed,omitempty"` // nil = the setting watch_programs is off, or it started none
+}
+
+// Executed counts the programs that the processes below an agent have started, since a time.
+type Executed struct {
+	Since    time.Time `json:"since"`
+	Asked    int64     `json:"asked"`    // while a call was open that hookd was asked about, or below a program of one
+	Later    int64     `json:"later"`    // of these, when no call was open: in the background, or by a shell that was written to
+	Unasked  int64     `json:"unasked"`  // while no such call was open
+	Commands int64     `json:"commands"` // of these, in the form in which the agent runs a model's command
+	Programs []Program `json:"programs"` // of the unasked, newest first; 100 at most
+}
+
+// Program is a program that an agent started while no call was open.
+type Program struct {
+	Name    string    `json:"name"`    // the last part of its path; "" = it ended before it could be read
+	Command bool      `json:"command"` // it has the form in which the agent runs a model's command
+	Count   int64     `json:"count"`
+	Last    time.Time `json:"last"`
+	Example string    `json:"example"` // the last command line, without secrets, 200 bytes at most
 }
 
 // Snoozed is a hook that is off until a time.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/people/blindspots"
@@ -20,8 +22,9 @@ func blindspotsCommand(a *app) *cobra.Command {
 		Short: "Show which calls of agents no guard saw, or ran against the answer",
 		Long: `blindspots compares what agents did with what hookd was asked: the results that agents
 report, and the transcripts that they keep on this machine, of subagents too. It says which tools
-no guard sees, with counts, and what to type. Programs that an agent's processes executed
-are not looked at: the kernel shows those to root alone.
+no guard sees, with counts, and what to type. With the setting watch_programs (Linux 6.6) it also
+names programs that started below an agent's process while no call was open. Most of these are the
+agent's own, such as git; what has the form of a model's command is red.
 
 The exit code is 1 when a call was not asked about, or an answer was not obeyed.`,
 		Example: `  hookd blindspots
@@ -62,11 +65,12 @@ func (p *printer) blindspots(r *blindspots.Report) {
 			p.line()
 		}
 		colour := green
-		if a.NotAsked+a.Disobeyed > 0 {
+		if a.NotAsked+a.Disobeyed > 0 || a.Executed != nil && a.Executed.Commands > 0 {
 			colour = red
 		}
 		p.line(p.paint(bold, escape(a.Agent, keepNothing)), "  ", p.paint(colour, blindWords(a)))
 		p.blindTools(a)
+		p.blindPrograms(a.Executed)
 		for _, k := range a.Kinds {
 			word := "no guard sees"
 			if k.Unknown {
@@ -93,7 +97,10 @@ func blindWords(a blindspots.Agent) string {
 	if a.Disobeyed > 0 {
 		parts = append(parts, fmt.Sprintf("%d DISOBEYED", a.Disobeyed))
 	}
-	if a.NotAsked+a.Disobeyed == 0 {
+	if a.Executed != nil && a.Executed.Commands > 0 {
+		parts = append(parts, fmt.Sprintf("%d EXECUTED UNASKED", a.Executed.Commands))
+	}
+	if len(parts) == 1 {
 		parts = append(parts, "none unseen")
 	}
 	if a.Read > 0 {
@@ -115,3 +122,32 @@ func (p *printer) blindTools(a blindspots.Agent) {
 	}
 	p.table(fixed("  TOOL", "NOT ASKED", "DISOBEYED", "BY SUBAGENTS", "LAST"), rows)
 }
+
+// blindPrograms prints the programs that started while no call was open, commands first.
+func (p *printer) blindPrograms(x *client.Executed) {
+	if x == nil {
+		return
+	}
+	p.linef("  executed: %d programs within calls, %d of them later, %d outside", x.Asked, x.Later, x.Unasked)
+	var rows [][]cell
+	for _, commands := range []bool{true, false} {
+		for _, one := range x.Programs {
+			if one.Command != commands || len(rows) == mostShownPrograms {
+				continue
+			}
+			name := cell{cmp.Or(one.Name, "(ended too soon)"), ""}
+			if one.Command {
+				name = cell{"command", red}
+			}
+			name.text = "  " + name.text
+			rows = append(rows, []cell{name, text(fmt.Sprint(one.Count)), text(p.when(one.Last)), text(one.Example)})
+		}
+	}
+	if len(rows) > 0 {
+		columns := fixed("  OUTSIDE", "COUNT", "LAST", "FOR EXAMPLE")
+		columns[3].yield = 1
+		p.table(columns, rows)
+	}
+}
+
+const mostShownPrograms = 10

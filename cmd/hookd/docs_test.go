@@ -181,6 +181,7 @@ func defaultOf(c config.Config, key string) string {
 		"fleet.embedded":       fmt.Sprint(c.Fleet.Embedded),
 		"fleet.approvers":      "none",
 		"asks.timeout":         span(c.AskTimeout),
+		"watch_programs":       fmt.Sprint(c.WatchPrograms),
 		"redact_history":       fmt.Sprint(c.RedactHistory),
 		"replay_max_age":       span(c.ReplayMaxAge),
 		"max_event_bytes":      mib(c.MaxEventBytes),

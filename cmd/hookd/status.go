@@ -127,6 +127,10 @@ func (p *printer) unguarded(list []client.Unguarded) {
 		if u.NotAsked > 0 {
 			say("ran %s without asking; type `hookd decisions --not-asked`", plural(int(u.NotAsked), "call"))
 		}
+		if u.Executed != nil && u.Executed.Commands > 0 {
+			say("executed %s with no call open; type `hookd blindspots %s`",
+				plural(int(u.Executed.Commands), "command"), u.Agent)
+		}
 	}
 }
 

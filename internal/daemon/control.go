@@ -50,14 +50,17 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (wire.Answer, se
 	if c.d.config.Load().System {
 		addPeer(env, from)
 	}
+	refused := c.d.programs.note(from, env)
 	rcpt, rest, err := c.d.dispatch.Begin(chainOf(from), env)
 	if err != nil || rest == nil {
+		refused.unless(rcpt.Verdict)
 		a, err := answer(rcpt, err)
 		return a, nil, err
 	}
 	waits := rcpt // a copy, so that an event without rest allocates nothing
 	return wire.Answer{}, func() (wire.Answer, *wire.Error) {
 		err := rest(&waits)
+		refused.unless(waits.Verdict)
 		return answer(waits, err)
 	}, nil
 }
@@ -282,7 +285,7 @@ func (c *control) Status(ctx context.Context) wire.Status {
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
 		Cgroup: d.proc.Cgroup(), Starts: d.proc.Way(),
 		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Forward: d.forwardInfo(ctx), Fleet: d.fleetLag(ctx),
-		Unguarded: d.unguarded.list(time.Now()), Snoozed: d.offUntil(), Permits: d.asks.Permits(),
+		Unguarded: d.programs.addTo(d.unguarded.list(time.Now())), Snoozed: d.offUntil(), Permits: d.asks.Permits(),
 		Problems: d.problems(snap),
 	}
 }

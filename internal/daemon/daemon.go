@@ -106,6 +106,7 @@ type Daemon struct {
 	reader      *facts.Reader // of calls; rules, conditions and cards share it
 	suspects    suspects
 	unguarded   unguarded
+	programs    *programs     // of agents; nil = they are not followed
 	undo        *undo.Keeper  // nil = there is no vault
 	watching    chan struct{} // closed when hooks are watched
 	directed    chan struct{} // a directive of the fleet may want something new
@@ -208,6 +209,9 @@ func (d *Daemon) wire(c config.Config) {
 	d.past = runner.NewPast(d.runner, d.before, d.redact)
 	d.trace = newTracer(d.opts.Version, d.opts.Log)
 	d.asks, d.boxes = d.newAsks(), d.newBoxes(c)
+	if c.WatchPrograms {
+		d.programs = d.newPrograms(c)
+	}
 	d.openVault(c)
 	d.dispatch = dispatch.New(d.dispatchOptions(c))
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
@@ -315,6 +319,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.followPolicy(ctx) })
 	rooms.Go(func() { d.followFleet(ctx) })
 	rooms.Go(func() { d.watchAgents(ctx) })
+	rooms.Go(func() { d.programs.run(ctx) })
+	rooms.Go(func() { d.recallUnguarded(ctx) })
 	rooms.Go(func() { d.endSnoozes(ctx) })
 	working, leaveFleet := context.WithCancel(ctx)
 	defer leaveFleet()

@@ -25,6 +25,7 @@ type connected struct {
 	at     proc.Identity // where the system has no handle
 	look   sync.Once     // at its agent
 	agent  []string      // command line of that; nil = it is not a bridge's connection
+	pid    int           // of that
 }
 
 // connect looks at a process right after its connection was accepted. It fits
@@ -60,7 +61,11 @@ func (d *Daemon) noteAgent(from server.Peer, env *events.Envelope) {
 	if c == nil || from.PID == self || agent == nil {
 		return
 	}
-	c.look.Do(func() { c.agent = d.agents.Note(from.PID) })
+	c.look.Do(func() {
+		if c.pid, c.agent = d.agents.Note(from.PID); c.agent == nil && agent.Answer == nil {
+			c.pid = from.PID // a plugin speaks for it, in its own process
+		}
+	})
 	env.Unasked = env.Unasked || agent.RunsAlone(c.agent)
 }
 

@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +17,8 @@ import (
 )
 
 // unguarded counts by agent, for a day, the calls that hookd was not asked about and the calls that ran
-// against its answer. It is bounded: of many alike it remembers the newest. The zero value knows nothing.
+// against its answer. It is bounded: of many alike it remembers the newest. The zero value knows nothing;
+// recallUnguarded takes in the record.
 type unguarded struct {
 	mu   sync.Mutex
 	seen []unguardedCall         // oldest first
@@ -110,6 +113,27 @@ func (u *unguarded) list(now time.Time) (list []wire.Unguarded) {
 		list = append(list, *by[name])
 	}
 	return list
+}
+
+// recallUnguarded counts again what the record has of the last day, from before this process.
+func (d *Daemon) recallUnguarded(ctx context.Context) {
+	bad := strings.Join([]string{string(wire.GuardedNotAsked), string(wire.GuardedDisobeyed)}, ",")
+	q := wire.DecisionQuery{Decision: bad, Since: d.started.Add(-unguardedTime), Until: d.started, Limit: wire.MaxRuns}
+	page, refused := d.history.Decisions(ctx, q)
+	if refused != nil {
+		d.log.Warn("what agents ran unasked is counted from now on", zap.String("error", refused.Message))
+		return
+	}
+	slices.Reverse(page.Decisions) // newest first
+	var seen []unguardedCall
+	for _, rec := range page.Decisions {
+		if !rec.Tried {
+			seen = append(seen, unguardedCall{rec.Time, rec.Dialect, rec.Guarded})
+		}
+	}
+	d.unguarded.mu.Lock()
+	defer d.unguarded.mu.Unlock()
+	d.unguarded.seen = append(seen, d.unguarded.seen...)
 }
 
 // callUnguarded warns of a call that hookd was not asked about, or that ran against its answer. It is

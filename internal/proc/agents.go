@@ -43,29 +43,29 @@ func (a Agent) String() string {
 
 // Note notes the agent of a process that has sent an event, if that process is a bridge: its
 // nearest ancestor that does more than start the bridge. The shell in which a person types
-// the bridge's command is no agent. Note returns the agent's command line, the program first;
-// nil = there is no agent.
-func (a *Agents) Note(sender int) (args []string) {
+// the bridge's command is no agent. Note returns the agent's number and its command line, the program
+// first; nil = there is no agent.
+func (a *Agents) Note(sender int) (pid int, args []string) {
 	r, ok := readRow(sender)
 	if !ok {
-		return nil
+		return 0, nil
 	}
 	if args = a.argsOf(r.ppid); args != nil || !isBridge(CommandLine(sender)) {
-		return args
+		return r.ppid, args
 	}
 	for range mostAncestors {
 		if r, ok = readRow(r.ppid); !ok || r.pid <= 1 || managesServices(r) {
-			return nil
+			return 0, nil
 		}
 		if args = CommandLine(r.pid); !startsBridge(args) {
 			break
 		}
 	}
 	if isInteractive(args) {
-		return nil
+		return 0, nil
 	}
 	a.add(r, args)
-	return args
+	return r.pid, args
 }
 
 // argsOf returns the command line of the agent with this number; nil = there is none that lives.

@@ -68,11 +68,11 @@ func TestAgents(t *testing.T) {
 		return len(args) > 0 && args[0] == "cat"
 	})
 	for range 2 { // also when it is known
-		if args := agents.Note(pids[0]); !slices.Equal(args, CommandLine(cmd.Process.Pid)) {
+		if pid, args := agents.Note(pids[0]); pid != cmd.Process.Pid || !slices.Equal(args, CommandLine(cmd.Process.Pid)) {
 			t.Errorf("its command line is %q", args)
 		}
 	}
-	if args := agents.Note(os.Getpid()); args != nil {
+	if _, args := agents.Note(os.Getpid()); args != nil {
 		t.Errorf("this test is an agent: %q", args)
 	}
 	for _, pid := range append(pids, cmd.Process.Pid) {

@@ -68,6 +68,9 @@ type Config struct {
 	AskHold    string        // HoldAuto, HoldNever or a duration: when and how long asks are held
 	AskTimeout time.Duration // how long at most
 
+	// WatchPrograms compares the programs that agents' processes start with the calls that hookd was asked about.
+	WatchPrograms bool
+
 	Cgroup bool // a cgroup of its own for each run, where a cgroup v2 folder is writable
 
 	Env  map[string]string // added to the environment of every hook
@@ -184,6 +187,9 @@ func (c Config) RunsFile() string { return filepath.Join(c.State, "hookd", "runs
 // PastFile keeps the calls and prompts that rules count which look back, with another
 // file, PastFile.1.
 func (c Config) PastFile() string { return filepath.Join(c.State, "hookd", "past") }
+
+// ProgramsFile keeps the programs that agents started while hookd was not asked about a call.
+func (c Config) ProgramsFile() string { return filepath.Join(c.State, "hookd", "programs.json") }
 
 // LockFile is locked for as long as the daemon runs.
 func (c Config) LockFile() string { return filepath.Join(c.State, "hookd.lock") }

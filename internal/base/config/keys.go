@@ -150,6 +150,9 @@ var keys = []key{
 		"loopback address on which metrics are read with a token, such as 127.0.0.1:7781; default: none (needs a restart)",
 		loopback(func(c *Config) *string { return &c.MetricsListen }),
 	},
+	{"watch_programs", "compare the programs that agents' processes start with the calls that hookd was asked about, " +
+		"see [security.md](security.md#programs-that-no-call-explains) (Linux 6.6; needs a restart)",
+		boolean(func(c *Config) *bool { return &c.WatchPrograms })},
 	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)",
 		boolean(func(c *Config) *bool { return &c.Cgroup })},
 	{

@@ -182,3 +182,22 @@ func CanonicalToolOf(d events.Dialect, tool string) string {
 	}
 	return CanonicalTool(tool)
 }
+
+// StartsAgents reports whether a canonical tool starts agents, whose own calls hookd is to be asked about.
+func StartsAgents(tool string) bool {
+	return slices.Contains([]string{"Agent", "Workflow", "SendMessage"}, tool)
+}
+
+// CommandIn returns the command of a model that the agent of a dialect gives to a shell with a line. It is
+// false for another line, and where no form of the line is known that says so.
+func CommandIn(d events.Dialect, line string) (command string, is bool) {
+	a := Agent(d)
+	if a == nil || a.Commands == nil {
+		return "", false
+	}
+	found := a.Commands.FindStringSubmatch(line)
+	if line == "" || found == nil {
+		return "", false
+	}
+	return strings.NewReplacer(`'"'"'`, "'", `'\''`, "'").Replace(found[1]), true
+}

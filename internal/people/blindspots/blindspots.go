@@ -1,6 +1,6 @@
 // Package blindspots finds the calls of agents that no guard saw, and the answers that did not count: in
-// hookd's record, which has the results that agents report, and in the transcripts that agents write, of
-// subagents too.
+// hookd's record, which has the results that agents report, in the transcripts that agents write, of
+// subagents too, and in the programs that agents' processes started.
 //
 // Promises. It changes nothing and starts no process. A call is counted once, whether the record or a
 // transcript shows it. Only sessions that are on record are compared call by call, from their first event
@@ -27,6 +27,7 @@ type Record interface {
 	Accepted(context.Context, client.EventQuery) ([]client.AcceptedEvent, error)
 	Decisions(context.Context, client.DecisionQuery) ([]client.Decision, error)
 	Sessions(context.Context, client.SessionQuery) ([]client.Session, error)
+	Status(context.Context) (client.DaemonInfo, error)
 }
 
 // Options of Look. Record is required.
@@ -56,7 +57,10 @@ type Agent struct {
 	Read      int    `json:"read"`      // calls in transcripts
 	Away      int    `json:"away"`      // of these, in sessions that are not on record
 	Sessions  int    `json:"sessions"`  // such sessions
-	Do        string `json:"do,omitempty"`
+	// Executed has the programs that its processes started; nil = they were not followed. It is not of
+	// Since, but of all that was followed.
+	Executed *client.Executed `json:"executed,omitempty"`
+	Do       string           `json:"do,omitempty"`
 }
 
 // Tool counts the calls of one tool that hookd did not guard.
@@ -94,6 +98,9 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	if err := l.transcripts(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.executed(ctx); err != nil {
 		return nil, err
 	}
 	return l.report(), nil
@@ -212,6 +219,20 @@ func (l *look) transcripts(ctx context.Context) error {
 	return nil
 }
 
+// executed takes in the programs that agents' processes started.
+func (l *look) executed(ctx context.Context) error {
+	status, err := l.o.Record.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range status.Unguarded {
+		if name := events.Dialect(u.Agent); u.Executed != nil && l.wants(name) {
+			l.agent(name).Executed = u.Executed
+		}
+	}
+	return nil
+}
+
 type sessionKey struct {
 	agent   events.Dialect
 	session string
@@ -305,7 +326,7 @@ func (l *look) report() *Report {
 				f.Kinds = append(f.Kinds, Kind{string(c.Kind), c.Unknown, c.Why})
 			}
 		}
-		if f.Sessions = len(f.away); f.NotAsked+f.Disobeyed > 0 {
+		if f.Sessions = len(f.away); f.unguarded() > 0 {
 			f.Do = "hookd doctor " + string(name)
 		}
 		r.Agents = append(r.Agents, f.Agent)
@@ -318,5 +339,14 @@ func (l *look) report() *Report {
 
 // Clean reports whether hookd was asked about each call that was found, and obeyed.
 func (r *Report) Clean() bool {
-	return !slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.NotAsked+a.Disobeyed > 0 })
+	return !slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.unguarded() > 0 })
+}
+
+// unguarded counts the calls that hookd did not guard, and the commands that no call explains.
+func (a Agent) unguarded() int {
+	n := a.NotAsked + a.Disobeyed
+	if a.Executed != nil {
+		n += int(a.Executed.Commands)
+	}
+	return n
 }

@@ -18,6 +18,7 @@ type history struct {
 	session   string
 	accepted  []client.AcceptedEvent
 	decisions []client.Decision
+	executed  *client.Executed
 }
 
 func (h history) Accepted(_ context.Context, q client.EventQuery) ([]client.AcceptedEvent, error) {
@@ -39,6 +40,10 @@ func (h history) Decisions(_ context.Context, q client.DecisionQuery) (list []cl
 
 func (h history) Sessions(context.Context, client.SessionQuery) ([]client.Session, error) {
 	return []client.Session{{SessionID: h.session, Dialect: events.ClaudeCode, Tools: 2}}, nil
+}
+
+func (h history) Status(context.Context) (client.DaemonInfo, error) {
+	return client.DaemonInfo{Unguarded: []client.Unguarded{{Agent: events.ClaudeCode, Executed: h.executed}}}, nil
 }
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -87,6 +92,22 @@ func TestLook(t *testing.T) {
 		t.Errorf("by tool: %+v", a.Tools)
 	}
 	if r, err = Look(t.Context(), Options{Record: history{session: "s1"}, Agent: "codex"}); err != nil || !r.Clean() {
+		t.Errorf("another agent: %+v, %v", r, err)
+	}
+}
+
+// A command that no call explains is a blind spot; an agent's own programs are none.
+func TestExecuted(t *testing.T) {
+	h := history{session: "s1", executed: &client.Executed{Asked: 3, Unasked: 2, Programs: []client.Program{{Name: "git", Count: 2}}}}
+	r, err := Look(t.Context(), Options{Record: h})
+	if err != nil || !r.Clean() || r.Agents[0].Executed != h.executed || r.Agents[0].Do != "" {
+		t.Errorf("found %+v, %v", r, err)
+	}
+	h.executed.Commands = 1
+	if r, err = Look(t.Context(), Options{Record: h}); err != nil || r.Clean() || r.Agents[0].Do == "" {
+		t.Errorf("found %+v, %v", r, err)
+	}
+	if r, err = Look(t.Context(), Options{Record: h, Agent: "codex"}); err != nil || !r.Clean() {
 		t.Errorf("another agent: %+v, %v", r, err)
 	}
 }

@@ -4,6 +4,7 @@
 package claudecode
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -19,10 +20,14 @@ func System() neutral.System {
 	}
 }
 
+// commands is its shell's line around a command, as seen in 2.1.332.
+var commands = regexp.MustCompile(`(?s)shopt -u extglob .* eval '(.*)' (?:\\?< /dev/null )?&& pwd -P >\|`)
+
 // Agent is Claude Code.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", Timeout: timeout,
+		Commands: commands,
+		Table:    Table(), EventField: "hook_event_name", Timeout: timeout,
 		Asks: "PreToolUse PermissionRequest PreModelSwitch", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
 		DenyExit: 2, ShowsRun: true, Answer: Answer, Headless: headless, Unasked: unasked, OwnRule: ownRule,
 	}

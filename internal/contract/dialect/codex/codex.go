@@ -4,6 +4,7 @@
 package codex
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -21,10 +22,14 @@ func System() neutral.System {
 	}
 }
 
+// commands is its shell's line around a command, as seen in 0.171.
+var commands = regexp.MustCompile(`(?s)^__CODEX_SNAPSHOT_OVERRIDE_.*\nexec '[^\n']*' -l?c '(.*)'$`)
+
 // Agent is Codex. It cannot ask a person for a hook.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", Timeout: timeout, Asks: "PermissionRequest",
+		Commands: commands,
+		Table:    Table(), EventField: "hook_event_name", Timeout: timeout, Asks: "PermissionRequest",
 		ResultField: "tool_response", Replaces: neutral.On("PostToolUse"), Answer: Answer,
 	}
 }

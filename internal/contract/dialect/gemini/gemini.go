@@ -4,6 +4,7 @@
 package gemini
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -18,10 +19,14 @@ func System() neutral.System {
 	}
 }
 
+// commands is its shell's line around a command, as seen in 0.61.
+var commands = regexp.MustCompile(`(?s)^shopt -u promptvars nullglob .*\n\(\n[^\n]* EXIT\n(.*)\n\)\n__code=`)
+
 // Agent is Gemini CLI.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "BeforeTool",
+		Commands: commands,
+		Table:    Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "BeforeTool",
 		DenyExit: 2, ShowsRun: true, Quiet: true,
 		ResultField: "tool_response", Replaces: neutral.On("AfterTool"), Answer: Answer,
 		Alone: "-p --prompt", // it ends at an ask then, as seen in 0.61.0

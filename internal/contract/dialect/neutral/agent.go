@@ -3,6 +3,7 @@ package neutral
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +68,9 @@ type Agent struct {
 	// Pair names the call of an event that the agent sends twice, under two
 	// names, and tells which of the two it is. "" = it stands alone. Nil = none.
 	Pair func(event string, payload json.RawMessage) (call string, second bool)
+	// Commands matches the line that the agent gives to a shell for a command of its model, as seen, and no
+	// line of its own or of a hook. Its group is the command, quoted for a shell. Nil = no form says so.
+	Commands *regexp.Regexp
 	// ShowsRun: the event after a call has the input that ran, as seen. Else it may have the input that
 	// the model wrote, which hooks have changed.
 	ShowsRun bool

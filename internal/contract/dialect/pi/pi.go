@@ -6,6 +6,7 @@ package pi
 import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
+	"regexp"
 )
 
 // System is its entry in the index of package dialect.
@@ -16,8 +17,13 @@ func System() neutral.System {
 	}
 }
 
+// commands is its shell's line around a command, which it gives as it is: it starts no shell for anything else.
+var commands = regexp.MustCompile(`(?s)^(.*)$`)
+
 // Agent is Pi, which the bridge cannot stand for.
-func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can, ShowsRun: true} }
+func Agent() neutral.Agent {
+	return neutral.Agent{Table: Table(), PluginCan: can, ShowsRun: true, Commands: commands}
+}
 
 // can are the abilities of hookd's extension, as the tests of internal/agents/bridge/shims
 // show them.
