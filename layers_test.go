@@ -40,7 +40,7 @@ var wings = []wing{
 	{"hooks", "hooks: their files, conditions, rules, built-ins, packs and policies", "contract facts /docs/gallery"},
 	{"dispatch", "an event and a snapshot to runs and a verdict: lanes, order, permits, budgets, retries", "contract hooks"},
 	{"record", "what happened: store, journal, stream, audit chain, and its copies elsewhere, and what calls destroyed",
-		"facts hooks dispatch"},
+		"facts dispatch"},
 	{"discovery", "finds, reads and watches hooks; publishes an immutable snapshot, retains the last good one",
 		"contract hooks record /docs/gallery"},
 	{"run", "one run: to a process, a worker, a built-in, a rule or a model; and its rehearsal",

@@ -73,7 +73,6 @@ var large = map[string]int{
 	"internal/door/server Server":         85,
 	"internal/facts call":                 133,
 	"internal/fleet Fleet":                52,
-	"internal/hooks/builtin/shadow Repo":  46,
 	"internal/hooks/source/hookdir draft": 83,
 	"internal/people/ask Holder":          49,
 	"internal/people/doctor visit":        48,

@@ -109,6 +109,7 @@ type UndoRequest struct {
 	Preview bool      `json:"preview,omitempty"` // say it, and change nothing
 	Skip    bool      `json:"skip,omitempty"`    // leave what changed since
 	Beside  bool      `json:"beside,omitempty"`  // put the old version beside what changed since
+	Changed bool      `json:"changed,omitempty"` // also take back changes that may be the work of another
 	Merge   bool      `json:"merge,omitempty"`   // merge texts that changed since, where that is clean
 }
 

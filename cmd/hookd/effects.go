@@ -83,26 +83,21 @@ var effects = map[string]effect{
 	"guard": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
 		return cmd.Flags().Changed("allow") || cmd.Flags().Changed("rewrite")
 	}},
-	"disable":         {kind: weakens},
-	"rm":              {kind: weakens},
-	"allow-ask":       {kind: answers},
-	"deny-ask":        {kind: answers},
-	"grants":          {kind: looks},
-	"grants revoke":   {kind: weakens},
-	"kill":            {kind: weakens}, // a guard whose failure lets pass
-	"recover":         {kind: acts},
-	"replay":          {kind: acts},
-	"dlq":             {kind: looks},
-	"dlq list":        {kind: looks},
-	"dlq show":        {kind: looks},
-	"dlq retry":       {kind: acts},
-	"dlq drop":        {kind: weakens},
-	"undo":            {kind: acts}, // the daemon says who may
-	"snapshots":       {kind: looks},
-	"snapshots list":  {kind: looks},
-	"snapshots show":  {kind: looks},
-	"snapshots undo":  {kind: acts},
-	"snapshots reset": {kind: acts},
+	"disable":       {kind: weakens},
+	"rm":            {kind: weakens},
+	"allow-ask":     {kind: answers},
+	"deny-ask":      {kind: answers},
+	"grants":        {kind: looks},
+	"grants revoke": {kind: weakens},
+	"kill":          {kind: weakens}, // a guard whose failure lets pass
+	"recover":       {kind: acts},
+	"replay":        {kind: acts},
+	"dlq":           {kind: looks},
+	"dlq list":      {kind: looks},
+	"dlq show":      {kind: looks},
+	"dlq retry":     {kind: acts},
+	"dlq drop":      {kind: weakens},
+	"undo":          {kind: acts}, // the daemon says who may
 
 	"add": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
 		return cmd.Flags().Changed("frozen")

@@ -25,6 +25,8 @@ const (
 	exitNotRunning = 3
 	exitNoAnswer   = 4
 	exitRejected   = 5 // configuration
+	exitPart       = 6 // an undo: something is not back
+	exitConflict   = 7 // an undo: something changed since; nothing was changed
 )
 
 // failure is an error as a person sees it: its text, and the command to type next.

@@ -271,7 +271,7 @@ func shortcuts(a *app) []*cobra.Command {
 		decisionsCommand(a), historyCommand(a), sessionsCommand(a), logsCommand(a), tailCommand(a), psCommand(a),
 		topCommand(a), statsCommand(a), auditCommand(a),
 		matchCommand(a), factsCommand(a), metricsCommand(a), eventsCommand(a), schemaCommand(a), replayCommand(a),
-		killCommand(a), dlqCommand(a), recoverCommand(a), snapshotsCommand(a),
+		killCommand(a), dlqCommand(a), recoverCommand(a),
 		bundleCommand(a), policyCommand(a), fleetCommand(a),
 		bridgeCommand(a), mcpCommand(a), tokenCommand(a), runCommand(a),
 		serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a), configCommand(a),

@@ -17,12 +17,6 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Exit codes of an undo.
-const (
-	exitPart     = 3 // something is not back
-	exitConflict = 4 // something changed since; nothing was changed
-)
-
 // undoOptions are the choices of a person.
 type undoOptions struct {
 	ask      wire.UndoRequest
@@ -42,11 +36,12 @@ them: the files that a call deleted, overwrote or moved, in a repository or not,
 permissions and times. It shows what will happen and asks first.
 
 What changed since is never overwritten: the whole undo is refused, unless --beside puts
-the old version beside the new one, --merge merges them, or --skip leaves it. An undo is
-in the list too, and can itself be undone. Only a person undoes: it is refused from an
+the old version beside the new one, --merge merges them, or --skip leaves it. A file that
+changed while a program ran may be your work: --changed takes that back as well. An undo
+is in the list too, and can itself be undone. Only a person undoes: it is refused from an
 agent's processes, except for --preview.
 
-Exit codes: 0 all is back, 3 a part is back, 4 something changed since and nothing was
+Exit codes: 0 all is back, 6 a part is back, 7 something changed since and nothing was
 changed.`,
 		Example: "hookd undo\nhookd undo 2WQC0A1B\nhookd undo --session 5f3c --since 10m --preview",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -81,6 +76,7 @@ changed.`,
 	f.BoolVar(&o.ask.Beside, "beside", false, "put the old version of what changed since beside it")
 	f.BoolVar(&o.ask.Merge, "merge", false, "merge the old version of a text that changed since, where that is clean")
 	f.BoolVar(&o.ask.Skip, "skip", false, "leave what changed since")
+	f.BoolVar(&o.ask.Changed, "changed", false, "also take back changes that may be the work of another")
 	f.StringVar(&o.find, "find", "", "list where old bytes of a file still are, also without a vault")
 	f.BoolVar(&o.purge, "purge", false, "delete what is kept for the calls, or for all without a CALL")
 	f.BoolVar(&o.all, "list", false, "list the calls, also of --session and --since")
@@ -231,8 +227,8 @@ func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
 	case o.ask.Preview:
 		return nil
 	case seen.Word == wire.UndoRefused:
-		return fail(exitConflict, "choose: --beside keeps both, --merge merges texts, --skip leaves what changed",
-			"%s changed since; nothing was changed", plural(seen.Count[wire.UndoConflict], "path"))
+		return fail(exitConflict, "choose --beside, --merge, --skip or --changed: see `hookd undo --help`",
+			"%s changed since, or by another; nothing was changed", plural(seen.Count[wire.UndoConflict], "path"))
 	case seen.Word == wire.UndoNothing:
 		return nil
 	}
@@ -268,7 +264,7 @@ var undoWords = []struct{ does, words, are string }{
 	{wire.UndoMerged, "is merged", "merged"},
 	{wire.UndoBeside, "comes beside what changed since", "beside"},
 	{wire.UndoSame, "is as it was", "as before"},
-	{wire.UndoConflict, "CHANGED SINCE", "changed since"},
+	{wire.UndoConflict, "CHANGED BY ANOTHER?", "changed by another?"},
 	{wire.UndoLeft, "does NOT come back", "not back"},
 }
 
@@ -318,7 +314,7 @@ func (p *printer) undoGroup(a wire.UndoAnswer, does, words string) {
 		if i.To != "" {
 			line += " → " + filepath.Base(i.To)
 		}
-		if i.Why != "" && does != wire.UndoConflict {
+		if i.Why != "" {
 			line += ": " + i.Why
 		}
 		p.line(p.fit(escape(line, keepNothing)))

@@ -202,7 +202,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.forward, d.reader = d.newForward(), d.facts()
 	d.runner = runner.New(runner.Options{
 		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: d.opts.Log, Fleet: d.fleet.outgoing(),
-		Facts: d.reader, Project: d.projects.Root, Undoable: d.undoable,
+		Facts: d.reader, Project: d.projects.Root, Undoable: d.undoable, Steps: steps{d},
 	})
 	d.runner.Configure(c)
 	d.before = past.Open(c.PastFile(), d.opts.Log)

@@ -1,13 +1,16 @@
 package daemon
 
 import (
+	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/hooks/builtin/shadow"
+	"github.com/hookd/hookd/internal/record/undo"
+	"github.com/hookd/hookd/wire"
 )
 
 // With snapshot: true every agent's turns are recorded, whatever its dialect
@@ -33,13 +36,12 @@ func TestTheSettingSnapshot(t *testing.T) {
 		writeFile(t, filepath.Join(repo, "made-in-"+session), "x", 0o600)
 		emit(names[1], session)
 	}
-	c := config.Default(home)
-	r, err := shadow.Open(t.Context(), c.DataDir(), repo, nil)
-	if err != nil {
-		t.Fatal(err)
+	var list wire.UndoList
+	_, text := h.request("GET", wire.PathUndo, "", nil)
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatalf("%v: %s", err, text)
 	}
-	list, err := r.List(t.Context())
-	if err != nil || len(list) != 4 {
-		t.Errorf("checkpoints %+v, %v; want one of each pair", list, err)
+	if steps := slices.DeleteFunc(list.Calls, func(c wire.UndoCall) bool { return c.Tool != undo.Step || !c.Settled }); len(steps) != 4 {
+		t.Errorf("steps %+v; want one of each pair", steps)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/builtin"
 	"github.com/hookd/hookd/internal/record/audit"
 	"github.com/hookd/hookd/internal/record/undo"
 	"github.com/hookd/hookd/wire"
@@ -37,6 +38,11 @@ func (d *Daemon) openVault(c config.Config) {
 	}
 	k.Configure(undoSettings(c))
 	d.undo = k
+	for _, old := range []string{c.DataDir(), vaultDir(c)} { // of versions that took snapshots with git
+		if err := os.RemoveAll(filepath.Join(old, "snapshots")); err != nil {
+			d.log.Warn("old snapshots stay", zap.Error(err))
+		}
+	}
 }
 
 // vaultDir is where the vault is: in the home, unless that is in a working tree, where git clean
@@ -169,6 +175,32 @@ func (u keeper) Follow(e *events.Event) {
 		u.d.undo.Warm(e.Cwd)
 	case events.KindTurnStop, events.KindPromptSubmit, events.KindSessionEnd:
 		u.d.undo.Ended(e.SessionID)
+	}
+}
+
+// steps fits builtin.Steps.
+type steps struct{ d *Daemon }
+
+func (s steps) Begin(c *builtin.Call, mark string) error {
+	if s.d.undo == nil {
+		return nil
+	}
+	now := time.Now()
+	return s.d.undo.Begin(undo.Call{
+		ID: events.NewID(now), Time: now.UTC(), Session: c.SessionID, Mark: mark, Cwd: undo.Path(c.Cwd),
+		Tool: undo.Step, Subject: "changes of a " + strings.SplitN(mark, ":", 2)[0],
+	})
+}
+
+func (s steps) End(session, mark string) {
+	if s.d.undo != nil {
+		s.d.undo.End(session, mark)
+	}
+}
+
+func (s steps) Forget(session string) {
+	if s.d.undo != nil {
+		s.d.undo.Forget(session)
 	}
 }
 

@@ -135,7 +135,7 @@ var keys = []key{
 		age(func(c *Config) *time.Duration { return &c.Undo.MaxAge })},
 	{
 		"snapshot",
-		"run the built-in snapshot for every agent, so that `hookd snapshots undo` takes back what an agent changed",
+		"run the built-in snapshot for every agent, so that `hookd undo` lists what each turn changed",
 		boolean(func(c *Config) *bool { return &c.Snapshot }),
 	},
 	{"providers", "where model hooks are answered: {name: {type: openai|anthropic, base_url: URL, api_key_env: NAME}}",

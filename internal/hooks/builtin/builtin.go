@@ -29,7 +29,15 @@ type Call struct {
 	Env       func(string) string         // the hook's environment; nil = empty
 	Environ   []string                    // environment for child processes such as git; nil = the daemon's own
 	DataDir   string                      // hookd's data directory
+	Steps     Steps                       // of `hookd undo`; nil = there is no vault
 	Log       func(msg string, err error) // takes what is documented as logged only; nil = dropped
+}
+
+// Steps records the changes in a repository between two moments, for `hookd undo`.
+type Steps interface {
+	Begin(c *Call, mark string) error // outside of a repository it does nothing
+	End(session, mark string)
+	Forget(session string)
 }
 
 // Func runs a built-in. stdout is the output that a docker-agent command hook would

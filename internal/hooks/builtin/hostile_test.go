@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/hooks/builtin/shadow"
 )
 
 // hostile makes a repository that names a program wherever git would start one,
@@ -98,7 +97,7 @@ func started(t *testing.T, ran string) (names []string) {
 	return names
 }
 
-// askAll runs each built-in that looks at a repository, and a snapshot.
+// askAll runs each built-in that looks at a repository.
 func askAll(t *testing.T, dir string, environ []string) map[string]string {
 	t.Helper()
 	said := map[string]string{}
@@ -111,9 +110,6 @@ func askAll(t *testing.T, dir string, environ []string) map[string]string {
 		out, err := b.Run(t.Context(), call)
 		hooktest.Must(t, err)
 		said[fmt.Sprint(ask.name, ask.args)] = string(out)
-	}
-	if repo, err := shadow.Open(t.Context(), t.TempDir(), dir, environ); err == nil {
-		hooktest.Must(t, repo.Mark(t.Context(), "s", "turn"))
 	}
 	return said
 }

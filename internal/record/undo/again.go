@@ -30,38 +30,52 @@ var built = map[string][]string{
 // precious are names of files that are kept also in a folder that can be made again.
 var precious = []string{".env*", "*.sqlite*", "*.db", "*.pem", "*.key", "*.tfstate*", "id_*", "credentials*", "*.p12"}
 
-// madeAgain reports whether a folder can be made again: it is a build folder with its manifest
-// beside it, and git ignores it where there is a repository. The precious files in it are kept.
-func (p *keeping) madeAgain(path string, depth int) bool {
-	name := filepath.Base(path)
-	manifests, known := built[name]
-	if !known {
+// madeAgain reports whether a folder can be made again. The precious files in it are kept.
+func (p *keeping) madeAgain(path string) bool {
+	why, is := rebuilt(path, func(top string) bool { return p.ignoredByGit(top, path) })
+	if !is {
 		return false
-	}
-	manifest := p.manifest(path, manifests)
-	if manifests != nil && manifest == "" {
-		return false
-	}
-	top := git.Top(filepath.Dir(path))
-	if top != "" && !p.ignoredByGit(top, path, name) {
-		return false
-	}
-	why := againWords
-	if manifest != "" {
-		why += ", by " + manifest
 	}
 	p.lost.add(path, why)
-	p.keepPrecious(path, 0)
+	eachPrecious(path, 0, func(dir, name string) bool {
+		path := filepath.Join(dir, name)
+		if was, err := look(path); err == nil && was.Kind == kindFile {
+			if of, err := look(dir); err == nil {
+				p.one(target{path: dir, effect: effectDelete}, of)
+			}
+			p.one(target{path: path, effect: effectDelete}, was)
+		}
+		return !p.expired()
+	})
 	return true
 }
 
-// manifest returns the name of the file that says how a folder is made; "" = there is none.
-func (p *keeping) manifest(path string, names []string) string {
+// rebuilt reports whether a folder can be made again: it is a build folder with its manifest beside it,
+// and git ignores it where there is a repository.
+func rebuilt(path string, ignored func(top string) bool) (why string, is bool) {
+	manifests, known := built[filepath.Base(path)]
+	if !known {
+		return "", false
+	}
+	name := recipe(path, manifests)
+	if manifests != nil && name == "" {
+		return "", false
+	}
+	if top := git.Top(filepath.Dir(path)); top != "" && !ignored(top) {
+		return "", false
+	}
+	if name != "" {
+		return againWords + ", by " + name, true
+	}
+	return againWords, true
+}
+
+// recipe returns the name of the file that says how a folder is made; "" = there is none.
+func recipe(path string, names []string) string {
 	for _, name := range names {
 		for _, at := range []string{filepath.Join(filepath.Dir(path), name), filepath.Join(path, name)} {
 			if strings.Contains(name, "*") {
-				folder := filepath.Dir(at)
-				names, _ := namesIn(folder)
+				names, _ := namesIn(filepath.Dir(at))
 				for _, name := range names {
 					if fits(filepath.Base(at), name) {
 						return name
@@ -76,8 +90,8 @@ func (p *keeping) manifest(path string, names []string) string {
 }
 
 // ignoredByGit asks git once for each name in a repository: the folders of one name are alike.
-func (p *keeping) ignoredByGit(top, path, name string) bool {
-	key := top + "\x00" + name
+func (p *keeping) ignoredByGit(top, path string) bool {
+	key := top + "\x00" + filepath.Base(path)
 	if is, asked := p.again[key]; asked {
 		return is
 	}
@@ -97,24 +111,18 @@ func (p *keeping) ignoredByGit(top, path, name string) bool {
 // preciousDepth is how deep in a build folder precious files are looked for.
 const preciousDepth = 2
 
-func (p *keeping) keepPrecious(dir string, depth int) {
+// eachPrecious calls each with the precious files in a build folder, until that returns false.
+func eachPrecious(dir string, depth int, each func(dir, name string) bool) {
 	names, folders := namesIn(dir)
 	for _, name := range names {
-		if p.expired() {
-			return
-		}
-		path := filepath.Join(dir, name)
 		switch {
 		case slices.Contains(folders, name):
 			if depth+1 < preciousDepth {
-				p.keepPrecious(path, depth+1)
+				eachPrecious(filepath.Join(dir, name), depth+1, each)
 			}
 		case slices.ContainsFunc(precious, func(glob string) bool { return fits(glob, name) }):
-			if was, err := look(path); err == nil && was.Kind == kindFile {
-				if of, err := look(dir); err == nil {
-					p.one(target{path: dir, effect: effectDelete}, of)
-				}
-				p.one(target{path: path, effect: effectDelete}, was)
+			if !each(dir, name) {
+				return
 			}
 		}
 	}

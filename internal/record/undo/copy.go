@@ -15,6 +15,7 @@ var (
 	errLarge   = errors.New("it is too large to copy")
 	errFull    = errors.New("the disk is too full")
 	errChanged = errors.New("it was written to meanwhile")
+	errNever   = errors.New("undo.never names it")
 )
 
 // piece is how much is copied between two looks at the clock.

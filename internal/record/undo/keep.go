@@ -17,6 +17,7 @@ import (
 // keeping keeps the files that one call is about to destroy.
 type keeping struct {
 	k       *Keeper
+	o       *open // nil = of an undo or a step
 	call    Call
 	limits  *budget
 	dir     string // of the call, in the home vault
@@ -28,10 +29,9 @@ type keeping struct {
 	bytes   int64
 	lost    losses
 	late    bool
-	n       int                  // of the last kept file
-	base    map[string]baseState // of its repository
-	again   map[string]bool      // whether git ignores folders, by repository and name
-	publish func()               // is called once, when the time is over
+	n       int             // of the last kept file
+	again   map[string]bool // whether git ignores folders, by repository and name
+	publish func()          // is called once, when the time is over
 }
 
 // folder is a call's folder in one vault.
@@ -148,6 +148,10 @@ func (p *keeping) at(t target, dir int, name string, was state) {
 	default:
 		if t.effect == effectMode {
 			break
+		}
+		if p.k.settings.Load().never(t.path) {
+			p.lost.add(t.path, errNever.Error())
+			return
 		}
 		if err := p.hold(&e, dir, name); err != nil {
 			p.lose(t.path, err)
@@ -314,7 +318,7 @@ func (p *keeping) lose(path string, err error) {
 
 // reason is an error in the words of a list.
 func reason(err error) string {
-	for _, known := range []error{errLate, errLarge, errFull, errChanged} {
+	for _, known := range []error{errLate, errLarge, errFull, errChanged, errNever} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
@@ -343,6 +347,9 @@ func (p *keeping) tooLate() {
 	if !p.late {
 		p.late = true
 		p.limits.until = time.Now().Add(afterTime)
+		if p.out != nil {
+			_ = p.out.b.Flush() // the next write tells the error
+		}
 		if p.publish != nil {
 			p.publish()
 		}

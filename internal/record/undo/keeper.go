@@ -26,11 +26,11 @@ type Keeper struct {
 	hung     atomic.Int32 // keepings that hang in a file system
 	used     atomic.Int64 // bytes that the vaults hold, about
 
+	bases   *bases
 	undoing sync.Mutex // one undo at a time
 
 	mu   sync.Mutex
-	open map[string]*open     // calls that are not settled
-	base map[string]*baseline // by repository
+	open map[string]*open // calls that are not settled
 }
 
 // open is a call that is not settled.
@@ -41,7 +41,8 @@ type open struct {
 	once  sync.Mutex    // settles it
 	ends  chan struct{} // closed when it is settled; nil = its result has not come
 	begun time.Time
-	base  map[string]baseState // of its repository, before it
+	repo  string // of its sight
+	sight *sight // nil = it runs nothing unknown, or is of an earlier process
 
 	facts  *facts.Facts // that it was kept for
 	result Result       // that Keep has returned
@@ -65,14 +66,15 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 		return nil, err
 	}
 	k := &Keeper{
-		places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, base: map[string]*baseline{},
+		places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{},
 	}
+	k.bases = &bases{places: p, settings: &k.settings, log: k.log, list: map[string]*baseline{}}
 	k.Configure(DefaultSettings())
 	for _, m := range k.all() {
 		if m.seal == nil || m.seal.Outcome == "" {
 			done := make(chan struct{})
 			close(done)
-			k.open[m.call.ID] = &open{call: m.call, kept: done, begun: m.call.Time}
+			k.open[m.call.ID] = &open{call: m.call, kept: done, begun: m.call.Time, repo: string(m.call.Repo)}
 		}
 		if m.seal != nil {
 			k.used.Add(m.seal.Bytes)
@@ -117,7 +119,7 @@ func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 	k.waitSettled(c.Session, begin.Add(s.Wait/2))
 	o := &open{call: c, late: p.limits, kept: make(chan struct{}), begun: begin}
 	k.mu.Lock()
-	k.open[c.ID] = o
+	k.open[c.ID], p.o = o, o
 	k.mu.Unlock()
 	r := k.wait(p, o, f, s.Wait)
 	k.mu.Lock()
@@ -154,7 +156,6 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 	go func() {
 		defer close(o.kept)
 		r := p.run(f)
-		o.base = p.base
 		r.Took = time.Since(o.begun)
 		if err := p.close(&r); err != nil {
 			k.log.Warn("what was kept for a call is not all on record", zap.String("call", o.call.ID), zap.Error(err))
@@ -258,6 +259,22 @@ func (k *Keeper) remove(m *manifest) {
 	if m.seal != nil {
 		k.used.Add(-m.seal.Bytes)
 	}
+}
+
+// since returns the manifests that changed since a time, and those of open calls.
+func (k *Keeper) since(t time.Time) (list []*manifest) {
+	names, _ := namesIn(k.places.calls())
+	for _, name := range names {
+		dir := filepath.Join(k.places.calls(), name)
+		is, err := look(filepath.Join(dir, manifestFile))
+		if err != nil || is.MTime < t.Add(-coarse).UnixNano() && !k.isOpen(name) {
+			continue
+		}
+		if m, err := readManifest(dir); err == nil {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // all returns the manifests of all calls, oldest first. A manifest that cannot be read is left out, and

@@ -19,10 +19,11 @@ type entry struct {
 	Path   Path   `json:"path"` // absolute; its folders are no links
 	Effect string `json:"effect"`
 	By     string `json:"by"`
-	At     Path   `json:"at,omitempty"`   // the kept file
-	Dest   Path   `json:"dest,omitempty"` // where a move leads
-	Why    string `json:"why,omitempty"`  // of byNone
-	Soft   bool   `json:"soft,omitempty"` // a change since is no conflict: git's own files
+	At     Path   `json:"at,omitempty"`    // the kept file
+	Dest   Path   `json:"dest,omitempty"`  // where a move leads
+	Why    string `json:"why,omitempty"`   // of byNone
+	Soft   bool   `json:"soft,omitempty"`  // a change since is no conflict: git's own files
+	Maybe  string `json:"maybe,omitempty"` // why it may be the work of another; "" = it is of the call
 
 	Was   state             `json:"was"`
 	Xattr map[string][]byte `json:"xattr,omitempty"`

@@ -81,6 +81,16 @@ func inside(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
+// never reports whether a setting forbids to keep a path.
+func (s *Settings) never(path string) bool {
+	for _, glob := range s.Never {
+		if glob.Match(path) || !strings.Contains(glob.Text, "/") && glob.Match(filepath.Base(path)) {
+			return true
+		}
+	}
+	return false
+}
+
 // nearest returns the vault on the file system of a folder; "" = there can be none.
 func (p *places) nearest(folder string, dev uint64) string {
 	p.mu.Lock()

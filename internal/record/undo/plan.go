@@ -119,7 +119,7 @@ func makePlan(calls []*manifest, r wire.UndoRequest) *plan {
 	p.movesBack()
 	for _, s := range p.steps {
 		if s.does == "" {
-			s.decide()
+			s.decide(r.Changed)
 		}
 		if s.does == wire.UndoConflict {
 			s.settle(r)
@@ -162,11 +162,13 @@ func (p *plan) movesBack() {
 }
 
 // decide compares the path now with the path before the calls and as the calls left it.
-func (s *step) decide() {
+func (s *step) decide(changed bool) {
 	want := s.first.Was
 	switch {
 	case s.isBack():
 		s.does = wire.UndoSame
+	case s.first.Maybe != "" && !changed:
+		s.does, s.why = wire.UndoConflict, s.first.Maybe
 	case want.Kind == kindGone && s.expected.untouched(s.have), want.Kind == kindGone && s.have.Kind == kindDir:
 		s.does = wire.UndoRemoved
 	case want.Kind == kindGone:
@@ -214,7 +216,7 @@ func exists(path string) bool {
 func (s *step) settle(r wire.UndoRequest) {
 	kept := s.first.At != "" && s.first.Was.Kind == kindFile
 	switch {
-	case r.Merge && kept && s.left != "" && s.have.Kind == kindFile && s.merges():
+	case r.Merge && kept && s.first.Maybe == "" && s.left != "" && s.have.Kind == kindFile && s.merges():
 		s.does, s.why = wire.UndoMerged, "with what changed since"
 	case r.Beside && kept:
 		s.does = wire.UndoBeside

@@ -22,6 +22,7 @@ func (k *Keeper) Expire(now time.Time) (dropped int) {
 	defer k.undoing.Unlock()
 	list, used := k.all(), int64(0)
 	k.sweep(list)
+	k.bases.sweep(k.settings.Load().MaxAge, k.openAt)
 	for _, m := range list {
 		if m.seal != nil {
 			used += m.seal.Bytes
@@ -89,14 +90,9 @@ func (k *Keeper) Purge(id string) (dropped int, bad *wire.Error) {
 		dropped++
 	}
 	if id == purgeAll {
-		for _, of := range []string{"base", "snapshots"} {
-			if err := os.RemoveAll(filepath.Join(k.places.home, of)); err != nil {
-				return dropped, &wire.Error{Code: wire.CodeInternal, Message: "purge: " + err.Error(), Hint: "see `hookd doctor`"}
-			}
+		if err := k.bases.forget(); err != nil {
+			return dropped, &wire.Error{Code: wire.CodeInternal, Message: "purge: " + err.Error(), Hint: "see `hookd doctor`"}
 		}
-		k.mu.Lock()
-		clear(k.base)
-		k.mu.Unlock()
 	}
 	return dropped, nil
 }

@@ -15,6 +15,9 @@ import (
 // oldTime is after which time a call is settled whose result has not come.
 const oldTime = 10 * time.Minute
 
+// oldStep is after which time a step is dropped that has not ended.
+const oldStep = 7 * 24 * time.Hour
+
 // Unsettled returns the calls of a session that are not settled; "" = of all.
 func (k *Keeper) Unsettled(session string) (list []Call) {
 	k.mu.Lock()
@@ -32,7 +35,7 @@ func (k *Keeper) Unsettled(session string) (list []Call) {
 func (k *Keeper) Ran(id string) {
 	k.mu.Lock()
 	o := k.open[id]
-	if o == nil || o.ends != nil || o.call.Later {
+	if o == nil || o.ends != nil || o.call.Later || o.call.Mark != "" {
 		k.mu.Unlock()
 		return
 	}
@@ -78,7 +81,10 @@ func (k *Keeper) waitSettled(session string, until time.Time) {
 // SettleOld settles calls whose result has not come for ten minutes.
 func (k *Keeper) SettleOld(now time.Time) {
 	for _, c := range k.Unsettled("") {
-		if now.Sub(c.Time) > oldTime {
+		switch age := now.Sub(c.Time); {
+		case c.Mark != "" && age > oldStep:
+			k.Discard(c.ID)
+		case c.Mark == "" && age > oldTime:
 			k.settle(c.ID, outcomeNeverSeen, true)
 		}
 	}
@@ -104,7 +110,7 @@ func (k *Keeper) settle(id, outcome string, now bool) {
 	if o.call.Tool == Undo && outcome == outcomeNeverSeen {
 		outcome = Interrupted
 	}
-	k.addSnapshot(m, o.base)
+	k.addSnapshot(m, o)
 	if k.compare(m, outcome) {
 		err = m.write()
 	} else {
@@ -115,6 +121,9 @@ func (k *Keeper) settle(id, outcome string, now bool) {
 		return
 	}
 	k.forget(id)
+	if m.call.Repo != "" && m.call.Mark == "" {
+		go k.bases.refresh(string(m.call.Repo)) // the next call finds little to do
+	}
 }
 
 // compare fills in the state of each path now. It returns false when nothing was touched.

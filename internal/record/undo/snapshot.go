@@ -1,92 +1,98 @@
 package undo
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
-	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/internal/base/git"
-	"github.com/hookd/hookd/internal/hooks/builtin/shadow"
 )
 
-// snapshotTime bounds a snapshot of a repository, which may go on when the verdict is given.
+// snapshotTime bounds a look at a repository, which may go on when the verdict is given.
 const snapshotTime = 20 * time.Second
 
-// mark is the key of a call's snapshot.
-const mark = "before"
+// unknownWait is how long a call of an unknown program waits for the look at its repository. A look that
+// goes on afterwards tells by their times which files the call may have changed.
+const unknownWait = 10 * time.Millisecond
 
-// Limits of the ignored files that are copied for calls of unknown programs.
-const (
-	baseFiles = 2000
-	baseFile  = 1 << 20
-	baseBytes = 64 << 20
-)
-
-// baseline has the ignored files of a repository that are in no snapshot of git: .env and the like.
-type baseline struct {
-	mu   sync.Mutex                           // one look at a time
-	last atomic.Pointer[map[string]baseState] // by path; never changed, only replaced
+// sight is the look at a repository before a call.
+type sight struct {
+	runs   atomic.Bool              // the call may run
+	seen   atomic.Pointer[snapshot] // nil = there is none yet
+	looked chan struct{}            // closed when it has ended
 }
 
-// baseState is a file, and where its bytes are.
-type baseState struct {
-	was  state
-	kept string
-}
-
-// repositoryOf returns the repository of a folder whose snapshot can stand for the files that an unknown
-// program destroys; "" = there is none. The repository of a home folder is too large.
-func repositoryOf(dir string) string {
-	top := git.Top(dir)
-	if home, err := os.UserHomeDir(); top == "/" || err == nil && top == home {
-		return ""
+// snapshot is the repository of an open call before it; nil = it has none, or not yet.
+func (o *open) snapshot() *snapshot {
+	if o.sight == nil {
+		return nil
 	}
-	return top
+	return o.sight.seen.Load()
 }
 
-// Warm takes a first snapshot of the repository of a folder, which later ones are quick after. It
-// does not wait.
+// openAt returns the snapshots of the open calls of a folder, by id; nil = not all are known.
+func (k *Keeper) openAt(top string) map[string]*snapshot {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := map[string]*snapshot{}
+	for id, o := range k.open {
+		if s := o.snapshot(); o.repo == top && s == nil {
+			return nil
+		} else if o.repo == top {
+			all[id] = s
+		}
+	}
+	return all
+}
+
+// Warm looks at the repository of a folder, so that later looks are quick. It does not wait.
 func (k *Keeper) Warm(dir string) {
-	top := repositoryOf(dir)
+	top := rootOf(dir)
 	if k.settings.Load().Off || top == "" {
 		return
 	}
+	go k.bases.refresh(top)
+}
+
+// sees begins a look at the repository of a call.
+func (k *Keeper) sees(top string, o *open, until time.Time) *sight {
+	s := &sight{looked: make(chan struct{})}
+	k.mu.Lock()
+	o.repo, o.sight = top, s
+	k.mu.Unlock()
 	go func() {
-		if err := k.snapshot(top, "warm"); err != nil {
-			k.log.Debug("no snapshot of a repository", zap.String("path", top), zap.Error(err))
+		defer close(s.looked)
+		b, err := k.bases.of(top)
+		if err == nil {
+			if last := b.last.Load(); last != nil {
+				s.seen.Store(last)
+			}
+			err = errLate
+			if b.take(until) {
+				var seen *snapshot
+				seen, err = b.look(k.settings.Load(), o.begun, time.Now().Add(snapshotTime), &s.runs, o.call.ID)
+				b.give()
+				if seen != nil {
+					s.seen.Store(seen)
+				}
+			}
 		}
-		k.refresh(top, time.Now().Add(snapshotTime))
+		if err != nil {
+			k.log.Debug("no look at a repository before a call", zap.String("path", top), zap.Error(err))
+		}
 	}()
+	return s
 }
 
-// snapshot marks the tree of a repository as it is before a call.
-func (k *Keeper) snapshot(top, id string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
-	defer cancel()
-	r, err := shadow.Open(ctx, k.places.home, top, nil)
-	if err != nil {
-		return err
-	}
-	return r.Mark(ctx, id, mark)
-}
-
-// unknownFirst begins a snapshot for a call that runs something unknown, and returns a function that
-// waits for it while there is time.
+// unknownFirst begins a look at the repository for a call that runs something unknown, and returns a
+// function that waits for it while there is time.
 func (p *keeping) unknownFirst(why string) (wait func()) {
-	top := repositoryOf(string(p.call.Cwd))
+	top := rootOf(string(p.call.Cwd))
 	if top == "" {
 		return func() { p.lost.add(elseWords, "not known: "+why+", in no repository") }
 	}
@@ -96,217 +102,163 @@ func (p *keeping) unknownFirst(why string) (wait func()) {
 			return func() { p.lost.add(elseWords, reason(err)) }
 		}
 	}
-	taken, ignored, until := make(chan error, 1), make(chan map[string]baseState, 1), p.limits.until
-	go func() { taken <- p.k.snapshot(top, p.call.ID) }()
-	go func() { ignored <- p.k.refresh(top, until) }() // git may take longer than there is time
+	until := p.o.begun.Add(min(unknownWait, time.Until(p.limits.until)))
+	s := p.k.sees(top, p.o, until)
 	return func() {
 		timer := time.NewTimer(time.Until(until))
 		defer timer.Stop()
+		whole := true
 		select {
-		case p.base = <-ignored:
+		case <-s.looked:
 		case <-timer.C:
-			timer.Reset(0)
-			p.base = p.k.lastBase(top)
+			whole = false
 		}
-		outside := "not known: " + why + "; its repository is kept, nothing outside"
-		select {
-		case err := <-taken:
-			if err != nil {
-				outside = "not known: " + why + "; no snapshot: " + reason(err)
-			}
-		case <-timer.C:
-			outside = "not known: " + why + "; the snapshot of its repository is taken while it runs"
+		if !whole {
+			p.markLast(top)
 		}
+		s.runs.Store(true)
 		p.paths++
-		p.lost.add(elseWords, outside)
+		p.lost.add(elseWords, "not known: "+why+"; "+seenWords(top, s.seen.Load(), whole))
 	}
 }
 
-// refresh brings the copies of a repository's ignored files up to date, until the time is over.
-func (k *Keeper) refresh(top string, until time.Time) map[string]baseState {
-	k.mu.Lock()
-	b := k.base[top]
-	if b == nil {
-		b = &baseline{}
-		k.base[top] = b
+// seenWords say how much of a repository is kept.
+func seenWords(top string, s *snapshot, whole bool) string {
+	what := "its folder"
+	if git.Top(top) != "" {
+		what = "its repository"
 	}
-	k.mu.Unlock()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	files, total, before := map[string]baseState{}, int64(0), map[string]baseState{}
-	if last := b.last.Load(); last != nil {
-		before = *last
+	switch {
+	case s == nil:
+		return what + " is looked at for the first time, while it runs"
+	case s.more != "":
+		return what + " is kept, but not all of it: " + s.more
+	case !whole && !s.begun.IsZero():
+		return what + " is kept as it was at " + s.begun.Format(time.TimeOnly) + ", nothing outside"
 	}
-	for _, path := range ignoredFiles(top) {
-		was, err := look(path)
-		if err != nil || was.Kind != kindFile || was.Size > baseFile || total+was.Size > baseBytes ||
-			len(files) >= baseFiles || k.places.holds(path, false) != "" {
-			continue
-		}
-		total += was.Size
-		old, known := before[path]
-		if known && old.was.untouched(was) && old.was.CTime == was.CTime {
-			files[path] = old
-			continue
-		}
-		if time.Now().After(until) {
-			continue // it is too late for a copy: the call may have written to it
-		}
-		if kept, err := k.copyBase(path); err == nil {
-			files[path] = baseState{was, kept}
+	return what + " is kept, nothing outside"
+}
+
+// markLast notes that the last snapshot is that of the call, in case that hookd is killed before the look
+// has ended.
+func (p *keeping) markLast(top string) {
+	b, err := p.k.bases.of(top)
+	if err == nil {
+		err = b.markOnly(p.call.ID)
+	}
+	if err != nil {
+		p.lost.add(elseWords, reason(err))
+	}
+}
+
+// before returns the repository of a call as it was before it.
+func (k *Keeper) before(m *manifest, o *open) map[string]baseState {
+	b, err := k.bases.of(string(m.call.Repo))
+	if err != nil {
+		return nil
+	}
+	files := map[string]baseState{}
+	if last := b.last.Load(); last != nil { // a first look that has ended meanwhile
+		for path, f := range last.files {
+			if f.Was.CTime < m.call.Time.Add(-coarse).UnixNano() {
+				files[path] = f
+			}
 		}
 	}
-	b.last.Store(&files)
+	own := map[string]baseState{}
+	if o.sight == nil {
+		own, _ = b.read(m.call.ID)
+	} else {
+		timer := time.NewTimer(snapshotTime)
+		defer timer.Stop()
+		select {
+		case <-o.sight.looked:
+		case <-timer.C:
+		}
+		if s := o.snapshot(); s != nil {
+			own = s.files
+		}
+	}
+	for path, f := range own {
+		files[path] = f
+	}
 	return files
 }
 
-// lastBase has the copies of a repository's ignored files as they were at the last look, where this
-// one takes too long.
-func (k *Keeper) lastBase(top string) map[string]baseState {
-	k.mu.Lock()
-	b := k.base[top]
-	k.mu.Unlock()
-	if b == nil {
-		return nil
-	}
-	files := b.last.Load()
-	if files == nil {
-		return nil
-	}
-	return *files
-}
-
-// ignoredFiles lists the files that git ignores, except for those in folders that can be made again.
-func ignoredFiles(top string) (paths []string) {
-	r, err := git.Open(context.Background(), top, nil)
-	if err != nil {
-		return nil
-	}
-	out, err := r.Output(context.Background(), 4<<20, "ls-files", "-z", "--others", "--ignored", "--exclude-standard",
-		"--directory")
-	if err != nil && !errors.Is(err, git.ErrMuch) {
-		return nil
-	}
-	for _, name := range strings.Split(string(out), "\x00") {
-		path := filepath.Join(top, name)
-		switch {
-		case name == "":
-		case !strings.HasSuffix(name, "/"):
-			paths = append(paths, path)
-		case built[filepath.Base(path)] == nil && !strings.HasSuffix(path, "cache"):
-			walkNames(path, &budget{until: time.Now().Add(time.Second)}, func(rel string, folder bool) {
-				if !folder && len(paths) < baseFiles {
-					paths = append(paths, filepath.Join(path, rel))
-				}
-			})
-		}
-	}
-	slices.Sort(paths)
-	return paths
-}
-
-// copyBase copies a small file into the vault, under a name made of its bytes.
-func (k *Keeper) copyBase(path string) (kept string, err error) {
-	f, err := openToRead(unix.AT_FDCWD, path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, baseFile+1))
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	dir := filepath.Join(k.places.home, "base")
-	kept = filepath.Join(dir, hex.EncodeToString(sum[:]))
-	if exists(kept) {
-		return kept, nil
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", err
-	}
-	fresh := fmt.Sprintf("%s.%d", kept, time.Now().UnixNano())
-	if err := os.WriteFile(fresh, text, 0o600); err != nil {
-		return "", err
-	}
-	return kept, os.Rename(fresh, kept)
-}
-
-// mostLosses bounds the files of one call that come from a snapshot.
-const mostLosses = 5000
-
-// addSnapshot adds to a call the files of its repository that are not as they were before it. Paths
-// that other calls changed meanwhile are theirs.
-func (k *Keeper) addSnapshot(m *manifest, base map[string]baseState) {
+// addSnapshot adds to a call the paths of its repository that are not as they were before it. Paths that
+// other calls name are theirs.
+func (k *Keeper) addSnapshot(m *manifest, o *open) {
 	if m.call.Repo == "" {
 		return
 	}
-	others := k.changedBy(m)
-	add := func(path string, text []byte, from string, was state) {
-		if others[path] {
-			return
-		}
-		kept := filepath.Join(m.dir, keptFolder, fmt.Sprintf("s%06d", len(m.entries)))
-		err := os.MkdirAll(filepath.Dir(kept), 0o700)
-		if from != "" {
-			err = errors.Join(err, os.Link(from, kept))
-		} else {
-			err = errors.Join(err, os.WriteFile(kept, text, 0o600))
-		}
-		if err != nil {
-			k.log.Warn("a file of a snapshot is not kept", zap.String("path", path), zap.Error(err))
-			return
-		}
-		m.entries = append(m.entries, entry{
-			Path: Path(path), Effect: effectWrite, By: byCopy, At: Path(kept), Was: was,
-		})
-	}
-	for path, b := range base {
-		if now, err := look(path); err == nil && !b.was.untouched(now) {
-			add(path, nil, b.kept, b.was)
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
-	defer cancel()
-	r, err := shadow.Open(ctx, k.places.home, string(m.call.Repo), nil)
-	if err == nil {
-		err = r.Losses(ctx, m.call.ID, mark, mostLosses, func(l shadow.Loss) error {
-			if !l.Link { // the file that is there now says more than git's mode
-				add(l.Path, l.Text, "", stateOfLoss(l))
-			}
-			return nil
-		})
-	}
-	if err != nil && !errors.Is(err, shadow.ErrNotRepository) {
+	b, err := k.bases.of(string(m.call.Repo))
+	if err != nil {
 		k.log.Warn("what a call did in its repository is not known", zap.String("call", m.call.ID), zap.Error(err))
+		return
 	}
-}
-
-// stateOfLoss is a file as far as a snapshot knows it: owner and permissions are those of the file
-// that has its name now, else those of a new one. Its time is not known.
-func stateOfLoss(l shadow.Loss) state {
-	was := state{
-		Kind: kindFile, Size: int64(len(l.Text)), Mode: 0o644, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()),
-		Names: 1, MTime: time.Now().UnixNano(), ATime: time.Now().UnixNano(),
-	}
-	if l.Executable {
-		was.Mode = 0o755
-	}
-	if now, err := look(l.Path); err == nil && now.Kind == kindFile {
-		was.Mode, was.UID, was.GID = now.Mode, now.UID, now.GID
-	}
-	return was
-}
-
-// changedBy returns the paths of a call, and the paths that other calls changed since it began.
-func (k *Keeper) changedBy(m *manifest) map[string]bool {
-	paths := map[string]bool{}
-	for _, o := range k.all() {
-		if o.call.ID == m.call.ID || !o.call.Time.Before(m.call.Time) {
-			for _, e := range o.entries {
-				paths[string(e.Path)] = true
+	theirs, also := k.changedBy(m)
+	before := k.before(m, o)
+	for path, f := range before {
+		if theirs[path] {
+			continue
+		}
+		now, err := look(path)
+		if err != nil || f.Was.untouched(now) {
+			continue
+		}
+		e := entry{Path: Path(path), Effect: effectWrite, By: byNote, Was: f.Was, Xattr: f.Xattr, Maybe: also}
+		if now.Kind == kindGone {
+			e.Effect = effectDelete
+		} else if e.Maybe == "" && f.Was.Kind != kindDir {
+			e.Maybe = "it changed while the call ran, by it or by you"
+		}
+		if f.Was.Kind == kindFile {
+			kept := filepath.Join(m.dir, keptFolder, fmt.Sprintf("s%06d", len(m.entries)))
+			err := os.MkdirAll(filepath.Dir(kept), 0o700)
+			if err = errors.Join(err, os.Link(filepath.Join(b.dir, f.Kept), kept)); err != nil {
+				k.log.Warn("a file of a snapshot is not kept", zap.String("path", path), zap.Error(err))
+				e.By, e.Why = byNone, reason(err)
+			} else {
+				e.By, e.At = byCopy, Path(kept)
 			}
 		}
+		m.entries = append(m.entries, e)
 	}
-	return paths
+	if m.call.Mark != "" {
+		k.addMade(m, b, before, theirs)
+	}
+}
+
+// addMade adds the paths that a step made.
+func (k *Keeper) addMade(m *manifest, b *baseline, before map[string]baseState, theirs map[string]bool) {
+	k.bases.refresh(b.top)
+	now := b.last.Load()
+	if now == nil {
+		return
+	}
+	for path := range now.files {
+		if _, was := before[path]; !was && !theirs[path] {
+			m.entries = append(m.entries, entry{Path: Path(path), Effect: effectCreate, By: byNote, Was: gone})
+		}
+	}
+}
+
+// changedBy returns the paths of a call and those that other calls name which ran at the same time, or since. also
+// says which other call may have changed further paths; "" = none.
+func (k *Keeper) changedBy(m *manifest) (paths map[string]bool, also string) {
+	paths = map[string]bool{}
+	for _, o := range k.since(m.call.Time) {
+		if o.call.ID != m.call.ID && o.seal != nil && o.seal.Outcome != "" && o.seal.Settled.Before(m.call.Time) {
+			continue
+		}
+		for _, e := range o.entries {
+			paths[string(e.Path)] = true
+		}
+		one, two := string(o.call.Repo), string(m.call.Repo)
+		other := o.call.ID != m.call.ID && o.call.Mark == "" && one != "" && m.call.Mark == ""
+		if other && (inside(one, two) || inside(two, one)) {
+			also = "call " + o.call.ID[max(0, len(o.call.ID)-8):] + " ran at the same time, and may have done it"
+		}
+	}
+	return paths, also
 }

@@ -37,13 +37,18 @@ type state struct {
 var gone = state{Kind: kindGone}
 
 func stateOf(s *unix.Stat_t) state {
-	kinds := map[uint32]string{
-		unix.S_IFREG: kindFile, unix.S_IFDIR: kindDir, unix.S_IFLNK: kindLink,
-		unix.S_IFIFO: kindFIFO, unix.S_IFSOCK: kindSocket,
-	}
-	kind, known := kinds[uint32(s.Mode)&unix.S_IFMT]
-	if !known {
-		kind = kindDevice
+	kind := kindDevice
+	switch uint32(s.Mode) & unix.S_IFMT {
+	case unix.S_IFREG:
+		kind = kindFile
+	case unix.S_IFDIR:
+		kind = kindDir
+	case unix.S_IFLNK:
+		kind = kindLink
+	case unix.S_IFIFO:
+		kind = kindFIFO
+	case unix.S_IFSOCK:
+		kind = kindSocket
 	}
 	return state{
 		Kind: kind, Dev: uint64(s.Dev), Ino: s.Ino, Names: uint64(s.Nlink), Size: s.Size,

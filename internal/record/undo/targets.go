@@ -382,7 +382,7 @@ var unknownDoubts = []facts.DoubtKind{
 func (a *aimer) unsure() {
 	for i := range a.f.Effects {
 		e := &a.f.Effects[i]
-		if e.Kind == facts.KindRun && (strings.HasPrefix(e.Target, "/") || e.Target == "project:") {
+		if e.Kind == facts.KindRun && !a.harmless(e) {
 			a.doubt("it runs a program that is not known: " + e.Why)
 		}
 	}
@@ -391,6 +391,23 @@ func (a *aimer) unsure() {
 			a.doubt(d.Text)
 		}
 	}
+}
+
+// harmless reports whether a program that a call runs reads, checks or builds alone. Hooks of git are not
+// looked at: what git itself changes is known.
+func (a *aimer) harmless(e *facts.Effect) bool {
+	switch e.Target {
+	case "project:config", "project:checks", "project:hooks":
+		return true
+	case "project:":
+		c := a.command(e)
+		if c == nil {
+			return false
+		}
+		program, _ := c.Program()
+		return program == "go" && len(c.Words) > 1 && c.Words[1].Text == "build"
+	}
+	return !strings.HasPrefix(e.Target, "/") && !strings.HasPrefix(e.Target, "project:")
 }
 
 // writtenTo returns paths that the commands of a line may write to in place: the targets of

@@ -17,7 +17,7 @@ func (p *keeping) tree(t target, was state) {
 		p.one(t, was) // the bytes move with it
 		return
 	}
-	if p.madeAgain(t.path, 0) {
+	if p.madeAgain(t.path) {
 		return
 	}
 	fd, err := openFolder(unix.AT_FDCWD, t.path)
@@ -118,7 +118,7 @@ func (p *keeping) folder(t target, parent int, name string, dev uint64, depth in
 	case depth > maxDepth:
 		p.lost.add(path, "it is too deep")
 		return
-	case p.madeAgain(path, depth):
+	case p.madeAgain(path):
 		return
 	}
 	p.at(target{path: path, effect: t.effect, soft: t.soft}, parent, name, was)

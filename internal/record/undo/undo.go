@@ -7,13 +7,14 @@
 // leaves everything as it was. After the call, files that it did not touch are dropped. Vaults have
 // mode 0700, and lie in no working tree. Undo changes only paths that the chosen calls changed;
 // a path that was changed since is left alone. Replaced files are kept in turn, so an undo can
-// itself be undone. A partial success is never told as a whole one. A kill at any moment leaves
+// itself be undone. A file that changed while an unknown program ran may be the work of another, and is
+// replaced only when that is asked for. A partial success is never told as a whole one. A kill at any moment leaves
 // each path as it was before or after, and every kept byte in the vault; the same undo, asked for
 // again, goes on.
 //
 // It does not keep: files that can be made again, devices, things on other machines or in
 // databases, clouds and volumes. Nor does it keep files that an unknown program destroys outside of
-// its repository.
+// its repository, or .git.
 package undo
 
 import (
@@ -23,6 +24,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -94,11 +96,15 @@ type Call struct {
 	Cwd     Path      `json:"cwd,omitempty"`
 	Later   bool      `json:"later,omitempty"` // it goes on after its result
 	Undoes  []string  `json:"undoes,omitempty"`
-	Repo    Path      `json:"repo,omitempty"` // a snapshot of it was taken
+	Repo    Path      `json:"repo,omitempty"` // it runs something unknown: all of this folder was looked at
+	Mark    string    `json:"mark,omitempty"` // of a step, see Begin
 }
 
 // Undo is the Tool of a call that is an undo.
 const Undo = "undo"
+
+// Step is the Tool of the changes between two moments, see Begin.
+const Step = "step"
 
 // Lost is something that does not come back, and why.
 type Lost = wire.Lost
@@ -120,10 +126,10 @@ type Settings struct {
 	Wait     time.Duration // keeping takes at most
 	Max      int64         // bytes of all vaults
 	MaxAge   time.Duration
-	FileMax  int64         // bytes of one file that is copied
-	CallMax  int64         // bytes that are copied for one call
-	LargeAge time.Duration // of a call with more than Large
-	Never    []string      // globs of paths that are never kept
+	FileMax  int64             // bytes of one file that is copied
+	CallMax  int64             // bytes that are copied for one call
+	LargeAge time.Duration     // of a call with more than Large
+	Never    []pattern.Pattern // of paths, or of names without a slash, that are never kept
 }
 
 // Large is the size of a call beyond which it goes after Settings.LargeAge.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +31,6 @@ type lineTest struct {
 	inRepo             bool
 	root               bool   // only root can compare
 	needs              string // a program
-	snapshot           bool   // files come from one: their times, and empty folders, are not as they were
 }
 
 // lines are the commands of agents, and the files that they destroy.
@@ -105,8 +103,8 @@ var lines = []lineTest{
 	{name: "a link", before: "mkdir d; echo old > d/a; ln -s d l", line: "rm l"},
 	{name: "python", before: "mkdir d; echo old > d/a", line: `python3 -c 'import shutil; shutil.rmtree("d")'`, word: Part, lost: "what else", needs: "python3"},
 	{name: "a script in a repository", inRepo: true, word: Part, lost: "its repository is kept", before: "echo .env > .gitignore; echo key > .env; echo new > new; mkdir -p s/t; echo mine > s/t/x; " +
-		`printf 'rm -rf s .env; echo bad > tracked; rm new' > clean.sh`, line: "bash clean.sh", snapshot: true},
-	{name: "make in a repository", inRepo: true, word: Part, lost: "its repository is kept", before: `printf 'clean:\n\trm -rf gone new\n' > Makefile; echo new > new`, line: "make -s clean", needs: "make", snapshot: true},
+		`printf 'rm -rf s .env; echo bad > tracked; rm new' > clean.sh`, line: "bash clean.sh"},
+	{name: "make in a repository", inRepo: true, word: Part, lost: "its repository is kept", before: `printf 'clean:\n\trm -rf gone new\n' > Makefile; echo new > new`, line: "make -s clean", needs: "make"},
 	{name: "tar over", before: "echo new > a; tar cf t.tar a; echo old > a", line: "tar xf t.tar"},
 	{name: "patch", before: "printf 'old\\n' > a; printf -- '--- a\\n+++ a\\n@@ -1 +1 @@\\n-old\\n+new\\n' > p", line: "patch -p0 < p", needs: "patch"},
 	{name: "a build folder, and a secret in it", inRepo: true, line: "rm -rf node_modules",
@@ -188,33 +186,19 @@ func (l lineTest) run(t *testing.T, on volume) {
 	k.Ran(c.ID)
 	k.waitSettled("s", time.Now().Add(time.Minute))
 	undo := id()
-	back := undoNow(t, k, undo, wire.UndoRequest{Calls: []string{c.ID}})
+	back := undoNow(t, k, undo, wire.UndoRequest{Calls: []string{c.ID}, Changed: true})
 	if want == Kept && back.Word != wire.UndoAll {
 		t.Errorf("undo: %s, %+v", back.Word, back)
 	}
 	if l.made != "" {
 		was[l.made] = ran[l.made]
 	}
-	same(t, "after the undo", l.seen(t, work), l.times(was))
+	same(t, "after the undo", treeOf(t, work), was)
 	redo := id()
 	undoNow(t, k, redo, wire.UndoRequest{Calls: []string{undo}})
-	same(t, "after the undo of the undo", l.seen(t, work), l.times(ran))
+	same(t, "after the undo of the undo", treeOf(t, work), ran)
 	undoNow(t, k, id(), wire.UndoRequest{Calls: []string{redo}})
-	same(t, "after the undo of that", l.seen(t, work), l.times(was))
-}
-
-// seen is the tree, without times if a snapshot has none.
-func (l lineTest) seen(t *testing.T, dir string) map[string]string { return l.times(treeOf(t, dir)) }
-
-func (l lineTest) times(tree map[string]string) map[string]string {
-	if !l.snapshot {
-		return tree
-	}
-	out := map[string]string{}
-	for path, text := range tree {
-		out[path] = regexp.MustCompile(`20\d\d-[^ ]* [^ ]* [^ ]* UTC`).ReplaceAllString(text, "")
-	}
-	return out
+	same(t, "after the undo of that", treeOf(t, work), was)
 }
 
 func undoNow(t *testing.T, k *Keeper, id string, r wire.UndoRequest) wire.UndoAnswer {

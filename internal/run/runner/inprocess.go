@@ -41,7 +41,7 @@ func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 			Row: now.Contract, Data: now.Data, Canonical: dialect.Canonical(&now), Tool: call,
 			Subject: func() *rules.Subject { return r.subject(j, &now, call) },
 			Cwd:     place(j, lookup), SessionID: j.Event.SessionID,
-			Env: lookup, Environ: env, DataDir: r.dataDir,
+			Env: lookup, Environ: env, DataDir: r.dataDir, Steps: r.steps,
 			Log: func(msg string, err error) {
 				r.log.Warn(
 					"built-in",

@@ -26,6 +26,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/builtin"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/judge"
 	"github.com/hookd/hookd/internal/proc"
@@ -47,13 +48,15 @@ type Runner struct {
 	kept     *persistent
 	shortage shortage
 	undoable func(*events.Event, *facts.Effect) bool // see Options
+	steps    builtin.Steps
 }
 
-// Options of a Runner. All but Fleet are required.
+// Options of a Runner. All but Fleet and Steps are required.
 type Options struct {
 	Proc    *proc.Runner
-	TempDir string // private, for values too long for an environment variable; New empties it
-	DataDir string // where built-ins store data
+	TempDir string        // private, for values too long for an environment variable; New empties it
+	DataDir string        // where built-ins store data
+	Steps   builtin.Steps // nil = nothing is recorded for `hookd undo`
 	Log     *zap.Logger
 	Fleet   Fleet // nil = the machine is in no fleet
 
@@ -89,8 +92,8 @@ var (
 // New returns a Runner. Configure must be called before the first run.
 func New(o Options) *Runner {
 	os.RemoveAll(o.TempDir) // what a killed predecessor left
-	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, fleet: o.Fleet, log: o.Log.Named("runner"),
-		sight: sight{o.Facts, o.Project}, undoable: o.Undoable}
+	r := &Runner{proc: o.Proc, tempDir: o.TempDir, dataDir: o.DataDir, steps: o.Steps, fleet: o.Fleet,
+		log: o.Log.Named("runner"), sight: sight{o.Facts, o.Project}, undoable: o.Undoable}
 	if r.facts == nil {
 		home, _ := os.UserHomeDir() // without one, ~ stays in targets
 		r.facts = &facts.Reader{Home: home}
