@@ -59,7 +59,23 @@ func (p *printer) shipped(r shipped.Report) {
 		p.line("  " + escape(strings.Join(left.Names, " "), keepNothing))
 		p.line("    " + left.Why)
 	}
+	list(r.Unknown, yellowed, "it has tools that hookd does not know",
+		"a guard that names tools does not match them: one without a matcher does")
+	if len(r.Tools) > 0 {
+		p.linef("it ships the names of %s", counted(len(r.Tools), "tool"))
+	}
+	for _, reach := range r.Reach {
+		p.line("  " + escape(strings.Join(reach.Tools, " "), keepNothing))
+		p.line("    " + reach.What)
+	}
+	if len(r.Unseen) > 0 {
+		p.line(p.paint(red, "hookd is not asked about:"))
+	}
+	for _, reach := range r.Unseen {
+		p.line("  " + escape(strings.Join(reach.Tools, " "), keepNothing) + ": " + reach.What)
+		p.line("    " + reach.Why)
+	}
 	if !r.Differs() {
-		p.line(fmt.Sprintf("the rows of %s are those of this release", r.Agent))
+		p.line(fmt.Sprintf("the rows and tools of %s are those of this release", r.Agent))
 	}
 }

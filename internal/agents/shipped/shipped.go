@@ -7,6 +7,7 @@
 package shipped
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,17 @@ type Report struct {
 	NoRow   []string `json:"no_row"`            // of these, those that the table lacks
 	Left    []Left   `json:"left_out"`          // of these, those that are left out on purpose
 	NotIn   []string `json:"not_in"`            // rows that it does not ship
+	Tools   []string `json:"tools"`             // that it ships; none = it has no list that can be read
+	Unknown []string `json:"unknown_tools"`     // of these, those that hookd does not know
+	Reach   []Reach  `json:"reach"`             // of these, those that reach something under a name of their own
+	Unseen  []Reach  `json:"unseen"`            // tools that hookd is not asked about, whether it ships a list or not
+}
+
+// Reach are tools of which one thing is to be said.
+type Reach struct {
+	Tools []string `json:"tools"`
+	What  string   `json:"what"`
+	Why   string   `json:"why,omitempty"` // hookd is not asked about them
 }
 
 // Left are names that are left out for one reason.
@@ -49,12 +61,12 @@ type Left struct {
 }
 
 // Differs reports whether there is anything to do.
-func (r Report) Differs() bool { return len(r.NoRow)+len(r.NotIn) > 0 }
+func (r Report) Differs() bool { return len(r.NoRow)+len(r.NotIn)+len(r.Unknown) > 0 }
 
 // Compare looks at an agent. program is its path; "" = it is looked for on PATH.
 func Compare(agent events.Dialect, program string) (Report, error) {
-	r := Report{Agent: string(agent), Left: []Left{}}
-	for _, list := range []*[]string{&r.Files, &r.Names, &r.NoRow, &r.NotIn} {
+	r := Report{Agent: string(agent), Left: []Left{}, Reach: []Reach{}, Unseen: []Reach{}}
+	for _, list := range []*[]string{&r.Files, &r.Names, &r.NoRow, &r.NotIn, &r.Tools, &r.Unknown} {
 		*list = []string{}
 	}
 	s := dialect.Settings(agent)
@@ -75,6 +87,7 @@ func Compare(agent events.Dialect, program string) (Report, error) {
 			strings.Join(s.Ships.Files, ", "))
 	}
 	r.compare(agent, s.Ships)
+	r.compareTools(agent)
 	return r, nil
 }
 
@@ -131,21 +144,29 @@ func (r *Report) read(root string, s *neutral.Shipped) error {
 	if err != nil {
 		return fmt.Errorf("the passage of %s: %w", r.Agent, err)
 	}
+	tools, err := regexp.Compile(cmp.Or(s.Tools, `$.`)) // which is nowhere
+	if err != nil {
+		return fmt.Errorf("the tools of %s: %w", r.Agent, err)
+	}
 	for _, path := range files(r.Program, root, s.Files) {
-		found := len(r.Names)
+		found := len(r.Names) + len(r.Tools)
 		err := readfile.Pieces(path, pieceSize, overlap, func(piece []byte) {
 			for _, p := range passage.FindAll(piece, -1) {
-				r.add(p, s)
+				r.Names = add(r.Names, p, s.Row)
+			}
+			for _, p := range tools.FindAll(piece, -1) {
+				r.Tools = add(r.Tools, p, nil)
 			}
 		})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if len(r.Names) > found {
+		if len(r.Names)+len(r.Tools) > found {
 			r.Files = append(r.Files, path)
 		}
 	}
 	slices.Sort(r.Names)
+	slices.Sort(r.Tools)
 	return nil
 }
 
@@ -163,17 +184,18 @@ func files(program, root string, globs []string) (list []string) {
 	return slices.Compact(list)
 }
 
-// add adds the names in a passage.
-func (r *Report) add(passage []byte, s *neutral.Shipped) {
+// add adds the names in a passage to a list; row is that of neutral.Shipped.
+func add(list []string, passage []byte, row func(string) string) []string {
 	for _, m := range quoted.FindAllSubmatch(passage, -1) {
 		name := string(m[1])
-		if s.Row != nil {
-			name = s.Row(name)
+		if row != nil {
+			name = row(name)
 		}
-		if name != "" && !slices.Contains(r.Names, name) {
-			r.Names = append(r.Names, name)
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
 		}
 	}
+	return list
 }
 
 // compare compares the names with the rows.
@@ -196,6 +218,27 @@ func (r *Report) compare(agent events.Dialect, s *neutral.Shipped) {
 	for _, row := range rows {
 		if !slices.Contains(r.Names, row) && !slices.Contains(elsewhere, row) {
 			r.NotIn = append(r.NotIn, row)
+		}
+	}
+}
+
+// compareTools compares the tools with the tools that hookd knows.
+func (r *Report) compareTools(agent events.Dialect) {
+	known := dialect.Tools(agent)
+	for _, tool := range r.Tools {
+		if !slices.Contains(known, tool) && dialect.CanonicalToolOf(agent, tool) == tool && !dialect.IsCanonical(tool) {
+			r.Unknown = append(r.Unknown, tool)
+		}
+	}
+	for _, reach := range dialect.Reach(agent) {
+		here := slices.DeleteFunc(strings.Fields(reach.Tools), func(tool string) bool {
+			return reach.Unseen == "" && !slices.Contains(r.Tools, tool)
+		})
+		switch one := (Reach{here, reach.What, reach.Unseen}); {
+		case reach.Unseen != "":
+			r.Unseen = append(r.Unseen, one)
+		case len(here) > 0:
+			r.Reach = append(r.Reach, one)
 		}
 	}
 }

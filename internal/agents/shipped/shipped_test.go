@@ -91,6 +91,26 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// Tools that hookd does not know are a difference; tools of their own names are told with what they reach, and
+// tools that hookd is never asked about, too.
+func TestTools(t *testing.T) {
+	text := `x={RUN_TOOL_NAME = "run_shell_command", A_TOOL_NAME2 = "activate_skill"; NEW_TOOL_NAME = "dig_tunnel", X_NAME = "none"}`
+	for _, name := range rowsOf(events.GeminiCLI) {
+		text += fmt.Sprintf(" HookEventName2[%q] = %q;\n", name, name)
+	}
+	r, err := Compare(events.GeminiCLI, install(t, "bundle/a.js", text))
+	if err != nil || !r.Differs() || !slices.Equal(r.Unknown, []string{"dig_tunnel"}) || len(r.Tools) != 3 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if len(r.Reach) != 1 || !slices.Equal(r.Reach[0].Tools, []string{"activate_skill"}) || len(r.Unseen) != 0 {
+		t.Errorf("got %+v", r)
+	}
+	r, err = Compare(events.Codex, install(t, ".", `"title": "pre-tool-use.command.input"`))
+	if err != nil || len(r.Tools) != 0 || !slices.ContainsFunc(r.Unseen, func(u Reach) bool { return u.Tools[0] == "write_stdin" && u.Why != "" }) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
 // A name that was left out on purpose is no difference. A name that comes another way is not missed.
 func TestLeftAndElsewhere(t *testing.T) {
 	text := `a.trigger("chat.message",b)a.trigger("tool.execute.before",b)a.trigger("tool.execute.after")a.trigger("file.open")` +

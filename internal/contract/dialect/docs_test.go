@@ -74,6 +74,50 @@ func callsDoc() string {
 	return b.String()
 }
 
+// toolsDoc says of each tool of an agent whose tables have more than the usual tools how guards see it.
+func toolsDoc() string {
+	var b strings.Builder
+	b.WriteString("| agent | tools | a guard sees | they reach |\n| --- | --- | --- | --- |\n")
+	for _, d := range events.Dialects() {
+		reach, others := Reach(d), strings.Fields(table(d).Others)
+		if reach == nil {
+			continue
+		}
+		line := func(tools []string, sees, what string) {
+			b.WriteString("| " + string(d) + " | `" + strings.Join(tools, "` `") + "` | " + sees + " | " + what + " |\n")
+		}
+		var canonicals []string
+		own := map[string][]string{}
+		for _, n := range table(d).Tools {
+			if own[n.Canonical] == nil {
+				canonicals = append(canonicals, n.Canonical)
+			}
+			own[n.Canonical] = append(own[n.Canonical], n.Own)
+		}
+		unseen := func(tool string) bool {
+			return slices.ContainsFunc(reach, func(r neutral.Reach) bool {
+				return r.Unseen != "" && slices.Contains(strings.Fields(r.Tools), tool)
+			})
+		}
+		for _, name := range canonicals {
+			if tools := slices.DeleteFunc(own[name], unseen); len(tools) > 0 {
+				line(tools, "`"+name+"`", "what `"+name+"` does")
+			}
+		}
+		for _, r := range reach {
+			sees := "its own name"
+			if r.Unseen != "" {
+				sees = "**nothing**: " + r.Unseen
+			}
+			line(strings.Fields(r.Tools), sees, r.What)
+		}
+		if len(others) > 0 {
+			line(others, "its own name", "nothing of the above, or only the agent's own notes")
+		}
+	}
+	return b.String()
+}
+
 // callCell is the tool of a call as its agent names it in the event that guards get; "no" and "not known"
 // say that no event, or perhaps none, reports it.
 func callCell(d events.Dialect, c Covered) string {
@@ -111,7 +155,8 @@ func TestAgentsDoc(t *testing.T) {
 	}
 	want, ok := withPart(string(text), "abilities", abilitiesDoc())
 	want, ok2 := withPart(want, "calls", callsDoc())
-	if !ok || !ok2 {
+	want, ok3 := withPart(want, "tools", toolsDoc())
+	if !ok || !ok2 || !ok3 {
 		t.Fatal("docs/reference/agents.md lacks a generated part")
 	}
 	_, tail, _ := strings.Cut(want, "<!-- end -->\n")

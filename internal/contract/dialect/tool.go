@@ -54,6 +54,9 @@ func canonical(tool string) bool {
 	return false
 }
 
+// IsCanonical reports whether tool is a name that dialects translate to.
+func IsCanonical(tool string) bool { return canonical(tool) }
+
 // Call returns the tool call that e is about, as the tool of the agent that sent it
 // takes its arguments. A tool that this agent's dialect does not know is the tool that
 // another dialect calls so; the call says that this is a guess.
@@ -140,6 +143,9 @@ func OwnTools(d events.Dialect) (names []string) {
 func Tools(d events.Dialect) (names []string) {
 	t := table(d)
 	names = append(OwnTools(d), strings.Fields(t.Others)...)
+	for _, r := range Reach(d) {
+		names = append(names, strings.Fields(r.Tools)...)
+	}
 	for _, n := range t.Tools {
 		for _, name := range []string{n.Own, n.Canonical} {
 			if !slices.Contains(names, name) {
@@ -148,6 +154,14 @@ func Tools(d events.Dialect) (names []string) {
 		}
 	}
 	return names
+}
+
+// Reach returns the tools of the agent of a dialect that reach something under a name of their own.
+func Reach(d events.Dialect) []neutral.Reach {
+	if s := Settings(d); s != nil {
+		return s.Reach
+	}
+	return nil
 }
 
 // OwnCall returns a call of a canonical tool as the agent of a dialect makes it. A tool

@@ -11,8 +11,8 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "claude",
-		Ships:    &ships,
-		DirEnv:   "CLAUDE_CONFIG_DIR", Dir: ".claude", File: "settings.json", Project: ".claude/settings.json",
+		Ships:    &ships, Reach: reach,
+		DirEnv: "CLAUDE_CONFIG_DIR", Dir: ".claude", File: "settings.json", Project: ".claude/settings.json",
 		Managed: neutral.Managed{
 			Linux: "/etc/claude-code/managed-settings.json",
 			MacOS: "/Library/Application Support/ClaudeCode/managed-settings.json",

@@ -20,7 +20,7 @@ var tools = []neutral.ToolName{
 }
 
 // others are its tools, of today and of earlier versions, that hooks see under the names that it has for them.
-const others = "AskUserQuestion BashOutput CronCreate CronDelete CronList EnterPlanMode EnterWorktree ExitPlanMode " +
-	"ExitWorktree Glob Grep KillBash KillShell LS LSP ListMcpResourcesTool NotebookEdit NotebookRead " +
-	"ReadMcpResourceTool ReportFindings ScheduleWakeup SendMessage Skill SlashCommand TaskCreate TaskGet TaskList " +
-	"TaskOutput TaskStop TaskUpdate TodoWrite ToolSearch WebFetch WebSearch Workflow"
+const others = "AskUserQuestion BashOutput CronDelete CronList EndConversation EnterPlanMode ExitPlanMode Glob Grep " +
+	"KillBash KillShell LS ListAgents NotebookEdit NotebookRead OfferChromeSetup ReadNotifications " +
+	"ReportFindings ShowOnboardingRolePicker SubagentHandback TaskCreate TaskGet TaskList TaskOutput " +
+	"TaskStop TaskUpdate TodoWrite ToolSearch WaitForMcpServers WebFetch WebSearch"

@@ -10,8 +10,8 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "codex",
-		Ships:    &ships,
-		DirEnv:   "CODEX_HOME", Dir: ".codex", File: "hooks.json", Project: ".codex/hooks.json",
+		Ships:    &ships, Reach: reach,
+		DirEnv: "CODEX_HOME", Dir: ".codex", File: "hooks.json", Project: ".codex/hooks.json",
 		Managed: neutral.Managed{
 			Linux: "/etc/codex/hooks.json", MacOS: "/etc/codex/hooks.json",
 			Beside: &neutral.Whole{

@@ -31,6 +31,7 @@ func Table() neutral.Table {
 			{Field: "notification_type", Fact: neutral.NoticeType},
 			{Field: "message", Fact: neutral.Text},
 		},
-		Tools: tools,
+		Tools:  tools,
+		Others: others,
 	}
 }

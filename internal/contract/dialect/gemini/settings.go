@@ -10,8 +10,8 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "gemini",
-		Ships:    &ships,
-		HomeEnv:  "GEMINI_CLI_HOME", Dir: ".gemini", File: "settings.json", Project: ".gemini/settings.json",
+		Ships:    &ships, Reach: reach,
+		HomeEnv: "GEMINI_CLI_HOME", Dir: ".gemini", File: "settings.json", Project: ".gemini/settings.json",
 		Managed: neutral.Managed{
 			Linux: "/etc/gemini-cli/settings.json",
 			MacOS: "/Library/Application Support/GeminiCli/settings.json",

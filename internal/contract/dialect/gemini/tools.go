@@ -19,6 +19,7 @@ var tools = []neutral.ToolName{
 	{Own: "ls", Canonical: "LS", OneWay: true},
 	{Own: "web_fetch", Canonical: "WebFetch", Args: "prompt=url url=url"}, // its addresses stand in the prompt,
 	{Own: "google_web_search", Canonical: "WebSearch"},
+	{Own: "invoke_agent", Canonical: "Agent"},
 	{Own: "write_todos", Canonical: "TodoWrite"},
 	{Own: "ask_user", Canonical: "AskUserQuestion"},
 }

@@ -47,6 +47,7 @@ type Settings struct {
 	Posts  func(*events.Contract) bool // events that take HTTP instead of a command; nil = none
 	Tools  *Tools                      // how a hook calls an MCP tool; nil = it cannot
 	Ships  *Shipped                    // where it ships the names of its events; nil = nowhere that can be read
+	Reach  []Reach                     // its tools that reach something under a name of their own
 	Import Import                      // whether its own hooks can be taken over as folders
 	Newer  string                      // events that older versions refuse: only with --all-events
 

@@ -4,7 +4,8 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // ships: the types of its extensions have a line for each event.
 var ships = neutral.Shipped{
-	Files:   []string{"dist/core/extensions/types.d.ts"},
+	Files:   []string{"dist/core/extensions/types.d.ts", "dist/core/tools/*.js"},
+	Tools:   `\bname: "[a-z]+",\n\s+label:`,
 	Passage: `on\(event: "[a-z_]+"`,
 	Left: []neutral.LeftOut{
 		{

@@ -10,8 +10,8 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "qwen",
-		Ships:    &ships,
-		DirEnv:   "QWEN_HOME", Dir: ".qwen", File: "settings.json", Project: ".qwen/settings.json",
+		Ships:    &ships, Reach: reach,
+		DirEnv: "QWEN_HOME", Dir: ".qwen", File: "settings.json", Project: ".qwen/settings.json",
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Shell: true, Unit: time.Second,
 		Switches: []neutral.Toggle{{

@@ -16,6 +16,7 @@ var tools = []neutral.ToolName{
 	{Own: "list_directory", Canonical: "LS"},
 	{Own: "web_fetch", Canonical: "WebFetch"},
 	{Own: "web_search", Canonical: "WebSearch"},
+	{Own: "notebook_edit", Canonical: "NotebookEdit"},
 	{Own: "todo_write", Canonical: "TodoWrite"},
 	{Own: "agent", Canonical: "Agent"},
 	{Own: "task", Canonical: "Agent", OneWay: true},
