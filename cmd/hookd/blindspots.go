@@ -69,8 +69,10 @@ func (p *printer) blindspots(r *blindspots.Report) {
 			colour = red
 		}
 		p.line(p.paint(bold, escape(a.Agent, keepNothing)), "  ", p.paint(colour, blindWords(a)))
-		p.blindTools(a)
-		p.blindPrograms(a.Executed)
+		blindTools(p, a)
+		if a.Executed != nil {
+			p.blindPrograms(a.Executed)
+		}
 		for _, k := range a.Kinds {
 			word := "no guard sees"
 			if k.Unknown {
@@ -109,7 +111,8 @@ func blindWords(a blindspots.Agent) string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *printer) blindTools(a blindspots.Agent) {
+// blindTools are the rows of tools with calls that were not guarded.
+func blindTools(p *printer, a blindspots.Agent) {
 	if len(a.Tools) == 0 {
 		return
 	}
@@ -125,9 +128,6 @@ func (p *printer) blindTools(a blindspots.Agent) {
 
 // blindPrograms prints the programs that started while no call was open, commands first.
 func (p *printer) blindPrograms(x *client.Executed) {
-	if x == nil {
-		return
-	}
 	p.linef("  executed: %d programs within calls, %d of them later, %d outside", x.Asked, x.Later, x.Unasked)
 	var rows [][]cell
 	for _, commands := range []bool{true, false} {

@@ -210,7 +210,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.trace = newTracer(d.opts.Version, d.opts.Log)
 	d.asks, d.boxes = d.newAsks(), d.newBoxes(c)
 	if c.WatchPrograms {
-		d.programs = d.newPrograms(c)
+		d.programs = newPrograms(d, c)
 	}
 	d.openVault(c)
 	d.dispatch = dispatch.New(d.dispatchOptions(c))
@@ -320,7 +320,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.followFleet(ctx) })
 	rooms.Go(func() { d.watchAgents(ctx) })
 	rooms.Go(func() { d.programs.run(ctx) })
-	rooms.Go(func() { d.recallUnguarded(ctx) })
+	rooms.Go(func() { d.unguarded.recall(ctx, d) })
 	rooms.Go(func() { d.endSnoozes(ctx) })
 	working, leaveFleet := context.WithCancel(ctx)
 	defer leaveFleet()

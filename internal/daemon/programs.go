@@ -47,7 +47,7 @@ const (
 )
 
 // newPrograms returns the counts of earlier processes of this home.
-func (d *Daemon) newPrograms(c config.Config) *programs {
+func newPrograms(d *Daemon, c config.Config) *programs {
 	p := &programs{
 		d: d, file: c.ProgramsFile(), agents: map[int]events.Dialect{}, by: map[events.Dialect]*wire.Executed{},
 		told: map[events.Dialect]time.Time{},

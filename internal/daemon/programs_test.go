@@ -65,11 +65,11 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("told %d times", n)
 	}
 	p.save()
-	check(h.newPrograms(c).addTo(nil))
+	check(newPrograms(h.Daemon, c).addTo(nil))
 	if err := os.WriteFile(c.ProgramsFile(), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if list := h.newPrograms(c).addTo(nil); len(list) != 0 {
+	if list := newPrograms(h.Daemon, c).addTo(nil); len(list) != 0 {
 		t.Errorf("of a broken file: %+v", list)
 	}
 }

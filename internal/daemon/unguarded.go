@@ -18,7 +18,7 @@ import (
 
 // unguarded counts by agent, for a day, the calls that hookd was not asked about and the calls that ran
 // against its answer. It is bounded: of many alike it remembers the newest. The zero value knows nothing;
-// recallUnguarded takes in the record.
+// recall takes in the record.
 type unguarded struct {
 	mu   sync.Mutex
 	seen []unguardedCall         // oldest first
@@ -115,8 +115,8 @@ func (u *unguarded) list(now time.Time) (list []wire.Unguarded) {
 	return list
 }
 
-// recallUnguarded counts again what the record has of the last day, from before this process.
-func (d *Daemon) recallUnguarded(ctx context.Context) {
+// recall counts again what the record has of the last day, from before this process.
+func (u *unguarded) recall(ctx context.Context, d *Daemon) {
 	bad := strings.Join([]string{string(wire.GuardedNotAsked), string(wire.GuardedDisobeyed)}, ",")
 	q := wire.DecisionQuery{Decision: bad, Since: d.started.Add(-unguardedTime), Until: d.started, Limit: wire.MaxRuns}
 	page, refused := d.history.Decisions(ctx, q)
@@ -131,9 +131,9 @@ func (d *Daemon) recallUnguarded(ctx context.Context) {
 			seen = append(seen, unguardedCall{rec.Time, rec.Dialect, rec.Guarded})
 		}
 	}
-	d.unguarded.mu.Lock()
-	defer d.unguarded.mu.Unlock()
-	d.unguarded.seen = append(seen, d.unguarded.seen...)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.seen = append(seen, u.seen...)
 }
 
 // callUnguarded warns of a call that hookd was not asked about, or that ran against its answer. It is
