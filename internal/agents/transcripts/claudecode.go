@@ -163,6 +163,12 @@ func elements(v json.RawMessage) (list []json.RawMessage) {
 	if len(v) == 0 || v[0] != '[' {
 		return nil
 	}
-	_ = json.Unmarshal(v, &list) // what is no list has none
+	w := rawjson.Walk(v)
+	for w.EnterList(); w.Element(); {
+		list = append(list, w.Value())
+	}
+	if !w.End() {
+		return nil
+	}
 	return list
 }
