@@ -100,7 +100,10 @@ func (l *learning) run(cmd *cobra.Command) error {
 	if err := l.write(cfg, taken); err != nil {
 		return err
 	}
-	return l.ownLists(taken, interactive)
+	if len(taken) == 0 || !interactive && !l.agents {
+		return nil
+	}
+	return l.ownLists(learn.Commands(cfg.HooksDir))
 }
 
 // named are the proposals that --take names.
@@ -131,16 +134,10 @@ func (l *learning) write(cfg config.Config, taken []learn.Proposal) error {
 	return nil
 }
 
-// ownLists writes the taken proposals into the own lists of connected agents that ask although a hook
-// allows. It does so after a question, or where --agents says so.
-func (l *learning) ownLists(taken []learn.Proposal, interactive bool) error {
-	var commands [][]string
-	for i := range taken {
-		if words := taken[i].Words(); words != nil {
-			commands = append(commands, words)
-		}
-	}
-	if len(commands) == 0 || !interactive && !l.agents {
+// ownLists writes all commands that were learned into the own lists of connected agents that ask although
+// a hook allows. It does so after a question, or where --agents says so.
+func (l *learning) ownLists(commands [][]string) error {
+	if len(commands) == 0 {
 		return nil
 	}
 	a := l.scan.a
@@ -159,8 +156,8 @@ func (l *learning) ownLists(taken []learn.Proposal, interactive bool) error {
 		if !l.agents {
 			p := a.printer(a.out)
 			p.line()
-			p.sentence(bold, fmt.Sprintf("%s asks although a hook allows. Write %s into %s?", name,
-				some(len(commands), "command"), tilde(plan.Changes[0].Path)))
+			p.sentence(bold, fmt.Sprintf("%s asks although a hook allows%s. Write %s into %s?", name,
+				spaced(list.When), some(len(commands), "command"), tilde(plan.Changes[0].Path)))
 			p.sentence(plain, "They hold in every project"+withLoose(list.Loose)+
 				". hookd's guards are asked all the same.")
 			fmt.Fprint(a.out, "  y yes   n no  ")
@@ -179,6 +176,14 @@ func (l *learning) ownLists(taken []learn.Proposal, interactive bool) error {
 		fmt.Fprintf(a.errOut, "written: %s\n", escape(plan.Changes[0].Path, keepNothing))
 	}
 	return nil
+}
+
+// spaced is text with a blank before it; "" stays.
+func spaced(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " " + text
 }
 
 func withLoose(loose string) string {

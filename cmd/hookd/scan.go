@@ -297,7 +297,7 @@ func (p *printer) harm(r *scan.Report) {
 
 // next writes a command to type, and its effect.
 func (p *printer) next(command, does string) {
-	p.line("  ", p.paint(green, filled(command, 26)), does)
+	p.line("  ", p.paint(green, filled(command, 25)), " ", does)
 }
 
 func dayAndMonth(t time.Time) string { return t.Local().Format("2 Jan") }

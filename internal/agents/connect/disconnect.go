@@ -53,6 +53,9 @@ func (t *target) disconnect(p *Plan) error {
 		return holds(was, path) || before == nil && len(path) == 1 && t.agent.hasBeside(path[0])
 	}
 	result, err := t.cutOut(keep)
+	if err == nil {
+		result, err = t.withoutEntries(result, keep)
+	}
 	if err != nil {
 		return err
 	}

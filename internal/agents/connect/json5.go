@@ -22,7 +22,7 @@ func (f json5Format) add(text []byte, leaves []leaf) ([]byte, error) {
 	return f.edit(text, func(plain []byte) (edits, error) { return f.additions(plain, leaves) })
 }
 
-// drop cuts out the leaves that text has, and the objects and lists that hold
+// drop cuts out the leaves that text has, JSON too, and the objects and lists that hold
 // nothing afterwards unless keep names them.
 func (f json5Format) drop(text []byte, leaves []leaf, keep func(path []string) bool) ([]byte, error) {
 	return f.edit(text, func(plain []byte) (edits, error) { return f.cuts(plain, leaves, keep) })

@@ -3,9 +3,12 @@ package connect
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
@@ -14,6 +17,8 @@ var ownLists = map[string]string{
 	"gemini-cli": ".gemini/policies/hookd-learned.toml",
 	"codex":      ".codex/rules/hookd-learned.rules",
 }
+
+// Claude Code has its list in its settings: see TestEntriesOfSettings.
 
 // TestOwnLists writes commands into each agent's own list; disconnect takes them out.
 func TestOwnLists(t *testing.T) {
@@ -51,6 +56,88 @@ func TestOwnLists(t *testing.T) {
 	}
 }
 
+// TestEntriesOfSettings are put into a list of the settings, and hookd's own are taken out again: what a person
+// has written before or meanwhile stays.
+func TestEntriesOfSettings(t *testing.T) {
+	getenv := func(string) string { return "" }
+	for _, tt := range []struct{ name, before, after string }{
+		{"none", "", ""},
+		{"empty", "{}\n", "{}\n"},
+		{"own entry", "{\n  // mine\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(npm run lint)\",\n      \"Read\"\n    ]\n  }\n}\n", ""},
+		{"deny alone", `{"permissions": {"deny": ["WebFetch"]}, "model": "opus"}` + "\n", ""},
+		{"empty list", `{"permissions": {"allow": []}}` + "\n", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			home := t.TempDir()
+			file := filepath.Join(home, ".claude/settings.json")
+			if tt.before != "" {
+				hooktest.Write(t, file, tt.before, 0o640)
+			}
+			o := Options{Agent: "claude-code", Home: home, Bridge: "/usr/bin/hookd-bridge", Getenv: getenv}
+			apply := func(p Plan, err error) {
+				t.Helper()
+				if err == nil {
+					err = p.Apply()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			text := func() string { b, _ := os.ReadFile(file); return string(b) }
+			apply(Connect(o))
+			connected := text()
+			apply(AllowOwn(o, [][]string{{"go", "build"}}))
+			apply(AllowOwn(o, [][]string{{"go", "test", "./..."}, {"npm", "run", "lint"}}))
+			tree, err := (json5Format{}).parse([]byte(text()))
+			list, _ := value(tree, []string{"permissions", "allow"}).([]any)
+			if err != nil || !slices.Contains(list, any("Bash(go test ./...)")) || slices.Contains(list, any("Bash(go build)")) {
+				t.Errorf("%v, in the list %v", err, list)
+			}
+			if b, err := os.ReadFile(file + LearnedSuffix); err != nil || string(b) != connected {
+				t.Errorf("the backup: %v\n%s", err, b)
+			}
+			apply(DisallowOwn(o))
+			if one, err := (json5Format{}).parse([]byte(text())); err != nil || !reflect.DeepEqual(withoutEmpty(one), withoutEmpty(parsed(t, connected))) {
+				t.Errorf("taken back: %v\n%s", err, text())
+			}
+			apply(AllowOwn(o, [][]string{{"go", "vet"}}))
+			apply(Disconnect(o))
+			want := tt.before
+			if got := text(); got != want {
+				t.Errorf("disconnected:\n%s\nwant:\n%s", got, want)
+			}
+			if left, _ := filepath.Glob(file + "*"); len(left) > 1 {
+				t.Errorf("left: %v", left)
+			}
+			if exists(filepath.Join(home, ".claude/hookd-learned.json")) {
+				t.Error("the note is left")
+			}
+		})
+	}
+}
+
+func parsed(t *testing.T, text string) map[string]any {
+	t.Helper()
+	tree, err := (json5Format{}).parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// withoutEmpty is a tree without an empty list of permissions: DisallowOwn does not know whether it was there.
+func withoutEmpty(tree map[string]any) map[string]any {
+	if p, _ := tree["permissions"].(map[string]any); p != nil {
+		if list, _ := p["allow"].([]any); len(list) == 0 {
+			delete(p, "allow")
+		}
+		if len(p) == 0 {
+			delete(tree, "permissions")
+		}
+	}
+	return tree
+}
+
 // TestAnOwnListOfOthers stays as it is.
 func TestAnOwnListOfOthers(t *testing.T) {
 	for name, file := range ownLists {
@@ -70,7 +157,7 @@ func TestAnOwnListOfOthers(t *testing.T) {
 			t.Errorf("%s: disconnect would change it: %v", name, err)
 		}
 	}
-	if OwnListOf("claude-code") != nil {
-		t.Error("Claude Code listens to a hook that allows")
+	if OwnListOf("pi") != nil {
+		t.Error("Pi asks no questions")
 	}
 }

@@ -194,10 +194,9 @@ type Proposal struct {
 	sample sample
 }
 
-// Words are those of a call that was approved, where it is one command that another program can be
-// given the words of; nil = it is not.
-func (p *Proposal) Words() []string {
-	f := facts.Line(p.sample.line, facts.Env{Cwd: p.sample.cwd})
+// wordsOf are the words of a line that is one command, where another program can be given them; nil = it is not.
+func wordsOf(line, cwd string) []string {
+	f := facts.Line(line, facts.Env{Cwd: cwd})
 	c := f.Alone()
 	if c == nil {
 		return nil

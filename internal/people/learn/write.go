@@ -119,6 +119,29 @@ func Learned(hooksDir string) (names []string) {
 	return names
 }
 
+// Commands are the words of each command that a rule was learned for, as a test of the hook quiet in a hooks
+// directory has it, where it is one command that an agent's own list can take.
+func Commands(hooksDir string) (list [][]string) {
+	text, err := readfile.Read(filepath.Join(hooksDir, Hook, hookdir.FileName), hookdir.MaxFileSize)
+	var doc yaml.Node
+	if err != nil || yaml.Unmarshal(text, &doc) != nil {
+		return nil // a hook that cannot be read has none
+	}
+	for _, n := range learned(&doc, "tests") {
+		var test struct {
+			Expect, Cwd string
+			Data        struct{ Command string }
+		}
+		if n.Decode(&test) != nil || test.Expect != "allow" || test.Data.Command == "" {
+			continue
+		}
+		if words := wordsOf(test.Data.Command, test.Cwd); words != nil {
+			list = append(list, words)
+		}
+	}
+	return list
+}
+
 // learned are the elements of a list whose name says that they were learned.
 func learned(doc *yaml.Node, list string) (found []*yaml.Node) {
 	if n := listOf(doc, list); n != nil {

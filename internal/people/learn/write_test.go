@@ -206,6 +206,26 @@ func TestWithinTheProject(t *testing.T) {
 	}
 }
 
+// TestCommands are all that was learned, whenever it was.
+func TestCommands(t *testing.T) {
+	dir := t.TempDir()
+	for _, line := range []string{"go test ./...", "npm run lint", "git commit -m 'fix: a'", "echo hi > notes.md"} {
+		var e Evidence
+		add(t, &e, "Bash", bash(line), true, 3)
+		list, _ := e.Proposals()
+		if len(list) == 0 {
+			t.Fatalf("nothing to learn of %s", line)
+		}
+		written(t, dir, list)
+	}
+	if got := Commands(dir); fmt.Sprint(got) != "[[go test ./...] [npm run lint]]" {
+		t.Errorf("got %q", got)
+	}
+	if got := Commands(t.TempDir()); got != nil {
+		t.Errorf("without a hook: %q", got)
+	}
+}
+
 // TestUndo takes out all that was written, and nothing else.
 func TestUndo(t *testing.T) {
 	var e Evidence

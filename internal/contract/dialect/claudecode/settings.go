@@ -19,8 +19,8 @@ func Settings() neutral.Settings {
 		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Shell: true, Unit: time.Second,
-		Import: neutral.ImportsTyped,
-		Skip:   neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
+		Import: neutral.ImportsTyped, OwnList: &ownList,
+		Skip: neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
 		Tools: &neutral.Tools{
 			// The events that were seen to take such a hook; the server is not there yet when a session starts.
 			Events: neutral.Only("UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure Stop"),
