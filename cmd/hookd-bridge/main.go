@@ -3,9 +3,10 @@
 // its own so that it starts fast; `hookd bridge` is the same code. It keeps the promises
 // of package bridge, and uses nothing but the standard library.
 //
-// Go need not look again how many processors it may use: the bridge ends before that changes.
+// Go need not look how many processors its cgroup grants, and not again: the bridge ends before that counts.
 //
 //go:debug updatemaxprocs=0
+//go:debug containermaxprocs=0
 package main
 
 import (

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -25,7 +24,7 @@ var failing = []events.Dialect{events.ClaudeCode}
 
 // exitTexts are lines that agents, not programs, write behind the output of a command; in
 // JSON, too.
-var exitTexts = regexp.MustCompile(
+var exitTexts = neutral.Lazy(
 	`(?:^|\n|\\n)(?:Exit Code: |<shellId: \S+ completed with exit code )(-?\d+)>?(?:$|\n|\\n|")`)
 
 // Ended returns how the call ended that a tool.after event is of. A call that goes on in
@@ -60,7 +59,7 @@ func exitCode(result []byte) string {
 			return string(code)
 		}
 	}
-	codes := exitTexts.FindAllStringSubmatch(neutral.ResultText(result), -1)
+	codes := exitTexts().FindAllStringSubmatch(neutral.ResultText(result), -1)
 	if len(codes) == 0 {
 		return ""
 	}

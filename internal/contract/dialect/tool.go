@@ -209,7 +209,7 @@ func CommandIn(d events.Dialect, line string) (command string, is bool) {
 	if a == nil || a.Commands == nil {
 		return "", false
 	}
-	found := a.Commands.FindStringSubmatch(line)
+	found := a.Commands().FindStringSubmatch(line)
 	if line == "" || found == nil {
 		return "", false
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/hookd/hookd/internal/events"
 )
@@ -94,7 +95,7 @@ func (a *Answer) readStdout(c *events.Contract, text []byte) error {
 	if guards && len(text) <= maxWord && strings.IndexByte(`["tfn`, text[0]) >= 0 && json.Valid(text) {
 		return fmt.Errorf("its answer is JSON but no object: deny with %s", denial)
 	}
-	switch key := verdictWord.Find(text); {
+	switch key := verdictWord().Find(text); {
 	case key == nil || !a.Policy.Blocking:
 	case guards:
 		return fmt.Errorf("its answer shares stdout with text: print %s and the rest on one line of its own, text to stderr", key)
@@ -107,8 +108,10 @@ func (a *Answer) readStdout(c *events.Contract, text []byte) error {
 
 // verdictWord finds text that is written like a member of an answer: in JSON with text before or
 // behind it on its line, in JSON over several lines, cut off, or in the quotes of Python.
-var verdictWord = regexp.MustCompile(
-	`["'](?:decision|permissionDecision|permission_decision|hookSpecificOutput|hook_specific_output|continue)["'] ?:`)
+var verdictWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`["'](?:decision|permissionDecision|permission_decision|hookSpecificOutput|hook_specific_output|continue)["'] ?:`)
+})
 
 // maxWord is how long text may be that is looked at as a JSON value which is no
 // object: an answer that says a word or a list of them.

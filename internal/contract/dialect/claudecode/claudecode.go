@@ -4,7 +4,6 @@
 package claudecode
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -21,7 +20,8 @@ func System() neutral.System {
 }
 
 // commands is its shell's line around a command, as seen in 2.1.332.
-var commands = regexp.MustCompile(`(?s)shopt -u extglob .* eval '(.*)' (?:\\?< /dev/null )?&& pwd -P >\|`)
+var commands = neutral.Lazy(
+	`(?s)shopt -u extglob .* eval '(.*)' (?:\\?< /dev/null )?&& pwd -P >\|`)
 
 // Agent is Claude Code.
 func Agent() neutral.Agent {

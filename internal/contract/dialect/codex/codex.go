@@ -4,7 +4,6 @@
 package codex
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -23,7 +22,8 @@ func System() neutral.System {
 }
 
 // commands is its shell's line around a command, as seen in 0.171.
-var commands = regexp.MustCompile(`(?s)^__CODEX_SNAPSHOT_OVERRIDE_.*\nexec '[^\n']*' -l?c '(.*)'$`)
+var commands = neutral.Lazy(
+	`(?s)^__CODEX_SNAPSHOT_OVERRIDE_.*\nexec '[^\n']*' -l?c '(.*)'$`)
 
 // Agent is Codex. It cannot ask a person for a hook.
 func Agent() neutral.Agent {

@@ -4,7 +4,6 @@
 package gemini
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -20,7 +19,8 @@ func System() neutral.System {
 }
 
 // commands is its shell's line around a command, as seen in 0.61.
-var commands = regexp.MustCompile(`(?s)^shopt -u promptvars nullglob .*\n\(\n[^\n]* EXIT\n(.*)\n\)\n__code=`)
+var commands = neutral.Lazy(
+	`(?s)^shopt -u promptvars nullglob .*\n\(\n[^\n]* EXIT\n(.*)\n\)\n__code=`)
 
 // Agent is Gemini CLI.
 func Agent() neutral.Agent {

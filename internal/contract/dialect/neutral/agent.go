@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -70,7 +71,7 @@ type Agent struct {
 	Pair func(event string, payload json.RawMessage) (call string, second bool)
 	// Commands matches the line that the agent gives to a shell for a command of its model, as seen, and no
 	// line of its own or of a hook. Its group is the command, quoted for a shell. Nil = no form says so.
-	Commands *regexp.Regexp
+	Commands func() *regexp.Regexp
 	// ShowsRun: the event after a call has the input that ran, as seen. Else it may have the input that
 	// the model wrote, which hooks have changed.
 	ShowsRun bool
@@ -151,4 +152,9 @@ func (a *Agent) EventName(payload json.RawMessage) string {
 		}
 	}
 	return ""
+}
+
+// Lazy compiles a regular expression at its first use: a bridge uses few, and starts for each call.
+func Lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

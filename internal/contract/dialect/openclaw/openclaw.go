@@ -6,7 +6,6 @@ package openclaw
 import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
-	"regexp"
 )
 
 // System is its entry in the index of package dialect.
@@ -18,7 +17,8 @@ func System() neutral.System {
 }
 
 // commands is its shell's line around a command, as seen in 2026.9.
-var commands = regexp.MustCompile(`(?s)^if \[ -r '[^\n]*/shell-snapshots/.*\neval '(.*)'$`)
+var commands = neutral.Lazy(
+	`(?s)^if \[ -r '[^\n]*/shell-snapshots/.*\neval '(.*)'$`)
 
 // Agent is OpenClaw, which the bridge cannot stand for.
 func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can, Commands: commands} }

@@ -6,7 +6,6 @@ package pi
 import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
-	"regexp"
 )
 
 // System is its entry in the index of package dialect.
@@ -18,7 +17,7 @@ func System() neutral.System {
 }
 
 // commands is its shell's line around a command, which it gives as it is: it starts no shell for anything else.
-var commands = regexp.MustCompile(`(?s)^(.*)$`)
+var commands = neutral.Lazy(`(?s)^(.*)$`)
 
 // Agent is Pi, which the bridge cannot stand for.
 func Agent() neutral.Agent {
