@@ -146,7 +146,10 @@ func (v Verdict) Reason() string {
 		b.WriteString("; before it: " + v.After)
 	}
 	b.WriteString(")")
-	if r.Instead != "" {
+	switch {
+	case v.Decision == Deny && v.Line != "": // of a rewrite that the agent does not take
+		b.WriteString(". Instead: " + v.Line)
+	case r.Instead != "":
 		b.WriteString(". Instead: " + strings.TrimRight(r.Instead, "."))
 	}
 	if v.Decision == Deny {

@@ -6,7 +6,7 @@
 // call, or by a grant that covers it; a grant answers the hook that it was given to,
 // while that hook does not change, and never lifts a denial. A permit is a grant of a person
 // who saw a denial: it lifts that for the same call, once or for a time, and never one of a
-// policy. A permit for one call counts again if hookd is killed within moments of its use.
+// policy. The use of a permit for one call is on disk before it counts: none counts twice.
 // A process of the tree that asked, or of a run, cannot answer. A grant is on disk before
 // the answer that makes it counts, and a revocation is before it returns. An ask that ends without
 // an answer goes the agent's own way: when its time is over, when its sender has ended, when

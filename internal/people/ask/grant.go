@@ -202,25 +202,25 @@ func covers(g *wire.Grant, e *events.Event, of *hook.Hook, about calls, now time
 // sameUser compares two users of userOf.
 func sameUser(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
-// use counts a use of a grant, and returns its answer; nil = it is gone.
+// use counts a use of a grant, and returns its answer; nil = it is gone, or its use cannot be kept.
 func (h *Holder) use(g *wire.Grant, now time.Time) *wire.Answered {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.grants[g.ID] != g {
+	gone := h.grants[g.ID] != g
+	if !gone {
+		h.spend(g, now)
+	}
+	used := *g
+	h.mu.Unlock()
+	if gone || !h.usedUp(used) {
 		return nil
 	}
-	h.spend(g, now)
 	by := wire.ByGrant
-	if g.Permit {
+	if used.Permit {
 		by = wire.ByPermit
-		if g.Scope == ForOnce {
-			h.dropLater([]string{g.ID})
-		}
 	}
-	from := g.From
 	return &wire.Answered{
-		By: by, ID: g.ID, Answer: g.Answer, For: g.Scope, Like: g.Like, Message: g.Message,
-		From: &from, Time: now.UTC(),
+		By: by, ID: used.ID, Answer: used.Answer, For: used.Scope, Like: used.Like, Message: used.Message,
+		From: &used.From, Time: now.UTC(),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -33,7 +35,7 @@ func identity(e *events.Event, about calls) string {
 }
 
 // Permit fits dispatch.Asks. One permit of each hook is needed; a permit for one call is used
-// up when all are there.
+// up when all are there, on disk before it counts.
 func (h *Holder) Permit(e *events.Event, denying []*hook.Hook) *wire.Answered {
 	now := time.Now()
 	h.mu.Lock()
@@ -53,13 +55,9 @@ func (h *Holder) Permit(e *events.Event, denying []*hook.Hook) *wire.Answered {
 	if len(used) == 0 {
 		return nil
 	}
-	var once []string
-	for _, g := range used {
-		if g.Scope == ForOnce {
-			once = append(once, g.ID)
-		}
+	if !h.usedUp(used...) {
+		return nil
 	}
-	h.dropLater(once)
 	first := used[0]
 	return &wire.Answered{
 		By: wire.ByPermit, ID: first.ID, Answer: wire.OutcomeAllow, For: first.Scope, From: &first.From,
@@ -89,6 +87,28 @@ func (h *Holder) take(e *events.Event, denying []*hook.Hook, about calls, now ti
 		used = append(used, *g)
 	}
 	return used
+}
+
+// usedUp makes the disk forget the permits for one call among some that were used: a kill must not bring
+// them back. false = it may not have, and nothing passes by them.
+func (h *Holder) usedUp(used ...wire.Grant) bool {
+	var once []string
+	for _, g := range used {
+		if g.Permit && g.Scope == ForOnce {
+			once = append(once, g.ID)
+		}
+	}
+	if len(once) == 0 {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), diskTime)
+	defer cancel()
+	if err := h.opts.Store.DropGrants(ctx, once...); err != nil {
+		h.log.Error("a permit lets nothing pass: the disk does not take its use", zap.Strings("permits", once),
+			zap.Error(err))
+		return false
+	}
+	return true
 }
 
 // spend counts a use of a grant. A permit for one call is void after it. h.mu is held.

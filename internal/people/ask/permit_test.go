@@ -1,6 +1,8 @@
 package ask
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -84,6 +86,40 @@ func TestPermitForATimeCountsEachTime(t *testing.T) {
 		if _, bad := b.AddPermits(t.Context(), d, denied.hooks, scope, person().Answerer); bad == nil {
 			t.Errorf("%s: got a permit", scope)
 		}
+	}
+}
+
+// forgetful is a store that does not take that a grant is gone.
+type forgetful struct {
+	Store
+	broken bool
+}
+
+func (f *forgetful) DropGrants(ctx context.Context, ids ...string) error {
+	if f.broken {
+		return errors.New("the disk is full")
+	}
+	return f.Store.DropGrants(ctx, ids...)
+}
+
+// The use of a permit is on disk before it counts, and where it cannot be, nothing passes.
+func TestPermitIsUsedOnDiskFirst(t *testing.T) {
+	b := newBench(t)
+	denied := asking{command: "rm -rf build", cwd: "/src", hooks: []*hook.Hook{guard("one", "d1")}}
+	disk := &forgetful{Store: b.Holder.opts.Store, broken: true}
+	b.Holder.opts.Store = disk
+	b.permit(denied, "once")
+	if by := b.Permit(denied.question().Event, denied.hooks); by != nil {
+		t.Errorf("got %+v while the disk takes nothing, want no permit", by)
+	}
+	disk.broken = false
+	b.permit(denied, "once")
+	if by := b.Permit(denied.question().Event, denied.hooks); by == nil {
+		t.Fatal("got no permit")
+	}
+	kept, err := disk.Grants(t.Context())
+	if err != nil || len(kept) != 1 { // the one whose use was refused
+		t.Errorf("%d grants are on disk when the verdict is out, %v", len(kept), err)
 	}
 }
 

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,7 +72,8 @@ func put(t *testing.T, image map[string][]byte) Options {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
+		used := bytes.TrimRight(text, "\x00")
+		if err := errors.Join(os.WriteFile(path, used, 0o600), os.Truncate(path, int64(len(text)))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +132,7 @@ func look(t *testing.T, o Options, reads fails) (f found) {
 		return f
 	}
 	for after := uint64(0); ; {
-		page, err := s.Pending(t.Context(), after, 50)
+		page, err := s.Pending(t.Context(), after, faultEvents/2+1)
 		if err != nil && reads == readsFail {
 			f.told, f.more = append(f.told, err.Error()), true
 			return f
@@ -175,6 +179,46 @@ func (f found) check(all int) error {
 	return nil
 }
 
+// damages are the ways in which the bytes of a file from a place on are damaged.
+var damages = map[string]func(text []byte, at int) []byte{
+	"flip": func(text []byte, at int) []byte { text[at] ^= 1 << (at % 8); return text },
+	"zero": func(text []byte, at int) []byte { clear(text[at:min(at+512, len(text))]); return text },
+	"cut":  func(text []byte, at int) []byte { return text[:at] },
+	"repeat": func(text []byte, at int) []byte {
+		n := min(512, at, len(text)-at)
+		copy(text[at:], text[at-n:at])
+		return text
+	},
+}
+
+// used are the places of a file that hold something: not the room that a segment or a page still has,
+// nor the frames of a log that an older one has left.
+func used(name string, text []byte) (places []int) {
+	end := len(text)
+	if strings.HasSuffix(name, "-wal") {
+		const header, frame = 32, 24 + 4096
+		end = header
+		for end+frame <= len(text) && bytes.Equal(text[end+8:end+16], text[16:24]) { // the salt of the log
+			end += frame
+		}
+	}
+	const run = 64 // zeros that are room
+	for from := 0; from < end; {
+		to := from
+		for to < end && text[to] == 0 {
+			to++
+		}
+		if to-from < run {
+			to = min(max(to, from+1), end)
+			for at := from; at < to; at++ {
+				places = append(places, at)
+			}
+		}
+		from = to
+	}
+	return places
+}
+
 // A damaged byte, a part that is zero, that is missing or that is there twice, anywhere in the
 // files, loses no event without a word.
 func TestEachDamageIsTold(t *testing.T) {
@@ -183,46 +227,29 @@ func TestEachDamageIsTold(t *testing.T) {
 	if f := look(t, put(t, image), readsDoNotFail); len(f.waits) != faultEvents || len(f.told) > 0 {
 		t.Fatalf("%d events without a fault, told %v", len(f.waits), f.told)
 	}
-	damages := map[string]func(text []byte, at int) []byte{
-		"flip": func(text []byte, at int) []byte { text[at] ^= 1 << (at % 8); return text },
-		"zero": func(text []byte, at int) []byte { clear(text[at:min(at+512, len(text))]); return text },
-		"cut":  func(text []byte, at int) []byte { return text[:at] },
-		"repeat": func(text []byte, at int) []byte {
-			n := min(512, at, len(text)-at)
-			copy(text[at:], text[at-n:at])
-			return text
-		},
-	}
-	cases := 0
 	for name, text := range image {
 		if strings.HasSuffix(name, "-lock") {
 			continue
 		}
-		used := len(text)
-		if strings.HasSuffix(name, ".seg") {
-			used = len(strings.TrimRight(string(text), "\x00"))
-		}
-		step := *faultStep
-		if step == 0 {
-			step = used/6 + 1
-		}
-		for what, damage := range damages {
-			for at := (len(name) + len(what)) % step; at < used; at += step {
-				broken := map[string][]byte{}
-				for other, text := range image {
-					broken[other] = text
+		places := used(name, text)
+		step := cmp.Or(*faultStep, len(places)/6+1)
+		for what := range damages {
+			t.Run(filepath.Ext(strings.ReplaceAll(name, "-wal", ".wal"))+" "+what, func(t *testing.T) {
+				cases := 0
+				for i := (len(name) + len(what)) % step; i < len(places); i += step {
+					broken := maps.Clone(image)
+					broken[name] = damages[what](slices.Clone(text), places[i])
+					o := put(t, broken)
+					if err := look(t, o, readsDoNotFail).check(faultEvents); err != nil {
+						t.Errorf("%s %s at %d: %v", what, name, places[i], err)
+					}
+					os.RemoveAll(filepath.Dir(o.Path))
+					cases++
 				}
-				broken[name] = damage(slices.Clone(text), at)
-				o := put(t, broken)
-				if err := look(t, o, readsDoNotFail).check(faultEvents); err != nil {
-					t.Errorf("%s %s at %d: %v", what, name, at, err)
-				}
-				os.RemoveAll(filepath.Dir(o.Path))
-				cases++
-			}
+				t.Logf("%d faults at %d places", cases, len(places))
+			})
 		}
 	}
-	t.Logf("%d faults", cases)
 }
 
 // failing are files whose reads fail.

@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
@@ -34,6 +35,9 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		now.Data = j.Data // as hooks before it have rewritten it
 		call := dialect.Call(&now)
 		v := j.Hook.Rules.Judge(r.subject(j, &now, call))
+		if v.Decision == rules.Rewrite && !takesRewrite(&now, call, v.Line) {
+			v.Decision = rules.Deny
+		}
 		by, span, earlier = v.Rule, v.Span, v.Earlier
 		return ruled(&now, call, v)
 	})
@@ -41,6 +45,13 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		out.Rule, out.Span, out.Earlier = by.Name, [2]int{span.From, span.To}, earlier
 	}
 	return out
+}
+
+// takesRewrite reports whether the agent runs the new line. If it would run the old one, the rule denies.
+func takesRewrite(e *events.Event, call neutral.ToolCall, line string) bool {
+	input, err := json.Marshal(map[string]string{lineKey(call): line})
+	lost := dialect.Undelivered(e, e.Contract, verdict.Answer{Policy: verdict.Policy{Blocking: true}, UpdatedInput: input})
+	return err == nil && len(lost) == 0
 }
 
 // subject is the event as rules see it.
