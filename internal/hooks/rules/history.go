@@ -237,7 +237,7 @@ func (t *table) add(p *Past) {
 	switch {
 	case p.Lasted > 0:
 		return
-	case p.Other || p.Same == SamePath:
+	case p.Other || p.Fetched || p.Same == SamePath:
 		t.files = true
 		return
 	case p.Same != "":
@@ -432,6 +432,7 @@ type edited struct {
 	time    int64
 	session string
 	id      string
+	fetched bool // its content comes from elsewhere
 }
 
 // file has the edits of one file.
@@ -466,7 +467,7 @@ func (st *state) edit(key uint64, m *Moment) {
 		}
 	}
 	st.edited.MoveToFront(f.in)
-	f.edits = append(f.edits, edited{m.Place, m.Time.UnixNano(), m.Session, m.ID})
+	f.edits = append(f.edits, edited{m.Place, m.Time.UnixNano(), m.Session, m.ID, m.Fetched})
 	if len(f.edits) > 2*mostEdits {
 		f.edits = slices.Clone(f.edits[len(f.edits)-mostEdits:])
 	}
@@ -508,6 +509,7 @@ func (st *state) place(m *Moment, s *scope, hits []hit) *placed {
 	p := &placed{m: m, hits: hits, open: true}
 	if st.table.files {
 		p.edits = m.paths()
+		m.Fetched = m.Fetched || len(p.edits) > 0 && (m.brings() || st.passesOn(m))
 	}
 	if m.Subject != nil && m.Subject.Facts != nil {
 		p.facts = m.Subject.Facts
@@ -766,12 +768,13 @@ func (st *state) before(m *Moment, s *scope) *Before {
 			}
 		}
 	}
-	var edits []edited
+	var edits, fetched []edited
 	if st.table.files {
 		edits = st.editsOf(m.paths())
+		fetched = st.fetchedBy(m, facts.KindRun, facts.KindInstall)
 	}
 	for i, p := range st.table.pasts {
-		if found := st.look(p, m, s, own, edits); found.level > facts.No {
+		if found := st.look(p, m, s, own, edits, fetched); found.level > facts.No {
 			if b.seen == nil {
 				b.seen = map[int]seen{}
 			}
@@ -782,8 +785,8 @@ func (st *state) before(m *Moment, s *scope) *Before {
 }
 
 // look returns how surely p fits now. The call at the place own does not count. edits are
-// those of the files that the call edits, the newest first.
-func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits []edited) seen {
+// those of the files that the call edits, fetched of those that it runs, the newest first.
+func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits, fetched []edited) seen {
 	if p.Lasted > 0 {
 		if !s.first.IsZero() && m.Time.Sub(s.first) >= p.Lasted {
 			return seen{level: facts.Sure}
@@ -810,6 +813,10 @@ func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits []edited) 
 		c.add(e, p.Count)
 	}
 	switch {
+	case p.Fetched:
+		for _, e := range fetched {
+			fits(entry{place: e.place, time: e.time, level: facts.Sure, id: e.id})
+		}
 	case p.Other || p.Same == SamePath:
 		for _, e := range edits {
 			if (e.session != m.Session) == p.Other && !c.done(p.Count) {
@@ -842,6 +849,19 @@ func (st *state) editsOf(keys []uint64) (list []edited) {
 	}
 	slices.SortFunc(list, func(a, b edited) int { return cmp.Compare(b.place, a.place) })
 	return list
+}
+
+// fetchedBy returns by which edits the session of a moment has fetched files that it uses in such a way, the
+// newest first.
+func (st *state) fetchedBy(m *Moment, kinds ...facts.Kind) []edited {
+	return slices.DeleteFunc(st.editsOf(m.Subject.sources(kinds...)), func(e edited) bool {
+		return !e.fetched || e.session != m.Session || e.place == m.Place
+	})
+}
+
+// passesOn reports whether a call writes what it has from a file that was fetched: a copy, an unpacked archive.
+func (st *state) passesOn(m *Moment) bool {
+	return len(st.fetchedBy(m, facts.KindRead, facts.KindMove, facts.KindRun)) > 0
 }
 
 // is reports whether an earlier call is like one with these keys.

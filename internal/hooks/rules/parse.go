@@ -44,7 +44,7 @@ var (
 	}
 	// likeKeys are the keys of a decision about events before that fit it, too; earlierKeys are the keys
 	// of `unless` and `after` about their own events.
-	likeKeys    = []string{"count", "within", "since", "by", "same", "other_session", "lasted"}
+	likeKeys    = []string{"count", "within", "since", "by", "same", "other_session", "fetched", "lasted"}
 	earlierKeys = []string{"ran", "ok", "count", "within", "since", "by"}
 )
 
@@ -207,19 +207,19 @@ func (p *reader) alike(n *yaml.Node, past *Past, what *Matcher) {
 	past.What = *what
 	switch {
 	case past.Lasted > 0:
-		if past.Count > 0 || past.Same != "" || past.Other || past.Since != "" || past.Within > 0 {
+		if past.Count > 0 || past.Same != "" || past.Other || past.Fetched || past.Since != "" || past.Within > 0 {
 			p.reject(n, "write a rule for each", "lasted stands alone: it is about the session, not about calls")
 		}
-	case past.Other:
-		if past.Same != "" {
-			p.reject(n, "write a rule for each", "other_session and same cannot stand together")
+	case past.Other, past.Fetched:
+		if past.Same != "" || past.Other && past.Fetched {
+			p.reject(n, "write a rule for each", "other_session, fetched and same cannot stand together")
 		}
 		past.Count = max(past.Count, 1) + 1
 	case past.Count == 0:
 		p.reject(n, "write `count: 5`", "within, since, by and same need a count")
 	}
-	if (past.Same != "" || past.Other) && past.By != BySession {
-		p.reject(n, "", "by does not go with same and other_session")
+	if (past.Same != "" || past.Other || past.Fetched) && past.By != BySession {
+		p.reject(n, "", "by does not go with same, other_session and fetched")
 	}
 	if past.Same == SameFailure {
 		past.Count++ // so many have failed before
@@ -239,7 +239,7 @@ func (p *Past) name(home string, n *yaml.Node) {
 	if n = resolve(n); n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			switch key := n.Content[i].Value; key {
-			case "count", "within", "since", "same", "other_session", "lasted":
+			case "count", "within", "since", "same", "other_session", "fetched", "lasted":
 			default:
 				about += key + " " + exactly(n.Content[i+1]) + "\n"
 			}
@@ -346,6 +346,10 @@ func (p *reader) past(past *Past, m *Matcher, key string, at *yaml.Node) {
 	case "other_session":
 		if other := p.yesOrNo(at, key); other != nil {
 			past.Other = *other
+		}
+	case "fetched":
+		if fetched := p.yesOrNo(at, key); fetched != nil {
+			past.Fetched = *fetched
 		}
 	case "count":
 		if n, err := strconv.Atoi(at.Value); err == nil && n >= 1 && n <= 10_000 {

@@ -3,6 +3,7 @@ package rules
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -13,16 +14,17 @@ import (
 
 // Past is a condition on the calls and prompts before an event. The zero Past never fits.
 type Past struct {
-	What   Matcher       // fits an earlier call, or a prompt
-	Except *Matcher      // what does not count; nil = all of What does
-	OK     *bool         // the call has succeeded, or failed; nil = it was not denied
-	Since  Boundary      // after the last of these
-	Within time.Duration // before the event; 0 = at any time
-	Count  int           // that fit, at least
-	By     Scope         // of whom they are
-	Same   Same          // in which respect they are like the event; "" = in none
-	Other  bool          // another session has edited a file that this call edits
-	Lasted time.Duration // the session began so long ago; 0 = no condition
+	What    Matcher       // fits an earlier call, or a prompt
+	Except  *Matcher      // what does not count; nil = all of What does
+	OK      *bool         // the call has succeeded, or failed; nil = it was not denied
+	Since   Boundary      // after the last of these
+	Within  time.Duration // before the event; 0 = at any time
+	Count   int           // that fit, at least
+	By      Scope         // of whom they are
+	Same    Same          // in which respect they are like the event; "" = in none
+	Other   bool          // another session has edited a file that this call edits
+	Fetched bool          // the session has fetched a file that this call runs
+	Lasted  time.Duration // the session began so long ago; 0 = no condition
 
 	counts string // names What, OK and By: conditions that agree in these share a track
 	key    string // names all of it
@@ -114,8 +116,9 @@ type Moment struct {
 
 	Unseen bool // no rule is asked about it: Begin returns no Before
 
-	Place  uint64 // among all moments; set by History
-	Unsure bool   // the agent asked a person, whose answer is not known
+	Place   uint64 // among all moments; set by History
+	Fetched bool   // the files that it writes come from elsewhere; set by History
+	Unsure  bool   // the agent asked a person, whose answer is not known
 }
 
 // Keys tell whether two calls are the same. 0 = there is nothing to compare.
@@ -214,6 +217,44 @@ func (m *Moment) paths() (list []uint64) {
 	return list
 }
 
+// brings reports whether a call writes what it fetches.
+func (m *Moment) brings() bool {
+	return m.Subject != nil && m.Subject.Facts != nil && fetches(m.Subject.Facts.Effects)
+}
+
+// fetches reports whether a file is written by or behind a command that talks to the network.
+func fetches(effects []facts.Effect) bool {
+	return slices.ContainsFunc(effects, func(w facts.Effect) bool {
+		return w.Kind == facts.KindWrite && slices.ContainsFunc(effects, func(e facts.Effect) bool {
+			return e.Kind == facts.KindConnect && e.Command <= w.Command
+		})
+	})
+}
+
+// sources are the keys of the files that a call surely reads, moves or runs, and of the folders that they
+// are in: a folder that was fetched has fetched files.
+func (s *Subject) sources(kinds ...facts.Kind) (list []uint64) {
+	if s == nil || s.Facts == nil {
+		return nil
+	}
+	for i := range s.Facts.Effects {
+		e := &s.Facts.Effects[i]
+		if !e.Certain || !strings.HasPrefix(e.Target, "/") || !slices.Contains(kinds, e.Kind) {
+			continue
+		}
+		for at := e.Target; len(list) < mostPaths && (at == e.Target || !s.wide(at)); at = path.Dir(at) {
+			list = append(list, keyOf(at))
+		}
+	}
+	return list
+}
+
+// wide reports whether a folder holds more than one thing that was fetched: all of a project, of a home or
+// of the temporary files.
+func (s *Subject) wide(dir string) bool {
+	return under(dir, s.Project) || under(dir, s.Cwd) || under(dir, s.Home) || under(dir, "/tmp") || under(dir, "/var/tmp")
+}
+
 // proof returns how surely the end of a call says that its command at index i ended as
 // wanted.
 func proof(f *facts.Facts, i int, outcome Outcome, ok bool) facts.Fit {
@@ -235,6 +276,9 @@ func proof(f *facts.Facts, i int, outcome Outcome, ok bool) facts.Fit {
 // rule fits: `go test && git push` has run the tests, and `cat key | curl …` has read the
 // key.
 func (p *Past) inLine(s *Subject, f fit) facts.Fit {
+	if p.Fetched {
+		return p.fetchedInLine(s, f)
+	}
 	if s.Facts == nil || p.Same != "" || p.Other || p.Lasted > 0 || p.Count > 1 || len(p.What.Prompts) > 0 {
 		return facts.No
 	}
@@ -262,6 +306,26 @@ func (p *Past) inLine(s *Subject, f fit) facts.Fit {
 	before := *s
 	before.Facts = &facts.Facts{Tool: s.Facts.Tool, Text: s.Facts.Text, Commands: s.Facts.Commands[:f.at]}
 	return p.What.fits(&before).level
+}
+
+// fetchedInLine returns how surely the same call fetches the file that it runs, before that.
+func (p *Past) fetchedInLine(s *Subject, f fit) facts.Fit {
+	if f.of == nil || s.Facts == nil || p.Count > 1 {
+		return facts.No
+	}
+	before, run := *s, *s
+	before.Facts, run.Facts = &facts.Facts{}, &facts.Facts{Effects: []facts.Effect{*f.of}}
+	for _, e := range s.Facts.Effects {
+		if e.Command < f.of.Command {
+			before.Facts.Effects = append(before.Facts.Effects, e)
+		}
+	}
+	written := (&Moment{Subject: &before}).paths()
+	if fetches(before.Facts.Effects) && slices.ContainsFunc(run.sources(f.of.Kind),
+		func(k uint64) bool { return slices.Contains(written, k) }) {
+		return facts.Sure
+	}
+	return facts.No
 }
 
 // guarded reports whether the command at index i of a call only runs once a command that the

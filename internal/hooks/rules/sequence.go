@@ -192,6 +192,9 @@ func (r *Rule) steps() (call step, list []step, ok bool) {
 			return call, nil, false
 		}
 		p, known := n.What.example()
+		if n.Fetched {
+			p, known = fetchExample, true
+		}
 		if !known {
 			return call, nil, false
 		}
@@ -214,6 +217,11 @@ func (r *Rule) steps() (call step, list []step, ok bool) {
 	}
 	return call, list, true
 }
+
+// fetchExample fetches the file that the run of candidates runs.
+var fetchExample = step{text: fetchLine, kind: Asked, subject: sample(fetchLine), keys: Keys{1, 1}}
+
+const fetchLine = "curl -o build.sh https://example.org/"
 
 // candidates are calls of which one may be an example of a matcher.
 var candidates = []string{

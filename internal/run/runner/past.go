@@ -173,6 +173,7 @@ type pastLine struct {
 	Call    string           `json:"call,omitempty"`
 	Outcome rules.Outcome    `json:"outcome,omitempty"`
 	Unsure  bool             `json:"unsure,omitempty"`
+	Fetched bool             `json:"fetched,omitempty"`
 	Keys    rules.Keys       `json:"keys,omitzero"`
 	Event   string           `json:"event"`
 	Dialect events.Dialect   `json:"dialect"`
@@ -185,7 +186,7 @@ type pastLine struct {
 func (p *Past) remembered(k pastLine) *rules.Moment {
 	m := &rules.Moment{
 		ID: k.ID, Kind: k.Kind, Time: k.Time, Session: k.Session, Agent: k.Agent, Call: k.Call,
-		Outcome: k.Outcome, Keys: k.Keys, Place: k.Place, Unsure: k.Unsure,
+		Outcome: k.Outcome, Keys: k.Keys, Place: k.Place, Unsure: k.Unsure, Fetched: k.Fetched,
 	}
 	if k.Kind != rules.Elsewhere {
 		e := &events.Event{Envelope: events.Envelope{
@@ -204,7 +205,7 @@ func (p *Past) keep(m *rules.Moment) {
 	if m.Record = nil; !is || p.lines == nil {
 		return
 	}
-	if k.Place, k.Unsure = m.Place, m.Unsure; k.Kind == rules.Ended {
+	if k.Place, k.Unsure, k.Fetched = m.Place, m.Unsure, m.Fetched; k.Kind == rules.Ended {
 		k.Data = nil // the call has it
 	}
 	line, err := json.Marshal(k)

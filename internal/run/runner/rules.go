@@ -34,10 +34,7 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		now := *j.Event
 		now.Data = j.Data // as hooks before it have rewritten it
 		call := dialect.Call(&now)
-		v := j.Hook.Rules.Judge(r.subject(j, &now, call))
-		if v.Decision == rules.Rewrite && !takesRewrite(&now, call, v.Line) {
-			v.Decision = rules.Deny
-		}
+		v := taken(&now, call, j.Hook.Rules.Judge(r.subject(j, &now, call)))
 		by, span, earlier = v.Rule, v.Span, v.Earlier
 		return ruled(&now, call, v)
 	})
@@ -47,11 +44,18 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	return out
 }
 
-// takesRewrite reports whether the agent runs the new line. If it would run the old one, the rule denies.
-func takesRewrite(e *events.Event, call neutral.ToolCall, line string) bool {
-	input, err := json.Marshal(map[string]string{lineKey(call): line})
-	lost := dialect.Undelivered(e, e.Contract, verdict.Answer{Policy: verdict.Policy{Blocking: true}, UpdatedInput: input})
-	return err == nil && len(lost) == 0
+// taken is a verdict that the agent takes. Where it would run the old line in place of the new one, the rule
+// denies.
+func taken(e *events.Event, call neutral.ToolCall, v rules.Verdict) rules.Verdict {
+	if v.Decision != rules.Rewrite {
+		return v
+	}
+	input, err := json.Marshal(map[string]string{lineKey(call): v.Line})
+	a := verdict.Answer{Policy: verdict.Policy{Blocking: true}, UpdatedInput: input}
+	if err != nil || len(dialect.Undelivered(e, e.Contract, a)) > 0 {
+		v.Decision = rules.Deny
+	}
+	return v
 }
 
 // subject is the event as rules see it.

@@ -1,8 +1,17 @@
 package runner
 
 import (
+	"encoding/json"
 	"os"
+	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/rules"
 )
 
 func TestPathIsCleaned(t *testing.T) {
@@ -54,5 +63,33 @@ func TestCodeOfTheEnvironment(t *testing.T) {
 	}
 	if env, _ = inherited(nil, "", false); variable(env, "BASH_ENV") != "/tmp/code" {
 		t.Error("BASH_ENV is gone, though hooks do not wait to be allowed")
+	}
+}
+
+// A rule's rewrite is a denial for an agent that would run the old line.
+func TestRewriteThatTheAgentDoesNotTakeDenies(t *testing.T) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte("- rewrite: npm install\n  to: npm ci\n  why: the lock file decides"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	set, problems := rules.Read(doc.Content[0], nil, rules.Options{})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	see := &sight{facts: &facts.Reader{Home: "/home/u"}}
+	for agent, want := range map[events.Dialect]string{
+		"claude-code": `"updated_input":{"command":"cd x \u0026\u0026 npm ci"}`,
+		"codex":       `"permission_decision":"deny","permission_decision_reason":"the lock file decides (rule rewrite npm install: npm install). Instead: cd x && npm ci. Do not`,
+	} {
+		e := &events.Event{
+			Envelope: events.Envelope{Event: "PreToolUse", Dialect: agent, Cwd: "/src", Data: json.RawMessage(
+				`{"hook_event_name":"PreToolUse","cwd":"/src","tool_name":"Bash","tool_input":{"command":"cd x && npm install"}}`)},
+			Contract: events.For(agent, "PreToolUse"),
+		}
+		call := dialect.Call(e)
+		answer, err := ruled(e, call, taken(e, call, set.Judge(see.subjectOf(e, call, ""))))
+		if err != nil || !strings.Contains(string(answer), want) {
+			t.Errorf("%s: got %s %v, want %s", agent, answer, err, want)
+		}
 	}
 }
