@@ -126,6 +126,7 @@ func (p *printer) scan(r *scan.Report) {
 	p.scanAgents(r.Agents)
 	p.line()
 	p.stopped(r)
+	p.sequences(r)
 	p.line()
 	p.questions(r)
 	p.harm(r)
@@ -133,6 +134,9 @@ func (p *printer) scan(r *scan.Report) {
 	p.next("hookd init", "guard these agents; hookd init --undo takes it back")
 	if r.Prompts.Learn > 0 {
 		p.next("hookd learn", fmt.Sprintf("see %s, take those you like", some(r.Prompts.Learn, "rule")))
+	}
+	if hooks := r.Hooks(); len(hooks) > 0 {
+		p.next("hookd add "+hooks[0], "judge calls by what came before them, too")
 	}
 	if r.Partly() {
 		p.next("hookd scan --all", "read the other transcripts, too")
@@ -210,6 +214,14 @@ func (p *printer) stopped(r *scan.Report) {
 }
 
 // examples writes calls, a line each.
+func (p *printer) sequences(r *scan.Report) {
+	if s := r.Sequences; s.Calls > 0 {
+		p.sentence(bold, fmt.Sprintf("By what came before, %s more. Add %s:", some(s.Calls, "call"),
+			strings.Join(r.Hooks(), ", ")))
+		p.examples(s.Examples[:min(len(s.Examples), 3)], true)
+	}
+}
+
 func (p *printer) examples(list []scan.Example, decided bool) {
 	agent, project, ended := 0, 0, 0
 	for _, e := range list {

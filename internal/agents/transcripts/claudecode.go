@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -28,7 +29,7 @@ func readClaude(ctx context.Context, f *File, c *collector) error {
 		case "user":
 			claudeResults(line, c)
 		}
-	}, `"tool_use`)
+	}, `"tool_use`, `"role":"user"`)
 }
 
 // claudeLine has the fields of a line besides its message.
@@ -89,10 +90,25 @@ func claudeCalls(line []byte, inSubagents bool, c *collector) {
 
 func claudeResults(line []byte, c *collector) {
 	l := readClaudeLine(line)
-	for _, block := range elements(rawjson.Get(l.Message, "content")) {
+	content := rawjson.Get(l.Message, "content")
+	if meta := rawjson.Get(line, "isMeta"); !l.IsSidechain && string(meta) != "true" && isText(content) {
+		c.turn++
+	}
+	for _, block := range elements(content) {
 		id, _ := rawjson.GetString(block, "tool_use_id")
 		c.result(id, func(call *Call) { l.decide(call, block) })
 	}
+}
+
+// isText reports whether the content of a message is what a person typed, and no result.
+func isText(content json.RawMessage) bool {
+	if len(content) > 0 && content[0] == '"' {
+		return true
+	}
+	return slices.ContainsFunc(elements(content), func(block json.RawMessage) bool {
+		kind, _ := rawjson.GetString(block, "type")
+		return kind == "text"
+	})
 }
 
 // texts that begin the result of a call that did not run, in versions that do not say who decided.

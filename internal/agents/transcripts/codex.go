@@ -35,7 +35,7 @@ type codexThread struct {
 func readCodex(ctx context.Context, f *File, c *collector) error {
 	t := &codexThread{c: c}
 	return lines(ctx, f, c, func(line []byte) { t.line(line) },
-		`"session_meta"`, `"turn_context"`, `_call"`, `_call_output"`, `"CommandExecution"`, `"FileChange"`)
+		`"session_meta"`, `"turn_context"`, `_call"`, `_call_output"`, `"CommandExecution"`, `"FileChange"`, `"task_started"`)
 }
 
 func (t *codexThread) line(line []byte) {
@@ -57,6 +57,9 @@ func (t *codexThread) line(line []byte) {
 	case "response_item":
 		t.item(line, payload)
 	case "event_msg":
+		if kind, _ := rawjson.GetString(payload, "type"); kind == "task_started" { // one for each prompt
+			t.c.turn++
+		}
 		t.event(payload)
 	}
 }

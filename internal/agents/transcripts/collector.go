@@ -17,6 +17,7 @@ type collector struct {
 	order   []string         // of pending, the oldest first; an id may be gone
 	held    int              // bytes of the arguments of pending
 	root    string           // the first folder
+	turn    int              // prompts so far
 	calls   int
 	skipped int
 }
@@ -53,7 +54,7 @@ func (c *collector) compact() {
 
 // take completes and checks a call; false = it is left out.
 func (c *collector) take(call *Call) bool {
-	call.Agent = c.file.Agent
+	call.Agent, call.Turn = c.file.Agent, c.turn
 	call.Cwd = folder(call.Cwd)
 	if c.root == "" {
 		c.root = call.Cwd

@@ -54,6 +54,7 @@ type Call struct {
 	Outcome  Outcome
 	By       Decider
 	Prompt   Prompt
+	Turn     int // prompts of the file before it; 0 = none, or the agent's are not read
 }
 
 // Prompt is a person's answer to a question about a call.

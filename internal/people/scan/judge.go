@@ -29,6 +29,8 @@ type judge struct {
 	home     string
 	guards   *rules.Set
 	quiet    *rules.Set
+	looking  *rules.Set // see Looking; the File of each is its hook
+	unturned *rules.Set // those of looking that need no prompts
 	patience *readfile.Patience
 
 	seed  maphash.Seed
@@ -65,12 +67,21 @@ func newJudge(home string) (*judge, error) {
 	if j.guards, err = rules.Gallery(home, Guards...); err != nil {
 		return nil, err
 	}
-	j.quiet, err = rules.Gallery(home, "quiet")
+	if j.quiet, err = rules.Gallery(home, "quiet"); err != nil {
+		return nil, err
+	}
+	j.looking, err = rules.Gallery(home, Looking...)
+	j.unturned = &rules.Set{}
+	for _, r := range j.looking.Rules {
+		if !slices.ContainsFunc(r.Past, func(n rules.Needed) bool { return n.Since == rules.SincePrompt }) {
+			j.unturned.Rules = append(j.unturned.Rules, r)
+		}
+	}
 	return j, err
 }
 
-// call returns the known facts of a call.
-func (j *judge) call(c *transcripts.Call) *judged {
+// call returns the known facts of a call, which seen is.
+func (j *judge) call(c *transcripts.Call, seen *look) *judged {
 	var h maphash.Hash
 	h.SetSeed(j.seed)
 	for _, part := range []string{string(c.Agent), c.Tool, c.Cwd, c.Root} {
@@ -85,7 +96,7 @@ func (j *judge) call(c *transcripts.Call) *judged {
 	if found != nil {
 		return found
 	}
-	found = j.judge(c)
+	found = j.judge(c, seen)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.asked++; len(j.known) < mostJudged {
@@ -94,18 +105,28 @@ func (j *judge) call(c *transcripts.Call) *judged {
 	return found
 }
 
-// judge asks the guards. Links are not followed and no file is read: the disk of today says
-// nothing about that day.
-func (j *judge) judge(c *transcripts.Call) *judged {
+// look is a call as rules see it.
+type look struct {
+	call    neutral.ToolCall
+	subject *rules.Subject
+}
+
+// look reads a call. Links are not followed and no file is read: the disk of today says nothing about that day.
+func (j *judge) look(c *transcripts.Call) *look {
 	call, names := dialect.Made(c.Agent, c.Tool, c.Input)
 	cwd := cmp.Or(c.Cwd, c.Root, j.home)
 	env := facts.Env{Cwd: cwd, Home: j.home}
-	f := facts.Read(call, env)
-	d := &judged{root: cmp.Or(j.top(cwd), c.Root, cwd)}
-	subject := &rules.Subject{
-		Facts: f, Tools: names, Data: c.Input, Cwd: cwd, Project: d.root, Home: j.home,
+	return &look{call, &rules.Subject{
+		Facts: facts.Read(call, env), Tools: names, Data: c.Input, Cwd: cwd,
+		Project: cmp.Or(j.top(cwd), c.Root, cwd), Home: j.home,
 		Read: func(line string) *facts.Facts { return facts.Line(line, env) },
-	}
+	}}
+}
+
+// judge asks the guards.
+func (j *judge) judge(c *transcripts.Call, seen *look) *judged {
+	call, subject, f := seen.call, seen.subject, seen.subject.Facts
+	d := &judged{root: subject.Project}
 	v := j.guards.Judge(subject)
 	if v.Decision == rules.Deny || v.Decision == rules.Ask {
 		d.decision, d.rule, d.why = v.Decision, v.Rule.Name, v.Rule.Why

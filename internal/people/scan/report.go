@@ -30,9 +30,11 @@ type Report struct {
 	Subagents   int            `json:"subagent_calls"`
 	Secrets     SecretSum      `json:"secrets"`
 	Destroyed   DestroyedSum   `json:"destroyed"`
+	Sequences   SequenceSum    `json:"sequences"`
 	Days        []Day          `json:"days"`
 
 	proposals []learn.Proposal
+	hooks     map[string]bool // see Hooks
 }
 
 // Transcripts counts the files.
@@ -82,6 +84,13 @@ type SecretSum struct {
 	Kinds   map[string]int `json:"kinds"`
 }
 
+// SequenceSum counts the calls that rules that look back would have asked about or denied, and no guard would.
+type SequenceSum struct {
+	Calls    int            `json:"calls"`
+	Rules    map[string]int `json:"rules"`
+	Examples []Example      `json:"examples"`
+}
+
 // DestroyedSum counts the things that calls that ran have deleted or lost.
 type DestroyedSum struct {
 	Calls    int       `json:"calls"`
@@ -115,6 +124,9 @@ type Example struct {
 // mostExamples is how many examples of a sort are shown.
 const mostExamples = 5
 
+// Hooks are those of Looking that would have decided, sorted.
+func (r *Report) Hooks() []string { return slices.Sorted(maps.Keys(r.hooks)) }
+
 // Proposals are the rules that `hookd learn` proposes.
 func (r *Report) Proposals() []learn.Proposal { return r.proposals }
 
@@ -142,6 +154,8 @@ func (s *sum) report(found transcripts.Found, opt Options) *Report {
 	r.Prompts.Left = s.left - r.Prompts.Saved.Learned
 	r.Examples = choose(s.examples)
 	r.Destroyed = DestroyedSum{Calls: s.destroyedCalls, Things: s.destroyedThings, Examples: choose(s.destroyed)}
+	r.Sequences, r.hooks = s.sequences, s.hooks
+	r.Sequences.Examples = choose(s.sequenceExamples)
 	r.Days = s.daysBetween()
 	return r
 }

@@ -58,7 +58,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	total := newSum(evidence)
 	if opt.Answered != nil {
 		opt.Answered(func(c *transcripts.Call) {
-			if d := j.call(c); d.learns {
+			if d := j.call(c, j.look(c)); d.learns {
 				d.learn(evidence, c)
 			}
 		})

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +119,35 @@ func TestReport(t *testing.T) {
 	}
 	if strings.Contains(string(text), key) || strings.Contains(string(text), key[:12]) {
 		t.Error("the report has the secret")
+	}
+}
+
+// TestSequences judges calls by those before them: in their session, since the prompt, and by how they ended.
+func TestSequences(t *testing.T) {
+	c := &claude{home: t.TempDir()}
+	at := func(n int) time.Time { return day.Add(time.Duration(n) * time.Second) }
+	c.session(t, "a", "one", call{"go test ./...", "", at(0)}, call{"sed -i s/a/b/ x.go", "", at(1)},
+		call{"git push origin fix", "", at(2)}, call{"go test ./...", "", at(3)}, call{"git push origin fix", "", at(4)})
+	c.session(t, "a", "two", call{"git push origin fix", "", at(5)}, call{"npm ls", "", at(6)}, call{"npm ls", "", at(7)},
+		call{"npm ls", "", at(8)}, call{"npm ls", "", at(9)}, call{"npm ls", "", at(10)}, call{"npm ls", "no", at(11)})
+	const typed = `{"type":"user","sessionId":"three","message":{"role":"user","content":"go on"}}` + "\n"
+	c.session(t, "a", "three", call{"curl -o i.sh https://example.org/i", "", at(12)}, call{"bash i.sh", "", at(13)})
+	path := filepath.Join(c.home, ".claude", "projects", "a", "three.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := strings.ReplaceAll(string(text), "toolu_", "again_")
+	if err := os.WriteFile(path, []byte(typed+string(text)+typed+again[strings.Index(again, "\n{\"type\":\"assistant")+1:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, Options{Home: c.home})
+	want := map[string]int{"push-untested": 2, "same-call": 2, "fetched-then-run": 1}
+	if s := r.Sequences; !maps.Equal(s.Rules, want) || s.Calls != 5 || len(s.Examples) == 0 {
+		t.Errorf("rules %v of %d calls, want %v", s.Rules, s.Calls, want)
+	}
+	if got, want := r.Hooks(), []string{"leak-guard", "loop-guard", "tests-before-push"}; !slices.Equal(got, want) {
+		t.Errorf("hooks %v, want %v", got, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -26,13 +27,17 @@ type sum struct {
 	agents                          map[string]*Agent
 	days                            map[string][2]int // calls, stopped
 	secrets                         SecretSum
+	sequences                       SequenceSum
+	sequenceExamples                map[string][]Example // by rule
+	hooks                           map[string]bool      // of sequences
 	destroyedCalls, destroyedThings int
 	examples, destroyed             map[string][]Example // by rule
 }
 
 func newSum(evidence *learn.Evidence) *sum {
 	return &sum{evidence: evidence, rules: map[string]int{}, agents: map[string]*Agent{}, days: map[string][2]int{},
-		secrets: SecretSum{Kinds: map[string]int{}}, examples: map[string][]Example{},
+		secrets: SecretSum{Kinds: map[string]int{}}, sequences: SequenceSum{Rules: map[string]int{}},
+		sequenceExamples: map[string][]Example{}, hooks: map[string]bool{}, examples: map[string][]Example{},
 		destroyed: map[string][]Example{}}
 }
 
@@ -46,6 +51,7 @@ type session struct {
 func (s *sum) file(ctx context.Context, f *transcripts.File, since time.Time, j *judge, once *transcripts.Once) {
 	a := s.agent(string(f.Agent))
 	sessions := map[string]*session{}
+	before := newPast(j)
 	stats, err := f.Read(ctx, since, func(c *transcripts.Call) {
 		in := sessions[c.Session]
 		if in == nil {
@@ -59,8 +65,11 @@ func (s *sum) file(ctx context.Context, f *transcripts.File, since time.Time, j 
 			in.found = true
 			a.Sessions++
 		}
+		seen := j.look(c)
+		v := before.judge(c, seen)
 		if once.First(c) {
-			s.call(c, a, in, j)
+			s.call(c, a, in, j, seen)
+			s.lookedBack(c, seen, v, j)
 		}
 	})
 	s.skipped += stats.Skipped
@@ -90,8 +99,8 @@ func (s *sum) agent(name string) *Agent {
 }
 
 // call adds one call.
-func (s *sum) call(c *transcripts.Call, a *Agent, in *session, j *judge) {
-	d := j.call(c)
+func (s *sum) call(c *transcripts.Call, a *Agent, in *session, j *judge, seen *look) {
+	d := j.call(c, seen)
 	s.calls++
 	a.Calls++
 	if c.Subagent {
@@ -243,6 +252,12 @@ func (s *sum) merge(o *sum) {
 	s.secrets.Sent += o.secrets.Sent
 	add(s.rules, o.rules)
 	add(s.secrets.Kinds, o.secrets.Kinds)
+	s.sequences.Calls += o.sequences.Calls
+	add(s.sequences.Rules, o.sequences.Rules)
+	maps.Copy(s.hooks, o.hooks)
+	for sort, list := range o.sequenceExamples {
+		s.sequenceExamples[sort] = few(append(s.sequenceExamples[sort], list...))
+	}
 	for day, n := range o.days {
 		was := s.days[day]
 		s.days[day] = [2]int{was[0] + n[0], was[1] + n[1]}
