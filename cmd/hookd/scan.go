@@ -126,7 +126,7 @@ func (p *printer) scan(r *scan.Report) {
 	p.scanAgents(r.Agents)
 	p.line()
 	p.stopped(r)
-	p.sequences(r)
+	sequences(p, r)
 	p.line()
 	p.questions(r)
 	p.harm(r)
@@ -214,7 +214,7 @@ func (p *printer) stopped(r *scan.Report) {
 }
 
 // examples writes calls, a line each.
-func (p *printer) sequences(r *scan.Report) {
+func sequences(p *printer, r *scan.Report) {
 	if s := r.Sequences; s.Calls > 0 {
 		p.sentence(bold, fmt.Sprintf("By what came before, %s more. Add %s:", some(s.Calls, "call"),
 			strings.Join(r.Hooks(), ", ")))

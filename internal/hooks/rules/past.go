@@ -252,7 +252,8 @@ func (s *Subject) sources(kinds ...facts.Kind) (list []uint64) {
 // wide reports whether a folder holds more than one thing that was fetched: all of a project, of a home or
 // of the temporary files.
 func (s *Subject) wide(dir string) bool {
-	return under(dir, s.Project) || under(dir, s.Cwd) || under(dir, s.Home) || under(dir, "/tmp") || under(dir, "/var/tmp")
+	return slices.ContainsFunc([]string{s.Project, s.Cwd, s.Home, "/tmp", "/var/tmp"},
+		func(place string) bool { return under(dir, place) })
 }
 
 // proof returns how surely the end of a call says that its command at index i ended as

@@ -211,7 +211,7 @@ func (h *Holder) use(g *wire.Grant, now time.Time) *wire.Answered {
 	}
 	used := *g
 	h.mu.Unlock()
-	if gone || !h.usedUp(used) {
+	if gone || !usedUp(h, used) {
 		return nil
 	}
 	by := wire.ByGrant

@@ -55,7 +55,7 @@ func (h *Holder) Permit(e *events.Event, denying []*hook.Hook) *wire.Answered {
 	if len(used) == 0 {
 		return nil
 	}
-	if !h.usedUp(used...) {
+	if !usedUp(h, used...) {
 		return nil
 	}
 	first := used[0]
@@ -91,7 +91,7 @@ func (h *Holder) take(e *events.Event, denying []*hook.Hook, about calls, now ti
 
 // usedUp makes the disk forget the permits for one call among some that were used: a kill must not bring
 // them back. false = it may not have, and nothing passes by them.
-func (h *Holder) usedUp(used ...wire.Grant) bool {
+func usedUp(h *Holder, used ...wire.Grant) bool {
 	var once []string
 	for _, g := range used {
 		if g.Permit && g.Scope == ForOnce {
