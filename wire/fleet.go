@@ -54,8 +54,9 @@ type FleetEvents struct {
 // FleetMachine is one machine, as it reported last.
 type FleetMachine struct {
 	Machine   string     `json:"machine"`
-	Time      time.Time  `json:"time"` // when it reported
-	Away      bool       `json:"away"` // it has reported nothing for some minutes
+	Time      time.Time  `json:"time"`               // when it reported, by the clock of the machine that asks
+	ClockMS   int64      `json:"clock_ms,omitempty"` // its clock is ahead of the clock of the machine that asks; negative = behind
+	Away      bool       `json:"away"`               // it has reported nothing for some minutes
 	Version   string     `json:"version"`
 	Started   time.Time  `json:"started"`
 	Hooks     int        `json:"hooks"`             // that run

@@ -34,7 +34,8 @@ on all of them with --fleet.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
 	}
 	cmd.AddCommand(fleetStatusCommand(a), fleetInitCommand(a), fleetKeygenCommand(a), fleetUserCommand(a),
-		fleetAccountsCommand(a), fleetEnrollCommand(a), fleetForgetCommand(a),
+		fleetUsersCommand(a),
+		fleetAccountsCommand(a), fleetQueueCommand(a), fleetForgetCommand(a),
 		fleetRolloutCommand(a), fleetRolloutsCommand(a), fleetDisableCommand(a), fleetEnableCommand(a))
 	return cmd
 }
@@ -164,7 +165,10 @@ func makeStreams(ctx context.Context, cfg config.Config, creds string, names fle
 	defer end()
 	for {
 		err := b.Prepare(ctx, names.Layout())
-		if err == nil || !errors.Is(err, engine.ErrAway) {
+		if err == nil {
+			return b.MakeConsumers(ctx, names.Queues())
+		}
+		if !errors.Is(err, engine.ErrAway) {
 			return err
 		}
 		select {
@@ -197,7 +201,7 @@ its public half, which the servers are told with ` + "`hookd fleet user`" + `.`,
 }
 
 func fleetUserCommand(a *app) *cobra.Command {
-	role, tenant := string(fleet.RoleMachine), "default"
+	role, tenant, until := string(fleet.RoleMachine), "default", ""
 	cmd := &cobra.Command{
 		Use:   "user MACHINE KEY",
 		Short: "Print what a NATS server's configuration has to say of a machine",
@@ -205,7 +209,7 @@ func fleetUserCommand(a *app) *cobra.Command {
 machine with its public key, and what it may do. A machine publishes under its own name
 alone, and reads what all machines of the tenant tell. A worker also takes work of hooks
 of scope fleet. An operator makes streams.`,
-		Example: "  hookd fleet user laptop-7 \\\n    UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\n" +
+		Example: "  hookd fleet user laptop-7 --until 2027-11-30 \\\n    UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\n" +
 			"  hookd fleet user ops U… --role operator",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -223,12 +227,18 @@ of scope fleet. An operator makes streams.`,
 			if fleet.Role(role) == fleet.RoleOperator {
 				caller = operatorName
 			}
-			entry := names.User(fleet.Role(role), engine.Inbox(caller), args[1])
+			if until != "" {
+				if _, err := time.Parse(time.DateOnly, until); err != nil {
+					return fail(exitUsage, "give a day such as 2027-11-30", "--until: %w", err)
+				}
+			}
+			entry := names.User(fleet.Role(role), engine.Inbox(caller), args[1], until)
 			return a.print(map[string]string{"user": entry}, func(p *printer) { p.line("  ", entry) })
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", role, "machine, worker or operator")
 	cmd.Flags().StringVar(&tenant, "tenant", tenant, "fleet.tenant of the machine")
+	cmd.Flags().StringVar(&until, "until", "", "last day of the key, as in 2027-11-30: `hookd fleet users` leaves it out after that")
 	_ = cmd.RegisterFlagCompletionFunc("role", words("machine", "worker", "operator"))
 	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,22 +38,29 @@ first: no machine can have the server publish into a stream for it.`,
 	return cmd
 }
 
-func fleetEnrollCommand(a *app) *cobra.Command {
+func fleetQueueCommand(a *app) *cobra.Command {
 	var creds string
+	var remove bool
 	cmd := &cobra.Command{
-		Use:   "enroll MACHINE...",
-		Short: "Make the consumers of machines, with an operator's key",
-		Long: `enroll makes what each machine takes its events and answers from. A machine cannot make
-that with its own key. After an upgrade of hookd it brings them up to date.`,
-		Example: "  hookd fleet enroll laptop-7 --creds operator.nk",
+		Use:   "queue HOOK...",
+		Short: "Make the queues from which workers take events, with an operator's key",
+		Long: `queue makes what workers take the events for a hook of scope fleet from. Only an operator
+can make that. Type it again after an upgrade of hookd. With --remove it deletes queues of hooks
+that are gone: their events stay in the stream for 14 days.`,
+		Example: "  hookd fleet queue index-what-agents-did --creds operator.nk",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			enroll := func(ctx context.Context, p engine.Press, n fleet.Names) error {
-				return p.Enroll(ctx, n.Consumers())
+			if remove {
+				return a.asOperator(cmd, creds, "removed", args, func(ctx context.Context, p engine.Press, n fleet.Names) error {
+					return p.DeleteConsumers(ctx, n.Queues(args...)[1:])
+				})
 			}
-			return a.members(cmd, creds, args, "enrolled", enroll)
+			return a.asOperator(cmd, creds, "queues", args, func(ctx context.Context, p engine.Press, n fleet.Names) error {
+				return p.MakeConsumers(ctx, n.Queues(args...))
+			})
 		},
 	}
+	cmd.Flags().BoolVar(&remove, "remove", false, "delete the queues instead")
 	credsFlag(cmd, &creds)
 	return cmd
 }
@@ -61,16 +69,24 @@ func fleetForgetCommand(a *app) *cobra.Command {
 	var creds string
 	cmd := &cobra.Command{
 		Use:   "forget MACHINE...",
-		Short: "Delete the consumers of machines that are gone, with an operator's key",
-		Long: `forget deletes what a machine takes its events and answers from. Take the entry of the
-machine out of the servers' configuration first: then its key is worth nothing.`,
+		Short: "Delete the state of machines that are gone for good, with an operator's key",
+		Long: `forget deletes what machines have said of themselves, so that no list shows them as away.
+Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still may comes back.`,
 		Example: "  hookd fleet forget laptop-7 --creds operator.nk",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			forget := func(ctx context.Context, p engine.Press, n fleet.Names) error {
-				return p.Forget(ctx, n.Consumers())
-			}
-			return a.members(cmd, creds, args, "forgotten", forget)
+			return a.asOperator(cmd, creds, "forgotten", args, func(ctx context.Context, p engine.Press, n fleet.Names) error {
+				for _, n.Machine = range args {
+					if err := n.Check(); err != nil {
+						return err
+					}
+					stream, pattern := n.State()
+					if err := p.Purge(ctx, stream, pattern); err != nil {
+						return fmt.Errorf("%s: %w", n.Machine, err)
+					}
+				}
+				return nil
+			})
 		},
 	}
 	credsFlag(cmd, &creds)
@@ -83,35 +99,26 @@ func credsFlag(cmd *cobra.Command, creds *string) {
 	_ = cmd.MarkFlagFilename("creds")
 }
 
-// members does something with each of machines, as an operator, and prints it as done.
-func (a *app) members(
-	cmd *cobra.Command, creds string, machines []string, done string,
+// asOperator does something on the servers with an operator's key, and prints the names as done.
+func (a *app) asOperator(
+	cmd *cobra.Command, creds, done string, names []string,
 	do func(context.Context, engine.Press, fleet.Names) error,
 ) error {
 	cfg, err := fleetConfig(cmd)
 	if err != nil {
 		return err
 	}
-	for _, machine := range machines {
-		if err := (fleet.Names{Tenant: cfg.Fleet.Tenant, Machine: machine}).Check(); err != nil {
-			return fail(exitUsage, "", "%w", err)
-		}
-	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), initTime)
 	defer cancel()
 	b, end, err := dialServers(ctx, cfg, creds, operatorName)
+	if err == nil {
+		defer end()
+		err = do(ctx, b, fleet.Names{Tenant: cfg.Fleet.Tenant, Machine: operatorName})
+	}
 	if err != nil {
 		return fail(exitFailed, "see that the servers run, and that the key is an operator's", "%w", err)
 	}
-	defer end()
-	for _, machine := range machines {
-		if err := do(ctx, b, fleet.Names{Tenant: cfg.Fleet.Tenant, Machine: machine}); err != nil {
-			return fail(exitFailed, "see that the servers run, and that the key is an operator's", "%s: %w", machine, err)
-		}
-	}
-	return a.print(map[string][]string{done: machines}, func(p *printer) {
-		for _, machine := range machines {
-			p.line(machine, " is ", done)
-		}
+	return a.print(map[string][]string{done: names}, func(p *printer) {
+		p.line(done, ": ", strings.Join(names, " "))
 	})
 }

@@ -47,7 +47,7 @@ func (d *Daemon) joinFleet() (*membership, error) {
 	m.program = &link.Program{Socket: c.Socket, Broker: link.New(o), Log: d.opts.Log.Named("fleet")}
 	m.Fleet = fleet.New(fleet.Options{
 		Broker: m.program.Broker, Names: fleet.Names{Tenant: c.Fleet.Tenant, Machine: name},
-		Outbox: d.store, Log: d.opts.Log,
+		Outbox: d.store, Position: positions{c.FleetDir()}, Log: d.opts.Log,
 		Accept: d.acceptBrought, Machine: machine{d}, Asked: machine{d}, Decisions: decisions{d},
 		Directives: machine{d},
 	})

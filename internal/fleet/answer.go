@@ -43,31 +43,54 @@ func (f *Fleet) PassAnswer(ctx context.Context, a wire.FleetAnswer) error {
 		return errors.New("the answer names no ask of a machine of this fleet")
 	}
 	sum := sha256.Sum256(a.Signature)
-	return f.opts.Broker.Publish(ctx, []engine.Message{{
-		Subject: f.names.subject(areaAnswer, token(s.Machine), token(s.Ask)),
-		ID:      hex.EncodeToString(sum[:]), Data: encode(a),
+	err := f.opts.Broker.Publish(ctx, []engine.Message{{
+		Subject: f.names.subject(areaAnswer), ID: hex.EncodeToString(sum[:]), Data: encode(a),
 	}})[0]
+	if err == nil {
+		_ = f.opts.Broker.Announce(f.names.subject(areaNews, areaAnswer, token(s.Machine))) // it looks anyway
+	}
+	return err
 }
 
-// answers is the consumer of the answers to this machine's asks.
-func (n Names) answers() engine.Spec {
-	return engine.Spec{
-		Stream: n.stream(areaAnswer), Name: answerConsumer + n.Machine, Serial: true,
-		Subject: n.all(areaAnswer, n.Machine, "*"),
+// answersEvery is how often a machine looks for answers while it holds asks, whatever it hears.
+const answersEvery = 5 * time.Second
+
+// followAnswers takes the answers to asks of this machine, until ctx ends. Asks end with the
+// daemon that holds them, so older answers are for none: the position is in memory.
+func (f *Fleet) followAnswers(ctx context.Context) {
+	go f.listen(ctx, f.names.all(areaNews, areaAnswer, f.names.Machine), f.replied)
+	select {
+	case <-f.begun:
+	case <-ctx.Done():
+		return
+	}
+	from := engine.Query{
+		Stream: f.names.stream(areaAnswer), Subject: f.names.all(areaAnswer), Since: time.Now().Add(-keepAnswers),
+	}
+	for ctx.Err() == nil {
+		if f.online() {
+			err := f.opts.Broker.Read(ctx, from, func(m engine.Stored) bool {
+				f.takeAnswer(ctx, m)
+				from.After = m.Seq
+				return ctx.Err() == nil
+			})
+			f.noteReading(areaAnswer, err)
+		}
+		often := readEvery
+		if f.held.Load() > 0 {
+			often = answersEvery
+		}
+		wait(ctx, often, f.replied)
 	}
 }
 
-// everyEvent is the consumer of the events for hooks of scope every.
-func (n Names) everyEvent() engine.Spec {
-	return engine.Spec{
-		Stream: n.stream(areaEvery), Name: everyConsumer + n.Machine, Subject: n.all(areaEvery), Serial: true,
+// takeAnswer gives an answer to its ask if it counts. An answer to another machine, or to an ask
+// that has ended, is none of its business.
+func (f *Fleet) takeAnswer(ctx context.Context, m engine.Stored) {
+	s, approver, err := f.verify(m.Data, time.Now())
+	if s.Machine != "" && s.Machine != f.names.Machine {
+		return
 	}
-}
-
-// takeAnswer gives an answer to its ask if it counts.
-func (f *Fleet) takeAnswer(ctx context.Context, d engine.Delivery) {
-	defer f.took(d)
-	s, approver, err := f.verify(d.Data, time.Now())
 	if err == nil {
 		if bad := f.opts.Asked.Answer(ctx, approver, s); bad == nil {
 			f.log.Info("an approver has answered from another machine", zap.String("ask", s.Ask),
@@ -79,15 +102,17 @@ func (f *Fleet) takeAnswer(ctx context.Context, d engine.Delivery) {
 			err = bad
 		}
 	}
-	f.count.refused.Add(1)
-	f.log.Warn("an answer of the fleet does not count", zap.String("subject", d.Subject), zap.Error(err))
+	f.refuse(m, fmt.Errorf("the answer does not count: %w", err))
 }
 
-// verify checks all that an answer must be. Times are those of this machine, which has set
-// the deadline.
+// verify checks all that an answer must be, and returns what it says, also of one that does not
+// count. Times are those of this machine, which has set the deadline.
 func (f *Fleet) verify(data []byte, now time.Time) (s wire.FleetStatement, approver string, err error) {
 	var a wire.FleetAnswer
 	if err := json.Unmarshal(data, &a); err != nil {
+		return s, "", fmt.Errorf("it cannot be read: %w", err)
+	}
+	if err := json.Unmarshal(a.Text, &s); err != nil {
 		return s, "", fmt.Errorf("it cannot be read: %w", err)
 	}
 	for name, key := range f.opts.Asked.Approvers() {
@@ -97,9 +122,6 @@ func (f *Fleet) verify(data []byte, now time.Time) (s wire.FleetStatement, appro
 	}
 	if approver == "" {
 		return s, "", errors.New("no key of fleet.approvers has signed it")
-	}
-	if err := json.Unmarshal(a.Text, &s); err != nil {
-		return s, "", fmt.Errorf("what was signed cannot be read: %w", err)
 	}
 	held, ok := f.opts.Asked.Ask(s.Ask)
 	switch {

@@ -19,9 +19,10 @@ import (
 // is kept for longer, once, under the number that it had.
 
 // deadLetters is the consumer of the advisories.
-func (f *Fleet) deadLetters() engine.Spec {
+func (n Names) deadLetters() engine.Spec {
 	return engine.Spec{
-		Stream: f.names.stream(areaDead), Name: deadConsumer, Subject: f.names.advisories(areaWork), Shared: true,
+		Stream: n.stream(areaDead), Name: deadConsumer, Subject: n.advisories(areaWork),
+		Missing: "an operator has to type hookd fleet init",
 	}
 }
 
@@ -50,10 +51,12 @@ func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 	lost, err := f.stored(ctx, areaWork, ">", a.Seq)
 	if err == nil && lost != nil {
 		g := givenUp{Tries: a.Deliveries}
-		if g.passed, err = f.read(engine.Delivery{Stored: *lost}, areaWork); err != nil { // it was refused by all
+		list, bad := f.read(*lost, areaWork)
+		if bad != nil || len(list) != 1 { // it was refused by all
 			f.took(d)
 			return
 		}
+		g.passed = list[0]
 		err = f.opts.Broker.Publish(ctx, []engine.Message{{
 			Subject: f.names.subject(areaDead, token(g.Hook)), ID: fmt.Sprintf("%s/%d", a.Stream, a.Seq),
 			Data: encode(g),

@@ -36,7 +36,7 @@ func (n Names) directive(last string) string {
 
 func (n Names) news() string {
 	n.Machine = forAll
-	return n.subject("news")
+	return n.subject(areaNews)
 }
 
 // newest is the only name in areaDirective.

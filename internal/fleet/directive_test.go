@@ -91,7 +91,7 @@ func follow(t *testing.T, o engine.Options, home policy.Home) *follower {
 	broker, err := jetstream.Connect(o, nil)
 	hooktest.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.fleet = fleet.New(fleet.Options{Broker: broker, Names: f.names, Outbox: nothing{}, Directives: f})
+	f.fleet = fleet.New(fleet.Options{Broker: broker, Names: f.names, Outbox: nothing{}, Position: &positions{}, Directives: f})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -335,4 +335,6 @@ type nothing struct{ fleet.Outbox }
 
 func (nothing) OutboxLoad(context.Context) (store.OutboxLoad, error) { return store.OutboxLoad{}, nil }
 
-func (nothing) Outgoing(context.Context, int, int64) ([]store.Outgoing, error) { return nil, nil }
+func (nothing) Outgoing(context.Context, string, bool, int, int64) ([]store.Outgoing, error) {
+	return nil, nil
+}

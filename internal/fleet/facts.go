@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hookd/hookd/internal/fleet/engine"
@@ -36,12 +38,21 @@ const (
 // MostSessions is how many sessions are published at once.
 const MostSessions = 500
 
-// The parts of areaNow.
+// The parts of areaNow. Each is one message: a machine that says more pushes out nothing of
+// another.
 const (
-	nowMachine = "machine"
-	nowSession = "session"
-	nowAsk     = "ask"
+	nowMachine  = "machine"
+	nowSessions = "sessions"
+	nowAsks     = "asks"
 )
+
+// said is what a machine says of its sessions or asks.
+type said struct {
+	Machine  string         `json:"machine"`
+	Sent     time.Time      `json:"sent"` // by the clock of the machine
+	Sessions []wire.Session `json:"sessions,omitempty"`
+	Asks     []wire.Ask     `json:"asks,omitempty"`
+}
 
 // publishState publishes the facts and sessions of this machine, until ctx ends.
 func (f *Fleet) publishState(ctx context.Context) {
@@ -50,7 +61,7 @@ func (f *Fleet) publishState(ctx context.Context) {
 	}
 	var last []byte
 	var published time.Time
-	sessions := time.Now().Add(-keepNow)
+	sessions := time.Time{}
 	tick := time.NewTicker(f.opts.look)
 	defer tick.Stop()
 	for {
@@ -94,38 +105,40 @@ func (f *Fleet) online() bool {
 	return f.ready && f.opts.Broker.State().Connected
 }
 
-// publish replaces a fact of this machine under a name.
-func (f *Fleet) publish(ctx context.Context, text []byte, what ...string) error {
-	return f.opts.Broker.Publish(ctx, []engine.Message{{Subject: f.names.subject(areaNow, what...), Data: text}})[0]
+// publish replaces what this machine says of a part of areaNow.
+func (f *Fleet) publish(ctx context.Context, text []byte, what string) error {
+	return f.opts.Broker.Publish(ctx, []engine.Message{{Subject: f.names.subject(areaNow, what), Data: text}})[0]
 }
 
-// publishSessions publishes those with events since a time, and returns the time of the newest.
+// publishSessions publishes the newest sessions when one has an event since a time, and returns the
+// time of the newest.
 func (f *Fleet) publishSessions(ctx context.Context, since time.Time) time.Time {
-	list, err := f.opts.Machine.Sessions(ctx, since.Add(time.Nanosecond))
-	if err != nil {
-		return since
-	}
-	newest := since
-	messages := make([]engine.Message, len(list))
-	for i, s := range list {
-		key := token(string(s.Dialect) + "/" + s.SessionID)
-		messages[i] = engine.Message{
-			Subject: f.names.subject(areaNow, nowSession, key),
-			Data:    encode(wire.FleetSession{Machine: f.names.Machine, Session: s}),
-		}
-		if s.Last.After(newest) {
-			newest = s.Last
-		}
-	}
-	for _, err := range f.opts.Broker.Publish(ctx, messages) {
-		if err != nil {
+	if !since.IsZero() {
+		if list, err := f.opts.Machine.Sessions(ctx, since.Add(time.Nanosecond)); err != nil || len(list) == 0 {
 			return since
 		}
 	}
-	return newest
+	list, err := f.opts.Machine.Sessions(ctx, time.Now().Add(-keepNow))
+	if err != nil {
+		return since
+	}
+	slices.SortFunc(list, func(a, b wire.Session) int { return b.Last.Compare(a.Last) })
+	of := said{Machine: f.names.Machine, Sent: time.Now().UTC(), Sessions: list}
+	text := encode(of)
+	for len(text) > maxFact && len(of.Sessions) > 0 { // the newest half of them
+		of.Sessions = of.Sessions[:len(of.Sessions)/2]
+		text = encode(of)
+	}
+	if f.publish(ctx, text, nowSessions) != nil {
+		return since
+	}
+	if len(list) == 0 {
+		return time.Now()
+	}
+	return list[0].Last
 }
 
-// publishAsks publishes each ask that is held and each end of one, until ctx ends.
+// publishAsks publishes the asks that are held when one comes or ends, until ctx ends.
 func (f *Fleet) publishAsks(ctx context.Context) {
 	for tries := 0; f.opts.Machine != nil; tries++ {
 		if f.online() && f.followAsks(ctx) {
@@ -137,35 +150,59 @@ func (f *Fleet) publishAsks(ctx context.Context) {
 	}
 }
 
-// followAsks reports whether anything was published. It ends with the first ask that cannot
-// be: then all asks are published again.
+// followAsks reports whether anything was published. It ends when the asks cannot be published:
+// then all of them are, again.
 func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 	stream := f.opts.Machine.FollowAsks()
 	defer stream.Close()
-	for {
-		lines, err := stream.Next(ctx, nil)
+	held := map[string]wire.Ask{}
+	for err := error(nil); ; {
+		f.held.Store(int64(len(held)))
+		if f.publish(ctx, f.asks(held), nowAsks) != nil || err != nil {
+			return published
+		}
+		published = true
+		var lines []byte
+		lines, err = stream.Next(ctx, nil)
 		for line := range bytes.Lines(lines) {
 			var r struct {
 				Type string `json:"type"`
 				wire.Ask
 			}
-			if json.Unmarshal(line, &r) != nil || r.Type != "ask" && r.Type != "answered" {
-				continue
+			switch {
+			case json.Unmarshal(line, &r) != nil:
+			case r.Type == "ask":
+				held[r.ID] = f.withCard(r.Ask)
+			case r.Type == "answered":
+				delete(held, r.ID)
 			}
-			text := encode(wire.FleetAsk{Machine: f.names.Machine, Ask: f.withCard(r.Ask)})
-			if f.publish(ctx, text, nowAsk, token(r.ID)) != nil {
-				return published
-			}
-			published = true
-		}
-		if err != nil {
-			return published
 		}
 	}
 }
 
+// asks is what this machine says of its asks, the oldest first. Where they do not fit, the newest
+// lose their cards: those can be allowed on this machine alone.
+func (f *Fleet) asks(held map[string]wire.Ask) []byte {
+	of := said{Machine: f.names.Machine, Sent: time.Now().UTC()}
+	size := len(encode(of))
+	for _, id := range slices.Sorted(maps.Keys(held)) {
+		a := held[id]
+		more := len(encode(a)) + 1
+		if size+more > maxFact {
+			a.Card = nil
+			more = len(encode(a)) + 1
+		}
+		if size+more > maxFact {
+			break
+		}
+		size += more
+		of.Asks = append(of.Asks, a)
+	}
+	return encode(of)
+}
+
 // mostCard is how large a whole card may be that is published.
-const mostCard = 256 << 10
+const mostCard = maxFact / 4
 
 // withCard is an ask with its whole card, unless that is too large: then it can be
 // allowed on its own machine alone.

@@ -15,11 +15,11 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,17 +36,18 @@ import (
 // Outbox retains messages until the servers have them.
 type Outbox interface {
 	PutOutgoing(ctx context.Context, m store.Outgoing) error
-	Outgoing(ctx context.Context, limit int, bytes int64) ([]store.Outgoing, error)
+	Outgoing(ctx context.Context, subject string, others bool, limit int, bytes int64) ([]store.Outgoing, error)
 	SentOutgoing(ctx context.Context, numbers []uint64) error
 	RefuseOutgoing(ctx context.Context, n uint64, why string) error
 	OutboxLoad(ctx context.Context) (store.OutboxLoad, error)
 }
 
-// Options of a Fleet. Broker, Names, Outbox and Accept are required.
+// Options of a Fleet. Broker, Names, Outbox, Position and Accept are required.
 type Options struct {
-	Broker engine.Broker
-	Names  Names
-	Outbox Outbox
+	Broker   engine.Broker
+	Names    Names
+	Outbox   Outbox
+	Position Position
 	// Accept takes an event of another machine, as the socket does. It returns when the
 	// event is on disk.
 	Accept func(env events.Envelope) (duplicate bool, err *wire.Error)
@@ -66,20 +67,25 @@ type Fleet struct {
 	opts    Options
 	names   Names
 	log     *zap.Logger
-	leave   chan struct{} // something is to leave
+	work    chan struct{} // work is to leave
+	every   chan struct{} // events for each machine are to leave
+	arrived chan struct{} // other machines have sent events for each machine
+	replied chan struct{} // another machine has sent an answer to this one
 	decided chan struct{} // there are new decisions
 	news    chan struct{} // there is something new to publish of this machine
 	// directed has a token when there may be a newer directive.
 	directed chan struct{}
 	begun    chan struct{} // closed when the streams were there once
 	count    counts
+	held     atomic.Int64 // asks that this machine holds
 
 	mu        sync.Mutex // guards what is below
 	consumers map[string]context.CancelFunc
 	run       context.Context // of Run; nil = it has not begun, or has ended
 	working   sync.WaitGroup
-	wanted    map[string]engine.Spec
+	wanted    map[string]func(context.Context)
 	ready     bool   // the streams are there
+	reading   string // why messages cannot be read; "" = they can
 	trouble   string // why not; "" = nothing went wrong
 	refused   string // why the newest directive is not in force; "" = it is, or there is none
 }
@@ -97,10 +103,11 @@ func New(o Options) *Fleet {
 	}
 	return &Fleet{
 		opts: o, names: o.Names, log: o.Log.Named("fleet"),
-		leave: make(chan struct{}, 1), decided: make(chan struct{}, 1),
+		work: make(chan struct{}, 1), every: make(chan struct{}, 1),
+		decided: make(chan struct{}, 1), arrived: make(chan struct{}, 1), replied: make(chan struct{}, 1),
 		news: make(chan struct{}, 1), directed: make(chan struct{}, 1),
 		begun:     make(chan struct{}),
-		consumers: map[string]context.CancelFunc{}, wanted: map[string]engine.Spec{},
+		consumers: map[string]context.CancelFunc{}, wanted: map[string]func(context.Context){},
 	}
 }
 
@@ -108,12 +115,13 @@ func New(o Options) *Fleet {
 func (f *Fleet) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { f.prepare(ctx) })
-	loops.Go(func() { f.send(ctx) })
+	loops.Go(func() { f.sendWork(ctx) })
+	loops.Go(func() { f.sendEvery(ctx) })
 	loops.Go(func() { f.publishDecisions(ctx) })
 	loops.Go(func() { f.publishState(ctx) })
 	loops.Go(func() { f.publishAsks(ctx) })
 	if f.opts.Asked != nil {
-		loops.Go(func() { f.consume(ctx, f.names.answers(), f.takeAnswer) })
+		loops.Go(func() { f.followAnswers(ctx) })
 	}
 	if f.opts.Directives != nil {
 		loops.Go(func() { f.followDirectives(ctx) })
@@ -192,7 +200,10 @@ func (f *Fleet) prepare(ctx context.Context) {
 
 // nudge wakes the goroutines that look for waiting work.
 func (f *Fleet) nudge() {
-	wake(f.leave)
+	wake(f.work)
+	wake(f.every)
+	wake(f.arrived)
+	wake(f.replied)
 	wake(f.decided)
 	wake(f.directed)
 	wake(f.news)
@@ -210,21 +221,15 @@ func wake(c chan struct{}) {
 
 // Retain sets which hooks are in force: events come for those of scope fleet and every.
 func (f *Fleet) Retain(hooks []*hook.Hook) {
-	wanted := map[string]engine.Spec{}
+	wanted := map[string]func(context.Context){}
 	for _, h := range hooks {
-		if h.Scope == hook.ScopeFleet {
-			name := token(h.Name)
-			wanted[name] = engine.Spec{
-				Stream: f.names.stream(areaWork), Name: workConsumer + name, Subject: f.names.all(areaWork, name),
-				Shared: true,
-			}
+		switch h.Scope {
+		case hook.ScopeFleet:
+			wanted[workConsumer+token(h.Name)] = f.consumer(f.names.work(h.Name), f.takeWork)
+			wanted[deadConsumer] = f.consumer(f.names.deadLetters(), f.copyDead)
+		case hook.ScopeEvery:
+			wanted[areaEvery] = f.followEvents
 		}
-	}
-	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeEvery }) {
-		wanted[everyKey] = f.names.everyEvent()
-	}
-	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Scope == hook.ScopeFleet }) {
-		wanted[deadKey] = f.deadLetters()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -232,44 +237,37 @@ func (f *Fleet) Retain(hooks []*hook.Hook) {
 	f.reconcile()
 }
 
-// The keys of consumers that are no hook's; a token has no blank.
-const (
-	everyKey = "every hook"
-	deadKey  = "dead letters"
-)
-
-// reconcile ends consumers that are not wanted any more, and begins the consumers that are. f.mu
-// is held.
+// reconcile ends what takes messages that are not wanted any more, and begins the rest. f.mu is
+// held.
 func (f *Fleet) reconcile() {
 	if f.run == nil {
 		return
 	}
 	for key, end := range f.consumers {
-		if _, ok := f.wanted[key]; !ok {
+		if f.wanted[key] == nil {
 			end()
 			delete(f.consumers, key)
 		}
 	}
-	for key, spec := range f.wanted {
+	for key, take := range f.wanted {
 		if f.consumers[key] != nil {
 			continue
 		}
 		ctx, cancel := context.WithCancel(f.run)
 		f.consumers[key] = cancel
-		handle := f.take(spec)
-		if key == deadKey {
-			handle = f.copyDead
-		}
-		f.working.Go(func() { f.consume(ctx, spec, handle) })
+		f.working.Go(func() { take(ctx) })
 	}
 }
 
-// consume takes messages of a consumer until ctx ends, from when there are streams.
-func (f *Fleet) consume(ctx context.Context, spec engine.Spec, handle func(context.Context, engine.Delivery)) {
-	select {
-	case <-f.begun:
-		_ = f.opts.Broker.Consume(ctx, spec, handle) // it ends with ctx
-	case <-ctx.Done():
+// consumer returns a function that takes messages of a consumer until ctx ends, from when there
+// are streams.
+func (f *Fleet) consumer(spec engine.Spec, handle func(context.Context, engine.Delivery)) func(context.Context) {
+	return func(ctx context.Context) {
+		select {
+		case <-f.begun:
+			_ = f.opts.Broker.Consume(ctx, spec, handle) // it ends with ctx
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -277,7 +275,7 @@ func (f *Fleet) consume(ctx context.Context, spec engine.Spec, handle func(conte
 type Status struct {
 	Machine, Tenant string
 	State           engine.State
-	Trouble         string // why the streams are not there; "" = they are, or it is not known
+	Trouble         string // why the streams are not there, or cannot be read; "" = it is not known
 	Directive       string // why the newest directive is not in force; "" = it is, or there is none
 	Outbox          store.OutboxLoad
 	Decisions       int       // that are not published yet
@@ -303,7 +301,7 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 		Again: f.count.again.Load(), Skipped: f.count.skipped.Load(), Refused: f.count.refused.Load(),
 	}
 	f.mu.Lock()
-	s.Trouble, s.Directive = f.trouble, f.refused
+	s.Trouble, s.Directive = cmp.Or(f.trouble, f.reading), f.refused
 	f.mu.Unlock()
 	if s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx); err == nil && f.opts.Decisions != nil {
 		s.Decisions, s.Unpublished, err = f.opts.Decisions.Waiting(ctx)

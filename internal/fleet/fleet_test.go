@@ -27,8 +27,9 @@ import (
 // machine is one machine with a store of its own, whose daemon is the test.
 type machine struct {
 	*fleet.Fleet
-	broker *jetstream.Broker
-	names  fleet.Names
+	positions positions
+	broker    *jetstream.Broker
+	names     fleet.Names
 
 	mu     sync.Mutex
 	took   []events.Envelope
@@ -51,11 +52,33 @@ func joinAs(t *testing.T, j engine.Options, o fleet.Options, hooks ...*hook.Hook
 	m.broker, err = jetstream.Connect(j, o.Log)
 	hooktest.Must(t, err)
 	t.Cleanup(m.broker.Close)
-	o.Broker, o.Names, o.Outbox, o.Accept = m.broker, m.names, s, m.accept
+	o.Broker, o.Names, o.Outbox, o.Position, o.Accept = m.broker, m.names, s, &m.positions, m.accept
 	m.Fleet = fleet.New(o)
 	m.Retain(hooks)
 	hooktest.Run(t, func(ctx context.Context) error { m.Run(ctx); return nil })
 	return m
+}
+
+// positions is a fleet.Position in memory.
+type positions struct {
+	mu sync.Mutex
+	at map[string]uint64
+}
+
+func (p *positions) ReadThrough(stream string, begun time.Time) (uint64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at[stream+begun.String()], nil
+}
+
+func (p *positions) SetReadThrough(stream string, begun time.Time, seq uint64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at == nil {
+		p.at = map[string]uint64{}
+	}
+	p.at[stream+begun.String()] = seq
+	return nil
 }
 
 func (m *machine) accept(env events.Envelope) (bool, *wire.Error) {

@@ -25,14 +25,14 @@ func (n Names) Layout() []engine.Stream {
 	of := func(area string, subjects ...string) engine.Stream {
 		return engine.Stream{Name: n.stream(area), Subjects: subjects}
 	}
-	log, now := of(areaLog, n.all(areaLog, ">")), of(areaNow, n.all(areaNow, ">"))
+	log, now := of(areaLog, n.all(areaLog, ">")), of(areaNow, n.all(areaNow, "*"))
 	log.MaxAge, log.MaxBytes, log.MaxMessage = keepLog, 2*gib, maxFact
-	now.MaxAge, now.MaxBytes, now.MaxMessage, now.PerSubject = keepNow, gib/4, maxFact, 1
+	now.MaxAge, now.MaxBytes, now.MaxMessage, now.PerSubject = keepNow, 2*gib, maxFact, 1
 	work, every := of(areaWork, n.all(areaWork, ">")), of(areaEvery, n.all(areaEvery))
 	work.MaxAge, work.MaxBytes, work.Refuse = keepEvents, 2*gib, true
 	every.MaxAge, every.MaxBytes, every.Refuse = keepEvents, 2*gib, true
-	answers := of(areaAnswer, n.all(areaAnswer, ">"))
-	answers.MaxAge, answers.MaxBytes, answers.MaxMessage, answers.PerSubject = keepAnswers, gib/16, maxFact, maxAnswers
+	answers := of(areaAnswer, n.all(areaAnswer))
+	answers.MaxAge, answers.MaxBytes, answers.MaxMessage, answers.PerSubject = keepAnswers, gib/4, maxAnswer, maxAnswers
 	dead := of(areaDead, n.all(areaDead, ">"), n.advisories(areaWork), n.advisories(areaEvery))
 	dead.MaxAge, dead.MaxBytes = keepDead, gib/4
 	directive := of(areaDirective, n.directive("*"))
@@ -51,7 +51,10 @@ func (n Names) advisories(area string) string {
 	return "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + n.stream(area) + ".*"
 }
 
+// Each machine may have a few subjects alone, with so much on each: so none can fill a stream
+// and push out the state, the asks or the answers of another.
 const (
-	maxFact    = 256 << 10 // of a decision, a session, an ask, a machine or an answer
-	maxAnswers = 4         // of one machine to one ask
+	maxFact    = 256 << 10 // bytes of a decision, and of all that a machine says at once of itself, its sessions or its asks
+	maxAnswer  = 16 << 10  // bytes
+	maxAnswers = 64        // of one machine; they stay for an hour
 )

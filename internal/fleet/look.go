@@ -20,53 +20,88 @@ const (
 	mostAnswer  = 5000
 )
 
-// look reads the newest message of each subject of a kind, as each machine published it: the
-// stream keeps no other. A message that stands under another name than its own is left out.
-func look[T any](ctx context.Context, f *Fleet, machineOf func(T) string, what ...string) (list []T, err error) {
-	q := engine.Query{Stream: f.names.stream(areaNow), Subject: f.names.all(areaNow, what...)}
-	err = f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
+// look reads what each machine says of a part of areaNow. A message that stands under another name
+// than its own is left out. when is the time of a message by the clock of this machine.
+func look[T any](
+	ctx context.Context, f *Fleet, what string, of func(T) (machine string, sent time.Time), each func(v T, when time.Time),
+) error {
+	type message struct {
+		v    T
+		when time.Time
+	}
+	var list []message
+	var own time.Duration // this machine's clock is ahead of the servers' by so much
+	q := engine.Query{Stream: f.names.stream(areaNow), Subject: f.names.all(areaNow, what)}
+	err := f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
 		machine, _, ok := f.names.sender(m.Subject, areaNow)
 		var v T
-		if ok && json.Unmarshal(m.Data, &v) == nil && machineOf(v) == machine {
-			list = append(list, v)
+		if !ok || json.Unmarshal(m.Data, &v) != nil {
+			return true
 		}
+		named, sent := of(v)
+		if named != machine {
+			return true
+		}
+		if machine == f.names.Machine {
+			own = sent.Sub(m.Time)
+		}
+		list = append(list, message{v, m.Time})
 		return true
 	})
-	return list, err
+	for _, m := range list {
+		each(m.v, m.when.Add(own))
+	}
+	return err
 }
 
-// Machines returns the newest facts of each machine.
-func (f *Fleet) Machines(ctx context.Context) ([]wire.FleetMachine, error) {
-	list, err := look(ctx, f, func(m wire.FleetMachine) string { return m.Machine }, nowMachine)
-	for i := range list {
-		list[i].Away = time.Since(list[i].Time) > awayAfter
-	}
+// Machines returns the newest facts of each machine. Their times are by the clock of this one.
+func (f *Fleet) Machines(ctx context.Context) (list []wire.FleetMachine, err error) {
+	of := func(m wire.FleetMachine) (string, time.Time) { return m.Machine, m.Time }
+	err = look(ctx, f, nowMachine, of, func(m wire.FleetMachine, when time.Time) {
+		m.ClockMS = m.Time.Sub(when).Milliseconds()
+		m.Time, m.Away = when, time.Since(when) > awayAfter
+		list = append(list, m)
+	})
 	slices.SortFunc(list, func(a, b wire.FleetMachine) int { return cmp.Compare(a.Machine, b.Machine) })
 	return list, err
 }
 
-// Asks returns the asks of all machines that wait for an answer, the oldest first.
+func (s said) from() (machine string, sent time.Time) { return s.Machine, s.Sent }
+
+// Asks returns the asks of all machines that wait for an answer, the oldest first. An ask ends by
+// the clock of its machine.
 func (f *Fleet) Asks(ctx context.Context) (wire.FleetAsks, error) {
-	list, err := look(ctx, f, func(a wire.FleetAsk) string { return a.Machine }, nowAsk, "*")
-	ended := func(a wire.FleetAsk) bool { return a.Ask.Answered != nil || time.Now().After(a.Ask.Until) }
-	list = slices.DeleteFunc(list, ended)
-	slices.SortFunc(list, func(a, b wire.FleetAsk) int { return cmp.Compare(a.Ask.ID, b.Ask.ID) })
-	for i := range list {
-		if c := list[i].Ask.Card; c != nil {
-			list[i].About = c.Digest
+	list := []wire.FleetAsk{}
+	err := look(ctx, f, nowAsks, said.from, func(s said, when time.Time) {
+		for _, a := range s.Asks {
+			if time.Since(when) > a.Until.Sub(s.Sent) || a.Answered != nil {
+				continue
+			}
+			of := wire.FleetAsk{Machine: s.Machine, Ask: a}
+			if a.Card != nil {
+				of.About = a.Card.Digest
+			}
+			list = append(list, of)
 		}
-	}
-	return wire.FleetAsks{Asks: append([]wire.FleetAsk{}, list...)}, err
+	})
+	slices.SortFunc(list, func(a, b wire.FleetAsk) int { return cmp.Compare(a.Ask.ID, b.Ask.ID) })
+	return wire.FleetAsks{Asks: list}, err
 }
 
 // Sessions returns the sessions of all machines that fit, the one with the newest event
 // first.
 func (f *Fleet) Sessions(ctx context.Context, q wire.SessionQuery) (wire.FleetSessions, error) {
-	list, err := look(ctx, f, func(s wire.FleetSession) string { return s.Machine }, nowSession, "*")
-	list = slices.DeleteFunc(list, func(s wire.FleetSession) bool { return !q.Fits(&s.Session) })
+	list := []wire.FleetSession{}
+	err := look(ctx, f, nowSessions, said.from, func(s said, _ time.Time) {
+		for _, session := range s.Sessions {
+			if q.Fits(&session) {
+				list = append(list, wire.FleetSession{Machine: s.Machine, Session: session})
+			}
+		}
+	})
 	slices.SortFunc(list, func(a, b wire.FleetSession) int { return b.Session.Last.Compare(a.Session.Last) })
 	limit := min(cmp.Or(q.Limit, usualAnswer), mostAnswer)
-	return wire.FleetSessions{Sessions: append([]wire.FleetSession{}, list[:min(len(list), limit)]...)}, err
+	return wire.FleetSessions{Sessions: list[:min(len(list), limit)]}, err
 }
 
 // Decisions returns the newest decisions of all machines that fit, or with q.After the first

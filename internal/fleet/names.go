@@ -33,6 +33,7 @@ const (
 	areaEvery  = "every"  // events for hooks of scope every
 	areaAnswer = "answer" // to asks of other machines
 	areaDead   = "dead"   // what no machine could take
+	areaNews   = "news"   // that there is something to read; no stream has it
 )
 
 // The areas of operators' messages for all machines.
@@ -79,10 +80,9 @@ func token(text string) string {
 	return "x_" + hex.EncodeToString(sum[:12])
 }
 
-// How the names of consumers begin; the rest is a machine, or the token of a hook.
+// The consumers: one for each hook of scope fleet, by the token of its name, and one for the
+// dead letters. An operator makes them. All else is read without one, see follow.
 const (
-	everyConsumer  = "every_"
-	answerConsumer = "answer_"
-	workConsumer   = "work_"
-	deadConsumer   = "dead"
+	workConsumer = "work_"
+	deadConsumer = "dead"
 )

@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
@@ -23,49 +24,67 @@ func Roles() []Role { return []Role{RoleMachine, RoleWorker, RoleOperator} }
 type Permission struct{ Publish, Subscribe []string }
 
 // Permissions returns the permissions of a user on the servers. A machine publishes under its own
-// name alone, asks its own consumers, reads the messages of all machines, and receives nothing
-// that is not for it. It makes no consumer of its own: a consumer can have the server publish to
-// any subject of the streams' account. inbox is the prefix of the subjects for its answers.
+// name alone, reads the messages of all machines, and receives nothing that is not for it. None
+// but an operator makes a consumer: a consumer can have the server publish to any subject of the
+// streams' account. inbox is the prefix of the subjects for its answers.
 func (n Names) Permissions(r Role, inbox string) Permission {
 	p := Permission{Subscribe: []string{inbox + ".>"}}
 	if r == RoleOperator {
 		p.Publish = []string{"hookd." + n.Tenant + ".>", "$O." + n.bundles() + ".>", "$JS.API.>", "$JS.ACK.>"}
 		return p
 	}
-	p.Subscribe = append(p.Subscribe, n.news())
-	p.Publish = []string{"$JS.API.INFO", n.subject(areaEvery)}
-	for _, area := range []string{areaLog, areaNow, areaWork, areaAnswer} {
-		p.Publish = append(p.Publish, n.subject(area, ">"))
+	p.Subscribe = append(p.Subscribe, n.news(), n.all(areaNews, areaEvery), n.all(areaNews, areaAnswer, n.Machine))
+	p.Publish = []string{
+		"$JS.API.INFO", n.subject(areaLog, "decision"), n.subject(areaWork, ">"), n.subject(areaEvery), n.subject(areaAnswer),
+		n.subject(areaNews, areaEvery), n.subject(areaNews, areaAnswer, "*"),
 	}
-	read := []string{n.stream(areaLog), n.stream(areaNow), n.stream(areaDirective), "OBJ_" + n.bundles()}
-	for _, stream := range read {
-		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+stream, "$JS.API.DIRECT.GET."+stream)
+	for _, of := range []string{nowMachine, nowSessions, nowAsks} {
+		p.Publish = append(p.Publish, n.subject(areaNow, of))
 	}
-	ask := func(area, consumer string) {
-		s := n.stream(area)
-		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+s, "$JS.API.CONSUMER.INFO."+s+"."+consumer,
-			"$JS.API.CONSUMER.MSG.NEXT."+s+"."+consumer, "$JS.ACK."+s+"."+consumer+".>")
+	info := func(stream string) { p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+stream) }
+	read := func(stream string) { p.Publish = append(p.Publish, "$JS.API.DIRECT.GET."+stream) }
+	for _, area := range []string{areaLog, areaNow, areaEvery, areaAnswer, areaDirective} {
+		info(n.stream(area))
+		read(n.stream(area))
 	}
-	ask(areaEvery, everyConsumer+n.Machine)
-	ask(areaAnswer, answerConsumer+n.Machine)
-	if r == RoleWorker {
-		for _, area := range []string{areaWork, areaDead} {
-			ask(area, "*")
-			p.Publish = append(p.Publish, "$JS.API.CONSUMER.CREATE."+n.stream(area)+".>")
-		}
-		const get = "$JS.API.DIRECT.GET."
-		p.Publish = append(p.Publish, get+n.stream(areaWork), get+n.stream(areaDead))
-		p.Publish = append(p.Publish, n.subject(areaDead, ">"), "$JS.API.STREAM.MSG.DELETE."+n.stream(areaDead))
-		return p
-	}
+	info("OBJ_" + n.bundles())
+	read("OBJ_" + n.bundles())
 	for _, area := range []string{areaWork, areaDead} {
-		p.Publish = append(p.Publish, "$JS.API.STREAM.INFO."+n.stream(area))
+		info(n.stream(area))
+		if r == RoleWorker {
+			s := n.stream(area)
+			read(s)
+			p.Publish = append(p.Publish, "$JS.API.CONSUMER.INFO."+s+".*", "$JS.API.CONSUMER.MSG.NEXT."+s+".*", "$JS.ACK."+s+".*.>")
+		}
+	}
+	if r == RoleWorker {
+		p.Publish = append(p.Publish, n.subject(areaDead, "*"), "$JS.API.STREAM.MSG.DELETE."+n.stream(areaDead))
 	}
 	return p
 }
 
-// Consumers returns the consumers of this machine alone, which an operator makes for it.
-func (n Names) Consumers() []engine.Spec { return []engine.Spec{n.everyEvent(), n.answers()} }
+// Queues returns the consumers from which workers take the events for hooks of scope fleet, by
+// the names of the hooks, and the consumer of the dead letters. An operator makes them.
+func (n Names) Queues(hooks ...string) []engine.Spec {
+	list := []engine.Spec{n.deadLetters()}
+	for _, hook := range hooks {
+		list = append(list, n.work(hook))
+	}
+	return list
+}
+
+// work is the consumer of the events for a hook of scope fleet.
+func (n Names) work(hook string) engine.Spec {
+	name := token(hook)
+	return engine.Spec{
+		Stream: n.stream(areaWork), Name: workConsumer + name, Subject: n.all(areaWork, name),
+		Missing: "an operator has to type hookd fleet queue " + hook,
+	}
+}
+
+// State returns the patterns of all subjects of this machine that others look at: an operator
+// deletes them when the machine is gone for good.
+func (n Names) State() (stream, pattern string) { return n.stream(areaNow), n.subject(areaNow, "*") }
 
 // Accounts returns the accounts of a tenant in a server's configuration. The streams and the
 // operators are in one; the machines are in another, which imports services of the first. An
@@ -85,15 +104,32 @@ func (n Names) Accounts(operators, machines string) string {
 	}
 	service("$JS.API.>")
 	service("$JS.ACK.>")
-	fmt.Fprintf(&exports, "\n      { stream: %q, accounts: [%s] }", n.news(), members)
-	fmt.Fprintf(&imports, "\n      { stream: { account: %s, subject: %q } }", streams, n.news())
+	for _, news := range []string{n.all(areaNews), n.all(areaNews, ">")} {
+		fmt.Fprintf(&exports, "\n      { stream: %q, accounts: [%s] }", news, members)
+		fmt.Fprintf(&imports, "\n      { stream: { account: %s, subject: %q } }", streams, news)
+	}
 	return fmt.Sprintf("  %s: {\n    jetstream: enabled\n    include %s\n    exports: [%s\n    ]\n  }\n"+
 		"  %s: {\n    include %s\n    imports: [%s\n    ]\n  }\n",
 		streams, operators, exports.String(), members, machines, imports.String())
 }
 
-// User returns the lines of a server's configuration that let the holder of a key in.
-func (n Names) User(r Role, inbox, key string) string {
+// untilWord stands before the last day of a key in the first line of its entry.
+const untilWord = ", until "
+
+// Expired reports whether the last day of an entry that User made is over; last "" = it has none.
+func Expired(entry string, now time.Time) (last string, over bool, err error) {
+	first, _, _ := strings.Cut(entry, "\n")
+	if _, last, _ = strings.Cut(first, untilWord); last == "" {
+		return "", false, nil
+	}
+	day, err := time.Parse(time.DateOnly, last)
+	return last, !now.UTC().Before(day.AddDate(0, 0, 1)), err
+}
+
+// User returns the lines of a server's configuration that let the holder of a key in. The entry
+// says the last day of the key, as in 2027-11-30; "" = it has none. Servers do not look at it:
+// what makes their list leaves the entry out after that day.
+func (n Names) User(r Role, inbox, key, until string) string {
 	p := n.Permissions(r, inbox)
 	quoted := func(list []string) string {
 		var b strings.Builder
@@ -102,6 +138,10 @@ func (n Names) User(r Role, inbox, key string) string {
 		}
 		return b.String()
 	}
-	return fmt.Sprintf("{ # %s, %s\n    nkey: %s\n    permissions: {\n      publish: [%s\n      ]\n      subscribe: [%s\n      ]\n    }\n  }",
-		n.Machine, r, key, quoted(p.Publish), quoted(p.Subscribe))
+	about := n.Machine + ", " + string(r)
+	if until != "" {
+		about += untilWord + until
+	}
+	return fmt.Sprintf("{ # %s\n    nkey: %s\n    permissions: {\n      publish: [%s\n      ]\n      subscribe: [%s\n      ]\n    }\n  }",
+		about, key, quoted(p.Publish), quoted(p.Subscribe))
 }

@@ -40,7 +40,7 @@ func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
 			lists[n.Tenant] = map[bool][]string{}
 		}
 		of := role == fleet.RoleOperator
-		lists[n.Tenant][of] = append(lists[n.Tenant][of], n.User(role, engine.Inbox(n.Machine), public))
+		lists[n.Tenant][of] = append(lists[n.Tenant][of], n.User(role, engine.Inbox(n.Machine), public, ""))
 	}
 	var accounts strings.Builder
 	for tenant, of := range lists {
@@ -63,17 +63,15 @@ func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
 	return g
 }
 
-// enroll makes the streams of a tenant and the consumers of machines, as its operator.
-func (g guarded) enroll(t *testing.T, tenant, operator string, machines ...string) *jetstream.Broker {
+// operator makes the streams of a tenant and the queue of the hook once, as its operator.
+func (g guarded) operator(t *testing.T, tenant, operator string) *jetstream.Broker {
 	t.Helper()
 	b, err := jetstream.Connect(g.options(tenant, operator), nil)
 	hooktest.Must(t, err)
 	t.Cleanup(b.Close)
-	layout := fleet.Names{Tenant: tenant, Machine: operator}.Layout()
-	hooktest.Until(t, "there are streams", func() bool { return b.Prepare(t.Context(), layout) == nil })
-	for _, m := range machines {
-		hooktest.Must(t, b.Enroll(t.Context(), fleet.Names{Tenant: tenant, Machine: m}.Consumers()))
-	}
+	names := fleet.Names{Tenant: tenant, Machine: operator}
+	hooktest.Until(t, "there are streams", func() bool { return b.Prepare(t.Context(), names.Layout()) == nil })
+	hooktest.Must(t, b.MakeConsumers(t.Context(), names.Queues("once")))
 	return b
 }
 
@@ -109,8 +107,8 @@ func TestStolenLaptop(t *testing.T) {
 		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
 		{Tenant: "t", Machine: "builder"}: fleet.RoleWorker, {Tenant: "other", Machine: "ops2"}: fleet.RoleOperator,
 	})
-	g.enroll(t, "t", "ops", "laptop", "builder")
-	g.enroll(t, "other", "ops2")
+	g.operator(t, "t", "ops")
+	g.operator(t, "other", "ops2")
 	l := &local{}
 	said, lines := observer.New(zap.InfoLevel)
 	options := g.options("t", "laptop")
@@ -136,10 +134,11 @@ func TestStolenLaptop(t *testing.T) {
 	}
 	for _, subject := range []string{
 		"hookd.t.builder.every", "hookd.t.builder.work.once", "hookd.t.builder.now.machine", "hookd.t.builder.log.decision",
-		"hookd.t.builder.answer.laptop.x", "hookd.other.laptop.every", "hookd.other.ops2.log.decision",
+		"hookd.t.builder.answer", "hookd.t.laptop.now.session", "hookd.t.builder.news.every", "hookd.other.laptop.every", "hookd.other.ops2.log.decision",
 		"$JS.API.STREAM.DELETE.HOOKD_t_EVERY", "$JS.API.STREAM.PURGE.HOOKD_t_EVERY", "$JS.API.STREAM.UPDATE.HOOKD_t_EVERY",
 		"$JS.API.CONSUMER.DELETE.HOOKD_t_WORK.work_once", "$JS.API.CONSUMER.CREATE.HOOKD_t_EVERY.every_builder.x",
 		"$JS.API.CONSUMER.CREATE.HOOKD_t_EVERY.every_laptop.x", "$JS.API.CONSUMER.CREATE.HOOKD_t_ANSWER.answer_laptop",
+		"$JS.API.CONSUMER.CREATE.HOOKD_t_WORK.work_once.x",
 		"$JS.API.CONSUMER.DURABLE.CREATE.HOOKD_t_EVERY.every_laptop", "$JS.API.CONSUMER.CREATE.HOOKD_t_NOW.x",
 		"$JS.API.CONSUMER.MSG.NEXT.HOOKD_t_WORK.work_once", "$JS.ACK.HOOKD_t_WORK.work_once.1.1.1.1.1",
 		"$JS.API.STREAM.MSG.GET.HOOKD_t_WORK", "_INBOX.builder.x",
@@ -154,12 +153,12 @@ func TestStolenLaptop(t *testing.T) {
 			t.Errorf("the laptop may publish to %s", subject)
 		}
 	}
-	for _, subject := range []string{"hookd.t.laptop.every", "hookd.t.laptop.now.session.x"} {
+	for _, subject := range []string{"hookd.t.laptop.every", "hookd.t.laptop.now.sessions", "hookd.t.laptop.news.every"} {
 		if why := g.refused(t, subject, false); why != "" {
 			t.Errorf("the laptop may not publish to %s: %s", subject, why)
 		}
 	}
-	for _, subject := range []string{"_INBOX.builder.>", "hookd.>", "_INBOX.>", "$JS.>", "hookd.other.ALL.news", "hookd.t.ALL.directive.newest"} {
+	for _, subject := range []string{"_INBOX.builder.>", "hookd.>", "_INBOX.>", "$JS.>", "hookd.other.ALL.news", "hookd.t.ALL.directive.newest", "hookd.t.*.news.answer.builder", "hookd.t.*.every"} {
 		if g.refused(t, subject, true) == "" {
 			t.Errorf("the laptop may subscribe to %s", subject)
 		}

@@ -14,14 +14,20 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
-// With the key of a machine the server publishes nothing into a stream: not the answer to any
-// call that the key allows, whatever reply subject the call names, and not from a consumer.
+// With the key of a machine or a worker the server publishes nothing into a stream: not the answer
+// to any call that the key allows, whatever reply subject the call names, and not from a consumer.
 func TestTheServerPublishesForNoMember(t *testing.T) {
+	for _, role := range []fleet.Role{fleet.RoleMachine, fleet.RoleWorker} {
+		t.Run(string(role), func(t *testing.T) { publishesForNone(t, role) })
+	}
+}
+
+func publishesForNone(t *testing.T, role fleet.Role) {
 	g := guard(t, map[fleet.Names]fleet.Role{
-		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
+		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: role,
 		{Tenant: "t", Machine: "builder"}: fleet.RoleMachine,
 	})
-	ops := g.enroll(t, "t", "ops", "laptop", "builder")
+	ops := g.operator(t, "t", "ops")
 	names := fleet.Names{Tenant: "t", Machine: "ops"}
 	hooktest.Must(t, fleet.ReplaceDirective(t.Context(), ops, names, []byte("signed"), 0))
 	hooktest.Must(t, fleet.PutBundle(t.Context(), ops, names, "acme@1", []byte("bundle")))
@@ -30,7 +36,7 @@ func TestTheServerPublishesForNoMember(t *testing.T) {
 		hooktest.Must(t, ops.Publish(t.Context(), []engine.Message{{Subject: subject, Data: []byte(data)}})[0])
 	}
 	publish("hookd.t.builder.now.machine", "the builder")
-	publish("hookd.t.builder.answer.laptop.x", "an answer")
+	publish("hookd.t.builder.answer", "an answer")
 	publish("hookd.t.builder.every", "an event")
 	before := contents(t, g)
 	if len(before) < 6 {
@@ -48,7 +54,7 @@ func TestTheServerPublishesForNoMember(t *testing.T) {
 	hooktest.Must(t, err)
 	targets := []string{
 		"hookd.t.ALL.directive.newest", "hookd.t.builder.now.machine", "hookd.t.builder.log.decision",
-		"hookd.t.builder.answer.laptop.x", "hookd.t.builder.every", "hookd.t.builder.work.once", "hookd.t.ALL.news",
+		"hookd.t.builder.answer", "hookd.t.builder.every", "hookd.t.builder.work.once", "hookd.t.ALL.news",
 		"hookd.t.builder.dead.x", "$O.HOOKD_t_BUNDLES.M.YWNtZUAx", "$O.HOOKD_t_BUNDLES.C.x", "hookd.other.x.now.machine",
 	}
 	bodies := []string{
@@ -58,7 +64,7 @@ func TestTheServerPublishesForNoMember(t *testing.T) {
 	}
 	machine := fleet.Names{Tenant: "t", Machine: "laptop"}
 	calls := 0
-	for _, allowed := range machine.Permissions(fleet.RoleMachine, engine.Inbox("laptop")).Publish {
+	for _, allowed := range machine.Permissions(role, engine.Inbox("laptop")).Publish {
 		subject := strings.ReplaceAll(strings.TrimSuffix(allowed, ">")+strings.Repeat("x", strings.Count(allowed, ">")), "*", "x")
 		for _, reply := range targets {
 			for _, body := range bodies {
@@ -67,7 +73,7 @@ func TestTheServerPublishesForNoMember(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range machine.Consumers() { // a push consumer, by its own name and by others
+	for _, c := range machine.Queues("once") { // a push consumer, by its own name and by others
 		for _, name := range []string{c.Name, "evil"} {
 			for _, call := range []string{"CREATE." + c.Stream + "." + name, "DURABLE.CREATE." + c.Stream + "." + name, "CREATE." + c.Stream} {
 				ask := fmt.Sprintf(`{"stream_name":%q,"config":{"durable_name":%q,"name":%q,"deliver_subject":"hookd.t.builder.now.machine"}}`,
@@ -77,7 +83,7 @@ func TestTheServerPublishesForNoMember(t *testing.T) {
 		}
 	}
 	hooktest.Must(t, nc.Flush())
-	_, err = nc.Request("hookd.t.laptop.now.last", []byte("{}"), 10*time.Second) // all before it was worked off
+	_, err = nc.Request("hookd.t.laptop.now.asks", []byte("{}"), 10*time.Second) // all before it was worked off
 	hooktest.Must(t, err)
 	for subject, data := range contents(t, g) {
 		if machine, _, _ := strings.Cut(strings.TrimPrefix(subject, "hookd.t."), "."); machine == "laptop" {

@@ -2,10 +2,8 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -14,7 +12,6 @@ import (
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/store"
-	"github.com/hookd/hookd/wire"
 )
 
 // passed is an event on its way to a hook on another machine.
@@ -49,15 +46,15 @@ func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope ho
 	}
 	p.Event.ID, p.Event.Wait, p.Event.TimeoutMS, p.Event.Parent = "", false, 0, ""
 	m := store.Outgoing{ID: e.EventID + "/" + name, At: e.Time, Body: encode(p)}
-	if scope == hook.ScopeEvery {
-		m.Subject, m.Key = f.names.subject(areaEvery), e.SessionID
-	} else {
-		m.Subject = f.names.subject(areaWork, token(name))
+	leave := f.work
+	m.Subject = f.names.subject(areaWork, token(name))
+	if scope == hook.ScopeEvery { // a stream that is full holds up no other: each leaves for itself
+		leave, m.Subject = f.every, f.names.subject(areaEvery)
 	}
 	if err := f.opts.Outbox.PutOutgoing(ctx, m); err != nil {
 		return err
 	}
-	wake(f.leave)
+	wake(leave)
 	return nil
 }
 
@@ -68,9 +65,17 @@ const (
 	sendBytes = 1 << 20
 )
 
-// send moves the outbox to the servers.
-func (f *Fleet) send(ctx context.Context) {
-	f.move(ctx, f.sendBatch, f.leave, "events for the fleet wait on disk")
+// sendWork moves the events for hooks of scope fleet to the servers, side by side: they have no
+// order.
+func (f *Fleet) sendWork(ctx context.Context) {
+	f.move(ctx, f.sendSome, f.work, "work for the fleet waits on disk")
+}
+
+// sendEvery moves the events for hooks of scope every to the servers, in their order.
+func (f *Fleet) sendEvery(ctx context.Context) {
+	var next sealed
+	send := func(ctx context.Context) (int, error) { return f.sendBundle(ctx, &next) }
+	f.move(ctx, send, f.every, "events for the fleet wait on disk")
 }
 
 // move moves one batch after another while there is something, then when more has a token,
@@ -108,29 +113,26 @@ func (f *Fleet) move(
 	}
 }
 
-// sendBatch sends the first messages that wait, and returns how many the servers have.
-func (f *Fleet) sendBatch(ctx context.Context) (n int, err error) {
+// sendSome sends the first messages of work that wait, and returns how many the servers have.
+func (f *Fleet) sendSome(ctx context.Context) (n int, err error) {
 	if !f.opts.Broker.State().Connected {
 		return 0, engine.ErrAway
 	}
-	waiting, err := f.opts.Outbox.Outgoing(ctx, sendBatch, sendBytes)
+	waiting, err := f.opts.Outbox.Outgoing(ctx, f.names.subject(areaEvery), true, sendBatch, sendBytes)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
-	waiting = inOrder(waiting)
 	list := make([]engine.Message, len(waiting))
 	for i, m := range waiting {
 		list[i] = engine.Message{Subject: m.Subject, ID: m.ID, Data: m.Body}
 	}
-	var gone []uint64
+	var gone []store.Outgoing
 	for i, failed := range f.opts.Broker.Publish(ctx, list) {
 		switch {
 		case failed == nil:
-			gone = append(gone, waiting[i].N)
+			gone = append(gone, waiting[i])
 		case errors.Is(failed, engine.ErrTooLarge):
-			f.log.Warn("an event is larger than the servers take and was set aside",
-				zap.String("message", waiting[i].ID), zap.Int("bytes", len(waiting[i].Body)), zap.Error(failed))
-			if err := f.opts.Outbox.RefuseOutgoing(ctx, waiting[i].N, failed.Error()); err != nil {
+			if err := f.setAside(ctx, waiting[i], failed); err != nil {
 				return 0, err
 			}
 			n++
@@ -138,60 +140,98 @@ func (f *Fleet) sendBatch(ctx context.Context) (n int, err error) {
 			err = failed
 		}
 	}
-	if len(gone) > 0 {
-		if err := f.opts.Outbox.SentOutgoing(ctx, gone); err != nil {
+	return n + len(gone), errors.Join(f.sent(ctx, gone), err)
+}
+
+// bundle is one message with several events, in their order: one at a time is on its way, so that
+// a message that fails cannot come after the next, and far servers cost a round trip for all.
+type bundle struct {
+	Events []passed `json:"events"`
+}
+
+// sealed is a bundle that is on its way. It is the same on each try: the servers store it once.
+type sealed struct {
+	of      []store.Outgoing
+	message engine.Message
+}
+
+// sendBundle sends the first events that wait for each machine as one message, and returns how
+// many the servers have.
+func (f *Fleet) sendBundle(ctx context.Context, next *sealed) (n int, err error) {
+	if !f.opts.Broker.State().Connected {
+		return 0, engine.ErrAway
+	}
+	if len(next.of) == 0 {
+		if err := f.seal(ctx, next, sendBatch); err != nil || len(next.of) == 0 {
 			return 0, err
 		}
-		f.count.sent.Add(uint64(len(gone)))
 	}
-	return n + len(gone), err
-}
-
-// inOrder returns the first messages, up to a message with a key that another has: of each key
-// one at a time is on its way, so that a message that fails cannot come after the next.
-func inOrder(list []store.Outgoing) []store.Outgoing {
-	seen := map[string]bool{}
-	for i, m := range list {
-		if m.Key == "" {
-			continue
+	failed := f.opts.Broker.Publish(ctx, []engine.Message{next.message})[0]
+	switch {
+	case failed == nil:
+		n, err = len(next.of), f.sent(ctx, next.of)
+		if err == nil {
+			_ = f.opts.Broker.Announce(f.names.subject(areaNews, areaEvery)) // others look each minute anyway
 		}
-		if seen[m.Key] {
-			return list[:i]
+		*next = sealed{}
+		return n, err
+	case errors.Is(failed, engine.ErrTooLarge) && len(next.of) > 1:
+		return 1, f.seal(ctx, next, 1)
+	case errors.Is(failed, engine.ErrTooLarge):
+		err = f.setAside(ctx, next.of[0], failed)
+		*next = sealed{}
+		return 1, err
+	}
+	return 0, failed
+}
+
+// seal makes a message of the first events that wait, limit at most.
+func (f *Fleet) seal(ctx context.Context, next *sealed, limit int) error {
+	*next = sealed{}
+	room := int64(sendBytes)
+	if most := f.opts.Broker.State().Limit; most > 0 {
+		room = min(room, int64(most)-passing)
+	}
+	waiting, err := f.opts.Outbox.Outgoing(ctx, f.names.subject(areaEvery), false, limit, room)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	first := waiting[0]
+	next.of, next.message = waiting, engine.Message{Subject: first.Subject, ID: first.ID, Data: first.Body}
+	if len(waiting) == 1 {
+		return nil
+	}
+	data := []byte(`{"events":[`)
+	for i, m := range waiting {
+		if i > 0 {
+			data = append(data, ',')
 		}
-		seen[m.Key] = true
+		data = append(data, m.Body...)
 	}
-	return list
-}
-
-// read reads an event that another machine has passed on, and checks that it fits its
-// subject.
-func (f *Fleet) read(d engine.Delivery, area string) (p passed, err error) {
-	machine, rest, ok := f.names.sender(d.Subject, area)
-	if !ok {
-		return p, fmt.Errorf("it stands under %s", d.Subject)
-	}
-	if err := json.Unmarshal(d.Data, &p); err != nil {
-		return p, fmt.Errorf("it cannot be read: %w", err)
-	}
-	if p.Machine != machine {
-		return p, fmt.Errorf("it says that it is of %q, and was sent by %s", p.Machine, machine)
-	}
-	if area == areaWork && (len(rest) != 1 || rest[0] != token(p.Hook)) {
-		return p, fmt.Errorf("it is for hook %q, and stands under %s", p.Hook, strings.Join(rest, "."))
-	}
-	return p, p.check()
-}
-
-// check is an error for a message that cannot be an event.
-func (p passed) check() error {
-	if !wire.IsID(p.EventID) {
-		return fmt.Errorf("its event has the id %q", p.EventID)
-	}
-	if bad := events.CheckName(p.Event.Event); bad != nil {
-		return bad
-	}
-	if !json.Valid(p.Event.Data) || len(p.Event.Data) == 0 || p.Event.Data[0] != '{' {
-		return errors.New("its data is no object")
-	}
+	next.message.Data = append(data, "]}"...)
+	next.message.ID = fmt.Sprintf("%s+%d", first.ID, len(waiting)-1)
 	return nil
+}
+
+// sent forgets messages that the servers have.
+func (f *Fleet) sent(ctx context.Context, list []store.Outgoing) error {
+	if len(list) == 0 {
+		return nil
+	}
+	numbers := make([]uint64, len(list))
+	for i, m := range list {
+		numbers[i] = m.N
+	}
+	if err := f.opts.Outbox.SentOutgoing(ctx, numbers); err != nil {
+		return err
+	}
+	f.count.sent.Add(uint64(len(list)))
+	return nil
+}
+
+// setAside sets a message aside that the servers never take.
+func (f *Fleet) setAside(ctx context.Context, m store.Outgoing, why error) error {
+	f.log.Warn("an event is larger than the servers take and was set aside",
+		zap.String("message", m.ID), zap.Int("bytes", len(m.Body)), zap.Error(why))
+	return f.opts.Outbox.RefuseOutgoing(ctx, m.N, why.Error())
 }

@@ -34,6 +34,8 @@ type Reader interface {
 	// Read calls each with messages of a stream in their order, until it returns false or
 	// there is no more now.
 	Read(ctx context.Context, q Query, each func(Stored) bool) error
+	// Begun returns when a stream was made: its numbers begin again with another one of its name.
+	Begun(ctx context.Context, stream string) (time.Time, error)
 	// Changed has a token when the servers answer again after they did not.
 	Changed() <-chan struct{}
 }
@@ -48,8 +50,8 @@ type Keeper interface {
 
 // Consumer gives messages to machines.
 type Consumer interface {
-	// Consume calls handle with each message of a consumer until ctx ends. Where the
-	// consumer is Serial one call has returned before the next, else they run side by side.
+	// Consume calls handle with each message of a consumer until ctx ends. The calls run side
+	// by side.
 	Consume(ctx context.Context, c Spec, handle func(context.Context, Delivery)) error
 }
 
@@ -78,10 +80,8 @@ type Query struct {
 // Spec names a consumer, which machines share that give the same name.
 type Spec struct {
 	Stream, Name string
-	Subject      string        // pattern
-	Serial       bool          // one message at a time, in order
-	Shared       bool          // a machine that the servers do not give it to leaves it to others
-	Idle         time.Duration // without a machine that asks it is forgotten; 0 = never
+	Subject      string // pattern
+	Missing      string // what to do when it is not there, and this machine may not make it
 }
 
 // Delivery is a message that a machine is to take.
@@ -90,7 +90,6 @@ type Delivery struct {
 	Try   int                       // 1 = for the first time
 	Took  func() error              // the machine has it: it is given to no other
 	Later func(time.Duration) error // it is given again after that time
-	Still func()                    // the machine needs more time
 }
 
 // State is how the connection is.
@@ -125,6 +124,8 @@ type Stream struct {
 type Board interface {
 	// Listen calls heard after each announcement on a subject, until ctx ends. It may miss some.
 	Listen(ctx context.Context, subject string, heard func()) error
+	// Announce has those who listen on a subject hear it now. Nothing is stored.
+	Announce(subject string) error
 	// Object returns an object of a bucket; ErrNoObject if there is none, ErrTooLarge if it
 	// has more than limit bytes.
 	Object(ctx context.Context, bucket, name string, limit int64) ([]byte, error)
@@ -138,12 +139,12 @@ type Press interface {
 	Replace(ctx context.Context, m Message, seq uint64) error
 	// PutObject stores an object under a name that has none.
 	PutObject(ctx context.Context, bucket, name string, data []byte) error
-	// Enroll makes the consumers of a machine, or brings them up to date.
-	Enroll(ctx context.Context, consumers []Spec) error
-	// Forget deletes consumers; it is no error where they are gone.
-	Forget(ctx context.Context, consumers []Spec) error
-	// Announce has those who listen on a subject hear it now. Nothing is stored.
-	Announce(subject string) error
+	// MakeConsumers makes consumers, or brings them up to date.
+	MakeConsumers(ctx context.Context, consumers []Spec) error
+	// DeleteConsumers deletes consumers; it is no error where they are gone.
+	DeleteConsumers(ctx context.Context, consumers []Spec) error
+	// Purge deletes the messages of a stream with a subject of a pattern.
+	Purge(ctx context.Context, stream, subject string) error
 }
 
 var (

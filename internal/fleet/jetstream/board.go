@@ -38,8 +38,8 @@ func (b *Broker) Replace(ctx context.Context, m engine.Message, seq uint64) erro
 	return tooLarge(b.why(err))
 }
 
-// Enroll fits engine.Press.
-func (b *Broker) Enroll(ctx context.Context, consumers []engine.Spec) error {
+// MakeConsumers fits engine.Press.
+func (b *Broker) MakeConsumers(ctx context.Context, consumers []engine.Spec) error {
 	for _, c := range consumers {
 		if _, err := b.js.CreateOrUpdateConsumer(ctx, c.Stream, b.consumerConfig(c)); err != nil {
 			return fmt.Errorf("make the consumer %s: %w", c.Name, b.why(err))
@@ -48,8 +48,8 @@ func (b *Broker) Enroll(ctx context.Context, consumers []engine.Spec) error {
 	return nil
 }
 
-// Forget fits engine.Press.
-func (b *Broker) Forget(ctx context.Context, consumers []engine.Spec) error {
+// DeleteConsumers fits engine.Press.
+func (b *Broker) DeleteConsumers(ctx context.Context, consumers []engine.Spec) error {
 	for _, c := range consumers {
 		err := b.js.DeleteConsumer(ctx, c.Stream, c.Name)
 		if err != nil && !errors.Is(err, js.ErrConsumerNotFound) {
@@ -59,7 +59,19 @@ func (b *Broker) Forget(ctx context.Context, consumers []engine.Spec) error {
 	return nil
 }
 
-// Announce fits engine.Press.
+// Purge fits engine.Press.
+func (b *Broker) Purge(ctx context.Context, stream, subject string) error {
+	found, err := b.js.Stream(ctx, stream)
+	if err == nil {
+		err = found.Purge(ctx, js.WithPurgeSubject(subject))
+	}
+	if err != nil {
+		return fmt.Errorf("delete the messages under %s: %w", subject, b.why(err))
+	}
+	return nil
+}
+
+// Announce fits engine.Board.
 func (b *Broker) Announce(subject string) error {
 	return b.why(errors.Join(b.nc.Publish(subject, nil), b.nc.FlushTimeout(callTime)))
 }

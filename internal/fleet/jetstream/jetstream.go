@@ -46,7 +46,7 @@ type Broker struct {
 	mu      sync.Mutex // guards what is below
 	state   engine.State
 	trouble map[string]string // consumers that could not begin, and why
-	left    map[string]bool   // shared consumers by stream.name; true = the servers do not give it to this machine
+	left    map[string]bool   // consumers by stream.name; true = the servers do not give it to this machine
 	asked   time.Time         // of the first message that none was acknowledged after; zero = none waits
 	silent  bool              // the log has said that servers acknowledge nothing
 }
@@ -181,12 +181,12 @@ func (b *Broker) away(err error) {
 var askedConsumer = regexp.MustCompile(`(?i)^nats: permissions violation.*"\$JS\.API\.CONSUMER\.INFO\.([^"]+)"`)
 
 // refused notes an act that a server does not let this machine do, which a call sees only as an
-// answer that does not come. That it may not have a shared consumer is no trouble: others do.
+// answer that does not come. That it may not have a consumer is no trouble: others do.
 func (b *Broker) refused(err error) {
 	b.worked()
 	b.mu.Lock()
 	if m := askedConsumer.FindStringSubmatch(err.Error()); m != nil {
-		if left, shared := b.left[m[1]]; shared {
+		if left, known := b.left[m[1]]; known {
 			b.left[m[1]] = true
 			b.mu.Unlock()
 			if !left {
@@ -214,9 +214,7 @@ func (b *Broker) noteConsumer(c engine.Spec, err error) {
 	defer b.mu.Unlock()
 	if err == nil {
 		delete(b.trouble, name)
-		if c.Shared {
-			b.left[c.Stream+"."+c.Name] = false
-		}
+		b.left[c.Stream+"."+c.Name] = false
 		return
 	}
 	if b.trouble[name] != err.Error() {
@@ -422,17 +420,4 @@ func (b *Broker) Drop(ctx context.Context, stream string, seq uint64) error {
 		return fmt.Errorf("delete message %d of %s: %w", seq, stream, b.why(err))
 	}
 	return nil
-}
-
-// Waiting fits engine.Reader.
-func (b *Broker) Waiting(ctx context.Context, stream, consumer string) (int, error) {
-	found, err := b.js.Consumer(ctx, stream, consumer)
-	if errors.Is(err, js.ErrConsumerNotFound) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, b.why(err)
-	}
-	info := found.CachedInfo()
-	return int(info.NumPending) + info.NumAckPending, nil
 }

@@ -62,6 +62,20 @@ func (b *Broker) read(ctx context.Context, q engine.Query, each func(engine.Stor
 	}
 }
 
+// Begun fits engine.Reader.
+func (b *Broker) Begun(ctx context.Context, stream string) (time.Time, error) {
+	if !b.State().Connected {
+		return time.Time{}, engine.ErrAway
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	found, err := b.js.Stream(ctx, stream)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look for stream %s: %w", stream, b.why(err))
+	}
+	return found.CachedInfo().Created, nil
+}
+
 // page asks for messages, and returns the number of the last message that came and how many are
 // left; last 0 = there is none, or each wants no more.
 func (b *Broker) page(

@@ -262,7 +262,6 @@ func (b *Broker) Consume(ctx context.Context, c engine.Spec, handle func(context
 			Stored: *a.Got, Try: a.Try,
 			Took:  func() error { return finish(calls, done{a.N, took, 0}) },
 			Later: func(after time.Duration) error { return finish(calls, done{a.N, later, after}) },
-			Still: func() { _ = finish(calls, done{a.N, still, 0}) },
 		}
 		go func() {
 			handle(ctx, d)
@@ -351,19 +350,31 @@ func (b *Broker) PutObject(ctx context.Context, bucket, name string, data []byte
 	return err
 }
 
-// Enroll fits engine.Press.
-func (b *Broker) Enroll(ctx context.Context, consumers []engine.Spec) error {
-	_, err := b.ask(ctx, pathEnroll, consumers)
+// MakeConsumers fits engine.Press.
+func (b *Broker) MakeConsumers(ctx context.Context, consumers []engine.Spec) error {
+	_, err := b.ask(ctx, pathMake, consumers)
 	return err
 }
 
-// Forget fits engine.Press.
-func (b *Broker) Forget(ctx context.Context, consumers []engine.Spec) error {
-	_, err := b.ask(ctx, pathForget, consumers)
+// DeleteConsumers fits engine.Press.
+func (b *Broker) DeleteConsumers(ctx context.Context, consumers []engine.Spec) error {
+	_, err := b.ask(ctx, pathDelete, consumers)
 	return err
 }
 
-// Announce fits engine.Press. It ends without a context.
+// Purge fits engine.Press.
+func (b *Broker) Purge(ctx context.Context, stream, subject string) error {
+	_, err := b.ask(ctx, pathPurge, place{Stream: stream, Subject: subject})
+	return err
+}
+
+// Begun fits engine.Reader.
+func (b *Broker) Begun(ctx context.Context, stream string) (time.Time, error) {
+	a, err := b.ask(ctx, pathBegun, place{Stream: stream})
+	return a.Begun, err
+}
+
+// Announce fits engine.Board. It ends without a context.
 func (b *Broker) Announce(subject string) error {
 	_, err := b.ask(context.Background(), pathAnnounce, place{Subject: subject})
 	return err

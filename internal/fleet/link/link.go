@@ -44,8 +44,10 @@ const (
 	pathReplace  = "/replace"
 	pathPut      = "/put"
 	pathAnnounce = "/announce"
-	pathEnroll   = "/enroll"
-	pathForget   = "/forget"
+	pathMake     = "/make"   // consumers
+	pathDelete   = "/delete" // consumers
+	pathPurge    = "/purge"
+	pathBegun    = "/begun"
 )
 
 // streams is how many calls may wait at once: consumers and their deliveries, readers,
@@ -119,6 +121,7 @@ type (
 		Got   *engine.Stored `json:"got,omitempty"`
 		N     uint64         `json:"n,omitempty"` // of a delivery: pathDone names it
 		Try   int            `json:"try,omitempty"`
+		Begun time.Time      `json:"begun,omitzero"`
 	}
 	done struct {
 		N     uint64        `json:"n"`
@@ -131,7 +134,6 @@ type (
 const (
 	took     = "took"
 	later    = "later"
-	still    = "still"
 	returned = "returned" // its handler has returned
 )
 

@@ -127,14 +127,14 @@ func (s *serving) call(ctx context.Context, r *http.Request) (a answer) {
 		var list []engine.Stream
 		read(r, &list)
 		return answer{Err: refuse(s.engine.Prepare(ctx, list))}
-	case pathEnroll:
+	case pathMake:
 		var list []engine.Spec
 		read(r, &list)
-		return answer{Err: refuse(s.engine.Enroll(ctx, list))}
-	case pathForget:
+		return answer{Err: refuse(s.engine.MakeConsumers(ctx, list))}
+	case pathDelete:
 		var list []engine.Spec
 		read(r, &list)
-		return answer{Err: refuse(s.engine.Forget(ctx, list))}
+		return answer{Err: refuse(s.engine.DeleteConsumers(ctx, list))}
 	case pathDone:
 		var d done
 		read(r, &d)
@@ -152,6 +152,10 @@ func (s *serving) call(ctx context.Context, r *http.Request) (a answer) {
 		err = s.engine.Replace(ctx, p.Message, p.Seq)
 	case pathPut:
 		err = s.engine.PutObject(ctx, p.Stream, p.Subject, p.Data)
+	case pathPurge:
+		err = s.engine.Purge(ctx, p.Stream, p.Subject)
+	case pathBegun:
+		a.Begun, err = s.engine.Begun(ctx, p.Stream)
 	case pathAnnounce:
 		err = s.engine.Announce(p.Subject)
 	}
@@ -217,8 +221,6 @@ func (s *serving) done(d done) error {
 		return of.Took()
 	case later:
 		return of.Later(d.After)
-	case still:
-		of.Still()
 	case returned:
 		close(of.done)
 	}

@@ -15,7 +15,6 @@ type Outgoing struct {
 	N       uint64 // its place: messages leave in this order; given by PutOutgoing
 	ID      string // the same on each try
 	Subject string
-	Key     string // messages with the same key stay in order; "" = it has no order
 	At      time.Time
 	Body    []byte
 }
@@ -39,8 +38,8 @@ func (s *outbox) PutOutgoing(ctx context.Context, m Outgoing) error {
 		if bytes.Int64 > 0 && bytes.Int64+int64(len(m.Body)) > limit {
 			return ErrOutboxFull
 		}
-		_, err := db.exec(`INSERT INTO outbox (id, subject, key, at, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			m.ID, m.Subject, m.Key, nanos(m.At), nonNil(m.Body))
+		_, err := db.exec(`INSERT INTO outbox (id, subject, key, at, body) VALUES (?, ?, '', ?, ?) ON CONFLICT (id) DO NOTHING`,
+			m.ID, m.Subject, nanos(m.At), nonNil(m.Body))
 		return err
 	}})
 	if err != nil {
@@ -49,19 +48,22 @@ func (s *outbox) PutOutgoing(ctx context.Context, m Outgoing) error {
 	return nil
 }
 
-// Outgoing returns the first messages that wait: limit at most, and no more than have that many
-// bytes together; the first is always among them.
-func (s *outbox) Outgoing(ctx context.Context, limit int, bytes int64) (all []Outgoing, err error) {
+// Outgoing returns the first messages that wait under a subject, or with others those under all
+// other subjects: limit at most, and no more than have that many bytes together; the first is
+// always among them.
+func (s *outbox) Outgoing(
+	ctx context.Context, subject string, others bool, limit int, bytes int64,
+) (all []Outgoing, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err = list(ctx, db, func(row scanner) (m Outgoing, err error) {
 			var at int64
-			err = row.Scan(&m.N, &m.ID, &m.Subject, &m.Key, &at, &m.Body)
+			err = row.Scan(&m.N, &m.ID, &m.Subject, &at, &m.Body)
 			m.At = moment(at)
 			return m, err
-		}, `SELECT o.n, id, subject, key, at, body FROM outbox o JOIN (
+		}, `SELECT o.n, id, subject, at, body FROM outbox o JOIN (
 				SELECT n, length(body) AS own, sum(length(body)) OVER (ORDER BY n) AS through FROM (
-					SELECT n, body FROM outbox WHERE refused IS NULL ORDER BY n LIMIT ?)
-			) w ON w.n = o.n WHERE through <= ? OR through = own ORDER BY o.n`, limit, bytes)
+					SELECT n, body FROM outbox WHERE refused IS NULL AND (subject = ?) <> ? ORDER BY n LIMIT ?)
+			) w ON w.n = o.n WHERE through <= ? OR through = own ORDER BY o.n`, subject, others, limit, bytes)
 		return err
 	})
 	if err != nil {
