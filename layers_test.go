@@ -72,7 +72,7 @@ var modules = map[string]string{
 	"github.com/mattn/go-runewidth":          "people/card /cmd/hookd",
 	"github.com/modelcontextprotocol/go-sdk": "agents/mcp",
 	"github.com/nats-io/nats-server/v2":      "fleet/fleettest /cmd/hookd-fleet-server",
-	"github.com/nats-io/nats.go":             "fleet/jetstream", // the only room that speaks to a NATS server
+	"github.com/nats-io/nats.go":             "fleet/jetstream fleet/fleettest", // the only room that speaks to a NATS server
 	"github.com/nats-io/nkeys":               "fleet/machinekey",
 	"github.com/pelletier/go-toml/v2":        "agents/connect", // parsers that know the places of a file's parts
 	"github.com/prometheus/client_golang":    "record/metrics",

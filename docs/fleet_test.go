@@ -126,8 +126,8 @@ func TestThreeServersOfTheFleetDocument(t *testing.T) {
 	if said := types("hookd fleet init --creds ops.nk"); !strings.Contains(said, "tenant default has its streams") {
 		t.Errorf("init said %q", said)
 	}
-	if said := types("hookd fleet enroll laptop-7 --creds ops.nk"); said != "laptop-7 is enrolled" {
-		t.Errorf("enroll said %q", said)
+	if said := types("hookd fleet queue index-what-agents-did --creds ops.nk"); said != "queues: index-what-agents-did" {
+		t.Errorf("queue said %q", said)
 	}
 	h := start(t, home)
 	hooktest.Until(t, "the machine is in the fleet", func() bool {

@@ -89,6 +89,9 @@ func (p *printer) fleet(f client.FleetInfo) {
 		if m.Away {
 			state = cell{"away", yellow}
 		}
+		if off := time.Duration(m.ClockMS) * time.Millisecond; off.Abs() > clockOff {
+			state = cell{fmt.Sprintf("%s, clock %+.0fs", state.text, off.Seconds()), yellow}
+		}
 		failing := text(strings.Join(m.Failing, " "))
 		failing.c = red
 		waits := textf("%d", m.Waiting)
@@ -105,6 +108,9 @@ func (p *printer) fleet(f client.FleetInfo) {
 		{title: "HOOKS"}, textColumn("FAILING GUARDS"), {title: "WAITS"},
 	}, rows)
 }
+
+// clockOff is by how much the clock of a machine may be off before the table says so.
+const clockOff = 30 * time.Second
 
 func outboxLine(o client.FleetOutbox) string {
 	line := fmt.Sprintf("%d events (%s), %d decisions", o.Events, sizeText(o.Bytes), o.Decisions)

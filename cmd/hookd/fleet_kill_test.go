@@ -19,9 +19,8 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/hooktest"
-	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
-	"github.com/hookd/hookd/internal/fleet/jetstream"
 )
 
 var (
@@ -260,22 +259,25 @@ func killInTurn(ctx context.Context, members []*member, servers []*fleettest.Pro
 // drained waits until nothing is on its way.
 func drained(t *testing.T, members []*member, urls []string) {
 	t.Helper()
-	b, err := jetstream.Connect(engine.Options{Servers: urls, Machine: "watcher"}, nil)
-	hooktest.Must(t, err)
-	defer b.Close()
-	consumers := map[string]string{"work_fleet": "HOOKD_default_WORK"}
 	for _, m := range members {
-		consumers["every_"+m.name] = "HOOKD_default_EVERY"
 		hooktest.Until(t, m.name+" has sent everything", func() bool {
 			f, err := m.client.Fleet(t.Context())
 			st, bad := m.client.Status(t.Context())
 			return err == nil && bad == nil && f.Outbox.Events == 0 && st.Store.PendingRuns == 0 && st.Queued == 0
 		})
 	}
-	for name, stream := range consumers {
-		hooktest.Until(t, name+" has everything", func() bool {
-			n, err := b.Waiting(t.Context(), stream, name)
-			return err == nil && n == 0
+	streams, work := fleettest.Streams(t, urls), fleet.Names{Tenant: "default", Machine: "x"}
+	hooktest.Until(t, "workers have everything", func() bool {
+		of := work.Queues("fleet")[1]
+		c, err := streams.Consumer(t.Context(), of.Stream, of.Name)
+		return err == nil && c.CachedInfo().NumPending == 0 && c.CachedInfo().NumAckPending == 0
+	})
+	for _, m := range members {
+		hooktest.Until(t, m.name+" has read everything", func() bool {
+			var at struct{ Through uint64 }
+			text, _ := os.ReadFile(filepath.Join(m.home, "hookd", "fleet", "HOOKD_default_EVERY.json"))
+			s, err := streams.Stream(t.Context(), "HOOKD_default_EVERY")
+			return err == nil && json.Unmarshal(text, &at) == nil && at.Through == s.CachedInfo().State.LastSeq
 		})
 	}
 	for _, m := range members {

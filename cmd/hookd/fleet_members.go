@@ -69,7 +69,7 @@ func fleetForgetCommand(a *app) *cobra.Command {
 	var creds string
 	cmd := &cobra.Command{
 		Use:   "forget MACHINE...",
-		Short: "Delete the state of machines that are gone for good, with an operator's key",
+		Short: "Delete the state of machines that do not come back, with an operator's key",
 		Long: `forget deletes what machines have said of themselves, so that no list shows them as away.
 Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still may comes back.`,
 		Example: "  hookd fleet forget laptop-7 --creds operator.nk",

@@ -32,8 +32,8 @@ func fleetUsersCommand(a *app) *cobra.Command {
 		Short: "Print the list of users for a NATS server's configuration, without keys that are over",
 		Long: `users makes one list of the entries in FOLDER, a file for each as ` + "`hookd fleet user`" + ` prints
 them. It leaves out keys that are revoked, and keys after the last day of their --until. Have a timer
-on the servers type it each night, with a reload of the servers after it: those disconnect whoever is
-not in the list any more. With --revoke it renames a file to NAME.revoked first.`,
+on the servers type it each night, with a reload of the servers after it: that ends the connections
+of keys that are not in the list any more. With --revoke it renames a file to NAME.revoked first.`,
 		Example: "  hookd fleet users /etc/nats/machines >/etc/nats/machines.conf\n" +
 			"  hookd fleet users /etc/nats/machines --revoke laptop-7 >/etc/nats/machines.conf",
 		Args: one("FOLDER"),

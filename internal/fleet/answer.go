@@ -58,7 +58,7 @@ const answersEvery = 5 * time.Second
 // followAnswers takes the answers to asks of this machine, until ctx ends. Asks end with the
 // daemon that holds them, so older answers are for none: the position is in memory.
 func (f *Fleet) followAnswers(ctx context.Context) {
-	go f.listen(ctx, f.names.all(areaNews, areaAnswer, f.names.Machine), f.replied)
+	go f.in.listen(ctx, f.names.all(areaNews, areaAnswer, f.names.Machine), f.replied)
 	select {
 	case <-f.begun:
 	case <-ctx.Done():
@@ -74,7 +74,7 @@ func (f *Fleet) followAnswers(ctx context.Context) {
 				from.After = m.Seq
 				return ctx.Err() == nil
 			})
-			f.noteReading(areaAnswer, err)
+			f.in.noteReading(areaAnswer, err)
 		}
 		often := readEvery
 		if f.held.Load() > 0 {

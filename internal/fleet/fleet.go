@@ -64,11 +64,9 @@ type Options struct {
 
 // Fleet is one machine of a fleet. It is safe for concurrent use.
 type Fleet struct {
+	*outbound
+	in      *inbound
 	opts    Options
-	names   Names
-	log     *zap.Logger
-	work    chan struct{} // work is to leave
-	every   chan struct{} // events for each machine are to leave
 	arrived chan struct{} // other machines have sent events for each machine
 	replied chan struct{} // another machine has sent an answer to this one
 	decided chan struct{} // there are new decisions
@@ -76,8 +74,7 @@ type Fleet struct {
 	// directed has a token when there may be a newer directive.
 	directed chan struct{}
 	begun    chan struct{} // closed when the streams were there once
-	count    counts
-	held     atomic.Int64 // asks that this machine holds
+	held     atomic.Int64  // asks that this machine holds
 
 	mu        sync.Mutex // guards what is below
 	consumers map[string]context.CancelFunc
@@ -85,7 +82,6 @@ type Fleet struct {
 	working   sync.WaitGroup
 	wanted    map[string]func(context.Context)
 	ready     bool   // the streams are there
-	reading   string // why messages cannot be read; "" = they can
 	trouble   string // why not; "" = nothing went wrong
 	refused   string // why the newest directive is not in force; "" = it is, or there is none
 }
@@ -101,14 +97,22 @@ func New(o Options) *Fleet {
 	if o.look == 0 {
 		o.look = sessionsEvery
 	}
-	return &Fleet{
-		opts: o, names: o.Names, log: o.Log.Named("fleet"),
-		work: make(chan struct{}, 1), every: make(chan struct{}, 1),
+	begun, log, count := make(chan struct{}), o.Log.Named("fleet"), &counts{}
+	f := &Fleet{
+		opts: o,
+		outbound: &outbound{
+			broker: o.Broker, outbox: o.Outbox, names: o.Names, log: log, count: count,
+			work: make(chan struct{}, 1), every: make(chan struct{}, 1),
+		},
 		decided: make(chan struct{}, 1), arrived: make(chan struct{}, 1), replied: make(chan struct{}, 1),
 		news: make(chan struct{}, 1), directed: make(chan struct{}, 1),
-		begun:     make(chan struct{}),
+		begun:     begun,
 		consumers: map[string]context.CancelFunc{}, wanted: map[string]func(context.Context){},
 	}
+	f.in = &inbound{
+		broker: o.Broker, position: o.Position, names: o.Names, log: log, begun: begun, online: f.online,
+	}
+	return f
 }
 
 // Run works until ctx ends.
@@ -301,7 +305,7 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 		Again: f.count.again.Load(), Skipped: f.count.skipped.Load(), Refused: f.count.refused.Load(),
 	}
 	f.mu.Lock()
-	s.Trouble, s.Directive = cmp.Or(f.trouble, f.reading), f.refused
+	s.Trouble, s.Directive = cmp.Or(f.trouble, f.in.why()), f.refused
 	f.mu.Unlock()
 	if s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx); err == nil && f.opts.Decisions != nil {
 		s.Decisions, s.Unpublished, err = f.opts.Decisions.Waiting(ctx)

@@ -54,7 +54,7 @@ func (n Names) advisories(area string) string {
 // Each machine may have a few subjects alone, with so much on each: so none can fill a stream
 // and push out the state, the asks or the answers of another.
 const (
-	maxFact    = 256 << 10 // bytes of a decision, and of all that a machine says at once of itself, its sessions or its asks
+	maxFact    = 256 << 10 // bytes of a decision, and of what a machine says of itself, its sessions or its asks
 	maxAnswer  = 16 << 10  // bytes
 	maxAnswers = 64        // of one machine; they stay for an hour
 )

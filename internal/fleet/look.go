@@ -23,7 +23,8 @@ const (
 // look reads what each machine says of a part of areaNow. A message that stands under another name
 // than its own is left out. when is the time of a message by the clock of this machine.
 func look[T any](
-	ctx context.Context, f *Fleet, what string, of func(T) (machine string, sent time.Time), each func(v T, when time.Time),
+	ctx context.Context, f *Fleet, what string,
+	of func(T) (machine string, sent time.Time), each func(v T, when time.Time),
 ) error {
 	type message struct {
 		v    T

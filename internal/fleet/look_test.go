@@ -102,7 +102,7 @@ func (l *local) Ask(id string) (wire.Ask, bool) {
 	defer l.mu.Unlock()
 	for _, a := range l.asks {
 		if a.ID == id {
-			return a, len(l.given) == 0 || l.last != nil
+			return a, true
 		}
 	}
 	return wire.Ask{}, false
@@ -114,6 +114,9 @@ func (l *local) Answer(_ context.Context, approver string, s wire.FleetStatement
 	if s.Message == "the last" {
 		close(l.last)
 		return nil
+	}
+	if len(l.given) > 0 {
+		return &wire.Error{Code: wire.CodeAnswered}
 	}
 	l.given = append(l.given, approver+" "+string(s.Answer))
 	return nil
@@ -277,7 +280,7 @@ func TestForgedAnswersDoNotCount(t *testing.T) {
 func (l *local) hears(t *testing.T, from *machine, of wire.FleetAsk, key ed25519.PrivateKey) {
 	t.Helper()
 	last := statement(of)
-	last.Message = "the last"
+	last.Message, last.Answer = "the last", wire.OutcomeDeny
 	l.mu.Lock()
 	l.last = make(chan struct{})
 	heard := l.last

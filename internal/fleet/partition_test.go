@@ -22,7 +22,8 @@ import (
 
 // cable is the network between two halves of a cluster, which can be cut.
 type cable struct {
-	t *testing.T
+	t     *testing.T
+	delay time.Duration // of each byte
 
 	mu   sync.Mutex
 	cut  bool
@@ -62,10 +63,38 @@ func (w *cable) carry(in net.Conn, port int) {
 	w.open = append(w.open, in, out)
 	w.mu.Unlock()
 	go func() {
-		_, _ = io.Copy(out, in)
+		w.copy(out, in)
 		out.Close()
 	}()
-	_, _ = io.Copy(in, out)
+	w.copy(in, out)
+}
+
+// copy copies until either end ends, and has each piece wait for the delay.
+func (w *cable) copy(to io.Writer, from io.Reader) {
+	type piece struct {
+		data []byte
+		due  time.Time
+	}
+	way := make(chan piece, 1<<14)
+	go func() {
+		defer close(way)
+		for {
+			data := make([]byte, 32<<10)
+			n, err := from.Read(data)
+			if n > 0 {
+				way <- piece{data[:n], time.Now().Add(w.delay)}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for p := range way {
+		<-time.After(time.Until(p.due))
+		if _, err := to.Write(p.data); err != nil {
+			return
+		}
+	}
 }
 
 // set cuts the wire or mends it.

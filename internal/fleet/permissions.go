@@ -35,7 +35,8 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 	}
 	p.Subscribe = append(p.Subscribe, n.news(), n.all(areaNews, areaEvery), n.all(areaNews, areaAnswer, n.Machine))
 	p.Publish = []string{
-		"$JS.API.INFO", n.subject(areaLog, "decision"), n.subject(areaWork, ">"), n.subject(areaEvery), n.subject(areaAnswer),
+		"$JS.API.INFO",
+		n.subject(areaLog, "decision"), n.subject(areaWork, ">"), n.subject(areaEvery), n.subject(areaAnswer),
 		n.subject(areaNews, areaEvery), n.subject(areaNews, areaAnswer, "*"),
 	}
 	for _, of := range []string{nowMachine, nowSessions, nowAsks} {
@@ -83,7 +84,7 @@ func (n Names) work(hook string) engine.Spec {
 }
 
 // State returns the patterns of all subjects of this machine that others look at: an operator
-// deletes them when the machine is gone for good.
+// deletes them when the machine does not come back.
 func (n Names) State() (stream, pattern string) { return n.stream(areaNow), n.subject(areaNow, "*") }
 
 // Accounts returns the accounts of a tenant in a server's configuration. The streams and the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -21,6 +22,26 @@ type Position interface {
 	SetReadThrough(stream string, begun time.Time, seq uint64) error
 }
 
+// inbound reads what other machines have sent.
+type inbound struct {
+	broker   engine.Broker
+	position Position
+	names    Names
+	log      *zap.Logger
+	begun    <-chan struct{} // closed when the streams were there once
+	online   func() bool
+
+	mu      sync.Mutex
+	trouble string // why messages cannot be read; "" = they can
+}
+
+// why returns why messages cannot be read; "" = they can.
+func (r *inbound) why() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.trouble
+}
+
 // readEvery is how often a stream is read where nothing is heard of it: news may be missed.
 const readEvery = time.Minute
 
@@ -30,21 +51,21 @@ const savedEach = 256
 // follow reads the messages of an area that this machine has not read, in their order, and again
 // when there is news, until ctx ends. An error of each stops the reader before that message, and
 // it goes on with it after a pause.
-func (f *Fleet) follow(
+func (r *inbound) follow(
 	ctx context.Context, area, subject string, news <-chan struct{}, each func(engine.Stored) error,
 ) {
 	select {
-	case <-f.begun:
+	case <-r.begun:
 	case <-ctx.Done():
 		return
 	}
 	for tries := 0; ctx.Err() == nil; {
 		err := engine.ErrAway
-		if f.online() {
-			err = f.readOn(ctx, area, subject, each)
+		if r.online() {
+			err = r.readOn(ctx, area, subject, each)
 		}
 		if ctx.Err() == nil {
-			f.noteReading(area, err)
+			r.noteReading(area, err)
 		}
 		if err == nil {
 			tries = 0
@@ -57,13 +78,13 @@ func (f *Fleet) follow(
 }
 
 // readOn reads on from the position of this machine.
-func (f *Fleet) readOn(ctx context.Context, area, subject string, each func(engine.Stored) error) error {
-	stream := f.names.stream(area)
-	begun, err := f.opts.Broker.Begun(ctx, stream)
+func (r *inbound) readOn(ctx context.Context, area, subject string, each func(engine.Stored) error) error {
+	stream := r.names.stream(area)
+	begun, err := r.broker.Begun(ctx, stream)
 	if err != nil {
 		return err
 	}
-	through, err := f.opts.Position.ReadThrough(stream, begun)
+	through, err := r.position.ReadThrough(stream, begun)
 	if err != nil {
 		return fmt.Errorf("read the position in %s: %w", stream, err)
 	}
@@ -73,9 +94,10 @@ func (f *Fleet) readOn(ctx context.Context, area, subject string, each func(engi
 			return nil
 		}
 		saved = through
-		return f.opts.Position.SetReadThrough(stream, begun, through)
+		return r.position.SetReadThrough(stream, begun, through)
 	}
-	err = f.opts.Broker.Read(ctx, engine.Query{Stream: stream, Subject: subject, After: through}, func(m engine.Stored) bool {
+	from := engine.Query{Stream: stream, Subject: subject, After: through}
+	err = r.broker.Read(ctx, from, func(m engine.Stored) bool {
 		if failed = each(m); failed != nil {
 			return false
 		}
@@ -89,17 +111,17 @@ func (f *Fleet) readOn(ctx context.Context, area, subject string, each func(engi
 }
 
 // noteReading notes why an area cannot be read; nil = it can. The log says it when it changes.
-func (f *Fleet) noteReading(area string, err error) {
+func (r *inbound) noteReading(area string, err error) {
 	why := ""
 	if err != nil && !errors.Is(err, engine.ErrAway) {
 		why = fmt.Sprintf("messages of the fleet for %s wait: %v", area, err)
 	}
-	f.mu.Lock()
-	was := f.reading
-	f.reading = why
-	f.mu.Unlock()
+	r.mu.Lock()
+	was := r.trouble
+	r.trouble = why
+	r.mu.Unlock()
 	if why != "" && why != was {
-		f.log.Warn("messages of the fleet cannot be taken now", zap.String("of", area), zap.Error(err))
+		r.log.Warn("messages of the fleet cannot be taken now", zap.String("of", area), zap.Error(err))
 	}
 }
 
@@ -115,6 +137,6 @@ func wait(ctx context.Context, d time.Duration, news <-chan struct{}) {
 }
 
 // listen wakes a reader when a machine says that there is news of an area, until ctx ends.
-func (f *Fleet) listen(ctx context.Context, subject string, heard chan struct{}) {
-	_ = f.opts.Broker.Listen(ctx, subject, func() { wake(heard) }) // it ends with ctx
+func (r *inbound) listen(ctx context.Context, subject string, heard chan struct{}) {
+	_ = r.broker.Listen(ctx, subject, func() { wake(heard) }) // it ends with ctx
 }

@@ -14,6 +14,17 @@ import (
 	"github.com/hookd/hookd/internal/record/store"
 )
 
+// outbound moves what waits on this machine to the servers.
+type outbound struct {
+	broker engine.Broker
+	outbox Outbox
+	names  Names
+	log    *zap.Logger
+	count  *counts
+	work   chan struct{} // work is to leave
+	every  chan struct{} // events for each machine are to leave
+}
+
 // passed is an event on its way to a hook on another machine.
 type passed struct {
 	Machine string          `json:"machine"`
@@ -32,8 +43,8 @@ const defaultLimit = 1 << 20
 
 // Send keeps an event until the servers have it, for the hook with a name and scope.
 // ErrTooLarge means that they refuse it, store.ErrOutboxFull that there is no room.
-func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope hook.Scope) error {
-	limit := f.opts.Broker.State().Limit
+func (o *outbound) Send(ctx context.Context, e *events.Event, name string, scope hook.Scope) error {
+	limit := o.broker.State().Limit
 	if limit == 0 {
 		limit = defaultLimit
 	}
@@ -42,16 +53,16 @@ func (f *Fleet) Send(ctx context.Context, e *events.Event, name string, scope ho
 			engine.ErrTooLarge, len(e.Data), limit-passing)
 	}
 	p := passed{
-		Machine: f.names.Machine, Hook: name, EventID: e.EventID, Time: e.Time, Depth: e.Depth, Event: e.Envelope,
+		Machine: o.names.Machine, Hook: name, EventID: e.EventID, Time: e.Time, Depth: e.Depth, Event: e.Envelope,
 	}
 	p.Event.ID, p.Event.Wait, p.Event.TimeoutMS, p.Event.Parent = "", false, 0, ""
 	m := store.Outgoing{ID: e.EventID + "/" + name, At: e.Time, Body: encode(p)}
-	leave := f.work
-	m.Subject = f.names.subject(areaWork, token(name))
+	leave := o.work
+	m.Subject = o.names.subject(areaWork, token(name))
 	if scope == hook.ScopeEvery { // a stream that is full holds up no other: each leaves for itself
-		leave, m.Subject = f.every, f.names.subject(areaEvery)
+		leave, m.Subject = o.every, o.names.subject(areaEvery)
 	}
-	if err := f.opts.Outbox.PutOutgoing(ctx, m); err != nil {
+	if err := o.outbox.PutOutgoing(ctx, m); err != nil {
 		return err
 	}
 	wake(leave)
@@ -67,21 +78,21 @@ const (
 
 // sendWork moves the events for hooks of scope fleet to the servers, side by side: they have no
 // order.
-func (f *Fleet) sendWork(ctx context.Context) {
-	f.move(ctx, f.sendSome, f.work, "work for the fleet waits on disk")
+func (o *outbound) sendWork(ctx context.Context) {
+	o.move(ctx, o.sendSome, o.work, "work for the fleet waits on disk")
 }
 
 // sendEvery moves the events for hooks of scope every to the servers, in their order.
-func (f *Fleet) sendEvery(ctx context.Context) {
+func (o *outbound) sendEvery(ctx context.Context) {
 	var next sealed
-	send := func(ctx context.Context) (int, error) { return f.sendBundle(ctx, &next) }
-	f.move(ctx, send, f.every, "events for the fleet wait on disk")
+	send := func(ctx context.Context) (int, error) { return o.sendBundle(ctx, &next) }
+	o.move(ctx, send, o.every, "events for the fleet wait on disk")
 }
 
 // move moves one batch after another while there is something, then when more has a token,
 // until ctx ends. A failed batch is tried again after a pause, which ends when more has a token
 // and the servers were away: prepare puts a token there when they answer again.
-func (f *Fleet) move(
+func (o *outbound) move(
 	ctx context.Context, batch func(context.Context) (int, error), more <-chan struct{}, waits string,
 ) {
 	for tries := 0; ; {
@@ -100,10 +111,10 @@ func (f *Fleet) move(
 			continue
 		}
 		if !errors.Is(err, engine.ErrAway) && tries == 0 && ctx.Err() == nil {
-			f.log.Warn(waits, zap.Error(err))
+			o.log.Warn(waits, zap.Error(err))
 		}
 		var early <-chan struct{}
-		if !f.opts.Broker.State().Connected {
+		if !o.broker.State().Connected {
 			early = more
 		}
 		if !backOff(ctx, tries, early) {
@@ -114,11 +125,11 @@ func (f *Fleet) move(
 }
 
 // sendSome sends the first messages of work that wait, and returns how many the servers have.
-func (f *Fleet) sendSome(ctx context.Context) (n int, err error) {
-	if !f.opts.Broker.State().Connected {
+func (o *outbound) sendSome(ctx context.Context) (n int, err error) {
+	if !o.broker.State().Connected {
 		return 0, engine.ErrAway
 	}
-	waiting, err := f.opts.Outbox.Outgoing(ctx, f.names.subject(areaEvery), true, sendBatch, sendBytes)
+	waiting, err := o.outbox.Outgoing(ctx, o.names.subject(areaEvery), true, sendBatch, sendBytes)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
@@ -127,12 +138,12 @@ func (f *Fleet) sendSome(ctx context.Context) (n int, err error) {
 		list[i] = engine.Message{Subject: m.Subject, ID: m.ID, Data: m.Body}
 	}
 	var gone []store.Outgoing
-	for i, failed := range f.opts.Broker.Publish(ctx, list) {
+	for i, failed := range o.broker.Publish(ctx, list) {
 		switch {
 		case failed == nil:
 			gone = append(gone, waiting[i])
 		case errors.Is(failed, engine.ErrTooLarge):
-			if err := f.setAside(ctx, waiting[i], failed); err != nil {
+			if err := o.setAside(ctx, waiting[i], failed); err != nil {
 				return 0, err
 			}
 			n++
@@ -140,7 +151,7 @@ func (f *Fleet) sendSome(ctx context.Context) (n int, err error) {
 			err = failed
 		}
 	}
-	return n + len(gone), errors.Join(f.sent(ctx, gone), err)
+	return n + len(gone), errors.Join(o.sent(ctx, gone), err)
 }
 
 // bundle is one message with several events, in their order: one at a time is on its way, so that
@@ -157,28 +168,28 @@ type sealed struct {
 
 // sendBundle sends the first events that wait for each machine as one message, and returns how
 // many the servers have.
-func (f *Fleet) sendBundle(ctx context.Context, next *sealed) (n int, err error) {
-	if !f.opts.Broker.State().Connected {
+func (o *outbound) sendBundle(ctx context.Context, next *sealed) (n int, err error) {
+	if !o.broker.State().Connected {
 		return 0, engine.ErrAway
 	}
 	if len(next.of) == 0 {
-		if err := f.seal(ctx, next, sendBatch); err != nil || len(next.of) == 0 {
+		if err := o.seal(ctx, next, sendBatch); err != nil || len(next.of) == 0 {
 			return 0, err
 		}
 	}
-	failed := f.opts.Broker.Publish(ctx, []engine.Message{next.message})[0]
+	failed := o.broker.Publish(ctx, []engine.Message{next.message})[0]
 	switch {
 	case failed == nil:
-		n, err = len(next.of), f.sent(ctx, next.of)
+		n, err = len(next.of), o.sent(ctx, next.of)
 		if err == nil {
-			_ = f.opts.Broker.Announce(f.names.subject(areaNews, areaEvery)) // others look each minute anyway
+			_ = o.broker.Announce(o.names.subject(areaNews, areaEvery)) // others look each minute anyway
 		}
 		*next = sealed{}
 		return n, err
 	case errors.Is(failed, engine.ErrTooLarge) && len(next.of) > 1:
-		return 1, f.seal(ctx, next, 1)
+		return 1, o.seal(ctx, next, 1)
 	case errors.Is(failed, engine.ErrTooLarge):
-		err = f.setAside(ctx, next.of[0], failed)
+		err = o.setAside(ctx, next.of[0], failed)
 		*next = sealed{}
 		return 1, err
 	}
@@ -186,13 +197,13 @@ func (f *Fleet) sendBundle(ctx context.Context, next *sealed) (n int, err error)
 }
 
 // seal makes a message of the first events that wait, limit at most.
-func (f *Fleet) seal(ctx context.Context, next *sealed, limit int) error {
+func (o *outbound) seal(ctx context.Context, next *sealed, limit int) error {
 	*next = sealed{}
 	room := int64(sendBytes)
-	if most := f.opts.Broker.State().Limit; most > 0 {
+	if most := o.broker.State().Limit; most > 0 {
 		room = min(room, int64(most)-passing)
 	}
-	waiting, err := f.opts.Outbox.Outgoing(ctx, f.names.subject(areaEvery), false, limit, room)
+	waiting, err := o.outbox.Outgoing(ctx, o.names.subject(areaEvery), false, limit, room)
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
@@ -214,7 +225,7 @@ func (f *Fleet) seal(ctx context.Context, next *sealed, limit int) error {
 }
 
 // sent forgets messages that the servers have.
-func (f *Fleet) sent(ctx context.Context, list []store.Outgoing) error {
+func (o *outbound) sent(ctx context.Context, list []store.Outgoing) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -222,16 +233,16 @@ func (f *Fleet) sent(ctx context.Context, list []store.Outgoing) error {
 	for i, m := range list {
 		numbers[i] = m.N
 	}
-	if err := f.opts.Outbox.SentOutgoing(ctx, numbers); err != nil {
+	if err := o.outbox.SentOutgoing(ctx, numbers); err != nil {
 		return err
 	}
-	f.count.sent.Add(uint64(len(list)))
+	o.count.sent.Add(uint64(len(list)))
 	return nil
 }
 
 // setAside sets a message aside that the servers never take.
-func (f *Fleet) setAside(ctx context.Context, m store.Outgoing, why error) error {
-	f.log.Warn("an event is larger than the servers take and was set aside",
+func (o *outbound) setAside(ctx context.Context, m store.Outgoing, why error) error {
+	o.log.Warn("an event is larger than the servers take and was set aside",
 		zap.String("message", m.ID), zap.Int("bytes", len(m.Body)), zap.Error(why))
-	return f.opts.Outbox.RefuseOutgoing(ctx, m.N, why.Error())
+	return o.outbox.RefuseOutgoing(ctx, m.N, why.Error())
 }

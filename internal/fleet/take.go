@@ -43,13 +43,13 @@ func (f *Fleet) takeWork(ctx context.Context, d engine.Delivery) {
 // followEvents takes the events for hooks of scope every, in their order, until ctx ends.
 func (f *Fleet) followEvents(ctx context.Context) {
 	var ears sync.WaitGroup
-	ears.Go(func() { f.listen(ctx, f.names.all(areaNews, areaEvery), f.arrived) })
+	ears.Go(func() { f.in.listen(ctx, f.names.all(areaNews, areaEvery), f.arrived) })
 	defer ears.Wait()
 	var part struct { // events that are taken of a message that was left in the middle
 		seq uint64
 		n   int
 	}
-	f.follow(ctx, areaEvery, f.names.all(areaEvery), f.arrived, func(m engine.Stored) error {
+	f.in.follow(ctx, areaEvery, f.names.all(areaEvery), f.arrived, func(m engine.Stored) error {
 		list, err := f.read(m, areaEvery)
 		if err != nil {
 			f.refuse(m, err)
@@ -96,7 +96,8 @@ func (f *Fleet) accept(p passed) *wire.Error {
 // refuse notes a message that cannot be taken whatever happens.
 func (f *Fleet) refuse(m engine.Stored, err error) {
 	f.count.refused.Add(1)
-	f.log.Warn("a message of the fleet is refused", zap.String("subject", m.Subject), zap.Uint64("seq", m.Seq), zap.Error(err))
+	f.log.Warn("a message of the fleet is refused", zap.String("subject", m.Subject), zap.Uint64("seq", m.Seq),
+		zap.Error(err))
 }
 
 // read reads the events that another machine has passed on in one message, and checks that they

@@ -5,11 +5,14 @@ package fleettest
 import (
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
@@ -42,8 +45,22 @@ func Start(t testing.TB, change func(*server.Options)) *Server {
 	return s
 }
 
+// Streams returns a client for the streams of servers, until the test ends.
+func Streams(t testing.TB, urls []string) jetstream.JetStream {
+	t.Helper()
+	nc, err := nats.Connect(strings.Join(urls, ","), nats.RetryOnFailedConnect(true))
+	hooktest.Must(t, err)
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	hooktest.Must(t, err)
+	return js
+}
+
 // URL is where clients connect.
 func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.opts.Port) }
+
+// Port is the port of URL.
+func (s *Server) Port() int { return s.opts.Port }
 
 // Run starts the server again, on its old folder and port.
 func (s *Server) Run() {

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/fleet"
+)
+
+// Keys that are revoked, or whose last day is over, are in no list for the servers. A last day
+// that cannot be read fails: a key that was to end may not stay.
+func TestKeysThatAreOverAreNotListed(t *testing.T) {
+	dir, now := t.TempDir(), time.Date(2027, 11, 30, 23, 59, 0, 0, time.UTC)
+	entry := func(name, until string) {
+		text := fleet.Names{Tenant: "t", Machine: name}.User(fleet.RoleMachine, "_INBOX."+name, "KEY-OF-"+name, until)
+		hooktest.Write(t, filepath.Join(dir, name), text, 0o600)
+	}
+	entry("laptop", "2027-11-30")
+	entry("old", "2027-11-29")
+	entry("stolen", "")
+	entry("server", "")
+	hooktest.Must(t, revokeUser(dir, "stolen"))
+	hooktest.Must(t, revokeUser(dir, "stolen"))
+	for _, name := range []string{"nobody", "../" + filepath.Base(dir) + "/server"} {
+		if revokeUser(dir, name) == nil {
+			t.Errorf("%s is revoked", name)
+		}
+	}
+	list, err := userEntries(dir, now)
+	hooktest.Must(t, err)
+	text := usersText(list)
+	for name, listed := range map[string]bool{"laptop": true, "server": true, "old": false, "stolen": false} {
+		if strings.Contains(text, "KEY-OF-"+name) != listed {
+			t.Errorf("listed is not %t for %s in %s", listed, name, text)
+		}
+	}
+	if !strings.Contains(text, "# old: expired on 2027-11-29") || !strings.Contains(text, "# stolen: revoked") {
+		t.Errorf("the list does not say what it leaves out: %s", text)
+	}
+	if list, err = userEntries(dir, now.Add(time.Minute)); err != nil || strings.Contains(usersText(list), "KEY-OF-laptop") {
+		t.Errorf("the day after the last one: %v, %v", usersText(list), err)
+	}
+	entry("broken", "tomorrow")
+	if _, err := userEntries(dir, now); err == nil {
+		t.Error("a last day that cannot be read is none")
+	}
+}
