@@ -241,8 +241,8 @@ func assemble(c *core) *Store {
 		healer: healer, opener: opener, transactions: transactions, pendings: pendings, aside: &aside{c, mover},
 		mover: mover, merging: merging, acceptor: &acceptor{c, appender, tables, sent}, appender: appender,
 		asks: &asks{c, decisions}, decisions: decisions, archive: &archive{c}, deadLetters: dead,
-		forwarding: forwarding, outbox: &outbox{c}, sentIDs: sent, pendingRuns: runs, tables: tables, lossNotes: loss, auditing: auditing,
-		manifestTable: manifests, core: c,
+		forwarding: forwarding, outbox: &outbox{c}, sentIDs: sent, pendingRuns: runs, tables: tables, lossNotes: loss,
+		auditing: auditing, manifestTable: manifests, core: c,
 	}
 }
 
