@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"strings"
 	"sync"
 	"time"
 
@@ -131,8 +130,10 @@ func (ac *acceptor) fill(
 	switch { // not before: an event that is sent again by another process is the same
 	case env.Peer != nil:
 		e.Data, e.Owned = withPeer(env.Data, env.Peer), true
-	case mayNamePeer(env.Data):
-		e.Data, e.Owned = withoutPeer(env.Data), true
+	case !env.Peerless:
+		if clean := withoutPeer(env.Data); len(clean) != len(env.Data) {
+			e.Data, e.Owned = clean, true
+		}
 	}
 	if plain := ac.opts.Boxes.Plain(e); plain != nil {
 		e.Data, e.Owned = plain, true
@@ -153,34 +154,15 @@ func withPeer(data json.RawMessage, peer *events.Peer) json.RawMessage {
 	return rawjson.With(withoutPeer(data), rawjson.Member{Key: events.PeerKey, Value: value})
 }
 
-// withoutPeer returns data without the sender's claims about a process, in letters of any case: many readers of
-// JSON take one case for the other.
+// withoutPeer returns data without the sender's claims about a process.
 func withoutPeer(data json.RawMessage) json.RawMessage {
 	given := data
 	for key := range rawjson.Members(given) {
-		if strings.EqualFold(key, events.PeerKey) {
+		if events.IsPeerKey(key) {
 			data = rawjson.Without(data, key)
 		}
 	}
 	return data
-}
-
-// mayNamePeer is a quick look at whether data has such a member: its end is there, or an escaped letter.
-func mayNamePeer(data []byte) bool {
-	const end = `_peer"`
-	if bytes.Contains(data, []byte(`\u`)) {
-		return true
-	}
-	for rest := data; ; {
-		i := bytes.IndexByte(rest, end[0])
-		if i < 0 || len(rest)-i < len(end) {
-			return false
-		}
-		if rest = rest[i:]; bytes.EqualFold(rest[:len(end)], []byte(end)) {
-			return true
-		}
-		rest = rest[1:]
-	}
 }
 
 // passing has events that are not in use any more.

@@ -10,6 +10,7 @@ package events
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/hookd/hookd/wire"
@@ -43,6 +44,7 @@ type Envelope struct {
 	Warnings   []string  `json:"-"` // what was tolerated, for the sender
 	Peer       *Peer     `json:"-"` // the process that sent it, for its hooks; nil = they do not get it
 	Hearing    *Hearing  `json:"-"` // of an event that Tells; nil = its sender cannot be heard
+	Peerless   bool      `json:"-"` // Data was read, and has no member that is taken for PeerKey
 	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
 	Mangled    bool      `json:"-"` // it had bytes that are no UTF-8: hooks see others in their place
 	Past       any       `json:"-"` // what happened before a trial: a dispatch.Past; nil = nothing
@@ -87,6 +89,12 @@ type Peer struct {
 
 // PeerKey is the member of an event's data that has its Peer.
 const PeerKey = "hookd_peer"
+
+// IsPeerKey reports whether readers of JSON may take a member's name for PeerKey: many take one case for the
+// other.
+func IsPeerKey(name string) bool {
+	return len(name) >= len(PeerKey) && strings.EqualFold(name, PeerKey)
+}
 
 // Event is an accepted event. It is never changed after it was accepted.
 type Event struct {

@@ -116,6 +116,8 @@ type written struct {
 // place is where an event happened. An envelope says it, or its data.
 type place struct {
 	session, agent, name, cwd json.RawMessage
+
+	peer bool // it has a member that may be taken for PeerKey
 }
 
 // read reports whether line is one JSON object and takes its members, in one
@@ -184,6 +186,8 @@ func (p *place) keep(key []byte, raw json.RawMessage) {
 		p.name = raw
 	case "cwd":
 		p.cwd = raw
+	default:
+		p.peer = p.peer || IsPeerKey(string(key))
 	}
 }
 
@@ -201,7 +205,7 @@ func (e *Envelope) take(m *written) *wire.Error {
 	r.text(&e.Lane, "lane", m.lane, nil)
 	r.text(&e.Parent, "parent", m.parent, nil)
 	e.AgentNamed = hasText(m.place.name)
-	e.Data = r.data(m.data, m.broken)
+	e.Data, e.Peerless = r.data(m.data, m.broken), !m.inData.peer
 	e.Wait = r.bool("wait", m.wait)
 	e.Tells = r.bool("tells", m.tells)
 	e.Unasked = r.bool("unasked", m.unasked)

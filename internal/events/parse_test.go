@@ -23,7 +23,7 @@ func TestParseTakesEveryKey(t *testing.T) {
 	want := Envelope{
 		Event: "agent:end", Data: json.RawMessage(`{"agent_id":"a","status":"ok"}`), ID: "optional, yours",
 		SessionID: "s", AgentID: "a", AgentName: "n", Cwd: "/p", Sender: "librefang", Dialect: LibreFang,
-		Lane: LaneDefault, TimeoutMS: 4000, Parent: "event_id", AgentNamed: true,
+		Lane: LaneDefault, TimeoutMS: 4000, Parent: "event_id", AgentNamed: true, Peerless: true,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -66,6 +66,7 @@ func TestParseTolerates(t *testing.T) {
 			if tt.want.Data == nil {
 				tt.want.Data = json.RawMessage("{}")
 			}
+			tt.want.Peerless = true
 			got, err := Parse([]byte(tt.line))
 			if err != nil {
 				t.Fatal(err)
