@@ -29,9 +29,12 @@ demo-fleet: build ## show three machines that share hooks, one of them killed
 demo: build ## show what hookd does, on a home that is removed afterwards
 	@sh demo/demo.sh bin/hookd
 
-test: build ## vet and test everything
+test: build ## vet, and test all behaviour
 	$(GO) vet ./...
 	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -vet=off $(AT_ONCE) $(TESTFLAGS) ./...
+
+test-all: ## test, and load the machine: many kills, fleets, memory, packages
+	@HOOKTEST_ALL=1 $(MAKE) test
 
 test-root: build ## test, as root, the packages with tests that a user who is not root skips
 	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -vet=off $(AT_ONCE) $(TESTFLAGS) `grep -rlE --include='*_test.go' '$(NEEDS_ROOT)' . | sed 's,/[^/]*$$,,' | sort -u`
@@ -100,4 +103,4 @@ package: ## build archives, .deb, .rpm, SBOMs, the Homebrew formula and SHA256SU
 clean: ## remove what build and package made
 	rm -rf bin dist
 
-.PHONY: help build demo man test test-root race race-all test-ui ui-update test-agents fuzz bench soak gobench check vuln notices install uninstall package clean
+.PHONY: help build demo man test test-all test-root race race-all test-ui ui-update test-agents fuzz bench soak gobench check vuln notices install uninstall package clean

@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // Every package has these files.
@@ -36,7 +38,7 @@ var packaged = []string{
 // `make package` makes packages that hold the right files, can be installed, and work
 // from where they install to.
 func TestPackages(t *testing.T) {
-	if testing.Short() {
+	if !hooktest.All() {
 		t.Skip("builds hookd twice")
 	}
 	dist := buildPackages(t)

@@ -23,7 +23,7 @@ import (
 // agents send numbered events. It counts the events that ran.
 func TestKilledDaemonLosesNothing(t *testing.T) {
 	rounds := amount(50, 20)
-	if testing.Short() {
+	if !hooktest.All() {
 		rounds = 5
 	}
 	home := t.TempDir()

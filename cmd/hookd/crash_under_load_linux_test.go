@@ -73,6 +73,7 @@ func (s *seen) told(seq uint64) bool {
 // No accepted event is lost, each number that was answered is a record or a gap
 // of the stream, and memory stays within its limit.
 func TestKilledUnderLoad(t *testing.T) {
+	hooktest.Long(t)
 	rounds := amount(20, 3)
 	home := t.TempDir()
 	ran := filepath.Join(home, "ran")

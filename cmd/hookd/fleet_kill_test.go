@@ -220,6 +220,7 @@ func sendEvents(ctx context.Context, members []*member, local bool) (accepted fu
 // agents send 500 events a second. Each event that was accepted runs, on one machine or on
 // each, in the order of its session, and runs twice only if it was in flight at a kill.
 func TestFleetOfKilledMachines(t *testing.T) {
+	hooktest.Long(t)
 	servers := fleettest.Cluster(t, 3)
 	members, urls := newMembers(t, servers, inArgs)
 	ctx, end := context.WithTimeout(t.Context(), time.Duration(amount(120, 8))*time.Second)

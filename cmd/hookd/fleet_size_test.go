@@ -31,6 +31,7 @@ const denialsEach = 10
 // ask. Any daemon shows all machines, decisions, sessions and asks. The server's work
 // for a decision does not grow with their number.
 func TestFleetOfWholeMachines(t *testing.T) {
+	hooktest.Long(t)
 	first, sizes := 0.0, []int{3}
 	if *long {
 		sizes = []int{5, 50}

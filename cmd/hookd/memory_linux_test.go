@@ -82,6 +82,7 @@ func largeHome(t *testing.T, settings string) *home {
 }
 
 func TestMemoryWithLargeEventsThatWait(t *testing.T) {
+	hooktest.Long(t)
 	h := largeHome(t, "")
 	h.serve()
 	h.sendLarge(1)
@@ -100,6 +101,7 @@ func TestMemoryWithLargeEventsThatWait(t *testing.T) {
 }
 
 func TestMemoryWithSubscribersThatAreBehind(t *testing.T) {
+	hooktest.Long(t)
 	h := largeHome(t, "history: {payload: full}\n")
 	h.write("go", "")
 	h.serve()
@@ -129,6 +131,7 @@ func TestMemoryWithSubscribersThatAreBehind(t *testing.T) {
 }
 
 func TestMemoryWithHalfSentEvents(t *testing.T) {
+	hooktest.Long(t)
 	h := newHome(t)
 	h.serve()
 	half := `{"event":"agent:step","data":{"n":0,"pad":"` + strings.Repeat("x", largeBytes)
@@ -151,6 +154,7 @@ func TestMemoryWithHalfSentEvents(t *testing.T) {
 }
 
 func TestMemoryWithManyLargeAnswers(t *testing.T) {
+	hooktest.Long(t)
 	const size = 1_700_000
 	h := newHome(t)
 	h.script("rewrite", "events: [tool_response_transform]",
@@ -172,6 +176,7 @@ func TestMemoryWithManyLargeAnswers(t *testing.T) {
 }
 
 func TestMemoryWithManyLargeEventsToDecide(t *testing.T) {
+	hooktest.Long(t)
 	h := newHome(t)
 	h.serve()
 	body := `{"event":"pre_tool_use","data":{"tool_name":"shell","tool_input":{"x":"` + strings.Repeat("x", 8<<20) + `"}}}`

@@ -385,7 +385,7 @@ func TestTransformOverWait(t *testing.T) {
 
 func TestDescriptorsGoroutinesAndMemoryStayFlat(t *testing.T) {
 	runs := 10_000
-	if testing.Short() {
+	if !hooktest.All() {
 		runs = 1_000
 	}
 	home := newHome(t)

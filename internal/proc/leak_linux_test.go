@@ -17,7 +17,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // PROC_TEST_RUNS sets how many runs this takes: 10000 runs have to hold.
 func TestNothingGrows(t *testing.T) {
 	runs := 1000
-	if testing.Short() {
+	if !hooktest.All() {
 		runs = 200
 	}
 	if n, err := strconv.Atoi(os.Getenv("PROC_TEST_RUNS")); err == nil {

@@ -94,6 +94,18 @@ func Must(t testing.TB, err error) {
 	}
 }
 
+// All reports whether tests load the machine as much as the promises say: `make test-all` has them do so, and CI
+// runs that. Else they do as much as shows the behaviour.
+func All() bool { return os.Getenv("HOOKTEST_ALL") != "" && !testing.Short() }
+
+// Long skips a test that loads the machine for long, unless All does.
+func Long(t testing.TB) {
+	t.Helper()
+	if !All() {
+		t.Skip("it loads the machine for long: make test-all runs it")
+	}
+}
+
 // NeedRoot skips a test that makes other users' files.
 func NeedRoot(t testing.TB) {
 	t.Helper()

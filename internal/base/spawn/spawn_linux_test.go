@@ -291,7 +291,7 @@ func pendingKill(t *testing.T) bool {
 // 1000000 starts have to hold.
 func TestManyStarts(t *testing.T) {
 	starts := 1000
-	if testing.Short() {
+	if !hooktest.All() {
 		starts = 300
 	}
 	if n, err := strconv.Atoi(os.Getenv("SPAWN_TEST_STARTS")); err == nil {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 func TestMutations(t *testing.T) {
@@ -38,7 +40,10 @@ func TestMutations(t *testing.T) {
 
 // Nearly all mutations have the effects of their lines. Some are run; HOOKD_LINES is how many.
 func TestMutationsWork(t *testing.T) {
-	many := 150
+	many := 30
+	if hooktest.All() {
+		many = 150
+	}
 	if n, err := strconv.Atoi(os.Getenv("HOOKD_LINES")); err == nil {
 		many = n
 	}

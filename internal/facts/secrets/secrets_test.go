@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // fill makes n letters and digits that follow no pattern a person would write.
@@ -143,7 +145,7 @@ var knownInGo = map[string]string{
 }
 
 func TestGoStandardLibrary(t *testing.T) {
-	if testing.Short() {
+	if !hooktest.All() {
 		t.Skip("reads the whole standard library")
 	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()

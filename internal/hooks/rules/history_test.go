@@ -11,6 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/facts"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 const testHome = "/home/u"
@@ -345,7 +347,7 @@ func (q *sequence) step() {
 // for random rules and interleavings of sessions, parallel calls, restarts and reloads.
 func TestHistoryIsExact(t *testing.T) {
 	rounds := 300
-	if testing.Short() {
+	if !hooktest.All() {
 		rounds = 50
 	}
 	read := map[string]*facts.Facts{}

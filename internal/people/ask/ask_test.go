@@ -607,7 +607,7 @@ func TestNoCallIsAllowedThatNoAnswerCovers(t *testing.T) {
 	b := newBench(t)
 	m := &model{grants: map[string]func(asking) bool{}}
 	steps := 1500
-	if testing.Short() {
+	if !hooktest.All() {
 		steps = 300
 	}
 	for range steps {
@@ -677,7 +677,7 @@ func grantOf(a asking, r wire.Reply) func(asking) bool {
 // 10,000 held asks are goroutines of their senders, timers and rows, and no more.
 func TestTenThousandAsks(t *testing.T) {
 	n := 10_000
-	if testing.Short() {
+	if !hooktest.All() {
 		n = 1000
 	}
 	was := rowTime

@@ -39,6 +39,7 @@ const shownRows = `[...document.querySelectorAll(".askbox .cmd .r")].map((r) => 
 // part has ink on the screen, no line goes out of sight sideways, and Allow is shut until
 // all was on the screen.
 func TestSixtyAsksOnThePage(t *testing.T) {
+	hooktest.Long(t)
 	home := hooktest.ShortDir(t)
 	hooktest.Must(t, os.Chmod(home, 0o700))
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"), "asks: {hold: 10m, timeout: 10m}\n", 0o600)

@@ -248,6 +248,7 @@ func TestAHookSaysWhenItRuns(t *testing.T) {
 
 // The page holds a bounded part of a session that never ends, and says so.
 func TestALongSessionIsBounded(t *testing.T) {
+	hooktest.Long(t)
 	home := quickHome(t)
 	history := openHistory(t, home)
 	history.many(6000, time.Now())
@@ -296,6 +297,7 @@ func rollOut(t *testing.T, url, file string, names fleet.Names) {
 // The page of one machine of a fleet shows the sessions and decisions of the others, finds them
 // by its search, and says which machine is which.
 func TestThePageShowsTheFleet(t *testing.T) {
+	hooktest.Long(t)
 	browser(t)
 	hooktest.ProgramsInPath(t)
 	server := fleettest.Start(t, nil)

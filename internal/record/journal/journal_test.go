@@ -14,6 +14,8 @@ import (
 
 	"github.com/hookd/hookd/internal/record/journal"
 	"github.com/hookd/hookd/internal/record/journal/journaltest"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // segment is the size of the segments on a disk of journaltest.
@@ -169,7 +171,7 @@ func TestPowerCutAnywhere(t *testing.T) {
 		t.Fatalf("%d operations", whole.ops)
 	}
 	step := 1
-	if testing.Short() {
+	if !hooktest.All() {
 		step = 7
 	}
 	for cut := 1; cut < whole.ops; cut += step {
@@ -521,7 +523,7 @@ func TestEachByteIsDamaged(t *testing.T) {
 		t.Fatalf("%d segments", last.Segment)
 	}
 	end, step := int(o.Confirmed.Offset), 1
-	if testing.Short() {
+	if !hooktest.All() {
 		step = 23
 	}
 	for what, damage := range map[string]func(text []byte, at int) []byte{

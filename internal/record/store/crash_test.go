@@ -15,6 +15,8 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 const crashEnv = "HOOKD_STORE_CRASH_TEST"
@@ -58,7 +60,7 @@ func TestAcknowledgedEventsSurviveKill(t *testing.T) {
 			o := options(t)
 			o.Durable = durable
 			rounds := 12
-			if testing.Short() {
+			if !hooktest.All() {
 				rounds = 3
 			}
 			acknowledged, greatest := map[uint64]bool{}, uint64(0)

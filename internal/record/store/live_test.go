@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // The garbage collector follows no pointer of an event that waits on disk.
@@ -127,6 +129,7 @@ func TestHowManyWaitIsTold(t *testing.T) {
 
 // Of a million events that wait on disk, each takes at most 100 bytes of memory.
 func TestABacklogTakesLittleMemory(t *testing.T) {
+	hooktest.Long(t)
 	o := options(t)
 	closed(t, open(t, o))
 	const n = 100_000

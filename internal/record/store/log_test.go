@@ -12,6 +12,7 @@ import (
 
 // Under a load that never rests the log still begins again.
 func TestLogStaysSmallUnderLoad(t *testing.T) {
+	hooktest.Long(t)
 	t.Parallel()
 	o := options(t)
 	o.Policy.Payload = PayloadFull

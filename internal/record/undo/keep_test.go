@@ -249,6 +249,7 @@ func TestTheVaultIsPrivate(t *testing.T) {
 }
 
 func TestALargeFolderNeverMakesAVerdictLate(t *testing.T) {
+	hooktest.Long(t)
 	v := newVaultTest(t)
 	s := DefaultSettings()
 	s.Wait = 50 * time.Millisecond
@@ -359,7 +360,11 @@ func (v *vaultTest) kill(vault, line string, after time.Duration) {
 }
 
 func TestAKillLosesNothing(t *testing.T) {
-	for i := range 24 {
+	kills := 4
+	if hooktest.All() {
+		kills = 24
+	}
+	for i := range kills {
 		after := time.Duration(i) * 400 * time.Microsecond
 		v := newVaultTest(t)
 		vault := v.k.places.home

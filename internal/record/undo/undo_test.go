@@ -344,5 +344,8 @@ func fileSystems(t *testing.T) []volume {
 	if is, err := look("/dev/shm"); err == nil && is.Kind == kindDir && unix.Access("/dev/shm", unix.W_OK) == nil {
 		list = append(list, volume{"tmpfs", "/dev/shm", "/dev/shm", true}, volume{"two file systems", "", "/dev/shm", true})
 	}
+	if !hooktest.All() {
+		return list
+	}
 	return append(list, mounted(t)...)
 }

@@ -63,7 +63,7 @@ func TestWhatMustWork(t *testing.T) {
 	s.can(t, Namespaces)
 	for _, w := range works {
 		t.Run(w.name, func(t *testing.T) {
-			if w.needs == "go" && testing.Short() {
+			if w.needs == "go" && !hooktest.All() {
 				t.Skip("it compiles the standard library")
 			}
 			if _, err := exec.LookPath(w.needs); w.needs != "" && err != nil {
