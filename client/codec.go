@@ -24,21 +24,7 @@ func appendEvent(dst []byte, e *Event) ([]byte, error) {
 		}
 		dst = data.Bytes()
 	}
-	dst = rawjson.AppendTrue(dst, "wait", e.Wait)
-	dst = rawjson.AppendText(dst, "id", e.ID)
-	dst = rawjson.AppendText(dst, "session_id", e.SessionID)
-	dst = rawjson.AppendText(dst, "agent_id", e.AgentID)
-	dst = rawjson.AppendText(dst, "agent_name", e.AgentName)
-	dst = rawjson.AppendText(dst, "cwd", e.Cwd)
-	dst = rawjson.AppendText(dst, "sender", e.Sender)
-	dst = rawjson.AppendText(dst, "dialect", string(e.Dialect))
-	dst = rawjson.AppendText(dst, "lane", e.Lane)
-	dst = rawjson.AppendInt(dst, "timeout_ms", e.TimeoutMS)
-	dst = rawjson.AppendText(dst, "parent", e.Parent)
-	dst = rawjson.AppendTrue(dst, "unasked", e.Unasked)
-	dst = rawjson.AppendTrue(dst, "tried", e.Tried)
-	dst = rawjson.AppendTrue(dst, "tells", e.Tells)
-	return append(dst, '}'), nil
+	return append(e.AppendFields(dst), '}'), nil
 }
 
 // parseAnswer reads an answer to a line. A refusal is a *Error. The values that it

@@ -1,6 +1,10 @@
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+)
 
 // An Envelope is an event as it is sent: each field goes to hookd. Only Event, its
 // name, is required. SessionID, AgentID, AgentName and Cwd are taken from Data
@@ -44,6 +48,25 @@ type Envelope struct {
 	// Tells says that Conn.Tell follows the answer. The decision is recorded with it, or as not
 	// known when the connection ends without it.
 	Tells bool `json:"tells,omitempty"`
+}
+
+// AppendFields appends the members of e except its name and data, as encoding/json writes them, to an object that has
+// begun.
+func (e *Envelope) AppendFields(dst []byte) []byte {
+	dst = rawjson.AppendTrue(dst, "wait", e.Wait)
+	dst = rawjson.AppendText(dst, "id", e.ID)
+	dst = rawjson.AppendText(dst, "session_id", e.SessionID)
+	dst = rawjson.AppendText(dst, "agent_id", e.AgentID)
+	dst = rawjson.AppendText(dst, "agent_name", e.AgentName)
+	dst = rawjson.AppendText(dst, "cwd", e.Cwd)
+	dst = rawjson.AppendText(dst, "sender", e.Sender)
+	dst = rawjson.AppendText(dst, "dialect", string(e.Dialect))
+	dst = rawjson.AppendText(dst, "lane", e.Lane)
+	dst = rawjson.AppendInt(dst, "timeout_ms", e.TimeoutMS)
+	dst = rawjson.AppendText(dst, "parent", e.Parent)
+	dst = rawjson.AppendTrue(dst, "unasked", e.Unasked)
+	dst = rawjson.AppendTrue(dst, "tried", e.Tried)
+	return rawjson.AppendTrue(dst, "tells", e.Tells)
 }
 
 // A Dialect is a system whose names an event uses, e.g. "claude-code";

@@ -33,7 +33,7 @@
 //	keeper                  the parts of a call that can be taken back are kept
 //	follow, settle, decided its record
 //	record, turns           and those of its runs, in which order
-//	queue, lane, task       the observers' queue
+//	queue, strand, task     the observers' queue
 //	lineage, chain, starts  which run sends an event
 //	project, prompts, calls where an event happens, and which call it belongs to
 //	past                    earlier events, for hooks that look back
@@ -243,7 +243,7 @@ func (d *Dispatcher) Origin(s Sender) Origin { return d.chain.origin(s, time.Now
 func (d *Dispatcher) About(e *events.Event) { d.follower.about(e) }
 
 // Oldest returns when the oldest event was accepted whose runs in the
-// observers' lane have not all ended; zero when there is none. It looks at
+// observers' queue have not all ended; zero when there is none. It looks at
 // every event in memory: it is for a scrape, not for each event.
 func (d *Dispatcher) Oldest() time.Time { return d.observers.queue.oldest() }
 

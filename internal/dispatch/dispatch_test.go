@@ -310,8 +310,8 @@ func TestConcurrencyAndSlotsAreKept(t *testing.T) {
 		if s := b.Stats(); s.QueuedEvents != 0 || s.QueuedBytes != 0 || s.QueuedRuns != 0 || s.RunningObserve != 0 {
 			t.Errorf("load after the drain = %+v, want none", s)
 		}
-		if len(b.observers.queue.lanes)+len(b.observers.queue.hooks)+len(b.observers.queue.events) != 0 {
-			t.Errorf("the queue keeps lanes %v, hooks %v, events %v", b.observers.queue.lanes, b.observers.queue.hooks, b.observers.queue.events)
+		if len(b.observers.queue.strands)+len(b.observers.queue.hooks)+len(b.observers.queue.events) != 0 {
+			t.Errorf("the queue keeps lanes %v, hooks %v, events %v", b.observers.queue.strands, b.observers.queue.hooks, b.observers.queue.events)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 // place in the queue, and its pending run on disk if it is kept: a crash loses none.
 type pace struct {
 	mu     sync.Mutex             // guards what is below
-	held   map[laneKey]*task      // the newest of its hook and session; its window is open
+	held   map[strandKey]*task    // the newest of its hook and session; its window is open
 	begun  map[string][]time.Time // of hooks with a throttle: when runs began, oldest first
 	closed bool
 }
@@ -48,7 +48,7 @@ func (o *observers) paced(tasks []*task) []*task {
 // hold keeps a task until its window ends, which the first of the session opens. A newer
 // one takes its place.
 func (o *observers) hold(t *task) {
-	key := laneKey{hook: t.match.Hook.ID, session: t.session()}
+	key := strandKey{hook: t.match.Hook.ID, session: t.session()}
 	older, ok := o.pace.put(key, t)
 	switch {
 	case !ok:
@@ -83,21 +83,21 @@ func (o *observers) merge(t *task, why string) {
 
 // put makes t the newest of its window; older is the one before it, nil when t opens
 // the window. ok is false when hookd stops.
-func (p *pace) put(key laneKey, t *task) (older *task, ok bool) {
+func (p *pace) put(key strandKey, t *task) (older *task, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, false
 	}
 	if p.held == nil {
-		p.held = map[laneKey]*task{}
+		p.held = map[strandKey]*task{}
 	}
 	older, p.held[key] = p.held[key], t
 	return older, true
 }
 
 // take ends a window and returns its task; nil when hookd stops.
-func (p *pace) take(key laneKey) *task {
+func (p *pace) take(key strandKey) *task {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.held[key]

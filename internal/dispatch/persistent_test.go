@@ -178,8 +178,8 @@ func TestPipedObserversOfAChangedHook(t *testing.T) {
 		answer(1)
 		begun(4)
 		answer(2)
-		if s := b.Stats(); len(p.beside) > 0 || s.RunningObserve != 0 || s.QueuedRuns != 0 || len(b.observers.queue.lanes) != 0 {
-			t.Errorf("%v began beside others of their session, %+v at the end with lanes %v", p.beside, s, b.observers.queue.lanes)
+		if s := b.Stats(); len(p.beside) > 0 || s.RunningObserve != 0 || s.QueuedRuns != 0 || len(b.observers.queue.strands) != 0 {
+			t.Errorf("%v began beside others of their session, %+v at the end with lanes %v", p.beside, s, b.observers.queue.strands)
 		}
 	})
 }
@@ -224,8 +224,8 @@ func TestPipedObserversOfAHookThatChangesOften(t *testing.T) {
 			}
 			newest[r.SessionID] = at.I
 		}
-		if got, _, _ := p.state(); len(got) != n || len(p.beside) > 0 || len(b.observers.queue.lanes)+len(b.observers.queue.hooks) > 0 {
-			t.Errorf("%d of %d began, %v beside others of their session; lanes %v", len(got), n, p.beside, b.observers.queue.lanes)
+		if got, _, _ := p.state(); len(got) != n || len(p.beside) > 0 || len(b.observers.queue.strands)+len(b.observers.queue.hooks) > 0 {
+			t.Errorf("%d of %d began, %v beside others of their session; lanes %v", len(got), n, p.beside, b.observers.queue.strands)
 		}
 	})
 }

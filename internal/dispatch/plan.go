@@ -15,7 +15,7 @@ type plan struct {
 	deciding []match.Match // their answers make the verdict that the sender waits for
 	shadows  []match.Match // what they would have decided is recorded with the decision
 	nested   []match.Match // observers that a hook waits for, see startNested
-	queued   []match.Match // the observers' lane
+	queued   []match.Match // the observers' queue
 	later    []match.Match // observers that an earlier deciding hook of their file may stop
 }
 

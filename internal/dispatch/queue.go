@@ -8,7 +8,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// queue is the observers' lane: it bounds the tasks that wait, and keeps the order that
+// queue is for observers: it bounds the tasks that wait, and keeps the order that
 // a hook asks for. It starts as many runs at once as it has slots. It has no goroutine
 // of its own: the call that adds or ends a run starts the next ones, and the goroutine
 // of a run that has ended runs one of them.
@@ -32,9 +32,9 @@ type queue struct {
 	ready     fifo
 	pipe      fifo // ready, of persistent hooks; see flow
 	flowing   bool
-	resting   map[*task]bool    // put off; they keep their place in their lane
-	lanes     map[laneKey]*lane // that have runs
-	hooks     map[string]*usage // by hook id, only of hooks with a limit
+	resting   map[*task]bool        // put off; they keep their place in their strand
+	strands   map[strandKey]*strand // that have runs
+	hooks     map[string]*usage     // by hook id, only of hooks with a limit
 	events    map[*events.Event]int
 	bytes     int64
 	queued    int
@@ -49,7 +49,7 @@ func QueueShare(maxBytes int64) int64 { return maxBytes / 2 }
 func newQueue(slots, maxEvents int, maxBytes int64, run func(*task, func() bool, func(bool))) *queue {
 	return &queue{
 		run: run, room: make(chan struct{}, 1), slots: slots, maxEvents: maxEvents, maxBytes: maxBytes,
-		resting: map[*task]bool{}, lanes: map[laneKey]*lane{}, hooks: map[string]*usage{},
+		resting: map[*task]bool{}, strands: map[strandKey]*strand{}, hooks: map[string]*usage{},
 		events: map[*events.Event]int{},
 	}
 }
@@ -116,22 +116,22 @@ func (q *queue) push(tasks []*task) bool {
 
 // enter puts t behind the runs that it must not overtake, if there are any.
 func (q *queue) enter(t *task) {
-	key, ordered := t.laneKey()
+	key, ordered := t.strandKey()
 	if !ordered {
 		t.settings = q.pipeOf(t).settings
 		q.admit(t)
 		return
 	}
-	if t.lane = q.lanes[key]; t.lane == nil {
-		t.lane = &lane{key: key}
-		q.lanes[key] = t.lane
+	if t.strand = q.strands[key]; t.strand == nil {
+		t.strand = &strand{key: key}
+		q.strands[key] = t.strand
 	}
-	t.lane.waiting.push(t)
-	q.advance(t.lane)
+	t.strand.waiting.push(t)
+	q.advance(t.strand)
 }
 
-// advance admits the first runs of a lane while they need not wait for those under way.
-func (q *queue) advance(l *lane) {
+// advance admits the first runs of a strand while they need not wait for those under way.
+func (q *queue) advance(l *strand) {
 	for t := l.waiting.first(); t != nil; t = l.waiting.first() {
 		p := q.pipeOf(t)
 		if l.running > 0 && (!p.inOrder || p != l.pipe) {
@@ -143,7 +143,7 @@ func (q *queue) advance(l *lane) {
 		q.admit(t)
 	}
 	if l.running == 0 {
-		delete(q.lanes, l.key)
+		delete(q.strands, l.key)
 	}
 }
 
@@ -274,7 +274,7 @@ func (q *queue) release(t *task) {
 			delete(q.hooks, t.match.Hook.ID)
 		}
 	}
-	if l := t.lane; l != nil {
+	if l := t.strand; l != nil {
 		l.running--
 		q.advance(l)
 	}
@@ -293,8 +293,8 @@ func (q *queue) close() []*task {
 	for _, u := range q.hooks {
 		left = append(left, u.waiting.drain()...)
 	}
-	for _, lane := range q.lanes {
-		left = append(left, lane.waiting.drain()...)
+	for _, strand := range q.strands {
+		left = append(left, strand.waiting.drain()...)
 	}
 	q.queued = 0
 	for _, t := range left {

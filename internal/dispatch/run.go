@@ -26,7 +26,7 @@ type runs struct {
 	alarms   alarms // of runs that do not come back in time
 }
 
-// observe runs one task of the observers' lane.
+// observe runs one task of the observers' queue.
 func (rn *runs) observe(t *task, putOff func() bool, ended func(late bool)) {
 	a := t.try()
 	rn.execute(a, putOff, func(late bool) {

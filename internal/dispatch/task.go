@@ -17,8 +17,8 @@ type task struct {
 	attempt int  // attempts that ended before
 	short   int  // starts in a row for which the system had no process
 
-	lane     *lane // that it stands in; nil = in none; guarded by queue.mu
-	settings int   // of the worker that it goes to; guarded by queue.mu until it is submitted
+	strand   *strand // that it stands in; nil = in none; guarded by queue.mu
+	settings int     // of the worker that it goes to; guarded by queue.mu until it is submitted
 }
 
 func (t *task) report(r wire.Run) {

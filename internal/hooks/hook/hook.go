@@ -39,7 +39,7 @@ const (
 	OnErrorBlock  OnError = "block"
 )
 
-// Order rules which runs of one hook wait for each other in the observers' lane.
+// Order rules which runs of one hook wait for each other in the observers' queue.
 type Order string
 
 const (

@@ -83,20 +83,8 @@ const detailBytes = 512
 
 // appendDetail writes eventDetail.
 func appendDetail(dst []byte, e *events.Event) []byte {
-	dst = rawjson.AppendTrue(append(dst, '{'), "wait", e.Wait)
-	dst = rawjson.AppendText(dst, "id", e.ID)
-	dst = rawjson.AppendText(dst, "session_id", e.SessionID)
-	dst = rawjson.AppendText(dst, "agent_id", e.AgentID)
-	dst = rawjson.AppendText(dst, "agent_name", e.AgentName)
-	dst = rawjson.AppendText(dst, "cwd", e.Cwd)
-	dst = rawjson.AppendText(dst, "sender", e.Sender)
-	dst = rawjson.AppendText(dst, "dialect", string(e.Dialect))
-	dst = rawjson.AppendText(dst, "lane", e.Lane)
-	dst = rawjson.AppendInt(dst, "timeout_ms", e.TimeoutMS)
-	dst = rawjson.AppendText(dst, "parent", e.Parent)
-	dst = rawjson.AppendTrue(dst, "unasked", e.Unasked)
-	dst = rawjson.AppendTrue(dst, "tells", e.Tells)
-	dst = rawjson.AppendTrue(dst, "tried", e.Tried)
+	sent := e.Envelope.Sent()
+	dst = sent.AppendFields(append(dst, '{'))
 	dst = rawjson.AppendTrue(dst, "agent_named", e.AgentNamed)
 	dst = rawjson.AppendInt(dst, "depth", int64(e.Depth))
 	dst = rawjson.AppendText(dst, "replay_of", e.ReplayOf)

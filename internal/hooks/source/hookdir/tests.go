@@ -9,7 +9,6 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -170,70 +169,3 @@ func (d *draft) json(n *yaml.Node) json.RawMessage {
 
 // maxDebounce bounds how long an event may wait for the next one.
 const maxDebounce = time.Hour
-
-func (d *draft) setDebounce(n *yaml.Node) {
-	t, ok := d.duration(n)
-	if ok && (t < 0 || t > maxDebounce) {
-		d.reject(n, "write a time of at most 1h, such as 2s", "debounce %s is out of range", n.Value)
-	}
-	d.hook.Debounce = t
-}
-
-// setThrottle reads RUNS/DURATION.
-func (d *draft) setThrottle(n *yaml.Node) {
-	const hint = "write runs and a time of at most 24h, such as 1/10s or 30/1m"
-	if n.Kind != yaml.ScalarNode {
-		d.reject(n, hint, "throttle must be a rate, is %s", kind(n))
-		return
-	}
-	text := n.Value
-	count, per, ok := strings.Cut(text, "/")
-	runs, err := strconv.Atoi(strings.TrimSpace(count))
-	span, bad := duration.Parse(strings.TrimSpace(per))
-	if !ok || err != nil || bad != nil || runs < 1 || runs > 10_000 || span <= 0 || span > 24*time.Hour {
-		d.reject(n, hint, "bad throttle %q", text)
-		return
-	}
-	d.hook.Throttle = hook.Rate{Runs: runs, Per: span}
-}
-
-func (d *draft) setWarm(n *yaml.Node) {
-	var warm bool
-	d.boolean(n, &warm)
-	d.hook.Warm = &warm
-}
-
-// setRunAs reads the user that the process runs as. The hooks that root has written may
-// have one, and no pack.
-func (d *draft) setRunAs(n *yaml.Node) {
-	var name string
-	d.text(n, &name)
-	switch {
-	case name == "":
-		return
-	case d.opt.RunAs == nil || d.opt.Layer != hook.LayerUser:
-		d.reject(n, "remove `run_as`", "`run_as` is for hooks that root has written for the system daemon")
-		return
-	}
-	account, err := d.opt.RunAs(name)
-	if err != nil {
-		d.reject(n, "name another user, or remove `run_as`", "run_as: %v", err)
-		return
-	}
-	d.hook.RunAs = account
-}
-
-// checkProof warns of settings that do nothing for the hook.
-func (d *draft) checkProof() {
-	if at := d.keys["warm"]; at != nil && !d.hook.Persistent {
-		d.ignored(at, "`warm` is for mode persistent: other hooks start with each event", "add `mode: persistent`")
-	}
-	if d.rejected() || !d.hook.MayGuard() {
-		return
-	}
-	for _, key := range []string{"debounce", "throttle"} {
-		if at := d.keys[key]; at != nil {
-			d.warn(at, "with `blocking: false` it observes", "`%s` is for observers: a run that decides is never left out", key)
-		}
-	}
-}

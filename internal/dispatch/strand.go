@@ -6,13 +6,13 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// laneKey names runs that must not overtake each other.
-type laneKey struct{ hook, session string }
+// strandKey names runs that must not overtake each other.
+type strandKey struct{ hook, session string }
 
-// lane has runs that must not overtake each other. One of them is under way at a time, or
+// strand has runs that must not overtake each other. One of them is under way at a time, or
 // as many as go through one pipe that is in order.
-type lane struct {
-	key     laneKey
+type strand struct {
+	key     strandKey
 	pipe    pipe // of those under way
 	running int
 	waiting fifo
@@ -32,21 +32,21 @@ type usage struct {
 	waiting fifo
 }
 
-// laneKey returns the key of the runs that t must not overtake; ordered is false
+// strandKey returns the key of the runs that t must not overtake; ordered is false
 // when there are none: order parallel, no session to be in order with, or a
 // retry, which does not hold back later events.
-func (t *task) laneKey() (key laneKey, ordered bool) {
+func (t *task) strandKey() (key strandKey, ordered bool) {
 	if t.attempt > 0 {
-		return laneKey{}, false
+		return strandKey{}, false
 	}
 	h, session := t.match.Hook, t.session()
 	switch {
 	case h.Order == hook.OrderSerial:
-		return laneKey{hook: h.ID}, true
+		return strandKey{hook: h.ID}, true
 	case h.Order == hook.OrderParallel || session == "":
-		return laneKey{}, false
+		return strandKey{}, false
 	default:
-		return laneKey{hook: h.ID, session: session}, true
+		return strandKey{hook: h.ID, session: session}, true
 	}
 }
 
