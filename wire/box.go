@@ -23,6 +23,8 @@ type BoxEnd struct {
 	Level string   `json:"level"`
 	Exit  int      `json:"exit"`
 	Kept  []string `json:"kept,omitempty"` // what it made and may not, where it is now
+	// Refused are destinations that its proxy refused, as HOST:PORT.
+	Refused []string `json:"refused,omitempty"`
 }
 
 // A BoxTold is the answer to it.

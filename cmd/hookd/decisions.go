@@ -287,7 +287,11 @@ func reasons(d client.Decision) string {
 // rewroteWords names the parts that hooks changed, and the call that runs instead.
 func rewroteWords(d client.Decision) string {
 	if d.Contained != "" {
-		return "in the box " + d.Contained
+		words := "in the box " + d.Contained
+		if len(d.Opened) > 0 {
+			words += " with a way to " + strings.Join(d.Opened, ", ")
+		}
+		return words
 	}
 	words := "rewrote " + strings.Join(d.Rewrote, ", ")
 	if d.NewSubject != "" {

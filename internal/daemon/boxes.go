@@ -22,7 +22,7 @@ import (
 func (d *Daemon) newBoxes(c config.Config) *contain.Keeper {
 	bridge := bridgePath()
 	return contain.New(contain.Options{
-		Bridge: bridge, Home: d.reader.Home, Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
+		Bridge: bridge, Home: d.reader.Home, State: c.State, Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
 		Profiles: []string{filepath.Join(system.Here().Folder, "profiles"), filepath.Join(c.Home, "profiles")},
 		Probe:    func(profile string) error { return probeBox(bridge, profile) },
 	})
@@ -91,5 +91,5 @@ func (c *control) BeginBox(id string, b wire.BoxStart) (begun wire.BoxBegun) {
 
 // EndBox fits server.Boxes.
 func (c *control) EndBox(id string, b wire.BoxEnd) wire.BoxTold {
-	return wire.BoxTold{Tell: c.d.boxes.End(id, box.Ended{Level: box.Level(b.Level), Exit: b.Exit, Kept: b.Kept})}
+	return wire.BoxTold{Tell: c.d.boxes.End(id, b)}
 }

@@ -380,7 +380,7 @@ func (a *admission) decide(r *Receipt) {
 		verdict, settled := d.opts.Asks.Settle(asks)
 		r.Verdict, answered = verdict, cmp.Or(settled, answered)
 	}
-	r.Verdict = d.verdicts.boxed(a.event, r.Verdict)
+	r.Verdict = d.verdicts.boxed(a.event, r.Verdict, answered)
 	outcome, _ := outcomeOf(r.Verdict)
 	if outcome == wire.OutcomeDeny && a.event.Contract.Kind == events.KindToolBefore && d.keeps(a.event) {
 		d.opts.Keeper.Drop(a.event)

@@ -55,7 +55,7 @@ func (ds *decisions) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 		rec.NewInput, rec.NewSubject = ds.newInput(e, v.UpdatedInput)
 	}
 	if v.Contains() {
-		rec.Contained = v.Contain[0]
+		rec.Contained, rec.Opened = v.Contain[0], v.Opens
 	}
 	return rec
 }

@@ -63,7 +63,7 @@ func (vs *verdicts) asked(
 	return v, vs.question(e, v, done, sender, why)
 }
 
-// question returns the question of v, if hookd will look for an answer; else nil. uncontained is why a
+// question returns the question of v, if hookd will look for an answer; else nil. uncontained says why a
 // call is asked about that was to be contained; "" = it was not.
 func (vs *verdicts) question(
 	e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin, uncontained string,
@@ -75,7 +75,7 @@ func (vs *verdicts) question(
 	for _, a := range done {
 		outcome, reason := a.answer.Says(a.contract)
 		if outcome == wire.OutcomeContain && uncontained != "" {
-			outcome, reason = wire.OutcomeAsk, reason+"\nit cannot be contained: "+uncontained
+			outcome, reason = wire.OutcomeAsk, reason+"\n"+uncontained
 		}
 		if outcome == wire.OutcomeAsk {
 			q.Asking = append(q.Asking, Asking{Hook: a.match.Hook, Reason: reason, Span: a.run.Span})

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/base/system"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/run/box"
+	"github.com/hookd/hookd/internal/run/proxy"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -46,6 +47,9 @@ func runBox(args []string) (exit int, err error) {
 	}
 	hookd, begun := beginBox(call, wire.BoxStart{Profile: name, Line: argv[len(argv)-1], Cwd: cwd})
 	profile := box.Alone(name)
+	if call != "" && !begun.Approved { // hookd is not there, or has been away for long
+		fmt.Fprintf(os.Stderr, "hookd: this call is not known any more, so it runs in the strict box %q\n", profile.Name)
+	}
 	if begun.Approved {
 		if err := json.Unmarshal(begun.Profile, &profile); err != nil {
 			return exitNoBox, fmt.Errorf("read the profile: %w", err)
@@ -59,6 +63,10 @@ func runBox(args []string) (exit int, err error) {
 		return exitNoBox, err
 	}
 	spec.Argv, spec.Env, spec.Level = argv, os.Environ(), level
+	way := &proxy.Proxy{Hosts: profile.Hosts}
+	if profile.Base == box.ProjectNet {
+		spec.Proxy = way.ServeFile
+	}
 	end, err := box.Run(spec, nil)
 	var no *box.CannotError
 	if errors.As(err, &no) {
@@ -70,7 +78,9 @@ func runBox(args []string) (exit int, err error) {
 	if hookd != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), boxTime)
 		defer cancel()
-		tell, _ := hookd.EndBox(ctx, call, wire.BoxEnd{Level: string(end.Level), Exit: end.Exit, Kept: end.Kept})
+		tell, _ := hookd.EndBox(ctx, call, wire.BoxEnd{
+			Level: string(end.Level), Exit: end.Exit, Kept: end.Kept, Refused: way.Refused(),
+		})
 		if tell != "" {
 			fmt.Fprintf(os.Stderr, "%s\n", tell)
 		}

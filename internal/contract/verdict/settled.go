@@ -46,6 +46,15 @@ func Uncontained(v *Verdict, why string) *Verdict {
 	return &out
 }
 
+// Opening returns a verdict that contains a call as a verdict that asks whether ways out of the box may
+// be open, and why. v is not changed.
+func Opening(v *Verdict, ways []string, why string) *Verdict {
+	out := *v
+	out.PermissionDecision, out.Opens = "ask", ways
+	out.DecisionReason = join(v.DecisionReason, why)
+	return &out
+}
+
 // Boxed returns a verdict whose call runs in the box of a profile, by a change of its input. v is
 // not changed.
 func Boxed(v *Verdict, profile string, change json.RawMessage) *Verdict {

@@ -23,6 +23,7 @@ type decisionDetail struct {
 	NewInput   json.RawMessage `json:"new_input"`
 	NewSubject string          `json:"new_subject"`
 	Contained  string          `json:"contained"`
+	Opened     []string        `json:"opened"`
 	Told       *wire.Told      `json:"told"`
 	Answered   *wire.Answered  `json:"answered"`
 	Shadow     []wire.Shadowed `json:"shadow"`
@@ -149,7 +150,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 	d.CallSum = rest.CallSum
 	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
 	d.Tried, d.Earlier, d.PartOf, d.Judge = rest.Tried, rest.Earlier, rest.PartOf, rest.Judge
-	d.Contained, d.Kept, d.Untaken = rest.Contained, rest.Kept, rest.Untaken
+	d.Contained, d.Opened, d.Kept, d.Untaken = rest.Contained, rest.Opened, rest.Kept, rest.Untaken
 	d.Outcome = d.Word()
 	return d, nil
 }

@@ -39,14 +39,17 @@ const (
 
 // Spec is a box and the program in it. Paths are absolute and clean.
 type Spec struct {
-	Profile string   // its name, which the program finds in HOOKD_BOX
-	Write   []string // what may be written, with all below it; of two nested ones both
-	Protect []string // below Write, that may only be read
-	Watch   []string // below Write, that is not there and must not be made: it would run later
-	Hide    []string // that can be neither read nor written
-	Show    []string // what is read, where a private folder would cover it
-	Network bool     // the program reaches hosts through Proxy
-	Level   Level    // the only one to try; "" = the strongest
+	Profile string      // its name, which the program finds in HOOKD_BOX
+	Write   []string    // what may be written, with all below it; of two nested ones both
+	Protect []string    // below Write, that may only be read
+	Watch   []string    // below Write, that is not there and must not be made: it would run later
+	Hide    []string    // that can be neither read nor written
+	Show    []string    // what is read, where a private folder would cover it
+	Set     [][2]string // variables that Env has no value for
+	// Proxy serves the one way out of the box's network: l listens inside, where proxies of the environment
+	// say. It ends when l is closed. Nil = there is no network.
+	Proxy func(l *os.File)
+	Level Level // the only one to try; "" = the strongest
 
 	Argv []string
 	Env  []string // of the program, before secrets are taken out

@@ -18,7 +18,7 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 	switch {
 	case s.Level != "" && s.Level != Seatbelt:
 		return Ended{}, cannot("%s is not of this system", s.Level)
-	case s.Network:
+	case s.Proxy != nil:
 		return Ended{}, cannot("a network with chosen hosts is not made on this system")
 	}
 	tmp, err := os.MkdirTemp("", "hookd-box-")

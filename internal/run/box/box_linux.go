@@ -54,6 +54,15 @@ func runAt(level Level, s *Spec, began func(Level)) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
+	if s.Proxy != nil {
+		l, err := p.listener()
+		if err != nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it is our child
+			_, _ = wait(pid)
+			return Ended{}, err
+		}
+		go s.Proxy(l)
+	}
 	if began != nil {
 		began(level)
 	}
@@ -261,7 +270,7 @@ const prSetNoNewPrivs = 38
 
 // landlock is the plan of a box by Landlock and seccomp.
 func (p *program) landlock(s *Spec) error {
-	if s.Network {
+	if s.Proxy != nil {
 		return cannot("a network with chosen hosts needs namespaces")
 	}
 	abi, err := landlockABI()

@@ -1,6 +1,12 @@
 package box
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
+
+// proxyPort is where the proxy of a box listens on its loopback: no program asks for it by habit.
+const proxyPort = 17871
 
 // notInside are variables that a box's program never sees: keys and tokens, and variables that would load
 // code into it. A * stands for any text.
@@ -18,11 +24,19 @@ var notInside = []string{
 func environment(s *Spec) (env []string) {
 	for _, v := range s.Env {
 		name, _, _ := strings.Cut(v, "=")
-		if !secretName(name) && !(s.Network && isProxy(name)) {
+		if !secretName(name) && !isProxy(name) {
 			env = append(env, v)
 		}
 	}
 	env = with(env, "TMPDIR", "/tmp")
+	for _, v := range s.Set {
+		if value(env, v[0]) == "" {
+			env = with(env, v[0], v[1])
+		}
+	}
+	if s.Proxy != nil {
+		env = throughProxy(env)
+	}
 	return with(env, "HOOKD_BOX", s.Profile)
 }
 
@@ -36,12 +50,27 @@ func secretName(name string) bool {
 	return false
 }
 
-func isProxy(name string) bool {
-	switch strings.ToUpper(name) {
-	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY":
-		return true
+// throughProxy has programs use the proxy: each reads another variable.
+func throughProxy(env []string) []string {
+	port := strconv.Itoa(proxyPort)
+	http, socks := "http://127.0.0.1:"+port, "socks5h://127.0.0.1:"+port
+	java := "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=" + port + " -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=" + port
+	for _, v := range [][2]string{
+		{"HTTP_PROXY", http}, {"HTTPS_PROXY", http}, {"http_proxy", http}, {"https_proxy", http},
+		{"ALL_PROXY", socks}, {"all_proxy", socks},
+		{"NO_PROXY", "localhost,127.0.0.1,::1"}, {"no_proxy", "localhost,127.0.0.1,::1"},
+		{"NODE_USE_ENV_PROXY", "1"}, {"YARN_HTTP_PROXY", http}, {"YARN_HTTPS_PROXY", http}, {"CARGO_HTTP_PROXY", http},
+		{"MAVEN_OPTS", strings.TrimSpace(value(env, "MAVEN_OPTS") + " " + java)},
+		{"GRADLE_OPTS", strings.TrimSpace(value(env, "GRADLE_OPTS") + " " + java)},
+	} {
+		env = with(env, v[0], v[1])
 	}
-	return false
+	return env
+}
+
+// isProxy reports whether a variable names a proxy of the machine: nothing in a box reaches it.
+func isProxy(name string) bool {
+	return strings.HasSuffix(strings.ToUpper(name), "_PROXY")
 }
 
 // fits reports whether text fits a pattern, in which * stands for any text.

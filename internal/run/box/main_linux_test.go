@@ -110,6 +110,9 @@ func bridge(profile string, level Level, argv []string) int {
 		return exitFailed
 	}
 	s.Argv, s.Env, s.Level = argv, os.Environ(), level
+	if profile == ProjectNet {
+		s.Proxy = toRegistry().ServeFile
+	}
 	end, err := Run(s, nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot:", err)

@@ -43,6 +43,11 @@ func (p *program) namespaces(s *Spec) error {
 	p.mount("mount /proc", "proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
 	p.setattr("make /proc read-only", "/proc", attrReadOnly) // root's settings of the kernel are files there
 	p.loopback()
+	if s.Proxy != nil {
+		if err := p.listen(); err != nil {
+			return err
+		}
+	}
 	p.privileges(true)
 	return nil
 }
@@ -87,18 +92,23 @@ func (p *program) take(s *Spec) (t trees) {
 	}
 	for _, path := range t.paths {
 		says := "take " + path
-		fd, err := syscall.Open("/", syscall.O_RDONLY|syscall.O_CLOEXEC, 0) // keeps a number free
-		if err != nil {
-			fd = -1 // the op fails
-		} else {
-			p.closes(fd)
-		}
-		t.fds = append(t.fds, fd)
 		p.do(says, sysOpenTree, atFdCwd, p.text(path), openTreeClone|atRecursive|syscall.O_CLOEXEC).put = 1
-		p.do(says, syscall.SYS_DUP3, 0, uintptr(fd), syscall.O_CLOEXEC).get = [2]int8{1, 1}
-		p.do(says, syscall.SYS_CLOSE).get = [2]int8{1, 1}
+		t.fds = append(t.fds, p.keeps(says))
 	}
 	return t
+}
+
+// keeps has the child move the descriptor of its first register to a number that is known here.
+func (p *program) keeps(says string) int {
+	fd, err := syscall.Open("/", syscall.O_RDONLY|syscall.O_CLOEXEC, 0) // keeps a number free
+	if err != nil {
+		fd = -1 // the op fails
+	} else {
+		p.closes(fd)
+	}
+	p.do(says, syscall.SYS_DUP3, 0, uintptr(fd), syscall.O_CLOEXEC).get = [2]int8{1, 1}
+	p.do(says, syscall.SYS_CLOSE).get = [2]int8{1, 1}
+	return fd
 }
 
 // place covers shared folders with private ones, and puts the trees into their places.

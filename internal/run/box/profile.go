@@ -50,7 +50,7 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	if err != nil {
 		return nil, cannot("the working directory %s cannot be used: %v", at.Cwd, plain(err))
 	}
-	s := &Spec{Profile: p.Name, Cwd: cwd, Network: p.Base == ProjectNet}
+	s := &Spec{Profile: p.Name, Cwd: cwd}
 	homes := resolvedAll(at.Homes)
 	s.Hide = hidden(homes, p, at)
 	tree, err := projectAt(cwd, homes, at.Later)
@@ -65,7 +65,8 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s.Write = append(s.Write, tree.write...)
 	if !p.NoCache {
-		s.Write = append(s.Write, existing(homes, caches)...)
+		found := existing(homes, caches)
+		s.Write, s.Set = append(s.Write, found...), ownCaches(homes)
 	}
 	for _, path := range p.Write {
 		if path, err := filepath.EvalSymlinks(path); err == nil {
@@ -82,6 +83,32 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s.Protect = clean(s.Protect)
 	return s, s.check()
+}
+
+// Way returns the path that has to be written so that a program may write at path, which the box
+// keeps: path, or the folder that it would be made in. "" = the box does not keep it, or never gives it away.
+func (s *Spec) Way(path, home string) string {
+	path = filepath.Clean(path)
+	for {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			path = real
+			break
+		}
+		if path == filepath.Dir(path) {
+			return ""
+		}
+		path = filepath.Dir(path)
+	}
+	if coveredBy(path, s.Write) || privateOf(path) != "" || unfit(path, resolvedAll([]string{home})) != "" {
+		return ""
+	}
+	for _, hide := range s.Hide {
+		if within(path, hide) || within(hide, path) {
+			return ""
+		}
+	}
+	return path
 }
 
 // check reports a contradiction: a folder that is hidden has the working directory or the project.
@@ -300,6 +327,21 @@ var caches = []string{
 	".cache", "Library/Caches", ".npm", ".local/share/pnpm/store", ".pnpm-store", ".yarn/berry", ".yarn/cache",
 	".bun/install/cache", ".cargo/registry", ".cargo/git", "go/pkg", ".gradle/caches", ".m2/repository",
 	".nuget/packages", ".deno", ".ccache", ".cpan/build", ".gem/specs",
+}
+
+// ownCaches has tools whose cache is not there use one of the box: nothing is made in a home.
+func ownCaches(homes []string) (set [][2]string) {
+	for _, c := range [][3]string{
+		{".cache", "XDG_CACHE_HOME", "/tmp/cache"}, {".cache", "GOCACHE", "/tmp/cache/go-build"}, {".npm", "npm_config_cache", "/tmp/cache/npm"},
+		{"go/pkg", "GOMODCACHE", "/tmp/cache/go"}, {".cargo/registry", "CARGO_HOME", "/tmp/cache/cargo"},
+		{".m2/repository", "MAVEN_ARGS", "-Dmaven.repo.local=/tmp/cache/m2"}, {".gradle/caches", "GRADLE_USER_HOME", "/tmp/cache/gradle"},
+		{".nuget/packages", "NUGET_PACKAGES", "/tmp/cache/nuget"},
+	} {
+		if len(existing(homes, []string{c[0]})) == 0 {
+			set = append(set, [2]string{c[1], c[2]})
+		}
+	}
+	return set
 }
 
 // secrets, below a home: keys, tokens, browsers and shell histories.

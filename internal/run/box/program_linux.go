@@ -30,6 +30,7 @@ type program struct {
 	says  []string // what each op is for, for people
 	holds []any    // memory that arguments point to
 	open  []int    // descriptors to close when the box has ended
+	from  int      // descriptor that the listener of the proxy comes from
 
 	flags   uintptr // of clone, without the signal
 	reaper  bool    // the child is the first process of its own pid namespace

@@ -33,6 +33,7 @@ import (
 type Options struct {
 	Bridge   string // path of hookd-bridge
 	Home     string // of the agents' user
+	State    string // folder where tickets are kept; "" = in memory alone
 	Own      []string
 	Profiles []string // folders of profiles; each may only tighten those of the folders before it
 	Facts    *facts.Reader
@@ -50,7 +51,6 @@ type Keeper struct {
 	mu       sync.Mutex
 	probed   map[string]probed // by built-in profile
 	tickets  tickets
-	failed   map[string]time.Time      // lines that failed in a box, by session, folder and line
 	distrust map[events.Dialect]string // agents that dropped a rewrite, and which call showed it
 }
 
@@ -60,8 +60,8 @@ func New(o Options) *Keeper {
 		o.Log = zap.NewNop()
 	}
 	return &Keeper{
-		opts: o, log: o.Log.Named("contain"), probed: map[string]probed{}, tickets: newTickets(),
-		failed: map[string]time.Time{}, distrust: map[events.Dialect]string{},
+		opts: o, log: o.Log.Named("contain"), probed: map[string]probed{}, tickets: loadTickets(o.State, o.Log),
+		distrust: map[events.Dialect]string{},
 	}
 }
 
@@ -99,7 +99,10 @@ type plan struct {
 
 // Cannot fits dispatch.Boxes.
 func (k *Keeper) Cannot(e *events.Event, v *verdict.Verdict) string {
-	if k.failedBefore(e, v) {
+	k.mu.Lock()
+	t := k.failedBefore(e, v)
+	k.mu.Unlock()
+	if t != nil && len(t.kept()) == 0 {
 		return "it has just failed in its box; a person decides whether it runs outside of one"
 	}
 	p, why := k.plan(e, v, "0")
@@ -113,7 +116,7 @@ func (k *Keeper) Cannot(e *events.Event, v *verdict.Verdict) string {
 }
 
 // Box fits dispatch.Boxes.
-func (k *Keeper) Box(e *events.Event, v *verdict.Verdict) *verdict.Verdict {
+func (k *Keeper) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.Verdict {
 	id := newID()
 	p, why := k.plan(e, v, id)
 	if why != "" {
@@ -121,9 +124,10 @@ func (k *Keeper) Box(e *events.Event, v *verdict.Verdict) *verdict.Verdict {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	p.profile = open(p.profile, append(k.tickets.lasting(e.SessionID, p.profile.Name), v.Opens...))
 	k.tickets.add(&ticket{
-		id: id, profile: p.profile, line: p.line.Plain, cwd: p.cwd, made: time.Now(),
-		session: e.SessionID, call: e.CallID, event: e.EventID, dialect: e.Dialect, whole: p.line.Whole(),
+		ID: id, Profile: p.profile, Line: p.line.Plain, Cwd: p.cwd, Made: time.Now(), Opens: v.Opens, Lasts: lasts && len(v.Opens) > 0,
+		Session: e.SessionID, Call: e.CallID, Event: e.EventID, Dialect: e.Dialect, Whole: p.line.Whole(),
 	})
 	return verdict.Boxed(v, p.profile.Name, p.input)
 }
@@ -139,9 +143,6 @@ func (k *Keeper) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, w
 	profile, err := k.profile(v.Contain)
 	if err != nil {
 		return p, err.Error()
-	}
-	if profile.Base == box.ProjectNet {
-		return p, "the proxy that would let " + profile.Name + " reach its hosts is not there"
 	}
 	now := *e
 	if v.UpdatedInput != nil {

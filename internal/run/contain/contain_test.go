@@ -3,8 +3,10 @@ package contain
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/run/box"
+	"github.com/hookd/hookd/wire"
 )
 
 // world is a Keeper with a home and a project.
@@ -22,9 +25,29 @@ type world struct {
 	broken        error // why the machine makes no box
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *world { return newWorldIn(t, t.TempDir()) }
+
+// outsideOfTmp is an empty folder that boxes have none of their own in place of.
+func outsideOfTmp(t *testing.T) string {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
+	home, _ := os.UserHomeDir()
+	for _, base := range []string{".", home} {
+		base, err := filepath.Abs(base)
+		if err != nil || strings.HasPrefix(base, "/tmp/") || strings.HasPrefix(base, "/var/tmp/") {
+			continue
+		}
+		if dir, err := os.MkdirTemp(base, "scratch-"); err == nil {
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			return dir
+		}
+	}
+	t.Skip("neither the working directory nor the home can be written outside of /tmp")
+	return ""
+}
+
+func newWorldIn(t *testing.T, home string) *world {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	bridge := filepath.Join(home, "bin/hookd-bridge")
 	w.write(t, "bin/hookd-bridge", "")
 	w.Keeper = New(Options{
-		Bridge: bridge, Home: home, Facts: &facts.Reader{Home: home},
+		Bridge: bridge, Home: home, State: home, Facts: &facts.Reader{Home: home},
 		Profiles: []string{filepath.Join(home, "system"), filepath.Join(home, "own")},
 		Probe:    func(string) error { return w.broken },
 	})
@@ -90,7 +113,7 @@ func TestTicket(t *testing.T) {
 	if why := w.Cannot(e, contained(box.Project)); why != "" {
 		t.Fatal(why)
 	}
-	v := w.Box(e, contained(box.Project))
+	v := w.Box(e, contained(box.Project), false)
 	l := boxedLine(t, v)
 	if v.PermissionDecision != "allow" || l.Plain != line || l.Profile != box.Project {
 		t.Errorf("the verdict is %+v with %+v", v, l)
@@ -117,7 +140,7 @@ func TestTicket(t *testing.T) {
 	if after.Data = plain; string(plain) != string(w.call(agent, "PostToolUse", line).Data) {
 		t.Errorf("the event after it is %s", plain)
 	}
-	tell := w.End(l.Call, box.Ended{Level: box.Namespaces, Exit: 1})
+	tell := w.End(l.Call, wire.BoxEnd{Level: string(box.Namespaces), Exit: 1})
 	if !strings.Contains(tell, `"project"`) || !strings.Contains(tell, "a person will be asked") {
 		t.Errorf("the model is told %q", tell)
 	}
@@ -133,7 +156,7 @@ func TestTicket(t *testing.T) {
 func TestAgentThatDropsTheRewrite(t *testing.T) {
 	w := newWorld(t)
 	e := w.call(agent, "PreToolUse", "make")
-	w.Box(e, contained(box.Project))
+	w.Box(e, contained(box.Project), false)
 	after := w.call(agent, "PostToolUse", "make")
 	if _, bare := w.Ran(after, true); bare {
 		t.Error("a call that failed need not have run")
@@ -220,12 +243,176 @@ func TestStrictestProfile(t *testing.T) {
 func TestLineOfACdStaysOutside(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, "project/sub/x", "")
-	v := w.Box(w.call(agent, "PreToolUse", "cd sub && make"), contained(box.Project))
+	v := w.Box(w.call(agent, "PreToolUse", "cd sub && make"), contained(box.Project), false)
 	l := boxedLine(t, v)
 	if l.Enter != "cd sub && " || l.Plain != "make" {
 		t.Errorf("the line is %+v", l)
 	}
 	if _, ok := w.Begin(l.Call, "make", filepath.Join(w.project, "sub"), box.Project); !ok {
 		t.Error("its box is not approved in the folder that the shell entered")
+	}
+}
+
+// again is the Keeper of a daemon that has started again.
+func (w *world) again() *Keeper { return New(w.opts) }
+
+// A call that was rewritten before a restart gets its box after it, once; its line and folder count as before.
+func TestTicketsOutlastADaemon(t *testing.T) {
+	w := newWorld(t)
+	w.write(t, "own/tests.yaml", "like: project\nhide: [~/private]\n")
+	l := boxedLine(t, w.Box(w.call(agent, "PreToolUse", "make"), contained("tests"), false))
+	second := boxedLine(t, w.Box(w.call(agent, "PreToolUse", "make x"), contained("tests"), false))
+	w.Keeper = w.again()
+	if _, ok := w.Begin(l.Call, "make y", w.project, "tests"); ok {
+		t.Error("another line is approved")
+	}
+	p, ok := w.Begin(l.Call, "make", w.project, "tests")
+	if !ok || len(p.Hide) != 1 {
+		t.Errorf("it is not approved, or with another profile: %+v", p)
+	}
+	w.Keeper = w.again()
+	if _, ok := w.Begin(l.Call, "make", w.project, "tests"); ok {
+		t.Error("it is approved twice")
+	}
+	if tell := w.End(l.Call, wire.BoxEnd{Exit: 1}); !strings.Contains(tell, `"tests"`) {
+		t.Errorf("the model is told %q", tell)
+	}
+	w.Keeper = w.again()
+	if why := w.Cannot(w.call(agent, "PreToolUse", "make"), contained("tests")); !strings.Contains(why, "just failed") {
+		t.Errorf("the same line again: %q", why)
+	}
+	if _, bare := w.Ran(w.call(agent, "PostToolUse", second.Plain), false); !bare {
+		t.Error("an agent that dropped the rewrite is not seen after a restart")
+	}
+}
+
+// A file of tickets that is torn, foreign or cannot be written stops nothing, and approves nothing.
+func TestTicketsWithoutAFile(t *testing.T) {
+	w := newWorld(t)
+	l := boxedLine(t, w.Box(w.call(agent, "PreToolUse", "make"), contained(box.Project), false))
+	path := filepath.Join(w.home, "boxes.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range []string{string(text[:len(text)/2]), "null\n{}\n[]\n", strings.Repeat("x", 100)} {
+		w.write(t, "boxes.jsonl", content)
+		if _, ok := w.again().Begin(l.Call, "make", w.project, box.Project); ok {
+			t.Errorf("approved from %q", content)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	k := w.again()
+	l = boxedLine(t, k.Box(w.call(agent, "PreToolUse", "make"), contained(box.Project), false))
+	if _, ok := k.Begin(l.Call, "make", w.project, box.Project); !ok {
+		t.Error("without a file no box is made")
+	}
+}
+
+// A way that a box kept is asked about when the line comes again. It opens for that call, and for the
+// session where the answer says so; the rest of the box stays.
+func TestWaysOut(t *testing.T) {
+	w := newWorldIn(t, outsideOfTmp(t))
+	w.write(t, "other/file", "")
+	w.write(t, "own/net.yaml", "like: project-net\nhosts: [good.test]\n")
+	const line = "echo x > ../other/file && ./run"
+	e := w.call(agent, "PreToolUse", line)
+	fails := func(end wire.BoxEnd, output string) string {
+		t.Helper()
+		l := boxedLine(t, w.Box(e, contained("net"), false))
+		if _, ok := w.Begin(l.Call, line, w.project, "net"); !ok {
+			t.Fatal("it is not approved")
+		}
+		tell := w.End(l.Call, end)
+		after := w.call(agent, "PostToolUse", l.String())
+		after.Data = rawjson.With(w.Plain(after), rawjson.StringMember("tool_response", output))
+		w.Ran(after, true)
+		return tell
+	}
+	other := filepath.Join(w.home, "other")
+	tell := fails(wire.BoxEnd{Exit: 1, Refused: []string{"reg.test:443"}}, "")
+	if !strings.Contains(tell, "from reg.test:443, "+other+"/file.") {
+		t.Errorf("the model is told %q", tell)
+	}
+	v := contained("net")
+	if why := w.Cannot(e, v); why != "" {
+		t.Errorf("it cannot be contained: %s", why)
+	}
+	v.Opens = w.Opens(e, v)
+	if want := []string{"reg.test:443", other + "/file"}; !slices.Equal(v.Opens, want) {
+		t.Fatalf("it opens %q, want %q", v.Opens, want)
+	}
+	profileOf := func(lasts bool) box.Profile {
+		t.Helper()
+		l := boxedLine(t, w.Box(e, v, lasts))
+		p, ok := w.Begin(l.Call, line, w.project, "net")
+		if !ok {
+			t.Fatal("it is not approved")
+		}
+		return p
+	}
+	if p := profileOf(false); !slices.Equal(p.Hosts, []string{"good.test", "reg.test:443"}) || !slices.Equal(p.Write, v.Opens[1:]) {
+		t.Errorf("once: %+v", p)
+	}
+	v.Opens = nil
+	if p := profileOf(false); len(p.Hosts) != 1 || p.Write != nil {
+		t.Errorf("the call after it: %+v", p)
+	}
+	v.Opens = []string{"reg.test:443"}
+	profileOf(true)
+	w.Keeper = w.again()
+	v.Opens = nil
+	if p := profileOf(false); len(p.Hosts) != 2 {
+		t.Errorf("in the session, after a restart: %+v", p)
+	}
+	e.SessionID = "s2"
+	if p := profileOf(false); len(p.Hosts) != 1 {
+		t.Errorf("in another session: %+v", p)
+	}
+}
+
+// A way is what the line or its output names; a secret, a home and a folder of the system are none.
+func TestWhichWaysAreOffered(t *testing.T) {
+	w := newWorldIn(t, outsideOfTmp(t))
+	for _, name := range []string{"other/file", ".ssh/id", ".config/tool/rc"} {
+		w.write(t, name, "")
+	}
+	n := 0
+	for _, c := range []struct{ line, output, want string }{
+		{"./run", "", ""},
+		{"cp a ../other/new", "", "~/other"},
+		{"./run", "bash: line 1: ../other/file: Read-only file system\n", "~/other/file"},
+		{"./run", "mkdir: cannot create directory ‘HOME/other/a/b’: Read-only file system\n", "~/other"},
+		{"./run", "OSError: [Errno 30] Read-only file system: 'HOME/.config/tool/rc'\n", "~/.config/tool/rc"},
+		{"./run", "Error: EROFS: read-only file system, open 'HOME/other/file'\n", "~/other/file"},
+		{"./run", "open HOME/other/file: read-only file system\n", "~/other/file"},
+		{"./run", "open HOME/.ssh/id: permission denied\n", ""},
+		{"./run", "open HOME/.ssh/new: permission denied\n", ""},
+		{"./run", "touch: cannot touch 'HOME/new': Read-only file system\n", ""},
+		{"./run", "open /etc/passwd: read-only file system\n", ""},
+		{"./run", "open /new: read-only file system\n", ""},
+		{"./run", "open HOME/project/x: permission denied\n", ""},
+		{"rm -rf ~/.ssh ; false", "", ""},
+		{"echo x > /etc/hosts", "", ""},
+	} {
+		n++
+		e := w.call(agent, "PreToolUse", c.line)
+		e.SessionID = fmt.Sprint("w", n)
+		l := boxedLine(t, w.Box(e, contained(box.Project), false))
+		w.Begin(l.Call, c.line, w.project, box.Project)
+		w.End(l.Call, wire.BoxEnd{Exit: 1})
+		after := w.call(agent, "PostToolUse", c.line)
+		after.SessionID = e.SessionID
+		after.Data = rawjson.With(after.Data, rawjson.StringMember("tool_response", strings.ReplaceAll(c.output, "HOME", w.home)))
+		w.Ran(after, true)
+		got := strings.ReplaceAll(strings.Join(w.Opens(e, contained(box.Project)), " "), w.home, "~")
+		if got != c.want {
+			t.Errorf("%s with %q: %q, want %q", c.line, c.output, got, c.want)
+		}
 	}
 }
