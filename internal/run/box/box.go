@@ -130,3 +130,13 @@ func freeName(path string) string {
 func within(path, folder string) bool {
 	return path == folder || folder == "/" || strings.HasPrefix(path, folder+"/")
 }
+
+// privateOf returns the private folder that path lies in; "" = in none.
+func privateOf(path string) string {
+	for _, dir := range private {
+		if within(path, dir) {
+			return dir
+		}
+	}
+	return ""
+}

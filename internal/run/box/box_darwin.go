@@ -69,3 +69,6 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 
 // hostSockets has nothing to add: a seatbelt profile names no socket that it does not allow.
 func hostSockets() []string { return nil }
+
+// private is empty: the box's own temporary folder is a new one of the machine.
+var private []string

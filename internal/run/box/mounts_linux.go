@@ -153,16 +153,6 @@ func nextOn(at, path string) string {
 	return path
 }
 
-// privateOf returns the private folder that path lies in; "" = in none.
-func privateOf(path string) string {
-	for _, dir := range private {
-		if within(path, dir) {
-			return dir
-		}
-	}
-	return ""
-}
-
 // protect makes the listed paths read-only, and each folder on the way to one a mount of its own: a
 // folder that has another name now would not be protected any more.
 func (p *program) protect(s *Spec) {

@@ -126,7 +126,8 @@ func (k *Keeper) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.V
 	defer k.mu.Unlock()
 	p.profile = open(p.profile, append(k.tickets.lasting(e.SessionID, p.profile.Name), v.Opens...))
 	k.tickets.add(&ticket{
-		ID: id, Profile: p.profile, Line: p.line.Plain, Cwd: p.cwd, Made: time.Now(), Opens: v.Opens, Lasts: lasts && len(v.Opens) > 0,
+		ID: id, Profile: p.profile, Line: p.line.Plain, Cwd: p.cwd, Made: time.Now(),
+		Opens: v.Opens, Lasts: lasts && len(v.Opens) > 0,
 		Session: e.SessionID, Call: e.CallID, Event: e.EventID, Dialect: e.Dialect, Whole: p.line.Whole(),
 	})
 	return verdict.Boxed(v, p.profile.Name, p.input)
@@ -170,8 +171,7 @@ func (k *Keeper) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, w
 	if _, err := os.Stat(k.opts.Bridge); err != nil {
 		return p, "hookd-bridge, which makes boxes, is not beside hookd"
 	}
-	place := box.Place{Cwd: p.cwd, Homes: []string{k.opts.Home}, Own: k.opts.Own, Private: dialect.Private()}
-	if _, err := box.Resolve(profile, place); err != nil {
+	if _, err := box.Resolve(profile, k.place(p.cwd)); err != nil {
 		return p, err.Error()
 	}
 	text := p.line.String()
@@ -179,6 +179,13 @@ func (k *Keeper) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, w
 		return p, "the line is too long for a box"
 	}
 	return p, p.rewrite(&now, key, text)
+}
+
+// place is where the box of a call runs.
+func (k *Keeper) place(cwd string) box.Place {
+	return box.Place{
+		Cwd: cwd, Homes: []string{k.opts.Home}, Own: k.opts.Own, Private: dialect.Private(), Later: dialect.InProject(),
+	}
 }
 
 // rewrite fills in the tool's new input.

@@ -53,7 +53,7 @@ type tickets struct {
 	log  *zap.Logger
 }
 
-// loadTickets reads the tickets that still count from a file in folder, and writes them anew.
+// loadTickets reads the tickets that still count from a file in folder, and writes the file again.
 func loadTickets(folder string, log *zap.Logger) tickets {
 	t := tickets{log: log}
 	if folder == "" {

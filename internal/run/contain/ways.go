@@ -76,8 +76,7 @@ func (k *Keeper) outsideOf(t *ticket, output string) (list []string) {
 	if t.Profile.Base == box.Read {
 		return nil // it writes nothing: a wider profile is another answer of a hook
 	}
-	place := box.Place{Cwd: t.Cwd, Homes: []string{k.opts.Home}, Own: k.opts.Own, Private: dialect.Private(), Later: dialect.InProject()}
-	s, err := box.Resolve(t.Profile, place)
+	s, err := box.Resolve(t.Profile, k.place(t.Cwd))
 	if err != nil {
 		return nil
 	}
