@@ -88,9 +88,16 @@ func (d *Daemon) load() metrics.Load {
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,
 		Store: d.storeLoad(), Forward: d.forwardLoad(), Fleet: d.fleetLoad(),
+		Policy: map[string]int{},
 	}
 	if oldest := d.dispatch.Oldest(); !oldest.IsZero() {
 		l.Oldest = time.Since(oldest)
+	}
+	if now, set := d.policyNow(); set {
+		l.Policy[now.Manifest.Name] = 0
+		if now.State.Error == "" {
+			l.Policy[now.Manifest.Name] = 1
+		}
 	}
 	count := d.states(d.discovery.Current())
 	for _, s := range metricStates {
@@ -122,7 +129,7 @@ func (d *Daemon) fleetLoad() *metrics.Fleet {
 		return nil
 	}
 	f := &metrics.Fleet{
-		Up:      s.State.Connected && s.Trouble == "",
+		Up: s.State.Connected && s.Trouble == "", Directed: s.Directive == "",
 		Waiting: map[string]int{"events": s.Outbox.Messages, "decisions": s.Decisions, "refused": s.Outbox.Refused},
 		Sent:    s.Sent, Taken: s.Taken, Doubles: s.Doubles, Refused: s.Refused,
 	}

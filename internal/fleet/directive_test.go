@@ -338,3 +338,40 @@ func (nothing) OutboxLoad(context.Context) (store.OutboxLoad, error) { return st
 func (nothing) Outgoing(context.Context, string, bool, int, int64) ([]store.Outgoing, error) {
 	return nil, nil
 }
+
+// The runbook for a directive that is lost with its stream: the machines keep what they have. The
+// operator makes the streams, rolls out and switches off again, and that is newer for each machine.
+func TestALostDirectiveIsSignedAgain(t *testing.T) {
+	url := fleettest.Start(t, nil).URL()
+	at := func(machine string) engine.Options { return engine.Options{Servers: []string{url}, Machine: machine} }
+	ann := newBundler(t)
+	ops := operate(t, at("ops"), "t")
+	laptop := follow(t, at("laptop"), follows(t, ann.public))
+	one, text := ann.bundle(t, 1)
+	rollOut := func() {
+		t.Helper()
+		hooktest.Must(t, fleet.PutBundle(t.Context(), ops, ops.names, one.Text(), text))
+		d, err := policy.Directive{}.Roll(one, policy.StageEnforce, 0)
+		hooktest.Must(t, err)
+		_, signed := ann.sign(t, d.SwitchOff(policy.Off{Hook: "guard", Reason: "r", By: "ann"}))
+		ops.publish(t, signed)
+	}
+	rollOut()
+	laptop.gets(t, "acme@1+ off guard")
+	had, _, err := laptop.home.Current()
+	hooktest.Must(t, err)
+	first := had.Directive.Sequence
+	streams := fleettest.Streams(t, []string{url})
+	for _, name := range []string{"HOOKD_t_DIRECTIVE", "OBJ_HOOKD_t_BUNDLES"} {
+		hooktest.Must(t, streams.DeleteStream(t.Context(), name))
+	}
+	hooktest.Must(t, ops.Prepare(t.Context(), ops.names.Layout()))
+	if got := laptop.has(t); got != "acme@1+ off guard" {
+		t.Errorf("after the loss the machine has %q", got)
+	}
+	rollOut()
+	hooktest.Until(t, "the machine has the new one", func() bool {
+		c, _, err := laptop.home.Current()
+		return err == nil && c.Directive.Sequence > first
+	})
+}

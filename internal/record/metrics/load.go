@@ -18,12 +18,14 @@ type Load struct {
 	Gaps        uint64 // gap records sent to subscribers
 	Store       *Store // nil = none
 	Forward     []Forward
-	Fleet       *Fleet // nil = the machine is in none
+	Fleet       *Fleet         // nil = the machine is in none
+	Policy      map[string]int // by name: 1 while its source can be read and it is in force, else 0
 }
 
 // Fleet is how far this machine is behind in its fleet. The counts are since the start.
 type Fleet struct {
 	Up                            bool           // a server answers, and has the streams
+	Directed                      bool           // the newest directive is in force, or there is none
 	Waiting                       map[string]int // by what waits
 	Lag                           time.Duration  // age of the oldest that waits; 0 = nothing does
 	Sent, Taken, Doubles, Refused uint64         // events
@@ -160,8 +162,13 @@ var gauges = []gauge{
 	targetGauge("hookd_forward_missed_total", "Decisions that were pruned before they were handed on.",
 		func(f Forward) float64 { return float64(f.Missed) }).counter(),
 
+	loadGauges("hookd_policy_up", "policy",
+		"1 while the last look at the policy's source found nothing wrong; no series without a policy.",
+		func(l Load) map[string]int { return l.Policy }),
 	fleetGauge("hookd_fleet_up", "1 while a server of the fleet answers and has its streams.",
 		func(f *Fleet) float64 { return boolean(f.Up) }),
+	fleetGauge("hookd_fleet_directive_up", "1 while the newest directive of the fleet is in force, or there is none.",
+		func(f *Fleet) float64 { return boolean(f.Directed) }),
 	loadGauges("hookd_fleet_waiting", "what",
 		"What this machine has for the fleet: events and decisions that were not sent yet, and events that the servers never take.",
 		func(l Load) map[string]int {

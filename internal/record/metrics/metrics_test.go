@@ -220,7 +220,8 @@ func exercised() *Metrics {
 			Depth: map[string]int{"observers": 3}, Inflight: map[string]int{"decidable": 2}, Hooks: map[string]int{"active": 1},
 			Oldest: time.Minute, Store: &Store{Up: true, Bytes: 7},
 			Forward: []Forward{{Target: "siem", Waiting: 3}},
-			Fleet:   &Fleet{Up: true, Waiting: map[string]int{"events": 2}, Lag: time.Minute},
+			Fleet:   &Fleet{Up: true, Directed: true, Waiting: map[string]int{"events": 2}, Lag: time.Minute},
+			Policy:  map[string]int{"acme": 1},
 		}
 	}
 	m := New(o)
