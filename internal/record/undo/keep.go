@@ -206,8 +206,7 @@ func (p *keeping) hold(e *entry, dir int, name string) error {
 	if place == nil {
 		return errors.New("there is no vault to keep it in")
 	}
-	p.n++
-	kept := fmt.Sprintf("%06d", p.n)
+	kept := p.nextName()
 	e.At = Path(filepath.Join(place.path, kept))
 	if e.Effect != effectWrite && near || e.Was.Kind != kindFile && near {
 		err := again(func() error { return unix.Linkat(dir, name, place.fd, kept, 0) })
@@ -229,6 +228,12 @@ func (p *keeping) hold(e *entry, dir int, name string) error {
 		return p.duplicate(e, dir, name, place, kept)
 	}
 	return errors.New("it cannot be copied")
+}
+
+// nextName returns the name of the next kept file.
+func (p *keeping) nextName() string {
+	p.n++
+	return fmt.Sprintf("%06d", p.n)
 }
 
 // linked notes a file that is kept by a link: its time of change is now another.

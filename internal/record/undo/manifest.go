@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+	"unicode/utf8"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
@@ -170,6 +172,8 @@ type writer struct {
 	f *os.File
 	b *bufio.Writer
 	e *json.Encoder
+
+	text []byte // of the last entry
 }
 
 func newWriter(dir string, c *Call) (*writer, error) {
@@ -183,7 +187,30 @@ func newWriter(dir string, c *Call) (*writer, error) {
 	return w, w.e.Encode(line{V: 1, Call: c})
 }
 
-func (w *writer) add(e *entry) error { return w.e.Encode(line{Entry: e}) }
+// add writes an entry. Files that are kept by a link are many, and in a hurry: theirs is written by hand.
+func (w *writer) add(e *entry) error {
+	if e.By != byLink || e.Soft || e.Dest != "" || e.Xattr != nil || e.Was.Target != "" ||
+		!utf8.ValidString(string(e.Path)) || !utf8.ValidString(string(e.At)) {
+		return w.e.Encode(line{Entry: e})
+	}
+	b := rawjson.AppendText(append(w.text[:0], `{"entry":{`...), "path", string(e.Path))
+	b = rawjson.AppendText(rawjson.AppendText(b, "effect", e.Effect), "by", e.By)
+	b = append(rawjson.AppendText(b, "at", string(e.At)), `,"was":{`...)
+	b = rawjson.AppendText(b, "kind", e.Was.Kind)
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"dev", int64(e.Was.Dev)}, {"ino", int64(e.Was.Ino)}, {"names", int64(e.Was.Names)}, {"size", e.Was.Size},
+		{"atime", e.Was.ATime}, {"mtime", e.Was.MTime}, {"ctime", e.Was.CTime}, {"mode", int64(e.Was.Mode)},
+		{"uid", int64(e.Was.UID)}, {"gid", int64(e.Was.GID)},
+	} {
+		b = rawjson.AppendInt(b, f.name, f.value)
+	}
+	w.text = append(b, "}}}\n"...)
+	_, err := w.b.Write(w.text)
+	return err
+}
 
 // close seals the manifest.
 func (w *writer) close(s *seal) error {

@@ -45,35 +45,58 @@ func (p *keeping) movesWithin(t target, was state) bool {
 	return false
 }
 
-// below keeps the contents of an open folder, which it closes: files first, then folders.
+// below keeps the contents of an open folder, which it closes. It goes as rm goes, so that it stays ahead when
+// the time is over and the call runs.
 func (p *keeping) below(t target, fd int, dev uint64, depth int) {
 	dir := os.NewFile(uintptr(fd), t.path)
 	defer dir.Close()
-	var folders []string
 	for {
-		names, err := dir.Readdirnames(512)
-		for _, name := range names {
-			if p.expired() && !p.byLink(t) {
+		list, err := dir.ReadDir(512)
+		for _, d := range list {
+			name := d.Name()
+			switch {
+			case p.expired() && !p.byLink(t):
 				p.lost.add(filepath.Join(t.path, name), errLate.Error())
-				continue
-			}
-			if p.stopped() {
+			case p.stopped():
 				return
-			}
-			if p.child(t, fd, name, dev) {
-				folders = append(folders, name)
+			case d.Type().IsRegular() && p.linkFirst(t, fd, name, dev):
+			case d.IsDir() || p.child(t, fd, name, dev):
+				p.folder(t, fd, name, dev, depth+1)
 			}
 		}
-		if err != nil || len(names) == 0 {
-			break
-		}
-	}
-	for _, name := range folders {
-		if p.stopped() {
+		if err != nil || len(list) == 0 {
 			return
 		}
-		p.folder(t, fd, name, dev, depth+1)
 	}
+}
+
+// linkFirst keeps a file by a link before it looks at it: one look is enough then.
+func (p *keeping) linkFirst(t target, dir int, name string, dev uint64) bool {
+	path := t.path + "/" + name
+	if t.effect != effectDelete && t.effect != effectReplace || p.seen[path] || p.k.settings.Load().never(path) {
+		return false
+	}
+	e := entry{Path: Path(path), Effect: t.effect, By: byLink, Soft: t.soft, Was: state{Dev: dev}}
+	place, near := p.place(&e)
+	if place == nil || !near {
+		return false
+	}
+	kept := p.nextName()
+	if again(func() error { return unix.Linkat(dir, name, place.fd, kept, 0) }) != nil {
+		return false // child tells why
+	}
+	was, err := lookAt(place.fd, kept)
+	if err != nil || was.Kind != kindFile {
+		_ = unix.Unlinkat(place.fd, kept, 0)
+		return false
+	}
+	e.At, e.Was = Path(place.path+"/"+kept), was
+	e.Was.Names = max(1, was.Names-1)
+	p.bytes += was.Size
+	p.write(&e)
+	p.paths++
+	p.files++
+	return true
 }
 
 // child keeps one name of an open folder; for a folder it only returns true.
