@@ -24,3 +24,8 @@ func (c *Client) PurgeUndo(ctx context.Context, id string) (wire.UndoPurged, err
 func (c *Client) Undo(ctx context.Context, r wire.UndoRequest) (wire.UndoAnswer, error) {
 	return post[wire.UndoAnswer](ctx, c, wire.PathUndo, r)
 }
+
+// AddDump puts a file into the vault of c's daemon for a call, whose id is hookd's or its agent's.
+func AddDump(ctx context.Context, c *Client, call string, r wire.DumpRequest) (wire.Dump, error) {
+	return post[wire.Dump](ctx, c, wire.PathUndo+"/"+escape(call)+"/dumps", r)
+}

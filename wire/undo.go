@@ -45,6 +45,24 @@ type UndoCall struct {
 	Outcome string    `json:"outcome,omitempty"`
 	Undone  *Undone   `json:"undone,omitempty"` // nil = it was not taken back
 	Undoes  []string  `json:"undoes,omitempty"` // of an undo: the calls
+	Dumps   []Dump    `json:"dumps,omitempty"`  // that hooks have put into the vault for it
+}
+
+// DumpRequest puts a file into the vault for a call: a dump of a database, a volume or a cluster, which the call
+// is about to destroy. Path is absolute. Restore is the command that a person types to bring it back, in which
+// {} stands for the kept file; "" = there is none.
+type DumpRequest struct {
+	Path    string `json:"path"`
+	Restore string `json:"restore,omitempty"`
+}
+
+// Dump is a file that a hook has put into the vault.
+type Dump struct {
+	Name    string    `json:"name"`
+	Path    string    `json:"path"` // in the vault
+	Size    int64     `json:"size"`
+	Restore string    `json:"restore,omitempty"` // hookd never runs it
+	Time    time.Time `json:"time"`
 }
 
 // Undone says how a call was taken back.

@@ -195,6 +195,7 @@ func defaultOf(c config.Config, key string) string {
 		"undo.late":            c.Undo.Late,
 		"undo.max_bytes":       mib(c.Undo.MaxBytes),
 		"undo.max_age":         span(c.Undo.MaxAge),
+		"undo.never":           "none",
 		"snapshot":             fmt.Sprint(c.Snapshot),
 		"providers":            "none",
 		"http.listen":          "none",

@@ -98,6 +98,8 @@ var effects = map[string]effect{
 	"dlq retry":     {kind: acts},
 	"dlq drop":      {kind: weakens},
 	"undo":          {kind: acts}, // the daemon says who may
+	"vault":         {kind: looks},
+	"vault add":     {kind: acts}, // the daemon says who may
 
 	"add": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
 		return cmd.Flags().Changed("frozen")

@@ -250,7 +250,8 @@ func daemonGroup(a *app) *cobra.Command {
 func devGroup(a *app) *cobra.Command {
 	return family("dev", "For those who write hooks and agents", `dev has what those need who write hooks, agents and programs around hookd.`,
 		emitCommand(a), replayCommand(a), eventsCommand(a), matchCommand(a), factsCommand(a), schemaCommand(a),
-		metricsCommand(a), killCommand(a), named("dead", dlqCommand(a)), completionCommand(a), manCommand())
+		metricsCommand(a), killCommand(a), named("dead", dlqCommand(a)), vaultCommand(a), completionCommand(a),
+		manCommand())
 }
 
 // shortcuts are commands under the names that they had before there were groups, and forms that
@@ -271,7 +272,7 @@ func shortcuts(a *app) []*cobra.Command {
 		decisionsCommand(a), historyCommand(a), sessionsCommand(a), logsCommand(a), tailCommand(a), psCommand(a),
 		topCommand(a), statsCommand(a), auditCommand(a),
 		matchCommand(a), factsCommand(a), metricsCommand(a), eventsCommand(a), schemaCommand(a), replayCommand(a),
-		killCommand(a), dlqCommand(a), recoverCommand(a),
+		killCommand(a), dlqCommand(a), recoverCommand(a), vaultCommand(a),
 		bundleCommand(a), policyCommand(a), fleetCommand(a),
 		bridgeCommand(a), mcpCommand(a), tokenCommand(a), runCommand(a),
 		serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a), configCommand(a),

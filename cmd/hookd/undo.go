@@ -276,6 +276,11 @@ func (p *printer) undoPlan(a wire.UndoAnswer) {
 	for _, w := range undoWords {
 		p.undoGroup(a, w.does, w.words)
 	}
+	for _, c := range a.Calls {
+		for _, d := range c.Dumps {
+			p.linef("  %-22s %s, %s: %s", "a hook has kept", d.Name, bytesWords(d.Size), cmp.Or(d.Restore, d.Path))
+		}
+	}
 	for _, l := range a.Lost {
 		p.linef("  %-22s %s: %s", "cannot come back", l.What, l.Why)
 	}
@@ -360,6 +365,9 @@ func undoLine(d client.Decision) string {
 	var lines []string
 	if k.Word != "none" {
 		kept := fmt.Sprintf("%s kept, %s: hookd undo ", plural(k.Files, "file"), bytesWords(k.Bytes))
+		if k.Files == 0 {
+			kept = "see what comes back: hookd undo "
+		}
 		lines = append(lines, kept+ending(d.EventID))
 	}
 	for _, l := range k.Lost {

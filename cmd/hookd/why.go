@@ -263,6 +263,9 @@ func (p *printer) story(s story) {
 	}
 	p.labelled("told", cmp.Or(s.toldText(), "nothing"))
 	p.labelled("then", s.then())
+	if kept := undoLine(s.Decision); kept != "" {
+		p.labelled("kept", kept)
+	}
 	p.line()
 	p.steps(s.Next)
 }

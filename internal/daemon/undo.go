@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/dispatch"
@@ -62,6 +63,15 @@ func undoSettings(c config.Config) undo.Settings {
 	s := undo.DefaultSettings()
 	s.Off, s.Wait, s.Max, s.MaxAge = !c.Undo.Keep, c.Undo.Wait, c.Undo.MaxBytes, c.Undo.MaxAge
 	s.LargeAge = min(s.LargeAge, s.MaxAge)
+	home, _ := os.UserHomeDir() // without one, ~ stays
+	for _, glob := range c.Undo.Never {
+		if rest, is := strings.CutPrefix(glob, "~/"); is && home != "" {
+			glob = filepath.Join(home, rest)
+		}
+		if p, err := pattern.Compile(glob, '/'); err == nil { // the settings were checked
+			s.Never = append(s.Never, p)
+		}
+	}
 	return s
 }
 
@@ -107,9 +117,6 @@ func (u keeper) keep(e *events.Event) (r undo.Result, looked bool) {
 	}
 	cwd := cmp.Or(e.Cwd, u.d.reader.Home)
 	f := u.d.reader.Read(call, cwd)
-	if !undo.Concerns(f) {
-		return r, false
-	}
 	later := string(rawjson.Get(call.Given, "run_in_background")) == "true"
 	r = u.d.undo.Keep(undo.Call{
 		ID: e.EventID, Time: e.Time, Session: e.SessionID, Agent: cmp.Or(string(e.Dialect), e.AgentName),
@@ -232,6 +239,22 @@ func (c *control) TakeBack(
 			zap.String("word", a.Word))
 	}
 	return a, bad
+}
+
+// AddDump fits server.Undo. An agent may not: its command would be shown to a person.
+func (c *control) AddDump(
+	_ context.Context, from server.Peer, call string, r wire.DumpRequest,
+) (wire.Dump, *wire.Error) {
+	if c.d.undo == nil {
+		return wire.Dump{}, noVault()
+	}
+	if why := c.d.notAPerson(from); why != "" && !ofRun(from) {
+		return wire.Dump{}, &wire.Error{
+			Code: wire.CodeForbidden, Message: "refused: hooks and people put dumps into the vault, and " + why,
+			Hint: "call it from a hook of the event",
+		}
+	}
+	return c.d.undo.Dumps.Add(call, r)
 }
 
 // Purge fits server.Undo.

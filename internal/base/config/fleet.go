@@ -91,20 +91,27 @@ func fleetName(field func(*Config) *string) reader {
 }
 
 func fleetServers(c *Config, n *yaml.Node) error {
-	var list []string
+	list, err := texts(n, "[tls://nats.example.org:4222]", checkServer)
+	if err == nil {
+		c.Fleet.Servers = list
+	}
+	return err
+}
+
+// texts reads a list, also one in a variable: with commas. Each is checked.
+func texts(n *yaml.Node, example string, check func(string) error) (list []string, err error) {
 	if n.Kind == yaml.ScalarNode && n.Value != "" {
 		list = strings.Split(n.Value, ",")
 	} else if n.Kind != yaml.SequenceNode || n.Decode(&list) != nil {
-		return fmt.Errorf("want a list such as [tls://nats.example.org:4222]")
+		return nil, fmt.Errorf("want a list such as %s", example)
 	}
 	for i, text := range list {
 		list[i] = strings.TrimSpace(text)
-		if err := checkServer(list[i]); err != nil {
-			return err
+		if err := check(list[i]); err != nil {
+			return nil, err
 		}
 	}
-	c.Fleet.Servers = list
-	return nil
+	return list, nil
 }
 
 // checkServer refuses an address without TLS that is not of this machine: events travel

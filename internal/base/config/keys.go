@@ -58,6 +58,7 @@ const (
 	FormForward   = "forward"   // a list of Forward
 	FormVariables = "variables" // a mapping of names to values
 	FormServers   = "servers"   // a list of addresses
+	FormGlobs     = "globs"     // a list of globs
 	FormApprovers = "approvers" // a mapping of names to public keys
 )
 
@@ -133,6 +134,8 @@ var keys = []key{
 		size(func(c *Config) *int64 { return &c.Undo.MaxBytes })},
 	{"undo.max_age", "how long it is kept; a call of more than 1 GiB for a day at most",
 		age(func(c *Config) *time.Duration { return &c.Undo.MaxAge })},
+	{"undo.never", "globs of paths, or of names, that are never kept: ['*.iso', /big/**]",
+		reader{Form{Type: FormGlobs}, undoNever, func(c *Config) any { return c.Undo.Never }}},
 	{
 		"snapshot",
 		"run the built-in snapshot for every agent, so that `hookd undo` lists what each turn changed",

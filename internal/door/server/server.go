@@ -136,6 +136,7 @@ type Asks interface {
 type Undo interface {
 	Undoable(ctx context.Context, q wire.UndoQuery) (wire.UndoList, *wire.Error)
 	Purge(ctx context.Context, id string) (wire.UndoPurged, *wire.Error)
+	AddDump(ctx context.Context, from Peer, call string, r wire.DumpRequest) (wire.Dump, *wire.Error)
 	TakeBack(ctx context.Context, from Peer, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error)
 }
 

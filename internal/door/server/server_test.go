@@ -612,6 +612,10 @@ func (d *daemon) Purge(context.Context, string) (wire.UndoPurged, *wire.Error) {
 	return wire.UndoPurged{Calls: 1}, nil
 }
 
+func (d *daemon) AddDump(context.Context, Peer, string, wire.DumpRequest) (wire.Dump, *wire.Error) {
+	return wire.Dump{Name: "dump"}, nil
+}
+
 func (d *daemon) TakeBack(_ context.Context, _ Peer, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error) {
 	return wire.UndoAnswer{Word: wire.UndoAll, Preview: r.Preview}, nil
 }

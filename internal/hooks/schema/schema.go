@@ -273,6 +273,8 @@ func formSchema(f config.Form) object {
 		return clone(variables)
 	case config.FormServers:
 		return listOf(object{"type": "string", "pattern": "^(nats|tls)://"})
+	case config.FormGlobs:
+		return listOf(str)
 	case config.FormApprovers:
 		return object{"type": "object", "additionalProperties": object{"type": "string", "pattern": "^ed25519:"}}
 	}

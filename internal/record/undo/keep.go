@@ -30,6 +30,7 @@ type keeping struct {
 	lost    losses
 	late    bool
 	n       int             // of the last kept file
+	dumped  bool            // a hook has put a dump into the vault
 	again   map[string]bool // whether git ignores folders, by repository and name
 	publish func()          // is called once, when the time is over
 }
@@ -61,6 +62,14 @@ func (p *keeping) run(f *facts.Facts) Result {
 	}
 	p.keepAll(aims.targets)
 	wait()
+	if p.dumped {
+		p.paths++
+		if p.out == nil {
+			if err := p.begin(); err != nil {
+				p.lost.add("the dump of a hook", reason(err))
+			}
+		}
+	}
 	return p.result()
 }
 

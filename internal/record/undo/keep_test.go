@@ -213,7 +213,7 @@ func TestAWriteThatWasNotForeseenIsTold(t *testing.T) {
 
 func TestNoCallDestroysAVault(t *testing.T) {
 	v := newVaultTest(t)
-	vault := v.k.Vaults()[0]
+	vault := v.k.places.home
 	for _, line := range []string{
 		"rm -rf " + vault, "rm -rf " + filepath.Dir(vault), "rm -rf " + vault + "/calls/x", "mv " + filepath.Dir(vault) + " x",
 		"find " + filepath.Dir(vault) + " -delete",

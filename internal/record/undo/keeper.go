@@ -27,6 +27,7 @@ type Keeper struct {
 	used     atomic.Int64 // bytes that the vaults hold, about
 
 	bases   *bases
+	Dumps   *Dumps
 	undoing sync.Mutex // one undo at a time
 
 	mu   sync.Mutex
@@ -68,6 +69,7 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	k := &Keeper{
 		places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{},
 	}
+	k.Dumps = &Dumps{filepath.Join(p.home, "dumps"), &k.settings}
 	k.bases = &bases{places: p, settings: &k.settings, log: k.log, list: map[string]*baseline{}}
 	k.Configure(DefaultSettings())
 	for _, m := range k.all() {
@@ -86,9 +88,6 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 // Configure puts settings in force for calls that come later.
 func (k *Keeper) Configure(s Settings) { k.settings.Store(&s) }
 
-// Vaults returns the folders that must not be destroyed.
-func (k *Keeper) Vaults() []string { return k.places.all() }
-
 // dir is the folder of a call.
 func (k *Keeper) dir(id string) string { return filepath.Join(k.places.calls(), id) }
 
@@ -103,7 +102,8 @@ func Concerns(f *facts.Facts) bool {
 // milliseconds later. Files kept until then are kept, and the result says so.
 func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 	s, begin := *k.settings.Load(), time.Now()
-	if s.Off || !Concerns(f) || strings.ContainsAny(c.ID, "/.") || c.ID == "" {
+	dumped := len(k.Dumps.ofCall(&c)) > 0
+	if s.Off || !Concerns(f) && !dumped || strings.ContainsAny(c.ID, "/.") || c.ID == "" {
 		return Result{}
 	}
 	if k.hung.Load() >= mostHung {
@@ -111,7 +111,7 @@ func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 	}
 	p := &keeping{
 		k: k, call: c, dir: k.dir(c.ID), places: map[string]*folder{}, seen: map[string]bool{},
-		limits: k.budget(s, begin),
+		limits: k.budget(s, begin), dumped: dumped,
 	}
 	if r, known := k.keptAlready(c.ID, f); known {
 		return r
@@ -138,7 +138,7 @@ func (k *Keeper) keptAlready(id string, f *facts.Facts) (r Result, known bool) {
 	}
 	k.mu.Unlock()
 	if o != nil && !known {
-		k.Discard(id)
+		k.discard(id)
 	}
 	return r, known
 }
@@ -214,13 +214,19 @@ func (k *Keeper) forget(id string) {
 	delete(k.open, id)
 }
 
-// Discard drops the files kept for a call that does not run.
+// Discard drops the files kept for a call that does not run, and its dumps.
 func (k *Keeper) Discard(id string) {
+	if c, is := k.discard(id); is {
+		k.Dumps.remove(&c)
+	}
+}
+
+func (k *Keeper) discard(id string) (c Call, is bool) {
 	k.mu.Lock()
 	o := k.open[id]
 	k.mu.Unlock()
 	if o == nil {
-		return
+		return c, false
 	}
 	o.late.stop()
 	<-o.kept
@@ -230,6 +236,7 @@ func (k *Keeper) Discard(id string) {
 		k.remove(m)
 	}
 	k.forget(id)
+	return o.call, true
 }
 
 // stop ends a keeping that goes on after its time.

@@ -319,6 +319,7 @@ func (k *Keeper) show(m *manifest) wire.UndoCall {
 		c.Word, c.Files, c.Bytes, c.Settled, c.Outcome = s.Word, s.Files, s.Bytes, s.Outcome != "", s.Outcome
 		c.Lost = s.Lost
 	}
+	c.Dumps = k.Dumps.ofCall(&m.call)
 	if m.undone != nil {
 		c.Undone = &wire.Undone{By: m.undone.By, Word: m.undone.Word, Time: m.undone.Time}
 	}

@@ -28,6 +28,11 @@ func (k *Keeper) Expire(now time.Time) (dropped int) {
 			used += m.seal.Bytes
 		}
 	}
+	known := func(id string) bool {
+		is := func(m *manifest) bool { return m.call.ID == id || m.call.CallID == id }
+		return k.isOpen(id) || slices.ContainsFunc(list, is)
+	}
+	used += k.Dumps.sweep(known)
 	k.used.Store(used)
 	most := k.settings.Load().Max
 	for i, m := range list {
@@ -41,6 +46,7 @@ func (k *Keeper) Expire(now time.Time) (dropped int) {
 			used -= m.seal.Bytes
 		}
 		k.remove(m)
+		k.Dumps.remove(&m.call)
 		dropped++
 	}
 	return dropped
@@ -86,6 +92,7 @@ func (k *Keeper) Purge(id string) (dropped int, bad *wire.Error) {
 		k.settle(m.call.ID, outcomeNeverSeen, true)
 		if now, err := readManifest(m.dir); err == nil {
 			k.remove(now)
+			k.Dumps.remove(&now.call)
 		}
 		dropped++
 	}

@@ -59,7 +59,7 @@ func (k *Keeper) settled(calls []*manifest) (list []*manifest) {
 		if m.seal == nil || m.seal.Outcome == "" {
 			m = asOfNow(m)
 		}
-		if len(m.entries) > 0 {
+		if len(m.entries) > 0 || len(k.Dumps.ofCall(&m.call)) > 0 {
 			list = append(list, m)
 		}
 	}

@@ -111,7 +111,7 @@ func (k *Keeper) settle(id, outcome string, now bool) {
 		outcome = Interrupted
 	}
 	k.addSnapshot(m, o)
-	if k.compare(m, outcome) {
+	if k.compare(m, outcome) || len(k.Dumps.ofCall(&m.call)) > 0 {
 		err = m.write()
 	} else {
 		k.remove(m)
