@@ -398,7 +398,7 @@ func TestOpenAPIDescribesRealAnswers(t *testing.T) {
 		{"GET", "/v1/undo?session=uuuuuu", "/v1/undo", "", "", 200},
 		{"DELETE", "/v1/undo/none", "/v1/undo/{id}", "", "", 404},
 		{"DELETE", "/v1/undo/all", "/v1/undo/{id}", "", "", 200},
-		{"POST", "/v1/undo/no/dumps", "/v1/undo/{id}/dumps", wire.JSON, `{"path":"/none"}`, 400},
+		{"POST", "/v1/undo/toolu_docs/dumps", "/v1/undo/{id}/dumps", wire.JSON, `{"path":"/etc/passwd","restore":"true"}`, 200},
 		{"POST", "/v1/undo", "", wire.JSON, `{"since":"2006-01-02T15:04:05Z","preview":true}`, 404},
 		{"POST", "/v1/events", "", wire.JSON, `{"event":"my:event","wait":true,"id":"1"}`, 200},
 		{"POST", "/v1/events?wait", "/v1/events", wire.JSON, `{"event":"my:event","id":"1"}`, 200},

@@ -24,7 +24,8 @@ call as its agent has it, tool_use_id in the hook's payload, or the id of the ev
 			if err != nil {
 				return fail(exitFailed, "name a path that begins with /", "find %s: %w", args[0], err)
 			}
-			dump, err := client.AddDump(cmd.Context(), a.dial(cmd), call, wire.DumpRequest{Path: path, Restore: restore})
+			ask := wire.DumpRequest{Path: path, Restore: restore}
+			dump, err := client.AddDump(cmd.Context(), a.dial(cmd), call, ask)
 			if err != nil {
 				return err
 			}

@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/wire"
 )
 
 // A call over the socket: kept before it, settled after it, listed, taken back, and on the record.
 func TestUndoOverTheSocket(t *testing.T) {
 	home, work := newHome(t), t.TempDir()
-	h := start(t, home, func(*config.Config) {})
+	guard := filepath.Join(home, "hooks", "g", "HOOK.yaml")
+	writeFile(t, guard, "name: g\nevents: [pre_tool_use]\ntype: script\nscript: 'true'\n", 0o644)
+	h := start(t, home, nil)
 	ask := func(method, path, body string, to any) int {
 		t.Helper()
 		status, text := h.request(method, path, body, nil)

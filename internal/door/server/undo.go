@@ -27,7 +27,8 @@ func strict[Q, A any](s *Server, hint string, do func(r *http.Request, ask Q) (A
 			err = errors.New("there is more after the object")
 		}
 		if err != nil {
-			refuse(w, &wire.Error{Code: wire.CodeBadJSON, Message: "the request cannot be read: " + err.Error(), Hint: hint})
+			why := "the request cannot be read: " + err.Error()
+			refuse(w, &wire.Error{Code: wire.CodeBadJSON, Message: why, Hint: hint})
 			return
 		}
 		done, bad := do(r, ask)
