@@ -109,17 +109,25 @@ func (m *Matcher) always() bool {
 		len(m.Prompts)+len(m.Said)+len(m.Data) == 0
 }
 
-// hides reports whether an earlier rule, as strict or stricter, fits each command that r is
-// about.
+// hides reports whether an earlier rule, whatever happened before, decides as strictly or stricter in place of
+// a later one.
 func (r *Rule) hides(later *Rule) bool {
+	return len(r.Past) == 0 && r.What.exact != later.What.exact && r.covers(later)
+}
+
+// covers reports whether a rule that is as strict or stricter fits each command that another is about.
+func (r *Rule) covers(later *Rule) bool {
 	if rank(r.Decision) > rank(later.Decision) || r.Unless != nil || later.Decision == Rewrite ||
 		later.Decision == Context ||
 		r.Decision == Context || r.Decision == Rewrite || r.Decision == Allow {
 		return false
 	}
 	m, of := &r.What, &later.What
+	if m.exact == of.exact {
+		return true
+	}
 	if len(m.Commands) == 0 || len(of.Commands) == 0 || m.looksAtEffects() || m.Doubts != nil || m.Tools.given() ||
-		m.Programs.given() || len(m.Data) > 0 || len(r.Past) > 0 || len(m.Said) > 0 || m.Branches.given() {
+		m.Programs.given() || len(m.Data) > 0 || len(m.Said) > 0 || m.Branches.given() {
 		return false
 	}
 	for _, p := range of.Commands {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/facts"
 )
@@ -16,7 +17,7 @@ import (
 const (
 	mostSteps     = 3   // before the call
 	mostSequences = 400 // of one rule
-	mostTimes     = 20  // that a step is repeated; rules that count further are left out
+	mostTimes     = 20  // that a step is repeated; rules that count further are tried as if they counted to it
 )
 
 // step is something that happens in a sequence.
@@ -27,16 +28,18 @@ type step struct {
 	keys    Keys
 	outcome Outcome
 	times   int
-	other   bool // in another session
+	other   bool          // in another session
+	wait    time.Duration // after it
 }
 
 // checkPast tries each rule that looks back in all sequences of a few steps that its
 // conditions are about. Every step is judged by all rules: a call that they deny does not
-// count. It says which rules fire always, never, or beside a rule that says the opposite, each
-// with a sequence. A rule for which it knows no call is left out.
+// count. It says which rules fire always, never, behind a rule that decides anyway, or beside one that says
+// the opposite, each with a sequence. A rule for which it knows no call is left out.
 func (s *Set) checkPast(warn func(r *Rule, hint, format string, args ...any)) {
+	s = s.counting()
 	for _, r := range s.Rules {
-		if len(r.Past) == 0 || r.Decision == Rewrite || r.Decision == Allow {
+		if len(r.Past) == 0 {
 			continue
 		}
 		if call, steps, ok := r.steps(); ok {
@@ -45,16 +48,35 @@ func (s *Set) checkPast(warn func(r *Rule, hint, format string, args ...any)) {
 	}
 }
 
+// counting are the rules with counts of at most mostTimes.
+func (s *Set) counting() *Set {
+	small := &Set{}
+	for _, r := range s.Rules {
+		rule := *r
+		rule.Past = slices.Clone(r.Past)
+		for i, n := range rule.Past {
+			past := *n.Past
+			past.Count = min(past.Count, mostTimes)
+			rule.Past[i].Past = &past
+		}
+		small.Rules = append(small.Rules, &rule)
+	}
+	return small
+}
+
 // tryRule tries one rule.
 func (s *Set) tryRule(
 	r *Rule, call step, steps []step, warn func(r *Rule, hint, format string, args ...any),
 ) {
 	fires, rests, contradicts := "", "", ""
-	var against *Rule
-	tried := 0
+	var against, behind *Rule
+	tried, decides := 0, false // no other rule decides where it fires
 	sequences(steps, func(before []step) bool {
 		tried++
-		fired, opposite := s.outcome(r, call, before)
+		fired, opposite, hiding := s.outcome(r, call, before)
+		if decides = decides || fired && hiding == nil; fired && behind == nil {
+			behind = hiding
+		}
 		switch text := describe(before, call); {
 		case fired && opposite != nil && against == nil:
 			contradicts, against, fires = text, opposite, text
@@ -72,6 +94,8 @@ func (s *Set) tryRule(
 	case rests == "" && r.letsGo():
 		warn(r, "a call that is denied never counts", "rule `%s` fires whatever happened before, for instance after %s",
 			r.Name, fires)
+	case !decides && behind != nil:
+		warn(r, "", "rule `%s` never decides: `%s` does, for instance after %s", r.Name, behind.Name, fires)
 	case against != nil:
 		warn(r, "remove one of the two", "rule `%s` contradicts `%s`: both decide after %s", r.Name, against.Name,
 			contradicts)
@@ -135,6 +159,7 @@ func (q *rehearsal) begin(p step) (m *Moment, seen Subject) {
 
 // happen lets a step happen, unless a rule denies it.
 func (q *rehearsal) happen(p step) {
+	defer func() { q.now = q.now.Add(p.wait) }()
 	for range max(p.times, 1) {
 		m, seen := q.begin(p)
 		denied := p.kind == Asked && q.set.Judge(&seen).Decision == Deny
@@ -145,9 +170,9 @@ func (q *rehearsal) happen(p step) {
 	}
 }
 
-// outcome lets a sequence happen and returns whether a rule fires for the call behind it,
-// and an allow that decides of that call without it.
-func (s *Set) outcome(r *Rule, call step, before []step) (fired bool, opposite *Rule) {
+// outcome lets a sequence happen and returns whether a rule fires for the call behind it. Of that call decides
+// without it: opposite, which allows, or hiding, which covers the rule.
+func (s *Set) outcome(r *Rule, call step, before []step) (fired bool, opposite, hiding *Rule) {
 	q := &rehearsal{set: s, history: NewHistory(nil), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	_ = q.history.Use([]*Set{s}, nil) // which only fails where something is read
 	for _, p := range before {
@@ -156,13 +181,18 @@ func (s *Set) outcome(r *Rule, call step, before []step) (fired bool, opposite *
 	_, seen := q.begin(call)
 	v := (&Set{Rules: []*Rule{r}}).Judge(&seen)
 	if fired = v.Rule == r || len(v.Context) > 0; !fired || r.Decision == Context {
-		return fired, nil
+		return fired, nil, nil
 	}
 	rest := &Set{Rules: slices.DeleteFunc(slices.Clone(s.Rules), func(o *Rule) bool { return o == r })}
-	if v := rest.Judge(&seen); v.Decision == Allow {
+	switch v := rest.Judge(&seen); {
+	case v.Rule == nil || r.Decision == Allow:
+	case v.Decision == Allow:
 		opposite = v.Rule
+	case !v.Perhaps && v.Rule.covers(r) &&
+		(rank(v.Decision) < rank(r.Decision) || slices.Index(s.Rules, v.Rule) < slices.Index(s.Rules, r)):
+		hiding = v.Rule
 	}
-	return fired, opposite
+	return fired, opposite, hiding
 }
 
 func describe(before []step, call step) string {
@@ -188,8 +218,11 @@ func (r *Rule) steps() (call step, list []step, ok bool) {
 		}
 	}
 	for _, n := range r.Past {
-		if n.Lasted > 0 || n.By != BySession || n.Count > mostTimes {
-			return call, nil, false
+		if n.Lasted > 0 {
+			text := "a prompt"
+			add(step{text: text + " " + n.Lasted.String() + " before", kind: Typed, wait: n.Lasted,
+				subject: &Subject{Prompt: &text, Cwd: sampleEnv.Cwd, Project: sampleEnv.Cwd, Home: sampleEnv.Home}})
+			continue
 		}
 		p, known := n.What.example()
 		if n.Fetched {
@@ -237,9 +270,6 @@ var (
 
 // example returns a call or a prompt that a matcher surely fits.
 func (m *Matcher) example() (p step, ok bool) {
-	if len(m.Data) > 0 || m.Branches.given() {
-		return p, false
-	}
 	if len(m.Prompts) > 0 || len(m.Said) > 0 {
 		text := metas.Replace(slices.Concat(m.Prompts, m.Said)[0].String())
 		p = step{text: "the text " + text, kind: Typed, subject: sample("")}
@@ -256,12 +286,34 @@ func (m *Matcher) example() (p step, ok bool) {
 	}
 	for _, line := range append(lines, candidates...) {
 		p = step{text: line, kind: Asked, subject: sample(line)}
+		m.surround(p.subject)
 		if m.fits(p.subject).level == facts.Sure {
 			p.keys = Keys{keyOf(line), keyOf("command", line)}
 			return p, true
 		}
 	}
 	return p, false
+}
+
+// surround gives a sample the branch and the data that a matcher asks for, as far as its globs say them.
+func (m *Matcher) surround(s *Subject) {
+	plain := func(c Choice) string {
+		if len(c.Yes) == 0 {
+			return "example"
+		}
+		return alternatives.ReplaceAllString(strings.NewReplacer("*", "example", "?", "x").Replace(c.Yes[0].Text), "$1")
+	}
+	if m.Branches.given() {
+		branch := plain(m.Branches)
+		s.Branch = func() string { return branch }
+	}
+	for _, d := range m.Data {
+		value := rawjson.Quote(plain(d.Choice))
+		for _, key := range slices.Backward(d.Path[1:]) {
+			value = rawjson.With(nil, rawjson.Member{Key: key, Value: value})
+		}
+		s.Data = rawjson.With(s.Data, rawjson.Member{Key: d.Path[0], Value: value})
+	}
 }
 
 // sample is a shell call that no agent has sent.

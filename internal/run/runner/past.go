@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -28,6 +30,10 @@ type Past struct {
 	lines   Log
 	redact  func([]byte) []byte
 	log     *zap.Logger
+
+	mu    sync.Mutex
+	roots map[string]string // of sessions that another one has started: the session that all began with
+	order []string          // of roots, the oldest first
 }
 
 var _ dispatch.Past = (*Past)(nil)
@@ -88,7 +94,7 @@ func (p *Past) Begin(e *events.Event, runs bool) (end func(wire.Outcome)) {
 func (p *Past) moment(e *events.Event) *rules.Moment {
 	k := pastLine{
 		ID: e.EventID, Time: e.Time, Event: e.Envelope.Event, Dialect: e.Dialect, Cwd: e.Cwd,
-		Session: session(e), Agent: cmp.Or(e.AgentName, string(e.Dialect)), Call: e.CallID, Kind: momentOf(e),
+		Session: p.session(e), Agent: cmp.Or(e.AgentName, string(e.Dialect)), Call: e.CallID, Kind: momentOf(e),
 	}
 	if e.Tried {
 		k.Session, k.Agent = "tried "+k.Session, "tried "+k.Agent
@@ -109,8 +115,46 @@ func (p *Past) moment(e *events.Event) *rules.Moment {
 	return p.remembered(k)
 }
 
-// session names the session of an event: two agents may have the same id.
-func session(e *events.Event) string { return string(e.Dialect) + " " + cmp.Or(e.SessionID, e.AgentID) }
+// session names the session of an event: two agents may have the same id. A session of a subagent is part of
+// the one that has started it, where the agent says which.
+func (p *Past) session(e *events.Event) string {
+	own := string(e.Dialect) + " " + cmp.Or(e.SessionID, e.AgentID)
+	if by := dialect.Facts(e).String(neutral.ParentSession); by != "" {
+		p.join(own, string(e.Dialect)+" "+by, true)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return cmp.Or(p.roots[own], own)
+}
+
+// mostJoined bounds the sessions of subagents that are known: the newest are.
+const mostJoined = 8192
+
+// join makes a session part of another one, for good if it is kept.
+func (p *Past) join(child, parent string, kept bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parent = cmp.Or(p.roots[parent], parent)
+	if child == parent || p.roots[child] != "" {
+		return
+	}
+	if p.roots == nil {
+		p.roots = map[string]string{}
+	}
+	if p.order = append(p.order, child); len(p.order) > mostJoined {
+		delete(p.roots, p.order[0])
+		p.order = slices.Delete(p.order, 0, 1)
+	}
+	p.roots[child] = parent
+	if kept && p.lines != nil {
+		if line, err := json.Marshal(pastLine{Kind: sessionJoined, Session: child, ID: parent}); err == nil {
+			p.lines.Add(line)
+		}
+	}
+}
+
+// sessionJoined is the kind of a line that says which session, by its ID, has started another.
+const sessionJoined rules.MomentKind = "sessionJoined"
 
 // momentOf returns the part that an event plays for rules that look back.
 func momentOf(e *events.Event) rules.MomentKind {
@@ -223,7 +267,11 @@ func (p *Past) read(each func(*rules.Moment)) error {
 	}
 	return p.lines.Read(func(line []byte) {
 		var k pastLine
-		if json.Unmarshal(line, &k) == nil {
+		switch {
+		case json.Unmarshal(line, &k) != nil:
+		case k.Kind == sessionJoined:
+			p.join(k.Session, k.ID, false)
+		default:
 			m := p.remembered(k)
 			m.Record = nil
 			each(m)

@@ -93,3 +93,41 @@ func TestRewriteThatTheAgentDoesNotTakeDenies(t *testing.T) {
 		}
 	}
 }
+
+// memoryLog is a Log in memory.
+type memoryLog struct{ lines [][]byte }
+
+func (k *memoryLog) Add(line []byte) { k.lines = append(k.lines, line) }
+func (k *memoryLog) Clear()          { k.lines = nil }
+func (k *memoryLog) Read(each func([]byte)) error {
+	for _, line := range k.lines {
+		each(line)
+	}
+	return nil
+}
+
+// The session of a subagent is part of the session that has started it, also in a later process.
+func TestSessionOfASubagentIsItsParents(t *testing.T) {
+	event := func(name, session, data string) *events.Event {
+		return &events.Event{Envelope: events.Envelope{Event: name, Dialect: "opencode", SessionID: session, Data: json.RawMessage(
+			data)}, Contract: events.For("opencode", name)}
+	}
+	log := &memoryLog{}
+	p := &Past{sight: sight{facts: &facts.Reader{Home: "/home/u"}}, lines: log}
+	if got := p.session(event("subagent.created", "child", `{"sessionID":"child","parentID":"top"}`)); got != "opencode top" {
+		t.Errorf("a child's start is of the session %q", got)
+	}
+	if got := p.session(event("subagent.created", "grandchild", `{"sessionID":"grandchild","parentID":"child"}`)); got != "opencode top" {
+		t.Errorf("a grandchild's start is of the session %q", got)
+	}
+	later := &Past{sight: p.sight, lines: log}
+	if err := later.read(func(*rules.Moment) { t.Error("a moment is made of it") }); err != nil {
+		t.Fatal(err)
+	}
+	for session, want := range map[string]string{"grandchild": "opencode top", "other": "opencode other"} {
+		call := event("tool.execute.before", session, `{"tool":"bash","args":{"command":"ls"}}`)
+		if got := later.session(call); got != want {
+			t.Errorf("a call of %s is of the session %q, want %q", session, got, want)
+		}
+	}
+}

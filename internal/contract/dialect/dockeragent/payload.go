@@ -41,6 +41,7 @@ func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{
 			{Field: "session_id", Fact: neutral.Session},
+			{Field: "parent_session_id", Fact: neutral.ParentSession},
 			{Field: "cwd", Fact: neutral.Cwd},
 			{Field: "hook_event_name", Fact: neutral.Event},
 			{Field: "agent_name", Fact: neutral.AgentName},

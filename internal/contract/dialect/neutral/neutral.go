@@ -29,6 +29,7 @@ const (
 	AgentType       Fact = "agent_type"
 	AgentTranscript Fact = "agent_transcript"
 	ParentAgent     Fact = "parent_agent"
+	ParentSession   Fact = "parent_session" // that started a session, which is a subagent's
 
 	Tool        Fact = "tool"  // canonical name
 	Input       Fact = "input" // object; the arguments' names are canonical too

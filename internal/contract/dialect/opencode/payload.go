@@ -10,6 +10,7 @@ func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{
 			{Field: "sessionID", Fact: neutral.Session},
+			{Field: "parentID", Fact: neutral.ParentSession},
 			{Field: "cwd", Fact: neutral.Cwd},
 			{Field: "agent", Fact: neutral.AgentName},
 			{Field: "tool", Fact: neutral.Tool},
