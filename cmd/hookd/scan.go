@@ -179,6 +179,9 @@ func (p *printer) read(r *scan.Report) {
 		p.sentence(yellow, fmt.Sprintf("Not read: %s (%d too large, %d of other users, %d with an error).",
 			some(n, "transcript"), t.TooLarge, t.Foreign, t.Failed))
 	}
+	if len(t.Unread) > 0 {
+		p.sentence(yellow, "Not read: transcripts of "+strings.Join(t.Unread, ", ")+": their form is not known well enough.")
+	}
 	if t.Skipped > 0 {
 		p.sentence(plain, fmt.Sprintf("%s could not be read and %s not counted.", some(t.Skipped, "line"),
 			isAre(t.Skipped)))

@@ -54,7 +54,7 @@ func (t *target) disconnect(p *Plan) error {
 	}
 	result, err := t.cutOut(keep)
 	if err == nil {
-		result, err = t.withoutEntries(result, keep)
+		result, err = withoutEntries(t, result, keep)
 	}
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func AllowOwn(o Options, commands [][]string) (Plan, error) {
 	var text string
 	if list := t.agent.OwnList; list.At == nil {
 		text = list.Text(commands)
-	} else if text, err = t.allowEntries(&p, f, commands); err != nil {
+	} else if text, err = allowEntries(t, &p, f, commands); err != nil {
 		return p, err
 	}
 	p.Changes = append(p.Changes, Change{Path: f.real, Before: f.with(f.text), After: []byte(text), New: !f.exists,
@@ -52,8 +52,8 @@ const LearnedSuffix = ".before-learn"
 
 // allowEntries plans to replace hookd's entries of the list in the settings, and returns the note of them.
 // An entry that the person has made stays theirs.
-func (t *target) allowEntries(p *Plan, note file, commands [][]string) (string, error) {
-	text, err := t.withoutEntries(t.file.text, func([]string) bool { return true })
+func allowEntries(t *target, p *Plan, note file, commands [][]string) (string, error) {
+	text, err := withoutEntries(t, t.file.text, func([]string) bool { return true })
 	if err != nil {
 		return "", err
 	}
@@ -66,7 +66,7 @@ func (t *target) allowEntries(p *Plan, note file, commands [][]string) (string, 
 		entries = append(entries, t.agent.OwnList.Entry(words))
 	}
 	slices.Sort(entries)
-	leaves := missingLeaves(tree, t.leavesOf(slices.Compact(entries)))
+	leaves := missingLeaves(tree, entryLeaves(t, slices.Compact(entries)))
 	for _, l := range leaves { // one by one: the first may make the list
 		if text, err = t.agent.format.add(text, []leaf{l}); err != nil {
 			return "", t.at(err)
@@ -85,8 +85,8 @@ func (t *target) allowEntries(p *Plan, note file, commands [][]string) (string, 
 	return neutral.OwnListMark + string(list) + "\n", err
 }
 
-// leavesOf are entries as items of the list in the settings.
-func (t *target) leavesOf(entries []string) (list []leaf) {
+// entryLeaves are entries as items of the list in the settings.
+func entryLeaves(t *target, entries []string) (list []leaf) {
 	at := t.agent.OwnList.At
 	for _, entry := range entries {
 		list = append(list, leaf{path: at[:len(at)-1], key: at[len(at)-1], value: entry, list: true})
@@ -96,7 +96,7 @@ func (t *target) leavesOf(entries []string) (list []leaf) {
 
 // withoutEntries is a text of the settings without hookd's entries of the agent's own list, and without the
 // objects and lists that hold nothing then, unless keep names them.
-func (t *target) withoutEntries(text []byte, keep func([]string) bool) ([]byte, error) {
+func withoutEntries(t *target, text []byte, keep func([]string) bool) ([]byte, error) {
 	note, err := t.ownList()
 	if err != nil || t.agent.OwnList == nil || t.agent.OwnList.At == nil || !isOurs(note) {
 		return text, err
@@ -105,7 +105,7 @@ func (t *target) withoutEntries(text []byte, keep func([]string) bool) ([]byte, 
 	if err := json.Unmarshal(note.text[len(neutral.OwnListMark):], &entries); err != nil {
 		return nil, fmt.Errorf("read %s: %w", note.real, err)
 	}
-	for _, l := range t.leavesOf(entries) { // one by one: one of them may be gone
+	for _, l := range entryLeaves(t, entries) { // one by one: one of them may be gone
 		if text, err = (json5Format{}).drop(text, []leaf{l}, keep); err != nil {
 			return nil, t.at(err)
 		}
@@ -148,7 +148,7 @@ func (t *target) removeOwnList(p *Plan) error {
 			c.DropBackup = backup
 		}
 		if len(p.Changes) == 0 && t.file.exists {
-			text, err := t.withoutEntries(t.file.text, func([]string) bool { return false })
+			text, err := withoutEntries(t, t.file.text, func([]string) bool { return false })
 			if err != nil {
 				return err
 			}

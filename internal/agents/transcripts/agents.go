@@ -26,6 +26,12 @@ type agent struct {
 // agents are the agents whose transcripts are read.
 var agents = []*agent{
 	&claudeCode, &codex, &geminiCLI, &qwenCode, &openCode, &copilot, &cline, &pi, &kimi, &openClaw, &crush, &goose,
+	&droid,
+}
+
+// unread are agents whose transcripts are not read, and where they lie in the home.
+var unread = []struct{ title, place string }{
+	{"Cursor", ".cursor/projects"}, {"Hermes", ".hermes/state.db"}, {"Amp", ".local/share/amp/threads"},
 }
 
 // PromptsOf says how well an agent's transcripts tell when a person was asked.
@@ -101,6 +107,8 @@ type Found struct {
 	Older    int     // files that were last written before Options.Since
 	TooLarge int     // files that are not read for their size
 	Foreign  int     // files of another user, which are not read
+	// Unread are agents, as people call them, that keep something here in a form that is not known well enough.
+	Unread []string
 }
 
 // Find lists the transcripts of all agents.
@@ -116,6 +124,11 @@ func Find(opt Options) (found Found) {
 				seen[string(a.name)+real] = true
 				a.find(real, opt.Since, &found)
 			}
+		}
+	}
+	for _, u := range unread {
+		if _, err := os.Lstat(filepath.Join(opt.Home, u.place)); err == nil {
+			found.Unread = append(found.Unread, u.title)
 		}
 	}
 	slices.SortStableFunc(found.Files, func(x, y *File) int { return y.Written.Compare(x.Written) })

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -41,6 +42,30 @@ func homeOf(t testing.TB, name events.Dialect) string {
 			filepath.Join(home, "openclaw-agent.sqlite.rows.jsonl"))
 	}
 	return home
+}
+
+// The lines are in the form that several readers of others know; no real run was at hand.
+func TestDroid(t *testing.T) {
+	home := t.TempDir()
+	hooktest.Write(t, filepath.Join(home, ".factory/sessions/-p/s.jsonl"), `{"type":"session_start","id":"s","title":"x","cwd":"/p"}
+{"type":"message","id":"1","timestamp":"2026-11-20T10:00:00Z","message":{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"a","name":"Execute","input":{"command":"ls"}},{"type":"tool_use","id":"b","name":"Create","input":{"file_path":"/p/x"}}]}}
+{"type":"message","id":"2","timestamp":"2026-11-20T10:00:01Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"},{"type":"tool_result","tool_use_id":"b","content":"no","is_error":true}]}}
+{"type":"message","id":"3","timestamp":"2026-11-20T10:00:02Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"c","na`, 0o600)
+	hooktest.Write(t, filepath.Join(home, ".cursor/projects/p/agent-transcripts/a.jsonl"), "{}\n", 0o600)
+	found := Find(Options{Home: home})
+	var got []string
+	for _, f := range found.Files {
+		stats, err := f.Read(t.Context(), time.Time{}, func(c *Call) {
+			got = append(got, fmt.Sprintf("%s %s %s %s %s %s", c.Agent, c.Session, c.Tool, c.Input, c.Outcome, c.Cwd))
+		})
+		if err != nil || stats.Skipped != 1 {
+			t.Errorf("%+v, %v", stats, err)
+		}
+	}
+	want := []string{`droid s Execute {"command":"ls"} ran /p`, `droid s Create {"file_path":"/p/x"} failed /p`}
+	if !slices.Equal(got, want) || !slices.Equal(found.Unread, []string{"Cursor"}) {
+		t.Errorf("got %q, unread %q", got, found.Unread)
+	}
 }
 
 // database makes a database of rows, the last of which stand in its log alone.

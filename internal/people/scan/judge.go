@@ -36,12 +36,13 @@ type judge struct {
 	seed  maphash.Seed
 	mu    sync.Mutex
 	known map[uint64]*judged
+	older map[uint64]*judged // those before
 	tops  map[string]string // of a folder: the repository that it is in
 	asked int               // distinct calls
 }
 
-// mostJudged bounds the judgements that are remembered; other calls are judged each time.
-const mostJudged = 60_000
+// mostJudged bounds the judgements in one of two lists. A call that neither has is judged again.
+const mostJudged = 30_000
 
 // judged is all that is known of a distinct call.
 type judged struct {
@@ -92,6 +93,11 @@ func (j *judge) call(c *transcripts.Call, seen *look) *judged {
 	sum := h.Sum64()
 	j.mu.Lock()
 	found := j.known[sum]
+	if found == nil {
+		if found = j.older[sum]; found != nil {
+			j.remember(sum, found)
+		}
+	}
 	j.mu.Unlock()
 	if found != nil {
 		return found
@@ -99,10 +105,17 @@ func (j *judge) call(c *transcripts.Call, seen *look) *judged {
 	found = j.judge(c, seen)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.asked++; len(j.known) < mostJudged {
-		j.known[sum] = found
-	}
+	j.asked++
+	j.remember(sum, found)
 	return found
+}
+
+// remember adds a judgement. j.mu is held.
+func (j *judge) remember(sum uint64, d *judged) {
+	if len(j.known) >= mostJudged {
+		j.older, j.known = j.known, make(map[uint64]*judged, mostJudged)
+	}
+	j.known[sum] = d
 }
 
 // look is a call as rules see it.

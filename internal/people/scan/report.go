@@ -45,8 +45,9 @@ type Transcripts struct {
 	Back     time.Time `json:"back_to,omitzero"` // where the time was over before all were read: how far back it came
 	Older    int       `json:"older"`            // not in the time that was asked for
 	TooLarge int       `json:"too_large"`
-	Foreign  int       `json:"foreign"` // of another user
-	Skipped  int       `json:"skipped"` // lines and calls that could not be read
+	Foreign  int       `json:"foreign"`          // of another user
+	Unread   []string  `json:"unread,omitempty"` // agents that keep transcripts in a form that is not read
+	Skipped  int       `json:"skipped"`          // lines and calls that could not be read
 }
 
 // Agent has the acts of one agent.
@@ -135,7 +136,7 @@ func (s *sum) report(found transcripts.Found, opt Options) *Report {
 	r := &Report{Since: opt.Since, First: s.first, Last: s.last, Bytes: s.bytes, Rules: s.rules, Calls: s.calls,
 		Secrets: s.secrets, Stopped: s.stopped, AskedAbout: s.asks, Subagents: s.subagents}
 	r.Transcripts = Transcripts{Found: len(found.Files), Read: s.read, Failed: s.failed, Older: found.Older,
-		TooLarge: found.TooLarge, Foreign: found.Foreign, Skipped: s.skipped}
+		TooLarge: found.TooLarge, Foreign: found.Foreign, Skipped: s.skipped, Unread: found.Unread}
 	if s.read+s.failed < len(found.Files) {
 		r.Transcripts.Back = s.back
 	}
