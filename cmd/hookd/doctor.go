@@ -201,6 +201,7 @@ func (p *printer) agentReport(r doctor.AgentReport) {
 		p.probe(r.Agent, r.Probe)
 	}
 	p.calls(r.Calls)
+	ways(p, r.Ways)
 	if len(r.Cannot) > 0 {
 		p.line(p.paint(bold, "hooks cannot make it"), " (its protocol has no word for it)")
 		for _, l := range r.Cannot {
@@ -208,6 +209,26 @@ func (p *printer) agentReport(r doctor.AgentReport) {
 		}
 	}
 	p.summary(r.Findings)
+}
+
+// ways shows on which ways of the agent hookd was seen to be asked.
+func ways(p *printer, list []doctor.Way) {
+	if len(list) == 0 {
+		return
+	}
+	rows := make([][]cell, len(list))
+	for i, w := range list {
+		seen, c := "not seen", yellow
+		if w.Seen != nil {
+			seen, c = w.Seen.Local().Format("2006-01-02 15:04"), plain
+		}
+		note := text(w.Try)
+		if w.Bad != "" {
+			seen, c, note = "DISOBEYED", red, cell{w.Bad, red}
+		}
+		rows[i] = []cell{text(w.Way), {seen, c}, note}
+	}
+	p.table([]column{{title: "IT ASKED HOOKD"}, {title: "LAST SEEN"}, textColumn("TO SEE IT")}, rows)
 }
 
 // calls shows which kinds of call reach hookd.

@@ -37,6 +37,7 @@ type AgentReport struct {
 	Findings []Finding `json:"findings"`
 	Probe    *Probe    `json:"probe,omitempty"`  // nil = not made
 	Calls    []Call    `json:"calls,omitempty"`  // by kind; nil without a probe
+	Ways     []Way     `json:"ways,omitempty"`   // in which the agent makes calls; nil without a daemon
 	Cannot   []Lack    `json:"cannot,omitempty"` // what hooks cannot make the agent do
 }
 
@@ -69,6 +70,7 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 		r.Probe = w.probe(ctx)
 		r.Calls = w.calls(ctx, r.Probe)
 	}
+	r.Ways = w.waysOf(ctx)
 	r.Findings = w.found
 	for _, a := range dialect.Abilities(w.dialect) {
 		if !a.Can {
