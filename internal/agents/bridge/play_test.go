@@ -78,6 +78,16 @@ func (s *stage) guarded(t *testing.T) {
 			t.Logf("the event after a rewritten call has %q; hooks gave it %q", e.Subject, want)
 		}
 	}
+	status, err := s.client().Status(t.Context())
+	hooktest.Must(t, err)
+	for _, u := range status.Unguarded {
+		if u.NotAsked+u.Disobeyed > 0 || u.Executed != nil && u.Executed.Commands > 0 {
+			t.Errorf("%s: %d not asked, %d disobeyed, programs %+v", u.Agent, u.NotAsked, u.Disobeyed, u.Executed)
+		} else if u.Executed != nil {
+			t.Logf("programs: %d within calls, %d later, %d outside, none of these a model's command",
+				u.Executed.Asked, u.Executed.Later, u.Executed.Unasked)
+		}
+	}
 	t.Logf("%d calls were asked about, %d have a result", len(all), ran)
 }
 

@@ -111,7 +111,7 @@ func (s *stage) furnish(t *testing.T) {
 		hooks[name] = hook
 	}
 	s.hookd, s.door = furnished(t, hooks), freePort(t)
-	hooktest.Write(t, filepath.Join(s.hookd, "hookd.yaml"), "http: {listen: '"+s.door+"'}\n", 0o600)
+	hooktest.Write(t, filepath.Join(s.hookd, "hookd.yaml"), "watch_programs: true\nhttp: {listen: '"+s.door+"'}\n", 0o600)
 	s.socket, s.stop = startDaemon(t, s.hookd)
 }
 
