@@ -127,7 +127,8 @@ func TestCallsAreTheAgentsOwn(t *testing.T) {
 			if c.Why != "" {
 				continue
 			}
-			payload := c.Probe.With(Session, `/pro"ject`, time.Now())
+			now := time.Now()
+			payload := c.Probe.With(Session, `/pro"ject`, now)
 			row := events.LookupIn(d, c.Probe.Event)
 			if !json.Valid(payload) || strings.Contains(string(payload), `"$`) || row == nil || row.Kind != events.KindToolBefore {
 				t.Errorf("%s: %s: %s of %s", name, c.Kind, payload, c.Probe.Event)
@@ -144,7 +145,7 @@ func TestCallsAreTheAgentsOwn(t *testing.T) {
 			if input := string(dialect.Call(e).Input); !strings.Contains(input, want) {
 				t.Errorf("%s: %s: the input is %s, want %s in it", name, c.Kind, input, want)
 			}
-			if c.Kind == neutral.InsideCall && string(payload) == string(list[0].Probe.With(Session, `/pro"ject`, time.Now())) != (dialect.Facts(e)[neutral.AgentID] == nil) {
+			if c.Kind == neutral.InsideCall && string(payload) == string(list[0].Probe.With(Session, `/pro"ject`, now)) != (dialect.Facts(e)[neutral.AgentID] == nil) {
 				t.Errorf("%s: a subagent's call is %s", name, payload)
 			}
 		}

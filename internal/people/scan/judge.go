@@ -37,8 +37,8 @@ type judge struct {
 	mu    sync.Mutex
 	known map[uint64]*judged
 	older map[uint64]*judged // those before
-	tops  map[string]string // of a folder: the repository that it is in
-	asked int               // distinct calls
+	tops  map[string]string  // of a folder: the repository that it is in
+	asked int                // distinct calls
 }
 
 // mostJudged bounds the judgements in one of two lists. A call that neither has is judged again.
