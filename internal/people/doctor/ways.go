@@ -35,7 +35,8 @@ var ways = []struct {
 		return e.Contract.Name == "PreSkillShellCommand"
 	}},
 	{"after a slash command", "type a slash command", func(e *seenEvent) bool {
-		return e.Contract.Name == "UserPromptExpansion" || e.Contract.Kind == events.KindPromptSubmit && strings.HasPrefix(e.prompt, "/")
+		isPrompt := e.Contract.Kind == events.KindPromptSubmit
+		return e.Contract.Name == "UserPromptExpansion" || isPrompt && strings.HasPrefix(e.prompt, "/")
 	}},
 	{"with a person", "use it in a terminal", func(e *seenEvent) bool { return e.isCall() && !e.Unasked }},
 	{"headless", "start it with a prompt and no terminal, as in `claude -p`", func(e *seenEvent) bool {
@@ -81,7 +82,7 @@ func (w *way) waysOf(ctx context.Context) []Way {
 		if row == nil || stored.SessionID == Session || stored.Tried {
 			return nil
 		}
-		e := &seenEvent{Event: events.Event{Envelope: events.Received(stored.Envelope), Contract: row, Time: stored.Time}}
+		e := &seenEvent{Event: events.Event{Envelope: events.Received(stored.Envelope), Contract: row}}
 		facts := dialect.Facts(&e.Event)
 		e.Tool, e.agent = facts.String(neutral.Tool), facts.String(neutral.AgentID)
 		e.prompt, e.input = facts.String(neutral.Prompt), facts[neutral.Input]
