@@ -42,7 +42,9 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 			case frozen && (len(args) > 0 || folder != "" || name != "" || track):
 				return errors.New("--frozen takes what hooks.lock says: no SOURCE and no other flag")
 			case !frozen && len(args) != 1:
-				return fmt.Errorf("add wants one SOURCE: gallery/NAME, a folder or a URL; %d are given", len(args))
+				names, _ := galleryNames(nil, nil, "")
+				return fail(exitUsage, "the gallery has "+strings.ReplaceAll(strings.Join(names, " "), "gallery/", ""),
+					"add wants one SOURCE: gallery/NAME, a folder or a URL; %d are given", len(args))
 			}
 			return nil
 		},

@@ -50,14 +50,16 @@ that are gone: their events stay in the stream for 14 days.`,
 		Example: "  hookd fleet queue index-what-agents-did --creds operator.nk",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if remove {
-				return a.asOperator(cmd, creds, "removed", args, func(ctx context.Context, p engine.Press, n fleet.Names) error {
-					return p.DeleteConsumers(ctx, n.Queues(args...)[1:])
-				})
-			}
-			return a.asOperator(cmd, creds, "queues", args, func(ctx context.Context, p engine.Press, n fleet.Names) error {
+			made := func(ctx context.Context, p engine.Press, n fleet.Names) error {
 				return p.MakeConsumers(ctx, n.Queues(args...))
-			})
+			}
+			removed := func(ctx context.Context, p engine.Press, n fleet.Names) error {
+				return p.DeleteConsumers(ctx, n.Queues(args...)[1:])
+			}
+			if remove {
+				return a.asOperator(cmd, creds, "removed", args, removed)
+			}
+			return a.asOperator(cmd, creds, "queues", args, made)
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "delete the queues instead")
@@ -75,7 +77,7 @@ Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still
 		Example: "  hookd fleet forget laptop-7 --creds operator.nk",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.asOperator(cmd, creds, "forgotten", args, func(ctx context.Context, p engine.Press, n fleet.Names) error {
+			forget := func(ctx context.Context, p engine.Press, n fleet.Names) error {
 				for _, n.Machine = range args {
 					if err := n.Check(); err != nil {
 						return err
@@ -86,7 +88,8 @@ Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still
 					}
 				}
 				return nil
-			})
+			}
+			return a.asOperator(cmd, creds, "forgotten", args, forget)
 		},
 	}
 	credsFlag(cmd, &creds)

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/spell"
@@ -277,6 +279,36 @@ func shortcuts(a *app) []*cobra.Command {
 		bridgeCommand(a), mcpCommand(a), tokenCommand(a), runCommand(a),
 		serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a), configCommand(a),
 		completionCommand(a), versionCommand(a), manCommand(),
+	}
+}
+
+// sayPaths has the help of all commands name those that have another name below their group by
+// their path there.
+func sayPaths(root *cobra.Command) {
+	paths := map[string]string{}
+	each(root, func(cmd *cobra.Command) {
+		was := cmd.Annotations[wasKey]
+		if was != "" && was != cmd.Name() && !cmd.Hidden && paths[was] == "" {
+			paths[was] = cmd.CommandPath()
+		}
+	})
+	typed := regexp.MustCompile(`\bhookd ([a-z-]+)`)
+	say := func(text string) string {
+		return typed.ReplaceAllStringFunc(text, func(found string) string {
+			return cmp.Or(paths[strings.TrimPrefix(found, "hookd ")], found)
+		})
+	}
+	each(root, func(cmd *cobra.Command) {
+		cmd.Long, cmd.Example = say(cmd.Long), say(cmd.Example)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = say(f.Usage) })
+	})
+}
+
+// each calls do with all commands below root.
+func each(root *cobra.Command, do func(*cobra.Command)) {
+	for _, cmd := range root.Commands() {
+		do(cmd)
+		each(cmd, do)
 	}
 }
 
