@@ -101,7 +101,7 @@ var sleeps = regexp.MustCompile(`\btime\.Sleep\(`)
 // belong to it.
 const topLevel = ".ci .editorconfig .gitattributes .github .gitignore .golangci.yml " +
 	"ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md SECURITY.md THIRD_PARTY action.yml " +
-	"bench client cmd demo docs go.mod go.sum house_test.go internal layers_test.go neutral_test.go packaging parts_test.go reads_test.go sdk testdata wire"
+	"bench client cmd demo docs go.mod go.sum house_test.go internal layers_test.go neutral_test.go packaging parts_test.go reads_test.go sdk testdata ways_test.go wire"
 
 func TestTopLevel(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "-z").Output()

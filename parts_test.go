@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,6 +108,46 @@ func TestTypesHaveFewMethods(t *testing.T) {
 		if methods[name] < n-15 {
 			t.Errorf("%s has %d methods now: say so in large, or take it out", name, methods[name])
 		}
+	}
+}
+
+// verbs are those that have one meaning in the whole tree; types of parts are nouns of the same list.
+const verbs = "accept queue run start finish record drain back-off requeue evict expire reap kill release retain"
+
+// replaced are names of types that had another meaning of a word in the list of words.
+var replaced = map[string]string{"lane": "strand"}
+
+func TestWordsHaveOneMeaning(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Words\n")
+	words := map[string]bool{}
+	for line := range strings.Lines(table) {
+		word, _, isRow := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if words[word] && isRow {
+			t.Errorf("%s is in the list of words twice: give one of the two another word", word)
+		}
+		words[word] = true
+	}
+	for verb := range strings.FieldsSeq(verbs) {
+		if !words[strings.ReplaceAll(verb, "-", " ")] {
+			t.Errorf("the list of words in ARCHITECTURE.md does not say what %s means", verb)
+		}
+	}
+	for folder := range parts {
+		eachDecl(t, folder, func(file string, d ast.Decl) {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				return
+			}
+			for _, spec := range g.Specs {
+				if typ, isType := spec.(*ast.TypeSpec); isType && replaced[typ.Name.Name] != "" {
+					t.Errorf("%s: a %s is a %s", file, typ.Name, replaced[typ.Name.Name])
+				}
+			}
+		})
 	}
 }
 
