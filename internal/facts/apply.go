@@ -672,7 +672,11 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 			return out
 		}
 		c.inEntry(e, a)
-		c.doubt(DoubtSubcommand, name+" "+first.Text+" is not in the tables")
+		if !slices.ContainsFunc(append(a.given, c.options...), func(g given) bool {
+			return g.value != nil && strings.HasPrefix(g.value.Text, "alias."+first.Text+"=")
+		}) {
+			c.doubt(DoubtSubcommand, name+" "+first.Text+" is not in the tables")
+		}
 		c.verbs(name, a.operands)
 		return c.guesses(a.operands[1:])
 	}
@@ -741,22 +745,28 @@ var lookups = []string{"--help", "--version", "-h", "-help", "-version", "--usag
 // and no option or operand before it runs something.
 func (c *call) isLookedUp(e *entry, a *args) bool {
 	own := strings.Fields(e.Lookups)
+	named := func(option string) bool { // cargo yank --version 1.0.0 is of that version
+		return (option == "--version" || option == "-version") && len(a.operands) > 0
+	}
 	for _, g := range a.given {
 		switch g.role.name {
 		case "shell", "code", "command", "script", "module", "program":
 			return false
 		}
-		if slices.Contains(own, g.name) {
+		if slices.Contains(own, g.name) && !named(g.name) {
 			return true
 		}
 	}
 	for _, w := range a.unknown {
+		if named(w.Text) {
+			continue
+		}
 		if slices.Contains(lookups, w.Text) || slices.Contains(own, w.Text) {
 			return true
 		}
 	}
 	for _, g := range a.given {
-		if (g.as == "--help" || g.as == "--version") && g.value == nil {
+		if (g.as == "--help" || g.as == "--version" && !named(g.as)) && g.value == nil {
 			return true
 		}
 	}

@@ -221,6 +221,9 @@ func (c *call) unset(name string) {
 	if what, _ := variables().code(name); what == "guard" {
 		c.variable(name, Word{Kind: Literal})
 	}
+	if name == "HISTFILE" {
+		c.path(KindDelete, Word{Text: "~/.bash_history", Kind: Literal})
+	}
 }
 
 // trap follows the action of trap ACTION SIGNAL as the shell stands, and at its end, when it

@@ -277,6 +277,7 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 	}
 	roles, sure, known := t.roles(k.name)
 	if !known {
+		c.codeVerb(k)
 		return
 	}
 	if !sure {
@@ -302,6 +303,25 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		if i == 0 && len(k.args) == 0 {
 			c.codeRole(lang, name, darkValue, nil, k)
 		}
+	}
+}
+
+// deletesByName finds a method of a library that is in no table and that deletes by its name.
+var deletesByName = regexp.MustCompile(`^(?:(?:delete|destroy|terminate|purge|truncate|wipe)_[a-z_]+|` +
+	`(?:delete|destroy|terminate|purge|truncate|wipe)[A-Z]\w+|drop_(?:all|database|table|collection|index)\w*|` +
+	`drop(?:All|Database|Table|Collection)\w*|flush(?:all|db))$`)
+
+// sendsBody finds the options of a request that sends: fetch(url, {method: "POST"}).
+var sendsBody = regexp.MustCompile(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)`)
+
+// codeVerb adds the effect that the name of a method tells: client.delete_bucket(…), repo.git.reset("--hard").
+func (c *call) codeVerb(k codeCall) {
+	last := k.name[strings.LastIndexByte(k.name, '.')+1:]
+	switch {
+	case deletesByName.MatchString(last) && !strings.Contains(last, "cookie"):
+		c.effect(KindDelete, "data:"+last, false)
+	case last == "reset" && len(k.args) > 0 && k.args[0].word.Text == "--hard":
+		c.effect(KindHistory, "worktree", false)
 	}
 }
 
@@ -382,6 +402,9 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			c.effect(KindConnect, "", false)
 		} else {
 			c.address(v.word)
+			if name == "url" && sendsBody.MatchString(k.text) {
+				c.effect(KindSend, "host:"+hostOf(v.word.known()), true)
+			}
 		}
 	case "code:sql":
 		if v.word.Kind == Literal && looksLikeSQL(v.word.Text) {

@@ -170,7 +170,7 @@ var (
 		write edit create update insert replace append patch save set put modify add str apply change upload
 		touch mkdir format`)
 	deleteVerbs = strings.Fields(`
-		delete remove rm drop truncate destroy purge clear unlink erase trash wipe reset prune revoke kill
+		delete remove rm drop truncate destroy purge clear flush flushall flushdb archive unlink erase trash wipe reset prune revoke kill
 		terminate`)
 	moveVerbs = strings.Fields(`
 		move rename mv`)
@@ -507,7 +507,9 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 		known = true
 		c.effect(KindDelete, "service:"+server, true)
 	}
-	if has(verbs, sendVerbs) {
+	inRepository := slices.ContainsFunc(args, func(a argument) bool { return a.key == "repo" }) &&
+		slices.ContainsFunc(args, func(a argument) bool { return a.key == "owner" })
+	if has(verbs, sendVerbs) || inRepository && !has(verbs, readVerbs) {
 		known = true
 		c.effect(KindSend, "service:"+server, true)
 	}

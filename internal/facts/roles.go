@@ -40,6 +40,10 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		}
 	case "", "_", "cd", "user", "unit", "table", "name":
 	case "read", "write", "delete", "move":
+		if name, is := strings.CutPrefix(strings.ToLower(w.Text), "env:"); is && ro.name == "write" {
+			c.variable(strings.ToUpper(strings.TrimLeft(name, `\/`)), Word{Text: unknownPart, Kind: Unknown})
+			return
+		}
 		if ro.name == "read" && isURL(w.Text) {
 			c.address(w)
 			return
@@ -199,6 +203,9 @@ func (c *call) address(w Word) {
 		return
 	}
 	head := w.known()
+	if w.Kind == Unknown && (encoders[w.from] || c.sh.where == "" && resolvers[c.name()] && w.from != "" && !strings.HasPrefix(w.from, "${")) {
+		c.effect(KindSend, "host:"+or(hostOf(head), strings.TrimPrefix(w.Text, unknownPart+".")), false)
+	}
 	if w.Kind == Unknown && (hostOf(head) == "" || !strings.Contains(strings.TrimPrefix(head, "https://"), "/")) {
 		c.effect(KindConnect, "", false)
 		return
@@ -210,6 +217,12 @@ func (c *call) address(w Word) {
 		}
 	}
 }
+
+// encoders make data of any kind fit for an address, and resolvers send the name that they look up.
+var (
+	encoders  = names("base64 base32 xxd od hexdump gzip openssl basenc uuencode urlencode")
+	resolvers = names("dig nslookup host drill getent ping resolvectl kdig dog doggo")
+)
 
 // metadataHosts are those from which a machine in a cloud gets its credentials.
 var metadataHosts = names(`

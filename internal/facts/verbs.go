@@ -12,7 +12,7 @@ var (
 	destroyVerbs = names(`
 		delete del remove rm drop truncate destroy purge unlink erase shred trash wipe prune nuke obliterate
 		expunge cleanse deprovision decommission uninstall teardown dropall deleteall destroyall flushall flushdb
-		clear empty forget expire evict zap`)
+		clear empty forget expire evict zap uncommit undeploy unpublish deprecate revert rewind`)
 	endVerbs     = names("stop kill terminate shutdown reboot poweroff halt quit")
 	publishVerbs = names("publish push upload deploy submit")
 	changeVerbs  = names("apply rollback failover promote scale drain resize restore reset flush rotate revoke migrate")
@@ -23,6 +23,24 @@ var (
 		variables vars`)
 	openVerbs = names("shell console repl bash sh zsh ssh attach dbshell dbconsole psql")
 )
+
+// mildWords name what a program does that only shows, checks, builds or runs something of the project.
+var mildWords = names(`
+	test tests check checks lint list ls show status info version help build compile run start serve dev watch fmt
+	format init new generate gen validate verify analyze analyse report stats diff log logs view get describe search
+	find query doctor audit scan plan preview explain explore docs doc open print inspect render convert parse lex
+	bench benchmark profile coverage typecheck types which where whoami install add update upgrade sync pull fetch
+	clone download import login tree graph outdated path up ci quality trace dump export env config man completion
+	create make examples schema lsp repl watchexec ping health ps top events history tail cat echo`)
+
+// plainFirst returns the first word that is no option.
+func plainFirst(words []Word) string {
+	i := slices.IndexFunc(words, func(w Word) bool { return !strings.HasPrefix(w.Text, "-") })
+	if i < 0 {
+		return ""
+	}
+	return words[i].Text
+}
 
 // plainWord is a word that may be a subcommand.
 var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z]*(?:[-_:][A-Za-z]+)*$`)
@@ -70,6 +88,10 @@ func (c *call) verbs(name string, words []Word) {
 	}
 	for i, w := range said {
 		k.verb(base, i, parts(w))
+	}
+	if len(said) > 0 && k.sh.r.t.program(base) == nil && said[0] == plainFirst(words) &&
+		!anyOf(parts(said[0]), mildWords) {
+		k.doubt(DoubtSubcommand, base+" "+said[0]+" is not in the tables")
 	}
 	if len(said) > 1 {
 		k.showsSecret(base, said)
