@@ -665,6 +665,9 @@ var forks = regexp.MustCompile(`(?s)\b(?:while|for|until|loop)\b.*\bfork\b|\bfor
 // cellOfShell finds the first line of a notebook's cell that a shell runs.
 var cellOfShell = regexp.MustCompile(`^%%(?:bash|sh|script|system|sx|!)\b`)
 
+// lineMagic finds a magic that is a command of the shell: %rm -rf src.
+var lineMagic = regexp.MustCompile(`^%(?:rm|rmdir|mv|cp|cat|less|more|ls|mkdir|ln|env|pip|conda|git)\b`)
+
 // magic follows the lines of a notebook that run a shell: !LINE, %sx LINE, and all behind %%bash.
 func (c *call) magic(text string) {
 	first, rest, _ := strings.Cut(strings.TrimLeft(text, " \t\n"), "\n")
@@ -674,6 +677,10 @@ func (c *call) magic(text string) {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		if lineMagic.MatchString(line) {
+			c.nested(c.name()).line(line[1:])
+			continue
+		}
 		for _, mark := range []string{"!!", "!", "%sx ", "%system ", "%run "} {
 			if command, is := strings.CutPrefix(line, mark); is {
 				c.nested(c.name()).line(command)

@@ -85,7 +85,7 @@ var (
 	// printsWords are words by which a program of an editor in place keeps a line.
 	printsWords = regexp.MustCompile(`\b(?:print|printf|say|puts|putc|write|p|pp|display)\b`)
 	// blanksAll replaces the whole of each line: s/.*//, s/^.*$//s.
-	blanksAll = regexp.MustCompile(`^\s*s([/|#,!~])\^?\.[*+]\$?`)
+	blanksAll = regexp.MustCompile(`^\s*s([/|#,!~])\^?\.[*+]\$?|^\s*(?:undef\s+)?\$_\s*(?:=\s*(?:""|'')\s*)?;?\s*$`)
 	// blankFile prints nothing into a file: printf "" > "notes.md".
 	blankFile = regexp.MustCompile(`\bprintf?\s*\(?\s*""\s*\)?\s*>\s*"([^"]+)"`)
 )

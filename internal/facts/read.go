@@ -496,6 +496,9 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 			c := r.bare(a.text)
 			target, _ := c.absolute(a.text)
 			c.placed(KindRead, target, true)
+			if changes {
+				c.placed(KindWrite, target, true)
+			}
 		}
 	}
 	server := call.Own
@@ -539,7 +542,9 @@ var runVerbs = strings.Fields(`
 func (r *reader) commandArguments(call neutral.ToolCall, args []argument, verbs []string) (found bool) {
 	runs := has(verbs, runVerbs)
 	program, words := "", ""
-	ofFile := slices.ContainsFunc(args, func(a argument) bool { return pathNames[a.key] && a.text != "" })
+	ofFile := slices.ContainsFunc(args, func(a argument) bool {
+		return pathNames[a.key] && a.text != "" && !(codeNames[a.key] && runs)
+	})
 	for _, a := range args {
 		switch {
 		case ofFile && contentNames[a.key]: // what a file is to have is run by nothing
@@ -564,6 +569,9 @@ func (r *reader) commandArguments(call neutral.ToolCall, args []argument, verbs 
 				lang = "node"
 			}
 			r.bare(a.text).code(lang, Word{Text: a.text, Kind: Literal})
+			if lang == "python" && strings.Contains(a.text, "require(") {
+				r.bare(a.text).code("node", Word{Text: a.text, Kind: Literal})
+			}
 		case runs && looksLikeLine(a.text) && strings.ContainsAny(a.text, " \n"):
 			found = true
 			r.noteText(a.text)

@@ -53,6 +53,11 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		c.into(w, a, all)
 	case "from", "to":
 		c.transfer(ro.name, w, a, all)
+	case "proxy": // all that is sent goes by it
+		c.address(w)
+		if host := hostOf(w.known()); host != "" {
+			c.effect(KindSend, "host:"+host, true)
+		}
 	case "host", "url", "address":
 		c.address(w)
 	case "remote":

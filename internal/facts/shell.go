@@ -346,11 +346,19 @@ func (sh *shell) applyRedirects(list []Redirect, index int, out output, empties 
 		default:
 			c.path(KindWrite, w)
 			c.says(c.anyPath(w), out, false)
-			if empties && rd.Op != "<>" {
+			if (empties || sh.readsItself(c.anyPath(w), index)) && rd.Op != "<>" {
 				c.path(KindDelete, w)
 			}
 		}
 	}
+}
+
+// readsItself reports whether a command reads the file that its output goes to: the shell empties it
+// before the command reads it.
+func (sh *shell) readsItself(target string, index int) bool {
+	return index >= 0 && target != "" && slices.ContainsFunc(sh.r.out.Effects, func(e Effect) bool {
+		return e.Kind == KindRead && e.Target == target && e.Command == index
+	})
 }
 
 func isSink(target string) bool {
