@@ -330,6 +330,9 @@ func (c *call) emptiedByCode(k codeCall, roles string) {
 	last := strings.ToLower(k.name[strings.LastIndexByte(k.name, '.')+1:])
 	switch {
 	case len(k.args) == 0 || k.args[0].word.Kind == "":
+	case strings.HasPrefix(last, "write_") && roles == "self:write" && k.args[0].word.Kind == Literal &&
+		strings.TrimSpace(k.args[0].word.Text) == "":
+		c.codeRole("python", "delete", k.self, nil, k)
 	case strings.HasPrefix(last, "truncate") && strings.HasPrefix(roles, "delete"):
 		c.path(KindWrite, k.args[0].word)
 	case strings.HasPrefix(roles, "write") && !strings.HasPrefix(last, "append") && len(k.args) > 1 &&

@@ -67,6 +67,8 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 			return
 		}
 		c.shellText(c.nested(c.name()), w)
+	case "opens": // a line to which names of files are added
+		c.shellText(c.nested(c.name()), w.with(w.Text+" *"))
 	case "command":
 		sh := c.nested(c.name())
 		sh.line(w.Text)
@@ -690,7 +692,7 @@ func (c *call) templates(list []template, e *entry, a *args, by *Word) {
 			continue
 		}
 		if t.target == "$found" {
-			if c.has(a, "-empty") { // nothing is lost
+			if c.has(a, "-empty") && !c.has(a, "-o") && !c.has(a, "-or") { // nothing is lost
 				continue
 			}
 			for _, w := range c.found(a) {

@@ -357,7 +357,7 @@ func (sh *shell) applyRedirects(list []Redirect, index int, out output, empties 
 // before the command reads it.
 func (sh *shell) readsItself(target string, index int) bool {
 	return index >= 0 && target != "" && slices.ContainsFunc(sh.r.out.Effects, func(e Effect) bool {
-		return e.Kind == KindRead && e.Target == target && e.Command == index
+		return e.Kind == KindRead && e.Target == target && e.Command >= index
 	})
 }
 
