@@ -345,10 +345,7 @@ func childOfKill(line string) {
 // kill starts a child and kills it after a while.
 func (v *vaultTest) kill(vault, line string, after time.Duration) {
 	v.Helper()
-	self, err := os.Executable()
-	hooktest.Must(v.T, err)
-	cmd := exec.Command(self)
-	cmd.Dir, cmd.Env = v.work, append(os.Environ(), keepInChild+"="+line, "HOOKD_TEST_VAULT="+vault)
+	cmd := v.child(vault, line)
 	out, err := cmd.StdoutPipe()
 	hooktest.Must(v.T, err)
 	hooktest.Must(v.T, cmd.Start())
@@ -357,6 +354,82 @@ func (v *vaultTest) kill(vault, line string, after time.Duration) {
 	timer := time.AfterFunc(after, func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
 	defer timer.Stop()
 	_ = cmd.Wait()
+}
+
+// child is a process that keeps or undoes.
+func (v *vaultTest) child(vault, line string, before ...string) *exec.Cmd {
+	v.Helper()
+	self, err := os.Executable()
+	hooktest.Must(v.T, err)
+	args := append(before, self)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = v.work, append(os.Environ(), keepInChild+"="+line, "HOOKD_TEST_VAULT="+vault)
+	return cmd
+}
+
+// killAt kills a child at its n-th call that changes the disk. It returns false when there were fewer.
+func (v *vaultTest) killAt(vault, line string, n int) bool {
+	v.Helper()
+	cmd := v.child(vault, line, "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace="+changing, "-e",
+		fmt.Sprintf("inject=%s:signal=KILL:when=%d", changing, n))
+	cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
+	err := cmd.Run()
+	if err != nil && !strings.Contains(err.Error(), "killed") && cmd.ProcessState.ExitCode() != 137 {
+		v.Fatalf("strace: %v", err)
+	}
+	return err != nil
+}
+
+// changing are the system calls that change files. strace counts them by thread.
+const changing = "linkat,symlinkat,mkdirat,unlinkat,renameat,renameat2,write,pwrite64,ftruncate,fchmod,fchmodat,fchown,fchownat,utimensat"
+
+// ended counts the children in a row that came to their end.
+func ended(before int, killed bool) int {
+	if killed {
+		return 0
+	}
+	return before + 1
+}
+
+// At each step of keeping and undoing a kill leaves every path as it was before or after.
+func TestAKillAtEachStepLosesNothing(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil || exec.Command("strace", "-qq", "-o", "/dev/null", "true").Run() != nil {
+		t.Skip("SKIP-TOOL strace: it cannot be used")
+	}
+	const line = "rm -rf d; echo new > w; mv m n; python3 -c 'import os; os.remove(\"p\")'"
+	begin := func() (v *vaultTest, vault string, was map[string]string) {
+		v = newVaultTest(t)
+		sh(t, v.work, "mkdir -p d/e; echo 1 > d/1; echo 2 > d/e/2; ln -s x d/l; echo old > w; echo m > m; echo p > p")
+		return v, v.k.places.home, treeOf(t, v.work)
+	}
+	steps := 0
+	for n, more := 1, 0; more < 2; n++ { // strace counts by thread
+		v, vault, was := begin()
+		more = ended(more, v.killAt(vault, line, n))
+		same(t, fmt.Sprintf("killed at step %d of keeping", n), treeOf(t, v.work), was)
+		k, err := Open(vault, nil)
+		hooktest.Must(t, err)
+		k.SettleOld(time.Now().Add(time.Hour))
+		if list := k.List(wire.UndoQuery{}); len(list.Calls) > 0 {
+			t.Errorf("killed at step %d of keeping: the list has %+v", n, list.Calls)
+		}
+		steps++
+	}
+	for n, more := 1, 0; more < 2; n++ { // strace counts by thread
+		v, vault, was := begin()
+		c := v.ran("s", line)
+		more = ended(more, v.killAt(vault, "undo "+c, n))
+		k, err := Open(vault, nil)
+		hooktest.Must(t, err)
+		k.SettleOld(time.Now().Add(time.Hour))
+		_, bad := k.Undo(id(), wire.UndoRequest{Calls: []string{c}, Changed: true})
+		if bad != nil {
+			t.Errorf("killed at step %d of an undo, and asked again: %v", n, bad)
+		}
+		same(t, fmt.Sprintf("killed at step %d of an undo, and asked again", n), treeOf(t, v.work), was)
+		steps++
+	}
+	t.Logf("%d steps", steps)
 }
 
 func TestAKillLosesNothing(t *testing.T) {

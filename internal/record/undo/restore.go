@@ -394,13 +394,26 @@ func (s *step) writeBack(dir int, name string) error {
 	return errors.Join(to.Truncate(s.first.Was.Size), to.Sync(), setAttributes(dir, name, fd, s.first))
 }
 
+// stagedName is the name of an old version until it takes its place.
+func stagedName(call string, e *entry) string {
+	if e.At == "" {
+		return ".hookd-undo-" + call + "-link"
+	}
+	return ".hookd-undo-" + call + "-" + filepath.Base(string(e.At))
+}
+
+// unstage removes the old versions that a killed undo of a call has not put into place. The vault has them.
+func unstage(m *manifest) {
+	for i := range m.entries {
+		e := &m.entries[i]
+		_ = os.Remove(filepath.Join(filepath.Dir(string(e.Path)), stagedName(m.call.ID, e)))
+	}
+}
+
 // bring puts the kept version to a name, which is free if now is gone. A file that is there instead goes
 // in the same step.
 func (s *step) bring(dir int, name string, now state) error {
-	staged := ".hookd-undo-" + s.call + "-" + filepath.Base(string(s.first.At))
-	if s.first.At == "" {
-		staged = ".hookd-undo-" + s.call + "-link"
-	}
+	staged := stagedName(s.call, s.first)
 	_ = unix.Unlinkat(dir, staged, 0) // of an undo that was killed: the vault has it still
 	if err := s.stage(dir, staged); err != nil {
 		return err

@@ -85,6 +85,13 @@ func (k *Keeper) SettleOld(now time.Time) {
 		case c.Mark != "" && age > oldStep:
 			k.Discard(c.ID)
 		case c.Mark == "" && age > oldTime:
+			k.undoing.Lock()
+			for _, of := range c.Undoes {
+				if m, err := readManifest(k.dir(of)); err == nil {
+					unstage(m)
+				}
+			}
+			k.undoing.Unlock()
 			k.settle(c.ID, outcomeNeverSeen, true)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // snapshotTime bounds a look at a repository, which may go on when the verdict is given.
 const snapshotTime = 20 * time.Second
 
-// unknownWait is how long a call of an unknown program waits for the look at its repository. A look that
+// unknownWait is how long a call of an unknown program waits for the look at a repository that is known. A look that
 // goes on afterwards tells by their times which files the call may have changed.
 const unknownWait = 10 * time.Millisecond
 
@@ -25,6 +25,18 @@ type sight struct {
 	runs   atomic.Bool              // the call may run
 	seen   atomic.Pointer[snapshot] // nil = there is none yet
 	looked chan struct{}            // closed when it has ended
+}
+
+// wait reports whether the look has ended in time.
+func (s *sight) wait(most time.Duration) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-s.looked:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // snapshot is the repository of an open call before it; nil = it has none, or not yet.
@@ -102,16 +114,12 @@ func (p *keeping) unknownFirst(why string) (wait func()) {
 			return func() { p.lost.add(elseWords, reason(err)) }
 		}
 	}
-	until := p.o.begun.Add(min(unknownWait, time.Until(p.limits.until)))
+	until := p.limits.until
 	s := p.k.sees(top, p.o, until)
 	return func() {
-		timer := time.NewTimer(time.Until(until))
-		defer timer.Stop()
-		whole := true
-		select {
-		case <-s.looked:
-		case <-timer.C:
-			whole = false
+		whole := s.wait(time.Until(p.o.begun.Add(unknownWait)))
+		if !whole && s.seen.Load() == nil { // nothing is kept yet
+			whole = s.wait(time.Until(until))
 		}
 		if !whole {
 			p.markLast(top)
@@ -169,12 +177,7 @@ func (k *Keeper) before(m *manifest, o *open) map[string]baseState {
 	if o.sight == nil {
 		own, _ = b.read(m.call.ID)
 	} else {
-		timer := time.NewTimer(snapshotTime)
-		defer timer.Stop()
-		select {
-		case <-o.sight.looked:
-		case <-timer.C:
-		}
+		o.sight.wait(snapshotTime)
 		if s := o.snapshot(); s != nil {
 			own = s.files
 		}

@@ -32,13 +32,8 @@ func (k *Keeper) Begin(c Call) error {
 	k.open[c.ID] = o
 	k.mu.Unlock()
 	s := k.sees(string(c.Repo), o, time.Now().Add(snapshotTime))
-	timer := time.NewTimer(snapshotTime)
-	defer timer.Stop()
 	r := Result{Word: Kept}
-	select {
-	case <-s.looked:
-	case <-timer.C:
-	}
+	s.wait(snapshotTime)
 	if seen := s.seen.Load(); seen == nil {
 		r.Lost = []Lost{{What: "files of " + filepath.Base(top), Why: errLate.Error()}}
 	} else if seen.more != "" {
