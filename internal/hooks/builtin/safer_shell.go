@@ -16,8 +16,8 @@ import (
 
 var saferShell = Builtin{
 	Name: "safer_shell", Events: []string{"pre_tool_use"},
-	Doc: "asks before a shell command that destroys, changes what is outside of the project, or cannot be read beforehand, " +
-		"and says how far its harm may reach",
+	Doc: "asks before a shell command that destroys, or changes what is outside of the project, runs one in a box that " +
+		"cannot be read beforehand, and says how far its harm may reach",
 	Run: askAboutShell,
 	Needs: func(row *events.Contract) bool {
 		coversShell := row.Tools == "" || slices.Contains(strings.Fields(row.Tools), neutral.Shell)
@@ -28,7 +28,8 @@ var saferShell = Builtin{
 // guards are the hooks of the gallery whose rules choose the calls that safer_shell asks about.
 var guards = []string{"command-guard", "secret-guard", "self-guard"}
 
-// askAboutShell judges a shell call by the rules of guards: it asks where they deny or ask.
+// askAboutShell judges a shell call by the rules of guards: it asks where they deny or ask, and
+// contains where they contain. Where the system documents that all but reading asks, it asks about that.
 // The possible harm is in the metadata, which the agent shows beside its question.
 func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
 	if c.Row.Decision != events.DecisionVerdict || c.Tool.Tool != neutral.Shell || c.Subject == nil {
@@ -39,17 +40,21 @@ func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	harm, reason := harmUnknown, ""
-	if v := set.Judge(subject); v.Rule != nil {
+	harm, reason, says := harmUnknown, "", "ask"
+	v := set.Judge(subject)
+	if v.Rule != nil {
 		harm, reason = harmOf(v, subject.Facts), reasonOf(v)
 	} else if c.Row.OnlyReading {
 		reason = notReading(subject.Facts)
+	}
+	if v.Decision == rules.Contain && !c.Row.OnlyReading { // neither known good nor known bad
+		says = string(rules.Contain)
 	}
 	if reason == "" {
 		return nil, nil
 	}
 	return answer{Specific: &specific{
-		PermissionDecision: "ask",
+		PermissionDecision: says,
 		PermissionReason:   reason,
 		Metadata:           map[string]string{"blast_radius": harm.radius, "category": harm.category, "reason": reason},
 	}}.encode()

@@ -195,7 +195,10 @@ func (p *program) protect(s *Spec) {
 // /proc is, which is mounted again afterwards.
 func (p *program) hide(s *Spec) {
 	var list []string
-	for _, path := range s.Hide {
+	for _, path := range append(s.Hide[:len(s.Hide):len(s.Hide)], s.Sockets...) {
+		if coveredBy(path, list) {
+			continue
+		}
 		if privateOf(path) == "" || coveredBy(path, s.Write) {
 			list = append(list, path)
 		}

@@ -52,7 +52,7 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s := &Spec{Profile: p.Name, Cwd: cwd}
 	homes := resolvedAll(at.Homes)
-	s.Hide = hidden(homes, p, at)
+	s.Hide, s.Sockets = hidden(homes, p, at), hostSockets()
 	tree, err := projectAt(cwd, homes, at.Later)
 	if p.Base == Read {
 		if s.Show = []string{cwd}; err == nil {
@@ -378,7 +378,6 @@ func hidden(homes []string, p Profile, at Place) []string {
 	list = append(list, resolvedAll(at.Own)...)
 	list = append(list, resolvedAll(p.Hide)...)
 	list = append(list, otherHomes(homes)...)
-	list = append(list, hostSockets()...)
 	show := resolvedAll(p.Show)
 	kept := list[:0]
 	for _, path := range list {
