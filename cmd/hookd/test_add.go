@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -26,50 +27,59 @@ type addedTest struct {
 	Call   string `json:"call"`
 	Expect string `json:"expect"`
 	Was    string `json:"was"` // what was decided about the call
+
+	redacted bool // secrets were taken out of the call
 }
 
 // addTest writes a call of the history as a test into the file of the guard that decided.
 func (a *app) addTest(cmd *cobra.Command, id, expect string) error {
-	cfg, err := loadConfig(cmd)
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	done, err := makeTest(ctx, a, cmd, id, expect)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
+	return a.print(done, func(p *printer) {
+		p.linef("%s has this call as a test now: it expects %s, and %s was decided.", done.Hook, expect, done.Was)
+		if done.redacted {
+			p.line(p.paint(yellow, "note:"), " secrets were taken out of the call: look at the test")
+		}
+		p.linef("It is in %s. Mend the rule until it passes:", tilde(done.File))
+		p.linef("  hookd hook edit %s", quote(done.Hook))
+		p.linef("  hookd guard test %s", quote(done.Hook))
+	})
+}
+
+// makeTest is addTest without words for people.
+func makeTest(ctx context.Context, a *app, cmd *cobra.Command, id, expect string) (done addedTest, err error) {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return done, err
+	}
 	e, err := a.dial(cmd).Event(ctx, id)
 	switch {
 	case err != nil:
-		return err
+		return done, err
 	case e.Decision == nil || len(e.Decision.DecidedBy) == 0:
-		return fail(exitFailed, "see the calls that were: `hookd log`", "no guard decided about %s", e.EventID)
+		return done, fail(exitFailed, "see the calls that were: `hookd log`", "no guard decided about %s", e.EventID)
 	case !e.Whole:
-		return fail(exitFailed, "write the test by hand with `hookd hook edit "+quote(e.Decision.DecidedBy[0])+"`",
+		return done, fail(exitFailed, "write the test by hand with `hookd hook edit "+quote(e.Decision.DecidedBy[0])+"`",
 			"the history has not all of call %s", e.EventID)
 	}
 	h, err := guardFile(cfg, e.Decision.DecidedBy)
 	if err != nil {
-		return err
+		return done, err
 	}
 	test, err := testFor(e, expect)
 	if err != nil {
-		return fail(exitFailed, "write the test by hand with `hookd hook edit "+quote(h.Name)+"`", "%w", err)
+		return done, fail(exitFailed, "write the test by hand with `hookd hook edit "+quote(h.Name)+"`", "%w", err)
 	}
 	if err := addTestTo(h, test); err != nil {
-		return fail(exitRejected, "hookd hook edit "+quote(h.Name), "%s: %w", h.File, err)
+		return done, fail(exitRejected, "hookd hook edit "+quote(h.Name), "%s: %w", h.File, err)
 	}
-	if _, err := a.reloadDaemon(cmd); err != nil {
-		return err
-	}
-	done := addedTest{h.Name, h.File, e.EventID, expect, string(e.Decision.Decision)}
-	return a.print(done, func(p *printer) {
-		p.linef("%s has this call as a test now: it expects %s, and %s was decided.", h.Name, expect, done.Was)
-		if e.Redacted {
-			p.line(p.paint(yellow, "note:"), " secrets were taken out of the call: look at the test")
-		}
-		p.linef("It is in %s. Mend the rule until it passes:", tilde(h.File))
-		p.linef("  hookd hook edit %s", quote(h.Name))
-		p.linef("  hookd guard test %s", quote(h.Name))
-	})
+	done = addedTest{h.Name, h.File, e.EventID, expect, string(e.Decision.Decision), e.Redacted}
+	_, err = a.reloadDaemon(cmd)
+	return done, err
 }
 
 // guardFile returns the first of the hooks whose file is the user's own.

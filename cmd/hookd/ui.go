@@ -58,6 +58,7 @@ func serveUI(a *app, cmd *cobra.Command, opt ui.Options, open bool) error {
 	opt.Client = client.New(client.Options{Socket: socketOf(cmd), Door: hookfiles.Door})
 	opt.Version = build().Version
 	opt.Hooks = hookfiles.Files{Load: func() (config.Config, error) { return loadConfig(cmd) }, Client: opt.Client}
+	opt.Calls = pageCalls{a, cmd}
 	opt.Home, _ = os.UserHomeDir() // without it, folders are shown whole
 	if u, err := user.Current(); err == nil {
 		opt.User = u.Username
@@ -94,6 +95,20 @@ func serveUI(a *app, cmd *cobra.Command, opt ui.Options, open bool) error {
 		return fail(exitFailed, "start it again with `hookd ui`", "%w", err)
 	}
 	return nil
+}
+
+// pageCalls tells calls on the page as `hookd why` and `hookd guard test` do.
+type pageCalls struct {
+	app *app
+	cmd *cobra.Command
+}
+
+func (p pageCalls) Story(ctx context.Context, id string) (any, error) {
+	return p.app.storyOf(ctx, p.cmd, []string{id})
+}
+
+func (p pageCalls) FalseAlarm(ctx context.Context, id, expect string) (any, error) {
+	return makeTest(ctx, p.app, p.cmd, id, expect)
 }
 
 // moreLinks prints a link for each line that is typed.

@@ -14,10 +14,12 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/project"
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -63,7 +65,11 @@ type story struct {
 	Prompt string       `json:"prompt,omitempty"` // that the call came after
 	Before []callBefore `json:"before,omitempty"` // that a rule counted, the oldest first
 	Guards []guardSaid  `json:"guards"`
+	Then   string       `json:"then"` // how it ran, in words
 	Next   []nextStep   `json:"next"`
+
+	What   []wire.CardRow `json:"what,omitempty"`   // the input, as an ask card has it; empty = not kept
+	Became []wire.CardRow `json:"became,omitempty"` // the input that runs instead
 }
 
 // callBefore is an earlier call, or prompt, that a rule counted.
@@ -76,6 +82,7 @@ type callBefore struct {
 
 // guardSaid is the answer of one guard about a call.
 type guardSaid struct {
+	Run        string         `json:"run_id"`
 	Hook       string         `json:"hook"`
 	Decision   client.Outcome `json:"decision"`
 	Reason     string         `json:"reason,omitempty"`
@@ -92,6 +99,8 @@ type nextStep struct {
 	For     string `json:"for"`
 	Command string `json:"command"`
 	Note    string `json:"note,omitempty"`
+	Act     string `json:"act,omitempty"`  // permit, snooze, test or undo; "" = it only looks
+	Hook    string `json:"hook,omitempty"` // that a snooze is about
 }
 
 // storyOf reads the known facts of the call that args name, else of the last that was denied.
@@ -140,8 +149,30 @@ func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s
 		s.Before = append(s.Before, before)
 	}
 	err = s.around(ctx, c)
-	s.Next = s.next()
+	s.Then, s.Next = s.then(), s.next()
+	s.draw(e)
 	return s, err
+}
+
+// draw puts the input of the call into the story, and the input that runs instead.
+func (s *story) draw(e client.StoredEvent) {
+	env := events.Received(e.Envelope)
+	event := events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
+	input := dialect.Call(&event).Input
+	if !e.Whole || len(input) == 0 {
+		return
+	}
+	var spans []wire.CardSpan
+	command, _ := rawjson.GetString(input, "command")
+	for _, g := range s.Guards {
+		if from, to := g.Span[0], g.Span[1]; from < to && to <= len(command) && g.Decision != client.OutcomeNone {
+			spans = append(spans, wire.CardSpan{Hook: g.Hook, Argument: "command", From: from, To: to})
+		}
+	}
+	s.What = card.Rows(s.Tool, input, spans)
+	if len(s.NewInput) > 0 && s.NewInput[0] == '{' {
+		s.Became = card.Rows(s.Tool, s.NewInput, nil)
+	}
 }
 
 // rulesOf returns a function that finds the rule of a hook by its name; nil = it is not there now.
@@ -164,7 +195,7 @@ func (a *app) rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 // saidIn returns the answer of the guard of a run; is is false for an observer.
 func saidIn(r client.Run, rule func(hook, rule string) *rules.Rule) (said guardSaid, is bool) {
 	said = guardSaid{
-		Hook: r.Hook, Decision: cmp.Or(r.Decision, client.OutcomeNone),
+		Run: r.ID, Hook: r.Hook, Decision: cmp.Or(r.Decision, client.OutcomeNone),
 		Reason: withoutName(firstLine(r.Reason), r.Hook),
 		Rule:   r.Rule, Span: r.Span, Shadow: r.Shadow, DurationMS: r.DurationMS,
 	}
@@ -204,20 +235,26 @@ func (s *story) denied() bool { return s.Decision.Decision == client.OutcomeDeny
 // next returns the commands that a person could type.
 func (s *story) next() (list []nextStep) {
 	id := ending(s.EventID)
+	if s.Kept != nil && s.Kept.Files > 0 && s.Ran != nil {
+		list = append(list, nextStep{For: "bring back", Command: "hookd undo " + id, Act: "undo"})
+	}
 	if !s.denied() {
-		return []nextStep{{"all of it", "hookd log " + id, ""}}
+		return append(list, nextStep{For: "all of it", Command: "hookd log " + id})
 	}
 	if s.CallSum != "" {
-		list = append(list, nextStep{"let pass", "hookd permit " + id, "once; or --for 15m"})
+		command := "hookd permit " + id
+		list = append(list, nextStep{For: "let pass", Command: command, Note: "once; or --for 15m", Act: "permit"})
 	}
 	for _, hook := range s.DecidedBy {
 		if !catalog.LayerOf(hook).Signed() && hook != "hookd" {
-			list = append(list, nextStep{"quiet", "hookd snooze " + quote(hook) + " 1h", ""})
+			command := "hookd snooze " + quote(hook) + " 1h"
+			list = append(list, nextStep{For: "quiet", Command: command, Act: "snooze", Hook: hook})
 			break
 		}
 	}
 	if s.Ran == nil && len(s.DecidedBy) > 0 {
-		list = append(list, nextStep{"too strict", "hookd guard test " + id + " --expect none", "adds it as a test"})
+		command := "hookd guard test " + id + " --expect none"
+		list = append(list, nextStep{For: "too strict", Command: command, Note: "adds it as a test", Act: "test"})
 	}
 	return list
 }

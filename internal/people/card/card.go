@@ -110,6 +110,15 @@ func Make(a *wire.Ask, digest string, o Options) *wire.Card {
 	return c
 }
 
+// Rows are the lines of an input as a short card has them, with the marks of spans.
+func Rows(tool string, input []byte, spans []wire.CardSpan) []wire.CardRow {
+	rows := rowsOf(layout(tool, input), spans)
+	if bounded(rows) && few(rows, fewRows, fewChars) {
+		return rows
+	}
+	return shorten(rows, len(spans) > 0)
+}
+
 // bounded reports whether rows are not too much for a card.
 func bounded(rows []wire.CardRow) bool {
 	text, parts := 0, 0

@@ -10,6 +10,7 @@ package hookfiles
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
@@ -64,19 +65,34 @@ func (f Files) Allow(shown ui.Waiting) error {
 // Switch switches a hook on or off. A name that no hook has is an error: a marker for it would
 // switch nothing off, in silence. So is a hook of a signed policy, which stays on.
 func (f Files) Switch(hook string, on bool) error {
-	cfg, err := f.Load()
+	cfg, err := f.named(hook, !on)
 	if err != nil {
 		return err
 	}
-	if !on && catalog.LayerOf(hook).Signed() {
-		return fmt.Errorf("%s is of the policy: its hooks cannot be switched off", hook)
-	}
-	known := false
-	for _, e := range catalog.Scan(cfg).Entries {
-		known = known || e.Name == hook
-	}
-	if !known {
-		return fmt.Errorf("no hook %q in %s: see them with `hookd list`", hook, cfg.HooksDir)
-	}
 	return catalog.Switch(cfg, hook, on, Door)
+}
+
+// Snooze switches a hook off until a time. Its errors are those of Switch.
+func (f Files) Snooze(hook string, until time.Time) error {
+	cfg, err := f.named(hook, true)
+	if err != nil {
+		return err
+	}
+	return catalog.Snooze(cfg, hook, until, Door)
+}
+
+// named returns the settings if they have the hook, and it may be switched off where off is true.
+func (f Files) named(hook string, off bool) (cfg config.Config, err error) {
+	if cfg, err = f.Load(); err != nil {
+		return cfg, err
+	}
+	if off && catalog.LayerOf(hook).Signed() {
+		return cfg, fmt.Errorf("%s is of the policy: its hooks cannot be switched off", hook)
+	}
+	for _, e := range catalog.Scan(cfg).Entries {
+		if e.Name == hook {
+			return cfg, nil
+		}
+	}
+	return cfg, fmt.Errorf("no hook %q in %s: see them with `hookd list`", hook, cfg.HooksDir)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/duration"
 )
 
 // asked are the routes of the socket that the page may use, as patterns of
@@ -37,12 +38,15 @@ var asked = []string{
 	"GET /v1/sessions",
 	"GET /v1/stats",
 	"GET /v1/status",
+	"GET /v1/undo",
 }
 
 // acts are the routes that change something, with Options.Act.
 var acts = []string{
 	"DELETE /v1/grants/{id}",
 	"POST /v1/asks/{id}",
+	"POST /v1/decisions/{id}/permit",
+	"POST /v1/undo",
 	"POST /v1/dead/{id}/retry",
 	"POST /v1/events/{id}/replay",
 	"POST /v1/hooks/{name}/test",
@@ -71,6 +75,9 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /hooks/{name}/allow", s.act(s.weakens("allow", s.allow)))
 	mux.HandleFunc("POST /hooks/{name}/enable", s.act(s.turn(true)))
 	mux.HandleFunc("POST /hooks/{name}/disable", s.act(s.weakens("disable", s.turn(false))))
+	mux.HandleFunc("POST /hooks/{name}/snooze", s.act(s.weakens("snooze", s.snooze)))
+	mux.HandleFunc("GET /calls/{id}", s.story)
+	mux.HandleFunc("POST /calls/{id}/test", s.act(s.falseAlarm))
 	mux.HandleFunc("GET /texts", s.texts)
 	mux.HandleFunc("GET /whatif/{id}", s.pastAnswer)
 	mux.HandleFunc("POST /whatif", s.act(s.askPast))
@@ -209,6 +216,57 @@ func (s *Server) turn(on bool) http.HandlerFunc {
 		}
 		s.changed(w, r, s.opt.Hooks.Switch(r.PathValue("name"), on))
 	}
+}
+
+// mostSnooze is the longest that a hook is off by a snooze.
+const mostSnooze = 7 * 24 * time.Hour
+
+// snooze switches a hook off for some time.
+func (s *Server) snooze(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		For string `json:"for"`
+	}
+	json.NewDecoder(r.Body).Decode(&asked) // what cannot be read is no duration
+	d, err := duration.Parse(asked.For)
+	if err != nil || d < time.Second || d > mostSnooze || s.opt.Hooks == nil {
+		refuse(w, http.StatusBadRequest, "bad_request", `send {"for":"1h"}, at most 7d`)
+		return
+	}
+	s.changed(w, r, s.opt.Hooks.Snooze(r.PathValue("name"), time.Now().Add(d).Round(time.Second)))
+}
+
+// story tells a call.
+func (s *Server) story(w http.ResponseWriter, r *http.Request) {
+	s.told(w, r, func(ctx context.Context, id string) (any, error) { return s.opt.Calls.Story(ctx, id) })
+}
+
+// falseAlarm makes a test of a call. The rule stays as it is.
+func (s *Server) falseAlarm(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Expect string `json:"expect"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.Expect == "" {
+		refuse(w, http.StatusBadRequest, "bad_json", `send {"expect":"none"}`)
+		return
+	}
+	s.told(w, r, func(ctx context.Context, id string) (any, error) {
+		return s.opt.Calls.FalseAlarm(ctx, id, asked.Expect)
+	})
+}
+
+func (s *Server) told(w http.ResponseWriter, r *http.Request, tell func(ctx context.Context, id string) (any, error)) {
+	if s.opt.Calls == nil {
+		refuse(w, http.StatusNotFound, "not_found", "this page tells no calls")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	v, err := tell(ctx, r.PathValue("id"))
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, "rejected", err.Error())
+		return
+	}
+	answer(w, v)
 }
 
 // changed answers once the daemon has read its hooks again. That another hook is

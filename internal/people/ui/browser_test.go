@@ -2,8 +2,10 @@ package ui_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -226,7 +228,7 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	opt.Client, opt.Home, opt.User, opt.Version = c, person, "mira", "test"
 	cfg, err := config.Load(home, nil, nil)
 	hooktest.Must(t, err)
-	opt.Hooks = pageHooks(cfg, c)
+	opt.Hooks, opt.Calls = pageHooks(cfg, c), stories{c}
 	server, err := ui.Open(opt)
 	hooktest.Must(t, err)
 	hooktest.Run(t, server.Run)
@@ -250,6 +252,36 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	s.until("the page is there", `document.querySelector("main section.view") !== null`)
 	s.goTo(hash)
 	return s
+}
+
+// stories tells calls from the routes of the socket, without the files of hooks.
+type stories struct{ client *client.Client }
+
+func (s stories) Story(ctx context.Context, id string) (any, error) {
+	e, err := s.client.Event(ctx, id)
+	if err != nil || e.Decision == nil {
+		return nil, cmp.Or(err, errors.New("no guard was asked"))
+	}
+	runs, err := s.client.Runs(ctx, client.RunQuery{EventID: id})
+	guards, next := []map[string]any{}, []map[string]string{}
+	for _, r := range runs {
+		guards = append(guards, map[string]any{
+			"run_id": r.ID, "hook": r.Hook, "decision": r.Decision, "reason": r.Reason, "where": "HOOK.yaml:7", "duration_ms": 1,
+		})
+	}
+	if e.Decision.Decision == client.OutcomeDeny {
+		next = append(next, map[string]string{"for": "too strict", "command": "hookd guard test X --expect none", "act": "test"})
+	}
+	return struct {
+		client.Decision
+		Guards []map[string]any    `json:"guards"`
+		Next   []map[string]string `json:"next"`
+		Then   string              `json:"then"`
+	}{*e.Decision, guards, next, "it did not run"}, err
+}
+
+func (stories) FalseAlarm(_ context.Context, id, expect string) (any, error) {
+	return map[string]string{"hook": "command-guard", "call": id, "expect": expect}, nil
 }
 
 // listen notes events that a page without faults does not cause: exceptions, errors in the

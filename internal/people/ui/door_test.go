@@ -203,7 +203,7 @@ func TestThePageOnlyLooks(t *testing.T) {
 		_, link := serve(t, ui.Options{Client: c, Act: act})
 		v := enter(t, link)
 		own := map[string]string{"Origin": v.origin, "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"}
-		for _, path := range []string{"v1/status", "v1/hooks", "v1/hooks/audit-log", "v1/decisions?limit=1", "v1/decisions/counts", "v1/accepted", "v1/sessions", "v1/runs", "v1/running", "v1/stats?by=hour", "v1/dead", "about", "waiting"} {
+		for _, path := range []string{"v1/status", "v1/hooks", "v1/hooks/audit-log", "v1/decisions?limit=1", "v1/decisions/counts", "v1/accepted", "v1/sessions", "v1/runs", "v1/running", "v1/stats?by=hour", "v1/dead", "v1/undo", "about", "waiting"} {
 			if r := v.do("GET", v.base+path, own); r.StatusCode != http.StatusOK || !json.Valid([]byte(text(r))) {
 				t.Errorf("%s: %s", path, r.Status)
 			}
@@ -221,7 +221,7 @@ func TestThePageOnlyLooks(t *testing.T) {
 				t.Errorf("POST %s: %s", path, r.Status)
 			}
 		}
-		for _, path := range []string{"v1/hooks/audit-log/test", "v1/runs/x/kill", "v1/dead/1/retry", "v1/events/x/replay", "hooks/audit-log/disable", "hooks/audit-log/enable", "hooks/audit-log/allow"} {
+		for _, path := range []string{"v1/hooks/audit-log/test", "v1/runs/x/kill", "v1/dead/1/retry", "v1/events/x/replay", "v1/undo", "v1/decisions/x/permit", "calls/x/test", "hooks/audit-log/snooze", "hooks/audit-log/disable", "hooks/audit-log/enable", "hooks/audit-log/allow"} {
 			r := v.do("POST", v.base+path, own)
 			if body := text(r); !act && (r.StatusCode != http.StatusForbidden || !strings.Contains(body, "--act")) || act && strings.Contains(body, "--act") {
 				t.Errorf("act %v: %s answers %s %s", act, path, r.Status, body)

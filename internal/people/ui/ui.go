@@ -46,6 +46,7 @@ type Options struct {
 	Act     bool          // the page may also change things
 	Idle    time.Duration // end when no page was open for so long; 0 = 12 h
 	Hooks   Hooks         // what is done without the daemon; nil = nothing is
+	Calls   Calls         // tells calls as stories; nil = none is told
 	Version string        // of hookd
 	User    string        // name of the user whose page it is
 	Home    string        // folder that the page writes as ~; "" = none
@@ -57,11 +58,22 @@ type Hooks interface {
 	Waiting() []Waiting                // that a person must allow
 	Allow(w Waiting) error             // exactly what was shown: another digest is an error
 	Switch(hook string, on bool) error // enable or disable
+	// Snooze switches a hook off until a time.
+	Snooze(hook string, until time.Time) error
 	// Texts are the files in a hook's folder that can be edited, by their paths in it.
 	Texts(hook string) (map[string]string, error)
 	// WhatIf asks a hook about past events; asking gets a function that returns the
 	// answers until now. When ctx ends, the answer is about the events that were asked until then.
 	WhatIf(ctx context.Context, q Question, asking func(sum func() any)) (any, error)
+}
+
+// Calls tells all that is known of a call, from several routes of the socket and the files of hooks. Its
+// answers are written as JSON, and its errors are for people.
+type Calls interface {
+	Story(ctx context.Context, id string) (any, error)
+	// FalseAlarm writes a call as a test into the file of the guard that decided about it. expect is
+	// the answer that the test wants, a word of wire.Outcome.
+	FalseAlarm(ctx context.Context, id, expect string) (any, error)
 }
 
 // Waiting is a new or changed version of a hook.

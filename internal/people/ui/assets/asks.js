@@ -52,8 +52,8 @@ export const minutes = (ms) => { const s = Math.max(0, Math.ceil(ms / 1000)); re
 export function Left({ until }) { return html`${minutes(new Date(until) - useClock())} left`; }
 
 // Row is a line of a card; lit in the design by what its parts are.
-function Row({ r, numbers, more }) {
-  return html`<div class=${'r r-' + (r.is || 'line')} data-n=${numbers && r.line ? r.line : null}>${r.parts.map((p) => (p.mark || p.is ? html`<span class=${'p-' + p.is + (p.mark ? ' mark' : '')}>${p.text}</span>` : p.text))}${r.is === 'left' ? html` <button type="button" class="plain link" onClick=${more}>Show all <kbd>Enter</kbd></button>` : ''}</div>`;
+export function Row({ r, numbers, more }) {
+  return html`<div class=${'r r-' + (r.is || 'line')} data-n=${numbers && r.line ? r.line : null}>${r.parts.map((p) => (p.mark || p.is ? html`<span class=${'p-' + p.is + (p.mark ? ' mark' : '')}>${p.text}</span>` : p.text))}${r.is === 'left' && more ? html` <button type="button" class="plain link" onClick=${more}>Show all <kbd>Enter</kbd></button>` : ''}</div>`;
 }
 
 // useSeen watches which part of an element was on the screen for a while: a share from 0 to 1.

@@ -12,10 +12,11 @@ export function stateOf(d) {
   if (d.held) return ['ask', 'ask, held', 'state ask'];
   if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + outcomeOf(d), d.decision === 'deny' ? 'state deny' : 'state q'];
   switch (outcomeOf(d)) {
-    case 'disobeyed': return ['deny', 'disobeyed', 'state deny'];
-    case 'not asked': return ['deny', 'not asked', 'state deny'];
+    case 'disobeyed': return ['out', 'disobeyed', 'state deny'];
+    case 'not asked': return ['unasked', 'not asked', 'state'];
     case 'deny': return ['deny', 'deny', 'state deny'];
     case 'ask': return ['ask', 'ask', 'state ask'];
+    case 'contain': return ['box', 'contain', 'state q'];
     case 'rewrite': return ['rewrote', 'rewrite', 'state q'];
     case 'allow': return ['allow', 'allow', 'state q'];
     case 'context': return ['none', 'context', 'state q'];
@@ -24,6 +25,15 @@ export function stateOf(d) {
 }
 // outcomeOf returns the decision in one word, as hookd says it.
 export const outcomeOf = (d) => d.outcome || d.decision || 'none';
+
+// Ran says how the call of a decision ran, as its agent reported it.
+export function Ran({ d: { guarded, decision, ran, undo, held } }) {
+  const kept = (ran?.box?.kept || []).length;
+  if (guarded === 'disobeyed') return html`<span class="red">${ran?.instead ? 'ran another line' : 'ran all the same'}</span>`;
+  if (!ran) return html`<span class="t">${held ? 'waits for you' : decision === 'deny' ? 'did not run' : '–'}</span>`;
+  const facts = [kept && kept + ' kept out', undo?.files && 'undo'].filter(Boolean);
+  return html`<span class=${ran.failed ? '' : 's'}>${ran.failed ? 'failed' : 'ran'}</span>${facts.length > 0 && html` <span class="t">· ${facts.join(' · ')}</span>`}`;
+}
 
 // toldTo says in a sentence what the agent heard of a decision; '' = nothing.
 export function toldTo(d) {

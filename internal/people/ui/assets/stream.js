@@ -2,12 +2,13 @@
 // the chart and links write words into it.
 import { computed, html, signal, useEffect, useRef, useState } from './lib.js';
 import { asks } from './asks.js';
+import { Call, linesOf, useStory } from './call.js';
 import { Axis, Bars } from './chart.js';
 import { Fleet, fleet } from './fleet.js';
 import { escape, keep, moved, useKeys } from './keys.js';
 import { Refusal, ask, gaps, hear, missing, segment } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, State, Td, Took, What, Who, Why, copy, failed, resultOf, stateOf, take, toldTo } from './parts.js';
-import { Virtual, reveal, scroller, useNarrow } from './rows.js';
+import { Bad, Clock, Empty, Icon, Late, Ran, State, Td, Took, What, Who, Why, copy, failed, resultOf, stateOf, take } from './parts.js';
+import { Virtual, isNarrow, reveal, scroller, useNarrow } from './rows.js';
 import { go, link, put, route } from './state.js';
 import { agentLabel, agentName, fits, has, hhmm, hhmmss, number, outcomes, parse, plural, rare, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
 
@@ -409,7 +410,7 @@ function Chart() {
 }
 
 const heads = {
-  decisions: ['Time', 'Who', 'What', 'Decision', 'Why', 'Took'],
+  decisions: ['Time', 'Who', 'What', 'Outcome', 'Result', 'Why', 'Waited'],
   runs: ['Time', 'Hook', 'What', 'Result', 'Why', 'Took'],
   events: ['Time', 'Who', 'What', 'Event', 'Session', 'Bytes'],
 };
@@ -418,8 +419,8 @@ function List() {
   const table = useRef(), narrow = useNarrow(), said = useRef(0);
   version.value;
   const k = kinds[kind.value], here = feed.kind === kind.value, rows = here ? feed.rows : [], { p } = route.value; // rows of another kind are about to go
-  const [lines, setLines] = useState({}); // how many hooks the open row shows, by its id
-  const height = narrow ? 84 : 32, openHeight = Math.max(narrow ? 320 : 128, (narrow ? 200 : 8) + 24 * (lines[p.open] || 0));
+  const [lines, setLines] = useState({}); // that the open row has, by its id
+  const height = narrow ? 84 : 32, openHeight = Math.max(narrow ? 320 : 128, 24 + 24 * (lines[p.open] || 0));
   const opened = p.open ? rows.findIndex((r) => r[k.id] === p.open) : -1;
   const chosen = p.sel ? rows.findIndex((r) => r[k.id] === p.sel) : -1;
   const body = () => table.current?.querySelector('tbody');
@@ -471,7 +472,7 @@ function List() {
     if (had?.r !== r) drawn.current.set(id, had = { r, cells: r.type === 'gap' ? gapRow(r.gap) : cells(r) });
     return {
       id, cells: had.cells, tabindex: i === Math.max(0, current) ? 0 : -1, selected: on,
-      class: (on || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : ''),
+      class: (on || i === opened ? 'sel' : '') + (i === opened ? ' opened' : '') + (feed.fresh.has(id) ? ' fresh' : '') + (loud[r.outcome] || ''),
     };
   };
   const click = (e) => {
@@ -485,7 +486,7 @@ function List() {
   const bar = news && (!following || paused.value) ? html`${news} · ` : feed.place ? 'newer ones are not shown · ' : '';
   const none = here && !rows.length && !feed.loading;
   return html`<table ref=${table} role="table" class=${'fold stream ' + kind.value} aria-label=${'Newest ' + kind.value} aria-rowcount=${feed.whole ? rows.length + 1 : -1}>
-    <thead role="rowgroup"><tr role="row">${heads[kind.value].map((h, i) => html`<th role="columnheader" scope="col" class=${i === 5 ? 'num' : ''}>${h}</th>`)}</tr>
+    <thead role="rowgroup"><tr role="row">${heads[kind.value].map((h, i) => html`<th role="columnheader" scope="col" class=${(h === 'Result' ? 'f-result' : '') + (i === heads[kind.value].length - 1 ? ' num' : '')}>${h}</th>`)}</tr>
     ${asks.value.length > 0 && kind.value === 'decisions' && html`<tr role="row" class="new"><td role="cell" colspan="6"><a class="amber" href="#now"><${Icon} name="ask" />${plural(asks.value.length, 'call is', 'calls are')} held and ${asks.value.length === 1 ? 'waits' : 'wait'} for an answer</a></td></tr>`}
     ${bar && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${follow}>${bar}follow <kbd>f</kbd></button></td></tr>`}</thead>
     <${Virtual} count=${rows.length} added=${feed.added} height=${height} opened=${opened} openHeight=${openHeight} row=${row} open=${open} end=${() => older()} click=${click} /></table>
@@ -501,10 +502,12 @@ function Nothing() {
     <p class="s">Without ${list.map((t, i) => html`${i ? ' or ' : ''}<button type="button" class="plain link" onClick=${() => put({ q: list.filter((o) => o !== t).map((o) => o.text).join(' ') })}><code>${t.text}</code></button>`)} there may be more.</p></${Empty}>`;
 }
 
+// loud are the classes of rows that did not go as decided.
+const loud = { disobeyed: ' disobeyed', 'not asked': ' unasked' };
 // gapRow stands where records are missing.
 const gapRow = (g) => html`<td role="cell" colspan="6" class="gap"><${Icon} name="fail" />${missing(g) ? plural(missing(g), 'record') + ' missed' : 'Records missed'}, ${hhmmss(g.begin)} to ${hhmmss(g.end)} <span class="t">the history has none of them</span></td>`;
 const decisionRow = (d) => html`<td role="cell" class="when mono f-time">${Clock({ t: decidedAt(d), fine: true })}</td><td role="cell" class="f-who">${Who({ r: d })}</td><td role="cell" class="f-wide">${What({ r: d })}</td>
-  <td role="cell" class="f-state">${State({ is: stateOf(d) })}</td><td role="cell" class="by f-why">${Why({ d: d })}</td><td role="cell" class="num f-hide">${Took({ ms: d.duration_ms })}</td>`;
+  <td role="cell" class="f-state">${State({ is: stateOf(d) })}</td><td role="cell" class="f-result f-hide">${Ran({ d })}</td><td role="cell" class="by f-why">${Why({ d: d })}</td><td role="cell" class="num f-hide">${Took({ ms: d.duration_ms })}</td>`;
 const runRow = (r) => html`<td role="cell" class="when mono f-time">${Clock({ t: endedAt(r), fine: true })}</td><td role="cell" class="f-who" title=${r.hook}>${r.hook} <span class="t">${agentName(r)}</span></td><td role="cell" class="f-wide">${What({ r: r })}</td>
   <td role="cell" class="f-state">${State({ is: resultOf(r) })}</td><td role="cell" class="by f-why"><span>${r.reason || r.error || ''}</span>${!r.reason && !r.error ? html`<span class="t">${r.awaited ? 'no opinion' : 'observes'}</span>` : ''}</td><td role="cell" class="num f-hide">${Took({ ms: r.duration_ms })}</td>`;
 const eventRow = (e) => html`<td role="cell" class="when mono f-time">${Clock({ t: e.time, fine: true })}</td><td role="cell" class="f-who">${Who({ r: e })}</td><td role="cell" class="f-wide">${What({ r: e })}</td>
@@ -514,9 +517,16 @@ const eventRow = (e) => html`<td role="cell" class="when mono f-time">${Clock({ 
 const later = (t, ms) => new Date(Date.parse(t) + (ms || 0));
 const decidedAt = (d) => later(d.time, d.duration_ms), endedAt = (r) => later(r.started, r.duration_ms);
 
-// Peek is what an open row shows: the input, what the agent was told, each hook. lines is told how many
-// hooks there are.
+// Peek is what an open row shows: the story of a call, or an event and the runs of its hooks. lines is
+// told how many lines of 24 points it has.
 export function Peek({ r, kind: of, lines }) {
+  const id = r.event_id, story = useStory(id, of === 'decisions' || of === 'past');
+  useEffect(() => { if (story) lines?.(linesOf(story)); }, [story]);
+  if (story) return html`<${Call} s=${story} />`;
+  return story === null ? html`<div class="peek"><${Late} /></div>` : html`<${Hooks} r=${r} kind=${of} lines=${lines} />`;
+}
+
+function Hooks({ r, kind: of, lines }) {
   const id = r.event_id, [data, setData] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
@@ -525,16 +535,13 @@ export function Peek({ r, kind: of, lines }) {
     return () => abort.abort();
   }, [id]);
   const runs = (data?.runs || []).slice().sort((a, b) => (b.awaited ? 1 : 0) - (a.awaited ? 1 : 0) || Date.parse(a.started) - Date.parse(b.started));
-  const d = of === 'decisions' ? r : data?.event?.decision;
-  const told = d ? toldTo(d) : '', watched = (d?.shadow || []).filter((s) => !runs.some((x) => x.hook === s.hook));
-  useEffect(() => { if (data) lines?.(runs.length + watched.length); }, [data]);
-  const first = of === 'runs' ? r : runs.find((x) => (d?.decided_by || []).includes(x.hook)) || runs[0];
-  return html`<div class="peek"><div class="input"><pre tabindex="0" role="region" aria-label="input">${data ? input(data.event) : ' '}</pre>${told && html`<p class="s">${told}</p>`}
+  useEffect(() => { if (data) lines?.(runs.length + (isNarrow() ? 7 : 0)); }, [data]);
+  const first = of === 'runs' ? r : runs[0];
+  return html`<div class="peek"><div class="input"><pre tabindex="0" role="region" aria-label="input">${data ? input(data.event) : ' '}</pre>
     <div class="acts">${r.session_id && html`<a class="link" href=${link('session', { id: r.session_id, agent: r.dialect, at: id })}>Session at this point</a>`}
-      ${first && html`<a class="link" href=${link('run', { id: first.run_id })}>Run</a>`}${first && html`<a class="link" href=${link('hooks', { hook: first.hook })}>Hook</a>`}
+      ${first && html`<a class="link" href=${link('run', { id: first.run_id })}>Run</a><a class="link" href=${link('hooks', { hook: first.hook })}>Hook</a>`}
       <button type="button" class="plain t" onClick=${() => copy(id)} title=${id}>${short(id)} · copy <kbd>y</kbd></button></div></div>
-    <div class="kv">${runs.map((x) => html`<a href=${link('run', { id: x.run_id })} title=${x.hook}>${x.hook}</a><${State} is=${x.awaited || x.result !== 'ok' ? resultOf(x) : ['none', 'observes', 'none']} /><span class="s" title=${x.reason || x.error || ''}>${failed(x) ? x.error || '' : x.reason || ''}</span><span class="num"><${Took} ms=${x.duration_ms} /></span>`)}
-      ${watched.map((s) => html`<span>${s.hook}</span><${State} is=${['shadow', s.decision, 'none']} /><span class="t">shadow: ${s.reason || ''}</span><span></span>`)}</div></div>`;
+    <div class="kv">${runs.map((x) => html`<a href=${link('run', { id: x.run_id })} title=${x.hook}>${x.hook}</a><${State} is=${x.awaited || x.result !== 'ok' ? resultOf(x) : ['none', 'observes', 'none']} /><span class="s" title=${x.reason || x.error || ''}>${failed(x) ? x.error || '' : x.reason || ''}</span><span class="num"><${Took} ms=${x.duration_ms} /></span>`)}</div></div>`;
 }
 const quiet = (err) => { if (err.name === 'AbortError') throw err; return null; };
 

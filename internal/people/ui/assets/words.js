@@ -102,9 +102,9 @@ const plain = (v) => (v[0] === '"' ? v.slice(1).replace(/"$/, '').replace(/\\(.)
 export const quoted = (v) => (/[\s"]/.test(v) || v === '' ? '"' + v.replace(/[\\"]/g, '\\$&') + '"' : v);
 
 // outcomes are the words that a decision is searched for by, the strictest first.
-export const outcomes = ['disobeyed', 'not asked', 'deny', 'ask', 'rewrite', 'allow', 'context', 'none'];
+export const outcomes = ['disobeyed', 'not asked', 'deny', 'ask', 'contain', 'rewrite', 'allow', 'context', 'none'];
 // rare ones are listed only where there are any.
-export const rare = new Set(['disobeyed', 'not asked', 'context']);
+export const rare = new Set(['disobeyed', 'not asked', 'contain', 'context']);
 
 // parse reads a search: {query, bad}; query is what the route takes.
 export function parse(text, kind) {

@@ -1,0 +1,97 @@
+// The call as a story: its input, what guards said, what the agent was told, how it ran, and what a person
+// may do about it. hookd makes the story; this draws it.
+import { html, useEffect, useState } from './lib.js';
+import { Row } from './asks.js';
+import { about, ask, post, Refusal, segment } from './net.js';
+import { Act, Icon, State, Took, copy, say, stateOf, toldTo } from './parts.js';
+import { isNarrow } from './rows.js';
+import { link } from './state.js';
+import { bytes, home, plural, short, when, hhmm } from './words.js';
+
+export const story = (id, signal) => ask('calls/' + segment(id), { signal });
+
+const mostRows = 8; // of an input, before it scrolls
+
+// linesOf is how many lines of 24 points the story of a call takes.
+export function linesOf(s) {
+  const rows = (list) => (list?.length ? Math.min(list.length, mostRows) + 1 : 0);
+  const left = Math.max(1, rows(s.what)) + rows(s.became) + 3 + (about.value.act ? 1 : s.next.length);
+  const right = 1 + s.guards.reduce((n, g) => n + (g.reason || g.failed ? 2 : 1), 0) + (s.ran?.box ? 1 + (s.ran.box.kept || []).length : 0);
+  return isNarrow() ? left + right + 3 : Math.max(left, right);
+}
+
+export function Call({ s, subject }) {
+  const told = toldTo(s);
+  return html`<div class="peek call"><div class="input">
+      ${s.what?.length ? html`<${Rows} rows=${s.what} label=${s.became ? 'given' : 'input'} />` : html`<pre tabindex="0" role="region" aria-label="input">${s.subject || subject || ''}</pre>`}
+      ${s.became ? html`<p class="t">runs instead</p><${Rows} rows=${s.became} label="runs instead" />` : s.new_subject ? html`<p class="s"><span class="t">runs instead</span> <code>${s.new_subject}</code></p>` : ''}
+      <dl class="told"><dt>told</dt><dd title=${told}>${told || 'nothing'}</dd><dt>then</dt><dd class=${s.guarded === 'disobeyed' ? 'red' : ''}>${s.then}</dd>
+        <dt>where</dt><dd title=${s.cwd || ''}>${home(s.cwd)}${s.branch ? ' on ' + s.branch : ''}${s.prompt ? html` <span class="t">after “${s.prompt}”</span>` : ''}</dd></dl>
+      <${Next} s=${s} /></div>
+    <div class="kv">${!s.guards.length && html`<span class="s wide">${s.guarded === 'not asked' ? 'hookd was not asked about this call' : 'no guard was asked'}</span>`}${s.guards.map((g) => html`<a href=${link('run', { id: g.run_id })} title=${g.hook}>${g.hook}</a><${State} is=${said(g)} /><span class="t" title=${g.rule || ''}>${g.where || g.rule || ''}</span><span class="num"><${Took} ms=${g.duration_ms} /></span>
+      ${(g.failed || g.reason) && html`<span class=${'wide ' + (g.failed ? 'red' : 's')} title=${g.failed || g.reason}>${g.failed || g.reason}</span>`}`)}
+      ${s.ran?.box && html`<b class="wide">Box ${s.ran.box.level} <span class="t">exit ${s.ran.box.exit}</span></b>${(s.ran.box.kept || []).map((k) => html`<span>kept out</span><code class="rest" title=${k}>${home(k)}</code>`)}`}</div></div>`;
+}
+
+const Rows = ({ rows, label }) => html`<div class="cmd small" tabindex="0" role="region" aria-label=${label}>${rows.map((r) => html`<${Row} r=${r} numbers=${rows.length > 1} />`)}</div>`;
+
+function said(g) {
+  if (g.failed) return ['fail', g.decision === 'deny' ? 'failed, denies' : 'failed', 'state fail'];
+  if (g.shadow) return ['shadow', g.decision, 'none'];
+  return stateOf({ decision: g.decision });
+}
+
+// Next has the acts of a person, or the commands to type where the page only shows.
+function Next({ s }) {
+  const [done, tell] = useState(''), path = segment(s.event_id);
+  const finished = (text) => { tell(text); say(text, true); };
+  const acts = {
+    undo: () => html`<${Undo} id=${s.event_id} done=${finished} />`,
+    permit: () => html`<${Act} label="Permit once" key_="permit" path=${'v1/decisions/' + path + '/permit'} body=${{ for: '' }} done=${(a) => finished('The next such call passes' + (a.grants?.[0]?.until ? ', until ' + when(a.grants[0].until, hhmm) : '') + '.')} />`,
+    snooze: (n) => html`<${Act} label="Snooze 1 h" key_="snooze" path=${'hooks/' + segment(n.hook) + '/snooze'} body=${{ for: '1h' }} done=${() => finished(n.hook + ' is off for an hour, then on again.')} />`,
+    test: () => html`<${Act} label="False alarm" key_="test" path=${'calls/' + path + '/test'} body=${{ expect: 'none' }} done=${(a) => finished(`${a.hook} has this call as a test: it expects ${a.expect}. Mend the rule until it passes.`)} />`,
+  };
+  return html`${done && html`<p class="s" role="status">${done}</p>`}<div class="acts">${s.next.map((n) => (about.value.act ? acts[n.act]?.(n) : html`<span><span class="t">${n.for}</span> <code>${n.command}</code></span>`))}
+    ${s.session_id && html`<a class="link" href=${link('session', { id: s.session_id, agent: s.dialect, at: s.event_id })}>Session at this point</a>`}
+    ${s.guards[0] && html`<a class="link" href=${link('run', { id: (s.guards.find((g) => (s.decided_by || []).includes(g.hook)) || s.guards[0]).run_id })}>Run</a><a class="link" href=${link('hooks', { hook: s.decided_by?.[0] || s.guards[0].hook })}>Guard</a>`}
+    <button type="button" class="plain t" onClick=${() => copy(s.event_id)} title=${s.event_id}>${short(s.event_id)} · copy <kbd>y</kbd></button></div>`;
+}
+
+const effects = { back: 'come back', removed: 'go', beside: 'changed since: kept beside', merged: 'are merged', conflict: 'changed since', left: 'do not come back', same: 'are as they were' };
+
+// Undo says first what comes back and what does not; a second press does it.
+export function Undo({ id, done }) {
+  const [plan, set] = useState(null), [bad, setBad] = useState(''), [busy, work] = useState(false);
+  if (!about.value.act) return '';
+  const send = async (preview) => {
+    if (busy) return;
+    work(true);
+    try {
+      const a = await post('v1/undo', { calls: [id], beside: true, preview });
+      if (preview) set(a);
+      else { set(null); done(words(a) + (a.id ? ` Take this back with hookd undo ${short(a.id)}.` : '')); }
+    } catch (err) {
+      if (!(err instanceof Refusal)) throw err;
+      setBad(err.message + (err.hint ? ' ' + err.hint : ''));
+    }
+    work(false);
+  };
+  if (!plan) return html`<button type="button" data-act="undo" disabled=${busy} onClick=${() => send(true)}>Undo…</button>${bad && html`<span class="red" role="alert">${bad}</span>`}`;
+  const n = ['back', 'removed', 'beside', 'merged'].reduce((sum, k) => sum + (plan.count[k] || 0), 0), moves = plan.word !== 'conflict' && n > 0;
+  return html`<div class="plan" role="group" aria-label="Undo"><p>${words(plan)}</p>${(plan.lost || []).map((l) => html`<p class="s"><${Icon} name="fail" />does not come back: <code>${l.what}</code> ${l.why}</p>`)}
+    ${moves && html`<button type="button" data-act="undo-now" disabled=${busy} onClick=${() => send(false)}>Bring back ${plural(n, 'file')}</button>`}<button type="button" class="plain" onClick=${() => set(null)}>Leave it</button>${bad && html`<span class="red" role="alert">${bad}</span>`}</div>`;
+}
+const words = (a) => Object.keys(effects).filter((k) => a.count[k]).map((k) => `${a.count[k]} ${effects[k]}`).join(', ') + (a.bytes ? ` (${bytes(a.bytes)})` : '') + (a.preview ? '' : '.');
+
+// useStory reads the story of a call when it is first shown; null = not yet, false = hookd tells none.
+export function useStory(id, wanted) {
+  const [s, set] = useState(null);
+  useEffect(() => {
+    if (!wanted) { set(false); return undefined; }
+    const abort = new AbortController();
+    set(null);
+    story(id, abort.signal).then(set, (err) => { if (err.name !== 'AbortError') set(false); });
+    return () => abort.abort();
+  }, [id, wanted]);
+  return s;
+}
