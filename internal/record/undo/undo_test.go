@@ -69,6 +69,7 @@ var lines = []lineTest{
 	{name: "shred", before: "echo old > a", line: "shred a"},
 	{name: "shred -u", before: "echo old > a", line: "shred -u a"},
 	{name: "sed -i", before: "echo old > a", line: "sed -i s/old/new/ a"},
+	{name: "sed -i that changes nothing", before: "echo old > a; touch -d 2020-01-01 a", line: "sed -i s/none/new/ a"},
 	{name: "sed -i with a backup", before: "echo old > a", line: "sed -i.bak s/old/new/ a", made: "a.bak"},
 	{name: "sed to another file", before: "echo old > a; echo keep > b", line: "sed s/old/new/ a > b"},
 	{name: "perl -i", before: "echo old > a", line: "perl -pi -e s/old/new/ a", word: Part, lost: "what else", needs: "perl"},
