@@ -54,7 +54,8 @@ func (c *call) empties(name string, a *args) {
 		if value == nil && len(a.operands) > 1 {
 			value = &a.operands[1]
 		}
-		if value != nil && (value.Kind == Literal && strings.TrimSpace(value.Text) == "" || value.Text == "$null") && len(a.operands) > 0 {
+		if value != nil && len(a.operands) > 0 &&
+			(value.Kind == Literal && strings.TrimSpace(value.Text) == "" || value.Text == "$null") {
 			c.deletes(a.operands[0])
 		}
 	case "sort", "gsort":

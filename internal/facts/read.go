@@ -170,7 +170,8 @@ var (
 		write edit create update insert replace append patch save set put modify add str apply change upload
 		touch mkdir format`)
 	deleteVerbs = strings.Fields(`
-		delete remove rm drop truncate destroy purge clear flush flushall flushdb archive unlink erase trash wipe reset prune revoke kill
+		delete remove rm drop truncate destroy purge clear flush flushall flushdb archive
+		unlink erase trash wipe reset prune revoke kill
 		terminate`)
 	moveVerbs = strings.Fields(`
 		move rename mv`)

@@ -210,7 +210,8 @@ func (c *call) address(w Word) {
 		return
 	}
 	head := w.known()
-	if w.Kind == Unknown && (encoders[w.from] || c.sh.where == "" && resolvers[c.name()] && w.from != "" && !strings.HasPrefix(w.from, "${")) {
+	looksUp := c.sh.where == "" && resolvers[c.name()] && w.from != "" && !strings.HasPrefix(w.from, "${")
+	if w.Kind == Unknown && (encoders[w.from] || looksUp) {
 		c.effect(KindSend, "host:"+or(hostOf(head), strings.TrimPrefix(w.Text, unknownPart+".")), false)
 	}
 	if w.Kind == Unknown && (hostOf(head) == "" || !strings.Contains(strings.TrimPrefix(head, "https://"), "/")) {
