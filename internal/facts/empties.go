@@ -43,7 +43,8 @@ func (c *call) empties(name string, a *args) {
 			c.deletes(a.operands[0])
 		}
 	case "out-file":
-		if in := given("-inputobject"); in != nil && (in.Text == "" || in.Text == "$null" || in.Kind == Unknown) && len(a.operands) > 0 {
+		if in := given("-inputobject"); in != nil && len(a.operands) > 0 &&
+			(in.Text == "" || in.Text == "$null" || in.Kind == Unknown) {
 			c.deletes(a.operands[0])
 		}
 	case "set-content":
