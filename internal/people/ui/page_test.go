@@ -72,6 +72,8 @@ func TestAPersonUsesThePage(t *testing.T) {
 		s.until("facets", `document.querySelector(".facet")`)
 		js[chromedp.Void](s, `void [...document.querySelectorAll(".facet")].find((f) => f.textContent.startsWith("Codex")).click()`)
 		s.until("only its rows", `location.hash.includes("codex") && document.querySelectorAll("#stream tr[data-id]").length > 3 && [...document.querySelectorAll("#stream td.f-who")].every((c) => c.textContent.startsWith("Codex"))`)
+		s.goTo("#stream?q=" + url.QueryEscape("outcome:deny guard:command-guard"))
+		s.until("other words for the same", `document.querySelector("#stream tr[data-id]") && [...document.querySelectorAll("#stream td.f-state")].every((c) => c.textContent === "deny") && document.querySelector(".facet.deny").getAttribute("aria-pressed") === "true"`)
 		s.goTo("#stream?q=" + "tol%3ABash")
 		s.until("a wrong word is said", `document.querySelector("#stream [role=alert]")?.textContent.includes("did you mean tool:?")`)
 		s.goTo("#stream?q=" + "nothing-has-this")

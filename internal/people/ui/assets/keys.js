@@ -96,9 +96,9 @@ const rows = [
 const searches = [
   ['rm -rf', 'text in what it was about, or in the reason'],
   ['tool:Bash', 'calls of a tool; tool:Bash,Write of either'],
-  ['decision:deny', 'deny, ask, rewrite, allow or none'],
+  ['decision:deny', 'or outcome: deny, ask, contain, rewrite, allow, none, disobeyed, "not asked"'],
   ['agent:codex', 'an agent, by its name or its id'],
-  ['hook:secret-guard', 'what a hook decided'],
+  ['hook:secret-guard', 'or guard: what a hook decided'],
   ['cwd:/src/app', 'a folder, and what is below it'],
   ['since:14:00', 'until: too; a time, a date, or how long ago as 30m, 2h, 7d'],
   ['shadow:yes', 'where a hook in the shadow would have said something'],

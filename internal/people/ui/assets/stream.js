@@ -325,7 +325,8 @@ function painted(value) {
   for (const t of tokens(value)) {
     if (!t.key) continue;
     if (t.at > at) out.push(value.slice(at, t.at));
-    out.push(html`<span class="tok"><i>${t.key}:</i>${t.text.slice(t.key.length + 1)}</span>`);
+    const cut = t.text.indexOf(':') + 1;
+    out.push(html`<span class="tok"><i>${t.text.slice(0, cut)}</i>${t.text.slice(cut)}</span>`);
     at = t.at + t.text.length;
   }
   out.push(value.slice(at));

@@ -89,12 +89,15 @@ export const keys = {
   fleet: ['machine', 'decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'shadow', 'since', 'until'],
 };
 
+const same = { outcome: 'decision', guard: 'hook', kind: 'event' }; // other words for a key
+
 // tokens cuts a search into its parts: {text, key, value}; key is '' for free text.
 export function tokens(text) {
   const list = [];
   for (const m of text.matchAll(/(?:([a-z_]+):)?("(?:[^"\\]|\\.)*"?|[^\s"]+)|([a-z_]+):(?=\s|$)|"/g)) {
     const [part, key, value, open] = m;
-    list.push({ text: part, at: m.index, key: key || open || '', value: plain(value || '') });
+    const word = key || open || '';
+    list.push({ text: part, at: m.index, key: Object.hasOwn(same, word) ? same[word] : word, value: plain(value || '') });
   }
   return list;
 }
