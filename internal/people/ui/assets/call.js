@@ -57,7 +57,7 @@ function Next({ s }) {
     <button type="button" class="plain t" onClick=${() => copy(s.event_id)} title=${s.event_id}>${short(s.event_id)} · copy <kbd>y</kbd></button></div>`;
 }
 
-const effects = { back: 'come back', removed: 'go', beside: 'changed since: kept beside', merged: 'are merged', conflict: 'changed since', left: 'do not come back', same: 'are as they were' };
+const effects = { back: 'back', removed: 'removed', beside: 'changed since, kept beside', merged: 'merged', conflict: 'changed since', left: 'not back', same: 'as before' };
 
 // Undo says first what comes back and what does not; a second press does it.
 export function Undo({ id, done }) {
