@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 )
 
 // report holds the findings of one run of this program.
@@ -81,7 +82,7 @@ func (r report) markdown() string {
 		if note := inTheWay[row.measure]; outcome == "not reached" {
 			outcome = "**not reached**"
 			if note != "" {
-				notes = append(notes, "* `"+row.measure+"`: "+note)
+				notes = append(notes, wrapped("* `"+row.measure+"`: "+note))
 			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `go run ./table -run '^%s$'` |\n", cell(row.what), cell(strings.Join(targets, "<br>")),
@@ -94,6 +95,27 @@ func (r report) markdown() string {
 }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
+
+// wrapped breaks an entry of a list between words, so that no line has more than 120 characters.
+func wrapped(entry string) string {
+	var b strings.Builder
+	width := 0
+	for i, word := range strings.Fields(entry) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case width+1+n > 120:
+			b.WriteString("\n  ")
+			width = 2
+		default:
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += n
+	}
+	return b.String()
+}
 
 func compact(list []string) (kept []string) {
 	for _, text := range list {
