@@ -222,13 +222,13 @@ func answeredWords(a *client.Answered) string {
 func answerAskCommand(a *app, use string, answer client.Outcome, short string) *cobra.Command {
 	r := client.AskReply{Answer: answer}
 	key, digest := "", ""
-	seen := ""
+	seen, usage := "", ""
 	if answer == client.OutcomeAllow {
-		seen = " --digest 2be071fd"
+		seen, usage = " --digest 2be071fd", " --digest DIGEST"
 	}
 	example := "  hookd " + use + " 7XK2MQ4D" + seen + "\n  hookd " + use + " 7XK2MQ4D" + seen + " --for session --like 'git push *'"
 	cmd := &cobra.Command{
-		Use:   use + " ASK",
+		Use:   use + " ASK" + usage,
 		Short: short,
 		Long: short + `. The end of the ask's id, as ` + "`hookd asks`" + ` shows it, is enough.
 An allow names the digest of what was shown: see hookd asks ASK for the whole call and

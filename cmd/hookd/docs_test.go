@@ -261,8 +261,7 @@ func commandsDoc() string {
 	b.WriteString("\nFlags of every command:\n\n")
 	flagTable(&b, top.PersistentFlags())
 	b.WriteString(`
-Exit codes: 0 ok, 1 failed or denied, 2 usage, 3 daemon not running, 4 no answer in time, 5 rejected configuration,
-6 done in part, 7 a conflict: nothing was changed. Errors go to stderr and end with the command to type next; with ` + "`-o json`" + ` they are one JSON object, as on the socket. Colours appear on a
+[Exit codes](../README.md#exit-codes) stand in one table. Errors go to stderr and end with the command to type next; with ` + "`-o json`" + ` they are one JSON object, as on the socket. Colours appear on a
 terminal only, and not with ` + "`NO_COLOR`" + `.
 `)
 	for _, cmd := range top.Commands() {

@@ -17,7 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/people/service"
 )
 
-// Exit codes, which scripts rely on: see docs/reference/commands.md.
+// Exit codes, which scripts rely on: see docs/README.md.
 const (
 	exitOK         = 0
 	exitFailed     = 1 // something failed, or an event was denied
@@ -27,6 +27,7 @@ const (
 	exitRejected   = 5 // configuration
 	exitPart       = 6 // an undo: something is not back
 	exitConflict   = 7 // an undo: something changed since; nothing was changed
+	exitUnguarded  = 8 // bare hookd: an agent is unguarded, no guard is on, or a denial was disobeyed
 )
 
 // failure is an error as a person sees it: its text, and the command to type next.

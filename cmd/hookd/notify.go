@@ -29,8 +29,9 @@ func notifyCommand(a *app) *cobra.Command {
 		Long: `notify writes a hook notify-slack, notify-ntfy or notify-desktop, which tells you in a
 line what was denied, and the command that says why. It needs no other program, but
 notify-send on a Linux desktop. With --on ask,deny it tells asks, too. URL is an incoming
-webhook of Slack; TOPIC is a topic of ntfy.sh, or the URL of one elsewhere. Both are
-secrets: they are in a file that only you can read.`,
+webhook of Slack. For a phone, install its app ntfy and subscribe to TOPIC, a topic of
+ntfy.sh or the URL of one elsewhere. Both are secrets: they are in a file that only you
+can read.`,
 		Example: `  hookd notify desktop
   hookd notify slack https://hooks.slack.com/services/T0/B0/xyz
   hookd notify ntfy my-long-random-topic --on deny,ask`,

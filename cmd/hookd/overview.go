@@ -70,10 +70,13 @@ func (a *app) overview(cmd *cobra.Command) error {
 	if err := a.print(o, func(p *printer) { p.overview(o) }); err != nil {
 		return err
 	}
-	if !o.Guarded {
+	switch {
+	case o.Guarded:
+		return nil
+	case o.status == nil:
 		return said(exitNotRunning)
 	}
-	return nil
+	return said(exitUnguarded)
 }
 
 // lookAround reads all that the overview says.
