@@ -244,7 +244,7 @@ of scope fleet. An operator makes streams.`,
 	}
 	cmd.Flags().StringVar(&role, "role", role, "machine, worker or operator")
 	cmd.Flags().StringVar(&tenant, "tenant", tenant, "fleet.tenant of the machine")
-	cmd.Flags().StringVar(&until, "until", "", "last day of the key, as in 2027-11-30: `hookd fleet users` leaves it out after that")
+	cmd.Flags().StringVar(&until, "until", "", "last `day` of the key, as in 2027-11-30: hookd fleet users leaves it out after that")
 	_ = cmd.RegisterFlagCompletionFunc("role", words("machine", "worker", "operator"))
 	return cmd
 }

@@ -34,8 +34,8 @@ func fleetUsersCommand(a *app) *cobra.Command {
 them. It leaves out keys that are revoked, and keys after the last day of their --until. Have a timer
 on the servers type it each night, with a reload of the servers after it: that ends the connections
 of keys that are not in the list any more. With --revoke it renames a file to NAME.revoked first.`,
-		Example: "  hookd fleet users /etc/nats/machines >/etc/nats/machines.conf\n" +
-			"  hookd fleet users /etc/nats/machines --revoke laptop-7 >/etc/nats/machines.conf",
+		Example: "  hookd fleet users machines >machines.conf\n" +
+			"  hookd fleet users machines --revoke laptop-7 >machines.conf",
 		Args: one("FOLDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, name := range revoke {

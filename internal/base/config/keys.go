@@ -154,7 +154,7 @@ var keys = []key{
 		loopback(func(c *Config) *string { return &c.MetricsListen }),
 	},
 	{"watch_programs", "compare the programs that agents' processes start with the calls that hookd was asked about, " +
-		"see [security.md](security.md#programs-that-no-call-explains) (Linux 6.6; needs a restart)",
+		"see [security.md](security.md) (Linux 6.6; needs a restart)",
 		boolean(func(c *Config) *bool { return &c.WatchPrograms })},
 	{"cgroup", "give each run a cgroup of its own where that is possible; false: process groups only (needs a restart)",
 		boolean(func(c *Config) *bool { return &c.Cgroup })},

@@ -75,7 +75,8 @@ func (h Home) Sweep() error {
 	})
 }
 
-// sweep removes all folders but those of now and the newest one of those before. The caller holds the lock, so nothing else is being written.
+// sweep removes all folders but those of now and the newest one of those before. The caller holds
+// the lock, so nothing else is being written.
 func (h Home) sweep(now Current) error {
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {

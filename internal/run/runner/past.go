@@ -130,7 +130,7 @@ func (p *Past) session(e *events.Event) string {
 // mostJoined bounds the sessions of subagents that are known: the newest are.
 const mostJoined = 8192
 
-// join makes a session part of another one, for good if it is kept.
+// join makes a session part of another one, also after a restart if it is kept.
 func (p *Past) join(child, parent string, kept bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
