@@ -77,7 +77,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /hooks/{name}/disable", s.act(s.weakens("disable", s.turn(false))))
 	mux.HandleFunc("POST /hooks/{name}/snooze", s.act(s.weakens("snooze", s.snooze)))
 	mux.HandleFunc("GET /calls/{id}", s.story)
-	mux.HandleFunc("POST /calls/{id}/test", s.act(s.falseAlarm))
+	mux.HandleFunc("POST /calls/{id}/test", s.act(s.weakens("test", s.falseAlarm)))
 	mux.HandleFunc("GET /texts", s.texts)
 	mux.HandleFunc("GET /whatif/{id}", s.pastAnswer)
 	mux.HandleFunc("POST /whatif", s.act(s.askPast))
