@@ -83,6 +83,7 @@ export function Why({ d }) {
   }
   if (untaken.length) return html`<${Untaken} list=${untaken} />`;
   if (shadow) return html`<b>${shadow.hook}</b> <span class="t">shadow:</span> would ${shadow.decision}${shadow.reason ? ', ' + firstLine(shadow.reason) : ''}`;
+  if (d.guarded === 'not asked') return html`<span class="t">it ran, and hookd was not asked</span>`;
   const n = (d.runs || []).length;
   return html`<span class="t">${n ? plural(n, 'hook') + ', no opinion' : 'no hook had an opinion'}</span>`;
 }
