@@ -22,12 +22,11 @@ const (
 	exitOK         = 0
 	exitFailed     = 1 // something failed, or an event was denied
 	exitUsage      = 2
-	exitNotRunning = 3
+	exitNotRunning = 3 // also of bare hookd: an agent is unguarded, or a denial was disobeyed
 	exitNoAnswer   = 4
 	exitRejected   = 5 // configuration
-	exitPart       = 6 // an undo: something is not back
-	exitConflict   = 7 // an undo: something changed since; nothing was changed
-	exitUnguarded  = 8 // bare hookd: an agent is unguarded, no guard is on, or a denial was disobeyed
+	exitPart       = 3 // of an undo: something is not back
+	exitConflict   = 4 // of an undo: something changed since; nothing was changed
 )
 
 // failure is an error as a person sees it: its text, and the command to type next.

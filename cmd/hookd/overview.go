@@ -70,13 +70,10 @@ func (a *app) overview(cmd *cobra.Command) error {
 	if err := a.print(o, func(p *printer) { p.overview(o) }); err != nil {
 		return err
 	}
-	switch {
-	case o.Guarded:
-		return nil
-	case o.status == nil:
+	if !o.Guarded { // no daemon, and an agent that no daemon guards, are the same to a script
 		return said(exitNotRunning)
 	}
-	return said(exitUnguarded)
+	return nil
 }
 
 // lookAround reads all that the overview says.

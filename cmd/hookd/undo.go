@@ -41,7 +41,7 @@ changed while a program ran may be your work: --changed takes that back as well.
 is in the list too, and can itself be undone. Only a person undoes: it is refused from an
 agent's processes, except for --preview.
 
-Exit codes: 0 all is back, 6 a part is back, 7 something changed since and nothing was
+Exit codes: 0 all is back, 3 a part is back, 4 something changed since and nothing was
 changed.`,
 		Example: "hookd undo\nhookd undo 2WQC0A1B\nhookd undo --session 5f3c --since 10m --preview",
 		RunE: func(cmd *cobra.Command, args []string) error {
