@@ -35,6 +35,8 @@ call as its agent has it, tool_use_id in the hook's payload, or the id of the ev
 	add.Flags().StringVar(&call, "call", "", "the call: its id at its agent, or the id of its event")
 	add.Flags().StringVar(&restore, "restore", "", "the command that brings it back; {} stands for the kept file")
 	_ = add.MarkFlagRequired("call")
-	return family("vault", "What hooks keep for `hookd undo`",
-		"vault is for hooks: it keeps what hookd cannot keep by itself.", add)
+	group := family("vault", "What hooks keep for `hookd undo`",
+		"vault is for hooks: it keeps what hookd cannot keep by itself.")
+	group.AddCommand(add)
+	return group
 }

@@ -21,6 +21,7 @@ func TestMatchersOfRealTools(t *testing.T) {
 	for _, tool := range strings.Fields(tools) {
 		wanted[tool] = ""
 	}
+	wanted["Skill"] = "no tool of qwen-code: letter case counts (did you mean `skill`?)" // both agents have one
 	for matcher, want := range wanted {
 		dir := filepath.Join(t.TempDir(), "g")
 		hooktest.Write(t, filepath.Join(dir, "HOOK.yaml"),
