@@ -80,13 +80,10 @@ var modules = map[string]string{
 	"github.com/spf13/cobra":                 "/cmd/hookd",
 	"github.com/spf13/pflag":                 "/cmd/hookd", // the types of cobra's own flags
 	"github.com/tailscale/hujson":            "agents/connect",
-	"go.opentelemetry.io/otel":               "record/trace",
-	"go.opentelemetry.io/proto/otlp":         "record/forward record/trace",
 	"go.uber.org/zap":                        "base/logsink discovery dispatch run record/forward record/past record/undo fleet door people/ask daemon /cmd/hookd /cmd/hookd-fleet",
 	"golang.org/x/sys":                       "base proc facts/facttest record/undo door/server people/doctor",
 	"golang.org/x/term":                      "/cmd/hookd",
 	"golang.org/x/text":                      "hooks/pack",
-	"google.golang.org/protobuf":             "record/forward record/trace",
 	"gopkg.in/yaml.v3":                       "base/config facts hooks run/contain agents/connect people/learn /cmd/hookd",
 	"modernc.org/libc":                       "record/store",
 	"modernc.org/sqlite":                     "record/store agents/transcripts", // databases of agents are read from copies

@@ -16,11 +16,9 @@ import (
 	"syscall"
 	"testing"
 
-	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/record/otlp"
 )
 
 // arrivals are the events whose decisions have arrived at a target, each the first time.
@@ -89,14 +87,14 @@ func webhookIDs(body []byte) (ids []string, err error) {
 }
 
 func collectorIDs(body []byte) (ids []string, err error) {
-	var data logspb.LogsData
-	if err := proto.Unmarshal(body, &data); err != nil {
+	var data otlp.Request
+	if err := json.Unmarshal(body, &data); err != nil {
 		return nil, err
 	}
 	for _, r := range data.ResourceLogs[0].ScopeLogs[0].LogRecords {
 		for _, a := range r.Attributes {
 			if a.Key == "hookd.event_id" {
-				ids = append(ids, a.Value.GetStringValue())
+				ids = append(ids, *a.Value.String)
 			}
 		}
 	}

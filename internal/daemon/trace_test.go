@@ -2,7 +2,7 @@ package daemon
 
 import (
 	"bytes"
-	"encoding/hex"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -11,8 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
+	"github.com/hookd/hookd/internal/record/otlp"
 )
 
 // collector is a stand-in of an OpenTelemetry collector.
@@ -22,12 +21,12 @@ type collector struct {
 
 	mu     sync.Mutex
 	bodies [][]byte
-	spans  map[string][]*tracepb.Span // by the event's name and the span's
+	spans  map[string][]otlp.Span // by the event's name and the span's
 }
 
 func newCollector(t *testing.T, status int) *collector {
 	t.Helper()
-	c := &collector{t: t, status: status, spans: map[string][]*tracepb.Span{}}
+	c := &collector{t: t, status: status, spans: map[string][]otlp.Span{}}
 	server := httptest.NewServer(http.HandlerFunc(c.take))
 	t.Cleanup(server.Close)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
@@ -40,8 +39,8 @@ func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		c.t.Error(err)
 	}
-	var data tracepb.TracesData
-	if err := proto.Unmarshal(body, &data); err != nil {
+	var data otlp.Request
+	if err := json.Unmarshal(body, &data); err != nil {
 		c.t.Error(err)
 	}
 	c.mu.Lock()
@@ -67,16 +66,16 @@ func (c *collector) count() int {
 }
 
 // of returns the spans of that name, of an event with that name.
-func (c *collector) of(event, name string) []*tracepb.Span {
+func (c *collector) of(event, name string) []otlp.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spans[event+" "+name]
 }
 
-func attribute(s *tracepb.Span, key string) string {
+func attribute(s otlp.Span, key string) string {
 	for _, kv := range s.Attributes {
-		if kv.Key == key {
-			return kv.Value.GetStringValue()
+		if kv.Key == key && kv.Value.String != nil {
+			return *kv.Value.String
 		}
 	}
 	return ""
@@ -110,27 +109,27 @@ func TestTracesOfARealDaemon(t *testing.T) {
 	h.stop()
 
 	accept := c.of("pre_tool_use", "accept")[0]
-	if got := hex.EncodeToString(accept.TraceId) + " " + hex.EncodeToString(accept.ParentSpanId); got != trace+" "+parent {
+	if got := accept.TraceID + " " + accept.ParentSpanID; got != trace+" "+parent {
 		t.Errorf("accept is of %s, want the sender's %s %s", got, trace, parent)
 	}
 	own := c.of("agent:end", "accept")[0]
-	if len(own.ParentSpanId) != 0 || hex.EncodeToString(own.TraceId) == trace {
-		t.Errorf("agent:end is of %x below %x", own.TraceId, own.ParentSpanId)
+	if own.ParentSpanID != "" || own.TraceID == trace {
+		t.Errorf("agent:end is of %s below %s", own.TraceID, own.ParentSpanID)
 	}
-	for event, root := range map[string]*tracepb.Span{"pre_tool_use": accept, "agent:end": own} {
+	for event, root := range map[string]otlp.Span{"pre_tool_use": accept, "agent:end": own} {
 		for _, name := range []string{"queue", "run", "verdict"} {
 			for _, s := range c.of(event, name) {
-				if !bytes.Equal(s.TraceId, root.TraceId) || !bytes.Equal(s.ParentSpanId, root.SpanId) {
+				if s.TraceID != root.TraceID || s.ParentSpanID != root.SpanID {
 					t.Errorf("%s of %s is not below its accept", name, event)
 				}
-				if s.EndTimeUnixNano < s.StartTimeUnixNano || s.StartTimeUnixNano < root.StartTimeUnixNano {
+				if s.End < s.Start || s.Start < root.Start {
 					t.Errorf(
 						"%s of %s: from %d to %d, accepted at %d",
 						name,
 						event,
-						s.StartTimeUnixNano,
-						s.EndTimeUnixNano,
-						root.StartTimeUnixNano,
+						s.Start,
+						s.End,
+						root.Start,
 					)
 				}
 			}
@@ -138,11 +137,11 @@ func TestTracesOfARealDaemon(t *testing.T) {
 	}
 	guard, watch := c.of("pre_tool_use", "run")[0], c.of("agent:end", "run")[0]
 	if attribute(guard, "hookd.hook") != "guard" || attribute(guard, "hookd.result") != "block" ||
-		guard.Status.GetCode() != 0 {
+		guard.Status.Code != 0 {
 		t.Errorf("run of guard: %v", guard)
 	}
 	if attribute(watch, "hookd.hook") != "watch" || attribute(watch, "hookd.result") != "failed" ||
-		watch.Status.GetCode() != tracepb.Status_STATUS_CODE_ERROR {
+		watch.Status.Code != otlp.StatusError {
 		t.Errorf("run of watch: %v", watch)
 	}
 	if got := attribute(c.of("pre_tool_use", "verdict")[0], "hookd.decision"); got != "denied" {

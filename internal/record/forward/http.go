@@ -1,24 +1,17 @@
 package forward
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/https"
 	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/record/otlp"
 )
-
-// Of a server's answer so much is read.
-const maxAnswer = 64 << 10
 
 // maxSecret is the largest file of a secret.
 const maxSecret = 16 << 10
@@ -47,10 +40,10 @@ func secret(ref string) (value string, err error) {
 	return value, nil
 }
 
-// post sends a body to a target, and returns the beginning of the answer. Any answer but
-// one of success is a *refusal. A redirect is not followed: it would lose the body.
+// post sends a body of JSON to a target, and returns the beginning of the answer. A redirect
+// is not followed: it would lose the body.
 func post(
-	ctx context.Context, t config.Forward, from sender, url string, body []byte, kind, signature string,
+	ctx context.Context, t config.Forward, from sender, url string, body []byte, signature string,
 ) ([]byte, error) {
 	client, err := https.Client(t.CA)
 	if err != nil {
@@ -58,44 +51,16 @@ func post(
 	}
 	defer client.CloseIdleConnections()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return nil, errors.New("the url cannot be used")
-	}
-	req.Header.Set("Content-Type", kind)
-	req.Header.Set("User-Agent", "hookd/"+from.version)
+	header := http.Header{"User-Agent": {"hookd/" + from.version}}
 	if signature != "" {
-		req.Header.Set("X-Hookd-Signature-256", signature)
+		header.Set("X-Hookd-Signature-256", signature)
 	}
 	for name, ref := range t.Headers {
 		value, err := secret(ref)
 		if err != nil {
 			return nil, fmt.Errorf("headers: %s: %w", name, err)
 		}
-		req.Header.Set(name, value)
+		header.Set(name, value)
 	}
-	res, err := client.Do(req)
-	if err != nil {
-		return nil, https.Plain(ctx, err)
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if res.StatusCode/100 != 2 {
-		return nil, &refusal{status: res.Status, code: res.StatusCode, after: retryAfter(res.Header.Get("Retry-After"))}
-	}
-	if err != nil {
-		return nil, https.Plain(ctx, err)
-	}
-	return answer, nil
-}
-
-// retryAfter reads seconds or a date; a text that cannot be read is none.
-func retryAfter(text string) time.Duration {
-	if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 1<<20 {
-		return time.Duration(n) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, time.Until(at))
-	}
-	return 0
+	return otlp.Post(ctx, client, url, header, body)
 }

@@ -26,7 +26,7 @@ func (w *webhook) send(ctx context.Context, b batch) (thrown int64, err error) {
 		}
 		signature = sign(key, body)
 	}
-	_, err = post(ctx, w.target, b.from, w.target.URL, body, "application/json", signature)
+	_, err = post(ctx, w.target, b.from, w.target.URL, body, signature)
 	return 0, err
 }
 

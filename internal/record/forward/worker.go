@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/internal/record/otlp"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -42,17 +43,8 @@ func newSink(t config.Forward) sink {
 	return &file{path: t.Path}
 }
 
-// refusal is an answer of a server that is no success.
-type refusal struct {
-	status string
-	code   int
-	after  time.Duration // the server asks to wait for so long; 0 = it does not
-}
-
-func (r *refusal) Error() string { return "the server answers " + r.status }
-
-// tooMuch reports whether the server may take a smaller batch.
-func (r *refusal) tooMuch() bool { return r.code == 400 || r.code == 413 || r.code == 422 }
+// tooMuch reports whether a server may take a smaller batch.
+func tooMuch(r *otlp.Refusal) bool { return r.Code == 400 || r.Code == 413 || r.Code == 422 }
 
 // worker hands decisions on to one target.
 type worker struct {
@@ -194,8 +186,8 @@ func (w *worker) sent(n int, thrown, missed int64) {
 // failed notes a failure, and logs it when it is another one than before.
 func (w *worker) failed(err error) {
 	w.fails++
-	var r *refusal
-	if errors.As(err, &r) && r.tooMuch() {
+	var r *otlp.Refusal
+	if errors.As(err, &r) && tooMuch(r) {
 		w.limit = max(1, w.limit/2)
 	}
 	w.mu.Lock()
@@ -217,9 +209,9 @@ func (w *worker) pause(err error) time.Duration {
 	const longest = 5 * time.Minute
 	d := min(w.f.o.backoff<<min(w.fails-1, 10), maxBackoff)
 	d += time.Duration(rand.Int64N(int64(d)/5 + 1))
-	var r *refusal
+	var r *otlp.Refusal
 	if errors.As(err, &r) {
-		d = max(d, min(r.after, longest))
+		d = max(d, min(r.After, longest))
 	}
 	return d
 }

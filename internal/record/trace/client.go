@@ -5,71 +5,69 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
-
-	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/https"
+	"github.com/hookd/hookd/internal/record/otlp"
 )
 
-// client sends spans by OTLP over HTTP, protobuf. It fits otlptrace.Client.
-// OpenTelemetry's own client links gRPC, 5 MB that hookd would not use.
+// client sends spans by OTLP.
 type client struct {
 	http    *http.Client
 	url     string
-	headers http.Header
+	header  http.Header
 	timeout time.Duration // for a batch, all its attempts together
 	gzip    bool
 	trouble func(error)
 
 	ctx  context.Context // ends when no more is sent
 	stop context.CancelFunc
-	down bool // the last batch did not arrive; used by the exporter's goroutine only
+	down bool // the last batch did not arrive; used by one goroutine only
 }
 
-const (
-	defaultTimeout = 10 * time.Second
-	firstPause     = time.Second // before the second attempt; each is twice the one before
-)
+// firstPause is before the second attempt; each is twice the one before.
+const firstPause = time.Second
 
 // newClient reads the variables of the OpenTelemetry protocol exporter
 // specification. Those for traces win over the general ones.
 func newClient(trouble func(error)) (*client, error) {
-	if p := variable("PROTOCOL"); p != "" && p != "http/protobuf" {
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q, only http/protobuf is spoken", p)
+	if p := variable("PROTOCOL"); p != "" && p != "http/json" && p != "http/protobuf" {
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q, only http/json is spoken", p)
 	}
 	target, err := endpoint()
 	if err != nil {
 		return nil, err
 	}
-	headers, err := headers(variable("HEADERS"))
+	header, err := headers(variable("HEADERS"))
 	if err != nil {
 		return nil, err
 	}
-	timeout, err := timeout(variable("TIMEOUT"))
+	timeout, err := positive("OTEL_EXPORTER_OTLP_TIMEOUT", variable("TIMEOUT"), "milliseconds", 10_000)
 	if err != nil {
 		return nil, err
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if transport.TLSClientConfig, err = tlsConfig(); err != nil {
+	connect, err := httpClient()
+	if err != nil {
 		return nil, err
 	}
 	if trouble == nil {
 		trouble = func(error) {}
 	}
 	c := &client{
-		http: &http.Client{Transport: transport}, url: target, headers: headers, timeout: timeout,
-		gzip: variable("COMPRESSION") == "gzip", trouble: trouble,
+		http: connect, url: target, header: header,
+		timeout: time.Duration(timeout) * time.Millisecond,
+		gzip:    variable("COMPRESSION") == "gzip", trouble: trouble,
+	}
+	if c.gzip {
+		c.header.Set("Content-Encoding", "gzip")
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c, nil
@@ -113,74 +111,70 @@ func headers(text string) (http.Header, error) {
 	return h, nil
 }
 
-// timeout reads milliseconds.
-func timeout(text string) (time.Duration, error) {
+// positive reads a number from 1 to a million; "" = the standard.
+func positive(name, text, unit string, standard int) (int, error) {
 	if text == "" {
-		return defaultTimeout, nil
+		return standard, nil
 	}
-	ms, err := strconv.Atoi(text)
-	if err != nil || ms <= 0 {
-		return 0, fmt.Errorf("OTEL_EXPORTER_OTLP_TIMEOUT is %q, want milliseconds", text)
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 1_000_000 {
+		return 0, fmt.Errorf("%s is %q, want %s, from 1 to 1000000", name, text, unit)
 	}
-	return time.Duration(ms) * time.Millisecond, nil
+	return n, nil
 }
 
-// tlsConfig trusts OTEL_EXPORTER_OTLP_CERTIFICATE and shows the client's own
+// httpClient trusts OTEL_EXPORTER_OTLP_CERTIFICATE and shows the client's own
 // certificate, where they are set.
-func tlsConfig() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if file := variable("CERTIFICATE"); file != "" {
-		pem, err := readfile.Read(file, readfile.Limit)
-		if err != nil {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %w", err)
-		}
-		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: no certificate in %s", file)
-		}
+func httpClient() (*http.Client, error) {
+	c, err := https.Client(variable("CERTIFICATE"))
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %w", err)
 	}
 	if file := variable("CLIENT_CERTIFICATE"); file != "" {
 		pair, err := tls.LoadX509KeyPair(file, variable("CLIENT_KEY"))
 		if err != nil {
 			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: %w", err)
 		}
-		c.Certificates = []tls.Certificate{pair}
+		transport := c.Transport.(*http.Transport)
+		if transport.TLSClientConfig == nil {
+			transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+		}
+		transport.TLSClientConfig.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
 }
 
-// Start does nothing: a connection is made when there is something to send.
-func (c *client) Start(context.Context) error { return nil }
-
-// Stop closes idle connections.
-func (c *client) Stop(context.Context) error {
+// close ends an attempt under way, and closes idle connections.
+func (c *client) close() {
 	c.stop()
 	c.http.CloseIdleConnections()
-	return nil
 }
 
-// UploadTraces sends one batch. It never returns an error: the SDK would print each. It
-// reports the first failure, and then the first success.
-func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	err := c.upload(ctx, spans)
+// send tries to send a body. It reports the first failure, and then the first success;
+// err is a failure that is known before.
+func (c *client) send(body []byte, err error) {
+	if failed := c.upload(body); failed != nil {
+		err = failed
+	}
 	if down := err != nil; down != c.down && c.ctx.Err() == nil {
 		c.down = down
 		c.trouble(err)
 	}
-	return nil
 }
 
-// upload retries until the batch is accepted, finally refused, or out of time.
-func (c *client) upload(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	body, err := c.encode(spans)
-	if err != nil {
-		return err
+// upload retries until the body is accepted, finally refused, or out of time.
+func (c *client) upload(body []byte) error {
+	if c.gzip {
+		body = compress(body)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := context.WithTimeout(c.ctx, c.timeout)
 	defer cancel()
-	defer context.AfterFunc(c.ctx, cancel)()
 	for pause := firstPause; ; pause *= 2 {
-		again, err := c.post(ctx, body)
-		if err == nil || !again {
+		answer, err := otlp.Post(ctx, c.http, c.url, c.header, body)
+		if n := otlp.Rejected(answer); n > 0 {
+			return fmt.Errorf("the collector says that it has thrown %d spans away", n)
+		}
+		if err == nil || !passing(err) {
 			return err
 		}
 		timer := time.NewTimer(pause)
@@ -193,43 +187,16 @@ func (c *client) upload(ctx context.Context, spans []*tracepb.ResourceSpans) err
 	}
 }
 
-// encode returns the body of a request. TracesData has the same encoding as the
-// protocol's ExportTraceServiceRequest, whose Go type links gRPC.
-func (c *client) encode(spans []*tracepb.ResourceSpans) ([]byte, error) {
-	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
-	if err != nil || !c.gzip {
-		return body, err
-	}
+func compress(body []byte) []byte {
 	var buf bytes.Buffer
 	w := gzip.NewWriter(&buf)
-	_, err = w.Write(body)
-	err = errors.Join(err, w.Close())
-	return buf.Bytes(), err
+	w.Write(body) // a buffer takes everything
+	w.Close()
+	return buf.Bytes()
 }
 
-// post makes one attempt; again reports whether another may help.
-func (c *client) post(ctx context.Context, body []byte) (again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
-	if err != nil {
-		return false, err
-	}
-	req.Header = c.headers.Clone()
-	req.Header.Set("Content-Type", "application/x-protobuf")
-	if c.gzip {
-		req.Header.Set("Content-Encoding", "gzip")
-	}
-	res, err := c.http.Do(req)
-	if err != nil {
-		return true, err
-	}
-	defer res.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection is used again
-	switch res.StatusCode {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true, fmt.Errorf("the collector answers %s", res.Status)
-	}
-	if res.StatusCode/100 != 2 {
-		return false, fmt.Errorf("the collector answers %s", res.Status)
-	}
-	return false, nil
+// passing reports whether another attempt may help.
+func passing(err error) bool {
+	var r *otlp.Refusal
+	return !errors.As(err, &r) || slices.Contains([]int{429, 502, 503, 504}, r.Code)
 }

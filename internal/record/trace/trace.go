@@ -15,20 +15,18 @@
 package trace
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
+	"github.com/hookd/hookd/internal/record/otlp"
 )
 
 // Options of a Tracer. The rest is set by OpenTelemetry's own variables.
@@ -41,9 +39,18 @@ type Options struct {
 
 // Tracer is safe for concurrent use. A nil Tracer is off.
 type Tracer struct {
-	provider *sdk.TracerProvider
-	tracer   trace.Tracer
 	client   *client
+	sample   sampler
+	resource []otlp.Attribute
+	version  string
+	batch    int           // spans of one request at most
+	delay    time.Duration // until a batch goes that is not full
+	ended    chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	dropped int            // spans without room since the last batch
+	queue   chan otlp.Span // closed when no more come
 }
 
 // New returns nil when tracing is off. An error says which variable cannot be
@@ -53,49 +60,132 @@ func New(o Options) (*Tracer, error) {
 	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" || off {
 		return nil, nil
 	}
-	c, err := newClient(o.Trouble)
+	t, err := newTracer(o)
 	if err != nil {
 		return nil, fmt.Errorf("set up traces: %w", err)
 	}
-	provider := sdk.NewTracerProvider(
-		sdk.WithBatcher(otlptrace.NewUnstarted(c)),
-		sdk.WithIDGenerator(ids{}),
-		sdk.WithResource(describe(o.Version)),
-	)
-	return &Tracer{provider: provider, tracer: provider.Tracer("github.com/hookd/hookd"), client: c}, nil
+	go t.run()
+	return t, nil
+}
+
+func newTracer(o Options) (t *Tracer, err error) {
+	t = &Tracer{version: o.Version, resource: describe(o.Version), ended: make(chan struct{})}
+	if t.client, err = newClient(o.Trouble); err != nil {
+		return nil, err
+	}
+	if t.sample, err = newSampler(); err != nil {
+		return nil, err
+	}
+	number := func(name, unit string, standard int) int {
+		n, failed := positive(name, os.Getenv(name), unit, standard)
+		err = cmp.Or(err, failed)
+		return n
+	}
+	room := number("OTEL_BSP_MAX_QUEUE_SIZE", "a number of spans", 2048)
+	t.batch = min(room, number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "a number of spans", 512))
+	t.delay = time.Duration(number("OTEL_BSP_SCHEDULE_DELAY", "milliseconds", 5000)) * time.Millisecond
+	limit := time.Duration(number("OTEL_BSP_EXPORT_TIMEOUT", "milliseconds", 30_000)) * time.Millisecond
+	t.client.timeout = min(t.client.timeout, limit)
+	if err != nil {
+		return nil, err
+	}
+	t.queue = make(chan otlp.Span, room)
+	return t, nil
 }
 
 // describe returns the attributes of the sender. OTEL_SERVICE_NAME and
 // OTEL_RESOURCE_ATTRIBUTES override them.
-func describe(version string) *resource.Resource {
-	own := resource.NewSchemaless(
-		attribute.String("service.name", "hookd"),
-		attribute.String("service.version", version),
-	)
-	given, err := resource.New(context.Background(), resource.WithTelemetrySDK(), resource.WithFromEnv())
-	if given == nil {
-		return own
+func describe(version string) (list []otlp.Attribute) {
+	said := map[string]string{"service.name": "hookd", "service.version": version}
+	for pair := range strings.SplitSeq(os.Getenv("OTEL_RESOURCE_ATTRIBUTES"), ",") {
+		name, value, ok := strings.Cut(pair, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			continue
+		}
+		said[name] = strings.TrimSpace(value)
+		if plain, err := url.PathUnescape(said[name]); err == nil {
+			said[name] = plain
+		}
 	}
-	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
-		return own
+	said["service.name"] = cmp.Or(strings.TrimSpace(os.Getenv("OTEL_SERVICE_NAME")), said["service.name"])
+	for _, name := range slices.Sorted(maps.Keys(said)) {
+		list = append(list, otlp.Texts(name, said[name])...)
 	}
-	merged, err := resource.Merge(own, given)
-	if err != nil {
-		return own
+	return list
+}
+
+// run sends what is queued: a batch when it is full or old enough, the rest at the end.
+func (t *Tracer) run() {
+	defer close(t.ended)
+	timer := time.NewTimer(t.delay)
+	defer timer.Stop()
+	var batch []otlp.Span
+	for open := true; open; {
+		select {
+		case s, ok := <-t.queue:
+			if open = ok; ok {
+				batch = append(batch, s)
+			}
+			if ok && len(batch) < t.batch {
+				continue
+			}
+		case <-timer.C:
+		}
+		t.flush(batch)
+		clear(batch)
+		batch = batch[:0]
+		timer.Reset(t.delay)
 	}
-	return merged
+}
+
+func (t *Tracer) flush(batch []otlp.Span) {
+	if len(batch) == 0 {
+		return
+	}
+	t.mu.Lock()
+	dropped := t.dropped
+	t.dropped = 0
+	t.mu.Unlock()
+	body, err := otlp.Spans(t.resource, t.version, batch)
+	if err == nil && dropped > 0 {
+		err = fmt.Errorf("%d spans are dropped: they come faster than they can be sent", dropped)
+	}
+	t.client.send(body, err)
+}
+
+// add queues a span. A span without room is dropped and counted.
+func (t *Tracer) add(s otlp.Span) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	select {
+	case t.queue <- s:
+	default:
+		t.dropped++
+	}
 }
 
 // Close sends the spans that are left; those without time before ctx ends are dropped.
-func (t *Tracer) Close(ctx context.Context) error {
+func (t *Tracer) Close(ctx context.Context) (err error) {
 	if t == nil {
 		return nil
 	}
-	defer t.client.stop()
-	if err := t.provider.Shutdown(ctx); err != nil {
-		return fmt.Errorf("send the last traces: %w", err)
+	t.mu.Lock()
+	if !t.closed {
+		t.closed = true
+		close(t.queue)
 	}
-	return nil
+	t.mu.Unlock()
+	select {
+	case <-t.ended:
+	case <-ctx.Done():
+		err = fmt.Errorf("send the last traces: %w", ctx.Err())
+	}
+	t.client.close()
+	<-t.ended
+	return err
 }
 
 // Event is the event of a trace.
@@ -112,21 +202,14 @@ type Event struct {
 }
 
 // convention returns the subject of e under OpenTelemetry's names (gen_ai.*).
-func (e Event) convention() trace.SpanStartEventOption {
+func (e Event) convention() []otlp.Attribute {
 	operation := ""
 	if e.Tool != "" {
 		operation = "execute_tool"
 	}
-	var list []attribute.KeyValue
-	for _, a := range [][2]string{
-		{"gen_ai.operation.name", operation}, {"gen_ai.conversation.id", e.Session}, {"gen_ai.agent.id", e.AgentID},
-		{"gen_ai.agent.name", e.AgentName}, {"gen_ai.tool.name", e.Tool}, {"gen_ai.tool.call.id", e.Call},
-	} {
-		if a[1] != "" {
-			list = append(list, attribute.String(a[0], clean(a[1])))
-		}
-	}
-	return trace.WithAttributes(list...)
+	return otlp.Texts("gen_ai.operation.name", operation, "gen_ai.conversation.id", clean(e.Session),
+		"gen_ai.agent.id", clean(e.AgentID), "gen_ai.agent.name", clean(e.AgentName),
+		"gen_ai.tool.name", clean(e.Tool), "gen_ai.tool.call.id", clean(e.Call))
 }
 
 // Run is a finished run for an event.
@@ -142,29 +225,14 @@ func (t *Tracer) Accepted(e Event, matched int) {
 	if t == nil {
 		return
 	}
-	_, span := t.accept(e)
-	span.SetAttributes(attribute.Int("hookd.matched", matched))
-	span.End()
-}
-
-// accept begins the span of e's acceptance, whose ids are always the same, and
-// returns a context below it. Only Accepted ends the span.
-func (t *Tracer) accept(e Event) (context.Context, trace.Span) {
-	carrier := propagation.MapCarrier{"traceparent": e.Traceparent, "tracestate": e.Tracestate}
-	ctx := propagation.TraceContext{}.Extract(context.Background(), carrier)
-	ctx = withIDs(ctx, e.ID, e.ID+" accept")
-	return t.tracer.Start(ctx, "accept", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(e.At),
-		attributes("event", e.Name, "event_id", e.ID), e.convention())
-}
-
-// attributes makes span attributes of pairs of a name, without hookd's prefix, and
-// a value.
-func attributes(pairs ...string) trace.SpanStartEventOption {
-	var list []attribute.KeyValue
-	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, attribute.String("hookd."+pairs[i], clean(pairs[i+1])))
+	o := from(e)
+	s := o.span("accept", o.accept, e.At, time.Now(), "event", e.Name, "event_id", e.ID)
+	s.ParentSpanID, s.Kind = o.parent, otlp.KindServer
+	if o.parent != "" {
+		s.Flags |= otlp.FlagRemote
 	}
-	return trace.WithAttributes(list...)
+	s.Attributes = append(s.Attributes, otlp.Number("hookd.matched", int64(matched)))
+	t.keep(o, s)
 }
 
 // Ran traces a run for e that has ended: how long it queued and how long it ran.
@@ -172,17 +240,18 @@ func (t *Tracer) Ran(e Event, r Run) {
 	if t == nil {
 		return
 	}
-	ctx, _ := t.accept(e)
-	of := attributes("event", e.Name, "hook", r.Hook, "run_id", r.ID)
-	about := e.convention()
-	_, queue := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" queue"), "queue", trace.WithTimestamp(e.At), of, about)
-	queue.End(trace.WithTimestamp(later(e.At, r.Started)))
-	_, run := t.tracer.Start(withIDs(ctx, e.ID, r.ID+" run"), "run", trace.WithTimestamp(r.Started), of, about)
-	run.SetAttributes(attribute.String("hookd.result", clean(r.Result)))
-	if r.Failed {
-		run.SetStatus(codes.Error, clean(r.Result))
+	o := from(e)
+	t.keep(o, o.span("queue", id(r.ID+" queue", 8), e.At, later(e.At, r.Started),
+		"event", e.Name, "hook", r.Hook, "run_id", r.ID))
+	if r.Started.IsZero() {
+		r.Started = time.Now()
 	}
-	run.End(trace.WithTimestamp(r.Started.Add(r.Duration)))
+	s := o.span("run", id(r.ID+" run", 8), r.Started, r.Started.Add(r.Duration),
+		"event", e.Name, "hook", r.Hook, "run_id", r.ID, "result", r.Result)
+	if r.Failed {
+		s.Status = otlp.Status{Code: otlp.StatusError, Message: clean(r.Result)}
+	}
+	t.keep(o, s)
 }
 
 // Decided traces the decision that e's sender gets now.
@@ -190,10 +259,15 @@ func (t *Tracer) Decided(e Event, decision string) {
 	if t == nil {
 		return
 	}
-	ctx, _ := t.accept(e)
-	_, span := t.tracer.Start(withIDs(ctx, e.ID, e.ID+" verdict"), "verdict", trace.WithTimestamp(e.At),
-		attributes("event", e.Name, "decision", decision), e.convention())
-	span.End()
+	o := from(e)
+	t.keep(o, o.span("verdict", id(e.ID+" verdict", 8), e.At, time.Now(), "event", e.Name, "decision", decision))
+}
+
+// keep queues a span, unless its trace is left out.
+func (t *Tracer) keep(o origin, s otlp.Span) {
+	if t.sample.keeps(o) {
+		t.add(s)
+	}
 }
 
 func later(a, b time.Time) time.Time {
@@ -203,7 +277,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// clean returns s as valid UTF-8, which protobuf requires, of at most 256 bytes.
+// clean returns s as valid UTF-8 of at most 256 bytes.
 func clean(s string) string {
 	const limit = 256
 	s = strings.ToValidUTF8(s, "\uFFFD")

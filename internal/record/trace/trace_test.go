@@ -3,21 +3,23 @@ package trace
 import (
 	"compress/gzip"
 	"context"
-	"encoding/hex"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/record/otlp"
 )
 
 // collector is a stand-in that decodes the requests that it gets.
@@ -28,8 +30,7 @@ type collector struct {
 	mu       sync.Mutex
 	answers  []int // statuses of the next requests; none = 200
 	requests []http.Header
-	bodies   [][]byte
-	spans    []*tracepb.Span
+	spans    []otlp.Span
 	resource map[string]string
 }
 
@@ -58,7 +59,7 @@ func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.requests = append(c.requests, r.Header.Clone())
-	if r.URL.Path != "/v1/traces" || r.Method != "POST" || r.Header.Get("Content-Type") != "application/x-protobuf" {
+	if r.URL.Path != "/v1/traces" || r.Method != "POST" || r.Header.Get("Content-Type") != "application/json" {
 		c.t.Errorf("got %s %s of %s", r.Method, r.URL.Path, r.Header.Get("Content-Type"))
 	}
 	if len(c.answers) > 0 {
@@ -67,11 +68,10 @@ func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		return
 	}
-	var data tracepb.TracesData
-	if err := proto.Unmarshal(body, &data); err != nil {
+	var data otlp.Request
+	if err := json.Unmarshal(body, &data); err != nil {
 		c.t.Errorf("the body is no ExportTraceServiceRequest: %v", err)
 	}
-	c.bodies = append(c.bodies, body)
 	for _, rs := range data.ResourceSpans {
 		c.resource = attributesOf(rs.Resource.Attributes)
 		for _, ss := range rs.ScopeSpans {
@@ -80,7 +80,7 @@ func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *collector) byName(name string) (found []*tracepb.Span) {
+func (c *collector) byName(name string) (found []otlp.Span) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.spans {
@@ -91,10 +91,14 @@ func (c *collector) byName(name string) (found []*tracepb.Span) {
 	return found
 }
 
-func attributesOf(list []*commonpb.KeyValue) map[string]string {
+func attributesOf(list []otlp.Attribute) map[string]string {
 	m := map[string]string{}
 	for _, kv := range list {
-		m[kv.Key] = kv.Value.GetStringValue()
+		if kv.Value.String != nil {
+			m[kv.Key] = *kv.Value.String
+		} else {
+			m[kv.Key] = ""
+		}
 	}
 	return m
 }
@@ -142,7 +146,7 @@ func TestSpansOfAnEvent(t *testing.T) {
 		got := map[string]string{}
 		for _, a := range s.Attributes {
 			if strings.HasPrefix(a.Key, "gen_ai.") {
-				got[a.Key] = a.Value.GetStringValue()
+				got[a.Key] = *a.Value.String
 			}
 		}
 		if !maps.Equal(got, said) {
@@ -158,18 +162,18 @@ func TestSpansOfAnEvent(t *testing.T) {
 		t.Fatalf("got %d spans: %v", len(c.spans), c.spans)
 	}
 	root := accept[0]
-	if len(root.ParentSpanId) != 0 || root.Kind != tracepb.Span_SPAN_KIND_SERVER {
-		t.Errorf("accept: parent %x, kind %s", root.ParentSpanId, root.Kind)
+	if len(root.ParentSpanID) != 0 || root.Kind != otlp.KindServer {
+		t.Errorf("accept: parent %s, kind %d", root.ParentSpanID, root.Kind)
 	}
 	for _, want := range []struct {
 		name   string
 		from   time.Duration
 		to     time.Duration // -1 = the time of the call
-		status tracepb.Status_StatusCode
+		status int
 		attrs  map[string]string
 	}{
 		{"queue", 0, time.Second, 0, map[string]string{"hookd.event": "pre_tool_use", "hookd.hook": "guard\uFFFD", "hookd.run_id": "run-01ABC"}},
-		{"run", time.Second, 3 * time.Second, tracepb.Status_STATUS_CODE_ERROR, map[string]string{"hookd.event": "pre_tool_use", "hookd.hook": "guard\uFFFD", "hookd.run_id": "run-01ABC", "hookd.result": "failed"}},
+		{"run", time.Second, 3 * time.Second, otlp.StatusError, map[string]string{"hookd.event": "pre_tool_use", "hookd.hook": "guard\uFFFD", "hookd.run_id": "run-01ABC", "hookd.result": "failed"}},
 		{"verdict", 0, -1, 0, map[string]string{"hookd.event": "pre_tool_use", "hookd.decision": "denied"}},
 	} {
 		found := c.byName(want.name)
@@ -178,17 +182,17 @@ func TestSpansOfAnEvent(t *testing.T) {
 			continue
 		}
 		s := found[0]
-		if string(s.TraceId) != string(root.TraceId) || string(s.ParentSpanId) != string(root.SpanId) {
-			t.Errorf("%s: trace %x below %x, want %x below %x", s.Name, s.TraceId, s.ParentSpanId, root.TraceId, root.SpanId)
+		if s.TraceID != root.TraceID || s.ParentSpanID != root.SpanID {
+			t.Errorf("%s: trace %s below %s, want %s below %s", s.Name, s.TraceID, s.ParentSpanID, root.TraceID, root.SpanID)
 		}
-		if got := time.Unix(0, int64(s.StartTimeUnixNano)).Sub(at); got != want.from {
+		if got := time.Unix(0, int64(s.Start)).Sub(at); got != want.from {
 			t.Errorf("%s begins at %s, want %s", s.Name, got, want.from)
 		}
-		if got := time.Unix(0, int64(s.EndTimeUnixNano)).Sub(at); want.to >= 0 && got != want.to {
+		if got := time.Unix(0, int64(s.End)).Sub(at); want.to >= 0 && got != want.to {
 			t.Errorf("%s ends at %s, want %s", s.Name, got, want.to)
 		}
-		if s.Status.GetCode() != want.status {
-			t.Errorf("%s: status %s", s.Name, s.Status)
+		if s.Status.Code != want.status {
+			t.Errorf("%s: status %v", s.Name, s.Status)
 		}
 		got := attributesOf(s.Attributes)
 		maps.DeleteFunc(got, func(key, _ string) bool { return said[key] != "" })
@@ -226,14 +230,17 @@ func TestTraceparent(t *testing.T) {
 				return
 			}
 			root := c.byName("accept")[0]
-			if got := hex.EncodeToString(root.ParentSpanId); got != test.wantParent {
+			if got := root.ParentSpanID; got != test.wantParent {
 				t.Errorf("parent %s, want %s", got, test.wantParent)
 			}
-			if got := hex.EncodeToString(root.TraceId); test.wantTrace != "" && got != test.wantTrace {
+			if got := root.TraceID; test.wantTrace != "" && got != test.wantTrace {
 				t.Errorf("trace %s, want %s", got, test.wantTrace)
 			}
+			if test.wantTrace != "" && (root.TraceState != "vendor=1" || root.Flags != 0x301) {
+				t.Errorf("state %q, flags %x", root.TraceState, root.Flags)
+			}
 			for _, s := range c.spans {
-				if string(s.TraceId) != string(root.TraceId) {
+				if s.TraceID != root.TraceID {
 					t.Errorf("%s is of another trace", s.Name)
 				}
 			}
@@ -254,14 +261,14 @@ func TestSampling(t *testing.T) {
 	end(t, tracer)
 	count := map[string]int{}
 	for _, s := range c.spans {
-		count[string(s.TraceId)]++
+		count[s.TraceID]++
 	}
 	if len(count) < n/4 || len(count) > n*3/4 {
 		t.Errorf("%d of %d traces", len(count), n)
 	}
 	for id, spans := range count {
 		if spans != 4 {
-			t.Errorf("trace %x has %d spans", id, spans)
+			t.Errorf("trace %s has %d spans", id, spans)
 		}
 	}
 }
@@ -291,10 +298,12 @@ func TestVariablesThatCannotBeUsed(t *testing.T) {
 	for _, test := range []struct{ name, value, want string }{
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "http://"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://[::1", "http://"},
-		{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "only http/protobuf"},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "only http/json"},
 		{"OTEL_EXPORTER_OTLP_HEADERS", "token", "name=value"},
 		{"OTEL_EXPORTER_OTLP_HEADERS", "token=s3cret%0d%0aX: y", "name=value"},
 		{"OTEL_EXPORTER_OTLP_TIMEOUT", "10s", "milliseconds"},
+		{"OTEL_TRACES_SAMPLER", "jaeger_remote", "does not know"},
+		{"OTEL_BSP_MAX_QUEUE_SIZE", "-1", "from 1"},
 		{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/does/not/exist", "no such file"},
 	} {
 		t.Run(test.name+"="+test.value, func(t *testing.T) {
@@ -351,11 +360,9 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(t.Context())
+	defer client.close()
 	for range 5 {
-		if err := client.UploadTraces(t.Context(), nil); err != nil {
-			t.Errorf("the SDK would print %v", err)
-		}
+		client.send([]byte("{}"), nil)
 	}
 	if len(c.requests) != 5 || len(told) != 2 || told[0] == nil || told[1] != nil {
 		t.Errorf("%d requests, told %v", len(c.requests), told)
@@ -384,14 +391,61 @@ func TestStuckCollector(t *testing.T) {
 	}
 }
 
-// The body is the protocol's ExportTraceServiceRequest: field 1,
-// a list of messages (opentelemetry-proto, trace_service.proto).
-func TestWireFormat(t *testing.T) {
+// A collector of one's own is trusted by its certificate, and asks for ours.
+func TestCertificates(t *testing.T) {
 	c := newCollector(t)
-	tracer := start(t, Options{})
+	s := httptest.NewUnstartedServer(c.Config.Handler)
+	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ClientAuth: tls.RequireAnyClientCert}
+	s.StartTLS()
+	defer s.Close()
+	own := s.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string]pem.Block{
+		"CERTIFICATE":        {Type: "CERTIFICATE", Bytes: own.Certificate[0]},
+		"CLIENT_CERTIFICATE": {Type: "CERTIFICATE", Bytes: own.Certificate[0]},
+		"CLIENT_KEY":         {Type: "PRIVATE KEY", Bytes: key},
+	} {
+		file := filepath.Join(t.TempDir(), name)
+		hooktest.Write(t, file, string(pem.EncodeToMemory(&b)), 0o600)
+		t.Setenv("OTEL_EXPORTER_OTLP_"+name, file)
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", s.URL)
+	tracer := start(t, Options{Trouble: func(err error) { t.Error(err) }})
 	tell(tracer, Event{ID: "1", Name: "agent:end"})
 	end(t, tracer)
-	if !slices.ContainsFunc(c.bodies, func(b []byte) bool { return len(b) > 0 && b[0] == 1<<3|2 }) {
-		t.Errorf("bodies %x", c.bodies)
+	if len(c.spans) != 4 {
+		t.Errorf("%d spans", len(c.spans))
+	}
+}
+
+// Spans without room, and spans that the collector throws away, are trouble.
+func TestLostSpansAreTold(t *testing.T) {
+	c := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"3"}}`)
+	}))
+	defer c.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
+	trouble := make(chan error, 10)
+	tracer := start(t, Options{Trouble: func(err error) { trouble <- err }})
+	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	end(t, tracer)
+	if err := <-trouble; err == nil || !strings.Contains(err.Error(), "thrown 3 spans") {
+		t.Errorf("told %v", err)
+	}
+
+	newCollector(t)
+	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "2")
+	full, err := newTracer(Options{Trouble: func(err error) { trouble <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell(full, Event{ID: "1", Name: "agent:end"})
+	go full.run()
+	end(t, full)
+	if err := <-trouble; err == nil || !strings.HasPrefix(err.Error(), "2 spans are dropped") {
+		t.Errorf("told %v", err)
 	}
 }
