@@ -98,7 +98,8 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("watching", st.Watching),
 		kv("events", fmt.Sprintf("%d accepted, seq %d, epoch %s", st.Events, st.Seq, st.Epoch)),
 		kv("runs", tally(st.Runs, "none yet")),
-		kv("running", fmt.Sprintf("%s; %d queued (%d bytes)", tally(st.Running, "none"), st.Queued, st.QueuedBytes)),
+		kv("running", fmt.Sprintf("%s; %d queued (%d bytes in memory)", tally(st.Running, "none"), queued(st),
+			st.QueuedBytes)),
 		kv("store", storeLine(st)),
 		kv("lost", lossLine(st.Store.Losses)),
 		kv("subscribers", fmt.Sprintf("%d, %d gaps", st.Subscribers, st.Gaps)),
@@ -109,6 +110,14 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 	p.unguarded(st.Unguarded)
 	p.forward(st.Forward)
 	p.problems(st.Problems)
+}
+
+// queued counts the runs that wait for their start, on disk too.
+func queued(st client.DaemonInfo) int {
+	if !st.Behind {
+		return st.Queued
+	}
+	return max(st.Queued, st.Store.PendingRuns-st.Running["observers"]-st.Retrying)
 }
 
 // unguarded prints lines for each agent that ran calls without an answer of hookd, or against it, or does

@@ -182,7 +182,7 @@ func (t *top) paint(f topFacts, note string) error {
 func (t *top) draw(p *printer, f topFacts) {
 	st := f.Status
 	p.line(p.fit(fmt.Sprintf("hookd %s  up %s  %s  %d events%s  %d queued  %s", st.Version,
-		f.At.Sub(st.Started).Round(time.Second), tally(st.Hooks, "no hooks"), st.Events, t.rate(f), st.Queued,
+		f.At.Sub(st.Started).Round(time.Second), tally(st.Hooks, "no hooks"), st.Events, t.rate(f), queued(st),
 		sizeText(st.Store.Bytes))))
 	p.line()
 	p.line(p.paint(bold, "runs under way"))
