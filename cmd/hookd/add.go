@@ -28,6 +28,8 @@ hookd's home, where its hooks are called NAME/HOOK. SOURCE is gallery/NAME, a
 folder, or the URL of a git repository; REV is a tag or a commit, or a branch
 with --track. hooks.lock notes the commit and the sha256 of each file.
 
+The gallery has ` + galleryText() + `.
+
 Nothing of a pack is executed before ` + "`hookd allow NAME/HOOK`" + `, whatever
 reload.mode says. Hooks of the gallery come with hookd and do not wait.
 
@@ -76,6 +78,14 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
+
+// galleryText lists the gallery, in lines for help.
+func galleryText() string {
+	return fillLines(strings.Join(gallery.Names(), ", "), helpWidth)
+}
+
+// helpWidth is how wide a list in the help of a command is.
+const helpWidth = 76
 
 func galleryNames(*cobra.Command, []string, string) (list []string, _ cobra.ShellCompDirective) {
 	for _, name := range gallery.Names() {

@@ -27,6 +27,9 @@ func named(name string, cmd *cobra.Command) *cobra.Command {
 		if cmd.Use = name; has {
 			cmd.Use += " " + args
 		}
+		if says, ok := strings.CutPrefix(cmd.Long, was+" "); ok { // how the text about it begins
+			cmd.Long = name + " " + says
+		}
 	}
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}
@@ -213,7 +216,7 @@ func askGroup(a *app) *cobra.Command {
 
 func guardGroup(a *app) *cobra.Command {
 	return also(guardCommand(a), testCommand(a), named("what-if", whatIfCommand(a)), editCommand(a),
-		learnCommand(a), snoozeCommand(a), notifyCommand(a))
+		learnCommand(a), snoozeCommand(a), notifyCommand(a), boxCommand(a))
 }
 
 func hookGroup(a *app) *cobra.Command {

@@ -129,8 +129,8 @@ func (s *site) opensWhenSeen(held map[string]client.Ask) {
 			now := js[float64](s, "performance.now()")
 			s.until("the page was seen", fmt.Sprintf(`performance.now() > %f || %s`, now+700, allow))
 		}
-		s.until("Allow opens", allow)
-		js[chromedp.Void](s, `void [1, 2].forEach(() => document.querySelector(".askbox [data-act=allow]")?.click())`)
+		s.until("Allow opens, and is clicked twice", allow+
+			` && ([1, 2].forEach(() => document.querySelector(".askbox [data-act=allow]")?.click()), true)`)
 		hooktest.Until(s.t, "it is answered, and no other", func() bool {
 			asks, err := s.client.Asks(s.t.Context())
 			return err == nil && len(asks.Asks) == len(held)-1

@@ -122,7 +122,7 @@ func TestAViewThatWaitsSaysSo(t *testing.T) {
 	s.until("the sessions", `document.querySelector("table.sessions")`)
 	hooktest.Must(t, daemon.cmd.Process.Signal(syscall.SIGSTOP))
 	js[chromedp.Void](s, `void (location.hash = "#stream")`)
-	s.until("the heads", `/Time.*Who.*What.*Decision.*Why.*Took/.test(document.querySelector("#stream thead")?.textContent)`)
+	s.until("the heads", `/Time.*Who.*What.*Outcome.*Result.*Why.*Waited/.test(document.querySelector("#stream thead")?.textContent)`)
 	s.until("it is being read", `document.querySelector("#stream .late")?.textContent === "reading…"`)
 	for _, hash := range []string{"#session", "#run"} {
 		js[chromedp.Void](s, fmt.Sprintf("void (location.hash = %q)", hash))
