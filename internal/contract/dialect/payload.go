@@ -91,6 +91,11 @@ func rowOf(c *events.Contract, given string) *events.Contract {
 // Facts returns the facts in the payload of e.
 func Facts(e *events.Event) neutral.Facts { return reader(e).Read(e.Contract.Name, e.Data) }
 
+// Fact returns one of the Facts, which is no part of a tool call; nil = the event has none.
+func Fact(e *events.Event, fact neutral.Fact) json.RawMessage {
+	return reader(e).Fact(e.Contract.Name, e.Data, fact)
+}
+
 // reader returns the table by which e's payload is read: that of the dialect
 // whose row rules it. A tool.transform that the bridge makes of another
 // agent's tool.after is read as that agent's.

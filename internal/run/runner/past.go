@@ -104,22 +104,23 @@ func (p *Past) moment(e *events.Event) *rules.Moment {
 		k.Outcome = rules.Outcome(dialect.Ended(e))
 	}
 	if k.Kind == rules.Asked || k.Kind == rules.Ended {
-		k.Keys = rules.KeysOf(raw, p.subjectOf(e, raw, "").Facts)
+		k.Keys = rules.KeysOf(raw, p.factsOf(e, raw))
 	}
 	if k.Data = shortened(e.Data, raw.Tool == neutral.Shell); p.redact != nil && len(k.Data) > 0 {
 		k.Data = p.redact(k.Data)
 	}
 	if len(k.Data) == len(e.Data) && bytes.Equal(k.Data, e.Data) {
 		k.Data = bytes.Clone(e.Data)
+		return p.remembered(k, &raw)
 	}
-	return p.remembered(k)
+	return p.remembered(k, nil)
 }
 
 // session names the session of an event: two agents may have the same id. A session of a subagent is part of
 // the one that has started it, where the agent says which.
 func (p *Past) session(e *events.Event) string {
 	own := string(e.Dialect) + " " + cmp.Or(e.SessionID, e.AgentID)
-	if by := dialect.Facts(e).String(neutral.ParentSession); by != "" {
+	if by := neutral.TextOf(dialect.Fact(e, neutral.ParentSession)); by != "" {
 		p.join(own, string(e.Dialect)+" "+by, true)
 	}
 	p.mu.Lock()
@@ -166,7 +167,7 @@ func momentOf(e *events.Event) rules.MomentKind {
 	case events.KindPromptSubmit:
 		return rules.Typed
 	case events.KindSessionStart:
-		if source := dialect.Facts(e).String(neutral.Source); source != "resume" && source != "compact" {
+		if source := neutral.TextOf(dialect.Fact(e, neutral.Source)); source != "resume" && source != "compact" {
 			return rules.Began
 		}
 	}
@@ -226,8 +227,8 @@ type pastLine struct {
 	Data    json.RawMessage  `json:"data,omitempty"`
 }
 
-// remembered is a moment as it is read from a line.
-func (p *Past) remembered(k pastLine) *rules.Moment {
+// remembered is a moment as it is read from a line. call is that of its data, nil = it is read there.
+func (p *Past) remembered(k pastLine, call *neutral.ToolCall) *rules.Moment {
 	m := &rules.Moment{
 		ID: k.ID, Kind: k.Kind, Time: k.Time, Session: k.Session, Agent: k.Agent, Call: k.Call,
 		Outcome: k.Outcome, Keys: k.Keys, Place: k.Place, Unsure: k.Unsure, Fetched: k.Fetched,
@@ -236,7 +237,11 @@ func (p *Past) remembered(k pastLine) *rules.Moment {
 		e := &events.Event{Envelope: events.Envelope{
 			Event: k.Event, Dialect: k.Dialect, Cwd: k.Cwd, Data: k.Data, SessionID: k.Session,
 		}, Time: k.Time, Contract: events.For(k.Dialect, k.Event)}
-		m.Subject = p.subjectOf(e, dialect.Call(e), k.Project)
+		if call == nil {
+			read := dialect.Call(e)
+			call = &read
+		}
+		m.Subject = p.subjectOf(e, *call, k.Project)
 		k.Project, m.Subject.Branch = m.Subject.Project, nil // which may be another now
 	}
 	m.Record = k
@@ -272,7 +277,7 @@ func (p *Past) read(each func(*rules.Moment)) error {
 		case k.Kind == sessionJoined:
 			p.join(k.Session, k.ID, false)
 		default:
-			m := p.remembered(k)
+			m := p.remembered(k, nil)
 			m.Record = nil
 			each(m)
 		}

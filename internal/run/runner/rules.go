@@ -88,19 +88,24 @@ func (r *sight) subjectOf(e *events.Event, call neutral.ToolCall, project string
 	}
 	s.Branch = func() string { return branchOf(s.Project) }
 	s.Prompt, s.Said = textOf(e, neutral.Prompt), textOf(e, neutral.Answer)
-	if call.Own != "" || call.Tool != "" {
-		s.Facts = r.facts.Read(call, cwd)
+	if s.Facts = r.factsOf(e, call); s.Facts != nil {
 		s.Read = func(line string) *facts.Facts { return r.facts.Line(line, cwd) }
 	}
 	return s
 }
 
+// factsOf returns the facts of the call of an event; nil = it has none.
+func (r *sight) factsOf(e *events.Event, call neutral.ToolCall) *facts.Facts {
+	if call.Own == "" && call.Tool == "" {
+		return nil
+	}
+	return r.facts.Read(call, cmp.Or(e.Cwd, r.facts.Home))
+}
+
 // textOf returns a fact that is a text; nil = the event has none.
 func textOf(e *events.Event, fact neutral.Fact) *string {
-	if raw := dialect.Facts(e)[fact]; raw != nil {
-		if text, ok := rawjson.Text(raw); ok {
-			return &text
-		}
+	if text, ok := rawjson.Text(dialect.Fact(e, fact)); ok {
+		return &text
 	}
 	return nil
 }

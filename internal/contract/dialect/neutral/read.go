@@ -17,6 +17,11 @@ func (t *Table) Read(name string, data json.RawMessage) Facts {
 	return f
 }
 
+// Fact returns one fact, which is no part of a tool call; nil = the payload has none.
+func (t *Table) Fact(name string, data json.RawMessage, fact Fact) json.RawMessage {
+	return t.read(name, data, func(f Fact) bool { return f == fact })[fact]
+}
+
 // ofCall reports whether a fact is a part of a tool call.
 func ofCall(f Fact) bool {
 	return f == Tool || f == Input || f == MCPServer || f == MCPTool || strings.HasPrefix(string(f), argPrefix)
