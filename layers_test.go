@@ -75,7 +75,6 @@ var modules = map[string]string{
 	"github.com/nats-io/nats.go":             "fleet/jetstream fleet/fleettest", // the only room that speaks to a NATS server
 	"github.com/nats-io/nkeys":               "fleet/machinekey",
 	"github.com/pelletier/go-toml/v2":        "agents/connect", // parsers that know the places of a file's parts
-	"github.com/prometheus/client_golang":    "record/metrics",
 	"github.com/rogpeppe/go-internal":        "agents/connect",
 	"github.com/spf13/cobra":                 "/cmd/hookd",
 	"github.com/spf13/pflag":                 "/cmd/hookd", // the types of cobra's own flags

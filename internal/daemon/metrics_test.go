@@ -23,7 +23,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -152,17 +151,6 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 	families, _ := h.scrape()
 	if _, there := families["hookd_run_duration_seconds"]; !there || families["go_goroutines"] == nil {
 		t.Error("no histogram of runs, or no metrics of the runtime")
-	}
-	var list []*dto.MetricFamily
-	for _, f := range families {
-		list = append(list, f)
-	}
-	problems, err := promlint.NewWithMetricFamilies(list).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range problems {
-		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 }
 

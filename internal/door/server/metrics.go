@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// getMetrics shows the metrics, in Prometheus's own formats.
+// getMetrics shows the metrics, in the text format of Prometheus.
 func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) {
 	if s.opt.Metrics == nil {
 		refuse(

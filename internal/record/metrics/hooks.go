@@ -6,8 +6,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // RemovedHook is the label of runs that ended after their hook was removed.
@@ -32,21 +30,15 @@ type Run struct {
 // series are the series of one hook.
 type series struct {
 	label    string
-	results  atomic.Pointer[map[string]prometheus.Counter] // nil until it first ran, if there are many hooks
-	duration atomic.Pointer[prometheus.Observer]           // nil until it first ran: most hooks are idle
-	gone     bool                                          // guarded by Metrics.mu
+	results  atomic.Pointer[map[string]*cell] // nil until it first ran, if there are many hooks
+	duration atomic.Pointer[cell]             // nil until it first ran: most hooks are idle
+	gone     bool                             // guarded by Metrics.mu
 }
 
 func (m *Metrics) addRuns() {
-	m.runs = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "hookd_runs_total", Help: "Runs that have ended, by hook and result.",
-	}, []string{"hook", "result"})
-	m.durations = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "hookd_run_duration_seconds",
-		Help:    "Time from the start of a run to the end of its main process, by hook.",
-		Buckets: runBuckets,
-	}, []string{"hook"})
-	m.registry.MustRegister(m.runs, m.durations)
+	m.runs = m.add("hookd_runs_total", "Runs that have ended, by hook and result.", counter, "hook", "result")
+	m.durations = m.histogram("hookd_run_duration_seconds",
+		"Time from the start of a run to the end of its main process, by hook.", runBuckets, "hook")
 	m.Publish(nil)
 }
 
@@ -66,9 +58,10 @@ func (m *Metrics) Publish(hooks []string) {
 	for text, s := range m.shown {
 		if shown[text] == nil {
 			s.gone = true
-			labels := prometheus.Labels{"hook": text}
-			m.runs.DeletePartialMatch(labels)
-			m.durations.DeletePartialMatch(labels)
+			for _, r := range m.results {
+				m.runs.remove(text, r)
+			}
+			m.durations.remove(text)
 		}
 	}
 	m.shown = shown
@@ -89,10 +82,10 @@ func (m *Metrics) seriesOf(label string, ready bool) *series {
 }
 
 // begin lets the counters of s begin at 0.
-func (m *Metrics) begin(s *series) map[string]prometheus.Counter {
-	results := make(map[string]prometheus.Counter, len(m.results))
+func (m *Metrics) begin(s *series) map[string]*cell {
+	results := make(map[string]*cell, len(m.results))
 	for _, r := range m.results {
-		results[r] = m.runs.WithLabelValues(s.label, r)
+		results[r] = m.runs.with(s.label, r)
 	}
 	s.results.Store(&results)
 	return results
@@ -106,19 +99,19 @@ func (m *Metrics) Ran(r Run) {
 		s = hooks[RemovedHook]
 	}
 	if c := m.resultsOf(s)[r.Result]; c != nil {
-		c.Inc()
+		c.add(1)
 	}
 	if r.Reason != "" {
 		m.spawnErrors.inc(r.Reason)
 	}
 	if r.Duration > 0 {
-		m.queue.Observe(max(0, r.Queued).Seconds())
-		m.durationOf(s).Observe(r.Duration.Seconds())
+		m.queue.observe(max(0, r.Queued).Seconds())
+		m.durationOf(s).observe(r.Duration.Seconds())
 	}
 }
 
 // resultsOf returns the counters of s, or of removed hooks as durationOf does.
-func (m *Metrics) resultsOf(s *series) map[string]prometheus.Counter {
+func (m *Metrics) resultsOf(s *series) map[string]*cell {
 	if r := s.results.Load(); r != nil {
 		return *r
 	}
@@ -135,17 +128,17 @@ func (m *Metrics) resultsOf(s *series) map[string]prometheus.Counter {
 
 // durationOf returns the histogram of s, or of removed hooks when s was
 // removed in between: a series that is gone does not come back.
-func (m *Metrics) durationOf(s *series) prometheus.Observer {
+func (m *Metrics) durationOf(s *series) *cell {
 	if o := s.duration.Load(); o != nil {
-		return *o
+		return o
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.gone {
-		return m.durations.WithLabelValues(RemovedHook)
+		return m.durations.with(RemovedHook)
 	}
-	o := m.durations.WithLabelValues(s.label)
-	s.duration.Store(&o)
+	o := m.durations.with(s.label)
+	s.duration.Store(o)
 	return o
 }
 

@@ -1,10 +1,6 @@
 package metrics
 
-import (
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "time"
 
 // Load is the state of the daemon at a scrape. The keys of its maps become values of
 // labels: they must be of a fixed list.
@@ -58,45 +54,44 @@ type Store struct {
 	JournalBytes  int64
 }
 
-// gauge is one metric of a Load.
-type gauge struct {
-	desc  *prometheus.Desc
-	kind  prometheus.ValueType
-	value func(Load) float64
-	by    func(Load) map[string]int // instead of value, when there is a label
-	store func(*Store) float64      // instead of value, when it is the store's
-	each  func(Forward) float64     // instead of value, when it is that of a target
-	fleet func(*Fleet) float64      // instead of value, when it is the fleet's
+// reading is one metric that is read at a scrape.
+type reading struct {
+	name, help, kind string
+	labels           []string
+	value            func(Load) float64
+	by               func(Load) map[string]int // instead of value, when there is a label
+	store            func(*Store) float64      // instead of value, when it is the store's
+	each             func(Forward) float64     // instead of value, when it is that of a target
+	fleet            func(*Fleet) float64      // instead of value, when it is the fleet's
 }
 
-func loadGauge(name, help string, value func(Load) float64) gauge {
-	return gauge{desc: prometheus.NewDesc(name, help, nil, nil), kind: prometheus.GaugeValue, value: value}
+func loadGauge(name, help string, value func(Load) float64) reading {
+	return reading{name: name, help: help, kind: gauge, value: value}
 }
 
-func loadGauges(name, label, help string, by func(Load) map[string]int) gauge {
-	return gauge{desc: prometheus.NewDesc(name, help, []string{label}, nil), kind: prometheus.GaugeValue, by: by}
+func loadGauges(name, label, help string, by func(Load) map[string]int) reading {
+	return reading{name: name, help: help, kind: gauge, labels: []string{label}, by: by}
 }
 
-func storeGauge(name, help string, value func(*Store) float64) gauge {
-	return gauge{desc: prometheus.NewDesc(name, help, nil, nil), kind: prometheus.GaugeValue, store: value}
+func storeGauge(name, help string, value func(*Store) float64) reading {
+	return reading{name: name, help: help, kind: gauge, store: value}
 }
 
-func targetGauge(name, help string, value func(Forward) float64) gauge {
-	desc := prometheus.NewDesc(name, help, []string{"target"}, nil)
-	return gauge{desc: desc, kind: prometheus.GaugeValue, each: value}
+func targetGauge(name, help string, value func(Forward) float64) reading {
+	return reading{name: name, help: help, kind: gauge, labels: []string{"target"}, each: value}
 }
 
-func fleetGauge(name, help string, value func(*Fleet) float64) gauge {
-	return gauge{desc: prometheus.NewDesc(name, help, nil, nil), kind: prometheus.GaugeValue, fleet: value}
+func fleetGauge(name, help string, value func(*Fleet) float64) reading {
+	return reading{name: name, help: help, kind: gauge, fleet: value}
 }
 
 // counter makes it a metric that only grows.
-func (g gauge) counter() gauge {
-	g.kind = prometheus.CounterValue
-	return g
+func (r reading) counter() reading {
+	r.kind = counter
+	return r
 }
 
-var gauges = []gauge{
+var readings = []reading{
 	loadGauges("hookd_queue_depth", "lane",
 		"Runs that wait, by lane; lane retry holds those that wait for their next attempt.",
 		func(l Load) map[string]int { return l.Depth }),
@@ -196,39 +191,26 @@ func boolean(b bool) float64 {
 	return 0
 }
 
-// loadCollector shows a Load as gauges.
-type loadCollector struct{ load func() Load }
-
-func (c loadCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, g := range gauges {
-		ch <- g.desc
-	}
-}
-
-func (c loadCollector) Collect(ch chan<- prometheus.Metric) {
-	l := c.load()
-	for _, g := range gauges {
-		g.collect(l, ch)
-	}
-}
-
-func (g gauge) collect(l Load, ch chan<- prometheus.Metric) {
+// read takes the series out of l.
+func (r reading) read(l Load) *metric {
+	m := &metric{name: r.name, help: r.help, kind: r.kind, labels: r.labels}
 	switch {
-	case g.by != nil:
-		for value, n := range g.by(l) {
-			ch <- prometheus.MustNewConstMetric(g.desc, g.kind, float64(n), value)
+	case r.by != nil:
+		for value, n := range r.by(l) {
+			m.with(value).set(float64(n))
 		}
-	case g.value != nil:
-		ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.value(l))
-	case g.each != nil:
+	case r.value != nil:
+		m.with().set(r.value(l))
+	case r.each != nil:
 		for _, f := range l.Forward {
-			ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.each(f), f.Target)
+			m.with(f.Target).set(r.each(f))
 		}
-	case g.fleet != nil:
+	case r.fleet != nil:
 		if l.Fleet != nil {
-			ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.fleet(l.Fleet))
+			m.with().set(r.fleet(l.Fleet))
 		}
 	case l.Store != nil:
-		ch <- prometheus.MustNewConstMetric(g.desc, g.kind, g.store(l.Store))
+		m.with().set(r.store(l.Store))
 	}
+	return m
 }

@@ -14,13 +14,11 @@ package metrics
 import (
 	"net/http"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // Other is the value of a closed label for anything that is not on its list, such as
@@ -44,16 +42,17 @@ type Options struct {
 
 // Metrics is safe for concurrent use.
 type Metrics struct {
-	registry *prometheus.Registry
+	all  []*metric // not changed after New
+	load func() Load
+	busy chan struct{} // an element per scrape under way
 
 	events, refused, spawnErrors, reloads *closed
-	queue                                 prometheus.Histogram
-	verdicts                              map[Decision]prometheus.Observer
-	asks                                  map[string]prometheus.Observer // by what ended them
-	reloaded, reloadedAt                  prometheus.Gauge
+	queue, reloaded, reloadedAt           *cell
+	verdicts                              map[Decision]*cell
+	asks                                  map[string]*cell // by what ended them
 
-	runs      *prometheus.CounterVec
-	durations *prometheus.HistogramVec
+	runs      *metric
+	durations *metric
 	results   []string
 	hooks     atomic.Pointer[map[string]*series] // by name as given; never changed
 
@@ -80,9 +79,12 @@ var (
 	askBuckets     = []float64{1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600}
 )
 
-// New makes a registry of its own: two of them share nothing.
+// maxScrapes is how many scrapes may be under way.
+const maxScrapes = 8
+
+// New makes metrics of their own: two of them share nothing.
 func New(o Options) *Metrics {
-	m := &Metrics{registry: prometheus.NewPedanticRegistry(), results: o.Results}
+	m := &Metrics{load: o.Load, busy: make(chan struct{}, maxScrapes), results: o.Results}
 	m.events = m.closed("hookd_events_total",
 		"Events accepted, by the name in the contract table; other for custom events.", "event_class", o.Events)
 	m.refused = m.closed("hookd_refused_total",
@@ -92,87 +94,64 @@ func New(o Options) *Metrics {
 	m.reloads = m.closed("hookd_reload_total",
 		"Reloads of settings and hooks; a failure keeps last good versions.", "result", []string{"success", "failure"})
 	m.queue = m.histogram("hookd_queue_seconds",
-		"Time from accepting an event to the start of a run for it.", queueBuckets)
-	m.reloaded = m.gauge("hookd_config_last_reload_successful", "1 if the last reload found nothing broken.")
-	m.reloadedAt = m.gauge("hookd_config_last_reload_success_timestamp_seconds",
-		"When a reload last found nothing broken, in seconds since 1970.")
+		"Time from accepting an event to the start of a run for it.", queueBuckets).with()
+	m.reloaded = m.add("hookd_config_last_reload_successful", "1 if the last reload found nothing broken.", gauge).with()
+	m.reloadedAt = m.add("hookd_config_last_reload_success_timestamp_seconds",
+		"When a reload last found nothing broken, in seconds since 1970.", gauge).with()
 	m.addVerdicts()
 	m.addAsks(o.Asks)
 	m.addRuns()
-	m.addBuild(o)
-	m.registry.MustRegister(collectors.NewGoCollector())
-	m.registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if o.Load != nil {
-		m.registry.MustRegister(loadCollector{o.Load})
-	}
+	m.add("hookd_build_info", "1, with the build in its labels.", gauge, "commit", "goversion", "version").
+		with(label(o.Commit), runtime.Version(), label(o.Version)).set(1)
 	return m
 }
 
 func (m *Metrics) addVerdicts() {
-	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "hookd_verdict_seconds",
-		Help:    "Time from accepting a decidable event to its verdict, without that of a person, by what it says.",
-		Buckets: verdictBuckets,
-	}, []string{"decision"})
-	m.registry.MustRegister(vec)
-	m.verdicts = map[Decision]prometheus.Observer{}
+	all := m.histogram("hookd_verdict_seconds",
+		"Time from accepting a decidable event to its verdict, without that of a person, by what it says.",
+		verdictBuckets, "decision")
+	m.verdicts = map[Decision]*cell{}
 	for _, d := range []Decision{Allowed, Denied, Asked} {
-		m.verdicts[d] = vec.WithLabelValues(string(d))
+		m.verdicts[d] = all.with(string(d))
 	}
 }
 
 func (m *Metrics) addAsks(by []string) {
-	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "hookd_ask_seconds",
-		Help:    "Time that calls were held for a person's answer, by what ended that.",
-		Buckets: askBuckets,
-	}, []string{"by"})
-	m.registry.MustRegister(vec)
-	m.asks = map[string]prometheus.Observer{}
+	all := m.histogram("hookd_ask_seconds", "Time that calls were held for a person's answer, by what ended that.",
+		askBuckets, "by")
+	m.asks = map[string]*cell{}
 	for _, b := range by {
-		m.asks[b] = vec.WithLabelValues(b)
+		m.asks[b] = all.with(b)
 	}
 }
 
-func (m *Metrics) addBuild(o Options) {
-	build := m.gauge("hookd_build_info", "1, with the build in its labels.", prometheus.Labels{
-		"version": label(o.Version), "commit": label(o.Commit), "goversion": runtime.Version(),
-	})
-	build.Set(1)
+func (m *Metrics) add(name, help, kind string, labels ...string) *metric {
+	added := &metric{name: name, help: help, kind: kind, labels: labels}
+	m.all = append(m.all, added)
+	return added
 }
 
-func (m *Metrics) gauge(name, help string, labels ...prometheus.Labels) prometheus.Gauge {
-	opts := prometheus.GaugeOpts{Name: name, Help: help}
-	if len(labels) > 0 {
-		opts.ConstLabels = labels[0]
-	}
-	g := prometheus.NewGauge(opts)
-	m.registry.MustRegister(g)
-	return g
-}
-
-func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.Histogram {
-	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
-	m.registry.MustRegister(h)
-	return h
+func (m *Metrics) histogram(name, help string, bounds []float64, labels ...string) *metric {
+	added := m.add(name, help, histogram, labels...)
+	added.bounds = bounds
+	return added
 }
 
 // closed counts by a label whose values are known. All of them are there from
 // the start, at 0, so that a first increase is seen as one.
 type closed struct {
-	counters map[string]prometheus.Counter
-	other    prometheus.Counter
+	cells map[string]*cell
+	other *cell
 }
 
 func (m *Metrics) closed(name, help, by string, values []string) *closed {
-	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{by})
-	m.registry.MustRegister(vec)
-	c := &closed{counters: map[string]prometheus.Counter{}}
+	all := m.add(name, help, counter, by)
+	c := &closed{cells: map[string]*cell{}}
 	for _, v := range values {
-		c.counters[v] = vec.WithLabelValues(v)
+		c.cells[v] = all.with(v)
 	}
 	if by != "result" {
-		c.other = vec.WithLabelValues(Other)
+		c.other = all.with(Other)
 	}
 	return c
 }
@@ -180,10 +159,10 @@ func (m *Metrics) closed(name, help, by string, values []string) *closed {
 func (c *closed) inc(value string) { c.add(value, 1) }
 
 func (c *closed) add(value string, n int) {
-	if counter, ok := c.counters[value]; ok {
-		counter.Add(float64(n))
+	if cell, ok := c.cells[value]; ok {
+		cell.add(float64(n))
 	} else if c.other != nil {
-		c.other.Add(float64(n))
+		c.other.add(float64(n))
 	}
 }
 
@@ -196,14 +175,14 @@ func (m *Metrics) Refused(code string) { m.refused.inc(code) }
 // Decided counts a verdict that came after took, without the time of a person.
 func (m *Metrics) Decided(d Decision, took time.Duration) {
 	if o := m.verdicts[d]; o != nil {
-		o.Observe(took.Seconds())
+		o.observe(took.Seconds())
 	}
 }
 
 // Held counts an ask that was held for took; by is the cause of its end, one of Options.Asks.
 func (m *Metrics) Held(by string, took time.Duration) {
 	if o := m.asks[by]; o != nil {
-		o.Observe(took.Seconds())
+		o.observe(took.Seconds())
 	}
 }
 
@@ -212,25 +191,45 @@ func (m *Metrics) Held(by string, took time.Duration) {
 func (m *Metrics) Reloaded(ok bool, at time.Time) {
 	if !ok {
 		m.reloads.inc("failure")
-		m.reloaded.Set(0)
+		m.reloaded.set(0)
 		return
 	}
 	m.reloads.inc("success")
-	m.reloaded.Set(1)
-	m.reloadedAt.Set(float64(at.UnixMilli()) / 1000)
+	m.reloaded.set(1)
+	m.reloadedAt.set(float64(at.UnixMilli()) / 1000)
 }
 
-// Handler serves GET /metrics in the formats of Prometheus.
+// Handler serves GET /metrics in the text format of Prometheus. It answers 503
+// while maxScrapes others are under way.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		ErrorHandling:       promhttp.ContinueOnError, // one gauge that cannot be read must not hide the others
-		DisableCompression:  true,                     // on a local socket compression costs more than it saves
-		MaxRequestsInFlight: 8,
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		select {
+		case m.busy <- struct{}{}:
+			defer func() { <-m.busy }()
+		default:
+			http.Error(w, "too many scrapes are under way: try again", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		_, _ = w.Write(m.text()) // a client that is gone
 	})
 }
 
-// Gatherer gives the content of a scrape, for tests and tools.
-func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
-
-// Describe gives a description of each metric, also of those without a series.
-func (m *Metrics) Describe(ch chan<- *prometheus.Desc) { m.registry.Describe(ch) }
+// text is the content of a scrape, in the order of names.
+func (m *Metrics) text() (b []byte) {
+	all := slices.Clone(m.all)
+	for _, r := range process {
+		all = append(all, r.read(Load{}))
+	}
+	if m.load != nil {
+		l := m.load()
+		for _, r := range readings {
+			all = append(all, r.read(l))
+		}
+	}
+	slices.SortFunc(all, func(a, b *metric) int { return strings.Compare(a.name, b.name) })
+	for _, one := range all {
+		b = one.append(b)
+	}
+	return b
+}

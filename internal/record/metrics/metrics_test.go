@@ -1,15 +1,20 @@
 package metrics
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
 
 var testOptions = Options{
@@ -20,13 +25,11 @@ var testOptions = Options{
 // families gathers the content of a scrape, by name.
 func families(t testing.TB, m *Metrics) map[string]*dto.MetricFamily {
 	t.Helper()
-	list, err := m.Gatherer().Gather()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	text := m.text()
+	byName, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
-		t.Fatal(err)
-	}
-	byName := map[string]*dto.MetricFamily{}
-	for _, f := range list {
-		byName[f.GetName()] = f
+		t.Fatalf("%v in\n%s", err, text)
 	}
 	return byName
 }
@@ -252,17 +255,81 @@ func TestLoadIsReadAtAScrape(t *testing.T) {
 	}
 }
 
+// Names follow the conventions: counters end in _total, nothing else does, and
+// times are in seconds.
 func TestLint(t *testing.T) {
-	list, err := exercised().Gatherer().Gather()
-	if err != nil {
-		t.Fatal(err)
+	for name, f := range families(t, exercised()) {
+		if f.GetHelp() == "" || f.GetType() == dto.MetricType_UNTYPED {
+			t.Errorf("%s: help %q, type %s", name, f.GetHelp(), f.GetType())
+		}
+		if strings.HasSuffix(name, "_total") != (f.GetType() == dto.MetricType_COUNTER) {
+			t.Errorf("%s is a %s", name, f.GetType())
+		}
+		if strings.HasSuffix(name, "_ms") || strings.HasSuffix(name, "_milliseconds") || strings.ToLower(name) != name {
+			t.Errorf("%s: the unit must be seconds, and the name in small letters", name)
+		}
 	}
-	problems, err := promlint.NewWithMetricFamilies(list).Lint()
-	if err != nil {
-		t.Fatal(err)
+}
+
+func TestText(t *testing.T) {
+	c := &metric{name: "c_total", help: "Back\\slash,\nline.", kind: counter, labels: []string{"a", "b"}}
+	c.with("z", "").add(2)
+	c.with("q\"\\\n", "a\xff").add(0.5)
+	h := &metric{name: "h_seconds", help: "H.", kind: histogram, labels: []string{"a"}, bounds: []float64{.0005, 1, 3600}}
+	for _, v := range []float64{0, .0005, 1, 1.5, 4000} {
+		h.with("x").observe(v)
 	}
-	for _, p := range problems {
-		t.Errorf("%s: %s", p.Metric, p.Text)
+	g := &metric{name: "g", help: "G.", kind: gauge}
+	g.with().set(math.Inf(1))
+	got := string(g.append(h.append(c.append((&metric{name: "none"}).append(nil)))))
+	want := `# HELP c_total Back\\slash,\nline.
+# TYPE c_total counter
+c_total{a="q\"\\\n",b="a` + "\uFFFD" + `"} 0.5
+c_total{a="z",b=""} 2
+# HELP h_seconds H.
+# TYPE h_seconds histogram
+h_seconds_bucket{a="x",le="0.0005"} 2
+h_seconds_bucket{a="x",le="1"} 3
+h_seconds_bucket{a="x",le="3600"} 4
+h_seconds_bucket{a="x",le="+Inf"} 5
+h_seconds_sum{a="x"} 4002.5005
+h_seconds_count{a="x"} 5
+# HELP g G.
+# TYPE g gauge
+g +Inf
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Numbers of the process are there, and are not 0.
+func TestProcess(t *testing.T) {
+	got := families(t, New(testOptions))
+	names := []string{"go_goroutines", "go_memstats_heap_inuse_bytes", "process_cpu_seconds_total"}
+	if runtime.GOOS == "linux" {
+		names = append(names, "process_resident_memory_bytes")
+	}
+	for _, name := range names {
+		if values(got[name])[""] <= 0 {
+			t.Errorf("%s is %v", name, values(got[name]))
+		}
+	}
+}
+
+// Scrapes that do not end leave others with an answer.
+func TestScrapesAreBounded(t *testing.T) {
+	m := New(testOptions)
+	for range maxScrapes {
+		m.busy <- struct{}{}
+	}
+	for _, want := range []int{503, 200} {
+		w := httptest.NewRecorder()
+		m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		if w.Code != want || want == 200 && w.Header().Get("Content-Type") != contentType {
+			t.Errorf("status %d, want %d: %v", w.Code, want, w.Header())
+		}
+		<-m.busy
 	}
 }
 
@@ -310,8 +377,6 @@ func BenchmarkScrape(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := m.Gatherer().Gather(); err != nil {
-			b.Fatal(err)
-		}
+		m.text()
 	}
 }
