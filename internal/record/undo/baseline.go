@@ -85,8 +85,6 @@ func rootOf(dir string) string {
 }
 
 func (b *baseline) load() (err error) {
-	sum := sha256.Sum256([]byte(b.top))
-	b.dir = filepath.Join(b.home, baseFolder, hex.EncodeToString(sum[:16]))
 	if b.most = baseFiles; git.Top(b.top) == "" {
 		b.most = outsideFiles
 	}
@@ -376,7 +374,9 @@ func (k *bases) of(top string) (*baseline, error) {
 	k.mu.Lock()
 	b := k.list[top]
 	if b == nil {
+		sum := sha256.Sum256([]byte(top))
 		b = &baseline{top: top, places: k.places, free: make(chan struct{}, 1), again: map[string]bool{}}
+		b.dir = filepath.Join(k.home, baseFolder, hex.EncodeToString(sum[:16])) // sweep reads it at any time
 		k.list[top] = b
 	}
 	k.mu.Unlock()
