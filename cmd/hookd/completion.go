@@ -59,6 +59,13 @@ func words(list ...string) completer {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
+// lazily is words for a list that takes its time: only a shell that completes waits for it.
+func lazily(list func() []string) completer {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return list(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // proposal is a word with its meaning, for a shell to show: on one line,
 // without characters that move a cursor. A person cannot type a name that is not
 // shown as it is: its proposal is "".

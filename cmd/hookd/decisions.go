@@ -59,7 +59,7 @@ the table shows it, it shows that decision with its runs.`,
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("decision", words(outcomes()...))
-	_ = cmd.RegisterFlagCompletionFunc("tool", words(toolNames()...))
+	_ = cmd.RegisterFlagCompletionFunc("tool", lazily(toolNames))
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	return cmd
 }

@@ -256,12 +256,14 @@ fail-closed: a blocking hook that fails, denies.
 
 func commandsDoc() string {
 	top := newRoot(newApp(os.Stdin, os.Stdout, os.Stderr))
+	sayPaths(top)
 	var b strings.Builder
 	b.WriteString("# Commands\n\nThis file is generated from the commands themselves; `hookd COMMAND --help` says the same.\n")
 	b.WriteString("\nFlags of every command:\n\n")
 	flagTable(&b, top.PersistentFlags())
 	b.WriteString(`
-[Exit codes](../README.md#exit-codes) stand in one table. Errors go to stderr and end with the command to type next; with ` + "`-o json`" + ` they are one JSON object, as on the socket. Colours appear on a
+[Exit codes](../README.md#exit-codes) stand in one table. Errors go to stderr and end with the command to
+type next; with ` + "`-o json`" + ` they are one JSON object, as on the socket. Colours appear on a
 terminal only, and not with ` + "`NO_COLOR`" + `.
 `)
 	for _, cmd := range top.Commands() {
@@ -381,7 +383,7 @@ func TestPathsInDocuments(t *testing.T) {
 	}
 }
 
-// The pages for people are few. The title of each names a wish of a person, and no page says "of which".
+// The pages for people are few. Each title names a wish of a person, and each sentence names its subject.
 func TestPagesForPeople(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {

@@ -24,7 +24,7 @@ func TestKeysThatAreOverAreNotListed(t *testing.T) {
 	entry("server", "")
 	hooktest.Must(t, revokeUser(dir, "stolen"))
 	hooktest.Must(t, revokeUser(dir, "stolen"))
-	for _, name := range []string{"nobody", "../" + filepath.Base(dir) + "/server"} {
+	for _, name := range []string{"no-entry", "../" + filepath.Base(dir) + "/server"} {
 		if revokeUser(dir, name) == nil {
 			t.Errorf("%s is revoked", name)
 		}

@@ -285,8 +285,8 @@ func shortcuts(a *app) []*cobra.Command {
 	}
 }
 
-// sayPaths has the help of all commands name those that have another name below their group by
-// their path there.
+// sayPaths writes the path below its group into all help, where a command has another name there.
+// Only help needs it, so commands that do something do not wait for it.
 func sayPaths(root *cobra.Command) {
 	paths := map[string]string{}
 	each(root, func(cmd *cobra.Command) {

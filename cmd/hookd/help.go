@@ -19,6 +19,7 @@ const (
 // help prints the purpose and arguments of a command, in the width of the terminal. Examples stay as
 // they are, so that they can be copied.
 func (a *app) help(cmd *cobra.Command, _ []string) {
+	sayPaths(cmd.Root())
 	width := max(cmp.Or(columnsOf(a.out), pipeWidth), leastHelp)
 	about := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short))
 	usage := cmd.UsageString()

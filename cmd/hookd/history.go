@@ -62,7 +62,7 @@ func historyCommand(a *app) *cobra.Command {
 	flags.IntVarP(&limit, "limit", "n", 50, "at most so many")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
-	_ = cmd.RegisterFlagCompletionFunc("tool", words(toolNames()...))
+	_ = cmd.RegisterFlagCompletionFunc("tool", lazily(toolNames))
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("result", words(
 		string(wire.ResultOK), string(wire.ResultBlock), string(wire.ResultFailed),

@@ -24,6 +24,7 @@ func manCommand() *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fail(exitFailed, "choose another folder", "write the man pages: %w", err)
 			}
+			sayPaths(cmd.Root())
 			if err := writeMan(cmd.Root(), args[0], manDate()); err != nil {
 				return fail(exitFailed, "choose another folder", "write the man pages: %w", err)
 			}

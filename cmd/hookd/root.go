@@ -119,7 +119,6 @@ was not obeyed.`,
 		c.Hidden = true
 		root.AddCommand(c)
 	}
-	sayPaths(root)
 	root.SetHelpCommand(helpCommand(a))
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {

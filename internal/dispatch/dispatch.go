@@ -94,8 +94,8 @@ type Options struct {
 	GroupAlive func(pgid int) bool // whether a process group has members; nil = never
 }
 
-// Dispatcher is safe for concurrent use. It is made of parts: a part calls only those that
-// come after it in this list.
+// Dispatcher is safe for concurrent use. It is made of parts: a part calls only later parts of
+// this list.
 type Dispatcher struct {
 	*lifetime
 	seen      *dedup

@@ -10,8 +10,8 @@ import (
 
 // queue is for observers: it bounds the tasks that wait, and keeps the order that
 // a hook asks for. It starts as many runs at once as it has slots. It has no goroutine
-// of its own: the call that adds or ends a run starts the next ones, and the goroutine
-// of a run that has ended runs one of them.
+// of its own: the call that adds or ends a run starts the next runs, and the goroutine
+// of an ended run continues with one of these.
 type queue struct {
 	// run executes a task and calls ended after it, before it returns: or late, from
 	// another goroutine, before or after it returns. If there is no process for the task, run

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -58,7 +59,9 @@ const answersEvery = 5 * time.Second
 // followAnswers takes the answers to asks of this machine, until ctx ends. Asks end with the
 // daemon that holds them, so older answers are for none: the position is in memory.
 func (f *Fleet) followAnswers(ctx context.Context) {
-	go f.in.listen(ctx, f.names.all(areaNews, areaAnswer, f.names.Machine), f.replied)
+	var ears sync.WaitGroup
+	ears.Go(func() { f.in.listen(ctx, f.names.all(areaNews, areaAnswer, f.names.Machine), f.replied) })
+	defer ears.Wait()
 	select {
 	case <-f.begun:
 	case <-ctx.Done():

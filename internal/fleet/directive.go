@@ -104,18 +104,18 @@ func (f *Fleet) followDirectives(ctx context.Context) {
 		return
 	}
 	for {
-		wait := time.Duration(0)
+		next := time.Duration(0) // without an end: prepare wakes when the servers answer
 		if f.online() {
 			err := f.takeDirective(ctx)
 			if ctx.Err() == nil {
 				f.noteDirective(err)
 			}
-			wait = directiveEvery
+			next = directiveEvery
 			if err != nil {
-				wait = directiveAgain
+				next = directiveAgain
 			}
 		}
-		if !f.heard(ctx, wait) {
+		if !wait(ctx, next, f.directed) || !wait(ctx, directiveMost, nil) {
 			return
 		}
 	}
@@ -134,36 +134,6 @@ func (f *Fleet) noteDirective(err error) {
 	f.mu.Unlock()
 	if why != "" && why != was {
 		f.log.Warn("a directive of the fleet is not in force", zap.Error(err))
-	}
-}
-
-// heard waits until there may be a newer directive; false = ctx has ended. wait 0 is
-// without an end.
-func (f *Fleet) heard(ctx context.Context, wait time.Duration) bool {
-	var due <-chan time.Time
-	if wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		due = timer.C
-	}
-	select {
-	case <-due:
-	case <-f.directed:
-	case <-ctx.Done():
-		return false
-	}
-	return rest(ctx, directiveMost)
-}
-
-// rest waits; false = ctx has ended.
-func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -111,6 +111,7 @@ func New(o Options) *Fleet {
 	}
 	f.in = &inbound{
 		broker: o.Broker, position: o.Position, names: o.Names, log: log, begun: begun, online: f.online,
+		trouble: map[string]string{},
 	}
 	return f
 }
@@ -154,15 +155,7 @@ const (
 // or ctx ends, then false.
 func backOff(ctx context.Context, tries int, wake <-chan struct{}) bool {
 	d := min(firstPause<<min(tries, 10), mostPause)
-	timer := time.NewTimer(d/2 + rand.N(d/2+1))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-wake:
-	case <-ctx.Done():
-		return false
-	}
-	return true
+	return wait(ctx, d/2+rand.N(d/2+1), wake)
 }
 
 // prepare makes the streams, and looks for them again each time the servers answer again.

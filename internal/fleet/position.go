@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,14 +33,14 @@ type inbound struct {
 	online   func() bool
 
 	mu      sync.Mutex
-	trouble string // why messages cannot be read; "" = they can
+	trouble map[string]string // why messages of an area cannot be read; "" = they can
 }
 
 // why returns why messages cannot be read; "" = they can.
 func (r *inbound) why() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.trouble
+	return cmp.Or(r.trouble[areaEvery], r.trouble[areaAnswer])
 }
 
 // readEvery is how often a stream is read where nothing is heard of it: news may be missed.
@@ -117,23 +118,29 @@ func (r *inbound) noteReading(area string, err error) {
 		why = fmt.Sprintf("messages of the fleet for %s wait: %v", area, err)
 	}
 	r.mu.Lock()
-	was := r.trouble
-	r.trouble = why
+	was := r.trouble[area]
+	r.trouble[area] = why
 	r.mu.Unlock()
 	if why != "" && why != was {
 		r.log.Warn("messages of the fleet cannot be taken now", zap.String("of", area), zap.Error(err))
 	}
 }
 
-// wait waits for news, at most for d.
-func wait(ctx context.Context, d time.Duration, news <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// wait waits for news, at most for d; 0 = without an end. False = ctx has ended.
+func wait(ctx context.Context, d time.Duration, news <-chan struct{}) bool {
+	var due <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		due = timer.C
+	}
 	select {
-	case <-timer.C:
+	case <-due:
 	case <-news:
 	case <-ctx.Done():
+		return false
 	}
+	return true
 }
 
 // listen wakes a reader when a machine says that there is news of an area, until ctx ends.

@@ -50,8 +50,8 @@ func AllowOwn(o Options, commands [][]string) (Plan, error) {
 // LearnedSuffix ends the name of the file that keeps settings as they were before AllowOwn.
 const LearnedSuffix = ".before-learn"
 
-// allowEntries plans to replace hookd's entries of the list in the settings, and returns the note of them.
-// An entry that the person has made stays theirs.
+// allowEntries plans to replace hookd's entries in the settings' list, and returns a note with these
+// entries. A person's own entries stay.
 func allowEntries(t *target, p *Plan, note file, commands [][]string) (string, error) {
 	text, err := withoutEntries(t, t.file.text, func([]string) bool { return true })
 	if err != nil {
@@ -135,8 +135,8 @@ func (t *target) ownList() (f file, err error) {
 // isOurs reports whether AllowOwn has written a list.
 func isOurs(f file) bool { return f.exists && strings.HasPrefix(string(f.text), neutral.OwnListMark) }
 
-// removeOwnList plans to remove the list as AllowOwn wrote it. Where p changes the settings, it has taken
-// the entries out of them.
+// removeOwnList plans to remove the list as AllowOwn wrote it. A plan that changes the settings has
+// removed hookd's entries there already.
 func (t *target) removeOwnList(p *Plan) error {
 	f, err := t.ownList()
 	if err != nil || !isOurs(f) {

@@ -56,8 +56,8 @@ func TestOwnLists(t *testing.T) {
 	}
 }
 
-// TestEntriesOfSettings are put into a list of the settings, and hookd's own are taken out again: what a person
-// has written before or meanwhile stays.
+// AllowOwn adds entries to a list in the settings, and disconnect removes hookd's own. A person's
+// entries stay, whether older or newer.
 func TestEntriesOfSettings(t *testing.T) {
 	getenv := func(string) string { return "" }
 	for _, tt := range []struct{ name, before, after string }{

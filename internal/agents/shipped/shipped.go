@@ -47,7 +47,7 @@ type Report struct {
 	Unseen  []Reach  `json:"unseen"`            // tools that hookd is not asked about, whether it ships a list or not
 }
 
-// Reach are tools of which one thing is to be said.
+// Reach groups tools with the same reach.
 type Reach struct {
 	Tools []string `json:"tools"`
 	What  string   `json:"what"`

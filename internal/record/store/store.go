@@ -106,8 +106,7 @@ const (
 	PayloadFull    Payload = "full"    // all, which replay needs
 )
 
-// Store is safe for concurrent use. It is made of parts: a part calls only those that come after it
-// in this list.
+// Store is safe for concurrent use. It is made of parts: a part calls only later parts of this list.
 type Store struct {
 	*writeLoop
 	*maintenance

@@ -16,24 +16,55 @@ const mostRows = 8; // of an input, before it scrolls
 export function linesOf(s) {
   const rows = (list) => (list?.length ? Math.min(list.length, mostRows) + 1 : 0);
   const left = Math.max(1, rows(s.what)) + rows(s.became) + 3 + (about.value.act ? 1 : s.next.length);
-  const right = 1 + s.guards.reduce((n, g) => n + (g.reason || g.failed ? 2 : 1), 0) + (s.ran?.box ? 1 + (s.ran.box.kept || []).length : 0);
+  const box = s.ran?.box ? 1 + (s.ran.box.kept || []).length : 0;
+  const right = 1 + s.guards.reduce((n, g) => n + (g.reason || g.failed ? 2 : 1), 0) + box;
   return isNarrow() ? left + right + 3 : Math.max(left, right);
 }
 
 export function Call({ s, subject }) {
-  const told = toldTo(s);
-  return html`<div class="peek call"><div class="input">
-      ${s.what?.length ? html`<${Rows} rows=${s.what} label=${s.became ? 'given' : 'input'} />` : html`<pre tabindex="0" role="region" aria-label="input">${s.subject || subject || ''}</pre>`}
-      ${s.became ? html`<p class="t">runs instead</p><${Rows} rows=${s.became} label="runs instead" />` : s.new_subject ? html`<p class="s"><span class="t">runs instead</span> <code>${s.new_subject}</code></p>` : ''}
-      <dl class="told"><dt>told</dt><dd title=${told}>${told || 'nothing'}</dd><dt>then</dt><dd class=${s.guarded === 'disobeyed' ? 'red' : ''}>${s.then}</dd>
-        <dt>where</dt><dd title=${s.cwd || ''}>${home(s.cwd)}${s.branch ? ' on ' + s.branch : ''}${s.prompt ? html` <span class="t">after “${s.prompt}”</span>` : ''}</dd></dl>
+  return html`<div class="peek call"><div class="input"><${Input} s=${s} subject=${subject} /><${Told} s=${s} />
       <${Next} s=${s} /></div>
-    <div class="kv">${!s.guards.length && html`<span class="s wide">${s.guarded === 'not asked' ? 'hookd was not asked about this call' : 'no guard was asked'}</span>`}${s.guards.map((g) => html`<a href=${link('run', { id: g.run_id })} title=${g.hook}>${g.hook}</a><${State} is=${said(g)} /><span class="t" title=${g.rule || ''}>${g.where || g.rule || ''}</span><span class="num"><${Took} ms=${g.duration_ms} /></span>
-      ${(g.failed || g.reason) && html`<span class=${'wide ' + (g.failed ? 'red' : 's')} title=${g.failed || g.reason}>${g.failed || g.reason}</span>`}`)}
-      ${s.ran?.box && html`<b class="wide">Box ${s.ran.box.level} <span class="t">exit ${s.ran.box.exit}</span></b>${(s.ran.box.kept || []).map((k) => html`<span>kept out</span><code class="rest" title=${k}>${home(k)}</code>`)}`}</div></div>`;
+    <div class="kv"><${Guards} s=${s} />${s.ran?.box && html`<${Box} box=${s.ran.box} />`}</div></div>`;
 }
 
-const Rows = ({ rows, label }) => html`<div class="cmd small" tabindex="0" role="region" aria-label=${label}>${rows.map((r) => html`<${Row} r=${r} numbers=${rows.length > 1} />`)}</div>`;
+// Input is what was asked for, and what runs instead.
+function Input({ s, subject }) {
+  const asked = s.what?.length
+    ? html`<${Rows} rows=${s.what} label=${s.became ? 'given' : 'input'} />`
+    : html`<pre tabindex="0" role="region" aria-label="input">${s.subject || subject || ''}</pre>`;
+  if (s.became) return html`${asked}<p class="t">runs instead</p><${Rows} rows=${s.became} label="runs instead" />`;
+  if (!s.new_subject) return asked;
+  return html`${asked}<p class="s"><span class="t">runs instead</span> <code>${s.new_subject}</code></p>`;
+}
+
+// Told is what the agent heard, what came of it, and where.
+function Told({ s }) {
+  const told = toldTo(s), where = home(s.cwd) + (s.branch ? ' on ' + s.branch : '');
+  const after = s.prompt && html` <span class="t">after “${s.prompt}”</span>`;
+  return html`<dl class="told"><dt>told</dt><dd title=${told}>${told || 'nothing'}</dd>
+      <dt>then</dt><dd class=${s.guarded === 'disobeyed' ? 'red' : ''}>${s.then}</dd>
+      <dt>where</dt><dd title=${s.cwd || ''}>${where}${after || ''}</dd></dl>`;
+}
+
+const unasked = (s) => (s.guarded === 'not asked' ? 'hookd was not asked about this call' : 'no guard was asked');
+
+function Guards({ s }) {
+  if (!s.guards.length) return html`<span class="s wide">${unasked(s)}</span>`;
+  return s.guards.map((g) => {
+    const why = g.failed || g.reason;
+    return html`<a href=${link('run', { id: g.run_id })} title=${g.hook}>${g.hook}</a><${State} is=${said(g)} />
+      <span class="t" title=${g.rule || ''}>${g.where || g.rule || ''}</span>
+      <span class="num"><${Took} ms=${g.duration_ms} /></span>
+      ${why && html`<span class=${'wide ' + (g.failed ? 'red' : 's')} title=${why}>${why}</span>`}`;
+  });
+}
+
+// Box is how a box ended, and which files it kept out.
+const Box = ({ box }) => html`<b class="wide">Box ${box.level} <span class="t">exit ${box.exit}</span></b>
+  ${(box.kept || []).map((k) => html`<span>kept out</span><code class="rest" title=${k}>${home(k)}</code>`)}`;
+
+const Rows = ({ rows, label }) => html`<div class="cmd small" tabindex="0" role="region" aria-label=${label}>
+  ${rows.map((r) => html`<${Row} r=${r} numbers=${rows.length > 1} />`)}</div>`;
 
 function said(g) {
   if (g.failed) return ['fail', g.decision === 'deny' ? 'failed, denies' : 'failed', 'state fail'];
@@ -45,19 +76,39 @@ function said(g) {
 function Next({ s }) {
   const [done, tell] = useState(''), path = segment(s.event_id);
   const finished = (text) => { tell(text); say(text, true); };
+  const until = (a) => (a.grants?.[0]?.until ? ', until ' + when(a.grants[0].until, hhmm) : '');
   const acts = {
     undo: () => html`<${Undo} id=${s.event_id} done=${finished} />`,
-    permit: () => html`<${Act} label="Permit once" key_="permit" path=${'v1/decisions/' + path + '/permit'} body=${{ for: '' }} done=${(a) => finished('The next such call passes' + (a.grants?.[0]?.until ? ', until ' + when(a.grants[0].until, hhmm) : '') + '.')} />`,
-    snooze: (n) => html`<${Act} label="Snooze 1 h" key_="snooze" path=${'hooks/' + segment(n.hook) + '/snooze'} body=${{ for: '1h' }} done=${() => finished(n.hook + ' is off for an hour, then on again.')} />`,
-    test: () => html`<${Act} label="False alarm" key_="test" path=${'calls/' + path + '/test'} body=${{ expect: 'none' }} done=${(a) => finished(`${a.hook} has this call as a test: it expects ${a.expect}. Mend the rule until it passes.`)} />`,
+    permit: () => html`<${Act} label="Permit once" key_="permit" path=${'v1/decisions/' + path + '/permit'}
+      body=${{ for: '' }} done=${(a) => finished('The next such call passes' + until(a) + '.')} />`,
+    snooze: (n) => html`<${Act} label="Snooze 1 h" key_="snooze" path=${'hooks/' + segment(n.hook) + '/snooze'}
+      body=${{ for: '1h' }} done=${() => finished(n.hook + ' is off for an hour, then on again.')} />`,
+    test: () => html`<${Act} label="False alarm" key_="test" path=${'calls/' + path + '/test'}
+      body=${{ expect: 'none' }} done=${(a) => finished(tested(a))} />`,
   };
-  return html`${done && html`<p class="s" role="status">${done}</p>`}<div class="acts">${s.next.map((n) => (about.value.act ? acts[n.act]?.(n) : html`<span><span class="t">${n.for}</span> <code>${n.command}</code></span>`))}
-    ${s.session_id && html`<a class="link" href=${link('session', { id: s.session_id, agent: s.dialect, at: s.event_id })}>Session at this point</a>`}
-    ${s.guards[0] && html`<a class="link" href=${link('run', { id: (s.guards.find((g) => (s.decided_by || []).includes(g.hook)) || s.guards[0]).run_id })}>Run</a><a class="link" href=${link('hooks', { hook: s.decided_by?.[0] || s.guards[0].hook })}>Guard</a>`}
-    <button type="button" class="plain t" onClick=${() => copy(s.event_id)} title=${s.event_id}>${short(s.event_id)} · copy <kbd>y</kbd></button></div>`;
+  const offer = (n) => (about.value.act ? acts[n.act]?.(n)
+    : html`<span><span class="t">${n.for}</span> <code>${n.command}</code></span>`);
+  return html`${done && html`<p class="s" role="status">${done}</p>`}
+    <div class="acts">${s.next.map(offer)}<${Ways} s=${s} /></div>`;
 }
 
-const effects = { back: 'back', removed: 'removed', beside: 'changed since, kept beside', merged: 'merged', conflict: 'changed since', left: 'not back', same: 'as before' };
+const tested = (a) => `${a.hook} has this call as a test: it expects ${a.expect}. Mend the rule until it passes.`;
+
+// Ways are links to the session, the run and the guard, and the id to copy.
+function Ways({ s }) {
+  const decided = s.guards.find((g) => (s.decided_by || []).includes(g.hook)) || s.guards[0];
+  const session = { id: s.session_id, agent: s.dialect, at: s.event_id };
+  return html`${s.session_id && html`<a class="link" href=${link('session', session)}>Session at this point</a>`}
+    ${decided && html`<a class="link" href=${link('run', { id: decided.run_id })}>Run</a>
+      <a class="link" href=${link('hooks', { hook: s.decided_by?.[0] || decided.hook })}>Guard</a>`}
+    <button type="button" class="plain t" onClick=${() => copy(s.event_id)} title=${s.event_id}>
+      ${short(s.event_id)} · copy <kbd>y</kbd></button>`;
+}
+
+const effects = {
+  back: 'back', removed: 'removed', beside: 'changed since, kept beside', merged: 'merged', conflict: 'changed since',
+  left: 'not back', same: 'as before',
+};
 
 // Undo says first what comes back and what does not; a second press does it.
 export function Undo({ id, done }) {
@@ -76,12 +127,21 @@ export function Undo({ id, done }) {
     }
     work(false);
   };
-  if (!plan) return html`<button type="button" data-act="undo" disabled=${busy} onClick=${() => send(true)}>Undo…</button>${bad && html`<span class="red" role="alert">${bad}</span>`}`;
-  const n = ['back', 'removed', 'beside', 'merged'].reduce((sum, k) => sum + (plan.count[k] || 0), 0), moves = plan.word !== 'conflict' && n > 0;
-  return html`<div class="plan" role="group" aria-label="Undo"><p>${words(plan)}</p>${(plan.lost || []).map((l) => html`<p class="s"><${Icon} name="fail" />does not come back: <code>${l.what}</code> ${l.why}</p>`)}
-    ${moves && html`<button type="button" data-act="undo-now" disabled=${busy} onClick=${() => send(false)}>Bring back ${plural(n, 'file')}</button>`}<button type="button" class="plain" onClick=${() => set(null)}>Leave it</button>${bad && html`<span class="red" role="alert">${bad}</span>`}</div>`;
+  const refused = bad && html`<span class="red" role="alert">${bad}</span>`;
+  if (!plan) {
+    return html`<button type="button" data-act="undo" disabled=${busy} onClick=${() => send(true)}>Undo…</button>
+      ${refused}`;
+  }
+  const n = ['back', 'removed', 'beside', 'merged'].reduce((sum, k) => sum + (plan.count[k] || 0), 0);
+  const moves = plan.word !== 'conflict' && n > 0;
+  return html`<div class="plan" role="group" aria-label="Undo"><p>${words(plan)}</p>${(plan.lost || []).map(lost)}
+    ${moves && html`<button type="button" data-act="undo-now" disabled=${busy} onClick=${() => send(false)}>
+      Bring back ${plural(n, 'file')}</button>`}
+    <button type="button" class="plain" onClick=${() => set(null)}>Leave it</button>${refused}</div>`;
 }
-const words = (a) => Object.keys(effects).filter((k) => a.count[k]).map((k) => `${a.count[k]} ${effects[k]}`).join(', ') + (a.bytes ? ` (${bytes(a.bytes)})` : '') + (a.preview ? '' : '.');
+const lost = (l) => html`<p class="s"><${Icon} name="fail" />does not come back: <code>${l.what}</code> ${l.why}</p>`;
+const counted = (n) => Object.keys(effects).filter((k) => n[k]).map((k) => `${n[k]} ${effects[k]}`).join(', ');
+const words = (a) => counted(a.count) + (a.bytes ? ` (${bytes(a.bytes)})` : '') + (a.preview ? '' : '.');
 
 // useStory reads the story of a call when it is first shown; null = not yet, false = hookd tells none.
 export function useStory(id, wanted) {
