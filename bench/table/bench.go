@@ -66,7 +66,7 @@ func (b *bench) prepare() error {
 	}
 	b.hookd, b.bridge = filepath.Join(dir, "hookd"), filepath.Join(dir, "hookd-bridge")
 	for _, target := range []string{b.hookd, b.bridge} {
-		if err := b.build(target, "github.com/hookd/hookd/cmd/"+filepath.Base(target)); err != nil {
+		if err := b.build(target, root, "./cmd/"+filepath.Base(target)); err != nil {
 			return err
 		}
 	}
@@ -78,11 +78,12 @@ func (b *bench) cleanup() { os.RemoveAll(b.dir) }
 // root is the folder of the module that is measured, seen from that of this one.
 const root = ".."
 
-// build compiles a program as a release has it. pkg is its import path, or a folder of this module.
-func (b *bench) build(to, pkg string) error {
+// build compiles a program as a release has it. pkg is its folder in the module in dir: this module
+// does not know all that hookd needs.
+func (b *bench) build(to, dir, pkg string) error {
 	linked := to + ".linked"
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", linked, pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 	}

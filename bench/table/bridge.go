@@ -39,7 +39,7 @@ func bridgeEmit(b *bench) ([]row, error) {
 
 func (b *bench) dialer() (string, error) {
 	to := filepath.Join(b.dir, "dial")
-	return to, b.build(to, "./dial")
+	return to, b.build(to, ".", "./dial")
 }
 
 // process is a contender that starts a program which asks a hookd, and takes the
