@@ -4,6 +4,7 @@ package fleettest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -114,18 +115,24 @@ func (s *Server) Received() int64 {
 // given are the ports that FreePort has returned: the system may offer a free one again.
 var given sync.Map
 
+// Ports that no system gives to the near end of a connection: such a port can be taken between
+// FreePort and the start of its server.
+const firstPort, ports = 12_000, 20_000
+
 // FreePort returns a port that is free now, and that it has not returned before.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for range 1000 {
+		port := firstPort + rand.N(ports)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
-			t.Fatal(err)
+			continue
 		}
-		port := l.Addr().(*net.TCPAddr).Port
 		l.Close()
 		if _, twice := given.LoadOrStore(port, true); !twice {
 			return port
 		}
 	}
+	t.Fatal("no port is free")
+	return 0
 }

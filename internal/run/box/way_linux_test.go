@@ -146,7 +146,8 @@ var ways = []struct{ name, needs, line string }{
 	{"npm install", "npm", `echo '{"name":"a","version":"1.0.0"}' > package.json && npm install --loglevel=http one && node -e 'process.exit(require("one") - 1)'`},
 	{"npm ci", "npm", `echo '{"name":"a","version":"1.0.0","dependencies":{"one":"1"}}' > package.json && npm install --silent &&
 		rm -r node_modules && npm ci --silent && ls node_modules/one`},
-	{"pip install", "python3 -m pip", `python3 -m pip install -q --target v one && PYTHONPATH=v python3 -c 'import one'`},
+	{"pip install", "python3 -m pip", `py=$(python3 -c 'import sys; print(sys.executable)') # python3 may be a script that writes into the home
+		$py -m pip install -q --target v one && PYTHONPATH=v $py -c 'import one'`},
 	{"go get", "go", `printf 'module a\n\ngo 1.21\n' > go.mod && go get example.org/one@v1.0.0 && go mod download &&
 		printf 'package a\n\nimport _ "example.org/one"\n' > a.go && go list ./...`},
 	{"cargo build", "cargo", `mkdir -p rs/src && cd rs && printf '[package]\nname="a"\nversion="1.0.0"\nedition="2021"\n[dependencies]\n` +
