@@ -115,8 +115,8 @@ func (s *Server) Received() int64 {
 // given are the ports that FreePort has returned: the system may offer a free one again.
 var given sync.Map
 
-// Ports that no system gives to the near end of a connection: such a port can be taken between
-// FreePort and the start of its server.
+// The ports of servers lie below the ports that systems give to clients: a client of another test
+// could take a port between FreePort and the start of its server.
 const firstPort, ports = 12_000, 20_000
 
 // FreePort returns a port that is free now, and that it has not returned before.
