@@ -66,27 +66,26 @@ var everywhere = []string{"base", "events", "/wire"}
 
 // modules names, for each library of others, the rooms and wings that may import it.
 var modules = map[string]string{
-	"github.com/coreos/go-systemd":           "signals",
-	"github.com/fsnotify/fsnotify":           "discovery door/server",
-	"github.com/gobwas/glob":                 "base/pattern",
-	"github.com/mattn/go-runewidth":          "people/card /cmd/hookd",
-	"github.com/modelcontextprotocol/go-sdk": "agents/mcp",
-	"github.com/nats-io/nats-server/v2":      "fleet/fleettest /cmd/hookd-fleet-server",
-	"github.com/nats-io/nats.go":             "fleet/jetstream fleet/fleettest", // the only room that speaks to a NATS server
-	"github.com/nats-io/nkeys":               "fleet/machinekey",
-	"github.com/pelletier/go-toml/v2":        "agents/connect", // parsers that know the places of a file's parts
-	"github.com/rogpeppe/go-internal":        "agents/connect",
-	"github.com/spf13/cobra":                 "/cmd/hookd",
-	"github.com/spf13/pflag":                 "/cmd/hookd", // the types of cobra's own flags
-	"github.com/tailscale/hujson":            "agents/connect",
-	"go.uber.org/zap":                        "base/logsink discovery dispatch run record/forward record/past record/undo fleet door people/ask daemon /cmd/hookd /cmd/hookd-fleet",
-	"golang.org/x/sys":                       "base proc facts/facttest record/undo door/server people/doctor",
-	"golang.org/x/term":                      "/cmd/hookd",
-	"golang.org/x/text":                      "hooks/pack",
-	"gopkg.in/yaml.v3":                       "base/config facts hooks run/contain agents/connect people/learn /cmd/hookd",
-	"modernc.org/libc":                       "record/store",
-	"modernc.org/sqlite":                     "record/store agents/transcripts", // databases of agents are read from copies
-	"mvdan.cc/sh":                            "base/trust hooks/source/familiar facts",
+	"github.com/coreos/go-systemd":      "signals",
+	"github.com/fsnotify/fsnotify":      "discovery door/server",
+	"github.com/gobwas/glob":            "base/pattern",
+	"github.com/mattn/go-runewidth":     "people/card /cmd/hookd",
+	"github.com/nats-io/nats-server/v2": "fleet/fleettest /cmd/hookd-fleet-server",
+	"github.com/nats-io/nats.go":        "fleet/jetstream fleet/fleettest", // the only room that speaks to a NATS server
+	"github.com/nats-io/nkeys":          "fleet/machinekey",
+	"github.com/pelletier/go-toml/v2":   "agents/connect", // parsers that know the places of a file's parts
+	"github.com/rogpeppe/go-internal":   "agents/connect",
+	"github.com/spf13/cobra":            "/cmd/hookd",
+	"github.com/spf13/pflag":            "/cmd/hookd", // the types of cobra's own flags
+	"github.com/tailscale/hujson":       "agents/connect",
+	"go.uber.org/zap":                   "base/logsink discovery dispatch run record/forward record/past record/undo fleet door people/ask daemon /cmd/hookd /cmd/hookd-fleet",
+	"golang.org/x/sys":                  "base proc facts/facttest record/undo door/server people/doctor",
+	"golang.org/x/term":                 "/cmd/hookd",
+	"golang.org/x/text":                 "hooks/pack",
+	"gopkg.in/yaml.v3":                  "base/config facts hooks run/contain agents/connect people/learn /cmd/hookd",
+	"modernc.org/libc":                  "record/store",
+	"modernc.org/sqlite":                "record/store agents/transcripts", // databases of agents are read from copies
+	"mvdan.cc/sh":                       "base/trust hooks/source/familiar facts",
 }
 
 // noNetwork names rooms that must not dial or listen themselves: only client

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/internal/agents/connect"
-	"github.com/hookd/hookd/internal/agents/mcp"
 	"github.com/hookd/hookd/internal/agents/roster"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/trust"
@@ -67,10 +65,7 @@ taken off sources, so docker-agent alone runs the hooks that stand in it.`,
 	cmd.Flags().BoolVar(&f.all, "all-events", false, "also events that come many times in a turn, such as each piece of an answer")
 	cmd.Flags().BoolVar(&f.move, "move", false, "take the file off sources in hookd.yaml")
 	cmd.Flags().BoolVar(&f.http, "http", false, "let the agent call hookd over HTTP, without a process (claude-code; needs http.listen in hookd.yaml)")
-	cmd.Flags().BoolVar(&f.mcp, "mcp", false, "let the agent call hookd's MCP server where it can, without a process (claude-code, codex)")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask before --move")
-	cmd.MarkFlagsMutuallyExclusive("http", "mcp")
-	cmd.MarkFlagsMutuallyExclusive("mcp", "project", "managed")
 	return cmd
 }
 
@@ -108,7 +103,7 @@ is connected.`,
 type connectFlags struct {
 	project, file                            string
 	dry, all, found, closed, move, http, yes bool
-	managed, mcp                             bool
+	managed                                  bool
 }
 
 func (f *connectFlags) add(cmd *cobra.Command) {
@@ -152,9 +147,6 @@ func (f connectFlags) again(command, agent string) string {
 	if f.http {
 		words = append(words, "--http")
 	}
-	if f.mcp {
-		words = append(words, "--mcp")
-	}
 	return strings.Join(words, " ")
 }
 
@@ -179,22 +171,6 @@ func postOf(cmd *cobra.Command, agent string, dry bool) (*connect.Post, error) {
 	return post, nil
 }
 
-// toolOf is the tool that an agent calls as a hook, of a server that it starts.
-func toolOf(cmd *cobra.Command, agent string) (*connect.Tool, error) {
-	program, err := exec.LookPath(os.Args[0])
-	if err == nil {
-		program, err = filepath.Abs(program)
-	}
-	if err != nil {
-		return nil, fail(exitFailed, "call hookd by its path", "find the program that the agent is to start: %w", err)
-	}
-	command := []string{program, "mcp", agent}
-	if path, err := filepath.Abs(socketOf(cmd)); err == nil {
-		command = append(command, "--socket", path)
-	}
-	return &connect.Tool{Server: mcp.Name, Name: mcp.HookTool, Command: command}, nil
-}
-
 // connected is the answer of both commands.
 type connected struct {
 	Agent   string   `json:"agent"`
@@ -211,7 +187,7 @@ type connected struct {
 	Did     []string `json:"did,omitempty"` // by a disconnect, for people
 	See     string   `json:"see,omitempty"` // the command that shows whether the agent's events arrive
 	word    string
-	posts   bool // over HTTP or MCP, which cannot fail closed
+	posts   bool // over HTTP, which cannot fail closed
 	managed bool // the settings are those of all users
 }
 
@@ -230,11 +206,6 @@ func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (an
 			return answer, err
 		}
 	}
-	if f.mcp {
-		if o.Tool, err = toolOf(cmd, o.Agent); err != nil {
-			return answer, err
-		}
-	}
 	p, err := connect.Connect(o)
 	if err != nil {
 		return answer, connectFailure(err, f.again("connect", o.Agent))
@@ -245,7 +216,7 @@ func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (an
 	if answer, err = a.carryOut(p, f, "connected"); err != nil {
 		return answer, err
 	}
-	answer.Daemon, answer.posts, answer.managed = a.runsAlready(cmd) > 0, f.http || f.mcp, f.managed
+	answer.Daemon, answer.posts, answer.managed = a.runsAlready(cmd) > 0, f.http, f.managed
 	if !f.dry {
 		answer.Closed = connect.Inspect(o).FailClosed
 		if err := roster.Note(hookdHome(), o); err != nil {
@@ -322,7 +293,7 @@ func (a *app) carryOut(p connect.Plan, f connectFlags, word string) (connected, 
 		see = "sudo hookd --system decisions"
 	case word == "connected":
 		asked := f
-		asked.http, asked.mcp = false, false // doctor sees how the agent calls
+		asked.http = false // doctor sees how the agent calls
 		see = asked.again("doctor", p.Agent)
 	}
 	answer := connected{See: see, Agent: p.Agent, File: p.File, Changed: len(p.Changes) > 0, DryRun: f.dry,

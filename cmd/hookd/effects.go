@@ -135,7 +135,6 @@ var effects = map[string]effect{
 	"connect":      {kind: weakens, unless: []string{"dry-run"}},
 	"disconnect":   {kind: weakens, unless: []string{"dry-run"}},
 	"bridge":       {kind: acts},
-	"mcp":          {kind: acts},
 	"token":        {kind: looks},
 	"token rotate": {kind: weakens},
 

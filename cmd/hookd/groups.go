@@ -235,7 +235,7 @@ that are not here.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAgents(cmd, connectFlags{}) },
 	}
 	return below(cmd, connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a), tokenCommand(a),
-		mcpCommand(a), bridgeCommand(a))
+		bridgeCommand(a))
 }
 
 func teamGroup(a *app) *cobra.Command {
@@ -279,7 +279,7 @@ func shortcuts(a *app) []*cobra.Command {
 		matchCommand(a), factsCommand(a), metricsCommand(a), eventsCommand(a), schemaCommand(a), replayCommand(a),
 		killCommand(a), dlqCommand(a), recoverCommand(a), vaultCommand(a),
 		bundleCommand(a), policyCommand(a), fleetCommand(a),
-		bridgeCommand(a), mcpCommand(a), tokenCommand(a), runCommand(a),
+		bridgeCommand(a), tokenCommand(a), runCommand(a),
 		serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a), configCommand(a),
 		completionCommand(a), versionCommand(a), manCommand(),
 	}

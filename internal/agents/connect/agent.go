@@ -80,11 +80,8 @@ func (a *agent) rows() (rows []*events.Contract) {
 func (a *agent) leaf(path []string, event string, c call) leaf {
 	row := events.LookupIn(a.name, event)
 	handler := slices.Concat(a.lead, []member{{a.Keys.Command, c.String()}})
-	switch {
-	case c.post != nil:
+	if c.post != nil {
 		handler = c.post.handler()
-	case c.tool != nil:
-		handler = c.tool.handler()
 	}
 	if a.Unit > 0 {
 		deadline := max(dialect.Agent(a.name).Timeout(event), deadlineIn(c.args))

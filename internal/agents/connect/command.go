@@ -7,16 +7,16 @@ import (
 
 // call is a command line that calls the bridge, or the handler in its place.
 type call struct {
-	program string    // path of hookd-bridge; or of hookd, when bridge is an argument
-	agent   string    // the agent that it speaks for
-	args    []string  // what follows
-	guard   string    // what follows these, for a shell: see agent.guard
-	post    *Post     // instead of a command line; nil = none
-	tool    *toolCall // the same, of MCP
+	program string   // path of hookd-bridge; or of hookd, when bridge is an argument
+	agent   string   // the agent that it speaks for
+	args    []string // what follows
+	guard   string   // what follows these, for a shell: see agent.guard
+	post    *Post    // instead of a command line; nil = none
+	gone    bool     // a tool of the MCP server that hookd had
 }
 
 // isCommand reports whether it is a command line.
-func (c call) isCommand() bool { return c.post == nil && c.tool == nil }
+func (c call) isCommand() bool { return c.post == nil && !c.gone }
 
 // String writes the call for a POSIX shell and for programs that split a line
 // as one does. It is the same for all versions of hookd.
@@ -102,4 +102,10 @@ func split(line string) (words []string, ok bool) {
 		words = append(words, word.String())
 	}
 	return words, true
+}
+
+// isGone reports whether a hook calls the MCP server that hookd had before it had the bridge alone.
+// Connect and Disconnect take such hooks out.
+func isGone(kind, server, tool string) bool {
+	return kind == "mcp_tool" && server == "hookd" && tool == "hook"
 }

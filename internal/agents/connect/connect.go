@@ -50,8 +50,6 @@ type Options struct {
 	// Post registers HTTP instead of the bridge, for the events and agents that take
 	// it; nil registers the bridge alone.
 	Post *Post
-	// Tool registers calls of an MCP tool instead of the bridge, as Post does.
-	Tool *Tool
 
 	Home   string              // the user's home; "" = os.UserHomeDir
 	Getenv func(string) string // nil = os.Getenv
@@ -98,7 +96,7 @@ func Connect(o Options) (Plan, error) {
 	if !filepath.IsAbs(o.Bridge) {
 		return Plan{}, fmt.Errorf("connect %s: the bridge's path %q is not absolute", o.Agent, o.Bridge)
 	}
-	if err := errors.Join(t.checkPost(), t.checkTool()); err != nil {
+	if err := t.checkPost(); err != nil {
 		return Plan{}, err
 	}
 	p := Plan{Agent: o.Agent, File: t.path, Events: t.agent.events(o.AllEvents)}
@@ -112,9 +110,6 @@ func Connect(o Options) (Plan, error) {
 	}
 	if err == nil {
 		p.Notes = slices.Concat(p.Notes, t.notes(), t.twice(), t.after())
-	}
-	if missing := t.server(t.Tool != nil); err == nil && missing != "" {
-		p.Notes = append(p.Notes, missing)
 	}
 	if err == nil && t.Managed {
 		err = t.writeBeside(&p)
@@ -130,8 +125,6 @@ func (t *target) way() string {
 	switch {
 	case t.Post != nil:
 		return "--http"
-	case t.Tool != nil:
-		return "--mcp"
 	}
 	return ""
 }
@@ -268,9 +261,7 @@ func (a *agent) eventsOf(have []registration, path []string, all bool) []string 
 // there already. A call with flags of its own keeps them.
 func (t *target) call(have []registration, path []string, event string) (call, bool) {
 	c := call{program: t.Bridge, agent: t.Agent}
-	if tool := t.toolFor(event); tool != nil {
-		c = call{agent: t.Agent, tool: tool}
-	} else if t.posts(event) {
+	if t.posts(event) {
 		c = call{agent: t.Agent, post: t.Post}
 	}
 	if t.agent.Named {

@@ -89,9 +89,8 @@ func (r *jsonCut) isOurs(o *hujson.Object) bool {
 		c, ok := postOf(nameOf(m.Value), "", string(r.agent.name))
 		return ok && r.ours(c)
 	}
-	if kind := textOf(o, "type"); kind == mcpType && r.agent.Tools != nil {
-		c, ok := toolOf(kind, textOf(o, "server"), textOf(o, "tool"), nil, string(r.agent.name))
-		return ok && r.ours(c)
+	if isGone(textOf(o, "type"), textOf(o, "server"), textOf(o, "tool")) {
+		return r.ours(call{agent: string(r.agent.name), gone: true})
 	}
 	m := memberOf(o, r.agent.Keys.Command)
 	if m == nil || m.Value.Value.Kind() != '"' {

@@ -39,9 +39,6 @@ func (t *target) posts(event string) bool {
 
 // current reports whether a call is the call that Connect would register for its event.
 func (t *target) current(h registration) bool {
-	if tool := t.toolFor(h.event); tool != nil {
-		return tool.equal(h.call.tool)
-	}
 	if t.posts(h.event) {
 		return h.call.post != nil && *h.call.post == *t.Post
 	}

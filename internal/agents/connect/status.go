@@ -41,7 +41,7 @@ type Status struct {
 	Notes      []string            `json:"notes,omitempty"`       // settings with which the agent runs no hooks
 
 	looked bool // at one call or more
-	tools  bool // some of them call an MCP tool
+	gone   bool // some of them call the MCP server that hookd had
 }
 
 // Inspect returns how one agent is connected. It changes nothing; the status names
@@ -71,8 +71,8 @@ func Inspect(o Options) Status {
 		return s
 	}
 	s.judge(a.events(o.AllEvents))
-	if missing := t.server(s.tools); missing != "" {
-		s.State, s.Note = Partly, missing
+	if s.gone {
+		s.State, s.Note = Partly, "hooks there call an MCP server that hookd no longer has: type hookd connect "+o.Agent
 	}
 	if s.State == Connected && o.Socket != "" && s.Socket != "" && s.Socket != o.Socket {
 		s.State, s.Note = Partly, "it calls "+s.Socket+", hookd listens on "+o.Socket
@@ -110,10 +110,13 @@ func (t *target) inspect(s *Status) error {
 	}
 	s.Calls, s.Only = map[string][]string{}, map[string][]string{}
 	for _, h := range t.agent.hooksIn(tree) {
+		if h.call.gone {
+			s.gone = true
+			continue
+		}
 		if !slices.Contains(s.Events, h.event) {
 			s.Events = append(s.Events, h.event)
 		}
-		s.tools = s.tools || h.call.tool != nil
 		s.Only[h.event] = append(s.Only[h.event], h.only)
 		if h.call.isCommand() {
 			s.Bridge = h.call.program

@@ -162,11 +162,11 @@ func (a *agent) callIn(handler map[string]any) (call, bool) {
 		token, _ := value(handler, []string{"headers", "Authorization"}).(string)
 		return postOf(url, strings.TrimPrefix(token, "Bearer "), string(a.name))
 	}
-	if kind, ok := handler["type"].(string); ok && kind == mcpType && a.Tools != nil {
-		server, _ := handler["server"].(string)
-		name, _ := handler["tool"].(string)
-		input, _ := handler["input"].(map[string]any)
-		return toolOf(kind, server, name, input, string(a.name))
+	kind, _ := handler["type"].(string)
+	server, _ := handler["server"].(string)
+	tool, _ := handler["tool"].(string)
+	if isGone(kind, server, tool) {
+		return call{agent: string(a.name), gone: true}, true
 	}
 	line, _ := handler[a.Keys.Command].(string)
 	return callOf(line, string(a.name))

@@ -48,11 +48,30 @@ func before(h *hook.Hook, t hook.Test, env events.Envelope, now time.Time) *runn
 	return past
 }
 
+// toolCall returns the event of an agent that is about to call a tool, which may have its
+// canonical name. session may be "". It is false for an agent that has no such event.
+func toolCall(agent events.Dialect, call hook.Test, session string) (events.Envelope, bool) {
+	rows := events.All()
+	i := slices.IndexFunc(rows, func(c *events.Contract) bool {
+		return c.Dialect == agent && c.Kind == events.KindToolBefore && c.ToolMatched && c.Tools == ""
+	})
+	if i < 0 {
+		return events.Envelope{}, false
+	}
+	call.Event, call.Dialect = rows[i].Name, agent
+	env := Event(&hook.Hook{}, call)
+	env.SessionID = session
+	if match.IsField(rows[i], "session_id") {
+		env.Data = rawjson.With(env.Data, rawjson.StringMember("session_id", session))
+	}
+	return env, true
+}
+
 // happened is the event of something that happened to an agent before a test. ok is false for
 // an agent that has no such event.
 func happened(g hook.Given, agent events.Dialect, test events.Envelope) (e *events.Event, ok bool) {
 	session := cmp.Or(g.Session, test.SessionID)
-	env, ok := ToolCall(agent, hook.Test{Tool: g.Tool, Data: g.Data, Cwd: test.Cwd}, session)
+	env, ok := toolCall(agent, hook.Test{Tool: g.Tool, Data: g.Data, Cwd: test.Cwd}, session)
 	kind := events.KindToolBefore
 	if g.Prompt != "" || g.Start {
 		kind = events.KindPromptSubmit

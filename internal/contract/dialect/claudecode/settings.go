@@ -20,15 +20,7 @@ func Settings() neutral.Settings {
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Shell: true, Unit: time.Second,
 		Import: neutral.ImportsTyped, OwnList: &ownList,
-		Skip: neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
-		Tools: &neutral.Tools{
-			// The events that were seen to take such a hook; the server is not there yet when a session starts.
-			Events: neutral.Only("UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure Stop"),
-			Servers: neutral.Servers{
-				File: ".claude.json", InHome: true, Format: neutral.FormatJSON, At: []string{"mcpServers"},
-				Register: "claude mcp add --scope user " + neutral.HookServer + " --",
-			},
-		},
+		Skip:  neutral.Only("WorktreeCreate"), // there a hook makes the worktree itself
 		Posts: func(c *events.Contract) bool { return c.Name != "SessionStart" && c.Name != "Setup" },
 		Switches: []neutral.Toggle{{
 			Path: []string{"disableAllHooks"}, Off: true,

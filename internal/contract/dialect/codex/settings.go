@@ -22,15 +22,6 @@ func Settings() neutral.Settings {
 		},
 		Format: neutral.FormatJSON, At: []string{"hooks"}, Keys: neutral.StandardKeys, Lead: neutral.TypeCommand,
 		Shell: true, Unit: time.Second,
-		Tools: &neutral.Tools{
-			// The events that were seen to take such a hook; it refuses one for the end of a session.
-			Events: neutral.Only("SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"),
-			Strict: true,
-			Servers: neutral.Servers{
-				File: "config.toml", Format: neutral.FormatTOML, At: []string{"mcp_servers"},
-				Register: "codex mcp add " + neutral.HookServer + " --",
-			},
-		},
 		Import:    neutral.ImportsCommands,
 		OwnList:   &ownList,
 		NoMatcher: true, // a matcher is a regular expression, and * is none

@@ -45,7 +45,6 @@ type Settings struct {
 	Plain  string                      // events of tools that stand in no group all the same
 	Skip   func(*events.Contract) bool // events that cannot be registered; nil = none
 	Posts  func(*events.Contract) bool // events that take HTTP instead of a command; nil = none
-	Tools  *Tools                      // how a hook calls an MCP tool; nil = it cannot
 	Ships  *Shipped                    // where it ships the names of its events; nil = nowhere that can be read
 	Reach  []Reach                     // its tools that reach something under a name of their own
 	Import Import                      // whether its own hooks can be taken over as folders
@@ -77,30 +76,6 @@ type Managed struct {
 type Whole struct {
 	Path, Text string // the path is absolute
 	Else       string // what to do where there is one already that says other things
-}
-
-// Names of hookd's MCP server in an agent's settings, and of its tool for hooks.
-const (
-	HookServer = "hookd"
-	HookTool   = "hook"
-)
-
-// Tools says how an agent's hooks call a tool of an MCP server.
-type Tools struct {
-	Events func(*events.Contract) bool // that take one
-	// Strict: a hook fails whose arguments name a field that the payload does not have or
-	// that is null. Elsewhere such a field is an empty text.
-	Strict  bool
-	Servers Servers
-}
-
-// Servers are an agent's settings of MCP servers.
-type Servers struct {
-	File     string // in Dir
-	InHome   bool   // in the user's home instead, unless DirEnv names a folder
-	Format   Format
-	At       []string // the object of the servers by name
-	Register string   // the agent's command that adds one, before the server's own command line
 }
 
 // Format is a file format.
