@@ -71,8 +71,9 @@ func fleetForgetCommand(a *app) *cobra.Command {
 	var creds string
 	cmd := &cobra.Command{
 		Use:   "forget MACHINE...",
-		Short: "Delete the state of machines that do not come back, with an operator's key",
-		Long: `forget deletes what machines have said of themselves, so that no list shows them as away.
+		Short: "Delete what machines that do not come back have sent, with an operator's key",
+		Long: `forget deletes what machines have said of themselves, so that no list shows them as away, and
+their events that the servers still have. Their decisions stay in the log for its 7 days.
 Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still may comes back.`,
 		Example: "  hookd fleet forget laptop-7 --creds operator.nk",
 		Args:    cobra.MinimumNArgs(1),
@@ -82,9 +83,10 @@ Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still
 					if err := n.Check(); err != nil {
 						return err
 					}
-					stream, pattern := n.State()
-					if err := p.Purge(ctx, stream, pattern); err != nil {
-						return fmt.Errorf("%s: %w", n.Machine, err)
+					for stream, pattern := range n.Subjects() {
+						if err := p.Purge(ctx, stream, pattern); err != nil {
+							return fmt.Errorf("%s: %w", n.Machine, err)
+						}
 					}
 				}
 				return nil

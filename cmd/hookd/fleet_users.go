@@ -31,9 +31,10 @@ func fleetUsersCommand(a *app) *cobra.Command {
 		Use:   "users FOLDER",
 		Short: "Print the list of users for a NATS server's configuration, without keys that are over",
 		Long: `users makes one list of the entries in FOLDER, a file for each as ` + "`hookd fleet user`" + ` prints
-them. It leaves out keys that are revoked, and keys after the last day of their --until. Have a timer
-on the servers type it each night, with a reload of the servers after it: that ends the connections
-of keys that are not in the list any more. With --revoke it renames a file to NAME.revoked first.`,
+them. A role has the permissions that this version of hookd gives it. Left out are keys that are
+revoked, and keys after the last day of their --until. Have a timer on the servers type it each
+night, with a reload of the servers after it: that ends the connections of keys that are not in the
+list any more. With --revoke it renames a file to NAME.revoked first.`,
 		Example: "  hookd fleet users machines >machines.conf\n" +
 			"  hookd fleet users machines --revoke laptop-7 >machines.conf",
 		Args: one("FOLDER"),
@@ -83,7 +84,9 @@ func userEntries(folder string, now time.Time) ([]userEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		e := userEntry{Machine: strings.TrimSuffix(file.Name(), revokedEnd), text: strings.TrimSpace(string(text))}
+		e := userEntry{
+			Machine: strings.TrimSuffix(file.Name(), revokedEnd), text: fleet.Renew(strings.TrimSpace(string(text))),
+		}
 		last, over, err := fleet.Expired(e.text, now)
 		switch {
 		case strings.HasSuffix(file.Name(), revokedEnd):

@@ -10,6 +10,24 @@ import (
 	"github.com/hookd/hookd/internal/fleet"
 )
 
+// A list has the permissions of this version for entries that an older one made, and leaves other
+// texts as they are.
+func TestEntriesAreRenewed(t *testing.T) {
+	key := "U" + strings.Repeat("A", 55)
+	for _, role := range fleet.Roles() {
+		now := fleet.Names{Tenant: "t", Machine: "m-1"}.User(role, "_INBOX.m-1", key, "2027-11-30")
+		old := strings.Replace(now, "\n        \"$SYS.REQ.USER.INFO\"", "", 1)
+		if got := fleet.Renew(old); got != now || old == now {
+			t.Errorf("%s: the entry is %s, want %s", role, got, now)
+		}
+	}
+	for _, other := range []string{"", "{ nkey: X }", "{ # m, king\n    nkey: " + key + "\n \"_INBOX.m.>\" \"hookd.t.m.log\"}"} {
+		if got := fleet.Renew(other); got != other {
+			t.Errorf("%q became %q", other, got)
+		}
+	}
+}
+
 // Keys that are revoked, or whose last day is over, are in no list for the servers. A last day
 // that cannot be read fails: a key that was to end may not stay.
 func TestKeysThatAreOverAreNotListed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -47,7 +48,7 @@ func (f *Fleet) publishBatch(ctx context.Context) (n int, err error) {
 	for i, d := range list {
 		messages[i] = engine.Message{
 			Subject: f.names.subject(areaLog, "decision"), ID: fmt.Sprintf("%s/%d", d.EventID, d.Seq),
-			Data: encode(wire.FleetDecision{Machine: f.names.Machine, Decision: d}),
+			Data: short(wire.FleetDecision{Machine: f.names.Machine, Decision: d}),
 		}
 	}
 	for i, failed := range f.opts.Broker.Publish(ctx, messages) {
@@ -66,4 +67,17 @@ func (f *Fleet) publishBatch(ctx context.Context) (n int, err error) {
 		f.opts.Decisions.Published(list[n-1].Seq, missed)
 	}
 	return n, err
+}
+
+// short encodes a decision. One that the servers would not take loses details that its machine has.
+func short(d wire.FleetDecision) []byte {
+	const most, mostReason = maxDecision - 1<<10, 4 << 10 // without the headers of its message
+	text := encode(d)
+	if len(text) > most {
+		of := &d.Decision
+		of.NewInput, of.Earlier, of.Runs, of.Shadow, of.Untaken, of.Opened = nil, nil, nil, nil, nil, nil
+		of.Reason = strings.ToValidUTF8(of.Reason[:min(len(of.Reason), mostReason)], "")
+		text = encode(d)
+	}
+	return text
 }

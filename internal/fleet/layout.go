@@ -26,11 +26,12 @@ func (n Names) Layout() []engine.Stream {
 		return engine.Stream{Name: n.stream(area), Subjects: subjects}
 	}
 	log, now := of(areaLog, n.all(areaLog, ">")), of(areaNow, n.all(areaNow, "*"))
-	log.MaxAge, log.MaxBytes, log.MaxMessage = keepLog, 2*gib, maxFact
+	log.MaxAge, log.MaxBytes, log.MaxMessage, log.PerSubject = keepLog, 2*gib, maxDecision, maxDecisions
 	now.MaxAge, now.MaxBytes, now.MaxMessage, now.PerSubject = keepNow, 2*gib, maxFact, 1
 	work, every := of(areaWork, n.all(areaWork, ">")), of(areaEvery, n.all(areaEvery))
 	work.MaxAge, work.MaxBytes, work.Refuse = keepEvents, 2*gib, true
-	every.MaxAge, every.MaxBytes, every.Refuse = keepEvents, 2*gib, true
+	every.MaxAge, every.MaxBytes, every.Refuse = keepEvents, 8*gib, true
+	every.MaxMessage, every.PerSubject = maxBundle, maxBundles
 	answers := of(areaAnswer, n.all(areaAnswer))
 	answers.MaxAge, answers.MaxBytes, answers.MaxMessage, answers.PerSubject = keepAnswers, gib/4, maxAnswer, maxAnswers
 	dead := of(areaDead, n.all(areaDead, ">"), n.advisories(areaWork), n.advisories(areaEvery))
@@ -52,9 +53,14 @@ func (n Names) advisories(area string) string {
 }
 
 // Each machine may have a few subjects alone, with so much on each: so none can fill a stream
-// and push out the state, the asks or the answers of another.
+// and push out the state, the asks, the answers, the decisions or the events of another. Of
+// decisions and of events for each machine one machine has a quarter of the stream at most.
 const (
-	maxFact    = 256 << 10 // bytes of a decision, and of what a machine says of itself, its sessions or its asks
-	maxAnswer  = 16 << 10  // bytes
-	maxAnswers = 64        // of one machine; they stay for an hour
+	maxFact      = 256 << 10 // bytes of what a machine says of itself, its sessions or its asks
+	maxAnswer    = 16 << 10  // bytes
+	maxAnswers   = 64        // of one machine; they stay for an hour
+	maxDecision  = 16 << 10  // bytes
+	maxDecisions = 32 << 10
+	maxBundle    = 256 << 10 // bytes of a message with events
+	maxBundles   = 8 << 10
 )

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,12 +32,14 @@ type Permission struct{ Publish, Subscribe []string }
 func (n Names) Permissions(r Role, inbox string) Permission {
 	p := Permission{Subscribe: []string{inbox + ".>"}}
 	if r == RoleOperator {
-		p.Publish = []string{"hookd." + n.Tenant + ".>", "$O." + n.bundles() + ".>", "$JS.API.>", "$JS.ACK.>"}
+		p.Publish = []string{
+			"hookd." + n.Tenant + ".>", "$O." + n.bundles() + ".>", "$JS.API.>", "$JS.ACK.>", "$SYS.REQ.USER.INFO",
+		}
 		return p
 	}
 	p.Subscribe = append(p.Subscribe, n.news(), n.all(areaNews, areaEvery), n.all(areaNews, areaAnswer, n.Machine))
 	p.Publish = []string{
-		"$JS.API.INFO",
+		"$JS.API.INFO", "$SYS.REQ.USER.INFO", // what it may do: it asks for no more
 		n.subject(areaLog, "decision"), n.subject(areaWork, ">"), n.subject(areaEvery), n.subject(areaAnswer),
 		n.subject(areaNews, areaEvery), n.subject(areaNews, areaAnswer, "*"),
 	}
@@ -83,9 +87,14 @@ func (n Names) work(hook string) engine.Spec {
 	}
 }
 
-// State returns the patterns of all subjects of this machine that others look at: an operator
-// deletes them when the machine does not come back.
-func (n Names) State() (stream, pattern string) { return n.stream(areaNow), n.subject(areaNow, "*") }
+// Subjects returns the patterns of all messages of this machine that streams hold, by stream: an
+// operator deletes them when the machine does not come back.
+func (n Names) Subjects() map[string]string {
+	return map[string]string{
+		n.stream(areaNow): n.subject(areaNow, "*"), n.stream(areaAnswer): n.subject(areaAnswer),
+		n.stream(areaWork): n.subject(areaWork, ">"), n.stream(areaEvery): n.subject(areaEvery),
+	}
+}
 
 // Accounts returns the accounts of a tenant in a server's configuration. The streams and the
 // operators are in one; the machines are in another, which imports services of the first. An
@@ -116,6 +125,25 @@ func (n Names) Accounts(operators, machines string) string {
 
 // untilWord stands before the last day of a key in the first line of its entry.
 const untilWord = ", until "
+
+// The parts of an entry that User made.
+var (
+	entryAbout = regexp.MustCompile(`^\{ # ([^,\n]+), ([a-z]+)(?:` + untilWord + `(\S+))?\n`)
+	entryKey   = regexp.MustCompile(`\n +nkey: (U[A-Z2-7]{55})\n`)
+	entryInbox = regexp.MustCompile(`"(_INBOX\.[^.">*]+)\.>"`)
+	entryOf    = regexp.MustCompile(`"hookd\.([^.">*]+)\.`)
+)
+
+// Renew makes an entry that User made again, with the permissions that this version gives its role.
+// Any other text is returned as it is.
+func Renew(entry string) string {
+	about, key := entryAbout.FindStringSubmatch(entry), entryKey.FindStringSubmatch(entry)
+	inbox, of := entryInbox.FindStringSubmatch(entry), entryOf.FindStringSubmatch(entry)
+	if about == nil || key == nil || inbox == nil || of == nil || !slices.Contains(Roles(), Role(about[2])) {
+		return entry
+	}
+	return Names{Tenant: of[1], Machine: about[1]}.User(Role(about[2]), inbox[1], key[1], about[3])
+}
 
 // Expired reports whether the last day of an entry that User made is over; last "" = it has none.
 func Expired(entry string, now time.Time) (last string, over bool, err error) {

@@ -22,8 +22,9 @@ import (
 
 // guarded is a server whose users are as `hookd fleet user` prints them.
 type guarded struct {
-	url  string
-	keys map[string]string // files, by machine
+	url    string
+	keys   map[string]string // files, by machine
+	server *fleettest.Server
 }
 
 func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
@@ -57,9 +58,10 @@ func guard(t *testing.T, users map[fleet.Names]fleet.Role) guarded {
 	hooktest.Must(t, os.WriteFile(conf, []byte(text), 0o600))
 	read, err := server.ProcessConfigFile(conf)
 	hooktest.Must(t, err)
-	g.url = fleettest.Start(t, func(o *server.Options) {
+	g.server = fleettest.Start(t, func(o *server.Options) {
 		o.Accounts, o.Nkeys, o.Users = read.Accounts, read.Nkeys, read.Users
-	}).URL()
+	})
+	g.url = g.server.URL()
 	return g
 }
 
@@ -132,6 +134,9 @@ func TestStolenLaptop(t *testing.T) {
 	if n, err := laptop.Dead(t.Context()); n != 0 || err != nil {
 		t.Errorf("the laptop counts %d dead letters, %v", n, err)
 	}
+	if list := g.server.Violations(); len(list) > 0 {
+		t.Errorf("the log of the servers has lines of violations in ordinary life: %q", list)
+	}
 	for _, subject := range []string{
 		"hookd.t.builder.every", "hookd.t.builder.work.once", "hookd.t.builder.now.machine", "hookd.t.builder.log.decision",
 		"hookd.t.builder.answer", "hookd.t.laptop.now.session", "hookd.t.builder.news.every", "hookd.other.laptop.every", "hookd.other.ops2.log.decision",
@@ -162,5 +167,8 @@ func TestStolenLaptop(t *testing.T) {
 		if g.refused(t, subject, true) == "" {
 			t.Errorf("the laptop may subscribe to %s", subject)
 		}
+	}
+	if len(g.server.Violations()) == 0 {
+		t.Error("the log of the servers has no line of a violation: the test does not see it")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
 )
 
 // With the key of a machine or a worker the server publishes nothing into a stream: not the answer
@@ -96,6 +97,62 @@ func publishesForNone(t *testing.T, role fleet.Role) {
 	for subject := range before {
 		if _, there := contents(t, g)[subject]; !there {
 			t.Errorf("%s is gone", subject)
+		}
+	}
+}
+
+// A machine that sends as much as it can pushes out its own messages alone, and others go on.
+func TestAFloodHidesNothing(t *testing.T) {
+	for _, s := range (fleet.Names{Tenant: "t", Machine: "x"}).Layout() {
+		if open := strings.HasSuffix(s.Subjects[0], ".>"); s.PerSubject == 0 && !s.Objects && !open ||
+			int64(s.PerSubject*s.MaxMessage) > s.MaxBytes/4 {
+			t.Errorf("one machine has more than a quarter of %s: %+v", s.Name, s)
+		}
+	}
+	g := guard(t, map[fleet.Names]fleet.Role{
+		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
+		{Tenant: "t", Machine: "builder"}: fleet.RoleMachine,
+	})
+	ops := g.operator(t, "t", "ops")
+	key, err := nats.NkeyOptionFromSeed(g.keys["t/ops"])
+	hooktest.Must(t, err)
+	nc, err := nats.Connect(g.url, key, nats.CustomInboxPrefix(engine.Inbox("ops")))
+	hooktest.Must(t, err)
+	defer nc.Close()
+	all, err := js.New(nc)
+	hooktest.Must(t, err)
+	small := func(area string, by int64) (largest int) { // a stream of this part of its size
+		s, err := all.Stream(t.Context(), "HOOKD_t_"+area)
+		hooktest.Must(t, err)
+		cfg := s.CachedInfo().Config
+		cfg.MaxBytes, cfg.MaxMsgsPerSubject = cfg.MaxBytes/by, cfg.MaxMsgsPerSubject/by
+		_, err = all.UpdateStream(t.Context(), cfg)
+		hooktest.Must(t, err)
+		return int(cfg.MaxMsgSize)
+	}
+	floods := map[string]int{"every": small("EVERY", 1024), "log.decision": small("LOG", 1024)}
+	send := func(b *jetstream.Broker, subject string, size int) error {
+		return b.Publish(t.Context(), []engine.Message{{Subject: subject, Data: make([]byte, size)}})[0]
+	}
+	connect := func(machine string) *jetstream.Broker {
+		b, err := jetstream.Connect(g.options("t", machine), nil)
+		hooktest.Must(t, err)
+		t.Cleanup(b.Close)
+		hooktest.Until(t, "it is connected", func() bool { return b.State().Connected })
+		return b
+	}
+	laptop, builder := connect("laptop"), connect("builder")
+	for area, largest := range floods {
+		hooktest.Must(t, send(builder, "hookd.t.builder."+area, 100))
+		for range 100 {
+			hooktest.Must(t, send(laptop, "hookd.t.laptop."+area, largest-200))
+		}
+		if err := send(builder, "hookd.t.builder."+area, 100); err != nil {
+			t.Errorf("after a flood another machine cannot send to %s: %v", area, err)
+		}
+		stream := "HOOKD_t_" + strings.ToUpper(strings.Split(area, ".")[0])
+		if n, err := ops.Count(t.Context(), stream, "hookd.t.builder.>"); n != 2 || err != nil {
+			t.Errorf("after a flood %s has %d messages of the other machine, %v", stream, n, err)
 		}
 	}
 }

@@ -48,6 +48,9 @@ func (o *outbound) Send(ctx context.Context, e *events.Event, name string, scope
 	if limit == 0 {
 		limit = defaultLimit
 	}
+	if scope == hook.ScopeEvery {
+		limit = min(limit, maxBundle)
+	}
 	if size := len(e.Data) + passing; size > limit {
 		return fmt.Errorf("%w: its data has %d bytes, and they take %d: raise max_payload of the servers",
 			engine.ErrTooLarge, len(e.Data), limit-passing)
@@ -164,7 +167,12 @@ type bundle struct {
 type sealed struct {
 	of      []store.Outgoing
 	message engine.Message
+	left    time.Time // when the one before had left
 }
+
+// bundleEvery is the time between two bundles that are not full: a stream keeps so many of a
+// machine, whatever is in them.
+const bundleEvery = time.Second
 
 // sendBundle sends the first events that wait for each machine as one message, and returns how
 // many the servers have.
@@ -176,6 +184,13 @@ func (o *outbound) sendBundle(ctx context.Context, next *sealed) (n int, err err
 		if err := o.seal(ctx, next, sendBatch); err != nil || len(next.of) == 0 {
 			return 0, err
 		}
+		rest := bundleEvery - time.Since(next.left)
+		if full := len(next.of) == sendBatch || len(next.message.Data) > maxBundle/2; rest > 0 && !full {
+			wait(ctx, rest, nil)
+			if err := o.seal(ctx, next, sendBatch); err != nil {
+				return 0, err
+			}
+		}
 	}
 	failed := o.broker.Publish(ctx, []engine.Message{next.message})[0]
 	switch {
@@ -184,13 +199,13 @@ func (o *outbound) sendBundle(ctx context.Context, next *sealed) (n int, err err
 		if err == nil {
 			_ = o.broker.Announce(o.names.subject(areaNews, areaEvery)) // others look each minute anyway
 		}
-		*next = sealed{}
+		*next = sealed{left: time.Now()}
 		return n, err
 	case errors.Is(failed, engine.ErrTooLarge) && len(next.of) > 1:
 		return 1, o.seal(ctx, next, 1)
 	case errors.Is(failed, engine.ErrTooLarge):
 		err = o.setAside(ctx, next.of[0], failed)
-		*next = sealed{}
+		*next = sealed{left: next.left}
 		return 1, err
 	}
 	return 0, failed
@@ -198,8 +213,8 @@ func (o *outbound) sendBundle(ctx context.Context, next *sealed) (n int, err err
 
 // seal makes a message of the first events that wait, limit at most.
 func (o *outbound) seal(ctx context.Context, next *sealed, limit int) error {
-	*next = sealed{}
-	room := int64(sendBytes)
+	*next = sealed{left: next.left}
+	room := int64(maxBundle - passing)
 	if most := o.broker.State().Limit; most > 0 {
 		room = min(room, int64(most)-passing)
 	}

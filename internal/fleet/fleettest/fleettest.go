@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,36 @@ type Server struct {
 	t    testing.TB
 	opts server.Options
 	s    *server.Server
+	said refusals
+}
+
+// refusals is a log that keeps what a server said of acts that it refused.
+type refusals struct {
+	server.Logger
+	mu   sync.Mutex
+	list []string
+}
+
+func (r *refusals) note(format string, v ...any) {
+	if text := fmt.Sprintf(format, v...); strings.Contains(text, "Violation") {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.list = append(r.list, text)
+	}
+}
+
+func (r *refusals) Noticef(string, ...any)         {}
+func (r *refusals) Debugf(string, ...any)          {}
+func (r *refusals) Tracef(string, ...any)          {}
+func (r *refusals) Warnf(format string, v ...any)  { r.note(format, v...) }
+func (r *refusals) Errorf(format string, v ...any) { r.note(format, v...) }
+func (r *refusals) Fatalf(format string, v ...any) { r.note(format, v...) }
+
+// Violations returns the lines of the server's log about acts that users may not do.
+func (s *Server) Violations() []string {
+	s.said.mu.Lock()
+	defer s.said.mu.Unlock()
+	return slices.Clone(s.said.list)
 }
 
 // Start starts a server with JetStream until the test ends; change may set more options.
@@ -71,6 +102,7 @@ func (s *Server) Run() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	started.SetLogger(&s.said, false, false)
 	started.Start()
 	if !started.ReadyForConnections(readyTime) {
 		s.t.Fatal("the NATS server does not start")

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +45,7 @@ type Broker struct {
 	mu      sync.Mutex // guards what is below
 	state   engine.State
 	trouble map[string]string // consumers that could not begin, and why
-	left    map[string]bool   // consumers by stream.name; true = the servers do not give it to this machine
+	untold  bool              // the servers do not say what this machine may do
 	asked   time.Time         // of the first message that none was acknowledged after; zero = none waits
 	silent  bool              // the log has said that servers acknowledge nothing
 }
@@ -71,7 +70,7 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 	b := &Broker{
 		log: log.Named("fleet"), tries: cmp.Or(o.Tries, maxTries),
 		changed: make(chan struct{}, 1), told: make(chan struct{}, 1),
-		trouble: map[string]string{}, left: map[string]bool{},
+		trouble: map[string]string{},
 	}
 	b.state.Since = time.Now()
 	opts := []nats.Option{
@@ -154,6 +153,7 @@ func (b *Broker) Close() {
 func (b *Broker) connected(nc *nats.Conn) {
 	b.mu.Lock()
 	b.state = engine.State{Connected: true, Server: nc.ConnectedAddr(), Since: time.Now(), Limit: int(nc.MaxPayload())}
+	b.untold = false
 	b.mu.Unlock()
 	b.tell()
 	b.log.Info("connected to the fleet", zap.String("server", nc.ConnectedAddr()))
@@ -177,26 +177,16 @@ func (b *Broker) away(err error) {
 	}
 }
 
-// askedConsumer finds the consumer in a server's error for a question that it refuses.
-var askedConsumer = regexp.MustCompile(`(?i)^nats: permissions violation.*"\$JS\.API\.CONSUMER\.INFO\.([^"]+)"`)
-
 // refused notes an act that a server does not let this machine do, which a call sees only as an
-// answer that does not come. That it may not have a consumer is no trouble: others do.
+// answer that does not come.
 func (b *Broker) refused(err error) {
 	b.worked()
-	b.mu.Lock()
-	if m := askedConsumer.FindStringSubmatch(err.Error()); m != nil {
-		if left, known := b.left[m[1]]; known {
-			b.left[m[1]] = true
-			b.mu.Unlock()
-			if !left {
-				b.log.Info("a consumer of the fleet is left to other machines: the servers do not let this one take work",
-					zap.String("consumer", m[1]))
-			}
-			return
-		}
-	}
 	defer b.tell()
+	b.mu.Lock()
+	if strings.Contains(err.Error(), `"`+userInfo+`"`) {
+		b.untold = true
+		err = fmt.Errorf("%w: print the list of users again with `hookd fleet users`", err)
+	}
 	first := b.state.Err != err.Error()
 	b.state.Err = err.Error()
 	b.mu.Unlock()
@@ -214,7 +204,6 @@ func (b *Broker) noteConsumer(c engine.Spec, err error) {
 	defer b.mu.Unlock()
 	if err == nil {
 		delete(b.trouble, name)
-		b.left[c.Stream+"."+c.Name] = false
 		return
 	}
 	if b.trouble[name] != err.Error() {

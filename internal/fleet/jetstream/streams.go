@@ -2,12 +2,15 @@ package jetstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	js "github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
@@ -23,8 +26,8 @@ const (
 	windows = 16 * window
 )
 
-// Prepare fits engine.Publisher. A stream that is there is left as it is, except its
-// subjects: its sizes are for the people who run the servers to change.
+// Prepare fits engine.Publisher. Of a stream that is there it sets the subjects, and limits that
+// it has not: its sizes are for the people who run the servers to change.
 func (b *Broker) Prepare(ctx context.Context, streams []engine.Stream) error {
 	for _, s := range streams {
 		if err := b.prepare(ctx, s); err != nil {
@@ -37,22 +40,76 @@ func (b *Broker) Prepare(ctx context.Context, streams []engine.Stream) error {
 func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	found, err := b.js.Stream(ctx, s.Name)
 	if err == nil {
-		cfg := found.CachedInfo().Config
-		if slices.Equal(cfg.Subjects, s.Subjects) {
+		cfg, want := found.CachedInfo().Config, b.config(s)
+		same := slices.Equal(cfg.Subjects, want.Subjects)
+		cfg.Subjects = want.Subjects
+		if cfg.MaxMsgsPerSubject <= 0 && want.MaxMsgsPerSubject > 0 {
+			cfg.MaxMsgsPerSubject, same = want.MaxMsgsPerSubject, false
+		}
+		if cfg.MaxMsgSize <= 0 && want.MaxMsgSize > 0 {
+			cfg.MaxMsgSize, same = want.MaxMsgSize, false
+		}
+		if same || !b.may(ctx, js.DefaultAPIPrefix+"STREAM.UPDATE."+s.Name) {
 			return nil
 		}
-		cfg.Subjects = s.Subjects
 		_, err = b.js.UpdateStream(ctx, cfg)
 		return err
 	}
 	if !errors.Is(err, js.ErrStreamNotFound) {
 		return err
 	}
+	if !b.may(ctx, js.DefaultAPIPrefix+"STREAM.CREATE."+s.Name) {
+		return errors.New("it is not there: an operator has to type hookd fleet init")
+	}
 	_, err = b.js.CreateStream(ctx, b.config(s))
 	if errors.Is(err, js.ErrStreamNameAlreadyInUse) { // another machine was first
 		return nil
 	}
 	return err
+}
+
+// userInfo is the subject on which a server says what its user may do.
+const userInfo = "$SYS.REQ.USER.INFO"
+
+// may reports whether the servers let this machine publish to a subject: it asks for nothing that
+// they refuse. Where they do not say, it has to try.
+func (b *Broker) may(ctx context.Context, subject string) bool {
+	b.mu.Lock()
+	untold := b.untold
+	b.mu.Unlock()
+	if untold {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	m, err := b.nc.RequestWithContext(ctx, userInfo, nil)
+	if err != nil {
+		return true
+	}
+	var user struct {
+		Data struct {
+			Permissions struct {
+				Publish struct{ Allow []string }
+			}
+		}
+	}
+	allowed := &user.Data.Permissions.Publish.Allow
+	return json.Unmarshal(m.Data, &user) != nil || len(*allowed) == 0 ||
+		slices.ContainsFunc(*allowed, func(pattern string) bool { return covers(pattern, subject) })
+}
+
+// covers reports whether a pattern has a subject.
+func covers(pattern, subject string) bool {
+	want, parts := strings.Split(pattern, "."), strings.Split(subject, ".")
+	for i, w := range want {
+		if w == ">" {
+			return len(parts) > i
+		}
+		if i >= len(parts) || w != "*" && w != parts[i] {
+			return false
+		}
+	}
+	return len(want) == len(parts)
 }
 
 func (b *Broker) config(s engine.Stream) js.StreamConfig {
@@ -79,53 +136,40 @@ func (b *Broker) config(s engine.Stream) js.StreamConfig {
 	return cfg
 }
 
-// Consume fits engine.Consumer. It makes the consumer, and makes it again should it be
-// gone, until ctx ends.
+// Consume fits engine.Consumer. It makes the consumer, and makes it again should it be gone, until
+// ctx ends. One that the servers leave to other machines is asked for each minute: this machine
+// may become a worker.
 func (b *Broker) Consume(ctx context.Context, c engine.Spec, handle func(context.Context, engine.Delivery)) error {
-	b.share(c)
+	var rest time.Duration
+	left := false
 	for tries := 0; ctx.Err() == nil; tries++ {
-		if tries > 0 {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(b.pauseFor(c, tries)):
-			}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(rest):
 		}
+		rest = pause(min(tries, 4))
 		if !b.State().Connected {
 			continue
 		}
+		if !b.may(ctx, js.DefaultAPIPrefix+"CONSUMER.INFO."+c.Stream+"."+c.Name) {
+			if !left {
+				b.log.Info("a consumer of the fleet is left to other machines: the servers do not let this one take work",
+					zap.String("stream", c.Stream), zap.String("consumer", c.Name))
+			}
+			left, rest = true, mostPause
+			continue
+		}
+		left = false
 		took, err := b.consume(ctx, c, handle)
 		if took > 0 {
 			tries = 0
 		}
-		if err != nil && ctx.Err() == nil && !b.isLeft(c) {
+		if err != nil && ctx.Err() == nil {
 			b.noteConsumer(c, b.why(err))
 		}
 	}
 	return ctx.Err()
-}
-
-// share notes that a consumer may be one of other machines alone.
-func (b *Broker) share(c engine.Spec) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left[c.Stream+"."+c.Name] = false
-}
-
-// isLeft is whether the servers do not give a consumer to this machine, as far as is known.
-func (b *Broker) isLeft(c engine.Spec) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.left[c.Stream+"."+c.Name]
-}
-
-// pauseFor is how long Consume waits before it tries a consumer again. A consumer that is left to
-// other machines is asked for each minute: the machine may become a worker.
-func (b *Broker) pauseFor(c engine.Spec, tries int) time.Duration {
-	if b.isLeft(c) {
-		return mostPause
-	}
-	return pause(min(tries-1, 4))
 }
 
 func (b *Broker) consumerConfig(c engine.Spec) js.ConsumerConfig {
