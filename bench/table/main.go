@@ -35,6 +35,7 @@ var measures = []measure{
 	{"bridge-verdict", bridgeVerdict},
 	{"call", realCall},
 	{"session", session},
+	{"past", lookingBack},
 	{"hooks-10000", manyHooks},
 	{"growth", growth},
 	{"cores", cores},

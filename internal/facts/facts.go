@@ -119,6 +119,8 @@ type Command struct {
 	Span      Span       `json:"span"`
 
 	Dir string `json:"-"` // absolute path of the folder that it runs in; "" = not known
+
+	program string // see name; "" = not computed yet
 }
 
 // Program returns the name of the command's program, without its folder. known is false
@@ -127,7 +129,15 @@ func (c *Command) Program() (name string, known bool) {
 	if len(c.Words) == 0 || c.Words[0].Kind == Unknown {
 		return "", false
 	}
-	return programName(c.Words[0].Text), true
+	return c.name(), true
+}
+
+// name is the program's name by the first word. A call is held against many patterns.
+func (c *Command) name() string {
+	if c.program != "" {
+		return c.program
+	}
+	return programName(c.Words[0].Text)
 }
 
 // Effect is one thing that a call does. Its target is an absolute path, which may be a

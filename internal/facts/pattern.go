@@ -60,7 +60,7 @@ func (p *CommandPattern) Fit(c *Command) Fit {
 	if len(c.Words) == 0 {
 		return No
 	}
-	level := p.fitsProgram(c.Words[0])
+	level := p.fitsProgram(c)
 	if level == No || c.Words[0].Kind == Unknown && !c.Words[0].safe {
 		return level // it may become several words
 	}
@@ -72,7 +72,7 @@ func (p *CommandPattern) Fit(c *Command) Fit {
 	want := p.words[1:]
 	if p.rest {
 		want = want[:len(want)-1]
-		if len(operandsOf(c.Words[1:])) < len(p.words)-1 {
+		if operands(c.Words[1:]) < len(p.words)-1 {
 			return No
 		}
 	}
@@ -82,12 +82,12 @@ func (p *CommandPattern) Fit(c *Command) Fit {
 	return level
 }
 
-func (p *CommandPattern) fitsProgram(w Word) Fit {
-	name := p.words[0]
+func (p *CommandPattern) fitsProgram(c *Command) Fit {
+	name, w := &p.words[0], &c.Words[0]
 	switch {
 	case w.Kind == Unknown:
 		return Perhaps
-	case name.Match(w.Text), name.Match(programName(w.Text)) && !strings.Contains(name.Text, "/"):
+	case name.Match(w.Text), name.Match(c.name()) && !strings.Contains(name.Text, "/"):
 		return Sure
 	case w.Kind == Pattern && (globMatch(w.Text, name.Text) || strings.Contains(w.Text, "(")):
 		return Perhaps
@@ -95,48 +95,58 @@ func (p *CommandPattern) fitsProgram(w Word) Fit {
 	return No
 }
 
-// operandsOf are the words that are no options.
-func operandsOf(words []Word) (list []Word) {
-	for _, w := range words {
-		if !strings.HasPrefix(w.Text, "-") || w.Text == "-" {
-			list = append(list, w)
+// operands is the number of words that are no options.
+func operands(words []Word) (n int) {
+	for i := range words {
+		if text := words[i].Text; !strings.HasPrefix(text, "-") || text == "-" {
+			n++
 		}
 	}
-	return list
+	return n
 }
 
 // inOrder finds the wanted words in their order, with nothing between them but options and
 // possible values of options; the first of them may stand behind such words. It looks at each word
 // once for each wanted one, from the last on: a line may be long.
 func inOrder(want []pattern.Fold, words []Word) Fit {
-	from := make([]Fit, len(words)+1) // how surely the words behind f follow from an index on
-	for i := range from {
+	if len(want) == 0 {
+		return Sure
+	}
+	var few [2][fewWords]Fit // an ordinary command needs no memory of its own
+	from, next := few[0][:], few[1][:]
+	if n := len(words) + 1; n > fewWords {
+		from, next = make([]Fit, n), make([]Fit, n)
+	}
+	for i := range from { // how surely the words behind f follow from an index on
 		from[i] = Sure
 	}
 	for _, f := range slices.Backward(want) {
-		next := make([]Fit, len(words)+1)
-		for i, w := range slices.Backward(words) {
+		next[len(words)] = No
+		for i := len(words) - 1; i >= 0; i-- {
+			w := &words[i]
 			next[i] = min(fitsWord(f, w), from[i+1])
 			if w.Kind == Unknown && w.Text == unknownPart && !w.safe {
 				next[i] = max(next[i], Perhaps) // it may be any words
 			}
 			isOption := strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+")
-			if isOption || i > 0 && mayTakeValue(words[i-1]) {
+			if isOption || i > 0 && mayTakeValue(&words[i-1]) {
 				next[i] = max(next[i], next[i+1])
 			}
 		}
-		from = next
+		from, next = next, from
 	}
 	return from[0]
 }
 
-func mayTakeValue(w Word) bool {
+const fewWords = 32
+
+func mayTakeValue(w *Word) bool {
 	return len(w.Text) > 1 && w.Text[0] == '-' && w.Text != "--" && !strings.Contains(w.Text, "=")
 }
 
 // fitsWord holds one wanted word against one of a command. A refspec fits by its
 // destination: HEAD:main and +refs/heads/main are main.
-func fitsWord(f pattern.Fold, w Word) Fit {
+func fitsWord(f pattern.Fold, w *Word) Fit {
 	if w.Kind == Unknown {
 		if w.Text == unknownPart || !strings.ContainsAny(f.Text, "*?[") {
 			head, _, _ := strings.Cut(w.Text, unknownPart)

@@ -18,7 +18,17 @@ import (
 func Line(line string, env Env) *Facts {
 	r := newReader(env, neutral.Shell, line)
 	r.shell(line, true)
+	return r.whole()
+}
+
+// whole is all that was read, once nothing is added to it.
+func (r *reader) whole() *Facts {
 	r.killSought()
+	for i := range r.out.Commands {
+		if c := &r.out.Commands[i]; len(c.Words) > 0 {
+			c.program = programName(c.Words[0].Text)
+		}
+	}
 	return r.out
 }
 
@@ -54,9 +64,9 @@ func (r *reader) shell(line string, exact bool) {
 func Read(call neutral.ToolCall, env Env) *Facts {
 	r := newReader(env, call.Tool, "")
 	r.call(call)
-	r.killSought()
+	f := r.whole()
 	r.secrets(call.Given)
-	return r.out
+	return f
 }
 
 // call follows a tool call.

@@ -738,9 +738,14 @@ type seen struct {
 
 // Before is the past of an event. It never changes. A nil Before knows nothing.
 type Before struct {
-	table  *table
-	levels []facts.Fit  // of table.pasts
-	seen   map[int]seen // those that fit
+	table *table
+	fits  []fitting // those that do, in the order of table.pasts
+}
+
+// fitting is a Past that fits.
+type fitting struct {
+	past int // index in table.pasts
+	seen seen
 }
 
 // of returns how surely p fits. Of a rule that is newer than the event it is not known.
@@ -748,45 +753,72 @@ func (b *Before) of(p *Past) seen {
 	if b == nil {
 		return seen{}
 	}
-	if i, known := b.table.seen[p.key]; known {
-		if b.levels[i] == facts.No {
-			return seen{}
-		}
-		return b.seen[i]
+	i, known := b.table.seen[p.key]
+	if !known {
+		return seen{level: facts.Perhaps}
 	}
-	return seen{level: facts.Perhaps}
+	at, fits := slices.BinarySearchFunc(b.fits, i, func(f fitting, i int) int { return cmp.Compare(f.past, i) })
+	if !fits {
+		return seen{}
+	}
+	return b.fits[at].seen
 }
 
 // before returns the past that a moment sees, which has its place.
 func (st *state) before(m *Moment, s *scope) *Before {
-	b := &Before{table: st.table, levels: make([]facts.Fit, len(st.table.pasts))}
-	own := uint64(0)
+	b := &Before{table: st.table}
+	v := view{state: st, m: m, session: s}
 	if m.Call != "" && m.Kind != Asked { // of a call that has its place already
 		for _, p := range s.open {
 			if p.m.Call == m.Call {
-				own = p.m.Place
+				v.own = p.m.Place
 			}
 		}
 	}
-	var edits, fetched []edited
 	if st.table.files {
-		edits = st.editsOf(m.paths())
-		fetched = st.fetchedBy(m, facts.KindRun, facts.KindInstall)
+		v.edits = st.editsOf(m.paths())
+		v.fetched = st.fetchedBy(m, facts.KindRun, facts.KindInstall)
 	}
 	for i, p := range st.table.pasts {
-		if found := st.look(p, m, s, own, edits, fetched); found.level > facts.No {
-			if b.seen == nil {
-				b.seen = map[int]seen{}
-			}
-			b.levels[i], b.seen[i] = found.level, found
+		if found := v.look(p); found.level > facts.No {
+			b.fits = append(b.fits, fitting{i, found})
 		}
 	}
 	return b
 }
 
-// look returns how surely p fits now. The call at the place own does not count. edits are
-// those of the files that the call edits, fetched of those that it runs, the newest first.
-func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits, fetched []edited) seen {
+// view is the past that one moment looks at, for all conditions.
+type view struct {
+	*state
+	m       *Moment
+	session *scope
+	own     uint64   // place of a call that does not count
+	edits   []edited // of the files that the call edits, the oldest first
+	fetched []edited // of those that it runs
+	alike   map[Same][]*like
+}
+
+// like returns the earlier calls that are like the present one, the oldest first.
+func (v *view) like(same Same) []*like {
+	list, known := v.alike[same]
+	if known {
+		return list
+	}
+	for i := range v.session.like {
+		if l := &v.session.like[i]; l.is(same, v.m.Keys) {
+			list = append(list, l)
+		}
+	}
+	if v.alike == nil {
+		v.alike = map[Same][]*like{}
+	}
+	v.alike[same] = list
+	return list
+}
+
+// look returns how surely p fits now.
+func (v *view) look(p *Past) seen {
+	st, m, s := v.state, v.m, v.session
 	if p.Lasted > 0 {
 		if !s.first.IsZero() && m.Time.Sub(s.first) >= p.Lasted {
 			return seen{level: facts.Sure}
@@ -796,7 +828,7 @@ func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits, fetched [
 	var lower, sure *entry // an entry after sure fits surely, one after lower perhaps
 	if p.Since != "" {
 		t := s.trails[st.table.index["since "+string(p.Since)]]
-		lower, sure = t.newest(own, facts.Sure), t.newest(own, facts.Perhaps)
+		lower, sure = t.newest(v.own, facts.Sure), t.newest(v.own, facts.Perhaps)
 	}
 	from := int64(0)
 	if p.Within > 0 {
@@ -804,7 +836,7 @@ func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits, fetched [
 	}
 	var c count
 	fits := func(e entry) {
-		if e.place == own || e.time < from || !e.after(lower) {
+		if e.place == v.own || e.time < from || !e.after(lower) {
 			return
 		}
 		if !e.after(sure) {
@@ -814,19 +846,19 @@ func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits, fetched [
 	}
 	switch {
 	case p.Fetched:
-		for _, e := range fetched {
+		for _, e := range slices.Backward(v.fetched) {
 			fits(entry{place: e.place, time: e.time, level: facts.Sure, id: e.id})
 		}
 	case p.Other || p.Same == SamePath:
-		for _, e := range edits {
-			if (e.session != m.Session) == p.Other && !c.done(p.Count) {
+		for i := len(v.edits) - 1; i >= 0 && !c.done(p.Count); i-- {
+			if e := &v.edits[i]; (e.session != m.Session) == p.Other {
 				fits(entry{place: e.place, time: e.time, level: facts.Sure, id: e.id})
 			}
 		}
 	case p.Same != "":
-		for _, l := range slices.Backward(s.like) {
-			if l.is(p.Same, m.Keys) {
-				fits(entry{place: l.place, time: l.time, level: facts.Sure, id: l.id})
+		for _, l := range slices.Backward(v.like(p.Same)) {
+			if fits(entry{place: l.place, time: l.time, level: facts.Sure, id: l.id}); c.done(p.Count) {
+				break
 			}
 		}
 	default:
@@ -840,23 +872,29 @@ func (st *state) look(p *Past, m *Moment, s *scope, own uint64, edits, fetched [
 	return c.seen(p.Count)
 }
 
-// editsOf returns the edits of files, the newest first.
+// editsOf returns the edits of files, the oldest first. The list must not be changed.
 func (st *state) editsOf(keys []uint64) (list []edited) {
+	if len(keys) == 1 && st.files[keys[0]] != nil {
+		return st.files[keys[0]].edits
+	}
 	for _, key := range keys {
 		if f := st.files[key]; f != nil {
 			list = append(list, f.edits...)
 		}
 	}
-	slices.SortFunc(list, func(a, b edited) int { return cmp.Compare(b.place, a.place) })
+	slices.SortFunc(list, func(a, b edited) int { return cmp.Compare(a.place, b.place) })
 	return list
 }
 
 // fetchedBy returns by which edits the session of a moment has fetched files that it uses in such a way, the
-// newest first.
-func (st *state) fetchedBy(m *Moment, kinds ...facts.Kind) []edited {
-	return slices.DeleteFunc(st.editsOf(m.Subject.sources(kinds...)), func(e edited) bool {
-		return !e.fetched || e.session != m.Session || e.place == m.Place
-	})
+// oldest first.
+func (st *state) fetchedBy(m *Moment, kinds ...facts.Kind) (list []edited) {
+	for _, e := range st.editsOf(m.Subject.sources(kinds...)) {
+		if e.fetched && e.session == m.Session && e.place != m.Place {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // passesOn reports whether a call writes what it has from a file that was fetched: a copy, an unpacked archive.
@@ -881,7 +919,7 @@ func (l *like) is(same Same, k Keys) bool {
 type count struct {
 	all, sure int
 	place     uint64 // of the last one: several files of one call count once
-	ids       []string
+	ids       [mostShown]string
 	what      string
 }
 
@@ -896,8 +934,8 @@ func (c *count) add(e entry, most int) {
 	if c.what == "" {
 		c.what = e.what
 	}
-	if len(c.ids) < min(most, mostShown) {
-		c.ids = append(c.ids, e.id)
+	if c.all <= min(most, mostShown) {
+		c.ids[c.all-1] = e.id
 	}
 }
 
@@ -912,7 +950,7 @@ func (c *count) seen(most int) (s seen) {
 	default:
 		return s
 	}
-	slices.Reverse(c.ids)
-	s.ids, s.what = c.ids, c.what
+	s.ids, s.what = slices.Clone(c.ids[:min(c.all, most, mostShown)]), c.what
+	slices.Reverse(s.ids)
 	return s
 }

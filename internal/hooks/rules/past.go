@@ -119,6 +119,9 @@ type Moment struct {
 	Place   uint64 // among all moments; set by History
 	Fetched bool   // the files that it writes come from elsewhere; set by History
 	Unsure  bool   // the agent asked a person, whose answer is not known
+
+	changed []uint64 // see paths
+	read    bool     // changed is known
 }
 
 // Keys tell whether two calls are the same. 0 = there is nothing to compare.
@@ -199,11 +202,16 @@ func (s *Subject) edits(e *facts.Effect) facts.Fit {
 const mostPaths = 16
 
 // paths are the keys of the files that a moment surely changes.
-func (m *Moment) paths() (list []uint64) {
-	if m.Kind == Typed || m.Subject == nil || m.Subject.Facts == nil {
-		return nil
+func (m *Moment) paths() []uint64 {
+	if !m.read && m.Kind != Typed && m.Subject != nil && m.Subject.Facts != nil {
+		m.changed, m.read = changedBy(m.Subject.Facts.Effects), true
 	}
-	for _, e := range m.Subject.Facts.Effects {
+	return m.changed
+}
+
+func changedBy(effects []facts.Effect) (list []uint64) {
+	for i := range effects {
+		e := &effects[i]
 		if !e.Certain || !strings.HasPrefix(e.Target, "/") || strings.HasPrefix(e.Target, "/dev/") {
 			continue
 		}
@@ -321,7 +329,7 @@ func (p *Past) fetchedInLine(s *Subject, f fit) facts.Fit {
 			before.Facts.Effects = append(before.Facts.Effects, e)
 		}
 	}
-	written := (&Moment{Subject: &before}).paths()
+	written := changedBy(before.Facts.Effects)
 	if fetches(before.Facts.Effects) && slices.ContainsFunc(run.sources(f.of.Kind),
 		func(k uint64) bool { return slices.Contains(written, k) }) {
 		return facts.Sure

@@ -32,11 +32,14 @@ func ofCall(f Fact) bool {
 func (t *Table) read(name string, data json.RawMessage, wanted func(Fact) bool) Facts {
 	f := Facts{}
 	var few [fewMembers]rawjson.Field
-	p := newPayload(few[:0], data)
+	var p payload
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if !wanted(r.Fact) || f[r.Fact] != nil || !holds(r.Events, name) {
 			continue
+		}
+		if p.members == nil { // of many events no row tells the fact that is wanted
+			p = newPayload(few[:0], data)
 		}
 		if v := r.read(p.find(r.Field)); v != nil {
 			f[r.Fact] = v
