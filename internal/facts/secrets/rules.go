@@ -22,6 +22,8 @@ import (
 //   - solid keeps it from beginning after any of - _ + / = as well, for long forms
 //     whose parts could otherwise be tried again and again.
 //   - window is how many bytes may decide whether a match begins; 0 = 1 KiB.
+//   - dot is where the match has a dot, from its key word on; 0 = nothing is known. So a key word that is
+//     in every path is turned down at once.
 //   - mixed wants a digit and a letter in the secret, which prose lacks.
 //
 //go:embed rules.json
@@ -39,6 +41,7 @@ type rule struct {
 	Solid    bool     `json:"solid"`
 	Mixed    bool     `json:"mixed"`
 	Window   int      `json:"window"`
+	Dot      int      `json:"dot"`
 
 	compiled func() *regexp.Regexp // on first use: most rules never meet their key word
 	group    int                   // of the secret; 0 = the whole match
@@ -124,8 +127,16 @@ func (r *rule) match(s string, at, free int, f *fuel) (h Hit, until int, ok bool
 	return Hit{}, 0, false
 }
 
+// hasDot reports whether the dot of a match that begins at s[at] is there.
+func hasDot[T string | []byte](r *rule, s T, at int) bool {
+	return r.Dot == 0 || at+r.Dot < len(s) && s[at+r.Dot] == '.'
+}
+
 // mayBegin turns most key words down before an expression has to.
 func (r *rule) mayBegin(s string, at, free int) bool {
+	if !hasDot(r, s, at) {
+		return false
+	}
 	if r.Value != "" {
 		return named(s, at)
 	}

@@ -61,7 +61,7 @@ func Redact(s string) string {
 // RedactBytes is Redact for bytes, which it does not change: it returns s itself if it has no
 // secret.
 func RedactBytes(s []byte) []byte {
-	if bytes.IndexByte(s, '\\') < 0 && !anyIn(loaded().words, s) {
+	if bytes.IndexByte(s, '\\') < 0 && plain(s) {
 		return s // as harmless says of a string
 	}
 	was := string(s)
@@ -75,7 +75,20 @@ func RedactBytes(s []byte) []byte {
 // to be decoded, and there is no key word, neither in a text nor in its name. A payload of
 // 300 bytes is done in a third of the time.
 func harmless(s string) bool {
-	return strings.IndexByte(s, '\\') < 0 && !anyIn(loaded().words, s)
+	return strings.IndexByte(s, '\\') < 0 && plain(s)
+}
+
+// plain reports whether no key word is in s that may begin a secret.
+func plain[T string | []byte](s T) bool {
+	rules := loaded()
+	if !anyIn(rules.words, s) {
+		return true
+	}
+	found := false
+	each(rules.words, s, func(at int, users []int32) {
+		found = found || slices.ContainsFunc(users, func(i int32) bool { return hasDot(rules.all[i], s, at) })
+	})
+	return !found
 }
 
 // widened stretches the finds of a later look: to the whole word, and then to all
@@ -123,7 +136,7 @@ func find(s string) (hits []Hit, f fuel) {
 	rules := loaded()
 	var after []int // by rule: where its last match ended; nil = no key word was met
 	end := 0        // of the match that reaches furthest: a new token may begin there
-	rules.words.each(s, func(at int, users []int32) {
+	each(rules.words, s, func(at int, users []int32) {
 		if after == nil {
 			after = make([]int, len(rules.all))
 		}

@@ -111,7 +111,7 @@ func (a *automaton) link(own [][]match) {
 
 // each calls yield for every word in s, in the order of their ends, with where
 // it begins and the rules that asked for it.
-func (a *automaton) each(s string, yield func(at int, users []int32)) {
+func each[T string | []byte](a *automaton, s T, yield func(at int, users []int32)) {
 	state := 0
 	for i := range len(s) {
 		state = int(a.next[state*a.width+int(a.column[s[i]])])

@@ -35,7 +35,8 @@ type Log struct {
 
 	mu      sync.Mutex
 	wake    *sync.Cond
-	queue   []byte
+	queue   []queued
+	waiting int // bytes of queue
 	clear   bool
 	dropped int // lines
 	writing bool
@@ -44,6 +45,12 @@ type Log struct {
 
 	file *os.File // of the goroutine that writes
 	size int64
+}
+
+// queued is a line that waits to be written.
+type queued struct {
+	size int
+	line func() []byte
 }
 
 // Open returns the Log at a path. A file that cannot be opened is tried again with each
@@ -60,16 +67,16 @@ func Open(path string, log *zap.Logger) *Log {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Add keeps a line without a line end in it.
-func (l *Log) Add(line []byte) {
+// Add keeps a line of about size bytes. line returns it, without a line end in it, on the goroutine that
+// writes: a sender waits for the caller. nil = there is none.
+func (l *Log) Add(size int, line func() []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.queue)+len(line) > mostQueued || len(line) > mostLine {
+	if l.closed || l.waiting+size > mostQueued {
 		l.dropped++
 		return
 	}
-	l.queue = fmt.Appendf(l.queue, "%08x ", crc32.Checksum(line, castagnoli))
-	l.queue = append(append(l.queue, line...), '\n')
+	l.queue, l.waiting = append(l.queue, queued{size, line}), l.waiting+size
 	l.wake.Broadcast()
 }
 
@@ -77,7 +84,7 @@ func (l *Log) Add(line []byte) {
 func (l *Log) Clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.queue, l.clear = nil, true
+	l.queue, l.waiting, l.clear = nil, 0, true
 	l.wake.Broadcast()
 }
 
@@ -109,26 +116,42 @@ func (l *Log) write() {
 		for len(l.queue) == 0 && !l.clear && !l.closed {
 			l.wake.Wait()
 		}
-		lines, clear, dropped, closed := l.queue, l.clear, l.dropped, l.closed
-		l.queue, l.clear, l.dropped, l.writing = nil, false, 0, true
+		queue, clear, dropped, closed := l.queue, l.clear, l.dropped, l.closed
+		l.queue, l.waiting, l.clear, l.dropped, l.writing = nil, 0, false, 0, true
 		l.mu.Unlock()
 		if clear {
 			l.forget()
 		}
+		lines, long := written(queue)
+		dropped += long
 		if err := l.append(lines); err != nil {
 			l.log.Error("what happened is not kept for rules that look back", zap.String("path", l.path),
 				zap.Int("lines", bytes.Count(lines, []byte{'\n'})), zap.Error(err))
 		}
 		if dropped > 0 {
-			l.log.Error("lines for rules that look back were dropped: too many wait", zap.Int("lines", dropped))
+			l.log.Error("lines for rules that look back were dropped: too many wait, or too long", zap.Int("lines", dropped))
 		}
-		if closed && len(lines) == 0 {
+		if closed && len(queue) == 0 {
 			if l.file != nil {
 				l.file.Close()
 			}
 			return
 		}
 	}
+}
+
+// written is the text of lines, and how many of them were too long.
+func written(queue []queued) (text []byte, long int) {
+	for _, q := range queue {
+		switch line := q.line(); {
+		case len(line) > mostLine:
+			long++
+		case line != nil:
+			text = fmt.Appendf(text, "%08x ", crc32.Checksum(line, castagnoli))
+			text = append(append(text, line...), '\n')
+		}
+	}
+	return text, long
 }
 
 // append writes lines to the newer file, which is made the older one when it is full.

@@ -16,12 +16,14 @@ func linesOf(t *testing.T, l *Log) (lines []string) {
 	return lines
 }
 
+func add(l *Log, line string) { l.Add(len(line), func() []byte { return []byte(line) }) }
+
 // TestLinesOutliveTheProcess adds lines, some after a reopening and a torn one.
 func TestLinesOutliveTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "past")
 	l := Open(path, nil)
-	l.Add([]byte("one"))
-	l.Add([]byte("two"))
+	add(l, "one")
+	add(l, "two")
 	l.Close()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -31,12 +33,12 @@ func TestLinesOutliveTheProcess(t *testing.T) {
 	f.Close()
 	l = Open(path, nil)
 	defer l.Close()
-	l.Add([]byte("three"))
+	add(l, "three")
 	if got, want := linesOf(t, l), []string{"one", "two", "three"}; !slices.Equal(got, want) {
 		t.Errorf("read %q, want %q", got, want)
 	}
 	l.Clear()
-	l.Add([]byte("four"))
+	add(l, "four")
 	if got, want := linesOf(t, l), []string{"four"}; !slices.Equal(got, want) {
 		t.Errorf("after Clear read %q, want %q", got, want)
 	}
@@ -54,7 +56,7 @@ func TestOldLinesMakeRoom(t *testing.T) {
 			line[j] = '.'
 		}
 		copy(line, fmt.Sprintf("%06d", i))
-		l.Add(line)
+		add(l, string(line))
 		l.Flush()
 	}
 	got := linesOf(t, l)

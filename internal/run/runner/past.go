@@ -40,8 +40,8 @@ var _ dispatch.Past = (*Past)(nil)
 
 // Log keeps lines for later processes. None of its methods blocks but Read.
 type Log interface {
-	// Add keeps a line, which is not changed any more.
-	Add(line []byte)
+	// Add keeps a line of about size bytes, which line returns later; nil = there is none.
+	Add(size int, line func() []byte)
 	// Read calls each with every line that was added, the oldest first.
 	Read(each func(line []byte)) error
 	// Clear forgets all lines.
@@ -148,9 +148,7 @@ func (p *Past) join(child, parent string, kept bool) {
 	}
 	p.roots[child] = parent
 	if kept && p.lines != nil {
-		if line, err := json.Marshal(pastLine{Kind: sessionJoined, Session: child, ID: parent}); err == nil {
-			p.lines.Add(line)
-		}
+		p.add(pastLine{Kind: sessionJoined, Session: child, ID: parent})
 	}
 }
 
@@ -257,13 +255,21 @@ func (p *Past) keep(m *rules.Moment) {
 	if k.Place, k.Unsure, k.Fetched = m.Place, m.Unsure, m.Fetched; k.Kind == rules.Ended {
 		k.Data = nil // the call has it
 	}
-	line, err := json.Marshal(k)
-	if err != nil { // data that is no JSON, which no event has
-		p.log.Error("an event is not kept for rules that look back", zap.String("event_id", k.ID), zap.Error(err))
-		return
-	}
-	p.lines.Add(line)
+	p.add(k)
 }
+
+// add hands a line to the Log.
+func (p *Past) add(k pastLine) {
+	p.lines.Add(len(k.Data)+lineHead, func() []byte {
+		line, err := json.Marshal(k)
+		if err != nil { // data that is no JSON, which no event has
+			p.log.Error("an event is not kept for rules that look back", zap.String("event_id", k.ID), zap.Error(err))
+		}
+		return line
+	})
+}
+
+const lineHead = 512 // bytes of a line beside its data, about
 
 // read gives the moments of the Log to the rules.
 func (p *Past) read(each func(*rules.Moment)) error {

@@ -21,7 +21,7 @@ import (
 // noLog drops all lines.
 type noLog struct{ memoryLog }
 
-func (*noLog) Add([]byte) {}
+func (*noLog) Add(int, func() []byte) {}
 
 // BenchmarkPast is the cost of a call and its end for fifty rules that look back, before a rule is judged.
 func BenchmarkPast(b *testing.B) {

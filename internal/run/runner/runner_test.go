@@ -97,8 +97,8 @@ func TestRewriteThatTheAgentDoesNotTakeDenies(t *testing.T) {
 // memoryLog is a Log in memory.
 type memoryLog struct{ lines [][]byte }
 
-func (k *memoryLog) Add(line []byte) { k.lines = append(k.lines, line) }
-func (k *memoryLog) Clear()          { k.lines = nil }
+func (k *memoryLog) Add(_ int, line func() []byte) { k.lines = append(k.lines, line()) }
+func (k *memoryLog) Clear()                        { k.lines = nil }
 func (k *memoryLog) Read(each func([]byte)) error {
 	for _, line := range k.lines {
 		each(line)
