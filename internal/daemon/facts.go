@@ -23,7 +23,7 @@ func (d *Daemon) facts() *facts.Reader {
 		list []facts.Place
 	}
 	programs, last := ownPrograms(), atomic.Pointer[known]{}
-	return &facts.Reader{Home: home, Links: d.links, Guard: func() []facts.Place {
+	return &facts.Reader{Home: home, Links: d.links, Text: d.links.Text, Guard: func() []facts.Place {
 		c := d.config.Load()
 		now := last.Load()
 		if now == nil || now.of != c { // as often as settings change: it looks at each file

@@ -209,6 +209,9 @@ func (c *call) onPath(kind Kind, target string, certain bool) {
 	switch kind {
 	case KindWrite:
 		c.makes(target)
+		if path.Base(target) == "package.json" && strings.Contains(r.out.Text, "scripts") {
+			c.effectWhy(KindConfigure, target, false, "it may change the scripts of the project")
+		}
 	case KindRead:
 		if to := r.links[target]; to != "" {
 			c.placed(kind, to, certain)
@@ -495,6 +498,14 @@ func (c *call) program(word string, rest []Word) output {
 		if isAssignment.MatchString(word) {
 			return output{known: true}
 		}
+		if keyName.MatchString(word) && slices.ContainsFunc(c.sh.via, func(v string) bool {
+			return strings.HasPrefix(v, "tmux ")
+		}) {
+			return output{origin: name}
+		}
+		if len(rest) == 1 && slices.Contains(lookups[:2], rest[0].Text) {
+			return output{origin: name}
+		}
 		c.doubt(DoubtProgram, word+" is not in the tables")
 		if secretTool.MatchString(name) && len(rest) > 0 {
 			c.effect(KindSecret, "tool:"+name, false)
@@ -507,6 +518,9 @@ func (c *call) program(word string, rest []Word) output {
 	}
 	return c.entry(e, name, rest)
 }
+
+// keyName finds a key that tmux presses: C-c, Enter.
+var keyName = regexp.MustCompile(`^(?:[CMS]-.{1,6}|Enter|Escape|Space|Tab|BSpace|Up|Down|Left|Right|Home|End|[a-z])$`)
 
 // beginsLine are the options of cmd behind which a line stands.
 var beginsLine = names("/c /k /r")
@@ -672,6 +686,11 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 			return out
 		}
 		c.inEntry(e, a)
+		if name == "git" {
+			if out, ok := c.aliased(a); ok {
+				return out
+			}
+		}
 		if !slices.ContainsFunc(append(a.given, c.options...), func(g given) bool {
 			return g.value != nil && strings.HasPrefix(g.value.Text, "alias."+first.Text+"=")
 		}) {
@@ -746,13 +765,15 @@ var lookups = []string{"--help", "--version", "-h", "-help", "-version", "--usag
 func (c *call) isLookedUp(e *entry, a *args) bool {
 	own := strings.Fields(e.Lookups)
 	named := func(option string) bool { // cargo yank --version 1.0.0 is of that version
-		return (option == "--version" || option == "-version") && len(a.operands) > 0
+		return (option == "--version" || option == "-version" || option == "-v") && len(a.operands) > 0
 	}
 	for _, g := range a.given {
 		switch g.role.name {
 		case "shell", "code", "command", "script", "module", "program":
 			return false
 		}
+	}
+	for _, g := range a.given {
 		if slices.Contains(own, g.name) && !named(g.name) {
 			return true
 		}
@@ -773,11 +794,21 @@ func (c *call) isLookedUp(e *entry, a *args) bool {
 	return false
 }
 
+// namesFolder reports whether the value of a variable is a folder, or a list of folders.
+func namesFolder(variable string) bool {
+	return slices.ContainsFunc([]string{"PATH", "LIB", "ROOT"}, func(end string) bool {
+		return strings.HasSuffix(variable, end)
+	})
+}
+
 // own follows the variables that the program obeys.
 func (c *call) own(e *entry, a *args) {
 	for name, what := range e.Env {
 		for _, v := range c.env {
 			if v.Name == name || globMatch(name, v.Name) {
+				if t := v.Value.Text; namesFolder(name) && !strings.ContainsAny(t, "/.") && v.Value.Kind == Literal {
+					v.Value.Text = "./" + t
+				}
 				c.role(parseRole(what), v.Value, a, nil)
 			}
 		}
@@ -931,6 +962,9 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	}) {
 		c.scripts(name, a)
 		for _, w := range a.operands { // make CMD='rm -rf src'
+			if c.sh.where == "" && c.sh.r.isMadeWord(c, w) {
+				c.doubt(DoubtMade, "the line makes "+w.Text+" and "+name+" runs it")
+			}
 			if _, value, _ := strings.Cut(w.Text, "="); isAssignment.MatchString(w.Text) && looksLikeLine(value) {
 				sh := c.nested(name)
 				sh.guess = true
@@ -953,6 +987,8 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	for _, w := range e.wordWith {
 		c.whereFits(w, e, a)
 	}
+	c.beyondTables(e, name, a, from)
+	c.sendsContent(a, from)
 	if dry {
 		r.out.Effects = append(
 			r.out.Effects[:from],

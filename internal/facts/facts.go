@@ -203,6 +203,9 @@ type Env struct {
 	Cwd, Home string // absolute; "" = not known: targets stay as they are written
 	Links     Links  // nil = links are not followed
 	Guard     []Place
+	// Text returns a small file of settings. It must return soon, whatever the file system does; ok is false where the
+	// file cannot be read. nil = none can: the aliases of git are not known.
+	Text func(path string) (text string, ok bool)
 }
 
 // Limits of one call. Beyond them there is a doubt.

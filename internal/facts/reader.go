@@ -11,8 +11,9 @@ import (
 // for the same. Safe for concurrent use; the facts it returns must not be changed.
 type Reader struct {
 	Home  string
-	Links Links          // may be nil
-	Guard func() []Place // see Env; nil = none
+	Links Links                            // may be nil
+	Guard func() []Place                   // see Env; nil = none
+	Text  func(path string) (string, bool) // see Env; may be nil
 
 	mu   sync.Mutex
 	last []remembered // the newest first
@@ -56,7 +57,7 @@ func (r *Reader) Read(call neutral.ToolCall, cwd string) *Facts {
 func (r *Reader) Line(line, cwd string) *Facts { return Line(line, r.env(cwd)) }
 
 func (r *Reader) env(cwd string) Env {
-	e := Env{Cwd: cwd, Home: r.Home, Links: r.Links}
+	e := Env{Cwd: cwd, Home: r.Home, Links: r.Links, Text: r.Text}
 	if r.Guard != nil {
 		e.Guard = r.Guard()
 	}

@@ -152,6 +152,70 @@ func (c *call) verb(base string, i int, of []string) {
 	}
 }
 
+// looksOnly name what a command of a cloud does that changes nothing.
+var looksOnly = names(`
+	list ls get show describe view status log logs version help info search find query check validate lint diff plan
+	preview inspect explain whoami current top tail watch events history docs open stat usage ping health wait count
+	ps tree du cat head metrics doctor print lookup exists test dry read completion versions start serve dev emulators
+	apps domains certs releases regions addons execute`)
+
+// beyondTables adds that a command of a cloud may change it, where neither the tables nor a word of the command say
+// that it only looks: oci compute instance terminate. from is where the effects of the command begin.
+func (c *call) beyondTables(e *entry, name string, a *args, from int) {
+	all := c.sh.r.out.Effects
+	if !slices.ContainsFunc(e.effects, func(t template) bool {
+		return t.kind == "connect" && strings.HasPrefix(t.target, "cloud:")
+	}) || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
+		return e.Kind != KindConnect && e.Kind != KindRead
+	}) {
+		return
+	}
+	said := strings.Fields(name)[1:]
+	for _, w := range a.operands {
+		if plainWord.MatchString(w.Text) {
+			said = append(said, w.Text)
+		}
+	}
+	for i, w := range said {
+		if i < 5 && anyOf(parts(w), looksOnly) {
+			return
+		}
+	}
+	if len(said) > 1 {
+		c.effect(KindWrite, "cloud:"+c.name(), false)
+	}
+}
+
+// contentPrinters print what is in files, or in the environment.
+var contentPrinters = names(`
+	cat bat head tail tac nl sed awk grep egrep rg strings cut tr paste sort rev base64 base32 xxd od hexdump gzip zip
+	tar openssl env printenv set declare history ps find ls`)
+
+// ofVersion finds a file that holds a version alone, which is a part of many addresses.
+var ofVersion = regexp.MustCompile(`(?i)version|\.nvmrc$`)
+
+// sendsContent adds that a command sends what another one printed, where a word of it is computed so and it
+// connects to another machine: curl -H "X: $(cat notes.md)" example.org.
+func (c *call) sendsContent(a *args, from int) {
+	all := c.sh.r.out.Effects
+	mine := all[min(from, len(all)):]
+	at := slices.IndexFunc(mine, func(e Effect) bool {
+		return e.Kind == KindConnect && (e.Target == "" || strings.HasPrefix(e.Target, "host:"))
+	})
+	if at < 0 || c.name() == "ssh" || c.name() == "git" {
+		return
+	}
+	target := mine[at].Target
+	computed := func(w Word) bool {
+		file, isFile := strings.CutPrefix(w.from, "file ")
+		return w.Kind == Unknown && (contentPrinters[w.from] || isFile && !ofVersion.MatchString(file))
+	}
+	if slices.ContainsFunc(a.operands, computed) ||
+		slices.ContainsFunc(a.given, func(g given) bool { return g.value != nil && computed(*g.value) }) {
+		c.effect(KindSend, target, false)
+	}
+}
+
 // showsSecret adds that a command shows a secret: `x secrets get KEY`, `x get password`.
 func (c *call) showsSecret(base string, said []string) {
 	var of []string
@@ -175,7 +239,7 @@ func (c *call) optionVerb(base, text string) {
 var scriptRunners = names(`
 	npm yarn pnpm bun deno make gmake bmake remake just task go-task rake mage invoke inv fab doit nox poe pdm hatch
 	gradle gradlew ant composer mise rails thor lein sbt cap kamal symfony console artisan magento drush wp fastlane
-	pod mkdocs celery rq liquibase manage.py sea-orm-cli npm-run-all run-s run-p run-script wireit moon nx turbo`)
+	pod mkdocs dbt airflow flask celery rq liquibase manage.py sea-orm-cli npm-run-all run-s run-p run-script wireit moon nx turbo`)
 
 // urlRunners run a script that they fetch.
 var urlRunners = names("bun deno dotnet dotnet-script jbang tsx ts-node")

@@ -26,26 +26,46 @@ func NewDisk() *Disk { return &Disk{free: make(chan struct{}, looks)} }
 
 // Real is that of Links.
 func (d *Disk) Real(path string) (real string, ok bool) {
+	return ask(d, func() (string, bool) { return follow(path) })
+}
+
+// mostText is how many bytes of a file Text returns.
+const mostText = 64 << 10
+
+// Text returns a regular file of at most 64 KiB, as facts.Env has it.
+func (d *Disk) Text(path string) (text string, ok bool) {
+	return ask(d, func() (string, bool) {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > mostText {
+			return "", false
+		}
+		text, err := os.ReadFile(path)
+		return string(text), err == nil
+	})
+}
+
+// ask waits for an answer of the file system, for a moment and while few others wait.
+func ask(d *Disk, look func() (string, bool)) (string, bool) {
 	select {
 	case d.free <- struct{}{}:
 	default: // others hang
 		return "", false
 	}
 	type answer struct {
-		path string
+		text string
 		ok   bool
 	}
 	done := make(chan answer, 1)
 	go func() {
 		defer func() { <-d.free }()
-		real, ok := follow(path)
-		done <- answer{real, ok}
+		text, ok := look()
+		done <- answer{text, ok}
 	}()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case a := <-done:
-		return a.path, a.ok
+		return a.text, a.ok
 	case <-timer.C:
 		return "", false
 	}
