@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -226,7 +227,7 @@ func (r *Rule) steps() (call step, list []step, ok bool) {
 		}
 		p, known := n.What.example()
 		if n.Fetched {
-			p, known = fetchExample, true
+			p, known = fetchExample(), true
 		}
 		if !known {
 			return call, nil, false
@@ -251,8 +252,11 @@ func (r *Rule) steps() (call step, list []step, ok bool) {
 	return call, list, true
 }
 
-// fetchExample fetches the file that the run of candidates runs.
-var fetchExample = step{text: fetchLine, kind: Asked, subject: sample(fetchLine), keys: Keys{1, 1}}
+// fetchExample fetches the file that the run of candidates runs. It is made on first use: a line takes the
+// tables of all programs.
+var fetchExample = sync.OnceValue(func() step {
+	return step{text: fetchLine, kind: Asked, subject: sample(fetchLine), keys: Keys{1, 1}}
+})
 
 const fetchLine = "curl -o build.sh https://example.org/"
 
