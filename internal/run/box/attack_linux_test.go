@@ -75,6 +75,9 @@ var attacks = []struct {
 	{name: "read a process's files", line: `ls /proc/$PID/root/ && echo REACHED`, atRead: true},
 	{name: "trace a process", line: `readlink /proc/$PID/fd/1 && echo REACHED`, atRead: true},
 
+	{name: "read the memory of the box's first process", line: `head -c1 /proc/$PPID/maps | grep -q . && echo REACHED`, atRead: true},
+	{name: "open its memory to write", line: `: <> /proc/$PPID/mem && echo REACHED`, atRead: true},
+
 	{name: "make a user namespace", line: `"$SELF" system-call 'user namespace'`, atRead: true},
 	{name: "make a user namespace with unshare", line: `unshare -Ur true && echo REACHED`, atRead: true},
 	{name: "uncover keys", line: `unshare -Urm sh -c "umount $HOME/.ssh; cat $HOME/.ssh/id_ed25519" && echo REACHED`, atRead: true},

@@ -67,12 +67,13 @@ func runAt(level Level, s *Spec, began func(Level)) (Ended, error) {
 		began(level)
 	}
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, forwarded...) // now: it takes as long as a third of the box
-	defer signal.Stop(signals)
+	signal.Notify(signals, forwarded...)       // now: it takes as long as a third of the box
+	defer func() { go signal.Stop(signals) }() // it waits for other threads; a wrapper ends before
 	over := make(chan struct{})
 	go forward(signals, pid, over)
 	status, err := wait(pid)
 	close(over)
+	p.readable()
 	if level == Landlock {
 		endOrphans()
 	}
@@ -136,6 +137,13 @@ func (p *program) begin() (pid int, err error) {
 		return 0, fmt.Errorf("execute %s: %w", text(p.path), errno)
 	}
 	return 0, cannot("%s: %v%s", p.says[what], errno, hint(errno))
+}
+
+// readable gives this process back the files of /proc that its child took from it: they share their memory.
+func (p *program) readable() {
+	if p.reaper {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 1, 0)
+	}
 }
 
 // hint says where a refusal usually comes from.
@@ -225,11 +233,10 @@ func inForeground() bool {
 // endOrphans ends the processes that a box without a pid namespace left behind: this process is its subreaper.
 func endOrphans() {
 	for range 100 { // each round ends a generation
-		children := childrenOf(os.Getpid())
-		if len(children) == 0 {
-			return
+		if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err == syscall.ECHILD {
+			return // as nearly always
 		}
-		for _, pid := range children {
+		for _, pid := range childrenOf(os.Getpid()) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 			_, _ = syscall.Wait4(pid, nil, 0, nil)
 		}

@@ -2,6 +2,7 @@ package box
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -337,11 +338,20 @@ func ownCaches(homes []string) (set [][2]string) {
 		{".m2/repository", "MAVEN_ARGS", "-Dmaven.repo.local=/tmp/cache/m2"}, {".gradle/caches", "GRADLE_USER_HOME", "/tmp/cache/gradle"},
 		{".nuget/packages", "NUGET_PACKAGES", "/tmp/cache/nuget"},
 	} {
-		if len(existing(homes, []string{c[0]})) == 0 {
+		if !anyHas(homes, c[0]) {
 			set = append(set, [2]string{c[1], c[2]})
 		}
 	}
 	return set
+}
+
+func anyHas(folders []string, name string) bool {
+	for _, dir := range folders {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // secrets, below a home: keys, tokens, browsers and shell histories.
@@ -373,7 +383,7 @@ var ofMachine = []string{
 
 // hidden lists the paths that a profile hides and that are there.
 func hidden(homes []string, p Profile, at Place) []string {
-	list := append(existing(homes, secrets), existing(homes, at.Private)...)
+	list := existing(homes, append(secrets[:len(secrets):len(secrets)], at.Private...))
 	list = append(list, existing([]string{"/"}, ofMachine)...)
 	list = append(list, resolvedAll(at.Own)...)
 	list = append(list, resolvedAll(p.Hide)...)
@@ -413,10 +423,14 @@ func outermost(list []string) []string {
 }
 
 // existing returns the names below folders that are there, with links followed: both ends of a link
-// lead to the same place.
+// lead to the same place. Most are not there, so it lists a folder once, and asks for the rest.
 func existing(folders, names []string) (list []string) {
 	for _, dir := range folders {
+		first := namesIn(dir)
 		for _, name := range names {
+			if top, _, _ := strings.Cut(name, "/"); first != nil && !first[strings.ToLower(top)] {
+				continue
+			}
 			path := filepath.Join(dir, name)
 			if _, err := os.Lstat(path); err != nil {
 				continue
@@ -429,7 +443,34 @@ func existing(folders, names []string) (list []string) {
 	return list
 }
 
-func resolvedAll(paths []string) []string { return existing([]string{""}, paths) }
+// namesIn lists a folder; nil = it cannot be listed, or has so many names that a look for each is faster.
+func namesIn(dir string) map[string]bool {
+	const many = 500
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	list, err := f.Readdirnames(many)
+	if err != nil && err != io.EOF || len(list) == many {
+		return nil
+	}
+	names := make(map[string]bool, len(list))
+	for _, name := range list {
+		names[strings.ToLower(name)] = true // file systems of macOS take either case
+	}
+	return names
+}
+
+// resolvedAll follows links of paths, and drops those that are not there.
+func resolvedAll(paths []string) (list []string) {
+	for _, path := range paths {
+		if path, err := filepath.EvalSymlinks(path); err == nil {
+			list = append(list, path)
+		}
+	}
+	return list
+}
 
 // otherHomes lists the homes of other users that are there.
 func otherHomes(homes []string) (list []string) {

@@ -1,16 +1,16 @@
 package box
 
 import (
-	"runtime"
 	"syscall"
 	"unsafe"
 
 	"github.com/hookd/hookd/internal/base/spawn/filelimit"
 )
 
-// The child of a box runs between clone and exec in a copy of this process that has one thread.
-// Nothing of Go's runtime may be used there: no allocation, no growing stack, no preemption. So
-// the parent writes down every system call beforehand, and the child only makes them.
+// The child of a box runs between clone and exec in the memory of this process, on a stack of its own: a copy
+// of the memory would take as long as the box. Nothing of Go's runtime may be used there: no allocation, no
+// growing stack, no preemption, no signal. So the parent writes down every system call beforehand, and the
+// child only makes them.
 
 // op is one system call of the child.
 type op struct {
@@ -44,6 +44,7 @@ type program struct {
 	mask    [8]byte // of signals, as this process was started with
 	all     [8]byte
 	info    [128]byte
+	stacks  [2][]byte // of the child, and of the program that it starts
 	reg     [registers + 1]uintptr
 	failed  [2]uint32 // index of the op, and its error
 	status  uint32
@@ -93,43 +94,55 @@ const (
 
 // start clones the child and returns its process id. The caller has locked its thread: the child
 // ends with it.
-//
-//go:noinline
 func (p *program) start() (pid int, err error) {
 	for i := range p.all {
 		p.all[i] = 0xff
 	}
 	p.limit, p.limited = filelimit.Raised()
-	room()
-	pid, errno := p.clone()
-	runtime.KeepAlive(p)
-	if errno != 0 {
-		return 0, errno
+	for i := range p.stacks {
+		p.stacks[i] = make([]byte, stackSize)
+	}
+	if !p.reaper { // it executes at once; until then this thread has to wait
+		p.flags |= syscall.CLONE_VFORK
+	}
+	if pid = p.clone(); pid < 0 {
+		return 0, syscall.Errno(-pid)
 	}
 	return pid, nil
 }
 
-// room makes the stack large enough for the child, which must not let it grow.
-//
-//go:noinline
-func room() {
-	var stack [16 << 10]byte
-	runtime.KeepAlive(&stack)
-}
+const (
+	stackSize = 16 << 10
+	stackRoom = 64 // above the stack, for the argument
+)
+
+func rawClone(flags, stack uintptr, p *program, inner uintptr) (pid int)
 
 //go:nosplit
 //go:norace
 //go:noinline
-func (p *program) clone() (int, syscall.Errno) {
+func (p *program) clone() int {
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask,
 		uintptr(unsafe.Pointer(&p.all)), uintptr(unsafe.Pointer(&p.mask)), sigSetSize, 0, 0)
-	pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, p.flags|uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
-	if errno == 0 && pid == 0 {
-		p.child()
-	}
+	pid := rawClone(p.flags|syscall.CLONE_VM|uintptr(syscall.SIGCHLD), p.stack(0), p, 0)
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&p.mask)), 0, sigSetSize, 0, 0)
-	return int(pid), errno
+	return pid
 }
+
+//go:nosplit
+func (p *program) stack(i int) uintptr {
+	return (uintptr(unsafe.Pointer(&p.stacks[i&1][0])) + stackSize - stackRoom) &^ 15
+}
+
+// first is where the child begins, second where the program that it starts does.
+//
+//go:nosplit
+//go:norace
+func first(p *program) { p.child() }
+
+//go:nosplit
+//go:norace
+func second(p *program) { p.exec() }
 
 // child makes the system calls and executes the program. It never returns.
 //
@@ -152,14 +165,16 @@ func (p *program) child() {
 	if !p.reaper {
 		p.exec()
 	}
-	pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+	// Nothing in the box may look into this process, or write to it: its memory is that of the wrapper.
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0, 0, 0, 0)
 	if errno != 0 {
 		p.fail(failedFork, errno)
 	}
-	if pid == 0 {
-		p.exec()
+	pid := rawClone(syscall.CLONE_VM|syscall.CLONE_VFORK|uintptr(syscall.SIGCHLD), p.stack(1), p, 1)
+	if pid < 0 {
+		p.fail(failedFork, syscall.Errno(-pid))
 	}
-	p.reap(pid)
+	p.reap(uintptr(pid))
 }
 
 //go:nosplit
@@ -172,10 +187,29 @@ func (p *program) exec() {
 	if errno != 0 {
 		p.fail(failedCwd, errno)
 	}
+	p.unhandle()
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&p.mask)), 0, sigSetSize, 0, 0)
 	_, _, errno = syscall.RawSyscall6(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(p.path)),
 		uintptr(unsafe.Pointer(&p.argv[0])), uintptr(unsafe.Pointer(&p.envp[0])), 0, 0, 0)
 	p.fail(failedExec, errno)
+}
+
+// unhandle takes Go's handlers from signals, as exec does: one that comes before would run Go's code here.
+//
+//go:nosplit
+//go:norace
+func (p *program) unhandle() {
+	const lastSignal, handled = 64, 1 // SIG_IGN is 1
+	for sig := uintptr(1); sig <= lastSignal; sig++ {
+		action := (*[4]uintptr)(unsafe.Pointer(&p.info))
+		*action = [4]uintptr{}
+		at := uintptr(unsafe.Pointer(action))
+		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, 0, at, sigSetSize, 0, 0)
+		if action[0] > handled {
+			*action = [4]uintptr{}
+			syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, at, 0, sigSetSize, 0, 0)
+		}
+	}
 }
 
 // fail reports a failure and ends the child.
@@ -205,8 +239,6 @@ const (
 //go:norace
 func (p *program) reap(main uintptr) {
 	syscall.RawSyscall6(syscall.SYS_CLOSE, p.report, 0, 0, 0, 0, 0)
-	// Nothing in the box may look into this process, or write to it.
-	syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0, 0, 0, 0)
 	info := (*[32]int32)(unsafe.Pointer(&p.info))
 	for {
 		sig, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGTIMEDWAIT, uintptr(unsafe.Pointer(&p.all)),
