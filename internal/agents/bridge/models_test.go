@@ -20,11 +20,13 @@ type script struct {
 	decoys   bool     // calls have arguments that the tool has not
 	delegate *delegate
 	pause    *pause
+	more     object // arguments beside a command
 }
 
 // delegate has the model start a subagent, which runs the commands.
 type delegate struct {
 	tool string
+	has  string // part of the tool's name where the agent chooses the whole; "" = tool is it
 	// namespace of the tool, where the agent's protocol has such.
 	namespace string
 	args      func(task string) object
@@ -99,6 +101,7 @@ func (m *model) answer(q question, known shells) []toolUse {
 	if i < 0 {
 		return nil
 	}
+	m.names(q.tools)
 	next, p := m.next(q, q.tools[i])
 	if p != nil {
 		p.once.Do(func() { close(p.reached) })
@@ -112,6 +115,22 @@ func (m *model) answer(q question, known shells) []toolUse {
 		}
 	}
 	return next
+}
+
+// names finds the tool that the script knows a part of.
+func (m *model) names(tools []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.script.delegate
+	if d == nil || d.has == "" {
+		return
+	}
+	if i := slices.IndexFunc(tools, func(tool string) bool { return strings.Contains(tool, d.has) }); i >= 0 {
+		space, tool, ok := strings.Cut(tools[i], "/")
+		if d.tool = space; ok {
+			d.namespace, d.tool = space, tool
+		}
+	}
 }
 
 // next returns the calls that follow q, and where to pause before them.
@@ -163,6 +182,7 @@ func (sc script) step(shell string, n int) (next []toolUse) {
 func (m *model) given(args object) object {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	maps.Copy(args, m.script.more)
 	if !m.script.decoys {
 		return args
 	}
@@ -263,7 +283,10 @@ func openAI(m *model) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var req struct {
-			Tools []struct{ Type, Name string }
+			Tools []struct {
+				Type, Name string
+				Tools      []struct{ Name string }
+			}
 			Input json.RawMessage
 		}
 		_ = json.Unmarshal(body, &req)
@@ -283,6 +306,9 @@ func openAI(m *model) http.HandlerFunc {
 		var tools []string
 		for _, t := range req.Tools {
 			tools = append(tools, t.Name)
+			for _, inner := range t.Tools {
+				tools = append(tools, t.Name+"/"+inner.Name)
+			}
 		}
 		asked := m.answer(question{body, string(req.Input), tools, results}, shells{
 			"exec_command":  func(c string) object { return object{"cmd": c} },

@@ -95,6 +95,8 @@ var attacks = []struct {
 	{name: "call by other numbers", line: `"$SELF" system-call x32`, atRead: true},
 	{name: "write a setting of the kernel", line: `echo 1 > /proc/sys/kernel/core_uses_pid && echo REACHED`, atRead: true},
 	{name: "write the system", line: `echo x > /etc/hookd-test && echo REACHED; rm -f /etc/hookd-test`, atRead: true},
+	{name: "open a device of the machine", line: `for d in /dev/mem /dev/kmsg /dev/loop-control /dev/input/event0 /dev/vcs; do (exec 3<>$d) && echo REACHED; done`, atRead: true},
+	{name: "read a disk", line: `for d in $(find /dev -type b); do (exec 3<$d) && echo REACHED; done`, atRead: true},
 	{name: "make a device", line: `mknod null c 1 3 && echo REACHED`, atRead: true},
 }
 

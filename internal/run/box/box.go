@@ -44,7 +44,7 @@ type Spec struct {
 	Protect []string    // below Write, that may only be read
 	Watch   []string    // below Write, that is not there and must not be made: it would run later
 	Hide    []string    // that can be neither read nor written
-	Sockets []string    // of the machine, that are hidden where a box could connect to them
+	Sockets []string    // of the machine, and devices, that are hidden where a box could open them
 	Show    []string    // what is read, where a private folder would cover it
 	Set     [][2]string // variables that Env has no value for
 	// Proxy serves the one way out of the box's network: l listens inside, where proxies of the environment

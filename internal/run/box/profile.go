@@ -53,7 +53,7 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s := &Spec{Profile: p.Name, Cwd: cwd}
 	homes := resolvedAll(at.Homes)
-	s.Hide, s.Sockets = hidden(homes, p, at), hostSockets()
+	s.Hide, s.Sockets = hidden(homes, p, at), append(hostSockets(), hostDevices()...)
 	tree, err := projectAt(cwd, homes, at.Later)
 	if p.Base == Read {
 		if s.Show = []string{cwd}; err == nil {
@@ -377,7 +377,7 @@ var secrets = []string{
 var ofMachine = []string{
 	"/run/docker.sock", "/run/podman", "/run/containerd", "/run/crio", "/run/snapd.socket", "/run/snapd-snap.socket",
 	"/run/dbus/system_bus_socket", "/run/systemd/private", "/run/systemd/io.systemd.Manager", "/run/user", "/run/screen",
-	"/run/WSL", "/run/secrets", "/run/credentials", "/nix/var/nix/daemon-socket", "/var/lib/docker",
+	"/run/WSL", "/run/initctl", "/run/secrets", "/run/credentials", "/nix/var/nix/daemon-socket", "/var/lib/docker",
 	"/var/run/secrets", "/var/spool/cron", "/etc/hookd", "/var/lib/hookd", "/run/hookd", "/root/.hookd",
 }
 
