@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -168,10 +170,8 @@ func (s *tables) insert(db *database, e *events.Event, row eventRow, rows []pend
 	if err != nil {
 		return err
 	}
-	for ord, r := range rows {
-		if err := insertPending(db, row.seq, ord, r); err != nil {
-			return err
-		}
+	if err := s.insertPending(db, row, rows, added); err != nil {
+		return err
 	}
 	s.saw(row.seq)
 	if !added {
@@ -181,13 +181,44 @@ func (s *tables) insert(db *database, e *events.Event, row eventRow, rows []pend
 	return s.w.sessions.event(db, e)
 }
 
-func insertPending(db *database, seq uint64, ord int, r pendingRow) error {
-	_, err := db.exec(`INSERT OR REPLACE INTO pending (seq, hook, ord, attempt, due) VALUES (?, ?, ?, ?, ?)`,
-		int64(seq), r.hook, ord, r.attempt, r.due)
-	if err != nil {
-		return fmt.Errorf("insert pending run of %s: %w", r.hook, err)
+// insertPending writes the pending rows of an event; added tells that the database did not have the event.
+func (s *tables) insertPending(db *database, row eventRow, rows []pendingRow, added bool) error {
+	if !added {
+		if _, err := s.dropPending(db, row.seq, ""); err != nil {
+			return err
+		}
+	}
+	for ord, r := range rows {
+		_, err := db.exec(`INSERT OR REPLACE INTO pending (seq, hook, ord, attempt, due) VALUES (?, ?, ?, ?, ?)`,
+			int64(row.seq), r.hook, ord, r.attempt, r.due)
+		if err != nil {
+			return fmt.Errorf("insert pending run of %s: %w", r.hook, err)
+		}
+	}
+	if len(rows) > 0 {
+		s.w.state.waiting.add(amount{1, int64(len(rows)), int64(row.size)})
 	}
 	return nil
+}
+
+// dropPending deletes the pending run of a hook for an event, or, with hook "", all runs. It reports whether there were any.
+func (s *tables) dropPending(db *database, seq uint64, hook string) (dropped bool, err error) {
+	n, err := db.exec(`DELETE FROM pending WHERE seq = ?1 AND (hook = ?2 OR ?2 = '')`, int64(seq), hook)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	gone := amount{runs: n}
+	var size int64
+	row := db.row(`SELECT size FROM events WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE seq = ?1)`,
+		int64(seq))
+	switch err := row.Scan(&size); {
+	case err == nil:
+		gone.events, gone.bytes = 1, size
+	case !errors.Is(err, sql.ErrNoRows): // other runs of the event are left
+		return true, err
+	}
+	s.w.state.waiting.sub(gone)
+	return true, nil
 }
 
 // pendingRuns notes how runs go on and end.
@@ -218,15 +249,17 @@ func (s *pendingRuns) Forget(k events.PendingKey) {
 // Retry records an attempt and leaves its run pending: attempt counts it, and
 // the next one is due then.
 func (s *pendingRuns) Retry(k events.PendingKey, run *wire.Run, due time.Time) {
+	row := pendingRow{hook: k.Hook, due: nanos(due)}
 	lean := func(db *database) error {
 		s.w.begun.end(k)
-		_, err := db.exec(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ?`,
-			nanos(due), int64(k.Seq), k.Hook)
+		err := db.row(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ? RETURNING attempt`,
+			row.due, int64(k.Seq), k.Hook).Scan(&row.attempt)
+		if errors.Is(err, sql.ErrNoRows) { // the run was lost
+			return nil
+		}
 		return err
 	}
-	s.record(k, run, false, lean, func() {
-		s.live.change(k, func(r *pendingRow) { *r = pendingRow{hook: r.hook, attempt: r.attempt + 1, due: nanos(due)} })
-	})
+	s.record(k, run, false, lean, func() { s.live.change(k, row) })
 }
 
 // GiveUp ends a pending run as a dead letter: its retries are used up, or it is
@@ -265,7 +298,7 @@ func (s *pendingRuns) deletePending(db *database, k events.PendingKey) error {
 	if s.journaled.over(k.Seq) {
 		return nil // it has no rows
 	}
-	if _, err := db.exec(`DELETE FROM pending WHERE seq = ? AND hook = ?`, int64(k.Seq), k.Hook); err != nil {
+	if _, err := s.tables.dropPending(db, k.Seq, k.Hook); err != nil {
 		return fmt.Errorf("end pending run: %w", err)
 	}
 	if s.live.fate(k.Seq).final {

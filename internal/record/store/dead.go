@@ -78,19 +78,29 @@ func (s *deadLetters) RetryDead(ctx context.Context, id int64) (events.Pending, 
 	if err != nil {
 		return p, err
 	}
-	o := &op{}
+	o, first := &op{}, false
 	o.exec = func(db *database) error {
 		if err := s.deleteDead(db, id); err != nil {
 			return err
 		}
-		_, err := db.exec(`INSERT INTO pending (seq, hook, ord, attempt, due)
-			SELECT ?1, ?2, coalesce(max(ord) + 1, 0), ?3, 0 FROM pending WHERE seq = ?1`,
-			int64(p.Event.Seq), p.Hook, d.Attempts)
-		return err
+		var ord int
+		row := db.row(`SELECT ifnull(max(ord) + 1, 0) FROM pending WHERE seq = ?`, int64(p.Event.Seq))
+		if err := row.Scan(&ord); err != nil {
+			return err
+		}
+		_, err := db.exec(`INSERT INTO pending (seq, hook, ord, attempt, due) VALUES (?, ?, ?, ?, 0)`,
+			int64(p.Event.Seq), p.Hook, ord, d.Attempts)
+		if err != nil {
+			return err
+		}
+		more := amount{runs: 1}
+		if first = ord == 0; first {
+			more.events, more.bytes = 1, int64(len(p.Event.Data))
+		}
+		s.w.state.waiting.add(more)
+		return nil
 	}
-	o.after = func() {
-		s.live.add(p.Event.Seq, p.Event, len(p.Event.Data), []pendingRow{{hook: p.Hook, attempt: d.Attempts}})
-	}
+	o.after = func() { s.live.addRow(p.Event, pendingRow{hook: p.Hook, attempt: d.Attempts}, first) }
 	p.Attempt = d.Attempts
 	if err := s.wait(ctx, o); err != nil {
 		return p, fmt.Errorf("retry dead letter %d: %w", id, err)

@@ -29,6 +29,7 @@ type opener struct {
 	merging      *merging
 	forwarding   *forwarding
 	sent         *sentIDs
+	tables       *tables
 	loss         *lossNotes
 	manifest     *manifestTable
 
@@ -103,12 +104,7 @@ func (s *opener) adopt(db *database) error {
 		if !st.fresh {
 			s.w.found = st
 		}
-		if err := verifyPending(db); err != nil {
-			return err
-		}
-		if err := s.live.fill(db); err != nil {
-			return err
-		}
+		s.live.reset(st.waiting)
 		if err := s.manifest.manifests.fill(db); err != nil {
 			return err
 		}
@@ -121,8 +117,11 @@ func (s *opener) adopt(db *database) error {
 		if err := s.mover.openJournal(db, st, left); err != nil {
 			return err
 		}
-		if err := s.dropEventless(db); err != nil {
-			return err
+		s.w.unchecked = s.w.opening && st.waiting.runs > mostAtOnce
+		if !s.w.unchecked {
+			if err := s.checkPending(db, &st.waiting); err != nil {
+				return err
+			}
 		}
 		s.tellLeft(st, left)
 		if err := s.verifyChain(db); err != nil {
@@ -199,11 +198,14 @@ func (s *opener) carry(db *database, st *state) (err error) {
 	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
+	before := s.w.state
+	s.w.state.waiting = st.waiting
 	defer func() {
 		if err != nil {
 			db.exec("ROLLBACK")
 		}
 		s.transactions.settle(err == nil)
+		s.w.state = before
 	}()
 	for _, w := range s.live.held() {
 		p := s.policy.Load()
@@ -216,10 +218,8 @@ func (s *opener) carry(db *database, st *state) (err error) {
 		if added {
 			st.events++
 		}
-		for ord, r := range w.rows {
-			if err := insertPending(db, w.event.Seq, ord, r); err != nil {
-				return err
-			}
+		if err := s.tables.insertPending(db, row, w.rows, added); err != nil {
+			return err
 		}
 	}
 	for _, m := range s.manifest.manifests.all() {
@@ -256,7 +256,7 @@ func (s *opener) carryJournal(db *database, st *state) error {
 		}
 	}
 	st.events += s.w.state.events - before
-	st.complete = s.journaled.complete()
+	st.waiting, st.complete = s.w.state.waiting, s.journaled.complete()
 	if err := st.savePlace(db); err != nil {
 		return err
 	}
@@ -356,8 +356,10 @@ func (s *healer) salvage(path string) (runs int) {
 		batch = nil
 	}
 	_, _ = readAsideDatabase(context.Background(), path, func(e *events.Event, hooks []string) error {
-		if s.live.has(e.Seq) {
-			return nil
+		var carried bool
+		row := s.db.row(`SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?)`, int64(e.Seq))
+		if err := row.Scan(&carried); err != nil || carried || s.live.has(e.Seq) {
+			return err
 		}
 		var rows []pendingRow
 		for _, hook := range hooks {
@@ -370,7 +372,7 @@ func (s *healer) salvage(path string) (runs int) {
 			}
 			return err
 		}
-		after := func() { s.live.add(e.Seq, e, len(e.Data), rows) }
+		after := func() { s.live.holdNew(e, rows) }
 		batch = append(batch, &op{exec: exec, lean: exec, after: after})
 		if runs += len(rows); len(batch) == batchOps {
 			write()
@@ -404,6 +406,47 @@ func countPending(path string) (n int, complete journal.Pos, more bool) {
 	return n, complete, more
 }
 
+// mostAtOnce is how many pending runs are checked while the store is opened. More are checked by the
+// writer, and read by nobody before: verdicts wait for none of them.
+const mostAtOnce = 1 << 13
+
+// checkPending checks the pending runs of a database that was not read before.
+func (s *opener) checkPending(db *database, waiting *amount) error {
+	if err := verifyPending(db); err != nil {
+		return err
+	}
+	return s.dropEventless(db, waiting)
+}
+
+// checkLate checks the pending runs of a large backlog.
+func (s *writeLoop) checkLate() {
+	err := classify(damagedRow(s.opener.checkPending(s.db, &s.w.state.waiting)))
+	switch {
+	case errors.Is(err, errCorrupt):
+		if s.healer.recover(err) != nil {
+			return
+		}
+	case err != nil:
+		s.healer.fail(err)
+		return
+	}
+	s.w.unchecked = false
+	s.healer.transactions.publish()
+	close(s.checked)
+}
+
+// awaitCheck waits until the pending runs are known to be whole.
+func (s *core) awaitCheck(ctx context.Context) error {
+	select {
+	case <-s.checked:
+		return nil
+	case <-s.ended:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // verifyPending fails with errCorrupt when the table of pending runs is damaged: SQLite reads one with
 // a damaged page as if rows were not there.
 func verifyPending(db *database) error {
@@ -427,16 +470,23 @@ func noteFormer(db *database, epoch string) error {
 
 // dropEventless deletes pending runs whose events a damaged database does not have. The journal may
 // have them.
-func (s *opener) dropEventless(db *database) error {
+func (s *opener) dropEventless(db *database, waiting *amount) error {
 	const eventless = `FROM pending WHERE seq NOT IN (SELECT seq FROM events)`
 	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
 	rows, err := query(db, scan, `SELECT seq `+eventless)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
+	if _, err := db.exec(`UPDATE journaled SET waiting_sum = NULL`); err != nil { // if this process ends now
+		return err
+	}
 	if _, err := db.exec(`DELETE ` + eventless); err != nil {
 		return err
 	}
+	if *waiting, err = countWaiting(db); err != nil {
+		return err
+	}
+	s.live.inDatabase(*waiting)
 	lost := 0
 	for _, seq := range rows {
 		if !s.journaled.has(seq) {

@@ -97,13 +97,13 @@ func TestTheOldestPendingEventsAreHeld(t *testing.T) {
 	rows := []pendingRow{{hook: "a"}}
 	made := func(seq uint64) *events.Event { return &events.Event{Envelope: events.Envelope{Data: data}, Seq: seq} }
 	for seq := uint64(1); seq <= 10; seq++ {
-		l.add(seq, made(seq), len(data), rows)
+		l.holdNew(made(seq), rows)
 	}
 	for seq := uint64(1); seq <= 6; seq++ { // memory is full of 1 to 4
 		l.end(events.PendingKey{Seq: seq, Hook: "a"})
-		l.add(seq+10, made(seq+10), len(data), rows)
+		l.holdNew(made(seq+10), rows)
 		next := made(seq + 4)
-		l.hold(next, most)
+		l.holdRead(next, rows, most)
 		if l.event(seq+4) != next || l.inRAM > most {
 			t.Errorf("after the end of %d, %d is not held, or %d bytes are", seq, seq+4, l.inRAM)
 		}

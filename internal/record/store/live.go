@@ -9,10 +9,12 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// live holds the pending events, as of the last commit.
+// live knows how much is pending, as of the last commit, and the pending events of which the database
+// alone is not enough: the events that only the journal has, and the events that are held for the case
+// that the database is lost. Of a million others that wait on disk it has the number alone.
 //
-// A million events may wait on disk. The value for each has no pointer: the garbage
-// collector would follow a million of them, several times a second where much is accepted.
+// The value for each has no pointer: the garbage collector would follow it, several times a second
+// where much is accepted.
 type live struct {
 	// most is how many bytes of events, each with heldCost, are held in memory for the case
 	// that the database is lost. The events that the dispatcher holds are shared: it has the oldest
@@ -26,16 +28,29 @@ type live struct {
 	lists   hookLists                // that waiting.hooks numbers
 	policy  *Policy                  // of the newest fate
 	version uint32                   // of policy: it grows with each other one
-	runs    int
-	bytes   int64 // of payload, on disk
+	disk    amount                   // in the database
+	only    amount                   // in the journal alone
 	inRAM   int64
-	told    int      // how many events Options.Waiting was told of
-	newest  []uint64 // events that are held, the newest last; some are not any more
+	told    int             // how many events Options.Waiting was told of
+	newest  []uint64        // events that are held, the newest last; some are not any more
+	readers int             // that read rows of the database to hold them
+	touched map[uint64]bool // events whose rows in the database have changed while there are readers
+}
+
+// amount is how much is pending.
+type amount struct{ events, runs, bytes int64 } // bytes of payload
+
+func (a *amount) add(b amount) {
+	a.events, a.runs, a.bytes = a.events+b.events, a.runs+b.runs, a.bytes+b.bytes
+}
+
+func (a *amount) sub(b amount) {
+	a.events, a.runs, a.bytes = a.events-b.events, a.runs-b.runs, a.bytes-b.bytes
 }
 
 // waiting is an event and the hooks that have not ended for it.
 type waiting struct {
-	size  int
+	size  uint32
 	hooks uint32 // number of their list, in order of registration; 0 = the rows are in live.changed
 	clean uint32 // live.version of fate.clean; 0 = nil
 	final bool   // as fate.final
@@ -58,29 +73,12 @@ type pendingRow struct {
 func newLive(most int64) *live {
 	return &live{
 		most: most, events: map[uint64]waiting{}, changed: map[uint64][]pendingRow{},
-		whole: map[uint64]*events.Event{},
+		whole: map[uint64]*events.Event{}, touched: map[uint64]bool{},
 	}
 }
 
 // heldCost is the size in bytes that an event in memory takes besides its data.
 const heldCost = 1 << 10
-
-// add puts rows of an event in; e may be nil when it is on disk only.
-func (l *live) add(seq uint64, e *events.Event, size int, rows []pendingRow) {
-	if len(rows) == 0 {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w, there := l.events[seq]
-	if !there {
-		w.size = size
-		l.bytes += int64(size)
-	}
-	l.runs += len(rows)
-	l.put(seq, w, append(l.rowsOf(seq, w), rows...))
-	l.keep(seq, e, l.most)
-}
 
 // accept puts an event in that the journal has, with first attempts of some hooks; with
 // none of them nothing waits for it.
@@ -90,15 +88,19 @@ func (l *live) accept(seq uint64, e *events.Event, size int, hooks []string, f f
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := waiting{size: size, hooks: l.lists.number(hooks), only: true}
+	w := waiting{size: uint32(size), hooks: l.lists.number(hooks), only: true}
 	if w.hooks == 0 {
 		l.changed[seq] = firstAttempts(hooks)
 	}
 	l.setFate(&w, f)
 	l.events[seq] = w
-	l.bytes += int64(size)
-	l.runs += len(hooks)
+	l.only.add(l.amountOf(seq, w))
 	l.keep(seq, e, l.most)
+}
+
+// amountOf returns how much an event is.
+func (l *live) amountOf(seq uint64, w waiting) amount {
+	return amount{1, int64(l.left(seq, w)), int64(w.size)}
 }
 
 // put notes an event with its rows.
@@ -131,17 +133,38 @@ func firstAttempts(hooks []string) []pendingRow {
 	return rows
 }
 
-// stored notes that the database has an event.
-func (l *live) stored(seq uint64) {
+// stored notes that the database has the events of some entries, and how much is pending in it.
+func (l *live) stored(moved []*entry, disk amount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w, there := l.events[seq]; there {
+	l.disk = disk
+	for _, e := range moved {
+		w, there := l.events[e.Number]
+		if !there {
+			continue
+		}
+		l.only.sub(l.amountOf(e.Number, w))
 		w.only = false
-		l.events[seq] = w
+		if l.events[e.Number] = w; l.whole[e.Number] == nil {
+			l.remove(e.Number, w)
+		}
 	}
 }
 
-// rows returns the pending rows of an event, and the event if it is held.
+// inDatabase notes how much is pending in the database.
+func (l *live) inDatabase(disk amount) { l.stored(nil, disk) }
+
+// reset forgets all that is in memory.
+func (l *live) reset(disk amount) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.events)
+	clear(l.changed)
+	clear(l.whole)
+	l.disk, l.only, l.inRAM, l.newest = disk, amount{}, 0, nil
+}
+
+// rows returns the pending rows of an event in memory, and the event if it is held.
 func (l *live) rows(seq uint64) ([]pendingRow, *events.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,7 +174,7 @@ func (l *live) rows(seq uint64) ([]pendingRow, *events.Event) {
 	return nil, nil
 }
 
-// has reports whether an event is pending.
+// has reports whether a pending event is in memory.
 func (l *live) has(seq uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,11 +182,11 @@ func (l *live) has(seq uint64) bool {
 	return there
 }
 
-// size returns how much data a pending event has.
+// size returns how much data a pending event in memory has.
 func (l *live) size(seq uint64) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.events[seq].size
+	return int(l.events[seq].size)
 }
 
 // forget takes an event out that is lost.
@@ -171,6 +194,9 @@ func (l *live) forget(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w, there := l.events[seq]; there {
+		if w.only {
+			l.only.sub(l.amountOf(seq, w))
+		}
 		l.remove(seq, w)
 	}
 }
@@ -207,29 +233,94 @@ func (l *live) fate(seq uint64) (f fate) {
 	return f
 }
 
-// hold keeps an event that was read from disk, if no more than limit bytes
-// are held with it; newer ones make room.
-func (l *live) hold(e *events.Event, limit int64) {
+// watch has changes of rows in the database noted until unwatch. So rows that were read before a change
+// are not held after it.
+func (l *live) watch() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, there := l.events[e.Seq]; !there || l.whole[e.Seq] != nil {
-		return
+	l.readers++
+}
+
+func (l *live) unwatch() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.readers--; l.readers == 0 {
+		clear(l.touched)
+	}
+}
+
+// touch notes that the rows of an event have changed. The caller holds mu.
+func (l *live) touch(seq uint64) {
+	if l.readers > 0 {
+		l.touched[seq] = true
+	}
+}
+
+// holdRead keeps an event that was read from disk since watch, with its rows in the database; an event
+// that only the journal has has its rows. No more than limit bytes are held with it; newer ones make room.
+func (l *live) holdRead(e *events.Event, rows []pendingRow, limit int64) (held bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.events[e.Seq]; w.only {
+		rows = nil
+	} else if l.touched[e.Seq] || len(rows) == 0 {
+		return false
+	}
+	if l.whole[e.Seq] != nil {
+		return true
 	}
 	for n := len(l.newest); n > 0 && l.newest[n-1] > e.Seq && l.inRAM+cost(e) > limit; n-- {
 		l.drop(l.newest[n-1])
 		l.newest = l.newest[:n-1]
 	}
-	l.keep(e.Seq, e, limit)
+	return l.hold(e, rows, limit)
+}
+
+// addRow adds a row to those that the database has of an event; first tells that it is the only one.
+func (l *live) addRow(e *events.Event, row pendingRow, first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.touch(e.Seq)
+	if w, there := l.events[e.Seq]; there {
+		l.put(e.Seq, w, append(l.rowsOf(e.Seq, w), row))
+	} else if first {
+		l.hold(e, []pendingRow{row}, l.most)
+	}
+}
+
+// holdNew keeps an event that the database has got with its rows.
+func (l *live) holdNew(e *events.Event, rows []pendingRow) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.touch(e.Seq); l.whole[e.Seq] == nil && len(rows) > 0 {
+		l.hold(e, rows, l.most)
+	}
+}
+
+// hold keeps an event, with its rows if the database has it. The caller holds mu.
+func (l *live) hold(e *events.Event, rows []pendingRow, limit int64) bool {
+	if !l.keep(e.Seq, e, limit) {
+		return false
+	}
+	if rows != nil {
+		l.put(e.Seq, waiting{size: uint32(len(e.Data))}, slices.Clone(rows))
+	}
+	return true
 }
 
 // cost is how many bytes an event takes while it is held: of a buffer that is not full, all.
 func cost(e *events.Event) int64 { return int64(cap(e.Data)) + heldCost }
 
-// drop takes an event out of the held events.
+// drop takes an event out of the held events; of an event in the database nothing is left in memory.
 func (l *live) drop(seq uint64) {
-	if e := l.whole[seq]; e != nil {
-		delete(l.whole, seq)
-		l.inRAM -= cost(e)
+	e := l.whole[seq]
+	if e == nil {
+		return
+	}
+	delete(l.whole, seq)
+	l.inRAM -= cost(e)
+	if w := l.events[seq]; !w.only {
+		l.remove(seq, w)
 	}
 }
 
@@ -240,9 +331,9 @@ func (l *live) event(seq uint64) *events.Event {
 	return l.whole[seq]
 }
 
-func (l *live) keep(seq uint64, e *events.Event, limit int64) {
+func (l *live) keep(seq uint64, e *events.Event, limit int64) bool {
 	if e == nil || l.whole[seq] != nil || l.inRAM+cost(e) > limit {
-		return
+		return false
 	}
 	l.whole[seq] = e
 	l.inRAM += cost(e)
@@ -252,35 +343,32 @@ func (l *live) keep(seq uint64, e *events.Event, limit int64) {
 	if len(l.newest) > 2*len(l.whole)+64 {
 		l.newest = slices.DeleteFunc(l.newest, func(seq uint64) bool { return l.whole[seq] == nil })
 	}
+	return true
 }
 
-// end takes a run out.
+// end takes a run out that the database has.
 func (l *live) end(k events.PendingKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.touch(k.Seq)
 	w, there := l.events[k.Seq]
 	if !there {
 		return
 	}
-	if hooks := l.lists.hooks(w.hooks); len(hooks) == 1 && hooks[0] == k.Hook { // as of most events
-		l.remove(k.Seq, w)
-		return
-	}
-	rows := l.rowsOf(k.Seq, w)
-	left := slices.DeleteFunc(rows, func(r pendingRow) bool { return r.hook == k.Hook })
+	left := slices.DeleteFunc(l.rowsOf(k.Seq, w), func(r pendingRow) bool { return r.hook == k.Hook })
 	if len(left) == 0 {
 		l.remove(k.Seq, w)
 		return
 	}
-	l.runs -= len(rows) - len(left)
 	l.put(k.Seq, w, left)
 }
 
-// remove takes an event out, with all of its runs.
+// remove takes an event out of memory.
 func (l *live) remove(seq uint64, w waiting) {
-	l.runs -= l.left(seq, w)
-	l.drop(seq)
-	l.bytes -= int64(w.size)
+	if e := l.whole[seq]; e != nil {
+		delete(l.whole, seq)
+		l.inRAM -= cost(e)
+	}
 	delete(l.events, seq)
 	if w.hooks == 0 {
 		delete(l.changed, seq)
@@ -290,10 +378,11 @@ func (l *live) remove(seq uint64, w waiting) {
 	}
 }
 
-// change changes a run that stays pending.
-func (l *live) change(k events.PendingKey, f func(*pendingRow)) {
+// change changes a run that stays pending in the database.
+func (l *live) change(k events.PendingKey, to pendingRow) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.touch(k.Seq)
 	w, there := l.events[k.Seq]
 	if !there {
 		return
@@ -301,7 +390,7 @@ func (l *live) change(k events.PendingKey, f func(*pendingRow)) {
 	rows := l.rowsOf(k.Seq, w)
 	for i := range rows {
 		if rows[i].hook == k.Hook {
-			f(&rows[i])
+			rows[i] = to
 		}
 	}
 	l.put(k.Seq, w, rows)
@@ -327,41 +416,27 @@ func (l *live) held() []heldEvent {
 	return list
 }
 
-// onDisk returns the numbers of the events that only the database has.
-func (l *live) onDisk() []uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var list []uint64
-	for seq, w := range l.events {
-		if l.whole[seq] == nil && !w.only {
-			list = append(list, seq)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
 // count tells how many runs memory and journal can write again, and how many they cannot.
 func (l *live) count() (kept, lost int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for seq, w := range l.events {
-		if n := l.left(seq, w); l.whole[seq] != nil || w.only {
-			kept += n
-		} else {
-			lost += n
+	held := 0
+	for seq := range l.whole {
+		if w := l.events[seq]; !w.only {
+			held += l.left(seq, w)
 		}
 	}
-	return kept, lost
+	return int(l.only.runs) + held, max(0, int(l.disk.runs)-held)
 }
 
 // dropLost forgets the events that only the lost file held.
 func (l *live) dropLost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for seq, w := range l.events {
-		if l.whole[seq] == nil && !w.only {
-			l.remove(seq, w)
+	l.disk = amount{}
+	for seq := range l.whole {
+		if w := l.events[seq]; !w.only {
+			l.disk.add(l.amountOf(seq, w))
 		}
 	}
 }
@@ -369,13 +444,15 @@ func (l *live) dropLost() {
 func (l *live) load() (events, runs int, bytes int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.events), l.runs, l.bytes
+	all := l.disk
+	all.add(l.only)
+	return int(all.events), int(all.runs), all.bytes
 }
 
-// waitingStep is by how many events their number changes until Options.Waiting is told.
+// waitingStep is by how many events in memory their number changes until Options.Waiting is told.
 const waitingStep = 1 << 13
 
-// step returns how many events are pending, if that has changed by a step.
+// step returns how many pending events are in memory, if that has changed by a step.
 func (l *live) step() (n int, changed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -386,60 +463,11 @@ func (l *live) step() (n int, changed bool) {
 	return n, true
 }
 
-// tellWaiting tells how many events are pending, if that has changed by a step.
+// tellWaiting tells how many pending events are in memory, if that has changed by a step.
 func (s *core) tellWaiting() {
 	if n, changed := s.live.step(); changed && s.opts.Waiting != nil {
 		s.opts.Waiting(n)
 	}
-}
-
-// fill reads the pending rows, without the events. A fill may have been tried before
-// on a disk that failed halfway.
-func (l *live) fill(db *database) error {
-	l.mu.Lock()
-	clear(l.events)
-	clear(l.changed)
-	clear(l.whole)
-	l.runs, l.bytes, l.inRAM, l.newest = 0, 0, 0, nil
-	l.mu.Unlock()
-	var last uint64 // event, of which rows and size are
-	var rows []pendingRow
-	var size int
-	put := func() {
-		l.fillOne(last, size, rows)
-		rows = rows[:0]
-	}
-	_, err := query(db, func(row scanner) (_ struct{}, err error) {
-		var seq uint64
-		var bytes int
-		var r pendingRow
-		if err = row.Scan(&seq, &bytes, &r.hook, &r.attempt, &r.due); err != nil {
-			return
-		}
-		if seq != last {
-			put()
-		}
-		last, size, rows = seq, bytes, append(rows, r)
-		return
-	}, `SELECT p.seq, e.size, p.hook, p.attempt, p.due
-		FROM pending p JOIN events e ON e.seq = p.seq ORDER BY p.seq, p.ord`)
-	put()
-	return err
-}
-
-// fillOne puts an event in that the database has. Of first attempts the list of hooks is enough.
-func (l *live) fillOne(seq uint64, size int, rows []pendingRow) {
-	first := func(r pendingRow) bool { return r.attempt == 0 && r.due == 0 }
-	if len(rows) == 0 || !slices.ContainsFunc(rows, func(r pendingRow) bool { return !first(r) }) {
-		hooks := make([]string, len(rows))
-		for i, r := range rows {
-			hooks[i] = r.hook
-		}
-		l.accept(seq, nil, size, hooks, fate{})
-		l.stored(seq)
-		return
-	}
-	l.add(seq, nil, size, slices.Clone(rows))
 }
 
 // hookLists gives lists of hooks numbers: most events are for one of a few.

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"runtime"
 	"slices"
@@ -12,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/record/journal"
 )
 
 // The garbage collector follows no pointer of an event that waits on disk.
@@ -39,42 +43,57 @@ func hasPointers(t reflect.Type) bool {
 	}
 }
 
-// The pending rows are the same as in a plain map of rows, however they are kept.
+// The rows in memory are the same as in a plain map of rows, however they are kept, and all that is pending
+// is counted wherever it is.
 func TestLiveIsAMapOfRows(t *testing.T) {
 	for _, lists := range []int{3, 2 * mostLists} { // few lists of hooks, and more than have numbers
-		l, want := newLive(64<<10), map[uint64][]pendingRow{}
+		l, want, stored := newLive(64<<10), map[uint64][]pendingRow{}, map[uint64]bool{}
 		random := rand.New(rand.NewPCG(1, uint64(lists)))
 		hooksOf := func() []string {
 			n := random.IntN(lists)
 			return []string{fmt.Sprint("a", n), fmt.Sprint("b", n/2), "c"}[:1+n%3]
 		}
+		disk := func() (a amount) {
+			for seq := range stored {
+				a.add(amount{1, int64(len(want[seq])), 100})
+			}
+			return a
+		}
 		for i := range 8 * mostLists {
 			seq := uint64(1 + random.IntN(300))
-			rows := want[seq]
-			switch op := random.IntN(5); {
-			case rows == nil && op < 4:
+			rows, op := want[seq], random.IntN(5)
+			switch {
+			case rows == nil:
 				hooks := hooksOf()
 				l.accept(seq, &events.Event{Seq: seq}, 100, hooks, fate{})
 				want[seq] = firstAttempts(hooks)
-			case rows == nil:
-				l.add(seq, nil, 100, []pendingRow{{hook: "dead", attempt: 2}})
-				want[seq] = []pendingRow{{hook: "dead", attempt: 2}}
-			case op < 3:
-				k := events.PendingKey{Seq: seq, Hook: rows[random.IntN(len(rows))].hook}
-				l.end(k)
-				if want[seq] = slices.DeleteFunc(rows, func(r pendingRow) bool { return r.hook == k.Hook }); len(want[seq]) == 0 {
-					delete(want, seq)
-				}
-			case op == 3:
-				k := events.PendingKey{Seq: seq, Hook: rows[0].hook}
-				l.change(k, func(r *pendingRow) { r.attempt++; r.due = int64(i) })
-				rows[0].attempt++
-				rows[0].due = int64(i)
-			default:
+			case op < 2 && !stored[seq]:
+				stored[seq] = true
+				l.stored([]*entry{{Entry: journal.Entry{Number: seq}}}, disk())
+			case !stored[seq]:
 				l.forget(seq)
 				delete(want, seq)
+			case op < 3:
+				k := events.PendingKey{Seq: seq, Hook: rows[random.IntN(len(rows))].hook}
+				want[seq] = slices.DeleteFunc(rows, func(r pendingRow) bool { return r.hook == k.Hook })
+				if len(want[seq]) == 0 {
+					delete(want, seq)
+					delete(stored, seq)
+				}
+				l.inDatabase(disk())
+				l.end(k)
+			case op == 3:
+				rows[0].attempt++
+				rows[0].due = int64(i)
+				l.change(events.PendingKey{Seq: seq, Hook: rows[0].hook}, rows[0])
+			default:
+				l.holdRead(&events.Event{Envelope: events.Envelope{Data: make([]byte, 100)}, Seq: seq}, rows, 64<<10)
 			}
-			if got, _ := l.rows(seq); !slices.Equal(got, want[seq]) {
+			got, held := l.rows(seq)
+			if l.has(seq) != (want[seq] != nil && (!stored[seq] || held != nil)) {
+				t.Fatalf("step %d: event %d in memory: %v", i, seq, l.has(seq))
+			}
+			if l.has(seq) && !slices.Equal(got, want[seq]) {
 				t.Fatalf("step %d: event %d has %v, want %v", i, seq, got, want[seq])
 			}
 		}
@@ -82,15 +101,36 @@ func TestLiveIsAMapOfRows(t *testing.T) {
 		for _, rows := range want {
 			runs += len(rows)
 		}
-		if n, r, bytes := l.load(); n != len(want) || r != runs || bytes != int64(100*len(want)) || l.inRAM > l.most {
-			t.Errorf("%d events, %d runs, %d bytes, %d in memory; want %d, %d", n, r, bytes, l.inRAM, len(want), runs)
+		n, r, bytes := l.load()
+		if kept, lost := l.count(); n != len(want) || r != runs || bytes != int64(100*n) || l.inRAM > l.most || kept+lost != r {
+			t.Errorf("%d events, %d runs (%d, %d), %d bytes, %d in memory; want %d, %d", n, r, kept, lost, bytes, l.inRAM, len(want), runs)
 		}
-		for seq := range want {
-			l.forget(seq)
+		for seq, rows := range want {
+			if !stored[seq] {
+				l.forget(seq)
+			}
+			for _, row := range rows {
+				l.end(events.PendingKey{Seq: seq, Hook: row.hook})
+			}
 		}
-		if n, r, bytes := l.load(); n+r != 0 || bytes != 0 || l.inRAM != 0 || len(l.whole) != 0 || len(l.changed) != 0 {
+		l.inDatabase(amount{})
+		if n, r, bytes := l.load(); n+r != 0 || bytes != 0 || l.inRAM != 0 || len(l.whole)+len(l.changed)+len(l.events) != 0 {
 			t.Errorf("after all ended: %d events, %d runs, %d bytes, %d in memory", n, r, bytes, l.inRAM)
 		}
+	}
+}
+
+// Rows that were read before they changed are not held after it.
+func TestRowsThatHaveChangedAreNotHeld(t *testing.T) {
+	l, rows := newLive(1<<20), []pendingRow{{hook: "a"}, {hook: "b"}}
+	l.watch()
+	l.end(events.PendingKey{Seq: 1, Hook: "a"})
+	if l.holdRead(&events.Event{Seq: 1}, rows, 1<<20) || !l.holdRead(&events.Event{Seq: 2}, rows, 1<<20) {
+		t.Error("the event whose run has ended is held, or the other one is not")
+	}
+	l.unwatch()
+	if l.watch(); !l.holdRead(&events.Event{Seq: 1}, rows[1:], 1<<20) {
+		t.Error("what was read after the end is not held")
 	}
 }
 
@@ -131,13 +171,8 @@ func TestHowManyWaitIsTold(t *testing.T) {
 func TestABacklogTakesLittleMemory(t *testing.T) {
 	hooktest.Long(t)
 	o := options(t)
-	closed(t, open(t, o))
 	const n = 100_000
-	alter(t, o.Path, fmt.Sprintf(`WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)
-		INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, data)
-		SELECT i, 'E' || i, 1, 'agent:end', 2, CAST('{}' AS BLOB), 0, 2, CAST('{}' AS BLOB) FROM c`, n))
-	alter(t, o.Path, `INSERT INTO pending (seq, hook, ord, attempt, due) SELECT seq, 'note', 0, 0, 0 FROM events`)
-	alter(t, o.Path, `UPDATE state SET events = (SELECT count(*) FROM events), seq = 10000000`)
+	fillBacklog(t, o.Path, n)
 	memory := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -151,4 +186,83 @@ func TestABacklogTakesLittleMemory(t *testing.T) {
 		t.Errorf("%d events and %d runs wait, each takes %.0f bytes", h.PendingEvents, h.PendingRuns, each)
 	}
 	t.Logf("%.0f bytes an event", each)
+}
+
+// fillBacklog makes a database in which n events wait, as an earlier version has left it.
+func fillBacklog(t *testing.T, path string, n int) {
+	t.Helper()
+	o := options(t)
+	o.Path = path
+	closed(t, open(t, o))
+	alter(t, path, fmt.Sprintf(`WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)
+		INSERT INTO events (seq, id, at, name, size, detail, redacted, kept, data)
+		SELECT i, 'E' || i, 1, 'agent:end', 2, CAST('{}' AS BLOB), 0, 2, CAST('{}' AS BLOB) FROM c`, n))
+	alter(t, path, `INSERT INTO pending (seq, hook, ord, attempt, due) SELECT seq, 'note', 0, 0, 0 FROM events`)
+	alter(t, path, `UPDATE state SET events = (SELECT count(*) FROM events), seq = 10000000`)
+	alter(t, path, `UPDATE journaled SET waiting_sum = NULL`)
+}
+
+// A large backlog is checked behind Open: before that nobody reads it, and damage there is found before any run of it.
+func TestALargeBacklogIsCheckedBehindOpen(t *testing.T) {
+	const n = 3 * mostAtOnce
+	for _, c := range []struct {
+		name   string
+		damage func(t *testing.T, path string)
+		most   int // runs that are left
+	}{
+		{"sound", func(*testing.T, string) {}, n},
+		{"events missing", func(t *testing.T, path string) { alter(t, path, `DELETE FROM events WHERE seq % 3 = 0`) }, n - n/3},
+		{"a page of zeros", zeroPendingPage, n - 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := options(t)
+			fillBacklog(t, o.Path, n)
+			closed(t, open(t, o)) // it knows how much waits now
+			c.damage(t, o.Path)
+			s := open(t, o)
+			runs, after := 0, uint64(0)
+			for {
+				page, err := s.Pending(t.Context(), after, 500)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(page) == 0 {
+					break
+				}
+				runs, after = runs+len(page), page[len(page)-1].Event.Seq
+			}
+			lost := s.Health().Lost
+			if runs > c.most || runs < n/2 || s.Health().PendingRuns != runs || lost != int64(n-runs) {
+				t.Errorf("%d runs, %d pending, %d lost", runs, s.Health().PendingRuns, lost)
+			}
+			closed(t, s)
+		})
+	}
+}
+
+// zeroPendingPage overwrites the last page of the pending runs.
+func zeroPendingPage(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var root, size int64
+	row := db.QueryRow(`SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'pending'`)
+	if err := row.Scan(&root, &size); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var last [4]byte // the last child of the root
+	if _, err := f.ReadAt(last[:], (root-1)*size+8); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(make([]byte, size), int64(binary.BigEndian.Uint32(last[:])-1)*size); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -30,6 +30,9 @@ type pendings struct {
 // most, fewer when they are large. Nothing comes back when there are no more; the last event's
 // number is the next after.
 func (s *pendings) Pending(ctx context.Context, after uint64, limit int) ([]events.Pending, error) {
+	if err := s.awaitCheck(ctx); err != nil {
+		return nil, fmt.Errorf("read what is pending: %w", err)
+	}
 	for {
 		page, last, err := s.pendingPage(ctx, after, limit)
 		switch {
@@ -55,6 +58,8 @@ func (s *pendings) pendingPage(
 ) (all []events.Pending, last uint64, err error) {
 	// First: an event that goes into the database meanwhile is found twice, not never.
 	only := s.journaled.after(after, limit, s.live.has)
+	s.live.watch()
+	defer s.live.unwatch()
 	err = s.snapshot(ctx, func(db querier) (err error) {
 		defer func() { err = damagedRow(err) }()
 		sizes, err := list(ctx, db, scanSized, `SELECT seq, size FROM events
@@ -77,7 +82,7 @@ func (s *pendings) pendingPage(
 			if err != nil {
 				return err
 			}
-			s.live.hold(e, s.live.most)
+			s.live.holdRead(e, rowsOf(runs), s.live.most)
 			all = append(all, runs...)
 		}
 		for _, e := range only {
@@ -121,7 +126,10 @@ func page(stored []sized, only []*entry, limit int) (_ []sized, _ []*entry, last
 // pendingOnly returns the pending runs of an event that only the journal has.
 func (s *pendings) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all []events.Pending, err error) {
 	rows, event := s.live.rows(e.Number)
-	if len(rows) == 0 {
+	switch {
+	case len(rows) == 0 && s.journaled.moved(e):
+		return nil, errMoved
+	case len(rows) == 0:
 		return nil, nil // it has ended meanwhile
 	}
 	if event == nil {
@@ -135,7 +143,7 @@ func (s *pendings) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (a
 		if event, err = a.row.decode(a.row.data); err != nil {
 			return nil, err
 		}
-		s.live.hold(event, s.live.most)
+		s.live.holdRead(event, nil, s.live.most)
 	}
 	for _, r := range rows {
 		p := events.Pending{Event: event, Hook: r.hook, Attempt: r.attempt, Due: moment(r.due)}
@@ -156,6 +164,9 @@ func (s *pendings) unreadable(e *entry, err error) error {
 // NextPending returns how large the data of the first pending event above after
 // is; 0 = there is none.
 func (s *pendings) NextPending(ctx context.Context, after uint64) (size int64, err error) {
+	if err := s.awaitCheck(ctx); err != nil {
+		return 0, fmt.Errorf("read what is pending: %w", err)
+	}
 	only := s.journaled.after(after, 1, s.live.has)
 	err = s.read(ctx, func(db *sql.DB) (err error) {
 		defer func() { err = damagedRow(err) }()
@@ -198,7 +209,11 @@ func (s *pendings) pendingEvents(ctx context.Context, db querier, sizes []sized)
 	for _, r := range rows {
 		e, err := r.pendingEvent(ctx, db)
 		if errors.Is(err, errDamagedEvent) {
-			s.giveUpDamaged(r.seq, err)
+			hooks, listErr := list(ctx, db, scanID, `SELECT hook FROM pending WHERE seq = ? ORDER BY ord`, int64(r.seq))
+			if listErr != nil {
+				return nil, listErr
+			}
+			s.giveUpDamaged(r.seq, hooks, err)
 			continue
 		}
 		if err != nil {
@@ -245,16 +260,15 @@ func (r eventRow) pendingEvent(ctx context.Context, db querier) (*events.Event, 
 var errDamagedEvent = errors.New("its data was damaged on the disk")
 
 // giveUpDamaged ends the runs of an event that differs from the event written, as dead letters.
-func (s *pendings) giveUpDamaged(seq uint64, cause error) {
-	rows, _ := s.live.rows(seq)
-	for _, r := range rows {
-		s.runs.GiveUp(events.PendingKey{Seq: seq, Hook: r.hook}, &wire.Run{}, errDamagedEvent.Error())
+func (s *pendings) giveUpDamaged(seq uint64, hooks []string, cause error) {
+	for _, hook := range hooks {
+		s.runs.GiveUp(events.PendingKey{Seq: seq, Hook: hook}, &wire.Run{}, errDamagedEvent.Error())
 	}
 	s.queue.add(&op{exec: nothing, lean: nothing, after: func() {
 		kept, _ := s.live.count()
 		s.loss.report(Incident{
 			Kind: IncidentJournal, Err: fmt.Errorf("event %d: %w", seq, cause), Path: s.opts.Path,
-			Kept: kept, Lost: len(rows),
+			Kept: kept, Lost: len(hooks),
 		})
 	}})
 }
@@ -285,17 +299,40 @@ func pendingOf(
 	}, `SELECT hook, attempt, due FROM pending WHERE seq = ? ORDER BY ord`, int64(e.Seq))
 }
 
+// rowsOf returns the rows of the pending runs of one event.
+func rowsOf(runs []events.Pending) []pendingRow {
+	rows := make([]pendingRow, len(runs))
+	for i, r := range runs {
+		rows[i] = pendingRow{r.Hook, r.Attempt, nanos(r.Due)}
+	}
+	return rows
+}
+
 // rescued is how many times Options.Held is held of a file that was deleted.
 const rescued = 8
 
 // rescue reads the events pending on disk only, as long as there is memory. The file was deleted
 // but is still open.
 func (s *pendings) rescue() {
-	for _, seq := range s.live.onDisk() {
+	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
+	list, err := query(s.db, scan, `SELECT DISTINCT seq FROM pending ORDER BY seq`)
+	if err != nil {
+		return // all of them count as lost
+	}
+	for _, seq := range list {
+		if s.live.has(seq) {
+			continue
+		}
 		e, err := pendingEvent(context.Background(), s.db.conn, seq)
+		var runs []events.Pending
+		if err == nil {
+			runs, err = pendingOf(context.Background(), s.db.conn, e, nil)
+		}
 		if err != nil {
 			continue // it counts as lost
 		}
-		s.live.hold(e, rescued*s.live.most)
+		if !s.live.holdRead(e, rowsOf(runs), rescued*s.live.most) {
+			return // there is no more room
+		}
 	}
 }

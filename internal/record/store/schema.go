@@ -14,7 +14,7 @@ const applicationID = 0x686b6400
 // how many were applied. They are only ever appended to.
 var migrations = []string{
 	schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10,
-	schemaV11, schemaV12, schemaV13, schemaV14,
+	schemaV11, schemaV12, schemaV13, schemaV14, schemaV15,
 }
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
@@ -362,6 +362,15 @@ ALTER TABLE decisions ADD COLUMN guarded TEXT NOT NULL DEFAULT '';
 ALTER TABLE decisions ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE decisions ADD COLUMN ran BLOB; -- JSON; NULL = no result was reported
 CREATE INDEX decisions_guarded ON decisions (guarded) WHERE guarded IN ('not asked', 'disobeyed');
+`
+
+// How much is pending, so that opening a database need not read it. waiting_sum is the sum of the three
+// numbers; NULL = they have to be counted.
+const schemaV15 = `
+ALTER TABLE journaled ADD COLUMN waiting_events INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE journaled ADD COLUMN waiting_runs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE journaled ADD COLUMN waiting_bytes INTEGER NOT NULL DEFAULT 0; -- of payload
+ALTER TABLE journaled ADD COLUMN waiting_sum INTEGER;
 `
 
 // migrate brings the database to the newest version, each step whole or not

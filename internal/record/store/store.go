@@ -64,9 +64,9 @@ type Options struct {
 	// goroutine: it must not block and must not call the Store.
 	Incident func(Incident)
 
-	// Waiting is told how many events are pending, whenever that has changed by some
-	// thousands: each takes a little memory. nil = not told. It must not block and must
-	// not call the Store.
+	// Waiting is told how many pending events are in memory, whenever that has changed by some
+	// thousands; most of those that wait in the database are not. nil = not told. It must not block
+	// and must not call the Store.
 	Waiting func(events int)
 
 	// About fills in the tool, the subject and the call of an event that is Unread. nil = they are
@@ -151,6 +151,7 @@ type core struct {
 	down      atomic.Pointer[outage] // nil while the disk does what it should
 	replacing atomic.Bool            // the database is examined or replaced: nothing is read from it
 	suspect   chan error             // a reader found the database corrupt
+	checked   chan struct{}          // closed when the pending runs that Open has found are known to be whole
 	ended     chan struct{}          // closed when the goroutines are to end
 	working   sync.WaitGroup
 	accepts   sync.WaitGroup
@@ -185,14 +186,18 @@ func Open(o Options) (*Store, error) {
 	}
 	s := assemble(&core{
 		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), journaled: &journaled{},
-		suspect: make(chan error, 1), ended: make(chan struct{}),
+		suspect: make(chan error, 1), checked: make(chan struct{}), ended: make(chan struct{}),
 	})
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
 	s.w.sessions, s.w.ending, s.w.given = newSessionCache(), ending{}, map[uint64]bool{}
 	s.given.Store(&given{})
 	s.Configure(o.Policy)
+	s.w.opening = true
 	if err := s.start(); err != nil {
 		return nil, err
+	}
+	if s.w.opening = false; !s.w.unchecked {
+		close(s.checked)
 	}
 	if err := s.openUnwritten(); err != nil {
 		s.report(Incident{Kind: IncidentMemory, Err: err, Path: o.Memory})
@@ -226,7 +231,7 @@ func assemble(c *core) *Store {
 	transactions := &transactions{core: c, mover: mover, merging: merging, tables: tables}
 	opener := &opener{
 		core: c, transactions: transactions, mover: mover, merging: merging, forwarding: forwarding, sent: sent,
-		loss: loss, manifest: manifests,
+		tables: tables, loss: loss, manifest: manifests,
 	}
 	healer := &healer{
 		core: c, opener: opener, transactions: transactions, pendings: pendings, mover: mover, tables: tables,

@@ -19,29 +19,31 @@ const seqBlock = 1 << 20
 
 // writer has the values that only the writing goroutine touches.
 type writer struct {
-	state    state
-	seen     uint64 // the greatest number that passed through
-	spans    *spanCache
-	sessions *sessionCache
-	begun    *begun
-	audit    auditChain
-	texts    texts
-	slack    slack
-	moved    []*entry // from the journal into the database, by the transaction under way
-	ending   ending
-	orphans  bool      // the database was lost before it was read: the journal is what is left of it
-	found    state     // of the database, where only its journal could not be read yet
-	unread   *entry    // that the journal has not given; nil = there is none
-	failing  time.Time // when the journal was first not read; zero = it is
-	doubts   doubts
-	given    map[uint64]bool // segments of the journal whose unreadable records are given up
-	freed    journal.Pos     // up to where the journal was freed
-	unsynced bool            // there are commits that a loss of power may take back
-	synced   time.Time       // when there were none
-	full     bool            // the next commit is synced
-	loaded   bool            // the database was read once, so memory knows what is pending
-	text     []byte          // of the row that was written last
-	cutOff   bool            // a part of the database was deleted: what is pending is written again
+	state     state
+	seen      uint64 // the greatest number that passed through
+	spans     *spanCache
+	sessions  *sessionCache
+	begun     *begun
+	audit     auditChain
+	texts     texts
+	slack     slack
+	moved     []*entry // from the journal into the database, by the transaction under way
+	ending    ending
+	orphans   bool      // the database was lost before it was read: the journal is what is left of it
+	found     state     // of the database, where only its journal could not be read yet
+	unread    *entry    // that the journal has not given; nil = there is none
+	failing   time.Time // when the journal was first not read; zero = it is
+	doubts    doubts
+	given     map[uint64]bool // segments of the journal whose unreadable records are given up
+	freed     journal.Pos     // up to where the journal was freed
+	unsynced  bool            // there are commits that a loss of power may take back
+	synced    time.Time       // when there were none
+	full      bool            // the next commit is synced
+	loaded    bool            // the database was read once, so memory knows what is pending
+	opening   bool            // Open has not returned
+	unchecked bool            // the pending runs of the database are still to be checked
+	text      []byte          // of the row that was written last
+	cutOff    bool            // a part of the database was deleted: what is pending is written again
 }
 
 // state is the row of the table state, and the number of dead letters.
@@ -49,6 +51,7 @@ type state struct {
 	epoch              string
 	seq, pruned        uint64
 	runs, events, dead int64
+	waiting            amount      // pending in the database
 	complete           journal.Pos // the database has all that comes before this place of the journal
 	commits            uint64      // transactions, ever
 	fresh              bool        // the database is new
@@ -94,6 +97,9 @@ func (s *writeLoop) write() {
 	defer sync.Stop()
 	defer idle.Stop()
 	for {
+		if s.w.unchecked && s.down.Load() == nil {
+			s.checkLate()
+		}
 		if s.down.Load() != nil && retry == nil {
 			retry = time.After(s.opts.probe)
 		}
@@ -155,13 +161,13 @@ func (s *healer) commit(batch []*op) {
 		s.giveBack(batch, s.down.Load())
 		return
 	}
+	s.transactions.publish()
 	for _, o := range batch {
 		if o.err == nil && o.after != nil {
 			o.after()
 		}
 		o.answer(o.err)
 	}
-	s.transactions.publish()
 	s.tellWaiting()
 }
 
@@ -320,10 +326,8 @@ func (s *writeLoop) sync() {
 // settle ends a transaction for the events that it has moved out of the journal.
 func (s *transactions) settle(done bool) {
 	s.journaled.settle(s.w.moved, done)
-	for _, e := range s.w.moved {
-		if done {
-			s.live.stored(e.Number)
-		}
+	if done {
+		s.live.stored(s.w.moved, s.w.state.waiting)
 	}
 	clear(s.w.moved)
 	s.w.moved = s.w.moved[:0]
@@ -378,9 +382,10 @@ func (s *transactions) saveState() error {
 
 // savePlace writes up to where the database has the entries of the journal, and how many commits it has.
 func (st state) savePlace(db *database) error {
-	p := st.complete
-	_, err := db.exec(`UPDATE journaled SET segment = ?, offset = ?, commits = ?, sum = ?`,
-		int64(p.Segment), p.Offset, int64(st.commits), placeSum(p, st.commits))
+	p, w := st.complete, st.waiting
+	_, err := db.exec(`UPDATE journaled SET segment = ?, offset = ?, commits = ?, sum = ?,
+			waiting_events = ?, waiting_runs = ?, waiting_bytes = ?, waiting_sum = ?`,
+		int64(p.Segment), p.Offset, int64(st.commits), placeSum(p, st.commits), w.events, w.runs, w.bytes, w.sum())
 	if err != nil {
 		return fmt.Errorf("save the place in the journal: %w", err)
 	}
@@ -388,9 +393,17 @@ func (st state) savePlace(db *database) error {
 }
 
 func placeSum(p journal.Pos, commits uint64) int64 {
-	b := binary.LittleEndian.AppendUint64(nil, p.Segment)
-	b = binary.LittleEndian.AppendUint64(b, uint64(p.Offset))
-	return int64(crc32.Checksum(binary.LittleEndian.AppendUint64(b, commits), castagnoli))
+	return sumOf(p.Segment, uint64(p.Offset), commits)
+}
+
+func (a amount) sum() int64 { return sumOf(uint64(a.events), uint64(a.runs), uint64(a.bytes)) }
+
+func sumOf(numbers ...uint64) int64 {
+	var b []byte
+	for _, n := range numbers {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return int64(crc32.Checksum(b, castagnoli))
 }
 
 func (st state) save(db *database) error {
@@ -409,11 +422,13 @@ func readState(db *database) (st state, err error) {
 	row := db.row(`SELECT epoch, seq, pruned,
 			runs + (SELECT count(*) FROM runs WHERE seq > counted),
 			events + (SELECT count(*) FROM events WHERE seq > counted),
-			(SELECT count(*) FROM dead), segment, offset, commits, sum
+			(SELECT count(*) FROM dead), segment, offset, commits, sum,
+			waiting_events, waiting_runs, waiting_bytes, waiting_sum
 		FROM state, journaled`)
-	var sum sql.NullInt64 // NULL = an earlier version has written it
+	var sum, waitingSum sql.NullInt64 // NULL = an earlier version has written it
 	err = row.Scan(&st.epoch, &st.seq, &st.pruned, &st.runs, &st.events, &st.dead,
-		&st.complete.Segment, &st.complete.Offset, &st.commits, &sum)
+		&st.complete.Segment, &st.complete.Offset, &st.commits, &sum,
+		&st.waiting.events, &st.waiting.runs, &st.waiting.bytes, &waitingSum)
 	if errors.Is(err, sql.ErrNoRows) {
 		return state{epoch: rand.Text(), complete: journal.Pos{Segment: 1}, fresh: true}, nil
 	}
@@ -423,7 +438,20 @@ func readState(db *database) (st state, err error) {
 	if sum.Valid && sum.Int64 != placeSum(st.complete, st.commits) {
 		st.complete, st.commits, st.misplaced = journal.Pos{}, 0, true
 	}
-	return st, nil
+	if !waitingSum.Valid || waitingSum.Int64 != st.waiting.sum() {
+		st.waiting, err = countWaiting(db)
+	}
+	return st, err
+}
+
+// countWaiting counts how much is pending in the database.
+func countWaiting(db *database) (a amount, err error) {
+	row := db.row(`SELECT count(*), ifnull(sum(runs), 0), ifnull(sum(size), 0)
+		FROM (SELECT seq, count(*) AS runs FROM pending GROUP BY seq) JOIN events USING (seq)`)
+	if err := row.Scan(&a.events, &a.runs, &a.bytes); err != nil {
+		return a, fmt.Errorf("count what is pending: %w", err)
+	}
+	return a, nil
 }
 
 // publish makes the counts visible to Health.
@@ -432,6 +460,7 @@ func (s *transactions) publish() {
 	s.pruned.Store(st.pruned)
 	g := s.given.Load()
 	g.mark(markCommits, st.commits)
+	s.live.inDatabase(st.waiting)
 	_, runs, _ := s.live.load()
 	g.mark(markPending, uint64(runs))
 	if e := s.counts.epoch.Load(); e == nil || *e != st.epoch {
