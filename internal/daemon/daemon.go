@@ -292,7 +292,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	addProcs()
 	addThreads(d.config.Load().SlotsObservers + d.config.Load().SlotsDecidable)
 	collectSeldom()
-	limitMemory(d.config.Load().QueueMaxBytes, d.store.Health().PendingEvents)
+	limitMemory(d.config.Load().QueueMaxBytes, d.store.Health().InMemory)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer d.unwatch()

@@ -51,12 +51,12 @@ func addThreads(runs int) {
 // bytes, and leastMemory is the least that it has. The program itself (up to 34 MiB),
 // the database (up to 12 MiB), and the allocations while garbage is collected are
 // not in it. With them hookd stays within queue.max_bytes and 96 MiB, and waitingMemory
-// for each event that waits on disk. That is twice the known size of one: where the limit
+// for each pending event in memory. That is twice the known size of one: where the limit
 // leaves little to collect, the collector takes half of the processors.
 const (
 	ownMemory     = 8 << 20
 	leastMemory   = 48 << 20
-	waitingMemory = 448
+	waitingMemory = 320
 )
 
 // collectSeldom makes Go collect garbage less often than it does in so small a heap. GOGC in
@@ -68,7 +68,7 @@ func collectSeldom() {
 }
 
 // limitMemory has Go collect garbage before the heap grows far beyond the events that may wait
-// in memory, besides so many events that wait on disk. It is called whenever their number has
+// in memory, besides so many pending events of the store. It is called whenever their number has
 // changed by some thousands. GOMEMLIMIT in the environment wins.
 func limitMemory(queue int64, waiting int) {
 	if os.Getenv("GOMEMLIMIT") == "" {

@@ -29,7 +29,8 @@ const (
 // sent again is accepted once. When there are too many, the senders with the most
 // lose their oldest: a sender that floods does not push out another's.
 type dedup struct {
-	ids IDs // what is on disk: no more than what is here, except for what has expired
+	ids   IDs           // what is on disk: no more than what is here, except for what has expired
+	known chan struct{} // closed once the ids of earlier processes are here; nil = there are none
 
 	mu      sync.Mutex // guards all below
 	senders map[string]*senderIDs
@@ -40,6 +41,7 @@ type dedup struct {
 
 // senderIDs are the ids of one sender.
 type senderIDs struct {
+	name    string
 	entries map[string]*entry
 	oldest  []*entry // in the order entered
 }
@@ -51,14 +53,13 @@ type entry struct {
 	at         time.Time
 	wait       bool          // its sender waits for the runs
 	decided    bool          // for a verdict of theirs
-	begun      Receipt       // as it was given to the store; no EventID = it was not yet; guarded by dedup.mu
 	listed     bool          // list has returned it; guarded by dedup.mu
-	settled    chan struct{} // closed once it was accepted or refused
-	ended      chan struct{} // closed once its receipt is complete
+	settled    chan struct{} // closed once it was accepted or refused; nil = an earlier process has accepted it
+	ended      chan struct{} // closed once its receipt is complete; nil = an earlier process has
 	ok         bool          // it was accepted; valid after settled
-	first      Receipt       // as accepted; valid after settled
-	full       Receipt       // with verdict and runs; valid after ended
-	size       int           // of what full holds
+	first      Receipt       // as given to the store; no EventID = it was not yet; guarded by dedup.mu until settled
+	full       *Receipt      // with verdict and runs, where it has more than first; valid after ended
+	size       int           // of what first and full hold
 	gone       bool          // full does not hold it any more; guarded by dedup.mu
 }
 
@@ -95,9 +96,12 @@ var errGone = &wire.Error{
 }
 
 // enter returns the entry of an event's id; first reports whether this call made
-// it. An error says that the id is another event's.
+// it. An error says that the id is another event's. It waits until the ids of earlier processes are known.
 func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool, err *wire.Error) {
 	what := contentOf(env)
+	if d.known != nil {
+		<-d.known
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.senders[env.Sender]
@@ -110,7 +114,8 @@ func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool
 			return e, false, nil
 		}
 	}
-	e = d.add(strings.Clone(env.Sender), strings.Clone(env.ID), what, now)
+	e = d.add(env.Sender, strings.Clone(env.ID), what, now)
+	e.settled, e.ended = make(chan struct{}), make(chan struct{})
 	e.wait, e.decided = env.Wait, env.Wait && events.For(env.Dialect, env.Event).Decidable
 	return e, true, nil
 }
@@ -120,7 +125,7 @@ func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool
 func (d *dedup) begin(e *entry, r Receipt) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e.begun = r
+	e.first = r
 }
 
 // list returns the parts of the known events that have to be on disk.
@@ -129,7 +134,7 @@ func (d *dedup) list() (all []events.SentEvent) {
 	defer d.mu.Unlock()
 	for _, s := range d.senders {
 		for _, e := range s.oldest {
-			if s.entries[e.id] == e && e.begun.EventID != "" {
+			if s.entries[e.id] == e && e.first.EventID != "" {
 				e.listed = true
 				all = append(all, e.sentEvent())
 			}
@@ -140,12 +145,12 @@ func (d *dedup) list() (all []events.SentEvent) {
 
 // sentEvent is the part of an event on disk. The caller holds dedup.mu.
 func (e *entry) sentEvent() events.SentEvent {
-	r := e.begun
+	r := e.first
 	was := events.SentEvent{
 		Sender: e.sender, ID: e.id, Sent: events.Sent{Content: e.content, Matched: r.Matched},
 		Time: e.at, EventID: r.EventID, Seq: r.Seq, Warnings: r.Warnings, Wait: e.wait, Decided: e.decided,
 	}
-	if e.full.Verdict != nil {
+	if e.full != nil && e.full.Verdict != nil {
 		was.Answer, _ = e.full.encodeAnswer() // without it, the answer is one that is not known
 	}
 	return was
@@ -158,10 +163,10 @@ func (d *dedup) add(sender, id string, what [sha256.Size]byte, at time.Time) *en
 	}
 	s := d.senders[sender]
 	if s == nil {
-		s = &senderIDs{entries: map[string]*entry{}}
-		d.senders[sender] = s
+		s = &senderIDs{name: strings.Clone(sender), entries: map[string]*entry{}}
+		d.senders[s.name] = s
 	}
-	e := &entry{sender: sender, id: id, content: what, at: at, settled: make(chan struct{}), ended: make(chan struct{})}
+	e := &entry{sender: s.name, id: id, content: what, at: at}
 	s.entries[id] = e
 	s.oldest = append(s.oldest, e)
 	d.count++
@@ -193,12 +198,20 @@ func (d *dedup) evict() {
 	}
 	old := most.oldest[0]
 	d.dropOldest(name, most)
+	if old.isSettled() && old.ok { // else settle does it
+		d.ids.ForgetSent(old.first.Seq)
+	}
+}
+
+func (e *entry) isSettled() bool {
+	if e.settled == nil {
+		return true
+	}
 	select {
-	case <-old.settled:
-		if old.ok {
-			d.ids.ForgetSent(old.first.Seq)
-		}
-	default: // settle does it
+	case <-e.settled:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -226,7 +239,7 @@ func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
 	case !accepted && known:
 		delete(s.entries, e.id)
 		if e.listed {
-			d.ids.ForgetSent(e.begun.Seq)
+			d.ids.ForgetSent(e.first.Seq)
 		}
 	case accepted && !known:
 		d.ids.ForgetSent(r.Seq)
@@ -250,8 +263,12 @@ func (d *dedup) finish(e *entry, r Receipt) {
 func (d *dedup) complete(e *entry, r Receipt) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e.full, e.size = r, sizeOf(r)
-	close(e.ended)
+	if e.size = sizeOf(r); r.Verdict != nil || len(r.Runs) > 0 {
+		e.full = &r
+	}
+	if e.ended != nil {
+		close(e.ended)
+	}
 	d.answers = append(d.answers, e)
 	d.bytes += e.size
 	for now := time.Now(); len(d.answers) > 1 && (d.bytes > answerBytes || now.Sub(d.answers[0].at) > dedupWindow); {
@@ -259,7 +276,7 @@ func (d *dedup) complete(e *entry, r Receipt) {
 		d.answers[0] = nil
 		d.answers = d.answers[1:]
 		d.bytes -= old.size
-		old.full, old.gone = Receipt{}, true
+		old.full, old.gone = nil, true
 		if old.ok {
 			d.ids.ForgetAnswer(old.first.Seq)
 		}
@@ -313,16 +330,22 @@ func ownCopy(v *verdict.Verdict) *verdict.Verdict {
 // join returns the receipt of the first event with this id, waiting for its
 // runs if asked to; ok is false when that event was refused.
 func (d *dedup) join(e *entry, wait bool) (r Receipt, ok bool, err *wire.Error) {
-	<-e.settled
+	if e.settled != nil {
+		<-e.settled
+	}
 	if !e.ok {
 		return Receipt{}, false, nil
 	}
 	r = e.first
 	if wait {
-		<-e.ended
+		if e.ended != nil {
+			<-e.ended
+		}
 		d.mu.Lock()
 		gone := e.gone
-		r = e.full
+		if e.full != nil {
+			r = *e.full
+		}
 		d.mu.Unlock()
 		if gone {
 			return Receipt{}, true, errGone
@@ -334,6 +357,7 @@ func (d *dedup) join(e *entry, wait bool) (r Receipt, ok bool, err *wire.Error) 
 
 // loadIDs makes the ids known that were on disk when the Dispatcher began.
 func (d *Dispatcher) loadIDs() {
+	defer close(d.seen.known)
 	if err := d.seen.ids.Sent(time.Now().Add(-dedupWindow), d.seen.load); err != nil {
 		d.log.Warn(
 			"the ids of events of the last 10 minutes cannot be read: one that is sent again runs again",
@@ -350,10 +374,8 @@ func (d *dedup) load(was events.SentEvent) {
 	}
 	d.mu.Lock()
 	e := d.add(was.Sender, was.ID, was.Content, was.Time)
-	d.mu.Unlock()
 	e.ok, e.first, e.wait, e.decided = true, r, was.Wait, was.Decided
-	d.begin(e, r)
-	close(e.settled)
+	d.mu.Unlock()
 	var answer sentAnswer
 	switch {
 	case !was.Wait:
@@ -363,7 +385,6 @@ func (d *dedup) load(was events.SentEvent) {
 		d.complete(e, r)
 	case was.Decided:
 		e.gone = true
-		close(e.ended)
 	default: // its runs are under way again, or have ended: it is not to be sent again
 		r.Verdict = allowed()
 		d.complete(e, r)

@@ -249,11 +249,12 @@ func (d *Dispatcher) Oldest() time.Time { return d.observers.queue.oldest() }
 
 // Resume takes up the events that earlier processes of hookd accepted: events with numbers
 // below first. Runs that are older than maxAge become dead letters; a hook that
-// is gone is recorded as dropped. The ids of their events are known again when it
-// returns. Call it once, before the first event.
+// is gone is recorded as dropped. An event with an id waits until the ids of their events are
+// known again. Call it once, before the first event.
 func (d *Dispatcher) Resume(first uint64, maxAge time.Duration) {
 	d.resumer.earlier = earlier{first: first, maxAge: maxAge}
-	d.loadIDs()
+	d.seen.known = make(chan struct{})
+	go d.loadIDs()
 	d.backlog.mu.Lock()
 	defer d.backlog.mu.Unlock()
 	if !d.backlog.on {

@@ -78,6 +78,7 @@ func TestIDsAreWrittenAgain(t *testing.T) {
 			disk.lose()
 			b = newBench(t, Options{Recorder: disk, IDs: disk}, hooks, nil)
 			b.Resume(disk.seq+1, time.Hour)
+			synctest.Wait() // until the ids are known
 		}
 		if r := b.emit(t, decided); !r.Duplicate || r.EventID != first.EventID || r.Verdict == nil || r.Verdict.Allowed {
 			t.Errorf("what was decided: got %+v", r)

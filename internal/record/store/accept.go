@@ -201,7 +201,8 @@ func (s *tables) insertPending(db *database, row eventRow, rows []pendingRow, ad
 	return nil
 }
 
-// dropPending deletes the pending run of a hook for an event, or, with hook "", all runs. It reports whether there were any.
+// dropPending deletes the pending run of a hook for an event, or all runs if hook is "". It reports whether
+// there were any.
 func (s *tables) dropPending(db *database, seq uint64, hook string) (dropped bool, err error) {
 	n, err := db.exec(`DELETE FROM pending WHERE seq = ?1 AND (hook = ?2 OR ?2 = '')`, int64(seq), hook)
 	if err != nil || n == 0 {

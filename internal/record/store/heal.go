@@ -407,7 +407,7 @@ func countPending(path string) (n int, complete journal.Pos, more bool) {
 }
 
 // mostAtOnce is how many pending runs are checked while the store is opened. More are checked by the
-// writer, and read by nobody before: verdicts wait for none of them.
+// writer, and not read before: verdicts do not wait for that.
 const mostAtOnce = 1 << 13
 
 // checkPending checks the pending runs of a database that was not read before.

@@ -105,13 +105,15 @@ func (s *appender) journalAccepts() {
 const (
 	lateRecords = maxBacklog / 2
 	lateJournal = 512 << 20
+	lateEvents  = 64 << 10        // of the journal, from the first on that only the journal has: each takes memory
 	longJournal = lateJournal / 2 // from which on the writer shortens it, whatever else there is to do
+	longEvents  = lateEvents / 2  // the same: the next start reads them before it answers
 )
 
 // late reports whether the writer is too far behind for more events.
 func (s *appender) late() bool {
 	_, bytes, _ := s.journaled.load()
-	return bytes > lateJournal || s.queue.weight() > lateRecords
+	return bytes > lateJournal || s.journaled.span() > lateEvents || s.queue.weight() > lateRecords
 }
 
 // awaitWriter waits until the writer has caught up, or cannot.
@@ -171,6 +173,9 @@ func (s *appender) arrived(batch []*accepting, entries []journal.Entry) {
 	_, runs, _ := s.live.load()
 	s.given.Load().mark(markPending, uint64(runs))
 	s.tellWaiting()
+	if s.journaled.long() {
+		nudge(s.queue.urgent)
+	}
 	for _, a := range batch {
 		if len(a.hooks) == 0 { // nothing else would move it
 			s.queue.add(&op{event: a.event.Seq, exec: nothing, lean: nothing})

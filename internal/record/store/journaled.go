@@ -259,6 +259,19 @@ func (j *journaled) load() (only int, bytes int64, last time.Time) {
 	return j.only, bytes, j.last
 }
 
+// span returns how many events the journal has from the first on that only the journal has.
+func (j *journaled) span() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.entries)
+}
+
+// long reports whether the journal is to be shortened.
+func (j *journaled) long() bool {
+	only, bytes, _ := j.load()
+	return only > 0 && (bytes > longJournal || j.span() > longEvents)
+}
+
 // journal returns the log; nil = it could not be opened yet.
 func (j *journaled) journal() *journal.Journal {
 	j.mu.Lock()
@@ -300,7 +313,11 @@ func (s *mover) openJournal(db *database, st state, left marks) error {
 		return fmt.Errorf("read the former names of the database: %w", err)
 	}
 	var list []entry
-	var read []accepted // of list: hooks and size
+	type pending struct {
+		hooks []string
+		size  int
+	}
+	var read []pending // of list
 	senseless, known := 0, map[uint64]bool{}
 	o := journal.Options{
 		Dir: journalDir(db.path), Owner: st.epoch, Former: former, Adopt: s.w.orphans || st.fresh,
@@ -326,7 +343,7 @@ func (s *mover) openJournal(db *database, st state, left marks) error {
 		}
 		known[e.Number] = true
 		list = append(list, entry{Entry: e, sent: a.sent != nil})
-		read = append(read, accepted{hooks: a.hooks, row: eventRow{size: a.row.size}})
+		read = append(read, pending{a.hooks, a.row.size})
 		return nil
 	})
 	if errors.Is(err, journal.ErrNewer) || errors.Is(err, ErrNewer) {
@@ -351,7 +368,7 @@ func (s *mover) openJournal(db *database, st state, left marks) error {
 	j.mu.Unlock()
 	for i, e := range list {
 		if e.place == inJournal {
-			s.live.accept(e.Number, nil, read[i].row.size, read[i].hooks, fate{})
+			s.live.accept(e.Number, nil, read[i].size, read[i].hooks, fate{})
 		}
 	}
 	j.add(list, time.Time{})

@@ -449,6 +449,13 @@ func (l *live) load() (events, runs int, bytes int64) {
 	return int(all.events), int(all.runs), all.bytes
 }
 
+// inMemory returns how many pending events are in memory.
+func (l *live) inMemory() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.events)
+}
+
 // waitingStep is by how many events in memory their number changes until Options.Waiting is told.
 const waitingStep = 1 << 13
 

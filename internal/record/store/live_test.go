@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
@@ -202,7 +203,7 @@ func fillBacklog(t *testing.T, path string, n int) {
 	alter(t, path, `UPDATE journaled SET waiting_sum = NULL`)
 }
 
-// A large backlog is checked behind Open: before that nobody reads it, and damage there is found before any run of it.
+// A large backlog is checked behind Open, before it is read: damage is found before any of its runs.
 func TestALargeBacklogIsCheckedBehindOpen(t *testing.T) {
 	const n = 3 * mostAtOnce
 	for _, c := range []struct {
@@ -264,5 +265,39 @@ func zeroPendingPage(t *testing.T, path string) {
 	}
 	if _, err := f.WriteAt(make([]byte, size), int64(binary.BigEndian.Uint32(last[:])-1)*size); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The events that only the journal has are few, however many wait: each takes memory, and the next start reads them.
+func TestFewEventsWaitInTheJournalAlone(t *testing.T) {
+	hooktest.Long(t)
+	o := options(t)
+	s := open(t, o)
+	const n = 3 * lateEvents
+	var kept sync.WaitGroup
+	most := 0
+	for seq := s.FirstSeq(); seq < s.FirstSeq()+n; seq++ {
+		kept.Add(1)
+		err := s.Accept(event(seq, "agent:end", `{}`), nil, []string{"a"}, func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			kept.Done()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most = max(most, s.Health().InMemory); seq%512 == 0 {
+			kept.Wait()
+		}
+	}
+	kept.Wait()
+	held := int(o.Held+16<<20) / heldCost
+	if h := s.Health(); h.PendingRuns != n || most > lateEvents+held+1024 {
+		t.Errorf("%d runs wait, up to %d events were in memory", h.PendingRuns, most)
+	}
+	closed(t, s)
+	if s = open(t, o); s.Health().PendingRuns != n || s.Health().Journaled > lateEvents {
+		t.Errorf("in the next process %d runs wait, the journal alone has %d", s.Health().PendingRuns, s.Health().Journaled)
 	}
 }

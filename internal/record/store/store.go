@@ -352,6 +352,7 @@ type Health struct {
 	Epoch string
 
 	PendingEvents int
+	InMemory      int // of them
 	PendingRuns   int
 	PendingBytes  int64 // of payload
 	DeadLetters   int64
@@ -374,6 +375,7 @@ func (s *Store) Health() Health {
 		h.Err, h.Since = o.err, o.since
 	}
 	h.PendingEvents, h.PendingRuns, h.PendingBytes = s.live.load()
+	h.InMemory = s.live.inMemory()
 	h.Backlog, h.Dropped = s.queue.load()
 	h.Lost = s.losses.lost()
 	h.Journaled, h.JournalBytes, _ = s.journaled.load()

@@ -121,6 +121,7 @@ func (s *writeLoop) write() {
 			return
 		}
 		s.drain()
+		s.shorten(true)
 		if s.w.unsynced {
 			sync.Reset(syncEvery)
 		}
@@ -337,12 +338,12 @@ func (s *transactions) settle(done bool) {
 // which is later needed in any case if they stay.
 const idleAfter = time.Second
 
-// shorten moves the pending events from the journal into the database: a step when the
-// journal is too long, or, unless it is only for that, when there is time.
+// shorten moves the pending events from the journal into the database while the journal is
+// too long, or, unless it is only for that, when there is time.
 func (s *writeLoop) shorten(onlyLong bool) {
 	for s.down.Load() == nil {
-		only, bytes, last := s.journaled.load()
-		if long := bytes > longJournal; only == 0 || !long && (onlyLong || time.Since(last) < idleAfter) {
+		only, _, last := s.journaled.load()
+		if only == 0 || !s.journaled.long() && (onlyLong || time.Since(last) < idleAfter) {
 			return
 		}
 		var more bool
@@ -350,7 +351,8 @@ func (s *writeLoop) shorten(onlyLong bool) {
 			more, err = s.mover.moveOldest(db, journal.Pos{})
 			return err
 		}}})
-		if onlyLong || !more || s.queue.pressing() {
+		nudge(s.appender.relief)
+		if !more || s.queue.pressing() {
 			return
 		}
 	}
