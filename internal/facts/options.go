@@ -61,7 +61,7 @@ func (t *tables) addOptions(s *optionSet, text string, depth int) {
 	for word := range strings.FieldsSeq(text) {
 		switch {
 		case strings.HasPrefix(word, "@") && depth < 8:
-			t.addOptions(s, t.sets[word], depth+1)
+			t.addOptions(s, t.set(word), depth+1)
 		case word == "*":
 			s.any = true
 		case word == "-#":

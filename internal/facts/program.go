@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -265,128 +264,144 @@ func or(a, b string) string {
 	return b
 }
 
-// tables are all tables. A program's file is parsed when the program is first asked for.
+// tables are all tables: texts until a program or a set of options is asked for, since a line names few
+// of them and YAML is slow to parse.
 type tables struct {
-	mu     sync.Mutex
-	fileOf map[string]string // of a program, by any of its names
-	parsed map[string]map[string]*entry
+	programs map[string]*block // by any name, in lower case
+	sets     map[string]*block // of options, with their @
+	globs    sync.Map          // compiled globs
+}
 
-	withSets map[string]bool // files that have sets of options
-	sets     map[string]string
-	globs    sync.Map // compiled globs
+// block is one entry of a file of tables: a key at the beginning of a line, and all up to the next one.
+type block struct {
+	file, key, text string
+
+	once  sync.Once
+	entry *entry // of a program
+	set   string // of a set of options
 }
 
 // known returns the tables. A broken table is a mistake in the program, found by any test.
-var known = sync.OnceValue(func() *tables {
-	t := &tables{fileOf: map[string]string{}, parsed: map[string]map[string]*entry{}, sets: map[string]string{},
-		withSets: map[string]bool{}}
+var known = sync.OnceValue(loadTables)
+
+func loadTables() *tables {
+	t := &tables{programs: map[string]*block{}, sets: map[string]*block{}}
 	names, err := fs.Glob(programFiles, "programs/*.yaml")
 	if err != nil {
 		panic(err)
 	}
+	var blocks []*block
 	for _, name := range names {
-		t.index(name)
+		text, err := programFiles.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		blocks = append(blocks, split(name, string(text))...)
 	}
-	for name := range t.withSets {
-		t.parse(name)
+	for _, b := range blocks {
+		if strings.HasPrefix(b.key, "@") {
+			t.sets[b.key] = b
+		} else {
+			t.programs[strings.ToLower(b.key)] = b
+		}
+	}
+	for _, b := range blocks {
+		for _, name := range b.also() {
+			if t.programs[name] == nil {
+				t.programs[name] = b
+			}
+		}
 	}
 	return t
-})
-
-var (
-	topKeys   = regexp.MustCompile(`(?m)^(?:'([^'\n]+)'|"([^"\n]+)"|([^\s#'"][^\n]*?)):(?: |$)`)
-	alsoLists = regexp.MustCompile(`also:\s*(?:\[([^\]]*)\]|([^\s\[,}]+))`)
-)
-
-// index finds the names in a file without parsing it: the keys at the beginning of a line, and
-// the names in `also`.
-func (t *tables) index(file string) {
-	b, err := programFiles.ReadFile(file)
-	if err != nil {
-		panic(err)
-	}
-	text := string(b)
-	for _, m := range topKeys.FindAllStringSubmatch(text, -1) {
-		key := m[1] + m[2] + m[3]
-		if strings.HasPrefix(key, "@") {
-			t.withSets[file] = true
-		} else {
-			t.fileOf[strings.ToLower(key)] = file
-		}
-	}
-	for _, m := range alsoLists.FindAllStringSubmatch(text, -1) {
-		for name := range strings.SplitSeq(m[1]+m[2], ",") {
-			name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `'"`))
-			if name != "" && t.fileOf[name] == "" {
-				t.fileOf[name] = file
-			}
-		}
-	}
 }
 
-// parse reads a file. t.mu is held, or the tables are not shared yet.
-func (t *tables) parse(file string) map[string]*entry {
-	if entries := t.parsed[file]; entries != nil {
-		return entries
-	}
-	text, err := programFiles.ReadFile(file)
-	if err != nil {
-		panic(err)
-	}
-	var nodes map[string]yaml.Node
-	if err := yaml.Unmarshal(text, &nodes); err != nil {
-		panic(fmt.Sprintf("%s: %v", file, err))
-	}
-	entries := map[string]*entry{}
-	for name, n := range nodes {
-		if strings.HasPrefix(name, "@") {
-			t.sets[name] = n.Value
-			continue
-		}
-		e := &entry{}
-		if err := n.Decode(e); err != nil {
-			panic(fmt.Sprintf("%s: %s: %v", file, name, err))
-		}
-		entries[strings.ToLower(name)] = e
-	}
-	for _, name := range sorted(entries) {
-		for _, also := range entries[name].Also {
-			if also = strings.ToLower(also); entries[also] == nil {
-				entries[also] = entries[name]
+// split returns the blocks of a file, without what stands before the first.
+func split(file, text string) (blocks []*block) {
+	begin, end := 0, 0 // of the last block
+	for line := range strings.Lines(text) {
+		if key := keyOf(line); key != "" {
+			if len(blocks) > 0 {
+				blocks[len(blocks)-1].text = text[begin:end]
 			}
+			blocks, begin = append(blocks, &block{file: file, key: key}), end
 		}
+		end += len(line)
 	}
-	t.parsed[file] = entries
-	return entries
+	if len(blocks) > 0 {
+		blocks[len(blocks)-1].text = text[begin:]
+	}
+	return blocks
+}
+
+// keyOf returns the key at the beginning of a line; "" = none is there.
+func keyOf(line string) string {
+	switch line[0] {
+	case ' ', '\t', '\n', '\r', '#':
+		return ""
+	case '\'', '"':
+		key, _, _ := strings.Cut(line[1:], line[:1]+":")
+		return key
+	}
+	key, _, found := strings.Cut(line, ": ")
+	if !found {
+		key, _, _ = strings.Cut(line, ":\n")
+	}
+	return key
+}
+
+// also returns the program's other names, in lower case, without parsing the block.
+func (b *block) also() (names []string) {
+	_, list, found := strings.Cut(b.text, "also:")
+	if !found {
+		return nil
+	}
+	list = strings.TrimLeft(list, " \n")
+	if rest, many := strings.CutPrefix(list, "["); many {
+		list, _, _ = strings.Cut(rest, "]")
+	} else {
+		list = list[:strings.IndexAny(list, " ,}\n")]
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		names = append(names, strings.ToLower(strings.Trim(strings.TrimSpace(name), `'"`)))
+	}
+	return names
+}
+
+// parse reads the block once.
+func (b *block) parse() *block {
+	b.once.Do(func() {
+		var err error
+		if strings.HasPrefix(b.key, "@") {
+			var set map[string]string
+			err = yaml.Unmarshal([]byte(b.text), &set)
+			b.set = set[b.key]
+		} else {
+			var program map[string]*entry
+			err = yaml.Unmarshal([]byte(b.text), &program)
+			b.entry = program[b.key]
+		}
+		if err != nil {
+			panic(fmt.Sprintf("%s: %s: %v", b.file, b.key, err))
+		}
+	})
+	return b
 }
 
 // program returns the entry of a program; nil = it is not in the tables.
 func (t *tables) program(name string) *entry {
-	name = strings.ToLower(name)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	file, known := t.fileOf[name]
-	if !known {
+	b := t.programs[strings.ToLower(name)]
+	if b == nil {
 		return nil
 	}
-	e := t.parse(file)[name]
-	if e == nil {
-		return nil
-	}
-	return e.ready(t)
+	return b.parse().entry.ready(t)
 }
 
-// all returns every entry by the name of its program.
-func (t *tables) all() map[string]*entry {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := map[string]*entry{}
-	for name, file := range t.fileOf {
-		if e := t.parse(file)[name]; e != nil {
-			all[name] = e
-		}
+// set returns the options of a set, "" if there is no such set.
+func (t *tables) set(name string) string {
+	if b := t.sets[name]; b != nil {
+		return b.parse().set
 	}
-	return all
+	return ""
 }
 
 // systemFolders are where known programs live: a program of the same name elsewhere is

@@ -15,7 +15,7 @@ func TestTables(t *testing.T) {
 	tables := known()
 	seen := map[*entry]bool{}
 	examples, failed := 0, 0
-	for _, name := range sorted(tables.all()) {
+	for _, name := range sorted(tables.programs) {
 		e := tables.program(name)
 		if seen[e] {
 			continue
@@ -54,6 +54,11 @@ func TestTables(t *testing.T) {
 			}
 		}
 		walk(e, name)
+	}
+	for name, b := range tables.programs {
+		if also := b.also(); !slices.EqualFunc(also, b.parse().entry.Also, strings.EqualFold) {
+			t.Errorf("%s: %s is also %v, found without parsing: %v", b.file, name, b.entry.Also, also)
+		}
 	}
 	t.Logf("%d programs, %d examples, %d failed", len(seen), examples, failed)
 }
