@@ -8,7 +8,7 @@ TESTFLAGS =
 GO = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath" go
 # Many tests wait for a deadline, a process or a disk: twice as many packages as there
 # are processors are tested at the same time.
-AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`))
+AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`)) -parallel $$((2 * `getconf _NPROCESSORS_ONLN`))
 # SQLite, C that was translated to Go, has no part in races of hookd: with the detector
 # the tests of the store would take seven times as long.
 RACE = CGO_ENABLED=1 go test -race -vet=off -gcflags='modernc.org/...=-race=false' -timeout 20m $(AT_ONCE)

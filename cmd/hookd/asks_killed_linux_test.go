@@ -16,6 +16,7 @@ import (
 // held. Each agent gets an answer or a closed connection, none is allowed, and the restarted
 // daemon has the end of each ask on record.
 func TestKilledWhileAsksAreHeld(t *testing.T) {
+	t.Parallel()
 	rounds, agents := amount(50, 2), amount(1000, 100)
 	h := newAskHome(t)
 	h.write("hooks/push/HOOK.yaml", asksPush+"timeout: 5m\n") // so many shells take their time

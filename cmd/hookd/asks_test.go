@@ -94,6 +94,7 @@ func (h *home) says(code int, want string, args ...string) {
 // A push waits, is allowed for the session from another terminal, the next one passes
 // by the grant, and a revocation ends that; a denial, and no approver.
 func TestAskFromAnotherTerminal(t *testing.T) {
+	t.Parallel()
 	h := newAskHome(t)
 	socket := h.client.Socket()
 	h.answer(hooktest.Send(t, socket, codexCall("git push", "s")), `"permission_decision":"ask"`)
@@ -147,6 +148,7 @@ func TestAskFromAnotherTerminal(t *testing.T) {
 
 // An answer from the agent's own processes does not count, is refused and recorded.
 func TestAskAnsweredByItsOwnAgent(t *testing.T) {
+	t.Parallel()
 	h := newAskHome(t)
 	h.present()
 	agent := h.command("emit", "PreToolUse", "--wait", "--dialect", "codex", "--data",
@@ -181,6 +183,7 @@ func TestAskAnsweredByItsOwnAgent(t *testing.T) {
 
 // An answer that a hook gives does not count.
 func TestAskAnsweredByAHook(t *testing.T) {
+	t.Parallel()
 	h := newAskHome(t)
 	h.write("hooks/robot/HOOK.yaml", "name: robot\nevents: hookd:ask\ntype: script\nscript: |\n"+
 		`  exec "$HOOKD" allow-ask $(sed -n 's/.*"allow":"hookd allow-ask \([^"]*\)".*/\1/p')`+
@@ -199,6 +202,7 @@ func TestAskAnsweredByAHook(t *testing.T) {
 
 // The inbox on a real terminal: it shows the waiting ask, a key answers the ask, q ends the inbox.
 func TestAsksInbox(t *testing.T) {
+	t.Parallel()
 	h := newAskHome(t)
 	cmd := h.command("asks")
 	cmd.Env = append(cmd.Env, "TERM=xterm")
@@ -275,6 +279,7 @@ func TestAsksInbox(t *testing.T) {
 
 // SIGTERM gives each agent its own way at once, and says so.
 func TestStopEndsAsks(t *testing.T) {
+	t.Parallel()
 	h := newAskHome(t)
 	h.present()
 	s := hooktest.Send(t, h.client.Socket(), codexCall("git push", "s"))
@@ -288,6 +293,7 @@ func TestStopEndsAsks(t *testing.T) {
 
 // An agent that has ended leaves no ask behind.
 func TestAnAgentThatEnds(t *testing.T) {
+	t.Parallel()
 	h := newAskHome(t)
 	h.present()
 	s := hooktest.Send(t, h.client.Socket(), codexCall("git push", "s"))
@@ -307,6 +313,7 @@ func TestAnAgentThatEnds(t *testing.T) {
 // Agents that can ask are held when their command line says that no person is there, and asked nothing
 // else. Without an approver the record says how they treat an ask: as a denial.
 func TestAgentsThatRunAlone(t *testing.T) {
+	t.Parallel()
 	h := newAskHome(t)
 	agent := h.path("agent.sh")
 	h.write("agent.sh", `printf '%s' "$PAYLOAD" | "$HOOKD" bridge "$AGENT" "$EVENT"`+"\n")

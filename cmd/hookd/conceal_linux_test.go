@@ -17,6 +17,7 @@ import (
 // memory and descriptors. Of the daemon's descriptors the hook has none, and model
 // keys only if it names them. It is a process like any other itself.
 func TestHooksSeeNothingOfTheDaemon(t *testing.T) {
+	t.Parallel()
 	home := hooktest.ShortDir(t)
 	self, err := os.Executable()
 	hooktest.Must(t, err)

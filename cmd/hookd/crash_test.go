@@ -22,6 +22,7 @@ import (
 // TestKilledDaemonLosesNothing kills hookd after a random number of answers while eight
 // agents send numbered events. It counts the events that ran.
 func TestKilledDaemonLosesNothing(t *testing.T) {
+	t.Parallel()
 	rounds := amount(50, 20)
 	if !hooktest.All() {
 		rounds = 5

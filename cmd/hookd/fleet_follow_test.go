@@ -18,6 +18,7 @@ import (
 // TestAFollowedFleet kills the daemon that a follower asks, and ends the servers of the
 // fleet. The follower says so, goes on when they are back, and has missed no decision.
 func TestAFollowedFleet(t *testing.T) {
+	t.Parallel()
 	server := fleettest.Start(t, nil)
 	servers := []string{server.URL()}
 	asked, other := newMember(t, "asked", servers, inEnv), newMember(t, "other", servers, inEnv)

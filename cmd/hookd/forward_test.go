@@ -117,6 +117,7 @@ func fileIDs(path string) (ids []string) {
 // sessions are denied their calls, and targets fail half of the time. Each decision of the history
 // arrives at each target, in order.
 func TestKilledDaemonForwardsEachDecision(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	hook, webhook := flaky(t, webhookIDs)
 	otlp, collector := flaky(t, collectorIDs)

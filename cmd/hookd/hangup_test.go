@@ -14,6 +14,7 @@ import (
 
 // SIGHUP may follow the socket's appearance at once: its handler comes first.
 func TestHangupAtTheMomentOfTheSocket(t *testing.T) {
+	t.Parallel()
 	home := hooktest.ShortDir(t)
 	socket := filepath.Join(home, "hookd.sock")
 	binary := hookdBinary(t, home)

@@ -29,6 +29,7 @@ mv "$out.tmp" "$out.out"
 // orphan of a run never counts: with and without cgroups, in a container of its own.
 // HOOKD_ROUNDS is how many of each are tried.
 func TestWhoMayAnswer(t *testing.T) {
+	t.Parallel()
 	hooktest.NeedRoot(t)
 	hooktest.NeedTool(t, "unshare", "python3", "setsid")
 	rounds := 1

@@ -16,6 +16,7 @@ import (
 // An id is known after kill -9: an event that is sent again is answered as the
 // first one was, and runs no hook again.
 func TestIDsOutliveAKilledDaemon(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	ran := filepath.Join(home, "ran")
 	writeCrashHook(t, home, ran)

@@ -52,6 +52,7 @@ func decides(t *testing.T, c *client.Client, name string) {
 
 // A log that nothing reads holds up no verdict and not the end of hookd.
 func TestUnreadLogHoldsNothingUp(t *testing.T) {
+	t.Parallel()
 	cmd, c, log := served(t)
 	for range 300 {
 		decides(t, c, strings.Repeat("x", 250)) // each is a line of the log, together more than a pipe holds
@@ -75,6 +76,7 @@ func TestUnreadLogHoldsNothingUp(t *testing.T) {
 
 // A closed log does not end hookd, and its hooks have SIGPIPE as ever.
 func TestClosedLogEndsNothing(t *testing.T) {
+	t.Parallel()
 	cmd, c, log := served(t)
 	log.Close()
 	for range 100 {

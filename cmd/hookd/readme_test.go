@@ -20,6 +20,7 @@ import (
 // answer, so that no test touches the services of the user that runs it. Claude Code
 // is a program that asks its hooks about one command.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	hooktest.NeedTool(t, "python3", "git")
 	blocks := shellBlocks(read(t, "README.md"))
 	if len(blocks) < 7 {

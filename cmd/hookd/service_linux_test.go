@@ -147,6 +147,7 @@ func (s *systemdStandIn) hook(name, yaml string) {
 }
 
 func TestServiceTellsItsManager(t *testing.T) {
+	t.Parallel()
 	s := newStandIn(t)
 	s.hook("show", "events: ask\ntype: script\nscript: env >\"$LIBREFANG_HOME/env\"\n")
 	s.hook("broken", "events: [")
@@ -201,6 +202,7 @@ func TestServiceTellsItsManager(t *testing.T) {
 // connection is refused, a sender of one event gets its answer, and all that was
 // accepted runs.
 func TestRestartsUnderLoadLoseNothing(t *testing.T) {
+	t.Parallel()
 	const senders, each = 8, 40
 	s := newStandIn(t)
 	s.hook("count", "events: load:*\ntype: script\nscript: echo \"$HOOK_EVENT_DATA\" >>\"$LIBREFANG_HOME/seen\"\n")
@@ -302,6 +304,7 @@ func (l *loadSender) close() {
 // A hook was under way when hookd was killed: the next hookd ends it with all
 // its descendants, and no other process.
 func TestKilledDaemonsRunsAreEnded(t *testing.T) {
+	t.Parallel()
 	for _, cgroup := range []string{"true", "false"} {
 		t.Run("cgroup="+cgroup, func(t *testing.T) {
 			s := newStandIn(t)
@@ -324,6 +327,7 @@ func TestKilledDaemonsRunsAreEnded(t *testing.T) {
 // The record names a process that started at another time: a pid that was used
 // again. It lives.
 func TestAProcessWithAPidThatWasUsedAgainLives(t *testing.T) {
+	t.Parallel()
 	s := newStandIn(t)
 	s.extra = []string{"HOOKD_CGROUP=false"}
 	mark := underWay(t, s)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestFullDiskRefusesObserversAndHeals(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	disk := hooktest.Disk(t, "16m")
 	settings := "HOOKD_STORE_PATH=" + filepath.Join(disk, "hookd.db")
@@ -86,6 +87,7 @@ func spoil(t *testing.T, pid int, calls string) (mend func()) {
 }
 
 func TestBrokenDiskRefusesObserversAndHeals(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, calls string }{
 		{"fsync", "fsync,fdatasync"},
 		{"write", "pwrite64"},
@@ -106,6 +108,7 @@ func TestBrokenDiskRefusesObserversAndHeals(t *testing.T) {
 }
 
 func TestReadOnlyDirectoryIsNoReasonNotToStart(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	disk := hooktest.Disk(t, "16m")
 	remount := func(flags uintptr) {

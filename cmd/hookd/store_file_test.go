@@ -21,6 +21,7 @@ func (h *home) held() {
 }
 
 func TestDeletedDatabaseLosesNothing(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.held()
 	h.serve()
@@ -50,6 +51,7 @@ func TestDeletedDatabaseLosesNothing(t *testing.T) {
 }
 
 func TestCorruptDatabaseIsMovedAside(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		damage func(text []byte)
@@ -100,6 +102,7 @@ func fill(text []byte) { copy(text, bytes.Repeat([]byte{0xA5}, len(text))) }
 const userVersion = 60
 
 func TestNewerDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.serve()
 	h.send(100)
@@ -128,6 +131,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 
 // The oldest version is 0: a file that is there and has nothing in it.
 func TestOlderDatabaseIsOpened(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.write("hookd.db", "")
 	h.serve()

@@ -73,6 +73,7 @@ func newCountingHome(t *testing.T, settings string) *home {
 }
 
 func TestSubscriberThatComesBackHasNoGap(t *testing.T) {
+	t.Parallel()
 	const n = 3000
 	h := newCountingHome(t, "history: {payload: full}\n")
 	h.serve()
@@ -117,6 +118,7 @@ func TestSubscriberThatComesBackHasNoGap(t *testing.T) {
 }
 
 func TestWhatIsPrunedIsOneGap(t *testing.T) {
+	t.Parallel()
 	h := newCountingHome(t, "")
 	h.serve()
 	h.counts(2000)
@@ -145,6 +147,7 @@ func TestWhatIsPrunedIsOneGap(t *testing.T) {
 }
 
 func TestLargePayloadIsPreviewed(t *testing.T) {
+	t.Parallel()
 	h := newCountingHome(t, "")
 	h.serve()
 	h.send(5000)
@@ -160,6 +163,7 @@ func TestLargePayloadIsPreviewed(t *testing.T) {
 }
 
 func TestRunThatHookdDidNotSurviveIsInterrupted(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.held()
 	h.serve()
@@ -184,6 +188,7 @@ func TestRunThatHookdDidNotSurviveIsInterrupted(t *testing.T) {
 }
 
 func TestRunOfAHookThatIsGoneIsDropped(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.held()
 	h.serve()
@@ -202,6 +207,7 @@ func TestRunOfAHookThatIsGoneIsDropped(t *testing.T) {
 }
 
 func TestEventThatIsTooOldBecomesADeadLetter(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.held()
 	h.serve()

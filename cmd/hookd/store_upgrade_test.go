@@ -93,6 +93,7 @@ func (h *home) killUpgrade(beyond int) {
 // The database of an old hookd is upgraded by daemons that are killed, one after the other, and
 // the last one has all that was in it.
 func TestUpgradeByDaemonsThatAreKilled(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.serve()
 	h.end(syscall.SIGKILL)

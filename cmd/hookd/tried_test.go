@@ -12,6 +12,7 @@ import (
 // A call that a person tries with hookd's own command is in lists, marked, and in no count. A call in the name
 // of an agent, from a hook, or from an agent's processes is a call of an agent.
 func TestWhatIsTriedIsNotCounted(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.write("hooks/tool/HOOK.yaml", "name: tool\nevents: agent:end\ntype: script\nscript: |\n"+
 		"  \"$HOOKD\" emit PreToolUse --wait --data '{\"command\":\"from a hook\"}'; true\n")
