@@ -9,40 +9,74 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/agents/roster"
+	"github.com/hookd/hookd/internal/base/watchdir"
 	"github.com/hookd/hookd/internal/events"
 )
 
-// lookEvery is how often the settings and bridges of the agents that were connected are looked at.
-const lookEvery = 20 * time.Second
+// How often the settings and bridges of the agents that were connected are looked at.
+const (
+	lookEvery   = 20 * time.Second // where the system does not report changes, and while one is unguarded
+	lookWatched = time.Hour        // where it does
+	lookLeast   = 5 * time.Second  // between a change and the look
+)
 
 // watchAgents finds agents that do not call hookd any more, until ctx ends. A look whose files hang is
 // left behind then.
 func (d *Daemon) watchAgents(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		d.lookAtAgents(ctx)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+// lookAtAgents looks now, and after each change of a file that the last look depends on.
+func (d *Daemon) lookAtAgents(ctx context.Context) {
 	var looker roster.Looker
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
+	var changed <-chan struct{}
+	watcher, err := watchdir.New()
+	if err == nil {
+		changed = watcher.Changed()
+		defer watcher.Close()
+	}
 	for {
-		looked := make(chan struct{})
-		go func() {
-			defer close(looked)
-			faults, err := looker.Look(d.config.Load().Home, ownBridge())
-			if err != nil {
-				d.log.Warn("it is not known which agents are connected", zap.Error(err))
-				return
-			}
+		every, home := lookEvery, d.config.Load().Home
+		if watcher != nil && watcher.Watch(roster.Places(home)) == nil { // before the look: a change meanwhile is seen
+			every = lookWatched
+		}
+		faults, err := looker.Look(home, ownBridge())
+		if err != nil {
+			d.log.Warn("it is not known which agents are connected", zap.Error(err))
+		} else {
 			d.noteFaults(faults)
-		}()
-		select {
-		case <-looked:
-		case <-ctx.Done():
+		}
+		if err != nil || len(faults) > 0 {
+			every = lookEvery
+		}
+		if !waitFirst(ctx, changed, every) {
 			return
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if !waitFirst(ctx, nil, lookLeast) { // a change is often one of many
 			return
 		}
 	}
+}
+
+// waitFirst waits for a change or so long, and returns false when ctx has ended.
+func waitFirst(ctx context.Context, changed <-chan struct{}, long time.Duration) bool {
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-changed:
+	case <-timer.C:
+	}
+	return true
 }
 
 // ownBridge is the bridge beside this program; "" = it cannot be found.

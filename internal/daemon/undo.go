@@ -75,23 +75,33 @@ func undoSettings(c config.Config) undo.Settings {
 	return s
 }
 
-// settleEvery is how often calls are looked for whose results did not come.
-const settleEvery = time.Minute
+// How often calls are looked for whose results did not come, and kept contents that are too old.
+const (
+	settleEvery = time.Minute // while there are such calls, and after others have begun
+	expireEvery = time.Hour
+)
 
 // tendVault settles calls whose results did not come, and drops kept contents that are too old or too much.
 func (d *Daemon) tendVault(ctx context.Context) {
 	if d.undo == nil {
 		return
 	}
-	tick := time.NewTicker(settleEvery)
-	defer tick.Stop()
 	for {
 		d.undo.SettleOld(time.Now())
 		d.undo.Expire(time.Now())
+		if len(d.undo.Unsettled("")) == 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(expireEvery):
+				continue
+			case <-d.undo.Began():
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(settleEvery):
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/base/watchdir"
 )
 
 // Entry is one agent that was connected.
@@ -168,6 +169,47 @@ func (l *Looker) Look(home, own string) ([]Fault, error) {
 		}
 	}
 	return faults, nil
+}
+
+// Places are the names whose changes may change what Look says: of the file in hookd's home, and of the settings
+// and bridges that it names, with the folders that they lie in.
+func Places(home string) watchdir.Names {
+	names := watchdir.Names{}
+	names.Add(filepath.Dir(path(home)), filepath.Base(path(home)))
+	names.Add(home, filepath.Base(filepath.Dir(path(home))))
+	list, err := List(home)
+	if err != nil {
+		return names
+	}
+	for _, e := range list {
+		s := connect.Inspect(e.options(func(name string) string { return e.Env[name] }))
+		for _, file := range []string{s.File, s.Bridge, e.Bridge} {
+			if !filepath.IsAbs(file) {
+				continue
+			}
+			add(names, file, e.Home)
+			if real, err := filepath.EvalSymlinks(file); err == nil && real != file {
+				add(names, real, e.Home)
+			}
+		}
+		if filepath.IsAbs(s.File) { // an agent may have more of its settings beside
+			names.Add(filepath.Dir(s.File), "")
+		}
+	}
+	return names
+}
+
+// add adds a file, and the folders above it that lie in the user's home. The file may be a folder itself.
+func add(names watchdir.Names, file, home string) {
+	names.Add(file, "")
+	for {
+		dir := filepath.Dir(file)
+		names.Add(dir, filepath.Base(file))
+		if dir == home || !strings.HasPrefix(dir, home+"/") {
+			return
+		}
+		file = dir
+	}
 }
 
 // Again is the command that connects the agent as it was.

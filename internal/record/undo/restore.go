@@ -113,9 +113,7 @@ func (k *Keeper) perform(id string, p *plan) error {
 	}
 	done := make(chan struct{})
 	close(done)
-	k.mu.Lock()
-	k.open[id] = &open{call: c, kept: done, begun: c.Time}
-	k.mu.Unlock()
+	k.begin(&open{call: c, kept: done, begun: c.Time})
 	k.used.Add(r.Bytes)
 	if len(r.Lost) > 0 {
 		k.Discard(id)

@@ -28,9 +28,7 @@ func (k *Keeper) Begin(c Call) error {
 	if err := p.begin(); err != nil {
 		return err
 	}
-	k.mu.Lock()
-	k.open[c.ID] = o
-	k.mu.Unlock()
+	k.begin(o)
 	s := k.sees(string(c.Repo), o, time.Now().Add(snapshotTime))
 	r := Result{Word: Kept}
 	s.wait(snapshotTime)
