@@ -31,6 +31,7 @@ type judge struct {
 	quiet    *rules.Set
 	looking  *rules.Set // see Looking; the File of each is its hook
 	unturned *rules.Set // those of looking that need no prompts
+	together *rules.Set // see Together
 	patience *readfile.Patience
 
 	seed  maphash.Seed
@@ -69,6 +70,9 @@ func newJudge(home string) (*judge, error) {
 		return nil, err
 	}
 	if j.quiet, err = rules.Gallery(home, "quiet"); err != nil {
+		return nil, err
+	}
+	if j.together, err = rules.Gallery(home, Together); err != nil {
 		return nil, err
 	}
 	j.looking, err = rules.Gallery(home, Looking...)

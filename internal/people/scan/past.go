@@ -8,7 +8,7 @@ import (
 )
 
 // Looking are the hooks of the gallery that judge a call by the calls before it in its session. A rule that
-// looks at several sessions, or at a branch of that day, is not among them.
+// looks at a branch of that day is not among them.
 var Looking = []string{"leak-guard", "loop-guard", "tests-before-push", "review-before-push"}
 
 // past judges the calls of one transcript in their order, as their results came.

@@ -86,6 +86,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	workers.Wait()
 	stop()
+	total.lookedAcross(j)
 	r := total.report(found, opt)
 	r.Distinct, r.TookMS = j.asked, time.Since(begun).Milliseconds()
 	return r, nil

@@ -141,12 +141,13 @@ func TestSequences(t *testing.T) {
 	if err := os.WriteFile(path, []byte(typed+string(text)+typed+again[strings.Index(again, "\n{\"type\":\"assistant")+1:]), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	c.session(t, "a", "four", call{"sed -i s/b/c/ x.go", "", at(200)}, call{"sed -i s/b/c/ x.go", "", at(9000)})
 	r := run(t, Options{Home: c.home})
-	want := map[string]int{"push-untested": 2, "same-call": 2, "fetched-then-run": 1}
-	if s := r.Sequences; !maps.Equal(s.Rules, want) || s.Calls != 5 || len(s.Examples) == 0 {
+	want := map[string]int{"push-untested": 2, "same-call": 2, "fetched-then-run": 1, "just-edited": 1}
+	if s := r.Sequences; !maps.Equal(s.Rules, want) || s.Calls != 6 || len(s.Examples) == 0 {
 		t.Errorf("rules %v of %d calls, want %v", s.Rules, s.Calls, want)
 	}
-	if got, want := r.Hooks(), []string{"leak-guard", "loop-guard", "tests-before-push"}; !slices.Equal(got, want) {
+	if got, want := r.Hooks(), []string{"leak-guard", "loop-guard", "tests-before-push", "two-sessions"}; !slices.Equal(got, want) {
 		t.Errorf("hooks %v, want %v", got, want)
 	}
 }

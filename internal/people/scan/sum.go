@@ -30,6 +30,7 @@ type sum struct {
 	sequences                       SequenceSum
 	sequenceExamples                map[string][]Example // by rule
 	hooks                           map[string]bool      // of sequences
+	edits                           []edit               // see lookedAcross
 	destroyedCalls, destroyedThings int
 	examples, destroyed             map[string][]Example // by rule
 }
@@ -70,6 +71,7 @@ func (s *sum) file(ctx context.Context, f *transcripts.File, since time.Time, j 
 		if once.First(c) {
 			s.call(c, a, in, j, seen)
 			s.lookedBack(c, seen, v, j)
+			s.edited(c, seen, v, j)
 		}
 	})
 	s.skipped += stats.Skipped
@@ -255,6 +257,7 @@ func (s *sum) merge(o *sum) {
 	s.sequences.Calls += o.sequences.Calls
 	add(s.sequences.Rules, o.sequences.Rules)
 	maps.Copy(s.hooks, o.hooks)
+	s.edits = append(s.edits, o.edits[:min(len(o.edits), max(0, mostEdits-len(s.edits)))]...)
 	for sort, list := range o.sequenceExamples {
 		s.sequenceExamples[sort] = few(append(s.sequenceExamples[sort], list...))
 	}
