@@ -95,7 +95,7 @@ func (d *Daemon) tendVault(ctx context.Context) {
 				return
 			case <-time.After(expireEvery):
 				continue
-			case <-d.undo.Began():
+			case <-d.undo.Began:
 			}
 		}
 		select {

@@ -30,14 +30,16 @@ func (s *sum) edited(c *transcripts.Call, seen *look, v rules.Verdict, j *judge)
 	var effects []facts.Effect
 	for _, e := range seen.subject.Facts.Effects {
 		if e.Kind == facts.KindWrite || e.Kind == facts.KindDelete || e.Kind == facts.KindMove {
-			effects = append(effects, facts.Effect{Kind: e.Kind, Target: e.Target, Certain: e.Certain, Span: e.Span, Command: -1})
+			e.Command, e.Why = -1, ""
+			effects = append(effects, e)
 		}
 	}
 	if len(effects) == 0 {
 		return
 	}
 	d := j.call(c, seen)
-	e := edit{call: *c, effects: effects, decided: d.decision != "" || v.Decision == rules.Deny || v.Decision == rules.Ask}
+	e := edit{call: *c, effects: effects}
+	e.decided = d.decision != "" || v.Decision == rules.Deny || v.Decision == rules.Ask
 	e.call.Input = nil
 	e.shown = judged{root: d.root, destroys: d.destroys}
 	e.shown.line, e.shown.marks = shown(seen.call, seen.subject.Facts, effects[0].Span, j.home)

@@ -33,7 +33,7 @@ type Keeper struct {
 	mu   sync.Mutex
 	open map[string]*open // calls that are not settled
 
-	began chan struct{} // see Began
+	Began chan struct{} // gets a value once calls have begun since the last one was taken: tend them then
 }
 
 // open is a call that is not settled.
@@ -69,7 +69,7 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 		return nil, err
 	}
 	k := &Keeper{
-		places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, began: make(chan struct{}, 1),
+		places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, Began: make(chan struct{}, 1),
 	}
 	k.Dumps = &Dumps{filepath.Join(p.home, "dumps"), &k.settings}
 	k.bases = &bases{places: p, settings: &k.settings, log: k.log, list: map[string]*baseline{}}
@@ -87,16 +87,13 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	return k, nil
 }
 
-// Began gets a value once calls have begun since the last one was taken: there is something to tend then.
-func (k *Keeper) Began() <-chan struct{} { return k.began }
-
-// begin makes a call one whose result has not come.
-func (k *Keeper) begin(o *open) {
+// opened makes a call one whose result has not come.
+func opened(k *Keeper, o *open) {
 	k.mu.Lock()
 	k.open[o.call.ID] = o
 	k.mu.Unlock()
 	select {
-	case k.began <- struct{}{}:
+	case k.Began <- struct{}{}:
 	default:
 	}
 }
@@ -135,7 +132,7 @@ func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 	k.waitSettled(c.Session, begin.Add(s.Wait/2))
 	o := &open{call: c, late: p.limits, kept: make(chan struct{}), begun: begin}
 	p.o = o
-	k.begin(o)
+	opened(k, o)
 	r := k.wait(p, o, f, s.Wait)
 	k.mu.Lock()
 	o.facts, o.result = f, r

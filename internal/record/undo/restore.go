@@ -113,7 +113,7 @@ func (k *Keeper) perform(id string, p *plan) error {
 	}
 	done := make(chan struct{})
 	close(done)
-	k.begin(&open{call: c, kept: done, begun: c.Time})
+	opened(k, &open{call: c, kept: done, begun: c.Time})
 	k.used.Add(r.Bytes)
 	if len(r.Lost) > 0 {
 		k.Discard(id)

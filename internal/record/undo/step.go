@@ -28,7 +28,7 @@ func (k *Keeper) Begin(c Call) error {
 	if err := p.begin(); err != nil {
 		return err
 	}
-	k.begin(o)
+	opened(k, o)
 	s := k.sees(string(c.Repo), o, time.Now().Add(snapshotTime))
 	r := Result{Word: Kept}
 	s.wait(snapshotTime)
