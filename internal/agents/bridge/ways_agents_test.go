@@ -12,9 +12,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -31,16 +34,18 @@ type waysOf struct {
 	settings string                     // file in the home that is there before hookd is connected; "" = none
 	text     func(server object) string // of it; server starts the MCP server
 	mcp      func(s *stage) []string    // arguments of a run that has the MCP server; nil = as ever
+	tool     string                     // of the server, where the model is not told of it beforehand
 	noMCP    string                     // why it has none; "" = it has
 	back     object                     // arguments of the shell that put a command into the background
 	noBack   string                     // why it has none
 	skill    func(s *stage, lines []string) (args []string)
 	noSkill  string
 	resume   func(s *stage) []string
+	noResume string
 }
 
 func (w *waysOf) cannot(way string) string {
-	return map[string]string{"mcp": w.noMCP, "background": w.noBack, "skill": w.noSkill}[way]
+	return map[string]string{"mcp": w.noMCP, "background": w.noBack, "skill": w.noSkill, "resume": w.noResume}[way]
 }
 
 const noShellLines = "no shell lines in its skills"
@@ -68,6 +73,7 @@ var realWays = map[string]*waysOf{
 			hooktest.Write(s.t, file, raw(object{"mcpServers": object{"marker": s.server()}}), 0o600)
 			return append(instead(s.args, "Bash", "Bash,mcp__marker__touch_4711"), "--mcp-config", file)
 		},
+		tool: "mcp__marker__touch_4711",
 		back: object{"run_in_background": true},
 		skill: func(s *stage, lines []string) []string {
 			hooktest.Write(s.t, filepath.Join(s.home, ".claude/skills/mark/SKILL.md"), markdown(lines, "!`", "`"), 0o600)
@@ -100,9 +106,9 @@ var realWays = map[string]*waysOf{
 		resume: func(s *stage) []string { return append([]string{"--resume", "latest"}, s.args...) },
 	},
 	"qwen-code": {
-		settings: ".qwen/settings.json",
-		text:     func(server object) string { return raw(object{"mcpServers": object{"marker": server}}) },
-		back:     object{"is_background": true},
+		settings: ".qwen/settings.json", tool: "mcp__marker__touch_4711",
+		text: func(server object) string { return raw(object{"mcpServers": object{"marker": server}}) },
+		back: object{"is_background": true},
 		skill: func(s *stage, lines []string) []string {
 			hooktest.Write(s.t, filepath.Join(s.home, ".qwen/commands/mark.md"), markdown(lines, "!{", "}"), 0o600)
 			return instead(s.args, "do it", "/mark")
@@ -124,24 +130,14 @@ var realWays = map[string]*waysOf{
 		resume: func(s *stage) []string { return []string{"run", "-c", "do it"} },
 	},
 	"openclaw": {
-		settings: ".openclaw/openclaw.json",
-		back:     object{"background": true}, noSkill: noShellLines, resume: asEver,
+		settings: ".openclaw/openclaw.json", tool: "marker__touch_4711",
+		back: object{"background": true}, noSkill: noShellLines, resume: asEver,
 	},
 	"cline": {
 		settings: "mcp.json",
 		text:     func(server object) string { return raw(object{"mcpServers": object{"marker": server}}) },
 		noBack:   "its shell has none", noSkill: noShellLines,
-		resume: func(s *stage) []string {
-			r := s.begin(s.t, []string{"history", "--json"})
-			r.end(s.t)
-			var list []struct{ SessionID, ID string }
-			text := r.out.String()
-			_ = json.Unmarshal([]byte(text[max(0, strings.Index(text, "[")):]), &list)
-			if len(list) == 0 {
-				return nil
-			}
-			return append([]string{"--id", list[0].SessionID + list[0].ID}, s.args...)
-		},
+		noResume: "with a person alone",
 	},
 	"pi": {
 		noMCP: "it has no MCP", noBack: "its shell has none", noSkill: noShellLines,
@@ -197,7 +193,8 @@ func TestRealAgentsWays(t *testing.T) {
 
 // prepared is an agent whose settings hookd is connected in as a person does.
 func prepared(r real, w *waysOf) real {
-	r.connects, r.hooks = true, map[string][2]string{"witness": {"events: [PreToolUse, PreSkillShellCommand]\n", `
+	// Gemini takes a slash command for text where a hook adds context before it.
+	r.connects, r.hooks = true, map[string][2]string{"context": {"events: [agent:end]\n", "exit 0\n"}, "witness": {"events: [PreToolUse, PreSkillShellCommand]\n", `
 case "$(cat)" in *"rm -rf victim"*) echo no >&2; exit 2;; esac
 `}}
 	switch old := r.text; {
@@ -233,7 +230,7 @@ func (s *stage) goes(t *testing.T, w *waysOf, way string) string {
 			return "it has none"
 		}
 	case "mcp":
-		sc, marks = script{delegate: &delegate{has: "touch_4711", args: func(string) object { return object{} }}}, []string{"touch_4711"}
+		sc, marks = script{delegate: &delegate{has: "touch_4711", tool: w.tool, args: func(string) object { return object{} }}}, []string{"touch_4711"}
 		if w.mcp != nil {
 			args = w.mcp(s)
 		}
@@ -259,9 +256,11 @@ func (s *stage) goes(t *testing.T, w *waysOf, way string) string {
 		return s.cannot[way]
 	}
 	if !s.has("victim/kept") {
-		t.Error("the denied command ran")
+		if !s.said(neutral.LineCall) || way != "skill" {
+			t.Error("the denied command ran, and hookd does not name it as a blind spot")
+		}
 		hooktest.Write(t, filepath.Join(s.work, "victim/kept"), "", 0o600)
-		return "**not asked**"
+		return "**not asked**" + s.seenRunning(t)
 	}
 	asked := s.askedAbout(t, marks)
 	if asked < len(marks) {
@@ -269,6 +268,27 @@ func (s *stage) goes(t *testing.T, w *waysOf, way string) string {
 		return fmt.Sprintf("asked about %d of %d", asked, len(marks))
 	}
 	return "asked"
+}
+
+// said reports whether hookd names a kind of call that its agent does not ask about.
+func (s *stage) said(kind neutral.CallKind) bool {
+	return slices.ContainsFunc(dialect.Coverage(s.dialect), func(c dialect.Covered) bool { return c.Kind == kind && c.Why != "" })
+}
+
+// seenRunning waits for the programs that no call explains.
+func (s *stage) seenRunning(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		status, err := s.client().Status(t.Context())
+		hooktest.Must(t, err)
+		for _, u := range status.Unguarded {
+			if u.Executed != nil && u.Executed.Commands > 0 {
+				return ", its program is seen"
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return ""
 }
 
 // askedAbout counts the calls that hookd was asked about by their marks.

@@ -56,6 +56,13 @@ func Coverage(d events.Dialect) (list []Covered) {
 			list = append(list, c)
 		}
 	}
+	line := Covered{Kind: neutral.LineCall, Tool: neutral.Shell, Why: e.Unreported[neutral.LineCall]}
+	if i := slices.IndexFunc(e.Probes, func(p neutral.Probe) bool { return p.Kind == line.Kind }); i >= 0 {
+		line.Probe = e.Probes[i]
+	}
+	if line.Why != "" || line.Probe.Event != "" {
+		list = append(list, line)
+	}
 	if e.Inside != neutral.InsideNone {
 		list = append(list, e.inside(row))
 	}

@@ -48,7 +48,7 @@ func abilitiesOf(names []string) string {
 func callsDoc() string {
 	kinds := []neutral.CallKind{
 		neutral.RunCall, neutral.WriteCall, neutral.ReadCall, neutral.FetchCall, neutral.SearchCall, neutral.MCPCall,
-		neutral.StartCall, neutral.InsideCall,
+		neutral.StartCall, neutral.InsideCall, neutral.LineCall,
 	}
 	var b strings.Builder
 	b.WriteString("| agent |")

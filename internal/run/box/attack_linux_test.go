@@ -196,3 +196,25 @@ func (s *scene) reached(r result, later string) bool {
 	n, _, err := s.udp.ReadFrom(make([]byte, 8))
 	return strings.Contains(r.out, reached) || s.hits.Load() > 0 || err == nil && n > 0
 }
+
+// Tests need the variables of a project; a box that only reads does not.
+func TestSecretsOfAProject(t *testing.T) {
+	for _, level := range []Level{Namespaces, Landlock} {
+		t.Run(string(level), func(t *testing.T) {
+			s := newScene(t)
+			s.can(t, level)
+			for _, name := range []string{".env", ".env.local", ".env.example"} {
+				if err := os.WriteFile(filepath.Join(s.project, name), []byte(name+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			line := "cat .env .env.local .env.example; true"
+			if r := s.boxed(t, Read, level, line); r.out != ".env.example\n" {
+				t.Errorf("read: %+v", r)
+			}
+			if r := s.boxed(t, Project, level, line); r.out != ".env\n.env.local\n.env.example\n" {
+				t.Errorf("project: %+v", r)
+			}
+		})
+	}
+}

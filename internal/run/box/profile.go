@@ -53,6 +53,7 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s := &Spec{Profile: p.Name, Cwd: cwd}
 	homes := resolvedAll(at.Homes)
+	p.Hide = append(p.Hide, envFiles(p, cwd)...)
 	s.Hide, s.Sockets = hidden(homes, p, at), append(hostSockets(), hostDevices()...)
 	tree, err := projectAt(cwd, homes, at.Later)
 	if p.Base == Read {
@@ -84,6 +85,32 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s.Protect = clean(s.Protect)
 	return s, s.check()
+}
+
+// envFiles lists the files with secrets of the folders from cwd to the top of its repository. A box without a
+// network shows them to tests; one that only reads, or reaches hosts, has no need of them.
+func envFiles(p Profile, cwd string) (list []string) {
+	if p.Base == Project {
+		return nil
+	}
+	for dir := cwd; ; dir = filepath.Dir(dir) {
+		found, _ := filepath.Glob(filepath.Join(escaped(dir), ".env*")) // the pattern is right
+		for _, path := range found {
+			switch name := filepath.Base(path); strings.TrimPrefix(name, ".env.") {
+			case ".envrc", "example", "sample", "template", "dist", "test", "default", "defaults":
+			default:
+				list = append(list, path)
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) {
+			return list
+		}
+	}
+}
+
+// escaped is a folder's name as a part of a pattern.
+func escaped(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
 // Way returns the path that has to be written so that a program may write at path, which the box

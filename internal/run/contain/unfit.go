@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 
@@ -34,6 +35,20 @@ var outside = []struct{ command, why string }{
 	{"pre-commit install", "it installs what git runs later"},
 }
 
+// servers are clients of something outside of any box: inside they only fail, and what they do there no box takes back.
+var servers = []string{
+	"psql", "pgcli", "mysql", "mariadb", "redis-cli", "mongo", "mongosh", "sqlcmd", "clickhouse-client", "cqlsh", "kubectl",
+	"helm", "oc", "terraform", "tofu", "pulumi", "ansible", "ansible-playbook", "aws", "gcloud", "az", "doctl", "heroku",
+	"flyctl", "vercel", "wrangler", "rsync", "sftp", "tmux", "screen", "shutdown", "reboot", "poweroff", "halt", "crontab", "at",
+	"launchctl", "loginctl", "npm publish", "cargo publish", "twine",
+}
+
+// secretFiles are files of a project whose content a box gives to its line, and so to the model.
+var secretFiles = regexp.MustCompile(`(?:^|[\s'"` + "`" + `/=<>(,:@])\.env(?:\.[\w.-]+)?(?:$|[\s'"` + "`" + `),;|&<>\]])`)
+
+// harmlessFiles look like them, and have no secrets.
+var harmlessFiles = regexp.MustCompile(`\.env\.(?:example|sample|template|dist|test|defaults?)\b`)
+
 // network are commands that need the network: a box without one only fails.
 var network = []string{
 	"git fetch", "git pull", "git clone", "curl", "wget", "npm install", "npm ci", "npm i", "pnpm install", "yarn install",
@@ -51,7 +66,7 @@ var patterns = sync.OnceValue(func() map[string]facts.CommandPattern {
 	for _, o := range outside {
 		add(o.command)
 	}
-	for _, text := range network {
+	for _, text := range append(network[:len(network):len(network)], servers...) {
 		add(text)
 	}
 	return made
@@ -73,11 +88,19 @@ func (k *Keeper) unfit(line, cwd string, p box.Profile) string {
 				return o.command + ": " + o.why
 			}
 		}
+		for _, command := range servers {
+			if is(c, command) {
+				return command + " works for something outside of any box"
+			}
+		}
 		for _, command := range network {
 			if p.Base != box.ProjectNet && is(c, command) {
 				return command + " needs the network, and the box " + p.Name + " has none"
 			}
 		}
+	}
+	if secretFiles.MatchString(harmlessFiles.ReplaceAllString(line, "")) {
+		return "it names .env, and a box would show its content to the model"
 	}
 	if backgrounds(line) {
 		return "what it leaves running ends with the box"

@@ -15,7 +15,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.ClaudeCode, Events: Rows, Agent: Agent, Settings: Settings,
-		Probe: probe, Canonical: true, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+		Probe: probe, Probes: probes, Canonical: true, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
 	}
 }
 

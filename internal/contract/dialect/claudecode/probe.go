@@ -10,3 +10,12 @@ var probe = neutral.Probe{
 		"tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": "toolu_probe"
 	}`,
 }
+
+var probes = []neutral.Probe{{
+	Kind: neutral.LineCall, Event: "PreSkillShellCommand",
+	Payload: `{
+		"session_id": "$SESSION", "cwd": "$CWD", "hook_event_name": "PreSkillShellCommand", "permission_mode": "default",
+		"tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": "toolu_probe",
+		"command_name": "probe", "command_source": "user", "invoked_by": "user"
+	}`,
+}}

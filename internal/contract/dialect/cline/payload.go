@@ -37,8 +37,8 @@ func Table() neutral.Table {
 			{Field: "userPromptSubmit.prompt", Fact: neutral.Prompt, Events: "UserPromptSubmit"},
 			{Field: "taskStart.taskMetadata.initialTask", Fact: neutral.Prompt, Events: "TaskStart"},
 		},
-		Fixed:      []neutral.Fixed{{Events: "TaskError", Fact: neutral.Failed, Value: "true"}},
-		Tools:      tools,
+		Fixed: []neutral.Fixed{{Events: "TaskError", Fact: neutral.Failed, Value: "true"}},
+		Tools: tools, Others: others,
 		MCPCallers: "use_mcp_tool access_mcp_resource",
 	}
 }

@@ -8,7 +8,7 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "cline", Trace: "Documents/Cline",
-		Ships: &ships,
-		Dir:   "Documents/Cline/Hooks", Project: ".clinerules/hooks", Named: true, Files: neutral.Scripts, Shell: true,
+		Ships: &ships, Reach: reach,
+		Dir: "Documents/Cline/Hooks", Project: ".clinerules/hooks", Named: true, Files: neutral.Scripts, Shell: true,
 	}
 }

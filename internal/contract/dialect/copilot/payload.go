@@ -38,7 +38,7 @@ func Table() neutral.Table {
 			{Field: "notification_type", Fact: neutral.NoticeType},
 		},
 		Fixed: []neutral.Fixed{{Events: "postToolUseFailure errorOccurred", Fact: neutral.Failed, Value: "true"}},
-		Tools: tools,
+		Tools: tools, Others: others,
 	}
 }
 

@@ -30,6 +30,6 @@ func Table() neutral.Table {
 			{Field: "body", Fact: neutral.Text},
 		},
 		Fixed: []neutral.Fixed{{Events: "PostToolUseFailure StopFailure", Fact: neutral.Failed, Value: "true"}},
-		Tools: tools,
+		Tools: tools, Others: others,
 	}
 }

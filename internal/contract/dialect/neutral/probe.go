@@ -15,7 +15,7 @@ import (
 type CallKind string
 
 // The kinds of call whose way to the hooks is looked at. A MCPCall is of an MCP server's
-// tool, an InsideCall is the command of a subagent.
+// tool, an InsideCall is the command of a subagent. A LineCall runs before the model reads the text around it.
 const (
 	RunCall    CallKind = "run a command"
 	WriteCall  CallKind = "write a file"
@@ -25,6 +25,7 @@ const (
 	MCPCall    CallKind = "call an MCP tool"
 	StartCall  CallKind = "start a subagent"
 	InsideCall CallKind = "a subagent's command"
+	LineCall   CallKind = "a shell line of a skill or slash command"
 )
 
 // Inside says whether the commands of an agent's subagents are reported.

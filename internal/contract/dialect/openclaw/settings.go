@@ -10,8 +10,8 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "openclaw",
-		Ships:    &ships,
-		DirEnv:   "OPENCLAW_STATE_DIR", HomeEnv: "OPENCLAW_HOME", Dir: ".openclaw", File: "extensions/hookd",
+		Ships:    &ships, Reach: reach,
+		DirEnv: "OPENCLAW_STATE_DIR", HomeEnv: "OPENCLAW_HOME", Dir: ".openclaw", File: "extensions/hookd",
 		Files:   neutral.Plugin,
 		Longest: 10 * time.Minute, OwnDir: true,
 		Entry: &neutral.Entry{

@@ -4,7 +4,8 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // ships: the types of its plugins have one type for the names of all hooks.
 var ships = neutral.Shipped{
-	Files:   []string{"dist/*.d.ts"},
+	Files:   []string{"dist/*.d.ts", "dist/core-tool-factory-descriptors-*.js"},
+	Tools:   `\bname: "[a-z_]+",\s+family`,
 	Passage: `type PluginHookName = [^;]+;`,
 	Left: []neutral.LeftOut{
 		{
@@ -45,3 +46,25 @@ var ships = neutral.Shipped{
 		},
 	},
 }
+
+// reach has the tools of 2026.9.2 that reach something under a name of their own.
+var reach = []neutral.Reach{
+	{Tools: "process terminal", What: "writes to a program that runs, such as a shell"},
+	{Tools: "nodes node_inference screen computer dir_fetch dir_list file_fetch file_write",
+		What: "reaches paired machines, their files, screens and programs, where no guard of this one is asked"},
+	{Tools: "browser", What: "reads pages and acts in a browser"},
+	{Tools: "openclaw gateway", What: "changes OpenClaw's own settings and starts it again"},
+	{Tools: "automations create_goal update_goal suggest_task", What: "has the agent work later, without a person"},
+	{Tools: "subagents sessions sessions_send conversations_send conversations_turn",
+		What: "has agents go on; their own calls are asked about"},
+	{Tools: "message tts canvas dashboard portal mobile_ui show_widget github_publish",
+		What: "sends text or files to a service or a person"},
+	{Tools: "pdf view_image image_generate music_generate video_generate", What: "reads files, and sends them to a model"},
+	{Tools: "secrets", What: "lists secrets and asks a person for one"},
+	{Tools: "skill_workshop", What: "writes a skill"},
+}
+
+// others reach only the agent's own notes.
+const others = "agents_list agents_wait ask_user conversations_list dismiss_task get_goal github_identity_status " +
+	"heartbeat_respond intent memory_get memory_search progress_card session_status sessions_history sessions_list " +
+	"sessions_search sessions_yield structured_output transcripts"

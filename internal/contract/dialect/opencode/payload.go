@@ -22,6 +22,6 @@ func Table() neutral.Table {
 			{Field: "error.name", Fact: neutral.ErrorType},
 			{Field: "file", Fact: neutral.File},
 		},
-		Tools: tools,
+		Tools: tools, Others: Others,
 	}
 }

@@ -10,7 +10,7 @@ import (
 func Settings() neutral.Settings {
 	return neutral.Settings{
 		Programs: "opencode", Trace: ".config/opencode",
-		Ships:  &Ships,
+		Ships: &Ships, Reach: Reach,
 		DirEnv: "XDG_CONFIG_HOME", Dir: ".config", File: "opencode/plugins", Project: ".opencode/plugins",
 		Files:   neutral.Plugin,
 		Longest: 10 * time.Minute, After: []string{"OpenCode loads plugins at its start: start it again"},

@@ -6,6 +6,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 // such place.
 var Ships = neutral.Shipped{
 	Files:   []string{".", "../opencode-*/bin/opencode", "bin/opencode.exe"},
+	Tools:   `\("[a-z_]+",[A-Za-z_$]+\.gen\(function\*`,
 	Passage: `\.trigger\("(?:chat|tool|command|experimental|permission|shell)\.[a-z.]+"`,
 	Left: []neutral.LeftOut{
 		{
@@ -28,3 +29,12 @@ var Ships = neutral.Shipped{
 	Elsewhere: "session.created session.deleted session.idle session.error session.compacted permission.asked " +
 		"permission.replied file.edited command.executed subagent.created subagent.idle",
 }
+
+// Reach has the tools of 1.18.33 that reach something under a name of their own.
+var Reach = []neutral.Reach{
+	{Tools: "skill", What: "reads the files of a skill"},
+	{Tools: "lsp", What: "has a language server read files"},
+}
+
+// Others reach only the agent's own notes.
+const Others = "invalid plan_exit"

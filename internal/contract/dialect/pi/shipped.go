@@ -38,3 +38,6 @@ var ships = neutral.Shipped{
 		},
 	},
 }
+
+// reach is empty: each tool of 0.73.1 has a canonical name. Extensions bring their own tools.
+var reach = []neutral.Reach{}

@@ -11,6 +11,7 @@ import (
 // System is its entry in the index of package dialect.
 func System() neutral.System {
 	s := gemini.System()
+	s.Unreported = nil // not looked at
 	s.Name, s.Settings = events.Tabnine, Settings
 	return s
 }
