@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/hooktest"
@@ -278,17 +277,14 @@ func (s *stage) said(kind neutral.CallKind) bool {
 // seenRunning waits for the programs that no call explains.
 func (s *stage) seenRunning(t *testing.T) string {
 	t.Helper()
-	for range 100 {
+	hooktest.Until(t, "the program that hookd was not asked about is seen", func() bool {
 		status, err := s.client().Status(t.Context())
 		hooktest.Must(t, err)
-		for _, u := range status.Unguarded {
-			if u.Executed != nil && u.Executed.Commands > 0 {
-				return ", its program is seen"
-			}
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return ""
+		return slices.ContainsFunc(status.Unguarded, func(u client.Unguarded) bool {
+			return u.Executed != nil && u.Executed.Commands > 0
+		})
+	})
+	return ", its program is seen"
 }
 
 // askedAbout counts the calls that hookd was asked about by their marks.

@@ -16,7 +16,9 @@ func System() neutral.System {
 	return neutral.System{
 		Name: events.Qwen, Events: Rows, Agent: Agent, Settings: Settings,
 		Probe: probe, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
-		Unreported: map[neutral.CallKind]string{neutral.LineCall: "!{…} in a command runs before any hook, as seen in 0.24"},
+		Unreported: map[neutral.CallKind]string{
+			neutral.LineCall: "!{…} in a command runs before any hook, as seen in 0.24",
+		},
 	}
 }
 
