@@ -394,6 +394,7 @@ func (d *Daemon) freeStartMemory(ctx context.Context) {
 	select {
 	case <-d.watching:
 		debug.FreeOSMemory()
+		d.runner.Warm(d.discovery.Load().Runnable())
 	case <-ctx.Done():
 	}
 }

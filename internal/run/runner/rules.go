@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/rules"
 )
 
@@ -42,6 +43,20 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		out.Rule, out.Span, out.Earlier = by.Name, [2]int{span.From, span.To}, earlier
 	}
 	return out
+}
+
+// Warm judges a call that nobody makes by the rules of these hooks: so the first call does not wait for tables of
+// programs and for pages of hookd.
+func (r *Runner) Warm(hooks []*hook.Hook) {
+	e := &events.Event{Envelope: events.Envelope{
+		Event: "PreToolUse", Dialect: events.ClaudeCode, Cwd: r.facts.Home,
+		Data: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"cd src && go test ./... 2>&1 | tail -20"}}`),
+	}, Contract: events.For(events.ClaudeCode, "PreToolUse")}
+	for _, h := range hooks {
+		if h.Rules != nil {
+			h.Rules.Judge(r.subjectOf(e, dialect.Call(e), r.facts.Home))
+		}
+	}
 }
 
 // taken is a verdict that the agent takes. Where it would run the old line in place of the new one, the rule
