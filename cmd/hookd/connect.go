@@ -22,11 +22,12 @@ func connectCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connect [AGENT]",
 		Short: "Register hookd's bridge in an agent's own settings",
-		Long: `connect writes ` + "`hookd-bridge AGENT`" + ` into the agent's settings, so that the agent
-calls hookd for its events. Everything else in the file stays byte for byte; the
-file as it was stays beside it, with the ending ` + connect.BackupSuffix + `. A file that cannot be
-parsed is left alone. Without AGENT it lists what can be connected and what is;
---all connects every agent that is found on this machine.
+		Long: `connect registers hookd in the settings of one of ` + strings.Join(connect.Names(), ", ") + `.
+
+It writes ` + "`hookd-bridge AGENT`" + ` there, so that the agent calls hookd for its events.
+Everything else in the file stays byte for byte; the file as it was stays beside it, with
+the ending ` + connect.BackupSuffix + `. A file that cannot be parsed is left alone. Without AGENT it
+lists the agents on this machine; --all connects each of them.
 
 The call names hookd's socket, so it finds hookd whatever the agent's environment
 says. While hookd does not run, the agent works unguarded; with --fail-closed its

@@ -319,7 +319,7 @@ func each(root *cobra.Command, do func(*cobra.Command)) {
 func helpCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND…|all]",
-		Short: "Help on a command; `hookd help all` lists every one",
+		Short: "All of the help on a command; `hookd help all` lists every one",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == "all" {
 				a.printer(a.out).allCommands(cmd.Root())
@@ -329,7 +329,11 @@ func helpCommand(a *app) *cobra.Command {
 			if err != nil || len(rest) > 0 && of == cmd.Root() {
 				return noSuch(cmd.Root(), args)
 			}
-			return of.Help()
+			if of == cmd.Root() {
+				return of.Help()
+			}
+			a.wholeHelp(of)
+			return nil
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/internal/base/wordwrap"
 )
@@ -14,11 +15,162 @@ import (
 const (
 	pipeWidth = 80 // columns of help in a pipe
 	leastHelp = 40 // help is never narrower, nor is a flag's text narrower than half of it
+	helpLines = 25 // of --help, at 80 columns
+	helpAbout = 6  // lines about a command in --help
+	helpNames = 28 // columns for the names of flags in --help
+	frame     = 5  // lines of --help around its parts: about's first, two empty, usage, the end
 )
 
-// help prints the purpose and arguments of a command, in the width of the terminal. Examples stay as
-// they are, so that they can be copied.
+// help prints what a command is for, on one screen. A word that is no command below it is an error, as
+// it is without --help.
 func (a *app) help(cmd *cobra.Command, _ []string) {
+	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasSubCommands() {
+		if a.unknown = noSuchBelow(cmd, words); a.unknown != nil {
+			return
+		}
+	}
+	sayPaths(cmd.Root())
+	_, _ = fmt.Fprint(a.out, shortHelp(cmd, max(cmp.Or(columnsOf(a.out), pipeWidth), leastHelp)))
+}
+
+// noSuchBelow is the error for words that cmd would not take as arguments; nil where it takes them.
+func noSuchBelow(cmd *cobra.Command, words []string) error {
+	if cmd.Args == nil {
+		return noSuch(cmd, words)
+	}
+	return cmd.Args(cmd, words)
+}
+
+// shortHelp is the help of a command in at most helpLines lines, where a terminal has 80 columns or more:
+// all commands below it, its first examples, its flags in a line each. Flags without room are named.
+func shortHelp(cmd *cobra.Command, width int) string {
+	about := beginning(cmp.Or(cmd.Long, cmd.Short+"."), width)
+	end := fillLines("Also: --json, -o wide, --socket, --system, --answer-within.\nAll of it: `hookd help "+
+		strings.TrimPrefix(cmd.CommandPath(), "hookd ")+"`", width)
+	commands, examples, flags := commandLines(cmd), exampleLines(cmd), flagLines(cmd)
+	room := helpLines - strings.Count(about+end, "\n") - frame
+	if len(commands) > 0 {
+		room -= len(commands) + 1
+	}
+	shown := 0
+	if room > 2 {
+		shown = min(len(examples), max(2, room-len(flags)-2), room-1)
+		room -= shown + min(shown, 1)
+	}
+	if len(flags) > 0 {
+		flags = shortened(flags, max(room-1, 0), width)
+	}
+	parts := []string{about + "\n", "Usage: " + usageLine(cmd)}
+	for _, lines := range [][]string{commands, examples[:shown], flags} {
+		if len(lines) > 0 {
+			parts = append(parts, "")
+		}
+		for _, line := range lines {
+			parts = append(parts, cutWords(line, width))
+		}
+	}
+	return strings.Join(append(parts, "", end), "\n") + "\n"
+}
+
+// beginning is as much of the first paragraph of a text as ends with a sentence and fits helpAbout lines.
+func beginning(text string, width int) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
+	first = strings.Join(strings.Fields(first), " ")
+	fill := func(text string) string { return wordwrap.Line(text, 0, width, runewidth.StringWidth) }
+	for strings.Count(fill(first), "\n") >= helpAbout {
+		at := strings.LastIndex(first[:len(first)-1], ". ")
+		if at < 0 {
+			break
+		}
+		first = first[:at+1]
+	}
+	return fill(first)
+}
+
+// usageLine is how a command is typed.
+func usageLine(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() && len(strings.Fields(cmd.Use)) == 1 {
+		return cmd.CommandPath() + " [COMMAND]"
+	}
+	return cmd.UseLine()
+}
+
+func commandLines(cmd *cobra.Command) (lines []string) {
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			lines = append(lines, fmt.Sprintf("  %-*s %s", cmd.NamePadding()-1, sub.Name(), sub.Short))
+		}
+	}
+	return lines
+}
+
+func exampleLines(cmd *cobra.Command) (lines []string) {
+	for line := range strings.Lines(cmd.Example) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, "  "+line)
+		}
+	}
+	return lines
+}
+
+// flagLines has a line for each of the command's own flags, with what it does behind its name.
+func flagLines(cmd *cobra.Command) (lines []string) {
+	var names, says []string
+	wide := 0
+	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		name := "--" + f.Name + strings.TrimRight(" "+value, " ")
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		names, says = append(names, name), append(says, usage)
+		wide = max(wide, len(name))
+	})
+	for i, name := range names {
+		lines = append(lines, fmt.Sprintf("  %-*s  %s", min(wide, helpNames), name, says[i]))
+	}
+	return lines
+}
+
+// shortened is the lines of flags in room lines: where there are more, the last ones name the other flags.
+func shortened(lines []string, room, width int) []string {
+	if len(lines) <= room {
+		return lines
+	}
+	keep := max(room-2, 0)
+	var names []string
+	for _, line := range lines[keep:] {
+		name, _, _ := strings.Cut(line[strings.Index(line, "--"):], " ")
+		names = append(names, name)
+	}
+	rest := wordwrap.Line("  also: "+strings.Join(names, " "), len("  also: "), width-2, runewidth.StringWidth)
+	more := strings.Split(rest, "\n")
+	if len(more) > room-keep {
+		if more = more[:max(room-keep, 0)]; len(more) > 0 {
+			more[len(more)-1] += " …"
+		}
+	}
+	return append(lines[:keep:keep], more...)
+}
+
+// cutWords ends a line that is wider than width columns between two words.
+func cutWords(line string, width int) string {
+	if runewidth.StringWidth(line) <= width {
+		return line
+	}
+	line = runewidth.Truncate(line, width-2, "")
+	if at := strings.LastIndexByte(line, ' '); at > 0 {
+		line = line[:at]
+	}
+	return strings.TrimRight(line, " ,;:(") + " …"
+}
+
+// wholeHelp prints all that is known of a command, in the width of the terminal. Examples stay as
+// they are, so that they can be copied.
+func (a *app) wholeHelp(cmd *cobra.Command) {
 	sayPaths(cmd.Root())
 	width := max(cmp.Or(columnsOf(a.out), pipeWidth), leastHelp)
 	about := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short))

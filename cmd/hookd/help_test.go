@@ -36,7 +36,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 				if _, err := out.Seek(0, 0); err != nil {
 					t.Fatal(err)
 				}
-				a.help(cmd, nil)
+				a.wholeHelp(cmd)
 				raw, err := os.ReadFile(out.Name())
 				if err != nil {
 					t.Fatal(err)
@@ -55,6 +55,37 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 			})
 		})
 	}
+}
+
+// --help of every command is one screen: its own usage, all commands below it, and each flag by name or
+// the sign that there are more.
+func TestHelpIsOneScreen(t *testing.T) {
+	root := newRoot(newApp(nil, os.Stdout, nil))
+	sayPaths(root)
+	eachCommand(root, func(cmd *cobra.Command) {
+		text := shortHelp(cmd, pipeWidth)
+		if n := strings.Count(text, "\n"); cmd != root && n > helpLines {
+			t.Errorf("help of %s has %d lines:\n%s", cmd.CommandPath(), n, text)
+		}
+		for line := range strings.SplitSeq(text, "\n") {
+			if runewidth.StringWidth(line) > pipeWidth {
+				t.Errorf("help of %s is wider than %d: %s", cmd.CommandPath(), pipeWidth, line)
+			}
+		}
+		if !strings.Contains(text, "\nUsage: "+cmd.CommandPath()) {
+			t.Errorf("help of %s is that of another command:\n%s", cmd.CommandPath(), text)
+		}
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() && cmd != root && !strings.Contains(text, "\n  "+sub.Name()+" ") {
+				t.Errorf("help of %s does not name %s", cmd.CommandPath(), sub.Name())
+			}
+		}
+		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Name != "help" && cmd != root && !strings.Contains(text, "--"+f.Name) && !strings.Contains(text, " …\n\nAlso:") {
+				t.Errorf("help of %s does not name --%s:\n%s", cmd.CommandPath(), f.Name, text)
+			}
+		})
+	})
 }
 
 // short is the text that help shows for a command without a long text.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type app struct {
 	within time.Duration // how long the daemon may take to answer
 	line   []string      // the command line, without the program
 	ready  bool          // the command line was understood: later errors are no usage errors
+
+	unknown error // --help stands behind a word that is no command
 }
 
 func newApp(in, out, errOut *os.File) *app { return &app{in: in, out: out, errOut: errOut} }
@@ -40,6 +43,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
 	cmd, err := root.ExecuteContextC(ctx)
+	err = cmp.Or(err, a.unknown)
 	if ofSystem(cmd) {
 		err = errors.Join(err, letDaemonRead(system.Here()))
 	}
@@ -121,7 +125,7 @@ was not obeyed.`,
 	}
 	root.SetHelpCommand(helpCommand(a))
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if cmd == root {
+		if cmd == root && len(cmd.Flags().Args()) == 0 {
 			_, _ = a.out.WriteString(first(groups))
 			return
 		}
