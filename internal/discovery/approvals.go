@@ -34,6 +34,8 @@ type Approval struct {
 	Off    bool              `json:"off,omitempty"`   // a marker may switch the hook off
 	Gone   bool              `json:"gone,omitempty"`  // the hook may be gone, and no version of it is allowed
 
+	Earlier []Approval `json:"earlier,omitempty"` // versions that were allowed before, the newest first
+
 	Project string   `json:"-"` // working tree of a hook that was allowed by trusting its repository
 	Also    []string `json:"-"` // digests of other versions that are allowed there
 }

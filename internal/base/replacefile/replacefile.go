@@ -5,6 +5,7 @@ package replacefile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -12,14 +13,25 @@ import (
 // Write makes text the whole content of path, for the user alone (mode 0600), or below a
 // shared folder, see Share, for every user to read (0644). The folder must exist. A file
 // at path, also a link, is replaced. After an error it is as it was.
-func Write(path string, text []byte) error {
+func Write(path string, text []byte) error { return write(path, text, FileMode(path, false)) }
+
+// Rewrite is Write for a file that is there, whose mode stays as it is.
+func Rewrite(path string, text []byte) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return write(path, text, info.Mode().Perm())
+}
+
+func write(path string, text []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // gone by then when all went well
 	_, err = f.Write(text)
-	if mode := FileMode(path, false); mode != 0o600 {
+	if mode != 0o600 {
 		err = errors.Join(err, f.Chmod(mode))
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {

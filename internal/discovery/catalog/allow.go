@@ -115,9 +115,41 @@ func Allow(c config.Config, p Pending) error {
 	approvals := discovery.NewApprovals(c.AllowedDir())
 	if old, known := approvals.Get(p.Hook); known && !p.Gone {
 		p.approval.Off = old.Off
+		p.approval.Earlier = earlier(old, p.Digest)
 	}
 	p.approval.At, p.approval.By = time.Now().UTC(), person(p.Door)
 	return approvals.Put(p.approval)
+}
+
+// mostEarlier is how many earlier versions of a hook are kept, to be compared.
+const mostEarlier = 8
+
+// earlier are the versions that were allowed before the version with a digest.
+func earlier(last discovery.Approval, digest string) []discovery.Approval {
+	list := last.Earlier
+	if last.Digest != digest && !last.Gone {
+		last.Earlier = nil
+		list = append([]discovery.Approval{last}, list...)
+	}
+	return list[:min(len(list), mostEarlier)]
+}
+
+// Allowed returns the versions of a hook of the user that were allowed, the newest first; none where nothing
+// has to be allowed and nobody did. name is as in hook.Entry.
+func Allowed(c config.Config, name string) []discovery.Approval {
+	for _, a := range discovery.NewApprovals(c.AllowedDir()).All() {
+		if a.Name == name && !a.Gone {
+			return append([]discovery.Approval{a}, a.Earlier...)
+		}
+	}
+	return nil
+}
+
+// Has reports whether the version has a file with a text, by its whole path. A file that is no part of the
+// version is none of its texts, and so is a text that is too long to be kept.
+func (p Pending) Has(path, text string) bool {
+	have, kept := p.approval.Texts[path]
+	return !kept || string(have) == text
 }
 
 // Switch switches a hook on or off, with a marker that its files know nothing of. door is

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/hooks/schema"
 )
 
 // asked are the routes of the socket that the page may use, as patterns of
@@ -76,6 +77,11 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /hooks/{name}/enable", s.act(s.turn(true)))
 	mux.HandleFunc("POST /hooks/{name}/disable", s.act(s.weakens("disable", s.turn(false))))
 	mux.HandleFunc("POST /hooks/{name}/snooze", s.act(s.weakens("snooze", s.snooze)))
+	mux.HandleFunc("POST /hooks/{name}/check", s.act(s.check))
+	mux.HandleFunc("POST /hooks/{name}/save", s.act(s.weakens("edit", s.save)))
+	mux.HandleFunc("GET /versions/{name}", s.versions)
+	mux.HandleFunc("GET /schema", s.schema)
+	mux.HandleFunc("GET /guards/{name}", s.guard)
 	mux.HandleFunc("GET /calls/{id}", s.story)
 	mux.HandleFunc("POST /calls/{id}/test", s.act(s.weakens("test", s.falseAlarm)))
 	mux.HandleFunc("GET /texts", s.texts)
@@ -235,6 +241,61 @@ func (s *Server) snooze(w http.ResponseWriter, r *http.Request) {
 	s.changed(w, r, s.opt.Hooks.Snooze(r.PathValue("name"), time.Now().Add(d).Round(time.Second)))
 }
 
+// check reads an edited hook and runs its tests.
+func (s *Server) check(w http.ResponseWriter, r *http.Request) {
+	var d Draft
+	if err := json.NewDecoder(r.Body).Decode(&d); err != nil || s.opt.Hooks == nil {
+		refuse(w, http.StatusBadRequest, "bad_json", `send {"texts":{"HOOK.yaml":"…"}}`)
+		return
+	}
+	s.work(w, r, func(ctx context.Context) (any, error) { return s.opt.Hooks.Check(ctx, r.PathValue("name"), d.Texts) })
+}
+
+// save puts an edited hook into force.
+func (s *Server) save(w http.ResponseWriter, r *http.Request) {
+	var d Draft
+	if err := json.NewDecoder(r.Body).Decode(&d); err != nil || len(d.Texts) == 0 || s.opt.Hooks == nil {
+		refuse(w, http.StatusBadRequest, "bad_json", `send {"texts":{"HOOK.yaml":"…"},"was":{…}}`)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), actTime)
+	defer cancel()
+	err := s.opt.Hooks.Save(ctx, r.PathValue("name"), d)
+	if errors.Is(err, ErrChanged) {
+		refuse(w, http.StatusConflict, "changed", err.Error())
+		return
+	}
+	s.changed(w, r, err)
+}
+
+func (s *Server) versions(w http.ResponseWriter, r *http.Request) {
+	if s.opt.Hooks == nil {
+		refuse(w, http.StatusNotFound, "not_found", "this page knows no files of hooks")
+		return
+	}
+	s.work(w, r, func(context.Context) (any, error) { return s.opt.Hooks.Versions(r.PathValue("name")) })
+}
+
+// schema is the JSON Schema of HOOK.yaml, from which the editor completes words.
+func (s *Server) schema(w http.ResponseWriter, _ *http.Request) {
+	text, _ := schema.Of("hook") // there is one
+	send(w, http.StatusOK, text)
+}
+
+// guard tells what a hook said in the time from since to until, both as RFC 3339.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	since, err := time.Parse(time.RFC3339, q.Get("since"))
+	until, end := time.Parse(time.RFC3339, q.Get("until"))
+	if err != nil || end != nil && q.Has("until") || s.opt.Hooks == nil {
+		refuse(w, http.StatusBadRequest, "bad_request", "send since, and perhaps until, as 2026-01-31T14:00:00Z")
+		return
+	}
+	s.work(w, r, func(ctx context.Context) (any, error) {
+		return s.opt.Hooks.Guard(ctx, r.PathValue("name"), since, until, q.Get("by"))
+	})
+}
+
 // story tells a call.
 func (s *Server) story(w http.ResponseWriter, r *http.Request) {
 	s.told(w, r, func(ctx context.Context, id string) (any, error) { return s.opt.Calls.Story(ctx, id) })
@@ -259,14 +320,22 @@ func (s *Server) told(w http.ResponseWriter, r *http.Request, tell func(ctx cont
 		refuse(w, http.StatusNotFound, "not_found", "this page tells no calls")
 		return
 	}
+	s.work(w, r, func(ctx context.Context) (any, error) { return tell(ctx, r.PathValue("id")) })
+}
+
+// work answers with the result of do, or with its error.
+func (s *Server) work(w http.ResponseWriter, r *http.Request, do func(ctx context.Context) (any, error)) {
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
 	defer cancel()
-	v, err := tell(ctx, r.PathValue("id"))
-	if err != nil {
+	v, err := do(ctx)
+	switch {
+	case errors.Is(err, client.ErrNotRunning):
+		s.away(w, err)
+	case err != nil:
 		refuse(w, http.StatusUnprocessableEntity, "rejected", err.Error())
-		return
+	default:
+		answer(w, v)
 	}
-	answer(w, v)
 }
 
 // changed answers once the daemon has read its hooks again. That another hook is

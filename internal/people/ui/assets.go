@@ -25,16 +25,19 @@ var vendored = strings.NewReplacer(
 	`from"@preact/signals-core"`, `from"./signals-core.js"`,
 )
 
-// assets are the files as they are served, by path.
+// packed ends the names of files that are in the program, and are served, as gzip.
+const packed = ".gz"
+
+// assets are the files as they are served, by path; those that are packed are so, too.
 var assets = func() map[string][]byte {
 	files := map[string][]byte{}
 	root, _ := fs.Sub(embedded, "assets") // a constant path
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || mediaTypes[path.Ext(name)] == "" {
+		if err != nil || d.IsDir() || mediaTypes[path.Ext(strings.TrimSuffix(name, packed))] == "" {
 			return err
 		}
 		text, err := fs.ReadFile(root, name)
-		if strings.HasPrefix(name, "vendor/") {
+		if strings.HasPrefix(name, "vendor/") && !strings.HasSuffix(name, packed) {
 			text = []byte(vendored.Replace(string(text)))
 		}
 		files[name] = text
@@ -56,6 +59,10 @@ var mediaTypes = map[string]string{
 func serveAsset(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		file, ok := assets[name]
+		if zipped, is := assets[name+packed]; is {
+			w.Header().Set("Content-Encoding", "gzip") // each browser takes it
+			file, ok = zipped, true
+		}
 		if !ok {
 			refuse(w, http.StatusNotFound, "not_found", "no such file")
 			return

@@ -31,6 +31,10 @@ var pictures = []struct {
 	{"session-light", "#session?id=7f3c01d2-5b0e-4a7e-9d55-2c1f0a9be811", "light", 1440, 900, "git push -u origin idempotent-charge"},
 	{"hooks-dark", "#hooks?hook=no-prod-db", "dark", 1440, 900, ""},
 	{"hooks-light", "#hooks", "light", 1440, 900, ""},
+	{"guard-light", "#guard?name=house-rules", "light", 1440, 900, ""},
+	{"guard-dark", "#guard?name=house-rules&sel=ask%20pushes&open=ask%20rewrites%20a%20branch", "dark", 1440, 900, ""},
+	{"guard-1024", "#guard?name=house-rules", "light", 1024, 768, ""},
+	{"guard-narrow", "#guard?name=house-rules", "light", 380, 800, ""},
 	{"run-light", "", "light", 1440, 900, ""},
 	{"whatif-light", "rehearsed", "light", 1440, 900, "rm -rf ./var/queue"},
 }
@@ -94,7 +98,8 @@ func TestPictures(t *testing.T) {
 	if dir == "" {
 		t.Skip("SKIP-TOOL pictures: HOOKD_PICTURES names no folder")
 	}
-	home := newHome(t, func(s *seeder) { s.day(time.Now()); s.hour(time.Now()) })
+	home := newHome(t, func(s *seeder) { s.month(time.Now()); s.day(time.Now()); s.hour(time.Now()) })
+	houseRules(t, home)
 	changedGuard(t, home)
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	told := s.asks("git push --force-with-lease origin release/2.4")

@@ -106,6 +106,7 @@ type said struct {
 	reason  string
 	ms      float64
 	failed  string // why; "" = it has not
+	rule    string // that said so
 
 	held time.Duration // for a person, who then allowed it; 0 = it was not
 }
@@ -121,7 +122,7 @@ func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *w
 		r := wire.Run{
 			ID: events.NewRunID(e.Time), Seq: s.next(), EventID: e.EventID, Event: e.Envelope.Event, Hook: a.hook, SessionID: e.SessionID, AgentID: e.AgentID,
 			Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject, Awaited: awaited, Result: wire.ResultOK, Started: e.Time.Add(400 * time.Microsecond),
-			QueueMS: 0.4, DurationMS: a.ms, Input: string(e.Data[:min(len(e.Data), wire.InputPreview)]),
+			QueueMS: 0.4, DurationMS: a.ms, Rule: a.rule, Input: string(e.Data[:min(len(e.Data), wire.InputPreview)]),
 		}
 		switch {
 		case a.failed != "":

@@ -62,10 +62,28 @@ type Hooks interface {
 	Snooze(hook string, until time.Time) error
 	// Texts are the files in a hook's folder that can be edited, by their paths in it.
 	Texts(hook string) (map[string]string, error)
+	// Check reads a hook with other texts and runs its tests.
+	Check(ctx context.Context, hook string, texts map[string]string) (any, error)
+	// Save writes other texts and allows that version; ErrChanged = the files are not as the page had read them.
+	Save(ctx context.Context, hook string, d Draft) error
+	// Versions are those that were allowed, the newest first.
+	Versions(hook string) (any, error)
+	// Guard groups what a hook said in a time by reason; a zero until is now, by is hour or day.
+	Guard(ctx context.Context, hook string, since, until time.Time, by string) (any, error)
 	// WhatIf asks a hook about past events; asking gets a function that returns the
 	// answers until now. When ctx ends, the answer is about the events that were asked until then.
 	WhatIf(ctx context.Context, q Question, asking func(sum func() any)) (any, error)
 }
+
+// Draft is a hook with other texts.
+type Draft struct {
+	Texts  map[string]string `json:"texts"`            // of the files that differ, by their paths in its folder
+	Was    map[string]string `json:"was"`              // of all files, as they were read
+	Reason string            `json:"reason,omitempty"` // why it is saved though a test fails
+}
+
+// ErrChanged says that the files of a hook are not as the page had read them.
+var ErrChanged = errors.New("the files have changed on disk meanwhile")
 
 // Calls tells all that is known of a call, from several routes of the socket and the files of hooks. Its
 // answers are written as JSON, and its errors are for people.

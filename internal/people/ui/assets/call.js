@@ -100,7 +100,7 @@ function Ways({ s }) {
   const session = { id: s.session_id, agent: s.dialect, at: s.event_id };
   return html`${s.session_id && html`<a class="link" href=${link('session', session)}>Session at this point</a>`}
     ${decided && html`<a class="link" href=${link('run', { id: decided.run_id })}>Run</a>
-      <a class="link" href=${link('hooks', { hook: s.decided_by?.[0] || decided.hook })}>Guard</a>`}
+      <a class="link" href=${link('guard', { name: s.decided_by?.[0] || decided.hook })}>Guard</a>`}
     <button type="button" class="plain t" onClick=${() => copy(s.event_id)} title=${s.event_id}>
       ${short(s.event_id)} · copy <kbd>y</kbd></button>`;
 }

@@ -43,19 +43,9 @@ const least = 4; // points that a drag must be long
 // and to, stacked from the base up. What is rare has 3 points at least, and with marks a
 // shape below. onBrush gets the ends of what is dragged over; brush shows them.
 export function Bars({ buckets, from, to, width, height, brush, onBrush, marks, label }) {
-  const [drag, setDrag] = useState(null);
-  const part = (e) => { const r = e.currentTarget.getBoundingClientRect(); return Math.max(0, Math.min(1, (e.clientX - r.left) / r.width)); };
-  const ends = drag ? [Math.min(...drag), Math.max(...drag)] : brush && brush.map((t) => Math.max(0, Math.min(1, (t - from) / (to - from))));
-  const drags = onBrush && {
-    onPointerDown: (e) => { if (e.button === 0) { e.currentTarget.setPointerCapture(e.pointerId); setDrag([part(e), part(e)]); } },
-    onPointerMove: (e) => { if (drag) setDrag([drag[0], part(e)]); },
-    onPointerUp: (e) => {
-      if (drag && (ends[1] - ends[0]) * e.currentTarget.clientWidth >= least) onBrush(from + ends[0] * (to - from), from + ends[1] * (to - from));
-      setDrag(null);
-    },
-    onPointerCancel: () => setDrag(null),
-  };
-  return html`<${Plot} height=${height} label=${label} deps=${[buckets, from, to, width, marks]} data-brush=${!!onBrush} ...${drags}
+  const { ends: dragged, handlers } = useDrag((a, b) => onBrush(from + a * (to - from), from + b * (to - from)));
+  const ends = dragged || (brush && brush.map((t) => Math.max(0, Math.min(1, (t - from) / (to - from)))));
+  return html`<${Plot} height=${height} label=${label} deps=${[buckets, from, to, width, marks]} data-brush=${!!onBrush} ...${onBrush ? handlers : {}}
     brush=${(wide) => ends && ends.map((x) => x * wide)} draw=${(ctx, wide) => bars(ctx, wide, { buckets, from, to, width, marks, base: height - (marks ? 16 : 0) })} />`;
 }
 
@@ -94,6 +84,66 @@ export function Axis({ from, to, n = 2, middle }) {
   const text = (t) => (long ? when(t, hhmm) : hhmm(t));
   if (middle) return html`<div class="axis mid"><span>${text(from)}</span><span>${middle}</span><span>${text(to)}</span></div>`;
   return html`<div class="axis">${list.map((t) => html`<span>${text(t)}</span>`)}</div>`;
+}
+
+// useDrag lets a person choose a part of a chart: {ends, handlers}. ends are from 0 to 1; done gets them.
+function useDrag(done) {
+  const [drag, setDrag] = useState(null);
+  const part = (e) => { const r = e.currentTarget.getBoundingClientRect(); return Math.max(0, Math.min(1, (e.clientX - r.left) / r.width)); };
+  const ends = drag && [Math.min(...drag), Math.max(...drag)];
+  const handlers = {
+    onPointerDown: (e) => {
+      if (e.button !== 0) return;
+      e.currentTarget.setPointerCapture(e.pointerId);
+      setDrag([part(e), part(e)]);
+    },
+    onPointerMove: (e) => { if (drag) setDrag([drag[0], part(e)]); },
+    onPointerUp: (e) => {
+      if (drag && (ends[1] - ends[0]) * e.currentTarget.clientWidth >= least) done(...ends);
+      setDrag(null);
+    },
+    onPointerCancel: () => setDrag(null),
+  };
+  return { ends, part, handlers };
+}
+
+// Times is one of several small charts with the same axis of n steps between from and to. bars are
+// [values, token] over one another, lines [values, token] on one logarithmic scale where ran is not 0; marks
+// are times. onOver gets the step that the pointer is over, -1 = none; onBrush gets two times.
+export function Times({ n, bars = [], lines = [], ran = [], from, to, marks, over, onOver, brush, onBrush, label }) {
+  const height = 56, { ends, part, handlers } = useDrag((a, b) => onBrush(from + a * (to - from), from + b * (to - from)));
+  const shown = ends || (brush && brush.map((t) => Math.max(0, Math.min(1, (t - from) / (to - from)))));
+  const draw = (ctx, wide) => {
+    const x = (i) => Math.round(i / n * wide), gap = wide / n > 4 ? 1 : 0;
+    for (const [values, token] of bars) {
+      const top = Math.max(1, ...bars[0][0]);
+      ctx.fillStyle = color(token);
+      values.forEach((v, i) => {
+        const h = v && Math.max(2, Math.round((height - 2) * v / top));
+        ctx.fillRect(x(i), height - h, Math.max(1, x(i + 1) - x(i) - gap), h);
+      });
+    }
+    const all = lines.flatMap(([values]) => values.filter((_, i) => ran[i])).map((v) => Math.log(Math.max(0.01, v)));
+    const low = Math.min(...all) - 0.4, high = Math.max(...all) + 0.4;
+    for (const [values, token] of lines) {
+      ctx.strokeStyle = ctx.fillStyle = color(token);
+      ctx.lineWidth = 1.5;
+      ctx.beginPath();
+      values.forEach((v, i) => { // a step without a run is a gap
+        if (!ran[i]) return;
+        const y = height - 1 - (height - 2) * (Math.log(Math.max(0.01, v)) - low) / (high - low);
+        if (ran[i - 1]) ctx.lineTo(x(i + 0.5), y); else ctx.moveTo(x(i + 0.5), y);
+        if (!ran[i - 1] && !ran[i + 1]) ctx.fillRect(x(i + 0.5) - 1.5, y - 1.5, 3, 3);
+      });
+      ctx.stroke();
+    }
+    ctx.fillStyle = color('--ink-2');
+    for (const t of marks) for (let y = 0; y < height; y += 4) ctx.fillRect(Math.round((t - from) / (to - from) * wide), y, 1, 2);
+    if (over >= 0) { ctx.fillStyle = color('--ink-3'); ctx.fillRect(x(over + 0.5), 0, 1, height); }
+  };
+  const move = (e) => { handlers.onPointerMove(e); onOver(Math.min(n - 1, Math.floor(part(e) * n))); };
+  return html`<${Plot} height=${height} label=${label} deps=${[bars, lines, from, to, over]} data-brush=${true} draw=${draw} ...${handlers}
+    onPointerMove=${move} onPointerLeave=${() => onOver(-1)} brush=${(wide) => shown && shown.map((v) => v * wide)} />`;
 }
 
 // Lines shows p50 and p95 by the hour, on a logarithmic scale.

@@ -1,7 +1,7 @@
 // The keys. A view registers what it does with on(); the handler registered last comes first.
 import { html, signal, useEffect, useLayoutEffect, useRef } from './lib.js';
 import { take } from './parts.js';
-import { go, put, route, views } from './state.js';
+import { go, put, route, tabs } from './state.js';
 
 export const sheet = signal(false);
 const handlers = [];
@@ -54,18 +54,18 @@ export const movedAt = () => changed;
 const settled = () => Date.now() - changed > 500;
 const acting = new Set(['a', 'd', 's', 'm']);
 
-const typing = (e) => e.target.closest?.('input, textarea, select, [contenteditable]');
+const typing = (e) => e.target.closest?.('input, textarea, select, [contenteditable], .code');
 
 addEventListener('keydown', (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.defaultPrevented) return;
   if (e.key === 'Escape' && sheet.value) { sheet.value = false; e.preventDefault(); return; }
   if (sheet.value && e.key !== '?') return;
   if (typing(e)) {
-    if (e.key === 'Escape') { e.target.blur(); e.preventDefault(); }
+    if (e.key === 'Escape') { e.composedPath()[0].blur(); e.preventDefault(); } // the editor is in a shadow tree
     return;
   }
   if ((e.key === 'Enter' || e.key === ' ') && e.target.closest?.('a, button, summary')) return;
-  if (e.key >= '1' && e.key <= String(views.length)) { go(views[e.key - 1], kept(views[e.key - 1])); e.preventDefault(); return; }
+  if (e.key >= '1' && e.key <= String(tabs.length)) { go(tabs[e.key - 1], kept(tabs[e.key - 1])); e.preventDefault(); return; }
   if (e.key === '?') { sheet.value = !sheet.value; e.preventDefault(); return; }
   if (acting.has(e.key) && (e.repeat || !settled())) { e.preventDefault(); return; }
   for (let i = handlers.length - 1; i >= 0; i--) {

@@ -1,7 +1,9 @@
 // The page: the bar on top, the view, the foot.
 import { computed, effect, html, render, signal, useEffect } from './lib.js';
+import { Edit } from './edit.js';
 import { watch } from './health.js';
 import { watchFleet } from './fleet.js';
+import { Guard } from './guard.js';
 import { Hooks } from './hooks.js';
 import { Sheet, sheet, kept } from './keys.js';
 import { about, ask, back, connection, gaps, listen, missing, rate, status } from './net.js';
@@ -9,15 +11,19 @@ import { Now, needs } from './now.js';
 import { Icon, Late, said, say } from './parts.js';
 import { Run } from './run.js';
 import { Session } from './session.js';
-import { link, route } from './state.js';
+import { link, route, tabs } from './state.js';
 import { Stream } from './stream.js';
 import { WhatIf } from './whatif.js';
 import { hhmmss, plural } from './words.js';
 
 const parts = {
   now: ['Now', Now], stream: ['Stream', Stream], session: ['Session', Session], hooks: ['Hooks', Hooks], run: ['Run', Run],
-  whatif: ['What if', WhatIf],
+  whatif: ['What if', WhatIf], guard: ['Guard', Guard],
+  edit: ['Edit', Edit],
 };
+
+// owner is the tab that a view without one is reached from.
+const owner = { guard: 'hooks', edit: 'hooks' };
 
 const waits = computed(() => needs.value.length);
 effect(() => { document.title = (waits.value ? '(' + waits.value + ') ' : '') + 'hookd'; });
@@ -25,7 +31,7 @@ effect(() => { document.title = (waits.value ? '(' + waits.value + ') ' : '') + 
 function Top() {
   const here = route.value.view, c = connection.value.state;
   return html`<header class="top"><span class="brand">hookd</span>
-    <nav class="tabs" aria-label="Views">${Object.keys(parts).map((v) => html`<a href=${link(v, v === here ? route.value.p : kept(v))} aria-current=${v === here ? 'page' : undefined}>${parts[v][0]}${
+    <nav class="tabs" aria-label="Views">${tabs.map((v) => html`<a href=${link(v, v === here ? route.value.p : kept(v))} aria-current=${v === (owner[here] || here) ? 'page' : undefined}>${parts[v][0]}${
       v === 'now' && waits.value ? html` <span class="n hot">${waits.value}<span class="sr"> waiting</span></span>` : ''}</a>`)}</nav>
     <div class="conn"><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
       : html`<span class="amber"><${Icon} name="fail" />not connected</span>`}</div></header>`;

@@ -1,6 +1,6 @@
 // The pieces that every view is made of.
 import { html, signal, useEffect, useRef, useState } from './lib.js';
-import { Refusal, about, connection, post } from './net.js';
+import { Refusal, about, ask, connection } from './net.js';
 import { agentName, exact, firstLine, home, last, plural, short, took, toolName, when, whole } from './words.js';
 
 // Icon is a shape of state; the word beside it is the name.
@@ -153,7 +153,7 @@ export function say(text, urgent) {
 
 // Act is a button that changes something, or, where the page only shows, the command
 // to type instead.
-export function Act({ label, kbd, path, body, command, plain, done, key_ }) {
+export function Act({ label, kbd, path, body, method = 'POST', command, plain, done, key_ }) {
   const [state, set] = useState({});
   const button = useRef();
   if (!about.value.act) return command ? html`<${Command} text=${command} />` : '';
@@ -161,7 +161,7 @@ export function Act({ label, kbd, path, body, command, plain, done, key_ }) {
     if (state.busy) return;
     set({ busy: true });
     try {
-      const answer = await post(path, body);
+      const answer = await ask(path, { method, body });
       set({ ok: true });
       done?.(answer);
     } catch (err) {

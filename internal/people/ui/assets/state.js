@@ -2,7 +2,9 @@
 // that was kept opens the same view. #stream?q=tool:Bash&open=01J…
 import { signal } from './lib.js';
 
-export const views = ['now', 'stream', 'session', 'hooks', 'run', 'whatif'];
+// tabs are the views that the bar has, by the order of their keys; the others are opened from these.
+export const tabs = ['now', 'stream', 'session', 'hooks', 'run', 'whatif'];
+const views = [...tabs, 'guard', 'edit'];
 
 function read() {
   const text = location.hash.slice(1);

@@ -10,7 +10,7 @@ import { Peek } from './stream.js';
 import { firstLine, number, plural, tookText, toolName } from './words.js';
 
 const words = ['deny', 'ask', 'allow', 'rewrite', 'none']; // the strictest first
-const stops = (w) => w === 'deny' || w === 'ask';
+export const stops = (w) => w === 'deny' || w === 'ask';
 const ranges = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days', '365d': 'all that is kept' };
 const limits = [1000, 10000, 100000];
 const mostRows = 100; // of a group; more on request
@@ -25,11 +25,11 @@ const groups = [
 ];
 
 const shape = (w) => stateOf({ decision: w });
-const quiet = (w) => [shape(w)[0], w, w === 'none' ? 'none' : 'state q'];
-const now = (c) => { const [icon, word, cls] = shape(c.now); return [icon, word, stops(c.then) && !stops(c.now) ? 'state loose' : cls]; };
+export const quiet = (w) => [shape(w)[0], w, w === 'none' ? 'none' : 'state q'];
+export const now = (c) => { const [icon, word, cls] = shape(c.now); return [icon, word, stops(c.then) && !stops(c.now) ? 'state loose' : cls]; };
 
 // begin is the first words of a call, by which changes are counted together.
-const begin = (c) => toolName(c) + ' ' + firstLine(c.subject).split(/\s+/).slice(0, c.tool === 'Bash' ? 2 : 1).join(' ');
+export const begin = (c) => toolName(c) + ' ' + firstLine(c.subject).split(/\s+/).slice(0, c.tool === 'Bash' ? 2 : 1).join(' ');
 
 // Edits that were not asked about yet are kept in the tab, and never in the address: an
 // address does not bring a text along that would be run.
@@ -145,8 +145,8 @@ function Row({ c, on, opened, tab, pick }) {
 }
 
 // Matrix is then by now: the diagonal is quiet, tighter is red, looser is blue.
-function Matrix({ counts }) {
-  const { p } = route.value, used = words.filter((w) => counts[w] || words.some((v) => counts[v]?.[w]));
+export function Matrix({ counts, p = route.value.p }) {
+  const used = words.filter((w) => counts[w] || words.some((v) => counts[v]?.[w]));
   if (!used.length) return '';
   const order = used.slice().reverse();
   const cell = (then, to) => {

@@ -1,0 +1,136 @@
+package ui_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/people/ui"
+	"github.com/hookd/hookd/wire"
+)
+
+// houseRules adds the guard of which month writes the past.
+func houseRules(t *testing.T, home string) {
+	t.Helper()
+	hooktest.Write(t, filepath.Join(home, "hooks", "house-rules", "HOOK.yaml"), `name: house-rules
+description: What this house does not want its agents to do.
+rules:
+  - deny: git push * main
+    why: main is protected
+    instead: open a pull request
+  - ask: npm install *
+    why: installs a package
+  - ask: git push --force*
+    why: rewrites a branch
+  - deny: chmod -R *
+    why: changes modes of many files
+  - deny: shred *
+    why: cannot be undone
+tests:
+  - {name: main, tool: Bash, data: {command: git push origin main}, expect: deny}
+  - {name: a package, tool: Bash, data: {command: npm install left-pad}, expect: ask}
+`, 0o644)
+}
+
+// month records what house-rules said in 30 days.
+func (s *seeder) month(now time.Time) {
+	in := []agentSession{
+		{id: "11111111-2222-4333-8444-555555555555", cwd: person + "/src/web-shop", dialect: events.ClaudeCode},
+		{id: "21111111-2222-4333-8444-555555555555", cwd: person + "/src/ledger", dialect: codex},
+	}
+	const hook = "house-rules"
+	for d := 29; d >= 1; d-- {
+		for i := range 5 + s.rnd.IntN(12) {
+			at := now.Add(-time.Duration(d)*24*time.Hour + time.Duration(i)*17*time.Minute)
+			a, ms := in[s.rnd.IntN(2)], 0.02+0.03*s.rnd.Float64()
+			if d == 12 {
+				ms *= 30
+			}
+			switch s.rnd.IntN(9) {
+			case 0, 1, 2:
+				what := []string{"npm install --save-dev vitest", "npm install left-pad"}[s.rnd.IntN(2)]
+				s.call(at, a, "Bash", what, time.Second,
+					said{hook: hook, outcome: wire.OutcomeAsk, rule: "ask npm install *", reason: "installs a package", ms: ms, held: 9 * time.Second})
+			case 3:
+				s.call(at, a, "Bash", "chmod -R u+w .", 0, said{hook: hook, outcome: wire.OutcomeDeny, rule: "deny chmod -R *", reason: "changes modes of many files", ms: ms})
+			case 4:
+				s.call(at, a, "Bash", "git push origin main", 0, said{hook: hook, outcome: wire.OutcomeDeny, rule: "deny git push * main", reason: "main is protected", ms: ms})
+			case 5:
+				if d%9 == 0 {
+					s.call(at, a, "Bash", "terraform plan", 0, said{hook: hook, failed: "rules not readable", ms: ms})
+					continue
+				}
+				s.call(at, a, "Bash", "git push --force-with-lease origin topic", time.Second,
+					said{hook: hook, outcome: wire.OutcomeAsk, rule: "ask git push --force*", reason: "rewrites a branch", ms: ms})
+			default:
+				c := calls[s.rnd.IntN(len(calls))]
+				s.call(at, a, c[0], c[1], time.Second, quiet(hook, ms))
+			}
+		}
+	}
+}
+
+// A guard's page counts a month, groups what it said by reason and by command, and is moved over by keys.
+func TestGuardsPage(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.month(time.Now()) })
+	houseRules(t, home)
+	s := open(t, home, ui.Options{Act: true}, "#guard?name=house-rules")
+	s.until("five charts", `document.querySelectorAll("#guard figure canvas").length === 5`)
+	s.until("the groups", `[...document.querySelectorAll("#guard .groups tbody tr")].some((r) => /installs a package/.test(r.textContent) && /× yes/.test(r.textContent))`)
+	s.until("a rule that said nothing", `/HOOK.yaml:13/.test(document.querySelector("#guard .beside").textContent)`)
+	s.press("g", `document.querySelector("#guard tr.sel")`)
+	s.press(kb.Enter, `document.querySelectorAll("#guard .commands li").length >= 2`)
+	s.until("the most frequent reason is open", `/installs a package/.test(document.querySelector("#guard tr.sel").textContent)`)
+	all := s.text(`document.querySelector("#guard .num.f-time").textContent`)
+	js[bool](s, `(() => { const p = document.querySelector("#guard .plot"), r = p.getBoundingClientRect();
+		const at = (type, x) => p.dispatchEvent(new PointerEvent(type, {bubbles: true, button: 0, pointerId: 1, clientX: r.left + x * r.width, clientY: r.top + 9}));
+		p.setPointerCapture = () => {};
+		at("pointerdown", 0.7); return new Promise((ok) => setTimeout(() => { at("pointermove", 0.9); setTimeout(() => { at("pointerup", 0.9); ok(true); }); })); })()`)
+	s.until("the groups of some days", `/since=/.test(location.hash) && document.querySelector("#guard .num.f-time").textContent < `+all+` && +document.querySelector("#guard .num.f-time").textContent > 0`)
+	js[bool](s, `(history.back(), true)`)
+	s.until("Back returns to all days", `!/since=/.test(location.hash)`)
+}
+
+// A person edits a guard: a test fails while the rule is as it was, save is shut; mended, it is asked about the
+// past, saved and in force.
+func TestAGuardIsMended(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.month(time.Now()) })
+	houseRules(t, home)
+	s := open(t, home, ui.Options{Act: true}, "#edit?hook=house-rules")
+	const doc = `document.querySelector("#edit .code")?.shadowRoot?.querySelector(".cm-content")`
+	s.until("the editor", doc)
+	s.until("its tests pass", `/all 2 pass/.test(document.querySelector("#edit .checks").textContent)`)
+	s.until("the past is asked", `/calls? asked again/.test(document.querySelector("#edit .checks").textContent)`)
+	types := func(from, to string) {
+		t.Helper()
+		js[bool](s, fmt.Sprintf(`import(new URL("vendor/codemirror.js", document.baseURI)).then((cm) => {
+			const view = cm.EditorView.findFromDOM(%s), text = view.state.doc.toString(), at = text.indexOf(%q);
+			view.dispatch({changes: {from: at, to: at + %d, insert: %q}});
+			return at >= 0;
+		})`, doc, from, len(from), to))
+	}
+	types("expect: ask}", "expect: none}")
+	s.until("a test fails", `/1 of 2 fails/.test(document.querySelector("#edit .checks").textContent)`)
+	s.until("save is shut", `document.querySelector("#edit [data-act=save]").disabled && /fails/.test(document.querySelector("#edit .savebar").textContent)`)
+	types("ask: npm install *\n", "ask: npm install *\n    unless: {command: npm install left-pad}\n")
+	s.until("another test fails", `/1 of 2 fails/.test(document.querySelector("#edit .checks").textContent)`)
+	types("    why: installs a package\n", "    why: installs a package!\n")
+	s.until("save is open", `!document.querySelector("#edit [data-act=save]").disabled`)
+	js[chromedp.Void](s, `void document.querySelector("#edit [data-act=save]").click()`)
+	s.until("it is saved", `/Nothing is changed/.test(document.querySelector("#edit .savebar").textContent)`)
+	text, err := os.ReadFile(filepath.Join(home, "hooks", "house-rules", "HOOK.yaml"))
+	hooktest.Must(t, err)
+	if !strings.Contains(string(text), "installs a package!") {
+		t.Errorf("the file is %s", text)
+	}
+	s.goTo("#edit?hook=house-rules&show=versions")
+	s.until("the version is kept", `/on the page/.test(document.querySelector("#edit .checks").textContent)`)
+}
