@@ -299,6 +299,12 @@ type DecisionQuery struct {
 	Parts    bool   // also those that say nothing beside another one about their call
 	Shadow   bool   // only those that hooks in the shadow have something to say of
 
+	// A value by comma that begins with - leaves decisions out: "-deny" has all others.
+	Without []string      // texts that neither subject nor reason has, in any letter case
+	Rewrote string        // "yes" = hooks changed or added something; else a text in the new subject
+	Longer  time.Duration // the verdict took more; 0 = any
+	Shorter time.Duration // it took less; 0 = any
+
 	Since, Until time.Time // of the event; zero = all; Until itself is out
 	Before       uint64    // Decisions.Next of the answer before; 0 = begin with the newest
 	Limit        int       // 0 = 50

@@ -15,10 +15,18 @@ func (q DecisionQuery) Values() url.Values {
 	v := url.Values{}
 	for key, value := range map[string]string{
 		"decision": q.Decision, "tool": q.Tool, "agent": q.Agent, "session": q.Session, "hook": q.Hook,
-		"event": q.Event, "event_id": q.EventID, "cwd": q.Cwd, "q": q.Text,
+		"event": q.Event, "event_id": q.EventID, "cwd": q.Cwd, "q": q.Text, "rewrote": q.Rewrote,
 	} {
 		if value != "" {
 			v.Set(key, value)
+		}
+	}
+	for _, text := range q.Without {
+		v.Add("without", text)
+	}
+	for sign, took := range map[string]time.Duration{">": q.Longer, "<": q.Shorter} {
+		if took > 0 {
+			v.Add("took", sign+took.String())
 		}
 	}
 	if q.Parts {
@@ -40,13 +48,18 @@ func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *Erro
 	q = DecisionQuery{
 		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"),
 		Hook: v.Get("hook"), Event: v.Get("event"), EventID: strings.ToUpper(v.Get("event_id")),
-		Cwd: v.Get("cwd"), Text: v.Get("q"),
+		Cwd: v.Get("cwd"), Text: v.Get("q"), Rewrote: v.Get("rewrote"), Without: v["without"],
+	}
+	for _, text := range v["took"] {
+		if bad = q.parseTook(text); bad != nil {
+			return q, bad
+		}
 	}
 	if IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
 	}
 	for _, word := range List(q.Decision) {
-		if !slices.Contains(Outcomes(), Outcome(word)) {
+		if !slices.Contains(Outcomes(), Outcome(strings.TrimPrefix(word, "-"))) {
 			return q, badValue("decision", word, "disobeyed, not asked, deny, ask, rewrite, allow, context or none, or several by comma")
 		}
 	}
@@ -61,6 +74,19 @@ func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *Erro
 	}
 	q.Before, q.Limit, bad = parsePage(v, "before", "after")
 	return q, bad
+}
+
+// parseTook reads >1s or <20ms.
+func (q *DecisionQuery) parseTook(text string) *Error {
+	for sign, to := range map[string]*time.Duration{">": &q.Longer, "<": &q.Shorter} {
+		if rest, is := strings.CutPrefix(text, sign); is {
+			if d, err := duration.Parse(rest); err == nil && d > 0 {
+				*to = d
+				return nil
+			}
+		}
+	}
+	return badValue("took", text, "as >1s or <20ms")
 }
 
 // Values writes the query as GET /v1/decisions/counts reads it.
@@ -144,19 +170,44 @@ func List(text string) (list []string) {
 // Fits reports whether a decision is among the decisions asked for, whatever the limit.
 func (q DecisionQuery) Fits(d *Decision) bool {
 	any := func(want string, got ...string) bool {
-		list := List(want)
-		return list == nil || slices.ContainsFunc(list, func(w string) bool { return slices.Contains(got, w) })
+		return AnyOf(List(want), func(w string) bool { return slices.Contains(got, w) })
 	}
-	sessions := List(q.Session)
-	inSession := sessions == nil ||
-		slices.ContainsFunc(sessions, func(want string) bool { return isSession(want, d.SessionID) })
+	inSession := AnyOf(List(q.Session), func(want string) bool { return isSession(want, d.SessionID) })
 	isPart := d.PartOf != "" && d.Guarded != GuardedDisobeyed && !q.Parts && q.EventID == ""
 	return !isPart && any(q.Decision, decisionWords(d)...) && any(q.Tool, d.Tool) &&
 		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
 		inSession && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
 		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
 		(q.Text == "" || holds(d.Subject, q.Text) || holds(d.Reason, q.Text)) && (!q.Shadow || len(d.Shadow) > 0) &&
-		!d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
+		q.fitsMore(d) && !d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
+}
+
+// fitsMore is Fits for texts that are left out, changes and durations.
+func (q DecisionQuery) fitsMore(d *Decision) bool {
+	for _, text := range q.Without {
+		if holds(d.Subject, text) || holds(d.Reason, text) {
+			return false
+		}
+	}
+	took := time.Duration(d.DurationMS * float64(time.Millisecond))
+	return (q.Rewrote == "" || len(d.Rewrote) > 0 && (q.Rewrote == "yes" || holds(d.NewSubject, q.Rewrote))) &&
+		(q.Longer == 0 || took > q.Longer) && (q.Shorter == 0 || took < q.Shorter)
+}
+
+// AnyOf reports whether one value of a list fits, and none of those that begin with -. With nothing but the
+// latter in it, each other value fits.
+func AnyOf(list []string, fits func(value string) bool) bool {
+	wanted, found := false, false
+	for _, value := range list {
+		if not, is := strings.CutPrefix(value, "-"); is {
+			if fits(not) {
+				return false
+			}
+			continue
+		}
+		wanted, found = true, found || fits(value)
+	}
+	return found || !wanted
 }
 
 // decisionWords are the words that a decision is found by.
@@ -171,8 +222,7 @@ func decisionWords(d *Decision) []string {
 // Within reports whether a folder is a folder in a list by comma, or below such a
 // folder; an empty list has all.
 func Within(folders, cwd string) bool {
-	list := List(folders)
-	return list == nil || slices.ContainsFunc(list, func(folder string) bool {
+	return AnyOf(List(folders), func(folder string) bool {
 		folder = strings.TrimSuffix(folder, "/")
 		return cwd == folder || strings.HasPrefix(cwd, folder+"/")
 	})

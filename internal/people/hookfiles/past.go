@@ -159,6 +159,9 @@ func pastOf(e client.StoredEvent, others func() ([]wire.Outcome, error)) rehears
 		p.Decision = &wire.Decision{
 			Decision: wire.Outcome(d.Decision), Reason: d.Reason, DecidedBy: d.DecidedBy, Rewrote: d.Rewrote,
 		}
+		if d.Answered != nil && d.Answered.By != "permit" {
+			p.Decision.Decision = wire.OutcomeAsk // the hooks asked, and another one answered
+		}
 	}
 	return p
 }

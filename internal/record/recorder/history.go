@@ -139,6 +139,7 @@ func decisionQuery(q wire.DecisionQuery) store.DecisionQuery {
 		Decisions: wire.List(q.Decision), Tools: wire.List(q.Tool), Sessions: wire.List(q.Session),
 		Hooks: wire.List(q.Hook), Agents: wire.List(q.Agent), Events: wire.List(q.Event),
 		EventID: q.EventID, Cwds: wire.List(q.Cwd), Text: q.Text, Parts: q.Parts, Shadow: q.Shadow,
+		Without: q.Without, Rewrote: q.Rewrote, Longer: q.Longer, Shorter: q.Shorter,
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	}
 }

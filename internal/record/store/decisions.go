@@ -16,16 +16,19 @@ import (
 )
 
 // DecisionQuery selects decisions; the zero value selects the newest 50. Of a
-// list any value fits, an empty one has all.
+// list any value fits, an empty one has all; a value that begins with - leaves decisions out.
 type DecisionQuery struct {
 	Decisions, Tools, Sessions, Hooks []string
 	Agents                            []string // id, name or dialect
 	Events                            []string // name or kind
 	EventID                           string
-	Cwds                              []string  // folders that the event's is, or is below
-	Text                              string    // in subject or reason, in any case of ASCII letters
-	Parts                             bool      // also those that say nothing beside another one about their call
-	Shadow                            bool      // only those that hooks in the shadow have something to say of
+	Cwds                              []string // folders that the event's is, or is below
+	Text                              string   // in subject or reason, in any case of ASCII letters
+	Parts                             bool     // also those that say nothing beside another one about their call
+	Shadow                            bool     // only those that hooks in the shadow have something to say of
+	Without                           []string // texts that neither subject nor reason has
+	Rewrote                           string   // as in wire.DecisionQuery, as are the next two
+	Longer, Shorter                   time.Duration
 	Since, Until                      time.Time // of the event; zero = no bound, Until itself is out
 	Before                            uint64    // DecisionPage.Next of the page before; 0 = begin with the newest
 	Limit                             int       // 0 = 50
@@ -210,6 +213,23 @@ func (q DecisionQuery) restrict(c *conditions) {
 		pattern := like(q.Text)
 		c.add(`(d.subject LIKE ? ESCAPE '\' OR d.reason LIKE ? ESCAPE '\')`, pattern, pattern)
 	}
+	for _, text := range q.Without {
+		pattern := like(text)
+		c.add(`NOT (d.subject LIKE ? ESCAPE '\' OR d.reason LIKE ? ESCAPE '\')`, pattern, pattern)
+	}
+	const detail = "CAST(d.detail AS TEXT) ->> "
+	if q.Rewrote != "" {
+		c.add(detail + "'rewrote' IS NOT NULL")
+		if q.Rewrote != "yes" {
+			c.add(detail+`'new_subject' LIKE ? ESCAPE '\'`, like(q.Rewrote))
+		}
+	}
+	if q.Longer > 0 {
+		c.add(detail+"'duration_ms' > ?", float64(q.Longer)/float64(time.Millisecond))
+	}
+	if q.Shorter > 0 {
+		c.add(detail+"'duration_ms' < ?", float64(q.Shorter)/float64(time.Millisecond))
+	}
 	if q.Shadow {
 		c.add("d.shadow")
 	}
@@ -227,10 +247,10 @@ func (q DecisionQuery) index(c *conditions) string {
 	switch {
 	case q.EventID != "":
 		return " INDEXED BY decisions_event"
-	case len(q.Sessions) == 1:
+	case one(q.Sessions):
 		c.add("d.session_id <> ''")
 		return " INDEXED BY decisions_session"
-	case len(q.Tools) == 1:
+	case one(q.Tools):
 		c.add("d.tool <> ''")
 		return " INDEXED BY decisions_tool"
 	case len(q.Decisions) == 1 && (q.Decisions[0] == "disobeyed" || q.Decisions[0] == "not asked"):
@@ -242,6 +262,9 @@ func (q DecisionQuery) index(c *conditions) string {
 	}
 	return ""
 }
+
+// one is whether a list has one value, and it leaves nothing out.
+func one(list []string) bool { return len(list) == 1 && !strings.HasPrefix(list[0], "-") }
 
 // conditions are those of a statement, joined by and.
 type conditions struct {
@@ -267,13 +290,27 @@ func (c *conditions) in(values []string, columns ...string) {
 	})
 }
 
-// any adds the condition that one condition of the values holds; add adds them with or.
+// any adds the condition that one condition of the values holds, and none of those that begin with -; add adds
+// them with or.
 func (c *conditions) any(values []string, add func(value string)) {
 	for _, value := range values {
-		add(value)
+		if !strings.HasPrefix(value, "-") {
+			add(value)
+		}
 	}
+	c.join("")
+	for _, value := range values {
+		if not, is := strings.CutPrefix(value, "-"); is {
+			add(not)
+			c.join("NOT ")
+		}
+	}
+}
+
+// join adds that one of the conditions since the last join holds.
+func (c *conditions) join(not string) {
 	if len(c.either) > 0 {
-		c.list = append(c.list, "("+strings.Join(c.either, " OR ")+")")
+		c.list = append(c.list, not+"("+strings.Join(c.either, " OR ")+")")
 		c.either = nil
 	}
 }

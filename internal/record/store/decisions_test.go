@@ -58,12 +58,19 @@ func TestDecisionComesBackWhole(t *testing.T) {
 // fits is DecisionQuery, read one by one.
 func (q DecisionQuery) fits(d wire.Decision) bool {
 	any := func(want []string, got ...string) bool {
-		return len(want) == 0 || slices.ContainsFunc(want, func(w string) bool { return slices.Contains(got, w) })
+		return wire.AnyOf(want, func(w string) bool { return slices.Contains(got, w) })
 	}
+	has := func(text string) bool {
+		text = strings.ToLower(text)
+		return strings.Contains(strings.ToLower(d.Subject), text) || strings.Contains(strings.ToLower(d.Reason), text)
+	}
+	took := time.Duration(d.DurationMS * float64(time.Millisecond))
+	more := !slices.ContainsFunc(q.Without, has) && (q.Longer == 0 || took > q.Longer) && (q.Shorter == 0 || took < q.Shorter) &&
+		(q.Rewrote == "" || len(d.Rewrote) > 0 && (q.Rewrote == "yes" || strings.Contains(d.NewSubject, q.Rewrote)))
 	text := strings.ToLower(q.Text)
-	return any(q.Decisions, string(d.Word())) && any(q.Tools, d.Tool) && any(q.Sessions, d.SessionID) && any(q.Hooks, d.Hooks()...) &&
+	return more && any(q.Decisions, string(d.Word())) && any(q.Tools, d.Tool) && any(q.Sessions, d.SessionID) && any(q.Hooks, d.Hooks()...) &&
 		any(q.Agents, d.AgentID, d.AgentName, string(d.Dialect)) && any(q.Events, d.Event, string(d.Kind)) &&
-		(len(q.Cwds) == 0 || slices.ContainsFunc(q.Cwds, func(c string) bool { return d.Cwd == c || strings.HasPrefix(d.Cwd, c+"/") })) &&
+		wire.AnyOf(q.Cwds, func(c string) bool { return d.Cwd == c || strings.HasPrefix(d.Cwd, c+"/") }) &&
 		(q.Text == "" || strings.Contains(strings.ToLower(d.Subject), text) || strings.Contains(strings.ToLower(d.Reason), text)) &&
 		(!q.Shadow || len(d.Shadow) > 0) && !d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
 }
@@ -105,6 +112,8 @@ func TestDecisionQueries(t *testing.T) {
 		{Tools: []string{"Bash", "Write"}}, {Sessions: []string{"s1"}}, {Sessions: []string{"none"}}, {Agents: []string{"a"}}, {Agents: []string{"codex"}},
 		{Hooks: []string{"guard"}}, {Hooks: []string{"shady", "other"}}, {Hooks: []string{"guar"}}, {Events: []string{"tool.before"}}, {Events: []string{"PreToolUse"}},
 		{Cwds: []string{"/w"}}, {Cwds: []string{"/ä"}}, {Cwds: []string{"/w/sub", "/world"}}, {Shadow: true}, {EventID: "none"},
+		{Decisions: []string{"-none"}}, {Tools: []string{"-Bash"}}, {Hooks: []string{"-guard"}}, {Sessions: []string{"s1", "-s2"}}, {Cwds: []string{"-/w"}},
+		{Without: []string{"rm"}, Tools: []string{"Bash", "-Write"}}, {Rewrote: "yes"}, {Rewrote: "x"}, {Longer: 2 * time.Millisecond}, {Shorter: 2 * time.Millisecond},
 		{Text: "sudo"}, {Text: "SUDO ls"}, {Text: "ls"}, {Text: "%"}, {Text: "_sure_"}, {Text: `say "no"`}, {Text: "äöü"}, {Text: "über"}, {Text: "x"}, {Text: "nothing has this text"},
 		{Text: "no sudo here", Tools: []string{"Bash"}, Decisions: []string{"deny"}, Sessions: []string{"s1"}},
 		{Since: begin.Add(20 * time.Hour), Until: begin.Add(30 * time.Hour)}, {Until: begin.Add(time.Hour)}, {Since: begin.Add(99 * time.Hour), Text: "git push"},
