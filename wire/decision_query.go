@@ -179,7 +179,8 @@ func (q DecisionQuery) Fits(d *Decision) bool {
 		inSession && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
 		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
 		(q.Text == "" || holds(d.Subject, q.Text) || holds(d.Reason, q.Text)) && (!q.Shadow || len(d.Shadow) > 0) &&
-		q.fitsMore(d) && !d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
+		q.fitsMore(d) &&
+		!d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
 }
 
 // fitsMore is Fits for texts that are left out, changes and durations.

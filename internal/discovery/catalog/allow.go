@@ -134,8 +134,8 @@ func earlier(last discovery.Approval, digest string) []discovery.Approval {
 	return list[:min(len(list), mostEarlier)]
 }
 
-// Allowed returns the versions of a hook of the user that were allowed, the newest first; none where nothing
-// has to be allowed and nobody did. name is as in hook.Entry.
+// Allowed returns the versions of a hook of the user that were allowed, the newest first; none where no
+// person has allowed any. name is as in hook.Entry.
 func Allowed(c config.Config, name string) []discovery.Approval {
 	for _, a := range discovery.NewApprovals(c.AllowedDir()).All() {
 		if a.Name == name && !a.Gone {

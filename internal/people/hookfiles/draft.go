@@ -98,7 +98,8 @@ func (f Files) Save(ctx context.Context, name string, d ui.Draft) error {
 	case !c.OK:
 		return fmt.Errorf("%s:%d: %s", c.Problems[0].File, c.Problems[0].Line, c.Problems[0].Message)
 	case c.Tests != nil && c.Tests.Failed > 0 && reason == "":
-		return fmt.Errorf("%d of %d tests fail: mend them, or say why it is saved all the same", c.Tests.Failed, len(c.Tests.Tests))
+		const why = "%d of %d tests fail: mend them, or say why it is saved all the same"
+		return fmt.Errorf(why, c.Tests.Failed, len(c.Tests.Tests))
 	case c.Tests != nil && c.Tests.Failed > 0:
 		door += fmt.Sprintf(", with %d failing tests: %s", c.Tests.Failed, reason)
 	}

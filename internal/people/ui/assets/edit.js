@@ -100,7 +100,7 @@ const shape = (w) => (w === 'failed' ? ['fail', 'failed', 'state fail'] : stateO
 
 function Tests({ checked: { answer, err, busy }, goTo }) {
   const tests = answer?.tests?.tests || [], failed = tests.filter((t) => !t.ok), passed = tests.filter((t) => t.ok);
-  const sum = busy ? 'testing…' : !answer?.ok ? '' : !tests.length ? 'none in its file' : failed.length ? html`<b class="red">${failed.length} of ${tests.length} ${tests.length === 1 ? 'fails' : 'fail'}</b>`
+  const sum = busy ? 'testing…' : !answer?.ok ? '' : !tests.length ? 'none in its file' : failed.length ? html`<b class="red">${failed.length} of ${tests.length} ${failed.length === 1 ? 'fails' : 'fail'}</b>`
     : tests.length === 1 ? 'the one passes' : `all ${tests.length} pass`;
   const row = (t) => html`<li key=${t.line + t.name}>${t.ok ? html`<span class="s"><${Icon} name="allow" />passes</span>` : html`<b class="red"><${Icon} name="deny" />fails</b>`}
     <button type="button" class="plain" title=${t.name} onClick=${() => goTo(t.line)}><code>${t.subject || t.name}</code></button>
