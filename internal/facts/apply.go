@@ -436,6 +436,11 @@ func looksLikeLine(text string) bool {
 func (c *call) program(word string, rest []Word) output {
 	r := c.sh.r
 	name := programName(word)
+	if keyName.MatchString(word) && len(rest) == 0 && slices.ContainsFunc(c.sh.via, func(v string) bool {
+		return strings.HasPrefix(v, "tmux ")
+	}) {
+		return output{origin: name}
+	}
 	if c.isMade(word) {
 		c.doubt(DoubtMade, "the line makes "+word+" and runs it")
 	}
@@ -475,6 +480,14 @@ func (c *call) program(word string, rest []Word) output {
 		return output{known: true}
 	case "alias":
 		return c.alias(rest)
+	case "apply_patch", "applypatch":
+		for _, w := range append(slices.Clone(rest), Word{Text: c.sh.stdin.text}) {
+			r.patch(w.Text)
+		}
+		if len(rest) == 0 && !c.sh.stdin.known || len(rest) > 0 && rest[0].Kind == Unknown {
+			c.doubt(DoubtWord, "which files the patch changes is only known when it runs")
+		}
+		return output{origin: name}
 	}
 	if out, ok := c.builtin(name, rest); ok {
 		return out
@@ -497,11 +510,6 @@ func (c *call) program(word string, rest []Word) output {
 	if e == nil {
 		if isAssignment.MatchString(word) {
 			return output{known: true}
-		}
-		if keyName.MatchString(word) && slices.ContainsFunc(c.sh.via, func(v string) bool {
-			return strings.HasPrefix(v, "tmux ")
-		}) {
-			return output{origin: name}
 		}
 		if len(rest) == 1 && slices.Contains(lookups[:2], rest[0].Text) {
 			return output{origin: name}
@@ -549,7 +557,11 @@ func (c *call) isInstalled(name string) bool {
 	return slices.ContainsFunc(c.sh.r.out.Effects, func(e Effect) bool {
 		text, is := strings.CutPrefix(e.Target, "package:")
 		text, _, _ = strings.Cut(strings.TrimSuffix(text, ".git"), "@")
-		return is && e.Kind == KindInstall && path.Base(text) == name
+		base := path.Base(text)
+		if i := strings.Index(base, "-"); strings.HasSuffix(base, ".whl") && i > 0 { // NAME-VERSION-py3-none-any.whl
+			base = base[:i]
+		}
+		return is && e.Kind == KindInstall && strings.TrimSuffix(base, ".whl") == name
 	})
 }
 
@@ -774,7 +786,7 @@ func (c *call) isLookedUp(e *entry, a *args) bool {
 		}
 	}
 	for _, g := range a.given {
-		if slices.Contains(own, g.name) && !named(g.name) {
+		if slices.Contains(own, g.name) && g.as == g.name && !named(g.name) { // not a letter of -Pch
 			return true
 		}
 	}
@@ -961,6 +973,10 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 		return t.kind == "run" && strings.Contains(t.target, "project:")
 	}) {
 		c.scripts(name, a)
+		if env := r.env.Cwd; c.cwd != "" && env != "" && !strings.HasPrefix(c.cwd+"/", env+"/") &&
+			!strings.HasPrefix(env+"/", c.cwd+"/") {
+			c.doubt(DoubtProgram, name+" runs code of "+c.cwd+", which is not of this project")
+		}
 		for _, w := range a.operands { // make CMD='rm -rf src'
 			if c.sh.where == "" && c.sh.r.isMadeWord(c, w) {
 				c.doubt(DoubtMade, "the line makes "+w.Text+" and "+name+" runs it")
@@ -988,7 +1004,13 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 		c.whereFits(w, e, a)
 	}
 	c.beyondTables(e, name, a, from)
+	c.verbsOfOthers(e, name, a, from)
 	c.sendsContent(a, from)
+	for _, w := range a.operands {
+		if streamed.MatchString(w.Text) {
+			c.effect(KindSend, "host:"+hostOf(w.known()), false)
+		}
+	}
 	if dry {
 		r.out.Effects = append(
 			r.out.Effects[:from],

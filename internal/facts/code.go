@@ -312,7 +312,7 @@ var deletesByName = regexp.MustCompile(`^(?:(?:delete|destroy|terminate|purge|tr
 	`drop(?:All|Database|Table|Collection)\w*|flush(?:all|db))$`)
 
 // sendsBody finds the options of a request that sends: fetch(url, {method: "POST"}).
-var sendsBody = regexp.MustCompile(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)`)
+var sendsBody = regexp.MustCompile(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)|[(,]\s*data\s*=`)
 
 // codeVerb adds the effect that the name of a method tells: client.delete_bucket(…), repo.git.reset("--hard").
 func (c *call) codeVerb(k codeCall) {
@@ -595,6 +595,9 @@ func (c *call) awk(text string) {
 	}
 	tokens := lexCode("awk", text)
 	c.doubt(DoubtCode, "the awk program is not read in full")
+	if strings.Contains(text, `"/inet`) {
+		c.doubt(DoubtEval, "awk runs what another machine sends")
+	}
 	for i, t := range tokens {
 		if t.kind != tokenString {
 			if t.kind == tokenName && t.text == "system" && (i+2 >= len(tokens) || tokens[i+2].kind != tokenString ||

@@ -217,6 +217,7 @@ const (
 	maxWords    = 4000     // of a command
 	maxPath     = 4 << 10  // bytes of a path, as systems have it
 	maxNesting  = 200      // of brackets and of compound commands
+	maxIndex    = 20       // of brackets in one word
 	maxDepth    = 10       // of lines within lines, and of calls of functions
 	maxCommands = 400
 	maxEffects  = 400

@@ -340,14 +340,17 @@ func (a *args) cluster(s *optionSet, w Word, text string, words []Word) []Word {
 				continue
 			}
 			if s.any {
-				a.given = append(a.given, given{option: &option{name: "-" + string(c)}, as: "-" + string(c)})
+				a.given = append(a.given, given{option: &option{name: "-" + string(c)}, as: "-" + string(letters)})
+				if strings.ContainsRune(w.Text, '=') { // the rest may be its value: -Phost=h
+					return words
+				}
 				continue
 			}
 			a.unknown = append(a.unknown, w)
 			return words
 		}
 		if o.value == noValue {
-			words = a.take(s, o, o.name, nil, words)
+			words = a.take(s, o, "-"+string(letters), nil, words)
 			continue
 		}
 		rest := strings.TrimPrefix(w.Text, "-"+string(letters[:i+1]))

@@ -60,8 +60,18 @@ func tooNested(text string) bool {
 	if len(text) < 2*maxNesting {
 		return false
 	}
-	depth, joints := 0, 0
+	depth, joints, index := 0, 0, 0
 	for i := range len(text) {
+		switch text[i] { // the parser tries an index in several ways, each index in it again
+		case '[':
+			if index++; index > maxIndex {
+				return true
+			}
+		case ']':
+			index = max(0, index-1)
+		case ' ', '\n', ';', '"', '\'':
+			index = 0
+		}
 		switch text[i] {
 		case ';', '|', '&':
 			if joints++; joints > maxSteps {

@@ -187,7 +187,17 @@ var (
 		move rename mv`)
 	sendVerbs = strings.Fields(`
 		send post publish push upload notify email message comment reply merge deploy release refund charge pay
-		payout transfer purchase invite`)
+		payout transfer purchase invite buy order cancel transition approve rename ban book subscribe disable enable
+		grant schedule dispatch trigger rerun`)
+	// mildToolVerbs do nothing that a person must know of: they look, draft, or act in a page that a person sees.
+	mildToolVerbs = strings.Fields(`
+		click type press hover select scroll wait resize drag screenshot snapshot navigate back forward tab tabs
+		close think thinking sequential sequentialthinking resolve create add comment remember recall memory render
+		start focus play pause take capture check validate verify lint test analyze analyse explain summarize
+		translate convert parse calculate compute compare suggest generate draft preview inspect debug log logs
+		trace report console browser page highlight goto reload install context docs doc help version ping echo init
+		connect login session sleep now time date current fill form key hotkey move mouse element evaluate handle
+		dialog file upload choose network requests`)
 )
 
 // verbsOf are the words of a tool's name: mcp__fs__search_and_replace, readFile.
@@ -527,7 +537,7 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 		known = true
 		c.effect(KindSend, "service:"+server, true)
 	}
-	if !known && !has(verbs, readVerbs) {
+	if !known && !has(verbs, readVerbs) && !has(verbs, mildToolVerbs) {
 		r.doubt(DoubtTool, "what "+call.Own+" does is not known", Span{}, -1)
 	}
 }

@@ -78,6 +78,9 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		c.started(w, ro.arg)
 		c.named(w, all)
 	case "module":
+		if c.isInstalled(w.Text) {
+			c.doubt(DoubtMade, "the line installs "+w.Text+" and runs it")
+		}
 		if c.sh.r.t.program(w.Text) == nil {
 			c.effect(KindRun, "module:"+w.Text, w.Kind != Unknown)
 		}
@@ -103,6 +106,12 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 	case "data":
 		if file, is := strings.CutPrefix(w.Text, "@"); is {
 			c.path(KindRead, w.with(file))
+		}
+		if _, value, has := strings.Cut(w.Text, "="); has && looksLikeSQL(value) && w.Kind == Literal {
+			c.code("sql", w.with(value))
+		}
+		if bodySQL.MatchString(w.Text) {
+			c.effect(KindDelete, "database:", false)
 		}
 	case "held": // a file of which the processes are sought that have it open
 		if target, _ := c.target(w); target != "" {
@@ -225,6 +234,9 @@ func (c *call) address(w Word) {
 		}
 	}
 }
+
+// bodySQL finds a statement that changes data in the body of a request to a database.
+var bodySQL = regexp.MustCompile(`(?i)"(?:query|sql|q|stmt|statement)"\s*:\s*"\s*(?:drop|delete|truncate|alter|update)\b`)
 
 // encoders make data of any kind fit for an address, and resolvers send the name that they look up.
 var (

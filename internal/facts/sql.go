@@ -266,6 +266,9 @@ func (c *call) statement(words []sqlWord) {
 			kind = "user:"
 		}
 		add(KindWrite, kind+name)
+		if verb == "rename" { // nothing finds it under its name
+			add(KindDelete, kind+name)
+		}
 		for i, w := range rest {
 			if verb == "alter" && (w.is("drop", "truncate", "discard", "clear") ||
 				w.is("delete") && !rest[i-1].is("on")) {
@@ -336,10 +339,12 @@ func (c *call) statement(words []sqlWord) {
 	case "select", "show", "values", "table", "use", "pragma", "commit", "rollback", "start", "begin", "end",
 		"describe", "desc", "fetch",
 		"declare", "close", "listen", "reset", "savepoint", "release", "analyze", "explain", "if", "print", "go",
-		"lock", "unlock", "(", ")", "return":
+		"lock", "unlock", "(", ")", "return", "summarize", "checkpoint", "check", "help", "exists", "optimize", "from",
+		"list", "info", "import", "export", "install", "prepare", "deallocate", "cluster", "match", "exit", "quit":
 	default:
 		if isWordStart(words[0].text) {
 			c.doubt(DoubtCode, "the statement is not known: "+why)
+			c.effectWhy(KindDelete, "database:", false, why)
 		}
 	}
 }

@@ -13,7 +13,7 @@ var (
 		delete del remove rm drop truncate destroy purge unlink erase shred trash wipe prune nuke obliterate
 		expunge cleanse deprovision decommission uninstall teardown dropall deleteall destroyall flushall flushdb
 		clear empty forget expire evict zap uncommit undeploy unpublish deprecate revert rewind`)
-	endVerbs     = names("stop kill terminate shutdown reboot poweroff halt quit")
+	endVerbs     = names("leave stop kill terminate shutdown reboot poweroff halt quit")
 	publishVerbs = names("publish push upload deploy submit")
 	changeVerbs  = names("apply rollback failover promote scale drain resize restore reset flush rotate revoke migrate")
 	mailVerbs    = names("send post notify email sms broadcast")
@@ -157,7 +157,7 @@ var looksOnly = names(`
 	list ls get show describe view status log logs version help info search find query check validate lint diff plan
 	preview inspect explain whoami current top tail watch events history docs open stat usage ping health wait count
 	ps tree du cat head metrics doctor print lookup exists test dry read completion versions start serve dev emulators
-	apps domains certs releases regions addons execute`)
+	apps domains certs releases regions addons`)
 
 // beyondTables adds that a command of a cloud may change it, where neither the tables nor a word of the command say
 // that it only looks: oci compute instance terminate. from is where the effects of the command begin.
@@ -177,7 +177,12 @@ func (c *call) beyondTables(e *entry, name string, a *args, from int) {
 		}
 	}
 	for i, w := range said {
-		if i < 5 && anyOf(parts(w), looksOnly) {
+		of := parts(w)
+		if len(of) > 1 && anyOf(of, showVerbs) && anyOf(of, secretNouns) { // get-credentials
+			c.effect(KindSecret, "tool:"+c.name(), false)
+			return
+		}
+		if i < 5 && anyOf(of, looksOnly) {
 			return
 		}
 	}
@@ -186,13 +191,59 @@ func (c *call) beyondTables(e *entry, name string, a *args, from int) {
 	}
 }
 
+// verbsOfOthers adds the effect that a subcommand names which the tables do not have, of a program that they have:
+// consul leave. from is where the effects of the command begin.
+func (c *call) verbsOfOthers(e *entry, name string, a *args, from int) {
+	path := strings.Fields(name)
+	all := c.sh.r.out.Effects
+	if !strings.Contains(e.Options, "*") || scriptRunners[path[0]] || len(path) < 2 && e.Words != "_..." ||
+		quietPrograms[path[0]] || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
+		return e.Kind != KindConnect && e.Kind != KindRead && e.Kind != KindRun
+	}) {
+		return
+	}
+	if len(path) < 2 && !slices.ContainsFunc(e.effects, func(t template) bool { return t.kind != "read" }) {
+		return // a program that only looks at texts and files
+	}
+	said := path[1:]
+	for _, w := range a.operands[:min(2, len(a.operands))] {
+		if plainWord.MatchString(w.Text) && w.Kind == Literal {
+			said = append(said, w.Text)
+		}
+	}
+	sh := *c.sh
+	sh.guess = true
+	k := *c
+	k.sh = &sh
+	for i, w := range said[:min(3, len(said))] {
+		if of := parts(w); anyOf(of, mildWords) || anyOf(of, looksOnly) {
+			return
+		}
+		k.verb(path[0], i, parts(w))
+	}
+}
+
+// quietPrograms have words that are no subcommands, such as names of files, tests or targets.
+var quietPrograms = names(`
+	go cargo pytest jest vitest mocha git tsc eslint dotnet swift mvn java node python ruby php docker podman make
+	echo printf open xdg-open code vim vi nvim emacs nano bazel`)
+
 // contentPrinters print what is in files, or in the environment.
 var contentPrinters = names(`
 	cat bat head tail tac nl sed awk grep egrep rg strings cut tr paste sort rev base64 base32 xxd od hexdump gzip zip
 	tar openssl env printenv set declare history ps find ls`)
 
+// streamed finds an address that a program of sound and pictures, or of data, sends to.
+var streamed = regexp.MustCompile(`^(?:tcp|udp|rtmps?|rtsp|srt|rtp)://`)
+
 // ofVersion finds a file that holds a version alone, which is a part of many addresses.
 var ofVersion = regexp.MustCompile(`(?i)version|\.nvmrc$`)
+
+// printsContent reports whether what computed a word prints what is in files, or in the environment.
+func printsContent(from string) bool {
+	file, isFile := strings.CutPrefix(from, "file ")
+	return contentPrinters[from] || isFile && !ofVersion.MatchString(file)
+}
 
 // sendsContent adds that a command sends what another one printed, where a word of it is computed so and it
 // connects to another machine: curl -H "X: $(cat notes.md)" example.org.
@@ -202,14 +253,18 @@ func (c *call) sendsContent(a *args, from int) {
 	at := slices.IndexFunc(mine, func(e Effect) bool {
 		return e.Kind == KindConnect && (e.Target == "" || strings.HasPrefix(e.Target, "host:"))
 	})
-	if at < 0 || c.name() == "ssh" || c.name() == "git" {
+	if c.name() == "ssh" || c.name() == "git" {
 		return
 	}
-	target := mine[at].Target
-	computed := func(w Word) bool {
-		file, isFile := strings.CutPrefix(w.from, "file ")
-		return w.Kind == Unknown && (contentPrinters[w.from] || isFile && !ofVersion.MatchString(file))
+	target := ""
+	if i := slices.IndexFunc(a.operands, func(w Word) bool { return isURL(w.known()) }); at >= 0 {
+		target = mine[at].Target
+	} else if i >= 0 {
+		target = "host:" + hostOf(a.operands[i].known())
+	} else {
+		return
 	}
+	computed := func(w Word) bool { return w.Kind == Unknown && printsContent(w.from) }
 	if slices.ContainsFunc(a.operands, computed) ||
 		slices.ContainsFunc(a.given, func(g given) bool { return g.value != nil && computed(*g.value) }) {
 		c.effect(KindSend, target, false)
@@ -247,6 +302,12 @@ var urlRunners = names("bun deno dotnet dotnet-script jbang tsx ts-node")
 // onlyTries begin names of scripts that try, check or build the thing in the rest of the name.
 var onlyTries = names("test tests e2e lint check build dev start serve watch typecheck format bench dry")
 
+// databaseNouns and undoVerbs name together a script that takes away what a database holds: db:reset, migrate:undo.
+var (
+	databaseNouns = names("db database migrate migration migrations schema prisma sequelize knex typeorm ecto seed")
+	undoVerbs     = names("reset undo down rollback revert fresh refresh recreate rebuild")
+)
+
 // mildVerbs are common names of scripts that only delete their own products.
 var mildVerbs = names("clear remove rm del prune uninstall")
 
@@ -263,8 +324,8 @@ func (c *call) scripts(name string, a *args) {
 	}
 	said := words[1:]
 	for _, w := range a.operands[:min(3, len(a.operands))] {
-		if w.Kind == Literal && plainWord.MatchString(w.Text) {
-			said = append(said, w.Text)
+		if text := strings.TrimRight(w.Text, ":*"); w.Kind != Unknown && plainWord.MatchString(text) {
+			said = append(said, text)
 		}
 	}
 	sh := *c.sh
@@ -276,6 +337,8 @@ func (c *call) scripts(name string, a *args) {
 		ends := []string{of[0], of[len(of)-1]}
 		switch {
 		case onlyTries[of[0]]:
+		case anyOf(of, databaseNouns) && anyOf(of, undoVerbs):
+			k.effect(KindDelete, "data:project", false)
 		case slices.ContainsFunc(of, func(v string) bool { return destroyVerbs[v] && !mildVerbs[v] }):
 			k.effect(KindDelete, "data:project", false)
 		case ends[0] == "deploy" || ends[0] == "publish" || ends[0] == "release" || ends[1] == "deploy" ||

@@ -121,7 +121,7 @@ func (ev *evaluation) literal(text string) {
 func (ev *evaluation) dark(safe bool, from string) {
 	ev.started, ev.unknown = true, true
 	ev.unsafe = ev.unsafe || !safe
-	if ev.from == "" {
+	if ev.from == "" || printsContent(from) {
 		ev.from = from
 	}
 	ev.text.WriteString(unknownPart)
