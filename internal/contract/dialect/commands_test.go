@@ -27,6 +27,7 @@ func TestCommandIn(t *testing.T) {
 		{events.Codex, codex, true},
 		{events.Codex, "my-hook", false},
 		{events.GeminiCLI, gemini, true},
+		{events.GeminiCLI, "shopt -u promptvars nullglob extglob nocaseglob dotglob; echo 'it is' > a.txt", true},
 		{events.GeminiCLI, "my-hook", false},
 		{events.OpenClaw, openclaw, true},
 		{events.OpenClaw, "printf '\\0'; env -0", false},

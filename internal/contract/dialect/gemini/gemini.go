@@ -21,9 +21,9 @@ func System() neutral.System {
 	}
 }
 
-// commands is its shell's line around a command, as seen in 0.61.
+// commands is its shell's line around a command, as seen in 0.61; a line of a slash command has a shorter one.
 var commands = neutral.Lazy(
-	`(?s)^shopt -u promptvars nullglob .*\n\(\n[^\n]* EXIT\n(.*)\n\)\n__code=`)
+	`(?s)^shopt -u promptvars nullglob (?:.*\n\(\n[^\n]* EXIT\n|[a-z ]*; )(.*?)(?:\n\)\n__code=.*)?$`)
 
 // Agent is Gemini CLI.
 func Agent() neutral.Agent {
