@@ -161,7 +161,10 @@ func (u keeper) said(e *events.Event, r undo.Result) (k dispatch.Keeping) {
 	}
 	u.d.log.Warn("there was no time to keep all that a call destroys", zap.String("event_id", e.EventID),
 		zap.Int("kept", r.Files), zap.Duration("took", r.Took))
-	why := fmt.Sprintf("it destroys more than could be kept in %v: %d files can be brought back", r.Took, r.Files)
+	why := fmt.Sprintf("it destroys more than could be kept in %v", r.Took.Round(time.Millisecond))
+	if len(r.Lost) > 0 {
+		why += ": " + r.Lost[len(r.Lost)-1].Why
+	}
 	switch u.d.config.Load().Undo.Late {
 	case config.UndoAsk:
 		k.Ask = why

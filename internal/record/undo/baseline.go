@@ -1,12 +1,14 @@
 package undo
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -317,7 +319,7 @@ func (r *round) copy(f *baseState, dir int, name, path string) error {
 	r.next++
 	kept := strconv.FormatInt(r.next, 36)
 	if clone(fd, r.fd, kept) != nil {
-		if f.Was.Size > baseFile || r.bytes+f.Was.Size > baseBytes {
+		if f.Was.Size > baseFile || r.bytes+f.Was.Size > min(baseBytes, r.never.Max/4) {
 			return errLarge
 		}
 		if err := copyFile(from, f.Was.Size, r.fd, kept, r.until); err != nil {
@@ -396,9 +398,10 @@ func (k *bases) refresh(top string) {
 	}
 }
 
-// sweep removes copies that no snapshot needs, and baselines that no look has used for so long. open returns
-// the snapshots of the open calls of a folder, by id; nil = not all are known.
-func (k *bases) sweep(term time.Duration, open func(top string) map[string]*snapshot) {
+// sweep removes copies that no snapshot needs, and baselines that no look has used for so long. Beyond most
+// bytes it removes the baselines that were not used for the longest time: a look makes them again. open returns
+// the snapshots of the open calls of a folder, by id; nil = not all are known. It returns the bytes that are left.
+func (k *bases) sweep(term time.Duration, most int64, open func(top string) map[string]*snapshot) (held int64) {
 	k.mu.Lock()
 	var all []*baseline
 	used := map[string]bool{}
@@ -422,7 +425,78 @@ func (k *bases) sweep(term time.Duration, open func(top string) map[string]*snap
 			_ = os.RemoveAll(filepath.Join(dir, name))
 		}
 	}
+	return k.shrink(dir, all, most, open)
 }
+
+// shrink removes baselines beyond most bytes, but never the last one that was used.
+func (k *bases) shrink(dir string, loaded []*baseline, most int64, open func(string) map[string]*snapshot) (held int64) {
+	type one struct {
+		dir   string
+		used  int64 // when it was
+		bytes int64
+		of    *baseline // nil = it is of an earlier process
+	}
+	var list []one
+	for _, name := range firstOf(namesIn(dir)) {
+		o := one{dir: filepath.Join(dir, name)}
+		if at := slices.IndexFunc(loaded, func(b *baseline) bool { return b.dir == o.dir }); at >= 0 {
+			o.of = loaded[at]
+		}
+		if is, err := look(filepath.Join(o.dir, journalFile)); err == nil {
+			o.used = is.MTime
+		}
+		o.bytes = o.of.size(o.dir)
+		held += o.bytes
+		list = append(list, o)
+	}
+	slices.SortFunc(list, func(a, b one) int { return cmp.Compare(a.used, b.used) })
+	for _, o := range list[:max(0, len(list)-1)] {
+		switch {
+		case held <= most:
+			return held
+		case o.of == nil:
+			_ = os.RemoveAll(o.dir)
+			held -= o.bytes
+		case o.of.take(time.Now()):
+			if needed := open(o.of.top); needed != nil && len(needed) == 0 && o.of.empty() == nil {
+				held -= o.bytes
+			}
+			o.of.give()
+		}
+	}
+	return held
+}
+
+// size is how many bytes a baseline holds, nil that of an earlier process in dir.
+func (b *baseline) size(dir string) (bytes int64) {
+	if b == nil {
+		for _, file := range firstOf(namesIn(dir)) {
+			if is, err := look(filepath.Join(dir, file)); err == nil {
+				bytes += is.Size
+			}
+		}
+	} else if last := b.last.Load(); last != nil {
+		for _, f := range last.files {
+			if f.Kept != "" {
+				bytes += f.Was.Size
+			}
+		}
+	}
+	return bytes
+}
+
+// empty forgets all files of a baseline. The caller has taken it.
+func (b *baseline) empty() error {
+	if err := b.rewrite(nil, nil); err != nil {
+		return err
+	}
+	b.last.Store(&snapshot{})
+	b.sweep(map[string]*snapshot{})
+	b.last.Store(nil)
+	return nil
+}
+
+func firstOf(names, _ []string) []string { return names }
 
 // sweep removes the copies that no snapshot needs, and shortens a long journal.
 func (b *baseline) sweep(open map[string]*snapshot) {

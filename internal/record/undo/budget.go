@@ -2,6 +2,7 @@ package undo
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -103,4 +104,45 @@ func (r *Result) Undoable() bool {
 	return r.Deny == "" && !r.Late && !slices.ContainsFunc(r.Lost, func(l Lost) bool {
 		return l.What != elseWords && !strings.HasPrefix(l.Why, againWords)
 	})
+}
+
+// counter counts the files of trees while these are kept, so that a verdict can say how many are not.
+type counter struct {
+	files       atomic.Int64
+	whole, stop atomic.Bool
+}
+
+// below counts the names below a folder that are no folders.
+func (c *counter) below(parent int, path string) {
+	fd, err := openFolder(parent, path)
+	if err != nil {
+		return
+	}
+	dir := os.NewFile(uintptr(fd), path)
+	defer dir.Close()
+	for !c.stop.Load() {
+		list, err := dir.ReadDir(512)
+		for _, d := range list {
+			if d.IsDir() {
+				c.below(fd, d.Name())
+			} else {
+				c.files.Add(1)
+			}
+		}
+		if err != nil || len(list) == 0 {
+			return
+		}
+	}
+}
+
+// of tells how many files are kept of how many; "" = they are not counted.
+func (c *counter) of(kept int) string {
+	switch n := int(c.files.Load()); {
+	case n <= kept:
+		return fmt.Sprintf(": %d files are kept so far", kept)
+	case c.whole.Load():
+		return fmt.Sprintf(": %d of %d files are kept so far", kept, n)
+	default:
+		return fmt.Sprintf(": %d of more than %d files are kept so far", kept, n)
+	}
 }

@@ -8,8 +8,8 @@ func clone(from, dir int, name string) error {
 }
 
 // swap exchanges two names in one step. done is false where the file system cannot.
-func swap(dir int, a, b string) (done bool, err error) {
-	err = again(func() error { return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP) })
+func swap(dirA int, a string, dirB int, b string) (done bool, err error) {
+	err = again(func() error { return unix.RenameatxNp(dirA, a, dirB, b, unix.RENAME_SWAP) })
 	if err == unix.ENOTSUP || err == unix.EINVAL {
 		return false, nil
 	}
@@ -24,3 +24,6 @@ func place(fromDir int, from string, toDir int, to string) error {
 	}
 	return err
 }
+
+// reserve does nothing here: a full disk is found when the file is written to.
+func reserve(int, int64) error { return nil }

@@ -16,8 +16,8 @@ func clone(from, dir int, name string) error {
 }
 
 // swap exchanges two names in one step. done is false where the file system cannot.
-func swap(dir int, a, b string) (done bool, err error) {
-	err = again(func() error { return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE) })
+func swap(dirA int, a string, dirB int, b string) (done bool, err error) {
+	err = again(func() error { return unix.Renameat2(dirA, a, dirB, b, unix.RENAME_EXCHANGE) })
 	if err == unix.EINVAL || err == unix.ENOSYS {
 		return false, nil
 	}
@@ -29,6 +29,15 @@ func place(fromDir int, from string, toDir int, to string) error {
 	err := again(func() error { return unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE) })
 	if err == unix.EINVAL || err == unix.ENOSYS {
 		return placeByLink(fromDir, from, toDir, to)
+	}
+	return err
+}
+
+// reserve makes room for the bytes of a file before it is written over, so that a full disk is found in time.
+func reserve(fd int, size int64) error {
+	err := again(func() error { return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, max(size, 1)) })
+	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+		return nil
 	}
 	return err
 }

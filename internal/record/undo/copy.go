@@ -16,6 +16,7 @@ var (
 	errFull    = errors.New("the disk is too full")
 	errChanged = errors.New("it was written to meanwhile")
 	errNever   = errors.New("undo.never names it")
+	errOwner   = errors.New("hookd may not give it to another user")
 )
 
 // piece is how much is copied between two looks at the clock.
@@ -37,7 +38,7 @@ func copyFile(from *os.File, size int64, dir int, name string, until time.Time) 
 	for at := int64(0); at < size; {
 		start, end, ok := data(int(from.Fd()), at)
 		switch {
-		case !ok && at == 0 && start == 0 && !sparse(from, size): // it does not say: all is data
+		case !ok && at == 0 && start == 0 && room(from, size) == size: // it does not say: all is data
 			start, end = 0, size
 		case !ok:
 			return to.Truncate(size)
@@ -50,10 +51,13 @@ func copyFile(from *os.File, size int64, dir int, name string, until time.Time) 
 	return to.Truncate(size)
 }
 
-// sparse reports whether a file has fewer blocks than bytes.
-func sparse(f *os.File, size int64) bool {
+// room is how much of a disk a copy of a file takes: its holes take none.
+func room(f *os.File, size int64) int64 {
 	var s unix.Stat_t
-	return unix.Fstat(int(f.Fd()), &s) == nil && int64(s.Blocks)*512 < size
+	if unix.Fstat(int(f.Fd()), &s) != nil {
+		return size
+	}
+	return min(size, int64(s.Blocks)*512)
 }
 
 func copyRange(from, to *os.File, start, end int64, until time.Time) error {

@@ -3,6 +3,7 @@ package undo
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/git"
 	"github.com/hookd/hookd/wire"
 )
@@ -44,7 +48,7 @@ func inVault(path, vault string) (found []wire.UndoFound) {
 			if inside(string(e.Path), path) && e.At != "" && exists(string(e.At)) {
 				found = append(found, wire.UndoFound{
 					Where: "kept for a call", Time: m.call.Time, Size: e.Was.Size, Whole: true,
-					Type: "hookd undo " + m.call.ID + " --path " + string(e.Path),
+					Type: "hookd undo " + m.call.ID + " --path " + escape.Quote(string(e.Path)),
 				})
 				break
 			}
@@ -73,7 +77,8 @@ func inGit(path string) (found []wire.UndoFound) {
 		if n, bad := strconv.ParseInt(strings.TrimSpace(string(size)), 10, 64); err == nil && bad == nil {
 			found = append(found, wire.UndoFound{
 				Where: where, Time: at, Size: n, Whole: true,
-				Type: fmt.Sprintf("git -C %s show %s > %s.found", r.Top, object, filepath.Base(path)),
+				Type: fmt.Sprintf("git -C %s show %s > %s", escape.Quote(r.Top), escape.Quote(object),
+					escape.Quote(filepath.Base(path)+".found")),
 			})
 		}
 	}
@@ -137,8 +142,7 @@ func agentsCopies(path, home string) (found []wire.UndoFound) {
 		}
 		for _, copied := range paths[:min(len(paths), 500)] {
 			if filepath.Base(copied) == "entries.json" {
-				text, err := os.ReadFile(copied)
-				if err != nil || !bytes.Contains(text, []byte(path)) {
+				if !mentions(copied, path) {
 					continue
 				}
 				copied = filepath.Dir(copied)
@@ -146,7 +150,38 @@ func agentsCopies(path, home string) (found []wire.UndoFound) {
 			found = append(found, foundFile(strings.TrimSpace(where), copied))
 		}
 	}
+	slices.SortFunc(found, func(a, b wire.UndoFound) int { return b.Time.Compare(a.Time) })
 	return found
+}
+
+// mentions reports whether a regular file has a path in it. It waits for no writer, and holds little of the file.
+func mentions(file, path string) bool {
+	f, err := openToRead(unix.AT_FDCWD, file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if is, err := f.Stat(); err != nil || !is.Mode().IsRegular() {
+		return false
+	}
+	wanted := []byte(path)
+	if text, err := json.Marshal(path); err == nil { // as JSON has it
+		wanted = text[1 : len(text)-1]
+	}
+	buffer, have := make([]byte, 256<<10), 0
+	for {
+		n, err := f.Read(buffer[have:])
+		have += n
+		if bytes.Contains(buffer[:have], wanted) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		rest := min(have, len(wanted))
+		copy(buffer, buffer[have-rest:have])
+		have = rest
+	}
 }
 
 // beside lists swap files and backups in the folder of the path.
@@ -187,8 +222,7 @@ func inTranscripts(path, home string) (found []wire.UndoFound) {
 				return
 			}
 			file := filepath.Join(root, rel)
-			text, err := os.ReadFile(file)
-			if err == nil && bytes.Contains(text, []byte(path)) {
+			if mentions(file, path) {
 				f := foundFile("a transcript names it", file)
 				f.Size, f.Whole = 0, false
 				found = append(found, f)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -16,7 +17,7 @@ func openFiles(path string) (found []wire.UndoFound) {
 	for _, link := range links {
 		if target, err := os.Readlink(link); err == nil && target == path+" (deleted)" {
 			f := foundFile("a process has it open: copy it now", link)
-			f.Type = "cp " + link + " " + filepath.Base(path) + ".found"
+			f.Type = "cp " + link + " " + escape.Quote(filepath.Base(path)+".found")
 			found = append(found, f)
 		}
 	}

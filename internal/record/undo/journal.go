@@ -57,9 +57,14 @@ func (j *journal) mark(call string) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_, err := j.file.Write(j.pending.Bytes())
+	if _, err := j.file.Write(j.pending.Bytes()); err != nil { // the next mark writes it again
+		again := append([]byte("\n"), j.pending.Bytes()...)
+		j.pending.Reset()
+		j.pending.Write(again)
+		return err
+	}
 	j.pending.Reset()
-	return err
+	return nil
 }
 
 // markOnly writes that the last snapshot is that of a call, while a look is under way elsewhere.

@@ -33,6 +33,7 @@ type keeping struct {
 	dumped  bool            // a hook has put a dump into the vault
 	again   map[string]bool // whether git ignores folders, by repository and name
 	publish func()          // is called once, when the time is over
+	counted counter         // of the files in trees
 }
 
 // folder is a call's folder in one vault.
@@ -79,6 +80,17 @@ func (p *keeping) keepAll(targets []target) {
 		target
 		was state
 	}
+	last := func(a, b found) int { // a note of modes would do for a path that is destroyed as well
+		switch {
+		case a.effect == b.effect:
+			return 0
+		case a.effect == effectMode:
+			return 1
+		case b.effect == effectMode:
+			return -1
+		}
+		return 0
+	}
 	var single, trees []found
 	for _, t := range targets {
 		t.path = withoutLinks(t.path)
@@ -93,7 +105,11 @@ func (p *keeping) keepAll(targets []target) {
 			single = append(single, found{t, was})
 		}
 	}
+	slices.SortStableFunc(trees, last)
 	slices.SortStableFunc(single, func(a, b found) int {
+		if by := last(a, b); by != 0 {
+			return by
+		}
 		first := func(f found) int {
 			if f.effect == effectWrite {
 				return 0
@@ -108,6 +124,14 @@ func (p *keeping) keepAll(targets []target) {
 	for _, f := range single {
 		p.one(f.target, f.was)
 	}
+	count := time.AfterFunc(time.Until(p.limits.until)/2, func() {
+		for _, f := range trees {
+			p.counted.below(unix.AT_FDCWD, f.path)
+		}
+		p.counted.whole.Store(!p.counted.stop.Load())
+	})
+	defer count.Stop()
+	defer p.counted.stop.Store(true)
 	for _, f := range trees {
 		p.tree(f.target, f.was)
 	}
@@ -171,6 +195,9 @@ func (p *keeping) at(t target, dir int, name string, was state) {
 			return
 		}
 		p.bytes += was.Size
+		if me := os.Geteuid(); e.By != byLink && was.Kind == kindFile && me != 0 && int(was.UID) != me {
+			p.lost.add("the owner of "+t.path, errOwner.Error())
+		}
 	}
 	p.write(&e)
 	if was.Kind == kindGone {
@@ -234,7 +261,12 @@ func (p *keeping) hold(e *entry, dir int, name string) error {
 		e.By, e.At = byNote, "" // where it leads is in the entry
 		return nil
 	case kindFile:
-		return p.duplicate(e, dir, name, place, kept)
+		err := p.duplicate(e, dir, name, place, kept)
+		if home := p.open(p.k.places.home); errors.Is(err, unix.ENOSPC) && home != nil && home != place {
+			e.At = Path(filepath.Join(home.path, kept))
+			err = p.duplicate(e, dir, name, home, kept)
+		}
+		return err
 	}
 	return errors.New("it cannot be copied")
 }
@@ -268,7 +300,7 @@ func (p *keeping) duplicate(e *entry, dir int, name string, place *folder, kept 
 		if e.By = byClone; clone(fd, place.fd, kept) != nil {
 			e.By = byCopy
 			if try == 0 {
-				if err := p.limits.takes(e.Was.Size); err != nil {
+				if err := p.limits.takes(room(from, e.Was.Size)); err != nil {
 					return err
 				}
 			}
@@ -362,9 +394,13 @@ func (p *keeping) tooLate() {
 		p.late = true
 		p.limits.until = time.Now().Add(afterTime)
 		if p.out != nil {
-			_ = p.out.b.Flush() // the next write tells the error
+			if err := p.out.b.Flush(); err != nil {
+				p.lost.add("all", reason(err))
+				p.paths, p.files = 0, 0
+			}
 		}
 		if p.publish != nil {
+			p.counted.stop.Store(true)
 			p.publish()
 		}
 	}

@@ -337,7 +337,13 @@ func childOfKill(line string) {
 	if rest, is := strings.CutPrefix(line, "undo "); is {
 		k.Undo(id(), wire.UndoRequest{Calls: []string{rest}, Skip: true})
 	} else {
-		k.Keep(call(cwd), factsOf(line, cwd))
+		s := DefaultSettings()
+		if wait, err := time.ParseDuration(os.Getenv("HOOKD_TEST_WAIT")); err == nil {
+			s.Wait = wait
+		}
+		k.Configure(s)
+		r := k.Keep(call(cwd), factsOf(line, cwd))
+		fmt.Println(r.Word, r.Lost)
 	}
 	os.Exit(0)
 }

@@ -126,7 +126,7 @@ func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 		k: k, call: c, dir: k.dir(c.ID), places: map[string]*folder{}, seen: map[string]bool{},
 		limits: k.budget(s, begin), dumped: dumped,
 	}
-	if r, known := k.keptAlready(c.ID, f); known {
+	if r, known := k.keptAlready(c.ID, f, begin.Add(s.Wait)); known {
 		return r
 	}
 	k.waitSettled(c.Session, begin.Add(s.Wait/2))
@@ -142,17 +142,31 @@ func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 
 // keptAlready returns the result of a call that was kept before for the same facts, as a rule asks
 // for that. Files kept for other facts are dropped: hooks have rewritten the call.
-func (k *Keeper) keptAlready(id string, f *facts.Facts) (r Result, known bool) {
+func (k *Keeper) keptAlready(id string, f *facts.Facts, until time.Time) (r Result, known bool) {
 	k.mu.Lock()
 	o := k.open[id]
 	if o != nil && o.facts == f {
 		r, known = o.result, true
 	}
 	k.mu.Unlock()
-	if o != nil && !known {
-		k.discard(id)
+	if o == nil || known {
+		return r, known
 	}
-	return r, known
+	o.late.stop()
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-o.kept:
+		k.discard(id)
+		return r, false
+	case <-timer.C:
+		return hangs, true
+	}
+}
+
+// hangs is the result of a keeping whose file system does not answer.
+var hangs = Result{
+	Word: None, Late: true, Lost: []Lost{{What: "what it destroys", Why: "the file system does not answer"}},
 }
 
 // wait runs a keeping, and returns when it has ended or its time is over.
@@ -160,7 +174,7 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 	first := make(chan Result, 2)
 	p.publish = func() {
 		r := p.result()
-		r.Lost = append(r.Lost, Lost{What: "the rest", Why: errLate.Error()})
+		r.Lost = append(r.Lost, Lost{What: "the rest", Why: errLate.Error() + p.counted.of(p.files)})
 		r.Word = wordOf(p.paths, r.Lost)
 		r.Took = time.Since(o.begun)
 		first <- r
@@ -169,8 +183,9 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 		defer close(o.kept)
 		r := p.run(f)
 		r.Took = time.Since(o.begun)
-		if err := p.close(&r); err != nil {
+		if err := p.close(&r); err != nil { // without its record nothing comes back
 			k.log.Warn("what was kept for a call is not all on record", zap.String("call", o.call.ID), zap.Error(err))
+			r = Result{Word: None, Lost: []Lost{{What: "all", Why: reason(err)}}, Late: r.Late, Took: r.Took}
 		}
 		k.used.Add(r.Bytes)
 		if p.out == nil {
@@ -190,10 +205,9 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 		<-o.kept
 		k.hung.Add(-1)
 	}()
-	return Result{
-		Word: None, Late: true, Took: time.Since(o.begun),
-		Lost: []Lost{{What: "what it destroys", Why: "the file system does not answer"}},
-	}
+	r := hangs
+	r.Took = time.Since(o.begun)
+	return r
 }
 
 // patience is how long after its time a keeping that hangs is waited for.

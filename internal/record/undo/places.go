@@ -94,12 +94,16 @@ func (s *Settings) never(path string) bool {
 // nearest returns the vault on the file system of a folder; "" = there can be none.
 func (p *places) nearest(folder string, dev uint64) string {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if dir, known := p.other[dev]; known && (dir == "" || checkPrivate(dir) == nil) {
+	dir, known := p.other[dev]
+	p.mu.Unlock()
+	if known && (dir == "" || checkPrivate(dir) == nil) {
 		return dir
 	}
-	p.other[dev] = p.make(folder, dev)
-	return p.other[dev]
+	dir = p.make(folder, dev)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.other[dev] = dir
+	return dir
 }
 
 // make makes a vault as near the top of a file system as the user may write, outside of working
@@ -136,6 +140,8 @@ func (p *places) remember(vault string) error {
 	if strings.Contains(vault, "\n") {
 		return errors.New("the name has a line break")
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if slices.Contains(p.known, vault) {
 		return nil
 	}

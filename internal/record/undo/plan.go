@@ -22,6 +22,7 @@ type step struct {
 	why      string
 	from     string // of a path that is moved back: where it is
 	leaves   bool   // its file is moved back to where it was
+	swaps    *step  // the step that has its file, and whose file it has
 	beside   string // where the old version goes
 	call     string // the oldest chosen call
 }
@@ -138,6 +139,18 @@ func (s *step) look() {
 
 // movesBack finds the files that were moved and are at the place where they were moved to.
 func (p *plan) movesBack() {
+	leads := func(o, to *step) bool { // whether the files go round
+		for i := 0; o != nil && o.from != "" && i < len(p.steps); i++ {
+			at := slices.IndexFunc(p.steps, func(x *step) bool { return x.path == o.from })
+			if o = nil; at >= 0 {
+				o = p.steps[at]
+			}
+			if o == to {
+				return true
+			}
+		}
+		return false
+	}
 	for _, s := range p.steps {
 		if s.does != "" || s.first.Effect != effectMove || s.have.Kind != kindGone && !s.expected.untouched(s.have) {
 			continue
@@ -145,6 +158,13 @@ func (p *plan) movesBack() {
 		for _, o := range p.steps {
 			if o != s && !o.leaves && s.first.Was.sameFile(o.have) && s.first.Was.sameAttributes(o.have) &&
 				(o.have.Kind == kindDir || o.have.Size == s.first.Was.Size && o.have.MTime == s.first.Was.MTime) {
+				switch {
+				case o.from == s.path:
+					s.swaps, o.swaps = o, s
+				case leads(o, s): // its file comes from the vault
+					o.leaves = true
+					continue
+				}
 				s.does, s.from, o.leaves = wire.UndoBack, o.path, true
 				break
 			}

@@ -22,7 +22,8 @@ func (k *Keeper) Expire(now time.Time) (dropped int) {
 	defer k.undoing.Unlock()
 	list, used := k.all(), int64(0)
 	k.sweep(list)
-	k.bases.sweep(k.settings.Load().MaxAge, k.openAt)
+	most := k.settings.Load().Max
+	used += k.bases.sweep(k.settings.Load().MaxAge, most/2, k.openAt)
 	for _, m := range list {
 		if m.seal != nil {
 			used += m.seal.Bytes
@@ -34,7 +35,6 @@ func (k *Keeper) Expire(now time.Time) (dropped int) {
 	}
 	used += k.Dumps.sweep(known)
 	k.used.Store(used)
-	most := k.settings.Load().Max
 	for i, m := range list {
 		age := now.Sub(m.call.Time)
 		old := age > k.term(m)

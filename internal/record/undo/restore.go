@@ -134,6 +134,9 @@ func (p *keeping) keepStep(s *step) {
 	switch {
 	case s.leaves && s.from == "": // with the step that it moves back for
 		return
+	case s.swaps != nil:
+		p.one(target{path: s.path, effect: effectMove, dest: s.from}, s.have)
+		return
 	case s.from != "":
 		p.one(target{path: s.path, effect: effectReplace}, s.have)
 		p.one(target{path: s.from, effect: effectMove, dest: s.path}, s.first.Was)
@@ -173,12 +176,15 @@ func (p *plan) carryOut() {
 			}
 		}
 	}
-	folder := func(s *step) bool { return s.does == wire.UndoBack && s.from == "" && s.first.Was.Kind == kindDir }
+	folder := func(s *step) bool {
+		return s.does == wire.UndoBack && s.from == "" && s.swaps == nil && s.first.Was.Kind == kindDir
+	}
 	each(func(s *step) bool { return s.from != "" }, (*step).moveBack, false)
 	each(func(s *step) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind != kindDir },
 		(*step).removeFile, true)
 	each(folder, (*step).makeFolder, false)
-	each(func(s *step) bool { return s.from == "" && s.does != wire.UndoRemoved && !folder(s) }, (*step).restore, false)
+	each(func(s *step) bool { return s.from == "" && s.swaps == nil && s.does != wire.UndoRemoved && !folder(s) },
+		(*step).restore, false)
 	each(func(s *step) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind == kindDir },
 		(*step).removeFolder, true)
 	each(folder, (*step).finishFolder, true)
@@ -241,7 +247,13 @@ func within(path string, do func(dir int, name string) error) error {
 		return err
 	}
 	defer unix.Close(dir)
-	return do(dir, name)
+	err = do(dir, name)
+	var is unix.Stat_t
+	if errors.Is(err, unix.EACCES) && unix.Fstat(dir, &is) == nil && is.Mode&0o300 != 0o300 &&
+		unix.Fchmod(dir, uint32(is.Mode)&0o7777|0o300) == nil { // its owner may not change it, as the call found it
+		err = errors.Join(do(dir, name), unix.Fchmod(dir, uint32(is.Mode)&0o7777))
+	}
+	return err
 }
 
 var errSince = errors.New("it changed since")
@@ -255,6 +267,12 @@ func (s *step) moveBack() error {
 		return within(s.path, func(to int, name string) error {
 			if now, err := lookAt(to, name); err != nil || now.Kind != kindGone && !s.have.untouched(now) {
 				return errors.Join(errSince, err)
+			} else if s.swaps != nil {
+				done, err := swap(from, old, to, name)
+				if s.swaps.from = ""; err == nil && !done {
+					return errors.New("the file system exchanges no files")
+				}
+				return err
 			} else if now.Kind != kindGone { // it is kept
 				return unix.Renameat(from, old, to, name)
 			}
@@ -274,16 +292,18 @@ func (s *step) removeFile() error {
 }
 
 func (s *step) removeFolder() error {
-	return within(s.path, func(dir int, name string) error {
-		err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
-		if err == unix.ENOTEMPTY || err == unix.EEXIST {
-			return errors.New("other files are in it")
-		}
-		if err == unix.ENOENT {
-			return nil
-		}
-		return err
-	})
+	return within(s.path, removeEmpty)
+}
+
+func removeEmpty(dir int, name string) error {
+	err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+	if err == unix.ENOTEMPTY || err == unix.EEXIST {
+		return errors.New("other files are in it")
+	}
+	if err == unix.ENOENT {
+		return nil
+	}
+	return err
 }
 
 func (s *step) makeFolder() error {
@@ -322,10 +342,15 @@ func setAttributes(dir int, name string, fd int, e *entry) error {
 		return err
 	}
 	var errs []error
+	mode := e.Was.Mode
 	if is.Uid != e.Was.UID || is.Gid != e.Was.GID {
-		errs = append(errs, unix.Fchown(fd, int(e.Was.UID), int(e.Was.GID)))
+		err := unix.Fchown(fd, int(e.Was.UID), int(e.Was.GID))
+		if err == unix.EPERM && is.Uid != e.Was.UID { // said before, see at
+			err, mode = nil, mode&0o777
+		}
+		errs = append(errs, err)
 	}
-	errs = append(errs, unix.Fchmod(fd, e.Was.Mode))
+	errs = append(errs, unix.Fchmod(fd, mode))
 	for name, value := range e.Xattr {
 		if err := unix.Fsetxattr(fd, name, value, 0); err != nil && !strings.HasPrefix(name, "security.") {
 			errs = append(errs, fmt.Errorf("set the attribute %s: %w", name, err))
@@ -358,6 +383,11 @@ func (s *step) restore() error {
 			return s.setMode(dir, name)
 		case s.inPlace():
 			return s.writeBack(dir, name)
+		case now.Kind == kindDir: // the call made it
+			if err := removeEmpty(dir, name); err != nil {
+				return err
+			}
+			now = gone
 		}
 		return s.bring(dir, name, now)
 	})
@@ -386,6 +416,9 @@ func (s *step) writeBack(dir int, name string) error {
 	}
 	to := os.NewFile(uintptr(fd), name)
 	defer to.Close()
+	if err := reserve(fd, s.first.Was.Size); err != nil {
+		return err
+	}
 	if err := copyRange(text, to, 0, s.first.Was.Size, time.Time{}); err != nil {
 		return err
 	}
@@ -423,7 +456,7 @@ func (s *step) bring(dir int, name string, now state) error {
 		}
 		return s.release()
 	}
-	done, err := swap(dir, staged, name)
+	done, err := swap(dir, staged, dir, name)
 	if err != nil {
 		return err
 	}
@@ -431,7 +464,7 @@ func (s *step) bring(dir int, name string, now state) error {
 		return errors.Join(unix.Renameat(dir, staged, dir, name), s.release())
 	}
 	if out, err := lookAt(dir, staged); err != nil || !now.untouched(out) {
-		_, back := swap(dir, staged, name)
+		_, back := swap(dir, staged, dir, name)
 		return errors.Join(errSince, err, back)
 	}
 	return s.release()
@@ -468,6 +501,11 @@ func (s *step) stage(dir int, staged string) error {
 	}
 	if s.alone() {
 		err := again(func() error { return unix.Linkat(unix.AT_FDCWD, string(e.At), dir, staged, 0) })
+		if err == nil {
+			if now, bad := lookAt(dir, staged); bad != nil || !e.Was.sameAttributes(now) { // the call changed them first
+				err = errors.Join(bad, s.setMode(dir, staged))
+			}
+		}
 		if err != unix.EXDEV && err != unix.EPERM && err != unix.EMLINK {
 			return err
 		}
@@ -516,12 +554,15 @@ func (s *step) writeMerged() error {
 		if err != nil || !s.have.untouched(now) {
 			return errors.Join(errSince, err)
 		}
-		fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_TRUNC|unix.O_CLOEXEC, 0)
+		fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return err
 		}
 		to := os.NewFile(uintptr(fd), name)
-		_, err = to.Write(text)
+		if err = reserve(fd, int64(len(text))); err == nil {
+			_, err = to.Write(text)
+			err = errors.Join(err, to.Truncate(int64(len(text))))
+		}
 		return errors.Join(err, to.Close())
 	})
 }

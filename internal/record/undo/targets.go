@@ -452,11 +452,17 @@ func (a *aimer) inPlaceWins() {
 	}
 	written := func(t target) bool { return inPlace[t.path] || t.dest != "" && inPlace[t.dest] }
 	for i, t := range a.targets {
-		if (t.effect == effectDelete || t.effect == effectReplace) && written(t) {
+		if slices.Contains([]string{effectDelete, effectReplace, effectMode}, t.effect) && written(t) {
 			a.targets[i].effect = effectWrite
 		}
 	}
-	for _, t := range a.targets {
+	for _, t := range slices.Clone(a.targets) {
+		goes := func(o target) bool { // what is moved is then deleted at its new place
+			return o.effect == effectDelete && (inside(o.path, t.dest) || o.tree && inside(t.dest, o.path))
+		}
+		if t.effect == effectMove && t.dest != "" && slices.ContainsFunc(a.targets, goes) {
+			a.add(target{path: t.path, effect: effectDelete, tree: true})
+		}
 		if t.effect == effectMove && (written(t) || a.unknown != "" && t.dest != "") {
 			a.add(target{path: t.path, effect: effectWrite})
 		}

@@ -28,6 +28,7 @@ type lineTest struct {
 	word               string // that is said before; "" = kept
 	lost               string // a part of what does not come back is named so
 	made               string // a file that the line makes, and that stays
+	part               bool   // an undo of its undo brings back a part, and says so
 	inRepo             bool
 	root               bool   // only root can compare
 	needs              string // a program
@@ -121,12 +122,44 @@ var lines = []lineTest{
 	{name: "git rm", inRepo: true, line: "git rm -q -f tracked"},
 	{name: "git branch -D", inRepo: true, before: "git branch -q side", line: "git branch -q -D side"},
 	{name: "git -C", before: "git init -q r; cd r; git config user.email a@b.c; git config user.name n; echo old > a; git add a; git commit -qm a; echo mine > a", line: "git -C r checkout -q ."},
+	{name: "extended attributes", before: "echo old > a; " + attribute("a"), line: "rm a", needs: "python3"},
+	{name: "extended attributes of a file written over", before: "echo old > a; " + attribute("a"), line: "echo new > a", needs: "python3"},
+	{name: "extended attributes of a folder", before: "mkdir d; echo old > d/a; " + attribute("d"), line: "rm -rf d", needs: "python3"},
+	{name: "times to the nanosecond", before: "echo old > a; touch -d '2001-02-03 04:05:06.123456789' a", line: "echo new > a"},
+	{name: "a time before 1970", before: "echo old > a; touch -d '1960-02-03' a", line: "echo new > a"},
+	{name: "set-group-ID and sticky folders", before: "mkdir d d/g d/t; echo old > d/g/a; chmod 2775 d/g; chmod 1777 d/t", line: "rm -rf d"},
+	{name: "a folder that nobody may write to", before: "mkdir -p d/e; echo old > d/e/a; chmod 500 d/e", line: "chmod 700 d/e; rm -rf d"},
+	{name: "another owner", before: "mkdir d; echo old > d/a; chown 1234:4321 d/a; chown 4321:1234 d", line: "rm -rf d", root: true},
+	{name: "another owner, written over", before: "echo old > a; chown 1234:4321 a; chmod 4751 a", line: "echo new > a", root: true},
+	{name: "a link to a folder that is replaced", before: "mkdir d e; ln -s d l", line: "ln -sfn e l"},
+	{name: "a FIFO", before: "mkfifo p; chmod 640 p", line: "rm p"},
+	{name: "holes at both ends", before: "truncate -s 8M a; printf x | dd of=a bs=1 seek=4000000 conv=notrunc status=none", line: "echo n > a"},
+	{name: "two names in one folder", before: "mkdir d; echo old > d/a; ln d/a d/b; ln d/a c", line: "rm -rf d"},
+	{name: "an open file", before: "echo old > a; exec 9< a", line: "rm a"},
+	{name: "a folder and a new one in its place", before: "mkdir d; echo old > d/a", line: "rm -rf d; mkdir d; echo new > d/b", made: "d/b"},
+	{name: "a file and a folder in its place", before: "echo old > a", line: "rm a; mkdir a"},
+	{name: "renamed twice", before: "echo old > a", line: "mv a b; mv b c"},
+	{name: "swapped", before: "echo 1 > a; echo 2 > b", line: "mv a c; mv b a; mv c b"},
+	{name: "folders swapped", before: "mkdir a b; echo 1 > a/x; echo 2 > b/y", line: "mv a c; mv b a; mv c b"},
+	{name: "three round", part: true, before: "echo 1 > a; echo 2 > b; echo 3 > c", line: "mv c t; mv b c; mv a b; mv t a"},
+	{name: "moved and deleted", before: "echo old > a", line: "mv a b; rm b"},
+	{name: "a folder moved and deleted", before: "mkdir -p d/e; echo old > d/e/a", line: "mv d t; rm -rf t"},
+	{name: "a folder moved into one that is deleted", before: "mkdir -p d/e t; echo old > d/e/a", line: "mv d t; rm -rf t"},
+	{name: "made writable and deleted", before: "echo old > a; chmod 400 a", line: "chmod 600 a; rm a"},
+	{name: "made writable and written over", before: "echo old > a; chmod 400 a", line: "chmod 600 a; echo new > a"},
+	{name: "a tree made writable and deleted", before: "mkdir d; echo old > d/a; chmod 400 d/a; chmod 500 d", line: "chmod -R u+w d && rm -rf d"},
+	{name: "deleted and a link in its place", before: "mkdir d; echo old > d/a; mkdir e", line: "rm -r d; ln -s e d"},
 	{name: "the repository with its .git", before: "git init -q r; echo x > r/x", line: "rm -rf r"},
 }
 
 // socket is a command that makes one.
 func socket(path string) string {
 	return `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("` + path + `")'`
+}
+
+// attribute is a command that gives a path an extended attribute.
+func attribute(path string) string {
+	return `python3 -c 'import os; os.setxattr("` + path + `", "user.hookd", b"\x00\xffold")'`
 }
 
 // repository is how a test in a repository begins.
@@ -146,6 +179,32 @@ func TestLinesComeBack(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// What cannot be taken back is said before the call, and no rule takes it for undoable.
+func TestWhatCannotComeBackIsSaidBefore(t *testing.T) {
+	for line, lost := range map[string]string{
+		"docker volume rm shop": "shop", "docker system prune --volumes -f": "", "docker compose down -v": "",
+		"dropdb shop": "", "psql -c 'DROP TABLE orders'": "", "mysql -e 'DELETE FROM orders'": "", "redis-cli FLUSHALL": "",
+		"kubectl delete ns shop": "", "helm uninstall shop": "", "terraform destroy -auto-approve": "",
+		"aws s3 rm s3://shop --recursive": "", "gcloud compute instances delete web": "",
+		"zfs destroy tank/home": "",
+		"ssh host rm -rf /srv":  "", "docker exec web rm -rf /data": "",
+		"git push --force origin main": "", "npm publish": "what else",
+		"python3 -c 'import shutil; shutil.rmtree(\"d\")'": "what else", "./clean.sh": "what else",
+		"eval \"$(cat x)\"": "what else", "cat list | xargs rm": "what else", "rm -rf \"$(cat x)\"": "what else",
+		"git gc --prune=now": "", "git reflog expire --expire=now --all": "",
+	} {
+		v := newVaultTest(t)
+		v.write("d/a", "old")
+		r := v.k.Keep(call(v.work), factsOf(line, v.work))
+		if len(r.Lost) == 0 || r.Word == Kept || !strings.Contains(fmt.Sprint(r.Lost), lost) {
+			t.Errorf("%s: %+v", line, r)
+		}
+		if lost != "what else" && r.Undoable() {
+			t.Errorf("%s is taken for undoable: %+v", line, r)
+		}
 	}
 }
 
@@ -170,6 +229,7 @@ func (l lineTest) run(t *testing.T, on volume) {
 		before = repository + before
 	}
 	sh(t, work, before)
+	t.Cleanup(func() { _ = exec.Command("chmod", "-R", "u+rwX", work).Run() })
 	k := newKeeper(t, vault)
 	was := treeOf(t, work)
 	c := call(work)
@@ -195,6 +255,9 @@ func (l lineTest) run(t *testing.T, on volume) {
 		was[l.made] = ran[l.made]
 	}
 	same(t, "after the undo", treeOf(t, work), was)
+	if l.part {
+		return
+	}
 	redo := id()
 	undoNow(t, k, redo, wire.UndoRequest{Calls: []string{undo}})
 	same(t, "after the undo of the undo", treeOf(t, work), ran)
