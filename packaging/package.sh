@@ -82,7 +82,7 @@ npm_system() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build "$work/here" hookd hookd-bridge
-"$work/here/hookd" man "$work/man"
+go run -trimpath -tags man ./cmd/hookd "$work/man"
 gzip -9n "$work"/man/*.1
 
 for shell in bash zsh fish; do

@@ -83,7 +83,7 @@ func setTime(v url.Values, key string, t time.Time) {
 func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *Error) {
 	q := RunQuery{
 		Hook: v.Get("hook"), Event: v.Get("event"), EventID: v.Get("event_id"), Session: v.Get("session"),
-		Agent: v.Get("agent"), Result: v.Get("result"), Tool: v.Get("tool"), Text: v.Get("q"),
+		Agent: v.Get("agent"), Result: runResult(v.Get("result")), Tool: v.Get("tool"), Text: v.Get("q"),
 	}
 	if IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
@@ -187,10 +187,18 @@ func parseSince(text string, now time.Time) (time.Time, bool) {
 	return t, ok && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
+// runResult reads the result of runs that a query asks for. A person says deny of all decisions.
+func runResult(text string) string {
+	if text == ResultBlock.Word() {
+		return string(ResultBlock)
+	}
+	return text
+}
+
 func resultNames() string {
 	names := make([]string, len(results))
 	for i, r := range results {
-		names[i] = string(r)
+		names[i] = r.Word()
 	}
 	return strings.Join(names, ", ")
 }

@@ -17,6 +17,14 @@ const (
 	ResultMerged      Result = "merged"      // left out by debounce or throttle
 )
 
+// Word is the result as people read it: deny is the word of all decisions, block stays on the wire.
+func (r Result) Word() string {
+	if r == ResultBlock {
+		return "deny"
+	}
+	return string(r)
+}
+
 // InputPreview is how many bytes of a payload a run's record keeps.
 const InputPreview = 256
 

@@ -202,14 +202,15 @@ func auditExportCommand(a *app) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only records of that long ago or later, such as 7d, or an RFC 3339 time")
+	cmd.Flags().StringVar(&since, "since", "", "only records since then: 7d, yesterday, 2006-01-02")
 	return cmd
 }
 
 // sinceTime reads how long ago, or when.
 func sinceTime(text string) (time.Time, error) {
-	if d, err := duration.Parse(text); err == nil {
-		return time.Now().Add(-d), nil
+	at, ok := duration.Moment(text, time.Now())
+	if !ok {
+		return at, fmt.Errorf("%q is no time such as 7d, yesterday, 09:00 or 2006-01-02", text)
 	}
-	return time.Parse(time.RFC3339, text)
+	return at, nil
 }

@@ -156,7 +156,6 @@ var effects = map[string]effect{
 	"schema":     {kind: looks},
 	"completion": {kind: looks},
 	"version":    {kind: looks},
-	"man":        {kind: looks},
 	"help":       {kind: looks},
 }
 

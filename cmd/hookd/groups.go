@@ -255,8 +255,7 @@ func daemonGroup(a *app) *cobra.Command {
 func devGroup(a *app) *cobra.Command {
 	return family("dev", "For those who write hooks and agents", `dev has what those need who write hooks, agents and programs around hookd.`,
 		emitCommand(a), replayCommand(a), eventsCommand(a), matchCommand(a), factsCommand(a), schemaCommand(a),
-		metricsCommand(a), killCommand(a), named("dead", dlqCommand(a)), vaultCommand(a), completionCommand(a),
-		manCommand())
+		metricsCommand(a), killCommand(a), named("dead", dlqCommand(a)), vaultCommand(a), completionCommand(a))
 }
 
 // shortcuts are commands under the names that they had before there were groups, and forms that
@@ -281,7 +280,7 @@ func shortcuts(a *app) []*cobra.Command {
 		bundleCommand(a), policyCommand(a), fleetCommand(a),
 		bridgeCommand(a), tokenCommand(a), runCommand(a),
 		serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a), configCommand(a),
-		completionCommand(a), versionCommand(a), manCommand(),
+		completionCommand(a), versionCommand(a),
 	}
 }
 

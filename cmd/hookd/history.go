@@ -23,7 +23,7 @@ func historyCommand(a *app) *cobra.Command {
 		Use:   "history",
 		Short: "List past runs, newest first",
 		Example: `  hookd history
-  hookd history --hook guard-rm --result block --since 1h
+  hookd history --hook guard-rm --result deny --since 1h
   hookd history -f --agent reviewer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,8 +55,8 @@ func historyCommand(a *app) *cobra.Command {
 	flags.StringVar(&agent, "agent", "", "for events of this agent: its name, its id, or such as claude-code")
 	flags.StringVar(&tool, "tool", "", "for calls of this tool")
 	flags.StringVar(&grep, "grep", "", "with this text in what it was about, or in the reason")
-	flags.StringVar(&result, "result", "", "ok, block, failed, timeout, spawn_error, interrupted, dropped or merged")
-	flags.StringVar(&since, "since", "", "not older than this: 1h, or a time such as 2026-01-02T15:04:05Z")
+	flags.StringVar(&result, "result", "", "ok, deny, failed, timeout, spawn_error, interrupted, dropped or merged")
+	flags.StringVar(&since, "since", "", "not older than this: 1h, yesterday, 09:00, 2006-01-02")
 	flags.StringVar(&until, "until", "", "older than this, as for --since")
 	flags.BoolVarP(&follow, "follow", "f", false, "go on with each run as it ends, until Ctrl-C")
 	flags.IntVarP(&limit, "limit", "n", 50, "at most so many")
@@ -65,7 +65,7 @@ func historyCommand(a *app) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("tool", lazily(toolNames))
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("result", words(
-		string(wire.ResultOK), string(wire.ResultBlock), string(wire.ResultFailed),
+		string(wire.ResultOK), wire.ResultBlock.Word(), string(wire.ResultFailed),
 		string(wire.ResultTimeout), string(client.ResultSpawnError), string(wire.ResultInterrupted),
 		string(wire.ResultDropped), string(wire.ResultMerged)))
 	return cmd

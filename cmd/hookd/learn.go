@@ -55,7 +55,7 @@ in doubt, or that runs what its words do not say.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var((*duration.Value)(&l.scan.since), "since", "how far back")
+	flags.Var((*duration.Back)(&l.scan.since), "since", "how far back: 7d, monday, 2006-01-02")
 	flags.Lookup("since").DefValue = "90d"
 	flags.BoolVar(&l.scan.all, "all", false, "read all transcripts, however long it takes")
 	flags.BoolVar(&l.list, "list", false, "show the rules and take none")

@@ -194,7 +194,7 @@ func result(r client.Result) cell {
 	case client.ResultOK:
 		return cell{string(r), green}
 	case client.ResultBlock:
-		return cell{string(r), yellow}
+		return cell{r.Word(), yellow}
 	}
 	return cell{string(r), red}
 }

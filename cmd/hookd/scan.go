@@ -47,7 +47,7 @@ Prompts, outputs and secrets are not shown. The newest transcripts are read firs
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.Var((*duration.Value)(&s.since), "since", "how far back")
+	flags.Var((*duration.Back)(&s.since), "since", "how far back: 7d, monday, 2006-01-02")
 	flags.Lookup("since").DefValue = "30d"
 	flags.BoolVar(&s.all, "all", false, "read all transcripts, however long it takes")
 	flags.StringVar(&s.html, "html", "", "write the report as a page into this file, too")

@@ -62,7 +62,7 @@ denials and questions it had; and what it did last.`,
 	flags.StringVar(&agent, "agent", "", "of this agent: its name, its id, or such as claude-code")
 	flags.StringVar(&cwd, "cwd", "", "in this folder, or below it")
 	flags.StringVar(&state, "state", "", "working, waiting, idle or ended")
-	flags.StringVar(&since, "since", "", "with an event since: 1h, 7d, or a time such as 2026-01-02T15:04:05Z")
+	flags.StringVar(&since, "since", "", "with an event since: 1h, yesterday, 09:00, 2006-01-02")
 	flags.BoolVar(&ofFleet, "fleet", false, "of all machines of the fleet")
 	flags.IntVarP(&limit, "limit", "n", 50, "at most so many")
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))

@@ -56,7 +56,7 @@ type snoozed struct {
 }
 
 func (a *app) snooze(cmd *cobra.Command, name, text string) error {
-	d, err := duration.Parse(text)
+	d, err := duration.Span(text)
 	switch {
 	case err != nil:
 		return fail(exitUsage, "type `hookd snooze "+quote(name)+" 1h`", "%w", err)

@@ -46,7 +46,7 @@ longer than the runs themselves.`,
 	flags := cmd.Flags()
 	flags.StringVar(&hook, "hook", "", "of this hook")
 	flags.StringVar(&by, "by", "hook", "count by hook, agent, tool or day")
-	flags.StringVar(&since, "since", "", "not older than this: 24h, 7d, or a time such as 2026-01-02T15:00:00Z")
+	flags.StringVar(&since, "since", "", "not older than this: 24h, yesterday, 09:00, 2006-01-02")
 	flags.StringVar(&until, "until", "", "older than this, as for --since")
 	flags.BoolVar(&shadow, "shadow", false, "what hooks in the shadow would have decided")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
@@ -95,7 +95,7 @@ func (p *printer) stats(by string, groups []client.GroupStats) {
 	if p.width > 0 {
 		header = append(header, column{spare: true})
 	}
-	header = append(header, fixed("FAILED", "BLOCKED", "WAITED", "P50", "P95", "P99")...)
+	header = append(header, fixed("FAILED", "DENIED", "WAITED", "P50", "P95", "P99")...)
 	var rows [][]cell
 	for _, g := range groups {
 		name := g.Name

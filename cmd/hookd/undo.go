@@ -70,7 +70,7 @@ changed.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.ask.Session, "session", "", "all calls of a session: its id, or the end of it")
-	f.Var((*duration.Value)(&o.since), "since", "all calls of the last time, such as 10m")
+	f.Var((*duration.Back)(&o.since), "since", "all calls since then: 10m, yesterday, 09:00")
 	f.StringVar(&o.ask.Path, "path", "", "only this path, and what is below it")
 	f.BoolVar(&o.ask.Preview, "preview", false, "say what would happen, and change nothing")
 	f.BoolVar(&o.ask.Beside, "beside", false, "put the old version of what changed since beside it")

@@ -50,7 +50,7 @@ that call, and then is what the version that is installed says of it.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return w.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&w.since, "since", "7d", "not older than this: 24h, 7d, or a time such as 2026-01-02T15:00:00Z")
+	flags.StringVar(&w.since, "since", "7d", "not older than this: 24h, yesterday, 09:00, 2006-01-02")
 	flags.StringVar(&w.until, "until", "", "older than this, as for --since")
 	flags.IntVarP(&w.limit, "limit", "n", 1000, "at most so many events, the newest; 0 is all")
 	flags.StringVar(&w.session, "session", "", "of this session")

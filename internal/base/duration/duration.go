@@ -74,3 +74,22 @@ func (v *Value) String() string {
 
 // Type is the word that help shows in place of the value.
 func (v *Value) Type() string { return "duration" }
+
+// Back is how far back from now a moment is, as a flag: what Moment reads, and not in the future.
+type Back time.Duration
+
+// Set reads the text that a person typed.
+func (b *Back) Set(text string) error {
+	now := time.Now()
+	at, ok := Moment(text, now)
+	if !ok || at.After(now) {
+		return fmt.Errorf("%q is no time in the past such as 7d, yesterday, 09:00, 2 hours ago or 2006-01-02", text)
+	}
+	*b = Back(now.Sub(at))
+	return nil
+}
+
+func (b *Back) String() string { return (*Value)(b).String() }
+
+// Type is the word that help shows in place of the value.
+func (b *Back) Type() string { return "time" }

@@ -54,6 +54,18 @@ func Moment(text string, now time.Time) (at time.Time, ok bool) {
 	return clock(strings.TrimPrefix(strings.TrimSpace(rest), "at "), from)
 }
 
+// Span reads how long something is to be in force, as people write it: a duration, or "2 hours", "an hour".
+func Span(text string) (time.Duration, error) {
+	d, err := Parse(text)
+	if err == nil {
+		return d, nil
+	}
+	if words, is := ago(strings.ToLower(strings.TrimSpace(text))); is && words > 0 && !strings.Contains(text, "ago") {
+		return words, nil
+	}
+	return 0, err
+}
+
 // ago reads "2 hours ago" and "last week".
 func ago(text string) (time.Duration, bool) {
 	if rest, is := strings.CutPrefix(text, "last "); is {

@@ -39,3 +39,23 @@ func TestMoment(t *testing.T) {
 		}
 	}
 }
+
+func TestSpan(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"15m": 15 * time.Minute, "1 hour": time.Hour, "an hour": time.Hour, "30 minutes": 30 * time.Minute, "2 Days": 48 * time.Hour,
+		"2 hours ago": 0, "hour": 0, "": 0, "yesterday": 0, "0 hours": 0,
+	} {
+		if got, err := Span(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
+		}
+	}
+}
+
+func TestBack(t *testing.T) {
+	for text, ok := range map[string]bool{"1h": true, "yesterday": true, "2 hours ago": true, "2006-01-02": true, "9999-01-01": false, "sometime": false} {
+		var b Back
+		if err := b.Set(text); (err == nil) != ok || ok && b <= 0 {
+			t.Errorf("%q: %v, %v", text, b, err)
+		}
+	}
+}

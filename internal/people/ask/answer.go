@@ -163,7 +163,7 @@ func checkReply(r wire.Reply) *wire.Error {
 		}
 	case ForSession, ForAlways:
 	default:
-		if d, err := duration.Parse(r.For); err != nil || d < time.Second || d > mostFor {
+		if d, err := duration.Span(r.For); err != nil || d < time.Second || d > mostFor {
 			return bad("give once, session, always, or a time such as 15m", "for is %q", r.For)
 		}
 	}

@@ -52,7 +52,7 @@ func (a *held) grants(about calls, answered *wire.Answered, now time.Time) ([]*w
 		g.Until = g.Made.Add(sessionTime)
 	case ForAlways:
 	default:
-		d, err := duration.Parse(answered.For)
+		d, err := duration.Span(answered.For)
 		if err != nil {
 			return cannot("", "%v", err)
 		}

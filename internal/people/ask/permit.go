@@ -135,7 +135,7 @@ func (h *Holder) AddPermits(
 	}
 	until := now.Add(permitTime)
 	if scope != ForOnce {
-		d, err := duration.Parse(scope)
+		d, err := duration.Span(scope)
 		if err != nil || d < time.Second || d > permitTime {
 			return nil, &wire.Error{
 				Code: wire.CodeBadRequest, Message: fmt.Sprintf("for is %q", scope),

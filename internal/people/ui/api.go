@@ -233,7 +233,7 @@ func (s *Server) snooze(w http.ResponseWriter, r *http.Request) {
 		For string `json:"for"`
 	}
 	json.NewDecoder(r.Body).Decode(&asked) // what cannot be read is no duration
-	d, err := duration.Parse(asked.For)
+	d, err := duration.Span(asked.For)
 	if err != nil || d < time.Second || d > mostSnooze || s.opt.Hooks == nil {
 		refuse(w, http.StatusBadRequest, "bad_request", `send {"for":"1h"}, at most 7d`)
 		return
