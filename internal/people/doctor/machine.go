@@ -82,7 +82,7 @@ func (v *visit) store() {
 	}
 	for _, l := range s.Losses {
 		level := Problem
-		if l.Lost == 0 && !l.More {
+		if l.Lost == 0 && !l.More && l.Path != "" {
 			level = Note
 		}
 		say(level, "hookd recover", "%s", LossText(l))
@@ -97,8 +97,11 @@ func (v *visit) store() {
 
 // LossText says in one line how much was lost or set aside, when, and where it is.
 func LossText(l client.Loss) string {
-	what := "nothing is known to be lost"
+	since := l.Time.Local().Format("2006-01-02 15:04:05")
+	what := "no accepted run is known to be lost"
 	switch {
+	case l.Lost == 0 && !l.More && l.DeadLetters == 0 && l.Path == "": // no runs are meant, as of the audit chain
+		return l.Why + ", seen at " + since
 	case l.Lost > 0 && l.More:
 		what = fmt.Sprintf("at least %d of the accepted runs did not run", l.Lost)
 	case l.Lost > 0:
@@ -109,7 +112,7 @@ func LossText(l client.Loss) string {
 	if l.DeadLetters > 0 {
 		what += fmt.Sprintf(", %d dead letters are gone", l.DeadLetters)
 	}
-	text := fmt.Sprintf("%s, since %s: %s", what, l.Time.Local().Format("2006-01-02 15:04:05"), l.Why)
+	text := fmt.Sprintf("%s, since %s: %s", what, since, l.Why)
 	if l.Path != "" {
 		text += "; the file is " + l.Path
 	}

@@ -116,6 +116,9 @@ type Beginning struct {
 
 // Emptied says that a chain is not there although it has denials to tell of.
 func Emptied(denials int64) string {
+	if denials == 1 {
+		return "the audit chain was emptied: a denial on record is not in it"
+	}
 	return fmt.Sprintf("the audit chain was emptied: %d denials on record are not in it", denials)
 }
 
