@@ -403,6 +403,12 @@ func countPending(path string) (n int, complete journal.Pos, more bool) {
 	if err := db.QueryRow("SELECT count(*) FROM pending").Scan(&n); err != nil {
 		return 0, complete, true
 	}
+	var w amount // SQLite may not find all rows that there were
+	err = db.QueryRow("SELECT waiting_events, waiting_runs, waiting_bytes, waiting_sum FROM journaled").
+		Scan(&w.events, &w.runs, &w.bytes, &sum)
+	if err == nil && sum.Valid && sum.Int64 == w.sum() {
+		n = max(n, int(w.runs))
+	}
 	return n, complete, more
 }
 
@@ -477,16 +483,12 @@ func (s *opener) dropEventless(db *database, waiting *amount) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	if _, err := db.exec(`UPDATE journaled SET waiting_sum = NULL`); err != nil { // if this process ends now
-		return err
+	left, err := deleteUncounted(db, `DELETE `+eventless)
+	if err != nil {
+		return err // a file that is given up now still has them all
 	}
-	if _, err := db.exec(`DELETE ` + eventless); err != nil {
-		return err
-	}
-	if *waiting, err = countWaiting(db); err != nil {
-		return err
-	}
-	s.live.inDatabase(*waiting)
+	*waiting = left
+	s.live.inDatabase(left)
 	lost := 0
 	for _, seq := range rows {
 		if !s.journaled.has(seq) {
@@ -499,6 +501,29 @@ func (s *opener) dropEventless(db *database, waiting *amount) error {
 		s.loss.report(Incident{Kind: IncidentJournal, Err: err, Path: db.path, Kept: kept, Lost: lost})
 	}
 	return nil
+}
+
+// deleteUncounted deletes pending runs that are not counted one by one, and counts the others.
+func deleteUncounted(db *database, text string) (left amount, err error) {
+	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
+		return left, err
+	}
+	defer func() {
+		if err != nil {
+			db.exec("ROLLBACK")
+		}
+	}()
+	if _, err := db.exec(text); err != nil {
+		return left, err
+	}
+	if left, err = countWaiting(db); err != nil {
+		return left, err
+	}
+	if _, err := db.exec(`UPDATE journaled SET waiting_sum = NULL`); err != nil { // until the next commit
+		return left, err
+	}
+	_, err = db.exec("COMMIT")
+	return left, err
 }
 
 // tellLeft reports the records that the database does not have although an earlier process has written them.
