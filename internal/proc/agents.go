@@ -50,14 +50,15 @@ func (a *Agents) Note(sender int) (pid int, args []string) {
 	if !ok {
 		return 0, nil
 	}
-	if args = a.argsOf(r.ppid); args != nil || !isBridge(CommandLine(sender)) {
+	bridge := bridgeName(sender)
+	if args = a.argsOf(r.ppid); args != nil || bridge == "" {
 		return r.ppid, args
 	}
 	for range mostAncestors {
 		if r, ok = readRow(r.ppid); !ok || r.pid <= 1 || managesServices(r) {
 			return 0, nil
 		}
-		if args = CommandLine(r.pid); !startsBridge(args) {
+		if args = CommandLine(r.pid); !startsBridge(args, bridge) {
 			break
 		}
 	}
@@ -205,6 +206,20 @@ func isBridge(args []string) bool {
 	return strings.HasPrefix(name, "hookd-bridge") || name == "hookd" && slices.ContainsFunc(args[1:], speaksForAgents)
 }
 
+// bridgeName returns the name by which a bridge was started; "" = the process is no bridge. A program that was
+// renamed, or has another name by a link, is known by its file.
+func bridgeName(pid int) string {
+	args := CommandLine(pid)
+	if len(args) == 0 {
+		return ""
+	}
+	file := append([]string{Program(pid)}, args[1:]...)
+	if isBridge(args) || isBridge(file) || runsOurs(pid) && slices.ContainsFunc(args[1:], speaksForAgents) {
+		return filepath.Base(args[0])
+	}
+	return ""
+}
+
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "busybox", "csh", "tcsh", "nu", "elvish", "xonsh", "pwsh"}
 
 func isShell(args []string) bool {
@@ -215,8 +230,9 @@ func isShell(args []string) bool {
 var starters = []string{"env", "timeout", "nice", "ionice", "setsid", "stdbuf", "sudo", "doas", "xargs", "time"}
 
 // startsBridge reports whether a command line is that of a program that only starts the
-// bridge, as agents run the command of a hook: sh -c 'hookd-bridge codex || true'.
-func startsBridge(args []string) bool {
+// bridge, as agents run the command of a hook: sh -c 'hookd-bridge codex || true'. name is another name of the
+// bridge; "" = it has none.
+func startsBridge(args []string, name string) bool {
 	if len(args) < 2 || !isShell(args) && !slices.Contains(starters, filepath.Base(args[0])) {
 		return false
 	}
@@ -226,7 +242,7 @@ func startsBridge(args []string) bool {
 	}
 	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t'\"();|&", r) })
 	for i := range words {
-		if isBridge(words[i:min(len(words), i+2)]) {
+		if isBridge(words[i:min(len(words), i+2)]) || filepath.Base(words[i]) == name {
 			return true
 		}
 	}

@@ -126,9 +126,9 @@ func TestWhoStartsABridge(t *testing.T) {
 		{args: []string{"bash", "-ec", "hookd list"}},
 		{args: []string{"python3"}},
 	} {
-		if isBridge(tt.args) != tt.bridge || startsBridge(tt.args) != tt.starter || isInteractive(tt.args) != tt.interactive {
+		if isBridge(tt.args) != tt.bridge || startsBridge(tt.args, "") != tt.starter || isInteractive(tt.args) != tt.interactive {
 			t.Errorf("%q: bridge %v, starter %v, interactive %v", tt.args,
-				isBridge(tt.args), startsBridge(tt.args), isInteractive(tt.args))
+				isBridge(tt.args), startsBridge(tt.args, ""), isInteractive(tt.args))
 		}
 	}
 }
@@ -168,5 +168,23 @@ func TestAgentInAContainer(t *testing.T) {
 	})
 	if of, is := agents.Above(orphan); !is {
 		t.Errorf("the orphan %d belongs to no agent, %v", orphan, of)
+	}
+}
+
+// A bridge is known by its file, by whatever name it was started.
+func TestABridgeByAnotherName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "hookd-bridge")
+	link := filepath.Join(t.TempDir(), "guard")
+	sleep, err := os.ReadFile(bridge(t))
+	hooktest.Must(t, err)
+	hooktest.Must(t, os.WriteFile(file, sleep, 0o755))
+	hooktest.Must(t, os.Symlink(file, link))
+	cmd := exec.Command(link, "300")
+	hooktest.Must(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	hooktest.Until(t, "the bridge runs", func() bool { return bridgeName(cmd.Process.Pid) == "guard" })
+	line := []string{"sh", "-c", link + " 300 || true"}
+	if !startsBridge(line, "guard") || startsBridge(line, "other") || bridgeName(os.Getpid()) != "" {
+		t.Error("the shell that starts it is not known, or this test is a bridge")
 	}
 }

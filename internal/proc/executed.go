@@ -188,7 +188,7 @@ func (x *Executed) executed(pid int) {
 	if it = x.below[pid]; it == nil {
 		return // a newer look has dropped it
 	}
-	if isBridge(args) || startsBridge(args) {
+	if isBridge(args) || startsBridge(args, "") {
 		it.own = true
 		return
 	}
