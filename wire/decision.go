@@ -140,8 +140,8 @@ func (d *Decision) Hear(t Told) {
 	}
 	if !t.Rewrote {
 		d.Contained, d.Opened = "", nil
-	} else if d.Decision == OutcomeContain && t.Decision == OutcomeAllow {
-		return // the box is what it was allowed in
+	} else if d.Decision == OutcomeContain && (t.Decision == OutcomeAllow || t.Decision == OutcomeNone) {
+		return // it was allowed in the box; some agents take a new input without a decision
 	}
 	if d.Decision != OutcomeAllow || t.Decision != OutcomeNone { // an agent that takes no allow asks its own rules
 		d.Decision = t.Decision

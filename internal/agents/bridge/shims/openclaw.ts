@@ -122,7 +122,18 @@ function about(name, event, ctx) {
   for (const [key, value] of Object.entries(event ?? {})) {
     if (key !== "messages" && key !== "context" && typeof value !== "function") data[key] = value
   }
-  return { event: name, session_id: sessionOf(event, ctx), agent_name: ctx?.agentId, cwd: ctx?.workspaceDir, data }
+  const session = sessionOf(event, ctx)
+  return { event: name, session_id: session, agent_name: ctx?.agentId, cwd: folderOf(session, ctx), data }
+}
+
+/** Folders by session: a call is not told of its own, the prompt before it is. */
+const folders = new Map()
+
+function folderOf(session, ctx) {
+  if (ctx?.workspaceDir === undefined) return folders.get(session)
+  if (folders.size > 100) folders.clear()
+  folders.set(session, ctx.workspaceDir)
+  return ctx.workspaceDir
 }
 
 function sessionOf(event, ctx) {
