@@ -56,7 +56,7 @@ func TestFleetWithoutServers(t *testing.T) {
 			catchUp(t, members, servers)
 			end()
 			accepted := sent()
-			drained(t, members, urls)
+			drained(t, members, fleettest.Streams(t, urls))
 			t.Logf("%d events accepted", len(accepted))
 			countNotes(t, members, accepted, 1)
 		})

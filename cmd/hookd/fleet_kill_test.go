@@ -12,10 +12,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/hooktest"
@@ -63,6 +66,9 @@ type member struct {
 	home   string
 	client *client.Client
 	cmd    *exec.Cmd
+	within []string // the beginning of the command that starts it; nil = none
+	bin    string   // folder of its programs; "" = those of the test
+	env    []string // more than the test's
 }
 
 // Where the hooks of a machine are given the file in which they note the events that they ran for. A file
@@ -75,6 +81,14 @@ const (
 // newMember makes a machine with a hook for events of each scope. notes is inArgs or inEnv.
 func newMember(t *testing.T, name string, servers []string, notes string) *member {
 	t.Helper()
+	m := makeMember(t, name, fmt.Sprintf("servers: [%s]", strings.Join(servers, ", ")), notes)
+	m.join()
+	return m
+}
+
+// makeMember makes a machine that does not run yet, with settings of its fleet.
+func makeMember(t *testing.T, name, settings, notes string) *member {
+	t.Helper()
 	home := hooktest.ShortDir(t)
 	m := &member{t: t, name: name, home: home, client: client.New(client.Options{Socket: filepath.Join(home, "hookd.sock")})}
 	note := m.makeNotes()
@@ -84,15 +98,19 @@ func newMember(t *testing.T, name string, servers []string, notes string) *membe
 			scope, event, scope, note, m.notes(scope)), 0o644)
 	}
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"),
-		fmt.Sprintf("fleet: {name: %s, servers: [%s]}\n", name, strings.Join(servers, ", ")), 0o644)
+		fmt.Sprintf("fleet: {name: %s, %s}\n", name, settings), 0o644)
+	return m
+}
+
+// join starts the machine until the test ends.
+func (m *member) join() {
 	m.start()
-	t.Cleanup(func() {
-		if t.Failed() {
+	m.t.Cleanup(func() {
+		if m.t.Failed() {
 			m.tell()
 		}
 		m.kill()
 	})
-	return m
 }
 
 // tell logs the machine's view of the fleet, and the end of its own log.
@@ -115,9 +133,14 @@ func (m *member) notes(hook string) string { return filepath.Join(m.home, hook+"
 
 // start starts the daemon and does not wait for it.
 func (m *member) start() {
-	m.cmd = exec.Command(hookdBinary(m.t, m.home), "serve", "--fire-startup=false")
-	m.cmd.Env = append(os.Environ(), "LIBREFANG_HOME="+m.home,
-		"PATH="+hooktest.Programs(m.t)+":"+os.Getenv("PATH"))
+	bin, hookd := hooktest.Programs(m.t), hookdBinary(m.t, m.home)
+	if m.bin != "" {
+		bin, hookd = m.bin, filepath.Join(m.bin, "hookd")
+	}
+	command := append(slices.Clone(m.within), hookd, "serve", "--fire-startup=false")
+	m.cmd = exec.Command(command[0], command[1:]...)
+	m.cmd.Env = append(os.Environ(), "LIBREFANG_HOME="+m.home, "PATH="+bin+":"+os.Getenv("PATH"))
+	m.cmd.Env = append(m.cmd.Env, m.env...)
 	log, err := os.OpenFile(filepath.Join(m.home, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	hooktest.Must(m.t, err)
 	defer log.Close()
@@ -200,11 +223,12 @@ func newMembers(t *testing.T, servers []*fleettest.Process, notes string) (membe
 func sendEvents(ctx context.Context, members []*member, local bool) (accepted func() map[string]bool) {
 	var agents []*agent
 	var sending sync.WaitGroup
-	for i := range fleetMachines * fleetAgents {
-		m := members[i%fleetMachines]
+	count := len(members) * fleetAgents
+	for i := range count {
+		m := members[i%len(members)]
 		a := &agent{session: fmt.Sprintf("%s-a%d", m.name, i), of: m, local: local, accepted: map[string]bool{}}
 		agents = append(agents, a)
-		sending.Go(func() { a.send(ctx, time.Second*fleetMachines*fleetAgents/fleetRate) })
+		sending.Go(func() { a.send(ctx, time.Second*time.Duration(count)/fleetRate) })
 	}
 	return func() map[string]bool {
 		sending.Wait()
@@ -229,7 +253,7 @@ func TestFleetOfKilledMachines(t *testing.T) {
 	kills := killInTurn(ctx, members, servers)
 	accepted := sent()
 	began := time.Now()
-	drained(t, members, urls)
+	drained(t, members, fleettest.Streams(t, urls))
 	t.Logf("%d kills, %d events accepted, all taken %s after the last", kills, len(accepted), time.Since(began).Round(time.Second))
 	countNotes(t, members, accepted, kills)
 }
@@ -258,7 +282,7 @@ func killInTurn(ctx context.Context, members []*member, servers []*fleettest.Pro
 }
 
 // drained waits until nothing is on its way.
-func drained(t *testing.T, members []*member, urls []string) {
+func drained(t *testing.T, members []*member, streams jetstream.JetStream) {
 	t.Helper()
 	for _, m := range members {
 		hooktest.Until(t, m.name+" has sent everything", func() bool {
@@ -267,7 +291,7 @@ func drained(t *testing.T, members []*member, urls []string) {
 			return err == nil && bad == nil && f.Outbox.Events == 0 && st.Store.PendingRuns == 0 && st.Queued == 0
 		})
 	}
-	streams, work := fleettest.Streams(t, urls), fleet.Names{Tenant: "default", Machine: "x"}
+	work := fleet.Names{Tenant: "default", Machine: "x"}
 	hooktest.Until(t, "workers have everything", func() bool {
 		of := work.Queues("fleet")[1]
 		c, err := streams.Consumer(t.Context(), of.Stream, of.Name)

@@ -5,9 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +53,9 @@ type Process struct {
 	url     string
 	cmd     *exec.Cmd
 	log     *os.File
+	// Within is the beginning of the command that starts the server, such as that which enters
+	// a network namespace; nil = none.
+	Within []string
 }
 
 // NewProcess makes a server of a file of settings. Run starts it. url is where clients
@@ -78,7 +83,8 @@ func (p *Process) Run() {
 	p.t.Helper()
 	self, err := os.Executable()
 	hooktest.Must(p.t, err)
-	p.cmd = exec.Command(self)
+	command := append(slices.Clone(p.Within), self)
+	p.cmd = exec.Command(command[0], command[1:]...)
 	p.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=-c\n%s\n-m\n%d", asServer, p.config, p.monitor))
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	hooktest.Must(p.t, p.cmd.Start())
@@ -96,9 +102,18 @@ func (p *Process) Kill() {
 // Signal sends a signal to the server.
 func (p *Process) Signal(s os.Signal) { hooktest.Must(p.t, p.cmd.Process.Signal(s)) }
 
+// monitored is the address of a page about the server: it is where its clients connect.
+func (p *Process) monitored(page string) string {
+	host := "127.0.0.1"
+	if u, err := url.Parse(p.url); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	return fmt.Sprintf("http://%s:%d/%s", host, p.monitor, page)
+}
+
 // Healthy reports whether the server serves clients, and knows the leader of its cluster.
 func (p *Process) Healthy() bool {
-	answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/healthz", p.monitor))
+	answer, err := http.Get(p.monitored("healthz"))
 	if err != nil {
 		return false
 	}
@@ -109,7 +124,7 @@ func (p *Process) Healthy() bool {
 // Received returns how many bytes the server got since it started, of clients and of other
 // servers; 0 while it does not answer.
 func (p *Process) Received() int64 {
-	answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/varz", p.monitor))
+	answer, err := http.Get(p.monitored("varz"))
 	if err != nil {
 		return 0
 	}
