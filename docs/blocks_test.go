@@ -84,6 +84,15 @@ func TestPolicyBlocks(t *testing.T) {
 	}
 }
 
+// The first policy of a team is made and put in force as the document says.
+func TestTeamsBlocks(t *testing.T) {
+	u := newUser(t)
+	u.prints(snippets(t, "teams.md"), map[string]string{"bundle build": "team, sequence 1"})
+	if out := u.block("hookd list"); !strings.Contains(out, "policy:no-sudo") {
+		t.Errorf("the policy has no hook: %s", out)
+	}
+}
+
 func TestGalleryBlocks(t *testing.T) {
 	u := newUser(t)
 	for _, s := range snippets(t, "gallery.md") {

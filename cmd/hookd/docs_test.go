@@ -383,6 +383,43 @@ func TestPathsInDocuments(t *testing.T) {
 	}
 }
 
+// typedLine is a command line of hookd in a document: a line of a block, or a text between backticks.
+var typedLine = regexp.MustCompile("(?m)(?:^ *|`|\\$ |sudo |&& )hookd ([^`\n#|>&;]+)")
+
+// Each flag of a command line in the documents is one of its command.
+func TestFlagsInDocuments(t *testing.T) {
+	top, checked := newRoot(&app{}), 0
+	for _, doc := range documents(t) {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range typedLine.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\\\n", " "), -1) {
+			line, _, _ := strings.Cut(m[1], " -- ") // another program's
+			words := strings.Fields(line)
+			cmd, _, err := top.Find(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "-") }))
+			if err != nil || cmd == top {
+				continue // a sentence
+			}
+			cmd.InitDefaultHelpFlag()
+			for _, word := range words {
+				name, long := strings.CutPrefix(strings.Trim(word, "[](),.:'\""), "--")
+				name, _, _ = strings.Cut(name, "=")
+				if !long || name == "" || strings.ContainsAny(name, "'\"`…*$/") {
+					continue
+				}
+				checked++
+				if cmd.Flag(name) == nil && cmd.InheritedFlags().Lookup(name) == nil {
+					t.Errorf("%s: hookd %s: %s has no --%s", doc, m[1], cmd.CommandPath(), name)
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d flags were found, the search is broken", checked)
+	}
+}
+
 // The pages for people are few. Each title names a wish of a person, and each sentence names its subject.
 func TestPagesForPeople(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))

@@ -54,3 +54,22 @@ func TestAFullStreamStopsItself(t *testing.T) {
 	a.emit(t, once, 300, 300)
 	hooktest.Until(t, "work goes on", func() bool { return len(b.data()) == 300 })
 }
+
+// Streams that are made anew, as after a lost disk, begin their numbers again: no event is taken for
+// one that came before.
+func TestStreamsThatBeginAgain(t *testing.T) {
+	servers := fleettest.Start(t, nil)
+	a, b := join(t, servers.URL(), "a", each), join(t, servers.URL(), "b", each)
+	streams := fleettest.Streams(t, []string{servers.URL()})
+	for round := range 3 {
+		hooktest.Until(t, "the streams are there", func() bool {
+			_, err := streams.Stream(t.Context(), "HOOKD_t_EVERY")
+			return err == nil
+		})
+		hooktest.Must(t, streams.DeleteStream(t.Context(), "HOOKD_t_EVERY"))
+		servers.Stop()
+		a.emit(t, each, 3*round, 3) // all in one message
+		servers.Run()
+		hooktest.Until(t, "all have come", func() bool { return len(b.data()) == 3*(round+1) })
+	}
+}

@@ -33,7 +33,9 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 	p := Permission{Subscribe: []string{inbox + ".>"}}
 	if r == RoleOperator {
 		p.Publish = []string{
-			"hookd." + n.Tenant + ".>", "$O." + n.bundles() + ".>", "$JS.API.>", "$JS.ACK.>", "$SYS.REQ.USER.INFO",
+			"hookd." + n.Tenant + ".>", "$O." + n.bundles() + ".>", "$JS.API.>", "$JS.ACK.>",
+			"$JS.SNAPSHOT.>", // backups are written and read back
+			"$SYS.REQ.USER.INFO",
 		}
 		return p
 	}

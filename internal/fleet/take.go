@@ -46,8 +46,8 @@ func (f *Fleet) followEvents(ctx context.Context) {
 	ears.Go(func() { f.in.listen(ctx, f.names.all(areaNews, areaEvery), f.arrived) })
 	defer ears.Wait()
 	var part struct { // events that are taken of a message that was left in the middle
-		seq uint64
-		n   int
+		at time.Time // when it was stored: another stream of the name has its numbers again
+		n  int
 	}
 	f.in.follow(ctx, areaEvery, f.names.all(areaEvery), f.arrived, func(m engine.Stored) error {
 		list, err := f.read(m, areaEvery)
@@ -55,8 +55,8 @@ func (f *Fleet) followEvents(ctx context.Context) {
 			f.refuse(m, err)
 			return nil
 		}
-		if part.seq != m.Seq {
-			part.seq, part.n = m.Seq, 0
+		if !part.at.Equal(m.Time) {
+			part.at, part.n = m.Time, 0
 		}
 		for ; part.n < len(list); part.n++ {
 			p := list[part.n]

@@ -75,7 +75,11 @@ func (l *Look) Young() time.Duration {
 	if l == nil {
 		return 0
 	}
-	return max(0, clockTick-time.Since(time.Unix(0, l.newest)))
+	age := time.Since(time.Unix(0, l.newest))
+	if age < 0 { // the clock was set back: the next change has an earlier date
+		return 0
+	}
+	return max(0, clockTick-age)
 }
 
 // MayBeSaved reports whether the hook's files may change without being allowed again.

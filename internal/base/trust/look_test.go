@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
@@ -74,5 +75,15 @@ func TestASecondLook(t *testing.T) {
 	}
 	if err := (*Look)(nil).Again(func(string) {}); err != nil {
 		t.Errorf("nothing to look at: %v", err)
+	}
+}
+
+// After the clock was set back files have dates that are to come: a start does not wait until then.
+func TestFilesOfTomorrowAreNotYoung(t *testing.T) {
+	for ahead, young := range map[time.Duration]bool{time.Hour: false, -time.Hour: false, 0: true} {
+		l := &Look{newest: time.Now().Add(ahead).UnixNano()}
+		if got := l.Young(); (got > 0) != young || got > clockTick {
+			t.Errorf("a change %s ahead is young for %s", ahead, got)
+		}
 	}
 }

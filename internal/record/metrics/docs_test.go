@@ -185,6 +185,36 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
+// Each metric of the fleet, of forwarding and of policies is in a panel, and in an alert unless it
+// counts work alone.
+func TestEachMetricOfMachinesIsWatched(t *testing.T) {
+	alerts := readFile(t, filepath.Join(root, "packaging", "prometheus", "alerts.yaml"))
+	board := readFile(t, filepath.Join(root, "packaging", "grafana", "hookd.json"))
+	of := regexp.MustCompile(`^hookd_(fleet|forward|policy)_`)
+	work := regexp.MustCompile(`_(sent|taken|failures)_total$|^hookd_forward_waiting$`)
+	found := 0
+	for _, m := range everyMetric(t) {
+		if !of.MatchString(m.name) {
+			continue
+		}
+		found++
+		if !strings.Contains(board, m.name) {
+			t.Errorf("no panel has %s", m.name)
+		}
+		if !work.MatchString(m.name) && !strings.Contains(alerts, m.name) {
+			t.Errorf("no alert has %s", m.name)
+		}
+	}
+	for _, name := range []string{"hookd_build_info offset", "node_textfile_mtime_seconds"} {
+		if !strings.Contains(alerts, name) {
+			t.Errorf("no alert has %s: a machine can be missing unseen", name)
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d metrics were found", found)
+	}
+}
+
 var (
 	quoted     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	metricName = regexp.MustCompile(`\b(hookd_[a-z_]+)(?:\{([^}]*)\})?`)
