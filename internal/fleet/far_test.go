@@ -55,7 +55,7 @@ func TestAFullStreamStopsItself(t *testing.T) {
 	hooktest.Until(t, "work goes on", func() bool { return len(b.data()) == 300 })
 }
 
-// Streams that are made anew, as after a lost disk, begin their numbers again: no event is taken for
+// Streams that are made again, as after a lost disk, begin their numbers again: no event is taken for
 // one that came before.
 func TestStreamsThatBeginAgain(t *testing.T) {
 	servers := fleettest.Start(t, nil)
