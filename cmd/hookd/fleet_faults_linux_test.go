@@ -175,17 +175,10 @@ func (f *faulty) direct() (tries int) {
 		change = []string{"fleet", "enable", "spare"}
 	}
 	for _, args := range [][]string{{"fleet", "rollout", bundle, "--enforce"}, change} {
-		for {
+		soon(f.t, "hookd "+strings.Join(args, " ")+" succeeds", func() bool {
 			tries++
-			out, err := f.ops.command(append(args, keys...)...).CombinedOutput()
-			if err == nil {
-				break
-			}
-			if tries > 100 || f.t.Context().Err() != nil {
-				f.t.Errorf("hookd %s: %v\n%s", strings.Join(args, " "), err, out)
-				return tries
-			}
-		}
+			return f.ops.command(append(args, keys...)...).Run() == nil
+		})
 	}
 	return tries
 }
