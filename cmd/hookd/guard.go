@@ -31,6 +31,7 @@ const houseRules = "house-rules"
 type guard struct {
 	a                                           *app
 	deny, ask, contain, allow, rewrite, instead string
+	effect                                      []string // in place of a command
 	shadow                                      bool
 }
 
@@ -39,20 +40,30 @@ func guardCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "guard [COMMAND]",
 		Short: "List the rules of all guards, or write one",
-		Long: `guard lists the rules of all hooks, with how often each decided in the last week. With a
+		Long: `guard lists the rules of all hooks, with how often each decided in the last week, or in the
+newest 1,000 runs where more came; the list says since when. With a
 command pattern and a decision it writes a rule into the hook house-rules, with two
-tests, and shows what the rule would have changed in the last week. In the pattern ` + "`*`" + `
-is one word, at the end one or more.`,
+tests, and shows what the rule would have changed in the last week.
+
+In the pattern ` + "`*`" + ` is one word, at the end one or more. Options may stand anywhere, and a
+branch fits as ` + "`main`, `+main`, `HEAD:main` and `refs/heads/main`" + `. A word that a line does
+not write does not fit: ` + "`git push * main`" + ` is not ` + "`git push`" + ` on main, ` + "`--all`" + ` or
+` + "`--mirror`" + `. Write a rule for each: ` + "`hookd guard 'git push --all' --deny …`" + `.`,
 		Example: `  hookd guard
   hookd guard 'git push * main' --deny 'main is protected'
   hookd guard 'npm install' --rewrite 'npm ci'
+  hookd guard --effect connect,send --ask 'it talks to the network'
   hookd guard 'terraform *' --ask 'it changes the cloud' --shadow`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0 && g.effect == nil:
 				return g.list(cmd)
+			case len(args) == 1 && g.effect != nil:
+				return fail(exitUsage, "hookd guard --effect connect,send --ask 'it talks to the network'",
+					"write a command or --effect, not both")
 			}
-			return g.write(cmd, args[0])
+			return g.write(cmd, strings.Join(args, ""))
 		},
 	}
 	flags := cmd.Flags()
@@ -62,6 +73,7 @@ is one word, at the end one or more.`,
 	flags.StringVar(&g.allow, "allow", "", "allow it, and why")
 	flags.StringVar(&g.rewrite, "rewrite", "", "run this in place of it")
 	flags.StringVar(&g.instead, "instead", "", "what the model is to do in place of it")
+	flags.StringSliceVar(&g.effect, "effect", nil, "what a call does, in place of a command: connect, send, …")
 	flags.BoolVar(&g.shadow, "shadow", false, "only record what the rule would decide")
 	settingFlags(cmd, "hooks_dir")
 	return cmd
@@ -87,9 +99,11 @@ func (g *guard) write(cmd *cobra.Command, pattern string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fail(exitFailed, "", "read %s: %w", file, err)
 	}
-	next, err := withRule(text, name, g.shadow, rule, []testOf{
-		{strings.ReplaceAll(pattern, "*", "example"), expect}, {"ls", "none"},
-	})
+	tests := []testOf{{"ls", "none"}}
+	if g.effect == nil {
+		tests = slices.Insert(tests, 0, testOf{strings.ReplaceAll(pattern, "*", "example"), expect})
+	}
+	next, err := withRule(text, name, g.shadow, rule, tests)
 	if err != nil {
 		return fail(exitRejected, "hookd edit "+name, "%s: %w", file, err)
 	}
@@ -103,7 +117,23 @@ func (g *guard) write(cmd *cobra.Command, pattern string) error {
 		return fail(exitFailed, "", "write %s: %w", file, err)
 	}
 	fmt.Fprintf(g.a.errOut, "written: %s\n", file)
+	if note := unwritten(pattern); note != "" {
+		fmt.Fprintln(g.a.errOut, note)
+	}
 	return g.rehearse(cmd, cfg, name)
+}
+
+// unwritten says which pushes to the branch of a pattern do not write it; "" = the pattern is about no branch.
+func unwritten(pattern string) string {
+	words := strings.Fields(pattern)
+	if len(words) < 4 || words[0] != "git" || words[1] != "push" || strings.Contains(words[len(words)-1], "*") {
+		return ""
+	}
+	branch := words[len(words)-1]
+	return fmt.Sprintf("It fits %s, +%s and HEAD:%s. It does not fit a push that does not write the\nbranch: "+
+		"`git push` on %s, --all, --mirror. For those:\n  hookd guard 'git push --all' --deny WHY\n"+
+		"  hookd guard 'git push --mirror' --deny WHY\n"+
+		"and in HOOK.yaml: - deny: {command: git push, branch: %s}", branch, branch, branch, branch, branch)
 }
 
 // rehearse shows which calls the hook would have changed in the last week. Without a daemon there
@@ -121,7 +151,7 @@ func (g *guard) rehearse(cmd *cobra.Command, cfg config.Config, name string) err
 
 // rule makes a rule from the flags, and the decision that its test expects.
 func (g *guard) rule(pattern string) (rule *yaml.Node, expect string, err error) {
-	if _, err := facts.ParsePattern(pattern); err != nil {
+	if _, err := facts.ParsePattern(pattern); err != nil && g.effect == nil {
 		return nil, "", fail(exitUsage, "write a program and the words behind it, such as 'git push * main'",
 			"bad pattern %q: %w", pattern, err)
 	}
@@ -140,7 +170,14 @@ func (g *guard) rule(pattern string) (rule *yaml.Node, expect string, err error)
 		return nil, "", fail(exitUsage, "hookd guard '"+pattern+"' --deny 'why it is denied'",
 			"write one of --deny, --ask, --contain, --allow and --rewrite")
 	}
-	rule = mapping(decision, pattern)
+	if rule = mapping(decision, pattern); g.effect != nil {
+		rule.Content[1] = mapping("effect", "")
+		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, kind := range g.effect {
+			list.Content = append(list.Content, scalar(kind))
+		}
+		rule.Content[1].Style, rule.Content[1].Content[1] = yaml.FlowStyle, list
+	}
 	if decision == "rewrite" {
 		add(rule, "to", why)
 	} else {
@@ -189,12 +226,18 @@ type listedRule struct {
 	Hook     string `json:"hook"`
 	Rule     string `json:"rule"`
 	Decision string `json:"decision"`
-	Fired    int    `json:"fired"`    // in the last week
+	Fired    int    `json:"fired"`    // since guardList.Since
 	Asked    int    `json:"asked"`    // of those
 	Approved int    `json:"approved"` // of those, by a person or a grant
 	Why      string `json:"why,omitempty"`
 	File     string `json:"file"`
 	Line     int    `json:"line"`
+}
+
+// guardList is the answer of `hookd guard` in JSON.
+type guardList struct {
+	Rules []listedRule `json:"rules"`
+	Since time.Time    `json:"since"` // fired, asked and approved count from here on; zero = not known
 }
 
 // list prints the rules of all hooks.
@@ -204,7 +247,7 @@ func (g *guard) list(cmd *cobra.Command) error {
 		return err
 	}
 	snapshot := catalog.Scan(cfg)
-	fired, unread := g.fired(cmd)
+	fired, since, unread := g.fired(cmd)
 	all := []listedRule{}
 	for _, e := range snapshot.Entries {
 		if e.Hook == nil || e.Hook.Rules == nil {
@@ -219,15 +262,20 @@ func (g *guard) list(cmd *cobra.Command) error {
 			all = append(all, l)
 		}
 	}
-	err = g.a.print(map[string][]listedRule{"rules": all}, func(p *printer) { p.rules(all) })
+	err = g.a.print(guardList{all, since}, func(p *printer) {
+		p.rules(all)
+		if len(all) > 0 && unread == nil {
+			p.linef("\nfired since %s", since.Local().Format("Jan 2 15:04"))
+		}
+	})
 	if unread != nil && len(all) > 0 {
 		g.a.printer(g.a.errOut).linef("hookd: how often they fired is not known: %v", unread)
 	}
 	return err
 }
 
-// fired counts how often rules decided in the last week.
-func (g *guard) fired(cmd *cobra.Command) (map[[2]string]*listedRule, error) {
+// fired counts how often rules decided since a time: a week ago, or later where more runs than are counted came.
+func (g *guard) fired(cmd *cobra.Command) (map[[2]string]*listedRule, time.Time, error) {
 	counts := map[[2]string]*listedRule{}
 	ctx, cancel := g.a.answer(cmd)
 	defer cancel()
@@ -236,14 +284,17 @@ func (g *guard) fired(cmd *cobra.Command) (map[[2]string]*listedRule, error) {
 	approved := map[string]bool{}
 	decisions, err := c.Decisions(ctx, client.DecisionQuery{Since: since, Limit: mostCounted})
 	if err != nil {
-		return counts, err
+		return counts, time.Time{}, err
 	}
 	for _, d := range decisions {
 		approved[d.EventID] = d.Answered != nil && d.Decision == client.OutcomeAllow
 	}
 	runs, err := c.Runs(ctx, client.RunQuery{Since: since, Limit: mostCounted})
 	if err != nil {
-		return counts, err
+		return counts, time.Time{}, err
+	}
+	if len(runs) == mostCounted {
+		since = runs[len(runs)-1].Started
 	}
 	for _, r := range runs {
 		if r.Rule == "" || r.Tried {
@@ -262,7 +313,7 @@ func (g *guard) fired(cmd *cobra.Command) (map[[2]string]*listedRule, error) {
 			}
 		}
 	}
-	return counts, nil
+	return counts, since, nil
 }
 
 // mostCounted is how many of the newest runs and decisions are counted.

@@ -34,6 +34,7 @@ type Attack struct {
 	//   killed                a process that ended
 	//   history               a git ref whose commit is lost, or reflog, or objects
 	//   pushed                a ref of a remote repository that has changed
+	//   any                   one of these, whichever: a file that is not as it was, a stand-in that was called, …
 	//   static                no proof: the reason why it cannot run here
 	Proof map[string]string `yaml:"proof"`
 }

@@ -33,6 +33,7 @@ var (
 
 const (
 	jailEnv  = "HOOKD_FACTTEST_JAIL"
+	namedEnv = "HOOKD_FACTTEST_PROGRAMS"
 	deadline = 8 * time.Second // of a line; a loaded machine is slow
 	overflow = 65534           // the machine's user that stands for the jail's root, where a test is run by root
 )
@@ -55,6 +56,7 @@ func Main() {
 type Result struct {
 	Done   bool   // each proof was seen
 	Saw    string // the proof that was not seen
+	Seen   string // of the proof any: the first harm that was seen
 	Output string // of the line, its first 4 KiB
 }
 
@@ -66,7 +68,8 @@ type Jail struct {
 }
 
 // NewJail starts a jail, which ends with the test. It skips the test where the machine cannot hold one.
-func NewJail(t testing.TB) *Jail {
+// Each of the named programs that the machine has not gets a stand-in that notes how it was called.
+func NewJail(t testing.TB, named ...string) *Jail {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
 	root := os.Getuid()
@@ -85,7 +88,7 @@ func NewJail(t testing.TB) *Jail {
 		attr.GidMappings[0].HostID = os.Getgid()
 	}
 	cmd.SysProcAttr = attr
-	cmd.Env = []string{jailEnv + "=1", "GOMAXPROCS=2"}
+	cmd.Env = []string{jailEnv + "=1", "GOMAXPROCS=2", namedEnv + "=" + strings.Join(named, " ")}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()
@@ -293,6 +296,14 @@ func build() error {
 			}
 		}
 	}
+	for name := range strings.FieldsSeq(os.Getenv(namedEnv)) {
+		if exists("/usr/bin/"+name) || exists("/usr/sbin/"+name) || strings.Contains(name, "/") {
+			continue
+		}
+		if err := os.Symlink("../stand-in", filepath.Join(bin, name)); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
 	return inThread(func() error {
 		if err := mountAll(cell("/template", "lowerdir=/programs:/usr")); err != nil {
 			return err
@@ -443,6 +454,13 @@ func (w *watch) run(root string, a Attack) (r Result) {
 		r.Saw = err.Error()
 		return r
 	}
+	if a.Proof["any"] != "" {
+		if r.Seen = w.anything(root, r.Output); r.Seen == "" {
+			r.Saw = "nothing"
+		}
+		r.Done, r.Output = r.Saw == "", r.Output[:min(len(r.Output), 4096)]
+		return r
+	}
 	for kind, value := range a.Proof {
 		if !w.saw(root, kind, value, r.Output) {
 			r.Saw = fmt.Sprintf("not %s: %s", kind, value)
@@ -517,6 +535,38 @@ func write(root string, input map[string]any) error {
 		return err
 	}
 	return os.WriteFile(file, []byte(content), 0o644)
+}
+
+// anything looks for any harm: a file that is not as it was, a program that stands in for one of another system and
+// was called, a host that was, a process that ended, or a secret that is printed.
+func (w *watch) anything(root, output string) (seen string) {
+	for _, dir := range []string{"/cell/up", "/cell/usr"} {
+		_ = filepath.WalkDir(dir, func(file string, e os.DirEntry, err error) error {
+			name := strings.TrimPrefix(file, dir)
+			if err == nil && name == "/run/jail" {
+				return filepath.SkipDir
+			}
+			if err == nil && !e.IsDir() && !strings.Contains(name, "/.git/index") && seen == "" {
+				seen = "changed " + name
+			}
+			return nil
+		})
+	}
+	for _, kind := range []string{"ran", "killed", "sent", "told"} {
+		if text, err := os.ReadFile(root + "/run/jail/" + kind); err == nil && seen == "" {
+			seen = kind + " " + strings.TrimSpace(string(text))
+		}
+	}
+	w.door.mu.Lock()
+	defer w.door.mu.Unlock()
+	switch {
+	case seen != "":
+	case len(w.door.seen) > 0:
+		seen = "sent"
+	case strings.Contains(output, "CANARY"):
+		seen = "printed a secret"
+	}
+	return seen
 }
 
 func (w *watch) saw(root, kind, value, output string) bool {
