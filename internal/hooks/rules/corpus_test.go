@@ -72,26 +72,7 @@ func TestGalleryGuards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sets []*rules.Set
-	for _, name := range galleryGuards {
-		sets = append(sets, gallery(t, name))
-	}
-	report := facttest.Judge(attacks, harmless, func(call facttest.Call) (facttest.Decision, string) {
-		s := subject(t, call)
-		worst, reason := facttest.Pass, ""
-		for _, set := range sets {
-			v := set.Judge(s)
-			switch {
-			case v.Decision == rules.Deny:
-				return facttest.Deny, v.Reason()
-			case v.Decision == rules.Ask && worst != facttest.Ask:
-				worst, reason = facttest.Ask, v.Reason()
-			case v.Decision == rules.Contain && worst == facttest.Pass:
-				worst, reason = facttest.Contain, v.Reason()
-			}
-		}
-		return worst, reason
-	})
+	report := facttest.Judge(attacks, harmless, galleryJudge(t))
 	passed, held := report.Wrong()
 	t.Log("\n" + report.Table())
 	if most := len(attacks) * mostPassed / 1000; len(passed) > most {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/internal/facts/facttest"
 )
 
 var linesFile = flag.String("lines", "", "a file of lines as in testdata/guards.txt, to be judged and counted")
@@ -17,10 +17,7 @@ func TestLines(t *testing.T) {
 	if *linesFile == "" {
 		t.Skip("without -lines")
 	}
-	var all []*rules.Set
-	for _, name := range galleryGuards {
-		all = append(all, gallery(t, name))
-	}
+	judge := galleryJudge(t)
 	text, err := os.ReadFile(*linesFile)
 	if err != nil {
 		t.Fatal(err)
@@ -32,18 +29,10 @@ func TestLines(t *testing.T) {
 			continue
 		}
 		call = strings.TrimSpace(call)
-		s := subject(t, written(t, call))
-		var worst rules.Decision
-		reason := ""
-		for _, set := range all {
-			v := set.Judge(s)
-			if v.Decision == rules.Deny || v.Decision == rules.Ask && worst != rules.Deny || worst == "" {
-				worst, reason = v.Decision, v.Reason()
-			}
-		}
-		counts[fmt.Sprintf("%s: %s", want, worst)]++
-		if want == "stop" && worst == "" || want == "pass" && (worst == rules.Ask || worst == rules.Deny) || want == "pass" && worst != "" && testing.Verbose() {
-			fmt.Printf("%-7s %-7s %s\t%s\n", want, worst, call, reason)
+		got, reason := judge(written(t, call))
+		counts[fmt.Sprintf("%s: %s", want, got)]++
+		if (want == "stop") == (got == facttest.Pass) {
+			fmt.Printf("%-5s %-7s %s\t%s\n", want, got, call, reason)
 		}
 	}
 	fmt.Println(counts)
