@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/rules"
 )
 
-var update = flag.Bool("update", false, "write the table of the gallery's guards anew")
+var update = flag.Bool("update", false, "write the table of what the gallery's guards answer")
 
 // guardTable is the document that TestGuardTable holds to the corpora.
 const guardTable = "../../../docs/design/guards.md"
