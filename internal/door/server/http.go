@@ -40,6 +40,10 @@ const (
 
 // routes is the table of the routes, their users, and their effects. Of the line door events and pings
 // are for every user, subscriptions for the owner.
+// decisionWords are the parameters that choose decisions.
+const decisionWords = "decision tool agent session hook event event_id cwd q parts shadow without rewrote took " +
+	"since until after before"
+
 func (s *Server) routes() []route {
 	return []route{
 		{"POST", wire.PathEvents, everyUser, acts, s.postEvents, "wait"},
@@ -70,7 +74,7 @@ func (s *Server) routes() []route {
 			ownerOnly,
 			looks,
 			queried(&s.opt.History, wire.ParseDecisionQuery, History.Decisions),
-			"decision tool agent session hook event event_id cwd q parts shadow since until after before limit",
+			decisionWords+" limit",
 		},
 		{"POST", wire.PathDecisions + "/{id}/permit", ownerOnly, weakens, s.postPermit, ""},
 		{
@@ -79,7 +83,7 @@ func (s *Server) routes() []route {
 			ownerOnly,
 			looks,
 			queried(&s.opt.History, wire.ParseCountQuery, History.CountDecisions),
-			"decision tool agent session hook event event_id cwd q parts shadow since until after before every",
+			decisionWords+" every",
 		},
 		{
 			"GET",

@@ -133,3 +133,20 @@ func TestAGuardIsMended(t *testing.T) {
 	s.goTo("#edit?hook=house-rules&show=versions")
 	s.until("the version is kept", `/on the page/.test(document.querySelector("#edit .checks").textContent)`)
 }
+
+// A search leaves out with a -, and finds by how long hookd took; what arrives live is filtered in the same way, and
+// gets its result when the call has ended.
+func TestSearchLeavesOut(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	s := open(t, home, ui.Options{}, "#stream?q=-tool:Bash%20-%22retry%22%20outcome:none")
+	rows := `[...document.querySelectorAll("#stream tr[data-id]")]`
+	s.until("rows without Bash", rows+`.length > 3 && `+rows+`.every((r) => !/Bash|retry/.test(r.textContent))`)
+	s.goTo("#stream?q=took:%3E10s")
+	s.until("the call that a person was asked about", rows+`.length >= 1 && `+rows+`.every((r) => /git push -u/.test(r.textContent))`)
+	s.goTo("#stream?q=rewrote:yes")
+	s.until("calls that were changed", rows+`.length >= 1 && `+rows+`.every((r) => /rewrite/.test(r.textContent))`)
+	s.goTo("#stream?q=took:long")
+	s.until("a word that is none", `/as >1s/.test(document.querySelector("#stream [role=alert]")?.textContent)`)
+	s.goTo("#stream?q=-agent:codex")
+	s.until("rows of others", rows+`.length > 3 && `+rows+`.every((r) => !/Codex/.test(r.textContent))`)
+}

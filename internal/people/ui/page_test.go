@@ -238,7 +238,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 	s.until("a question is open", `document.querySelector(".askbox")`)
 	hashes := []string{
 		"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#stream?q=nothing-has-this", "#session?id=" + pay, "#session?show=all&id=" + pay,
-		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", s.denied("command-guard"), "#whatif", s.rehearsed(),
+		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", "#guard?name=command-guard", "#edit?hook=command-guard", "#undo", "#grants", s.denied("command-guard"), "#whatif", s.rehearsed(),
 	}
 	faults := func(what string) {
 		t.Helper()

@@ -4,6 +4,7 @@ import { moved, movedAt, useKeys } from './keys.js';
 import { Refusal, about, ask, connection, hearAsks, post, segment } from './net.js';
 import { Command, Icon, byWay, say } from './parts.js';
 import { link } from './state.js';
+import { visible } from './visible.js';
 import { agentLabel, firstLine, hhmmss, plural } from './words.js';
 
 export const asks = signal([]); // open ones, the oldest first
@@ -16,9 +17,11 @@ hearAsks((record) => {
     asks.value = [...asks.value.filter((a) => a.id !== record.id), record].sort((a, b) => new Date(a.since) - new Date(b.since));
     moved();
     say(`${agentLabel(record.agent)} asks: ${record.subject || record.event}. ${firstLine(record.reason)}`, true);
+    notify(record);
     return;
   }
   if (record.type !== 'answered') return;
+  unnotify(record.id);
   const was = asks.value.find((a) => a.id === record.id);
   asks.value = asks.value.filter((a) => a.id !== record.id);
   moved();
@@ -28,6 +31,24 @@ hearAsks((record) => {
   setTimeout(() => { ended.value = ended.value.filter((a) => a !== done); }, 5000);
   say(outcome(done), true);
 });
+
+// notices is whether asks are shown by the browser, too: '' = it was not asked for yet.
+export const notices = signal(globalThis.Notification ? { default: '' }[Notification.permission] ?? Notification.permission : 'denied');
+const shownAs = new Map(); // notifications by the id of their ask
+function notify(a) {
+  if (notices.value !== 'granted' || document.visibilityState === 'visible' || shownAs.has(a.id)) return;
+  // It says that there is a question, and never answers: a person must see all of it before.
+  const n = new Notification(`${agentLabel(a.agent)} asks`, { body: visible(`${firstLine(a.reason)}\n${a.subject || a.event}`).slice(0, 200), tag: a.id });
+  n.onclick = () => { focus(); location.hash = '#now'; n.close(); };
+  shownAs.set(a.id, n);
+}
+function unnotify(id) { shownAs.get(id)?.close(); shownAs.delete(id); }
+// Notices asks once for the permission to show them.
+export function Notices() {
+  if (notices.value) return '';
+  const want = async () => { notices.value = await Notification.requestPermission() === 'granted' ? 'granted' : 'denied'; };
+  return html`<button type="button" class="plain sm wide" onClick=${want}>Tell me about asks</button>`;
+}
 
 // outcome is how an ask ended, in words.
 function outcome({ answered: a, here, agent }) {

@@ -126,7 +126,7 @@ function Said({ g }) {
 
 function Row({ x, id, open, on, tab, pick }) {
   const c = x.commands[0];
-  return html`<tr role="row" data-id=${id} tabindex=${tab} aria-selected=${on} aria-expanded=${open} class=${(on ? 'sel' : '') + (open ? ' opened' : '')} onClick=${pick}>
+  return html`<tr role="row" data-id=${id} tabindex=${tab} aria-selected=${on} class=${(on ? 'sel' : '') + (open ? ' opened' : '')} onClick=${pick}>
       <${Td} class="num f-time">${number(x.count)}</${Td}><${Td} class="f-state"><${State} is=${shapeOf(x.said)} /></${Td}>
       <${Td} class="f-wide" title=${x.reason}>${x.reason || 'no reason'} <span class="t">${x.rule?.where || ''}</span></${Td}>
       <${Td} class="f-why"><code title=${c?.subject}>${c?.subject || ''}</code></${Td}>

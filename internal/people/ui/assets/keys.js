@@ -80,7 +80,7 @@ export function keep() { lastOf[route.value.view] = route.value.p; }
 export const kept = (view) => lastOf[view] || {};
 
 const rows = [
-  ['1 – 6', 'Now, Stream, Session, Hooks, Run, What if'],
+  ['1 – 6', 'Now, Stream, Session, Hooks, Undo, What if'],
   ['j k', 'next and previous row; also ↓ ↑'],
   ['g G', 'first and last row'],
   ['Enter', 'open the row, or follow its link'],
@@ -90,6 +90,7 @@ const rows = [
   ['Space', 'pause'],
   ['a d', 'allow and deny what has the focus'],
   ['s m', 'allow in the session, deny with a message'],
+  ['e w', 'of a guard: edit it, and ask it about the past'],
   ['y', 'copy the id'],
   ['?', 'this sheet'],
 ];
@@ -100,6 +101,9 @@ const searches = [
   ['agent:codex', 'an agent, by its name or its id'],
   ['hook:secret-guard', 'or guard: what a hook decided'],
   ['cwd:/src/app', 'a folder, and what is below it'],
+  ['-tool:Read -"vitest"', 'leaves out calls of a tool, and calls with a text'],
+  ['took:>1s', 'hookd and people took longer; took:<20ms'],
+  ['rewrote:yes', 'another input ran; rewrote:npm where it has that text'],
   ['since:14:00', 'until: too; a time, a date, or how long ago as 30m, 2h, 7d'],
   ['shadow:yes', 'where a hook in the shadow would have said something'],
 ];

@@ -14,7 +14,10 @@ export class Refusal extends Error {
 // Refusal. Members of query without a value are left out.
 export async function ask(path, { query, method = 'GET', body, signal: abort } = {}) {
   const list = new URLSearchParams();
-  for (const key of Object.keys(query || {})) if (query[key] || query[key] === 0) list.set(key, query[key]);
+  for (const key of Object.keys(query || {})) {
+    if (Array.isArray(query[key])) for (const value of query[key]) list.append(key, value);
+    else if (query[key] || query[key] === 0) list.set(key, query[key]);
+  }
   const text = list.toString();
   const options = { method, signal: abort, cache: 'no-store' };
   if (method !== 'GET') {

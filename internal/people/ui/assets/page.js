@@ -1,6 +1,7 @@
 // The page: the bar on top, the view, the foot.
 import { computed, effect, html, render, signal, useEffect } from './lib.js';
 import { Edit } from './edit.js';
+import { Notices } from './asks.js';
 import { watch } from './health.js';
 import { watchFleet } from './fleet.js';
 import { Guard } from './guard.js';
@@ -13,17 +14,18 @@ import { Run } from './run.js';
 import { Session } from './session.js';
 import { link, route, tabs } from './state.js';
 import { Stream } from './stream.js';
+import { Grants, Undo } from './undo.js';
 import { WhatIf } from './whatif.js';
 import { hhmmss, plural } from './words.js';
 
 const parts = {
   now: ['Now', Now], stream: ['Stream', Stream], session: ['Session', Session], hooks: ['Hooks', Hooks], run: ['Run', Run],
   whatif: ['What if', WhatIf], guard: ['Guard', Guard],
-  edit: ['Edit', Edit],
+  edit: ['Edit', Edit], undo: ['Undo', Undo], grants: ['Grants', Grants],
 };
 
 // owner is the tab that a view without one is reached from.
-const owner = { guard: 'hooks', edit: 'hooks' };
+const owner = { guard: 'hooks', edit: 'hooks', grants: 'hooks', run: 'stream' };
 
 const waits = computed(() => needs.value.length);
 effect(() => { document.title = (waits.value ? '(' + waits.value + ') ' : '') + 'hookd'; });
@@ -33,7 +35,7 @@ function Top() {
   return html`<header class="top"><span class="brand">hookd</span>
     <nav class="tabs" aria-label="Views">${tabs.map((v) => html`<a href=${link(v, v === here ? route.value.p : kept(v))} aria-current=${v === (owner[here] || here) ? 'page' : undefined}>${parts[v][0]}${
       v === 'now' && waits.value ? html` <span class="n hot">${waits.value}<span class="sr"> waiting</span></span>` : ''}</a>`)}</nav>
-    <div class="conn"><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
+    <div class="conn"><${Notices} /><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
       : html`<span class="amber"><${Icon} name="fail" />not connected</span>`}</div></header>`;
 }
 

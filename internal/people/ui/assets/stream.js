@@ -7,10 +7,11 @@ import { Axis, Bars } from './chart.js';
 import { Fleet, fleet } from './fleet.js';
 import { escape, keep, moved, useKeys } from './keys.js';
 import { Refusal, ask, gaps, hear, missing, segment } from './net.js';
-import { Bad, Clock, Empty, Icon, Late, Ran, State, Td, Took, What, Who, Why, copy, failed, resultOf, stateOf, take } from './parts.js';
+import { Bad, Clock, Empty, Icon, Late, Ran, State, Td, Took, What, Who, Why, copy, failed, resultOf, say, stateOf, take } from './parts.js';
 import { Virtual, isNarrow, reveal, scroller, useNarrow } from './rows.js';
 import { go, link, put, route } from './state.js';
-import { agentLabel, agentName, fits, has, hhmm, hhmmss, number, outcomes, parse, plural, rare, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
+import { visible } from './visible.js';
+import { agentLabel, agentName, fits, has, hhmm, hhmmss, keys as keys_, number, outcomes, parse, plural, quoted, rare, set, short, span, stamp, toggle, tokens, when, whole } from './words.js';
 
 const kinds = {
   decisions: { path: 'v1/decisions', list: 'decisions', page: 'after', id: 'event_id', record: 'verdict', word: 'decision' },
@@ -149,7 +150,28 @@ function arrived(records) {
     if (following && !paused.value && !feed.loading) release();
     show();
   }
+  for (const r of records) if (kindOf(r) === 'decisions' && r.call_id) ended.set(r.call_id, r);
+  if (ended.size) ending ||= setTimeout(reread, 400);
   count(records);
+}
+
+// The end of a call comes as an event of its own, and hookd joins the two: rows that are shown are read again.
+const ended = new Map();
+let ending = 0;
+const kindOf = (r) => (feed.kind === 'decisions' && r.type === 'event' && r.kind === 'tool.after' ? 'decisions' : '');
+async function reread() {
+  ending = 0;
+  const calls = new Set(ended.keys());
+  ended.clear();
+  const stale = feed.rows.slice(0, 200).filter((d) => !d.ran && d.call_id && calls.has(d.call_id)).slice(0, 40), { abort } = feed;
+  for (const d of stale) {
+    try {
+      const now = (await ask('v1/decisions', { query: { event_id: d.event_id, limit: 1 }, signal: abort?.signal })).decisions[0];
+      const at = feed.rows.indexOf(d);
+      if (at >= 0 && now) feed.rows[at] = { ...now, type: d.type };
+    } catch (err) { if (!(err instanceof Refusal) && err.name !== 'AbortError') throw err; return; }
+  }
+  if (stale.length) show();
 }
 
 // counts are those of the search; live ones are added until they are asked for again.
@@ -274,8 +296,62 @@ export function Stream() {
     <div class="bar"><${Search} input=${search} />
       <span class="seg" role="group" aria-label="What is listed">${Object.keys(kinds).map((k) => html`<a href=${link('stream', { ...route.value.p, kind: k === 'decisions' ? '' : k, open: '', at: '' })}
         aria-current=${k === kind.value && !ofFleet.value ? 'true' : undefined}>${k[0].toUpperCase() + k.slice(1)}</a>`)}${fleet.value && html`<a href=${link('stream', { q: text.value, kind: 'fleet' })} aria-current=${ofFleet.value ? 'true' : undefined}>Fleet</a>`}</span>${!ofFleet.value && html`<${Filter} />`}
+      ${!ofFleet.value && html`<${Saved} /><${Export} />`}
       ${!ofFleet.value && html`<button type="button" class="pause" aria-pressed=${paused.value} onClick=${() => { paused.value = !paused.value; if (!paused.value && following) release(); }}>${paused.value ? 'Go on' : 'Pause'} <kbd>Space</kbd></button>`}</div>
     ${ofFleet.value ? html`<${OfFleet} />` : html`<div class="split"><${Facets} /><div class="listing"><${Chart} /><${List} /></div></div>`}</section>`;
+}
+
+// Views that a person has named stay in this browser, under the address of their search.
+const storeKey = 'hookd views';
+const views_ = signal((() => { try { return JSON.parse(localStorage.getItem(storeKey)) || []; } catch { return []; } })());
+function keepViews(list) {
+  views_.value = list;
+  try { localStorage.setItem(storeKey, JSON.stringify(list)); } catch { /* no room: they last as long as the tab */ }
+}
+function Saved() {
+  const here = text.value, known = views_.value.some((v) => v.q === here && v.kind === kind.value);
+  const open = (e) => {
+    const v = views_.value[+e.target.value - 1];
+    if (e.target.value === 'save') keepViews([...views_.value, { q: here, kind: kind.value }].slice(-20));
+    else if (e.target.value === 'drop') keepViews(views_.value.filter((x) => x.q !== here || x.kind !== kind.value));
+    else if (v) go('stream', { q: v.q, kind: v.kind === 'decisions' ? '' : v.kind });
+    e.target.value = '';
+  };
+  return html`<select aria-label="Saved views" onChange=${open}><option value="">Views${views_.value.length ? ' · ' + views_.value.length : ''}</option>
+    ${views_.value.map((v, i) => html`<option value=${i + 1}>${v.q || 'all'} (${v.kind})</option>`)}
+    ${known ? html`<option value="drop">Forget this one</option>` : here && html`<option value="save">Save this search</option>`}</select>`;
+}
+
+// Export writes what fits the search, not only what is read already.
+const mostExported = 50000;
+const columns = ['time', 'agent_name', 'dialect', 'session_id', 'cwd', 'tool', 'subject', 'outcome', 'decision', 'reason', 'decided_by', 'duration_ms', 'event_id', 'run_id', 'hook', 'result', 'event'];
+// A cell that a spreadsheet would take for a formula gets a ' before it.
+const cell = (v) => { const t = visible(v === undefined ? '' : Array.isArray(v) ? v.join(' ') : String(v)); return '"' + (/^[=+\-@\t\r]/.test(t) && isNaN(t) ? "'" : '') + t.replace(/"/g, '""') + '"'; };
+async function exported(as) {
+  const k = kinds[kind.value], { query, bad } = parse(text.value, kind.value), rows = [];
+  if (bad) return 0;
+  for (let next = ''; rows.length < mostExported;) {
+    const a = await ask(k.path, { query: { ...query, [k.page]: next, limit: 1000 } });
+    rows.push(...a[k.list]);
+    next = a.next;
+    if (!next) break;
+  }
+  const used = columns.filter((c) => rows.some((r) => r[c] !== undefined));
+  const body = as === 'json' ? JSON.stringify(rows, null, 1) : [used.join(','), ...rows.map((r) => used.map((c) => cell(r[c])).join(','))].join('\r\n');
+  const a = document.createElement('a');
+  a.href = URL.createObjectURL(new Blob([body], { type: as === 'json' ? 'application/json' : 'text/csv' }));
+  a.download = `hookd-${kind.value}.${as}`;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 60000);
+  return rows.length;
+}
+function Export() {
+  const pick = async (e) => {
+    const as = e.target.value;
+    e.target.value = '';
+    try { say(plural(await exported(as), 'row') + ' written to a file', true); } catch (err) { if (!(err instanceof Refusal)) throw err; say(err.message, true); }
+  };
+  return html`<select aria-label="Export" onChange=${pick}><option value="">Export</option><option value="csv">CSV</option><option value="json">JSON</option></select>`;
 }
 
 // OfFleet lists what fits the search on all machines.
@@ -315,7 +391,19 @@ function Search({ input }) {
   return html`<label class="search"><span class="t" aria-hidden="true">/</span><span class="typed">
     <span class="over" ref=${back} aria-hidden="true">${painted(draft)}</span>
     <input ref=${input} type="text" value=${draft} onInput=${type} onKeyDown=${enter} onScroll=${follow_} spellcheck="false" autocomplete="off" autocapitalize="off"
-      aria-label="Search" placeholder=${'tool: decision: agent: hook: cwd: or words'} /></span><span class="end">${kept || ' '}</span></label>`;
+      aria-label="Search" placeholder=${'tool: outcome: agent: hook: cwd: took: -tool: or words'} list="words" /></span><datalist id="words">${complete(draft, f)}</datalist><span class="end">${kept || ' '}</span></label>`;
+}
+
+// complete offers the search with its last word completed: words of the search, and values that were counted.
+function complete(draft, f) {
+  const cut = Math.max(draft.lastIndexOf(' ') + 1, 0), head = draft.slice(0, cut), word = draft.slice(cut);
+  const minus = word[0] === '-' ? '-' : '', part = word.slice(minus.length), colon = part.indexOf(':');
+  if (!word || draft.length > 200) return '';
+  const counted = { tool: 'tools', agent: 'agents', hook: 'hooks', guard: 'hooks' };
+  const key = part.slice(0, colon), values = { decision: outcomes, outcome: outcomes, took: ['>100ms', '>1s', '>10s'], rewrote: ['yes'], shadow: ['yes'], since: ['15m', '1h', '1d', '7d'] };
+  const list = colon < 0 ? [...keys_[kind.value], 'outcome', 'guard', 'kind'].map((k) => k + ':')
+    : (values[key] || (counted[key] && f ? sorted(f[counted[key]]).map(([name]) => name) : [])).map((v) => key + ':' + quoted(v));
+  return list.filter((w) => w.startsWith(part) && w !== part).slice(0, 12).map((w) => html`<option value=${head + minus + w} />`);
 }
 
 // painted marks the search words in the text, each letter in its place.

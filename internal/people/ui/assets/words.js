@@ -83,7 +83,7 @@ export const toolName = (r) => r.tool || (Object.hasOwn(toolWords, r.kind) ? too
 
 // The words of a search: tool:Bash decision:deny,ask "rm -rf".
 export const keys = {
-  decisions: ['decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'shadow', 'since', 'until'],
+  decisions: ['decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'took', 'rewrote', 'shadow', 'since', 'until'],
   runs: ['result', 'hook', 'tool', 'agent', 'session', 'event', 'since', 'until'],
   events: ['event', 'tool', 'agent', 'session', 'cwd', 'since', 'until'],
   fleet: ['machine', 'decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'shadow', 'since', 'until'],
@@ -91,13 +91,13 @@ export const keys = {
 
 const same = { outcome: 'decision', guard: 'hook', kind: 'event' }; // other words for a key
 
-// tokens cuts a search into its parts: {text, key, value}; key is '' for free text.
+// tokens cuts a search into its parts: {text, key, value, not}; key is '' for free text, not is a - before it.
 export function tokens(text) {
   const list = [];
-  for (const m of text.matchAll(/(?:([a-z_]+):)?("(?:[^"\\]|\\.)*"?|[^\s"]+)|([a-z_]+):(?=\s|$)|"/g)) {
-    const [part, key, value, open] = m;
+  for (const m of text.matchAll(/(-(?=[a-z_]+:|"))?(?:([a-z_]+):)?("(?:[^"\\]|\\.)*"?|[^\s"]+)|(-(?=[a-z_]+:))?([a-z_]+):(?=\s|$)|"/g)) {
+    const [part, minus, key, value, minus2, open] = m;
     const word = key || open || '';
-    list.push({ text: part, at: m.index, key: Object.hasOwn(same, word) ? same[word] : word, value: plain(value || '') });
+    list.push({ text: part, at: m.index, key: Object.hasOwn(same, word) ? same[word] : word, value: plain(value || ''), not: !!(minus || minus2) });
   }
   return list;
 }
@@ -109,22 +109,38 @@ export const outcomes = ['disobeyed', 'not asked', 'deny', 'ask', 'contain', 're
 // rare ones are listed only where there are any.
 export const rare = new Set(['disobeyed', 'not asked', 'contain', 'context']);
 
+const single = new Set(['took', 'rewrote', 'shadow', 'since', 'until']); // have no list of values
+
 // parse reads a search: {query, bad}; query is what the route takes.
 export function parse(text, kind) {
   const query = Object.create(null), free = [];
   let bad = '';
   for (const t of tokens(text || '')) {
-    if (!t.key || /^https?$/.test(t.key)) { free.push(t.key ? t.text : t.value); continue; }
+    if (t.not && kind !== 'decisions') { bad = bad || `${t.text}: a - leaves out calls alone`; continue; }
+    if (!t.key || /^https?$/.test(t.key)) {
+      const words_ = t.key ? t.text : t.value;
+      if (t.not && words_) query.without = [...(query.without || []), t.key ? t.text.slice(1) : words_];
+      else if (words_) free.push(words_);
+      continue;
+    }
     if (!keys[kind].includes(t.key)) { bad = bad || unknown(t.key, kind); continue; }
     if (t.value === '') continue; // still being typed
-    if (t.key === 'since' || t.key === 'until') {
+    if (t.not && single.has(t.key)) { bad = bad || `${t.text}: ${t.key}: cannot be left out with -`; continue; }
+    if (t.key === 'took') {
+      if (/^[<>]\d+(\.\d+)?(ms|s|m|h)$/.test(t.value)) query.took = [...(query.took || []), t.value];
+      else bad = bad || `${t.text}: give how long hookd and people took as >1s or <20ms`;
+    } else if (t.key === 'since' || t.key === 'until') {
       const at = moment(t.value);
       if (!at) bad = bad || `${t.text}: give a time as 14:00 or 2026-01-31, or how long ago as 30m, 2h or 7d`;
       else query[t.key] = at.toISOString();
     } else if (t.key === 'shadow') query.shadow = '1';
-    else query[t.key] = query[t.key] ? query[t.key] + ',' + t.value : t.value;
+    else if (t.key === 'rewrote') query.rewrote = t.value;
+    else {
+      const values = t.not ? t.value.split(',').map((v) => '-' + v).join(',') : t.value;
+      query[t.key] = query[t.key] ? query[t.key] + ',' + values : values;
+    }
   }
-  for (const d of (query.decision || '').split(',')) if (d && !outcomes.includes(d)) bad = bad || `decision:${d}: it is ${outcomes.slice(0, -1).join(', ')} or ${outcomes.at(-1)}`;
+  for (const d of (query.decision || '').split(',').map((w) => w.replace(/^-/, ''))) if (d && !outcomes.includes(d)) bad = bad || `decision:${d}: it is ${outcomes.slice(0, -1).join(', ')} or ${outcomes.at(-1)}`;
   if (free.length) query.q = free.join(' ');
   return { query, bad };
 }
@@ -157,13 +173,13 @@ export function stamp(t) {
 }
 
 // has reports whether a search has a word with a value.
-export const has = (text, key, value) => tokens(text).some((t) => t.key === key && t.value.split(',').includes(value));
+export const has = (text, key, value) => tokens(text).some((t) => t.key === key && !t.not && t.value.split(',').includes(value));
 
 // toggle puts a word into a search, or takes it out. Of decisions, tools and the like
 // several values fit together.
 export function toggle(text, key, value) {
   const list = tokens(text);
-  const found = list.find((t) => t.key === key);
+  const found = list.find((t) => t.key === key && !t.not);
   const values = found ? found.value.split(',').filter(Boolean) : [];
   const next = values.includes(value) ? values.filter((v) => v !== value) : [...values, value];
   return set(text, key, next.join(','));
@@ -171,21 +187,28 @@ export function toggle(text, key, value) {
 
 // set gives a word one value; '' takes it out.
 export function set(text, key, value) {
-  const rest = tokens(text).filter((t) => t.key !== key).map((t) => t.text);
+  const rest = tokens(text).filter((t) => t.key !== key || t.not).map((t) => t.text);
   if (value) rest.push(key + ':' + quoted(value));
   return rest.join(' ');
 }
 
 // fits is the filter of the routes, for what arrives live.
 export function fits(r, kind, q) {
-  const any = (want, ...got) => !want || want.split(',').some((w) => got.includes(w));
-  const under = (want, cwd = '') => !want || want.split(',').some((f) => cwd === f.replace(/\/$/, '') || cwd.startsWith(f.replace(/\/$/, '') + '/'));
+  const which = (want, fit) => { // as wire.AnyOf
+    const list = want ? want.split(',') : [], yes = list.filter((w) => w[0] !== '-');
+    return (!yes.length || yes.some(fit)) && !list.some((w) => w[0] === '-' && fit(w.slice(1)));
+  };
+  const any = (want, ...got) => which(want, (w) => got.includes(w));
+  const under = (want, cwd = '') => which(want, (f) => cwd === f.replace(/\/$/, '') || cwd.startsWith(f.replace(/\/$/, '') + '/'));
+  const long = (t) => { const [, sign, n, unit] = /^([<>])([\d.]+)(.*)$/.exec(t), ms = n * { ms: 1, s: 1e3, m: 6e4, h: 36e5 }[unit]; return sign === '>' ? r.duration_ms > ms : r.duration_ms < ms; };
   const text = (...in_) => !q.q || in_.some((t) => (t || '').toLowerCase().includes(q.q.toLowerCase()));
   const at = +new Date(r.time || r.started);
   return any(q.tool, r.tool) && any(q.agent, r.agent_id, r.agent_name, r.dialect) && any(q.session, r.session_id) &&
     any(q.event, r.event, r.kind) && under(q.cwd, r.cwd) && (!q.since || at >= +new Date(q.since)) && (!q.until || at < +new Date(q.until)) &&
     (kind !== 'decisions' || any(q.decision, r.outcome || r.decision) && any(q.hook, ...(r.decided_by || []), ...(r.shadow || []).map((s) => s.hook)) &&
-      text(r.subject, r.reason) && (!q.shadow || !!r.shadow)) &&
+      text(r.subject, r.reason) && (!q.shadow || !!r.shadow) && (q.took || []).every(long) &&
+      !(q.without || []).some((w) => [r.subject, r.reason].some((t) => (t || '').toLowerCase().includes(w.toLowerCase()))) &&
+      (!q.rewrote || !!r.rewrote?.length && (q.rewrote === 'yes' || (r.new_subject || '').toLowerCase().includes(q.rewrote.toLowerCase())))) &&
     (kind !== 'runs' || any(q.hook, r.hook) && any(q.result, r.result) && text(r.subject, r.reason, r.error)) &&
     (kind !== 'events' || text(r.subject));
 }
