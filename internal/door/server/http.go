@@ -74,7 +74,7 @@ func (s *Server) routes() []route {
 			ownerOnly,
 			looks,
 			queried(&s.opt.History, wire.ParseDecisionQuery, History.Decisions),
-			decisionWords+" limit",
+			decisionWords + " limit",
 		},
 		{"POST", wire.PathDecisions + "/{id}/permit", ownerOnly, weakens, s.postPermit, ""},
 		{
@@ -83,7 +83,7 @@ func (s *Server) routes() []route {
 			ownerOnly,
 			looks,
 			queried(&s.opt.History, wire.ParseCountQuery, History.CountDecisions),
-			decisionWords+" every",
+			decisionWords + " every",
 		},
 		{
 			"GET",
