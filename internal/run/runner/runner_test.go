@@ -131,3 +131,32 @@ func TestSessionOfASubagentIsItsParents(t *testing.T) {
 		}
 	}
 }
+
+// A prompt or a start of a subagent is written by an agent: neither lets a session begin anew, as a person's does.
+func TestSubagentsPromptIsNoPersons(t *testing.T) {
+	p := &Past{sight: sight{facts: &facts.Reader{Home: "/home/u"}}, lines: &memoryLog{}}
+	kind := func(d events.Dialect, name, session, data string) rules.MomentKind {
+		return p.moment(&events.Event{Envelope: events.Envelope{
+			Event: name, Dialect: d, SessionID: session, Data: json.RawMessage(data),
+		}, Contract: events.For(d, name)}).Kind
+	}
+	for _, tt := range []struct {
+		dialect             events.Dialect
+		name, session, data string
+		want                rules.MomentKind
+	}{
+		{"codex", "UserPromptSubmit", "s", `{"session_id":"s","prompt":"go on"}`, rules.Typed},
+		{"codex", "UserPromptSubmit", "s", `{"session_id":"s","agent_id":"a","agent_type":"default","prompt":"go on"}`, ""},
+		{"codex", "SessionStart", "s", `{"session_id":"s","source":"startup"}`, rules.Began},
+		{"claude-code", "UserPromptSubmit", "s", `{"session_id":"s","prompt":"go on"}`, rules.Typed},
+		{"claude-code", "SessionStart", "s", `{"session_id":"s","source":"startup","agent_type":"mine"}`, rules.Began},
+	} {
+		if got := kind(tt.dialect, tt.name, tt.session, tt.data); got != tt.want {
+			t.Errorf("%s %s %s is %q, want %q", tt.dialect, tt.name, tt.data, got, tt.want)
+		}
+	}
+	p.join("opencode child", "opencode top", false)
+	if got := kind("opencode", "chat.message", "child", `{"sessionID":"child"}`); got != "" {
+		t.Errorf("a prompt in a child's session is %q", got)
+	}
+}
