@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/wire"
@@ -385,7 +386,7 @@ func (a *admission) decide(r *Receipt) {
 	if outcome == wire.OutcomeDeny && a.event.Contract.Kind == events.KindToolBefore && d.keeps(a.event) {
 		d.opts.Keeper.Drop(a.event)
 	}
-	a.past(heardAs(a.event, r.Verdict))
+	a.settlePast(heardAs(a.event, r.Verdict))
 	d.opts.Tap.Decided(a.event, r.Verdict, answered)
 	if a.event.Judged || a.ruled {
 		rec := d.decisions.decided(a.event, r.Verdict, done)
@@ -407,6 +408,22 @@ func (a *admission) decide(r *Receipt) {
 		<-a.stored
 		a.startLater(done)
 	}()
+}
+
+// settlePast gives the event its fate. Whether a question that the agent cannot ask has denied the call, its bridge
+// says: until then the call counts.
+func (a *admission) settlePast(outcome wire.Outcome) {
+	recorded := a.event.Judged || a.ruled // then the bridge is waited for
+	if outcome != wire.OutcomeAsk || a.event.Hearing == nil || !recorded || dialect.AsksItself(a.event) {
+		a.past(outcome)
+		return
+	}
+	a.event.Hearing.Then = func(t wire.Told) {
+		if t.Decision == wire.OutcomeDeny {
+			outcome = wire.OutcomeDeny
+		}
+		a.past(outcome)
+	}
 }
 
 // heardAs is a verdict as the agent takes it.

@@ -9,10 +9,15 @@ import (
 
 // A Hearing is where the sender of an event says which answer its agent was told. It is made by
 // NewHearing and safe for concurrent use.
-type Hearing struct{ told chan wire.Told }
+type Hearing struct {
+	told chan wire.Told
+
+	// Then is called with what Wait returns, on its goroutine; nil = nothing is. Set it before Wait is called.
+	Then func(wire.Told)
+}
 
 // NewHearing returns a Hearing that nothing was said to.
-func NewHearing() *Hearing { return &Hearing{make(chan wire.Told, 1)} }
+func NewHearing() *Hearing { return &Hearing{told: make(chan wire.Told, 1)} }
 
 // Say takes the answer that the agent was told; the first call counts. It does not
 // block.
@@ -26,6 +31,14 @@ func (h *Hearing) Say(t wire.Told) {
 // Wait returns the answer that was said, and is called once. Without a word for as long as
 // patience, or when ctx ends, it is not known which answer the agent was told.
 func (h *Hearing) Wait(ctx context.Context, patience time.Duration) wire.Told {
+	t := h.wait(ctx, patience)
+	if h.Then != nil {
+		h.Then(t)
+	}
+	return t
+}
+
+func (h *Hearing) wait(ctx context.Context, patience time.Duration) wire.Told {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
