@@ -48,13 +48,12 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 // Warm judges a call that nobody makes by the rules of these hooks: so the first call does not wait for tables of
 // programs and for pages of hookd.
 func (r *Runner) Warm(hooks []*hook.Hook) {
-	e := &events.Event{Envelope: events.Envelope{
-		Event: "PreToolUse", Dialect: events.ClaudeCode, Cwd: r.facts.Home,
-		Data: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"cd src && go test ./... 2>&1 | tail -20"}}`),
-	}, Contract: events.For(events.ClaudeCode, "PreToolUse")}
+	data := json.RawMessage(`{"command":"cd src && go test ./... 2>&1 | tail -20"}`)
+	call, home := neutral.ToolCall{Own: neutral.Shell, Tool: neutral.Shell, Input: data, Given: data}, r.facts.Home
 	for _, h := range hooks {
 		if h.Rules != nil {
-			h.Rules.Judge(r.subjectOf(e, dialect.Call(e), r.facts.Home))
+			h.Rules.Judge(&rules.Subject{Facts: r.facts.Read(call, home), Tools: []string{neutral.Shell}, Data: data,
+				Cwd: home, Project: home, Home: home, Read: func(line string) *facts.Facts { return r.facts.Line(line, home) }})
 		}
 	}
 }
