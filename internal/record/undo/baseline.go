@@ -429,7 +429,9 @@ func (k *bases) sweep(term time.Duration, most int64, open func(top string) map[
 }
 
 // shrink removes baselines beyond most bytes, but never the last one that was used.
-func (k *bases) shrink(dir string, loaded []*baseline, most int64, open func(string) map[string]*snapshot) (held int64) {
+func (k *bases) shrink(
+	dir string, loaded []*baseline, most int64, open func(string) map[string]*snapshot,
+) (held int64) {
 	type one struct {
 		dir   string
 		used  int64 // when it was

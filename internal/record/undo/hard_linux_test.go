@@ -177,7 +177,7 @@ func TestFilesOfAnotherOwner(t *testing.T) {
 	v.want("open", "open\n")
 	same(t, "the own file", treeOf(t, filepath.Join(v.work, "own")), own)
 	if is, err := look(filepath.Join(v.work, "secret")); err != nil || is.Kind != kindGone {
-		t.Errorf("a file that nobody kept is %+v, %v", is, err)
+		t.Errorf("a file that is not kept is %+v, %v", is, err)
 	}
 }
 

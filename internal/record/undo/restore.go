@@ -502,7 +502,8 @@ func (s *step) stage(dir int, staged string) error {
 	if s.alone() {
 		err := again(func() error { return unix.Linkat(unix.AT_FDCWD, string(e.At), dir, staged, 0) })
 		if err == nil {
-			if now, bad := lookAt(dir, staged); bad != nil || !e.Was.sameAttributes(now) { // the call changed them first
+			now, bad := lookAt(dir, staged)
+			if bad != nil || !e.Was.sameAttributes(now) { // the call changed them before it deleted the file
 				err = errors.Join(bad, s.setMode(dir, staged))
 			}
 		}

@@ -233,3 +233,48 @@ func TestSteps(t *testing.T) {
 		t.Errorf("open: %+v", open)
 	}
 }
+
+// The copies of repositories count as much as those of calls. Beyond the limit the ones go that were not used for
+// the longest time.
+func TestCopiesOfRepositoriesCount(t *testing.T) {
+	v := newVaultTest(t)
+	var tops []string
+	for _, name := range []string{"one", "two", "three"} {
+		top := filepath.Join(v.work, name)
+		hooktest.Must(t, os.Mkdir(top, 0o755))
+		sh(t, top, repository+"head -c 100000 /dev/urandom > big")
+		v.k.bases.refresh(rootOf(top))
+		tops = append(tops, rootOf(top))
+	}
+	now := time.Now()
+	v.k.Expire(now)
+	if held := v.k.List(wire.UndoQuery{}).Bytes; held < 300_000 {
+		t.Errorf("three repositories hold %d bytes", held)
+	}
+	b, err := v.k.bases.of(tops[0])
+	hooktest.Must(t, err)
+	old := now.Add(-time.Hour)
+	hooktest.Must(t, os.Chtimes(filepath.Join(b.dir, journalFile), old, old))
+	s := *v.k.settings.Load()
+	s.Max = 2 * 250_000
+	v.k.Configure(s)
+	v.k.Expire(now)
+	if held := v.k.List(wire.UndoQuery{}).Bytes; held < 200_000 || held > 250_000 {
+		t.Errorf("beyond the limit %d bytes are held", held)
+	}
+	if b.last.Load() != nil {
+		t.Error("the oldest one stays")
+	}
+	c := v.ran("s", "cd one && python3 -c 'import os; os.remove(\"big\")'") // its copy is made again
+	if _, bad := v.k.Undo(id(), wire.UndoRequest{Calls: []string{c}}); bad != nil {
+		t.Logf("the first call after that: %v", bad)
+	}
+	again, err := Open(v.k.places.home, nil)
+	hooktest.Must(t, err)
+	s.Max = 2
+	again.Configure(s)
+	again.Expire(now)
+	if held := again.bases.sweep(s.MaxAge, 1<<40, again.openAt); held > 250_000 { // one of three, with an old version
+		t.Errorf("another process holds %d bytes", held)
+	}
+}

@@ -128,7 +128,7 @@ var lines = []lineTest{
 	{name: "times to the nanosecond", before: "echo old > a; touch -d '2001-02-03 04:05:06.123456789' a", line: "echo new > a"},
 	{name: "a time before 1970", before: "echo old > a; touch -d '1960-02-03' a", line: "echo new > a"},
 	{name: "set-group-ID and sticky folders", before: "mkdir d d/g d/t; echo old > d/g/a; chmod 2775 d/g; chmod 1777 d/t", line: "rm -rf d"},
-	{name: "a folder that nobody may write to", before: "mkdir -p d/e; echo old > d/e/a; chmod 500 d/e", line: "chmod 700 d/e; rm -rf d"},
+	{name: "a folder that is closed to its owner", before: "mkdir -p d/e; echo old > d/e/a; chmod 500 d/e", line: "chmod 700 d/e; rm -rf d"},
 	{name: "another owner", before: "mkdir d; echo old > d/a; chown 1234:4321 d/a; chown 4321:1234 d", line: "rm -rf d", root: true},
 	{name: "another owner, written over", before: "echo old > a; chown 1234:4321 a; chmod 4751 a", line: "echo new > a", root: true},
 	{name: "a link to a folder that is replaced", before: "mkdir d e; ln -s d l", line: "ln -sfn e l"},
