@@ -45,7 +45,7 @@ func noSuchBelow(cmd *cobra.Command, words []string) error {
 // all commands below it, its first examples, its flags in a line each. Flags without room are named.
 func shortHelp(cmd *cobra.Command, width int) string {
 	about := beginning(cmp.Or(cmd.Long, cmd.Short+"."), width)
-	end := fillLines("Also: --json, -o wide, --socket, --system, --answer-within.\nAll of it: `hookd help "+
+	end := fillLines("Also: --json, -o csv, --socket, --system, --answer-within.\nAll of it: `hookd help "+
 		strings.TrimPrefix(cmd.CommandPath(), "hookd ")+"`", width)
 	commands, examples, flags := commandLines(cmd), exampleLines(cmd), flagLines(cmd)
 	room := helpLines - strings.Count(about+end, "\n") - frame

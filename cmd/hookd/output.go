@@ -34,6 +34,7 @@ type printer struct {
 	w       io.Writer
 	colours bool
 	wide    bool // -o wide: every column, whole
+	csv     bool // -o csv: tables are comma-separated values, whole
 	width   int  // columns of the terminal; 0 = lines may be of any length
 	written int  // lines so far
 	err     error
@@ -41,7 +42,7 @@ type printer struct {
 
 func (a *app) printer(f *os.File) *printer {
 	return &printer{w: f, colours: isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-		wide: a.format == "wide", width: columnsOf(f)}
+		wide: a.format == "wide", csv: a.format == "csv", width: columnsOf(f)}
 }
 
 // columnsOf returns how many columns the output has: those of $COLUMNS, else of

@@ -101,7 +101,7 @@ was not obeyed.`,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	flags := root.PersistentFlags()
-	flags.StringVarP(&a.format, "output", "o", "table", "table, wide or json")
+	flags.StringVarP(&a.format, "output", "o", "table", "table, wide, json or csv (of lists)")
 	flags.BoolVar(&a.json, "json", false, "the same as -o json")
 	flags.String("socket", "", "the daemon's socket (default ~/.librefang/hookd.sock)")
 	flags.Bool(systemFlag, false, "the system daemon's hooks and settings, not your own (behind sudo)")
@@ -111,7 +111,7 @@ was not obeyed.`,
 		"answer-within",
 		"give up, with exit code 4, when the daemon has not answered by then",
 	)
-	_ = root.RegisterFlagCompletionFunc("output", words("table", "wide", "json"))
+	_ = root.RegisterFlagCompletionFunc("output", words("table", "wide", "json", "csv"))
 	root.Flags().Bool("version", false, "print the version")
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Version = build().String()
@@ -142,10 +142,10 @@ type group struct {
 
 func (a *app) checkFormat() error {
 	switch a.format {
-	case "table", "wide", "json":
+	case "table", "wide", "json", "csv":
 		return nil
 	}
-	return fail(exitUsage, "type -o table, -o wide or -o json", "unknown output format %q", a.format)
+	return fail(exitUsage, "type -o table, -o wide, -o json or -o csv", "unknown output format %q", a.format)
 }
 
 // dial returns a client for the daemon that the settings name. Nothing is

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,6 +67,10 @@ func (p *printer) table(header []column, rows [][]cell) {
 		head[i] = cell{h.title, bold}
 	}
 	rows = append([][]cell{head}, rows...)
+	if p.csv {
+		p.line(strings.TrimSuffix(csvOf(rows), "\n"))
+		return
+	}
 	for _, row := range rows {
 		for i := range row {
 			row[i].text = escape(shorten(row[i].text, maxCell), keepNothing)
@@ -100,6 +105,24 @@ func (p *printer) table(header []column, rows [][]cell) {
 		}
 		p.line(strings.TrimRight(b.String(), " "))
 	}
+}
+
+// csvOf is rows as comma-separated values, whole. A text that a spreadsheet would take for a formula begins
+// with an apostrophe: others wrote it.
+func csvOf(rows [][]cell) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	for _, row := range rows {
+		fields := make([]string, len(row))
+		for i, c := range row {
+			if fields[i] = escape(c.text, keepNothing); len(fields[i]) > 1 && strings.ContainsRune("=+-@\t", rune(fields[i][0])) {
+				fields[i] = "'" + fields[i]
+			}
+		}
+		_ = w.Write(fields) // a strings.Builder takes all
+	}
+	w.Flush()
+	return b.String()
 }
 
 // widthsOf returns how wide the columns need to be.
