@@ -53,7 +53,8 @@ func (r *Runner) Warm(hooks []*hook.Hook) {
 	for _, h := range hooks {
 		if h.Rules != nil {
 			h.Rules.Judge(&rules.Subject{Facts: r.facts.Read(call, home), Tools: []string{neutral.Shell}, Data: data,
-				Cwd: home, Project: home, Home: home, Read: func(line string) *facts.Facts { return r.facts.Line(line, home) }})
+				Cwd: home, Project: home, Home: home,
+				Read: func(line string) *facts.Facts { return r.facts.Line(line, home) }})
 		}
 	}
 }

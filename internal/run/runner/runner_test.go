@@ -132,7 +132,7 @@ func TestSessionOfASubagentIsItsParents(t *testing.T) {
 	}
 }
 
-// A prompt or a start of a subagent is written by an agent: neither lets a session begin anew, as a person's does.
+// A prompt or a start of a subagent is an agent's: neither is a boundary, as a person's is.
 func TestSubagentsPromptIsNoPersons(t *testing.T) {
 	p := &Past{sight: sight{facts: &facts.Reader{Home: "/home/u"}}, lines: &memoryLog{}}
 	kind := func(d events.Dialect, name, session, data string) rules.MomentKind {
