@@ -197,7 +197,9 @@ func (o *outbound) sendBundle(ctx context.Context, next *sealed) (n int, err err
 	case failed == nil:
 		n, err = len(next.of), o.sent(ctx, next.of)
 		if err == nil {
-			_ = o.broker.Announce(o.names.subject(areaNews, areaEvery)) // others look each minute anyway
+			go func() { // the next bundle does not wait for its answer; others look each minute anyway
+				_ = o.broker.Announce(o.names.subject(areaNews, areaEvery))
+			}()
 		}
 		*next = sealed{left: time.Now()}
 		return n, err
