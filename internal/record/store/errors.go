@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -48,6 +49,8 @@ func classify(err error) error {
 func kindOf(err error) error {
 	var e *sqlite.Error
 	switch {
+	case errors.As(err, &e) && e.Code() == sqlite3.SQLITE_ERROR && schemaDamaged.MatchString(e.Error()):
+		return errCorrupt
 	case errors.As(err, &e):
 		return kindOfCode(e.Code())
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
@@ -59,6 +62,9 @@ func kindOf(err error) error {
 	}
 	return nil
 }
+
+// schemaDamaged finds that the text of the schema is another one, which SQLite's own check does not see.
+var schemaDamaged = regexp.MustCompile(`no such (column|table|index)|has no column named`)
 
 // kindOfCode sorts SQLite's result codes: https://sqlite.org/rescode.html
 func kindOfCode(code int) error {

@@ -260,6 +260,24 @@ func TestEachDamageIsTold(t *testing.T) {
 	}
 }
 
+// A flip in the text of the schema is seen neither by SQLite's check nor by a sum: the file is set aside.
+func TestADamagedSchemaIsTold(t *testing.T) {
+	t.Parallel()
+	image := faultImage(t)
+	for _, column := range []string{"id         TEXT    NOT NULL UNIQUE", "hook    TEXT    NOT NULL,\n\tord", "size       INTEGER"} {
+		at := bytes.Index(image["hookd.db"], []byte(column))
+		if at < 0 {
+			t.Fatalf("the schema has no %q", column)
+		}
+		broken := maps.Clone(image)
+		broken["hookd.db"] = slices.Clone(image["hookd.db"])
+		broken["hookd.db"][at] ^= 1
+		if err := look(t, put(t, broken), readsDoNotFail).check(faultEvents); err != nil {
+			t.Errorf("%q: %v", column, err)
+		}
+	}
+}
+
 // faultWorkers damage files side by side: a store waits before it reads again.
 const faultWorkers = 4
 
