@@ -36,7 +36,7 @@ func (d *Daemon) watchAgents(ctx context.Context) {
 
 // lookAtAgents looks now, and after each change of a file that the last look depends on.
 func (d *Daemon) lookAtAgents(ctx context.Context) {
-	var looker roster.Looker
+	looker := roster.NewLooker(ownBridge())
 	var changed <-chan struct{}
 	watcher, err := watchdir.New()
 	if err == nil {
@@ -48,7 +48,7 @@ func (d *Daemon) lookAtAgents(ctx context.Context) {
 		if watcher != nil && watcher.Watch(roster.Places(home)) == nil { // before the look: a change meanwhile is seen
 			every = lookWatched
 		}
-		faults, err := looker.Look(home, ownBridge())
+		faults, err := looker.Look(home)
 		if err != nil {
 			d.log.Warn("it is not known which agents are connected", zap.Error(err))
 		} else {

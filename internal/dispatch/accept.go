@@ -10,8 +10,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
-	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/wire"

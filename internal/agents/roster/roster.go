@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/agents/connect"
@@ -38,6 +39,7 @@ type Entry struct {
 	Env     map[string]string `json:"env,omitempty"`    // that says where the settings are
 	Bridge  string            `json:"bridge,omitempty"` // "" = a plugin speaks for the agent, or HTTP
 	Sum     string            `json:"sum,omitempty"`    // SHA-256 of the bridge
+	Hookd   string            `json:"hookd,omitempty"`  // SHA-256 of the hookd that the bridge came with
 }
 
 // Fault is an agent that does not call hookd as it was connected.
@@ -88,6 +90,7 @@ func Note(home string, o connect.Options) error {
 	e.Env, e.Bridge = env, s.Bridge
 	if e.Bridge != "" {
 		e.Sum, _ = sumOf(e.Bridge) // what cannot be read is a fault then
+		e.Hookd = ownSum()
 	}
 	return change(home, e, true)
 }
@@ -146,8 +149,29 @@ func change(home string, e Entry, add bool) error {
 }
 
 // Looker looks again and again, and remembers the sums of programs that have not changed. It belongs to
-// one goroutine. The zero value is ready.
-type Looker struct{ sums map[string]summed }
+// one goroutine.
+type Looker struct {
+	sums map[string]summed
+	mine string // sum of the bridge of this hookd when the Looker was made; "" = none
+}
+
+// NewLooker returns a Looker of the hookd that runs. own is the bridge beside it, which may take the place of
+// the connected bridge after an upgrade of both; "" = there is none. A bridge that changes later is another
+// program, and so is a bridge that changed alone.
+func NewLooker(own string) *Looker {
+	mine, _ := sumOf(own) // without it only the connected bridge counts
+	return &Looker{mine: mine}
+}
+
+// ownSum is the sum of the program that runs; "" = its file cannot be read.
+var ownSum = sync.OnceValue(func() string {
+	program, err := ownProgram()
+	if err != nil {
+		return ""
+	}
+	sum, _ := sumOf(program)
+	return sum
+})
 
 type summed struct {
 	at   time.Time
@@ -155,16 +179,15 @@ type summed struct {
 	sum  string
 }
 
-// Look returns the agents of a home that do not call hookd as they were connected. own is the bridge
-// of this hookd, which may take the place of the connected bridge; "" = there is none.
-func (l *Looker) Look(home, own string) ([]Fault, error) {
+// Look returns the agents of a home that do not call hookd as they were connected.
+func (l *Looker) Look(home string) ([]Fault, error) {
 	list, err := List(home)
 	if err != nil {
 		return nil, err
 	}
 	var faults []Fault
 	for _, e := range list {
-		if why := l.fault(e, own); why != "" {
+		if why := l.fault(e); why != "" {
 			faults = append(faults, Fault{e, why, e.Again()})
 		}
 	}
@@ -227,7 +250,7 @@ func (e Entry) Again() string {
 }
 
 // fault says why the agent does not call hookd; "" = it does.
-func (l *Looker) fault(e Entry, own string) string {
+func (l *Looker) fault(e Entry) string {
 	s := connect.Inspect(e.options(func(name string) string { return e.Env[name] }))
 	switch s.State {
 	case connect.Unreadable:
@@ -242,7 +265,7 @@ func (l *Looker) fault(e Entry, own string) string {
 			return note
 		}
 	}
-	if why := l.bridgeFault(e, s.Bridge, own); why != "" {
+	if why := l.bridgeFault(e, s.Bridge); why != "" {
 		return why
 	}
 	if s.State == connect.Partly && s.Note != "" {
@@ -261,8 +284,8 @@ func (e Entry) unasked(s connect.Status) string {
 	return ""
 }
 
-// bridgeFault says why a bridge is not the connected bridge; "" = it is, or is this hookd's.
-func (l *Looker) bridgeFault(e Entry, bridge, own string) string {
+// bridgeFault says why a bridge is not the connected bridge; "" = it is, or came with a newer hookd.
+func (l *Looker) bridgeFault(e Entry, bridge string) string {
 	if bridge == "" || !filepath.IsAbs(bridge) {
 		return ""
 	}
@@ -285,7 +308,7 @@ func (l *Looker) bridgeFault(e Entry, bridge, own string) string {
 	if sum == e.Sum {
 		return ""
 	}
-	if mine, err := l.sumOf(own); err == nil && mine == sum {
+	if sum == l.mine && (e.Hookd == "" || e.Hookd != ownSum()) {
 		return ""
 	}
 	return bridge + " is another program than the one that was connected"

@@ -35,10 +35,10 @@ func TestLook(t *testing.T) {
 		"gone":    {func(t *testing.T, o connect.Options) { hooktest.Must(t, os.Remove(o.Bridge)) }, "is gone"},
 		"closed":  {func(t *testing.T, o connect.Options) { hooktest.Must(t, os.Chmod(o.Bridge, 0o644)) }, "cannot be executed"},
 		"another": {func(t *testing.T, o connect.Options) { hooktest.Write(t, o.Bridge, "#!/bin/sh\nexit 0\n", 0o755) }, "is another program"},
-		"a newer one": {func(t *testing.T, o connect.Options) {
+		"another, and the one beside hookd": {func(t *testing.T, o connect.Options) {
 			hooktest.Write(t, o.Bridge, "newer", 0o755)
 			hooktest.Write(t, filepath.Dir(o.Bridge)+"/own", "newer", 0o755)
-		}, ""},
+		}, "is another program"},
 		"a folder": {func(t *testing.T, o connect.Options) {
 			hooktest.Must(t, os.Remove(o.Bridge))
 			hooktest.Must(t, os.Mkdir(o.Bridge, 0o755))
@@ -68,9 +68,9 @@ func TestLook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home, o := connected(t)
 			tt.breaks(t, o)
-			var l Looker
+			l := NewLooker(filepath.Dir(o.Bridge) + "/own")
 			for range 2 { // the second look remembers
-				faults, err := l.Look(home, filepath.Dir(o.Bridge)+"/own")
+				faults, err := l.Look(home)
 				hooktest.Must(t, err)
 				switch {
 				case tt.why == "" && len(faults) == 0:
@@ -79,6 +79,29 @@ func TestLook(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The bridge beside hookd is usually the bridge that agents call. It is told when it is replaced while hookd
+// runs, and after a restart unless hookd was replaced, too.
+func TestReplacedBridgeBesideHookd(t *testing.T) {
+	home, o := connected(t)
+	l := NewLooker(o.Bridge)
+	if faults, err := l.Look(home); err != nil || len(faults) != 0 {
+		t.Fatalf("before: %+v, %v", faults, err)
+	}
+	hooktest.Write(t, o.Bridge, "#!/bin/sh\nexit 0\n", 0o755)
+	for name, l := range map[string]*Looker{"while hookd runs": l, "after a restart": NewLooker(o.Bridge)} {
+		if faults, err := l.Look(home); err != nil || len(faults) != 1 {
+			t.Errorf("%s: found %+v, %v", name, faults, err)
+		}
+	}
+	list, err := List(home)
+	hooktest.Must(t, err)
+	list[0].Hookd = "of the hookd before the upgrade"
+	hooktest.Must(t, change(home, list[0], true))
+	if faults, err := NewLooker(o.Bridge).Look(home); err != nil || len(faults) != 0 {
+		t.Errorf("after an upgrade of both: %+v, %v", faults, err)
 	}
 }
 

@@ -1,0 +1,6 @@
+package roster
+
+import "os"
+
+// ownProgram is the file that has the name of the program that runs.
+func ownProgram() (string, error) { return os.Executable() }
