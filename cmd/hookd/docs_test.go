@@ -386,6 +386,9 @@ func TestPathsInDocuments(t *testing.T) {
 // typedLine is a command line of hookd in a document: a line of a block, or a text between backticks.
 var typedLine = regexp.MustCompile("(?m)(?:^ *|`|\\$ |sudo |&& )hookd ([^`\n#|>&;]+)")
 
+// quotedText is an argument that may hold flags of another program.
+var quotedText = regexp.MustCompile(`'[^']*'`)
+
 // Each flag of a command line in the documents is one of its command.
 func TestFlagsInDocuments(t *testing.T) {
 	top, checked := newRoot(&app{}), 0
@@ -396,7 +399,7 @@ func TestFlagsInDocuments(t *testing.T) {
 		}
 		for _, m := range typedLine.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\\\n", " "), -1) {
 			line, _, _ := strings.Cut(m[1], " -- ") // another program's
-			words := strings.Fields(line)
+			words := strings.Fields(quotedText.ReplaceAllString(line, "TEXT"))
 			cmd, _, err := top.Find(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "-") }))
 			if err != nil || cmd == top {
 				continue // a sentence

@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -388,10 +387,9 @@ func (m *member) types(args ...string) {
 func skewedPrograms(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	original := filepath.Join(runtime.GOROOT(), "src", "time", "time.go")
-	if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
-		original = filepath.Join(strings.TrimSpace(string(out)), "src", "time", "time.go")
-	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	hooktest.Must(t, err)
+	original := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
 	text, err := os.ReadFile(original)
 	hooktest.Must(t, err)
 	head, tail, ok := strings.Cut(string(text), "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n")

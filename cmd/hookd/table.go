@@ -115,9 +115,11 @@ func csvOf(rows [][]cell) string {
 	for _, row := range rows {
 		fields := make([]string, len(row))
 		for i, c := range row {
-			if fields[i] = escape(c.text, keepNothing); len(fields[i]) > 1 && strings.ContainsRune("=+-@\t", rune(fields[i][0])) {
-				fields[i] = "'" + fields[i]
+			text := escape(c.text, keepNothing)
+			if len(text) > 1 && strings.IndexByte("=+-@\t", text[0]) >= 0 { // a spreadsheet would take it for a formula
+				text = "'" + text
 			}
+			fields[i] = text
 		}
 		_ = w.Write(fields) // a strings.Builder takes all
 	}

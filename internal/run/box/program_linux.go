@@ -1,3 +1,4 @@
+//lint:file-ignore U1000 clone_linux_*.s calls first and second
 package box
 
 import (

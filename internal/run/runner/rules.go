@@ -45,7 +45,7 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 	return out
 }
 
-// Warm judges a call that nobody makes by the rules of these hooks: so the first call does not wait for tables of
+// Warm judges an invented call by the rules of these hooks: so the first call does not wait for tables of
 // programs and for pages of hookd.
 func (r *Runner) Warm(hooks []*hook.Hook) {
 	data := json.RawMessage(`{"command":"cd src && go test ./... 2>&1 | tail -20"}`)
