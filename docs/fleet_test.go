@@ -103,7 +103,7 @@ func TestThreeServersOfTheFleetDocument(t *testing.T) {
 		ports[i] = fleettest.FreePort(t)
 	}
 	servers := make([]*fleettest.Process, 3)
-	settings := fenced(t, "tls://n1.example.org")
+	settings := fenced(t, "servers: [tls://n1.example.org")
 	for i := range servers {
 		config := replaced(t, fenced(t, "server_name: n1"), "server_name: n1", fmt.Sprintf("server_name: n%d", i+1),
 			"0.0.0.0:4222", fmt.Sprintf("127.0.0.1:%d", ports[i]), "0.0.0.0:6222", fmt.Sprintf("127.0.0.1:%d", ports[3+i]),

@@ -213,8 +213,11 @@ func TestSignalsAreHandedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooktest.Until(t, "the wrapper waits for its box", func() bool { // before, a signal ends it
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", cmd.Process.Pid))
-		return err == nil && strings.Contains(string(text), "wait")
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", cmd.Process.Pid))
+		return err == nil && !slices.ContainsFunc(threads, func(thread string) bool {
+			text, err := os.ReadFile(thread)
+			return err == nil && !strings.Contains(string(text), ") S ")
+		})
 	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

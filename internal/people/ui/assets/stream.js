@@ -399,10 +399,15 @@ function complete(draft, f) {
   const cut = Math.max(draft.lastIndexOf(' ') + 1, 0), head = draft.slice(0, cut), word = draft.slice(cut);
   const minus = word[0] === '-' ? '-' : '', part = word.slice(minus.length), colon = part.indexOf(':');
   if (!word || draft.length > 200) return '';
-  const counted = { tool: 'tools', agent: 'agents', hook: 'hooks', guard: 'hooks' };
-  const key = part.slice(0, colon), values = { decision: outcomes, outcome: outcomes, took: ['>100ms', '>1s', '>10s'], rewrote: ['yes'], shadow: ['yes'], since: ['15m', '1h', '1d', '7d'] };
+  const counted = new Map([['tool', 'tools'], ['agent', 'agents'], ['hook', 'hooks'], ['guard', 'hooks']]);
+  const values = new Map(Object.entries({
+    decision: outcomes, outcome: outcomes, took: ['>100ms', '>1s', '>10s'], rewrote: ['yes'], shadow: ['yes'],
+    since: ['15m', '1h', '1d', '7d'],
+  }));
+  const key = part.slice(0, colon);
   const list = colon < 0 ? [...keys_[kind.value], 'outcome', 'guard', 'kind'].map((k) => k + ':')
-    : (values[key] || (counted[key] && f ? sorted(f[counted[key]]).map(([name]) => name) : [])).map((v) => key + ':' + quoted(v));
+    : (values.get(key) || (counted.has(key) && f ? sorted(f[counted.get(key)]).map(([name]) => name) : []))
+      .map((v) => key + ':' + quoted(v));
   return list.filter((w) => w.startsWith(part) && w !== part).slice(0, 12).map((w) => html`<option value=${head + minus + w} />`);
 }
 
