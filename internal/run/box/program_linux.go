@@ -10,8 +10,8 @@ import (
 
 // The child of a box runs between clone and exec in the memory of this process, on a stack of its own: a copy
 // of the memory would take as long as the box. Nothing of Go's runtime may be used there: no allocation, no
-// growing stack, no preemption, no signal. So the parent writes down every system call beforehand, and the
-// child only makes them.
+// growing stack, no preemption, no signal, nothing that the race detector watches. So the parent writes down every
+// system call beforehand, and the child only makes them.
 
 // op is one system call of the child.
 type op struct {
@@ -130,7 +130,10 @@ func (p *program) clone() int {
 	return pid
 }
 
+// stack is where the stack i begins, from its end. The child calls it, too.
+//
 //go:nosplit
+//go:norace
 func (p *program) stack(i int) uintptr {
 	return (uintptr(unsafe.Pointer(&p.stacks[i&1][0])) + stackSize - stackRoom) &^ 15
 }
