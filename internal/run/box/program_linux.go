@@ -125,7 +125,7 @@ func rawClone(flags, stack uintptr, p *program, inner uintptr) (pid int)
 func (p *program) clone() int {
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask,
 		uintptr(unsafe.Pointer(&p.all)), uintptr(unsafe.Pointer(&p.mask)), sigSetSize, 0, 0)
-	pid := rawClone(p.flags|syscall.CLONE_VM|uintptr(syscall.SIGCHLD), p.stack(0), p, 0)
+	pid := rawClone(p.flags|share|uintptr(syscall.SIGCHLD), p.stack(0), p, 0)
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&p.mask)), 0, sigSetSize, 0, 0)
 	return pid
 }
