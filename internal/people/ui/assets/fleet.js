@@ -60,7 +60,7 @@ export function Fleet({ query }) {
     let timer = 0, through = '', all = [];
     const look = async () => {
       try {
-        const a = await ask('v1/fleet/decisions', { query: { ...query, after: through, limit: mostShown }, signal: abort.signal });
+        const a = await ask('v1/fleet/decisions', { query: { ...query, through, limit: mostShown }, signal: abort.signal });
         through = a.through || through;
         const known = new Set(all.map((r) => r.machine + r.event_id));
         all = [...a.decisions.map((d) => ({ ...d.decision, machine: d.machine })).filter((r) => !known.has(r.machine + r.event_id)), ...all].slice(0, mostShown);
