@@ -207,7 +207,7 @@ func (f *faulty) followed() []time.Time {
 	return when
 }
 
-// soon is hooktest.Until for what may take some minutes: machines pause for a minute at most.
+// soon is hooktest.Until with a limit of minutes: machines pause for a minute at most.
 func soon(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)

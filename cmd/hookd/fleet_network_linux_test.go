@@ -16,8 +16,8 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// network is a network of namespaces. Their packets go through a switch in the test, which
-// delays, loses and cuts off as told: the kernel may have no netem. Real TCP mends all of it.
+// network is a network of namespaces. A switch in the test carries their packets: it delays, drops and
+// blocks packets, since the kernel may have no netem. TCP is the kernel's own.
 type network struct {
 	t    *testing.T
 	ends [nodes + 1]*node // the first is the test's own
@@ -146,7 +146,7 @@ func (n *node) write() {
 	}
 }
 
-// far delays each packet, and loses a part of them.
+// far delays each packet, and drops the fraction loss.
 func (w *network) far(delay time.Duration, loss float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -107,8 +107,8 @@ func (p *printer) table(header []column, rows [][]cell) {
 	}
 }
 
-// csvOf is rows as comma-separated values, whole. A text that a spreadsheet would take for a formula begins
-// with an apostrophe: others wrote it.
+// csvOf is rows as comma-separated values, not fitted to the screen. A text that a spreadsheet would take for a
+// formula begins with an apostrophe: others wrote it.
 func csvOf(rows [][]cell) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)

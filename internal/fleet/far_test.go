@@ -59,7 +59,7 @@ func TestAFullStreamStopsItself(t *testing.T) {
 }
 
 // Streams that are made again, as after a lost disk, begin their numbers again: no event is taken for
-// one that came before.
+// an earlier one.
 func TestStreamsThatBeginAgain(t *testing.T) {
 	servers := fleettest.Start(t, nil)
 	a, b := join(t, servers.URL(), "a", each), join(t, servers.URL(), "b", each)

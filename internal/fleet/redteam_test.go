@@ -114,13 +114,7 @@ func TestAFloodHidesNothing(t *testing.T) {
 		{Tenant: "t", Machine: "builder"}: fleet.RoleMachine,
 	})
 	ops := g.operator(t, "t", "ops")
-	key, err := nats.NkeyOptionFromSeed(g.keys["t/ops"])
-	hooktest.Must(t, err)
-	nc, err := nats.Connect(g.url, key, nats.CustomInboxPrefix(engine.Inbox("ops")))
-	hooktest.Must(t, err)
-	defer nc.Close()
-	all, err := js.New(nc)
-	hooktest.Must(t, err)
+	all := g.streams(t)
 	small := func(area string, by int64) (largest int) { // a stream of this part of its size
 		s, err := all.Stream(t.Context(), "HOOKD_t_"+area)
 		hooktest.Must(t, err)
@@ -157,17 +151,24 @@ func TestAFloodHidesNothing(t *testing.T) {
 	}
 }
 
-// contents returns the last message of each subject of all streams of the tenant t, and how many
-// there are.
-func contents(t *testing.T, g guarded) map[string]string {
+// streams connects to the servers' streams with the operator's key, until the test ends.
+func (g guarded) streams(t *testing.T) js.JetStream {
 	t.Helper()
 	key, err := nats.NkeyOptionFromSeed(g.keys["t/ops"])
 	hooktest.Must(t, err)
 	nc, err := nats.Connect(g.url, key, nats.CustomInboxPrefix(engine.Inbox("ops")))
 	hooktest.Must(t, err)
-	defer nc.Close()
+	t.Cleanup(nc.Close)
 	all, err := js.New(nc)
 	hooktest.Must(t, err)
+	return all
+}
+
+// contents returns the last message of each subject of all streams of the tenant t, and how many
+// there are.
+func contents(t *testing.T, g guarded) map[string]string {
+	t.Helper()
+	all := g.streams(t)
 	found := map[string]string{}
 	for _, layout := range (fleet.Names{Tenant: "t", Machine: "ops"}).Layout() {
 		s, err := all.Stream(t.Context(), layout.Name)

@@ -51,7 +51,7 @@ const noShellLines = "no shell lines in its skills"
 
 func asEver(s *stage) []string { return s.args }
 
-// instead are the arguments of a run with one of them replaced.
+// instead returns args with the argument old replaced.
 func instead(args []string, old string, new ...string) []string {
 	i := slices.Index(args, old)
 	return slices.Concat(args[:i], new, args[i+1:])
@@ -160,8 +160,8 @@ func (s *stage) server() object {
 
 func (s *stage) touched() string { return filepath.Join(s.work, "by-mcp") }
 
-// TestRealAgentsWays: a call is asked about, and a denial counts, whichever way an agent comes to it. It prints
-// a table of them for docs/reference/agents.md.
+// TestRealAgentsWays: a call is asked about, and a denial counts, on each way of an agent to it. It prints
+// the table of ways for docs/reference/agents.md.
 func TestRealAgentsWays(t *testing.T) {
 	ways := []string{"subagent", "mcp", "skill", "background", "parallel", "resume"}
 	table := "| agent | version | " + strings.Join(ways, " | ") + " |\n" + strings.Repeat("| --- ", len(ways)+2) + "|\n"

@@ -12,7 +12,7 @@ type call struct {
 	args    []string // what follows
 	guard   string   // what follows these, for a shell: see agent.guard
 	post    *Post    // instead of a command line; nil = none
-	gone    bool     // a tool of the MCP server that hookd had
+	gone    bool     // a tool of hookd's former MCP server
 }
 
 // isCommand reports whether it is a command line.
@@ -104,8 +104,7 @@ func split(line string) (words []string, ok bool) {
 	return words, true
 }
 
-// isGone reports whether a hook calls the MCP server that hookd had before it had the bridge alone.
-// Connect and Disconnect take such hooks out.
+// isGone reports whether a hook calls hookd's former MCP server. Connect and Disconnect remove such hooks.
 func isGone(kind, server, tool string) bool {
 	return kind == "mcp_tool" && server == "hookd" && tool == "hook"
 }

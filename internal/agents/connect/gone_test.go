@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Hooks that call the MCP server which hookd had do nothing now. Inspect tells of them, Connect puts
-// the bridge in their place, Disconnect takes them out; another server's stay.
+// Hooks that call hookd's former MCP server do nothing now. Inspect reports such hooks, Connect puts the
+// bridge in their place, Disconnect removes them. Hooks of another server stay.
 func TestGoneMCPServer(t *testing.T) {
 	const other = `{"type": "mcp_tool", "server": "lint", "tool": "hook"}`
 	text := []byte(`{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [` +

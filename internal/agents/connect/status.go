@@ -41,7 +41,7 @@ type Status struct {
 	Notes      []string            `json:"notes,omitempty"`       // settings with which the agent runs no hooks
 
 	looked bool // at one call or more
-	gone   bool // some of them call the MCP server that hookd had
+	gone   bool // hooks call hookd's former MCP server
 }
 
 // Inspect returns how one agent is connected. It changes nothing; the status names

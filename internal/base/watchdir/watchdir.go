@@ -1,5 +1,5 @@
 // Package watchdir tells that files of some folders were made, replaced, removed, closed after a write, or
-// changed in their mode. Nothing wakes the process until one of them is.
+// changed in their mode. Without such a change nothing wakes the process.
 //
 // Promises. Changed gets a value after each such change of a name that is watched, one for many changes, and
 // where changes were missed. A write to a file that stays open is no change. It reads no file. New fails where the
@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Names are the names of interest in each folder; a folder without names = all of them.
+// Names are the watched names in each folder; a folder without names = all its names.
 type Names map[string]map[string]bool
 
 // Add adds a name to a folder; "" = all names.

@@ -41,7 +41,7 @@ func TestChangesAreTold(t *testing.T) {
 	}
 }
 
-// Names beside those of interest, and a folder's own mode, are not told.
+// Other names, and a folder's own mode, are not reported.
 func TestOthersDoNotMatter(t *testing.T) {
 	w := &Watcher{names: map[int]map[string]bool{1: {"a": true}, 2: nil}}
 	for _, tt := range []struct {

@@ -26,7 +26,7 @@ const (
 	mostCommands  = 12 // of a group
 )
 
-// Guard is what a guard said in some time. The counts of its runs are not in it: the socket has them.
+// Guard has a guard's decisions of a time, grouped. It has no counts of runs: the socket has these.
 type Guard struct {
 	Since  time.Time `json:"since"`
 	Asked  []Asked   `json:"asked"`  // the oldest first

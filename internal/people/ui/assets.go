@@ -28,7 +28,7 @@ var vendored = strings.NewReplacer(
 // packed ends the names of files that are in the program, and are served, as gzip.
 const packed = ".gz"
 
-// assets are the files as they are served, by path; those that are packed are so, too.
+// assets are the served files by path. Packed files are served packed.
 var assets = func() map[string][]byte {
 	files := map[string][]byte{}
 	root, _ := fs.Sub(embedded, "assets") // a constant path

@@ -489,7 +489,7 @@ func namesIn(dir string) map[string]bool {
 	return names
 }
 
-// resolvedAll follows links of paths, and drops those that are not there.
+// resolvedAll follows links of paths, and drops missing paths.
 func resolvedAll(paths []string) (list []string) {
 	for _, path := range paths {
 		if path, err := filepath.EvalSymlinks(path); err == nil {

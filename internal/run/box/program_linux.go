@@ -198,7 +198,7 @@ func (p *program) exec() {
 	p.fail(failedExec, errno)
 }
 
-// unhandle takes Go's handlers from signals, as exec does: one that comes before would run Go's code here.
+// unhandle takes Go's handlers from signals, as exec does: a signal before exec would run Go's code here.
 //
 //go:nosplit
 //go:norace

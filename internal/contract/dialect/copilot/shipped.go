@@ -2,8 +2,8 @@ package copilot
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// reach has the tools of 1.0.102 that reach something under a name of their own, as a model is told of them: its
-// program holds their names compressed.
+// reach has the tools of 1.0.102 with a reach under their own names. The names come from requests to a model:
+// the program holds them compressed.
 var reach = []neutral.Reach{
 	{Tools: "write_agent", What: "has an agent go on; its own calls are asked about"},
 	{Tools: "sql session_store_sql", What: "reads and writes the agent's own databases"},

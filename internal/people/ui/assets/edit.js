@@ -61,7 +61,8 @@ function Editor({ name, was, reread }) {
       <${Code} key=${file + show} file=${file} text=${text} against=${show === 'diff' ? was[file] : undefined} words=${words} line=${jump}
         onText=${(t) => change(file, t)} problems=${(checked.answer?.problems || []).filter((x) => x.file === file)}
         keys=${{ 'Mod-Enter': checked.now, 'Mod-s': () => document.querySelector('#edit [data-act=save]:not(:disabled)')?.click() }} />
-      <p class="note t">Completes the words of a hook · <kbd>Ctrl</kbd> <kbd>Space</kbd> · errors stand beside their line · <kbd>Ctrl</kbd> <kbd>Enter</kbd> tests again · <kbd>Esc</kbd> leaves the editor</p>`}</div>
+      <p class="note t">Completes the words of a hook · <kbd>Ctrl</kbd> <kbd>Space</kbd> ·
+        errors stand beside their line · <kbd>Ctrl</kbd> <kbd>Enter</kbd> tests again · <kbd>Esc</kbd> leaves the editor</p>`}</div>
     <div class="checks"><${Tests} checked=${checked} goTo=${goTo} /><${Past} name=${name} edits=${edits} ready=${checked.answer?.ok} /></div></div>
     <${Save} name=${name} was=${was} edits=${edits} checked=${checked} saved=${saved} discard=${discard} reread=${reread} /></section>`;
 }
@@ -100,16 +101,23 @@ const shape = (w) => (w === 'failed' ? ['fail', 'failed', 'state fail'] : stateO
 
 function Tests({ checked: { answer, err, busy }, goTo }) {
   const tests = answer?.tests?.tests || [], failed = tests.filter((t) => !t.ok), passed = tests.filter((t) => t.ok);
-  const sum = busy ? 'testing…' : !answer?.ok ? '' : !tests.length ? 'none in its file' : failed.length ? html`<b class="red">${failed.length} of ${tests.length} ${failed.length === 1 ? 'fails' : 'fail'}</b>`
+  const fail = failed.length === 1 ? 'fails' : 'fail';
+  const sum = busy ? 'testing…'
+    : !answer?.ok ? ''
+    : !tests.length ? 'none in its file'
+    : failed.length ? html`<b class="red">${failed.length} of ${tests.length} ${fail}</b>`
     : tests.length === 1 ? 'the one passes' : `all ${tests.length} pass`;
   const row = (t) => html`<li key=${t.line + t.name}>${t.ok ? html`<span class="s"><${Icon} name="allow" />passes</span>` : html`<b class="red"><${Icon} name="deny" />fails</b>`}
     <button type="button" class="plain" title=${t.name} onClick=${() => goTo(t.line)}><code>${t.subject || t.name}</code></button>
     <span class=${t.ok ? 's' : 'red'} title=${t.why || ''}>${t.ok ? t.got : `expected ${t.expect}, is ${t.got}`}</span></li>`;
   return html`<h2>Tests <span role="status">${sum}</span></h2>
     ${err && html`<p class="red" role="alert"><${Icon} name="fail" />${err.message}</p>`}
-    ${(answer?.problems || []).slice(0, 6).map((x) => html`<p class=${x.warning ? 'amber' : 'red'}><${Icon} name="fail" />${x.line ? html`<button type="button" class="plain link" onClick=${() => goTo(x.line)}>line ${x.line}</button>: ` : ''}${x.message} <span class="s">${x.hint || ''}</span></p>`)}
+    ${(answer?.problems || []).slice(0, 6).map((x) => html`<p class=${x.warning ? 'amber' : 'red'}><${Icon} name="fail" />${x.line
+      ? html`<button type="button" class="plain link" onClick=${() => goTo(x.line)}>line ${x.line}</button>: `
+      : ''}${x.message} <span class="s">${x.hint || ''}</span></p>`)}
     <ul>${failed.map(row)}${passed.slice(0, failed.length ? 4 : 12).map(row)}
-      ${passed.length > (failed.length ? 4 : 12) && html`<li><span class="s"><${Icon} name="allow" />pass</span><span>${passed.length - (failed.length ? 4 : 12)} more</span><span class="s">as expected</span></li>`}</ul>`;
+      ${passed.length > (failed.length ? 4 : 12) && html`<li><span class="s"><${Icon} name="allow" />pass</span>
+        <span>${passed.length - (failed.length ? 4 : 12)} more</span><span class="s">as expected</span></li>`}</ul>`;
 }
 
 // Past asks the draft about the last week, once it can be read. The next key stops it.
@@ -131,11 +139,14 @@ function Past({ name, edits, ready }) {
     return () => { over = true; clearTimeout(timer); if (id) post('whatif/' + segment(id) + '/stop', {}).catch(() => {}); };
   }, [key, asks]);
   const s = got?.sum, changes = s?.changes || [];
-  const sum = !asks ? '' : !s || got.running ? `asking… ${s ? number(s.asked) : ''}` : `${plural(s.asked, 'call')} asked again${s.cut + s.redacted ? ', ' + number(s.cut + s.redacted) + ' kept only in part' : ''}`;
+  const parts = s && s.cut + s.redacted ? `, ${number(s.cut + s.redacted)} kept only in part` : '';
+  const sum = !asks ? ''
+    : !s || got.running ? `asking… ${s ? number(s.asked) : ''}` : `${plural(s.asked, 'call')} asked again${parts}`;
   return html`<h2>What if, last 7 days <span role="status">${sum}</span></h2>
     ${err && html`<p class="red" role="alert"><${Icon} name="fail" />${err.message}</p>`}
     ${got?.error && html`<p class="red" role="alert"><${Icon} name="fail" />${got.error}</p>`}
-    ${ready && !asks && h && html`<p><button type="button" onClick=${() => want(true)}>Ask it about the last week</button> <span class="t">it runs for each call, at most ${number(mostAsked)}</span></p>`}
+    ${ready && !asks && h && html`<p>
+      <button type="button" onClick=${() => want(true)}>Ask it about the last week</button> <span class="t">it runs for each call, at most ${number(mostAsked)}</span></p>`}
     ${s && html`<${Matrix} counts=${s.counts} p=${{ hook: name, job: got.id }} />
       ${!changes.length && !got.running && html`<p class="s">${s.asked ? 'Nothing would change.' : 'No call of that time is one that it is for.'}</p>`}
       <${Shifts} title="Would pass now" list=${changes.filter((c) => stops(c.then) && !stops(c.now))} />
@@ -185,15 +196,24 @@ function Save({ name, was, edits, checked: { answer, busy }, saved, discard, rer
       <button type="button" class="plain link" onClick=${() => { put({ show: 'diff' }); reread(); }}>keep mine, and compare</button>`}</div>`;
 }
 
-// Versions are those that a person has allowed, each with its difference from the version before.
+// allower shortens the record of an approval: the user, whether it came from the page, and why with failing tests.
+function allower(by) {
+  const why = /with \d+ failing tests: .*?(?=\))/.exec(by);
+  return by.split(' (')[0] + (by.includes('door page') ? ' on the page' : '') + (why ? ': ' + why[0] : '');
+}
+
+// Versions are the allowed versions, each with its difference from the version before.
 function Versions({ name, files, use }) {
   const [got, err] = useData((signal) => ask('versions/' + segment(name), { signal }), [name]), [open, set] = useState('');
   if (err) return html`<${Bad} err=${err} />`;
   if (!got) return html`<${Late} />`;
   if (!got.length) return html`<p class="nothing s">No version was allowed yet. Each that is saved here, or allowed, is kept to be compared.</p>`;
   return html`<ul class="checks">${got.map((v, i) => html`<li key=${v.digest} class="shift"><b>${got.length - i}</b>
-      <span title=${v.by}>${when(v.at, hhmm)} <span class="s">${v.by.split(' (')[0]}${/door page/.test(v.by) ? ' on the page' : ''}${/failing tests: (.*?)\)/.test(v.by) ? ': ' + /with \d+ failing tests: .*?(?=\))/.exec(v.by)[0] : ''}</span></span>
+      <span title=${v.by}>${when(v.at, hhmm)} <span class="s">${allower(v.by)}</span></span>
       <span>${v.diffs.length > 0 && html`<button type="button" class="plain link" aria-expanded=${open === v.digest} onClick=${() => set(open === v.digest ? '' : v.digest)}>Difference</button>`}
-        ${i > 0 && html` <button type="button" class="plain link" onClick=${() => use(Object.fromEntries(Object.entries(v.texts).filter(([f]) => files.includes(f))))}>Take it as a draft</button>`}</span></li>
-    ${open === v.digest && v.diffs.map((d) => html`<div class="diff" tabindex="0"><div class="h">${d.path}</div>${d.lines.map((l) => html`<div class=${{ '+': 'a', '-': 'd' }[l[0]] || ''}>${l[0] === '-' ? '−' : l[0]} ${l.slice(1)}</div>`)}</div>`)}`)}</ul>`;
+        ${i > 0 && html` <button type="button" class="plain link"
+          onClick=${() => use(Object.fromEntries(Object.entries(v.texts).filter(([f]) => files.includes(f))))}
+        >Take it as a draft</button>`}</span></li>
+    ${open === v.digest && v.diffs.map((d) => html`<div class="diff" tabindex="0"><div class="h">${d.path}</div>${d.lines.map((l) =>
+      html`<div class=${{ '+': 'a', '-': 'd' }[l[0]] || ''}>${l[0] === '-' ? '−' : l[0]} ${l.slice(1)}</div>`)}</div>`)}`)}</ul>`;
 }
