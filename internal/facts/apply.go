@@ -890,8 +890,26 @@ func (c *call) given(g given, a *args) {
 	}
 }
 
+// abroadSQL adds the doubt of statements in a file that a database of another machine is given. from is where
+// the effects of the command begin.
+func (c *call) abroadSQL(entry *entry, from int, a *args) {
+	of := c.sh.r.out.Effects[from:]
+	connects := slices.IndexFunc(of, func(e Effect) bool {
+		host, is := strings.CutPrefix(e.Target, "host:")
+		return e.Kind == KindConnect && is && !localHosts[host]
+	})
+	isScript := entry.language() == "sql" && strings.HasPrefix(c.sh.stdin.origin, "file ") ||
+		slices.ContainsFunc(a.given, func(g given) bool { return g.role.name == "script" && g.role.arg == "sql" })
+	if connects >= 0 && isScript {
+		c.doubt(DoubtEval, c.name()+" runs a file of statements on "+strings.TrimPrefix(of[connects].Target, "host:"))
+	}
+}
+
+// localHosts are this machine, and the usual names of a database beside a project in containers.
+var localHosts = names("localhost 127.0.0.1 ::1 [::1] 0.0.0.0 host.docker.internal db postgres mysql")
+
 // dataScripts are languages of which scripts lie anywhere, as data do.
-var dataScripts = names("sql awk sed python node java sh")
+var dataScripts = names("sql awk sed python java sh")
 
 // each follows the command of find -exec: {} stands for the found files.
 func (c *call) each(words []Word, a *args) {
@@ -1011,6 +1029,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 			c.effect(KindSend, "host:"+hostOf(w.known()), false)
 		}
 	}
+	c.abroadSQL(e, from, a)
 	if dry {
 		r.out.Effects = append(
 			r.out.Effects[:from],

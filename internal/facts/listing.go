@@ -70,8 +70,6 @@ func (c *call) found(a *args) (words []Word) {
 			continue
 		}
 		switch g.name {
-		case "-name", "-iname":
-			names = append(names, g.value.Text)
 		case "-e", "--extension":
 			names = append(names, "*."+g.value.Text)
 		case "-type", "--type", "-t":
@@ -88,6 +86,8 @@ func (c *call) found(a *args) (words []Word) {
 			}
 		}
 		roots = roots[min(1, len(roots)):]
+	} else {
+		names = soughtNames(c.words)
 	}
 	roots = slices.DeleteFunc(slices.Clone(roots), func(w Word) bool {
 		return w.Text == "(" || w.Text == ")" || w.Text == "!"
@@ -114,6 +114,35 @@ func (c *call) found(a *args) (words []Word) {
 		}
 	}
 	return words
+}
+
+// soughtNames are the patterns of -name in an expression of find; nil = files of any name. A part between two -o
+// that has no test of a name, or only the opposite of one, fits any; a part with -prune leaves folders out.
+func soughtNames(words []Word) (names []string) {
+	not, named, pruned, anyName := false, false, false, false
+	for i, w := range append(slices.Clone(words), Word{Text: "-o"}) {
+		switch w.Text {
+		case "!", "-not":
+			not = !not
+			continue
+		case "-o", "-or", ",":
+			anyName = anyName || !named && !pruned
+			named, pruned = false, false
+		case "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-ilname":
+			named = named || !not
+		case "-name", "-iname":
+			if i+1 < len(words) && words[i+1].Kind != Unknown && !not {
+				named, names = true, append(names, words[i+1].Text)
+			}
+		case "-prune", "-quit":
+			pruned = true
+		}
+		not = false
+	}
+	if anyName {
+		return nil
+	}
+	return names
 }
 
 // listedNames is the output of ls: its operands, and the names in folders.

@@ -188,7 +188,7 @@ var (
 	sendVerbs = strings.Fields(`
 		send post publish push upload notify email message comment reply merge deploy release refund charge pay
 		payout transfer purchase invite buy order cancel transition approve rename ban book subscribe disable enable
-		grant schedule dispatch trigger rerun`)
+		grant schedule dispatch trigger rerun share forward`)
 	// mildToolVerbs do nothing that a person must know of: they look, draft, or act in a page that a person sees.
 	mildToolVerbs = strings.Fields(`
 		click type press hover select scroll wait resize drag screenshot snapshot navigate back forward tab tabs
@@ -537,10 +537,21 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 		known = true
 		c.effect(KindSend, "service:"+server, true)
 	}
+	if anyOf(verbs, changeVerbs) && !content && !has(verbs, readVerbs) {
+		known = true
+		c.effect(KindWrite, "cloud:"+server, true)
+	}
+	if anyOf(verbs, secretNouns) && anyOf(verbs, showVerbs) ||
+		secretKeepers[strings.ToLower(server)] && has(verbs, readVerbs) {
+		c.effect(KindSecret, "tool:"+server, true)
+	}
 	if !known && !has(verbs, readVerbs) && !has(verbs, mildToolVerbs) {
 		r.doubt(DoubtTool, "what "+call.Own+" does is not known", Span{}, -1)
 	}
 }
+
+// secretKeepers are servers that keep passwords and tokens.
+var secretKeepers = names("1password onepassword op bitwarden vault keychain keepass lastpass dashlane doppler infisical passwords secrets")
 
 func (r *reader) skillIfWritten(args []argument) {
 	if slices.ContainsFunc(r.out.Effects, func(e Effect) bool { return e.Kind == KindWrite && isSkill(e.Target) }) {
@@ -592,6 +603,9 @@ func (r *reader) commandArguments(call neutral.ToolCall, args []argument, verbs 
 			r.bare(a.text).code(lang, Word{Text: a.text, Kind: Literal})
 			if lang == "python" && strings.Contains(a.text, "require(") {
 				r.bare(a.text).code("node", Word{Text: a.text, Kind: Literal})
+			}
+			if looksLikeLine(a.text) { // the language is not said
+				r.shell(a.text, false)
 			}
 		case runs && looksLikeLine(a.text) && strings.ContainsAny(a.text, " \n"):
 			found = true

@@ -73,6 +73,7 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		sh := c.nested(c.name())
 		sh.line(w.Text)
 	case "program":
+		w.Text = strings.TrimPrefix(w.Text, ":") // -javaagent:FILE
 		c.helper(w)
 	case "script":
 		c.started(w, ro.arg)
@@ -327,13 +328,18 @@ func (c *call) transfer(way string, w Word, a *args, all []Word) {
 	case isScheme && scheme != "file":
 		remote = hostOf(head)
 	case strings.Contains(head, ":") && !strings.HasPrefix(head, "/") && !strings.HasPrefix(head, "./"):
-		if host, _, _ := strings.Cut(head, ":"); !strings.Contains(host, "/") {
+		switch host, _, _ := strings.Cut(head, ":"); {
+		case !strings.Contains(host, "/"):
 			remote = hostOf(host)
+		case c.name() == "kubectl" && strings.Count(host, "/") == 1 && host[0] != '.': // NAMESPACE/POD:FILE
+			remote = path.Base(host)
 		}
 	}
 	if remote != "" {
 		if way == "to" {
 			c.effect(KindSend, "host:"+remote, true)
+		} else {
+			c.secretAbroad(remote, head)
 		}
 		c.effect(KindConnect, "host:"+remote, true)
 		return
@@ -342,6 +348,15 @@ func (c *call) transfer(way string, w Word, a *args, all []Word) {
 		c.path(KindRead, w)
 	} else {
 		c.into(w, a, all)
+	}
+}
+
+// secretAbroad adds that a file with secrets is copied from another machine or from a container.
+func (c *call) secretAbroad(host, from string) {
+	_, file, _ := strings.Cut(from, ":")
+	file = strings.TrimPrefix(file, host) // of host:/path after a scheme
+	if why, ok := places().secret.find(strings.TrimLeft(file, ":"), c.sh.r.env.Home, false); ok {
+		c.effectWhy(KindSecret, "host:"+host, true, why)
 	}
 }
 
@@ -947,6 +962,10 @@ func (c *call) hostWord(e *entry, a *args) *Word {
 			if c.options[i].value != nil {
 				return c.options[i].value
 			}
+		case "name": // psql --dbname=postgres://HOST/shop
+			if v := c.options[i].value; v != nil && isURL(v.Text) {
+				return v
+			}
 		}
 	}
 	if e == nil {
@@ -956,6 +975,10 @@ func (c *call) hostWord(e *entry, a *args) *Word {
 		switch roleAt(c.rolesOf(e.words, a), i, len(a.operands)).name {
 		case "host", "url", "remote":
 			return &a.operands[i]
+		case "name":
+			if isURL(a.operands[i].Text) {
+				return &a.operands[i]
+			}
 		}
 	}
 	return nil
