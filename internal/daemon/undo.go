@@ -63,6 +63,9 @@ func undoSettings(c config.Config) undo.Settings {
 	s := undo.DefaultSettings()
 	s.Off, s.Wait, s.Max, s.MaxAge = !c.Undo.Keep, c.Undo.Wait, c.Undo.MaxBytes, c.Undo.MaxAge
 	s.LargeAge = min(s.LargeAge, s.MaxAge)
+	if c.Undo.Late != config.UndoWait {
+		s.Most = 0
+	}
 	home, _ := os.UserHomeDir() // without one, ~ stays
 	for _, glob := range c.Undo.Never {
 		if rest, is := strings.CutPrefix(glob, "~/"); is && home != "" {
@@ -166,7 +169,7 @@ func (u keeper) said(e *events.Event, r undo.Result) (k dispatch.Keeping) {
 		why += ": " + r.Lost[len(r.Lost)-1].Why
 	}
 	switch u.d.config.Load().Undo.Late {
-	case config.UndoAsk:
+	case config.UndoAsk, config.UndoWait:
 		k.Ask = why
 	case config.UndoDeny:
 		k.Deny = why

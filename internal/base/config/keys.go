@@ -127,8 +127,8 @@ var keys = []key{
 		deadline(func(c *Config) *time.Duration { return &c.Undo.Wait })},
 	{
 		"undo.late",
-		"what a call does when the time is over before all is kept: go (with a warning on record), ask or deny",
-		oneOf([]string{UndoGo, UndoAsk, UndoDeny}, func(c *Config) *string { return &c.Undo.Late }),
+		"a call when that is over before all is kept: wait (5 s at most, then ask), go (with a warning on record), ask or deny",
+		oneOf([]string{UndoWait, UndoGo, UndoAsk, UndoDeny}, func(c *Config) *string { return &c.Undo.Late }),
 	},
 	{"undo.max_bytes", "size of all that is kept beyond which the oldest go",
 		size(func(c *Config) *int64 { return &c.Undo.MaxBytes })},

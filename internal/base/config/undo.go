@@ -23,6 +23,7 @@ type Undo struct {
 
 // Decisions about a call when the time is over before all is kept.
 const (
+	UndoWait = "wait" // longer, and then ask
 	UndoGo   = "go"
 	UndoAsk  = "ask"
 	UndoDeny = "deny"

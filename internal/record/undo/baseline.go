@@ -152,6 +152,8 @@ type round struct {
 	missed bool // the time was over
 }
 
+func (r *round) over() bool { return time.Now().After(r.until) }
+
 // coarse is how far the kernel's times of files may be behind the clock.
 const coarse = 20 * time.Millisecond
 
@@ -203,7 +205,7 @@ func (r *round) folder(fd int, path string, was state, depth int) {
 	for {
 		names, err := dir.Readdirnames(512)
 		for _, name := range names {
-			if r.missed = r.missed || time.Now().After(r.until); r.missed {
+			if r.missed = r.missed || r.over(); r.missed {
 				return
 			}
 			was, err := lookAt(fd, name)
@@ -267,7 +269,7 @@ func (r *round) built(path string) bool {
 			if was, err := lookAt(fd, name); err == nil && was.Kind == kindFile {
 				r.leaf(fd, name, filepath.Join(dir, name), was)
 			}
-			return !time.Now().After(r.until)
+			return !r.over()
 		})
 	}
 	return is
@@ -322,7 +324,7 @@ func (r *round) copy(f *baseState, dir int, name, path string) error {
 		if f.Was.Size > baseFile || r.bytes+f.Was.Size > min(baseBytes, r.never.Max/4) {
 			return errLarge
 		}
-		if err := copyFile(from, f.Was.Size, r.fd, kept, r.until); err != nil {
+		if err := copyFile(from, f.Was.Size, r.fd, kept, r.over); err != nil {
 			return err
 		}
 	}

@@ -19,11 +19,15 @@ type budget struct {
 	fileMax int64
 	noCopy  bool // the disk is too full
 	stopped atomic.Bool
+	looks   atomic.Int64 // at the clock: a keeping that makes none hangs
 	repos   map[string]*git.Repo
 }
 
 // over reports whether the time is over.
-func (b *budget) over() bool { return b.stopped.Load() || time.Now().After(b.until) }
+func (b *budget) over() bool {
+	b.looks.Add(1)
+	return b.stopped.Load() || time.Now().After(b.until)
+}
 
 // takes reserves room for a copy.
 func (b *budget) takes(size int64) error {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,9 +21,9 @@ var (
 // piece is how much is copied between two looks at the clock.
 const piece = 1 << 20
 
-// copyFile copies the bytes of a file into a new one, and leaves its holes. It gives up at the
-// time until, unless that is zero. After an error there is no new file.
-func copyFile(from *os.File, size int64, dir int, name string, until time.Time) (err error) {
+// copyFile copies the bytes of a file into a new one, and leaves its holes. It gives up once the time is over;
+// over may be nil. After an error there is no new file.
+func copyFile(from *os.File, size int64, dir int, name string, over func() bool) (err error) {
 	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
@@ -43,7 +42,7 @@ func copyFile(from *os.File, size int64, dir int, name string, until time.Time) 
 		case !ok:
 			return to.Truncate(size)
 		}
-		if err := copyRange(from, to, start, min(end, size), until); err != nil {
+		if err := copyRange(from, to, start, min(end, size), over); err != nil {
 			return err
 		}
 		at = max(end, at+1)
@@ -60,10 +59,10 @@ func room(f *os.File, size int64) int64 {
 	return min(size, int64(s.Blocks)*512)
 }
 
-func copyRange(from, to *os.File, start, end int64, until time.Time) error {
+func copyRange(from, to *os.File, start, end int64, over func() bool) error {
 	buffer := make([]byte, min(piece, max(end-start, 1)))
 	for at := start; at < end; {
-		if !until.IsZero() && time.Now().After(until) {
+		if over != nil && over() {
 			return errLate
 		}
 		n, err := from.ReadAt(buffer[:min(int64(len(buffer)), end-at)], at)
@@ -110,9 +109,12 @@ const maxAttributes = 64 << 10
 // attributes returns the extended attributes of an open file; nil where it has none or the file
 // system knows none.
 func attributes(fd int) map[string][]byte {
-	names := make([]byte, maxAttributes)
-	n, err := unix.Flistxattr(fd, names)
+	n, err := unix.Flistxattr(fd, nil)
 	if err != nil || n == 0 {
+		return nil
+	}
+	names := make([]byte, maxAttributes)
+	if n, err = unix.Flistxattr(fd, names); err != nil {
 		return nil
 	}
 	list, value := map[string][]byte{}, make([]byte, maxAttributes)

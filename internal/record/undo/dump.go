@@ -88,7 +88,7 @@ func (d *Dumps) copy(id, path string, n int, dump *wire.Dump) error {
 		if info.Size() > d.settings.Load().FileMax {
 			return errLarge
 		}
-		if err := copyFile(from, info.Size(), fd, kept, time.Now().Add(undoTime)); err != nil {
+		if err := copyFile(from, info.Size(), fd, kept, nil); err != nil {
 			return err
 		}
 	}

@@ -304,7 +304,7 @@ func (p *keeping) duplicate(e *entry, dir int, name string, place *folder, kept 
 					return err
 				}
 			}
-			if err := copyFile(from, e.Was.Size, place.fd, kept, p.limits.until); err != nil {
+			if err := copyFile(from, e.Was.Size, place.fd, kept, p.limits.over); err != nil {
 				return err
 			}
 		}

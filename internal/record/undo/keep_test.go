@@ -252,7 +252,7 @@ func TestALargeFolderNeverMakesAVerdictLate(t *testing.T) {
 	hooktest.Long(t)
 	v := newVaultTest(t)
 	s := DefaultSettings()
-	s.Wait = 50 * time.Millisecond
+	s.Most = 0
 	v.k.Configure(s)
 	for i := range 100 {
 		dir := filepath.Join(v.work, "d", fmt.Sprint(i))
@@ -271,6 +271,12 @@ func TestALargeFolderNeverMakesAVerdictLate(t *testing.T) {
 	t.Logf("%v of 20000 files are back: %s, %d lost", a.Count[wire.UndoBack], a.Word, len(a.Lost))
 	if back := a.Count[wire.UndoBack]; back < 20_000 && a.Word == wire.UndoAll {
 		t.Errorf("%d of 20000 files are back, and it says all", back)
+	}
+	s.Most = time.Minute
+	v.k.Configure(s)
+	c = call(v.work)
+	if r = v.k.Keep(c, factsOf("rm -rf d", v.work)); r.Word != Kept || r.Late || r.Files != a.Count[wire.UndoBack] {
+		t.Errorf("with more time %d files are kept: %s, %v", r.Files, r.Word, r.Lost)
 	}
 }
 

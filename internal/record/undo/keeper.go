@@ -112,7 +112,8 @@ func Concerns(f *facts.Facts) bool {
 }
 
 // Keep keeps the files that a call is about to destroy. It returns within Settings.Wait, or a few
-// milliseconds later. Files kept until then are kept, and the result says so.
+// milliseconds later, and where there is much to keep within Settings.Most. Files kept until then are kept, and the
+// result says so.
 func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 	s, begin := *k.settings.Load(), time.Now()
 	dumped := len(k.Dumps.ofCall(&c)) > 0
@@ -133,7 +134,7 @@ func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
 	o := &open{call: c, late: p.limits, kept: make(chan struct{}), begun: begin}
 	p.o = o
 	opened(k, o)
-	r := k.wait(p, o, f, s.Wait)
+	r := k.wait(p, o, f, s)
 	k.mu.Lock()
 	o.facts, o.result = f, r
 	k.mu.Unlock()
@@ -169,8 +170,8 @@ var hangs = Result{
 	Word: None, Late: true, Lost: []Lost{{What: "what it destroys", Why: "the file system does not answer"}},
 }
 
-// wait runs a keeping, and returns when it has ended or its time is over.
-func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) Result {
+// wait runs a keeping, and returns when it has ended, when its time is over, or when the file system is silent.
+func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, s Settings) Result {
 	first := make(chan Result, 2)
 	p.publish = func() {
 		r := p.result()
@@ -193,12 +194,16 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 		}
 		first <- r
 	}()
-	timer := time.NewTimer(most + patience)
-	defer timer.Stop()
-	select {
-	case r := <-first:
-		return r
-	case <-timer.C:
+	answers := time.NewTicker(s.Wait + patience)
+	defer answers.Stop()
+	last := o.begun.Add(max(s.Wait, s.Most) + patience)
+	for looks := int64(-1); p.limits.looks.Load() != looks && !time.Now().After(last); {
+		looks = p.limits.looks.Load()
+		select {
+		case r := <-first:
+			return r
+		case <-answers.C:
+		}
 	}
 	k.hung.Add(1)
 	go func() {
@@ -210,7 +215,7 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, most time.Duration) R
 	return r
 }
 
-// patience is how long after its time a keeping that hangs is waited for.
+// patience is how long a file system may be silent after Settings.Wait.
 const patience = 25 * time.Millisecond
 
 // smallFree is how much of a disk stays free in any case. freeShare names the part of a disk that stays
@@ -222,7 +227,7 @@ const (
 )
 
 func (k *Keeper) budget(s Settings, begin time.Time) *budget {
-	b := &budget{until: begin.Add(s.Wait), callMax: s.CallMax, fileMax: s.FileMax}
+	b := &budget{until: begin.Add(max(s.Wait, s.Most)), callMax: s.CallMax, fileMax: s.FileMax}
 	var fs unix.Statfs_t
 	if unix.Statfs(k.places.home, &fs) == nil {
 		free, all := int64(fs.Bavail)*int64(fs.Bsize), int64(fs.Blocks)*int64(fs.Bsize)

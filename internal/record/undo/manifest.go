@@ -187,9 +187,9 @@ func newWriter(dir string, c *Call) (*writer, error) {
 	return w, w.e.Encode(line{V: 1, Call: c})
 }
 
-// add writes an entry. Files that are kept by a link are many, and in a hurry: theirs is written by hand.
+// add writes an entry. Folders and files that are kept by a link are many, and in a hurry: theirs is written by hand.
 func (w *writer) add(e *entry) error {
-	if e.By != byLink || e.Soft || e.Dest != "" || e.Xattr != nil || e.Was.Target != "" ||
+	if e.By != byLink && e.Was.Kind != kindDir || e.Soft || e.Why != "" || e.Maybe != "" || e.Dest != "" || e.Xattr != nil || e.Was.Target != "" ||
 		!utf8.ValidString(string(e.Path)) || !utf8.ValidString(string(e.At)) {
 		return w.e.Encode(line{Entry: e})
 	}

@@ -419,7 +419,7 @@ func (s *step) writeBack(dir int, name string) error {
 	if err := reserve(fd, s.first.Was.Size); err != nil {
 		return err
 	}
-	if err := copyRange(text, to, 0, s.first.Was.Size, time.Time{}); err != nil {
+	if err := copyRange(text, to, 0, s.first.Was.Size, nil); err != nil {
 		return err
 	}
 	return errors.Join(to.Truncate(s.first.Was.Size), to.Sync(), setAttributes(dir, name, fd, s.first))
@@ -520,7 +520,7 @@ func (s *step) stage(dir int, staged string) error {
 	}
 	defer from.Close()
 	if clone(int(from.Fd()), dir, staged) != nil {
-		if err := copyFile(from, e.Was.Size, dir, staged, time.Time{}); err != nil {
+		if err := copyFile(from, e.Was.Size, dir, staged, nil); err != nil {
 			return err
 		}
 	}

@@ -114,7 +114,7 @@ func (p *keeping) unknownFirst(why string) (wait func()) {
 			return func() { p.lost.add(elseWords, reason(err)) }
 		}
 	}
-	until := p.limits.until
+	until := p.o.begun.Add(p.k.settings.Load().Wait)
 	s := p.k.sees(top, p.o, until)
 	return func() {
 		whole := s.wait(time.Until(p.o.begun.Add(unknownWait)))

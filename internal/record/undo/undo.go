@@ -123,7 +123,8 @@ type Result struct {
 // Settings of a Keeper, which may change while it works.
 type Settings struct {
 	Off      bool
-	Wait     time.Duration // keeping takes at most
+	Wait     time.Duration // keeping takes at most, and a file system may be silent
+	Most     time.Duration // it takes where there is much to keep; less than Wait = Wait
 	Max      int64         // bytes of all vaults
 	MaxAge   time.Duration
 	FileMax  int64             // bytes of one file that is copied
@@ -135,10 +136,13 @@ type Settings struct {
 // Large is the size of a call beyond which it goes after Settings.LargeAge.
 const Large = 1 << 30
 
+// MostWait is how long a verdict waits where there is much to keep: 100,000 links take 2 s, and their deletion as long.
+const MostWait = 5 * time.Second
+
 // DefaultSettings are those of a new home.
 func DefaultSettings() Settings {
 	return Settings{
-		Wait: 50 * time.Millisecond, Max: 5 << 30, MaxAge: 14 * 24 * time.Hour, LargeAge: 24 * time.Hour,
+		Wait: 50 * time.Millisecond, Most: MostWait, Max: 5 << 30, MaxAge: 14 * 24 * time.Hour, LargeAge: 24 * time.Hour,
 		FileMax: 256 << 20, CallMax: 1 << 30,
 	}
 }
