@@ -900,10 +900,17 @@ func (c *call) abroadSQL(entry *entry, from int, a *args) {
 	})
 	isScript := entry.language() == "sql" && strings.HasPrefix(c.sh.stdin.origin, "file ") ||
 		slices.ContainsFunc(a.given, func(g given) bool { return g.role.name == "script" && g.role.arg == "sql" })
-	if connects >= 0 && isScript {
+	switch {
+	case !isScript:
+	case connects >= 0:
 		c.doubt(DoubtEval, c.name()+" runs a file of statements on "+strings.TrimPrefix(of[connects].Target, "host:"))
+	case inProduction.MatchString(c.text):
+		c.doubt(DoubtEval, c.name()+" runs a file of statements in production")
 	}
 }
+
+// inProduction finds the name of a database or of a variable that others stand on.
+var inProduction = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:prod|production|live)(?:[^a-z]|$)`)
 
 // localHosts are this machine, and the usual names of a database beside a project in containers.
 var localHosts = names("localhost 127.0.0.1 ::1 [::1] 0.0.0.0 host.docker.internal db postgres mysql")
