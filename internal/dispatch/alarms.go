@@ -18,14 +18,22 @@ type alarms struct {
 
 // alarm is one call to come.
 type alarm struct {
-	at   time.Time
-	call func()
+	at    time.Time
+	call  func()
+	stops int // how often hookd was stopped when it was due
 }
+
+// mostLate is how late an alarm may be. When it is later, hookd itself was stopped for a while, and does
+// not know yet what has ended meanwhile: the alarm waits killTime again, so many times at most.
+const (
+	mostLate  = time.Second
+	mostStops = 5
+)
 
 // after calls call at a time, in a goroutine of its own. It does not if cancel is called
 // before with the alarm that after returns.
 func (as *alarms) after(at time.Time, call func()) *alarm {
-	a := &alarm{at, call}
+	a := &alarm{at: at, call: call}
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	if as.all == nil {
@@ -73,6 +81,10 @@ func (as *alarms) ring() {
 	as.due = time.Time{}
 	now := time.Now()
 	for a := range as.all {
+		if now.Sub(a.at) > mostLate && a.stops < mostStops {
+			a.stops++
+			a.at = now.Add(killTime)
+		}
 		if !now.Before(a.at) {
 			delete(as.all, a)
 			go a.call()

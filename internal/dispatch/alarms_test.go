@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -29,4 +30,23 @@ func TestAlarms(t *testing.T) {
 	if len(called) > 0 || len(as.all) != 1 || as.due != begin.Add(3*time.Hour) {
 		t.Errorf("%d were called besides, %d are left, the timer is due in %s", len(called), len(as.all), time.Until(as.due))
 	}
+}
+
+// An alarm that is late waits again, as hookd was stopped when it was due: a call that has ended meanwhile
+// takes it back.
+func TestAnAlarmAfterAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var as alarms
+		begin := time.Now()
+		called := make(chan time.Duration, 2)
+		late := func() { called <- time.Since(begin) }
+		as.cancel(as.after(begin.Add(-time.Minute), func() { t.Error("an alarm that was taken back is called") }))
+		taken := as.after(begin.Add(-time.Minute), func() { t.Error("a call that has ended is late") })
+		as.after(begin.Add(-time.Minute), late)
+		synctest.Wait()
+		as.cancel(taken)
+		if after := <-called; after != killTime {
+			t.Errorf("called after %s, want %s", after, killTime)
+		}
+	})
 }

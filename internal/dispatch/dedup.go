@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,14 +30,22 @@ const (
 // sent again is accepted once. When there are too many, the senders with the most
 // lose their oldest: a sender that floods does not push out another's.
 type dedup struct {
-	ids   IDs           // what is on disk: no more than what is here, except for what has expired
+	ids   IDs // what is on disk: no more than what is here, except for what has expired
+	begun time.Time
 	known chan struct{} // closed once the ids of earlier processes are here; nil = there are none
 
 	mu      sync.Mutex // guards all below
 	senders map[string]*senderIDs
 	count   int
-	answers []*entry // those that hold their answer, oldest first
+	matched []string // of the newest entry: most events are for the same hooks
+	answers []answer // that are held, oldest first
 	bytes   int      // of them
+}
+
+// answer is one that an entry holds.
+type answer struct {
+	of   *entry
+	size int // in bytes
 }
 
 // senderIDs are the ids of one sender.
@@ -46,21 +55,38 @@ type senderIDs struct {
 	oldest  []*entry // in the order entered
 }
 
-// entry is one event with an id of its own.
+// entry is one event with an id of its own. There may be dedupMax, so it is small. dedup.mu guards all that
+// changes.
 type entry struct {
-	sender, id string
-	content    [sha256.Size]byte
-	at         time.Time
-	wait       bool          // its sender waits for the runs
-	decided    bool          // for a verdict of theirs
-	listed     bool          // list has returned it; guarded by dedup.mu
-	settled    chan struct{} // closed once it was accepted or refused; nil = an earlier process has accepted it
-	ended      chan struct{} // closed once its receipt is complete; nil = an earlier process has
-	ok         bool          // it was accepted; valid after settled
-	first      Receipt       // as given to the store; no EventID = it was not yet; guarded by dedup.mu until settled
-	full       *Receipt      // with verdict and runs, where it has more than first; valid after ended
-	size       int           // of what first and full hold
-	gone       bool          // full does not hold it any more; guarded by dedup.mu
+	sender  *senderIDs
+	id      string
+	content [sha256.Size]byte
+	at      time.Duration // since dedup.begun
+	open    *outcome      // nil = it was accepted or refused, and its receipt is complete
+	first   accepted      // as given to the store; no eventID = it was not yet
+	full    *Receipt      // with verdict and runs, where it has more than first
+	wait    bool          // its sender waits for the runs
+	decided bool          // for a verdict of theirs
+	listed  bool          // list has returned it
+	ok      bool          // it was accepted
+	gone    bool          // full does not hold it any more
+}
+
+// outcome is waited for by those that send an event again.
+type outcome struct {
+	settled chan struct{} // closed once it was accepted or refused
+	ended   chan struct{} // closed once its receipt is complete
+}
+
+// accepted is the part of a receipt that each event has.
+type accepted struct {
+	eventID           string
+	seq               uint64
+	matched, warnings []string
+}
+
+func (a accepted) receipt() Receipt {
+	return Receipt{EventID: a.eventID, Seq: a.seq, Matched: a.matched, Warnings: a.warnings}
 }
 
 // contentOf sums up the content of an event, to distinguish events with the same id.
@@ -78,7 +104,7 @@ func contentOf(env *events.Envelope) [sha256.Size]byte {
 }
 
 func newDedup(ids IDs) *dedup {
-	d := &dedup{ids: ids, senders: map[string]*senderIDs{}}
+	d := &dedup{ids: ids, begun: time.Now(), senders: map[string]*senderIDs{}}
 	ids.Keep(d.list)
 	return d
 }
@@ -106,7 +132,7 @@ func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool
 	defer d.mu.Unlock()
 	s := d.senders[env.Sender]
 	if s != nil {
-		d.expire(env.Sender, s, now)
+		d.expire(s, now)
 		if e, ok := s.entries[env.ID]; ok {
 			if e.content != what {
 				return nil, false, errConflict
@@ -115,17 +141,28 @@ func (d *dedup) enter(env *events.Envelope, now time.Time) (e *entry, first bool
 		}
 	}
 	e = d.add(env.Sender, strings.Clone(env.ID), what, now)
-	e.settled, e.ended = make(chan struct{}), make(chan struct{})
+	e.open = &outcome{make(chan struct{}), make(chan struct{})}
 	e.wait, e.decided = env.Wait, env.Wait && events.For(env.Dialect, env.Event).Decidable
 	return e, true, nil
 }
+
+// age is when a moment is, in the time of entries.
+func (d *dedup) age(at time.Time) time.Duration { return at.Sub(d.begun) }
 
 // begin notes the receipt that the store got for an event: the event is known by its id from then
 // on, also after a restart.
 func (d *dedup) begin(e *entry, r Receipt) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e.first = r
+	d.accept(e, r)
+}
+
+// accept notes what the store was given. The caller holds mu.
+func (d *dedup) accept(e *entry, r Receipt) {
+	if d.matched == nil || r.Matched == nil || !slices.Equal(d.matched, r.Matched) {
+		d.matched = r.Matched
+	}
+	e.first = accepted{r.EventID, r.Seq, d.matched, r.Warnings}
 }
 
 // list returns the parts of the known events that have to be on disk.
@@ -134,9 +171,9 @@ func (d *dedup) list() (all []events.SentEvent) {
 	defer d.mu.Unlock()
 	for _, s := range d.senders {
 		for _, e := range s.oldest {
-			if s.entries[e.id] == e && e.first.EventID != "" {
+			if s.entries[e.id] == e && e.first.eventID != "" {
 				e.listed = true
-				all = append(all, e.sentEvent())
+				all = append(all, d.sentEvent(e))
 			}
 		}
 	}
@@ -144,11 +181,11 @@ func (d *dedup) list() (all []events.SentEvent) {
 }
 
 // sentEvent is the part of an event on disk. The caller holds dedup.mu.
-func (e *entry) sentEvent() events.SentEvent {
-	r := e.first
+func (d *dedup) sentEvent(e *entry) events.SentEvent {
+	f := e.first
 	was := events.SentEvent{
-		Sender: e.sender, ID: e.id, Sent: events.Sent{Content: e.content, Matched: r.Matched},
-		Time: e.at, EventID: r.EventID, Seq: r.Seq, Warnings: r.Warnings, Wait: e.wait, Decided: e.decided,
+		Sender: e.sender.name, ID: e.id, Sent: events.Sent{Content: e.content, Matched: f.matched},
+		Time: d.begun.Add(e.at), EventID: f.eventID, Seq: f.seq, Warnings: f.warnings, Wait: e.wait, Decided: e.decided,
 	}
 	if e.full != nil && e.full.Verdict != nil {
 		was.Answer, _ = e.full.encodeAnswer() // without it, the answer is one that is not known
@@ -166,7 +203,7 @@ func (d *dedup) add(sender, id string, what [sha256.Size]byte, at time.Time) *en
 		s = &senderIDs{name: strings.Clone(sender), entries: map[string]*entry{}}
 		d.senders[s.name] = s
 	}
-	e := &entry{sender: s.name, id: id, content: what, at: at}
+	e := &entry{sender: s, id: id, content: what, at: d.age(at)}
 	s.entries[id] = e
 	s.oldest = append(s.oldest, e)
 	d.count++
@@ -174,9 +211,9 @@ func (d *dedup) add(sender, id string, what [sha256.Size]byte, at time.Time) *en
 }
 
 // expire forgets the ids that a sender sent before the window.
-func (d *dedup) expire(sender string, s *senderIDs, now time.Time) {
-	for len(s.oldest) > 0 && now.Sub(s.oldest[0].at) > dedupWindow {
-		d.dropOldest(sender, s)
+func (d *dedup) expire(s *senderIDs, now time.Time) {
+	for len(s.oldest) > 0 && d.age(now)-s.oldest[0].at > dedupWindow {
+		d.dropOldest(s)
 	}
 }
 
@@ -186,36 +223,23 @@ const looks = 32
 // evict forgets the oldest id of a sender with many, on disk too.
 func (d *dedup) evict() {
 	var most *senderIDs
-	var name string
 	n := 0
-	for sender, s := range d.senders {
+	for _, s := range d.senders {
 		if most == nil || len(s.oldest) > len(most.oldest) {
-			most, name = s, sender
+			most = s
 		}
 		if n++; n == looks {
 			break
 		}
 	}
 	old := most.oldest[0]
-	d.dropOldest(name, most)
-	if old.isSettled() && old.ok { // else settle does it
-		d.ids.ForgetSent(old.first.Seq)
+	d.dropOldest(most)
+	if old.ok { // else settle does it
+		d.ids.ForgetSent(old.first.seq)
 	}
 }
 
-func (e *entry) isSettled() bool {
-	if e.settled == nil {
-		return true
-	}
-	select {
-	case <-e.settled:
-		return true
-	default:
-		return false
-	}
-}
-
-func (d *dedup) dropOldest(sender string, s *senderIDs) {
+func (d *dedup) dropOldest(s *senderIDs) {
 	e := s.oldest[0]
 	s.oldest[0] = nil
 	s.oldest = s.oldest[1:]
@@ -224,7 +248,7 @@ func (d *dedup) dropOldest(sender string, s *senderIDs) {
 		delete(s.entries, e.id)
 	}
 	if len(s.oldest) == 0 {
-		delete(d.senders, sender)
+		delete(d.senders, s.name)
 	}
 }
 
@@ -233,19 +257,19 @@ func (d *dedup) dropOldest(sender string, s *senderIDs) {
 func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.senders[e.sender]
-	known := s != nil && s.entries[e.id] == e // else it has gone, and the id may be another event's
+	known := e.sender.entries[e.id] == e // else it has gone, and the id may be another event's
 	switch {
 	case !accepted && known:
-		delete(s.entries, e.id)
+		delete(e.sender.entries, e.id)
 		if e.listed {
-			d.ids.ForgetSent(e.first.Seq)
+			d.ids.ForgetSent(e.first.seq)
 		}
 	case accepted && !known:
 		d.ids.ForgetSent(r.Seq)
 	}
-	e.ok, e.first = accepted, r
-	close(e.settled)
+	e.ok = accepted
+	d.accept(e, r)
+	close(e.open.settled)
 }
 
 // finish completes the receipt that waiting duplicates get, in this process and,
@@ -263,22 +287,24 @@ func (d *dedup) finish(e *entry, r Receipt) {
 func (d *dedup) complete(e *entry, r Receipt) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if e.size = sizeOf(r); r.Verdict != nil || len(r.Runs) > 0 {
-		e.full = &r
+	if e.open != nil {
+		close(e.open.ended)
+		e.open = nil
 	}
-	if e.ended != nil {
-		close(e.ended)
+	if r.Verdict == nil && len(r.Runs) == 0 {
+		return
 	}
-	d.answers = append(d.answers, e)
-	d.bytes += e.size
-	for now := time.Now(); len(d.answers) > 1 && (d.bytes > answerBytes || now.Sub(d.answers[0].at) > dedupWindow); {
-		old := d.answers[0]
-		d.answers[0] = nil
+	e.full = &r
+	d.answers = append(d.answers, answer{e, sizeOf(r)})
+	d.bytes += sizeOf(r)
+	for age := d.age(time.Now()); len(d.answers) > 1 && (d.bytes > answerBytes || age-d.answers[0].of.at > dedupWindow); {
+		old := d.answers[0].of
+		d.bytes -= d.answers[0].size
+		d.answers[0] = answer{}
 		d.answers = d.answers[1:]
-		d.bytes -= old.size
 		old.full, old.gone = nil, true
 		if old.ok {
-			d.ids.ForgetAnswer(old.first.Seq)
+			d.ids.ForgetAnswer(old.first.seq)
 		}
 	}
 }
@@ -330,29 +356,33 @@ func ownCopy(v *verdict.Verdict) *verdict.Verdict {
 // join returns the receipt of the first event with this id, waiting for its
 // runs if asked to; ok is false when that event was refused.
 func (d *dedup) join(e *entry, wait bool) (r Receipt, ok bool, err *wire.Error) {
-	if e.settled != nil {
-		<-e.settled
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if open := e.open; open != nil {
+		d.await(open.settled)
+		if wait && e.ok {
+			d.await(open.ended)
+		}
 	}
-	if !e.ok {
+	switch {
+	case !e.ok:
 		return Receipt{}, false, nil
-	}
-	r = e.first
-	if wait {
-		if e.ended != nil {
-			<-e.ended
-		}
-		d.mu.Lock()
-		gone := e.gone
-		if e.full != nil {
-			r = *e.full
-		}
-		d.mu.Unlock()
-		if gone {
-			return Receipt{}, true, errGone
-		}
+	case wait && e.gone:
+		return Receipt{}, true, errGone
+	case wait && e.full != nil:
+		r = *e.full
+	default:
+		r = e.first.receipt()
 	}
 	r.Duplicate = true
 	return r, true, nil
+}
+
+// await waits for a channel without mu, which the caller holds.
+func (d *dedup) await(c <-chan struct{}) {
+	d.mu.Unlock()
+	defer d.mu.Lock()
+	<-c
 }
 
 // loadIDs makes the ids known that were on disk when the Dispatcher began.
@@ -374,7 +404,8 @@ func (d *dedup) load(was events.SentEvent) {
 	}
 	d.mu.Lock()
 	e := d.add(was.Sender, was.ID, was.Content, was.Time)
-	e.ok, e.first, e.wait, e.decided = true, r, was.Wait, was.Decided
+	e.ok, e.wait, e.decided = true, was.Wait, was.Decided
+	d.accept(e, r)
 	d.mu.Unlock()
 	var answer sentAnswer
 	switch {

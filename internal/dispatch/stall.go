@@ -16,13 +16,6 @@ import (
 // reaped. After that the Dispatcher goes on without it.
 const killTime = 3 * time.Second
 
-// mostLate is how late an alarm may be. When it is later, hookd itself was stopped for a while, and does
-// not know yet which runs have ended meanwhile: they get killTime again, so many times at most.
-const (
-	mostLate  = time.Second
-	mostStops = 5
-)
-
 // maxStalled is how many runs of a hook may be held at once by directories of
 // different events before all its runs fail at once.
 const maxStalled = 4
@@ -66,20 +59,12 @@ func (rn *runs) bounded(j *Job, end func(out Outcome, late bool)) {
 		return
 	}
 	begun := time.Now()
-	due, stops := j.Latest, 0
 	var giveUp func()
 	giveUp = func() {
-		if now := time.Now(); now.Sub(due) > mostLate && stops < mostStops {
-			stops++
-			due = now.Add(killTime)
-			rn.alarms.after(due, giveUp)
-			return
-		}
 		switch why, over := rn.stalls.giveUp(j, time.Now()); {
 		case over:
 		case why == "":
-			due = j.Latest.Add(killTime)
-			rn.alarms.after(due, giveUp)
+			rn.alarms.after(j.Latest.Add(killTime), giveUp)
 		default:
 			j.cancel(errGivenUp) // its program is not to begin any more
 			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)}, true)

@@ -30,7 +30,7 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	}
 	preread(s)
 	if due(s.Latest, time.Now()) {
-		message := "start " + s.Path + ": not started: its files have answered too late"
+		message := "start " + s.Path + ": not started: its deadline passed before (slow files, or hookd was stopped)"
 		return nil, &StartError{Path: s.Path, Message: message, Err: unix.ETIMEDOUT}
 	}
 	p := &process{r: r, exited: -1, out: stream{fd: -1}, err: stream{fd: -1}}
