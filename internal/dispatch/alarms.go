@@ -23,10 +23,11 @@ type alarm struct {
 	stops int // how often hookd was stopped when it was due
 }
 
-// mostLate is how late an alarm may be. When it is later, hookd itself was stopped for a while, and does
-// not know yet what has ended meanwhile: the alarm waits killTime again, so many times at most.
+// mostLate is how late an alarm may be. When it is later, hookd itself was stopped for a while, or got no
+// processor, and does not know yet what has ended meanwhile: the alarm waits about as long again, so many times
+// at most.
 const (
-	mostLate  = time.Second
+	mostLate  = 100 * time.Millisecond
 	mostStops = 5
 )
 
@@ -81,9 +82,9 @@ func (as *alarms) ring() {
 	as.due = time.Time{}
 	now := time.Now()
 	for a := range as.all {
-		if now.Sub(a.at) > mostLate && a.stops < mostStops {
+		if late := now.Sub(a.at); late > mostLate && a.stops < mostStops {
 			a.stops++
-			a.at = now.Add(killTime)
+			a.at = now.Add(min(max(late, 2*grace), killTime))
 		}
 		if !now.Before(a.at) {
 			delete(as.all, a)
