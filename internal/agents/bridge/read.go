@@ -63,6 +63,7 @@ func (c *call) read(ctx context.Context) error {
 		c.payload = c.agent.Normal(c.event, c.payload)
 	}
 	c.addCwd()
+	c.addExitCode()
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	mostScopes = 8192 // sessions and agents that are remembered: those that were heard of last
 	mostOpen   = 64   // calls of a session whose end has not come
+	mostOver   = 64   // calls of a session whose end counts no more: those that ended, or were denied, last
 	mostLike   = 256  // calls of a session that are compared with the present one
 	mostFiles  = 4096 // of the machine whose edits are remembered: those that were edited last
 	mostEdits  = 64   // of each of them that are compared with the present one
@@ -71,15 +72,18 @@ func (h *History) Use(sets []*Set, read func(each func(*Moment)) error) (err err
 	}
 	h.mu.Unlock()
 	filled := newState(next)
-	var past []*Moment
-	err = read(func(m *Moment) { past = append(past, m) })
-	slices.SortFunc(past, func(a, b *Moment) int { return cmp.Compare(a.Place, b.Place) })
-	for _, m := range past {
-		filled.replay(m)
-	}
+	var past []*placed
+	err = read(func(m *Moment) { past = append(past, &placed{m: m}) })
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, p := range h.tail {
+	all := slices.Clone(h.tail)
+	for _, p := range past {
+		if _, twice := slices.BinarySearchFunc(h.tail, p, byPlace); !twice { // kept while it was read
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, byPlace)
+	for _, p := range all {
 		filled.again(p)
 	}
 	h.reading, h.tail = false, nil
@@ -122,11 +126,14 @@ func (h *History) Begin(m *Moment) *Before {
 	case Elsewhere:
 		return before
 	case Ended:
-		st.ended(m, s)
-		if h.kept(m); h.reading {
-			h.tail = append(h.tail, &placed{m: m})
-		} else {
+		counts := st.ended(m, s)
+		if counts {
+			h.kept(m)
+		}
+		if !h.reading {
 			m.Subject = nil
+		} else if counts {
+			h.tail = append(h.tail, &placed{m: m})
 		}
 		return before
 	}
@@ -162,6 +169,10 @@ func (h *History) settle(id string, denied, unsure bool) {
 	h.st.settled(p)
 	if !denied {
 		h.kept(p.m)
+	} else if p.m.Kind == Asked && p.m.Call != "" {
+		refused := *p.m
+		refused.Kind, refused.Subject = Refused, nil
+		h.kept(&refused)
 	}
 	if !h.reading {
 		p.m.Subject = nil
@@ -174,6 +185,8 @@ func (h *History) kept(m *Moment) {
 	}
 }
 
+func byPlace(a, b *placed) int { return cmp.Compare(a.m.Place, b.m.Place) }
+
 // placed is a moment with a place.
 type placed struct {
 	m      *Moment
@@ -183,6 +196,7 @@ type placed struct {
 	facts  *facts.Facts
 	open   bool // it has no fate yet
 	denied bool
+	ended  bool
 }
 
 // hit is a track that a moment is part of.
@@ -410,8 +424,8 @@ type scope struct {
 	trails []trail   // by the index of their track
 	first  time.Time // of what counts, from the newest start on
 	began  uint64    // place of that start; 0 = none
-	asks   bool      // its calls are known before they run
 	open   []*placed // calls whose end has not come, the oldest first
+	over   []uint64  // keys of calls whose end counts no more, the oldest first
 	like   []like    // the oldest first
 	in     *list.Element
 }
@@ -517,7 +531,6 @@ func (st *state) place(m *Moment, s *scope, hits []hit) *placed {
 	}
 	st.last = max(st.last, m.Place)
 	if m.Kind == Asked {
-		s.asks = true
 		if st.table.like {
 			s.like = append(s.like, like{m.Place, m.Time.UnixNano(), m.Keys, false, true, m.ID})
 		}
@@ -528,6 +541,7 @@ func (st *state) place(m *Moment, s *scope, hits []hit) *placed {
 			st.edit(key, m)
 		}
 		if s.open = append(s.open, p); len(s.open) > mostOpen {
+			s.ends(s.open[0].m)
 			s.open = slices.Clone(s.open[1:])
 		}
 	}
@@ -550,8 +564,8 @@ func (st *state) put(p *placed, s *scope, h hit, level facts.Fit, open bool) {
 func (st *state) settled(p *placed) {
 	s := st.scope("session " + p.m.Session)
 	for _, h := range p.hits {
-		if t := &st.table.tracks[h.track]; t.ok == nil {
-			st.of(t.by, p.m, s).trails[h.track].end(p.m.Place, p.denied, p.m.Unsure)
+		if t := &st.table.tracks[h.track]; t.ok == nil || p.denied {
+			st.of(t.by, p.m, s).trails[h.track].end(p.m.Place, p.denied, p.m.Unsure && !p.ended)
 		}
 	}
 	of := func(place uint64) bool { return place == p.m.Place }
@@ -571,6 +585,17 @@ func (st *state) settled(p *placed) {
 		}
 	}
 	s.open = slices.DeleteFunc(s.open, func(o *placed) bool { return of(o.m.Place) })
+	s.ends(p.m)
+}
+
+// ends notes that the end of a call counts no more.
+func (s *scope) ends(m *Moment) {
+	if m.Call == "" {
+		return
+	}
+	if s.over = append(s.over, keyOf(m.Call)); len(s.over) > mostOver {
+		s.over = slices.Clone(s.over[len(s.over)-mostOver/2:])
+	}
 }
 
 // start notes when the session began, as far as that is known.
@@ -583,29 +608,40 @@ func (s *scope) start(m *Moment) {
 	}
 }
 
-// ended notes how a call ended. A call that no event announced counts from its end on, for an
-// agent that announces none.
-func (st *state) ended(m *Moment, s *scope) {
+// running is the index in open of the call that has ended so; -1 = there is none.
+func (s *scope) running(m *Moment) int {
+	return slices.IndexFunc(s.open, func(p *placed) bool {
+		if m.Of != 0 {
+			return p.m.Place == m.Of
+		}
+		return p.m.Call == m.Call && (m.Call != "" || p.m.Keys == m.Keys) // without an id the same call
+	})
+}
+
+// ended notes how a call ended, and reports whether that counts. A call that no event announced counts
+// from its end on: its agent announces none, or hookd did not run then. The end of a call that was denied
+// does not count, nor does a second one.
+func (st *state) ended(m *Moment, s *scope) bool {
 	st.last = max(st.last, m.Place)
-	i := -1
-	if m.Call != "" {
-		i = slices.IndexFunc(s.open, func(p *placed) bool { return p.m.Call == m.Call })
-	}
+	i := s.running(m)
 	var p *placed
 	switch {
 	case i >= 0:
 		p = s.open[i]
 		s.open = slices.Delete(s.open, i, i+1)
-	case s.asks:
-		return
+	case m.Of == 0 && m.Call != "" && slices.Contains(s.over, keyOf(m.Call)):
+		return false
 	default:
 		asked := *m
 		asked.Kind = Asked
 		p = st.place(&asked, s, st.table.hits(&asked))
-		s.open, s.asks = s.open[:len(s.open)-1], false
+		s.open = s.open[:len(s.open)-1]
+		m.Fetched = asked.Fetched
 		p.open = false
 		st.settled(p)
 	}
+	p.ended, m.Of = true, p.m.Place
+	s.ends(m)
 	type proven struct {
 		at int
 		ok bool
@@ -626,32 +662,27 @@ func (st *state) ended(m *Moment, s *scope) {
 		}
 	}
 	if m.Outcome != Failed {
-		return
+		return true
 	}
 	if i := slices.IndexFunc(s.like, func(l like) bool { return l.place == p.m.Place }); i >= 0 {
 		s.like[i].failed = true
 	}
+	return true
 }
 
-// replay adds a moment that was kept.
-func (st *state) replay(m *Moment) {
-	s := st.session(m)
-	if m.Kind == Ended {
-		st.ended(m, s)
-		return
-	}
-	p := st.place(m, s, st.table.hits(m))
-	p.open = false
-	st.settled(p)
-	m.Subject = nil
-}
-
-// again adds a moment that came while others were read.
+// again adds a moment that was kept, or came while others were read.
 func (st *state) again(p *placed) {
 	m := *p.m
 	s := st.session(&m)
-	if m.Kind == Ended {
-		st.ended(&m, s)
+	st.last = max(st.last, m.Place)
+	switch {
+	case m.Kind == Refused:
+		s.ends(&m)
+		return
+	case m.Kind == Ended:
+		if m.Alone() || s.running(&m) >= 0 { // else its call was not kept
+			st.ended(&m, s)
+		}
 		return
 	}
 	fresh := st.place(&m, s, st.table.hits(&m))
@@ -660,6 +691,7 @@ func (st *state) again(p *placed) {
 	}
 	fresh.open, fresh.denied = false, p.denied
 	st.settled(fresh)
+	m.Subject = nil
 }
 
 // under is the state for other rules: the counts so far stay, and the rest is that of
@@ -689,7 +721,7 @@ func (st *state) under(t *table, filled *state) *state {
 		for i, p := range s.open {
 			s.open[i] = p.under(st.table, t, of.open)
 		}
-		of.first, of.began, of.asks, of.open = s.first, s.began, s.asks, s.open
+		of.first, of.began, of.open, of.over = s.first, s.began, s.open, s.over
 		if st.table.like {
 			of.like = s.like
 		}

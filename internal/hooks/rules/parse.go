@@ -156,6 +156,7 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 			r.Past = slices.DeleteFunc(slices.Clone(r.Past), func(n Needed) bool { return n.own })
 			if past != nil {
 				p.alike(at, past, &r.What)
+				past.key = "own " + past.key // `after` with the same text needs one more
 				if past.Count--; past.Count > 0 || past.Lasted > 0 {
 					r.Past = append(r.Past, Needed{Past: past, own: true})
 				}
@@ -306,6 +307,9 @@ func (p *reader) condition(n *yaml.Node, what string, pastKeys []string) (m Matc
 	if ok && len(members) == 0 {
 		p.reject(n, "it may have "+strings.Join(known, ", "), "%s is empty: it would fit everything", what)
 	}
+	if members["ran"] != nil && members["command"] != nil {
+		p.reject(members["ran"], "write one list of commands", "ran and command cannot stand together in %s", what)
+	}
 	for key, at := range members {
 		if !slices.Contains(pastKeys, key) {
 			p.member(&m, key, at)
@@ -340,7 +344,7 @@ func (p *reader) earlier(n *yaml.Node, past *Past, m *Matcher) {
 func (p *reader) past(past *Past, m *Matcher, key string, at *yaml.Node) {
 	switch key {
 	case "ran":
-		m.Commands = append(m.Commands, p.commands(at, key)...)
+		m.Commands = p.commands(at, key)
 	case "ok":
 		past.OK = p.yesOrNo(at, key)
 	case "other_session":

@@ -96,6 +96,7 @@ type MomentKind string
 const (
 	Asked     MomentKind = "call"   // before a tool call
 	Ended     MomentKind = "result" // after it
+	Refused   MomentKind = "denied" // a call that was denied: its end does not count
 	Typed     MomentKind = "prompt"
 	Began     MomentKind = "start" // of a session
 	Elsewhere MomentKind = ""
@@ -119,10 +120,14 @@ type Moment struct {
 	Place   uint64 // among all moments; set by History
 	Fetched bool   // the files that it writes come from elsewhere; set by History
 	Unsure  bool   // the agent asked a person, whose answer is not known
+	Of      uint64 // place of the call that has Ended; its own = no event announced it; set by History
 
 	changed []uint64 // see paths
 	read    bool     // changed is known
 }
+
+// Alone reports whether m is the end of a call that no event announced.
+func (m *Moment) Alone() bool { return m.Kind == Ended && m.Of == m.Place }
 
 // Keys tell whether two calls are the same. 0 = there is nothing to compare.
 type Keys struct {

@@ -222,6 +222,7 @@ func shortened(data json.RawMessage, shell bool) json.RawMessage {
 // pastLine is a line of the Log.
 type pastLine struct {
 	Place   uint64           `json:"n"`
+	Of      uint64           `json:"of,omitempty"`
 	Kind    rules.MomentKind `json:"kind"`
 	ID      string           `json:"id"`
 	Time    time.Time        `json:"time"`
@@ -243,7 +244,7 @@ type pastLine struct {
 func (p *Past) remembered(k pastLine, call *neutral.ToolCall) *rules.Moment {
 	m := &rules.Moment{
 		ID: k.ID, Kind: k.Kind, Time: k.Time, Session: k.Session, Agent: k.Agent, Call: k.Call,
-		Outcome: k.Outcome, Keys: k.Keys, Place: k.Place, Unsure: k.Unsure, Fetched: k.Fetched,
+		Outcome: k.Outcome, Keys: k.Keys, Place: k.Place, Of: k.Of, Unsure: k.Unsure, Fetched: k.Fetched,
 	}
 	if k.Kind != rules.Elsewhere {
 		e := &events.Event{Envelope: events.Envelope{
@@ -266,7 +267,8 @@ func (p *Past) keep(m *rules.Moment) {
 	if m.Record = nil; !is || p.lines == nil {
 		return
 	}
-	if k.Place, k.Unsure, k.Fetched = m.Place, m.Unsure, m.Fetched; k.Kind == rules.Ended {
+	k.Place, k.Of, k.Kind, k.Unsure, k.Fetched = m.Place, m.Of, m.Kind, m.Unsure, m.Fetched
+	if k.Kind == rules.Refused || k.Kind == rules.Ended && !m.Alone() {
 		k.Data = nil // the call has it
 	}
 	p.add(k)

@@ -2,16 +2,21 @@ package runner
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"go.uber.org/zap"
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/wire"
 )
 
 func TestPathIsCleaned(t *testing.T) {
@@ -66,16 +71,22 @@ func TestCodeOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// A rule's rewrite is a denial for an agent that would run the old line.
-func TestRewriteThatTheAgentDoesNotTakeDenies(t *testing.T) {
+func readRules(t *testing.T, text string) *rules.Set {
+	t.Helper()
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte("- rewrite: npm install\n  to: npm ci\n  why: the lock file decides"), &doc); err != nil {
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)
 	}
 	set, problems := rules.Read(doc.Content[0], nil, rules.Options{})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
+	return set
+}
+
+// A rule's rewrite is a denial for an agent that would run the old line.
+func TestRewriteThatTheAgentDoesNotTakeDenies(t *testing.T) {
+	set := readRules(t, "- rewrite: npm install\n  to: npm ci\n  why: the lock file decides")
 	see := &sight{facts: &facts.Reader{Home: "/home/u"}}
 	for agent, want := range map[events.Dialect]string{
 		"claude-code": `"updated_input":{"command":"cd x \u0026\u0026 npm ci"}`,
@@ -130,6 +141,51 @@ func TestSessionOfASubagentIsItsParents(t *testing.T) {
 			t.Errorf("a call of %s is of the session %q, want %q", session, got, want)
 		}
 	}
+}
+
+// A call that no event announced counts from its end on, also in a later process, and the end of a denied call
+// counts in neither.
+func TestEndOfACallThatWasNotAnnounced(t *testing.T) {
+	log, set := &memoryLog{}, readRules(t, "- deny: git push\n  unless: {ran: make test, ok: true, since: edit}\n  why: x")
+	hooks := []*hook.Hook{{Rules: set}}
+	event := func(name, call, data string) *events.Event {
+		return &events.Event{Envelope: events.Envelope{Event: name, Dialect: "claude-code", SessionID: "s", Cwd: "/src",
+			Data: json.RawMessage(data)}, EventID: name + call, Time: time.Now(), CallID: call, Contract: events.For("claude-code", name)}
+	}
+	start := func() *Past {
+		p := &Past{sight: sight{facts: &facts.Reader{Home: "/home/u"}}, lines: log, log: zap.NewNop()}
+		p.history = rules.NewHistory(p.keep)
+		p.Use(hooks)
+		return p
+	}
+	const edit, test, push = `{"tool_name":"Edit","tool_input":{"file_path":"/src/a","old_string":"a","new_string":"b"}}`,
+		`{"tool_name":"Bash","tool_input":{"command":"make test"}}`, `{"tool_name":"Bash","tool_input":{"command":"git push"}}`
+	n := 0
+	judged := func(p *Past, want rules.Decision) {
+		t.Helper()
+		n++
+		e := event("PreToolUse", fmt.Sprint("push", n), push)
+		end := p.Begin(e, true)
+		subject := p.subjectOf(e, dialect.Call(e), "/src")
+		if subject.Before, _ = e.Before.(*rules.Before); set.Judge(subject).Decision != want {
+			t.Errorf("the push is judged %q, want %q", set.Judge(subject).Decision, want)
+		}
+		end(wire.OutcomeDeny)
+	}
+	p := start()
+	p.Begin(event("PreToolUse", "c1", test), true)(wire.OutcomeNone)
+	p.Begin(event("PostToolUse", "c1", test), true)
+	judged(p, "")
+	p.Begin(event("PreToolUse", "c2", edit), true)(wire.OutcomeDeny)
+	p.Begin(event("PostToolUse", "c2", edit), true)
+	judged(p, "")
+	judged(start(), "")
+	p = start()
+	p.Begin(event("PostToolUse", "c2", edit), true)
+	judged(p, "")
+	p.Begin(event("PostToolUse", "c3", edit), true)
+	judged(p, rules.Deny)
+	judged(start(), rules.Deny)
 }
 
 // A prompt or a start of a subagent is an agent's: neither is a boundary, as a person's is.

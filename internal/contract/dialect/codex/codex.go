@@ -4,8 +4,12 @@
 package codex
 
 import (
+	"bytes"
+	"encoding/json"
+	"strconv"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -30,7 +34,36 @@ func Agent() neutral.Agent {
 	return neutral.Agent{
 		Commands: commands,
 		Table:    Table(), EventField: "hook_event_name", Timeout: timeout, Asks: "PermissionRequest",
+		Noted:       noted,
 		ResultField: "tool_response", Replaces: neutral.On("PostToolUse"), Answer: Answer,
+	}
+}
+
+// exitCode is the member that the bridge adds: the exit code of a command.
+const exitCode = "exit_code"
+
+// noted finds the exit code of a command in the conversation's file, where Codex 0.171 notes it before it
+// calls the hooks.
+func noted(event string, payload json.RawMessage) (file string, code func(line []byte) json.RawMessage) {
+	tool, _ := rawjson.GetString(payload, "tool_name")
+	call, _ := rawjson.GetString(payload, "tool_use_id")
+	if event != "PostToolUse" || tool != neutral.Shell || call == "" || rawjson.Get(payload, exitCode) != nil {
+		return "", nil
+	}
+	file, _ = rawjson.GetString(payload, "transcript_path")
+	return file, func(line []byte) json.RawMessage {
+		if !bytes.Contains(line, []byte(`"CommandExecution"`)) || !json.Valid(line) {
+			return nil
+		}
+		item := rawjson.Get(rawjson.Get(line, "payload"), "item")
+		kind, _ := rawjson.GetString(item, "type")
+		if id, _ := rawjson.GetString(item, "id"); kind != "CommandExecution" || id != call {
+			return nil
+		}
+		if n, err := strconv.Atoi(string(rawjson.Get(item, exitCode))); err == nil {
+			return json.RawMessage(strconv.Itoa(n))
+		}
+		return nil
 	}
 }
 

@@ -22,6 +22,7 @@ func Table() neutral.Table {
 			{Field: "tool_use_id", Fact: neutral.Call},
 			{Field: "tool_input", Fact: neutral.Input},
 			{Field: "tool_response", Fact: neutral.Result},
+			{Field: exitCode, Fact: neutral.Failed, Form: neutral.NotZero},
 			{Field: "prompt", Fact: neutral.Prompt},
 			{Field: "stop_hook_active", Fact: neutral.Looped},
 			{Field: "last_assistant_message", Fact: neutral.Answer},

@@ -81,6 +81,10 @@ type Agent struct {
 	// Normal gives a payload the shape that the agent's row documents, where
 	// the agent has sent others. Nil = it always has that shape.
 	Normal func(event string, payload json.RawMessage) json.RawMessage
+	// Noted names the file in which the agent notes how the command of an event ended that does not tell
+	// it, and reads a line of the file: the exit code in JSON, nil in other lines. Nil, or no file = it
+	// notes none.
+	Noted func(event string, payload json.RawMessage) (file string, code func(line []byte) json.RawMessage)
 	// Completed gives a hook's change of the input of the tool called own its
 	// canonical names, and makes members that say one thing twice agree. Nil = a
 	// change is as it is.

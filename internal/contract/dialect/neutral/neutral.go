@@ -95,6 +95,7 @@ const (
 	Flat         // as the text that the model sees, see ResultText
 	Preview      // as its first 120 characters
 	Not          // negated
+	NotZero      // as a number that is not 0; never written
 	Parts        // as text, or as a list of parts with text in them
 	Texts        // as an object of texts, of which lists and objects are JSON
 )

@@ -183,6 +183,8 @@ func (f Form) read(v json.RawMessage) json.RawMessage {
 		}
 	case f == Not:
 		return negated(v)
+	case f == NotZero:
+		return json.RawMessage(strconv.FormatBool(string(v) != "0"))
 	case f == Texts:
 		return unpacked(v)
 	case f == Parts:
@@ -203,6 +205,8 @@ func (f Form) write(v json.RawMessage) json.RawMessage {
 		return rawjson.Quote(first120(flatten(v)))
 	case Not:
 		return negated(v)
+	case NotZero:
+		return nil
 	}
 	return v
 }
