@@ -312,6 +312,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var rooms sync.WaitGroup
 	failed := make(chan error, 1)
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
+	rooms.Go(func() { d.readAhead(found) })
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
 	rooms.Go(func() { d.agentHTTP.Run(ctx) })
