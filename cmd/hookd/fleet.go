@@ -172,7 +172,7 @@ func makeStreams(ctx context.Context, cfg config.Config, creds string, names fle
 	for {
 		err := b.Prepare(ctx, names.Layout())
 		if err == nil {
-			return b.MakeConsumers(ctx, names.Queues())
+			return names.MakeQueues(ctx, b)
 		}
 		if !errors.Is(err, engine.ErrAway) {
 			return err

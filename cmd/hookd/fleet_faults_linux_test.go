@@ -207,21 +207,6 @@ func (f *faulty) followed() []time.Time {
 	return when
 }
 
-// soon is hooktest.Until with a limit of minutes: machines pause for a minute at most.
-func soon(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(5 * time.Minute); !cond(); {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Errorf("waited in vain until %s", what)
-			return
-		}
-	}
-}
-
 // limit sets the size of the streams of events.
 func (f *faulty) limit(bytes int64) {
 	for _, stream := range []string{"HOOKD_default_EVERY", "HOOKD_default_WORK"} {

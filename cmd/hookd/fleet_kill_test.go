@@ -281,24 +281,39 @@ func killInTurn(ctx context.Context, members []*member, servers []*fleettest.Pro
 	}
 }
 
+// soon is hooktest.Until with a limit of minutes: machines pause for a minute at most, and a backlog is long.
+func soon(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(5 * time.Minute); !cond(); {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Errorf("waited in vain until %s", what)
+			return
+		}
+	}
+}
+
 // drained waits until nothing is on its way.
 func drained(t *testing.T, members []*member, streams jetstream.JetStream) {
 	t.Helper()
 	for _, m := range members {
-		hooktest.Until(t, m.name+" has sent everything", func() bool {
+		soon(t, m.name+" has sent everything", func() bool {
 			f, err := m.client.Fleet(t.Context())
 			st, bad := m.client.Status(t.Context())
 			return err == nil && bad == nil && f.Outbox.Events == 0 && st.Store.PendingRuns == 0 && st.Queued == 0
 		})
 	}
 	work := fleet.Names{Tenant: "default", Machine: "x"}
-	hooktest.Until(t, "workers have everything", func() bool {
+	soon(t, "workers have everything", func() bool {
 		of := work.Queues("fleet")[1]
 		c, err := streams.Consumer(t.Context(), of.Stream, of.Name)
 		return err == nil && c.CachedInfo().NumPending == 0 && c.CachedInfo().NumAckPending == 0
 	})
 	for _, m := range members {
-		hooktest.Until(t, m.name+" has read everything", func() bool {
+		soon(t, m.name+" has read everything", func() bool {
 			var at struct{ Through uint64 }
 			text, _ := os.ReadFile(filepath.Join(m.home, "hookd", "fleet", "HOOKD_default_EVERY.json"))
 			s, err := streams.Stream(t.Context(), "HOOKD_default_EVERY")
@@ -306,7 +321,7 @@ func drained(t *testing.T, members []*member, streams jetstream.JetStream) {
 		})
 	}
 	for _, m := range members {
-		hooktest.Until(t, m.name+" has run everything", func() bool {
+		soon(t, m.name+" has run everything", func() bool {
 			st, err := m.client.Status(t.Context())
 			return err == nil && st.Store.PendingRuns == 0 && st.Queued == 0
 		})

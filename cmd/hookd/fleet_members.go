@@ -45,16 +45,17 @@ func fleetQueueCommand(a *app) *cobra.Command {
 		Use:   "queue HOOK...",
 		Short: "Make the queues from which workers take events, with an operator's key",
 		Long: `queue makes what workers take the events for a hook of scope fleet from. Only an operator
-can make that. Type it again after an upgrade of hookd. With --remove it deletes queues of hooks
-that are gone: their events stay in the stream for 14 days.`,
+can make that. The servers take events for hooks with a queue alone: others wait on their machines.
+Type it again after an upgrade of hookd. With --remove it deletes queues of hooks that are gone:
+their events stay in the stream for 14 days.`,
 		Example: "  hookd fleet queue index-what-agents-did --creds operator.nk",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			made := func(ctx context.Context, p engine.Press, n fleet.Names) error {
-				return p.MakeConsumers(ctx, n.Queues(args...))
+				return n.MakeQueues(ctx, p, args...)
 			}
 			removed := func(ctx context.Context, p engine.Press, n fleet.Names) error {
-				return p.DeleteConsumers(ctx, n.Queues(args...)[1:])
+				return n.RemoveQueues(ctx, p, args...)
 			}
 			if remove {
 				return a.asOperator(cmd, creds, "removed", args, removed)

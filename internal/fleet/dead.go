@@ -61,6 +61,9 @@ func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 			Subject: f.names.subject(areaDead, token(g.Hook)), ID: fmt.Sprintf("%s/%d", a.Stream, a.Seq),
 			Data: encode(g),
 		}})[0]
+		if err == nil { // else it would count as work that its machine has there
+			err = f.opts.Broker.Drop(ctx, a.Stream, a.Seq)
+		}
 	}
 	if err != nil {
 		if err := d.Later(laterBy(d.Try)); err != nil {

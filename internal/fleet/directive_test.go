@@ -335,7 +335,7 @@ type nothing struct{ fleet.Outbox }
 
 func (nothing) OutboxLoad(context.Context) (store.OutboxLoad, error) { return store.OutboxLoad{}, nil }
 
-func (nothing) Outgoing(context.Context, string, bool, int, int64) ([]store.Outgoing, error) {
+func (nothing) Outgoing(context.Context, []string, bool, int, int64) ([]store.Outgoing, error) {
 	return nil, nil
 }
 

@@ -36,7 +36,7 @@ import (
 // Outbox retains messages until the servers have them.
 type Outbox interface {
 	PutOutgoing(ctx context.Context, m store.Outgoing) error
-	Outgoing(ctx context.Context, subject string, others bool, limit int, bytes int64) ([]store.Outgoing, error)
+	Outgoing(ctx context.Context, subjects []string, others bool, limit int, bytes int64) ([]store.Outgoing, error)
 	SentOutgoing(ctx context.Context, numbers []uint64) error
 	RefuseOutgoing(ctx context.Context, n uint64, why string) error
 	OutboxLoad(ctx context.Context) (store.OutboxLoad, error)
@@ -298,7 +298,7 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 		Again: f.count.again.Load(), Skipped: f.count.skipped.Load(), Refused: f.count.refused.Load(),
 	}
 	f.mu.Lock()
-	s.Trouble, s.Directive = cmp.Or(f.trouble, f.in.why()), f.refused
+	s.Trouble, s.Directive = cmp.Or(f.trouble, f.in.why(), f.waits.why()), f.refused
 	f.mu.Unlock()
 	if s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx); err == nil && f.opts.Decisions != nil {
 		s.Decisions, s.Unpublished, err = f.opts.Decisions.Waiting(ctx)

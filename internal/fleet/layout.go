@@ -29,7 +29,8 @@ func (n Names) Layout() []engine.Stream {
 	log.MaxAge, log.MaxBytes, log.MaxMessage, log.PerSubject = keepLog, 2*gib, maxDecision, maxDecisions
 	now.MaxAge, now.MaxBytes, now.MaxMessage, now.PerSubject = keepNow, 2*gib, maxFact, 1
 	work, every := of(areaWork, n.all(areaWork, ">")), of(areaEvery, n.all(areaEvery))
-	work.MaxAge, work.MaxBytes, work.Refuse = keepEvents, 2*gib, true
+	work.MaxAge, work.MaxBytes, work.Refuse, work.Queue = keepEvents, 4*gib, true, true
+	work.MaxMessage, work.PerSubject = maxWork, maxWorks
 	every.MaxAge, every.MaxBytes, every.Refuse = keepEvents, 8*gib, true
 	every.MaxMessage, every.PerSubject = maxBundle, maxBundles
 	answers := of(areaAnswer, n.all(areaAnswer))
@@ -54,7 +55,7 @@ func (n Names) advisories(area string) string {
 
 // Each machine may have a few subjects alone, with so much on each: so none can fill a stream
 // and push out the state, the asks, the answers, the decisions or the events of another. Of
-// decisions and of events for each machine one machine has a quarter of the stream at most.
+// decisions and of events one machine has a quarter of the stream at most.
 const (
 	maxFact      = 256 << 10 // bytes of what a machine says of itself, its sessions or its asks
 	maxAnswer    = 16 << 10  // bytes
@@ -63,4 +64,6 @@ const (
 	maxDecisions = 32 << 10
 	maxBundle    = 256 << 10 // bytes of a message with events
 	maxBundles   = 8 << 10
+	maxWork      = 512 << 10 // bytes of an event for a hook of scope fleet
+	maxWorks     = 2 << 10   // that wait for workers
 )

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -42,7 +43,7 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 	p.Subscribe = append(p.Subscribe, n.news(), n.all(areaNews, areaEvery), n.all(areaNews, areaAnswer, n.Machine))
 	p.Publish = []string{
 		"$JS.API.INFO", "$SYS.REQ.USER.INFO", // what it may do: it asks for no more
-		n.subject(areaLog, "decision"), n.subject(areaWork, ">"), n.subject(areaEvery), n.subject(areaAnswer),
+		n.subject(areaLog, "decision"), n.subject(areaWork, "*"), n.subject(areaEvery), n.subject(areaAnswer),
 		n.subject(areaNews, areaEvery), n.subject(areaNews, areaAnswer, "*"),
 	}
 	for _, of := range []string{nowMachine, nowSessions, nowAsks} {
@@ -65,7 +66,8 @@ func (n Names) Permissions(r Role, inbox string) Permission {
 		}
 	}
 	if r == RoleWorker {
-		p.Publish = append(p.Publish, n.subject(areaDead, "*"), "$JS.API.STREAM.MSG.DELETE."+n.stream(areaDead))
+		p.Publish = append(p.Publish, n.subject(areaDead, "*"),
+			"$JS.API.STREAM.MSG.DELETE."+n.stream(areaDead), "$JS.API.STREAM.MSG.DELETE."+n.stream(areaWork))
 	}
 	return p
 }
@@ -78,6 +80,32 @@ func (n Names) Queues(hooks ...string) []engine.Spec {
 		list = append(list, n.work(hook))
 	}
 	return list
+}
+
+// MakeQueues makes or renews the consumers of Queues. From then on the servers take work for hooks
+// with a queue alone.
+func (n Names) MakeQueues(ctx context.Context, p engine.Press, hooks ...string) error {
+	if err := p.MakeConsumers(ctx, n.Queues(hooks...)); err != nil {
+		return err
+	}
+	return n.boundWork(ctx, p)
+}
+
+// RemoveQueues deletes the consumers of hooks. Their events stay until they are too old.
+func (n Names) RemoveQueues(ctx context.Context, p engine.Press, hooks ...string) error {
+	if err := p.DeleteConsumers(ctx, n.Queues(hooks...)[1:]); err != nil {
+		return err
+	}
+	return n.boundWork(ctx, p)
+}
+
+func (n Names) boundWork(ctx context.Context, p engine.Press) error {
+	for _, s := range n.Layout() {
+		if s.Queue {
+			return p.BoundQueue(ctx, s)
+		}
+	}
+	return nil
 }
 
 // work is the consumer of the events for a hook of scope fleet.

@@ -73,7 +73,7 @@ func (g guarded) operator(t *testing.T, tenant, operator string) *jetstream.Brok
 	t.Cleanup(b.Close)
 	names := fleet.Names{Tenant: tenant, Machine: operator}
 	hooktest.Until(t, "there are streams", func() bool { return b.Prepare(t.Context(), names.Layout()) == nil })
-	hooktest.Must(t, b.MakeConsumers(t.Context(), names.Queues("once")))
+	hooktest.Must(t, names.MakeQueues(t.Context(), b, "once"))
 	return b
 }
 

@@ -81,11 +81,11 @@ func (r *inbound) follow(
 // readOn reads on from the position of this machine.
 func (r *inbound) readOn(ctx context.Context, area, subject string, each func(engine.Stored) error) error {
 	stream := r.names.stream(area)
-	begun, err := r.broker.Begun(ctx, stream)
+	found, err := r.broker.Look(ctx, stream)
 	if err != nil {
 		return err
 	}
-	through, err := r.position.ReadThrough(stream, begun)
+	through, err := r.position.ReadThrough(stream, found.Begun)
 	if err != nil {
 		return fmt.Errorf("read the position in %s: %w", stream, err)
 	}
@@ -95,7 +95,7 @@ func (r *inbound) readOn(ctx context.Context, area, subject string, each func(en
 			return nil
 		}
 		saved = through
-		return r.position.SetReadThrough(stream, begun, through)
+		return r.position.SetReadThrough(stream, found.Begun, through)
 	}
 	from := engine.Query{Stream: stream, Subject: subject, After: through}
 	err = r.broker.Read(ctx, from, func(m engine.Stored) bool {

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -72,6 +73,13 @@ func publishesForNone(t *testing.T, role fleet.Role) {
 				hooktest.Must(t, nc.PublishRequest(subject, reply, []byte(body)))
 				calls++
 			}
+			for _, header := range []string{"Nats-Trace-Dest", "Nats-Rollup", "Nats-Schedule-Target", "Nats-Msg-Id"} {
+				hooktest.Must(t, nc.PublishMsg(&nats.Msg{
+					Subject: subject, Reply: reply, Data: []byte("{}"),
+					Header: nats.Header{header: {reply}, "Nats-Schedule": {"@every 1s"}, "Nats-TTL": {"1s"}},
+				}))
+				calls++
+			}
 		}
 	}
 	for _, c := range machine.Queues("once") { // a push consumer, by its own name and by others
@@ -104,7 +112,7 @@ func publishesForNone(t *testing.T, role fleet.Role) {
 // A machine that sends as much as it can pushes out its own messages alone, and others go on.
 func TestAFloodHidesNothing(t *testing.T) {
 	for _, s := range (fleet.Names{Tenant: "t", Machine: "x"}).Layout() {
-		if open := strings.HasSuffix(s.Subjects[0], ".>"); s.PerSubject == 0 && !s.Objects && !open ||
+		if s.PerSubject == 0 && !s.Objects && s.Name != "HOOKD_t_DEAD" ||
 			int64(s.PerSubject*s.MaxMessage) > s.MaxBytes/4 {
 			t.Errorf("one machine has more than a quarter of %s: %+v", s.Name, s)
 		}
@@ -124,7 +132,9 @@ func TestAFloodHidesNothing(t *testing.T) {
 		hooktest.Must(t, err)
 		return int(cfg.MaxMsgSize)
 	}
-	floods := map[string]int{"every": small("EVERY", 1024), "log.decision": small("LOG", 1024)}
+	floods := map[string]int{
+		"every": small("EVERY", 1024), "log.decision": small("LOG", 1024), "work.once": small("WORK", 1024),
+	}
 	send := func(b *jetstream.Broker, subject string, size int) error {
 		return b.Publish(t.Context(), []engine.Message{{Subject: subject, Data: make([]byte, size)}})[0]
 	}
@@ -138,8 +148,16 @@ func TestAFloodHidesNothing(t *testing.T) {
 	laptop, builder := connect("laptop"), connect("builder")
 	for area, largest := range floods {
 		hooktest.Must(t, send(builder, "hookd.t.builder."+area, 100))
-		for range 100 {
-			hooktest.Must(t, send(laptop, "hookd.t.laptop."+area, largest-200))
+		for i := range 100 {
+			err := send(laptop, "hookd.t.laptop."+area, largest-200)
+			if err != nil && (area != "work.once" || i == 0 || !errors.Is(err, engine.ErrRefused)) {
+				t.Fatal(err)
+			}
+			if area == "work.once" { // a queue that nobody has made takes nothing
+				if err := send(laptop, fmt.Sprint("hookd.t.laptop.work.x", i), largest-200); !errors.Is(err, engine.ErrNoStream) {
+					t.Fatalf("without a queue: %v", err)
+				}
+			}
 		}
 		if err := send(builder, "hookd.t.builder."+area, 100); err != nil {
 			t.Errorf("after a flood another machine cannot send to %s: %v", area, err)
@@ -147,6 +165,36 @@ func TestAFloodHidesNothing(t *testing.T) {
 		stream := "HOOKD_t_" + strings.ToUpper(strings.Split(area, ".")[0])
 		if n, err := ops.Count(t.Context(), stream, "hookd.t.builder.>"); n != 2 || err != nil {
 			t.Errorf("after a flood %s has %d messages of the other machine, %v", stream, n, err)
+		}
+	}
+}
+
+// A member knows the ids of what others send before they do: it cannot have the servers take a
+// message for one that they have.
+func TestAnIDHidesNothing(t *testing.T) {
+	g := guard(t, map[fleet.Names]fleet.Role{
+		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
+		{Tenant: "t", Machine: "builder"}: fleet.RoleMachine,
+	})
+	ops := g.operator(t, "t", "ops")
+	key, err := nats.NkeyOptionFromSeed(g.keys["t/laptop"])
+	hooktest.Must(t, err)
+	nc, err := nats.Connect(g.url, key, nats.CustomInboxPrefix(engine.Inbox("laptop")))
+	hooktest.Must(t, err)
+	defer nc.Close()
+	builder, err := jetstream.Connect(g.options("t", "builder"), nil)
+	hooktest.Must(t, err)
+	defer builder.Close()
+	hooktest.Until(t, "it is connected", func() bool { return builder.State().Connected })
+	for area, stream := range map[string]string{"log.decision": "LOG", "every": "EVERY", "work.once": "WORK"} {
+		guess := &nats.Msg{Subject: "hookd.t.laptop." + area, Data: []byte("{}"), Header: nats.Header{js.MsgIDHeader: {"id/1"}}}
+		_, err := nc.RequestMsg(guess, 5*time.Second)
+		hooktest.Must(t, err)
+		for range 2 { // the second is a double of the first
+			hooktest.Must(t, builder.Publish(t.Context(), []engine.Message{{Subject: "hookd.t.builder." + area, ID: "id/1", Data: []byte("{}")}})[0])
+		}
+		if n, err := ops.Count(t.Context(), "HOOKD_t_"+stream, "hookd.t.builder.>"); n != 1 || err != nil {
+			t.Errorf("%s has %d messages of the builder, %v", stream, n, err)
 		}
 	}
 }

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -21,6 +25,7 @@ type outbound struct {
 	names  Names
 	log    *zap.Logger
 	count  *counts
+	waits  lanes
 	work   chan struct{} // work is to leave
 	every  chan struct{} // events for each machine are to leave
 }
@@ -48,12 +53,16 @@ func (o *outbound) Send(ctx context.Context, e *events.Event, name string, scope
 	if limit == 0 {
 		limit = defaultLimit
 	}
+	most := maxWork
 	if scope == hook.ScopeEvery {
-		limit = min(limit, maxBundle)
+		most = maxBundle
 	}
-	if size := len(e.Data) + passing; size > limit {
-		return fmt.Errorf("%w: its data has %d bytes, and they take %d: raise max_payload of the servers",
-			engine.ErrTooLarge, len(e.Data), limit-passing)
+	if room := min(limit, most) - passing; len(e.Data) > room {
+		hint := ""
+		if limit < most {
+			hint = ": raise max_payload of the servers"
+		}
+		return fmt.Errorf("%w: its data has %d bytes, and they take %d%s", engine.ErrTooLarge, len(e.Data), room, hint)
 	}
 	p := passed{
 		Machine: o.names.Machine, Hook: name, EventID: e.EventID, Time: e.Time, Depth: e.Depth, Event: e.Envelope,
@@ -132,7 +141,12 @@ func (o *outbound) sendSome(ctx context.Context) (n int, err error) {
 	if !o.broker.State().Connected {
 		return 0, engine.ErrAway
 	}
-	waiting, err := o.outbox.Outgoing(ctx, o.names.subject(areaEvery), true, sendBatch, sendBytes)
+	held, until := o.waits.now()
+	waiting, err := o.outbox.Outgoing(ctx, append(held, o.names.subject(areaEvery)), true, sendBatch, sendBytes)
+	if err == nil && len(waiting) == 0 && len(held) > 0 {
+		wait(ctx, time.Until(until), o.work)
+		return 1, nil // look again
+	}
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
@@ -141,20 +155,113 @@ func (o *outbound) sendSome(ctx context.Context) (n int, err error) {
 		list[i] = engine.Message{Subject: m.Subject, ID: m.ID, Data: m.Body}
 	}
 	var gone []store.Outgoing
+	refused := map[string]error{} // why, by subject
 	for i, failed := range o.broker.Publish(ctx, list) {
-		switch {
+		switch subject := waiting[i].Subject; {
 		case failed == nil:
 			gone = append(gone, waiting[i])
+			o.waits.forget(subject)
+		case errors.Is(failed, engine.ErrNoStream) && refused[subject] == nil:
+			if failed = o.noQueue(ctx, subject, failed); errors.Is(failed, engine.ErrRefused) {
+				refused[subject] = failed
+			} else {
+				err = failed
+			}
 		case errors.Is(failed, engine.ErrTooLarge):
 			if err := o.setAside(ctx, waiting[i], failed); err != nil {
 				return 0, err
 			}
 			n++
-		default:
+		case errors.Is(failed, engine.ErrRefused):
+			refused[subject] = failed
+		case refused[subject] == nil:
 			err = failed
 		}
 	}
-	return n + len(gone), errors.Join(o.sent(ctx, gone), err)
+	for subject, why := range refused {
+		o.waits.hold(o.log, subject, why)
+	}
+	return n + len(gone) + len(refused), errors.Join(o.sent(ctx, gone), err)
+}
+
+// noQueue returns why no stream has taken work, as ErrRefused where its hook has no queue.
+func (o *outbound) noQueue(ctx context.Context, subject string, failed error) error {
+	found, err := o.broker.Look(ctx, o.names.stream(areaWork))
+	if err != nil || len(found.Subjects) == 0 {
+		return failed
+	}
+	name := subject[strings.LastIndexByte(subject, '.')+1:]
+	for _, pattern := range found.Subjects {
+		if pattern == o.names.all(areaWork, name) || pattern == o.names.all(areaWork, ">") {
+			return failed // the stream has no leader now
+		}
+	}
+	return fmt.Errorf("%w: it has no queue: an operator has to type hookd fleet queue %s", engine.ErrRefused, name)
+}
+
+// lanes are the subjects of work that the servers refuse, such as those of a queue that is full. Each
+// waits for itself: the work of other hooks leaves.
+type lanes struct {
+	mu sync.Mutex
+	of map[string]lane
+}
+
+type lane struct {
+	until time.Time // it is tried again
+	tries int
+	err   error
+}
+
+// saidAfter is after how many tries in vain a lane is told: one that is full for a moment is not.
+const saidAfter = 3
+
+// now returns the lanes that wait, and when the first of them is tried again.
+func (l *lanes) now() (held []string, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for subject, of := range l.of {
+		if time.Until(of.until) <= 0 {
+			continue
+		}
+		held = append(held, subject)
+		if until.IsZero() || of.until.Before(until) {
+			until = of.until
+		}
+	}
+	return held, until
+}
+
+func (l *lanes) hold(log *zap.Logger, subject string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[string]lane{}
+	}
+	of := l.of[subject]
+	of.until, of.err = time.Now().Add(min(firstPause<<min(of.tries, 10), mostPause)), err
+	if of.tries++; of.tries == saidAfter {
+		log.Warn("work for a hook of the fleet waits on disk", zap.String("subject", subject), zap.Error(err))
+	}
+	l.of[subject] = of
+}
+
+// forget notes that the servers took a message of a lane.
+func (l *lanes) forget(subject string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.of, subject)
+}
+
+// why returns why a lane waits; "" = none does.
+func (l *lanes) why() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, subject := range slices.Sorted(maps.Keys(l.of)) {
+		if of := l.of[subject]; of.tries >= saidAfter {
+			return fmt.Sprintf("work for a hook waits, %s: %v", subject, of.err)
+		}
+	}
+	return ""
 }
 
 // bundle is one message with several events, in their order: one at a time is on its way, so that
@@ -220,7 +327,7 @@ func (o *outbound) seal(ctx context.Context, next *sealed, limit int) error {
 	if most := o.broker.State().Limit; most > 0 {
 		room = min(room, int64(most)-passing)
 	}
-	waiting, err := o.outbox.Outgoing(ctx, o.names.subject(areaEvery), false, limit, room)
+	waiting, err := o.outbox.Outgoing(ctx, []string{o.names.subject(areaEvery)}, false, limit, room)
 	if err != nil || len(waiting) == 0 {
 		return err
 	}

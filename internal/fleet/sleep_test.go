@@ -36,11 +36,11 @@ func (s *memory) PutOutgoing(_ context.Context, m store.Outgoing) error {
 	return nil
 }
 
-func (s *memory) Outgoing(_ context.Context, subject string, others bool, limit int, _ int64) (list []store.Outgoing, _ error) {
+func (s *memory) Outgoing(_ context.Context, subjects []string, others bool, limit int, _ int64) (list []store.Outgoing, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.list {
-		if (m.Subject == subject) != others && len(list) < limit {
+		if slices.Contains(subjects, m.Subject) != others && len(list) < limit {
 			list = append(list, m)
 		}
 	}

@@ -34,8 +34,8 @@ type Reader interface {
 	// Read calls each with messages of a stream in their order, until it returns false or
 	// there is no more now.
 	Read(ctx context.Context, q Query, each func(Stored) bool) error
-	// Begun returns when a stream was made: its numbers begin again with another one of its name.
-	Begun(ctx context.Context, stream string) (time.Time, error)
+	// Look returns what a stream is now.
+	Look(ctx context.Context, stream string) (Found, error)
 	// Changed has a token when the servers answer again after they did not.
 	Changed() <-chan struct{}
 }
@@ -67,6 +67,12 @@ type Stored struct {
 	Message
 	Seq  uint64 // in its stream
 	Time time.Time
+}
+
+// Found is a stream as the servers have it.
+type Found struct {
+	Begun    time.Time // its numbers begin again with another stream of its name
+	Subjects []string  // patterns of the messages that it takes
 }
 
 // Query selects messages of a stream.
@@ -107,6 +113,12 @@ var ErrTooLarge = errors.New("the message is larger than the servers take")
 // ErrAway is the error of a call while no server answers.
 var ErrAway = errors.New("no server of the fleet answers")
 
+// ErrNoStream is the error of a message that no stream takes: none has its subject, or a leader.
+var ErrNoStream = errors.New("no stream of the servers takes the message")
+
+// ErrRefused is the error of a message that its stream refuses now, such as one that is full.
+var ErrRefused = errors.New("the stream refuses the message")
+
 // Stream is one stream of a tenant. The settings that machines rely on are set here and nowhere
 // else; the broker knows the number of copies.
 type Stream struct {
@@ -115,7 +127,8 @@ type Stream struct {
 	MaxAge     time.Duration // 0 = they stay
 	MaxBytes   int64
 	MaxMessage int  // bytes of one message; 0 = what the server allows
-	PerSubject int  // newest messages that are kept of a subject; 0 = all
+	PerSubject int  // newest messages that are kept of a subject; 0 = all; of a Queue see BoundQueue
+	Queue      bool // a message stays until a consumer has it acknowledged
 	Refuse     bool // a full stream refuses new messages, else it drops the oldest
 	Objects    bool // it is a bucket of the object store
 }
@@ -143,6 +156,10 @@ type Press interface {
 	MakeConsumers(ctx context.Context, consumers []Spec) error
 	// DeleteConsumers deletes consumers; it is no error where they are gone.
 	DeleteConsumers(ctx context.Context, consumers []Spec) error
+	// BoundQueue has a stream with Queue take messages for its consumers alone. One sender may have
+	// PerSubject of them there together, and is refused more. A stream that an older version made
+	// is made again when it is empty.
+	BoundQueue(ctx context.Context, s Stream) error
 	// Purge deletes the messages of a stream with a subject of a pattern.
 	Purge(ctx context.Context, stream, subject string) error
 }

@@ -12,8 +12,11 @@ package jetstream
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -38,6 +41,7 @@ type Broker struct {
 	js      js.JetStream
 	log     *zap.Logger
 	tries   int
+	secret  []byte        // of messageID; nil = the machine has no key
 	changed chan struct{} // see Changed
 	told    chan struct{} // see Told
 	end     func()        // of watch
@@ -89,10 +93,11 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 			return nil, fmt.Errorf("make the key of the fleet: %w", err)
 		}
 	}
-	opts, err := secure(opts, o)
+	opts, secret, err := secure(opts, o)
 	if err != nil {
 		return nil, err
 	}
+	b.secret = secret
 	if b.nc, err = nats.Connect(strings.Join(o.Servers, ","), opts...); err != nil {
 		return nil, fmt.Errorf("connect to the fleet's servers: %w", err)
 	}
@@ -106,35 +111,34 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 	return b, nil
 }
 
-// secure adds who the machine is, and whom it trusts.
-func secure(opts []nats.Option, o engine.Options) ([]nats.Option, error) {
+// secure adds who the machine is, and whom it trusts. It returns the text of the key, too.
+func secure(opts []nats.Option, o engine.Options) (with []nats.Option, text []byte, err error) {
 	if o.Creds != "" {
-		text, err := readfile.Read(o.Creds, 64<<10)
-		if err != nil {
-			return nil, fmt.Errorf("fleet.creds: %w", err)
+		if text, err = readfile.Read(o.Creds, 64<<10); err != nil {
+			return nil, nil, fmt.Errorf("fleet.creds: %w", err)
 		}
 		if strings.Contains(string(text), "-----BEGIN") {
 			opts = append(opts, nats.UserCredentialBytes(text))
 		} else {
 			key, err := nats.NkeyOptionFromSeed(o.Creds)
 			if err != nil {
-				return nil, fmt.Errorf("fleet.creds: %s: %w; make one with `hookd fleet keygen FILE`", o.Creds, err)
+				return nil, nil, fmt.Errorf("fleet.creds: %s: %w; make one with `hookd fleet keygen FILE`", o.Creds, err)
 			}
 			opts = append(opts, key)
 		}
 	}
 	if o.CA == "" {
-		return opts, nil
+		return opts, text, nil
 	}
-	text, err := readfile.Read(o.CA, 1<<20)
+	authorities, err := readfile.Read(o.CA, 1<<20)
 	if err != nil {
-		return nil, fmt.Errorf("fleet.ca: %w", err)
+		return nil, nil, fmt.Errorf("fleet.ca: %w", err)
 	}
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("fleet.ca: %s has no certificate", o.CA)
+	if !pool.AppendCertsFromPEM(authorities) {
+		return nil, nil, fmt.Errorf("fleet.ca: %s has no certificate", o.CA)
 	}
-	return append(opts, nats.Secure(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})), nil
+	return append(opts, nats.Secure(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})), text, nil
 }
 
 // pause is the time before the next try to connect, with up to half the time at random:
@@ -301,6 +305,8 @@ func (b *Broker) why(err error) error {
 	switch {
 	case !state.Connected || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrReconnectBufExceeded):
 		return fmt.Errorf("%w: %w", engine.ErrAway, err)
+	case errors.Is(err, js.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("%w: %w", engine.ErrNoStream, err)
 	case errors.Is(err, nats.ErrMaxPayload):
 		return fmt.Errorf("%w: %w", engine.ErrTooLarge, err)
 	case state.Err != "" && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)):
@@ -325,7 +331,7 @@ func (b *Broker) Publish(ctx context.Context, list []engine.Message) []error {
 	for i, m := range list {
 		var opts []js.PublishOpt
 		if m.ID != "" {
-			opts = append(opts, js.WithMsgID(m.ID))
+			opts = append(opts, js.WithMsgID(b.messageID(m.ID)))
 		}
 		msg := &nats.Msg{Subject: m.Subject, Data: m.Data}
 		waits[i], errs[i] = b.js.PublishMsgAsync(msg, append(opts, js.WithRetryAttempts(0))...)
@@ -343,12 +349,22 @@ func (b *Broker) Publish(ctx context.Context, list []engine.Message) []error {
 				errs[i] = ctx.Err()
 			}
 		}
-		if refusedByLeader(errs[i]) {
-			b.worked()
-		}
+		refused := refusedByLeader(errs[i])
 		errs[i] = tooLarge(b.why(errs[i]))
+		if refused {
+			b.worked()
+			errs[i] = fmt.Errorf("%w: %w", engine.ErrRefused, errs[i])
+		}
 	}
 	return errs
+}
+
+// messageID returns the ID under which the servers know a message. Nobody without the key can tell it:
+// a stream stores an ID once, whoever sends it, so a member who guesses one hides the message.
+func (b *Broker) messageID(id string) string {
+	sum := hmac.New(sha256.New, b.secret)
+	sum.Write([]byte(id))
+	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // tooLarge marks the refusal of a message that is larger than its stream takes.

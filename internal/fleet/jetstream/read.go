@@ -62,18 +62,20 @@ func (b *Broker) read(ctx context.Context, q engine.Query, each func(engine.Stor
 	}
 }
 
-// Begun fits engine.Reader.
-func (b *Broker) Begun(ctx context.Context, stream string) (time.Time, error) {
+// Look fits engine.Reader.
+func (b *Broker) Look(ctx context.Context, stream string) (engine.Found, error) {
 	if !b.State().Connected {
-		return time.Time{}, engine.ErrAway
+		return engine.Found{}, engine.ErrAway
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	found, err := b.js.Stream(ctx, stream)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("look for stream %s: %w", stream, b.why(err))
+		return engine.Found{}, fmt.Errorf("look for stream %s: %w", stream, b.why(err))
 	}
-	return found.CachedInfo().Created, nil
+	b.worked()
+	of := found.CachedInfo()
+	return engine.Found{Begun: of.Created, Subjects: of.Config.Subjects}, nil
 }
 
 // page asks for messages, and returns the number of the last message that came and how many are

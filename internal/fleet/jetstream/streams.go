@@ -41,8 +41,10 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	found, err := b.js.Stream(ctx, s.Name)
 	if err == nil {
 		cfg, want := found.CachedInfo().Config, b.config(s)
-		same := slices.Equal(cfg.Subjects, want.Subjects)
-		cfg.Subjects = want.Subjects
+		same := s.Queue || slices.Equal(cfg.Subjects, want.Subjects) // of a queue see BoundQueue
+		if !same {
+			cfg.Subjects = want.Subjects
+		}
 		if cfg.MaxMsgsPerSubject <= 0 && want.MaxMsgsPerSubject > 0 {
 			cfg.MaxMsgsPerSubject, same = want.MaxMsgsPerSubject, false
 		}
@@ -124,7 +126,9 @@ func (b *Broker) config(s engine.Stream) js.StreamConfig {
 	if s.MaxMessage > 0 {
 		cfg.MaxMsgSize = int32(s.MaxMessage)
 	}
-	if s.PerSubject > 0 {
+	if s.Queue {
+		cfg.Retention = js.WorkQueuePolicy
+	} else if s.PerSubject > 0 {
 		cfg.MaxMsgsPerSubject = int64(s.PerSubject)
 	}
 	if s.Refuse {
@@ -134,6 +138,85 @@ func (b *Broker) config(s engine.Stream) js.StreamConfig {
 		cfg.Replicas = copies
 	}
 	return cfg
+}
+
+// BoundQueue fits engine.Press. Its subjects are the filters of its consumers: another operator may
+// make one now, so it looks again until both are the same.
+func (b *Broker) BoundQueue(ctx context.Context, s engine.Stream) error {
+	for {
+		same, err := b.boundQueue(ctx, s)
+		if err != nil {
+			return fmt.Errorf("bound stream %s: %w", s.Name, b.why(err))
+		}
+		if same {
+			return nil
+		}
+	}
+}
+
+func (b *Broker) boundQueue(ctx context.Context, s engine.Stream) (same bool, err error) {
+	found, err := b.js.Stream(ctx, s.Name)
+	if err != nil {
+		return false, err
+	}
+	var consumers []js.ConsumerConfig
+	waits := 0
+	list := found.ListConsumers(ctx)
+	for c := range list.Info() {
+		consumers = append(consumers, c.Config)
+		waits += int(c.NumPending) + c.NumAckPending
+	}
+	if err := list.Err(); err != nil {
+		return false, err
+	}
+	cfg := found.CachedInfo().Config
+	subjects := []string{s.Name} // a stream has to have one; no machine may publish to this one
+	for i, c := range consumers {
+		if i == 0 {
+			subjects = nil
+		}
+		subjects = append(subjects, c.FilterSubject)
+	}
+	slices.Sort(subjects)
+	if cfg.Retention != js.WorkQueuePolicy {
+		return false, b.renewQueue(ctx, s, cfg, consumers, waits)
+	}
+	each := int64(max(1, s.PerSubject/max(1, len(consumers))))
+	slices.Sort(cfg.Subjects)
+	if slices.Equal(cfg.Subjects, subjects) && cfg.MaxMsgsPerSubject == each && cfg.DiscardNewPerSubject {
+		return true, nil
+	}
+	cfg.Subjects, cfg.MaxMsgsPerSubject, cfg.DiscardNewPerSubject = subjects, each, true
+	_, err = b.js.UpdateStream(ctx, cfg)
+	return false, err
+}
+
+// renewQueue makes a stream again that keeps messages which were acknowledged, as older versions made
+// it: servers change no stream to one that does not. First it takes no more messages.
+func (b *Broker) renewQueue(
+	ctx context.Context, s engine.Stream, cfg js.StreamConfig, consumers []js.ConsumerConfig, waits int,
+) error {
+	if !slices.Equal(cfg.Subjects, []string{s.Name}) {
+		cfg.Subjects = []string{s.Name}
+		_, err := b.js.UpdateStream(ctx, cfg)
+		return err
+	}
+	if waits > 0 {
+		return fmt.Errorf("an older version made it, and %d messages wait in it: "+
+			"type the command again when the workers have them", waits)
+	}
+	if err := b.js.DeleteStream(ctx, s.Name); err != nil && !errors.Is(err, js.ErrStreamNotFound) {
+		return err
+	}
+	if _, err := b.js.CreateStream(ctx, b.config(s)); err != nil {
+		return err
+	}
+	for _, c := range consumers {
+		if _, err := b.js.CreateOrUpdateConsumer(ctx, s.Name, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Consume fits engine.Consumer. It makes the consumer, and makes it again should it be gone, until

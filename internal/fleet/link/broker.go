@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -368,10 +369,19 @@ func (b *Broker) Purge(ctx context.Context, stream, subject string) error {
 	return err
 }
 
-// Begun fits engine.Reader.
-func (b *Broker) Begun(ctx context.Context, stream string) (time.Time, error) {
-	a, err := b.ask(ctx, pathBegun, place{Stream: stream})
-	return a.Begun, err
+// Look fits engine.Reader.
+func (b *Broker) Look(ctx context.Context, stream string) (engine.Found, error) {
+	a, err := b.ask(ctx, pathLook, place{Stream: stream})
+	if err != nil || a.Found == nil {
+		return engine.Found{}, cmp.Or(err, engine.ErrAway)
+	}
+	return *a.Found, nil
+}
+
+// BoundQueue fits engine.Press.
+func (b *Broker) BoundQueue(ctx context.Context, s engine.Stream) error {
+	_, err := b.ask(ctx, pathBound, s)
+	return err
 }
 
 // Announce fits engine.Board. It ends without a context.

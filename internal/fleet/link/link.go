@@ -47,7 +47,8 @@ const (
 	pathMake     = "/make"   // consumers
 	pathDelete   = "/delete" // consumers
 	pathPurge    = "/purge"
-	pathBegun    = "/begun"
+	pathLook     = "/look"
+	pathBound    = "/bound"
 )
 
 // streams is how many calls may wait at once: consumers and their deliveries, readers,
@@ -70,6 +71,7 @@ type refusal struct {
 var codes = map[string]error{
 	"away": engine.ErrAway, "too_large": engine.ErrTooLarge,
 	"no_object": engine.ErrNoObject, "replaced": engine.ErrReplaced,
+	"no_stream": engine.ErrNoStream, "refused": engine.ErrRefused,
 }
 
 func refuse(err error) *refusal {
@@ -121,7 +123,7 @@ type (
 		Got   *engine.Stored `json:"got,omitempty"`
 		N     uint64         `json:"n,omitempty"` // of a delivery: pathDone names it
 		Try   int            `json:"try,omitempty"`
-		Begun time.Time      `json:"begun,omitzero"`
+		Found *engine.Found  `json:"found,omitempty"`
 	}
 	done struct {
 		N     uint64        `json:"n"`

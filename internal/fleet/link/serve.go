@@ -135,6 +135,10 @@ func (s *serving) call(ctx context.Context, r *http.Request) (a answer) {
 		var list []engine.Spec
 		read(r, &list)
 		return answer{Err: refuse(s.engine.DeleteConsumers(ctx, list))}
+	case pathBound:
+		var of engine.Stream
+		read(r, &of)
+		return answer{Err: refuse(s.engine.BoundQueue(ctx, of))}
 	case pathDone:
 		var d done
 		read(r, &d)
@@ -154,13 +158,18 @@ func (s *serving) call(ctx context.Context, r *http.Request) (a answer) {
 		err = s.engine.PutObject(ctx, p.Stream, p.Subject, p.Data)
 	case pathPurge:
 		err = s.engine.Purge(ctx, p.Stream, p.Subject)
-	case pathBegun:
-		a.Begun, err = s.engine.Begun(ctx, p.Stream)
+	case pathLook:
+		a.Found, err = s.look(ctx, p.Stream)
 	case pathAnnounce:
 		err = s.engine.Announce(p.Subject)
 	}
 	a.Err = refuse(err)
 	return a
+}
+
+func (s *serving) look(ctx context.Context, stream string) (*engine.Found, error) {
+	found, err := s.engine.Look(ctx, stream)
+	return &found, err
 }
 
 // state tells the state now and after each change.

@@ -48,12 +48,16 @@ func (s *outbox) PutOutgoing(ctx context.Context, m Outgoing) error {
 	return nil
 }
 
-// Outgoing returns the first messages that wait under a subject, or with others those under all
-// other subjects: limit at most, and no more than have that many bytes together; the first is
-// always among them.
+// Outgoing returns the first messages that wait under one of some subjects, or with others those
+// under all other subjects: limit at most, and no more than have that many bytes together; the first
+// is always among them.
 func (s *outbox) Outgoing(
-	ctx context.Context, subject string, others bool, limit int, bytes int64,
+	ctx context.Context, subjects []string, others bool, limit int, bytes int64,
 ) (all []Outgoing, err error) {
+	text, err := json.Marshal(subjects)
+	if err != nil {
+		return nil, err
+	}
 	err = s.read(ctx, func(db *sql.DB) error {
 		all, err = list(ctx, db, func(row scanner) (m Outgoing, err error) {
 			var at int64
@@ -62,8 +66,9 @@ func (s *outbox) Outgoing(
 			return m, err
 		}, `SELECT o.n, id, subject, at, body FROM outbox o JOIN (
 				SELECT n, length(body) AS own, sum(length(body)) OVER (ORDER BY n) AS through FROM (
-					SELECT n, body FROM outbox WHERE refused IS NULL AND (subject = ?) <> ? ORDER BY n LIMIT ?)
-			) w ON w.n = o.n WHERE through <= ? OR through = own ORDER BY o.n`, subject, others, limit, bytes)
+					SELECT n, body FROM outbox WHERE refused IS NULL
+						AND (subject IN (SELECT value FROM json_each(?))) <> ? ORDER BY n LIMIT ?)
+			) w ON w.n = o.n WHERE through <= ? OR through = own ORDER BY o.n`, string(text), others, limit, bytes)
 		return err
 	})
 	if err != nil {

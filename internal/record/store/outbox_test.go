@@ -23,7 +23,7 @@ func TestOutboxOutlivesARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, err := s.Outgoing(t.Context(), "other", true, 2, 1<<20)
+	list, err := s.Outgoing(t.Context(), []string{"other"}, true, 2, 1<<20)
 	if err != nil || len(list) != 2 || list[0].ID != "a" || list[1].ID != "b" ||
 		!list[0].At.Equal(time.Unix(1, 5)) || len(list[0].Body) != 100 {
 		t.Fatalf("the first two are %+v, %v", list, err)
@@ -41,7 +41,7 @@ func TestOutboxOutlivesARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if list, err = s.Outgoing(t.Context(), "other", true, 10, 1<<20); err != nil || len(list) != 2 || list[0].ID != "c" || list[1].ID != "d" {
+	if list, err = s.Outgoing(t.Context(), []string{"other"}, true, 10, 1<<20); err != nil || len(list) != 2 || list[0].ID != "c" || list[1].ID != "d" {
 		t.Errorf("after a restart there are %+v, %v", list, err)
 	}
 	l, err := s.OutboxLoad(t.Context())
@@ -72,11 +72,11 @@ func TestOutboxIsBounded(t *testing.T) {
 		t.Errorf("the store counts as broken: %v", err)
 	}
 	for bytes, want := range map[int64]int{0: 1, 99: 1, 100: 1, 250: 2, 1 << 20: 10} {
-		if list, err := s.Outgoing(t.Context(), "hookd.t.m.work.h", false, 100, bytes); err != nil || len(list) != want {
+		if list, err := s.Outgoing(t.Context(), []string{"hookd.t.m.work.h"}, false, 100, bytes); err != nil || len(list) != want {
 			t.Errorf("of %d bytes there are %d messages, %v, want %d", bytes, len(list), err, want)
 		}
 	}
-	list, err := s.Outgoing(t.Context(), "other", true, 1, 1)
+	list, err := s.Outgoing(t.Context(), []string{"other"}, true, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
