@@ -69,7 +69,10 @@ func TestPackages(t *testing.T) {
 			}
 		}
 	})
-	t.Run("fleet", func(t *testing.T) { checkAlone(t, dist, "hookd-fleet", "hookd", "github.com/nats-io/nats.go") })
+	t.Run("fleet", func(t *testing.T) {
+		checkAlone(t, dist, "hookd-fleet", "hookd", "github.com/nats-io/nats.go",
+			"usr/lib/systemd/system/hookd-fleet-users.service", "usr/lib/systemd/system/hookd-fleet-users.timer")
+	})
 	t.Run("fleet server", func(t *testing.T) {
 		checkAlone(t, dist, "hookd-fleet-server", "hookd, hookd-fleet", "github.com/nats-io/nats-server/v2")
 	})
@@ -104,7 +107,7 @@ func buildPackages(t *testing.T) (dist string) {
 }
 
 // checkAlone looks for a program in an archive, a .deb and a .rpm of its own, and tries it.
-func checkAlone(t *testing.T, dist, program, needs, module string) {
+func checkAlone(t *testing.T, dist, program, needs, module string, more ...string) {
 	name := program + "-1.2.3-linux-" + runtime.GOARCH
 	archive, deb, rpm := t.TempDir(), t.TempDir(), t.TempDir()
 	if out, err := exec.Command("tar", "-xzf", filepath.Join(dist, name+".tar.gz"), "-C", archive).CombinedOutput(); err != nil {
@@ -114,6 +117,9 @@ func checkAlone(t *testing.T, dist, program, needs, module string) {
 	found := []string{
 		filepath.Join(archive, name, program), filepath.Join(archive, name, "LICENSE"),
 		filepath.Join(rpm, "usr/bin", program), filepath.Join(rpm, "usr/share/licenses", program, "THIRD_PARTY"),
+	}
+	for _, file := range more {
+		found = append(found, filepath.Join(rpm, file))
 	}
 	if _, err := exec.LookPath("dpkg-deb"); err == nil {
 		file := one(t, dist, program+"_*.deb")

@@ -29,6 +29,12 @@ func TestPackageScripts(t *testing.T) {
 		{name: "removal before an upgrade", script: "before-remove.sh", args: []string{"upgrade", "0.2.0"}},
 		{name: "removal of an rpm", script: "before-remove.sh", args: []string{"0"},
 			want: []string{"disable --now hookd.service hookd.socket"}},
+		{name: "removal of a fleet's deb", script: "before-remove-fleet.sh", args: []string{"remove"},
+			want: []string{"disable --now hookd-fleet-users.timer"}},
+		{name: "removal of a fleet's rpm before an upgrade", script: "before-remove-fleet.sh", args: []string{"1"}},
+		{name: "after the removal of a fleet's rpm", script: "after-remove-fleet.sh", args: []string{"0"},
+			want: []string{"try-restart hookd.service", "--user --machine=root@ try-restart hookd.service"}},
+		{name: "after the upgrade of a fleet's deb", script: "after-remove-fleet.sh", args: []string{"upgrade", "0.2.0"}},
 		{name: "removal of an older rpm", script: "before-remove.sh", args: []string{"1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/replacefile"
 	"github.com/hookd/hookd/internal/fleet"
 )
 
@@ -22,21 +23,28 @@ const revokedEnd = ".revoked"
 type userEntry struct {
 	Machine string `json:"machine"`
 	Why     string `json:"why,omitempty"` // it is left out: revoked or expired; "" = it is in force
+	Ends    string `json:"ends,omitempty"` // the last day of the key, while that is soon; "" = it is not
 	text    string
 }
 
+// endsSoon is how long before the last day of a key people are told.
+const endsSoon = 14 * 24 * time.Hour
+
 func fleetUsersCommand(a *app) *cobra.Command {
 	var revoke []string
+	var to string
 	cmd := &cobra.Command{
 		Use:   "users FOLDER",
 		Short: "Print the list of users for a NATS server's configuration, without keys that are over",
 		Long: `users makes one list of the entries in FOLDER, a file for each as ` + "`hookd fleet user`" + ` prints
 them. A role has the permissions that this version of hookd gives it. Left out are keys that are
-revoked, and keys after the last day of their --until. Have a timer on the servers type it each
-night, with a reload of the servers after it: that ends the connections of keys that are not in the
-list any more. With --revoke it renames a file to NAME.revoked first.`,
-		Example: "  hookd fleet users machines >machines.conf\n" +
-			"  hookd fleet users machines --revoke laptop-7 >machines.conf",
+revoked, and keys after the last day of their --until, in UTC. With --to it replaces FILE in one step,
+and says which keys are over and which soon will be. The servers read FILE again with nats-server
+--signal reload, which ends the connections of keys that are not in it. The package hookd-fleet has
+a timer that does both each night: systemctl enable --now hookd-fleet-users.timer.
+With --revoke it renames a file to NAME.revoked first.`,
+		Example: "  hookd fleet users machines --to machines.conf\n" +
+			"  hookd fleet users machines --revoke laptop-7 --to machines.conf",
 		Args: one("FOLDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, name := range revoke {
@@ -49,12 +57,59 @@ list any more. With --revoke it renames a file to NAME.revoked first.`,
 				return fail(exitFailed, "name a folder with a file for each machine", "%w", err)
 			}
 			text := usersText(entries)
+			if to != "" {
+				return a.replaceUsers(to, text, entries)
+			}
 			return a.print(map[string]any{"users": text, "entries": entries}, func(p *printer) { p.line(text) })
 		},
 	}
+	cmd.Flags().StringVar(&to, "to", "", "write the list to `FILE`, and say what changes")
+	_ = cmd.MarkFlagFilename("to")
 	cmd.Flags().StringSliceVar(&revoke, "revoke", nil, "machine whose key is worth nothing from now on")
 	return cmd
 }
+
+// replaceUsers writes the list to a file, and tells which keys are over that the file still had.
+func (a *app) replaceUsers(path, text string, entries []userEntry) error {
+	old, err := readfile.Read(path, 1<<30)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fail(exitFailed, "", "read the list: %w", err)
+	}
+	changed := string(old) != text+"\n"
+	if changed {
+		err := replacefile.Write(path, []byte(text+"\n"))
+		if err == nil { // the servers are another user, and nothing in it is secret
+			err = os.Chmod(path, 0o644)
+		}
+		if err != nil {
+			return fail(exitFailed, "", "replace the list: %w", err)
+		}
+	}
+	over := []userEntry{}
+	for _, e := range entries {
+		if e.Why != "" && !strings.Contains(string(old), e.leftOut()) {
+			over = append(over, e)
+		}
+	}
+	return a.print(map[string]any{"changed": changed, "over": over, "entries": entries}, func(p *printer) {
+		for _, e := range over {
+			p.line(e.Machine, ": its key is over: ", e.Why)
+		}
+		for _, e := range entries {
+			if e.Ends != "" {
+				p.line(e.Machine, ": its key ends on ", e.Ends)
+			}
+		}
+		if changed {
+			p.line(path, " is new: the servers read it with nats-server --signal reload")
+		} else {
+			p.line(path, " has not changed")
+		}
+	})
+}
+
+// leftOut is the line of the list for a key that is not in it.
+func (e userEntry) leftOut() string { return "  # " + e.Machine + ": " + e.Why }
 
 func revokeUser(folder, name string) error {
 	if name != filepath.Base(name) {
@@ -95,6 +150,10 @@ func userEntries(folder string, now time.Time) ([]userEntry, error) {
 			return nil, fail(exitFailed, "make it again with `hookd fleet user`", "%s: the last day: %w", file.Name(), err)
 		case over:
 			e.Why = "expired on " + last
+		default:
+			if _, soon, _ := fleet.Expired(e.text, now.Add(endsSoon)); soon {
+				e.Ends = last
+			}
 		}
 		list = append(list, e)
 	}
@@ -110,7 +169,7 @@ func usersText(entries []userEntry) string {
 		if e.Why == "" {
 			lines = append(lines, "  "+e.text)
 		} else {
-			lines = append(lines, "  # "+e.Machine+": "+e.Why)
+			lines = append(lines, e.leftOut())
 		}
 	}
 	return strings.Join(append(lines, "]"), "\n")

@@ -61,6 +61,9 @@ func TestKeysThatAreOverAreNotListed(t *testing.T) {
 	if list, err = userEntries(dir, now.Add(time.Minute)); err != nil || strings.Contains(usersText(list), "KEY-OF-laptop") {
 		t.Errorf("the day after the last one: %v, %v", usersText(list), err)
 	}
+	if list, err = userEntries(dir, now.Add(-13*24*time.Hour)); err != nil || list[0].Ends != "2027-11-30" || list[2].Ends != "" {
+		t.Errorf("two weeks before: %+v, %v", list, err)
+	}
 	entry("broken", "tomorrow")
 	if _, err := userEntries(dir, now); err == nil {
 		t.Error("a last day that cannot be read is none")

@@ -113,7 +113,7 @@ func (d *Daemon) storeLoad() *metrics.Store {
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Backlog: h.Backlog, Dropped: h.Dropped,
 		Journaled: h.Journaled, JournalBytes: h.JournalBytes,
-		Lost: h.Lost, Losses: len(d.store.Losses()),
+		Lost: h.Lost, Losses: len(d.store.Losses()), Audited: h.Audited,
 	}
 }
 

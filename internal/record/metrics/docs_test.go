@@ -122,6 +122,7 @@ func TestAlerts(t *testing.T) {
 			if !regexp.MustCompile(`^([0-9]+[smh])?$`).MatchString(r.For) || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
 				t.Errorf("%s: for %q, labels %v, annotations %v", r.Alert, r.For, r.Labels, r.Annotations)
 			}
+			checkRunbook(t, r.Alert, r.Annotations["runbook_url"])
 		}
 	}
 	if rules < 8 {
@@ -134,6 +135,26 @@ func TestAlerts(t *testing.T) {
 	if out, err := exec.Command(promtool, "check", "rules", path).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// checkRunbook checks that a part of a document has a heading of the URL and names the alert.
+func checkRunbook(t *testing.T, alert, url string) {
+	t.Helper()
+	file, anchor, _ := strings.Cut(strings.TrimPrefix(url, "https://github.com/hookd/hookd/blob/main/"), "#")
+	if file == "" || anchor == "" {
+		t.Errorf("%s has the runbook %q", alert, url)
+		return
+	}
+	heading, part := regexp.MustCompile(`^##+ (.*)`), ""
+	for line := range strings.Lines(readFile(t, filepath.Join(root, file))) {
+		if m := heading.FindStringSubmatch(line); m != nil {
+			part = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(m[1])), " ", "-")
+		}
+		if part == anchor && strings.Contains(line, "`"+alert+"`") {
+			return
+		}
+	}
+	t.Errorf("%s has no part %s that names %s", file, anchor, alert)
 }
 
 func TestDashboard(t *testing.T) {
@@ -185,12 +206,12 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// Each metric of the fleet, of forwarding and of policies is in a panel, and in an alert unless it
+// Each metric of the fleet, of forwarding, of policies and of the audit chain is in a panel, and in an alert unless it
 // counts work alone.
 func TestEachMetricOfMachinesIsWatched(t *testing.T) {
 	alerts := readFile(t, filepath.Join(root, "packaging", "prometheus", "alerts.yaml"))
 	board := readFile(t, filepath.Join(root, "packaging", "grafana", "hookd.json"))
-	of := regexp.MustCompile(`^hookd_(fleet|forward|policy)_`)
+	of := regexp.MustCompile(`^hookd_(audit|fleet|forward|policy)_`)
 	work := regexp.MustCompile(`_(sent|taken|failures)_total$|^hookd_forward_waiting$`)
 	found := 0
 	for _, m := range everyMetric(t) {
@@ -205,7 +226,7 @@ func TestEachMetricOfMachinesIsWatched(t *testing.T) {
 			t.Errorf("no alert has %s", m.name)
 		}
 	}
-	for _, name := range []string{"hookd_build_info offset", "node_textfile_mtime_seconds"} {
+	for _, name := range []string{"unless on (instance, job) hookd_build_info", "node_textfile_mtime_seconds"} {
 		if !strings.Contains(alerts, name) {
 			t.Errorf("no alert has %s: a machine can be missing unseen", name)
 		}

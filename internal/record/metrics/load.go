@@ -52,6 +52,7 @@ type Store struct {
 	Losses        int   // of which no person has taken back what can be
 	Journaled     int   // events that the journal has, and the database not yet
 	JournalBytes  int64
+	Audited       uint64 // number of the newest record in the audit chain
 }
 
 // reading is one metric that is read at a scrape.
@@ -141,6 +142,9 @@ var readings = []reading{
 		func(s *Store) float64 { return float64(s.Lost) }).counter(),
 	storeGauge("hookd_store_losses", "Losses that wait for `hookd recover`: each is a damaged, missing or unreadable file.",
 		func(s *Store) float64 { return float64(s.Losses) }),
+	storeGauge("hookd_audit_records",
+		"Number of the newest record in the audit chain: it grows with each denial and change, also over restarts.",
+		func(s *Store) float64 { return float64(s.Audited) }),
 
 	targetGauge("hookd_forward_up", "1 while decisions reach the target; 0 while attempts fail.",
 		func(f Forward) float64 { return boolean(f.Up) }),

@@ -363,13 +363,14 @@ type Health struct {
 	Backlog       int    // records that wait to be written
 	Dropped       uint64 // records lost: there was no room for them, or they made no sense
 	Lost          int64  // accepted runs or events that were lost since the store was opened
+	Audited       uint64 // number of the newest record in the audit chain; 0 = it has none
 }
 
 // Health reports the state. It never waits.
 func (s *Store) Health() Health {
 	h := Health{
 		Epoch: s.Epoch(), DeadLetters: s.counts.dead.Load(), Runs: s.counts.runs.Load(), Events: s.counts.events.Load(),
-		Bytes: s.counts.bytes.Load(),
+		Bytes: s.counts.bytes.Load(), Audited: s.counts.audited.Load(),
 	}
 	if o := s.down.Load(); o != nil {
 		h.Err, h.Since = o.err, o.since
@@ -387,4 +388,5 @@ func (s *Store) Health() Health {
 type counters struct {
 	epoch                     atomic.Pointer[string]
 	runs, events, dead, bytes atomic.Int64
+	audited                   atomic.Uint64
 }

@@ -472,4 +472,7 @@ func (s *transactions) publish() {
 	s.counts.runs.Store(st.runs)
 	s.counts.events.Store(st.events)
 	s.counts.dead.Store(st.dead)
+	if s.w.audit.known {
+		s.counts.audited.Store(s.w.audit.head.N)
+	}
 }
