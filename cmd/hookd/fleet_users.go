@@ -22,7 +22,7 @@ const revokedEnd = ".revoked"
 // userEntry is one file of a folder of entries.
 type userEntry struct {
 	Machine string `json:"machine"`
-	Why     string `json:"why,omitempty"` // it is left out: revoked or expired; "" = it is in force
+	Why     string `json:"why,omitempty"`  // it is left out: revoked or expired; "" = it is in force
 	Ends    string `json:"ends,omitempty"` // the last day of the key, while that is soon; "" = it is not
 	text    string
 }

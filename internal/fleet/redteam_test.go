@@ -153,7 +153,7 @@ func TestAFloodHidesNothing(t *testing.T) {
 			if err != nil && (area != "work.once" || i == 0 || !errors.Is(err, engine.ErrRefused)) {
 				t.Fatal(err)
 			}
-			if area == "work.once" { // a queue that nobody has made takes nothing
+			if area == "work.once" { // there is no such queue
 				if err := send(laptop, fmt.Sprint("hookd.t.laptop.work.x", i), largest-200); !errors.Is(err, engine.ErrNoStream) {
 					t.Fatalf("without a queue: %v", err)
 				}

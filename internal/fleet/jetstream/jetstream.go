@@ -359,8 +359,8 @@ func (b *Broker) Publish(ctx context.Context, list []engine.Message) []error {
 	return errs
 }
 
-// messageID returns the ID under which the servers know a message. Nobody without the key can tell it:
-// a stream stores an ID once, whoever sends it, so a member who guesses one hides the message.
+// messageID returns the ID under which the servers know a message. It cannot be told without the key:
+// a stream stores an ID once, of any sender, so a member that guesses one hides the message.
 func (b *Broker) messageID(id string) string {
 	sum := hmac.New(sha256.New, b.secret)
 	sum.Write([]byte(id))
