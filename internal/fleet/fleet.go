@@ -168,7 +168,7 @@ func (f *Fleet) prepare(ctx context.Context) {
 		}
 		f.mu.Lock()
 		was := f.trouble
-		f.ready, f.trouble = err == nil, ""
+		f.ready, f.trouble = !errors.Is(err, engine.ErrAway), "" // a stream that is missing stops itself alone
 		if err != nil && !errors.Is(err, engine.ErrAway) {
 			f.trouble = err.Error()
 		}
@@ -178,9 +178,11 @@ func (f *Fleet) prepare(ctx context.Context) {
 			f.log.Warn("the streams of the fleet cannot be made", zap.Error(err),
 				zap.String("type", "hookd fleet init with a key that may make them"))
 		}
-		if err == nil {
+		if !errors.Is(err, engine.ErrAway) {
 			begin()
 			f.nudge()
+		}
+		if err == nil {
 			select {
 			case <-f.opts.Broker.Changed():
 				tries = -1

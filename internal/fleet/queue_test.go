@@ -79,3 +79,27 @@ func TestTheStreamOfAnOlderVersionIsMadeAgain(t *testing.T) {
 		return err == nil && s.CachedInfo().State.Msgs == 0
 	})
 }
+
+// A stream that was deleted stops itself alone: members go on with the others, and say which.
+func TestAMissingStreamStopsItselfAlone(t *testing.T) {
+	g := guard(t, map[fleet.Names]fleet.Role{
+		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
+		{Tenant: "t", Machine: "builder"}: fleet.RoleMachine,
+	})
+	ops := g.operator(t, "t", "ops")
+	for _, name := range []string{"HOOKD_t_LOG", "HOOKD_t_WORK"} {
+		hooktest.Must(t, g.streams(t).DeleteStream(t.Context(), name))
+	}
+	laptop := joinAs(t, g.options("t", "laptop"), fleet.Options{}, each)
+	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, each)
+	laptop.emit(t, each, 0, 3)
+	hooktest.Until(t, "the others have the events", func() bool { return len(builder.data()) == 3 })
+	hooktest.Until(t, "the machine says which streams are missing", func() bool {
+		why := status(t, laptop).Trouble
+		return strings.Contains(why, "HOOKD_t_LOG") && strings.Contains(why, "HOOKD_t_WORK") && strings.Contains(why, "hookd fleet init")
+	})
+	names := fleet.Names{Tenant: "t", Machine: "ops"}
+	hooktest.Must(t, ops.Prepare(t.Context(), names.Layout()))
+	hooktest.Must(t, names.MakeQueues(t.Context(), ops, "once"))
+	hooktest.Until(t, "nothing is missing", func() bool { return status(t, laptop).Trouble == "" })
+}

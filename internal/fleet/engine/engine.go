@@ -23,7 +23,8 @@ type Publisher interface {
 	// on the disks of most servers. A message with the ID of another of the last minutes is
 	// stored once.
 	Publish(ctx context.Context, list []Message) []error
-	// Prepare makes the streams that are missing.
+	// Prepare makes the streams that are missing. It goes on after one that it cannot make, unless the
+	// servers are away.
 	Prepare(ctx context.Context, streams []Stream) error
 	// State says whether the servers answer.
 	State() State

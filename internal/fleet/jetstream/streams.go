@@ -29,12 +29,16 @@ const (
 // Prepare fits engine.Publisher. Of a stream that is there it sets the subjects, and limits that
 // it has not: its sizes are for the people who run the servers to change.
 func (b *Broker) Prepare(ctx context.Context, streams []engine.Stream) error {
+	var failed error
 	for _, s := range streams {
 		if err := b.prepare(ctx, s); err != nil {
-			return fmt.Errorf("stream %s: %w", s.Name, b.why(err))
+			failed = errors.Join(failed, fmt.Errorf("stream %s: %w", s.Name, b.why(err)))
+		}
+		if errors.Is(failed, engine.ErrAway) || errors.Is(failed, context.DeadlineExceeded) || ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return failed
 }
 
 func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
