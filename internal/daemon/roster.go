@@ -36,7 +36,10 @@ func (d *Daemon) watchAgents(ctx context.Context) {
 
 // lookAtAgents looks now, and after each change of a file that the last look depends on.
 func (d *Daemon) lookAtAgents(ctx context.Context) {
-	looker := roster.NewLooker(ownBridge())
+	var looker roster.Looker
+	if err := roster.Adopt(d.config.Load().Home, ownBridge()); err != nil {
+		d.log.Warn("an upgrade of the bridges is not noted", zap.Error(err))
+	}
 	var changed <-chan struct{}
 	watcher, err := watchdir.New()
 	if err == nil {

@@ -2,12 +2,13 @@
 // finds those whose settings do not call hookd any more, or whose bridge is gone, cannot be executed or
 // was replaced: without waiting for a call.
 //
-// Promises. Note and Forget replace the file whole or leave it. Look changes nothing and starts nothing;
+// Promises. Note, Forget and Adopt replace the file whole or leave it. Look changes nothing and starts nothing;
 // it names each file that it cannot read. It reads files, which may hang: call it where nothing else waits. It
 // decides nothing, and mends nothing.
 package roster
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -135,7 +136,11 @@ func change(home string, e Entry, add bool) error {
 	if len(now) == 0 && len(list) == 0 {
 		return nil
 	}
-	text, err := json.MarshalIndent(now, "", "  ")
+	return write(home, now)
+}
+
+func write(home string, list []Entry) error {
+	text, err := json.MarshalIndent(list, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path(home)), 0o700)
 	}
@@ -149,19 +154,45 @@ func change(home string, e Entry, add bool) error {
 }
 
 // Looker looks again and again, and remembers the sums of programs that have not changed. It belongs to
-// one goroutine.
+// one goroutine. Its zero value remembers nothing.
 type Looker struct {
 	sums map[string]summed
-	mine string // sum of the bridge of this hookd when the Looker was made; "" = none
 }
 
-// NewLooker returns a Looker of the hookd that runs. own is the bridge beside it, which may take the place of
-// the connected bridge after an upgrade of both; "" = there is none. A bridge that changes later is another
-// program, and so is a bridge that changed alone.
-func NewLooker(own string) *Looker {
-	mine, _ := sumOf(own) // without it only the connected bridge counts
-	return &Looker{mine: mine}
+// Adopt notes that hookd was upgraded together with the bridges that its entries name: each has the bytes of
+// own, the bridge beside the hookd that runs. It leaves a bridge that changed while hookd stayed the same, and a
+// program that is not hookd's: Look tells of both. Call it once, before the first look.
+func Adopt(home, own string) error {
+	hookd := ownSum()
+	text, err := readfile.Read(own, mostProgram)
+	if hookd == "" || err != nil || !bytes.Contains(text, ofBridge) {
+		return nil // only the connected bridge counts
+	}
+	list, err := List(home)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	mine, adopted := hex.EncodeToString(sum[:]), false
+	for i, e := range list {
+		if e.Sum == "" || e.Hookd == hookd {
+			continue
+		}
+		if now, _ := sumOf(e.Bridge); now == mine {
+			list[i].Sum, list[i].Hookd, adopted = mine, hookd, true
+		}
+	}
+	if !adopted {
+		return nil
+	}
+	return write(home, list)
 }
+
+// ofBridge is in each program that was built from the bridge's source, stripped or not.
+var ofBridge = []byte("path\tgithub.com/hookd/hookd/cmd/hookd-bridge\n")
+
+// mostProgram is how large a bridge is at most.
+const mostProgram = 64 << 20
 
 // ownSum is the sum of the program that runs; "" = its file cannot be read.
 var ownSum = sync.OnceValue(func() string {
@@ -284,7 +315,7 @@ func (e Entry) unasked(s connect.Status) string {
 	return ""
 }
 
-// bridgeFault says why a bridge is not the connected bridge; "" = it is, or came with a newer hookd.
+// bridgeFault says why a bridge is not the connected bridge; "" = it is.
 func (l *Looker) bridgeFault(e Entry, bridge string) string {
 	if bridge == "" || !filepath.IsAbs(bridge) {
 		return ""
@@ -305,13 +336,10 @@ func (l *Looker) bridgeFault(e Entry, bridge string) string {
 	if err != nil {
 		return "its bridge cannot be read: " + err.Error()
 	}
-	if sum == e.Sum {
-		return ""
+	if sum != e.Sum {
+		return bridge + " is another program than the one that was connected"
 	}
-	if sum == l.mine && (e.Hookd == "" || e.Hookd != ownSum()) {
-		return ""
-	}
-	return bridge + " is another program than the one that was connected"
+	return ""
 }
 
 // sumOf is sumOf, from memory where the file has the time and the size that it had.

@@ -68,7 +68,8 @@ func TestLook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home, o := connected(t)
 			tt.breaks(t, o)
-			l := NewLooker(filepath.Dir(o.Bridge) + "/own")
+			var l Looker
+			hooktest.Must(t, Adopt(home, filepath.Dir(o.Bridge)+"/own"))
 			for range 2 { // the second look remembers
 				faults, err := l.Look(home)
 				hooktest.Must(t, err)
@@ -82,26 +83,43 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// The bridge beside hookd is usually the bridge that agents call. It is told when it is replaced while hookd
-// runs, and after a restart unless hookd was replaced, too.
+// The bridge beside hookd is usually the bridge that agents call. It is told when it is replaced, after a
+// restart, too, unless hookd was replaced with it; and again when it is replaced after such an upgrade.
 func TestReplacedBridgeBesideHookd(t *testing.T) {
 	home, o := connected(t)
-	l := NewLooker(o.Bridge)
-	if faults, err := l.Look(home); err != nil || len(faults) != 0 {
-		t.Fatalf("before: %+v, %v", faults, err)
+	replaced := func(text string) { hooktest.Write(t, o.Bridge, text, 0o755) }
+	upgraded := func() { // hookd, since it was connected
+		list, err := List(home)
+		hooktest.Must(t, err)
+		list[0].Hookd = "of the hookd before"
+		hooktest.Must(t, write(home, list))
 	}
-	hooktest.Write(t, o.Bridge, "#!/bin/sh\nexit 0\n", 0o755)
-	for name, l := range map[string]*Looker{"while hookd runs": l, "after a restart": NewLooker(o.Bridge)} {
-		if faults, err := l.Look(home); err != nil || len(faults) != 1 {
-			t.Errorf("%s: found %+v, %v", name, faults, err)
+	const evil, newer = "#!/bin/sh\nexit 0\n", "a newer\npath\tgithub.com/hookd/hookd/cmd/hookd-bridge\n"
+	for _, tt := range []struct {
+		name   string
+		do     func()
+		faults int
+	}{
+		{"nothing changed", func() {}, 0},
+		{"replaced alone", func() { replaced(newer) }, 1},
+		{"upgraded, and the bridge is not hookd's", func() { replaced(evil); upgraded() }, 1},
+		{"both upgraded", func() { replaced(newer); upgraded() }, 0},
+		{"replaced after that", func() { replaced(newer + "and worse") }, 1},
+		{"put back", func() { replaced(newer) }, 0},
+		{"hookd alone upgraded", upgraded, 0},
+		{"replaced after that, too", func() { replaced(newer + "and worse") }, 1},
+	} {
+		tt.do()
+		var running Looker
+		before, err := running.Look(home)
+		hooktest.Must(t, err)
+		hooktest.Must(t, Adopt(home, o.Bridge)) // hookd starts again
+		var l Looker
+		faults, err := l.Look(home)
+		hooktest.Must(t, err)
+		if len(faults) != tt.faults || len(before) < tt.faults {
+			t.Errorf("%s: found %+v, and %+v after a restart, want %d", tt.name, before, faults, tt.faults)
 		}
-	}
-	list, err := List(home)
-	hooktest.Must(t, err)
-	list[0].Hookd = "of the hookd before the upgrade"
-	hooktest.Must(t, change(home, list[0], true))
-	if faults, err := NewLooker(o.Bridge).Look(home); err != nil || len(faults) != 0 {
-		t.Errorf("after an upgrade of both: %+v, %v", faults, err)
 	}
 }
 
