@@ -180,6 +180,21 @@ var others = []real{
 			}
 		},
 	},
+	{
+		name: "kimi", dialect: events.Kimi, program: "kimi", model: chat, connects: true,
+		cannot: map[string]string{
+			"rewrite": "not possible", "result": "not possible", "context": "not at the start",
+		},
+		delegate: &delegate{tool: "Agent", args: func(task string) object {
+			return object{"description": "do it", "prompt": task, "subagent_type": "coder"}
+		}},
+		command: func(url string) (args, env []string) {
+			return []string{"-p", "do it"}, []string{
+				"KIMI_MODEL_NAME=gpt-test", "KIMI_MODEL_API_KEY=x", "KIMI_MODEL_PROVIDER_TYPE=openai",
+				"KIMI_MODEL_BASE_URL=" + url + "/v1",
+			}
+		},
+	},
 }
 
 var claudeCannot = map[string]string{"decoys": "it refuses the call itself"}

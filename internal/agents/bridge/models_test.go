@@ -369,6 +369,7 @@ func chat(m *model) http.HandlerFunc {
 		for i, c := range m.answer(question{body, string(req.Messages), tools, results}, shells{
 			"exec": func(c string) object { return object{"command": c} },
 			"bash": func(c string) object { return object{"command": c, "description": "do it"} },
+			"Bash": func(c string) object { return object{"command": c} },
 			"run_shell_command": func(c string) object {
 				return object{"command": c, "description": "do it", "is_background": false}
 			},

@@ -151,6 +151,12 @@ var realWays = map[string]*waysOf{
 		back: object{"mode": "async", "shellId": "one"}, noSkill: noShellLines,
 		resume: func(s *stage) []string { return append([]string{"--continue"}, s.args...) },
 	},
+	"kimi": {
+		settings: ".kimi-code/mcp.json",
+		text:     func(server object) string { return raw(object{"mcpServers": object{"marker": server}}) },
+		back:     object{"run_in_background": true, "description": "in the background"}, noSkill: noShellLines,
+		resume: func(s *stage) []string { return append([]string{"--continue"}, s.args...) },
+	},
 }
 
 // server starts the MCP server.
@@ -169,7 +175,7 @@ func TestRealAgentsWays(t *testing.T) {
 	dir := t.TempDir()
 	bridge := sync.OnceValue(func() string { return built(t, dir) })
 	t.Run("all", func(t *testing.T) {
-		for _, r := range someReals("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "openclaw", "cline", "pi", "copilot") {
+		for _, r := range someReals("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "openclaw", "cline", "pi", "copilot", "kimi") {
 			t.Run(r.name, func(t *testing.T) {
 				w := realWays[r.name]
 				s := newStage(t, prepared(r, w), r.found(t), bridge())

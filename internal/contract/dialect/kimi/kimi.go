@@ -11,7 +11,10 @@ import (
 
 // System is its entry in the index of package dialect.
 func System() neutral.System {
-	return neutral.System{Name: events.Kimi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{
+		Name: events.Kimi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe,
+		MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+	}
 }
 
 // Agent is Kimi Code. It cannot ask a person for a hook.

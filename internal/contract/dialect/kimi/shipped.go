@@ -12,4 +12,4 @@ var reach = []neutral.Reach{
 
 // others reach only the agent's own notes.
 const others = "CronDelete CronList EnterPlanMode ExitPlanMode GetGoal NotifyUser SetGoalBudget TaskList TaskOutput TaskStop " +
-	"TodoList TowerFinding TowerInbox TowerPlan TowerReview TowerStatus WaitFor"
+	"TowerFinding TowerInbox TowerPlan TowerReview TowerStatus WaitFor"
