@@ -302,6 +302,10 @@ type DecisionQuery struct {
 	// A value by comma that begins with - leaves decisions out: "-deny" has all others.
 	Without []string      // texts that neither subject nor reason has, in any letter case
 	Rewrote string        // "yes" = hooks changed or added something; else a text in the new subject
+	Result  string        // how the call ended: ran, failed or none (no result is known); by comma
+	Undo    string        // "yes" = files of it can be brought back, "no" = none can
+	Path    string        // a path in its subject, or the end of one; by comma
+	Host    string        // a host in its subject; by comma
 	Longer  time.Duration // the verdict took more; 0 = any
 	Shorter time.Duration // it took less; 0 = any
 

@@ -16,6 +16,7 @@ func (q DecisionQuery) Values() url.Values {
 	for key, value := range map[string]string{
 		"decision": q.Decision, "tool": q.Tool, "agent": q.Agent, "session": q.Session, "hook": q.Hook,
 		"event": q.Event, "event_id": q.EventID, "cwd": q.Cwd, "q": q.Text, "rewrote": q.Rewrote,
+		"result": q.Result, "undo": q.Undo, "path": q.Path, "host": q.Host,
 	} {
 		if value != "" {
 			v.Set(key, value)
@@ -49,6 +50,15 @@ func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *Erro
 		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"),
 		Hook: v.Get("hook"), Event: v.Get("event"), EventID: strings.ToUpper(v.Get("event_id")),
 		Cwd: v.Get("cwd"), Text: v.Get("q"), Rewrote: v.Get("rewrote"), Without: v["without"],
+		Result: v.Get("result"), Undo: v.Get("undo"), Path: v.Get("path"), Host: v.Get("host"),
+	}
+	for _, word := range List(q.Result) {
+		if !slices.Contains(ends, strings.TrimPrefix(word, "-")) {
+			return q, badValue("result", word, "ran, failed or none, or several by comma")
+		}
+	}
+	if !slices.Contains([]string{"", "yes", "no"}, q.Undo) {
+		return q, badValue("undo", q.Undo, "yes or no")
 	}
 	for _, text := range v["took"] {
 		if bad = q.parseTook(text); bad != nil {
@@ -190,9 +200,53 @@ func (q DecisionQuery) fitsMore(d *Decision) bool {
 			return false
 		}
 	}
+	if !AnyOf(List(q.Result), func(want string) bool { return want == d.ended() }) ||
+		!AnyOf(List(q.Path), func(want string) bool { return names(d.Subject, want, PathBefore, PathAfter) }) ||
+		!AnyOf(List(q.Host), func(want string) bool { return names(d.Subject, want, HostBefore, HostAfter) }) ||
+		q.Undo != "" && (q.Undo == "yes") != (d.Kept != nil && d.Kept.Files > 0) {
+		return false
+	}
 	took := time.Duration(d.DurationMS * float64(time.Millisecond))
 	return (q.Rewrote == "" || len(d.Rewrote) > 0 && (q.Rewrote == "yes" || holds(d.NewSubject, q.Rewrote))) &&
 		(q.Longer == 0 || took > q.Longer) && (q.Shorter == 0 || took < q.Shorter)
+}
+
+// ends are the words of DecisionQuery.Result.
+var ends = []string{"ran", "failed", "none"}
+
+func (d *Decision) ended() string {
+	switch {
+	case d.Ran == nil:
+		return "none"
+	case d.Ran.Failed:
+		return "failed"
+	}
+	return "ran"
+}
+
+// Characters that may stand before and after a path, or a host, in a subject; so may its begin and its end.
+const (
+	PathBefore = " \"'=:/,<>("
+	PathAfter  = " \"'/:;,)<>|&"
+	HostBefore = " \"'=:/@.,("
+	HostAfter  = " \"'/:?#;,)|&"
+)
+
+// names reports whether a text has a name between such characters, in any case of ASCII letters.
+func names(text, name, before, after string) bool {
+	text, name = lower(text), lower(name)
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], name)
+		if i < 0 || name == "" {
+			return false
+		}
+		at += i
+		end := at + len(name)
+		if (at == 0 || strings.IndexByte(before, text[at-1]) >= 0 || name[0] == '/') &&
+			(end == len(text) || strings.IndexByte(after, text[end]) >= 0 || strings.HasSuffix(name, "/")) {
+			return true
+		}
+	}
 }
 
 // AnyOf reports whether one value of a list fits, and none of those that begin with -. With nothing but the

@@ -13,7 +13,7 @@ func TestQueriesAreReadAsWritten(t *testing.T) {
 	since, until := now.Add(-time.Hour), now.Add(-time.Minute)
 	decisions := DecisionQuery{
 		Decision: "deny,ask", Tool: "Bash", Agent: "claude-code", Session: "s", Hook: "guard", Event: "PreToolUse",
-		EventID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Cwd: "/w", Text: "rm", Shadow: true, Since: since, Until: until, Before: 7, Limit: 9,
+		EventID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Cwd: "/w", Text: "rm", Shadow: true, Result: "ran,-failed", Undo: "yes", Path: "/w", Host: "h", Since: since, Until: until, Before: 7, Limit: 9,
 	}
 	asked := EventQuery{
 		Session: "s", Event: "PreToolUse", Agent: "a", Tool: "Bash", Cwd: "/w", Text: "rm", Since: since, Until: until,
@@ -40,7 +40,7 @@ func TestQueriesAreReadAsWritten(t *testing.T) {
 func TestQueriesRefuse(t *testing.T) {
 	now := time.Now()
 	for _, tt := range []struct{ query, value string }{
-		{"decision", "denied"}, {"shadow", "maybe"}, {"since", "soon"}, {"limit", "-1"}, {"every", "1ms"}, {"every", "1m"},
+		{"decision", "denied"}, {"result", "ok"}, {"undo", "maybe"}, {"shadow", "maybe"}, {"since", "soon"}, {"limit", "-1"}, {"every", "1ms"}, {"every", "1m"},
 	} {
 		_, bad := ParseCountQuery(url.Values{tt.query: {tt.value}}, now)
 		if bad == nil || bad.Code != CodeBadRequest || bad.Hint == "" {

@@ -13,13 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/agents/transcripts"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/duration"
-	"github.com/hookd/hookd/internal/contract/dialect"
-	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/people/learn"
 	"github.com/hookd/hookd/internal/people/scan"
 )
@@ -75,7 +72,9 @@ func (l *learning) run(cmd *cobra.Command) error {
 	}
 	report, err := l.scan.report(cmd, scan.Options{
 		Evidence: &learn.Evidence{Estimate: l.estimate},
-		Answered: func(give func(*transcripts.Call)) { l.answered(cmd, give) },
+		Answered: func(give func(*transcripts.Call)) {
+			learn.Answers(cmd.Context(), l.scan.a.dial(cmd), time.Now().Add(-l.scan.since), give)
+		},
 	})
 	if err != nil {
 		return err
@@ -221,42 +220,6 @@ func (l *learning) takeBack(cmd *cobra.Command) error {
 	}
 	fmt.Fprintf(l.scan.a.errOut, "%s taken out\n", were(n, "rule"))
 	return nil
-}
-
-// mostAnswered is how many of the newest decisions are looked at.
-const mostAnswered = 500
-
-// answered gives the calls that a person answered to hookd. Without a daemon there are none.
-func (l *learning) answered(cmd *cobra.Command, give func(*transcripts.Call)) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
-	defer cancel()
-	c := l.scan.a.dial(cmd)
-	list, err := c.Decisions(ctx, client.DecisionQuery{Since: time.Now().Add(-l.scan.since), Limit: mostAnswered})
-	if err != nil {
-		return // no daemon runs, or it is too busy: transcripts are evidence enough
-	}
-	for _, d := range list {
-		if d.Answered == nil || d.Answered.By != "person" || d.Tried {
-			continue
-		}
-		past, err := c.Event(ctx, d.EventID)
-		if err != nil || !past.Whole {
-			continue // what it was is not known
-		}
-		row := events.For(past.Dialect, past.Event)
-		if row == nil {
-			continue
-		}
-		call := dialect.Call(&events.Event{Envelope: events.Received(past.Envelope), Contract: row})
-		if call.Own == "" {
-			continue
-		}
-		give(&transcripts.Call{
-			Agent: past.Dialect, Session: past.SessionID, ID: past.EventID, Time: past.Time, Cwd: past.Cwd,
-			Root: past.Cwd, Tool: call.Own, Input: call.Given,
-			Prompt: transcripts.Prompt{Asked: true, Yes: d.Answered.Answer == client.OutcomeAllow},
-		})
-	}
 }
 
 // choose asks about each proposal, one key each.

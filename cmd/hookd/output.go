@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/duration"
 )
 
 // colour is an SGR code; "" is none.
@@ -216,16 +217,7 @@ func state(s string) cell {
 }
 
 // millis writes a duration in milliseconds as people read it.
-func millis(ms float64) string {
-	d := time.Duration(ms * float64(time.Millisecond))
-	switch {
-	case d < 10*time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	case d < 10*time.Second:
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
-}
+func millis(ms float64) string { return duration.Millis(ms) }
 
 // ago writes how long ago t was, as people say it; "" for the zero time.
 func ago(t time.Time) string {

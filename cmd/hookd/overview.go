@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -33,7 +34,7 @@ type overview struct {
 	Shadows    int                `json:"shadows"`
 	P50MS      float64            `json:"p50_ms"` // of what agents waited for guards today
 	P99MS      float64            `json:"p99_ms"`
-	Next       []nextStep         `json:"next"`
+	Next       []story.Step       `json:"next"`
 	At         time.Time          `json:"time"`
 	status     *client.DaemonInfo // nil = no daemon answers
 	unreadable error
@@ -213,10 +214,10 @@ func (o *overview) unguarded() (list []agentHere) {
 }
 
 // next returns the commands to type next, the most urgent first.
-func (o *overview) next() (list []nextStep) {
+func (o *overview) next() (list []story.Step) {
 	add := func(command, what string) {
 		if len(list) < 4 {
-			list = append(list, nextStep{For: "next", Command: command, Note: what})
+			list = append(list, story.Step{For: "next", Command: command, Note: what})
 		}
 	}
 	switch {
@@ -374,7 +375,7 @@ func (p *printer) paintedFact(c colour, word, much, what string) {
 }
 
 // nextSteps prints the commands to type next.
-func (p *printer) nextSteps(list []nextStep) {
+func (p *printer) nextSteps(list []story.Step) {
 	width := 0
 	for _, s := range list {
 		width = max(width, len(s.Command))

@@ -104,7 +104,15 @@ type pageCalls struct {
 }
 
 func (p pageCalls) Story(ctx context.Context, id string) (any, error) {
-	return p.app.storyOf(ctx, p.cmd, []string{id})
+	return p.app.teller(p.cmd).Call(ctx, id)
+}
+
+func (p pageCalls) Session(ctx context.Context, id, agent string) (any, error) {
+	s, err := p.app.teller(p.cmd).Session(ctx, id, agent)
+	if s == nil {
+		return nil, err // no pointer in it
+	}
+	return s, err
 }
 
 func (p pageCalls) FalseAlarm(ctx context.Context, id, expect string) (any, error) {

@@ -3,24 +3,20 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
+	"os"
 	"strings"
-	"time"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/base/project"
-	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/rules"
-	"github.com/hookd/hookd/internal/people/card"
-	"github.com/hookd/hookd/wire"
+	"github.com/hookd/hookd/internal/people/story"
 )
 
 func whyCommand(a *app) *cobra.Command {
@@ -58,59 +54,13 @@ func deniedCalls(a *app) completer {
 	}
 }
 
-// story is all that is known of a call.
-type story struct {
-	client.Decision
-	Branch string       `json:"branch,omitempty"` // of the folder, as it is now
-	Prompt string       `json:"prompt,omitempty"` // that the call came after
-	Before []callBefore `json:"before,omitempty"` // that a rule counted, the oldest first
-	Guards []guardSaid  `json:"guards"`
-	Then   string       `json:"then"` // how it ran, in words
-	Next   []nextStep   `json:"next"`
-
-	What   []wire.CardRow `json:"what,omitempty"`   // the input, as an ask card has it; empty = not kept
-	Became []wire.CardRow `json:"became,omitempty"` // the input that runs instead
-}
-
-// callBefore is an earlier call, or prompt, that a rule counted.
-type callBefore struct {
-	EventID string    `json:"event_id"`
-	Time    time.Time `json:"time,omitzero"` // zero = it is not in the history any more
-	Tool    string    `json:"tool,omitempty"`
-	Subject string    `json:"subject,omitempty"`
-}
-
-// guardSaid is the answer of one guard about a call.
-type guardSaid struct {
-	Run        string         `json:"run_id"`
-	Hook       string         `json:"hook"`
-	Decision   client.Outcome `json:"decision"`
-	Reason     string         `json:"reason,omitempty"`
-	Rule       string         `json:"rule,omitempty"`
-	Where      string         `json:"where,omitempty"` // file and line of the rule
-	Span       [2]int         `json:"span,omitzero"`
-	Failed     string         `json:"failed,omitempty"`
-	Shadow     bool           `json:"shadow,omitempty"`
-	DurationMS float64        `json:"duration_ms"`
-}
-
-// nextStep is a command that a person could type, and its purpose.
-type nextStep struct {
-	For     string `json:"for"`
-	Command string `json:"command"`
-	Note    string `json:"note,omitempty"`
-	Act     string `json:"act,omitempty"`  // permit, snooze, test or undo; "" = it only looks
-	Hook    string `json:"hook,omitempty"` // that a snooze is about
-}
-
 // storyOf reads the known facts of the call that args name, else of the last that was denied.
-func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s story, err error) {
-	c := a.dial(cmd)
+func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s story.Call, err error) {
 	id := ""
 	if len(args) == 1 {
 		id = args[0]
 	} else {
-		list, err := c.Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDeny), Limit: 1})
+		list, err := a.dial(cmd).Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDeny), Limit: 1})
 		if err != nil {
 			return s, err
 		}
@@ -119,60 +69,18 @@ func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s
 		}
 		id = list[0].EventID
 	}
-	e, err := c.Event(ctx, id)
-	if err != nil {
-		return s, err
+	s, err = a.teller(cmd).Call(ctx, id)
+	if errors.Is(err, story.ErrNoGuard) {
+		return s, fail(exitFailed, "see what ran for it with `hookd log --runs --event "+s.EventID+"`",
+			"no guard was asked about %s, a %s", s.EventID, s.Event)
 	}
-	if e.Decision == nil {
-		return s, fail(exitFailed, "see what ran for it with `hookd log --runs --event "+e.EventID+"`",
-			"no guard was asked about %s, a %s", e.EventID, e.Event)
-	}
-	s.Decision = *e.Decision
-	runs, err := c.Runs(ctx, client.RunQuery{EventID: e.EventID, Limit: 100})
-	if err != nil {
-		return s, err
-	}
-	rule := a.rulesOf(cmd)
-	for _, r := range slices.Backward(runs) {
-		if said, is := saidIn(r, rule); is {
-			s.Guards = append(s.Guards, said)
-		}
-	}
-	if repository, is := project.Find(s.Cwd); is && filepath.IsAbs(s.Cwd) {
-		s.Branch = repository.Branch()
-	}
-	for _, id := range s.Earlier {
-		before := callBefore{EventID: id}
-		if e, err := c.Event(ctx, id); err == nil { // else it was pruned
-			before.Time, before.Tool, before.Subject = e.Time, e.Tool, e.Subject
-		}
-		s.Before = append(s.Before, before)
-	}
-	err = s.around(ctx, c)
-	s.Then, s.Next = s.then(), s.next()
-	s.draw(e)
 	return s, err
 }
 
-// draw puts the input of the call into the story, and the input that runs instead.
-func (s *story) draw(e client.StoredEvent) {
-	env := events.Received(e.Envelope)
-	event := events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
-	input := dialect.Call(&event).Input
-	if !e.Whole || len(input) == 0 {
-		return
-	}
-	var spans []wire.CardSpan
-	command, _ := rawjson.GetString(input, "command")
-	for _, g := range s.Guards {
-		if from, to := g.Span[0], g.Span[1]; from < to && to <= len(command) && g.Decision != client.OutcomeNone {
-			spans = append(spans, wire.CardSpan{Hook: g.Hook, Argument: "command", From: from, To: to})
-		}
-	}
-	s.What = card.Rows(s.Tool, input, spans)
-	if len(s.NewInput) > 0 && s.NewInput[0] == '{' {
-		s.Became = card.Rows(s.Tool, s.NewInput, nil)
-	}
+// teller tells stories by the rules as they are now.
+func (a *app) teller(cmd *cobra.Command) story.Teller {
+	home, _ := os.UserHomeDir() // without one no transcript is read
+	return story.Teller{Client: a.dial(cmd), Rule: a.rulesOf(cmd), Home: home, Env: os.Getenv}
 }
 
 // rulesOf returns a function that finds the rule of a hook by its name; nil = it is not there now.
@@ -192,75 +100,8 @@ func (a *app) rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 	}
 }
 
-// saidIn returns the answer of the guard of a run; is is false for an observer.
-func saidIn(r client.Run, rule func(hook, rule string) *rules.Rule) (said guardSaid, is bool) {
-	said = guardSaid{
-		Run: r.ID, Hook: r.Hook, Decision: cmp.Or(r.Decision, client.OutcomeNone),
-		Reason: withoutName(firstLine(r.Reason), r.Hook),
-		Rule:   r.Rule, Span: r.Span, Shadow: r.Shadow, DurationMS: r.DurationMS,
-	}
-	if r.Failure != "" {
-		said.Failed = cmp.Or(r.Cause, r.Error)
-		if string(r.Failure) == string(wire.FailureDenies) {
-			said.Decision = client.OutcomeDeny
-		}
-	}
-	if of := rule(r.Hook, r.Rule); of != nil && r.Rule != "" {
-		said.Where = fmt.Sprintf("%s:%d", filepath.Base(of.File), of.Line)
-	}
-	return said, r.Awaited || r.Shadow
-}
-
-// around finds the prompt that the call came after.
-func (s *story) around(ctx context.Context, c *client.Client) error {
-	if s.SessionID == "" {
-		return nil
-	}
-	list, err := c.Accepted(ctx, client.EventQuery{Session: s.SessionID, Limit: 500})
-	if err != nil {
-		return err
-	}
-	for _, e := range list { // the newest first
-		if events.Kind(e.Kind) == events.KindPromptSubmit && e.Seq < s.EventSeq && !e.Tried {
-			s.Prompt = e.Subject
-			return nil
-		}
-	}
-	return nil
-}
-
-// denied is whether the answer to the call was no.
-func (s *story) denied() bool { return s.Decision.Decision == client.OutcomeDeny }
-
-// next returns the commands that a person could type.
-func (s *story) next() (list []nextStep) {
-	id := ending(s.EventID)
-	if s.Kept != nil && s.Kept.Files > 0 && s.Ran != nil {
-		list = append(list, nextStep{For: "bring back", Command: "hookd undo " + id, Act: "undo"})
-	}
-	if !s.denied() {
-		return append(list, nextStep{For: "all of it", Command: "hookd log " + id})
-	}
-	if s.CallSum != "" {
-		command := "hookd permit " + id
-		list = append(list, nextStep{For: "let pass", Command: command, Note: "once; or --for 15m", Act: "permit"})
-	}
-	for _, hook := range s.DecidedBy {
-		if !catalog.LayerOf(hook).Signed() && hook != "hookd" {
-			command := "hookd snooze " + quote(hook) + " 1h"
-			list = append(list, nextStep{For: "quiet", Command: command, Act: "snooze", Hook: hook})
-			break
-		}
-	}
-	if s.Ran == nil && len(s.DecidedBy) > 0 {
-		command := "hookd guard test " + id + " --expect none"
-		list = append(list, nextStep{For: "too strict", Command: command, Note: "adds it as a test", Act: "test"})
-	}
-	return list
-}
-
 // story prints a story, for 80 columns or more.
-func (p *printer) story(s story) {
+func (p *printer) story(s story.Call) {
 	id := p.ids(append([]string{s.EventID}, s.Earlier...))
 	at := decidedAt(s.Decision)
 	word := s.Decision.Decision
@@ -271,9 +112,9 @@ func (p *printer) story(s story) {
 	}
 	p.line(head)
 	p.line()
-	p.indented(2, "", s.who())
+	p.indented(2, "", callWho(s))
 	p.labelled("wanted", about(s.Tool, s.Subject))
-	if mark := s.marked(); mark != "" {
+	if mark := markedPart(s); mark != "" {
 		p.labelled("", mark)
 	}
 	for i, b := range s.Before {
@@ -281,25 +122,29 @@ func (p *printer) story(s story) {
 		if i == 0 {
 			label = "before"
 		}
-		p.labelled(label, b.words(id(b.EventID)))
+		p.labelled(label, beforeWords(b, id(b.EventID)))
 	}
-	label := "asked"
+	label, told := "asked", toldText(s)
 	width := 0
 	for _, g := range s.Guards {
 		width = max(width, runewidth.StringWidth(g.Hook))
 	}
 	for _, g := range s.Guards {
-		p.labelled(label, g.words(width))
+		p.labelled(label, guardWords(g, width))
 		label = ""
-		if why := g.because(); why != "" && !strings.Contains(s.toldText(), why) {
+		if why := because(g); why != "" && !strings.Contains(told, why) {
 			p.indented(2+labelWidth+width+2, "", why)
 		}
 	}
 	if s.Answered != nil {
 		p.labelled("answer", answeredWords(s.Answered))
 	}
-	p.labelled("told", cmp.Or(s.toldText(), "nothing"))
-	p.labelled("then", s.then())
+	p.labelled("told", cmp.Or(told, "nothing"))
+	then := s.Then
+	if s.Ran != nil {
+		then += ", " + ago(s.Ran.Time)
+	}
+	p.labelled("then", then)
 	if kept := undoLine(s.Decision); kept != "" {
 		p.labelled("kept", kept)
 	}
@@ -307,16 +152,16 @@ func (p *printer) story(s story) {
 	p.steps(s.Next)
 }
 
-// words is an earlier call on one line.
-func (b callBefore) words(id string) string {
+// beforeWords is an earlier call on one line.
+func beforeWords(b story.Event, id string) string {
 	if b.Time.IsZero() {
 		return id + ", which is not in the history any more"
 	}
 	return cmp.Or(about(b.Tool, b.Subject), "an event") + ", " + b.Time.Local().Format("15:04:05") + " (" + id + ")"
 }
 
-// who says which agent, where, and after which prompt.
-func (s story) who() string {
+// callWho says which agent, where, and after which prompt.
+func callWho(s story.Call) string {
 	text := agentName(s.AgentName, s.AgentID, s.Dialect, s.Tried)
 	if agent := dialect.Agent(events.Dialect(s.Dialect)); agent != nil && !s.Tried && s.AgentName == "" {
 		text = string(s.Dialect)
@@ -333,8 +178,8 @@ func (s story) who() string {
 	return text
 }
 
-// marked underlines the part of the call that made a guard stop it; "" where no rule names one.
-func (s story) marked() string {
+// markedPart underlines the part of the call that made a guard stop it; "" where no rule names one.
+func markedPart(s story.Call) string {
 	for _, g := range s.Guards {
 		from, to := g.Span[0], g.Span[1]
 		isPart := from < to && to <= len(s.Subject) && to-from < len(s.Subject)
@@ -351,8 +196,8 @@ func (s story) marked() string {
 	return ""
 }
 
-// words gives in a line a guard's answer, its rule, and how long it took.
-func (g guardSaid) words(width int) string {
+// guardWords gives in a line a guard's answer, its rule, and how long it took.
+func guardWords(g story.Said, width int) string {
 	word := "no opinion"
 	switch {
 	case g.Failed != "" && g.Decision == client.OutcomeDeny:
@@ -371,40 +216,16 @@ func (g guardSaid) words(width int) string {
 }
 
 // because is a guard's reason or failure.
-func (g guardSaid) because() string {
+func because(g story.Said) string {
 	return cmp.Or(firstLine(g.Failed), g.Reason)
 }
 
-func (s story) toldText() string {
-	words := toldWords(s.Decision)
+// toldText is the answer that the agent heard.
+func toldText(s story.Call) string {
 	if s.Told == nil {
-		words = strings.Join(nonEmpty([]string{string(s.Decision.Decision), s.Reason}), ": ")
+		return strings.Join(nonEmpty([]string{string(s.Decision.Decision), s.Reason}), ": ")
 	}
-	return words
-}
-
-// then tells how the call ran.
-func (s story) then() string {
-	switch {
-	case s.Ran == nil && s.denied():
-		return "it did not run: the agent reported no result"
-	case s.Ran == nil:
-		return "the agent reported no result"
-	}
-	words := "it ran"
-	if s.denied() {
-		words = "it ran all the same"
-	}
-	if s.Ran.Failed {
-		words += ", and failed"
-	}
-	if s.Ran.TookMS > 0 {
-		words += " after " + millis(s.Ran.TookMS)
-	}
-	if s.Ran.Instead != "" {
-		words += "; what ran was " + s.Ran.Instead
-	}
-	return words + ", " + ago(s.Ran.Time)
+	return toldWords(s.Decision)
 }
 
 // pastWord is a decision in the past tense.
@@ -445,7 +266,7 @@ func (p *printer) indented(by int, name, text string) {
 }
 
 // steps prints commands to type, each with its purpose.
-func (p *printer) steps(list []nextStep) {
+func (p *printer) steps(list []story.Step) {
 	name, command := 0, 0
 	for _, s := range list {
 		name, command = max(name, len(s.For)), max(command, runewidth.StringWidth(s.Command))

@@ -93,3 +93,15 @@ func (b *Back) String() string { return (*Value)(b).String() }
 
 // Type is the word that help shows in place of the value.
 func (b *Back) Type() string { return "time" }
+
+// Millis writes a number of milliseconds as people read it, three digits or so.
+func Millis(ms float64) string {
+	d := time.Duration(ms * float64(time.Millisecond))
+	switch {
+	case d < 10*time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d < 10*time.Second:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}

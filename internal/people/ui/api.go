@@ -83,6 +83,11 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /schema", s.schema)
 	mux.HandleFunc("GET /guards/{name}", s.guard)
 	mux.HandleFunc("GET /calls/{id}", s.story)
+	mux.HandleFunc("GET /session", s.session)
+	mux.HandleFunc("GET /scan", s.look(Hooks.Scan))
+	mux.HandleFunc("GET /blindspots", s.look(Hooks.BlindSpots))
+	mux.HandleFunc("GET /learn", s.look(Hooks.Learn))
+	mux.HandleFunc("POST /learn/{name}", s.act(s.weakens("learn", s.take)))
 	mux.HandleFunc("POST /calls/{id}/test", s.act(s.weakens("test", s.falseAlarm)))
 	mux.HandleFunc("GET /texts", s.texts)
 	mux.HandleFunc("GET /whatif/{id}", s.pastAnswer)
@@ -299,6 +304,36 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 // story tells a call.
 func (s *Server) story(w http.ResponseWriter, r *http.Request) {
 	s.told(w, r, func(ctx context.Context, id string) (any, error) { return s.opt.Calls.Story(ctx, id) })
+}
+
+// session tells a session.
+func (s *Server) session(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	s.told(w, r, func(ctx context.Context, _ string) (any, error) {
+		return s.opt.Calls.Session(ctx, q.Get("id"), q.Get("agent"))
+	})
+}
+
+// look answers with what is seen by reading files.
+func (s *Server) look(see func(Hooks, context.Context) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.opt.Hooks == nil {
+			refuse(w, http.StatusNotFound, "not_found", "this page reads no files")
+			return
+		}
+		s.work(w, r, func(ctx context.Context) (any, error) { return see(s.opt.Hooks, ctx) })
+	}
+}
+
+// take puts a rule into force that was learned.
+func (s *Server) take(w http.ResponseWriter, r *http.Request) {
+	if s.opt.Hooks == nil {
+		refuse(w, http.StatusNotFound, "not_found", "this page changes no files")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	s.changed(w, r, s.opt.Hooks.Take(ctx, r.PathValue("name")))
 }
 
 // falseAlarm makes a test of a call. The rule stays as it is.

@@ -2,10 +2,8 @@ package ui_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -34,6 +32,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/daemon"
+	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/internal/people/ui"
 )
 
@@ -228,7 +227,7 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	opt.Client, opt.Home, opt.User, opt.Version = c, person, "mira", "test"
 	cfg, err := config.Load(home, nil, nil)
 	hooktest.Must(t, err)
-	opt.Hooks, opt.Calls = pageHooks(cfg, c), stories{c}
+	opt.Hooks, opt.Calls = pageHooks(cfg, c), stories{story.Teller{Client: c, Home: home}}
 	server, err := ui.Open(opt)
 	hooktest.Must(t, err)
 	hooktest.Run(t, server.Run)
@@ -254,30 +253,17 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	return s
 }
 
-// stories tells calls from the routes of the socket, without the files of hooks.
-type stories struct{ client *client.Client }
+// stories tells calls without the files of hooks.
+type stories struct{ story.Teller }
 
-func (s stories) Story(ctx context.Context, id string) (any, error) {
-	e, err := s.client.Event(ctx, id)
-	if err != nil || e.Decision == nil {
-		return nil, cmp.Or(err, errors.New("no guard was asked"))
+func (s stories) Story(ctx context.Context, id string) (any, error) { return s.Call(ctx, id) }
+
+func (s stories) Session(ctx context.Context, id, agent string) (any, error) {
+	got, err := s.Teller.Session(ctx, id, agent)
+	if got == nil {
+		return nil, err
 	}
-	runs, err := s.client.Runs(ctx, client.RunQuery{EventID: id})
-	guards, next := []map[string]any{}, []map[string]string{}
-	for _, r := range runs {
-		guards = append(guards, map[string]any{
-			"run_id": r.ID, "hook": r.Hook, "decision": r.Decision, "reason": r.Reason, "where": "HOOK.yaml:7", "duration_ms": 1,
-		})
-	}
-	if e.Decision.Decision == client.OutcomeDeny {
-		next = append(next, map[string]string{"for": "too strict", "command": "hookd guard test X --expect none", "act": "test"})
-	}
-	return struct {
-		client.Decision
-		Guards []map[string]any    `json:"guards"`
-		Next   []map[string]string `json:"next"`
-		Then   string              `json:"then"`
-	}{*e.Decision, guards, next, "it did not run"}, err
+	return got, err
 }
 
 func (stories) FalseAlarm(_ context.Context, id, expect string) (any, error) {

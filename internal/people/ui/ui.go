@@ -70,6 +70,10 @@ type Hooks interface {
 	Versions(hook string) (any, error)
 	// Guard groups what a hook said in a time by reason; a zero until is now, by is hour or day.
 	Guard(ctx context.Context, hook string, since, until time.Time, by string) (any, error)
+	Scan(ctx context.Context) (any, error)       // judges the past calls in transcripts
+	BlindSpots(ctx context.Context) (any, error) // lists calls that no guard saw
+	Learn(ctx context.Context) (any, error)      // lists rules that would answer for a person
+	Take(ctx context.Context, rule string) error // puts one of these into force, by its name
 	// WhatIf asks a hook about past events; asking gets a function that returns the
 	// answers until now. When ctx ends, the answer is about the events that were asked until then.
 	WhatIf(ctx context.Context, q Question, asking func(sum func() any)) (any, error)
@@ -89,6 +93,8 @@ var ErrChanged = errors.New("the files have changed on disk meanwhile")
 // answers are written as JSON, and its errors are for people.
 type Calls interface {
 	Story(ctx context.Context, id string) (any, error)
+	// Session tells a session, "" is the newest; a nil answer says that there is none. agent may be "".
+	Session(ctx context.Context, id, agent string) (any, error)
 	// FalseAlarm writes a call as a test into the file of the guard that decided about it. expect is
 	// the answer that the test wants, a word of wire.Outcome.
 	FalseAlarm(ctx context.Context, id, expect string) (any, error)

@@ -140,6 +140,7 @@ func decisionQuery(q wire.DecisionQuery) store.DecisionQuery {
 		Hooks: wire.List(q.Hook), Agents: wire.List(q.Agent), Events: wire.List(q.Event),
 		EventID: q.EventID, Cwds: wire.List(q.Cwd), Text: q.Text, Parts: q.Parts, Shadow: q.Shadow,
 		Without: q.Without, Rewrote: q.Rewrote, Longer: q.Longer, Shorter: q.Shorter,
+		Results: wire.List(q.Result), Undo: q.Undo, Paths: wire.List(q.Path), Hosts: wire.List(q.Host),
 		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	}
 }

@@ -29,6 +29,8 @@ type DecisionQuery struct {
 	Without                           []string // texts that neither subject nor reason has
 	Rewrote                           string   // as in wire.DecisionQuery, as are the next two
 	Longer, Shorter                   time.Duration
+	Results, Paths, Hosts             []string // as in wire.DecisionQuery, as is the next
+	Undo                              string
 	Since, Until                      time.Time // of the event; zero = no bound, Until itself is out
 	Before                            uint64    // DecisionPage.Next of the page before; 0 = begin with the newest
 	Limit                             int       // 0 = 50
@@ -224,6 +226,17 @@ func (q DecisionQuery) restrict(c *conditions) {
 			c.add(detail+`'new_subject' LIKE ? ESCAPE '\'`, like(q.Rewrote))
 		}
 	}
+	c.any(q.Results, func(word string) {
+		c.or(map[string]string{
+			"none": "d.ran IS NULL", "failed": "CAST(d.ran AS TEXT) ->> 'failed' = 1",
+			"ran": "d.ran IS NOT NULL AND ifnull(CAST(d.ran AS TEXT) ->> 'failed', 0) = 0",
+		}[word])
+	})
+	if q.Undo != "" {
+		c.add("(ifnull("+detail+"'$.undo.files', 0) > 0) = ?", q.Undo == "yes")
+	}
+	c.any(q.Paths, func(path string) { c.named(path, wire.PathBefore, wire.PathAfter) })
+	c.any(q.Hosts, func(host string) { c.named(host, wire.HostBefore, wire.HostAfter) })
 	if q.Longer > 0 {
 		c.add(detail+"'duration_ms' > ?", float64(q.Longer)/float64(time.Millisecond))
 	}
@@ -327,6 +340,21 @@ func (c *conditions) folders(column string, folders []string) {
 func (c *conditions) or(condition string, args ...any) {
 	c.either, c.args = append(c.either, condition), append(c.args, args...)
 }
+
+// named adds that the subject has a name between such characters.
+func (c *conditions) named(name, before, after string) {
+	pattern := globbed.Replace(name)
+	if !strings.HasPrefix(name, "/") {
+		pattern = "[" + before + "]" + pattern
+	}
+	if !strings.HasSuffix(name, "/") {
+		pattern += "[" + after + "]"
+	}
+	c.or("' ' || lower(d.subject) || ' ' GLOB lower(?)", "*"+pattern+"*")
+}
+
+// globbed writes characters that are patterns of GLOB as themselves.
+var globbed = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 func (c *conditions) text() string { return strings.Join(c.list, " AND ") }
 

@@ -68,7 +68,10 @@ func (q DecisionQuery) fits(d wire.Decision) bool {
 	more := !slices.ContainsFunc(q.Without, has) && (q.Longer == 0 || took > q.Longer) && (q.Shorter == 0 || took < q.Shorter) &&
 		(q.Rewrote == "" || len(d.Rewrote) > 0 && (q.Rewrote == "yes" || strings.Contains(d.NewSubject, q.Rewrote)))
 	text := strings.ToLower(q.Text)
-	return more && any(q.Decisions, string(d.Word())) && any(q.Tools, d.Tool) && any(q.Sessions, d.SessionID) && any(q.Hooks, d.Hooks()...) &&
+	words := wire.DecisionQuery{
+		Result: strings.Join(q.Results, ","), Path: strings.Join(q.Paths, ","), Host: strings.Join(q.Hosts, ","), Undo: q.Undo, Parts: true,
+	}
+	return words.Fits(&d) && more && any(q.Decisions, string(d.Word())) && any(q.Tools, d.Tool) && any(q.Sessions, d.SessionID) && any(q.Hooks, d.Hooks()...) &&
 		any(q.Agents, d.AgentID, d.AgentName, string(d.Dialect)) && any(q.Events, d.Event, string(d.Kind)) &&
 		wire.AnyOf(q.Cwds, func(c string) bool { return d.Cwd == c || strings.HasPrefix(d.Cwd, c+"/") }) &&
 		(q.Text == "" || strings.Contains(strings.ToLower(d.Subject), text) || strings.Contains(strings.ToLower(d.Reason), text)) &&
@@ -87,7 +90,7 @@ func TestDecisionQueries(t *testing.T) {
 		d.SessionID, d.Tool, d.AgentID = pick("", "s1", "s2"), pick("", "Bash", "Write", "mcp__x__y"), pick("", "a", "b")
 		d.Dialect, d.Event = events.Dialect(pick("claude-code", "codex")), pick("pre_tool_use", "PreToolUse")
 		d.Cwd = pick("", "/w", "/w/sub", "/world", "/ä", "/ä/b")
-		d.Subject, d.Reason = pick("sudo LS -l", "git push", "100% _sure_", "äöü", "ls"), pick("", "no sudo here", `say "no"`, "über")
+		d.Subject, d.Reason = pick("sudo LS -l", "git push", "100% _sure_", "äöü", "ls", "cat src/App/main.go", "curl https://api.github.com/x?y", "rm -r /w/sub/[a]*"), pick("", "no sudo here", `say "no"`, "über")
 		d.Decision = wire.Outcome(pick("deny", "ask", "allow", "none"))
 		if rand.N(2) == 0 {
 			d.DecidedBy = []string{pick("guard", "other"), "third"}
@@ -101,9 +104,17 @@ func TestDecisionQueries(t *testing.T) {
 		case 1:
 			d.Rewrote = []string{"input", "context"}
 		}
-		d.Outcome = d.Word()
-		all = append(all, *d)
+		if rand.N(2) == 0 {
+			d.Kept = &wire.Kept{Word: "kept", Files: rand.N(2)}
+		}
+		d.Outcome, d.Kind = d.Word(), "tool.before"
+		seen := *d
 		s.Decided(d)
+		if rand.N(2) == 0 {
+			seen.Guarded, seen.Ran = wire.GuardedAsked, &wire.Ran{Failed: rand.N(2) == 0}
+			s.Ended(seen.EventSeq, seen.Guarded, *seen.Ran)
+		}
+		all = append(all, seen)
 	}
 	flush(t, s)
 	slices.Reverse(all)
@@ -114,6 +125,9 @@ func TestDecisionQueries(t *testing.T) {
 		{Cwds: []string{"/w"}}, {Cwds: []string{"/ä"}}, {Cwds: []string{"/w/sub", "/world"}}, {Shadow: true}, {EventID: "none"},
 		{Decisions: []string{"-none"}}, {Tools: []string{"-Bash"}}, {Hooks: []string{"-guard"}}, {Sessions: []string{"s1", "-s2"}}, {Cwds: []string{"-/w"}},
 		{Without: []string{"rm"}, Tools: []string{"Bash", "-Write"}}, {Rewrote: "yes"}, {Rewrote: "x"}, {Longer: 2 * time.Millisecond}, {Shorter: 2 * time.Millisecond},
+		{Results: []string{"ran"}}, {Results: []string{"failed", "none"}}, {Results: []string{"-none"}}, {Undo: "yes"}, {Undo: "no"},
+		{Paths: []string{"src/app"}}, {Paths: []string{"main.go"}}, {Paths: []string{"src/ap"}}, {Paths: []string{"-/w/sub", "/w"}}, {Paths: []string{"[a]*"}},
+		{Hosts: []string{"github.com"}}, {Hosts: []string{"API.github.com"}}, {Hosts: []string{"hub.com"}},
 		{Text: "sudo"}, {Text: "SUDO ls"}, {Text: "ls"}, {Text: "%"}, {Text: "_sure_"}, {Text: `say "no"`}, {Text: "äöü"}, {Text: "über"}, {Text: "x"}, {Text: "nothing has this text"},
 		{Text: "no sudo here", Tools: []string{"Bash"}, Decisions: []string{"deny"}, Sessions: []string{"s1"}},
 		{Since: begin.Add(20 * time.Hour), Until: begin.Add(30 * time.Hour)}, {Until: begin.Add(time.Hour)}, {Since: begin.Add(99 * time.Hour), Text: "git push"},

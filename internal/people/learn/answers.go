@@ -1,0 +1,50 @@
+package learn
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/transcripts"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/events"
+)
+
+// Limits of reading answers.
+const (
+	mostAnswered = 500 // of the newest decisions
+	answersTime  = 2 * time.Second
+)
+
+// Answers gives the calls since a time that a person answered to hookd. Without a daemon there are none: it is
+// away or too busy then, and transcripts are evidence enough.
+func Answers(ctx context.Context, c *client.Client, since time.Time, give func(*transcripts.Call)) {
+	ctx, cancel := context.WithTimeout(ctx, answersTime)
+	defer cancel()
+	list, err := c.Decisions(ctx, client.DecisionQuery{Since: since, Limit: mostAnswered})
+	if err != nil {
+		return
+	}
+	for _, d := range list {
+		if d.Answered == nil || d.Answered.By != "person" || d.Tried {
+			continue
+		}
+		past, err := c.Event(ctx, d.EventID)
+		if err != nil || !past.Whole {
+			continue // what it was is not known
+		}
+		row := events.For(past.Dialect, past.Event)
+		if row == nil {
+			continue
+		}
+		call := dialect.Call(&events.Event{Envelope: events.Received(past.Envelope), Contract: row})
+		if call.Own == "" {
+			continue
+		}
+		give(&transcripts.Call{
+			Agent: past.Dialect, Session: past.SessionID, ID: past.EventID, Time: past.Time, Cwd: past.Cwd,
+			Root: past.Cwd, Tool: call.Own, Input: call.Given,
+			Prompt: transcripts.Prompt{Asked: true, Yes: d.Answered.Answer == client.OutcomeAllow},
+		})
+	}
+}
