@@ -80,7 +80,7 @@ export function keep() { lastOf[route.value.view] = route.value.p; }
 export const kept = (view) => lastOf[view] || {};
 
 const rows = [
-  ['1 – 6', 'Now, Stream, Session, Hooks, Undo, What if'],
+  ['1 – 6', 'Now, Calls, Session, Guards, Undo, Learn'],
   ['j k', 'next and previous row; also ↓ ↑'],
   ['g G', 'first and last row'],
   ['Enter', 'open the row, or follow its link'],
@@ -103,6 +103,8 @@ const searches = [
   ['cwd:/src/app', 'a folder, and what is below it'],
   ['-tool:Read -"vitest"', 'leaves out calls of a tool, and calls with a text'],
   ['took:>1s', 'hookd and people took longer; took:<20ms'],
+  ['result:failed', 'how the call ended: ran, failed or none; undo:yes where files come back'],
+  ['path:src/app', 'a path, and host:github.com a host, that it names'],
   ['rewrote:yes', 'another input ran; rewrote:npm where it has that text'],
   ['since:14:00', 'until: too; a time, a date, or how long ago as 30m, 2h, 7d'],
   ['shadow:yes', 'where a hook in the shadow would have said something'],

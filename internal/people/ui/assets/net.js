@@ -164,9 +164,10 @@ export async function refresh() {
 setInterval(refresh, 15000);
 
 // follow calls load now, when a record arrives for which wants returns true, and every so many
-// milliseconds (0 = never), until the function that it returns is called. One load runs at a time.
-export function follow(load, wants, every = 0) {
-  let busy = false, again = false, timer = 0, stopped = false;
+// milliseconds (0 = never), until the function that it returns is called. One load runs at a time, and pause
+// milliseconds are between two.
+export function follow(load, wants, every = 0, pause = 250) {
+  let busy = false, again = false, timer = 0, stopped = false, ended = 0;
   const abort = new AbortController();
   const run = async () => {
     clearTimeout(timer);
@@ -174,10 +175,11 @@ export function follow(load, wants, every = 0) {
     busy = true;
     try { await load(abort.signal); } catch (err) { if (err.name !== 'AbortError' && !(err instanceof Refusal)) throw err; }
     busy = false;
+    ended = Date.now();
     if (stopped) return;
-    if (again) { again = false; timer = setTimeout(run, 250); } else if (every) timer = setTimeout(run, every);
+    if (again) { again = false; timer = setTimeout(run, pause); } else if (every) timer = setTimeout(run, every);
   };
-  const soon = () => { if (busy) again = true; else { clearTimeout(timer); timer = setTimeout(run, 250); } };
+  const soon = () => { if (busy) again = true; else { clearTimeout(timer); timer = setTimeout(run, Math.max(0, Math.max(250, ended + pause - Date.now()))); } };
   const stopHearing = hear((records) => { if (!records || records.some(wants)) soon(); });
   run();
   return () => { stopped = true; clearTimeout(timer); abort.abort(); stopHearing(); };

@@ -8,6 +8,7 @@ import { keep, useRows } from './keys.js';
 import { Refusal, about, ask, connection, follow, post } from './net.js';
 import { Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, say, stateOf } from './parts.js';
 import { go, link, put, route } from './state.js';
+import { loud } from './stream.js';
 import { ago, agentLabel, agentName, home, last, number, plural, when, hhmm } from './words.js';
 
 export const needs = computed(() => [...asks.value, ...hookNeeds.value]);
@@ -26,7 +27,7 @@ const watch = () => follow(async (abort) => {
   const [s, c, asked, newest] = await Promise.all([
     ask('v1/sessions', { query: { limit: 20, since: new Date(now - 864e5).toISOString() }, signal: abort }),
     ask('v1/decisions/counts', { query: { since, every: '60s' }, signal: abort }),
-    ask('v1/decisions', { query: { since, decision: 'deny,ask,rewrite', limit: 20 }, signal: abort }),
+    ask('v1/decisions', { query: { since, decision: 'disobeyed,not asked,deny,ask,contain,rewrite', limit: 20 }, signal: abort }),
     ask('v1/decisions', { query: { since, limit: 500 }, signal: abort }),
   ]);
   const seen = new Set(), list = [...asked.decisions, ...newest.decisions.filter((d) => d.answered)].filter((d) => !d.tried && !seen.has(d.event_id) && seen.add(d.event_id));
@@ -46,7 +47,7 @@ export function Now() {
   if (!s.length && !h.total && !list.length && !fleet.value) return html`<${First} />`;
   const open = s.filter((x) => x.state !== 'ended'), works = open.filter((x) => x.state === 'working').length;
   const n = (w) => (h.decisions.find((c) => c.name === w) || { count: 0 }).count;
-  const parts = [[n('deny'), 'denied'], [n('ask'), 'asked'], [n('rewrite'), 'rewritten']].filter((p) => p[0]).map((p) => number(p[0]) + ' ' + p[1]).join(', ');
+  const parts = [[n('deny'), 'denied'], [n('ask'), 'asked'], [n('contain'), 'contained'], [n('rewrite'), 'rewritten'], [n('not asked'), 'not asked'], [n('disobeyed'), 'disobeyed']].filter((p) => p[0]).map((p) => number(p[0]) + ' ' + p[1]).join(', ');
   return html`<section class="view" id="now"><div class="lead"><div><h1>${list.length ? plural(list.length, 'thing waits', 'things wait') + ' for you' : 'Nothing waits for you'}</h1>
       <p>${open.length ? `${works} of ${plural(open.length, 'open session')} ${works === 1 ? 'works' : 'work'}.` : 'No session is open.'} In the last hour ${plural(h.total, 'decision')}${h.next ? ' counted so far' : ''}${parts ? ': ' + parts : ''}.</p></div>
     <div class="spark"><${Bars} buckets=${h.buckets || []} from=${h.from} to=${h.to} width=${width} height=${40} label=${`Decisions a minute, last hour: ${number(h.total)}, of them ${n('deny')} denied and ${n('ask')} asked`} /><${Axis} from=${h.from} to=${h.to} middle="decisions a minute" /></div></div>
@@ -135,9 +136,9 @@ function Elsewhere({ list }) {
 
 function Stood({ total }) {
   const list = stood.value || [];
-  return html`<h2>Stood out<small>denied, asked or rewritten in the last hour${list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${link('stream', { q: 'decision:deny,ask,rewrite since:1h' })}>all</a></small></h2>
-    ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked or rewritten.</p>` : html`<${Table} label="What stood out" cols=${['w-lead', 'w-agent', 'w-dir', '', 'w-state', 'w-reason', 'n-num']} head=${['Time', 'Agent', 'Folder', 'What', 'Decision', 'Why', 'Took']}>${list.map((d) => html`
-    <tr role="row" key=${d.event_id} onClick=${() => go('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${Td} class="when mono f-time"><${Clock} t=${d.time} /></${Td}><${Td} class="f-who">${agentName(d)}<span class="t nx"> ${last(d.cwd)}</span></${Td}><${Td} class="s f-hide">${folder(d)}</${Td}>
+  return html`<h2>Stood out<small>not as it was wanted, in the last hour${list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${link('stream', { q: 'outcome:disobeyed,deny,ask,contain,rewrite since:1h' })}>all</a></small></h2>
+    ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked, contained or rewritten, and each answer was obeyed.</p>` : html`<${Table} label="What stood out" cols=${['w-lead', 'w-agent', 'w-dir', '', 'w-state', 'w-reason', 'n-num']} head=${['Time', 'Agent', 'Folder', 'What', 'Decision', 'Why', 'Took']}>${list.map((d) => html`
+    <tr role="row" key=${d.event_id} class=${loud[d.outcome] || ''} onClick=${() => go('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${Td} class="when mono f-time"><${Clock} t=${d.time} /></${Td}><${Td} class="f-who">${agentName(d)}<span class="t nx"> ${last(d.cwd)}</span></${Td}><${Td} class="s f-hide">${folder(d)}</${Td}>
       <${Td} class="f-wide"><a href=${link('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${What} r=${d} /></a></${Td}><${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why"><${Why} d=${d} /></${Td}><${Td} class="num f-hide"><${Took} ms=${d.duration_ms} /></${Td}></tr>`)}</${Table}>`}`;
 }
 

@@ -10,22 +10,23 @@ import { Sheet, sheet, kept } from './keys.js';
 import { about, ask, back, connection, gaps, listen, missing, rate, status } from './net.js';
 import { Now, needs } from './now.js';
 import { Icon, Late, said, say } from './parts.js';
+import { Learn } from './looks.js';
 import { Run } from './run.js';
 import { Session } from './session.js';
 import { link, route, tabs } from './state.js';
 import { Stream } from './stream.js';
 import { Grants, Undo } from './undo.js';
 import { WhatIf } from './whatif.js';
-import { hhmmss, plural } from './words.js';
+import { hhmm, hhmmss, plural, when } from './words.js';
 
 const parts = {
-  now: ['Now', Now], stream: ['Stream', Stream], session: ['Session', Session], hooks: ['Hooks', Hooks], run: ['Run', Run],
+  now: ['Now', Now], stream: ['Calls', Stream], session: ['Session', Session], hooks: ['Guards', Hooks], run: ['Run', Run],
   whatif: ['What if', WhatIf], guard: ['Guard', Guard],
-  edit: ['Edit', Edit], undo: ['Undo', Undo], grants: ['Grants', Grants],
+  edit: ['Edit', Edit], undo: ['Undo', Undo], grants: ['Grants', Grants], learn: ['Learn', Learn],
 };
 
 // owner is the tab that a view without one is reached from.
-const owner = { guard: 'hooks', edit: 'hooks', grants: 'hooks', run: 'stream' };
+const owner = { guard: 'hooks', edit: 'hooks', grants: 'hooks', run: 'stream', whatif: 'hooks' };
 
 const waits = computed(() => needs.value.length);
 effect(() => { document.title = (waits.value ? '(' + waits.value + ') ' : '') + 'hookd'; });
@@ -35,8 +36,17 @@ function Top() {
   return html`<header class="top"><span class="brand">hookd</span>
     <nav class="tabs" aria-label="Views">${tabs.map((v) => html`<a href=${link(v, v === here ? route.value.p : kept(v))} aria-current=${v === (owner[here] || here) ? 'page' : undefined}>${parts[v][0]}${
       v === 'now' && waits.value ? html` <span class="n hot">${waits.value}<span class="sr"> waiting</span></span>` : ''}</a>`)}</nav>
-    <div class="conn"><${Notices} /><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
+    <div class="conn"><${Off} /><${Notices} /><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
       : html`<span class="amber"><${Icon} name="fail" />not connected</span>`}</div></header>`;
+}
+
+// Off are the guards that are switched off for a while, with their ends.
+function Off() {
+  const list = status.value?.snoozed || [];
+  if (!list.length) return '';
+  const title = list.map((x) => `${x.hook} until ${when(x.until, hhmm)}`).join(', ');
+  return html`<a class="amber wide" href=${link('guard', { name: list[0].hook })} title=${title}><${Icon} name="idle" />${
+    list[0].hook} off until ${when(list[0].until, hhmm)}${list.length > 1 ? ` +${list.length - 1}` : ''}</a>`;
 }
 
 function Banner() {

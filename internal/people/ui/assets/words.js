@@ -83,7 +83,8 @@ export const toolName = (r) => r.tool || (Object.hasOwn(toolWords, r.kind) ? too
 
 // The words of a search: tool:Bash decision:deny,ask "rm -rf".
 export const keys = {
-  decisions: ['decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'took', 'rewrote', 'shadow', 'since', 'until'],
+  decisions: ['decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'took', 'rewrote', 'result', 'undo', 'path', 'host',
+    'shadow', 'since', 'until'],
   runs: ['result', 'hook', 'tool', 'agent', 'session', 'event', 'since', 'until'],
   events: ['event', 'tool', 'agent', 'session', 'cwd', 'since', 'until'],
   fleet: ['machine', 'decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'shadow', 'since', 'until'],
@@ -109,7 +110,7 @@ export const outcomes = ['disobeyed', 'not asked', 'deny', 'ask', 'contain', 're
 // rare ones are listed only where there are any.
 export const rare = new Set(['disobeyed', 'not asked', 'contain', 'context']);
 
-const single = new Set(['took', 'rewrote', 'shadow', 'since', 'until']); // have no list of values
+const single = new Set(['took', 'rewrote', 'undo', 'shadow', 'since', 'until']); // have no list of values
 
 // parse reads a search: {query, bad}; query is what the route takes.
 export function parse(text, kind) {
@@ -134,7 +135,7 @@ export function parse(text, kind) {
       if (!at) bad = bad || `${t.text}: give a time as 14:00 or 2026-01-31, or how long ago as 30m, 2h or 7d`;
       else query[t.key] = at.toISOString();
     } else if (t.key === 'shadow') query.shadow = '1';
-    else if (t.key === 'rewrote') query.rewrote = t.value;
+    else if (t.key === 'rewrote' || t.key === 'undo') query[t.key] = t.value;
     else {
       const values = t.not ? t.value.split(',').map((v) => '-' + v).join(',') : t.value;
       query[t.key] = query[t.key] ? query[t.key] + ',' + values : values;
@@ -190,25 +191,4 @@ export function set(text, key, value) {
   const rest = tokens(text).filter((t) => t.key !== key || t.not).map((t) => t.text);
   if (value) rest.push(key + ':' + quoted(value));
   return rest.join(' ');
-}
-
-// fits is the filter of the routes, for what arrives live.
-export function fits(r, kind, q) {
-  const which = (want, fit) => { // as wire.AnyOf
-    const list = want ? want.split(',') : [], yes = list.filter((w) => w[0] !== '-');
-    return (!yes.length || yes.some(fit)) && !list.some((w) => w[0] === '-' && fit(w.slice(1)));
-  };
-  const any = (want, ...got) => which(want, (w) => got.includes(w));
-  const under = (want, cwd = '') => which(want, (f) => cwd === f.replace(/\/$/, '') || cwd.startsWith(f.replace(/\/$/, '') + '/'));
-  const long = (t) => { const [, sign, n, unit] = /^([<>])([\d.]+)(.*)$/.exec(t), ms = n * { ms: 1, s: 1e3, m: 6e4, h: 36e5 }[unit]; return sign === '>' ? r.duration_ms > ms : r.duration_ms < ms; };
-  const text = (...in_) => !q.q || in_.some((t) => (t || '').toLowerCase().includes(q.q.toLowerCase()));
-  const at = +new Date(r.time || r.started);
-  return any(q.tool, r.tool) && any(q.agent, r.agent_id, r.agent_name, r.dialect) && any(q.session, r.session_id) &&
-    any(q.event, r.event, r.kind) && under(q.cwd, r.cwd) && (!q.since || at >= +new Date(q.since)) && (!q.until || at < +new Date(q.until)) &&
-    (kind !== 'decisions' || any(q.decision, r.outcome || r.decision) && any(q.hook, ...(r.decided_by || []), ...(r.shadow || []).map((s) => s.hook)) &&
-      text(r.subject, r.reason) && (!q.shadow || !!r.shadow) && (q.took || []).every(long) &&
-      !(q.without || []).some((w) => [r.subject, r.reason].some((t) => (t || '').toLowerCase().includes(w.toLowerCase()))) &&
-      (!q.rewrote || !!r.rewrote?.length && (q.rewrote === 'yes' || (r.new_subject || '').toLowerCase().includes(q.rewrote.toLowerCase())))) &&
-    (kind !== 'runs' || any(q.hook, r.hook) && any(q.result, r.result) && text(r.subject, r.reason, r.error)) &&
-    (kind !== 'events' || text(r.subject));
 }
