@@ -34,7 +34,9 @@ var saying = map[events.Dialect]struct {
 // SaidIn returns the last texts, at most limit, that an agent wrote in a session, the oldest first. found is
 // false where no transcript of the session is here, or the agent's texts are not read. The file is one of Find's,
 // whose name has the session's id.
-func SaidIn(ctx context.Context, opt Options, name events.Dialect, session string, limit int) (list []Said, found bool) {
+func SaidIn(
+	ctx context.Context, opt Options, name events.Dialect, session string, limit int,
+) (list []Said, found bool) {
 	of, is := saying[name]
 	if !is || len(session) < 8 {
 		return nil, false

@@ -61,7 +61,8 @@ func (t Teller) Session(ctx context.Context, id, agent string) (*Session, error)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	at := max(0, slices.IndexFunc(found, func(s client.Session) bool { return agent == "" || string(s.Dialect) == agent }))
+	of := func(s client.Session) bool { return agent == "" || string(s.Dialect) == agent }
+	at := max(0, slices.IndexFunc(found, of))
 	s := &Session{Session: found[at], Rows: []Row{}, Waited: []Waited{}}
 	list, err := t.Client.Accepted(ctx, client.EventQuery{Session: s.SessionID, Limit: mostEvents})
 	if err != nil {
