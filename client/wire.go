@@ -137,7 +137,7 @@ const (
 	PartHidden        = wire.PartHidden
 	PartLeft          = wire.PartLeft
 	PartOdd           = wire.PartOdd
-	ResultBlock       = wire.ResultBlock
+	ResultDeny        = wire.ResultDeny
 	ResultDropped     = wire.ResultDropped
 	ResultFailed      = wire.ResultFailed
 	ResultInterrupted = wire.ResultInterrupted

@@ -137,7 +137,7 @@ func (h hostile) fits(answer map[string]any) bool {
 	delete(answer, "event_id")
 	why, failed := answer["hook_failed"].(string)
 	failed = failed && why != "" && len(answer) == 1
-	denied := answer["decision"] == "block" && answer["reason"] != ""
+	denied := answer["decision"] == "deny" && answer["reason"] != ""
 	switch h.want {
 	case nothing:
 		return len(answer) == 0

@@ -234,13 +234,13 @@ type Matches struct {
 
 // Match is one hook's part in it.
 type Match struct {
-	Hook   string `json:"hook"`
-	Runs   bool   `json:"runs"`
-	Why    string `json:"why,omitempty"`    // when it does not run
-	Fitted string `json:"fitted,omitempty"` // when it runs: what its conditions have found
-	Given  string `json:"given,omitempty"`  // the event name it gets
-	Lane   string `json:"lane,omitempty"`
-	Blocks bool   `json:"blocks,omitempty"` // its answer counts
+	Hook    string `json:"hook"`
+	Runs    bool   `json:"runs"`
+	Why     string `json:"why,omitempty"`    // when it does not run
+	Fitted  string `json:"fitted,omitempty"` // when it runs: what its conditions have found
+	Given   string `json:"given,omitempty"`  // the event name it gets
+	Lane    string `json:"lane,omitempty"`
+	Decides bool   `json:"decides,omitempty"` // its answer counts
 }
 
 // Validation is the result of reading files.
@@ -501,7 +501,7 @@ type GroupStats struct {
 	Name     string  `json:"name"` // "" = of none; of a day 2006-01-02, of an hour 2006-01-02T15:00:00Z, in UTC
 	Runs     int64   `json:"runs"`
 	Failures int64   `json:"failures"`
-	Blocked  int64   `json:"blocked"`
+	Denied   int64   `json:"denied"`
 	WaitedMS float64 `json:"waited_ms"` // by agents, for answers of hooks
 	P50MS    float64 `json:"p50_ms"`    // of the durations of runs; within 5 %
 	P95MS    float64 `json:"p95_ms"`
@@ -513,7 +513,7 @@ type HookStats struct {
 	Hook     string  `json:"hook"`
 	Runs     int64   `json:"runs"`
 	Failures int64   `json:"failures"` // failed, timed out, did not start, interrupted
-	Blocked  int64   `json:"blocked"`
+	Denied   int64   `json:"denied"`
 	WaitedMS float64 `json:"waited_ms"` // by agents, for its answers
 	P50MS    float64 `json:"p50_ms"`    // of the durations; within 5 %
 	P95MS    float64 `json:"p95_ms"`

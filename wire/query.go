@@ -15,7 +15,7 @@ import (
 const MaxRuns = 1000
 
 var results = []Result{
-	ResultOK, ResultBlock, ResultFailed, ResultTimeout, ResultSpawnError,
+	ResultOK, ResultDeny, ResultFailed, ResultTimeout, ResultSpawnError,
 	ResultInterrupted, ResultDropped, ResultMerged,
 }
 
@@ -187,10 +187,10 @@ func parseSince(text string, now time.Time) (time.Time, bool) {
 	return t, ok && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
-// runResult reads the result of runs that a query asks for. A person says deny of all decisions.
+// runResult reads the result of runs that a query asks for. Senders of before said block for deny.
 func runResult(text string) string {
-	if text == ResultBlock.Word() {
-		return string(ResultBlock)
+	if text == "block" {
+		return string(ResultDeny)
 	}
 	return text
 }
@@ -198,7 +198,7 @@ func runResult(text string) string {
 func resultNames() string {
 	names := make([]string, len(results))
 	for i, r := range results {
-		names[i] = r.Word()
+		names[i] = string(r)
 	}
 	return strings.Join(names, ", ")
 }

@@ -7,7 +7,7 @@ type Result string
 
 const (
 	ResultOK         Result = "ok"
-	ResultBlock      Result = "block"       // it answered, and the answer is no
+	ResultDeny       Result = "deny"        // it answered, and the answer is no
 	ResultFailed     Result = "failed"      // exit code, signal, or an answer that cannot be read
 	ResultTimeout    Result = "timeout"     // killed at its deadline
 	ResultSpawnError Result = "spawn_error" // it never started
@@ -16,14 +16,6 @@ const (
 	ResultDropped     Result = "dropped"     // its hook was gone when its turn came
 	ResultMerged      Result = "merged"      // left out by debounce or throttle
 )
-
-// Word is the result as people read it: deny is the word of all decisions, block stays on the wire.
-func (r Result) Word() string {
-	if r == ResultBlock {
-		return "deny"
-	}
-	return string(r)
-}
 
 // InputPreview is how many bytes of a payload a run's record keeps.
 const InputPreview = 256

@@ -235,7 +235,7 @@ where it comes from: ` + "`PostToolUseFailure`" + ` for docker-agent's ` + "`pos
 ` + "`PreToolUse`" + ` of ` + "`Bash`" + `. A tool without a canonical name is of no such part; ask for ` + "`pre_tool_use`" + ` or ` + "`PreToolUse`" + ` to get every call.
 
 **What hooks can do** comes from the row of the name that was emitted, and needs a sender that waits. "Deny by failing" means
-fail-closed: a blocking hook that fails, denies.
+fail-closed: a guard that fails, denies.
 `)
 	var dialect events.Dialect
 	for _, c := range events.All() {

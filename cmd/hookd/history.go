@@ -65,7 +65,7 @@ func historyCommand(a *app) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("tool", lazily(toolNames))
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("result", words(
-		string(wire.ResultOK), wire.ResultBlock.Word(), string(wire.ResultFailed),
+		string(wire.ResultOK), string(wire.ResultDeny), string(wire.ResultFailed),
 		string(wire.ResultTimeout), string(client.ResultSpawnError), string(wire.ResultInterrupted),
 		string(wire.ResultDropped), string(wire.ResultMerged)))
 	return cmd

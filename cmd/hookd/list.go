@@ -90,7 +90,7 @@ func counts(by map[string]int) string {
 	for result, n := range by {
 		total += n
 		if result != "ok" && n > 0 {
-			bad = append(bad, fmt.Sprintf("%d %s", n, client.Result(result).Word()))
+			bad = append(bad, fmt.Sprintf("%d %s", n, result))
 		}
 	}
 	if len(bad) == 0 {

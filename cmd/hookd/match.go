@@ -80,7 +80,7 @@ func part(m wire.Match) cell {
 		return cell{"not run", dim}
 	case m.Lane == "shadow":
 		return cell{"watch (shadow)", yellow}
-	case m.Blocks:
+	case m.Decides:
 		return cell{"decide" + lane, green}
 	}
 	return cell{"observe" + lane, green}

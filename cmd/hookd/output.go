@@ -195,8 +195,8 @@ func result(r client.Result) cell {
 	switch r {
 	case client.ResultOK:
 		return cell{string(r), green}
-	case client.ResultBlock:
-		return cell{r.Word(), yellow}
+	case client.ResultDeny:
+		return cell{string(r), yellow}
 	}
 	return cell{string(r), red}
 }

@@ -18,7 +18,7 @@ func statsCommand(a *app) *cobra.Command {
 		Use:   "stats",
 		Short: "Count runs, failures and denials, and how long agents waited",
 		Long: `stats tells for each hook, agent, tool or day how often hooks ran, failed and
-blocked, how long agents waited for their answers, and how long half, 95 % and 99 %
+denied, how long agents waited for their answers, and how long half, 95 % and 99 %
 of the runs took at most. Times are rounded to hours; counts are kept for 400 days,
 longer than the runs themselves.`,
 		Example: `  hookd stats
@@ -78,7 +78,7 @@ func stats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
 }
 
 func ofHook(s client.HookStats) client.GroupStats {
-	return client.GroupStats{Name: s.Hook, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked,
+	return client.GroupStats{Name: s.Hook, Runs: s.Runs, Failures: s.Failures, Denied: s.Denied,
 		WaitedMS: s.WaitedMS, P50MS: s.P50MS, P95MS: s.P95MS, P99MS: s.P99MS}
 }
 
@@ -106,7 +106,7 @@ func (p *printer) stats(by string, groups []client.GroupStats) {
 		if p.width > 0 {
 			row = append(row, cell{bar(g.Runs, most), dim})
 		}
-		rows = append(rows, append(row, count(g.Failures, red), count(g.Blocked, yellow), text(span(g.WaitedMS)),
+		rows = append(rows, append(row, count(g.Failures, red), count(g.Denied, yellow), text(span(g.WaitedMS)),
 			text(millis(g.P50MS)), text(millis(g.P95MS)), text(millis(g.P99MS))))
 	}
 	p.table(header, rows)

@@ -31,7 +31,7 @@ type familiarCase struct {
 		Runs []struct {
 			Hook           string
 			Exit           int
-			Blocks         bool
+			Decides        bool
 			Stdout, Stderr string
 		}
 		Verdict client.Verdict
@@ -188,7 +188,7 @@ func (w *familiarWorld) check(t *testing.T, i int) {
 	// Deciding hooks run in file order, observers when they may.
 	place := func(r client.Run) int {
 		for k, x := range want.Runs {
-			if x.Hook == r.Hook && !x.Blocks {
+			if x.Hook == r.Hook && !x.Decides {
 				return k
 			}
 		}

@@ -27,7 +27,7 @@ var (
 		wire.CodeInternal,
 	)
 	metricResults = texts(
-		wire.ResultOK, wire.ResultBlock, wire.ResultFailed, wire.ResultTimeout, wire.ResultSpawnError,
+		wire.ResultOK, wire.ResultDeny, wire.ResultFailed, wire.ResultTimeout, wire.ResultSpawnError,
 		wire.ResultInterrupted, wire.ResultDropped, wire.ResultMerged,
 	)
 	metricStates = texts(

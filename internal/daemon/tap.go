@@ -43,7 +43,7 @@ func (t tap) Ran(e *events.Event, r wire.Run, err error) {
 	if t.trace != nil {
 		t.trace.Ran(traced(e), trace.Run{
 			ID: r.ID, Hook: r.Hook, Result: string(r.Result), Started: r.Started, Duration: millis(r.DurationMS),
-			Failed: r.Result != wire.ResultOK && r.Result != wire.ResultBlock,
+			Failed: r.Result != wire.ResultOK && r.Result != wire.ResultDeny,
 		})
 	}
 }

@@ -136,7 +136,7 @@ func TestTracesOfARealDaemon(t *testing.T) {
 		}
 	}
 	guard, watch := c.of("pre_tool_use", "run")[0], c.of("agent:end", "run")[0]
-	if attribute(guard, "hookd.hook") != "guard" || attribute(guard, "hookd.result") != "block" ||
+	if attribute(guard, "hookd.hook") != "guard" || attribute(guard, "hookd.result") != "deny" ||
 		guard.Status.Code != 0 {
 		t.Errorf("run of guard: %v", guard)
 	}

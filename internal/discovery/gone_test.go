@@ -40,7 +40,7 @@ func readGuards(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
 func (a *asking) denies(name string) {
 	a.Helper()
 	e := a.scan(name)
-	if e.State != hook.Gone || e.Hook == nil || e.Hook.OnError != hook.OnErrorBlock || len(e.Problems) != 1 {
+	if e.State != hook.Gone || e.Hook == nil || e.Hook.OnError != hook.OnErrorDeny || len(e.Problems) != 1 {
 		a.Fatalf("%s: %+v, want it gone and denying", name, e)
 	}
 	if err := e.Hook.Seal.Check(); err == nil || !strings.Contains(err.Error(), "hookd allow --gone "+name) {
@@ -146,7 +146,7 @@ func TestABrokenFileOfHooksAfterARestart(t *testing.T) {
 	}
 	a.write("hooks/guard/run.sh", "#!/bin/sh\nexit 7\n")
 	a.restart()
-	if e := a.scan("guard"); e.Hook == nil || len(e.Hook.Seal.Refusals()) == 0 || e.Hook.OnError != hook.OnErrorBlock {
+	if e := a.scan("guard"); e.Hook == nil || len(e.Hook.Seal.Refusals()) == 0 || e.Hook.OnError != hook.OnErrorDeny {
 		t.Errorf("guard with another program: %+v, want it to deny", e)
 	}
 }

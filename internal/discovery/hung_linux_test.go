@@ -33,7 +33,7 @@ func TestFirstScanWithProgramsThatHang(t *testing.T) {
 	select {
 	case snap := <-loaded:
 		for _, e := range snap.Entries {
-			if e.Hook == nil || len(e.Hook.Seal.Refusals()) == 0 || e.Hook.OnError != hook.OnErrorBlock {
+			if e.Hook == nil || len(e.Hook.Seal.Refusals()) == 0 || e.Hook.OnError != hook.OnErrorDeny {
 				t.Errorf("%s does not deny: %+v", e.Name, e)
 			}
 		}

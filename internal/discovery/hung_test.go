@@ -93,7 +93,7 @@ func TestHooksOfAPlaceThatHangsAtTheStart(t *testing.T) {
 			snap := w.d.Load()
 			e := entry(snap, "guard")
 			if e == nil || e.State != hook.Degraded && e.State != hook.Refused || e.Hook == nil ||
-				len(e.Hook.Seal.Refusals()) == 0 || e.Hook.OnError != hook.OnErrorBlock {
+				len(e.Hook.Seal.Refusals()) == 0 || e.Hook.OnError != hook.OnErrorDeny {
 				t.Fatalf("guard: %s", describe(snap))
 			}
 			if len(snap.Problems) != 1 || !strings.Contains(snap.Problems[0].Message, "does not answer") {

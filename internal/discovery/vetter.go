@@ -237,7 +237,7 @@ func (v vetter) denying(h *hook.Hook, why trust.Refusal) *hook.Hook {
 	if next.Seal == nil {
 		next.Seal = v.checker.Seal(trust.Files{})
 	}
-	next.Seal, next.OnError = next.Seal.With(why), hook.OnErrorBlock
+	next.Seal, next.OnError = next.Seal.With(why), hook.OnErrorDeny
 	return &next
 }
 

@@ -54,7 +54,7 @@ func (rd *reader) readAnswer(a *attempt) {
 		a.answer = a.answer.Tightened().WarnedOfIgnored(a.contract)
 		a.warnUndelivered()
 		a.run.Result, a.run.Error = a.result(a.answer.Failure)
-		a.warn = a.run.Result != wire.ResultOK && a.run.Result != wire.ResultBlock &&
+		a.warn = a.run.Result != wire.ResultOK && a.run.Result != wire.ResultDeny &&
 			a.match.Hook.OnError != hook.OnErrorIgnore
 		return
 	}
@@ -148,7 +148,7 @@ func (a *attempt) result(failure string) (wire.Result, string) {
 	case m.Blocks && failure != "":
 		return wire.ResultFailed, failure
 	case m.Blocks && a.answer.Blocked && !m.Shadow:
-		return wire.ResultBlock, ""
+		return wire.ResultDeny, ""
 	case out.ExitCode != 0 && !m.Blocks:
 		return wire.ResultFailed, fmt.Sprintf("exit status %d", out.ExitCode)
 	case failure != "":

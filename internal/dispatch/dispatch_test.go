@@ -335,7 +335,7 @@ func TestFullQueueRefusesObserversButNeverAVerdict(t *testing.T) {
 		b.Drain(t.Context())
 		b2 := b.tape.results()
 		slices.Sort(b2)
-		if want := []string{"guard:block", "log:ok", "log:ok"}; !slices.Equal(b2, want) {
+		if want := []string{"guard:deny", "log:ok", "log:ok"}; !slices.Equal(b2, want) {
 			t.Errorf("runs %v, want %v", b2, want)
 		}
 	})

@@ -63,7 +63,7 @@ func TestShadow(t *testing.T) {
 					t.Errorf("got %+v", d)
 				}
 				run := b.tape.runs[len(b.tape.runs)-1]
-				if run.Hook != "watch" || !run.Shadow || run.Awaited || run.Result == wire.ResultBlock {
+				if run.Hook != "watch" || !run.Shadow || run.Awaited || run.Result == wire.ResultDeny {
 					t.Errorf("the run in the shadow is recorded as %+v", run)
 				}
 			})

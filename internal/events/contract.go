@@ -106,8 +106,8 @@ type Contract struct {
 	Fields []Field `json:"fields,omitempty"`
 
 	Decidable   bool     `json:"decidable"`             // with wait, the verdict means something
-	CanBlock    bool     `json:"can_block,omitempty"`   // exit 2, decision: block and continue: false count
-	FailClosed  bool     `json:"fail_closed,omitempty"` // a failed blocking hook denies, whatever on_error says
+	CanBlock    bool     `json:"can_deny,omitempty"`    // exit 2, decision: deny and continue: false count
+	FailClosed  bool     `json:"fail_closed,omitempty"` // a guard that fails denies, whatever on_error says
 	Sequence    bool     `json:"sequence,omitempty"`    // one hook after another, each seeing the previous rewrite
 	ToolMatched bool     `json:"tool_matched,omitempty"`
 	Context     bool     `json:"context,omitempty"` // additional_context and plain stdout reach the agent

@@ -8,7 +8,7 @@ var (
 	TakesMessage        = String.Field("initial_user_message", "the session's first prompt, of a run without a person")
 	TakesWatchPaths     = Array.Field("watch_paths", "absolute paths of files whose changes are reported")
 	TakesReloadSkills   = Boolean.Field("reload_skills", "true: look for skills again")
-	TakesSuppressPrompt = Boolean.Field("suppress_original_prompt", "true: do not repeat the prompt that was blocked")
+	TakesSuppressPrompt = Boolean.Field("suppress_original_prompt", "true: do not repeat the prompt that was denied")
 	TakesRetry          = Boolean.Field("retry", "true: tell the model that it may try the call again")
 	TakesAction         = String.Field("action", "accept, decline or cancel: the answer to the server's question")
 	TakesContent        = Object.Field("content", "the values that go with the action accept")

@@ -277,7 +277,7 @@ def _said(name, answer):
     row, word, value = _row(name), answer.word, answer.value
     can, specific = row["can"], {}
     if word == "deny" and "b" in can:
-        return {"decision": "block", "reason": value}
+        return {"decision": "deny", "reason": value}
     if word in ("deny", "ask", "allow") and "v" in can or word in ("deny", "allow") and "p" in can:
         specific = {"permission_decision": word, "permission_decision_reason": value}
     elif word == "contain" and "v" in can:

@@ -316,7 +316,7 @@ function inWords(name, said) {
   }
   const row = rowOf(name), { word, value, reason } = said, can = (letter) => row.can.includes(letter);
   let specific;
-  if (word === "deny" && can("b")) return { decision: "block", reason: value };
+  if (word === "deny" && can("b")) return { decision: "deny", reason: value };
   if ((["deny", "ask", "allow"].includes(word) && can("v")) || (["deny", "allow"].includes(word) && can("p"))) {
     specific = { permission_decision: word, permission_decision_reason: value };
   } else if (word === "contain" && can("v")) {

@@ -58,12 +58,12 @@ func abilities() []Ability {
 		{Name: "replace a tool's result", kind: events.KindToolAfter, answer: result,
 			Else: "the model sees the old one: redaction does not work"},
 		{Name: "add context to a result", kind: events.KindToolAfter, answer: context, Else: notSaid},
-		{Name: "block a prompt", kind: events.KindPromptSubmit, answer: no, Else: notBlocked},
+		{Name: "deny a prompt", kind: events.KindPromptSubmit, answer: no, Else: notBlocked},
 		{Name: "add context to a prompt", kind: events.KindPromptSubmit, answer: context, Else: notSaid},
 		{Name: "add context at the start", kind: events.KindSessionStart, answer: context, Else: notSaid},
 		{Name: "keep the agent working at its stop", kind: events.KindTurnStop, answer: no, Else: "it stops"},
 		{Name: "stop the agent", kind: events.KindToolAfter, answer: stop, Else: "the one thing at hand is denied"},
-		{Name: "block a compaction", kind: events.KindCompactBefore, answer: no, Else: notBlocked},
+		{Name: "deny a compaction", kind: events.KindCompactBefore, answer: no, Else: notBlocked},
 		{Name: "tell the user something", kind: events.KindToolBefore, answer: message, Else: notSaid},
 	}
 }

@@ -24,7 +24,7 @@ type Policy struct {
 	Name         string // by which the record knows it
 	Called       string // its name in messages; "" = Name
 	Blocking     bool   // takes part in the verdict; else its answer is read for the record only
-	OnError      string // "warn" (also ""), "ignore", "block"
+	OnError      string // "warn" (also ""), "ignore", "deny"
 	StrictOutput bool
 	TightenOnly  bool   // it may deny, ask and add context, and nothing else
 	Words        []Word // of the dialect whose name of the event the hook was given, beside the common ones

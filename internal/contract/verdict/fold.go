@@ -72,7 +72,7 @@ func (f *folding) fail(a *Answer) {
 
 // FailureDenies reports whether a failure of the hook denies an event with contract c.
 func (a *Answer) FailureDenies(c *events.Contract) bool {
-	return c.Decidable && a.Policy.Blocking && (c.FailClosed || c.CanBlock && a.Policy.OnError == "block")
+	return c.Decidable && a.Policy.Blocking && (c.FailClosed || c.CanBlock && a.Policy.OnError == "deny")
 }
 
 // deny denies for a reason of several lines. Exit code and stderr are the values of the

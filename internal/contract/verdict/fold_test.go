@@ -79,9 +79,9 @@ func TestFold(t *testing.T) {
 		{"failure-warns", "user_prompt_submit", []hooked{exits("a", 4, "", "warn")},
 			Verdict{Allowed: true, Continue: true, SystemMessage: `user_prompt_submit hook failed to execute: hook "a": exited with status 4`}},
 		{"failure-ignored", "user_prompt_submit", []hooked{exits("a", 4, "", "ignore")}, Verdict{Allowed: true, Continue: true}},
-		{"failure-blocks", "user_prompt_submit", []hooked{exits("a", 4, "e", "block")},
+		{"failure-blocks", "user_prompt_submit", []hooked{exits("a", 4, "e", "deny")},
 			Verdict{Continue: true, Message: `user_prompt_submit hook failed to execute: hook "a": exited with status 4`, ExitCode: -1, Stderr: "e", DecidedBy: []string{"a"}}},
-		{"failure-cannot-block", "session_start", []hooked{exits("a", 4, "", "block")},
+		{"failure-cannot-block", "session_start", []hooked{exits("a", 4, "", "deny")},
 			Verdict{Allowed: true, Continue: true, SystemMessage: `session_start hook failed to execute: hook "a": exited with status 4`}},
 
 		{"exit2-on-observing-event", "session_start", []hooked{exits("a", 2, "x", "ignore")},
@@ -154,7 +154,7 @@ func TestFold(t *testing.T) {
 			Verdict{Continue: true, Message: `prompt_file_guard hook failed to execute: hook "a": content check failed`, ExitCode: -1, DecidedBy: []string{"a"}}},
 		{"guard-allows", "skill_content_guard", []hooked{says("a", `{"continue":true}`)}, Verdict{Allowed: true, Continue: true}},
 
-		{"librefang-observes", "agent:end", []hooked{exits("a", 2, "x", "block"), says("b", `{"decision":"block","system_message":"x"}`)}, Verdict{Allowed: true, Continue: true}},
+		{"librefang-observes", "agent:end", []hooked{exits("a", 2, "x", "deny"), says("b", `{"decision":"block","system_message":"x"}`)}, Verdict{Allowed: true, Continue: true}},
 		{"preempt-lane", "", []hooked{specifically("a", `"permission_decision":"ask","updated_input":{"cmd":"x"},"metadata":{"blast_radius":"high"}`)},
 			Verdict{Allowed: true, Continue: true, PermissionDecision: "ask", Metadata: map[string]string{"blast_radius": "high"}, DecidedBy: []string{"a"}}},
 	} {
@@ -183,7 +183,7 @@ func TestFoldLeavesObserversOut(t *testing.T) {
 	for _, c := range events.All() {
 		for _, out := range []Output{exit(1, "", "x"), exit(2, "", "x"), exit(0, "text", ""), exit(0, "{", ""),
 			exit(0, `{"continue":false,"suppress_output":true,"system_message":"m","hook_specific_output":{"permission_decision":"deny","updated_input":{"a":1},"updated_tool_response":"x","updated_messages":[{}],"additional_context":"c","summary":"s","metadata":{"k":"v"}}}`, "")} {
-			policy := Policy{Name: "log", OnError: "block"}
+			policy := Policy{Name: "log", OnError: "deny"}
 			a := Read(c, policy, out)
 			want := Verdict{Allowed: true, Continue: true}
 			if got := Fold(c, json.RawMessage(call), []Answer{a}); !reflect.DeepEqual(*got, want) {

@@ -145,7 +145,7 @@ func unknownPolicy(c config.Config, file string, err error) *hook.Hook {
 		Description: "stands in for a policy that cannot be read",
 		File:        file, Dir: c.Home, Type: hook.Builtin, Command: "policy",
 		Definition: "policy", Layer: hook.LayerPolicy,
-		Lane: events.LaneDefault, Blocking: &waited, OnError: hook.OnErrorBlock, Timeout: c.TimeoutBuiltin,
+		Lane: events.LaneDefault, Blocking: &waited, OnError: hook.OnErrorDeny, Timeout: c.TimeoutBuiltin,
 		Enabled: true, Order: hook.OrderSession,
 		Files: hook.Files{Bad: fmt.Sprintf("has a policy that cannot be read: %v", err), Mend: "hookd policy show"},
 	}

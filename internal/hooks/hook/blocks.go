@@ -43,7 +43,7 @@ func (h *Hook) Failure() (f wire.Failure) {
 		for c := range events.Rows() {
 			switch {
 			case !p.Match(c.Name) || !h.Blocks(c, p):
-			case c.FailClosed, c.CanBlock && h.OnError == OnErrorBlock:
+			case c.FailClosed, c.CanBlock && h.OnError == OnErrorDeny:
 				return wire.FailureDenies
 			default:
 				f = wire.FailurePasses

@@ -36,7 +36,7 @@ type OnError string
 const (
 	OnErrorWarn   OnError = "warn"
 	OnErrorIgnore OnError = "ignore"
-	OnErrorBlock  OnError = "block"
+	OnErrorDeny   OnError = "deny"
 )
 
 // Order rules which runs of one hook wait for each other in the observers' queue.

@@ -313,5 +313,5 @@ func (h Hooked) String() string {
 	case h.Error != "":
 		return fmt.Sprintf("%s (%s: %s)", h.Hook, h.Result, h.Error)
 	}
-	return fmt.Sprintf("%s (%s, %.1f ms)", h.Hook, h.Result.Word(), h.DurationMS)
+	return fmt.Sprintf("%s (%s, %.1f ms)", h.Hook, h.Result, h.DurationMS)
 }

@@ -203,7 +203,7 @@ func (p *Probe) matching() []string {
 func (w *way) judge(p *Probe) {
 	row := events.For(w.dialect, p.Event)
 	failed := slices.IndexFunc(p.Hooks, func(h Hooked) bool {
-		return h.Result != "" && h.Result != client.ResultOK && h.Result != client.ResultBlock
+		return h.Result != "" && h.Result != client.ResultOK && h.Result != client.ResultDeny
 	})
 	switch {
 	case w.status == nil:

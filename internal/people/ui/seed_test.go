@@ -132,7 +132,7 @@ func (s *seeder) decide(e *events.Event, observers []string, answers ...said) *w
 			}
 			r.Stderr = wire.Output{Head: a.failed + "\n", Bytes: int64(len(a.failed) + 1)}
 		case a.outcome == wire.OutcomeDeny:
-			r.Result, r.ExitCode, r.Decision, r.Reason = wire.ResultBlock, 2, a.outcome, a.reason
+			r.Result, r.ExitCode, r.Decision, r.Reason = wire.ResultDeny, 2, a.outcome, a.reason
 			r.Stderr = wire.Output{Head: a.reason + "\n", Bytes: int64(len(a.reason) + 1)}
 		case a.outcome != wire.OutcomeNone:
 			answer := fmt.Sprintf(`{"hookSpecificOutput":{"permissionDecision":%q,"permissionDecisionReason":%q}}`, a.outcome, a.reason)

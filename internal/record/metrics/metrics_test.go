@@ -365,7 +365,7 @@ func BenchmarkEventAndRunParallel(b *testing.B) {
 
 func BenchmarkScrape(b *testing.B) {
 	o := testOptions
-	o.Results = []string{"ok", "block", "failed", "timeout", "spawn_error", "interrupted", "dropped"}
+	o.Results = []string{"ok", "deny", "failed", "timeout", "spawn_error", "interrupted", "dropped"}
 	m := New(o)
 	var names []string
 	for i := range 100 {

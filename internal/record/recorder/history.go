@@ -292,13 +292,13 @@ func (r *Recorder) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, *w
 	for _, s := range list {
 		if q.By != "" && q.By != "hook" {
 			stats.Groups = append(stats.Groups, wire.GroupStats{
-				Name: s.Name, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked, WaitedMS: milliseconds(s.Waited),
+				Name: s.Name, Runs: s.Runs, Failures: s.Failures, Denied: s.Denied, WaitedMS: milliseconds(s.Waited),
 				P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
 			})
 			continue
 		}
 		stats.Hooks = append(stats.Hooks, wire.HookStats{
-			Hook: s.Name, Runs: s.Runs, Failures: s.Failures, Blocked: s.Blocked, WaitedMS: milliseconds(s.Waited),
+			Hook: s.Name, Runs: s.Runs, Failures: s.Failures, Denied: s.Denied, WaitedMS: milliseconds(s.Waited),
 			P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
 		})
 	}

@@ -38,7 +38,7 @@ func record(t *testing.T) recorded {
 	}
 	r.run = wire.Run{
 		ID: events.NewRunID(time.Now()), EventID: r.decided.EventID, Event: "PreToolUse", Hook: "guard",
-		Result: wire.ResultBlock, Dialect: events.ClaudeCode, SessionID: "session-one", Started: time.Now(), DurationMS: 3,
+		Result: wire.ResultDeny, Dialect: events.ClaudeCode, SessionID: "session-one", Started: time.Now(), DurationMS: 3,
 	}
 	r.Finished(events.PendingKey{}, r.run, dispatch.Fate{})
 	r.Decided(&wire.Decision{
@@ -102,10 +102,10 @@ func TestHistory(t *testing.T) {
 		t.Errorf("sessions: got %+v, %v", sessions, bad)
 	}
 	stats, bad := r.Stats(ctx, wire.StatsQuery{})
-	if bad != nil || len(stats.Hooks) != 1 || stats.Hooks[0].Hook != "guard" || stats.Hooks[0].Blocked != 1 {
+	if bad != nil || len(stats.Hooks) != 1 || stats.Hooks[0].Hook != "guard" || stats.Hooks[0].Denied != 1 {
 		t.Errorf("stats: got %+v, %v", stats, bad)
 	}
-	if accepted, results := r.Totals(); accepted != 2 || results["block"] != 1 {
+	if accepted, results := r.Totals(); accepted != 2 || results["deny"] != 1 {
 		t.Errorf("totals: got %d events, runs %v", accepted, results)
 	}
 	for what, bad := range map[string]*wire.Error{

@@ -383,7 +383,7 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 			t.Errorf("%s: got %+v %v", path, stats, err)
 		}
 		stats, err = s.Stats(t.Context(), StatsQuery{Hook: "log", Since: started.Add(-time.Second), Until: started.Add(time.Second)})
-		if err != nil || len(stats) != 1 || stats[0].Runs != 4 || stats[0].Blocked != 2 {
+		if err != nil || len(stats) != 1 || stats[0].Runs != 4 || stats[0].Denied != 2 {
 			t.Errorf("%s: got %+v %v", path, stats, err)
 		}
 		s.Decided(decision(s.FirstSeq()+1, time.Now()))

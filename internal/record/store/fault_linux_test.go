@@ -58,7 +58,7 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 	seq++
 	s.Done(events.PendingKey{Seq: 1, Hook: "a"}, run(seq, noted, "a", wire.ResultOK))
 	seq++
-	s.Record(run(seq, noted, "guard", wire.ResultBlock))
+	s.Record(run(seq, noted, "guard", wire.ResultDeny))
 	mend()
 	hooktest.Until(t, "healed", healthy(s))
 	hooktest.Until(t, "accepts again", func() bool { return try() == nil })

@@ -227,7 +227,7 @@ func history(t *testing.T, s *Store, n int, span time.Duration) []wire.Run {
 	t.Helper()
 	begin := time.Now().Add(-span)
 	pick := func(words ...string) string { return words[rand.IntN(len(words))] }
-	results := []wire.Result{wire.ResultOK, wire.ResultOK, wire.ResultOK, wire.ResultBlock, wire.ResultFailed, wire.ResultTimeout, wire.ResultSpawnError}
+	results := []wire.Result{wire.ResultOK, wire.ResultOK, wire.ResultOK, wire.ResultDeny, wire.ResultFailed, wire.ResultTimeout, wire.ResultSpawnError}
 	var all []wire.Run
 	for i := range n {
 		started := begin.Add(span / time.Duration(n) * time.Duration(i)).UTC()
@@ -255,7 +255,7 @@ func TestQueriesAgainstAllRuns(t *testing.T) {
 	queries := []Query{
 		{}, {Limit: 7}, {Hook: "a"}, {Hook: "rare", Limit: 3}, {Hook: "none"}, {Event: "session:reset"}, {Session: "s2"}, {Agent: "both"}, {Agent: "name", Limit: 9},
 		{Agent: "codex"}, {Agent: "claude-code", Hook: "rare", Limit: 4},
-		{Agent: "ag1", Result: wire.ResultFailed}, {Result: wire.ResultOK}, {Result: wire.ResultTimeout, Hook: "b"}, {Session: "s1", Agent: "both", Hook: "a", Event: "agent:end", Result: wire.ResultBlock},
+		{Agent: "ag1", Result: wire.ResultFailed}, {Result: wire.ResultOK}, {Result: wire.ResultTimeout, Hook: "b"}, {Session: "s1", Agent: "both", Hook: "a", Event: "agent:end", Result: wire.ResultDeny},
 		{Since: now.Add(-time.Hour)}, {Until: now.Add(-20 * time.Hour)}, {Since: now.Add(-5 * time.Hour), Until: now.Add(-4 * time.Hour), Hook: "a"}, {Since: now.Add(time.Hour)},
 	}
 	for _, q := range queries {
@@ -398,7 +398,7 @@ func TestStatsAgainstAllRuns(t *testing.T) {
 		}
 		for _, g := range got {
 			w := want[g.Name]
-			if g.Runs != w.Runs || g.Failures != w.Failures || g.Blocked != w.Blocked || math.Abs(float64(g.P50)-float64(w.P50)) > 0.05*float64(w.P50) || math.Abs(float64(g.P99)-float64(w.P99)) > 0.05*float64(w.P99) {
+			if g.Runs != w.Runs || g.Failures != w.Failures || g.Denied != w.Denied || math.Abs(float64(g.P50)-float64(w.P50)) > 0.05*float64(w.P50) || math.Abs(float64(g.P99)-float64(w.P99)) > 0.05*float64(w.P99) {
 				t.Errorf("%+v: got %+v, want %+v", q, g, w)
 			}
 		}
@@ -416,8 +416,8 @@ func exactStats(all []wire.Run, q StatsQuery) map[string]Stats {
 		w := want[r.Hook]
 		w.Runs++
 		switch r.Result {
-		case wire.ResultBlock:
-			w.Blocked++
+		case wire.ResultDeny:
+			w.Denied++
 		case wire.ResultFailed, wire.ResultTimeout, wire.ResultSpawnError:
 			w.Failures++
 		}

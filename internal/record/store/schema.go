@@ -15,6 +15,7 @@ const applicationID = 0x686b6400
 var migrations = []string{
 	schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10,
 	schemaV11, schemaV12, schemaV13, schemaV14, schemaV15,
+	schemaV16,
 }
 
 // Numbers of events and runs are the rows' own keys, so that both tables only
@@ -371,6 +372,11 @@ ALTER TABLE journaled ADD COLUMN waiting_events INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE journaled ADD COLUMN waiting_runs INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE journaled ADD COLUMN waiting_bytes INTEGER NOT NULL DEFAULT 0; -- of payload
 ALTER TABLE journaled ADD COLUMN waiting_sum INTEGER;
+`
+
+// A run that denied says so: it said block before. The index of ends but ok finds those runs.
+const schemaV16 = `
+UPDATE runs SET result = 'deny' WHERE result = 'block' AND result <> 'ok';
 `
 
 // migrate brings the database to the newest version, each step whole or not

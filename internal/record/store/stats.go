@@ -38,10 +38,10 @@ type spanKey struct {
 
 // span counts the runs in one hour or day.
 type span struct {
-	runs, failures, blocked int64
-	waited                  int64 // nanoseconds
-	durations               histogram
-	dirty                   bool
+	runs, failures, denied int64
+	waited                 int64 // nanoseconds
+	durations              histogram
+	dirty                  bool
 }
 
 // spanCache has the spans that runs end in now, as the transaction under way
@@ -154,7 +154,7 @@ func floor(t, length int64) int64 { return t - (t%length+length)%length }
 func (sp *span) count(r *wire.Run) {
 	sp.runs++
 	if r.Failure == wire.FailureDenies {
-		sp.blocked++
+		sp.denied++
 	}
 	switch r.Result {
 	case wire.ResultFailed, wire.ResultTimeout:
@@ -164,8 +164,8 @@ func (sp *span) count(r *wire.Run) {
 		return // it has no duration
 	case wire.ResultDropped, wire.ResultMerged:
 		return
-	case wire.ResultBlock:
-		sp.blocked++
+	case wire.ResultDeny:
+		sp.denied++
 	}
 	sp.durations.add(time.Duration(r.DurationMS * float64(time.Millisecond)))
 }
@@ -175,7 +175,7 @@ func readSpan(db *database, key spanKey) (_ *span, known bool, _ error) {
 	var durations []byte
 	row := db.row(`SELECT runs, failures, blocked, waited, durations FROM spans
 		WHERE length = ? AND start = ? AND by = ? AND name = ?`, key.length, key.start, key.by, key.name)
-	err := row.Scan(&sp.runs, &sp.failures, &sp.blocked, &sp.waited, &durations)
+	err := row.Scan(&sp.runs, &sp.failures, &sp.denied, &sp.waited, &durations)
 	if errors.Is(err, sql.ErrNoRows) {
 		return sp, false, nil
 	}
@@ -200,7 +200,7 @@ func (c *spanCache) flush(db *database) error {
 		_, err := db.exec(`INSERT OR REPLACE INTO spans (length, start, by, name,
 				runs, failures, blocked, waited, durations)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			key.length, key.start, key.by, key.name, sp.runs, sp.failures, sp.blocked, sp.waited, sp.durations.encode())
+			key.length, key.start, key.by, key.name, sp.runs, sp.failures, sp.denied, sp.waited, sp.durations.encode())
 		if err != nil {
 			return fmt.Errorf("write span of %s %s: %w", key.by, key.name, err)
 		}
@@ -223,7 +223,7 @@ type Stats struct {
 	Name          string // of the hook, the agent or the tool; of a day its date, of an hour its start, in UTC
 	Runs          int64
 	Failures      int64         // failed, timed out, did not start, interrupted
-	Blocked       int64         // answered no, or denied by failing
+	Denied        int64         // answered no, or denied by failing
 	Waited        time.Duration // by agents, for answers
 	P50, P95, P99 time.Duration // of the runs that started and ended; within 5 %
 }
@@ -255,7 +255,7 @@ func (s *archive) Stats(ctx context.Context, q StatsQuery) (all []Stats, err err
 			for _, r := range q.ranges(time.Now()) {
 				rows, err := list(ctx, db, func(sc scanner) (v row, err error) {
 					var durations []byte
-					err = sc.Scan(&v.start, &v.name, &v.runs, &v.failures, &v.blocked, &v.waited, &durations)
+					err = sc.Scan(&v.start, &v.name, &v.runs, &v.failures, &v.denied, &v.waited, &durations)
 					if err == nil {
 						err = v.durations.decode(durations)
 					}
@@ -285,7 +285,7 @@ func (s *archive) Stats(ctx context.Context, q StatsQuery) (all []Stats, err err
 	}
 	for name, sp := range sums {
 		all = append(all, Stats{
-			Name: name, Runs: sp.runs, Failures: sp.failures, Blocked: sp.blocked, Waited: time.Duration(sp.waited),
+			Name: name, Runs: sp.runs, Failures: sp.failures, Denied: sp.denied, Waited: time.Duration(sp.waited),
 			P50: sp.durations.percentile(0.50), P95: sp.durations.percentile(0.95), P99: sp.durations.percentile(0.99),
 		})
 	}
@@ -309,7 +309,7 @@ func add(sums map[string]*span, name string, sp *span) {
 	}
 	sum.runs += sp.runs
 	sum.failures += sp.failures
-	sum.blocked += sp.blocked
+	sum.denied += sp.denied
 	sum.waited += sp.waited
 	sum.durations.merge(&sp.durations)
 }

@@ -148,7 +148,7 @@ func judge(t hook.Test, trial dispatch.Trial) (got, why string) {
 // failure is why a run failed; "" = it did not, or there was none.
 func failure(r wire.Run) string {
 	switch r.Result {
-	case "", wire.ResultOK, wire.ResultBlock:
+	case "", wire.ResultOK, wire.ResultDeny:
 		return ""
 	}
 	if r.Error == "" {

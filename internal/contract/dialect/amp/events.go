@@ -26,7 +26,7 @@ func Rows() []events.Contract {
 				events.Any.Nullable("error", "what went wrong"),
 			),
 			ToolMatched: true, CanBlock: true, Context: true},
-		{Name: "agent.end", Kind: events.KindTurnStop, When: "the agent is done; a block keeps it working",
+		{Name: "agent.end", Kind: events.KindTurnStop, When: "the agent is done; a denial keeps it working",
 			Fields: events.Fields(common,
 				events.String.Nullable("message", "the prompt"),
 				events.String.Nullable("status", "done, error or cancelled"),

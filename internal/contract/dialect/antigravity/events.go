@@ -13,7 +13,7 @@ func Rows() []events.Contract {
 		{Name: "PreInvocation", Kind: events.KindModelBefore, When: "before a model call",
 			Fields: common, Context: true},
 		{Name: "PostInvocation", Kind: events.KindModelAfter, When: "after a model call", Fields: common},
-		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a block keeps it working",
+		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a denial keeps it working",
 			Fields: common, CanBlock: true},
 	}
 }

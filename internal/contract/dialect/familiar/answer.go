@@ -15,7 +15,7 @@ import (
 const maxMessage = 16 << 10
 
 // Policy is the part of a hook's definition about its answers. OnError is its
-// onFailure: "warn" (also ""), "ignore", or "block" for abort.
+// onFailure: "warn" (also ""), "ignore", or "deny" for abort.
 type Policy struct {
 	verdict.Policy
 	Capture bool // captureOutput
@@ -60,7 +60,7 @@ func Read(c *events.Contract, p Policy, out verdict.Output) Answer {
 // stops the later hooks wherever a sender waits for this one.
 func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
 	a.Failure, a.Silent = failure, p.OnError == "ignore"
-	if p.OnError != "block" || !p.Blocking {
+	if p.OnError != "deny" || !p.Blocking {
 		return
 	}
 	a.Aborts = true
@@ -74,7 +74,7 @@ func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
 func (a *Answer) Result() wire.Result {
 	switch {
 	case a.Blocked:
-		return wire.ResultBlock
+		return wire.ResultDeny
 	case a.Failure != "":
 		return wire.ResultFailed
 	}

@@ -35,18 +35,18 @@ func TestExitCodesAndOnFailure(t *testing.T) {
 		{"warn", "beforeToolCall", "warn", true, exit(1), true, false, false, false, "", "", wire.ResultFailed},
 		{"default", "beforeToolCall", "", true, exit(1), true, false, false, false, "", "", wire.ResultFailed},
 		{"ignore", "beforeToolCall", "ignore", true, exit(1), true, false, false, true, "", "", wire.ResultFailed},
-		{"abort", "beforeToolCall", "block", true, exit(1), false, false, true, true, "err", "", wire.ResultBlock},
-		{"abort-other-exit", "onStart", "block", true, exit(127), false, false, true, false, "err", "", wire.ResultBlock},
-		{"abort-timeout", "onStop", "block", true, timeout, false, false, true, false, `hook "h" timed out after 5s`, "", wire.ResultBlock},
-		{"abort-not-stoppable", "afterToolCall", "block", true, exit(1), true, false, true, false, "", "", wire.ResultFailed},
-		{"abort-not-blocking", "beforeToolCall", "block", false, exit(1), true, false, false, false, "", "", wire.ResultFailed},
+		{"abort", "beforeToolCall", "deny", true, exit(1), false, false, true, true, "err", "", wire.ResultDeny},
+		{"abort-other-exit", "onStart", "deny", true, exit(127), false, false, true, false, "err", "", wire.ResultDeny},
+		{"abort-timeout", "onStop", "deny", true, timeout, false, false, true, false, `hook "h" timed out after 5s`, "", wire.ResultDeny},
+		{"abort-not-stoppable", "afterToolCall", "deny", true, exit(1), true, false, true, false, "", "", wire.ResultFailed},
+		{"abort-not-blocking", "beforeToolCall", "deny", false, exit(1), true, false, false, false, "", "", wire.ResultFailed},
 		{"warn-timeout", "beforeToolCall", "warn", true, timeout, true, false, false, false, "", "", wire.ResultFailed},
 		{"warn-fail-closed", "PreToolUse", "warn", true, exit(1), true, false, false, false, "", "", wire.ResultFailed},
 		{"warn-timeout-fail-closed", "pre_tool_use", "warn", true, timeout, true, false, false, false, "", "", wire.ResultFailed},
-		{"abort-fail-closed", "PreToolUse", "block", true, exit(1), false, false, true, true, "err", "", wire.ResultBlock},
-		{"skip-tool", "beforeToolCall", "ignore", true, exit(2), false, true, false, false, "err", "", wire.ResultBlock},
-		{"skip-other-dialect", "PreToolUse", "warn", true, exit(2), false, true, false, false, "err", "", wire.ResultBlock},
-		{"skip-start", "onStart", "block", true, exit(2), true, true, false, false, "", "", wire.ResultOK},
+		{"abort-fail-closed", "PreToolUse", "deny", true, exit(1), false, false, true, true, "err", "", wire.ResultDeny},
+		{"skip-tool", "beforeToolCall", "ignore", true, exit(2), false, true, false, false, "err", "", wire.ResultDeny},
+		{"skip-other-dialect", "PreToolUse", "warn", true, exit(2), false, true, false, false, "err", "", wire.ResultDeny},
+		{"skip-start", "onStart", "deny", true, exit(2), true, true, false, false, "", "", wire.ResultOK},
 		{"skip-message", "beforeMessage", "warn", true, exit(2), true, true, false, false, "", "", wire.ResultOK},
 		{"skip-not-blocking", "beforeToolCall", "warn", false, exit(2), true, false, false, false, "", "", wire.ResultOK},
 	} {
@@ -84,16 +84,16 @@ func TestAnObserversOutputIsCapturedAndHasNoSay(t *testing.T) {
 func TestMessagesAreTextAndBounded(t *testing.T) {
 	out := exit(1)
 	out.Stderr = []byte("\xff" + strings.Repeat("é", maxMessage))
-	_, v := read("beforeToolCall", "block", true, out)
+	_, v := read("beforeToolCall", "deny", true, out)
 	if !strings.HasPrefix(v.Message, "\uFFFDé") || !strings.HasSuffix(v.Message, "é…") || len(v.Message) > maxMessage+8 {
 		t.Errorf("message of %d bytes: %.20q…", len(v.Message), v.Message)
 	}
 	out.Stderr = nil
-	if _, v = read("beforeToolCall", "block", true, out); v.Message != "out" {
+	if _, v = read("beforeToolCall", "deny", true, out); v.Message != "out" {
 		t.Errorf("message = %q, want stdout, as there is no stderr", v.Message)
 	}
 	out.Stdout = nil
-	if _, v = read("beforeToolCall", "block", true, out); v.Message != `hook "h" failed: exit status 1` {
+	if _, v = read("beforeToolCall", "deny", true, out); v.Message != `hook "h" failed: exit status 1` {
 		t.Errorf("message = %q", v.Message)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func FuzzRead(f *testing.F) {
 	for code := -1; code <= 3; code++ {
 		for _, s := range []string{"", " text \n", `{"decision":"block","continue":false}`, "\xff\xfe", "\x1b[31m"} {
-			f.Add(code*5, code, s, s, "", "block", true, true)
+			f.Add(code*5, code, s, s, "", "deny", true, true)
 			f.Add(code*3, code, s, "", "timed out", "warn", true, false)
 			f.Add(code*7, code, s, s, "", "ignore", false, true)
 		}
@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 		switch {
 		case a.Answer.Failure != "" || (a.Failure != "") != failed:
 			t.Fatalf("failed %v: %+v", failed, a)
-		case a.Aborts != (failed && blocking && onError == "block"):
+		case a.Aborts != (failed && blocking && onError == "deny"):
 			t.Fatalf("aborts: %+v", a)
 		case a.Skip != (blocking && failure == "" && code == 2):
 			t.Fatalf("skips: %+v", a)

@@ -29,7 +29,7 @@ func Rows() []events.Contract {
 			Fields: events.Fields(call, events.Any.Field("tool_output", "the result"))},
 		{Name: "PostToolUseFailure", Kind: events.KindToolAfter, Failed: true, When: "a tool call failed", Fields: call,
 			ToolMatched: true},
-		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a block keeps it working",
+		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a denial keeps it working",
 			Fields:   events.Fields(common, events.String.Field("last_assistant_message", "the final text")),
 			CanBlock: true},
 		about("BeforeReadFile", "before a file is read"),

@@ -68,7 +68,7 @@ func shellRows() []events.Contract {
 			Fields: call, ToolMatched: true},
 		{Name: "transform_terminal_output", When: "before a terminal's output is used",
 			Fields: call, ToolMatched: true},
-		{Name: "pre_verify", Kind: events.KindTurnStop, When: "before the agent ends its turn; a block keeps it working",
+		{Name: "pre_verify", Kind: events.KindTurnStop, When: "before the agent ends its turn; a denial keeps it working",
 			Fields: common, CanBlock: true},
 		{Name: "subagent_start", Kind: events.KindSubagentStart, When: "a subagent starts", Fields: common},
 		{Name: "subagent_stop", Kind: events.KindSubagentStop, When: "a subagent finished", Fields: common},

@@ -46,7 +46,7 @@ func Rows() []events.Contract {
 	return []events.Contract{
 		{Name: events.EventReload, When: "the set of hooks was read again and has changed"},
 		{Name: events.EventHookChanged, When: "one hook was added, changed, removed or rejected"},
-		{Name: events.EventGuardGone, When: "a hook that blocks was removed or switched off, or does not load any more",
+		{Name: events.EventGuardGone, When: "a guard was removed or switched off, or does not load any more",
 			Fields: []events.Field{
 				events.String.Field("hook", "its ID"),
 				events.String.Field("change", "removed, changed, disabled, rejected or waiting"),

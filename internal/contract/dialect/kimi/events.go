@@ -39,7 +39,7 @@ func Rows() []events.Contract {
 		{Name: "PermissionRequest", Kind: events.KindPermissionRequest, When: "the user is asked for permission",
 			Fields: call, ToolMatched: true},
 		{Name: "PermissionResult", When: "the user answered a request for permission", ToolMatched: true, Fields: call},
-		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a block makes it go on once",
+		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a denial makes it go on once",
 			Fields: events.Fields(common,
 				events.Boolean.Field("stop_hook_active", "it already goes on because of a stop hook"),
 			),

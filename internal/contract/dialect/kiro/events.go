@@ -18,7 +18,7 @@ func Rows() []events.Contract {
 			ToolMatched: true, CanBlock: true, FailClosed: true, Decision: events.DecisionVerdict},
 		{Name: "postToolUse", Kind: events.KindToolAfter, When: "a tool call ended", ToolMatched: true,
 			Fields: events.Fields(call, events.Object.Field("tool_response", "success, result"))},
-		{Name: "stop", Kind: events.KindTurnStop, When: "the agent finished; a block keeps it working",
+		{Name: "stop", Kind: events.KindTurnStop, When: "the agent finished; a denial keeps it working",
 			Fields:   events.Fields(common, events.String.Field("assistant_response", "the final text")),
 			CanBlock: true},
 	}

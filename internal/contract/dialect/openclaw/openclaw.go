@@ -26,5 +26,5 @@ func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can
 // can are the abilities of hookd's plugin, as the tests of internal/agents/bridge/shims
 // show them.
 const can = "deny a tool call, ask a person about it, rewrite it, rewrite it and approve it, replace a tool's result, " +
-	"add context to a result, block a prompt, add context to a prompt, add context at the start, " +
+	"add context to a result, deny a prompt, add context to a prompt, add context at the start, " +
 	"keep the agent working at its stop"

@@ -10,7 +10,7 @@ var ships = neutral.Shipped{
 	Left: []neutral.LeftOut{
 		{
 			Names: "before_agent_run",
-			Why:   "hookd's plugin uses it to block a prompt, which hooks hear of as before_prompt_build",
+			Why:   "hookd's plugin uses it to deny a prompt, which hooks hear of as before_prompt_build",
 		},
 		{
 			Names: "tool_result_persist",
@@ -26,7 +26,7 @@ var ships = neutral.Shipped{
 		},
 		{
 			Names: "before_message_write reply_dispatch reply_payload_sending",
-			Why:   "they are parts of one message; message_sending tells of it whole and can block it",
+			Why:   "they are parts of one message; message_sending tells of it whole and can deny it",
 		},
 		{
 			Names: "before_dispatch inbound_claim channel_pairing_requested subagent_delivery_target",

@@ -23,4 +23,4 @@ func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can
 // can are the abilities of hookd's plugin, as the tests of internal/agents/bridge/shims
 // show them.
 const can = "deny a tool call, rewrite it, rewrite it and approve it, replace a tool's result, " +
-	"add context to a result, block a prompt, add context to a prompt, add context at the start"
+	"add context to a result, deny a prompt, add context to a prompt, add context at the start"

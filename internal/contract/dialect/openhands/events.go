@@ -18,7 +18,7 @@ func Rows() []events.Contract {
 			ToolMatched: true, CanBlock: true, FailClosed: true, Decision: events.DecisionVerdict},
 		{Name: "PostToolUse", Kind: events.KindToolAfter, When: "a tool call ended", ToolMatched: true,
 			Fields: events.Fields(call, events.Any.Field("tool_response", "the result"))},
-		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a block keeps it working", Fields: common,
+		{Name: "Stop", Kind: events.KindTurnStop, When: "the agent finished; a denial keeps it working", Fields: common,
 			CanBlock: true},
 	}
 }

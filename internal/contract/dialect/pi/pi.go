@@ -27,4 +27,4 @@ func Agent() neutral.Agent {
 // can are the abilities of hookd's extension, as the tests of internal/agents/bridge/shims
 // show them.
 const can = "deny a tool call, ask a person about it, rewrite it, rewrite it and approve it, replace a tool's result, " +
-	"add context to a result, block a prompt, add context to a prompt, add context at the start, block a compaction"
+	"add context to a result, deny a prompt, add context to a prompt, add context at the start, deny a compaction"

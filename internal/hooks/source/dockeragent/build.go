@@ -84,8 +84,11 @@ func build(s settings, event, dir, shell string) *hook.Hook {
 }
 
 func onError(word string) hook.OnError {
-	if word == "" {
+	switch word {
+	case "":
 		return hook.OnErrorWarn
+	case "block":
+		return hook.OnErrorDeny
 	}
 	return hook.OnError(word)
 }

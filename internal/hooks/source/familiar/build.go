@@ -141,7 +141,7 @@ func (r *reader) onFailure(f fields, blocks bool) hook.OnError {
 			r.warnf(f.pairs["onFailure"].Key, "set blocking: true",
 				"%s: onFailure abort does nothing: the agent does not wait for this hook", f.at)
 		}
-		return hook.OnErrorBlock
+		return hook.OnErrorDeny
 	case "ignore":
 		return hook.OnErrorIgnore
 	}
@@ -246,7 +246,7 @@ func (r *reader) script(f fields, h *hook.Hook) bool {
 	s, problems := Compile(h.Command)
 	if s != nil {
 		h.Template, h.ScriptText = s, s.text
-		if f.event == "beforeToolCall" && h.OnError == hook.OnErrorBlock {
+		if f.event == "beforeToolCall" && h.OnError == hook.OnErrorDeny {
 			problems = append(problems, s.echoes...)
 		}
 		r.variables(f, p, s.binds)

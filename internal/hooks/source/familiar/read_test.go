@@ -62,7 +62,7 @@ func TestEveryField(t *testing.T) {
 		t.Fatalf("%d hooks, %v", len(hooks), problems)
 	}
 	h := hooks[0]
-	if h.Name != "all" || h.Timeout != 1500*time.Millisecond || h.OnError != hook.OnErrorBlock || !*h.Blocking || !h.Capture || h.Enabled || h.Shell != "/bin/ash" {
+	if h.Name != "all" || h.Timeout != 1500*time.Millisecond || h.OnError != hook.OnErrorDeny || !*h.Blocking || !h.Capture || h.Enabled || h.Shell != "/bin/ash" {
 		t.Errorf("settings: %+v", h)
 	}
 	if got := fmt.Sprint(h.Filter.Tools, h.Filter.ExcludeTools, h.Filter.Workspaces[0].Text, h.Filter.Workspaces[1].Text); got != "[Bash Write] [Read]/home/u/p/*/srv" {

@@ -351,6 +351,15 @@ func word[T ~string](d *draft, n *yaml.Node, words []string, to *T) {
 	d.reject(n, "", "%s%s; it is one of %s", d.label(n), message, strings.Join(words, ", "))
 }
 
+// setOnError also takes block, the word of before for deny.
+func (d *draft) setOnError(n *yaml.Node) {
+	if resolve(n).Value == "block" {
+		d.hook.OnError = hook.OnErrorDeny
+		return
+	}
+	word(d, n, onError, &d.hook.OnError)
+}
+
 // howToWrite is the hint for a wrong duration. mostSeconds bounds a number of seconds before a
 // field's own limit is looked at.
 const (

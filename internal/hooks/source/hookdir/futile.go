@@ -166,7 +166,7 @@ func closes(p pattern.Pattern) bool {
 // meansToDeny looks for a denial in the hook's program and its expected answers.
 func (d *draft) meansToDeny() bool {
 	h := d.hook
-	if h.Shadow || h.OnError == hook.OnErrorBlock ||
+	if h.Shadow || h.OnError == hook.OnErrorDeny ||
 		slices.ContainsFunc(h.Tests, func(t hook.Test) bool { return t.Expect != hook.ExpectNone }) {
 		return true
 	}

@@ -31,7 +31,7 @@ var (
 	types = []string{string(hook.Command), string(hook.Script), string(hook.Builtin), string(hook.Model),
 		string(hook.Rules)}
 	orders  = []string{string(hook.OrderSession), string(hook.OrderSerial), string(hook.OrderParallel)}
-	onError = []string{string(hook.OnErrorWarn), string(hook.OnErrorIgnore), string(hook.OnErrorBlock)}
+	onError = []string{string(hook.OnErrorWarn), string(hook.OnErrorIgnore), string(hook.OnErrorDeny)}
 	schemas = []string{"pre_tool_use_decision", "guard_decision"}
 	lanes   = []string{events.LaneDefault, events.LanePreempt}
 	modes   = []string{modeSpawn, modePersistent}
@@ -81,7 +81,7 @@ var schema = []row{
 		Doc: "false: the hook observes, it never delays, denies or adds to a verdict"}, (*draft).setBlocking},
 	{Field{Key: "on_error", Type: "word", Default: string(hook.OnErrorWarn), Values: onError,
 		Doc: "what a failure (not a verdict) does"},
-		func(d *draft, n *yaml.Node) { word(d, n, onError, &d.hook.OnError) }},
+		(*draft).setOnError},
 	{Field{Key: "hold", Type: "auto, never or duration", Default: "`asks.hold` of hookd.yaml",
 		Doc: "whether an ask of the hook is held until a person answers, and how long, see [asks.md](../asks.md)"},
 		(*draft).setHold},
@@ -136,7 +136,7 @@ var schema = []row{
 	{Field{Key: "mode", Type: "word", Default: modeSpawn, Values: modes, For: []hook.Type{hook.Command, hook.Script},
 		Doc: "`persistent`: the process is started once and gets a line per event, see [persistent-hooks.md](persistent-hooks.md)"},
 		(*draft).setMode},
-	{Field{Key: "warm", Type: "bool", Default: "true if the hook blocks", For: []hook.Type{hook.Command, hook.Script},
+	{Field{Key: "warm", Type: "bool", Default: "true of a guard", For: []hook.Type{hook.Command, hook.Script},
 		Doc: "`mode: persistent` only: the process starts when the hook is loaded, and not at the first event"},
 		(*draft).setWarm},
 	{Field{Key: "concurrency", Type: "int", Default: "0 (no limit of its own)",

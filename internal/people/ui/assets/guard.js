@@ -74,7 +74,7 @@ function Multiples({ at, spans, asked, changes, h }) {
     return out;
   };
   const of = (value) => series(spans, 'name', value), sum = (list) => list.reduce((a, b) => a + b, 0);
-  const runs = of((s) => s.runs), denied = of((s) => s.blocked), failed = of((s) => s.failures);
+  const runs = of((s) => s.runs), denied = of((s) => s.denied), failed = of((s) => s.failures);
   const asks = series(asked, 'start', (a) => a.asked), yes = series(asked, 'start', (a) => a.yes);
   const p50 = of((s) => s.p50_ms), p99 = of((s) => s.p99_ms), unit = at.by === 'day' ? 'a day' : 'an hour';
   const mid = (list) => { const ran = list.filter((_, i) => runs[i]).sort((a, b) => a - b); return ran.length ? ran[Math.floor(ran.length / 2)] : undefined; };

@@ -91,7 +91,7 @@ function Side({ h }) {
     ${letters.length > 0 && html`<h2>Gave up <span>${plural(letters.length, 'event')}</span></h2>${letters.slice(0, 5).map((d) => html`<p class="s">${when(d.time)} <code>${d.reason}</code></p>`)}`}
     <h2>Time of a run <span>24 h, by the hour</span></h2><div class="lat">${hours?.groups?.some((g) => g.runs) ? html`<${Lines} hours=${hours.groups} from=${from} to=${to} label=${s ? `p50 ${tookText(s.p50_ms)}, p95 ${tookText(s.p95_ms)} and p99 ${tookText(s.p99_ms)} over 24 hours` : 'times over 24 hours'} />` : html`<p class="t">${hours ? 'It has not run in the last 24 hours.' : ' '}</p>`}
       <dl class="fact">${[['p50 —', 'p50_ms'], ['p95 ┄', 'p95_ms'], ['p99', 'p99_ms']].map(([k, v]) => html`<dt>${k}</dt><dd class="num">${s?.runs ? tookText(s[v]) : '–'}</dd>`)}</dl></div>
-    ${s && html`<p class="s">${plural(s.runs, 'run')}${decides(h) ? ', ' + number(s.blocked) + ' denied' : ''}, ${number(s.failures)} failed. Agents waited ${tookText(s.waited_ms)} for it. <a class="link" href=${link('stream', { kind: 'runs', q: 'hook:' + h.name })}>Runs</a>${decides(h) ? html` · <a class="link" href=${link('guard', { name: h.name })}>Over 30 days</a> · <a class="link" href=${link('stream', { q: 'hook:' + h.name })}>Decisions</a> · <a class="link" href=${link('whatif', { hook: h.name })}>What if</a>` : ''}</p>`}
+    ${s && html`<p class="s">${plural(s.runs, 'run')}${decides(h) ? ', ' + number(s.denied) + ' denied' : ''}, ${number(s.failures)} failed. Agents waited ${tookText(s.waited_ms)} for it. <a class="link" href=${link('stream', { kind: 'runs', q: 'hook:' + h.name })}>Runs</a>${decides(h) ? html` · <a class="link" href=${link('guard', { name: h.name })}>Over 30 days</a> · <a class="link" href=${link('stream', { q: 'hook:' + h.name })}>Decisions</a> · <a class="link" href=${link('whatif', { hook: h.name })}>What if</a>` : ''}</p>`}
     ${full.tests > 0 && html`<${Tests} h=${full} waits=${!!w} />`}
     ${h.state !== 'rejected' && h.state !== 'refused' && html`<${TryIt} h=${full} />`}
     <h2>What it is <span>${full.source}</span></h2><dl class="fact"><dt>Runs for</dt><dd>${runsFor(full)}</dd>${(full.command || full.script) && html`<dt>Command</dt><dd><code>${full.command ? [full.command, ...(full.args || [])].join(' ') : full.script}</code></dd>`}${full.timeout_ms ? html`<dt>May take</dt><dd>${span(full.timeout_ms)}</dd>` : ''}${[['Only when', full.when?.join(' or ')], ['Debounce', full.debounce_ms && full.debounce_ms / 1e3 + ' s'], ['Throttle', full.throttle], ['Warm', full.warm && 'its workers start with hookd']].map(([k, v]) => v ? html`<dt>${k}</dt><dd>${v}</dd>` : '')}${full.digest ? html`<dt>Version</dt><dd class="mono">${full.digest.slice(0, 12)}</dd>` : ''}${full.persistent ? html`<dt>Workers</dt><dd>${full.persistent.copies.length} alive, ${plural(full.persistent.starts, 'start')}</dd>` : ''}</dl>
@@ -147,7 +147,7 @@ function TryIt({ h }) {
 }
 function said({ run, decides: d, why }) {
   if (why && !failed(run)) return ['none', 'would not run', 'none'];
-  if (run.result === 'block' || run.decision === 'deny') return ['deny', 'would deny', 'state deny'];
+  if (run.result === 'deny' || run.decision === 'deny') return ['deny', 'would deny', 'state deny'];
   if (run.decision === 'ask') return ['ask', 'would ask', 'state ask'];
   if (run.decision === 'allow') return ['allow', 'would allow', 'state q'];
   if (failed(run)) return ['fail', 'failed', 'state fail'];

@@ -57,7 +57,7 @@ export const State = ({ is: [shape, word, cls] }) => html`<span class=${cls}><${
 export function resultOf(r) {
   switch (r.result) {
     case 'ok': return r.decision && r.decision !== 'none' ? stateOf(r) : r.awaited ? ['none', 'none', 'none'] : ['allow', 'ran', 'none'];
-    case 'block': return stateOf({ decision: r.decision || 'deny' });
+    case 'deny': return stateOf({ decision: r.decision || 'deny' });
     case 'timeout': return ['fail', 'timed out', 'state fail'];
     case 'spawn_error': return ['fail', 'not started', 'state fail'];
     case 'interrupted': return ['dead', 'interrupted', 'state q'];
