@@ -139,7 +139,7 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 		"hookd_events_total{agent:end}": 3, "hookd_events_total{session:start}": 1, "hookd_events_total{session:end}": 1,
 		"hookd_events_total{pre_tool_use}": 1, "hookd_events_total{other}": 1, "hookd_events_total{gateway:startup}": 1,
 		"hookd_runs_total{fine,ok}": 4, "hookd_runs_total{fine,failed}": 0, "hookd_runs_total{fails,failed}": 4,
-		"hookd_runs_total{slow,timeout}": 1, "hookd_runs_total{guard,block}": 1, "hookd_runs_total{broken,spawn_error}": 1,
+		"hookd_runs_total{slow,timeout}": 1, "hookd_runs_total{guard,deny}": 1, "hookd_runs_total{broken,spawn_error}": 1,
 		"hookd_run_duration_seconds{fine}": 4, "hookd_run_duration_seconds{slow}": 1, "hookd_queue_seconds{}": 10,
 		"hookd_spawn_errors_total{not_found}": 1,
 		"hookd_verdict_seconds{denied}":       1, "hookd_verdict_seconds{allowed}": 1, "hookd_verdict_seconds{asked}": 0,
