@@ -1,13 +1,19 @@
 package fleet_test
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/fleet"
+	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/fleettest"
+	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -78,5 +84,50 @@ func decision(now time.Time, n int) wire.Decision {
 		Cwd: "/home/ann/src/project", Tool: "shell", Subject: "git push --force origin main && make deploy",
 		Decision: wire.OutcomeDeny, Reason: "git push --force is not allowed on main", DecidedBy: []string{"command-guard"},
 		DurationMS: 4.2, Runs: []string{events.NewID(now), events.NewID(now)},
+	}
+}
+
+// A thousand machines, or as many as FLEET_MACHINES says, cost no consumer, a few subjects each, and as
+// many messages for a decision as five.
+func TestManyMachines(t *testing.T) {
+	if !hooktest.All() {
+		t.Skip("it has a thousand machines")
+	}
+	machines, each := 1000, 10
+	if n, err := strconv.Atoi(os.Getenv("FLEET_MACHINES")); err == nil {
+		machines = n
+	}
+	server, now := fleettest.Start(t, nil), time.Now().UTC()
+	began := time.Now()
+	for i := range machines {
+		l := &local{sessions: []wire.Session{{SessionID: "s", Last: now, State: wire.SessionWaiting, Cwd: "/"}}}
+		for n := range each {
+			l.decided = append(l.decided, decision(now, n))
+		}
+		names := fleet.Names{Tenant: "t", Machine: fmt.Sprintf("m%05d", i)}
+		b, err := jetstream.Connect(engine.Options{Servers: []string{server.URL()}, Machine: names.Machine}, nil)
+		hooktest.Must(t, err)
+		t.Cleanup(b.Close)
+		f := fleet.New(fleet.Options{Broker: b, Names: names, Outbox: nothing{}, Position: &positions{}, Machine: l, Decisions: l})
+		hooktest.Run(t, func(ctx context.Context) error { f.Run(ctx); return nil })
+	}
+	hooktest.Until(t, "all decisions are published", func() bool {
+		n, _ := server.Stored("HOOKD_t_LOG")
+		return n == uint64(machines*each)
+	})
+	hooktest.Until(t, "each machine says how it is", func() bool {
+		n, _ := server.Stored("HOOKD_t_NOW")
+		return n >= uint64(2*machines)
+	})
+	all := fleettest.Streams(t, []string{server.URL()})
+	info, err := all.AccountInfo(t.Context())
+	hooktest.Must(t, err)
+	_, stored := server.Stored("HOOKD_t_LOG")
+	_, facts := server.Stored("HOOKD_t_NOW")
+	t.Logf("%d machines in %s: %.1f messages and %d bytes a decision; %d streams, %d consumers, %d bytes of state", machines,
+		time.Since(began).Round(time.Second), float64(server.Received())/float64(machines*each), int(stored)/(machines*each),
+		info.Streams, info.Consumers, facts)
+	if info.Consumers > 0 || info.Streams != len((fleet.Names{Tenant: "t", Machine: "x"}).Layout()) {
+		t.Errorf("there are %d streams and %d consumers", info.Streams, info.Consumers)
 	}
 }

@@ -50,6 +50,7 @@ type Broker struct {
 	state   engine.State
 	trouble map[string]string // consumers that could not begin, and why
 	untold  bool              // the servers do not say what this machine may do
+	since   time.Time         // of the last refusal; see now
 	asked   time.Time         // of the first message that none was acknowledged after; zero = none waits
 	silent  bool              // the log has said that servers acknowledge nothing
 }
@@ -184,6 +185,10 @@ func (b *Broker) away(err error) {
 // refused notes an act that a server does not let this machine do, which a call sees only as an
 // answer that does not come.
 func (b *Broker) refused(err error) {
+	if errors.Is(err, nats.ErrSlowConsumer) { // the server gives again what was not acknowledged
+		b.log.Info("messages came faster than they were taken, and come again", zap.Error(err))
+		return
+	}
 	b.worked()
 	defer b.tell()
 	b.mu.Lock()
@@ -192,7 +197,7 @@ func (b *Broker) refused(err error) {
 		err = fmt.Errorf("%w: print the list of users again with `hookd fleet users`", err)
 	}
 	first := b.state.Err != err.Error()
-	b.state.Err = err.Error()
+	b.state.Err, b.since = err.Error(), time.Now()
 	b.mu.Unlock()
 	if first {
 		b.log.Warn("a server of the fleet refuses", zap.Error(err))
@@ -272,11 +277,21 @@ func (b *Broker) watch(ctx context.Context) {
 func (b *Broker) State() engine.State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := b.state
+	s := b.now()
 	for _, name := range slices.Sorted(maps.Keys(b.trouble)) {
 		if s.Err == "" {
 			s.Err = "consumer " + name + ": " + b.trouble[name]
 		}
+	}
+	return s
+}
+
+// now returns the state without a refusal that was not repeated: all that is refused is tried again
+// within a minute. b.mu is held.
+func (b *Broker) now() engine.State {
+	s := b.state
+	if s.Connected && time.Since(b.since) > 2*mostPause {
+		s.Err = ""
 	}
 	return s
 }
@@ -300,7 +315,7 @@ func (b *Broker) why(err error) error {
 		return err
 	}
 	b.mu.Lock()
-	state := b.state
+	state := b.now()
 	b.mu.Unlock()
 	switch {
 	case !state.Connected || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrReconnectBufExceeded):
