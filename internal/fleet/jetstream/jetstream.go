@@ -50,7 +50,7 @@ type Broker struct {
 	state   engine.State
 	trouble map[string]string // consumers that could not begin, and why
 	untold  bool              // the servers do not say what this machine may do
-	since   time.Time         // of the last refusal; see now
+	since   time.Time         // of the last refusal
 	asked   time.Time         // of the first message that none was acknowledged after; zero = none waits
 	silent  bool              // the log has said that servers acknowledge nothing
 }
@@ -241,7 +241,7 @@ func (b *Broker) worked() {
 // mostSilence is how long a server may acknowledge nothing while messages wait for it.
 const mostSilence = 10 * time.Second
 
-// watch tries another server when one has acknowledged nothing for mostSilence, until ctx ends:
+// watch forgets a refusal that is not repeated, and tries another server when one has acknowledged nothing for mostSilence, until ctx ends:
 // a server that is cut off from the others, or hangs, keeps its connections.
 func (b *Broker) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
@@ -256,10 +256,18 @@ func (b *Broker) watch(ctx context.Context) {
 		server := b.state.Server
 		silent := b.state.Connected && !b.asked.IsZero() && time.Since(b.asked) > mostSilence
 		said := b.silent
+		// All that is refused is tried again within a minute.
+		over := b.state.Connected && b.state.Err != "" && time.Since(b.since) > 2*mostPause
+		if over {
+			b.state.Err = ""
+		}
 		if silent {
 			b.asked, b.silent = time.Time{}, true
 		}
 		b.mu.Unlock()
+		if over {
+			b.tell()
+		}
 		if !silent {
 			continue
 		}
@@ -277,21 +285,11 @@ func (b *Broker) watch(ctx context.Context) {
 func (b *Broker) State() engine.State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := b.now()
+	s := b.state
 	for _, name := range slices.Sorted(maps.Keys(b.trouble)) {
 		if s.Err == "" {
 			s.Err = "consumer " + name + ": " + b.trouble[name]
 		}
-	}
-	return s
-}
-
-// now returns the state without a refusal that was not repeated: all that is refused is tried again
-// within a minute. b.mu is held.
-func (b *Broker) now() engine.State {
-	s := b.state
-	if s.Connected && time.Since(b.since) > 2*mostPause {
-		s.Err = ""
 	}
 	return s
 }
@@ -315,7 +313,7 @@ func (b *Broker) why(err error) error {
 		return err
 	}
 	b.mu.Lock()
-	state := b.now()
+	state := b.state
 	b.mu.Unlock()
 	switch {
 	case !state.Connected || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrReconnectBufExceeded):
