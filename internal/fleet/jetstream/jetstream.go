@@ -241,8 +241,9 @@ func (b *Broker) worked() {
 // mostSilence is how long a server may acknowledge nothing while messages wait for it.
 const mostSilence = 10 * time.Second
 
-// watch forgets a refusal that is not repeated, and tries another server when one has acknowledged nothing for mostSilence, until ctx ends:
-// a server that is cut off from the others, or hangs, keeps its connections.
+// watch forgets a refusal that is not repeated, and tries another server when one has acknowledged
+// nothing for mostSilence, until ctx ends: a server that is cut off from the others, or hangs, keeps its
+// connections.
 func (b *Broker) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
