@@ -297,14 +297,15 @@ func (d *dedup) complete(e *entry, r Receipt) {
 	e.full = &r
 	d.answers = append(d.answers, answer{e, sizeOf(r)})
 	d.bytes += sizeOf(r)
-	for age := d.age(time.Now()); len(d.answers) > 1 && (d.bytes > answerBytes || age-d.answers[0].of.at > dedupWindow); {
-		old := d.answers[0].of
+	old := d.age(time.Now()) - dedupWindow
+	for len(d.answers) > 1 && (d.bytes > answerBytes || d.answers[0].of.at < old) {
+		e := d.answers[0].of
 		d.bytes -= d.answers[0].size
 		d.answers[0] = answer{}
 		d.answers = d.answers[1:]
-		old.full, old.gone = nil, true
-		if old.ok {
-			d.ids.ForgetAnswer(old.first.seq)
+		e.full, e.gone = nil, true
+		if e.ok {
+			d.ids.ForgetAnswer(e.first.seq)
 		}
 	}
 }
