@@ -62,7 +62,7 @@ func writeCrashHook(t *testing.T, home, ran string) {
 	t.Helper()
 	dir := filepath.Join(home, "hooks", "note")
 	for name, text := range map[string]string{
-		"HOOK.yaml": "name: note\nevents: [agent:step]\ncommand: ./note.sh\n",
+		"HOOK.yaml": "name: note\nevents: [agent:step]\ntimeout: 10m\ncommand: ./note.sh\n",
 		"note.sh":   "#!/bin/sh\nprintf '%s\\n' \"$HOOK_EVENT_DATA\" >> " + ran + "\n",
 	} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -108,6 +108,11 @@ func TestKilledUnderLoad(t *testing.T) {
 	for id := range l.accepted {
 		if !runs[id] {
 			lost++
+			list, err := c.Runs(t.Context(), client.RunQuery{Session: id[:6], Limit: 1000})
+			for _, r := range list {
+				t.Logf("%s has not run; of its session: %s %s %s", id, r.EventID, r.Result, r.Error)
+			}
+			hooktest.Must(t, err)
 		}
 	}
 	all := &seen{}

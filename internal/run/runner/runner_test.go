@@ -52,16 +52,22 @@ func TestUnaddressed(t *testing.T) {
 // With reload.mode ask a hook does not inherit a variable that makes its interpreter load
 // code; one of the settings, which were allowed, counts.
 func TestCodeOfTheEnvironment(t *testing.T) {
-	for _, name := range []string{"BASH_ENV", "LD_PRELOAD", "PYTHONPATH", "NODE_OPTIONS", "PERL5OPT", "BASH_FUNC_ls%%"} {
+	load := []string{
+		"BASH_ENV", "LD_PRELOAD", "PYTHONPATH", "PYTHONPYCACHEPREFIX", "PERL5OPT", "BASH_FUNC_ls%%", "CORECLR_PROFILER",
+		"npm_config_script_shell", "SYSTEMD_PAGER", "MAKEFILES",
+	}
+	for _, name := range append(load, "NODE_OPTIONS") {
 		t.Setenv(name, "/tmp/code")
 	}
+	t.Setenv("PYTHONUNBUFFERED", "1")
 	t.Setenv("LANG", "C")
 	given := map[string]string{"NODE_OPTIONS": "--max-old-space-size=100"}
 	env, _ := inherited(given, "", true)
-	for name, want := range map[string]string{
-		"BASH_ENV": "", "LD_PRELOAD": "", "PYTHONPATH": "", "PERL5OPT": "", "BASH_FUNC_ls%%": "",
-		"NODE_OPTIONS": given["NODE_OPTIONS"], "LANG": "C",
-	} {
+	wanted := map[string]string{"NODE_OPTIONS": given["NODE_OPTIONS"], "LANG": "C", "PYTHONUNBUFFERED": "1"}
+	for _, name := range load {
+		wanted[name] = ""
+	}
+	for name, want := range wanted {
 		if got := variable(env, name); got != want {
 			t.Errorf("hooks inherit %s=%s, want %q", name, got, want)
 		}
