@@ -88,11 +88,19 @@ func (m *Matcher) never() string {
 // never says why a condition on earlier events never fits; "" = it may.
 func (n Needed) never() string {
 	why := n.What.never()
+	lacks := func(kinds ...facts.Kind) bool {
+		return len(n.What.Effects) > 0 && !slices.ContainsFunc(n.What.Effects,
+			func(k facts.Kind) bool { return slices.Contains(kinds, k) })
+	}
 	switch {
 	case n.Not: // then the rule always does
 		return ""
 	case why != "":
 		return "before it, " + why
+	case (n.Same == SamePath || n.Other) && lacks(facts.KindWrite, facts.KindDelete, facts.KindMove):
+		return "`same: path` and `other_session` are about edits: effect write, delete or move"
+	case n.Fetched && lacks(facts.KindRun, facts.KindInstall):
+		return "`fetched` is about files that run: effect run or install"
 	case n.Same != "" && n.Same != SamePath && n.Count >= mostLike:
 		return fmt.Sprintf("only the last %d calls are compared", mostLike)
 	case (n.Same == SamePath || n.Other) && n.Count >= mostEdits:

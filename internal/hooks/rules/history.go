@@ -437,7 +437,16 @@ type like struct {
 	keys   Keys
 	failed bool
 	open   bool
+	unsure bool
 	id     string
+}
+
+// level is how surely a call has happened; unsure = a person was asked, and nothing tells the answer.
+func level(unsure bool) facts.Fit {
+	if unsure {
+		return facts.Perhaps
+	}
+	return facts.Sure
 }
 
 // edited is a call that has changed a file.
@@ -447,6 +456,7 @@ type edited struct {
 	session string
 	id      string
 	fetched bool // its content comes from elsewhere
+	unsure  bool
 }
 
 // file has the edits of one file.
@@ -481,7 +491,7 @@ func (st *state) edit(key uint64, m *Moment) {
 		}
 	}
 	st.edited.MoveToFront(f.in)
-	f.edits = append(f.edits, edited{m.Place, m.Time.UnixNano(), m.Session, m.ID, m.Fetched})
+	f.edits = append(f.edits, edited{m.Place, m.Time.UnixNano(), m.Session, m.ID, m.Fetched, false})
 	if len(f.edits) > 2*mostEdits {
 		f.edits = slices.Clone(f.edits[len(f.edits)-mostEdits:])
 	}
@@ -532,7 +542,7 @@ func (st *state) place(m *Moment, s *scope, hits []hit) *placed {
 	st.last = max(st.last, m.Place)
 	if m.Kind == Asked {
 		if st.table.like {
-			s.like = append(s.like, like{m.Place, m.Time.UnixNano(), m.Keys, false, true, m.ID})
+			s.like = append(s.like, like{m.Place, m.Time.UnixNano(), m.Keys, false, true, false, m.ID})
 		}
 		if len(s.like) > 2*mostLike {
 			s.like = slices.Clone(s.like[len(s.like)-mostLike:])
@@ -574,6 +584,9 @@ func (st *state) settled(p *placed) {
 		if s.start(p.m); i >= 0 {
 			s.like[i].open = false
 		}
+		if p.m.Unsure && !p.ended {
+			st.doubt(p, s, true)
+		}
 		return
 	}
 	if i >= 0 {
@@ -586,6 +599,24 @@ func (st *state) settled(p *placed) {
 	}
 	s.open = slices.DeleteFunc(s.open, func(o *placed) bool { return of(o.m.Place) })
 	s.ends(p.m)
+}
+
+// doubt notes whether it is unsure that a call has happened.
+func (st *state) doubt(p *placed, s *scope, unsure bool) {
+	for i := range s.like {
+		if l := &s.like[i]; l.place == p.m.Place {
+			l.unsure = unsure
+		}
+	}
+	for _, key := range p.edits {
+		if f := st.files[key]; f != nil {
+			for i := range f.edits {
+				if e := &f.edits[i]; e.place == p.m.Place {
+					e.unsure = unsure
+				}
+			}
+		}
+	}
 }
 
 // ends notes that the end of a call counts no more.
@@ -641,7 +672,9 @@ func (st *state) ended(m *Moment, s *scope) bool {
 		st.settled(p)
 	}
 	p.ended, m.Of = true, p.m.Place
-	s.ends(m)
+	if s.ends(m); p.m.Unsure { // it ran, so a person said yes
+		st.doubt(p, s, false)
+	}
 	type proven struct {
 		at int
 		ok bool
@@ -657,7 +690,7 @@ func (st *state) ended(m *Moment, s *scope) bool {
 			if level := min(h.level, known[of]); level > facts.No {
 				st.put(p, s, h, level, false)
 			}
-		case p.m.Unsure: // it ran, so a person said yes
+		case p.m.Unsure:
 			st.put(p, s, h, h.level, false)
 		}
 	}
@@ -738,7 +771,7 @@ func (st *state) under(t *table, filled *state) *state {
 func (p *placed) under(old, t *table, filled []*placed) *placed {
 	for _, f := range filled {
 		if f.m.Place == p.m.Place {
-			p.hits = f.hits
+			p.hits, p.edits = f.hits, f.edits
 			return p
 		}
 	}
@@ -879,17 +912,17 @@ func (v *view) look(p *Past) seen {
 	switch {
 	case p.Fetched:
 		for _, e := range slices.Backward(v.fetched) {
-			fits(entry{place: e.place, time: e.time, level: facts.Sure, id: e.id})
+			fits(entry{place: e.place, time: e.time, level: level(e.unsure), id: e.id})
 		}
 	case p.Other || p.Same == SamePath:
 		for i := len(v.edits) - 1; i >= 0 && !c.done(p.Count); i-- {
 			if e := &v.edits[i]; (e.session != m.Session) == p.Other {
-				fits(entry{place: e.place, time: e.time, level: facts.Sure, id: e.id})
+				fits(entry{place: e.place, time: e.time, level: level(e.unsure), id: e.id})
 			}
 		}
 	case p.Same != "":
 		for _, l := range slices.Backward(v.like(p.Same)) {
-			if fits(entry{place: l.place, time: l.time, level: facts.Sure, id: l.id}); c.done(p.Count) {
+			if fits(entry{place: l.place, time: l.time, level: level(l.unsure), id: l.id}); c.done(p.Count) {
 				break
 			}
 		}

@@ -143,6 +143,9 @@ func (n *naive) of(p *Past, m *Moment) facts.Fit {
 			continue
 		}
 		level, at := n.fits(p, e, m)
+		if p.Fetched || p.Other || p.Same != "" {
+			level = e.level(level)
+		}
 		here := place{e.m.Place, at}
 		if level == facts.No || !after(here, lower) {
 			continue

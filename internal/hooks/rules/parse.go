@@ -362,14 +362,14 @@ func (p *reader) past(past *Past, m *Matcher, key string, at *yaml.Node) {
 			p.reject(at, "write a number from 1 to 10000", "bad count %q", at.Value)
 		}
 	case "within":
-		past.Within = p.time(at, key)
+		past.shorten(p.time(at, key))
 	case "lasted":
 		past.Lasted = p.time(at, key)
 	case "since":
 		if b := Boundary(at.Value); slices.Contains(Boundaries, b) {
 			past.Since = b
 		} else if d, err := duration.Parse(at.Value); err == nil && d > 0 {
-			past.Within = p.time(at, key)
+			past.shorten(p.time(at, key))
 		} else {
 			p.reject(at, "write edit, prompt, start or a time such as 10m", "bad since %q", at.Value)
 		}
@@ -385,6 +385,13 @@ func (p *reader) past(past *Past, m *Matcher, key string, at *yaml.Node) {
 		} else if len(list) > 1 {
 			p.reject(at, "", "same is one of call, command, path, failure")
 		}
+	}
+}
+
+// shorten makes Within at most d: `since` may give a time, too.
+func (p *Past) shorten(d time.Duration) {
+	if p.Within == 0 || d < p.Within {
+		p.Within = d
 	}
 }
 
