@@ -443,9 +443,62 @@ func TestPagesForPeople(t *testing.T) {
 			t.Errorf("%s has no title, or says %q", file, "of which")
 		}
 	}
+	for _, file := range append(files, filepath.Join(root, "README.md")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sentence := range sentences(string(text)) {
+			if words := strings.Fields(sentence); len(words) > mostWords {
+				t.Errorf("%s: %d words, at most %d are wanted: %s", filepath.Base(file), len(words), mostWords, sentence)
+			}
+		}
+	}
 	if pages > 16 {
 		t.Errorf("there are %d pages for people, at most 16 are wanted: what is looked up is in docs/reference", pages)
 	}
+}
+
+// mostWords is how many words a sentence for people has at most; code, a link or a number counts as one.
+const mostWords = 20
+
+var (
+	codeBlock   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	codeWord    = regexp.MustCompile("`[^`]*`")
+	linkTarget  = regexp.MustCompile(`\]\([^)]*\)`)
+	noWord      = regexp.MustCompile(`(^|\s)[^\sA-Za-z0-9]+`)
+	blockBegins = regexp.MustCompile(`^\s*([*-]|\d+\.)\s+|^[#|<!]`)
+	sentenceEnd = regexp.MustCompile(`[.!?:;]["”)*]*\s`)
+)
+
+// sentences returns the sentences of a document: of its paragraphs, items and cells.
+func sentences(text string) (list []string) {
+	text = codeWord.ReplaceAllString(codeBlock.ReplaceAllString(text, "\n"), "X")
+	text = linkTarget.ReplaceAllString(text, "]")
+	var blocks []string
+	begins := true
+	for _, line := range strings.Split(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, "|"):
+			blocks = append(blocks, strings.Split(line, "|")...)
+			begins = true
+		case strings.TrimSpace(line) == "":
+			begins = true
+		case begins || blockBegins.MatchString(line):
+			blocks = append(blocks, line)
+			begins = strings.HasPrefix(line, "#")
+		default:
+			blocks[len(blocks)-1] += " " + line
+		}
+	}
+	for _, block := range blocks {
+		for _, s := range strings.Split(sentenceEnd.ReplaceAllString(block+" ", ".\n"), "\n") {
+			if s = strings.TrimSpace(noWord.ReplaceAllString(s, " ")); s != "" {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
 }
 
 // The start page names each command, and neither it nor the README another.
