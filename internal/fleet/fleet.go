@@ -300,8 +300,11 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 		Again: f.count.again.Load(), Skipped: f.count.skipped.Load(), Refused: f.count.refused.Load(),
 	}
 	f.mu.Lock()
-	s.Trouble, s.Directive = cmp.Or(f.trouble, f.in.why(), f.waits.why()), f.refused
+	s.Trouble, s.Directive = cmp.Or(f.trouble, f.in.why()), f.refused
 	f.mu.Unlock()
+	if s.State.Connected { // else a server's refusal of the key would not be seen
+		s.Trouble = cmp.Or(s.Trouble, f.waits.why())
+	}
 	if s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx); err == nil && f.opts.Decisions != nil {
 		s.Decisions, s.Unpublished, err = f.opts.Decisions.Waiting(ctx)
 	}
