@@ -145,7 +145,7 @@ func (o *outbound) sendSome(ctx context.Context) (n int, err error) {
 	waiting, err := o.outbox.Outgoing(ctx, append(held, o.names.subject(areaEvery)), true, sendBatch, sendBytes)
 	if err == nil && len(waiting) == 0 && len(held) > 0 {
 		wait(ctx, max(time.Until(until), time.Millisecond), o.work) // 0 would be without an end
-		return 1, nil // look again
+		return 1, nil                                               // look again
 	}
 	if err != nil || len(waiting) == 0 {
 		return 0, err
