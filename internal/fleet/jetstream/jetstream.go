@@ -88,6 +88,7 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.away(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.refused(err) }),
 		nats.IgnoreDiscoveredServers(),
+		nats.IgnoreAuthErrorAbort(), // a key that is let in again comes back
 	}
 	if o.MakeKey {
 		if err := machinekey.Make(o.Creds); err != nil {
