@@ -43,6 +43,7 @@ end as the table shows it, it shows that one with all of its input.`,
 			if err != nil {
 				return err
 			}
+			list.Asks = upTo(list.Asks, a.limit)
 			return a.print(list, func(p *printer) { p.asks(list) })
 		},
 		ValidArgsFunction: askIDs(a),
@@ -50,7 +51,7 @@ end as the table shows it, it shows that one with all of its input.`,
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with each ask and each answer, until Ctrl-C")
 	cmd.Flags().BoolVar(&ofFleet, "fleet", false, "the list of all machines of the fleet")
 	cmd.Flags().BoolVar(&answers, "answers", false, "with -f: what reads this can answer, so an approver is present")
-	return cmd
+	return a.limited(cmd)
 }
 
 func askIDs(a *app) completer {

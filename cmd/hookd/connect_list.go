@@ -26,6 +26,7 @@ func (a *app) listAgents(cmd *cobra.Command, f connectFlags) error {
 		list = append(list, agentListed{s, here[name]})
 	}
 	slices.SortStableFunc(list, func(a, b agentListed) int { return cmp.Compare(b.rank(), a.rank()) })
+	list = upTo(list, a.limit)
 	return a.print(map[string]any{"agents": list}, func(p *printer) { p.agents(list) })
 }
 

@@ -44,7 +44,7 @@ func bridgePath() (string, error) {
 		return path, nil
 	}
 	return "", fail(exitFailed, "install hookd-bridge beside hookd, or set PATH to where it is",
-		"no %s: it is not on PATH, nor is there %s", name, strings.Join(slices.Compact(tried), " or "))
+		"no %s, so no agent can be guarded, and nothing was changed: it is not on PATH, nor is there %s", name, strings.Join(slices.Compact(tried), " or "))
 }
 
 // moveSource refuses a file that hookd runs itself, or adds to the plan its

@@ -23,11 +23,12 @@ of the same hook, while that hook does not change. ` + "`hookd grants revoke GRA
 			if err != nil {
 				return err
 			}
+			list = upTo(list, a.limit)
 			return a.print(map[string][]client.Grant{"grants": list}, func(p *printer) { p.grants(list) })
 		},
 	}
 	cmd.AddCommand(revokeCommand(a))
-	return cmd
+	return a.limited(cmd)
 }
 
 func revokeCommand(a *app) *cobra.Command {

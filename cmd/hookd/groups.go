@@ -234,7 +234,7 @@ that are not here.`,
 		Args: noSuch,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAgents(cmd, connectFlags{}) },
 	}
-	return below(cmd, connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a), tokenCommand(a),
+	return below(a.limited(cmd), connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a), tokenCommand(a),
 		bridgeCommand(a))
 }
 

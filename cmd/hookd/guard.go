@@ -76,7 +76,7 @@ not write does not fit: ` + "`git push * main`" + ` is not ` + "`git push`" + ` 
 	flags.StringSliceVar(&g.effect, "effect", nil, "what a call does, in place of a command: connect, send, …")
 	flags.BoolVar(&g.shadow, "shadow", false, "only record what the rule would decide")
 	settingFlags(cmd, "hooks_dir")
-	return cmd
+	return g.a.limited(cmd)
 }
 
 // write adds a rule to the hook, and shows which calls it would have changed.
@@ -262,6 +262,7 @@ func (g *guard) list(cmd *cobra.Command) error {
 			all = append(all, l)
 		}
 	}
+	all = upTo(all, g.a.limit)
 	err = g.a.print(guardList{all, since}, func(p *printer) {
 		p.rules(all)
 		if len(all) > 0 && unread == nil {

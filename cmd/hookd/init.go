@@ -129,6 +129,11 @@ func (a *app) initialize(cmd *cobra.Command, f initFlags) error {
 	if err != nil {
 		return err
 	}
+	if !f.undo && !f.dry && !slices.Contains(f.skip, stepAgents) {
+		if _, err := bridgePath(); err != nil { // hooks that no agent asks would only look like guards
+			return err
+		}
+	}
 	w := &initRun{app: a, cmd: cmd, cfg: cfg, flags: f, in: bufio.NewReader(a.in), p: a.printer(a.out)}
 	w.answer.Agents, w.answer.Hooks, w.answer.Checks = []initItem{}, []initItem{}, []initItem{}
 	if a.format == "json" {

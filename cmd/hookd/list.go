@@ -13,7 +13,7 @@ import (
 )
 
 func listCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the hooks that the daemon knows",
@@ -26,9 +26,25 @@ func listCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			hooks.Hooks = upTo(hooks.Hooks, a.limit)
 			return a.print(hooks, func(p *printer) { p.hooks(hooks) })
 		},
 	}
+	return a.limited(cmd)
+}
+
+// limited gives -n to a list whose rows go through upTo.
+func (a *app) limited(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().IntVarP(&a.limit, "limit", "n", 0, "at most so many; 0 is all")
+	return cmd
+}
+
+// upTo returns the first n of a list; all where n is 0.
+func upTo[T any](list []T, n int) []T {
+	if n <= 0 || n >= len(list) {
+		return list
+	}
+	return list[:n]
 }
 
 func (p *printer) hooks(list client.HookList) {

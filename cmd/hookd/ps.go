@@ -7,7 +7,7 @@ import (
 )
 
 func psCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.limited(&cobra.Command{
 		Use:   "ps",
 		Short: "List the runs under way, with their age and what is left of their time",
 		Args:  cobra.NoArgs,
@@ -18,9 +18,10 @@ func psCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			list = upTo(list, a.limit)
 			return a.print(map[string][]client.RunUnderWay{"runs": list}, func(p *printer) { p.underWay(list) })
 		},
-	}
+	})
 }
 
 func (p *printer) underWay(list []client.RunUnderWay) {

@@ -27,6 +27,7 @@ type app struct {
 	keys   chan string   // of the terminal; nil = it was not read yet
 	within time.Duration // how long the daemon may take to answer
 	line   []string      // the command line, without the program
+	limit  int           // of a list; 0 = all
 	ready  bool          // the command line was understood: later errors are no usage errors
 
 	unknown error // --help stands behind a word that is no command

@@ -51,7 +51,7 @@ longer than the runs themselves.`,
 	flags.BoolVar(&shadow, "shadow", false, "what hooks in the shadow would have decided")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("by", words("hook", "agent", "tool", "day"))
-	return cmd
+	return a.limited(cmd)
 }
 
 func stats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
@@ -62,12 +62,14 @@ func stats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
 		if err != nil {
 			return err
 		}
+		groups = upTo(groups, a.limit)
 		return a.print(map[string]any{"by": q.By, "groups": groups}, func(p *printer) { p.stats(q.By, groups) })
 	}
 	hooks, err := a.dial(cmd).Stats(ctx, q)
 	if err != nil {
 		return err
 	}
+	hooks = upTo(hooks, a.limit)
 	return a.print(map[string][]client.HookStats{"hooks": hooks}, func(p *printer) {
 		groups := make([]client.GroupStats, len(hooks))
 		for i, s := range hooks {

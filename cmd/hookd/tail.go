@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -12,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/wire"
 )
 
 func tailCommand(a *app) *cobra.Command {
-	var since uint64
-	var epoch string
+	var since, epoch string
 	var follow, once, starts, ofFleet bool
 	cmd := &cobra.Command{
 		Use:   "tail [GLOB…]",
@@ -36,13 +37,14 @@ on where it was. It ends with Ctrl-C, and then says how many records it missed.`
 				return fleetDecisions(a, cmd, wire.DecisionQuery{Event: strings.Join(args, ",")}, !once)
 			}
 			opt := client.TailOptions{Match: args, Epoch: epoch, Once: once, Starts: starts}
-			if cmd.Flags().Changed("since") {
-				opt.Since = &since
+			from, err := startOf(&opt, since)
+			if err != nil {
+				return err
 			}
-			return tail(a, cmd, opt)
+			return tail(a, cmd, opt, from)
 		},
 	}
-	cmd.Flags().Uint64Var(&since, "since", 0, "begin after the record with this seq; 0 is everything that is kept")
+	cmd.Flags().StringVar(&since, "since", "", "from this time on: 1h, yesterday, 09:00; or after this seq, 0 is all that is kept")
 	cmd.Flags().StringVar(&epoch, "epoch", "", "of --since, as the first record tells it: another one yields a gap")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", true, "wait for more, until Ctrl-C; --follow=false is --once")
 	cmd.Flags().BoolVar(&once, "once", false, "end at the newest record instead of waiting for more")
@@ -51,9 +53,46 @@ on where it was. It ends with Ctrl-C, and then says how many records it missed.`
 	return cmd
 }
 
-func tail(a *app, cmd *cobra.Command, opt client.TailOptions) error {
+// startOf puts a number of a record into opt. Of a time it returns the time, and opt reads all that is kept.
+func startOf(opt *client.TailOptions, since string) (from time.Time, err error) {
+	if since == "" {
+		return from, nil
+	}
+	seq, bad := strconv.ParseUint(since, 10, 64)
+	opt.Since = &seq
+	if bad == nil {
+		return from, nil
+	}
+	from, ok := duration.Moment(since, time.Now())
+	if !ok {
+		return from, fail(exitUsage, "give 1h, yesterday, 09:00, 2006-01-02, or the number of a record",
+			"--since is %q, no time", since)
+	}
+	seq = 0
+	return from, nil
+}
+
+// happened is the time of a record; zero for one that has none.
+func happened(r client.Record) time.Time {
+	switch {
+	case r.Event != nil:
+		return r.Event.Time
+	case r.Run != nil:
+		return r.Run.Started.Add(time.Duration(r.Run.DurationMS * float64(time.Millisecond)))
+	case r.Decision != nil:
+		return decidedAt(*r.Decision)
+	case r.Start != nil:
+		return r.Start.Started
+	}
+	return time.Time{}
+}
+
+func tail(a *app, cmd *cobra.Command, opt client.TailOptions, since time.Time) error {
 	f := a.follower()
 	show := func(r client.Record) {
+		if at := happened(r); !at.IsZero() && at.Before(since) {
+			return
+		}
 		if a.format == "json" {
 			f.p.line(escape(string(r.Raw), keepNothing))
 		} else {

@@ -81,7 +81,7 @@ changed.`,
 	f.BoolVar(&o.purge, "purge", false, "delete what is kept for the calls, or for all without a CALL")
 	f.BoolVar(&o.all, "list", false, "list the calls, also of --session and --since")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	return cmd
+	return a.limited(cmd)
 }
 
 // purgeUndo deletes the kept files.
@@ -154,6 +154,7 @@ func (a *app) listUndo(cmd *cobra.Command, o undoOptions) error {
 	if err != nil {
 		return err
 	}
+	list.Calls = upTo(list.Calls, a.limit)
 	return a.print(list, func(p *printer) { p.undoable(list) })
 }
 

@@ -19,7 +19,7 @@ type outdatedPack struct {
 }
 
 func outdatedCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.limited(&cobra.Command{
 		Use:   "outdated",
 		Short: "Tell which packs have something newer where they came from",
 		Long: `outdated looks where each pack came from. It changes nothing. A pack at a tag or a
@@ -35,6 +35,7 @@ when something is newer.`,
 			if err != nil {
 				return err
 			}
+			list = upTo(list, a.limit)
 			if err := a.print(list, func(p *printer) { p.outdated(list) }); err != nil {
 				return err
 			}
@@ -43,7 +44,7 @@ when something is newer.`,
 			}
 			return nil
 		},
-	}
+	})
 }
 
 func (a *app) outdated(ctx context.Context, cfg config.Config) ([]outdatedPack, error) {
