@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -295,21 +296,28 @@ func (p *printer) overview(o *overview) {
 
 // guardedLine says which agents here are guarded.
 func (p *printer) guardedLine(o *overview) {
-	var on, off []string
+	var on, off, wild []string
 	for _, agent := range o.Agents {
 		name := agent.Agent
 		if agent.State == string(connect.Partly) {
 			name += " (partly)"
 		}
-		if agent.Connected && o.status != nil && o.Guards > 0 {
-			on = append(on, name)
-		} else {
+		of := func(d client.Decision) bool { return string(d.Dialect) == agent.Agent }
+		switch {
+		case !agent.Connected || o.status == nil || o.Guards == 0:
 			off = append(off, name)
+		case slices.ContainsFunc(o.Disobeyed, of):
+			wild = append(wild, name)
+		default:
+			on = append(on, name)
 		}
 	}
 	var parts []string
 	if len(on) > 0 {
 		parts = append(parts, p.paint(green, "Guarded")+": "+strings.Join(on, ", ")+".")
+	}
+	if len(wild) > 0 {
+		parts = append(parts, p.paint(red, "Does not obey")+": "+strings.Join(wild, ", ")+".")
 	}
 	if len(off) > 0 {
 		parts = append(parts, p.paint(red, "Not guarded")+": "+strings.Join(off, ", ")+".")

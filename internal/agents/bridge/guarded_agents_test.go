@@ -49,7 +49,13 @@ func TestRealAgentsDisobey(t *testing.T) {
 	}
 }
 
-// Nothing is said against many ordinary calls.
+// ordinary are calls that people see each day: they also fail, print to stderr and have more than one line.
+var ordinary = []string{
+	"echo ordinary %d", "echo ordinary %d; false", "ls missing-ordinary-%d", "printf 'ordinary %d' | cat",
+	"cat <<'END'\nordinary %d\nEND", "echo 'ordinär: ordinary %d' >&2", "touch ordinary-%[1]d && rm ordinary-%[1]d",
+}
+
+// Nothing is said against many ordinary calls, one after another and together.
 func TestRealAgentsManyCalls(t *testing.T) {
 	const calls = 700
 	for _, r := range someReals("claude-code", "codex", "pi") {
@@ -58,10 +64,12 @@ func TestRealAgentsManyCalls(t *testing.T) {
 			s := newStage(t, r, program, built(t, t.TempDir()))
 			var all []string
 			for i := range calls {
-				all = append(all, fmt.Sprintf("echo ordinary %d", i))
+				all = append(all, fmt.Sprintf(ordinary[i%len(ordinary)], i))
 			}
+			n := 0
 			for some := range slices.Chunk(all, 50) { // an agent reads all that was said before at each call
-				s.play(t, script{commands: some})
+				n++
+				s.play(t, script{commands: some, together: n%5 == 0})
 			}
 			list, err := s.client().Decisions(t.Context(), client.DecisionQuery{Event: "tool.before", Text: "ordinary", Limit: 2 * calls})
 			hooktest.Must(t, err)

@@ -44,7 +44,7 @@ func (w *way) calls(ctx context.Context, first *Probe) (list []Call) {
 			}
 			w.reached(&call, c, p)
 		}
-		if c.Kind != neutral.InsideCall && c.Kind != neutral.MCPCall {
+		if c.Kind != neutral.InsideCall && c.Kind != neutral.MCPCall && c.Kind != neutral.LineCall {
 			call.Seen = w.last(ctx, c.Tool)
 		}
 		list = append(list, call)

@@ -5,7 +5,7 @@ import { AskBox, Ended, Left, asks, ended } from './asks.js';
 import { fleet } from './fleet.js';
 import { changed, hookNeeds, hooks, inForce } from './health.js';
 import { keep, useRows } from './keys.js';
-import { Refusal, about, ask, connection, follow, post } from './net.js';
+import { Refusal, about, ask, connection, follow, post, status } from './net.js';
 import { Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, say, stateOf } from './parts.js';
 import { go, link, put, route } from './state.js';
 import { loud } from './stream.js';
@@ -21,6 +21,7 @@ const width = 6e4; // of a bar
 // quietAfter is quiet: it may be in one long call, or its agent is gone.
 const quietAfter = 15 * 6e4;
 const quietOf = (s) => (s.state === 'working' && Date.now() - new Date(s.last) > quietAfter ? { ...s, state: 'quiet' } : s);
+
 
 const watch = () => follow(async (abort) => {
   const now = Date.now(), to = Math.ceil(now / width) * width, from = to - 60 * width, since = new Date(from).toISOString();
@@ -52,7 +53,18 @@ export function Now() {
       <p>${open.length ? `${works} of ${plural(open.length, 'open session')} ${works === 1 ? 'works' : 'work'}.` : 'No session is open.'} In the last hour ${plural(h.total, 'decision')}${h.next ? ' counted so far' : ''}${parts ? ': ' + parts : ''}.</p></div>
     <div class="spark"><${Bars} buckets=${h.buckets || []} from=${h.from} to=${h.to} width=${width} height=${40} label=${`Decisions a minute, last hour: ${number(h.total)}, of them ${n('deny')} denied and ${n('ask')} asked`} /><${Axis} from=${h.from} to=${h.to} middle="decisions a minute" /></div></div>
     ${(list.length > 0 || ended.value.length > 0) && html`<section class="inbox" aria-label="Waits for you"><${Asks} />${hookNeeds.value.map((x) => html`<${Item} key=${x.kind + ' ' + x.name} ...${x} />`)}</section>`}
-    <${Sessions} list=${s} />${fleet.value && html`<${Elsewhere} list=${elsewhere.value.map(quietOf)} />`}<${Stood} total=${h.total} /></section>`;
+    <${Unguarded} /><${Sessions} list=${s} />${fleet.value && html`<${Elsewhere} list=${elsewhere.value.map(quietOf)} />`}<${Stood} total=${h.total} /></section>`;
+}
+
+// Unguarded names the agents that did not obey in the last day, made calls unasked, or do not call hookd.
+function Unguarded() {
+  const list = status.value?.unguarded?.filter((u) => u.disobeyed || u.not_asked || u.gone) || [];
+  const line = (u, is, text, what) => html`<div class="item" key=${u.agent + is}><${State} is=${['out', is, 'state deny']} /><b>${agentLabel(u.agent)}</b><span class="s" >${text}</span><span></span>
+    <span class="act">${what && html`<a class="link" href=${link('stream', { q: `agent:${u.agent} decision:"${what}" since:24h` })}>Show them</a>`}</span></div>`;
+  return list.length > 0 && html`<section class="inbox" aria-label="Unguarded">${list.map((u) => html`
+    ${u.disobeyed > 0 && line(u, 'disobeyed', `it did not obey ${plural(u.disobeyed, 'answer')} in the last day`, 'disobeyed')}
+    ${u.not_asked > 0 && line(u, 'not asked', `it made ${plural(u.not_asked, 'call')} without asking in the last day`, 'not asked')}
+    ${u.gone && line(u, 'not guarded', html`${u.gone}; type <code>${u.do}</code>`)}`)}</section>`;
 }
 
 // Asks: the oldest is open, the others are rows below it; the next one opens when it is

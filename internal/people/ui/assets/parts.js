@@ -13,7 +13,7 @@ export function stateOf(d) {
   if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + outcomeOf(d), d.decision === 'deny' ? 'state deny' : 'state q'];
   switch (outcomeOf(d)) {
     case 'disobeyed': return ['out', 'disobeyed', 'state deny'];
-    case 'not asked': return ['unasked', 'not asked', 'state'];
+    case 'not asked': return ['unasked', 'not asked', 'state deny'];
     case 'deny': return ['deny', 'deny', 'state deny'];
     case 'ask': return ['ask', 'ask', 'state ask'];
     case 'contain': return ['box', 'contain', 'state q'];
