@@ -22,7 +22,6 @@ const width = 6e4; // of a bar
 const quietAfter = 15 * 6e4;
 const quietOf = (s) => (s.state === 'working' && Date.now() - new Date(s.last) > quietAfter ? { ...s, state: 'quiet' } : s);
 
-
 const watch = () => follow(async (abort) => {
   const now = Date.now(), to = Math.ceil(now / width) * width, from = to - 60 * width, since = new Date(from).toISOString();
   const [s, c, asked, newest] = await Promise.all([
