@@ -266,7 +266,8 @@ func (g *guard) list(cmd *cobra.Command) error {
 	err = g.a.print(guardList{all, since}, func(p *printer) {
 		p.rules(all)
 		if len(all) > 0 && unread == nil {
-			p.linef("\nfired since %s", since.Local().Format("Jan 2 15:04"))
+			p.line()
+			p.linef("fired since %s", since.Local().Format("Jan 2 15:04"))
 		}
 	})
 	if unread != nil && len(all) > 0 {
