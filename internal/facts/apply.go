@@ -1289,11 +1289,11 @@ func (c *call) fed(words []Word) (lines [][]Word) {
 		}
 		return lines
 	}
-	out := slices.Clone(words)
+	out, one := slices.Clone(words), oneOf(added)
 	for i := range out {
 		if strings.Contains(out[i].Text, mark) {
-			out[i].Text = strings.ReplaceAll(out[i].Text, mark, added[0].Text)
-			out[i].Kind, out[i].from, out[i].safe = added[0].Kind, added[0].from, added[0].safe
+			out[i].Text = strings.ReplaceAll(out[i].Text, mark, one.Text)
+			out[i].Kind, out[i].from, out[i].safe = one.Kind, one.from, one.safe
 		}
 	}
 	return [][]Word{out}

@@ -157,7 +157,7 @@ func (c *call) readInto(name string, rest []Word) {
 			v = Word{Text: text, Kind: Literal}
 		}
 		if list := c.sh.stdin.words; len(list) > 0 {
-			v = list[0]
+			v = oneOf(list)
 		}
 	}
 	if v.Kind == Literal && name == "read" && !slices.ContainsFunc(rest, func(w Word) bool {

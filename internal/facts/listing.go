@@ -19,7 +19,7 @@ func (c *call) listed(name string, a *args) []Word {
 	case "ls", "gls":
 		return listedNames(a)
 	case "git ls-files", "git grep", "git diff":
-		return []Word{{Text: "*", Kind: Pattern}}
+		return []Word{{Text: "**/*", Kind: Pattern}}
 	case "grep", "ggrep", "egrep", "fgrep", "rg":
 		switch {
 		case slices.ContainsFunc(a.given, func(g given) bool { return listsFiles[g.name] }):
@@ -37,6 +37,29 @@ func (c *call) listed(name string, a *args) []Word {
 	return nil
 }
 
+// oneOf is a word that stands for any of some names: the only pattern among them, or all below their folder.
+func oneOf(words []Word) Word {
+	var patterns []Word
+	for _, w := range words {
+		if w.Kind == Pattern && !strings.HasSuffix(w.Text, "/.*") && w.Text != ".*" {
+			patterns = append(patterns, w)
+		}
+	}
+	if len(words) == 1 || len(patterns) == 0 {
+		return words[0]
+	}
+	if len(patterns) == 1 {
+		return patterns[0]
+	}
+	folder, _, _ := strings.Cut(patterns[0].Text, "*")
+	for _, w := range patterns[1:] {
+		for !strings.HasPrefix(w.Text, folder) {
+			folder = folder[:strings.LastIndexByte(strings.TrimSuffix(folder, "/"), '/')+1]
+		}
+	}
+	return Word{Text: folder[:strings.LastIndexByte(folder, '/')+1] + "**/*", Kind: Pattern}
+}
+
 // listsFiles are options with which grep prints names of files.
 var listsFiles = map[string]bool{
 	"-l": true, "-L": true, "--files": true, "--files-with-matches": true, "--files-without-match": true,
@@ -46,7 +69,7 @@ var listsFiles = map[string]bool{
 func namedFiles(operands []Word) (words []Word) {
 	for _, w := range operands {
 		if w.Kind == Unknown {
-			return []Word{{Text: "*", Kind: Pattern}}
+			return []Word{{Text: "**/*", Kind: Pattern}}
 		}
 		if base := path.Base(w.Text); path.Ext(w.Text) != "" || base != "." && base != ".." {
 			words = append(words, w)
@@ -56,7 +79,7 @@ func namedFiles(operands []Word) (words []Word) {
 		}
 	}
 	if words == nil {
-		words = []Word{{Text: "*", Kind: Pattern}}
+		words = []Word{{Text: "**/*", Kind: Pattern}}
 	}
 	return words
 }
@@ -104,7 +127,7 @@ func (c *call) found(a *args) (words []Word) {
 			if !files {
 				words = append(words, Word{Text: or(folder, "/"), Kind: root.Kind})
 			}
-			words = append(words, Word{Text: folder + "/*", Kind: Pattern})
+			names = []string{"*"}
 		}
 		for _, name := range names {
 			if !flat {

@@ -283,7 +283,8 @@ func (c *call) into(w Word, a *args, all []Word) {
 		if host, file, remote := strings.Cut(base, ":"); remote && host != "" { // of scp and rsync
 			base = file
 		}
-		if s.Kind == Unknown || base == "." || base == ".." || base == "/" {
+		all := strings.HasSuffix(c.name(), "rsync") && strings.HasSuffix(s.Text, "/")
+		if s.Kind == Unknown || all || base == "." || base == ".." || base == "/" {
 			base = "*"
 		}
 		if c.sh.r.isMadeWord(c, s) && c.sh.where == "" {

@@ -20,6 +20,7 @@ type budget struct {
 	noCopy  bool // the disk is too full
 	stopped atomic.Bool
 	looks   atomic.Int64 // at the clock: a keeping that makes none hangs
+	slow    atomic.Bool  // a large clone is made, which first writes to the disk what is in memory alone
 	repos   map[string]*git.Repo
 }
 

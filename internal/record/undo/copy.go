@@ -1,8 +1,10 @@
 package undo
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -129,6 +131,22 @@ func attributes(fd int) map[string][]byte {
 		}
 	}
 	return list
+}
+
+// attributesOf are the extended attributes of a file or folder by its path; nil where it cannot be opened.
+func attributesOf(path string) map[string][]byte {
+	f, err := openToRead(unix.AT_FDCWD, path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	return attributes(int(f.Fd()))
+}
+
+// sameXattr reports whether a path whose owner or permissions a call may change has its extended attributes still.
+func (e *entry) sameXattr() bool {
+	return e.Effect != effectMode || e.Was.Kind != kindFile && e.Was.Kind != kindDir ||
+		maps.EqualFunc(e.Xattr, attributesOf(string(e.Path)), bytes.Equal)
 }
 
 // placeByLink gives a file another name, which must be free, where a rename cannot promise that.

@@ -92,6 +92,11 @@ func (a *aimer) git(c *facts.Command) {
 		} else {
 			a.own(dir, "index")
 		}
+		a.head(dir)
+	case "worktree":
+		if first == "remove" {
+			a.worktree(dir, args[1:])
+		}
 	case "rm", "mv":
 		a.own(dir, "index")
 	case "stash":
@@ -201,6 +206,29 @@ func (a *aimer) own(dir string, names ...string) {
 		for _, path := range a.listed(dir, "rev-parse", "--path-format=absolute", "--git-path", name) {
 			path = strings.TrimSuffix(path, "\n")
 			a.add(target{path: path, effect: effectReplace, soft: true})
+		}
+	}
+}
+
+// head adds the file of the branch that is checked out.
+func (a *aimer) head(dir string) {
+	for _, ref := range a.listed(dir, "symbolic-ref", "-q", "HEAD") {
+		a.own(dir, strings.TrimSuffix(ref, "\n"))
+	}
+}
+
+// worktree adds a linked working tree that git removes, and the files that git has of it.
+func (a *aimer) worktree(dir string, args []string) {
+	for _, w := range args {
+		if strings.HasPrefix(w, "-") {
+			continue
+		}
+		if !filepath.IsAbs(w) {
+			w = filepath.Join(dir, w)
+		}
+		a.add(target{path: w, effect: effectDelete, tree: true})
+		for _, own := range a.listed(w, "rev-parse", "--absolute-git-dir") {
+			a.add(target{path: strings.TrimSuffix(own, "\n"), effect: effectDelete, tree: true})
 		}
 	}
 }

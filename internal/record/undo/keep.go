@@ -180,6 +180,7 @@ func (p *keeping) at(t target, dir int, name string, was state) {
 		return
 	default:
 		if t.effect == effectMode {
+			e.Xattr = attributesOf(t.path)
 			break
 		}
 		if p.k.settings.Load().never(t.path) {
@@ -271,6 +272,9 @@ func (p *keeping) hold(e *entry, dir int, name string) error {
 	return errors.New("it cannot be copied")
 }
 
+// largeClone is the size of a file whose clone may take more than a moment.
+const largeClone = 16 << 20
+
 // nextName returns the name of the next kept file.
 func (p *keeping) nextName() string {
 	p.n++
@@ -297,7 +301,11 @@ func (p *keeping) duplicate(e *entry, dir int, name string, place *folder, kept 
 	fd := int(from.Fd())
 	e.Xattr = attributes(fd)
 	for try := 0; ; try++ {
-		if e.By = byClone; clone(fd, place.fd, kept) != nil {
+		p.limits.slow.Store(e.Was.Size > largeClone)
+		e.By = byClone
+		err := clone(fd, place.fd, kept)
+		p.limits.slow.Store(false)
+		if err != nil {
 			e.By = byCopy
 			if try == 0 {
 				if err := p.limits.takes(room(from, e.Was.Size)); err != nil {

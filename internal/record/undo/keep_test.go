@@ -144,6 +144,29 @@ func TestWhatChangedSinceIsNotOverwritten(t *testing.T) {
 	v.want("a", "1\n2\n3\n4\nfive\n")
 }
 
+// A link in the vault is worth nothing once its file was written to under another name.
+func TestAFileThatLivesOnUnderAnotherName(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	v.ran("s", "mv a b")
+	v.ran("s", "echo new > b")
+	if a := v.undo(wire.UndoRequest{Session: "s"}); a.Word != wire.UndoAll {
+		t.Errorf("undo of both: %+v", a)
+	}
+	v.want("a", "old")
+	v.want("b", "")
+
+	v.write("c", "old")
+	hooktest.Must(t, os.Link(filepath.Join(v.work, "c"), filepath.Join(v.work, "d")))
+	c := v.ran("t", "rm c")
+	v.write("d", "mine")
+	if a := v.undo(wire.UndoRequest{Calls: []string{c}}); a.Word != wire.UndoPart || a.Count[wire.UndoLeft] != 1 {
+		t.Errorf("undo of a link whose bytes are gone: %+v", a)
+	}
+	v.want("c", "")
+	v.want("d", "mine")
+}
+
 func TestOneSessionsUndoLeavesTheOthers(t *testing.T) {
 	v := newVaultTest(t)
 	v.write("a", "a")

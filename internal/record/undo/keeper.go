@@ -194,11 +194,19 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, s Settings) Result {
 		}
 		first <- r
 	}()
-	answers := time.NewTicker(s.Wait + patience)
+	silent := s.Wait + patience
+	if s.Most > s.Wait {
+		silent = max(silent, patient)
+	}
+	answers := time.NewTicker(silent)
 	defer answers.Stop()
 	last := o.begun.Add(max(s.Wait, s.Most) + patience)
-	for looks := int64(-1); p.limits.looks.Load() != looks && !time.Now().After(last); {
-		looks = p.limits.looks.Load()
+	for looks := int64(-1); !time.Now().After(last); {
+		now := p.limits.looks.Load()
+		if now == looks && !p.limits.slow.Load() {
+			break
+		}
+		looks = now
 		select {
 		case r := <-first:
 			return r
@@ -215,8 +223,12 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, s Settings) Result {
 	return r
 }
 
-// patience is how long a file system may be silent after Settings.Wait.
-const patience = 25 * time.Millisecond
+// patience is how long a file system may be silent after Settings.Wait. It may be so for patient where a verdict
+// may wait longer than that: git, or a busy machine, may need it.
+const (
+	patience = 25 * time.Millisecond
+	patient  = time.Second
+)
 
 // smallFree is how much of a disk stays free in any case. freeShare names the part of a disk that stays
 // free of large copies.

@@ -23,6 +23,7 @@ type step struct {
 	from     string // of a path that is moved back: where it is
 	leaves   bool   // its file is moved back to where it was
 	swaps    *step  // the step that has its file, and whose file it has
+	source   string // a copy that a later call has of the kept file, whose link was written to since; "" = none
 	beside   string // where the old version goes
 	call     string // the oldest chosen call
 }
@@ -92,7 +93,7 @@ func find(all []*manifest, id string) (*manifest, *wire.Error) {
 }
 
 // makePlan plans a step for each path.
-func makePlan(calls []*manifest, r wire.UndoRequest) *plan {
+func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *plan {
 	p := &plan{calls: calls}
 	by := map[string]*step{}
 	for _, m := range calls {
@@ -119,6 +120,9 @@ func makePlan(calls []*manifest, r wire.UndoRequest) *plan {
 	}
 	p.movesBack()
 	for _, s := range p.steps {
+		if s.does == "" && s.first.spoilt() {
+			s.source = copyOf(s.first, all())
+		}
 		if s.does == "" {
 			s.decide(r.Changed)
 		}
@@ -197,6 +201,8 @@ func (s *step) decide(changed bool) {
 		s.does, s.why = wire.UndoLeft, s.first.Why
 	case s.first.At != "" && !exists(string(s.first.At)):
 		s.does, s.why = wire.UndoLeft, "it is in no vault any more"
+	case s.source == "" && s.first.spoilt():
+		s.does, s.why = wire.UndoLeft, "its file was written to since, under another name"
 	case want.Kind == kindDir && s.have.Kind == kindDir, s.have.Kind == kindGone, s.expected.untouched(s.have):
 		s.does = wire.UndoBack
 	case s.first.Effect == effectMode && s.have.sameFile(want):
@@ -217,7 +223,7 @@ func (s *step) conflict() {
 func (s *step) isBack() bool {
 	want := s.first.Was
 	switch {
-	case want.untouched(s.have):
+	case want.untouched(s.have) && s.first.sameXattr():
 		return true
 	case want.Kind != kindFile || s.have.Kind != kindFile || want.Size != s.have.Size || !want.sameAttributes(s.have):
 		return false
@@ -226,7 +232,34 @@ func (s *step) isBack() bool {
 	case want.MTime != s.have.MTime && s.expected.untouched(s.have):
 		return false // the call left other times
 	}
-	return sameBytes(string(s.first.At), s.path)
+	return sameBytes(s.at(), s.path)
+}
+
+// at is where the old bytes are.
+func (s *step) at() string { return cmp.Or(s.source, string(s.first.At)) }
+
+// spoilt reports whether a kept link no longer has the old bytes: the file lived on under another name, and was
+// written to in place.
+func (e *entry) spoilt() bool {
+	if e.By != byLink || e.Was.Kind != kindFile {
+		return false
+	}
+	now, err := look(string(e.At))
+	return err == nil && now.Kind == kindFile && (now.Size != e.Was.Size || now.MTime != e.Was.MTime)
+}
+
+// copyOf finds a copy of the file of an entry as it was then; "" = no call has one.
+func copyOf(e *entry, all []*manifest) string {
+	for _, m := range all {
+		for i := range m.entries {
+			o := &m.entries[i]
+			if (o.By == byCopy || o.By == byClone) && o.Was.sameFile(e.Was) && o.Was.Size == e.Was.Size &&
+				o.Was.MTime == e.Was.MTime && exists(string(o.At)) {
+				return string(o.At)
+			}
+		}
+	}
+	return ""
 }
 
 func exists(path string) bool {

@@ -35,7 +35,7 @@ func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Err
 			Code: wire.CodeNotFound, Message: "the call destroyed nothing that was kept", Hint: "see `hookd undo`",
 		}
 	}
-	p := makePlan(calls, r)
+	p := makePlan(calls, r, k.all)
 	a := k.answer(p)
 	a.Preview = r.Preview
 	if r.Preview || a.Word == wire.UndoRefused || !slices.ContainsFunc(p.steps, (*step).changes) {
@@ -350,13 +350,17 @@ func setAttributes(dir int, name string, fd int, e *entry) error {
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, unix.Fchmod(fd, mode))
+	errs = append(append(errs, unix.Fchmod(fd, mode)), setXattr(fd, e)...)
+	return errors.Join(append(errs, setTimes(dir, name, e))...)
+}
+
+func setXattr(fd int, e *entry) (errs []error) {
 	for name, value := range e.Xattr {
 		if err := unix.Fsetxattr(fd, name, value, 0); err != nil && !strings.HasPrefix(name, "security.") {
 			errs = append(errs, fmt.Errorf("set the attribute %s: %w", name, err))
 		}
 	}
-	return errors.Join(append(errs, setTimes(dir, name, e))...)
+	return errs
 }
 
 func setTimes(dir int, name string, e *entry) error {
@@ -393,19 +397,33 @@ func (s *step) restore() error {
 	})
 }
 
-// setMode gives a path its owner and permissions back, not its times.
+// setMode gives a path its owner, permissions and extended attributes back, not its times.
 func (s *step) setMode(dir int, name string) error {
 	was := s.first.Was
 	err := unix.Fchownat(dir, name, int(was.UID), int(was.GID), unix.AT_SYMLINK_NOFOLLOW)
 	if was.Kind == kindLink {
 		return err
 	}
-	return errors.Join(err, unix.Fchmodat(dir, name, was.Mode, 0))
+	err = errors.Join(err, unix.Fchmodat(dir, name, was.Mode, 0))
+	if s.first.Effect != effectMode {
+		return err
+	}
+	f, bad := openToRead(dir, name)
+	if bad != nil {
+		return errors.Join(err, bad)
+	}
+	defer f.Close()
+	for name := range attributes(int(f.Fd())) {
+		if _, had := s.first.Xattr[name]; !had {
+			err = errors.Join(err, unix.Fremovexattr(int(f.Fd()), name))
+		}
+	}
+	return errors.Join(append(setXattr(int(f.Fd()), s.first), err)...)
 }
 
 // writeBack writes the kept bytes into the file that is there: its other names get them, too.
 func (s *step) writeBack(dir int, name string) error {
-	text, err := openToRead(unix.AT_FDCWD, string(s.first.At))
+	text, err := openToRead(unix.AT_FDCWD, s.at())
 	if err != nil {
 		return err
 	}
@@ -482,7 +500,7 @@ func (s *step) release() error {
 // alone reports whether the kept file itself comes back. It does not where it is the file under
 // another name by now, as a backup is, or stays in the vault.
 func (s *step) alone() bool {
-	if s.first.By != byLink || s.does == wire.UndoBeside {
+	if s.first.By != byLink || s.does == wire.UndoBeside || s.source != "" {
 		return false
 	}
 	now, err := look(string(s.first.At))
@@ -514,7 +532,7 @@ func (s *step) stage(dir int, staged string) error {
 	if e.Was.Kind != kindFile {
 		return errors.New("it cannot be copied back")
 	}
-	from, err := openToRead(unix.AT_FDCWD, string(e.At))
+	from, err := openToRead(unix.AT_FDCWD, s.at())
 	if err != nil {
 		return err
 	}
@@ -536,7 +554,7 @@ func (s *step) stage(dir int, staged string) error {
 // merged returns the old version with the changes made since; clean is false where both changed the
 // same lines.
 func (s *step) merged() (text []byte, clean bool) {
-	text, clean, err := git.MergeFile(context.Background(), s.path, string(s.left), string(s.first.At))
+	text, clean, err := git.MergeFile(context.Background(), s.path, string(s.left), s.at())
 	return text, clean && err == nil
 }
 

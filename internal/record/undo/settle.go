@@ -194,7 +194,7 @@ func others(list []Lost, entries []entry) (rest []Lost) {
 // touched reports whether a path is not as it was. A link to bytes that were written over is
 // worth nothing any more, which is noted.
 func (k *Keeper) touched(e *entry, now state) bool {
-	if e.Was.untouched(now) {
+	if e.Was.untouched(now) && e.sameXattr() {
 		return false
 	}
 	switch e.By {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/base/git"
 	"github.com/hookd/hookd/internal/facts"
 )
 
@@ -102,9 +103,9 @@ func (a *aimer) effect(e *facts.Effect) {
 		a.plain(e, effectWrite, false)
 	case program == "mv":
 		// its source has it
-	case program == "cp" || program == "install" || program == "ln":
+	case slices.Contains([]string{"cp", "install", "ln", "rsync"}, program):
 		a.copied(e, c, program)
-	case program == "rsync":
+	case program == "rsync" && !a.local(e):
 		a.plain(e, rsyncEffect(c), true)
 	case slices.Contains(replacers, program):
 		a.plain(e, effectReplace, true)
@@ -168,6 +169,16 @@ func ignored(path string) bool {
 
 // plain adds the paths that the target of an effect stands for.
 func (a *aimer) plain(e *facts.Effect, effect string, tree bool) {
+	if root, all := strings.CutSuffix(e.Target, "/**/*"); all && !strings.ContainsAny(root, "*?[") {
+		switch {
+		case effect == effectDelete:
+			a.add(target{path: root, effect: effect, tree: true, inner: true})
+			return
+		case git.Top(root) != "": // a look at the repository costs less than all its files
+			a.doubt("it changes files below " + root + " that its input names")
+			return
+		}
+	}
 	for _, path := range a.expand(e.Target, a.dots(e)) {
 		a.add(target{path: path, effect: effect, tree: tree})
 		if tree && effect == effectDelete {
@@ -234,12 +245,16 @@ func destination(path string, dests []string, exact bool) string {
 
 // copied adds the files that a copy replaces at its destination.
 func (a *aimer) copied(e *facts.Effect, c *facts.Command, program string) {
-	effect := effectWrite
-	if program != "cp" {
-		effect = effectReplace
+	effect := effectReplace
+	switch program {
+	case "cp":
+		effect = effectWrite
+	case "rsync":
+		effect = rsyncEffect(c)
 	}
 	a.named(e, c, effect)
-	if !isFolder(e.Target) {
+	into := strings.TrimSuffix(e.Target, "/*") // of cp -r from/. to
+	if !isFolder(into) {
 		a.add(target{path: e.Target, effect: effect})
 		return
 	}
@@ -249,10 +264,17 @@ func (a *aimer) copied(e *facts.Effect, c *facts.Command, program string) {
 			continue
 		}
 		for _, from := range a.expand(o.Target, a.dots(o)) {
-			a.over(from, filepath.Join(e.Target, filepath.Base(from)), effect)
-			a.over(from, e.Target, effect) // cp -r from/. to
+			a.over(from, filepath.Join(into, filepath.Base(from)), effect)
+			a.over(from, into, effect)
 		}
 	}
+}
+
+// local reports whether a copy reads files of this machine alone.
+func (a *aimer) local(e *facts.Effect) bool {
+	return slices.ContainsFunc(a.f.Effects, func(o facts.Effect) bool {
+		return o.Kind == facts.KindRead && o.Command == e.Command && strings.HasPrefix(o.Target, "/")
+	})
 }
 
 // named adds the link that the last word of a command names, not the file that it leads to.

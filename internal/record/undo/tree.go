@@ -76,6 +76,9 @@ func (p *keeping) linkFirst(t target, dir int, name string, dev uint64) bool {
 	if t.effect != effectDelete && t.effect != effectReplace || p.seen[path] || p.k.settings.Load().never(path) {
 		return false
 	}
+	if p.out == nil && p.begin() != nil {
+		return false
+	}
 	e := entry{Path: Path(path), Effect: t.effect, By: byLink, Soft: t.soft, Was: state{Dev: dev}}
 	place, near := p.place(&e)
 	if place == nil || !near {

@@ -51,6 +51,14 @@ var lines = []lineTest{
 	{name: "cp into a folder", before: "mkdir d; echo old > d/b; echo new > b", line: "cp b d"},
 	{name: "cp of a folder over one", before: "mkdir -p d/s s; echo old > d/s/b; echo new > s/b", line: "cp -r s d"},
 	{name: "cp of all of a folder", before: "mkdir d s; echo old > d/b; echo new > s/b; echo 3 > d/c", line: "cp -r s/. d"},
+	{name: "cp of all of a tree", before: "mkdir -p d/e s/e; echo old > d/e/b; echo new > s/e/b", line: "cp -r s/. d/"},
+	{name: "find with rm at its end", before: "mkdir -p d/e; echo 1 > d/1; echo 2 > d/e/2", line: "find d -type f -exec rm {} +"},
+	{name: "find to rm", before: "mkdir -p d/e; echo 1 > d/1; echo 2 > d/e/2", line: "find d -type f | xargs rm"},
+	{name: "find of two names to a loop", before: "mkdir -p d/e; echo 1 > d/e/1.a; echo 2 > d/2.b", line: `find d -name '*.a' -o -name '*.b' | while read f; do rm "$f"; done`},
+	{name: "ls to a loop", before: "mkdir d; echo 1 > d/1; echo 2 > d/2", line: `ls d | while read f; do rm "d/$f"; done`},
+	{name: "ls to xargs with a mark", before: "mkdir d; echo 1 > d/1; echo 2 > d/2", line: "ls d | xargs -I{} rm d/{}"},
+	{name: "rsync of a folder's contents", before: "mkdir -p s/e d/e; echo new2 > s/e/a; echo old > d/e/a; echo 3 > d/b", line: "rsync -a --inplace s/ d/", needs: "rsync"},
+	{name: "setfattr", before: "echo old > a; setfattr -n user.note -v 1 a || true", line: "setfattr -x user.note a; true", needs: "setfattr"},
 	{name: "cp over a link", before: "echo old > t; ln -s t a; echo new > b", line: "cp b a"},
 	{name: "mv over", before: "echo old > a; echo new > b", line: "mv b a"},
 	{name: "mv to a new name", before: "echo old > a", line: "mv a b"},
@@ -119,6 +127,9 @@ var lines = []lineTest{
 	{name: "git restore", inRepo: true, before: "echo mine > tracked; rm gone", line: "git restore .", made: "gone"},
 	{name: "git reset --hard", inRepo: true, before: "echo mine > tracked; echo staged > new; git add new", line: "git reset -q --hard"},
 	{name: "git stash -u and drop", inRepo: true, before: "echo mine > tracked; echo new > new", line: "git stash -q -u && git stash drop -q"},
+	{name: "git reset to a commit", inRepo: true, before: "echo 3 > tracked; git commit -qam second; echo mine > tracked", line: "git reset -q --hard HEAD~1"},
+	{name: "git worktree remove", inRepo: true, before: "git worktree add -q ../wt; echo mine > ../wt/tracked", line: "git worktree remove --force ../wt"},
+	{name: "git ls-files to rm", inRepo: true, before: "mkdir d; echo 1 > d/1; git add d; git commit -qm d", line: "git ls-files d | xargs rm"},
 	{name: "git rm", inRepo: true, line: "git rm -q -f tracked"},
 	{name: "git branch -D", inRepo: true, before: "git branch -q side", line: "git branch -q -D side"},
 	{name: "git -C", before: "git init -q r; cd r; git config user.email a@b.c; git config user.name n; echo old > a; git add a; git commit -qm a; echo mine > a", line: "git -C r checkout -q ."},
@@ -368,15 +379,6 @@ func treeOf(t *testing.T, dir string) map[string]string {
 	})
 	hooktest.Must(t, err)
 	return tree
-}
-
-func attributesOf(path string) map[string][]byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	return attributes(int(f.Fd()))
 }
 
 func blocks(path string) int64 {
