@@ -92,7 +92,7 @@ func (a *aimer) git(c *facts.Command) {
 		} else {
 			a.own(dir, "index")
 		}
-		a.head(dir)
+		a.head(dir, args)
 	case "worktree":
 		if first == "remove" {
 			a.worktree(dir, args[1:])
@@ -210,10 +210,26 @@ func (a *aimer) own(dir string, names ...string) {
 	}
 }
 
-// head adds the file of the branch that is checked out.
-func (a *aimer) head(dir string) {
-	for _, ref := range a.listed(dir, "symbolic-ref", "-q", "HEAD") {
-		a.own(dir, strings.TrimSuffix(ref, "\n"))
+// head adds the files that git rewrites when it takes the branch that is checked out to another commit.
+func (a *aimer) head(dir string, args []string) {
+	r, err := a.limits.repository(dir)
+	if err != nil {
+		return
+	}
+	ask := func(args ...string) string { // no answer: there is no commit, or a word is a path
+		out, _ := r.Output(context.Background(), 4<<20, args...)
+		return string(out)
+	}
+	to := slices.IndexFunc(args, func(w string) bool { return !strings.HasPrefix(w, "-") })
+	ref := strings.TrimSpace(ask("rev-parse", "--symbolic-full-name", "HEAD"))
+	if ref == "" || to < 0 {
+		return
+	}
+	a.own(dir, ref, "index")
+	for name := range strings.SplitSeq(ask("diff", "--name-only", "-z", "--no-renames", "HEAD", args[to], "--"), "\x00") {
+		if name != "" {
+			a.add(target{path: filepath.Join(r.Top, name), effect: effectReplace, made: true})
+		}
 	}
 }
 

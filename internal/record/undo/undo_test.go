@@ -127,7 +127,7 @@ var lines = []lineTest{
 	{name: "git restore", inRepo: true, before: "echo mine > tracked; rm gone", line: "git restore .", made: "gone"},
 	{name: "git reset --hard", inRepo: true, before: "echo mine > tracked; echo staged > new; git add new", line: "git reset -q --hard"},
 	{name: "git stash -u and drop", inRepo: true, before: "echo mine > tracked; echo new > new", line: "git stash -q -u && git stash drop -q"},
-	{name: "git reset to a commit", inRepo: true, before: "echo 3 > tracked; git commit -qam second; echo mine > tracked", line: "git reset -q --hard HEAD~1"},
+	{name: "git reset to a commit", inRepo: true, before: "echo 3 > tracked; echo 4 > gone; echo 5 > new; git rm -q --cached gone; git add new; git commit -qam second; echo mine > tracked", line: "git reset -q --hard HEAD~1"},
 	{name: "git worktree remove", inRepo: true, before: "git worktree add -q ../wt; echo mine > ../wt/tracked", line: "git worktree remove --force ../wt"},
 	{name: "git ls-files to rm", inRepo: true, before: "mkdir d; echo 1 > d/1; git add d; git commit -qm d", line: "git ls-files d | xargs rm"},
 	{name: "git rm", inRepo: true, line: "git rm -q -f tracked"},
