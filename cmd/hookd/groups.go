@@ -234,8 +234,8 @@ that are not here.`,
 		Args: noSuch,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAgents(cmd, connectFlags{}) },
 	}
-	return below(a.limited(cmd), connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a), tokenCommand(a),
-		bridgeCommand(a))
+	return below(a.limited(cmd), connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a),
+		tokenCommand(a), bridgeCommand(a))
 }
 
 func teamGroup(a *app) *cobra.Command {

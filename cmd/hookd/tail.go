@@ -72,7 +72,7 @@ func startOf(opt *client.TailOptions, since string) (from time.Time, err error) 
 	return from, nil
 }
 
-// happened is the time of a record; zero for one that has none.
+// happened is the time of a record; zero where it has none.
 func happened(r client.Record) time.Time {
 	switch {
 	case r.Event != nil:

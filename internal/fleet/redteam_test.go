@@ -170,7 +170,7 @@ func TestAFloodHidesNothing(t *testing.T) {
 }
 
 // A member knows the ids of what others send before they do: it cannot have the servers take a
-// message for one that they have.
+// message for another that they have.
 func TestAnIDHidesNothing(t *testing.T) {
 	g := guard(t, map[fleet.Names]fleet.Role{
 		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,

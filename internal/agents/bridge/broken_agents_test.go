@@ -165,7 +165,9 @@ func (s *brokenStage) makes(t *testing.T, mark string) bool {
 // told waits until hookd tells that the agent is unguarded, or that it no longer is, and returns its words.
 func (s *brokenStage) told(t *testing.T, want bool) (why string) {
 	begun := time.Now()
-	for time.Since(begun) < time.Minute {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for ; time.Since(begun) < time.Minute; <-tick.C {
 		status, err := s.client().Status(t.Context())
 		hooktest.Must(t, err)
 		why = ""
@@ -177,7 +179,6 @@ func (s *brokenStage) told(t *testing.T, want bool) (why string) {
 		if (why != "") == want {
 			return why + " (after " + time.Since(begun).Round(time.Second).String() + ")"
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	if !want {
 		t.Errorf("hookd still says %s", why)

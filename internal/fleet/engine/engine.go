@@ -35,7 +35,7 @@ type Reader interface {
 	// Read calls each with messages of a stream in their order, until it returns false or
 	// there is no more now.
 	Read(ctx context.Context, q Query, each func(Stored) bool) error
-	// Look returns what a stream is now.
+	// Look returns the state of a stream.
 	Look(ctx context.Context, stream string) (Found, error)
 	// Changed has a token when the servers answer again after they did not.
 	Changed() <-chan struct{}

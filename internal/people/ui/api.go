@@ -314,7 +314,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// look answers with what is seen by reading files.
+// look answers from files.
 func (s *Server) look(see func(Hooks, context.Context) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.opt.Hooks == nil {

@@ -226,14 +226,15 @@ func (a *aimer) head(dir string, args []string) {
 		return
 	}
 	a.own(dir, ref, "index")
-	for name := range strings.SplitSeq(ask("diff", "--name-only", "-z", "--no-renames", "HEAD", args[to], "--"), "\x00") {
+	names := ask("diff", "--name-only", "-z", "--no-renames", "HEAD", args[to], "--")
+	for name := range strings.SplitSeq(names, "\x00") {
 		if name != "" {
 			a.add(target{path: filepath.Join(r.Top, name), effect: effectReplace, made: true})
 		}
 	}
 }
 
-// worktree adds a linked working tree that git removes, and the files that git has of it.
+// worktree adds a linked working tree that git removes, and git's own files about it.
 func (a *aimer) worktree(dir string, args []string) {
 	for _, w := range args {
 		if strings.HasPrefix(w, "-") {

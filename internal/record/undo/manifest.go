@@ -189,7 +189,8 @@ func newWriter(dir string, c *Call) (*writer, error) {
 
 // add writes an entry. Folders and files that are kept by a link are many, and in a hurry: theirs is written by hand.
 func (w *writer) add(e *entry) error {
-	if e.By != byLink && e.Was.Kind != kindDir || e.Soft || e.Why != "" || e.Maybe != "" || e.Dest != "" || e.Xattr != nil || e.Was.Target != "" ||
+	if e.By != byLink && e.Was.Kind != kindDir || e.Soft || e.Why != "" || e.Maybe != "" || e.Dest != "" ||
+		e.Xattr != nil || e.Was.Target != "" ||
 		!utf8.ValidString(string(e.Path)) || !utf8.ValidString(string(e.At)) {
 		return w.e.Encode(line{Entry: e})
 	}

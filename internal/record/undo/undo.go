@@ -142,7 +142,7 @@ const MostWait = 5 * time.Second
 // DefaultSettings are those of a new home.
 func DefaultSettings() Settings {
 	return Settings{
-		Wait: 50 * time.Millisecond, Most: MostWait, Max: 5 << 30, MaxAge: 14 * 24 * time.Hour, LargeAge: 24 * time.Hour,
-		FileMax: 256 << 20, CallMax: 1 << 30,
+		Wait: 50 * time.Millisecond, Most: MostWait, Max: 5 << 30, MaxAge: 14 * 24 * time.Hour,
+		LargeAge: 24 * time.Hour, FileMax: 256 << 20, CallMax: 1 << 30,
 	}
 }
