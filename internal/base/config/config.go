@@ -221,7 +221,7 @@ func Default(home string) Config {
 		TimeoutBuiltin: 5 * time.Second, TimeoutModel: 60 * time.Second, TimeoutAgent: 120 * time.Second,
 		AskHold: HoldAuto, AskTimeout: 2 * time.Minute,
 		Undo: Undo{
-			Keep: true, Wait: 50 * time.Millisecond, Late: UndoWait, MaxBytes: 5 << 30, MaxAge: 14 * 24 * time.Hour,
+			Keep: true, Wait: 50 * time.Millisecond, Late: UndoGo, MaxBytes: 5 << 30, MaxAge: 14 * 24 * time.Hour,
 		},
 		Fleet:  Fleet{Tenant: "default"},
 		Cgroup: true, PolicyInterval: time.Hour, ReloadMode: "auto", LogLevel: "info", FireStartup: true,
