@@ -278,6 +278,31 @@ func TestADamagedSchemaIsTold(t *testing.T) {
 	}
 }
 
+// A row whose number was damaged does not stand for the event with that number.
+func TestADamagedNumberOfAnEventIsTold(t *testing.T) {
+	t.Parallel()
+	image := faultImage(t)
+	for _, c := range [][2]byte{{3, 1}, {37, 36}, {41, 40}, {41, 90}} {
+		missed := 0
+		for at, text := 0, image["hookd.db"]; at < len(text); at++ {
+			if !bytes.HasPrefix(text[at:], []byte{c[0], 0x10, 0, 0x41}) { // the head of a row with a text of 26 bytes
+				continue
+			}
+			broken := maps.Clone(image)
+			broken["hookd.db"] = slices.Clone(text)
+			broken["hookd.db"][at] = c[1]
+			f := look(t, put(t, broken), readsDoNotFail)
+			if err := f.check(faultEvents); err != nil || len(f.wrong) > 0 {
+				t.Errorf("%d as %d: %v; wrong: %v", c[0], c[1], err, f.wrong)
+			}
+			missed += faultEvents - len(f.waits)
+		}
+		if missed == 0 {
+			t.Errorf("%d as %d: no such row is of an event that waits", c[0], c[1])
+		}
+	}
+}
+
 // faultWorkers damage files side by side: a store waits before it reads again.
 const faultWorkers = 4
 

@@ -475,9 +475,10 @@ func noteFormer(db *database, epoch string) error {
 }
 
 // dropEventless deletes pending runs whose events a damaged database does not have. The journal may
-// have them.
+// have them. A row whose number was damaged is found in the place of another event: the index of ids knows better.
 func (s *opener) dropEventless(db *database, waiting *amount) error {
-	const eventless = `FROM pending WHERE seq NOT IN (SELECT seq FROM events)`
+	const eventless = `FROM pending WHERE seq NOT IN (SELECT seq FROM events) OR EXISTS (
+		SELECT 1 FROM events e WHERE e.seq = pending.seq AND (SELECT seq FROM events WHERE id = e.id) <> e.seq)`
 	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
 	rows, err := query(db, scan, `SELECT seq `+eventless)
 	if err != nil || len(rows) == 0 {
