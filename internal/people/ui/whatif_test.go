@@ -61,7 +61,7 @@ func (s *site) rehearsed() string {
 func TestWhatIf(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
-	s.keys("6")
+	s.goTo("#whatif")
 	s.until("the view", `document.querySelector("#whatif h1")?.textContent.includes("another version")`)
 	s.keys("/")
 	s.typed("command-guard")
