@@ -80,7 +80,7 @@ func TestWhatIf(t *testing.T) {
 	s.until("the edited text is there, too", `document.querySelector("#whatif textarea")?.value.includes("no tests now")`)
 	js[chromedp.Void](s, `void document.activeElement.blur()`)
 	s.keys("j", "j", kb.Enter)
-	s.until("a row is open", `document.querySelector("#whatif tr.open .peek pre")?.textContent.trim()`)
+	s.until("a row is open", `document.querySelector("#whatif tr.open .peek :is(pre, .cmd)")?.textContent.trim()`)
 	s.keys(kb.Escape)
 	s.until("Esc closes", `!document.querySelector("#whatif tr.open")`)
 	js[chromedp.Void](s, `void document.querySelector(".matrix .up a").click()`)
