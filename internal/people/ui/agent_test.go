@@ -168,7 +168,7 @@ func TestClaudeCodeWorksWhileAPersonLooks(t *testing.T) {
 	s.until("what the agent was told", `document.querySelector("tr.open .peek p")?.textContent.includes("Told to Claude Code: deny, “")`)
 	s.tabTo("the link to the run", `document.activeElement.closest(".peek .acts") && document.activeElement.textContent === "Run"`)
 	s.typed(kb.Enter)
-	s.until("why it was denied", `/exit 2block[^]*verdictdeny/.test(document.querySelector("#run .steps")?.textContent)`)
+	s.until("why it was denied", `/exit 2deny[^]*verdictdeny/.test(document.querySelector("#run .steps")?.textContent)`)
 	s.tabTo("the button that replays", `document.activeElement.matches("[data-act=replay]")`)
 	s.typed(kb.Enter)
 	s.until("its new run", `[...document.querySelectorAll("#run a")].some((a) => a.textContent === "Its run")`)

@@ -59,7 +59,7 @@ func TestAPersonUsesThePage(t *testing.T) {
 		}
 		run := s.text(`document.querySelector("tr.open .acts a[href^='#run']").getAttribute("href")`)
 		s.goTo(run)
-		s.until("why it was denied", `/exit 2block[^]*reason“rm -rf[^]*merged withsecret-guard none[^]*verdictdeny/.test(document.querySelector("#run .steps").textContent)`)
+		s.until("why it was denied", `/exit 2deny[^]*reason“rm -rf[^]*merged withsecret-guard none[^]*verdictdeny/.test(document.querySelector("#run .steps").textContent)`)
 		s.run(chromedp.NavigateBack())
 		s.until("Back leads to the stream", `document.querySelector("#stream tr.open")`)
 		s.keys(kb.Escape)
