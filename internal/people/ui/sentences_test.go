@@ -149,7 +149,7 @@ func passes(t *testing.T, s *site, run client.Run) {
 		t.Fatalf("the record is %+v", list)
 	}
 	s.goTo("#now")
-	s.goTo("#stream") // anew: rows that came while one looked further down wait for a key
+	s.goTo("#stream") // again: rows that come later wait for a key
 	s.until("the row says that the guard failed", fmt.Sprintf(`document.querySelector('#stream tr[data-id="%s"]')?.textContent.includes(%q)`, list[0].EventID, want))
 }
 
