@@ -42,7 +42,7 @@ type dedup struct {
 	bytes   int      // of them
 }
 
-// answer is an answer that an entry holds.
+// answer is the held answer of an entry.
 type answer struct {
 	of   *entry
 	size int // in bytes
@@ -72,7 +72,7 @@ type entry struct {
 	gone    bool          // full does not hold it any more
 }
 
-// outcome is waited for by senders that send an event again.
+// outcome lets the senders of a repeated event wait.
 type outcome struct {
 	settled chan struct{} // closed once it was accepted or refused
 	ended   chan struct{} // closed once its receipt is complete

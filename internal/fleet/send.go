@@ -199,7 +199,7 @@ func (o *outbound) noQueue(ctx context.Context, subject string, failed error) er
 	return fmt.Errorf("%w: it has no queue: an operator has to type hookd fleet queue %s", engine.ErrRefused, name)
 }
 
-// lanes are the subjects of work that the servers refuse, such as those of a queue that is full. Each
+// lanes are the subjects of refused work, such as those of a full queue. Each
 // waits for itself: the work of other hooks leaves.
 type lanes struct {
 	mu sync.Mutex
@@ -212,10 +212,10 @@ type lane struct {
 	err   error
 }
 
-// saidAfter is after how many tries in vain a lane is told: one that is full for a moment is not.
+// saidAfter is the number of refusals in a row before a lane is told: a short fullness is no news.
 const saidAfter = 3
 
-// now returns the lanes that wait, and when the first of them is tried again.
+// now returns the waiting lanes, and the time of the first retry.
 func (l *lanes) now() (held []string, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

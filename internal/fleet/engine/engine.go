@@ -23,8 +23,8 @@ type Publisher interface {
 	// on the disks of most servers. A message with the ID of another of the last minutes is
 	// stored once.
 	Publish(ctx context.Context, list []Message) []error
-	// Prepare makes the streams that are missing. It goes on after one that it cannot make, unless the
-	// servers are away.
+	// Prepare makes missing streams. A failure ends it only while the servers are away; else it goes on
+	// with the next stream.
 	Prepare(ctx context.Context, streams []Stream) error
 	// State says whether the servers answer.
 	State() State
@@ -117,7 +117,7 @@ var ErrAway = errors.New("no server of the fleet answers")
 // ErrNoStream is the error of a message that no stream takes: none has its subject, or a leader.
 var ErrNoStream = errors.New("no stream of the servers takes the message")
 
-// ErrRefused is the error of a message that its stream refuses now, such as one that is full.
+// ErrRefused is the error of a message to a full stream, or to a stream that refuses for another reason.
 var ErrRefused = errors.New("the stream refuses the message")
 
 // Stream is one stream of a tenant. The settings that machines rely on are set here and nowhere
@@ -157,9 +157,8 @@ type Press interface {
 	MakeConsumers(ctx context.Context, consumers []Spec) error
 	// DeleteConsumers deletes consumers; it is no error where they are gone.
 	DeleteConsumers(ctx context.Context, consumers []Spec) error
-	// BoundQueue has a stream with Queue take messages for its consumers alone. One sender may have
-	// PerSubject of them there together, and is refused more. A stream that an older version made
-	// is made again when it is empty.
+	// BoundQueue has a stream with Queue take messages for its consumers alone, at most PerSubject of a
+	// sender at once. It replaces the stream of an older version as soon as that is empty.
 	BoundQueue(ctx context.Context, s Stream) error
 	// Purge deletes the messages of a stream with a subject of a pattern.
 	Purge(ctx context.Context, stream, subject string) error

@@ -195,8 +195,8 @@ func (b *Broker) boundQueue(ctx context.Context, s engine.Stream) (same bool, er
 	return false, err
 }
 
-// renewQueue makes a stream again that keeps messages which were acknowledged, as older versions made
-// it: servers change no stream to one that does not. First it takes no more messages.
+// renewQueue replaces the stream of an older version, which keeps acknowledged messages: servers cannot
+// change that setting. The old stream takes no more messages, and goes when it is empty.
 func (b *Broker) renewQueue(
 	ctx context.Context, s engine.Stream, cfg js.StreamConfig, consumers []js.ConsumerConfig, waits int,
 ) error {

@@ -76,7 +76,7 @@ func (t Teller) Session(ctx context.Context, id, agent string) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
-	s.Cut = len(list) >= mostEvents
+	s.Cut = max(len(list), len(decisions), len(runs)) >= mostEvents
 	s.add(list, decisions, waits(runs))
 	t.listen(ctx, s)
 	slices.SortStableFunc(s.Rows, func(a, b Row) int { return a.Time.Compare(b.Time) })
@@ -106,7 +106,7 @@ func waits(runs []client.Run) map[string][]Waited {
 
 // add puts the events of a session into rows: a call is one, with its end.
 func (s *Session) add(list []client.AcceptedEvent, decisions []client.Decision, waits map[string][]Waited) {
-	decided, parts := map[string]*client.Decision{}, map[string]bool{}
+	decided := map[string]*client.Decision{}
 	for i := range decisions {
 		d := &decisions[i]
 		if decided[d.EventID] == nil && (s.Dialect == "" || d.Dialect == s.Dialect) {
@@ -145,8 +145,8 @@ func (s *Session) add(list []client.AcceptedEvent, decisions []client.Decision, 
 		s.Rows = append(s.Rows, row)
 		s.waited(row)
 	}
-	for id, d := range decided { // whose events were pruned
-		if !parts[id] && d.PartOf == "" && !s.Cut {
+	for id, d := range decided { // their events were pruned
+		if d.PartOf == "" && len(list) < mostEvents {
 			row := Row{ID: id, Kind: "call", Time: d.Time, Tool: d.Tool, Text: d.Subject, Told: d}
 			s.Rows, s.Calls = append(s.Rows, row), s.Calls+1
 			s.waited(row)

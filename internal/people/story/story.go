@@ -1,9 +1,9 @@
-// Package story tells a call, and a session, in the order in which a person reads it: what was wanted, what each
-// guard said and by which rule, what the agent was told, what ran, and what a person may do about it. `hookd why`
-// prints it and the page draws it; neither derives anything of its own.
+// Package story tells a call, and a session, in a person's reading order: the wish of the agent, the answer and rule
+// of each guard, the words to the agent, the run, and a person's next commands. `hookd why` prints a story and the
+// page draws it; neither derives anything of its own.
 //
-// It promises: all of it is read from the history, the rules as they are now, and the agent's own transcript; nothing
-// is changed. A part that is gone is left out. It does not promise that a transcript is true: agents write it.
+// It promises: a story is read from the history, the rules now in force, and the agent's own transcript, and changes
+// nothing. It leaves out parts no longer kept. It does not promise true transcripts: agents write them.
 package story
 
 import (

@@ -108,7 +108,8 @@ function Tests({ checked: { answer, err, busy }, goTo }) {
     : failed.length ? html`<b class="red">${failed.length} of ${tests.length} ${fail}</b>`
     : tests.length === 1 ? 'the one passes' : `all ${tests.length} pass`;
   const row = (t) => html`<li key=${t.line + t.name}>${t.ok ? html`<span class="s"><${Icon} name="allow" />passes</span>` : html`<b class="red"><${Icon} name="deny" />fails</b>`}
-    <button type="button" class="plain" title=${t.name} onClick=${() => goTo(t.line)}><code>${t.subject || t.name}</code>${t.name && t.subject ? html`<span class="s"> ${t.name}</span>` : null}</button>
+    <button type="button" class="plain" title=${t.name} onClick=${() => goTo(t.line)}><code>${t.subject || t.name}</code>${
+      t.name && t.subject && html`<span class="s"> ${t.name}</span>`}</button>
     <span class=${t.ok ? 's' : 'red'} title=${t.why || ''}>${t.ok ? t.got : `expected ${t.expect}, is ${t.got}`}</span></li>`;
   return html`<h2>Tests <span role="status">${sum}</span></h2>
     ${err && html`<p class="red" role="alert"><${Icon} name="fail" />${err.message}</p>`}

@@ -53,6 +53,8 @@ function Facet({ text, title, key_, list, single }) {
     const state = key_ === 'decision' ? stateOf({ decision: name }) : null;
     return html`<button type="button" key=${name} class=${'facet ' + (state && n ? state[2] : '') + (n ? '' : ' zero')} aria-pressed=${on} onClick=${() => pick(name)} disabled=${name === '(others)'}>
       ${state && html`<${Icon} name=${state[0]} />`}<span class="name" title=${name}>${key_ === 'agent' ? agentLabel(name) : name}</span><span class="n">${number(n)}</span></button>`;
-  })}${rest.length > 0 && html`<button type="button" class="facet t" onClick=${() => setAll(true)}><span class="name">${rest.length} more</span><span class="n">${number(rest.reduce((s, r) => s + r[1], 0))}</span></button>`}</section>`;
+  })}${rest.length > 0 && html`<button type="button" class="facet t" onClick=${() => setAll(true)}>
+    <span class="name">${rest.length} more</span><span class="n">${number(rest.reduce((s, r) => s + r[1], 0))}</span>
+  </button>`}</section>`;
 }
 

@@ -34,7 +34,10 @@ export function start(kind, text, place = 0) {
   feed.abort?.abort();
   const { query, bad } = parse(text, kind);
   feed.stale = !bad && !place && !feed.place && kind === feed.kind && text === feed.text && feed.rows.length > 0;
-  Object.assign(feed, { kind, text, query, rows: feed.stale ? feed.rows : [], held: [], next: 0, err: bad ? new Error(bad) : null, whole: false, place, abort: new AbortController(), loading: false, behind: false, read: Date.now() });
+  Object.assign(feed, {
+    kind, text, query, place, rows: feed.stale ? feed.rows : [], held: [], next: 0, whole: false, loading: false,
+    behind: false, err: bad ? new Error(bad) : null, abort: new AbortController(), read: Date.now(),
+  });
   feed.fresh.clear();
   if (!feed.stale) feed.gaps.clear();
   if (bad) { feed.whole = true; show(); return; }
@@ -266,7 +269,6 @@ function drawSoon() {
     if (chart.value) chart.value = { ...chart.value };
   }, 500);
 }
-
 
 // leave ends all reading of a search.
 export function leave() { counting?.abort(); feed.abort?.abort(); }

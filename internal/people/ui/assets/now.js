@@ -22,12 +22,17 @@ const width = 6e4; // of a bar
 const quietAfter = 15 * 6e4;
 const quietOf = (s) => (s.state === 'working' && Date.now() - new Date(s.last) > quietAfter ? { ...s, state: 'quiet' } : s);
 
+// odd are the outcomes that a person looks at: first those against hookd, or without it.
+const odd = 'disobeyed,not asked,deny,ask,contain,rewrite';
+// said are the words for how many had an outcome.
+const said = { deny: 'denied', ask: 'asked', contain: 'contained', rewrite: 'rewritten', 'not asked': 'not asked', disobeyed: 'disobeyed' };
+
 const watch = () => follow(async (abort) => {
   const now = Date.now(), to = Math.ceil(now / width) * width, from = to - 60 * width, since = new Date(from).toISOString();
   const [s, c, asked, newest] = await Promise.all([
     ask('v1/sessions', { query: { limit: 20, since: new Date(now - 864e5).toISOString() }, signal: abort }),
     ask('v1/decisions/counts', { query: { since, every: '60s' }, signal: abort }),
-    ask('v1/decisions', { query: { since, decision: 'disobeyed,not asked,deny,ask,contain,rewrite', limit: 20 }, signal: abort }),
+    ask('v1/decisions', { query: { since, decision: odd, limit: 20 }, signal: abort }),
     ask('v1/decisions', { query: { since, limit: 500 }, signal: abort }),
   ]);
   const seen = new Set(), list = [...asked.decisions, ...newest.decisions.filter((d) => d.answered)].filter((d) => !d.tried && !seen.has(d.event_id) && seen.add(d.event_id));
@@ -47,7 +52,7 @@ export function Now() {
   if (!s.length && !h.total && !list.length && !fleet.value) return html`<${First} />`;
   const open = s.filter((x) => x.state !== 'ended'), works = open.filter((x) => x.state === 'working').length;
   const n = (w) => (h.decisions.find((c) => c.name === w) || { count: 0 }).count;
-  const parts = [[n('deny'), 'denied'], [n('ask'), 'asked'], [n('contain'), 'contained'], [n('rewrite'), 'rewritten'], [n('not asked'), 'not asked'], [n('disobeyed'), 'disobeyed']].filter((p) => p[0]).map((p) => number(p[0]) + ' ' + p[1]).join(', ');
+  const parts = Object.entries(said).filter(([is]) => n(is)).map(([is, word]) => number(n(is)) + ' ' + word).join(', ');
   return html`<section class="view" id="now"><div class="lead"><div><h1>${list.length ? plural(list.length, 'thing waits', 'things wait') + ' for you' : 'Nothing waits for you'}</h1>
       <p>${open.length ? `${works} of ${plural(open.length, 'open session')} ${works === 1 ? 'works' : 'work'}.` : 'No session is open.'} In the last hour ${plural(h.total, 'decision')}${h.next ? ' counted so far' : ''}${parts ? ': ' + parts : ''}.</p></div>
     <div class="spark"><${Bars} buckets=${h.buckets || []} from=${h.from} to=${h.to} width=${width} height=${40} label=${`Decisions a minute, last hour: ${number(h.total)}, of them ${n('deny')} denied and ${n('ask')} asked`} /><${Axis} from=${h.from} to=${h.to} middle="decisions a minute" /></div></div>
@@ -147,9 +152,15 @@ function Elsewhere({ list }) {
 
 function Stood({ total }) {
   const list = stood.value || [];
-  return html`<h2>Stood out<small>not as it was wanted, in the last hour${list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${link('stream', { q: 'outcome:disobeyed,deny,ask,contain,rewrite since:1h' })}>all</a></small></h2>
-    ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked, contained or rewritten, and each answer was obeyed.</p>` : html`<${Table} label="What stood out" cols=${['w-lead', 'w-agent', 'w-dir', '', 'w-state', 'w-reason', 'n-num']} head=${['Time', 'Agent', 'Folder', 'What', 'Decision', 'Why', 'Took']}>${list.map((d) => html`
-    <tr role="row" key=${d.event_id} class=${loud[d.outcome] || ''} onClick=${() => go('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${Td} class="when mono f-time"><${Clock} t=${d.time} /></${Td}><${Td} class="f-who">${agentName(d)}<span class="t nx"> ${last(d.cwd)}</span></${Td}><${Td} class="s f-hide">${folder(d)}</${Td}>
+  const all = link('stream', { q: `outcome:"${odd}" since:1h` });
+  return html`<h2>Stood out<small>not as it was wanted, in the last hour${
+    list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${all}>all</a></small></h2>
+    ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked, contained or rewritten, and each answer was obeyed.</p>` : html`
+    <${Table} label="What stood out" cols=${['w-lead', 'w-agent', 'w-dir', '', 'w-state', 'w-reason', 'n-num']}
+      head=${['Time', 'Agent', 'Folder', 'What', 'Decision', 'Why', 'Took']}>${list.map((d) => html`
+    <tr role="row" key=${d.event_id} class=${loud[d.outcome] || ''} onClick=${() => go('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}>
+      <${Td} class="when mono f-time"><${Clock} t=${d.time} /></${Td}>
+      <${Td} class="f-who">${agentName(d)}<span class="t nx"> ${last(d.cwd)}</span></${Td}><${Td} class="s f-hide">${folder(d)}</${Td}>
       <${Td} class="f-wide"><a href=${link('stream', { open: d.event_id, at: d.seq, sel: d.event_id })}><${What} r=${d} /></a></${Td}><${Td} class="f-state"><${State} is=${stateOf(d)} /></${Td}><${Td} class="by f-why"><${Why} d=${d} /></${Td}><${Td} class="num f-hide"><${Took} ms=${d.duration_ms} /></${Td}></tr>`)}</${Table}>`}`;
 }
 

@@ -36,7 +36,8 @@ function Top() {
   return html`<header class="top"><span class="brand">hookd</span>
     <nav class="tabs" aria-label="Views">${tabs.map((v) => html`<a href=${link(v, v === here ? route.value.p : kept(v))} aria-current=${v === (owner[here] || here) ? 'page' : undefined}>${parts[v][0]}${
       v === 'now' && waits.value ? html` <span class="n hot">${waits.value}<span class="sr"> waiting</span></span>` : ''}</a>`)}</nav>
-    <div class="conn"><${Off} /><${Notices} /><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
+    <div class="conn"><${Off} /><${Notices} /><span class="wide">${about.value.act ? 'actions on' : 'looks only'}</span>${
+      c === 'on' || c === 'begin' ? html`<span><${Icon} name="ok" />${about.value.host || ''}</span>`
       : html`<span class="amber"><${Icon} name="fail" />not connected</span>`}</div></header>`;
 }
 

@@ -39,7 +39,10 @@ export function Run() {
 }
 
 // word returns how the end of a run is shown, in one word.
-const word = (r) => (r.result === 'deny' ? ['deny', 'denied', 'state deny'] : r.decision === 'ask' ? ['ask', 'asked', 'state ask'] : r.decision === 'allow' ? ['allow', 'allowed', 'state q'] : failed(r) ? resultOf(r) : r.awaited ? ['none', 'no opinion', 'none'] : ['none', 'observed', 'none']);
+const word = (r) => (r.result === 'deny' ? ['deny', 'denied', 'state deny']
+  : r.decision === 'ask' ? ['ask', 'asked', 'state ask']
+    : r.decision === 'allow' ? ['allow', 'allowed', 'state q']
+      : failed(r) ? resultOf(r) : ['none', r.awaited ? 'no opinion' : 'observed', 'none']);
 
 function Shown({ run, event, others, hook, stats, before }) {
   const d = event?.decision, e = event || run;
@@ -64,7 +67,9 @@ function Shown({ run, event, others, hook, stats, before }) {
       <pre tabindex="0"><${Output} name="stdout" o=${run.stdout} /><${Output} name="stderr" o=${run.stderr} /></pre>
       <h2>3 Read as <span>docs/reference/running-hooks.md</span></h2><ol>${readAs(run, d, others).map(([k, v]) => html`<li><span>${k}</span><span>${v}</span></li>`)}</ol>
       <h2>4 Told to ${agentName(e)} <span>${byBridge ? 'by its bridge' : ''}</span></h2><pre tabindex="0">${tells(run, d)}</pre></div></div>
-    ${before.length > 0 && html`<h2>Denied before by this hook<small>${stats ? `${number(stats.denied)} of ${number(stats.runs)} in 24 h · ${tookText(stats.p50_ms)} is usual · ` : ''}<a class="link" href=${link('stream', { q: 'decision:deny hook:' + run.hook })}>all</a></small></h2>
+    ${before.length > 0 && html`<h2>Denied before by this hook<small>${
+      stats ? `${number(stats.denied)} of ${number(stats.runs)} in 24 h · ${tookText(stats.p50_ms)} is usual · ` : ''}
+      <a class="link" href=${link('stream', { q: 'decision:deny hook:' + run.hook })}>all</a></small></h2>
       <${Table} label="Denied before by this hook" cols=${['n-time', 'w-who', '', 'w-state', 'w-why', 'n-took']} head=${['Time', 'Who', 'What', 'Decision', 'Why', 'Took']}>${before.map((b) => html`<tr role="row" key=${b.event_id} onClick=${() => go('stream', { open: b.event_id, at: b.seq, q: 'decision:deny hook:' + run.hook })}>
         <${Td} class="when mono f-time"><${Clock} t=${b.time} /></${Td}><${Td} class="f-who"><${Who} r=${b} /></${Td}><${Td} class="f-wide"><a href=${link('stream', { open: b.event_id, at: b.seq, q: 'decision:deny hook:' + run.hook })}><${What} r=${b} /></a></${Td}><${Td} class="f-state"><${State} is=${stateOf(b)} /></${Td}><${Td} class="by f-why"><${Why} d=${b} /></${Td}><${Td} class="num f-hide"><${Took} ms=${b.duration_ms} /></${Td}></tr>`)}</${Table}>`}</section>`;
 }

@@ -30,9 +30,13 @@ export function Saved({ text: here, kind }) {
 
 // Export writes what fits the search, not only what is read already.
 const mostExported = 50000;
-const columns = ['time', 'agent_name', 'dialect', 'session_id', 'cwd', 'tool', 'subject', 'outcome', 'decision', 'reason', 'decided_by', 'duration_ms', 'event_id', 'run_id', 'hook', 'result', 'event'];
+const columns = ['time', 'agent_name', 'dialect', 'session_id', 'cwd', 'tool', 'subject', 'outcome', 'decision', 'reason', 'decided_by',
+  'duration_ms', 'event_id', 'run_id', 'hook', 'result', 'event'];
 // A cell that a spreadsheet would take for a formula gets a ' before it.
-const cell = (v) => { const t = visible(v === undefined ? '' : Array.isArray(v) ? v.join(' ') : String(v)); return '"' + (/^[=+\-@\t\r]/.test(t) && isNaN(t) ? "'" : '') + t.replace(/"/g, '""') + '"'; };
+const cell = (v) => {
+  const t = visible(v === undefined ? '' : Array.isArray(v) ? v.join(' ') : String(v));
+  return '"' + (/^[=+\-@\t\r]/.test(t) && isNaN(t) ? "'" : '') + t.replace(/"/g, '""') + '"';
+};
 async function exported(as, text, kind) {
   const k = kinds[kind], { query, bad } = parse(text, kind), rows = [];
   if (bad) return 0;
@@ -84,7 +88,8 @@ export function Search({ input, text, kind, ofFleet }) {
   return html`<label class="search"><span class="t" aria-hidden="true">/</span><span class="typed">
     <span class="over" ref=${back} aria-hidden="true">${painted(draft)}</span>
     <input ref=${input} type="text" value=${draft} onInput=${type} onKeyDown=${enter} onScroll=${follow_} spellcheck="false" autocomplete="off" autocapitalize="off"
-      aria-label="Search" placeholder=${'outcome: tool: agent: guard: result: took:>1s undo:yes path: host: -word'} list="words" /></span><datalist id="words">${complete(draft, kind, f)}</datalist><span class="end">${kept || ' '}</span></label>`;
+      aria-label="Search" placeholder=${'outcome: tool: agent: guard: result: took:>1s undo:yes path: host: -word'} list="words" /></span>
+    <datalist id="words">${complete(draft, kind, f)}</datalist><span class="end">${kept || ' '}</span></label>`;
 }
 
 export const sorted = (map) => Object.entries(map).map(([k, n]) => [k.slice(1), n])

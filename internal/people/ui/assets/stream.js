@@ -51,7 +51,9 @@ export function Stream() {
     <h1 class="sr">Calls</h1>
     <div class="bar"><${Search} input=${search} text=${text.value} kind=${kind.value} ofFleet=${ofFleet.value} />
       <span class="seg" role="group" aria-label="What is listed">${Object.keys(kinds).map((k) => html`<a href=${link('stream', { ...route.value.p, kind: k === 'decisions' ? '' : k, open: '', at: '' })}
-        aria-current=${k === kind.value && !ofFleet.value ? 'true' : undefined}>${{ decisions: 'Calls', runs: 'Runs', events: 'Events' }[k]}</a>`)}${fleet.value && html`<a href=${link('stream', { q: text.value, kind: 'fleet' })} aria-current=${ofFleet.value ? 'true' : undefined}>Fleet</a>`}</span>${!ofFleet.value && html`<${Filter} text=${text.value} />`}
+        aria-current=${k === kind.value && !ofFleet.value ? 'true' : undefined}>${{ decisions: 'Calls', runs: 'Runs', events: 'Events' }[k]}</a>`)}${
+        fleet.value && html`<a href=${link('stream', { q: text.value, kind: 'fleet' })} aria-current=${ofFleet.value ? 'true' : undefined}>Fleet</a>`
+      }</span>${!ofFleet.value && html`<${Filter} text=${text.value} />`}
       ${!ofFleet.value && html`<${Saved} text=${text.value} kind=${kind.value} /><${Export} text=${text.value} kind=${kind.value} />`}
       ${!ofFleet.value && html`<button type="button" class="pause" aria-pressed=${paused.value} onClick=${pauseOrGo}>${paused.value ? 'Go on' : 'Pause'} <kbd>Space</kbd></button>`}</div>
     ${ofFleet.value ? html`<${OfFleet} />` : html`<div class="split"><${Facets} text=${text.value} kind=${kind.value} /><div class="listing"><${Chart} /><${List} /></div></div>`}</section>`;
