@@ -387,8 +387,9 @@ type AcceptedEvent struct {
 	Sender    string    `json:"sender,omitempty"`
 	Tool      string    `json:"tool,omitempty"`
 	Subject   string    `json:"subject,omitempty"`
-	CallID    string    `json:"call_id,omitempty"` // of the tool call; "" = it is about none
-	Tried     bool      `json:"tried,omitempty"`   // a person tries hooks with it
+	CallID    string    `json:"call_id,omitempty"`  // of the tool call; "" = it is about none
+	ByAgent   bool      `json:"by_agent,omitempty"` // a prompt that no person has typed
+	Tried     bool      `json:"tried,omitempty"`    // a person tries hooks with it
 	Parent    string    `json:"parent,omitempty"`
 	ReplayOf  string    `json:"replay_of,omitempty"`
 	Wait      bool      `json:"wait,omitempty"` // its sender waited for the answer

@@ -91,7 +91,13 @@ type Decision struct {
 	Untaken    []string        `json:"untaken,omitempty"`     // "HOOK: why" of answers that did not count as they were meant
 	DurationMS float64         `json:"duration_ms"`           // from the event to the verdict
 	Earlier    []string        `json:"earlier,omitempty"`     // ids of earlier events that a rule counted, the oldest first
+	Missing    *Missing        `json:"missing,omitempty"`     // no earlier event fitted a rule's unless; nil = that decided nothing
 	Runs       []string        `json:"runs,omitempty"`        // ids of the runs whose answers were waited for
+}
+
+// Missing says that no earlier event fitted the `unless` of a rule that decided.
+type Missing struct {
+	Since string `json:"since,omitempty"` // id of the event after which none did; "" = none did at all
 }
 
 // Ran is the result of a call, as its agent reported it.
@@ -227,6 +233,9 @@ func (d *Decision) AppendDetail(dst []byte) []byte {
 	dst = appendTexts(dst, "untaken", d.Untaken)
 	dst = strconv.AppendFloat(rawjson.AppendKey(dst, "duration_ms"), d.DurationMS, 'f', -1, 64)
 	dst = appendTexts(dst, "earlier", d.Earlier)
+	if d.Missing != nil {
+		dst = appendValue(dst, "missing", d.Missing)
+	}
 	return appendTexts(dst, "runs", d.Runs)
 }
 

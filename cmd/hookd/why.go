@@ -102,7 +102,11 @@ func (a *app) rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 
 // story prints a story, for 80 columns or more.
 func (p *printer) story(s story.Call) {
-	id := p.ids(append([]string{s.EventID}, s.Earlier...))
+	shown := append([]string{s.EventID}, s.Earlier...)
+	if s.Since != nil {
+		shown = append(shown, s.Since.EventID)
+	}
+	id := p.ids(shown)
 	at := decidedAt(s.Decision)
 	word := s.Decision.Decision
 	head := fmt.Sprintf("%s  %s %s, %s", id(s.EventID), p.paint(colourOf(word), pastWord(word)),
@@ -113,18 +117,24 @@ func (p *printer) story(s story.Call) {
 	p.line(head)
 	p.line()
 	p.indented(2, "", callWho(s))
-	p.labelled("wanted", about(s.Tool, s.Subject))
+	p.labelled("wanted", wantedWords(s))
 	if mark := markedPart(s); mark != "" {
 		p.labelled("", mark)
 	}
-	for i, b := range s.Before {
-		label := ""
-		if i == 0 {
-			label = "before"
-		}
+	label := "before"
+	for _, b := range s.Before {
 		p.labelled(label, beforeWords(b, id(b.EventID)))
+		label = ""
 	}
-	label, told := "asked", toldText(s)
+	switch {
+	case s.Since != nil:
+		p.labelled(label, beforeWords(*s.Since, id(s.Since.EventID)))
+		p.labelled("", "nothing after it fits the rule's `unless`")
+	case s.Missing != nil:
+		p.labelled(label, "nothing that fits the rule's `unless`")
+	}
+	label = "asked"
+	told := toldText(s)
 	width := 0
 	for _, g := range s.Guards {
 		width = max(width, runewidth.StringWidth(g.Hook))
@@ -152,12 +162,35 @@ func (p *printer) story(s story.Call) {
 	p.steps(s.Next)
 }
 
-// beforeWords is an earlier call on one line.
+// wantedWords says what the agent, or the person, was about to do.
+func wantedWords(s story.Call) string {
+	text := about(s.Tool, s.Subject)
+	switch kind := events.Kind(s.Kind); {
+	case text != "" && kind == events.KindPromptSubmit:
+		return "to submit “" + text + "”"
+	case text != "":
+		return text
+	case kind != events.KindTurnStop && kind != events.KindSubagentStop:
+		return s.Event
+	case s.Said == "":
+		return "to end"
+	}
+	return "to end with “" + cut(firstLine(s.Said), 60, false) + "”"
+}
+
+// beforeWords is an earlier call, prompt or start on one line.
 func beforeWords(b story.Event, id string) string {
 	if b.Time.IsZero() {
 		return id + ", which is not in the history any more"
 	}
-	return cmp.Or(about(b.Tool, b.Subject), "an event") + ", " + b.Time.Local().Format("15:04:05") + " (" + id + ")"
+	what := cmp.Or(about(b.Tool, b.Subject), "an event")
+	switch events.Kind(b.Kind) {
+	case events.KindPromptSubmit:
+		what = "prompt “" + cut(firstLine(b.Subject), 60, false) + "”"
+	case events.KindSessionStart:
+		what = "the start of the session"
+	}
+	return what + ", " + b.Time.Local().Format("15:04:05") + " (" + id + ")"
 }
 
 // callWho says which agent, where, and after which prompt.

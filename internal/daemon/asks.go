@@ -52,7 +52,7 @@ func (d *Daemon) lastPrompt(session string, of events.Dialect) string {
 	defer cancel()
 	past, _ := d.history.Accepted(ctx, wire.EventQuery{Session: session, Limit: 200}) // without it, the card has none
 	for _, e := range past.Events {
-		if e.Kind == events.KindPromptSubmit && e.Dialect == of && !e.Tried {
+		if e.Kind == events.KindPromptSubmit && e.Dialect == of && !e.Tried && !e.ByAgent {
 			return e.Subject
 		}
 	}

@@ -132,7 +132,9 @@ func (p *programs) note(from server.Peer, env *events.Envelope) asked {
 	p.Follow(c.pid)
 	switch row.Kind {
 	case events.KindPromptSubmit:
-		p.Idle(c.pid, env.SessionID)
+		if !dialect.ByAgent(&events.Event{Envelope: *env, Contract: row}) { // else other calls of the session go on
+			p.Idle(c.pid, env.SessionID)
+		}
 	case events.KindToolBefore, events.KindToolAfter:
 		e := &events.Event{Envelope: *env, Contract: row}
 		tool := dialect.Call(e).Tool

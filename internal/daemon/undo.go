@@ -197,7 +197,9 @@ func (u keeper) Follow(e *events.Event) {
 	case events.KindSessionStart:
 		u.d.undo.Warm(e.Cwd)
 	case events.KindTurnStop, events.KindPromptSubmit, events.KindSessionEnd:
-		u.d.undo.Ended(e.SessionID)
+		if !e.ByAgent { // else other calls of the session go on
+			u.d.undo.Ended(e.SessionID)
+		}
 	}
 }
 

@@ -143,6 +143,11 @@ func (ac *acceptor) fill(
 
 	e.Tool, e.Subject, e.CallID, e.Unread = "", "", "", true
 	e.Trial = e.Tried && e.SessionID == events.ProbeSession
+	e.ByAgent = false
+	switch e.Contract.Kind {
+	case events.KindSessionStart, events.KindSubagentStart, events.KindPromptSubmit:
+		e.ByAgent = ac.opts.Past.ByAgent(e) && e.Contract.Kind == events.KindPromptSubmit
+	}
 	e.Project = ac.snapshots.projectOf(index, e.Cwd, now)
 	if !e.Tried {
 		ac.prompts.note(e)

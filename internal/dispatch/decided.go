@@ -48,7 +48,7 @@ func (ds *decisions) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 			rec.Untaken = append(rec.Untaken, a.run.Hook+": "+ds.records.clean(why))
 		}
 		if slices.Contains(v.DecidedBy, a.match.Hook.Name) {
-			rec.Earlier = append(rec.Earlier, a.out.Earlier...)
+			rec.Earlier, rec.Missing = append(rec.Earlier, a.out.Earlier...), cmp.Or(rec.Missing, a.out.Missing)
 		}
 	}
 	if v.Allowed && v.UpdatedInput != nil {

@@ -89,11 +89,12 @@ type Outcome struct {
 	Duration time.Duration
 	Stdout   wire.Output
 	Stderr   wire.Output
-	Whole    []byte   // stdout up to Job.Whole
-	Exceeded bool     // there was more than Job.Whole
-	Rule     string   // that answered, of a hook with rules; "" = none
-	Earlier  []string // ids of earlier events that Rule counted, the oldest first
-	Span     [2]int   // of the call's text that the rule fitted: from, to; both 0 = the whole
+	Whole    []byte        // stdout up to Job.Whole
+	Exceeded bool          // there was more than Job.Whole
+	Rule     string        // that answered, of a hook with rules; "" = none
+	Earlier  []string      // ids of earlier events that Rule counted, the oldest first
+	Missing  *wire.Missing // no earlier event fitted its `unless`; nil = one did, or it has none
+	Span     [2]int        // of the call's text that the rule fitted: from, to; both 0 = the whole
 	// Late is nil unless a background child still holds a pipe. It blocks for
 	// a moment and returns the output that belongs to the record.
 	Late func() (stdout, stderr wire.Output)

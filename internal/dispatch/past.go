@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
 )
@@ -8,6 +9,9 @@ import (
 // Past learns of each event that is of this machine and was not sent before, in the order
 // in which they come, for hooks that look back. It must not block: verdicts wait for it.
 type Past interface {
+	// ByAgent reports whether e is of a subagent, or a prompt that no person has typed. It is told of each event
+	// that starts a session or a subagent, and of each prompt.
+	ByAgent(e *events.Event) bool
 	// Looks reports whether a hook looks back, and such events may matter to it.
 	Looks(c *events.Contract) bool
 	// Begin gives e its place behind the events that have one, and sets e.Before if hooks run for
@@ -19,6 +23,7 @@ type Past interface {
 // noPast is the Past of a Dispatcher that has none.
 type noPast struct{}
 
+func (noPast) ByAgent(e *events.Event) bool                 { return dialect.ByAgent(e) }
 func (noPast) Looks(*events.Contract) bool                  { return false }
 func (noPast) Begin(*events.Event, bool) func(wire.Outcome) { return nil }
 

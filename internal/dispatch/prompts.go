@@ -10,7 +10,7 @@ import (
 // maxSessions bounds how many sessions' prompts are remembered.
 const maxSessions = 10_000
 
-// prompts remembers when each session's last prompt was submitted, for the
+// prompts remembers when each session's last prompt was submitted by a person, for the
 // duration_ms of payloads for which the agent does not have it.
 type prompts struct {
 	mu     sync.Mutex
@@ -22,7 +22,7 @@ func newPrompts() *prompts { return &prompts{times: map[string]time.Time{}} }
 
 // note takes the time of an event that submits a prompt.
 func (p *prompts) note(e *events.Event) {
-	if e.Contract.Kind != events.KindPromptSubmit || e.SessionID == "" {
+	if e.Contract.Kind != events.KindPromptSubmit || e.ByAgent || e.SessionID == "" {
 		return
 	}
 	p.mu.Lock()

@@ -94,7 +94,7 @@ func (tr *trials) try(
 	}
 	e.Project = tr.snapshots.projectOf(tr.snapshots.index.Load(), e.Cwd, now)
 	if past, is := env.Past.(Past); is {
-		e.CallID = dialect.CallID(e)
+		e.CallID, e.ByAgent = dialect.CallID(e), past.ByAgent(e)
 		past.Begin(e, true)
 	}
 	m, why := tr.single(h).Match(e)

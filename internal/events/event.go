@@ -107,6 +107,7 @@ type Event struct {
 	Tool     string    // canonical name of the tool that it is about; "" = none
 	Subject  string    // what it is about, on one harmless line without secrets; "" = nothing to say
 	CallID   string    // id of the tool call, as its agent counts them; "" = it is about none, or tells none
+	ByAgent  bool      // a prompt that no person has typed: an agent wrote it to a subagent, or to itself
 	Unread   bool      // Tool and Subject were not looked up yet, since nothing asked for them
 	Trial    bool      // it is only there for a hook, or the way to it, to be tried: in no list
 	Judged   bool      // hooks decide about it: it is kept with the decision, however many come at once

@@ -96,6 +96,19 @@ func Fact(e *events.Event, fact neutral.Fact) json.RawMessage {
 	return reader(e).Fact(e.Contract.Name, e.Data, fact)
 }
 
+// ByAgent reports whether e is of a subagent, or a prompt that no person has typed, as far as e tells.
+func ByAgent(e *events.Event) bool {
+	told := func(fact neutral.Fact) bool { return neutral.TextOf(Fact(e, fact)) != "" }
+	if told(neutral.ParentSession) || told(neutral.AgentID) && told(neutral.AgentType) {
+		return true
+	}
+	if e.Contract.Kind != events.KindPromptSubmit {
+		return false
+	}
+	agent := Agent(e.Dialect)
+	return agent != nil && agent.OwnPrompt != nil && agent.OwnPrompt(e.Data)
+}
+
 // reader returns the table by which e's payload is read: that of the dialect
 // whose row rules it. A tool.transform that the bridge makes of another
 // agent's tool.after is read as that agent's.

@@ -799,15 +799,16 @@ type seen struct {
 	level facts.Fit
 	ids   []string // the oldest first
 	what  string   // of the newest
+	since string   // id of the event that it looks back to; "" = there is none
 }
 
 // Before is the past of an event. It never changes. A nil Before knows nothing.
 type Before struct {
 	table *table
-	fits  []fitting // those that do, in the order of table.pasts
+	fits  []fitting // those that do, or look back to an event, in the order of table.pasts
 }
 
-// fitting is a Past that fits.
+// fitting is what is known of a Past.
 type fitting struct {
 	past int // index in table.pasts
 	seen seen
@@ -845,7 +846,7 @@ func (st *state) before(m *Moment, s *scope) *Before {
 		v.fetched = st.fetchedBy(m, facts.KindRun, facts.KindInstall)
 	}
 	for i, p := range st.table.pasts {
-		if found := v.look(p); found.level > facts.No {
+		if found := v.look(p); found.level > facts.No || found.since != "" {
 			b.fits = append(b.fits, fitting{i, found})
 		}
 	}
@@ -934,7 +935,11 @@ func (v *view) look(p *Past) seen {
 			}
 		}
 	}
-	return c.seen(p.Count)
+	found := c.seen(p.Count)
+	if lower = cmp.Or(sure, lower); lower != nil {
+		found.since = lower.id
+	}
+	return found
 }
 
 // editsOf returns the edits of files, the oldest first. The list must not be changed.

@@ -107,9 +107,9 @@ func (e *event) level(fits facts.Fit) facts.Fit {
 	return fits
 }
 
-func (n *naive) of(p *Past, m *Moment) facts.Fit {
+func (n *naive) of(p *Past, m *Moment) (level facts.Fit, since string) {
 	if p.Lasted > 0 {
-		return n.lasted(p, m)
+		return n.lasted(p, m), ""
 	}
 	type place struct {
 		place uint64
@@ -131,7 +131,7 @@ func (n *naive) of(p *Past, m *Moment) facts.Fit {
 		}
 		level = e.level(level)
 		if here := (place{e.m.Place, at}); level > facts.No && after(here, sure) {
-			sure = here
+			sure, since = here, e.m.ID
 		}
 		if here := (place{e.m.Place, at}); level == facts.Sure && after(here, lower) {
 			lower = here
@@ -156,11 +156,11 @@ func (n *naive) of(p *Past, m *Moment) facts.Fit {
 	}
 	switch {
 	case certain >= p.Count:
-		return facts.Sure
+		return facts.Sure, since
 	case all >= p.Count:
-		return facts.Perhaps
+		return facts.Perhaps, since
 	}
-	return facts.No
+	return facts.No, since
 }
 
 func (n *naive) fits(p *Past, e *event, m *Moment) (facts.Fit, int) {
@@ -350,9 +350,10 @@ func (q *sequence) begin(m Moment) *event {
 	for _, s := range q.rules {
 		for _, r := range s.Rules {
 			for _, n := range r.Past {
-				if got, want := before.of(n.Past).level, q.n.of(n.Past, &e.m); got != want {
-					q.t.Fatalf("%s: %q at %s sees %v, want %v; it happened:\n%s", r.Name, n.key, m.ID, got, want,
-						strings.Join(q.told, "\n"))
+				got := before.of(n.Past)
+				if want, since := q.n.of(n.Past, &e.m); got.level != want || got.since != since {
+					q.t.Fatalf("%s: %q at %s sees %v since %q, want %v since %q; it happened:\n%s", r.Name, n.key, m.ID,
+						got.level, got.since, want, since, strings.Join(q.told, "\n"))
 				}
 			}
 		}

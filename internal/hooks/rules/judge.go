@@ -54,12 +54,12 @@ func (s *Set) judge(subject *Subject) Verdict {
 		if f.level == facts.No || r.Unless != nil && r.Unless.fits(subject).level == facts.Sure {
 			continue
 		}
-		var earlier seen
+		var earlier shown
 		if f.level, earlier = r.holds(subject, f); f.level == facts.No {
 			continue
 		}
 		found := Verdict{Decision: r.Decision, Rule: r, Span: f.span, What: f.what, Effect: f.of,
-			Perhaps: f.level == facts.Perhaps, Earlier: earlier.ids, After: earlier.what}
+			Perhaps: f.level == facts.Perhaps, Earlier: earlier.ids, After: earlier.what, Missing: earlier.missing}
 		switch {
 		case r.Decision == Context:
 			if f.level == facts.Sure {

@@ -359,9 +359,21 @@ func (p *Past) guarded(s *Subject, i int) bool {
 	return false
 }
 
+// shown are the earlier events by which a rule decides.
+type shown struct {
+	ids     []string // the oldest first
+	what    string   // of the newest
+	missing *Missing
+}
+
+// Missing says that no earlier event fitted an `unless`.
+type Missing struct {
+	Since string // id of the event after which none did: the last edit, prompt or start; "" = none did at all
+}
+
 // holds returns how surely the event before which all that happened fits the rule, all of
 // it held against f, and the earlier events that make it so.
-func (r *Rule) holds(s *Subject, f fit) (level facts.Fit, earlier seen) {
+func (r *Rule) holds(s *Subject, f fit) (level facts.Fit, earlier shown) {
 	level = f.level
 	for _, n := range r.Past {
 		got := s.Before.of(n.Past)
@@ -369,11 +381,14 @@ func (r *Rule) holds(s *Subject, f fit) (level facts.Fit, earlier seen) {
 		if n.Not {
 			got.level = facts.Sure - got.level
 		}
-		if len(got.ids) > 0 && !(n.Not && got.level == facts.Sure) {
+		switch missing := n.Not && got.level == facts.Sure; {
+		case missing && earlier.missing == nil:
+			earlier.missing = &Missing{Since: got.since}
+		case !missing && len(got.ids) > 0:
 			earlier.ids, earlier.what = append(earlier.ids, got.ids...), got.what
 		}
 		if level = min(level, got.level); level == facts.No {
-			return facts.No, seen{}
+			return facts.No, shown{}
 		}
 	}
 	return level, earlier

@@ -120,6 +120,7 @@ type Verdict struct {
 	Line     string        // of Rewrite: the new line
 	Context  []string      // for the model
 	Earlier  []string      // ids of earlier events that Rule counted, the oldest first
+	Missing  *Missing      // no earlier event fitted an `unless` of Rule; nil = it has none about them, or one did perhaps
 	After    string        // the part of the newest of these calls that Rule counted
 }
 

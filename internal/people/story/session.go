@@ -35,9 +35,9 @@ type Session struct {
 // Row is one thing that happened in a session.
 type Row struct {
 	ID    string           `json:"id"`
-	Kind  string           `json:"kind"` // prompt, said, call, or the kind of another event
+	Kind  string           `json:"kind"` // prompt, task, said, call, or the kind of another event
 	Time  time.Time        `json:"time"`
-	Text  string           `json:"text,omitempty"` // of a prompt, or what the agent said
+	Text  string           `json:"text,omitempty"` // of a prompt, of a task that an agent wrote, or what the agent said
 	Tool  string           `json:"tool,omitempty"`
 	Sub   bool             `json:"sub,omitempty"`    // by a subagent
 	Told  *client.Decision `json:"call,omitempty"`   // nil = no guard was asked about it
@@ -129,7 +129,9 @@ func (s *Session) add(list []client.AcceptedEvent, decisions []client.Decision, 
 		delete(decided, e.EventID)
 		switch events.Kind(e.Kind) {
 		case events.KindPromptSubmit:
-			row.Kind = "prompt"
+			if row.Kind = "prompt"; e.ByAgent {
+				row.Kind, row.Sub = "task", true
+			}
 		case events.KindToolBefore, events.KindToolAfter, events.KindPermissionRequest:
 			if at, is := calls[e.CallID]; is && e.CallID != "" {
 				s.ended(at, row)

@@ -23,6 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/rules"
@@ -43,7 +44,9 @@ type Call struct {
 	client.Decision
 	Branch string  `json:"branch,omitempty"` // of the folder, as it is now
 	Prompt string  `json:"prompt,omitempty"` // that the call came after
+	Said   string  `json:"said,omitempty"`   // by the agent at the end of its turn, which the call is
 	Before []Event `json:"before,omitempty"` // that a rule counted, the oldest first
+	Since  *Event  `json:"since,omitempty"`  // after which nothing fitted a rule's unless; nil = see Missing
 	Guards []Said  `json:"guards"`
 	Then   string  `json:"then"` // how it ran, in words
 	Next   []Step  `json:"next"`
@@ -56,6 +59,7 @@ type Call struct {
 type Event struct {
 	EventID string    `json:"event_id"`
 	Time    time.Time `json:"time,omitzero"` // zero = it is not in the history any more
+	Kind    wire.Kind `json:"kind,omitempty"`
 	Tool    string    `json:"tool,omitempty"`
 	Subject string    `json:"subject,omitempty"`
 }
@@ -112,11 +116,11 @@ func (t Teller) Call(ctx context.Context, id string) (s Call, err error) {
 		s.Branch = repository.Branch()
 	}
 	for _, id := range s.Earlier {
-		before := Event{EventID: id}
-		if e, err := t.Client.Event(ctx, id); err == nil { // else it was pruned
-			before.Time, before.Tool, before.Subject = e.Time, e.Tool, e.Subject
-		}
-		s.Before = append(s.Before, before)
+		s.Before = append(s.Before, t.before(ctx, id))
+	}
+	if s.Missing != nil && s.Missing.Since != "" {
+		since := t.before(ctx, s.Missing.Since)
+		s.Since = &since
 	}
 	if s.Prompt, err = t.promptBefore(ctx, s.SessionID, s.EventSeq); err != nil {
 		return s, err
@@ -126,11 +130,24 @@ func (t Teller) Call(ctx context.Context, id string) (s Call, err error) {
 	return s, nil
 }
 
+// before is the earlier event of that id.
+func (t Teller) before(ctx context.Context, id string) Event {
+	before := Event{EventID: id}
+	if e, err := t.Client.Event(ctx, id); err == nil { // else it was pruned
+		before.Time, before.Tool, before.Subject = e.Time, e.Tool, e.Subject
+		before.Kind = events.For(e.Dialect, e.Event).Kind
+	}
+	return before
+}
+
 // draw puts the input of the call into the story, and the input that runs instead.
 func (s *Call) draw(e client.StoredEvent) {
 	env := events.Received(e.Envelope)
 	event := events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
 	input := dialect.Call(&event).Input
+	if e.Whole && s.ends() {
+		s.Said = dialect.Facts(&event).String(neutral.Answer)
+	}
 	if !e.Whole || len(input) == 0 {
 		return
 	}
@@ -180,7 +197,7 @@ func (t Teller) promptBefore(ctx context.Context, session string, seq uint64) (s
 		return "", err
 	}
 	for _, e := range list { // the newest first
-		if events.Kind(e.Kind) == events.KindPromptSubmit && e.Seq < seq && !e.Tried {
+		if events.Kind(e.Kind) == events.KindPromptSubmit && e.Seq < seq && !e.Tried && !e.ByAgent {
 			return e.Subject, nil
 		}
 	}
@@ -217,9 +234,19 @@ func (s *Call) next() (list []Step) {
 	return list
 }
 
+// ends reports whether the call is the end of a turn, of the agent or of a subagent.
+func (s *Call) ends() bool {
+	kind := events.Kind(s.Kind)
+	return kind == events.KindTurnStop || kind == events.KindSubagentStop
+}
+
 // then tells how the call ran.
 func (s *Call) then() string {
 	switch {
+	case s.ends() && s.Denied():
+		return "it was kept at work"
+	case s.ends():
+		return "it ended"
 	case s.Ran == nil && s.Denied():
 		return "it did not run: the agent reported no result"
 	case s.Ran == nil:

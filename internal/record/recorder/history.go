@@ -161,7 +161,7 @@ func (r *Recorder) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accept
 			EventID: e.EventID, Seq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind,
 			Dialect: e.Dialect, SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd,
 			Sender: e.Sender, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Tried: e.Tried,
-			Parent: e.Parent, ReplayOf: e.ReplayOf, Wait: e.Wait,
+			ByAgent: e.ByAgent, Parent: e.Parent, ReplayOf: e.ReplayOf, Wait: e.Wait,
 			Bytes: e.Size, Whole: e.Whole,
 		}
 	}

@@ -31,6 +31,7 @@ type decisionDetail struct {
 	Untaken    []string        `json:"untaken"`
 	DurationMS float64         `json:"duration_ms"`
 	Earlier    []string        `json:"earlier"`
+	Missing    *wire.Missing   `json:"missing"`
 	Runs       []string        `json:"runs"`
 }
 
@@ -149,7 +150,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
 	d.CallSum = rest.CallSum
 	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
-	d.Tried, d.Earlier, d.PartOf, d.Judge = rest.Tried, rest.Earlier, rest.PartOf, rest.Judge
+	d.Tried, d.Earlier, d.Missing, d.PartOf, d.Judge = rest.Tried, rest.Earlier, rest.Missing, rest.PartOf, rest.Judge
 	d.Contained, d.Opened, d.Kept, d.Untaken = rest.Contained, rest.Opened, rest.Kept, rest.Untaken
 	d.Outcome = d.Word()
 	return d, nil

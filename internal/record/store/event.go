@@ -74,6 +74,7 @@ type eventDetail struct {
 	Tool       string    `json:"tool,omitempty"`
 	Subject    string    `json:"subject,omitempty"`
 	CallID     string    `json:"call_id,omitempty"`
+	ByAgent    bool      `json:"by_agent,omitempty"`
 	ReplayOf   string    `json:"replay_of,omitempty"`
 	Machine    string    `json:"machine,omitempty"`
 }
@@ -92,6 +93,7 @@ func appendDetail(dst []byte, e *events.Event) []byte {
 	dst = rawjson.AppendText(dst, "tool", e.Tool)
 	dst = rawjson.AppendText(dst, "subject", e.Subject)
 	dst = rawjson.AppendText(dst, "call_id", e.CallID)
+	dst = rawjson.AppendTrue(dst, "by_agent", e.ByAgent)
 	return append(dst, '}')
 }
 
@@ -243,6 +245,7 @@ func (r eventRow) decode(data []byte) (*events.Event, error) {
 	e := &events.Event{
 		Envelope: d.Envelope, EventID: r.id, Seq: r.seq, Time: moment(r.at),
 		Depth: d.Depth, ReplayOf: d.ReplayOf, Machine: d.Machine, Tool: d.Tool, Subject: d.Subject, CallID: d.CallID,
+		ByAgent: d.ByAgent,
 	}
 	e.Envelope.Event, e.Data, e.AgentNamed = r.name, data, d.AgentNamed
 	e.Contract, e.Trial = events.For(e.Dialect, e.Envelope.Event), e.Tried && e.SessionID == events.ProbeSession

@@ -96,7 +96,7 @@ func (p *Past) moment(e *events.Event) *rules.Moment {
 		ID: e.EventID, Time: e.Time, Event: e.Envelope.Event, Dialect: e.Dialect, Cwd: e.Cwd,
 		Session: p.session(e), Agent: cmp.Or(e.AgentName, string(e.Dialect)), Call: e.CallID, Kind: momentOf(e),
 	}
-	if (k.Kind == rules.Typed || k.Kind == rules.Began) && p.ofSubagent(e) {
+	if (k.Kind == rules.Typed || k.Kind == rules.Began) && p.ByAgent(e) {
 		k.Kind = rules.Elsewhere // an agent has written it, no person
 	}
 	if e.Tried {
@@ -131,15 +131,11 @@ func (p *Past) session(e *events.Event) string {
 	return cmp.Or(p.roots[own], own)
 }
 
-// ofSubagent reports whether an event is of a subagent, as far as its agent tells.
-func (p *Past) ofSubagent(e *events.Event) bool {
-	told := func(fact neutral.Fact) bool { return neutral.TextOf(dialect.Fact(e, fact)) != "" }
-	if told(neutral.ParentSession) || told(neutral.AgentID) && told(neutral.AgentType) {
-		return true
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.roots[string(e.Dialect)+" "+cmp.Or(e.SessionID, e.AgentID)] != ""
+// ByAgent fits dispatch.Past.
+func (p *Past) ByAgent(e *events.Event) bool {
+	session := p.session(e)
+	own := string(e.Dialect) + " " + cmp.Or(e.SessionID, e.AgentID)
+	return session != own || dialect.ByAgent(e)
 }
 
 // mostJoined bounds the sessions of subagents that are known: the newest are.

@@ -18,14 +18,13 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/wire"
 )
 
 // rules judges an event by the rules of its hook. A panic is a failure of the run: a guard
 // then denies.
 func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
-	var by *rules.Rule
-	var span facts.Span
-	var earlier []string
+	var v rules.Verdict
 	out := answered(ctx, j, func(context.Context) (answer []byte, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -35,12 +34,12 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		now := *j.Event
 		now.Data = j.Data // as hooks before it have rewritten it
 		call := dialect.Call(&now)
-		v := taken(&now, call, j.Hook.Rules.Judge(r.subject(j, &now, call)))
-		by, span, earlier = v.Rule, v.Span, v.Earlier
+		v = taken(&now, call, j.Hook.Rules.Judge(r.subject(j, &now, call)))
 		return ruled(&now, call, v)
 	})
-	if by != nil {
-		out.Rule, out.Span, out.Earlier = by.Name, [2]int{span.From, span.To}, earlier
+	if v.Rule != nil {
+		out.Rule, out.Span, out.Earlier = v.Rule.Name, [2]int{v.Span.From, v.Span.To}, v.Earlier
+		out.Missing = (*wire.Missing)(v.Missing)
 	}
 	return out
 }
@@ -79,6 +78,9 @@ func (r *Runner) subject(j *dispatch.Job, e *events.Event, call neutral.ToolCall
 	now.Cwd = cmp.Or(j.Place, e.Cwd)
 	s := r.subjectOf(&now, call, "")
 	s.Before, _ = e.Before.(*rules.Before)
+	if e.ByAgent {
+		s.Prompt = nil
+	}
 	if r.undoable != nil && !e.Tried {
 		s.Undoable = func(of *facts.Effect) bool { return r.undoable(&now, of) }
 	}

@@ -212,6 +212,10 @@ func TestSubagentsPromptIsNoPersons(t *testing.T) {
 		{"codex", "SessionStart", "s", `{"session_id":"s","source":"startup"}`, rules.Began},
 		{"claude-code", "UserPromptSubmit", "s", `{"session_id":"s","prompt":"go on"}`, rules.Typed},
 		{"claude-code", "SessionStart", "s", `{"session_id":"s","source":"startup","agent_type":"mine"}`, rules.Began},
+		{"claude-code", "UserPromptSubmit", "s", `{"session_id":"s","prompt":"<task-notification>\n<task-id>a</task-id>"}`, ""},
+		{"openclaw", "before_prompt_build", "s", `{"prompt":"go on","sessionKey":"agent:main:main","trigger":"user"}`, rules.Typed},
+		{"openclaw", "before_prompt_build", "s", `{"prompt":"go on","sessionKey":"agent:main:subagent:1"}`, ""},
+		{"openclaw", "before_prompt_build", "s", `{"prompt":"go on","sessionKey":"agent:main:main","trigger":"cron"}`, ""},
 	} {
 		if got := kind(tt.dialect, tt.name, tt.session, tt.data); got != tt.want {
 			t.Errorf("%s %s %s is %q, want %q", tt.dialect, tt.name, tt.data, got, tt.want)

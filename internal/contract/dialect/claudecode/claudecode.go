@@ -4,9 +4,11 @@
 package claudecode
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -30,7 +32,14 @@ func Agent() neutral.Agent {
 		Table:    Table(), EventField: "hook_event_name", Timeout: timeout,
 		Asks: "PreToolUse PermissionRequest PreModelSwitch", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
 		DenyExit: 2, ShowsRun: true, Answer: Answer, Headless: headless, Unasked: unasked, OwnRule: ownRule,
+		OwnPrompt: ownPrompt,
 	}
+}
+
+// ownPrompt: once a subagent in the background has ended, Claude Code submits a note of that as a prompt.
+func ownPrompt(payload json.RawMessage) bool {
+	text, _ := rawjson.GetString(payload, "prompt")
+	return strings.HasPrefix(strings.TrimSpace(text), "<task-notification>")
 }
 
 // headless: `claude -p` and the SDKs say so in this variable, as seen in 2.1.197.

@@ -4,6 +4,10 @@
 package openclaw
 
 import (
+	"encoding/json"
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -21,7 +25,16 @@ var commands = neutral.Lazy(
 	`(?s)^if \[ -r '[^\n]*/shell-snapshots/.*\neval '(.*)'$`)
 
 // Agent is OpenClaw, which the bridge cannot stand for.
-func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can, Commands: commands} }
+func Agent() neutral.Agent {
+	return neutral.Agent{Table: Table(), PluginCan: can, Commands: commands, OwnPrompt: ownPrompt}
+}
+
+// ownPrompt: a prompt is of a person where its trigger is the user, and its conversation no subagent's.
+func ownPrompt(payload json.RawMessage) bool {
+	trigger, _ := rawjson.GetString(payload, "trigger")
+	conversation, _ := rawjson.GetString(payload, "sessionKey")
+	return trigger != "" && trigger != "user" || strings.Contains(conversation, ":subagent:")
+}
 
 // can are the abilities of hookd's plugin, as the tests of internal/agents/bridge/shims
 // show them.

@@ -15,7 +15,7 @@ const mostRows = 8; // of an input, before it scrolls
 // linesOf is how many lines of 24 points the story of a call takes.
 export function linesOf(s) {
   const rows = (list) => (list?.length ? Math.min(list.length, mostRows) + 1 : 0);
-  const left = Math.max(1, rows(s.what)) + rows(s.became) + 3 + (about.value.act ? 1 : s.next.length);
+  const left = Math.max(1, rows(s.what)) + rows(s.became) + (beforeOf(s) ? 4 : 3) + (about.value.act ? 1 : s.next.length);
   const box = s.ran?.box ? 1 + (s.ran.box.kept || []).length : 0;
   const right = 1 + s.guards.reduce((n, g) => n + (g.reason || g.failed ? 2 : 1), 0) + box;
   return isNarrow() ? left + right + 3 : Math.max(left, right);
@@ -31,17 +31,26 @@ export function Call({ s, subject }) {
 function Input({ s, subject }) {
   const asked = s.what?.length
     ? html`<${Rows} rows=${s.what} label=${s.became ? 'given' : 'input'} />`
-    : html`<pre tabindex="0" role="region" aria-label="input">${s.subject || subject || ''}</pre>`;
+    : html`<pre tabindex="0" role="region" aria-label="input">${s.subject || subject || s.said || ''}</pre>`;
   if (s.became) return html`${asked}<p class="t">runs instead</p><${Rows} rows=${s.became} label="runs instead" />`;
   if (!s.new_subject) return asked;
   return html`${asked}<p class="s"><span class="t">runs instead</span> <code>${s.new_subject}</code></p>`;
 }
 
-// Told is what the agent heard, what came of it, and where.
+// beforeOf are the earlier calls by which a rule decided, on one line; '' = by none.
+function beforeOf(s) {
+  const one = (b) => (b.time ? `${b.tool ? b.tool + ': ' : ''}${b.subject || b.kind}, ${when(b.time, hhmm)}` : short(b.event_id));
+  const list = (s.before || []).map(one), none = 'nothing that fits the rule’s unless';
+  if (s.since) list.push(`${none} since ${one(s.since)}`);
+  else if (s.missing) list.push(none);
+  return list.join(' · ');
+}
+
+// Told is what counted before, what the agent heard, what came of it, and where.
 function Told({ s }) {
-  const told = toldTo(s), where = home(s.cwd) + (s.branch ? ' on ' + s.branch : '');
+  const before = beforeOf(s), told = toldTo(s), where = home(s.cwd) + (s.branch ? ' on ' + s.branch : '');
   const after = s.prompt && html` <span class="t">after “${s.prompt}”</span>`;
-  return html`<dl class="told"><dt>told</dt><dd title=${told}>${told || 'nothing'}</dd>
+  return html`<dl class="told">${before && html`<dt>before</dt><dd title=${before}>${before}</dd>`}<dt>told</dt><dd title=${told}>${told || 'nothing'}</dd>
       <dt>then</dt><dd class=${s.guarded === 'disobeyed' ? 'red' : ''}>${s.then}</dd>
       <dt>where</dt><dd title=${s.cwd || ''}>${where}${after || ''}</dd></dl>`;
 }

@@ -75,7 +75,7 @@ export const shortSession = (id) => (id || '').slice(0, 8);
 export const firstLine = (text) => { const t = (text || '').trim(); const i = t.indexOf('\n'); return i < 0 ? t : t.slice(0, i) + ' …'; };
 
 const toolWords = {
-  'prompt.submit': 'prompt', 'turn.stop': 'Stop', 'subagent.stop': 'Stop', 'subagent.start': 'Subagent', 'session.start': 'start', 'session.end': 'end',
+  'prompt.submit': 'prompt', task: 'task', 'turn.stop': 'Stop', 'subagent.stop': 'Stop', 'subagent.start': 'Subagent', 'session.start': 'start', 'session.end': 'end',
   'permission.request': 'permission', notification: 'notice', 'compact.before': 'compact',
 };
 // toolName is what stands in the slot of the tool.
