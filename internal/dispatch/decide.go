@@ -1,12 +1,14 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -149,16 +151,20 @@ func (a *attempt) failsClosed(c *events.Contract) bool {
 	return a.answer.Failure != "" && a.answer.FailureDenies(c)
 }
 
-// doubt asks a person about a call with bytes that are no UTF-8: the guards have seen others in their
-// place, and the call that runs is not the one they have judged.
+// doubt asks a person about a call that programs read in different ways: the call that runs may not be
+// the one that the guards have judged.
 func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
 	guard := func(a *attempt) bool { return a.match.Policy().Blocking }
-	if !l.event.Mangled || l.contract.Kind != events.KindToolBefore || !slices.ContainsFunc(done, guard) {
+	if l.contract.Kind != events.KindToolBefore || !slices.ContainsFunc(done, guard) {
+		return nil
+	}
+	unclear := cmp.Or(l.event.Unclear, rawjson.Unclear(l.event.Data))
+	if unclear == "" {
 		return nil
 	}
 	return []verdict.Answer{{
 		Policy: verdict.Policy{Name: "hookd", Blocking: true}, PermissionDecision: "ask",
-		PermissionReason: "the call has bytes that are no UTF-8: hooks saw U+FFFD in their place, not what runs",
+		PermissionReason: "the call has " + unclear + ": hooks may not have judged what runs",
 	}}
 }
 

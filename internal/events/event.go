@@ -46,7 +46,7 @@ type Envelope struct {
 	Hearing    *Hearing  `json:"-"` // of an event that Tells; nil = its sender cannot be heard
 	Peerless   bool      `json:"-"` // Data was read, and has no member that is taken for PeerKey
 	Owned      bool      `json:"-"` // Data has memory of its own, which nothing else will use
-	Mangled    bool      `json:"-"` // it had bytes that are no UTF-8: hooks see others in their place
+	Unclear    string    `json:"-"` // it had what hooks do not see as it was sent; "" = they see all of it
 	Past       any       `json:"-"` // what happened before a trial: a dispatch.Past; nil = nothing
 	Brought    *Brought  `json:"-"` // the event is another machine's; nil = it is of this one
 }

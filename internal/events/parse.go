@@ -57,7 +57,7 @@ func (p *Parser) Parse(line []byte) (*Envelope, *wire.Error) {
 	e.forget()
 	if !p.valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
-		e.Mangled = true
+		e.Unclear = "bytes that are no UTF-8, and hooks saw U+FFFD in their place"
 		e.Warnings = append(e.Warnings, "the event was not valid UTF-8: bytes that are not were replaced by U+FFFD")
 	}
 	var m written
@@ -77,8 +77,8 @@ func (p *Parser) Parse(line []byte) (*Envelope, *wire.Error) {
 
 // forget empties the fields that no line has.
 func (e *Envelope) forget() {
-	e.At, e.Warnings, e.Peer, e.Owned, e.Brought, e.Mangled = time.Time{}, nil, nil, false, nil, false
-	e.Traceparent, e.Tracestate = "", ""
+	e.At, e.Warnings, e.Peer, e.Owned, e.Brought = time.Time{}, nil, nil, false, nil
+	e.Traceparent, e.Tracestate, e.Unclear = "", "", ""
 }
 
 // valid reports whether line is UTF-8.
@@ -111,6 +111,7 @@ type written struct {
 	place, inData                                                                        place
 
 	broken bool // there are line ends between the parts
+	again  bool // it had other data before
 }
 
 // place is where an event happened. An envelope says it, or its data.
@@ -129,7 +130,7 @@ func (m *written) read(line []byte, w *rawjson.Walker) bool {
 		if string(key) == "data" && w.At() == '{' {
 			m.inData = place{}
 			m.inData.read(w)
-			m.data = line[start:w.Pos():w.Pos()]
+			m.hold(line[start:w.Pos():w.Pos()])
 			continue
 		}
 		m.keep(key, w.Value())
@@ -138,12 +139,18 @@ func (m *written) read(line []byte, w *rawjson.Walker) bool {
 	return w.End()
 }
 
+func (m *written) hold(data json.RawMessage) {
+	m.again = m.again || m.data != nil && !bytes.Equal(m.data, data)
+	m.data = data
+}
+
 func (m *written) keep(key []byte, raw json.RawMessage) {
 	switch string(key) {
 	case "event":
 		m.event = raw
 	case "data":
-		m.data, m.inData = raw, place{}
+		m.inData = place{}
+		m.hold(raw)
 	case "wait":
 		m.wait = raw
 	case "id":
@@ -208,6 +215,9 @@ func (e *Envelope) take(m *written) *wire.Error {
 	e.Data, e.Peerless = r.data(m.data, m.broken), !m.inData.peer
 	e.Wait = r.bool("wait", m.wait)
 	e.Tells = r.bool("tells", m.tells)
+	if m.again {
+		e.Unclear = "data twice, and hooks saw the last"
+	}
 	e.Unasked = r.bool("unasked", m.unasked)
 	e.Tried = r.bool("tried", m.tried)
 	e.TimeoutMS = r.millis(m.timeout)
