@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/hooktest"
@@ -193,8 +194,8 @@ func (l *load) silent(s *seen) (n int) {
 	return n
 }
 
-// send sends events until hookd is gone: every second one has no hook, one of
-// twenty is large.
+// send sends events until hookd is gone, again where hookd asks for that: every second one has no hook,
+// one of twenty is large.
 func (l *load) send(ctx context.Context, round, s int) {
 	for n := 0; ctx.Err() == nil; n++ {
 		id, size, name := fmt.Sprintf("r%02d-s%d-n%06d", round, s, n), 10, "agent:step"
@@ -205,7 +206,12 @@ func (l *load) send(ctx context.Context, round, s int) {
 			name = "agent:quiet"
 		}
 		data := fmt.Sprintf(`{"id":%q,"pad":%q}`, id, strings.Repeat("x", size))
-		answer, err := l.client.Emit(ctx, client.Event{Event: name, ID: id, SessionID: id[:6], Data: []byte(data)})
+		event := client.Event{Event: name, ID: id, SessionID: id[:6], Data: []byte(data)}
+		answer, err := l.client.Emit(ctx, event)
+		for client.Retryable(err) && ctx.Err() == nil {
+			<-time.After(10 * time.Millisecond)
+			answer, err = l.client.Emit(ctx, event)
+		}
 		if err != nil {
 			return
 		}

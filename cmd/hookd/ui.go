@@ -121,7 +121,7 @@ func (p pageCalls) FalseAlarm(ctx context.Context, id, expect string) (any, erro
 
 // moreLinks prints a link for each line that is typed.
 func moreLinks(ctx context.Context, a *app, p *printer, s *ui.Server) {
-	for in := bufio.NewScanner(a.in); in.Scan() && ctx.Err() == nil; {
+	for in := bufio.NewScanner(a.in); in.Scan() && ctx.Err() == nil; { // without a terminal there are no more
 		p.line(s.Link())
 	}
 }

@@ -63,7 +63,7 @@ func (e Embedded) Start(ctx context.Context) (ended <-chan struct{}, err error) 
 	done, ready := make(chan struct{}), make(chan bool, 1)
 	go func() {
 		scan := bufio.NewScanner(out)
-		for scan.Scan() {
+		for scan.Scan() { // the program ends with its output
 			if strings.HasPrefix(scan.Text(), "ready ") {
 				ready <- true
 			}

@@ -66,7 +66,7 @@ func named(path string, buf []byte) string {
 		return ""
 	}
 	defer unix.Close(fd)
-	n, _ := unix.Pread(fd, buf, 0)
+	n, _ := unix.Pread(fd, buf, 0) // the exec reads it again, and fails
 	head := buf[:max(n, 0)]
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	if interp, ok := interpreter(line); ok {

@@ -72,7 +72,7 @@ type request struct {
 // obey executes the orders of the test until its stdin ends.
 func (s *server) obey() {
 	orders := bufio.NewScanner(os.Stdin)
-	for orders.Scan() {
+	for orders.Scan() { // an error ends them, too
 		words := strings.Fields(orders.Text())
 		switch words[0] {
 		case "hang":

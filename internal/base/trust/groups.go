@@ -2,6 +2,8 @@ package trust
 
 import (
 	"bufio"
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -13,7 +15,7 @@ import (
 // user's primary one and has the user's name, and no other user is in it, neither
 // by /etc/group nor by the primary group in /etc/passwd. Root's group is private to
 // each user if only root and that user are in it. A group that is not in the two
-// files is not private.
+// files is not private; where one of them cannot be read to its end, none is.
 type groups struct {
 	passwd, group string
 
@@ -73,15 +75,20 @@ func (g *groups) load() {
 	if g.loaded && now[0] == g.seen[0] && now[1] == g.seen[1] {
 		return
 	}
-	g.seen, g.loaded, g.users, g.byGID = now, true, nil, map[uint32]groupLine{}
-	for _, f := range fields(g.passwd, 4) {
+	g.seen, g.users, g.byGID = now, nil, map[uint32]groupLine{}
+	users, usersErr := fields(g.passwd, 4)
+	names, namesErr := fields(g.group, 4)
+	if g.loaded = usersErr == nil && namesErr == nil; !g.loaded {
+		return
+	}
+	for _, f := range users {
 		uid, uidErr := parseID(f[2])
 		gid, gidErr := parseID(f[3])
 		if uidErr == nil && gidErr == nil {
 			g.users = append(g.users, account{f[0], uid, gid})
 		}
 	}
-	for _, f := range fields(g.group, 4) {
+	for _, f := range names {
 		gid, err := parseID(f[2])
 		if err != nil {
 			continue
@@ -100,11 +107,14 @@ func parseID(s string) (uint32, error) {
 }
 
 // fields splits the lines of a file at colons, and skips lines with fewer than least
-// fields. A file that cannot be read has none.
-func fields(path string, least int) (list [][]string) {
+// fields. A file that is not there has none.
+func fields(path string, least int) (list [][]string, err error) {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -114,5 +124,5 @@ func fields(path string, least int) (list [][]string) {
 			list = append(list, f)
 		}
 	}
-	return list
+	return list, lines.Err()
 }

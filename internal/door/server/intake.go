@@ -88,7 +88,7 @@ func (in *intake) take(ctx context.Context, bytes int64, giveUp func()) (*share,
 // machine it ends behind several more of them.
 func collect(bytes int64) {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(heap)
+	metrics.Read(heap) // it has no error
 	if int64(heap[0].Value.Uint64())+bytes > debug.SetMemoryLimit(-1) {
 		runtime.GC()
 	}

@@ -61,7 +61,7 @@ func PrivateKey(file string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	block, _ := pem.Decode(text)
+	block, _ := pem.Decode(text) // the rest
 	if block == nil {
 		return nil, fmt.Errorf("%s is no private key: it does not hold PEM", file)
 	}

@@ -163,7 +163,7 @@ func (v *visit) holder() (int, error) {
 		return 0, nil
 	}
 	text := make([]byte, 32)
-	n, _ := f.Read(text)
+	n, _ := f.Read(text) // without a number it has just been taken
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
 	if err != nil || pid <= 0 {
 		return 0, nil // it has just been taken

@@ -389,7 +389,7 @@ func (s *healer) salvage(path string) (runs int) {
 // more tells that there may be more of them, and that the place is not known.
 func countPending(path string) (n int, complete journal.Pos, more bool) {
 	db, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
-	if err != nil {
+	if err != nil { // more says so; so do the errors below
 		return 0, complete, true
 	}
 	defer db.Close()
@@ -397,15 +397,17 @@ func countPending(path string) (n int, complete journal.Pos, more bool) {
 	var sum sql.NullInt64
 	err = db.QueryRow("SELECT segment, offset, commits, sum FROM journaled").
 		Scan(&complete.Segment, &complete.Offset, &commits, &sum)
+	// Then there may be more.
 	if err != nil || !sum.Valid || sum.Int64 != placeSum(complete, commits) {
 		complete, more = journal.Pos{}, true
 	}
-	if err := db.QueryRow("SELECT count(*) FROM pending").Scan(&n); err != nil {
+	if err := db.QueryRow("SELECT count(*) FROM pending").Scan(&n); err != nil { // there may be more
 		return 0, complete, true
 	}
 	var w amount // SQLite may not find all rows that there were
 	err = db.QueryRow("SELECT waiting_events, waiting_runs, waiting_bytes, waiting_sum FROM journaled").
 		Scan(&w.events, &w.runs, &w.bytes, &sum)
+	// A count that is not sound adds nothing to the rows.
 	if err == nil && sum.Valid && sum.Int64 == w.sum() {
 		n = max(n, int(w.runs))
 	}

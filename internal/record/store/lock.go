@@ -22,6 +22,7 @@ const lockPatience = 5 * time.Second
 // give the same numbers and run each other's events. It fails with ErrLocked
 // after patience.
 func lockDatabase(path string, patience time.Duration) (*os.File, error) {
+	// Opening it tells what is wrong with the path.
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -29,6 +30,7 @@ func lockDatabase(path string, patience time.Duration) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	// It was just opened: Stat fails for an odd file only.
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
 		return nil, fmt.Errorf("lock %s: not a regular file", f.Name())

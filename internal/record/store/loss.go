@@ -235,7 +235,7 @@ func readAsideDatabase(
 	var runs []pendingRun
 	for rows.Next() {
 		var r pendingRun
-		if err := rows.Scan(&r.seq, &r.hook); err != nil {
+		if err := rows.Scan(&r.seq, &r.hook); err != nil { // it is counted
 			unreadable++
 			continue
 		}

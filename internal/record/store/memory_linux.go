@@ -36,6 +36,7 @@ func MemoryDir(path string) (dir string, err error) {
 		}
 		sweepMemory(folder)
 		at := filepath.Join(folder, name)
+		// The first folder is taken where none has it.
 		if _, missing := os.Lstat(at); missing == nil {
 			return at, nil
 		}

@@ -139,6 +139,7 @@ func scanSent(row scanner) (e events.SentEvent, err error) {
 		return e, err
 	}
 	var d sentDetail
+	// Either is damage.
 	if err := json.Unmarshal(detail, &d); err != nil || len(content) != len(e.Content) {
 		return e, fmt.Errorf("the id of event %s: %w", e.EventID, errCorrupt)
 	}

@@ -73,6 +73,7 @@ func rootOf(dir string) string {
 	if top == "" {
 		top = filepath.Clean(dir)
 	}
+	// A path that is gone stays as it is written.
 	if real, err := filepath.EvalSymlinks(top); err == nil {
 		top = real
 	}

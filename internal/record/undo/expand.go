@@ -87,7 +87,7 @@ func walkNames(folder string, b *budget, each func(rel string, folder bool)) {
 	var below func(rel string)
 	below = func(rel string) {
 		list, err := os.ReadDir(filepath.Join(folder, rel))
-		if err != nil || b.over() {
+		if err != nil || b.over() { // what cannot be listed is not called
 			return
 		}
 		for _, e := range list {
@@ -104,7 +104,7 @@ func walkNames(folder string, b *budget, each func(rel string, folder bool)) {
 // namesIn returns the names in a folder, and which of them are folders.
 func namesIn(dir string) (names, folders []string) {
 	list, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil { // it is listed again with the next call
 		return nil, nil
 	}
 	for _, e := range list {

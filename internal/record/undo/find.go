@@ -65,7 +65,7 @@ func inGit(path string) (found []wire.UndoFound) {
 	ctx, cancel := context.WithTimeout(context.Background(), git.Limit)
 	defer cancel()
 	r, err := git.Open(ctx, filepath.Dir(existing(path)), nil)
-	if err != nil {
+	if err != nil { // it is in no repository
 		return nil
 	}
 	rel, err := filepath.Rel(r.Top, path)
@@ -137,7 +137,7 @@ func agentsCopies(path, home string) (found []wire.UndoFound) {
 		"the local history of Zed ": ".local/share/zed/history/*" + base,
 	} {
 		paths, err := filepath.Glob(filepath.Join(home, glob))
-		if err != nil {
+		if err != nil { // the name makes no pattern
 			continue
 		}
 		for _, copied := range paths[:min(len(paths), 500)] {
@@ -161,6 +161,7 @@ func mentions(file, path string) bool {
 		return false
 	}
 	defer f.Close()
+	// An open file that has no type is none to read.
 	if is, err := f.Stat(); err != nil || !is.Mode().IsRegular() {
 		return false
 	}
@@ -201,6 +202,7 @@ func beside(path string) (found []wire.UndoFound) {
 
 func foundFile(where, path string) wire.UndoFound {
 	f := wire.UndoFound{Where: where, Type: path, Whole: true}
+	// It is shown without a time where it has just gone.
 	if info, err := os.Stat(path); err == nil {
 		f.Time, f.Size = info.ModTime(), info.Size()
 	}
@@ -250,7 +252,7 @@ func inSnapshots(path string) (found []wire.UndoFound) {
 			"a snapshot of snapper": ".snapshots/*/snapshot", "a snapshot of zfs": ".zfs/snapshot/*",
 		} {
 			roots, err := filepath.Glob(filepath.Join(dir, glob))
-			if err != nil {
+			if err != nil { // the name makes no pattern
 				continue
 			}
 			for _, root := range roots {

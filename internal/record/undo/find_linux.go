@@ -11,10 +11,11 @@ import (
 // openFiles lists processes that still have the file open, though its name is gone.
 func openFiles(path string) (found []wire.UndoFound) {
 	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
-	if err != nil {
+	if err != nil { // not reached: the pattern is good
 		return nil
 	}
 	for _, link := range links {
+		// A process may have closed it meanwhile.
 		if target, err := os.Readlink(link); err == nil && target == path+" (deleted)" {
 			f := foundFile("a process has it open: copy it now", link)
 			f.Type = "cp " + link + " " + escape.Quote(filepath.Base(path)+".found")

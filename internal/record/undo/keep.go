@@ -139,6 +139,7 @@ func (p *keeping) keepAll(targets []target) {
 
 // withoutLinks is a path whose folders are no links.
 func withoutLinks(path string) string {
+	// Of a folder that is gone, the path stays as it is written.
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		return filepath.Join(real, filepath.Base(path))
 	}

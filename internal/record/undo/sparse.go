@@ -6,7 +6,7 @@ import "golang.org/x/sys/unix"
 // there is no more, or the file system does not say.
 func data(fd int, from int64) (start, end int64, ok bool) {
 	start, err := unix.Seek(fd, from, unix.SEEK_DATA)
-	if err != nil {
+	if err != nil { // then all of it is read
 		return 0, 0, false
 	}
 	end, err = unix.Seek(fd, start, unix.SEEK_HOLE)

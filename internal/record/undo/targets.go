@@ -197,6 +197,7 @@ func (a *aimer) behind(path string, c *facts.Command) {
 	slash := func(w facts.Word) bool {
 		return strings.HasSuffix(w.Text, "/") || strings.HasSuffix(w.Text, "/.") || w.Kind == facts.Unknown
 	}
+	// A link to nothing has nothing behind it.
 	if real, err := filepath.EvalSymlinks(path); err == nil && slices.ContainsFunc(c.Words, slash) {
 		a.add(target{path: real, effect: effectDelete, tree: true, inner: true})
 	}
@@ -318,6 +319,7 @@ func hasOption(c *facts.Command, names ...string) bool {
 func isFolder(path string) bool {
 	is, err := look(path)
 	if err == nil && is.Kind == kindLink {
+		// A link to nothing is no folder.
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			is, _ = look(real)
 		}
