@@ -47,7 +47,7 @@ var reals = []real{
 		name: "claude-code", dialect: events.ClaudeCode, program: "claude", settings: ".claude/settings.json", model: anthropic,
 		cannot: claudeCannot, delegate: claudeTask,
 		text: func(bridge string, _ *stage) string {
-			return registered(bridge, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+			return registered(bridge, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd")
 		},
 		command: claude,
 	},
