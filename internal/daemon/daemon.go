@@ -296,6 +296,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer d.unwatch()
+	d.makeMissed()
 	d.repairPolicy()
 	found := d.discovery.Load()
 	gone := d.changes.Note(found)

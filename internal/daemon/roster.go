@@ -2,13 +2,19 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/agents/bridge"
+	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/agents/roster"
+	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/watchdir"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -40,6 +46,7 @@ func (d *Daemon) lookAtAgents(ctx context.Context) {
 	if err := roster.Adopt(d.config.Load().Home, ownBridge()); err != nil {
 		d.log.Warn("an upgrade of the bridges is not noted", zap.Error(err))
 	}
+	missed := d.missed()
 	var changed <-chan struct{}
 	watcher, err := watchdir.New()
 	if err == nil {
@@ -48,16 +55,22 @@ func (d *Daemon) lookAtAgents(ctx context.Context) {
 	}
 	for {
 		every, home := lookEvery, d.config.Load().Home
-		if watcher != nil && watcher.Watch(roster.Places(home)) == nil { // before the look: a change meanwhile is seen
+		places := roster.Places(home)
+		places.Add(missed, "")
+		if watcher != nil && watcher.Watch(places) == nil { // before the look: a change meanwhile is seen
 			every = lookWatched
 		}
+		young := d.takeMissed(missed)
 		faults, err := looker.Look(home)
 		if err != nil {
 			d.log.Warn("it is not known which agents are connected", zap.Error(err))
 		} else {
 			d.noteFaults(faults)
 		}
-		if err != nil || len(faults) > 0 {
+		switch {
+		case young:
+			every = 0
+		case err != nil || len(faults) > 0:
 			every = lookEvery
 		}
 		if !waitFirst(ctx, changed, every) {
@@ -68,6 +81,56 @@ func (d *Daemon) lookAtAgents(ctx context.Context) {
 		}
 	}
 }
+
+// missed is the folder of the calls that bridges could not ask about.
+func (d *Daemon) missed() string { return d.config.Load().Socket + connect.MissedSuffix }
+
+// makeMissed makes the folder, but not for the system's daemon: agents of users cannot write there.
+func (d *Daemon) makeMissed() {
+	if d.config.Load().System {
+		return
+	}
+	if err := os.MkdirAll(d.missed(), 0o700); err != nil {
+		d.log.Warn("calls whose bridge fails are not told of", zap.Error(err))
+	}
+}
+
+// takeMissed records the calls that bridges could not ask about, from the payloads that the shells behind them
+// left in a folder, and removes these. young says that one may still be written. The folder is the user's: its
+// texts prove as little as an event.
+func (d *Daemon) takeMissed(folder string) (young bool) {
+	list, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.log.Warn("it is not known whether bridges have failed", zap.Error(err))
+	}
+	for _, f := range list[:min(len(list), mostMissed)] {
+		path := filepath.Join(folder, f.Name())
+		agent, event, _ := strings.Cut(strings.TrimSuffix(f.Name(), filepath.Ext(f.Name())), ".")
+		info, err := f.Info()
+		if err != nil {
+			continue
+		}
+		if age := time.Since(info.ModTime()); age > 0 && age < time.Second {
+			young = true
+			continue
+		}
+		payload, _ := readfile.Read(path, readfile.Limit) // without it the call is told of all the same
+		if err := os.Remove(path); err != nil {
+			d.log.Warn("a call whose bridge failed stays in its folder", zap.Error(err))
+			break
+		}
+		if !connect.Guards(agent, event) {
+			continue
+		}
+		env := bridge.Missed(agent, event, payload)
+		env.At = info.ModTime()
+		d.dispatch.Missed(env, "hookd-bridge is missing or broken, so no hook was asked")
+	}
+	return young
+}
+
+// mostMissed is how many failures of bridges one look takes.
+const mostMissed = 1000
 
 // waitFirst waits for a change or so long, and returns false when ctx has ended.
 func waitFirst(ctx context.Context, changed <-chan struct{}, long time.Duration) bool {

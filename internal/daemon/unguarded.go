@@ -143,7 +143,7 @@ func (d *Daemon) callUnguarded(rec *wire.Decision) {
 		return
 	}
 	name, message := events.EventUnguarded, "an agent runs calls without asking hookd"
-	why, do := "its result came, and hookd was not asked", "hookd doctor "+string(rec.Dialect)
+	why, do := cmp.Or(rec.Reason, "its result came, and hookd was not asked"), "hookd doctor "+string(rec.Dialect)
 	if rec.Guarded == wire.GuardedDisobeyed {
 		name, message = events.EventDisobeyed, "an agent did not obey a denial or a rewrite"
 		why, do = rec.Reason, "hookd decisions "+rec.EventID

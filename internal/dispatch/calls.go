@@ -26,6 +26,15 @@ type calls struct {
 	recent map[callOf][]*call // oldest first
 	older  map[callOf][]*call // those before
 	count  int                // in recent
+	missed []missed           // oldest first
+}
+
+// missed is a call that hookd was not asked about: its result has come, or the rest of its bridge.
+type missed struct {
+	of     callOf
+	tool   string
+	input  uint64
+	result bool
 }
 
 // callOf has the facts that the events of a call share.
@@ -58,6 +67,7 @@ type change struct {
 const (
 	mostCalls   = 4096
 	mostAlike   = 64 // of one session and tool; more where they still run
+	mostMissed  = 256
 	changeBytes = 4 << 10
 )
 
@@ -150,6 +160,35 @@ func (c *calls) find(of callOf, tool string, input uint64) *call {
 		return &call{id: of.id} // of another tool: nothing is known of its answer
 	}
 	return nil
+}
+
+// miss notes a call that hookd was not asked about. known says that it was noted already, by the other one of its
+// result and the rest of its bridge, or that it was asked about after all.
+func (c *calls) miss(e *events.Event) (known bool) {
+	id := dialect.CallID(e)
+	of := callOf{dialect: e.Dialect, session: e.SessionID, tool: e.Tool, id: id}
+	if id != "" {
+		of.tool = ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.recent == nil {
+		c.seed, c.recent = maphash.MakeSeed(), map[callOf][]*call{}
+	}
+	m := missed{of: of, tool: e.Tool, result: e.Contract.Kind == events.KindToolAfter}
+	m.input = maphash.Bytes(c.seed, dialect.Facts(e)[neutral.Input])
+	is := func(o missed) bool { return o.of == m.of && o.result != m.result && (id != "" || o.input == m.input) }
+	if i := slices.IndexFunc(c.missed, is); i >= 0 {
+		c.missed = slices.Delete(c.missed, i, i+1)
+		return true
+	}
+	if !m.result && id != "" && c.find(of, m.tool, m.input) != nil {
+		return true
+	}
+	if c.missed = append(c.missed, m); len(c.missed) > mostMissed {
+		c.missed = slices.Delete(c.missed, 0, 1)
+	}
+	return false
 }
 
 // decided notes the decision about a call, and again when it is known which decision its agent heard.

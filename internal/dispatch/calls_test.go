@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,5 +131,56 @@ func TestCallsAreForgotten(t *testing.T) {
 		if d.Guarded == wire.GuardedNotAsked {
 			t.Error("a long call counts as one that hookd was not asked about")
 		}
+	}
+}
+
+// A call whose bridge failed is recorded once: from the payload that was kept, or from its result, whichever comes
+// first. A call that was asked about after all is not recorded.
+func TestCallsOfABrokenBridge(t *testing.T) {
+	missed := func(b *bench, line string) {
+		var env events.Envelope
+		if err := json.Unmarshal([]byte(line), &env); err != nil {
+			t.Fatal(err)
+		}
+		env.At = time.Now()
+		b.Missed(env, "its bridge is broken")
+	}
+	for _, tt := range []struct{ name, order, want string }{
+		{"kept, then its result", "m1 r1", "PreToolUse ls"},
+		{"its result, then kept", "r1 m1", "PostToolUse ls"},
+		{"two of one kind", "m1 m2 r1 r2", "PreToolUse ls, PreToolUse ls"},
+		{"side by side", "m1 r2 r1 m2", "PreToolUse ls, PostToolUse ls"},
+		{"asked after all", "a1 m1 r1", ""},
+		{"asked before", "a1 r1 m2", "PreToolUse ls"},
+		{"no id", "m- r-", "BeforeTool ls"},
+		{"no id, one more", "m- r- r-", "BeforeTool ls, AfterTool ls"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				told := 0
+				b := newBench(t, Options{Unguarded: func(*wire.Decision) { told++ }}, []*hook.Hook{matchtest.Hook("guard", "PreToolUse")}, nil)
+				for step := range strings.FieldsSeq(tt.order) {
+					switch id := step[1:]; step[0] {
+					case 'm':
+						missed(b, agentLine("before", id, "ls", ""))
+					case 'r':
+						b.emit(t, agentLine("after", id, "ls", "a b"))
+					case 'a':
+						b.emit(t, agentLine("before", id, "ls", ""))
+					}
+					synctest.Wait()
+				}
+				b.Drain(t.Context())
+				var got []string
+				for _, d := range b.tape.decided {
+					if d.Guarded == wire.GuardedNotAsked {
+						got = append(got, d.Event+" "+d.Subject)
+					}
+				}
+				if strings.Join(got, ", ") != tt.want || told != len(got) {
+					t.Errorf("recorded %q, want %q; told of %d", got, tt.want, told)
+				}
+			})
+		})
 	}
 }

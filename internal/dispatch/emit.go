@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
@@ -106,6 +107,27 @@ func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *wire.Error) {
 		go rest(&Receipt{})
 	}
 	return rcpt, err
+}
+
+// Missed records a call that hookd was not asked about, as its bridge failed. env is the question, as far as it is
+// known; why is for people. It does not wait, and no hook runs for it.
+func (d *Dispatcher) Missed(env events.Envelope, why string) {
+	d.accept.RLock()
+	defer d.accept.RUnlock()
+	if d.draining {
+		return
+	}
+	index, e := d.snapshots.index.Load(), new(events.Event)
+	d.acceptor.fill(e, &env, index, index.Named(env.Dialect, env.Event), env.At)
+	e.EventID = events.NewID(env.At)
+	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
+	e.CallID = dialect.CallID(e)
+	if d.follower.decisions.calls.miss(e) {
+		return
+	}
+	rec := d.follower.decisions.decided(e, allowed(), nil)
+	rec.Guarded, rec.Reason = wire.GuardedNotAsked, why
+	d.follower.followResult(rec, func(*wire.Decision) {}, true)
 }
 
 // Replay accepts an event again as a new one, with which its hooks run as

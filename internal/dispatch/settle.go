@@ -60,6 +60,7 @@ type ending struct {
 	result dialect.Result
 	other  bool // it ran with another input than hooks gave it
 	bare   bool // it ran without the box that it was given
+	missed bool // it is on record that hookd was not asked
 }
 
 // settling returns a function that completes the record of e, which is an event after a call, as settle
@@ -69,6 +70,9 @@ func (f *follower) settling(e *events.Event, w way) func(*wire.Decision) {
 		return nil
 	}
 	end := f.ending(e, w.call)
+	if w.call == nil {
+		end.missed = f.decisions.calls.miss(e)
+	}
 	return func(rec *wire.Decision) { f.settle(rec, end, w.call) }
 }
 
@@ -93,7 +97,7 @@ func (f *follower) ending(e *events.Event, about *call) (end ending) {
 // of the call's end. It is called when all that was decided before in the session is recorded.
 func (f *follower) settle(rec *wire.Decision, end ending, about *call) {
 	if about == nil {
-		if f.isUnasked(rec, end.result.Took) {
+		if !end.missed && f.isUnasked(rec, end.result.Took) {
 			rec.Guarded = wire.GuardedNotAsked
 		}
 		return

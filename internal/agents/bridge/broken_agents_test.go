@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
@@ -136,11 +137,33 @@ func (s *brokenStage) crashes(t *testing.T, line, mark string) string {
 	case !ran:
 		return "denied"
 	case mark == "open":
-		return "runs"
+		return s.unasked(t)
 	default:
 		t.Errorf("%s: the call ran", line)
 		return "**runs**"
 	}
+}
+
+// unasked waits until hookd tells that the agent ran a call without asking, with the call's words.
+func (s *brokenStage) unasked(t *testing.T) string {
+	begun := time.Now()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for ; time.Since(begun) < time.Minute; <-tick.C {
+		list, err := s.client().Decisions(t.Context(), client.DecisionQuery{Decision: "not asked", Limit: 5})
+		hooktest.Must(t, err)
+		status, err := s.client().Status(t.Context())
+		hooktest.Must(t, err)
+		for _, u := range status.Unguarded {
+			if len(list) > 0 && u.NotAsked > 0 && strings.Contains(list[0].Subject, "by-open") {
+				d := list[0]
+				t.Logf("not asked: %d, %s %s, after %s", u.NotAsked, d.Tool, d.Subject, time.Since(begun).Round(time.Second))
+				return "told"
+			}
+		}
+	}
+	t.Error("a crash of an open bridge was not told")
+	return "**runs**"
 }
 
 // makes has the agent make a file, and reports whether it did.

@@ -205,6 +205,19 @@ func (c *call) newEvent() *events.Event {
 	return e
 }
 
+// Missed returns the event that a bridge did not send, from an agent's payload; of a payload that cannot be read
+// the event alone.
+func Missed(agent, event string, payload []byte) events.Envelope {
+	bare := events.Envelope{Event: event, Dialect: events.Dialect(agent), Data: json.RawMessage("{}")}
+	c := &call{agent: dialect.Agent(bare.Dialect)}
+	c.Agent, c.Args, c.Stdin = agent, []string{event}, bytes.NewReader(payload)
+	c.Getenv = func(string) string { return "" }
+	if c.agent == nil || c.read(context.Background()) != nil || c.row == nil || c.row.Kind != events.KindToolBefore {
+		return bare
+	}
+	return c.newEvent().Envelope
+}
+
 // session is the session that the call belongs to; "" = unknown.
 func (c *call) session() string {
 	if c.row == nil {

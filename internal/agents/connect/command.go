@@ -3,6 +3,7 @@ package connect
 import (
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // call is a command line that calls the bridge, or the handler in its place.
@@ -13,6 +14,8 @@ type call struct {
 	guard   string   // what follows these, for a shell: see agent.guard
 	post    *Post    // instead of a command line; nil = none
 	gone    bool     // a tool of hookd's former MCP server
+
+	deadline time.Duration // that the settings give it; 0 = the agent's own
 }
 
 // isCommand reports whether it is a command line.

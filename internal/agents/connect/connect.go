@@ -207,7 +207,7 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 	stale := slices.DeleteFunc(slices.Clone(have), t.current)
 	isStale := func(c call) bool { return !t.wanted(c) }
 	registered := have
-	if t.way() == "" && t.unguarded(have) {
+	if t.way() == "" && slices.ContainsFunc(have, t.outdated) {
 		t.again, stale, isStale = true, have, func(call) bool { return true }
 	}
 	// A command that is right for one event is wrong for another: all are written again.

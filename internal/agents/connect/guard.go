@@ -1,10 +1,12 @@
 package connect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -35,8 +37,24 @@ func (a *agent) guard(event string) string {
 	return fmt.Sprintf(" || { printf '%%s\\n' '%s'; exit %d; }", reply.Stdout, reply.Exit)
 }
 
+// MissedSuffix ends the name of the folder beside a socket that gets the calls whose bridge failed.
+const MissedSuffix = ".missed"
+
+// keeps is the shell text behind a call of the bridge that does not deny. It keeps the payload of a call where
+// the bridge is gone, cannot be executed or crashed, for hookd to tell of. It reads once, as an agent may leave
+// stdin open. "" = the event asks about no call, the agent starts no shell, or takes each failure for a denial.
+func (a *agent) keeps(event, socket string) string {
+	row, speaker := events.LookupIn(a.name, event), dialect.Agent(a.name)
+	if !a.Shell || socket == "" || row == nil || row.Kind != events.KindToolBefore || speaker == nil || speaker.Breaks {
+		return ""
+	}
+	file := quote(socket + MissedSuffix + "/" + string(a.name) + "." + event + ".")
+	return " || { dd bs=1048576 count=1 >" + file + "$$; exit 1; } 2>/dev/null"
+}
+
 // guarded is a call of the bridge with a guard, of any version.
-var guarded = regexp.MustCompile(`^(.*?)( \|\| \{ (?:echo|printf '%s\\n') '[^'\n]*'(?: >&2)?; exit [0-9]+; \})\s*$`)
+var guarded = regexp.MustCompile(`^(.*?)( \|\| \{ (?:(?:echo|printf '%s\\n') '[^'\n]*'(?: >&2)?; exit [0-9]+; \}|` +
+	`dd bs=[0-9]+ count=1 >[^\n;|&]*\$\$; exit 1; \} 2>/dev/null))\s*$`)
 
 // cutGuard splits a line into the call and its guard.
 func cutGuard(line string) (call, guard string) {
@@ -46,20 +64,28 @@ func cutGuard(line string) (call, guard string) {
 	return line, ""
 }
 
-// unguarded reports whether the guards in the settings differ from the guards that the calls are to have.
-func (t *target) unguarded(have []registration) bool {
-	for _, h := range have {
-		if h.call.isCommand() && h.call.guard != t.guardOf(h.event, t.flags(h.call.args)) {
-			return true
-		}
+// outdated reports whether connect would write a call otherwise that is registered: with another guard, or
+// with a longer deadline. An older version of hookd wrote it then, or a person changed it.
+func (t *target) outdated(h registration) bool {
+	return h.call.isCommand() && (h.call.guard != t.guardOf(h.event, t.flags(h.call.args)) || t.ends(h) != 0)
+}
+
+// ends returns the deadline that a call has in the settings, where the agent ends its bridge too early; 0 = it
+// does not. A person may have made it shorter, together with the bridge's own.
+func (t *target) ends(h registration) time.Duration {
+	if !h.call.isCommand() || t.agent.Unit == 0 {
+		return 0
 	}
-	return false
+	if h.call.deadline >= cmp.Or(deadlineIn(h.call.args), dialect.Agent(t.agent.name).Timeout(h.event)) {
+		return 0
+	}
+	return max(h.call.deadline, 1)
 }
 
 // guardOf is the guard of a call with these arguments.
 func (t *target) guardOf(event string, args []string) string {
-	if !(call{args: args}).failClosed() {
-		return ""
+	if c := (call{args: args}); !c.failClosed() {
+		return t.agent.keeps(event, c.socket())
 	}
 	return t.agent.guard(event)
 }

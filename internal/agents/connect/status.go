@@ -3,6 +3,7 @@ package connect
 import (
 	"os"
 	"slices"
+	"time"
 
 	"github.com/hookd/hookd/internal/agents/bridge/shims"
 )
@@ -40,8 +41,10 @@ type Status struct {
 	Hurries    bool                `json:"hurries,omitempty"`     // its deadline ends asks before AskTimeout, and Connect would write a longer one
 	Notes      []string            `json:"notes,omitempty"`       // settings with which the agent runs no hooks
 
-	looked bool // at one call or more
-	gone   bool // hooks call hookd's former MCP server
+	looked bool          // at one call or more
+	gone   bool          // hooks call hookd's former MCP server
+	ends   time.Duration // when it ends the bridge of a guarded event, too early; 0 = it does not
+	older  bool          // Connect would write a call otherwise
 }
 
 // Inspect returns how one agent is connected. It changes nothing; the status names
@@ -73,6 +76,11 @@ func Inspect(o Options) Status {
 	s.judge(a.events(o.AllEvents))
 	if s.gone {
 		s.State, s.Note = Partly, "hooks there call an MCP server that hookd no longer has: type hookd connect "+o.Agent
+	}
+	if again := ": type hookd connect " + o.Agent + " again"; s.State == Connected && s.ends != 0 {
+		s.State, s.Note = Partly, "it ends the bridge after "+s.ends.String()+", before its hooks have answered"+again
+	} else if s.State == Connected && s.older {
+		s.Note = "another version of hookd wrote its settings" + again
 	}
 	if s.State == Connected && o.Socket != "" && s.Socket != "" && s.Socket != o.Socket {
 		s.State, s.Note = Partly, "it calls "+s.Socket+", hookd listens on "+o.Socket
@@ -122,7 +130,7 @@ func (t *target) inspect(s *Status) error {
 			s.Bridge = h.call.program
 			s.Calls[h.event] = h.call.words()
 			s.saw(h.call.socket(), h.call.failClosed())
-			s.sawDeadline(t, h.call)
+			s.sawDeadline(t, h)
 		}
 	}
 	s.Notes = t.notes()
@@ -134,9 +142,14 @@ func (s *Status) saw(socket string, failClosed bool) {
 	s.Socket, s.FailClosed, s.looked = socket, failClosed && (s.FailClosed || !s.looked), true
 }
 
-// sawDeadline notes a call whose deadline is shorter than asks need.
-func (s *Status) sawDeadline(t *target, c call) {
-	s.Hurries = s.Hurries || t.deadline() > deadlineIn(c.args)
+// sawDeadline notes a call whose deadline is shorter than asks need, or than its hooks have, and a call that
+// Connect would write otherwise.
+func (s *Status) sawDeadline(t *target, h registration) {
+	s.Hurries = s.Hurries || t.deadline() > deadlineIn(h.call.args)
+	s.older = s.older || t.outdated(h)
+	if Guards(t.Agent, h.event) {
+		s.ends = max(s.ends, t.ends(h))
+	}
 }
 
 // sawPlugin does that with a plugin's file that says such things.

@@ -7,7 +7,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // format reads and edits one file format. Texts have no byte order mark.
@@ -169,7 +171,11 @@ func (a *agent) callIn(handler map[string]any) (call, bool) {
 		return call{agent: string(a.name), gone: true}, true
 	}
 	line, _ := handler[a.Keys.Command].(string)
-	return callOf(line, string(a.name))
+	c, ours := callOf(line, string(a.name))
+	if units, err := strconv.ParseFloat(fmt.Sprint(handler[a.Keys.Timeout]), 64); err == nil {
+		c.deadline = time.Duration(units * float64(a.Unit))
+	}
+	return c, ours
 }
 
 // value walks down objects; nil if there is no such way.

@@ -199,7 +199,7 @@ func (t *target) inspectFiles(s *Status) error {
 			c := callIn(f.text, t.Agent)
 			s.Events, s.Bridge = append(s.Events, want.event), c.program
 			s.saw(c.socket(), c.failClosed())
-			s.sawDeadline(t, c)
+			s.sawDeadline(t, registration{event: want.event, call: c})
 			return Change{}, false, nil
 		case t.agent.whole.current(t, f.text, want.text):
 			s.Events = t.agent.events(true)

@@ -109,6 +109,9 @@ func (w *way) registered() {
 	switch s.State {
 	case connect.Connected:
 		w.say("settings", OK, "", "%s calls hookd for %d events", s.File, len(s.Events))
+		if s.Note != "" {
+			w.say("settings", Note, w.again(), "%s", s.Note)
+		}
 	case connect.Partly:
 		what := s.Note
 		if len(s.Missing) > 0 {
@@ -173,6 +176,9 @@ func (w *way) program() {
 		return
 	}
 	path := cmp.Or(w.settings.Bridge, w.o.Bridge)
+	if own := w.o.Bridge; own != "" && path != own && filepath.IsAbs(path) {
+		w.say("bridge", Note, w.again(), "it calls %s, and this hookd's is %s", path, own)
+	}
 	if path == "" {
 		w.say("bridge", Problem, "make install", "there is no hookd-bridge beside hookd or in PATH")
 		return
