@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,23 +11,26 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/docs/gallery"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/pack"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
 func addCommand(a *app) *cobra.Command {
 	var folder, name string
 	var track, frozen, yes bool
 	cmd := &cobra.Command{
-		Use:   "add SOURCE[@REV]",
+		Use:   "add [SOURCE[@REV]]",
 		Short: "Add hooks that are shared: of the gallery, a folder or a git repository",
 		Long: `add gets a pack of hooks, shows each hook of it and puts it into packs/NAME in
 hookd's home, where its hooks are called NAME/HOOK. SOURCE is gallery/NAME, a
 folder, or the URL of a git repository; REV is a tag or a commit, or a branch
-with --track. hooks.lock notes the commit and the sha256 of each file.
+with --track. hooks.lock notes the commit and the sha256 of each file. Without SOURCE it lists
+the gallery: guards and other hooks that come with hookd.
 
 The gallery has ` + galleryText() + `.
 
@@ -35,7 +39,8 @@ reload.mode says. Hooks of the gallery come with hookd and do not wait.
 
 --frozen makes the packs exactly what hooks.lock says, without the network where
 they are in place or in the cache, and is an error where that cannot be done.`,
-		Example: `  hookd add gallery/command-guard
+		Example: `  hookd add
+  hookd add gallery/command-guard
   hookd add https://example.org/team/hooks.git@v1.2.0
   hookd add ./hooks --name team
   hookd add --frozen`,
@@ -43,9 +48,8 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 			switch {
 			case frozen && (len(args) > 0 || folder != "" || name != "" || track):
 				return errors.New("--frozen takes what hooks.lock says: no SOURCE and no other flag")
-			case !frozen && len(args) != 1:
-				names, _ := galleryNames(nil, nil, "")
-				return fail(exitUsage, "the gallery has "+strings.ReplaceAll(strings.Join(names, " "), "gallery/", ""),
+			case !frozen && len(args) > 1:
+				return fail(exitUsage, "see `hookd hook add --help`",
 					"add wants one SOURCE: gallery/NAME, a folder or a URL; %d are given", len(args))
 			}
 			return nil
@@ -58,6 +62,9 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 			}
 			if frozen {
 				return a.addFrozen(cmd, cfg)
+			}
+			if len(args) == 0 || strings.Trim(args[0], "/") == pack.Gallery {
+				return listGallery(a)
 			}
 			user, _ := os.UserHomeDir() // without one ~ means nothing
 			source, err := pack.Parse(args[0], user)
@@ -105,6 +112,43 @@ type added struct {
 	Waiting []string              `json:"waiting"` // hooks that wait to be allowed
 }
 
+// galleryHook is a hook of the gallery in its list.
+type galleryHook struct {
+	Name string `json:"name"` // as add takes it
+	Does string `json:"does"`
+}
+
+// listGallery prints the hooks of the gallery, with what each does.
+func listGallery(a *app) error {
+	var all []galleryHook
+	for _, name := range gallery.Names() {
+		files, err := gallery.Files(name)
+		if err != nil {
+			return err
+		}
+		text, err := fs.ReadFile(files, hookdir.FileName)
+		if err != nil {
+			return err
+		}
+		var of struct {
+			Description string `yaml:"description"`
+		}
+		if err := yaml.Unmarshal(text, &of); err != nil {
+			return err
+		}
+		all = append(all, galleryHook{pack.Gallery + "/" + name, of.Description})
+	}
+	return a.print(map[string][]galleryHook{"gallery": all}, func(p *printer) {
+		var rows [][]cell
+		for _, h := range all {
+			rows = append(rows, []cell{text(h.Name), text(h.Does)})
+		}
+		p.table([]column{{title: "HOOK"}, textColumn("WHAT IT DOES")}, rows)
+		p.line()
+		p.line("add one: hookd hook add gallery/command-guard")
+	})
+}
+
 // add gets a pack, shows it, asks, and puts it in place.
 func (a *app) add(cmd *cobra.Command, cfg config.Config, s pack.Source, name string, yes bool) error {
 	switch {
@@ -126,7 +170,7 @@ func (a *app) add(cmd *cobra.Command, cfg config.Config, s pack.Source, name str
 	}
 	old, there := lock.Packs[name]
 	if there && (old.Kind != s.Kind || old.URL != s.Location) {
-		return fail(exitFailed, "give this one another name with --name, or type `hookd remove "+quote(name)+"`",
+		return fail(exitFailed, "give this one another name with --name, or type `hookd hook rm "+quote(name)+"`",
 			"there is a pack %s already, from %s", name, old.Source())
 	}
 	fetched, err := pack.Fetch(cmd.Context(), s)
@@ -327,40 +371,20 @@ func (p *printer) packDiff(home pack.Home, name string, old pack.Locked, now pac
 	}
 }
 
-func removeCommand(a *app) *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "remove NAME",
-		Short: "Take a pack away that `hookd add` has added",
-		Long: `remove takes packs/NAME away, its entry in hooks.lock, and what was allowed of its
-hooks. Hooks of your own are folders of the hooks directory: remove those there.`,
-		Example: "  hookd remove team\n  hookd remove gallery/command-guard",
-		Args:    one("pack"), ValidArgsFunction: packNames,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
-			if _, err := lockedPack(cfg, args[0]); err != nil {
-				return err
-			}
-			again := "hookd remove " + quote(args[0]) + " --yes"
-			if err := a.confirm(yes, "Remove pack "+args[0]+" and its hooks?", again); err != nil {
-				return err
-			}
-			if err := catalog.RemovePack(cfg, args[0]); err != nil {
-				return fail(exitFailed, "see the permissions of "+pack.NewHome(cfg.Home).PacksDir(), "%w", err)
-			}
-			if _, err := a.reloadDaemon(cmd); err != nil {
-				return err
-			}
-			return a.print(map[string]string{"removed": args[0]}, func(p *printer) {
-				p.linef("pack %s is removed", args[0])
-			})
-		},
+// removePack takes a pack away, its entry in hooks.lock, and what was allowed of its hooks.
+func removePack(a *app, cmd *cobra.Command, cfg config.Config, name string, yes bool) error {
+	again := "hookd hook rm " + quote(name) + " --yes"
+	if err := a.confirm(yes, "Remove pack "+name+" and its hooks?", again); err != nil {
+		return err
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	return cmd
+	if err := catalog.RemovePack(cfg, name); err != nil {
+		return fail(exitFailed, "see the permissions of "+pack.NewHome(cfg.Home).PacksDir(), "%w", err)
+	}
+	reloaded, err := a.reloadDaemon(cmd)
+	if err != nil {
+		return err
+	}
+	return a.print(removed{Pack: name, Reloaded: reloaded}, func(p *printer) { p.linef("pack %s is removed", name) })
 }
 
 // lockedPack returns the entry of a pack in hooks.lock.

@@ -225,15 +225,15 @@ func answerAskCommand(a *app, use string, answer client.Outcome, short string) *
 	key, digest := "", ""
 	seen, usage := "", ""
 	if answer == client.OutcomeAllow {
-		seen, usage = " --digest 2be071fd", " --digest DIGEST"
+		seen, usage = " --digest 2be071fd", " [--digest DIGEST]"
 	}
 	example := "  hookd " + use + " 7XK2MQ4D" + seen + "\n  hookd " + use + " 7XK2MQ4D" + seen + " --for session --like 'git push *'"
 	cmd := &cobra.Command{
 		Use:   use + " ASK" + usage,
 		Short: short,
 		Long: short + `. The end of the ask's id, as ` + "`hookd asks`" + ` shows it, is enough.
-An allow names the digest of what was shown: see hookd asks ASK for the whole call and
-for the command to type. With --for the answer is remembered as a grant for this hook and this call: for the
+An allow on a terminal shows the whole call and asks. Elsewhere it names the digest of what was
+shown, which hookd asks ASK prints. With --for the answer is remembered as a grant for this hook and this call: for the
 session, always, or a time such as 15m; with --like also for other calls that the
 glob fits, see docs/asks.md. An answer from the terminal of the agent that asks does
 not count. With --key the ask may be one of another machine of the fleet: the answer
@@ -292,6 +292,10 @@ func (a *app) seen(ask client.Ask, digest, more string, r *client.AskReply) erro
 		}
 		if c.Digest == "" {
 			return fail(exitFailed, "deny it, or ask for less at once", "not all of the call can be shown: it cannot be allowed")
+		}
+		if more == "" && a.format != "json" && isTerminal(a.in) {
+			r.Digest = c.Digest
+			return a.confirm(false, "Allow exactly this?", allowLine(ask))
 		}
 		return fail(exitUsage, "if that is what is to run, type: "+allowLine(ask)+more,
 			"an allow names the digest of what was shown")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/internal/base/config"
 )
@@ -18,8 +19,8 @@ func configCommand(a *app) *cobra.Command {
 		Short: "Show the settings in force, and where each is from",
 		Long: `config shows every setting with the value that a daemon of this shell would have,
 and where that is from: a flag, a variable, a line of hookd.yaml, or hookd itself.
-With a setting it shows that one and what it means. It needs no daemon; what a
-running one does with a change, "hookd reload" says.`,
+With a setting it shows that one and what it means. To change one, write it into
+~/.librefang/hookd.yaml and type hookd reload. It needs no daemon.`,
 		Example: `  hookd config
   hookd config --changed
   hookd config history.max_age`,
@@ -29,6 +30,7 @@ running one does with a change, "hookd reload" says.`,
 	}
 	cmd.Flags().BoolVar(&changed, "changed", false, "only what is not hookd's own default")
 	settingFlags(cmd)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Annotations[settingFlag] != nil }) // they set nothing
 	return cmd
 }
 

@@ -118,7 +118,9 @@ func (f *connectFlags) add(cmd *cobra.Command) {
 }
 
 func (f connectFlags) options(cmd *cobra.Command, agent string) connect.Options {
-	o := connect.Options{Agent: agent, Project: f.project, File: f.file, Managed: f.managed, AllEvents: f.all}
+	o := connect.Options{
+		Agent: connect.Meant(agent), Project: f.project, File: f.file, Managed: f.managed, AllEvents: f.all,
+	}
 	if f.managed {
 		return o // each user's own socket, and the system daemon's
 	}

@@ -22,11 +22,11 @@ func decisionsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "decisions [EVENT ID]",
 		Short: "List what was denied, asked and allowed, and why; newest first",
-		Long: `decisions lists the events about which a hook could decide: what each was about,
-what was decided, by which hook, and why. With the id of an event, or its end as
-the table shows it, it shows that decision with its runs.`,
+		Long: `decisions lists the calls of agents, newest first: what each was about, what was
+decided, by which hook, and why. With the id of a call, or its end as the table
+shows it, it shows that one with its runs.`,
 		Example: `  hookd decisions --deny
-  hookd decisions --tool shell --grep 'git push' --since 7d
+  hookd decisions --agent codex --grep main.go --since today
   hookd decisions -f`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -81,29 +81,30 @@ type decisionFlags struct {
 
 func (f *decisionFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	flags.SortFlags = false // the most typed first
+	flags.BoolVar(&f.deny, "deny", false, "only what was denied")
+	flags.BoolVar(&f.ask, "ask", false, "only what a person was asked")
 	for _, v := range []struct{ name, parameter, usage string }{
-		{"decision", "decision", "disobeyed, 'not asked', deny, ask, rewrite, allow, context or none; several by comma"},
-		{"tool", "tool", "of calls of this tool, such as shell"},
+		{"since", "since", "not older: 1h, 7d, yesterday, today, 09:00"},
+		{"until", "until", "older, as for --since"},
+		{"grep", "q", "with this text in the call, such as a file, or in the reason"},
+		{"session", "session", "of this session, from hookd log --sessions"},
 		{"agent", "agent", "of this agent: its name, its id, or such as claude-code"},
-		{"session", "session", "of this session_id"},
+		{"tool", "tool", "of calls of this tool, such as shell"},
 		{"hook", "hook", "that this hook decided"},
-		{"event", "event", "about events of this name or kind"},
 		{"cwd", "cwd", "in this folder, or below it"},
-		{"grep", "q", "with this text in what it was about, or in the reason"},
-		{"since", "since", "not older than this: 1h, 7d, or a time such as 2026-01-02T15:04:05Z"},
-		{"until", "until", "older than this, as for --since"},
+		{"event", "event", "about events of this name or kind"},
+		{"decision", "decision", "disobeyed, 'not asked', deny, ask, rewrite, allow, context or none; several by comma"},
 	} {
 		f.query[v.parameter] = flags.String(v.name, "", v.usage)
 	}
-	flags.BoolVar(&f.deny, "deny", false, "only what was denied")
-	flags.BoolVar(&f.ask, "ask", false, "only what a person was asked")
 	flags.BoolVar(&f.disobeyed, "disobeyed", false, "only calls that ran against the answer")
 	flags.BoolVar(&f.notAsked, "not-asked", false, "only calls that hookd was not asked about")
+	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision, until Ctrl-C")
+	flags.IntVarP(&f.limit, "limit", "n", 50, "at most so many")
 	flags.BoolVar(&f.parts, "parts", false, "also decisions that say nothing beside another one about their call")
 	flags.BoolVar(&f.shadow, "shadow", false, "only where a hook that only watches would have said something")
-	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision, until Ctrl-C")
 	flags.BoolVar(&f.fleet, "fleet", false, "of all machines of the fleet; without --since those of a day")
-	flags.IntVarP(&f.limit, "limit", "n", 50, "at most so many")
 }
 
 func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {

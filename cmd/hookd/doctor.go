@@ -104,7 +104,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 }
 
 func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noProbe bool) error {
-	if !slices.Contains(connect.Names(), agent) {
+	if agent = connect.Meant(agent); !slices.Contains(connect.Names(), agent) {
 		return connectFailure(&connect.UnknownError{Agent: agent}, "")
 	}
 	r := a.lookAgent(cmd, agent, f, noProbe)

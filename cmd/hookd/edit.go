@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/pack"
 )
 
 func editCommand(a *app) *cobra.Command {
@@ -60,11 +61,14 @@ func edit(a *app, cmd *cobra.Command, name string) error {
 func rmCommand(a *app) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "rm HOOK",
-		Short: "Delete a hook's folder",
-		Long: `rm deletes the folder of one hook under the hooks directory. It asks on a terminal
-and refuses without one unless --yes. A hook of another file, such as an agent.yaml,
-is removed in that file. To keep the files, use ` + "`hookd disable`" + `.`,
+		Use:     "rm HOOK|PACK",
+		Aliases: []string{"remove"},
+		Short:   "Delete a hook's folder, or a pack that `hookd hook add` added",
+		Long: `rm deletes the folder of one hook under the hooks directory, or a whole pack with its
+entry in hooks.lock and what was allowed of its hooks. It asks on a terminal and refuses without one
+unless --yes. A hook of another file, such as an agent.yaml, is removed in that file. To keep
+the files, use ` + "`hookd disable`" + `.`,
+		Example:           "  hookd hook rm my-hook\n  hookd hook rm gallery/command-guard",
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return removeHook(a, cmd, args[0], yes) },
@@ -76,15 +80,20 @@ is removed in that file. To keep the files, use ` + "`hookd disable`" + `.`,
 
 // removed is the answer of rm.
 type removed struct {
-	Hook     string `json:"hook"`
-	Folder   string `json:"folder"`
-	Reloaded bool   `json:"reloaded"` // a running daemon has taken note
+	Hook     string `json:"hook,omitempty"`   // "" = a pack
+	Folder   string `json:"folder,omitempty"` // of the hook
+	Pack     string `json:"pack,omitempty"`   // "" = a hook
+	Rule     string `json:"rule,omitempty"`   // of the hook; "" = all of it
+	Reloaded bool   `json:"reloaded"`         // a running daemon has taken note
 }
 
 func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err
+	}
+	if lock, err := pack.NewHome(cfg.Home).Lock(); err == nil && isPack(lock, name) {
+		return removePack(a, cmd, cfg, name, yes)
 	}
 	e, err := entryOf(cfg, name)
 	if err != nil {
@@ -126,6 +135,11 @@ func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
 			),
 		)
 	})
+}
+
+func isPack(lock pack.Lock, name string) bool {
+	_, is := lock.Packs[name]
+	return is
 }
 
 // ownFolder reports whether a hook is a folder of the hooks directory.

@@ -85,6 +85,7 @@ var effects = map[string]effect{
 	}},
 	"disable":       {kind: weakens},
 	"rm":            {kind: weakens},
+	"restart":       {kind: weakens}, // its settings may be others
 	"allow-ask":     {kind: answers},
 	"deny-ask":      {kind: answers},
 	"grants":        {kind: looks},

@@ -98,6 +98,8 @@ func noSuch(cmd *cobra.Command, args []string) error {
 	hint := "see `" + cmd.CommandPath() + " --help`"
 	if name := near(cmd, args[0]); name != "" {
 		hint = "did you mean `" + cmd.CommandPath() + " " + name + "`?"
+	} else if slices.Contains([]string{"list", "ls", "show"}, args[0]) && cmd.HasParent() {
+		hint = "`" + cmd.CommandPath() + "` alone shows them"
 	} else if path := elsewhere(cmd.Root(), args[0]); path != "" {
 		hint = "did you mean `" + path + "`?"
 	}
@@ -216,14 +218,14 @@ func askGroup(a *app) *cobra.Command {
 
 func guardGroup(a *app) *cobra.Command {
 	return also(guardCommand(a), testCommand(a), named("what-if", whatIfCommand(a)), editCommand(a),
-		learnCommand(a), snoozeCommand(a), notifyCommand(a), boxCommand(a))
+		learnCommand(a), snoozeCommand(a), notifyCommand(a), guardRmCommand(a), boxCommand(a))
 }
 
 func hookGroup(a *app) *cobra.Command {
 	return also(named("hook", listCommand(a)),
 		listCommand(a), showCommand(a), newCommand(a), addCommand(a), allowCommand(a), testCommand(a), editCommand(a),
 		validateCommand(a), enableCommand(a), disableCommand(a), rmCommand(a), updateCommand(a), outdatedCommand(a),
-		removeCommand(a), trustCommand(a), importCommand(a))
+		trustCommand(a), importCommand(a))
 }
 
 func agentGroup(a *app) *cobra.Command {
@@ -247,8 +249,8 @@ of all machines.`,
 
 func daemonGroup(a *app) *cobra.Command {
 	return family("daemon", "Start, stop and examine hookd itself", `daemon is about hookd's own process: as a service, its settings, its page, and how it is.`,
-		named("start", serveCommand(a)), stopCommand(a), reloadCommand(a), statusCommand(a), doctorCommand(a),
-		uiCommand(a),
+		named("start", serveCommand(a)), stopCommand(a), restartCommand(a), reloadCommand(a), statusCommand(a),
+		doctorCommand(a), uiCommand(a),
 		configCommand(a), installCommand(a), uninstallCommand(a), recoverCommand(a), versionCommand(a))
 }
 
@@ -268,7 +270,7 @@ func shortcuts(a *app) []*cobra.Command {
 		connectCommand(a), disconnectCommand(a), emitCommand(a),
 		newCommand(a), addCommand(a), testCommand(a), whatIfCommand(a), allowCommand(a), enableCommand(a),
 		disableCommand(a),
-		editCommand(a), validateCommand(a), rmCommand(a), removeCommand(a), updateCommand(a), outdatedCommand(a),
+		editCommand(a), validateCommand(a), rmCommand(a), updateCommand(a), outdatedCommand(a),
 		trustCommand(a), importCommand(a), listCommand(a), showCommand(a),
 		asksCommand(a), grantsCommand(a),
 		answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about"),

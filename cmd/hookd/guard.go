@@ -40,17 +40,18 @@ func guardCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "guard [COMMAND]",
 		Short: "List the rules of all guards, or write one",
-		Long: `guard lists the rules of all hooks, with how often each decided in the last week, or in the
-newest 1,000 runs where more came; the list says since when. With a
-command pattern and a decision it writes a rule into the hook house-rules, with two
-tests, and shows what the rule would have changed in the last week.
+		Long: `guard lists the rules of all hooks. With a command pattern and a decision it writes a rule,
+and shows what that would have changed in the last week. A pattern also fits a longer command.
+
+The list counts how often each rule decided in the last week, or in the newest 1,000 runs where
+more came. A new rule stands in the hook house-rules, with two tests; ` + "`guard rm`" + ` takes it back.
 
 In the pattern ` + "`*`" + ` is one word, at the end one or more. Options may stand anywhere, and a
 branch fits as ` + "`main`, `+main`, `HEAD:main` and `refs/heads/main`" + `. A word that a line does
 not write does not fit: ` + "`git push * main`" + ` is not ` + "`git push`" + ` on main, ` + "`--all`" + ` or
 ` + "`--mirror`" + `. Write a rule for each: ` + "`hookd guard 'git push --all' --deny …`" + `.`,
-		Example: `  hookd guard
-  hookd guard 'git push * main' --deny 'main is protected'
+		Example: `  hookd guard 'git push * main' --deny 'main is protected'
+  hookd guard
   hookd guard 'npm install' --rewrite 'npm ci'
   hookd guard --effect connect,send --ask 'it talks to the network'
   hookd guard 'terraform *' --ask 'it changes the cloud' --shadow`,
@@ -67,10 +68,11 @@ not write does not fit: ` + "`git push * main`" + ` is not ` + "`git push`" + ` 
 		},
 	}
 	flags := cmd.Flags()
+	flags.SortFlags = false // the most typed first
 	flags.StringVar(&g.deny, "deny", "", "deny it, and why")
 	flags.StringVar(&g.ask, "ask", "", "ask a person, and why")
-	flags.StringVar(&g.contain, "contain", "", "run it in a box, and why")
 	flags.StringVar(&g.allow, "allow", "", "allow it, and why")
+	flags.StringVar(&g.contain, "contain", "", "run it in a box, and why")
 	flags.StringVar(&g.rewrite, "rewrite", "", "run this in place of it")
 	flags.StringVar(&g.instead, "instead", "", "what the model is to do in place of it")
 	flags.StringSliceVar(&g.effect, "effect", nil, "what a call does, in place of a command: connect, send, …")
@@ -166,6 +168,10 @@ func (g *guard) rule(pattern string) (rule *yaml.Node, expect string, err error)
 			given++
 		}
 	}
+	if strings.HasPrefix(why, "-") {
+		return nil, "", fail(exitUsage, "hookd guard '"+pattern+"' --"+decision+" WHY",
+			"%s is a flag: --%s wants a text", why, decision)
+	}
 	if given != 1 {
 		return nil, "", fail(exitUsage, "hookd guard '"+pattern+"' --deny 'why it is denied'",
 			"write one of --deny, --ask, --contain, --allow and --rewrite")
@@ -219,6 +225,105 @@ func withRule(text []byte, name string, shadow bool, rule *yaml.Node, tests []te
 		addOnce(checks, test)
 	}
 	return encodeYAML(doc)
+}
+
+func guardRmCommand(a *app) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "rm RULE|HOOK",
+		Short: "Take back a rule that `hookd guard` wrote, or delete a guard",
+		Long: `rm takes a rule out of house-rules, with its test: RULE is the command pattern, or the rule
+as hookd guard lists it. With the name of a hook or a pack it deletes that one. It asks on a
+terminal and refuses without one unless --yes.`,
+		Example: "  hookd guard rm 'git push * main'\n  hookd guard rm gallery/command-guard",
+		Args:    one("RULE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			for _, name := range []string{houseRules, houseRules + "-shadow"} {
+				if found, err := removeRule(a, cmd, cfg, [2]string{name, args[0]}, yes); found || err != nil {
+					return err
+				}
+			}
+			return removeHook(a, cmd, args[0], yes)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	settingFlags(cmd, "hooks_dir")
+	return named("rm", cmd)
+}
+
+// removeRule takes a rule out of a hook that `hookd guard` writes: of is the hook and the rule. found is false
+// where the hook does not have the rule. With its last rule the hook goes.
+func removeRule(a *app, cmd *cobra.Command, cfg config.Config, of [2]string, yes bool) (found bool, err error) {
+	hookName, rule := of[0], of[1]
+	dir := filepath.Join(cfg.HooksDir, hookName)
+	file := filepath.Join(dir, hookdir.FileName)
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fail(exitFailed, "see the permissions of "+file, "read %s: %w", file, err)
+	}
+	next, left, err := withoutRule(text, dir, rule)
+	if err != nil || next == nil {
+		return false, err
+	}
+	question := fmt.Sprintf("Take the rule %q out of %s?", rule, hookName)
+	if err := a.confirm(yes, question, "hookd guard rm "+quote(rule)+" --yes"); err != nil {
+		return true, err
+	}
+	if left == 0 {
+		err = os.RemoveAll(dir)
+	} else {
+		err = replacefile.Write(file, next)
+	}
+	if err != nil {
+		return true, fail(exitFailed, "see the permissions of "+dir, "%w", err)
+	}
+	did := removed{Hook: hookName, Rule: rule}
+	if did.Reloaded, err = a.reloadDaemon(cmd); err != nil {
+		return true, err
+	}
+	return true, a.print(did, func(p *printer) {
+		p.linef("%s no longer has the rule %s; %s left", hookName, rule, plural(left, "rule"))
+	})
+}
+
+// withoutRule takes a rule and its tests out of the text of a HOOK.yaml: a nil text where it has no such
+// rule. left is how many rules it still has.
+func withoutRule(text []byte, dir, rule string) (next []byte, left int, err error) {
+	h, problems := hookdir.ReadText(dir, text, hookdir.Options{})
+	if h == nil {
+		return nil, 0, fail(exitRejected, "hookd guard edit "+filepath.Base(dir), "%s", problems[0].Message)
+	}
+	doc, root, err := parseYAML(text)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, checks := listUnder(root, "rules"), listUnder(root, "tests")
+	if h.Rules == nil || len(list.Content) != len(h.Rules.Rules) {
+		return nil, 0, nil
+	}
+	at := slices.IndexFunc(h.Rules.Rules, func(r *rules.Rule) bool {
+		return r.Name == rule || r.Name == string(r.Decision)+" "+rule
+	})
+	if at < 0 {
+		return nil, 0, nil
+	}
+	pattern := strings.TrimPrefix(rule, string(h.Rules.Rules[at].Decision)+" ")
+	list.Content = slices.Delete(list.Content, at, at+1)
+	line := scalar(strings.ReplaceAll(pattern, "*", "example"))
+	checks.Content = slices.DeleteFunc(checks.Content, func(test *yaml.Node) bool {
+		return len(test.Content) > 1 && slices.ContainsFunc(test.Content[1].Content, func(n *yaml.Node) bool {
+			return same(n, line)
+		})
+	})
+	next, err = encodeYAML(doc)
+	return next, len(list.Content), err
 }
 
 // listedRule is a rule with how often it decided.

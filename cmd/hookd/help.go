@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	pipeWidth = 80 // columns of help in a pipe
-	leastHelp = 40 // help is never narrower, nor is a flag's text narrower than half of it
-	helpLines = 25 // of --help, at 80 columns
-	helpAbout = 6  // lines about a command in --help
-	helpNames = 28 // columns for the names of flags in --help
-	frame     = 5  // lines of --help around its parts: about's first, two empty, usage, the end
+	pipeWidth  = 80 // columns of help in a pipe
+	leastHelp  = 40 // help is never narrower, nor is a flag's text narrower than half of it
+	helpLines  = 25 // of --help, at 80 columns
+	helpAbout  = 6  // lines about a command in --help
+	groupAbout = 3  // the same, of a command with commands below it
+	helpNames  = 28 // columns for the names of flags in --help
+	frame      = 5  // lines of --help around its parts: about's first, two empty, usage, the end
 )
 
 // help prints what a command is for, on one screen. A word that is no command below it is an error, as
@@ -44,8 +45,12 @@ func noSuchBelow(cmd *cobra.Command, words []string) error {
 // shortHelp is the help of a command in at most helpLines lines, where a terminal has 80 columns or more:
 // all commands below it, its first examples, its flags in a line each. Flags without room are named.
 func shortHelp(cmd *cobra.Command, width int) string {
-	about := beginning(cmp.Or(cmd.Long, cmd.Short+"."), width)
-	end := fillLines("Also: --json, -o csv, --socket, --system, --answer-within.\nAll of it: `hookd help "+
+	most, least := helpAbout, 2 // lines about it, and examples
+	if cmd.HasAvailableSubCommands() {
+		most, least = groupAbout, 1
+	}
+	about := beginning(cmp.Or(cmd.Long, cmd.Short+"."), most, width)
+	end := fillLines("All of it, also --json, -o csv, --socket: `hookd help "+
 		strings.TrimPrefix(cmd.CommandPath(), "hookd ")+"`", width)
 	commands, examples, flags := commandLines(cmd), exampleLines(cmd), flagLines(cmd)
 	room := helpLines - strings.Count(about+end, "\n") - frame
@@ -54,7 +59,7 @@ func shortHelp(cmd *cobra.Command, width int) string {
 	}
 	shown := 0
 	if room > 2 {
-		shown = min(len(examples), max(2, room-len(flags)-2), room-1)
+		shown = min(len(examples), max(least, room-len(flags)-2), room-1)
 		room -= shown + min(shown, 1)
 	}
 	if len(flags) > 0 {
@@ -72,12 +77,12 @@ func shortHelp(cmd *cobra.Command, width int) string {
 	return strings.Join(append(parts, "", end), "\n") + "\n"
 }
 
-// beginning is as much of the first paragraph of a text as ends with a sentence and fits helpAbout lines.
-func beginning(text string, width int) string {
+// beginning is as much of the first paragraph of a text as ends with a sentence and fits most lines.
+func beginning(text string, most, width int) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
 	first = strings.Join(strings.Fields(first), " ")
 	fill := func(text string) string { return wordwrap.Line(text, 0, width, runewidth.StringWidth) }
-	for strings.Count(fill(first), "\n") >= helpAbout {
+	for strings.Count(fill(first), "\n") >= most {
 		at := strings.LastIndex(first[:len(first)-1], ". ")
 		if at < 0 {
 			break
@@ -113,7 +118,8 @@ func exampleLines(cmd *cobra.Command) (lines []string) {
 	return lines
 }
 
-// flagLines has a line for each of the command's own flags, with what it does behind its name.
+// flagLines has a line for each of the command's own flags, with what it does behind its name: the folder of
+// hooks, which many commands take, comes last.
 func flagLines(cmd *cobra.Command) (lines []string) {
 	var names, says []string
 	wide := 0
@@ -129,10 +135,16 @@ func flagLines(cmd *cobra.Command) (lines []string) {
 		names, says = append(names, name), append(says, usage)
 		wide = max(wide, len(name))
 	})
+	var rare []string
 	for i, name := range names {
-		lines = append(lines, fmt.Sprintf("  %-*s  %s", min(wide, helpNames), name, says[i]))
+		line := fmt.Sprintf("  %-*s  %s", min(wide, helpNames), name, says[i])
+		if strings.HasPrefix(name, "--hooks-dir ") {
+			rare = append(rare, line)
+			continue
+		}
+		lines = append(lines, line)
 	}
-	return lines
+	return append(lines, rare...)
 }
 
 // shortened is the lines of flags in room lines: where there are more, the last ones name the other flags.
@@ -140,7 +152,7 @@ func shortened(lines []string, room, width int) []string {
 	if len(lines) <= room {
 		return lines
 	}
-	keep := max(room-2, 0)
+	keep := max(room-3, 0)
 	var names []string
 	for _, line := range lines[keep:] {
 		name, _, _ := strings.Cut(line[strings.Index(line, "--"):], " ")
@@ -164,6 +176,10 @@ func cutWords(line string, width int) string {
 	line = runewidth.Truncate(line, width-2, "")
 	if at := strings.LastIndexByte(line, ' '); at > 0 {
 		line = line[:at]
+	}
+	if at := max(strings.LastIndex(line, ", "), strings.LastIndex(line, "; "), strings.LastIndex(line, ": "),
+		strings.LastIndex(line, " (")); at > 2*width/3 {
+		return strings.TrimRight(line[:at], " ,;:(") // a clause less reads better than half of one
 	}
 	return strings.TrimRight(line, " ,;:(") + " …"
 }

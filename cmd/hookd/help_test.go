@@ -81,7 +81,7 @@ func TestHelpIsOneScreen(t *testing.T) {
 			}
 		}
 		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && f.Name != "help" && cmd != root && !strings.Contains(text, "--"+f.Name) && !strings.Contains(text, " …\n\nAlso:") {
+			if !f.Hidden && f.Name != "help" && cmd != root && !strings.Contains(text, "--"+f.Name) && !strings.Contains(text, " …\n\nAll of it") {
 				t.Errorf("help of %s does not name --%s:\n%s", cmd.CommandPath(), f.Name, text)
 			}
 		})

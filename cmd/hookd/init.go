@@ -43,7 +43,9 @@ func initCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Set hookd up: agents, first hooks, a service, and a try",
-		Long: `init goes through four steps and asks before each thing that it does:
+		Long: `init guards the agents on this machine: it connects them, adds first hooks, runs hookd as
+a service and tries it. It asks before each thing that it does. init --undo takes all of that
+back, and leaves your own hooks and the record.
 
   agents   connects the agents that it finds on this machine
   hooks    adds hooks of the gallery: command-guard, secret-guard, self-guard, audit-log

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/people/service"
 )
@@ -42,7 +44,7 @@ func (w *initRun) startDaemon() {
 		return
 	}
 	if err = p.Install(w.cmd.Context(), func() int { return 0 }); err == nil {
-		err = w.ready(nil)
+		err = w.app.awaitReady(w.cmd, nil)
 	}
 	if err != nil {
 		w.wrong("service", err)
@@ -81,13 +83,9 @@ func (w *initRun) background(m *service.Machine, p *service.Plan) {
 		w.say(dim, w.skipped("would start"), "hookd in the background; later: hookd serve")
 		return
 	}
-	var args []string
-	for key, value := range given(w.cmd) {
-		args = append(args, "--"+config.FlagName(key)+"="+value)
-	}
-	d, err := m.Background(filepath.Join(w.cfg.Home, "hookd", "serve.log"), args)
+	d, err := background(w.cmd, m, w.cfg)
 	if err == nil {
-		err = w.ready(d)
+		err = w.app.awaitReady(w.cmd, d)
 	}
 	if err != nil {
 		w.wrong("hookd", err)
@@ -104,9 +102,18 @@ func (w *initRun) background(m *service.Machine, p *service.Plan) {
 	}
 }
 
-// ready waits until the daemon answers. d is its process; nil = a service's.
-func (w *initRun) ready(d *service.Process) error {
-	ctx, cancel := context.WithTimeout(w.cmd.Context(), max(w.app.within, time.Minute))
+// background starts hookd in the background, with the settings on the command line.
+func background(cmd *cobra.Command, m *service.Machine, cfg config.Config) (*service.Process, error) {
+	var args []string
+	for key, value := range given(cmd) {
+		args = append(args, "--"+config.FlagName(key)+"="+value)
+	}
+	return m.Background(filepath.Join(cfg.Home, "hookd", "serve.log"), args)
+}
+
+// awaitReady waits until the daemon answers. d is its process; nil = a service's.
+func (a *app) awaitReady(cmd *cobra.Command, d *service.Process) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), max(a.within, time.Minute))
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -115,7 +122,7 @@ func (w *initRun) ready(d *service.Process) error {
 		ended = d.Ended
 	}
 	for {
-		err := w.app.dial(w.cmd).Ready(ctx)
+		err := a.dial(cmd).Ready(ctx)
 		if err == nil {
 			return nil
 		}

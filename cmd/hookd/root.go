@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +41,7 @@ func newApp(in, out, errOut *os.File) *app { return &app{in: in, out: out, errOu
 func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	a.line = args
-	root.SetArgs(viewed(args))
+	root.SetArgs(helpLast(viewed(args)))
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
@@ -58,6 +60,19 @@ func (a *app) run(ctx context.Context, args []string) int {
 		err = usage(cmd, err)
 	}
 	return a.report(err)
+}
+
+// helpLast makes `hookd guard x --deny --help` ask for help: --help is no value of the flag before it.
+func helpLast(args []string) []string {
+	end := len(args)
+	if i := slices.Index(args, "--"); i >= 0 {
+		end = i
+	}
+	i := slices.Index(args[:end], "--help")
+	if i < 1 || !strings.HasPrefix(args[i-1], "--") || strings.Contains(args[i-1], "=") {
+		return args
+	}
+	return append(slices.Clone(args[:i-1]), "--help")
 }
 
 // wantsJSON reports whether -o json stands in a command line.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/internal/people/service"
 	"github.com/hookd/hookd/internal/proc"
@@ -25,6 +26,67 @@ runs again no hook guards anything: ` + "`hookd uninstall`" + ` removes the serv
 	}
 }
 
+func restartCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "restart",
+		Short: "Stop the daemon and start it again",
+		Long: `restart stops the daemon as hookd stop does, and starts it again: as the service that it was, else
+in the background, with the settings of this shell. It returns once hookd answers. A change of hooks
+or of hookd.yaml needs no restart: see hookd reload.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return restart(a, cmd) },
+	}
+	settingFlags(cmd)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+	return cmd
+}
+
+// restarted is the answer of restart.
+type restarted struct {
+	Was     int    `json:"was"` // pid
+	PID     int    `json:"pid"`
+	Service bool   `json:"service"`       // false = it runs in the background
+	Log     string `json:"log,omitempty"` // of a daemon in the background
+}
+
+func restart(a *app, cmd *cobra.Command) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	m, err := machineOf(cmd)
+	if err != nil {
+		return err
+	}
+	was, err := endDaemon(a, cmd, m)
+	if err != nil {
+		return err
+	}
+	done := restarted{Was: was.PID, Service: was.Service != ""}
+	var d *service.Process
+	if done.Service {
+		err = m.Start(cmd.Context())
+	} else {
+		d, err = background(cmd, m, cfg)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.awaitReady(cmd, d); err != nil {
+		return err
+	}
+	if done.PID = a.runsAlready(cmd); d != nil {
+		done.Log = d.Log
+	}
+	return a.print(done, func(p *printer) {
+		if done.Service {
+			p.linef("hookd runs again, as a service (pid %d)", done.PID)
+			return
+		}
+		p.linef("hookd runs again, in the background (pid %d); its log: %s", done.PID, tilde(done.Log))
+	})
+}
+
 // stopped is the answer of stop.
 type stopped struct {
 	PID     int    `json:"pid"`
@@ -32,30 +94,37 @@ type stopped struct {
 }
 
 func stop(a *app, cmd *cobra.Command) error {
+	m, _ := machineOf(cmd) // without one it is no service
+	done, err := endDaemon(a, cmd, m)
+	if err != nil {
+		return err
+	}
+	return a.print(done, func(p *printer) {
+		p.linef("hookd has stopped (pid %d); start it with `%s`", done.PID, startAgain(done))
+	})
+}
+
+// endDaemon stops the daemon and waits until it has ended. m is nil where there is no service manager.
+func endDaemon(a *app, cmd *cobra.Command, m *service.Machine) (done stopped, err error) {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	st, err := a.dial(cmd).Status(ctx)
 	if err != nil {
-		return err
+		return done, err
 	}
-	done := stopped{PID: st.PID}
-	if m, err := service.This(); err == nil {
+	done.PID = st.PID
+	if m != nil {
 		if done.Service, err = m.Stop(ctx, st.PID); err != nil {
-			return err
+			return done, err
 		}
 	}
 	if done.Service == "" {
 		if err := syscall.Kill(st.PID, syscall.SIGTERM); err != nil {
-			return fail(exitFailed, fmt.Sprintf("type `kill %d` as the user that hookd runs as", st.PID),
+			return done, fail(exitFailed, fmt.Sprintf("type `kill %d` as the user that hookd runs as", st.PID),
 				"stop the daemon, pid %d: %w", st.PID, err)
 		}
 	}
-	if err := awaitEnd(ctx, st.PID); err != nil {
-		return err
-	}
-	return a.print(done, func(p *printer) {
-		p.linef("hookd has stopped (pid %d); start it with `%s`", st.PID, startAgain(done))
-	})
+	return done, awaitEnd(ctx, st.PID)
 }
 
 func startAgain(done stopped) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
@@ -29,22 +30,26 @@ type undoOptions struct {
 func undoCommand(a *app) *cobra.Command {
 	var o undoOptions
 	cmd := &cobra.Command{
-		Use:   "undo [CALL...]",
+		Use:   "undo [CALL...] [PATH]",
 		Short: "Bring back what an agent's call deleted, overwrote or moved",
 		Long: `undo lists the calls that destroyed something, and brings back what hookd kept for
 them: the files that a call deleted, overwrote or moved, in a repository or not, with
-permissions and times. It shows what will happen and asks first.
+permissions and times. It shows what comes back, and what cannot, and asks first. An undo
+is in the list too: undo its CALL to take it back.
 
 What changed since is never overwritten: the whole undo is refused, unless --beside puts
 the old version beside the new one, --merge merges them, or --skip leaves it. A file that
-changed while a program ran may be your work: --changed takes that back as well. An undo
-is in the list too, and can itself be undone. Only a person undoes: it is refused from an
-agent's processes, except for --preview.
+changed while a program ran may be your work: --changed takes that back as well. Only a
+person undoes: it is refused from an agent's processes, except for --dry-run.
 
 Exit codes: 0 all is back, 3 a part is back, 4 something changed since and nothing was
 changed.`,
-		Example: "hookd undo\nhookd undo 2WQC0A1B\nhookd undo --session 5f3c --since 10m --preview",
+		Example: "hookd undo\nhookd undo 2WQC0A1B --dry-run\nhookd undo 2WQC0A1B photos/a.jpg\n" +
+			"hookd undo --session 5f3c --since 10m",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if n := len(args); n > 1 && o.ask.Path == "" && strings.ContainsAny(args[n-1], "./~") {
+				args, o.ask.Path = args[:n-1], args[n-1]
+			}
 			o.ask.Calls = args
 			if o.since > 0 {
 				o.ask.Since = time.Now().Add(-o.since)
@@ -69,17 +74,23 @@ changed.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.ask.Session, "session", "", "all calls of a session: its id, or the end of it")
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "preview" { // its name before
+			name = "dry-run"
+		}
+		return pflag.NormalizedName(name)
+	})
+	f.StringVar(&o.ask.Session, "session", "", "all calls of a session, from hookd log --sessions")
 	f.Var((*duration.Back)(&o.since), "since", "all calls since then: 10m, yesterday, 09:00")
 	f.StringVar(&o.ask.Path, "path", "", "only this path, and what is below it")
-	f.BoolVar(&o.ask.Preview, "preview", false, "say what would happen, and change nothing")
-	f.BoolVar(&o.ask.Beside, "beside", false, "put the old version of what changed since beside it")
-	f.BoolVar(&o.ask.Merge, "merge", false, "merge the old version of a text that changed since, where that is clean")
-	f.BoolVar(&o.ask.Skip, "skip", false, "leave what changed since")
-	f.BoolVar(&o.ask.Changed, "changed", false, "also take back changes that may be the work of another")
-	f.StringVar(&o.find, "find", "", "list where old bytes of a file still are, also without a vault")
-	f.BoolVar(&o.purge, "purge", false, "delete what is kept for the calls, or for all without a CALL")
-	f.BoolVar(&o.all, "list", false, "list the calls, also of --session and --since")
+	f.BoolVar(&o.ask.Preview, "dry-run", false, "show what would happen, and change nothing")
+	f.BoolVar(&o.ask.Beside, "beside", false, "where a file changed since: put its old version beside it")
+	f.BoolVar(&o.ask.Merge, "merge", false, "where a text changed since: merge its old version into it")
+	f.BoolVar(&o.ask.Skip, "skip", false, "where a file changed since: leave it")
+	f.BoolVar(&o.ask.Changed, "changed", false, "also undo changes that another may have made")
+	f.StringVar(&o.find, "find", "", "list where old bytes of this file still are")
+	f.BoolVar(&o.purge, "purge", false, "delete what is kept for the calls, without CALL for all")
+	f.BoolVar(&o.all, "list", false, "only list the calls, also of --session and --since")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return a.limited(cmd)
 }
@@ -90,7 +101,7 @@ func (a *app) purgeUndo(cmd *cobra.Command, o undoOptions, calls []string) error
 	if len(calls) == 0 {
 		calls, question = []string{"all"}, "Delete all that is kept? Nothing can be taken back then."
 	}
-	if err := a.confirm(o.yes, question, a.again()+" --yes"); err != nil {
+	if err := a.confirm(o.yes, question, a.again()); err != nil {
 		return err
 	}
 	var sum wire.UndoPurged
@@ -234,7 +245,7 @@ func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
 		return nil
 	}
 	question := fmt.Sprintf("Bring back %s?", plural(changed(seen), "file"))
-	if err := a.confirm(o.yes, question, a.again()+" --yes"); err != nil {
+	if err := a.confirm(o.yes, question, a.again()); err != nil {
 		return err
 	}
 	done, err := a.dial(cmd).Undo(cmd.Context(), o.ask)

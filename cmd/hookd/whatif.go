@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 	"github.com/hookd/hookd/internal/people/hookfiles"
 	"github.com/hookd/hookd/internal/run/rehearse"
 	"github.com/hookd/hookd/wire"
@@ -32,20 +34,22 @@ func whatIfCommand(a *app) *cobra.Command {
 	var w whatIf
 	w.a = a
 	cmd := &cobra.Command{
-		Use:   "whatif HOOK|FOLDER",
+		Use:   "whatif HOOK|FOLDER|COMMAND",
 		Short: "Show what a hook would have changed of past decisions",
 		Long: `whatif gives past events that could be decided to a hook, which may be an edited copy
 or not installed at all, and prints those that would be decided otherwise. It runs the
 hook here, with HOOKD_WHATIF=1 in its environment; nothing of it is recorded and no
-agent hears of it. An event of which the history has not all of the data, or not its
+agent hears of it. A COMMAND such as 'npm publish' stands for a rule that denies it: see how often
+it would have fired before you write it. An event of which the history has not all of the data, or not its
 secrets, cannot be judged and is only counted. Ctrl-C ends it with what is known so
 far. The exit code is 1 when the hook failed for an event. With --data it is asked about
 that call, and then is what the version that is installed says of it.`,
 		Example: `  hookd whatif guard-rm
   hookd whatif ./guard-rm --since 7d --limit 10000
   hookd whatif guard-rm --tool Bash -o json
+  hookd whatif 'npm publish' --since 30d
   hookd whatif ./guard-rm --data '{"command":"rm -rf /"}'`,
-		Args:              one("HOOK or FOLDER"),
+		Args:              one("HOOK, FOLDER or COMMAND"),
 		ValidArgsFunction: hookNames(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return w.run(cmd, args[0]) },
 	}
@@ -83,7 +87,7 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	h, err := catalog.Find(cfg, name)
+	h, err := w.find(cfg, name)
 	if err != nil {
 		return rejectedLocally(err)
 	}
@@ -113,6 +117,28 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 		return said(exitFailed)
 	}
 	return nil
+}
+
+// find is the hook of a name or in a folder. A name of several words is a command, and its hook denies that.
+func (w *whatIf) find(cfg config.Config, name string) (*hook.Hook, error) {
+	h, err := catalog.Find(cfg, name)
+	if err == nil || !strings.Contains(strings.TrimSpace(name), " ") {
+		return h, err
+	}
+	g := guard{a: w.a, deny: "as `hookd guard what-if` asks"}
+	rule, _, err := g.rule(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := withRule(nil, houseRules, false, rule, nil)
+	if err != nil {
+		return nil, err
+	}
+	h, problems := hookdir.ReadText(filepath.Join(cfg.HooksDir, houseRules), text, hookdir.Options{})
+	if h == nil {
+		return nil, catalog.Worst(problems)
+	}
+	return h, nil
 }
 
 // typed is the call of --data, decided as the installed hook of the same name would: a hook that is not

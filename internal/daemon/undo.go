@@ -318,6 +318,6 @@ func (d *Daemon) mayUndo(from server.Peer) *wire.Error {
 	d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: "undo", Why: why, From: by})
 	return &wire.Error{
 		Code: wire.CodeForbidden, Message: "refused: only a person takes back what a call did, and " + why,
-		Hint: "a person types it in a terminal of their own, or here once the agent has ended; --preview is free",
+		Hint: "a person types it in a terminal of their own, or here once the agent has ended; --dry-run is free",
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -74,6 +75,24 @@ func Names() []string {
 		names = append(names, string(a.name))
 	}
 	return names
+}
+
+// Meant returns the name of the agent that a person means: a name, or a beginning that only one name has, such as
+// claude. Another text comes back as it is.
+func Meant(text string) string {
+	var found []string
+	for _, name := range Names() {
+		if name == text {
+			return name
+		}
+		if text != "" && strings.HasPrefix(name, text) {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 1 {
+		return found[0]
+	}
+	return text
 }
 
 // UnknownError is an agent that hookd does not know.

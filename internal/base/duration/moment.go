@@ -1,6 +1,7 @@
 package duration
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +66,36 @@ func Span(text string) (time.Duration, error) {
 	}
 	return 0, err
 }
+
+// Ahead reads how long something is to be in force from now on, as people write it: what Span reads, or the time
+// at which it ends: "12:00", "until 12:00" (the next one), noon, midnight, "tomorrow", "tomorrow 09:00".
+func Ahead(text string, now time.Time) (time.Duration, error) {
+	d, err := Span(text)
+	if err == nil {
+		return d, nil
+	}
+	low := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "until ")
+	days := 0
+	if rest, is := strings.CutPrefix(low, "tomorrow"); is {
+		if days, low = 1, strings.TrimPrefix(strings.TrimSpace(rest), "at "); low == "" {
+			low = "midnight"
+		}
+	}
+	if named, is := hours[low]; is {
+		low = named
+	}
+	at, is := clock(low, midnight(now, -days))
+	if !is {
+		return 0, fmt.Errorf("%q is no time to come such as 30m, 1h, 7d, 12:00, noon or tomorrow 09:00", text)
+	}
+	if days == 0 && !at.After(now) {
+		at = at.AddDate(0, 0, 1)
+	}
+	return at.Sub(now), nil
+}
+
+// hours are the times of a day that have names.
+var hours = map[string]string{"noon": "12:00", "midday": "12:00", "lunch": "12:00", "midnight": "00:00"}
 
 // ago reads "2 hours ago" and "last week".
 func ago(text string) (time.Duration, bool) {

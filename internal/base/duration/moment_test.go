@@ -59,3 +59,22 @@ func TestBack(t *testing.T) {
 		}
 	}
 }
+
+func TestAhead(t *testing.T) {
+	now := time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"1h": time.Hour, "2 hours": 2 * time.Hour, "12:00": 90 * time.Minute, "until 12:00": 90 * time.Minute,
+		"noon": 90 * time.Minute, "9am": 22*time.Hour + 30*time.Minute, "10:30": 24 * time.Hour,
+		"midnight": 13*time.Hour + 30*time.Minute, "tomorrow": 13*time.Hour + 30*time.Minute,
+		"tomorrow 09:00": 22*time.Hour + 30*time.Minute, "Tomorrow at 3 pm": 28*time.Hour + 30*time.Minute,
+	} {
+		if got, err := Ahead(text, now); err != nil || got != want {
+			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "soon", "yesterday", "2 hours ago", "25:00", "until", "tomorrow soon"} {
+		if got, err := Ahead(text, now); err == nil {
+			t.Errorf("%s: got %v, want an error", text, got)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 // let through: no model is told one.
 var WeakeningCommands = []string{
 	"init", "edit", "allow", "guard", "disable", "rm", "grants", "dlq", "add", "update", "remove", "trust", "policy", "fleet",
-	"connect", "disconnect", "token", "stop", "reload", "install", "uninstall", "allow-ask", "deny-ask", "asks",
+	"connect", "disconnect", "token", "stop", "restart", "reload", "install", "uninstall", "allow-ask", "deny-ask", "asks",
 	"snooze", "permit", "config", "run", "kill", "ask", "notify", "revoke", "learn",
 }
 

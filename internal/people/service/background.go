@@ -31,6 +31,15 @@ func (m *Machine) Stop(ctx context.Context, pid int) (command string, err error)
 	return steps[0].String(), nil
 }
 
+// Start has the service manager start the service that Stop has ended.
+func (m *Machine) Start(ctx context.Context) error {
+	mgr := m.manager()
+	if err := m.do(ctx, mgr.start(func(string) bool { return false })); err != nil {
+		return fail(mgr.look(), "%w", err)
+	}
+	return nil
+}
+
 // Process is a daemon that Background has started.
 type Process struct {
 	PID   int

@@ -139,7 +139,7 @@ func linkDatabase(dir, path string) error {
 		return err
 	}
 	link := filepath.Join(dir, databaseLink)
-	// Any other is made anew.
+	// Any other is made once more.
 	if to, err := os.Readlink(link); err == nil && to == path {
 		return nil
 	}
