@@ -27,7 +27,11 @@ func prepareHome(c config.Config) error {
 			return fmt.Errorf("use the folder %s: %w", escape.Quote(c.Home), &bad[0])
 		}
 	}
-	seal := trust.New().Seal(trust.Files{Folder: c.State, Read: []string{c.Socket, c.LockFile()}})
+	socket := c.Socket
+	if c.System { // which anybody may write to; a daemon that was killed has left it
+		socket = filepath.Dir(socket)
+	}
+	seal := trust.New().Seal(trust.Files{Folder: c.State, Read: []string{socket, c.LockFile()}})
 	if bad := seal.Refusals(); len(bad) > 0 {
 		return fmt.Errorf("use the home %s: %w", escape.Quote(c.State), &bad[0])
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -24,6 +25,7 @@ func TestSystemDaemon(t *testing.T) {
 	hooktest.Hook(t, p.Folder, "told", "events: [PostToolUse]\nblocking: true\n", `sed 's/.*"hookd_peer":{\([^}]*\)}.*/\1/' >&2; exit 2`)
 	c, err := config.LoadSystem(p, nil)
 	hooktest.Must(t, err)
+	leaveSocket(t, p.Socket)
 	h := startWith(t, p.Folder, func(o *Options) { o.Config = c })
 	if info, err := os.Stat(p.Socket); err != nil || info.Mode().Perm() != 0o666 {
 		t.Errorf("the socket is %v, %v", info, err)
@@ -57,6 +59,17 @@ func TestSystemDaemon(t *testing.T) {
 	if v := decide("PreToolUse", `{"tool_name":"Bash"}`); v.Allowed || !strings.Contains(v.Message, "required: true") {
 		t.Errorf("stopped, after %s: %+v", time.Since(begin), v)
 	}
+}
+
+// leaveSocket leaves a socket as a system daemon that was killed does.
+func leaveSocket(t *testing.T, path string) {
+	t.Helper()
+	hooktest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	hooktest.Must(t, err)
+	l.SetUnlinkOnClose(false)
+	hooktest.Must(t, l.Close())
+	hooktest.Must(t, os.Chmod(path, 0o666))
 }
 
 // The settings and hooks of the system daemon are root's alone.
