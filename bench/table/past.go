@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,11 +35,34 @@ func turns(session string, n int) (before, after []byte) {
 }
 
 // lookingBack is the time that rules that look back add to a call that they do not decide. Both sides have
-// the same hook with a rule about the call alone, and know as many sessions.
+// the same hook with a rule about the call alone, and know as many sessions. Two processes of the same program
+// differ by more than the rules cost, so each round has daemons of its own.
 func lookingBack(b *bench) ([]row, error) {
+	took, added := samples{}, []float64{}
+	for range b.rounds {
+		round, err := b.lookingBackOnce()
+		if err != nil {
+			return nil, err
+		}
+		added = append(added, quantile(round["past"], 0.5)-quantile(round["none"], 0.5))
+		for side, list := range round {
+			took[side] = append(took[side], list...)
+		}
+	}
+	return []row{{
+		what: fmt.Sprintf("what %d rules that look back add to a call that they let pass, over the socket, with %s sessions known",
+			pastRules, count(pastSessions)),
+		checks: []check{atMost("p50 ≤ 30 µs over a rule about the call alone", 30, quantile(added, 0.5), "%.0f µs")},
+		beside: fmt.Sprintf("of the rounds from %.0f to %.0f µs; p50 / p99 in µs: with %s, without %s",
+			slices.Min(added), slices.Max(added), both(took["past"]), both(took["none"])),
+	}}, nil
+}
+
+// lookingBackOnce starts a daemon for each side, lets it know the sessions, and asks both in turn.
+func (b *bench) lookingBackOnce() (samples, error) {
 	rules := "name: guard\nrules:\n  - deny: git push --force *\n"
 	sides := map[string]func() (time.Duration, error){}
-	for side, text := range map[string]string{"none": rules, "past": rules + lookBack(pastRules)} {
+	for side, text := range map[string]string{"none": rules, "past": rules + lookBack(pastRules)} { // in any order
 		d, err := b.start(hooks{"guard": text})
 		if err != nil {
 			return nil, err
@@ -50,7 +74,7 @@ func lookingBack(b *bench) ([]row, error) {
 		}
 		defer a.conn.Close()
 		calls := 0
-		ask := func() (time.Duration, error) {
+		sides[side] = func() (time.Duration, error) {
 			before, after := turns(fmt.Sprint("s", calls%pastSessions), calls)
 			calls++
 			a.line = before
@@ -60,22 +84,18 @@ func lookingBack(b *bench) ([]row, error) {
 			}
 			return took, err
 		}
-		for range 3 * pastSessions {
-			if _, err := ask(); err != nil {
+	}
+	took := samples{}
+	for i := range 2*pastSessions + max(minimum, int(b.sample.Seconds()*1000)) {
+		for side, ask := range sides {
+			one, err := ask()
+			if err != nil {
 				return nil, err
 			}
+			if i >= 2*pastSessions {
+				took[side] = append(took[side], float64(one.Nanoseconds())/1000)
+			}
 		}
-		sides[side] = ask
 	}
-	took, err := b.paced(sides)
-	if err != nil {
-		return nil, err
-	}
-	added := quantile(took["past"], 0.5) - quantile(took["none"], 0.5)
-	return []row{{
-		what: fmt.Sprintf("what %d rules that look back add to a call that they let pass, over the socket, with %s sessions known",
-			pastRules, count(pastSessions)),
-		checks: []check{atMost("p50 ≤ 30 µs over a rule about the call alone", 30, added, "%.0f µs")},
-		beside: fmt.Sprintf("p50 / p99 in µs: with %s, without %s", both(took["past"]), both(took["none"])),
-	}}, nil
+	return took, nil
 }

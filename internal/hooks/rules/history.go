@@ -214,21 +214,44 @@ type track struct {
 	ok    *bool
 	by    Scope
 	most  int // so many are needed
+	kinds kinds
 }
 
 // table has the conditions for which the rules in force look back. It is immutable.
 type table struct {
 	tracks []track
 	index  map[string]int // of tracks, by Past.counts
-	pasts  []*Past
+	pasts  []wanted
 	seen   map[string]int // index in pasts, by Past.key
+	at     map[*Past]int  // the same, for those in force
 	like   bool           // calls are compared
 	files  bool           // edits are
 }
 
+// wanted is a condition as it is held against each event: all of them lie in few cache lines.
+type wanted struct {
+	since   int // index in Boundaries, and of the track; -1 = none
+	track   int // index in tracks; -1 = it needs none
+	count   int
+	within  time.Duration
+	lasted  time.Duration
+	like    int // index in likes; -1 = none
+	by      Scope
+	fetched bool
+	path    bool // edits of the same files count
+	other   bool // of other sessions alone
+}
+
+func wantedBy(p *Past) wanted {
+	return wanted{
+		since: slices.Index(Boundaries, p.Since), track: -1, count: p.Count, within: p.Within, lasted: p.Lasted,
+		like: slices.Index(likes, p.Same), by: p.By, fetched: p.Fetched, path: p.Other || p.Same == SamePath, other: p.Other,
+	}
+}
+
 func newTable(sets []*Set) *table {
-	t := &table{index: map[string]int{}, seen: map[string]int{}}
-	for _, b := range Boundaries {
+	t := &table{index: map[string]int{}, seen: map[string]int{}, at: map[*Past]int{}}
+	for _, b := range Boundaries { // the first tracks
 		t.index["since "+string(b)] = len(t.tracks)
 		t.tracks = append(t.tracks, track{since: b, by: BySession, most: 2})
 	}
@@ -236,6 +259,7 @@ func newTable(sets []*Set) *table {
 		for _, r := range s.Rules {
 			for _, n := range r.Past {
 				t.add(n.Past)
+				t.at[n.Past] = t.seen[n.Past.key]
 			}
 		}
 	}
@@ -247,7 +271,7 @@ func (t *table) add(p *Past) {
 		return
 	}
 	t.seen[p.key] = len(t.pasts)
-	t.pasts = append(t.pasts, p)
+	t.pasts = append(t.pasts, wantedBy(p))
 	switch {
 	case p.Lasted > 0:
 		return
@@ -262,8 +286,9 @@ func (t *table) add(p *Past) {
 	if !known {
 		i = len(t.tracks)
 		t.index[p.counts] = i
-		t.tracks = append(t.tracks, track{what: &p.What, but: p.Except, ok: p.OK, by: p.By})
+		t.tracks = append(t.tracks, track{what: &p.What, but: p.Except, ok: p.OK, by: p.By, kinds: p.What.kinds})
 	}
+	t.pasts[len(t.pasts)-1].track = i
 	t.tracks[i].most = max(t.tracks[i].most, p.Count+1) // the call that a result is of does not count for it
 }
 
@@ -283,13 +308,19 @@ func (t *table) hits(m *Moment) (list []hit) {
 	if m.Kind == Elsewhere || m.Kind == Ended || m.Subject == nil {
 		return nil
 	}
+	var room [32]hit
+	list = room[:0]
+	kinds := m.Subject.kinds()
 	for i := range t.tracks {
+		if t.tracks[i].kinds.misses(kinds) {
+			continue
+		}
 		if h := t.tracks[i].fits(m); h.level > facts.No {
 			h.track = i
 			list = append(list, h)
 		}
 	}
-	return list
+	return slices.Clone(list)
 }
 
 func (t *track) fits(m *Moment) hit {
@@ -474,6 +505,7 @@ type state struct {
 	used   list.List // of *scope, the one used last first
 	files  map[uint64]*file
 	edited list.List // of *file, the one edited last first
+	fits   []fitting // room for those of one Before
 }
 
 func newState(t *table) *state {
@@ -805,10 +837,11 @@ type seen struct {
 // Before is the past of an event. It never changes. A nil Before knows nothing.
 type Before struct {
 	table *table
-	fits  []fitting // those that do, or look back to an event, in the order of table.pasts
+	fits  []fitting // those that do, in the order of table.pasts
+	since [3]string // ids of the newest of each of the Boundaries; "" = none, or no Past asks
 }
 
-// fitting is what is known of a Past.
+// fitting is a Past that fits.
 type fitting struct {
 	past int // index in table.pasts
 	seen seen
@@ -819,15 +852,22 @@ func (b *Before) of(p *Past) seen {
 	if b == nil {
 		return seen{}
 	}
-	i, known := b.table.seen[p.key]
+	i, known := b.table.at[p]
+	if !known { // a rule that was read again
+		i, known = b.table.seen[p.key]
+	}
 	if !known {
 		return seen{level: facts.Perhaps}
 	}
+	var found seen
 	at, fits := slices.BinarySearchFunc(b.fits, i, func(f fitting, i int) int { return cmp.Compare(f.past, i) })
-	if !fits {
-		return seen{}
+	if fits {
+		found = b.fits[at].seen
 	}
-	return b.fits[at].seen
+	if since := b.table.pasts[i].since; since >= 0 {
+		found.since = b.since[since]
+	}
+	return found
 }
 
 // before returns the past that a moment sees, which has its place.
@@ -845,9 +885,16 @@ func (st *state) before(m *Moment, s *scope) *Before {
 		v.edits = st.editsOf(m.paths())
 		v.fetched = st.fetchedBy(m, facts.KindRun, facts.KindInstall)
 	}
-	for i, p := range st.table.pasts {
-		if found := v.look(p); found.level > facts.No || found.since != "" {
-			b.fits = append(b.fits, fitting{i, found})
+	fits := st.fits[:0]
+	for i := range st.table.pasts {
+		if found := v.look(&st.table.pasts[i]); found.level > facts.No {
+			fits = append(fits, fitting{i, found})
+		}
+	}
+	b.fits, st.fits = slices.Clone(fits), fits
+	for i, at := range v.bounds {
+		if at.perhaps != nil {
+			b.since[i] = at.perhaps.id
 		}
 	}
 	return b
@@ -861,85 +908,98 @@ type view struct {
 	own     uint64   // place of a call that does not count
 	edits   []edited // of the files that the call edits, the oldest first
 	fetched []edited // of those that it runs
-	alike   map[Same][]*like
+	alike   [3][]*like
+	bounds  [3]bounds // by the index in Boundaries
+}
+
+// bounds are the newest events of a boundary: what comes after perhaps comes surely after it, what does not come
+// after sure surely not.
+type bounds struct {
+	known         bool
+	sure, perhaps *entry // nil = none
+}
+
+// bound returns the bounds of a boundary.
+func (v *view) bound(i int) *bounds {
+	b := &v.bounds[i]
+	if !b.known {
+		t := v.session.trails[i]
+		*b = bounds{true, t.newest(v.own, facts.Sure), t.newest(v.own, facts.Perhaps)}
+	}
+	return b
 }
 
 // like returns the earlier calls that are like the present one, the oldest first.
-func (v *view) like(same Same) []*like {
-	list, known := v.alike[same]
-	if known {
-		return list
+func (v *view) like(at int) []*like {
+	list := &v.alike[at]
+	if *list != nil {
+		return *list
 	}
+	*list = []*like{}
 	for i := range v.session.like {
-		if l := &v.session.like[i]; l.is(same, v.m.Keys) {
-			list = append(list, l)
+		if l := &v.session.like[i]; l.is(likes[at], v.m.Keys) {
+			*list = append(*list, l)
 		}
 	}
-	if v.alike == nil {
-		v.alike = map[Same][]*like{}
-	}
-	v.alike[same] = list
-	return list
+	return *list
 }
 
+// likes are the respects in which whole calls are alike.
+var likes = []Same{SameCall, SameCommand, SameFailure}
+
 // look returns how surely p fits now.
-func (v *view) look(p *Past) seen {
+func (v *view) look(p *wanted) seen {
 	st, m, s := v.state, v.m, v.session
-	if p.Lasted > 0 {
-		if !s.first.IsZero() && m.Time.Sub(s.first) >= p.Lasted {
+	if p.lasted > 0 {
+		if !s.first.IsZero() && m.Time.Sub(s.first) >= p.lasted {
 			return seen{level: facts.Sure}
 		}
 		return seen{}
 	}
 	var lower, sure *entry // an entry after sure fits surely, one after lower perhaps
-	if p.Since != "" {
-		t := s.trails[st.table.index["since "+string(p.Since)]]
-		lower, sure = t.newest(v.own, facts.Sure), t.newest(v.own, facts.Perhaps)
+	if p.since >= 0 {
+		b := v.bound(p.since)
+		lower, sure = b.sure, b.perhaps
 	}
 	from := int64(0)
-	if p.Within > 0 {
-		from = m.Time.Add(-p.Within).UnixNano()
+	if p.within > 0 {
+		from = m.Time.Add(-p.within).UnixNano()
 	}
 	var c count
-	fits := func(e entry) {
+	fits := func(e *entry) {
 		if e.place == v.own || e.time < from || !e.after(lower) {
 			return
 		}
+		level := e.level
 		if !e.after(sure) {
-			e.level = min(e.level, facts.Perhaps)
+			level = min(level, facts.Perhaps)
 		}
-		c.add(e, p.Count)
+		c.add(e, level, p.count)
 	}
 	switch {
-	case p.Fetched:
+	case p.fetched:
 		for _, e := range slices.Backward(v.fetched) {
-			fits(entry{place: e.place, time: e.time, level: level(e.unsure), id: e.id})
+			fits(&entry{place: e.place, time: e.time, level: level(e.unsure), id: e.id})
 		}
-	case p.Other || p.Same == SamePath:
-		for i := len(v.edits) - 1; i >= 0 && !c.done(p.Count); i-- {
-			if e := &v.edits[i]; (e.session != m.Session) == p.Other {
-				fits(entry{place: e.place, time: e.time, level: level(e.unsure), id: e.id})
+	case p.path:
+		for i := len(v.edits) - 1; i >= 0 && !c.done(p.count); i-- {
+			if e := &v.edits[i]; (e.session != m.Session) == p.other {
+				fits(&entry{place: e.place, time: e.time, level: level(e.unsure), id: e.id})
 			}
 		}
-	case p.Same != "":
-		for _, l := range slices.Backward(v.like(p.Same)) {
-			if fits(entry{place: l.place, time: l.time, level: level(l.unsure), id: l.id}); c.done(p.Count) {
+	case p.like >= 0:
+		for _, l := range slices.Backward(v.like(p.like)) {
+			if fits(&entry{place: l.place, time: l.time, level: level(l.unsure), id: l.id}); c.done(p.count) {
 				break
 			}
 		}
 	default:
-		i := st.table.index[p.counts]
-		for _, e := range slices.Backward(st.of(p.By, m, s).trails[i]) {
-			if fits(e); c.done(p.Count) {
-				break
-			}
+		t := st.of(p.by, m, s).trails[p.track]
+		for i := len(t) - 1; i >= 0 && t[i].after(lower) && !c.done(p.count); i-- {
+			fits(&t[i])
 		}
 	}
-	found := c.seen(p.Count)
-	if lower = cmp.Or(sure, lower); lower != nil {
-		found.since = lower.id
-	}
-	return found
+	return c.seen(p.count)
 }
 
 // editsOf returns the edits of files, the oldest first. The list must not be changed.
@@ -993,12 +1053,12 @@ type count struct {
 	what      string
 }
 
-func (c *count) add(e entry, most int) {
+func (c *count) add(e *entry, level facts.Fit, most int) {
 	if c.all > 0 && c.place == e.place {
 		return
 	}
 	c.place = e.place
-	if c.all++; e.level == facts.Sure {
+	if c.all++; level == facts.Sure {
 		c.sure++
 	}
 	if c.what == "" {

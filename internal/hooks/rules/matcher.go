@@ -16,6 +16,7 @@ import (
 // Matcher is a condition on an event. All members that are given must fit, and those about
 // an effect must fit the same effect. The zero Matcher fits each event.
 type Matcher struct {
+	kinds    kinds  // of Effects; first, as most rules about effects are left out by it
 	Text     string // as it is written
 	Commands []facts.CommandPattern
 	Programs Choice // of a command
@@ -108,6 +109,36 @@ func (m *Matcher) looksAtCall() bool {
 func (m *Matcher) looksAtEffects() bool {
 	return len(m.Effects) > 0 || m.Paths.given() || m.Hosts.given() || m.Targets.given() ||
 		len(m.Outside) > 0 || len(m.Inside) > 0 || m.Emptied || m.Undoable != ""
+}
+
+// kinds is a set of kinds of effects, a bit for each; 0 = any.
+type kinds uint32
+
+// misses reports whether a matcher of effects of these kinds surely does not fit a call that has only those.
+func (k kinds) misses(has kinds) bool { return k != 0 && k&has == 0 }
+
+func (k *kinds) add(kind facts.Kind) {
+	if i := slices.Index(facts.Kinds, kind); i >= 0 {
+		*k |= 1 << i
+	}
+}
+
+// kindsOf is the set of these kinds.
+func kindsOf(list []facts.Kind) (k kinds) {
+	for _, kind := range list {
+		k.add(kind)
+	}
+	return k
+}
+
+// kinds are those of the effects of the call.
+func (s *Subject) kinds() (k kinds) {
+	if s.Facts != nil {
+		for i := range s.Facts.Effects {
+			k.add(s.Facts.Effects[i].Kind)
+		}
+	}
+	return k
 }
 
 // fitsText holds expressions against a text; nil = there is none.

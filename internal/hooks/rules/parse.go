@@ -421,6 +421,7 @@ func (p *reader) member(m *Matcher, key string, at *yaml.Node) {
 		m.Programs = p.choice(at, key, nil)
 	case "effect":
 		m.Effects = words(p, at, key, facts.Kinds)
+		m.kinds = kindsOf(m.Effects)
 	case "path":
 		m.Paths = p.choice(at, key, p.wherever, '/')
 	case "host":

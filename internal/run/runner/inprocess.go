@@ -39,7 +39,7 @@ func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 		return b.Run(ctx, &builtin.Call{
 			Event: j.Given, Payload: Stdin(j), Args: j.Hook.Args,
 			Row: now.Contract, Data: now.Data, Canonical: dialect.Canonical(&now), Tool: call,
-			Subject: func() *rules.Subject { return r.subject(j, &now, call) },
+			Subject: func() *rules.Subject { _, s := r.subject(j, &now); return s },
 			Cwd:     place(j, lookup), SessionID: j.Event.SessionID,
 			Env: lookup, Environ: env, DataDir: r.dataDir, Steps: r.steps,
 			Log: func(msg string, err error) {

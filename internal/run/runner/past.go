@@ -80,9 +80,10 @@ func (p *Past) Looks(c *events.Contract) bool { return !c.Streaming && p.history
 
 // Begin fits dispatch.Past.
 func (p *Past) Begin(e *events.Event, runs bool) (end func(wire.Outcome)) {
-	m := p.moment(e)
+	m, seen := p.moment(e)
 	m.Unseen = !runs
-	e.Before = p.history.Begin(m)
+	seen.Before = p.history.Begin(m)
+	e.Before = seen
 	if m.Kind == rules.Ended || m.Kind == rules.Elsewhere {
 		return nil
 	}
@@ -90,8 +91,15 @@ func (p *Past) Begin(e *events.Event, runs bool) (end func(wire.Outcome)) {
 	return func(o wire.Outcome) { p.End(id, o) }
 }
 
+// glance is what happened before an event, and how the event was read for its place.
+type glance struct {
+	*rules.Before
+	call    neutral.ToolCall
+	subject *rules.Subject // without a Branch; nil = the event has to be read again
+}
+
 // moment is an event as later ones see it.
-func (p *Past) moment(e *events.Event) *rules.Moment {
+func (p *Past) moment(e *events.Event) (*rules.Moment, *glance) {
 	k := pastLine{
 		ID: e.EventID, Time: e.Time, Event: e.Envelope.Event, Dialect: e.Dialect, Cwd: e.Cwd,
 		Session: p.session(e), Agent: cmp.Or(e.AgentName, string(e.Dialect)), Call: e.CallID, Kind: momentOf(e),
@@ -114,9 +122,10 @@ func (p *Past) moment(e *events.Event) *rules.Moment {
 	}
 	if len(k.Data) == len(e.Data) && bytes.Equal(k.Data, e.Data) {
 		k.Data = bytes.Clone(e.Data)
-		return p.remembered(k, &raw)
+		m := p.remembered(k, &raw)
+		return m, &glance{call: raw, subject: m.Subject}
 	}
-	return p.remembered(k, nil)
+	return p.remembered(k, nil), &glance{}
 }
 
 // session names the session of an event: two agents may have the same id. A session of a subagent is part of
@@ -314,7 +323,7 @@ func NewSequence(h *hook.Hook, home string) *Past {
 // Happened lets an event happen that is decided at once. ended is how the call ended that it
 // is about, nil = it has not.
 func (p *Past) Happened(e *events.Event, decided wire.Outcome, ended *dialect.Ending) {
-	m := p.moment(e)
+	m, _ := p.moment(e)
 	p.history.Begin(m)
 	p.End(e.EventID, decided)
 	if ended == nil || m.Kind != rules.Asked || decided == wire.OutcomeDeny {

@@ -33,8 +33,8 @@ func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		}()
 		now := *j.Event
 		now.Data = j.Data // as hooks before it have rewritten it
-		call := dialect.Call(&now)
-		v = taken(&now, call, j.Hook.Rules.Judge(r.subject(j, &now, call)))
+		call, subject := r.subject(j, &now)
+		v = taken(&now, call, j.Hook.Rules.Judge(subject))
 		return ruled(&now, call, v)
 	})
 	if v.Rule != nil {
@@ -72,20 +72,33 @@ func taken(e *events.Event, call neutral.ToolCall, v rules.Verdict) rules.Verdic
 	return v
 }
 
-// subject is the event as rules see it.
-func (r *Runner) subject(j *dispatch.Job, e *events.Event, call neutral.ToolCall) *rules.Subject {
+// subject is the event as rules see it, and its call. Where hooks have not changed it, it was read for its place.
+func (r *Runner) subject(j *dispatch.Job, e *events.Event) (call neutral.ToolCall, s *rules.Subject) {
 	now := *e
 	now.Cwd = cmp.Or(j.Place, e.Cwd)
-	s := r.subjectOf(&now, call, "")
-	s.Before, _ = e.Before.(*rules.Before)
+	seen, _ := e.Before.(*glance)
+	if seen != nil && seen.subject != nil && now.Cwd == e.Cwd && same(e.Data, j.Event.Data) {
+		again := *seen.subject
+		call, s = seen.call, &again
+		s.Data, s.Branch = e.Data, func() string { return branchOf(s.Project) }
+	} else {
+		call = dialect.Call(e)
+		s = r.subjectOf(&now, call, "")
+	}
+	if seen != nil {
+		s.Before = seen.Before
+	}
 	if e.ByAgent {
 		s.Prompt = nil
 	}
 	if r.undoable != nil && !e.Tried {
 		s.Undoable = func(of *facts.Effect) bool { return r.undoable(&now, of) }
 	}
-	return s
+	return call, s
 }
+
+// same reports whether two texts are the same memory.
+func same(a, b json.RawMessage) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // sight has the means to see an event.
 type sight struct {

@@ -173,7 +173,7 @@ func TestEndOfACallThatWasNotAnnounced(t *testing.T) {
 		e := event("PreToolUse", fmt.Sprint("push", n), push)
 		end := p.Begin(e, true)
 		subject := p.subjectOf(e, dialect.Call(e), "/src")
-		if subject.Before, _ = e.Before.(*rules.Before); set.Judge(subject).Decision != want {
+		if subject.Before = e.Before.(*glance).Before; set.Judge(subject).Decision != want {
 			t.Errorf("the push is judged %q, want %q", set.Judge(subject).Decision, want)
 		}
 		end(wire.OutcomeDeny)
@@ -198,9 +198,10 @@ func TestEndOfACallThatWasNotAnnounced(t *testing.T) {
 func TestSubagentsPromptIsNoPersons(t *testing.T) {
 	p := &Past{sight: sight{facts: &facts.Reader{Home: "/home/u"}}, lines: &memoryLog{}}
 	kind := func(d events.Dialect, name, session, data string) rules.MomentKind {
-		return p.moment(&events.Event{Envelope: events.Envelope{
+		m, _ := p.moment(&events.Event{Envelope: events.Envelope{
 			Event: name, Dialect: d, SessionID: session, Data: json.RawMessage(data),
-		}, Contract: events.For(d, name)}).Kind
+		}, Contract: events.For(d, name)})
+		return m.Kind
 	}
 	for _, tt := range []struct {
 		dialect             events.Dialect
