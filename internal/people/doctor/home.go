@@ -78,6 +78,9 @@ func (v *visit) home() {
 		return
 	}
 	files := trust.Files{Folder: dir, Read: []string{v.Config.SettingsFile()}}
+	if v.Config.System {
+		files.Read = append(files.Read, v.Config.HooksDir)
+	}
 	refusals := slices.Clone(v.Config.CheckerOf(v.uid).Seal(files).Refusals())
 	refusals = append(refusals, trust.Of(v.uid).Database(v.Config.StorePath)...)
 	for _, r := range refusals {
@@ -252,6 +255,11 @@ func (v *visit) files() {
 			continue
 		}
 		seen = append(seen, filepath.Base(path))
+		if v.uid != 0 && !mayUse(path, v.uid, nil, 0o6) {
+			do := "sudo chown " + strconv.Itoa(v.uid) + " " + escape.Quote(path)
+			v.say("files", Problem, do, "%s cannot be written by the daemon, %s", path, v.name())
+			bad = true
+		}
 		if info.Mode().Perm()&0o077 != 0 && !v.isToken(path) { // those are reported by what uses them
 			v.say(
 				"files",

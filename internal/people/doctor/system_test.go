@@ -61,4 +61,16 @@ func TestSystemDaemonOfAnotherUser(t *testing.T) {
 	if got := problems(); len(got) != 1 || !strings.Contains(got[0], "closed to the daemon") || !strings.HasSuffix(got[0], closed) {
 		t.Errorf("a program that is root's alone: %q", got)
 	}
+	hooktest.Must(t, os.Chmod(closed, 0o755))
+	database, folder := filepath.Join(place.State, "hookd.db"), filepath.Join(place.Folder, "hooks")
+	hooktest.Must(t, os.Chown(database, 0, 0))
+	got := problems()
+	if do := fmt.Sprintf("chown %d %s", hooktest.OtherUser, database); len(got) != 1 || !strings.HasSuffix(got[0], do) {
+		t.Fatalf("a database that is root's: %q", got)
+	}
+	hooktest.Must(t, exec.Command("sh", "-c", got[0][strings.LastIndex(got[0], "chown"):]).Run()) // as typed by root
+	hooktest.Must(t, os.Chmod(folder, 0o777))
+	if got := problems(); len(got) == 0 || !strings.Contains(got[0], folder+" is writable by every user") {
+		t.Errorf("hooks that everybody may change: %q", got)
+	}
 }
