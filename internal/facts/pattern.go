@@ -95,6 +95,36 @@ func (p *CommandPattern) fitsProgram(c *Command) Fit {
 	return No
 }
 
+// Programs are the programs that the pattern may fit, as bits: those of a command that it fits have one of them.
+func (p *CommandPattern) Programs() uint64 {
+	name := p.words[0].Text
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("._-+/@", r)
+	}) {
+		return ^uint64(0) // a glob
+	}
+	return programBit(name)
+}
+
+// Programs are the programs that the command may be of, as bits. See CommandPattern.Programs.
+func (c *Command) Programs() uint64 {
+	if len(c.Words) == 0 {
+		return 0
+	}
+	if c.Words[0].Kind != Literal {
+		return ^uint64(0)
+	}
+	return programBit(c.Words[0].Text) | programBit(c.name())
+}
+
+func programBit(name string) uint64 {
+	sum := uint32(2166136261) // FNV-1a
+	for _, b := range []byte(strings.ToLower(name)) {
+		sum = (sum ^ uint32(b)) * 16777619
+	}
+	return 1 << (sum >> 26)
+}
+
 // operands is the number of words that are no options.
 func operands(words []Word) (n int) {
 	for i := range words {

@@ -214,7 +214,7 @@ type track struct {
 	ok    *bool
 	by    Scope
 	most  int // so many are needed
-	kinds kinds
+	gate  gate
 }
 
 // table has the conditions for which the rules in force look back. It is immutable.
@@ -286,7 +286,7 @@ func (t *table) add(p *Past) {
 	if !known {
 		i = len(t.tracks)
 		t.index[p.counts] = i
-		t.tracks = append(t.tracks, track{what: &p.What, but: p.Except, ok: p.OK, by: p.By, kinds: p.What.kinds})
+		t.tracks = append(t.tracks, track{what: &p.What, but: p.Except, ok: p.OK, by: p.By, gate: p.What.gate})
 	}
 	t.pasts[len(t.pasts)-1].track = i
 	t.tracks[i].most = max(t.tracks[i].most, p.Count+1) // the call that a result is of does not count for it
@@ -310,9 +310,9 @@ func (t *table) hits(m *Moment) (list []hit) {
 	}
 	var room [32]hit
 	list = room[:0]
-	kinds := m.Subject.kinds()
+	has := m.Subject.has()
 	for i := range t.tracks {
-		if t.tracks[i].kinds.misses(kinds) {
+		if t.tracks[i].gate.misses(has) {
 			continue
 		}
 		if h := t.tracks[i].fits(m); h.level > facts.No {
@@ -506,6 +506,7 @@ type state struct {
 	files  map[uint64]*file
 	edited list.List // of *file, the one edited last first
 	fits   []fitting // room for those of one Before
+	ids    []string  // room for theirs
 }
 
 func newState(t *table) *state {
@@ -885,13 +886,18 @@ func (st *state) before(m *Moment, s *scope) *Before {
 		v.edits = st.editsOf(m.paths())
 		v.fetched = st.fetchedBy(m, facts.KindRun, facts.KindInstall)
 	}
-	fits := st.fits[:0]
+	st.fits, st.ids = st.fits[:0], st.ids[:0]
 	for i := range st.table.pasts {
 		if found := v.look(&st.table.pasts[i]); found.level > facts.No {
-			fits = append(fits, fitting{i, found})
+			st.fits = append(st.fits, fitting{i, found})
 		}
 	}
-	b.fits, st.fits = slices.Clone(fits), fits
+	b.fits = slices.Clone(st.fits)
+	ids := slices.Clone(st.ids) // of all, in the order of fits
+	for i := range b.fits {
+		n := len(b.fits[i].seen.ids)
+		b.fits[i].seen.ids, ids = ids[:n:n], ids[n:]
+	}
 	for i, at := range v.bounds {
 		if at.perhaps != nil {
 			b.since[i] = at.perhaps.id
@@ -999,7 +1005,7 @@ func (v *view) look(p *wanted) seen {
 			fits(&t[i])
 		}
 	}
-	return c.seen(p.count)
+	return c.seen(p.count, &st.ids)
 }
 
 // editsOf returns the edits of files, the oldest first. The list must not be changed.
@@ -1071,7 +1077,8 @@ func (c *count) add(e *entry, level facts.Fit, most int) {
 
 func (c *count) done(most int) bool { return c.sure >= most }
 
-func (c *count) seen(most int) (s seen) {
+// seen is the result; its ids come behind those in room.
+func (c *count) seen(most int, room *[]string) (s seen) {
 	switch {
 	case c.sure >= most:
 		s.level = facts.Sure
@@ -1080,7 +1087,9 @@ func (c *count) seen(most int) (s seen) {
 	default:
 		return s
 	}
-	s.ids, s.what = slices.Clone(c.ids[:min(c.all, most, mostShown)]), c.what
+	at := len(*room)
+	*room = append(*room, c.ids[:min(c.all, most, mostShown)]...)
+	s.ids, s.what = (*room)[at:], c.what
 	slices.Reverse(s.ids)
 	return s
 }

@@ -46,9 +46,9 @@ func (s *Set) of(d Decision) (list []*Rule) {
 func (s *Set) judge(subject *Subject) Verdict {
 	var v Verdict
 	var perhaps Verdict // of a deny that fits only perhaps
-	kinds := subject.kinds()
+	has := subject.has()
 	for _, r := range s.Rules {
-		if r.What.kinds.misses(kinds) || r.Decision == Rewrite || r.Decision == Allow {
+		if r.What.gate.misses(has) || r.Decision == Rewrite || r.Decision == Allow {
 			continue
 		}
 		f := r.fits(subject)

@@ -16,7 +16,7 @@ import (
 // Matcher is a condition on an event. All members that are given must fit, and those about
 // an effect must fit the same effect. The zero Matcher fits each event.
 type Matcher struct {
-	kinds    kinds  // of Effects; first, as most rules about effects are left out by it
+	gate     gate   // first, as most matchers are left out by it
 	Text     string // as it is written
 	Commands []facts.CommandPattern
 	Programs Choice // of a command
@@ -111,34 +111,46 @@ func (m *Matcher) looksAtEffects() bool {
 		len(m.Outside) > 0 || len(m.Inside) > 0 || m.Emptied || m.Undoable != ""
 }
 
-// kinds is a set of kinds of effects, a bit for each; 0 = any.
-type kinds uint32
+// gate is what a call must have of for a matcher to fit, as bits: a quick way to leave out most matchers.
+type gate struct {
+	kinds    uint32 // of effects; 0 = any
+	programs uint64 // 0 = any
+}
 
-// misses reports whether a matcher of effects of these kinds surely does not fit a call that has only those.
-func (k kinds) misses(has kinds) bool { return k != 0 && k&has == 0 }
+// misses reports whether a call that has so much surely does not fit.
+func (g gate) misses(has gate) bool {
+	return g.kinds != 0 && g.kinds&has.kinds == 0 || g.programs != 0 && g.programs&has.programs == 0
+}
 
-func (k *kinds) add(kind facts.Kind) {
+func (g *gate) add(kind facts.Kind) {
 	if i := slices.Index(facts.Kinds, kind); i >= 0 {
-		*k |= 1 << i
+		g.kinds |= 1 << i
 	}
 }
 
-// kindsOf is the set of these kinds.
-func kindsOf(list []facts.Kind) (k kinds) {
-	for _, kind := range list {
-		k.add(kind)
+// needs returns the gate of a matcher that was read.
+func (m *Matcher) needs() (g gate) {
+	for _, kind := range m.Effects {
+		g.add(kind)
 	}
-	return k
+	for i := range m.Commands {
+		g.programs |= m.Commands[i].Programs()
+	}
+	return g
 }
 
-// kinds are those of the effects of the call.
-func (s *Subject) kinds() (k kinds) {
-	if s.Facts != nil {
-		for i := range s.Facts.Effects {
-			k.add(s.Facts.Effects[i].Kind)
-		}
+// has is all that the call has for a gate.
+func (s *Subject) has() (g gate) {
+	if s.Facts == nil {
+		return g
 	}
-	return k
+	for i := range s.Facts.Effects {
+		g.add(s.Facts.Effects[i].Kind)
+	}
+	for i := range s.Facts.Commands {
+		g.programs |= s.Facts.Commands[i].Programs()
+	}
+	return g
 }
 
 // fitsText holds expressions against a text; nil = there is none.

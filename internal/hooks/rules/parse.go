@@ -300,6 +300,7 @@ func (p *reader) condition(n *yaml.Node, what string, pastKeys []string) (m Matc
 	n = resolve(n)
 	if m.Text, m.exact = textOf(n), exactly(n); n.Kind != yaml.MappingNode {
 		m.Commands = p.commands(n, what)
+		m.gate = m.needs()
 		return m, nil
 	}
 	known := slices.Concat(matcherKeys, pastKeys)
@@ -323,6 +324,7 @@ func (p *reader) condition(n *yaml.Node, what string, pastKeys []string) (m Matc
 		}
 		p.past(past, &m, key, at)
 	}
+	m.gate = m.needs()
 	slices.SortFunc(m.Data, func(a, b DataChoice) int { return slices.Compare(a.Path, b.Path) })
 	if past != nil && (what == "unless" || what == "after") {
 		p.earlier(n, past, &m)
@@ -421,7 +423,6 @@ func (p *reader) member(m *Matcher, key string, at *yaml.Node) {
 		m.Programs = p.choice(at, key, nil)
 	case "effect":
 		m.Effects = words(p, at, key, facts.Kinds)
-		m.kinds = kindsOf(m.Effects)
 	case "path":
 		m.Paths = p.choice(at, key, p.wherever, '/')
 	case "host":
