@@ -245,7 +245,8 @@ type wanted struct {
 func wantedBy(p *Past) wanted {
 	return wanted{
 		since: slices.Index(Boundaries, p.Since), track: -1, count: p.Count, within: p.Within, lasted: p.Lasted,
-		like: slices.Index(likes, p.Same), by: p.By, fetched: p.Fetched, path: p.Other || p.Same == SamePath, other: p.Other,
+		like: slices.Index(likes, p.Same), by: p.By, fetched: p.Fetched, other: p.Other,
+		path: p.Other || p.Same == SamePath,
 	}
 }
 
