@@ -289,6 +289,15 @@ func shortcuts(a *app) []*cobra.Command {
 // sayPaths writes the path below its group into all help, where a command has another name there.
 // Only help needs it, so commands that do something do not wait for it.
 func sayPaths(root *cobra.Command) {
+	say := placed(root)
+	each(root, func(cmd *cobra.Command) {
+		cmd.Long, cmd.Example = say(cmd.Long), say(cmd.Example)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = say(f.Usage) })
+	})
+}
+
+// placed returns what puts the path below its group in the place of the name that a command had before.
+func placed(root *cobra.Command) func(text string) string {
 	paths := map[string]string{}
 	each(root, func(cmd *cobra.Command) {
 		was := cmd.Annotations[wasKey]
@@ -297,15 +306,11 @@ func sayPaths(root *cobra.Command) {
 		}
 	})
 	typed := regexp.MustCompile(`\bhookd ([a-z-]+)`)
-	say := func(text string) string {
+	return func(text string) string {
 		return typed.ReplaceAllStringFunc(text, func(found string) string {
 			return cmp.Or(paths[strings.TrimPrefix(found, "hookd ")], found)
 		})
 	}
-	each(root, func(cmd *cobra.Command) {
-		cmd.Long, cmd.Example = say(cmd.Long), say(cmd.Example)
-		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = say(f.Usage) })
-	})
 }
 
 // each calls do with all commands below root.

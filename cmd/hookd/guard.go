@@ -38,7 +38,7 @@ type guard struct {
 func guardCommand(a *app) *cobra.Command {
 	g := guard{a: a}
 	cmd := &cobra.Command{
-		Use:   "guard [COMMAND]",
+		Use:   "guard [PATTERN --deny WHY]",
 		Short: "List the rules of all guards, or write one",
 		Long: `guard lists the rules of all hooks. With a command pattern and a decision it writes a rule,
 and shows what that would have changed in the last week. A pattern also fits a longer command.

@@ -110,8 +110,15 @@ func commandLines(cmd *cobra.Command) (lines []string) {
 }
 
 func exampleLines(cmd *cobra.Command) (lines []string) {
+	broken := false // the line before goes on in this one
 	for line := range strings.Lines(cmd.Example) {
-		if line = strings.TrimSpace(line); line != "" {
+		line = strings.TrimSpace(line)
+		if before, goes := strings.CutSuffix(line, "\\"); goes { // the whole of it is in hookd help
+			line = before + "…"
+		} else if broken {
+			line = ""
+		}
+		if broken = strings.HasSuffix(line, "…"); line != "" {
 			lines = append(lines, "  "+line)
 		}
 	}

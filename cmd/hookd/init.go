@@ -433,7 +433,7 @@ func (w *initRun) try() {
 	if dir, ok := w.offPath(); ok {
 		rows = append(rows, [2]string{`export PATH="` + dir + `:$PATH"`, "hookd is not on this shell's PATH"})
 	}
-	rows = append(rows, [2]string{"hookd tail", "each event, as it comes"}, [2]string{"hookd history", "what ran, and what came of it"},
+	rows = append(rows, [2]string{"hookd log -f", "each call, as it comes"}, [2]string{"hookd", "how you are, and what to type next"},
 		[2]string{"hookd new my-guard --event PreToolUse", "a guard of your own"},
 		[2]string{"hookd add gallery/contain", "run in a box what is not known"},
 		[2]string{"hookd init --undo", "take all of this back"})

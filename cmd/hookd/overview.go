@@ -242,10 +242,12 @@ func (o *overview) next() (list []story.Step) {
 		}
 		add("hookd hook show "+quote(w.Hook), "see what is wrong with it")
 	}
-	for _, s := range o.Snoozed {
-		if o.Guards == 0 {
-			add("hookd snooze "+quote(s.Hook)+" --end", "switch it on again: no guard is on")
-		}
+	switch {
+	case o.Guards > 0 || len(o.Snoozed) == 0:
+	case len(o.Snoozed) == 1:
+		add("hookd snooze "+quote(o.Snoozed[0].Hook)+" --end", "switch it on again: no guard is on")
+	default:
+		add("hookd snooze --all --end", "switch them on again: no guard is on")
 	}
 	if o.Guards == 0 && len(o.Snoozed) == 0 {
 		add("hookd hook add gallery/command-guard", "the first guard: no guard is on")
