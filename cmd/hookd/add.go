@@ -118,7 +118,7 @@ type galleryHook struct {
 	Does string `json:"does"`
 }
 
-// listGallery prints the hooks of the gallery, with what each does.
+// listGallery prints the hooks of the gallery with their descriptions.
 func listGallery(a *app) error {
 	var all []galleryHook
 	for _, name := range gallery.Names() {
@@ -371,7 +371,7 @@ func (p *printer) packDiff(home pack.Home, name string, old pack.Locked, now pac
 	}
 }
 
-// removePack takes a pack away, its entry in hooks.lock, and what was allowed of its hooks.
+// removePack takes a pack away, its entry in hooks.lock, and the allowed versions of its hooks.
 func removePack(a *app, cmd *cobra.Command, cfg config.Config, name string, yes bool) error {
 	again := "hookd hook rm " + quote(name) + " --yes"
 	if err := a.confirm(yes, "Remove pack "+name+" and its hooks?", again); err != nil {

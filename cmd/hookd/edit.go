@@ -83,7 +83,7 @@ type removed struct {
 	Hook     string `json:"hook,omitempty"`   // "" = a pack
 	Folder   string `json:"folder,omitempty"` // of the hook
 	Pack     string `json:"pack,omitempty"`   // "" = a hook
-	Rule     string `json:"rule,omitempty"`   // of the hook; "" = all of it
+	Rule     string `json:"rule,omitempty"`   // of the hook; "" = the whole hook
 	Reloaded bool   `json:"reloaded"`         // a running daemon has taken note
 }
 

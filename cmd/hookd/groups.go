@@ -296,7 +296,7 @@ func sayPaths(root *cobra.Command) {
 	})
 }
 
-// placed returns what puts the path below its group in the place of the name that a command had before.
+// placed returns the function that writes the path of a command, below its group, for the name it had before.
 func placed(root *cobra.Command) func(text string) string {
 	paths := map[string]string{}
 	each(root, func(cmd *cobra.Command) {

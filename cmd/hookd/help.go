@@ -113,7 +113,7 @@ func exampleLines(cmd *cobra.Command) (lines []string) {
 	broken := false // the line before goes on in this one
 	for line := range strings.Lines(cmd.Example) {
 		line = strings.TrimSpace(line)
-		if before, goes := strings.CutSuffix(line, "\\"); goes { // the whole of it is in hookd help
+		if before, goes := strings.CutSuffix(line, "\\"); goes { // hookd help has the rest
 			line = before + "…"
 		} else if broken {
 			line = ""

@@ -28,7 +28,7 @@ func prepareHome(c config.Config) error {
 		}
 	}
 	socket := c.Socket
-	if c.System { // which anybody may write to; a daemon that was killed has left it
+	if c.System { // which all users may write to; a killed daemon has left it
 		socket = filepath.Dir(socket)
 	}
 	seal := trust.New().Seal(trust.Files{Folder: c.State, Read: []string{socket, c.LockFile()}})

@@ -319,7 +319,7 @@ func TestPrivateGroups(t *testing.T) {
 	if (&groups{passwd: "/nowhere", group: "/nowhere"}).private(0, 0) != administrators[0] {
 		t.Error("without the files nothing is known, so nothing is private")
 	}
-	// Whoever stands behind a line that cannot be read is in the group, too.
+	// The user of a line that cannot be read is in the group, too.
 	cut := writeText(t, "root:x:0:0:::\nme:x:1000:1000:::\n#"+strings.Repeat("x", 1<<20)+"\nyou:x:1001:1000:::\n")
 	if (&groups{passwd: cut, group: writeText(t, "me:x:1000:\n")}).private(1000, 1000) {
 		t.Error("a group is private by a file that was not read to its end")

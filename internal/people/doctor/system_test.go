@@ -71,6 +71,6 @@ func TestSystemDaemonOfAnotherUser(t *testing.T) {
 	hooktest.Must(t, exec.Command("sh", "-c", got[0][strings.LastIndex(got[0], "chown"):]).Run()) // as typed by root
 	hooktest.Must(t, os.Chmod(folder, 0o777))
 	if got := problems(); len(got) == 0 || !strings.Contains(got[0], folder+" is writable by every user") {
-		t.Errorf("hooks that everybody may change: %q", got)
+		t.Errorf("hooks that all users may change: %q", got)
 	}
 }
