@@ -101,6 +101,9 @@ func agentState(s connect.Status) cell {
 		}
 		return cell{string(s.State), green}
 	case connect.Partly:
+		if len(s.Missing) == 0 {
+			return cell{string(s.State), yellow}
+		}
 		return cell{fmt.Sprintf("%s (%d of %d events)", s.State, len(s.Events), len(s.Events)+len(s.Missing)), yellow}
 	case connect.Unreadable:
 		return cell{string(s.State), red}

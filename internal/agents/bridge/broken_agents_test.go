@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ var broken = []struct {
 	{"is killed", nil, "kill -9 $$"},
 }
 
+// rootReads is how mode 000 ends for root, who reads each plugin: docs/connect.md has how it ends for a user.
+const rootReads = "root reads it"
+
 // TestRealAgentsBrokenBridge breaks the bridge of each agent. Connected with --fail-closed, a call is denied or
 // hookd tells. It holds the table of docs/connect.md, and prints a row that differs.
 func TestRealAgentsBrokenBridge(t *testing.T) {
@@ -43,7 +47,9 @@ func TestRealAgentsBrokenBridge(t *testing.T) {
 			}
 			s.connect(t, "--fail-closed=false")
 			row = append(row, s.crashes(t, "ulimit -v 20000", "open"))
-			if line := "| " + strings.Join(row, " | ") + " |\n"; !strings.Contains(string(page), line) {
+			line := "| " + strings.Join(row, " | ") + " |\n"
+			has := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(line), rootReads, "[^|]*"))
+			if !has.Match(page) {
 				t.Errorf("docs/connect.md does not have the row\n%s", line)
 			}
 		})
@@ -103,7 +109,7 @@ func (s *brokenStage) breaks(t *testing.T, i int) (cell string) {
 	if f, err := os.Open(s.file); err == nil && s.plugin && b.name == "mode 000" {
 		f.Close()
 		hooktest.Must(t, os.Chmod(s.file, 0o644))
-		return "root reads it"
+		return rootReads
 	}
 	told := s.told(t, true)
 	ran := s.makes(t, b.name[:3])

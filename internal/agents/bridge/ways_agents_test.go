@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -136,7 +137,7 @@ var realWays = map[string]*waysOf{
 		settings: "mcp.json",
 		text:     func(server object) string { return raw(object{"mcpServers": object{"marker": server}}) },
 		noBack:   "its shell has none", noSkill: noShellLines,
-		noResume: "with a person alone",
+		noResume: "with a person alone: `--id` wants a terminal",
 	},
 	"pi": {
 		noMCP: "it has no MCP", noBack: "its shell has none", noSkill: noShellLines,
@@ -187,6 +188,7 @@ func TestRealAgentsWays(t *testing.T) {
 					}
 					row = append(row, cell)
 				}
+				s.doctor(t)
 				mu.Lock()
 				defer mu.Unlock()
 				table += "| " + strings.Join(row, " | ") + " |\n"
@@ -270,9 +272,29 @@ func (s *stage) goes(t *testing.T, w *waysOf, way string) string {
 	asked := s.askedAbout(t, marks)
 	if asked < len(marks) {
 		t.Errorf("asked about %d of %q\n%.2000s", asked, marks, r.out.String())
+		list, err := s.client().Decisions(t.Context(), client.DecisionQuery{Limit: 6})
+		for _, d := range list {
+			t.Logf("%s %s %s %s: %s %s %v", d.Time, d.Event, d.Tool, d.Subject, d.Outcome, d.Guarded, err)
+		}
 		return fmt.Sprintf("asked about %d of %d", asked, len(marks))
 	}
 	return "asked"
+}
+
+// doctor types the command, and prints which of the ways it has seen.
+func (s *stage) doctor(t *testing.T) {
+	cmd := exec.Command(filepath.Join(hooktest.Programs(t), "hookd"), "doctor", string(s.dialect), "-o", "json", "--no-probe")
+	cmd.Env = []string{"HOME=" + s.home, "LIBREFANG_HOME=" + s.hookd, "HOOKD_SOCKET=" + s.socket, "PATH=" + os.Getenv("PATH")}
+	out, _ := cmd.Output() // it fails where it finds anything
+	var r struct {
+		Ways []struct{ Way, Seen, Try, Bad string }
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
+	for _, w := range r.Ways {
+		t.Logf("doctor: %s: seen %q, %s%s", w.Way, w.Seen, w.Try, w.Bad)
+	}
 }
 
 // said reports whether hookd names a kind of call that its agent does not ask about.

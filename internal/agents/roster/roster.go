@@ -300,7 +300,8 @@ func (l *Looker) fault(e Entry) string {
 		return why
 	}
 	if s.State == connect.Partly && s.Note != "" {
-		return s.Note
+		why, _, _ := strings.Cut(s.Note, ": type ") // Fault.Do says it
+		return why
 	}
 	return e.unasked(s)
 }
