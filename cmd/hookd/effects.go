@@ -107,7 +107,6 @@ var effects = map[string]effect{
 	}},
 	"update":         {kind: weakens},
 	"outdated":       {kind: looks},
-	"remove":         {kind: weakens},
 	"trust":          {kind: weakens, unless: []string{"list"}},
 	"import":         {kind: acts},
 	"bundle":         {kind: looks},
