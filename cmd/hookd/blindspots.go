@@ -44,16 +44,18 @@ The exit code is 1 when a call was not asked about, or an answer was not obeyed.
 			if err != nil {
 				return err
 			}
+			clean := r.Clean()
+			r.Agents = upTo(r.Agents, a.limit)
 			if err := a.print(r, func(p *printer) { p.blindspots(r) }); err != nil {
 				return err
 			}
-			return exitOf(r.Clean())
+			return exitOf(clean)
 		},
 	}
 	cmd.Flags().Var((*duration.Back)(&since), "since", "how far back: 1h, yesterday, 09:00")
 	cmd.Flags().Lookup("since").DefValue = "7d"
 	cmd.Flags().BoolVar(&unread, "no-transcripts", false, "compare with the results on record alone")
-	return cmd
+	return a.limited(cmd)
 }
 
 func (p *printer) blindspots(r *blindspots.Report) {

@@ -51,12 +51,14 @@ agent is not started. The exit code is 1 where they differ.`,
 				return fail(exitUsage, "see them all with `hookd events`; as a custom event it would observe",
 					"no event or kind is called %q%s", args[0], near)
 			}
+			rows = upTo(rows, a.limit)
 			return a.print(rows, func(p *printer) { p.events(rows, len(args) > 0) })
 		},
 	}
 	cmd.Flags().StringVar(&dialect, "dialect", "", "only rows of this dialect")
 	cmd.Flags().StringVar(&check, "check", "", "compare the rows of this agent with what the installed agent ships")
 	cmd.Flags().StringVar(&program, "program", "", "with --check: the agent's program (default: found on PATH)")
+	a.limited(cmd)
 	cmd.MarkFlagsMutuallyExclusive("check", "dialect")
 	_ = cmd.RegisterFlagCompletionFunc("dialect", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("check", words(connect.Names()...))

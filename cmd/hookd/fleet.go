@@ -41,12 +41,12 @@ on all of them with --fleet.`,
 }
 
 func fleetStatusCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.limited(&cobra.Command{
 		Use:   "status",
-		Short: "Show the machines: versions, policies, guards that fail, and what waits",
+		Short: "Show the machines: which are away, versions, policies, guards that fail",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
-	}
+	})
 }
 
 func fleetStatus(a *app, cmd *cobra.Command) error {
@@ -56,6 +56,7 @@ func fleetStatus(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	f.Machines = upTo(f.Machines, a.limit)
 	return a.print(f, func(p *printer) { p.fleet(f) })
 }
 

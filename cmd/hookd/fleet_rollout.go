@@ -429,7 +429,7 @@ func wrap(err error, hint string) error {
 }
 
 func fleetRolloutsCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.limited(&cobra.Command{
 		Use:   "rollouts",
 		Short: "Show which bundle each machine has, at which stage, and what is switched off",
 		Args:  cobra.NoArgs,
@@ -440,10 +440,11 @@ func fleetRolloutsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			f.Machines = upTo(f.Machines, a.limit)
 			answer := map[string]any{"directive": f.Directive, "machines": f.Machines}
 			return a.print(answer, func(p *printer) { p.rollouts(f) })
 		},
-	}
+	})
 }
 
 func (p *printer) rollouts(f client.FleetInfo) {
