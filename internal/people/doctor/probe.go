@@ -173,12 +173,17 @@ func (w *way) matched(ctx context.Context, p *Probe) {
 	}
 	ctx, cancel := w.ask(ctx)
 	defer cancel()
-	runs, err := w.Client.Runs(ctx, client.RunQuery{EventID: p.EventID, Test: true})
-	unread := err != nil && !errors.Is(err, client.ErrRecent)
-	if !unread && len(runs) == 0 { // doctor was called by an agent: then it counts as the agent's call
-		runs, err = w.Client.Runs(ctx, client.RunQuery{EventID: p.EventID})
+	runs, err := w.runs(ctx, p.EventID)
+	// An answer comes before its record.
+	for try := 0; err == nil && len(runs) == 0 && len(p.Hooks) > 0 && try < 20; try++ {
+		select {
+		case <-time.After(25 * time.Millisecond):
+			runs, err = w.runs(ctx, p.EventID)
+		case <-ctx.Done():
+			return
+		}
 	}
-	if err != nil && !errors.Is(err, client.ErrRecent) {
+	if err != nil {
 		return
 	}
 	for _, r := range runs {
@@ -188,6 +193,20 @@ func (w *way) matched(ctx context.Context, p *Probe) {
 		}
 		p.Hooks[i].Result, p.Hooks[i].DurationMS, p.Hooks[i].Error = r.Result, r.DurationMS, r.Error
 	}
+}
+
+// runs are those of the probe. Where an agent has called doctor, the probe counts as the agent's call.
+func (w *way) runs(ctx context.Context, event string) ([]client.Run, error) {
+	for _, test := range []bool{true, false} {
+		runs, err := w.Client.Runs(ctx, client.RunQuery{EventID: event, Test: test})
+		if err != nil && !errors.Is(err, client.ErrRecent) {
+			return nil, err
+		}
+		if len(runs) > 0 {
+			return runs, nil
+		}
+	}
+	return nil, nil
 }
 
 // matching returns the names of the hooks that match.
