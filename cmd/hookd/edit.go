@@ -92,8 +92,10 @@ func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	if lock, err := pack.NewHome(cfg.Home).Lock(); err == nil && isPack(lock, name) {
-		return removePack(a, cmd, cfg, name, yes)
+	if lock, err := pack.NewHome(cfg.Home).Lock(); err == nil {
+		if _, is := lock.Packs[name]; is {
+			return removePack(a, cmd, cfg, name, yes)
+		}
 	}
 	e, err := entryOf(cfg, name)
 	if err != nil {
@@ -135,11 +137,6 @@ func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
 			),
 		)
 	})
-}
-
-func isPack(lock pack.Lock, name string) bool {
-	_, is := lock.Packs[name]
-	return is
 }
 
 // ownFolder reports whether a hook is a folder of the hooks directory.

@@ -243,7 +243,8 @@ terminal and refuses without one unless --yes.`,
 				return err
 			}
 			for _, name := range []string{houseRules, houseRules + "-shadow"} {
-				if found, err := removeRule(a, cmd, cfg, [2]string{name, args[0]}, yes); found || err != nil {
+				found, err := removeRule(a, cmd, filepath.Join(cfg.HooksDir, name), args[0], yes)
+				if found || err != nil {
 					return err
 				}
 			}
@@ -252,15 +253,13 @@ terminal and refuses without one unless --yes.`,
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	settingFlags(cmd, "hooks_dir")
-	return named("rm", cmd)
+	return cmd
 }
 
-// removeRule takes a rule out of a hook that `hookd guard` writes: of is the hook and the rule. found is false
-// where the hook does not have the rule. With its last rule the hook goes.
-func removeRule(a *app, cmd *cobra.Command, cfg config.Config, of [2]string, yes bool) (found bool, err error) {
-	hookName, rule := of[0], of[1]
-	dir := filepath.Join(cfg.HooksDir, hookName)
-	file := filepath.Join(dir, hookdir.FileName)
+// removeRule takes a rule out of the hook in dir, which `hookd guard` has written. found is false where that
+// hook does not have the rule. With its last rule the hook goes.
+func removeRule(a *app, cmd *cobra.Command, dir, rule string, yes bool) (found bool, err error) {
+	hookName, file := filepath.Base(dir), filepath.Join(dir, hookdir.FileName)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil

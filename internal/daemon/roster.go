@@ -69,7 +69,7 @@ func (d *Daemon) lookAtAgents(ctx context.Context) {
 		}
 		switch {
 		case young:
-			every = 0
+			every = missedRests
 		case err != nil || len(faults) > 0:
 			every = lookEvery
 		}
@@ -110,14 +110,14 @@ func (d *Daemon) takeMissed(folder string) (young bool) {
 		if err != nil {
 			continue
 		}
-		if age := time.Since(info.ModTime()); age > 0 && age < time.Second {
+		if age := time.Since(info.ModTime()); age > 0 && age < missedRests {
 			young = true
 			continue
 		}
 		payload, _ := readfile.Read(path, readfile.Limit) // without it the call is told of all the same
 		if err := os.Remove(path); err != nil {
 			d.log.Warn("a call whose bridge failed stays in its folder", zap.Error(err))
-			break
+			continue // a folder there must not hide the others
 		}
 		if !connect.Guards(agent, event) {
 			continue
@@ -129,8 +129,10 @@ func (d *Daemon) takeMissed(folder string) (young bool) {
 	return young
 }
 
-// mostMissed is how many failures of bridges one look takes.
-const mostMissed = 1000
+const (
+	mostMissed  = 1000        // failures of bridges that one look takes
+	missedRests = time.Second // a payload that changed later may still be written
+)
 
 // waitFirst waits for a change or so long, and returns false when ctx has ended.
 func waitFirst(ctx context.Context, changed <-chan struct{}, long time.Duration) bool {

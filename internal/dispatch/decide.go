@@ -151,8 +151,8 @@ func (a *attempt) failsClosed(c *events.Contract) bool {
 	return a.answer.Failure != "" && a.answer.FailureDenies(c)
 }
 
-// doubt asks a person about a call that programs read in different ways: the call that runs may not be
-// the one that the guards have judged.
+// doubt asks a person about a call that programs read in different ways: guards may have judged another
+// call than the agent runs.
 func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
 	guard := func(a *attempt) bool { return a.match.Policy().Blocking }
 	if l.contract.Kind != events.KindToolBefore || !slices.ContainsFunc(done, guard) {

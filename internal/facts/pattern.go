@@ -95,7 +95,7 @@ func (p *CommandPattern) fitsProgram(c *Command) Fit {
 	return No
 }
 
-// Programs are the programs that the pattern may fit, as bits: those of a command that it fits have one of them.
+// Programs returns the possible programs of the pattern as bits: each fitting command shares a bit with it.
 func (p *CommandPattern) Programs() uint64 {
 	name := p.words[0].Text
 	if strings.ContainsFunc(name, func(r rune) bool {
@@ -106,7 +106,7 @@ func (p *CommandPattern) Programs() uint64 {
 	return programBit(name)
 }
 
-// Programs are the programs that the command may be of, as bits. See CommandPattern.Programs.
+// Programs returns the possible programs of the command as bits. See CommandPattern.Programs.
 func (c *Command) Programs() uint64 {
 	if len(c.Words) == 0 {
 		return 0

@@ -67,8 +67,8 @@ func Span(text string) (time.Duration, error) {
 	return 0, err
 }
 
-// Ahead reads how long something is to be in force from now on, as people write it: what Span reads, or the time
-// at which it ends: "12:00", "until 12:00" (the next one), noon, midnight, "tomorrow", "tomorrow 09:00".
+// Ahead reads how long something is to be in force from now on, as people write it: a span as Span reads it, or
+// the time of its end: "12:00", "until 12:00" (the next one), noon, midnight, "tomorrow", "tomorrow 09:00".
 func Ahead(text string, now time.Time) (time.Duration, error) {
 	d, err := Span(text)
 	if err == nil {
@@ -95,7 +95,7 @@ func Ahead(text string, now time.Time) (time.Duration, error) {
 }
 
 // hours are the times of a day that have names.
-var hours = map[string]string{"noon": "12:00", "midday": "12:00", "lunch": "12:00", "midnight": "00:00"}
+var hours = map[string]string{"noon": "12:00", "midnight": "00:00"}
 
 // ago reads "2 hours ago" and "last week".
 func ago(text string) (time.Duration, bool) {

@@ -15,7 +15,7 @@ import (
 // user's primary one and has the user's name, and no other user is in it, neither
 // by /etc/group nor by the primary group in /etc/passwd. Root's group is private to
 // each user if only root and that user are in it. A group that is not in the two
-// files is not private; where one of them cannot be read to its end, none is.
+// files is not private. An unreadable file leaves no group private.
 type groups struct {
 	passwd, group string
 

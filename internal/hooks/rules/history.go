@@ -228,7 +228,7 @@ type table struct {
 	files  bool           // edits are
 }
 
-// wanted is a condition as it is held against each event: all of them lie in few cache lines.
+// wanted is a condition in short, for comparison with each event: all conditions fill few cache lines.
 type wanted struct {
 	since   int // index in Boundaries, and of the track; -1 = none
 	track   int // index in tracks; -1 = it needs none
@@ -919,8 +919,8 @@ type view struct {
 	bounds  [3]bounds // by the index in Boundaries
 }
 
-// bounds are the newest events of a boundary: what comes after perhaps comes surely after it, what does not come
-// after sure surely not.
+// bounds are the newest events of a boundary: an event after perhaps is surely after the boundary, an event
+// before sure is surely before it.
 type bounds struct {
 	known         bool
 	sure, perhaps *entry // nil = none

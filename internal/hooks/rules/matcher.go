@@ -16,7 +16,7 @@ import (
 // Matcher is a condition on an event. All members that are given must fit, and those about
 // an effect must fit the same effect. The zero Matcher fits each event.
 type Matcher struct {
-	gate     gate   // first, as most matchers are left out by it
+	gate     gate   // first: it leaves out most matchers
 	Text     string // as it is written
 	Commands []facts.CommandPattern
 	Programs Choice // of a command
@@ -111,13 +111,13 @@ func (m *Matcher) looksAtEffects() bool {
 		len(m.Outside) > 0 || len(m.Inside) > 0 || m.Emptied || m.Undoable != ""
 }
 
-// gate is what a call must have of for a matcher to fit, as bits: a quick way to leave out most matchers.
+// gate has the needs of a matcher, or the properties of a call, as bits: it leaves out most matchers quickly.
 type gate struct {
 	kinds    uint32 // of effects; 0 = any
 	programs uint64 // 0 = any
 }
 
-// misses reports whether a call that has so much surely does not fit.
+// misses reports whether a call with these properties surely does not fit.
 func (g gate) misses(has gate) bool {
 	return g.kinds != 0 && g.kinds&has.kinds == 0 || g.programs != 0 && g.programs&has.programs == 0
 }
@@ -139,7 +139,7 @@ func (m *Matcher) needs() (g gate) {
 	return g
 }
 
-// has is all that the call has for a gate.
+// has returns the properties of the call for a gate.
 func (s *Subject) has() (g gate) {
 	if s.Facts == nil {
 		return g

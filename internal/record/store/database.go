@@ -48,7 +48,7 @@ func openDatabase(path string, durable Durability, steps []string) (db *database
 	if err := prepareFile(path); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, classify(err))
 	}
-	// Opening it tells what is wrong with the path.
+	// Opening it reports a bad path.
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // as SQLite does, so that the log is found
 	}

@@ -22,7 +22,7 @@ const lockPatience = 5 * time.Second
 // give the same numbers and run each other's events. It fails with ErrLocked
 // after patience.
 func lockDatabase(path string, patience time.Duration) (*os.File, error) {
-	// Opening it tells what is wrong with the path.
+	// Opening it reports a bad path.
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}

@@ -91,7 +91,7 @@ func (p *Past) Begin(e *events.Event, runs bool) (end func(wire.Outcome)) {
 	return func(o wire.Outcome) { p.End(id, o) }
 }
 
-// glance is what happened before an event, and how the event was read for its place.
+// glance is the past of an event, with the reading of the event for its place.
 type glance struct {
 	*rules.Before
 	call    neutral.ToolCall
