@@ -261,8 +261,8 @@ var refusals = []string{"denied", "blocked", "rejected", "refused", "cancel", "a
 // refused reports whether a result says of itself that the call did not run: it has the reason that
 // its agent was told, or is a failure in such words.
 func refused(r dialect.Result, reason string) bool {
-	text := strings.ToLower(strings.Join(strings.Fields(r.Text), " "))
-	reason = strings.ToLower(strings.Join(strings.Fields(reason), " "))
+	text := plainly(r.Text)
+	reason = plainly(reason)
 	if n := 60; len(reason) > n {
 		reason = reason[:n]
 	}
@@ -272,6 +272,13 @@ func refused(r dialect.Result, reason string) bool {
 	says := func(word string) bool { return strings.Contains(text, word) }
 	return r.Failed && (text == "" || slices.ContainsFunc(refusals, says))
 }
+
+// plainly is a text in lower case, with single blanks and without JSON's escapes: a result may be an object.
+func plainly(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(escapes.Replace(text)), " "))
+}
+
+var escapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ", `\"`, `"`, `\\`, `\`)
 
 // longCall is how long a call runs at most that hookd was asked about before it was started again.
 const longCall = 30 * time.Minute

@@ -39,6 +39,7 @@ func agentLine(word, id, command, result string) string {
 // Each call was asked about, or not, or was not obeyed; an unknown call is none of these.
 func TestHowACallWasGuarded(t *testing.T) {
 	deny := map[string]behaviour{"guard": {stdout: `{"decision":"deny","reason":"main is protected"}`}}
+	lines := map[string]behaviour{"guard": {stdout: `{"decision":"deny","reason":"main is\n\"safe\""}`}}
 	rewrite := map[string]behaviour{"guard": {stdout: `{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"npm ci"}}}`}}
 	for _, tt := range []struct {
 		name    string
@@ -53,6 +54,8 @@ func TestHowACallWasGuarded(t *testing.T) {
 		{"older than hookd", nil, []string{agentLine("after", "1", "ls", "a b")}, ";", true},
 		{"denied, and a failure says so", deny, []string{agentLine("before", "1", "ls", ""), agentLine("failed", "1", "ls", "PreToolUse hook error")}, ";", false},
 		{"denied, and the result is the reason", deny, []string{agentLine("before", "-", "ls", ""), agentLine("after", "-", "ls", "Tool execution blocked: main is  protected")}, ";", false},
+		{"denied in lines, and an object says so", lines, []string{agentLine("before", "1", "ls", ""),
+			strings.ReplaceAll(agentLine("failed", "1", "ls", "MESSAGE"), `"MESSAGE"`, `{"code":"internal","message":"main is\n\"safe\""}`)}, ";", false},
 		{"denied, and it ran", deny, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a b")}, "disobeyed: ls; 1 disobeyed", false},
 		{"denied, and it ran and failed", deny, []string{agentLine("before", "1", "ls", ""), agentLine("failed", "1", "ls", "Exit code 2")}, "disobeyed: ls; 1 disobeyed", false},
 		{"no id, denied, and it ran", deny, []string{agentLine("before", "-", "ls", ""), agentLine("after", "-", "ls", "a b")}, "disobeyed: ls; 1 disobeyed", false},
