@@ -41,6 +41,11 @@ func (b *Broker) Prepare(ctx context.Context, streams []engine.Stream) error {
 	return failed
 }
 
+// renewTime is how long a queue that is not there may be the one that another operator renews. A server
+// forgets a stream before it moves the files away: a stream of the same name that is made in between
+// loses its files, and stores nothing until the server restarts (seen with NATS 2.15.2).
+const renewTime = time.Second
+
 func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	found, err := b.js.Stream(ctx, s.Name)
 	if err == nil {
@@ -66,6 +71,16 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	}
 	if !b.may(ctx, js.DefaultAPIPrefix+"STREAM.CREATE."+s.Name) {
 		return errors.New("it is not there: an operator has to type hookd fleet init")
+	}
+	if s.Queue {
+		select {
+		case <-time.After(renewTime):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if _, err = b.js.Stream(ctx, s.Name); !errors.Is(err, js.ErrStreamNotFound) {
+			return err
+		}
 	}
 	_, err = b.js.CreateStream(ctx, b.config(s))
 	if errors.Is(err, js.ErrStreamNameAlreadyInUse) { // another machine was first
@@ -209,7 +224,7 @@ func (b *Broker) renewQueue(
 		return fmt.Errorf("an older version made it, and %d messages wait in it: "+
 			"type the command again when the workers have them", waits)
 	}
-	if err := b.js.DeleteStream(ctx, s.Name); err != nil && !errors.Is(err, js.ErrStreamNotFound) {
+	if err := b.js.DeleteStream(ctx, s.Name); err != nil { // not found: another operator renews it, see renewTime
 		return err
 	}
 	if _, err := b.js.CreateStream(ctx, b.config(s)); err != nil {
