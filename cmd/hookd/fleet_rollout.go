@@ -347,7 +347,7 @@ func (p operator) newest(ctx context.Context, replace bool) (d policy.Directive,
 	}
 	if !known && !replace {
 		return d, 0, fail(exitFailed, "use the key that signed it; --replace begins with nothing, on all machines",
-			"what the machines run now is not signed by this key")
+			"the newest directive of the servers is not signed by this key, or is damaged")
 	}
 	return d, m.Seq, nil
 }
@@ -448,6 +448,9 @@ func fleetRolloutsCommand(a *app) *cobra.Command {
 }
 
 func (p *printer) rollouts(f client.FleetInfo) {
+	if f.Error != "" {
+		p.sentence(red, "trouble: "+f.Error)
+	}
 	if f.Directive == nil {
 		p.sentence(plain, "this machine has taken no directive: a fleet has one after `hookd fleet rollout` or "+
 			"`hookd fleet disable`, and machines take it after `hookd policy set fleet --key FILE.pub`")

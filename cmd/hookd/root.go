@@ -104,6 +104,9 @@ was not obeyed.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
+				return err // cobra checks them after this, too late for the hint of usage
+			}
 			a.ready = true
 			shareSystem(cmd)
 			if a.json {

@@ -17,7 +17,7 @@ import (
 // Directives takes directives.
 type Directives interface {
 	// TakeDirective remembers a directive as it was signed, and puts it in force. An error
-	// says that it does not count. It is called again with the same one.
+	// says that it does not count. It is called again with the same one. nil = the servers have none.
 	TakeDirective(ctx context.Context, signed []byte) error
 }
 
@@ -141,8 +141,11 @@ func (f *Fleet) takeDirective(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, directiveEvery)
 	defer cancel()
 	m, there, err := LatestDirective(ctx, f.opts.Broker, f.names)
-	if err != nil || !there {
+	if err != nil {
 		return err
+	}
+	if !there {
+		m.Data = nil
 	}
 	return f.opts.Directives.TakeDirective(ctx, m.Data)
 }

@@ -366,9 +366,8 @@ func TestALostDirectiveIsSignedAgain(t *testing.T) {
 		hooktest.Must(t, streams.DeleteStream(t.Context(), name))
 	}
 	hooktest.Must(t, ops.Prepare(t.Context(), ops.names.Layout()))
-	if got := laptop.has(t); got != "acme@1+ off guard" {
-		t.Errorf("after the loss the machine has %q", got)
-	}
+	laptop.fleet.LookForDirective()
+	laptop.gets(t, "acme@1+ off guard refused") // the servers have none
 	rollOut()
 	hooktest.Until(t, "the machine has the new one", func() bool {
 		c, _, err := laptop.home.Current()

@@ -185,6 +185,7 @@ func TestDirectivesThatDoNotCount(t *testing.T) {
 		{"it is another one with the sequence", again, "t"},
 		{`it is for tenant "t"`, now, "other"},
 		{"invalid character", []byte("no JSON"), "t"},
+		{"the servers have no directive any more", nil, "t"},
 	} {
 		_, err := h.Take(bad.text, bad.tenant)
 		if bad.tenant != "t" {

@@ -46,13 +46,23 @@ func (h Home) SetFleet(key, by string) (Current, error) {
 	return c, err
 }
 
+// errLost is why a fleet without a directive is refused.
+var errLost = errors.New("the servers have no directive any more: an operator has to type hookd fleet rollout again, " +
+	"and each hookd fleet disable")
+
 // Take remembers a directive if it is newer than the one before, whatever the source of the
 // policy is: hooks that it switches off are off from then on. The bundles are the business
 // of Follow. The reason of a refusal is remembered in State.Refused; the bundle in force stays so.
+// A nil text says that the fleet has none: it is refused where there was one.
 // changed reports that State is another one. Without a policy Take fails with ErrUnset.
 func (h Home) Take(text []byte, tenant string) (changed bool, err error) {
 	var given SignedDirective
-	bad := json.Unmarshal(text, &given)
+	var bad error
+	if text != nil {
+		if bad = json.Unmarshal(text, &given); bad != nil {
+			bad = fmt.Errorf("it cannot be read: %w", bad)
+		}
+	}
 	err = h.locked(func() error {
 		c, set, err := h.Current()
 		switch {
@@ -60,15 +70,19 @@ func (h Home) Take(text []byte, tenant string) (changed bool, err error) {
 			return err
 		case !set:
 			return ErrUnset
+		case text == nil && !c.State.Directive.Empty():
+			bad = errLost
 		case bad == nil && c.State.Directive.digest() == given.digest() && c.State.Refused == "":
 			return nil
 		}
 		refused := bad
-		if refused == nil {
+		if refused == nil && text != nil {
 			refused = h.admit(c, given, tenant)
 		}
 		if refused != nil {
-			refused = fmt.Errorf("the newest directive of the fleet is refused: %w", refused)
+			if text != nil {
+				refused = fmt.Errorf("the newest directive of the fleet is refused: %w", refused)
+			}
 			if c.State.Refused == refused.Error() {
 				return refused
 			}
