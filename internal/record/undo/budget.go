@@ -100,6 +100,9 @@ func wordOf(files int, lost []Lost) string {
 	return Kept
 }
 
+// otherWords begin the name of the other hard links of a file.
+const otherWords = "the other names of "
+
 // elseWords name the unknown effects of a call.
 const elseWords = "what else it destroys"
 

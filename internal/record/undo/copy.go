@@ -17,6 +17,7 @@ var (
 	errFull    = errors.New("the disk is too full")
 	errChanged = errors.New("it was written to meanwhile")
 	errNever   = errors.New("undo.never names it")
+	errOther   = errors.New("they may have the bytes that the call writes")
 	errOwner   = errors.New("hookd may not give it to another user")
 )
 

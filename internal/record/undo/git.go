@@ -2,6 +2,8 @@ package undo
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -208,6 +210,25 @@ func (a *aimer) own(dir string, names ...string) {
 			a.add(target{path: path, effect: effectReplace, soft: true})
 		}
 	}
+}
+
+// indexOf returns a digest of the entries of a git index. git status writes the file again with the same entries.
+// "" = it is no index, or git does not read it.
+func indexOf(path string) string {
+	dir, name := filepath.Split(path)
+	if name != "index" {
+		return ""
+	}
+	r, err := git.Open(context.Background(), filepath.Clean(dir), nil) // else a refreshed index counts as changed
+	if err != nil {
+		return ""
+	}
+	r.Dir = r.Top
+	out, err := r.Output(context.Background(), 256<<20, "--git-dir="+dir, "ls-files", "--stage", "-v", "-z")
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(out))
 }
 
 // head adds the files that git rewrites when it takes the branch that is checked out to another commit.

@@ -29,11 +29,12 @@ type keeping struct {
 	bytes   int64
 	lost    losses
 	late    bool
-	n       int             // of the last kept file
-	dumped  bool            // a hook has put a dump into the vault
-	again   map[string]bool // whether git ignores folders, by repository and name
-	publish func()          // is called once, when the time is over
-	counted counter         // of the files in trees
+	n       int               // of the last kept file
+	names   map[[2]uint64]int // of files that the call names
+	dumped  bool              // a hook has put a dump into the vault
+	again   map[string]bool   // whether git ignores folders, by repository and name
+	publish func()            // is called once, when the time is over
+	counted counter           // of the files in trees
 }
 
 // folder is a call's folder in one vault.
@@ -111,16 +112,28 @@ func (p *keeping) keepAll(targets []target) {
 			return by
 		}
 		first := func(f found) int {
-			if f.effect == effectWrite {
+			switch {
+			case f.leaves:
 				return 0
+			case f.effect == effectWrite:
+				return 1
 			}
-			return 1
+			return 2
 		}
 		if by := first(a) - first(b); by != 0 {
 			return by
 		}
 		return int(min(max(a.was.Size-b.was.Size, -1), 1))
 	})
+	p.names = map[[2]uint64]int{}
+	named := map[string]bool{}
+	for _, f := range single {
+		if named[f.path] {
+			continue
+		}
+		named[f.path] = true
+		p.names[f.was.inode()]++
+	}
 	for _, f := range single {
 		p.one(f.target, f.was)
 	}
@@ -197,6 +210,9 @@ func (p *keeping) at(t target, dir int, name string, was state) {
 			return
 		}
 		p.bytes += was.Size
+		if t.leaves && was.Kind == kindFile && int(was.Names) > p.names[was.inode()] {
+			p.lost.add(otherWords+t.path, errOther.Error())
+		}
 		if me := os.Geteuid(); e.By != byLink && was.Kind == kindFile && me != 0 && int(was.UID) != me {
 			p.lost.add("the owner of "+t.path, errOwner.Error())
 		}
@@ -276,6 +292,9 @@ func (p *keeping) hold(e *entry, dir int, name string) error {
 // largeClone is the size of a file whose clone may take more than a moment.
 const largeClone = 16 << 20
 
+// linkToo ends the name of a link to a file with several names that is kept by a copy as well.
+const linkToo = ".link"
+
 // nextName returns the name of the next kept file.
 func (p *keeping) nextName() string {
 	p.n++
@@ -323,6 +342,9 @@ func (p *keeping) duplicate(e *entry, dir int, name string, place *folder, kept 
 		}
 		now := stateOf(&s)
 		if now.Size == e.Was.Size && now.MTime == e.Was.MTime {
+			if now.Names > 1 { // see otherNames; elsewhere than on its file system there is no link
+				_ = unix.Linkat(dir, name, place.fd, kept+linkToo, 0)
+			}
 			return nil
 		}
 		if err := unix.Unlinkat(place.fd, kept, 0); err != nil || try > 0 {

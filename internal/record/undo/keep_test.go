@@ -167,6 +167,123 @@ func TestAFileThatLivesOnUnderAnotherName(t *testing.T) {
 	v.want("d", "mine")
 }
 
+// git status, which editors run all the time, writes the index again: that is no change.
+func TestAnIndexThatGitRefreshed(t *testing.T) {
+	for name, c := range map[string]struct {
+		line, since string
+		word        string
+	}{
+		"a reset":                           {"git reset -q", "sleep 0.01; touch tracked; git status", wire.UndoAll},
+		"a reset to a commit":               {"git reset -q HEAD~1", "touch tracked; git status", wire.UndoAll},
+		"a hard reset":                      {"git reset -q --hard", "touch tracked; git status", wire.UndoAll},
+		"git rm":                            {"git rm -q --cached tracked", "touch gone; git status", wire.UndoAll},
+		"a reset, and another index":        {"git reset -q", "git add other", wire.UndoPart},
+		"a reset to a commit, and an index": {"git reset -q HEAD~1", "git add other", wire.UndoPart},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVaultTest(t)
+			sh(t, v.work, repository+"echo 3 > tracked; git commit -qam second; echo new > new; git add new; echo o > other")
+			said := func() string {
+				cmd := exec.Command("git", "-c", "status.branch=true", "log", "-1", "--format=%H")
+				cmd.Dir = v.work
+				head, err := cmd.Output()
+				hooktest.Must(t, err)
+				cmd = exec.Command("git", "ls-files", "--stage")
+				cmd.Dir = v.work
+				index, err := cmd.Output()
+				hooktest.Must(t, err)
+				return string(head) + string(index)
+			}
+			was := said()
+			call := v.ran("s", c.line)
+			index, _ := look(filepath.Join(v.work, ".git/index"))
+			sh(t, v.work, c.since)
+			if now, _ := look(filepath.Join(v.work, ".git/index")); index.untouched(now) {
+				t.Fatal("git has not written its index")
+			}
+			ran := said()
+			undo := id()
+			a, bad := v.k.Undo(undo, wire.UndoRequest{Calls: []string{call}})
+			if bad != nil || a.Word != c.word {
+				t.Fatalf("undo: %v, %+v", bad, a)
+			}
+			if c.word == wire.UndoPart {
+				if got := said(); got != ran {
+					t.Errorf("a part of git's state is back:\n%s", got)
+				}
+				return
+			}
+			if got := said(); got != was {
+				t.Errorf("after the undo:\n%swant\n%s", got, was)
+			}
+			sh(t, v.work, "touch tracked gone; git status")
+			if a := v.undo(wire.UndoRequest{Calls: []string{undo}}); a.Word != wire.UndoAll {
+				t.Errorf("undo of the undo: %+v", a)
+			}
+			if got := said(); got != ran {
+				t.Errorf("after the undo of the undo:\n%swant\n%s", got, ran)
+			}
+		})
+	}
+}
+
+// Bytes that a call has written through one name of a file, and that stay under another, are told.
+func TestOtherNamesOfAFile(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	sh(t, v.work, "ln a b")
+	c := call(v.work)
+	if r := v.k.Keep(c, factsOf("echo new > a; rm a", v.work)); r.Word != Part || r.Undoable() {
+		t.Errorf("before the call: %+v", r)
+	}
+	v.k.Discard(c.ID)
+	first := v.ran("s", "echo new > a; rm a")
+	if a := v.undo(wire.UndoRequest{Calls: []string{first}}); a.Word != wire.UndoPart {
+		t.Errorf("undo: %+v", a)
+	}
+	v.want("a", "old")
+	v.want("b", "new\n")
+
+	v.write("c", "old")
+	sh(t, v.work, "ln c d")
+	was := treeOf(t, v.work)
+	c = call(v.work)
+	v.k.Keep(c, factsOf("echo new > c", v.work))
+	sh(t, v.work, "echo new > x; mv x c") // a program that puts another file in its place
+	v.k.Ran(c.ID)
+	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	if a := v.undo(wire.UndoRequest{Calls: []string{c.ID}}); a.Word != wire.UndoAll {
+		t.Errorf("undo: %+v", a)
+	}
+	same(t, "after the undo", treeOf(t, v.work), was)
+}
+
+// A moved file is kept by its place. It goes back, or stays there: the undo never takes it away.
+func TestAMovedFile(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	c := v.ran("s", "mv a b")
+	if v.kept() > 0 {
+		t.Errorf("the vault has %d names of it", v.kept())
+	}
+	v.write("a", "mine")
+	for name, r := range map[string]wire.UndoRequest{"skip": {Skip: true}, "beside": {Beside: true}} {
+		r.Calls = []string{c}
+		v.undo(r)
+		v.want("b", "old")
+		v.want("a", "mine")
+		if _, err := os.Stat(filepath.Join(v.work, "a.before-"+c[len(c)-6:])); name == "beside" && err != nil {
+			t.Error(err)
+		}
+	}
+	hooktest.Must(t, os.Remove(filepath.Join(v.work, "a")))
+	v.ran("s", "rm b")
+	if a := v.undo(wire.UndoRequest{Calls: []string{c}}); a.Word != wire.UndoAll {
+		t.Errorf("undo of a move whose file was deleted by a later call: %+v", a)
+	}
+	v.want("a", "old")
+}
+
 func TestOneSessionsUndoLeavesTheOthers(t *testing.T) {
 	v := newVaultTest(t)
 	v.write("a", "a")
@@ -441,13 +558,14 @@ func TestAKillAtEachStepLosesNothing(t *testing.T) {
 	for n, more := 1, 0; more < 2; n++ { // strace counts by thread
 		v, vault, was := begin()
 		more = ended(more, v.killAt(vault, line, n))
-		same(t, fmt.Sprintf("killed at step %d of keeping", n), treeOf(t, v.work), was)
+		same(t, fmt.Sprintf("killed at step %d of keeping", n), withoutNames(treeOf(t, v.work)), withoutNames(was))
 		k, err := Open(vault, nil)
 		hooktest.Must(t, err)
 		k.SettleOld(time.Now().Add(time.Hour))
 		if list := k.List(wire.UndoQuery{}); len(list.Calls) > 0 {
 			t.Errorf("killed at step %d of keeping: the list has %+v", n, list.Calls)
 		}
+		same(t, fmt.Sprintf("killed at step %d of keeping, and settled", n), treeOf(t, v.work), was)
 		steps++
 	}
 	for n, more := 1, 0; more < 2; n++ { // strace counts by thread
@@ -479,7 +597,7 @@ func TestAKillLosesNothing(t *testing.T) {
 		sh(t, v.work, "mkdir -p d/e; for i in $(seq 60); do echo $i > d/$i; echo $i > d/e/$i; done; echo old > w; ln d/1 l")
 		was := treeOf(t, v.work)
 		v.kill(vault, "rm -rf d; echo new > w", after)
-		same(t, fmt.Sprintf("killed while it kept, after %v", after), treeOf(t, v.work), was)
+		same(t, fmt.Sprintf("killed while it kept, after %v", after), withoutNames(treeOf(t, v.work)), withoutNames(was))
 		if t.Failed() {
 			return
 		}

@@ -74,6 +74,9 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	k.Dumps = &Dumps{filepath.Join(p.home, "dumps"), &k.settings}
 	k.bases = &bases{places: p, settings: &k.settings, log: k.log, list: map[string]*baseline{}}
 	k.Configure(DefaultSettings())
+	for _, id := range p.unwritten() {
+		k.remove(&manifest{call: Call{ID: id}, dir: k.dir(id)})
+	}
 	for _, m := range k.all() {
 		if m.seal == nil || m.seal.Outcome == "" {
 			done := make(chan struct{})
@@ -291,16 +294,8 @@ func (b *budget) stop() {
 
 // remove deletes all that is kept for a call.
 func (k *Keeper) remove(m *manifest) {
-	folders := map[string]bool{}
-	for _, e := range m.entries {
-		if e.At != "" {
-			folders[filepath.Dir(string(e.At))] = true
-		}
-	}
-	for folder := range folders {
-		if k.places.holds(folder, false) != "" {
-			_ = os.RemoveAll(folder) // what stays is tried again with the next purge
-		}
+	for _, vault := range k.places.all()[1:] { // after a kill the manifest does not name all that it has
+		_ = os.RemoveAll(filepath.Join(vault, m.call.ID)) // what stays is tried again with the next purge
 	}
 	if err := os.RemoveAll(m.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		k.log.Warn("what was kept for a call cannot be removed", zap.String("call", m.call.ID), zap.Error(err))
@@ -332,7 +327,7 @@ func (k *Keeper) since(t time.Time) (list []*manifest) {
 func (k *Keeper) all() (list []*manifest) {
 	names, _ := namesIn(k.places.calls()) // sorted: ids begin with the time
 	for _, name := range names {
-		if len(name) < 10 || strings.Contains(name, ".") {
+		if len(name) < leastID || strings.Contains(name, ".") {
 			continue
 		}
 		m, err := readManifest(filepath.Join(k.places.calls(), name))

@@ -32,6 +32,7 @@ type entry struct {
 
 	After *state `json:"after,omitempty"` // when the call was settled; nil = it is not
 	Left  Path   `json:"left,omitempty"`  // a copy of the text that the call left, to merge with
+	Index string `json:"index,omitempty"` // a digest of git's index as the call left it, see indexOf
 }
 
 // seal ends a manifest.

@@ -59,6 +59,22 @@ func openPlaces(home string) (*places, error) {
 // calls is the folder of all calls' folders.
 func (p *places) calls() string { return filepath.Join(p.home, "calls") }
 
+// leastID is shorter than the id of any call: other names in the folder of calls are of files.
+const leastID = 10
+
+// unwritten returns the calls whose keeping was killed before a line of the manifest was written. Links in their
+// folders would stay for ever.
+func (p *places) unwritten() (ids []string) {
+	names, folders := namesIn(p.calls())
+	for _, name := range names {
+		is, err := look(filepath.Join(p.calls(), name, manifestFile))
+		if err == nil && is.Size == 0 && len(name) >= leastID && slices.Contains(folders, name) {
+			ids = append(ids, name)
+		}
+	}
+	return ids
+}
+
 // all returns every vault.
 func (p *places) all() []string {
 	p.mu.Lock()

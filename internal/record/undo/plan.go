@@ -17,13 +17,15 @@ type step struct {
 	first    *entry // of the oldest chosen call that changed the path: as it was before
 	expected state  // as the newest one left it
 	left     Path   // the text that the newest one left
+	index    string // git's index as the newest one left it, see entry
 	have     state
 	does     string
 	why      string
 	from     string // of a path that is moved back: where it is
 	leaves   bool   // its file is moved back to where it was
 	swaps    *step  // the step that has its file, and whose file it has
-	source   string // a copy that a later call has of the kept file, whose link was written to since; "" = none
+	source   string // where a later call has the file, if this one's link was written to since or is gone; "" = nowhere
+	other    string // another name of the file that is in place; "" = none is known
 	beside   string // where the old version goes
 	call     string // the oldest chosen call
 }
@@ -111,7 +113,7 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 			if s.expected = gone; e.After != nil {
 				s.expected = *e.After
 			}
-			s.left = e.Left
+			s.left, s.index = e.Left, e.Index
 		}
 	}
 	slices.SortFunc(p.steps, func(a, b *step) int { return strings.Compare(a.path, b.path) })
@@ -120,8 +122,8 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 	}
 	p.movesBack()
 	for _, s := range p.steps {
-		if s.does == "" && s.first.spoilt() {
-			s.source = copyOf(s.first, all())
+		if s.does == "" {
+			s.source = s.first.elsewhere(all)
 		}
 		if s.does == "" {
 			s.decide(r.Changed)
@@ -130,7 +132,41 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 			s.settle(r)
 		}
 	}
+	p.leaveMoved()
+	p.leaveWithIndex()
 	return p
+}
+
+// leaveMoved leaves a moved file where it is, if it does not go back to its place.
+func (p *plan) leaveMoved() {
+	for _, s := range p.steps {
+		for _, o := range p.steps {
+			if s.source == o.path && o.does == wire.UndoRemoved && !o.leaves {
+				o.does, o.why = wire.UndoLeft, "it was "+s.path
+			}
+		}
+	}
+}
+
+// leaveWithIndex leaves the branch where git has changed the index since, and the other way round: git would show
+// the difference as changes.
+func (p *plan) leaveWithIndex() {
+	left := map[string]bool{} // calls
+	of := func(s *step) bool {
+		return s.first.Soft && (filepath.Base(s.path) == "index" || strings.Contains(s.path, "/refs/heads/"))
+	}
+	indexes := map[string]bool{}
+	for _, s := range p.steps {
+		if of(s) {
+			indexes[s.call] = indexes[s.call] || filepath.Base(s.path) == "index"
+			left[s.call] = left[s.call] || s.does == wire.UndoLeft
+		}
+	}
+	for _, s := range p.steps {
+		if of(s) && s.changes() && left[s.call] && indexes[s.call] {
+			s.does, s.why = wire.UndoLeft, "git has changed the index or the branch since"
+		}
+	}
 }
 
 func (s *step) look() {
@@ -139,6 +175,9 @@ func (s *step) look() {
 		s.does, s.why = wire.UndoLeft, err.Error()
 	}
 	s.have = have
+	if s.index != "" && !s.expected.untouched(have) && indexOf(s.path) == s.index {
+		s.expected = have // git status has refreshed it
+	}
 }
 
 // movesBack finds the files that were moved and are at the place where they were moved to.
@@ -201,6 +240,8 @@ func (s *step) decide(changed bool) {
 		s.does, s.why = wire.UndoLeft, s.first.Why
 	case s.first.At != "" && !exists(string(s.first.At)):
 		s.does, s.why = wire.UndoLeft, "it is in no vault any more"
+	case s.source == "" && s.first.moved():
+		s.does, s.why = wire.UndoLeft, "it was moved, and is not there any more"
 	case s.source == "" && s.first.spoilt():
 		s.does, s.why = wire.UndoLeft, "its file was written to since, under another name"
 	case want.Kind == kindDir && s.have.Kind == kindDir, s.have.Kind == kindGone, s.expected.untouched(s.have):
@@ -248,13 +289,26 @@ func (e *entry) spoilt() bool {
 	return err == nil && now.Kind == kindFile && (now.Size != e.Was.Size || now.MTime != e.Was.MTime)
 }
 
-// copyOf finds a copy of the file of an entry as it was then; "" = no call has one.
-func copyOf(e *entry, all []*manifest) string {
-	for _, m := range all {
+// moved reports whether a file is kept by its new place alone.
+func (e *entry) moved() bool {
+	return e.Effect == effectMove && e.At == "" && e.Was.Kind == kindFile && e.By == byNote
+}
+
+// elsewhere finds the bytes of a kept file whose link was written to since, or which was moved: at its new place, or
+// in the vault of another call. "" = nowhere, or it needs no other place.
+func (e *entry) elsewhere(all func() []*manifest) string {
+	switch {
+	case e.moved():
+		if now, err := look(string(e.Dest)); err == nil && now.content() == e.Was.content() {
+			return string(e.Dest)
+		}
+	case !e.spoilt():
+		return ""
+	}
+	for _, m := range all() {
 		for i := range m.entries {
 			o := &m.entries[i]
-			if (o.By == byCopy || o.By == byClone) && o.Was.sameFile(e.Was) && o.Was.Size == e.Was.Size &&
-				o.Was.MTime == e.Was.MTime && exists(string(o.At)) {
+			if o.At != "" && o.Was.content() == e.Was.content() && exists(string(o.At)) && !o.spoilt() {
 				return string(o.At)
 			}
 		}
@@ -269,7 +323,7 @@ func exists(path string) bool {
 
 // settle chooses the step for a path that changed since.
 func (s *step) settle(r wire.UndoRequest) {
-	kept := s.first.At != "" && s.first.Was.Kind == kindFile
+	kept := s.at() != "" && s.first.Was.Kind == kindFile
 	switch {
 	case r.Merge && kept && s.first.Maybe == "" && s.left != "" && s.have.Kind == kindFile && s.merges():
 		s.does, s.why = wire.UndoMerged, "with what changed since"

@@ -38,7 +38,11 @@ func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Err
 	p := makePlan(calls, r, k.all)
 	a := k.answer(p)
 	a.Preview = r.Preview
-	if r.Preview || a.Word == wire.UndoRefused || !slices.ContainsFunc(p.steps, (*step).changes) {
+	if r.Preview || a.Word == wire.UndoRefused {
+		return a, nil
+	}
+	p.releaseSame()
+	if !slices.ContainsFunc(p.steps, (*step).changes) {
 		return a, nil
 	}
 	if err := k.perform(id, p); err != nil {
@@ -151,7 +155,7 @@ func (p *keeping) keepStep(s *step) {
 	for dir := filepath.Dir(path); have.Kind == kindGone && !p.seen[dir] && !exists(dir); dir = filepath.Dir(dir) {
 		p.one(target{path: dir, effect: effectReplace}, gone)
 	}
-	p.one(target{path: path, effect: effect}, have)
+	p.one(target{path: path, effect: effect, soft: s.first.Soft}, have)
 }
 
 // inPlace reports whether a file gets its bytes back in place: another name has the same ones.
@@ -183,8 +187,25 @@ func (p *plan) carryOut() {
 	each(func(s *step) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind != kindDir },
 		(*step).removeFile, true)
 	each(folder, (*step).makeFolder, false)
-	each(func(s *step) bool { return s.from == "" && s.swaps == nil && s.does != wire.UndoRemoved && !folder(s) },
-		(*step).restore, false)
+	file := func(s *step) bool {
+		return s.from == "" && s.swaps == nil && s.does != wire.UndoRemoved && !folder(s)
+	}
+	// A file that lives on under another name gets its bytes first: links to it are good again then.
+	each(func(s *step) bool { return file(s) && s.inPlace() }, (*step).restore, false)
+	names := map[state]string{}
+	for _, s := range p.steps {
+		if s.does == wire.UndoSame || s.does == wire.UndoBack && file(s) && s.inPlace() {
+			names[s.first.Was.content()] = s.path
+		}
+	}
+	each(func(s *step) bool { return file(s) && !s.inPlace() }, func(s *step) error {
+		s.other = names[s.first.Was.content()]
+		err := s.restore()
+		if err == nil && s.does == wire.UndoBack {
+			names[s.first.Was.content()] = s.path
+		}
+		return err
+	}, false)
 	each(func(s *step) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind == kindDir },
 		(*step).removeFolder, true)
 	each(folder, (*step).finishFolder, true)
@@ -381,6 +402,8 @@ func (s *step) restore() error {
 		switch {
 		case err != nil:
 			return err
+		case s.inPlace() && now.content() == s.first.Was.content() && now.sameAttributes(s.first.Was):
+			return nil // another name has brought it back
 		case now.Kind != s.have.Kind || now.Kind != kindGone && !s.have.untouched(now):
 			return errSince
 		case s.first.Effect == effectMode:
@@ -497,10 +520,21 @@ func (s *step) release() error {
 	return nil
 }
 
+// releaseSame drops the links whose files are in place: an undo that was killed has left them.
+func (p *plan) releaseSame() {
+	for _, s := range p.steps {
+		if s.does == wire.UndoSame && s.first.By == byLink {
+			if kept, err := look(string(s.first.At)); err == nil && kept.sameFile(s.have) {
+				_ = os.Remove(string(s.first.At)) // a link that stays is told once it is spoilt
+			}
+		}
+	}
+}
+
 // alone reports whether the kept file itself comes back. It does not where it is the file under
 // another name by now, as a backup is, or stays in the vault.
 func (s *step) alone() bool {
-	if s.first.By != byLink || s.does == wire.UndoBeside || s.source != "" {
+	if s.first.By != byLink || s.does == wire.UndoBeside || s.source != "" && s.first.spoilt() {
 		return false
 	}
 	now, err := look(string(s.first.At))
@@ -531,6 +565,13 @@ func (s *step) stage(dir int, staged string) error {
 	}
 	if e.Was.Kind != kindFile {
 		return errors.New("it cannot be copied back")
+	}
+	if s.other != "" && e.Was.Names > 1 && s.does != wire.UndoBeside {
+		is, err := look(s.other)
+		if err == nil && is.Size == e.Was.Size && is.MTime == e.Was.MTime && is.sameAttributes(e.Was) &&
+			again(func() error { return unix.Linkat(unix.AT_FDCWD, s.other, dir, staged, 0) }) == nil {
+			return nil
+		}
 	}
 	from, err := openToRead(unix.AT_FDCWD, s.at())
 	if err != nil {

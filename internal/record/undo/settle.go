@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -150,14 +151,21 @@ func (k *Keeper) compare(m *manifest, outcome string) bool {
 		if !k.touched(&e, now) {
 			if e.At != "" {
 				_ = os.Remove(string(e.At))
+				_ = os.Remove(string(e.At) + linkToo)
 			}
 			continue
 		}
 		e.After = &now
+		if e.Soft {
+			e.Index = indexOf(string(e.Path))
+		}
 		switch {
 		case e.By == byNone:
 			missed.add(string(e.Path), e.Why)
 		case e.Was.Kind == kindFile:
+			if !m.otherNames(&e, now) {
+				missed.add(otherWords+string(e.Path), errOther.Error())
+			}
 			k.leave(&e, now, m.dir)
 			size += e.Was.Size
 			fallthrough
@@ -169,12 +177,69 @@ func (k *Keeper) compare(m *manifest, outcome string) bool {
 		}
 		kept = append(kept, e)
 	}
+	dropMoved(kept)
 	m.entries = kept
 	m.seal.Files, m.seal.Bytes, m.seal.Settled, m.seal.Outcome = files, size, time.Now().UTC(), outcome
 	m.seal.Lost = append(missed.all(), others(m.seal.Lost, kept)...)
 	m.seal.Word = wordOf(paths, m.seal.Lost)
 	k.used.Add(size - before)
 	return len(kept) > 0
+}
+
+// otherNames looks at a file with several names that was copied, and has left its path. If nothing was written to
+// it, the link to it is worth more than the copy. It returns false if names that are no entry may have other bytes now.
+func (m *manifest) otherNames(e *entry, now state) bool {
+	if e.By != byCopy && e.By != byClone || e.Was.Names < 2 {
+		return true
+	}
+	link := string(e.At) + linkToo
+	is, err := look(link)
+	if err == nil && !e.Was.sameFile(now) && is.content() == e.Was.content() && e.Was.sameAttributes(is) &&
+		os.Rename(link, string(e.At)) == nil {
+		e.By = byLink
+		return true
+	}
+	_ = os.Remove(link)
+	known := uint64(0)
+	for _, o := range m.entries {
+		if o.Was.sameFile(e.Was) {
+			known++
+		}
+	}
+	return e.Was.sameFile(now) || known >= e.Was.Names || err == nil && is.Kind == kindFile && is.Names == 1
+}
+
+// dropMoved drops the links to files that a call has moved: they are where it moved them to, and have one name less
+// then. Files that went round keep their links, as three of them cannot change places otherwise.
+func dropMoved(list []entry) {
+	at := map[[2]uint64]*entry{}
+	for i, e := range list {
+		if e.After.Kind == kindFile {
+			at[e.After.inode()] = &list[i]
+		}
+	}
+	for i := range list {
+		e := &list[i]
+		to := at[e.Was.inode()]
+		linked := e.Effect == effectMove && e.By == byLink && e.Was.Kind == kindFile
+		if linked && to != nil && to != e && ring(e, at) <= 2 {
+			_ = os.Remove(string(e.At))
+			e.By, e.At, e.Dest = byNote, "", to.Path
+		}
+	}
+}
+
+// ring returns how many files have gone round with the file of e; 0 = they have not. at has the files by their inodes
+// after the call.
+func ring(e *entry, at map[[2]uint64]*entry) int {
+	o := at[e.Was.inode()]
+	for n := 1; o != nil && n <= len(at); n++ {
+		if o == e {
+			return n
+		}
+		o = at[o.Was.inode()]
+	}
+	return 0
 }
 
 // others are the losses that are not of entries, which are counted again.
@@ -184,7 +249,7 @@ func others(list []Lost, entries []entry) (rest []Lost) {
 		named[string(e.Path)] = true
 	}
 	for _, l := range list {
-		if !named[l.What] {
+		if !named[l.What] && !strings.HasPrefix(l.What, otherWords) {
 			rest = append(rest, l)
 		}
 	}

@@ -107,6 +107,13 @@ func (s state) sameAttributes(o state) bool {
 	return s.UID == o.UID && s.GID == o.GID && (s.Mode == o.Mode || s.Kind == kindLink)
 }
 
+func (s state) inode() [2]uint64 { return [2]uint64{s.Dev, s.Ino} }
+
+// content is the part of a state that tells the bytes of one inode at one moment.
+func (s state) content() state {
+	return state{Kind: s.Kind, Dev: s.Dev, Ino: s.Ino, Size: s.Size, MTime: s.MTime}
+}
+
 // untouched reports whether nothing has happened to a path since it was s. A hard link that
 // hookd or a program makes is nothing.
 func (s state) untouched(now state) bool {

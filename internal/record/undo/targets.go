@@ -18,6 +18,7 @@ type target struct {
 	inner  bool   // of a tree: not the folder itself
 	soft   bool   // see entry
 	made   bool   // the call makes it, if it does not exist
+	leaves bool   // it is written to, and its name goes as well
 }
 
 // aims are the targets of a call among the files on this machine, and the things that cannot come
@@ -477,7 +478,7 @@ func (a *aimer) inPlaceWins() {
 	written := func(t target) bool { return inPlace[t.path] || t.dest != "" && inPlace[t.dest] }
 	for i, t := range a.targets {
 		if slices.Contains([]string{effectDelete, effectReplace, effectMode}, t.effect) && written(t) {
-			a.targets[i].effect = effectWrite
+			a.targets[i].effect, a.targets[i].leaves = effectWrite, t.effect != effectMode
 		}
 	}
 	for _, t := range slices.Clone(a.targets) {
