@@ -17,12 +17,12 @@ var errRootsPolicy = errors.New("root updates the policy of the system daemon: i
 
 // TakeDirective fits fleet.Directives. Hooks that it switches off are off when it returns;
 // bundles are fetched later. Where no policy is set no key can vouch for a directive.
-func (m machine) TakeDirective(_ context.Context, signed []byte) error {
+func (m machine) TakeDirective(_ context.Context, newestFirst [][]byte) error {
 	d, c := m.d, m.d.config.Load()
 	if c.System {
 		return errRootsPolicy
 	}
-	changed, err := d.policy.Take(signed, c.Fleet.Tenant)
+	changed, err := d.policy.Take(c.Fleet.Tenant, newestFirst...)
 	if changed {
 		d.discovery.Load()
 	}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -11,14 +12,15 @@ import (
 )
 
 // A directive is the signed statement that names the bundle for the machines and the hooks that
-// are switched off, see package policy. The servers hold the newest alone; no machine may
+// are switched off, see package policy. The servers keep the newest few; no machine may
 // publish there, and nothing counts but the signature.
 
 // Directives takes directives.
 type Directives interface {
-	// TakeDirective remembers a directive as it was signed, and puts it in force. An error
-	// says that it does not count. It is called again with the same one. nil = the servers have none.
-	TakeDirective(ctx context.Context, signed []byte) error
+	// TakeDirective remembers the newest valid one of directives as they were signed, the newest first, and
+	// puts it in force. An error says that the newest does not count, or that the servers have none where
+	// there was one. It is called again with the same ones.
+	TakeDirective(ctx context.Context, newestFirst [][]byte) error
 }
 
 // forAll stands in subjects where the name of a machine would be. No machine can have it,
@@ -48,12 +50,22 @@ func (n Names) bundles() string { return n.stream(areaBundles) }
 // LatestDirective returns the newest directive as it was signed, and its number; false =
 // there is none.
 func LatestDirective(ctx context.Context, b engine.Reader, n Names) (m engine.Stored, there bool, err error) {
+	kept, err := directives(ctx, b, n)
+	if len(kept) == 0 {
+		return m, false, err
+	}
+	return kept[0], true, err
+}
+
+// directives returns the directives that the servers keep, the newest first.
+func directives(ctx context.Context, b engine.Reader, n Names) (kept []engine.Stored, err error) {
 	q := engine.Query{Stream: n.stream(areaDirective), Subject: n.directive(newest)}
 	err = b.Read(ctx, q, func(s engine.Stored) bool {
-		m, there = s, true
+		kept = append(kept, s)
 		return true
 	})
-	return m, there, err
+	slices.Reverse(kept)
+	return kept, err
 }
 
 // ReplaceDirective publishes a directive in place of the one with the number seq, 0 = none,
@@ -140,12 +152,13 @@ func (f *Fleet) noteDirective(err error) {
 func (f *Fleet) takeDirective(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, directiveEvery)
 	defer cancel()
-	m, there, err := LatestDirective(ctx, f.opts.Broker, f.names)
+	kept, err := directives(ctx, f.opts.Broker, f.names)
 	if err != nil {
 		return err
 	}
-	if !there {
-		m.Data = nil
+	var signed [][]byte
+	for _, m := range kept {
+		signed = append(signed, m.Data)
 	}
-	return f.opts.Directives.TakeDirective(ctx, m.Data)
+	return f.opts.Directives.TakeDirective(ctx, signed)
 }

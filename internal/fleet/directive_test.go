@@ -73,8 +73,8 @@ type follower struct {
 	end   context.CancelFunc
 }
 
-func (f *follower) TakeDirective(ctx context.Context, signed []byte) error {
-	_, err := f.home.Take(signed, f.names.Tenant)
+func (f *follower) TakeDirective(ctx context.Context, newestFirst [][]byte) error {
+	_, err := f.home.Take(f.names.Tenant, newestFirst...)
 	_, err2 := f.home.Follow(ctx, policy.Member{
 		Tenant: f.names.Tenant, Machine: f.names.Machine, Check: func(string, policy.Bundle) error { return nil },
 		Fetch: func(ctx context.Context, name string) ([]byte, error) {

@@ -18,6 +18,9 @@ const (
 
 const gib = 1 << 30
 
+// keepDirectives is how many directives the servers keep: a machine that was away takes the newest valid one.
+const keepDirectives = 8
+
 // Layout returns the streams of a tenant. A stream of events that is full refuses: the
 // machines keep the refused events, and say so. A log that is full drops its oldest: each
 // machine has its own history.
@@ -38,7 +41,7 @@ func (n Names) Layout() []engine.Stream {
 	dead := of(areaDead, n.all(areaDead, ">"), n.advisories(areaWork), n.advisories(areaEvery))
 	dead.MaxAge, dead.MaxBytes = keepDead, gib/4
 	directive := of(areaDirective, n.directive("*"))
-	directive.MaxBytes, directive.MaxMessage, directive.PerSubject = gib/1024, maxFact, 1
+	directive.MaxBytes, directive.MaxMessage, directive.PerSubject = gib/256, maxFact, keepDirectives
 	bundles := engine.Stream{Name: "OBJ_" + n.bundles(), Refuse: true, Objects: true, MaxBytes: gib / 4}
 	for _, part := range []string{"C", "M"} {
 		bundles.Subjects = append(bundles.Subjects, "$O."+n.bundles()+"."+part+".>")

@@ -53,7 +53,7 @@ func TestWhatADirectiveMakesOfHooks(t *testing.T) {
 		hooktest.Must(t, err)
 		text, err := json.Marshal(signed)
 		hooktest.Must(t, err)
-		_, err = home.Take(text, "t")
+		_, err = home.Take("t", text)
 		hooktest.Must(t, err)
 		_, err = home.Follow(t.Context(), policy.Member{
 			Tenant: "t", Machine: "m", Check: CheckPolicy(c, nil),

@@ -54,7 +54,7 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 		if !same {
 			cfg.Subjects = want.Subjects
 		}
-		if cfg.MaxMsgsPerSubject <= 0 && want.MaxMsgsPerSubject > 0 {
+		if of, least := cfg.MaxMsgsPerSubject, want.MaxMsgsPerSubject; least > 0 && of < least {
 			cfg.MaxMsgsPerSubject, same = want.MaxMsgsPerSubject, false
 		}
 		if cfg.MaxMsgSize <= 0 && want.MaxMsgSize > 0 {

@@ -61,7 +61,7 @@ func directed(t testing.TB, s signer, d Directive) (text []byte, next Directive)
 // has names the bundles of a machine in force and in the shadow, after it was given a directive.
 func has(t testing.TB, h Home, f fleetOf, machine string, text []byte) string {
 	t.Helper()
-	if _, err := h.Take(text, "t"); err != nil {
+	if _, err := h.Take("t", text); err != nil {
 		t.Fatal(err)
 	}
 	r, err := h.Follow(t.Context(), Member{"t", machine, f.fetch, anything})
@@ -185,12 +185,11 @@ func TestDirectivesThatDoNotCount(t *testing.T) {
 		{"it is another one with the sequence", again, "t"},
 		{`it is for tenant "t"`, now, "other"},
 		{"invalid character", []byte("no JSON"), "t"},
-		{"the servers have no directive any more", nil, "t"},
 	} {
-		_, err := h.Take(bad.text, bad.tenant)
+		_, err := h.Take(bad.tenant, bad.text)
 		if bad.tenant != "t" {
 			// the same bytes as those in force are nothing new for this home; another home says it
-			_, err = follower(t, s).Take(bad.text, bad.tenant)
+			_, err = follower(t, s).Take(bad.tenant, bad.text)
 		}
 		if err == nil || !strings.Contains(err.Error(), bad.why) {
 			t.Errorf("%s: %v", bad.why, err)
@@ -204,7 +203,21 @@ func TestDirectivesThatDoNotCount(t *testing.T) {
 			t.Errorf("after it %s is in force, directive %d", c.Head().Text(), c.Directive.Sequence)
 		}
 	}
-	newest, _ := directed(t, s, d)
+	if _, err := h.Take("t"); !errors.Is(err, errLost) {
+		t.Errorf("servers without a directive: %v", err)
+	}
+	newest, next := directed(t, s, d)
+	if changed, err := h.Take("t", []byte("no JSON"), foreign, newest, now); err == nil || !changed {
+		t.Errorf("a newest one that cannot be read: changed %t, %v", changed, err)
+	}
+	c, _, err := h.Current()
+	hooktest.Must(t, err)
+	if c.Directive.Sequence != next.Sequence || !strings.Contains(c.State.Refused, "cannot be read") {
+		t.Errorf("the newest valid one is %d, the home has %d and says %q", next.Sequence, c.Directive.Sequence, c.State.Refused)
+	}
+	if changed, _ := h.Take("t", []byte("no JSON"), foreign, newest, now); changed {
+		t.Error("the same ones are something new")
+	}
 	if has(t, h, f, "m", newest); inForce(t, h) != 1 {
 		t.Error("after them a good one does not count")
 	}
@@ -212,12 +225,12 @@ func TestDirectivesThatDoNotCount(t *testing.T) {
 		t.Errorf("it still says %q", c.State.Refused)
 	}
 	hooktest.Must(t, h.Unset())
-	if _, err := h.Take(newest, "t"); !errors.Is(err, ErrUnset) {
+	if _, err := h.Take("t", newest); !errors.Is(err, ErrUnset) {
 		t.Errorf("without a policy: %v", err)
 	}
 	_, err = h.SetFleet(s.public, "ann")
 	hooktest.Must(t, err)
-	if _, err := h.Take(now, "t"); err == nil || !strings.Contains(err.Error(), "older") {
+	if _, err := h.Take("t", now); err == nil || !strings.Contains(err.Error(), "older") {
 		t.Errorf("an old one after unset and set: %v", err)
 	}
 }
@@ -232,7 +245,7 @@ func TestLastGoodStaysWhereABundleCannotBeHad(t *testing.T) {
 	has(t, h, f, "m", text)
 	good := f[two.Text()]
 	text, _ = directed(t, s, roll(t, d, two, StageEnforce, 0).SwitchOff(Off{Hook: "policy:guard", Reason: "it denies all", By: "ann"}))
-	_, err := h.Take(text, "t")
+	_, err := h.Take("t", text)
 	hooktest.Must(t, err)
 	for name, bytes := range map[string][]byte{
 		"the servers are away":                   nil,
@@ -262,7 +275,7 @@ func TestLastGoodStaysWhereABundleCannotBeHad(t *testing.T) {
 	refuse := func(string, Bundle) error { return errors.New("a hook cannot be read") }
 	three := f.put(t, s, 3)
 	text, _ = directed(t, s, roll(t, d, three, StageShadow, 0))
-	_, err = h.Take(text, "t")
+	_, err = h.Take("t", text)
 	hooktest.Must(t, err)
 	if _, err := h.Follow(t.Context(), Member{"t", "m", f.fetch, refuse}); err == nil || inForce(t, h) != 2 {
 		t.Errorf("a bundle with a broken hook: %v", err)
@@ -297,7 +310,7 @@ func TestSwitchedOffHooksStayOff(t *testing.T) {
 	if text, _ = directed(t, s, d); !was {
 		t.Error("the hook was not off")
 	}
-	if _, err := h.Take(text, "t"); err != nil || off("notify", 0) || inForce(t, h) != 2 {
+	if _, err := h.Take("t", text); err != nil || off("notify", 0) || inForce(t, h) != 2 {
 		t.Errorf("the hook cannot be switched on: %v", err)
 	}
 	_, err = h.SetFleet(newSigner(t).public, "ann")

@@ -51,18 +51,12 @@ var errLost = errors.New("the servers have no directive any more: an operator ha
 	"and each hookd fleet disable")
 
 // Take remembers a directive if it is newer than the one before, whatever the source of the
-// policy is: hooks that it switches off are off from then on. The bundles are the business
-// of Follow. The reason of a refusal is remembered in State.Refused; the bundle in force stays so.
-// A nil text says that the fleet has none: it is refused where there was one.
-// changed reports that State is another one. Without a policy Take fails with ErrUnset.
-func (h Home) Take(text []byte, tenant string) (changed bool, err error) {
-	var given SignedDirective
-	var bad error
-	if text != nil {
-		if bad = json.Unmarshal(text, &given); bad != nil {
-			bad = fmt.Errorf("it cannot be read: %w", bad)
-		}
-	}
+// policy is: hooks that it switches off are off from then on. Of those that the servers keep, given the
+// newest first, it takes the newest valid one. The bundles are the business of Follow. The reason why the
+// newest does not count is remembered in State.Refused, and returned; the bundle in force stays so. None at
+// all is such a reason where there was one. changed reports that State is another one. Without a policy
+// Take fails with ErrUnset.
+func (h Home) Take(tenant string, newestFirst ...[]byte) (changed bool, err error) {
 	err = h.locked(func() error {
 		c, set, err := h.Current()
 		switch {
@@ -70,52 +64,62 @@ func (h Home) Take(text []byte, tenant string) (changed bool, err error) {
 			return err
 		case !set:
 			return ErrUnset
-		case text == nil && !c.State.Directive.Empty():
-			bad = errLost
-		case bad == nil && c.State.Directive.digest() == given.digest() && c.State.Refused == "":
-			return nil
 		}
-		refused := bad
-		if refused == nil && text != nil {
-			refused = h.admit(c, given, tenant)
+		taken, refused := c.State.Directive, error(nil)
+		if len(newestFirst) == 0 && !taken.Empty() {
+			refused = errLost
 		}
+		for i, text := range newestFirst {
+			given, err := h.admit(c, text, tenant)
+			if err == nil {
+				taken = given
+				break
+			}
+			if i == 0 {
+				refused = fmt.Errorf("the newest directive of the fleet is refused: %w", err)
+			}
+		}
+		said := ""
 		if refused != nil {
-			if text != nil {
-				refused = fmt.Errorf("the newest directive of the fleet is refused: %w", refused)
-			}
-			if c.State.Refused == refused.Error() {
-				return refused
-			}
-			c.State.Refused, changed = refused.Error(), true
-			return errors.Join(refused, h.write("policy.json", c.State))
+			said = refused.Error()
 		}
-		c.State.Directive, c.State.Refused, changed = given, "", true
-		return h.write("policy.json", c.State)
+		changed = said != c.State.Refused || taken.digest() != c.State.Directive.digest()
+		if !changed {
+			return refused
+		}
+		c.State.Directive, c.State.Refused = taken, said
+		return errors.Join(refused, h.write("policy.json", c.State))
 	})
 	return changed, err
 }
 
-// admit is an error for a directive that another key has signed, or that is older than an
-// earlier one; else no older one is admitted any more. The caller holds the lock.
-func (h Home) admit(c Current, given SignedDirective, tenant string) error {
+// admit returns a directive. It is an error for one that cannot be read, that another key has signed, or
+// that is older than an earlier one; else no older one is admitted any more. The caller holds the lock.
+func (h Home) admit(c Current, text []byte, tenant string) (given SignedDirective, err error) {
+	if err := json.Unmarshal(text, &given); err != nil {
+		return given, fmt.Errorf("it cannot be read: %w", err)
+	}
+	if !given.Empty() && given.digest() == c.State.Directive.digest() {
+		return given, nil
+	}
 	key, err := PublicKey(c.State.Key)
 	if err != nil {
-		return err
+		return given, err
 	}
 	d, err := given.Verify(key, tenant)
 	if err != nil {
-		return err
+		return given, err
 	}
 	floors, err := h.floors()
 	if err != nil {
-		return err
+		return given, err
 	}
 	at := directiveFloor(key, tenant)
 	if err := floors[at].admits(d.Sequence, given.digest()); err != nil {
-		return err
+		return given, err
 	}
 	floors[at] = floor{d.Sequence, given.digest()}
-	return h.write("floors.json", floors)
+	return given, h.write("floors.json", floors)
 }
 
 func directiveFloor(key ed25519.PublicKey, tenant string) string {
