@@ -20,7 +20,7 @@ import (
 )
 
 // readyTime is how long a server may take under load.
-const readyTime = 60 * time.Second
+const readyTime = 2 * time.Minute
 
 // maxStore is the size that streams may reserve: tests fill less than a disk.
 const maxStore = 1 << 40
