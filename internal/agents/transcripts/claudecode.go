@@ -117,6 +117,7 @@ var (
 	claudeTookBack  = []byte("The user doesn't want to take this action right now")
 	claudeHookError = []byte(" hook error: ")
 	claudeByRule    = []byte("Permission to use ")
+	claudeExited    = []byte(`"Exit code `)
 )
 
 // decide fills in how a call ended, and who decided.
@@ -159,6 +160,9 @@ func (l *claudeLine) decide(call *Call, block json.RawMessage) {
 func (l *claudeLine) byText(call *Call, block json.RawMessage) {
 	text := rawjson.Get(block, "content")
 	text = text[:min(len(text), 200)]
+	if bytes.Contains(text[:min(len(text), 60)], claudeExited) {
+		return // a command's own words
+	}
 	switch {
 	case bytes.Contains(text, claudeRefused) || bytes.Contains(text, claudeTookBack):
 		call.Outcome, call.By, call.Prompt = Denied, ByPerson, Prompt{Asked: true}

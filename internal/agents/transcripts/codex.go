@@ -1,10 +1,10 @@
 package transcripts
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,9 +27,10 @@ const codexWait = 1500 * time.Millisecond
 
 // codexThread has the facts about a call from the lines before it.
 type codexThread struct {
-	c                      *collector
-	session, cwd, approval string
-	subagent               bool
+	c                  *collector
+	session, cwd       string
+	approval, reviewer string
+	subagent           bool
 }
 
 func readCodex(ctx context.Context, f *File, c *collector) error {
@@ -53,7 +54,11 @@ func (t *codexThread) line(line []byte) {
 		if cwd, ok := rawjson.GetString(payload, "cwd"); ok {
 			t.cwd = cwd
 		}
-		t.approval, _ = rawjson.GetString(payload, "approval_policy")
+		var is bool
+		if t.approval, is = rawjson.GetString(payload, "approval_policy"); !is { // it is one for each kind of question
+			t.approval = string(rawjson.Get(payload, "approval_policy"))
+		}
+		t.reviewer, _ = rawjson.GetString(payload, "approvals_reviewer")
 	case "response_item":
 		t.item(line, payload)
 	case "event_msg":
@@ -106,46 +111,111 @@ func codexInput(kind string, payload json.RawMessage) json.RawMessage {
 	return rawjson.With(nil, rawjson.StringMember("input", text))
 }
 
-// texts of outputs. A failed transport reads as a refusal, too.
-var (
-	codexBlocked  = []byte("blocked by PreToolUse hook")
-	codexRejected = []byte("rejected by user")
-	codexRisk     = []byte("rejected due to unacceptable risk")
-	codexAborted  = []byte("aborted by user")
-	codexExited   = []byte("exited with code ")
-	codexExit     = []byte("Exit code: ")
-)
+// codexRefusals are the texts that begin the output of a call that did not run, and who refused it. A failed
+// transport reads as a refusal by a person, too.
+var codexRefusals = []codexRefusal{
+	{"Command blocked by PreToolUse hook", ByHook}, {"Tool call blocked by PreToolUse hook", ByHook},
+	{"This action was rejected due to unacceptable risk", ByJudge}, {"Automatic approval review ", ByJudge},
+	{"Automated review of ", ByJudge},
+	{"rejected by user approval settings", ByRule}, {"rejected by user", ByPerson}, {"patch rejected by user", ByPerson},
+	{"exec command rejected by user", ByPerson}, {"user rejected MCP tool call", ByPerson},
+	{"user cancelled MCP tool call", ByPerson}, {"patch rejected: ", ByRule}, {"write_stdin rejected: ", ByRule},
+	{"approval policy is ", ByRule}, {"MCP tool call requires approval", ByRule}, {"MCP tool call blocked ", ByRule},
+	{"MCP tool call cancelled", ByDefault}, {"unsupported call: ", ""}, {"unsupported custom tool call: ", ""},
+	{"failed to parse function arguments: ", ""},
+}
+
+type codexRefusal struct {
+	text string
+	by   Decider
+}
+
+// codexHeads begin the output of a call that ran, before its own words.
+var codexHeads = []string{`Chunk ID: `, `Exit code: `, `Wall time: `, `{"output":`}
+
+// codexRejected stands before the reason where a command was not started.
+const codexRejected = `CreateProcess { message: "Rejected("`
+
+// codexOwn is the beginning of the text that Codex itself wrote about a call, without escapes; ran says that
+// the call did.
+func codexOwn(output json.RawMessage) (own string, ran bool) {
+	if list := elements(output); len(list) > 0 {
+		output = rawjson.Get(list[0], "text")
+	} else if content := rawjson.Get(output, "content"); content != nil {
+		output = content
+	}
+	head := strings.ReplaceAll(string(output[:min(len(output), 400)]), `\`, "")
+	head = strings.TrimPrefix(head, `"`)
+	for _, begins := range codexHeads {
+		if strings.HasPrefix(head, begins) {
+			own, _, _ = strings.Cut(head, "nOutput:n")
+			if begins == codexHeads[3] { // of older versions: the exit code stands last
+				own = strings.ReplaceAll(string(output[max(0, len(output)-200):]), `\`, "")
+			}
+			return own, true
+		}
+	}
+	return head, false
+}
 
 // output fills in how a call ended by the text that the model was given.
 func (t *codexThread) output(call *Call, text json.RawMessage) {
-	head := text[:min(len(text), 400)]
+	own, ran := codexOwn(text)
 	switch {
-	case bytes.Contains(head, codexBlocked):
-		call.Outcome, call.By = Denied, ByHook
-	case bytes.Contains(head, codexRisk):
-		call.Outcome, call.By = Denied, ByJudge
-	case bytes.Contains(head, codexRejected):
-		call.Outcome, call.By = Denied, ByRule
-		if t.approval != "never" { // then no question comes
-			call.By, call.Prompt = ByPerson, Prompt{Asked: true, Estimated: true}
-		}
-	case bytes.Contains(head, codexAborted):
-		call.Outcome = Failed
+	case !ran && t.refused(call, own):
 	case call.Outcome != "": // known from the command itself
+	case ran && codexFailed(own), !ran && (strings.HasPrefix(own, "failed ") ||
+		strings.HasPrefix(own, "aborted by user") || strings.Contains(own, " failed: ")):
+		call.Outcome = Failed
 	default:
-		if call.Outcome = Ran; codexFailed(head) {
-			call.Outcome = Failed
-		}
+		call.Outcome = Ran
 	}
 }
 
-func codexFailed(head []byte) bool {
-	for _, before := range [][]byte{codexExited, codexExit} {
-		if _, after, ok := bytes.Cut(head, before); ok && len(after) > 0 {
-			return after[0] != '0'
+// refused reports whether the text says that a call did not run, and fills in who refused it.
+func (t *codexThread) refused(call *Call, own string) bool {
+	reason := own
+	_, rejected, is := strings.Cut(own, codexRejected)
+	if is {
+		reason = rejected
+	}
+	by := ByRule
+	i := slices.IndexFunc(codexRefusals, func(r codexRefusal) bool { return strings.HasPrefix(reason, r.text) })
+	if i < 0 && !is {
+		return false
+	}
+	if i >= 0 {
+		by = codexRefusals[i].by
+	}
+	call.Outcome, call.By, call.Prompt = Denied, by, Prompt{}
+	if by == ByPerson {
+		t.person(call, false)
+	}
+	return true
+}
+
+// person notes the answer of a person, where the policy lets one be asked.
+func (t *codexThread) person(call *Call, yes bool) {
+	call.By, call.Prompt = ByPerson, Prompt{Asked: true, Yes: yes, Estimated: true}
+	switch {
+	case t.approval == "never":
+		call.By, call.Prompt = ByRule, Prompt{}
+	case t.reviewer != "" && t.reviewer != "user":
+		call.By, call.Prompt = ByJudge, Prompt{}
+	}
+}
+
+// codexFailed reports whether a call that ran says that it failed.
+func codexFailed(own string) bool {
+	if strings.HasSuffix(own, `naborted by user"`) {
+		return true
+	}
+	for _, before := range []string{"exited with code ", "Exit code: ", `"exit_code":`} {
+		if _, code, ok := strings.Cut(own, before); ok && code != "" {
+			return code[0] != '0'
 		}
 	}
-	return bytes.Contains(head, []byte(" failed: "))
+	return false
 }
 
 // event reads a note of Codex about a command or a patch.
@@ -170,7 +240,8 @@ func (t *codexThread) event(payload json.RawMessage) {
 		}
 		switch {
 		case is.Status == "declined":
-			call.Outcome, call.By, call.Prompt = Denied, ByPerson, Prompt{Asked: true, Estimated: true}
+			call.Outcome = Denied
+			t.person(call, false)
 			return
 		case is.Status == "failed" || is.ExitCode != nil && *is.ExitCode != 0:
 			call.Outcome = Failed
@@ -183,7 +254,7 @@ func (t *codexThread) event(payload json.RawMessage) {
 		ran := time.Duration(is.Duration.Secs)*time.Second + time.Duration(is.Duration.Nanos)
 		waited := time.Duration(to-from)*time.Millisecond - ran
 		if from > 0 && waited > codexWait && t.approval != "never" && t.approval != "" {
-			call.By, call.Prompt = ByPerson, Prompt{Asked: true, Yes: true, Estimated: true}
+			t.person(call, true)
 		}
 	})
 }
