@@ -14,8 +14,9 @@
 //
 // A held ask costs the goroutine of its sender, which waits anyway, a timer, and a row
 // on disk. The row is there before the ask can be answered, and the answer is in it
-// before the agent gets it; a disk that does not write costs each of them some time
-// and a warning. Nothing here waits for a follower.
+// before the agent gets it. A disk that does not write costs each of them some time: until
+// then the row is in memory that outlives a kill, or else there is a warning. Nothing here waits
+// for a follower.
 //
 // It shows no ask and gives no answer: commands, the page and hooks do.
 package ask
@@ -60,7 +61,7 @@ var (
 
 // Store keeps held asks and grants.
 type Store interface {
-	SaveAsk(context.Context, store.Kept) error
+	SaveAsk(store.Kept) (held bool, written <-chan error)
 	DropAsk(id string)
 	Asks(context.Context) ([]store.Kept, error)
 	SaveGrants(context.Context, ...store.Kept) error

@@ -193,20 +193,14 @@ func (a *held) record(answered *wire.Answered) []byte {
 // Without its row an ask is held all the same: a person's answer is worth more than the
 // record, should hookd be killed.
 func (h *Holder) save(a *held, answered *wire.Answered, within time.Duration) {
-	saved := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	kept := store.Kept{ID: a.ID, Text: a.record(answered)} // now: a changes while the disk hangs
-	go func() {
-		defer cancel()
-		saved <- h.opts.Store.SaveAsk(ctx, kept)
-	}()
+	inMemory, written := h.opts.Store.SaveAsk(store.Kept{ID: a.ID, EventSeq: a.eventSeq, Text: a.record(answered)})
 	var err error
 	select {
-	case err = <-saved:
-	case <-ctx.Done(): // the disk may hang for longer
-		err = ctx.Err()
+	case err = <-written:
+	case <-time.After(within): // the disk may hang for longer
+		err = context.DeadlineExceeded
 	}
-	if err != nil {
+	if err != nil && !inMemory {
 		h.log.Warn("an ask is not on disk: if hookd is killed now, nothing records how it ended",
 			zap.String("ask", a.ID), zap.Error(err))
 	}

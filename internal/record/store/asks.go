@@ -10,8 +10,9 @@ import (
 // Kept is a question that is held, or an answer that is remembered, as text that the
 // store does not read.
 type Kept struct {
-	ID   string
-	Text []byte
+	ID       string
+	EventSeq uint64 // of the event that a question is about
+	Text     []byte
 }
 
 // asks keeps asks and grants.
@@ -20,21 +21,36 @@ type asks struct {
 	decisions *decisions
 }
 
-// SaveAsk keeps a question that is held, so that the next daemon can tell
-// how it has ended. It returns when it is on disk, or why it will not be.
-func (s *asks) SaveAsk(ctx context.Context, k Kept) error {
-	return s.wait(ctx, &op{exec: func(db *database) error {
-		_, err := db.exec(`INSERT OR REPLACE INTO asks (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
-		if err != nil {
-			return fmt.Errorf("save ask %s: %w", k.ID, err)
-		}
-		return nil
-	}})
+// SaveAsk keeps a question that is held, so that the next daemon can tell how it has ended. It does not wait.
+// With held the question outlives a kill from now on, in Options.Memory. written gives nil when it is on disk,
+// or why it will not be.
+func (s *asks) SaveAsk(k Kept) (held bool, written <-chan error) {
+	done := make(chan error, 1)
+	o := &op{exec: func(db *database) error { return saveAsk(db, k) }, done: func(err error) { done <- err }}
+	in := s.decisions.unwritten.holdAsk(k)
+	if in != nil {
+		o.after = func() { s.decisions.unwritten.releaseAsk(k.ID, in) }
+	}
+	if down := s.down.Load(); down != nil {
+		done <- down.err
+	} else if !s.queue.add(o) {
+		done <- ErrClosed
+	}
+	return in != nil, done
+}
+
+func saveAsk(db *database, k Kept) error {
+	_, err := db.exec(`INSERT OR REPLACE INTO asks (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
+	if err != nil {
+		return fmt.Errorf("save ask %s: %w", k.ID, err)
+	}
+	return nil
 }
 
 // DropAsk forgets a question that was not held after all. The record of the decision about
 // a held question makes the store forget that question.
 func (s *asks) DropAsk(id string) {
+	s.decisions.unwritten.releaseAsk(id, nil)
 	exec := func(db *database) error { return dropAsk(db, id) }
 	s.queue.add(&op{exec: exec, lean: exec})
 }

@@ -40,6 +40,7 @@ type decisions struct {
 	*core
 	auditing  *auditing
 	tables    *tables
+	loss      *lossNotes
 	unwritten unwritten
 }
 

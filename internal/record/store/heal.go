@@ -481,12 +481,11 @@ func noteFormer(db *database, epoch string) error {
 func (s *opener) dropEventless(db *database, waiting *amount) error {
 	const eventless = `FROM pending WHERE seq NOT IN (SELECT seq FROM events) OR EXISTS (
 		SELECT 1 FROM events e WHERE e.seq = pending.seq AND (SELECT seq FROM events WHERE id = e.id) <> e.seq)`
-	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
-	rows, err := query(db, scan, `SELECT seq `+eventless)
-	if err != nil || len(rows) == 0 {
+	var some bool
+	if err := db.row(`SELECT EXISTS (SELECT 1 ` + eventless + `)`).Scan(&some); err != nil || !some {
 		return err
 	}
-	left, err := deleteUncounted(db, `DELETE `+eventless)
+	rows, left, err := deleteUncounted(db, `DELETE `+eventless+` RETURNING seq`)
 	if err != nil {
 		return err // a file that is given up now still has them all
 	}
@@ -506,27 +505,29 @@ func (s *opener) dropEventless(db *database, waiting *amount) error {
 	return nil
 }
 
-// deleteUncounted deletes pending runs that are not counted one by one, and counts the others.
-func deleteUncounted(db *database, text string) (left amount, err error) {
+// deleteUncounted deletes pending runs that are not counted one by one, and counts the others. It returns the
+// numbers of their events.
+func deleteUncounted(db *database, text string) (gone []uint64, left amount, err error) {
 	if _, err := db.exec("BEGIN IMMEDIATE"); err != nil {
-		return left, err
+		return nil, left, err
 	}
 	defer func() {
 		if err != nil {
 			db.exec("ROLLBACK")
 		}
 	}()
-	if _, err := db.exec(text); err != nil {
-		return left, err
+	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
+	if gone, err = query(db, scan, text); err != nil {
+		return nil, left, err
 	}
 	if left, err = countWaiting(db); err != nil {
-		return left, err
+		return nil, left, err
 	}
 	if _, err := db.exec(`UPDATE journaled SET waiting_sum = NULL`); err != nil { // until the next commit
-		return left, err
+		return nil, left, err
 	}
 	_, err = db.exec("COMMIT")
-	return left, err
+	return gone, left, err
 }
 
 // tellLeft reports the records that the database does not have although an earlier process has written them.

@@ -388,7 +388,7 @@ func (j *journaled) reset(dir string) {
 	}
 }
 
-// findStored notes which entries the database has.
+// findStored notes which entries the database has. A row whose number was damaged stands for none of them.
 func findStored(db *database, list []entry) error {
 	if len(list) == 0 {
 		return nil
@@ -404,7 +404,8 @@ func findStored(db *database, list []entry) error {
 			waiting[seq].place = inDatabase
 		}
 		return none, err
-	}, `SELECT seq FROM events WHERE seq >= ?`, int64(least))
+	}, `SELECT seq FROM events e WHERE seq >= ? AND ifnull((SELECT seq FROM events WHERE id = e.id), seq) = seq`,
+		int64(least))
 	return err
 }
 

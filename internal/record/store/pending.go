@@ -62,8 +62,9 @@ func (s *pendings) pendingPage(
 	defer s.live.unwatch()
 	err = s.snapshot(ctx, func(db querier) (err error) {
 		defer func() { err = damagedRow(err) }()
-		sizes, err := list(ctx, db, scanSized, `SELECT seq, size FROM events
-			WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) ORDER BY seq`,
+		// By the pending runs, not by the events: a row that a damaged file hides must be missed.
+		sizes, err := list(ctx, db, scanSized, `SELECT seq, ifnull((SELECT size FROM events WHERE seq = p.seq), 0)
+			FROM (SELECT DISTINCT seq FROM pending WHERE seq > ? ORDER BY seq LIMIT ?) p ORDER BY seq`,
 			int64(min(after, 1<<62)), limit)
 		if err != nil {
 			return err
@@ -171,8 +172,8 @@ func (s *pendings) NextPending(ctx context.Context, after uint64) (size int64, e
 	err = s.read(ctx, func(db *sql.DB) (err error) {
 		defer func() { err = damagedRow(err) }()
 		var first uint64
-		row := db.QueryRowContext(ctx, `SELECT seq, size FROM events
-			WHERE seq = (SELECT min(seq) FROM pending WHERE seq > ?)`, int64(min(after, 1<<62)))
+		row := db.QueryRowContext(ctx, `SELECT seq, ifnull((SELECT size FROM events WHERE seq = p.seq), 1)
+			FROM pending p WHERE seq > ? ORDER BY seq LIMIT 1`, int64(min(after, 1<<62)))
 		err = row.Scan(&first, &size)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = nil
@@ -199,22 +200,19 @@ func (s *pendings) pendingEvents(ctx context.Context, db querier, sizes []sized)
 			return []*events.Event{e}, nil
 		}
 	}
-	rows, err := list(ctx, db, scanPendingRow, `SELECT `+pendingColumns+`
-		WHERE seq IN (SELECT DISTINCT seq FROM pending WHERE seq BETWEEN ? AND ?) ORDER BY seq`,
-		int64(first), int64(last))
-	if err != nil {
-		return nil, err
-	}
-	all := make([]*events.Event, 0, len(rows))
-	for _, r := range rows {
-		e, err := r.pendingEvent(ctx, db)
+	all := make([]*events.Event, 0, len(sizes))
+	for _, z := range sizes {
+		e, err := pendingEvent(ctx, db, z.seq)
 		if errors.Is(err, errDamagedEvent) {
-			hooks, listErr := list(ctx, db, scanID, `SELECT hook FROM pending WHERE seq = ? ORDER BY ord`, int64(r.seq))
+			hooks, listErr := list(ctx, db, scanID, `SELECT hook FROM pending WHERE seq = ? ORDER BY ord`, int64(z.seq))
 			if listErr != nil {
 				return nil, listErr
 			}
-			s.giveUpDamaged(r.seq, hooks, err)
+			s.giveUpDamaged(z.seq, hooks, err)
 			continue
+		}
+		if errors.Is(err, sql.ErrNoRows) { // what else is hidden is not known: the file is replaced
+			return nil, fmt.Errorf("%w: event %d is not there, but its runs are", errCorrupt, z.seq)
 		}
 		if err != nil {
 			return nil, err
@@ -273,9 +271,11 @@ func (s *pendings) giveUpDamaged(seq uint64, hooks []string, cause error) {
 	}})
 }
 
-// pendingEvent reads one event with all of its data.
+// pendingEvent reads one event with all of its data. A row whose number was damaged is found in the place of
+// another event, and is none: the index of ids knows better.
 func pendingEvent(ctx context.Context, db querier, seq uint64) (*events.Event, error) {
-	r, err := scanPendingRow(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` WHERE seq = ?`, int64(seq)))
+	r, err := scanPendingRow(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` e
+		WHERE seq = ? AND ifnull((SELECT seq FROM events WHERE id = e.id), seq) = seq`, int64(seq)))
 	if err != nil {
 		return nil, err
 	}

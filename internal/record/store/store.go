@@ -221,7 +221,7 @@ func assemble(c *core) *Store {
 	loss, tables := &lossNotes{core: c, auditing: auditing}, &tables{core: c}
 	runs, sent := &pendingRuns{core: c, tables: tables}, &sentIDs{core: c}
 	forwarding, dead := &forwarding{core: c}, &deadLetters{core: c}
-	decisions := &decisions{core: c, auditing: auditing, tables: tables}
+	decisions := &decisions{core: c, auditing: auditing, tables: tables, loss: loss}
 	appender := &appender{
 		core: c, arrivals: newArrivals(), distrusted: make(chan error, 1), relief: make(chan struct{}, 1),
 	}

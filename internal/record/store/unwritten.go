@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// unwritten has the decisions that the database does not have yet, in a journal whose
+// unwritten has the decisions and held asks that the database does not have yet, in a journal whose
 // folder is in memory: they outlive a kill of the process, and no verdict waits for a disk.
 // A loss of power takes them. The zero unwritten holds none.
 type unwritten struct {
@@ -26,12 +26,20 @@ type unwritten struct {
 	mu    sync.Mutex               // guards all below; held while memory is written to
 	list  []*held                  // in the order of the journal, from the first that the database does not have
 	of    map[*wire.Decision]*held // until Decided is called
+	asks  map[string]*held         // by id
 	freed journal.Pos
 	again time.Time // not tried before: memory was full
 	text  []byte    // of the last one
 }
 
-// held is one decision in the journal.
+// keptInMemory is an ask in the journal, in the place of a decision.
+type keptInMemory struct {
+	Ask  string `json:"held_ask"`
+	Text []byte `json:"text,omitempty"`
+	Over bool   `json:"over,omitempty"` // the database has it, or it has ended
+}
+
+// held is one decision or ask in the journal.
 type held struct {
 	at      journal.Pos
 	written bool // to the database
@@ -62,13 +70,24 @@ func (s *decisions) openUnwritten() error {
 		answered bool
 	}
 	left, known := []*wire.Decision(nil), map[key]bool{}
+	asks, senseless := map[string]Kept{}, 0
 	u := &s.unwritten
 	o := journal.Options{
 		Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment, Look: memoryLook, Files: journal.MappedFiles(),
 	}
 	log, found, err := journal.Open(o, journal.Pos{}, func(e journal.Entry, text []byte) error {
+		if k := (keptInMemory{}); json.Unmarshal(text, &k) == nil && k.Ask != "" {
+			if asks[k.Ask] = (Kept{k.Ask, e.Number, k.Text}); k.Over {
+				delete(asks, k.Ask)
+			}
+			return nil
+		}
 		d := &wire.Decision{}
-		if json.Unmarshal(text, d) != nil || d.EventSeq <= s.w.state.pruned {
+		if json.Unmarshal(text, d) != nil {
+			senseless++
+			return nil
+		}
+		if d.EventSeq <= s.w.state.pruned {
 			return nil
 		}
 		k := key{d.EventSeq, d.Decision, d.Answered != nil}
@@ -81,7 +100,18 @@ func (s *decisions) openUnwritten() error {
 	for _, other := range found.Aside {
 		if errors.Is(other.Why, journal.ErrOther) { // of a database that is not there any more
 			err = errors.Join(err, os.Remove(other.Path))
+			continue
 		}
+		s.loss.lost(Loss{Why: fmt.Sprintf("%v: what it has of decisions is not in the history: %s", other.Why, other.Path)})
+	}
+	for _, d := range found.Damaged {
+		if d.Kept != "" && !d.Torn { // torn is what a kill does
+			senseless += max(1, d.Records)
+		}
+	}
+	if senseless > 0 {
+		const why = "records of decisions that a kill left in memory cannot be read, and are not in the history: %d"
+		s.loss.lost(Loss{Why: fmt.Sprintf(why, senseless)})
 	}
 	if err == nil {
 		err = linkDatabase(dir, s.opts.Path)
@@ -89,14 +119,44 @@ func (s *decisions) openUnwritten() error {
 	if err != nil {
 		return fmt.Errorf("open the decisions in memory: %w", err)
 	}
-	u.log, u.of, u.asked = log, map[*wire.Decision]*held{}, map[string]bool{}
+	u.log, u.of, u.asked, u.asks = log, map[*wire.Decision]*held{}, map[string]bool{}, map[string]*held{}
 	for i, d := range left {
 		u.of[d] = u.list[i] // it is there already
 		if d.Answered != nil {
 			u.asked[d.Answered.AskID] = true
 		}
 	}
+	if err := s.saveLeft(asks); err != nil {
+		return err
+	}
 	return s.writeLeft(left)
+}
+
+// saveLeft writes the asks that a killed process has left in memory alone. An ask whose end is on record is over:
+// the kill came between that and the note of it.
+func (s *decisions) saveLeft(asks map[string]Kept) error {
+	for _, k := range asks {
+		var over bool
+		err := s.db.row(`SELECT ?1 BETWEEN 1 AND ?2 OR EXISTS (SELECT 1 FROM decisions
+			WHERE event_seq = ?1 AND instr(detail, '"answered":') > 0)`,
+			int64(k.EventSeq), int64(s.w.state.pruned)).Scan(&over)
+		if err == nil && !over {
+			err = saveAsk(s.db, k)
+		}
+		if err != nil {
+			return fmt.Errorf("save the asks in memory: %w", err)
+		}
+		s.unwritten.append(0, keptInMemory{Ask: k.ID, Over: true}.text())
+	}
+	return nil
+}
+
+func (k keptInMemory) text() []byte {
+	text, err := json.Marshal(k)
+	if err != nil {
+		return nil // texts alone: it cannot fail
+	}
+	return text
 }
 
 // writeLeft hands over the decisions that a killed process has left. A decision keeps its
@@ -157,20 +217,65 @@ func (u *unwritten) hold(d *wire.Decision) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.of[d] != nil || u.log.Size() > maxUnwritten || time.Now().Before(u.again) {
+	if u.of[d] != nil {
 		return
 	}
 	u.text = append(d.AppendJSON(rawjson.AppendInt(append(u.text[:0], '{'), "seq", int64(d.Seq))), '}')
-	entries, err := u.log.Append([]journal.Record{{Number: d.EventSeq, Head: u.text}})
+	if h := u.append(d.EventSeq, u.text); h != nil {
+		u.list = append(u.list, h)
+		u.of[d] = h
+	}
+}
+
+// append writes a record; nil = it is not in memory. The caller holds mu, or is Open.
+func (u *unwritten) append(number uint64, text []byte) *held {
+	if u.log.Size() > maxUnwritten || time.Now().Before(u.again) {
+		return nil
+	}
+	entries, err := u.log.Append([]journal.Record{{Number: number, Head: text}})
 	if err != nil { // memory is full, or the folder was deleted
 		if u.log.Renew() != nil {
 			u.again = time.Now().Add(memoryRetry)
 		}
+		return nil
+	}
+	return &held{at: entries[0].Pos}
+}
+
+// holdAsk writes an ask to memory, in the place of what was known of it; nil = it is not there.
+func (u *unwritten) holdAsk(k Kept) *held {
+	if u.log == nil {
+		return nil
+	}
+	text := keptInMemory{Ask: k.ID, Text: k.Text}.text()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	h := u.append(k.EventSeq, text)
+	if h == nil {
+		return nil
+	}
+	u.list = append(u.list, h)
+	if was := u.asks[k.ID]; was != nil {
+		u.written(was)
+	}
+	u.asks[k.ID] = h
+	return h
+}
+
+// releaseAsk notes that the database has an ask as it was held, or that the ask has ended, which is nil.
+func (u *unwritten) releaseAsk(id string, as *held) {
+	if u.log == nil {
 		return
 	}
-	h := &held{at: entries[0].Pos}
-	u.list = append(u.list, h)
-	u.of[d] = h
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	h := u.asks[id]
+	if h == nil || as != nil && as != h {
+		return
+	}
+	delete(u.asks, id)
+	u.append(0, keptInMemory{Ask: id, Over: true}.text())
+	u.written(h)
 }
 
 // release returns the function to call when the database has a decision; nil = the decision is not
@@ -181,19 +286,27 @@ func (u *unwritten) release(d *wire.Decision) (written func()) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	h := u.of[d]
-	if h == nil {
+	h, ask := u.of[d], ""
+	if d.Answered != nil && u.asks[d.Answered.AskID] != nil {
+		ask = d.Answered.AskID
+	}
+	if h == nil && ask == "" {
 		return nil
 	}
 	delete(u.of, d)
-	return func() { u.written(h) }
+	return func() {
+		u.releaseAsk(ask, nil)
+		if h != nil {
+			u.mu.Lock()
+			defer u.mu.Unlock()
+			u.written(h)
+		}
+	}
 }
 
-// written lets the memory be used again that is before the first decision which the
-// database does not have.
+// written lets the memory be used again that is before the first record which the
+// database does not have. The caller holds mu.
 func (u *unwritten) written(h *held) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	h.written = true
 	last := h.at
 	for len(u.list) > 0 && u.list[0].written {

@@ -2,12 +2,14 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -253,5 +255,37 @@ func allDecisions(t testing.TB, s *Store) (all []wire.Decision) {
 		if q.Before = page.Next; page.Next == 0 {
 			return all
 		}
+	}
+}
+
+// Records in memory that say nothing, or are damaged, are told.
+func TestRecordsInMemoryThatCannotBeReadAreTold(t *testing.T) {
+	for name, spoil := range map[string]func(text []byte) []byte{
+		"no decision": func(text []byte) []byte { return text },
+		"damaged":     func(text []byte) []byte { return bytes.Replace(text, []byte("E10"), []byte("E19"), 1) },
+	} {
+		o := options(t)
+		o.Memory = filepath.Join(t.TempDir(), "memory")
+		s := open(t, o)
+		if s.Deciding(denial(10)); name == "no decision" {
+			s.unwritten.append(11, []byte("[1]"))
+		}
+		s.Deciding(denial(12))
+		copied := filepath.Join(t.TempDir(), "copy") // as a kill leaves it
+		hooktest.Must(t, os.CopyFS(copied, os.DirFS(o.Memory)))
+		closed(t, s)
+		files, err := filepath.Glob(filepath.Join(copied, "*.seg"))
+		hooktest.Must(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			hooktest.Must(t, err)
+			hooktest.Must(t, os.WriteFile(file, spoil(text), 0o600))
+		}
+		o.Memory = copied
+		s = open(t, o)
+		if l := s.Losses(); len(l) != 1 || !strings.HasSuffix(l[0].Why, "are not in the history: 1") {
+			t.Errorf("%s: told %+v", name, l)
+		}
+		closed(t, s)
 	}
 }

@@ -449,7 +449,7 @@ func readState(db *database) (st state, err error) {
 // countWaiting counts how much is pending in the database.
 func countWaiting(db *database) (a amount, err error) {
 	row := db.row(`SELECT count(*), ifnull(sum(runs), 0), ifnull(sum(size), 0)
-		FROM (SELECT seq, count(*) AS runs FROM pending GROUP BY seq) JOIN events USING (seq)`)
+		FROM (SELECT seq, count(*) AS runs FROM pending GROUP BY seq) LEFT JOIN events USING (seq)`)
 	if err := row.Scan(&a.events, &a.runs, &a.bytes); err != nil {
 		return a, fmt.Errorf("count what is pending: %w", err)
 	}
