@@ -41,7 +41,7 @@ func (n Names) Layout() []engine.Stream {
 	dead := of(areaDead, n.all(areaDead, ">"), n.advisories(areaWork), n.advisories(areaEvery))
 	dead.MaxAge, dead.MaxBytes = keepDead, gib/4
 	directive := of(areaDirective, n.directive("*"))
-	directive.MaxBytes, directive.MaxMessage, directive.PerSubject = gib/256, maxFact, keepDirectives
+	directive.MaxBytes, directive.MaxMessage, directive.PerSubject = gib/128, maxFact, keepDirectives
 	bundles := engine.Stream{Name: "OBJ_" + n.bundles(), Refuse: true, Objects: true, MaxBytes: gib / 4}
 	for _, part := range []string{"C", "M"} {
 		bundles.Subjects = append(bundles.Subjects, "$O."+n.bundles()+"."+part+".>")
