@@ -290,9 +290,9 @@ func runsOf(done []*attempt) []wire.Run {
 	return list
 }
 
-// stuck stands for an attempt whose run is not back: the run may still write to a.
+// stuck stands for an attempt whose run is not back: the run may still write to a. Its program may have ended.
 func stuck(a *attempt) *attempt {
-	why := "still runs after its deadline and the kill"
+	why := "timed out after " + a.timeout.Round(time.Millisecond).String() + ": " + notEnded
 	return &attempt{
 		event: a.event, contract: a.contract, match: a.match, data: a.data,
 		run:    wire.Run{Hook: a.match.Hook.Name, Result: wire.ResultTimeout, ExitCode: -1, Error: why},

@@ -16,6 +16,9 @@ import (
 // reaped. After that the Dispatcher goes on without it.
 const killTime = 3 * time.Second
 
+// notEnded is said of a run that was killed: on a busy machine its end may only be seen late.
+const notEnded = "it is not known to have ended"
+
 // maxStalled is how many runs of a hook may be held at once by directories of
 // different events before all its runs fail at once.
 const maxStalled = 4
@@ -149,7 +152,7 @@ func (s *stalls) giveUp(j *Job, now time.Time) (why string, over bool) {
 	case running && now.Before(j.Latest.Add(killTime)):
 		return "", false
 	case running:
-		why = "it could not be ended"
+		why = notEnded
 	case file == "":
 		why = "its start did not come to an end"
 	default:
