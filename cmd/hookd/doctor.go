@@ -223,12 +223,15 @@ func ways(p *printer, list []doctor.Way) {
 			seen, c = w.Seen.Local().Format("2006-01-02 15:04"), plain
 		}
 		note := text(w.Try)
+		if w.Cannot != "" {
+			seen, c, note = "-", plain, text(w.Cannot)
+		}
 		if w.Bad != "" {
 			seen, c, note = "DISOBEYED", red, cell{w.Bad, red}
 		}
 		rows[i] = []cell{text(w.Way), {seen, c}, note}
 	}
-	p.table([]column{{title: "IT ASKED HOOKD"}, {title: "LAST SEEN"}, textColumn("TO SEE IT")}, rows)
+	p.table([]column{{title: "IT ASKED HOOKD"}, {title: "LAST SEEN"}, textColumn("NOTE")}, rows)
 }
 
 // calls shows which kinds of call reach hookd.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,7 @@ type waysOf struct {
 	noBack   string                     // why it has none
 	skill    func(s *stage, lines []string) (args []string)
 	noSkill  string
+	gateway  []string // arguments of a process that has to run for subagents; nil = none has
 	resume   func(s *stage) []string
 	noResume string
 }
@@ -132,6 +134,7 @@ var realWays = map[string]*waysOf{
 	"openclaw": {
 		settings: ".openclaw/openclaw.json", tool: "marker__touch_4711",
 		back: object{"background": true}, noSkill: noShellLines, resume: asEver,
+		gateway: []string{"gateway", "run"},
 	},
 	"cline": {
 		settings: "mcp.json",
@@ -158,6 +161,17 @@ var realWays = map[string]*waysOf{
 		back:     object{"run_in_background": true, "description": "in the background"}, noSkill: noShellLines,
 		resume: func(s *stage) []string { return append([]string{"--continue"}, s.args...) },
 	},
+}
+
+// gatewayPort is where OpenClaw's gateway listens.
+const gatewayPort = 28741
+
+func (s *stage) listens(port int) bool {
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil
 }
 
 // server starts the MCP server.
@@ -209,7 +223,11 @@ case "$(cat)" in *"rm -rf victim"*) echo no >&2; exit 2;; esac
 		r.settings, r.text = w.settings, func(_ string, s *stage) string { return w.text(s.server()) }
 	case r.name == "openclaw":
 		r.text = func(bridge string, s *stage) string {
-			return strings.Replace(old(bridge, s), `{"agents"`, `{"mcp":`+raw(object{"servers": object{"marker": s.server()}})+`,"agents"`, 1)
+			more := raw(object{
+				"mcp":     object{"servers": object{"marker": s.server()}},
+				"gateway": object{"mode": "local", "port": gatewayPort, "bind": "loopback", "auth": object{"mode": "none"}},
+			})
+			return strings.Replace(old(bridge, s), `{"agents"`, strings.TrimSuffix(more, "}")+`,"agents"`, 1)
 		}
 	case r.name == "claude-code", r.name == "codex":
 		r.text = nil
@@ -235,6 +253,12 @@ func (s *stage) goes(t *testing.T, w *waysOf, way string) string {
 	case "subagent":
 		if sc.delegate = s.delegate; s.delegate == nil {
 			return "it has none"
+		}
+		if w.gateway != nil {
+			gateway := s.begin(t, w.gateway)
+			defer gateway.cancel()
+			gateway.until(t, "the gateway listens", func() bool { return s.listens(gatewayPort) })
+			args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--local" })
 		}
 	case "mcp":
 		sc, marks = script{delegate: &delegate{has: "touch_4711", tool: w.tool, args: func(string) object { return object{} }}}, []string{"touch_4711"}

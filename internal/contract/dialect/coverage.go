@@ -1,9 +1,12 @@
 package dialect
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -107,4 +110,65 @@ func (e *entry) inside(row *events.Contract) Covered {
 		})
 	}
 	return c
+}
+
+// Tells says whether the agent of d tells by an event that a call is of a kind: "" = it does, else Untold or Lacked.
+func Tells(d events.Dialect, kind neutral.CallKind) string {
+	e := find(d)
+	if e == nil {
+		return neutral.Untold
+	}
+	how := e.Ways[kind]
+	if how != "" && how != neutral.Lacked && how != neutral.Untold {
+		return ""
+	}
+	switch kind {
+	case neutral.InsideCall:
+		if e.Inside == neutral.InsideNone {
+			return neutral.Lacked
+		}
+		if how == "" && !e.tellsInside() {
+			return neutral.Untold
+		}
+	case neutral.MCPCall:
+		if how == "" && e.probeOf(kind, "mcp__hookd__probe", "{}").Event == "" {
+			return neutral.Untold
+		}
+	}
+	return how
+}
+
+// tellsInside reports whether a field of the payload, or its form, says that a call is a subagent's.
+func (e *entry) tellsInside() bool {
+	a := Agent(e.Name)
+	return a != nil && (a.OfSubagent != nil || slices.ContainsFunc(a.Table.Rows, func(r neutral.Row) bool {
+		isName := r.Fact == neutral.AgentID || r.Fact == neutral.ParentAgent || r.Fact == neutral.ParentSession
+		return isName && (r.Events == "" || slices.Contains(strings.Fields(r.Events), e.Probe.Event))
+	}))
+}
+
+// IsOf reports whether e tells that it is a call of a kind.
+func IsOf(e *events.Event, kind neutral.CallKind) bool {
+	switch kind {
+	case neutral.LineCall:
+		return e.Contract.Name == "PreSkillShellCommand"
+	case neutral.SlashCall:
+		isPrompt := e.Contract.Kind == events.KindPromptSubmit
+		return e.Contract.Name == "UserPromptExpansion" ||
+			isPrompt && strings.HasPrefix(neutral.TextOf(Fact(e, neutral.Prompt)), "/")
+	}
+	if e.Contract.Kind != events.KindToolBefore || Tells(e.Dialect, kind) != "" {
+		return false
+	}
+	switch how := find(e.Dialect).Ways[kind]; kind {
+	case neutral.InsideCall:
+		return ByAgent(e) || neutral.TextOf(Fact(e, neutral.AgentID)) != ""
+	case neutral.MCPCall:
+		own := first(ToolNames(e))
+		return strings.HasPrefix(Call(e).Tool, "mcp__") || how != "" && strings.Contains(own, how)
+	case neutral.BackCall:
+		name, value, _ := strings.Cut(cmp.Or(how, "run_in_background=true"), "=")
+		return strings.Trim(string(rawjson.Get(Call(e).Input, name)), `"`) == value
+	}
+	return false
 }

@@ -99,14 +99,15 @@ func Fact(e *events.Event, fact neutral.Fact) json.RawMessage {
 // ByAgent reports whether e is of a subagent, or a prompt that no person has typed, as far as e tells.
 func ByAgent(e *events.Event) bool {
 	told := func(fact neutral.Fact) bool { return neutral.TextOf(Fact(e, fact)) != "" }
-	if told(neutral.ParentSession) || told(neutral.AgentID) && told(neutral.AgentType) {
+	if told(neutral.ParentSession) || told(neutral.ParentAgent) || told(neutral.AgentID) && told(neutral.AgentType) {
 		return true
 	}
-	if e.Contract.Kind != events.KindPromptSubmit {
+	agent := Agent(e.Dialect)
+	if agent == nil {
 		return false
 	}
-	agent := Agent(e.Dialect)
-	return agent != nil && agent.OwnPrompt != nil && agent.OwnPrompt(e.Data)
+	return agent.OfSubagent != nil && agent.OfSubagent(e.Data) ||
+		e.Contract.Kind == events.KindPromptSubmit && agent.OwnPrompt != nil && agent.OwnPrompt(e.Data)
 }
 
 // reader returns the table by which e's payload is read: that of the dialect

@@ -2,11 +2,9 @@ package doctor
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
@@ -17,50 +15,59 @@ import (
 type Way struct {
 	Way  string     `json:"way"`
 	Seen *time.Time `json:"seen,omitempty"` // the newest; nil = never, among the events that were looked at
-	Try  string     `json:"try,omitempty"`  // what to let the agent do, to see it
-	Bad  string     `json:"bad,omitempty"`  // what went wrong on the newest
+	// Cannot says why Seen is never there: no payload tells of the way, or the agent does not have it.
+	Cannot string `json:"cannot,omitempty"`
+	Try    string `json:"try,omitempty"` // what to let the agent do, to see it
+	Bad    string `json:"bad,omitempty"` // what went wrong on the newest
 }
 
-// ways are the ways that are looked for. is reports whether an event that hookd was asked about came on it.
+// ways are the ways that are looked for, and how to go them.
 var ways = []struct {
+	kind     neutral.CallKind
 	way, try string
-	is       func(e *seenEvent) bool
 }{
-	{"in a subagent", "have it start a subagent that runs `date`", func(e *seenEvent) bool { return e.agent != "" }},
-	{"an MCP server's tool", "have it call a tool of an MCP server", func(e *seenEvent) bool {
-		return strings.HasPrefix(e.Tool, "mcp__")
-	}},
-	{"in the background", "have it run `sleep 5` in the background", func(e *seenEvent) bool { return e.background() }},
-	{"a skill's own shell line", "type /NAME of a skill that has a line in !`…`", func(e *seenEvent) bool {
-		return e.Contract.Name == "PreSkillShellCommand"
-	}},
-	{"after a slash command", "type a slash command", func(e *seenEvent) bool {
-		isPrompt := e.Contract.Kind == events.KindPromptSubmit
-		return e.Contract.Name == "UserPromptExpansion" || isPrompt && strings.HasPrefix(e.prompt, "/")
-	}},
-	{"with a person", "use it in a terminal", func(e *seenEvent) bool { return e.isCall() && !e.Unasked }},
-	{"headless", "start it with a prompt and no terminal, as in `claude -p`", func(e *seenEvent) bool {
-		return e.isCall() && e.Unasked
-	}},
+	{neutral.InsideCall, "in a subagent", "have it start a subagent that runs `date`"},
+	{neutral.MCPCall, "an MCP server's tool", "have it call a tool of an MCP server"},
+	{neutral.BackCall, "in the background", "have it run `sleep 5` in the background"},
+	{neutral.LineCall, "a skill's own shell line", "type /NAME of a skill that has a line in !`…`"},
+	{neutral.SlashCall, "after a slash command", "type a slash command"},
+	{personCall, "with a person", "use it in a terminal"},
+	{aloneCall, "headless", "start it with a prompt and no terminal, as in `claude -p`"},
 }
 
-// seenEvent is an event of the record, with the facts that the ways need.
-type seenEvent struct {
-	events.Event
-	agent, prompt string
-	input         []byte
-}
+// The ways that the bridge tells and no payload.
+const (
+	personCall neutral.CallKind = "with a person"
+	aloneCall  neutral.CallKind = "headless"
+)
 
-func (e *seenEvent) isCall() bool { return e.Contract.Kind == events.KindToolBefore }
+const (
+	untold = "cannot be told from the payload"
+	lacked = "it has none"
+)
 
-// background reports whether a call says that it runs in the background, in one of the agents' words for it.
-func (e *seenEvent) background() bool {
-	for _, name := range []string{"run_in_background", "is_background", "background"} {
-		if e.isCall() && string(rawjson.Get(e.input, name)) == "true" {
-			return true
+// cannot says why a way is never seen; "" = it can be.
+func (w *way) cannot(kind neutral.CallKind) string {
+	if kind == personCall || kind == aloneCall {
+		if a := dialect.Agent(w.dialect); a == nil || a.Alone == "" && a.Unasked == nil {
+			return "its hooks are not told whether a person is there"
+		}
+		return ""
+	}
+	for _, c := range dialect.Coverage(w.dialect) {
+		if c.Kind == kind && c.Why != "" && !c.Unknown {
+			return "not asked: " + c.Why
 		}
 	}
-	return false
+	return map[string]string{neutral.Untold: untold, neutral.Lacked: lacked}[dialect.Tells(w.dialect, kind)]
+}
+
+// came reports whether hookd was asked about a call on the way of a kind by e.
+func came(e *events.Event, kind neutral.CallKind) bool {
+	if kind == personCall || kind == aloneCall {
+		return e.Contract.Kind == events.KindToolBefore && e.Unasked == (kind == aloneCall)
+	}
+	return dialect.IsOf(e, kind)
 }
 
 // waysOf looks at the newest events of the agent, and at its newest rewrites.
@@ -72,34 +79,55 @@ func (w *way) waysOf(ctx context.Context) []Way {
 	defer cancel()
 	list := make([]Way, len(ways))
 	for i, one := range ways {
-		list[i] = Way{Way: one.way, Try: one.try}
+		if list[i] = (Way{Way: one.way, Cannot: w.cannot(one.kind)}); list[i].Cannot == "" {
+			list[i].Try = one.try
+		}
 	}
-	a := dialect.Agent(w.dialect)
-	tells := a != nil && (a.Alone != "" || a.Unasked != nil)
+	var while within
 	query := client.EventQuery{Agent: string(w.dialect), Limit: mostWays}
 	err := w.Client.Past(ctx, query, func(stored client.StoredEvent) error {
 		row := events.For(stored.Dialect, stored.Event)
 		if row == nil || stored.SessionID == Session || stored.Tried {
 			return nil
 		}
-		e := &seenEvent{Event: events.Event{Envelope: events.Received(stored.Envelope), Contract: row}}
-		facts := dialect.Facts(&e.Event)
-		e.Tool, e.agent = facts.String(neutral.Tool), facts.String(neutral.AgentID)
-		e.prompt, e.input = facts.String(neutral.Prompt), facts[neutral.Input]
+		e := &events.Event{Envelope: events.Received(stored.Envelope), Contract: row}
+		while.back(e, stored.Time)
 		for i, one := range ways {
-			if list[i].Seen == nil && one.is(e) && (tells || i < len(ways)-2) {
+			if list[i].Seen == nil && list[i].Cannot == "" && came(e, one.kind) {
 				list[i].Seen, list[i].Try = &stored.Time, ""
 			}
 		}
 		return nil
 	})
-	for i := len(ways) - 2; i < len(ways) && !tells; i++ {
-		list[i].Try = "its hooks are not told whether a person is there"
-	}
 	if err != nil {
 		return nil // of a record that cannot be read, other findings tell
 	}
+	if list[0].Cannot == untold && while.seen != nil {
+		list[0].Cannot += "; a call came while one ran, " + while.seen.Local().Format("2006-01-02 15:04")
+	}
 	return append(list, w.rewritten(ctx))
+}
+
+// within finds the newest call between the start of a subagent and its end.
+type within struct {
+	running map[string]int // session → its subagents that run
+	seen    *time.Time
+}
+
+// back takes in the event before the last one.
+func (w *within) back(e *events.Event, at time.Time) {
+	isStart := dialect.Call(e).Tool == "Agent"
+	switch {
+	case isStart && e.Contract.Kind == events.KindToolAfter:
+		if w.running == nil {
+			w.running = map[string]int{}
+		}
+		w.running[e.SessionID]++
+	case isStart && e.Contract.Kind == events.KindToolBefore && w.running[e.SessionID] > 0:
+		w.running[e.SessionID]--
+	case e.Contract.Kind == events.KindToolBefore && w.running[e.SessionID] > 0 && w.seen == nil:
+		w.seen = &at
+	}
 }
 
 // mostWays is how many events are looked at.
@@ -109,7 +137,7 @@ const mostWays = 500
 func (w *way) rewritten(ctx context.Context) Way {
 	of := Way{Way: "a rewrite that really ran", Try: "have a hook rewrite a call"}
 	if a := dialect.Agent(w.dialect); a == nil || !a.ShowsRun {
-		of.Try = "it does not say which input ran: compare the file or the output yourself"
+		of.Try, of.Cannot = "", "it does not say which input ran: compare the file or the output yourself"
 	}
 	list, err := w.Client.Decisions(ctx, client.DecisionQuery{
 		Agent: string(w.dialect), Decision: "rewrite,disobeyed", Event: "tool.before", Limit: 50,
@@ -125,7 +153,7 @@ func (w *way) rewritten(ctx context.Context) Way {
 			of.Bad = "it ran " + d.Ran.Instead
 			return of
 		}
-		if a := dialect.Agent(w.dialect); a != nil && a.ShowsRun {
+		if of.Cannot == "" {
 			of.Seen, of.Try = &d.Ran.Time, ""
 		}
 		return of

@@ -1,36 +1,62 @@
 package doctor
 
 import (
+	"encoding/json"
 	"testing"
+	"time"
 
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Each way is known by the words of an event that came on it.
-func TestWays(t *testing.T) {
-	call := events.For(events.ClaudeCode, "PreToolUse")
+// A way that is never seen says why.
+func TestWaysThatCannotBeSeen(t *testing.T) {
 	for _, tt := range []struct {
-		want string // the first way that it came on
-		e    seenEvent
+		agent     events.Dialect
+		way, want string
 	}{
-		{"in a subagent", seenEvent{Event: events.Event{Contract: call}, agent: "x"}},
-		{"an MCP server's tool", seenEvent{Event: events.Event{Contract: call, Tool: "mcp__a__b"}}},
-		{"in the background", seenEvent{Event: events.Event{Contract: call}, input: []byte(`{"run_in_background":true}`)}},
-		{"a skill's own shell line", seenEvent{Event: events.Event{Contract: events.For(events.ClaudeCode, "PreSkillShellCommand")}}},
-		{"after a slash command", seenEvent{Event: events.Event{Contract: events.For(events.ClaudeCode, "UserPromptSubmit")}, prompt: "/init"}},
-		{"with a person", seenEvent{Event: events.Event{Contract: call}}},
-		{"headless", seenEvent{Event: events.Event{Contract: call, Envelope: events.Envelope{Unasked: true}}}},
-		{"", seenEvent{Event: events.Event{Contract: events.For(events.ClaudeCode, "UserPromptSubmit")}, prompt: "init"}},
+		{events.ClaudeCode, "in a subagent", ""},
+		{events.Kimi, "in a subagent", untold},
+		{events.Kimi, "a skill's own shell line", lacked},
+		{events.Pi, "in a subagent", lacked},
+		{events.Codex, "in the background", untold},
+		{events.GeminiCLI, "a skill's own shell line", "not asked: !{…} in a command runs before any hook, as seen in 0.61"},
+		{events.Codex, "with a person", "its hooks are not told whether a person is there"},
+		{events.ClaudeCode, "headless", ""},
 	} {
-		got := ""
 		for _, one := range ways {
-			if one.is(&tt.e) {
-				got = one.way
-				break
+			w := way{dialect: tt.agent}
+			if got := w.cannot(one.kind); one.way == tt.way && got != tt.want {
+				t.Errorf("%s %s: %q, want %q", tt.agent, tt.way, got, tt.want)
 			}
 		}
-		if got != tt.want {
-			t.Errorf("got %q, want %q", got, tt.want)
+	}
+}
+
+// A call between the start of a subagent and its end counts, in the same session alone.
+func TestCallsWhileASubagentRuns(t *testing.T) {
+	call := func(event, session, tool string) *events.Event {
+		return &events.Event{
+			Envelope: events.Envelope{
+				Event: event, Dialect: events.Kimi, SessionID: session, Data: json.RawMessage(`{"tool_name":"` + tool + `"}`),
+			},
+			Contract: events.For(events.Kimi, event),
 		}
+	}
+	var w within
+	for _, e := range []*events.Event{ // the newest first
+		call("PreToolUse", "one", "Bash"),
+		call("PostToolUse", "one", "Agent"),
+		call("PreToolUse", "two", "Bash"),
+		call("PreToolUse", "one", "Agent"),
+		call("PreToolUse", "one", "Bash"),
+	} {
+		if w.back(e, time.Now()); w.seen != nil {
+			t.Fatalf("%s of %s counts", dialect.Call(e).Tool, e.SessionID)
+		}
+	}
+	w.back(call("PostToolUse", "one", "Agent"), time.Now())
+	if w.back(call("PreToolUse", "one", "Bash"), time.Now()); w.seen == nil {
+		t.Error("a call within does not count")
 	}
 }

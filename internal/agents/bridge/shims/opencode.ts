@@ -19,14 +19,17 @@ const maxStarts = 200
 export const Hookd = async ({ client, directory }) => {
   const line = new Line("opencode", (message) => client?.app?.log?.({ body: { service: "hookd", level: "warn", message } }))
   const starts = new Map() // session → what its start has to say, until the first prompt
-  const children = new Set() // sessions of subagents
+  const children = new Map() // session of a subagent → the session that started it
 
-  const about = (event, data) => ({ event, session_id: data.sessionID, cwd: directory, data: { ...data, cwd: directory } })
+  const about = (event, data) => {
+    const parentID = children.get(data.sessionID)
+    return { event, session_id: data.sessionID, cwd: directory, data: { ...data, ...(parentID && { parentID }), cwd: directory } }
+  }
 
   const started = (info) => {
     const data = { sessionID: info.id, title: info.title, parentID: info.parentID }
     if (info.parentID) {
-      children.add(info.id)
+      children.set(info.id, info.parentID)
       return void line.note(about("subagent.created", data))
     }
     if (starts.size >= maxStarts) starts.delete(starts.keys().next().value)

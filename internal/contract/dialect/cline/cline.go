@@ -16,7 +16,8 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Cline, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, Probes: probes, Inside: neutral.InsideTold,
+		Probe: probe, Probes: probes, MCPTool: "hookd__probe", Inside: neutral.InsideTold,
+		Ways: map[neutral.CallKind]string{neutral.BackCall: neutral.Lacked, neutral.LineCall: neutral.Lacked},
 	}
 }
 

@@ -47,4 +47,5 @@ var common = []events.Field{
 	events.String.Field("taskId", "the session"),
 	events.Array.Field("workspaceRoots", "the open folders"),
 	events.String.Field("userId", "the user"),
+	events.String.Nullable("parent_agent_id", "the agent that started this one, a subagent"),
 }

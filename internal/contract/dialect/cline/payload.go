@@ -10,6 +10,7 @@ func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.Row{
 			{Field: "taskId", Fact: neutral.Session},
+			{Field: "parent_agent_id", Fact: neutral.ParentAgent},
 			{Field: "hookName", Fact: neutral.Event},
 			{Field: "workspaceRoots.0", Fact: neutral.Cwd},
 			{Field: "preToolUse.parameters.server_name", Fact: neutral.MCPServer, Events: "PreToolUse"},
@@ -39,6 +40,7 @@ func Table() neutral.Table {
 		},
 		Fixed: []neutral.Fixed{{Events: "TaskError", Fact: neutral.Failed, Value: "true"}},
 		Tools: tools, Others: others,
+		MCPJoin:    "__", // of its command line
 		MCPCallers: "use_mcp_tool access_mcp_resource",
 	}
 }

@@ -19,6 +19,7 @@ func System() neutral.System {
 	return neutral.System{
 		Name: events.Cursor, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
 		Guest: guest(), Probe: probe, Probes: probes,
+		Ways: map[neutral.CallKind]string{neutral.InsideCall: neutral.Untold},
 	}
 }
 

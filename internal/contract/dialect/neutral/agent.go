@@ -78,6 +78,8 @@ type Agent struct {
 	// Skips reports the payloads that tell of nothing, which hookd is not sent. Nil =
 	// each tells of something.
 	Skips func(event string, payload json.RawMessage) bool
+	// OfSubagent reports, by its payload, an event of a subagent. Nil = the facts say so, or nothing does.
+	OfSubagent func(payload json.RawMessage) bool
 	// OwnPrompt reports, by its payload, a prompt that the agent has written and no person, to itself or to a
 	// subagent. Nil = the facts say so, or nothing does.
 	OwnPrompt func(payload json.RawMessage) bool

@@ -154,6 +154,7 @@ type Table struct {
 	Tools     []ToolName
 	Others    string // further tools of the agent, separated by blanks: no other dialect has them
 	MCPPrefix string // before the name of an MCP tool: "MCP:" of MCP:create_issue
+	MCPJoin   string // between the names of server and tool: "__" of github__create_issue
 	// MCPCallers are the tools, separated by blanks, whose arguments name an MCP
 	// tool. "" = the agent itself names it, beside the call's arguments.
 	MCPCallers string

@@ -16,6 +16,7 @@ type CallKind string
 
 // The kinds of call whose way to the hooks is looked at. A MCPCall is of an MCP server's
 // tool, an InsideCall is the command of a subagent. A LineCall runs before the model reads the text around it.
+// A SlashCall comes after a prompt that names a command.
 const (
 	RunCall    CallKind = "run a command"
 	WriteCall  CallKind = "write a file"
@@ -26,6 +27,14 @@ const (
 	StartCall  CallKind = "start a subagent"
 	InsideCall CallKind = "a subagent's command"
 	LineCall   CallKind = "a shell line of a skill or slash command"
+	BackCall   CallKind = "a command in the background"
+	SlashCall  CallKind = "after a slash command"
+)
+
+// How the payload of an agent's call tells its kind, where the facts do not.
+const (
+	Untold = "untold" // it does not: the call looks like any other
+	Lacked = "lacked" // the agent makes no such call
 )
 
 // Inside says whether the commands of an agent's subagents are reported.

@@ -35,6 +35,10 @@ type System struct {
 	Canonical bool
 	// Unreported has the kinds of call for which its agent sends no event, and why.
 	Unreported map[CallKind]string
+	// Ways says of kinds of call how their payload tells them from other calls, as captured: Untold, Lacked, the
+	// argument of a BackCall, "name=value", or a part of an MCPCall's tool that no other tool has. Kinds without
+	// an entry are told by the facts of its table.
+	Ways map[CallKind]string
 	// Inside says whether its subagents' calls are reported.
 	Inside Inside
 	// Rules are the rules of the hooks that its own files define. Nil = they have the rules

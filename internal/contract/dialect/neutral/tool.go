@@ -39,6 +39,13 @@ func fromText(v json.RawMessage) json.RawMessage {
 // mcpName is the canonical name of an MCP tool; "" if the tool is none, or its
 // server is not known.
 func (t *Table) mcpName(own, server, tool string) string {
+	if t.MCPJoin != "" && server == "" {
+		server, tool, _ = strings.Cut(own, t.MCPJoin)
+		if server != "" && tool != "" {
+			return mcpPrefix + server + "__" + tool
+		}
+		return ""
+	}
 	if t.MCPCallers != "" && !holds(t.MCPCallers, own) {
 		return "" // any tool can be given an argument of that name
 	}

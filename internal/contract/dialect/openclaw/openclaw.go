@@ -16,7 +16,8 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.OpenClaw, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe,
+		Probe: probe, MCPTool: "hookd__probe",
+		Ways: map[neutral.CallKind]string{neutral.BackCall: "background=true", neutral.LineCall: neutral.Lacked},
 	}
 }
 
@@ -26,14 +27,19 @@ var commands = neutral.Lazy(
 
 // Agent is OpenClaw, which the bridge cannot stand for.
 func Agent() neutral.Agent {
-	return neutral.Agent{Table: Table(), PluginCan: can, Commands: commands, OwnPrompt: ownPrompt}
+	return neutral.Agent{Table: Table(), PluginCan: can, Commands: commands, OwnPrompt: ownPrompt, OfSubagent: ofSubagent}
 }
 
 // ownPrompt: a prompt is of a person where its trigger is the user, and its conversation no subagent's.
 func ownPrompt(payload json.RawMessage) bool {
 	trigger, _ := rawjson.GetString(payload, "trigger")
+	return trigger != "" && trigger != "user"
+}
+
+// ofSubagent reports whether the conversation of an event is a subagent's.
+func ofSubagent(payload json.RawMessage) bool {
 	conversation, _ := rawjson.GetString(payload, "sessionKey")
-	return trigger != "" && trigger != "user" || strings.Contains(conversation, ":subagent:")
+	return strings.Contains(conversation, ":subagent:")
 }
 
 // can are the abilities of hookd's plugin, as the tests of internal/agents/bridge/shims

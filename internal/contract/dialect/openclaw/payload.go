@@ -22,6 +22,6 @@ func Table() neutral.Table {
 			{Field: "prompt", Fact: neutral.Prompt},
 			{Field: "reason", Fact: neutral.Reason, Events: "session_end before_reset"},
 		},
-		Tools: tools, Others: others,
+		Tools: tools, Others: others, MCPJoin: "__",
 	}
 }

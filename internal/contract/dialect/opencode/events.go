@@ -14,7 +14,6 @@ func Rows() []events.Contract {
 		events.Object.Nullable("args", "the call's arguments"),
 	)
 	child := events.Fields(common,
-		events.String.Nullable("parentID", "the session that started it"),
 		events.String.Nullable("title", "its title"),
 	)
 	failed := events.Fields(common, events.Any.Nullable("error", "what went wrong"))
@@ -65,4 +64,5 @@ func Rows() []events.Contract {
 var common = []events.Field{
 	events.String.Nullable("sessionID", "the session"),
 	events.String.Field("cwd", "the directory that the agent was started in"),
+	events.String.Nullable("parentID", "the session that started it"),
 }

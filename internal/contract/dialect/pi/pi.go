@@ -13,6 +13,9 @@ func System() neutral.System {
 	return neutral.System{
 		Name: events.Pi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
 		Probe: probe, Inside: neutral.InsideNone,
+		Ways: map[neutral.CallKind]string{
+			neutral.MCPCall: neutral.Lacked, neutral.BackCall: neutral.Lacked, neutral.LineCall: neutral.Lacked,
+		},
 	}
 }
 
