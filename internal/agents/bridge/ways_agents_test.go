@@ -258,7 +258,7 @@ func (s *stage) goes(t *testing.T, w *waysOf, way string) string {
 			gateway := s.begin(t, w.gateway)
 			defer gateway.cancel()
 			gateway.until(t, "the gateway listens", func() bool { return s.listens(gatewayPort) })
-			args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--local" })
+			args = instead(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--local" }), "one", "two")
 		}
 	case "mcp":
 		sc, marks = script{delegate: &delegate{has: "touch_4711", tool: w.tool, args: func(string) object { return object{} }}}, []string{"touch_4711"}
@@ -311,13 +311,13 @@ func (s *stage) doctor(t *testing.T) {
 	cmd.Env = []string{"HOME=" + s.home, "LIBREFANG_HOME=" + s.hookd, "HOOKD_SOCKET=" + s.socket, "PATH=" + os.Getenv("PATH")}
 	out, _ := cmd.Output() // it fails where it finds anything
 	var r struct {
-		Ways []struct{ Way, Seen, Try, Bad string }
+		Ways []struct{ Way, Seen, Cannot, Try, Bad string }
 	}
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Errorf("doctor: %v\n%s", err, out)
 	}
 	for _, w := range r.Ways {
-		t.Logf("doctor: %s: seen %q, %s%s", w.Way, w.Seen, w.Try, w.Bad)
+		t.Logf("doctor: %s: seen %q, %s%s%s", w.Way, w.Seen, w.Cannot, w.Try, w.Bad)
 	}
 }
 

@@ -16,7 +16,8 @@ func System() neutral.System {
 		Name: events.GeminiCLI, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
 		Probe: probe, Probes: probes, Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{
-			neutral.InsideCall: neutral.Untold, neutral.BackCall: "is_background=true", neutral.SlashCall: neutral.Untold,
+			neutral.InsideCall: neutral.Untold, neutral.SlashCall: neutral.Untold,
+			neutral.BackCall: "is_background=true",
 		},
 		Unreported: map[neutral.CallKind]string{
 			neutral.LineCall: "!{…} in a command runs before any hook, as seen in 0.61",

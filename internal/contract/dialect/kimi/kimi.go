@@ -15,7 +15,8 @@ func System() neutral.System {
 		Name: events.Kimi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe,
 		MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{
-			neutral.InsideCall: neutral.Untold, neutral.BackCall: "run_in_background=true", neutral.LineCall: neutral.Lacked,
+			neutral.InsideCall: neutral.Untold, neutral.LineCall: neutral.Lacked,
+			neutral.BackCall: "run_in_background=true",
 		},
 	}
 }

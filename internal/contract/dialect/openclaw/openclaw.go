@@ -16,7 +16,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.OpenClaw, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, MCPTool: "hookd__probe",
+		Probe: probe, MCPTool: "hookd__probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{neutral.BackCall: "background=true", neutral.LineCall: neutral.Lacked},
 	}
 }
@@ -27,7 +27,9 @@ var commands = neutral.Lazy(
 
 // Agent is OpenClaw, which the bridge cannot stand for.
 func Agent() neutral.Agent {
-	return neutral.Agent{Table: Table(), PluginCan: can, Commands: commands, OwnPrompt: ownPrompt, OfSubagent: ofSubagent}
+	return neutral.Agent{
+		Table: Table(), PluginCan: can, Commands: commands, OwnPrompt: ownPrompt, OfSubagent: ofSubagent,
+	}
 }
 
 // ownPrompt: a prompt is of a person where its trigger is the user, and its conversation no subagent's.

@@ -13,7 +13,9 @@ func System() neutral.System {
 	return neutral.System{
 		Name: events.OpenCode, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
 		Probe: probe, Inside: neutral.InsideTold,
-		Ways:       map[neutral.CallKind]string{neutral.MCPCall: neutral.Untold, neutral.BackCall: neutral.Lacked, neutral.SlashCall: neutral.Untold},
+		Ways: map[neutral.CallKind]string{
+			neutral.MCPCall: neutral.Untold, neutral.BackCall: neutral.Lacked, neutral.SlashCall: neutral.Untold,
+		},
 		Unreported: map[neutral.CallKind]string{neutral.LineCall: "!`…` in a command runs before any hook, as seen in 1.18"},
 	}
 }
