@@ -144,7 +144,7 @@ func patched(t *testing.T, r real) (program string) {
 		}
 		done++
 		hooktest.Must(t, os.Remove(path)) // the file is a link to the agent's own
-		return os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(string(text))), 0o600)
+		return os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(string(text))), 0o755)
 	}))
 	if done == 0 {
 		t.Fatalf("no file of %s has %q", from, edits[0])
