@@ -102,7 +102,8 @@ func (s *decisions) openUnwritten() error {
 			err = errors.Join(err, os.Remove(other.Path))
 			continue
 		}
-		s.loss.lost(Loss{Why: fmt.Sprintf("%v: what it has of decisions is not in the history: %s", other.Why, other.Path)})
+		why := fmt.Sprintf("%v: what it has of decisions is not in the history: %s", other.Why, other.Path)
+		s.loss.lost(Loss{Why: why})
 	}
 	for _, d := range found.Damaged {
 		if d.Kept != "" && !d.Torn { // torn is what a kill does
