@@ -91,13 +91,30 @@ func claudeCalls(line []byte, inSubagents bool, c *collector) {
 func claudeResults(line []byte, c *collector) {
 	l := readClaudeLine(line)
 	content := rawjson.Get(l.Message, "content")
-	if meta := rawjson.Get(line, "isMeta"); !l.IsSidechain && string(meta) != "true" && isText(content) {
+	if !l.IsSidechain && isText(content) && claudeTyped(line, content) {
 		c.turn++
 	}
 	for _, block := range elements(content) {
 		id, _ := rawjson.GetString(block, "tool_use_id")
 		c.result(id, func(call *Call) { l.decide(call, block) })
 	}
+}
+
+// claudeNotes begin texts that Claude Code itself writes in the place of a prompt.
+var claudeNotes = []string{"[Request interrupted by user", "<local-command-", "<task-notification>"}
+
+// claudeTyped reports whether a person typed a message, and not Claude Code.
+func claudeTyped(line, content json.RawMessage) bool {
+	for _, flag := range []string{"isMeta", "isCompactSummary"} {
+		if string(rawjson.Get(line, flag)) == "true" {
+			return false
+		}
+	}
+	if kind, ok := rawjson.GetString(rawjson.Get(line, "origin"), "kind"); ok {
+		return kind == "human"
+	}
+	text := texts(content, "text")
+	return !slices.ContainsFunc(claudeNotes, func(note string) bool { return strings.HasPrefix(text, note) })
 }
 
 // isText reports whether the content of a message is what a person typed, and no result.

@@ -219,3 +219,19 @@ func TestRealTranscripts(t *testing.T) {
 		})
 	}
 }
+
+// TestTypedPrompts counts what a person typed in a real session, where Claude Code itself wrote a notice of a
+// subagent's end, two notices of a refusal and the summary of a compaction in the place of prompts.
+func TestTypedPrompts(t *testing.T) {
+	calls, _ := readAll(t, homeOf(t, "claude-code"))
+	turns := map[string]int{}
+	for _, c := range calls {
+		turns[string(c.Input)] = c.Turn
+	}
+	for command, want := range map[string]int{"touch one.txt": 1, "touch refused.txt": 4, "touch after-compaction.txt": 6,
+		"touch resumed.txt": 7, "touch compacted.txt": 9} { // its eighth is /compact
+		if got := turns[`{"command":"`+command+`","description":"run it"}`]; got != want {
+			t.Errorf("%s: %d prompts came before it, want %d", command, got, want)
+		}
+	}
+}
