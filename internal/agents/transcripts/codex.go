@@ -12,7 +12,8 @@ import (
 )
 
 // codex keeps a file for each thread; a subagent is a thread of its own. A person's yes leaves no
-// trace: how much longer a command took than it ran is how long it waited for an answer.
+// trace: how much longer a command took than it ran is how long it waited for an answer. Nor does a no in
+// a terminal, which reads as if a running command was stopped: the note of its end is missing then.
 var codex = agent{
 	name: "codex", title: "Codex", prompts: Estimated, depth: 5,
 	roots: func(p places) []string {
@@ -94,7 +95,12 @@ func (t *codexThread) item(line []byte, payload json.RawMessage) {
 		}
 		t.c.call(call)
 	case "function_call_output", "custom_tool_call_output":
-		t.c.result(id, func(call *Call) { t.output(call, rawjson.Get(payload, "output")) })
+		own, ran := codexOwn(rawjson.Get(payload, "output"))
+		if strings.HasSuffix(own, `aborted by user"`) { // a command may run on, and its end is noted later
+			t.c.about(id, t.aborted)
+			return
+		}
+		t.c.result(id, func(call *Call) { t.output(call, own, ran) })
 	}
 }
 
@@ -159,13 +165,12 @@ func codexOwn(output json.RawMessage) (own string, ran bool) {
 }
 
 // output fills in how a call ended by the text that the model was given.
-func (t *codexThread) output(call *Call, text json.RawMessage) {
-	own, ran := codexOwn(text)
+func (t *codexThread) output(call *Call, own string, ran bool) {
 	switch {
 	case !ran && t.refused(call, own):
 	case call.Outcome != "": // known from the command itself
 	case ran && codexFailed(own), !ran && (strings.HasPrefix(own, "failed ") ||
-		strings.HasPrefix(own, "aborted by user") || strings.Contains(own, " failed: ")):
+		strings.Contains(own, " failed: ")):
 		call.Outcome = Failed
 	default:
 		call.Outcome = Ran
@@ -194,6 +199,18 @@ func (t *codexThread) refused(call *Call, own string) bool {
 	return true
 }
 
+// aborted notes that a person stopped a call: before it ran, which is a no, unless its end is noted later.
+func (t *codexThread) aborted(call *Call) {
+	switch {
+	case call.Outcome != "":
+	case t.approval == "never" || t.reviewer != "" && t.reviewer != "user":
+		call.Outcome = Failed
+	default:
+		call.Outcome = Denied
+		t.person(call, false)
+	}
+}
+
 // person notes the answer of a person, where the policy lets one be asked.
 func (t *codexThread) person(call *Call, yes bool) {
 	call.By, call.Prompt = ByPerson, Prompt{Asked: true, Yes: yes, Estimated: true}
@@ -207,9 +224,6 @@ func (t *codexThread) person(call *Call, yes bool) {
 
 // codexFailed reports whether a call that ran says that it failed.
 func codexFailed(own string) bool {
-	if strings.HasSuffix(own, `naborted by user"`) {
-		return true
-	}
 	for _, before := range []string{"exited with code ", "Exit code: ", `"exit_code":`} {
 		if _, code, ok := strings.Cut(own, before); ok && code != "" {
 			return code[0] != '0'
@@ -238,6 +252,7 @@ func (t *codexThread) event(payload json.RawMessage) {
 		if u, err := url.Parse(is.Cwd); err == nil && u.Scheme == "file" && folder(u.Path) != "" {
 			call.Cwd = folder(u.Path)
 		}
+		call.By, call.Prompt = "", Prompt{}
 		switch {
 		case is.Status == "declined":
 			call.Outcome = Denied

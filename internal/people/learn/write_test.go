@@ -129,6 +129,24 @@ func TestLearnedRulesAllowNoAttack(t *testing.T) {
 		}
 	}
 	t.Logf("%d rules allow %d of %d lines and %d of %d attacks", len(list), allowed, len(approved), passed, len(attacks))
+
+	// Those that use common work, or the words of a learned rule, as their way in.
+	text, err := os.ReadFile("testdata/attacks.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet, err := rules.Gallery(facttest.Home, Hook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		for name, by := range map[string]*rules.Set{"quiet": quiet, "learned": set} {
+			if decision(t, by, "Bash", bash(line), facttest.Project) == rules.Allow {
+				t.Errorf("%s allows: %s", name, line)
+			}
+		}
+	}
 }
 
 // TestNeverLearned are calls that no number of approvals makes a rule of.
