@@ -19,6 +19,32 @@ type Kept struct {
 	MS    float64 `json:"ms"`             // that keeping took
 }
 
+// Says tells a person before the call how much can be taken back, and which things cannot, and why. The text is of
+// others: escape it where it is shown.
+func (k *Kept) Says() (text string) {
+	files := strconv.Itoa(k.Files) + " files"
+	if k.Files == 1 {
+		files = "1 file"
+	}
+	switch k.Word {
+	case "kept":
+		return "it can be undone: " + files + " kept"
+	case "part":
+		text = "a part of it can be undone: " + files + " kept"
+	default:
+		text = "it CANNOT be undone"
+	}
+	for i, l := range k.Lost {
+		if i == 0 {
+			text += "; not kept: "
+		} else {
+			text += ", "
+		}
+		text += l.What + ": " + l.Why
+	}
+	return text
+}
+
 // Lost is something that does not come back, and why.
 type Lost struct {
 	What string `json:"what"`

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/record/undo"
 	"github.com/hookd/hookd/wire"
 )
@@ -241,6 +243,8 @@ func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
 	case seen.Word == wire.UndoRefused:
 		return fail(exitConflict, "choose --beside, --merge, --skip or --changed: see `hookd undo --help`",
 			"%s changed since, or by another; nothing was changed", plural(seen.Count[wire.UndoConflict], "path"))
+	case seen.Word == wire.UndoNothing && len(seen.Lost) > 0:
+		return said(exitPart)
 	case seen.Word == wire.UndoNothing:
 		return nil
 	}
@@ -289,17 +293,29 @@ func (p *printer) undoPlan(a wire.UndoAnswer) {
 		p.undoGroup(a, w.does, w.words)
 	}
 	for _, c := range a.Calls {
+		if !c.Settled && a.Word == wire.UndoNothing && c.Files > 0 {
+			p.linef("  %-22s %s, %s", "kept for it", plural(c.Files, "file"), bytesWords(c.Bytes))
+		}
 		for _, d := range c.Dumps {
 			p.linef("  %-22s %s, %s: %s", "a hook has kept", d.Name, bytesWords(d.Size), cmp.Or(d.Restore, d.Path))
 		}
 	}
 	for _, l := range a.Lost {
-		p.linef("  %-22s %s: %s", "cannot come back", l.What, l.Why)
+		line := escape(fmt.Sprintf("  %-22s %s: %s", "cannot come back", l.What, l.Why), keepNothing)
+		if p.width > 0 && !p.wide {
+			line = wordwrap.Line(line, 25, p.width, runewidth.StringWidth)
+		}
+		p.line(line)
 	}
-	switch a.Word {
-	case wire.UndoNothing:
+	runs := slices.ContainsFunc(a.Calls, func(c wire.UndoCall) bool { return !c.Settled })
+	switch {
+	case a.Word == wire.UndoRefused:
+	case a.Word == wire.UndoNothing && runs:
+		p.line("Its result has not come. So far all is as it was: there is nothing to do.")
+	case a.Word == wire.UndoNothing && len(a.Lost) > 0:
+		p.line("Nothing of it comes back.")
+	case a.Word == wire.UndoNothing:
 		p.line("All is as it was before: there is nothing to do.")
-	case wire.UndoRefused:
 	default:
 		p.line("Only this; what other calls did stays. It can itself be undone.")
 	}

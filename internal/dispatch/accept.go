@@ -403,6 +403,7 @@ func (a *admission) decide(r *Receipt) {
 			d.decisions.recordDecision(rec, a.event, done, a.way.call, d.follower.settling(a.event, a.way))
 		}
 	}
+	r.Verdict = a.tellsKept(r.Verdict)
 	r.Runs = runsOf(done)
 	if len(a.plan.later) == 0 {
 		return

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
@@ -37,6 +38,17 @@ func (ac *acceptor) keeps(e *events.Event) bool {
 	}
 	return false
 }
+
+// tellsKept returns v with the words on what can be taken back, if v leaves the question to the agent.
+func (a *admission) tellsKept(v *verdict.Verdict) *verdict.Verdict {
+	if a.undo == nil || !v.Asks() {
+		return v
+	}
+	return verdict.Unanswered(v, v.DecisionReason+"; "+escape.Line(a.undo.Says(), mostKept))
+}
+
+// mostKept bounds these words, in bytes.
+const mostKept = 400
 
 // keepFirst keeps the files that a call is about to destroy, if v lets it pass. It returns the verdict on the
 // call.

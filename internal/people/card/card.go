@@ -324,25 +324,10 @@ func ifAllowed(agent string, o Options) string {
 
 // undo says which effects of a call can be taken back, and which cannot.
 func undo(k *wire.Kept) (text string) {
-	switch {
-	case k == nil:
+	if k == nil {
 		return "it destroys no file, as far as hookd knows"
-	case k.Word == "none":
-		text = "it CANNOT be undone"
-	case k.Word == "part":
-		text = "a part of it can be undone: " + plural(k.Files, "file") + " kept"
-	default:
-		return "it can be undone: " + plural(k.Files, "file") + " kept"
 	}
-	for i, l := range k.Lost {
-		if i == 0 {
-			text += "; not kept: "
-		} else {
-			text += ", "
-		}
-		text += said(l.What) + " (" + said(l.Why) + ")"
-	}
-	return text
+	return said(k.Says())
 }
 
 // said is text that others wrote as a sentence has it.

@@ -17,7 +17,8 @@ type budget struct {
 	copied  int64 // so far
 	callMax int64
 	fileMax int64
-	noCopy  bool // the disk is too full
+	tooMuch error // of a file of more than fileMax
+	noCopy  bool  // the disk is too full
 	stopped atomic.Bool
 	looks   atomic.Int64 // at the clock: a keeping that makes none hangs
 	slow    atomic.Bool  // a large clone is made, which first writes to the disk what is in memory alone
@@ -35,6 +36,8 @@ func (b *budget) takes(size int64) error {
 	switch {
 	case b.noCopy:
 		return errFull
+	case size > b.fileMax && b.tooMuch != nil:
+		return b.tooMuch
 	case size > b.fileMax || b.copied+size > b.callMax:
 		return errLarge
 	case b.over():

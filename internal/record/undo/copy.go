@@ -14,6 +14,7 @@ import (
 var (
 	errLate    = errors.New("there was no time")
 	errLarge   = errors.New("it is too large to copy")
+	errCap     = errors.New("the vault is full, see undo.max_bytes, and it is too large to copy")
 	errFull    = errors.New("the disk is too full")
 	errChanged = errors.New("it was written to meanwhile")
 	errNever   = errors.New("undo.never names it")

@@ -30,7 +30,7 @@ func TestADumpOfAHook(t *testing.T) {
 	hooktest.Must(t, os.Remove(ask.Path)) // the hook's own copy
 	v.ended("s", c.ID)
 	a := v.undo(wire.UndoRequest{Calls: []string{c.ID}})
-	if len(a.Calls) != 1 || len(a.Calls[0].Dumps) != 1 || a.Word != wire.UndoPart {
+	if len(a.Calls) != 1 || len(a.Calls[0].Dumps) != 1 || a.Word != wire.UndoNothing || len(a.Lost) != 1 {
 		t.Fatalf("undo: %+v", a)
 	}
 	if text, err := os.ReadFile(a.Calls[0].Dumps[0].Path); string(text) != "rows" {

@@ -16,25 +16,26 @@ import (
 
 // keeping keeps the files that one call is about to destroy.
 type keeping struct {
-	k       *Keeper
-	o       *open // nil = of an undo or a step
-	call    Call
-	limits  *budget
-	dir     string // of the call, in the home vault
-	out     *writer
-	places  map[string]*folder // by vault
-	seen    map[string]bool    // paths with an entry
-	files   int                // without folders
-	paths   int                // with them
-	bytes   int64
-	lost    losses
-	late    bool
-	n       int               // of the last kept file
-	names   map[[2]uint64]int // of files that the call names
-	dumped  bool              // a hook has put a dump into the vault
-	again   map[string]bool   // whether git ignores folders, by repository and name
-	publish func()            // is called once, when the time is over
-	counted counter           // of the files in trees
+	k         *Keeper
+	o         *open // nil = of an undo or a step
+	call      Call
+	limits    *budget
+	dir       string // of the call, in the home vault
+	out       *writer
+	places    map[string]*folder // by vault
+	seen      map[string]bool    // paths with an entry
+	files     int                // without folders
+	paths     int                // with them
+	bytes     int64
+	lost      losses
+	late      bool
+	n         int               // of the last kept file
+	names     map[[2]uint64]int // of files that the call names
+	elsewhere bool              // it destroys something that is no file of this machine
+	dumped    bool              // a hook has put a dump into the vault
+	again     map[string]bool   // whether git ignores folders, by repository and name
+	publish   func()            // is called once, when the time is over
+	counted   counter           // of the files in trees
 }
 
 // folder is a call's folder in one vault.
@@ -66,10 +67,11 @@ func (p *keeping) run(f *facts.Facts) Result {
 	wait()
 	if p.dumped {
 		p.paths++
-		if p.out == nil {
-			if err := p.begin(); err != nil {
-				p.lost.add("the dump of a hook", reason(err))
-			}
+	}
+	p.elsewhere = len(aims.lost) > 0
+	if (p.dumped || p.elsewhere) && p.out == nil {
+		if err := p.begin(); err != nil {
+			p.lost.add("the record of the call", reason(err))
 		}
 	}
 	return p.result()
@@ -395,7 +397,7 @@ func (p *keeping) lose(path string, err error) {
 
 // reason is an error in the words of a list.
 func reason(err error) string {
-	for _, known := range []error{errLate, errLarge, errFull, errChanged, errNever} {
+	for _, known := range []error{errLate, errLarge, errCap, errFull, errChanged, errNever} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
@@ -456,5 +458,6 @@ func (p *keeping) close(r *Result) error {
 	}
 	return p.out.close(&seal{
 		Word: r.Word, Files: r.Files, Bytes: r.Bytes, Lost: r.Lost, Late: r.Late, TookUS: r.Took.Microseconds(),
+		Elsewhere: p.elsewhere,
 	})
 }

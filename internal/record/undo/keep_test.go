@@ -92,8 +92,9 @@ func TestALookDropsNothing(t *testing.T) {
 	v.write("a", "old")
 	c := call(v.work)
 	v.k.Keep(c, factsOf("rm a", v.work))
-	if _, bad := v.k.Undo(id(), wire.UndoRequest{Calls: []string{c.ID}, Preview: true}); bad == nil {
-		t.Error("a call that has not run can be taken back")
+	a, bad := v.k.Undo(id(), wire.UndoRequest{Calls: []string{c.ID}, Preview: true})
+	if bad != nil || a.Word != wire.UndoNothing || len(a.Calls) != 1 || a.Calls[0].Files != 1 {
+		t.Errorf("a preview of a call that has not run: %v, %+v", bad, a)
 	}
 	sh(t, v.work, "rm a")
 	if a := v.undo(wire.UndoRequest{Calls: []string{c.ID}}); a.Word != wire.UndoAll {
@@ -103,6 +104,47 @@ func TestALookDropsNothing(t *testing.T) {
 	v.k.Ran(c.ID)
 	v.k.waitSettled("s", time.Now().Add(time.Minute))
 	v.want("a", "old")
+}
+
+// A call that destroys things elsewhere is in the list once it ran, with what does not come back.
+func TestACallElsewhereIsListed(t *testing.T) {
+	v := newVaultTest(t)
+	for end, want := range map[string]int{"ran": 1, "refused": 0} {
+		c := call(v.work)
+		c.Session = end
+		if r := v.k.Keep(c, factsOf("docker volume rm shop", v.work)); r.Word != None {
+			t.Errorf("before the call: %+v", r)
+		}
+		r := wire.UndoRequest{Calls: []string{c.ID}, Preview: true}
+		if a := v.undo(r); a.Word != wire.UndoNothing || len(a.Lost) != 1 {
+			t.Errorf("%s: a preview before the call: %+v", end, a)
+		}
+		if end == "ran" {
+			v.k.Ran(c.ID)
+		} else {
+			v.k.Ended(end)
+		}
+		v.k.waitSettled(end, time.Now().Add(time.Minute))
+		if list := v.k.List(wire.UndoQuery{Session: end}).Calls; len(list) != want {
+			t.Errorf("%s: the list has %+v", end, list)
+		}
+	}
+}
+
+// A full vault and a full disk copy no large file, and say which of the two it is.
+func TestWhyALargeFileIsNotCopied(t *testing.T) {
+	b := budget{callMax: 1 << 40, fileMax: smallCopy, until: time.Now().Add(time.Hour)}
+	for _, want := range []error{errLarge, errCap, errFull} {
+		if b.tooMuch = want; want == errLarge {
+			b.tooMuch = nil
+		}
+		if err := b.takes(smallCopy + 1); err != want {
+			t.Errorf("%v, want %v", err, want)
+		}
+		if err := b.takes(1); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestADeniedCallLeavesNothing(t *testing.T) {
@@ -173,10 +215,10 @@ func TestAnIndexThatGitRefreshed(t *testing.T) {
 		line, since string
 		word        string
 	}{
-		"a reset":                           {"git reset -q", "sleep 0.01; touch tracked; git status", wire.UndoAll},
-		"a reset to a commit":               {"git reset -q HEAD~1", "touch tracked; git status", wire.UndoAll},
-		"a hard reset":                      {"git reset -q --hard", "touch tracked; git status", wire.UndoAll},
-		"git rm":                            {"git rm -q --cached tracked", "touch gone; git status", wire.UndoAll},
+		"a reset":                           {"git reset -q", "touch -d 2001-01-01 gone; git status", wire.UndoAll},
+		"a reset to a commit":               {"git reset -q HEAD~1", "touch -d 2001-01-01 gone; git status", wire.UndoAll},
+		"a hard reset":                      {"git reset -q --hard", "touch -d 2001-01-01 gone; git status", wire.UndoAll},
+		"git rm":                            {"git rm -q --cached tracked", "touch -d 2001-01-01 gone; git status", wire.UndoAll},
 		"a reset, and another index":        {"git reset -q", "git add other", wire.UndoPart},
 		"a reset to a commit, and an index": {"git reset -q HEAD~1", "git add other", wire.UndoPart},
 	} {

@@ -247,7 +247,13 @@ func (k *Keeper) budget(s Settings, begin time.Time) *budget {
 	if unix.Statfs(k.places.home, &fs) == nil {
 		free, all := int64(fs.Bavail)*int64(fs.Bsize), int64(fs.Blocks)*int64(fs.Bsize)
 		b.noCopy = free < smallFree
-		if free < all/freeShare || k.used.Load() > s.Max {
+		switch {
+		case k.used.Load() > s.Max:
+			b.tooMuch = errCap
+		case free < all/freeShare:
+			b.tooMuch = errFull
+		}
+		if b.tooMuch != nil {
 			b.fileMax = min(b.fileMax, smallCopy)
 		}
 	}

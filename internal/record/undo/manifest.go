@@ -37,14 +37,15 @@ type entry struct {
 
 // seal ends a manifest.
 type seal struct {
-	Word    string    `json:"word"`
-	Files   int       `json:"files"`
-	Bytes   int64     `json:"bytes"`
-	Lost    []Lost    `json:"lost,omitempty"`
-	Late    bool      `json:"late,omitempty"`
-	TookUS  int64     `json:"took_us"`
-	Settled time.Time `json:"settled,omitzero"`
-	Outcome string    `json:"outcome,omitempty"` // ran, never_seen or interrupted; "" = not settled
+	Word      string    `json:"word"`
+	Files     int       `json:"files"`
+	Bytes     int64     `json:"bytes"`
+	Lost      []Lost    `json:"lost,omitempty"`
+	Late      bool      `json:"late,omitempty"`
+	TookUS    int64     `json:"took_us"`
+	Elsewhere bool      `json:"elsewhere,omitempty"` // it destroys something that is no file of this machine
+	Settled   time.Time `json:"settled,omitzero"`
+	Outcome   string    `json:"outcome,omitempty"` // ran, never_seen or interrupted; "" = not settled
 }
 
 // Outcomes of a call.

@@ -407,6 +407,8 @@ func (p *plan) word(a wire.UndoAnswer) string {
 	partial := a.Count[wire.UndoLeft] > 0 || a.Count[wire.UndoBeside] > 0 ||
 		slices.ContainsFunc(a.Lost, func(l wire.Lost) bool { return !strings.HasPrefix(l.Why, againWords) })
 	switch {
+	case len(p.steps) == 0:
+		return wire.UndoNothing
 	case p.conflicts():
 		return wire.UndoRefused
 	case partial:

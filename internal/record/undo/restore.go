@@ -56,14 +56,15 @@ func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Err
 	return a, nil
 }
 
-// settled returns the calls with something to undo. A call whose result has not come may be about to
+// settled returns the calls with something to tell. A call whose result has not come may be about to
 // run: settled looks at the call as it is now, and drops nothing.
 func (k *Keeper) settled(calls []*manifest) (list []*manifest) {
 	for _, m := range calls {
-		if m.seal == nil || m.seal.Outcome == "" {
+		open := m.seal == nil || m.seal.Outcome == ""
+		if open {
 			m = asOfNow(m)
 		}
-		if len(m.entries) > 0 || len(k.Dumps.ofCall(&m.call)) > 0 {
+		if open || len(m.entries) > 0 || m.seal.Elsewhere || len(k.Dumps.ofCall(&m.call)) > 0 {
 			list = append(list, m)
 		}
 	}

@@ -33,7 +33,18 @@ func (k *Keeper) Unsettled(session string) (list []Call) {
 
 // Ran settles a call whose result has come: files that the call did not touch are dropped. A call that goes on
 // in the background is settled later. Ran does not wait.
-func (k *Keeper) Ran(id string) {
+func (k *Keeper) Ran(id string) { settleSoon(k, id, outcomeRan) }
+
+// Ended settles the calls of a session that has come to rest: their results come no more.
+func (k *Keeper) Ended(session string) {
+	for _, c := range k.Unsettled(session) {
+		if !c.Later && c.Tool != Undo {
+			settleSoon(k, c.ID, outcomeNeverSeen)
+		}
+	}
+}
+
+func settleSoon(k *Keeper, id, outcome string) {
 	k.mu.Lock()
 	o := k.open[id]
 	if o == nil || o.ends != nil || o.call.Later || o.call.Mark != "" {
@@ -45,17 +56,8 @@ func (k *Keeper) Ran(id string) {
 	k.mu.Unlock()
 	go func() {
 		defer close(ends)
-		k.settle(id, outcomeRan, false)
+		k.settle(id, outcome, false)
 	}()
-}
-
-// Ended settles the calls of a session that has come to rest: their results come no more.
-func (k *Keeper) Ended(session string) {
-	for _, c := range k.Unsettled(session) {
-		if !c.Later {
-			k.Ran(c.ID)
-		}
-	}
 }
 
 // waitSettled waits until the calls of a session whose results have come are settled. Their effects
@@ -134,10 +136,14 @@ func (k *Keeper) settle(id, outcome string, now bool) {
 	}
 }
 
-// compare fills in the state of each path now. It returns false when nothing was touched.
+// compare fills in the state of each path now. It returns false when nothing was touched, as far as that can be seen.
 func (k *Keeper) compare(m *manifest, outcome string) bool {
 	if m.seal == nil {
 		m.seal = &seal{Word: Part, Lost: []Lost{{What: "the rest", Why: "hookd was killed while it kept"}}}
+	}
+	named := map[string]bool{}
+	for _, e := range m.entries {
+		named[string(e.Path)] = true
 	}
 	kept, before := m.entries[:0], m.seal.Bytes
 	var files, paths int
@@ -180,10 +186,10 @@ func (k *Keeper) compare(m *manifest, outcome string) bool {
 	dropMoved(kept)
 	m.entries = kept
 	m.seal.Files, m.seal.Bytes, m.seal.Settled, m.seal.Outcome = files, size, time.Now().UTC(), outcome
-	m.seal.Lost = append(missed.all(), others(m.seal.Lost, kept)...)
+	m.seal.Lost = append(missed.all(), others(m.seal.Lost, named)...)
 	m.seal.Word = wordOf(paths, m.seal.Lost)
 	k.used.Add(size - before)
-	return len(kept) > 0
+	return len(kept) > 0 || m.seal.Elsewhere && outcome == outcomeRan
 }
 
 // otherNames looks at a file with several names that was copied, and has left its path. If nothing was written to
@@ -243,11 +249,7 @@ func ring(e *entry, at map[[2]uint64]*entry) int {
 }
 
 // others are the losses that are not of entries, which are counted again.
-func others(list []Lost, entries []entry) (rest []Lost) {
-	named := map[string]bool{}
-	for _, e := range entries {
-		named[string(e.Path)] = true
-	}
+func others(list []Lost, named map[string]bool) (rest []Lost) {
 	for _, l := range list {
 		if !named[l.What] && !strings.HasPrefix(l.What, otherWords) {
 			rest = append(rest, l)
