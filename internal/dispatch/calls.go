@@ -55,6 +55,7 @@ type call struct {
 	denied  bool     // as its agent heard it
 	reason  string   // of the denial
 	changed []change // of its input, by hooks
+	told    bool     // it is on record that its agent did not obey
 }
 
 // change is one member of an input that hooks have changed.
@@ -202,9 +203,19 @@ func (c *calls) decided(about *call, rec *wire.Decision, changed []change) {
 	if rec.Told != nil && rec.Told.Reason != "" {
 		about.reason = rec.Told.Reason
 	}
-	if about.changed = nil; !about.denied && slices.Contains(rec.Rewrote, "input") {
+	// Some agents take another input with an approval alone, and are not told of it else.
+	heard := rec.Told == nil || rec.Told.Rewrote || rec.Told.Unsure != ""
+	if about.changed = nil; heard && !about.denied && slices.Contains(rec.Rewrote, "input") {
 		about.changed = changed
 	}
+}
+
+// tell reports whether it is the first time that a call's agent did not obey: some report a result twice.
+func (c *calls) tell(about *call) (first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first, about.told = !about.told, true
+	return first
 }
 
 // of returns a copy of a call; the zero call for nil.

@@ -70,6 +70,7 @@ func TestHowACallWasGuarded(t *testing.T) {
 		{"an id of another tool", deny, []string{
 			agentLine("before", "1", "ls", ""), strings.ReplaceAll(agentLine("after", "1", "x", "done"), "Bash", "Agent")}, ";", false},
 		{"two results", nil, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a"), agentLine("after", "1", "ls", "a")}, "; 1 asked", false},
+		{"two results of one that was denied", deny, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a"), agentLine("after", "1", "ls", "a")}, "disobeyed: ls; 1 disobeyed", false},
 		{"no id, side by side", nil, []string{
 			agentLine("before", "-", "a", ""), agentLine("before", "-", "b", ""), agentLine("before", "-", "a", ""),
 			agentLine("after", "-", "a", ""), agentLine("after", "-", "a", ""), agentLine("after", "-", "b", "")}, "; 1 asked 2 asked 3 asked", false},
@@ -109,6 +110,27 @@ func TestHowACallWasGuarded(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An agent that was not told of another input may run the old one.
+func TestAnotherInputThatNoAgentHeard(t *testing.T) {
+	for _, tt := range []struct {
+		told *wire.Told
+		want bool
+	}{
+		{nil, true}, // a plugin has the verdict itself
+		{&wire.Told{Unsure: "killed"}, true},
+		{&wire.Told{Decision: wire.OutcomeAllow, Rewrote: true}, true},
+		{&wire.Told{Decision: wire.OutcomeNone}, false},
+	} {
+		var c calls
+		about := &call{}
+		rec := &wire.Decision{Kind: events.KindToolBefore, Rewrote: []string{"input"}, Told: tt.told}
+		c.decided(about, rec, []change{{"command", `"a"`, `"b"`}})
+		if got := about.changed != nil; got != tt.want {
+			t.Errorf("told %+v: %v, want %v", tt.told, got, tt.want)
+		}
 	}
 }
 

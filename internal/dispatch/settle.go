@@ -106,6 +106,10 @@ func (f *follower) settle(rec *wire.Decision, end ending, about *call) {
 	rec.Guarded = wire.GuardedAsked
 	switch {
 	case end.bare, of.denied && !refused(end.result, of.reason), of.changed != nil && end.other && !end.result.Failed:
+		if !f.decisions.calls.tell(about) {
+			joins(rec, of)
+			return
+		}
 		rec.Guarded = wire.GuardedDisobeyed
 		rec.Reason = cmp.Or(rec.Reason, notObeyed(of, end))
 	}

@@ -146,7 +146,7 @@ func (w *way) rewritten(ctx context.Context) Way {
 		return of
 	}
 	for _, d := range list {
-		if d.Tried || d.Ran == nil || len(d.Rewrote) == 0 {
+		if heard := d.Told == nil || d.Told.Rewrote; d.Tried || d.Ran == nil || len(d.Rewrote) == 0 || !heard {
 			continue
 		}
 		if d.Ran.Instead != "" {

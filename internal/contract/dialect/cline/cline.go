@@ -30,7 +30,7 @@ const eventWords = "agent_start=TaskStart agent_resume=TaskResume agent_abort=Ta
 func Agent() neutral.Agent {
 	return neutral.Agent{
 		Table: Table(), EventField: "hookName", EventWords: eventWords, Timeout: neutral.Always(30 * time.Second),
-		Foreign: true,
+		Foreign: true, ShowsRun: true,
 		Completed: func(own string, change json.RawMessage) json.RawMessage {
 			if own == runCommands {
 				return completed(change)

@@ -28,7 +28,8 @@ var commands = neutral.Lazy(
 // Agent is OpenClaw, which the bridge cannot stand for.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), PluginCan: can, Commands: commands, OwnPrompt: ownPrompt, OfSubagent: ofSubagent,
+		Table: Table(), PluginCan: can, Commands: commands, ShowsRun: true,
+		OwnPrompt: ownPrompt, OfSubagent: ofSubagent,
 	}
 }
 
