@@ -278,7 +278,7 @@ var undoWords = []struct{ does, words, are string }{
 	{wire.UndoBack, "comes back", "back"},
 	{wire.UndoRemoved, "goes, the call made it", "gone again"},
 	{wire.UndoMerged, "is merged", "merged"},
-	{wire.UndoBeside, "comes beside what changed since", "beside"},
+	{wire.UndoBeside, "comes beside the new", "beside"},
 	{wire.UndoSame, "is as it was", "as before"},
 	{wire.UndoConflict, "CHANGED BY ANOTHER?", "changed by another?"},
 	{wire.UndoLeft, "does NOT come back", "not back"},

@@ -273,6 +273,9 @@ func (l lineTest) run(t *testing.T, on volume) {
 	if want == Kept && back.Word != wire.UndoAll {
 		t.Errorf("undo: %s, %+v", back.Word, back)
 	}
+	if again := undoNow(t, k, id(), wire.UndoRequest{Calls: []string{c.ID}, Changed: true}); want == Kept && again.ID != "" {
+		t.Errorf("the same undo once more has something to do: %+v", again)
+	}
 	if l.made != "" {
 		was[l.made] = ran[l.made]
 	}
