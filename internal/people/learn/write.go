@@ -135,7 +135,9 @@ func Commands(hooksDir string) (list [][]string) {
 		if n.Decode(&test) != nil || test.Expect != "allow" || test.Data.Command == "" {
 			continue
 		}
-		if words := wordsOf(test.Data.Command, test.Cwd); words != nil {
+		words := wordsOf(test.Data.Command, test.Cwd)
+		known := slices.ContainsFunc(list, func(o []string) bool { return slices.Equal(o, words) })
+		if words != nil && !known { // two projects may have the same
 			list = append(list, words)
 		}
 	}

@@ -236,7 +236,17 @@ func TestCommands(t *testing.T) {
 		}
 		written(t, dir, list)
 	}
-	if got := Commands(dir); fmt.Sprint(got) != "[[go test ./...] [npm run lint]]" {
+	file := filepath.Join(dir, Hook, hookdir.FileName)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := strings.Replace(string(text), "tests:\n", "tests:\n  - {name: 'learned: npm run lint 2', cwd: "+facttest.Project+
+		"/b, data: {command: npm run lint}, expect: allow}\n", 1) // learned in another project, too
+	if err := os.WriteFile(file, []byte(again), 0o600); err != nil || again == string(text) {
+		t.Fatal(err, again)
+	}
+	if got := Commands(dir); fmt.Sprint(got) != "[[npm run lint] [go test ./...]]" {
 		t.Errorf("got %q", got)
 	}
 	if got := Commands(t.TempDir()); got != nil {
