@@ -105,7 +105,7 @@ func TestAnAnswerThatAKillHasLeftEndsItsAsk(t *testing.T) {
 }
 
 // A question that the database has not got before a kill, because the disk hangs, is known to the next
-// daemon, with the newest that was known of it; not one that was dropped or has its end on record.
+// daemon in its newest state. A question that was dropped, or has its end on record, is not.
 func TestAnAskIsHeldWhileTheDiskHangs(t *testing.T) {
 	o := options(t)
 	o.Memory = filepath.Join(t.TempDir(), "memory")

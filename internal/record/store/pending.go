@@ -211,7 +211,7 @@ func (s *pendings) pendingEvents(ctx context.Context, db querier, sizes []sized)
 			s.giveUpDamaged(z.seq, hooks, err)
 			continue
 		}
-		if errors.Is(err, sql.ErrNoRows) { // what else is hidden is not known: the file is replaced
+		if errors.Is(err, sql.ErrNoRows) { // more rows may be hidden: the file is replaced
 			return nil, fmt.Errorf("%w: event %d is not there, but its runs are", errCorrupt, z.seq)
 		}
 		if err != nil {

@@ -106,7 +106,7 @@ func (s *decisions) openUnwritten() error {
 		s.loss.lost(Loss{Why: why})
 	}
 	for _, d := range found.Damaged {
-		if d.Kept != "" && !d.Torn { // torn is what a kill does
+		if d.Kept != "" && !d.Torn { // a kill tears a record
 			senseless += max(1, d.Records)
 		}
 	}
@@ -134,7 +134,7 @@ func (s *decisions) openUnwritten() error {
 }
 
 // saveLeft writes the asks that a killed process has left in memory alone. An ask whose end is on record is over:
-// the kill came between that and the note of it.
+// the kill came before its note.
 func (s *decisions) saveLeft(asks map[string]Kept) error {
 	for _, k := range asks {
 		var over bool
@@ -243,7 +243,7 @@ func (u *unwritten) append(number uint64, text []byte) *held {
 	return &held{at: entries[0].Pos}
 }
 
-// holdAsk writes an ask to memory, in the place of what was known of it; nil = it is not there.
+// holdAsk writes an ask to memory, in the place of its earlier state; nil = it is not there.
 func (u *unwritten) holdAsk(k Kept) *held {
 	if u.log == nil {
 		return nil

@@ -266,7 +266,7 @@ func (s *step) isBack() bool {
 	switch {
 	case want.untouched(s.have) && s.first.sameXattr():
 		return true
-	case want.Kind == kindDir && s.have.Kind == kindDir: // made anew by an undo before
+	case want.Kind == kindDir && s.have.Kind == kindDir: // made again by an undo before
 		return want.sameAttributes(s.have) && want.MTime == s.have.MTime && s.first.sameXattr()
 	case want.Kind != kindFile || s.have.Kind != kindFile || want.Size != s.have.Size || !want.sameAttributes(s.have):
 		return false
