@@ -275,7 +275,7 @@ func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bo
 			p.linef("look at each and allow it with `hookd allow %s`", quote(answer.Waiting[0]))
 		}
 		if !running {
-			p.line("no daemon runs; the next `hookd serve` will know")
+			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
 	})
 }

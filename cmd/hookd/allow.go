@@ -182,7 +182,7 @@ func (a *app) allowSettings(cmd *cobra.Command, cfg config.Config, yes bool) err
 	return a.print(done, func(p *printer) {
 		p.linef("settings are allowed: %s", strings.Join(cfg.Held, ", "))
 		if !running {
-			p.line("no daemon runs; the next `hookd serve` will know")
+			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
 	})
 }
@@ -219,7 +219,7 @@ func (a *app) allowed(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pe
 			}
 		}
 		if !running {
-			p.line("no daemon runs; the next `hookd serve` will know")
+			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
 		p.mode(cfg)
 	})

@@ -168,7 +168,7 @@ func (a *app) switched(cmd *cobra.Command, s switched) error {
 			p.line(escape(s.Note, keepNothing))
 		}
 		if !s.Reloaded {
-			p.line("no daemon runs; the next `hookd serve` will know")
+			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
 	})
 }

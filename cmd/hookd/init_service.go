@@ -80,7 +80,7 @@ func (w *initRun) runs(asService bool, pid int) {
 func (w *initRun) background(m *service.Machine, p *service.Plan) {
 	if !w.ask("Start hookd in the background, until this machine stops?") {
 		w.answer.Daemon = &initDaemon{State: "not running"}
-		w.say(dim, w.skipped("would start"), "hookd in the background; later: hookd serve")
+		w.say(dim, w.skipped("would start"), "hookd in the background; later: hookd daemon start")
 		return
 	}
 	d, err := background(w.cmd, m, w.cfg)

@@ -109,7 +109,7 @@ func (a *app) policyTaken(cmd *cobra.Command, cfg config.Config, now policy.Curr
 	return a.print(answer, func(p *printer) {
 		p.policy(answer)
 		if !running {
-			p.line("no daemon runs; the next `hookd serve` will know")
+			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
 	})
 }

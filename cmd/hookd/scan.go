@@ -157,7 +157,8 @@ func (p *printer) noCalls(r *scan.Report) {
 	case r.Transcripts.Found > 0:
 		p.sentence(plain, fmt.Sprintf("No call in %s.", some(r.Transcripts.Found, "transcript")))
 	default:
-		p.sentence(plain, "No transcript of an agent is here. Looked for those of "+strings.Join(names, ", ")+".")
+		p.line("No transcript of an agent is here. Looked for those of")
+		p.line(fillLines(strings.Join(names, ", ")+".", 80))
 	}
 	p.line()
 	p.next("hookd init", "guard your agents from now on")

@@ -129,9 +129,9 @@ func endDaemon(a *app, cmd *cobra.Command, m *service.Machine) (done stopped, er
 
 func startAgain(done stopped) string {
 	if done.Service == "" {
-		return "hookd serve"
+		return "hookd daemon start"
 	}
-	return "hookd install"
+	return "hookd daemon install"
 }
 
 // awaitEnd waits until a process has ended.

@@ -96,7 +96,7 @@ func (a *app) trust(cmd *cobra.Command, cfg config.Config, dir string, yes bool)
 	return a.print(answer, func(p *printer) {
 		p.linef("the hooks of %s are trusted, as they are now", answer.Root)
 		if !running {
-			p.line("no daemon runs; the next `hookd serve` will know")
+			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
 	})
 }

@@ -12,10 +12,8 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Pi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, Inside: neutral.InsideNone,
-		Ways: map[neutral.CallKind]string{
-			neutral.MCPCall: neutral.Lacked, neutral.BackCall: neutral.Lacked, neutral.LineCall: neutral.Lacked,
-		},
+		Probe: probe, Inside: neutral.InsideNone, MCPTool: "mcp__hookd__probe", // from 1.6.0
+		Ways: map[neutral.CallKind]string{neutral.BackCall: neutral.Lacked, neutral.LineCall: neutral.Lacked},
 	}
 }
 
