@@ -46,7 +46,7 @@ func TestRealAgentsDisobey(t *testing.T) {
 	}
 }
 
-// patches are edits of agents' own programs, after which they do not do what hooks decide: old, new, old, new …
+// patches are edits of agents' own programs, after which they ignore the decisions of hooks: old, new, old, new …
 var patches = map[string][]string{
 	"gemini-cli": {"if (blockingError?.blocked) {", "if (false) {", "if (modifiedInput) {", "if (false) {"},
 	"qwen-code":  {"if (preToolOutput.isDenied()) {", "if (false) {"},
@@ -109,7 +109,7 @@ func (s *stage) isDisobeyed(t *testing.T, subject, instead string) {
 	})
 }
 
-// types runs hookd on a terminal, as a person does, and logs what it shows.
+// types runs hookd on a terminal, as a person does, and logs its lines on obedience.
 func (s *stage) types(t *testing.T, args ...string) {
 	cmd := exec.Command("script", "-qec", strings.Join(append([]string{filepath.Join(hooktest.Programs(t), "hookd")}, args...), " "), "/dev/null")
 	cmd.Env = []string{"HOME=" + s.home, "LIBREFANG_HOME=" + s.hookd, "HOOKD_SOCKET=" + s.socket, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "COLUMNS=80"}

@@ -17,8 +17,8 @@ type Way struct {
 	Seen *time.Time `json:"seen,omitempty"` // the newest; nil = never, among the events that were looked at
 	// Cannot says why Seen is never there: no payload tells of the way, or the agent does not have it.
 	Cannot string `json:"cannot,omitempty"`
-	Try    string `json:"try,omitempty"` // what to let the agent do, to see it
-	Bad    string `json:"bad,omitempty"` // what went wrong on the newest
+	Try    string `json:"try,omitempty"` // how to see it
+	Bad    string `json:"bad,omitempty"` // the fault of the newest
 }
 
 // ways are the ways that are looked for, and how to go them.
