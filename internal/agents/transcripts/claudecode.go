@@ -91,10 +91,11 @@ func claudeCalls(line []byte, inSubagents bool, c *collector) {
 func claudeResults(line []byte, c *collector) {
 	l := readClaudeLine(line)
 	content := rawjson.Get(l.Message, "content")
-	if !l.IsSidechain && isText(content) && claudeTyped(line, content) {
+	blocks := elements(content)
+	if !l.IsSidechain && isText(content, blocks) && claudeTyped(line, content) {
 		c.turn++
 	}
-	for _, block := range elements(content) {
+	for _, block := range blocks {
 		id, _ := rawjson.GetString(block, "tool_use_id")
 		c.result(id, func(call *Call) { l.decide(call, block) })
 	}
@@ -118,11 +119,11 @@ func claudeTyped(line, content json.RawMessage) bool {
 }
 
 // isText reports whether the content of a message is what a person typed, and no result.
-func isText(content json.RawMessage) bool {
+func isText(content json.RawMessage, blocks []json.RawMessage) bool {
 	if len(content) > 0 && content[0] == '"' {
 		return true
 	}
-	return slices.ContainsFunc(elements(content), func(block json.RawMessage) bool {
+	return slices.ContainsFunc(blocks, func(block json.RawMessage) bool {
 		kind, _ := rawjson.GetString(block, "type")
 		return kind == "text"
 	})
