@@ -70,7 +70,7 @@ type Prompts string
 // The words for it.
 const (
 	Counted   Prompts = "counted"   // each question is written down
-	Estimated Prompts = "estimated" // a refusal is written down, an approval is guessed from its wait
+	Estimated Prompts = "estimated" // guessed from waits, and from calls that were stopped
 	Unknown   Prompts = "unknown"   // refusals at most
 )
 
