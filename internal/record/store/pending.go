@@ -16,7 +16,9 @@ import (
 // is a page of its own.
 const pendingBytes = 1 << 20
 
-const pendingColumns = `seq, id, at, name, size, detail, kept, data, more, sum FROM events`
+// A row whose number was damaged is found in the place of another event, and is none: the index of ids knows better.
+const pendingColumns = `seq, id, at, name, size, detail, kept, data, more, sum FROM events e
+	WHERE ifnull((SELECT seq FROM events WHERE id = e.id), seq) = seq`
 
 // pendings reads the accepted runs that have not ended.
 type pendings struct {
@@ -200,19 +202,24 @@ func (s *pendings) pendingEvents(ctx context.Context, db querier, sizes []sized)
 			return []*events.Event{e}, nil
 		}
 	}
-	all := make([]*events.Event, 0, len(sizes))
-	for _, z := range sizes {
-		e, err := pendingEvent(ctx, db, z.seq)
+	rows, err := list(ctx, db, scanPendingRow, `SELECT `+pendingColumns+`
+		AND seq IN (SELECT DISTINCT seq FROM pending WHERE seq BETWEEN ? AND ?) ORDER BY seq`, int64(first), int64(last))
+	if err != nil {
+		return nil, err
+	}
+	if !slices.EqualFunc(rows, sizes, func(r eventRow, z sized) bool { return r.seq == z.seq }) {
+		return nil, fmt.Errorf("%w: events from %d to %d are not there, but their runs are", errCorrupt, first, last)
+	}
+	all := make([]*events.Event, 0, len(rows))
+	for _, r := range rows {
+		e, err := r.pendingEvent(ctx, db)
 		if errors.Is(err, errDamagedEvent) {
-			hooks, listErr := list(ctx, db, scanID, `SELECT hook FROM pending WHERE seq = ? ORDER BY ord`, int64(z.seq))
+			hooks, listErr := list(ctx, db, scanID, `SELECT hook FROM pending WHERE seq = ? ORDER BY ord`, int64(r.seq))
 			if listErr != nil {
 				return nil, listErr
 			}
-			s.giveUpDamaged(z.seq, hooks, err)
+			s.giveUpDamaged(r.seq, hooks, err)
 			continue
-		}
-		if errors.Is(err, sql.ErrNoRows) { // more rows may be hidden: the file is replaced
-			return nil, fmt.Errorf("%w: event %d is not there, but its runs are", errCorrupt, z.seq)
 		}
 		if err != nil {
 			return nil, err
@@ -271,11 +278,9 @@ func (s *pendings) giveUpDamaged(seq uint64, hooks []string, cause error) {
 	}})
 }
 
-// pendingEvent reads one event with all of its data. A row whose number was damaged is found in the place of
-// another event, and is none: the index of ids knows better.
+// pendingEvent reads one event with all of its data.
 func pendingEvent(ctx context.Context, db querier, seq uint64) (*events.Event, error) {
-	r, err := scanPendingRow(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` e
-		WHERE seq = ? AND ifnull((SELECT seq FROM events WHERE id = e.id), seq) = seq`, int64(seq)))
+	r, err := scanPendingRow(db.QueryRowContext(ctx, `SELECT `+pendingColumns+` AND seq = ?`, int64(seq)))
 	if err != nil {
 		return nil, err
 	}
