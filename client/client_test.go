@@ -140,14 +140,14 @@ func (d *daemon) Begin(from server.Peer, env *events.Envelope) (wire.Answer, ser
 
 func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error) {
 	if agent != "cline" || except != "probe" {
-		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event", Hint: "hookd history"}
+		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event", Hint: "hookd log runs"}
 	}
 	return wire.StoredEvent{EventID: "last"}, nil
 }
 
 func (d *daemon) Event(_ context.Context, id string) (wire.StoredEvent, *wire.Error) {
 	if id == "none" {
-		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event none", Hint: "hookd history"}
+		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event none", Hint: "hookd log runs"}
 	}
 	return wire.StoredEvent{EventID: id}, nil
 }

@@ -50,7 +50,7 @@ func next[T any](a *asker, told <-chan T) (one T) {
 	select {
 	case one = <-told:
 	case <-ctx.Done():
-		a.t.Fatalf("nothing was told: %s", a.types("hookd logs "+filepath.Base(a.dir)+" --last"))
+		a.t.Fatalf("nothing was told: %s", a.types("hookd log output "+filepath.Base(a.dir)+" --last"))
 	}
 	return one
 }
@@ -192,14 +192,14 @@ func TestAskDesktop(t *testing.T) {
 	plain := next(a, b.shown)
 	if plain.Title != "codex: push asks" || len(plain.Actions) > 0 ||
 		!strings.HasPrefix(plain.Body, "git push 1\nasks: push: &lt;a&gt; push\nwhere: /p, in no repository\n") ||
-		!strings.Contains(plain.Body, "\nhookd allow-ask "+ask.ID+" --digest "+ask.Card.Digest+"\n") {
+		!strings.Contains(plain.Body, "\nhookd ask allow "+ask.ID+" --digest "+ask.Card.Digest+"\n") {
 		t.Errorf("without a program that serves: %+v", plain)
 	}
 	hooktest.Until(t, "the number of the notification is known", func() bool {
 		_, err := os.Stat(filepath.Join(a.home, "ask-desktop", ask.ID))
 		return err == nil
 	})
-	a.types("hookd deny-ask " + ask.ID)
+	a.types("hookd ask deny " + ask.ID)
 	if end := next(a, b.shown); end.Replaces != plain.Notify || !strings.HasPrefix(end.Title, "deny by ") {
 		t.Errorf("its end: %+v", end)
 	}
@@ -225,7 +225,7 @@ func TestAskDesktop(t *testing.T) {
 	}
 	s, ask = a.calls("git push 3")
 	n := next(a, b.shown)
-	a.types("hookd allow-ask " + ask.ID + " --digest " + ask.Card.Digest)
+	a.types("hookd ask allow " + ask.ID + " --digest " + ask.Card.Digest)
 	if end := next(a, b.shown); end.Replaces != n.Notify || !strings.HasPrefix(end.Title, "allow by ") || len(end.Actions) > 0 {
 		t.Errorf("answered elsewhere: %+v", end)
 	}
@@ -387,10 +387,10 @@ func TestAskNtfy(t *testing.T) {
 	plain := next(a, n.published)
 	if plain.Topic != "mine" || plain.Sequence != ask.ID || plain.Title != "codex: push asks" || len(plain.Actions) > 0 ||
 		!strings.HasPrefix(plain.Message, "git push 1\nasks: push: <a> push\nwhere: /p, in no repository\n") ||
-		!strings.HasSuffix(plain.Message, "\nhookd allow-ask "+ask.ID+" --digest "+ask.Card.Digest+"\nhookd deny-ask "+ask.ID) {
+		!strings.HasSuffix(plain.Message, "\nhookd ask allow "+ask.ID+" --digest "+ask.Card.Digest+"\nhookd ask deny "+ask.ID) {
 		t.Errorf("without a receiver: %+v", plain)
 	}
-	a.types("hookd deny-ask " + ask.ID)
+	a.types("hookd ask deny " + ask.ID)
 	if end := next(a, n.published); end.Sequence != ask.ID || !strings.HasPrefix(end.Title, "deny by ") {
 		t.Errorf("its end: %+v", end)
 	}

@@ -60,7 +60,7 @@ func TestAskSlack(t *testing.T) {
 		}
 		id, digest := list.Asks[0].ID, list.Asks[0].Card.Digest
 		if told.path != "/api/chat.postMessage" || told.token != "Bearer xoxb-1" || told.channel != "#asks" ||
-			!strings.Contains(told.text, "hookd allow-ask "+id+" --digest "+digest+"\nhookd deny-ask "+id) ||
+			!strings.Contains(told.text, "hookd ask allow "+id+" --digest "+digest+"\nhookd ask deny "+id) ||
 			!strings.Contains(told.text, "git push --force") {
 			t.Errorf("the ask was told as %+v", told)
 		}

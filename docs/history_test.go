@@ -15,12 +15,12 @@ import (
 func TestHistoryBlocks(t *testing.T) {
 	u := newUser(t)
 	says := map[string]string{
-		"hookd dlq list | grep":   "post-status",
-		"hookd logs":              "no route to host",
-		"hookd dlq retry 1":       "retried: post-status",
-		"hookd replay --dry-run":  "would run post-status",
-		"hookd replay --hook":     "runs post-status",
-		"FROM runs GROUP BY hook": "post-status|",
+		"hookd dev dead list | grep": "post-status",
+		"hookd log output":           "no route to host",
+		"hookd dev dead retry 1":     "retried: post-status",
+		"hookd replay --dry-run":     "would run post-status",
+		"hookd replay --hook":        "runs post-status",
+		"FROM runs GROUP BY hook":    "post-status|",
 	}
 	list := snippets(t, "reference/history.md")
 	if _, err := exec.LookPath("sqlite3"); err != nil {

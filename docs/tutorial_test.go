@@ -43,9 +43,9 @@ func TestTutorial(t *testing.T) {
 		{"hookd new no-main", "made "},
 		{"hookd validate", "no-main: 4 tests as expected"},
 		{"hookd reload\nhookd emit", "hooks watch it"},
-		{"hookd decisions --shadow", "no-main would deny: push to a branch"},
+		{"hookd log --shadow", "no-main would deny: push to a branch"},
 		{"cat >> ~/.librefang", "no-main: 6 tests as expected"},
-		{"hookd whatif", "1 would change: 1 none to deny"},
+		{"hookd guard what-if", "1 would change: 1 none to deny"},
 		{"sed -i.bak", "\ndenied\n"},
 	}
 	blocks := snippets(t, "tutorial.md")

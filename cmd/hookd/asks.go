@@ -24,7 +24,7 @@ arrows select, a allows, d denies, s allows for the session, Enter shows all of 
 input, ? helps, q ends. Elsewhere it prints the list. With the id of an ask, or its
 end as the table shows it, it shows that one with all of its input.`,
 		Example: `  hookd asks
-  hookd asks -f -o json --answers | ./my-approver`,
+  hookd ask -f -o json --answers | ./my-approver`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -85,7 +85,7 @@ func showAsk(a *app, cmd *cobra.Command, id string) error {
 
 // allowLine is the command that a person types after seeing the whole ask.
 func allowLine(ask client.Ask) string {
-	return "hookd allow-ask " + ending(ask.ID) + " --digest " + ask.Card.Digest[:shownDigest]
+	return "hookd ask allow " + ending(ask.ID) + " --digest " + ask.Card.Digest[:shownDigest]
 }
 
 // shownDigest is how much of a digest a person types, in hexadecimal digits.
@@ -132,7 +132,7 @@ func (p *printer) asks(list client.AskList) {
 			text(about(ask.Tool, ask.Subject)), text(firstLine(ask.Reason))})
 	}
 	p.table(askColumns, rows)
-	p.line("see all of it and how to answer with `hookd asks ASK`; ", p.presence(list))
+	p.line("see all of it and how to answer with `hookd ask ASK`; ", p.presence(list))
 }
 
 var askColumns = []column{
@@ -150,7 +150,7 @@ func (p *printer) presence(list client.AskList) string {
 	case list.Hooked:
 		return "approver: a hook on hookd:ask"
 	}
-	return "no approver is present: open `hookd asks` on a terminal"
+	return "no approver is present: open `hookd ask` on a terminal"
 }
 
 // left is how much time there is for an answer.
@@ -231,9 +231,9 @@ func answerAskCommand(a *app, use string, answer client.Outcome, short string) *
 	cmd := &cobra.Command{
 		Use:   use + " ASK" + usage,
 		Short: short,
-		Long: short + `. The end of the ask's id, as ` + "`hookd asks`" + ` shows it, is enough.
+		Long: short + `. The end of the ask's id, as ` + "`hookd ask`" + ` shows it, is enough.
 An allow on a terminal shows the whole call and asks. Elsewhere it names the digest of what was
-shown, which hookd asks ASK prints. With --for the answer is remembered as a grant for this hook and this call: for the
+shown, which hookd ask ASK prints. With --for the answer is remembered as a grant for this hook and this call: for the
 session, always, or a time such as 15m; with --like also for other calls that the
 glob fits, see docs/asks.md. An answer from the terminal of the agent that asks does
 not count. With --key the ask may be one of another machine of the fleet: the answer
@@ -268,7 +268,7 @@ is signed with the key of an approver, and counts once.`,
 		},
 	}
 	if answer == client.OutcomeAllow {
-		cmd.Flags().StringVar(&digest, "digest", "", "of the call as hookd asks ASK has shown it: its first 8 digits at least")
+		cmd.Flags().StringVar(&digest, "digest", "", "of the call as hookd ask ASK has shown it: its first 8 digits at least")
 	}
 	cmd.Flags().StringVar(&r.For, "for", "", "remember the answer: session, always, or a time such as 15m")
 	cmd.Flags().StringVar(&r.Like, "like", "", "with --for: also for calls that this glob fits, such as 'git push *'")

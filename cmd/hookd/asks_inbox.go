@@ -34,10 +34,10 @@ hookd holds what hooks ask.
   q, Ctrl-C        end; what waits goes on to wait
 
 For other times, a glob or a message to the agent type in another terminal
-  hookd asks ASK
+  hookd ask ASK
 Answers do not count from the terminal of the agent that asks.`
 
-// inbox is the state of one `hookd asks` on a terminal.
+// inbox is the state of one `hookd ask` on a terminal.
 type inbox struct {
 	a      *app
 	cmd    *cobra.Command
@@ -96,7 +96,7 @@ func runInbox(a *app, cmd *cobra.Command) error {
 
 // live draws until q, on a screen of its own.
 func (b *inbox) live() error {
-	ctx, screen, err := b.a.openScreen(b.cmd.Context(), "type `hookd asks | cat` for the list")
+	ctx, screen, err := b.a.openScreen(b.cmd.Context(), "type `hookd ask | cat` for the list")
 	if err != nil {
 		return err
 	}

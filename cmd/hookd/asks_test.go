@@ -186,7 +186,7 @@ func TestAskAnsweredByAHook(t *testing.T) {
 	t.Parallel()
 	h := newAskHome(t)
 	h.write("hooks/robot/HOOK.yaml", "name: robot\nevents: hookd:ask\ntype: script\nscript: |\n"+
-		`  exec "$HOOKD" allow-ask $(sed -n 's/.*"allow":"hookd allow-ask \([^"]*\)".*/\1/p')`+
+		`  exec "$HOOKD" allow-ask $(sed -n 's/.*"allow":"hookd ask allow \([^"]*\)".*/\1/p')`+
 		"\nenv: {HOOKD: "+hookdBinary(t, h.dir)+", LIBREFANG_HOME: "+h.dir+"}\n")
 	if out, code := h.hookd("reload"); code != 0 {
 		t.Fatal(out)

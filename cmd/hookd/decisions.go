@@ -25,9 +25,9 @@ func decisionsCommand(a *app) *cobra.Command {
 		Long: `decisions lists the calls of agents, newest first: what each was about, what was
 decided, by which hook, and why. With the id of a call, or its end as the table
 shows it, it shows that one with its runs.`,
-		Example: `  hookd decisions --deny
-  hookd decisions --agent codex --grep main.go --since today
-  hookd decisions -f`,
+		Example: `  hookd log --deny
+  hookd log --agent codex --grep main.go --since today
+  hookd log -f`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -139,7 +139,7 @@ func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {
 	}
 	q, bad := wire.ParseDecisionQuery(values, time.Now())
 	if bad != nil {
-		return q, fail(exitUsage, bad.Hint+", see `hookd decisions --help`", "%w", bad)
+		return q, fail(exitUsage, bad.Hint+", see `hookd log --help`", "%w", bad)
 	}
 	return q, nil
 }
@@ -380,7 +380,7 @@ func showDecision(a *app, cmd *cobra.Command, id string) error {
 		return err
 	}
 	if e.Decision == nil {
-		return fail(exitFailed, "see its runs with `hookd history --event "+e.EventID+"`",
+		return fail(exitFailed, "see its runs with `hookd log runs --event "+e.EventID+"`",
 			"nothing was decided about event %s, a %s", e.EventID, e.Event)
 	}
 	runs, err := a.dial(cmd).Runs(ctx, client.RunQuery{EventID: e.EventID})
@@ -423,7 +423,7 @@ func (p *printer) decision(d client.Decision, runs []client.Run) {
 		p.line()
 		p.runs(runs)
 		p.line()
-		p.linef("what a hook printed: hookd logs %s", ending(runs[0].ID))
+		p.linef("what a hook printed: hookd log output %s", ending(runs[0].ID))
 	}
 }
 

@@ -48,7 +48,7 @@ func (d *deadLetters) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List dead letters, newest first",
-		Example: "  hookd dlq list --hook post-to-slack",
+		Example: "  hookd dev dead list --hook post-to-slack",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := d.a.answer(cmd)
@@ -85,7 +85,7 @@ func (d *deadLetters) dropCommand() *cobra.Command {
 	cmd := d.command("drop ID", "Delete a dead letter", "dropped", func(c *client.Client) onOne {
 		return func(ctx context.Context, id int64) (client.DeadLetter, error) {
 			if err := d.a.confirm(yes, fmt.Sprintf("Delete dead letter %d? Its hook never runs for that event.", id),
-				fmt.Sprintf("hookd dlq drop %d --yes", id)); err != nil {
+				fmt.Sprintf("hookd dev dead drop %d --yes", id)); err != nil {
 				return client.DeadLetter{}, err
 			}
 			return d.of(c.DropDeadLetter, c.DropFleetDeadLetter)(ctx, id)
@@ -103,7 +103,7 @@ func (d *deadLetters) command(use, short, done string, do func(*client.Client) o
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id < 1 {
-				return fail(exitUsage, "type the number that `hookd dlq list` shows",
+				return fail(exitUsage, "type the number that `hookd dev dead list` shows",
 					"%q is no number of a dead letter", args[0])
 			}
 			ctx, cancel := d.a.answer(cmd)
@@ -149,7 +149,7 @@ func (p *printer) deadLetter(d client.DeadLetter, done string) {
 		if d.Machine != "" { // the event has another id here
 			see = "--hook " + d.Hook
 		}
-		p.linef("%s: %s for %s, see `hookd history %s`", done, escape(d.Hook, keepNothing),
+		p.linef("%s: %s for %s, see `hookd log runs %s`", done, escape(d.Hook, keepNothing),
 			escape(d.Event, keepNothing), escape(see, keepNothing))
 		return
 	}

@@ -134,7 +134,7 @@ func explain(err error) *failure {
 	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return &failure{exitNoAnswer, err, "see why with `hookd doctor`, or allow more with --answer-within"}
 	case errors.Is(err, context.Canceled):
-		return &failure{exitFailed, errors.New("interrupted"), "see what ran with `hookd history`"}
+		return &failure{exitFailed, errors.New("interrupted"), "see what ran with `hookd log runs`"}
 	}
 	return &failure{exitFailed, err, "see what is wrong with `hookd doctor`"}
 }
@@ -163,7 +163,7 @@ func nextFor(code client.Code) string {
 	case client.CodeBadJSON, client.CodeBadData, client.CodeBadField, client.CodeBadRequest, client.CodeTooLarge:
 		return "see `hookd emit --help`"
 	case client.CodeNotFound:
-		return "see what there is with `hookd list` and `hookd history`"
+		return "see what there is with `hookd list` and `hookd log runs`"
 	case client.CodeRejected:
 		return "see what is wrong with `hookd validate`"
 	}

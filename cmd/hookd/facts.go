@@ -63,7 +63,7 @@ func (a *app) factsOf(cmd *cobra.Command, what, cwd string) (*facts.Facts, error
 			past.Event)}
 		call := dialect.Call(e)
 		if call.Own == "" && call.Tool == "" {
-			return nil, fail(exitUsage, "see `hookd history` for events of tools", "event %s, a %s, is about no call",
+			return nil, fail(exitUsage, "see `hookd log runs` for events of tools", "event %s, a %s, is about no call",
 				past.EventID, past.Event)
 		}
 		env.Cwd = cmp.Or(cwd, past.Cwd)

@@ -29,7 +29,7 @@ func fleetCommand(a *app) *cobra.Command {
 		Long: `fleet is about the machines that share NATS servers by fleet.servers in hookd.yaml.
 Without a command it shows them. decisions, sessions, asks and tail show what happens
 on all of them with --fleet.`,
-		Example: "  hookd fleet status\n  hookd decisions --fleet --deny",
+		Example: "  hookd fleet status\n  hookd log --fleet --deny",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
 	}
@@ -390,6 +390,6 @@ func (p *printer) fleetAsks(list []client.FleetAsk) {
 		{title: "ASK"}, nameColumn("MACHINE"), {title: "LEFT"}, hookColumn("HOOK"), asideColumn("AGENT"),
 		textColumn("SUBJECT"), textColumn("REASON"),
 	}, rows)
-	p.line("answer with the key of an approver: `hookd allow-ask ASK --key FILE`,")
-	p.line("or `hookd deny-ask ASK --key FILE`")
+	p.line("answer with the key of an approver: `hookd ask allow ASK --key FILE`,")
+	p.line("or `hookd ask deny ASK --key FILE`")
 }

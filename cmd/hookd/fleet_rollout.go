@@ -113,7 +113,7 @@ func stageLine(d policy.Directive) string {
 	}
 	switch d.Stage {
 	case policy.StageShadow:
-		line += "; " + d.Next.Text() + " runs in the shadow, see `hookd decisions --shadow` on each"
+		line += "; " + d.Next.Text() + " runs in the shadow, see `hookd log --shadow` on each"
 	case policy.StageCanary:
 		line = fmt.Sprintf("%s is in force on %d%% of the machines, %s on the others", d.Next.Text(), d.Percent,
 			cmp.Or(d.Enforced.Text(), "no bundle"))

@@ -82,7 +82,7 @@ func grantWords(g client.Grant) string {
 
 func (p *printer) grants(list []client.Grant) {
 	if len(list) == 0 {
-		p.line("no answer is remembered; `hookd allow-ask ASK --for session` makes a grant")
+		p.line("no answer is remembered; `hookd ask allow ASK --for session` makes a grant")
 		return
 	}
 	ids := make([]string, len(list))

@@ -22,9 +22,9 @@ func historyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List past runs, newest first",
-		Example: `  hookd history
-  hookd history --hook guard-rm --result deny --since 1h
-  hookd history -f --agent reviewer`,
+		Example: `  hookd log runs
+  hookd log runs --hook guard-rm --result deny --since 1h
+  hookd log runs -f --agent reviewer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
@@ -40,7 +40,7 @@ func historyCommand(a *app) *cobra.Command {
 			}
 			q, bad := wire.ParseRunQuery(values, time.Now())
 			if bad != nil {
-				return fail(exitUsage, bad.Hint+", see `hookd history --help`", "%w", bad)
+				return fail(exitUsage, bad.Hint+", see `hookd log runs --help`", "%w", bad)
 			}
 			if follow {
 				return followHistory(a, cmd, q)

@@ -19,7 +19,7 @@ const (
 	answersAlone = `#!/bin/sh
 while kill -0 "$1"; do :; done
 out=$LIBREFANG_HOME/orphan
-hookd allow-ask "$(cat "$LIBREFANG_HOME/ask.id")" >"$out.tmp" 2>&1
+hookd ask allow "$(cat "$LIBREFANG_HOME/ask.id")" >"$out.tmp" 2>&1
 echo "code $?" >>"$out.tmp"
 mv "$out.tmp" "$out.out"
 `

@@ -22,9 +22,9 @@ func logsCommand(a *app) *cobra.Command {
 		Long: `logs shows everything about one run: its id, or the end of it that a table shows, is
 enough when no other run has it. With the name of a hook it shows the hook's newest
 run, with --failed the newest that failed or was killed, with -f each as it ends.`,
-		Example: `  hookd logs guard-rm
-  hookd logs guard-rm --failed
-  hookd logs guard-rm -f`,
+		Example: `  hookd log output guard-rm
+  hookd log output guard-rm --failed
+  hookd log output guard-rm -f`,
 		Args:              one("RUN or HOOK"),
 		ValidArgsFunction: runIDs(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +70,7 @@ func (a *app) runOf(cmd *cobra.Command, name string, last, failed bool) (client.
 	case unknown == nil && failed:
 		return client.Run{}, fail(
 			exitFailed,
-			"see its runs with `hookd history --hook "+name+"`",
+			"see its runs with `hookd log runs --hook "+name+"`",
 			"no run of hook %s has failed",
 			name,
 		)

@@ -26,7 +26,7 @@ func psCommand(a *app) *cobra.Command {
 
 func (p *printer) underWay(list []client.RunUnderWay) {
 	if len(list) == 0 {
-		p.line("no hook runs now; `hookd history` lists those that did")
+		p.line("no hook runs now; `hookd log runs` lists those that did")
 		return
 	}
 	ids := make([]string, len(list))
@@ -66,7 +66,7 @@ func killCommand(a *app) *cobra.Command {
 		Short: "End one run that is under way",
 		Long: `kill ends the processes of one run, which counts as failed then: a guard that is
 killed denies where it is fail-closed. A persistent hook's process ends with its run, and
-the other runs that it has are given to another. The end of the run's id, as ` + "`hookd ps`" + ` shows
+the other runs that it has are given to another. The end of the run's id, as ` + "`hookd log running`" + ` shows
 it, is enough when no other run has it.`,
 		Args:              one("RUN"),
 		ValidArgsFunction: underWayIDs(a),
@@ -79,7 +79,7 @@ it, is enough when no other run has it.`,
 			}
 			return a.print(run, func(p *printer) {
 				p.linef(
-					"killed run %s of hook %s for %s, after %s; see `hookd logs %s`",
+					"killed run %s of hook %s for %s, after %s; see `hookd log output %s`",
 					run.RunID,
 					run.Hook,
 					run.Event,

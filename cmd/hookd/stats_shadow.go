@@ -117,5 +117,5 @@ func (p *printer) shadowStats(list []shadowed) {
 	}
 	p.table(append([]column{hookColumn("HOOK")},
 		fixed("RUNS", "FAILED", "DENY", "ASK", "ALLOW", "REWRITE", "P50", "LAST")...), rows)
-	p.line("would have been; see them with `hookd decisions --shadow`")
+	p.line("would have been; see them with `hookd log --shadow`")
 }

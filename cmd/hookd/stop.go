@@ -142,7 +142,7 @@ func awaitEnd(ctx context.Context, pid int) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fail(exitNoAnswer, "see what still runs with `hookd ps`, or allow more with --answer-within",
+			return fail(exitNoAnswer, "see what still runs with `hookd log running`, or allow more with --answer-within",
 				"hookd, pid %d, has not ended yet", pid)
 		case <-time.After(20 * time.Millisecond):
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// streamed is one record as `hookd tail -o json` prints it.
+// streamed is one record as `hookd log events -o json` prints it.
 type streamed struct {
 	Type, Epoch, Event, Hook, Result, Preview string
 	Seq, From, To                             uint64

@@ -27,9 +27,9 @@ func tailCommand(a *app) *cobra.Command {
 one), for each run of a hook for such an event, and for what was decided about it;
 with --starts also when a run begins. When the daemon restarts, tail waits and goes
 on where it was. It ends with Ctrl-C, and then says how many records it missed.`,
-		Example: `  hookd tail
-  hookd tail 'agent:*' session:reset
-  hookd tail --since 0 -o json`,
+		Example: `  hookd log events
+  hookd log events 'agent:*' session:reset
+  hookd log events --since 0 -o json`,
 		ValidArgsFunction: eventNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			once = once || !follow

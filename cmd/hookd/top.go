@@ -32,7 +32,7 @@ terminal it prints one picture and ends.`,
 	return cmd
 }
 
-// top is the state of one `hookd top`.
+// top is the state of one `hookd log live`.
 type top struct {
 	a      *app
 	cmd    *cobra.Command
@@ -79,7 +79,7 @@ func runTop(a *app, cmd *cobra.Command, every time.Duration) error {
 
 // live draws until q, on a screen of its own.
 func (t *top) live(every time.Duration, facts topFacts) error {
-	ctx, screen, err := t.a.openScreen(t.cmd.Context(), "type `hookd top | cat` for one picture")
+	ctx, screen, err := t.a.openScreen(t.cmd.Context(), "type `hookd log live | cat` for one picture")
 	if err != nil {
 		return err
 	}

@@ -44,11 +44,11 @@ it would have fired before you write it. An event of which the history has not a
 secrets, cannot be judged and is only counted. Ctrl-C ends it with what is known so
 far. The exit code is 1 when the hook failed for an event. With --data it is asked about
 that call, and then is what the version that is installed says of it.`,
-		Example: `  hookd whatif guard-rm
-  hookd whatif ./guard-rm --since 7d --limit 10000
-  hookd whatif guard-rm --tool Bash -o json
-  hookd whatif 'npm publish' --since 30d
-  hookd whatif ./guard-rm --data '{"command":"rm -rf /"}'`,
+		Example: `  hookd guard what-if guard-rm
+  hookd guard what-if ./guard-rm --since 7d --limit 10000
+  hookd guard what-if guard-rm --tool Bash -o json
+  hookd guard what-if 'npm publish' --since 30d
+  hookd guard what-if ./guard-rm --data '{"command":"rm -rf /"}'`,
 		Args:              one("HOOK, FOLDER or COMMAND"),
 		ValidArgsFunction: hookNames(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return w.run(cmd, args[0]) },
@@ -194,7 +194,7 @@ func (w *whatIf) query() (client.EventQuery, error) {
 	}
 	q, bad := wire.ParseEventQuery(values, time.Now())
 	if bad != nil {
-		return client.EventQuery{}, fail(exitUsage, bad.Hint+", see `hookd whatif --help`", "%w", bad)
+		return client.EventQuery{}, fail(exitUsage, bad.Hint+", see `hookd guard what-if --help`", "%w", bad)
 	}
 	return client.EventQuery(q), nil
 }
@@ -284,7 +284,7 @@ func (p *printer) whatIf(w rehearse.WhatIf) {
 		p.line(p.paint(red, failed), escape(w.Error, keepNothing))
 	}
 	if w.Asked+w.Cut+w.Redacted == 0 && !w.Stopped {
-		p.line("no event of that time is one that the hook asks for; see `hookd match` and `hookd decisions`")
+		p.line("no event of that time is one that the hook asks for; see `hookd match` and `hookd log`")
 	}
 }
 

@@ -66,7 +66,7 @@ func TestDecisionsAreOnRecord(t *testing.T) {
 			want.Subject = d.Subject
 		}
 		if tt.tool == "WebFetch" {
-			for _, part := range []string{"exited with status 1: NoModule: nope", "see: hookd logs broken", "hookd disable broken"} {
+			for _, part := range []string{"exited with status 1: NoModule: nope", "see: hookd log output broken", "hookd disable broken"} {
 				told := strings.Contains(a.Verdict.Message, part) // the model is told no command that weakens
 				if !strings.Contains(d.Reason, part) || told == (part == "hookd disable broken") {
 					t.Errorf("reason %q, message %q, want %q", d.Reason, a.Verdict.Message, part)

@@ -14,7 +14,7 @@ func (d *Daemon) logSwept() {
 	s := d.proc.Swept()
 	if s.Unread != "" {
 		d.log.Error("the list of runs of the hookd before cannot be read: runs that it has left may go on",
-			zap.String("see", "hookd ps"), zap.String("moved_to", s.Unread))
+			zap.String("see", "hookd log running"), zap.String("moved_to", s.Unread))
 	}
 	if s.Runs > 0 {
 		d.log.Warn("ended runs that a killed hookd left under way", zap.Int("runs", s.Runs), zap.Int("left", s.Left))

@@ -50,7 +50,7 @@ func (s *suspects) problems(h *hook.Hook) (list []wire.Problem) {
 	if known.broken != "" {
 		list = append(list, wire.Problem{
 			File: h.File, Message: known.broken,
-			Hint: "hookd logs " + escape.Quote(h.Name),
+			Hint: "hookd log output " + escape.Quote(h.Name),
 		})
 	}
 	if known.tests != "" {
@@ -65,7 +65,7 @@ func (s *suspects) problems(h *hook.Hook) (list []wire.Problem) {
 func (d *Daemon) suspect(h *hook.Hook, why string) {
 	if d.suspects.change(h, func(s *suspect) { s.broken = why }) {
 		d.log.Warn("a guard does not work",
-			zap.String("hook", h.Name), zap.String("why", why), zap.String("see", "hookd logs "+h.Quoted()))
+			zap.String("hook", h.Name), zap.String("why", why), zap.String("see", "hookd log output "+h.Quoted()))
 	}
 }
 

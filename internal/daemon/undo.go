@@ -301,7 +301,7 @@ func ids(calls []wire.UndoCall) (list []string) {
 
 func noVault() *wire.Error {
 	return &wire.Error{
-		Code: wire.CodeNotFound, Message: "this hookd keeps nothing of what calls destroy", Hint: "see its log: hookd logs",
+		Code: wire.CodeNotFound, Message: "this hookd keeps nothing of what calls destroy", Hint: "see why: hookd doctor",
 	}
 }
 

@@ -146,7 +146,7 @@ func (d *Daemon) callUnguarded(rec *wire.Decision) {
 	why, do := cmp.Or(rec.Reason, "its result came, and hookd was not asked"), "hookd doctor "+string(rec.Dialect)
 	if rec.Guarded == wire.GuardedDisobeyed {
 		name, message = events.EventDisobeyed, "an agent did not obey a denial or a rewrite"
-		why, do = rec.Reason, "hookd decisions "+rec.EventID
+		why, do = rec.Reason, "hookd log "+rec.EventID
 	}
 	d.log.Warn(message,
 		zap.String("agent", string(rec.Dialect)), zap.String("tool", rec.Tool), zap.String("subject", rec.Subject),

@@ -177,7 +177,7 @@ func (rd *reader) note(a *attempt) {
 	if a.answer.Failure != "" {
 		a.answer.Failure = withWords(a.answer.Failure, said)
 		name := a.match.Hook.Quoted()
-		a.answer.See = "see: hookd logs " + name
+		a.answer.See = "see: hookd log output " + name
 		if !a.match.Hook.Layer.Signed() {
 			a.answer.See += "; to switch it off: hookd disable " + name
 		}

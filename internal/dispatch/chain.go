@@ -197,7 +197,7 @@ func (c *chain) depth(from Origin, parent string, now time.Time) (int, *wire.Err
 				depth,
 				MaxDepth,
 			),
-			Hint: "see `hookd history` for the chain; narrow the `events` of the hook that emits"}
+			Hint: "see `hookd log runs` for the chain; narrow the `events` of the hook that emits"}
 	}
 	if from.Hook != "" && !c.burst(from.Hook).allow(now) {
 		return 0, &wire.Error{Code: wire.CodeTooMany, RetryAfter: 2,

@@ -131,7 +131,7 @@ func (rc *records) report(r *attempt) {
 		}
 	}
 	if r.warn {
-		fields = append(fields, zap.String("see", "hookd logs "+m.Hook.Quoted()))
+		fields = append(fields, zap.String("see", "hookd log output "+m.Hook.Quoted()))
 		if !m.Hook.Layer.Signed() {
 			fields = append(fields, zap.String("off", "hookd disable "+m.Hook.Quoted()))
 		}

@@ -99,13 +99,13 @@ func (d *Dispatcher) Kill(id string) (wire.UnderWay, *wire.Error) {
 		return wire.UnderWay{}, &wire.Error{
 			Code:    wire.CodeNotFound,
 			Message: "no run " + id + " is under way",
-			Hint:    "see `hookd ps`, and `hookd logs` for one that has ended",
+			Hint:    "see `hookd log running`, and `hookd log output` for one that has ended",
 		}
 	case len(found) > 1:
 		return wire.UnderWay{}, &wire.Error{
 			Code:    wire.CodeNotFound,
 			Message: "more than one run under way has an id like " + id,
-			Hint:    "give more of the id, see `hookd ps`",
+			Hint:    "give more of the id, see `hookd log running`",
 		}
 	}
 	u := found[0].underWay(time.Now())
@@ -113,7 +113,7 @@ func (d *Dispatcher) Kill(id string) (wire.UnderWay, *wire.Error) {
 		return wire.UnderWay{}, &wire.Error{
 			Code:    wire.CodeNotFound,
 			Message: "run " + u.RunID + " is just beginning or ending",
-			Hint:    "see `hookd ps` whether it is still there, and try again",
+			Hint:    "see `hookd log running` whether it is still there, and try again",
 		}
 	}
 	return u, nil

@@ -71,7 +71,7 @@ func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 		}
 		return
 	}
-	f.log.Warn("no machine took an event for a hook: it is a dead letter of the fleet, see `hookd dlq list --fleet`",
+	f.log.Warn("no machine took an event for a hook: it is a dead letter of the fleet, see `hookd dev dead list --fleet`",
 		zap.String("hook", strings.TrimPrefix(a.Consumer, workConsumer)), zap.Int("tries", a.Deliveries))
 	f.took(d)
 }
@@ -175,7 +175,7 @@ func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m engine.Stored,
 		}
 	}
 	return g, m, &wire.Error{
-		Code: wire.CodeNotFound, Message: fmt.Sprintf("the fleet has no dead letter %d", id), Hint: "see `hookd dlq list --fleet`",
+		Code: wire.CodeNotFound, Message: fmt.Sprintf("the fleet has no dead letter %d", id), Hint: "see `hookd dev dead list --fleet`",
 	}
 }
 

@@ -3,7 +3,7 @@
 
 `handle` is given each event and answers it: hookd.deny(reason), ask(reason),
 allow(), context(text), rewrite(value), or None for no opinion. An exception is a
-failure. What is printed goes to stderr: `hookd logs RUN` shows it. The same
+failure. What is printed goes to stderr: `hookd log output RUN` shows it. The same
 file works with `mode: spawn` and `mode: persistent`.
 """
 import hookd

@@ -3,7 +3,7 @@
 //
 // The function is given each event and answers it: deny(reason), ask(reason),
 // allow(), context(text), rewrite(value), or nothing for no opinion. An exception
-// is a failure. What is printed goes to stderr: `hookd logs RUN` shows it. The
+// is a failure. What is printed goes to stderr: `hookd log output RUN` shows it. The
 // same file works with `mode: spawn` and `mode: persistent`.
 import { run, deny } from "{{.Module}}";
 

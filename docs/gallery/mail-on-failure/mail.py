@@ -43,7 +43,7 @@ def letter(event, what, left_out):
         if event.get(key):
             lines.append(f"{key}: {plain(event[key], 300)}")
     if left_out:
-        lines += ["", f"{left_out} more since the last mail: hookd history"]
+        lines += ["", f"{left_out} more since the last mail: hookd log runs"]
     mail.set_content("\n".join(lines).encode(errors="replace").decode(), cte="quoted-printable")
     return mail
 

@@ -9,7 +9,7 @@ import (
 // WeakeningCommands are the commands of hookd by which a guard may become weaker, or a call is
 // let through: no model is told one.
 var WeakeningCommands = []string{
-	"init", "edit", "allow", "guard", "disable", "rm", "grants", "dlq", "add", "update", "remove", "trust", "policy", "fleet",
+	"init", "edit", "allow", "guard", "disable", "rm", "grants", "dlq", "dead", "add", "update", "remove", "trust", "policy", "fleet",
 	"connect", "disconnect", "token", "stop", "restart", "reload", "install", "uninstall", "allow-ask", "deny-ask", "asks",
 	"snooze", "permit", "config", "run", "kill", "ask", "notify", "revoke", "learn",
 }

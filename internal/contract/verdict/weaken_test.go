@@ -8,13 +8,13 @@ import (
 func TestWithoutWeakening(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"rm -rf is denied", "rm -rf is denied"},
-		{"hook \"guard\": exit 1 (see: hookd logs guard; to switch it off: hookd disable guard)", "hook \"guard\": exit 1 (see: hookd logs guard)"},
+		{"hook \"guard\": exit 1 (see: hookd log output guard; to switch it off: hookd disable guard)", "hook \"guard\": exit 1 (see: hookd log output guard)"},
 		{"waits to be allowed; type `hookd allow guard`", "waits to be allowed"},
 		{"is gone; type `hookd allow --gone 'my guard'` now", "is gone now"},
 		{"hookd disable x", forAPerson},
 		{"type hookd --socket=/s rm guard --yes\nand go on", "\nand go on"},
 		{"`hookd disable x` changes hookd: denied", forAPerson + " changes hookd: denied"},
-		{"see hookd decisions", "see hookd decisions"},
+		{"see hookd log", "see hookd log"},
 		{"hookd stops, running hooks have time", "hookd stops, running hooks have time"},
 		{"has changed since hookd read it; type `hookd reload`", "has changed since hookd read it"},
 		{"hookd could not check this", "hookd could not check this"},

@@ -32,7 +32,7 @@ func (s *Server) postFleetAnswer(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal(body, &given); err != nil {
 		refuse(w, &wire.Error{
 			Code: wire.CodeBadJSON, Message: "the answer cannot be read: " + err.Error(),
-			Hint: "`hookd allow-ask` and `hookd deny-ask` with --machine and --key make one",
+			Hint: "`hookd ask allow` and `hookd ask deny` with --machine and --key make one",
 		})
 		return
 	}

@@ -160,7 +160,7 @@ func (d *daemon) Running(context.Context) wire.Running {
 
 func (d *daemon) Kill(_ context.Context, id string) (wire.UnderWay, *wire.Error) {
 	if id == "none" {
-		return wire.UnderWay{}, &wire.Error{Code: wire.CodeNotFound, Message: "no run none", Hint: "hookd ps"}
+		return wire.UnderWay{}, &wire.Error{Code: wire.CodeNotFound, Message: "no run none", Hint: "hookd log running"}
 	}
 	return wire.UnderWay{RunID: id}, nil
 }
@@ -190,14 +190,14 @@ func (d *daemon) Sessions(_ context.Context, q wire.SessionQuery) (wire.Sessions
 
 func (d *daemon) Last(_ context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error) {
 	if agent != "cline" || except != "probe" {
-		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event", Hint: "hookd history"}
+		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event", Hint: "hookd log runs"}
 	}
 	return wire.StoredEvent{EventID: "last"}, nil
 }
 
 func (d *daemon) Event(_ context.Context, id string) (wire.StoredEvent, *wire.Error) {
 	if id == "none" {
-		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event none", Hint: "hookd history"}
+		return wire.StoredEvent{}, &wire.Error{Code: wire.CodeNotFound, Message: "no event none", Hint: "hookd log runs"}
 	}
 	return wire.StoredEvent{EventID: id}, nil
 }

@@ -140,7 +140,7 @@ func (h *Holder) check(a *held, from From, r wire.Reply) *wire.Error {
 		h.refuse(a, from, r, why)
 		return &wire.Error{
 			Code: wire.CodeForbidden, Message: "the answer does not count: " + why,
-			Hint: "answer from a terminal of your own: type `hookd asks` there",
+			Hint: "answer from a terminal of your own: type `hookd ask` there",
 		}
 	}
 	return checkReply(r)
@@ -179,7 +179,7 @@ func (h *Holder) bound(a *held, r wire.Reply) *wire.Error {
 	h.mu.Lock()
 	hidden := a.Card != nil && a.Card.Hidden
 	h.mu.Unlock()
-	show := "see all of it and the command to type: hookd asks " + ending(a.ID)
+	show := "see all of it and the command to type: hookd ask " + ending(a.ID)
 	switch {
 	case r.Digest == "":
 		return &wire.Error{Code: wire.CodeBadRequest, Hint: show,
@@ -218,7 +218,7 @@ func late(a *held) *wire.Error {
 	if was.From != nil {
 		by = fmt.Sprintf("%s, %s, pid %d", was.From.User, was.From.Door, was.From.PID)
 	}
-	e := &wire.Error{Code: wire.CodeAnswered, Hint: "see `hookd decisions " + ending(a.EventID) + "`"}
+	e := &wire.Error{Code: wire.CodeAnswered, Hint: "see `hookd log " + ending(a.EventID) + "`"}
 	ago := time.Since(was.Time).Round(time.Second)
 	switch was.By {
 	case wire.ByPerson:

@@ -758,7 +758,7 @@ func TestAnAllowCarriesTheDigest(t *testing.T) {
 	}
 	for _, digest := range []string{"", "x", other, whole.Card.Digest[:8], strings.ToUpper(whole.Card.Digest) + " "} {
 		_, bad := b.Answer(t.Context(), person(), id, wire.Reply{Answer: "allow", Digest: digest})
-		if bad == nil || bad.Code != wire.CodeBadRequest || !strings.Contains(bad.Hint, "hookd asks ") {
+		if bad == nil || bad.Code != wire.CodeBadRequest || !strings.Contains(bad.Hint, "hookd ask ") {
 			t.Errorf("an allow with digest %q: %v", digest, bad)
 		}
 		elsewhere := From{Answerer: wire.Answerer{User: "ann", UID: -1}, Elsewhere: true}

@@ -302,10 +302,10 @@ func (h *Holder) eventData(a *held) json.RawMessage {
 		return json.RawMessage("{}") // of our own types: it cannot fail
 	}
 	members := []rawjson.Member{
-		rawjson.StringMember("show", "hookd asks "+a.ID), rawjson.StringMember("deny", "hookd deny-ask "+a.ID),
+		rawjson.StringMember("show", "hookd ask "+a.ID), rawjson.StringMember("deny", "hookd ask deny "+a.ID),
 	}
 	if shown.Card != nil && shown.Card.Digest != "" {
-		members = append(members, rawjson.StringMember("allow", "hookd allow-ask "+a.ID+" --digest "+shown.Card.Digest))
+		members = append(members, rawjson.StringMember("allow", "hookd ask allow "+a.ID+" --digest "+shown.Card.Digest))
 	}
 	return rawjson.With(text, members...)
 }
@@ -412,7 +412,7 @@ func (h *Holder) find(id string) (*held, *wire.Error) {
 		return fits[0], nil
 	case 0:
 		return nil, &wire.Error{
-			Code: wire.CodeNotFound, Message: fmt.Sprintf("no ask %q is held", id), Hint: "see `hookd asks`",
+			Code: wire.CodeNotFound, Message: fmt.Sprintf("no ask %q is held", id), Hint: "see `hookd ask`",
 		}
 	}
 	return nil, &wire.Error{

@@ -167,7 +167,7 @@ func byHand(s connect.Status) string {
 	if _, do, ok := strings.Cut(s.Note, "name its file: "); ok {
 		return do
 	}
-	return "hookd tail"
+	return "hookd log events"
 }
 
 // program checks the bridge that is registered, or would be.
@@ -302,12 +302,12 @@ func (w *way) seen(ctx context.Context) {
 		w.say(
 			"events",
 			Note,
-			"hookd tail",
+			"hookd log events",
 			"no event of %s has ever arrived, as far back as the history goes: restart it, let it call a tool, and see it in",
 			w.dialect,
 		)
 	default:
-		w.say("events", Note, "hookd history", "it is not known whether an event of %s has arrived: %v", w.dialect, err)
+		w.say("events", Note, "hookd log runs", "it is not known whether an event of %s has arrived: %v", w.dialect, err)
 	}
 }
 

@@ -266,7 +266,7 @@ func (v *visit) checkGuarded(list []client.Unguarded) {
 			v.say("agents", Problem, u.Do, "%s is not guarded: %s", u.Agent, u.Gone)
 		}
 		if u.Disobeyed > 0 {
-			v.say("agents", Problem, "hookd decisions --disobeyed",
+			v.say("agents", Problem, "hookd log --disobeyed",
 				"%s ran %d calls against the answer within a day", u.Agent, u.Disobeyed)
 		}
 		if u.NotAsked > 0 {

@@ -54,6 +54,6 @@ func (v *visit) fleetDead(ctx context.Context, lag *client.FleetLag) {
 	defer cancel()
 	f, err := v.Client.Fleet(ctx)
 	if err == nil && f.Dead > 0 {
-		v.say("fleet", Note, "hookd dlq list --fleet", "%d events were given up after 50 tries", f.Dead)
+		v.say("fleet", Note, "hookd dev dead list --fleet", "%d events were given up after 50 tries", f.Dead)
 	}
 }

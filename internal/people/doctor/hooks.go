@@ -225,7 +225,7 @@ func (v *visit) history(ctx context.Context) {
 	for _, s := range lately {
 		if s.Runs >= manyRuns && s.Failures == s.Runs {
 			why, do := v.lastError(ctx, s.Hook)
-			v.say("hook "+s.Hook, Note, cmp.Or(do, "hookd history --hook "+escape.Quote(s.Hook)),
+			v.say("hook "+s.Hook, Note, cmp.Or(do, "hookd log runs --hook "+escape.Quote(s.Hook)),
 				"all of its %d runs of the last day failed%s", s.Runs, why)
 		}
 	}
@@ -275,7 +275,7 @@ func (v *visit) spawnErrors(ctx context.Context) {
 				found,
 			)
 		} else {
-			v.say("hook "+r.Hook, Problem, cmp.Or(do, "hookd logs "+r.ID),
+			v.say("hook "+r.Hook, Problem, cmp.Or(do, "hookd log output "+r.ID),
 				"its last run, at %s, did not start: %s", r.Started.Local().Format("2006-01-02 15:04:05"), found)
 		}
 	}

@@ -88,7 +88,7 @@ func (v *visit) store() {
 		say(level, "hookd recover", "%s", LossText(l))
 	}
 	if s.DeadLetters > 0 {
-		say(Note, "hookd dlq", "%d runs were given up and wait to be looked at", s.DeadLetters)
+		say(Note, "hookd dev dead", "%d runs were given up and wait to be looked at", s.DeadLetters)
 	}
 	if whole {
 		v.say("store", OK, "", "%d events, %d runs, %d MiB", s.Events, s.Runs, s.Bytes>>20)
@@ -143,7 +143,7 @@ func (v *visit) clock(ctx context.Context) {
 	runs, err := v.Client.Runs(ctx, client.RunQuery{Since: now.Add(ahead), Limit: 1})
 	switch {
 	case err != nil:
-		v.say("clock", Note, "hookd history", "the history cannot be read: %v", err)
+		v.say("clock", Note, "hookd log runs", "the history cannot be read: %v", err)
 	case len(runs) > 0:
 		v.say(
 			"clock",

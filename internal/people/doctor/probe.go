@@ -145,7 +145,7 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 		},
 	)
 	if err != nil {
-		w.say("probe", Note, "hookd tail", "the stream cannot be read: %v", err)
+		w.say("probe", Note, "hookd log events", "the stream cannot be read: %v", err)
 	}
 	if w.arrivals == nil {
 		w.arrivals = map[string]bool{}
@@ -238,7 +238,7 @@ func (w *way) judge(p *Probe) {
 		w.say(
 			"probe",
 			Problem,
-			"hookd tail",
+			"hookd log events",
 			"%s was sent and hookd did not get it (exit code %d): %s",
 			p.Event,
 			p.ExitCode,
@@ -248,7 +248,7 @@ func (w *way) judge(p *Probe) {
 		w.say(
 			"probe",
 			Problem,
-			"hookd history --session "+Session,
+			"hookd log runs --session "+Session,
 			"hook %s failed on %s: %s",
 			p.Hooks[failed].Hook,
 			p.Event,

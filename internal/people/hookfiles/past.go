@@ -37,7 +37,7 @@ func (f Files) Texts(name string) (map[string]string, error) {
 	return rehearse.Texts(h)
 }
 
-// WhatIf makes the rehearsal of `hookd whatif`, also with files that have other texts.
+// WhatIf makes the rehearsal of `hookd guard what-if`, also with files that have other texts.
 func (f Files) WhatIf(ctx context.Context, q ui.Question, asking func(sum func() any)) (any, error) {
 	query, err := queryOf(q)
 	if err != nil {

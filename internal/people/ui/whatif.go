@@ -15,7 +15,7 @@ const (
 	usualPast   = 1000
 )
 
-// Question is a question to a hook about the past, in the words of `hookd whatif`.
+// Question is a question to a hook about the past, in the words of `hookd guard what-if`.
 type Question struct {
 	Hook    string            `json:"hook"`            // its name, or its folder as a whole path
 	Texts   map[string]string `json:"texts,omitempty"` // files in its folder that are to be other than they are
@@ -53,7 +53,7 @@ type answerTo struct {
 	ID       string   `json:"id"`
 	Question Question `json:"question"`
 	Running  bool     `json:"running"`
-	Sum      any      `json:"sum"` // as `hookd whatif -o json` prints it; null = nothing is known yet
+	Sum      any      `json:"sum"` // as `hookd guard what-if -o json` prints it; null = nothing is known yet
 	Error    string   `json:"error,omitempty"`
 }
 
@@ -139,7 +139,7 @@ func (all *rehearsals) end() {
 func (s *Server) askPast(w http.ResponseWriter, r *http.Request) {
 	q := Question{Limit: usualPast}
 	if err := json.NewDecoder(r.Body).Decode(&q); err != nil || q.Hook == "" || s.opt.Hooks == nil {
-		refuse(w, http.StatusBadRequest, "bad_json", `send {"hook":"NAME"}, and what else `+"`hookd whatif`"+` takes`)
+		refuse(w, http.StatusBadRequest, "bad_json", `send {"hook":"NAME"}, and what else `+"`hookd guard what-if`"+` takes`)
 		return
 	}
 	if q.Limit < 1 || q.Limit > mostPast {

@@ -457,13 +457,13 @@ func unread(kind, id string, err error) *wire.Error {
 		return &wire.Error{
 			Code:    wire.CodeNotFound,
 			Message: "no " + what + " in the history",
-			Hint:    "see `hookd history` and `hookd dlq list` for what there is",
+			Hint:    "see `hookd log runs` and `hookd dev dead list` for what there is",
 		}
 	case errors.Is(err, store.ErrAmbiguous):
 		return &wire.Error{
 			Code:    wire.CodeNotFound,
 			Message: fmt.Sprintf("more than one %s begins or ends so: %s", kind, what),
-			Hint:    "give more of the id, see `hookd history`",
+			Hint:    "give more of the id, see `hookd log runs`",
 		}
 	}
 	return &wire.Error{

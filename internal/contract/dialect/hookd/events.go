@@ -10,7 +10,7 @@ import (
 func System() neutral.System { return neutral.System{Name: events.Hookd, Events: Rows} }
 
 var ask = []events.Field{
-	events.String.Field("id", "the ask; hookd allow-ask and hookd deny-ask take it"),
+	events.String.Field("id", "the ask, as hookd ask allow and hookd ask deny take it"),
 	events.String.Field("event_id", "the event that it is about"),
 	events.String.Field("hook", "the hook that asks"),
 	events.String.Field("reason", "why, in the hook's words"),

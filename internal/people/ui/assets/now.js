@@ -97,7 +97,7 @@ function Item({ kind, name, hook, failing, why, waiting, letters }) {
   }
   const n = letters.length, newest = letters[0];
   return line(['dead', 'gave up', 'state q'], html`${plural(n, 'event')}${newest.attempts ? ` after ${plural(newest.attempts, 'try', 'tries')}${n > 1 ? ' each' : ''}` : ''}: <code title=${newest.reason}>${newest.reason}</code>`, newest.time,
-    about.value.act ? html`<${Retry} letters=${letters} />` : html`<${Command} text=${'hookd dlq retry ' + newest.id} />`);
+    about.value.act ? html`<${Retry} letters=${letters} />` : html`<${Command} text=${'hookd dev dead retry ' + newest.id} />`);
 }
 
 // Retry asks once more before it does what cannot be taken back.
