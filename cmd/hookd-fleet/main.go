@@ -80,7 +80,17 @@ func run(socket string) error {
 		os.Exit(0) // it keeps nothing
 	}()
 	log := logger()
-	err := link.Serve(hookd, func(o engine.Options) (link.Engine, error) { return jetstream.Connect(o, log) })
+	err := link.Serve(hookd, func(o engine.Options) (link.Engine, error) {
+		broker, err := jetstream.Connect(o, log)
+		if err != nil {
+			return nil, err
+		}
+		go func() {
+			<-broker.Rekeyed()
+			os.Exit(0) // hookd starts it again
+		}()
+		return broker, nil
+	})
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}

@@ -64,6 +64,9 @@ func (p *printer) fleet(f client.FleetInfo) {
 	state := "connected to " + f.Server + ", since " + ago(f.Since)
 	if !f.Connected {
 		state = "NO SERVER ANSWERS, since " + ago(f.Since)
+		if strings.Contains(strings.ToLower(f.Error), "authorization") {
+			state = "THE SERVERS REFUSE THIS KEY, since " + ago(f.Since)
+		}
 	}
 	list := []pair{
 		kv("fleet", f.Tenant),

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os/user"
 	"slices"
 	"strconv"
@@ -239,9 +241,15 @@ func (o *directing) direct(
 	if err != nil {
 		return d, err
 	}
+	was := d.Sequence
 	if d, err = change(ctx, p, d); err != nil {
 		return d, err
 	}
+	defer func() {
+		if err == nil {
+			p.warnOfNewer(ctx, cmd.ErrOrStderr(), was, d)
+		}
+	}()
 	signed, err := d.Sign(p.key, time.Now(), p.by)
 	if err != nil {
 		return d, fail(exitFailed, "", "%w", err)
@@ -258,6 +266,37 @@ func (o *directing) direct(
 			"the machines are not told: %w", err)
 	}
 	return signed.Verify(p.public(), p.names.Tenant)
+}
+
+// warnOfNewer names the hooks that machines have off by a newer directive than was, which the servers had, and
+// that the directive d does not: so it is after the restore of an old backup. No machine vouches for the
+// others, so it is a warning.
+func (p operator) warnOfNewer(ctx context.Context, out io.Writer, was uint64, d policy.Directive) {
+	machines, err := fleet.Machines(ctx, p.press, p.names)
+	if err != nil {
+		return
+	}
+	var names []string
+	off := map[string]bool{}
+	for _, m := range machines {
+		if m.Rollout == nil || m.Rollout.Directive <= was {
+			continue
+		}
+		names = append(names, m.Machine)
+		for _, hook := range m.Rollout.Off {
+			if !slices.ContainsFunc(d.Off, func(o policy.Off) bool { return o.Hook == hook }) {
+				off[hook] = true
+			}
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	text := "warning: a newer directive than the servers kept was on " + strings.Join(names, ", ") + ", and is replaced"
+	for _, hook := range slices.Sorted(maps.Keys(off)) {
+		text += "\nit is on again: " + hook + "; `hookd fleet disable " + hook + "` switches it off"
+	}
+	fmt.Fprintln(out, escape(text, keepNewlines))
 }
 
 // connect connects to the servers of the settings.

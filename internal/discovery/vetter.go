@@ -328,7 +328,7 @@ func (v vetter) switchOff(e *hook.Entry, h *hook.Hook) {
 	}
 	e.State, e.OffBy = hook.Disabled, by
 	p := hook.Problem{
-		File: h.File, Warning: !h.Guards(), Hint: "hookd fleet enable " + escape.Quote(h.Name),
+		File: h.File, Warning: !h.Guards(), Hint: "hookd fleet enable " + escape.Quote(h.Name) + " --key FILE",
 		Message: "is switched off on all machines of the fleet by " + by + ": " + why,
 	}
 	if h.Guards() {

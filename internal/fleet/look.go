@@ -23,7 +23,7 @@ const (
 // look reads what each machine says of a part of areaNow. A message that stands under another name
 // than its own is left out. when is the time of a message by the clock of this machine.
 func look[T any](
-	ctx context.Context, f *Fleet, what string,
+	ctx context.Context, b engine.Reader, n Names, what string,
 	of func(T) (machine string, sent time.Time), each func(v T, when time.Time),
 ) error {
 	type message struct {
@@ -32,9 +32,9 @@ func look[T any](
 	}
 	var list []message
 	var own time.Duration // this machine's clock is ahead of the servers' by so much
-	q := engine.Query{Stream: f.names.stream(areaNow), Subject: f.names.all(areaNow, what)}
-	err := f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
-		machine, _, ok := f.names.sender(m.Subject, areaNow)
+	q := engine.Query{Stream: n.stream(areaNow), Subject: n.all(areaNow, what)}
+	err := b.Read(ctx, q, func(m engine.Stored) bool {
+		machine, _, ok := n.sender(m.Subject, areaNow)
 		var v T
 		if !ok || json.Unmarshal(m.Data, &v) != nil {
 			return true
@@ -43,7 +43,7 @@ func look[T any](
 		if named != machine {
 			return true
 		}
-		if machine == f.names.Machine {
+		if machine == n.Machine {
 			own = sent.Sub(m.Time)
 		}
 		list = append(list, message{v, m.Time})
@@ -56,9 +56,14 @@ func look[T any](
 }
 
 // Machines returns the newest facts of each machine. Their times are by the clock of this one.
-func (f *Fleet) Machines(ctx context.Context) (list []wire.FleetMachine, err error) {
+func (f *Fleet) Machines(ctx context.Context) ([]wire.FleetMachine, error) {
+	return Machines(ctx, f.opts.Broker, f.names)
+}
+
+// Machines returns what each machine of a tenant says of itself: nothing vouches for it.
+func Machines(ctx context.Context, b engine.Reader, n Names) (list []wire.FleetMachine, err error) {
 	of := func(m wire.FleetMachine) (string, time.Time) { return m.Machine, m.Time }
-	err = look(ctx, f, nowMachine, of, func(m wire.FleetMachine, when time.Time) {
+	err = look(ctx, b, n, nowMachine, of, func(m wire.FleetMachine, when time.Time) {
 		m.ClockMS = m.Time.Sub(when).Milliseconds()
 		m.Time, m.Away = when, time.Since(when) > awayAfter
 		list = append(list, m)
@@ -73,7 +78,7 @@ func (s said) from() (machine string, sent time.Time) { return s.Machine, s.Sent
 // the clock of its machine.
 func (f *Fleet) Asks(ctx context.Context) (wire.FleetAsks, error) {
 	list := []wire.FleetAsk{}
-	err := look(ctx, f, nowAsks, said.from, func(s said, when time.Time) {
+	err := look(ctx, f.opts.Broker, f.names, nowAsks, said.from, func(s said, when time.Time) {
 		for _, a := range s.Asks {
 			if time.Since(when) > a.Until.Sub(s.Sent) || a.Answered != nil {
 				continue
@@ -93,7 +98,7 @@ func (f *Fleet) Asks(ctx context.Context) (wire.FleetAsks, error) {
 // first.
 func (f *Fleet) Sessions(ctx context.Context, q wire.SessionQuery) (wire.FleetSessions, error) {
 	list := []wire.FleetSession{}
-	err := look(ctx, f, nowSessions, said.from, func(s said, _ time.Time) {
+	err := look(ctx, f.opts.Broker, f.names, nowSessions, said.from, func(s said, _ time.Time) {
 		for _, session := range s.Sessions {
 			if q.Fits(&session) {
 				list = append(list, wire.FleetSession{Machine: s.Machine, Session: session})

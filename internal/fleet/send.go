@@ -240,7 +240,7 @@ func (l *lanes) hold(log *zap.Logger, subject string, err error) {
 	of := l.of[subject]
 	of.until, of.err = time.Now().Add(min(firstPause<<min(of.tries, 10), mostPause)), err
 	if of.tries++; of.tries == saidAfter {
-		log.Warn("work for a hook of the fleet waits on disk", zap.String("subject", subject), zap.Error(err))
+		log.Warn("events for the fleet wait on disk", zap.String("subject", subject), zap.Error(err))
 	}
 	l.of[subject] = of
 }
@@ -258,7 +258,7 @@ func (l *lanes) why() string {
 	defer l.mu.Unlock()
 	for _, subject := range slices.Sorted(maps.Keys(l.of)) {
 		if of := l.of[subject]; of.tries >= saidAfter {
-			return fmt.Sprintf("work for a hook waits, %s: %v", subject, of.err)
+			return fmt.Sprintf("events wait here, %s: %v", subject, of.err)
 		}
 	}
 	return ""
@@ -302,6 +302,7 @@ func (o *outbound) sendBundle(ctx context.Context, next *sealed) (n int, err err
 	failed := o.broker.Publish(ctx, []engine.Message{next.message})[0]
 	switch {
 	case failed == nil:
+		o.waits.forget(next.message.Subject)
 		n, err = len(next.of), o.sent(ctx, next.of)
 		if err == nil {
 			go func() { // the next bundle does not wait for its answer; others look each minute anyway
@@ -316,6 +317,8 @@ func (o *outbound) sendBundle(ctx context.Context, next *sealed) (n int, err err
 		err = o.setAside(ctx, next.of[0], failed)
 		*next = sealed{left: next.left}
 		return 1, err
+	case !errors.Is(failed, engine.ErrAway):
+		o.waits.hold(o.log, next.message.Subject, failed)
 	}
 	return 0, failed
 }

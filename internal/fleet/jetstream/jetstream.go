@@ -10,6 +10,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/hmac"
@@ -44,6 +45,8 @@ type Broker struct {
 	secret  []byte        // of messageID; nil = the machine has no key
 	changed chan struct{} // see Changed
 	told    chan struct{} // see Told
+	rekeyed chan struct{} // see Rekeyed
+	creds   string        // file of the machine's key; "" = none
 	end     func()        // of watch
 
 	mu      sync.Mutex // guards what is below
@@ -74,7 +77,7 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 	}
 	b := &Broker{
 		log: log.Named("fleet"), tries: cmp.Or(o.Tries, maxTries),
-		changed: make(chan struct{}, 1), told: make(chan struct{}, 1),
+		changed: make(chan struct{}, 1), told: make(chan struct{}, 1), rekeyed: make(chan struct{}), creds: o.Creds,
 		trouble: map[string]string{},
 	}
 	b.state.Since = time.Now()
@@ -113,10 +116,13 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 	return b, nil
 }
 
+// maxKey is the size of the file of a key, in bytes.
+const maxKey = 64 << 10
+
 // secure adds who the machine is, and whom it trusts. It returns the text of the key, too.
 func secure(opts []nats.Option, o engine.Options) (with []nats.Option, text []byte, err error) {
 	if o.Creds != "" {
-		if text, err = readfile.Read(o.Creds, 64<<10); err != nil {
+		if text, err = readfile.Read(o.Creds, maxKey); err != nil {
 			return nil, nil, fmt.Errorf("fleet.creds: %w", err)
 		}
 		if strings.Contains(string(text), "-----BEGIN") {
@@ -270,6 +276,11 @@ func (b *Broker) watch(ctx context.Context) {
 		if over {
 			b.tell()
 		}
+		if b.keyIsAnother() {
+			b.log.Info("the key of this machine is another one now")
+			close(b.rekeyed)
+			return
+		}
 		if !silent {
 			continue
 		}
@@ -282,6 +293,19 @@ func (b *Broker) watch(ctx context.Context) {
 		}
 	}
 }
+
+// keyIsAnother reports whether the file of the key has another one than that which no server takes now.
+func (b *Broker) keyIsAnother() bool {
+	if b.creds == "" || b.State().Connected {
+		return false
+	}
+	text, err := readfile.Read(b.creds, maxKey)
+	return err == nil && !bytes.Equal(text, b.secret)
+}
+
+// Rekeyed is closed when this machine has another key and no server answers: the connection cannot be made
+// with that key, and has to be made anew.
+func (b *Broker) Rekeyed() <-chan struct{} { return b.rekeyed }
 
 // State fits engine.Publisher.
 func (b *Broker) State() engine.State {
