@@ -70,7 +70,7 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 		return err
 	}
 	if !b.may(ctx, js.DefaultAPIPrefix+"STREAM.CREATE."+s.Name) {
-		return errors.New("it is not there: an operator has to type hookd fleet init")
+		return errors.New("it is not there: an operator restores it from a backup, or types hookd fleet init")
 	}
 	if s.Queue {
 		select {
