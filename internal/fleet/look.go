@@ -60,7 +60,7 @@ func (f *Fleet) Machines(ctx context.Context) ([]wire.FleetMachine, error) {
 	return Machines(ctx, f.opts.Broker, f.names)
 }
 
-// Machines returns what each machine of a tenant says of itself: nothing vouches for it.
+// Machines returns the newest facts of each machine of a tenant, unsigned.
 func Machines(ctx context.Context, b engine.Reader, n Names) (list []wire.FleetMachine, err error) {
 	of := func(m wire.FleetMachine) (string, time.Time) { return m.Machine, m.Time }
 	err = look(ctx, b, n, nowMachine, of, func(m wire.FleetMachine, when time.Time) {

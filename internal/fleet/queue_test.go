@@ -67,7 +67,7 @@ func TestTheStreamOfAnOlderVersionIsMadeAgain(t *testing.T) {
 	hooktest.Must(t, err)
 	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, once)
 	builder.emit(t, once, 0, 1)
-	ops := joinAs(t, g.options("t", "ops"), fleet.Options{}) // makes the other streams, beside what follows
+	ops := joinAs(t, g.options("t", "ops"), fleet.Options{}) // makes the other streams meanwhile
 	hooktest.Until(t, "the work is taken", func() bool { return len(builder.data()) == 1 })
 	hooktest.Until(t, "the stream is made again", func() bool {
 		return ops.names.MakeQueues(t.Context(), ops.broker) == nil

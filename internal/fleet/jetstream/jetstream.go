@@ -304,7 +304,7 @@ func (b *Broker) keyIsAnother() bool {
 }
 
 // Rekeyed is closed when this machine has another key and no server answers: the connection cannot be made
-// with that key, and has to be made anew.
+// with that key: it has to be made again.
 func (b *Broker) Rekeyed() <-chan struct{} { return b.rekeyed }
 
 // State fits engine.Publisher.

@@ -41,7 +41,7 @@ func (b *Broker) Prepare(ctx context.Context, streams []engine.Stream) error {
 	return failed
 }
 
-// renewTime is how long a queue that is not there may be the one that another operator renews. A server
+// renewTime is how long another operator may take to renew a queue that is not there. A server
 // forgets a stream before it moves the files away: a stream of the same name that is made in between
 // loses its files, and stores nothing until the server restarts (seen with NATS 2.15.2).
 const renewTime = time.Second

@@ -51,7 +51,7 @@ var errLost = errors.New("the servers have no directive any more: an operator ha
 	"and each hookd fleet disable")
 
 // Take remembers a directive if it is newer than the one before, whatever the source of the
-// policy is: hooks that it switches off are off from then on. Of those that the servers keep, given the
+// policy is: hooks that it switches off are off from then on. Of the directives on the servers, given the
 // newest first, it takes the newest valid one. The bundles are the business of Follow. The reason why the
 // newest does not count is remembered in State.Refused, and returned; the bundle in force stays so. None at
 // all is such a reason where there was one. changed reports that State is another one. Without a policy
