@@ -41,10 +41,10 @@ func TestATrustedRepositoryThatDoesNotAnswer(t *testing.T) {
 		t.Fatalf("before it hangs: %+v, matched %v", a.Verdict, a.Matched)
 	}
 
+	m.Hang() // first: a look between the two would find a repository without its hooks
+	t.Cleanup(m.Answer)
 	hooktest.Must(t, unix.Mount(m.Dir, repo, "", unix.MS_BIND, ""))
 	t.Cleanup(func() { unix.Unmount(repo, unix.MNT_DETACH) }) // of a test that has failed: it is at its end, too
-	m.Hang()
-	t.Cleanup(m.Answer)
 	for _, dir := range []string{repo, filepath.Join(repo, "file"), filepath.Join(repo, "new", "folder"), repo} {
 		a := h.emit(in(dir))
 		if a.Verdict.Allowed || !strings.Contains(strings.Join(a.Matched, " "), "project:guard") {
