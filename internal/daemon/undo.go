@@ -159,6 +159,7 @@ func (u keeper) said(e *events.Event, r undo.Result) (k dispatch.Keeping) {
 		Word: r.Word, Files: r.Files, Bytes: r.Bytes, Late: r.Late, Lost: r.Lost,
 		MS: float64(r.Took.Microseconds()) / 1000,
 	}
+	k.Tell = r.Known()
 	if !r.Late {
 		return k
 	}

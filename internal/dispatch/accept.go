@@ -242,6 +242,7 @@ type admission struct {
 	kept    bool             // the runs outlive the process; to be read after stored
 	ruled   bool             // the Keeper has changed the verdict
 	undo    *wire.Kept       // what can be taken back of the call; nil = it destroys nothing that is known
+	tells   bool             // see Keeping.Tell
 	stored  chan *wire.Error // whether it is on disk; nil when it has nothing to keep
 }
 

@@ -22,6 +22,7 @@ type Keeper interface {
 // Keeping is the report of a Keeper on a call. The zero Keeping says nothing.
 type Keeping struct {
 	Kept *wire.Kept // nil = it destroys nothing that is known
+	Tell bool       // something is known that it destroys: the agent's own question says what comes back
 	Deny string     // why the call must not go on
 	Ask  string     // why a person has to decide
 }
@@ -41,7 +42,7 @@ func (ac *acceptor) keeps(e *events.Event) bool {
 
 // tellsKept returns v with the words on what can be taken back, if v leaves the question to the agent.
 func (a *admission) tellsKept(v *verdict.Verdict) *verdict.Verdict {
-	if a.undo == nil || !v.Asks() {
+	if !a.tells || !v.Asks() {
 		return v
 	}
 	return verdict.Unanswered(v, v.DecisionReason+"; "+escape.Line(a.undo.Says(), mostKept))
@@ -64,7 +65,7 @@ func (a *admission) keepFirst(v *verdict.Verdict) *verdict.Verdict {
 		now.Data = change.Rewrite(e.Contract, e.Data)
 	}
 	k := a.d.opts.Keeper.Keep(&now)
-	a.undo = k.Kept
+	a.undo, a.tells = k.Kept, k.Tell
 	switch {
 	case k.Deny != "":
 		v = verdict.Declined(v, k.Deny)

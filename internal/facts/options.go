@@ -505,7 +505,8 @@ func (at atom) holds(a *args) (by *Word, ok bool) {
 		if !at.valued {
 			return nil, true
 		}
-		if g.value != nil && (g.value.Kind == Unknown || globMatch(at.value, g.value.Text)) {
+		if glob, literal := strings.CutPrefix(at.value, "="); g.value != nil &&
+			(g.value.Kind == Unknown && !literal || globMatch(glob, g.value.Text)) {
 			return nil, true
 		}
 	}

@@ -104,7 +104,7 @@ func TestWhatADirectiveMakesOfHooks(t *testing.T) {
 		}
 		p := e.Problems[0]
 		if p.Warning == loud || !strings.Contains(p.Message, "it denies all") || !strings.Contains(p.Message, "signed by key ") ||
-			p.Hint != "hookd fleet enable "+name {
+			p.Hint != "hookd fleet enable "+name+" --key FILE" {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}

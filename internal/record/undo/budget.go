@@ -109,6 +109,16 @@ const otherWords = "the other names of "
 // elseWords name the unknown effects of a call.
 const elseWords = "what else it destroys"
 
+// hangWords name the effects of a call whose file system does not answer.
+const hangWords = "what it destroys"
+
+// Known reports whether something is known that the call destroys.
+func (r *Result) Known() bool {
+	return r.Files > 0 || slices.ContainsFunc(r.Lost, func(l Lost) bool {
+		return l.What != elseWords && l.What != hangWords
+	})
+}
+
 // Undoable reports whether everything that the call is known to destroy can come back, or
 // can be made again.
 func (r *Result) Undoable() bool {

@@ -170,7 +170,7 @@ func (k *Keeper) keptAlready(id string, f *facts.Facts, until time.Time) (r Resu
 
 // hangs is the result of a keeping whose file system does not answer.
 var hangs = Result{
-	Word: None, Late: true, Lost: []Lost{{What: "what it destroys", Why: "the file system does not answer"}},
+	Word: None, Late: true, Lost: []Lost{{What: hangWords, Why: "the file system does not answer"}},
 }
 
 // wait runs a keeping, and returns when it has ended, when its time is over, or when the file system is silent.
