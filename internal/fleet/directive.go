@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -68,14 +69,34 @@ func directives(ctx context.Context, b engine.Reader, n Names) (kept []engine.St
 	return kept, err
 }
 
+// ReadPress is the connection of an operator, which publishes and reads.
+type ReadPress interface {
+	engine.Press
+	engine.Reader
+}
+
 // ReplaceDirective publishes a directive in place of the one with the number seq, 0 = none,
-// and has the machines look.
-func ReplaceDirective(ctx context.Context, p engine.Press, n Names, signed []byte, seq uint64) error {
+// and has the machines look. It fails where the servers do not show the directive soon after: servers that
+// are killed again and again have acknowledged one, and lost it.
+func ReplaceDirective(ctx context.Context, p ReadPress, n Names, signed []byte, seq uint64) error {
 	if err := p.Replace(ctx, engine.Message{Subject: n.directive(newest), Data: signed}, seq); err != nil {
 		return err
 	}
-	return p.Announce(n.news())
+	ctx, cancel := context.WithTimeout(ctx, shownTime)
+	defer cancel()
+	for {
+		m, there, err := LatestDirective(ctx, p, n)
+		if err == nil && there && bytes.Equal(m.Data, signed) {
+			return p.Announce(n.news())
+		}
+		if !wait(ctx, directiveMost, nil) {
+			return errors.Join(errors.New("the servers took the directive and do not show it: type the command again"), err)
+		}
+	}
 }
+
+// shownTime is how long a server may take to show a directive that the leader has taken.
+const shownTime = 10 * time.Second
 
 // GetBundle returns the bytes of a bundle, which nothing vouches for.
 func GetBundle(ctx context.Context, b engine.Board, n Names, name string, limit int64) ([]byte, error) {
