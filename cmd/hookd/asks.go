@@ -23,7 +23,7 @@ answers. On a terminal it is an inbox, and while it is open an approver is prese
 arrows select, a allows, d denies, s allows for the session, Enter shows all of the
 input, ? helps, q ends. Elsewhere it prints the list. With the id of an ask, or its
 end as the table shows it, it shows that one with all of its input.`,
-		Example: `  hookd asks
+		Example: `  hookd ask
   hookd ask -f -o json --answers | ./my-approver`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -158,7 +159,7 @@ func (p *printer) noCalls(r *scan.Report) {
 		p.sentence(plain, fmt.Sprintf("No call in %s.", some(r.Transcripts.Found, "transcript")))
 	default:
 		p.line("No transcript of an agent is here. Looked for those of")
-		p.line(fillLines(strings.Join(names, ", ")+".", 80))
+		p.line(fillLines(strings.Join(names, ", ")+".", cmp.Or(p.width, pipeWidth)))
 	}
 	p.line()
 	p.next("hookd init", "guard your agents from now on")

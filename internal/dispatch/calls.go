@@ -203,7 +203,7 @@ func (c *calls) decided(about *call, rec *wire.Decision, changed []change) {
 	if rec.Told != nil && rec.Told.Reason != "" {
 		about.reason = rec.Told.Reason
 	}
-	// Some agents take another input with an approval alone, and are not told of it else.
+	// Some agents hear of another input with an approval alone.
 	heard := rec.Told == nil || rec.Told.Rewrote || rec.Told.Unsure != ""
 	if about.changed = nil; heard && !about.denied && slices.Contains(rec.Rewrote, "input") {
 		about.changed = changed

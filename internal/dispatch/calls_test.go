@@ -70,7 +70,9 @@ func TestHowACallWasGuarded(t *testing.T) {
 		{"an id of another tool", deny, []string{
 			agentLine("before", "1", "ls", ""), strings.ReplaceAll(agentLine("after", "1", "x", "done"), "Bash", "Agent")}, ";", false},
 		{"two results", nil, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a"), agentLine("after", "1", "ls", "a")}, "; 1 asked", false},
-		{"two results of one that was denied", deny, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a"), agentLine("after", "1", "ls", "a")}, "disobeyed: ls; 1 disobeyed", false},
+		{"two results of one that was denied", deny, []string{
+			agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a"), agentLine("after", "1", "ls", "a"),
+		}, "disobeyed: ls; 1 disobeyed", false},
 		{"no id, side by side", nil, []string{
 			agentLine("before", "-", "a", ""), agentLine("before", "-", "b", ""), agentLine("before", "-", "a", ""),
 			agentLine("after", "-", "a", ""), agentLine("after", "-", "a", ""), agentLine("after", "-", "b", "")}, "; 1 asked 2 asked 3 asked", false},

@@ -71,8 +71,9 @@ func TestRealAgentsPatched(t *testing.T) {
 				r.text = func(string, *stage) string { return `{"security":{"auth":{"selectedType":"gemini-api-key"}}}` }
 			}
 			r.hooks = map[string][2]string{
-				"witness":  {"events: [hookd:disobeyed]\n", "cat >> WORK/told; date +%s.%N >> WORK/told-at\n"},
-				"rewriter": {"events: [PreToolUse]\nmatcher: Bash\n", `sed -n 's/.*"command":"touch old".*/{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"touch new"}}}/p'` + "\n"},
+				"witness": {"events: [hookd:disobeyed]\n", "cat >> WORK/told; date +%s.%N >> WORK/told-at\n"},
+				"rewriter": {"events: [PreToolUse]\nmatcher: Bash\n", `sed -n 's/.*"command":"touch old".*/` +
+					`{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"touch new"}}}/p'` + "\n"},
 			}
 			s := newStage(t, r, program, built(t, t.TempDir()))
 			s.play(t, script{commands: []string{"rm -rf victim", "touch old"}})

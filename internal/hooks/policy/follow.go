@@ -93,8 +93,8 @@ func (h Home) Take(tenant string, newestFirst ...[]byte) (changed bool, err erro
 	return changed, err
 }
 
-// admit returns a directive. It is an error for one that cannot be read, that another key has signed, or
-// that is older than an earlier one; else no older one is admitted any more. The caller holds the lock.
+// admit reads a directive. An unreadable one, one of another key, and one older than an earlier one are
+// errors; after a success no older one is admitted any more. The caller holds the lock.
 func (h Home) admit(c Current, text []byte, tenant string) (given SignedDirective, err error) {
 	if err := json.Unmarshal(text, &given); err != nil {
 		return given, fmt.Errorf("it cannot be read: %w", err)

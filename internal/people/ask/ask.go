@@ -14,9 +14,9 @@
 //
 // A held ask costs the goroutine of its sender, which waits anyway, a timer, and a row
 // on disk. The row is there before the ask can be answered, and the answer is in it
-// before the agent gets it. A disk that does not write costs each of them some time: until
-// then the row is in memory that outlives a kill, or else there is a warning. Nothing here waits
-// for a follower.
+// before the agent gets it. A disk that does not write costs each some time. Meanwhile the row
+// is in memory that outlives a kill, or a warning says that it is not. Nothing here waits for a
+// follower.
 //
 // It shows no ask and gives no answer: commands, the page and hooks do.
 package ask

@@ -388,7 +388,7 @@ func (j *journaled) reset(dir string) {
 	}
 }
 
-// findStored notes which entries the database has. A row whose number was damaged stands for none of them.
+// findStored notes the entries in the database. A row with a damaged number stands for no entry.
 func findStored(db *database, list []entry) error {
 	if len(list) == 0 {
 		return nil
