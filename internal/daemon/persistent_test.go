@@ -217,7 +217,7 @@ func TestAPersistentHookRewrites(t *testing.T) {
 }
 
 // A reload that does not change the hook leaves its process alone. A reload that
-// does ends it, when it has answered, and the next event starts another.
+// does ends it, when it has answered, and another is started.
 func TestReloadOfAPersistentHook(t *testing.T) {
 	home := newHome(t)
 	yaml := "events: [pre_tool_use]\nmode: persistent\n"

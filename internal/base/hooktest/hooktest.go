@@ -66,16 +66,26 @@ func ShortDir(t testing.TB) string {
 }
 
 // Hook makes hooks/NAME in home, which runs lines of shell as run.sh. yaml has
-// the other fields. It returns the hook's folder.
+// the other fields. It returns the hook's folder. Each file is replaced at once, and only where its text changes: a
+// daemon that reloads in between sees whole files, and a hook with another HOOK.yaml changes once.
 func Hook(t testing.TB, home, name, yaml, script string) string {
 	t.Helper()
 	dir := filepath.Join(home, "hooks", name)
-	next := filepath.Join(home, name+".next") // run.sh may be executed just now, and cannot be written then
-	Write(t, next, "#!/bin/sh\n"+script, 0o755)
 	Must(t, os.MkdirAll(dir, 0o755))
-	Must(t, os.Rename(next, filepath.Join(dir, "run.sh")))
-	Write(t, filepath.Join(dir, "HOOK.yaml"), "name: "+name+"\ncommand: ./run.sh\n"+yaml, 0o644)
+	replace(t, filepath.Join(dir, "run.sh"), filepath.Join(home, name+".next"), "#!/bin/sh\n"+script, 0o755)
+	yaml = "name: " + name + "\ncommand: ./run.sh\n" + yaml
+	replace(t, filepath.Join(dir, "HOOK.yaml"), filepath.Join(home, name+".next"), yaml, 0o644)
 	return dir
+}
+
+// replace gives path another text by a rename of next: the file may be executed just now, and cannot be written then.
+func replace(t testing.TB, path, next, text string, mode os.FileMode) {
+	t.Helper()
+	if old, err := os.ReadFile(path); err == nil && string(old) == text {
+		return
+	}
+	Write(t, next, text, mode)
+	Must(t, os.Rename(next, path))
 }
 
 // Write writes a file with exactly that mode, and its folder.

@@ -253,8 +253,10 @@ func (k *Keeper) budget(s Settings, begin time.Time) *budget {
 		case free < all/freeShare:
 			b.tooMuch = errFull
 		}
-		if b.tooMuch != nil {
-			b.fileMax = min(b.fileMax, smallCopy)
+		if b.fileMax <= smallCopy {
+			b.tooMuch = nil // the setting is the lower bound
+		} else if b.tooMuch != nil {
+			b.fileMax = smallCopy
 		}
 	}
 	return b
