@@ -224,8 +224,8 @@ func (v *visit) condition(st client.DaemonInfo) {
 		v.say(
 			"daemon",
 			Note,
-			v.restart(st.PID),
-			"it is version %s, this program is %s: start it again (a service: `hookd install`)",
+			v.restart(),
+			"it is version %s, this program is %s",
 			st.Version,
 			v.Version,
 		)

@@ -64,7 +64,7 @@ func TestStoreAndDaemon(t *testing.T) {
 		{"behind", func(s *client.DaemonInfo) { s.Behind = true }, Note, "events wait on disk", "hookd stats"},
 		{"queued", func(s *client.DaemonInfo) { s.Queued = 6000 }, Note, "6000 runs wait", "hookd stats"},
 		{"draining", func(s *client.DaemonInfo) { s.Draining = true }, Note, "stopping", "hookd status"},
-		{"older", func(s *client.DaemonInfo) { s.Version = "v0" }, Note, "it is version v0, this program is v1", (&visit{}).restart(7)},
+		{"older", func(s *client.DaemonInfo) { s.Version = "v0" }, Note, "it is version v0, this program is v1", (&visit{}).restart()},
 		{
 			"other_home",
 			func(s *client.DaemonInfo) { s.Home = "/other" },

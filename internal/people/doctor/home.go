@@ -136,7 +136,7 @@ func (v *visit) socket() bool {
 		)
 		return false
 	case v.Config.System && info.Mode().Perm()&0o006 != 0o006:
-		v.say("socket", Problem, v.restart(0), "%s has mode %04o: agents of other users are not answered",
+		v.say("socket", Problem, v.restart(), "%s has mode %04o: agents of other users are not answered",
 			path, info.Mode().Perm())
 	case !v.Config.System && info.Mode().Perm()&0o077 != 0:
 		v.say(
@@ -174,14 +174,21 @@ func (v *visit) holder() (int, error) {
 	return pid, nil
 }
 
-// restart returns a command that ends a daemon, which takes as long as its hooks may
-// run, and starts the next one. The system daemon's service does both.
-func (v *visit) restart(pid int) string {
+// restart returns the command that ends a daemon, which takes as long as its hooks may run, and starts the next one.
+func (v *visit) restart() string {
 	switch {
 	case v.Config.System && runtime.GOOS == "darwin":
 		return "sudo launchctl kickstart -k system/io.github.hookd.system"
 	case v.Config.System:
 		return "sudo systemctl restart hookd"
+	}
+	return "hookd daemon restart"
+}
+
+// replace is restart for a daemon that does not answer, whose process has the number pid.
+func (v *visit) replace(pid int) string {
+	if v.Config.System {
+		return v.restart()
 	}
 	return fmt.Sprintf("kill %[1]d; while kill -0 %[1]d 2>/dev/null; do sleep 1; done; hookd serve", pid)
 }
@@ -189,7 +196,7 @@ func (v *visit) restart(pid int) string {
 // start returns a command that starts a daemon.
 func (v *visit) start() string {
 	if v.Config.System {
-		return v.restart(0)
+		return v.restart()
 	}
 	return "hookd serve"
 }
@@ -208,7 +215,7 @@ func (v *visit) lock() {
 		v.say(
 			"lock",
 			Problem,
-			v.restart(pid),
+			v.replace(pid),
 			"pid %d has the lock of this home and does not answer on the socket: it hangs (then it takes kill -9), starts, or has another socket",
 			pid,
 		)
@@ -227,7 +234,7 @@ func (v *visit) lock() {
 		v.say(
 			"lock",
 			Problem,
-			v.restart(v.status.PID),
+			v.restart(),
 			"the daemon that answers has lost its lock (was %s removed?): a second one could start",
 			path,
 		)

@@ -41,7 +41,7 @@ func TestStoppedDaemon(t *testing.T) {
 		v.lock()
 		return v.found[0].Do
 	}
-	if got := advice(); got != (&visit{}).restart(pid) {
+	if got := advice(); got != (&visit{}).replace(pid) {
 		t.Errorf("one that hangs: %q", got)
 	}
 	if err := cmd.Process.Signal(unix.SIGSTOP); err != nil {
