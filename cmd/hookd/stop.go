@@ -58,19 +58,24 @@ func restart(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	was, err := endDaemon(a, cmd, m)
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	st, err := a.dial(cmd).Status(ctx)
 	if err != nil {
 		return err
 	}
-	done := restarted{Was: was.PID, Service: was.Service != ""}
+	done := restarted{Was: st.PID}
+	if done.Service, err = m.Restart(ctx, st.PID); err != nil {
+		return err
+	}
 	var d *service.Process
-	if done.Service {
-		err = m.Start(cmd.Context())
-	} else {
-		d, err = background(cmd, m, cfg)
-	}
-	if err != nil {
-		return err
+	if !done.Service {
+		if _, err := endDaemon(a, cmd, nil); err != nil {
+			return err
+		}
+		if d, err = background(cmd, m, cfg); err != nil {
+			return err
+		}
 	}
 	if err := a.awaitReady(cmd, d); err != nil {
 		return err

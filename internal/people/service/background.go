@@ -31,13 +31,17 @@ func (m *Machine) Stop(ctx context.Context, pid int) (command string, err error)
 	return steps[0].String(), nil
 }
 
-// Start has the service manager start the service that Stop has ended.
-func (m *Machine) Start(ctx context.Context) error {
+// Restart has the service manager start the service again, if that is the process pid, and reports whether it is.
+// Under systemd the socket stays open: no event is refused in between.
+func (m *Machine) Restart(ctx context.Context, pid int) (bool, error) {
 	mgr := m.manager()
-	if err := m.do(ctx, mgr.start(func(string) bool { return false })); err != nil {
-		return fail(mgr.look(), "%w", err)
+	if mgr.reachable(ctx) != nil || mgr.main(ctx) != pid {
+		return false, nil
 	}
-	return nil
+	if err := m.do(ctx, mgr.start(func(string) bool { return false })); err != nil {
+		return true, fail(mgr.look(), "%w", err)
+	}
+	return true, nil
 }
 
 // Process is a daemon that Background has started.

@@ -125,3 +125,37 @@ func TestStepIsWrittenAsTyped(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// A service is restarted by its manager, which keeps the socket open; a process of another kind is not.
+func TestRestart(t *testing.T) {
+	var asked []string
+	m := &Machine{system: "linux", home: t.TempDir(), run: func(_ context.Context, argv []string) (string, error) {
+		line := strings.Join(argv, " ")
+		asked = append(asked, line)
+		if strings.Contains(line, "MainPID") {
+			return "7\n", nil
+		}
+		return "", nil
+	}}
+	t.Setenv("PATH", t.TempDir()) // the test finds systemctl on every machine
+	if err := os.WriteFile(filepath.Join(os.Getenv("PATH"), "systemctl"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if ours, err := m.Restart(t.Context(), 8); ours || err != nil {
+		t.Errorf("got %v, %v of a process that is no service", ours, err)
+	}
+	if line := "systemctl --user restart hookd.service"; slices.Contains(asked, line) {
+		t.Errorf("ran %s for a process that is no service", line)
+	}
+	if ours, err := m.Restart(t.Context(), 7); !ours || err != nil {
+		t.Errorf("got %v, %v of the service", ours, err)
+	}
+	if line := "systemctl --user restart hookd.service"; !slices.Contains(asked, line) {
+		t.Errorf("asked %q, want %s", asked, line)
+	}
+	for _, line := range asked {
+		if strings.Contains(line, " stop ") {
+			t.Errorf("ran %s: the socket is closed for a moment", line)
+		}
+	}
+}
