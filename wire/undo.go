@@ -3,6 +3,7 @@ package wire
 import (
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -34,16 +35,28 @@ func (k *Kept) Says() (text string) {
 	default:
 		text = "it CANNOT be undone"
 	}
-	for i, l := range k.Lost {
-		if i == 0 {
-			text += "; not kept: "
+	var known, unknown []string
+	for _, l := range k.Lost {
+		if l.What == LostElse {
+			unknown = append(unknown, l.Why)
 		} else {
-			text += ", "
+			known = append(known, l.What+": "+l.Why)
 		}
-		text += l.What + ": " + l.Why
 	}
-	return text
+	if len(known) > 0 {
+		text += "; not kept: " + strings.Join(known, ", ")
+	}
+	switch {
+	case len(unknown) == 0:
+		return text
+	case len(known) == 0 && k.Files == 0:
+		return "what it destroys is " + strings.Join(unknown, ", ")
+	}
+	return text + "; " + LostElse + " is " + strings.Join(unknown, ", ")
 }
+
+// LostElse is What of the effects of a call that are not known. Why begins with "not known: " or "not kept: ".
+const LostElse = "what else it destroys"
 
 // Lost is something that does not come back, and why.
 type Lost struct {

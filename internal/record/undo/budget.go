@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/wire"
 )
 
 // budget bounds the keeping of one call: its time, and the bytes that are copied.
@@ -106,16 +107,13 @@ func wordOf(files int, lost []Lost) string {
 // otherWords begin the name of the other hard links of a file.
 const otherWords = "the other names of "
 
-// elseWords name the unknown effects of a call.
-const elseWords = "what else it destroys"
-
 // hangWords name the effects of a call whose file system does not answer.
 const hangWords = "what it destroys"
 
 // Known reports whether something is known that the call destroys.
 func (r *Result) Known() bool {
 	return r.Files > 0 || slices.ContainsFunc(r.Lost, func(l Lost) bool {
-		return l.What != elseWords && l.What != hangWords
+		return l.What != wire.LostElse && l.What != hangWords
 	})
 }
 
@@ -123,7 +121,7 @@ func (r *Result) Known() bool {
 // can be made again.
 func (r *Result) Undoable() bool {
 	return r.Deny == "" && !r.Late && !slices.ContainsFunc(r.Lost, func(l Lost) bool {
-		return l.What != elseWords && !strings.HasPrefix(l.Why, againWords)
+		return l.What != wire.LostElse && !strings.HasPrefix(l.Why, againWords)
 	})
 }
 

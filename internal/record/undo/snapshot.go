@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/wire"
 )
 
 // snapshotTime bounds a look at a repository, which may go on when the verdict is given.
@@ -106,12 +107,12 @@ func (k *Keeper) sees(top string, o *open, until time.Time) *sight {
 func (p *keeping) unknownFirst(why string) (wait func()) {
 	top := rootOf(string(p.call.Cwd))
 	if top == "" {
-		return func() { p.lost.add(elseWords, "not known: "+why+", in no repository") }
+		return func() { p.lost.add(wire.LostElse, "not known: "+why+"; nothing is kept, as it runs in no repository") }
 	}
 	p.call.Repo = Path(top)
 	if p.out == nil {
 		if err := p.begin(); err != nil {
-			return func() { p.lost.add(elseWords, reason(err)) }
+			return func() { p.lost.add(wire.LostElse, "not kept: "+reason(err)) }
 		}
 	}
 	until := p.o.begun.Add(p.k.settings.Load().Wait)
@@ -126,7 +127,7 @@ func (p *keeping) unknownFirst(why string) (wait func()) {
 		}
 		s.runs.Store(true)
 		p.paths++
-		p.lost.add(elseWords, "not known: "+why+"; "+seenWords(top, s.seen.Load(), whole))
+		p.lost.add(wire.LostElse, "not known: "+why+"; "+seenWords(top, s.seen.Load(), whole))
 	}
 }
 
@@ -155,7 +156,7 @@ func (p *keeping) markLast(top string) {
 		err = b.markOnly(p.call.ID)
 	}
 	if err != nil {
-		p.lost.add(elseWords, reason(err))
+		p.lost.add(wire.LostElse, "not kept: "+reason(err))
 	}
 }
 

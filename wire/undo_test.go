@@ -1,0 +1,28 @@
+package wire
+
+import "testing"
+
+// A person reads one sentence of what is known, and nothing that contradicts it.
+func TestKeptSays(t *testing.T) {
+	unknown := Lost{What: LostElse, Why: "not known: deploy is not in the tables; its repository is kept, nothing outside"}
+	for want, kept := range map[string]Kept{
+		"it can be undone: 1 file kept":  {Word: "kept", Files: 1},
+		"it can be undone: 3 files kept": {Word: "kept", Files: 3},
+		"it CANNOT be undone; not kept: /a: too large, /b: it is no file": {
+			Word: "none", Lost: []Lost{{"/a", "too large"}, {"/b", "it is no file"}},
+		},
+		"what it destroys is not known: deploy is not in the tables; its repository is kept, nothing outside": {
+			Word: "none", Lost: []Lost{unknown},
+		},
+		"a part of it can be undone: 2 files kept; what else it destroys is " + unknown.Why: {
+			Word: "part", Files: 2, Lost: []Lost{unknown},
+		},
+		"it CANNOT be undone; not kept: /a: too large; what else it destroys is " + unknown.Why: {
+			Word: "none", Lost: []Lost{unknown, {"/a", "too large"}},
+		},
+	} {
+		if got := kept.Says(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
