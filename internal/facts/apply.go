@@ -621,10 +621,17 @@ func (c *call) entry(e *entry, name string, words []Word) output {
 	hasSub := len(e.subs) > 0
 	a := e.sort(words, stops || hasSub)
 	c.options = append(c.options, a.given...)
-	if hasSub {
-		return c.subcommand(e, name, a)
+	if !hasSub {
+		return c.act(e, name, a, words)
 	}
-	return c.act(e, name, a, words)
+	if e.Bare != nil && len(a.unknown) > 0 { // git stash -u: options of the program without a subcommand
+		bare := e.Bare.under(e).ready(r.t)
+		if b := bare.sort(words, false); len(b.operands) == 0 && len(b.unknown) == 0 {
+			c.options = append(c.options, b.given...)
+			return c.act(bare, name, b, words)
+		}
+	}
+	return c.subcommand(e, name, a)
 }
 
 // runsCommand reports whether the operands are a command that the program runs.
@@ -664,6 +671,9 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 	}
 	if len(a.operands) == 0 {
 		if e.Bare != nil {
+			if c.isLookedUp(e, a) { // npm -v
+				return output{origin: name}
+			}
 			return c.act(e.Bare.ready(c.sh.r.t), name, a, nil)
 		}
 		if len(e.effects) > 0 || len(e.with) > 0 || e.Open {

@@ -155,7 +155,7 @@ var (
 	verbNames    = names("command cmd action operation op verb method subcommand")
 	argsNames    = names("args argv arguments")
 	codeNames    = names("code python javascript source expression snippet")
-	sqlNames     = names("sql query statement statements")
+	sqlNames     = names("sql query statement statements q")
 	urlNames     = names("url uri urls endpoint address link")
 )
 
@@ -505,7 +505,7 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 			known = true
 			r.bare(a.text).address(Word{Text: a.text, Kind: Literal})
 		}
-		if sqlNames[a.key] && looksLikeSQL(a.text) {
+		if (sqlNames[a.key] || has(verbs, sqlVerbs)) && looksLikeSQL(a.text) {
 			known = true
 			r.noteText(a.text)
 			r.bare(a.text).code("sql", Word{Text: a.text, Kind: Literal})
@@ -533,7 +533,8 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 	}
 	inRepository := slices.ContainsFunc(args, func(a argument) bool { return a.key == "repo" }) &&
 		slices.ContainsFunc(args, func(a argument) bool { return a.key == "owner" })
-	if has(verbs, sendVerbs) || inRepository && !has(verbs, readVerbs) {
+	reaches := inRepository || endsMatter(verbs) || anyOf(verbs, sentNouns)
+	if has(verbs, sendVerbs) || reaches && !has(verbs, readVerbs) {
 		known = true
 		c.effect(KindSend, "service:"+server, true)
 	}
@@ -545,10 +546,35 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 		secretKeepers[strings.ToLower(server)] && has(verbs, readVerbs) {
 		c.effect(KindSecret, "tool:"+server, true)
 	}
+	if (schedulers[strings.ToLower(server)] || anyOf(verbs, schedulers)) && !has(verbs, readVerbs) {
+		known = true
+		c.effect(KindConfigure, "service:"+server, true)
+	}
+	if has(verbs, []string{"env", "environment"}) || strings.HasPrefix(strings.ToLower(server), "env") {
+		for _, a := range args {
+			if a.text == strings.ToUpper(a.text) && isSecretVariable(a.text) {
+				c.effect(KindSecret, "env:"+a.text, true)
+			}
+		}
+	}
 	if !known && !has(verbs, readVerbs) && !has(verbs, mildToolVerbs) {
 		r.doubt(DoubtTool, "what "+call.Own+" does is not known", Span{}, -1)
 	}
 }
+
+// endsMatter reports whether a tool ends or takes up a matter that people follow: close_issue, resolve_incident.
+func endsMatter(verbs []string) bool {
+	return anyOf(verbs, names("resolve close acknowledge ack reopen complete")) &&
+		anyOf(verbs, names("incident incidents alert alerts ticket tickets issue issues case conversation thread pr request"))
+}
+
+var (
+	// sentNouns are what others get once it is made: create_tweet.
+	sentNouns = names("tweet tweets toot sms mms fax webhook invitation campaign broadcast payment invoice")
+	// schedulers run something later.
+	schedulers = names("cron crontab cronjob scheduler launchd systemd autostart")
+	sqlVerbs   = strings.Fields("query sql execute exec run statement")
+)
 
 // secretKeepers are servers that keep passwords and tokens.
 var secretKeepers = names("1password onepassword op bitwarden vault keychain keepass lastpass dashlane doppler infisical passwords secrets")

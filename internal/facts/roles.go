@@ -233,8 +233,14 @@ func (c *call) address(w Word) {
 		if metadataHosts[host] {
 			c.effectWhy(KindSecret, "cloud:metadata", true, "it reads the credentials of a machine in a cloud")
 		}
+		if dockerPort.MatchString(head) {
+			c.effectWhy(KindEscalate, "user:root", true, "who talks to Docker is root")
+		}
 	}
 }
+
+// dockerPort finds the address of Docker's own API.
+var dockerPort = regexp.MustCompile(`:237[56](?:/|$)`)
 
 // bodySQL finds a statement that changes data in the body of a request to a database.
 var bodySQL = regexp.MustCompile(`(?i)"(?:query|sql|q|stmt|statement)"\s*:\s*"\s*(?:drop|delete|truncate|alter|update)\b`)
@@ -488,14 +494,25 @@ func (c *call) helper(w Word) {
 }
 
 // abroad adds the doubt of an option that names a program or a script from elsewhere: neither of the
-// project nor installed.
+// project nor installed. What an interpreter runs counts as named: sh /tmp/x.
 func (c *call) abroad(w Word) {
-	first, _, _ := strings.Cut(strings.TrimSpace(w.Text), " ")
-	if w.Kind == Unknown || !strings.Contains(first, "/") || isURL(first) || strings.HasPrefix(first, "/dev/") {
+	words := strings.Fields(w.Text)
+	if w.Kind == Unknown || len(words) == 0 || c.sh.where != "" {
 		return
 	}
-	if target, _ := c.absolute(first); c.sh.where == "" && !c.isAtHome(target) {
-		c.doubt(DoubtVariable, c.name()+" runs "+first+", which is not of this project")
+	n, isScript := 1, func(r role) bool { return r.name == "script" }
+	e := c.sh.r.t.program(programName(words[0]))
+	if e != nil && slices.ContainsFunc(e.ready(c.sh.r.t).words, isScript) {
+		n = 3
+	}
+	for _, word := range words[:min(n, len(words))] {
+		if !strings.Contains(word, "/") || isURL(word) || strings.HasPrefix(word, "/dev/") {
+			continue
+		}
+		if target, _ := c.absolute(word); !c.isAtHome(target) {
+			c.doubt(DoubtVariable, c.name()+" runs "+word+", which is not of this project")
+			return
+		}
 	}
 }
 
@@ -540,6 +557,10 @@ func (c *call) module(lang string, w Word, a *args) {
 // pack follows a package that is installed or fetched.
 func (c *call) pack(w Word) {
 	text := w.Text
+	if _, file, is := strings.Cut(text, "file:"); is && w.Kind == Literal { // name@file:../x
+		w.Text = strings.TrimPrefix(file, "//")
+		text = w.Text
+	}
 	switch {
 	case w.Kind == Unknown:
 		c.effect(KindInstall, "", false)
@@ -548,6 +569,7 @@ func (c *call) pack(w Word) {
 		c.effect(KindInstall, "package:"+text, true)
 	case strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~"):
 		t, _ := c.absolute(text)
+		c.abroad(w)
 		if c.sh.r.isMade(t) {
 			c.doubt(DoubtMade, "the line makes "+text+" and installs it")
 		}

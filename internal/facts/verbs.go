@@ -215,6 +215,11 @@ func (c *call) verbsOfOthers(e *entry, name string, a *args, from int) {
 	sh.guess = true
 	k := *c
 	k.sh = &sh
+	for i, w := range a.operands { // consul kv get app/db_password
+		if i > 0 && anyOf(parts(a.operands[i-1].Text), showVerbs) && anyOf(parts(w.Text), secretNouns) {
+			k.effect(KindSecret, "tool:"+path[0], false)
+		}
+	}
 	for i, w := range said[:min(3, len(said))] {
 		if of := parts(w); anyOf(of, mildWords) || anyOf(of, looksOnly) {
 			return
