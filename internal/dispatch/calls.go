@@ -55,6 +55,7 @@ type call struct {
 	denied  bool     // as its agent heard it
 	reason  string   // of the denial
 	changed []change // of its input, by hooks
+	guessed bool     // its result fits other calls of that time as well, so that nothing is said of its input
 	told    bool     // it is on record that its agent did not obey
 }
 
@@ -98,11 +99,11 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 		}
 		c.add(of, about)
 	case events.KindToolAfter:
-		if about = c.find(of, e.Tool, hash); about != nil {
+		if about = c.find(of, e, hash); about != nil {
 			about.ended = true
 		}
 	default:
-		about = c.find(of, e.Tool, hash)
+		about = c.find(of, e, hash)
 	}
 	if about != nil {
 		id = about.id
@@ -138,29 +139,52 @@ func (c *calls) turn() {
 	c.older, c.recent, c.count = c.recent, kept, n
 }
 
-// find returns the call of an event after it: of the calls with the same input one which may have run and
-// has no result; else one whose input hooks have changed; else one which may have run, as agents may
-// write an input in another way; else a call with this input that was denied or has a result. Of an id's
+// find returns the call of an event after it: of the calls which may have run and have no result one with the same
+// input; else one which hooks have given this input; else one whose input hooks have changed; else any, as agents
+// may write an input in another way; else a call with this input that was denied or has a result. Of an id's
 // calls another than all of these is known, too: agents may count from 1 again. nil = none.
-func (c *calls) find(of callOf, tool string, input uint64) *call {
+func (c *calls) find(of callOf, e *events.Event, input uint64) *call {
 	list := slices.Concat(c.older[of], c.recent[of])
-	for _, fits := range []func(a *call) bool{
-		func(a *call) bool { return !a.ended && !a.denied && a.input == input },
-		func(a *call) bool { return !a.ended && !a.denied && a.changed != nil },
-		func(a *call) bool { return !a.ended && a.input == input },
-		func(a *call) bool { return !a.ended && !a.denied },
-		func(a *call) bool { return a.input == input },
-		func(*call) bool { return of.id != "" },
+	runs := func(a *call) bool { return a.tool == e.Tool && !a.ended && !a.denied }
+	given := func(like func(now, is json.RawMessage) bool) func(a *call) bool {
+		return func(a *call) bool { return runs(a) && ranAs(e, a.changed, like) }
+	}
+	for i, fits := range []func(a *call) bool{
+		func(a *call) bool { return runs(a) && a.input == input },
+		given(sameText),
+		given(holds),
+		func(a *call) bool { return runs(a) && a.changed != nil },
+		func(a *call) bool { return a.tool == e.Tool && !a.ended && a.input == input },
+		runs,
+		func(a *call) bool { return a.tool == e.Tool && a.input == input },
+		func(a *call) bool { return a.tool == e.Tool && of.id != "" },
 	} {
-		isIt := func(a *call) bool { return a.tool == tool && fits(a) }
-		if i := slices.IndexFunc(list, isIt); i >= 0 {
-			return list[i]
+		if at := slices.IndexFunc(list, fits); at >= 0 {
+			if i > 1 && i != 4 {
+				guess(list, runs)
+			}
+			return list[at]
 		}
 	}
 	if len(list) > 0 && of.id != "" {
 		return &call{id: of.id} // of another tool: nothing is known of its answer
 	}
 	return nil
+}
+
+// guess notes of calls which run at the same time that a result may be of any of them.
+func guess(list []*call, runs func(a *call) bool) {
+	var some []*call
+	for _, a := range list {
+		if runs(a) {
+			some = append(some, a)
+		}
+	}
+	if len(some) > 1 {
+		for _, a := range some {
+			a.guessed = true
+		}
+	}
 }
 
 // miss notes a call that hookd was not asked about. known says that it was noted already, by the other one of its
@@ -183,7 +207,7 @@ func (c *calls) miss(e *events.Event) (known bool) {
 		c.missed = slices.Delete(c.missed, i, i+1)
 		return true
 	}
-	if !m.result && id != "" && c.find(of, m.tool, m.input) != nil {
+	if !m.result && id != "" && c.find(of, e, m.input) != nil {
 		return true
 	}
 	if c.missed = append(c.missed, m); len(c.missed) > mostMissed {
@@ -249,18 +273,31 @@ func changes(e *events.Event, input json.RawMessage) (list []change) {
 // it: with the old one, or with a text that does not hold the new one.
 func other(e *events.Event, changed []change) bool {
 	ran := dialect.Call(e).Input
-	for _, ch := range changed {
+	return slices.ContainsFunc(changed, func(ch change) bool {
 		now := rawjson.Get(ran, ch.name)
-		text, is := words(now), words(json.RawMessage(ch.is))
-		switch {
-		case now == nil || string(now) == ch.is:
-		case string(now) == ch.was:
-			return true
-		case text != "" && is != "" && !strings.Contains(text, is) && !strings.Contains(is, text):
-			return true
-		}
-	}
-	return false
+		return now != nil && string(now) != ch.is && (string(now) == ch.was || !holds(now, json.RawMessage(ch.is)))
+	})
+}
+
+// ranAs reports whether e's call has the input that hooks gave it, as like compares what it has with that.
+func ranAs(e *events.Event, changed []change, like func(now, is json.RawMessage) bool) bool {
+	ran := dialect.Call(e).Input
+	return len(changed) > 0 && !slices.ContainsFunc(changed, func(ch change) bool {
+		now := rawjson.Get(ran, ch.name)
+		return now == nil || !like(now, json.RawMessage(ch.is))
+	})
+}
+
+// sameText reports whether two values are the same text, but for blanks, or the same JSON.
+func sameText(now, is json.RawMessage) bool {
+	text := words(now)
+	return string(now) == string(is) || text != "" && text == words(is)
+}
+
+// holds reports whether the text of one value holds that of the other, or one of them is no text.
+func holds(now, is json.RawMessage) bool {
+	text, want := words(now), words(is)
+	return text == "" || want == "" || strings.Contains(text, want) || strings.Contains(want, text)
 }
 
 // words is the text that v is, with single blanks; "" if it is none.

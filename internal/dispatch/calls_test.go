@@ -211,3 +211,56 @@ func TestCallsOfABrokenBridge(t *testing.T) {
 		})
 	}
 }
+
+// Calls of an agent that tells no id run side by side with inputs of hooks. Each result is of the call that was given
+// its input, in whatever order the results come. An ignored input is found; where a result fits two calls, nothing is said.
+func TestRewrittenCallsSideBySide(t *testing.T) {
+	agentCall := func(word, command string) *events.Event {
+		e := &events.Event{EventID: command, Envelope: events.Envelope{SessionID: "s", Dialect: events.GeminiCLI,
+			Data: fmt.Appendf(nil, `{"tool_name":"run_shell_command","tool_input":{"command":%q}}`, command)}}
+		e.Contract = events.For(events.GeminiCLI, map[string]string{"before": "BeforeTool", "after": "AfterTool"}[word])
+		e.Tool = "Bash"
+		return e
+	}
+	for _, tt := range []struct {
+		name, asked, ran, want string
+	}{
+		{"as given, in order", "mkdir 1, mkdir 2, mkdir 3", "mkdir -p 1, mkdir -p 2, mkdir -p 3", "mkdir 1, mkdir 2, mkdir 3"},
+		{"as given, backwards", "mkdir 1, mkdir 2, mkdir 3", "mkdir -p 3, mkdir -p 2, mkdir -p 1", "mkdir 3, mkdir 2, mkdir 1"},
+		{"one text within the other", "mkdir 1, mkdir 12, mkdir 123", "mkdir -p 123, mkdir -p 1, mkdir -p 12", "mkdir 123, mkdir 1, mkdir 12"},
+		{"beside others", "ls, mkdir 1, pwd, mkdir 2", "pwd, mkdir -p 2, ls, mkdir -p 1", "pwd, mkdir 2, ls, mkdir 1"},
+		{"one ignored", "mkdir 1, mkdir 2", "mkdir -p 2, mkdir 1", "mkdir 2, mkdir 1 disobeyed"},
+		{"all ignored, backwards", "mkdir 1, mkdir 2", "mkdir 2, mkdir 1", "mkdir 2 disobeyed, mkdir 1 disobeyed"},
+		{"alone, and another ran", "mkdir 1", "mkdir -m 0 9", "mkdir 1 disobeyed"},
+		{"written in another way", "mkdir 1, mkdir 2", "cd x && mkdir -p 2, cd x && mkdir -p 1", "mkdir 2, mkdir 1"},
+		{"fits none", "mkdir 1, mkdir 2", "mkdir -p /2, mkdir -p /1", "mkdir 1, mkdir 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var c calls
+			for command := range strings.SplitSeq(tt.asked, ", ") {
+				e := agentCall("before", command)
+				_, about := c.note(e)
+				rec := &wire.Decision{Kind: events.KindToolBefore, Decision: wire.OutcomeAllow}
+				var changed []change
+				if name, found := strings.CutPrefix(command, "mkdir "); found {
+					rec.Rewrote = []string{"input"}
+					changed = changes(e, fmt.Appendf(nil, `{"command":%q}`, "mkdir -p "+name))
+				}
+				c.decided(about, rec, changed)
+			}
+			var got []string
+			for command := range strings.SplitSeq(tt.ran, ", ") {
+				e := agentCall("after", command)
+				id, about := c.note(e)
+				of := c.of(about)
+				if !of.guessed && other(e, of.changed) {
+					id += " disobeyed"
+				}
+				got = append(got, id)
+			}
+			if all := strings.Join(got, ", "); all != tt.want {
+				t.Errorf("got %s\nwant %s", all, tt.want)
+			}
+		})
+	}
+}

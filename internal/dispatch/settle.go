@@ -84,7 +84,8 @@ func (f *follower) ending(e *events.Event, about *call) (end ending) {
 		TookMS: float64(end.result.Took) / float64(time.Millisecond),
 	}
 	if agent := dialect.Agent(e.Dialect); agent != nil && agent.ShowsRun {
-		end.other = other(e, f.decisions.calls.of(about).changed)
+		of := f.decisions.calls.of(about)
+		end.other = !of.guessed && other(e, of.changed)
 	}
 	end.ran.Box, end.bare = f.opts.Boxes.Ran(e, end.result.Failed)
 	if end.other {

@@ -157,12 +157,13 @@ func patched(t *testing.T, r real) (program string) {
 var ordinary = []string{
 	"echo ordinary %d", "echo ordinary %d; false", "ls missing-ordinary-%d", "printf 'ordinary %d' | cat",
 	"cat <<'END'\nordinary %d\nEND", "echo 'ordinär: ordinary %d' >&2", "touch ordinary-%[1]d && rm ordinary-%[1]d",
+	"mkdir ordinary-%d", // the rewriter makes it mkdir -p
 }
 
 // Nothing is said against many ordinary calls, one after another and together.
 func TestRealAgentsManyCalls(t *testing.T) {
-	const calls = 700
-	for _, r := range someReals("claude-code", "codex", "pi") {
+	const calls = 400
+	for _, r := range someReals("claude-code", "codex", "pi", "gemini-cli", "copilot", "cline", "openclaw") {
 		t.Run(r.name, func(t *testing.T) {
 			program := r.found(t)
 			s := newStage(t, r, program, built(t, t.TempDir()))
