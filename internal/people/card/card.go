@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookd/hookd/wire"
@@ -117,6 +118,53 @@ func Rows(tool string, input []byte, spans []wire.CardSpan) []wire.CardRow {
 		return rows
 	}
 	return shorten(rows, len(spans) > 0)
+}
+
+// Change are the lines of the difference between two inputs of a tool; the words that differ are marked.
+func Change(tool string, before, after []byte) []wire.CardRow {
+	removed, added := layout(tool, before), layout(tool, after)
+	head, tail := same(removed, added)
+	rows := rowsOf(removed[:head], nil)
+	changed := func(list, other []line, is string) {
+		var spans []wire.CardSpan
+		for i := range list {
+			list[i].is = is
+			if i >= len(other) || list[i].argument == "" {
+				continue
+			}
+			from, to := differs(list[i].text, other[i].text)
+			spans = append(spans, wire.CardSpan{Argument: list[i].argument, From: list[i].at + from, To: list[i].at + to})
+		}
+		rows = append(rows, rowsOf(list, spans)...)
+	}
+	changed(slices.Clone(removed[head:len(removed)-tail]), added[head:len(added)-tail], wire.RowRemoved)
+	changed(slices.Clone(added[head:len(added)-tail]), removed[head:len(removed)-tail], wire.RowAdded)
+	rows = append(rows, rowsOf(removed[len(removed)-tail:], nil)...)
+	if bounded(rows) && few(rows, 2*fewRows, 2*fewChars) {
+		return rows
+	}
+	return shorten(rows, true)
+}
+
+// differs are the bytes of a text that another does not have, in whole words.
+func differs(text, other string) (from, to int) {
+	for from < min(len(text), len(other)) && text[from] == other[from] {
+		from++
+	}
+	end := 0
+	for end < min(len(text), len(other))-from && text[len(text)-1-end] == other[len(other)-1-end] {
+		end++
+	}
+	if ends := func(s string) bool { return from == len(s) || s[from] == ' ' }; !ends(text) || !ends(other) {
+		from = strings.LastIndexAny(text[:from], " \t") + 1
+	}
+	to = len(text) - end
+	if rest := strings.IndexAny(text[to:], " \t"); to > from && rest >= 0 {
+		to += rest
+	} else if to > from {
+		to = len(text)
+	}
+	return from, max(from, to)
 }
 
 // bounded reports whether rows are not too much for a card.

@@ -52,7 +52,7 @@ type Call struct {
 	Next   []Step  `json:"next"`
 
 	What   []wire.CardRow `json:"what,omitempty"`   // the input, as an ask card has it; empty = not kept
-	Became []wire.CardRow `json:"became,omitempty"` // the input that runs instead
+	Change []wire.CardRow `json:"change,omitempty"` // how the input that runs instead differs
 }
 
 // Event is an earlier call, or prompt, that a rule counted.
@@ -109,6 +109,9 @@ func (t Teller) Call(ctx context.Context, id string) (s Call, err error) {
 	s.Guards = []Said{}
 	for _, r := range slices.Backward(runs) {
 		if said, is := t.saidIn(r); is {
+			if len(s.Rewrote) > 0 && said.Decision == client.OutcomeNone && slices.Contains(s.DecidedBy, said.Hook) {
+				said.Decision = client.OutcomeRewrite
+			}
 			s.Guards = append(s.Guards, said)
 		}
 	}
@@ -161,7 +164,7 @@ func (s *Call) draw(e client.StoredEvent) {
 	}
 	s.What = card.Rows(s.Tool, input, spans)
 	if len(s.NewInput) > 0 && s.NewInput[0] == '{' {
-		s.Became = card.Rows(s.Tool, s.NewInput, nil)
+		s.Change = card.Change(s.Tool, input, s.NewInput)
 	}
 }
 

@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/transcripts"
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/schema"
 )
 
@@ -183,14 +186,29 @@ type aboutPage struct {
 	Host    string `json:"host"`
 	Home    string `json:"home,omitempty"`
 	Socket  string `json:"socket"`
+
+	Agents map[events.Dialect]string `json:"agents"` // how people call them
 }
 
 func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
 	host, _ := os.Hostname() // without it, the page shows none
 	answer(w, aboutPage{
 		Act: s.opt.Act, Version: s.opt.Version, User: s.opt.User, Host: host, Home: s.opt.Home,
-		Socket: s.opt.Client.Socket(),
+		Socket: s.opt.Client.Socket(), Agents: titles(),
 	})
+}
+
+// titles are the names of agents for people; an agent without one has its dialect in capitals.
+func titles() map[events.Dialect]string {
+	list := map[events.Dialect]string{}
+	for _, d := range events.Dialects() {
+		words := strings.Split(transcripts.Title(d), "-")
+		for i, w := range words {
+			words[i] = strings.ToUpper(w[:min(1, len(w))]) + w[min(1, len(w)):]
+		}
+		list[d] = strings.Join(words, " ")
+	}
+	return list
 }
 
 func (s *Server) waiting(w http.ResponseWriter, _ *http.Request) {

@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -227,7 +228,7 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	opt.Client, opt.Home, opt.User, opt.Version = c, person, "mira", "test"
 	cfg, err := config.Load(home, nil, nil)
 	hooktest.Must(t, err)
-	opt.Hooks, opt.Calls = pageHooks(cfg, c), stories{story.Teller{Client: c, Home: home}}
+	opt.Hooks, opt.Calls = pageHooks(cfg, c), stories{story.Teller{Client: c, Home: cmp.Or(os.Getenv(householdIn), home)}}
 	server, err := ui.Open(opt)
 	hooktest.Must(t, err)
 	hooktest.Run(t, server.Run)
@@ -347,6 +348,9 @@ func (s *site) until(what, expression string) {
 	s.t.Helper()
 	end := time.Now().Add(patience)
 	hooktest.Until(s.t, what+", which is "+expression, func() bool {
+		if bad := s.complaints(); len(bad) > 0 {
+			s.t.Fatalf("until %s: the browser complains: %.900q", what, bad)
+		}
 		if time.Now().After(end) {
 			s.t.Fatalf("waited %s in vain until %s, which is %s; at %s it shows %.1500s; complaints: %q", patience, what, expression,
 				s.text("location.hash"), s.text(`document.querySelector("main").innerText`), s.complaints())

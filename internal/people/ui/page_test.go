@@ -44,7 +44,7 @@ func TestAPersonUsesThePage(t *testing.T) {
 		s.until("the counts are of it", `/deny1ask0rewrite0allow0none0/.test(document.querySelector(".facets section").textContent.replace(/Outcome/, ""))`)
 		s.keys("j", kb.Enter)
 		s.until("the row is open", `document.querySelector("tr.open .kv")?.textContent.includes("command-guard")`)
-		s.until("its story", `/toldTold to[^]*thenit did not run/.test(document.querySelector("tr.open .told").textContent)`)
+		s.until("its story", `/toldto [^]*thenit did not run/.test(document.querySelector("tr.open .told").textContent)`)
 		s.until("the row says that it did not run", `document.querySelector("tr.opened .f-result").textContent === "did not run"`)
 		js[chromedp.Void](s, `void document.querySelector("tr.open [data-act=test]").click()`)
 		s.until("a false alarm is a test", `document.querySelector("tr.open [role=status]")?.textContent.includes("has this call as a test: it expects none")`)
@@ -230,6 +230,7 @@ func (s *site) decide(command string) {
 func TestEachViewIsAccessible(t *testing.T) {
 	axe, err := os.ReadFile("testdata/axe.min.js")
 	hooktest.Must(t, err)
+	newHousehold(t).month(time.Now())
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	js[chromedp.Void](s, string(axe)+";void 0")
@@ -238,7 +239,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 	s.until("a question is open", `document.querySelector(".askbox")`)
 	hashes := []string{
 		"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#stream?q=nothing-has-this", "#session?id=" + pay, "#session?show=all&id=" + pay,
-		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", "#guard?name=command-guard", "#edit?hook=command-guard", "#undo", "#grants", s.denied("command-guard"), "#whatif", s.rehearsed(),
+		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", "#guard?name=command-guard", "#edit?hook=command-guard", "#undo", "#grants", "#learn", "#learn?show=scan", "#learn?show=blind", s.denied("command-guard"), "#whatif", s.rehearsed(),
 	}
 	faults := func(what string) {
 		t.Helper()

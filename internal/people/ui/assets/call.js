@@ -1,38 +1,42 @@
 // The call as a story: its input, what guards said, what the agent was told, how it ran, and what a person
 // may do about it. hookd makes the story; this draws it.
-import { html, useEffect, useState } from './lib.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from './lib.js';
 import { Row } from './asks.js';
+import { useKeys } from './keys.js';
 import { about, ask, post, Refusal, segment } from './net.js';
 import { Act, Icon, State, Took, copy, say, stateOf, toldTo } from './parts.js';
-import { isNarrow } from './rows.js';
 import { link } from './state.js';
 import { bytes, home, plural, short, when, hhmm } from './words.js';
 
 export const story = (id, signal) => ask('calls/' + segment(id), { signal });
 
-const mostRows = 8; // of an input, before it scrolls
-
-// linesOf is how many lines of 24 points the story of a call takes.
-export function linesOf(s) {
-  const rows = (list) => (list?.length ? Math.min(list.length, mostRows) + 1 : 0);
-  const left = Math.max(1, rows(s.what)) + rows(s.became) + (beforeOf(s) ? 4 : 3) + (about.value.act ? 1 : s.next.length);
-  const box = s.ran?.box ? 1 + (s.ran.box.kept || []).length : 0;
-  const right = 1 + s.guards.reduce((n, g) => n + (g.reason || g.failed ? 2 : 1), 0) + box;
-  return isNarrow() ? left + right + 3 : Math.max(left, right);
-}
-
-export function Call({ s, subject }) {
-  return html`<div class="peek call"><div class="input"><${Input} s=${s} subject=${subject} /><${Told} s=${s} />
-      <${Next} s=${s} /></div>
+// Call draws a story; tall is told how many points high it is.
+export function Call({ s, subject, tall }) {
+  const box = useRef();
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(() => box.current && tall?.(box.current.scrollHeight));
+    for (const part of box.current.children) watch.observe(part);
+    return () => watch.disconnect();
+  }, [s]);
+  const press = (act) => () => {
+    const button = box.current?.querySelector(`[data-act=${act}]:not(:disabled)`);
+    button?.click();
+    return !!button;
+  };
+  useKeys({ u: press('undo'), p: press('permit'), x: press('test'), z: press('snooze') });
+  return html`<div class="peek call" ref=${box}><div class="input"><${Input} s=${s} subject=${subject} />
+      <${Told} s=${s} /><${Next} s=${s} /></div>
     <div class="kv"><${Guards} s=${s} />${s.ran?.box && html`<${Box} box=${s.ran.box} />`}</div></div>`;
 }
 
-// Input is what was asked for, and what runs instead.
+// Input is what was asked for; or its difference from what runs instead.
 function Input({ s, subject }) {
+  if (s.change) {
+    return html`<p class="t">given, and what runs instead</p><${Rows} rows=${s.change} label="difference" />`;
+  }
   const asked = s.what?.length
-    ? html`<${Rows} rows=${s.what} label=${s.became ? 'given' : 'input'} />`
+    ? html`<${Rows} rows=${s.what} label="input" />`
     : html`<pre tabindex="0" role="region" aria-label="input">${s.subject || subject || s.said || ''}</pre>`;
-  if (s.became) return html`${asked}<p class="t">runs instead</p><${Rows} rows=${s.became} label="runs instead" />`;
   if (!s.new_subject) return asked;
   return html`${asked}<p class="s"><span class="t">runs instead</span> <code>${s.new_subject}</code></p>`;
 }
@@ -48,7 +52,7 @@ function beforeOf(s) {
 
 // Told is what counted before, what the agent heard, what came of it, and where.
 function Told({ s }) {
-  const before = beforeOf(s), told = toldTo(s), where = home(s.cwd) + (s.branch ? ' on ' + s.branch : '');
+  const before = beforeOf(s), told = toldTo(s).replace(/^Told to/, 'to'), where = home(s.cwd) + (s.branch ? ' on ' + s.branch : '');
   const after = s.prompt && html` <span class="t">after “${s.prompt}”</span>`;
   return html`<dl class="told">${before && html`<dt>before</dt><dd title=${before}>${before}</dd>`}<dt>told</dt><dd title=${told}>${told || 'nothing'}</dd>
       <dt>then</dt><dd class=${s.guarded === 'disobeyed' ? 'red' : ''}>${s.then}</dd>
@@ -88,11 +92,11 @@ function Next({ s }) {
   const until = (a) => (a.grants?.[0]?.until ? ', until ' + when(a.grants[0].until, hhmm) : '');
   const acts = {
     undo: () => html`<${Undo} id=${s.event_id} done=${finished} />`,
-    permit: () => html`<${Act} label="Permit once" key_="permit" path=${'v1/decisions/' + path + '/permit'}
+    permit: () => html`<${Act} label="Permit once" kbd="p" key_="permit" path=${'v1/decisions/' + path + '/permit'}
       body=${{ for: '' }} done=${(a) => finished('The next such call passes' + until(a) + '.')} />`,
-    snooze: (n) => html`<${Act} label="Snooze 1 h" key_="snooze" path=${'hooks/' + segment(n.hook) + '/snooze'}
+    snooze: (n) => html`<${Act} label="Snooze 1 h" kbd="z" key_="snooze" path=${'hooks/' + segment(n.hook) + '/snooze'}
       body=${{ for: '1h' }} done=${() => finished(n.hook + ' is off for an hour, then on again.')} />`,
-    test: () => html`<${Act} label="False alarm" key_="test" path=${'calls/' + path + '/test'}
+    test: () => html`<${Act} label="False alarm" kbd="x" key_="test" path=${'calls/' + path + '/test'}
       body=${{ expect: 'none' }} done=${(a) => finished(tested(a))} />`,
   };
   const offer = (n) => (about.value.act ? acts[n.act]?.(n)
@@ -138,7 +142,7 @@ export function Undo({ id, done }) {
   };
   const refused = bad && html`<span class="red" role="alert">${bad}</span>`;
   if (!plan) {
-    return html`<button type="button" data-act="undo" disabled=${busy} onClick=${() => send(true)}>Undo…</button>
+    return html`<button type="button" data-act="undo" disabled=${busy} onClick=${() => send(true)}>Undo… <kbd>u</kbd></button>
       ${refused}`;
   }
   const n = ['back', 'removed', 'beside', 'merged'].reduce((sum, k) => sum + (plan.count[k] || 0), 0);

@@ -166,6 +166,7 @@ function Beside({ h, name, g, full }) {
 export function Grant({ x, hook }) {
   const [gone, end] = useState(false), until = x.void ? 'void: ' + x.void : x.until ? 'until ' + when(x.until, hhmm) : x.scope;
   return html`<div class="grant"><span class="t" title=${x.until || ''}>${until}</span><code title=${x.subject}>${x.like || x.subject}</code>
-    <span class="s">${x.answer}${hook ? ' by ' + x.hook : ''}${x.uses ? ', ' + plural(x.uses, 'use') : ''}</span>
+    <span class="s">${x.answer}${hook ? html`, asked by <a href=${link('guard', { name: x.hook })}>${x.hook}</a>, ${agentLabel(x.dialect)} in ${home(x.cwd)}` : ''}${
+      x.scope === 'session' ? ', in its session' : ''}${x.uses ? ', ' + plural(x.uses, 'use') : ''}</span>
     ${gone ? html`<span class="t">ended</span>` : html`<${Act} label="End" plain=${true} key_="revoke" method="DELETE" path=${'v1/grants/' + segment(x.id)} command=${'hookd ask grants revoke ' + x.id} done=${() => end(true)} />`}</div>`;
 }

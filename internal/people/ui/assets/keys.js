@@ -52,7 +52,7 @@ export function escape(list) {
 export function moved() { changed = Date.now(); }
 export const movedAt = () => changed;
 const settled = () => Date.now() - changed > 500;
-const acting = new Set(['a', 'd', 's', 'm']);
+const acting = new Set(['a', 'd', 's', 'm', 'u', 'p', 'x', 'z']);
 
 const typing = (e) => e.target.closest?.('input, textarea, select, [contenteditable], .code');
 
@@ -90,6 +90,8 @@ const rows = [
   ['Space', 'pause'],
   ['a d', 'allow and deny what has the focus'],
   ['s m', 'allow in the session, deny with a message'],
+  ['u p', 'of an open call: undo it, permit it once'],
+  ['x z', 'of an open call: false alarm, snooze its guard'],
   ['e w', 'of a guard: edit it, and ask it about the past'],
   ['y', 'copy the id'],
   ['?', 'this sheet'],

@@ -3,7 +3,7 @@
 import { keep } from './keys.js';
 import { html, useEffect, useState } from './lib.js';
 import { about, ask, segment } from './net.js';
-import { Act, Bad, Command, Empty, Icon, Late, State, Table, Td, say, useData } from './parts.js';
+import { Act, Bad, Command, Empty, Icon, Late, State, Table, Td, say, stateOf, useData } from './parts.js';
 import { link, route } from './state.js';
 import { agentLabel, firstLine, home, number, plural, when, hhmm } from './words.js';
 
@@ -49,8 +49,8 @@ function Rule({ x, reread }) {
   return html`<article class="rule"><h2>allow <code>${x.allows}</code></h2>
     <div class="two with"><dl class="fact"><dt>it may</dt><dd>${does}</dd>
       ${x.projects && html`<dt>in</dt><dd>${x.projects.map(home).join(', ')}</dd>`}
-      <dt>you said yes</dt><dd>${plural(x.yes, 'time')}, on ${plural(x.days, 'day')}, ${when(x.first, hhmm)} to
-        ${when(x.last, hhmm)}, never no</dd>
+      <dt>you said yes</dt><dd>${plural(x.yes, 'time')}, on ${plural(x.days, 'day')}, ${when(x.first, hhmm)} to ${
+        when(x.last, hhmm)}, never no</dd>
       <dt>others</dt><dd>${plural(x.others, 'call')} without a question to you would pass, too</dd></dl>
     <ul>${x.lines.map((l) => html`<li><span class="num t">${number(l.times)} ×</span> <code title=${l.line}>${l.line}</code></li>`)}</ul></div>
     <div class="row"><${Act} label="Take it" key_="take" path=${'learn/' + segment(x.name)}
@@ -58,7 +58,7 @@ function Rule({ x, reread }) {
 }
 
 const ended = (e) => ({ ran: 'ran', failed: 'failed', denied: 'did not run' }[e.then] || e.then || '–');
-const decided = (e) => (e.decision === 'deny' ? ['deny', 'stop', 'state deny'] : ['ask', 'ask', 'state ask']);
+const decided = (e) => stateOf({ decision: e.decision });
 
 function Examples({ list, label, plain }) {
   if (!list?.length) return '';
@@ -86,8 +86,11 @@ function Scan({ r }) {
         (r.took_ms / 1000).toFixed(1)} s. Nothing left this machine, nothing was changed. Prompts, outputs and secrets are
         not shown.${partly ? html` The rest: <${Command} text="hookd scan --all" />` : ''}</p></${Head}>
     <div class="days" role="img" aria-label=${'Calls a day, ' + number(most) + ' at most'}>${r.days.map((d) => html`<i
-      title=${`${d.day}: ${plural(d.calls, 'call')}, ${number(d.stopped)} stopped`}
-      style=${{ height: Math.max(2, 56 * d.calls / most) + 'px' }} class=${d.stopped ? 'red' : ''} />`)}</div>
+      title=${`${d.day}: ${plural(d.calls, 'call')}, ${number(d.stopped)} would have been stopped`}
+      style=${{ height: Math.max(1, 64 * d.calls / most) + 'px' }}>${
+        d.stopped ? html`<b style=${{ height: 100 * d.stopped / d.calls + '%' }} />` : ''}</i>`)}</div>
+    <div class="axis"><span>${r.days[0]?.day || ''}</span>
+      <span>calls a day, ${number(most)} at most; red: would have been stopped</span><span>${r.days.at(-1)?.day || ''}</span></div>
     <${Heading} note="what happened with them then">Would have been stopped</${Heading}>
     <${Examples} list=${r.examples} label="Calls that would have been stopped" />
     ${r.sequences.calls > 0 && html`<${Heading} note="by what came before them">${plural(r.sequences.calls, 'call')} more</${Heading}>
@@ -95,7 +98,7 @@ function Scan({ r }) {
     ${r.destroyed.calls > 0 && html`<${Heading} note=${plural(r.destroyed.things, 'thing')}>Destroyed</${Heading}>
       <${Examples} list=${r.destroyed.examples} label="Calls that destroyed something" plain=${true} />`}
     <${Heading} note=${`${number(q.yes)} answered yes`}>${plural(q.asked, 'question')} to you</${Heading}>
-    <p class="nothing s">${number(q.saved.read + q.saved.learned)} were safe to answer for you:
+    <p class="nothing s">${number(q.saved.read + q.saved.learned)} were safe to answer for you:${' '}
       <a class="link" href=${link('learn')}>${plural(q.learn, 'rule')} to learn</a>.
       Secrets were read by ${plural(s.read, 'call')} and written into ${number(s.carried)}${
       s.sent ? `; after ${number(s.sent)} of these something was sent` : ''}.</p>
@@ -103,8 +106,8 @@ function Scan({ r }) {
     <${Table} label="Agents" cols=${['', 'n-num', 'n-num', 'n-num n-wide', 'n-num', 'n-num n-wide']}
       head=${['Agent', 'Sessions', 'Calls', 'By subagents', 'Stopped', 'Asked you']}>${r.agents.map((a) => html`<tr role="row">
         <${Td} class="f-wide">${a.title}</${Td}><${Td} class="num f-hide">${number(a.sessions)}</${Td}>
-        <${Td} class="num f-who">${number(a.calls)}</${Td}><${Td} class="num f-hide">${number(a.subagent_calls)}</${Td}>
-        <${Td} class="num f-state">${number(a.stopped)}</${Td}>
+        <${Td} class="num f-who">${number(a.calls)}<span class="nx"> calls</span></${Td}><${Td} class="num f-hide">${number(a.subagent_calls)}</${Td}>
+        <${Td} class="num f-state">${number(a.stopped)}<span class="nx"> stopped</span></${Td}>
         <${Td} class="num f-hide">${a.prompts === 'unknown' ? 'not written down' : number(a.asked)}</${Td}></tr>`)}</${Table}>
     <p class="rest"><${Command} text="hookd scan --html report.html" /></p>`;
 }
@@ -121,17 +124,17 @@ function Blind({ r }) {
 
 function Agent({ a }) {
   const parts = [a.not_asked && `${number(a.not_asked)} not asked`, a.disobeyed && `${number(a.disobeyed)} disobeyed`];
-  const told = parts.filter(Boolean).join(', ') || 'none unseen';
+  const told = parts.filter(Boolean).join(', ');
   const find = (word, tool) => link('stream', { q: `outcome:${word} agent:${a.agent}${tool ? ' tool:' + tool : ''} since:7d` });
-  return html`<h2>${agentLabel(a.agent)}<small class=${parts.some(Boolean) ? 'red' : ''}>${plural(a.asked, 'call')} asked about,
-      ${' ' + told}${a.in_transcripts || a.read ? `, ${number(a.read)} in transcripts` : ''}</small></h2>
+  return html`<h2>${agentLabel(a.agent)}<small>${plural(a.asked, 'call')} asked about, ${
+      told ? html`<span class="red">${told}</span>` : 'none unseen'}${a.in_transcripts || a.read ? `, ${number(a.read)} in transcripts` : ''}</small></h2>
     ${(a.tools || []).length > 0 && html`<${Table} label=${'Tools of ' + a.agent} cols=${['', 'n-num n-wide', 'n-num n-wide', 'n-num n-wide', 'w-agent']}
       head=${['Tool', 'Not asked', 'Disobeyed', 'By subagents', 'Last']}>${a.tools.map((t) => html`<tr role="row" class=${
         t.disobeyed ? 'disobeyed' : 'unasked'}><${Td} class="f-wide">${t.tool}</${Td}>
-        <${Td} class="num f-state"><a href=${find('"not asked"', t.tool)}>${number(t.not_asked)}</a></${Td}>
-        <${Td} class=${'num f-who' + (t.disobeyed ? ' red' : '')}><a href=${find('disobeyed', t.tool)}>${number(t.disobeyed)}</a></${Td}>
+        <${Td} class="num f-state"><a href=${find('"not asked"', t.tool)}>${number(t.not_asked)}<span class="nx"> not asked</span></a></${Td}>
+        <${Td} class=${'num f-who' + (t.disobeyed ? ' red' : '')}><a href=${find('disobeyed', t.tool)}>${number(t.disobeyed)}<span class="nx"> disobeyed</span></a></${Td}>
         <${Td} class="num f-hide">${number(t.subagent)}</${Td}><${Td} class="f-time">${when(t.last, hhmm)}</${Td}></tr>`)}</${Table}>`}
-    ${(a.kinds || []).map((k) => html`<p class="item2"><${Icon} name="unasked" />${k.unknown ? 'perhaps unseen' : 'no guard sees'}:
+    ${(a.kinds || []).map((k) => html`<p class="item2"><${Icon} name="unasked" />${k.unknown ? 'perhaps unseen' : 'no guard sees'}:${' '}
       <b>${k.kind}</b> <span class="s">${k.why}</span></p>`)}
     ${a.away > 0 && html`<p class="item2 s">Not on record: ${plural(a.away, 'call')} in ${plural(a.sessions, 'session')} of its
       transcripts.</p>`}

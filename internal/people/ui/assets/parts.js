@@ -13,7 +13,7 @@ export function stateOf(d) {
   if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + outcomeOf(d), d.decision === 'deny' ? 'state deny' : 'state q'];
   switch (outcomeOf(d)) {
     case 'disobeyed': return ['out', 'disobeyed', 'state deny'];
-    case 'not asked': return ['unasked', 'not asked', 'state deny'];
+    case 'not asked': return ['unasked', 'not asked', 'state'];
     case 'deny': return ['deny', 'deny', 'state deny'];
     case 'ask': return ['ask', 'ask', 'state ask'];
     case 'contain': return ['box', 'contain', 'state q'];
@@ -30,6 +30,7 @@ export const outcomeOf = (d) => d.outcome || d.decision || 'none';
 export function Ran({ d: { guarded, decision, ran, undo, held } }) {
   const kept = (ran?.box?.kept || []).length;
   if (guarded === 'disobeyed') return html`<span class="red">${ran?.instead ? 'ran another line' : 'ran all the same'}</span>`;
+  if (guarded === 'not asked') return html`<span class="s">ran</span> <span class="t">· no undo</span>`;
   if (!ran) return html`<span class="t">${held ? 'waits for you' : decision === 'deny' ? 'did not run' : '–'}</span>`;
   const facts = [kept && kept + ' kept out', undo?.files && 'undo'].filter(Boolean);
   return html`<span class=${ran.failed ? '' : 's'}>${ran.failed ? 'failed' : 'ran'}</span>${facts.length > 0 && html` <span class="t">· ${facts.join(' · ')}</span>`}`;
@@ -49,8 +50,6 @@ function changedWords(parts) {
   const others = parts.filter((p) => p !== 'context');
   return [others.length ? 'another ' + others.join(' and another ') : '', parts.includes('context') ? 'more context' : ''].filter(Boolean).join(' and ');
 }
-// Became shows the input that runs in place of the one that was asked about.
-export const Became = ({ d }) => (d.new_subject ? html` <span class="t">runs instead:</span> <code title=${d.new_subject}>${d.new_subject}</code>` : '');
 export const State = ({ is: [shape, word, cls] }) => html`<span class=${cls}><${Icon} name=${shape} />${word}</span>`;
 
 // resultOf returns how the result of a run is shown: [shape, word, class].
@@ -71,7 +70,9 @@ export const failed = (r) => ['failed', 'timeout', 'spawn_error', 'interrupted']
 export const Took = ({ ms }) => { const [n, unit] = took(ms); return html`${n} <span class="unit">${unit}</span>`; };
 export const Clock = ({ t, fine }) => html`<time title=${whole(t)}>${when(t, fine ? exact : undefined)}</time>`;
 export const Who = ({ r }) => html`${agentName(r)} <span class="t">${last(r.cwd)}</span>`;
-export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span><code title=${r.subject || ''}>${r.subject || ''}</code>`;
+// What is a call's tool and input, and the input that ran instead.
+export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span><code title=${r.subject || ''}>${r.subject || ''}</code>${
+  r.new_subject ? html` <span class="t">→ <code title=${r.new_subject}>${r.new_subject}</code></span>` : ''}`;
 
 // Why says which hook decided, and its reason; or how many had no opinion.
 export function Why({ d }) {
@@ -79,7 +80,7 @@ export function Why({ d }) {
   const shadow = (d.shadow || [])[0];
   const reason = firstLine(d.reason), untaken = d.untaken || [];
   if (by || reason) {
-    return html`<b title=${all}>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span><${Became} d=${d} />${answered(d)}${untaken.length > 0 && html` <${Untaken} list=${untaken} />`}`;
+    return html`<b title=${all}>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span>${answered(d)}${untaken.length > 0 && html` <${Untaken} list=${untaken} />`}`;
   }
   if (untaken.length) return html`<${Untaken} list=${untaken} />`;
   if (shadow) return html`<b>${shadow.hook}</b> <span class="t">shadow:</span> would ${shadow.decision}${shadow.reason ? ', ' + firstLine(shadow.reason) : ''}`;

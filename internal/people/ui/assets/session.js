@@ -93,7 +93,7 @@ function Story({ s, extra, more }) {
       href=${link('stream', { q: 'session:' + quoted(s.session_id) })}>Calls</a>.</p>`}
     ${from > 0 && html`<p class="rest"><button type="button" class="plain link"
       onClick=${more}>${plural(from, 'earlier row')}</button></p>`}
-    ${rows.length === 0 ? html`<${Empty}><p class="s">Nothing stood out in this session.
+    ${rows.length === 0 ? html`<${Empty}><p class="s">Nothing stood out in this session.${' '}
       <a class="link" href=${link('session', { ...p, show: 'calls' })}>Show its calls</a></p></${Empty}>` : html`
     <${Table} class="time" label="What happened in the session"
       cols=${['n-time', '', 'w-verdict', 'w-result', 'w-hooks', 'w-wait']}
@@ -149,7 +149,7 @@ function Row({ r, on, opened, tab, pick }) {
     r=${{ ...d, event_id: r.id, ...(d ? { event_id: d.event_id } : {}) }} kind=${d ? 'decisions' : 'events'} /></${Td}></tr>`;
   if (r.kind === 'said') {
     const text = opened ? r.text : firstLine(r.text);
-    return html`<tr ...${attrs} class=${'said' + sel}>${time}<${Td} colspan="5" class="f-wide">
+    return html`<tr ...${attrs} class=${'spoke' + sel}>${time}<${Td} colspan="5" class="f-wide">
       <span class="tool">said</span><span class=${opened ? 'whole' : ''} title=${r.text}>${text}</span></${Td}></tr>`;
   }
   if (r.kind === 'prompt' && !stands(r)) {
@@ -157,7 +157,8 @@ function Row({ r, on, opened, tab, pick }) {
       <span class="tool">prompt</span>${r.text || html`<span class="t">not kept</span>`}</${Td}></tr>${below}`;
   }
   const name = html`<span class="tool">${r.kind === 'prompt' ? 'prompt' : toolName({ tool: r.tool, kind: r.kind })}</span>`;
-  const what = html`${name}<code title=${r.text || ''}>${r.text || ''}</code>`;
+  const what = html`${name}<code title=${r.text || ''}>${r.text || ''}</code>${
+    d?.new_subject ? html` <span class="t">→ <code title=${d.new_subject}>${d.new_subject}</code></span>` : ''}`;
   const guards = (r.guards || []).length;
   return html`<tr ...${attrs} class=${(r.kind === 'prompt' ? 'prompt' : '') + sel + ((d && loud[d.outcome]) || '')}>
     ${time}<${Td} class="f-wide">${r.sub ? html`<span class="in1">${what}</span>` : what}</${Td}>

@@ -2,7 +2,7 @@
 // words into it.
 import { computed, html, useEffect, useRef, useState } from './lib.js';
 import { asks } from './asks.js';
-import { Call, linesOf, useStory } from './call.js';
+import { Call, useStory } from './call.js';
 import { Axis, Bars } from './chart.js';
 import { Facets, Filter } from './facets.js';
 import {
@@ -100,8 +100,8 @@ function List() {
   const table = useRef(), narrow = useNarrow(), said = useRef(0);
   version.value;
   const k = kinds[kind.value], here = feed.kind === kind.value, rows = here ? feed.rows : [], { p } = route.value; // rows of another kind are about to go
-  const [lines, setLines] = useState({}); // that the open row has, by its id
-  const height = narrow ? 84 : 32, openHeight = Math.max(narrow ? 320 : 128, 24 + 24 * (lines[p.open] || 0));
+  const [talls, setTall] = useState({}); // points that the open row needs, by its id
+  const height = narrow ? 84 : 32, openHeight = Math.max(narrow ? 320 : 128, talls[p.open] || 0);
   const opened = p.open ? rows.findIndex((r) => r[k.id] === p.open) : -1;
   const chosen = p.sel ? rows.findIndex((r) => r[k.id] === p.sel) : -1;
   const body = () => table.current?.querySelector('tbody');
@@ -161,7 +161,7 @@ function List() {
     const i = id ? rows.findIndex((r) => r[k.id] === id) : -1;
     if (i >= 0) select(i, i !== opened);
   };
-  const open = (i) => html`<${Td} colspan=${6}><${Peek} r=${rows[i]} kind=${kind.value} lines=${(n) => setLines({ [rows[i][k.id]]: n })} /></${Td}>`;
+  const open = (i) => html`<${Td} colspan=${6}><${Peek} r=${rows[i]} kind=${kind.value} tall=${(n) => setTall({ [rows[i][k.id]]: n })} /></${Td}>`;
   const missed = gaps.value.filter((g) => g.end >= feed.read).reduce((n, g) => n + missing(g), 0);
   const news = [feed.held.length && plural(feed.held.length, 'new', 'new'), feed.behind && (missed ? plural(missed, 'record') + ' missed' : 'more in the history')].filter(Boolean).join(', ');
   const bar = news && (!isFollowing() || paused.value) ? html`${news} · ` : feed.place ? 'newer ones are not shown · ' : '';
@@ -198,16 +198,15 @@ const eventRow = (e) => html`<td role="cell" class="when mono f-time">${Clock({ 
 const later = (t, ms) => new Date(Date.parse(t) + (ms || 0));
 const decidedAt = (d) => later(d.time, d.duration_ms), endedAt = (r) => later(r.started, r.duration_ms);
 
-// Peek is what an open row shows: the story of a call, or an event and the runs of its hooks. lines is
-// told how many lines of 24 points it has.
-export function Peek({ r, kind: of, lines }) {
+// Peek is what an open row shows: the story of a call, or an event and the runs of its hooks. tall is
+// told how many points high it is.
+export function Peek({ r, kind: of, tall }) {
   const id = r.event_id, story = useStory(id, of === 'decisions' || of === 'past');
-  useEffect(() => { if (story) lines?.(linesOf(story)); }, [story]);
-  if (story) return html`<${Call} s=${story} />`;
-  return story === null ? html`<div class="peek"><${Late} /></div>` : html`<${Hooks} r=${r} kind=${of} lines=${lines} />`;
+  if (story) return html`<${Call} s=${story} tall=${tall} />`;
+  return story === null ? html`<div class="peek"><${Late} /></div>` : html`<${Hooks} r=${r} kind=${of} tall=${tall} />`;
 }
 
-function Hooks({ r, kind: of, lines }) {
+function Hooks({ r, kind: of, tall }) {
   const id = r.event_id, [data, setData] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
@@ -216,7 +215,7 @@ function Hooks({ r, kind: of, lines }) {
     return () => abort.abort();
   }, [id]);
   const runs = (data?.runs || []).slice().sort((a, b) => (b.awaited ? 1 : 0) - (a.awaited ? 1 : 0) || Date.parse(a.started) - Date.parse(b.started));
-  useEffect(() => { if (data) lines?.(runs.length + (isNarrow() ? 7 : 0)); }, [data]);
+  useEffect(() => { if (data) tall?.(24 + 24 * (runs.length + (isNarrow() ? 7 : 0))); }, [data]);
   const first = of === 'runs' ? r : runs[0];
   return html`<div class="peek"><div class="input"><pre tabindex="0" role="region" aria-label="input">${data ? input(data.event) : ' '}</pre>
     <div class="acts">${r.session_id && html`<a class="link" href=${link('session', { id: r.session_id, agent: r.dialect, at: id })}>Session at this point</a>`}

@@ -12,7 +12,8 @@ import { agentLabel, bytes, home, last, number, plural, short, when, hhmm } from
 const outcome = (c) => {
   if (c.undone) return html`<span class="s">${c.undone.word === 'all' ? 'is back' : 'is back in part'}, ${when(c.undone.time, hhmm)}</span>`;
   const gone = (c.lost || []).length;
-  return gone ? html`<span class="red" title=${c.lost.map((l) => l.what + ': ' + l.why).join('\n')}>${gone} not</span>` : html`<span class="t">–</span>`;
+  return gone ? html`<span class="red" title=${c.lost.map((l) => l.what + ': ' + l.why).join('\n')}>${gone}<span class="nx"> not back</span></span>`
+    : html`<span class="t">–</span>`;
 };
 
 export function Undo() {
@@ -35,7 +36,7 @@ export function Undo() {
       ${list.map((c) => { const open = p.open === c.id; return html`<tr role="row" key=${c.id} data-id=${c.id} tabindex=${c === list[Math.max(0, at)] ? 0 : -1} aria-selected=${open || p.sel === c.id}
           class=${open || p.sel === c.id ? 'sel' : ''} onClick=${() => select(list.indexOf(c), !open)}><${Td} class="when mono f-time"><${Clock} t=${c.time} /></${Td}>
           <${Td} class="f-who">${agentLabel(c.agent || '')} <span class="t">${last(c.cwd)}</span></${Td}><${Td} class="f-wide"><span class="tool">${c.tool}</span><code title=${c.subject}>${c.subject || ''}</code></${Td}>
-          <${Td} class="num f-state">${number(c.files)}</${Td}><${Td} class="f-why">${outcome(c)}</${Td}><${Td} class="t f-hide">${when(c.until, hhmm)}</${Td}></tr>
+          <${Td} class="num f-state">${number(c.files)}<span class="nx"> back</span></${Td}><${Td} class="f-why">${outcome(c)}</${Td}><${Td} class="t f-hide">${when(c.until, hhmm)}</${Td}></tr>
         ${open && html`<tr role="row" class="open"><${Td} colspan="6"><div class="kept"><p class="s">${plural(c.files, 'file')}, ${bytes(c.bytes)}, in <code>${home(c.cwd)}</code></p>
           ${(c.lost || []).map((l) => html`<p><span class="red">does not come back:</span> <code>${l.what}</code> <span class="s">${l.why}</span></p>`)}
           ${(c.dumps || []).map((d) => html`<p class="s">${d.name}, ${bytes(d.size)}${d.restore ? html`: <${Command} text=${d.restore.replace('{}', d.path)} />` : ''}</p>`)}

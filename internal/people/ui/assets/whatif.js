@@ -135,7 +135,7 @@ function Answer({ got }) {
     ${rows.length > 0 && html`<${Table} label="Decisions that would change" groups cols=${['n-time', 'w-who', '', 'w-state', 'w-state', 'w-why']} head=${['Time', 'Who', 'What', 'Then', 'Now', 'Why now']}>
       ${shown.map((g) => html`<tbody role="rowgroup" key=${g.i}><tr role="row" class="grp"><${Td} colspan="6" class="f-wide">${g.title}<small>${number(g.of.length)}${g.note ? ' that ' + g.note : ''}</small></${Td}></tr>${g.rows.map((c) => html`<${Row} key=${c.event_id} c=${c} on=${c.event_id === p.sel} opened=${c.event_id === p.open} tab=${c === rows[Math.max(0, at)] ? 0 : -1} pick=${() => select(rows.indexOf(c), c.event_id !== p.open)} />`)}
         ${g.rows.length < g.of.length && html`<tr role="row" class="new"><td role="cell" colspan="6"><button type="button" class="plain link" onClick=${() => setAll({ ...all, [g.i]: true })}>${number(g.of.length - g.rows.length)} more</button></td></tr>`}</tbody>`)}</${Table}>`}
-    ${s.left_out ? html`<p class="rest t">${plural(s.left_out, 'older change')} ${s.left_out === 1 ? 'is' : 'are'} counted and not listed.
+    ${s.left_out ? html`<p class="rest t">${plural(s.left_out, 'older change')} ${s.left_out === 1 ? 'is' : 'are'} counted and not listed.${' '}
       <code>hookd guard what-if ${question.hook} -o json</code> prints all.</p>` : ''}`;
 }
 

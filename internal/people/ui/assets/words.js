@@ -54,11 +54,7 @@ export const number = (n) => (n ?? 0).toLocaleString('en-US');
 export const plural = (n, one, many = one + 's') => number(n) + ' ' + (n === 1 ? one : many);
 export const bytes = (n) => n < 1024 ? plural(n, 'byte') : n < 1048576 ? (n / 1024).toFixed(1) + ' KiB' : (n / 1048576).toFixed(1) + ' MiB';
 
-const agents = {
-  'claude-code': 'Claude Code', codex: 'Codex', 'gemini-cli': 'Gemini CLI', cursor: 'Cursor', copilot: 'Copilot', windsurf: 'Windsurf',
-  cline: 'Cline', hermes: 'Hermes', kimi: 'Kimi', antigravity: 'Antigravity', opencode: 'OpenCode', openclaw: 'OpenClaw', familiar: 'Familiar',
-};
-const named = (word) => (Object.hasOwn(agents, word) ? agents[word] : word);
+const named = (word) => (Object.hasOwn(about.value.agents || {}, word) ? about.value.agents[word] : word);
 
 // agentName is what a person calls the agent of a record.
 export const agentName = (r) => (r.tried ? '(tried)' : named(r.agent_name || r.dialect || '') || r.agent_id || r.sender || 'unknown');

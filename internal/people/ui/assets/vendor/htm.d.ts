@@ -1,0 +1,3 @@
+// htm, bound to preact's h.
+declare const htm: { bind(h: any): (parts: TemplateStringsArray, ...values: any[]) => any };
+export default htm;
