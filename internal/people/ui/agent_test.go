@@ -165,7 +165,7 @@ func TestClaudeCodeWorksWhileAPersonLooks(t *testing.T) {
 	s.keys(kb.Enter)
 	s.until("the denied command is found", fmt.Sprintf(`document.querySelectorAll("#stream tr[data-id]").length === 1 && document.querySelector("#stream tr[data-id] code").textContent === %q`, denied))
 	s.keys("j", kb.Enter)
-	s.until("what the agent was told", `document.querySelector("tr.open .peek p")?.textContent.includes("Told to Claude Code: deny, “")`)
+	s.until("what the agent was told", `document.querySelector("tr.open .told")?.textContent.includes("to Claude Code: deny, “")`)
 	s.tabTo("the link to the run", `document.activeElement.closest(".peek .acts") && document.activeElement.textContent === "Run"`)
 	s.typed(kb.Enter)
 	s.until("why it was denied", `/exit 2deny[^]*verdictdeny/.test(document.querySelector("#run .steps")?.textContent)`)

@@ -90,7 +90,7 @@ func TestSentencesAreTheRecord(t *testing.T) {
 			}
 			sentence := ""
 			if want.told != "none" || want.rewrote {
-				sentence = "Told to " + names[dialect] + ": "
+				sentence = "to " + names[dialect] + ": "
 				parts := []string{}
 				if want.told != "none" {
 					parts = append(parts, want.told)

@@ -2,7 +2,7 @@
 // real width, on a canvas; the page's policy forbids the style attributes of a drawing.
 import { html, signal, useLayoutEffect, useRef, useState } from './lib.js';
 import { useWidth } from './parts.js';
-import { hhmm, when } from './words.js';
+import { hhmm, hhmmss, when } from './words.js';
 
 const scheme = matchMedia('(prefers-color-scheme: dark)');
 const dark = signal(scheme.matches);
@@ -81,7 +81,7 @@ function mark(ctx, b, x, y, ink) {
 export function Axis({ from, to, n = 2, middle }) {
   const long = to - from > 86400e3;
   const list = Array.from({ length: n }, (_, i) => from + (to - from) * i / (n - 1));
-  const text = (t) => (long ? when(t, hhmm) : hhmm(t));
+  const text = (t) => (long ? when(t, hhmm) : to - from < 300e3 ? hhmmss(t) : hhmm(t));
   if (middle) return html`<div class="axis mid"><span>${text(from)}</span><span>${middle}</span><span>${text(to)}</span></div>`;
   return html`<div class="axis">${list.map((t) => html`<span>${text(t)}</span>`)}</div>`;
 }
