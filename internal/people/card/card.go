@@ -132,8 +132,9 @@ func Change(tool string, before, after []byte) []wire.CardRow {
 			if i >= len(other) || list[i].argument == "" {
 				continue
 			}
-			from, to := differs(list[i].text, other[i].text)
-			spans = append(spans, wire.CardSpan{Argument: list[i].argument, From: list[i].at + from, To: list[i].at + to})
+			l := list[i]
+			from, to := differs(l.text, other[i].text)
+			spans = append(spans, wire.CardSpan{Argument: l.argument, From: l.at + from, To: l.at + to})
 		}
 		rows = append(rows, rowsOf(list, spans)...)
 	}
