@@ -9,6 +9,8 @@ GO = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath" go
 # Many tests wait for a deadline, a process or a disk: twice as many packages as there
 # are processors are tested at the same time.
 AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`)) -parallel $$((2 * `getconf _NPROCESSORS_ONLN`))
+# Half of the time to link a hundred test programs is for debuggers.
+PLAIN = -vet=off -ldflags='-s -w'
 # SQLite, C that was translated to Go, has no part in races of hookd: with the detector
 # the tests of the store would take seven times as long.
 RACE = CGO_ENABLED=1 go test -race -vet=off -gcflags='modernc.org/...=-race=false' -timeout 20m $(AT_ONCE)
@@ -29,15 +31,14 @@ demo-fleet: build ## show three machines that share hooks, one of them killed
 demo: build ## show what hookd does, on a home that is removed afterwards
 	@sh demo/demo.sh bin/hookd
 
-test: build ## vet, and test all behaviour
-	$(GO) vet ./...
-	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -vet=off $(AT_ONCE) $(TESTFLAGS) ./...
+test: build ## test all behaviour; `make check` vets
+	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS) ./...
 
 test-all: ## test, and load the machine: many kills, fleets, memory, packages
 	@HOOKTEST_ALL=1 $(MAKE) test
 
 test-root: build ## test, as root, the packages with tests that a user who is not root skips
-	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -vet=off $(AT_ONCE) $(TESTFLAGS) `grep -rlE --include='*_test.go' '$(NEEDS_ROOT)' . | sed 's,/[^/]*$$,,' | sort -u`
+	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS) `grep -rlE --include='*_test.go' '$(NEEDS_ROOT)' . | sed 's,/[^/]*$$,,' | sort -u`
 
 man: build ## write the man pages into bin/man
 	@rm -rf bin/man

@@ -10,10 +10,13 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // Each command has a page with the text of its help.
 func TestManPages(t *testing.T) {
+	hooktest.Long(t) // it compiles hookd once more
 	dir := filepath.Join(t.TempDir(), "man")
 	write := exec.CommandContext(t.Context(), "go", "run", "-trimpath", "-tags", "man", ".", dir)
 	write.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000", "CGO_ENABLED=0")

@@ -247,9 +247,12 @@ func TestEachViewIsAccessible(t *testing.T) {
 			t.Errorf("%s: %s", what, fault)
 		}
 	}
-	for _, scheme := range []string{"light", "dark"} {
+	for n, scheme := range []string{"light", "dark"} {
 		s.look(1440, 900, scheme)
-		for _, hash := range hashes {
+		for i, hash := range hashes {
+			if i%2 != n && !long() && !hooktest.All() { // each view in one of the schemes
+				continue
+			}
 			s.goTo(hash)
 			s.settled()
 			if js[bool](s, `!!document.querySelector("#stream tr[data-id], #session tr[data-id]")`) {

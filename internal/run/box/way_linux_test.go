@@ -20,6 +20,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/run/proxy"
 )
 
@@ -158,6 +159,9 @@ func TestWaysOutOfTheNetwork(t *testing.T) {
 	newScene(t).can(t, Namespaces)
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
+			if w.needs == "cargo" || w.needs == "go" {
+				hooktest.Long(t) // it compiles
+			}
 			s := newScene(t)
 			s.toolchains()
 			if r := s.bare(t, w.needs+" --version || "+w.needs+" version"); r.exit != 0 {
