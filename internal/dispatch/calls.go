@@ -288,7 +288,7 @@ func ranAs(e *events.Event, changed []change, like func(now, is json.RawMessage)
 	})
 }
 
-// sameText reports whether two values are the same text, but for blanks, or the same JSON.
+// sameText reports whether two values are the same text without regard to blanks, or the same JSON.
 func sameText(now, is json.RawMessage) bool {
 	text := words(now)
 	return string(now) == string(is) || text != "" && text == words(is)

@@ -176,13 +176,6 @@ func waitRecorded(list []*attempt) {
 	}
 }
 
-// OutcomeOf says in a word which decision a verdict is, and why. It also names the parts that it replaces or
-// adds.
-func OutcomeOf(v *verdict.Verdict) (o wire.Outcome, reason string, parts []string) {
-	o, reason = outcomeOf(v)
-	return o, reason, rewrote(v)
-}
-
 // outcomeOf says in a word which decision a verdict is, and why.
 func outcomeOf(v *verdict.Verdict) (wire.Outcome, string) {
 	switch {

@@ -13,9 +13,7 @@ package shims
 import (
 	_ "embed"
 	"encoding/json"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -129,6 +127,3 @@ func For(agent string) (p Plugin, ok bool) {
 	}
 	return make(), true
 }
-
-// Agents returns the names of the agents that have a plugin, sorted.
-func Agents() []string { return slices.Sorted(maps.Keys(plugins)) }

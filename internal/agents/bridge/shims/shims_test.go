@@ -12,7 +12,7 @@ import (
 )
 
 func TestFor(t *testing.T) {
-	for _, agent := range Agents() {
+	for agent := range plugins {
 		p, ok := For(agent)
 		if !ok || p.Dir == "" || len(p.Files) == 0 {
 			t.Errorf("%s: got %+v, %v", agent, p, ok)
