@@ -10,7 +10,8 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp package.json "$work"
-if ! (cd "$work" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock >/dev/null 2>"$work/why"); then
+if ! (cd "$work" && npm install --prefer-offline --fetch-retries=0 --fetch-timeout=20000 \
+	--ignore-scripts --no-audit --no-fund --no-package-lock >/dev/null 2>"$work/why"); then
 	echo "SKIP-TOOL npm: $(tail -1 "$work/why")"
 	exit 0
 fi

@@ -35,3 +35,11 @@ interface SessionStory {
 
 /** What a request has besides its path. */
 interface Asking { query?: any; method?: string; body?: any; signal?: AbortSignal }
+
+/** The draft of a hook, read and tested. */
+interface Checked { answer?: any; err?: any; busy?: boolean; key?: string; now?: () => void }
+
+/** What keys do over rows; see useRows. */
+interface RowKeys {
+  sel?: string; last?: number; enter: (i: number) => any; clear?: string[]; y?: (r: any) => string | undefined;
+}

@@ -14,7 +14,7 @@ const mine = new Set(); // answered here
 hearAsks((record) => {
   if (record.type === 'open') { asks.value = []; moved(); return; }
   if (record.type === 'ask') {
-    asks.value = [...asks.value.filter((a) => a.id !== record.id), record].sort((a, b) => new Date(a.since) - new Date(b.since));
+    asks.value = [...asks.value.filter((a) => a.id !== record.id), record].sort((a, b) => +new Date(a.since) - +new Date(b.since));
     moved();
     say(`${agentLabel(record.agent)} asks: ${record.subject || record.event}. ${firstLine(record.reason)}`, true);
     notify(record);
@@ -70,7 +70,7 @@ function useClock() {
   return now;
 }
 export const minutes = (ms) => { const s = Math.max(0, Math.ceil(ms / 1000)); return Math.floor(s / 60) + ':' + String(s % 60).padStart(2, '0'); };
-export function Left({ until }) { return html`${minutes(new Date(until) - useClock())} left`; }
+export function Left({ until }) { return html`${minutes(+new Date(until) - useClock())} left`; }
 
 // Row is a line of a card; lit in the design by what its parts are.
 export function Row({ r, numbers, more }) {
@@ -151,7 +151,7 @@ export function AskBox({ a }) {
   const key = (fn) => () => (held() ? fn() : false);
   const page = () => { const w = what.current; if (!w || w.scrollTop + w.clientHeight >= w.scrollHeight - 1) return false; w.scrollTop += w.clientHeight - 24; return true; };
   useKeys({ a: key(allow), d: key(deny), s: key(() => (card.hidden ? false : answer({ answer: 'allow', for: 'session' }))), m: key(() => write('')), Enter: key(() => (open || a.card.whole ? false : more())), ' ': key(page) });
-  const left = new Date(a.until) - now, total = new Date(a.until) - new Date(a.since), off = busy || !on || !still;
+  const left = +new Date(a.until) - now, total = +new Date(a.until) - +new Date(a.since), off = busy || !on || !still;
   const why = !whole ? (card.whole ? '' : 'Not all of it is here: ') : seen < 1 ? `You have seen ${Math.floor(seen * card.lines)} of ${plural(card.lines, 'line')}. Allow opens when all was on the screen.` : card.hidden ? 'Text with hidden characters is allowed once at a time.' : '';
   return html`<div class="askbox" ref=${box} tabindex="0" role="group" aria-label=${agent + ' asks'} data-ask=${a.id}><div><span class="state ask"><${Icon} name="ask" />ask</span></div>
     <div><code class="cmd" ref=${what} tabindex="0" data-seen=${seen}>${shown.what.map((r, i) => html`<${Row} key=${i} r=${r} numbers=${card.lines > 1} more=${more} />`)}</code>

@@ -2,7 +2,7 @@
 // may do about it. hookd makes the story; this draws it.
 import { html, useEffect, useLayoutEffect, useRef, useState } from './lib.js';
 import { Row } from './asks.js';
-import { useKeys } from './keys.js';
+import { press, useKeys } from './keys.js';
 import { about, ask, post, Refusal, segment } from './net.js';
 import { Act, Icon, State, Took, copy, say, stateOf, toldTo } from './parts.js';
 import { link } from './state.js';
@@ -18,12 +18,8 @@ export function Call({ s, subject, tall }) {
     for (const part of box.current.children) watch.observe(part);
     return () => watch.disconnect();
   }, [s]);
-  const press = (act) => () => {
-    const button = box.current?.querySelector(`[data-act=${act}]:not(:disabled)`);
-    button?.click();
-    return !!button;
-  };
-  useKeys({ u: press('undo'), p: press('permit'), x: press('test'), z: press('snooze') });
+  const act = (name) => () => press(`[data-act=${name}]`, box.current);
+  useKeys({ u: act('undo'), p: act('permit'), x: act('test'), z: act('snooze') });
   return html`<div class="peek call" ref=${box}><div class="input"><${Input} s=${s} subject=${subject} />
       <${Told} s=${s} /><${Next} s=${s} /></div>
     <div class="kv"><${Guards} s=${s} />${s.ran?.box && html`<${Box} box=${s.ran.box} />`}</div></div>`;

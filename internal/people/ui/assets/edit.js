@@ -2,10 +2,10 @@
 // is in force before it is saved.
 import { Code } from './code.js';
 import { hooks } from './health.js';
-import { keep } from './keys.js';
-import { html, useEffect, useRef, useState } from './lib.js';
+import { keep, press } from './keys.js';
+import { html, useEffect, useState } from './lib.js';
 import { Refusal, about, ask, connection, post, segment } from './net.js';
-import { Bad, Command, Empty, Icon, Late, State, say, stateOf, useData } from './parts.js';
+import { Bad, Command, Empty, Icon, Late, State, say, useData } from './parts.js';
 import { link, put, route } from './state.js';
 import { Matrix, begin, now, quiet, stops } from './whatif.js';
 import { hhmm, number, plural, when } from './words.js';
@@ -60,7 +60,7 @@ function Editor({ name, was, reread }) {
         aria-current=${f === file ? 'true' : undefined}>${f}${f in edits ? ' ·' : ''}</a>`)}</div>
       <${Code} key=${file + show} file=${file} text=${text} against=${show === 'diff' ? was[file] : undefined} words=${words} line=${jump}
         onText=${(t) => change(file, t)} problems=${(checked.answer?.problems || []).filter((x) => x.file === file)}
-        keys=${{ 'Mod-Enter': checked.now, 'Mod-s': () => document.querySelector('#edit [data-act=save]:not(:disabled)')?.click() }} />
+        keys=${{ 'Mod-Enter': checked.now, 'Mod-s': () => press('#edit [data-act=save]:not(:disabled)') }} />
       <p class="note t">Completes the words of a hook · <kbd>Ctrl</kbd> <kbd>Space</kbd> ·
         errors stand beside their line · <kbd>Ctrl</kbd> <kbd>Enter</kbd> tests again · <kbd>Esc</kbd> leaves the editor</p>`}</div>
     <div class="checks"><${Tests} checked=${checked} goTo=${goTo} /><${Past} name=${name} edits=${edits} ready=${checked.answer?.ok} /></div></div>
@@ -84,7 +84,7 @@ function wordsOf(schema) {
 
 // useChecked tests the draft when no key was pressed for a moment: {answer, err, busy, now}.
 function useChecked(name, edits) {
-  const [state, set] = useState({ busy: true }), [asked, askNow] = useState(0), key = JSON.stringify(edits);
+  const [state, set] = useState(/** @type {Checked} */ ({ busy: true })), [asked, askNow] = useState(0), key = JSON.stringify(edits);
   useEffect(() => {
     const abort = new AbortController();
     set((s) => ({ ...s, busy: true }));
@@ -96,8 +96,6 @@ function useChecked(name, edits) {
   }, [key, asked]);
   return { ...state, busy: state.busy || state.key !== key, now: () => askNow((n) => n + 1) };
 }
-
-const shape = (w) => (w === 'failed' ? ['fail', 'failed', 'state fail'] : stateOf({ decision: w }));
 
 function Tests({ checked: { answer, err, busy }, goTo }) {
   const tests = answer?.tests?.tests || [], failed = tests.filter((t) => !t.ok), passed = tests.filter((t) => t.ok);

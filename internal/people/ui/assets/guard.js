@@ -69,7 +69,7 @@ function Multiples({ at, spans, asked, changes, h }) {
   const n = Math.round((at.to - at.from) / at.step), start = (i) => at.from + i * at.step;
   const place = (name) => Math.floor((Date.parse(name.length === 10 ? name + 'T00:00:00Z' : name) - at.from) / at.step);
   const series = (list, name, value) => {
-    const out = new Array(n).fill(0);
+    const out = Array.from({ length: n }, () => 0);
     for (const s of list) { const i = place(s[name]); if (i >= 0 && i < n) out[i] = value(s); }
     return out;
   };

@@ -3,11 +3,11 @@
 import { html, useEffect, useRef, useState } from './lib.js';
 import { Lines } from './chart.js';
 import { changed, dead, earlier, failing, hooks, inFolder, inForce, isShadow, problemOf, problems, stateOfHook, stats, waiting, would } from './health.js';
-import { keep, useKeys, useRows } from './keys.js';
+import { keep, press, useKeys, useRows } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
 import { Act, Command, Empty, Icon, Late, State, Table, Td, failed, stateOf, useData } from './parts.js';
 import { link, put, route } from './state.js';
-import { firstLine, home, number, plural, short, span, took, tookText, when, hhmm } from './words.js';
+import { firstLine, home, number, plural, span, took, tookText, when, hhmm } from './words.js';
 
 // decides reports whether a hook can deny.
 const decides = (h) => h.decides === true;
@@ -75,13 +75,13 @@ function runsFor(h) {
 
 // Side is one hook: the difference first where it waits.
 function Side({ h }) {
-  const [more, err] = useData((signal) => ask('v1/hooks/' + segment(h.name), { signal }), [h.digest, h.state]);
+  const [more] = useData((signal) => ask('v1/hooks/' + segment(h.name), { signal }), [h.digest, h.state]);
   const to = Math.ceil(Date.now() / 36e5) * 36e5, from = to - 864e5;
   const [hours] = useData((signal) => ask('v1/stats', { query: { by: 'hour', hook: h.name, since: new Date(from).toISOString() }, signal }), []);
   const w = waiting.value.find((x) => x.hook === h.name), s = stats.value[' ' + h.name], f = failing(h.name), state = stateOfHook(h);
-  const full = { ...h, ...(more || {}) }, letters = dead.value.filter((d) => d.hook === h.name);
+  const full = { ...h, ...more }, letters = dead.value.filter((d) => d.hook === h.name);
   const path = 'hooks/' + segment(h.name);
-  useKeys({ a: () => { const b = document.querySelector('#hooks .side button[data-act=allow]'); if (!b || b.disabled) return false; b.click(); return true; } });
+  useKeys({ a: () => press('#hooks .side button[data-act=allow]') });
   const word = { waits: 'waits for you to allow it', failing: 'fails', on: decides(h) ? 'guards' : 'observes', off: 'is off', shadow: 'in the shadow' }[state[1]] || state[1];
   return html`<aside class="side" aria-label=${'Hook ' + h.name}><p class="back"><a class="link" href=${link('hooks', { ...route.value.p, hook: '' })}>All hooks</a></p><p class="crumb" title=${h.file}>${home(h.file)}</p><h1>${h.name}<small><${State} is=${[state[0], word, state[2]]} /></small></h1>
     ${h.description && html`<p class="s">${h.description}</p>`}

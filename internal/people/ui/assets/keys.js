@@ -22,6 +22,8 @@ export function useKeys(map) {
 // useRows lets keys move over the rows of a list, whose choice is the parameter sel of the address:
 // [index of the chosen row, select]. select chooses a row, and opens or closes it. Escape empties the
 // first of the parameters clear that is set; id names a row, and y what is copied of it.
+/** @param {any[]} rows @param {(r: any) => string} id @param {RowKeys} keys
+ * @returns {[number, (i: number, open?: boolean) => void]} */
 export function useRows(rows, id, { sel = 'sel', last = 0, enter, clear = [sel], y }) {
   const now = () => rows.findIndex((r) => id(r) === route.value.p[sel]);
   const select = (i, open) => {
@@ -29,6 +31,7 @@ export function useRows(rows, id, { sel = 'sel', last = 0, enter, clear = [sel],
     if (!r) return;
     put({ [sel]: id(r), ...(open === undefined ? {} : { open: open ? id(r) : '' }) });
     setTimeout(() => {
+      /** @type {HTMLElement | null} */
       const row = document.querySelector(`main tr[data-id="${CSS.escape(id(r))}"]`);
       row?.focus({ preventScroll: true });
       row?.scrollIntoView({ block: 'nearest' });
@@ -47,6 +50,14 @@ export function escape(list) {
   return name ? put({ [name]: '' }) : false;
 }
 
+// press clicks the button that a selector finds; false = there is none that can be clicked.
+export function press(selector, within = document) {
+  const button = /** @type {HTMLButtonElement | null} */ (within.querySelector(selector));
+  if (!button || button.disabled) return false;
+  button.click();
+  return true;
+}
+
 // moved notes that rows have moved. For a moment after it the keys that change something do
 // nothing: they could meet another row than the one that was looked at.
 export function moved() { changed = Date.now(); }
@@ -54,6 +65,7 @@ export const movedAt = () => changed;
 const settled = () => Date.now() - changed > 500;
 const acting = new Set(['a', 'd', 's', 'm', 'u', 'p', 'x', 'z']);
 
+/** @param {any} e */
 const typing = (e) => e.target.closest?.('input, textarea, select, [contenteditable], .code');
 
 addEventListener('keydown', (e) => {
@@ -61,11 +73,18 @@ addEventListener('keydown', (e) => {
   if (e.key === 'Escape' && sheet.value) { sheet.value = false; e.preventDefault(); return; }
   if (sheet.value && e.key !== '?') return;
   if (typing(e)) {
-    if (e.key === 'Escape') { e.composedPath()[0].blur(); e.preventDefault(); } // the editor is in a shadow tree
+    if (e.key !== 'Escape') return;
+    /** @type {HTMLElement} */ (e.composedPath()[0]).blur(); // the editor is in a shadow tree
+    e.preventDefault();
     return;
   }
-  if ((e.key === 'Enter' || e.key === ' ') && e.target.closest?.('a, button, summary')) return;
-  if (e.key >= '1' && e.key <= String(tabs.length)) { go(tabs[e.key - 1], kept(tabs[e.key - 1])); e.preventDefault(); return; }
+  if ((e.key === 'Enter' || e.key === ' ') && /** @type {any} */ (e.target).closest?.('a, button, summary')) return;
+  if (e.key >= '1' && e.key <= String(tabs.length)) {
+    const view = tabs[+e.key - 1];
+    go(view, kept(view));
+    e.preventDefault();
+    return;
+  }
   if (e.key === '?') { sheet.value = !sheet.value; e.preventDefault(); return; }
   if (acting.has(e.key) && (e.repeat || !settled())) { e.preventDefault(); return; }
   for (let i = handlers.length - 1; i >= 0; i--) {

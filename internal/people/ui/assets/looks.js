@@ -2,7 +2,7 @@
 // sees. hookd reads the transcripts of agents for it, when the view is opened and no sooner.
 import { keep } from './keys.js';
 import { html, useEffect, useState } from './lib.js';
-import { about, ask, segment } from './net.js';
+import { ask, segment } from './net.js';
 import { Act, Bad, Command, Empty, Icon, Late, State, Table, Td, say, stateOf, useData } from './parts.js';
 import { link, route } from './state.js';
 import { agentLabel, firstLine, home, number, plural, when, hhmm } from './words.js';

@@ -6,12 +6,15 @@ import { batch, signal } from './lib.js';
 export class Refusal extends Error {
   constructor(status, error) {
     super(error.message || 'no answer');
-    Object.assign(this, { status, code: error.code || '', hint: error.hint || '' });
+    this.status = status;
+    this.code = error.code || '';
+    this.hint = error.hint || '';
   }
 }
 
 // ask sends a request to hookd through the page's server and returns the answer, or throws a
 // Refusal. Members of query without a value are left out.
+/** @param {string} path @param {Asking} [asking] @returns {Promise<any>} */
 export async function ask(path, { query, method = 'GET', body, signal: abort } = {}) {
   const list = new URLSearchParams();
   for (const key of Object.keys(query || {})) {
@@ -19,6 +22,7 @@ export async function ask(path, { query, method = 'GET', body, signal: abort } =
     else if (query[key] || query[key] === 0) list.set(key, query[key]);
   }
   const text = list.toString();
+  /** @type {RequestInit} */
   const options = { method, signal: abort, cache: 'no-store' };
   if (method !== 'GET') {
     options.headers = { 'Content-Type': 'application/json' };
@@ -37,6 +41,7 @@ export async function ask(path, { query, method = 'GET', body, signal: abort } =
 }
 
 export const segment = encodeURIComponent;
+/** @type {(path: string, body?: any) => Promise<any>} */
 export const post = (path, body) => ask(path, { method: 'POST', body });
 
 export const about = signal({});
@@ -167,19 +172,21 @@ setInterval(refresh, 15000);
 // milliseconds (0 = never), until the function that it returns is called. One load runs at a time, and pause
 // milliseconds are between two.
 export function follow(load, wants, every = 0, pause = 250) {
-  let busy = false, again = false, timer = 0, stopped = false, ended = 0;
+  let busy = false, again = false, timer = 0, stopped = false, ended = 0, rest = pause;
   const abort = new AbortController();
   const run = async () => {
     clearTimeout(timer);
     if (busy) { again = true; return; }
     busy = true;
+    const begun = Date.now();
     try { await load(abort.signal); } catch (err) { if (err.name !== 'AbortError' && !(err instanceof Refusal)) throw err; }
     busy = false;
     ended = Date.now();
+    rest = Math.max(pause, Math.min(5000, 20 * (ended - begun))); // what takes long is read less often
     if (stopped) return;
-    if (again) { again = false; timer = setTimeout(run, pause); } else if (every) timer = setTimeout(run, every);
+    if (again) { again = false; timer = setTimeout(run, rest); } else if (every) timer = setTimeout(run, every);
   };
-  const soon = () => { if (busy) again = true; else { clearTimeout(timer); timer = setTimeout(run, Math.max(0, Math.max(250, ended + pause - Date.now()))); } };
+  const soon = () => { if (busy) again = true; else { clearTimeout(timer); timer = setTimeout(run, Math.max(0, Math.max(250, ended + rest - Date.now()))); } };
   const stopHearing = hear((records) => { if (!records || records.some(wants)) soon(); });
   run();
   return () => { stopped = true; clearTimeout(timer); abort.abort(); stopHearing(); };

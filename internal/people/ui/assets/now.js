@@ -20,7 +20,7 @@ const width = 6e4; // of a bar
 // quietOf returns a session as it is shown. One that was working and has sent nothing for
 // quietAfter is quiet: it may be in one long call, or its agent is gone.
 const quietAfter = 15 * 6e4;
-const quietOf = (s) => (s.state === 'working' && Date.now() - new Date(s.last) > quietAfter ? { ...s, state: 'quiet' } : s);
+const quietOf = (s) => (s.state === 'working' && Date.now() - +new Date(s.last) > quietAfter ? { ...s, state: 'quiet' } : s);
 
 // odd are the outcomes that a person looks at: first those against hookd, or without it.
 const odd = 'disobeyed,not asked,deny,ask,contain,rewrite';
@@ -128,7 +128,7 @@ function Sessions({ list }) {
     const held = asks.value.filter((a) => a.session_id && a.session_id === s.session_id && (!a.dialect || a.dialect === s.dialect)), a = held[held.length - 1];
     return a ? { ...s, state: 'waiting', tool: a.tool || s.tool, subject: a.subject || s.subject, asks: s.asks + held.length, last: newer(s.last, a.since) } : s;
   });
-  const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || new Date(b.last) - new Date(a.last));
+  const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || +new Date(b.last) - +new Date(a.last));
   const open = list.filter((s) => s.state !== 'ended').length, gone = list.length - open;
   const enter = (i) => go('session', { id: rows[i].session_id, agent: rows[i].dialect });
   const [at] = useRows(rows, key, { enter: (i) => (i >= 0 ? enter(i) : false) });
@@ -145,7 +145,7 @@ const key = (s) => s.session_id + '·' + (s.dialect || '');
 
 // Elsewhere are the sessions of the other machines of the fleet; what they did in detail is there.
 function Elsewhere({ list }) {
-  const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || new Date(b.last) - new Date(a.last)).slice(0, 20);
+  const rows = list.slice().sort((a, b) => order[a.state] - order[b.state] || +new Date(b.last) - +new Date(a.last)).slice(0, 20);
   return html`<h2>On other machines<small>${plural(fleet.value.machines.filter((m) => m.machine !== fleet.value.machine && !m.away).length, 'machine')} in touch · <a class="link" href=${link('stream', { kind: 'fleet' })}>decisions of all</a></small></h2>
     ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work there in the last 24 hours.</p>` : html`<${List} label="Sessions on other machines" where="Machine" rows=${rows} />`}`;
 }

@@ -8,6 +8,7 @@ export const Icon = ({ name }) => html`<svg class="m" aria-hidden="true"><use hr
 
 // stateOf returns how a decision is shown: [shape, word, class]. An ask that was answered is
 // shown with its answer.
+/** @returns {[string, string, string]} */
 export function stateOf(d) {
   if (d.held) return ['ask', 'ask, held', 'state ask'];
   if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + outcomeOf(d), d.decision === 'deny' ? 'state deny' : 'state q'];
@@ -53,6 +54,7 @@ function changedWords(parts) {
 export const State = ({ is: [shape, word, cls] }) => html`<span class=${cls}><${Icon} name=${shape} />${word}</span>`;
 
 // resultOf returns how the result of a run is shown: [shape, word, class].
+/** @returns {[string, string, string]} */
 export function resultOf(r) {
   switch (r.result) {
     case 'ok': return r.decision && r.decision !== 'none' ? stateOf(r) : r.awaited ? ['none', 'none', 'none'] : ['allow', 'ran', 'none'];
@@ -186,6 +188,7 @@ export const Bad = ({ err }) => html`<p class="nothing red" role="alert"><${Icon
 export const folder = (r) => html`<span title=${r.cwd}>${home(r.cwd)}</span>`;
 
 // useWidth gives an element's width, and again when it changes.
+/** @returns {[{ current: any }, number]} */
 export function useWidth() {
   const ref = useRef(), [width, set] = useState(0);
   useEffect(() => {

@@ -56,7 +56,7 @@ export function Virtual({ count, added, height, opened, openHeight, row, open, e
     look.current();
   });
   useLayoutEffect(() => { // a row that now has another text does not keep the focus of the one before
-    const now = document.activeElement;
+    const now = /** @type {HTMLElement} */ (document.activeElement);
     if (body.current.contains(now) && now.dataset.id && now.dataset.id !== focused.current) now.blur();
   });
 

@@ -25,4 +25,4 @@ export function visible(text) {
 }
 
 // withoutColours is what a program printed without the sequences of a terminal.
-export const withoutColours = (text) => text.replace(/(?:\x1b\[|\x9b)[0-?]*[ -\/]*[@-~]?|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\?)?|\x1b[ -\/]*[0-~]?/g, '').replace(/^[^\n]*\r(?=[^\r\n]*\S)/gm, '').replace(/\r$/gm, '');
+export const withoutColours = (text) => text.replace(/(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\?)?|\x1b[ -/]*[0-~]?/g, '').replace(/^[^\n]*\r(?=[^\r\n]*\S)/gm, '').replace(/\r$/gm, '');

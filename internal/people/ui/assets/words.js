@@ -15,7 +15,7 @@ const sameDay = (a, b) => a.toDateString() === b.toDateString();
 export function when(t, day = hhmmss) {
   const d = date(t), now = new Date();
   if (sameDay(d, now)) return day(d);
-  if (now - d < 6 * 86400e3) return days[d.getDay()] + ' ' + hhmm(d);
+  if (+now - +d < 6 * 86400e3) return days[d.getDay()] + ' ' + hhmm(d);
   return d.getDate() + ' ' + months[d.getMonth()] + (d.getFullYear() === now.getFullYear() ? ' ' + hhmm(d) : ' ' + d.getFullYear());
 }
 
@@ -25,7 +25,7 @@ export const whole = (t) => full.format(date(t));
 
 // ago is how long ago, for people: now, 9 s, 13 min, 2 h, 3 days.
 export function ago(t, now = Date.now()) {
-  const s = Math.max(0, (now - date(t)) / 1000);
+  const s = Math.max(0, (now - +date(t)) / 1000);
   return s < 5 ? 'now' : span(s * 1000);
 }
 
@@ -150,16 +150,16 @@ function unknown(key, kind) {
 // moment reads a time of the search; null = it is none.
 export function moment(text, now = Date.now()) {
   let m = /^(\d+)(s|m|min|h|d)$/.exec(text);
-  if (m) return new Date(now - m[1] * { s: 1e3, m: 6e4, min: 6e4, h: 36e5, d: 864e5 }[m[2]]);
+  if (m) return new Date(now - +m[1] * { s: 1e3, m: 6e4, min: 6e4, h: 36e5, d: 864e5 }[m[2]]);
   m = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(text);
   if (m) {
     const d = new Date(now);
-    d.setHours(m[1], m[2], m[3] || 0, 0);
-    return d > now ? new Date(d - 864e5) : d;
+    d.setHours(+m[1], +m[2], +(m[3] || 0), 0);
+    return +d > now ? new Date(+d - 864e5) : d;
   }
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) text += 'T00:00';
   const d = new Date(text);
-  return /^\d{4}-/.test(text) && !isNaN(d) ? d : null;
+  return /^\d{4}-/.test(text) && !isNaN(+d) ? d : null;
 }
 
 // stamp writes a time so that moment reads it.
