@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // vendorFile is a line of VENDOR.
@@ -93,6 +94,28 @@ func TestAssetsAreSmall(t *testing.T) {
 		t.Errorf("compressed, the page has %d bytes and the editor %d, more than %d and %d", all, editor, maxAssets, maxEditor)
 	}
 	t.Logf("%d files, %d bytes, compressed; the editor %d", len(assets), all, editor)
+}
+
+// Lines of the page's modules are short, but the table of hidden characters. And a text that ends in a line has its
+// blank before the element of the next line in an expression: the templates drop a blank beside a line's end.
+func TestModulesReadWell(t *testing.T) {
+	const most = 120
+	glued := regexp.MustCompile("[a-z,:;.”)]\n\\s*<(b|a|code|span|i|kbd|small|strong|time)\\b")
+	for name, text := range assets {
+		if path.Ext(name) != ".js" || strings.HasPrefix(name, "vendor/") {
+			continue
+		}
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > most && !strings.HasPrefix(line, "const hidden = /[") {
+				t.Errorf("%s:%d: more than %d columns", name, n, most)
+			}
+		}
+		for _, found := range glued.FindAllString(string(text), -1) {
+			t.Errorf("%s: no blank is between %q", name, found)
+		}
+	}
 }
 
 // The page asks for all of its modules at once: it names each module that another one imports,

@@ -39,7 +39,8 @@ function Input({ s, subject }) {
 
 // beforeOf are the earlier calls by which a rule decided, on one line; '' = by none.
 function beforeOf(s) {
-  const one = (b) => (b.time ? `${b.tool ? b.tool + ': ' : ''}${b.subject || b.kind}, ${when(b.time, hhmm)}` : short(b.event_id));
+  const one = (b) => (b.time ? `${b.tool ? b.tool + ': ' : ''}${b.subject || b.kind}, ${when(b.time, hhmm)}`
+    : short(b.event_id));
   const list = (s.before || []).map(one), none = 'nothing that fits the rule’s unless';
   if (s.since) list.push(`${none} since ${one(s.since)}`);
   else if (s.missing) list.push(none);
@@ -48,9 +49,11 @@ function beforeOf(s) {
 
 // Told is what counted before, what the agent heard, what came of it, and where.
 function Told({ s }) {
-  const before = beforeOf(s), told = toldTo(s).replace(/^Told to/, 'to'), where = home(s.cwd) + (s.branch ? ' on ' + s.branch : '');
+  const before = beforeOf(s), told = toldTo(s).replace(/^Told to/, 'to'),
+    where = home(s.cwd) + (s.branch ? ' on ' + s.branch : '');
   const after = s.prompt && html` <span class="t">after “${s.prompt}”</span>`;
-  return html`<dl class="told">${before && html`<dt>before</dt><dd title=${before}>${before}</dd>`}<dt>told</dt><dd title=${told}>${told || 'nothing'}</dd>
+  return html`<dl class="told">${before && html`<dt>before</dt><dd title=${before}>${before}</dd>`}<dt>told</dt>
+    <dd title=${told}>${told || 'nothing'}</dd>
       <dt>then</dt><dd class=${s.guarded === 'disobeyed' ? 'red' : ''}>${s.then}</dd>
       <dt>where</dt><dd title=${s.cwd || ''}>${where}${after || ''}</dd></dl>`;
 }
@@ -138,7 +141,8 @@ export function Undo({ id, done }) {
   };
   const refused = bad && html`<span class="red" role="alert">${bad}</span>`;
   if (!plan) {
-    return html`<button type="button" data-act="undo" disabled=${busy} onClick=${() => send(true)}>Undo… <kbd>u</kbd></button>
+    return html`<button type="button" data-act="undo" disabled=${busy}
+      onClick=${() => send(true)}>Undo… <kbd>u</kbd></button>
       ${refused}`;
   }
   const n = ['back', 'removed', 'beside', 'merged'].reduce((sum, k) => sum + (plan.count[k] || 0), 0);

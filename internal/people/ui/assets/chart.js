@@ -30,8 +30,10 @@ function Plot({ height, label, draw, deps, brush, ...rest }) {
     draw(ctx, wide);
   }, [wide, height, dark.value, ...deps]);
   const region = brush?.(wide);
-  return html`<div class="plot" ref=${box} role="img" aria-label=${label} style=${{ height: height + 'px' }} ...${rest}>${wide > 0 && html`<canvas ref=${canvas} />`}${
-    region && html`<i class="brush" style=${{ left: region[0] + 'px', width: Math.max(1, region[1] - region[0]) + 'px' }} />`}</div>`;
+  return html`<div class="plot" ref=${box} role="img" aria-label=${label} style=${{ height: height + 'px' }} ...${rest}>
+    ${wide > 0 && html`<canvas ref=${canvas} />`}${
+    region && html`<i class="brush"
+        style=${{ left: region[0] + 'px', width: Math.max(1, region[1] - region[0]) + 'px' }} />`}</div>`;
 }
 
 const parts = ['deny', 'ask', 'allow', 'none']; // from the base up
@@ -45,8 +47,10 @@ const least = 4; // points that a drag must be long
 export function Bars({ buckets, from, to, width, height, brush, onBrush, marks, label }) {
   const { ends: dragged, handlers } = useDrag((a, b) => onBrush(from + a * (to - from), from + b * (to - from)));
   const ends = dragged || (brush && brush.map((t) => Math.max(0, Math.min(1, (t - from) / (to - from)))));
-  return html`<${Plot} height=${height} label=${label} deps=${[buckets, from, to, width, marks]} data-brush=${!!onBrush} ...${onBrush ? handlers : {}}
-    brush=${(wide) => ends && ends.map((x) => x * wide)} draw=${(ctx, wide) => bars(ctx, wide, { buckets, from, to, width, marks, base: height - (marks ? 16 : 0) })} />`;
+  return html`<${Plot} height=${height} label=${label} deps=${[buckets, from, to, width, marks]} data-brush=${!!onBrush}
+    ...${onBrush ? handlers : {}}
+    brush=${(wide) => ends && ends.map((x) => x * wide)}
+      draw=${(ctx, wide) => bars(ctx, wide, { buckets, from, to, width, marks, base: height - (marks ? 16 : 0) })} />`;
 }
 
 function bars(ctx, wide, { buckets, from, to, width, marks, base }) {
@@ -82,14 +86,18 @@ export function Axis({ from, to, n = 2, middle }) {
   const long = to - from > 86400e3;
   const list = Array.from({ length: n }, (_, i) => from + (to - from) * i / (n - 1));
   const text = (t) => (long ? when(t, hhmm) : to - from < 300e3 ? hhmmss(t) : hhmm(t));
-  if (middle) return html`<div class="axis mid"><span>${text(from)}</span><span>${middle}</span><span>${text(to)}</span></div>`;
+  if (middle) return html`<div class="axis mid"><span>${text(from)}</span><span>${middle}</span>
+    <span>${text(to)}</span></div>`;
   return html`<div class="axis">${list.map((t) => html`<span>${text(t)}</span>`)}</div>`;
 }
 
 // useDrag lets a person choose a part of a chart: {ends, handlers}. ends are from 0 to 1; done gets them.
 function useDrag(done) {
   const [drag, setDrag] = useState(null);
-  const part = (e) => { const r = e.currentTarget.getBoundingClientRect(); return Math.max(0, Math.min(1, (e.clientX - r.left) / r.width)); };
+  const part = (e) => {
+    const r = e.currentTarget.getBoundingClientRect();
+    return Math.max(0, Math.min(1, (e.clientX - r.left) / r.width));
+  };
   const ends = drag && [Math.min(...drag), Math.max(...drag)];
   const handlers = {
     onPointerDown: (e) => {
@@ -111,7 +119,8 @@ function useDrag(done) {
 // [values, token] over one another, lines [values, token] on one logarithmic scale where ran is not 0; marks
 // are times. onOver gets the step that the pointer is over, -1 = none; onBrush gets two times.
 export function Times({ n, bars = [], lines = [], ran = [], from, to, marks, over, onOver, brush, onBrush, label }) {
-  const height = 56, { ends, part, handlers } = useDrag((a, b) => onBrush(from + a * (to - from), from + b * (to - from)));
+  const height = 56,
+    { ends, part, handlers } = useDrag((a, b) => onBrush(from + a * (to - from), from + b * (to - from)));
   const shown = ends || (brush && brush.map((t) => Math.max(0, Math.min(1, (t - from) / (to - from)))));
   const draw = (ctx, wide) => {
     const x = (i) => Math.round(i / n * wide), gap = wide / n > 4 ? 1 : 0;
@@ -138,11 +147,13 @@ export function Times({ n, bars = [], lines = [], ran = [], from, to, marks, ove
       ctx.stroke();
     }
     ctx.fillStyle = color('--ink-2');
-    for (const t of marks) for (let y = 0; y < height; y += 4) ctx.fillRect(Math.round((t - from) / (to - from) * wide), y, 1, 2);
+    for (const t of marks) for (let y = 0; y < height; y += 4) ctx.fillRect(Math.round((t - from) / (to - from) * wide),
+      y, 1, 2);
     if (over >= 0) { ctx.fillStyle = color('--ink-3'); ctx.fillRect(x(over + 0.5), 0, 1, height); }
   };
   const move = (e) => { handlers.onPointerMove(e); onOver(Math.min(n - 1, Math.floor(part(e) * n))); };
-  return html`<${Plot} height=${height} label=${label} deps=${[bars, lines, from, to, over]} data-brush=${true} draw=${draw} ...${handlers}
+  return html`<${Plot} height=${height} label=${label} deps=${[bars, lines, from, to, over]} data-brush=${true}
+    draw=${draw} ...${handlers}
     onPointerMove=${move} onPointerLeave=${() => onOver(-1)} brush=${(wide) => shown && shown.map((v) => v * wide)} />`;
 }
 
@@ -150,7 +161,8 @@ export function Times({ n, bars = [], lines = [], ran = [], from, to, marks, ove
 export function Lines({ hours, from, to, label }) {
   const draw = (ctx, wide) => {
     const ran = hours.filter((h) => h.runs), value = (h, key) => Math.log(Math.max(0.1, h[key]));
-    const all = ran.flatMap((h) => [value(h, 'p50_ms'), value(h, 'p95_ms')]), low = Math.min(...all) - 0.4, high = Math.max(...all) + 0.4;
+    const all = ran.flatMap((h) => [value(h, 'p50_ms'), value(h, 'p95_ms')]), low = Math.min(...all) - 0.4,
+      high = Math.max(...all) + 0.4;
     const line = (key, token, dash) => {
       ctx.strokeStyle = ctx.fillStyle = color(token);
       ctx.lineWidth = 1.5;
@@ -158,7 +170,8 @@ export function Lines({ hours, from, to, label }) {
       ctx.beginPath();
       let before = 0;
       for (const h of ran) { // an hour without a run is a gap
-        const t = +new Date(h.name), x = (t + 18e5 - from) / (to - from) * wide, y = 54 - 52 * (value(h, key) - low) / (high - low);
+        const t = +new Date(h.name), x = (t + 18e5 - from) / (to - from) * wide,
+          y = 54 - 52 * (value(h, key) - low) / (high - low);
         if (t - before > 36e5) ctx.moveTo(x, y); else ctx.lineTo(x, y);
         ctx.fillRect(x - 1.5, y - 1.5, 3, 3);
         before = t;

@@ -6,7 +6,8 @@ import { Late } from './parts.js';
 let loading = null;
 const load = () => { loading ||= import('./vendor/codemirror.js'); return loading; };
 
-const modes = { yaml: 'yaml', yml: 'yaml', sh: 'shell', bash: 'shell', py: 'python', js: 'javascript', mjs: 'javascript' };
+const modes = { yaml: 'yaml', yml: 'yaml', sh: 'shell', bash: 'shell', py: 'python', js: 'javascript',
+  mjs: 'javascript' };
 
 // languageOf is the language of a file: by its name, else by its first line.
 function languageOf(cm, file, text) {
@@ -62,10 +63,12 @@ export function Code({ file, text, onText, problems = [], against, line, words =
     const state = cm.EditorState.create({
       doc: text,
       extensions: [
-        cm.keymap.of([press('Mod-s'), press('Mod-Enter')]), cm.lineNumbers(), cm.history(), cm.drawSelection(), cm.bracketMatching(),
+        cm.keymap.of([press('Mod-s'), press('Mod-Enter')]), cm.lineNumbers(), cm.history(), cm.drawSelection(),
+          cm.bracketMatching(),
         cm.highlightActiveLine(), cm.indentUnit.of('  '), cm.lintGutter(), languageOf(cm, file, text), look(cm),
         cm.keymap.of([...cm.completionKeymap, ...cm.defaultKeymap, ...cm.historyKeymap]),
-        cm.autocompletion({ override: [(c) => completing(file.endsWith('.yaml') ? now.current.words : [])(c)], icons: false }),
+        cm.autocompletion({ override: [(c) => completing(file.endsWith('.yaml') ? now.current.words : [])(c)],
+          icons: false }),
         cm.EditorView.lineWrapping, cm.EditorState.readOnly.of(!!readOnly),
         cm.EditorView.contentAttributes.of({ 'aria-label': file, spellcheck: 'false' }),
         cm.EditorView.updateListener.of((u) => { if (u.docChanged) now.current.onText?.(u.state.doc.toString()); }),
@@ -77,14 +80,16 @@ export function Code({ file, text, onText, problems = [], against, line, words =
   }, [cm, file, against, readOnly]);
   useEffect(() => { // another text than the one that was typed here
     const v = view.current;
-    if (v && v.state.doc.toString() !== text) v.dispatch({ changes: { from: 0, to: v.state.doc.length, insert: text } });
+    if (v
+      && v.state.doc.toString() !== text) v.dispatch({ changes: { from: 0, to: v.state.doc.length, insert: text } });
   }, [cm, text]);
   useEffect(() => {
     const v = view.current;
     if (!v) return;
     v.dispatch(cm.setDiagnostics(v.state, problems.map((p) => {
       const l = v.state.doc.line(Math.max(1, Math.min(p.line || 1, v.state.doc.lines)));
-      return { from: l.from, to: l.to, severity: p.warning ? 'warning' : 'error', message: p.message + (p.hint ? ' ' + p.hint : '') };
+      return { from: l.from, to: l.to, severity: p.warning ? 'warning' : 'error',
+        message: p.message + (p.hint ? ' ' + p.hint : '') };
     })));
   }, [cm, problems]);
   useEffect(() => {

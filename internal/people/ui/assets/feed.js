@@ -8,7 +8,8 @@ import { put } from './state.js';
 import { parse } from './words.js';
 
 export const kinds = {
-  decisions: { path: 'v1/decisions', list: 'decisions', page: 'after', id: 'event_id', record: 'verdict', word: 'decision' },
+  decisions: { path: 'v1/decisions', list: 'decisions', page: 'after', id: 'event_id', record: 'verdict',
+    word: 'decision' },
   runs: { path: 'v1/runs', list: 'runs', page: 'before', id: 'run_id', record: 'run', word: 'run' },
   events: { path: 'v1/accepted', list: 'events', page: 'before', id: 'event_id', record: 'event', word: 'event' },
 };
@@ -20,7 +21,8 @@ const settling = 15 * 60e3; // ms in which a decision may come after its event, 
 
 // feed changes many times a second; version changes at most once a frame, so that the rows are drawn once.
 export const feed = {
-  kind: '', text: '', query: {}, rows: [], held: [], next: 0, loading: false, err: null, whole: false, added: 0, place: 0,
+  kind: '', text: '', query: {}, rows: [], held: [], next: 0, loading: false, err: null, whole: false,
+    added: 0, place: 0,
   abort: null, fresh: new Set(), stale: false, behind: false, read: 0, gaps: new Set(),
 };
 export const version = signal(0);
@@ -53,7 +55,8 @@ export async function older(limit = 1000) {
   feed.loading = true;
   try {
     for (let tries = 0, got = 0; got < limit / 2 && tries < 200; tries++) {
-      const answer = await ask(k.path, { query: { ...feed.query, [k.page]: feed.next || '', limit }, signal: abort.signal });
+      const answer =
+        await ask(k.path, { query: { ...feed.query, [k.page]: feed.next || '', limit }, signal: abort.signal });
       if (feed.stale) { Object.assign(feed, { rows: [], stale: false }); feed.gaps.clear(); }
       const known = tries || feed.rows.length ? new Set(feed.rows.slice(-50).map((r) => r.seq)) : new Set();
       const list = answer[k.list].filter((r) => !known.has(r.seq));
@@ -151,7 +154,8 @@ async function news() {
   reading = true;
   again = false;
   try {
-    const before = feed.held[0] || feed.rows.find((r) => r.type !== 'gap'), since = new Date(Date.now() - settling).toISOString();
+    const before = feed.held[0] || feed.rows.find((r) => r.type !== 'gap'),
+      since = new Date(Date.now() - settling).toISOString();
     const query = { ...feed.query, since: feed.query.since > since ? feed.query.since : since }, list = [];
     let next = '', whole = !before;
     for (let n = 0; list.length < mostHeld && n < 20; n++) {
@@ -188,7 +192,8 @@ function merge(list, whole) {
 export const facets = signal(null), chart = signal(null);
 let counting = null;
 
-export const ranges = { '15m': 900e3, '1h': 3600e3, '6h': 6 * 3600e3, '24h': 864e5, '7d': 7 * 864e5, '30d': 30 * 864e5 };
+export const ranges =
+  { '15m': 900e3, '1h': 3600e3, '6h': 6 * 3600e3, '24h': 864e5, '7d': 7 * 864e5, '30d': 30 * 864e5 };
 const steps = [1e3, 5e3, 15e3, 6e4, 3e5, 9e5, 36e5, 6 * 36e5, 864e5];
 
 // extent is what the chart shows: the range, and all of what since: selects.
@@ -203,11 +208,15 @@ function extent(query, range, now = Date.now()) {
 
 // sum reads counts in as many parts as they come, and adds them up.
 async function sum(query, every, signal_, shown) {
-  const total = { total: 0, tried: 0, decisions: {}, agents: {}, tools: {}, hooks: {}, buckets: new Map(), sessions: 0, rewrote: 0, done: false };
+  const total = { total: 0, tried: 0, decisions: {}, agents: {}, tools: {}, hooks: {}, buckets: new Map(), sessions: 0,
+    rewrote: 0, done: false };
   let before = '';
   for (let part = 0; part < 60; part++) {
     const a = await ask('v1/decisions/counts', { query: { ...query, every, before }, signal: signal_ });
-    total.total += a.total; total.tried += a.tried || 0; total.rewrote += a.rewrote; total.sessions = Math.max(total.sessions, a.sessions);
+    total.total += a.total;
+    total.tried += a.tried || 0;
+    total.rewrote += a.rewrote;
+    total.sessions = Math.max(total.sessions, a.sessions);
     for (const by of ['decisions', 'agents', 'tools', 'hooks']) {
       for (const c of a[by] || []) total[by][' ' + c.name] = (total[by][' ' + c.name] || 0) + c.count;
     }
@@ -232,9 +241,11 @@ export async function recount(text, range) {
   const open = { ...query };
   delete open.since; delete open.until;
   try {
-    const drawn = (c) => { chart.value = { ...at, counts: c }; }, first = !facets.value; // later ones are shown when they are whole
+    // later ones are shown when they are whole
+    const drawn = (c) => { chart.value = { ...at, counts: c }; }, first = !facets.value;
     await Promise.all([
-      sum({ ...open, since: new Date(at.from).toISOString() }, at.step / 1000 + 's', abort.signal, first && drawn).then(drawn),
+      sum({ ...open, since: new Date(at.from).toISOString() }, at.step / 1000 + 's', abort.signal,
+        first && drawn).then(drawn),
       sum(query, '', abort.signal, first && ((c) => { facets.value = c; })).then((c) => { facets.value = c; }),
     ]);
   } catch (err) { if (err.name !== 'AbortError' && !(err instanceof Refusal)) throw err; }
@@ -249,7 +260,8 @@ function count(rows) {
     if (r.tried) continue;
     const start = Math.floor(Date.parse(r.time) / c.step) * c.step;
     let b = c.counts.buckets.get(start);
-    if (!b) c.counts.buckets.set(start, b = { start: new Date(start).toISOString(), deny: 0, ask: 0, allow: 0, none: 0 });
+    if (!b) c.counts.buckets.set(start,
+      b = { start: new Date(start).toISOString(), deny: 0, ask: 0, allow: 0, none: 0 });
     b[r.decision]++;
     c.counts.total++;
     f.total++;

@@ -24,9 +24,12 @@ export const watch = () => follow(async (abort) => {
     ask('v1/stats', { query: { since: iso(now - 2 * day), until: iso(now - day) }, signal: abort }),
     ask('v1/dead', { query: { limit: 200 }, signal: abort }), ask('waiting', { signal: abort }),
   ]);
-  const watches = h.hooks.some(isShadow) ? (await ask('v1/decisions/counts', { query: { shadow: 1, since: iso(now - day) }, signal: abort })).hooks || [] : [];
+  const watches = h.hooks.some(isShadow)
+    ? (await ask('v1/decisions/counts', { query: { shadow: 1, since: iso(now - day) }, signal: abort })).hooks || []
+    : [];
   const shaky = s.hooks.filter((x) => x.failures > 0 && h.hooks.some((k) => k.name === x.hook)).slice(0, 20);
-  const runs = await Promise.all(shaky.map((x) => ask('v1/runs', { query: { hook: x.hook, limit: 50 }, signal: abort })));
+  const runs =
+    await Promise.all(shaky.map((x) => ask('v1/runs', { query: { hook: x.hook, limit: 50 }, signal: abort })));
   heads.value = Object.fromEntries(shaky.map((x, i) => [' ' + x.hook, runs[i].runs]));
   would.value = Object.fromEntries(watches.map((c) => [' ' + c.name, c.count]));
   stats.value = byName(s.hooks); earlier.value = byName(b.hooks); dead.value = d.dead;
@@ -36,7 +39,9 @@ export const watch = () => follow(async (abort) => {
 
 // inForce says in words what runs while a changed hook waits: the version that was allowed, unless
 // one of its programs is another. A program's change is "/path differs".
-export const inForce = (w) => (w.changes.some((c) => c[0] === '/') ? 'Its program has changed: until you allow it, its runs are refused, and a guard denies.' : 'The version that you have allowed stays in force until then.');
+export const inForce = (w) => (w.changes.some((c) => c[0] === '/')
+  ? 'Its program has changed: until you allow it, its runs are refused, and a guard denies.'
+  : 'The version that you have allowed stays in force until then.');
 // inFolder is a text with the paths in a hook's folder as they are there.
 export const inFolder = (w, text) => text.replace(w.file.slice(0, w.file.lastIndexOf('/') + 1), '');
 export const changed = (w) => w.changes.map((c) => inFolder(w, c)).join(', ');
@@ -48,7 +53,8 @@ export function failing(name) {
   let n = 0;
   while (n < list.length && failed(list[n])) n++;
   if (!n) return null;
-  return { runs: n, all: n === list.length ? n : list.length, since: list[n - 1].started, why: cause(list[0]), last: list[0], often: n >= list.length };
+  return { runs: n, all: n === list.length ? n : list.length, since: list[n - 1].started, why: cause(list[0]),
+    last: list[0], often: n >= list.length };
 }
 
 // cause is why a run failed; older records have it with its exit code.
@@ -79,8 +85,10 @@ export const hookNeeds = computed(() => {
   const list = [];
   for (const h of hooks.value || []) {
     const f = failing(h.name);
-    if (broken[h.state] && h.state !== 'degraded') list.push({ kind: 'broken', name: h.name, hook: h, why: problemOf(h) });
-    else if (h.state !== 'disabled' && f && f.runs > 1 && (f.last.awaited || !dead.value.some((d) => d.hook === h.name))) list.push({ kind: 'failing', name: h.name, hook: h, failing: f });
+    if (broken[h.state]
+      && h.state !== 'degraded') list.push({ kind: 'broken', name: h.name, hook: h, why: problemOf(h) });
+    else if (h.state !== 'disabled' && f && f.runs > 1 && (f.last.awaited
+      || !dead.value.some((d) => d.hook === h.name))) list.push({ kind: 'failing', name: h.name, hook: h, failing: f });
     else if (h.state === 'degraded') list.push({ kind: 'degraded', name: h.name, hook: h, why: problemOf(h) });
   }
   for (const w of waiting.value) list.push({ kind: 'waits', name: w.hook, waiting: w });

@@ -40,7 +40,10 @@ export function useRows(rows, id, { sel = 'sel', last = 0, enter, clear = [sel],
   const down = () => select(now() + 1), up = () => select(now() < 0 ? last : now() - 1);
   useKeys({
     j: down, ArrowDown: down, k: up, ArrowUp: up, g: () => select(0), G: () => select(rows.length - 1),
-    Enter: () => enter(now()), Escape: () => escape(clear), y: () => { const r = rows[now()], text = y && y(r); return !!text && take(text); },
+    Enter: () => enter(now()), Escape: () => escape(clear), y: () => {
+      const r = rows[now()], text = y && y(r);
+      return !!text && take(text);
+    },
   });
   return [now(), select];
 }
@@ -139,8 +142,11 @@ export function Sheet() {
     if (sheet.value && d && !d.open) d.showModal();
   }, [sheet.value]);
   if (!sheet.value) return '';
-  const part = (title, list, tag) => html`<section><h2>${title}</h2><dl>${list.map(([k, v]) => html`<dt>${tag(k)}</dt><dd>${v}</dd>`)}</dl></section>`;
-  return html`<dialog ref=${ref} class="sheet" aria-label="Keys and search words" onClose=${() => { sheet.value = false; }}
+  const part = (title, list, tag) => html`<section><h2>${title}</h2>
+    <dl>${list.map(([k, v]) => html`<dt>${tag(k)}</dt><dd>${v}</dd>`)}</dl></section>`;
+  return html`<dialog ref=${ref} class="sheet" aria-label="Keys and search words" onClose=${() => {
+    sheet.value = false;
+  }}
       onClick=${(e) => e.target === ref.current && (sheet.value = false)}>
     <div>${part('Keys', rows, (k) => k.split(' ').map((c) => html`<kbd>${c}</kbd> `))}
     ${part('Words of the search', searches, (k) => html`<code>${k}</code>`)}</div>

@@ -12,6 +12,7 @@ export const html = htm.bind(h);
 const before = options.vnode;
 options.vnode = (node) => {
   if (node.type === null) { if (typeof node.props === 'string') node.props = visible(node.props); }
-  else if (typeof node.type === 'string') for (const name of ['title', 'aria-label', 'placeholder']) if (typeof node.props[name] === 'string') node.props[name] = visible(node.props[name]);
+  else if (typeof node.type === 'string') for (const name of ['title', 'aria-label',
+    'placeholder']) if (typeof node.props[name] === 'string') node.props[name] = visible(node.props[name]);
   before?.(node);
 };

@@ -109,7 +109,10 @@ function connected(m) {
   if (was === 'off' || was === 'gone') {
     const since = Date.now();
     fetched = 0;
-    setTimeout(() => { back.value = { records: fetched, missed: gaps.value.filter((g) => g.end >= since) }; fetched = -1; }, 400);
+    setTimeout(() => {
+      back.value = { records: fetched, missed: gaps.value.filter((g) => g.end >= since) };
+      fetched = -1;
+    }, 400);
     setTimeout(() => { back.value = null; }, 5400);
     publish(null);
   }
@@ -139,10 +142,12 @@ function gap({ from, to }) {
 
 // check asks whether the history has something of a gap.
 async function check(g) {
-  const newest = (path, list, page) => ask(path, { query: { [page]: g.to + 1, limit: 1 } }).then((a) => a[list][0]?.seq || 0);
+  const newest = (path, list, page) => ask(path, { query: { [page]: g.to + 1, limit: 1 } })
+    .then((a) => a[list][0]?.seq || 0);
   let list;
   try {
-    list = await Promise.all([newest('v1/decisions', 'decisions', 'after'), newest('v1/runs', 'runs', 'before'), newest('v1/accepted', 'events', 'before')]);
+    list = await Promise.all([newest('v1/decisions', 'decisions', 'after'), newest('v1/runs', 'runs', 'before'),
+      newest('v1/accepted', 'events', 'before')]);
   } catch (err) {
     if (!(err instanceof Refusal)) throw err;
     setTimeout(() => check(g), 5000); // hookd is away
@@ -179,14 +184,19 @@ export function follow(load, wants, every = 0, pause = 250) {
     if (busy) { again = true; return; }
     busy = true;
     const begun = Date.now();
-    try { await load(abort.signal); } catch (err) { if (err.name !== 'AbortError' && !(err instanceof Refusal)) throw err; }
+    try { await load(abort.signal); } catch (err) {
+      if (err.name !== 'AbortError' && !(err instanceof Refusal)) throw err;
+    }
     busy = false;
     ended = Date.now();
     rest = Math.max(pause, Math.min(5000, 20 * (ended - begun))); // what takes long is read less often
     if (stopped) return;
     if (again) { again = false; timer = setTimeout(run, rest); } else if (every) timer = setTimeout(run, every);
   };
-  const soon = () => { if (busy) again = true; else { clearTimeout(timer); timer = setTimeout(run, Math.max(0, Math.max(250, ended + rest - Date.now()))); } };
+  const soon = () => {
+    if (busy) again = true;
+    else { clearTimeout(timer); timer = setTimeout(run, Math.max(0, Math.max(250, ended + rest - Date.now()))); }
+  };
   const stopHearing = hear((records) => { if (!records || records.some(wants)) soon(); });
   run();
   return () => { stopped = true; clearTimeout(timer); abort.abort(); stopHearing(); };

@@ -11,7 +11,8 @@ export const Icon = ({ name }) => html`<svg class="m" aria-hidden="true"><use hr
 /** @returns {[string, string, string]} */
 export function stateOf(d) {
   if (d.held) return ['ask', 'ask, held', 'state ask'];
-  if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + outcomeOf(d), d.decision === 'deny' ? 'state deny' : 'state q'];
+  if (d.answered?.answer) return [d.decision === 'deny' ? 'deny' : 'ask', 'ask, ' + outcomeOf(d),
+    d.decision === 'deny' ? 'state deny' : 'state q'];
   switch (outcomeOf(d)) {
     case 'disobeyed': return ['out', 'disobeyed', 'state deny'];
     case 'not asked': return ['unasked', 'not asked', 'state'];
@@ -30,11 +31,13 @@ export const outcomeOf = (d) => d.outcome || d.decision || 'none';
 // Ran says how the call of a decision ran, as its agent reported it.
 export function Ran({ d: { guarded, decision, ran, undo, held } }) {
   const kept = (ran?.box?.kept || []).length;
-  if (guarded === 'disobeyed') return html`<span class="red">${ran?.instead ? 'ran another line' : 'ran all the same'}</span>`;
+  if (guarded === 'disobeyed') return html`<span class="red">
+    ${ran?.instead ? 'ran another line' : 'ran all the same'}</span>`;
   if (guarded === 'not asked') return html`<span class="s">ran</span> <span class="t">· no undo</span>`;
   if (!ran) return html`<span class="t">${held ? 'waits for you' : decision === 'deny' ? 'did not run' : '–'}</span>`;
   const facts = [kept && kept + ' kept out', undo?.files && 'undo'].filter(Boolean);
-  return html`<span class=${ran.failed ? '' : 's'}>${ran.failed ? 'failed' : 'ran'}</span>${facts.length > 0 && html` <span class="t">· ${facts.join(' · ')}</span>`}`;
+  return html`<span class=${ran.failed ? '' : 's'}>${ran.failed ? 'failed' : 'ran'}</span>
+    ${facts.length > 0 && html` <span class="t">· ${facts.join(' · ')}</span>`}`;
 }
 
 // toldTo says in a sentence what the agent heard of a decision; '' = nothing.
@@ -43,13 +46,15 @@ export function toldTo(d) {
   if (t?.unsure) return `It is not known what ${who} was told: ${t.unsure}.`;
   const word = t ? t.decision : d.decision, reason = ((t ? t.reason : d.reason) || '').trim();
   const gave = (d.rewrote || []).filter((part) => part !== 'input' || !t || t.rewrote);
-  const parts = [word === 'none' ? '' : word, reason && word !== 'none' ? '“' + reason + '”' : '', changedWords(gave)].filter(Boolean);
+  const parts = [word === 'none' ? '' : word, reason && word !== 'none' ? '“' + reason + '”' : '',
+    changedWords(gave)].filter(Boolean);
   return parts.length ? `Told to ${who}: ${parts.join(', ')}` : '';
 }
 // changedWords says which parts hooks have changed or added; '' = none.
 function changedWords(parts) {
   const others = parts.filter((p) => p !== 'context');
-  return [others.length ? 'another ' + others.join(' and another ') : '', parts.includes('context') ? 'more context' : ''].filter(Boolean).join(' and ');
+  return [others.length ? 'another ' + others.join(' and another ') : '', parts.includes('context') ? 'more context'
+    : ''].filter(Boolean).join(' and ');
 }
 export const State = ({ is: [shape, word, cls] }) => html`<span class=${cls}><${Icon} name=${shape} />${word}</span>`;
 
@@ -57,7 +62,8 @@ export const State = ({ is: [shape, word, cls] }) => html`<span class=${cls}><${
 /** @returns {[string, string, string]} */
 export function resultOf(r) {
   switch (r.result) {
-    case 'ok': return r.decision && r.decision !== 'none' ? stateOf(r) : r.awaited ? ['none', 'none', 'none'] : ['allow', 'ran', 'none'];
+    case 'ok': return r.decision && r.decision !== 'none' ? stateOf(r) : r.awaited ? ['none', 'none', 'none']
+      : ['allow', 'ran', 'none'];
     case 'deny': return stateOf({ decision: r.decision || 'deny' });
     case 'timeout': return ['fail', 'timed out', 'state fail'];
     case 'spawn_error': return ['fail', 'not started', 'state fail'];
@@ -73,29 +79,38 @@ export const Took = ({ ms }) => { const [n, unit] = took(ms); return html`${n} <
 export const Clock = ({ t, fine }) => html`<time title=${whole(t)}>${when(t, fine ? exact : undefined)}</time>`;
 export const Who = ({ r }) => html`${agentName(r)} <span class="t">${last(r.cwd)}</span>`;
 // What is a call's tool and input, and the input that ran instead.
-export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span><code title=${r.subject || ''}>${r.subject || ''}</code>${
+export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span>
+  <code title=${r.subject || ''}>${r.subject || ''}</code>${
   r.new_subject ? html` <span class="t">→ <code title=${r.new_subject}>${r.new_subject}</code></span>` : ''}`;
 
 // Why says which hook decided, and its reason; or how many had no opinion.
 export function Why({ d }) {
-  const hooks = d.decided_by || [], all = hooks.join(', '), by = hooks.length > 2 ? `${hooks[0]} +${hooks.length - 1}` : all;
+  const hooks = d.decided_by || [], all = hooks.join(', '),
+    by = hooks.length > 2 ? `${hooks[0]} +${hooks.length - 1}` : all;
   const shadow = (d.shadow || [])[0];
   const reason = firstLine(d.reason), untaken = d.untaken || [];
   if (by || reason) {
-    return html`<b title=${all}>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span>${answered(d)}${untaken.length > 0 && html` <${Untaken} list=${untaken} />`}`;
+    return html`<b title=${all}>${by}</b> <span>${without(reason, d.decided_by) || changedWords(d.rewrote || [])}</span>
+      ${answered(d)}${untaken.length > 0 && html` <${Untaken} list=${untaken} />`}`;
   }
   if (untaken.length) return html`<${Untaken} list=${untaken} />`;
-  if (shadow) return html`<b>${shadow.hook}</b> <span class="t">shadow:</span> would ${shadow.decision}${shadow.reason ? ', ' + firstLine(shadow.reason) : ''}`;
+  if (shadow) return html`<b>${shadow.hook}</b> <span
+    class="t">shadow:</span> would ${shadow.decision}${shadow.reason ? ', ' + firstLine(shadow.reason) : ''}`;
   if (d.guarded === 'not asked') return html`<span class="t">it ran, and hookd was not asked</span>`;
   const n = (d.runs || []).length;
   return html`<span class="t">${n ? plural(n, 'hook') + ', no opinion' : 'no hook had an opinion'}</span>`;
 }
 // Untaken says which answers did not count as they were meant.
-const Untaken = ({ list }) => html`<span title=${list.join('\n')}><b>${list[0].slice(0, list[0].indexOf(': '))}</b> ${list[0].slice(list[0].indexOf(': ') + 2)}</span>`;
+const Untaken = ({ list }) => html`<span title=${list.join('\n')}>
+  <b>${list[0].slice(0, list[0].indexOf(': '))}</b> ${list[0].slice(list[0].indexOf(': ') + 2)}</span>`;
 // without takes a hook's name, whole or without its pack, from the beginning of its own reason.
-const without = (reason, by) => (by || []).flatMap((name) => [name, name.slice(name.lastIndexOf('/') + 1)]).reduce((text, name) => (text.startsWith(name + ': ') ? text.slice(name.length + 2) : text.startsWith(name + ' ') ? text.slice(name.length + 1) : text), reason || '');
+const without = (reason, by) => (by || []).flatMap((name) => [name, name.slice(name.lastIndexOf('/') + 1)])
+  .reduce((text, name) => (text.startsWith(name + ': ') ? text.slice(name.length + 2)
+  : text.startsWith(name + ' ') ? text.slice(name.length + 1) : text), reason || '');
 // byWay says in words by which way a person answered, and for how long the answer counts.
-export const byWay = (a) => [{ page: ' on a page', terminal: ' in a terminal' }[a.from?.door] || (a.from?.door ? ' by way of ' + a.from.door : ''), a.for && a.for !== 'once' ? ', for ' + ({ session: 'the session', always: 'always' }[a.for] || a.for) : ''].join('');
+export const byWay = (a) => [{ page: ' on a page', terminal: ' in a terminal' }[a.from?.door]
+  || (a.from?.door ? ' by way of ' + a.from.door : ''),
+  a.for && a.for !== 'once' ? ', for ' + ({ session: 'the session', always: 'always' }[a.for] || a.for) : ''].join('');
 // byWhom says in words what answered an ask.
 export function byWhom(a) {
   switch (a.by) {
@@ -115,7 +130,8 @@ const answered = (d) => (d.answered ? html` <span class="t">· ${byWhom(d.answer
 export const Table = ({ class: cls = '', label, cols, head, groups, children }) => html`
   <table role="table" class=${'fold ' + cls} aria-label=${label}>
     <colgroup>${cols.map((c) => html`<col class=${c} />`)}</colgroup>
-    <thead role="rowgroup"><tr role="row">${head.map((text, i) => html`<th role="columnheader" scope="col" class=${num.test(cols[i]) ? 'num' : ''}>${text}</th>`)}</tr></thead>
+    <thead role="rowgroup"><tr role="row">${head.map((text, i) =>
+      html`<th role="columnheader" scope="col" class=${num.test(cols[i]) ? 'num' : ''}>${text}</th>`)}</tr></thead>
     ${groups ? children : html`<tbody role="rowgroup">${children}</tbody>`}
   </table>`;
 const num = /\bn-(?!time)/;
@@ -136,7 +152,8 @@ export function Command({ text }) {
     copied(true);
     setTimeout(() => copied(false), 1500);
   };
-  return html`<span class="command"><code>${text}</code><button type="button" class="plain sm" onClick=${press} aria-label=${'copy ' + text}>${done ? 'copied' : 'copy'}</button></span>`;
+  return html`<span class="command"><code>${text}</code><button type="button" class="plain sm" onClick=${press}
+    aria-label=${'copy ' + text}>${done ? 'copied' : 'copy'}</button></span>`;
 }
 export async function copy(text) {
   try { await navigator.clipboard.writeText(text); return true; } catch { return false; }
@@ -174,8 +191,10 @@ export function Act({ label, kbd, path, body, method = 'POST', command, plain, d
     }
   };
   const off = connection.value.state !== 'on';
-  return html`<button type="button" ref=${button} class=${plain ? 'plain' : ''} data-act=${key_ || ''} disabled=${off || state.busy}
-      title=${off ? 'not possible while hookd is away' : ''} onClick=${run}>${label}${kbd && html` <kbd>${kbd}</kbd>`}</button>
+  return html`<button type="button" ref=${button} class=${plain ? 'plain' : ''} data-act=${key_ || ''}
+    disabled=${off || state.busy}
+      title=${off ? 'not possible while hookd is away' : ''} onClick=${run}>
+        ${label}${kbd && html` <kbd>${kbd}</kbd>`}</button>
     ${state.bad && html`<span class="red" role="alert">${state.bad}</span>`}`;
 }
 
@@ -183,7 +202,8 @@ export function Act({ label, kbd, path, body, method = 'POST', command, plain, d
 export const Empty = ({ children }) => html`<div class="nothing">${children}</div>`;
 
 // Bad says why something could not be read.
-export const Bad = ({ err }) => html`<p class="nothing red" role="alert"><${Icon} name="fail" />${err.message}${err.hint ? html` <span class="s">${err.hint}</span>` : ''}</p>`;
+export const Bad = ({ err }) => html`<p class="nothing red" role="alert">
+  <${Icon} name="fail" />${err.message}${err.hint ? html` <span class="s">${err.hint}</span>` : ''}</p>`;
 
 export const folder = (r) => html`<span title=${r.cwd}>${home(r.cwd)}</span>`;
 

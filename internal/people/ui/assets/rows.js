@@ -29,11 +29,13 @@ export const scroller = () => document.getElementById('main');
 // place and other texts: making rows costs more than a frame has. Once it rests they are
 // put in the order of reading.
 export function Virtual({ count, added, height, opened, openHeight, row, open, end, click }) {
-  const body = useRef(), [first, setFirst] = useState(0), [shown, setShown] = useState(30), [moving, setMoving] = useState(false);
+  const body = useRef(), [first, setFirst] = useState(0), [shown, setShown] = useState(30),
+    [moving, setMoving] = useState(false);
   const look = useRef(), top = useRef(0), size = useRef(0), focused = useRef(''), drawn = useRef(new Map());
   look.current = () => {
     const main = scroller(), above = main.scrollTop - top.current;
-    const at = Math.max(0, Math.floor((opened >= 0 && above > (opened + 1) * height ? above - openHeight : above) / height));
+    const at = Math.max(0,
+      Math.floor((opened >= 0 && above > (opened + 1) * height ? above - openHeight : above) / height));
     const n = Math.ceil(size.current / height) + 1;
     setFirst(Math.max(0, Math.min(at - over, count - 1)));
     setShown(n + 2 * over);
@@ -42,12 +44,22 @@ export function Virtual({ count, added, height, opened, openHeight, row, open, e
   useEffect(() => {
     let frame = 0, rest = 0;
     const soon = () => { frame ||= requestAnimationFrame(() => { frame = 0; look.current(); }); };
-    const scrolled = () => { setMoving(true); clearTimeout(rest); rest = setTimeout(() => setMoving(false), restTime); soon(); };
+    const scrolled = () => {
+      setMoving(true);
+      clearTimeout(rest);
+      rest = setTimeout(() => setMoving(false), restTime);
+      soon();
+    };
     const main = scroller();
     main.addEventListener('scroll', scrolled, { passive: true });
     const sized = new ResizeObserver(() => { size.current = main.clientHeight; soon(); });
     sized.observe(main);
-    return () => { main.removeEventListener('scroll', scrolled); sized.disconnect(); cancelAnimationFrame(frame); clearTimeout(rest); };
+    return () => {
+      main.removeEventListener('scroll', scrolled);
+      sized.disconnect();
+      cancelAnimationFrame(frame);
+      clearTimeout(rest);
+    };
   }, []);
   useLayoutEffect(() => { // while it is scrolled, nothing is measured: that would lay out the page twice a frame
     if (moving) return;
@@ -64,18 +76,25 @@ export function Virtual({ count, added, height, opened, openHeight, row, open, e
   const stop = Math.min(count, first + shown), list = [], before = drawn.current;
   drawn.current = new Map();
   for (let i = first; i < stop; i++) {
-    const r = row(i), slot = (((i - added) % shown) + shown) % shown, top = i * height + (opened >= 0 && i > opened ? openHeight : 0);
+    const r = row(i), slot = (((i - added) % shown) + shown) % shown,
+      top = i * height + (opened >= 0 && i > opened ? openHeight : 0);
     let had = before.get(slot);
-    if (!had || had.i !== i || had.top !== top || had.cells !== r.cells || had.class !== r.class || had.tabindex !== r.tabindex) {
-      had = { ...r, i, slot, top, node: html`<tr role="row" key=${slot} data-id=${r.id} class=${r.class} tabindex=${r.tabindex} aria-selected=${r.selected} aria-rowindex=${i + 2} style=${{ top: top + 'px' }}>${r.cells}</tr>` };
+    if (!had || had.i !== i || had.top !== top || had.cells !== r.cells || had.class !== r.class
+      || had.tabindex !== r.tabindex) {
+      had = { ...r, i, slot, top,
+        node: html`<tr role="row" key=${slot} data-id=${r.id} class=${r.class} tabindex=${r.tabindex}
+          aria-selected=${r.selected} aria-rowindex=${i + 2} style=${{ top: top + 'px' }}>${r.cells}</tr>` };
     }
     drawn.current.set(slot, had);
     list.push(had);
   }
   if (moving) list.sort((a, b) => a.slot - b.slot);
   const nodes = list.map((r) => r.node), at = list.findIndex((r) => r.i === opened);
-  if (at >= 0) nodes.splice(at + 1, 0, html`<tr role="row" key="open" class="open" style=${{ top: list[at].top + height + 'px', height: openHeight + 'px' }}>${open(opened)}</tr>`);
-  return html`<tbody role="rowgroup" ref=${body} class=${moving ? 'moving' : ''} onClick=${click} onFocusIn=${(e) => { focused.current = e.target.dataset.id || ''; }}
+  if (at >= 0) nodes.splice(at + 1, 0, html`<tr role="row" key="open" class="open"
+      style=${{ top: list[at].top + height + 'px', height: openHeight + 'px' }}>${open(opened)}</tr>`);
+  return html`<tbody role="rowgroup" ref=${body} class=${moving ? 'moving' : ''} onClick=${click} onFocusIn=${(e) => {
+    focused.current = e.target.dataset.id || '';
+  }}
     style=${{ height: count * height + (opened >= 0 ? openHeight : 0) + 'px' }}>${nodes}</tbody>`;
 }
 

@@ -9,7 +9,9 @@ import { keys as keys_, number, outcomes, parse, plural, quoted, tokens } from '
 
 // Views that a person has named stay in this browser, under the address of their search.
 const storeKey = 'hookd views';
-const views_ = signal((() => { try { return JSON.parse(localStorage.getItem(storeKey)) || []; } catch { return []; } })());
+const views_ = signal((() => { try {
+  return JSON.parse(localStorage.getItem(storeKey)) || [];
+} catch { return []; } })());
 function keepViews(list) {
   views_.value = list;
   try { localStorage.setItem(storeKey, JSON.stringify(list)); } catch { /* no room: they last as long as the tab */ }
@@ -23,14 +25,17 @@ export function Saved({ text: here, kind }) {
     else if (v) go('stream', { q: v.q, kind: v.kind === 'decisions' ? '' : v.kind });
     e.target.value = '';
   };
-  return html`<select aria-label="Saved views" onChange=${open}><option value="">Views${views_.value.length ? ' · ' + views_.value.length : ''}</option>
+  return html`<select aria-label="Saved views" onChange=${open}>
+    <option value="">Views${views_.value.length ? ' · ' + views_.value.length : ''}</option>
     ${views_.value.map((v, i) => html`<option value=${i + 1}>${v.q || 'all'} (${v.kind})</option>`)}
-    ${known ? html`<option value="drop">Forget this one</option>` : here && html`<option value="save">Save this search</option>`}</select>`;
+    ${known ? html`<option value="drop">Forget this one</option>`
+      : here && html`<option value="save">Save this search</option>`}</select>`;
 }
 
 // Export writes what fits the search, not only what is read already.
 const mostExported = 50000;
-const columns = ['time', 'agent_name', 'dialect', 'session_id', 'cwd', 'tool', 'subject', 'outcome', 'decision', 'reason', 'decided_by',
+const columns = ['time', 'agent_name', 'dialect', 'session_id', 'cwd', 'tool', 'subject', 'outcome', 'decision',
+  'reason', 'decided_by',
   'duration_ms', 'event_id', 'run_id', 'hook', 'result', 'event'];
 // A cell that a spreadsheet would take for a formula gets a ' before it.
 const cell = (v) => {
@@ -47,7 +52,8 @@ async function exported(as, text, kind) {
     if (!next) break;
   }
   const used = columns.filter((c) => rows.some((r) => r[c] !== undefined));
-  const body = as === 'json' ? JSON.stringify(rows, null, 1) : [used.join(','), ...rows.map((r) => used.map((c) => cell(r[c])).join(','))].join('\r\n');
+  const body = as === 'json' ? JSON.stringify(rows, null, 1)
+    : [used.join(','), ...rows.map((r) => used.map((c) => cell(r[c])).join(','))].join('\r\n');
   const a = document.createElement('a');
   a.href = URL.createObjectURL(new Blob([body], { type: as === 'json' ? 'application/json' : 'text/csv' }));
   a.download = `hookd-${kind}.${as}`;
@@ -59,9 +65,12 @@ export function Export({ text, kind }) {
   const pick = async (e) => {
     const as = e.target.value;
     e.target.value = '';
-    try { say(plural(await exported(as, text, kind), 'row') + ' written to a file', true); } catch (err) { if (!(err instanceof Refusal)) throw err; say(err.message, true); }
+    try {
+      say(plural(await exported(as, text, kind), 'row') + ' written to a file', true);
+    } catch (err) { if (!(err instanceof Refusal)) throw err; say(err.message, true); }
   };
-  return html`<select aria-label="Export" onChange=${pick}><option value="">Export</option><option value="csv">CSV</option><option value="json">JSON</option></select>`;
+  return html`<select aria-label="Export" onChange=${pick}><option value="">Export</option>
+    <option value="csv">CSV</option><option value="json">JSON</option></select>`;
 }
 
 export function Search({ input, text, kind, ofFleet }) {
@@ -84,11 +93,14 @@ export function Search({ input, text, kind, ofFleet }) {
   const f = facets.value, c = chart.value;
   version.value; // so that the count of rows is that of now
   const kept = ofFleet ? '' : kind !== 'decisions' ? plural(feed.rows.length, 'row') + (feed.whole ? '' : ' read')
-    : f && number(f.total) + (text && c && c.counts.total > f.total ? ' of ' + number(c.counts.total) : '') + ' kept' + (f.tried ? `, ${number(f.tried)} tried` : '') + (f.done ? '' : ' so far');
+    : f && number(f.total) + (text && c && c.counts.total > f.total ? ' of ' + number(c.counts.total) : '') + ' kept' +
+      (f.tried ? `, ${number(f.tried)} tried` : '') + (f.done ? '' : ' so far');
   return html`<label class="search"><span class="t" aria-hidden="true">/</span><span class="typed">
     <span class="over" ref=${back} aria-hidden="true">${painted(draft)}</span>
-    <input ref=${input} type="text" value=${draft} onInput=${type} onKeyDown=${enter} onScroll=${follow_} spellcheck="false" autocomplete="off" autocapitalize="off"
-      aria-label="Search" placeholder=${'outcome: tool: agent: guard: result: took:>1s undo:yes path: host: -word'} list="words" /></span>
+    <input ref=${input} type="text" value=${draft} onInput=${type} onKeyDown=${enter} onScroll=${follow_}
+      spellcheck="false" autocomplete="off" autocapitalize="off"
+      aria-label="Search" placeholder=${'outcome: tool: agent: guard: result: took:>1s undo:yes path: host: -word'}
+        list="words" /></span>
     <datalist id="words">${complete(draft, kind, f)}</datalist><span class="end">${kept || ' '}</span></label>`;
 }
 
@@ -103,14 +115,16 @@ function complete(draft, kind, f) {
   if (!word || draft.length > 200) return '';
   const counted = new Map([['tool', 'tools'], ['agent', 'agents'], ['hook', 'hooks'], ['guard', 'hooks']]);
   const values = new Map(Object.entries({
-    decision: outcomes, outcome: outcomes, took: ['>100ms', '>1s', '>10s'], rewrote: ['yes'], shadow: ['yes'], undo: ['yes', 'no'], result: ['ran', 'failed', 'none'], kind: kindWords,
+    decision: outcomes, outcome: outcomes, took: ['>100ms', '>1s', '>10s'], rewrote: ['yes'], shadow: ['yes'],
+      undo: ['yes', 'no'], result: ['ran', 'failed', 'none'], kind: kindWords,
     since: ['15m', '1h', '1d', '7d'],
   }));
   const key = part.slice(0, colon);
   const list = colon < 0 ? [...keys_[kind], 'outcome', 'guard', 'kind'].map((k) => k + ':')
     : (values.get(key) || (counted.has(key) && f ? sorted(f[counted.get(key)]).map(([name]) => name) : []))
       .map((v) => key + ':' + quoted(v));
-  return list.filter((w) => w.startsWith(part) && w !== part).slice(0, 12).map((w) => html`<option value=${head + minus + w} />`);
+  return list.filter((w) => w.startsWith(part) && w !== part).slice(0, 12)
+    .map((w) => html`<option value=${head + minus + w} />`);
 }
 
 // painted marks the search words in the text, each letter in its place.

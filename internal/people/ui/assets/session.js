@@ -135,7 +135,8 @@ function Waits({ list }) {
   if (!list.length) return '';
   const one = (w) => {
     const name = w.person ? html`<b>${w.hook}</b>` : html`<a href=${link('guard', { name: w.hook })}>${w.hook}</a>`;
-    return html`<li key=${w.hook + w.person}>${name} ${tookText(w.ms)} <span class="t">in ${plural(w.calls, 'call')}</span></li>`;
+    return html`<li key=${w.hook + w.person}>
+      ${name} ${tookText(w.ms)} <span class="t">in ${plural(w.calls, 'call')}</span></li>`;
   };
   return html`<ul class="waits" aria-label="Whom the agent waited for"><li class="t">Waited for</li>
     ${list.slice(0, 6).map(one)}${list.length > 6 ? html`<li class="t">${list.length - 6} more</li>` : ''}</ul>`;
@@ -146,7 +147,8 @@ function Row({ r, on, opened, tab, pick }) {
   const attrs = { role: 'row', 'data-id': r.id, tabindex: tab, 'aria-selected': on, onClick: pick };
   const time = html`<${Td} class="when mono f-time"><${Clock} t=${r.time} /></${Td}>`;
   const below = opened && html`<tr role="row" class="open"><${Td} colspan="6"><${Peek}
-    r=${{ ...d, event_id: r.id, ...(d ? { event_id: d.event_id } : {}) }} kind=${d ? 'decisions' : 'events'} /></${Td}></tr>`;
+    r=${{ ...d, event_id: r.id, ...(d ? { event_id: d.event_id } : {}) }}
+      kind=${d ? 'decisions' : 'events'} /></${Td}></tr>`;
   if (r.kind === 'said') {
     const text = opened ? r.text : firstLine(r.text);
     return html`<tr ...${attrs} class=${'spoke' + sel}>${time}<${Td} colspan="5" class="f-wide">
@@ -156,15 +158,18 @@ function Row({ r, on, opened, tab, pick }) {
     return html`<tr ...${attrs} class=${'prompt' + sel}>${time}<${Td} colspan="5" class="f-wide" title=${r.text}>
       <span class="tool">prompt</span>${r.text || html`<span class="t">not kept</span>`}</${Td}></tr>${below}`;
   }
-  const name = html`<span class="tool">${r.kind === 'prompt' ? 'prompt' : toolName({ tool: r.tool, kind: r.kind })}</span>`;
+  const name = html`<span class="tool">
+    ${r.kind === 'prompt' ? 'prompt' : toolName({ tool: r.tool, kind: r.kind })}</span>`;
   const what = html`${name}<code title=${r.text || ''}>${r.text || ''}</code>${
     d?.new_subject ? html` <span class="t">→ <code title=${d.new_subject}>${d.new_subject}</code></span>` : ''}`;
   const guards = (r.guards || []).length;
   return html`<tr ...${attrs} class=${(r.kind === 'prompt' ? 'prompt' : '') + sel + ((d && loud[d.outcome]) || '')}>
     ${time}<${Td} class="f-wide">${r.sub ? html`<span class="in1">${what}</span>` : what}</${Td}>
     <${Td} class="f-state">${d ? html`<${State} is=${stateOf(d)} />` : html`<span class="none"> </span>`}</${Td}>
-    <${Td} class="f-hide f-result">${d ? html`<${Ran} d=${d} />` : r.ran ? html`<span class="s">ran</span>` : ''}</${Td}>
-    <${Td} class="by f-why">${d ? html`<${Why} d=${d} />` : guards ? html`<span class="t">${plural(guards, 'hook')}</span>`
+    <${Td} class="f-hide f-result">
+      ${d ? html`<${Ran} d=${d} />` : r.ran ? html`<span class="s">ran</span>` : ''}</${Td}>
+    <${Td} class="by f-why">
+      ${d ? html`<${Why} d=${d} />` : guards ? html`<span class="t">${plural(guards, 'hook')}</span>`
       : html`<span class="t">no guard is for it</span>`}</${Td}>
     <${Td} class="f-hide">${d && html`<${Wait} d=${d} guards=${r.guards} />`}</${Td}></tr>${below}`;
 }
@@ -198,9 +203,11 @@ function Strip({ rows, begin, end, shown }) {
     : html`<path class="ask" stroke="none" d=${`M${v} ${(sub ? 29 : 13) - 7}l7 7-7 7-7-7z`} />`);
   const seen = part && html`<rect class="part" x=${x(part[0])} y="0" width=${Math.max(2, x(part[1]) - x(part[0]))}
     height="40" /><path class="ends" d=${`M${x(part[0])} 0v40M${x(part[1])} 0v40`} />`;
-  return html`<div class="mini" aria-hidden="true"><div class="lanes">main<br />${rows.some((r) => r.sub) ? 'subagent' : ''}</div>
+  return html`<div class="mini" aria-hidden="true">
+    <div class="lanes">main<br />${rows.some((r) => r.sub) ? 'subagent' : ''}</div>
     <div ref=${ref}>${width > 0 && html`<svg viewBox=${`0 0 ${width} 40`} width=${width} height="40">${seen}
-      <path d=${lines(calls.main, 8, 10)} /><path d=${lines(calls.sub, 25, 8)} /><path class="p" d=${lines(prompts, 3, 34)} />
+      <path d=${lines(calls.main, 8, 10)} /><path d=${lines(calls.sub, 25, 8)} />
+        <path class="p" d=${lines(prompts, 3, 34)} />
       ${marks.map(mark)}</svg>`}</div><${Axis} from=${begin} to=${end} n=${5} /></div>`;
 }
 

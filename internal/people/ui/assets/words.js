@@ -16,11 +16,13 @@ export function when(t, day = hhmmss) {
   const d = date(t), now = new Date();
   if (sameDay(d, now)) return day(d);
   if (+now - +d < 6 * 86400e3) return days[d.getDay()] + ' ' + hhmm(d);
-  return d.getDate() + ' ' + months[d.getMonth()] + (d.getFullYear() === now.getFullYear() ? ' ' + hhmm(d) : ' ' + d.getFullYear());
+  return d.getDate() + ' ' + months[d.getMonth()] +
+    (d.getFullYear() === now.getFullYear() ? ' ' + hhmm(d) : ' ' + d.getFullYear());
 }
 
 // whole is a time with all that there is to say, for a title.
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' }); // made once: that takes longer than a row
+// made once: that takes longer than a row
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 export const whole = (t) => full.format(date(t));
 
 // ago is how long ago, for people: now, 9 s, 13 min, 2 h, 3 days.
@@ -52,12 +54,14 @@ export const tookText = (ms) => took(ms).join(' ').trim();
 
 export const number = (n) => (n ?? 0).toLocaleString('en-US');
 export const plural = (n, one, many = one + 's') => number(n) + ' ' + (n === 1 ? one : many);
-export const bytes = (n) => n < 1024 ? plural(n, 'byte') : n < 1048576 ? (n / 1024).toFixed(1) + ' KiB' : (n / 1048576).toFixed(1) + ' MiB';
+export const bytes = (n) => n < 1024 ? plural(n, 'byte') : n < 1048576 ? (n / 1024).toFixed(1) + ' KiB'
+  : (n / 1048576).toFixed(1) + ' MiB';
 
 const named = (word) => (Object.hasOwn(about.value.agents || {}, word) ? about.value.agents[word] : word);
 
 // agentName is what a person calls the agent of a record.
-export const agentName = (r) => (r.tried ? '(tried)' : named(r.agent_name || r.dialect || '') || r.agent_id || r.sender || 'unknown');
+export const agentName = (r) => (r.tried ? '(tried)'
+  : named(r.agent_name || r.dialect || '') || r.agent_id || r.sender || 'unknown');
 export const agentLabel = (name) => named(name);
 
 // home writes a path as a person would.
@@ -68,10 +72,15 @@ export function home(path) {
 export const last = (path) => (path || '').replace(/\/+$/, '').split('/').pop();
 export const short = (id) => (id || '').slice(-8);
 export const shortSession = (id) => (id || '').slice(0, 8);
-export const firstLine = (text) => { const t = (text || '').trim(); const i = t.indexOf('\n'); return i < 0 ? t : t.slice(0, i) + ' …'; };
+export const firstLine = (text) => {
+  const t = (text || '').trim();
+  const i = t.indexOf('\n');
+  return i < 0 ? t : t.slice(0, i) + ' …';
+};
 
 const toolWords = {
-  'prompt.submit': 'prompt', task: 'task', 'turn.stop': 'Stop', 'subagent.stop': 'Stop', 'subagent.start': 'Subagent', 'session.start': 'start', 'session.end': 'end',
+  'prompt.submit': 'prompt', task: 'task', 'turn.stop': 'Stop', 'subagent.stop': 'Stop', 'subagent.start': 'Subagent',
+    'session.start': 'start', 'session.end': 'end',
   'permission.request': 'permission', notification: 'notice', 'compact.before': 'compact',
 };
 // toolName is what stands in the slot of the tool.
@@ -79,7 +88,8 @@ export const toolName = (r) => r.tool || (Object.hasOwn(toolWords, r.kind) ? too
 
 // The words of a search: tool:Bash decision:deny,ask "rm -rf".
 export const keys = {
-  decisions: ['decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'took', 'rewrote', 'result', 'undo', 'path', 'host',
+  decisions: ['decision', 'tool', 'agent', 'hook', 'session', 'cwd', 'event', 'took', 'rewrote', 'result',
+    'undo', 'path', 'host',
     'shadow', 'since', 'until'],
   runs: ['result', 'hook', 'tool', 'agent', 'session', 'event', 'since', 'until'],
   events: ['event', 'tool', 'agent', 'session', 'cwd', 'since', 'until'],
@@ -88,13 +98,18 @@ export const keys = {
 
 const same = { outcome: 'decision', guard: 'hook', kind: 'event' }; // other words for a key
 
+// part_ is a word with its value, or a word that has none yet; each perhaps after a -.
+const valued = /(-(?=[a-z_]+:|"))?(?:([a-z_]+):)?("(?:[^"\\]|\\.)*"?|[^\s"]+)/;
+const part_ = new RegExp(valued.source + /|(-(?=[a-z_]+:))?([a-z_]+):(?=\s|$)|"/.source, 'g');
+
 // tokens cuts a search into its parts: {text, key, value, not}; key is '' for free text, not is a - before it.
 export function tokens(text) {
   const list = [];
-  for (const m of text.matchAll(/(-(?=[a-z_]+:|"))?(?:([a-z_]+):)?("(?:[^"\\]|\\.)*"?|[^\s"]+)|(-(?=[a-z_]+:))?([a-z_]+):(?=\s|$)|"/g)) {
+  for (const m of text.matchAll(part_)) {
     const [part, minus, key, value, minus2, open] = m;
     const word = key || open || '';
-    list.push({ text: part, at: m.index, key: Object.hasOwn(same, word) ? same[word] : word, value: plain(value || ''), not: !!(minus || minus2) });
+    list.push({ text: part, at: m.index, key: Object.hasOwn(same, word) ? same[word] : word, value: plain(value || ''),
+      not: !!(minus || minus2) });
   }
   return list;
 }
@@ -137,7 +152,9 @@ export function parse(text, kind) {
       query[t.key] = query[t.key] ? query[t.key] + ',' + values : values;
     }
   }
-  for (const d of (query.decision || '').split(',').map((w) => w.replace(/^-/, ''))) if (d && !outcomes.includes(d)) bad = bad || `decision:${d}: it is ${outcomes.slice(0, -1).join(', ')} or ${outcomes.at(-1)}`;
+  for (const d of (query.decision || '').split(',')
+    .map((w) => w.replace(/^-/, ''))) if (d && !outcomes.includes(d)) bad = bad
+    || `decision:${d}: it is ${outcomes.slice(0, -1).join(', ')} or ${outcomes.at(-1)}`;
   if (free.length) query.q = free.join(' ');
   return { query, bad };
 }
@@ -166,11 +183,13 @@ export function moment(text, now = Date.now()) {
 export function stamp(t) {
   const d = date(t);
   if (sameDay(d, new Date())) return d.getSeconds() ? hhmmss(d) : hhmm(d);
-  return d.getFullYear() + '-' + two(d.getMonth() + 1) + '-' + two(d.getDate()) + 'T' + hhmm(d) + (d.getSeconds() ? ':' + two(d.getSeconds()) : '');
+  return d.getFullYear() + '-' + two(d.getMonth() + 1) + '-' + two(d.getDate()) + 'T' + hhmm(d) +
+    (d.getSeconds() ? ':' + two(d.getSeconds()) : '');
 }
 
 // has reports whether a search has a word with a value.
-export const has = (text, key, value) => tokens(text).some((t) => t.key === key && !t.not && t.value.split(',').includes(value));
+export const has = (text, key, value) => tokens(text)
+  .some((t) => t.key === key && !t.not && t.value.split(',').includes(value));
 
 // toggle puts a word into a search, or takes it out. Of decisions, tools and the like
 // several values fit together.
