@@ -1195,7 +1195,7 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 			return c.shellText(sh, text)
 		}
 	}
-	for len(operands) > 0 && strings.IndexByte(operands[0].Text, '=') > 0 && slices.ContainsFunc(e.words,
+	for len(operands) > 0 && strings.IndexByte(operands[0].Text, '=') >= 0 && slices.ContainsFunc(e.words,
 		func(r role) bool { return r.name == "assign" }) {
 		k, v, _ := strings.Cut(operands[0].Text, "=")
 		w := operands[0]

@@ -80,6 +80,7 @@ func worstLines() map[string]string {
 		"alternates":     "echo " + nested("${x:+", "$(rm x)", "}"),
 		"braces":         "echo " + full("{a,b}"),
 		"nested-braces":  "echo " + nested("{a,", "b", "}"),
+		"open-braces":    "echo " + full("{a,"),
 		"ranges":         "echo " + full("{1..1000}"),
 		"braces-command": full("{a,b}{c,d}{e,f};"),
 		"quotes":         full(`'"'"`),

@@ -173,8 +173,11 @@ func (e *entry) sort(words []Word, stop bool) *args {
 	return a
 }
 
-// endsOptions reports whether the words behind an option are for the module that it names: python -m MODULE.
+// endsOptions reports whether the words behind an option belong to its value: python -m MODULE, env -S PROGRAM.
 func (g given) endsOptions() bool {
+	if g.role.name == "shell" && g.value != nil && (g.name == "-S" || g.name == "--split-string") {
+		return true
+	}
 	return g.role.name == "module" && g.role.arg == "python" && g.value != nil
 }
 

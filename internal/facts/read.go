@@ -542,7 +542,7 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 		known = true
 		c.effect(KindWrite, "cloud:"+server, true)
 	}
-	if anyOf(verbs, secretNouns) && anyOf(verbs, showVerbs) ||
+	if (anyOf(verbs, secretNouns) || has(verbs, []string{"cookie", "cookies"})) && anyOf(verbs, showVerbs) ||
 		secretKeepers[strings.ToLower(server)] && has(verbs, readVerbs) {
 		c.effect(KindSecret, "tool:"+server, true)
 	}
@@ -569,7 +569,7 @@ func endsMatter(verbs []string) bool {
 }
 
 var (
-	// sentNouns are what others get once it is made: create_tweet.
+	// sentNouns go to others once they are made: create_tweet.
 	sentNouns = names("tweet tweets toot sms mms fax webhook invitation campaign broadcast payment invoice")
 	// schedulers run something later.
 	schedulers = names("cron crontab cronjob scheduler launchd systemd autostart")

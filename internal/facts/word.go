@@ -26,12 +26,18 @@ func (sh *shell) words(list []*syntax.Word) (out []Word) {
 			sh.r.doubt(DoubtLimits, "a command has too many words", sh.span(w), -1)
 			break
 		}
-		split := &syntax.Word{Parts: slices.Clone(w.Parts)}
-		if !syntax.SplitBraces(split) {
+		split, braces := &syntax.Word{Parts: slices.Clone(w.Parts)}, 0
+		for _, part := range w.Parts {
+			if lit, is := part.(*syntax.Lit); is {
+				braces += strings.Count(lit.Value, "{")
+			}
+		}
+		isMany := braces > 4*maxBraces // splitting copies the content of each open one
+		if !isMany && !syntax.SplitBraces(split) {
 			out = append(out, sh.fields(w, w)...)
 			continue
 		}
-		if len(split.Parts) > 2*maxBraces {
+		if isMany || len(split.Parts) > 2*maxBraces {
 			sh.r.doubt(DoubtLimits, "a word has too many braces", sh.span(w), -1)
 			out = append(out, Word{Text: unknownPart, Kind: Unknown})
 			continue
