@@ -16,6 +16,7 @@ func Private() []string {
 func InProject() []string {
 	return []string{
 		".claude", ".codex", ".gemini", ".cursor", ".opencode", ".kiro", ".qwen", ".factory", ".clinerules", ".windsurf",
-		".github/hooks", ".mcp.json",
+		".github/hooks", ".mcp.json", "opencode.json", "opencode.jsonc", ".kilo", ".kilocode", "kilo.json", "kilo.jsonc",
+		"crush.json", ".crush.json", ".pi", ".amp", ".openclaw", ".qoder", ".hermes", ".goose", ".continue", ".aider.conf.yml",
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // attacks print REACHED, or send something to the host, when they reach things that a box keeps from them.
@@ -61,6 +63,20 @@ var attacks = []struct {
 	{name: "make settings of git's working tree", line: `echo x > .git/config.worktree`, later: ".git/config.worktree"},
 	{name: "make attributes of git", line: `mkdir -p .git/info && echo x > .git/info/attributes`, later: ".git/info/attributes"},
 	{name: "link to an agent's servers", line: `ln -s /etc/passwd .mcp.json`, later: ".mcp.json"},
+
+	{name: "lead git to other settings", line: `echo ../ev > .git/commondir`, later: ".git/commondir"},
+	{name: "make the project a git folder", line: `echo 'ref: refs/heads/main' > HEAD`, later: "HEAD"},
+	{name: "make settings of a submodule", line: `mkdir -p .git/modules/a && echo x > .git/modules/a/config`, later: ".git/modules"},
+	{name: "make settings of an agent between", line: `mkdir src/in && cd src/in && echo x > ../../.mcp.json`, later: ".mcp.json"},
+	{name: "write a start-up file in a cache", line: `echo x > ~/.cache/zsh/dump && echo REACHED`, atRead: true},
+	{name: "add a start-up file to a cache", line: `echo x > ~/.cache/p10k-instant-prompt-me.zsh && echo REACHED`, atRead: true},
+	{name: "write a program in a cache", line: `echo x > ~/go/pkg/mod/golang.org/toolchain@v1/go && echo REACHED`, atRead: true},
+	{name: "move programs of a cache", line: `mv ~/go/pkg/mod/golang.org ~/go/pkg/mod/g && echo REACHED`, atRead: true},
+	{name: "write by an open folder", line: `echo x > /proc/self/fd/3/opened && echo REACHED`, atRead: true},
+	{name: "read an open key", line: `cat <&4 && echo REACHED`, atRead: true},
+	{name: "find a password in an address", line: `env | grep -q pass-word && echo REACHED`, atRead: true},
+	{name: "write to another terminal", line: `echo x > "$TERMINAL" && echo REACHED`, atRead: true},
+	{name: "read another terminal", line: `(exec 3<"$TERMINAL") && echo REACHED`, atRead: true},
 
 	{name: "send over TCP", line: `echo x > /dev/tcp/127.0.0.1/$TCP`, atRead: true},
 	{name: "send over UDP", line: `echo x > /dev/udp/127.0.0.1/$UDP`, atRead: true},
@@ -174,11 +190,29 @@ func (s *scene) listen(t *testing.T) {
 			}
 		}()
 	}
+	terminal := newTerminal(t)
 	t.Cleanup(func() { udp.Close() })
 	s.udp = udp
 	s.env = append(s.env, "TCP="+port(tcp.Addr()), "UDP="+port(udp.LocalAddr()), "SOCKET="+path,
 		"ABSTRACT="+abstract, "PID="+strconv.Itoa(os.Getpid()), "SOME_TOKEN=1", "AWS_PROFILE=x",
-		"SSH_AUTH_SOCK="+path)
+		"SSH_AUTH_SOCK="+path, "SITE=https://me:pass-word@example.com", "TERMINAL="+terminal)
+}
+
+// newTerminal opens a terminal and returns its name.
+func newTerminal(t *testing.T) string {
+	t.Helper()
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	var unlock, number int32
+	for request, at := range map[uintptr]*int32{syscall.TIOCSPTLCK: &unlock, syscall.TIOCGPTN: &number} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), request, uintptr(unsafe.Pointer(at))); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	return "/dev/pts/" + strconv.Itoa(int(number))
 }
 
 func port(a net.Addr) string {

@@ -47,6 +47,7 @@ type Spec struct {
 	Sockets []string    // of the machine, and devices, that are hidden where a box could open them
 	Show    []string    // what is read, where a private folder would cover it
 	Set     [][2]string // variables that Env has no value for
+	Links   [][2]string // in /tmp of the box: a name, and where it leads
 	// Proxy serves the one way out of the box's network: l listens inside, where proxies of the environment
 	// say. It ends when l is closed. Nil = there is no network.
 	Proxy func(l *os.File)
@@ -80,6 +81,24 @@ func clean(paths []string) (list []string) {
 		}
 	}
 	return list
+}
+
+// temporary makes the folder that stands for /tmp where a box has none of its own. The caller removes it.
+func temporary(s *Spec) (string, error) {
+	dir, err := os.MkdirTemp("", "hookd-box-")
+	for _, l := range s.Links {
+		name := strings.Replace(l[0], "/tmp", dir, 1)
+		if err == nil {
+			if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
+				err = os.Symlink(l[1], name)
+			}
+		}
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir) // "" does nothing
+		return "", cannot("make a temporary folder: %v", err)
+	}
+	return dir, nil
 }
 
 // lookPath finds a program as a shell does.

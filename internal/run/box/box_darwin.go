@@ -10,7 +10,11 @@ import (
 	"syscall"
 )
 
-const sandboxExec = "/usr/bin/sandbox-exec"
+const (
+	sandboxExec = "/usr/bin/sandbox-exec"
+
+	firstOther, lastOther = 3, 1024 // descriptors after standard error, as far as agents use them
+)
 
 // Run runs the program of s in a box and returns when it has ended. began is called when the box is
 // about to stand; it may be nil. A *CannotError means that nothing has run.
@@ -21,9 +25,9 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 	case s.Proxy != nil:
 		return Ended{}, cannot("a network with chosen hosts is not made on this system")
 	}
-	tmp, err := os.MkdirTemp("", "hookd-box-")
+	tmp, err := temporary(s)
 	if err != nil {
-		return Ended{}, cannot("make a temporary folder: %v", err)
+		return Ended{}, err
 	}
 	defer os.RemoveAll(tmp)
 	s.Write = append(s.Write, tmp)
@@ -33,7 +37,10 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 	}
 	cmd := exec.Command(sandboxExec, append([]string{"-p", profile}, s.Argv...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = os.Stdin, os.Stdout, os.Stderr, s.Cwd
-	cmd.Env = with(environment(s), "TMPDIR", tmp)
+	cmd.Env = environment(s, tmp)
+	for fd := firstOther; fd < lastOther; fd++ {
+		syscall.CloseOnExec(fd) // a descriptor that the agent left open would lead out of the box
+	}
 	if err := cmd.Start(); err != nil {
 		return Ended{}, cannot("start %s: %v", sandboxExec, err)
 	}

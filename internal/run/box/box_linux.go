@@ -38,14 +38,21 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 func runAt(level Level, s *Spec, began func(Level)) (Ended, error) {
 	p := &program{}
 	defer p.closeAll()
-	if err := p.executes(s); err != nil {
+	tmp := "/tmp" // its own
+	var err error
+	if level == Landlock {
+		if tmp, err = temporary(s); err != nil {
+			return Ended{}, err
+		}
+		defer os.RemoveAll(tmp)
+	}
+	if err := p.executes(s, tmp); err != nil {
 		return Ended{}, err
 	}
-	var err error
 	if level == Namespaces {
 		err = p.namespaces(s)
 	} else {
-		err = p.landlock(s)
+		err = p.landlock(s, tmp)
 	}
 	if err != nil {
 		return Ended{}, err
@@ -84,8 +91,8 @@ func runAt(level Level, s *Spec, began func(Level)) (Ended, error) {
 }
 
 // executes notes the program, its environment and its folder.
-func (p *program) executes(s *Spec) error {
-	env := environment(s)
+func (p *program) executes(s *Spec, tmp string) error {
+	env := environment(s, tmp)
 	path, err := lookPath(s.Argv[0], value(env, "PATH"))
 	if err != nil {
 		return err
@@ -264,6 +271,8 @@ func childrenOf(pid int) (list []int) {
 
 // privileges takes everything from the child that an exec could give back, and applies the filter.
 func (p *program) privileges(namespaces bool) {
+	// A descriptor that the agent left open would lead out of the box.
+	p.do("close other files", sysCloseRange, firstOther, ^uintptr(0)>>32, closeOnExec)
 	for capability := range uintptr(64) {
 		p.do("drop a capability", syscall.SYS_PRCTL, syscall.PR_CAPBSET_DROP, capability).any = true
 	}
@@ -273,10 +282,15 @@ func (p *program) privileges(namespaces bool) {
 	p.seccomp(seccompOf(namespaces))
 }
 
-const prSetNoNewPrivs = 38
+const (
+	prSetNoNewPrivs = 38
+
+	firstOther  = 3 // the descriptor after standard error
+	closeOnExec = 4 // CLOSE_RANGE_CLOEXEC
+)
 
 // landlock is the plan of a box by Landlock and seccomp.
-func (p *program) landlock(s *Spec) error {
+func (p *program) landlock(s *Spec, tmp string) error {
 	if s.Proxy != nil {
 		return cannot("a network with chosen hosts needs namespaces")
 	}
@@ -292,7 +306,7 @@ func (p *program) landlock(s *Spec) error {
 		return cannot("%v", err)
 	}
 	p.closes(rules.fd)
-	if err := rules.fill(s); err != nil {
+	if err := rules.fill(s, tmp); err != nil {
 		return cannot("%v", err)
 	}
 	const subreaper = 36 // PR_SET_CHILD_SUBREAPER
@@ -307,21 +321,21 @@ func (p *program) landlock(s *Spec) error {
 }
 
 // fill gives the rights of a box: names everywhere, files but the hidden ones, and the written paths.
-func (r *ruleset) fill(s *Spec) error {
+func (r *ruleset) fill(s *Spec, tmp string) error {
 	if err := r.allow("/", fsReadDir); err != nil {
 		return err
 	}
 	if err := r.allowBut("/", fsRead, append(s.Hide[:len(s.Hide):len(s.Hide)], "/dev")); err != nil {
 		return err
 	}
-	for _, dev := range append(harmless[:len(harmless):len(harmless)], "/dev/pts") {
+	for _, dev := range append(harmless[:len(harmless):len(harmless)], ownTerminals()...) {
 		if err := r.allow(dev, fsReadFile|fsWriteFile|fsIoctlDev); err != nil {
 			return err
 		}
 	}
 	not := append(append([]string{}, s.Protect...), s.Watch...)
 	not = append(not, s.Hide...)
-	for _, path := range s.Write {
+	for _, path := range append(s.Write[:len(s.Write):len(s.Write)], tmp) {
 		if err := r.allowBut(path, fsWrite|fsReadFile, not); err != nil {
 			return err
 		}

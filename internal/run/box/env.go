@@ -20,18 +20,24 @@ var notInside = []string{
 	"DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PROMPT_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS",
 }
 
-// environment is that of the program in the box.
-func environment(s *Spec) (env []string) {
+// tokens are beginnings of values that are keys and tokens, whatever the variable's name.
+var tokens = []string{
+	"ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "sk_live_", "rk_live_", "xoxb-", "xoxp-", "AKIA", "ASIA", "AIza",
+	"npm_", "pypi-", "hf_", "dop_v1_", "eyJhbGciOi", "-----BEGIN",
+}
+
+// environment is that of the program in the box, which has tmp for temporary files.
+func environment(s *Spec, tmp string) (env []string) {
 	for _, v := range s.Env {
-		name, _, _ := strings.Cut(v, "=")
-		if !secretName(name) && !isProxy(name) {
+		name, value, _ := strings.Cut(v, "=")
+		if !secretName(name) && !secretValue(value) && !isProxy(name) {
 			env = append(env, v)
 		}
 	}
-	env = with(env, "TMPDIR", "/tmp")
+	env = with(env, "TMPDIR", tmp)
 	for _, v := range s.Set {
 		if value(env, v[0]) == "" {
-			env = with(env, v[0], v[1])
+			env = with(env, v[0], strings.Replace(v[1], "/tmp", tmp, 1))
 		}
 	}
 	if s.Proxy != nil {
@@ -48,6 +54,18 @@ func secretName(name string) bool {
 		}
 	}
 	return false
+}
+
+// secretValue reports whether a value is a token, or an address with a password.
+func secretValue(value string) bool {
+	for _, t := range tokens {
+		if strings.HasPrefix(value, t) {
+			return true
+		}
+	}
+	_, rest, _ := strings.Cut(value, "://")
+	at := strings.IndexAny(rest, "@/ ")
+	return at > 0 && rest[at] == '@' && strings.Contains(rest[:at], ":")
 }
 
 // throughProxy has programs use the proxy: each reads another variable.

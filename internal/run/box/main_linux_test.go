@@ -139,7 +139,7 @@ func newScene(t *testing.T) *scene {
 	s := &scene{home: home, project: filepath.Join(home, "project"), self: copied(t)}
 	for _, dir := range []string{
 		".ssh", ".agent", ".librefang", ".cache", "bin", "neighbour", "project/.git/hooks", "project/src",
-		"project/.agent", "project/.vscode",
+		"project/.agent", "project/.vscode", ".cache/zsh", ".cache/go-build", "go/pkg/mod/golang.org/toolchain@v1",
 	} {
 		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -148,6 +148,7 @@ func newScene(t *testing.T) *scene {
 	for name, text := range map[string]string{
 		".ssh/id_ed25519": "a key\n", ".agent/credentials.json": "a token\n", ".netrc": "a password\n",
 		".librefang/hookd.db": "history\n", ".bashrc": "# mine\n", "neighbour/file": "theirs\n",
+		".cache/zsh/dump": "mine\n", "go/pkg/mod/golang.org/toolchain@v1/go": "a program\n",
 		"project/.git/config": "[core]\n", "project/.git/HEAD": "ref: refs/heads/main\n", "project/src/a.txt": "a\n",
 		"project/.agent/settings.json": "{}\n", "project/.vscode/settings.json": "{}\n",
 	} {
@@ -203,6 +204,14 @@ func (s *scene) run(t *testing.T, in io.Reader, argv ...string) result {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var out, err bytes.Buffer
+	for _, path := range []string{"", ".ssh/id_ed25519"} { // an agent may leave files open
+		f, e := os.Open(filepath.Join(s.home, path))
+		if e != nil {
+			t.Fatal(e)
+		}
+		defer f.Close()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, f)
+	}
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.project, s.env, in, &out, &err
 	if e := cmd.Run(); cmd.ProcessState == nil {
 		t.Fatal(e)

@@ -19,6 +19,7 @@ const (
 		syscall.CLONE_NEWNET
 	hiddenFolder   = "/proc/folder"
 	hiddenFile     = "/proc/file"
+	hiddenSocket   = "/proc/socket" // programs that copy a folder take it as they took the socket
 	modeOfHidden   = 0
 	flagsOfPrivate = syscall.MS_NOSUID | syscall.MS_NODEV
 )
@@ -37,11 +38,12 @@ func (p *program) namespaces(s *Spec) error {
 	p.mount("keep mounts to itself", "", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 	t := p.take(s)
 	p.setattr("make the file system read-only", "/", attrReadOnly)
-	p.place(t)
+	p.place(s, t)
 	p.protect(s)
 	p.hide(s)
 	p.mount("mount /proc", "proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
 	p.setattr("make /proc read-only", "/proc", attrReadOnly) // root's settings of the kernel are files there
+	p.terminals()
 	p.loopback()
 	if s.Proxy != nil {
 		if err := p.listen(); err != nil {
@@ -112,13 +114,17 @@ func (p *program) keeps(says string) int {
 }
 
 // place covers shared folders with private ones, and puts the trees into their places.
-func (p *program) place(t trees) {
+func (p *program) place(s *Spec, t trees) {
 	made := map[string]bool{}
 	for _, dir := range private {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
 			p.mount("mount a private "+dir, "tmpfs", dir, "tmpfs", flagsOfPrivate, "mode=1777")
 			made[dir] = true
 		}
+	}
+	for _, l := range s.Links {
+		p.makeFolders(private[0], filepath.Dir(l[0]), made)
+		p.do("link "+l[0], syscall.SYS_SYMLINKAT, p.text(l[1]), atFdCwd, p.text(l[0]))
 	}
 	for i, path := range t.paths {
 		if dir := privateOf(path); dir != "" && made[dir] {
@@ -209,6 +215,7 @@ func (p *program) hide(s *Spec) {
 	p.mount("mount covers", "tmpfs", "/proc", "tmpfs", flagsOfPrivate, "mode=0755,size=64k")
 	p.do("make a cover", syscall.SYS_MKDIRAT, atFdCwd, p.text(hiddenFolder), modeOfHidden)
 	p.do("make a cover", syscall.SYS_MKNODAT, atFdCwd, p.text(hiddenFile), syscall.S_IFREG|modeOfHidden, 0)
+	p.do("make a cover", syscall.SYS_MKNODAT, atFdCwd, p.text(hiddenSocket), syscall.S_IFSOCK|modeOfHidden, 0)
 	p.setattr("make covers read-only", "/proc", attrReadOnly)
 	for _, path := range list {
 		info, err := os.Lstat(path)
@@ -216,12 +223,31 @@ func (p *program) hide(s *Spec) {
 			continue
 		}
 		cover := hiddenFile
-		if info.IsDir() {
+		switch {
+		case info.IsDir():
 			cover = hiddenFolder
+		case info.Mode()&os.ModeSocket != 0:
+			cover = hiddenSocket
 		}
 		p.mount("hide "+path, cover, path, "", syscall.MS_BIND, "")
 	}
 	p.do("put covers away", syscall.SYS_UMOUNT2, p.text("/proc"), syscall.MNT_DETACH)
+}
+
+// terminals gives the box terminals of its own: those of the user's other programs would take what it writes, and
+// give it what is typed. Its own terminal stays open, and has the name of the console.
+func (p *program) terminals() {
+	if info, err := os.Lstat("/dev/pts"); err != nil || !info.IsDir() {
+		return
+	}
+	if _, err := os.Lstat("/dev/console"); err == nil {
+		for _, path := range ownTerminals() {
+			p.mount("bind "+path, path, "/dev/console", "", syscall.MS_BIND, "")
+			break
+		}
+	}
+	p.mount("mount terminals", "devpts", "/dev/pts", "devpts", syscall.MS_NOSUID|syscall.MS_NOEXEC,
+		"newinstance,ptmxmode=0666,mode=0620")
 }
 
 // loopback brings the box's own loopback device up.

@@ -68,7 +68,7 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	s.Write = append(s.Write, tree.write...)
 	if !p.NoCache {
 		found := existing(homes, caches)
-		s.Write, s.Set = append(s.Write, found...), ownCaches(homes)
+		s.Write, s.Set, s.Links = append(s.Write, found...), ownCaches(homes), cacheLinks(homes)
 	}
 	for _, path := range p.Write {
 		if path, err := filepath.EvalSymlinks(path); err == nil {
@@ -76,7 +76,7 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 		}
 	}
 	s.Write = clean(s.Write)
-	for _, path := range tree.later {
+	for _, path := range append(tree.later, programsIn(homes)...) {
 		if _, err := os.Lstat(path); err == nil {
 			s.Protect = append(s.Protect, path)
 		} else {
@@ -85,6 +85,23 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s.Protect = clean(s.Protect)
 	return s, s.check()
+}
+
+// cacheFolder is for caches in a box: there new ones can be made.
+const cacheFolder = "/tmp/cache"
+
+// cacheLinks has each folder of a home's .cache in the box's own. What shells, editors and downloaders of programs keep
+// there runs later, so that only the caches of package managers can be written.
+func cacheLinks(homes []string) (links [][2]string) {
+	if len(homes) == 0 {
+		return nil
+	}
+	folder := filepath.Join(homes[0], ".cache")
+	names, _ := os.ReadDir(folder) // it may not be there
+	for _, n := range names {
+		links = append(links, [2]string{filepath.Join(cacheFolder, n.Name()), filepath.Join(folder, n.Name())})
+	}
+	return links
 }
 
 // envFiles lists the files with secrets of the folders from cwd to the top of its repository. A box without a
@@ -173,7 +190,7 @@ var runsLater = []string{
 }
 
 // ofGit are those of a git folder.
-var ofGit = []string{"hooks", "config", "config.worktree", "info/attributes"}
+var ofGit = []string{"hooks", "config", "config.worktree", "info/attributes", "commondir"}
 
 // projectAt finds the project that cwd is in: the working tree of a repository, else cwd.
 func projectAt(cwd string, homes, later []string) (*tree, error) {
@@ -188,10 +205,18 @@ func projectAt(cwd string, homes, later []string) (*tree, error) {
 		return nil, cannot("%s is no project: %s", root, why)
 	}
 	t := &tree{write: []string{root}}
-	for _, base := range clean([]string{root, cwd}) {
+	for base := cwd; ; base = filepath.Dir(base) {
 		for _, name := range append(later[:len(later):len(later)], runsLater...) {
 			t.later = append(t.later, filepath.Join(base, name))
 		}
+		if base == root {
+			break
+		}
+	}
+	if len(git) == 0 && isBare(root) {
+		git = []string{root}
+	} else {
+		t.later = append(t.later, filepath.Join(root, "HEAD")) // git would take the folder for a repository
 	}
 	for _, dir := range git {
 		if !within(dir, root) {
@@ -203,6 +228,16 @@ func projectAt(cwd string, homes, later []string) (*tree, error) {
 		t.later = append(t.later, filepath.Join(root, ".git")) // the file that leads to the git folder
 	}
 	return t, nil
+}
+
+// isBare reports whether a folder is a git folder itself.
+func isBare(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // unfit says why a folder is no project; "" = it may be one.
@@ -237,7 +272,10 @@ func gitLater(dir string) (list []string) {
 		list = append(list, filepath.Clean(path))
 	}
 	modules := filepath.Join(dir, "modules")
-	names, _ := os.ReadDir(modules) // most have none
+	names, err := os.ReadDir(modules) // most have none
+	if _, noList := os.Lstat(filepath.Join(filepath.Dir(dir), ".gitmodules")); err != nil && noList != nil {
+		list = append(list, modules)
+	}
 	for _, n := range names {
 		list = append(list, gitLater(filepath.Join(modules, n.Name()))...)
 	}
@@ -352,15 +390,34 @@ func plain(err error) error {
 
 // caches of package managers, below a home: builds write them.
 var caches = []string{
-	".cache", "Library/Caches", ".npm", ".local/share/pnpm/store", ".pnpm-store", ".yarn/berry", ".yarn/cache",
+	"Library/Caches", ".npm", ".local/share/pnpm/store", ".pnpm-store", ".yarn/berry", ".yarn/cache",
 	".bun/install/cache", ".cargo/registry", ".cargo/git", "go/pkg", ".gradle/caches", ".m2/repository",
-	".nuget/packages", ".deno", ".ccache", ".cpan/build", ".gem/specs",
+	".nuget/packages", ".ccache", ".cpan/build", ".gem/specs",
+	".cache/go-build", ".cache/golangci-lint", ".cache/staticcheck", ".cache/gopls", ".cache/goimports", ".cache/pip",
+	".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts", ".cache/pdm", ".cache/pip-tools", ".cache/mypy",
+	".cache/ruff", ".cache/black", ".cache/pylint", ".cache/yarn", ".cache/pnpm", ".cache/deno", ".cache/node-gyp",
+	".cache/turbo", ".cache/nx", ".cache/ccache", ".cache/sccache", ".cache/bazel", ".cache/zig", ".cache/coursier",
+	".cache/sbt", ".cache/cabal", ".cache/dune", ".cache/hex", ".cache/rebar3", ".cache/composer", ".cache/conan",
+	".cache/vcpkg", ".cache/meson", ".cache/clangd", ".cache/fontconfig", ".cache/matplotlib", ".cache/mesa_shader_cache",
+	".cache/nix", ".cache/helm", ".cache/trivy", ".cache/semgrep", ".cache/hatch",
+}
+
+// programsIn lists the programs that caches of package managers have: they run later.
+func programsIn(homes []string) (list []string) {
+	for _, dir := range homes {
+		for _, name := range []string{"go/pkg/mod/golang.org/toolchain@*", ".npm/_npx/*", ".cache/pnpm/dlx*"} {
+			found, _ := filepath.Glob(filepath.Join(escaped(dir), name)) // the pattern is right
+			list = append(list, found...)
+		}
+	}
+	return list
 }
 
 // ownCaches has tools whose cache is not there use one of the box: nothing is made in a home.
 func ownCaches(homes []string) (set [][2]string) {
+	set = append(set, [2]string{"XDG_CACHE_HOME", cacheFolder})
 	for _, c := range [][3]string{
-		{".cache", "XDG_CACHE_HOME", "/tmp/cache"}, {".cache", "GOCACHE", "/tmp/cache/go-build"}, {".npm", "npm_config_cache", "/tmp/cache/npm"},
+		{".cache/go-build", "GOCACHE", "/tmp/cache/go-build"}, {".npm", "npm_config_cache", "/tmp/cache/npm"},
 		{"go/pkg", "GOMODCACHE", "/tmp/cache/go"}, {".cargo/registry", "CARGO_HOME", "/tmp/cache/cargo"},
 		{".m2/repository", "MAVEN_ARGS", "-Dmaven.repo.local=/tmp/cache/m2"}, {".gradle/caches", "GRADLE_USER_HOME", "/tmp/cache/gradle"},
 		{".nuget/packages", "NUGET_PACKAGES", "/tmp/cache/nuget"},

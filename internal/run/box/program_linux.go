@@ -85,6 +85,7 @@ const (
 	sysOpenTree        = 428
 	sysMoveMount       = 429
 	sysMountSetattr    = 442
+	sysCloseRange      = 436
 	sysLandlockCreate  = 444
 	sysLandlockAdd     = 445
 	sysLandlockEnforce = 446

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
-// harmless are the devices that each box has, beside terminals.
+// harmless are the devices that each box has, beside its terminal.
 var harmless = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
 
 // usualDevices are further names in /dev that a box keeps: terminals, memory, and processors for graphics.
@@ -50,6 +51,17 @@ func onlyOurs(device string) bool {
 	return ours(read) || ours(write)
 }
 
+// ownTerminals lists the terminals that this process has as its input and output.
+func ownTerminals() (list []string) {
+	for _, fd := range []string{"0", "1", "2"} {
+		path, err := os.Readlink("/proc/self/fd/" + fd)
+		if err == nil && strings.HasPrefix(path, "/dev/pts/") && !has(list, path) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
 // hostSockets lists the sockets of the machine that have a name in the file system. A box without a
 // network would still reach them.
 func hostSockets() (list []string) {
@@ -58,16 +70,60 @@ func hostSockets() (list []string) {
 		return nil
 	}
 	seen := map[string]bool{}
+	var folders []string // of processes
 	for line := range bytes.Lines(text) {
-		at := bytes.IndexByte(line, '/')
-		if at < 0 || bytes.IndexByte(line[:at], '@') >= 0 {
-			continue
-		}
-		path := string(bytes.TrimRight(line[at:], "\n"))
-		if seen[path] {
+		path := socketName(line)
+		if path == "" || path[0] == '@' || seen[path] {
 			continue
 		}
 		seen[path] = true
+		if path[0] != '/' { // a name in the folder that its process is, or was, in
+			if folders == nil {
+				folders = foldersOfProcesses()
+			}
+			list = append(list, socketsAt(folders, path)...)
+			continue
+		}
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&os.ModeSocket == 0 {
+			continue
+		}
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// socketName returns the name of a socket in a line of /proc/net/unix; "" = it has none.
+func socketName(line []byte) string {
+	const before = 7 // columns
+	for range before {
+		at := bytes.IndexByte(line, ' ')
+		if at < 0 {
+			return ""
+		}
+		line = bytes.TrimLeft(line[at:], " ")
+	}
+	return string(bytes.TrimRight(line, "\n"))
+}
+
+// foldersOfProcesses lists the working directories of the processes that this user may look into.
+func foldersOfProcesses() []string {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is right
+	list := []string{}
+	for _, link := range links {
+		if dir, err := os.Readlink(link); err == nil {
+			list = append(list, dir)
+		}
+	}
+	return clean(list)
+}
+
+// socketsAt returns the sockets of that name below folders.
+func socketsAt(folders []string, name string) (list []string) {
+	for _, dir := range folders {
+		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&os.ModeSocket == 0 {
 			continue

@@ -44,8 +44,10 @@ func TestEnvironmentHasNoSecrets(t *testing.T) {
 	got := environment(&Spec{Profile: Read, Env: []string{
 		"PATH=/bin", "HOME=/h", "GITHUB_TOKEN=x", "AWS_REGION=x", "MY_API_KEY=x", "DB_PASSWORD=x", "OPENAI_BASE_URL=x",
 		"HOOKD_SOCKET=x", "LD_PRELOAD=x", "SSH_AUTH_SOCK=x", "TMPDIR=/home/x", "LANG=C", "client_secret=x", "KEYBOARD=us",
-	}})
-	want := []string{"PATH=/bin", "HOME=/h", "TMPDIR=/tmp", "LANG=C", "KEYBOARD=us", "HOOKD_BOX=read"}
+		"DB_URL=postgres://me:word@db/x", "SITE=https://example.com/a:b@c", "REMOTE=ssh://git@example.com", "ANY=ghp_0123",
+		"HTML=-----BEGIN X-----",
+	}}, "/tmp")
+	want := []string{"PATH=/bin", "HOME=/h", "TMPDIR=/tmp", "LANG=C", "KEYBOARD=us", "SITE=https://example.com/a:b@c", "REMOTE=ssh://git@example.com", "HOOKD_BOX=read"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it has %q, want %q", got, want)
 	}

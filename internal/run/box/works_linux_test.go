@@ -21,7 +21,10 @@ var works = []struct{ name, needs, line string }{
 	{"write the project", "", `echo x > new && mkdir -p a/b && mv new a/b && rm -r a`},
 	{"use /tmp", "", `d=$(mktemp -d) && echo x > $d/f && [ "$TMPDIR" = /tmp ]`},
 	{"use shared memory", "", `echo x > /dev/shm/f`},
-	{"write a cache", "", `echo x > ~/.cache/f`},
+	{"write a cache", "", `echo x > ~/.cache/go-build/f && cat "$XDG_CACHE_HOME/go-build/f"`},
+	{"make a cache", "", `mkdir "$XDG_CACHE_HOME/new" && echo x > "$XDG_CACHE_HOME/new/f"`},
+	{"read other caches", "", `cat "$XDG_CACHE_HOME/zsh/dump"`},
+	{"make terminals", "script", `script -qec 'stty size' /dev/null > size && [ -s size ]`},
 	{"know its box", "", `[ "$HOOKD_BOX" = project ]`},
 	{"know its user", "", `[ "$(id -u)" = "$USER_ID" ] && [ -O src/a.txt ]`},
 	{"read the system", "", `cat /etc/passwd > /dev/null && ls /usr/bin > /dev/null`},
@@ -126,6 +129,21 @@ func TestCommitInALinkedWorkingTree(t *testing.T) {
 	}
 	if r := s.boxed(t, Project, Namespaces, `echo x > `+main+`/src/a.txt`); r.exit == 0 {
 		t.Error("it wrote the other working tree")
+	}
+}
+
+func TestTemporaryFilesWithoutNamespaces(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Landlock)
+	line := `mktemp -d && [ "$(echo "$(seq 20000)" | wc -l)" = 20000 ] && cat > "$TMPDIR/f" <<< "$(seq 20000)" &&
+		wc -l < "$TMPDIR/f" && cat "$XDG_CACHE_HOME/zsh/dump" && ! echo x > "$XDG_CACHE_HOME/zsh/dump"`
+	r := s.boxed(t, Project, Landlock, line)
+	dir, _, _ := strings.Cut(r.out, "\n")
+	if r.exit != 0 || !strings.HasSuffix(r.out, "20000\nmine\n") {
+		t.Fatalf("%+v", r)
+	}
+	if _, err := os.Lstat(filepath.Dir(dir)); err == nil {
+		t.Errorf("%s is left", filepath.Dir(dir))
 	}
 }
 
