@@ -180,7 +180,7 @@ func TestRealAgentsManyCalls(t *testing.T) {
 			hooktest.Must(t, err)
 			ran := 0
 			for _, d := range list {
-				if d.Ran != nil {
+				if d.Ran != nil || r.cannot["rewrite"] != "" && strings.HasPrefix(d.Subject, "mkdir") { // it may be denied there
 					ran++
 				}
 			}
