@@ -81,6 +81,7 @@ func worstLines() map[string]string {
 		"braces":         "echo " + full("{a,b}"),
 		"nested-braces":  "echo " + nested("{a,", "b", "}"),
 		"open-braces":    "echo " + full("{a,"),
+		"pwsh-parts":     "pwsh -c '\"" + full("$b=x;") + "\"'",
 		"ranges":         "echo " + full("{1..1000}"),
 		"braces-command": full("{a,b}{c,d}{e,f};"),
 		"quotes":         full(`'"'"`),

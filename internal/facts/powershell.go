@@ -163,6 +163,7 @@ type powershellReader struct {
 	commands [][]Word
 	vars     map[string]Word
 	given    int      // bytes of the words that variables have made longer
+	copied   int      // bytes of words that their parts have copied
 	odd      string   // the first part that is not understood
 	shown    []string // secret variables that it uses
 }
@@ -283,7 +284,7 @@ func (p *powershellReader) word() {
 		case c == '"':
 			p.double(&w)
 		case c == '`' && p.at+1 < len(p.text):
-			w.Text += p.text[p.at+1 : p.at+2]
+			p.grow(&w, p.text[p.at+1:p.at+2])
 			p.at += 2
 		case c == '$':
 			p.variable(&w)
@@ -300,6 +301,22 @@ func (p *powershellReader) word() {
 	p.add(w, start)
 }
 
+// grow adds a part to a word. Each part copies the word, so a word of too many parts is not known.
+func (p *powershellReader) grow(w *Word, part string) {
+	if part == unknownPart {
+		w.Kind = Unknown
+	}
+	if p.copied += len(w.Text); p.copied > 16*maxExpanded {
+		if part = unknownPart; strings.HasSuffix(w.Text, part) {
+			part = ""
+		}
+		w.Kind = Unknown
+	}
+	if part != "" {
+		w.Text += part
+	}
+}
+
 // powershellMarks end a part of a word that means itself.
 const powershellMarks = "'\"`$ \t\r\n;|{}(),>&*?\u2018"
 
@@ -310,7 +327,7 @@ func (p *powershellReader) plain(w *Word, marks string) {
 	if end < 0 {
 		end = len(p.text) - p.at - size
 	}
-	w.Text += p.text[p.at : p.at+size+end]
+	p.grow(w, p.text[p.at:p.at+size+end])
 	p.at += size + end
 }
 
@@ -351,7 +368,7 @@ func (p *powershellReader) double(w *Word) {
 	for p.at < len(p.text) && p.text[p.at] != '"' {
 		switch c := p.text[p.at]; {
 		case c == '`' && p.at+1 < len(p.text):
-			w.Text += p.text[p.at+1 : p.at+2]
+			p.grow(w, p.text[p.at+1:p.at+2])
 			p.at += 2
 		case c == '$':
 			p.variable(w)
@@ -371,7 +388,7 @@ func (p *powershellReader) variable(w *Word) {
 	start := p.at
 	p.at++
 	if p.at < len(p.text) && p.text[p.at] == '(' {
-		w.Text, w.Kind = w.Text+unknownPart, Unknown
+		p.grow(w, unknownPart)
 		return // what stands in it is read as commands
 	}
 	braced := p.at < len(p.text) && p.text[p.at] == '{'
@@ -394,20 +411,20 @@ func (p *powershellReader) variable(w *Word) {
 	v, known := p.vars[name]
 	switch {
 	case slices.Contains(powershellHome, name):
-		w.Text += "~"
+		p.grow(w, "~")
 	case strings.HasPrefix(name, "env:") && isSecretVariable(strings.ToUpper(name[4:])):
 		p.shown = append(p.shown, strings.ToUpper(name[4:]))
-		w.Text, w.Kind = w.Text+unknownPart, Unknown
+		p.grow(w, unknownPart)
 	case name == "pwd":
-		w.Text += "."
+		p.grow(w, ".")
 	case name == "null" || name == "true" || name == "false":
-		w.Text += p.text[start:p.at]
+		p.grow(w, p.text[start:p.at])
 	case known && v.Kind == Literal && p.given+len(w.Text)+len(v.Text) <= maxExpanded:
-		w.Text += v.Text
+		p.grow(w, v.Text)
 		p.given += len(w.Text)
 	case len(p.words) == 0 && w.Text == "" && w.Kind == Literal: // it may be assigned to
 		w.Text, w.Kind = p.text[start:p.at], Unknown
 	default:
-		w.Text, w.Kind = w.Text+unknownPart, Unknown
+		p.grow(w, unknownPart)
 	}
 }
