@@ -75,7 +75,7 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 }
 
 // hostSockets has nothing to add: a seatbelt profile names no socket that it does not allow.
-func hostSockets() []string { return nil }
+func hostSockets([]string) []string { return nil }
 
 // hostDevices has nothing to add either: disks are in the profile.
 func hostDevices() []string { return nil }

@@ -54,8 +54,12 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	s := &Spec{Profile: p.Name, Cwd: cwd}
 	homes := resolvedAll(at.Homes)
 	p.Hide = append(p.Hide, envFiles(p, cwd)...)
-	s.Hide, s.Sockets = hidden(homes, p, at), append(hostSockets(), hostDevices()...)
 	tree, err := projectAt(cwd, homes, at.Later)
+	folders := append([]string{cwd}, homes...)
+	if err == nil {
+		folders = append(folders, tree.write...)
+	}
+	s.Hide, s.Sockets = hidden(homes, p, at), append(hostSockets(folders), hostDevices()...)
 	if p.Base == Read {
 		if s.Show = []string{cwd}; err == nil {
 			s.Show = tree.write

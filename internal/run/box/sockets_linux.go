@@ -63,24 +63,20 @@ func ownTerminals() (list []string) {
 }
 
 // hostSockets lists the sockets of the machine that have a name in the file system. A box without a
-// network would still reach them.
-func hostSockets() (list []string) {
+// network would still reach them. folders are where one with a relative name may be.
+func hostSockets(folders []string) (list []string) {
 	text, err := os.ReadFile("/proc/net/unix")
 	if err != nil {
 		return nil
 	}
 	seen := map[string]bool{}
-	var folders []string // of processes
 	for line := range bytes.Lines(text) {
 		path := socketName(line)
-		if path == "" || path[0] == '@' || seen[path] {
+		if path == "" || path[0] == '@' || path == "Path" || seen[path] {
 			continue
 		}
 		seen[path] = true
-		if path[0] != '/' { // a name in the folder that its process is, or was, in
-			if folders == nil {
-				folders = foldersOfProcesses()
-			}
+		if path[0] != '/' { // a name in the folder that its process was in
 			list = append(list, socketsAt(folders, path)...)
 			continue
 		}
@@ -106,18 +102,6 @@ func socketName(line []byte) string {
 		line = bytes.TrimLeft(line[at:], " ")
 	}
 	return string(bytes.TrimRight(line, "\n"))
-}
-
-// foldersOfProcesses lists the working directories of the processes that this user may look into.
-func foldersOfProcesses() []string {
-	links, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is right
-	list := []string{}
-	for _, link := range links {
-		if dir, err := os.Readlink(link); err == nil {
-			list = append(list, dir)
-		}
-	}
-	return clean(list)
 }
 
 // socketsAt returns the sockets of that name below folders.
