@@ -68,7 +68,7 @@ type change struct {
 // Bounds: how many calls are remembered in one of two lists, and how long a changed member is.
 const (
 	mostCalls   = 4096
-	mostAlike   = 64 // of one session and tool; more where they still run
+	mostAlike   = 64 // of one session and tool, beyond which ended ones are forgotten
 	mostMissed  = 256
 	changeBytes = 4 << 10
 )
@@ -111,13 +111,14 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 	return id, about
 }
 
-// add remembers a call. Of many that share so much, it forgets the ended ones.
+// add remembers a call. Of many that share so much, it forgets the ended ones: whenever their number has doubled, as
+// an agent that sends no results ends none.
 func (c *calls) add(of callOf, about *call) {
 	if c.count >= mostCalls {
 		c.turn()
 	}
 	list := append(c.recent[of], about)
-	if n := len(list); n > mostAlike {
+	if n := len(list); n > mostAlike && n&(n-1) == 0 {
 		old := slices.DeleteFunc(slices.Clone(list[:n/2]), func(a *call) bool { return a.ended || a.denied })
 		list = append(old, list[n/2:]...)
 		c.count -= n - len(list)

@@ -264,3 +264,15 @@ func TestRewrittenCallsSideBySide(t *testing.T) {
 		})
 	}
 }
+
+// A call costs the same beside thousands of calls whose results never come.
+func TestCallsWithoutResultsCostNoMore(t *testing.T) {
+	calls, of := calls{recent: map[callOf][]*call{}}, callOf{session: "s", tool: "Bash"}
+	one := &call{}
+	for range mostCalls / 2 {
+		calls.add(of, one)
+	}
+	if n := testing.AllocsPerRun(mostCalls/4, func() { calls.add(of, one) }); n > 0 {
+		t.Errorf("%v allocations a call, want none but those of a growing list", n)
+	}
+}
