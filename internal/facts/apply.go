@@ -1408,7 +1408,7 @@ func (c *call) reads(e *entry, name string, a *args) output {
 			}
 		}
 	}
-	if c.has(a, "--test") || c.has(a, "--run") { // node finds the tests by itself
+	if c.has(a, "--test") || c.has(a, "--run") { // node finds the tests
 		return output{origin: name}
 	}
 	forced := slices.ContainsFunc(a.given, func(g given) bool { return g.name == "-s" && e.isShell() })

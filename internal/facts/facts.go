@@ -90,8 +90,8 @@ type Word struct {
 	Kind WordKind `json:"kind"`
 
 	safe bool   // what is unknown of it is one word without a dash at its beginning, and no path
-	from string // what computed it: "" = a variable, or a command that is named
-	made bool   // a part is what a shell makes of the line, such as the value of a variable
+	from string // the command that computed it; "" = a variable, or a command that is named
+	made bool   // the shell makes a part, such as the value of a variable
 	span Span
 }
 

@@ -237,7 +237,7 @@ func (p *powershellReader) token() {
 	case c == ';' || c == '\n' || c == '|' || c == '{' || c == '}' || c == '(' || c == ')':
 		p.at++
 		if c == '(' && len(p.words) > 0 {
-			p.words = append(p.words, darkValue.word) // the value of what stands in ( )
+			p.words = append(p.words, darkValue.word) // the value of the commands in ( )
 		}
 		if c == '{' && len(p.words) == 0 || c != '{' {
 			p.end()
@@ -389,7 +389,7 @@ func (p *powershellReader) variable(w *Word) {
 	p.at++
 	if p.at < len(p.text) && p.text[p.at] == '(' {
 		p.grow(w, unknownPart)
-		return // what stands in it is read as commands
+		return // its content is read as commands
 	}
 	braced := p.at < len(p.text) && p.text[p.at] == '{'
 	if braced {

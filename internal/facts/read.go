@@ -252,7 +252,7 @@ func arguments(v json.RawMessage, key string, depth int, to []argument) []argume
 		}
 	case '[':
 		var elements []json.RawMessage
-		_ = json.Unmarshal(v, &elements) // what is no list has no elements
+		_ = json.Unmarshal(v, &elements) // a broken list has no elements
 		var words []string
 		for _, e := range elements {
 			if text, ok := rawjson.Text(e); ok {
@@ -289,7 +289,7 @@ func (r *reader) tool(call neutral.ToolCall) {
 	case "Read", "LS", "Glob", "Grep", "NotebookRead":
 		r.paths(KindRead, args, call.Tool == "Read" || call.Tool == "NotebookRead" || call.Tool == "Grep")
 		for _, a := range args {
-			if a.key == "glob" && call.Tool == "Grep" { // what fits it is shown
+			if a.key == "glob" && call.Tool == "Grep" { // the files that fit are shown
 				r.bare(a.text).path(KindRead, Word{Text: a.text, Kind: Pattern})
 			}
 		}
@@ -605,7 +605,7 @@ func (r *reader) commandArguments(call neutral.ToolCall, args []argument, verbs 
 	})
 	for _, a := range args {
 		switch {
-		case ofFile && contentNames[a.key]: // what a file is to have is run by nothing
+		case ofFile && contentNames[a.key]: // the content of a file is not run
 		case commandNames[a.key] && a.text != "" && (runs || !has(verbs, readVerbs) || looksLikeLine(a.text)):
 			if a.key == "command" && program == "" && !strings.ContainsAny(a.text, " \n;|&") {
 				program = a.text

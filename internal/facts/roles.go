@@ -494,7 +494,7 @@ func (c *call) helper(w Word) {
 }
 
 // abroad adds the doubt of an option that names a program or a script from elsewhere: neither of the
-// project nor installed. What an interpreter runs counts as named: sh /tmp/x.
+// project nor installed. The file that an interpreter runs counts as named: sh /tmp/x.
 func (c *call) abroad(w Word) {
 	words := strings.Fields(w.Text)
 	if w.Kind == Unknown || len(words) == 0 || c.sh.where != "" {

@@ -233,7 +233,7 @@ var quietPrograms = names(`
 	go cargo pytest jest vitest mocha git tsc eslint dotnet swift mvn java node python ruby php docker podman make
 	echo printf open xdg-open code vim vi nvim emacs nano bazel`)
 
-// contentPrinters print what is in files, or in the environment.
+// contentPrinters print the content of files, or the environment.
 var contentPrinters = names(`
 	cat bat head tail tac nl sed awk grep egrep rg strings cut tr paste sort rev base64 base32 xxd od hexdump gzip zip
 	tar openssl env printenv set declare history ps find ls`)
@@ -307,7 +307,7 @@ var urlRunners = names("bun deno dotnet dotnet-script jbang tsx ts-node")
 // onlyTries begin names of scripts that try, check or build the thing in the rest of the name.
 var onlyTries = names("test tests e2e lint check build dev start serve watch typecheck format bench dry")
 
-// databaseNouns and undoVerbs name together a script that takes away what a database holds: db:reset, migrate:undo.
+// databaseNouns and undoVerbs name together a script that empties a database: db:reset, migrate:undo.
 var (
 	databaseNouns = names("db database migrate migration migrations schema prisma sequelize knex typeorm ecto seed")
 	undoVerbs     = names("reset undo down rollback revert fresh refresh recreate rebuild")
