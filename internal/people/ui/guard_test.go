@@ -11,7 +11,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/hooktest"
+	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/people/ui"
 	"github.com/hookd/hookd/wire"
@@ -140,6 +142,54 @@ func TestAGuardIsMended(t *testing.T) {
 	}
 	s.goTo("#edit?hook=house-rules&show=versions")
 	s.until("the version is kept", `/on the page/.test(document.querySelector("#edit .checks").textContent)`)
+}
+
+// From a noisy guard to a mended one without leaving the page: it is found among others, its false alarms are looked at,
+// one becomes a test, the rule is mended beside test and past, saved, in force, and the difference is there to be read.
+func TestANoisyGuardIsMended(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.month(time.Now()); s.day(time.Now()) })
+	houseRules(t, home)
+	hooktest.Write(t, filepath.Join(home, "hookd.yaml"), "reload: {mode: ask}\n", 0o600)
+	cfg, err := config.Load(home, nil, nil)
+	hooktest.Must(t, err)
+	for _, w := range catalog.Waiting(cfg) {
+		hooktest.Must(t, catalog.Allow(cfg, w))
+	}
+	s := open(t, home, ui.Options{Act: true}, "#now")
+	begin, steps := time.Now(), 0
+	step := func(what, do, leadsTo string) {
+		t.Helper()
+		steps++
+		js[chromedp.Void](s, "void "+do)
+		s.until(what, leadsTo)
+	}
+	step("all guards", `(location.hash = "#hooks")`, `document.querySelector("#hooks tr[data-id=house-rules]")`)
+	step("the guard", `document.querySelector("#hooks tr[data-id=house-rules]").click()`, `document.querySelector(".side a[href*='guard?name=house-rules']")`)
+	step("its page", `document.querySelector(".side a[href*='guard?name=house-rules']").click()`, `document.querySelector("#guard .groups tr[data-id]")`)
+	group := `[...document.querySelectorAll("#guard .groups tr[data-id]")].find((r) => /changes modes/.test(r.textContent))`
+	s.until("the noisy reason", group)
+	step("its calls", group+`.click()`, `document.querySelector("#guard .commands [data-act=test]")`)
+	step("a test of it, and the editor", `document.querySelector("#guard .commands [data-act=test]").click()`,
+		`location.hash.startsWith("#edit?hook=house-rules") && document.querySelector("#edit .code")?.shadowRoot?.querySelector(".cm-content")`)
+	s.until("it is tested", `/all [0-9]+ pass|fails/.test(document.querySelector("#edit .checks").textContent)`)
+	step("the rule is mended", `import(new URL("vendor/codemirror.js", document.baseURI)).then((cm) => {
+		const view = cm.EditorView.findFromDOM(document.querySelector("#edit .code").shadowRoot.querySelector(".cm-content"));
+		const at = view.state.doc.toString().indexOf("  - deny: chmod -R *\n") + "  - deny: chmod -R *\n".length;
+		view.dispatch({changes: {from: at, insert: "    unless: {command: chmod -R u+w .}\n"}});
+	})`, `!document.querySelector("#edit [data-act=save]").disabled`)
+	s.until("the past is asked", `/calls? asked again/.test(document.querySelector("#edit .checks").textContent)`)
+	step("it is saved", `document.querySelector("#edit [data-act=save]").click()`, `/Nothing is changed/.test(document.querySelector("#edit .savebar").textContent)`)
+	text, err := os.ReadFile(filepath.Join(home, "hooks", "house-rules", "HOOK.yaml"))
+	hooktest.Must(t, err)
+	if !strings.Contains(string(text), "unless: {command: chmod -R u+w .}") {
+		t.Errorf("the file is %s", text)
+	}
+	step("its versions", `(location.hash = "#edit?hook=house-rules&show=versions")`, `document.querySelector("#edit .checks .shift button")`)
+	step("the difference", `document.querySelector("#edit .checks .shift button").click()`, `/chmod -R u\+w/.test(document.querySelector("#edit .diff .a")?.parentElement.textContent)`)
+	s.decide("chmod -R u+w .")
+	s.goTo("#stream")
+	s.until("the call passes now", `/chmod -R u\+w/.test(document.querySelector("#stream tr[data-id]").textContent) && document.querySelector("#stream tr[data-id] .f-state").textContent === "none"`)
+	t.Logf("%d steps, %s", steps, time.Since(begin).Round(100*time.Millisecond))
 }
 
 // A search leaves out with a -, and finds by how long hookd took; what arrives live is filtered in the same way, and

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -47,8 +48,15 @@ func (s *site) measured(name string) float64 {
 func TestScrolling(t *testing.T) {
 	needLong(t)
 	home := newHome(t, func(s *seeder) { s.many(100_000, time.Now()) })
-	s := open(t, home, ui.Options{}, "#stream?range=6h")
+	s := open(t, home, ui.Options{}, "#now")
 	s.look(1440, 900, "light")
+	s.settled()
+	t.Logf("the first rows of 100,000 calls are there %.0f ms after the click", js[float64](s, `new Promise((done) => {
+		const begin = performance.now();
+		const look = () => document.querySelector("#stream tr[data-id]") ? done(performance.now() - begin) : requestAnimationFrame(look);
+		location.hash = "#stream?range=6h";
+		look();
+	})`))
 	s.until("rows", `document.querySelectorAll("#stream tr[data-id]").length > 15`)
 	s.until("the counts are whole", `document.querySelector(".search .end").textContent === "100,000 kept"`)
 	command(s, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
@@ -74,6 +82,29 @@ func TestScrolling(t *testing.T) {
 	}
 	s.keys("f")
 	s.until("the newest", `document.querySelector("#stream tr[data-id]").textContent.includes("# 99999")`)
+}
+
+// used is the processor time of this process, which runs the daemon and the page's server.
+func used(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	hooktest.Must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// A page that is open and idle costs the daemon next to nothing, whichever view it shows.
+func TestIdle(t *testing.T) {
+	needLong(t)
+	home := newHome(t, func(s *seeder) { s.many(6000, time.Now()); s.hour(time.Now()) })
+	s := open(t, home, ui.Options{}, "#now")
+	for _, hash := range []string{"#now", "#stream", "#session?id=load", "#hooks"} {
+		s.goTo(hash)
+		s.settled()
+		before, begin := used(t), time.Now()
+		js[bool](s, `new Promise((done) => setTimeout(() => done(true), 4000))`)
+		t.Logf("%s: %.2f %% of one processor for daemon, page's server and test", hash,
+			100*float64(used(t)-before)/float64(time.Since(begin)))
+	}
 }
 
 // 1,000 records a second are shown as they come for a minute, and the page does not grow.
