@@ -10,7 +10,7 @@ import (
 type madeFile struct {
 	by    string // the program
 	text  string // as far as it is known
-	whole bool   // text is all of it
+	whole bool   // text is the whole
 	read  bool   // the text was followed as code
 }
 

@@ -315,7 +315,7 @@ func loadTables() *tables {
 	return t
 }
 
-// split returns the blocks of a file, without what stands before the first.
+// split returns the blocks of a file, without its head.
 func split(file, text string) (blocks []*block) {
 	begin, end := 0, 0 // of the last block
 	for line := range strings.Lines(text) {

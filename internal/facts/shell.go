@@ -33,9 +33,9 @@ type reader struct {
 // input is the standard input of a command.
 type input struct {
 	has    bool // it is no terminal
-	known  bool // text is all of it
+	known  bool // text is the whole
 	text   string
-	origin string // what made it: the command; "" = a file or the line itself
+	origin string // the command that made it; "" = a file or the line itself
 	words  []Word // each of its words is one of these, such as a pattern; nil = not known
 }
 

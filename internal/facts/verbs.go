@@ -24,7 +24,7 @@ var (
 	openVerbs = names("shell console repl bash sh zsh ssh attach dbshell dbconsole psql")
 )
 
-// mildWords name what a program does that only shows, checks, builds or runs something of the project.
+// mildWords name deeds that only show, check, build or run something of the project.
 var mildWords = names(`
 	test tests check checks lint list ls show status info version help build compile run start serve dev watch fmt
 	format init new generate gen validate verify analyze analyse report stats diff log logs view get describe search
@@ -152,7 +152,7 @@ func (c *call) verb(base string, i int, of []string) {
 	}
 }
 
-// looksOnly name what a command of a cloud does that changes nothing.
+// looksOnly name deeds of a command of a cloud that change nothing.
 var looksOnly = names(`
 	list ls get show describe view status log logs version help info search find query check validate lint diff plan
 	preview inspect explain whoami current top tail watch events history docs open stat usage ping health wait count
@@ -244,7 +244,7 @@ var streamed = regexp.MustCompile(`^(?:tcp|udp|rtmps?|rtsp|srt|rtp)://`)
 // ofVersion finds a file that holds a version alone, which is a part of many addresses.
 var ofVersion = regexp.MustCompile(`(?i)version|\.nvmrc$`)
 
-// printsContent reports whether what computed a word prints what is in files, or in the environment.
+// printsContent reports whether the origin of a word prints the content of files, or the environment.
 func printsContent(from string) bool {
 	file, isFile := strings.CutPrefix(from, "file ")
 	return contentPrinters[from] || isFile && !ofVersion.MatchString(file)
