@@ -132,7 +132,7 @@ func unwritten(pattern string) string {
 		return ""
 	}
 	branch := words[len(words)-1]
-	return fmt.Sprintf("It fits %s, +%s and HEAD:%s. It does not fit a push that does not write the\nbranch: "+
+	return fmt.Sprintf("It fits %s, +%s and HEAD:%s. It does not fit a push that does not name\nthe branch: "+
 		"`git push` on %s, --all, --mirror. For those:\n  hookd guard 'git push --all' --deny WHY\n"+
 		"  hookd guard 'git push --mirror' --deny WHY\n"+
 		"and in HOOK.yaml: - deny: {command: git push, branch: %s}", branch, branch, branch, branch, branch)

@@ -284,7 +284,7 @@ func (p *printer) whatIf(w rehearse.WhatIf) {
 		p.line(p.paint(red, failed), escape(w.Error, keepNothing))
 	}
 	if w.Asked+w.Cut+w.Redacted == 0 && !w.Stopped {
-		p.line("no event of that time is one that the hook asks for; see `hookd match` and `hookd log`")
+		p.line("the hook asks for no event of that time; see `hookd match` and `hookd log`")
 	}
 }
 
