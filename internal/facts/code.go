@@ -194,7 +194,7 @@ func (c *call) code(lang string, w Word) {
 	}
 	r.doubt(DoubtCode, "code of "+or(lang, "another language")+" is not read in full", c.span, index)
 	if t == nil {
-		c.quotedLines(w.Text)
+		c.quotedLines(w.Text, len(w.Text)+1)
 		return
 	}
 	loose := func(name string) bool {
@@ -216,8 +216,8 @@ func (c *call) code(lang string, w Word) {
 }
 
 // quotedLines reads parts of code in an unknown language as lines that may run: its strings, the text
-// behind a ! or in parentheses, and each line.
-func (c *call) quotedLines(text string) {
+// behind a ! or in parentheses, and each line, of fewer than below bytes.
+func (c *call) quotedLines(text string, below int) {
 	for _, t := range lexCode("other", text) {
 		if t.kind == tokenString && looksLikeLine(t.text) {
 			c.guessLine(t.text)
@@ -229,7 +229,7 @@ func (c *call) quotedLines(text string) {
 		}
 	}
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("()\n", r) }) {
-		if strings.Contains(strings.TrimSpace(part), " ") && looksLikeLine(part) {
+		if len(part) < below && strings.Contains(strings.TrimSpace(part), " ") && looksLikeLine(part) {
 			c.guessLine(part)
 		}
 	}
