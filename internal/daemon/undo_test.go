@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -17,7 +19,7 @@ func TestUndoOverTheSocket(t *testing.T) {
 	home, work := newHome(t), t.TempDir()
 	guard := filepath.Join(home, "hooks", "g", "HOOK.yaml")
 	writeFile(t, guard, "name: g\nevents: [pre_tool_use]\ntype: script\nscript: 'true'\n", 0o644)
-	h := start(t, home, nil)
+	h := start(t, home, func(c *config.Config) { c.Undo.Wait = hooktest.Patience })
 	ask := func(method, path, body string, to any) int {
 		t.Helper()
 		status, text := h.request(method, path, body, nil)

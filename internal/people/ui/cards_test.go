@@ -124,8 +124,8 @@ func (s *site) opensWhenSeen(held map[string]client.Ask) {
 		}
 		js[chromedp.Void](s, `void (document.querySelector(".cmd").scrollTop = 0)`)
 		const allow = `document.querySelector(".askbox [data-act=allow]:enabled") !== null`
-		for page := 0; page < 100 && !js[bool](s, allow); page++ {
-			js[chromedp.Void](s, fmt.Sprintf(`void ((c) => { c.scrollTop = %d * (c.clientHeight - 48); })(document.querySelector(".cmd"))`, page))
+		for page := 0; page < 200 && !js[bool](s, allow); page++ {
+			js[chromedp.Void](s, fmt.Sprintf(`void ((c) => { c.scrollTop = %d * (c.clientHeight - 48) %% c.scrollHeight; })(document.querySelector(".cmd"))`, page))
 			now := js[float64](s, "performance.now()")
 			s.until("the page was seen", fmt.Sprintf(`performance.now() > %f || %s`, now+700, allow))
 		}

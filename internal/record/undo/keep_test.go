@@ -526,6 +526,7 @@ func childOfKill(line string) {
 		k.Undo(id(), wire.UndoRequest{Calls: []string{rest}, Skip: true})
 	} else {
 		s := DefaultSettings()
+		s.Wait = hooktest.Patience
 		if wait, err := time.ParseDuration(os.Getenv("HOOKD_TEST_WAIT")); err == nil {
 			s.Wait = wait
 		}
