@@ -235,7 +235,7 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	ctx, cancel := chromedp.NewContext(tabs)
 	s := &site{t: t, home: home, client: c, ui: server}
 	var stopLimit context.CancelFunc
-	s.ctx, stopLimit = context.WithTimeout(ctx, 2*hooktest.Patience)
+	s.ctx, stopLimit = context.WithTimeout(ctx, 2*hooktest.Patience+loadTime())
 	t.Cleanup(func() {
 		stopLimit()
 		cancel()

@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -207,4 +208,80 @@ func TestSearchLeavesOut(t *testing.T) {
 	s.until("a word that is none", `/as >1s/.test(document.querySelector("#stream [role=alert]")?.textContent)`)
 	s.goTo("#stream?q=-agent:codex")
 	s.until("rows of others", rows+`.length > 3 && `+rows+`.every((r) => !/Codex/.test(r.textContent))`)
+}
+
+// The words of a search are completed; a search is kept under Views, opened again and forgotten; what fits it is
+// written as CSV and as JSON.
+func TestASearchIsCompletedKeptAndExported(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	s := open(t, home, ui.Options{}, "#stream")
+	s.until("rows", `document.querySelectorAll("#stream tr[data-id]").length > 15`)
+	s.until("counts", `document.querySelector(".facet")`)
+	for _, c := range []struct{ typed, offers string }{
+		{"ou", "outcome:"}, {"tcome:de", "outcome:deny"}, {"ny -to", "outcome:deny -tool:"}, {"ol:Ba", "outcome:deny -tool:Bash"},
+	} {
+		s.run(chromedp.Focus(chromedp.CSS("#stream .typed input")))
+		s.typed(c.typed)
+		s.until("it is completed to "+c.offers, fmt.Sprintf(`[...document.querySelectorAll("datalist#words option")].some((o) => o.value === %q)`, c.offers))
+	}
+	const rows, views, export = `[...document.querySelectorAll("#stream tr[data-id]")]`, `select[aria-label="Saved views"]`, `select[aria-label=Export]`
+	choose := func(list, value string) {
+		t.Helper()
+		js[chromedp.Void](s, fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = %q; s.dispatchEvent(new Event("change", {bubbles: true})); })()`, list, value))
+	}
+	s.until("what was typed is searched for", `/tool%3ABa/.test(location.hash)`)
+	s.keys(kb.Escape) // leaves the line
+	const q = `outcome:deny tool:Bash`
+	s.goTo("#stream?q=" + url.QueryEscape(q))
+	s.until("denied commands", rows+`.length >= 1 && `+rows+`.every((r) => /Bash[^]*deny/.test(r.textContent))`)
+	n := js[int](s, rows+`.length`)
+	choose(views, "save")
+	s.goTo("#stream")
+	s.run(chromedp.Reload())
+	s.until("it is kept over a reload", `[...document.querySelectorAll('`+views+` option')].some((o) => o.textContent.startsWith("`+q+`"))`)
+	choose(views, "1")
+	s.until("it is opened", fmt.Sprintf(`document.querySelector(".typed input").value === %q && %s.length === %d`, q, rows, n))
+	js[chromedp.Void](s, `void (URL.createObjectURL = (b) => { b.text().then((t) => { window.written = t; }); return "data:,"; },
+		HTMLAnchorElement.prototype.click = function () { window.file = this.download; })`)
+	choose(export, "csv")
+	s.until("a table", `window.file === "hookd-decisions.csv" && /^time,.*subject,.*\r\n"/.test(window.written) && window.written.split("\r\n").length === `+fmt.Sprint(n+1))
+	choose(export, "json")
+	s.until("JSON", `window.file === "hookd-decisions.json" && window.written[0] === "[" && JSON.parse(window.written).every((d) => d.decision === "deny" && d.tool === "Bash") && JSON.parse(window.written).length === `+fmt.Sprint(n))
+	choose(views, "drop")
+	s.until("it is forgotten", `document.querySelectorAll('`+views+` option').length === 2`)
+	s.run(chromedp.NavigateBack())
+	s.until("Back returns to all", `!/q=/.test(location.hash) && `+rows+`.length > 15`)
+}
+
+// Guards of a home with 1,000 hooks opens soon, is searched while one types, is moved over by keys, and is no wider
+// than the window.
+func TestAThousandHooks(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	for i := range 1000 {
+		hooktest.Write(t, filepath.Join(home, "hooks", fmt.Sprintf("house-%03d-of-the-team", i), "HOOK.yaml"),
+			fmt.Sprintf("description: Rule %d of the house.\nrules:\n  - deny: tool-%d *\n    why: it is rule %d\n", i, i, i), 0o644)
+	}
+	s := open(t, home, ui.Options{Act: true}, "#now")
+	const rows, settledIn = `document.querySelectorAll("#hooks tr[data-id]").length`, `new Promise((done) => {
+		const begin = performance.now();
+		const look = () => (%s) ? requestAnimationFrame(() => done(performance.now() - begin)) : requestAnimationFrame(look);
+		%s;
+		look();
+	})`
+	t.Logf("all rows are there after %.0f ms", js[float64](s, fmt.Sprintf(settledIn, rows+` > 1000`, `location.hash = "#hooks"`)))
+	for _, width := range []int64{1440, 380} {
+		s.look(width, 900, "light")
+		s.noWider("#hooks")
+	}
+	s.look(1440, 900, "light")
+	s.keys("/")
+	s.until("the search has the focus", `document.activeElement.matches("#hooks .find input")`)
+	s.typed("house-77")
+	s.until("ten are left", rows+` === 10`)
+	s.keys(kb.Escape)
+	s.press("j", `/hook=house-770/.test(location.hash) && document.querySelector("#hooks .side h1").textContent.startsWith("house-770")`)
+	t.Logf("all rows are there again after %.0f ms", js[float64](s, fmt.Sprintf(settledIn, rows+` > 1000`, `location.hash = "#hooks"`)))
+	s.press("j", `document.querySelector("#hooks tr.sel")`)
+	t.Logf("a key moves after %.0f ms", js[float64](s, fmt.Sprintf(settledIn, `document.querySelector("#hooks tr.sel").dataset.id !== was`,
+		`const was = document.querySelector("#hooks tr.sel").dataset.id; dispatchEvent(new KeyboardEvent("keydown", {key: "j"}))`)))
 }

@@ -206,5 +206,33 @@ func TestLooks(t *testing.T) {
 		s.until(v.name, v.has)
 		s.looked(v.name, v.hash)
 	}
-	_ = chromedp.Void{}
+	s.goTo("#session?id=" + liveSession)
+	rows := `[...document.querySelectorAll("#session tbody tr[data-id]")]`
+	s.until("the words of the agent stand between its calls", `((at) => at.every((n, i) => n >= 0 && (!i || n > at[i - 1])))(
+		[/^.*prompt.*clean up old reports/, /said.*I remove the old reports first/, /Bash.*rm out/, /Bash.*dropdb shop/,
+			/said.*All reports are gone/, /Edit.*load.py/].map((what) => `+rows+`.findIndex((r) => what.test(r.textContent))))`)
+	s.until("a secret of its words is masked", `!document.querySelector("#session").textContent.includes("AKIA7YQ2M4XK3LWPN5RT")`)
+	s.until("the guard that a call waited for is named", `/command-guard [0-9.]+ m?s/.test(`+rows+`.find((r) => /git push origin main/.test(r.textContent)).querySelector(".wait").title)`)
+	s.until("and those that the agent waited for", `document.querySelector("#session .waits a[href='#guard?name=command-guard']")`)
+	s.aloneAndBack(id("git push origin main"))
+}
+
+// aloneAndBack opens a call's own view with a key, from its address, and by the end of its id; and Back returns.
+func (s *site) aloneAndBack(call string) {
+	s.t.Helper()
+	s.goTo("#stream?open=" + call + "&sel=" + call)
+	s.until("the open row", `document.querySelector("tr.open .told")`)
+	s.press("w", `document.querySelector("#call .told")`)
+	address := s.text(`location.hash`)
+	s.until("its heading", `/git push origin main/.test(document.querySelector("#call h1").textContent) && /deny/.test(document.querySelector("#call .head").textContent)`)
+	s.run(chromedp.NavigateBack())
+	s.until("Back opens the row again", `document.querySelector("#stream tr.open .told")`)
+	for _, hash := range []string{address, "#call?id=" + call[len(call)-8:]} {
+		s.goTo(hash)
+		s.run(chromedp.Reload())
+		s.until("the same call", `/git push origin main/.test(document.querySelector("#call h1")?.textContent)`)
+		s.looked("call", hash)
+	}
+	s.goTo("#call?id=nothing")
+	s.until("it is said that there is none", `document.querySelector("#call [role=alert]")`)
 }

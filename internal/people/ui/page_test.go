@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -239,7 +241,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 	s.until("a question is open", `document.querySelector(".askbox")`)
 	hashes := []string{
 		"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#stream?q=nothing-has-this", "#session?id=" + pay, "#session?show=all&id=" + pay,
-		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", "#guard?name=command-guard", "#edit?hook=command-guard", "#undo", "#grants", "#learn", "#learn?show=scan", "#learn?show=blind", s.denied("command-guard"), "#whatif", s.rehearsed(),
+		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", "#guard?name=command-guard", "#edit?hook=command-guard", "#undo", "#grants", "#call?id=" + s.lastCall(), "#learn", "#learn?show=scan", "#learn?show=blind", s.denied("command-guard"), "#whatif", s.rehearsed(),
 	}
 	faults := func(what string) {
 		t.Helper()
@@ -260,6 +262,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 				s.until("a row is open", `document.querySelector("tr.open")`)
 			}
 			faults(hash + ", " + scheme)
+			s.named(hash)
 		}
 		s.keys("?")
 		s.until("the sheet", `document.querySelector("dialog[open]")`)
@@ -289,6 +292,40 @@ func TestEachViewIsAccessible(t *testing.T) {
 		s.look(width, 900, "light")
 		s.noWider("without the daemon")
 		faults("without the daemon")
+	}
+}
+
+// lastCall is the id of the newest decision.
+func (s *site) lastCall() string {
+	s.t.Helper()
+	list, err := s.client.Decisions(s.t.Context(), client.DecisionQuery{Limit: 1})
+	hooktest.Must(s.t, err)
+	return list[0].EventID
+}
+
+// spoken are the roles of elements that a screen reader names to a person who moves between them.
+var spoken = []string{"button", "link", "textbox", "searchbox", "combobox", "checkbox", "img", "image", "heading", "dialog", "table", "main", "navigation", "complementary"}
+
+// named fails where the tree that a screen reader gets has an element without a name; HOOKD_AXTREE prints all of it.
+func (s *site) named(what string) {
+	s.t.Helper()
+	text := func(v *accessibility.Value) (t string) {
+		if v != nil {
+			_ = json.Unmarshal(v.Value, &t) // a number is no name
+		}
+		return t
+	}
+	for _, n := range command(s, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{}).Nodes {
+		role, name := text(n.Role), strings.TrimSpace(text(n.Name))
+		if n.Ignored {
+			continue
+		}
+		if slices.Contains(spoken, role) && name == "" {
+			s.t.Errorf("%s: a %s has no name (node %d)", what, role, n.BackendDOMNodeID)
+		}
+		if os.Getenv("HOOKD_AXTREE") != "" && name != "" && role != "StaticText" && role != "InlineTextBox" {
+			fmt.Printf("%s\t%s: %.160s\n", what, role, name)
+		}
 	}
 }
 

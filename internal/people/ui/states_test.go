@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -353,4 +354,31 @@ func TestThePageShowsTheFleet(t *testing.T) {
 	}
 	server.Stop()
 	s.until("no server answers, and it is said", `/no server answers|cannot be read/.test(document.querySelector("#stream").textContent)`)
+}
+
+// The browser tells of an ask while the page is not seen: after a press, and once. It takes that back when the ask ends.
+func TestTheBrowserTellsOfAsks(t *testing.T) {
+	s := open(t, newHome(t, nil), ui.Options{Act: true}, "#now")
+	command(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+		window.told = []; window.wanted = 0;
+		window.Notification = class {
+			static permission = sessionStorage.may || "default";
+			static requestPermission() { window.wanted++; sessionStorage.may = "granted"; return Promise.resolve("granted"); }
+			constructor(title, options) { window.told.push(this); Object.assign(this, {title}, options); }
+			close() { this.closed = true; }
+		};
+		Object.defineProperty(Document.prototype, "visibilityState", {get: () => window.unseen ? "hidden" : "visible"});`})
+	s.run(chromedp.Reload())
+	const button = `[...document.querySelectorAll(".conn button")].find((b) => b.textContent === "Tell me about asks")`
+	s.until("it is offered", button)
+	js[chromedp.Void](s, `void `+button+`.click()`)
+	s.until("it was asked for once", `window.wanted === 1 && !`+button)
+	s.run(chromedp.Reload())
+	s.until("and not again", `document.querySelector(".conn") && !`+button)
+	js[chromedp.Void](s, `void (window.unseen = true)`)
+	told := s.asks("git push --force origin topic")
+	s.until("the browser tells", `window.told.length === 1 && /asks$/.test(window.told[0].title) && /git push --force origin topic/.test(window.told[0].body)`)
+	hooktest.Must(t, s.answerElsewhere("git push --force origin topic"))
+	s.until("it is taken back", `window.told[0].closed`)
+	<-told
 }

@@ -4,14 +4,16 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from './lib.js';
 import { Row } from './asks.js';
 import { press, useKeys } from './keys.js';
 import { about, ask, post, Refusal, segment } from './net.js';
-import { Act, Icon, State, Took, copy, say, stateOf, toldTo } from './parts.js';
-import { link } from './state.js';
-import { bytes, home, plural, short, when, hhmm } from './words.js';
+import { Act, Bad, Empty, Icon, Late, State, Took, copy, say, stateOf, take, toldTo, useData } from './parts.js';
+import { go, link, route } from './state.js';
+import {
+  agentName, bytes, firstLine, home, plural, short, shortSession, toolName, when, hhmm, hhmmss,
+} from './words.js';
 
 export const story = (id, signal) => ask('calls/' + segment(id), { signal });
 
 // Call draws a story; tall is told how many points high it is.
-export function Call({ s, subject, tall }) {
+export function Call({ s, subject, tall, alone }) {
   const box = useRef();
   useLayoutEffect(() => {
     const watch = new ResizeObserver(() => box.current && tall?.(box.current.scrollHeight));
@@ -19,10 +21,27 @@ export function Call({ s, subject, tall }) {
     return () => watch.disconnect();
   }, [s]);
   const act = (name) => () => press(`[data-act=${name}]`, box.current);
-  useKeys({ u: act('undo'), p: act('permit'), x: act('test'), z: act('snooze') });
+  useKeys({ u: act('undo'), p: act('permit'), x: act('test'), z: act('snooze'),
+    w: () => (alone ? false : go('call', { id: s.event_id })) });
   return html`<div class="peek call" ref=${box}><div class="input"><${Input} s=${s} subject=${subject} />
-      <${Told} s=${s} /><${Next} s=${s} /></div>
+      <${Told} s=${s} /><${Next} s=${s} alone=${alone} /></div>
     <div class="kv"><${Guards} s=${s} />${s.ran?.box && html`<${Box} box=${s.ran.box} />`}</div></div>`;
+}
+
+// Why is a call alone: the address of a call that a person keeps or sends. An id may be its last characters.
+export function Why() {
+  const { id } = route.value.p, [s, err] = useData((signal) => (id ? story(id, signal) : Promise.resolve(0)), [id]);
+  useKeys({ y: () => !!s && take(s.event_id), Escape: () => go('stream') });
+  if (!s) {
+    return html`<section class="view" id="call">${err ? html`<${Bad} err=${err} />` : s === null ? html`<${Late} />`
+      : html`<${Empty}><a class="link" href="#stream">Calls</a></${Empty}>`}</section>`;
+  }
+  const session = { id: s.session_id, agent: s.dialect, at: s.event_id };
+  return html`<section class="view" id="call"><div class="head"><div>
+    <p class="crumb"><a href="#stream">Calls</a> / ${short(s.event_id)} · ${agentName(s)}${s.session_id && html` ·${' '}
+      <a href=${link('session', session)}>session ${shortSession(s.session_id)}</a>`} · ${when(s.time, hhmmss)}</p>
+    <h1><code>${firstLine(s.subject) || toolName(s)}</code></h1>
+    <p><${State} is=${stateOf(s)} /> ${s.reason || ''}</p></div></div><${Call} s=${s} alone=${true} /></section>`;
 }
 
 // Input is what was asked for; or its difference from what runs instead.
@@ -85,7 +104,7 @@ function said(g) {
 }
 
 // Next has the acts of a person, or the commands to type where the page only shows.
-function Next({ s }) {
+function Next({ s, alone }) {
   const [done, tell] = useState(''), path = segment(s.event_id);
   const finished = (text) => { tell(text); say(text, true); };
   const until = (a) => (a.grants?.[0]?.until ? ', until ' + when(a.grants[0].until, hhmm) : '');
@@ -101,16 +120,17 @@ function Next({ s }) {
   const offer = (n) => (about.value.act ? acts[n.act]?.(n)
     : html`<span><span class="t">${n.for}</span> <code>${n.command}</code></span>`);
   return html`${done && html`<p class="s" role="status">${done}</p>`}
-    <div class="acts">${s.next.map(offer)}<${Ways} s=${s} /></div>`;
+    <div class="acts">${s.next.map(offer)}<${Ways} s=${s} alone=${alone} /></div>`;
 }
 
 const tested = (a) => `${a.hook} has this call as a test: it expects ${a.expect}. Mend the rule until it passes.`;
 
 // Ways are links to the session, the run and the guard, and the id to copy.
-function Ways({ s }) {
+function Ways({ s, alone }) {
   const decided = s.guards.find((g) => (s.decided_by || []).includes(g.hook)) || s.guards[0];
   const session = { id: s.session_id, agent: s.dialect, at: s.event_id };
-  return html`${s.session_id && html`<a class="link" href=${link('session', session)}>Session at this point</a>`}
+  return html`${!alone && html`<a class="link" href=${link('call', { id: s.event_id })}>Why <kbd>w</kbd></a>`}
+    ${s.session_id && html`<a class="link" href=${link('session', session)}>Session at this point</a>`}
     ${decided && html`<a class="link" href=${link('run', { id: decided.run_id })}>Run</a>
       <a class="link" href=${link('guard', { name: s.decided_by?.[0] || decided.hook })}>Guard</a>`}
     <button type="button" class="plain t" onClick=${() => copy(s.event_id)} title=${s.event_id}>

@@ -175,7 +175,7 @@ function Commands({ x }) {
       <span class="tool">${c.tool}</span><code title=${c.subject}>${c.subject}</code>
         <time class="t">${when(c.last, hhmm)}</time>
       <span class="acts"><a class="link"
-        href=${c.run ? link('run', { id: c.run }) : link('stream', { q: 'event:' + c.call, open: c.call })}>
+        href=${c.run ? link('run', { id: c.run }) : link('call', { id: c.call })}>
         ${c.run ? 'Run' : 'Call'}</a>
         ${alarm && html`<${Act} label="False alarm" plain=${true} key_="test"
             path=${'calls/' + segment(c.call) + '/test'} body=${{ expect: 'none' }}

@@ -114,6 +114,7 @@ const rows = [
   ['s m', 'allow in the session, deny with a message'],
   ['u p', 'of an open call: undo it, permit it once'],
   ['x z', 'of an open call: false alarm, snooze its guard'],
+  ['w', 'of an open call: it alone, with an address of its own'],
   ['e w', 'of a guard: edit it, and ask it about the past'],
   ['y', 'copy the id'],
   ['?', 'this sheet'],

@@ -2,6 +2,7 @@
 import { computed, effect, html, render, signal, useEffect } from './lib.js';
 import { Edit } from './edit.js';
 import { Notices } from './asks.js';
+import { Why } from './call.js';
 import { watch } from './health.js';
 import { watchFleet } from './fleet.js';
 import { Guard } from './guard.js';
@@ -21,13 +22,13 @@ import { hhmm, hhmmss, plural, when } from './words.js';
 
 const parts = {
   now: ['Now', Now], stream: ['Calls', Stream], session: ['Session', Session], hooks: ['Guards', Hooks],
-    run: ['Run', Run],
+    run: ['Run', Run], call: ['Call', Why],
   whatif: ['What if', WhatIf], guard: ['Guard', Guard],
   edit: ['Edit', Edit], undo: ['Undo', Undo], grants: ['Grants', Grants], learn: ['Learn', Learn],
 };
 
 // owner is the tab that a view without one is reached from.
-const owner = { guard: 'hooks', edit: 'hooks', grants: 'hooks', run: 'stream', whatif: 'hooks' };
+const owner = { guard: 'hooks', edit: 'hooks', grants: 'hooks', run: 'stream', call: 'stream', whatif: 'hooks' };
 
 const waits = computed(() => needs.value.length);
 effect(() => { document.title = (waits.value ? '(' + waits.value + ') ' : '') + 'hookd'; });

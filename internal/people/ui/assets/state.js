@@ -4,7 +4,7 @@ import { signal } from './lib.js';
 
 // tabs are the views that the bar has, by the order of their keys; the others are opened from these.
 export const tabs = ['now', 'stream', 'session', 'hooks', 'undo', 'learn'];
-const views = [...tabs, 'whatif', 'run', 'guard', 'edit', 'grants'];
+const views = [...tabs, 'whatif', 'run', 'call', 'guard', 'edit', 'grants'];
 
 function read() {
   const text = location.hash.slice(1);

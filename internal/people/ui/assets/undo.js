@@ -58,7 +58,7 @@ export function Undo() {
               ? html`: <${Command} text=${d.restore.replace('{}', d.path)} />` : ''}</p>`)}
           <div class="row">${about.value.act ? html`<${Plan} id=${c.id} done=${done} />`
             : html`<${Command} text=${'hookd undo ' + short(c.id)} />`}
-            <a class="link" href=${link('stream', { q: 'event:' + c.id, open: c.id })}>Call</a></div></div></${Td}>
+            <a class="link" href=${link('call', { id: c.id })}>Call</a></div></div></${Td}>
                 </tr>`}`; })}</${Table}>`}</section>`;
 }
 
