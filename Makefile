@@ -87,7 +87,9 @@ check: ## format, vet and staticcheck, for Linux and macOS; shellcheck, tsc and 
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/...
 	GOOS=darwin $(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	@if command -v shellcheck >/dev/null; then shellcheck demo/demo.sh demo/fleet.sh packaging/*.sh internal/people/ui/*.sh .ci/run docs/gallery/*/*.sh; else echo "SKIP-TOOL shellcheck: not installed"; fi
+	@if command -v shellcheck >/dev/null; then \
+		shellcheck demo/demo.sh demo/fleet.sh packaging/*.sh internal/people/ui/*.sh .ci/run docs/gallery/*/*.sh; \
+	else echo "SKIP-TOOL shellcheck: not installed"; fi
 	@sh internal/people/ui/check.sh
 
 vuln: ## look for known vulnerabilities (needs govulncheck and its database, GOVULNDB)

@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// A person reads one sentence of what is known, and nothing that contradicts it.
+// The sentence for a person has every known loss and no contradiction.
 func TestKeptSays(t *testing.T) {
 	unknown := Lost{What: LostElse, Why: "not known: deploy is not in the tables; its repository is kept, nothing outside"}
 	for want, kept := range map[string]Kept{

@@ -55,7 +55,7 @@ type call struct {
 	denied  bool     // as its agent heard it
 	reason  string   // of the denial
 	changed []change // of its input, by hooks
-	guessed bool     // its result fits other calls of that time as well, so that nothing is said of its input
+	guessed bool     // results of other calls may be taken for its own: nothing is said of its input
 	told    bool     // it is on record that its agent did not obey
 }
 
@@ -99,11 +99,15 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 		}
 		c.add(of, about)
 	case events.KindToolAfter:
-		if about = c.find(of, e, hash); about != nil {
+		var sure bool
+		if about, sure = c.find(of, e, hash); about != nil {
+			if !sure {
+				c.guess(of, e.Tool)
+			}
 			about.ended = true
 		}
 	default:
-		about = c.find(of, e, hash)
+		about, _ = c.find(of, e, hash)
 	}
 	if about != nil {
 		id = about.id
@@ -140,51 +144,45 @@ func (c *calls) turn() {
 	c.older, c.recent, c.count = c.recent, kept, n
 }
 
-// find returns the call of an event after it: of the calls which may have run and have no result one with the same
-// input; else one which hooks have given this input; else one whose input hooks have changed; else any, as agents
-// may write an input in another way; else a call with this input that was denied or has a result. Of an id's
-// calls another than all of these is known, too: agents may count from 1 again. nil = none.
-func (c *calls) find(of callOf, e *events.Event, input uint64) *call {
+// find returns the call of an event after it, in this order: of the running calls, a call with the same input, a
+// call with this input from hooks, any other that hooks have changed, any at all, as agents may write an input in
+// another way; then a call with this input that was denied or has a result. Of an id's calls another than all of
+// these is known, too: agents may count from 1 again. sure is false where other running calls may fit as well.
+// nil = none.
+func (c *calls) find(of callOf, e *events.Event, input uint64) (about *call, sure bool) {
 	list := slices.Concat(c.older[of], c.recent[of])
 	runs := func(a *call) bool { return a.tool == e.Tool && !a.ended && !a.denied }
-	given := func(like func(now, is json.RawMessage) bool) func(a *call) bool {
-		return func(a *call) bool { return runs(a) && ranAs(e, a.changed, like) }
-	}
-	for i, fits := range []func(a *call) bool{
-		func(a *call) bool { return runs(a) && a.input == input },
-		given(sameText),
-		given(holds),
-		func(a *call) bool { return runs(a) && a.changed != nil },
-		func(a *call) bool { return a.tool == e.Tool && !a.ended && a.input == input },
-		runs,
-		func(a *call) bool { return a.tool == e.Tool && a.input == input },
-		func(a *call) bool { return a.tool == e.Tool && of.id != "" },
+	ran := sync.OnceValue(func() json.RawMessage { return dialect.Call(e).Input })
+	for _, by := range []struct {
+		sure bool
+		fits func(a *call) bool
+	}{
+		{true, func(a *call) bool { return runs(a) && a.input == input }},
+		{true, func(a *call) bool { return runs(a) && a.changed != nil && ranAs(ran(), a.changed, sameText) }},
+		{false, func(a *call) bool { return runs(a) && a.changed != nil && ranAs(ran(), a.changed, overlap) }},
+		{false, func(a *call) bool { return runs(a) && a.changed != nil }},
+		{true, func(a *call) bool { return a.tool == e.Tool && !a.ended && a.input == input }},
+		{false, runs},
+		{true, func(a *call) bool { return a.tool == e.Tool && a.input == input }},
+		{true, func(a *call) bool { return a.tool == e.Tool && of.id != "" }},
 	} {
-		if at := slices.IndexFunc(list, fits); at >= 0 {
-			if i > 1 && i != 4 {
-				guess(list, runs)
-			}
-			return list[at]
+		if at := slices.IndexFunc(list, by.fits); at >= 0 {
+			return list[at], by.sure
 		}
 	}
 	if len(list) > 0 && of.id != "" {
-		return &call{id: of.id} // of another tool: nothing is known of its answer
+		return &call{id: of.id}, true // of another tool: nothing is known of its answer
 	}
-	return nil
+	return nil, true
 }
 
-// guess notes of calls which run at the same time that a result may be of any of them.
-func guess(list []*call, runs func(a *call) bool) {
-	var some []*call
+// guess marks the running calls of a tool, if there are several: the result of any may be taken for another's.
+func (c *calls) guess(of callOf, tool string) {
+	list := slices.DeleteFunc(slices.Concat(c.older[of], c.recent[of]), func(a *call) bool {
+		return a.tool != tool || a.ended || a.denied
+	})
 	for _, a := range list {
-		if runs(a) {
-			some = append(some, a)
-		}
-	}
-	if len(some) > 1 {
-		for _, a := range some {
-			a.guessed = true
-		}
+		a.guessed = len(list) > 1 || a.guessed
 	}
 }
 
@@ -208,8 +206,10 @@ func (c *calls) miss(e *events.Event) (known bool) {
 		c.missed = slices.Delete(c.missed, i, i+1)
 		return true
 	}
-	if !m.result && id != "" && c.find(of, e, m.input) != nil {
-		return true
+	if !m.result && id != "" {
+		if about, _ := c.find(of, e, m.input); about != nil {
+			return true
+		}
 	}
 	if c.missed = append(c.missed, m); len(c.missed) > mostMissed {
 		c.missed = slices.Delete(c.missed, 0, 1)
@@ -270,20 +270,19 @@ func changes(e *events.Event, input json.RawMessage) (list []change) {
 	return list
 }
 
-// other reports whether the call that e reports the result of ran with another input than hooks gave
-// it: with the old one, or with a text that does not hold the new one.
+// other reports whether the call behind the result e ran with another input than hooks gave it: with the old one,
+// or with a text that does not overlap the new one.
 func other(e *events.Event, changed []change) bool {
 	ran := dialect.Call(e).Input
 	return slices.ContainsFunc(changed, func(ch change) bool {
 		now := rawjson.Get(ran, ch.name)
-		return now != nil && string(now) != ch.is && (string(now) == ch.was || !holds(now, json.RawMessage(ch.is)))
+		return now != nil && string(now) != ch.is && (string(now) == ch.was || !overlap(now, json.RawMessage(ch.is)))
 	})
 }
 
-// ranAs reports whether e's call has the input that hooks gave it, as like compares what it has with that.
-func ranAs(e *events.Event, changed []change, like func(now, is json.RawMessage) bool) bool {
-	ran := dialect.Call(e).Input
-	return len(changed) > 0 && !slices.ContainsFunc(changed, func(ch change) bool {
+// ranAs reports whether an input has every change of hooks, as like compares two values.
+func ranAs(ran json.RawMessage, changed []change, like func(now, is json.RawMessage) bool) bool {
+	return !slices.ContainsFunc(changed, func(ch change) bool {
 		now := rawjson.Get(ran, ch.name)
 		return now == nil || !like(now, json.RawMessage(ch.is))
 	})
@@ -295,8 +294,8 @@ func sameText(now, is json.RawMessage) bool {
 	return string(now) == string(is) || text != "" && text == words(is)
 }
 
-// holds reports whether the text of one value holds that of the other, or one of them is no text.
-func holds(now, is json.RawMessage) bool {
+// overlap reports whether one of two texts contains the other. A value without text overlaps everything.
+func overlap(now, is json.RawMessage) bool {
 	text, want := words(now), words(is)
 	return text == "" || want == "" || strings.Contains(text, want) || strings.Contains(want, text)
 }

@@ -376,7 +376,7 @@ func (c *call) guesses(words []Word) output {
 				}
 			}
 			if strings.ContainsAny(text, `'"(!`) {
-				c.quotedLines(text, len(text)) // the whole text is read already
+				c.quotedLines(text, false) // linesIn has the whole text
 			}
 			continue
 		}

@@ -194,7 +194,7 @@ func (c *call) code(lang string, w Word) {
 	}
 	r.doubt(DoubtCode, "code of "+or(lang, "another language")+" is not read in full", c.span, index)
 	if t == nil {
-		c.quotedLines(w.Text, len(w.Text)+1)
+		c.quotedLines(w.Text, true)
 		return
 	}
 	loose := func(name string) bool {
@@ -216,8 +216,8 @@ func (c *call) code(lang string, w Word) {
 }
 
 // quotedLines reads parts of code in an unknown language as lines that may run: its strings, the text
-// behind a ! or in parentheses, and each line, of fewer than below bytes.
-func (c *call) quotedLines(text string, below int) {
+// behind a ! or in parentheses, and each line. whole: a text without any of these is read, too.
+func (c *call) quotedLines(text string, whole bool) {
 	for _, t := range lexCode("other", text) {
 		if t.kind == tokenString && looksLikeLine(t.text) {
 			c.guessLine(t.text)
@@ -229,7 +229,7 @@ func (c *call) quotedLines(text string, below int) {
 		}
 	}
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("()\n", r) }) {
-		if len(part) < below && strings.Contains(strings.TrimSpace(part), " ") && looksLikeLine(part) {
+		if (whole || len(part) < len(text)) && strings.Contains(strings.TrimSpace(part), " ") && looksLikeLine(part) {
 			c.guessLine(part)
 		}
 	}

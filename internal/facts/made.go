@@ -228,7 +228,7 @@ func (c *call) follow(m *madeFile, lang string) (known bool) {
 	sh.stdin = input{has: true, known: true}
 	inner.sh, inner.loaded = &sh, true
 	if lang == "settings" {
-		inner.quotedLines(m.text, len(m.text)+1)
+		inner.quotedLines(m.text, true)
 	} else {
 		inner.code(lang, Word{Text: m.text, Kind: Literal})
 	}

@@ -246,7 +246,9 @@ func TestASearchIsCompletedKeptAndExported(t *testing.T) {
 	choose(export, "csv")
 	s.until("a table", `window.file === "hookd-decisions.csv" && /^time,.*subject,.*\r\n"/.test(window.written) && window.written.split("\r\n").length === `+fmt.Sprint(n+1))
 	choose(export, "json")
-	s.until("JSON", `window.file === "hookd-decisions.json" && window.written[0] === "[" && JSON.parse(window.written).every((d) => d.decision === "deny" && d.tool === "Bash") && JSON.parse(window.written).length === `+fmt.Sprint(n))
+	s.until("JSON", `window.file === "hookd-decisions.json" && window.written[0] === "[" && `+
+		`JSON.parse(window.written).every((d) => d.decision === "deny" && d.tool === "Bash") && `+
+		`JSON.parse(window.written).length === `+fmt.Sprint(n))
 	choose(views, "drop")
 	s.until("it is forgotten", `document.querySelectorAll('`+views+` option').length === 2`)
 	s.run(chromedp.NavigateBack())

@@ -86,7 +86,7 @@ func (h *household) month(now time.Time) {
 		h.ran("shop", id, "git clean -fdx", "", bad.Add(4*time.Minute)), h.ran("shop", id, "chmod -R 777 ~/.ssh", "", bad.Add(5*time.Minute)))
 }
 
-// tool sends an event of a tool call, with a verdict for one that asks.
+// tool sends an event of a tool call. A question waits for its verdict.
 func (s *site) tool(event, dialect, session, cwd, call, tool string, input map[string]any) {
 	s.t.Helper()
 	data, err := json.Marshal(map[string]any{

@@ -241,7 +241,8 @@ func TestEachViewIsAccessible(t *testing.T) {
 	s.until("a question is open", `document.querySelector(".askbox")`)
 	hashes := []string{
 		"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#stream?q=nothing-has-this", "#session?id=" + pay, "#session?show=all&id=" + pay,
-		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", "#guard?name=command-guard", "#edit?hook=command-guard", "#undo", "#grants", "#call?id=" + s.lastCall(), "#learn", "#learn?show=scan", "#learn?show=blind", s.denied("command-guard"), "#whatif", s.rehearsed(),
+		"#hooks", "#hooks?hook=tf-plan", "#hooks?hook=command-guard", "#guard?name=command-guard",
+		"#edit?hook=command-guard", "#undo", "#grants", "#call?id=" + s.lastCall(), "#learn", "#learn?show=scan", "#learn?show=blind", s.denied("command-guard"), "#whatif", s.rehearsed(),
 	}
 	faults := func(what string) {
 		t.Helper()
@@ -303,10 +304,10 @@ func (s *site) lastCall() string {
 	return list[0].EventID
 }
 
-// spoken are the roles of elements that a screen reader names to a person who moves between them.
+// spoken are the roles that a screen reader announces by name.
 var spoken = []string{"button", "link", "textbox", "searchbox", "combobox", "checkbox", "img", "image", "heading", "dialog", "table", "main", "navigation", "complementary"}
 
-// named fails where the tree that a screen reader gets has an element without a name; HOOKD_AXTREE prints all of it.
+// named fails on an element without a name in the screen reader's tree. HOOKD_AXTREE prints the tree.
 func (s *site) named(what string) {
 	s.t.Helper()
 	text := func(v *accessibility.Value) (t string) {

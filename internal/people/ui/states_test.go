@@ -327,16 +327,19 @@ func TestThePageShowsTheFleet(t *testing.T) {
 	})
 	hooktest.Must(t, err)
 	s.decide("echo at home")
-	s.until("its session is in Now", `/On other machines.*1 machine in touch.*Codex.*beta.*rm -rf elsewhere/.test(document.querySelector("#now")?.textContent.replace(/\s+/g, " "))`)
+	s.reads("#now", "On other machines.*1 machine in touch.*Codex.*beta.*rm -rf elsewhere")
 	s.goTo("#stream?kind=fleet")
 	s.until("the decisions of both", `document.querySelector("tr[data-machine=alpha]") && /deny/.test(document.querySelector("tr[data-machine=beta]")?.textContent)`)
-	s.until("how many there are", `/2 machines.*alpha is this one/.test(document.querySelector("#stream").textContent.replace(/\s+/g, " "))`)
+	s.reads("#stream", "2 machines.*alpha is this one")
 	if js[bool](s, `!!document.querySelector("tr[data-rolled]")`) {
 		t.Error("the page shows a roll-out before there was one")
 	}
 	rollOut(t, server.URL(), file, names)
-	s.until("which bundle and stage each machine has", `["alpha", "beta"].every((m) => /here.*acme@1.*enforce.*policy:guard is off/.test(document.querySelector("tr[data-rolled=" + m + "]")?.textContent.replace(/\s+/g, " ")))`)
-	s.until("what is off, why, and who signed", `/Rolled out.*signed by ann.*In force on all machines: acme@1.*policy:guard is off on all machines: denies too much.*ann/.test(document.querySelector("#stream").textContent.replace(/\s+/g, " "))`)
+	for _, m := range []string{"alpha", "beta"} {
+		s.reads("tr[data-rolled="+m+"]", "here.*acme@1.*enforce.*policy:guard is off")
+	}
+	s.reads("#stream", "Rolled out.*signed by ann.*In force on all machines: acme@1.*"+
+		"policy:guard is off on all machines: denies too much.*ann")
 	s.keys("j", "j")
 	s.until("keys move over its rows", `document.activeElement.matches("tr.sel[data-machine]") && document.activeElement.previousElementSibling`)
 	s.keys(kb.Escape)
@@ -354,6 +357,13 @@ func TestThePageShowsTheFleet(t *testing.T) {
 	}
 	server.Stop()
 	s.until("no server answers, and it is said", `/no server answers|cannot be read/.test(document.querySelector("#stream").textContent)`)
+}
+
+// reads waits until the text of an element, in one line, fits a regular expression.
+func (s *site) reads(element, pattern string) {
+	s.t.Helper()
+	s.until(element+" reads "+pattern,
+		fmt.Sprintf(`/%s/.test(document.querySelector(%q)?.textContent.replace(/\s+/g, " "))`, pattern, element))
 }
 
 // The browser tells of an ask while the page is not seen: after a press, and once. It takes that back when the ask ends.

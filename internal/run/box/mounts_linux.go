@@ -241,9 +241,8 @@ func (p *program) terminals() {
 		return
 	}
 	if _, err := os.Lstat("/dev/console"); err == nil {
-		for _, path := range ownTerminals() {
-			p.mount("bind "+path, path, "/dev/console", "", syscall.MS_BIND, "")
-			break
+		if own := ownTerminals(); len(own) > 0 {
+			p.mount("bind "+own[0], own[0], "/dev/console", "", syscall.MS_BIND, "")
 		}
 	}
 	p.mount("mount terminals", "devpts", "/dev/pts", "devpts", syscall.MS_NOSUID|syscall.MS_NOEXEC,

@@ -148,9 +148,9 @@ func (t *ticket) sentence() string {
 	case box.Read:
 		limits = "nothing but /tmp can be written and there is no network"
 	case box.Project:
-		limits = "only the project, caches and /tmp can be written and there is no network"
+		limits = "only the project, caches of build tools and /tmp can be written and there is no network"
 	default:
-		limits = "only the project, caches and /tmp can be written and only listed hosts can be reached"
+		limits = "only the project, caches of build tools and /tmp can be written and only listed hosts can be reached"
 	}
 	if ways := t.kept(); len(ways) > 0 {
 		limits += "; it kept the line from " + strings.Join(ways, ", ")
