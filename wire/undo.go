@@ -64,6 +64,14 @@ type Lost struct {
 	Why  string `json:"why"`
 }
 
+// Says tells a person of a loss: a label and a text. The effects that are not known are no known loss.
+func (l Lost) Says() (label, text string) {
+	if l.What == LostElse {
+		return LostElse, l.Why
+	}
+	return "cannot come back", l.What + ": " + l.Why
+}
+
 // UndoCall is a call that something was kept for.
 type UndoCall struct {
 	ID      string    `json:"id"` // of its event

@@ -25,4 +25,10 @@ func TestKeptSays(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
+	if label, text := unknown.Says(); label != LostElse || text != unknown.Why {
+		t.Errorf("the unknown effects are called %q, %q", label, text)
+	}
+	if label, text := (Lost{"/a", "too large"}).Says(); label != "cannot come back" || text != "/a: too large" {
+		t.Errorf("a loss is called %q, %q", label, text)
+	}
 }

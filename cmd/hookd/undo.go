@@ -301,7 +301,8 @@ func (p *printer) undoPlan(a wire.UndoAnswer) {
 		}
 	}
 	for _, l := range a.Lost {
-		line := escape(fmt.Sprintf("  %-22s %s: %s", "cannot come back", l.What, l.Why), keepNothing)
+		label, text := l.Says()
+		line := escape(fmt.Sprintf("  %-22s %s", label, text), keepNothing)
 		if p.width > 0 && !p.wide {
 			line = wordwrap.Line(line, 25, p.width, runewidth.StringWidth)
 		}
@@ -399,7 +400,8 @@ func undoLine(d client.Decision) string {
 		lines = append(lines, kept+ending(d.EventID))
 	}
 	for _, l := range k.Lost {
-		lines = append(lines, "cannot come back: "+l.What+": "+l.Why)
+		label, text := l.Says()
+		lines = append(lines, label+": "+text)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -172,7 +172,10 @@ export function Undo({ id, done }) {
       Bring back ${plural(n, 'file')}</button>`}
     <button type="button" class="plain" onClick=${() => set(null)}>Leave it</button>${refused}</div>`;
 }
-const lost = (l) => html`<p class="s"><${Icon} name="fail" />does not come back: <code>${l.what}</code> ${l.why}</p>`;
+// lost says of a loss that it does not come back. The effects that hookd does not know (LostElse of package wire) are
+// no known loss.
+export const lost = (l) => (l.what === 'what else it destroys' ? html`<p class="s">${l.what}: ${l.why}</p>`
+  : html`<p class="s"><${Icon} name="fail" />does not come back: <code>${l.what}</code> ${l.why}</p>`);
 const counted = (n) => Object.keys(effects).filter((k) => n[k]).map((k) => `${n[k]} ${effects[k]}`).join(', ');
 const words = (a) => counted(a.count) + (a.bytes ? ` (${bytes(a.bytes)})` : '') + (a.preview ? '' : '.');
 

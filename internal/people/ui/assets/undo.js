@@ -1,6 +1,6 @@
 // Undo: the calls that can be taken back, with what does not come back. Grants: answers that are remembered, until
 // when.
-import { Undo as Plan } from './call.js';
+import { Undo as Plan, lost } from './call.js';
 import { Grant } from './guard.js';
 import { keep, useRows } from './keys.js';
 import { html, useEffect, useState } from './lib.js';
@@ -52,8 +52,7 @@ export function Undo() {
             <${Td} class="f-why">${outcome(c)}</${Td}><${Td} class="t f-hide">${when(c.until, hhmm)}</${Td}></tr>
         ${open && html`<tr role="row" class="open"><${Td} colspan="6"><div class="kept">
           <p class="s">${plural(c.files, 'file')}, ${bytes(c.bytes)}, in <code>${home(c.cwd)}</code></p>
-          ${(c.lost || []).map((l) => html`<p>
-              <span class="red">does not come back:</span> <code>${l.what}</code> <span class="s">${l.why}</span></p>`)}
+          ${(c.lost || []).map(lost)}
           ${(c.dumps || []).map((d) => html`<p class="s">${d.name}, ${bytes(d.size)}${d.restore
               ? html`: <${Command} text=${d.restore.replace('{}', d.path)} />` : ''}</p>`)}
           <div class="row">${about.value.act ? html`<${Plan} id=${c.id} done=${done} />`
