@@ -7,6 +7,7 @@ import { changed, dead, earlier, failing, hooks, inFolder, inForce, isShadow, pr
 import { keep, press, useKeys, useRows } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
 import { Act, Command, Empty, Icon, Late, State, Table, Td, failed, stateOf, useData } from './parts.js';
+import { useMore } from './rows.js';
 import { link, put, route } from './state.js';
 import { firstLine, home, number, plural, span, took, tookText, when, hhmm } from './words.js';
 
@@ -63,6 +64,7 @@ export function Hooks() {
   const flat = sorted.flatMap((g) => g.list), chosen = (list || []).find((h) => h.name === p.hook);
   const [at, select] = useRows(flat, (h) => h.name,
     { sel: 'hook', enter: (i) => i < 0 && select(0), clear: ['hook', 'q'], y: (h) => h?.name });
+  const [most, end] = useMore(flat.length, at);
   useKeys({ '/': () => input.current?.focus() });
   if (!list) return html`<section class="view" id="hooks"><${Late} /></section>`;
   const num = (n, cls) => html`<${Td} class=${'num f-hide ' + (n ? cls : 'z')}>${number(n)}</${Td}>`;
@@ -84,9 +86,10 @@ export function Hooks() {
     <${Table} label="Hooks" groups cols=${['w-lead', 'w-hook', 'w-events', ...(chosen ? [] : ['']), 'n-num', 'n-num',
         'n-num', 'n-short', 'n-short', 'n-short']} head=${['State', 'Hook', 'Runs for', ...(chosen ? [] : ['Lately']),
         'Runs', 'Denied', 'Failed', 'p50 ms', 'p95', 'p99']}>
-      ${sorted.map((g) => html`<tbody role="rowgroup" key=${g.id}><tr role="row" class="grp">
+      ${sorted.filter((g) => flat.indexOf(g.list[0]) < most).map((g) => html`<tbody role="rowgroup" key=${g.id}><tr role="row" class="grp">
           <${Td} colspan=${chosen ? 9 : 10} class="f-wide">
-          ${g.title}${g.note && html`<small>${g.note}</small>`}</${Td}></tr>${g.list.map((h) => {
+          ${g.title}${g.note && html`<small>${g.note}</small>`}</${Td}></tr>${
+        g.list.filter((h) => flat.indexOf(h) < most).map((h) => {
         const s = stats.value[' ' + h.name], i = flat.indexOf(h), on = h.name === p.hook;
         return html`<tr role="row" key=${h.name} data-id=${h.name} tabindex=${i === Math.max(0, at) ? 0 : -1}
           aria-selected=${on} class=${on ? 'sel' : ''} onClick=${() => put({ hook: on ? '' : h.name })}>
@@ -99,7 +102,8 @@ export function Hooks() {
               number(would.value[' ' + h.name] || 0)}</${Td}>` : decides(h) ? num(s?.denied || 0, '')
             : html`<${Td} class="num f-hide z">–</${Td}>`}${num(s?.failures || 0, 'red')}${time(s, 'p50_ms')}${
             time(s, 'p95_ms')}${time(s, 'p99_ms')}</tr>`;
-      })}</tbody>`)}</${Table}>`}</div>${chosen && html`<${Side} key=${chosen.name} h=${chosen} />`}</div></section>`;
+      })}</tbody>`)}</${Table}>${flat.length > most && html`<p class="rest" ref=${end}>
+        ${number(flat.length - most)} more…</p>`}`}</div>${chosen && html`<${Side} key=${chosen.name} h=${chosen} />`}</div></section>`;
 }
 
 function runsFor(h) {

@@ -16,6 +16,22 @@ export function useNarrow() {
   return is;
 }
 
+const chunk = 100; // rows of a list that are drawn at once
+
+// useMore draws a list of rows of any height bit by bit: it returns how many of count are to be drawn, and
+// where an element belongs that follows them: when it is nearly seen, more are drawn. The row at is always among them.
+export function useMore(count, at) {
+  const [drawn, draw] = useState(chunk), end = useRef(), most = Math.max(drawn, at + chunk);
+  useEffect(() => {
+    if (!end.current) return;
+    const seen = new IntersectionObserver(([e]) => e.isIntersecting && draw(most + chunk),
+      { root: scroller(), rootMargin: '800px' });
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, [most, count > most]);
+  return [most, end];
+}
+
 const over = 12; // rows beyond each edge
 const restTime = 150; // ms without scrolling, after which the rows stand in the order of reading
 
