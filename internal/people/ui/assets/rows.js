@@ -20,10 +20,11 @@ const chunk = 100; // rows of a list that are drawn at once
 
 // useMore draws a list of rows of any height bit by bit: it returns how many of count are to be drawn, and
 // where an element belongs that follows them: when it is nearly seen, more are drawn. The row at is always among them.
+/** @param {number} count @param {number} at @returns {[number, {current: any}]} */
 export function useMore(count, at) {
   const [drawn, draw] = useState(chunk), end = useRef(), most = Math.max(drawn, at + chunk);
   useEffect(() => {
-    if (!end.current) return;
+    if (!end.current) return undefined;
     const seen = new IntersectionObserver(([e]) => e.isIntersecting && draw(most + chunk),
       { root: scroller(), rootMargin: '800px' });
     seen.observe(end.current);
