@@ -112,7 +112,7 @@ func TestInstallBlocks(t *testing.T) {
 	u := newUser(t)
 	for _, s := range snippets(t, "install.md") {
 		if s.lang == "sh" && !strings.HasPrefix(s.text, "make ") && !strings.HasPrefix(s.text, "curl ") { // tried in packaging
-			u.prints([]snippet{s}, map[string]string{"hookd init --dry-run": "would add     audit-log"})
+			u.prints([]snippet{s}, map[string]string{"hookd init --dry-run": "would add     self-guard"})
 		}
 	}
 }

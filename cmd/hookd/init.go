@@ -48,7 +48,7 @@ a service and tries it. It asks before each thing that it does. init --undo take
 back, and leaves your own hooks and the record.
 
   agents   connects the agents that it finds on this machine
-  hooks    adds hooks of the gallery: command-guard, secret-guard, self-guard, audit-log
+  hooks    adds hooks of the gallery: command-guard, secret-guard, self-guard
   service  runs hookd as a service of your user; where there is no service manager
            it starts hookd in the background, and says how to keep it running
   check    sends one tool call of each agent through hookd, and shows what is wrong
@@ -306,6 +306,9 @@ func (w *initRun) addHooks() {
 		return
 	}
 	for _, h := range list {
+		if h.Former {
+			continue
+		}
 		item := initItem{Name: h.Name, About: h.Dir}
 		_, noPack := os.Stat(pack.NewHome(w.cfg.Home).Dir("gallery/" + h.Name))
 		switch {

@@ -25,8 +25,11 @@ import (
 )
 
 // Offered are the hooks of the gallery that `hookd init` offers: three guards that
-// work with every agent, and a record of every event.
-var Offered = []string{"command-guard", "secret-guard", "self-guard", "audit-log"}
+// work with every agent.
+var Offered = []string{"command-guard", "secret-guard", "self-guard"}
+
+// former are the hooks that earlier versions of init added: `hookd init --undo` still removes them.
+var former = []string{"audit-log"}
 
 // State is how a hook of the gallery stands in a hooks directory.
 type State string
@@ -37,22 +40,23 @@ const (
 	Changed State = "changed" // by the user, or of another version
 )
 
-// Hook is one hook that is offered.
+// Hook is one hook that is offered, or was by an earlier version.
 type Hook struct {
-	Name  string
-	About string   // its description, one sentence
-	Dir   string   // where it is, or would be
-	State State    //
-	Lacks []string // programs that it needs and PATH has not
+	Name   string
+	About  string   // its description, one sentence
+	Dir    string   // where it is, or would be
+	State  State    //
+	Lacks  []string // programs that it needs and PATH has not
+	Former bool     // it is no longer offered
 }
 
-// Hooks returns the hooks that are offered for a hooks directory. path is the PATH
+// Hooks returns the hooks that are offered for a hooks directory, then the former ones. path is the PATH
 // that hooks will have; its folders into which others can put programs do not count,
 // as hookd leaves them out.
 func Hooks(hooksDir, path string) (list []Hook, err error) {
 	path, _ = trust.SafePath(path)
-	for _, name := range Offered {
-		h := Hook{Name: name, Dir: filepath.Join(hooksDir, name)}
+	for i, name := range slices.Concat(Offered, former) {
+		h := Hook{Name: name, Dir: filepath.Join(hooksDir, name), Former: i >= len(Offered)}
 		files, err := gallery.Files(name)
 		if err != nil {
 			return nil, err

@@ -70,7 +70,7 @@ func TestAddAndRemove(t *testing.T) {
 // A hook that a user has changed stays, and so do the files that a hook has written.
 func TestRemoveKeeps(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range Offered {
+	for _, name := range slices.Concat(Offered, former) {
 		hooktest.Must(t, Add(dir, name))
 	}
 	rules := filepath.Join(dir, "command-guard", "HOOK.yaml")
