@@ -39,10 +39,11 @@ func (b *bench) startGallery(names ...string) (*daemon, error) {
 	return d, b.serve(d, nil)
 }
 
-// realCall is the whole way of one tool call of Claude Code past the gallery's guard of
-// commands: the bridge, the daemon, which judges the guard's rules itself, and back.
+// realCall is the whole way of one tool call of Claude Code past the guards that init adds: the bridge, the
+// daemon, which judges their rules itself, and back. Beside it stands a program that has nothing in it but what a
+// call needs.
 func realCall(b *bench) ([]row, error) {
-	d, err := b.startGallery("command-guard")
+	d, err := b.startGallery(firstGuards...)
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +61,9 @@ func realCall(b *bench) ([]row, error) {
 		return nil, err
 	}
 	r := row{
-		what: "one PreToolUse of Claude Code, bridge, rules of the gallery's command-guard and back, start to end of the process",
+		what: "one PreToolUse of Claude Code, bridge, the three guards of init and back, start to end of the process",
 		checks: []check{
-			atMost("p50 ≤ 2.2 × starting /bin/true", 2.2, s.ratio("bridge", "true"), "%.2f ×"),
+			atMost("p50 ≤ 1.5 × starting /bin/true", 1.5, s.ratio("bridge", "true"), "%.2f ×"),
 			atMost("p99 ≤ 2 × p50", 2, quantile(s["bridge"], 0.99)/s.median("bridge"), "%.2f ×"),
 		},
 		beside: fmt.Sprintf("p50 / p99 in ms: bridge %s, /bin/true %s", millis(s["bridge"]), millis(s["true"])),
@@ -163,10 +164,11 @@ func session(b *bench) ([]row, error) {
 		what: fmt.Sprintf("time that five hooks (%s) add to a session of %d tool calls",
 			strings.Join(sessionHooks, ", "), sessionCalls),
 		checks: []check{
+			atMost("≤ 0.5 s", 0.5, added("hookd"), "%.2f s"),
 			info("against audit-log alone as a plain command hook", fmt.Sprintf("%.1f ×", added("hookd")/added("plain"))),
 		},
-		beside: fmt.Sprintf("hookd %.2f s, audit-log as a plain command hook %.2f s; p50 / p99 of a call in ms: %s and %s",
-			added("hookd"), added("plain"), millis(s["hookd"]), millis(s["plain"])),
+		beside: fmt.Sprintf("audit-log as a plain command hook %.2f s; p50 / p99 of a call in ms: %s and %s",
+			added("plain"), millis(s["hookd"]), millis(s["plain"])),
 	}}, nil
 }
 

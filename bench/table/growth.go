@@ -1,9 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/hookd/hookd/client"
 )
 
 // growing is one thing that grows, with the cost of an event to the daemon then.
@@ -21,6 +26,8 @@ var growths = []growing{
 	{"payload", "payload", "bytes", []int{256, 2560, 25600}, true, costOfPayload},
 	{"events", "events since the start", "events", []int{10_000, 100_000, 1_000_000}, false, costOfEvents},
 	{"history", "runs in the history", "runs", []int{1000, 10_000, 100_000}, false, costOfHistory},
+	{"grants", "grants that answer other calls", "grants", []int{10, 100, 1000}, false, costOfGrants},
+	{"undo", "calls that can be undone, a call that deletes a file", "calls", []int{10, 100, 1000}, false, costOfUndo},
 }
 
 // growth plots the processor time of the daemon per event as things grow tenfold and a
@@ -182,6 +189,79 @@ func costOfSessions(b *bench, sessions int) (float64, error) {
 	}
 	defer d.stop()
 	return d.costOf(func() (int, error) { return growingEvents, d.runSessions(growingEvents, sessions) })
+}
+
+// growingCalls is how many calls each measurement of costOfGrants and costOfUndo takes.
+const growingCalls = 300
+
+// costOfGrants lets a person permit so many calls, and measures others that the same guard denies.
+func costOfGrants(b *bench, n int) (float64, error) {
+	d, err := b.start(hooks{"guard": "name: guard\nrules:\n  - {deny: deploy *, why: not from here}\n"})
+	if err != nil {
+		return 0, err
+	}
+	defer d.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for i := range n {
+		data := fmt.Appendf(nil, `{"tool_name":"Bash","tool_use_id":"g%d","tool_input":{"command":"deploy to-%d"}}`, i, i)
+		a, err := d.client.Emit(ctx, client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: "s", Cwd: "/tmp",
+			Wait: true, Data: data})
+		if err != nil {
+			return 0, err
+		}
+		if _, err := d.client.Permit(ctx, a.EventID, "1h"); err != nil {
+			return 0, err
+		}
+	}
+	return d.costOfCalls(func(i int) (command, cwd string) { return fmt.Sprint("deploy elsewhere-", i), "/tmp" })
+}
+
+// costOfUndo keeps so many calls that each delete a file, and measures more of them.
+func costOfUndo(b *bench, n int) (float64, error) {
+	d, err := b.start(hooks{"guard": "name: guard\nrules:\n  - {deny: mkfs *, why: it is a disk}\n"})
+	if err != nil {
+		return 0, err
+	}
+	defer d.stop()
+	work := filepath.Join(b.dir, fmt.Sprint("work", b.homes))
+	if err := os.Mkdir(work, 0o700); err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(work)
+	for i := range n + 2*growingCalls {
+		if err := os.WriteFile(filepath.Join(work, fmt.Sprint("f", i)), make([]byte, 2048), 0o600); err != nil {
+			return 0, err
+		}
+	}
+	next := 0
+	rm := func(int) (command, cwd string) { next++; return fmt.Sprint("rm f", next-1), work }
+	if err := d.callAll(n, rm); err != nil {
+		return 0, err
+	}
+	return d.costOfCalls(rm)
+}
+
+func (d *daemon) costOfCalls(of func(i int) (command, cwd string)) (float64, error) {
+	return d.costOf(func() (int, error) { return growingCalls, d.callAll(growingCalls, of) })
+}
+
+// callAll asks for n verdicts on shell commands, one after another.
+func (d *daemon) callAll(n int, of func(i int) (command, cwd string)) error {
+	a, err := d.asking(nil)
+	if err != nil {
+		return err
+	}
+	defer a.conn.Close()
+	for i := range n {
+		command, cwd := of(i)
+		a.line = line("PreToolUse", fmt.Sprintf(`"wait":true,"dialect":"claude-code","session_id":"s","cwd":%q,`, cwd),
+			fmt.Sprintf(`"cwd":%q,"tool_name":"Bash","tool_use_id":"%s%d","tool_input":{"command":%q},`, cwd, command, i, command), 0)
+		if _, err := a.ask(`"ok":true`); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // runSessions sends n events of so many sessions over one connection, and returns when

@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
-	"regexp"
-	"strconv"
 	"time"
 )
 
@@ -92,24 +89,11 @@ func (b *bench) restart(d *daemon) (time.Duration, error) {
 
 // matchTimes runs the benchmarks of package match: ns.
 func matchTimes() (known, fresh float64, err error) {
-	test := exec.Command("go", "test", "./internal/hooks/match", "-run", "^$", "-bench", "^BenchmarkMatch$", "-benchtime", "0.3s")
-	test.Dir = root
-	out, err := test.CombinedOutput()
+	got, err := goBench("./internal/hooks/match", "^BenchmarkMatch$", "0.3s")
 	if err != nil {
-		return 0, 0, fmt.Errorf("go test ./internal/hooks/match: %w\n%s", err, out)
+		return 0, 0, err
 	}
-	of := func(name string) float64 {
-		m := regexp.MustCompile(`BenchmarkMatch/` + name + `\S*\s+\d+\s+([0-9.]+) ns/op`).FindSubmatch(out)
-		if m == nil {
-			return -1
-		}
-		v, _ := strconv.ParseFloat(string(m[1]), 64)
-		return v
-	}
-	if known, fresh = of("known"), of("new"); known < 0 || fresh < 0 {
-		return 0, 0, fmt.Errorf("no figures in\n%s", out)
-	}
-	return known, fresh, nil
+	return got["Match/known"]["ns/op"], got["Match/new"]["ns/op"], nil
 }
 
 func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
