@@ -19,7 +19,9 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Exit codes of a box itself.
@@ -44,7 +46,7 @@ type Spec struct {
 	Protect []string    // below Write, that may only be read
 	Watch   []string    // below Write, that is not there and must not be made: it would run later
 	Hide    []string    // that can be neither read nor written
-	Sockets []string    // of the machine, and devices, that are hidden where a box could open them
+	Sockets []string    // folders where sockets of the machine with relative names may be
 	Show    []string    // what is read, where a private folder would cover it
 	Set     [][2]string // variables that Env has no value for
 	Links   [][2]string // in /tmp of the box: a name, and where it leads
@@ -83,9 +85,29 @@ func clean(paths []string) (list []string) {
 	return list
 }
 
-// temporary makes the folder that stands for /tmp where a box has none of its own. The caller removes it.
+// temporary makes the folder that stands for /tmp where a box has none of its own. The caller removes it. The
+// wrapper of another box may have been killed: what it left is removed here.
 func temporary(s *Spec) (string, error) {
-	dir, err := os.MkdirTemp("", "hookd-box-")
+	all := filepath.Join(os.TempDir(), "hookd-boxes-"+strconv.Itoa(os.Getuid()))
+	// Process ids count in one namespace: in a container others have the same numbers.
+	space, _ := os.Readlink("/proc/self/ns/pid")
+	space = strings.Trim(space, "pid:[]") + "-"
+	dir := filepath.Join(all, space+strconv.Itoa(os.Getpid()))
+	err := syscall.Mkdir(all, 0o700)
+	if err == syscall.EEXIST {
+		err = ownFolder(all)
+		names, _ := os.ReadDir(all)
+		for _, n := range names {
+			id, ours := strings.CutPrefix(n.Name(), space)
+			pid, no := strconv.Atoi(id)
+			if ours && no == nil && (pid == os.Getpid() || syscall.Kill(pid, 0) == syscall.ESRCH) {
+				_ = os.RemoveAll(filepath.Join(all, n.Name())) // else the next box does
+			}
+		}
+	}
+	if err == nil {
+		err = syscall.Mkdir(dir, 0o700)
+	}
 	for _, l := range s.Links {
 		name := strings.Replace(l[0], "/tmp", dir, 1)
 		if err == nil {
@@ -95,10 +117,22 @@ func temporary(s *Spec) (string, error) {
 		}
 	}
 	if err != nil {
-		_ = os.RemoveAll(dir) // "" does nothing
+		_ = os.RemoveAll(dir)
 		return "", cannot("make a temporary folder: %v", err)
 	}
 	return dir, nil
+}
+
+// ownFolder says why a folder, which anyone may have made, is not this user's alone; nil = it is.
+func ownFolder(dir string) error {
+	var st syscall.Stat_t
+	switch err := syscall.Lstat(dir, &st); {
+	case err != nil:
+		return err
+	case st.Mode&syscall.S_IFMT != syscall.S_IFDIR || int(st.Uid) != os.Getuid() || st.Mode&0o077 != 0:
+		return fmt.Errorf("%s is not a folder of this user alone", dir)
+	}
+	return nil
 }
 
 // lookPath finds a program as a shell does.
@@ -122,7 +156,7 @@ func lookPath(name, path string) (string, error) {
 // returns where they are.
 func quarantine(watch []string) (kept []string, err error) {
 	for _, path := range watch {
-		if _, err := os.Lstat(path); err != nil {
+		if !there(path) {
 			continue
 		}
 		to, from := freeName(path), path
@@ -140,7 +174,7 @@ func freeName(path string) string {
 	dir, name := filepath.Split(path)
 	for n := 1; ; n++ {
 		to := fmt.Sprintf("%skept-by-hookd-%d-%s", dir, n, strings.TrimPrefix(name, "."))
-		if _, err := os.Lstat(to); err != nil {
+		if !there(to) {
 			return to
 		}
 	}
@@ -148,7 +182,8 @@ func freeName(path string) string {
 
 // within reports whether path is folder or lies below it; both are clean.
 func within(path, folder string) bool {
-	return path == folder || folder == "/" || strings.HasPrefix(path, folder+"/")
+	rest, below := strings.CutPrefix(path, folder)
+	return below && (rest == "" || rest[0] == '/' || folder == "/")
 }
 
 // privateOf returns the private folder that path lies in; "" = in none.

@@ -74,11 +74,5 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 	return end, errors.Join(err, keepErr)
 }
 
-// hostSockets has nothing to add: a seatbelt profile names no socket that it does not allow.
-func hostSockets([]string) []string { return nil }
-
-// hostDevices has nothing to add either: disks are in the profile.
-func hostDevices() []string { return nil }
-
 // private is empty: the box's own temporary folder is a new one of the machine.
 var private []string

@@ -8,17 +8,22 @@ import (
 // proxyPort is where the proxy of a box listens on its loopback: no program asks for it by habit.
 const proxyPort = 17871
 
-// notInside are variables that a box's program never sees: keys and tokens, and variables that would load
-// code into it. A * stands for any text.
-var notInside = []string{
-	"*_TOKEN", "*_TOKENS", "*TOKEN_*", "*_KEY", "*_KEYS", "*APIKEY*", "*API_KEY*", "*SECRET*", "*PASSWORD*", "*PASSWD*",
-	"*_PASS", "*CREDENTIAL*", "*_DSN", "*_PAT", "*_AUTH", "*_COOKIE", "AWS_*", "AZURE_*", "GOOGLE_*", "GCP_*",
-	"CLOUDSDK_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GH_*", "GITHUB_TOKEN", "GITLAB_*", "NPM_CONFIG__*",
-	"DATABASE_URL", "REDIS_URL", "MONGO*_URI", "PGPASSFILE", "KUBECONFIG", "DOCKER_*", "VAULT_*", "HOOKD_*",
-	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS",
-	"XDG_RUNTIME_DIR", "XAUTHORITY", "DISPLAY", "WAYLAND_DISPLAY", "TMUX", "STY", "LD_PRELOAD", "LD_AUDIT",
-	"DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PROMPT_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS",
-}
+// Variables that a box's program never sees: keys and tokens, and variables that would load code into it.
+// Names are looked at in capitals.
+var (
+	notInside = []string{
+		"GITHUB_TOKEN", "DATABASE_URL", "REDIS_URL", "PGPASSFILE", "KUBECONFIG", "SSH_AUTH_SOCK", "SSH_AGENT_PID",
+		"GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XAUTHORITY", "DISPLAY",
+		"WAYLAND_DISPLAY", "TMUX", "STY", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV",
+		"PROMPT_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS",
+	}
+	notBegun = []string{
+		"AWS_", "AZURE_", "GOOGLE_", "GCP_", "CLOUDSDK_", "ANTHROPIC_", "OPENAI_", "GEMINI_", "GH_", "GITLAB_", "NPM_CONFIG__",
+		"DOCKER_", "VAULT_", "HOOKD_",
+	}
+	notEnded = []string{"_TOKEN", "_TOKENS", "_KEY", "_KEYS", "_PASS", "_DSN", "_PAT", "_AUTH", "_COOKIE"}
+	notPart  = []string{"TOKEN_", "APIKEY", "API_KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"}
+)
 
 // tokens begin the values of keys and tokens, whatever the variable's name: the common ones. The rules for secrets in
 // texts are too heavy for each start of a box.
@@ -49,8 +54,13 @@ func environment(s *Spec, tmp string) (env []string) {
 
 func secretName(name string) bool {
 	upper := strings.ToUpper(name)
-	for _, p := range notInside {
-		if fits(p, upper) {
+	return has(notInside, upper) || anyIs(strings.HasPrefix, upper, notBegun) || anyIs(strings.HasSuffix, upper, notEnded) ||
+		anyIs(strings.Contains, upper, notPart) || strings.HasPrefix(upper, "MONGO") && strings.HasSuffix(upper, "_URI")
+}
+
+func anyIs(is func(text, part string) bool, text string, parts []string) bool {
+	for _, p := range parts {
+		if is(text, p) {
 			return true
 		}
 	}
@@ -59,10 +69,8 @@ func secretName(name string) bool {
 
 // secretValue reports whether a value is a token, or an address with a password.
 func secretValue(value string) bool {
-	for _, t := range tokens {
-		if strings.HasPrefix(value, t) {
-			return true
-		}
+	if anyIs(strings.HasPrefix, value, tokens) {
+		return true
 	}
 	_, rest, _ := strings.Cut(value, "://")
 	at := strings.IndexAny(rest, "@/ ")
@@ -92,32 +100,10 @@ func isProxy(name string) bool {
 	return strings.HasSuffix(strings.ToUpper(name), "_PROXY")
 }
 
-// fits reports whether text fits a pattern, in which * stands for any text.
-func fits(pattern, text string) bool {
-	first, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return text == pattern
-	}
-	if text, star = strings.CutPrefix(text, first); !star {
-		return false
-	}
-	for {
-		part, more, again := strings.Cut(rest, "*")
-		if !again {
-			return strings.HasSuffix(text, part)
-		}
-		i := strings.Index(text, part)
-		if i < 0 {
-			return false
-		}
-		text, rest = text[i+len(part):], more
-	}
-}
-
 // with returns env with a variable set.
 func with(env []string, name, value string) []string {
 	for i, v := range env {
-		if strings.HasPrefix(v, name+"=") {
+		if rest, ok := strings.CutPrefix(v, name); ok && strings.HasPrefix(rest, "=") {
 			env[i] = name + "=" + value
 			return env
 		}
@@ -128,8 +114,8 @@ func with(env []string, name, value string) []string {
 // value returns that of a variable; "" = it is not set.
 func value(env []string, name string) string {
 	for _, v := range env {
-		if rest, ok := strings.CutPrefix(v, name+"="); ok {
-			return rest
+		if rest, ok := strings.CutPrefix(v, name); ok && strings.HasPrefix(rest, "=") {
+			return rest[1:]
 		}
 	}
 	return ""

@@ -2,7 +2,7 @@ package box
 
 import (
 	"os"
-	"path/filepath"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -70,24 +70,16 @@ func newRuleset() (*ruleset, error) {
 }
 
 // allow gives rights on path and all below it. A path that is not there is left out.
-func (r *ruleset) allow(path string, rights uint64) error {
+func (r *ruleset) allow(path string, rights uint64) error { return r.allowBut(path, rights, nil) }
+
+// add gives rights that suit the kind of path.
+func (r *ruleset) add(path string, rights uint64) error {
 	const oPath = 0x200000
 	fd, err := syscall.Open(path, oPath|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil //nolint:nilerr // what cannot be opened cannot be used in the box either
 	}
 	defer syscall.Close(fd)
-	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err != nil {
-		return os.NewSyscallError("fstat "+path, err)
-	}
-	switch st.Mode & syscall.S_IFMT {
-	case syscall.S_IFDIR:
-	case syscall.S_IFLNK:
-		return nil
-	default:
-		rights &= ofFile
-	}
 	beneath := struct {
 		rights uint64
 		fd     int32
@@ -103,22 +95,50 @@ func (r *ruleset) allow(path string, rights uint64) error {
 // allowBut gives rights on path and all below it but paths that are, or lie below, one of not. Landlock
 // knows no exception, so each neighbour on the way gets a rule: names that are made later have none.
 func (r *ruleset) allowBut(path string, rights uint64, not []string) error {
-	inside := false
+	var st syscall.Stat_t
+	if syscall.Lstat(path, &st) != nil {
+		return nil
+	}
+	switch st.Mode & syscall.S_IFMT {
+	case syscall.S_IFDIR:
+		return r.below(path, rights, not)
+	case syscall.S_IFLNK:
+		return nil
+	}
+	if coveredBy(path, not) {
+		return nil
+	}
+	return r.add(path, rights&ofFile)
+}
+
+// below is allowBut for a folder.
+func (r *ruleset) below(dir string, rights uint64, not []string) error {
+	inside := not[:0:0]
 	for _, n := range not {
-		if within(path, n) {
+		if within(dir, n) {
 			return nil
 		}
-		inside = inside || within(n, path)
+		if within(n, dir) {
+			inside = append(inside, n)
+		}
 	}
-	if !inside {
-		return r.allow(path, rights)
+	if len(inside) == 0 {
+		return r.add(dir, rights)
 	}
-	names, err := os.ReadDir(path)
+	names, err := os.ReadDir(dir)
 	if err != nil {
 		return nil //nolint:nilerr // the same user cannot read it in the box either
 	}
+	dir = strings.TrimSuffix(dir, "/") + "/"
 	for _, name := range names {
-		if err := r.allowBut(filepath.Join(path, name.Name()), rights, not); err != nil {
+		at := dir + name.Name()
+		switch {
+		case name.IsDir():
+			err = r.below(at, rights, inside)
+		case name.Type()&os.ModeSymlink == 0 && !has(inside, at):
+			err = r.add(at, rights&ofFile)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -201,7 +201,8 @@ func (p *program) protect(s *Spec) {
 // /proc is, which is mounted again afterwards.
 func (p *program) hide(s *Spec) {
 	var list []string
-	for _, path := range append(s.Hide[:len(s.Hide):len(s.Hide)], s.Sockets...) {
+	all := append(s.Hide[:len(s.Hide):len(s.Hide)], hostSockets(s.Sockets)...)
+	for _, path := range append(all, hostDevices()...) {
 		if coveredBy(path, list) {
 			continue
 		}
@@ -218,15 +219,15 @@ func (p *program) hide(s *Spec) {
 	p.do("make a cover", syscall.SYS_MKNODAT, atFdCwd, p.text(hiddenSocket), syscall.S_IFSOCK|modeOfHidden, 0)
 	p.setattr("make covers read-only", "/proc", attrReadOnly)
 	for _, path := range list {
-		info, err := os.Lstat(path)
-		if err != nil {
+		var st syscall.Stat_t
+		if syscall.Lstat(path, &st) != nil {
 			continue
 		}
 		cover := hiddenFile
-		switch {
-		case info.IsDir():
+		switch st.Mode & syscall.S_IFMT {
+		case syscall.S_IFDIR:
 			cover = hiddenFolder
-		case info.Mode()&os.ModeSocket != 0:
+		case syscall.S_IFSOCK:
 			cover = hiddenSocket
 		}
 		p.mount("hide "+path, cover, path, "", syscall.MS_BIND, "")

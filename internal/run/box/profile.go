@@ -1,11 +1,10 @@
 package box
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // The built-in profiles, the strictest first.
@@ -55,11 +54,12 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	homes := resolvedAll(at.Homes)
 	p.Hide = append(p.Hide, envFiles(p, cwd)...)
 	tree, err := projectAt(cwd, homes, at.Later)
-	folders := append([]string{cwd}, homes...)
+	s.Sockets = append([]string{cwd}, homes...)
 	if err == nil {
-		folders = append(folders, tree.write...)
+		s.Sockets = append(s.Sockets, tree.write...)
 	}
-	s.Hide, s.Sockets = hidden(homes, p, at), append(hostSockets(folders), hostDevices()...)
+	l := lister{}
+	s.Hide = l.hidden(homes, p, at)
 	if p.Base == Read {
 		if s.Show = []string{cwd}; err == nil {
 			s.Show = tree.write
@@ -71,8 +71,8 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s.Write = append(s.Write, tree.write...)
 	if !p.NoCache {
-		found := existing(homes, caches)
-		s.Write, s.Set, s.Links = append(s.Write, found...), ownCaches(homes), cacheLinks(homes)
+		s.Write = append(s.Write, l.existing(homes, caches)...)
+		s.Set, s.Links = l.ownCaches(homes), l.cacheLinks(homes)
 	}
 	for _, path := range p.Write {
 		if path, err := filepath.EvalSymlinks(path); err == nil {
@@ -80,8 +80,8 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 		}
 	}
 	s.Write = clean(s.Write)
-	for _, path := range append(tree.later, programsIn(homes)...) {
-		if _, err := os.Lstat(path); err == nil {
+	for _, path := range append(tree.later, l.programsIn(homes)...) {
+		if there(path) {
 			s.Protect = append(s.Protect, path)
 		} else {
 			s.Watch = append(s.Watch, path)
@@ -96,14 +96,14 @@ const cacheFolder = "/tmp/cache"
 
 // cacheLinks has each folder of a home's .cache in the box's own. What shells, editors and downloaders of programs keep
 // there runs later, so that only the caches of package managers can be written.
-func cacheLinks(homes []string) (links [][2]string) {
+func (l lister) cacheLinks(homes []string) (links [][2]string) {
 	if len(homes) == 0 {
 		return nil
 	}
 	folder := filepath.Join(homes[0], ".cache")
 	names, _ := os.ReadDir(folder) // it may not be there
 	for _, n := range names {
-		links = append(links, [2]string{filepath.Join(cacheFolder, n.Name()), filepath.Join(folder, n.Name())})
+		links = append(links, [2]string{cacheFolder + "/" + n.Name(), folder + "/" + n.Name()})
 	}
 	return links
 }
@@ -371,12 +371,11 @@ func readSmall(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
 		return nil, os.ErrInvalid
 	}
-	var b bytes.Buffer
-	b.Grow(4 << 10)
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, min(info.Size()+1, 64<<10))
 	n, err := f.Read(buf)
 	if n == 0 && err != nil {
 		return nil, err
@@ -407,18 +406,22 @@ var caches = []string{
 }
 
 // programsIn lists the programs that caches of package managers have: they run later.
-func programsIn(homes []string) (list []string) {
-	for _, dir := range homes {
-		for _, name := range []string{"go/pkg/mod/golang.org/toolchain@*", ".npm/_npx/*", ".cache/pnpm/dlx*"} {
-			found, _ := filepath.Glob(filepath.Join(escaped(dir), name)) // the pattern is right
-			list = append(list, found...)
+func (l lister) programsIn(homes []string) (list []string) {
+	for _, p := range [][2]string{{"go/pkg/mod/golang.org", "toolchain@"}, {".npm/_npx", ""}, {".cache/pnpm", "dlx"}} {
+		for _, folder := range l.existing(homes, p[:1]) {
+			names, _ := os.ReadDir(folder) // it cannot be written either
+			for _, n := range names {
+				if strings.HasPrefix(n.Name(), p[1]) {
+					list = append(list, folder+"/"+n.Name())
+				}
+			}
 		}
 	}
 	return list
 }
 
 // ownCaches has tools whose cache is not there use one of the box: nothing is made in a home.
-func ownCaches(homes []string) (set [][2]string) {
+func (l lister) ownCaches(homes []string) (set [][2]string) {
 	set = append(set, [2]string{"XDG_CACHE_HOME", cacheFolder})
 	for _, c := range [][3]string{
 		{".cache/go-build", "GOCACHE", "/tmp/cache/go-build"}, {".npm", "npm_config_cache", "/tmp/cache/npm"},
@@ -426,20 +429,11 @@ func ownCaches(homes []string) (set [][2]string) {
 		{".m2/repository", "MAVEN_ARGS", "-Dmaven.repo.local=/tmp/cache/m2"}, {".gradle/caches", "GRADLE_USER_HOME", "/tmp/cache/gradle"},
 		{".nuget/packages", "NUGET_PACKAGES", "/tmp/cache/nuget"},
 	} {
-		if !anyHas(homes, c[0]) {
+		if len(l.existing(homes, c[:1])) == 0 {
 			set = append(set, [2]string{c[1], c[2]})
 		}
 	}
 	return set
-}
-
-func anyHas(folders []string, name string) bool {
-	for _, dir := range folders {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // secrets, below a home: keys, tokens, browsers and shell histories.
@@ -470,9 +464,9 @@ var ofMachine = []string{
 }
 
 // hidden lists the paths that a profile hides and that are there.
-func hidden(homes []string, p Profile, at Place) []string {
-	list := existing(homes, append(secrets[:len(secrets):len(secrets)], at.Private...))
-	list = append(list, existing([]string{"/"}, ofMachine)...)
+func (l lister) hidden(homes []string, p Profile, at Place) []string {
+	list := l.existing(homes, append(secrets[:len(secrets):len(secrets)], at.Private...))
+	list = append(list, resolvedAll(ofMachine)...)
 	list = append(list, resolvedAll(at.Own)...)
 	list = append(list, resolvedAll(p.Hide)...)
 	list = append(list, otherHomes(homes)...)
@@ -510,20 +504,16 @@ func outermost(list []string) []string {
 	return kept
 }
 
+// lister knows the names in folders that it has looked into.
+type lister map[string]map[string]bool
+
 // existing returns the names below folders that are there, with links followed: both ends of a link
-// lead to the same place. Most are not there, so it lists a folder once, and asks for the rest.
-func existing(folders, names []string) (list []string) {
+// lead to the same place. Folders have no links in their own paths. Most names are not there, so it lists a
+// folder once, and asks for the rest.
+func (l lister) existing(folders, names []string) (list []string) {
 	for _, dir := range folders {
-		first := namesIn(dir)
 		for _, name := range names {
-			if top, _, _ := strings.Cut(name, "/"); first != nil && !first[strings.ToLower(top)] {
-				continue
-			}
-			path := filepath.Join(dir, name)
-			if _, err := os.Lstat(path); err != nil {
-				continue
-			}
-			if path, err := filepath.EvalSymlinks(path); err == nil {
+			if path := l.find(dir, name); path != "" {
 				list = append(list, path)
 			}
 		}
@@ -531,29 +521,72 @@ func existing(folders, names []string) (list []string) {
 	return list
 }
 
-// namesIn lists a folder; nil = it cannot be listed, or has so many names that a look for each is faster.
-func namesIn(dir string) map[string]bool {
+// find returns where a name below dir leads; "" = it is not there.
+func (l lister) find(dir, name string) string {
+	at := dir
+	for rest, more := name, true; more; at += "/" + name {
+		name, rest, more = strings.Cut(rest, "/")
+		if names := l.names(at); names != nil && !names[strings.ToLower(name)] {
+			return ""
+		}
+	}
+	for part := at; len(part) > len(dir); part = part[:strings.LastIndexByte(part, '/')] {
+		var st syscall.Stat_t
+		if syscall.Lstat(part, &st) != nil {
+			return ""
+		}
+		if st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+			at, _ = filepath.EvalSymlinks(at) // "" where it leads nowhere
+			return at
+		}
+	}
+	return at
+}
+
+// names lists a folder; nil = it cannot be listed, or has so many names that a look for each is faster.
+func (l lister) names(dir string) map[string]bool {
+	if names, known := l[dir]; known {
+		return names
+	}
+	l[dir] = nil
 	const many = 500
-	f, err := os.Open(dir)
+	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	list, err := f.Readdirnames(many)
-	if err != nil && err != io.EOF || len(list) == many {
-		return nil
+	defer syscall.Close(fd)
+	var list []string
+	for buf := make([]byte, 8<<10); ; {
+		n, err := syscall.ReadDirent(fd, buf)
+		if err != nil || len(list) > many {
+			return nil
+		}
+		if n == 0 {
+			break
+		}
+		_, _, list = syscall.ParseDirent(buf[:n], -1, list)
 	}
 	names := make(map[string]bool, len(list))
 	for _, name := range list {
 		names[strings.ToLower(name)] = true // file systems of macOS take either case
 	}
+	l[dir] = names
 	return names
 }
 
-// resolvedAll follows links of paths, and drops missing paths.
+// there reports whether a path is there, a link that leads nowhere included.
+func there(path string) bool {
+	var st syscall.Stat_t
+	return syscall.Lstat(path, &st) == nil
+}
+
+// resolvedAll follows links of paths, and drops missing and repeated ones.
 func resolvedAll(paths []string) (list []string) {
 	for _, path := range paths {
-		if path, err := filepath.EvalSymlinks(path); err == nil {
+		if !there(path) {
+			continue // as most
+		}
+		if path, err := filepath.EvalSymlinks(path); err == nil && !has(list, path) {
 			list = append(list, path)
 		}
 	}

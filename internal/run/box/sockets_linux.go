@@ -11,8 +11,11 @@ import (
 // harmless are the devices that each box has, beside its terminal.
 var harmless = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
 
-// usualDevices are further names in /dev that a box keeps: terminals, memory, and processors for graphics.
-var usualDevices = []string{"pts", "shm", "fd", "net", "mqueue", "hugepages", "dri", "kvm", "tty*", "nvidia*", "std*"}
+// Further names in /dev that a box keeps, and beginnings of such: terminals, memory, and processors for graphics.
+var (
+	usualDevices = []string{"pts", "shm", "fd", "net", "mqueue", "hugepages", "dri", "kvm"}
+	usualKinds   = []string{"tty", "nvidia", "std"}
+)
 
 // hostDevices lists the devices that this user may use as others may not, and folders of devices. A read-only
 // mount stops no write to a device: root, or a member of the group disk, would reach each file by its disk.
@@ -20,7 +23,8 @@ func hostDevices() (list []string) {
 	names, _ := os.ReadDir("/dev") // without it there are none
 	for _, n := range names {
 		path := "/dev/" + n.Name()
-		if anyFits(usualDevices, n.Name()) || has(harmless, path) || n.Type()&(os.ModeDevice|os.ModeDir) == 0 {
+		if n.Type()&(os.ModeDevice|os.ModeDir) == 0 || has(harmless, path) || has(usualDevices, n.Name()) ||
+			anyIs(strings.HasPrefix, n.Name(), usualKinds) {
 			continue
 		}
 		if n.IsDir() || onlyOurs(path) {
@@ -30,23 +34,15 @@ func hostDevices() (list []string) {
 	return list
 }
 
-func anyFits(patterns []string, name string) bool {
-	for _, p := range patterns {
-		if fits(p, name) {
-			return true
-		}
-	}
-	return false
-}
-
 func onlyOurs(device string) bool {
 	const read, write = 4, 2
 	var st syscall.Stat_t
 	if err := syscall.Stat(device, &st); err != nil {
 		return false
 	}
+	root := syscall.Geteuid() == 0
 	ours := func(right uint32) bool {
-		return (st.Mode&syscall.S_IFMT == syscall.S_IFBLK || st.Mode&right == 0) && syscall.Access(device, right) == nil
+		return (st.Mode&syscall.S_IFMT == syscall.S_IFBLK || st.Mode&right == 0) && (root || syscall.Access(device, right) == nil)
 	}
 	return ours(read) || ours(write)
 }
@@ -80,13 +76,7 @@ func hostSockets(folders []string) (list []string) {
 			list = append(list, socketsAt(folders, path)...)
 			continue
 		}
-		info, err := os.Lstat(path)
-		if err != nil || info.Mode()&os.ModeSocket == 0 {
-			continue
-		}
-		if path, err = filepath.EvalSymlinks(path); err == nil {
-			list = append(list, path)
-		}
+		list = append(list, socketsAt([]string{"/"}, path)...)
 	}
 	return list
 }
@@ -108,11 +98,11 @@ func socketName(line []byte) string {
 func socketsAt(folders []string, name string) (list []string) {
 	for _, dir := range folders {
 		path := filepath.Join(dir, name)
-		info, err := os.Lstat(path)
-		if err != nil || info.Mode()&os.ModeSocket == 0 {
+		var st syscall.Stat_t
+		if syscall.Lstat(path, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFSOCK {
 			continue
 		}
-		if path, err = filepath.EvalSymlinks(path); err == nil {
+		if path, err := filepath.EvalSymlinks(path); err == nil {
 			list = append(list, path)
 		}
 	}
