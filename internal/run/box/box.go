@@ -49,7 +49,12 @@ type Spec struct {
 	Sockets []string    // folders where sockets of the machine with relative names may be
 	Show    []string    // what is read, where a private folder would cover it
 	Set     [][2]string // variables that Env has no value for
-	Links   [][2]string // in /tmp of the box: a name, and where it leads
+	// Layer is a folder of caches with a layer that takes what is written there, and goes with the box; "" = there is
+	// none. Where none can be made, or CacheHome stands for it, Links are made: in /tmp of the box a name, and
+	// where it leads.
+	Layer     string
+	CacheHome string
+	Links     [][2]string
 	// Proxy serves the one way out of the box's network: l listens inside, where proxies of the environment
 	// say. It ends when l is closed. Nil = there is no network.
 	Proxy func(l *os.File)
@@ -68,11 +73,14 @@ type Ended struct {
 }
 
 // CannotError says why a box could not be made.
-type CannotError struct{ Why string }
+type CannotError struct {
+	Why   string
+	layer bool // without Layer it may be made
+}
 
 func (e *CannotError) Error() string { return e.Why }
 
-func cannot(format string, args ...any) error { return &CannotError{fmt.Sprintf(format, args...)} }
+func cannot(format string, args ...any) error { return &CannotError{Why: fmt.Sprintf(format, args...)} }
 
 // clean sorts paths, so that a folder stands before its contents, and drops repeated ones.
 func clean(paths []string) (list []string) {

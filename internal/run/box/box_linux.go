@@ -25,8 +25,12 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 		if s.Level != "" && s.Level != level {
 			continue
 		}
-		end, err := runAt(level, s, began)
+		end, err := runAt(level, *s, began)
 		var no *CannotError
+		if errors.As(err, &no) && no.layer {
+			s.Layer = ""
+			end, err = runAt(level, *s, began)
+		}
 		if !errors.As(err, &no) {
 			return end, err
 		}
@@ -35,8 +39,8 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 	return Ended{}, cannot("%s", strings.Join(whys, "; "))
 }
 
-func runAt(level Level, s *Spec, began func(Level)) (Ended, error) {
-	p := &program{}
+func runAt(level Level, of Spec, began func(Level)) (Ended, error) {
+	p, s := &program{}, &of
 	defer p.closeAll()
 	tmp := "/tmp" // its own
 	var err error
@@ -45,6 +49,8 @@ func runAt(level Level, s *Spec, began func(Level)) (Ended, error) {
 			return Ended{}, err
 		}
 		defer os.RemoveAll(tmp)
+	} else if s.Layer != "" {
+		s.CacheHome, s.Links = "", nil
 	}
 	if err := p.executes(s, tmp); err != nil {
 		return Ended{}, err
@@ -143,7 +149,9 @@ func (p *program) begin() (pid int, err error) {
 	case what == failedExec:
 		return 0, fmt.Errorf("execute %s: %w", text(p.path), errno)
 	}
-	return 0, cannot("%s: %v%s", p.says[what], errno, hint(errno))
+	return 0, &CannotError{
+		Why: fmt.Sprintf("%s: %v%s", p.says[what], errno, hint(errno)), layer: p.says[what] == layering,
+	}
 }
 
 // readable gives this process back the files of /proc that its child took from it: they share their memory.

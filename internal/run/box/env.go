@@ -41,8 +41,8 @@ func environment(s *Spec, tmp string) (env []string) {
 		}
 	}
 	env = with(env, "TMPDIR", tmp)
-	for _, v := range s.Set {
-		if value(env, v[0]) == "" {
+	for _, v := range append(s.Set, [2]string{"XDG_CACHE_HOME", s.CacheHome}) {
+		if v[1] != "" && value(env, v[0]) == "" {
 			env = with(env, v[0], strings.Replace(v[1], "/tmp", tmp, 1))
 		}
 	}

@@ -110,6 +110,9 @@ func bridge(profile string, level Level, argv []string) int {
 		return exitFailed
 	}
 	s.Argv, s.Env, s.Level = argv, os.Environ(), level
+	if dir := os.Getenv("LAYER"); dir != "" {
+		s.Layer = dir
+	}
 	if profile == ProjectNet {
 		s.Proxy = toRegistry().ServeFile
 	}

@@ -17,9 +17,11 @@ const (
 	attrSize      = 32
 	newNamespaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC |
 		syscall.CLONE_NEWNET
-	hiddenFolder   = "/proc/folder"
-	hiddenFile     = "/proc/file"
-	hiddenSocket   = "/proc/socket" // programs that copy a folder take it as they took the socket
+	covers         = "/proc" // it is mounted again afterwards
+	hiddenFolder   = covers + "/folder"
+	hiddenFile     = covers + "/file"
+	hiddenSocket   = covers + "/socket" // programs that copy a folder take it as they took the socket
+	layering       = "put a layer over caches"
 	modeOfHidden   = 0
 	flagsOfPrivate = syscall.MS_NOSUID | syscall.MS_NODEV
 )
@@ -38,6 +40,8 @@ func (p *program) namespaces(s *Spec) error {
 	p.mount("keep mounts to itself", "", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 	t := p.take(s)
 	p.setattr("make the file system read-only", "/", attrReadOnly)
+	p.mount("mount covers", "tmpfs", covers, "tmpfs", flagsOfPrivate, "mode=0755")
+	p.layer(s.Layer)
 	p.place(s, t)
 	p.protect(s)
 	p.hide(s)
@@ -111,6 +115,18 @@ func (p *program) keeps(says string) int {
 	p.do(says, syscall.SYS_DUP3, 0, uintptr(fd), syscall.O_CLOEXEC).get = [2]int8{1, 1}
 	p.do(says, syscall.SYS_CLOSE).get = [2]int8{1, 1}
 	return fd
+}
+
+// layer puts one over a folder that takes what is written there: it is thrown away with the box.
+func (p *program) layer(dir string) {
+	if dir == "" {
+		return
+	}
+	for _, name := range []string{"/upper", "/work"} {
+		p.do(layering, syscall.SYS_MKDIRAT, atFdCwd, p.text(covers+name), 0o755)
+	}
+	p.mount(layering, "overlay", dir, "overlay", flagsOfPrivate,
+		"userxattr,lowerdir="+dir+",upperdir="+covers+"/upper,workdir="+covers+"/work")
 }
 
 // place covers shared folders with private ones, and puts the trees into their places.
@@ -197,8 +213,7 @@ func (p *program) protect(s *Spec) {
 }
 
 // hide covers the hidden paths with a folder or a file that cannot be opened. It tells more than an
-// empty one: a program learns that it may not, not that there is nothing. The covers lie where
-// /proc is, which is mounted again afterwards.
+// empty one: a program learns that it may not, not that there is nothing.
 func (p *program) hide(s *Spec) {
 	var list []string
 	all := append(s.Hide[:len(s.Hide):len(s.Hide)], hostSockets(s.Sockets)...)
@@ -210,14 +225,10 @@ func (p *program) hide(s *Spec) {
 			list = append(list, path)
 		}
 	}
-	if len(list) == 0 {
-		return
-	}
-	p.mount("mount covers", "tmpfs", "/proc", "tmpfs", flagsOfPrivate, "mode=0755,size=64k")
 	p.do("make a cover", syscall.SYS_MKDIRAT, atFdCwd, p.text(hiddenFolder), modeOfHidden)
 	p.do("make a cover", syscall.SYS_MKNODAT, atFdCwd, p.text(hiddenFile), syscall.S_IFREG|modeOfHidden, 0)
 	p.do("make a cover", syscall.SYS_MKNODAT, atFdCwd, p.text(hiddenSocket), syscall.S_IFSOCK|modeOfHidden, 0)
-	p.setattr("make covers read-only", "/proc", attrReadOnly)
+	p.setattr("make covers read-only", covers, attrReadOnly)
 	for _, path := range list {
 		var st syscall.Stat_t
 		if syscall.Lstat(path, &st) != nil {
@@ -232,7 +243,7 @@ func (p *program) hide(s *Spec) {
 		}
 		p.mount("hide "+path, cover, path, "", syscall.MS_BIND, "")
 	}
-	p.do("put covers away", syscall.SYS_UMOUNT2, p.text("/proc"), syscall.MNT_DETACH)
+	p.do("put covers away", syscall.SYS_UMOUNT2, p.text(covers), syscall.MNT_DETACH)
 }
 
 // terminals gives the box terminals of its own: those of the user's other programs would take what it writes, and

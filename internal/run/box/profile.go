@@ -72,7 +72,8 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	s.Write = append(s.Write, tree.write...)
 	if !p.NoCache {
 		s.Write = append(s.Write, l.existing(homes, caches)...)
-		s.Set, s.Links = l.ownCaches(homes), l.cacheLinks(homes)
+		s.Set, s.CacheHome = l.ownCaches(homes), cacheFolder
+		s.Layer, s.Links = l.otherCaches(homes)
 	}
 	for _, path := range p.Write {
 		if path, err := filepath.EvalSymlinks(path); err == nil {
@@ -94,18 +95,23 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 // cacheFolder is for caches in a box: there new ones can be made.
 const cacheFolder = "/tmp/cache"
 
-// cacheLinks has each folder of a home's .cache in the box's own. What shells, editors and downloaders of programs keep
-// there runs later, so that only the caches of package managers can be written.
-func (l lister) cacheLinks(homes []string) (links [][2]string) {
+// otherCaches is a home's .cache. What shells, editors and downloaders of programs keep there runs later, so that
+// only the caches of package managers can be written. links has each of its folders in the box's own.
+func (l lister) otherCaches(homes []string) (folder string, links [][2]string) {
 	if len(homes) == 0 {
-		return nil
+		return "", nil
 	}
-	folder := filepath.Join(homes[0], ".cache")
-	names, _ := os.ReadDir(folder) // it may not be there
+	if folder = l.find(homes[0], ".cache"); folder == "" {
+		return "", nil
+	}
+	names, _ := os.ReadDir(folder) // it may not be readable
 	for _, n := range names {
 		links = append(links, [2]string{cacheFolder + "/" + n.Name(), folder + "/" + n.Name()})
 	}
-	return links
+	if privateOf(folder) != "" || strings.ContainsAny(folder, `,:\`) {
+		folder = "" // no name for a layer
+	}
+	return folder, links
 }
 
 // envFiles lists the files with secrets of the folders from cwd to the top of its repository. A box without a
@@ -422,7 +428,6 @@ func (l lister) programsIn(homes []string) (list []string) {
 
 // ownCaches has tools whose cache is not there use one of the box: nothing is made in a home.
 func (l lister) ownCaches(homes []string) (set [][2]string) {
-	set = append(set, [2]string{"XDG_CACHE_HOME", cacheFolder})
 	for _, c := range [][3]string{
 		{".cache/go-build", "GOCACHE", "/tmp/cache/go-build"}, {".npm", "npm_config_cache", "/tmp/cache/npm"},
 		{"go/pkg", "GOMODCACHE", "/tmp/cache/go"}, {".cargo/registry", "CARGO_HOME", "/tmp/cache/cargo"},

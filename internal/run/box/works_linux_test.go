@@ -21,9 +21,10 @@ var works = []struct{ name, needs, line string }{
 	{"write the project", "", `echo x > new && mkdir -p a/b && mv new a/b && rm -r a`},
 	{"use /tmp", "", `d=$(mktemp -d) && echo x > $d/f && [ "$TMPDIR" = /tmp ]`},
 	{"use shared memory", "", `echo x > /dev/shm/f`},
-	{"write a cache", "", `echo x > ~/.cache/go-build/f && cat "$XDG_CACHE_HOME/go-build/f"`},
-	{"make a cache", "", `mkdir "$XDG_CACHE_HOME/new" && echo x > "$XDG_CACHE_HOME/new/f"`},
-	{"read other caches", "", `cat "$XDG_CACHE_HOME/zsh/dump"`},
+	{"write a cache", "", `echo x > ~/.cache/go-build/f && cat ~/.cache/go-build/f`},
+	{"make a cache", "", `mkdir ~/.cache/new && echo x > ~/.cache/new/f && cat ~/.cache/new/f`},
+	{"read other caches", "", `cat ~/.cache/zsh/dump`},
+	{"write other caches, for itself", "", `echo x >> ~/.cache/zsh/dump && mv ~/.cache/zsh ~/.cache/zsh2 && tail -1 ~/.cache/zsh2/dump | grep -qx x`},
 	{"make terminals", "script", `script -qec 'stty size' /dev/null > size && [ -s size ]`},
 	{"know its box", "", `[ "$HOOKD_BOX" = project ]`},
 	{"know its user", "", `[ "$(id -u)" = "$USER_ID" ] && [ -O src/a.txt ]`},
@@ -58,6 +59,63 @@ var works = []struct{ name, needs, line string }{
 	{"node's servers", "node", `node -e 'const s = require("http").createServer((q, r) => r.end("x")); s.listen(0, "127.0.0.1",
 		() => require("http").get({port: s.address().port, host: "127.0.0.1"}, r => { r.resume(); s.close() }))'`},
 	{"npm scripts", "npm", `echo '{"name":"a","scripts":{"test":"echo tested"}}' > package.json && npm test --silent | grep -q tested`},
+	{"write a long line", "", `x=` + strings.Repeat("a", 100<<10) + ` && [ ${#x} = 102400 ]`},
+	{"wait for processes", "", `for i in 1 2 3; do (exit $i) & done; wait; sleep 0.01 & wait $!`},
+	{"leave a process to the end", "", `(sleep 100 &) ; setsid sleep 100 & nohup sleep 100 > n 2>&1 & :`},
+	{"coprocesses", "", `coproc c { cat; }; echo x >&${c[1]}; read -r a <&${c[0]}; kill $c_PID; [ "$a" = x ]`},
+	{"traps", "", `trap 'echo got > t' USR1; kill -USR1 $$; cat t`},
+	{"stop and go on", "", `sleep 0.05 & kill -STOP $!; kill -CONT $!; wait $!`},
+	{"end what takes too long", "timeout", `timeout 0.05 sleep 9; [ $? = 124 ]`},
+	{"pass a pipe's failure on", "", `set -o pipefail; ! false | cat`},
+	{"job control", "", `set -m; sleep 0.01 & fg > j; jobs`},
+	{"limits", "", `(ulimit -n 64 && [ "$(ulimit -n)" = 64 ]) && umask 077 && > u && [ "$(stat -c %a u)" = 600 ]`},
+	{"many processes", "xargs", `seq 200 | xargs -P 8 -n 1 sh -c 'echo $0' | sort -n | tail -1 | grep -qx 200`},
+	{"find", "find", `find . -name '*.txt' -exec sed -i s/a/b/ {} + && grep -q b src/a.txt`},
+	{"archives", "tar", `tar czf a.tgz src && mkdir u && tar xzf a.tgz -C u && diff -r src u/src`},
+	{"patch", "patch", `cp src/a.txt b && echo c >> b && ! diff -u src/a.txt b > p && patch -s src/a.txt p && cmp b src/a.txt`},
+	{"locks", "flock", `flock l sh -c 'echo x > held' && cat held`},
+	{"times of files", "", `touch -d 2001-01-01 f && [ "$(stat -c %Y f)" -lt 1000000000 ] && cp -a f g && truncate -s 1M g`},
+	{"move across folders", "", `mkdir -p a b && echo x > a/f && ln a/f b/h && mv a/f b/f && rm -r a`},
+	{"move from /tmp", "", `f=$(mktemp) && echo x > $f && mv $f here && cat here`},
+	{"trace its own programs", "strace", `strace -f -o trace sh -c 'cat src/a.txt' && grep -q execve trace`},
+	{"debug its own programs", "gdb", `gdb -batch -ex run -ex quit --args /bin/true > out 2>&1 && grep -q 'exited normally' out`},
+	{"a terminal of its own", "python3", `python3 -c 'import pty; assert pty.spawn(["sh", "-c", "tty"]) == 0' | grep -q pts`},
+	{"talk over IPv6 and UDP", "python3", `python3 -c '
+import socket as s
+a = s.socket(s.AF_INET6, s.SOCK_DGRAM); a.bind(("::1", 0)); b = s.socket(s.AF_INET6, s.SOCK_DGRAM)
+b.sendto(b"x", a.getsockname()[:2]); assert a.recv(1) == b"x"'`},
+	{"a server and its client", "curl", `python3 -m http.server -b 127.0.0.1 8765 > log 2>&1 & for i in $(seq 100); do
+		curl -sf http://127.0.0.1:8765/src/a.txt && break; sleep 0.05; done && kill $!`},
+	{"sockets of programs", "socat", `socat UNIX-LISTEN:/tmp/s,fork EXEC:cat & until [ -S /tmp/s ]; do sleep 0.01; done; echo x | socat - UNIX:/tmp/s | grep -qx x && kill $!`},
+	{"jq", "jq", `echo '{"a":[1,2]}' | jq -e '.a[1] == 2'`},
+	{"check scripts", "shellcheck", `printf '#!/bin/sh\necho "$1"\n' > s.sh && shellcheck s.sh`},
+	{"git's history", "git", madeRepo + `git tag v1 && git log -p > log && git show HEAD > show && git blame src/a.txt && git reset -q --hard HEAD`},
+	{"git clean and restore", "git", madeRepo + `echo n > new && echo y > src/a.txt && git clean -qfd && git restore . && git status --porcelain | (! grep .)`},
+	{"git cherry-pick and revert", "git", madeRepo + `git checkout -qb t && echo z > z && git add z && git commit -qm z && git checkout -q main &&
+		git cherry-pick t && git revert --no-edit HEAD && [ ! -e z ]`},
+	{"git bisect", "git", madeRepo + `git commit -q --allow-empty -m two && git bisect start HEAD HEAD~1 && git bisect reset`},
+	{"git in a folder below", "git", madeRepo + `cd src && echo y > a.txt && git commit -qam two`},
+	{"an archive of git", "git", madeRepo + `git archive HEAD | tar t | grep -q a.txt && git format-patch -1 --root --stdout | grep -q one`},
+	{"python's packages", "python3 -m ensurepip", `python3 -m venv v && v/bin/pip --version && v/bin/python -m pip list --disable-pip-version-check`},
+	{"python's threads and loops", "python3", `python3 -c '
+import asyncio, concurrent.futures as c, tempfile, subprocess
+with c.ThreadPoolExecutor(4) as e: assert sum(e.map(abs, range(9))) == 36
+async def f():
+  s = await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0)
+  r, w = await asyncio.open_connection(*s.sockets[0].getsockname()); assert await r.read() == b""; w.close()
+asyncio.run(f()); tempfile.NamedTemporaryFile().write(b"x"); subprocess.run(["true"], check=True)'`},
+	{"python compiles", "python3", `echo 'x = 1' > m.py && python3 -m compileall -q m.py && ls __pycache__/m.*.pyc`},
+	{"node's workers", "node", `node -e 'const {Worker} = require("worker_threads"); new Worker("1", {eval: true}).on("exit", c => process.exit(c))'`},
+	{"node's children", "node", `echo 'process.send(1); process.disconnect()' > c.js && node -e 'require("child_process").fork("./c.js").on("message", m => process.exitCode = m - 1)'`},
+	{"node watches files", "node", `node -e 'const w = require("fs").watch("src", () => w.close()); setTimeout(() => require("fs").writeFileSync("src/n", ""), 20)'`},
+	{"npm's packages", "npm", `mkdir -p one && echo '{"name":"one","version":"1.0.0","bin":"./b.js"}' > one/package.json && printf '#!/usr/bin/env node\nconsole.log("ran")\n' > one/b.js &&
+		npm pack --silent ./one && echo '{"name":"a","dependencies":{"one":"file:one-1.0.0.tgz"},"scripts":{"build":"one > built"}}' > package.json &&
+		npm install --silent --offline --no-audit && npm ci --silent --offline --no-audit && npm run --silent build && grep -qx ran built && npx --no-install one`},
+	{"cargo build and test", "cargo", `mkdir -p rs/src rs/dep/src && cd rs && printf '[package]\nname="a"\nversion="1.0.0"\nedition="2021"\n[dependencies]\ndep={path="dep"}\n' > Cargo.toml &&
+		printf '[package]\nname="dep"\nversion="1.0.0"\nedition="2021"\n' > dep/Cargo.toml && echo 'pub fn one() -> i32 { 1 }' > dep/src/lib.rs &&
+		printf 'fn main() { assert!(dep::one() == 1) }\n#[test]\nfn t() { main() }\n' > src/main.rs && cargo run -q --offline && cargo test -q --offline && cargo clean -q`},
+	{"go vendors and formats", "go", `cd "$GO_PROJECT" && mkdir -p dep && printf 'package dep\n\nconst N=1\n' > dep/dep.go && gofmt -w dep && gofmt -l . | (! grep .) && go list ./... && go mod verify`},
+	{"go in a cold cache", "go", `cd "$GO_PROJECT" && GOCACHE=/tmp/cold go build -o ./a . && ./a && go run .`},
 	{"go build and test", "go", `cd "$GO_PROJECT" && go vet ./... && go build -o ./a . && ./a && go test ./...`},
 }
 
@@ -66,13 +124,15 @@ func TestWhatMustWork(t *testing.T) {
 	s.can(t, Namespaces)
 	for _, w := range works {
 		t.Run(w.name, func(t *testing.T) {
-			if w.needs == "go" && !hooktest.All() {
-				t.Skip("it compiles the standard library")
-			}
-			if _, err := exec.LookPath(w.needs); w.needs != "" && err != nil {
-				t.Skip(err)
+			if (w.needs == "go" || w.needs == "cargo") && !hooktest.All() {
+				t.Skip("it compiles")
 			}
 			s := newScene(t)
+			s.toolchains()
+			if w.needs == "git" || w.needs == "" {
+			} else if r := s.bare(t, w.needs+" --version || "+w.needs+" version"); r.exit != 0 {
+				t.Skipf("there is no %s: %s", w.needs, r.err)
+			}
 			s.env = append(s.env, fmt.Sprintf("USER_ID=%d", os.Getuid()), "GO_PROJECT="+s.goProject(t),
 				"GOFLAGS=-mod=mod -buildvcs=false", // its .git has no commit
 				"GOCACHE="+filepath.Join(s.home, ".cache/go-build"), "GOPROXY=off", "GOTOOLCHAIN=local")
@@ -86,7 +146,99 @@ func TestWhatMustWork(t *testing.T) {
 			if r := s.boxed(t, Project, Namespaces, w.line); r.exit != 0 {
 				t.Errorf("exit code %d\n%s%s", r.exit, r.out, r.err)
 			}
+			if text, _ := os.ReadFile(filepath.Join(s.home, ".cache/zsh/dump")); string(text) != "mine\n" {
+				t.Errorf("a cache that runs later has %q", text)
+			}
 		})
+	}
+}
+
+// Where a cache takes no layer, tools are led to a folder of the box.
+func TestCachesWithoutALayer(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Namespaces)
+	s.env = append(s.env, "LAYER="+filepath.Join(s.home, ".bashrc"))
+	r := s.boxed(t, Project, Namespaces, `mkdir "$XDG_CACHE_HOME/new" && cat "$XDG_CACHE_HOME/zsh/dump" && ! mkdir ~/.cache/new`)
+	if r.exit != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A submodule has its git folder in that of the repository around it.
+func TestCommitInASubmodule(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Namespaces)
+	setup, _ := strings.CutSuffix(madeRepo, " && ")
+	if r := s.bare(t, setup+` && git clone -q . ../other && git -c protocol.file.allow=always submodule add -q ../other sub`); r.exit != 0 {
+		t.Skipf("git makes no submodule: %+v", r)
+	}
+	if r := s.boxed(t, Project, Namespaces, `cd sub && echo y > y && git add y && git commit -qm y && cd .. && git commit -qam sub`); r.exit != 0 {
+		t.Errorf("from the repository: %+v", r)
+	}
+	s.project = filepath.Join(s.project, "sub")
+	if r := s.boxed(t, Project, Namespaces, `echo z > z && git add z && git commit -qm z`); r.exit != 0 {
+		t.Errorf("in the submodule: %+v", r)
+	}
+	if r := s.boxed(t, Project, Namespaces, `echo x >> ../.git/modules/sub/config`); r.exit == 0 {
+		t.Error("it wrote the settings of the submodule")
+	}
+}
+
+// A project may lie in a folder that boxes cover with one of their own, and behind a link.
+func TestProjectInAPrivateFolder(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Namespaces)
+	dir, err := os.MkdirTemp("/tmp", "hookd-box-test-")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(dir)
+	link := filepath.Join(s.home, "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, s.project = range []string{dir, link} {
+		if r := s.boxed(t, Project, Namespaces, `echo x > new && cat new && [ "$(ls /tmp | wc -l)" -le 1 ]`); r.exit != 0 {
+			t.Errorf("%s: %+v", s.project, r)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "new")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Many boxes at once leave nothing.
+func TestManyBoxesAtOnce(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Namespaces)
+	mounts := func() string { return s.bare(t, "wc -l < /proc/self/mounts").out }
+	before := mounts()
+	r := s.bare(t, `seq 60 | xargs -P 8 -n 1 sh -c '"$SELF" `+asBridge+` project namespaces sh -c "echo x > n$0; sleep 0.01"'; ls n* | wc -l`)
+	if r.out != "60\n" {
+		t.Errorf("%+v", r)
+	}
+	if after := mounts(); after != before {
+		t.Errorf("mounts: %s before, %s after", before, after)
+	}
+}
+
+// The next box removes what a killed one left.
+func TestTemporaryFilesOfAKilledBox(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Landlock)
+	tmp := filepath.Join(s.home, "tmp")
+	if err := os.Mkdir(tmp, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "TMPDIR="+tmp)
+	r := s.bare(t, `"$SELF" `+asBridge+` project landlock sh -c 'echo $TMPDIR; kill -KILL $PPID; sleep 100'`)
+	left := strings.TrimSpace(r.out)
+	if _, err := os.Stat(left); err != nil || filepath.Dir(filepath.Dir(left)) != tmp {
+		t.Skipf("nothing is left: %+v", r)
+	}
+	r = s.boxed(t, Project, Landlock, `ls ..`)
+	if _, err := os.Stat(left); err == nil || r.exit != 0 {
+		t.Errorf("%s is still there: %+v", left, r)
 	}
 }
 
