@@ -49,9 +49,8 @@ type Spec struct {
 	Sockets []string    // folders where sockets of the machine with relative names may be
 	Show    []string    // what is read, where a private folder would cover it
 	Set     [][2]string // variables that Env has no value for
-	// Layer is a folder of caches with a layer that takes what is written there, and goes with the box; "" = there is
-	// none. Where none can be made, or CacheHome stands for it, Links are made: in /tmp of the box a name, and
-	// where it leads.
+	// Layer is a folder of caches with a layer that takes all changes, and goes with the box; "" = there is none.
+	// Where none can be made, caches are in CacheHome, with Links: in /tmp of the box a name, and where it leads.
 	Layer     string
 	CacheHome string
 	Links     [][2]string
@@ -94,7 +93,7 @@ func clean(paths []string) (list []string) {
 }
 
 // temporary makes the folder that stands for /tmp where a box has none of its own. The caller removes it. The
-// wrapper of another box may have been killed: what it left is removed here.
+// wrapper of another box may have been killed: its folder is removed here.
 func temporary(s *Spec) (string, error) {
 	all := filepath.Join(os.TempDir(), "hookd-boxes-"+strconv.Itoa(os.Getuid()))
 	// Process ids count in one namespace: in a container others have the same numbers.
@@ -104,7 +103,7 @@ func temporary(s *Spec) (string, error) {
 	err := syscall.Mkdir(all, 0o700)
 	if err == syscall.EEXIST {
 		err = ownFolder(all)
-		names, _ := os.ReadDir(all)
+		names, _ := os.ReadDir(all) // what is not removed now is removed later
 		for _, n := range names {
 			id, ours := strings.CutPrefix(n.Name(), space)
 			pid, no := strconv.Atoi(id)
@@ -131,7 +130,7 @@ func temporary(s *Spec) (string, error) {
 	return dir, nil
 }
 
-// ownFolder says why a folder, which anyone may have made, is not this user's alone; nil = it is.
+// ownFolder says why a folder, which any user may have made, is not this user's alone; nil = it is.
 func ownFolder(dir string) error {
 	var st syscall.Stat_t
 	switch err := syscall.Lstat(dir, &st); {

@@ -54,8 +54,9 @@ func environment(s *Spec, tmp string) (env []string) {
 
 func secretName(name string) bool {
 	upper := strings.ToUpper(name)
-	return has(notInside, upper) || anyIs(strings.HasPrefix, upper, notBegun) || anyIs(strings.HasSuffix, upper, notEnded) ||
-		anyIs(strings.Contains, upper, notPart) || strings.HasPrefix(upper, "MONGO") && strings.HasSuffix(upper, "_URI")
+	return has(notInside, upper) || anyIs(strings.HasPrefix, upper, notBegun) ||
+		anyIs(strings.HasSuffix, upper, notEnded) || anyIs(strings.Contains, upper, notPart) ||
+		strings.HasPrefix(upper, "MONGO") && strings.HasSuffix(upper, "_URI")
 }
 
 func anyIs(is func(text, part string) bool, text string, parts []string) bool {

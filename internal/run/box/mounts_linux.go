@@ -117,7 +117,7 @@ func (p *program) keeps(says string) int {
 	return fd
 }
 
-// layer puts one over a folder that takes what is written there: it is thrown away with the box.
+// layer puts one over a folder. It takes all changes, and is thrown away with the box.
 func (p *program) layer(dir string) {
 	if dir == "" {
 		return

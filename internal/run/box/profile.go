@@ -95,7 +95,7 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 // cacheFolder is for caches in a box: there new ones can be made.
 const cacheFolder = "/tmp/cache"
 
-// otherCaches is a home's .cache. What shells, editors and downloaders of programs keep there runs later, so that
+// otherCaches is a home's .cache. Shells, editors and downloaders of programs keep files there that run later, so that
 // only the caches of package managers can be written. links has each of its folders in the box's own.
 func (l lister) otherCaches(homes []string) (folder string, links [][2]string) {
 	if len(homes) == 0 {

@@ -42,7 +42,8 @@ func onlyOurs(device string) bool {
 	}
 	root := syscall.Geteuid() == 0
 	ours := func(right uint32) bool {
-		return (st.Mode&syscall.S_IFMT == syscall.S_IFBLK || st.Mode&right == 0) && (root || syscall.Access(device, right) == nil)
+		special := st.Mode&syscall.S_IFMT == syscall.S_IFBLK || st.Mode&right == 0
+		return special && (root || syscall.Access(device, right) == nil)
 	}
 	return ours(read) || ours(write)
 }
