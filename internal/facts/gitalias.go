@@ -8,17 +8,28 @@ import (
 // mostAbove is how many folders above the working one are looked at for a repository.
 const mostAbove = 24
 
-// aliased follows a subcommand of git that a person has made in the settings of git. ok is false where
-// there is none, or the settings cannot be read.
+// aliased follows a subcommand of git that a person has made in the settings of git, or that the line itself
+// makes. ok is false where there is none, or the settings cannot be read.
 func (c *call) aliased(a *args) (out output, ok bool) {
 	env := &c.sh.r.env
-	if env.Text == nil || c.sh.where != "" || c.sh.depth >= maxDepth {
+	if c.sh.depth >= maxDepth {
 		return output{}, false
 	}
 	name, value := a.operands[0].Text, ""
-	for _, file := range c.gitSettings() {
-		if text, read := env.Text(file); read {
-			value = or(gitAlias(text, name), value)
+	if env.Text != nil && c.sh.where == "" {
+		for _, file := range c.gitSettings() {
+			if text, read := env.Text(file); read {
+				value = or(gitAlias(text, name), value)
+			}
+		}
+	}
+	for _, g := range c.options { // git -c alias.NAME=LINE
+		if g.value == nil {
+			continue
+		}
+		key, line, _ := strings.Cut(g.value.Text, "=")
+		if strings.EqualFold(key, "alias."+name) {
+			value = line
 		}
 	}
 	if value == "" {

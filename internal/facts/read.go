@@ -94,10 +94,17 @@ func (r *reader) secrets(given json.RawMessage) {
 		given = given[:maxRead]
 	}
 	for _, hit := range secrets.Find(string(given)) {
+		if hit.Rule == "database-url-password" && nearHost.MatchString(string(given[hit.End:])) {
+			continue
+		}
 		r.bare("a secret in the call").effectWhy(KindSecret, "text:"+hit.Rule, true,
 			"the call carries a secret ("+hit.Rule+")")
 	}
 }
+
+// nearHost finds, behind the password of an address, a server of this machine or one that only a network of
+// containers knows: its password opens nothing elsewhere, and stands in each README.
+var nearHost = regexp.MustCompile(`^@(?:127\.[\d.]+|0\.0\.0\.0|\[::1\]|host\.docker\.internal|[A-Za-z][\w-]*)(?:[:/?"\\'\s]|$)`)
 
 // lines follows the lines that a call may run: all that any of its arguments may be.
 func (r *reader) lines(lines []string) {
@@ -154,6 +161,7 @@ var (
 	commandNames = names("command cmd commandline shellcommand script bash shell commands exec chars keys clicommand")
 	verbNames    = names("command cmd action operation op verb method subcommand")
 	argsNames    = names("args argv arguments")
+	kindNames    = names("resource resources resourcetype kind type object objecttype")
 	codeNames    = names("code python javascript source expression snippet")
 	sqlNames     = names("sql query statement statements q")
 	urlNames     = names("url uri urls endpoint address link")
@@ -374,6 +382,7 @@ func (r *reader) emptied(tool string, args []argument) {
 
 // written follows code that is written into a file that runs later: it may run.
 func (r *reader) written(lang string, args []argument) {
+	clear(r.made) // the file's text is read here: it hides nothing from the commands in it
 	for _, a := range args {
 		if !contentNames[a.key] || a.text == "" {
 			continue
@@ -542,7 +551,13 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 		known = true
 		c.effect(KindWrite, "cloud:"+server, true)
 	}
-	if (anyOf(verbs, secretNouns) || has(verbs, []string{"cookie", "cookies"})) && anyOf(verbs, showVerbs) ||
+	nouns := slices.Clone(verbs)
+	for _, a := range args { // kubectl_get {resourceType: secrets}
+		if kindNames[a.key] && plainWord.MatchString(a.text) {
+			nouns = append(nouns, parts(a.text)...)
+		}
+	}
+	if (anyOf(nouns, secretNouns) || has(verbs, []string{"cookie", "cookies"})) && anyOf(verbs, showVerbs) ||
 		secretKeepers[strings.ToLower(server)] && has(verbs, readVerbs) {
 		c.effect(KindSecret, "tool:"+server, true)
 	}

@@ -10,6 +10,9 @@ import (
 // sql follows statements of SQL: drops, truncations, deletions, changes and grants. A
 // statement that only reads adds nothing.
 func (c *call) sql(text string) {
+	if strings.Contains(text, `\gexec`) {
+		c.doubt(DoubtEval, "psql runs the statements that it prints")
+	}
 	for _, words := range sqlStatements(text) {
 		c.statement(words)
 	}
