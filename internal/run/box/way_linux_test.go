@@ -168,7 +168,9 @@ func TestWaysOutOfTheNetwork(t *testing.T) {
 				t.Skipf("there is no %s: %s", w.needs, r.err)
 			}
 			newRegistry(t, s)
-			if r := s.boxed(t, ProjectNet, Namespaces, w.line); r.exit != 0 {
+			if r := s.boxed(t, ProjectNet, Namespaces, w.line); strings.Contains(r.err, "-Z sparse-registry") {
+				t.Skip("this cargo knows no registry over HTTPS alone")
+			} else if r.exit != 0 {
 				t.Fatalf("exit code %d\n%s%s", r.exit, r.out, r.err)
 			}
 			s.env = append(s.env, "WAY=") // the same with nothing on the list
