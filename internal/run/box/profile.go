@@ -434,7 +434,7 @@ func (l lister) ownCaches(homes []string) (set [][2]string) {
 		{".m2/repository", "MAVEN_ARGS", "-Dmaven.repo.local=/tmp/cache/m2"}, {".gradle/caches", "GRADLE_USER_HOME", "/tmp/cache/gradle"},
 		{".nuget/packages", "NUGET_PACKAGES", "/tmp/cache/nuget"},
 	} {
-		if len(l.existing(homes, c[:1])) == 0 {
+		if len(l.existing(homes[:min(1, len(homes))], c[:1])) == 0 { // tools look for none below another home
 			set = append(set, [2]string{c[1], c[2]})
 		}
 	}

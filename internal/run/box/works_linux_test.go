@@ -164,6 +164,27 @@ func TestCachesWithoutALayer(t *testing.T) {
 	}
 }
 
+// HOME may name another folder than the system does. Tools look for their caches there, and make none.
+func TestCachesOfTheFirstHome(t *testing.T) {
+	s := newScene(t)
+	other := filepath.Join(s.home, "other")
+	for _, home := range []string{s.home, other} {
+		if err := os.MkdirAll(filepath.Join(home, "go/pkg"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(other, ".npm"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := Resolve(Profile{Name: Project, Base: Project}, Place{Cwd: s.project, Homes: []string{s.home, other}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(spec.Set, [2]string{"npm_config_cache", "/tmp/cache/npm"}) {
+		t.Errorf("npm has no cache: %v", spec.Set)
+	}
+}
+
 // A submodule has its git folder in that of the repository around it.
 func TestCommitInASubmodule(t *testing.T) {
 	s := newScene(t)
