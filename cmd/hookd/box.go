@@ -59,10 +59,12 @@ func (a *app) boxes(cmd *cobra.Command, all bool) error {
 // boxes prints each kind of box with a line for each thing that was tried, or with their sum.
 func (p *printer) boxes(list []contain.Check, all bool) {
 	for _, profile := range contain.Names(nil) {
-		hold, of, none := 0, 0, ""
+		hold, of, none, weaker := 0, 0, "", ""
 		for _, c := range list {
 			switch {
 			case c.Profile != profile || c.Result == contain.Skipped:
+			case c.Try == contain.MakeBox && c.Result == contain.Works:
+				weaker = c.Detail
 			case c.Result == contain.NoBox:
 				none = c.Detail
 			case c.Result == contain.Kept || c.Result == contain.Works:
@@ -81,6 +83,9 @@ func (p *printer) boxes(list []contain.Check, all bool) {
 			p.boxChecks(list, profile)
 		}
 		p.linef("  %d of %d checks hold", hold, of)
+		if weaker != "" && !all {
+			p.line("  ", p.paint(dim, escape(weaker, keepNothing)))
+		}
 	}
 }
 

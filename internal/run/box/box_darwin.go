@@ -16,6 +16,9 @@ const (
 	firstOther, lastOther = 3, 1024 // descriptors after standard error, as far as agents use them
 )
 
+// Strongest is the only level of this system.
+const Strongest = Seatbelt
+
 // Run runs the program of s in a box and returns when it has ended. began is called when the box is
 // about to stand; it may be nil. A *CannotError means that nothing has run.
 func Run(s *Spec, began func(Level)) (Ended, error) {

@@ -14,6 +14,9 @@ import (
 	"unsafe"
 )
 
+// Strongest is the strongest level of this system.
+const Strongest = Namespaces
+
 // Run runs the program of s in a box and returns when it, and all that it has started, has ended.
 // began is called when the box is certain to stand; it may be nil. A *CannotError
 // means that nothing has run.

@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ const (
 	Broken  = "broken"
 	Skipped = "skipped"
 	NoBox   = "no box"
+
+	MakeBox = "make a box" // a Try: its detail says why the strongest could not be made
 )
 
 // tries are lines that print REACHED, or connect to a port or socket, where nothing keeps them.
@@ -54,8 +57,8 @@ var tries = []struct{ name, line string }{
 var works = []struct{ name, line, profile string }{
 	{"read the project", `cat file`, box.Read},
 	{"keep an exit code", `exit 7`, box.Read},
-	{"write the project", `echo x > new && cat new`, box.Project},
-	{"use /tmp", `echo x > /tmp/x && cat /tmp/x`, box.Project},
+	{"write the project", `echo x > src/new && cat src/new`, box.Project},
+	{"use a temporary folder", `echo x > ${TMPDIR:-/tmp}/hookd-box-check && cat ${TMPDIR:-/tmp}/hookd-box-check`, box.Project},
 }
 
 // CheckMachine tries boxes of each built-in profile on a folder of its own in home, which it removes.
@@ -110,12 +113,17 @@ func (c *checker) profile(ctx context.Context, profile string) {
 		return
 	}
 	args := []string{"--profile", profile}
-	if profile == box.ProjectNet {
-		args = append(args, "--level", string(box.Namespaces))
+	strongest := append(args[:2:2], "--level", string(box.Strongest))
+	why := c.cannot(ctx, strongest)
+	switch {
+	case profile == box.ProjectNet:
+		args = strongest
+	case why != "":
+		c.list = append(c.list, Check{Profile: profile, Try: MakeBox, Result: Works, Detail: "a weaker one: " + why})
+		why = c.cannot(ctx, args)
 	}
-	if out, exit := c.run(ctx, args, "true"); exit != 0 {
-		_, why, _ := strings.Cut(strings.TrimSpace(out), "nothing was run: ")
-		c.add(profile, "make a box", NoBox, why)
+	if why != "" {
+		c.add(profile, MakeBox, NoBox, why)
 		return
 	}
 	for _, t := range tries {
@@ -141,6 +149,16 @@ func (c *checker) profile(ctx context.Context, profile string) {
 		}
 		c.add(profile, w.name, Works, "")
 	}
+}
+
+// cannot says why there is no box for arguments; "" = there is one.
+func (c *checker) cannot(ctx context.Context, args []string) string {
+	out, exit := c.run(ctx, args, "true")
+	if exit == 0 {
+		return ""
+	}
+	_, why, _ := strings.Cut(strings.TrimSpace(out), "nothing was run: ")
+	return cmp.Or(why, fmt.Sprintf("exit code %d", exit))
 }
 
 // gets reports whether a try has its effect, in a box if args are given.
@@ -177,7 +195,7 @@ func (c *checker) fresh() error {
 			return err
 		}
 	}
-	for _, name := range []string{"project/.git/hooks", "beside"} {
+	for _, name := range []string{"project/.git/hooks", "project/src", "beside"} {
 		if err := os.MkdirAll(filepath.Join(c.dir, name), 0o755); err != nil {
 			return err
 		}
