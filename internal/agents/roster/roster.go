@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hookd/hookd/internal/agents/connect"
@@ -40,7 +39,7 @@ type Entry struct {
 	Env     map[string]string `json:"env,omitempty"`    // that says where the settings are
 	Bridge  string            `json:"bridge,omitempty"` // "" = a plugin speaks for the agent, or HTTP
 	Sum     string            `json:"sum,omitempty"`    // SHA-256 of the bridge
-	Hookd   string            `json:"hookd,omitempty"`  // SHA-256 of the hookd that the bridge came with
+	Hookd   string            `json:"hookd,omitempty"`  // size and time of the hookd that the bridge came with
 }
 
 // Fault is an agent that does not call hookd as it was connected.
@@ -91,7 +90,7 @@ func Note(home string, o connect.Options) error {
 	e.Env, e.Bridge = env, s.Bridge
 	if e.Bridge != "" {
 		e.Sum, _ = sumOf(e.Bridge) // what cannot be read is a fault then
-		e.Hookd = ownSum()
+		e.Hookd = ownMark()
 	}
 	return change(home, e, true)
 }
@@ -163,19 +162,23 @@ type Looker struct {
 // own, the bridge beside the hookd that runs. It leaves a bridge that changed while hookd stayed the same, and a
 // program that is not hookd's: Look tells of both. Call it once, before the first look.
 func Adopt(home, own string) error {
-	hookd := ownSum()
-	text, err := readfile.Read(own, mostProgram)
-	if hookd == "" || err != nil || !bytes.Contains(text, ofBridge) {
-		return nil // only the connected bridge counts
-	}
 	list, err := List(home)
 	if err != nil {
 		return err
 	}
+	hookd := ownMark()
+	old := func(e Entry) bool { return e.Sum != "" && e.Hookd != hookd }
+	if hookd == "" || !slices.ContainsFunc(list, old) {
+		return nil
+	}
+	text, err := readfile.Read(own, mostProgram)
+	if err != nil || !bytes.Contains(text, ofBridge) {
+		return nil // only the connected bridge counts
+	}
 	sum := sha256.Sum256(text)
 	mine, adopted := hex.EncodeToString(sum[:]), false
 	for i, e := range list {
-		if e.Sum == "" || e.Hookd == hookd {
+		if !old(e) {
 			continue
 		}
 		if now, _ := sumOf(e.Bridge); now == mine {
@@ -194,15 +197,19 @@ var ofBridge = []byte("path\tgithub.com/hookd/hookd/cmd/hookd-bridge\n")
 // mostProgram is how large a bridge is at most.
 const mostProgram = 64 << 20
 
-// ownSum is the sum of the program that runs; "" = its file cannot be read.
-var ownSum = sync.OnceValue(func() string {
+// ownMark tells the program that runs from the one before an upgrade, without reading its 30 MiB at each
+// start; "" = its file cannot be looked at.
+func ownMark() string {
 	program, err := ownProgram()
 	if err != nil {
 		return ""
 	}
-	sum, _ := sumOf(program)
-	return sum
-})
+	info, err := os.Stat(program)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+}
 
 type summed struct {
 	at   time.Time
