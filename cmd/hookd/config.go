@@ -37,7 +37,7 @@ With a setting it shows that one and what it means. To change one, write it into
 func settingNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	for _, k := range config.Keys() {
-		names = append(names, k.Name+"\t"+plainDoc(k.Doc))
+		names = append(names, k.Name+"\t"+plainDocs()[k.Name])
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ func settingFlags(cmd *cobra.Command, want ...string) {
 		if k.Name == "socket" || len(want) > 0 && !slices.Contains(want, k.Name) {
 			continue
 		}
-		cmd.Flags().String(k.Flag, "", plainDoc(k.Doc))
+		cmd.Flags().String(k.Flag, "", plainDocs()[k.Name])
 		flag := cmd.Flags().Lookup(k.Flag)
 		flag.Annotations = map[string][]string{settingFlag: {k.Name}}
 		if k.Name == "fire_startup" {
@@ -43,6 +44,15 @@ var links = regexp.MustCompile(`\[[^]]+\]\(([^)]+)\)`)
 func plainDoc(doc string) string {
 	return links.ReplaceAllString(strings.ReplaceAll(doc, "`", "'"), "docs/reference/$1")
 }
+
+// plainDocs are the meanings of all settings: several commands have a flag for each.
+var plainDocs = sync.OnceValue(func() map[string]string {
+	docs := map[string]string{}
+	for _, k := range config.Keys() {
+		docs[k.Name] = plainDoc(k.Doc)
+	}
+	return docs
+})
 
 // settingFlag marks the flags of settings: a command may have one of its own that
 // has the name of a setting, such as --path.

@@ -291,7 +291,6 @@ func (d *Daemon) origin(pid int) dispatch.Origin {
 func (d *Daemon) Run(ctx context.Context) error {
 	addProcs()
 	addThreads(d.config.Load().SlotsObservers + d.config.Load().SlotsDecidable)
-	collectSeldom()
 	limitMemory(d.config.Load().QueueMaxBytes, d.store.Health().InMemory)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

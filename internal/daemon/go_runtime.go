@@ -59,14 +59,6 @@ const (
 	waitingMemory = 320
 )
 
-// collectSeldom makes Go collect garbage less often than it does in so small a heap. GOGC in
-// the environment wins.
-func collectSeldom() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-}
-
 // limitMemory has Go collect garbage before the heap grows far beyond the events that may wait
 // in memory, besides so many pending events of the store. It is called whenever their number has
 // changed by some thousands. GOMEMLIMIT in the environment wins.

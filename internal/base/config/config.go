@@ -299,7 +299,9 @@ func fill(c Config, flags map[string]string, environ []string) (Config, error) {
 }
 
 // FlagName is the flag of a setting: slots.observers is --slots-observers.
-func FlagName(key string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(key) }
+func FlagName(key string) string { return dashes.Replace(key) }
+
+var dashes = strings.NewReplacer(".", "-", "_", "-")
 
 // readFile applies hookd.yaml as far as it is allowed; an absent or empty file sets
 // nothing. mode is the reload.mode that wins over the file's; "" = none.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -213,14 +214,14 @@ type Key struct {
 	Form                 Form
 }
 
-// Keys returns every setting.
-func Keys() []Key {
+// Keys returns every setting. Nothing may change the list.
+var Keys = sync.OnceValue(func() []Key {
 	list := make([]Key, len(keys))
 	for i, k := range keys {
 		list[i] = Key{k.name, k.envName(), FlagName(k.name), k.doc, k.form}
 	}
 	return list
-}
+})
 
 func (k key) envName() string {
 	return "HOOKD_" + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
