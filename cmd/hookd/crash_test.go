@@ -23,10 +23,7 @@ import (
 // agents send numbered events. It counts the events that ran.
 func TestKilledDaemonLosesNothing(t *testing.T) {
 	t.Parallel()
-	rounds := amount(50, 20)
-	if !hooktest.All() {
-		rounds = 5
-	}
+	rounds := amount(50, hooktest.Amount(20, 3))
 	home := t.TempDir()
 	ran := filepath.Join(home, "ran")
 	writeCrashHook(t, home, ran)

@@ -125,7 +125,7 @@ func TestKilledDaemonForwardsEachDecision(t *testing.T) {
 	h.write("hookd.yaml", fmt.Sprintf("forward:\n- {type: webhook, url: %q}\n- {type: otlp, url: %q}\n- {type: file, path: %q}\n",
 		hook, otlp, path))
 	answered := &arrivals{seen: map[string]bool{}}
-	for range amount(30, 4) {
+	for range amount(30, hooktest.Amount(4, 1)) {
 		h.serve()
 		hooktest.Until(t, "hookd is ready", h.ready)
 		var sending sync.WaitGroup

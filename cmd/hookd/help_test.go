@@ -10,12 +10,17 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // Help of every command fits a terminal, and 80 columns in a pipe; it never loses a word. In less, an
 // example and a word that is too long stay as they are.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	for _, columns := range []int{0, 60, 80, 132} {
+		if columns >= pipeWidth && !hooktest.All() {
+			continue // the narrow ones break the most lines
+		}
 		t.Run(strconv.Itoa(columns), func(t *testing.T) {
 			t.Setenv("COLUMNS", "")
 			width := pipeWidth

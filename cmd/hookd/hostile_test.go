@@ -28,7 +28,9 @@ func TestHostileText(t *testing.T) {
 			t.Parallel()
 			h := newHostile(t, format)
 			h.send()
-			h.look()
+			if format == "json" || hooktest.All() { // what the commands say is the same with either log
+				h.look()
+			}
 			h.stop()
 			h.sane("the daemon's log", h.log.Bytes())
 			if format == "json" {

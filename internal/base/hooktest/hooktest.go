@@ -108,6 +108,14 @@ func Must(t testing.TB, err error) {
 // runs that. Else they do as much as shows the behaviour.
 func All() bool { return os.Getenv("HOOKTEST_ALL") != "" && !testing.Short() }
 
+// Amount is how much a test does that repeats a behaviour: most where All holds, else few.
+func Amount(most, few int) int {
+	if All() {
+		return most
+	}
+	return few
+}
+
 // Long skips a test that loads the machine for long, unless All does.
 func Long(t testing.TB) {
 	t.Helper()

@@ -40,10 +40,7 @@ func TestMutations(t *testing.T) {
 
 // Nearly all mutations have the effects of their lines. Some are run; HOOKD_LINES is how many.
 func TestMutationsWork(t *testing.T) {
-	many := 30
-	if hooktest.All() {
-		many = 150
-	}
+	many := hooktest.Amount(150, 15)
 	if n, err := strconv.Atoi(os.Getenv("HOOKD_LINES")); err == nil {
 		many = n
 	}

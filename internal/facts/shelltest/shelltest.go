@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 var (
@@ -41,7 +43,7 @@ func rows(text string) (list []string) {
 // seconds, the same each time, or HOOKD_LINES others.
 func Lines() []string {
 	lines := rows(linesText)[1:] // behind its comment
-	seed, n := uint64(7), 250
+	seed, n := uint64(7), hooktest.Amount(250, 50)
 	if many, err := strconv.Atoi(os.Getenv("HOOKD_LINES")); err == nil {
 		seed, n = uint64(time.Now().UnixNano()), many
 	}

@@ -188,9 +188,12 @@ const repository = "git init -q; git config user.email a@b.c; git config user.na
 	"git add tracked gone; git commit -qm first; "
 
 func TestLinesComeBack(t *testing.T) {
-	for _, on := range fileSystems(t) {
+	for i, on := range fileSystems(t) {
 		t.Run(on.name, func(t *testing.T) {
-			for _, l := range lines {
+			for n, l := range lines {
+				if i > 0 && n%4 != 0 && !hooktest.All() {
+					continue // `make test-all` tries each line on each of them
+				}
 				if on.slow && (l.inRepo || strings.Contains(l.line+l.before, "python3")) {
 					continue // what git and python do is the same on each
 				}

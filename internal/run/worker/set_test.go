@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // The workers of a hook that is not in force any more end when they have answered;
@@ -48,7 +50,7 @@ func TestRetain(t *testing.T) {
 func TestCallsWhileAPoolIsLookedAt(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
-	for range 30 {
+	for range hooktest.Amount(30, 5) {
 		ctx, end := context.WithCancel(t.Context())
 		var looking sync.WaitGroup
 		looking.Go(func() {

@@ -2,6 +2,7 @@ package familiar
 
 import (
 	"fmt"
+	"github.com/hookd/hookd/internal/base/hooktest"
 	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
 	"math/rand/v2"
 	"strings"
@@ -69,7 +70,7 @@ func TestValuesArriveInContextsWithinContexts(t *testing.T) {
 	values := []string{"it's \"$(touch CANARY)\" `touch CANARY` \\", "*\n\n-rf \\\\ $x } ) ; EOF\nE1\n", "'", "\"", "`", "\\", "$(", "", "\n", "a b", "#", "~", "\u0088\xff\x00"}
 	for name, shell := range shells(t) {
 		dir := t.TempDir()
-		for i := range 300 {
+		for i := range hooktest.Amount(300, 60) {
 			g.tags = 0
 			text, want := g.word(1+i%3, false)
 			value := values[g.IntN(len(values))]

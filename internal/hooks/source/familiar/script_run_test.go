@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
@@ -80,8 +81,8 @@ func TestValuesArriveByteForByteAndNothingElseRuns(t *testing.T) {
 					if slices.Contains(cuts, spot.name) {
 						value = value[:min(len(value), 8<<10)]
 					}
-					// The second shell gets a third, -short a tenth of all spots: maps are in random order.
-					if n++; n%10 == 0 || !testing.Short() && (name == "sh" || n%3 == 0) {
+					// A tenth of all spots, in `make test-all` each, and of the second shell a third: maps are in random order.
+					if n++; n%10 == 0 || hooktest.All() && (name == "sh" || n%3 == 0) {
 						arrives(t, shell, dir, spot.name+"/"+kind, s, spot.want, value)
 					}
 				}
@@ -116,7 +117,7 @@ func TestRandomValuesArrive(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, shell := range shells(t) {
 		dir := t.TempDir()
-		for range 150 {
+		for range hooktest.Amount(150, 30) {
 			var value strings.Builder
 			for range random.IntN(12) {
 				value.WriteString(pieces[random.IntN(len(pieces))])
