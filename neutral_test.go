@@ -19,7 +19,7 @@ import (
 // two lists of file formats, which a test of package catalog compares.
 var systemRooms = []string{
 	"internal/contract/dialect/", "internal/hooks/source/", "internal/agents/bridge/shims/", "internal/agents/transcripts/",
-	"internal/events/contract.go", "internal/base/config/config.go",
+	"internal/events/dialects.go", "internal/base/config/config.go",
 	"internal/discovery/catalog/options.go", // imports the formats
 }
 

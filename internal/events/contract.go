@@ -1,41 +1,5 @@
 package events
 
-// The dialects: where two know a name, the
-// first wins when the sender does not say which it speaks.
-const (
-	LibreFang   Dialect = "librefang"
-	DockerAgent Dialect = "docker-agent"
-	Familiar    Dialect = "familiar"
-	ClaudeCode  Dialect = "claude-code"
-	Codex       Dialect = "codex"
-	GeminiCLI   Dialect = "gemini-cli"
-	Cursor      Dialect = "cursor"
-	Copilot     Dialect = "copilot"
-	Kimi        Dialect = "kimi"
-	Windsurf    Dialect = "windsurf"
-	Cline       Dialect = "cline"
-	Antigravity Dialect = "antigravity"
-	Hermes      Dialect = "hermes"
-	OpenCode    Dialect = "opencode"
-	OpenClaw    Dialect = "openclaw"
-	Qwen        Dialect = "qwen-code"
-	Pi          Dialect = "pi"
-	Droid       Dialect = "droid"
-	Kilo        Dialect = "kilo"
-	Qoder       Dialect = "qoder"
-	Crush       Dialect = "crush"
-	Goose       Dialect = "goose"
-	Kiro        Dialect = "kiro"
-	Grok        Dialect = "grok"
-	OpenHands   Dialect = "openhands"
-	Devin       Dialect = "devin"
-	VSCode      Dialect = "vscode"
-	Amp         Dialect = "amp"
-	Tabnine     Dialect = "tabnine"
-	DeepAgents  Dialect = "deepagents"
-	Hookd       Dialect = "hookd" // the daemon's own hookd:* events
-)
-
 // Decision says how an event uses permission_decision.
 type Decision string
 
