@@ -143,7 +143,7 @@ type Persistent struct {
 // Worker is one process of a persistent hook.
 type Worker struct {
 	PID      int       `json:"pid"`
-	Lane     string    `json:"lane"` // decidable, observers
+	Slots    string    `json:"lane"` // that its runs take: decidable, observers
 	Started  time.Time `json:"started"`
 	Owes     int       `json:"owes"` // events without an answer
 	Answered uint64    `json:"answered"`
@@ -236,10 +236,10 @@ type Matches struct {
 type Match struct {
 	Hook    string `json:"hook"`
 	Runs    bool   `json:"runs"`
-	Why     string `json:"why,omitempty"`    // when it does not run
-	Fitted  string `json:"fitted,omitempty"` // when it runs: what its conditions have found
-	Given   string `json:"given,omitempty"`  // the event name it gets
-	Lane    string `json:"lane,omitempty"`
+	Why     string `json:"why,omitempty"`     // when it does not run
+	Fitted  string `json:"fitted,omitempty"`  // when it runs: what its conditions have found
+	Given   string `json:"given,omitempty"`   // the event name it gets
+	Role    string `json:"lane,omitempty"`    // of the hook at this event: observers, shadow, decidable, decidable (preempt)
 	Decides bool   `json:"decides,omitempty"` // its answer counts
 }
 
@@ -612,7 +612,7 @@ type Status struct {
 	Hooks       map[string]int `json:"hooks"`    // by state
 	Runs        map[string]int `json:"runs"`     // by result since the start
 	Events      uint64         `json:"events"`   // accepted since the start
-	Running     map[string]int `json:"running"`  // by lane
+	Running     map[string]int `json:"running"`  // by slots
 	Queued      int            `json:"queued"`
 	QueuedBytes int64          `json:"queued_bytes"`
 	Subscribers int            `json:"subscribers"`

@@ -99,7 +99,7 @@ type UnderWay struct {
 	Dialect   Dialect   `json:"dialect,omitempty"`
 	Tool      string    `json:"tool,omitempty"`
 	Subject   string    `json:"subject,omitempty"`
-	Lane      string    `json:"lane"`          // decidable: something waits for its answer; observers
+	Slots     string    `json:"lane"`          // that it takes one of. decidable: something waits for its answer; observers
 	PID       int       `json:"pid,omitempty"` // of its process; 0 = it has none of its own, or not yet
 	Started   time.Time `json:"started"`
 	AgeMS     float64   `json:"age_ms"`

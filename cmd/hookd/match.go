@@ -72,13 +72,13 @@ func (p *printer) matches(m wire.Matches) {
 // part names the part that the hook would take.
 func part(m wire.Match) cell {
 	lane := ""
-	if m.Lane == "preempt" {
+	if strings.HasSuffix(m.Role, "(preempt)") {
 		lane = ", preempt lane"
 	}
 	switch {
 	case !m.Runs:
 		return cell{"not run", dim}
-	case m.Lane == "shadow":
+	case m.Role == "shadow":
 		return cell{"watch (shadow)", yellow}
 	case m.Decides:
 		return cell{"decide" + lane, green}

@@ -91,7 +91,7 @@ func kept(k *client.Workers) string {
 	}
 	parts := []string{"persistent, " + plural(k.Starts, "start")}
 	for _, c := range k.Copies {
-		parts = append(parts, fmt.Sprintf("pid %d (%s, since %s, %d answered)", c.PID, c.Lane,
+		parts = append(parts, fmt.Sprintf("pid %d (%s, since %s, %d answered)", c.PID, c.Slots,
 			c.Started.Local().Format("15:04:05"), c.Answered))
 	}
 	return strings.Join(parts, "; ")

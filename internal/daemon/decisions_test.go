@@ -198,7 +198,7 @@ func TestRunIsKilled(t *testing.T) {
 		runs, _ = h.client.Running(t.Context())
 		return len(runs) == 1 && runs[0].PID > 0
 	})
-	if r := runs[0]; r.Hook != "slow" || r.Tool != "Bash" || r.Subject != "ls" || r.Lane != "decidable" || r.LeftMS <= 0 {
+	if r := runs[0]; r.Hook != "slow" || r.Tool != "Bash" || r.Subject != "ls" || r.Slots != "decidable" || r.LeftMS <= 0 {
 		t.Errorf("got %+v", r)
 	}
 	if killed, err := h.client.Kill(t.Context(), runs[0].RunID[18:]); err != nil || killed.RunID != runs[0].RunID {

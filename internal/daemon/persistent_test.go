@@ -89,7 +89,7 @@ func TestAPersistentGuardDecides(t *testing.T) {
 	}
 	k := h.hook("guard").Persistent
 	if len(k.Copies) != 1 || k.Copies[0].PID != list[0] || k.Copies[0].Answered != 6 ||
-		k.Copies[0].Lane != "decidable" ||
+		k.Copies[0].Slots != "decidable" ||
 		k.Starts != 1 {
 		t.Errorf("got %+v, want one copy, pid %v", k, list)
 	}

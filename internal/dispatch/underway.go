@@ -64,14 +64,14 @@ func (d *Dispatcher) Running() []wire.UnderWay {
 }
 
 func (j *Job) underWay(now time.Time) wire.UnderWay {
-	e, lane := j.Event, "observers"
+	e, slots := j.Event, "observers"
 	if j.Awaited {
-		lane = "decidable"
+		slots = "decidable"
 	}
 	return wire.UnderWay{
 		RunID: j.RunID, Hook: j.Hook.Name, Event: e.Envelope.Event, EventID: e.EventID, SessionID: e.SessionID,
 		AgentID: e.AgentID, AgentName: e.AgentName, Dialect: e.Dialect, Tool: e.Tool, Subject: e.Subject,
-		Lane: lane, PID: int(j.pid.Load()), Started: j.started.UTC(),
+		Slots: slots, PID: int(j.pid.Load()), Started: j.started.UTC(),
 		AgeMS: ms(now.Sub(j.started)), LeftMS: ms(j.started.Add(j.Timeout).Sub(now)),
 	}
 }

@@ -39,7 +39,7 @@ func Match(c config.Config, env events.Envelope) wire.Matches {
 	}
 	for _, d := range match.Explain(snap, env, repository.Root, when.NewDisk()) {
 		m.Hooks = append(m.Hooks, wire.Match{
-			Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Fitted: d.Fitted, Given: d.Given, Lane: d.Lane,
+			Hook: d.Hook.Name, Runs: d.Runs, Why: d.Why, Fitted: d.Fitted, Given: d.Given, Role: d.Role,
 			Decides: d.Blocks,
 		})
 		if bad := d.Hook.Seal.Refusals(); d.Runs && len(bad) > 0 {

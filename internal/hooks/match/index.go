@@ -358,7 +358,7 @@ type Decision struct {
 	Why    string // when it does not run
 	Fitted string // when it runs: what its conditions have found; "" = it has none
 	Given  string // the event name it would get
-	Lane   string // observers, shadow, decidable, or decidable (preempt)
+	Role   string // observers, shadow, decidable, or decidable (preempt)
 	Blocks bool   // its answer counts
 }
 
@@ -375,7 +375,7 @@ func Explain(snap *hook.Snapshot, env events.Envelope, project string, links whe
 		if ok {
 			m, suits = m.suiting(e)
 		}
-		d := Decision{Hook: h, Given: m.Given, Blocks: m.Blocks, Lane: laneName(m)}
+		d := Decision{Hook: h, Given: m.Given, Blocks: m.Blocks, Role: role(m)}
 		switch {
 		case !ok:
 			d.Why = "no pattern matches " + e.Contract.Name + " or another name of its kind"
@@ -392,7 +392,7 @@ func Explain(snap *hook.Snapshot, env events.Envelope, project string, links whe
 	return list
 }
 
-func laneName(m Match) string {
+func role(m Match) string {
 	switch {
 	case m.Shadow:
 		return "shadow"

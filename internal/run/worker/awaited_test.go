@@ -28,7 +28,7 @@ func TestAskKeepsItsProcess(t *testing.T) {
 			pid = a.PID
 		}
 		wantAnswer(t, a, fmt.Sprintf(`{"said":"hi","pid":%d,"env":""}`, pid))
-		if got := b.workers(p); len(got) != 1 || got[0].PID != pid || got[0].Answered != uint64(i+1) || got[0].Lane != "decidable" {
+		if got := b.workers(p); len(got) != 1 || got[0].PID != pid || got[0].Answered != uint64(i+1) || got[0].Slots != "decidable" {
 			t.Errorf("got workers %+v after %d answers of %d", got, i+1, pid)
 		}
 	}

@@ -43,7 +43,7 @@ func submitMany(t *testing.T, n int, pad string) {
 	if fmt.Sprint(order) != fmt.Sprint(want) {
 		t.Errorf("answered in the order %v", order)
 	}
-	if list := b.workers(p); len(list) != 1 || list[0].Lane != "observers" || list[0].Answered != uint64(n) || b.starts(p) != 1 {
+	if list := b.workers(p); len(list) != 1 || list[0].Slots != "observers" || list[0].Answered != uint64(n) || b.starts(p) != 1 {
 		t.Errorf("got workers %+v, %d starts", list, b.starts(p))
 	}
 	b.wantQuiet()

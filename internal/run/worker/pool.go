@@ -87,10 +87,10 @@ func (p *Pool) Warm(awaited bool) {
 const startTries = 3
 
 // startWorker starts a process and adds it to the pool.
-func (p *Pool) startWorker(lane string, o *startup) (w *process, err error) {
+func (p *Pool) startWorker(slots string, o *startup) (w *process, err error) {
 	defer o.end()
 	for try := 1; ; try++ {
-		if w, err = p.startOnce(lane, o); err != nil || lane != "observers" || w.start.Confirm == nil {
+		if w, err = p.startOnce(slots, o); err != nil || slots != "observers" || w.start.Confirm == nil {
 			return w, err
 		}
 		if err = w.start.Confirm(); err == nil {
@@ -105,7 +105,7 @@ func (p *Pool) startWorker(lane string, o *startup) (w *process, err error) {
 	}
 }
 
-func (p *Pool) startOnce(lane string, o *startup) (*process, error) {
+func (p *Pool) startOnce(slots string, o *startup) (*process, error) {
 	start, err := p.hook.Start(o.looks)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (p *Pool) startOnce(lane string, o *startup) (*process, error) {
 		p.set.alive.Done()
 		return nil, err
 	}
-	w := &process{pool: p, lane: lane, proc: started, start: start}
+	w := &process{pool: p, slots: slots, proc: started, start: start}
 	w.onEnd = p.set.opts.Joined(p.key.ID, started.Process, func() int { return int(w.depth.Load()) })
 	p.mu.Lock()
 	p.workers[w] = true
@@ -132,12 +132,12 @@ func (p *Pool) startOnce(lane string, o *startup) (*process, error) {
 	return w, nil
 }
 
-// hasWorker reports whether a worker of a lane lives.
-func (p *Pool) hasWorker(lane string) bool {
+// hasWorker reports whether a worker for such slots lives.
+func (p *Pool) hasWorker(slots string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for w := range p.workers {
-		if w.lane == lane {
+		if w.slots == slots {
 			return true
 		}
 	}
@@ -186,7 +186,7 @@ func (p *Pool) kill(all bool) {
 // Status is the state of one worker.
 type Status struct {
 	PID      int
-	Lane     string // decidable, observers
+	Slots    string // decidable, observers
 	Started  time.Time
 	Owes     int // calls without an answer
 	Answered uint64
@@ -205,7 +205,7 @@ func (s *Set) Workers(key Key) (list []Status, starts int) {
 	defer p.mu.Unlock()
 	for w := range p.workers {
 		list = append(list, Status{
-			PID: w.proc.PID, Lane: w.lane, Started: w.proc.Start.UTC(),
+			PID: w.proc.PID, Slots: w.slots, Started: w.proc.Start.UTC(),
 			Owes: int(w.owes.Load()), Answered: w.answered.Load(),
 		})
 	}

@@ -14,7 +14,7 @@ import (
 // process has the parts that the workers of both pools share.
 type process struct {
 	pool  *Pool
-	lane  string // decidable, observers
+	slots string // decidable, observers
 	proc  *proc.Worker
 	start Start
 	lines lines
