@@ -894,7 +894,7 @@ func (c *call) given(g given, a *args) {
 		c.each(g.more, a)
 	case g.value != nil:
 		c.role(g.role, *g.value, a, nil)
-		if g.role.name == "shell" || g.role.name == "script" && !dataScripts[g.role.arg] {
+		if g.role.name == "shell" {
 			c.abroad(*g.value)
 		}
 	}
@@ -925,14 +925,14 @@ var inProduction = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:prod|production|live)(
 // localHosts are this machine, and the usual names of a database beside a project in containers.
 var localHosts = names("localhost 127.0.0.1 ::1 [::1] 0.0.0.0 host.docker.internal db postgres mysql")
 
-// dataScripts are languages of which scripts lie anywhere, as data do.
-var dataScripts = names("sql awk sed python java sh")
-
 // each follows the command of find -exec: {} stands for the found files.
 func (c *call) each(words []Word, a *args) {
 	found := c.found(a)
 	if len(found) == 0 || len(found) > mostItems {
 		found = []Word{{Text: unknownPart, Kind: Unknown, safe: true}}
+	}
+	if len(found) == 2 && found[1].Kind == Pattern { // "$1" is more than the folder
+		slices.Reverse(found)
 	}
 	inner := make([]Word, 0, len(words)+len(found))
 	has := false
@@ -991,6 +991,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	for _, g := range a.given {
 		c.given(g, a)
 	}
+	byOptions := len(r.out.Effects) // what an option runs is run by a dry run, too
 	out := output{origin: name}
 	switch {
 	case e.runsCommand():
@@ -1023,6 +1024,11 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 			}
 		}
 	}
+	if slices.ContainsFunc(e.effects, func(t template) bool {
+		return t.kind == "run" && t.target != "project:hooks" || t.kind == "install"
+	}) {
+		c.runsGiven(e, a)
+	}
 	for _, w := range e.with {
 		if _, ok := w.when.holds(a); ok {
 			c.templates(w.effects, e, a, nil)
@@ -1038,6 +1044,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	for _, w := range e.wordWith {
 		c.whereFits(w, e, a)
 	}
+	c.bringsTree(a, from)
 	c.beyondTables(e, name, a, from)
 	c.verbsOfOthers(e, name, a, from)
 	c.sendsContent(a, from)
@@ -1048,18 +1055,72 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	}
 	c.abroadSQL(e, from, a)
 	if dry {
-		r.out.Effects = append(
-			r.out.Effects[:from],
-			slices.DeleteFunc(slices.Clone(r.out.Effects[from:]), func(e Effect) bool {
-				return e.Kind != KindRead && e.Kind != KindSecret && e.Kind != KindConnect
-			})...)
+		all := r.out.Effects
+		r.out.Effects = slices.Clip(all[:from])
+		for i, e := range all[from:] {
+			ofOption := from+i < byOptions && e.Command != c.index
+			if ofOption || e.Kind == KindRead || e.Kind == KindSecret || e.Kind == KindConnect {
+				r.out.Effects = append(r.out.Effects, e)
+			}
+		}
 	}
 	c.empties(name, a)
+	c.copiesNothing(a, from)
 	if known, ok := c.prints(name, a, words); ok {
 		return known
 	}
 	return out
 }
+
+// runsGiven adds the doubt of a program that runs a project, where the command names something else for it: an
+// address, its input, what the line makes, or a file of no project. The tables need not know such words.
+func (c *call) runsGiven(e *entry, a *args) {
+	if c.sh.where != "" {
+		return
+	}
+	stops, scripts := e.stops(), scriptRunners[c.name()]
+	before := ""
+	for _, w := range c.words[1:] {
+		isOption := strings.HasPrefix(w.Text, "-") && w.Text != "-"
+		option, text := before, w.Text
+		if isOption {
+			option, text, _ = strings.Cut(w.Text, "=")
+			text = text[strings.LastIndexByte(text, '=')+1:] // --override_repository=NAME=FOLDER
+		}
+		raw := w
+		w = w.with(text)
+		isOperand := !isOption && len(a.operands) > 0 && sameWord(a.operands[0], raw)
+		if before = ""; isOption {
+			before = raw.Text
+		}
+		switch {
+		case raw.Text == "--":
+			return
+		case text == "" || scripts && option == "":
+		case (isURL(text) || remoteSpec.MatchString(text)) && !localHosts[hostOf(text)] && !strings.HasPrefix(text, "file://"):
+			if !namesPeer.MatchString(option) {
+				c.doubt(DoubtMade, c.name()+" may run what it fetches from "+hostOf(text))
+			}
+		case text == "-" && c.sh.stdin.has && !c.sh.stdin.known && !strings.HasPrefix(c.sh.stdin.origin, "file "),
+			strings.HasPrefix(text, "/dev/fd/") && w.from != "", w.Kind == Unknown && fetchers[w.from] && w.from != "git":
+			c.doubt(DoubtEval, c.name()+" may run what "+or(w.from, or(c.sh.stdin.origin, "its input"))+" gives it")
+		case w.Kind == Unknown || namesProduct.MatchString(option):
+		case c.sh.r.isMadeWord(c, w):
+			if m := c.sh.r.madeAt(c.anyPath(w)); fetchers[m.by] {
+				c.doubt(DoubtMade, "the line makes "+text+", which "+c.name()+" may run")
+			}
+		case strings.HasPrefix(text, "//") || strings.Contains(text, ":") || e.Elsewhere != "": // a target, a volume
+		case strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~/") || strings.HasPrefix(text, "../"):
+			c.abroad(w)
+		}
+		if isOperand && stops {
+			return
+		}
+	}
+}
+
+// namesPeer finds an option that names what a program talks to, not what it runs: --base-url.
+var namesPeer = regexp.MustCompile(`(?i)(?:url|host|server|proxy|registry|endpoint|origin|target|address|remote)$`)
 
 // whereFits gives the effects of a condition on operands: for each that fits, where the target
 // names it.

@@ -43,6 +43,9 @@ func (c *call) empties(name string, a *args) {
 			c.deletes(a.operands[0])
 		}
 	case "out-file":
+		if in := c.sh.stdin; in.has && isBlank(output{known: in.known, text: in.text}) && len(a.operands) > 0 {
+			c.deletes(a.operands[0])
+		}
 		if in := given("-inputobject"); in != nil && len(a.operands) > 0 &&
 			(in.Text == "" || in.Text == "$null" || in.Kind == Unknown) {
 			c.deletes(a.operands[0])
@@ -73,6 +76,21 @@ func (c *call) empties(name string, a *args) {
 		}
 		if program != nil && sedAll.MatchString(program.Text) {
 			c.deletes(files...)
+		}
+	}
+}
+
+// copiesNothing adds that a filter of texts leaves its target without content, as its source is empty:
+// uniq /dev/null notes.md. from is where the effects of the command begin.
+func (c *call) copiesNothing(a *args, from int) {
+	n := len(a.operands)
+	if n == 0 || a.operands[n-1].Text == "/dev/null" && !c.has(a, "-o") && !c.has(a, "--output") ||
+		!slices.ContainsFunc(a.operands, func(w Word) bool { return w.Text == "/dev/null" }) {
+		return
+	}
+	for _, e := range slices.Clone(c.sh.r.out.Effects[from:]) {
+		if e.Kind == KindWrite && strings.HasPrefix(e.Target, "/") {
+			c.onPath(KindDelete, e.Target, e.Certain)
 		}
 	}
 }

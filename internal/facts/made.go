@@ -37,7 +37,7 @@ var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg 
 func (c *call) makes(target string) {
 	name := c.name()
 	if keepers[name] || compilers[name] && !slices.ContainsFunc(c.words, func(w Word) bool {
-		return w.Text == "-" || c.sh.r.isMadeWord(c, w)
+		return w.Text == "-" || c.sh.r.isMadeWord(c, w) || strings.HasPrefix(w.Text, "/tmp/") && name != "go"
 	}) {
 		return
 	}
@@ -85,6 +85,26 @@ func (c *call) restores() {
 	}
 }
 
+// bringsTree notes that a command takes the files of the project from another place than its own remotes:
+// git pull URL, curl URL | git am, git checkout FETCH_HEAD. from is where the effects of the command begin.
+func (c *call) bringsTree(a *args, from int) {
+	if name := c.name(); c.folder() == "" || c.sh.where != "" || name == "gh" || name == "glab" { // a pull request is the project's
+		return
+	}
+	mine := c.sh.r.out.Effects[from:]
+	connects := slices.ContainsFunc(mine, func(e Effect) bool {
+		return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
+	}) || slices.ContainsFunc(a.operands, func(w Word) bool { return isURL(w.Text) }) ||
+		c.sh.stdin.has && !c.sh.stdin.known && !strings.HasPrefix(c.sh.stdin.origin, "file ") // curl URL | git am
+	fetched := slices.ContainsFunc(a.operands, func(w Word) bool { return w.Text == "FETCH_HEAD" })
+	if connects && slices.ContainsFunc(mine, func(e Effect) bool { return e.Kind == KindWrite && e.Target == "worktree" }) ||
+		fetched && slices.ContainsFunc(c.sh.r.out.Effects, func(e Effect) bool {
+			return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
+		}) {
+		c.sh.r.folder[c.folder()] = true
+	}
+}
+
 // isMade reports whether the call makes a file, or a folder above it.
 func (r *reader) isMade(target string) bool { return r.madeAt(target) != nil }
 
@@ -127,16 +147,17 @@ var endings = map[string][]string{
 }
 
 // runsMade follows a file that is run, or loaded, where the call makes it: its text as far as
-// that is known, and a doubt where it is not known in full.
-func (c *call) runsMade(target, lang, shown string) {
+// that is known, and a doubt where it is not known in full. It reports whether the call makes the file.
+func (c *call) runsMade(target, lang, shown string) (made bool) {
 	if c.sh.where != "" || target == "" {
-		return
+		return false
 	}
 	for _, ending := range or2(endings[lang], []string{""}) {
 		m := c.sh.r.madeAt(target + ending)
 		if m == nil {
 			continue
 		}
+		made = true
 		of := or(lang, languageOf(target+ending, m.text))
 		if of == "" && m.whole {
 			of = "sh"
@@ -145,6 +166,7 @@ func (c *call) runsMade(target, lang, shown string) {
 			c.doubt(DoubtMade, "the line makes "+shown+ending+" and runs it")
 		}
 	}
+	return made
 }
 
 func or2(a, b []string) []string {
@@ -279,6 +301,9 @@ func (c *call) inGuarded() {
 
 // imported follows a module that code loads.
 func (c *call) imported(lang, name string) {
+	if c.isInstalled(name) {
+		c.doubt(DoubtMade, "the line installs "+name+" and runs it")
+	}
 	switch {
 	case strings.HasPrefix(name, ".") && lang == "python":
 		name = strings.TrimLeft(name, ".")

@@ -510,6 +510,11 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 			known = true
 			r.patch(a.text)
 		}
+		if code, is := strings.CutPrefix(strings.ToLower(a.text), "javascript:"); is && urlNames[a.key] {
+			known = true
+			r.bare(a.text).code("node", Word{Text: a.text[len(a.text)-len(code):], Kind: Literal})
+			r.bare(a.text).doubt(DoubtEval, "the address is code that runs in a page")
+		}
 		if urlNames[a.key] && isURL(a.text) {
 			known = true
 			r.bare(a.text).address(Word{Text: a.text, Kind: Literal})

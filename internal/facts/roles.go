@@ -24,6 +24,16 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 			w.Kind = Pattern
 		}
 		c.path(KindRead, w)
+	case "context": // what a program takes as the project that it runs
+		if isURL(w.Text) || isScpLike(w.Text) || strings.HasPrefix(w.Text, "github.com/") {
+			c.address(w)
+			c.effect(KindRun, "package:"+w.Text, w.Kind != Unknown)
+			return
+		}
+		if ro.arg == "file" {
+			c.path(KindRead, w)
+		}
+		c.abroad(w)
 	case "classpath":
 		for part := range strings.SplitSeq(w.Text, ":") {
 			if target, ok := c.absolute(part); ok && w.Kind != Unknown {
@@ -46,6 +56,12 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		}
 		if ro.name == "read" && isURL(w.Text) {
 			c.address(w)
+			return
+		}
+		if ro.name == "write" && isURL(w.Text) && !strings.HasPrefix(w.Text, "file://") &&
+			(len(all) == 0 || sameWord(w, all[len(all)-1])) {
+			c.address(w)
+			c.effect(KindSend, "host:"+hostOf(w.known()), w.Kind != Unknown)
 			return
 		}
 		c.path(Kind(ro.name), w)
@@ -439,7 +455,9 @@ func (c *call) started(w Word, lang string) {
 		return
 	}
 	target, _ := c.target(w)
-	c.runsMade(target, lang, w.Text)
+	if !c.runsMade(target, lang, w.Text) {
+		c.abroad(w)
+	}
 	c.effect(KindRun, target, true)
 	if why, ok := places().secret.find(target, c.sh.r.env.Home, false); ok && c.sh.where == "" {
 		c.effectWhy(KindSecret, target, false, why)
@@ -490,11 +508,9 @@ func (c *call) helper(w Word) {
 		return
 	}
 	c.started(w, "")
-	c.abroad(w)
 }
 
-// abroad adds the doubt of an option that names a program or a script from elsewhere: neither of the
-// project nor installed. The file that an interpreter runs counts as named: sh /tmp/x.
+// abroad adds the doubt of a program or a script from elsewhere: neither of the project nor installed.
 func (c *call) abroad(w Word) {
 	words := strings.Fields(w.Text)
 	if w.Kind == Unknown || len(words) == 0 || c.sh.where != "" {
@@ -516,6 +532,9 @@ func (c *call) abroad(w Word) {
 	}
 }
 
+// remoteSpec finds the name of something that lies elsewhere: github:someone/x.
+var remoteSpec = regexp.MustCompile(`^(?:github|gitlab|gh|gl|bitbucket|oci|docker|git\+\w+|npm|jsr|sourcehut):`)
+
 // harmlessHelpers are programs that only print their input or arguments, or do nothing.
 var harmlessHelpers = names("cat true : false less more delta bat nano vim vi code /bin/true /usr/bin/true /bin/false /dev/null /bin/cat")
 
@@ -523,7 +542,7 @@ var harmlessHelpers = names("cat true : false less more delta bat nano vim vi co
 func (c *call) isAtHome(target string) bool {
 	env := &c.sh.r.env
 	below := func(folder string) bool { return folder != "" && strings.HasPrefix(target, folder+"/") }
-	if below(env.Cwd) || slices.ContainsFunc(systemFolders, below) {
+	if target == env.Cwd || below(env.Cwd) || slices.ContainsFunc(systemFolders, below) {
 		return true
 	}
 	for _, folder := range []string{
@@ -567,6 +586,7 @@ func (c *call) pack(w Word) {
 	case isURL(text) || strings.HasPrefix(text, "git+") || strings.HasPrefix(text, "git@"):
 		c.effect(KindConnect, "host:"+hostOf(strings.TrimPrefix(text, "git+")), true)
 		c.effect(KindInstall, "package:"+text, true)
+		c.effect(KindRun, "package:"+text, true)
 	case strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~"):
 		t, _ := c.absolute(text)
 		c.abroad(w)
@@ -701,6 +721,28 @@ func (c *call) variable(name string, w Word) {
 				c.role(parseRole(what), w, &args{}, nil)
 			}
 		}
+		return
+	}
+	c.unknownVariable(name, w)
+}
+
+// namesProduct finds a variable or an option for what a program writes or talks to, not for what it loads.
+var namesProduct = regexp.MustCompile(`(?i)(?:(?:out|log|cache|te?mp|data|dest|db|database|report|result|dump|trace|prof|cover|url|host|` +
+	`addr|address|endpoint|origin|server|target|sock|pid|base|domain|site|artifact|build|dist|junit|xml|json|html|snapshot|prefix)` +
+	`[a-z]{0,7}[-_]?(?:dir|directory|file|path|folder|name)?|^-[odOD])$`)
+
+// loadsAgent finds an option of a Java machine that loads a program.
+var loadsAgent = regexp.MustCompile(`-(?:java)?agent(?:lib|path)?:`)
+
+// unknownVariable adds the doubt of a variable that the tables do not have, where its value names a place from
+// which a program may load something: a file of no project, or an address.
+func (c *call) unknownVariable(name string, w Word) {
+	switch {
+	case w.Kind == Unknown || namesProduct.MatchString(name):
+	case loadsAgent.MatchString(w.Text), isURL(w.Text) && !localHosts[hostOf(w.Text)]:
+		c.doubt(DoubtVariable, name+" may change what programs run")
+	case strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "~/") || strings.HasPrefix(w.Text, "../"):
+		c.abroad(w)
 	}
 }
 
