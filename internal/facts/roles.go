@@ -723,7 +723,13 @@ func (c *call) variable(name string, w Word) {
 		}
 		return
 	}
-	c.unknownVariable(name, w)
+	switch { // a place from which a program may load something
+	case w.Kind == Unknown || namesProduct.MatchString(name):
+	case loadsAgent.MatchString(w.Text), isURL(w.Text) && !localHosts[hostOf(w.Text)]:
+		c.doubt(DoubtVariable, name+" may change what programs run")
+	case strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "~/") || strings.HasPrefix(w.Text, "../"):
+		c.abroad(w)
+	}
 }
 
 // namesProduct finds a variable or an option for what a program writes or talks to, not for what it loads.
@@ -733,18 +739,6 @@ var namesProduct = regexp.MustCompile(`(?i)(?:(?:out|log|cache|te?mp|data|dest|d
 
 // loadsAgent finds an option of a Java machine that loads a program.
 var loadsAgent = regexp.MustCompile(`-(?:java)?agent(?:lib|path)?:`)
-
-// unknownVariable adds the doubt of a variable that the tables do not have, where its value names a place from
-// which a program may load something: a file of no project, or an address.
-func (c *call) unknownVariable(name string, w Word) {
-	switch {
-	case w.Kind == Unknown || namesProduct.MatchString(name):
-	case loadsAgent.MatchString(w.Text), isURL(w.Text) && !localHosts[hostOf(w.Text)]:
-		c.doubt(DoubtVariable, name+" may change what programs run")
-	case strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "~/") || strings.HasPrefix(w.Text, "../"):
-		c.abroad(w)
-	}
-}
 
 // isPlainPath reports whether a PATH only adds folders of the system or the user's home to its old value.
 func isPlainPath(w Word, c *call) bool {
