@@ -213,7 +213,7 @@ const (
 	maxLine     = 64 << 10 // bytes of a text that is read
 	maxRead     = 256 << 10
 	maxExpanded = 64 << 10 // bytes that all expansions give, and wordCost for each word
-	maxBraces   = 32       // braces in a word
+	maxBraces   = 12       // braces in a word
 	maxWords    = 4000     // of a command
 	maxPath     = 4 << 10  // bytes of a path, as systems have it
 	maxNesting  = 200      // of brackets and of compound commands

@@ -724,7 +724,8 @@ func (c *call) variable(name string, w Word) {
 		return
 	}
 	switch { // a place from which a program may load something
-	case w.Kind == Unknown || namesProduct.MatchString(name):
+	case w.Kind != Literal || strings.ToLower(name) == name && !strings.HasPrefix(name, "npm_"): // of the shell alone
+	case namesProduct.MatchString(name):
 	case loadsAgent.MatchString(w.Text), isURL(w.Text) && !localHosts[hostOf(w.Text)]:
 		c.doubt(DoubtVariable, name+" may change what programs run")
 	case strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "~/") || strings.HasPrefix(w.Text, "../"):

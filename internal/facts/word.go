@@ -32,7 +32,7 @@ func (sh *shell) words(list []*syntax.Word) (out []Word) {
 				braces += strings.Count(lit.Value, "{")
 			}
 		}
-		isMany := braces > 4*maxBraces // splitting copies the content of each open one
+		isMany := braces > maxBraces // splitting copies the content of each open one
 		if !isMany && !syntax.SplitBraces(split) {
 			out = append(out, sh.fields(w, w)...)
 			continue
