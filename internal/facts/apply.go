@@ -991,7 +991,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	for _, g := range a.given {
 		c.given(g, a)
 	}
-	byOptions := len(r.out.Effects) // what an option runs is run by a dry run, too
+	byOptions := len(r.out.Effects) // an option runs its program in a dry run, too
 	out := output{origin: name}
 	switch {
 	case e.runsCommand():
@@ -1073,7 +1073,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 }
 
 // runsGiven adds the doubt of a program that runs a project, where the command names something else for it: an
-// address, its input, what the line makes, or a file of no project. The tables need not know such words.
+// address, its input, a file that the line makes, or one of no project. The tables need not know such words.
 func (c *call) runsGiven(e *entry, a *args) {
 	if c.sh.where != "" {
 		return
@@ -1119,7 +1119,7 @@ func (c *call) runsGiven(e *entry, a *args) {
 	}
 }
 
-// namesPeer finds an option that names what a program talks to, not what it runs: --base-url.
+// namesPeer finds an option for the peer of a program: --base-url.
 var namesPeer = regexp.MustCompile(`(?i)(?:url|host|server|proxy|registry|endpoint|origin|target|address|remote)$`)
 
 // whereFits gives the effects of a condition on operands: for each that fits, where the target

@@ -24,7 +24,7 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 			w.Kind = Pattern
 		}
 		c.path(KindRead, w)
-	case "context": // what a program takes as the project that it runs
+	case "context": // the folder or the file that a program runs as its project
 		if isURL(w.Text) || isScpLike(w.Text) || strings.HasPrefix(w.Text, "github.com/") {
 			c.address(w)
 			c.effect(KindRun, "package:"+w.Text, w.Kind != Unknown)
@@ -733,7 +733,7 @@ func (c *call) variable(name string, w Word) {
 	}
 }
 
-// namesProduct finds a variable or an option for what a program writes or talks to, not for what it loads.
+// namesProduct finds a variable or an option for the products or the peers of a program: it loads nothing from there.
 var namesProduct = regexp.MustCompile(`(?i)(?:(?:out|log|cache|te?mp|data|dest|db|database|report|result|dump|trace|prof|cover|url|host|` +
 	`addr|address|endpoint|origin|server|target|sock|pid|base|domain|site|artifact|build|dist|junit|xml|json|html|snapshot|prefix)` +
 	`[a-z]{0,7}[-_]?(?:dir|directory|file|path|folder|name)?|^-[odOD])$`)
