@@ -205,8 +205,9 @@ func costOfGrants(b *bench, n int) (float64, error) {
 	defer cancel()
 	for i := range n {
 		data := fmt.Appendf(nil, `{"tool_name":"Bash","tool_use_id":"g%d","tool_input":{"command":"deploy to-%d"}}`, i, i)
-		a, err := d.client.Emit(ctx, client.Event{Event: "PreToolUse", Dialect: "claude-code", SessionID: "s", Cwd: "/tmp",
-			Wait: true, Data: data})
+		a, err := d.client.Emit(ctx, client.Event{
+			Event: "PreToolUse", Dialect: "claude-code", SessionID: "s", Cwd: "/tmp", Wait: true, Data: data,
+		})
 		if err != nil {
 			return 0, err
 		}
