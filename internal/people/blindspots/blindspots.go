@@ -267,6 +267,7 @@ func (l *look) compare(ctx context.Context, c *transcripts.Call, sessions map[se
 		f.Away++
 		f.away[c.Session] = true
 	case c.Time.Before(of.first):
+	case of.denied[c.ID] && c.Outcome == transcripts.Failed: // a denial is written as an error, too
 	case of.denied[c.ID]:
 		f.add(callKey{c.Session, c.ID}, tool, c.Time, client.GuardedDisobeyed, c.Subagent)
 	case of.ids[c.ID]:

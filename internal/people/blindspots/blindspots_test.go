@@ -63,7 +63,7 @@ func TestLook(t *testing.T) {
 	home := t.TempDir()
 	dir := home + "/.claude/projects/-p/"
 	hooktest.Write(t, dir+"s1.jsonl", wrote("s1", "early", -9, false)+wrote("s1", "asked", 1, false)+wrote("s1", "denied", 2, false)+
-		wrote("s1", "unseen", 3, false)+wrote("s1", "known", 4, false)+wrote("s1", "young", 60, false), 0o600)
+		wrote("s1", "obeyed", 2, true)+wrote("s1", "unseen", 3, false)+wrote("s1", "known", 4, false)+wrote("s1", "young", 60, false), 0o600)
 	hooktest.Write(t, dir+"s1/subagents/agent-1.jsonl", strings.ReplaceAll(wrote("s1", "inside", 5, false), `"cwd"`, `"isSidechain":true,"agentId":"1","cwd"`), 0o600)
 	hooktest.Write(t, dir+"s2.jsonl", wrote("s2", "a", 1, false)+wrote("s2", "b", 2, false), 0o600)
 	accepted := func(id string) client.AcceptedEvent {
@@ -73,9 +73,10 @@ func TestLook(t *testing.T) {
 	}
 	h := history{
 		session:  "s1",
-		accepted: []client.AcceptedEvent{accepted("asked"), accepted("denied")},
+		accepted: []client.AcceptedEvent{accepted("asked"), accepted("denied"), accepted("obeyed")},
 		decisions: []client.Decision{
 			{SessionID: "s1", Dialect: events.ClaudeCode, CallID: "denied", Decision: "deny", Tool: "Bash", Guarded: "asked"},
+			{SessionID: "s1", Dialect: events.ClaudeCode, CallID: "obeyed", Decision: "deny", Tool: "Bash", Guarded: "asked"},
 			{SessionID: "s1", Dialect: events.ClaudeCode, CallID: "known", Decision: "none", Tool: "Bash", Guarded: "not asked", Time: noon},
 		},
 	}
