@@ -294,19 +294,23 @@ func (gs groupings) times() []Asked {
 	return all
 }
 
-// ownReason is the first line that the hook itself gave as a reason.
+// ownReason is the first line that the hook itself gave as a reason. Of rules it is without the call that it repeats:
+// the same rule is one reason, whatever the command.
 func ownReason(reason, hook string) string {
 	short := hook[strings.LastIndex(hook, "/")+1:]
+	own, _, _ := strings.Cut(reason, "\n")
 	for l := range strings.Lines(reason) {
 		for _, name := range []string{hook, short} {
-			if own, is := strings.CutPrefix(l, name+": "); is {
-				return strings.TrimSpace(own)
+			if after, is := strings.CutPrefix(l, name+": "); is {
+				own = after
 			}
 		}
 	}
-	first, _, _ := strings.Cut(reason, "\n")
-	return strings.TrimSpace(first)
+	return strings.TrimSpace(ofRule.ReplaceAllString(own, "$1)"))
 }
+
+// ofRule is the end of a reason that a rule gave, from the rule's name on.
+var ofRule = regexp.MustCompile(`( \(rule .*?)(?:: |\)(?:\. |$)).*`)
 
 // varies are the parts of a reason that differ from call to call: numbers, paths, quoted text.
 var varies = regexp.MustCompile("\\d+|\"[^\"]*\"|'[^']*'|`[^`]*`|\\S*[/~]\\S*")
