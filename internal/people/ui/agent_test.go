@@ -205,16 +205,17 @@ func TestClaudeCodeWorksWhileAPersonLooks(t *testing.T) {
 	}
 }
 
-// tabTo presses Tab until the element that has the focus is wanted.
-func (s *site) tabTo(what, wanted string) {
+// tabTo presses Tab until the element that has the focus is wanted, and returns how often.
+func (s *site) tabTo(what, wanted string) int {
 	s.t.Helper()
-	for range 200 {
+	for n := range 200 {
 		if js[bool](s, "!!("+wanted+")") {
-			return
+			return n
 		}
 		s.keys(kb.Tab)
 	}
 	s.t.Fatalf("Tab does not lead to %s", what)
+	return 0
 }
 
 // process is a daemon in a process of its own, which can be killed.

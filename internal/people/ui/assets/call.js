@@ -14,9 +14,9 @@ export const story = (id, signal) => ask('calls/' + segment(id), { signal });
 
 // Call draws a story; tall is told how many points high it is.
 export function Call({ s, subject, tall, alone }) {
-  const box = useRef();
+  const box = useRef(), measure = () => box.current && tall?.(box.current.scrollHeight);
   useLayoutEffect(() => {
-    const watch = new ResizeObserver(() => box.current && tall?.(box.current.scrollHeight));
+    const watch = new ResizeObserver(measure);
     for (const part of box.current.children) watch.observe(part);
     return () => watch.disconnect();
   }, [s]);
@@ -24,7 +24,7 @@ export function Call({ s, subject, tall, alone }) {
   useKeys({ u: act('undo'), p: act('permit'), x: act('test'), z: act('snooze'),
     w: () => (alone ? false : go('call', { id: s.event_id })) });
   return html`<div class="peek call" ref=${box}><div class="input"><${Input} s=${s} subject=${subject} />
-      <${Told} s=${s} /><${Next} s=${s} alone=${alone} /></div>
+      <${Told} s=${s} /><${Next} s=${s} alone=${alone} grown=${measure} /></div>
     <div class="kv"><${Guards} s=${s} />${s.ran?.box && html`<${Box} box=${s.ran.box} />`}</div></div>`;
 }
 
@@ -104,8 +104,9 @@ function said(g) {
 }
 
 // Next has the acts of a person, or the commands to type where the page only shows.
-function Next({ s, alone }) {
+function Next({ s, alone, grown }) {
   const [done, tell] = useState(''), path = segment(s.event_id);
+  useLayoutEffect(grown, [done]);
   const finished = (text) => { tell(text); say(text, true); };
   const until = (a) => (a.grants?.[0]?.until ? ', until ' + when(a.grants[0].until, hhmm) : '');
   const acts = {
@@ -115,7 +116,7 @@ function Next({ s, alone }) {
     snooze: (n) => html`<${Act} label="Snooze 1 h" kbd="z" key_="snooze" path=${'hooks/' + segment(n.hook) + '/snooze'}
       body=${{ for: '1h' }} done=${() => finished(n.hook + ' is off for an hour, then on again.')} />`,
     test: () => html`<${Act} label="False alarm" kbd="x" key_="test" path=${'calls/' + path + '/test'}
-      body=${{ expect: 'none' }} done=${(a) => finished(tested(a))} />`,
+      body=${{ expect: 'none' }} done=${(a) => go('edit', { hook: a.hook, ...ruleOf(s, a.hook) })} />`,
   };
   const offer = (n) => (about.value.act ? acts[n.act]?.(n)
     : html`<span><span class="t">${n.for}</span> <code>${n.command}</code></span>`);
@@ -123,7 +124,11 @@ function Next({ s, alone }) {
     <div class="acts">${s.next.map(offer)}<${Ways} s=${s} alone=${alone} /></div>`;
 }
 
-const tested = (a) => `${a.hook} has this call as a test: it expects ${a.expect}. Mend the rule until it passes.`;
+// ruleOf is the place of the rule by which a guard decided, for the editor.
+function ruleOf(s, hook) {
+  const [file, line] = (s.guards.find((g) => g.hook === hook)?.where || '').split(':');
+  return line ? { file, line } : {};
+}
 
 // Ways are links to the session, the run and the guard, and the id to copy.
 function Ways({ s, alone }) {

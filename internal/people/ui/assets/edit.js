@@ -47,7 +47,8 @@ const first = (files) => ['HOOK.yaml', ...files].find((f) => files.includes(f));
 
 function Editor({ name, was, reread }) {
   const { p } = route.value, files = Object.keys(was).sort(), file = files.includes(p.file) ? p.file : first(files);
-  const [draft, write] = useState(draftOf(name)), [jump, jumpTo] = useState(null), [words, setWords] = useState([]);
+  const [draft, write] = useState(draftOf(name)), [jump, jumpTo] = useState(p.line ? { line: +p.line } : null);
+  const [words, setWords] = useState([]);
   const edits = Object.fromEntries(Object.entries(draft).filter(([f, text]) => files.includes(f) && text !== was[f]));
   const checked = useChecked(name, edits), n = Object.keys(edits).length;
   useEffect(() => { ask('schema').then((s) => setWords(wordsOf(s)), () => {}); }, []);
@@ -60,7 +61,7 @@ function Editor({ name, was, reread }) {
     html`<a href=${link('edit', { ...p, show: id })} aria-current=${show === id ? 'true' : undefined}>${title}</a>`;
   return html`<section class="view" id="edit" aria-label=${'Edit ' + name}><div class="head"><div>
       <p class="crumb"><a href="#hooks">Guards</a> / <a href=${link('guard', { name })}>${name}</a> / edit</p>
-      <h1>${name}<small>
+      <h1>${name} <small>
         ${n ? 'a draft: nothing of it is in force until you save' : 'as it is on disk'}</small></h1></div>
     <div class="row"><span class="seg" role="group" aria-label="What is shown">
       ${tab('', 'Text')}${tab('diff', n ? 'Difference ' + n : 'Difference')}${tab('versions', 'Versions')}

@@ -48,7 +48,7 @@ function Rollout() {
   if (!d && !machines.some((m) => m.rollout)) return '';
   const old = d && (d.enforced || 'no bundle');
   return html`<div class="nothing">
-    <h2>Rolled out${d && html`<small title=${d.key}>signed by ${d.by}, ${when(d.time)}</small>`}</h2>${d && html`<p
+    <h2>Rolled out${d && html` <small title=${d.key}>signed by ${d.by}, ${when(d.time)}</small>`}</h2>${d && html`<p
       class="s">${d.stage === 'canary' ? `${d.next} is in force on ${d.percent}% of the machines, ${old} on the others.`
       : `In force on all machines: ${old}.${d.next ? ` In the shadow: ${d.next}.` : ''}`}</p>
     ${d.off.map((o) => html`<p class="red" key=${o.hook}><${Icon} name="fail" />${o.hook} is off on all

@@ -50,8 +50,6 @@ export function Guard() {
     <${Beside} h=${h} name=${p.name} g=${whole} full=${full} /></div></section>`;
 }
 
-// fine is a duration that may be of microseconds: rules take no longer.
-const fine = (ms) => (ms < 0.95 ? Math.max(1, Math.round(ms * 1000)) + ' µs' : tookText(ms));
 const span = (p) => (p.since ? `${when(p.since, hhmm)} to ${p.until ? when(p.until, hhmm) : 'now'}`
   : (ranges[p.range] || ranges['30d'])[0]);
 
@@ -60,7 +58,7 @@ function Head({ h, name, g }) {
     && 'asked before ' + h.matcher.split('|').join(', '), g.layer !== 'user' && g.layer];
   useKeys({ e: () => g.edits && about.value.act && go('edit', { hook: name }), w: () => go('whatif', { hook: name }) });
   return html`<div class="head"><div><p class="crumb"><a href="#hooks">Guards</a>${h ? ' / ' + home(h.file) : ''}</p>
-      <h1>${name}<small>${facts.filter(Boolean).join(' · ')}</small></h1>
+      <h1>${name} <small>${facts.filter(Boolean).join(' · ')}</small></h1>
         ${h?.description && html`<p>${h.description}</p>`}</div>
     <div class="row"><a class="link" href=${link('hooks', { hook: name })}>Try it</a>
       <a class="link" href=${link('stream', { q: 'hook:' + name })}>Calls</a>
@@ -101,8 +99,8 @@ function Multiples({ at, spans, asked, changes, h }) {
     ['asked', `${number(sum(asks))} asked`, over < 0 ? sum(asks) && `${number(sum(yes))} yes`
       : `${number(asks[over])}, ${number(yes[over])} yes`,
       { bars: [[asks, '--bar-none'], [yes, '--bar-allow']] }],
-    ['time', `${fine(mid(p50))} p50`, over < 0 ? (mid(p99) === undefined ? '' : `${fine(mid(p99))} p99`)
-      : runs[over] ? `${fine(p50[over])}, p99 ${fine(p99[over])}` : 'no call',
+    ['time', `${tookText(mid(p50))} p50`, over < 0 ? (mid(p99) === undefined ? '' : `${tookText(mid(p99))} p99`)
+      : runs[over] ? `${tookText(p50[over])}, p99 ${tookText(p99[over])}` : 'no call',
         { lines: [[p99, '--ink'], [p50, '--ink-3']], ran: runs }],
     ['failed', `${number(sum(failed))} failed`, read(failed) || harm || most(failed),
       { bars: [[failed, '--deny']], red: sum(failed) > 0 }],
@@ -129,6 +127,8 @@ function Multiples({ at, spans, asked, changes, h }) {
 const shapes = { failed: ['fail', 'failed', 'state fail'] };
 const shapeOf = (said) => shapes[said]
   || (said.startsWith('would ') ? ['shadow', said, 'none'] : stateOf({ decision: said }));
+// reason is that of a group without the rule's name, where its place in a file stands beside it.
+const reason = (x) => (x.rule?.where ? x.reason.split(' (rule ')[0] : x.reason) || 'no reason';
 const who = (g) => g.who.slice(0, 3)
   .map((w) => agentLabel(w.name) + (g.who.length > 1 ? ' ' + w.count : '')).join(', ');
 const idOf = (g) => g.said + ' ' + g.reason;
@@ -147,8 +147,8 @@ function Said({ g }) {
   if (!list.length) return html`<${Empty}>
     <p class="s">It denied nothing, asked about nothing and did not fail in that time.</p></${Empty}>`;
   return html`<${Table} label="What it said"
-    cols=${['n-num', 'w-said', '', 'w-example', 'w-agent', 'w-state']} class="groups"
-      head=${['Times', 'Said', 'Reason', 'For example', 'Who', 'Answered']}>
+    cols=${['n-num', 'w-said', '', 'w-example', 'w-agent', 'w-yes', 'w-act']} class="groups"
+      head=${['Times', 'Said', 'Reason', 'For example', 'Who', 'Answered', 'Act']}>
       ${list.map((x, i) => row(x, i, idOf(x)))}</${Table}>
     ${!g.whole && html`<p class="rest t">The newest of it are counted: there are more.</p>`}`;
 }
@@ -159,17 +159,35 @@ function Row({ x, id, open, on, tab, pick }) {
     class=${(on ? 'sel' : '') + (open ? ' opened' : '')} onClick=${pick}>
       <${Td} class="num f-time">${number(x.count)}</${Td}><${Td} class="f-state">
         <${State} is=${shapeOf(x.said)} /></${Td}>
-      <${Td} class="f-wide" title=${x.reason}>${x.reason || 'no reason'} <span class="t">
+      <${Td} class="f-wide" title=${x.reason}>${reason(x)} <span class="t">
         ${x.rule?.where || ''}</span></${Td}>
       <${Td} class="f-why"><code title=${c?.subject}>${c?.subject || ''}</code></${Td}>
-      <${Td} class="s f-who">${who(x)}</${Td}><${Td} class="s f-hide">${answered(x)}</${Td}></tr>
-    ${open && html`<tr role="row" class="open"><${Td} colspan="6"><${Commands} x=${x} /></${Td}></tr>`}`;
+      <${Td} class="s f-who">${who(x)}</${Td}><${Td} class="s f-hide">${answered(x)}</${Td}>
+      <${Td} class="f-hide"><${RowAct} x=${x} /></${Td}></tr>
+    ${open && html`<tr role="row" class="open"><${Td} colspan="7"><${Commands} x=${x} /></${Td}></tr>`}`;
 }
 
-// Commands are the calls of a group, the same ones together. A call that was denied or asked about in
-// error becomes a test of the guard; the rule stays as it is.
+// RowAct is what most likely mends a row: its example is a false alarm, or yes is always the answer, or why it failed.
+function RowAct({ x }) {
+  const c = x.commands[0];
+  if (!c || x.said.startsWith('would ')) return '';
+  if (c.run) return html`<a class="link" href=${link('run', { id: c.run })}>Run</a>`;
+  if (x.yes > 1 && !x.no) return html`<a class="link" href="#learn">Learn</a>`;
+  return about.value.act ? html`<${Alarm} x=${x} c=${c} />` : '';
+}
+
+// Alarm makes a call that was stopped in error a test of the guard, and opens the editor at the rule; the rule stays as
+// it is.
+function Alarm({ x, c }) {
+  const [file, line] = (x.rule?.where || '').split(':');
+  return html`<${Act} label="False alarm" plain=${true} key_="test" path=${'calls/' + segment(c.call) + '/test'}
+    body=${{ expect: 'none' }} command=${'hookd guard test ' + c.call.slice(-8) + ' --expect none'}
+    done=${() => go('edit', { hook: route.value.p.name, file, line })} />`;
+}
+
+// Commands are the calls of a group, the same ones together.
 function Commands({ x }) {
-  const { p } = route.value, alarm = x.said === 'deny' || x.said === 'ask';
+  const alarm = x.said === 'deny' || x.said === 'ask';
   return html`<ul class="commands" aria-label="Calls">
     ${x.commands.map((c) => html`<li key=${c.call}><span class="num">${number(c.count)} ×</span>
       <span class="tool">${c.tool}</span><code title=${c.subject}>${c.subject}</code>
@@ -177,10 +195,7 @@ function Commands({ x }) {
       <span class="acts"><a class="link"
         href=${c.run ? link('run', { id: c.run }) : link('call', { id: c.call })}>
         ${c.run ? 'Run' : 'Call'}</a>
-        ${alarm && html`<${Act} label="False alarm" plain=${true} key_="test"
-            path=${'calls/' + segment(c.call) + '/test'} body=${{ expect: 'none' }}
-          command=${'hookd guard test ' + c.call.slice(-8) + ' --expect none'}
-              done=${() => go('edit', { hook: p.name })} />`}</span></li>`)}
+        ${alarm && html`<${Alarm} x=${x} c=${c} />`}</span></li>`)}
     ${x.more > 0 && html`<li class="t">${plural(x.more, 'other command')}</li>`}</ul>`;
 }
 

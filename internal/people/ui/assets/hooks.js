@@ -8,7 +8,7 @@ import { keep, press, useKeys, useRows } from './keys.js';
 import { Refusal, about, ask, post, segment } from './net.js';
 import { Act, Command, Empty, Icon, Late, State, Table, Td, failed, stateOf, useData } from './parts.js';
 import { useMore } from './rows.js';
-import { link, put, route } from './state.js';
+import { go, link, put, route } from './state.js';
 import { firstLine, home, number, plural, span, took, tookText, when, hhmm } from './words.js';
 
 // decides reports whether a hook can deny.
@@ -63,17 +63,19 @@ export function Hooks() {
       .sort(id === 'needs' ? byUrgency : () => 0) })).filter((g) => g.list.length);
   const flat = sorted.flatMap((g) => g.list), chosen = (list || []).find((h) => h.name === p.hook);
   const [at, select] = useRows(flat, (h) => h.name,
-    { sel: 'hook', enter: (i) => i < 0 && select(0), clear: ['hook', 'q'], y: (h) => h?.name });
+    { sel: 'hook', clear: ['hook', 'q'], y: (h) => h?.name,
+      enter: (i) => (i < 0 ? select(0) : decides(flat[i]) && go('guard', { name: flat[i].name })) });
   const [most, end] = useMore(flat.length, at);
   useKeys({ '/': () => input.current?.focus() });
   if (!list) return html`<section class="view" id="hooks"><${Late} /></section>`;
   const num = (n, cls) => html`<${Td} class=${'num f-hide ' + (n ? cls : 'z')}>${number(n)}</${Td}>`;
   const time = (s, k) => {
     const [n, unit] = took(s?.runs ? s[k] : undefined);
-    return html`<${Td} class="num s f-hide">${n}${unit === 's' ? html` <span class="unit">s</span>` : ''}</${Td}>`;
+    return html`<${Td} class="num s f-hide">
+      ${n}${unit && unit !== 'ms' ? html` <span class="unit">${unit}</span>` : ''}</${Td}>`;
   };
   return html`<section class="view" id="hooks"><div class=${'two' + (chosen ? ' with' : '')}><div><div class="bar">
-    <h1>${plural(list.length, 'hook')}<small>last 24 hours</small></h1><a class="link" href="#grants">Grants</a>
+    <h1>${plural(list.length, 'hook')} <small>last 24 hours</small></h1><a class="link" href="#grants">Grants</a>
     <label class="search find"><span class="t" aria-hidden="true">/</span><span class="typed">
     <span class="over" aria-hidden="true">${p.q || ''}</span>
     <input ref=${input} type="text" value=${p.q || ''} placeholder="name or event" aria-label="Find a hook"
@@ -86,9 +88,10 @@ export function Hooks() {
     <${Table} label="Hooks" groups cols=${['w-lead', 'w-hook', 'w-events', ...(chosen ? [] : ['']), 'n-num', 'n-num',
         'n-num', 'n-short', 'n-short', 'n-short']} head=${['State', 'Hook', 'Runs for', ...(chosen ? [] : ['Lately']),
         'Runs', 'Denied', 'Failed', 'p50 ms', 'p95', 'p99']}>
-      ${sorted.filter((g) => flat.indexOf(g.list[0]) < most).map((g) => html`<tbody role="rowgroup" key=${g.id}><tr role="row" class="grp">
+      ${sorted.filter((g) => flat.indexOf(g.list[0]) < most).map((g) => html`<tbody role="rowgroup" key=${g.id}>
+        <tr role="row" class="grp">
           <${Td} colspan=${chosen ? 9 : 10} class="f-wide">
-          ${g.title}${g.note && html`<small>${g.note}</small>`}</${Td}></tr>${
+          ${g.title}${g.note && html` <small>${g.note}</small>`}</${Td}></tr>${
         g.list.filter((h) => flat.indexOf(h) < most).map((h) => {
         const s = stats.value[' ' + h.name], i = flat.indexOf(h), on = h.name === p.hook;
         return html`<tr role="row" key=${h.name} data-id=${h.name} tabindex=${i === Math.max(0, at) ? 0 : -1}
@@ -103,7 +106,8 @@ export function Hooks() {
             : html`<${Td} class="num f-hide z">–</${Td}>`}${num(s?.failures || 0, 'red')}${time(s, 'p50_ms')}${
             time(s, 'p95_ms')}${time(s, 'p99_ms')}</tr>`;
       })}</tbody>`)}</${Table}>${flat.length > most && html`<p class="rest" ref=${end}>
-        ${number(flat.length - most)} more…</p>`}`}</div>${chosen && html`<${Side} key=${chosen.name} h=${chosen} />`}</div></section>`;
+        ${number(flat.length - most)} more…</p>`}`}</div>
+    ${chosen && html`<${Side} key=${chosen.name} h=${chosen} />`}</div></section>`;
 }
 
 function runsFor(h) {
@@ -128,7 +132,7 @@ function Side({ h }) {
     off: 'is off', shadow: 'in the shadow' }[state[1]] || state[1];
   return html`<aside class="side" aria-label=${'Hook ' + h.name}><p class="back">
     <a class="link" href=${link('hooks', { ...route.value.p, hook: '' })}>All hooks</a></p>
-    <p class="crumb" title=${h.file}>${home(h.file)}</p><h1>${h.name}<small>
+    <p class="crumb" title=${h.file}>${home(h.file)}</p><h1>${h.name} <small>
     <${State} is=${[state[0], word, state[2]]} /></small></h1>
     ${h.description && html`<p class="s">${h.description}</p>`}
     ${(h.problems || []).filter((x) => !w || !/waits to be allowed/.test(x.message))
@@ -150,7 +154,8 @@ function Side({ h }) {
       ${plural(s.runs, 'run')}${decides(h) ? ', ' + number(s.denied) + ' denied' : ''}, ${number(s.failures)} failed.
       Agents waited ${tookText(s.waited_ms)} for
         it. <a class="link" href=${link('stream', { kind: 'runs', q: 'hook:' + h.name })}>Runs</a>${
-      decides(h) ? html` · <a class="link" href=${link('guard', { name: h.name })}>Over 30 days</a> ·${' '}
+      decides(h) ? html` · <a class="link" href=${link('guard', { name: h.name })}>Over 30 days${' '}
+        <kbd>Enter</kbd></a> ·${' '}
         <a class="link" href=${link('stream', { q: 'hook:' + h.name })}>Decisions</a> ·${' '}
         <a class="link" href=${link('whatif', { hook: h.name })}>What if</a>` : ''}</p>`}
     ${full.tests > 0 && html`<${Tests} h=${full} waits=${!!w} />`}

@@ -27,7 +27,7 @@ export function Learn() {
 }
 
 const Head = ({ title, children }) => html`<div class="head"><div><h1>${title}</h1>${children}</div></div>`;
-const Heading = ({ children, note }) => html`<h2>${children}<small>${note}</small></h2>`;
+const Heading = ({ children, note }) => html`<h2>${children} <small>${note}</small></h2>`;
 
 // Rules are those that `hookd learn` proposes. One is taken at a time, after a look at what it would let through.
 function Rules({ r, reread }) {
@@ -139,7 +139,7 @@ function Agent({ a }) {
   const told = parts.filter(Boolean).join(', ');
   const find = (word, tool) =>
     link('stream', { q: `outcome:${word} agent:${a.agent}${tool ? ' tool:' + tool : ''} since:7d` });
-  return html`<h2>${agentLabel(a.agent)}<small>${plural(a.asked, 'call')} asked about, ${
+  return html`<h2>${agentLabel(a.agent)} <small>${plural(a.asked, 'call')} asked about, ${
       told ? html`<span class="red">${told}</span>`
         : 'none unseen'}${a.in_transcripts || a.read ? `, ${number(a.read)} in transcripts` : ''}</small></h2>
     ${(a.tools || []).length > 0 && html`<${Table} label=${'Tools of ' + a.agent}

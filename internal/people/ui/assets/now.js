@@ -178,7 +178,7 @@ function Sessions({ list }) {
   const open = list.filter((s) => s.state !== 'ended').length, gone = list.length - open;
   const enter = (i) => go('session', { id: rows[i].session_id, agent: rows[i].dialect });
   const [at] = useRows(rows, key, { enter: (i) => (i >= 0 ? enter(i) : false) });
-  return html`<h2>Sessions<small>${open} open${gone ? `, ${gone} ended today` : ''}</small></h2>
+  return html`<h2>Sessions <small>${open} open${gone ? `, ${gone} ended today` : ''}</small></h2>
     ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work in the last 24 hours.</p>`
       : html`<${List} label="Sessions" where="Folder" rows=${rows} at=${at} enter=${enter} />`}`;
 }
@@ -198,15 +198,18 @@ const List = ({ label, where, rows, at, enter }) => html`<${Table} label=${label
       ${s.tool || (s.subject ? 'prompt' : '')}</span><code title=${s.subject || ''}>${s.subject || ''}</code></${Td}>
     <${Td} class="f-hide num">${number(s.tools)}</${Td}><${Td} class=${'f-hide num ' + (s.denials ? 'red' : 'z')}>
         ${number(s.denials)}</${Td}><${Td} class=${'f-hide num ' + (s.asks ? 'amber' : 'z')}>${number(s.asks)}</${Td}>
-        <${Td} class="num s f-hide">${when(s.first, hhmm)}</${Td}>
+        <${Td} class="num s f-hide">${since(s.first)}</${Td}>
         <${Td} class="num s f-time">${ago(s.last)}</${Td}></tr>`)}</${Table}>`;
+// since is when a session began: the time of day, of a week ago the date alone.
+const since = (t) => (Date.now() - Date.parse(t) < 6 * 864e5 ? when(t, hhmm)
+  : when(t).split(' ').slice(0, 2).join(' '));
 const key = (s) => s.session_id + '·' + (s.dialect || '');
 
 // Elsewhere are the sessions of the other machines of the fleet; what they did in detail is there.
 function Elsewhere({ list }) {
   const rows = list.slice()
     .sort((a, b) => order[a.state] - order[b.state] || +new Date(b.last) - +new Date(a.last)).slice(0, 20);
-  return html`<h2>On other machines<small>
+  return html`<h2>On other machines <small>
     ${plural(fleet.value.machines.filter((m) => m.machine !== fleet.value.machine && !m.away).length, 'machine')} in
     touch · <a class="link" href=${link('stream', { kind: 'fleet' })}>decisions of all</a></small></h2>
     ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work there in the last 24 hours.</p>`
@@ -216,7 +219,7 @@ function Elsewhere({ list }) {
 function Stood({ total }) {
   const list = stood.value || [];
   const all = link('stream', { q: `outcome:"${odd}" since:1h` });
-  return html`<h2>Stood out<small>not as it was wanted, in the last hour${
+  return html`<h2>Stood out <small>not as it was wanted, in the last hour${
     list.length ? `, ${list.length} of ${number(total)}` : ''} · <a class="link" href=${all}>all</a></small></h2>
     ${list.length === 0 ? html`<p class="nothing s">Nothing was denied, asked, contained or rewritten, and each answer
       was obeyed.</p>` : html`

@@ -1,6 +1,6 @@
 // The pieces that every view is made of.
 import { html, signal, useEffect, useRef, useState } from './lib.js';
-import { Refusal, about, ask, connection } from './net.js';
+import { Refusal, about, ask, connection, refresh } from './net.js';
 import { agentName, exact, firstLine, home, last, plural, short, took, toolName, when, whole } from './words.js';
 
 // Icon is a shape of state; the word beside it is the name.
@@ -183,6 +183,7 @@ export function Act({ label, kbd, path, body, method = 'POST', command, plain, d
     try {
       const answer = await ask(path, { method, body });
       set({ ok: true });
+      refresh(); // what is off stands on top
       done?.(answer);
     } catch (err) {
       if (!(err instanceof Refusal)) throw err;

@@ -61,7 +61,7 @@ function Shown({ run, event, others, hook, stats, before }) {
         ${exact(run.started)}</time>${run.session_id ? html` · <a class="link" href=${link('session',
           { id: run.session_id, agent: run.dialect, at: run.event_id })}>session ${shortSession(run.session_id)}</a>`
         : ''}</p>
-      <h1>${run.hook}<small>${run.called ? '“' + run.called + '” ' : ''}<${State} is=${word(run)} />
+      <h1>${run.hook} <small>${run.called ? '“' + run.called + '” ' : ''}<${State} is=${word(run)} />${' '}
         <code>${run.subject || ''}</code></small></h1>
       <p>${agentName(e)}, ${run.event}${run.tool ? ', ' + run.tool : ''}${e.cwd ? ', in ' + home(e.cwd) : ''}. ${
         run.awaited ? html`The agent waited ${tookText(d?.duration_ms ?? run.duration_ms)}${hook?.timeout_ms
@@ -95,7 +95,7 @@ function Shown({ run, event, others, hook, stats, before }) {
         <ol>${readAs(run, d, others).map(([k, v]) => html`<li><span>${k}</span><span>${v}</span></li>`)}</ol>
       <h2>4 Told to ${agentName(e)} <span>${byBridge ? 'by its bridge' : ''}</span></h2>
         <pre tabindex="0">${tells(run, d)}</pre></div></div>
-    ${before.length > 0 && html`<h2>Denied before by this hook<small>${
+    ${before.length > 0 && html`<h2>Denied before by this hook <small>${
       stats ? `${number(stats.denied)} of ${number(stats.runs)} in 24 h · ${tookText(stats.p50_ms)} is usual · ` : ''}
       <a class="link" href=${link('stream', { q: 'decision:deny hook:' + run.hook })}>all</a></small></h2>
       <${Table} label="Denied before by this hook" cols=${['n-time', 'w-who', '', 'w-state', 'w-why', 'n-took']}

@@ -82,7 +82,7 @@ function Story({ s, extra, more }) {
   return html`<${View}><div class="head"><div>
       <p class="crumb"><span title=${s.session_id}>Session ${shortSession(s.session_id)}</span> ·
         since ${when(s.first, hhmm)} · ${span(end - begin)}</p>
-      <h1>${agentName(s)} in ${home(s.cwd) || 'no folder'}<${Now} s=${s} /></h1>
+      <h1>${agentName(s)} in ${home(s.cwd) || 'no folder'} <${Now} s=${s} /></h1>
       <p>${s.cut ? 'Of the newest part: ' : ''}${plural(prompts, 'prompt')}, ${plural(s.calls, 'call')}${
         said ? ': ' + said : ''}. ${waited}</p></div>
     <span class="seg" role="group" aria-label="How much is shown">${Object.keys(levels).map((l) => html`<a

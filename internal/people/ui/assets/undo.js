@@ -32,7 +32,7 @@ export function Undo() {
   if (!got) return html`<section class="view" id="undo"><${Late} /></section>`;
   const done = (text) => { tell(text); say(text, true); reread(again + 1); };
   return html`<section class="view" id="undo" aria-label="Undo"><div class="bar">
-    <h1>${plural(list.length, 'call')}<small>can be taken back · ${bytes(got.bytes)} kept</small></h1>
+    <h1>${plural(list.length, 'call')} <small>can be taken back · ${bytes(got.bytes)} kept</small></h1>
       <label class="search find"><span class="t" aria-hidden="true">/</span><input type="text" value=${p.path || ''}
         placeholder="a path that was changed" aria-label="A path that was changed"
         onChange=${(e) => put({ path: e.target.value.trim(), open: '', sel: '' })} spellcheck="false" /></label></div>
@@ -68,7 +68,7 @@ export function Grants() {
   if (!got) return html`<section class="view" id="grants"><${Late} /></section>`;
   const kinds = [['Answer calls now', list.filter((g) => !g.void)], ['Void', list.filter((g) => g.void)]];
   return html`<section class="view" id="grants" aria-label="Grants"><div class="bar">
-    <h1>${plural(list.length, 'grant')}<small>answers that are remembered</small></h1></div>
+    <h1>${plural(list.length, 'grant')} <small>answers that are remembered</small></h1></div>
     ${!list.length && html`<${Empty}><p class="s">No answer is remembered. One that you give for longer than a call
       stands here, with its end.</p></${Empty}>`}
     ${kinds.filter(([, of]) => of.length).map(([title, of]) => html`<h2>${title}</h2>

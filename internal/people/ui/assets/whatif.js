@@ -199,7 +199,7 @@ function Answer({ got }) {
         cols=${['n-time', 'w-who', '', 'w-state', 'w-state', 'w-why']}
         head=${['Time', 'Who', 'What', 'Then', 'Now', 'Why now']}>
       ${shown.map((g) => html`<tbody role="rowgroup" key=${g.i}><tr role="row" class="grp">
-          <${Td} colspan="6" class="f-wide">${g.title}
+          <${Td} colspan="6" class="f-wide">${g.title}${' '}
           <small>${number(g.of.length)}${g.note ? ' that ' + g.note : ''}</small></${Td}></tr>${g.rows.map((c) =>
           html`<${Row} key=${c.event_id} c=${c} on=${c.event_id === p.sel} opened=${c.event_id === p.open}
           tab=${c === rows[Math.max(0, at)] ? 0 : -1} pick=${() => select(rows.indexOf(c), c.event_id !== p.open)} />`)}

@@ -15,7 +15,7 @@ const sameDay = (a, b) => a.toDateString() === b.toDateString();
 export function when(t, day = hhmmss) {
   const d = date(t), now = new Date();
   if (sameDay(d, now)) return day(d);
-  if (+now - +d < 6 * 86400e3) return days[d.getDay()] + ' ' + hhmm(d);
+  if (Math.abs(+now - +d) < 6 * 86400e3) return days[d.getDay()] + ' ' + hhmm(d);
   return d.getDate() + ' ' + months[d.getMonth()] +
     (d.getFullYear() === now.getFullYear() ? ' ' + hhmm(d) : ' ' + d.getFullYear());
 }
@@ -42,10 +42,11 @@ export function span(ms) {
   return d + (d === 1 ? ' day' : ' days');
 }
 
-// took is a duration as [number, unit]: ms under a second, then one decimal.
+// took is a duration as [number, unit]: µs where it is no tenth of a ms, ms under a second, then one decimal.
 export function took(ms) {
   if (ms === undefined || ms === null) return ['–', ''];
-  if (ms < 0.95) return [ms < 0.095 ? '0' : ms.toFixed(1), 'ms'];
+  if (ms < 0.095) return [String(Math.round(ms * 1000)), ms ? 'µs' : 'ms'];
+  if (ms < 0.95) return [ms.toFixed(1), 'ms'];
   if (ms < 999.5) return [String(Math.round(ms)), 'ms'];
   if (ms < 99950) return [(ms / 1000).toFixed(1), 's'];
   return [String(Math.round(ms / 1000)), 's'];
