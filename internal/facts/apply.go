@@ -1097,12 +1097,14 @@ func (c *call) runsGiven(e *entry, a *args) {
 		case raw.Text == "--":
 			return
 		case text == "" || scripts && option == "":
-		case (isURL(text) || remoteSpec.MatchString(text)) && !localHosts[hostOf(text)] && !strings.HasPrefix(text, "file://"):
+		case (isURL(text) || remoteSpec.MatchString(text)) && !localHosts[hostOf(text)] &&
+			!strings.HasPrefix(text, "file://"):
 			if !namesPeer.MatchString(option) {
 				c.doubt(DoubtMade, c.name()+" may run what it fetches from "+hostOf(text))
 			}
 		case text == "-" && c.sh.stdin.has && !c.sh.stdin.known && !strings.HasPrefix(c.sh.stdin.origin, "file "),
-			strings.HasPrefix(text, "/dev/fd/") && w.from != "", w.Kind == Unknown && fetchers[w.from] && w.from != "git":
+			strings.HasPrefix(text, "/dev/fd/") && w.from != "",
+			w.Kind == Unknown && fetchers[w.from] && w.from != "git":
 			c.doubt(DoubtEval, c.name()+" may run what "+or(w.from, or(c.sh.stdin.origin, "its input"))+" gives it")
 		case w.Kind == Unknown || namesProduct.MatchString(option):
 		case c.sh.r.isMadeWord(c, w):

@@ -88,7 +88,8 @@ func (c *call) restores() {
 // bringsTree notes that a command takes the files of the project from another place than its own remotes:
 // git pull URL, curl URL | git am, git checkout FETCH_HEAD. from is where the effects of the command begin.
 func (c *call) bringsTree(a *args, from int) {
-	if name := c.name(); c.folder() == "" || c.sh.where != "" || name == "gh" || name == "glab" { // a pull request is the project's
+	name := c.name()
+	if c.folder() == "" || c.sh.where != "" || name == "gh" || name == "glab" { // a pull request is the project's
 		return
 	}
 	mine := c.sh.r.out.Effects[from:]
@@ -97,7 +98,10 @@ func (c *call) bringsTree(a *args, from int) {
 	}) || slices.ContainsFunc(a.operands, func(w Word) bool { return isURL(w.Text) }) ||
 		c.sh.stdin.has && !c.sh.stdin.known && !strings.HasPrefix(c.sh.stdin.origin, "file ") // curl URL | git am
 	fetched := slices.ContainsFunc(a.operands, func(w Word) bool { return w.Text == "FETCH_HEAD" })
-	if connects && slices.ContainsFunc(mine, func(e Effect) bool { return e.Kind == KindWrite && e.Target == "worktree" }) ||
+	changes := slices.ContainsFunc(mine, func(e Effect) bool {
+		return e.Kind == KindWrite && e.Target == "worktree"
+	})
+	if connects && changes ||
 		fetched && slices.ContainsFunc(c.sh.r.out.Effects, func(e Effect) bool {
 			return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
 		}) {

@@ -532,7 +532,7 @@ func (c *call) abroad(w Word) {
 	}
 }
 
-// remoteSpec finds the name of something that lies elsewhere: github:someone/x.
+// remoteSpec finds the name of something that lies elsewhere: github:example/x.
 var remoteSpec = regexp.MustCompile(`^(?:github|gitlab|gh|gl|bitbucket|oci|docker|git\+\w+|npm|jsr|sourcehut):`)
 
 // harmlessHelpers are programs that only print their input or arguments, or do nothing.
