@@ -40,8 +40,7 @@ func (b *bench) startGallery(names ...string) (*daemon, error) {
 }
 
 // realCall is the whole way of one tool call of Claude Code past the guards that init adds: the bridge, the
-// daemon, which judges their rules itself, and back. Beside it stands a program that has nothing in it but what a
-// call needs.
+// daemon, which judges their rules itself, and back.
 func realCall(b *bench) ([]row, error) {
 	d, err := b.startGallery(firstGuards...)
 	if err != nil {

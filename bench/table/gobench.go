@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// figures are what Go's benchmarks of a package printed: by benchmark, then by unit.
+// figures are the results of Go's benchmarks of a package: by benchmark, then by unit.
 type figures map[string]map[string]float64
 
 var (
@@ -38,7 +38,7 @@ func goBench(pkg, pattern, benchtime string) (figures, error) {
 	return got, nil
 }
 
-// judged is what the facts of an ordinary call and rules that let it pass cost, in process, and how that grows.
+// judged is the cost of an ordinary call's facts and of rules that let it pass, in process, and how it grows.
 func judged(b *bench) ([]row, error) {
 	got, err := goBench("./internal/hooks/rules", "^BenchmarkJudge$", "0.5s")
 	if err != nil {
@@ -66,7 +66,7 @@ func judged(b *bench) ([]row, error) {
 	}, nil
 }
 
-// kept is what undo adds to a call: the time to keep what it deletes.
+// kept is the time that undo adds to a call, to keep the files that it deletes.
 func kept(*bench) ([]row, error) {
 	got, err := goBench("./internal/record/undo", "^BenchmarkKeep$/^1_files$", "300x")
 	if err != nil {

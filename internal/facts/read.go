@@ -102,7 +102,7 @@ func (r *reader) secrets(given json.RawMessage) {
 	}
 }
 
-// nearHost finds, behind the password of an address, a server of this machine or one that only a network of
+// nearHost finds, behind the password of an address, a server of this machine or a name that only a network of
 // containers knows: its password opens nothing elsewhere, and stands in each README.
 var nearHost = regexp.MustCompile(`^@(?:127\.[\d.]+|0\.0\.0\.0|\[::1\]|host\.docker\.internal|[A-Za-z][\w-]*)(?:[:/?"\\'\s]|$)`)
 
