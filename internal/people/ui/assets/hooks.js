@@ -45,7 +45,8 @@ function lately(h) {
   if (f) return html`<span class="s" title=${f.why}>${f.runs > 1 ? plural(f.runs, 'run') + ': ' : ''}
     <code>${firstLine(f.why)}</code></span>`;
   if (mine.length) return html`<span class="s" title=${mine[0].reason}>${mine[0].reason}</span>`;
-  return html`<span class="t">${trend(h)}</span>`;
+  const more = trend(h);
+  return more && html`<span class="t">${more}</span>`;
 }
 
 const waitsFor = (h) => {

@@ -51,7 +51,7 @@ function Off() {
   const list = status.value?.snoozed || [];
   if (!list.length) return '';
   const title = list.map((x) => `${x.hook} until ${when(x.until, hhmm)}`).join(', ');
-  return html`<a class="amber wide" href=${link('guard', { name: list[0].hook })} title=${title}>
+  return html`<a class="amber snoozed" href=${link('guard', { name: list[0].hook })} title=${title}>
     <${Icon} name="idle" />${
     list[0].hook} off until ${when(list[0].until, hhmm)}${list.length > 1 ? ` +${list.length - 1}` : ''}</a>`;
 }
