@@ -134,6 +134,10 @@ func TestAskFromAnotherTerminal(t *testing.T) {
 	hooktest.Until(t, "hookd is ready", h.ready)
 	h.answer(hooktest.Send(t, socket, codexCall("git push --force origin", "s")), "for this session")
 	h.says(0, "revoked", "grants", "revoke", ending(grants[0].ID))
+	hooktest.Until(t, "the chain has a record of it", func() bool {
+		out, _ := h.hookd("audit", "export")
+		return strings.Contains(out, `"kind":"revoked"`)
+	})
 	h.end(syscall.SIGKILL)
 	h.serve()
 	hooktest.Until(t, "hookd is ready", h.ready)

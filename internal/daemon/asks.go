@@ -23,6 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/people/ask"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/record/audit"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -160,6 +161,16 @@ func (d *Daemon) logAct(what string, from server.Peer, more ...zap.Field) {
 
 func (c *control) Grants(context.Context) wire.Grants { return wire.Grants{Grants: c.d.asks.Grants()} }
 
-func (c *control) RevokeGrant(ctx context.Context, id string) (wire.Grant, *wire.Error) {
-	return c.d.asks.Revoke(ctx, id)
+// revoked is a grant that a person has ended, as the chain of records keeps it.
+type revoked struct {
+	wire.Grant
+	By wire.Answerer `json:"by"`
+}
+
+func (c *control) RevokeGrant(ctx context.Context, from server.Peer, id string) (wire.Grant, *wire.Error) {
+	g, bad := c.d.asks.Revoke(ctx, id)
+	if bad == nil {
+		c.d.store.Audit(time.Now().UTC(), audit.Revoked, revoked{g, personAt(from)})
+	}
+	return g, bad
 }

@@ -100,6 +100,6 @@ func (s *Server) getGrants(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) deleteGrant(w http.ResponseWriter, r *http.Request) {
-	grant, bad := s.opt.Asks.RevokeGrant(r.Context(), r.PathValue("id"))
+	grant, bad := s.opt.Asks.RevokeGrant(r.Context(), peerOf(r), r.PathValue("id"))
 	answer(w, grant, bad)
 }

@@ -127,7 +127,7 @@ type Asks interface {
 	FollowAsks(q wire.FollowAsks) Subscription
 	AnswerAsk(ctx context.Context, from Peer, id string, r wire.Reply) (wire.Replied, *wire.Error)
 	Grants(ctx context.Context) wire.Grants
-	RevokeGrant(ctx context.Context, id string) (wire.Grant, *wire.Error)
+	RevokeGrant(ctx context.Context, from Peer, id string) (wire.Grant, *wire.Error)
 	// Permit lets the next call pass that is the same as the one of an event that was denied.
 	Permit(ctx context.Context, from Peer, eventID string, p wire.Permit) (wire.Grants, *wire.Error)
 }

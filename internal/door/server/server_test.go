@@ -624,6 +624,6 @@ func (d *daemon) Permit(context.Context, Peer, string, wire.Permit) (wire.Grants
 	return wire.Grants{}, noAsk
 }
 
-func (d *daemon) RevokeGrant(context.Context, string) (wire.Grant, *wire.Error) {
+func (d *daemon) RevokeGrant(context.Context, Peer, string) (wire.Grant, *wire.Error) {
 	return wire.Grant{}, noAsk
 }

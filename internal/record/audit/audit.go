@@ -28,6 +28,7 @@ const (
 	Denied   = "denied"   // a call was denied
 	Answered = "answered" // a person, or a remembered answer, has decided an ask
 	Permit   = "permit"   // a person lets the next call pass that is the same as a denied one
+	Revoked  = "revoked"  // a person ended a remembered answer
 	Hook     = "hook"     // a hook was added, changed, removed or switched
 	Settings = "settings" // hookd.yaml has changed, or waits to be allowed
 	Gone     = "guard-gone"
