@@ -286,14 +286,16 @@ func TestEachViewIsAccessible(t *testing.T) {
 			s.noWider(hash)
 		}
 	}
-	s.look(380, 800, "dark")
-	for i, hash := range hashes {
-		if i > 0 && !long() && !hooktest.All() {
-			continue
+	for n, scheme := range []string{"light", "dark"} {
+		s.look(380, 800, scheme)
+		for i, hash := range hashes {
+			if i+n > 0 && !long() && !hooktest.All() {
+				continue
+			}
+			s.goTo(hash)
+			s.settled()
+			faults(hash + " at 380 points, " + scheme)
 		}
-		s.goTo(hash)
-		s.settled()
-		faults(hash + " at 380 points, dark")
 	}
 	s.goTo("#now")
 	s.press("d", `!document.querySelector(".askbox")`)
