@@ -284,6 +284,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 			s.goTo(hash)
 			s.settled()
 			s.noWider(hash)
+			s.underHeads(hash)
 		}
 	}
 	for n, scheme := range []string{"light", "dark"} {
@@ -373,6 +374,21 @@ func (s *site) noWider(what string) {
 	if wide := s.text(`[document.documentElement, document.querySelector("main")].map((e) => e.scrollWidth - e.clientWidth).join()`); wide != "0,0" {
 		who := s.text(`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .sr, code, td, .item > *")).slice(0, 3).map((e) => e.tagName + "." + e.className + ": " + e.textContent.slice(0, 40)).join(" ")`)
 		s.t.Errorf("%s at %s points is wider by %s: %s", what, s.text("innerWidth"), wide, who)
+	}
+}
+
+// underHeads holds each cell of a table to the place of its head: a cell that is left out alone moves those after it.
+func (s *site) underHeads(what string) {
+	s.t.Helper()
+	if moved := s.text(`[...document.querySelectorAll("main table")].flatMap((table) => {
+		const seen = (e) => e.getClientRects().length > 0, at = (e) => Math.round(e.getBoundingClientRect().left);
+		const heads = [...table.querySelectorAll("thead tr:not(.new) > *")];
+		if (!heads.some(seen)) return [];
+		const rows = [...table.querySelectorAll("tbody tr[data-id]")].filter((r) => r.children.length === heads.length);
+		return rows.slice(0, 3).flatMap((r) => heads.filter((h, i) => seen(h) !== seen(r.children[i])
+			|| seen(h) && Math.abs(at(h) - at(r.children[i])) > 1).map((h) => h.textContent + ": " + r.textContent.slice(0, 40)));
+	}).slice(0, 3).join("; ")`); moved != "" {
+		s.t.Errorf("%s at %s points: cells do not stand under their heads: %s", what, s.text("innerWidth"), moved)
 	}
 }
 
