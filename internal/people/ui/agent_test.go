@@ -154,7 +154,7 @@ func TestClaudeCodeWorksWhileAPersonLooks(t *testing.T) {
 	work, ended := s.claudeCode(program, model)
 
 	s.until("its session appears", `/Claude Code/.test(document.querySelector("#now table.sessions tbody tr")?.textContent)`)
-	s.until("the guard's question is open", fmt.Sprintf(`document.querySelector(".askbox .cmd")?.textContent === %q`, asked))
+	s.until("the guard's question is open", fmt.Sprintf(`document.querySelector(".askbox .cmd")?.textContent.startsWith(%q)`, asked))
 	s.until("it says who asks, and after which prompt", `/command-guard: [^]*claude-code, session [^]*after “tidy up, then push”/.test(document.querySelector(".askbox").textContent)`)
 
 	s.keys("2")
