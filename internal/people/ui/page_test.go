@@ -133,8 +133,11 @@ func TestAPersonUsesThePage(t *testing.T) {
 	step("a run is replayed", s.sub(func(s *site) {
 		e, err := s.client.Emit(t.Context(), client.Event{Event: "PreToolUse", Dialect: "claude-code", Wait: true, Data: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"echo again"}}`)})
 		hooktest.Must(s.t, err)
-		runs, err := s.client.Runs(t.Context(), client.RunQuery{EventID: e.EventID, Hook: "command-guard"})
-		hooktest.Must(s.t, err)
+		var runs []client.Run
+		hooktest.Until(s.t, "the run is on record", func() bool {
+			runs, err = s.client.Runs(t.Context(), client.RunQuery{EventID: e.EventID, Hook: "command-guard"})
+			return err == nil && len(runs) == 1
+		})
 		s.goTo("#run?id=" + runs[0].ID)
 		s.until("the run", `document.querySelector("[data-act=replay]") && document.querySelector("#run").textContent.includes("echo again")`)
 		js[chromedp.Void](s, `void document.querySelector("[data-act=replay]").click()`)
