@@ -218,7 +218,7 @@ func costOfGrants(b *bench, n int) (float64, error) {
 	return d.costOfCalls(func(i int) (command, cwd string) { return fmt.Sprint("deploy elsewhere-", i), "/tmp" })
 }
 
-// costOfUndo keeps so many calls that each delete a file, and measures more of them.
+// costOfUndo keeps n deletions of a file each, then measures the next ones.
 func costOfUndo(b *bench, n int) (float64, error) {
 	d, err := b.start(hooks{"guard": "name: guard\nrules:\n  - {deny: mkfs *, why: it is a disk}\n"})
 	if err != nil {

@@ -94,7 +94,7 @@ func (r *reader) secrets(given json.RawMessage) {
 		given = given[:maxRead]
 	}
 	for _, hit := range secrets.Find(string(given)) {
-		if hit.Rule == "database-url-password" && nearHost.MatchString(string(given[hit.End:])) {
+		if hit.Rule == "database-url-password" && isNear(string(given[hit.End:])) {
 			continue
 		}
 		r.bare("a secret in the call").effectWhy(KindSecret, "text:"+hit.Rule, true,
@@ -102,9 +102,17 @@ func (r *reader) secrets(given json.RawMessage) {
 	}
 }
 
-// nearHost finds, behind the password of an address, a server of this machine or a name that only a network of
-// containers knows: its password opens nothing elsewhere, and stands in each README.
-var nearHost = regexp.MustCompile(`^@(?:127\.[\d.]+|0\.0\.0\.0|\[::1\]|host\.docker\.internal|[A-Za-z][\w-]*)(?:[:/?"\\'\s]|$)`)
+// isNear reports whether the rest of an address, from the @ behind its password, names this machine or a usual
+// database beside the project: such a password opens nothing elsewhere.
+func isNear(rest string) bool {
+	host := strings.TrimPrefix(rest, "@")
+	if i := strings.IndexAny(host, ":/?\"\\' \t\n"); i >= 0 && !strings.HasPrefix(host, "[") {
+		host = host[:i]
+	} else if i := strings.IndexByte(host, ']'); i >= 0 {
+		host = host[:i+1]
+	}
+	return localHosts[strings.ToLower(host)]
+}
 
 // lines follows the lines that a call may run: all that any of its arguments may be.
 func (r *reader) lines(lines []string) {
@@ -365,6 +373,8 @@ func (r *reader) writes(args []argument, tool string) {
 	}
 	for _, a := range args {
 		if pathNames[a.key] && buildFiles[path.Base(a.text)] {
+			target, _ := r.bare(a.text).absolute(a.text)
+			delete(r.made, target) // its text is read here: it hides nothing from the commands in it
 			r.written(languageOf(a.text, ""), args)
 		}
 	}
@@ -382,7 +392,6 @@ func (r *reader) emptied(tool string, args []argument) {
 
 // written follows code that is written into a file that runs later: it may run.
 func (r *reader) written(lang string, args []argument) {
-	clear(r.made) // the file's text is read here: it hides nothing from the commands in it
 	for _, a := range args {
 		if !contentNames[a.key] || a.text == "" {
 			continue

@@ -214,8 +214,10 @@ type Key struct {
 	Form                 Form
 }
 
-// Keys returns every setting. Nothing may change the list.
-var Keys = sync.OnceValue(func() []Key {
+// Keys returns every setting. The list is shared: read it only.
+func Keys() []Key { return allKeys() }
+
+var allKeys = sync.OnceValue(func() []Key {
 	list := make([]Key, len(keys))
 	for i, k := range keys {
 		list[i] = Key{k.name, k.envName(), FlagName(k.name), k.doc, k.form}

@@ -148,7 +148,7 @@ func TestAGuardIsMended(t *testing.T) {
 
 // From a noisy guard to a mended one without leaving the page: it is found among others, its false alarms are looked at,
 // one becomes a test, the rule is mended beside test and past, saved, in force, and the difference is there to be read.
-// Keys do all of it; the text of the rule alone is put into the editor.
+// Each step is done by keys, only the rule's text by script.
 func TestANoisyGuardIsMended(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.month(time.Now()); s.day(time.Now()) })
 	houseRules(t, home)

@@ -173,8 +173,9 @@ function RowAct({ x }) {
   if (!c || x.said.startsWith('would ')) return '';
   if (c.run) return html`<a class="link" href=${link('run', { id: c.run })}>Run</a>`;
   if (x.yes > 1 && !x.no) return html`<a class="link" href="#learn">Learn</a>`;
-  return about.value.act ? html`<${Alarm} x=${x} c=${c} />` : '';
+  return about.value.act && stopped(x) ? html`<${Alarm} x=${x} c=${c} />` : '';
 }
+const stopped = (x) => x.said === 'deny' || x.said === 'ask';
 
 // Alarm makes a call that was stopped in error a test of the guard, and opens the editor at the rule; the rule stays as
 // it is.
@@ -187,7 +188,6 @@ function Alarm({ x, c }) {
 
 // Commands are the calls of a group, the same ones together.
 function Commands({ x }) {
-  const alarm = x.said === 'deny' || x.said === 'ask';
   return html`<ul class="commands" aria-label="Calls">
     ${x.commands.map((c) => html`<li key=${c.call}><span class="num">${number(c.count)} ×</span>
       <span class="tool">${c.tool}</span><code title=${c.subject}>${c.subject}</code>
@@ -195,7 +195,7 @@ function Commands({ x }) {
       <span class="acts"><a class="link"
         href=${c.run ? link('run', { id: c.run }) : link('call', { id: c.call })}>
         ${c.run ? 'Run' : 'Call'}</a>
-        ${alarm && html`<${Alarm} x=${x} c=${c} />`}</span></li>`)}
+        ${stopped(x) && html`<${Alarm} x=${x} c=${c} />`}</span></li>`)}
     ${x.more > 0 && html`<li class="t">${plural(x.more, 'other command')}</li>`}</ul>`;
 }
 

@@ -18,8 +18,8 @@ export function useNarrow() {
 
 const chunk = 100; // rows of a list that are drawn at once
 
-// useMore draws a list of rows of any height bit by bit: it returns how many of count are to be drawn, and
-// where an element belongs that follows them: when it is nearly seen, more are drawn. The row at is always among them.
+// useMore draws a long list in chunks. It returns the number of rows to draw, the row at among them, and a ref for the
+// element below them: more are drawn before it is seen.
 /** @param {number} count @param {number} at @returns {[number, {current: any}]} */
 export function useMore(count, at) {
   const [drawn, draw] = useState(chunk), end = useRef(), most = Math.max(drawn, at + chunk);
