@@ -405,10 +405,10 @@ func TestSignalsAreHandedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooktest.Until(t, "the wrapper waits for its box", func() bool { // before, a signal ends it
-		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", cmd.Process.Pid))
-		return err == nil && !slices.ContainsFunc(threads, func(thread string) bool {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", cmd.Process.Pid)) // the pattern is right
+		return slices.ContainsFunc(threads, func(thread string) bool {
 			text, err := os.ReadFile(thread)
-			return err == nil && !strings.Contains(string(text), ") S ")
+			return err == nil && strings.HasPrefix(string(text), fmt.Sprint(syscall.SYS_WAIT4, " "))
 		})
 	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
