@@ -34,6 +34,7 @@ var measures = []measure{
 	{"bridge-emit", bridgeEmit},
 	{"bridge-verdict", bridgeVerdict},
 	{"call", realCall},
+	{"box", boxStarts},
 	{"session", session},
 	{"first", firstCalls},
 	{"judge", judged},
