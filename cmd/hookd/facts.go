@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
@@ -39,7 +39,7 @@ func factsCommand(a *app) *cobra.Command {
 }
 
 // eventIDForm is how the ids of events look, which no line of a shell does.
-var eventIDForm = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{26}$`)
+var eventIDForm = lazyregexp.New(`^[0-9A-HJKMNP-TV-Z]{26}$`)
 
 // factsOf reads a line, or the call of an event that the daemon has.
 func (a *app) factsOf(cmd *cobra.Command, what, cwd string) (*facts.Facts, error) {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/replacefile"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
@@ -108,7 +108,7 @@ type made struct {
 
 // hookName keeps names that are plain folders in any shell. Folders with some suffixes are refused
 // as well: the daemon skips them.
-var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var hookName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func (n newHook) check() error {
 	if !hookName.MatchString(n.name) || slices.Contains([]string{".swp", ".bak", ".tmp", ".disabled"},

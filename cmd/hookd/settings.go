@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/system"
 )
@@ -37,7 +37,7 @@ func settingFlags(cmd *cobra.Command, want ...string) {
 }
 
 // links are those of the documents to each other.
-var links = regexp.MustCompile(`\[[^]]+\]\(([^)]+)\)`)
+var links = lazyregexp.New(`\[[^]]+\]\(([^)]+)\)`)
 
 // plainDoc is the meaning of a setting, for a terminal. Flags would take text in backquotes for
 // the name of their value.

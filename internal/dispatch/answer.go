@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
@@ -233,10 +233,10 @@ func withWords(why, said string) string {
 // The messages on stderr of a shell or a program that cannot do its work: in any of its
 // lines, as the lines of its usage may follow, and in the last one.
 var (
-	brokenLine = regexp.MustCompile(`(?i)(?:^|: )(?:command )?not found\.?$|command not found: |^usage: |` +
+	brokenLine = lazyregexp.New(`(?i)(?:^|: )(?:command )?not found\.?$|command not found: |^usage: |` +
 		`: (?:line )?\d+: [^:/ ]+: permission denied$|` + // of a shell, for a command's name: PATH has a closed folder
 		`\b(?:unrecognized|unknown|invalid|illegal) (?:option|argument)`)
-	brokenEnd = regexp.MustCompile(
+	brokenEnd = lazyregexp.New(
 		`(?i)not found|no such file|cannot execute|permission denied|syntax error|unexpected (?:token|end)|` +
 			`unbound variable|invalid option|bad interpreter|modulenotfounderror|traceback`)
 )
@@ -245,8 +245,8 @@ var (
 // program needs: in the last line of a shell, which ends with the status of a denial, and
 // in any line of others.
 var (
-	unreadableEnd  = regexp.MustCompile(`(?i)syntax ?error|unexpected (?:token|end of file|eof)|parse error`)
-	unreadableLine = regexp.MustCompile(`(?i)syntax ?errors?\b|unexpected (?:end of file|eof)|parse error|` +
+	unreadableEnd  = lazyregexp.New(`(?i)syntax ?error|unexpected (?:token|end of file|eof)|parse error`)
+	unreadableLine = lazyregexp.New(`(?i)syntax ?errors?\b|unexpected (?:end of file|eof)|parse error|` +
 		`compilation errors|modulenotfounderror|cannot find (?:module|package)|can't locate \S+ in @inc|cannot load such file`)
 )
 
@@ -278,7 +278,7 @@ func (rd *reader) suspicious(a *attempt) string {
 
 // lineWith returns the first line of o that anywhere fits, else the last one if last
 // fits it; "" = none. anywhere may be nil.
-func lineWith(o wire.Output, last, anywhere *regexp.Regexp) string {
+func lineWith(o wire.Output, last, anywhere *lazyregexp.Regexp) string {
 	for _, text := range []string{o.Head, o.Tail} {
 		for line := range strings.Lines(escape.WithoutColours(text)) {
 			if line = strings.TrimFunc(line, boxed); anywhere != nil && anywhere.MatchString(line) {

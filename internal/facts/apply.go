@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // call is a command while its effects are found.
@@ -60,7 +62,7 @@ var changesState = map[Kind]bool{KindKill: true, KindDelete: true, KindConfigure
 
 // guardName finds hookd in the name of a process, a service or a package; a pattern that
 // fits its name is one, too.
-var guardName = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:dev\.)?hookd(?:$|[^a-z0-9])`)
+var guardName = lazyregexp.New(`(?i)(?:^|[^a-z0-9])(?:dev\.)?hookd(?:$|[^a-z0-9])`)
 
 func isGuardName(target string) bool {
 	scheme, name, has := strings.Cut(target, ":")
@@ -528,7 +530,7 @@ func (c *call) program(word string, rest []Word) output {
 }
 
 // keyName finds a key that tmux presses: C-c, Enter.
-var keyName = regexp.MustCompile(`^(?:[CMS]-.{1,6}|Enter|Escape|Space|Tab|BSpace|Up|Down|Left|Right|Home|End|[a-z])$`)
+var keyName = lazyregexp.New(`^(?:[CMS]-.{1,6}|Enter|Escape|Space|Tab|BSpace|Up|Down|Left|Right|Home|End|[a-z])$`)
 
 // beginsLine are the options of cmd behind which a line stands.
 var beginsLine = names("/c /k /r")
@@ -550,7 +552,7 @@ func cmdLine(words []Word) []Word {
 }
 
 // secretTool finds programs that manage secrets by their names.
-var secretTool = regexp.MustCompile(`secret|vault|credential|passw|keychain|keyring`)
+var secretTool = lazyregexp.New(`secret|vault|credential|passw|keychain|keyring`)
 
 // isInstalled reports whether the call installs a package of that name.
 func (c *call) isInstalled(name string) bool {
@@ -565,7 +567,7 @@ func (c *call) isInstalled(name string) bool {
 	})
 }
 
-var isAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var isAssignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // changeFolder follows cd.
 func (c *call) changeFolder(rest []Word) output {
@@ -920,7 +922,7 @@ func (c *call) abroadSQL(entry *entry, from int, a *args) {
 }
 
 // inProduction finds the name of a database or of a variable that others stand on.
-var inProduction = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:prod|production|live)(?:[^a-z]|$)`)
+var inProduction = lazyregexp.New(`(?i)(?:^|[^a-z])(?:prod|production|live)(?:[^a-z]|$)`)
 
 // localHosts are this machine, and the usual names of a database beside a project in containers.
 var localHosts = names("localhost 127.0.0.1 ::1 [::1] 0.0.0.0 host.docker.internal db postgres mysql")
@@ -1122,7 +1124,7 @@ func (c *call) runsGiven(e *entry, a *args) {
 }
 
 // namesPeer finds an option for the peer of a program: --base-url.
-var namesPeer = regexp.MustCompile(`(?i)(?:url|host|server|proxy|registry|endpoint|origin|target|address|remote)$`)
+var namesPeer = lazyregexp.New(`(?i)(?:url|host|server|proxy|registry|endpoint|origin|target|address|remote)$`)
 
 // whereFits gives the effects of a condition on operands: for each that fits, where the target
 // names it.

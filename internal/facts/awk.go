@@ -1,9 +1,10 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // awkWords are names that write, run, or bring in code that is not seen.
@@ -195,6 +196,6 @@ func bracketEnd(text string, start int, delimiter byte) int {
 	return -1
 }
 
-var toStandardError = regexp.MustCompile(`^>>?[ \t]*"/dev/stderr"[ \t]*(?:[;}\n]|$)`)
+var toStandardError = lazyregexp.New(`^>>?[ \t]*"/dev/stderr"[ \t]*(?:[;}\n]|$)`)
 
 func isNameByte(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

@@ -1,16 +1,17 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // Builtins of a shell that change the shell's own state.
 
 // hidesCode finds an index with a substitution: a shell that evaluates such a text runs it.
-var hidesCode = regexp.MustCompile("\\[[^]]*(?:\\$\\(|`)")
+var hidesCode = lazyregexp.New("\\[[^]]*(?:\\$\\(|`)")
 
 // evaluating are the builtins that evaluate their words as expressions or names.
 var evaluating = set("printf read declare typeset local export readonly unset let test [ mapfile readarray getopts wait shift exit return")
@@ -145,7 +146,7 @@ func (c *call) shiftParams(rest []Word) {
 }
 
 // escaped finds the characters from which read takes a backslash away.
-var escaped = regexp.MustCompile(`\\(.)`)
+var escaped = lazyregexp.New(`\\(.)`)
 
 // readInto follows read and mapfile: the variables that they fill, and the line of -C.
 func (c *call) readInto(name string, rest []Word) {

@@ -2,10 +2,11 @@ package facts
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // languageTable is the part of code.yaml about a language.
@@ -89,11 +90,11 @@ func (t *languageTable) isEval(name string) bool {
 }
 
 // socketText finds the path of a socket in code.
-var socketText = regexp.MustCompile(`[~/][\w./@-]*\.sock\b`)
+var socketText = lazyregexp.New(`[~/][\w./@-]*\.sock\b`)
 
 var (
-	cmdHome     = regexp.MustCompile(`(?i)%(?:userprofile|homedrive%%homepath|homepath|home)%`)
-	cmdVariable = regexp.MustCompile(`%([A-Za-z_][A-Za-z0-9_]*)%`)
+	cmdHome     = lazyregexp.New(`(?i)%(?:userprofile|homedrive%%homepath|homepath|home)%`)
+	cmdVariable = lazyregexp.New(`%([A-Za-z_][A-Za-z0-9_]*)%`)
 )
 
 // languageNames are the names of a language under which others are known.
@@ -307,12 +308,12 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 }
 
 // deletesByName finds a method of a library that is in no table and that deletes by its name.
-var deletesByName = regexp.MustCompile(`^(?:(?:delete|destroy|terminate|purge|truncate|wipe)_[a-z_]+|` +
+var deletesByName = lazyregexp.New(`^(?:(?:delete|destroy|terminate|purge|truncate|wipe)_[a-z_]+|` +
 	`(?:delete|destroy|terminate|purge|truncate|wipe)[A-Z]\w+|drop_(?:all|database|table|collection|index)\w*|` +
 	`drop(?:All|Database|Table|Collection)\w*|flush(?:all|db))$`)
 
 // sendsBody finds the options of a request that sends: fetch(url, {method: "POST"}).
-var sendsBody = regexp.MustCompile(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)|[(,]\s*data\s*=`)
+var sendsBody = lazyregexp.New(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)|[(,]\s*data\s*=`)
 
 // codeVerb adds the effect that the name of a method tells: client.delete_bucket(…), repo.git.reset("--hard").
 func (c *call) codeVerb(k codeCall) {
@@ -342,7 +343,7 @@ func (c *call) emptiedByCode(k codeCall, roles string) {
 }
 
 // openedOnly finds a file that is opened for writing, and closed or cut without a write.
-var openedOnly = regexp.MustCompile(`\bopen\(\s*(?:'([^']+)'|"([^"]+)")\s*,\s*(?:mode\s*=\s*)?['"]w[bt]?\+?['"]\s*\)\s*` +
+var openedOnly = lazyregexp.New(`\bopen\(\s*(?:'([^']+)'|"([^"]+)")\s*,\s*(?:mode\s*=\s*)?['"]w[bt]?\+?['"]\s*\)\s*` +
 	`(?:\.close\b|\.truncate\b|;|$)`)
 
 // codeRole follows the effect of a call in code on an argument.
@@ -586,7 +587,7 @@ func sedFlags(text string) (flags, rest string, ok bool) {
 }
 
 // awkExpression finds regular expressions in an awk program.
-var awkExpression = regexp.MustCompile(`/([^/\s]+(?: [^/\s]+)*)/`)
+var awkExpression = lazyregexp.New(`/([^/\s]+(?: [^/\s]+)*)/`)
 
 // awk follows an awk program: system() and pipes run commands, > writes files.
 func (c *call) awk(text string) {
@@ -666,13 +667,13 @@ func (c *call) fileMode(text string) {
 }
 
 // forks finds code that starts processes without end.
-var forks = regexp.MustCompile(`(?s)\b(?:while|for|until|loop)\b.*\bfork\b|\bfork\b[^;\n]*\b(?:while|until|for)\b`)
+var forks = lazyregexp.New(`(?s)\b(?:while|for|until|loop)\b.*\bfork\b|\bfork\b[^;\n]*\b(?:while|until|for)\b`)
 
 // cellOfShell finds the first line of a notebook's cell that a shell runs.
-var cellOfShell = regexp.MustCompile(`^%%(?:bash|sh|script|system|sx|!)\b`)
+var cellOfShell = lazyregexp.New(`^%%(?:bash|sh|script|system|sx|!)\b`)
 
 // lineMagic finds a magic that is a command of the shell: %rm -rf src.
-var lineMagic = regexp.MustCompile(`^%(?:rm|rmdir|mv|cp|cat|less|more|ls|mkdir|ln|env|pip|conda|git)\b`)
+var lineMagic = lazyregexp.New(`^%(?:rm|rmdir|mv|cp|cat|less|more|ls|mkdir|ln|env|pip|conda|git)\b`)
 
 // magic follows the lines of a notebook that run a shell: !LINE, %sx LINE, and all behind %%bash.
 func (c *call) magic(text string) {
@@ -697,8 +698,8 @@ func (c *call) magic(text string) {
 }
 
 var (
-	jqVariable    = regexp.MustCompile(`(?:\$ENV|(?:^|[^.\w"$@])env\b)(?:\.([A-Za-z_][A-Za-z0-9_]*)|(?:[^\w:"]|$))`)
-	shellVariable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
+	jqVariable    = lazyregexp.New(`(?:\$ENV|(?:^|[^.\w"$@])env\b)(?:\.([A-Za-z_][A-Za-z0-9_]*)|(?:[^\w:"]|$))`)
+	shellVariable = lazyregexp.New(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 )
 
 // transfers follows the commands of sftp, ftp and lftp.
@@ -735,7 +736,7 @@ func (c *call) transfers(text string) {
 }
 
 // recursive finds an option with which code deletes a folder with all in it.
-var recursive = regexp.MustCompile(`recursive["']?\s*[:=]>?\s*(?:true|True|1)`)
+var recursive = lazyregexp.New(`recursive["']?\s*[:=]>?\s*(?:true|True|1)`)
 
 // tree follows that a folder is deleted with all in it.
 func (c *call) tree(w Word) {

@@ -1,13 +1,14 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // sedAll finds a sed program that deletes each line.
-var sedAll = regexp.MustCompile(`^\s*(?:(?:1|0),\$\s*)?d\s*;?\s*$|^\s*(?:/\.\*/|/^/)\s*d\s*$`)
+var sedAll = lazyregexp.New(`^\s*(?:(?:1|0),\$\s*)?d\s*;?\s*$|^\s*(?:/\.\*/|/^/)\s*d\s*$`)
 
 // empties adds that a command leaves a file without its content: the emptied file is written, and its
 // old content is deleted.
@@ -103,11 +104,11 @@ func (c *call) deletes(files ...Word) {
 
 var (
 	// printsWords are words by which a program of an editor in place keeps a line.
-	printsWords = regexp.MustCompile(`\b(?:print|printf|say|puts|putc|write|p|pp|display)\b`)
+	printsWords = lazyregexp.New(`\b(?:print|printf|say|puts|putc|write|p|pp|display)\b`)
 	// blanksAll replaces the whole of each line: s/.*//, s/^.*$//s.
-	blanksAll = regexp.MustCompile(`^\s*s([/|#,!~])\^?\.[*+]\$?|^\s*(?:undef\s+)?\$_\s*(?:=\s*(?:""|'')\s*)?;?\s*$`)
+	blanksAll = lazyregexp.New(`^\s*s([/|#,!~])\^?\.[*+]\$?|^\s*(?:undef\s+)?\$_\s*(?:=\s*(?:""|'')\s*)?;?\s*$`)
 	// blankFile prints nothing into a file: printf "" > "notes.md".
-	blankFile = regexp.MustCompile(`\bprintf?\s*\(?\s*""\s*\)?\s*>\s*"([^"]+)"`)
+	blankFile = lazyregexp.New(`\bprintf?\s*\(?\s*""\s*\)?\s*>\s*"([^"]+)"`)
 )
 
 // emptiedInPlace adds that a program given as text leaves the files that it edits without content:

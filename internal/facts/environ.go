@@ -1,14 +1,15 @@
 package facts
 
 import (
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // databaseAddress finds variables that hold the address of a database.
-var databaseAddress = regexp.MustCompile(`_(?:URL|URI|DSN)$`)
+var databaseAddress = lazyregexp.New(`_(?:URL|URI|DSN)$`)
 
 // secretVariable adds that a line shows the value of a secret variable, which it has not set
 // to a text of its own.
@@ -39,7 +40,7 @@ func (sh *shell) secretVariable(p *syntax.ParamExp, name string, w Word, known b
 
 // environment finds the variables that code of another language reads: `os.environ`, with the
 // name that follows.
-var environment = regexp.MustCompile(`(?:\benvironb?\b|\bprocess\.env\b|\bENVIRON\b|[%$]ENV\b|\bENV\b|\bgetenv\b` +
+var environment = lazyregexp.New(`(?:\benvironb?\b|\bprocess\.env\b|\bENVIRON\b|[%$]ENV\b|\bENV\b|\bgetenv\b` +
 	`|\bDeno\.env\b|\$_ENV\b|\$_SERVER\b)(?:\.(?:get|fetch|pop|setdefault)\b)?[\[({.]*["']?([A-Za-z_][A-Za-z0-9_]*)?`)
 
 // environ adds the secret variables that code shows.

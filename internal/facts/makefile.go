@@ -1,13 +1,14 @@
 package facts
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 var (
-	makeAssign = regexp.MustCompile(`^\s*(?:export\s+|override\s+)*([A-Za-z_.][A-Za-z0-9_.]*)\s*(\+=|\?=|!=|::?:?=|=)\s*(.*)$`)
-	makeName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	makeAssign = lazyregexp.New(`^\s*(?:export\s+|override\s+)*([A-Za-z_.][A-Za-z0-9_.]*)\s*(\+=|\?=|!=|::?:?=|=)\s*(.*)$`)
+	makeName   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // makefile follows a text that make reads: its recipes, $(shell …), and the commands of `!=`.

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // placeSet finds the places that paths are in.
@@ -382,7 +384,7 @@ var variables = sync.OnceValue(func() *variableTable {
 })
 
 // loadsCode finds options of compilers that name a program, or load code.
-var loadsCode = regexp.MustCompile(`(?:^|\s)(?:-fplugin|-B|-wrapper|--?specs|-fuse-ld=/|-load|-Xclang|-Z|--config)|linker=|runner=|wrapper=`)
+var loadsCode = lazyregexp.New(`(?:^|\s)(?:-fplugin|-B|-wrapper|--?specs|-fuse-ld=/|-load|-Xclang|-Z|--config)|linker=|runner=|wrapper=`)
 
 // isHarmless reports whether a variable changes nothing that matters: it is on the list, or
 // no program is known that obeys it.

@@ -2,11 +2,12 @@ package facts
 
 import (
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // powershell follows a PowerShell script: its commands are run by the tables, as far as they
@@ -54,9 +55,9 @@ func (c *call) powershell(text string) {
 }
 
 var (
-	staticMember = regexp.MustCompile(`(?i)\[(?:System\.)?([\w.]+)\]::(\w+)\s*\(([^()\[]*)\)?`)
-	objectMember = regexp.MustCompile(`(?i)\.(\w+)\s*\(([^()]*)\)`)
-	quotedText   = regexp.MustCompile(`"([^"]*)"|'([^']*)'`)
+	staticMember = lazyregexp.New(`(?i)\[(?:System\.)?([\w.]+)\]::(\w+)\s*\(([^()\[]*)\)?`)
+	objectMember = lazyregexp.New(`(?i)\.(\w+)\s*\(([^()]*)\)`)
+	quotedText   = lazyregexp.New(`"([^"]*)"|'([^']*)'`)
 )
 
 // plainTypes are types of .NET of which no member writes, runs or connects.

@@ -3,12 +3,12 @@ package facts
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/facts/secrets"
@@ -693,7 +693,7 @@ func (r *reader) moved(args []argument) {
 }
 
 // sqlBegins finds the beginning of a statement: a word such as `delete` alone begins many texts.
-var sqlBegins = regexp.MustCompile(`(?is)^[\s(;]*(?:--.*?\n\s*|/\*.*?\*/\s*)*(?:select\b|insert\s+into|update\s+\S+\s+set\b|` +
+var sqlBegins = lazyregexp.New(`(?is)^[\s(;]*(?:--.*?\n\s*|/\*.*?\*/\s*)*(?:select\b|insert\s+into|update\s+\S+\s+set\b|` +
 	`delete\s+from|delete\s+\S+\s+where|drop\s+(?:table|database|schema|index|view|user|role|keyspace|column|materialized|` +
 	`function|procedure|trigger|type|sequence|extension|owned|collection)\b|truncate\b|alter\s+\w+\s|create\s+(?:or\s+replace\s+)?\w+\s|` +
 	`grant\s|revoke\s|with\s+(?:recursive\s+)?\w+\s+as\b|begin\b|explain\b|show\s|merge\s+into|replace\s+into|` +

@@ -3,10 +3,11 @@ package facts
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // role follows the use of a word. all are the operands that it stands among; nil = it
@@ -256,10 +257,10 @@ func (c *call) address(w Word) {
 }
 
 // dockerPort finds the address of Docker's own API.
-var dockerPort = regexp.MustCompile(`:237[56](?:/|$)`)
+var dockerPort = lazyregexp.New(`:237[56](?:/|$)`)
 
 // bodySQL finds a statement that changes data in the body of a request to a database.
-var bodySQL = regexp.MustCompile(`(?i)"(?:query|sql|q|stmt|statement)"\s*:\s*"\s*(?:drop|delete|truncate|alter|update)\b`)
+var bodySQL = lazyregexp.New(`(?i)"(?:query|sql|q|stmt|statement)"\s*:\s*"\s*(?:drop|delete|truncate|alter|update)\b`)
 
 // encoders make data of any kind fit for an address, and resolvers send the name that they look up.
 var (
@@ -484,7 +485,7 @@ func (c *call) named(w Word, all []Word) {
 }
 
 // agentProgram finds the programs of agents by the packages that they lie in.
-var agentProgram = regexp.MustCompile(`(?i)/(?:@anthropic-ai/claude-code|claude-code/cli|@openai/codex|codex\.js|` +
+var agentProgram = lazyregexp.New(`(?i)/(?:@anthropic-ai/claude-code|claude-code/cli|@openai/codex|codex\.js|` +
 	`@google/gemini-cli|@qwen-code|@github/copilot|@sourcegraph/amp|opencode-ai|\.bin/(?:claude|codex|gemini|qwen))`)
 
 // helper follows a program that another program runs, or loads: an option or a variable names it.
@@ -533,7 +534,7 @@ func (c *call) abroad(w Word) {
 }
 
 // remoteSpec finds the name of something that lies elsewhere: github:example/x.
-var remoteSpec = regexp.MustCompile(`^(?:github|gitlab|gh|gl|bitbucket|oci|docker|git\+\w+|npm|jsr|sourcehut):`)
+var remoteSpec = lazyregexp.New(`^(?:github|gitlab|gh|gl|bitbucket|oci|docker|git\+\w+|npm|jsr|sourcehut):`)
 
 // harmlessHelpers are programs that only print their input or arguments, or do nothing.
 var harmlessHelpers = names("cat true : false less more delta bat nano vim vi code /bin/true /usr/bin/true /bin/false /dev/null /bin/cat")
@@ -734,12 +735,12 @@ func (c *call) variable(name string, w Word) {
 }
 
 // namesProduct finds a variable or an option for the products or the peers of a program: it loads nothing from there.
-var namesProduct = regexp.MustCompile(`(?i)(?:(?:out|log|cache|te?mp|data|dest|db|database|report|result|dump|trace|prof|cover|url|host|` +
+var namesProduct = lazyregexp.New(`(?i)(?:(?:out|log|cache|te?mp|data|dest|db|database|report|result|dump|trace|prof|cover|url|host|` +
 	`addr|address|endpoint|origin|server|target|sock|pid|base|domain|site|artifact|build|dist|junit|xml|json|html|snapshot|prefix)` +
 	`[a-z]{0,7}[-_]?(?:dir|directory|file|path|folder|name)?|^-[odOD])$`)
 
 // loadsAgent finds an option of a Java machine that loads a program.
-var loadsAgent = regexp.MustCompile(`-(?:java)?agent(?:lib|path)?:`)
+var loadsAgent = lazyregexp.New(`-(?:java)?agent(?:lib|path)?:`)
 
 // isPlainPath reports whether a PATH only adds folders of the system or the user's home to its old value.
 func isPlainPath(w Word, c *call) bool {

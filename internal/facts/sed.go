@@ -1,15 +1,16 @@
 package facts
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 var (
-	sedAddress = regexp.MustCompile(`^(?:[0-9]+(?:~[0-9]+)?|\$|[+~][0-9]+)`)
-	sedSimple  = regexp.MustCompile(
+	sedAddress = lazyregexp.New(`^(?:[0-9]+(?:~[0-9]+)?|\$|[+~][0-9]+)`)
+	sedSimple  = lazyregexp.New(
 		`^(?:[pPdDnNgGhHx=}]|[qQlL] *[0-9]*|[btT] *[A-Za-z0-9_]*|: *[A-Za-z0-9_]+)[ \t]*(?:[;\n}]|$)`)
-	sedOptions = regexp.MustCompile(`^[gpiIm0-9M]*[ \t]*(?:[;\n}]|$)`)
+	sedOptions = lazyregexp.New(`^[gpiIm0-9M]*[ \t]*(?:[;\n}]|$)`)
 )
 
 // isSedProgram reports whether a sed program has only commands that print,

@@ -3,12 +3,13 @@ package facts
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // reader reads one call.
@@ -953,7 +954,7 @@ func (sh *shell) run(words []Word, c *call) output {
 	return out
 }
 
-var oddAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\[[^]]*\]\+?=`)
+var oddAssignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*\[[^]]*\]\+?=`)
 
 // mostCalls is how often a function is followed that calls itself.
 const mostCalls = 3

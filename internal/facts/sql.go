@@ -1,10 +1,11 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // sql follows statements of SQL: drops, truncations, deletions, changes and grants. A
@@ -29,10 +30,10 @@ func (w sqlWord) is(names ...string) bool {
 }
 
 // clientCommand finds a command of the client itself at the beginning of a statement.
-var clientCommand = regexp.MustCompile(`(?i)^(?:system|source|pager|tee|host|edit|!)[ \t]`)
+var clientCommand = lazyregexp.New(`(?i)^(?:system|source|pager|tee|host|edit|!)[ \t]`)
 
 // dollarQuote finds the mark that begins a text of PostgreSQL: $$ or $name$.
-var dollarQuote = regexp.MustCompile(`^\$[A-Za-z_]*\$`)
+var dollarQuote = lazyregexp.New(`^\$[A-Za-z_]*\$`)
 
 // sqlStatements splits text into statements and those into words. Comments go, but those of
 // MySQL that begin with ! are run.

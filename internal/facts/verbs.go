@@ -1,9 +1,10 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // Words that name an effect of a command whose program, subcommand or option is in no table. An
@@ -43,7 +44,7 @@ func plainFirst(words []Word) string {
 }
 
 // plainWord is a word that may be a subcommand.
-var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z]*(?:[-_:][A-Za-z]+)*$`)
+var plainWord = lazyregexp.New(`^[A-Za-z][A-Za-z]*(?:[-_:][A-Za-z]+)*$`)
 
 // parts are the words of a name, in small letters: drop-all, dropAll, db:drop.
 func parts(name string) []string { return verbsOf(strings.ReplaceAll(name, "__", "_")) }
@@ -102,7 +103,7 @@ func (c *call) verbs(name string, words []Word) {
 }
 
 // disks finds a device with data of its own.
-var disks = regexp.MustCompile(`^/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|md|dm-|r?disk|mapper/)`)
+var disks = lazyregexp.New(`^/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|md|dm-|r?disk|mapper/)`)
 
 // mentions adds possible effects from the place of a file among the words of an unknown program: the
 // program may read or change the file.
@@ -239,10 +240,10 @@ var contentPrinters = names(`
 	tar openssl env printenv set declare history ps find ls`)
 
 // streamed finds an address that a program of sound and pictures, or of data, sends to.
-var streamed = regexp.MustCompile(`^(?:tcp|udp|rtmps?|rtsp|srt|rtp)://`)
+var streamed = lazyregexp.New(`^(?:tcp|udp|rtmps?|rtsp|srt|rtp)://`)
 
 // ofVersion finds a file that holds a version alone, which is a part of many addresses.
-var ofVersion = regexp.MustCompile(`(?i)version|\.nvmrc$`)
+var ofVersion = lazyregexp.New(`(?i)version|\.nvmrc$`)
 
 // printsContent reports whether the origin of a word prints the content of files, or the environment.
 func printsContent(from string) bool {

@@ -3,13 +3,14 @@ package facts
 import (
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // mostBraces is how many words one brace expansion may become.
@@ -266,12 +267,12 @@ func (sh *shell) vanishes(quoted *syntax.DblQuoted) bool {
 func startsMade(text string) bool { return text != "" && (text[0] == '~' || text[0] == '=') }
 
 // madeBehind finds a ~ that a shell may expand within a word.
-var madeBehind = regexp.MustCompile(`[:=]~`)
+var madeBehind = lazyregexp.New(`[:=]~`)
 
 // runsQualifier finds a qualifier of zsh's globs that runs a command: *(e:'rm x':).
-var runsQualifier = regexp.MustCompile(`^(?:e[^\w\s|]|\+\w)`)
+var runsQualifier = lazyregexp.New(`^(?:e[^\w\s|]|\+\w)`)
 
-var userName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var userName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // tilde expands ~ and ~NAME at the beginning of a word.
 func (ev *evaluation) tilde(text string, whole bool) string {

@@ -3,11 +3,11 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
@@ -158,10 +158,10 @@ const untilWord = ", until "
 
 // The parts of an entry that User made.
 var (
-	entryAbout = regexp.MustCompile(`^\{ # ([^,\n]+), ([a-z]+)(?:` + untilWord + `(\S+))?\n`)
-	entryKey   = regexp.MustCompile(`\n +nkey: (U[A-Z2-7]{55})\n`)
-	entryInbox = regexp.MustCompile(`"(_INBOX\.[^.">*]+)\.>"`)
-	entryOf    = regexp.MustCompile(`"hookd\.([^.">*]+)\.`)
+	entryAbout = lazyregexp.New(`^\{ # ([^,\n]+), ([a-z]+)(?:` + untilWord + `(\S+))?\n`)
+	entryKey   = lazyregexp.New(`\n +nkey: (U[A-Z2-7]{55})\n`)
+	entryInbox = lazyregexp.New(`"(_INBOX\.[^.">*]+)\.>"`)
+	entryOf    = lazyregexp.New(`"hookd\.([^.">*]+)\.`)
 )
 
 // Renew makes an entry that User made again, with the permissions that this version gives its role.

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/contract/verdict"
@@ -53,7 +53,7 @@ func (a *agent) keeps(event, socket string) string {
 }
 
 // guarded is a call of the bridge with a guard, of any version.
-var guarded = regexp.MustCompile(`^(.*?)( \|\| \{ (?:(?:echo|printf '%s\\n') '[^'\n]*'(?: >&2)?; exit [0-9]+; \}|` +
+var guarded = lazyregexp.New(`^(.*?)( \|\| \{ (?:(?:echo|printf '%s\\n') '[^'\n]*'(?: >&2)?; exit [0-9]+; \}|` +
 	`dd bs=[0-9]+ count=1 >[^\n;|&]*\$\$; exit 1; \} 2>/dev/null))\s*$`)
 
 // cutGuard splits a line into the call and its guard.

@@ -5,19 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // jsonFormat is JSON, with comments and trailing commas where a file has them.
 type jsonFormat struct{}
 
 // hujsonPlace finds the place in an error of hujson.
-var hujsonPlace = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
+var hujsonPlace = lazyregexp.New(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 func (jsonFormat) root(text []byte) (hujson.Value, error) {
 	v, err := hujson.Parse(text)

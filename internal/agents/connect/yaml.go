@@ -5,19 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // yamlFormat is YAML. Members that are added to a block stand on lines of their own, at
 // the beginning of the block; a flow, {} or [], is added to in place.
 type yamlFormat struct{}
 
-var yamlPlace = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+var yamlPlace = lazyregexp.New(`^yaml: line (\d+): (.*)$`)
 
 func (yamlFormat) document(text []byte) (*yaml.Node, error) {
 	var doc, more yaml.Node

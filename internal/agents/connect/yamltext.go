@@ -3,10 +3,11 @@ package connect
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // fresh are the members that leaves make in an empty mapping.
@@ -42,7 +43,7 @@ func block(members []member, indent string) (lines []string) {
 func yamlLine(v any) string { return flow(v, yamlString) }
 
 // bare is text that no YAML reader takes for anything but text.
-var bare = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var bare = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // yamlString writes text; text that is not a plain word is quoted as in JSON.
 func yamlString(s string) string {

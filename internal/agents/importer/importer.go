@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/discovery"
@@ -169,11 +170,11 @@ func number(v any) (float64, bool) {
 
 // relative matches a program or argument that begins in the folder where the agent
 // works: hookd runs hooks in their own.
-var relative = regexp.MustCompile(`(^|[\s;&|("'=])(\.\.?/|[A-Za-z0-9_.-]+/)`)
+var relative = lazyregexp.New(`(^|[\s;&|("'=])(\.\.?/|[A-Za-z0-9_.-]+/)`)
 
 // inFolder matches words that stand for the folder where the agent works, or for a file in
 // it without a folder's name: `.`, `*.go`, `check.py`, `$PWD`, `git rev-parse --show-toplevel`.
-var inFolder = regexp.MustCompile(`(^|[\s;&|("'=])(\.\.?|[^\s/;&|("'=$]*\*[^\s]*|` +
+var inFolder = lazyregexp.New(`(^|[\s;&|("'=])(\.\.?|[^\s/;&|("'=$]*\*[^\s]*|` +
 	`[A-Za-z0-9_-]+\.(py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua|jar))($|[\s;&|)"'])|` +
 	`\$\{?(OLD)?PWD\b|(^|[\s;&|(` + "`" + `])pwd\b|--show-toplevel`)
 
@@ -261,7 +262,7 @@ func (p Plan) place(h *Hook, hooksDir string, taken map[string]bool) error {
 func (h Hook) manifest() string { return "name: " + h.Name + "\n" + h.text }
 
 var (
-	notInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+	notInName = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 	skipped   = []string{"sh", "bash", "zsh", "env", "exec", "python", "python3", "node", "npx", "uv", "uvx", "run", "sudo"}
 )
 

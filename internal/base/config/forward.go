@@ -2,13 +2,13 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/base/https"
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/spell"
 )
 
@@ -141,7 +141,7 @@ func (f *Forward) checkPlace(home string) (err error) {
 }
 
 // headerName is RFC 9110's token.
-var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
+var headerName = lazyregexp.New("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
 
 func plainName(name string) bool {
 	return len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""

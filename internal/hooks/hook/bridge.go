@@ -1,8 +1,8 @@
 package hook
 
-import "regexp"
+import "github.com/hookd/hookd/internal/base/lazyregexp"
 
-var bridgeCall = regexp.MustCompile(
+var bridgeCall = lazyregexp.New(
 	`(?:^|[\s;&|(/"'` + "`" + `])hookd(?:-bridge|["']?\s+bridge)(?:$|[\s;&|)"'` + "`" + `])`,
 )
 

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,6 +26,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
 
@@ -119,7 +119,7 @@ func (c Content) otherFolders() (list []string) {
 	return slices.Compact(list)
 }
 
-var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var names = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // CheckName says why a pack cannot have that name.
 func CheckName(name string) error {

@@ -3,12 +3,12 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/facts"
@@ -268,7 +268,7 @@ var candidates = []string{
 }
 
 var (
-	alternatives = regexp.MustCompile(`\{([^,{}]*),[^{}]*\}`)
+	alternatives = lazyregexp.New(`\{([^,{}]*),[^{}]*\}`)
 	metas        = strings.NewReplacer(`(?i)`, "", `\b`, "", `\s`, " ", `\d`, "1", ".*", "", ".+", "x", "^", "", "$", "")
 )
 

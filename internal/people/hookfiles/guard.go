@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
@@ -310,10 +310,10 @@ func ownReason(reason, hook string) string {
 }
 
 // ofRule is the end of a reason that a rule gave, from the rule's name on.
-var ofRule = regexp.MustCompile(`( \(rule .*?)(?:: |\)(?:\. |$)).*`)
+var ofRule = lazyregexp.New(`( \(rule .*?)(?:: |\)(?:\. |$)).*`)
 
 // varies are the parts of a reason that differ from call to call: numbers, paths, quoted text.
-var varies = regexp.MustCompile("\\d+|\"[^\"]*\"|'[^']*'|`[^`]*`|\\S*[/~]\\S*")
+var varies = lazyregexp.New("\\d+|\"[^\"]*\"|'[^']*'|`[^`]*`|\\S*[/~]\\S*")
 
 // shapeOf is equal for reasons that say the same about other calls.
 func shapeOf(reason string) string { return varies.ReplaceAllString(reason, "*") }

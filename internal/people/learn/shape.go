@@ -12,10 +12,10 @@ package learn
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/facts"
 )
@@ -45,17 +45,17 @@ func (s *Shape) exact() bool {
 }
 
 // interpreters run code that their words do not say, or whatever words stand behind them.
-var interpreters = regexp.MustCompile(`^(` + strings.Join(strings.Fields(`
+var interpreters = lazyregexp.New(`^(` + strings.Join(strings.Fields(`
 	python pypy node deno bun ruby jruby perl php lua luajit r rscript irb java julia
 	bash sh zsh fish dash ksh csh tcsh busybox pwsh powershell cmd osascript env xargs parallel sudo doas su ssh mosh
 	docker podman nerdctl kubectl npx pnpx bunx uvx uv pipx make gmake just task nix eval exec source \. watch nohup
 	setsid curl wget http nc ncat socat telnet awk gawk mawk sed gsed find fd tee dd`), "|") + `)[0-9.]*$`)
 
 // plainWord is a word that names the task of a program.
-var plainWord = regexp.MustCompile(`^[a-z][a-z0-9:_-]*$`)
+var plainWord = lazyregexp.New(`^[a-z][a-z0-9:_-]*$`)
 
 // patternWord is a word that may stand in a rule as it is.
-var patternWord = regexp.MustCompile(`^[A-Za-z0-9_./:@=+,-]+$`)
+var patternWord = lazyregexp.New(`^[A-Za-z0-9_./:@=+,-]+$`)
 
 // Shapes returns the shapes that rules must allow so that a call passes: none where it only reads.
 // ok is false where no rule may allow it. root is the project that it was made in; "" = not known.

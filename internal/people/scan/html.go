@@ -15,18 +15,20 @@ import (
 //go:embed report.html
 var page string
 
-// pageTemplate is the report as one file: no script, nothing that is fetched.
-var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"num": grouped, "some": some, "parts": parts, "does": does,
-	"day":  func(t time.Time) string { return t.Local().Format("2 Jan") },
-	"join": func(list []string) string { return strings.Join(list, ", ") },
-	"dash": func(n int) string {
-		if n == 0 {
-			return "–"
-		}
-		return grouped(n)
-	},
-}).Parse(page))
+// reportTemplate returns the report as one file: no script, nothing that is fetched.
+func reportTemplate() (*template.Template, error) {
+	return template.New("report").Funcs(template.FuncMap{
+		"num": grouped, "some": some, "parts": parts, "does": does,
+		"day":  func(t time.Time) string { return t.Local().Format("2 Jan") },
+		"join": func(list []string) string { return strings.Join(list, ", ") },
+		"dash": func(n int) string {
+			if n == 0 {
+				return "–"
+			}
+			return grouped(n)
+		},
+	}).Parse(page)
+}
 
 // bar is a day of the chart, which is 1000 wide and chartHeight high.
 type bar struct{ X, Y, W, H, S, SY string }
@@ -52,7 +54,11 @@ func (r *Report) WriteHTML(w io.Writer, host string) error {
 		v.Most = max(v.Most, d.Calls)
 	}
 	v.Bars = bars(r.Days, v.Most)
-	if err := pageTemplate.Execute(w, v); err != nil {
+	report, err := reportTemplate()
+	if err == nil {
+		err = report.Execute(w, v)
+	}
+	if err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,8 +29,9 @@ var vendored = strings.NewReplacer(
 // packed ends the names of files that are in the program, and are served, as gzip.
 const packed = ".gz"
 
-// assets are the served files by path. Packed files are served packed.
-var assets = func() map[string][]byte {
+// assets returns the served files by path. Packed files are served packed. Only a page needs them: they are
+// read when it first asks.
+var assets = sync.OnceValue(func() map[string][]byte {
 	files := map[string][]byte{}
 	root, _ := fs.Sub(embedded, "assets") // a constant path
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
@@ -47,7 +49,7 @@ var assets = func() map[string][]byte {
 		panic(err) // of what is in the program: a fault
 	}
 	return files
-}()
+})
 
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
@@ -58,8 +60,8 @@ var mediaTypes = map[string]string{
 // keep it for as long as it likes; the page itself is asked for each time.
 func serveAsset(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		file, ok := assets[name]
-		if zipped, is := assets[name+packed]; is {
+		file, ok := assets()[name]
+		if zipped, is := assets()[name+packed]; is {
 			w.Header().Set("Content-Encoding", "gzip") // each browser takes it
 			file, ok = zipped, true
 		}

@@ -79,7 +79,7 @@ const (
 
 func TestAssetsAreSmall(t *testing.T) {
 	all, editor := 0, 0
-	for name, text := range assets {
+	for name, text := range assets() {
 		if strings.HasSuffix(name, packed) {
 			editor += len(text)
 			continue
@@ -93,7 +93,7 @@ func TestAssetsAreSmall(t *testing.T) {
 	if all > maxAssets || editor > maxEditor {
 		t.Errorf("compressed, the page has %d bytes and the editor %d, more than %d and %d", all, editor, maxAssets, maxEditor)
 	}
-	t.Logf("%d files, %d bytes, compressed; the editor %d", len(assets), all, editor)
+	t.Logf("%d files, %d bytes, compressed; the editor %d", len(assets()), all, editor)
 }
 
 // Lines of the page's modules are short, but the table of hidden characters. And a text that ends in a line has its
@@ -101,7 +101,7 @@ func TestAssetsAreSmall(t *testing.T) {
 func TestModulesReadWell(t *testing.T) {
 	const most = 120
 	glued := regexp.MustCompile("[a-z,:;.”)]\n\\s*<(b|a|code|span|i|kbd|small|strong|time)\\b")
-	for name, text := range assets {
+	for name, text := range assets() {
 		if path.Ext(name) != ".js" || strings.HasPrefix(name, "vendor/") {
 			continue
 		}
@@ -122,14 +122,14 @@ func TestModulesReadWell(t *testing.T) {
 // so that none waits for the module that names it. And the page shows its bar
 // before any of them is there.
 func TestThePageNamesAllThatItNeeds(t *testing.T) {
-	page := string(assets["index.html"])
+	page := string(assets()["index.html"])
 	imports := regexp.MustCompile(`(?:\bfrom|\bimport)\s*['"]([^'" ]+)['"]`)
 	seen := map[string]bool{"page.js": true}
 	todo := []string{"page.js"}
 	for len(todo) > 0 {
 		name := todo[0]
 		todo = todo[1:]
-		text, ok := assets[name]
+		text, ok := assets()[name]
 		if !ok {
 			t.Errorf("%s is imported and not there", name)
 			continue
@@ -149,13 +149,13 @@ func TestThePageNamesAllThatItNeeds(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(assets)) {
+	for _, name := range slices.Sorted(maps.Keys(assets())) {
 		if path.Ext(name) == ".js" && !seen[name] {
 			t.Errorf("nothing imports %s", name)
 		}
 	}
 	for _, m := range regexp.MustCompile(`(?:href|src)="([^"#]+)"`).FindAllStringSubmatch(page, -1) {
-		if assets[m[1]] == nil {
+		if assets()[m[1]] == nil {
 			t.Errorf("index.html names %s, which is not there", m[1])
 		}
 	}

@@ -7,11 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strconv"
 	"time"
 
 	"modernc.org/sqlite"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // doubts count how often a database that seemed to be damaged was sound after all.
@@ -108,7 +109,7 @@ func (s *healer) sound() error {
 }
 
 // errorCode finds why SQLite's check has not got a page.
-var errorCode = regexp.MustCompile(`error code=(\d+)`)
+var errorCode = lazyregexp.New(`error code=(\d+)`)
 
 // readThrough reads a file to its end, as SQLite does.
 func readThrough(path string) error {

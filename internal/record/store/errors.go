@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // Callers tell these errors apart with errors.Is.
@@ -64,7 +65,7 @@ func kindOf(err error) error {
 }
 
 // schemaDamaged finds that the text of the schema is another one, which SQLite's own check does not see.
-var schemaDamaged = regexp.MustCompile(`no such (column|table|index)|has no column named`)
+var schemaDamaged = lazyregexp.New(`no such (column|table|index)|has no column named`)
 
 // kindOfCode sorts SQLite's result codes: https://sqlite.org/rescode.html
 func kindOfCode(code int) error {

@@ -1,10 +1,10 @@
 package contain
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
@@ -44,10 +44,10 @@ var servers = []string{
 }
 
 // secretFiles are files of a project whose content a box gives to its line, and so to the model.
-var secretFiles = regexp.MustCompile(`(?:^|[\s'"` + "`" + `/=<>(,:@])\.env(?:\.[\w.-]+)?(?:$|[\s'"` + "`" + `),;|&<>\]])`)
+var secretFiles = lazyregexp.New(`(?:^|[\s'"` + "`" + `/=<>(,:@])\.env(?:\.[\w.-]+)?(?:$|[\s'"` + "`" + `),;|&<>\]])`)
 
 // harmlessFiles look like them, and have no secrets.
-var harmlessFiles = regexp.MustCompile(`\.env\.(?:example|sample|template|dist|test|defaults?)\b`)
+var harmlessFiles = lazyregexp.New(`\.env\.(?:example|sample|template|dist|test|defaults?)\b`)
 
 // network are commands that need the network: a box without one only fails.
 var network = []string{

@@ -2,11 +2,11 @@ package contain
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
@@ -101,9 +101,9 @@ func (k *Keeper) outsideOf(t *ticket, output string) (list []string) {
 
 var (
 	// refusals are the words of a box that keeps a file.
-	refusals = regexp.MustCompile(`(?i)read-only file system|\bEROFS\b|permission denied|\bEACCES\b`)
+	refusals = lazyregexp.New(`(?i)read-only file system|\bEROFS\b|permission denied|\bEACCES\b`)
 	// named are paths in a message: in quotes, or between blanks and colons.
-	named = regexp.MustCompile(`['"‘` + "`" + `]([^'"’` + "`" + `]*/[^'"’` + "`" + `]*)['"’` + "`" + `]|(?:^|[\s:])(\.{0,2}/[^\s:'"]+)`)
+	named = lazyregexp.New(`['"‘` + "`" + `]([^'"’` + "`" + `]*/[^'"’` + "`" + `]*)['"’` + "`" + `]|(?:^|[\s:])(\.{0,2}/[^\s:'"]+)`)
 )
 
 // refusedIn lists the paths of messages that say that a file is kept. A program may write such words
