@@ -92,35 +92,37 @@ func clean(paths []string) (list []string) {
 	return list
 }
 
-// temporary makes the folder that stands for /tmp where a box has none of its own. The caller removes it. The
+// temporary makes the folder that stands for /tmp where a box has none of its own. clear removes it. The
 // wrapper of another box may have been killed: its folder is removed here.
 func temporary(s *Spec) (string, error) {
 	all := filepath.Join(os.TempDir(), "hookd-boxes-"+strconv.Itoa(os.Getuid()))
 	// Process ids count in one namespace: in a container others have the same numbers.
 	space, _ := os.Readlink("/proc/self/ns/pid")
 	space = strings.Trim(space, "pid:[]") + "-"
-	dir := filepath.Join(all, space+strconv.Itoa(os.Getpid()))
+	dir := all + "/" + space + strconv.Itoa(os.Getpid())
 	err := syscall.Mkdir(all, 0o700)
 	if err == syscall.EEXIST {
 		err = ownFolder(all)
-		names, _ := os.ReadDir(all) // what is not removed now is removed later
-		for _, n := range names {
-			id, ours := strings.CutPrefix(n.Name(), space)
+		names, _ := listed(all, maxNames) // what is not removed now is removed later
+		for _, name := range names {
+			id, ours := strings.CutPrefix(name, space)
 			pid, no := strconv.Atoi(id)
 			if ours && no == nil && (pid == os.Getpid() || syscall.Kill(pid, 0) == syscall.ESRCH) {
-				_ = os.RemoveAll(filepath.Join(all, n.Name())) // else the next box does
+				_ = os.RemoveAll(all + "/" + name) // else the next box does
 			}
 		}
 	}
 	if err == nil {
 		err = syscall.Mkdir(dir, 0o700)
 	}
-	for _, l := range s.Links {
+	made := ""
+	for _, l := range s.Links { // they are in one folder
 		name := strings.Replace(l[0], "/tmp", dir, 1)
+		if in := filepath.Dir(name); err == nil && in != made {
+			made, err = in, syscall.Mkdir(in, 0o700)
+		}
 		if err == nil {
-			if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
-				err = os.Symlink(l[1], name)
-			}
+			err = syscall.Symlink(l[1], name)
 		}
 	}
 	if err != nil {
@@ -152,7 +154,8 @@ func lookPath(name, path string) (string, error) {
 			continue // of the project: it could be another program
 		}
 		file := filepath.Join(dir, name)
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		var st syscall.Stat_t
+		if syscall.Stat(file, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFREG && st.Mode&0o111 != 0 {
 			return file, nil
 		}
 	}
@@ -162,8 +165,9 @@ func lookPath(name, path string) (string, error) {
 // quarantine takes the files that Watch forbids out of the way, now that nothing of the box runs. It
 // returns where they are.
 func quarantine(watch []string) (kept []string, err error) {
+	l := lister{} // of now
 	for _, path := range watch {
-		if !there(path) {
+		if !l.there(path) {
 			continue
 		}
 		to, from := freeName(path), path

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,10 +17,9 @@ const Strongest = Namespaces
 
 // Run runs the program of s in a box and returns when it, and all that it has started, has ended.
 // began is called when the box is certain to stand; it may be nil. A *CannotError
-// means that nothing has run.
+// means that nothing has run. The box ends with the thread that made it. That is not locked, which would start one
+// more: Go ends no thread, except with a goroutine that has locked it, and a wrapper has none.
 func Run(s *Spec, began func(Level)) (Ended, error) {
-	runtime.LockOSThread() // the box ends with the thread that made it
-	defer runtime.UnlockOSThread()
 	var whys []string
 	for _, level := range []Level{Namespaces, Landlock} {
 		if s.Level != "" && s.Level != level {
@@ -51,7 +48,7 @@ func runAt(level Level, of Spec, began func(Level)) (Ended, error) {
 		if tmp, err = temporary(s); err != nil {
 			return Ended{}, err
 		}
-		defer os.RemoveAll(tmp)
+		defer s.clear(tmp)
 	} else if s.Layer != "" {
 		s.CacheHome, s.Links = "", nil
 	}
@@ -82,13 +79,9 @@ func runAt(level Level, of Spec, began func(Level)) (Ended, error) {
 	if began != nil {
 		began(level)
 	}
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, forwarded...)       // now: it takes as long as a third of the box
-	defer func() { go signal.Stop(signals) }() // it waits for other threads; a wrapper ends before
-	over := make(chan struct{})
-	go forward(signals, pid, over)
+	stop := handSignals(pid)
 	status, err := wait(pid)
-	close(over)
+	stop()
 	p.readable()
 	if level == Landlock {
 		endOrphans()
@@ -216,36 +209,25 @@ func wait(pid int) (int, error) {
 	}
 }
 
-// forwarded are the signals that are sent to one process. Those of a terminal reach the box itself.
-var forwarded = []os.Signal{
-	syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
-}
-
-func forward(signals <-chan os.Signal, pid int, over <-chan struct{}) {
-	for {
-		select {
-		case <-over:
-			return
-		case sig := <-signals:
-			number := sig.(syscall.Signal)
-			if (number == syscall.SIGINT || number == syscall.SIGQUIT) && inForeground() {
-				continue // the terminal has sent it to the whole group
-			}
-			_ = syscall.Kill(pid, number) // it may just have ended
+// clear removes the folder that temporary has made. Most boxes leave it as it was. It follows no link of the box.
+func (s *Spec) clear(dir string) {
+	made, fd := "", -1
+	for _, l := range s.Links {
+		name := strings.Replace(l[0], "/tmp", dir, 1)
+		if in := filepath.Dir(name); in != made {
+			syscall.Close(fd)
+			made = in
+			fd, _ = syscall.Open(in, syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0) // -1 is no folder
 		}
+		_ = syscall.Unlinkat(fd, filepath.Base(name))
 	}
-}
-
-// inForeground reports whether this process is of the group that its terminal sends signals to.
-func inForeground() bool {
-	tty, err := syscall.Open("/dev/tty", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return false
+	syscall.Close(fd)
+	if made != "" {
+		_ = syscall.Rmdir(made)
 	}
-	defer syscall.Close(tty)
-	var group int32
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(tty), syscall.TIOCGPGRP, uintptr(unsafe.Pointer(&group)))
-	return errno == 0 && int(group) == syscall.Getpgrp()
+	if syscall.Rmdir(dir) != nil {
+		_ = os.RemoveAll(dir) // else the next box does
+	}
 }
 
 // endOrphans ends the processes that a box without a pid namespace left behind: this process is its subreaper.

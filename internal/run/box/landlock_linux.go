@@ -1,6 +1,8 @@
 package box
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 	"strings"
 	"syscall"
@@ -125,17 +127,17 @@ func (r *ruleset) below(dir string, rights uint64, not []string) error {
 	if len(inside) == 0 {
 		return r.add(dir, rights)
 	}
-	names, err := os.ReadDir(dir)
+	list, err := entries(dir)
 	if err != nil {
 		return nil //nolint:nilerr // the same user cannot read it in the box either
 	}
 	dir = strings.TrimSuffix(dir, "/") + "/"
-	for _, name := range names {
-		at := dir + name.Name()
+	for _, e := range list {
+		at := dir + e.name
 		switch {
-		case name.IsDir():
+		case e.kind == syscall.DT_DIR:
 			err = r.below(at, rights, inside)
-		case name.Type()&os.ModeSymlink == 0 && !has(inside, at):
+		case e.kind != syscall.DT_LNK && !has(inside, at):
 			err = r.add(at, rights&ofFile)
 		}
 		if err != nil {
@@ -143,4 +145,42 @@ func (r *ruleset) below(dir string, rights uint64, not []string) error {
 		}
 	}
 	return nil
+}
+
+// entry is a name in a folder and its kind, syscall.DT_*.
+type entry struct {
+	name string
+	kind byte
+}
+
+// entries lists a folder. Package os would make a poller, and start threads.
+func entries(dir string) (list []entry, err error) {
+	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(fd)
+	for buf := make([]byte, 8<<10); ; {
+		n, err := syscall.ReadDirent(fd, buf)
+		if n <= 0 {
+			return list, err
+		}
+		for rest := buf[:n]; len(rest) > 0; {
+			const size, kind, name = 16, 18, 19 // places in struct linux_dirent64
+			one := rest[:binary.NativeEndian.Uint16(rest[size:])]
+			rest = rest[len(one):]
+			e := entry{kind: one[kind]}
+			if e.name = string(one[name : name+bytes.IndexByte(one[name:], 0)]); e.name == "." || e.name == ".." {
+				continue
+			}
+			if e.kind == syscall.DT_UNKNOWN { // of some file systems
+				var st syscall.Stat_t
+				if syscall.Lstat(dir+"/"+e.name, &st) != nil {
+					continue
+				}
+				e.kind = byte(st.Mode & syscall.S_IFMT >> 12)
+			}
+			list = append(list, e)
+		}
+	}
 }

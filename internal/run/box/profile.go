@@ -82,7 +82,7 @@ func Resolve(p Profile, at Place) (*Spec, error) {
 	}
 	s.Write = clean(s.Write)
 	for _, path := range append(tree.later, l.programsIn(homes)...) {
-		if there(path) {
+		if l.there(path) {
 			s.Protect = append(s.Protect, path)
 		} else {
 			s.Watch = append(s.Watch, path)
@@ -104,9 +104,9 @@ func (l lister) otherCaches(homes []string) (folder string, links [][2]string) {
 	if folder = l.find(homes[0], ".cache"); folder == "" {
 		return "", nil
 	}
-	names, _ := os.ReadDir(folder) // it may not be readable
-	for _, n := range names {
-		links = append(links, [2]string{cacheFolder + "/" + n.Name(), folder + "/" + n.Name()})
+	names, _ := listed(folder, maxNames) // it may not be readable
+	for _, name := range names {
+		links = append(links, [2]string{cacheFolder + "/" + name, folder + "/" + name})
 	}
 	if privateOf(folder) != "" || strings.ContainsAny(folder, `,:\`) {
 		folder = "" // no name for a layer
@@ -282,12 +282,12 @@ func gitLater(dir string) (list []string) {
 		list = append(list, filepath.Clean(path))
 	}
 	modules := filepath.Join(dir, "modules")
-	names, err := os.ReadDir(modules) // most have none
+	names, err := listed(modules, maxNames) // most have none
 	if _, noList := os.Lstat(filepath.Join(filepath.Dir(dir), ".gitmodules")); err != nil && noList != nil {
 		list = append(list, modules)
 	}
-	for _, n := range names {
-		list = append(list, gitLater(filepath.Join(modules, n.Name()))...)
+	for _, name := range names {
+		list = append(list, gitLater(filepath.Join(modules, name))...)
 	}
 	return list
 }
@@ -372,21 +372,40 @@ func pointer(file, prefix, base string) (string, error) {
 
 // readSmall reads a regular file of at most 64 KiB.
 func readSmall(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	fd, err := syscall.Open(file, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	defer syscall.Close(fd)
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, os.ErrInvalid
 	}
-	buf := make([]byte, min(info.Size()+1, 64<<10))
-	n, err := f.Read(buf)
-	if n == 0 && err != nil {
+	buf := make([]byte, min(st.Size+1, 64<<10))
+	n, err := syscall.Read(fd, buf)
+	if err != nil {
 		return nil, err
 	}
 	return buf[:n], nil
+}
+
+// Contents reads a whole file by the system's calls: package os would make a poller, and start threads.
+func Contents(file string) (text []byte, err error) {
+	fd, err := syscall.Open(file, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(fd)
+	for text = make([]byte, 0, 16<<10); ; {
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+		n, err := syscall.Read(fd, text[len(text):cap(text)])
+		if n <= 0 {
+			return text, err
+		}
+		text = text[:len(text)+n]
+	}
 }
 
 // plain is an error without the path that the caller names.
@@ -415,10 +434,10 @@ var caches = []string{
 func (l lister) programsIn(homes []string) (list []string) {
 	for _, p := range [][2]string{{"go/pkg/mod/golang.org", "toolchain@"}, {".npm/_npx", ""}, {".cache/pnpm", "dlx"}} {
 		for _, folder := range l.existing(homes, p[:1]) {
-			names, _ := os.ReadDir(folder) // it cannot be written either
-			for _, n := range names {
-				if strings.HasPrefix(n.Name(), p[1]) {
-					list = append(list, folder+"/"+n.Name())
+			names, _ := listed(folder, maxNames) // it cannot be written either
+			for _, name := range names {
+				if strings.HasPrefix(name, p[1]) {
+					list = append(list, folder+"/"+name)
 				}
 			}
 		}
@@ -548,6 +567,15 @@ func (l lister) find(dir, name string) string {
 	return at
 }
 
+// there reports whether a path is there, a link that leads nowhere included.
+func (l lister) there(path string) bool {
+	at := strings.LastIndexByte(path, '/')
+	if names := l.names(path[:at]); names != nil && !names[strings.ToLower(path[at+1:])] {
+		return false
+	}
+	return there(path)
+}
+
 // names lists a folder; nil = it cannot be listed, or has so many names that a look for each is faster.
 func (l lister) names(dir string) map[string]bool {
 	if names, known := l[dir]; known {
@@ -555,21 +583,9 @@ func (l lister) names(dir string) map[string]bool {
 	}
 	l[dir] = nil
 	const many = 500
-	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
+	list, err := listed(dir, many)
+	if err != nil || len(list) > many {
 		return nil
-	}
-	defer syscall.Close(fd)
-	var list []string
-	for buf := make([]byte, 8<<10); ; {
-		n, err := syscall.ReadDirent(fd, buf)
-		if err != nil || len(list) > many {
-			return nil
-		}
-		if n == 0 {
-			break
-		}
-		_, _, list = syscall.ParseDirent(buf[:n], -1, list)
 	}
 	names := make(map[string]bool, len(list))
 	for _, name := range list {
@@ -577,6 +593,26 @@ func (l lister) names(dir string) map[string]bool {
 	}
 	l[dir] = names
 	return names
+}
+
+const maxNames = 1 << 20 // in a folder that is listed whole
+
+// listed returns the names in a folder, as soon as there are more than most not all of them. Package os would make
+// a poller, and start threads.
+func listed(dir string, most int) (list []string, err error) {
+	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(fd)
+	for buf := make([]byte, 8<<10); len(list) <= most; {
+		n, err := syscall.ReadDirent(fd, buf)
+		if n <= 0 {
+			return list, err
+		}
+		_, _, list = syscall.ParseDirent(buf[:n], -1, list)
+	}
+	return list, nil
 }
 
 // there reports whether a path is there, a link that leads nowhere included.
@@ -600,14 +636,15 @@ func resolvedAll(paths []string) (list []string) {
 
 // otherHomes lists the homes of other users that are there.
 func otherHomes(homes []string) (list []string) {
-	names, _ := os.ReadDir("/home") // there may be none
-	for _, n := range names {
-		path := filepath.Join("/home", n.Name())
+	names, _ := listed("/home", maxNames) // there may be none
+	for _, name := range names {
+		path := filepath.Join("/home", name)
 		mine := false
 		for _, home := range homes {
 			mine = mine || within(home, path) || within(path, home)
 		}
-		if !mine && n.IsDir() {
+		var st syscall.Stat_t
+		if !mine && syscall.Lstat(path, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 			list = append(list, path)
 		}
 	}

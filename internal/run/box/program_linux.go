@@ -94,8 +94,7 @@ const (
 	setMask    = 2 // SIG_SETMASK
 )
 
-// start clones the child and returns its process id. The caller has locked its thread: the child
-// ends with it.
+// start clones the child and returns its process id. The child ends with this thread.
 func (p *program) start() (pid int, err error) {
 	for i := range p.all {
 		p.all[i] = 0xff

@@ -20,14 +20,15 @@ var (
 // hostDevices lists the devices that this user may use as others may not, and folders of devices. A read-only
 // mount stops no write to a device: root, or a member of the group disk, would reach each file by its disk.
 func hostDevices() (list []string) {
-	names, _ := os.ReadDir("/dev") // without it there are none
-	for _, n := range names {
-		path := "/dev/" + n.Name()
-		if n.Type()&(os.ModeDevice|os.ModeDir) == 0 || has(harmless, path) || has(usualDevices, n.Name()) ||
-			anyIs(strings.HasPrefix, n.Name(), usualKinds) {
+	all, _ := entries("/dev") // without it there are none
+	for _, e := range all {
+		path := "/dev/" + e.name
+		device := e.kind == syscall.DT_CHR || e.kind == syscall.DT_BLK
+		if e.kind != syscall.DT_DIR && !device || has(harmless, path) || has(usualDevices, e.name) ||
+			anyIs(strings.HasPrefix, e.name, usualKinds) {
 			continue
 		}
-		if n.IsDir() || onlyOurs(path) {
+		if !device || onlyOurs(path) {
 			list = append(list, path)
 		}
 	}
@@ -62,7 +63,7 @@ func ownTerminals() (list []string) {
 // hostSockets lists the sockets of the machine that have a name in the file system. A box without a
 // network would still reach them. folders are where one with a relative name may be.
 func hostSockets(folders []string) (list []string) {
-	text, err := os.ReadFile("/proc/net/unix")
+	text, err := Contents("/proc/net/unix")
 	if err != nil {
 		return nil
 	}
