@@ -30,6 +30,10 @@ var inTheWay = map[string]string{
 		"bridge's processor time is 300 page faults: 150 are of Go's start, 55 of packages before main, 20 " +
 		"of the growing stack, 45 of the bridge's own work. Of the time outside it the guard takes 0.09 ms, " +
 		"half of that the looks at its 27 files of rules; the rest is the daemon and four wakes.",
+	"box": "a static C program that starts bash and waits for it takes 1.1 ms longer than bash, the smallest Go program " +
+		"1.5, and the bridge 2.3 before it makes a box: of its 275 page faults until then 174 are Go's. Of what " +
+		"a box by Landlock adds, the paths of the profile take 0.3 ms, the rules 0.3, the temporary folder " +
+		"0.3 and the child's system calls 0.4. bash itself is no slower inside.",
 	"idle": "Go's runtime collects garbage when it has not for two minutes. Where that falls into the minute " +
 		"that is measured there are 16 to 18 wake-ups, else 2. Of the resident memory 30 MiB are pages of " +
 		"the program's file, which the system takes back when it needs them, and 9 MiB the daemon's own.",
