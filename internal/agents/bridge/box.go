@@ -67,7 +67,7 @@ func runBox(args []string) (exit int, err error) {
 	if profile.Base == box.ProjectNet {
 		spec.Proxy = way.ServeFile
 	}
-	end, err := box.Run(spec, nil)
+	end, err := box.Run(spec)
 	var no *box.CannotError
 	if errors.As(err, &no) {
 		return exitNoBox, err

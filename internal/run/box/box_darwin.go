@@ -19,9 +19,9 @@ const (
 // Strongest is the only level of this system.
 const Strongest = Seatbelt
 
-// Run runs the program of s in a box and returns when it has ended. began is called when the box is
-// about to stand; it may be nil. A *CannotError means that nothing has run.
-func Run(s *Spec, began func(Level)) (Ended, error) {
+// Run runs the program of s in a box and returns when it has ended. A *CannotError means
+// that nothing has run.
+func Run(s *Spec) (Ended, error) {
 	switch {
 	case s.Level != "" && s.Level != Seatbelt:
 		return Ended{}, cannot("%s is not of this system", s.Level)
@@ -46,9 +46,6 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 	}
 	if err := cmd.Start(); err != nil {
 		return Ended{}, cannot("start %s: %v", sandboxExec, err)
-	}
-	if began != nil {
-		began(Seatbelt)
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)

@@ -15,21 +15,20 @@ import (
 // Strongest is the strongest level of this system.
 const Strongest = Namespaces
 
-// Run runs the program of s in a box and returns when it, and all that it has started, has ended.
-// began is called when the box is certain to stand; it may be nil. A *CannotError
+// Run runs the program of s in a box and returns when it, and all that it has started, has ended. A *CannotError
 // means that nothing has run. The box ends with the thread that made it. That is not locked, which would start one
 // more: Go ends no thread, except with a goroutine that has locked it, and a wrapper has none.
-func Run(s *Spec, began func(Level)) (Ended, error) {
+func Run(s *Spec) (Ended, error) {
 	var whys []string
 	for _, level := range []Level{Namespaces, Landlock} {
 		if s.Level != "" && s.Level != level {
 			continue
 		}
-		end, err := runAt(level, *s, began)
+		end, err := runAt(level, *s)
 		var no *CannotError
 		if errors.As(err, &no) && no.layer {
 			s.Layer = ""
-			end, err = runAt(level, *s, began)
+			end, err = runAt(level, *s)
 		}
 		if !errors.As(err, &no) {
 			return end, err
@@ -39,8 +38,8 @@ func Run(s *Spec, began func(Level)) (Ended, error) {
 	return Ended{}, cannot("%s", strings.Join(whys, "; "))
 }
 
-func runAt(level Level, of Spec, began func(Level)) (Ended, error) {
-	p, s := &program{}, &of
+func runAt(level Level, of Spec) (Ended, error) {
+	p, s := &program{to: -1}, &of
 	defer p.closeAll()
 	tmp := "/tmp" // its own
 	var err error
@@ -63,33 +62,30 @@ func runAt(level Level, of Spec, began func(Level)) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
+	stop := handSignals()
+	defer stop()
 	pid, err := p.begin()
 	if err != nil {
 		return Ended{}, err
 	}
 	if s.Proxy != nil {
-		l, err := p.listener()
-		if err != nil {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it is our child
-			_, _ = wait(pid)
-			return Ended{}, err
+		if l, err := p.listener(); err == nil { // else the box has failed
+			go s.Proxy(l)
 		}
-		go s.Proxy(l)
 	}
-	if began != nil {
-		began(level)
-	}
-	stop := handSignals(pid)
-	status, err := wait(pid)
-	stop()
+	status, err := p.end(pid)
+	handTo = noProcess // files are still to be set aside: no signal may end this
 	p.readable()
+	if err != nil {
+		return Ended{}, err
+	}
 	if level == Landlock {
 		endOrphans()
 	}
 	end := Ended{Level: level, Exit: status}
 	kept, keepErr := quarantine(s.Watch)
 	end.Kept = kept
-	return end, errors.Join(err, keepErr)
+	return end, keepErr
 }
 
 // executes notes the program, its environment and its folder.
@@ -114,29 +110,45 @@ func (p *program) executes(s *Spec, tmp string) error {
 	return nil
 }
 
-// begin starts the child and returns when its program runs.
+// begin starts the child.
 func (p *program) begin() (pid int, err error) {
 	var pipe [2]int
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return 0, os.NewSyscallError("pipe2", err)
 	}
-	p.report = uintptr(pipe[1])
+	p.closes(pipe[0])
+	p.tells, p.report = pipe[0], uintptr(pipe[1])
 	pid, err = p.start()
 	syscall.Close(pipe[1])
-	defer syscall.Close(pipe[0])
+	syscall.Close(p.to)
 	if err != nil {
 		return 0, cannot("clone: %v%s", err, hint(err))
 	}
-	var failed [8]byte
-	n, _ := readFull(pipe[0], failed[:])
-	if n == 0 {
-		return pid, nil
+	return pid, nil
+}
+
+// left are programs whose first process has this process's memory, and may still have to end itself.
+var left []*program
+
+// end waits until the program, and all that it has started, has ended, and returns its exit code. The first process
+// of a pid namespace says so before it ends itself: the system then takes its mounts down.
+func (p *program) end(pid int) (int, error) {
+	var said [8]byte
+	n, err := syscall.Read(p.tells, said[:])
+	for err == syscall.EINTR {
+		n, err = syscall.Read(p.tells, said[:])
 	}
-	_, _ = wait(pid)
-	what := binary.NativeEndian.Uint32(failed[:])
-	errno := syscall.Errno(binary.NativeEndian.Uint32(failed[4:]))
+	what, errno := binary.NativeEndian.Uint32(said[:]), syscall.Errno(binary.NativeEndian.Uint32(said[4:]))
+	if n == sizeOfStatus {
+		left = append(left, p)
+		return int(what), nil
+	}
+	status, err := wait(pid)
+	if n <= 0 {
+		return status, err
+	}
 	switch {
-	case n < len(failed):
+	case n < len(said):
 		return 0, cannot("the box ended while it was made")
 	case what == failedFork:
 		return 0, cannot("fork: %v", errno)
@@ -176,20 +188,6 @@ func text(p *byte) string {
 		b = append(b, *p)
 	}
 	return string(b)
-}
-
-func readFull(fd int, b []byte) (n int, err error) {
-	for n < len(b) {
-		m, err := syscall.Read(fd, b[n:])
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil || m <= 0 {
-			return n, err
-		}
-		n += m
-	}
-	return n, nil
 }
 
 // wait returns the exit code of a child; 128 and the signal that ended it.

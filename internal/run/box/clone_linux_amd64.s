@@ -7,7 +7,7 @@ TEXT ·rawClone(SB),NOSPLIT,$0-40
 	MOVQ stack+8(FP), SI
 	MOVQ p+16(FP), R12
 	MOVQ inner+24(FP), R13
-	XORL DX, DX
+	MOVQ $·handTo(SB), DX
 	XORL R10, R10
 	XORL R8, R8
 	MOVL $56, AX // clone

@@ -7,7 +7,7 @@ TEXT ·rawClone(SB),NOSPLIT,$0-40
 	MOVD stack+8(FP), R1
 	MOVD p+16(FP), R19
 	MOVD inner+24(FP), R20
-	MOVD ZR, R2
+	MOVD $·handTo(SB), R2
 	MOVD ZR, R3
 	MOVD ZR, R4
 	MOVD $220, R8 // clone

@@ -116,7 +116,7 @@ func bridge(profile string, level Level, argv []string) int {
 	if profile == ProjectNet {
 		s.Proxy = toRegistry().ServeFile
 	}
-	end, err := Run(s, nil)
+	end, err := Run(s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot:", err)
 		return exitFailed

@@ -32,10 +32,12 @@ type program struct {
 	holds []any    // memory that arguments point to
 	open  []int    // descriptors to close when the box has ended
 	from  int      // descriptor that the listener of the proxy comes from
+	to    int      // its other end, of the child; -1 = none
+	tells int      // descriptor that the child's report comes from
 
 	flags   uintptr // of clone, without the signal
 	reaper  bool    // the child is the first process of its own pid namespace
-	report  uintptr // pipe for the first failure
+	report  uintptr // pipe for the first failure, or the exit code
 	argv    []*byte
 	envp    []*byte
 	path    *byte
@@ -125,7 +127,7 @@ func rawClone(flags, stack uintptr, p *program, inner uintptr) (pid int)
 func (p *program) clone() int {
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask,
 		uintptr(unsafe.Pointer(&p.all)), uintptr(unsafe.Pointer(&p.mask)), sigSetSize, 0, 0)
-	pid := rawClone(p.flags|share|uintptr(syscall.SIGCHLD), p.stack(0), p, 0)
+	pid := rawClone(p.flags|share|syscall.CLONE_PARENT_SETTID|uintptr(syscall.SIGCHLD), p.stack(0), p, 0)
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&p.mask)), 0, sigSetSize, 0, 0)
 	return pid
 }
@@ -228,6 +230,8 @@ func (p *program) fail(what uint32, errno syscall.Errno) {
 	}
 }
 
+const sizeOfStatus = 4 // of a report, which is twice as long when it is of a failure
+
 // Members of struct siginfo, by their place in 32-bit words.
 const (
 	infoCode = 2
@@ -237,12 +241,11 @@ const (
 )
 
 // reap is the first process of the pid namespace: it collects the ends of all others, hands on
-// signals that come from outside, and ends with main, and all others with it.
+// signals that come from outside, and ends with main, and all others with it. When they have, it says so.
 //
 //go:nosplit
 //go:norace
 func (p *program) reap(main uintptr) {
-	syscall.RawSyscall6(syscall.SYS_CLOSE, p.report, 0, 0, 0, 0, 0)
 	info := (*[32]int32)(unsafe.Pointer(&p.info))
 	for {
 		sig, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGTIMEDWAIT, uintptr(unsafe.Pointer(&p.all)),
@@ -267,6 +270,13 @@ func (p *program) reap(main uintptr) {
 				if signal := uintptr(p.status & 0x7f); signal != 0 {
 					code = 128 + signal
 				}
+				everyone := ^uintptr(0) // but itself
+				syscall.RawSyscall6(syscall.SYS_KILL, everyone, uintptr(syscall.SIGKILL), 0, 0, 0, 0)
+				for errno == 0 || errno == syscall.EINTR { // until there is none
+					_, _, errno = syscall.RawSyscall6(syscall.SYS_WAIT4, everyone, 0, 0, 0, 0, 0)
+				}
+				p.failed[0] = uint32(code)
+				syscall.RawSyscall6(syscall.SYS_WRITE, p.report, uintptr(unsafe.Pointer(&p.failed)), sizeOfStatus, 0, 0, 0)
 				for {
 					syscall.RawSyscall6(syscall.SYS_EXIT_GROUP, code, 0, 0, 0, 0, 0)
 				}

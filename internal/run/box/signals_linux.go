@@ -8,8 +8,10 @@ import (
 // A wrapper hands signals on by a handler of its own. Package os/signal starts threads for it, which took half a
 // millisecond of each box.
 
-// handTo is the process that signals are handed on to; 0 = none.
+// handTo is the process that signals are handed on to; 0 = none yet. The kernel writes it when it makes the process.
 var handTo int32
+
+const noProcess = 1 << 30 // no process has so high a number
 
 // handler returns the addresses of handOn and handedOn.
 func handler() (handle, restore uintptr)
@@ -23,18 +25,17 @@ var handed = [...]uintptr{
 // action is the kernel's struct sigaction.
 type action struct{ handle, flags, restore, mask uintptr }
 
-// handSignals hands signals on to a process until stop is called.
-func handSignals(pid int) (stop func()) {
+// handSignals hands signals on to the child that is made next, until stop is called.
+func handSignals() (stop func()) {
 	const onStack, restart, restorer = 0x08000000, 0x10000000, 0x04000000
 	next := action{flags: onStack | restart | restorer, mask: ^uintptr(0)}
 	next.handle, next.restore = handler()
 	var before [len(handed)]action
-	handTo = int32(pid)
+	handTo = 0
 	for i, sig := range handed {
 		_ = setAction(sig, &next, &before[i])
 	}
 	return func() {
-		handTo = 0
 		for i, sig := range handed {
 			_ = setAction(sig, &before[i], nil)
 		}

@@ -1,11 +1,11 @@
 #include "textflag.h"
 
 // handOn is a handler of signals: it sends one to the process handTo. It does not send what the terminal sent for a
-// key, which has reached the box, too. Nothing of Go may be used here.
+// key, which has reached the box, too. Where there is no process yet it ends this one. Nothing of Go may be used here.
 TEXT ·handOn(SB),NOSPLIT|NOFRAME,$0
 	MOVL ·handTo(SB), AX
 	TESTL AX, AX
-	JEQ out
+	JEQ none
 	CMPL DI, $2 // SIGINT
 	JEQ key
 	CMPL DI, $3 // SIGQUIT
@@ -20,6 +20,11 @@ send:
 	SYSCALL
 out:
 	RET
+none:
+	ADDL $128, DI
+	MOVL $231, AX // exit_group
+	SYSCALL
+	INT $3
 
 // The kernel has a handler return here.
 TEXT ·handedOn(SB),NOSPLIT|NOFRAME,$0

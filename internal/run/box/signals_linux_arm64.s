@@ -1,10 +1,10 @@
 #include "textflag.h"
 
 // handOn is a handler of signals: it sends one to the process handTo. It does not send what the terminal sent for a
-// key, which has reached the box, too. Nothing of Go may be used here.
+// key, which has reached the box, too. Where there is no process yet it ends this one. Nothing of Go may be used here.
 TEXT ·handOn(SB),NOSPLIT|NOFRAME,$0
 	MOVWU ·handTo(SB), R3
-	CBZ R3, out
+	CBZ R3, none
 	CMPW $2, R0 // SIGINT
 	BEQ key
 	CMPW $3, R0 // SIGQUIT
@@ -20,6 +20,11 @@ send:
 	SVC
 out:
 	RET
+none:
+	ADD $128, R0
+	MOVD $94, R8 // exit_group
+	SVC
+	BRK
 
 // The kernel has a handler return here.
 TEXT ·handedOn(SB),NOSPLIT|NOFRAME,$0

@@ -16,8 +16,8 @@ func (p *program) listen() error {
 	if err != nil {
 		return cannot("socketpair: %v", err)
 	}
-	p.closes(pair[0], pair[1])
-	p.from = pair[0]
+	p.closes(pair[0])
+	p.from, p.to = pair[0], pair[1]
 	const says = "listen for the proxy"
 	p.do(says, syscall.SYS_SOCKET, syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0).put = 1
 	fd := p.keeps(says)
@@ -35,10 +35,10 @@ func (p *program) listen() error {
 	return nil
 }
 
-// listener receives it, when the program runs.
+// listener receives it; an error is one of the box.
 func (p *program) listener() (*os.File, error) {
 	rights := make([]byte, syscall.CmsgSpace(4))
-	_, n, _, _, err := syscall.Recvmsg(p.from, make([]byte, 1), rights, syscall.MSG_DONTWAIT|syscall.MSG_CMSG_CLOEXEC)
+	_, n, _, _, err := syscall.Recvmsg(p.from, make([]byte, 1), rights, syscall.MSG_CMSG_CLOEXEC)
 	if err != nil {
 		return nil, os.NewSyscallError("recvmsg", err)
 	}
