@@ -12,6 +12,7 @@ import (
 // Servers that are 200 ms away cost a round trip for many events, not for each: those of one
 // session come in their order, and work comes beside them.
 func TestFarServers(t *testing.T) {
+	hooktest.Long(t)
 	servers := fleettest.Start(t, nil)
 	far := &cable{t: t, delay: 100 * time.Millisecond}
 	url := far.to(servers.Port()).String()

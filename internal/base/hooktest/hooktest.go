@@ -124,6 +124,15 @@ func Long(t testing.TB) {
 	}
 }
 
+// Outside skips, in a short run, a test whose work is done by other programs: the race detector, for which
+// short runs are, sees nothing of it.
+func Outside(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("other programs do the work: make test runs it")
+	}
+}
+
 // NeedRoot skips a test that makes other users' files.
 func NeedRoot(t testing.TB) {
 	t.Helper()

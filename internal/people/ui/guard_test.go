@@ -285,6 +285,7 @@ func TestASearchIsCompletedKeptAndExported(t *testing.T) {
 // Guards of a home with 1,000 hooks opens soon, is searched while one types, is moved over by keys, and is no wider
 // than the window.
 func TestAThousandHooks(t *testing.T) {
+	hooktest.Long(t)
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	for i := range 1000 {
 		hooktest.Write(t, filepath.Join(home, "hooks", fmt.Sprintf("house-%03d-of-the-team", i), "HOOK.yaml"),

@@ -179,6 +179,7 @@ func (s *site) looked(name, hash string) {
 
 // Learn, Scan, Blind spots, Undo and Grants show the same as their commands, and act through the same door.
 func TestLooks(t *testing.T) {
+	hooktest.Long(t)
 	s, _ := lived(t)
 	kept, err := s.client.Decisions(t.Context(), client.DecisionQuery{Session: liveSession})
 	hooktest.Must(t, err)

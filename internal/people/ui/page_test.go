@@ -235,6 +235,7 @@ func (s *site) decide(command string) {
 // Each view has no serious fault for people who do not see it as others do, in light and
 // dark, and is not wider than a narrow screen.
 func TestEachViewIsAccessible(t *testing.T) {
+	hooktest.Long(t)
 	axe, err := os.ReadFile("testdata/axe.min.js")
 	hooktest.Must(t, err)
 	newHousehold(t).month(time.Now())

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // attacks print REACHED, or send something to the host, when they reach things that a box keeps from them.
@@ -119,6 +121,7 @@ var attacks = []struct {
 }
 
 func TestAttacks(t *testing.T) {
+	hooktest.Outside(t)
 	bare := map[string]result{} // of attacks that work without a box
 	for _, at := range []struct {
 		level   Level

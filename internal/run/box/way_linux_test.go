@@ -156,6 +156,7 @@ var ways = []struct{ name, needs, line string }{
 }
 
 func TestWaysOutOfTheNetwork(t *testing.T) {
+	hooktest.Outside(t)
 	newScene(t).can(t, Namespaces)
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {

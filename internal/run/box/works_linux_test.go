@@ -120,6 +120,7 @@ asyncio.run(f()); tempfile.NamedTemporaryFile().write(b"x"); subprocess.run(["tr
 }
 
 func TestWhatMustWork(t *testing.T) {
+	hooktest.Outside(t)
 	s := newScene(t)
 	s.can(t, Namespaces)
 	for _, w := range works {
