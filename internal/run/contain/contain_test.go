@@ -344,6 +344,11 @@ func TestWaysOut(t *testing.T) {
 	if !strings.Contains(tell, "from reg.test:443, "+other+"/file.") {
 		t.Errorf("the model is told %q", tell)
 	}
+	tell = fails(wire.BoxEnd{Exit: 1, Level: string(box.Landlock), Refused: []string{"other.test:443"}}, "")
+	if !strings.Contains(tell, "; the top folder of the project takes no new file; it kept") {
+		t.Errorf("of a weaker box the model is told %q", tell)
+	}
+	fails(wire.BoxEnd{Exit: 1, Refused: []string{"reg.test:443"}}, "")
 	v := contained("net")
 	if why := w.Cannot(e, v); why != "" {
 		t.Errorf("it cannot be contained: %s", why)
