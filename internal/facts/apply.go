@@ -1049,6 +1049,11 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	c.bringsTree(a, from)
 	c.beyondTables(e, name, a, from)
 	c.verbsOfOthers(e, name, a, from)
+	c.verbsOfOptions(a, from)
+	c.leadsOut(e, name, a)
+	if in := c.sh.stdin; rawPeers[c.name()] && in.known {
+		c.types(in.text)
+	}
 	c.sendsContent(a, from)
 	for _, w := range a.operands {
 		if streamed.MatchString(w.Text) {
@@ -1122,6 +1127,38 @@ func (c *call) runsGiven(e *entry, a *args) {
 		}
 	}
 }
+
+// leadsOut adds the doubt of a word that leads outside of the project, where the tables do not say what becomes of it.
+func (c *call) leadsOut(e *entry, name string, a *args) {
+	if c.sh.where != "" || e.Elsewhere != "" || e.runsCommand() || quietPrograms[c.name()] ||
+		looksOnly[name[strings.LastIndexByte(name, ' ')+1:]] {
+		return
+	}
+	silent := func(ro role, w Word) {
+		if ro.name != "" && ro.name != "_" || w.Kind == Unknown || !beyond.MatchString(w.Text) {
+			return
+		}
+		if target, _ := c.absolute(w.Text); !c.isAtHome(target) && !strings.HasPrefix(target, "/tmp/") {
+			c.doubt(DoubtWord, "what "+c.name()+" does with "+w.Text+" is not known")
+		}
+	}
+	roles := c.rolesOf(e.words, a)
+	for i, w := range a.operands {
+		if ro := roleAt(roles, i, len(a.operands)); ro.name == "command" {
+			break
+		} else {
+			silent(ro, w)
+		}
+	}
+	for _, g := range a.given {
+		if g.value != nil {
+			silent(g.role, *g.value)
+		}
+	}
+}
+
+// beyond finds a path that may lead out of a project, to files of a person or of the system.
+var beyond = lazyregexp.New(`^(?:~|\.\.|/(?:home|root|Users|etc|var|srv|mnt|media|data|boot|Volumes|Library))(?:/|$)|^/$`)
 
 // namesPeer finds an option for the peer of a program: --base-url.
 var namesPeer = lazyregexp.New(`(?i)(?:url|host|server|proxy|registry|endpoint|origin|target|address|remote)$`)

@@ -77,6 +77,12 @@ func (r *codeReader) statement() {
 			if r.imports() {
 				return
 			}
+		case "for": // for p in Path("src").rglob("*.ts")
+			if name := r.peek(1).text; r.lang == "python" && r.is(2, "in") {
+				r.at += 3
+				r.vars[name] = r.expression()
+				return
+			}
 		case "const", "let", "var", "my", "our", "local", "await", "return", "yield":
 			r.at++
 			return
@@ -323,6 +329,13 @@ func (r *codeReader) operand() codeValue {
 	t := r.peek(0)
 	r.at++
 	name := t.text
+	if r.lang == "node" && strings.HasSuffix(name, "$") && r.peek(0).kind == tokenString &&
+		r.text[r.peek(0).from] == '`' { // Bun.$`…` and zx run a shell
+		s := r.peek(0)
+		r.at++
+		r.calls = append(r.calls, codeCall{name: "`", args: []codeValue{r.interpolated(s)}, text: s.text})
+		return darkValue
+	}
 	if v, known := r.vars[name]; known {
 		if r.is(0, "(") && v.name != "" {
 			return r.postfix(r.call(v.name, codeValue{}, t))
@@ -339,12 +352,6 @@ func (r *codeReader) operand() codeValue {
 		}
 	}
 	switch {
-	case r.lang == "node" && strings.HasSuffix(name, "$") && r.peek(0).kind == tokenString &&
-		r.text[r.peek(0).from] == '`': // Bun.$`…` and zx run a shell
-		s := r.peek(0)
-		r.at++
-		r.calls = append(r.calls, codeCall{name: "`", args: []codeValue{r.interpolated(s)}, text: s.text})
-		return darkValue
 	case r.is(0, "("):
 		return r.postfix(r.call(name, codeValue{}, t))
 	case name == "__dirname" || name == "os.curdir":
@@ -418,6 +425,14 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 	case "expanduser", "expand_path", "Path", "PurePath", "str", "String", "open", "File", "normpath", "abspath",
 		"realpath", "quote", "split":
 		return first
+	case "glob", "rglob", "iglob":
+		switch w := self.word; {
+		case r.lang != "python" || first.word.Kind != Literal:
+		case self.word.Kind == "" && name == "glob."+last:
+			return codeValue{word: Word{Text: first.word.Text, Kind: Pattern}}
+		case w.Kind == Literal:
+			return codeValue{word: Word{Text: w.Text + "/**/" + first.word.Text, Kind: Pattern}}
+		}
 	case "homedir", "home":
 		return textValue("~")
 	case "getcwd", "getcwdb", "cwd", "pwd":

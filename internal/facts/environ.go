@@ -14,7 +14,7 @@ var databaseAddress = lazyregexp.New(`_(?:URL|URI|DSN)$`)
 // secretVariable adds that a line shows the value of a secret variable, which it has not set
 // to a text of its own.
 func (sh *shell) secretVariable(p *syntax.ParamExp, name string, w Word, known bool) {
-	if sh.client && !p.Excl && databaseAddress.MatchString(name) {
+	if sh.tests || sh.client && !p.Excl && databaseAddress.MatchString(name) {
 		return
 	}
 	show := func(name string) {

@@ -524,6 +524,9 @@ func (at atom) holds(a *args) (by *Word, ok bool) {
 	return nil, false
 }
 
+// mostGlobs is how many compiled globs are kept.
+const mostGlobs = 16 << 10
+
 // globMatch holds a glob of a table against a text. A glob without wildcards is a text.
 func globMatch(glob, text string) bool {
 	if !strings.ContainsAny(glob, "*?[{") {
@@ -535,7 +538,11 @@ func globMatch(glob, text string) bool {
 	}
 	p, err := pattern.Compile(glob)
 	if err != nil {
-		return glob == text
+		p = pattern.Pattern{Text: glob}
+	}
+	if t.kept.Add(1) > mostGlobs { // lines bring new ones
+		t.globs.Clear()
+		t.kept.Store(0)
 	}
 	t.globs.Store(glob, p)
 	return p.Match(text)

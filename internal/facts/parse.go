@@ -13,13 +13,22 @@ var (
 	errBackquote = errors.New("a ` stands within another")
 )
 
-// parsers are parsers of shells, of which each takes several KiB.
-var parsers = map[syntax.LangVariant]*sync.Pool{}
+// parsers are parsers of shells, of which each takes several KiB; noters keep comments, too.
+var parsers, noters = map[syntax.LangVariant]*sync.Pool{}, map[syntax.LangVariant]*sync.Pool{}
 
 func init() {
 	for _, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangPOSIX} {
 		parsers[lang] = &sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(lang)) }}
+		noters[lang] = &sync.Pool{New: func() any {
+			return syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
+		}}
 	}
+}
+
+func parseBy(pool *sync.Pool, text string) (*syntax.File, error) {
+	p := pool.Get().(*syntax.Parser)
+	defer pool.Put(p)
+	return p.Parse(strings.NewReader(text), "")
 }
 
 // parse parses a line as one shell reads it, and fails where the parser is known to
@@ -29,9 +38,7 @@ func init() {
 //   - It takes a \ at the end of a comment for a line that goes on.
 //   - In a substitution by ` within another it takes backslashes away in another order.
 func parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
-	p := parsers[lang].Get().(*syntax.Parser)
-	file, err := p.Parse(strings.NewReader(text), "")
-	parsers[lang].Put(p)
+	file, err := parseBy(parsers[lang], text)
 	if err != nil {
 		return file, err
 	}
@@ -41,7 +48,7 @@ func parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
 	if !strings.Contains(text, "#") {
 		return file, nil
 	}
-	noted, err := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+	noted, err := parseBy(noters[lang], text)
 	if err != nil {
 		return nil, err
 	}

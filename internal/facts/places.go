@@ -194,6 +194,9 @@ func (s placeSet) find(target, home string, above bool) (why string, ok bool) {
 // search is find without the remembered answers.
 func (s placeSet) search(target, home string, above bool) (why string, ok bool) {
 	lower, wild := lowerASCII(target), strings.ContainsAny(target, "*?[")
+	if folder := path.Dir(target); folder == "/home" || folder == "/Users" { // that of another user
+		home = target
+	}
 	for i := range s.rules {
 		r := &s.rules[i]
 		if slices.ContainsFunc(r.re, func(g placeGlob) bool {

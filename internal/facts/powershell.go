@@ -16,7 +16,7 @@ func (c *call) powershell(text string) {
 	if decoded, ok := decodePowershell(text); ok {
 		text = decoded
 	}
-	p := &powershellReader{text: text, vars: map[string]Word{}}
+	p := &powershellReader{text: text, vars: map[string]Word{}, inputs: map[int]string{}}
 	p.script()
 	c.members(text)
 	for _, name := range p.shown {
@@ -25,8 +25,11 @@ func (c *call) powershell(text string) {
 	if p.odd != "" {
 		c.doubt(DoubtCode, "PowerShell is not read in full: "+short(p.odd))
 	}
-	for _, words := range p.commands {
+	for i, words := range p.commands {
 		sh := c.nested("powershell")
+		if text, has := p.inputs[i]; has {
+			sh.stdin = input{has: true, known: true, text: text}
+		}
 		k := &call{text: short(joinWordsText(words)), span: c.span, env: c.env}
 		switch first := strings.ToLower(words[0].Text); {
 		case words[0].Kind == Unknown && !strings.Contains(words[0].Text, "="):
@@ -162,6 +165,8 @@ type powershellReader struct {
 	at       int
 	words    []Word
 	commands [][]Word
+	inputs   map[int]string // of commands, by their place: the text that a pipe gives them
+	quoted   bool           // the first word begins with a quote
 	vars     map[string]Word
 	given    int      // bytes of the words that variables have made longer
 	copied   int      // bytes of words that their parts have copied
@@ -214,6 +219,23 @@ func (p *powershellReader) end() {
 	p.commands = append(p.commands, words)
 }
 
+// feeds gives the next command the text that the words read so far print, as far as that is known. more is how many
+// commands come before the next one.
+func (p *powershellReader) feeds(more int) {
+	words := p.words
+	if p.quoted && len(words) == 1 { // it is no command
+		p.words, more = nil, 0
+	}
+	if len(words) > 1 && (strings.EqualFold(words[0].Text, "echo") || strings.EqualFold(words[0].Text, "write-output")) {
+		words = words[1:]
+	} else if !p.quoted {
+		return
+	}
+	if len(words) == 1 && words[0].Kind == Literal {
+		p.inputs[len(p.commands)+more] = strings.TrimPrefix(words[0].Text, "$null")
+	}
+}
+
 func (p *powershellReader) token() {
 	c := p.text[p.at]
 	rest := p.text[p.at:]
@@ -237,6 +259,9 @@ func (p *powershellReader) token() {
 		p.end()
 	case c == ';' || c == '\n' || c == '|' || c == '{' || c == '}' || c == '(' || c == ')':
 		p.at++
+		if c == '|' {
+			p.feeds(1)
+		}
 		if c == '(' && len(p.words) > 0 {
 			p.words = append(p.words, darkValue.word) // the value of the commands in ( )
 		}
@@ -268,7 +293,10 @@ func (p *powershellReader) redirect() {
 		p.word()
 	}
 	if len(p.words) > 0 && !strings.EqualFold(p.words[0].Text, "$null") {
-		p.commands = append(p.commands, []Word{{Text: "Out-File", Kind: Literal}, p.words[0]})
+		file := p.words[0]
+		p.words = outer
+		p.feeds(0)
+		p.commands = append(p.commands, []Word{{Text: "Out-File", Kind: Literal}, file})
 	}
 	p.words = outer
 }
@@ -336,6 +364,9 @@ func (p *powershellReader) add(w Word, start int) {
 	if p.at == start {
 		p.at++
 		return
+	}
+	if len(p.words) == 0 {
+		p.quoted = strings.IndexByte(`'"`, p.text[start]) >= 0 || w.Text == "$null"
 	}
 	if strings.HasPrefix(w.Text, "[") || strings.Contains(w.Text, "]::") {
 		p.note(w.Text)

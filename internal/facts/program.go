@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"gopkg.in/yaml.v3"
 )
@@ -270,6 +271,7 @@ type tables struct {
 	programs map[string]*block // by any name, in lower case
 	sets     map[string]*block // of options, with their @
 	globs    sync.Map          // compiled globs
+	kept     atomic.Int32      // how many they are
 }
 
 // block is one entry of a file of tables: a key at the beginning of a line, and all up to the next one.

@@ -25,6 +25,7 @@ type reader struct {
 	folder     map[string]bool      // of those: all below it is made, too
 	links      map[string]string    // where links lead that the call makes
 	seeksGuard bool                 // a command has looked for the process of hookd
+	raw        bool                 // a descriptor may lead to a service
 	sought     string               // the name of a process that a command has looked for
 	killer     *call                // it ends a process that is only known when it runs
 	placed     map[Effect]bool      // whose places were looked at
@@ -74,6 +75,7 @@ type shell struct {
 	fixed   map[string]bool   // variables that are read-only
 	exports map[string]bool   // variables that programs are given; "*" = all
 	client  bool              // the words under way are those of a client of a database
+	tests   bool              // the words under way are those of a test, which shows nothing
 	sieve   string            // the expression that a grep holds against what it prints; "" = none
 }
 
@@ -337,6 +339,8 @@ func (sh *shell) applyRedirects(list []Redirect, index int, out output, empties 
 			}
 			c.effect(kind, "host:"+parts[min(3, len(parts)-1)], true)
 			c.effect(KindConnect, "host:"+parts[min(3, len(parts)-1)], true)
+			sh.r.raw = true
+			c.types(out.text)
 		case isSink(w.Text):
 		case w.from != "" && strings.HasPrefix(w.Text, "/dev/fd/"):
 		case rd.Op == "<":
@@ -595,6 +599,8 @@ func sieveOf(st *syntax.Stmt) string {
 		switch {
 		case !strings.HasPrefix(text, "-"):
 			return text
+		case text == "-c" || text == "--count": // it prints a number
+			return "nothing"
 		case strings.Trim(text[1:], "iEFwnxq") != "":
 			return ""
 		}
@@ -879,9 +885,10 @@ func joinWords(a, b Word) Word {
 // simple follows a simple command.
 func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.Stmt) output {
 	if len(cmd.Args) > 1 {
-		was := sh.client
-		sh.client = databaseClients[cmd.Args[0].Lit()]
-		defer func() { sh.client = was }()
+		was, program := sh.client, cmd.Args[0].Lit()
+		sh.client = databaseClients[program]
+		sh.tests = program == "[" || program == "test"
+		defer func() { sh.client, sh.tests = was, false }()
 	}
 	words := sh.words(cmd.Args)
 	for len(words) > 0 && words[0].Kind == Unknown && words[0].Text == unknownPart && len(words) > 1 &&
@@ -949,6 +956,9 @@ func (sh *shell) run(words []Word, c *call) output {
 		return out
 	}
 	out := c.program(name.Text, words[1:])
+	if r.raw && out.known && len(c.redirects) == 0 { // echo FLUSHALL >&3
+		c.types(out.text)
+	}
 	c.restores()
 	sh.applyRedirects(c.redirects, c.index, out, isBlank(out) && printsNothing[programName(name.Text)])
 	return out

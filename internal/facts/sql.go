@@ -319,9 +319,16 @@ func (c *call) statement(words []sqlWord) {
 		if len(rest) > 0 && saysDestroy(rest[0].text) {
 			c.effectWhy(KindDelete, "database:", false, why)
 		}
-		if len(rest) > 0 && rest[0].kind == '\'' {
-			c.sql(rest[0].text)
+		c.computedSQL(rest, why)
+	case "prepare":
+		i := slices.IndexFunc(rest, func(w sqlWord) bool { return w.is("as", "from") })
+		if i < 0 || i+1 == len(rest) {
+			return
 		}
+		if rest = rest[i+1:]; rest[0].kind == 0 && !strings.HasPrefix(rest[0].text, "@") {
+			c.statement(rest)
+		}
+		c.computedSQL(rest, why)
 	case "attach":
 		for _, w := range rest {
 			if w.kind == '\'' {
@@ -344,12 +351,26 @@ func (c *call) statement(words []sqlWord) {
 		"describe", "desc", "fetch",
 		"declare", "close", "listen", "reset", "savepoint", "release", "analyze", "explain", "if", "print", "go",
 		"lock", "unlock", "(", ")", "return", "summarize", "checkpoint", "check", "help", "exists", "optimize", "from",
-		"list", "info", "import", "export", "install", "prepare", "deallocate", "cluster", "match", "exit", "quit":
+		"list", "info", "import", "export", "install", "deallocate", "cluster", "match", "exit", "quit":
 	default:
 		if isWordStart(words[0].text) {
 			c.doubt(DoubtCode, "the statement is not known: "+why)
 			c.effectWhy(KindDelete, "database:", false, why)
 		}
+	}
+}
+
+// computedSQL follows the statement that a text holds, or adds that it may be any where the text is put together.
+func (c *call) computedSQL(words []sqlWord, why string) {
+	for len(words) > 0 && words[0].is("immediate", "sp_executesql", "n", "(") || len(words) > 0 && words[0].text == "(" {
+		words = words[1:]
+	}
+	switch {
+	case len(words) == 0:
+	case words[0].kind == '\'' && (len(words) < 2 || words[1].text != "|" && words[1].text != "+"):
+		c.sql(words[0].text)
+	case words[0].kind == '\'' || strings.HasPrefix(words[0].text, "@") || words[0].is("concat", "format"):
+		c.effectWhy(KindDelete, "database:", false, why)
 	}
 }
 

@@ -157,7 +157,7 @@ func (c *call) verb(base string, i int, of []string) {
 var looksOnly = names(`
 	list ls get show describe view status log logs version help info search find query check validate lint diff plan
 	preview inspect explain whoami current top tail watch events history docs open stat usage ping health wait count
-	ps tree du cat head metrics doctor print lookup exists test dry read completion versions start serve dev emulators
+	ps tree du df cat head metrics doctor print lookup exists test dry read completion versions start serve dev emulators
 	apps domains certs releases regions addons`)
 
 // beyondTables adds that a command of a cloud may change it, where neither the tables nor a word of the command say
@@ -220,6 +220,9 @@ func (c *call) verbsOfOthers(e *entry, name string, a *args, from int) {
 		if i > 0 && anyOf(parts(a.operands[i-1].Text), showVerbs) && anyOf(parts(w.Text), secretNouns) {
 			k.effect(KindSecret, "tool:"+path[0], false)
 		}
+	}
+	if anyOf(parts(path[len(path)-1]), looksOnly) { // prisma migrate status
+		return
 	}
 	for i, w := range said[:min(3, len(said))] {
 		if of := parts(w); anyOf(of, mildWords) || anyOf(of, looksOnly) {
@@ -293,6 +296,38 @@ func (c *call) optionVerb(base, text string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
 	if of := parts(name); strings.HasPrefix(text, "--") && len(of) > 0 && len(of[0]) > 2 && destroyVerbs[of[0]] {
 		c.effect(KindDelete, "data:"+base, false)
+	}
+}
+
+// verbsOfOptions does so for options that the tables know, where the command has no effect that they tell. from is where
+// the effects of the command begin.
+func (c *call) verbsOfOptions(a *args, from int) {
+	if all := c.sh.r.out.Effects; quietPrograms[c.name()] || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
+		return e.Kind != KindConnect && e.Kind != KindRead
+	}) {
+		return
+	}
+	for _, g := range a.given {
+		if g.value == nil {
+			c.optionVerb(c.name(), g.name)
+		}
+	}
+}
+
+// rawPeers send their input to a service as it is.
+var rawPeers = names("nc ncat netcat nc.traditional nc.openbsd socat telnet websocat")
+
+// types adds the effects that a text names, which a service is given as it is: flush_all.
+func (c *call) types(text string) {
+	if strings.Contains(text, "HTTP/") {
+		return
+	}
+	for line := range strings.Lines(text) {
+		for i, w := range strings.Fields(line) {
+			if i < 2 {
+				c.verb("service", i, parts(w))
+			}
+		}
 	}
 }
 
