@@ -1049,10 +1049,10 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	c.bringsTree(a, from)
 	c.beyondTables(e, name, a, from)
 	c.verbsOfOthers(e, name, a, from)
-	c.verbsOfOptions(a, from)
-	c.leadsOut(e, name, a)
+	verbsOfOptions(c, a, from)
+	leadsOut(c, e, name, a)
 	if in := c.sh.stdin; rawPeers[c.name()] && in.known {
-		c.types(in.text)
+		types(c, in.text)
 	}
 	c.sendsContent(a, from)
 	for _, w := range a.operands {
@@ -1128,8 +1128,8 @@ func (c *call) runsGiven(e *entry, a *args) {
 	}
 }
 
-// leadsOut adds the doubt of a word that leads outside of the project, where the tables do not say what becomes of it.
-func (c *call) leadsOut(e *entry, name string, a *args) {
+// leadsOut adds the doubt of a word that leads outside of the project, where the tables give it no use.
+func leadsOut(c *call, e *entry, name string, a *args) {
 	if c.sh.where != "" || e.Elsewhere != "" || e.runsCommand() || quietPrograms[c.name()] ||
 		looksOnly[name[strings.LastIndexByte(name, ' ')+1:]] {
 		return

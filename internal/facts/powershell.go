@@ -226,7 +226,7 @@ func (p *powershellReader) feeds(more int) {
 	if p.quoted && len(words) == 1 { // it is no command
 		p.words, more = nil, 0
 	}
-	if len(words) > 1 && (strings.EqualFold(words[0].Text, "echo") || strings.EqualFold(words[0].Text, "write-output")) {
+	if len(words) > 1 && slices.Contains([]string{"echo", "write-output"}, strings.ToLower(words[0].Text)) {
 		words = words[1:]
 	} else if !p.quoted {
 		return

@@ -319,7 +319,7 @@ func (c *call) statement(words []sqlWord) {
 		if len(rest) > 0 && saysDestroy(rest[0].text) {
 			c.effectWhy(KindDelete, "database:", false, why)
 		}
-		c.computedSQL(rest, why)
+		computedSQL(c, rest, why)
 	case "prepare":
 		i := slices.IndexFunc(rest, func(w sqlWord) bool { return w.is("as", "from") })
 		if i < 0 || i+1 == len(rest) {
@@ -328,7 +328,7 @@ func (c *call) statement(words []sqlWord) {
 		if rest = rest[i+1:]; rest[0].kind == 0 && !strings.HasPrefix(rest[0].text, "@") {
 			c.statement(rest)
 		}
-		c.computedSQL(rest, why)
+		computedSQL(c, rest, why)
 	case "attach":
 		for _, w := range rest {
 			if w.kind == '\'' {
@@ -361,8 +361,8 @@ func (c *call) statement(words []sqlWord) {
 }
 
 // computedSQL follows the statement that a text holds, or adds that it may be any where the text is put together.
-func (c *call) computedSQL(words []sqlWord, why string) {
-	for len(words) > 0 && words[0].is("immediate", "sp_executesql", "n", "(") || len(words) > 0 && words[0].text == "(" {
+func computedSQL(c *call, words []sqlWord, why string) {
+	for len(words) > 0 && words[0].is("immediate", "sp_executesql", "n", "(") {
 		words = words[1:]
 	}
 	switch {

@@ -157,8 +157,8 @@ func (c *call) verb(base string, i int, of []string) {
 var looksOnly = names(`
 	list ls get show describe view status log logs version help info search find query check validate lint diff plan
 	preview inspect explain whoami current top tail watch events history docs open stat usage ping health wait count
-	ps tree du df cat head metrics doctor print lookup exists test dry read completion versions start serve dev emulators
-	apps domains certs releases regions addons`)
+	ps tree du df cat head metrics doctor print lookup exists test dry read completion versions start serve dev
+	emulators apps domains certs releases regions addons`)
 
 // beyondTables adds that a command of a cloud may change it, where neither the tables nor a word of the command say
 // that it only looks: oci compute instance terminate. from is where the effects of the command begin.
@@ -299,10 +299,11 @@ func (c *call) optionVerb(base, text string) {
 	}
 }
 
-// verbsOfOptions does so for options that the tables know, where the command has no effect that they tell. from is where
-// the effects of the command begin.
-func (c *call) verbsOfOptions(a *args, from int) {
-	if all := c.sh.r.out.Effects; quietPrograms[c.name()] || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
+// verbsOfOptions does so for options that the tables know, where the command has no effect that they tell. from is
+// where the effects of the command begin.
+func verbsOfOptions(c *call, a *args, from int) {
+	all := c.sh.r.out.Effects
+	if quietPrograms[c.name()] || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
 		return e.Kind != KindConnect && e.Kind != KindRead
 	}) {
 		return
@@ -318,7 +319,7 @@ func (c *call) verbsOfOptions(a *args, from int) {
 var rawPeers = names("nc ncat netcat nc.traditional nc.openbsd socat telnet websocat")
 
 // types adds the effects that a text names, which a service is given as it is: flush_all.
-func (c *call) types(text string) {
+func types(c *call, text string) {
 	if strings.Contains(text, "HTTP/") {
 		return
 	}
