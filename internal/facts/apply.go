@@ -1135,7 +1135,8 @@ func leadsOut(c *call, e *entry, name string, a *args) {
 		return
 	}
 	silent := func(ro role, w Word) {
-		if ro.name != "" && ro.name != "_" || w.Kind == Unknown || !beyond.MatchString(w.Text) {
+		if ro.name != "" && ro.name != "_" || w.Kind == Unknown || w.Text == "" ||
+			strings.IndexByte("/~.", w.Text[0]) < 0 || !beyond.MatchString(w.Text) {
 			return
 		}
 		if target, _ := c.absolute(w.Text); !c.isAtHome(target) && !strings.HasPrefix(target, "/tmp/") {

@@ -293,8 +293,11 @@ func (c *call) showsSecret(base string, said []string) {
 
 // optionVerb adds the effect that an option in no table names: --delete-all, --purge.
 func (c *call) optionVerb(base, text string) {
+	if !strings.HasPrefix(text, "--") {
+		return
+	}
 	name, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
-	if of := parts(name); strings.HasPrefix(text, "--") && len(of) > 0 && len(of[0]) > 2 && destroyVerbs[of[0]] {
+	if of := parts(name); len(of) > 0 && len(of[0]) > 2 && destroyVerbs[of[0]] {
 		c.effect(KindDelete, "data:"+base, false)
 	}
 }
