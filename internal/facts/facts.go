@@ -1,6 +1,6 @@
 // Package facts reads a tool call once, for everything that judges calls: the commands of a
 // shell line, their effects, and the unknown parts (doubt). Programs are data,
-// in programs/*.yaml; their format is described in program.go.
+// in programs/*.yaml; programs/README.md says how to write one.
 //
 // Reading is one-sided: it rather finds one effect too many than one too few. An
 // unknown part is a doubt, never silently nothing. It runs nothing, and asks outside only

@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The tables of programs. docs: programs/README.md.
+// The tables of programs. programs/README.md says how they are written.
 //
 //go:embed programs/*.yaml
 var programFiles embed.FS
@@ -34,34 +34,34 @@ func (l *list) UnmarshalYAML(n *yaml.Node) error {
 
 // entry is the table's description of a program, or of a subcommand.
 type entry struct {
-	Also      list              `yaml:"also"`
-	Options   string            `yaml:"options"`
-	Style     string            `yaml:"style"`
-	Words     string            `yaml:"words"`
-	After     string            `yaml:"after"`
-	Target    string            `yaml:"target"`
-	Effects   list              `yaml:"effects"`
-	With      map[string]list   `yaml:"with"`
-	WordsWith map[string]list   `yaml:"words_with"`
-	Without   string            `yaml:"without"`
-	Modes     []mode            `yaml:"modes"`
-	Sub       map[string]*entry `yaml:"sub"`
-	Bare      *entry            `yaml:"bare"`
-	Lookups   string            `yaml:"lookups"`
-	Env       map[string]string `yaml:"env"`
-	Runs      string            `yaml:"runs"`
-	As        string            `yaml:"as"`
-	Skip      int               `yaml:"skip"`
-	Elsewhere string            `yaml:"elsewhere"`
-	Feeds     bool              `yaml:"feeds"`
-	Open      bool              `yaml:"open"`
-	Reads     string            `yaml:"reads"` // the language of its standard input
-	Stop      bool              `yaml:"stop"`
+	Also      list              `yaml:"also"`       // other names
+	Options   string            `yaml:"options"`    // the options that are known
+	Style     string            `yaml:"style"`      // how options are written: styleGNU, …
+	Words     string            `yaml:"words"`      // the roles of the operands
+	After     string            `yaml:"after"`      // the roles of the words behind --
+	Target    string            `yaml:"target"`     // options that name the folder in place of the last word
+	Effects   list              `yaml:"effects"`    // what it does each time
+	With      map[string]list   `yaml:"with"`       // effects by a condition
+	WordsWith map[string]list   `yaml:"words_with"` // effects by globs that an operand fits
+	Without   string            `yaml:"without"`    // the condition of a dry run
+	Modes     []mode            `yaml:"modes"`      // the first that fits is laid over the entry
+	Sub       map[string]*entry `yaml:"sub"`        // subcommands, by names and globs
+	Bare      *entry            `yaml:"bare"`       // without a subcommand
+	Lookups   string            `yaml:"lookups"`    // options and subcommands that only show help or a version
+	Env       map[string]string `yaml:"env"`        // variables that it obeys, with the role of their value
+	Runs      string            `yaml:"runs"`       // what its operands are: command, shell, none, itself
+	As        string            `yaml:"as"`         // the user that it runs the command as
+	Skip      int               `yaml:"skip"`       // how many operands stand before the command
+	Elsewhere string            `yaml:"elsewhere"`  // where the command runs; "" = on this machine
+	Feeds     bool              `yaml:"feeds"`      // it makes commands of its standard input
+	Open      bool              `yaml:"open"`       // without a script it reads commands from its standard input
+	Reads     string            `yaml:"reads"`      // the language of its standard input
+	Stop      bool              `yaml:"stop"`       // options end at the first operand
 	// Abbreviates says that the program takes the beginning of a subcommand's name.
 	Abbreviates bool `yaml:"abbreviates"`
 
-	Catches map[string]string `yaml:"catches"`
-	Passes  []string          `yaml:"passes"`
+	Catches map[string]string `yaml:"catches"` // lines, and effects that each has; see tables_test.go
+	Passes  []string          `yaml:"passes"`  // lines that no guard need see
 
 	prepare  sync.Once
 	options  *optionSet
