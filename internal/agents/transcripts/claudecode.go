@@ -12,7 +12,7 @@ import (
 )
 
 // claudeCode keeps a file for each session, and one for each subagent below the session's folder.
-// Since 2.1 each result says who decided. Of older versions denials are known by their texts.
+// Since 2.1 most results say who decided. Other denials are known by their texts.
 var claudeCode = agent{
 	name: "claude-code", title: "Claude Code", prompts: Counted, depth: 4,
 	roots: func(p places) []string { return []string{p.in("CLAUDE_CONFIG_DIR", ".claude", "projects")} },
@@ -136,6 +136,9 @@ var (
 	claudeHookError = []byte(" hook error: ")
 	claudeByRule    = []byte("Permission to use ")
 	claudeExited    = []byte(`"Exit code `)
+
+	// claudeFailed begin the result of a command that failed or was ended, where it has no exit code.
+	claudeFailed = []string{`[`, `"[`, `"<`, `"Error`, `"Command `, `""`}
 )
 
 // decide fills in how a call ended, and who decided.
@@ -188,6 +191,10 @@ func (l *claudeLine) byText(call *Call, block json.RawMessage) {
 		call.Outcome, call.By = Denied, ByHook
 	case bytes.Contains(text, claudeByRule) && bytes.Contains(text, []byte("denied")):
 		call.Outcome, call.By = Denied, ByRule
+	case call.Tool == "Bash" && !slices.ContainsFunc(claudeFailed, func(start string) bool {
+		return bytes.HasPrefix(text, []byte(start))
+	}):
+		call.Outcome, call.By = Denied, ByHook // the reason that a hook gave stands alone
 	}
 }
 

@@ -44,6 +44,33 @@ func homeOf(t testing.TB, name events.Dialect) string {
 	return home
 }
 
+// A hook's JSON denies with its reason alone: the lines are those of a real run of 2.1.197, shortened. A command that
+// failed has an exit code.
+func TestClaudeDeniedByJSON(t *testing.T) {
+	home := t.TempDir()
+	line := func(id, content string) string {
+		return `{"type":"assistant","sessionId":"s","timestamp":"2026-11-29T06:52:46Z","cwd":"/p","message":{"content":` +
+			`[{"type":"tool_use","id":"` + id + `","name":"Bash","input":{"command":"touch made"}}]}}` + "\n" +
+			`{"type":"user","sessionId":"s","timestamp":"2026-11-29T06:52:46Z","cwd":"/p","message":{"role":"user","content":` +
+			`[{"type":"tool_result","content":"` + content + `","is_error":true,"tool_use_id":"` + id + `"}]},` +
+			`"toolUseResult":"Error: ` + content + `"}` + "\n"
+	}
+	hooktest.Write(t, filepath.Join(home, ".claude/projects/-p/s.jsonl"), line("a", "main is protected (house-rules)")+
+		line("b", `Exit code 1\nPermission to use it is denied`)+line("c", "[Request interrupted by user for tool use]"), 0o600)
+	var got []string
+	for _, f := range Find(Options{Home: home}).Files {
+		if _, err := f.Read(t.Context(), time.Time{}, func(c *Call) {
+			got = append(got, fmt.Sprintf("%s %s %s", c.ID, c.Outcome, c.By))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"a denied hook", "b failed ", "c failed "}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The lines are in the form that several readers of others know; no real run was at hand.
 func TestDroid(t *testing.T) {
 	home := t.TempDir()
