@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/hookd/hookd/internal/base/replacefile"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/pack"
 	"github.com/hookd/hookd/internal/hooks/rules"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
@@ -366,6 +368,9 @@ func (g *guard) list(cmd *cobra.Command) error {
 			all = append(all, l)
 		}
 	}
+	slices.SortStableFunc(all, func(a, b listedRule) int { // a person's own first
+		return cmp.Compare(ofGallery(a.Hook), ofGallery(b.Hook))
+	})
 	all = upTo(all, g.a.limit)
 	err = g.a.print(guardList{all, since}, func(p *printer) {
 		p.rules(all)
@@ -378,6 +383,14 @@ func (g *guard) list(cmd *cobra.Command) error {
 		g.a.printer(g.a.errOut).linef("hookd: how often they fired is not known: %v", unread)
 	}
 	return err
+}
+
+// ofGallery is 1 for a hook of the gallery, and 0 for any other.
+func ofGallery(hook string) int {
+	if strings.HasPrefix(hook, pack.Gallery+"/") {
+		return 1
+	}
+	return 0
 }
 
 // fired counts how often rules decided since a time: a week ago, or later where more runs than are counted came.
