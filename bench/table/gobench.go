@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,6 +63,48 @@ func judged(b *bench) ([]row, error) {
 			what:   "the same as it grows: rules",
 			checks: []check{atMost("× 1,000 costs ≤ 1,000 ×", 1000, us(10_000)/us(10), "%.1f ×")},
 			beside: strings.Join(texts, ", ") + " ([plot](benchmarks/rules.svg))",
+		},
+	}, nil
+}
+
+// lines are the bounds of the reader: for the lines that agents mostly run, and for those that ask for most work.
+func lines(*bench) ([]row, error) {
+	got, err := goBench("./internal/facts", "^BenchmarkLine$/^ordinary", "0.2s")
+	if err != nil {
+		return nil, err
+	}
+	var each []float64
+	for _, f := range got {
+		each = append(each, f["ns/op"]/1000)
+	}
+	slices.Sort(each)
+	if got, err = goBench("./internal/facts", "^BenchmarkLine$/^worst", "10x"); err != nil {
+		return nil, err
+	}
+	var slow, big string
+	for name, f := range got {
+		if f["ns/op"] >= got[slow]["ns/op"] {
+			slow = name
+		}
+		if f["B/op"] >= got[big]["B/op"] {
+			big = name
+		}
+	}
+	beside := "go test ./internal/facts -run '^$' -bench Line"
+	return []row{
+		{
+			what:   "the facts of an ordinary line, at p50",
+			checks: []check{atMost("≤ 25 µs", 25, each[len(each)/2], "%.0f µs")},
+			beside: beside,
+		},
+		{
+			what: fmt.Sprintf("the facts of the worst of %d lines of 16 KiB", len(got)),
+			checks: []check{
+				atMost("≤ 20 ms", 20, got[slow]["ns/op"]/1e6, "%.1f ms"),
+				atMost("≤ 8 MiB", 8, got[big]["B/op"]/(1<<20), "%.1f MiB"),
+			},
+			beside: fmt.Sprintf("%s; %s takes the most time, %s the most memory", beside,
+				strings.TrimPrefix(slow, "Line/worst-"), strings.TrimPrefix(big, "Line/worst-")),
 		},
 	}, nil
 }

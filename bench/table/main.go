@@ -37,6 +37,7 @@ var measures = []measure{
 	{"box", boxStarts},
 	{"session", session},
 	{"first", firstCalls},
+	{"lines", lines},
 	{"judge", judged},
 	{"undo", kept},
 	{"scan", scanned},
