@@ -83,14 +83,18 @@ func (s *Scanner) blanks() {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// endOfString returns the index behind the string that begins at src[i].
+// endOfString returns the index behind the string that begins at src[i]: behind the first quote with an even number
+// of backslashes right before it.
 func endOfString(src []byte, i int) int {
-	for i = endOfPlain(src, i+1); i < len(src); i = endOfPlain(src, i+1) {
-		switch src[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for at := i + 1; at < len(src); {
+		quote := bytes.IndexByte(src[at:], '"')
+		if quote < 0 {
+			break
+		}
+		text := src[at : at+quote]
+		at += quote + 1
+		if (len(text)-len(bytes.TrimRight(text, `\`)))%2 == 0 {
+			return at
 		}
 	}
 	return len(src)
