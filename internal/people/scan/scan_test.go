@@ -23,8 +23,9 @@ var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
 // claude writes sessions of Claude Code into a home.
 type claude struct {
-	home string
-	n    int
+	home   string
+	n      int
+	output string // of each call, JSON without quotes
 }
 
 // session writes one with calls.
@@ -36,7 +37,8 @@ func (c *claude) session(t testing.TB, project, name string, calls ...call) {
 	var b strings.Builder
 	for _, call := range calls {
 		c.n++
-		b.WriteString(call.lines(fmt.Sprintf("toolu_%d", c.n), filepath.Join(c.home, "src", project), name))
+		lines := call.lines(fmt.Sprintf("toolu_%d", c.n), filepath.Join(c.home, "src", project), name)
+		b.WriteString(strings.Replace(lines, "output with", c.output+"output with", 1))
 	}
 	if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -224,9 +226,14 @@ func TestAFork(t *testing.T) {
 	}
 }
 
-// BenchmarkScan reads transcripts of many distinct calls with long outputs.
-func BenchmarkScan(b *testing.B) {
-	c := &claude{home: b.TempDir()}
+// BenchmarkScan judges many distinct calls.
+func BenchmarkScan(b *testing.B) { benchScan(b, 0) }
+
+// BenchmarkScanOutputs reads the same calls, each with as much output as agents usually get.
+func BenchmarkScanOutputs(b *testing.B) { benchScan(b, 15_000) }
+
+func benchScan(b *testing.B, output int) {
+	c := &claude{home: b.TempDir(), output: strings.Repeat(`ok  \tgithub.com/me/ledger/p\t\"0.012s\"\n`, output/43)}
 	for i := range 20 {
 		var calls []call
 		for k := range 500 {
