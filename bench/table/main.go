@@ -44,6 +44,7 @@ var measures = []measure{
 	{"past", lookingBack},
 	{"hooks-10000", manyHooks},
 	{"growth", growth},
+	{"decisions", decisions},
 	{"cores", cores},
 	{"fleet", fleetMessages},
 	{"idle", idle},
@@ -71,6 +72,7 @@ func run() error {
 	long := flag.Duration("soak", 0, "put a daemon under mixed load for so long instead")
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each comparison")
 	flag.DurationVar(&b.sample, "sample", time.Second, "length of one sample")
+	flag.IntVar(&mostDecisions, "decisions", mostDecisions, "decisions in the history at most, of the measure decisions")
 	flag.StringVar(&b.hookd, "hookd", "", "a hookd to measure instead of building one; its hookd-bridge lies beside it")
 	flag.StringVar(&b.other, "against", "", "an older hookd to compare with, in turn with this one (the measure against)")
 	only := flag.String("only", "", "of the measure against only what matches this regular expression")
