@@ -143,6 +143,7 @@ func New(o Options) (d *Daemon, err error) {
 	}
 	d.config.Store(&c)
 	d.metrics = d.newMetrics()
+	go func() { (&facts.Reader{}).Line(usualLine, c.Home) }()
 	if err := d.open(c); err != nil {
 		unwatch()
 		return nil, errors.Join(err, d.closeOpened())
@@ -311,8 +312,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 	var rooms sync.WaitGroup
 	failed := make(chan error, 1)
+	rooms.Go(func() { d.runner.Warm(found.Runnable()) })
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
-	rooms.Go(func() { d.readAhead(found) })
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
 	rooms.Go(func() { d.agentHTTP.Run(ctx) })
@@ -387,15 +388,21 @@ func (d *Daemon) boot() {
 	signals.Ready(d.summary())
 }
 
+// startOver is how long what the start leaves to do waits, so that the first calls have the processor.
+const startOver = time.Second
+
 // freeStartMemory returns the memory that the start has used to the system, once the
 // first events are recorded and the hooks are watched: in an idle daemon the runtime
-// would retain some 4 MiB.
+// would retain some 10 MiB.
 func (d *Daemon) freeStartMemory(ctx context.Context) {
 	d.recorder.Flush(ctx)
 	select {
 	case <-d.watching:
+	case <-ctx.Done():
+	}
+	select {
+	case <-time.After(startOver):
 		debug.FreeOSMemory()
-		d.runner.Warm(d.discovery.Load().Runnable())
 	case <-ctx.Done():
 	}
 }

@@ -15,6 +15,10 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
+// firstCall is how long the second look at all hooks waits, for changes from before they were watched: a call that
+// comes right after the start has the processor.
+const firstCall = 100 * time.Millisecond
+
 // discoveryOptions returns where hooks are found under settings c.
 func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	o := catalog.Options(c, d.policy)
@@ -22,7 +26,7 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	o.Approved = catalog.Options(d.opts.Config, d.policy).Approved // reload.mode needs a restart
 	o.Log, o.NoWatch = d.opts.Log, d.opts.Config.ReloadMode == "manual"
 	o.LastGood, o.Known = d.lastGood.Text, d.lastGood.Units
-	o.Watching = func() { close(d.watching) }
+	o.Watching, o.Rest = func() { close(d.watching) }, firstCall
 	return o
 }
 

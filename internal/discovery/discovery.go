@@ -73,6 +73,7 @@ type Options struct {
 	Watching func()
 
 	NoWatch bool          // only Load scans (reload.mode: manual)
+	Rest    time.Duration // Run waits so long before it reads everything again; 0 = not at all
 	Quiet   time.Duration // a change is read after that long without another; 0 = 200 ms
 	Max     time.Duration // and at the latest after that long; 0 = 2 s
 	Rescan  time.Duration // everything is read again that often; 0 = 5 min
@@ -268,6 +269,10 @@ func (d *Discovery) Run(ctx context.Context, changed Changed) error {
 		d.opts.Watching()
 		<-ctx.Done()
 		return nil
+	}
+	select {
+	case <-time.After(d.opts.Rest):
+	case <-ctx.Done():
 	}
 	d.rescan() // changes from before the watch
 	d.opts.Watching()
