@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ var testEnv = Env{Cwd: "/home/me/shop", Home: "/home/me"}
 // TestTables compares each program's examples with the reading by the tables.
 func TestTables(t *testing.T) {
 	tables := known()
+	addExample(t, tables)
 	seen := map[*entry]bool{}
 	examples, failed := 0, 0
 	for _, name := range sorted(tables.programs) {
@@ -61,6 +63,25 @@ func TestTables(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs, %d examples, %d failed", len(seen), examples, failed)
+}
+
+// addExample adds the program that the README of the tables shows.
+func addExample(t *testing.T, tables *tables) {
+	t.Helper()
+	text, err := os.ReadFile("programs/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(text), "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	for _, b := range split("README.md", example) {
+		for _, name := range append(b.also(), b.key) {
+			tables.programs[name] = b
+		}
+	}
+	if tables.programs["cratectl"] == nil {
+		t.Fatal("programs/README.md shows no program")
+	}
 }
 
 // missingEffects returns the first effect or doubt of want that a line does not have.
