@@ -270,13 +270,14 @@ func (p *program) reap(main uintptr) {
 				if signal := uintptr(p.status & 0x7f); signal != 0 {
 					code = 128 + signal
 				}
-				everyone := ^uintptr(0) // but itself
-				syscall.RawSyscall6(syscall.SYS_KILL, everyone, uintptr(syscall.SIGKILL), 0, 0, 0, 0)
+				others := ^uintptr(0) // all processes of the box but this one
+				syscall.RawSyscall6(syscall.SYS_KILL, others, uintptr(syscall.SIGKILL), 0, 0, 0, 0)
 				for errno == 0 || errno == syscall.EINTR { // until there is none
-					_, _, errno = syscall.RawSyscall6(syscall.SYS_WAIT4, everyone, 0, 0, 0, 0, 0)
+					_, _, errno = syscall.RawSyscall6(syscall.SYS_WAIT4, others, 0, 0, 0, 0, 0)
 				}
 				p.failed[0] = uint32(code)
-				syscall.RawSyscall6(syscall.SYS_WRITE, p.report, uintptr(unsafe.Pointer(&p.failed)), sizeOfStatus, 0, 0, 0)
+				status := uintptr(unsafe.Pointer(&p.failed))
+				syscall.RawSyscall6(syscall.SYS_WRITE, p.report, status, sizeOfStatus, 0, 0, 0)
 				for {
 					syscall.RawSyscall6(syscall.SYS_EXIT_GROUP, code, 0, 0, 0, 0, 0)
 				}
