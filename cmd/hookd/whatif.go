@@ -295,9 +295,9 @@ func totals(w rehearse.WhatIf) string {
 		by[c.Then+" to "+c.Now]++
 	}
 	var parts []string
-	for _, then := range outcomeWords {
-		for _, now := range outcomeWords {
-			if n := by[then+" to "+now]; n > 0 {
+	for _, then := range wire.Outcomes() {
+		for _, now := range wire.Outcomes() {
+			if n := by[string(then+" to "+now)]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%s %s to %s", grouped(n), then, now))
 			}
 		}
@@ -313,6 +313,3 @@ func totals(w rehearse.WhatIf) string {
 	}
 	return line
 }
-
-// outcomeWords are the outcomes of a decision, the strictest first.
-var outcomeWords = []string{"deny", "ask", "contain", "allow", "rewrite", "none"}

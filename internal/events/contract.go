@@ -6,7 +6,7 @@ type Decision string
 const (
 	// DecisionNone ignores permission_decision.
 	DecisionNone Decision = ""
-	// DecisionVerdict folds it: deny > ask > allow > none.
+	// DecisionVerdict folds it: deny > ask > contain > allow > none.
 	DecisionVerdict Decision = "verdict"
 	// DecisionPermission takes it as a short-cut of the agent's prompt:
 	// allow grants, deny rejects, ask does nothing.

@@ -38,12 +38,12 @@ const (
 	answers effect = "answers" // it answers an ask, or takes a call back: Asks, Fleet and Undo say who may
 )
 
-// routes is the table of the routes, their users, and their effects. Of the line door events and pings
-// are for every user, subscriptions for the owner.
 // decisionWords are the parameters that choose decisions.
 const decisionWords = "decision tool agent session hook event event_id cwd q parts shadow without rewrote took " +
 	"since until after before"
 
+// routes is the table of the routes, their users, and their effects. Of the line door events and pings
+// are for every user, subscriptions for the owner.
 func (s *Server) routes() []route {
 	return []route{
 		{"POST", wire.PathEvents, everyUser, acts, s.postEvents, "wait"},

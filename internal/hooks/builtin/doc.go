@@ -1,7 +1,6 @@
 // Package builtin holds the hooks that are written in Go: docker-agent's
 // built-ins, those of its newest source too. Each is one file and one line in the
-// list below; a larger built-in is a package of its own: secrets finds
-// secrets, shadow keeps snapshots.
+// list below.
 //
 // A built-in answers with the bytes that a docker-agent command hook would
 // print, so package verdict reads it by the same rules. Empty bytes are no

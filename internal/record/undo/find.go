@@ -209,9 +209,10 @@ func foundFile(where, path string) wire.UndoFound {
 	return f
 }
 
-// transcriptFolders are where agents keep the words said and the text read.
+// transcriptFolders are where agents keep the words said and the text read, in JSON. Package transcripts knows all.
 var transcriptFolders = []string{
-	".claude/projects", ".codex/sessions", ".gemini/tmp", ".qwen/projects", ".copilot/session-state", ".kimi/sessions",
+	".claude/projects", ".codex/sessions", ".gemini/tmp", ".qwen/projects", ".copilot/session-state", ".kimi-code/sessions",
+	".codex/archived_sessions", ".pi/agent/sessions", ".factory/sessions", ".cline/data/sessions", ".openclaw/agents",
 }
 
 // inTranscripts lists transcripts that name the path: the text read from it, or written to it, may be in one.

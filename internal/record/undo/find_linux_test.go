@@ -34,6 +34,8 @@ func TestFind(t *testing.T) {
 		"a snapshot":           {before: "mkdir -p ../.snapshots/1/snapshot/p; mv 'a b' ../.snapshots/1/snapshot/p", where: "a snapshot of snapper"},
 		"the history of VS Code": {before: `mkdir -p ~/.config/Code/User/History/1; mv 'a b' ~/.config/Code/User/History/1/x; echo "{\"resource\":\"$PWD/a b\"}" > ~/.config/Code/User/History/1/entries.json`,
 			where: "the history of VS Code"},
+		"a transcript of Kimi Code": {before: `mkdir -p ~/.kimi-code/sessions/s; rm 'a b'
+			echo "{\"file_path\":\"$PWD/a b\"}" > ~/.kimi-code/sessions/s/wire.jsonl`, where: "a transcript names it"},
 		"a transcript": {before: `mkdir -p ~/.claude/projects/p; mkfifo ~/.claude/projects/p/a.jsonl; rm 'a b'
 			{ head -c 300000 /dev/zero | tr '\0' x; echo "{\"file_path\":\"$PWD/a b\"}"; } > ~/.claude/projects/p/b.jsonl`, where: "a transcript names it"},
 	} {

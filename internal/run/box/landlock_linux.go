@@ -40,7 +40,7 @@ const (
 )
 
 // leastABI is the first version of Landlock that keeps signals in. Below it a program in the box
-// could end hookd, so level B is not offered.
+// could end hookd, so there is no box by Landlock.
 const leastABI = 6
 
 type landlockAttr struct{ fs, net, scoped uint64 }

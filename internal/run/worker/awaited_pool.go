@@ -64,6 +64,8 @@ func (a *awaitedPool) ask(ctx context.Context, c *Call) (ans Answer) {
 	return a.askUntil(q, c)
 }
 
+// askUntil asks at most two workers. There is no back-off between calls: a sender waits, and a guard that is not
+// asked denies.
 func (a *awaitedPool) askUntil(q *asked, c *Call) (ans Answer) {
 	start := time.Now()
 	until := start.Add(c.Timeout)

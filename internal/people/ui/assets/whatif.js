@@ -7,9 +7,9 @@ import { Refusal, about, ask, connection, post, segment } from './net.js';
 import { Bad, Clock, Command, Empty, Icon, State, Table, Td, What, Who, say, stateOf, useData } from './parts.js';
 import { link, put, route } from './state.js';
 import { Peek } from './stream.js';
-import { firstLine, number, plural, tookText, toolName } from './words.js';
+import { firstLine, number, outcomes, plural, tookText, toolName } from './words.js';
 
-const words = ['deny', 'ask', 'allow', 'rewrite', 'none']; // the strictest first
+const words = outcomes.filter((w) => !['disobeyed', 'not asked', 'context'].includes(w)); // what a hook can decide
 export const stops = (w) => w === 'deny' || w === 'ask';
 const ranges = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days', '365d': 'all that is kept' };
 const limits = [1000, 10000, 100000];
