@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +21,6 @@ import (
 	"github.com/hookd/hookd/internal/base/replacefile"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/facts"
-	"github.com/hookd/hookd/internal/hooks/pack"
 	"github.com/hookd/hookd/internal/hooks/rules"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 )
@@ -369,7 +369,7 @@ func (g *guard) list(cmd *cobra.Command) error {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b listedRule) int { // a person's own first
-		return cmp.Compare(ofGallery(a.Hook), ofGallery(b.Hook))
+		return cmp.Compare(ofGallery(a), ofGallery(b))
 	})
 	all = upTo(all, g.a.limit)
 	err = g.a.print(guardList{all, since}, func(p *printer) {
@@ -385,9 +385,9 @@ func (g *guard) list(cmd *cobra.Command) error {
 	return err
 }
 
-// ofGallery is 1 for a hook of the gallery, and 0 for any other.
-func ofGallery(hook string) int {
-	if strings.HasPrefix(hook, pack.Gallery+"/") {
+// ofGallery is 1 for a rule that stands in a hook as the gallery has it, and 0 for any other.
+func ofGallery(l listedRule) int {
+	if _, err := rules.GalleryText(path.Base(l.Hook)); err == nil && filepath.Base(l.File) == "HOOK.yaml" {
 		return 1
 	}
 	return 0
