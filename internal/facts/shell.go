@@ -926,7 +926,11 @@ func (sh *shell) run(words []Word, c *call) output {
 		return output{}
 	}
 	for len(words) > 1 && (words[0].Text == "--" || words[0].Text == "!" ||
-		oddAssignment.MatchString(words[0].Text)) { // time -- ls, time ! ls, A[1]=2 ls
+		oddAssignment.MatchString(words[0].Text) || isAssignment.MatchString(words[0].Text)) {
+		// time -- ls, time ! ls, A[1]=2 ls, time -- A=b ls, coproc A=b ls
+		if name, value, is := strings.Cut(words[0].Text, "="); is {
+			c.env = append(c.env, Assign{name, words[0].with(value)})
+		}
 		words = words[1:]
 	}
 	c.sh, c.words = sh, words
