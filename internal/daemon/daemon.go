@@ -143,7 +143,6 @@ func New(o Options) (d *Daemon, err error) {
 	}
 	d.config.Store(&c)
 	d.metrics = d.newMetrics()
-	go func() { (&facts.Reader{}).Line(usualLine, c.Home) }()
 	if err := d.open(c); err != nil {
 		unwatch()
 		return nil, errors.Join(err, d.closeOpened())
@@ -312,7 +311,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 	var rooms sync.WaitGroup
 	failed := make(chan error, 1)
-	rooms.Go(func() { d.runner.Warm(found.Runnable()) })
+	rooms.Go(func() { d.readAhead(found) })
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 // facts returns the reader of calls that rules and conditions share.
@@ -34,11 +35,19 @@ func (d *Daemon) facts() *facts.Reader {
 	}}
 }
 
-// usualLine has the programs that agents call most. Read while the daemon starts, it makes the tables of these
-// programs and the search for secrets, for which the first call would wait 10 to 20 ms.
+// usualLine has the programs that agents call most.
 const usualLine = "cd x && git status | head; ls -la; cat a.json | grep b > c; rm d; sed -n 1p e; find . -name f; " +
-	"npm test; npx g; node h.js; python3 i.py; go test ./... 2>&1 | tail -20; cargo test; make; curl localhost; " +
-	"docker ps; gh pr view"
+	"npm test; npx g; node h.js; python3 i.py; go test ./...; cargo test; make; curl localhost; docker ps; gh pr view"
+
+// readAhead judges a call and reads a line if a hook judges by rules: pages of hookd, the tables of usual programs and
+// the search for secrets are then there before the first call, which would wait 10 to 20 ms for them.
+func (d *Daemon) readAhead(found *hook.Snapshot) {
+	hooks := found.Runnable()
+	if slices.ContainsFunc(hooks, func(h *hook.Hook) bool { return h.Type == hook.Rules }) {
+		d.runner.Warm(hooks)
+		d.reader.Line(usualLine, d.config.Load().Home)
+	}
+}
 
 // ownFiles are the places where this daemon keeps the files that guard, wherever its settings have them.
 func ownFiles(c config.Config) (list []facts.Place) {
