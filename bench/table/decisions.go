@@ -158,7 +158,8 @@ func copyDecisions(path string, made, want int) error {
 		return err
 	}
 	_, err = db.Exec(fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d),
-		base AS MATERIALIZED (SELECT row_number() OVER (ORDER BY seq) - 1 AS place, * FROM decisions ORDER BY seq LIMIT %d)
+		base AS MATERIALIZED (SELECT row_number() OVER (ORDER BY seq) - 1 AS place, *
+			FROM decisions ORDER BY seq LIMIT %d)
 		INSERT INTO decisions (%s) SELECT %s FROM n CROSS JOIN base`,
 		times-1, made, strings.Join(names, ", "), strings.Join(values, ", ")))
 	return err
