@@ -8,10 +8,7 @@ import (
 	"time"
 )
 
-// Version of the protocol, in every route.
-const Version = "v1"
-
-// Routes of HTTP on the socket.
+// Routes of HTTP on the socket. Each has the version of the protocol, of which there is one.
 const (
 	PathEvents    = "/v1/events"
 	PathHooks     = "/v1/hooks"

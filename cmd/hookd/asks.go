@@ -215,7 +215,7 @@ func answeredWords(a *client.Answered) string {
 		words = append(words, "like", a.Like)
 	}
 	if len(a.Refused) > 0 {
-		words = append(words, fmt.Sprintf("(%s did not count)", plural(len(a.Refused), "answer")))
+		words = append(words, fmt.Sprintf("(%s did not count)", counted(len(a.Refused), "answer")))
 	}
 	return strings.Join(words, " ")
 }

@@ -153,7 +153,7 @@ func (p *printer) auditReport(r audit.Report) {
 	}
 	what := "each is as it was written"
 	if n := len(r.Findings) + r.More; n > 0 {
-		what = p.paint(red, plural(n, "finding"))
+		what = p.paint(red, counted(n, "finding"))
 	}
 	pruned := ""
 	if r.Pruned > 0 {

@@ -84,7 +84,7 @@ func (p *printer) blindspots(r *blindspots.Report) {
 		}
 		if a.Away > 0 {
 			p.linef("  not on record: %s in %s of its transcripts",
-				plural(a.Away, "call"), plural(a.Sessions, "session"))
+				counted(a.Away, "call"), counted(a.Sessions, "session"))
 		}
 		if a.Do != "" {
 			p.linef("  type: %s", a.Do)
@@ -94,7 +94,7 @@ func (p *printer) blindspots(r *blindspots.Report) {
 
 // blindWords says in one line how the calls of an agent were guarded.
 func blindWords(a blindspots.Agent) string {
-	parts := []string{plural(a.Asked, "call") + " asked about"}
+	parts := []string{counted(a.Asked, "call") + " asked about"}
 	if a.NotAsked > 0 {
 		parts = append(parts, fmt.Sprintf("%d NOT ASKED", a.NotAsked))
 	}

@@ -178,21 +178,14 @@ func (p *printer) summary(list []doctor.Finding) {
 	}
 	switch problems, notes := count[doctor.Problem], count[doctor.Note]; {
 	case problems == 1:
-		p.linef("1 problem needs you, %s", plural(notes, "note"))
+		p.linef("1 problem needs you, %s", counted(notes, "note"))
 	case problems > 1:
-		p.linef("%d problems need you, %s", problems, plural(notes, "note"))
+		p.linef("%d problems need you, %s", problems, counted(notes, "note"))
 	case notes > 0:
-		p.linef("nothing is broken, %s", plural(notes, "note"))
+		p.linef("nothing is broken, %s", counted(notes, "note"))
 	default:
 		p.line("all is well")
 	}
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 func (p *printer) agentReport(r doctor.AgentReport) {

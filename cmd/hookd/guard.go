@@ -290,7 +290,7 @@ func removeRule(a *app, cmd *cobra.Command, dir, rule string, yes bool) (found b
 		return true, err
 	}
 	return true, a.print(did, func(p *printer) {
-		p.linef("%s no longer has the rule %s; %s left", hookName, rule, plural(left, "rule"))
+		p.linef("%s no longer has the rule %s; %s left", hookName, rule, counted(left, "rule"))
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/agents/transcripts"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/learn"
 	"github.com/hookd/hookd/internal/people/scan"
 )
@@ -129,7 +130,7 @@ func (l *learning) write(cfg config.Config, taken []learn.Proposal) error {
 		return fail(exitRejected, "hookd edit "+learn.Hook, "%w", err)
 	}
 	fmt.Fprintf(l.scan.a.errOut, "%s in %s\ntest it: hookd test %s --local    take it back: hookd learn --undo\n",
-		some(len(taken), "rule"), escape(file, keepNothing), learn.Hook)
+		card.Plural(len(taken), "rule"), escape(file, keepNothing), learn.Hook)
 	return nil
 }
 
@@ -156,7 +157,7 @@ func (l *learning) ownLists(commands [][]string) error {
 			p := a.printer(a.out)
 			p.line()
 			p.sentence(bold, fmt.Sprintf("%s asks although a hook allows%s. Write %s into %s?", name,
-				spaced(list.When), some(len(commands), "command"), tilde(plan.Changes[0].Path)))
+				spaced(list.When), card.Plural(len(commands), "command"), tilde(plan.Changes[0].Path)))
 			p.sentence(plain, "They hold in every project"+withLoose(list.Loose)+
 				". hookd's guards are asked all the same.")
 			fmt.Fprint(a.out, "  y yes   n no  ")
@@ -275,15 +276,15 @@ func (p *printer) learnHead(list []learn.Proposal, r *scan.Report) {
 	q := r.Prompts
 	if len(list) == 0 {
 		p.sentence(plain, fmt.Sprintf("Nothing to learn: %s to you, and no call that was approved 5 times, on 2 days, "+
-			"without a refusal, is new and safe to allow.", some(q.Asked, "question")))
+			"without a refusal, is new and safe to allow.", card.Plural(q.Asked, "question")))
 		if q.Saved.Read > 0 {
 			p.sentence(plain, fmt.Sprintf("%s of them about calls that only read: hookd add gallery/quiet answers "+
-				"those.", grouped(q.Saved.Read)))
+				"those.", card.Thousands(q.Saved.Read)))
 		}
 		return
 	}
 	p.sentence(bold, fmt.Sprintf("%s, %s of %s answered. Transcripts are files that agents can write: read each rule.",
-		some(len(list), "rule"), grouped(q.Saved.Learned), some(q.Asked, "question")))
+		card.Plural(len(list), "rule"), card.Thousands(q.Saved.Learned), card.Plural(q.Asked, "question")))
 	p.line()
 }
 
@@ -297,9 +298,10 @@ func (p *printer) proposal(i, of int, l learn.Proposal) {
 	p.pairs(
 		kv("  it may", "read, "+strings.Join(does, ", ")),
 		kv("  in", strings.Join(tildes(l.Roots), ", ")),
-		kv("  you said yes", fmt.Sprintf("%s, on %s, %s to %s, never no", some(l.Yes, "time"), some(l.Days, "day"),
+		kv("  you said yes", fmt.Sprintf("%s, on %s, %s to %s, never no",
+			card.Plural(l.Yes, "time"), card.Plural(l.Days, "day"),
 			dayAndMonth(l.First), dayAndMonth(l.Last))),
-		kv("  others", fmt.Sprintf("%s without a question to you would pass, too", some(l.Others, "call"))),
+		kv("  others", fmt.Sprintf("%s without a question to you would pass, too", card.Plural(l.Others, "call"))),
 	)
 	for _, line := range l.Lines {
 		text := escape(line.Text, keepNothing)

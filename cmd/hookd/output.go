@@ -230,11 +230,11 @@ func ago(t time.Time) string {
 	case d < time.Second:
 		return "just now"
 	case d < time.Minute:
-		return plural(int(d.Seconds()), "second") + " ago"
+		return counted(int(d.Seconds()), "second") + " ago"
 	case d < time.Hour:
-		return plural(int(d.Minutes()), "minute") + " ago"
+		return counted(int(d.Minutes()), "minute") + " ago"
 	case d < 12*time.Hour:
-		return plural(int(d.Hours()), "hour") + " ago"
+		return counted(int(d.Hours()), "hour") + " ago"
 	case local.Format(time.DateOnly) == now.Format(time.DateOnly):
 		return "today " + local.Format("15:04")
 	case local.Format(time.DateOnly) == now.AddDate(0, 0, -1).Format(time.DateOnly):

@@ -275,7 +275,7 @@ func (p *printer) overview(o *overview) {
 		p.nextSteps(o.Next)
 		return
 	}
-	today := plural(int(o.Calls), "call")
+	today := counted(int(o.Calls), "call")
 	for _, part := range []struct{ outcome, word string }{
 		{"deny", "denied"}, {"ask", "asked"}, {"contain", "contained"}, {"rewrite", "rewritten"},
 	} {
@@ -348,7 +348,7 @@ func (p *printer) attention(o *overview) {
 	for _, u := range o.NotAsked {
 		if u.NotAsked > 0 {
 			what := "by " + string(u.Agent) + " in the last 24 hours"
-			p.paintedFact(yellow, "not asked", plural(int(u.NotAsked), "call"), what)
+			p.paintedFact(yellow, "not asked", counted(int(u.NotAsked), "call"), what)
 		}
 	}
 	for _, w := range o.Wrong {

@@ -60,7 +60,7 @@ func (p *printer) recovered(did client.Recovered) {
 				text = "  it has no event that the history does not have"
 			}
 			if l.Unreadable > 0 {
-				text += fmt.Sprintf("; %s of it cannot be read", plural(l.Unreadable, "part"))
+				text += fmt.Sprintf("; %s of it cannot be read", counted(l.Unreadable, "part"))
 			}
 			p.line(text)
 			p.line("  the file is kept as " + escape(l.Kept, keepNothing))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/internal/agents/transcripts"
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/scan"
 )
 
@@ -134,7 +135,7 @@ func (p *printer) scan(r *scan.Report) {
 	p.line()
 	p.next("hookd init", "guard these agents; hookd init --undo takes it back")
 	if r.Prompts.Learn > 0 {
-		p.next("hookd learn", fmt.Sprintf("see %s, take those you like", some(r.Prompts.Learn, "rule")))
+		p.next("hookd learn", fmt.Sprintf("see %s, take those you like", card.Plural(r.Prompts.Learn, "rule")))
 	}
 	if hooks := r.Hooks(); len(hooks) > 0 {
 		p.next("hookd add "+hooks[0], "judge calls by what came before them, too")
@@ -156,7 +157,7 @@ func (p *printer) noCalls(r *scan.Report) {
 		p.sentence(plain, fmt.Sprintf("No call since %s. %s older: hookd scan --since 365d", dayAndMonth(r.Since),
 			are(r.Transcripts.Older, "transcript")))
 	case r.Transcripts.Found > 0:
-		p.sentence(plain, fmt.Sprintf("No call in %s.", some(r.Transcripts.Found, "transcript")))
+		p.sentence(plain, fmt.Sprintf("No call in %s.", card.Plural(r.Transcripts.Found, "transcript")))
 	default:
 		p.line("No transcript of an agent is here. Looked for those of")
 		p.line(fillLines(strings.Join(names, ", ")+".", cmp.Or(p.width, pipeWidth)))
@@ -170,22 +171,23 @@ func (p *printer) read(r *scan.Report) {
 	t := r.Transcripts
 	took := time.Duration(r.TookMS) * time.Millisecond
 	text := fmt.Sprintf("Read %s of %s, %s to %s, in %.1f s. Nothing left this machine, nothing was changed.",
-		some(t.Read, "transcript"), some(len(r.Agents), "agent"), dayAndMonth(r.First), dayAndMonth(r.Last),
+		card.Plural(t.Read, "transcript"), card.Plural(len(r.Agents), "agent"),
+		dayAndMonth(r.First), dayAndMonth(r.Last),
 		took.Seconds())
 	if r.Partly() {
 		text = fmt.Sprintf("Read %s of %s transcripts, back to %s, in %.1f s. Nothing left this machine, nothing was "+
-			"changed.", grouped(t.Read), grouped(t.Found), dayAndMonth(t.Back), took.Seconds())
+			"changed.", card.Thousands(t.Read), card.Thousands(t.Found), dayAndMonth(t.Back), took.Seconds())
 	}
 	p.sentence(plain, text)
 	if n := t.Failed + t.TooLarge + t.Foreign; n > 0 {
 		p.sentence(yellow, fmt.Sprintf("Not read: %s (%d too large, %d of other users, %d with an error).",
-			some(n, "transcript"), t.TooLarge, t.Foreign, t.Failed))
+			card.Plural(n, "transcript"), t.TooLarge, t.Foreign, t.Failed))
 	}
 	if len(t.Unread) > 0 {
 		p.sentence(yellow, "Not read: transcripts of "+strings.Join(t.Unread, ", ")+": their form is not known well enough.")
 	}
 	if t.Skipped > 0 {
-		p.sentence(plain, fmt.Sprintf("%s could not be read and %s not counted.", some(t.Skipped, "line"),
+		p.sentence(plain, fmt.Sprintf("%s could not be read and %s not counted.", card.Plural(t.Skipped, "line"),
 			isAre(t.Skipped)))
 	}
 }
@@ -197,19 +199,20 @@ func (p *printer) scanAgents(agents []scan.Agent) {
 	}
 	p.line(p.paint(bold, fmt.Sprintf("  %-*s  SESSIONS    CALLS  SUBAGENT  STOPPED  ASKED YOU", width, "AGENT")))
 	for _, a := range agents {
-		asked := fmt.Sprintf("%9s  %s", grouped(a.Asked), a.Prompts)
+		asked := fmt.Sprintf("%9s  %s", card.Thousands(a.Asked), a.Prompts)
 		if a.Prompts == transcripts.Unknown {
 			asked = fmt.Sprintf("%9s  not written down", dash(a.Asked))
 		}
-		p.linef("  %-*s  %8s %8s  %8s  %7s  %s", width, a.Title, grouped(a.Sessions), grouped(a.Calls),
+		p.linef("  %-*s  %8s %8s  %8s  %7s  %s", width, a.Title, card.Thousands(a.Sessions), card.Thousands(a.Calls),
 			dash(a.Subagents), dash(a.Stopped), asked)
 	}
 }
 
 // stopped shows calls that guards would have stopped or asked about.
 func (p *printer) stopped(r *scan.Report) {
-	head := fmt.Sprintf("%s of %s would have been stopped, %s asked about", grouped(r.Stopped), some(r.Calls, "call"),
-		grouped(r.AskedAbout))
+	head := fmt.Sprintf("%s of %s would have been stopped, %s asked about",
+		card.Thousands(r.Stopped), card.Plural(r.Calls, "call"),
+		card.Thousands(r.AskedAbout))
 	if len(r.Examples) == 0 {
 		p.sentence(bold, head+".")
 		return
@@ -221,7 +224,7 @@ func (p *printer) stopped(r *scan.Report) {
 // examples writes calls, a line each.
 func sequences(p *printer, r *scan.Report) {
 	if s := r.Sequences; s.Calls > 0 {
-		p.sentence(bold, fmt.Sprintf("By what came before, %s more. Add %s:", some(s.Calls, "call"),
+		p.sentence(bold, fmt.Sprintf("By what came before, %s more. Add %s:", card.Plural(s.Calls, "call"),
 			strings.Join(r.Hooks(), ", ")))
 		p.examples(s.Examples[:min(len(s.Examples), 3)], true)
 	}
@@ -273,12 +276,12 @@ func (p *printer) questions(r *scan.Report) {
 	case q.Asked == 0:
 		p.sentence(plain, "No question to you is written down.")
 	default:
-		p.sentence(bold, fmt.Sprintf("%s to you (%s), %s answered yes.", some(q.Asked, "question"), r.Sure(),
-			grouped(q.Yes)))
+		p.sentence(bold, fmt.Sprintf("%s to you (%s), %s answered yes.", card.Plural(q.Asked, "question"), r.Sure(),
+			card.Thousands(q.Yes)))
 	}
 	if n := q.Saved.Read + q.Saved.Learned; n > 0 {
-		p.sentence(plain, fmt.Sprintf("Safe to answer for you: %s, %s as they only read, %s by %s.", grouped(n),
-			grouped(q.Saved.Read), grouped(q.Saved.Learned), some(q.Learn, "rule")))
+		p.sentence(plain, fmt.Sprintf("Safe to answer for you: %s, %s as they only read, %s by %s.", card.Thousands(n),
+			card.Thousands(q.Saved.Read), card.Thousands(q.Saved.Learned), card.Plural(q.Learn, "rule")))
 	}
 	var parts []string
 	for _, e := range q.Examples[:min(len(q.Examples), 3)] {
@@ -296,9 +299,10 @@ func (p *printer) questions(r *scan.Report) {
 func (p *printer) harm(r *scan.Report) {
 	s := r.Secrets
 	if s.Read+s.Carried > 0 {
-		text := fmt.Sprintf("Secrets were read by %s and written into %s", some(s.Read, "call"), grouped(s.Carried))
+		text := fmt.Sprintf("Secrets were read by %s and written into %s",
+			card.Plural(s.Read, "call"), card.Thousands(s.Carried))
 		if s.Sent > 0 {
-			text += fmt.Sprintf("; after %s something was sent", grouped(s.Sent))
+			text += fmt.Sprintf("; after %s something was sent", card.Thousands(s.Sent))
 		}
 		p.sentence(plain, text+". None is shown.")
 	}
@@ -306,8 +310,8 @@ func (p *printer) harm(r *scan.Report) {
 		p.sentence(plain, fmt.Sprintf("%s made by subagents.", were(r.Subagents, "call")))
 	}
 	if d := r.Destroyed; d.Calls > 0 {
-		p.sentence(plain, fmt.Sprintf("%s destroyed %s, a folder counted as one:", some(d.Calls, "call"),
-			some(d.Things, "thing")))
+		p.sentence(plain, fmt.Sprintf("%s destroyed %s, a folder counted as one:", card.Plural(d.Calls, "call"),
+			card.Plural(d.Things, "thing")))
 		p.examples(d.Examples[max(0, len(d.Examples)-3):], false)
 	}
 }
@@ -324,15 +328,7 @@ func dash(n int) string {
 	if n == 0 {
 		return "-"
 	}
-	return grouped(n)
-}
-
-// some is a count of things: 1 call, 2,114 calls.
-func some(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return grouped(n) + " " + thing + "s"
+	return card.Thousands(n)
 }
 
 func isAre(n int) string {
@@ -342,13 +338,13 @@ func isAre(n int) string {
 	return "are"
 }
 
-func are(n int, thing string) string { return some(n, thing) + " " + isAre(n) }
+func are(n int, thing string) string { return card.Plural(n, thing) + " " + isAre(n) }
 
 func were(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing + " was"
 	}
-	return some(n, thing) + " were"
+	return card.Plural(n, thing) + " were"
 }
 
 // ofThem introduces some of so many.

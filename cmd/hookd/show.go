@@ -89,7 +89,7 @@ func kept(k *client.Workers) string {
 	if k == nil {
 		return ""
 	}
-	parts := []string{"persistent, " + plural(k.Starts, "start")}
+	parts := []string{"persistent, " + counted(k.Starts, "start")}
 	for _, c := range k.Copies {
 		parts = append(parts, fmt.Sprintf("pid %d (%s, since %s, %d answered)", c.PID, c.Slots,
 			c.Started.Local().Format("15:04:05"), c.Answered))

@@ -131,14 +131,14 @@ func (p *printer) unguarded(list []client.Unguarded) {
 			say("IS NOT GUARDED: %s; type `%s`", u.Gone, u.Do)
 		}
 		if u.Disobeyed > 0 {
-			say("DID NOT OBEY %s; type `hookd log --disobeyed`", plural(int(u.Disobeyed), "answer"))
+			say("DID NOT OBEY %s; type `hookd log --disobeyed`", counted(int(u.Disobeyed), "answer"))
 		}
 		if u.NotAsked > 0 {
-			say("ran %s without asking; type `hookd log --not-asked`", plural(int(u.NotAsked), "call"))
+			say("ran %s without asking; type `hookd log --not-asked`", counted(int(u.NotAsked), "call"))
 		}
 		if u.Executed != nil && u.Executed.Commands > 0 {
 			say("executed %s with no call open; type `hookd blindspots %s`",
-				plural(int(u.Executed.Commands), "command"), u.Agent)
+				counted(int(u.Executed.Commands), "command"), u.Agent)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +24,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/hookfiles"
 	"github.com/hookd/hookd/internal/run/rehearse"
 	"github.com/hookd/hookd/wire"
@@ -229,7 +229,7 @@ func (p *progress) watch(a *rehearse.Asking) {
 			select {
 			case <-tick.C:
 				seen, changed := a.Seen()
-				fmt.Fprintf(p.w, "\r\x1b[K%s asked, %d would change; Ctrl-C ends it", grouped(seen), changed)
+				fmt.Fprintf(p.w, "\r\x1b[K%s asked, %d would change; Ctrl-C ends it", card.Thousands(seen), changed)
 			case <-p.stop:
 				fmt.Fprint(p.w, "\r\x1b[K")
 				return
@@ -241,15 +241,6 @@ func (p *progress) watch(a *rehearse.Asking) {
 func (p *progress) end() {
 	close(p.stop)
 	p.writing.Wait() // for nothing where the hook was never asked
-}
-
-// grouped writes a number with a comma before each three digits.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func (p *printer) whatIf(w rehearse.WhatIf) {
@@ -277,7 +268,7 @@ func (p *printer) whatIf(w rehearse.WhatIf) {
 	p.sentence(plain, totals(w))
 	if w.Cut+w.Redacted > 0 {
 		p.sentence(plain, fmt.Sprintf("%s not judged: %s of which not all data was kept, %s without their secrets",
-			counted(w.Cut+w.Redacted, "event"), grouped(w.Cut), grouped(w.Redacted)))
+			counted(w.Cut+w.Redacted, "event"), card.Thousands(w.Cut), card.Thousands(w.Redacted)))
 	}
 	if w.Failed > 0 {
 		failed := fmt.Sprintf("it failed for %s: ", counted(w.Failed, "event"))
@@ -298,7 +289,7 @@ func totals(w rehearse.WhatIf) string {
 	for _, then := range wire.Outcomes() {
 		for _, now := range wire.Outcomes() {
 			if n := by[string(then+" to "+now)]; n > 0 {
-				parts = append(parts, fmt.Sprintf("%s %s to %s", grouped(n), then, now))
+				parts = append(parts, fmt.Sprintf("%s %s to %s", card.Thousands(n), then, now))
 			}
 		}
 	}
@@ -307,7 +298,7 @@ func totals(w rehearse.WhatIf) string {
 		state = "stopped; so far: "
 	}
 	line := fmt.Sprintf("%s%s: %s asked in %s, it ran for %s; %s would change", state, w.Hook, counted(w.Asked, "event"),
-		millis(w.TookMS), grouped(w.Ran), grouped(len(w.Changes)))
+		millis(w.TookMS), card.Thousands(w.Ran), card.Thousands(len(w.Changes)))
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}

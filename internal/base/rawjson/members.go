@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"strings"
 )
 
 // Member is one name and value of a JSON object.
@@ -148,3 +149,16 @@ func value(m Member) []byte {
 
 // StringMember returns the member key with the text s.
 func StringMember(key, s string) Member { return Member{key, Quote(s)} }
+
+// Ambiguous reports whether two members of an object have the same name except for the letter case: which of
+// them counts depends on how a program reads JSON.
+func Ambiguous(object json.RawMessage) bool {
+	seen := map[string]bool{}
+	for key := range Members(object) {
+		if key = strings.ToLower(key); seen[key] {
+			return true
+		}
+		seen[key] = true
+	}
+	return false
+}

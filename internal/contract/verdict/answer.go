@@ -110,7 +110,7 @@ func (a *Answer) reasons() []string {
 	if a.PermissionDecision == "deny" || a.ExitCode == 2 {
 		lines = append(lines, a.PermissionReason)
 	}
-	return unique(lines)
+	return Unique(lines)
 }
 
 // Replaces reports whether the answer carries a rewrite that counts for c. On

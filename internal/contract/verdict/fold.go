@@ -241,17 +241,17 @@ func (f *folding) say(text string) { f.v.SystemMessage = join(f.v.SystemMessage,
 // else the hooks that gave the winning decision or anything it carries.
 func (f *folding) decidedBy() []string {
 	if !f.v.Allowed {
-		return unique(f.deniers)
+		return Unique(f.deniers)
 	}
 	word := f.v.PermissionDecision
 	if f.v.PermissionAllowed {
 		word = "allow"
 	}
-	return unique(append(f.deciders[word], f.givers...))
+	return Unique(append(f.deciders[word], f.givers...))
 }
 
-// unique drops repeated names and keeps the order; nil for none.
-func unique(names []string) []string {
+// Unique drops repeated names and keeps the order; nil for none.
+func Unique(names []string) []string {
 	var out []string
 	seen := make(map[string]bool, len(names))
 	for _, n := range names {

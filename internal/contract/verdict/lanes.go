@@ -17,7 +17,7 @@ func Then(v, next *Verdict) *Verdict {
 	if rank(v.PermissionDecision) >= rank(next.PermissionDecision) {
 		out.PermissionDecision, out.DecisionReason = v.PermissionDecision, v.DecisionReason
 	}
-	out.Contain = unique(slices.Concat(v.Contain, next.Contain))
+	out.Contain = Unique(slices.Concat(v.Contain, next.Contain))
 	out.Message = join(v.Message, next.Message)
 	out.SystemMessage = join(v.SystemMessage, next.SystemMessage)
 	out.AdditionalContext = join(v.AdditionalContext, next.AdditionalContext)
@@ -58,5 +58,5 @@ func decidedByBoth(v, next *Verdict) []string {
 	case v.Allowed && !next.Allowed:
 		return slices.Clone(next.DecidedBy)
 	}
-	return unique(slices.Concat(v.DecidedBy, next.DecidedBy))
+	return Unique(slices.Concat(v.DecidedBy, next.DecidedBy))
 }

@@ -156,7 +156,7 @@ func union(first, next json.RawMessage) json.RawMessage {
 	var one, two []string
 	_ = json.Unmarshal(first, &one) // both were checked when they were read
 	_ = json.Unmarshal(next, &two)  // as well
-	text, _ := json.Marshal(unique(slices.Concat(one, two)))
+	text, _ := json.Marshal(Unique(slices.Concat(one, two)))
 	if bytes.Equal(text, []byte("null")) {
 		return json.RawMessage("[]")
 	}

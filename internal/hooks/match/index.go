@@ -145,9 +145,6 @@ func (ix *Index) Match(e *events.Event) []Match {
 	return ix.Named(e.Contract.Dialect, e.Contract.Name).Match(e)
 }
 
-// Unwanted reports whether no hook runs for an event of the name, whatever it says.
-func (n *Named) Unwanted() bool { return len(n.candidates) == 0 }
-
 // Match returns the hooks that run for e, which has the name, in registration
 // order.
 func (n *Named) Match(e *events.Event) []Match {

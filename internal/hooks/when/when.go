@@ -50,7 +50,7 @@ func New(e *events.Event, links Links) *Facts { return &Facts{event: e, links: l
 // Unfit says in words why none of a hook's conditions fits the event, which it is given
 // under the name given; "" = one fits, or there is none.
 func (f *Facts) Unfit(conditions []hook.Condition, given string) string {
-	if len(conditions) == 0 || ambiguous(f.event.Data) || ambiguous(f.callOf().Given) {
+	if len(conditions) == 0 || rawjson.Ambiguous(f.event.Data) || rawjson.Ambiguous(f.callOf().Given) {
 		return ""
 	}
 	var why []string
@@ -74,7 +74,7 @@ func (f *Facts) Fitted(conditions []hook.Condition, given string) string {
 	if len(conditions) == 0 {
 		return ""
 	}
-	if ambiguous(f.event.Data) || ambiguous(f.callOf().Given) {
+	if rawjson.Ambiguous(f.event.Data) || rawjson.Ambiguous(f.callOf().Given) {
 		return "in doubt: the event has a member twice"
 	}
 	for i := range conditions {
@@ -103,19 +103,6 @@ func (f *Facts) fitted(c *hook.Condition) (found []string) {
 		found = append(found, f.fittedPath(c.Paths))
 	}
 	return found
-}
-
-// ambiguous reports whether two members of an object have the same name except for the
-// letter case: which of them a hook or an agent takes is not known.
-func ambiguous(object json.RawMessage) bool {
-	seen := map[string]bool{}
-	for key := range rawjson.Members(object) {
-		if key = strings.ToLower(key); seen[key] {
-			return true
-		}
-		seen[key] = true
-	}
-	return false
 }
 
 // unfit says which member of a condition does not fit, the cheapest first; "" = all do.

@@ -220,7 +220,7 @@ func shorten(rows []wire.CardRow, marked bool) (out []wire.CardRow) {
 			gap.Bytes += rows[i].Bytes
 		}
 		i--
-		text := fmt.Sprintf("%s, %s left out", plural(gap.Lines, "line"), plural(gap.Bytes, "byte"))
+		text := fmt.Sprintf("%s, %s left out", Plural(gap.Lines, "line"), Plural(gap.Bytes, "byte"))
 		if marked && !left {
 			text += ": nothing in them made a guard ask"
 		}
@@ -249,7 +249,7 @@ func cutRow(row wire.CardRow) wire.CardRow {
 	at, left := 0, 0
 	flush := func() {
 		if left > 0 {
-			text := "[" + plural(left, "character") + " left out]"
+			text := "[" + Plural(left, "character") + " left out]"
 			out = append(out, wire.CardPart{Text: text, Is: wire.PartLeft})
 			left = 0
 		}
@@ -395,5 +395,5 @@ func cutText(text string, most int) string {
 	if len(runes) <= most {
 		return text
 	}
-	return string(runes[:most]) + " [" + plural(len(runes)-most, "character") + " left out]"
+	return string(runes[:most]) + " [" + Plural(len(runes)-most, "character") + " left out]"
 }

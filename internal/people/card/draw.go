@@ -156,7 +156,7 @@ func shortSmall(rows []wire.CardRow, drawn [][]string, lines, room int) (out []s
 			out = append(out, "[lines are left out]")
 		}
 	}
-	return append(out, thousands(whole)+" of "+plural(lines, "line")+" are here: it cannot be allowed here.")
+	return append(out, Thousands(whole)+" of "+Plural(lines, "line")+" are here: it cannot be allowed here.")
 }
 
 // smallRow is a row in plain text, broken at so many columns.

@@ -319,7 +319,7 @@ func rowsOf(lines []line, spans []wire.CardSpan) (rows []wire.CardRow) {
 			for _, one := range lines[i : i+n] {
 				row.Bytes += len(one.text) + 1
 			}
-			row.Parts = []wire.CardPart{{Text: plural(n, "empty line"), Is: wire.PartBlank}}
+			row.Parts = []wire.CardPart{{Text: Plural(n, "empty line"), Is: wire.PartBlank}}
 			rows = append(rows, row)
 			i += n - 1
 			number += n - 1

@@ -35,7 +35,7 @@ func parts(text string, at int, marks []span) []wire.CardPart {
 		case r == ' ' && (n <= fewBlanks || i == 0 && n <= indent):
 			w.add(i, text[i:i+n], "")
 		case r == ' ':
-			w.add(i, "["+plural(n, "space")+"]", wire.PartBlank)
+			w.add(i, "["+Plural(n, "space")+"]", wire.PartBlank)
 		case r == '\t' && i == 0 && n*4 <= indent:
 			w.add(i, strings.Repeat("    ", n), "")
 		case r == '\t':
@@ -68,7 +68,7 @@ func numbered(r rune, n int) string {
 	if n == 1 {
 		return fmt.Sprintf("[%U]", r)
 	}
-	return fmt.Sprintf("[%U ×%s]", r, thousands(n))
+	return fmt.Sprintf("[%U ×%s]", r, Thousands(n))
 }
 
 // writer joins text that is alike to parts.
@@ -154,10 +154,10 @@ func (l *look) says() (list []string) {
 				names[i] += " (" + name + ")"
 			}
 		}
-		list = append(list, plural(l.hidden, "invisible character")+", spelled out above: "+strings.Join(names, ", "))
+		list = append(list, Plural(l.hidden, "invisible character")+", spelled out above: "+strings.Join(names, ", "))
 	}
 	if l.odd > 0 {
-		list = append(list, plural(l.odd, "letter")+" of another alphabet within a word: "+strings.Join(l.words, ", "))
+		list = append(list, Plural(l.odd, "letter")+" of another alphabet within a word: "+strings.Join(l.words, ", "))
 	}
 	return list
 }
@@ -197,11 +197,12 @@ func nameOf(r rune) string {
 	return ""
 }
 
-func plural(n int, one string) string {
+// Plural is a count of things: 1 call, 2,114 calls.
+func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return thousands(n) + " " + one + "s"
+	return Thousands(n) + " " + one + "s"
 }
 
 // counted is a word, with its number where that is more than one.
@@ -209,11 +210,11 @@ func counted(n int, one string) string {
 	if n == 1 {
 		return one
 	}
-	return plural(n, one)
+	return Plural(n, one)
 }
 
-// thousands writes 3000 as 3,000.
-func thousands(n int) string {
+// Thousands writes 3000 as 3,000.
+func Thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/learn"
 )
 
@@ -18,14 +19,14 @@ var page string
 // reportTemplate returns the report as one file: no script, nothing that is fetched.
 func reportTemplate() (*template.Template, error) {
 	return template.New("report").Funcs(template.FuncMap{
-		"num": grouped, "some": some, "parts": parts, "does": does,
+		"num": card.Thousands, "some": card.Plural, "parts": parts, "does": does,
 		"day":  func(t time.Time) string { return t.Local().Format("2 Jan") },
 		"join": func(list []string) string { return strings.Join(list, ", ") },
 		"dash": func(n int) string {
 			if n == 0 {
 				return "–"
 			}
-			return grouped(n)
+			return card.Thousands(n)
 		},
 	}).Parse(page)
 }
@@ -70,13 +71,13 @@ func (r *Report) Headline() string {
 	if !r.First.IsZero() {
 		days = int(r.Last.Sub(r.First).Hours()/24) + 1
 	}
-	text := fmt.Sprintf("In %s your agents made %s. hookd would have stopped %s of them", some(days, "day"),
-		some(r.Calls, "call"), grouped(r.Stopped))
+	text := fmt.Sprintf("In %s your agents made %s. hookd would have stopped %s of them", card.Plural(days, "day"),
+		card.Plural(r.Calls, "call"), card.Thousands(r.Stopped))
 	if r.Prompts.Asked > 0 {
-		return text + fmt.Sprintf(", and asked you %s times instead of %s.", grouped(r.Prompts.Left),
-			grouped(r.Prompts.Asked))
+		return text + fmt.Sprintf(", and asked you %s times instead of %s.", card.Thousands(r.Prompts.Left),
+			card.Thousands(r.Prompts.Asked))
 	}
-	return text + fmt.Sprintf(", and asked you about %s.", grouped(r.AskedAbout))
+	return text + fmt.Sprintf(", and asked you about %s.", card.Thousands(r.AskedAbout))
 }
 
 // bars draws the days. A day on which a call would have been stopped shows that, however many
@@ -132,21 +133,4 @@ func does(p learn.Proposal) string {
 		list = append(list, string(e.Kind)+"s "+target)
 	}
 	return strings.Join(list, ", ")
-}
-
-// grouped writes a number with a comma before each three digits.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// some is a count of things: 1 call, 2,114 calls.
-func some(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return grouped(n) + " " + thing + "s"
 }

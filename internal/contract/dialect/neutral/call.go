@@ -78,7 +78,7 @@ var commandNames = map[string]bool{
 // certain which argument the tool takes, these are all that it could be.
 func (c ToolCall) Commands() []string {
 	lines := commandLines(rawjson.Get(c.Input, "command"))
-	if len(lines) > 0 && !c.Guessed && !ambiguous(c.Given) {
+	if len(lines) > 0 && !c.Guessed && !rawjson.Ambiguous(c.Given) {
 		return lines
 	}
 	for key, value := range rawjson.Members(c.Given) {
@@ -87,19 +87,6 @@ func (c ToolCall) Commands() []string {
 		}
 	}
 	return lines
-}
-
-// ambiguous reports whether two members have the same name except for the letter
-// case: which of them counts depends on how an agent reads JSON.
-func ambiguous(object json.RawMessage) bool {
-	seen := map[string]bool{}
-	for key := range rawjson.Members(object) {
-		if key = strings.ToLower(key); seen[key] {
-			return true
-		}
-		seen[key] = true
-	}
-	return false
 }
 
 // commandLines reads a command: a text, or a list of words such as ["bash",

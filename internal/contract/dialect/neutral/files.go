@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/verdict"
 )
 
 // Members under which a call's files stand where they are not one argument of their
@@ -33,7 +34,7 @@ func (n *ToolName) files(input json.RawMessage) []string {
 	for _, patch := range patches {
 		paths = append(paths, patchedFiles(patch)...)
 	}
-	return unique(paths)
+	return verdict.Unique(paths)
 }
 
 // argumentTexts returns the texts under the arguments called names.
@@ -156,18 +157,6 @@ func fileMembers(paths []string, name string) []rawjson.Member {
 		all, _ = json.Marshal(paths) // texts
 	}
 	return []rawjson.Member{{Key: name, Value: one}, {Key: filePaths, Value: all}}
-}
-
-// unique drops repeated texts and keeps the order.
-func unique(texts []string) (once []string) {
-	seen := make(map[string]bool, len(texts))
-	for _, text := range texts {
-		if !seen[text] {
-			seen[text] = true
-			once = append(once, text)
-		}
-	}
-	return once
 }
 
 // WithFiles returns change, a hook's change of the canonical input of the tool
