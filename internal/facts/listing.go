@@ -143,8 +143,12 @@ func (c *call) found(a *args) (words []Word) {
 // that has no test of a name, or only the opposite of one, fits any; a part with -prune leaves folders out.
 func soughtNames(words []Word) (names []string) {
 	not, named, pruned, anyName := false, false, false, false
-	for i, w := range append(slices.Clone(words), Word{Text: "-o"}) {
-		switch w.Text {
+	for i := range len(words) + 1 {
+		text := "-o" // at the end
+		if i < len(words) {
+			text = words[i].Text
+		}
+		switch text {
 		case "!", "-not":
 			not = !not
 			continue

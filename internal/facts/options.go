@@ -150,27 +150,37 @@ func (e *entry) sort(words []Word, stop bool) *args {
 				words = words[1:]
 				continue
 			}
-			a.operands, words = append(a.operands, w), words[1:]
 			if stop {
-				a.operands = append(a.operands, words...)
+				a.rest(words)
 				return a
 			}
+			a.operands, words = append(a.operands, w), words[1:]
 		case text == "--" && w.Kind != Unknown:
 			if a.dashed = true; e.after != nil {
 				a.after = words[1:]
 			} else {
-				a.operands = append(a.operands, words[1:]...)
+				a.rest(words[1:])
 			}
 			return a
 		default:
 			words = a.option(s, w, text, words[1:])
 			if stop && len(a.given) > 0 && a.given[len(a.given)-1].endsOptions() {
-				a.operands = append(a.operands, words...)
+				a.rest(words)
 				return a
 			}
 		}
 	}
 	return a
+}
+
+// rest takes all words as operands. It copies none where they are the only ones: of commands that run commands, each
+// would copy those behind it.
+func (a *args) rest(words []Word) {
+	if len(a.operands) == 0 {
+		a.operands = words[:len(words):len(words)]
+		return
+	}
+	a.operands = append(a.operands, words...)
 }
 
 // endsOptions reports whether the words behind an option belong to its value: python -m MODULE, env -S PROGRAM.

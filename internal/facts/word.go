@@ -21,19 +21,24 @@ const wordCost = 16
 
 // words evaluates words as a shell does: quotes and backslashes go, braces expand, the
 // unknown parts are marked.
-func (sh *shell) words(list []*syntax.Word) (out []Word) {
+func (sh *shell) words(list []*syntax.Word) []Word {
+	out := make([]Word, 0, min(len(list), maxWords+1))
 	for _, w := range list {
 		if len(out) > maxWords {
 			sh.r.doubt(DoubtLimits, "a command has too many words", sh.span(w), -1)
 			break
 		}
-		split, braces := &syntax.Word{Parts: slices.Clone(w.Parts)}, 0
+		braces := 0
 		for _, part := range w.Parts {
 			if lit, is := part.(*syntax.Lit); is {
 				braces += strings.Count(lit.Value, "{")
 			}
 		}
 		isMany := braces > maxBraces // splitting copies the content of each open one
+		split := &syntax.Word{}
+		if braces > 0 {
+			split.Parts = slices.Clone(w.Parts)
+		}
 		if !isMany && !syntax.SplitBraces(split) {
 			out = append(out, sh.fields(w, w)...)
 			continue
