@@ -380,9 +380,20 @@ func TestWaysOut(t *testing.T) {
 	if p := profileOf(false); len(p.Hosts) != 2 {
 		t.Errorf("in the session, after a restart: %+v", p)
 	}
+	first := e.SessionID
 	e.SessionID = "s2"
 	if p := profileOf(false); len(p.Hosts) != 1 {
 		t.Errorf("in another session: %+v", p)
+	}
+	e.SessionID = first
+	w.Close(wire.Grant{SessionID: "s2"})
+	if p := profileOf(false); len(p.Hosts) != 2 {
+		t.Errorf("after a grant of another session is revoked: %+v", p)
+	}
+	w.Close(wire.Grant{SessionID: first})
+	w.Keeper = w.again()
+	if p := profileOf(false); len(p.Hosts) != 1 {
+		t.Errorf("after its grant is revoked, and a restart: %+v", p)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/run/box"
+	"github.com/hookd/hookd/wire"
 )
 
 // A way out is one folder or file that a box may write beside its profile, or one destination that
@@ -66,6 +67,19 @@ func (t *tickets) lasting(session, profile string) (ways []string) {
 	}
 	slices.Sort(ways)
 	return slices.Compact(ways)
+}
+
+// Close ends the ways that a person has opened for the session of a grant that is revoked. A box that runs keeps its
+// ways.
+func (k *Keeper) Close(g wire.Grant) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, one := range k.tickets.list {
+		if one.Lasts && (one.Session == g.SessionID || one.Event == g.EventID) {
+			one.Lasts = false
+			k.tickets.save(one)
+		}
+	}
 }
 
 // writes are effects on a place that a box keeps.
