@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 )
@@ -74,7 +75,7 @@ func runAt(level Level, of Spec) (Ended, error) {
 		}
 	}
 	status, err := p.end(pid)
-	handTo = noProcess // files are still to be set aside: no signal may end this
+	atomic.StoreInt32(&handTo, noProcess) // files are still to be set aside: no signal may end this
 	p.readable()
 	if err != nil {
 		return Ended{}, err

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 )
@@ -31,7 +32,7 @@ func handSignals() (stop func()) {
 	next := action{flags: onStack | restart | restorer, mask: ^uintptr(0)}
 	next.handle, next.restore = handler()
 	var before [len(handed)]action
-	handTo = 0
+	atomic.StoreInt32(&handTo, 0)
 	for i, sig := range handed {
 		_ = setAction(sig, &next, &before[i])
 	}
