@@ -169,9 +169,6 @@ type revoked struct {
 
 func (c *control) RevokeGrant(ctx context.Context, from server.Peer, id string) (wire.Grant, *wire.Error) {
 	g, bad := c.d.asks.Revoke(ctx, id)
-	if g.ID != "" { // it counts no more, whatever the disk does
-		c.d.boxes.Close(g)
-	}
 	if bad == nil {
 		c.d.store.Audit(time.Now().UTC(), audit.Revoked, revoked{g, personAt(from)})
 	}

@@ -241,6 +241,18 @@ func (h *Holder) Grants() []wire.Grant {
 	return list
 }
 
+// Granted reports whether the answer to the question about an event is remembered and in force.
+func (h *Holder) Granted(event string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, g := range h.grants {
+		if g.EventID == event && (g.Until.IsZero() || time.Now().Before(g.Until)) {
+			return true
+		}
+	}
+	return false
+}
+
 // Revoke forgets a grant, by its id or the only end of one. When it returns without an
 // error the grant answers nothing any more, also after a restart.
 func (h *Holder) Revoke(ctx context.Context, id string) (wire.Grant, *wire.Error) {

@@ -89,6 +89,28 @@ func TestPermitForATimeCountsEachTime(t *testing.T) {
 	}
 }
 
+// An answer for a session is in force until its grant is revoked, also over a restart.
+func TestGrantedUntilItIsRevoked(t *testing.T) {
+	b := newBench(t)
+	s := b.ask(push("git push"))
+	if _, bad := b.reply(b.held(1)[0], wire.Reply{Answer: "allow", For: "session"}); bad != nil {
+		t.Fatal(bad)
+	}
+	<-s.done
+	b.stop()
+	b.start()
+	g := b.Grants()[0]
+	if !b.Granted(g.EventID) || b.Granted("another") {
+		t.Error("want the event of the answer alone")
+	}
+	if _, bad := b.Revoke(t.Context(), g.ID); bad != nil {
+		t.Fatal(bad)
+	}
+	if b.Granted(g.EventID) {
+		t.Error("it is in force after it was revoked")
+	}
+}
+
 // forgetful is a store that does not take that a grant is gone.
 type forgetful struct {
 	Store

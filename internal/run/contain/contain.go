@@ -39,7 +39,9 @@ type Options struct {
 	Facts    *facts.Reader
 	// Probe says why the machine cannot make a box of a built-in profile; nil = it can.
 	Probe func(profile string) error
-	Log   *zap.Logger // nil = none
+	// Granted reports whether the answer about an event is still remembered; nil = each is.
+	Granted func(event string) bool
+	Log     *zap.Logger // nil = none
 }
 
 // Keeper puts calls into boxes. It is safe for concurrent use.
@@ -124,7 +126,7 @@ func (k *Keeper) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.V
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p.profile = open(p.profile, append(k.tickets.lasting(e.SessionID, p.profile.Name), v.Opens...))
+	p.profile = open(p.profile, append(k.lasting(e.SessionID, p.profile.Name), v.Opens...))
 	k.tickets.add(&ticket{
 		ID: id, Profile: p.profile, Line: p.line.Plain, Cwd: p.cwd, Made: time.Now(),
 		Opens: v.Opens, Lasts: lasts && len(v.Opens) > 0,

@@ -12,7 +12,6 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/run/box"
-	"github.com/hookd/hookd/wire"
 )
 
 // A way out is one folder or file that a box may write beside its profile, or one destination that
@@ -58,28 +57,16 @@ func open(p box.Profile, ways []string) box.Profile {
 	return p
 }
 
-// lasting are the ways that a person has opened for a session.
-func (t *tickets) lasting(session, profile string) (ways []string) {
-	for _, one := range t.list {
-		if one.Lasts && one.Session == session && one.Profile.Name == profile && session != "" {
+// lasting lists the ways that a person has opened for a session, as long as the grant of that answer is in force.
+func (k *Keeper) lasting(session, profile string) (ways []string) {
+	for _, one := range k.tickets.list {
+		if one.Lasts && one.Session == session && one.Profile.Name == profile && session != "" &&
+			(k.opts.Granted == nil || k.opts.Granted(one.Event)) {
 			ways = append(ways, one.Opens...)
 		}
 	}
 	slices.Sort(ways)
 	return slices.Compact(ways)
-}
-
-// Close ends the ways that a person has opened for the session of a grant that is revoked. A box that runs keeps its
-// ways.
-func (k *Keeper) Close(g wire.Grant) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, one := range k.tickets.list {
-		if one.Lasts && (one.Session == g.SessionID || one.Event == g.EventID) {
-			one.Lasts = false
-			k.tickets.save(one)
-		}
-	}
 }
 
 // writes are effects on a place that a box keeps.
