@@ -51,9 +51,9 @@ type placeRule struct {
 type placeGlob struct {
 	home  bool // it begins with ~
 	text  string
-	plain string                // text without what means all below it
-	inner bool                  // it has any folders within
-	re    func() *regexp.Regexp // of the part below the home folder, or of the whole path; few are asked for
+	plain string             // text without what means all below it
+	inner bool               // it has any folders within
+	re    *lazyregexp.Regexp // of the part below the home folder, or of the whole path; few are asked for
 
 	literal string // see literalOf
 }
@@ -160,7 +160,7 @@ func newPlaceGlob(text string) placeGlob {
 		b.WriteString(`(?:/.*)?`)
 	}
 	b.WriteString(`\z`)
-	g.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(b.String()) })
+	g.re = lazyregexp.New(b.String())
 	g.literal = literalOf(rest)
 	return g
 }
@@ -253,20 +253,20 @@ func (g placeGlob) mayFit(lower string) bool {
 
 func (g placeGlob) fits(target, home string) bool {
 	if !g.home {
-		return g.re().MatchString(target)
+		return g.re.MatchString(target)
 	}
 	if rest, ok := strings.CutPrefix(target, home); ok && home != "" && (rest == "" || rest[0] == '/') {
-		return g.re().MatchString(rest)
+		return g.re.MatchString(rest)
 	}
 	for _, other := range []string{"/root", "~"} {
 		if rest, ok := strings.CutPrefix(target, other); ok && (rest == "" || rest[0] == '/') {
-			return g.re().MatchString(rest)
+			return g.re.MatchString(rest)
 		}
 	}
 	for _, root := range []string{"/home/", "/Users/"} {
 		if rest, ok := strings.CutPrefix(target, root); ok {
 			_, below, _ := strings.Cut(rest, "/")
-			return g.re().MatchString("/" + below)
+			return g.re.MatchString("/" + below)
 		}
 	}
 	return false

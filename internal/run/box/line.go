@@ -1,9 +1,9 @@
 package box
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // Line is a shell line in a box, as an agent is given it.
@@ -42,13 +42,9 @@ const (
 
 var (
 	// boxed is a whole line that runs one box and does nothing else.
-	boxed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)^\s*(cd ` + folder + ` && )?(` + word + `) box --profile ([\w.-]+) --call ([\w-]+) -- ` +
-			`([\w./-]+) -c ('(?:[^']|'\\'')*'|[\w./-]+)\s*$`)
-	})
-	enters = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)^\s*cd (` + folder + `) && (.+)$`)
-	})
+	boxed = lazyregexp.New(`(?s)^\s*(cd ` + folder + ` && )?(` + word + `) box --profile ([\w.-]+) --call ([\w-]+) -- ` +
+		`([\w./-]+) -c ('(?:[^']|'\\'')*'|[\w./-]+)\s*$`)
+	enters = lazyregexp.New(`(?s)^\s*cd (` + folder + `) && (.+)$`)
 )
 
 // ReadLine reads a line that String has written; ok is false for any other.
@@ -56,7 +52,7 @@ func ReadLine(line string) (l Line, ok bool) {
 	if !strings.Contains(line, " box --profile ") {
 		return Line{}, false
 	}
-	m := boxed().FindStringSubmatch(line)
+	m := boxed.FindStringSubmatch(line)
 	if m == nil {
 		return Line{}, false
 	}
@@ -75,7 +71,7 @@ func unquote(text string) string {
 // Enters splits `cd DIR && REST`: the agent's own shell keeps the folder for its next line. dir is
 // "" where the line does not begin so, or the folder is not written out.
 func Enters(line string) (dir, rest string) {
-	m := enters().FindStringSubmatch(line)
+	m := enters.FindStringSubmatch(line)
 	if m == nil || strings.HasPrefix(m[1], "~") && m[1] != "~" && !strings.HasPrefix(m[1], "~/") {
 		return "", line
 	}
