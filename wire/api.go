@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Routes of HTTP on the socket. Each has the version of the protocol, of which there is one.
+// Routes of HTTP on the socket. Each begins with the only version of the protocol.
 const (
 	PathEvents    = "/v1/events"
 	PathHooks     = "/v1/hooks"

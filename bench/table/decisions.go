@@ -13,7 +13,7 @@ import (
 	"github.com/hookd/hookd/client"
 )
 
-// mostDecisions is how many decisions the history has at most; ten million of them take minutes and some GiB.
+// mostDecisions is the largest history. Ten million decisions take minutes and some GiB.
 var mostDecisions = 1_000_000
 
 // decisionSizes are the sizes of the history, each ten times the one before.
@@ -110,7 +110,7 @@ func (d *daemon) slowestQuestion(b *bench) (slowest float64, err error) {
 	return slowest, nil
 }
 
-// copyDecisions has the database of a stopped daemon hold so many decisions: it copies the first made of them.
+// copyDecisions fills the database of a stopped daemon up to want decisions with copies of its first made.
 func copyDecisions(path string, made, want int) error {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {

@@ -67,7 +67,7 @@ func judged(b *bench) ([]row, error) {
 	}, nil
 }
 
-// lines are the bounds of the reader: for the lines that agents mostly run, and for those that ask for most work.
+// lines measures the bounds of the reader with ordinary lines of agents, and with the costliest.
 func lines(*bench) ([]row, error) {
 	got, err := goBench("./internal/facts", "^BenchmarkLine$/^ordinary", "0.2s")
 	if err != nil {

@@ -387,7 +387,7 @@ func (d *Daemon) boot() {
 	signals.Ready(d.summary())
 }
 
-// startOver is how long what the start leaves to do waits, so that the first calls have the processor.
+// startOver delays the rest of the start's work, so that the first calls have the processor.
 const startOver = time.Second
 
 // freeStartMemory returns the memory that the start has used to the system, once the

@@ -13,7 +13,7 @@ var (
 	errBackquote = errors.New("a ` stands within another")
 )
 
-// parsers are parsers of shells, of which each takes several KiB; noters keep comments, too.
+// parsers are pools of shell parsers, several KiB each; noters keep comments, too.
 var parsers, noters = map[syntax.LangVariant]*sync.Pool{}, map[syntax.LangVariant]*sync.Pool{}
 
 func init() {

@@ -124,8 +124,8 @@ func Long(t testing.TB) {
 	}
 }
 
-// Outside skips, in a short run, a test whose work is done by other programs: the race detector, for which
-// short runs are, sees nothing of it.
+// Outside skips, in a short run, a test of other programs' work. Short runs are for the race detector, which watches
+// the test program alone.
 func Outside(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

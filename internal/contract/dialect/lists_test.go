@@ -9,7 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// lists are the files outside an agent's folder that name each agent, and what is lost where one is forgotten.
+// lists has the files outside an agent's folder that name each agent, and the loss where one is forgotten.
 var lists = map[string]string{
 	"private.go":                                 "a box shows its credentials",
 	"../../facts/places.yaml":                    "its settings are no guarded place",

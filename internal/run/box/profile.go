@@ -597,8 +597,8 @@ func (l lister) names(dir string) map[string]bool {
 
 const maxNames = 1 << 20 // in a folder that is listed whole
 
-// listed returns the names in a folder, as soon as there are more than most not all of them. Package os would make
-// a poller, and start threads.
+// listed returns the names in a folder, and stops reading after most. Package os would make a poller, and start
+// threads.
 func listed(dir string, most int) (list []string, err error) {
 	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
