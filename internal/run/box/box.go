@@ -92,44 +92,123 @@ func clean(paths []string) (list []string) {
 	return list
 }
 
-// temporary makes the folder that stands for /tmp where a box has none of its own. clear removes it. The
-// wrapper of another box may have been killed: its folder is removed here.
-func temporary(s *Spec) (string, error) {
+// slot is a folder that stands for /tmp where a box has none of its own. To make and to remove a folder takes most
+// file systems longer than the rest of a box, so slots stay when they are as they were made, and their boxes lock them.
+type slot struct {
+	dir   string
+	lock  int         // descriptor
+	links [][2]string // as in Spec; all are in one folder
+}
+
+// temporary takes the first slot that no box has; release gives it back.
+func temporary(s *Spec) (*slot, error) {
 	all := filepath.Join(os.TempDir(), "hookd-boxes-"+strconv.Itoa(os.Getuid()))
-	// Process ids count in one namespace: in a container others have the same numbers.
-	space, _ := os.Readlink("/proc/self/ns/pid")
-	space = strings.Trim(space, "pid:[]") + "-"
-	dir := all + "/" + space + strconv.Itoa(os.Getpid())
 	err := syscall.Mkdir(all, 0o700)
 	if err == syscall.EEXIST {
 		err = ownFolder(all)
-		names, _ := listed(all, maxNames) // what is not removed now is removed later
-		for _, name := range names {
-			id, ours := strings.CutPrefix(name, space)
-			pid, no := strconv.Atoi(id)
-			if ours && no == nil && (pid == os.Getpid() || syscall.Kill(pid, 0) == syscall.ESRCH) {
-				_ = os.RemoveAll(all + "/" + name) // else the next box does
+	}
+	for n := 0; err == nil; n++ {
+		t, is := &slot{dir: all + "/" + strconv.Itoa(n), links: s.Links}, false
+		if is, err = t.take(); is {
+			return t, nil
+		}
+	}
+	return nil, cannot("make a temporary folder: %v", err)
+}
+
+// take reports whether the slot is this box's now. One that is not as it was made is of a box that was killed: it is
+// made anew, since programs of that box may still run and write the old one.
+func (t *slot) take() (is bool, err error) {
+	for {
+		err := syscall.Mkdir(t.dir, 0o700)
+		made := err == nil
+		if !made && err != syscall.EEXIST {
+			return false, err
+		}
+		t.lock, err = syscall.Open(t.dir, syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+		switch err {
+		case nil:
+		case syscall.ENOENT: // another box has just removed it
+			continue
+		case syscall.EACCES: // so left by a box that was killed
+			return false, nil
+		default:
+			return false, err
+		}
+		if err = syscall.Flock(t.lock, syscall.LOCK_EX|syscall.LOCK_NB); err == nil && t.isThere() {
+			if made {
+				err = t.fill()
+			}
+			if err == nil && t.isAsMade() {
+				return true, nil
+			}
+			if e := os.RemoveAll(t.dir); err == nil && e != nil {
+				err = syscall.EWOULDBLOCK
 			}
 		}
-	}
-	if err == nil {
-		err = syscall.Mkdir(dir, 0o700)
-	}
-	made := ""
-	for _, l := range s.Links { // they are in one folder
-		name := strings.Replace(l[0], "/tmp", dir, 1)
-		if in := filepath.Dir(name); err == nil && in != made {
-			made, err = in, syscall.Mkdir(in, 0o700)
-		}
-		if err == nil {
-			err = syscall.Symlink(l[1], name)
+		syscall.Close(t.lock)
+		switch err {
+		case nil:
+		case syscall.EWOULDBLOCK, syscall.EEXIST:
+			return false, nil
+		default:
+			return false, err
 		}
 	}
-	if err != nil {
-		_ = os.RemoveAll(dir)
-		return "", cannot("make a temporary folder: %v", err)
+}
+
+// isThere reports whether the locked folder is the one that has the name.
+func (t *slot) isThere() bool {
+	var named, locked syscall.Stat_t
+	return syscall.Lstat(t.dir, &named) == nil && syscall.Fstat(t.lock, &locked) == nil && named.Ino == locked.Ino
+}
+
+// at is where a link of the slot is.
+func (t *slot) at(link [2]string) string { return strings.Replace(link[0], "/tmp", t.dir, 1) }
+
+// fill makes the links.
+func (t *slot) fill() error {
+	for i, l := range t.links {
+		if i == 0 {
+			if err := syscall.Mkdir(filepath.Dir(t.at(l)), 0o700); err != nil {
+				return err
+			}
+		}
+		if err := syscall.Symlink(l[1], t.at(l)); err != nil {
+			return err
+		}
 	}
-	return dir, nil
+	return nil
+}
+
+// isAsMade reports whether a slot has its links and nothing else.
+func (t *slot) isAsMade() bool {
+	names, err := listed(t.dir, maxNames)
+	if err != nil || len(t.links) == 0 {
+		return err == nil && len(names) == 0
+	}
+	in := filepath.Dir(t.at(t.links[0]))
+	if len(names) != 1 || ownFolder(in) != nil { // a link could lead anywhere
+		return false
+	}
+	if names, err = listed(in, maxNames); err != nil || len(names) != len(t.links) {
+		return false
+	}
+	for _, l := range t.links {
+		if to, err := os.Readlink(t.at(l)); err != nil || to != l[1] {
+			return false
+		}
+	}
+	return true
+}
+
+// release gives a slot back, without what the box has left there. It follows no link of the box.
+func (t *slot) release() {
+	if ownFolder(t.dir) != nil || !t.isAsMade() {
+		_ = syscall.Fchmod(t.lock, 0o700)
+		_ = os.RemoveAll(t.dir) // else the next box does
+	}
+	syscall.Close(t.lock)
 }
 
 // ownFolder says why a folder, which any user may have made, is not this user's alone; nil = it is.

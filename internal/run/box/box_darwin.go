@@ -28,11 +28,12 @@ func Run(s *Spec) (Ended, error) {
 	case s.Proxy != nil:
 		return Ended{}, cannot("a network with chosen hosts is not made on this system")
 	}
-	tmp, err := temporary(s)
+	own, err := temporary(s)
 	if err != nil {
 		return Ended{}, err
 	}
-	defer os.RemoveAll(tmp)
+	defer own.release()
+	tmp := own.dir
 	s.Write = append(s.Write, tmp)
 	profile := seatbelt(s)
 	if err := exec.Command(sandboxExec, "-p", profile, "/usr/bin/true").Run(); err != nil {

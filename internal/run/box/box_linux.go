@@ -43,16 +43,18 @@ func runAt(level Level, of Spec) (Ended, error) {
 	p, s := &program{to: -1}, &of
 	defer p.closeAll()
 	tmp := "/tmp" // its own
-	var err error
 	if level == Landlock {
-		if tmp, err = temporary(s); err != nil {
+		own, err := temporary(s)
+		if err != nil {
 			return Ended{}, err
 		}
-		defer s.clear(tmp)
+		defer own.release()
+		tmp = own.dir
 	} else if s.Layer != "" {
 		s.CacheHome, s.Links = "", nil
 	}
-	if err := p.executes(s, tmp); err != nil {
+	err := p.executes(s, tmp)
+	if err != nil {
 		return Ended{}, err
 	}
 	if level == Namespaces {
@@ -205,27 +207,6 @@ func wait(pid int) (int, error) {
 		case status.Exited():
 			return status.ExitStatus(), nil
 		}
-	}
-}
-
-// clear removes the folder that temporary has made. Most boxes leave it as it was. It follows no link of the box.
-func (s *Spec) clear(dir string) {
-	made, fd := "", -1
-	for _, l := range s.Links {
-		name := strings.Replace(l[0], "/tmp", dir, 1)
-		if in := filepath.Dir(name); in != made {
-			syscall.Close(fd)
-			made = in
-			fd, _ = syscall.Open(in, syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0) // -1 is no folder
-		}
-		_ = syscall.Unlinkat(fd, filepath.Base(name))
-	}
-	syscall.Close(fd)
-	if made != "" {
-		_ = syscall.Rmdir(made)
-	}
-	if syscall.Rmdir(dir) != nil {
-		_ = os.RemoveAll(dir) // else the next box does
 	}
 }
 

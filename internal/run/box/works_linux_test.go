@@ -244,7 +244,8 @@ func TestManyBoxesAtOnce(t *testing.T) {
 	}
 }
 
-// The next box removes what a killed one left.
+// Boxes follow each other in one folder for temporary files. What a killed one left is gone for the next, and so is
+// the folder: programs of that box may still run and write it.
 func TestTemporaryFilesOfAKilledBox(t *testing.T) {
 	s := newScene(t)
 	s.can(t, Landlock)
@@ -253,15 +254,22 @@ func TestTemporaryFilesOfAKilledBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.env = append(s.env, "TMPDIR="+tmp)
-	r := s.bare(t, `"$SELF" `+asBridge+` project landlock sh -c 'echo $TMPDIR; exec sleep 100' > ../out & box=$!
-		until [ -s ../out ]; do sleep 0.01; done; kill -KILL $box; wait $box; cat ../out`)
-	left := strings.TrimSpace(r.out)
-	if _, err := os.Stat(left); err != nil || filepath.Dir(filepath.Dir(left)) != tmp {
-		t.Fatalf("nothing is left: %+v", r)
+	const where = `stat -c '%n %i %w' $TMPDIR; ls -A $TMPDIR $TMPDIR/cache`
+	first, second := s.boxed(t, Project, Landlock, where), s.boxed(t, Project, Landlock, where)
+	if first.exit != 0 || first.out != second.out {
+		t.Errorf("two boxes, one after the other: %+v, %+v", first, second)
 	}
-	r = s.boxed(t, Project, Landlock, `ls ..`)
-	if _, err := os.Stat(left); err == nil || r.exit != 0 {
-		t.Errorf("%s is still there: %+v", left, r)
+	r := s.bare(t, `"$SELF" `+asBridge+` project landlock sh -c 'echo x > $TMPDIR/left; echo $TMPDIR; exec sleep 100' > ../out & box=$!
+		until [ -s ../out ]; do sleep 0.01; done
+		"$SELF" `+asBridge+` project landlock sh -c 'echo $TMPDIR; cat '$(cat ../out)/left
+		kill -KILL $box; wait $box; cat ../out; cat $(tail -1 ../out)/left`)
+	lines := strings.Fields(r.out)
+	if len(lines) != 4 || lines[0] == lines[2] || lines[1] != "x" || filepath.Dir(filepath.Dir(lines[2])) != tmp {
+		t.Fatalf("two boxes at once, of which one is killed: %+v", r)
+	}
+	r = s.boxed(t, Project, Landlock, where)
+	if r.exit != 0 || r.out == first.out || strings.Contains(r.out, "left") {
+		t.Errorf("after a killed one: %+v; before it: %+v", r, first)
 	}
 }
 
