@@ -117,7 +117,7 @@ func temporary(s *Spec) (*slot, error) {
 }
 
 // take reports whether the slot is this box's now. One that is not as it was made is of a box that was killed: it is
-// made anew, since programs of that box may still run and write the old one.
+// made again, since programs of that box may still run and write the old one.
 func (t *slot) take() (is bool, err error) {
 	for {
 		err := syscall.Mkdir(t.dir, 0o700)
