@@ -567,7 +567,7 @@ func (c *call) isInstalled(name string) bool {
 	})
 }
 
-var isAssignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var isAssignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
 
 // changeFolder follows cd.
 func (c *call) changeFolder(rest []Word) output {
@@ -1369,6 +1369,7 @@ func (c *call) fed(words []Word) (lines [][]Word) {
 		}
 	}
 	in := c.sh.stdin
+	c.sh.takes()
 	for _, g := range c.options { // of a file in place of its input
 		if (g.name == "-a" || g.name == "--arg-file") && g.value != nil {
 			in = input{has: true, origin: "file " + g.value.Text}

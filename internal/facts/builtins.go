@@ -153,8 +153,8 @@ func (c *call) readInto(name string, rest []Word) {
 	v := Word{Text: unknownPart, Kind: Unknown}
 	if c.sh.stdin.has {
 		v.from = c.sh.stdin.origin
-		if text := strings.TrimSpace(c.sh.stdin.text); c.sh.stdin.known && text != "" && !strings.Contains(text,
-			"\n") {
+		isKnown := c.sh.stdin.known || c.sh.stdin.used != nil && *c.sh.stdin.used // by itself, in a loop
+		if text := strings.TrimSpace(c.sh.stdin.text); isKnown && text != "" && !strings.Contains(text, "\n") {
 			v = Word{Text: text, Kind: Literal}
 		}
 		if list := c.sh.stdin.words; len(list) > 0 {
@@ -166,6 +166,8 @@ func (c *call) readInto(name string, rest []Word) {
 	}) {
 		v.Text = escaped.ReplaceAllString(v.Text, "$1")
 	}
+	c.sh.takes()
+	c.sh.stdin.known = false
 	var names []string
 	for i := 0; i < len(rest); i++ {
 		text := rest[i].Text
@@ -271,9 +273,13 @@ func (sh *shell) runTraps() {
 // shellProgram follows a call of a shell: options, then the text of -c with its parameters, a
 // script, or the shell's input. ok is false where its options are not those of a plain shell.
 func (c *call) shellProgram(e *entry, name string, words []Word) (out output, ok bool) {
-	i, text, reads := 0, false, false
+	i, text, odd := 0, false, false
 	for ; i < len(words); i++ {
 		w := words[i]
+		if w.Text == "-" { // as --
+			i++
+			break
+		}
 		if len(w.Text) < 2 || w.Kind != Literal || w.Text[0] != '-' && w.Text[0] != '+' {
 			break
 		}
@@ -282,23 +288,24 @@ func (c *call) shellProgram(e *entry, name string, words []Word) (out output, ok
 			break
 		}
 		if strings.HasPrefix(w.Text, "--") {
-			if !slices.Contains([]string{"--login", "--norc", "--noprofile", "--posix", "--noediting",
-				"--restricted"}, w.Text) {
-				return output{}, false
+			odd = odd || !slices.Contains([]string{"--login", "--norc", "--noprofile", "--posix", "--noediting",
+				"--restricted"}, w.Text)
+			if w.Text == "--rcfile" || w.Text == "--init-file" {
+				i++
 			}
 			continue
 		}
 		letters := w.Text[1:]
-		if strings.Trim(letters, "abcefhiklmnoprstuvxBCDEHPT") != "" {
-			return output{}, false
-		}
+		odd = odd || strings.Trim(letters, "abcefhiklmnoprstuvxBCDEHPT") != ""
 		text = text || w.Text[0] == '-' && strings.Contains(letters, "c")
-		reads = reads || w.Text[0] == '-' && strings.Contains(letters, "s")
-		if strings.Contains(letters, "o") {
+		if text && odd && i+1 < len(words) && strings.HasPrefix(words[i+1].Text, "-") {
+			c.doubt(DoubtEval, "which word of "+short(c.text)+" it runs is only known when it runs")
+		}
+		if strings.ContainsAny(letters, "oO") {
 			i++ // the name of a setting
 		}
 	}
-	if !text || i >= len(words) {
+	if odd || !text || i >= len(words) {
 		return output{}, false
 	}
 	sh := c.nested(name)

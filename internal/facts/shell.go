@@ -39,6 +39,14 @@ type input struct {
 	text   string
 	origin string // the command that made it; "" = a file or the line itself
 	words  []Word // each of its words is one of these, such as a pattern; nil = not known
+	used   *bool  // a command has read of it: the next one gets the rest
+}
+
+// takes notes that a command reads of the standard input.
+func (sh *shell) takes() {
+	if sh.stdin.used != nil {
+		*sh.stdin.used = true
+	}
 }
 
 // output is the output of commands, as far as it is known.
@@ -247,11 +255,11 @@ func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool)
 			if rd.Op == syntax.DashHdoc {
 				text = untabbed(text)
 			}
-			sh.stdin = input{has: true, known: w.Kind != Unknown, text: text, origin: w.from}
+			sh.stdin = input{has: true, known: w.Kind != Unknown, text: text, origin: w.from, used: new(bool)}
 			continue
 		case syntax.WordHdoc:
 			w := sh.word(rd.Word)
-			sh.stdin = input{has: true, known: w.Kind != Unknown, text: w.Text + "\n", origin: w.from}
+			sh.stdin = input{has: true, known: w.Kind != Unknown, text: w.Text + "\n", origin: w.from, used: new(bool)}
 			continue
 		}
 		w := sh.word(rd.Word)
@@ -408,6 +416,13 @@ func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
 		sh.either(append(branches, func() {})...)
 		return output{}
 	case *syntax.FuncDecl:
+		if cmd.RsrvWord && !cmd.Parens { // a command to dash, and what stands in the braces runs at once
+			c := sh.fork()
+			if c.guess = true; c.params == nil {
+				c.params = []Word{}
+			}
+			c.stmt(cmd.Body)
+		}
 		if cmd.Name != nil {
 			sh.define(cmd.Name.Value, cmd)
 		}
@@ -446,6 +461,12 @@ func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
 // word.
 func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
 	c := sh.fork()
+	if inner, is := cmd.Stmt.Cmd.(*syntax.CallExpr); is && len(cmd.Stmt.Redirs) > 0 && len(inner.Args) > 1 &&
+		inner.Args[0].End() == cmd.Stmt.Redirs[0].Pos() && descriptor.MatchString(inner.Args[0].Lit()) {
+		st, call := *cmd.Stmt, *inner // coproc 2>o m, coproc {fd}>o m: the parser takes 2 for the command
+		st.Cmd, call.Args = &call, inner.Args[1:]
+		return c.stmt(&st)
+	}
 	if cmd.Name == nil {
 		return c.stmt(cmd.Stmt)
 	}
@@ -460,12 +481,12 @@ func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
 	default:
 		return c.stmt(cmd.Stmt)
 	}
-	if isAssignment.MatchString(words[0].Text) && len(words) > 1 {
-		words = words[1:]
-	}
 	redirects, _ := c.redirects(cmd.Stmt.Redirs)
 	return c.run(words, &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects})
 }
+
+// descriptor finds what may stand before a redirection: a number, or the variable for one.
+var descriptor = lazyregexp.New(`^(?:[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\})$`)
 
 func (sh *shell) define(name string, decl *syntax.FuncDecl) {
 	if old := sh.funcs[name]; old != nil && old != decl && sh.lost || name == "command_not_found_handle" {
@@ -544,7 +565,9 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 		left := side.stmt(cmd.X)
 		right := sh.fork()
 		right.forked = true
-		right.stdin = input{has: true, known: left.known, text: left.text, origin: left.origin, words: left.words}
+		right.stdin = input{
+			has: true, known: left.known, text: left.text, origin: left.origin, words: left.words, used: new(bool),
+		}
 		if left.words != nil && !left.known {
 			right.stdin.origin = or(left.origin, "a command")
 		}
@@ -710,6 +733,9 @@ func (sh *shell) loop(cmd *syntax.ForClause) output {
 		items = append(items[:mostItems:mostItems], Word{Text: unknownPart, Kind: Unknown})
 	}
 	var out output
+	if cmd.Select {
+		sh.takes()
+	}
 	run := func() {
 		for _, item := range items {
 			(&call{sh: sh, index: -1, span: sh.span(cmd), text: sh.text(cmd.Loop)}).set(iter.Name.Value, item)
@@ -929,7 +955,7 @@ func (sh *shell) run(words []Word, c *call) output {
 		oddAssignment.MatchString(words[0].Text) || isAssignment.MatchString(words[0].Text)) {
 		// time -- ls, time ! ls, A[1]=2 ls, time -- A=b ls, coproc A=b ls
 		if name, value, is := strings.Cut(words[0].Text, "="); is {
-			c.env = append(c.env, Assign{name, words[0].with(value)})
+			c.env = append(c.env, Assign{strings.TrimSuffix(name, "+"), words[0].with(value)})
 		}
 		words = words[1:]
 	}
@@ -941,6 +967,9 @@ func (sh *shell) run(words []Word, c *call) output {
 	})
 	for _, a := range c.env {
 		c.variable(a.Name, a.Value)
+	}
+	if sh.stdin.used != nil && *sh.stdin.used {
+		sh.stdin.known = false
 	}
 	name := words[0]
 	if name.Kind == Unknown {

@@ -54,6 +54,10 @@ func (sh *shell) words(list []*syntax.Word) []Word {
 				out = append(out, Word{Text: unknownPart, Kind: Unknown})
 				break
 			}
+			if lengthensName(part) { // $a{1,2} is $a1 $a2
+				out = append(out, Word{Text: unknownPart, Kind: Unknown})
+				continue
+			}
 			out = append(out, sh.fields(part, w)...)
 		}
 		for i := range out[from:] {
@@ -62,6 +66,20 @@ func (sh *shell) words(list []*syntax.Word) []Word {
 	}
 	return out
 }
+
+// lengthensName reports whether a brace expansion has put a letter or a digit behind $name.
+func lengthensName(w *syntax.Word) bool {
+	for i, part := range w.Parts[:max(0, len(w.Parts)-1)] {
+		p, is := part.(*syntax.ParamExp)
+		next, text := w.Parts[i+1].(*syntax.Lit)
+		if is && p.Short && text && next.Value != "" && strings.Trim(next.Value[:1], nameLetters) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+const nameLetters = "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // fields evaluates one word without braces; an expansion without quotes may make several.
 func (sh *shell) fields(w, at *syntax.Word) []Word {
@@ -323,7 +341,11 @@ func (ev *evaluation) lit(text string, quoted bool) {
 			}
 			continue
 		}
-		ev.made = ev.made || c == '\\' && !quoted // the line ends with it
+		if c == '\\' && !quoted { // the line ends with it, and bash leaves it out of a script
+			ev.made = true
+			ev.dark(true, "")
+			return
+		}
 		ev.glob = ev.glob || !quoted && (c == '*' || c == '?' || c == '[' && strings.IndexByte(text[i:], ']') > 0)
 		ev.text.WriteByte(c)
 	}
@@ -407,12 +429,14 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 			c := sh.fork()
 			c.base, c.exact, c.guess, c.depth = sh.span(p), false, true, sh.depth+1
 			c.line(strings.TrimRight(text[i+2:], ")"))
+			other = Word{Text: unknownPart, Kind: Unknown, from: "a command"}
+		} else {
+			inner := evaluation{sh: sh}
+			inner.parts(p.Exp.Word.Parts, quoted, true)
+			inner.started = true
+			inner.flush()
+			other = inner.out[0]
 		}
-		inner := evaluation{sh: sh}
-		inner.parts(p.Exp.Word.Parts, quoted, true)
-		inner.started = true
-		inner.flush()
-		other = inner.out[0]
 	}
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:

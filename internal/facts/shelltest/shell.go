@@ -41,7 +41,7 @@ func New(t testing.TB, name string) *Shell {
 		}
 	}
 	for _, name := range []string{"m1", "m2", "m3", "m4"} {
-		s.Program(name, `printf '%s\0' "${0##*/}" "$@" "$(printf '\001')" >>'`+s.log+"'\n")
+		s.Program(name, `printf '%s\0' "${0##*/}" "$@" "$(printf '\001\002')" >>'`+s.log+"'\n")
 	}
 	s.Program("sudo", `while :; do
 	case $1 in
@@ -99,7 +99,7 @@ func (s *Shell) Run(line string) (calls [][]string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for call := range bytes.SplitSeq(text, []byte("\x01\x00")) {
+	for call := range bytes.SplitSeq(text, []byte("\x01\x02\x00")) {
 		if list := strings.Split(string(call), "\x00"); len(list) > 1 && len(calls) < 50 {
 			calls = append(calls, list[:len(list)-1])
 		}
