@@ -1288,7 +1288,7 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 	}
 	for _, g := range a.given {
 		if name == "env" && g.role.name == "shell" && g.value != nil && len(operands) > 0 { // env -S 'a b' c
-			text := *g.value
+			text := g.value.with(ofEnv.Replace(g.value.Text))
 			for _, w := range operands {
 				text.Text += " " + quote(w)
 				if w.Kind == Unknown {
@@ -1357,6 +1357,9 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 	return all
 }
 
+// ofEnv makes of a text that env splits a line of a shell.
+var ofEnv = strings.NewReplacer(`\_`, " ", "\v", " ", "\f", " ", "\r", " ")
+
 // fed are the commands that xargs makes of words: with those of its input, as many as it takes
 // at once.
 func (c *call) fed(words []Word) (lines [][]Word) {
@@ -1379,13 +1382,11 @@ func (c *call) fed(words []Word) (lines [][]Word) {
 		return [][]Word{words}
 	}
 	var added []Word
-	if in.known {
-		added = wordsOf(c.xargsWords(in.text))
-	}
-	if mark != "" && in.known { // then a line is one word
-		added = nil
-		if text := strings.TrimSpace(in.text); text != "" && !strings.Contains(text, "\n") {
-			added = wordsOf([]string{text})
+	if in.known && mark == "" {
+		added = wordsOf(c.xargsWords(in.text, " \t\n"))
+	} else if in.known { // then a line is one word
+		if list := c.xargsWords(strings.TrimLeft(in.text, " \t\n"), "\n"); len(list) == 1 {
+			added = wordsOf(list)
 		}
 	}
 	if list := in.words; len(added) == 0 && len(list) > 0 && list[0].Kind != Unknown {
@@ -1426,8 +1427,8 @@ func (c *call) atOnce(n int) int {
 }
 
 // xargsWords are the words that xargs makes of its input: between NULs or delimiters, or as
-// separated by blanks, where quotes and backslashes count.
-func (c *call) xargsWords(text string) (words []string) {
+// separated by ends, where quotes and backslashes count.
+func (c *call) xargsWords(text, ends string) (words []string) {
 	for _, g := range c.options {
 		mark := "\x00"
 		switch g.name {
@@ -1458,7 +1459,7 @@ func (c *call) xargsWords(text string) (words []string) {
 			i++
 			word.WriteByte(text[i])
 			started = true
-		case b == ' ' || b == '\t' || b == '\n':
+		case strings.IndexByte(ends, b) >= 0:
 			if started {
 				words = append(words, word.String())
 			}
@@ -1505,7 +1506,9 @@ func (c *call) shellText(sh *shell, w Word) output {
 func (c *call) reads(e *entry, name string, a *args) output {
 	for _, g := range a.given {
 		switch g.role.name {
-		case "shell", "code", "script", "module", "command", "program":
+		case "shell", "code", "module", "command":
+			return output{origin: name}
+		case "script", "program":
 			if g.name != "--rcfile" && g.name != "--init-file" && g.name != "-r" && g.name != "--require" &&
 				g.name != "--import" {
 				return output{origin: name}

@@ -180,8 +180,9 @@ func (c *call) readInto(name string, rest []Word) {
 			}
 			sh := c.nested(c.name())
 			sh.guess = true
-			sh.params = []Word{{Text: unknownPart, Kind: Unknown, safe: true}, {Text: unknownPart, Kind: Unknown}}
-			c.shellText(sh, line.with(line.Text+` "$1" "$2"`))
+			sh.vars["_index"] = Word{Text: unknownPart, Kind: Unknown, safe: true}
+			sh.vars["_line"] = Word{Text: unknownPart, Kind: Unknown}
+			c.shellText(sh, line.with(line.Text+` "$_index" "$_line"`))
 		case strings.HasPrefix(text, "-") && len(text) == 2 && strings.Contains("adinNptucs", text[1:]) &&
 			i+1 < len(rest):
 			if i++; text == "-a" {

@@ -255,6 +255,9 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 	if loadsModule[k.name] && len(k.args) > 0 && k.args[0].word.Kind == Literal {
 		c.imported(lang, k.args[0].word.Text)
 	}
+	if lang == "php" {
+		k.name = strings.ToLower(k.name) // as PHP compares names of functions
+	}
 	if slices.ContainsFunc(k.args, func(v codeValue) bool { return v.name != "" && t.evals[v.name] }) {
 		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
 	}
@@ -301,7 +304,11 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 				break
 			}
 		}
-		if i == 0 && len(k.args) == 0 {
+		switch {
+		case i > 0 || len(k.args) > 0:
+		case name == "variable": // each of them
+			c.codeRole(lang, "env", darkValue, nil, k)
+		default:
 			c.codeRole(lang, name, darkValue, nil, k)
 		}
 	}
@@ -381,6 +388,8 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		c.effect(KindConfigure, "variable:"+v.word.Text, true)
 	case "eval":
 		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
+	case "calls":
+		c.callback(lang, v, k)
 	case "listed":
 		if v.word.Kind != Unknown {
 			v.word.Kind = Pattern
@@ -425,6 +434,40 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 	default:
 		c.role(parseRole(name), v.word, &args{}, nil)
 	}
+}
+
+// closure finds a function that is written where it is used.
+var closure = lazyregexp.New(`\b(?:function|fn)\b`)
+
+// callback follows a function that another one calls with its other arguments, where v is the name of one:
+// array_map("unlink", glob("*")).
+func (c *call) callback(lang string, v codeValue, k codeCall) {
+	t := languages()[lang]
+	name := strings.ToLower(v.word.Text)
+	if v.word.Kind != Literal {
+		if v.list == nil && v.word.Kind == Unknown && !closure.MatchString(k.text) && sameValue(k.args[0], v) {
+			c.doubt(DoubtEval, short(k.text)+" calls a function that is only known when it runs")
+		}
+		return
+	}
+	if _, known := t.byName[name]; known && name != k.name || t.evals[name] {
+		inner := codeCall{name: name, text: k.text}
+		for _, a := range k.args {
+			if !sameValue(a, v) {
+				inner.args = append(inner.args, a)
+			}
+		}
+		if len(inner.args) == 0 {
+			inner.args = []codeValue{darkValue}
+		}
+		if t.byName[name] != "calls..." {
+			c.codeCall(lang, t, inner)
+		}
+	}
+}
+
+func sameValue(a, b codeValue) bool {
+	return a.list == nil && b.list == nil && a.word.Text == b.word.Text && a.word.Kind == b.word.Kind
 }
 
 // opened follows a file that is opened: written where the mode says so.

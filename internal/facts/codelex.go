@@ -77,6 +77,17 @@ func (r *codeReader) statement() {
 			if r.imports() {
 				return
 			}
+		case "foreach": // foreach (glob("*") as $f)
+			if r.lang == "php" && r.is(1, "(") {
+				r.at += 2
+				list := r.expression()
+				name := r.peek(0).text
+				if r.is(1, "=>") {
+					name = r.peek(2).text
+				}
+				r.vars[name] = list
+				return
+			}
 		case "for": // for p in Path("src").rglob("*.ts")
 			if name := r.peek(1).text; r.lang == "python" && r.is(2, "in") {
 				r.at += 3
@@ -235,7 +246,11 @@ func (r *codeReader) expression() codeValue {
 		case t.kind == tokenString:
 			r.at++
 			joins = joins || r.lang == "python"
-			add(r.interpolated(t))
+			v := r.interpolated(t)
+			if r.lang == "php" { // "system"("ls")
+				v = r.postfix(v)
+			}
+			add(v)
 		case t.kind == tokenShell:
 			r.at++
 			v := r.interpolated(t)
@@ -245,6 +260,10 @@ func (r *codeReader) expression() codeValue {
 			r.at++
 			add(textValue(t.text))
 		case t.kind == tokenName:
+			if t.text == "as" && r.lang == "php" && parts > 0 {
+				r.at++
+				return sum
+			}
 			switch t.text {
 			case "if", "and", "or", "in", "for", "do", "then", "unless", "while", "else", "new", "not", "await",
 				"return", "lambda", "print", "puts", "console.log", "function", "async", "typeof", "void":
@@ -352,6 +371,8 @@ func (r *codeReader) operand() codeValue {
 		}
 	}
 	switch {
+	case r.is(0, "(") && r.lang == "php" && strings.HasPrefix(name, "$") && !strings.Contains(name, "."):
+		return r.postfix(r.call(computedMember, codeValue{}, t))
 	case r.is(0, "("):
 		return r.postfix(r.call(name, codeValue{}, t))
 	case name == "__dirname" || name == "os.curdir":
@@ -427,6 +448,8 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 		return first
 	case "glob", "rglob", "iglob":
 		switch w := self.word; {
+		case (r.lang == "php" || r.lang == "perl") && name == "glob" && first.word.Kind == Literal:
+			return codeValue{word: Word{Text: first.word.Text, Kind: Pattern}}
 		case r.lang != "python" || first.word.Kind != Literal:
 		case self.word.Kind == "" && name == "glob."+last:
 			return codeValue{word: Word{Text: first.word.Text, Kind: Pattern}}
@@ -499,6 +522,8 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 			switch {
 			case len(index) == 1 && index[0].word.Text == "HOME":
 				v = textValue("~")
+			case r.lang == "php":
+				v = darkValue
 			case len(index) == 1 && index[0].word.Kind == Literal && v.name != "":
 				v = codeValue{word: darkValue.word, name: v.name + "." + index[0].word.Text}
 			case v.name != "" && holdsFunctions[strings.TrimSuffix(v.name, ".__dict__")]:
@@ -508,6 +533,12 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 			}
 		case t.text == "(" && t.kind == tokenMark && v.name != "":
 			v = r.call(v.name, codeValue{}, t)
+		case t.text == "(" && t.kind == tokenMark && r.lang == "php": // $f("x"), ("sys"."tem")("ls")
+			name := computedMember
+			if v.word.Kind == Literal {
+				name = v.word.Text
+			}
+			v = r.call(name, codeValue{}, t)
 		default:
 			return v
 		}

@@ -83,6 +83,9 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		if w.Text == "-" { // of trap: as before
 			return
 		}
+		if name := c.name(); name == "env" || name == "genv" {
+			w = w.with(ofEnv.Replace(w.Text))
+		}
 		c.shellText(c.nested(c.name()), w)
 	case "opens": // a line to which names of files are added
 		c.shellText(c.nested(c.name()), w.with(w.Text+" *"))

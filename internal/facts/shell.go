@@ -467,19 +467,34 @@ func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
 		st.Cmd, call.Args = &call, inner.Args[1:]
 		return c.stmt(&st)
 	}
-	if cmd.Name == nil {
+	inner, simple := cmd.Stmt.Cmd.(*syntax.CallExpr)
+	if cmd.Name == nil && !(simple && len(inner.Args) > 0 && len(inner.Assigns) > 0) || !simple && cmd.Stmt.Cmd != nil {
 		return c.stmt(cmd.Stmt)
 	}
-	words := c.words([]*syntax.Word{cmd.Name})
-	switch inner := cmd.Stmt.Cmd.(type) {
-	case nil:
-	case *syntax.CallExpr:
+	var words []Word
+	if cmd.Name != nil {
+		words = c.words([]*syntax.Word{cmd.Name})
+	}
+	if simple { // the parser takes the A=b of coproc m A=b for an assignment
+		rest := inner.Args
 		for _, a := range inner.Assigns {
-			words = append(words, Word{Text: sh.text(a), Kind: Unknown})
+			i := slices.IndexFunc(rest, func(w *syntax.Word) bool { return w.Pos().After(a.Pos()) })
+			if i < 0 {
+				i = len(rest)
+			}
+			words = append(words, c.words(rest[:i])...)
+			rest = rest[i:]
+			w, sign := c.assigned(a.Value), "="
+			if a.Append {
+				sign = "+="
+			}
+			if c.inner(a); a.Array != nil {
+				w = Word{Text: unknownPart, Kind: Unknown}
+			}
+			w.Text = a.Name.Value + sign + w.Text
+			words = append(words, w)
 		}
-		words = append(words, c.words(inner.Args)...)
-	default:
-		return c.stmt(cmd.Stmt)
+		words = append(words, c.words(rest)...)
 	}
 	redirects, _ := c.redirects(cmd.Stmt.Redirs)
 	return c.run(words, &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects})
@@ -951,9 +966,9 @@ func (sh *shell) run(words []Word, c *call) output {
 		r.doubt(DoubtLimits, "the line has too many commands", c.span, -1)
 		return output{}
 	}
-	for len(words) > 1 && (words[0].Text == "--" || words[0].Text == "!" ||
+	for len(words) > 1 && (words[0].Text == "--" || words[0].Text == "!" || words[0].Text == "coproc" ||
 		oddAssignment.MatchString(words[0].Text) || isAssignment.MatchString(words[0].Text)) {
-		// time -- ls, time ! ls, A[1]=2 ls, time -- A=b ls, coproc A=b ls
+		// time -- ls, time ! ls, A[1]=2 ls, time -- A=b ls, time -- coproc ls
 		if name, value, is := strings.Cut(words[0].Text, "="); is {
 			c.env = append(c.env, Assign{strings.TrimSuffix(name, "+"), words[0].with(value)})
 		}

@@ -28,11 +28,18 @@ func (sh *shell) words(list []*syntax.Word) []Word {
 			sh.r.doubt(DoubtLimits, "a command has too many words", sh.span(w), -1)
 			break
 		}
-		braces := 0
+		braces, closing, splits := 0, 0, false
 		for _, part := range w.Parts {
 			if lit, is := part.(*syntax.Lit); is {
 				braces += strings.Count(lit.Value, "{")
+				closing += strings.Count(lit.Value, "}")
+				splits = splits || strings.Contains(lit.Value, ",")
 			}
+		}
+		if splits && braces > 0 && closing > braces { // bash may take a later } for the end: {p},q}
+			sh.fields(w, w)
+			out = append(out, Word{Text: unknownPart, Kind: Unknown, span: sh.span(w)})
+			continue
 		}
 		isMany := braces > maxBraces // splitting copies the content of each open one
 		split := &syntax.Word{}
@@ -599,6 +606,11 @@ func unescaped(text string, ofEcho bool) string {
 		c := text[i]
 		j := strings.IndexByte(`abefnrtvE\'"?`, c)
 		switch {
+		case c == 'x' && !ofEcho && isBraced.MatchString(text[i+1:]):
+			i += 1 + number(&b, text[i+2:], 16, 2, false)
+			if strings.HasPrefix(text[i+1:], "}") {
+				i++
+			}
 		case c == 'x' || c == 'u' || c == 'U':
 			n := number(&b, text[i+1:], 16, map[byte]int{'x': 2, 'u': 4, 'U': 8}[c], c != 'x')
 			if i += n; n == 0 {
@@ -621,6 +633,9 @@ func unescaped(text string, ofEcho bool) string {
 	}
 	return b.String()
 }
+
+// isBraced finds the number of \x{41}.
+var isBraced = lazyregexp.New(`^\{[0-9A-Fa-f]`)
 
 // number writes the character whose number text begins with, and returns how
 // many digits it had.

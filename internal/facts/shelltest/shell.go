@@ -3,6 +3,9 @@ package shelltest
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +22,7 @@ ionice nice nohup prlimit rev script sed setarch setpriv setsid sleep stdbuf tas
 type Shell struct {
 	t              testing.TB
 	path, bin, log string
+	runs           int
 
 	// Work is the folder in which lines run, and their home.
 	Work string
@@ -40,8 +44,10 @@ func New(t testing.TB, name string) *Shell {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"m1", "m2", "m3", "m4"} {
-		s.Program(name, `printf '%s\0' "${0##*/}" "$@" "$(printf '\001\002')" >>'`+s.log+"'\n")
+	for _, name := range []string{"m1", "m2", "m3", "m4"} { // each run has a log of its own: what a line left may go on
+		s.Program(name, `case $0 in */*) log=${0%/*}.log ;; *) log='`+s.log+`' ;; esac
+printf '%s\0' "${0##*/}" "$@" "$(printf '\001\002')" >>"$log"
+`)
 	}
 	s.Program("sudo", `while :; do
 	case $1 in
@@ -85,20 +91,30 @@ func (s *Shell) Run(line string) (calls [][]string) {
 		return nil // no shell can be given it
 	}
 	s.clear()
+	s.runs++
+	bin := fmt.Sprint(s.bin, s.runs)
+	if err := os.Symlink(s.bin, bin); err != nil {
+		s.t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.path, "-c", line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a line may start what outlives its shell
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Dir, cmd.Env = s.Work, []string{"PATH=" + s.bin, "HOME=" + s.Work, "FUNCNEST=20", "LC_ALL=C.UTF-8"}
+	cmd.Dir, cmd.Env = s.Work, []string{"PATH=" + bin, "HOME=" + s.Work, "FUNCNEST=20", "LC_ALL=C.UTF-8"}
 	_ = cmd.Run() // a line may fail in the end
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind
 	}
-	text, err := os.ReadFile(s.log)
+	text, err := os.ReadFile(bin + ".log")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	more, err := os.ReadFile(s.log)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	text = append(text, more...)
 	for call := range bytes.SplitSeq(text, []byte("\x01\x02\x00")) {
 		if list := strings.Split(string(call), "\x00"); len(list) > 1 && len(calls) < 50 {
 			calls = append(calls, list[:len(list)-1])
