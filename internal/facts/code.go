@@ -431,6 +431,9 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		if name != "read" || v.word.Kind != Unknown {
 			c.path(Kind(name), v.word)
 		}
+		if name == "delete" && v.word.Kind == Pattern {
+			c.doubt(DoubtWord, "which files "+short(k.text)+" deletes is only known when it runs")
+		}
 	default:
 		c.role(parseRole(name), v.word, &args{}, nil)
 	}
