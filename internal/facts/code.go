@@ -389,7 +389,7 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 	case "eval":
 		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
 	case "calls":
-		c.callback(lang, v, k)
+		callback(c, lang, v, k)
 	case "listed":
 		if v.word.Kind != Unknown {
 			v.word.Kind = Pattern
@@ -444,7 +444,7 @@ var closure = lazyregexp.New(`\b(?:function|fn)\b`)
 
 // callback follows a function that another one calls with its other arguments, where v is the name of one:
 // array_map("unlink", glob("*")).
-func (c *call) callback(lang string, v codeValue, k codeCall) {
+func callback(c *call, lang string, v codeValue, k codeCall) {
 	t := languages()[lang]
 	name := strings.ToLower(v.word.Text)
 	if v.word.Kind != Literal {
