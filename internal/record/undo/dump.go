@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,18 @@ import (
 type Dumps struct {
 	dir      string
 	settings *atomic.Pointer[Settings]
+
+	mu  sync.Mutex
+	ids map[string]bool // that have a folder in dir: each call asks, and few have a dump
+}
+
+func openDumps(dir string, settings *atomic.Pointer[Settings]) *Dumps {
+	d := &Dumps{dir: dir, settings: settings, ids: map[string]bool{}}
+	ids, _ := namesIn(dir)
+	for _, id := range ids {
+		d.ids[id] = true
+	}
+	return d
 }
 
 // dumpsFile lists the dumps of a call, one on a line.
@@ -78,6 +91,9 @@ func (d *Dumps) copy(id, path string, n int, dump *wire.Dump) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
+	d.mu.Lock()
+	d.ids[id] = true
+	d.mu.Unlock()
 	fd, err := openFolder(unix.AT_FDCWD, folder)
 	if err != nil {
 		return err
@@ -110,7 +126,10 @@ func (d *Dumps) copy(id, path string, n int, dump *wire.Dump) error {
 func (d *Dumps) ofCall(c *Call) []wire.Dump { return append(d.of(c.ID), d.of(c.CallID)...) }
 
 func (d *Dumps) of(id string) (list []wire.Dump) {
-	if id == "" || strings.Trim(id, idLetters) != "" {
+	d.mu.Lock()
+	has := d.ids[id]
+	d.mu.Unlock()
+	if !has {
 		return nil
 	}
 	text, err := readfile.Read(filepath.Join(d.dir, id, dumpsFile), readfile.Limit)
@@ -130,6 +149,9 @@ func (d *Dumps) remove(c *Call) {
 	for _, id := range []string{c.ID, c.CallID} {
 		if id != "" && strings.Trim(id, idLetters) == "" {
 			_ = os.RemoveAll(filepath.Join(d.dir, id))
+			d.mu.Lock()
+			delete(d.ids, id)
+			d.mu.Unlock()
 		}
 	}
 }

@@ -71,7 +71,7 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	k := &Keeper{
 		places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, Began: make(chan struct{}, 1),
 	}
-	k.Dumps = &Dumps{filepath.Join(p.home, "dumps"), &k.settings}
+	k.Dumps = openDumps(filepath.Join(p.home, "dumps"), &k.settings)
 	k.bases = &bases{places: p, settings: &k.settings, log: k.log, list: map[string]*baseline{}}
 	k.Configure(DefaultSettings())
 	for _, id := range p.unwritten() {
