@@ -76,7 +76,7 @@ const (
 // note returns the id of the call that e is about, and the call, as far as both are known: nil of an
 // event after a call that hookd was not told of.
 func (c *calls) note(e *events.Event) (id string, about *call) {
-	id = dialect.CallID(e)
+	id, input := dialect.CallIDAndInput(e)
 	of := callOf{dialect: e.Dialect, session: e.SessionID, tool: e.Tool, id: id}
 	switch {
 	case id != "":
@@ -84,7 +84,6 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 	case e.SessionID == "" || e.Tool == "":
 		return "", nil
 	}
-	input := dialect.Facts(e)[neutral.Input]
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.recent == nil {
@@ -189,7 +188,7 @@ func (c *calls) guess(of callOf, tool string) {
 // miss notes a call that hookd was not asked about. known says that it was noted already, by the other one of its
 // result and the rest of its bridge, or that it was asked about after all.
 func (c *calls) miss(e *events.Event) (known bool) {
-	id := dialect.CallID(e)
+	id, input := dialect.CallIDAndInput(e)
 	of := callOf{dialect: e.Dialect, session: e.SessionID, tool: e.Tool, id: id}
 	if id != "" {
 		of.tool = ""
@@ -200,7 +199,7 @@ func (c *calls) miss(e *events.Event) (known bool) {
 		c.seed, c.recent = maphash.MakeSeed(), map[callOf][]*call{}
 	}
 	m := missed{of: of, tool: e.Tool, result: e.Contract.Kind == events.KindToolAfter}
-	m.input = maphash.Bytes(c.seed, dialect.Facts(e)[neutral.Input])
+	m.input = maphash.Bytes(c.seed, input)
 	is := func(o missed) bool { return o.of == m.of && o.result != m.result && (id != "" || o.input == m.input) }
 	if i := slices.IndexFunc(c.missed, is); i >= 0 {
 		c.missed = slices.Delete(c.missed, i, i+1)

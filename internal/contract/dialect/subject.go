@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -72,10 +73,17 @@ const callBytes = 128
 // CallID returns the id that an agent gives to a tool call, on one harmless line; "" where e is
 // about no call, or tells no id.
 func CallID(e *events.Event) string {
+	id, _ := CallIDAndInput(e)
+	return id
+}
+
+// CallIDAndInput returns the CallID of e, and the canonical arguments of the tool, by one reading of e's data.
+func CallIDAndInput(e *events.Event) (id string, input json.RawMessage) {
+	f := Facts(e)
 	if isCall(e.Contract) {
-		return escape.Line(Facts(e).String(neutral.Call), callBytes)
+		id = escape.Line(f.String(neutral.Call), callBytes)
 	}
-	return ""
+	return id, f[neutral.Input]
 }
 
 // isCall reports whether events of a row are about one tool call.
