@@ -275,6 +275,9 @@ func (k *Keeper) Plain(e *events.Event) json.RawMessage {
 	default:
 		return nil
 	}
+	if !bytes.Contains(e.Data, []byte("box")) && !bytes.Contains(e.Data, []byte(`\u`)) {
+		return nil // as in most calls, and cheaper than to read the call
+	}
 	data, found := e.Data, false
 	for _, value := range rawjson.Members(dialect.Call(e).Given) {
 		text := neutral.TextOf(value)
