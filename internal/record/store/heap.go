@@ -15,8 +15,9 @@ type slack struct {
 	blocks [len(slackSizes)]uintptr
 }
 
-// slackSizes are the sizes that a split of a 4 KiB page takes, one for each size of the allocator.
-var slackSizes = [...]libc.Tsize_t{4 << 10, 8 << 10, 16 << 10}
+// slackSizes are the sizes that a split of a 4 KiB page and an event of 1 to 16 KiB take, one for each size of
+// the allocator.
+var slackSizes = [...]libc.Tsize_t{2 << 10, 4 << 10, 8 << 10, 16 << 10}
 
 // renew is called once in a while: it takes less than a microsecond.
 func (s *slack) renew() {
