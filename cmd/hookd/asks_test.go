@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -183,6 +184,37 @@ func TestAskAnsweredByItsOwnAgent(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Answered == nil || len(list[0].Answered.Refused) == 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
+}
+
+// A process that an agent has set apart, and that has no terminal, answers no ask of a later agent either: it is
+// older than that agent, and belongs to none that lives.
+func TestAskAnsweredByAProcessSetApart(t *testing.T) {
+	t.Parallel()
+	hooktest.NeedTool(t, "setsid")
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIP-TOOL cgroup: the system has none")
+	}
+	h := newAskHome(t)
+	h.present()
+	script := `while [ -e "$HOOKD" ] && ! "$HOOKD" allow-ask "$("$HOOKD" asks -o json | sed -n 's/.*"id": "\(.*\)",/\1/p' | head -1)" --digest ` +
+		`"$("$HOOKD" asks -o json | sed -n 's/.*"digest": "\(.*\)",/\1/p' | head -1)" 2>&1 | grep "does not count" > "$SAID"; do sleep 0.05; done`
+	first := exec.Command("/bin/sh", "-c", `trap '' HUP; setsid -f sh -c "$SCRIPT" < /dev/null > /dev/null 2>&1`)
+	agent := h.command()
+	first.Env = append(agent.Env, "HOOKD="+hookdBinary(t, h.dir), "SCRIPT="+script, "SAID="+h.path("said"))
+	hooktest.Terminal(t, first)
+	hooktest.Must(t, first.Run())
+	s := hooktest.Send(t, h.client.Socket(), codexCall("git push", "s"))
+	ask := h.heldAsk("git push")
+	hooktest.Until(t, "it has answered", func() bool {
+		log := h.daemon.logged()
+		return strings.Contains(log, "an answer to an ask does not count") || strings.Contains(log, "an ask was answered")
+	})
+	h.says(0, "denied", "deny-ask", ask.ID)
+	h.answer(s, `"permission_decision":"deny"`)
+	hooktest.Until(t, "it was told", func() bool {
+		said, _ := os.ReadFile(h.path("said"))
+		return strings.Contains(string(said), "has no terminal")
+	})
 }
 
 // An answer that a hook gives does not count.

@@ -143,19 +143,12 @@ func (a *Agents) Above(pid int) (of Agent, ok bool) {
 	return of, false
 }
 
-// left reports whether a process with this chain seems to be an orphan of the agent: its
-// topmost ancestor below the process that adopts orphans is younger than the agent, in its
-// cgroup, and in another session than the process that adopted it. On macOS, which has no
-// cgroups, that is not known.
+// left reports whether a process with this chain seems to be an orphan of the agent, see isApart. On macOS, which has
+// no cgroups, that is not known.
 func (one agent) left(chain []row) bool {
 	above := ancestors(one.pid)
 	shared := slices.IndexFunc(chain, func(r row) bool { return contains(above, r) })
-	if shared <= 0 || one.cgroup == "" || !adopts(chain[shared]) {
-		return false
-	}
-	top := chain[shared-1]
-	return top.start >= one.start && top.sid != chain[shared].sid && !top.cameWithTerminal(chain[shared]) &&
-		cgroupFile(chain[0].pid) == one.cgroup
+	return shared > 0 && adopts(chain[shared]) && isApart(chain, above, one.start, one.cgroup)
 }
 
 // adopters are programs that take over the orphans of the processes below them.

@@ -53,18 +53,26 @@ func (l Lineage) Has(pid int) bool {
 	return slices.ContainsFunc(l.chain[:l.root+1], inSession) || l.left(chain)
 }
 
-// left reports whether a process with this chain seems to have left the tree: below the
-// ancestor that it shares with the tree stands a younger process that came there as an orphan, in
-// a session that is not its parent's and in the cgroup of the tree. A process that came with a
-// terminal belongs to another tree, and on macOS, which has no cgroups, so does every orphan.
+// left reports whether a process with this chain seems to have left the tree, see isApart. On macOS, which has no
+// cgroups, each orphan belongs to another tree.
 func (l Lineage) left(chain []row) bool {
-	shared := slices.IndexFunc(chain, func(r row) bool { return contains(l.chain, r) })
-	if shared <= 0 || l.cgroup == "" {
+	return isApart(chain, l.chain, l.chain[l.root].start, l.cgroup)
+}
+
+// isApart reports whether a process with a chain seems to be set apart from one with the chain of: below the ancestor
+// that they share stands a younger process that came there as an orphan, in a session that is not its parent's and in
+// the same cgroup. A process that came with a terminal belongs elsewhere. Without a terminal its age proves nothing,
+// where orphans are adopted: an earlier agent may have set it apart, and the other may be an orphan itself.
+func isApart(chain, of []row, since uint64, cgroup string) bool {
+	shared := slices.IndexFunc(chain, func(r row) bool { return contains(of, r) })
+	if shared <= 0 || cgroup == "" || cgroupFile(chain[0].pid) != cgroup {
 		return false
 	}
-	top := chain[shared-1]
-	return top.start >= l.chain[l.root].start && top.sid != chain[shared].sid && !top.cameWithTerminal(chain[shared]) &&
-		cgroupFile(chain[0].pid) == l.cgroup
+	top, above := chain[shared-1], chain[shared]
+	if !chain[0].tty && chain[0].sid != above.sid && adopts(above) {
+		return true
+	}
+	return top.start >= since && top.sid != above.sid && !top.cameWithTerminal(above)
 }
 
 func contains(chain []row, one row) bool {

@@ -131,7 +131,7 @@ func (h *Holder) check(a *held, from From, r wire.Reply) *wire.Error {
 	case from.OfRun:
 		why = "it comes from a process that a hook has started"
 	case !from.Elsewhere && a.tree != nil && a.tree.Has(from.PID):
-		why = "it comes from the terminal or the processes of the agent that asks"
+		why = "it comes from the terminal or the processes of the agent that asks, or from one beside them that has no terminal"
 	}
 	if why == "" && from.Not != nil {
 		why = from.Not()
@@ -140,7 +140,7 @@ func (h *Holder) check(a *held, from From, r wire.Reply) *wire.Error {
 		h.refuse(a, from, r, why)
 		return &wire.Error{
 			Code: wire.CodeForbidden, Message: "the answer does not count: " + why,
-			Hint: "answer from a terminal of your own: type `hookd ask` there",
+			Hint: "a person answers in a terminal of their own, by `hookd ask`, or on the page that `hookd ui --act` there opens",
 		}
 	}
 	return checkReply(r)
