@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"path"
@@ -49,7 +50,7 @@ func (c *call) effectWhy(kind Kind, target string, certain bool, why string) {
 		r.doubt(DoubtLimits, "it has too many effects", c.span, -1)
 		return
 	}
-	r.out.Effects = append(r.out.Effects, Effect{kind, target, certain, c.span, c.index, or(why, short(c.text))})
+	r.out.Effects = append(r.out.Effects, Effect{kind, target, certain, c.span, c.index, cmp.Or(why, short(c.text))})
 	if kind != KindGuard && changesState[kind] && isGuardName(target) {
 		c.effectWhy(KindGuard, target, certain, "it is a part of hookd")
 	}
@@ -100,10 +101,10 @@ func (c *call) seeks(name string) {
 	}
 	switch in := c.sh.stdin.origin; c.name() {
 	case "pgrep", "pidof", "pidwait", "ps":
-		r.sought = or(r.sought, name)
+		r.sought = cmp.Or(r.sought, name)
 	default:
 		if in == "ps" {
-			r.sought = or(r.sought, name)
+			r.sought = cmp.Or(r.sought, name)
 		}
 	}
 }
@@ -154,7 +155,7 @@ func (c *call) target(w Word) (target string, certain bool) {
 	return t, true
 }
 
-func (c *call) folder() string { return or(c.cwd, c.sh.cwd) }
+func (c *call) folder() string { return cmp.Or(c.cwd, c.sh.cwd) }
 
 // dir is the folder of a command of this machine, as Command has it.
 func (c *call) dir() string {
@@ -1112,7 +1113,7 @@ func (c *call) runsGiven(e *entry, a *args) {
 		case text == "-" && c.sh.stdin.has && !c.sh.stdin.known && !strings.HasPrefix(c.sh.stdin.origin, "file "),
 			strings.HasPrefix(text, "/dev/fd/") && w.from != "",
 			w.Kind == Unknown && fetchers[w.from] && w.from != "git":
-			c.doubt(DoubtEval, c.name()+" may run what "+or(w.from, or(c.sh.stdin.origin, "its input"))+" gives it")
+			c.doubt(DoubtEval, c.name()+" may run what "+cmp.Or(w.from, c.sh.stdin.origin, "its input")+" gives it")
 		case w.Kind == Unknown || namesProduct.MatchString(option):
 		case c.sh.r.isMadeWord(c, w):
 			if m := c.sh.r.madeAt(c.anyPath(w)); fetchers[m.by] {
@@ -1352,7 +1353,7 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 	sh.stdin = input{has: true, known: true}
 	for _, words := range c.fed(operands) {
 		out := sh.fork().run(words, &call{text: c.text, span: c.span, env: c.env})
-		all.known, all.text, all.origin = all.known && out.known, all.text+out.text, or(all.origin, out.origin)
+		all.known, all.text, all.origin = all.known && out.known, all.text+out.text, cmp.Or(all.origin, out.origin)
 	}
 	return all
 }
@@ -1393,7 +1394,7 @@ func (c *call) fed(words []Word) (lines [][]Word) {
 		added = list
 	}
 	if len(added) == 0 || len(added) > mostItems {
-		added = []Word{{Text: unknownPart, Kind: Unknown, from: or(in.origin, "its input")}}
+		added = []Word{{Text: unknownPart, Kind: Unknown, from: cmp.Or(in.origin, "its input")}}
 		if in.origin != "" && isLister[in.origin] {
 			added[0].from, added[0].safe = "", true
 		}
@@ -1576,16 +1577,16 @@ func (c *call) prints(name string, a *args, words []Word) (output, bool) {
 		if len(a.operands) > 0 && a.operands[0].Text == "empty" {
 			return output{known: true}, true
 		}
-		return output{origin: or(c.sh.stdin.origin, name)}, true
+		return output{origin: cmp.Or(c.sh.stdin.origin, name)}, true
 	case "cat", "tee", "head", "tail", "sort", "uniq":
 		if c.takesNothing(a) {
 			return output{known: true}, true
 		}
 		if in := c.sh.stdin; len(a.operands) == 0 && in.has {
 			if name == "cat" || name == "tee" {
-				return output{known: in.known, text: in.text, words: in.words, origin: or(in.origin, name)}, true
+				return output{known: in.known, text: in.text, words: in.words, origin: cmp.Or(in.origin, name)}, true
 			}
-			return output{words: in.words, origin: or(in.origin, name)}, true
+			return output{words: in.words, origin: cmp.Or(in.origin, name)}, true
 		}
 		if len(a.operands) > 0 {
 			return output{origin: "file " + a.operands[0].Text}, true
@@ -1666,7 +1667,7 @@ func (c *call) prints(name string, a *args, words []Word) (output, bool) {
 			return output{known: true, text: string(b) + "\n", origin: name}, true
 		}
 	case "tr", "sed", "awk", "cut", "grep", "gunzip", "zcat", "openssl":
-		return output{origin: or(c.sh.stdin.origin, name)}, true
+		return output{origin: cmp.Or(c.sh.stdin.origin, name)}, true
 	}
 	return output{}, false
 }
@@ -1705,7 +1706,7 @@ func said(words []Word, plain bool) (output, bool) {
 	for _, w := range words {
 		texts = append(texts, w.Text)
 		unknown = unknown || w.Kind == Unknown
-		from = or(from, w.from)
+		from = cmp.Or(from, w.from)
 	}
 	text := strings.Join(texts, " ")
 	if !plain {
@@ -1716,7 +1717,7 @@ func said(words []Word, plain bool) (output, bool) {
 		if len(words) == 1 {
 			w = words[0]
 		}
-		return output{words: []Word{w}, origin: or(from, "echo")}, true
+		return output{words: []Word{w}, origin: cmp.Or(from, "echo")}, true
 	}
 	return output{known: true, text: text + "\n"}, true
 }
@@ -1743,7 +1744,7 @@ func formatted(words []Word) (output, bool) {
 	case dark && strings.Trim(ansiC(plain), " \n") == "":
 		return said(rest, true)
 	case dark:
-		return said([]Word{{Text: unknownPart, Kind: Unknown, from: or(fromOf(words), "printf")}}, true)
+		return said([]Word{{Text: unknownPart, Kind: Unknown, from: cmp.Or(fromOf(words), "printf")}}, true)
 	}
 	var b strings.Builder
 	for n := 0; n == 0 || len(rest) > 0; n++ {
@@ -1779,7 +1780,7 @@ func formatted(words []Word) (output, bool) {
 
 func fromOf(words []Word) (from string) {
 	for _, w := range words {
-		from = or(from, w.from)
+		from = cmp.Or(from, w.from)
 	}
 	return from
 }

@@ -14,7 +14,7 @@ import (
 var hidesCode = lazyregexp.New("\\[[^]]*(?:\\$\\(|`)")
 
 // evaluating are the builtins that evaluate their words as expressions or names.
-var evaluating = set("printf read declare typeset local export readonly unset let test [ mapfile readarray getopts wait shift exit return")
+var evaluating = names("printf read declare typeset local export readonly unset let test [ mapfile readarray getopts wait shift exit return")
 
 // evaluates follows words of a builtin that evaluates them: 'a[$(id)]' runs id.
 func (c *call) evaluates(name string, words []Word) {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -44,18 +45,10 @@ var languages = sync.OnceValue(func() map[string]*languageTable {
 })
 
 // common are names of functions that many things have: alone they say nothing.
-var common = set(`remove open get post put patch delete write read copy move replace run call send link append rename
+var common = names(`remove open get post put patch delete write read copy move replace run call send link append rename
 	request
 	kill new join pop load parse execute connect command exec rm cp mv file from output lines touch test install symlink
 	unlink rmdir mkdir chmod chown truncate spawn fork stream head file_put`)
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		m[w] = true
-	}
-	return m
-}
 
 // roles are those of a function's arguments; sure is false where another function may be
 // meant.
@@ -107,7 +100,7 @@ var languageNames = map[string]string{
 // code follows code of another language than a shell's.
 func (c *call) code(lang string, w Word) {
 	lang = strings.ToLower(lang)
-	lang = or(languageNames[lang], lang)
+	lang = cmp.Or(languageNames[lang], lang)
 	r := c.sh.r
 	if r.read += len(w.Text); r.read > maxRead || c.sh.depth > maxDepth {
 		r.doubt(DoubtLimits, "the text is too long, or has too many lines within lines", c.span, c.index)
@@ -119,7 +112,7 @@ func (c *call) code(lang string, w Word) {
 	if lang == "python" {
 		c.magic(w.Text)
 		for _, found := range openedOnly.FindAllStringSubmatch(w.Text, 20) {
-			file := Word{Text: or(found[1], found[2]), Kind: Literal}
+			file := Word{Text: cmp.Or(found[1], found[2]), Kind: Literal}
 			c.path(KindWrite, file)
 			c.path(KindDelete, file)
 		}
@@ -156,7 +149,7 @@ func (c *call) code(lang string, w Word) {
 	case "jq":
 		for _, found := range jqVariable.FindAllStringSubmatch(w.Text, 8) {
 			if name := found[1]; name == "" || isSecretVariable(name) {
-				c.effect(KindSecret, "env:"+or(name, "*"), true)
+				c.effect(KindSecret, "env:"+cmp.Or(name, "*"), true)
 			}
 		}
 		return
@@ -193,7 +186,7 @@ func (c *call) code(lang string, w Word) {
 	if c.loaded {
 		index = -1 // what runs it is another program than an interpreter
 	}
-	r.doubt(DoubtCode, "code of "+or(lang, "another language")+" is not read in full", c.span, index)
+	r.doubt(DoubtCode, "code of "+cmp.Or(lang, "another language")+" is not read in full", c.span, index)
 	if t == nil {
 		c.quotedLines(w.Text, true)
 		return

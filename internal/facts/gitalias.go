@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"strings"
 )
@@ -19,7 +20,7 @@ func (c *call) aliased(a *args) (out output, ok bool) {
 	if env.Text != nil && c.sh.where == "" {
 		for _, file := range c.gitSettings() {
 			if text, read := env.Text(file); read {
-				value = or(gitAlias(text, name), value)
+				value = cmp.Or(gitAlias(text, name), value)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
@@ -35,7 +36,7 @@ func TestAliasesOfGitAreRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e := env
-		e.Cwd = or(tt.cwd, e.Cwd)
+		e.Cwd = cmp.Or(tt.cwd, e.Cwd)
 		f := Line(tt.line, e)
 		doubt := false
 		for _, d := range f.Doubts {

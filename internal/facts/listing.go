@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -125,7 +126,7 @@ func (c *call) found(a *args) (words []Word) {
 		folder := strings.TrimSuffix(strings.ReplaceAll(root.Text, unknownPart, "*"), "/")
 		if len(names) == 0 {
 			if !files {
-				words = append(words, Word{Text: or(folder, "/"), Kind: root.Kind})
+				words = append(words, Word{Text: cmp.Or(folder, "/"), Kind: root.Kind})
 			}
 			names = []string{"*"}
 		}

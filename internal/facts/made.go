@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -162,7 +163,7 @@ func (c *call) runsMade(target, lang, shown string) (made bool) {
 			continue
 		}
 		made = true
-		of := or(lang, languageOf(target+ending, m.text))
+		of := cmp.Or(lang, languageOf(target+ending, m.text))
 		if of == "" && m.whole {
 			of = "sh"
 		}
@@ -198,7 +199,7 @@ func languageOf(file, text string) string {
 			case "awk", "sed", "make":
 				return name
 			}
-			return or(languageNames[name], name)
+			return cmp.Or(languageNames[name], name)
 		}
 	}
 	switch path.Base(file) {

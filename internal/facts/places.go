@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"regexp"
@@ -203,7 +204,7 @@ func (s placeSet) search(target, home string, above bool) (why string, ok bool) 
 			return g.mayFit(lower) && g.fits(target, home) || above && g.below(target, home, wild) ||
 				wild && g.perhaps(target, home)
 		}) && !r.leavesOut(target, lower, home) {
-			return or(r.Why, r.Name), true
+			return cmp.Or(r.Why, r.Name), true
 		}
 	}
 	return "", false

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func (c *call) members(text string) {
 	t := languages()["powershell"]
 	arguments := func(text string) (values []codeValue) {
 		for _, found := range quotedText.FindAllStringSubmatch(text, -1) {
-			file := strings.ReplaceAll(or(found[1], found[2]), `\`, "/")
+			file := strings.ReplaceAll(cmp.Or(found[1], found[2]), `\`, "/")
 			file = strings.NewReplacer("$HOME", "~", "$env:USERPROFILE", "~", "$home", "~").Replace(file)
 			w := Word{Text: file, Kind: Literal}
 			if strings.Contains(file, "$") {
@@ -175,7 +176,7 @@ type powershellReader struct {
 }
 
 // powershellKeywords begin statements whose blocks are read like the script.
-var powershellKeywords = set(`if else elseif foreach for while do try catch finally switch function filter
+var powershellKeywords = names(`if else elseif foreach for while do try catch finally switch function filter
 	param begin process end return until in trap`)
 
 func (p *powershellReader) script() {

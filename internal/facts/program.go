@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -203,18 +204,18 @@ func (e *entry) sub(name string) *entry {
 // over lays a mode over the entry.
 func (e *entry) over(m *mode) *entry {
 	n := &entry{
-		Options: e.Options + " " + m.Options, Style: or(m.Style, e.Style), Words: or(m.Words, e.Words),
-		After: or(m.After, e.After),
-		Target: or(
+		Options: e.Options + " " + m.Options, Style: cmp.Or(m.Style, e.Style), Words: cmp.Or(m.Words, e.Words),
+		After: cmp.Or(m.After, e.After),
+		Target: cmp.Or(
 			m.Target,
 			e.Target,
-		), Without: or(m.Without, e.Without), Lookups: or(m.Lookups, e.Lookups), Runs: or(m.Runs, e.Runs),
-		As: or(
+		), Without: cmp.Or(m.Without, e.Without), Lookups: cmp.Or(m.Lookups, e.Lookups), Runs: cmp.Or(m.Runs, e.Runs),
+		As: cmp.Or(
 			m.As,
 			e.As,
-		), Elsewhere: or(m.Elsewhere, e.Elsewhere), Skip: e.Skip, Effects: e.Effects, With: e.With,
+		), Elsewhere: cmp.Or(m.Elsewhere, e.Elsewhere), Skip: e.Skip, Effects: e.Effects, With: e.With,
 		WordsWith: e.WordsWith,
-		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Reads: or(m.Reads, e.Reads),
+		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Reads: cmp.Or(m.Reads, e.Reads),
 		Stop: e.Stop || m.Stop, Sub: e.Sub, Abbreviates: e.Abbreviates || m.Abbreviates,
 		Bare: e.Bare,
 	}
@@ -246,7 +247,7 @@ func (e *entry) under(above *entry) *entry {
 		return found.(*entry)
 	}
 	n := &entry{
-		Options: above.Options + " " + e.Options, Style: or(e.Style, above.Style), Words: e.Words, After: e.After,
+		Options: above.Options + " " + e.Options, Style: cmp.Or(e.Style, above.Style), Words: e.Words, After: e.After,
 		Target:  e.Target,
 		Effects: e.Effects, With: e.With, WordsWith: e.WordsWith, Without: e.Without, Modes: e.Modes, Sub: e.Sub,
 		Bare:    e.Bare,
@@ -256,13 +257,6 @@ func (e *entry) under(above *entry) *entry {
 	}
 	found, _ := inherited.LoadOrStore(key, n)
 	return found.(*entry)
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // tables are all tables: texts until a program or a set of options is asked for, since a line names few

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"slices"
@@ -242,7 +243,7 @@ func (c *call) address(w Word) {
 	head := w.known()
 	looksUp := c.sh.where == "" && resolvers[c.name()] && w.from != "" && !strings.HasPrefix(w.from, "${")
 	if w.Kind == Unknown && (encoders[w.from] || looksUp) {
-		c.effect(KindSend, "host:"+or(hostOf(head), strings.TrimPrefix(w.Text, unknownPart+".")), false)
+		c.effect(KindSend, "host:"+cmp.Or(hostOf(head), strings.TrimPrefix(w.Text, unknownPart+".")), false)
 	}
 	if w.Kind == Unknown && (hostOf(head) == "" || !strings.Contains(strings.TrimPrefix(head, "https://"), "/")) {
 		c.effect(KindConnect, "", false)
@@ -419,7 +420,7 @@ func (c *call) fromInput(lang string) {
 	case in.has && lang == "sql" && strings.HasPrefix(in.origin, "file "):
 		c.started(Word{Text: strings.TrimPrefix(in.origin, "file "), Kind: Literal}, lang)
 	case in.has:
-		c.doubt(DoubtEval, c.name()+" runs what "+or(in.origin, "its input")+" gives it")
+		c.doubt(DoubtEval, c.name()+" runs what "+cmp.Or(in.origin, "its input")+" gives it")
 		if file, is := strings.CutPrefix(in.origin, "file "); is {
 			if t, ok := c.absolute(file); ok {
 				c.effect(KindRun, t, true)
@@ -437,7 +438,7 @@ func (c *call) started(w Word, lang string) {
 		c.fromInput(lang)
 		return
 	case strings.HasPrefix(w.Text, "/dev/fd/") || strings.HasPrefix(w.Text, "/proc/self/fd/"):
-		c.doubt(DoubtEval, c.name()+" runs what "+or(w.from, w.Text)+" gives it")
+		c.doubt(DoubtEval, c.name()+" runs what "+cmp.Or(w.from, w.Text)+" gives it")
 		return
 	case strings.HasPrefix(w.Text, "data:"):
 		c.doubt(DoubtEval, c.name()+" runs code that stands in the line")
@@ -853,7 +854,7 @@ func (c *call) templated(kind Kind, text string, e *entry, a *args, by, each *Wo
 		if c.sh.where != "" && filled != "" {
 			filled = c.sh.where + ":" + filled
 		}
-		c.effectWhy(kind, or(filled, string(kind)+":"), true, "")
+		c.effectWhy(kind, cmp.Or(filled, string(kind)+":"), true, "")
 		if kind == KindRun && strings.HasSuffix(filled, "program:agent") && (c.sh.where != "" || c.isElsewhere()) {
 			c.effectWhy(KindGuard, "program:agent", true, "starts an agent where its hooks are not")
 		}

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -584,7 +585,7 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 			has: true, known: left.known, text: left.text, origin: left.origin, words: left.words, used: new(bool),
 		}
 		if left.words != nil && !left.known {
-			right.stdin.origin = or(left.origin, "a command")
+			right.stdin.origin = cmp.Or(left.origin, "a command")
 		}
 		return right.stmt(cmd.Y)
 	case syntax.AndStmt:
@@ -592,7 +593,7 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 		x, y := sh.both(cmd)
 		for name, was := range before { // it may have stopped before a variable was set
 			if now := sh.vars[name]; now.Text != was.Text || now.Kind != was.Kind {
-				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown, from: or(was.from, now.from)}
+				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown, from: cmp.Or(was.from, now.from)}
 			}
 		}
 		return joinOutput(x, y)
@@ -680,7 +681,7 @@ func joinOutput(x, y output) output {
 	if x.known && x.text == "" {
 		return y
 	}
-	return output{known: x.known && y.known, text: x.text + y.text, origin: or(x.origin, y.origin)}
+	return output{known: x.known && y.known, text: x.text + y.text, origin: cmp.Or(x.origin, y.origin)}
 }
 
 // maybe follows commands that may run or not: variables that they change are not known after that.
@@ -704,7 +705,7 @@ func (sh *shell) either(branches ...func()) {
 			case !ok:
 				sh.vars[name] = w // what it was before the line is mostly nothing
 			case have.Text != w.Text || have.Kind != w.Kind:
-				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown, from: or(have.from, w.from)}
+				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown, from: cmp.Or(have.from, w.from)}
 			}
 		}
 	}
@@ -914,7 +915,7 @@ func (r *reader) expanded(w Word) Word {
 }
 
 func joinWords(a, b Word) Word {
-	w := Word{Text: a.Text + b.Text, Kind: Literal, from: or(a.from, b.from)}
+	w := Word{Text: a.Text + b.Text, Kind: Literal, from: cmp.Or(a.from, b.from)}
 	if a.Kind == Unknown || b.Kind == Unknown {
 		w.Kind = Unknown
 	} else if a.Kind == Pattern || b.Kind == Pattern {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"iter"
 	"path"
 	"slices"
@@ -227,7 +228,7 @@ func (ev *evaluation) add(w Word, quoted bool) {
 	case w.Kind == Pattern: // the value of a loop over files
 		ev.glob = true
 	}
-	ev.from = or(ev.from, w.from)
+	ev.from = cmp.Or(ev.from, w.from)
 }
 
 func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
@@ -260,7 +261,7 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 		case *syntax.ProcSubst:
 			out := ev.sh.fork().stmts(p.Stmts)
 			ev.literal("/dev/fd/63")
-			ev.from = or(out.origin, "a command")
+			ev.from = cmp.Or(out.origin, "a command")
 		case *syntax.ExtGlob:
 			if qualifier := p.Pattern.Value; runsQualifier.MatchString(qualifier) {
 				ev.sh.r.doubt(DoubtEval, "zsh runs the qualifier "+qualifier, ev.sh.base, -1)
@@ -366,7 +367,7 @@ func (ev *evaluation) command(stmts []*syntax.Stmt, quoted bool) {
 	case out.words != nil:
 		ev.values(slices.Values(out.words), quoted)
 	default:
-		ev.dark(out.safe, or(out.origin, "a command"))
+		ev.dark(out.safe, cmp.Or(out.origin, "a command"))
 	}
 }
 
@@ -453,7 +454,7 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 		case known:
 			ev.value(other, quoted)
 		default: // it may be set by the environment; the default is what the line says
-			other.from = or(other.from, "${"+name+"}")
+			other.from = cmp.Or(other.from, "${"+name+"}")
 			ev.value(other, quoted)
 		}
 		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
@@ -475,7 +476,7 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		switch {
 		case !known || w.Kind == Unknown: // it is that, or nothing
-			ev.dark(false, or(other.from, w.from))
+			ev.dark(false, cmp.Or(other.from, w.from))
 		case w.Text != "" || p.Exp.Op == syntax.AlternateUnset:
 			ev.value(other, quoted)
 		}
