@@ -90,36 +90,6 @@ func chainOf(from server.Peer) dispatch.Origin {
 	return origin
 }
 
-// Emit gives an event to dispatch and waits for the part that the sender waits for. When ctx
-// ends Emit returns; the event's runs go on.
-func (c *control) Emit(ctx context.Context, from server.Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
-	a, rest, err := c.Begin(from, env)
-	if err != nil || rest == nil {
-		return a, err
-	}
-	if !env.Wait || events.For(env.Dialect, env.Event).Decidable {
-		return rest() // that ends when its budget does
-	}
-	type result struct {
-		answer wire.Answer
-		err    *wire.Error
-	}
-	done := make(chan result, 1)
-	go func() {
-		a, err := rest()
-		done <- result{a, err}
-	}()
-	select {
-	case r := <-done:
-		return r.answer, r.err
-	case <-ctx.Done():
-		return wire.Answer{}, &wire.Error{
-			Code:    wire.CodeInternal,
-			Message: "the sender no longer waits for the answer",
-		}
-	}
-}
-
 func answer(r dispatch.Receipt, err *wire.Error) (wire.Answer, *wire.Error) {
 	if err != nil {
 		return wire.Answer{}, err

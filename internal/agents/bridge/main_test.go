@@ -53,10 +53,6 @@ func called(t *testing.T, o Options, payload string) said {
 // emitter stands behind a real server and answers events.
 type emitter func(context.Context, events.Envelope) (wire.Answer, *wire.Error)
 
-func (e emitter) Emit(ctx context.Context, _ server.Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
-	return e(ctx, owned(env))
-}
-
 // emitting is an emitter as the server wants it; ctx ends with the server.
 type emitting struct {
 	emitter
@@ -64,15 +60,9 @@ type emitting struct {
 }
 
 func (e emitting) Begin(_ server.Peer, env *events.Envelope) (wire.Answer, server.Rest, *wire.Error) {
-	own := owned(env)
-	return wire.Answer{}, func() (wire.Answer, *wire.Error) { return e.emitter(e.ctx, own) }, nil
-}
-
-// owned is env without the connection's memory.
-func owned(env *events.Envelope) events.Envelope {
-	own := *env
+	own := *env // without the connection's memory
 	own.Data = slices.Clone(env.Data)
-	return own
+	return wire.Answer{}, func() (wire.Answer, *wire.Error) { return e.emitter(e.ctx, own) }, nil
 }
 
 // serve runs a real server and returns its socket.

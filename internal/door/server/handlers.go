@@ -57,29 +57,32 @@ func (s *Server) postEvents(w http.ResponseWriter, r *http.Request) {
 // seatWait is how long a large event waits until others are decided.
 const seatWait = 5 * time.Second
 
-// emit hands an event to the Emitter. While it waits for the runs of a large
-// one, the room that it had is another's, and env is empty.
+// emit hands an event to the Emitter, and waits for the part that the sender waits for. When ctx ends it returns;
+// the event's runs go on. While it waits for the runs of a large event, the room that it had is another's, and
+// env is empty.
 func (s *Server) emit(ctx context.Context, from Peer, env *events.Envelope, room *share) (wire.Answer, *wire.Error) {
-	if !env.Wait {
-		return s.opt.Emitter.Emit(ctx, from, env)
-	}
-	if room == nil {
+	waits, size := env.Wait, int64(len(env.Data))
+	decided := waits && events.For(env.Dialect, env.Event).Decidable
+	if waits && room == nil {
 		s.verdicts.enter()
 		defer s.verdicts.leave()
-		return s.opt.Emitter.Emit(ctx, from, env)
 	}
-	size, decided := int64(len(env.Data)), events.For(env.Dialect, env.Event).Decidable
 	answer, rest, bad := s.opt.Emitter.Begin(from, env)
-	*env = events.Envelope{}
 	var seat *share
-	if rest != nil && decided {
-		soon, cancel := context.WithTimeout(ctx, seatWait)
-		seat, _ = s.awaited.take(soon, size, nil) // without one, dispatch says what happens to it
-		cancel()
+	if waits && room != nil {
+		*env = events.Envelope{}
+		if rest != nil && decided {
+			soon, cancel := context.WithTimeout(ctx, seatWait)
+			seat, _ = s.awaited.take(soon, size, nil) // without one, dispatch says what happens to it
+			cancel()
+		}
+		room.release()
 	}
-	room.release()
-	if bad != nil || rest == nil {
+	switch {
+	case bad != nil || rest == nil:
 		return answer, bad
+	case !waits || decided && room == nil:
+		return rest() // that ends when its budget does
 	}
 	type result struct {
 		answer wire.Answer

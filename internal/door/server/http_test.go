@@ -237,5 +237,6 @@ func TestClientThatLeavesEndsTheWait(t *testing.T) {
 	conn.send("POST /v1/events?wait=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 21\r\n\r\n" + `{"event":"test:wait"}`)
 	hooktest.Until(t, "event waits", func() bool { return f.waiting.Load() == 1 })
 	conn.Close()
-	hooktest.Until(t, "no sender waits", func() bool { return f.waiting.Load() == 0 })
+	hooktest.Until(t, "no sender waits", func() bool { return f.server.verdicts.waiting.Load() == 0 })
+	close(f.release)
 }

@@ -288,10 +288,6 @@ func FuzzLineProtocol(f *testing.F) {
 
 type emitFunc func(*events.Envelope) (wire.Answer, *wire.Error)
 
-func (e emitFunc) Emit(_ context.Context, _ Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
-	return e(env)
-}
-
 func (e emitFunc) Begin(_ Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error) {
 	answer, bad := e(env)
 	return answer, nil, bad

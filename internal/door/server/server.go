@@ -54,16 +54,10 @@ type Peer struct {
 	Handle   peer.Handle
 }
 
-// An Emitter takes events. With env.Wait, Emit returns when the event's runs
-// have ended. ctx ends when the sender no longer waits for the answer: Emit must
-// then return soon, and must not cancel a run for it. env, and env.Data unless it
-// is Owned, are the connection's again when the method that got them returns.
-//
-// Begin is the part of Emit that waits for nothing. A nil Rest means that the
-// answer is complete; else it must be called, once, and may wait: for the disk,
-// with env.Wait for the runs.
+// An Emitter takes events. Begin waits for nothing. A nil Rest means that the answer is complete; else it must be
+// called, once, and may wait: for the disk, with env.Wait until the event's runs have ended. env, and env.Data
+// unless it is Owned, are the connection's again when Begin returns.
 type Emitter interface {
-	Emit(ctx context.Context, from Peer, env *events.Envelope) (wire.Answer, *wire.Error)
 	Begin(from Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error)
 }
 

@@ -61,7 +61,8 @@ func newDaemon() *daemon {
 	}
 }
 
-func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
+// emit is all that is not a wait.
+func (d *daemon) emit(from Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
 	d.peer.Store(&from)
 	switch env.Event {
 	case "test:panic":
@@ -76,37 +77,35 @@ func (d *daemon) Emit(ctx context.Context, from Peer, env *events.Envelope) (wir
 	e := &events.Event{Envelope: *env, EventID: "id-" + env.ID, Time: time.Now()}
 	answer := wire.Answer{EventID: e.EventID, Seq: d.hub.Publish(env.Event, stream.EventRecord(e)), Matched: []string{"guard \"1\""}}
 	d.accepted.Add(1)
-	if !env.Wait {
-		return answer, nil
+	if env.Wait {
+		answer.Verdict = &verdict.Verdict{Allowed: true, Continue: true}
+		answer.Runs = []wire.RunResult{{RunID: "r", Hook: "guard", Result: wire.ResultOK}}
 	}
-	if env.Event == "test:wait" {
-		d.waiting.Add(1)
-		defer d.waiting.Add(-1)
-		select {
-		case <-d.release:
-		case <-ctx.Done():
-			return wire.Answer{}, &wire.Error{Code: wire.CodeInternal, Message: "gone"}
-		}
-	}
-	answer.Verdict = &verdict.Verdict{Allowed: true, Continue: true}
-	answer.Runs = []wire.RunResult{{RunID: "r", Hook: "guard", Result: wire.ResultOK}}
 	return answer, nil
 }
 
-// Begin leaves test:disk to its Rest, which waits as for a slow disk.
+// Begin leaves test:disk to its Rest, which waits as for a slow disk, and of test:wait the wait for runs.
 func (d *daemon) Begin(from Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error) {
-	if env.Event == "test:panic-late" {
+	switch {
+	case env.Event == "test:panic-late":
 		return wire.Answer{}, func() (wire.Answer, *wire.Error) { panic("rest") }, nil
-	}
-	if env.Event == "test:disk" {
+	case env.Event == "test:disk":
 		own := *env
 		return wire.Answer{}, func() (wire.Answer, *wire.Error) {
 			<-d.release
-			return d.Emit(context.Background(), from, &own)
+			return d.emit(from, &own)
 		}, nil
 	}
-	answer, bad := d.Emit(context.Background(), from, env)
-	return answer, nil, bad
+	answer, bad := d.emit(from, env)
+	if env.Event != "test:wait" || !env.Wait {
+		return answer, nil, bad
+	}
+	d.waiting.Add(1)
+	return wire.Answer{}, func() (wire.Answer, *wire.Error) {
+		defer d.waiting.Add(-1)
+		<-d.release
+		return answer, bad
+	}, nil
 }
 
 func (d *daemon) Subscribe(q wire.Subscribe) (Subscription, *wire.Error) {
@@ -551,7 +550,7 @@ func TestPanicEndsOnlyItsConnection(t *testing.T) {
 		t.Errorf("other connection: %s", got)
 	}
 	entries := f.logs.FilterMessage("request panicked").All()
-	if len(entries) != 4 || entries[0].Level != zapcore.ErrorLevel || !strings.Contains(fmt.Sprint(entries[0].ContextMap()["stack"]), "Emit") {
+	if len(entries) != 4 || entries[0].Level != zapcore.ErrorLevel || !strings.Contains(fmt.Sprint(entries[0].ContextMap()["stack"]), "Begin") {
 		t.Errorf("logged %v", entries)
 	}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,11 +19,14 @@ type telling struct {
 	holds bool
 }
 
-func (e *telling) Emit(_ context.Context, _ Peer, env *events.Envelope) (wire.Answer, *wire.Error) {
-	if e.heard <- env.Hearing; e.holds {
-		<-e.gone
-	}
-	return wire.Answer{EventID: "e", Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
+func (e *telling) Begin(_ Peer, env *events.Envelope) (wire.Answer, Rest, *wire.Error) {
+	hearing := env.Hearing
+	return wire.Answer{}, func() (wire.Answer, *wire.Error) {
+		if e.heard <- hearing; e.holds {
+			<-e.gone
+		}
+		return wire.Answer{EventID: "e", Verdict: &verdict.Verdict{Allowed: true, Continue: true}}, nil
+	}, nil
 }
 
 // A sender's report on its agent reaches the events before it, also when the sender is gone then;
