@@ -27,7 +27,7 @@ func Answer(a neutral.Asked) neutral.Reply {
 	case a.Is(byDecision) && a.Denies():
 		top = append(top, neutral.Str("decision", "block"), neutral.Str("reason", a.Reason()))
 	case a.Is("PostToolUse") && a.Verdict.UpdatedToolResponse != nil:
-		top = append(top, neutral.Str("decision", "block"), neutral.Str("reason", newResult(a)))
+		top = append(top, neutral.Str("decision", "block"), neutral.Str("reason", a.NewResult()))
 	}
 	if text := message(a); text != "" {
 		top = append(top, neutral.Str("systemMessage", text))
@@ -45,12 +45,6 @@ func message(a neutral.Asked) string {
 		return strings.TrimPrefix(a.Verdict.SystemMessage+"\n"+neutral.InputStays("Codex"), "\n")
 	}
 	return a.Verdict.SystemMessage
-}
-
-// newResult is the text that replaces a result: Codex takes it as the reason
-// of a block, which must not be empty.
-func newResult(a neutral.Asked) string {
-	return cmp.Or(neutral.ResultText(a.Verdict.UpdatedToolResponse), "(a hook removed the tool's result)")
 }
 
 func specific(a neutral.Asked) []rawjson.Member {

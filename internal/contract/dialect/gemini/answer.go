@@ -26,7 +26,7 @@ func Answer(a neutral.Asked) neutral.Reply {
 	case a.Is("BeforeTool") && a.Asks():
 		top = append(top, neutral.Str("decision", "ask"), neutral.Str("reason", a.Reason()))
 	case a.Is("AfterTool") && a.Verdict.UpdatedToolResponse != nil:
-		top = append(top, neutral.Str("decision", "deny"), neutral.Str("reason", newResult(a)))
+		top = append(top, neutral.Str("decision", "deny"), neutral.Str("reason", a.NewResult()))
 	}
 	if a.Verdict.SystemMessage != "" {
 		top = append(top, neutral.Str("systemMessage", a.Verdict.SystemMessage))
@@ -43,9 +43,4 @@ func Answer(a neutral.Asked) neutral.Reply {
 		top = append(top, neutral.Member("hookSpecificOutput", inner...))
 	}
 	return neutral.Say("{}", top...)
-}
-
-// newResult is the text that replaces a result, as the reason of a denial.
-func newResult(a neutral.Asked) string {
-	return cmp.Or(neutral.ResultText(a.Verdict.UpdatedToolResponse), "(a hook removed the tool's result)")
 }

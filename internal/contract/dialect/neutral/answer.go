@@ -61,6 +61,11 @@ func (a Asked) Reason() string {
 	return cmp.Or(v.DecisionReason, v.Message, "a hook asks for a person's decision")
 }
 
+// NewResult is the text that replaces a result, for an agent that takes it as a reason, which must not be empty.
+func (a Asked) NewResult() string {
+	return cmp.Or(ResultText(a.Verdict.UpdatedToolResponse), "(a hook removed the tool's result)")
+}
+
 // Is reports whether the event is one of names, which are separated by blanks.
 func (a Asked) Is(names string) bool { return names != "" && holds(names, a.Event) }
 
