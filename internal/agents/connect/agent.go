@@ -119,7 +119,7 @@ func (t *target) notes() (notes []string) {
 // switchedOff names the switches that are off in a tree.
 func switchedOff(path string, tree map[string]any, switches []neutral.Toggle) (notes []string) {
 	for _, s := range switches {
-		if v, ok := value(tree, s.Path).(bool); ok && v == s.Off {
+		if v, ok := neutral.Value(tree, s.Path...).(bool); ok && v == s.Off {
 			notes = append(notes, path+": "+s.Say)
 		}
 	}
@@ -138,7 +138,7 @@ func otherNotes(path string, other *neutral.OtherFile) (notes []string) {
 		return []string{fmt.Sprintf("%s: %v", path, err)}
 	}
 	notes = switchedOff(path, tree, other.Switches)
-	hooks, _ := value(tree, []string{other.Hooks}).(map[string]any)
+	hooks, _ := neutral.Value(tree, other.Hooks).(map[string]any)
 	for key, v := range hooks {
 		if _, list := v.([]any); list && key != other.Except {
 			return append(notes, path+other.Say)

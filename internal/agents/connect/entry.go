@@ -38,7 +38,7 @@ func (t *target) settings() (file, map[string]any, error) {
 	if err != nil {
 		return f, nil, (&target{path: f.real}).at(err)
 	}
-	if len(e.at) > 0 && includes(value(tree, e.at)) {
+	if len(e.at) > 0 && includes(neutral.Value(tree, e.at...)) {
 		return f, nil, &FileError{f.real, 0, 0, fmt.Errorf("`%s` includes another file: add %s there by hand", strings.Join(e.at, "."), said(missingLeaves(tree, e.leaves(tree))))}
 	}
 	return f, tree, nil
@@ -62,7 +62,7 @@ func has(tree map[string]any, l leaf) bool {
 	if !l.list {
 		return holds(tree, path)
 	}
-	list, _ := value(tree, path).([]any)
+	list, _ := neutral.Value(tree, path...).([]any)
 	return slices.Contains(list, l.value)
 }
 

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
 // entryTexts are settings of OpenClaw as people have them.
@@ -36,11 +38,11 @@ func TestEntryOfOpenClaw(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, after)
 			}
-			hookd, _ := value(tree, []string{"plugins", "entries", "hookd"}).(map[string]any)
-			if hookd["enabled"] != true || value(hookd, []string{"hooks", "allowConversationAccess"}) != true {
+			hookd, _ := neutral.Value(tree, "plugins", "entries", "hookd").(map[string]any)
+			if hookd["enabled"] != true || neutral.Value(hookd, "hooks", "allowConversationAccess") != true {
 				t.Errorf("got %v in\n%s", hookd, after)
 			}
-			if list, ok := value(tree, []string{"plugins", "allow"}).([]any); ok && !reflect.DeepEqual(list[len(list)-1], any("hookd")) && list[0] != "hookd" {
+			if list, ok := neutral.Value(tree, "plugins", "allow").([]any); ok && !reflect.DeepEqual(list[len(list)-1], any("hookd")) && list[0] != "hookd" {
 				t.Errorf("allow is %v", list)
 			}
 			if p, err := Connect(o); err != nil || len(p.Changes) != 0 {
@@ -76,7 +78,7 @@ func TestEntryInSettingsThatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree["meta"] = map[string]any{"lastTouchedVersion": "1"}
-	value(tree, []string{"plugins", "entries"}).(map[string]any)["other"] = map[string]any{"enabled": true}
+	neutral.Value(tree, "plugins", "entries").(map[string]any)["other"] = map[string]any{"enabled": true}
 	text, _ := json.Marshal(tree)
 	write(t, path, text)
 	apply(t, Disconnect, o)

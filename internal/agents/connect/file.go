@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
 // maxFile bounds the size of a settings file that connect reads, in bytes.
@@ -160,7 +161,7 @@ func replace(path string, text []byte, mode fs.FileMode) (err error) {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = replacefile.SyncDir(filepath.Dir(path))
 	}
 	return err
 }
@@ -180,18 +181,6 @@ func keepOwner(f *os.File, path string) error {
 	}
 	owner := info.Sys().(*syscall.Stat_t)
 	return f.Chown(int(owner.Uid), int(owner.Gid))
-}
-
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	return nil
 }
 
 // with puts the byte order mark back.

@@ -30,7 +30,7 @@ func OwnHooks(o Options) (path string, list []OwnHook, err error) {
 	if err != nil {
 		return t.path, nil, err
 	}
-	byEvent, _ := value(tree, t.agent.At).(map[string]any)
+	byEvent, _ := neutral.Value(tree, t.agent.At...).(map[string]any)
 	for _, event := range slices.Sorted(maps.Keys(byEvent)) {
 		groups, _ := byEvent[event].([]any)
 		for _, g := range groups {

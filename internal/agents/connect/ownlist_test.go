@@ -89,7 +89,7 @@ func TestEntriesOfSettings(t *testing.T) {
 			apply(AllowOwn(o, [][]string{{"go", "build"}}))
 			apply(AllowOwn(o, [][]string{{"go", "test", "./..."}, {"npm", "run", "lint"}}))
 			tree, err := (json5Format{}).parse([]byte(text()))
-			list, _ := value(tree, []string{"permissions", "allow"}).([]any)
+			list, _ := neutral.Value(tree, "permissions", "allow").([]any)
 			if err != nil || !slices.Contains(list, any("Bash(go test ./...)")) || slices.Contains(list, any("Bash(go build)")) {
 				t.Errorf("%v, in the list %v", err, list)
 			}

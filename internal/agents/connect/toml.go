@@ -8,6 +8,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
 // tomlFormat is TOML with hooks as an array of tables, [[hooks]], which is
@@ -60,7 +62,7 @@ func (f tomlFormat) remove(text []byte, a *agent, ours func(call) bool, _ func([
 	if err != nil {
 		return nil, err
 	}
-	hooks, _ := value(tree, a.At).([]any)
+	hooks, _ := neutral.Value(tree, a.At...).([]any)
 	var e edits
 	n := 0
 	for _, t := range tables(text) {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
 // format reads and edits one file format. Texts have no byte order mark.
@@ -106,7 +108,7 @@ func (a *agent) containers(tree map[string]any) [][]string {
 		return [][]string{a.At}
 	}
 	var paths [][]string
-	some, _ := value(tree, a.At[:i]).(map[string]any)
+	some, _ := neutral.Value(tree, a.At[:i]...).(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(some)) {
 		paths = append(paths, slices.Concat(a.At[:i], []string{key}, a.At[i+1:]))
 	}
@@ -116,10 +118,10 @@ func (a *agent) containers(tree map[string]any) [][]string {
 // hooksIn lists our calls in a tree.
 func (a *agent) hooksIn(tree map[string]any) (all []registration) {
 	for _, path := range a.containers(tree) {
-		switch c := value(tree, path).(type) {
+		switch c := neutral.Value(tree, path...).(type) {
 		case []any: // of a byEvent list
 			for _, item := range c {
-				event, _ := value(item, []string{"event"}).(string)
+				event, _ := neutral.Value(item, "event").(string)
 				all = append(all, a.callsIn(path, event, item)...)
 			}
 		case map[string]any:
@@ -161,7 +163,7 @@ func onlyFor(group map[string]any) string {
 
 func (a *agent) callIn(handler map[string]any) (call, bool) {
 	if url, ok := handler["url"].(string); ok && a.Posts != nil {
-		token, _ := value(handler, []string{"headers", "Authorization"}).(string)
+		token, _ := neutral.Value(handler, "headers", "Authorization").(string)
 		return postOf(url, strings.TrimPrefix(token, "Bearer "), string(a.name))
 	}
 	kind, _ := handler["type"].(string)
@@ -178,18 +180,9 @@ func (a *agent) callIn(handler map[string]any) (call, bool) {
 	return c, ours
 }
 
-// value walks down objects; nil if there is no such way.
-func value(tree any, path []string) any {
-	for _, key := range path {
-		m, _ := tree.(map[string]any)
-		tree = m[key]
-	}
-	return tree
-}
-
 // holds reports whether a tree has something at path.
 func holds(tree map[string]any, path []string) bool {
-	parent, _ := value(tree, path[:len(path)-1]).(map[string]any)
+	parent, _ := neutral.Value(tree, path[:len(path)-1]...).(map[string]any)
 	_, ok := parent[path[len(path)-1]]
 	return ok
 }
@@ -199,7 +192,7 @@ func holds(tree map[string]any, path []string) bool {
 func (a *agent) without(tree map[string]any) map[string]any {
 	clean, _ := a.pruned(tree).(map[string]any)
 	for _, l := range a.beside {
-		parent, _ := value(clean, l.path).(map[string]any)
+		parent, _ := neutral.Value(clean, l.path...).(map[string]any)
 		if fmt.Sprint(parent[l.key]) == fmt.Sprint(l.value) {
 			delete(parent, l.key)
 		}

@@ -40,7 +40,7 @@ func TestWrittenSettingsAreTheAgents(t *testing.T) {
 			}
 			var seen []string
 			for _, at := range a.containers(tree) {
-				switch hooks := value(tree, at).(type) {
+				switch hooks := neutral.Value(tree, at...).(type) {
 				case map[string]any:
 					for event, list := range hooks {
 						if _, ok := list.([]any); !ok && a.name == events.Antigravity {

@@ -40,11 +40,11 @@ func write(path string, text []byte, mode fs.FileMode) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncDir(filepath.Dir(path))
 }
 
-// syncFolder makes the new name last.
-func syncFolder(dir string) error {
+// SyncDir makes new names in dir survive a loss of power.
+func SyncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -87,8 +87,10 @@ func (osFiles) Free(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
-// SyncDir does nothing where the file system cannot.
-func (osFiles) SyncDir(dir string) error {
+func (osFiles) SyncDir(dir string) error { return SyncDir(dir) }
+
+// SyncDir makes new names in dir survive a loss of power; it does nothing where the file system cannot.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

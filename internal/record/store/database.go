@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/hookd/hookd/internal/record/journal"
 )
 
 // readers is how many queries run side by side.
@@ -141,7 +143,7 @@ func prepareFile(path string) error {
 		if err = f.Close(); err != nil {
 			return err
 		}
-		return syncDir(dir)
+		return journal.SyncDir(dir)
 	}
 	if !errors.Is(err, fs.ErrExist) {
 		return err
@@ -156,17 +158,6 @@ func prepareFile(path string) error {
 		}
 	}
 	return nil
-}
-
-// syncDir makes a new name in dir survive a loss of power. Some file systems
-// cannot; then there is nothing to be done.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	d.Sync()
-	return d.Close()
 }
 
 func dsn(path string, pragmas ...string) string {
