@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/people/card"
+	"github.com/hookd/hookd/internal/people/story"
 )
 
 func asksCommand(a *app) *cobra.Command {
@@ -104,7 +105,7 @@ func followAsks(a *app, cmd *cobra.Command, answers bool) error {
 			p.line(escape(string(r.Raw), keepNothing))
 		case r.Type == client.AskHeld:
 			p.line(p.fit(strings.Join([]string{p.when(r.Ask.Since), "asks", ending(r.Ask.ID), r.Ask.Hook, r.Ask.Agent,
-				about(r.Ask.Tool, r.Ask.Subject), firstLine(r.Ask.Reason)}, "  ")))
+				about(r.Ask.Tool, r.Ask.Subject), story.FirstLine(r.Ask.Reason)}, "  ")))
 		case r.Type == client.AskAnswerIn:
 			p.line(p.fit(strings.Join([]string{p.when(r.Ask.Answered.Time), "ended", ending(r.Ask.ID), r.Ask.Hook,
 				r.Ask.Agent, answeredWords(r.Ask.Answered)}, "  ")))
@@ -129,7 +130,7 @@ func (p *printer) asks(list client.AskList) {
 	var rows [][]cell
 	for _, ask := range list.Asks {
 		rows = append(rows, []cell{text(id(ask.ID)), text(left(ask)), text(ask.Hook), text(ask.Agent),
-			text(about(ask.Tool, ask.Subject)), text(firstLine(ask.Reason))})
+			text(about(ask.Tool, ask.Subject)), text(story.FirstLine(ask.Reason))})
 	}
 	p.table(askColumns, rows)
 	p.line("see all of it and how to answer with `hookd ask ASK`; ", p.presence(list))
@@ -215,7 +216,7 @@ func answeredWords(a *client.Answered) string {
 		words = append(words, "like", a.Like)
 	}
 	if len(a.Refused) > 0 {
-		words = append(words, fmt.Sprintf("(%s did not count)", counted(len(a.Refused), "answer")))
+		words = append(words, fmt.Sprintf("(%s did not count)", card.Plural(len(a.Refused), "answer")))
 	}
 	return strings.Join(words, " ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/record/audit"
 	"github.com/hookd/hookd/internal/record/store"
 )
@@ -153,7 +154,7 @@ func (p *printer) auditReport(r audit.Report) {
 	}
 	what := "each is as it was written"
 	if n := len(r.Findings) + r.More; n > 0 {
-		what = p.paint(red, counted(n, "finding"))
+		what = p.paint(red, card.Plural(n, "finding"))
 	}
 	pruned := ""
 	if r.Pruned > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/people/blindspots"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 func blindspotsCommand(a *app) *cobra.Command {
@@ -84,7 +85,7 @@ func (p *printer) blindspots(r *blindspots.Report) {
 		}
 		if a.Away > 0 {
 			p.linef("  not on record: %s in %s of its transcripts",
-				counted(a.Away, "call"), counted(a.Sessions, "session"))
+				card.Plural(a.Away, "call"), card.Plural(a.Sessions, "session"))
 		}
 		if a.Do != "" {
 			p.linef("  type: %s", a.Do)
@@ -94,7 +95,7 @@ func (p *printer) blindspots(r *blindspots.Report) {
 
 // blindWords says in one line how the calls of an agent were guarded.
 func blindWords(a blindspots.Agent) string {
-	parts := []string{counted(a.Asked, "call") + " asked about"}
+	parts := []string{card.Plural(a.Asked, "call") + " asked about"}
 	if a.NotAsked > 0 {
 		parts = append(parts, fmt.Sprintf("%d NOT ASKED", a.NotAsked))
 	}

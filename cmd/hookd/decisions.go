@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -264,7 +263,7 @@ func (p *printer) because(d client.Decision) string {
 
 // reasons tells why it was decided so, the hooks' changes, and how others would have decided.
 func reasons(d client.Decision) string {
-	why := withoutName(firstLine(d.Reason), d.DecidedBy...)
+	why := story.WithoutName(story.FirstLine(d.Reason), d.DecidedBy...)
 	if ran := ranWords(d); ran != "" {
 		why = strings.Join(nonEmpty([]string{ran, why}), "; ")
 	}
@@ -351,25 +350,7 @@ func would(s client.Shadowed) string {
 	if s.Decision == client.OutcomeNone {
 		word = s.Hook + " would rewrite " + strings.Join(s.Rewrote, ", ")
 	}
-	return strings.Join(nonEmpty([]string{word, withoutName(firstLine(s.Reason), s.Hook)}), ": ")
-}
-
-// withoutName is a reason without the name that its hook begins it with, which is written
-// before it: that of a pack's hook is PACK/NAME.
-func withoutName(reason string, hooks ...string) string {
-	name, rest, found := strings.Cut(reason, ": ")
-	if found && slices.ContainsFunc(hooks, func(hook string) bool { return hook == name || path.Base(hook) == name }) {
-		return rest
-	}
-	return reason
-}
-
-func firstLine(s string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if more {
-		line += " …"
-	}
-	return line
+	return strings.Join(nonEmpty([]string{word, story.WithoutName(story.FirstLine(s.Reason), s.Hook)}), ": ")
 }
 
 func showDecision(a *app, cmd *cobra.Command, id string) error {

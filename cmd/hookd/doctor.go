@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/system"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/doctor"
 )
 
@@ -178,11 +179,11 @@ func (p *printer) summary(list []doctor.Finding) {
 	}
 	switch problems, notes := count[doctor.Problem], count[doctor.Note]; {
 	case problems == 1:
-		p.linef("1 problem needs you, %s", counted(notes, "note"))
+		p.linef("1 problem needs you, %s", card.Plural(notes, "note"))
 	case problems > 1:
-		p.linef("%d problems need you, %s", problems, counted(notes, "note"))
+		p.linef("%d problems need you, %s", problems, card.Plural(notes, "note"))
 	case notes > 0:
-		p.linef("nothing is broken, %s", counted(notes, "note"))
+		p.linef("nothing is broken, %s", card.Plural(notes, "note"))
 	default:
 		p.line("all is well")
 	}

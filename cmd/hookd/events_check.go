@@ -9,6 +9,7 @@ import (
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/agents/shipped"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 // checkEvents compares the rows of an agent with the events that the installed agent ships.
@@ -40,7 +41,7 @@ func (p *printer) shipped(r shipped.Report) {
 	if version == "" {
 		version = "of an unknown version"
 	}
-	p.linef("%s %s, %s: it ships the names of %s", r.Agent, version, r.Program, counted(len(r.Names), "event"))
+	p.linef("%s %s, %s: it ships the names of %s", r.Agent, version, r.Program, card.Plural(len(r.Names), "event"))
 	list := func(names []string, paint func(string) string, what, do string) {
 		if len(names) > 0 {
 			p.line(paint(what), ": "+escape(strings.Join(names, " "), keepNothing))
@@ -62,7 +63,7 @@ func (p *printer) shipped(r shipped.Report) {
 	list(r.Unknown, yellowed, "it has tools that hookd does not know",
 		"a guard that names tools does not match them: one without a matcher does")
 	if len(r.Tools) > 0 {
-		p.linef("it ships the names of %s", counted(len(r.Tools), "tool"))
+		p.linef("it ships the names of %s", card.Plural(len(r.Tools), "tool"))
 	}
 	for _, reach := range r.Reach {
 		p.line("  " + escape(strings.Join(reach.Tools, " "), keepNothing))

@@ -19,6 +19,7 @@ import (
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/link"
+	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -387,7 +388,7 @@ func (p *printer) fleetAsks(list []client.FleetAsk) {
 	var rows [][]cell
 	for _, m := range list {
 		rows = append(rows, []cell{text(ending(m.Ask.ID)), text(m.Machine), text(left(m.Ask)), text(m.Ask.Hook),
-			text(m.Ask.Agent), text(about(m.Ask.Tool, m.Ask.Subject)), text(firstLine(m.Ask.Reason))})
+			text(m.Ask.Agent), text(about(m.Ask.Tool, m.Ask.Subject)), text(story.FirstLine(m.Ask.Reason))})
 	}
 	p.table([]column{
 		{title: "ASK"}, nameColumn("MACHINE"), {title: "LEFT"}, hookColumn("HOOK"), asideColumn("AGENT"),

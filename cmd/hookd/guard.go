@@ -23,6 +23,7 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/hooks/rules"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 // houseRules is the hook that `hookd guard` writes rules into; its rules in the shadow stand
@@ -290,7 +291,7 @@ func removeRule(a *app, cmd *cobra.Command, dir, rule string, yes bool) (found b
 		return true, err
 	}
 	return true, a.print(did, func(p *printer) {
-		p.linef("%s no longer has the rule %s; %s left", hookName, rule, counted(left, "rule"))
+		p.linef("%s no longer has the rule %s; %s left", hookName, rule, card.Plural(left, "rule"))
 	})
 }
 

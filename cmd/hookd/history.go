@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -177,7 +178,7 @@ func (p *printer) runs(runs []client.Run) {
 
 // why is the reason of a block, of another answer, or of a failure; and whether a person tried it.
 func why(r client.Run) string {
-	reason := withoutName(r.Reason, r.Hook)
+	reason := story.WithoutName(r.Reason, r.Hook)
 	switch {
 	case r.Error != "":
 		reason = r.Error

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 // colour is an SGR code; "" is none.
@@ -230,11 +231,11 @@ func ago(t time.Time) string {
 	case d < time.Second:
 		return "just now"
 	case d < time.Minute:
-		return counted(int(d.Seconds()), "second") + " ago"
+		return card.Plural(int(d.Seconds()), "second") + " ago"
 	case d < time.Hour:
-		return counted(int(d.Minutes()), "minute") + " ago"
+		return card.Plural(int(d.Minutes()), "minute") + " ago"
 	case d < 12*time.Hour:
-		return counted(int(d.Hours()), "hour") + " ago"
+		return card.Plural(int(d.Hours()), "hour") + " ago"
 	case local.Format(time.DateOnly) == now.Format(time.DateOnly):
 		return "today " + local.Format("15:04")
 	case local.Format(time.DateOnly) == now.AddDate(0, 0, -1).Format(time.DateOnly):

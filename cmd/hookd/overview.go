@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
 )
@@ -270,12 +271,12 @@ func (p *printer) overview(o *overview) {
 	p.line()
 	p.attention(o)
 	if o.status == nil {
-		p.fact("hookd", "does not answer", firstLine(o.Daemon))
+		p.fact("hookd", "does not answer", story.FirstLine(o.Daemon))
 		p.line()
 		p.nextSteps(o.Next)
 		return
 	}
-	today := counted(int(o.Calls), "call")
+	today := card.Plural(int(o.Calls), "call")
 	for _, part := range []struct{ outcome, word string }{
 		{"deny", "denied"}, {"ask", "asked"}, {"contain", "contained"}, {"rewrite", "rewritten"},
 	} {
@@ -348,7 +349,7 @@ func (p *printer) attention(o *overview) {
 	for _, u := range o.NotAsked {
 		if u.NotAsked > 0 {
 			what := "by " + string(u.Agent) + " in the last 24 hours"
-			p.paintedFact(yellow, "not asked", counted(int(u.NotAsked), "call"), what)
+			p.paintedFact(yellow, "not asked", card.Plural(int(u.NotAsked), "call"), what)
 		}
 	}
 	for _, w := range o.Wrong {
@@ -378,7 +379,7 @@ func (p *printer) paintedFact(c colour, word, much, what string) {
 	line := fmt.Sprintf("  %-10s ", word)
 	rest := escape(much, keepNothing)
 	if what != "" {
-		rest = fmt.Sprintf("%-10s %s", rest, escape(firstLine(what), keepNothing))
+		rest = fmt.Sprintf("%-10s %s", rest, escape(story.FirstLine(what), keepNothing))
 	}
 	rest = cut(rest, max(cmp.Or(p.width, pipeWidth)-len(line), leastHelp), false)
 	p.line(p.paint(c, line), rest)

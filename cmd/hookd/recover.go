@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 func recoverCommand(a *app) *cobra.Command {
@@ -55,12 +56,12 @@ func (p *printer) recovered(did client.Recovered) {
 		case l.Loss.Path == "":
 			p.line("  there is no file to read: noted as seen")
 		default:
-			text := "  " + counted(l.Events, "event") + " run now"
+			text := "  " + card.Plural(l.Events, "event") + " run now"
 			if l.Events == 0 {
 				text = "  it has no event that the history does not have"
 			}
 			if l.Unreadable > 0 {
-				text += fmt.Sprintf("; %s of it cannot be read", counted(l.Unreadable, "part"))
+				text += fmt.Sprintf("; %s of it cannot be read", card.Plural(l.Unreadable, "part"))
 			}
 			p.line(text)
 			p.line("  the file is kept as " + escape(l.Kept, keepNothing))

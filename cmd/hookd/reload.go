@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 func reloadCommand(a *app) *cobra.Command {
@@ -52,7 +53,7 @@ func (p *printer) reloaded(did client.Reloaded) {
 	if did.Changed {
 		what = "changed"
 	}
-	p.linef("%s may run, generation %d: %s", counted(did.Hooks, "hook"), did.Generation, what)
+	p.linef("%s may run, generation %d: %s", card.Plural(did.Hooks, "hook"), did.Generation, what)
 	p.problems(did.Problems)
 	if errorsIn(did.Problems) > 0 {
 		p.line("correct what is wrong, then type `hookd reload`; `hookd validate` checks without a daemon")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 func showCommand(a *app) *cobra.Command {
@@ -89,7 +90,7 @@ func kept(k *client.Workers) string {
 	if k == nil {
 		return ""
 	}
-	parts := []string{"persistent, " + counted(k.Starts, "start")}
+	parts := []string{"persistent, " + card.Plural(k.Starts, "start")}
 	for _, c := range k.Copies {
 		parts = append(parts, fmt.Sprintf("pid %d (%s, since %s, %d answered)", c.PID, c.Slots,
 			c.Started.Local().Format("15:04:05"), c.Answered))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/system"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/doctor"
 )
 
@@ -131,14 +132,14 @@ func (p *printer) unguarded(list []client.Unguarded) {
 			say("IS NOT GUARDED: %s; type `%s`", u.Gone, u.Do)
 		}
 		if u.Disobeyed > 0 {
-			say("DID NOT OBEY %s; type `hookd log --disobeyed`", counted(int(u.Disobeyed), "answer"))
+			say("DID NOT OBEY %s; type `hookd log --disobeyed`", card.Plural(int(u.Disobeyed), "answer"))
 		}
 		if u.NotAsked > 0 {
-			say("ran %s without asking; type `hookd log --not-asked`", counted(int(u.NotAsked), "call"))
+			say("ran %s without asking; type `hookd log --not-asked`", card.Plural(int(u.NotAsked), "call"))
 		}
 		if u.Executed != nil && u.Executed.Commands > 0 {
 			say("executed %s with no call open; type `hookd blindspots %s`",
-				counted(int(u.Executed.Commands), "command"), u.Agent)
+				card.Plural(int(u.Executed.Commands), "command"), u.Agent)
 		}
 	}
 }

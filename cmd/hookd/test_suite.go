@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/run/rehearse"
 )
 
@@ -241,17 +242,10 @@ func (p *printer) summaryOf(t client.Tests) string {
 	case len(t.Tests) == 0:
 		return name + ": no tests; write `tests:` into " + escape(t.File, keepNothing)
 	case t.Failed == 0:
-		return name + ": " + p.paint(green, counted(len(t.Tests), "test")+" as expected")
+		return name + ": " + p.paint(green, card.Plural(len(t.Tests), "test")+" as expected")
 	}
 	all := len(t.Tests)
-	return name + ": " + p.paint(red, fmt.Sprintf("%d of %s as expected", all-t.Failed, counted(all, "test")))
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return name + ": " + p.paint(red, fmt.Sprintf("%d of %s as expected", all-t.Failed, card.Plural(all, "test")))
 }
 
 func (p *printer) allTests(all allTests) {
@@ -263,6 +257,6 @@ func (p *printer) allTests(all allTests) {
 		p.tests(t, false)
 	}
 	if n := len(all.Without); n > 0 {
-		p.linef("%s without tests: %s", counted(n, "hook"), strings.Join(all.Without, ", "))
+		p.linef("%s without tests: %s", card.Plural(n, "hook"), strings.Join(all.Without, ", "))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/base/wordwrap"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/record/undo"
 	"github.com/hookd/hookd/wire"
 )
@@ -99,7 +100,7 @@ changed.`,
 
 // purgeUndo deletes the kept files.
 func (a *app) purgeUndo(cmd *cobra.Command, o undoOptions, calls []string) error {
-	question := "Delete what is kept for " + counted(len(calls), "call") + "? It cannot come back then."
+	question := "Delete what is kept for " + card.Plural(len(calls), "call") + "? It cannot come back then."
 	if len(calls) == 0 {
 		calls, question = []string{"all"}, "Delete all that is kept? Nothing can be taken back then."
 	}
@@ -115,7 +116,8 @@ func (a *app) purgeUndo(cmd *cobra.Command, o undoOptions, calls []string) error
 		sum.Calls += did.Calls
 	}
 	return a.print(sum, func(p *printer) {
-		p.linef("purged: %s; snapshots and backups of the disk may still have the bytes", counted(sum.Calls, "call"))
+		const rest = "purged: %s; snapshots and backups of the disk may still have the bytes"
+		p.linef(rest, card.Plural(sum.Calls, "call"))
 	})
 }
 
@@ -242,13 +244,13 @@ func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
 		return nil
 	case seen.Word == wire.UndoRefused:
 		return fail(exitConflict, "choose --beside, --merge, --skip or --changed: see `hookd undo --help`",
-			"%s changed since, or by another; nothing was changed", counted(seen.Count[wire.UndoConflict], "path"))
+			"%s changed since, or by another; nothing was changed", card.Plural(seen.Count[wire.UndoConflict], "path"))
 	case seen.Word == wire.UndoNothing && len(seen.Lost) > 0:
 		return said(exitPart)
 	case seen.Word == wire.UndoNothing:
 		return nil
 	}
-	question := fmt.Sprintf("Bring back %s?", counted(changed(seen), "file"))
+	question := fmt.Sprintf("Bring back %s?", card.Plural(changed(seen), "file"))
 	if err := a.confirm(o.yes, question, a.again()); err != nil {
 		return err
 	}
@@ -294,7 +296,7 @@ func (p *printer) undoPlan(a wire.UndoAnswer) {
 	}
 	for _, c := range a.Calls {
 		if !c.Settled && a.Word == wire.UndoNothing && c.Files > 0 {
-			p.linef("  %-22s %s, %s", "kept for it", counted(c.Files, "file"), bytesWords(c.Bytes))
+			p.linef("  %-22s %s, %s", "kept for it", card.Plural(c.Files, "file"), bytesWords(c.Bytes))
 		}
 		for _, d := range c.Dumps {
 			p.linef("  %-22s %s, %s: %s", "a hook has kept", d.Name, bytesWords(d.Size), cmp.Or(d.Restore, d.Path))
@@ -334,7 +336,7 @@ func (p *printer) undoGroup(a wire.UndoAnswer, does, words string) {
 	if does == wire.UndoBack && a.Bytes > 0 {
 		size = ", " + bytesWords(a.Bytes)
 	}
-	p.linef("  %-22s %s%s", words, counted(n, "file"), size)
+	p.linef("  %-22s %s%s", words, card.Plural(n, "file"), size)
 	named := 0
 	for _, i := range a.Items {
 		if i.Does != does {
@@ -393,7 +395,7 @@ func undoLine(d client.Decision) string {
 	}
 	var lines []string
 	if k.Word != "none" {
-		kept := fmt.Sprintf("%s kept, %s: hookd undo ", counted(k.Files, "file"), bytesWords(k.Bytes))
+		kept := fmt.Sprintf("%s kept, %s: hookd undo ", card.Plural(k.Files, "file"), bytesWords(k.Bytes))
 		if k.Files == 0 {
 			kept = "see what comes back: hookd undo "
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/hookfiles"
+	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/internal/run/rehearse"
 	"github.com/hookd/hookd/wire"
 )
@@ -248,7 +249,7 @@ func (p *printer) whatIf(w rehearse.WhatIf) {
 	for _, c := range w.Changes {
 		rows = append(rows, []cell{
 			text(p.when(c.Time)), text(c.Tool), text(c.Subject), outcome(client.Outcome(c.Then)),
-			outcome(client.Outcome(c.Now)), text(firstLine(c.Reason)), text(c.EventID),
+			outcome(client.Outcome(c.Now)), text(story.FirstLine(c.Reason)), text(c.EventID),
 		})
 	}
 	if len(rows) > 0 {
@@ -268,10 +269,10 @@ func (p *printer) whatIf(w rehearse.WhatIf) {
 	p.sentence(plain, totals(w))
 	if w.Cut+w.Redacted > 0 {
 		p.sentence(plain, fmt.Sprintf("%s not judged: %s of which not all data was kept, %s without their secrets",
-			counted(w.Cut+w.Redacted, "event"), card.Thousands(w.Cut), card.Thousands(w.Redacted)))
+			card.Plural(w.Cut+w.Redacted, "event"), card.Thousands(w.Cut), card.Thousands(w.Redacted)))
 	}
 	if w.Failed > 0 {
-		failed := fmt.Sprintf("it failed for %s: ", counted(w.Failed, "event"))
+		failed := fmt.Sprintf("it failed for %s: ", card.Plural(w.Failed, "event"))
 		p.line(p.paint(red, failed), escape(w.Error, keepNothing))
 	}
 	if w.Asked+w.Cut+w.Redacted == 0 && !w.Stopped {
@@ -297,8 +298,8 @@ func totals(w rehearse.WhatIf) string {
 	if w.Stopped {
 		state = "stopped; so far: "
 	}
-	line := fmt.Sprintf("%s%s: %s asked in %s, it ran for %s; %s would change", state, w.Hook, counted(w.Asked, "event"),
-		millis(w.TookMS), card.Thousands(w.Ran), card.Thousands(len(w.Changes)))
+	line := fmt.Sprintf("%s%s: %s asked in %s, it ran for %s; %s would change", state, w.Hook,
+		card.Plural(w.Asked, "event"), millis(w.TookMS), card.Thousands(w.Ran), card.Thousands(len(w.Changes)))
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}

@@ -175,7 +175,7 @@ func wantedWords(s story.Call) string {
 	case s.Said == "":
 		return "to end"
 	}
-	return "to end with “" + cut(firstLine(s.Said), 60, false) + "”"
+	return "to end with “" + cut(story.FirstLine(s.Said), 60, false) + "”"
 }
 
 // beforeWords is an earlier call, prompt or start on one line.
@@ -186,7 +186,7 @@ func beforeWords(b story.Event, id string) string {
 	what := cmp.Or(about(b.Tool, b.Subject), "an event")
 	switch events.Kind(b.Kind) {
 	case events.KindPromptSubmit:
-		what = "prompt “" + cut(firstLine(b.Subject), 60, false) + "”"
+		what = "prompt “" + cut(story.FirstLine(b.Subject), 60, false) + "”"
 	case events.KindSessionStart:
 		what = "the start of the session"
 	}
@@ -206,7 +206,7 @@ func callWho(s story.Call) string {
 		text += " (" + s.Branch + ")"
 	}
 	if s.Prompt != "" {
-		text += ", after “" + cut(firstLine(s.Prompt), 60, false) + "”"
+		text += ", after “" + cut(story.FirstLine(s.Prompt), 60, false) + "”"
 	}
 	return text
 }
@@ -250,7 +250,7 @@ func guardWords(g story.Said, width int) string {
 
 // because is a guard's reason or failure.
 func because(g story.Said) string {
-	return cmp.Or(firstLine(g.Failed), g.Reason)
+	return cmp.Or(story.FirstLine(g.Failed), g.Reason)
 }
 
 // toldText is the answer that the agent heard.

@@ -172,7 +172,7 @@ func (s *Call) draw(e client.StoredEvent) {
 func (t Teller) saidIn(r client.Run) (said Said, is bool) {
 	said = Said{
 		Run: r.ID, Hook: r.Hook, Decision: cmp.Or(r.Decision, client.OutcomeNone),
-		Reason: withoutName(firstLine(r.Reason), r.Hook),
+		Reason: WithoutName(FirstLine(r.Reason), r.Hook),
 		Rule:   r.Rule, Span: r.Span, Shadow: r.Shadow, DurationMS: r.DurationMS,
 	}
 	if r.Failure != "" {
@@ -271,16 +271,18 @@ func (s *Call) then() string {
 	return words
 }
 
-// withoutName is a reason without the name that its hook begins it with: that of a pack's hook is PACK/NAME.
-func withoutName(reason, hook string) string {
+// WithoutName is a reason without the name that its hook begins it with, which is written before it: that of a
+// pack's hook is PACK/NAME.
+func WithoutName(reason string, hooks ...string) string {
 	name, rest, found := strings.Cut(reason, ": ")
-	if found && (hook == name || path.Base(hook) == name) {
+	if found && slices.ContainsFunc(hooks, func(hook string) bool { return hook == name || path.Base(hook) == name }) {
 		return rest
 	}
 	return reason
 }
 
-func firstLine(s string) string {
+// FirstLine says by … that there are more.
+func FirstLine(s string) string {
 	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
 	if more {
 		line += " …"
