@@ -111,7 +111,7 @@ func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {
 		if errors.Is(err, errHung) {
 			l.watch = func(*watchSet) {}
 		}
-		p := hook.Problem{File: s.Root, Message: "read hooks directory: " + cause(err).Error()}
+		p := hook.Problem{File: s.Root, Message: "read hooks directory: " + readfile.Cause(err).Error()}
 		if s.Named {
 			p.Hint = "see `sources` in hookd.yaml"
 		}

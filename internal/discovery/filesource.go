@@ -33,7 +33,7 @@ func ParseFile(path string, parse Parse) ([]*hook.Hook, []hook.Problem) {
 			return parse(path, text)
 		}
 	}
-	return nil, []hook.Problem{{File: path, Message: cause(err).Error()}}
+	return nil, []hook.Problem{{File: path, Message: readfile.Cause(err).Error()}}
 }
 
 // list returns the files that match the pattern. It reads each folder apart from the others,
@@ -108,7 +108,7 @@ func (s FileSource) read(unit hook.Source) reading {
 	text, err := readfile.Read(unit.Path, readfile.Limit)
 	if err != nil {
 		r.absent = missing(unit.Path, err)
-		p := hook.Problem{File: unit.Path, Message: "read " + s.Type + " file: " + cause(err).Error()}
+		p := hook.Problem{File: unit.Path, Message: "read " + s.Type + " file: " + readfile.Cause(err).Error()}
 		if r.problems = []hook.Problem{p}; r.absent && r.named {
 			p.Hint = "see `sources` in hookd.yaml"
 			r.notes = []hook.Problem{p}
@@ -152,7 +152,7 @@ func (s FileSource) hung(unit hook.Source) reading {
 
 func (s FileSource) restore(unit hook.Source, text []byte, _ bool) []*hook.Hook {
 	hooks, problems := s.Parse(unit.Path, text)
-	if (reading{problems: problems}).rejected() {
+	if hook.Rejects(problems) {
 		return nil
 	}
 	sum(hooks, text)

@@ -59,7 +59,7 @@ type reading struct {
 }
 
 func (r reading) rejected() bool {
-	return slices.ContainsFunc(r.problems, func(p hook.Problem) bool { return !p.Warning })
+	return hook.Rejects(r.problems)
 }
 
 // sources returns the sources of one scan.
@@ -190,11 +190,4 @@ func readDirs(dirs []string, files *readfile.Patience) []listed {
 func hungReading(name, file string) reading {
 	p := hook.Problem{File: file, Message: errHung.Error(), Hint: "see what is mounted there with `df`"}
 	return reading{name: name, file: file, problems: []hook.Problem{p}}
-}
-
-func cause(err error) error {
-	if path, ok := err.(*os.PathError); ok {
-		return path.Err
-	}
-	return err
 }

@@ -31,6 +31,14 @@ func (f Fold) Match(s string) bool { return f.given.Match(s) || f.lower.Match(st
 // Glob is the pattern as it is matched; Text is the spelling that people know.
 func (f Fold) Glob() string { return f.given.Text }
 
+// Texts are the patterns as they are written.
+func Texts(patterns []Fold) (texts []string) {
+	for _, f := range patterns {
+		texts = append(texts, f.Text)
+	}
+	return texts
+}
+
 // MatchAny reports whether one of the patterns matches one of the texts.
 func MatchAny(patterns []Fold, texts ...string) bool {
 	return slices.ContainsFunc(patterns, func(f Fold) bool { return slices.ContainsFunc(texts, f.Match) })

@@ -122,3 +122,12 @@ func uninterrupted(call func() (int, error)) (n int, err error) {
 	}
 	return n, err
 }
+
+// Cause is err without the operation and the path that an *fs.PathError repeats.
+func Cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -13,9 +13,9 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 )
 
-// Sum returns the SHA-256 of a hook's definition, in 64 hexadecimal digits.
-func Sum(definition []byte) string {
-	sum := sha256.Sum256(definition)
+// Sum returns the SHA-256 of a text, such as a hook's definition, in 64 hexadecimal digits.
+func Sum(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 

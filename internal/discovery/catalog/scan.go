@@ -123,7 +123,7 @@ func parserOf(c config.Config, path string) discovery.Parse {
 
 func validateFile(path string, parse discovery.Parse) wire.Validated {
 	hooks, ps := discovery.ParseFile(path, parse)
-	ok := !slices.ContainsFunc(ps, func(p hook.Problem) bool { return !p.Warning })
+	ok := !hook.Rejects(ps)
 	return wire.Validated{
 		Name:     fmt.Sprintf("%s (%d hooks)", filepath.Base(path), len(hooks)),
 		File:     path,

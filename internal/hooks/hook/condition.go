@@ -33,7 +33,7 @@ func (c Condition) String() string {
 			parts = append(parts, name+": "+strings.Join(texts, " or "))
 		}
 	}
-	part("tool", folds(c.Tools))
+	part("tool", pattern.Texts(c.Tools))
 	var commands, prompts []string
 	for _, p := range c.Commands {
 		commands = append(commands, p.Text)
@@ -42,17 +42,10 @@ func (c Condition) String() string {
 		prompts = append(prompts, p.String())
 	}
 	part("command", commands)
-	part("path", folds(c.Paths))
+	part("path", pattern.Texts(c.Paths))
 	part("prompt", prompts)
 	for _, p := range c.Data {
-		part("data."+strings.Join(p.Path, "."), folds(p.Patterns))
+		part("data."+strings.Join(p.Path, "."), pattern.Texts(p.Patterns))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func folds(patterns []pattern.Fold) (texts []string) {
-	for _, f := range patterns {
-		texts = append(texts, f.Text)
-	}
-	return texts
 }

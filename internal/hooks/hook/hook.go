@@ -6,6 +6,7 @@ package hook
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -216,6 +217,11 @@ type Problem struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"` // what to type next
 	Warning bool   `json:"warning"`        // the hook runs all the same
+}
+
+// Rejects reports whether one of the problems is no warning.
+func Rejects(list []Problem) bool {
+	return slices.ContainsFunc(list, func(p Problem) bool { return !p.Warning })
 }
 
 func (p Problem) Error() string { return p.String() }

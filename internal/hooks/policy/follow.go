@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/trust"
 )
 
 // FromFleet is the source of a policy that the fleet rolls out.
@@ -123,7 +124,7 @@ func (h Home) admit(c Current, text []byte, tenant string) (given SignedDirectiv
 }
 
 func directiveFloor(key ed25519.PublicKey, tenant string) string {
-	return floorKey(key) + "/directive/" + tenant
+	return trust.Sum(key) + "/directive/" + tenant
 }
 
 // Follow puts in force the bundles that the newest directive wants on this machine. A failure is noted
@@ -218,10 +219,10 @@ func (h Home) raiseFloor(now Current, b *fetchedBundle) error {
 		return err
 	}
 	floors, err := h.floors()
-	if err != nil || floors[floorKey(key)].Sequence >= b.Manifest.Sequence {
+	if err != nil || floors[trust.Sum(key)].Sequence >= b.Manifest.Sequence {
 		return err
 	}
-	floors[floorKey(key)] = floor{b.Manifest.Sequence, b.Head.Digest()}
+	floors[trust.Sum(key)] = floor{b.Manifest.Sequence, b.Head.Digest()}
 	return h.write("floors.json", floors)
 }
 

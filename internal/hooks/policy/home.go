@@ -3,8 +3,6 @@ package policy
 import (
 	"cmp"
 	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/hooks/pack"
 )
 
@@ -220,11 +219,6 @@ func (h Home) floors() (map[string]floor, error) {
 	return all, ignore(h.read("floors.json", readfile.Limit, &all), fs.ErrNotExist)
 }
 
-func floorKey(key ed25519.PublicKey) string {
-	sum := sha256.Sum256(key)
-	return hex.EncodeToString(sum[:])
-}
-
 // admits is an error for a bundle or directive that is older than the newest one so far, or
 // another one with the same sequence.
 func (f floor) admits(sequence uint64, digest string) error {
@@ -244,14 +238,14 @@ func (h Home) put(b Bundle, text []byte, key ed25519.PublicKey, s State, check C
 	if err != nil {
 		return c, err
 	}
-	if err := floors[floorKey(key)].admits(b.Manifest.Sequence, b.Head.Digest()); err != nil {
+	if err := floors[trust.Sum(key)].admits(b.Manifest.Sequence, b.Head.Digest()); err != nil {
 		return c, err
 	}
 	dir, err := h.place(b, text, check)
 	if err != nil {
 		return c, err
 	}
-	floors[floorKey(key)] = floor{b.Manifest.Sequence, b.Head.Digest()}
+	floors[trust.Sum(key)] = floor{b.Manifest.Sequence, b.Head.Digest()}
 	if err := h.write("floors.json", floors); err != nil {
 		return c, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/base/spell"
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
 )
 
 // Problem is a fault of a rule, at its place in the file.
@@ -67,7 +68,7 @@ func Read(n *yaml.Node, before *Set, opt Options) (*Set, []Problem) {
 	if before != nil {
 		set.Rules, set.Files = slices.Clone(before.Rules), slices.Clone(before.Files)
 	}
-	if n = resolve(n); n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+	if n = yamlnode.Resolve(n); n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		p.reject(
 			n,
 			"write a list, such as `- deny: git push * main`",
@@ -77,7 +78,7 @@ func Read(n *yaml.Node, before *Set, opt Options) (*Set, []Problem) {
 		return set, p.problems
 	}
 	for _, item := range n.Content {
-		p.rule(set, resolve(item))
+		p.rule(set, yamlnode.Resolve(item))
 	}
 	return set, p.problems
 }
@@ -237,7 +238,7 @@ func (p *reader) newPast(n *yaml.Node) *Past {
 // name makes the keys of a Past from its text.
 func (p *Past) name(home string, n *yaml.Node) {
 	about := ""
-	if n = resolve(n); n.Kind == yaml.MappingNode {
+	if n = yamlnode.Resolve(n); n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			switch key := n.Content[i].Value; key {
 			case "count", "within", "since", "same", "other_session", "fetched", "lasted":
@@ -254,7 +255,7 @@ func (p *Past) name(home string, n *yaml.Node) {
 
 // exactly is a value as a text that no other value has.
 func exactly(n *yaml.Node) string {
-	if n = resolve(n); n.Kind == yaml.ScalarNode {
+	if n = yamlnode.Resolve(n); n.Kind == yaml.ScalarNode {
 		return strconv.Quote(n.Value)
 	}
 	var parts []string
@@ -297,7 +298,7 @@ func (p *reader) texts(r *Rule, n *yaml.Node, members map[string]*yaml.Node) {
 // condition reads a command pattern, a list of them, or a mapping, which may have keys about
 // earlier events: then past is not nil.
 func (p *reader) condition(n *yaml.Node, what string, pastKeys []string) (m Matcher, past *Past) {
-	n = resolve(n)
+	n = yamlnode.Resolve(n)
 	if m.Text, m.exact = textOf(n), exactly(n); n.Kind != yaml.MappingNode {
 		m.Commands = p.commands(n, what)
 		m.gate = m.needs()
@@ -559,12 +560,12 @@ func words[T ~string](p *reader, n *yaml.Node, what string, known []T) (list []T
 
 // examples reads calls: shell lines, or maps of a tool and its arguments.
 func (p *reader) examples(n *yaml.Node, what string) (list []Example) {
-	items := []*yaml.Node{resolve(n)}
+	items := []*yaml.Node{yamlnode.Resolve(n)}
 	if items[0].Kind == yaml.SequenceNode {
 		items = items[0].Content
 	}
 	for _, item := range items {
-		item = resolve(item)
+		item = yamlnode.Resolve(item)
 		e := Example{Tool: "Bash", Text: textOf(item)}
 		switch item.Kind {
 		case yaml.ScalarNode:
@@ -602,7 +603,7 @@ func (p *reader) examples(n *yaml.Node, what string) (list []Example) {
 func (p *reader) members(n *yaml.Node, what string, known []string) (members map[string]*yaml.Node, ok bool) {
 	members, ok = map[string]*yaml.Node{}, true
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], resolve(n.Content[i+1])
+		key, value := n.Content[i], yamlnode.Resolve(n.Content[i+1])
 		data, ofData := strings.CutPrefix(key.Value, dataPrefix)
 		isKnown := slices.Contains(known, key.Value) && key.Value != dataPrefix+"PATH" ||
 			ofData && data != "" && slices.Contains(known, dataPrefix+"PATH")
@@ -633,7 +634,7 @@ func (p *reader) members(n *yaml.Node, what string, known []string) (members map
 // items returns the texts of a value that is a text, or a list of them. Numbers and bools
 // count as they are written.
 func (p *reader) items(n *yaml.Node, what string) (list []*yaml.Node) {
-	n = resolve(n)
+	n = yamlnode.Resolve(n)
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		items = n.Content
@@ -642,7 +643,7 @@ func (p *reader) items(n *yaml.Node, what string) (list []*yaml.Node) {
 		p.reject(n, "", "%s is empty", what)
 	}
 	for _, item := range items {
-		if item = resolve(item); item.Kind != yaml.ScalarNode || item.ShortTag() == "!!null" || item.Value == "" {
+		if item = yamlnode.Resolve(item); item.Kind != yaml.ScalarNode || item.ShortTag() == "!!null" || item.Value == "" {
 			p.reject(item, "", "%s must be a string or a list of strings, is %s", what, kind(item))
 			continue
 		}
@@ -667,7 +668,7 @@ func near(word string, words []string) string {
 
 // textOf is a value as it is written, on one line.
 func textOf(n *yaml.Node) string {
-	n = resolve(n)
+	n = yamlnode.Resolve(n)
 	switch n.Kind {
 	case yaml.ScalarNode:
 		return n.Value
@@ -685,14 +686,6 @@ func textOf(n *yaml.Node) string {
 		return strings.Join(parts, ", ")
 	}
 	return ""
-}
-
-// resolve follows an alias.
-func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode && n.Alias != nil {
-		return n.Alias
-	}
-	return n
 }
 
 // kind names the sort of a node, for people.

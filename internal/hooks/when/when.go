@@ -109,13 +109,13 @@ func (f *Facts) fitted(c *hook.Condition) (found []string) {
 func (f *Facts) unfit(c *hook.Condition, given string) string {
 	switch {
 	case len(c.Tools) > 0 && !f.fitsTool(c.Tools):
-		return f.about("tool", texts(c.Tools), "is not tool "+strconv.Quote(f.callOf().Own))
+		return f.about("tool", pattern.Texts(c.Tools), "is not tool "+strconv.Quote(f.callOf().Own))
 	case len(c.Prompts) > 0 && !f.fitsPrompt(c):
 		return "prompt is not in what was typed"
 	case len(c.Data) > 0:
 		for _, p := range c.Data {
 			if !f.fitsData(p, given) {
-				return "data." + strings.Join(p.Path, ".") + " " + list(texts(p.Patterns)) + " does not match"
+				return "data." + strings.Join(p.Path, ".") + " " + list(pattern.Texts(p.Patterns)) + " does not match"
 			}
 		}
 	}
@@ -127,7 +127,7 @@ func (f *Facts) unfit(c *hook.Condition, given string) string {
 		return f.about("command", names, "is not in the line")
 	}
 	if len(c.Paths) > 0 && !f.fitsPath(c.Paths) {
-		return f.about("path", texts(c.Paths), "does not match the file")
+		return f.about("path", pattern.Texts(c.Paths), "does not match the file")
 	}
 	return ""
 }
@@ -150,13 +150,6 @@ func list(texts []string) string {
 		texts = append(slices.Clone(texts[:3]), fmt.Sprintf("%d more", len(texts)-3))
 	}
 	return strings.Join(texts, ", ")
-}
-
-func texts(patterns []pattern.Fold) (list []string) {
-	for _, p := range patterns {
-		list = append(list, p.Text)
-	}
-	return list
 }
 
 func (f *Facts) callOf() *neutral.ToolCall {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/hookd/hookd/internal/base/readfile"
 )
 
 // The built-in profiles, the strictest first.
@@ -48,7 +50,7 @@ type Place struct {
 func Resolve(p Profile, at Place) (*Spec, error) {
 	cwd, err := filepath.EvalSymlinks(at.Cwd)
 	if err != nil {
-		return nil, cannot("the working directory %s cannot be used: %v", at.Cwd, plain(err))
+		return nil, cannot("the working directory %s cannot be used: %v", at.Cwd, readfile.Cause(err))
 	}
 	s := &Spec{Profile: p.Name, Cwd: cwd}
 	homes := resolvedAll(at.Homes)
@@ -354,7 +356,7 @@ func linked(root string) ([]string, error) {
 func pointer(file, prefix, base string) (string, error) {
 	text, err := readSmall(file)
 	if err != nil {
-		return "", cannot("%s cannot be read: %v", file, plain(err))
+		return "", cannot("%s cannot be read: %v", file, readfile.Cause(err))
 	}
 	path, ok := strings.CutPrefix(strings.TrimSpace(string(text)), prefix)
 	if !ok {
@@ -365,7 +367,7 @@ func pointer(file, prefix, base string) (string, error) {
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
-		return "", cannot("%s leads nowhere: %v", file, plain(err))
+		return "", cannot("%s leads nowhere: %v", file, readfile.Cause(err))
 	}
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
@@ -406,14 +408,6 @@ func Contents(file string) (text []byte, err error) {
 		}
 		text = text[:len(text)+n]
 	}
-}
-
-// plain is an error without the path that the caller names.
-func plain(err error) error {
-	if e, ok := err.(*os.PathError); ok { //nolint:errorlint // as os returns it
-		return e.Err
-	}
-	return err
 }
 
 // caches of package managers, below a home: builds write them.

@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
@@ -51,7 +50,7 @@ func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem)
 	if root := r.document(text); root != nil {
 		r.file(root)
 	}
-	if slices.ContainsFunc(r.problems, func(p hook.Problem) bool { return !p.Warning }) {
+	if hook.Rejects(r.problems) {
 		return nil, r.problems
 	}
 	return r.hooks, r.problems

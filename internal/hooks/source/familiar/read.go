@@ -51,7 +51,7 @@ func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem)
 	if root := r.document(text); root != nil {
 		r.file(root)
 	}
-	if !allWarnings(r.problems) {
+	if hook.Rejects(r.problems) {
 		return nil, r.problems
 	}
 	return r.hooks, r.problems

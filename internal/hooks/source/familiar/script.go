@@ -2,7 +2,6 @@ package familiar
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,7 +15,7 @@ import (
 func Compile(script string) (*Script, []hook.Problem) {
 	c := &compiler{script: script}
 	s := c.compile()
-	if !allWarnings(c.problems) {
+	if hook.Rejects(c.problems) {
 		return nil, c.problems
 	}
 	return s, c.problems
@@ -65,7 +64,7 @@ func (c *compiler) compile() *Script {
 	c.walk(file, c.place)
 	c.examine(file)
 	c.complete()
-	if !allWarnings(c.problems) {
+	if hook.Rejects(c.problems) {
 		return nil
 	}
 	s := &Script{text: unmark(apply(c.text, c.edits), c.marks), bindings: c.bindings, echoes: c.echoes}
@@ -73,10 +72,6 @@ func (c *compiler) compile() *Script {
 		c.errorf(0, "%v", err)
 	}
 	return s
-}
-
-func allWarnings(problems []hook.Problem) bool {
-	return !slices.ContainsFunc(problems, func(p hook.Problem) bool { return !p.Warning })
 }
 
 // parse parses the marked text, nil after a problem.

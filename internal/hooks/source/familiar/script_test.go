@@ -3,6 +3,8 @@ package familiar
 import (
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
 func TestArithmeticTakesWholeNumbersOnly(t *testing.T) {
@@ -216,7 +218,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, script string) {
 		s, problems := Compile(script)
-		if (s == nil) == allWarnings(problems) {
+		if (s == nil) == !hook.Rejects(problems) {
 			t.Fatalf("Compile(%q) = %v with problems %v", script, s, problems)
 		}
 		for _, p := range problems {

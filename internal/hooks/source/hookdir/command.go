@@ -104,7 +104,7 @@ func (o Options) lookAt(path string) (p program) {
 	case errors.Is(err, fs.ErrNotExist):
 		p.message = missingFile
 	case err != nil:
-		p.message = cause(err).Error()
+		p.message = readfile.Cause(err).Error()
 	case info.IsDir():
 		p.message = "is a directory"
 	case !info.Mode().IsRegular():

@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/base/spell"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
 )
 
 // draft is a hook while its file is read.
@@ -60,7 +61,7 @@ func newDraft(dir string, opt Options) *draft {
 // mapping reads the keys of a mapping by the rows of the schema that begin
 // with prefix.
 func (d *draft) mapping(n *yaml.Node, prefix string) {
-	n = resolve(n)
+	n = yamlnode.Resolve(n)
 	if n.Kind != yaml.MappingNode {
 		d.wrongType(n, "a mapping")
 		return
@@ -80,7 +81,7 @@ func (d *draft) mapping(n *yaml.Node, prefix string) {
 			d.reject(key, "", "duplicate key `%s`, first on line %d", key.Value, d.keys[id].Line)
 		default:
 			d.keys[id] = key
-			if value = resolve(value); !isNull(value) { // nothing is as good as absent
+			if value = yamlnode.Resolve(value); !yamlnode.IsNull(value) { // nothing is as good as absent
 				d.given[id] = value
 				d.set(row, value)
 			}
@@ -264,7 +265,7 @@ func (d *draft) problem(at *yaml.Node, message, hint string, warning bool) hook.
 }
 
 func (d *draft) rejected() bool {
-	return slices.ContainsFunc(d.problems, func(p hook.Problem) bool { return !p.Warning })
+	return hook.Rejects(d.problems)
 }
 
 func byPosition(a, b hook.Problem) int {
@@ -273,7 +274,7 @@ func byPosition(a, b hook.Problem) int {
 
 // text reads a string.
 func (d *draft) text(n *yaml.Node, to *string) bool {
-	if n = resolve(n); n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+	if n = yamlnode.Resolve(n); n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 		d.wrongType(n, "a string")
 		return false
 	}
@@ -283,7 +284,7 @@ func (d *draft) text(n *yaml.Node, to *string) bool {
 
 // list returns the elements of a list; one string is a list of itself.
 func (d *draft) list(n *yaml.Node) []*yaml.Node {
-	if n = resolve(n); n.Kind == yaml.SequenceNode {
+	if n = yamlnode.Resolve(n); n.Kind == yaml.SequenceNode {
 		return n.Content
 	}
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
@@ -297,7 +298,7 @@ func (d *draft) list(n *yaml.Node) []*yaml.Node {
 // was given differs from none.
 func (d *draft) texts(n *yaml.Node) []string {
 	out := []string{}
-	if resolve(n).Kind != yaml.SequenceNode {
+	if yamlnode.Resolve(n).Kind != yaml.SequenceNode {
 		d.wrongType(n, "a list of strings")
 		return out
 	}
@@ -353,7 +354,7 @@ func word[T ~string](d *draft, n *yaml.Node, words []string, to *T) {
 
 // setOnError also takes block, the word of before for deny.
 func (d *draft) setOnError(n *yaml.Node) {
-	if resolve(n).Value == "block" {
+	if yamlnode.Resolve(n).Value == "block" {
 		d.hook.OnError = hook.OnErrorDeny
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
 )
 
 // load returns the bytes of HOOK.yaml, or nil after a problem.
@@ -23,7 +24,7 @@ func (d *draft) load() []byte {
 	case errors.Is(err, os.ErrNotExist):
 		d.missing()
 	case err != nil:
-		d.reject(nil, "", "%v", cause(err))
+		d.reject(nil, "", "%v", readfile.Cause(err))
 	default:
 		return data
 	}
@@ -64,7 +65,7 @@ func (d *draft) parse(data []byte) *yaml.Node {
 		return nil
 	}
 	root := first.Content[0]
-	if isNull(root) {
+	if yamlnode.IsNull(root) {
 		d.reject(root, "it needs name, events and command", "the file is empty")
 		return nil
 	}
@@ -156,24 +157,4 @@ func kind(n *yaml.Node) string {
 	default:
 		return fmt.Sprintf("of type %s", tag)
 	}
-}
-
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
-
-// resolve follows an alias. It is called only where a value is read, so aliases
-// cannot multiply.
-func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode && n.Alias != nil {
-		return n.Alias
-	}
-	return n
-}
-
-// cause strips the operation and path that an *os.PathError repeats.
-func cause(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

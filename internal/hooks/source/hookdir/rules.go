@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
 )
 
 // maxRuleFiles bounds the files with rules of one hook: each is checked before each run.
@@ -36,7 +37,7 @@ func (d *draft) setRules(n *yaml.Node) {
 		}
 	}
 	for _, item := range n.Content {
-		if item = resolve(item); item.Kind != yaml.ScalarNode {
+		if item = yamlnode.Resolve(item); item.Kind != yaml.ScalarNode {
 			part.Content = append(part.Content, item)
 			continue
 		}
@@ -69,7 +70,7 @@ func (d *draft) rulesFrom(at *yaml.Node) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		d.reject(at, "", "no rules in %s: %v", path, cause(err))
+		d.reject(at, "", "no rules in %s: %v", path, readfile.Cause(err))
 	case info.IsDir():
 		d.rulesIn(path, at)
 	default:
@@ -81,7 +82,7 @@ func (d *draft) rulesFrom(at *yaml.Node) {
 func (d *draft) rulesIn(folder string, at *yaml.Node) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		d.reject(at, "", "the rules in %s cannot be read: %v", folder, cause(err))
+		d.reject(at, "", "the rules in %s cannot be read: %v", folder, readfile.Cause(err))
 		return
 	}
 	d.hook.Rules.Folders = append(d.hook.Rules.Folders, folder)
@@ -99,7 +100,7 @@ func (d *draft) rulesOf(path string, at *yaml.Node) {
 	}
 	text, err := readfile.Read(path, MaxFileSize)
 	if err != nil {
-		d.reject(at, "", "the rules in %s cannot be read: %v", path, cause(err))
+		d.reject(at, "", "the rules in %s cannot be read: %v", path, readfile.Cause(err))
 		return
 	}
 	sum := sha256.Sum256(text)
@@ -123,7 +124,7 @@ func (d *draft) parseList(text []byte) *yaml.Node {
 	}
 	root := doc.Content[0]
 	if root.Kind == yaml.MappingNode && len(root.Content) == 2 && root.Content[0].Value == "rules" {
-		root = resolve(root.Content[1])
+		root = yamlnode.Resolve(root.Content[1])
 	}
 	return root
 }
@@ -169,7 +170,7 @@ func (d *draft) rulesOfUser(folder string) {
 	case errors.Is(err, os.ErrNotExist):
 		d.hook.Rules.Absent = append(d.hook.Rules.Absent, folder)
 	case err != nil:
-		d.reject(d.given["rules"], "", "your rules in %s cannot be read: %v", folder, cause(err))
+		d.reject(d.given["rules"], "", "your rules in %s cannot be read: %v", folder, readfile.Cause(err))
 	case info.IsDir():
 		d.rulesIn(folder, d.given["rules"])
 	}

@@ -15,8 +15,10 @@ import (
 
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/spell"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
 )
 
 // maxName bounds a hook's name, in bytes: it is in logs, file names and addresses.
@@ -48,7 +50,7 @@ func (d *draft) setEvents(n *yaml.Node) {
 		return
 	}
 	for _, item := range d.list(n) {
-		d.checkEvent(resolve(item))
+		d.checkEvent(yamlnode.Resolve(item))
 	}
 }
 
@@ -189,13 +191,13 @@ func (d *draft) setEnv(n *yaml.Node) {
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], resolve(n.Content[i+1])
+		key, value := n.Content[i], yamlnode.Resolve(n.Content[i+1])
 		switch name := key.Value; {
 		case key.Kind != yaml.ScalarNode || name == "" || strings.ContainsAny(name, "=\x00"):
 			d.reject(key, "", "env: %q cannot be the name of a variable", name)
 		case seen[name]:
 			d.reject(key, "", "duplicate key `%s` in env", name)
-		case value.Kind != yaml.ScalarNode || isNull(value):
+		case value.Kind != yaml.ScalarNode || yamlnode.IsNull(value):
 			d.reject(value, `write "" for an empty value`, "env %s must be a string, is %s", name, kind(value))
 		case strings.ContainsRune(value.Value, 0):
 			d.reject(value, "", "env %s must not have NUL characters", name)
@@ -232,7 +234,7 @@ func (d *draft) setWorkingDir(n *yaml.Node) {
 		return
 	}
 	if info, err := os.Stat(d.hook.WorkingDir); err != nil {
-		d.warn(n, "", "working_dir %s: %v", d.hook.WorkingDir, cause(err))
+		d.warn(n, "", "working_dir %s: %v", d.hook.WorkingDir, readfile.Cause(err))
 	} else if !info.IsDir() {
 		d.warn(n, "", "working_dir %s is not a directory", d.hook.WorkingDir)
 	}

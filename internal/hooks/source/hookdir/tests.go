@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
 )
 
 // testKeys are the members of a test.
@@ -59,7 +60,7 @@ func (d *draft) test(n *yaml.Node) hook.Test {
 			t.Given = d.givenList(value)
 		}
 	})
-	if t.Expect == "" && resolve(n).Kind == yaml.MappingNode {
+	if t.Expect == "" && yamlnode.Resolve(n).Kind == yaml.MappingNode {
 		d.reject(n, "write one of "+strings.Join(hook.Expectations(), ", "), "a test must say what it expects")
 	}
 	return t
@@ -72,7 +73,7 @@ func (d *draft) givenList(n *yaml.Node) (list []hook.Given) {
 		return nil
 	}
 	for _, item := range n.Content {
-		if item = resolve(item); item.Kind == yaml.ScalarNode && item.ShortTag() == "!!str" {
+		if item = yamlnode.Resolve(item); item.Kind == yaml.ScalarNode && item.ShortTag() == "!!str" {
 			list = append(list, hook.Given{Data: lineData(item.Value), OK: "true"})
 			continue
 		}

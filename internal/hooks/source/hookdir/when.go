@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/base/spell"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
 )
 
 // dataPrefix begins the members of a condition that look into the event's data.
@@ -128,7 +129,7 @@ func (d *draft) values(n *yaml.Node, name string) (list []*yaml.Node) {
 		d.reject(n, "", "%s is empty", name)
 	}
 	for _, item := range items {
-		if item = resolve(item); item.Kind != yaml.ScalarNode || isNull(item) {
+		if item = yamlnode.Resolve(item); item.Kind != yaml.ScalarNode || yamlnode.IsNull(item) {
 			d.reject(item, "", "%s must be a string or a list of strings, is %s", name, kind(item))
 			continue
 		}
@@ -140,13 +141,13 @@ func (d *draft) values(n *yaml.Node, name string) (list []*yaml.Node) {
 // members calls each for the members of a mapping in a list; the second argument names the
 // list's field. Only keys are known that are in words, where one may end in PATH.
 func (d *draft) members(n *yaml.Node, what string, words []string, each func(key, value *yaml.Node)) {
-	if n = resolve(n); n.Kind != yaml.MappingNode {
+	if n = yamlnode.Resolve(n); n.Kind != yaml.MappingNode {
 		d.reject(n, "it may have "+strings.Join(words, ", "), "an element of %s must be a mapping, is %s", what, kind(n))
 		return
 	}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], resolve(n.Content[i+1])
+		key, value := n.Content[i], yamlnode.Resolve(n.Content[i+1])
 		path, ofData := strings.CutPrefix(key.Value, dataPrefix)
 		known := slices.Contains(words, key.Value) && key.Value != dataPrefix+"PATH" ||
 			ofData && path != "" && slices.Contains(words, dataPrefix+"PATH")
@@ -164,7 +165,7 @@ func (d *draft) members(n *yaml.Node, what string, words []string, each func(key
 		case seen[key.Value] > 0:
 			d.reject(key, "", "duplicate key `%s`, first on line %d", key.Value, seen[key.Value])
 		default:
-			if seen[key.Value] = key.Line; !isNull(value) {
+			if seen[key.Value] = key.Line; !yamlnode.IsNull(value) {
 				each(key, value)
 			}
 		}

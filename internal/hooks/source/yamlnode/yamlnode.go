@@ -26,7 +26,7 @@ func Resolve(n *yaml.Node) *yaml.Node {
 }
 
 // IsNull reports whether n is an explicit or an empty null.
-func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 // Items returns the elements of a list; a single value stands for a list of
 // one, and null for an empty one.
