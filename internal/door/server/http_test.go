@@ -238,5 +238,4 @@ func TestClientThatLeavesEndsTheWait(t *testing.T) {
 	hooktest.Until(t, "event waits", func() bool { return f.waiting.Load() == 1 })
 	conn.Close()
 	hooktest.Until(t, "no sender waits", func() bool { return f.server.verdicts.waiting.Load() == 0 })
-	close(f.release)
 }

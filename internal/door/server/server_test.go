@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 type daemon struct {
 	hub      *stream.Hub
 	release  chan struct{} // ends the wait of test:wait
+	over     chan struct{} // the test has ended
 	waiting  atomic.Int32  // events that wait now
 	accepted atomic.Int32
 	peer     atomic.Pointer[Peer]
@@ -57,7 +58,7 @@ type daemon struct {
 
 func newDaemon() *daemon {
 	return &daemon{
-		hub: stream.New(stream.Options{}), release: make(chan struct{}), heard: make(chan string, 1),
+		hub: stream.New(stream.Options{}), release: make(chan struct{}), over: make(chan struct{}), heard: make(chan string, 1),
 	}
 }
 
@@ -103,7 +104,10 @@ func (d *daemon) Begin(from Peer, env *events.Envelope) (wire.Answer, Rest, *wir
 	d.waiting.Add(1)
 	return wire.Answer{}, func() (wire.Answer, *wire.Error) {
 		defer d.waiting.Add(-1)
-		<-d.release
+		select {
+		case <-d.release:
+		case <-d.over:
+		}
 		return answer, bad
 	}, nil
 }
@@ -267,6 +271,7 @@ func start(t testing.TB, change func(*Options)) *fixture {
 	t.Cleanup(func() {
 		f.hub.Close()
 		cancel()
+		close(f.over)
 		if err := <-f.ended; err != nil {
 			t.Errorf("serve: %v", err)
 		}
