@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/people/card"
@@ -96,14 +95,12 @@ func runInbox(a *app, cmd *cobra.Command) error {
 
 // live draws until q, on a screen of its own.
 func (b *inbox) live() error {
-	ctx, screen, err := b.a.openScreen(b.cmd.Context(), "type `hookd ask | cat` for the list")
+	ctx, screen, err := b.a.openScreen(b.cmd.Context(), time.Second, "type `hookd ask | cat` for the list")
 	if err != nil {
 		return err
 	}
 	defer screen.close()
 	records := b.follow(ctx)
-	ticker := time.NewTicker(time.Second) // for the time that is left
-	defer ticker.Stop()
 	for {
 		if err := b.paint(); err != nil {
 			return err
@@ -118,7 +115,7 @@ func (b *inbox) live() error {
 		case r := <-records:
 			b.hear(r)
 		case <-screen.resized:
-		case <-ticker.C:
+		case <-screen.ticks: // for the time that is left
 		}
 	}
 }
@@ -209,8 +206,6 @@ func (b *inbox) press(ctx context.Context, key string) bool {
 	}
 	b.note = ""
 	switch key {
-	case "q", "Q", "\x03", "\x04": // Ctrl-C and Ctrl-D come as themselves from a raw terminal
-		return true
 	case "?":
 		b.help = true
 	case "\r", "\n":
@@ -229,7 +224,7 @@ func (b *inbox) press(ctx context.Context, key string) bool {
 	case "d":
 		b.answer(ctx, client.AskReply{Answer: client.OutcomeDeny})
 	}
-	return false
+	return quits(key)
 }
 
 func (b *inbox) move(by int) {
@@ -304,35 +299,19 @@ func (w *wholeCard) shut() string {
 	return ""
 }
 
-// paint draws the picture and fills the screen with it: no line wraps, none scrolls.
+// paint draws the picture, with a note and the keys below it.
 func (b *inbox) paint() error {
-	width, height, err := term.GetSize(int(b.a.out.Fd()))
-	if err != nil {
-		return err
-	}
-	if width < 1 || height < 2 { // a terminal that does not tell its size
-		width, height = 80, 24
-	}
-	p := b.a.printer(b.a.out)
-	p.width, p.wide = width, false
-	var foot []string
-	if b.note != "" {
-		foot = wrapped(b.note, width)
-		foot = foot[:min(len(foot), max(1, height/3))]
-	}
-	lines, keys := b.picture(p, width, height-len(foot)-1)
-	foot = append(foot, cut(keys, width, false))
-	var out strings.Builder
-	out.WriteString("\x1b[H")
-	for _, line := range lines[:min(len(lines), height-len(foot))] {
-		out.WriteString(line + "\x1b[K\r\n")
-	}
-	for i, line := range foot {
-		foot[i] = p.paint(dim, line) + "\x1b[K"
-	}
-	out.WriteString(strings.Join(foot, "\r\n") + "\x1b[J")
-	_, err = io.WriteString(b.a.out, out.String())
-	return err
+	return b.a.fill(func(p *printer, height int) (foot []string) {
+		if b.note != "" {
+			foot = wrapped(b.note, p.width)
+			foot = foot[:min(len(foot), max(1, height/3))]
+		}
+		lines, keys := b.picture(p, p.width, height-len(foot)-1)
+		for _, line := range lines {
+			p.line(line)
+		}
+		return append(foot, keys)
+	})
 }
 
 // picture returns the lines of the screen, and the keys that its last line names.

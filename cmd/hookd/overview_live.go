@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -34,23 +33,23 @@ type living struct {
 // liveOverview draws until q, on a screen of its own, and returns the last picture.
 func (a *app) liveOverview(cmd *cobra.Command, o *overview) (*overview, error) {
 	l := &living{a: a, cmd: cmd, o: o}
-	ctx, screen, err := a.openScreen(cmd.Context(), "type `hookd | cat` for one picture")
+	const instead = "type `hookd | cat` for one picture"
+	ctx, screen, err := a.openScreen(cmd.Context(), overviewEvery, instead)
 	if err != nil {
 		return o, err
 	}
 	defer func() { screen.close() }()
-	ticker := time.NewTicker(overviewEvery)
-	defer ticker.Stop()
 	for {
 		if err := l.paint(); err != nil {
 			return l.o, err
 		}
-		select {
-		case <-ctx.Done():
+		key, ended := screen.next(ctx)
+		if ended {
 			return l.o, nil
-		case key := <-screen.keys:
-			line, quits := l.press(key)
-			if quits {
+		}
+		if key != ticked {
+			line, end := l.press(key)
+			if end {
 				return l.o, nil
 			}
 			if line == nil {
@@ -58,12 +57,9 @@ func (a *app) liveOverview(cmd *cobra.Command, o *overview) (*overview, error) {
 			}
 			screen.close()
 			l.run(line, screen.keys)
-			if ctx, screen, err = a.openScreen(cmd.Context(), "type `hookd | cat` for one picture"); err != nil {
+			if ctx, screen, err = a.openScreen(cmd.Context(), overviewEvery, instead); err != nil {
 				return l.o, err
 			}
-		case <-screen.resized:
-			continue
-		case <-ticker.C:
 		}
 		l.o = a.lookAround(cmd)
 	}
@@ -123,7 +119,10 @@ func (l *living) move(by int) {
 }
 
 // press acts on a key: it returns a command line to run, or that the screen ends.
-func (l *living) press(key string) (line []string, quits bool) {
+func (l *living) press(key string) (line []string, end bool) {
+	if key == "" { // the terminal has another size
+		return nil, false
+	}
 	if l.question != "" {
 		confirmed := l.confirm
 		l.question, l.confirm = "", nil
@@ -136,8 +135,6 @@ func (l *living) press(key string) (line []string, quits bool) {
 	l.note = ""
 	d := l.at()
 	switch key {
-	case "q", "Q", "\x03", "\x04": // Ctrl-C and Ctrl-D come as themselves from a raw terminal
-		return nil, true
 	case "j", "\x1b[B", "\x1bOB":
 		l.move(1)
 	case "k", "\x1b[A", "\x1bOA":
@@ -156,7 +153,7 @@ func (l *living) press(key string) (line []string, quits bool) {
 		}
 		return l.act(key, d), false
 	}
-	return nil, false
+	return nil, quits(key)
 }
 
 // act returns the command line for a key on a denied call. A key that makes a guard weaker asks first.
@@ -185,55 +182,24 @@ func (l *living) ask(question string, line []string) {
 	l.confirm = func() []string { return line }
 }
 
-// paint draws the picture, with the calls that were denied today, and fills the screen with it.
+// paint draws the picture, with the calls that were denied today.
 func (l *living) paint() error {
-	width, height, err := term.GetSize(int(l.a.out.Fd()))
-	if err != nil {
-		return err
-	}
-	if width < 1 || height < 2 { // a terminal that does not tell its size
-		width, height = 80, 24
-	}
-	var b bytes.Buffer
-	p := l.a.printer(l.a.out)
-	p.w, p.width, p.wide = &b, width, false
-	p.overview(l.o)
-	if d := l.at(); d != nil {
-		p.line()
-		p.line(p.paint(bold, "denied today"))
-		for _, call := range l.o.Denied[:min(len(l.o.Denied), 5)] {
-			mark := "  "
-			if call.EventID == d.EventID {
-				mark = "> "
+	return l.a.fill(func(p *printer, _ int) []string {
+		p.overview(l.o)
+		if d := l.at(); d != nil {
+			p.line()
+			p.line(p.paint(bold, "denied today"))
+			for _, call := range l.o.Denied[:min(len(l.o.Denied), 5)] {
+				mark := "  "
+				if call.EventID == d.EventID {
+					mark = "> "
+				}
+				who := agentName(call.AgentName, call.AgentID, call.Dialect, call.Tried)
+				at := decidedAt(call).Local().Format("15:04")
+				parts := []string{at, who, call.Subject, reasons(call)}
+				p.line(p.fit(mark + escape(strings.Join(parts, "  "), keepNothing)))
 			}
-			who := agentName(call.AgentName, call.AgentID, call.Dialect, call.Tried)
-			at := decidedAt(call).Local().Format("15:04")
-			parts := []string{at, who, call.Subject, reasons(call)}
-			p.line(p.fit(mark + escape(strings.Join(parts, "  "), keepNothing)))
 		}
-	}
-	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
-	if len(lines) > height-1 {
-		lines = lines[:height-1]
-	}
-	keys := overviewKeys
-	if l.note != "" {
-		keys = l.note
-	}
-	if l.question != "" {
-		keys = l.question
-	}
-	return drawScreen(l.a.out, lines, p.paint(dim, cut(keys, width, false)))
-}
-
-// drawScreen fills the terminal with lines, the last of them at once below the others.
-func drawScreen(out *os.File, lines []string, last string) error {
-	var b strings.Builder
-	b.WriteString("\x1b[H")
-	for _, line := range lines {
-		b.WriteString(line + "\x1b[K\r\n")
-	}
-	b.WriteString(last + "\x1b[K\x1b[J")
-	_, err := io.WriteString(out, b.String())
-	return err
+		return []string{cmp.Or(l.question, l.note, overviewKeys)}
+	})
 }

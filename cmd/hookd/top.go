@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
@@ -79,56 +76,35 @@ func runTop(a *app, cmd *cobra.Command, every time.Duration) error {
 
 // live draws until q, on a screen of its own.
 func (t *top) live(every time.Duration, facts topFacts) error {
-	ctx, screen, err := t.a.openScreen(t.cmd.Context(), "type `hookd log live | cat` for one picture")
+	ctx, screen, err := t.a.openScreen(t.cmd.Context(), every, "type `hookd log live | cat` for one picture")
 	if err != nil {
 		return err
 	}
 	defer screen.close()
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
 	note := ""
 	for {
 		if err := t.paint(facts, note); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		switch key, ended := screen.next(ctx); {
+		case ended || quits(key):
 			return nil
-		case key := <-screen.keys:
-			if t.press(key) {
+		case key == " ":
+			t.paused = !t.paused
+		case key == "s":
+			t.sort = (t.sort + 1) % len(topSorts)
+		case key == ticked && !t.paused:
+			next, err := t.read(ctx)
+			if ctx.Err() != nil {
 				return nil
 			}
-			continue
-		case <-screen.resized:
-			continue
-		case <-ticker.C:
+			if note = ""; err != nil {
+				note = "hookd does not answer, waiting: " + err.Error()
+				continue
+			}
+			t.last, facts = facts, next
 		}
-		if t.paused {
-			continue
-		}
-		next, err := t.read(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if note = ""; err != nil {
-			note = "hookd does not answer, waiting: " + err.Error()
-			continue
-		}
-		t.last, facts = facts, next
 	}
-}
-
-// press acts on a key, and reports whether it ends top.
-func (t *top) press(key string) bool {
-	switch key {
-	case "q", "Q", "\x03", "\x04": // Ctrl-C and Ctrl-D come as themselves from a raw terminal
-		return true
-	case " ":
-		t.paused = !t.paused
-	case "s":
-		t.sort = (t.sort + 1) % len(topSorts)
-	}
-	return false
 }
 
 func (t *top) read(ctx context.Context) (f topFacts, err error) {
@@ -151,20 +127,8 @@ func (t *top) read(ctx context.Context) (f topFacts, err error) {
 	return f, err
 }
 
-// paint draws the picture and fills the screen with it: no line wraps, none scrolls.
+// paint draws the picture, with the keys below it.
 func (t *top) paint(f topFacts, note string) error {
-	width, height, err := term.GetSize(int(t.a.out.Fd()))
-	if err != nil {
-		return err
-	}
-	if width < 1 || height < 2 { // a terminal that does not tell its size
-		width, height = 80, 24
-	}
-	var b bytes.Buffer
-	p := t.a.printer(t.a.out)
-	p.w, p.width, p.wide = &b, width, false
-	t.draw(p, f)
-	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 	keys := "q quit   space pause   s sort by " + topSorts[(t.sort+1)%len(topSorts)].name
 	if t.paused {
 		keys = "PAUSED   " + keys
@@ -172,10 +136,10 @@ func (t *top) paint(f topFacts, note string) error {
 	if note != "" {
 		keys = escape(note, keepNothing)
 	}
-	if len(lines) > height-1 {
-		lines = lines[:height-1]
-	}
-	return drawScreen(t.a.out, lines, p.paint(dim, cut(keys, width, false)))
+	return t.a.fill(func(p *printer, _ int) []string {
+		t.draw(p, f)
+		return []string{keys}
+	})
 }
 
 // draw writes the picture.
