@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,32 +9,6 @@ import (
 
 // starts is how often a process is started for a median.
 func (b *bench) starts() int { return max(20, int(20*float64(b.rounds)*b.sample.Seconds())) }
-
-// bridgeEmit compares the small binary with a Go program that does nothing but
-// dial, write one line and read the answer.
-func bridgeEmit(b *bench) ([]row, error) {
-	d, err := b.start(nil)
-	if err != nil {
-		return nil, err
-	}
-	defer d.stop()
-	dial, err := b.dialer()
-	if err != nil {
-		return nil, err
-	}
-	s, err := contest(b.starts(), []contender{
-		process("bridge", d, "", b.bridge, "emit", "bench:none", "--data", `{"a":1}`),
-		process("dial", d, "", dial, d.socket, string(noMatch(lineBytes))),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return []row{{
-		what:   "hookd-bridge emit, start to end of the process, answer read",
-		checks: []check{atMost("≤ 1.3 × a Go program that dials, writes one line, reads the answer", 1.3, s.ratio("bridge", "dial"), "%.2f ×")},
-		beside: fmt.Sprintf("%.2f ms, that program %.2f ms", s.median("bridge"), s.median("dial")),
-	}}, nil
-}
 
 func (b *bench) dialer() (string, error) {
 	to := filepath.Join(b.dir, "dial")

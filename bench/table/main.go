@@ -31,7 +31,6 @@ var measures = []measure{
 	{"verdict-persistent", verdictPersistent},
 	{"verdict-large", verdictBesideLarge},
 	{"durable", durableAccepts},
-	{"bridge-emit", bridgeEmit},
 	{"bridge-verdict", bridgeVerdict},
 	{"call", realCall},
 	{"box", boxStarts},

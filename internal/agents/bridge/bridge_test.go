@@ -398,12 +398,6 @@ func TestProgram(t *testing.T) {
 		{"bad_ask", payload, "claude-code --ask maybe", "", "--ask", 1},
 		{"unknown_agent", payload, "clod", "", "unknown agent", 1},
 		{"no_arguments", "", "", "", "usage", 1},
-		{"emit", "", "emit my:event --data {}", `"event_id"`, "", 0},
-		{"emit_stdin", `{"tool_name":"Bash"}`, "emit PreToolUse --wait --data - --dialect claude-code", `"allowed":false`, "", 1},
-		{"emit_bad_data", "", "emit my:event --data {", "", "not valid JSON", 1},
-		{"emit_usage", "", "emit", "", "usage", 1},
-		{"emit_down", "", "emit my:event --socket /nowhere/s", "", "not running", 3},
-		{"emit_refused", "", "emit hookd:stop", "", "reserved", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := run(tt.stdin, strings.Fields(tt.args)...)

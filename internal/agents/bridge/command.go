@@ -2,34 +2,24 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/contract/dialect"
 )
 
-// Exit codes of emit. A usage error is not the usual 2: where an agent runs the
-// command, that would deny.
-const (
-	exitOK         = 0
-	exitFailed     = 1
-	exitNotRunning = 3
-	exitNoAnswer   = 4
-)
+// exitFailed is the exit code of a usage error. It is not the usual 2: where an agent runs the command, that would
+// deny.
+const exitFailed = 1
 
 // Usage is the help text of the command.
 const Usage = `usage: hookd-bridge AGENT [EVENT] [flags]       answer an agent's own hook call
-       hookd-bridge emit EVENT [flags]          send one event
        hookd-bridge box [--profile NAME] -- PROGRAM [ARGUMENT…]
                                                 run a program in a box
 
@@ -39,10 +29,6 @@ flags of AGENT:
                    (default: deny)
   --timeout=30s    how long the agent waits (default: what that agent documents)
   --socket=PATH    hookd's socket
-flags of emit:
-  --data JSON      the payload; - reads stdin
-  --wait           wait for the hooks; exit code 1 when they deny
-  --dialect, --session, --cwd, --agent-name, --id, --timeout, --socket
 `
 
 // Command runs a command line, without the program's name, and returns the
@@ -53,12 +39,9 @@ func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 
 // command is Command with the options that no argument gives.
 func command(ctx context.Context, args []string, o Options) int {
-	switch {
-	case len(args) == 0 || args[0] == "-h" || args[0] == "--help" || args[0] == "help":
+	if len(args) == 0 || args[0] == "-h" || args[0] == "--help" || args[0] == "help" {
 		fmt.Fprintf(o.Stderr, "%s\n%s\n", Usage, agentLines())
 		return exitFailed
-	case args[0] == "emit":
-		return emit(ctx, args[1:], o.Stdin, o.Stdout, o.Stderr)
 	}
 	o.Agent = args[0]
 	f := flags()
@@ -98,69 +81,6 @@ func parse(f *flag.FlagSet, args []string) (rest []string, err error) {
 		}
 		rest, args = append(rest, f.Arg(0)), f.Args()[1:]
 	}
-}
-
-// emit sends one event and prints hookd's answer.
-func emit(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var ev client.Event
-	var data, d, socket string
-	var timeout time.Duration
-	f := flags()
-	f.StringVar(&data, "data", "", "")
-	f.BoolVar(&ev.Wait, "wait", false, "")
-	f.StringVar(&d, "dialect", "", "")
-	f.StringVar(&ev.SessionID, "session", "", "")
-	f.StringVar(&ev.Cwd, "cwd", "", "")
-	f.StringVar(&ev.AgentName, "agent-name", "", "")
-	f.StringVar(&ev.ID, "id", "", "")
-	f.Var((*duration.Value)(&timeout), "timeout", "")
-	f.StringVar(&socket, "socket", "", "")
-	rest, err := parse(f, args)
-	if err == nil && len(rest) != 1 {
-		err = fmt.Errorf("emit wants one EVENT, %d are given", len(rest))
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "hookd-bridge: %v\n%s", err, Usage)
-		return exitFailed
-	}
-	ev.Event, ev.Dialect, ev.TimeoutMS = rest[0], client.Dialect(d), timeout.Milliseconds()
-	if ev.Data, err = payloadOf(data, stdin); err != nil {
-		fmt.Fprintf(stderr, "hookd-bridge: %v\n", err)
-		return exitFailed
-	}
-	answer, err := client.New(client.Options{Socket: socket}).Emit(ctx, ev)
-	if err != nil {
-		fmt.Fprintf(stderr, "hookd-bridge: %v\n", err)
-		return exitOf(err)
-	}
-	if err := json.NewEncoder(stdout).Encode(answer); err != nil || answer.Verdict != nil && !answer.Verdict.Allowed {
-		return exitFailed
-	}
-	return exitOK
-}
-
-func payloadOf(data string, stdin io.Reader) (json.RawMessage, error) {
-	text := []byte(data)
-	if data == "-" {
-		var err error
-		if text, err = io.ReadAll(io.LimitReader(stdin, maxPayload)); err != nil {
-			return nil, fmt.Errorf("read --data: %w", err)
-		}
-	}
-	if len(text) > 0 && !json.Valid(text) {
-		return nil, errors.New(`--data is not valid JSON: type an object, e.g. --data '{"agent_id":"a1"}'`)
-	}
-	return text, nil
-}
-
-func exitOf(err error) int {
-	switch {
-	case errors.Is(err, client.ErrNotRunning):
-		return exitNotRunning
-	case errors.Is(err, client.ErrTimeout):
-		return exitNoAnswer
-	}
-	return exitFailed
 }
 
 // Main runs the program's own command line and ends it.
