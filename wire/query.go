@@ -187,7 +187,7 @@ func parseSince(text string, now time.Time) (time.Time, bool) {
 	return t, ok && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
-// runResult reads the result of runs that a query asks for. Senders of before said block for deny.
+// runResult reads the result of runs that a query asks for; block is another word for deny.
 func runResult(text string) string {
 	if text == "block" {
 		return string(ResultDeny)

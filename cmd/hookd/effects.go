@@ -205,7 +205,6 @@ func (a *app) mayWeaken(cmd *cobra.Command, args []string) error {
 			return err
 		case refused.Code == client.CodeForbidden:
 			return fail(exitFailed, refused.Hint, "%s", refused.Message)
-		case refused.Code == client.CodeNotFound: // an older daemon
 		default:
 			return fmt.Errorf("ask the daemon at %s whether a guard may become weaker: %w", socket, err)
 		}

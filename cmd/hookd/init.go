@@ -306,9 +306,6 @@ func (w *initRun) addHooks() {
 		return
 	}
 	for _, h := range list {
-		if h.Former {
-			continue
-		}
 		item := initItem{Name: h.Name, About: h.Dir}
 		_, noPack := os.Stat(pack.NewHome(w.cfg.Home).Dir("gallery/" + h.Name))
 		switch {

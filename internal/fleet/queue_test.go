@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	js "github.com/nats-io/nats.go/jetstream"
-
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -48,36 +46,6 @@ func TestAQueueHoldsUpItsOwnHook(t *testing.T) {
 	if list := info.Config.Subjects; len(list) != 1 || list[0] != "hookd.t.*.work.once" {
 		t.Errorf("after a queue is removed the stream has %v", list)
 	}
-}
-
-// The stream of work of an older version keeps what was taken until it is full. The operator's command
-// makes it again, with its queues, when nothing waits in it.
-func TestTheStreamOfAnOlderVersionIsMadeAgain(t *testing.T) {
-	g := guard(t, map[fleet.Names]fleet.Role{
-		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "builder"}: fleet.RoleWorker,
-	})
-	all := g.streams(t)
-	_, err := all.CreateStream(t.Context(), js.StreamConfig{
-		Name: "HOOKD_t_WORK", Subjects: []string{"hookd.t.*.work.>"}, AllowDirect: true, Discard: js.DiscardNew,
-	})
-	hooktest.Must(t, err)
-	_, err = all.CreateConsumer(t.Context(), "HOOKD_t_WORK", js.ConsumerConfig{
-		Durable: "work_once", FilterSubject: "hookd.t.*.work.once", AckPolicy: js.AckExplicitPolicy,
-	})
-	hooktest.Must(t, err)
-	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, once)
-	builder.emit(t, once, 0, 1)
-	ops := joinAs(t, g.options("t", "ops"), fleet.Options{}) // makes the other streams meanwhile
-	hooktest.Until(t, "the work is taken", func() bool { return len(builder.data()) == 1 })
-	hooktest.Until(t, "the stream is made again", func() bool {
-		return ops.names.MakeQueues(t.Context(), ops.broker) == nil
-	})
-	builder.emit(t, once, 1, 1)
-	hooktest.Until(t, "more work is taken", func() bool { return len(builder.data()) == 2 })
-	hooktest.Until(t, "the stream is empty", func() bool {
-		s, err := all.Stream(t.Context(), "HOOKD_t_WORK")
-		return err == nil && s.CachedInfo().State.Msgs == 0
-	})
 }
 
 // A stream that was deleted stops itself alone: members go on with the others, and say which.

@@ -13,13 +13,12 @@ type call struct {
 	args    []string // what follows
 	guard   string   // what follows these, for a shell: see agent.guard
 	post    *Post    // instead of a command line; nil = none
-	gone    bool     // a tool of hookd's former MCP server
 
 	deadline time.Duration // that the settings give it; 0 = the agent's own
 }
 
 // isCommand reports whether it is a command line.
-func (c call) isCommand() bool { return c.post == nil && !c.gone }
+func (c call) isCommand() bool { return c.post == nil }
 
 // String writes the call for a POSIX shell and for programs that split a line
 // as one does. It is the same for all versions of hookd.
@@ -105,9 +104,4 @@ func split(line string) (words []string, ok bool) {
 		words = append(words, word.String())
 	}
 	return words, true
-}
-
-// isGone reports whether a hook calls hookd's former MCP server. Connect and Disconnect remove such hooks.
-func isGone(kind, server, tool string) bool {
-	return kind == "mcp_tool" && server == "hookd" && tool == "hook"
 }

@@ -89,24 +89,12 @@ func (r *jsonCut) isOurs(o *hujson.Object) bool {
 		c, ok := postOf(nameOf(m.Value), "", string(r.agent.name))
 		return ok && r.ours(c)
 	}
-	if isGone(textOf(o, "type"), textOf(o, "server"), textOf(o, "tool")) {
-		return r.ours(call{agent: string(r.agent.name), gone: true})
-	}
 	m := memberOf(o, r.agent.Keys.Command)
 	if m == nil || m.Value.Value.Kind() != '"' {
 		return false
 	}
 	c, ok := callOf(nameOf(m.Value), string(r.agent.name))
 	return ok && r.ours(c)
-}
-
-// textOf is the text of a member; "" = there is none.
-func textOf(o *hujson.Object, name string) string {
-	m := memberOf(o, name)
-	if m == nil || m.Value.Value.Kind() != '"' {
-		return ""
-	}
-	return nameOf(m.Value)
 }
 
 // span is where a member or an element stands; comma is where the one behind

@@ -42,7 +42,6 @@ type Status struct {
 	Notes      []string            `json:"notes,omitempty"`       // settings with which the agent runs no hooks
 
 	looked bool          // at one call or more
-	gone   bool          // hooks call hookd's former MCP server
 	ends   time.Duration // when it ends the bridge of a guarded event, too early; 0 = it does not
 	older  bool          // Connect would write a call otherwise
 }
@@ -74,9 +73,6 @@ func Inspect(o Options) Status {
 		return s
 	}
 	s.judge(a.events(o.AllEvents))
-	if s.gone {
-		s.State, s.Note = Partly, "hooks there call an MCP server that hookd no longer has: type hookd connect "+o.Agent
-	}
 	if again := ": type hookd connect " + o.Agent + " again"; s.State == Connected && s.ends != 0 {
 		s.State, s.Note = Partly, "it ends the bridge after "+s.ends.String()+", before its hooks have answered"+again
 	} else if s.State == Connected && s.older {
@@ -118,10 +114,6 @@ func (t *target) inspect(s *Status) error {
 	}
 	s.Calls, s.Only = map[string][]string{}, map[string][]string{}
 	for _, h := range t.agent.hooksIn(tree) {
-		if h.call.gone {
-			s.gone = true
-			continue
-		}
 		if !slices.Contains(s.Events, h.event) {
 			s.Events = append(s.Events, h.event)
 		}

@@ -166,12 +166,6 @@ func (a *agent) callIn(handler map[string]any) (call, bool) {
 		token, _ := neutral.Value(handler, "headers", "Authorization").(string)
 		return postOf(url, strings.TrimPrefix(token, "Bearer "), string(a.name))
 	}
-	kind, _ := handler["type"].(string)
-	server, _ := handler["server"].(string)
-	tool, _ := handler["tool"].(string)
-	if isGone(kind, server, tool) {
-		return call{agent: string(a.name), gone: true}, true
-	}
 	line, _ := handler[a.Keys.Command].(string)
 	c, ours := callOf(line, string(a.name))
 	if units, err := strconv.ParseFloat(fmt.Sprint(handler[a.Keys.Timeout]), 64); err == nil {

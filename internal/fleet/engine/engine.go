@@ -158,7 +158,7 @@ type Press interface {
 	// DeleteConsumers deletes consumers; it is no error where they are gone.
 	DeleteConsumers(ctx context.Context, consumers []Spec) error
 	// BoundQueue has a stream with Queue take messages for its consumers alone, at most PerSubject of a
-	// sender at once. It replaces the stream of an older version as soon as that is empty.
+	// sender at once.
 	BoundQueue(ctx context.Context, s Stream) error
 	// Purge deletes the messages of a stream with a subject of a pattern.
 	Purge(ctx context.Context, stream, subject string) error

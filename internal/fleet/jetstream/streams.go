@@ -41,11 +41,6 @@ func (b *Broker) Prepare(ctx context.Context, streams []engine.Stream) error {
 	return failed
 }
 
-// renewTime is how long another operator may take to renew a queue that is not there. A server
-// forgets a stream before it moves the files away: a stream of the same name that is made in between
-// loses its files, and stores nothing until the server restarts (seen with NATS 2.15.2).
-const renewTime = time.Second
-
 func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	found, err := b.js.Stream(ctx, s.Name)
 	if err == nil {
@@ -71,16 +66,6 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	}
 	if !b.may(ctx, js.DefaultAPIPrefix+"STREAM.CREATE."+s.Name) {
 		return errors.New("it is not there: an operator restores it from a backup, or types hookd fleet init")
-	}
-	if s.Queue {
-		select {
-		case <-time.After(renewTime):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if _, err = b.js.Stream(ctx, s.Name); !errors.Is(err, js.ErrStreamNotFound) {
-			return err
-		}
 	}
 	_, err = b.js.CreateStream(ctx, b.config(s))
 	if errors.Is(err, js.ErrStreamNameAlreadyInUse) { // another machine was first
@@ -178,29 +163,21 @@ func (b *Broker) boundQueue(ctx context.Context, s engine.Stream) (same bool, er
 	if err != nil {
 		return false, err
 	}
-	var consumers []js.ConsumerConfig
-	waits := 0
+	var own []string // a subject for each consumer
 	list := found.ListConsumers(ctx)
 	for c := range list.Info() {
-		consumers = append(consumers, c.Config)
-		waits += int(c.NumPending) + c.NumAckPending
+		own = append(own, c.Config.FilterSubject)
 	}
 	if err := list.Err(); err != nil {
 		return false, err
 	}
 	cfg := found.CachedInfo().Config
-	subjects := []string{s.Name} // a stream has to have one; no machine may publish to this one
-	for i, c := range consumers {
-		if i == 0 {
-			subjects = nil
-		}
-		subjects = append(subjects, c.FilterSubject)
+	subjects := own
+	if len(own) == 0 {
+		subjects = []string{s.Name} // a stream has to have one; no machine may publish to this one
 	}
 	slices.Sort(subjects)
-	if cfg.Retention != js.WorkQueuePolicy {
-		return false, b.renewQueue(ctx, s, cfg, consumers, waits)
-	}
-	each := int64(max(1, s.PerSubject/max(1, len(consumers))))
+	each := int64(max(1, s.PerSubject/max(1, len(own))))
 	slices.Sort(cfg.Subjects)
 	if slices.Equal(cfg.Subjects, subjects) && cfg.MaxMsgsPerSubject == each && cfg.DiscardNewPerSubject {
 		return true, nil
@@ -208,34 +185,6 @@ func (b *Broker) boundQueue(ctx context.Context, s engine.Stream) (same bool, er
 	cfg.Subjects, cfg.MaxMsgsPerSubject, cfg.DiscardNewPerSubject = subjects, each, true
 	_, err = b.js.UpdateStream(ctx, cfg)
 	return false, err
-}
-
-// renewQueue replaces the stream of an older version, which keeps acknowledged messages: servers cannot
-// change that setting. The old stream takes no more messages, and goes when it is empty.
-func (b *Broker) renewQueue(
-	ctx context.Context, s engine.Stream, cfg js.StreamConfig, consumers []js.ConsumerConfig, waits int,
-) error {
-	if !slices.Equal(cfg.Subjects, []string{s.Name}) {
-		cfg.Subjects = []string{s.Name}
-		_, err := b.js.UpdateStream(ctx, cfg)
-		return err
-	}
-	if waits > 0 {
-		return fmt.Errorf("an older version made it, and %d messages wait in it: "+
-			"type the command again when the workers have them", waits)
-	}
-	if err := b.js.DeleteStream(ctx, s.Name); err != nil { // not found: another operator renews it, see renewTime
-		return err
-	}
-	if _, err := b.js.CreateStream(ctx, b.config(s)); err != nil {
-		return err
-	}
-	for _, c := range consumers {
-		if _, err := b.js.CreateOrUpdateConsumer(ctx, s.Name, c); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Consume fits engine.Consumer. It makes the consumer, and makes it again should it be gone, until

@@ -28,9 +28,6 @@ import (
 // work with every agent.
 var Offered = []string{"command-guard", "secret-guard", "self-guard"}
 
-// former are the hooks that earlier versions of init added: `hookd init --undo` still removes them.
-var former = []string{"audit-log"}
-
 // State is how a hook of the gallery stands in a hooks directory.
 type State string
 
@@ -40,23 +37,22 @@ const (
 	Changed State = "changed" // by the user, or of another version
 )
 
-// Hook is one hook that is offered, or was by an earlier version.
+// Hook is one hook that is offered.
 type Hook struct {
-	Name   string
-	About  string   // its description, one sentence
-	Dir    string   // where it is, or would be
-	State  State    //
-	Lacks  []string // programs that it needs and PATH has not
-	Former bool     // it is no longer offered
+	Name  string
+	About string   // its description, one sentence
+	Dir   string   // where it is, or would be
+	State State    //
+	Lacks []string // programs that it needs and PATH has not
 }
 
-// Hooks returns the hooks that are offered for a hooks directory, then the former ones. path is the PATH
+// Hooks returns the hooks that are offered for a hooks directory. path is the PATH
 // that hooks will have; its folders into which others can put programs do not count,
 // as hookd leaves them out.
 func Hooks(hooksDir, path string) (list []Hook, err error) {
 	path, _ = trust.SafePath(path)
-	for i, name := range slices.Concat(Offered, former) {
-		h := Hook{Name: name, Dir: filepath.Join(hooksDir, name), Former: i >= len(Offered)}
+	for _, name := range Offered {
+		h := Hook{Name: name, Dir: filepath.Join(hooksDir, name)}
 		files, err := gallery.Files(name)
 		if err != nil {
 			return nil, err

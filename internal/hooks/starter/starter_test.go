@@ -70,7 +70,7 @@ func TestAddAndRemove(t *testing.T) {
 // A hook that a user has changed stays, and so do the files that a hook has written.
 func TestRemoveKeeps(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range slices.Concat(Offered, former) {
+	for _, name := range Offered {
 		hooktest.Must(t, Add(dir, name))
 	}
 	rules := filepath.Join(dir, "command-guard", "HOOK.yaml")
@@ -85,9 +85,9 @@ func TestRemoveKeeps(t *testing.T) {
 	if h := stateIn(t, dir, "secret-guard"); h.State != Changed {
 		t.Errorf("without a file: got %+v", h)
 	}
-	hooktest.Write(t, filepath.Join(dir, "audit-log", "audit.jsonl"), "{}\n", 0o600)
-	r, err := Remove(dir, "audit-log")
-	if err != nil || r.Left != filepath.Join(dir, "audit-log.disabled") {
+	hooktest.Write(t, filepath.Join(dir, "self-guard", "audit.jsonl"), "{}\n", 0o600)
+	r, err := Remove(dir, "self-guard")
+	if err != nil || r.Left != filepath.Join(dir, "self-guard.disabled") {
 		t.Fatalf("got %+v, %v", r, err)
 	}
 	if left, err := os.ReadDir(r.Left); err != nil || len(left) != 1 || left[0].Name() != "audit.jsonl" {
@@ -101,11 +101,11 @@ func TestRemoveKeeps(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(r.Left, "*", "*")); err != nil || len(left) != 1 || left[0] != filepath.Join(r.Left, mine) {
 		t.Errorf("%v is left beside %+v, %v", left, r, err)
 	}
-	hooktest.Must(t, Add(dir, "audit-log"))
-	if _, err := Remove(dir, "audit-log"); !errors.Is(err, fs.ErrExist) {
+	hooktest.Must(t, Add(dir, "self-guard"))
+	if _, err := Remove(dir, "self-guard"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over what is left: got %v", err)
 	}
-	if h := stateIn(t, dir, "audit-log"); h.State != There {
+	if h := stateIn(t, dir, "self-guard"); h.State != There {
 		t.Errorf("got %+v", h)
 	}
 }
@@ -114,8 +114,8 @@ func TestRemoveKeeps(t *testing.T) {
 func TestPlacesThatAreTaken(t *testing.T) {
 	dir := t.TempDir()
 	hooktest.Write(t, filepath.Join(dir, "command-guard"), "mine", 0o644)
-	hooktest.Must(t, os.Symlink("/nowhere", filepath.Join(dir, "audit-log")))
-	for _, name := range []string{"command-guard", "audit-log"} {
+	hooktest.Must(t, os.Symlink("/nowhere", filepath.Join(dir, "self-guard")))
+	for _, name := range []string{"command-guard", "self-guard"} {
 		if h := stateIn(t, dir, name); h.State != Changed {
 			t.Errorf("got %+v", h)
 		}

@@ -352,7 +352,7 @@ func word[T ~string](d *draft, n *yaml.Node, words []string, to *T) {
 	d.reject(n, "", "%s%s; it is one of %s", d.label(n), message, strings.Join(words, ", "))
 }
 
-// setOnError also takes block, the word of before for deny.
+// setOnError also takes block, docker-agent's word for deny.
 func (d *draft) setOnError(n *yaml.Node) {
 	if yamlnode.Resolve(n).Value == "block" {
 		d.hook.OnError = hook.OnErrorDeny
