@@ -664,11 +664,8 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 	for i := range e.Modes {
 		m := &e.Modes[i]
 		if _, ok := parseCondition(m.If).holds(a); ok {
-			over := e.over(m)
-			over.Sub = nil
-			over.ready(c.sh.r.t)
 			if len(a.operands) == 0 || m.Words != "" || m.Runs != "" {
-				return c.act(over, name, a, nil)
+				return c.act(e.over(m).ready(c.sh.r.t), name, a, nil)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -33,8 +34,8 @@ func (l *list) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode((*[]string)(l))
 }
 
-// entry is the table's description of a program, or of a subcommand.
-type entry struct {
+// table is the description of a program, or of a subcommand, as a file of tables has it.
+type table struct {
 	Also      list              `yaml:"also"`       // other names
 	Options   string            `yaml:"options"`    // the options that are known
 	Style     string            `yaml:"style"`      // how options are written: styleGNU, …
@@ -63,6 +64,11 @@ type entry struct {
 
 	Catches map[string]string `yaml:"catches"` // lines, and effects that each has; see tables_test.go
 	Passes  []string          `yaml:"passes"`  // lines that no guard need see
+}
+
+// entry is a table that is read.
+type entry struct {
+	table `yaml:",inline"`
 
 	prepare  sync.Once
 	options  *optionSet
@@ -77,7 +83,7 @@ type entry struct {
 // mode is laid over an entry where its condition holds.
 type mode struct {
 	If    string `yaml:"if"`
-	entry `       yaml:",inline"`
+	table `yaml:",inline"`
 }
 
 // subName is one name or glob of a subcommand.
@@ -201,62 +207,41 @@ func (e *entry) sub(name string) *entry {
 	return nil
 }
 
-// over lays a mode over the entry.
-func (e *entry) over(m *mode) *entry {
-	n := &entry{
-		Options: e.Options + " " + m.Options, Style: cmp.Or(m.Style, e.Style), Words: cmp.Or(m.Words, e.Words),
-		After: cmp.Or(m.After, e.After),
-		Target: cmp.Or(
-			m.Target,
-			e.Target,
-		), Without: cmp.Or(m.Without, e.Without), Lookups: cmp.Or(m.Lookups, e.Lookups), Runs: cmp.Or(m.Runs, e.Runs),
-		As: cmp.Or(
-			m.As,
-			e.As,
-		), Elsewhere: cmp.Or(m.Elsewhere, e.Elsewhere), Skip: e.Skip, Effects: e.Effects, With: e.With,
-		WordsWith: e.WordsWith,
-		Env:       e.Env, Feeds: e.Feeds || m.Feeds, Open: e.Open || m.Open, Reads: cmp.Or(m.Reads, e.Reads),
-		Stop: e.Stop || m.Stop, Sub: e.Sub, Abbreviates: e.Abbreviates || m.Abbreviates,
-		Bare: e.Bare,
+// derived are entries that are made of two: of an entry and a mode, or of a subcommand and the entry above it.
+var derived sync.Map // of [2]any to *entry
+
+func derive(from, by any, make func() table) *entry {
+	key := [2]any{from, by}
+	found, ok := derived.Load(key)
+	if !ok {
+		found, _ = derived.LoadOrStore(key, &entry{table: make()})
 	}
-	if m.Skip != 0 {
-		n.Skip = m.Skip
-	}
-	if m.Effects != nil {
-		n.Effects = m.Effects
-	}
-	if m.With != nil {
-		n.With = m.With
-	}
-	if m.WordsWith != nil {
-		n.WordsWith = m.WordsWith
-	}
-	if m.Sub != nil {
-		n.Sub = m.Sub
-	}
-	return n
+	return found.(*entry)
 }
 
-// inherited are entries of subcommands with the options of the programs above them.
-var inherited sync.Map // of [2]*entry to *entry
+// over lays a mode over the entry: each field that the mode has replaces the entry's. Options are added.
+func (e *entry) over(m *mode) *entry {
+	return derive(e, m, func() table {
+		n := e.table
+		to, from := reflect.ValueOf(&n).Elem(), reflect.ValueOf(m.table)
+		for i := range from.NumField() {
+			if field := from.Field(i); !field.IsZero() {
+				to.Field(i).Set(field)
+			}
+		}
+		n.Options, n.Modes = e.Options+" "+m.Options, nil
+		return n
+	})
+}
 
 // under returns the entry of a subcommand with the options of the entry above it, too.
 func (e *entry) under(above *entry) *entry {
-	key := [2]*entry{e, above}
-	if found, ok := inherited.Load(key); ok {
-		return found.(*entry)
-	}
-	n := &entry{
-		Options: above.Options + " " + e.Options, Style: cmp.Or(e.Style, above.Style), Words: e.Words, After: e.After,
-		Target:  e.Target,
-		Effects: e.Effects, With: e.With, WordsWith: e.WordsWith, Without: e.Without, Modes: e.Modes, Sub: e.Sub,
-		Bare:    e.Bare,
-		Lookups: e.Lookups, Env: e.Env, Runs: e.Runs, As: e.As, Skip: e.Skip, Elsewhere: e.Elsewhere, Feeds: e.Feeds,
-		Open: e.Open, Reads: e.Reads,
-		Stop: e.Stop, Abbreviates: e.Abbreviates || above.Abbreviates,
-	}
-	found, _ := inherited.LoadOrStore(key, n)
-	return found.(*entry)
+	return derive(e, above, func() table {
+		n := e.table
+		n.Options, n.Style = above.Options+" "+n.Options, cmp.Or(n.Style, above.Style)
+		n.Abbreviates = n.Abbreviates || above.Abbreviates
+		return n
+	})
 }
 
 // tables are all tables: texts until a program or a set of options is asked for, since a line names few
