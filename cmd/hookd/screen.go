@@ -22,8 +22,8 @@ type screen struct {
 	close   func() // gives the terminal back as it was
 }
 
-// openScreen clears the terminal for a program, which paints at each tick. instead is the command to type where the program has
-// no terminal. ctx ends with SIGINT and SIGTERM.
+// openScreen clears the terminal for a program, which paints at each tick. instead is the command to type where the
+// program has no terminal. ctx ends with SIGINT and SIGTERM.
 func (a *app) openScreen(ctx context.Context, every time.Duration, instead string) (context.Context, *screen, error) {
 	in := int(a.in.Fd())
 	was, err := term.MakeRaw(in)

@@ -643,7 +643,7 @@ func (p *reader) items(n *yaml.Node, what string) (list []*yaml.Node) {
 		p.reject(n, "", "%s is empty", what)
 	}
 	for _, item := range items {
-		if item = yamlnode.Resolve(item); item.Kind != yaml.ScalarNode || item.ShortTag() == "!!null" || item.Value == "" {
+		if item = yamlnode.Resolve(item); item.Kind != yaml.ScalarNode || yamlnode.IsNull(item) || item.Value == "" {
 			p.reject(item, "", "%s must be a string or a list of strings, is %s", what, kind(item))
 			continue
 		}
