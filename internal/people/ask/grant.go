@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -149,10 +150,11 @@ func (h *Holder) cover(q *dispatch.Question, about calls, now time.Time) (c cove
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	of := subjectOf(q.Event, about)
 	for _, one := range q.Asking {
 		var allowed, denied *wire.Grant
 		for _, g := range h.grants {
-			if !covers(g, q.Event, one.Hook, about, now) {
+			if !of.covered(g, one.Hook, now) {
 				continue
 			}
 			if g.Answer == wire.OutcomeAllow {
@@ -181,22 +183,37 @@ func older(a, b *wire.Grant) *wire.Grant {
 	return a
 }
 
-// covers reports whether a grant answers a hook's question about calls.
-func covers(g *wire.Grant, e *events.Event, of *hook.Hook, about calls, now time.Time) bool {
-	if g.HookID != of.ID || of.Digest == "" || g.Digest != of.Digest || !g.Until.IsZero() && !now.Before(g.Until) ||
+// subject is what a question is about. Its digests are made once, however many grants there are.
+type subject struct {
+	event                 *events.Event
+	about                 calls
+	identity, exact, rest func() string
+}
+
+func subjectOf(e *events.Event, about calls) subject {
+	return subject{
+		event: e, about: about, identity: sync.OnceValue(func() string { return identity(e, about) }),
+		exact: sync.OnceValue(about.exact), rest: sync.OnceValue(about.rest),
+	}
+}
+
+// covered reports whether a grant answers a hook's question.
+func (s *subject) covered(g *wire.Grant, by *hook.Hook, now time.Time) bool {
+	e := s.event
+	if g.HookID != by.ID || by.Digest == "" || g.Digest != by.Digest || !g.Until.IsZero() && !now.Before(g.Until) ||
 		g.Dialect != e.Dialect || g.Cwd != e.Cwd || g.Scope == ForSession && g.SessionID != e.SessionID {
 		return false
 	}
 	if g.Permit {
-		return g.Call == identity(e, about)
+		return g.Call == s.identity()
 	}
 	if g.Answer != wire.OutcomeAllow && g.Answer != wire.OutcomeDeny || !sameUser(g.UID, userOf(e)) {
 		return false
 	}
 	if g.Like == "" {
-		return g.Call == about.exact()
+		return g.Call == s.exact()
 	}
-	return g.Call == about.rest() && !slices.ContainsFunc(about, func(c call) bool { return !fits(g.Like, c) })
+	return g.Call == s.rest() && !slices.ContainsFunc(s.about, func(c call) bool { return !fits(g.Like, c) })
 }
 
 // sameUser compares two users of userOf.

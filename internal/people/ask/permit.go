@@ -69,11 +69,12 @@ func (h *Holder) Permit(e *events.Event, denying []*hook.Hook) *wire.Answered {
 func (h *Holder) take(e *events.Event, denying []*hook.Hook, about calls, now time.Time) (used []wire.Grant) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	of := subjectOf(e, about)
 	var found []*wire.Grant
-	for _, of := range denying {
+	for _, denied := range denying {
 		var permit *wire.Grant
 		for _, g := range h.grants {
-			if g.Permit && !of.Layer.Signed() && covers(g, e, of, about, now) {
+			if g.Permit && !denied.Layer.Signed() && of.covered(g, denied, now) {
 				permit = older(permit, g)
 			}
 		}
