@@ -402,6 +402,7 @@ func (d *Daemon) freeStartMemory(ctx context.Context) {
 	select {
 	case <-time.After(startOver):
 		debug.FreeOSMemory()
+		unmapProgram()
 	case <-ctx.Done():
 	}
 }
