@@ -42,10 +42,11 @@ var inTheWay = map[string]string{
 		"daemon reads all hooks a second time, since they may have changed before they were watched; that, and " +
 		"freeing memory, wait now. After a minute the call finds hookd's code and data out of the processor's caches.",
 	"idle": "Go's runtime collects garbage when it has not for two minutes. Where that falls into the minute " +
-		"that is measured there are 16 to 18 wake-ups, else 2. Of the resident memory 27 MiB are pages of " +
-		"the program's file, which the system takes back when it needs them; of 17 MiB of the daemon's own, 14 are " +
-		"the heap, 1.7 of that its tables of programs. Of the file's 31 MiB a start reads 14 of code and 13 of " +
-		"constants and tables.",
+		"that is measured there are 16 to 18 wake-ups, else 2. Of 17 MiB of the daemon's own memory 14 are the " +
+		"heap, 1.7 of that its tables of programs. A start reads 27 MiB of the program's file; a second after it the " +
+		"daemon unmaps them, and some 3 come back.",
+	"session": "audit-log starts a shell, wc and cat for each event: alone it takes longer than the bridge with all " +
+		"four guards. No call waits for it, but with the next call it shares two processors.",
 	"scan": "with long outputs two fifths of the processor time are judging calls and what came before them, a quarter " +
 		"finding the ends of JSON's strings, since a line is read some five times, and a tenth reading the blocks of an " +
 		"answer. Without outputs nine tenths are judging: the facts 45 %, what came before 25 %.",
