@@ -80,6 +80,7 @@ func (c *call) kills(w Word) {
 	if w.Kind == Unknown {
 		c.effect(KindKill, "process:?", false)
 		c.sh.r.killer = c
+		c.sh.r.killsListed = c.sh.r.killsListed || w.from == "ps"
 		return
 	}
 	if strings.Trim(w.Text, ".*^$+") == "" { // an expression that any name fits
@@ -114,12 +115,22 @@ func (r *reader) killSought() {
 	if r.killer == nil {
 		return
 	}
-	if r.sought != "" {
+	switch {
+	case r.sought != "":
 		r.killer.effect(KindKill, "process:"+r.sought, true)
+	case r.killsListed && !slices.ContainsFunc(r.out.Commands, listsFew):
+		r.killer.effectWhy(KindKill, "process:any", true, "it ends each process that ps lists")
 	}
 	if r.seeksGuard {
 		r.killer.effectWhy(KindGuard, "process:hookd", false, "it ends a process that the line has looked for")
 	}
+}
+
+// listsFew reports whether a command is a ps of chosen processes.
+func listsFew(k Command) bool {
+	return k.Words[0].Text == "ps" && slices.ContainsFunc(k.Words, func(w Word) bool {
+		return slices.Contains([]string{"-p", "p", "-q", "q", "--pid", "--ppid", "-t", "-s", "--sid", "-C"}, w.Text)
+	})
 }
 
 // namesGuard reports whether an expression for the names of processes fits hookd.
@@ -195,6 +206,9 @@ func (c *call) path(kind Kind, w Word) {
 		}
 		c.doubt(DoubtWord, "which file "+short(c.text)+" is about is only known when it runs")
 		return
+	}
+	if (kind == KindDelete || kind == KindMove) && c.sh.where == "" && c.folder() == "" && !path.IsAbs(target) {
+		c.doubt(DoubtWord, "in which folder "+short(c.text)+" runs is only known when it runs")
 	}
 	c.onPath(kind, target, certain)
 }
@@ -1045,6 +1059,9 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 		c.whereFits(w, e, a)
 	}
 	c.bringsTree(a, from)
+	if name == "git apply" && c.sh.stdin.origin == "git diff" && takenBack(r.out.Commands) {
+		c.effect(KindHistory, "worktree", true)
+	}
 	c.beyondTables(e, name, a, from)
 	c.verbsOfOthers(e, name, a, from)
 	verbsOfOptions(c, a, from)
@@ -1075,6 +1092,14 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 		return known
 	}
 	return out
+}
+
+// takenBack reports whether the line turns the differences of the work tree around: git diff -R.
+func takenBack(commands []Command) bool {
+	return slices.ContainsFunc(commands, func(k Command) bool {
+		isDiff, isOption := func(w Word) bool { return w.Text == "diff" }, func(w Word) bool { return w.Text == "-R" }
+		return slices.ContainsFunc(k.Words, isDiff) && slices.ContainsFunc(k.Words, isOption)
+	})
 }
 
 // runsGiven adds the doubt of a program that runs a project, where the command names something else for it: an
@@ -1376,7 +1401,10 @@ func (c *call) fed(words []Word) (lines [][]Word) {
 			in = input{has: true, origin: "file " + g.value.Text}
 		}
 	}
-	if in.known && strings.TrimSpace(in.text) == "" {
+	byMark := slices.ContainsFunc(c.options, func(g given) bool {
+		return g.name == "-0" || g.name == "--null" || g.name == "-d" || g.name == "--delimiter"
+	})
+	if in.known && (in.text == "" || !byMark && strings.TrimSpace(in.text) == "") {
 		return [][]Word{words}
 	}
 	var added []Word
@@ -1580,6 +1608,7 @@ func (c *call) prints(name string, a *args, words []Word) (output, bool) {
 			return output{known: true}, true
 		}
 		if in := c.sh.stdin; len(a.operands) == 0 && in.has {
+			c.sh.takes()
 			if name == "cat" || name == "tee" {
 				return output{known: in.known, text: in.text, words: in.words, origin: cmp.Or(in.origin, name)}, true
 			}

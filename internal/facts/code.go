@@ -262,6 +262,9 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		c.doubt(DoubtEval, short(k.text)+" is a call of a function that is only known when it runs")
 		return
 	case t.isEval(k.name):
+		if strings.HasSuffix(strings.ToLower(k.name), "function") && len(k.args) > 0 { // the code is the last one
+			k.args = k.args[len(k.args)-1:]
+		}
 		if len(k.args) > 0 && k.args[0].word.Kind == Literal && c.sh.depth < maxDepth {
 			sh := *c.sh
 			sh.depth++
@@ -312,6 +315,9 @@ var deletesByName = lazyregexp.New(`^(?:(?:delete|destroy|terminate|purge|trunca
 	`(?:delete|destroy|terminate|purge|truncate|wipe)[A-Z]\w+|drop_(?:all|database|table|collection|index)\w*|` +
 	`drop(?:All|Database|Table|Collection)\w*|flush(?:all|db))$`)
 
+// deletesSelf are methods without arguments by which an object of a library deletes what it stands for.
+var deletesSelf = names("delete purge wipe drop obliterate")
+
 // sendsBody finds the options of a request that sends: fetch(url, {method: "POST"}).
 var sendsBody = lazyregexp.New(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)|[(,]\s*data\s*=`)
 
@@ -320,6 +326,8 @@ func (c *call) codeVerb(k codeCall) {
 	last := k.name[strings.LastIndexByte(k.name, '.')+1:]
 	switch {
 	case deletesByName.MatchString(last) && !strings.Contains(last, "cookie"):
+		c.effect(KindDelete, "data:"+last, false)
+	case deletesSelf[last] && len(k.args) == 0 && strings.Contains(k.name, "."):
 		c.effect(KindDelete, "data:"+last, false)
 	case last == "reset" && len(k.args) > 0 && k.args[0].word.Text == "--hard":
 		c.effect(KindHistory, "worktree", false)
@@ -413,8 +421,8 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			}
 		}
 	case "code:sql":
-		if v.word.Kind == Literal && looksLikeSQL(v.word.Text) {
-			c.sql(v.word.Text)
+		if text := strings.ReplaceAll(v.word.Text, unknownPart, "x"); looksLikeSQL(text) { // also of an f-string
+			c.sql(text)
 		}
 	case "write", "delete", "read", "move":
 		if name == "delete" && recursive.MatchString(k.text) {

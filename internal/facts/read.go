@@ -2,6 +2,7 @@ package facts
 
 import (
 	"encoding/json"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -93,8 +94,14 @@ func (r *reader) secrets(given json.RawMessage) {
 	if len(given) > maxRead {
 		given = given[:maxRead]
 	}
-	for _, hit := range secrets.Find(string(given)) {
-		if hit.Rule == "database-url-password" && isNear(string(given[hit.End:])) {
+	texts := string(given)
+	if strings.Contains(texts, "%") { // in the query of an address
+		if plain, err := url.PathUnescape(strings.ReplaceAll(texts, "% ", "%25 ")); err == nil && plain != texts {
+			texts += "\n" + plain
+		}
+	}
+	for _, hit := range secrets.Find(texts) {
+		if hit.Rule == "database-url-password" && isNear(texts[hit.End:]) {
 			continue
 		}
 		r.bare("a secret in the call").effectWhy(KindSecret, "text:"+hit.Rule, true,

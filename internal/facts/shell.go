@@ -15,22 +15,23 @@ import (
 
 // reader reads one call.
 type reader struct {
-	env        Env
-	out        *Facts
-	t          *tables
-	read       int // bytes of all texts
-	steps      int
-	expansions int // bytes that all expansions gave
-	traps      []trapped
-	made       map[string]*madeFile // files and folders that the call makes, by their targets
-	folder     map[string]bool      // of those: all below it is made, too
-	links      map[string]string    // where links lead that the call makes
-	seeksGuard bool                 // a command has looked for the process of hookd
-	raw        bool                 // a descriptor may lead to a service
-	sought     string               // the name of a process that a command has looked for
-	killer     *call                // it ends a process that is only known when it runs
-	placed     map[Effect]bool      // whose places were looked at
-	path       []string             // folders that the call adds to those of programs
+	env         Env
+	out         *Facts
+	t           *tables
+	read        int // bytes of all texts
+	steps       int
+	expansions  int // bytes that all expansions gave
+	traps       []trapped
+	made        map[string]*madeFile // files and folders that the call makes, by their targets
+	folder      map[string]bool      // of those: all below it is made, too
+	links       map[string]string    // where links lead that the call makes
+	seeksGuard  bool                 // a command has looked for the process of hookd
+	raw         bool                 // a descriptor may lead to a service
+	sought      string               // the name of a process that a command has looked for
+	killer      *call                // it ends a process that is only known when it runs
+	killsListed bool                 // the number is one that ps prints
+	placed      map[Effect]bool      // whose places were looked at
+	path        []string             // folders that the call adds to those of programs
 }
 
 // input is the standard input of a command.
@@ -370,6 +371,18 @@ func (sh *shell) applyRedirects(list []Redirect, index int, out output, empties 
 // readsItself reports whether a command reads the file that its output goes to: the shell empties it
 // before the command reads it.
 func (sh *shell) readsItself(target string, index int) bool {
+	if index >= 0 && target != "" && index < len(sh.r.out.Commands) {
+		words := sh.r.out.Commands[index].Words
+		if !printsNothing[programName(words[0].Text)] && slices.ContainsFunc(words[1:], func(w Word) bool {
+			if w.Kind == Unknown || !strings.ContainsAny(w.Text, "./") {
+				return false
+			}
+			own, _ := sh.absolute(w.Text)
+			return own == target
+		}) {
+			return true
+		}
+	}
 	return index >= 0 && target != "" && slices.ContainsFunc(sh.r.out.Effects, func(e Effect) bool {
 		return e.Kind == KindRead && e.Target == target && e.Command >= index
 	})

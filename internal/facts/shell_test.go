@@ -46,7 +46,8 @@ func TestCallsOfShellsAreListed(t *testing.T) {
 					inOtherWords := strings.Contains(line, "find ") || // it tells names of files
 						strings.Contains(line, "\r") || // it may part words
 						strings.Contains(line, "~") || // of no user
-						name == "dash" && (strings.Contains(line, "$'") || strings.Contains(line, "function"))
+						name == "dash" && (slices.ContainsFunc([]string{"$'", "$\"", "function", "time"},
+							func(odd string) bool { return strings.Contains(line, odd) }))
 					isListed := func(c facts.Command) bool {
 						if inOtherWords {
 							return stands(c.Words[0], call[:1])

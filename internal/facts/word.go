@@ -243,6 +243,9 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 			ev.lit(text, quoted)
 		case *syntax.SglQuoted:
 			if p.Dollar {
+				if _, behind, has := strings.Cut(p.Value, `\'`); has && strings.ContainsAny(behind, ";|&\n") {
+					ev.sh.r.doubt(DoubtParse, "dash ends $'…' at another quote", ev.sh.span(p), -1)
+				}
 				ev.literal(ansiC(p.Value))
 				ev.made = true
 			} else {
