@@ -96,7 +96,7 @@ func (r *reader) secrets(given json.RawMessage) {
 	}
 	texts := string(given)
 	if strings.Contains(texts, "%") { // in the query of an address
-		if plain, err := url.PathUnescape(strings.ReplaceAll(texts, "% ", "%25 ")); err == nil && plain != texts {
+		if plain := escapedByte.ReplaceAllStringFunc(texts, unescapedByte); plain != texts {
 			texts += "\n" + plain
 		}
 	}
@@ -107,6 +107,17 @@ func (r *reader) secrets(given json.RawMessage) {
 		r.bare("a secret in the call").effectWhy(KindSecret, "text:"+hit.Rule, true,
 			"the call carries a secret ("+hit.Rule+")")
 	}
+}
+
+// escapedByte finds a character as a query of an address has it: %3A.
+var escapedByte = lazyregexp.New(`%[2-7][0-9A-Fa-f]`)
+
+func unescapedByte(text string) string {
+	plain, err := url.PathUnescape(text)
+	if err != nil {
+		return text
+	}
+	return plain
 }
 
 // isNear reports whether the rest of an address, from the @ behind its password, names this machine or a usual

@@ -832,6 +832,9 @@ func (c *call) templated(kind Kind, text string, e *entry, a *args, by, each *Wo
 	if !slices.Contains(Kinds, kind) {
 		return
 	}
+	if kind == KindRun && strings.HasPrefix(filled, "image:") && !unknown {
+		filled = ofImage(c, a, filled)
+	}
 	isPath := strings.HasPrefix(filled, "/") || strings.HasPrefix(filled, "~") || strings.HasPrefix(filled, ".")
 	switch {
 	case isPath && (kind == KindRead || kind == KindWrite || kind == KindDelete || kind == KindMove ||
@@ -865,6 +868,38 @@ func (c *call) templated(kind Kind, text string, e *entry, a *args, by, each *Wo
 	if kind == KindRun && isPath {
 		c.runsMade(filled, "", filled)
 	}
+}
+
+// opensContainer are options by which a container reaches this machine, or goes on running.
+var opensContainer = names(`
+	-v --volume --mount --volumes-from --privileged --pid --ipc --uts --userns --cap-add --device --device-cgroup-rule
+	--security-opt -d --detach --restart -p --publish -P --publish-all --env-file --secret --group-add --cgroupns
+	--cgroup-parent --runtime --add-host --env-host --image-volume --pod --link`)
+
+// ofImage is the target of a container that runs, as rules tell it: an image that is named after the project is one
+// of its own, and one of another name that is given nothing of this machine is a program that is not known.
+func ofImage(c *call, a *args, target string) string {
+	name := strings.TrimPrefix(target, "image:")
+	last := path.Base(name)
+	if own, _, _ := strings.Cut(last, ":"); own == path.Base(c.sh.r.env.Cwd) {
+		return "image:" + last
+	}
+	network := ""
+	for _, g := range a.given {
+		switch {
+		case opensContainer[g.name]:
+			return target
+		case (g.name == "--network" || g.name == "--net") && g.value != nil:
+			network = g.value.Text
+		}
+	}
+	if !strings.Contains(name, "/") || network != "" && network != "none" && network != "bridge" {
+		return target
+	}
+	if network != "none" {
+		c.doubt(DoubtProgram, "the image "+name+" is not of this project")
+	}
+	return "container:" + name
 }
 
 // isElsewhere reports whether the command has another home folder than the user.

@@ -34,3 +34,8 @@ func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 
 // ReplaceAllString is regexp.Regexp's.
 func (r *Regexp) ReplaceAllString(s, by string) string { return r.compiled().ReplaceAllString(s, by) }
+
+// ReplaceAllStringFunc is regexp.Regexp's.
+func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, by)
+}
