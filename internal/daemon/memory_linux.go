@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // unmapProgram gives the pages of the program's file back that the start has read: some 25 MiB of code and
@@ -32,7 +31,7 @@ func unmapProgram() {
 				_, _ = fmt.Sscanf(fields[0], "%x-%x", &start, &end)
 			}
 		case start != 0 && len(fields) == 3 && fields[0] == "Anonymous:" && fields[1] == "0":
-			_, _, _ = unix.Syscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED)
+			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, start, end-start, syscall.MADV_DONTNEED)
 		}
 	}
 }
