@@ -298,6 +298,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.makeMissed()
 	d.repairPolicy()
 	found := d.discovery.Load()
+	var rooms sync.WaitGroup
+	ahead := make(chan struct{})
+	rooms.Go(func() { d.readAhead(found); close(ahead) })
 	gone := d.changes.Note(found)
 	d.publishMetrics(found)
 	d.projects.Trust(found.Projects())
@@ -309,9 +312,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	go d.lastGood.Save(found)
 	d.dispatch.Resume(d.store.FirstSeq(), d.config.Load().ReplayMaxAge)
 
-	var rooms sync.WaitGroup
 	failed := make(chan error, 1)
-	rooms.Go(func() { d.readAhead(found) })
 	rooms.Go(func() { d.discovery.Run(ctx, d.publish) })
 	rooms.Go(func() { signals.Watchdog(ctx, d.alive) })
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
@@ -329,6 +330,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.forward.Run(ctx) })
 	rooms.Go(func() { d.tendVault(ctx) })
 	d.asks.EndLast(ctx)
+	select { // calls are judged already; one that comes when hookd is ready waits for nothing
+	case <-ahead:
+	case <-time.After(aheadTime):
+	case <-ctx.Done():
+	}
 	d.boot()
 	d.tellGone(gone)
 	rooms.Go(func() { d.freeStartMemory(ctx) })
@@ -386,6 +392,9 @@ func (d *Daemon) boot() {
 	}
 	signals.Ready(d.summary())
 }
+
+// aheadTime bounds what readAhead may delay the moment when hookd is ready: its files may hang.
+const aheadTime = 200 * time.Millisecond
 
 // startOver delays the rest of the start's work, so that the first calls have the processor.
 const startOver = time.Second
