@@ -8,7 +8,9 @@ func Private() []string {
 		".config/opencode", ".local/share/opencode", ".config/crush", ".local/share/crush", ".config/amp",
 		".local/share/amp", ".pi", ".cline", ".continue", ".hermes", ".kimi", ".kimi-code", ".config/goose",
 		".local/share/goose", ".config/kilo", ".config/devin", ".grok", ".tabnine", ".codeium", ".openhands", ".qoder",
-		".deepagents", ".config/github-copilot", ".aider.conf.yml", ".config/io.datasette.llm", "Documents/Cline",
+		".deepagents", ".librefang", ".config/cagent", ".cagent", // the last two are docker-agent's
+		".config/Code", ".config/Cursor", ".vscode-server/data", "Library/Application Support/Code",
+		"Library/Application Support/Cursor", ".config/github-copilot", ".aider.conf.yml", ".config/io.datasette.llm", "Documents/Cline",
 	}
 }
 
