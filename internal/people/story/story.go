@@ -163,7 +163,7 @@ func (s *Call) draw(e client.StoredEvent) {
 		}
 	}
 	s.What = card.Rows(s.Tool, input, spans)
-	if len(s.NewInput) > 0 && s.NewInput[0] == '{' {
+	if s.Contained == "" && len(s.NewInput) > 0 && s.NewInput[0] == '{' { // a box runs the same line
 		s.Change = card.Change(s.Tool, input, s.NewInput)
 	}
 }

@@ -117,7 +117,7 @@ func (s *site) claudeCode(program string, model *messages) (work string, ended f
 	c := exec.CommandContext(s.t.Context(), program, "-p", "tidy up, then push", "--allowedTools", "Bash", "--output-format", "json")
 	c.Dir, c.WaitDelay = work, 10*time.Second
 	c.Env = []string{
-		"HOME=" + person, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb", "ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=sk-test",
+		"HOME=" + person, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb", "HOOKD_SOCKET=" + s.client.Socket(), "ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=sk-test",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
 	}
 	var out bytes.Buffer

@@ -44,7 +44,7 @@ export function Why() {
     <p><${State} is=${stateOf(s)} /> ${s.reason || ''}</p></div></div><${Call} s=${s} alone=${true} /></section>`;
 }
 
-// Input is what was asked for; or its difference from what runs instead.
+// Input is what was asked for; or its difference from what runs instead. A box runs what was asked for.
 function Input({ s, subject }) {
   if (s.change) {
     return html`<p class="t">given, and what runs instead</p><${Rows} rows=${s.change} label="difference" />`;
@@ -52,7 +52,7 @@ function Input({ s, subject }) {
   const asked = s.what?.length
     ? html`<${Rows} rows=${s.what} label="input" />`
     : html`<pre tabindex="0" role="region" aria-label="input">${s.subject || subject || s.said || ''}</pre>`;
-  if (!s.new_subject) return asked;
+  if (!s.new_subject || s.contained) return asked;
   return html`${asked}<p class="s"><span class="t">runs instead</span> <code>${s.new_subject}</code></p>`;
 }
 
@@ -91,7 +91,7 @@ function Guards({ s }) {
 }
 
 // Box is how a box ended, and which files it kept out.
-const Box = ({ box }) => html`<b class="wide">Box ${box.level} <span class="t">exit ${box.exit}</span></b>
+const Box = ({ box }) => html`<b class="wide">Box by ${box.level} <span class="t">exit ${box.exit}</span></b>
   ${(box.kept || []).map((k) => html`<span>kept out</span><code class="rest" title=${k}>${home(k)}</code>`)}`;
 
 const Rows = ({ rows, label }) => html`<div class="cmd small" tabindex="0" role="region" aria-label=${label}>

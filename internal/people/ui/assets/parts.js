@@ -45,9 +45,9 @@ export function toldTo(d) {
   const who = agentName(d), t = d.told;
   if (t?.unsure) return `It is not known what ${who} was told: ${t.unsure}.`;
   const word = t ? t.decision : d.decision, reason = ((t ? t.reason : d.reason) || '').trim();
-  const gave = (d.rewrote || []).filter((part) => part !== 'input' || !t || t.rewrote);
+  const gave = (d.rewrote || []).filter((part) => part !== 'input' || !d.contained && (!t || t.rewrote));
   const parts = [word === 'none' ? '' : word, reason && word !== 'none' ? '“' + reason + '”' : '',
-    changedWords(gave)].filter(Boolean);
+    d.contained && `in the box ${d.contained}`, changedWords(gave)].filter(Boolean);
   return parts.length ? `Told to ${who}: ${parts.join(', ')}` : '';
 }
 // changedWords says which parts hooks have changed or added; '' = none.
@@ -78,10 +78,10 @@ export const failed = (r) => ['failed', 'timeout', 'spawn_error', 'interrupted']
 export const Took = ({ ms }) => { const [n, unit] = took(ms); return html`${n} <span class="unit">${unit}</span>`; };
 export const Clock = ({ t, fine }) => html`<time title=${whole(t)}>${when(t, fine ? exact : undefined)}</time>`;
 export const Who = ({ r }) => html`${agentName(r)} <span class="t">${last(r.cwd)}</span>`;
-// What is a call's tool and input, and the input that ran instead.
+// What is a call's tool and input, and the input that ran instead, or the box that it ran in.
 export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span>
   <code title=${r.subject || ''}>${r.subject || ''}</code>${
-  r.new_subject ? html` <span class="t">→ <code title=${r.new_subject}>${r.new_subject}</code></span>` : ''}`;
+  r.contained ? html` <span class="t">in the box ${r.contained}</span>` : r.new_subject ? html` <span class="t">→ <code title=${r.new_subject}>${r.new_subject}</code></span>` : ''}`;
 
 // Why says which hook decided, and its reason; or how many had no opinion.
 export function Why({ d }) {
