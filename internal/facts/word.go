@@ -195,7 +195,9 @@ func (ev *evaluation) value(w Word, quoted bool) {
 			ev.flush()
 		}
 		ev.literal(f)
-		ev.add(w, quoted)
+		part := w
+		part.Text = f // whether a field is a pattern is asked of the field alone
+		ev.add(part, quoted)
 	}
 	if strings.ContainsAny(w.Text[len(w.Text)-1:], " \t\n") {
 		ev.flush()
