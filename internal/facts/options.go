@@ -539,6 +539,9 @@ const mostGlobs = 16 << 10
 
 // globMatch holds a glob of a table against a text. A glob without wildcards is a text.
 func globMatch(glob, text string) bool {
+	if glob != "" && strings.IndexByte(`*?[{\!`, glob[0]) < 0 && (text == "" || text[0] != glob[0]) {
+		return false // most fail here
+	}
 	if !strings.ContainsAny(glob, "*?[{") {
 		return glob == text
 	}

@@ -438,7 +438,11 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 	other := Word{Kind: Literal}
 	if p.Exp.Word != nil {
 		text := sh.text(p.Exp.Word)
-		if i := strings.IndexAny(text, "<>"); i >= 0 && strings.HasPrefix(text[i+1:], "(") { // is text to the parser
+		i := strings.Index(text, "<(")
+		if i < 0 {
+			i = strings.Index(text, ">(")
+		}
+		if i >= 0 { // is text to the parser
 			c := sh.fork()
 			c.base, c.exact, c.guess, c.depth = sh.span(p), false, true, sh.depth+1
 			c.line(strings.TrimRight(text[i+2:], ")"))
