@@ -1415,6 +1415,18 @@ func (c *call) fed(words []Word) (lines [][]Word) {
 			added = wordsOf(list)
 		}
 	}
+	if byLines(c) && mark == "" && in.known && strings.TrimRight(in.text, " \t\n") != "" {
+		rows := strings.Split(strings.Trim(in.text, "\n"), "\n")
+		if len(rows) <= mostItems && !strings.Contains(in.text, " \n") && !strings.Contains(in.text, "\t\n") {
+			for _, row := range rows {
+				if more := wordsOf(c.xargsWords(row, " \t\n")); len(more) > 0 {
+					lines = append(lines, append(slices.Clip(words), more...))
+				}
+			}
+			return lines
+		}
+		added = nil
+	}
 	if list := in.words; len(added) == 0 && len(list) > 0 && list[0].Kind != Unknown {
 		added = list
 	}
@@ -1438,6 +1450,13 @@ func (c *call) fed(words []Word) (lines [][]Word) {
 		}
 	}
 	return [][]Word{out}
+}
+
+// byLines reports whether xargs runs a command for each line of its input.
+func byLines(c *call) bool {
+	return slices.ContainsFunc(c.options, func(g given) bool {
+		return (g.name == "-l" || g.name == "-L" || g.name == "--max-lines") && (g.value == nil || g.value.Text == "1")
+	})
 }
 
 // atOnce is how many words xargs takes at once, at most n.
