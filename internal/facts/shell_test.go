@@ -107,7 +107,7 @@ func stands(w facts.Word, call []string) bool {
 		return true
 	case w.Kind == facts.Pattern:
 		return !slices.ContainsFunc(call, func(name string) bool {
-			fits, err := path.Match(w.Text, name)
+			fits, err := path.Match(strings.ReplaceAll(w.Text, "[!", "[^"), name)
 			return err == nil && !fits
 		})
 	}

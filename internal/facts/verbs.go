@@ -379,6 +379,9 @@ func (c *call) scripts(name string, a *args) {
 	k.sh = &sh
 	for _, w := range said {
 		of := parts(w)
+		if len(of) == 0 { // yarn .
+			continue
+		}
 		ends := []string{of[0], of[len(of)-1]}
 		switch {
 		case onlyTries[of[0]]:
