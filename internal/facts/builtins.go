@@ -153,7 +153,7 @@ func (c *call) readInto(name string, rest []Word) {
 	v := Word{Text: unknownPart, Kind: Unknown}
 	if c.sh.stdin.has {
 		v.from = c.sh.stdin.origin
-		isKnown := c.sh.stdin.known || c.sh.stdin.used != nil && *c.sh.stdin.used // by itself, in a loop
+		isKnown := c.sh.stdin.known || c.sh.stdin.used != nil && *c.sh.stdin.used // a loop reads it again
 		if text := strings.TrimSpace(c.sh.stdin.text); isKnown && text != "" && !strings.Contains(text, "\n") {
 			v = Word{Text: text, Kind: Literal}
 		}

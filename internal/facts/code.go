@@ -443,7 +443,7 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 // closure finds a function that is written where it is used.
 var closure = lazyregexp.New(`\b(?:function|fn)\b`)
 
-// callback follows a function that another one calls with its other arguments, where v is the name of one:
+// callback follows the function that v names: another function calls it with its other arguments, as does
 // array_map("unlink", glob("*")).
 func callback(c *call, lang string, v codeValue, k codeCall) {
 	t := languages()[lang]

@@ -876,8 +876,8 @@ var opensContainer = names(`
 	--security-opt -d --detach --restart -p --publish -P --publish-all --env-file --secret --group-add --cgroupns
 	--cgroup-parent --runtime --add-host --env-host --image-volume --pod --link`)
 
-// ofImage is the target of a container that runs, as rules tell it: an image that is named after the project is one
-// of its own, and one of another name that is given nothing of this machine is a program that is not known.
+// ofImage is the target of a container that runs. An image with the name of the project belongs to the project. An
+// image of another name that gets nothing of this machine is an unknown program.
 func ofImage(c *call, a *args, target string) string {
 	name := strings.TrimPrefix(target, "image:")
 	last := path.Base(name)

@@ -29,7 +29,7 @@ type reader struct {
 	raw         bool                 // a descriptor may lead to a service
 	sought      string               // the name of a process that a command has looked for
 	killer      *call                // it ends a process that is only known when it runs
-	killsListed bool                 // the number is one that ps prints
+	killsListed bool                 // its number is from a list of ps
 	placed      map[Effect]bool      // whose places were looked at
 	path        []string             // folders that the call adds to those of programs
 }
@@ -41,7 +41,7 @@ type input struct {
 	text   string
 	origin string // the command that made it; "" = a file or the line itself
 	words  []Word // each of its words is one of these, such as a pattern; nil = not known
-	used   *bool  // a command has read of it: the next one gets the rest
+	used   *bool  // a command has read a part: the next command gets the rest
 }
 
 // takes notes that a command reads of the standard input.
