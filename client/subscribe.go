@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"time"
+
+	"github.com/hookd/hookd/internal/base/pause"
 )
 
 const (
@@ -144,16 +145,12 @@ func (f *follower) run(ctx context.Context) error {
 // backOff waits longer each time, by a random part, so that clients that lost
 // the same daemon do not all dial at once.
 func (f *follower) backOff(ctx context.Context) error {
-	pause := f.pause/2 + rand.N(f.pause)
+	d := pause.About(f.pause)
 	f.pause = min(2*f.pause, mostPause)
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if !pause.For(d, ctx.Done()) {
 		return ctx.Err()
 	}
+	return nil
 }
 
 // deliver hands one record to the loop and moves opt.Since behind it.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/people/card"
 )
 
@@ -144,10 +145,7 @@ func (b *inbox) follow(ctx context.Context) <-chan heard {
 					break
 				}
 			}
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-			}
+			pause.For(time.Second, ctx.Done())
 		}
 	}()
 	return records

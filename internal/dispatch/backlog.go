@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/wire"
@@ -199,16 +200,7 @@ func (b *backlog) stop() {
 }
 
 // pause waits; false when hookd stops.
-func (l *lifetime) pause(t time.Duration) bool {
-	timer := time.NewTimer(t)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-l.stopping:
-		return false
-	}
-}
+func (l *lifetime) pause(t time.Duration) bool { return pause.For(t, l.stopping) }
 
 // take queues the runs of one event, when there is room; false when hookd
 // stops before that.

@@ -1,10 +1,10 @@
 package dispatch
 
 import (
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -316,9 +316,9 @@ func (q *queue) putOff(t *task) bool {
 	if !q.rest(t) {
 		return false
 	}
-	pause := min(minPause<<min(t.short, 10), maxPause)
+	d := pause.About(pause.Doubled(minPause, maxPause, t.short))
 	t.short++
-	time.AfterFunc(pause/2+rand.N(pause), func() { q.wake(t) })
+	time.AfterFunc(d, func() { q.wake(t) })
 	return true
 }
 

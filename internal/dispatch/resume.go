@@ -1,11 +1,11 @@
 package dispatch
 
 import (
-	"math/rand/v2"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
 )
@@ -70,7 +70,7 @@ func (re *resumer) again(r retry) {
 
 // waitForRoom puts off a retry for which the queue has no room.
 func (re *resumer) waitForRoom(r retry) {
-	r.due = time.Now().Add(roomAfter/2 + rand.N(roomAfter))
+	r.due = time.Now().Add(pause.About(roomAfter))
 	re.retries.push(r)
 }
 

@@ -3,12 +3,12 @@ package dispatch
 import (
 	"container/heap"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/wire"
@@ -64,11 +64,7 @@ func (t *task) fate(r wire.Run, now time.Time) Fate {
 // is shortened by up to a half at random. So runs that failed together are not tried
 // together.
 func delay(p hook.Retry, attempt int) time.Duration {
-	d := maxBackoff
-	if attempt < 20 {
-		d = min(d, p.Backoff<<attempt)
-	}
-	return d - rand.N(d/2+1)
+	return pause.Within(pause.Doubled(p.Backoff, maxBackoff, attempt))
 }
 
 // retries are the runs that wait for their next attempt. A run that is kept on disk

@@ -19,13 +19,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -154,8 +154,7 @@ const (
 // backOff waits before try number tries+1. It returns before that when wake has a token
 // or ctx ends, then false.
 func backOff(ctx context.Context, tries int, wake <-chan struct{}) bool {
-	d := min(firstPause<<min(tries, 10), mostPause)
-	return wait(ctx, d/2+rand.N(d/2+1), wake)
+	return wait(ctx, pause.Within(pause.Doubled(firstPause, mostPause, tries)), wake)
 }
 
 // prepare makes the streams, and looks for them again each time the servers answer again.

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -238,7 +239,7 @@ func (l *lanes) hold(log *zap.Logger, subject string, err error) {
 		l.of = map[string]lane{}
 	}
 	of := l.of[subject]
-	of.until, of.err = time.Now().Add(min(firstPause<<min(of.tries, 10), mostPause)), err
+	of.until, of.err = time.Now().Add(pause.Doubled(firstPause, mostPause, of.tries)), err
 	if of.tries++; of.tries == saidAfter {
 		log.Warn("events for the fleet wait on disk", zap.String("subject", subject), zap.Error(err))
 	}

@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +30,7 @@ import (
 	js "github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/machinekey"
@@ -84,7 +84,7 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 	opts := []nats.Option{
 		nats.Name("hookd " + o.Machine), nats.CustomInboxPrefix(engine.Inbox(o.Machine)),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
-		nats.CustomReconnectDelay(pause), nats.Timeout(dialTime),
+		nats.CustomReconnectDelay(restTime), nats.Timeout(dialTime),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(b.connected), nats.ReconnectHandler(b.connected),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.away(err) }),
@@ -149,11 +149,10 @@ func secure(opts []nats.Option, o engine.Options) (with []nats.Option, text []by
 	return append(opts, nats.Secure(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})), text, nil
 }
 
-// pause is the time before the next try to connect, with up to half the time at random:
+// restTime is the time before the next try to connect, with up to half the time at random:
 // machines that lost a server at the same time do not come back at the same time.
-func pause(tries int) time.Duration {
-	d := min(firstPause<<min(tries, 10), mostPause)
-	return d/2 + rand.N(d/2+1)
+func restTime(tries int) time.Duration {
+	return pause.Within(pause.Doubled(firstPause, mostPause, tries))
 }
 
 // Close ends the connection.

@@ -12,6 +12,7 @@ import (
 	js "github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
@@ -194,12 +195,10 @@ func (b *Broker) Consume(ctx context.Context, c engine.Spec, handle func(context
 	var rest time.Duration
 	left := false
 	for tries := 0; ctx.Err() == nil; tries++ {
-		select {
-		case <-ctx.Done():
+		if !pause.For(rest, ctx.Done()) {
 			return ctx.Err()
-		case <-time.After(rest):
 		}
-		rest = pause(min(tries, 4))
+		rest = restTime(min(tries, 4))
 		if !b.State().Connected {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
@@ -310,10 +311,7 @@ func (b *Broker) goOn(
 			each(ctx, calls, a)
 			return true
 		})
-		select {
-		case <-time.After(againTime):
-		case <-ctx.Done():
-		}
+		pause.For(againTime, ctx.Done())
 	}
 	return ctx.Err()
 }

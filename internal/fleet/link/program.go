@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/fleet/engine"
 )
 
@@ -75,10 +75,7 @@ func (p *Program) Run(ctx context.Context) {
 			said = err.Error()
 			p.Log.Error("the fleet is not reached, what is for it waits on disk", zap.Error(err))
 		}
-		d := min(firstPause<<min(tries, 10), mostPause)
-		select {
-		case <-time.After(d/2 + rand.N(d/2+1)):
-		case <-ctx.Done():
+		if !pause.For(pause.Within(pause.Doubled(firstPause, mostPause, tries)), ctx.Done()) {
 			return
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookd/hookd/internal/base/pause"
 )
 
 const (
@@ -64,18 +66,16 @@ func (t *target) post(ctx context.Context, url string, header http.Header, body 
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json")
 	for n := 0; ; n++ {
-		answer, pause, err := t.attempt(ctx, url, header, text, w)
-		if err == nil || pause < 0 || n == maxRetries {
+		answer, rest, err := t.attempt(ctx, url, header, text, w)
+		if err == nil || rest < 0 || n == maxRetries {
 			return answer, err
 		}
-		if pause == 0 {
-			pause = firstPause << n
-			pause -= rand.N(pause / 4)
+		if rest == 0 {
+			rest = firstPause << n
+			rest -= rand.N(rest / 4)
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(rest, ctx.Done()) {
 			return nil, ctx.Err()
-		case <-time.After(pause):
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/discovery/catalog"
@@ -176,12 +177,10 @@ func (w *way) matched(ctx context.Context, p *Probe) {
 	runs, err := w.runs(ctx, p.EventID)
 	// An answer comes before its record.
 	for try := 0; err == nil && len(runs) == 0 && len(p.Hooks) > 0 && try < 20; try++ {
-		select {
-		case <-time.After(25 * time.Millisecond):
-			runs, err = w.runs(ctx, p.EventID)
-		case <-ctx.Done():
+		if !pause.For(25*time.Millisecond, ctx.Done()) {
 			return
 		}
+		runs, err = w.runs(ctx, p.EventID)
 	}
 	if err != nil {
 		return

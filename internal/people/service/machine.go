@@ -15,6 +15,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/packaging"
 )
@@ -79,7 +80,7 @@ func (m *Machine) do(ctx context.Context, steps []Step) error {
 	for _, s := range steps {
 		said, err := m.run(ctx, s.argv)
 		for try := 0; s.retry && err != nil && try < 20 && ctx.Err() == nil; try++ {
-			pause(ctx, 250*time.Millisecond)
+			pause.For(250*time.Millisecond, ctx.Done())
 			said, err = m.run(ctx, s.argv)
 		}
 		if err != nil && !s.mayFail {
@@ -87,15 +88,6 @@ func (m *Machine) do(ctx context.Context, steps []Step) error {
 		}
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // Options say how the service is to run.

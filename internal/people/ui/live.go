@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -79,10 +80,7 @@ func (s *Server) followAsks(ctx context.Context, to chan<- message) {
 				return
 			}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(askAgain):
-		}
+		pause.For(askAgain, ctx.Done())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/record/audit"
 	"github.com/hookd/hookd/internal/record/otlp"
 	"github.com/hookd/hookd/wire"
@@ -207,7 +208,7 @@ func (w *worker) failed(err error) {
 // chance, and as long as the server asks for within five minutes.
 func (w *worker) pause(err error) time.Duration {
 	const longest = 5 * time.Minute
-	d := min(w.f.o.backoff<<min(w.fails-1, 10), maxBackoff)
+	d := pause.Doubled(w.f.o.backoff, maxBackoff, w.fails-1)
 	d += time.Duration(rand.Int64N(int64(d)/5 + 1))
 	var r *otlp.Refusal
 	if errors.As(err, &r) {

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
@@ -319,10 +320,6 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job, a admitted) (_ di
 	return out, refused
 }
 
-// shortPause is the time between two starts of a run that a sender waits for, while
-// the system is short of processes.
-const shortPause = 20 * time.Millisecond
-
 // start runs a process. While the system is short of processes it retries a run that
 // a sender waits for, until its deadline; dispatch requeues others.
 func (r *Runner) start(ctx context.Context, j *dispatch.Job, s proc.Spec) proc.Exit {
@@ -332,14 +329,8 @@ func (r *Runner) start(ctx context.Context, j *dispatch.Job, s proc.Spec) proc.E
 			return x
 		}
 		r.shortage.note(r.log, x.Err)
-		if !j.Awaited || time.Until(j.Latest) < shortPause {
-			return x
-		}
-		pause := time.NewTimer(shortPause)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
+		late := !j.Awaited || time.Until(j.Latest) < worker.ShortPause
+		if late || !pause.For(worker.ShortPause, ctx.Done()) {
 			return x
 		}
 	}

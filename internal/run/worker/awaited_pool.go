@@ -87,7 +87,7 @@ func (a *awaitedPool) askUntil(q *asked, c *Call) (ans Answer) {
 		switch {
 		case errors.As(err, &late):
 			return Answer{Stalled: late.Error(), TimedOut: true, Started: start, Duration: time.Since(start)}
-		case proc.Short(err) && pause(q, shortPause, until):
+		case proc.Short(err) && again(q, until):
 			continue
 		case err != nil:
 			return Answer{Err: err, Started: start}
@@ -114,15 +114,15 @@ func (a *awaitedPool) slotsFor(depth int) chan struct{} {
 	return a.slots[depth]
 }
 
-// shortPause is the time between two starts while the system is short of processes.
-const shortPause = 20 * time.Millisecond
+// ShortPause is the time between two starts for a sender that waits, while the system is short of processes.
+const ShortPause = 20 * time.Millisecond
 
-// pause waits for d; false when until or the end of the call comes before that.
-func pause(q *asked, d time.Duration, until time.Time) bool {
-	if time.Until(until) < d {
+// again waits for ShortPause; false when until or the end of the call comes before that.
+func again(q *asked, until time.Time) bool {
+	if time.Until(until) < ShortPause {
 		return false
 	}
-	timer := time.NewTimer(d)
+	timer := time.NewTimer(ShortPause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -1,11 +1,11 @@
 package worker
 
 import (
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/proc"
 )
 
@@ -234,8 +234,7 @@ func (o *observerPool) requeue(w *observerWorker, innocent bool) (failed callLis
 
 // backoff returns how long to wait after the n-th end too many, with jitter.
 func backoff(n int) time.Duration {
-	d := min(minBackoff<<min(n, 16), maxBackoff)
-	return d/2 + rand.N(d)
+	return pause.About(pause.Doubled(minBackoff, maxBackoff, n))
 }
 
 func (o *observerPool) endIdle() {

@@ -27,12 +27,12 @@ package worker
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/proc"
 )
 
@@ -261,15 +261,7 @@ const (
 
 // pause waits before start number tries+1; false when no more workers are started.
 func (s *Set) pause(tries int) bool {
-	d := min(firstPause<<min(tries, 10), mostPause)
-	timer := time.NewTimer(d/2 + rand.N(d))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-s.closing:
-		return false
-	}
+	return pause.For(pause.About(pause.Doubled(firstPause, mostPause, tries)), s.closing)
 }
 
 func (s *Set) isClosed() bool {
