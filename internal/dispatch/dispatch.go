@@ -45,12 +45,12 @@ package dispatch
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/when"
@@ -128,11 +128,11 @@ type lifetime struct {
 
 // New makes a Dispatcher that knows no hooks yet; see Publish.
 func New(o Options) *Dispatcher {
-	slots := max(8, 2*runtime.NumCPU())
-	setDefault(&o.Observers, slots)
-	setDefault(&o.Decidable, slots)
-	setDefault(&o.MaxEvents, 10_000)
-	setDefault(&o.MaxBytes, 64<<20)
+	usual := config.Default("")
+	setDefault(&o.Observers, usual.SlotsObservers)
+	setDefault(&o.Decidable, usual.SlotsDecidable)
+	setDefault(&o.MaxEvents, usual.QueueMaxEvents)
+	setDefault(&o.MaxBytes, usual.QueueMaxBytes)
 	setDefault(&o.AnswerBytes, 1<<20)
 	setDefault(&o.RewriteBytes, 16<<20)
 	if o.Log == nil {

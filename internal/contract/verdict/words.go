@@ -168,17 +168,12 @@ func (h *heard) forget(w Word, path string) {
 
 // strictness orders the values that decide, as JSON.
 func strictness(value json.RawMessage) int {
-	switch string(value) {
-	case `"deny"`, `"block"`, "false":
-		return 4
-	case `"ask"`:
-		return 3
-	case `"contain"`:
-		return 2
-	case `"allow"`:
-		return 1
+	switch text := string(value); text {
+	case `"block"`, "false":
+		return rank("deny")
+	default:
+		return rank(strings.Trim(text, `"`))
 	}
-	return 0
 }
 
 // stricter returns the value of a key that was given twice: the stricter decision, both

@@ -24,6 +24,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/wire"
 )
@@ -141,8 +142,9 @@ const MostWait = 5 * time.Second
 
 // DefaultSettings are those of a new home.
 func DefaultSettings() Settings {
+	u := config.Default("").Undo
 	return Settings{
-		Wait: 50 * time.Millisecond, Most: MostWait, Max: 5 << 30, MaxAge: 14 * 24 * time.Hour,
+		Wait: u.Wait, Most: MostWait, Max: u.MaxBytes, MaxAge: u.MaxAge,
 		LargeAge: 24 * time.Hour, FileMax: 256 << 20, CallMax: 1 << 30,
 	}
 }
