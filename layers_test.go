@@ -38,7 +38,7 @@ var wings = []wing{
 	{"contract", "one folder for each agent's dialect, and the fold of answers into a verdict", ""},
 	{"facts", "the facts of a call: commands, effects, doubt; the only reader of shell lines", "contract"},
 	{"hooks", "hooks: their files, conditions, rules, built-ins, packs and policies", "contract facts /docs/gallery"},
-	{"dispatch", "an event and a snapshot to runs and a verdict: lanes, order, permits, budgets, retries", "contract hooks"},
+	{"dispatch", "an event and a snapshot to runs and a verdict: lanes, order, slots, budgets, retries", "contract hooks"},
 	{"record", "what happened: store, journal, stream, audit chain, copies elsewhere; undo keeps what calls destroy",
 		"facts dispatch"},
 	{"discovery", "finds, reads and watches hooks; publishes an immutable snapshot, retains the last good one",

@@ -115,7 +115,7 @@ func TestTypesHaveFewMethods(t *testing.T) {
 const verbs = "accept queue run start finish record drain back-off requeue evict expire reap kill release retain"
 
 // replaced are names of types that had another meaning of a word in the list of words.
-var replaced = map[string]string{"lane": "strand"}
+var replaced = map[string]string{"lane": "strand", "permits": "slots"}
 
 func TestWordsHaveOneMeaning(t *testing.T) {
 	text, err := os.ReadFile("ARCHITECTURE.md")

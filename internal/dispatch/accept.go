@@ -472,7 +472,7 @@ func (a *admission) startLater(done []*attempt) {
 	}
 }
 
-// startNested runs the observers that a hook waits for at once: their permits
+// startNested runs the observers that a hook waits for at once: their slots
 // are those of their depth, so that a hook cannot wait for its own place.
 func (a *admission) startNested() {
 	d, depth := a.d, a.event.Depth
@@ -481,14 +481,14 @@ func (a *admission) startNested() {
 		d.pending.Add(1)
 		go func() {
 			attempt := t.try()
-			if !d.verdicts.permits.take(d.ctx, depth) {
+			if !d.verdicts.slots.take(d.ctx, depth) {
 				t.report(d.runs.unstarted(attempt, "hookd was stopped").run)
 				d.pending.Done()
 				return
 			}
 			d.runs.execute(attempt, nil, func(bool) {
 				defer d.pending.Done()
-				d.verdicts.permits.give(depth)
+				d.verdicts.slots.give(depth)
 				t.report(attempt.run)
 			})
 		}()

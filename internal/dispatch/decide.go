@@ -33,10 +33,10 @@ type verdicts struct {
 	records   *records
 	snapshots *snapshots
 
-	permits  permits
+	slots    slots
 	deciding crowd
-	watching crowd   // events that hooks in the shadow look at
-	shadows  permits // of those hooks
+	watching crowd // events that hooks in the shadow look at
+	shadows  slots // of those hooks
 }
 
 // decide runs the hooks that decide e and folds their answers. The preempt
@@ -68,7 +68,7 @@ func (vs *verdicts) decide(
 	contract := *e.Contract
 	until := time.Now().Add(budget(e, &contract, preempt, rest))
 	main := decidingLane{
-		d: vs, ctx: vs.ctx, event: e, contract: &contract, until: until, permits: vs.permits, permitted: &permitted,
+		d: vs, ctx: vs.ctx, event: e, contract: &contract, until: until, slots: vs.slots, permitted: &permitted,
 	}
 	if len(preempt) == 0 {
 		v, done = main.decide(rest)
@@ -100,7 +100,7 @@ type decidingLane struct {
 	event    *events.Event
 	contract *events.Contract // of the lane
 	until    time.Time        // when the time of all of them is over
-	permits  permits
+	slots    slots
 
 	permitted **wire.Answered // set to the permit that has lifted a denial; nil = none lifts one
 }
@@ -309,22 +309,22 @@ const leastRest = 50 * time.Millisecond
 func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 	d, depth, asked := l.d, l.event.Depth, time.Now()
 	a := &attempt{event: l.event, contract: l.contract, match: m, data: data}
-	waited := !l.permits.try(depth)
-	if waited && !l.permits.takeUntil(l.ctx, l.until, depth) {
+	waited := !l.slots.try(depth)
+	if waited && !l.slots.takeUntil(l.ctx, l.until, depth) {
 		return d.runs.unstarted(a, "no slot was free before the deadline of the event")
 	}
 	a.timeout = min(m.Hook.Timeout, time.Until(l.until))
 	if waited && a.timeout < min(max(m.Hook.Timeout/10, leastRest), l.until.Sub(asked)) {
-		l.permits.give(depth)
+		l.slots.give(depth)
 		return d.runs.unstarted(a, "a slot was free too late: there was no time left to run")
 	}
 	if a.timeout <= 0 {
-		l.permits.give(depth)
+		l.slots.give(depth)
 		return d.runs.unstarted(a, "the deadline of the event passed before its turn")
 	}
 	d.pending.Add(1)
 	ended := func() {
-		l.permits.give(depth)
+		l.slots.give(depth)
 		d.pending.Done()
 	}
 	if m.Hook.Persistent { // its Runner is back in time, and needs no other goroutine

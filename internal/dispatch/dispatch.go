@@ -20,7 +20,7 @@
 //	dedup                   an event that is sent again
 //	accept                  it is checked and given to the disk
 //	shadow                  the hooks whose answers do not count
-//	decide, crowd, permits  the hooks whose answers make a verdict
+//	decide, crowd, slots    the hooks whose answers make a verdict
 //	turn                    the goroutines that run them
 //	plan                    which hooks those are, and which observe
 //	backlog, resume         observers that wait on disk, and come back from there
@@ -178,7 +178,7 @@ func assemble(l *lifetime) *Dispatcher {
 	backlog := newBacklog(l, resumer)
 	verdicts := &verdicts{
 		lifetime: l, runs: runs, follower: follower, decisions: decisions, records: records, snapshots: snapshots,
-		permits: newPermits(o.Decidable), shadows: newPermits(o.Decidable),
+		slots: newSlots(o.Decidable), shadows: newSlots(o.Decidable),
 		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)}, watching: crowd{maxBytes: o.MaxBytes / 8},
 	}
 	return &Dispatcher{
@@ -229,7 +229,7 @@ func (d *Dispatcher) Stats() Stats {
 	s := Stats{Draining: d.draining}
 	d.accept.RUnlock()
 	s.QueuedRuns, s.QueuedEvents, s.QueuedBytes, s.RunningObserve = d.observers.queue.load()
-	s.RunningDecide, s.WaitingDecide = d.verdicts.permits.used(), int(d.verdicts.permits.waiting.Load())
+	s.RunningDecide, s.WaitingDecide = d.verdicts.slots.used(), int(d.verdicts.slots.waiting.Load())
 	s.Retrying, s.Behind = d.retries.count()+d.observers.queue.rests(), d.backlog.active()
 	return s
 }

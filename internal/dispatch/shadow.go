@@ -69,7 +69,7 @@ func (vs *verdicts) shadowed(e *events.Event, ms []match.Match, done []*attempt)
 			contract = contract.Preempt()
 		}
 		l := decidingLane{
-			d: vs, ctx: vs.ctx, event: e, contract: &contract, permits: vs.shadows,
+			d: vs, ctx: vs.ctx, event: e, contract: &contract, slots: vs.shadows,
 			until: time.Now().Add(m.Hook.Timeout + shadowWait),
 		}
 		data := rewrittenBefore(m, &contract, e.Data, done)

@@ -110,7 +110,7 @@ func (tr *trials) try(
 	}
 	lane := decidingLane{
 		d: tr.verdicts, ctx: ctx, event: e, contract: &contract, until: now.Add(h.Timeout + grace),
-		permits: tr.verdicts.permits,
+		slots: tr.verdicts.slots,
 	}
 	a := lane.ask(m, e.Data)
 	t.Job, t.Run, t.Warning = a.job, a.run, a.answer.Warning

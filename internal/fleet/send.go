@@ -26,7 +26,7 @@ type outbound struct {
 	names  Names
 	log    *zap.Logger
 	count  *counts
-	waits  lanes
+	waits  refusals
 	work   chan struct{} // work is to leave
 	every  chan struct{} // events for each machine are to leave
 }
@@ -200,24 +200,24 @@ func (o *outbound) noQueue(ctx context.Context, subject string, failed error) er
 	return fmt.Errorf("%w: it has no queue: an operator has to type hookd fleet queue %s", engine.ErrRefused, name)
 }
 
-// lanes are the subjects of refused work, such as those of a full queue. Each
+// refusals are the subjects of refused work, such as those of a full queue. Each
 // waits for itself: the work of other hooks leaves.
-type lanes struct {
+type refusals struct {
 	mu sync.Mutex
-	of map[string]lane
+	of map[string]refusal
 }
 
-type lane struct {
+type refusal struct {
 	until time.Time // it is tried again
 	tries int
 	err   error
 }
 
-// saidAfter is the number of refusals in a row before a lane is told: a short fullness is no news.
+// saidAfter is the number of refusals in a row before a subject is told: a short fullness is no news.
 const saidAfter = 3
 
-// now returns the waiting lanes, and the time of the first retry.
-func (l *lanes) now() (held []string, until time.Time) {
+// now returns the waiting subjects, and the time of the first retry.
+func (l *refusals) now() (held []string, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for subject, of := range l.of {
@@ -232,11 +232,11 @@ func (l *lanes) now() (held []string, until time.Time) {
 	return held, until
 }
 
-func (l *lanes) hold(log *zap.Logger, subject string, err error) {
+func (l *refusals) hold(log *zap.Logger, subject string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
-		l.of = map[string]lane{}
+		l.of = map[string]refusal{}
 	}
 	of := l.of[subject]
 	of.until, of.err = time.Now().Add(pause.Doubled(firstPause, mostPause, of.tries)), err
@@ -246,15 +246,15 @@ func (l *lanes) hold(log *zap.Logger, subject string, err error) {
 	l.of[subject] = of
 }
 
-// forget notes that the servers took a message of a lane.
-func (l *lanes) forget(subject string) {
+// forget notes that the servers took a message of a subject.
+func (l *refusals) forget(subject string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.of, subject)
 }
 
-// why returns why a lane waits; "" = none does.
-func (l *lanes) why() string {
+// why returns why a subject waits; "" = none does.
+func (l *refusals) why() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, subject := range slices.Sorted(maps.Keys(l.of)) {

@@ -14,7 +14,7 @@ type Broker interface {
 	Reader
 	Consumer
 	Board
-	Keeper
+	Counter
 }
 
 // Publisher stores messages.
@@ -41,8 +41,8 @@ type Reader interface {
 	Changed() <-chan struct{}
 }
 
-// Keeper counts and drops stored messages.
-type Keeper interface {
+// Counter counts and drops stored messages.
+type Counter interface {
 	// Count returns how many messages of a stream have a subject of a pattern. It reads none.
 	Count(ctx context.Context, stream, subject string) (int, error)
 	// Drop deletes a message by its number; nil = it is not there any more.

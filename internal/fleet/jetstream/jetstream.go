@@ -434,7 +434,7 @@ func stored(m js.Msg, meta *js.MsgMetadata) engine.Stored {
 	}
 }
 
-// Count fits engine.Keeper.
+// Count fits engine.Counter.
 func (b *Broker) Count(ctx context.Context, stream, subject string) (n int, err error) {
 	found, err := b.js.Stream(ctx, stream)
 	if err != nil {
@@ -450,7 +450,7 @@ func (b *Broker) Count(ctx context.Context, stream, subject string) (n int, err 
 	return n, nil
 }
 
-// Drop fits engine.Keeper.
+// Drop fits engine.Counter.
 func (b *Broker) Drop(ctx context.Context, stream string, seq uint64) error {
 	found, err := b.js.Stream(ctx, stream)
 	if err == nil {

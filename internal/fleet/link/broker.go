@@ -319,13 +319,13 @@ func (b *Broker) goOn(
 // againTime is the pause before a call that has ended is made again.
 const againTime = 200 * time.Millisecond
 
-// Count fits engine.Keeper.
+// Count fits engine.Counter.
 func (b *Broker) Count(ctx context.Context, stream, subject string) (int, error) {
 	a, err := b.ask(ctx, pathCount, place{Stream: stream, Subject: subject})
 	return a.Count, err
 }
 
-// Drop fits engine.Keeper.
+// Drop fits engine.Counter.
 func (b *Broker) Drop(ctx context.Context, stream string, seq uint64) error {
 	_, err := b.ask(ctx, pathDrop, place{Stream: stream, Seq: seq})
 	return err

@@ -52,14 +52,14 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 	if o.Within <= 0 {
 		o.Within = 10 * time.Second
 	}
-	w := &way{
+	w := &exam{
 		visit:   visit{Options: o.Options},
 		o:       o,
 		dialect: events.Dialect(o.Connect.Agent),
 		cwd:     cmp.Or(o.Cwd, o.Config.Home),
 	}
-	w.look(short, "settings", "its settings", (*way).registered)
-	w.look(short+w.Within, "bridge", "its bridge", (*way).program)
+	w.look(short, "settings", "its settings", (*exam).registered)
+	w.look(short+w.Within, "bridge", "its bridge", (*exam).program)
 	w.daemon(ctx)
 	if len(w.hung) == 0 {
 		w.sameSocket()
@@ -80,8 +80,8 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 	return r
 }
 
-// way is one examination of an agent.
-type way struct {
+// exam is one examination of an agent.
+type exam struct {
 	visit
 	o       AgentOptions
 	dialect events.Dialect
@@ -95,7 +95,7 @@ type way struct {
 }
 
 // look is visit.look for a look at an agent.
-func (w *way) look(within time.Duration, check, at string, f func(*way)) {
+func (w *exam) look(within time.Duration, check, at string, f func(*exam)) {
 	w.found = slices.Clip(w.found)
 	if !w.hung[at] && !inTime(within, w, f) {
 		w.hangs(check, at)
@@ -103,7 +103,7 @@ func (w *way) look(within time.Duration, check, at string, f func(*way)) {
 }
 
 // registered checks the agent's own settings.
-func (w *way) registered() {
+func (w *exam) registered() {
 	s := connect.Inspect(w.o.Connect)
 	w.settings = s
 	switch s.State {
@@ -141,7 +141,7 @@ func (w *way) registered() {
 }
 
 // changeable reports when other users can remove hookd from the agent's settings.
-func (w *way) changeable(file string) {
+func (w *exam) changeable(file string) {
 	for _, r := range trust.New().Seal(trust.Files{Read: []string{file}}).Refusals() {
 		w.say("settings", Note, r.Do, "others could take hookd out of them: %s %s", r.Path, r.Fact)
 	}
@@ -149,7 +149,7 @@ func (w *way) changeable(file string) {
 
 // again returns the command that registers the bridge, and installs it first if it is
 // missing.
-func (w *way) again() string {
+func (w *exam) again() string {
 	if w.o.Bridge == "" && w.bridged() {
 		return "make install && " + w.o.Again
 	}
@@ -157,7 +157,7 @@ func (w *way) again() string {
 }
 
 // bridged reports whether the agent calls the bridge; else it has a plugin.
-func (w *way) bridged() bool {
+func (w *exam) bridged() bool {
 	a := dialect.Agent(w.dialect)
 	return a != nil && a.Answer != nil
 }
@@ -171,7 +171,7 @@ func byHand(s connect.Status) string {
 }
 
 // program checks the bridge that is registered, or would be.
-func (w *way) program() {
+func (w *exam) program() {
 	if !w.bridged() {
 		return
 	}
@@ -222,7 +222,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (w *way) connectIf(moved bool) string {
+func (w *exam) connectIf(moved bool) string {
 	if moved {
 		return w.again()
 	}
@@ -231,7 +231,7 @@ func (w *way) connectIf(moved bool) string {
 
 // version compares the bridge with this program: an old one knows only old versions of
 // its agent.
-func (w *way) version() {
+func (w *exam) version() {
 	if filepath.Base(w.bridge) == "hookd" {
 		w.say("bridge", OK, "", "%s", w.bridge)
 		return
@@ -270,7 +270,7 @@ func (w *way) version() {
 
 // sameSocket checks that the bridge, which does not read hookd.yaml, dials the socket
 // on which the daemon listens.
-func (w *way) sameSocket() {
+func (w *exam) sameSocket() {
 	dials, want := cmp.Or(w.settings.Socket, client.DefaultSocket()), w.Client.Socket()
 	if dials != want {
 		w.say("socket", Problem, w.o.Again, "the bridge dials %s, the daemon is at %s", dials, want)
@@ -279,7 +279,7 @@ func (w *way) sameSocket() {
 
 // seen reports when the agent itself last sent an event: that it is connected does not
 // prove that it calls hookd.
-func (w *way) seen(ctx context.Context) {
+func (w *exam) seen(ctx context.Context) {
 	if w.status == nil {
 		return
 	}

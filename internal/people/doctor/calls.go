@@ -29,7 +29,7 @@ type Call struct {
 
 // calls looks at each kind of call that the agent makes. first is the probe that was
 // made of the first kind.
-func (w *way) calls(ctx context.Context, first *Probe) (list []Call) {
+func (w *exam) calls(ctx context.Context, first *Probe) (list []Call) {
 	if first == nil || w.status == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (w *way) calls(ctx context.Context, first *Probe) (list []Call) {
 }
 
 // reached fills in whether a probe came through.
-func (w *way) reached(call *Call, c dialect.Covered, p *Probe) {
+func (w *exam) reached(call *Call, c dialect.Covered, p *Probe) {
 	e := &events.Event{
 		Envelope: events.Envelope{Event: p.Event, Dialect: w.dialect, Data: p.Payload},
 		Contract: events.For(w.dialect, p.Event),
@@ -78,7 +78,7 @@ func (w *way) reached(call *Call, c dialect.Covered, p *Probe) {
 
 // registeredFor reports whether the agent's settings call hookd for a tool: a matcher is
 // a name, a list of names or a regular expression, as in Claude Code.
-func (w *way) registeredFor(event string, tools []string) bool {
+func (w *exam) registeredFor(event string, tools []string) bool {
 	only := w.settings.Only[event]
 	if len(only) == 0 || slices.Contains(only, "") || len(tools) == 0 {
 		return true
@@ -94,7 +94,7 @@ func (w *way) registeredFor(event string, tools []string) bool {
 }
 
 // last returns when the agent last reported a call of a tool in a session of its own.
-func (w *way) last(ctx context.Context, tool string) string {
+func (w *exam) last(ctx context.Context, tool string) string {
 	ctx, cancel := w.ask(ctx)
 	defer cancel()
 	list, err := w.Client.Accepted(ctx, client.EventQuery{Agent: string(w.dialect), Tool: tool, Limit: 50})
@@ -110,7 +110,7 @@ func (w *way) last(ctx context.Context, tool string) string {
 }
 
 // gaps reports the kinds of call that do not reach hookd.
-func (w *way) gaps(list []Call) {
+func (w *exam) gaps(list []Call) {
 	for _, c := range list {
 		switch {
 		case c.Why == "" || c.Kind == list[0].Kind: // which the probe itself reports

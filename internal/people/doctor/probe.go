@@ -48,7 +48,7 @@ type Hooked struct {
 }
 
 // probe sends the first and judges its result; nil when there is no way to.
-func (w *way) probe(ctx context.Context) *Probe {
+func (w *exam) probe(ctx context.Context) *Probe {
 	p := w.send(ctx, dialect.Probe(w.dialect))
 	if p != nil {
 		w.judge(p)
@@ -57,7 +57,7 @@ func (w *way) probe(ctx context.Context) *Probe {
 }
 
 // send sends an event as the agent would; nil when there is no way to.
-func (w *way) send(ctx context.Context, event neutral.Probe) *Probe {
+func (w *exam) send(ctx context.Context, event neutral.Probe) *Probe {
 	p := &Probe{Hooks: []Hooked{}}
 	p.Event, p.Payload = event.Event, event.With(Session, w.cwd, time.Now())
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
@@ -78,7 +78,7 @@ func (w *way) send(ctx context.Context, event neutral.Probe) *Probe {
 }
 
 // call runs the command line that is registered for the event, or would be.
-func (w *way) call(ctx context.Context, p *Probe) {
+func (w *exam) call(ctx context.Context, p *Probe) {
 	p.Command = []string{w.bridge, string(w.dialect), p.Event}
 	switch line := w.settings.Calls[p.Event]; {
 	case len(line) > 0:
@@ -105,7 +105,7 @@ func (w *way) call(ctx context.Context, p *Probe) {
 }
 
 // emit sends it as a plugin does.
-func (w *way) emit(ctx context.Context, p *Probe) {
+func (w *exam) emit(ctx context.Context, p *Probe) {
 	answer, err := w.Client.EmitWait(
 		ctx,
 		client.Event{
@@ -123,7 +123,7 @@ func (w *way) emit(ctx context.Context, p *Probe) {
 }
 
 // arrived finds the event in the stream of events since the daemon's status was read.
-func (w *way) arrived(ctx context.Context, p *Probe) {
+func (w *exam) arrived(ctx context.Context, p *Probe) {
 	if w.status == nil || p.EventID != "" {
 		return
 	}
@@ -155,7 +155,7 @@ func (w *way) arrived(ctx context.Context, p *Probe) {
 }
 
 // matched adds the hooks that the event reached, with their results.
-func (w *way) matched(ctx context.Context, p *Probe) {
+func (w *exam) matched(ctx context.Context, p *Probe) {
 	env := events.Envelope{
 		Event:     p.Event,
 		Dialect:   w.dialect,
@@ -195,7 +195,7 @@ func (w *way) matched(ctx context.Context, p *Probe) {
 }
 
 // runs are those of the probe. Where an agent has called doctor, the probe counts as the agent's call.
-func (w *way) runs(ctx context.Context, event string) ([]client.Run, error) {
+func (w *exam) runs(ctx context.Context, event string) ([]client.Run, error) {
 	for _, test := range []bool{true, false} {
 		runs, err := w.Client.Runs(ctx, client.RunQuery{EventID: event, Test: test})
 		if err != nil && !errors.Is(err, client.ErrRecent) {
@@ -218,7 +218,7 @@ func (p *Probe) matching() []string {
 }
 
 // judge reports the result of the probe.
-func (w *way) judge(p *Probe) {
+func (w *exam) judge(p *Probe) {
 	row := events.For(w.dialect, p.Event)
 	failed := slices.IndexFunc(p.Hooks, func(h Hooked) bool {
 		return h.Result != "" && h.Result != client.ResultOK && h.Result != client.ResultDeny

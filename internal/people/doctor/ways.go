@@ -47,7 +47,7 @@ const (
 )
 
 // cannot says why a way is never seen; "" = it can be.
-func (w *way) cannot(kind neutral.CallKind) string {
+func (w *exam) cannot(kind neutral.CallKind) string {
 	if kind == personCall || kind == aloneCall {
 		if a := dialect.Agent(w.dialect); a == nil || a.Alone == "" && a.Unasked == nil {
 			return "its hooks are not told whether a person is there"
@@ -71,7 +71,7 @@ func came(e *events.Event, kind neutral.CallKind) bool {
 }
 
 // waysOf looks at the newest events of the agent, and at its newest rewrites.
-func (w *way) waysOf(ctx context.Context) []Way {
+func (w *exam) waysOf(ctx context.Context) []Way {
 	if w.status == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (w *within) back(e *events.Event, at time.Time) {
 const mostWays = 500
 
 // rewritten says whether another input that a hook gave was seen to run.
-func (w *way) rewritten(ctx context.Context) Way {
+func (w *exam) rewritten(ctx context.Context) Way {
 	of := Way{Way: "a rewrite that really ran", Try: "have a hook rewrite a call"}
 	if a := dialect.Agent(w.dialect); a == nil || !a.ShowsRun {
 		of.Try, of.Cannot = "", "it does not say which input ran: compare the file or the output yourself"

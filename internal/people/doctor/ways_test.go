@@ -25,7 +25,7 @@ func TestWaysThatCannotBeSeen(t *testing.T) {
 		{events.ClaudeCode, "headless", ""},
 	} {
 		for _, one := range ways {
-			w := way{dialect: tt.agent}
+			w := exam{dialect: tt.agent}
 			if got := w.cannot(one.kind); one.way == tt.way && got != tt.want {
 				t.Errorf("%s %s: %q, want %q", tt.agent, tt.way, got, tt.want)
 			}
