@@ -95,8 +95,6 @@ var languages = map[string]struct {
 	tool string
 	run  func(u *user, dir, file string) []string
 }{
-	"python": {"python3", func(_ *user, _, file string) []string { return []string{"python3", file} }},
-	"js":     {"node", func(_ *user, _, file string) []string { return []string{"node", file} }},
 	"rust": {"rustc", func(u *user, dir, file string) []string {
 		program := filepath.Join(dir, strings.TrimSuffix(file, ".rs"))
 		u.run(dir, "rustc", "--edition", "2021", "-D", "warnings", "-o", program, file)
