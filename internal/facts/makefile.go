@@ -80,7 +80,7 @@ func (m *makeReader) expand(text string) string {
 			b.WriteByte('$')
 		case '(', '{':
 			end := closingBracket(text, i)
-			b.WriteString(m.reference(text[i+1 : end]))
+			b.WriteString(m.reference(text[min(i+1, end):end])) // a bracket may end the text
 			i = end
 		default:
 			b.WriteString("make-target")
