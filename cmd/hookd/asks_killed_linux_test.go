@@ -17,7 +17,7 @@ import (
 // daemon has the end of each ask on record.
 func TestKilledWhileAsksAreHeld(t *testing.T) {
 	t.Parallel()
-	rounds, agents := amount(50, 2), amount(1000, 100)
+	rounds, agents := amount(50, hooktest.Amount(2, 1)), amount(1000, hooktest.Amount(100, 20))
 	h := newAskHome(t)
 	h.write("hooks/push/HOOK.yaml", asksPush+"timeout: 5m\n") // so many shells take their time
 	h.write("hookd.yaml", "asks: {timeout: 10m}\n")

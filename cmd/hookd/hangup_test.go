@@ -18,7 +18,7 @@ func TestHangupAtTheMomentOfTheSocket(t *testing.T) {
 	home := hooktest.ShortDir(t)
 	socket := filepath.Join(home, "hookd.sock")
 	binary := hookdBinary(t, home)
-	for range 5 {
+	for range hooktest.Amount(5, 1) {
 		cmd := exec.Command(binary, "serve", "--fire-startup=false")
 		var log bytes.Buffer
 		cmd.Env, cmd.Stderr = append(os.Environ(), "LIBREFANG_HOME="+home), &log

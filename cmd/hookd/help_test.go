@@ -18,8 +18,8 @@ import (
 // example and a word that is too long stay as they are.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	for _, columns := range []int{0, 60, 80, 132} {
-		if columns >= pipeWidth && !hooktest.All() {
-			continue // the narrow ones break the most lines
+		if columns != 60 && !hooktest.All() {
+			continue // a narrow one breaks the most lines
 		}
 		t.Run(strconv.Itoa(columns), func(t *testing.T) {
 			t.Setenv("COLUMNS", "")

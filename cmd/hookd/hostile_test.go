@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
@@ -103,19 +102,9 @@ func (h *hostileWorld) run(args ...string) (stdout, stderr []byte) {
 
 func (h *hostileWorld) until(what, want string, args ...string) {
 	h.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for {
-		out, _ := h.run(args...)
-		if bytes.Contains(out, []byte(want)) {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			h.Fatalf("%s did not come; last: %.500s", what, out)
-		}
+	var out []byte
+	if !hooktest.Poll(patience, func() bool { out, _ = h.run(args...); return bytes.Contains(out, []byte(want)) }) {
+		h.Fatalf("%s did not come; last: %.500s", what, out)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestClosedLogEndsNothing(t *testing.T) {
 	t.Parallel()
 	cmd, c, log := served(t)
 	log.Close()
-	for range 100 {
+	for range 20 {
 		decides(t, c, "Bash")
 	}
 	if err := c.Ready(t.Context()); err != nil {

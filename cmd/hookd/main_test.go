@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -35,6 +37,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,
+		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitready": waitReady,
 			"until":     until,
@@ -63,16 +66,26 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("TERM", "xterm")
 	env.Setenv("GORACE", os.Getenv("GORACE"))
-	if cache, err := goCache(); err == nil {
-		env.Setenv("GOCACHE", cache)
+	for name, value := range goSettings() {
+		env.Setenv(name, value)
 	}
 	return nil
 }
 
-// goCache is the folder where `go build` finds the packages that are compiled already.
-func goCache() (string, error) {
-	out, err := exec.Command("go", "env", "GOCACHE").Output()
-	return strings.TrimSpace(string(out)), err
+// goSettings let `go build` in a script find the packages that are compiled already: in their folder, and
+// compiled in the same way.
+var goSettings = sync.OnceValue(func() (settings map[string]string) {
+	out, _ := exec.Command("go", "env", "-json", "CGO_ENABLED", "GOCACHE", "GOFLAGS").Output()
+	_ = json.Unmarshal(out, &settings) // no Go: the scripts that need it say so
+	return settings
+})
+
+// condition reports whether a line of a script runs that begins with [all], see hooktest.All.
+func condition(name string) (bool, error) {
+	if name != "all" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return hooktest.All(), nil
 }
 
 // patience is how long a script waits for something that must come.
@@ -80,15 +93,8 @@ const patience = 60 * time.Second
 
 // poll calls try until it holds.
 func poll(ts *testscript.TestScript, what string, try func() bool) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for !try() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			ts.Fatalf("%s did not come within %s", what, patience)
-		}
+	if !hooktest.Poll(patience, try) {
+		ts.Fatalf("%s did not come within %s", what, patience)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
@@ -162,17 +161,7 @@ func (s *session) stopDaemon(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(patience); ; {
-		if _, err := s.hookd("status"); err != nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Errorf("the daemon did not stop within %s", patience)
-			return
-		}
+	if !hooktest.Poll(patience, func() bool { _, err := s.hookd("status"); return err != nil }) {
+		t.Errorf("the daemon did not stop within %s", patience)
 	}
 }

@@ -17,7 +17,12 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// Many daemons share the heap of the tests' program. Each would limit it as if it were alone there, and the
+// collector would take half of the processors.
+func TestMain(m *testing.M) {
+	os.Setenv("GOMEMLIMIT", "off")
+	goleak.VerifyTestMain(m)
+}
 
 // house is a daemon on a home of its own.
 type house struct {

@@ -14,10 +14,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
 )
+
+// Tests collect garbage as seldom as hookd's programs do. GOGC in the environment wins.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
 
 // Patience is how long a test waits for an event that must come: a busy machine may need long.
 const Patience = 2 * time.Minute
@@ -28,13 +36,23 @@ const OtherUser = 65534
 // Until waits until cond holds, and fails the test when it never does.
 func Until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(Patience); !cond(); {
+	if !Poll(Patience, cond) {
+		t.Fatalf("waited %s in vain until %s", Patience, what)
+	}
+}
+
+// Poll waits until cond holds, and reports whether it did in time. A condition that takes long, as one that starts a
+// program, is looked at less often: tests that wait leave the processors to those that work.
+func Poll(patience time.Duration, cond func() bool) bool {
+	for deadline := time.After(patience); ; {
+		began := time.Now()
+		if cond() {
+			return true
+		}
 		select {
-		case <-tick.C:
+		case <-time.After(min(max(2*time.Millisecond, 4*time.Since(began)), 100*time.Millisecond)):
 		case <-deadline:
-			t.Fatalf("waited %s in vain until %s", Patience, what)
+			return false
 		}
 	}
 }
