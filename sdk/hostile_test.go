@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // want is the required answer of the guard of testdata, which denies sudo.
@@ -202,7 +204,10 @@ func TestHostileEventsSpawned(t *testing.T) {
 	for _, r := range runtimes(t) {
 		t.Run(r.name, func(t *testing.T) {
 			model := r.command(t, "guard")
-			for _, h := range list {
+			for i, h := range list {
+				if i%3 != 0 && !hooktest.All() {
+					continue // TestHostileEventsKept gives all of them to one process
+				}
 				cmd := exec.CommandContext(t.Context(), model.Path, model.Args[1:]...)
 				cmd.Dir, cmd.Env = model.Dir, append(model.Env, "HOOK_EVENT=PreToolUse")
 				cmd.Stdin = strings.NewReader(h.line + "\n")

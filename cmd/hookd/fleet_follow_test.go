@@ -26,7 +26,8 @@ func TestAFollowedFleet(t *testing.T) {
 		f, err := asked.client.Fleet(t.Context())
 		return err == nil && f.Unread == "" && len(f.Machines) == 2
 	})
-	hooktest.Hook(t, other.home, "guard", "events: [PreToolUse]\n", "exit 2\n")
+	hooktest.Write(t, filepath.Join(other.home, "hooks", "guard", "HOOK.yaml"), "name: guard\nevents: [PreToolUse]\n"+ // starts nothing
+		"rules: [{name: cat, deny: {effect: read, path: [/*]}, why: it reads, instead: do not}]\n", 0o644)
 	hooktest.Until(t, "the guard is loaded", func() bool {
 		hook, err := other.client.Hook(t.Context(), "guard")
 		return err == nil && hook.Name == "guard"

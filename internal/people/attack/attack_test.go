@@ -1,7 +1,7 @@
 package attack
 
 import (
-	"os/exec"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,20 +10,15 @@ import (
 	"github.com/hookd/hookd/internal/base/system/systemtest"
 )
 
-// programs builds hookd and its bridge.
-func programs(t *testing.T) Options {
-	t.Helper()
-	dir := hooktest.ShortDir(t)
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", dir+"/", "../../../cmd/hookd", "../../../cmd/hookd-bridge").
-		CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return Options{Program: filepath.Join(dir, "hookd"), Bridge: filepath.Join(dir, "hookd-bridge")}
+func TestMain(m *testing.M) {
+	code := m.Run()
+	hooktest.RemovePrograms()
+	os.Exit(code)
 }
 
 func TestAttempts(t *testing.T) {
-	o := programs(t)
+	dir := hooktest.Programs(t)
+	o := Options{Program: filepath.Join(dir, "hookd"), Bridge: filepath.Join(dir, "hookd-bridge")}
 	t.Run("own", func(t *testing.T) { testOwn(t, o) })
 	t.Run("system", func(t *testing.T) { testSystem(t, o) })
 }

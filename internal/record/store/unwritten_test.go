@@ -57,7 +57,7 @@ func TestDecisionsOutliveAKill(t *testing.T) {
 	o := options(t)
 	o.Memory = filepath.Join(t.TempDir(), "memory")
 	handed := map[uint64]bool{}
-	for range 5 {
+	for range hooktest.Amount(5, 2) {
 		killWhileDeciding(t, o, handed)
 	}
 	s := open(t, o)
