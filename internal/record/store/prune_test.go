@@ -215,9 +215,8 @@ func TestTheLogIsMergedWhilePruning(t *testing.T) {
 	o := options(t)
 	o.sweep, o.Policy.MaxRuns = time.Millisecond, 1
 	s := open(t, o)
-	const size = 4 << 10
-	number := hooktest.Amount(20_000, 8000)
-	for i := uint64(1); i <= uint64(number); i++ {
+	const size, number = 4 << 10, 20_000
+	for i := uint64(1); i <= number; i++ {
 		r := run(i, event(i, "agent:end", `{}`), "a", wire.ResultOK)
 		r.Stdout = wire.Output{Head: strings.Repeat("x", size), Bytes: size}
 		s.Record(r)
@@ -231,7 +230,7 @@ func TestTheLogIsMergedWhilePruning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Size() > int64(number*size/2) {
+	if info.Size() > number*size/2 {
 		t.Errorf("the log has %d bytes after %d were written", info.Size(), number*size)
 	}
 }
