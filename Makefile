@@ -34,7 +34,7 @@ demo: build ## show what hookd does, on a home that is removed afterwards
 test: build ## test all behaviour; `make check` vets
 	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS) ./...
 
-test-all: ## test, and load the machine: many kills, fleets, memory, packages
+test-all: ## test, with all cases, and load the machine: many kills, fleets, memory, packages
 	@HOOKTEST_ALL=1 $(MAKE) test
 
 test-root: build ## test, as root, the packages with tests that need root; of the commands only those tests

@@ -132,6 +132,9 @@ func TestGuardsOfDocuments(t *testing.T) {
 			hooktest.Must(t, err)
 			h.Tests, h.Shadow = nil, false
 			for i, call := range append(slices.Clone(guardsCatch[name]), harmless...) {
+				if i >= len(guardsCatch[name]) && i%3 != 0 && !hooktest.All() {
+					continue // `make test-all` asks each guard about each harmless call
+				}
 				data, err := json.Marshal(call)
 				hooktest.Must(t, err)
 				want := "none"

@@ -205,7 +205,7 @@ func fillBacklog(t *testing.T, path string, n int) {
 
 // A large backlog is checked behind Open, before it is read: damage is found before any of its runs.
 func TestALargeBacklogIsCheckedBehindOpen(t *testing.T) {
-	const n = 3 * mostAtOnce
+	const n = 3 * mostAtOnce / 2
 	for _, c := range []struct {
 		name   string
 		damage func(t *testing.T, path string)
