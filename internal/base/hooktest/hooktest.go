@@ -42,7 +42,7 @@ func Until(t testing.TB, what string, cond func() bool) {
 }
 
 // Poll waits until cond holds, and reports whether it did in time. A condition that takes long, as one that starts a
-// program, is looked at less often: tests that wait leave the processors to those that work.
+// program, is looked at less often: waiting tests leave the processors to working ones.
 func Poll(patience time.Duration, cond func() bool) bool {
 	for deadline := time.After(patience); ; {
 		began := time.Now()

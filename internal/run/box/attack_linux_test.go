@@ -120,8 +120,8 @@ var attacks = []struct {
 	{name: "make a device", line: `mknod null c 1 3 && echo REACHED`, atRead: true},
 }
 
-// Each attack is tried in a box by namespaces around a project, and each fourth in the others: `make test-all`
-// tries each of them in each box.
+// Each attack is tried in a box by namespaces around a project, and each fourth in the other boxes: `make test-all`
+// tries each attack in each box.
 func TestAttacks(t *testing.T) {
 	hooktest.Outside(t)
 	bare := map[string]result{} // of attacks that work without a box

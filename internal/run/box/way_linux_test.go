@@ -161,7 +161,7 @@ func TestWaysOutOfTheNetwork(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
 			if w.needs == "cargo" || w.needs == "go" || w.name == "npm ci" || w.name == "git clone" {
-				hooktest.Long(t) // it compiles, or does what another way does, too
+				hooktest.Long(t) // it compiles, or is a second line of the same program
 			}
 			s := newScene(t)
 			s.toolchains()
