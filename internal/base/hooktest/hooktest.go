@@ -41,7 +41,7 @@ func Until(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// Poll waits until cond holds, and reports whether it did in time. A condition that takes long, as one that starts a
+// Poll waits until cond holds, and reports whether it did in time. A slow condition, as a start of a
 // program, is looked at less often: waiting tests leave the processors to working ones.
 func Poll(patience time.Duration, cond func() bool) bool {
 	for deadline := time.After(patience); ; {
