@@ -46,7 +46,7 @@ const (
 	nowAsks     = "asks"
 )
 
-// said is what a machine says of its sessions or asks.
+// said is a machine's word on its sessions or asks.
 type said struct {
 	Machine  string         `json:"machine"`
 	Sent     time.Time      `json:"sent"` // by the clock of the machine
@@ -105,7 +105,7 @@ func (f *Fleet) online() bool {
 	return f.ready && f.opts.Broker.State().Connected
 }
 
-// publish replaces what this machine says of a part of areaNow.
+// publish replaces this machine's word on a part of areaNow.
 func (f *Fleet) publish(ctx context.Context, text []byte, what string) error {
 	return f.opts.Broker.Publish(ctx, []engine.Message{{Subject: f.names.subject(areaNow, what), Data: text}})[0]
 }
@@ -180,7 +180,7 @@ func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 	}
 }
 
-// asks is what this machine says of its asks, the oldest first. Where they do not fit, the newest
+// asks is this machine's word on its asks, the oldest first. Where they do not fit, the newest
 // lose their cards: those can be allowed on this machine alone.
 func (f *Fleet) asks(held map[string]wire.Ask) []byte {
 	of := said{Machine: f.names.Machine, Sent: time.Now().UTC()}

@@ -20,7 +20,7 @@ const (
 	mostAnswer  = 5000
 )
 
-// look reads what each machine says of a part of areaNow. A message that stands under another name
+// look reads the word of each machine on a part of areaNow. A message that stands under another name
 // than its own is left out. when is the time of a message by the clock of this machine.
 func look[T any](
 	ctx context.Context, b engine.Reader, n Names, what string,

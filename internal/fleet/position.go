@@ -23,7 +23,7 @@ type Position interface {
 	SetReadThrough(stream string, begun time.Time, seq uint64) error
 }
 
-// inbound reads what other machines have sent.
+// inbound reads the messages of other machines.
 type inbound struct {
 	broker   engine.Broker
 	position Position

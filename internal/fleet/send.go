@@ -19,7 +19,7 @@ import (
 	"github.com/hookd/hookd/internal/record/store"
 )
 
-// outbound moves what waits on this machine to the servers.
+// outbound moves the messages that wait on this machine to the servers.
 type outbound struct {
 	broker engine.Broker
 	outbox Outbox

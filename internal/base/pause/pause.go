@@ -15,7 +15,7 @@ func Doubled(first, most time.Duration, tries int) time.Duration {
 	return min(first, most)
 }
 
-// About is from half of d to one and a half of it. d is positive.
+// About is from half of d to one and a half times d. d is positive.
 func About(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
 // Within is from half of d to d.

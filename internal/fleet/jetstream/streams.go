@@ -75,7 +75,7 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	return err
 }
 
-// userInfo is the subject on which a server says what its user may do.
+// userInfo is the subject on which a server says its user's permissions.
 const userInfo = "$SYS.REQ.USER.INFO"
 
 // may reports whether the servers let this machine publish to a subject: it asks for nothing that
