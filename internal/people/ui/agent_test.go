@@ -102,10 +102,7 @@ func (m *messages) given() string {
 func (s *site) claudeCode(program string, model *messages) (work string, ended func() string) {
 	s.t.Helper()
 	person, work := hooktest.ShortDir(s.t), hooktest.ShortDir(s.t)
-	bridge := filepath.Join(person, "hookd-bridge")
-	if out, err := exec.Command("go", "build", "-o", bridge, "../../../cmd/hookd-bridge").CombinedOutput(); err != nil {
-		s.t.Fatalf("build hookd-bridge: %v\n%s", err, out)
-	}
+	bridge := filepath.Join(hooktest.Programs(s.t), "hookd-bridge")
 	plan, err := connect.Connect(connect.Options{
 		Agent: "claude-code", Home: person, Bridge: bridge, Socket: s.client.Socket(), AskTimeout: 5 * time.Minute, Getenv: func(string) string { return "" },
 	})

@@ -56,6 +56,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
+	hooktest.RemovePrograms()
 	if chromium.stop != nil {
 		chromium.stop()
 	}

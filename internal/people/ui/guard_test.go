@@ -150,6 +150,7 @@ func TestAGuardIsMended(t *testing.T) {
 // one becomes a test, the rule is mended beside test and past, saved, in force, and the difference is there to be read.
 // Each step is done by keys, only the rule's text by script.
 func TestANoisyGuardIsMended(t *testing.T) {
+	hooktest.Long(t) // TestAGuardIsMended takes the shorter way
 	home := newHome(t, func(s *seeder) { s.month(time.Now()); s.day(time.Now()) })
 	houseRules(t, home)
 	hooktest.Write(t, filepath.Join(home, "hookd.yaml"), "reload: {mode: ask}\n", 0o600)

@@ -29,6 +29,7 @@ import (
 // Numbers that neither the stream nor the history has are a row of their own, at their place,
 // and the last line and the banner say how many.
 func TestAGapIsARow(t *testing.T) {
+	hooktest.Long(t) // a state of a view that others show, too
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{}, "#stream")
 	s.until("rows", `document.querySelectorAll("#stream tr[data-id]").length > 15`)
@@ -60,6 +61,7 @@ func TestAGapIsARow(t *testing.T) {
 
 // While the page is paused it says how much it missed, and reads that when it goes on.
 func TestMoreThanIsHeldIsRead(t *testing.T) {
+	hooktest.Long(t) // so many events are sent
 	home := quickHome(t)
 	s := open(t, home, ui.Options{}, "#stream")
 	s.decide("echo first")
@@ -116,6 +118,7 @@ func (s *site) callMany(session string, calls int) {
 // A daemon that is slow to answer: the heads of the columns are there at once, and
 // "reading…" after a while, until the rows come.
 func TestAViewThatWaitsSaysSo(t *testing.T) {
+	hooktest.Long(t) // a state of a view that others show, too
 	browser(t)
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	daemon := &process{t: t, home: home}
@@ -138,6 +141,7 @@ func TestAViewThatWaitsSaysSo(t *testing.T) {
 // A second browser that has no link sees nothing, also by the address of the page and by a
 // link that was used.
 func TestASecondBrowserSeesNothing(t *testing.T) {
+	hooktest.Long(t) // TestALinkWorksOnce asks without a browser
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	s.until("the sessions", `document.querySelector("table.sessions")`)
