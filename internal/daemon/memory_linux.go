@@ -9,7 +9,7 @@ import (
 )
 
 // unmapProgram gives the pages of the program's file back that the start has read: some 25 MiB of code and
-// constants, of which an idle daemon needs few again. They stay in the page cache, so the next use costs a minor
+// constants, of which a daemon needs a third again. They stay in the page cache, so the next use costs a minor
 // fault for each 64 KiB, and no read. Pages that were written to are left alone: they would be lost.
 func unmapProgram() {
 	program, err := os.Readlink("/proc/self/exe")
