@@ -482,6 +482,11 @@ func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
 		return c.stmt(&st)
 	}
 	inner, simple := cmd.Stmt.Cmd.(*syntax.CallExpr)
+	if list, is := cmd.Stmt.Cmd.(*syntax.BinaryCmd); is && cmd.Name != nil { // coproc m a | n: m is no name
+		first, all := *cmd, *list
+		first.Stmt, all.X = list.X, &syntax.Stmt{Position: list.X.Position, Cmd: &first}
+		return c.binary(&all)
+	}
 	if cmd.Name == nil && !(simple && len(inner.Args) > 0 && len(inner.Assigns) > 0) || !simple && cmd.Stmt.Cmd != nil {
 		return c.stmt(cmd.Stmt)
 	}
@@ -946,6 +951,15 @@ func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.S
 		defer func() { sh.client, sh.tests = was, false }()
 	}
 	words := sh.words(cmd.Args)
+	for _, rd := range st.Redirs { // ls &>o rm x: dash runs ls, then rm
+		behind := slices.IndexFunc(cmd.Args, func(w *syntax.Word) bool { return w.Pos().After(rd.Pos()) })
+		if (rd.Op == syntax.RdrAll || rd.Op == syntax.AppAll) && behind > 0 {
+			c := sh.fork()
+			c.guess, c.depth = true, sh.depth+1
+			c.run(c.words(cmd.Args[behind:]), &call{text: sh.text(cmd), span: sh.span(cmd)})
+			break
+		}
+	}
 	for len(words) > 0 && words[0].Kind == Unknown && words[0].Text == unknownPart && len(words) > 1 &&
 		words[0].from == "" && words[0].safe {
 		words = words[1:]
