@@ -80,8 +80,11 @@ export const Clock = ({ t, fine }) => html`<time title=${whole(t)}>${when(t, fin
 export const Who = ({ r }) => html`${agentName(r)} <span class="t">${last(r.cwd)}</span>`;
 // What is a call's tool and input, and the input that ran instead, or the box that it ran in.
 export const What = ({ r }) => html`<span class="tool">${toolName(r)}</span>
-  <code title=${r.subject || ''}>${r.subject || ''}</code>${
-  r.contained ? html` <span class="t">in the box ${r.contained}</span>` : r.new_subject ? html` <span class="t">→ <code title=${r.new_subject}>${r.new_subject}</code></span>` : ''}`;
+  <code title=${r.subject || ''}>${r.subject || ''}</code>${instead(r)}`;
+const instead = (r) => {
+  if (r.contained) return html` <span class="t">in the box ${r.contained}</span>`;
+  return r.new_subject ? html` <span class="t">→ <code title=${r.new_subject}>${r.new_subject}</code></span>` : '';
+};
 
 // Why says which hook decided, and its reason; or how many had no opinion.
 export function Why({ d }) {
