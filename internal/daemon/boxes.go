@@ -22,11 +22,19 @@ import (
 func (d *Daemon) newBoxes(c config.Config) *contain.Keeper {
 	bridge := bridgePath()
 	return contain.New(contain.Options{
-		Bridge: bridge, Home: d.reader.Home, State: c.State, Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
+		Bridge: bridge, Socket: ownSocket(c, d.reader.Home), Home: d.reader.Home, State: c.State, Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
 		Profiles: []string{filepath.Join(system.Here().Folder, "profiles"), filepath.Join(c.Home, "profiles")},
 		Probe:    func(profile string) error { return probeBox(bridge, profile) },
 		Granted:  func(event string) bool { return d.asks.Granted(event) },
 	})
+}
+
+// ownSocket is the socket that a box must be told: an agent may know it by its hook's command alone.
+func ownSocket(c config.Config, home string) string {
+	if c.Socket == filepath.Join(home, ".librefang", "hookd.sock") || c.Socket == system.Here().Socket {
+		return ""
+	}
+	return c.Socket
 }
 
 // bridgePath is hookd-bridge as it is installed: beside hookd.

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ const exitNoBox = 125
 // boxTime is how long a box waits for hookd: it contains without an answer, too.
 const boxTime = time.Second
 
-// Box runs `box --profile P --call ID -- PROGRAM ARGUMENT…`, the arguments behind the word box, and
+// Box runs `box --profile P --call ID --socket S -- PROGRAM ARGUMENT…`, the arguments behind the word box, and
 // returns the exit code. Without an answer of hookd the box is the built-in one of that name.
 func Box(args []string) int {
 	exit, err := runBox(args)
@@ -37,7 +38,7 @@ func Box(args []string) int {
 }
 
 func runBox(args []string) (exit int, err error) {
-	name, call, level, argv, err := boxArgs(args)
+	a, err := boxArgs(args)
 	if err != nil {
 		return exitNoBox, err
 	}
@@ -45,9 +46,9 @@ func runBox(args []string) (exit int, err error) {
 	if err != nil {
 		return exitNoBox, fmt.Errorf("find the working directory: %w", err)
 	}
-	hookd, begun := beginBox(call, wire.BoxStart{Profile: name, Line: argv[len(argv)-1], Cwd: cwd})
-	profile := box.Alone(name)
-	if call != "" && !begun.Approved { // hookd is not there, or has been away for long
+	hookd, begun := a.begin(cwd)
+	profile := box.Alone(a.profile)
+	if a.call != "" && !begun.Approved { // hookd is not there, or has been away for long
 		fmt.Fprintf(os.Stderr, "hookd: this call is not known any more, so it runs in the strict box %q\n", profile.Name)
 	}
 	if begun.Approved {
@@ -56,13 +57,13 @@ func runBox(args []string) (exit int, err error) {
 		}
 	}
 	spec, err := box.Resolve(profile, box.Place{
-		Cwd: cwd, Homes: homes(), Own: append(begun.Hide, ownPaths()...),
+		Cwd: cwd, Homes: homes(), Own: append(begun.Hide, a.ownPaths()...),
 		Private: dialect.Private(), Later: dialect.InProject(),
 	})
 	if err != nil {
 		return exitNoBox, err
 	}
-	spec.Argv, spec.Env, spec.Level = argv, os.Environ(), level
+	spec.Argv, spec.Env, spec.Level = a.argv, os.Environ(), a.level
 	way := &proxy.Proxy{Hosts: profile.Hosts}
 	if profile.Base == box.ProjectNet {
 		spec.Proxy = way.ServeFile
@@ -78,7 +79,7 @@ func runBox(args []string) (exit int, err error) {
 	if hookd != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), boxTime)
 		defer cancel()
-		tell, _ := hookd.EndBox(ctx, call, wire.BoxEnd{
+		tell, _ := hookd.EndBox(ctx, a.call, wire.BoxEnd{
 			Level: string(end.Level), Exit: end.Exit, Kept: end.Kept, Refused: way.Refused(),
 		})
 		if tell != "" {
@@ -88,40 +89,51 @@ func runBox(args []string) (exit int, err error) {
 	return end.Exit, err
 }
 
+// boxCall has the arguments of a box.
+type boxCall struct {
+	profile, call, socket string
+	level                 box.Level
+	argv                  []string
+}
+
 // boxArgs reads the arguments. They are few, and package flag would be a part of the start.
-func boxArgs(args []string) (profile, call string, level box.Level, argv []string, err error) {
-	profile = box.Project
+func boxArgs(args []string) (a boxCall, err error) {
+	a.profile = box.Project
 	for len(args) > 0 {
 		switch {
 		case args[0] == "--" && len(args) > 1:
-			return profile, call, level, args[1:], nil
+			a.argv = args[1:]
+			return a, nil
 		case args[0] == "--profile" && len(args) > 1:
-			profile = args[1]
+			a.profile = args[1]
 		case args[0] == "--call" && len(args) > 1:
-			call = args[1]
+			a.call = args[1]
+		case args[0] == "--socket" && len(args) > 1:
+			a.socket = args[1]
 		case args[0] == "--level" && len(args) > 1:
-			level = box.Level(args[1])
+			a.level = box.Level(args[1])
 		default:
-			return "", "", "", nil, errors.New("type hookd-bridge box [--profile NAME] -- PROGRAM [ARGUMENT…]")
+			return a, errors.New("type hookd-bridge box [--profile NAME] -- PROGRAM [ARGUMENT…]")
 		}
 		args = args[2:]
 	}
-	return "", "", "", nil, errors.New("it needs a program: type hookd-bridge box [--profile NAME] -- PROGRAM [ARGUMENT…]")
+	return a, errors.New("it needs a program: type hookd-bridge box [--profile NAME] -- PROGRAM [ARGUMENT…]")
 }
 
-// beginBox claims the ticket of a call. The hookd that has it is nil where none has.
-func beginBox(call string, b wire.BoxStart) (*client.Client, wire.BoxBegun) {
-	if call == "" {
+// begin claims the ticket of the call. The hookd that has it is nil where none has.
+func (a boxCall) begin(cwd string) (*client.Client, wire.BoxBegun) {
+	if a.call == "" {
 		return nil, wire.BoxBegun{}
 	}
-	sockets := []string{""}
+	b := wire.BoxStart{Profile: a.profile, Line: a.argv[len(a.argv)-1], Cwd: cwd}
+	sockets := []string{a.socket}
 	if place := system.Here(); present(place) {
 		sockets = append(sockets, place.Socket)
 	}
 	for _, socket := range sockets {
 		ctx, cancel := context.WithTimeout(context.Background(), boxTime)
 		c := client.New(client.Options{Socket: socket})
-		begun, err := c.BeginBox(ctx, call, b)
+		begun, err := c.BeginBox(ctx, a.call, b)
 		cancel()
 		if err == nil && begun.Approved {
 			return c, begun
@@ -154,8 +166,8 @@ func homes() (list []string) {
 }
 
 // ownPaths are hookd's own, as far as the bridge knows them.
-func ownPaths() []string {
-	socket := client.DefaultSocket()
+func (a boxCall) ownPaths() []string {
+	socket := cmp.Or(a.socket, client.DefaultSocket())
 	place := system.Here()
 	return []string{socket, filepath.Join(filepath.Dir(socket), "hookd.yaml"), place.Folder, place.Socket, place.State}
 }

@@ -12,6 +12,7 @@ type Line struct {
 	Bridge  string // path of hookd-bridge
 	Profile string
 	Call    string // id of the ticket
+	Socket  string // of the hookd that has the ticket; "" = one that the bridge finds by itself
 	Shell   string
 	Plain   string // what the shell runs
 }
@@ -21,7 +22,11 @@ const MaxLine = 120 << 10
 
 // String is the line; Read reads it.
 func (l Line) String() string {
-	return l.Enter + single(l.Bridge) + " box --profile " + l.Profile + " --call " + l.Call + " -- " +
+	socket := ""
+	if l.Socket != "" {
+		socket = " --socket " + single(l.Socket)
+	}
+	return l.Enter + single(l.Bridge) + " box --profile " + l.Profile + " --call " + l.Call + socket + " -- " +
 		l.Shell + " -c " + single(l.Plain)
 }
 
@@ -42,7 +47,7 @@ const (
 
 var (
 	// boxed is a whole line that runs one box and does nothing else.
-	boxed = lazyregexp.New(`(?s)^\s*(cd ` + folder + ` && )?(` + word + `) box --profile ([\w.-]+) --call ([\w-]+) -- ` +
+	boxed = lazyregexp.New(`(?s)^\s*(cd ` + folder + ` && )?(` + word + `) box --profile ([\w.-]+) --call ([\w-]+)(?: --socket (` + word + `))? -- ` +
 		`([\w./-]+) -c ('(?:[^']|'\\'')*'|[\w./-]+)\s*$`)
 	enters = lazyregexp.New(`(?s)^\s*cd (` + folder + `) && (.+)$`)
 )
@@ -56,7 +61,7 @@ func ReadLine(line string) (l Line, ok bool) {
 	if m == nil {
 		return Line{}, false
 	}
-	l = Line{Enter: m[1], Bridge: unquote(m[2]), Profile: m[3], Call: m[4], Shell: m[5], Plain: unquote(m[6])}
+	l = Line{Enter: m[1], Bridge: unquote(m[2]), Profile: m[3], Call: m[4], Socket: unquote(m[5]), Shell: m[6], Plain: unquote(m[7])}
 	name := l.Bridge[strings.LastIndexByte(l.Bridge, '/')+1:]
 	return l, name == "hookd-bridge"
 }

@@ -13,6 +13,10 @@ func TestLineIsReadAsItWasWritten(t *testing.T) {
 		if !ok || got != l {
 			t.Errorf("%q: %q was read as %+v, %v", plain, l.String(), got, ok)
 		}
+		l.Socket = "/run/my hookd.sock"
+		if got, ok := ReadLine(l.String()); !ok || got != l {
+			t.Errorf("%q: with a socket it was read as %+v, %v", plain, got, ok)
+		}
 		l.Enter = "cd 'a b' && "
 		if got, ok := ReadLine(l.String()); !ok || got.Whole() != "cd 'a b' && "+plain {
 			t.Errorf("%q: the folder was read as %+v", plain, got)

@@ -32,6 +32,7 @@ import (
 // Options of a Keeper. Bridge, Home and Facts are required.
 type Options struct {
 	Bridge   string // path of hookd-bridge
+	Socket   string // of this hookd; "" = the bridge finds it without being told
 	Home     string // of the agents' user
 	State    string // folder where tickets are kept; "" = in memory alone
 	Own      []string
@@ -158,7 +159,7 @@ func (k *Keeper) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, w
 	}
 	cwd := cmp.Or(e.Cwd, k.opts.Home)
 	p = plan{profile: profile, cwd: cwd, line: box.Line{
-		Bridge: k.opts.Bridge, Profile: profile.Name, Call: id, Shell: shell(), Plain: line,
+		Bridge: k.opts.Bridge, Profile: profile.Name, Call: id, Socket: k.opts.Socket, Shell: shell(), Plain: line,
 	}}
 	if dir, rest := box.Enters(line); dir != "" {
 		p.line.Plain, p.line.Enter = rest, line[:len(line)-len(rest)]
