@@ -22,7 +22,8 @@ import (
 func (d *Daemon) newBoxes(c config.Config) *contain.Keeper {
 	bridge := bridgePath()
 	return contain.New(contain.Options{
-		Bridge: bridge, Socket: ownSocket(c, d.reader.Home), Home: d.reader.Home, State: c.State, Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
+		Bridge: bridge, Socket: ownSocket(c, d.reader.Home), Home: d.reader.Home, State: c.State,
+		Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
 		Profiles: []string{filepath.Join(system.Here().Folder, "profiles"), filepath.Join(c.Home, "profiles")},
 		Probe:    func(profile string) error { return probeBox(bridge, profile) },
 		Granted:  func(event string) bool { return d.asks.Granted(event) },

@@ -47,7 +47,8 @@ const (
 
 var (
 	// boxed is a whole line that runs one box and does nothing else.
-	boxed = lazyregexp.New(`(?s)^\s*(cd ` + folder + ` && )?(` + word + `) box --profile ([\w.-]+) --call ([\w-]+)(?: --socket (` + word + `))? -- ` +
+	boxed = lazyregexp.New(`(?s)^\s*(cd ` + folder + ` && )?(` + word + `) box --profile ([\w.-]+) --call ([\w-]+)` +
+		`(?: --socket (` + word + `))? -- ` +
 		`([\w./-]+) -c ('(?:[^']|'\\'')*'|[\w./-]+)\s*$`)
 	enters = lazyregexp.New(`(?s)^\s*cd (` + folder + `) && (.+)$`)
 )
@@ -61,7 +62,10 @@ func ReadLine(line string) (l Line, ok bool) {
 	if m == nil {
 		return Line{}, false
 	}
-	l = Line{Enter: m[1], Bridge: unquote(m[2]), Profile: m[3], Call: m[4], Socket: unquote(m[5]), Shell: m[6], Plain: unquote(m[7])}
+	l = Line{
+		Enter: m[1], Bridge: unquote(m[2]), Profile: m[3], Call: m[4], Socket: unquote(m[5]),
+		Shell: m[6], Plain: unquote(m[7]),
+	}
 	name := l.Bridge[strings.LastIndexByte(l.Bridge, '/')+1:]
 	return l, name == "hookd-bridge"
 }
