@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	js "github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
@@ -56,8 +57,11 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 		if cfg.MaxMsgSize <= 0 && want.MaxMsgSize > 0 {
 			cfg.MaxMsgSize, same = want.MaxMsgSize, false
 		}
-		if same || !b.may(ctx, js.DefaultAPIPrefix+"STREAM.UPDATE."+s.Name) {
+		if same {
 			return nil
+		}
+		if may, err := b.may(ctx, js.DefaultAPIPrefix+"STREAM.UPDATE."+s.Name); !may {
+			return err
 		}
 		_, err = b.js.UpdateStream(ctx, cfg)
 		return err
@@ -65,7 +69,11 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 	if !errors.Is(err, js.ErrStreamNotFound) {
 		return err
 	}
-	if !b.may(ctx, js.DefaultAPIPrefix+"STREAM.CREATE."+s.Name) {
+	may, err := b.may(ctx, js.DefaultAPIPrefix+"STREAM.CREATE."+s.Name)
+	if err != nil {
+		return err
+	}
+	if !may {
 		return errors.New("it is not there: an operator restores it from a backup, or types hookd fleet init")
 	}
 	_, err = b.js.CreateStream(ctx, b.config(s))
@@ -79,19 +87,24 @@ func (b *Broker) prepare(ctx context.Context, s engine.Stream) error {
 const userInfo = "$SYS.REQ.USER.INFO"
 
 // may reports whether the servers let this machine publish to a subject: it asks for nothing that
-// they refuse. Where they do not say, it has to try.
-func (b *Broker) may(ctx context.Context, subject string) bool {
-	b.mu.Lock()
-	untold := b.untold
-	b.mu.Unlock()
-	if untold {
-		return true
+// they refuse. Where they do not say, it has to try. It is an error that they cannot be reached.
+func (b *Broker) may(ctx context.Context, subject string) (bool, error) {
+	untold := func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.untold
+	}
+	if untold() {
+		return true, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	m, err := b.nc.RequestWithContext(ctx, userInfo, nil)
-	if err != nil {
-		return true
+	switch {
+	case errors.Is(err, nats.ErrNoResponders) || err != nil && untold():
+		return true, nil
+	case err != nil:
+		return false, err
 	}
 	var user struct {
 		Data struct {
@@ -102,7 +115,7 @@ func (b *Broker) may(ctx context.Context, subject string) bool {
 	}
 	allowed := &user.Data.Permissions.Publish.Allow
 	return json.Unmarshal(m.Data, &user) != nil || len(*allowed) == 0 ||
-		slices.ContainsFunc(*allowed, func(pattern string) bool { return covers(pattern, subject) })
+		slices.ContainsFunc(*allowed, func(pattern string) bool { return covers(pattern, subject) }), nil
 }
 
 // covers reports whether a pattern has a subject.
@@ -202,7 +215,11 @@ func (b *Broker) Consume(ctx context.Context, c engine.Spec, handle func(context
 		if !b.State().Connected {
 			continue
 		}
-		if !b.may(ctx, js.DefaultAPIPrefix+"CONSUMER.INFO."+c.Stream+"."+c.Name) {
+		may, err := b.may(ctx, js.DefaultAPIPrefix+"CONSUMER.INFO."+c.Stream+"."+c.Name)
+		if err != nil {
+			continue
+		}
+		if !may {
 			if !left {
 				b.log.Info("a consumer of the fleet is left to other machines: the servers do not let this one take work",
 					zap.String("stream", c.Stream), zap.String("consumer", c.Name))
