@@ -150,7 +150,7 @@ func (h *Holder) cover(q *dispatch.Question, about calls, now time.Time) (c cove
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	of := subjectOf(q.Event, about)
+	of := digestsOf(q.Event, about)
 	for _, one := range q.Asking {
 		var allowed, denied *wire.Grant
 		for _, g := range h.grants {
@@ -183,22 +183,22 @@ func older(a, b *wire.Grant) *wire.Grant {
 	return a
 }
 
-// subject is what a question is about. Its digests are made once, however many grants there are.
-type subject struct {
+// digests compares the calls of a question with grants: it makes each digest once, however many grants there are.
+type digests struct {
 	event                 *events.Event
 	about                 calls
 	identity, exact, rest func() string
 }
 
-func subjectOf(e *events.Event, about calls) subject {
-	return subject{
+func digestsOf(e *events.Event, about calls) digests {
+	return digests{
 		event: e, about: about, identity: sync.OnceValue(func() string { return identity(e, about) }),
 		exact: sync.OnceValue(about.exact), rest: sync.OnceValue(about.rest),
 	}
 }
 
 // covered reports whether a grant answers a hook's question.
-func (s *subject) covered(g *wire.Grant, by *hook.Hook, now time.Time) bool {
+func (s *digests) covered(g *wire.Grant, by *hook.Hook, now time.Time) bool {
 	e := s.event
 	if g.HookID != by.ID || by.Digest == "" || g.Digest != by.Digest || !g.Until.IsZero() && !now.Before(g.Until) ||
 		g.Dialect != e.Dialect || g.Cwd != e.Cwd || g.Scope == ForSession && g.SessionID != e.SessionID {

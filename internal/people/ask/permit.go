@@ -69,7 +69,7 @@ func (h *Holder) Permit(e *events.Event, denying []*hook.Hook) *wire.Answered {
 func (h *Holder) take(e *events.Event, denying []*hook.Hook, about calls, now time.Time) (used []wire.Grant) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	of := subjectOf(e, about)
+	of := digestsOf(e, about)
 	var found []*wire.Grant
 	for _, denied := range denying {
 		var permit *wire.Grant
