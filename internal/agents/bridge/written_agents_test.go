@@ -19,8 +19,8 @@ import (
 var codexSession = regexp.MustCompile(`session ID (\d+)`)
 
 // TestRealAgentsWrittenShell: Codex calls no hook for what its model writes to a shell that runs, so the decision on
-// the shell is the one on the lines: a denied shell, and one that no person answered for, reads none, and in a box
-// the lines are in the box.
+// the shell counts for its lines, too. A denied shell and an unanswered ask read no line; lines of a contained shell
+// run in its box.
 func TestRealAgentsWrittenShell(t *testing.T) {
 	r := someReals("codex")[0]
 	program, bridge := r.found(t), built(t, t.TempDir())

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/people/ui"
 )
 
-// A call of a real Claude Code that ran in a box is its plain line on the page, with the box, and what it kept.
+// The page shows a contained call of a real Claude Code: its plain line, its box, and the kept file.
 func TestAContainedCallOnThePage(t *testing.T) {
 	browser(t) // or skip before anything is built
 	program := agentProgram(t, "claude")

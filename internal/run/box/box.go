@@ -157,7 +157,7 @@ func (t *slot) take() (is bool, err error) {
 	}
 }
 
-// isThere reports whether the locked folder is the one that has the name.
+// isThere reports whether the slot's name still leads to the locked folder.
 func (t *slot) isThere() bool {
 	var named, locked syscall.Stat_t
 	return syscall.Lstat(t.dir, &named) == nil && syscall.Fstat(t.lock, &locked) == nil && named.Ino == locked.Ino
