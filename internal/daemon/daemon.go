@@ -337,7 +337,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	d.boot()
 	d.tellGone(gone)
-	rooms.Go(func() { d.freeStartMemory(ctx, found) })
+	rooms.Go(func() { d.freeStartMemory(ctx) })
 	reload := make(chan struct{}, 1)
 	rooms.Go(func() { d.reloadWhenAsked(ctx, reload) })
 
@@ -402,7 +402,7 @@ const startOver = time.Second
 // freeStartMemory returns the memory that the start has used to the system, once the
 // first events are recorded and the hooks are watched: in an idle daemon the runtime
 // would retain some 10 MiB.
-func (d *Daemon) freeStartMemory(ctx context.Context, found *hook.Snapshot) {
+func (d *Daemon) freeStartMemory(ctx context.Context) {
 	d.recorder.Flush(ctx)
 	select {
 	case <-d.watching:
@@ -411,8 +411,6 @@ func (d *Daemon) freeStartMemory(ctx context.Context, found *hook.Snapshot) {
 	select {
 	case <-time.After(startOver):
 		debug.FreeOSMemory()
-		unmapProgram()
-		d.readAhead(found) // what a call needs is mapped again
 	case <-ctx.Done():
 	}
 }
