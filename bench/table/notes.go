@@ -45,7 +45,7 @@ var inTheWay = map[string]string{
 		"that is measured there are 16 to 18 wake-ups, else 2. Of 17 MiB of the daemon's own memory 14 are the " +
 		"heap, 1.7 of that its tables of programs. A start reads 27 MiB of the program's file, which the " +
 		"system takes back when it needs them. Unmapping them after the start gave 36 MiB in place of 41, and a first " +
-		"call after a minute of 5.5 ms in place of 3.9: it stays out.",
+		"call after a minute of 5.5 ms in place of 3.9 to 4.9: it stays out.",
 	"session": "audit-log starts a shell, wc and cat for each event: alone it takes longer than the bridge with all " +
 		"four guards. No call waits for it, but with the next call it shares two processors.",
 	"scan": "with long outputs two fifths of the processor time are judging calls and what came before them, a quarter " +
