@@ -28,7 +28,7 @@ func (c *Client) EmitAll(ctx context.Context, list []Event) ([]Reply, error) {
 		return replies, nil
 	}
 	for _, ev := range list { // before any is sent
-		if _, err := appendEvent(nil, &ev); err != nil {
+		if _, err := ev.AppendLine(nil); err != nil {
 			return fail(replies, 0, err), err
 		}
 	}

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -13,19 +12,6 @@ import (
 // An agent starts a program of this package for each of its events. The first look of
 // encoding/json at a type would be a tenth of such a program's time, so an event and
 // the common answer are written and read by hand. Tests hold both to encoding/json.
-
-// appendEvent appends e as one line without its newline.
-func appendEvent(dst []byte, e *Event) ([]byte, error) {
-	dst = rawjson.AppendString(append(dst, `{"event":`...), e.Event)
-	if len(e.Data) > 0 {
-		data := bytes.NewBuffer(rawjson.AppendKey(dst, "data"))
-		if err := json.Compact(data, e.Data); err != nil { // it may have line ends
-			return nil, fmt.Errorf("encode event %q: %w", e.Event, err)
-		}
-		dst = data.Bytes()
-	}
-	return append(e.AppendFields(dst), '}'), nil
-}
 
 // parseAnswer reads an answer to a line. A refusal is a *Error. The values that it
 // returns are parts of line.

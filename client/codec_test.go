@@ -75,7 +75,7 @@ func FuzzEvent(f *testing.F) {
 			Dialect: Dialect(other), Lane: session, TimeoutMS: timeout, Parent: id,
 		}
 		want, wrong := encode(ev)
-		got, err := appendEvent([]byte("before"), &ev)
+		got, err := ev.AppendLine([]byte("before"))
 		if (err == nil) != (wrong == nil) {
 			t.Fatalf("%+v: %v, encoding/json says %v", ev, err, wrong)
 		}

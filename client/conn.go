@@ -122,7 +122,7 @@ func (c *Conn) sendOne(ctx context.Context, list []Event) error {
 	for _, ev := range list {
 		ids = append(ids, ev.ID != "")
 		var err error
-		if lines, err = appendEvent(lines, &ev); err != nil {
+		if lines, err = ev.AppendLine(lines); err != nil {
 			return err
 		}
 		lines = append(lines, '\n')

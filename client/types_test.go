@@ -81,7 +81,7 @@ func TestEachFieldOfAnEventIsSent(t *testing.T) {
 		}
 		reflect.ValueOf(&all).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(value))
 	}
-	line, err := appendEvent(nil, &all)
+	line, err := all.AppendLine(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
@@ -48,6 +50,19 @@ type Envelope struct {
 	// Tells says that Conn.Tell follows the answer. The decision is recorded with it, or as not
 	// known when the connection ends without it.
 	Tells bool `json:"tells,omitempty"`
+}
+
+// AppendLine appends e as one line without its newline. It fails where Data is no JSON.
+func (e *Envelope) AppendLine(dst []byte) ([]byte, error) {
+	dst = rawjson.AppendString(append(dst, `{"event":`...), e.Event)
+	if len(e.Data) > 0 {
+		data := bytes.NewBuffer(rawjson.AppendKey(dst, "data"))
+		if err := json.Compact(data, e.Data); err != nil { // it may have line ends
+			return nil, fmt.Errorf("encode event %q: %w", e.Event, err)
+		}
+		dst = data.Bytes()
+	}
+	return append(e.AppendFields(dst), '}'), nil
 }
 
 // AppendFields appends the members of e except its name and data, as encoding/json writes them, to an object that has

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/agents/bridge"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -265,7 +266,8 @@ func (d *Daemon) serverOptions() server.Options {
 		Socket: c.Socket, Lock: c.LockFile(), Public: c.System,
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
 		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl, Boxes: ctl, Undo: ctl,
-		Runs: &d.history, History: &d.history,
+		Bridge: bridge.Serve,
+		Runs:   &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c wire.Code) { d.metrics.Refused(string(c)) },
 		Origin: d.connect, Program: programOf, Weakens: d.mayWeaken,
 	}

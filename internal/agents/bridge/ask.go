@@ -46,13 +46,15 @@ func (c *call) deadline() time.Duration {
 // wait for.
 func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 	host := c.deadline()
-	conn, ctx, cancel, err := c.dial(ctx, c.start.Add(c.patience(host)))
-	defer cancel()
-	if err != nil {
-		return nil, err
+	if c.conn == nil {
+		conn, within, cancel, err := c.dial(ctx, c.start.Add(c.patience(host)))
+		defer cancel()
+		if err != nil {
+			return nil, err
+		}
+		c.conn, ctx = conn, within
 	}
-	c.conn = conn
-	l := &line{conn: conn, hooks: c.start.Add(host * neutral.HooksShare / 100)}
+	l := &line{conn: c.conn, hooks: c.start.Add(host * neutral.HooksShare / 100)}
 	e := c.newEvent()
 	c.pair(e)
 	changed, err := c.transform(ctx, l, e)
@@ -126,7 +128,7 @@ func (c *call) redacted(v *verdict.Verdict, changed json.RawMessage, err error) 
 
 // line is the connection that the events of one call share.
 type line struct {
-	conn  *client.Conn
+	conn  link
 	hooks time.Time // when the hooks must be done
 	own   error     // why the user's own daemon has not answered the last event; nil = it has
 }

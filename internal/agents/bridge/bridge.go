@@ -52,6 +52,9 @@ type Options struct {
 	// have no goroutine of their own, which is faster. When such a call does hang, a timer's
 	// goroutine answers and calls Exit. nil = Run returns in any case.
 	Exit func(code int)
+
+	handed *os.File // the connection that the call was handed over by, see package early; nil = it was not
+	answer []byte   // what has come of hookd's answer to that
 }
 
 // call is one run of the bridge.
@@ -67,24 +70,39 @@ type call struct {
 	way  string // the agent whose settings have called: Options.Agent as it was given
 	mark mark   // of an event that the agent may send by another way, too
 
-	conn  *client.Conn     // that the event went by; nil = it went by none
+	conn  link             // that the event went by; nil = it went by none
 	told  wire.Told        // what the reply tells the agent
 	heard bool             // hookd has answered
 	said  *verdict.Verdict // what it has answered; nil = an event that none decides
+
+	resumed *client.Conn      // Options.handed
+	passed  *wire.HandedReply // hookd's answer to a call that was handed over; nil = there is none
+}
+
+// link takes the events of a call: a connection to hookd, or hookd itself.
+type link interface {
+	Send(ctx context.Context, list ...client.Event) error
+	Receive(ctx context.Context) (client.Answer, error)
+	Tell(t client.Told) error
+	Close() error
 }
 
 // Run answers one call of an agent and returns the exit code.
 func Run(ctx context.Context, o Options) (exit int) { return run(ctx, o, nil) }
 
-// run is Run, for a command line with the given mistake in it.
-func run(ctx context.Context, o Options, mistake error) (exit int) {
-	c := &call{
+func newCall(o Options) *call {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	return &call{
 		Options: o, way: o.Agent, start: time.Now(),
 		agent: dialect.Agent(events.Dialect(o.Agent)),
 	}
-	if c.Getenv == nil {
-		c.Getenv = os.Getenv
-	}
+}
+
+// run is Run, for a command line with the given mistake in it.
+func run(ctx context.Context, o Options, mistake error) (exit int) {
+	c := newCall(o)
 	if c.agent == nil || c.agent.Answer == nil {
 		fmt.Fprintf(o.Stderr, "hookd-bridge: unknown agent %q: type one of %v\n", o.Agent, dialect.Agents())
 		return 1
@@ -115,14 +133,31 @@ func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
 // answer returns the reply that the agent is to read. failed means that the bridge was called
 // wrongly or is broken, not that the daemon gave no answer.
 func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			reply, failed = c.fail(fmt.Errorf("internal error: %v", p), c.guarded()), true
-		}
-	}()
+	defer c.recovered(&reply, &failed)
 	if err := c.read(ctx); err != nil || mistake != nil {
 		return c.fail(errors.Join(mistake, err), c.guarded()), true
 	}
+	if c.handed != nil {
+		if err := c.await(ctx); err != nil {
+			return c.fail(err, false), false
+		}
+		if c.passed != nil {
+			return neutral.Reply{Exit: c.passed.Exit}, false
+		}
+	}
+	return c.answerRead(ctx)
+}
+
+// recovered makes a panic of the function that defers it an answer.
+func (c *call) recovered(reply *neutral.Reply, failed *bool) {
+	if p := recover(); p != nil {
+		*reply, *failed = c.fail(fmt.Errorf("internal error: %v", p), c.guarded()), true
+	}
+}
+
+// answerRead is answer for an event that has been read.
+func (c *call) answerRead(ctx context.Context) (reply neutral.Reply, failed bool) {
+	defer c.recovered(&reply, &failed)
 	if c.agent.Skips != nil && c.agent.Skips(c.event, c.payload) || c.isSecondCall(ctx) {
 		return c.reply(nil), false
 	}
@@ -151,7 +186,14 @@ func (c *call) reply(v *verdict.Verdict) neutral.Reply {
 // tell reports the agent's answer to hookd, after the agent has it; written is false where the
 // answer could not be written.
 func (c *call) tell(written bool) {
-	if c.conn == nil {
+	switch {
+	case c.passed != nil:
+		if written {
+			_ = c.resumed.Written() // hookd records that it does not know
+		}
+		c.resumed.Close()
+		return
+	case c.conn == nil:
 		return
 	}
 	t := client.Told{Decision: client.Outcome(c.told.Decision), Reason: c.told.Reason, Rewrote: c.told.Rewrote}
@@ -251,6 +293,9 @@ func guarded(d events.Dialect) string {
 // write writes the reply. If the agent cannot read it, the exit code is that of an
 // error, never 2.
 func (c *call) write(r neutral.Reply) int {
+	if c.passed != nil {
+		return c.writePassed()
+	}
 	if r.Stderr != "" && !c.agent.Quiet {
 		io.WriteString(c.Stderr, r.Stderr+"\n")
 	}

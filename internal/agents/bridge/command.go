@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hookd/hookd/internal/agents/early"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/contract/dialect"
@@ -43,6 +45,12 @@ func command(ctx context.Context, args []string, o Options) int {
 		fmt.Fprintf(o.Stderr, "%s\n%s\n", Usage, agentLines())
 		return exitFailed
 	}
+	err := o.parse(args)
+	return run(ctx, o, err)
+}
+
+// parse reads a command line that names an agent.
+func (o *Options) parse(args []string) error {
 	o.Agent = args[0]
 	f := flags()
 	f.BoolVar(&o.FailClosed, "fail-closed", false, "")
@@ -54,7 +62,7 @@ func command(ctx context.Context, args []string, o Options) int {
 	if err == nil && o.Ask != AskDenies && o.Ask != AskIsNone {
 		err = fmt.Errorf("--ask is %q: type --ask=deny or --ask=none", o.Ask)
 	}
-	return run(ctx, o, err)
+	return err
 }
 
 // agentLines lists the agents on lines of at most 80 columns.
@@ -88,6 +96,7 @@ func Main() {
 	if len(os.Args) > 1 && os.Args[1] == "box" { // a box is part of each call that it contains: nothing comes before it
 		os.Exit(Box(os.Args[2:]))
 	}
-	o := Options{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}
+	o := Options{Stdin: io.MultiReader(bytes.NewReader(early.Payload()), os.Stdin), Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}
+	o.handed, o.answer, _ = early.Sent()
 	os.Exit(command(context.Background(), os.Args[1:], o))
 }

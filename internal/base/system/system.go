@@ -55,6 +55,11 @@ func Substitute(p Place) (restore func()) {
 	return func() { substitute.Store(was) }
 }
 
+// Folder is the folder of the settings, as compiled in. Package early calls it before Go has started.
+//
+//go:nosplit
+func Folder() string { return folder }
+
 // Settings is the file whose presence says that there is a system daemon.
 func (p Place) Settings() string { return filepath.Join(p.Folder, "hookd.yaml") }
 

@@ -68,6 +68,7 @@ type lines struct {
 	out    []byte            // answers not written yet
 	owed   []owed            // answers that come after out
 	tells  []*events.Hearing // of events whose sender has not said what its agent was told
+	passed *wire.Told        // what an agent learns by the bridge's last reply; nil = none was given
 }
 
 // newLines reads src; slow ends a read that is under way.
@@ -303,6 +304,10 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 	if len(line) == 0 {
 		return nil
 	}
+	if bytes.HasPrefix(line, []byte(wire.HandedPrefix)) {
+		l.handed(ctx, line)
+		return nil
+	}
 	env, bad := l.parser.Parse(line)
 	if bad != nil {
 		if q, ok := readSubscribe(line); ok {
@@ -331,10 +336,7 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 		if l.room != nil {
 			l.long = nil
 		}
-		if env.Tells && l.conn != nil && len(l.tells) < maxTells {
-			env.Hearing = events.NewHearing()
-			l.tells = append(l.tells, env.Hearing)
-		}
+		l.hear(env)
 		o.answer, o.bad = l.server.emit(ctx, l.peer, env, l.room)
 		l.came = time.Now()
 		l.say(&o)
@@ -353,11 +355,11 @@ const maxTells = 64
 
 // told reports whether line says the words that the agent was told, and hands them on.
 func (l *lines) told(line []byte) bool {
-	if !bytes.HasPrefix(line, []byte(`{"told":`)) {
-		return false
-	}
 	var tell wire.Tell
-	if json.Unmarshal(line, &tell) != nil || tell.Told == nil {
+	switch {
+	case l.passed != nil && string(line) == wire.WrittenLine:
+		tell.Told, l.passed = l.passed, nil
+	case !bytes.HasPrefix(line, []byte(`{"told":`)), json.Unmarshal(line, &tell) != nil, tell.Told == nil:
 		return false
 	}
 	for _, h := range l.tells {

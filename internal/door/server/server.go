@@ -152,6 +152,11 @@ type Fleet interface {
 	FleetLink(ctx context.Context, from Peer, link net.Conn) *wire.Error
 }
 
+// A Bridge answers the call of an agent in the place of hookd-bridge; emit sends an event of the call. told is what the
+// agent learns by the reply. false = the bridge is to do it itself; then emit was not called.
+type Bridge func(ctx context.Context, call wire.Handed, emit func(line []byte) (wire.Answer, *wire.Error)) (
+	reply wire.HandedReply, told wire.Told, ok bool)
+
 // State answers how the daemon is, and reloads it. Ready returns why it is not
 // ready, "" when it is.
 type State interface {
@@ -181,7 +186,8 @@ type Options struct {
 	Asks     Asks
 	State    State
 	Fleet    Fleet
-	Boxes    Boxes // nil = it knows of none
+	Boxes    Boxes  // nil = it knows of none
+	Bridge   Bridge // nil = it takes no calls over
 	Undo     Undo
 
 	Metrics http.Handler    // of GET /metrics; nil = there is none

@@ -1,0 +1,18 @@
+#include "textflag.h"
+
+// start is the program's first code. The kernel leaves the number of arguments at the top of the stack, and the
+// arguments and the environment behind it. Code of Go looks for its goroutine where FS points to: no goroutine
+// is there. begin returns where Go is to start.
+TEXT ·start(SB), NOSPLIT|NOFRAME, $0
+	MOVQ $158, AX // arch_prctl
+	MOVQ $0x1002, DI // ARCH_SET_FS
+	LEAQ ·thread+64(SB), SI
+	SYSCALL
+	MOVQ SP, BX
+	ANDQ $~15, SP
+	SUBQ $32, SP
+	MOVQ BX, 24(SP)
+	MOVQ BX, 0(SP)
+	CALL ·begin(SB)
+	MOVQ 24(SP), SP
+	JMP  _rt0_amd64_linux(SB)

@@ -1,0 +1,95 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
+)
+
+// A bridge may hand its whole call over to hookd, which answers it in the bridge's place. It sends one line that
+// begins with HandedPrefix. The reply is a line of HandedReply.Append, and the bytes of stdout and stderr behind it;
+// any other line means that hookd has done nothing, and the bridge is to send the event itself. Once the agent has
+// the answer, the bridge sends WrittenLine. Both ends are of one version: senders of events do not need this.
+const (
+	HandedPrefix = `{"bridge":{"payload":`
+	HandedArgs   = `,"args":[`
+	HandedEnv    = `],"env":[`
+	HandedEnd    = "]}}\n"
+	WrittenLine  = `{"written":true}`
+	LeftLine     = "left to the bridge\n"
+	HandedWord   = "hookd " // begins a reply
+)
+
+// Handed is a call of hookd-bridge that was handed over.
+type Handed struct {
+	Payload json.RawMessage // what the agent wrote to stdin
+	Args    []string        // of the command line, without the program
+	Env     []string        // NAME=VALUE, of the variables that a bridge asks for
+}
+
+// ReadHanded reads the line of a bridge; false = it is not as a bridge writes it. Its three members come in their
+// order and each once, so that nothing in a broken payload stands for arguments. The payload is a part of line.
+func ReadHanded(line []byte) (h Handed, ok bool) {
+	w := rawjson.Walk(line)
+	ok = true
+	member := func(name string) bool { return w.Member() && string(w.Name()) == name }
+	texts := func() (list []string) {
+		for w.EnterList(); w.Element(); {
+			text, isText := rawjson.Text(w.Value())
+			ok = ok && isText
+			list = append(list, text)
+		}
+		return list
+	}
+	w.Enter()
+	if !member("bridge") {
+		return h, false
+	}
+	w.Enter()
+	if !member("payload") {
+		return h, false
+	}
+	h.Payload = w.Value()
+	if !member("args") {
+		return h, false
+	}
+	h.Args = texts()
+	if !member("env") {
+		return h, false
+	}
+	h.Env = texts()
+	return h, ok && !w.Member() && !w.Member() && w.End()
+}
+
+// HandedReply is hookd's answer to such a call.
+type HandedReply struct {
+	Exit           int // the bridge's exit code
+	Stdout, Stderr string
+}
+
+// Append appends the reply as it is sent.
+func (r HandedReply) Append(dst []byte) []byte {
+	dst = fmt.Appendf(dst, HandedWord+"%d %d %d\n", r.Exit, len(r.Stdout), len(r.Stderr))
+	return append(append(dst, r.Stdout...), r.Stderr...)
+}
+
+// HandedHead reads the first line of a reply: the exit code, and how many bytes of stdout and of stderr come behind
+// it; false = it is another line.
+func HandedHead(line string) (exit, stdout, stderr int, ok bool) {
+	numbers, ok := strings.CutPrefix(line, HandedWord)
+	words := strings.Split(numbers, " ")
+	if !ok || len(words) != 3 {
+		return 0, 0, 0, false
+	}
+	var n [3]uint64
+	for i, word := range words {
+		var err error
+		if n[i], err = strconv.ParseUint(word, 10, 31); err != nil {
+			return 0, 0, 0, false
+		}
+	}
+	return int(n[0]), int(n[1]), int(n[2]), true
+}
