@@ -30,7 +30,9 @@ build() {
 	dir=$1
 	shift
 	for name in "$@"; do
-		go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o "$dir/" "./cmd/$name"
+		entry=
+		[ "$name" != hookd-bridge ] || entry=$(sh packaging/entry.sh)
+		go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT $entry" -o "$dir/" "./cmd/$name"
 	done
 }
 

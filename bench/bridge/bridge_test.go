@@ -77,7 +77,15 @@ func BenchmarkPreToolUse(b *testing.B) {
 
 func build(b *testing.B, dir, name string) {
 	b.Helper()
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/", name)
+	flags := "-s -w"
+	if filepath.Base(name) == "hookd-bridge" {
+		flag, err := exec.Command("sh", "../../packaging/entry.sh").Output()
+		if err != nil {
+			b.Fatal("packaging/entry.sh: ", err)
+		}
+		flags += " " + strings.TrimSpace(string(flag))
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", flags, "-o", dir+"/", name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("build %s: %v\n%s", name, err, out)

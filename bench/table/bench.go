@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -82,7 +83,17 @@ const root = ".."
 // does not know all that hookd needs.
 func (b *bench) build(to, dir, pkg string) error {
 	linked := to + ".linked"
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", linked, pkg)
+	flags := "-s -w"
+	if filepath.Base(to) == "hookd-bridge" {
+		entry := exec.Command("sh", "packaging/entry.sh")
+		entry.Dir = dir
+		flag, err := entry.Output()
+		if err != nil {
+			return fmt.Errorf("packaging/entry.sh: %w", err)
+		}
+		flags += " " + strings.TrimSpace(string(flag))
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", linked, pkg)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
