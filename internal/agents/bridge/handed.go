@@ -39,10 +39,17 @@ func Serve(ctx context.Context, h wire.Handed, emit func(line []byte) (wire.Answ
 	return wire.HandedReply{Exit: exit, Stdout: stdout.String(), Stderr: stderr.String()}, inside.told, true
 }
 
-// isAlone reports whether an agent's calls need nothing but their payload: no file, and no call before.
+// isAlone reports whether a call needs nothing but its payload: no file, and no call before.
 func (c *call) isAlone() bool {
 	a := c.agent
-	return a != nil && a.Answer != nil && a.Pair == nil && a.Noted == nil && a.Variables.Event == ""
+	if a == nil || a.Answer == nil || a.Pair != nil || a.Variables.Event != "" {
+		return false
+	}
+	if a.Noted == nil {
+		return true
+	}
+	file, _ := a.Noted(a.EventName(c.payload), c.payload)
+	return file == ""
 }
 
 // isGuest reports whether the call may come a second time, by the settings of another agent.

@@ -52,9 +52,6 @@ var (
 // thread is where the processor looks for Go's goroutine until Go starts: see start.
 var thread [128]byte
 
-// variables are those of the environment that package bridge asks for; its TestVariables holds the two together.
-var variables = [...]string{"CLAUDE_CODE_ENTRYPOINT=", "DEVIN_PROJECT_DIR="}
-
 // flags are those that are left to hookd. With others the bridge starts: it alone denies, as --fail-closed says,
 // where the file system of the socket hangs.
 var flags = [...]string{socketFlag, "--ask=", "--timeout="}
@@ -216,9 +213,9 @@ func compose(args, env unsafe.Pointer) bool {
 	}
 	ok = ok && add(wire.HandedEnv)
 	some := false
-	for i := range len(variables) {
-		if value := variable(env, variables[i]); ok && value != nil {
-			ok = (!some || add(",")) && quote(variables[i], value)
+	for i := range len(Variables) {
+		if value := variable(env, Variables[i]); ok && value != nil {
+			ok = (!some || add(",")) && quote(Variables[i], value)
 			some = true
 		}
 	}

@@ -15,6 +15,10 @@ package early
 
 import "os"
 
+// Variables are the variables of the environment that are handed over, with their signs: those that package bridge
+// asks for.
+var Variables = [...]string{"CLAUDE_CODE_ENTRYPOINT=", "DEVIN_PROJECT_DIR="}
+
 // Payload returns what begin has read of stdin; it is empty where begin did not run.
 func Payload() []byte { return payload() }
 
