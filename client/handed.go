@@ -11,13 +11,13 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Resume returns the connection by which hookd-bridge has handed a call over; answer is what has come
-// of the answer. Its only use is Handed.
+// Resume returns the connection by which hookd-bridge has handed a call over, for Handed and Written alone. answer has
+// the bytes of the answer so far.
 func (c *Client) Resume(conn *os.File, answer []byte) *Conn {
 	return &Conn{client: c, conn: conn, in: reader(resumed{io.MultiReader(bytes.NewReader(answer), conn), conn})}
 }
 
-// resumed reads in first what has come before it.
+// resumed is a socket with bytes that were read before.
 type resumed struct {
 	io.Reader
 	socket

@@ -9,10 +9,10 @@ import (
 	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
-// A bridge may hand its whole call over to hookd, which answers it in the bridge's place. It sends one line that
-// begins with HandedPrefix. The reply is a line of HandedReply.Append, and the bytes of stdout and stderr behind it;
-// any other line means that hookd has done nothing, and the bridge is to send the event itself. Once the agent has
-// the answer, the bridge sends WrittenLine. Both ends are of one version: senders of events do not need this.
+// A bridge may hand its whole call over to hookd, which answers it in the bridge's place. The bridge sends one line,
+// HandedPrefix first. HandedReply.Append makes the reply: a line, and the bytes of stdout and stderr behind it. After
+// another line, such as LeftLine, hookd has done nothing, and the bridge sends the event itself. Once the agent
+// has the answer, the bridge sends WrittenLine. Senders of events do not need this.
 const (
 	HandedPrefix = `{"bridge":{"payload":`
 	HandedArgs   = `,"args":[`
@@ -25,9 +25,9 @@ const (
 
 // Handed is a call of hookd-bridge that was handed over.
 type Handed struct {
-	Payload json.RawMessage // what the agent wrote to stdin
+	Payload json.RawMessage // the agent's bytes on stdin
 	Args    []string        // of the command line, without the program
-	Env     []string        // NAME=VALUE, of the variables that a bridge asks for
+	Env     []string        // NAME=VALUE of early.Variables
 }
 
 // ReadHanded reads the line of a bridge; false = it is not as a bridge writes it. Its three members come in their

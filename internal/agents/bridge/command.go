@@ -96,7 +96,8 @@ func Main() {
 	if len(os.Args) > 1 && os.Args[1] == "box" { // a box is part of each call that it contains: nothing comes before it
 		os.Exit(Box(os.Args[2:]))
 	}
-	o := Options{Stdin: io.MultiReader(bytes.NewReader(early.Payload()), os.Stdin), Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}
+	stdin := io.MultiReader(bytes.NewReader(early.Payload()), os.Stdin)
+	o := Options{Stdin: stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}
 	o.handed, o.answer, _ = early.Sent()
 	os.Exit(command(context.Background(), os.Args[1:], o))
 }

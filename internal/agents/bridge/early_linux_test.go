@@ -26,10 +26,7 @@ import (
 // The built program answers as the bridge does, whether hookd has the call from package early, gets it
 // later, or is not there; and hookd has each event once.
 func TestEarly(t *testing.T) {
-	payload := strings.TrimSpace(captured(t, "claude-code/PreToolUse.json"))
-	var compact bytes.Buffer
-	hooktest.Must(t, json.Compact(&compact, []byte(payload)))
-	payload = compact.String()
+	payload := onOneLine(t, captured(t, "claude-code/PreToolUse.json"))
 	large := strings.Replace(payload, `"tool_input":{`, `"tool_input":{"more":"`+strings.Repeat("x", 40<<10)+`",`, 1)
 	deny := verdict.Answer{ExitCode: 2, Stderr: "no: \"<this>\"", Blocked: true}
 	for name, tt := range map[string]struct {
@@ -114,7 +111,7 @@ func TestEarly(t *testing.T) {
 // A daemon that is not there, or does not answer as it should, costs the answer, not the agent: the call is left
 // to the bridge, or has no opinion. With a system daemon or another user's the bridge decides.
 func TestEarlyWithoutAnswer(t *testing.T) {
-	payload := captured(t, "claude-code/PreToolUse.json")
+	payload := onOneLine(t, captured(t, "claude-code/PreToolUse.json"))
 	for name, tt := range map[string]struct {
 		answer string // to the first connection; "" = it is closed without one
 		listen bool
@@ -150,6 +147,14 @@ func TestEarlyWithoutAnswer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// onOneLine is a payload as agents write it.
+func onOneLine(t *testing.T, payload string) string {
+	t.Helper()
+	var line bytes.Buffer
+	hooktest.Must(t, json.Compact(&line, []byte(payload)))
+	return line.String()
 }
 
 // running is the built program.

@@ -10,12 +10,12 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// A call may be handed over to hookd before Go has started in the bridge's process: see package early. Serve is
-// hookd's end. await is the bridge's, where the answer takes longer than package early waits.
+// Package early hands a call over to hookd before Go has started in the bridge's process. Serve is hookd's end. await
+// is the bridge's, where the answer takes longer than package early waits.
 
-// Serve answers a call that a bridge has handed over, as that bridge would; emit sends an event. told is what the agent
-// learns by the reply. false = the bridge is to do it itself: it is wrongly called, or needs files of its
-// own. Then emit was not called.
+// Serve answers a call that a bridge has handed over with the bytes of the bridge; emit sends an event. told says
+// which answer the agent gets. False = the call is left to the bridge, and emit was not called: its command line is
+// wrong, the agent calls twice for one event, or the bridge needs a file or a variable.
 func Serve(ctx context.Context, h wire.Handed, emit func(line []byte) (wire.Answer, *wire.Error)) (
 	reply wire.HandedReply, told wire.Told, ok bool,
 ) {

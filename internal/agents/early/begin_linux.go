@@ -11,25 +11,24 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// begin and all that it calls run without a goroutine, a heap and handlers of faults. Such code allocates nothing,
+// begin and its functions run without a goroutine, a heap and handlers of faults. Such code allocates nothing,
 // stores no pointer in a variable of the package, and calls nothing of the runtime: its stack does not grow, and an
-// index that is out of range would end the program. TestBeginStandsAlone looks at its machine code.
+// index out of range would end the program. TestBeginStandsAlone looks at its machine code.
 
 const (
-	// lineBytes bounds the line of a call, which hookd reads at once, and the answer. An answer that is larger is left to
-	// the bridge, as a larger payload is.
+	// lineBytes bounds the line of a call, which hookd reads at once, and its answer. The bridge has larger ones.
 	lineBytes = 32 << 10
-	// restBytes is the room in a line for what stands behind the payload.
+	// restBytes is the room in a line behind the payload, for arguments and variables.
 	restBytes = 2 << 10
 	// patience is how long begin waits for the agent or for hookd, in milliseconds. The bridge, which knows the
 	// agent's deadline, waits for the rest.
 	patience = 25
-	// hangs is how long the file system of the socket may take, in seconds. After it the system ends the process, which
-	// then has no answer for its agent.
+	// hangs is how long the file system of the socket may take, in seconds. Then the system ends the process without
+	// an answer.
 	hangs = 5
 )
 
-// What package syscall has no name for.
+// Constants of the system without a name in package syscall.
 const (
 	atCwd    = ^uintptr(99)
 	pollIn   = 1
@@ -52,8 +51,8 @@ var (
 // thread is where the processor looks for Go's goroutine until Go starts: see start.
 var thread [128]byte
 
-// flags are those that are left to hookd. With others the bridge starts: it alone denies, as --fail-closed says,
-// where the file system of the socket hangs.
+// flags are left to hookd. With others the bridge starts: it alone denies where the file system of the socket
+// hangs, as --fail-closed says.
 var flags = [...]string{socketFlag, "--ask=", "--timeout="}
 
 const socketFlag = "--socket="
@@ -90,9 +89,13 @@ func begin(stack unsafe.Pointer) {
 //
 //go:nosplit
 func isUsual(args unsafe.Pointer) bool {
-	agent := at(args, 1)
-	if agent == nil || begins(agent, "box\x00") || begins(agent, "-") {
+	if at(args, 1) == nil {
 		return false
+	}
+	for i := range len(Left) {
+		if begins(at(args, 1), Left[i]) {
+			return false
+		}
 	}
 	for i := 2; at(args, i) != nil; i++ {
 		known := !begins(at(args, i), "-")
@@ -115,7 +118,7 @@ func isGuarded() bool {
 		return true
 	}
 	name := uintptr(unsafe.Pointer(&path)) + 2
-	// It reads where a link leads to: of all that is there and is no link it says so.
+	// The call fails for all files but links, and with this error only where there is no file.
 	return call6(syscall.SYS_READLINKAT, atCwd, name, uintptr(unsafe.Pointer(&reply)), 1, 0) != -int(syscall.ENOENT)
 }
 
@@ -127,7 +130,7 @@ func dial(args, env unsafe.Pointer) bool {
 		return false
 	}
 	conn = call(syscall.SYS_SOCKET, syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
-	if conn < 0 {
+	if conn <= 2 { // an error, or the process has no stdin, stdout or stderr
 		return false
 	}
 	path[0] = syscall.AF_UNIX
@@ -169,8 +172,8 @@ func findSocket(args, env unsafe.Pointer) bool {
 	return home != nil && addText(home) && addPath("/.librefang/hookd.sock")
 }
 
-// readPayload reads what the agent writes to stdin into line, up to an end that may be the payload's: hookd
-// sees whether it is. A payload of several lines is left to the bridge.
+// readPayload reads the agent's payload from stdin into line, up to a brace that may be the last: hookd sees whether it
+// is. A payload of several lines is left to the bridge.
 //
 //go:nosplit
 func readPayload() bool {
@@ -227,13 +230,14 @@ func send() bool {
 	return call6(syscall.SYS_SENDTO, uintptr(conn), uintptr(unsafe.Pointer(&line)), uintptr(used), noSignal, 0) == used
 }
 
-// exchange passes hookd's answer on and ends the process. It returns where the bridge is to wait for
-// the answer, or to do the call itself: then nothing is handed over any more.
+// exchange passes hookd's answer on and ends the process. It returns where the bridge is to wait for the answer, and
+// with handed false where hookd has left the call to the bridge.
 //
 //go:nosplit
 func exchange() {
 	for replied < lineBytes && ready(conn) {
-		n := call(syscall.SYS_READ, uintptr(conn), uintptr(unsafe.Pointer(&reply))+uintptr(replied), uintptr(lineBytes-replied))
+		free := uintptr(unsafe.Pointer(&reply)) + uintptr(replied)
+		n := call(syscall.SYS_READ, uintptr(conn), free, uintptr(lineBytes-replied))
 		if n <= 0 {
 			return
 		}
@@ -271,8 +275,8 @@ func exchange() {
 	}
 }
 
-// number reads the number of the reply's first line that stands at i, and returns where the next one does. Too large a
-// number is larger than all that fits.
+// number reads a number of the reply's first line, and returns where the next one begins. A number that is too large
+// becomes lineBytes, which does not fit.
 //
 //go:nosplit
 func number(i int) (n, next int) {
@@ -380,7 +384,7 @@ func addByte(b byte) bool {
 	return true
 }
 
-// quote adds a text of JSON: name, and the text of the kernel. A text that needs more than quotes is left to the bridge.
+// quote adds a string of JSON: name, and a text of the kernel. A text with escapes is left to the bridge.
 //
 //go:nosplit
 func quote(name string, text unsafe.Pointer) bool {

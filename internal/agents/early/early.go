@@ -1,27 +1,33 @@
 // Package early asks hookd for the answer to an agent's call before Go's runtime starts.
 //
-// Go's start takes four times as long as hookd's verdict, and an agent waits for both at each tool call. So
-// the linker makes start, a few lines of assembly, the first code of hookd-bridge. It runs begin, which connects to
-// hookd, hands the call over as it came, and writes the answer: a dozen calls of the system. hookd has the
-// rest of the bridge, package bridge, and runs it.
+// Go's start takes four times as long as hookd's verdict, and an agent waits for both at each tool call. So the linker
+// makes start, some lines of assembly, the first code of hookd-bridge. start calls begin, which connects to hookd,
+// hands the call over as it came, and writes hookd's answer: a dozen system calls. hookd runs the rest of the
+// bridge in its own process: bridge.Serve.
 //
-// Whatever is not usual is left to the bridge itself, which then starts as if nothing had been: no hookd, another
-// user's, a system daemon, a large or incomplete payload, text that needs quoting, a flag that begin does not
-// know. What has been read or sent until then is not lost: see Payload and Sent.
+// Everything unusual is left to the bridge, whose Go then starts as always: no hookd, another user's hookd, a system
+// daemon, a payload that is large, incomplete or on several lines, text with escapes, an unknown flag. Bytes that
+// were read or sent are not lost: see Payload and Sent.
 //
-// Without `-ldflags '-E github.com/hookd/hookd/internal/agents/early.start'`, or on a system that has no start
-// here, the package does nothing.
+// Without the linker's flag of packaging/entry.sh, or on a system without a start here, the package does nothing.
 package early
 
 import "os"
 
-// Variables are the variables of the environment that are handed over, with their signs: those that package bridge
-// asks for.
+// Variables are the variables of the environment that are handed over, with their signs. Package bridge asks for no
+// others.
 var Variables = [...]string{"CLAUDE_CODE_ENTRYPOINT=", "DEVIN_PROJECT_DIR="}
 
-// Payload returns what begin has read of stdin; it is empty where begin did not run.
+// Left are the first arguments of command lines that are left to the bridge, with the zero behind them: commands, and
+// agents that call twice for one event or write it into the environment.
+var Left = [...]string{
+	"-", "box\x00", "help\x00", "version\x00",
+	"copilot\x00", "cursor\x00", "devin\x00", "grok\x00", "librefang\x00", "vscode\x00",
+}
+
+// Payload returns the bytes that begin has read from stdin; it is empty where begin did not run.
 func Payload() []byte { return payload() }
 
-// Sent returns the connection that the call went by, and what has come of its answer; false = the call was not
-// handed over. hookd may have it from then on: it must not be sent again.
+// Sent returns the connection of a call that was handed over, and the bytes of its answer so far. Such a call must not
+// be sent again: hookd may have it. False = the call was not handed over.
 func Sent() (conn *os.File, answer []byte, ok bool) { return sent() }

@@ -1,8 +1,8 @@
 #include "textflag.h"
 
 // start is the program's first code. The kernel leaves the number of arguments at the top of the stack, and the
-// arguments and the environment behind it. Code of Go looks for its goroutine where FS points to: no goroutine
-// is there. begin returns where Go is to start.
+// arguments and the environment behind it. Go's code reads its goroutine before the address in FS: there is none. When
+// begin returns, Go starts.
 TEXT ·start(SB), NOSPLIT|NOFRAME, $0
 	MOVQ $158, AX // arch_prctl
 	MOVQ $0x1002, DI // ARCH_SET_FS

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // start is the program's first code. The kernel leaves the number of arguments at the top of the stack, and the
-// arguments and the environment behind it. begin returns where Go is to start.
+// arguments and the environment behind it. When begin returns, Go starts.
 TEXT ·start(SB), NOSPLIT|NOFRAME, $0
 	MOVD $0, g
 	MOVD RSP, R19

@@ -68,7 +68,7 @@ type lines struct {
 	out    []byte            // answers not written yet
 	owed   []owed            // answers that come after out
 	tells  []*events.Hearing // of events whose sender has not said what its agent was told
-	passed *wire.Told        // what an agent learns by the bridge's last reply; nil = none was given
+	passed *wire.Told        // the answer in the last reply to a handed call; nil = there is none
 }
 
 // newLines reads src; slow ends a read that is under way.

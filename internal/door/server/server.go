@@ -152,8 +152,8 @@ type Fleet interface {
 	FleetLink(ctx context.Context, from Peer, link net.Conn) *wire.Error
 }
 
-// A Bridge answers the call of an agent in the place of hookd-bridge; emit sends an event of the call. told is what the
-// agent learns by the reply. false = the bridge is to do it itself; then emit was not called.
+// A Bridge answers the call of an agent in the place of hookd-bridge; emit sends an event of the call. told says which
+// answer the agent gets. False = the call is left to hookd-bridge, and emit was not called.
 type Bridge func(ctx context.Context, call wire.Handed, emit func(line []byte) (wire.Answer, *wire.Error)) (
 	reply wire.HandedReply, told wire.Told, ok bool)
 
@@ -187,7 +187,7 @@ type Options struct {
 	State    State
 	Fleet    Fleet
 	Boxes    Boxes  // nil = it knows of none
-	Bridge   Bridge // nil = it takes no calls over
+	Bridge   Bridge // nil = all calls are left to hookd-bridge
 	Undo     Undo
 
 	Metrics http.Handler    // of GET /metrics; nil = there is none
