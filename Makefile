@@ -23,9 +23,10 @@ help: ## list the targets
 
 build: ## build hookd, hookd-bridge, hookd-fleet and hookd-fleet-server into bin/
 	@mkdir -p bin
-	@set -x; flags="-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`"; \
+	@entry=`sh packaging/entry.sh` && \
+	flags="-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" && \
 	$(GO) build -buildvcs=false -ldflags "$$flags" -o bin/ ./cmd/hookd ./cmd/hookd-fleet ./cmd/hookd-fleet-server && \
-	$(GO) build -buildvcs=false -ldflags "$$flags `GO="$(GO)" sh packaging/entry.sh`" -o bin/ ./cmd/hookd-bridge
+	$(GO) build -buildvcs=false -ldflags "$$flags $$entry" -o bin/ ./cmd/hookd-bridge
 
 demo-fleet: build ## show three machines that share hooks, one of them killed
 	@sh demo/fleet.sh bin
