@@ -471,9 +471,18 @@ func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
 	return output{}
 }
 
-// coproc follows coproc NAME { …; }. Before a simple command there is no name: it is its first
-// word.
+// coproc follows coproc NAME { …; }. Its output goes to a pipe of the shell's own.
 func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
+	list, before := cmd.Stmt.Cmd.(*syntax.BinaryCmd)
+	out := sh.coprocess(cmd)
+	if before && cmd.Name != nil && (list.Op == syntax.Pipe || list.Op == syntax.PipeAll) {
+		return out // of what stands behind the pipe
+	}
+	return output{origin: "coproc"}
+}
+
+// coprocess follows its commands. Before a simple command there is no name: it is its first word.
+func (sh *shell) coprocess(cmd *syntax.CoprocClause) output {
 	c := sh.fork()
 	if inner, is := cmd.Stmt.Cmd.(*syntax.CallExpr); is && len(cmd.Stmt.Redirs) > 0 && len(inner.Args) > 1 &&
 		inner.Args[0].End() == cmd.Stmt.Redirs[0].Pos() && descriptor.MatchString(inner.Args[0].Lit()) {
@@ -954,9 +963,11 @@ func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.S
 	for _, rd := range st.Redirs { // ls &>o rm x: dash runs ls, then rm
 		behind := slices.IndexFunc(cmd.Args, func(w *syntax.Word) bool { return w.Pos().After(rd.Pos()) })
 		if (rd.Op == syntax.RdrAll || rd.Op == syntax.AppAll) && behind > 0 {
-			c := sh.fork()
-			c.guess, c.depth = true, sh.depth+1
-			c.run(c.words(cmd.Args[behind:]), &call{text: sh.text(cmd), span: sh.span(cmd)})
+			for _, part := range [][]*syntax.Word{cmd.Args[:behind], cmd.Args[behind:]} {
+				c := sh.fork()
+				c.guess, c.depth = true, sh.depth+1
+				c.run(c.words(part), &call{text: sh.text(cmd), span: sh.span(cmd)})
+			}
 			break
 		}
 	}

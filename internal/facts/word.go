@@ -385,6 +385,9 @@ var scalars = map[string]bool{
 	"i": false,
 }
 
+// alwaysSet are parameters for which a default never stands.
+var alwaysSet = names("# ? $ - 0")
+
 // param evaluates ${…}.
 func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 	sh := ev.sh
@@ -462,6 +465,8 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 			ev.value(w, quoted)
 		case known:
 			ev.value(other, quoted)
+		case alwaysSet[name]:
+			ev.dark(true, "")
 		default: // it may be set by the environment; the default is what the line says
 			other.from = cmp.Or(other.from, "${"+name+"}")
 			ev.value(other, quoted)
