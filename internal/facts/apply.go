@@ -23,10 +23,12 @@ type call struct {
 	env       []Assign
 	redirects []Redirect
 
-	options []given       // of all levels: the program's, then the subcommand's
-	loaded  bool          // its code is a file that is read because the call makes it
-	outer   []conditional // of the levels above: their options may stand anywhere
-	cwd     string        // for paths; "" = that of sh
+	options    []given       // of all levels: the program's, then the subcommand's
+	loaded     bool          // its code is a file that is read because the call makes it
+	client     string        // module of its code that reaches a service, a device or another machine; "" = none
+	keepsEmpty bool          // its code writes into no file that it opens
+	outer      []conditional // of the levels above: their options may stand anywhere
+	cwd        string        // for paths; "" = that of sh
 }
 
 // effect adds an effect.
@@ -1311,7 +1313,7 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 	}
 	for _, g := range a.given {
 		if name == "env" && g.role.name == "shell" && g.value != nil && len(operands) > 0 { // env -S 'a b' c
-			text := g.value.with(ofEnv.Replace(g.value.Text))
+			text := g.value.with(splitByEnv(g.value.Text))
 			for _, w := range operands {
 				text.Text += " " + quote(w)
 				if w.Kind == Unknown {
@@ -1380,7 +1382,24 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 	return all
 }
 
-// ofEnv makes of a text that env splits a line of a shell.
+// splitByEnv makes of a text that env splits a line of a shell: # begins a comment up to its end.
+func splitByEnv(text string) string {
+	quote := byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote == 0 && c == '#' && (i == 0 || strings.IndexByte(" \t\n\v\f\r", text[i-1]) >= 0):
+			return ofEnv.Replace(text[:i])
+		}
+	}
+	return ofEnv.Replace(text)
+}
+
 var ofEnv = strings.NewReplacer(`\_`, " ", "\v", " ", "\f", " ", "\r", " ")
 
 // fed are the commands that xargs makes of words: with those of its input, as many as it takes

@@ -62,7 +62,7 @@ func (c *call) builtin(name string, rest []Word) (out output, ok bool) {
 		c.readInto(name, rest)
 		return output{known: true}, true
 	case "trap":
-		return output{known: true}, c.trap(rest)
+		return output{origin: "trap"}, c.trap(rest)
 	case "printf":
 		if len(rest) > 2 && rest[0].Text == "-v" {
 			c.set(rest[1].Text, Word{Text: unknownPart, Kind: Unknown})

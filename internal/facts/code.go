@@ -6,18 +6,23 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // languageTable is the part of code.yaml about a language.
 type languageTable struct {
-	Calls map[string]string `yaml:"calls"`
-	Eval  []string          `yaml:"eval"`
+	Calls   map[string]string `yaml:"calls"`
+	Eval    []string          `yaml:"eval"`
+	Clients string            `yaml:"clients"` // modules that reach services, devices or other machines
+	Mild    string            `yaml:"mild"`    // methods of plain values that are called like a deed
 
-	byName map[string]string // of one function
-	byLast map[string]string // of the last part of its name
-	evals  map[string]bool
+	clients map[string]bool
+	mild    map[string]bool
+	byName  map[string]string // of one function
+	byLast  map[string]string // of the last part of its name
+	evals   map[string]bool
 }
 
 // languages is code.yaml.
@@ -26,6 +31,7 @@ var languages = sync.OnceValue(func() map[string]*languageTable {
 	readTable("code.yaml", &all)
 	for _, t := range all {
 		t.byName, t.byLast, t.evals = map[string]string{}, map[string]string{}, map[string]bool{}
+		t.clients, t.mild = names(strings.ToLower(t.Clients)), names(t.Mild)
 		for names, roles := range t.Calls {
 			for name := range strings.FieldsSeq(names) {
 				t.byName[name] = roles
@@ -172,6 +178,14 @@ func (c *call) code(lang string, w Word) {
 			}
 		}
 		return
+	case "rpm": // %(…) runs a shell
+		for _, found := range rpmShell.FindAllStringSubmatch(w.Text, 8) {
+			c.nested(c.name()).line(found[1])
+		}
+		if strings.Contains(w.Text, "%{lua:") {
+			c.doubt(DoubtEval, "rpm runs code of Lua")
+		}
+		return
 	case "make":
 		c.doubt(DoubtCode, "the makefile is not read in full")
 		c.makefile(w.Text)
@@ -204,9 +218,44 @@ func (c *call) code(lang string, w Word) {
 	if forks.MatchString(w.Text) {
 		c.effectWhy(KindKill, "process:*", false, "it starts processes without end")
 	}
-	for _, k := range readCode(lang, w.Text, loose) {
+	calls := readCode(lang, w.Text, loose)
+	c.client, c.keepsEmpty = cmp.Or(t.client(c.words, calls), shellsOfServers[c.name()]), !writesText.MatchString(w.Text)
+	for _, k := range calls {
 		c.codeCall(lang, t, k)
 	}
+}
+
+// writesText finds code that may write into a file that it opens, or opens it to add.
+var writesText = lazyregexp.New(`(?i)write|print|puts|say|dump|save|to_|copy|pipe|truncate|tee|stdout|log|a\+?["']|>>|r\+`)
+
+// shellsOfServers are clients whose whole code is for a server.
+var shellsOfServers = map[string]string{"mongosh": "mongosh", "mongo": "mongo"}
+
+// client is a module that the code, or an option of the interpreter, loads to reach a service, a device or another
+// machine; "" = there is none.
+func (t *languageTable) client(words []Word, calls []codeCall) string {
+	is := func(module string) bool {
+		module = strings.ToLower(module)
+		for ; module != ""; module = module[:max(0, strings.LastIndexAny(module, "./:"))] {
+			if t.clients[strings.ReplaceAll(module, "::", ".")] {
+				return true
+			}
+		}
+		return false
+	}
+	for _, k := range calls {
+		if loadsModule[k.name] && len(k.args) > 0 && is(k.args[0].word.Text) {
+			return k.args[0].word.Text
+		}
+	}
+	for _, w := range words { // perl -MDBI, ruby -rpg
+		if text := w.Text; strings.HasPrefix(text, "-M") || strings.HasPrefix(text, "-r") {
+			if module, _, _ := strings.Cut(text[2:], "="); is(module) {
+				return module
+			}
+		}
+	}
+	return ""
 }
 
 // quotedLines reads parts of code in an unknown language as lines that may run: its strings, the text
@@ -275,9 +324,14 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		}
 		return
 	}
+	for i, v := range k.args { // map(os.remove, files)
+		if roles, sure, known := t.roles(v.name); v.name != "" && known && sure && hasDeed(roles) && v.name != k.name {
+			c.codeCall(lang, t, codeCall{name: v.name, args: append(slices.Clone(k.args[:i]), darkValue), text: k.text})
+		}
+	}
 	roles, sure, known := t.roles(k.name)
 	if !known {
-		c.codeVerb(k)
+		c.codeVerb(lang, t, k)
 		return
 	}
 	if !sure {
@@ -316,22 +370,77 @@ var deletesByName = lazyregexp.New(`^(?:(?:delete|destroy|terminate|purge|trunca
 	`drop(?:All|Database|Table|Collection)\w*|flush(?:all|db))$`)
 
 // deletesSelf are methods without arguments by which an object of a library deletes what it stands for.
-var deletesSelf = names("delete purge wipe drop obliterate")
+var deletesSelf = names("delete purge wipe drop obliterate prune terminate destroy")
 
 // sendsBody finds the options of a request that sends: fetch(url, {method: "POST"}).
 var sendsBody = lazyregexp.New(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)|[(,]\s*data\s*=`)
 
-// codeVerb adds the effect that the name of a method tells: client.delete_bucket(…), repo.git.reset("--hard").
-func (c *call) codeVerb(k codeCall) {
+// hasDeed reports whether roles of a function's arguments say that it does more than look.
+func hasDeed(roles string) bool {
+	return slices.ContainsFunc(strings.Fields(roles), func(role string) bool {
+		return changesByRole[strings.TrimSuffix(strings.TrimPrefix(role, "self:"), "...")]
+	})
+}
+
+var changesByRole = names("tree delete write move open shell command chained send kill database")
+
+// deeds are words in the name of a function that change something, and seldom a value of the code alone.
+var deeds = names(`
+	delete destroy drop truncate purge wipe erase shred nuke flushall flushdb prune terminate shutdown kill stop
+	reboot halt send sendmail sendall sendto publish deploy upload post put patch revoke grant rotate rollback migrate restore transfer
+	charge refund cancel disable enable detach suspend execute exec invoke spawn extractall unpack untar unzip rm rmdir
+	rmtree unlink mv chmod chown setuid putenv setenv install uninstall remove`)
+
+// makes are words that the name of a class seldom begins with.
+var makes = names("set create delete write put add remove update")
+
+// reads are words in the name of a method that only reads, opens a connection, or works on a value.
+var reads = names(`
+	get list describe find scan keys count exists fetch select head read load loads dump dumps connect client resource
+	session from cursor close ping info version len print str int float bool dict set tuple sorted sum min max format join split
+	strip items values keys append map filter zip range enumerate isinstance type vars dir any all lower upper decode
+	encode first last limit sort skip next iter query search show status stat log error warn table then catch finally
+	entries parse stringify slice push includes each puts inspect to is has iterator aggregate distinct estimated stats
+	config open database collection table db end isoformat strftime now datetime today foreach reduce some every
+	require import use loadenv env getenv argv exit new with printjson tojson`)
+
+// codeVerb adds what the name of a function in no table tells: client.delete_bucket(…), repo.git.reset("--hard"). What a
+// client of a service is told is not known beyond reading.
+func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
 	last := k.name[strings.LastIndexByte(k.name, '.')+1:]
+	of := parts(last)
+	isMethod := strings.Contains(k.name, ".")
+	for _, a := range k.args {
+		c.sqlText(a)
+	}
 	switch {
 	case deletesByName.MatchString(last) && !strings.Contains(last, "cookie"):
 		c.effect(KindDelete, "data:"+last, false)
-	case deletesSelf[last] && len(k.args) == 0 && strings.Contains(k.name, "."):
+	case deletesSelf[last] && len(k.args) == 0 && isMethod:
 		c.effect(KindDelete, "data:"+last, false)
 	case last == "reset" && len(k.args) > 0 && k.args[0].word.Text == "--hard":
 		c.effect(KindHistory, "worktree", false)
+	case t.mild[last] && c.client == "" || len(of) == 0:
+	case c.client != "" && isMethod && anyOf(of, showVerbs) && anyOf(of, secretNouns):
+		c.effect(KindSecret, "tool:"+c.client, false)
+	case c.client == "mongosh" && (of[0] == "insert" || of[0] == "create"): // as INSERT and CREATE
+	case c.client != "" && !reads[of[0]] && (unicode.IsLower(rune(last[0])) || len(of) > 1 && anyOf(of[:1], makes)):
+		c.doubt(DoubtProgram, "what "+short(k.text)+" does by "+c.client+" is not in the tables")
+	case anyOf(of[:1], deeds) || anyOf(of[len(of)-1:], deeds):
+		c.doubt(DoubtProgram, "what "+short(k.text)+" does is not in the tables")
 	}
+}
+
+// sqlText follows an argument of a function in no table that is a statement which changes something.
+func (c *call) sqlText(v codeValue) {
+	text := v.word.Text
+	if v.word.Kind == "" || len(text) < 8 || !strings.Contains(text, " ") || !looksLikeSQL(text) {
+		return
+	}
+	inner, sh := *c, *c.sh
+	sh.guess = true
+	inner.sh = &sh
+	inner.sql(strings.ReplaceAll(text, unknownPart, "x"))
 }
 
 // emptiedByCode adds that a call leaves a file without content: truncateSync(f), writeFileSync(f, "").
@@ -354,13 +463,17 @@ func (c *call) emptiedByCode(k codeCall, roles string) {
 var openedOnly = lazyregexp.New(`\bopen\(\s*(?:'([^']+)'|"([^"]+)")\s*,\s*(?:mode\s*=\s*)?['"]w[bt]?\+?['"]\s*\)\s*` +
 	`(?:\.close\b|\.truncate\b|;|$)`)
 
+// readsAdmin finds a command of a MongoDB server that only reads.
+var readsAdmin = lazyregexp.New(`\{\s*['"]?(?:ping|hello|isMaster|serverStatus|list\w+|buildInfo|collStats|dbStats|currentOp|getParameter|` +
+	`getCmdLineOpts|replSetGet\w+|connectionStatus|find|count|distinct|explain|top|hostInfo|getLog|\w+Info|validate|dbHash)\b`)
+
 // codeRole follows the effect of a call in code on an argument.
 func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k codeCall) {
 	if v.word.Kind == "" {
 		v.word = darkValue.word
 	}
-	if name == "database" {
-		c.effect(KindDelete, "database:", true)
+	if name == "database" || name == "admin" && !readsAdmin.MatchString(k.text) {
+		c.effect(KindDelete, "database:", name == "database")
 		return
 	}
 	if v.list != nil && name != "command" {
@@ -374,7 +487,7 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		return
 	}
 	switch name {
-	case "", "_":
+	case "", "_", "admin":
 	case "open":
 		c.opened(lang, v, rest)
 	case "shell":
@@ -504,6 +617,9 @@ func (c *call) opened(lang string, v codeValue, rest []codeValue) {
 		c.address(v.word)
 	case writes:
 		c.path(KindWrite, v.word)
+		if c.keepsEmpty {
+			c.path(KindDelete, v.word)
+		}
 	case v.word.Kind != Unknown:
 		c.path(KindRead, v.word)
 	}
@@ -745,6 +861,7 @@ func (c *call) magic(text string) {
 }
 
 var (
+	rpmShell      = lazyregexp.New(`%\((.*?)\)`)
 	jqVariable    = lazyregexp.New(`(?:\$ENV|(?:^|[^.\w"$@])env\b)(?:\.([A-Za-z_][A-Za-z0-9_]*)|(?:[^\w:"]|$))`)
 	shellVariable = lazyregexp.New(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 )

@@ -382,6 +382,10 @@ func (r *codeReader) operand() codeValue {
 	case r.lang == "perl" && name == "eval" && (r.at >= len(r.tokens) || r.is(0, ";") || r.is(0, "}") || r.is(0, "\n")):
 		r.calls = append(r.calls, codeCall{name: name, text: r.written(t)}) // it runs $_
 		return darkValue
+	case r.lang == "perl" && (name == "unlink" || name == "rmdir") && !r.argumentFollows(), // of $_
+		r.lang == "perl" && (name == "exec" || name == "system") && r.is(0, "{"): // exec {"sh"} "sh", "-c", …
+		r.calls = append(r.calls, codeCall{name: name, args: []codeValue{darkValue}, text: r.written(t)})
+		return darkValue
 	case r.loose(name) && r.argumentFollows():
 		args := []codeValue{r.expression()}
 		for r.is(0, ",") {

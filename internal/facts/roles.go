@@ -85,7 +85,7 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 			return
 		}
 		if name := c.name(); name == "env" || name == "genv" {
-			w = w.with(ofEnv.Replace(w.Text))
+			w = w.with(splitByEnv(w.Text))
 		}
 		c.shellText(c.nested(c.name()), w)
 	case "opens": // a line to which names of files are added

@@ -132,8 +132,12 @@ var accounts = names(`
 // saysDestroy reports whether the name of a function says that it deletes: drop_chunks, lo_unlink.
 func saysDestroy(name string) bool {
 	of := parts(name)
-	return len(of) > 1 && (destroyVerbs[of[0]] && !mildVerbs[of[0]] || of[len(of)-1] == "unlink" || of[1] == "drop")
+	return len(of) > 1 && (destroyVerbs[of[0]] && !mildVerbs[of[0]] || of[len(of)-1] == "unlink" || of[1] == "drop" ||
+		slices.ContainsFunc(of[:2], func(w string) bool { return deedsOfServers[w] }))
 }
+
+// deedsOfServers are words in the names of functions with which a statement changes its server, or reaches another.
+var deedsOfServers = names("reload rotate promote reset write terminate http dblink ole smtp mail send publish invoke shutdown kill configure")
 
 // nameAt reads a name such as shop.users from index i on.
 func nameAt(words []sqlWord, i int) (name string, next int) {
@@ -308,7 +312,7 @@ func (c *call) statement(words []sqlWord) {
 				add(KindWrite, rest[i+1].text)
 			}
 			if w.is("from", "infile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
-				add(KindRead, rest[i+1].text)
+				c.path(KindRead, Word{Text: rest[i+1].text, Kind: Literal})
 			}
 		}
 		if name, _ := nameAt(rest, 0); slices.ContainsFunc(rest, func(w sqlWord) bool { return w.is("from") }) {
@@ -344,8 +348,13 @@ func (c *call) statement(words []sqlWord) {
 			}
 		}
 	case "set":
-		if what == "password" {
+		switch {
+		case what == "password":
 			add(KindEscalate, "user:database")
+		case what == "global" || what == "persist" || what == "persist_only" || slices.ContainsFunc(rest, func(w sqlWord) bool {
+			return w.kind == 0 && (strings.HasPrefix(strings.ToLower(w.text), "@@global") || strings.HasPrefix(strings.ToLower(w.text), "@@persist"))
+		}):
+			add(KindConfigure, "database:"+what)
 		}
 	case "select", "show", "values", "table", "use", "pragma", "commit", "rollback", "start", "begin", "end",
 		"describe", "desc", "fetch",

@@ -197,6 +197,12 @@ func (c *call) beyondTables(e *entry, name string, a *args, from int) {
 func (c *call) verbsOfOthers(e *entry, name string, a *args, from int) {
 	path := strings.Fields(name)
 	all := c.sh.r.out.Effects
+	for i, w := range c.words { // mix run -e CODE
+		if i > 0 && strings.Contains(e.Options, "*") && takesCode[c.words[i-1].Text] && strings.ContainsAny(w.Text, "({;") && slices.ContainsFunc(
+			a.operands, func(o Word) bool { return o.Text == w.Text }) {
+			c.doubt(DoubtProgram, "what "+path[0]+" runs is code of a language that is not read")
+		}
+	}
 	if !strings.Contains(e.Options, "*") || scriptRunners[path[0]] || len(path) < 2 && e.Words != "_..." ||
 		quietPrograms[path[0]] || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
 		return e.Kind != KindConnect && e.Kind != KindRead && e.Kind != KindRun
