@@ -88,6 +88,10 @@ func (t *languageTable) isEval(name string) bool {
 	return t.evals[name] || t.evals[name[strings.LastIndexByte(name, '.')+1:]] && !strings.HasPrefix(name, "re.")
 }
 
+// setsVariable finds a variable that code sets for the programs that it starts.
+var setsVariable = lazyregexp.New(`(?:os\.environ|process\.env|\bENV|\$ENV|\$_ENV)(?:\[['"]|\.|\{['"]?)([A-Za-z_]\w*)['"]?[\]}]?\s*(?:\|\|)?=\s*` +
+	`('[^']*'|"[^"]*"|[^\s=])`)
+
 // socketText finds the path of a socket in code.
 var socketText = lazyregexp.New(`[~/][\w./@-]*\.sock\b`)
 
@@ -117,8 +121,10 @@ func (c *call) code(lang string, w Word) {
 	}
 	if lang == "python" {
 		c.magic(w.Text)
+	}
+	if lang == "python" || lang == "node" {
 		for _, found := range openedOnly.FindAllStringSubmatch(w.Text, 20) {
-			file := Word{Text: cmp.Or(found[1], found[2]), Kind: Literal}
+			file := Word{Text: cmp.Or(found[1], found[2], found[3], found[4]), Kind: Literal}
 			c.path(KindWrite, file)
 			c.path(KindDelete, file)
 		}
@@ -210,7 +216,14 @@ func (c *call) code(lang string, w Word) {
 			return false
 		}
 		_, known := t.byName[name]
-		return known || t.evals[name]
+		return known || t.evals[name] || lang == "ruby" && name == "require"
+	}
+	for _, found := range setsVariable.FindAllStringSubmatch(w.Text, 20) {
+		value := darkValue.word
+		if text := found[2]; len(text) > 1 {
+			value = Word{Text: text[1 : len(text)-1], Kind: Literal}
+		}
+		c.variable(found[1], value)
 	}
 	for _, found := range socketText.FindAllString(w.Text, 8) {
 		c.role(role{name: "socket"}, Word{Text: found, Kind: Literal}, &args{}, nil)
@@ -324,6 +337,9 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		}
 		return
 	}
+	if !t.has(k.name) && slices.ContainsFunc(k.args, func(v codeValue) bool { return holdsFunctions[v.name] && !looksAt[k.name] }) {
+		c.doubt(DoubtEval, short(k.text)+" may run any function of a module") // Object.values(require("child_process"))
+	}
 	for i, v := range k.args { // map(os.remove, files)
 		if roles, sure, known := t.roles(v.name); v.name != "" && known && sure && hasDeed(roles) && v.name != k.name {
 			c.codeCall(lang, t, codeCall{name: v.name, args: append(slices.Clone(k.args[:i]), darkValue), text: k.text})
@@ -345,7 +361,7 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 	for i, name := range list {
 		name, repeats := strings.CutSuffix(name, "...")
 		if own, is := strings.CutPrefix(name, "self:"); is {
-			c.codeRole(lang, own, k.self, nil, k)
+			c.codeRole(lang, own, k.self, k.args, k)
 			continue
 		}
 		for at < len(k.args) {
@@ -374,6 +390,14 @@ var deletesSelf = names("delete purge wipe drop obliterate prune terminate destr
 
 // sendsBody finds the options of a request that sends: fetch(url, {method: "POST"}).
 var sendsBody = lazyregexp.New(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)|[(,]\s*data\s*=`)
+
+func (t *languageTable) has(name string) bool {
+	_, _, known := t.roles(name)
+	return known
+}
+
+// looksAt are functions that only show the module which they are given.
+var looksAt = names("dir help type len id repr inspect.getfile inspect.getsourcefile Object.keys util.inspect hasattr importlib.reload")
 
 // hasDeed reports whether roles of a function's arguments say that it does more than look.
 func hasDeed(roles string) bool {
@@ -423,7 +447,9 @@ func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
 	case t.mild[last] && c.client == "" || len(of) == 0:
 	case c.client != "" && isMethod && anyOf(of, showVerbs) && anyOf(of, secretNouns):
 		c.effect(KindSecret, "tool:"+c.client, false)
-	case c.client == "mongosh" && (of[0] == "insert" || of[0] == "create"): // as INSERT and CREATE
+	case c.client == "mongosh" && k.name == "load" && len(k.args) > 0:
+		c.started(k.args[0].word, "node")
+	case c.client == "mongosh" && (of[0] == "insert" || strings.HasPrefix(last, "createIndex") || last == "createCollection"): // as INSERT and CREATE
 	case c.client != "" && !reads[of[0]] && (unicode.IsLower(rune(last[0])) || len(of) > 1 && anyOf(of[:1], makes)):
 		c.doubt(DoubtProgram, "what "+short(k.text)+" does by "+c.client+" is not in the tables")
 	case anyOf(of[:1], deeds) || anyOf(of[len(of)-1:], deeds):
@@ -451,6 +477,8 @@ func (c *call) emptiedByCode(k codeCall, roles string) {
 	case strings.HasPrefix(last, "write_") && roles == "self:write" && k.args[0].word.Kind == Literal &&
 		strings.TrimSpace(k.args[0].word.Text) == "":
 		c.codeRole("python", "delete", k.self, nil, k)
+	case roles == "read write" && len(k.args) > 1 && k.args[0].word.Text == "/dev/null":
+		c.path(KindDelete, k.args[1].word)
 	case strings.HasPrefix(last, "truncate") && strings.HasPrefix(roles, "delete"):
 		c.path(KindWrite, k.args[0].word)
 	case strings.HasPrefix(roles, "write") && !strings.HasPrefix(last, "append") && len(k.args) > 1 &&
@@ -460,7 +488,8 @@ func (c *call) emptiedByCode(k codeCall, roles string) {
 }
 
 // openedOnly finds a file that is opened for writing, and closed or cut without a write.
-var openedOnly = lazyregexp.New(`\bopen\(\s*(?:'([^']+)'|"([^"]+)")\s*,\s*(?:mode\s*=\s*)?['"]w[bt]?\+?['"]\s*\)\s*` +
+var openedOnly = lazyregexp.New(`\bcreateWriteStream\(\s*(?:'([^']+)'|"([^"]+)")\s*\)\s*\.(?:end|close|destroy)\(\s*\)|` +
+	`\bopen\(\s*(?:'([^']+)'|"([^"]+)")\s*,\s*(?:mode\s*=\s*)?['"]w[bt]?\+?['"]\s*\)\s*` +
 	`(?:\.close\b|\.truncate\b|;|$)`)
 
 // readsAdmin finds a command of a MongoDB server that only reads.
@@ -515,6 +544,14 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		}
 	case "chained": // a program whose arguments are added later
 		c.nested(lang).run([]Word{v.word, darkValue.word}, &call{text: c.text, span: c.span, env: c.env})
+	case "request": // request("DELETE", url)
+		if len(rest) > 0 {
+			role := "send"
+			if m := strings.ToUpper(v.word.Text); m == "GET" || m == "HEAD" || m == "OPTIONS" {
+				role = "url"
+			}
+			c.codeRole(lang, role, rest[0], nil, k)
+		}
 	case "send":
 		c.address(v.word)
 		if v.word.Kind == Literal {
@@ -542,6 +579,10 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			c.tree(v.word)
 			return
 		}
+		if name == "read" && inPlace.MatchString(k.text) {
+			c.path(KindWrite, v.word)
+			c.path(KindDelete, v.word)
+		}
 		if name != "read" || v.word.Kind != Unknown {
 			c.path(Kind(name), v.word)
 		}
@@ -552,6 +593,9 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		c.role(parseRole(name), v.word, &args{}, nil)
 	}
 }
+
+// inPlace finds that fileinput gives its files the content that is printed.
+var inPlace = lazyregexp.New(`inplace\s*=\s*(?:True|1)`)
 
 // closure finds a function that is written where it is used.
 var closure = lazyregexp.New(`\b(?:function|fn)\b`)

@@ -395,7 +395,17 @@ func (r *codeReader) operand() codeValue {
 		r.calls = append(r.calls, codeCall{name: name, args: args, text: r.written(t)})
 		return darkValue
 	}
+	if strings.Contains(name, ".") && !r.loose(name) {
+		r.calledWithout(name, codeValue{}, t)
+	}
 	return r.postfix(codeValue{word: darkValue.word, name: name})
+}
+
+// calledWithout adds a call without brackets and arguments, as Ruby makes it: bucket.clear!
+func (r *codeReader) calledWithout(name string, self codeValue, t codeToken) {
+	if r.lang == "ruby" && !r.is(0, "=") {
+		r.calls = append(r.calls, codeCall{name: name, self: self, text: r.written(t)})
+	}
 }
 
 // argumentFollows reports whether the token behind a function's name is an argument of a call.
@@ -442,6 +452,10 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 			return codeValue{word: darkValue.word, name: first.name + "." + args[1].word.Text}
 		case len(args) > 1 && first.name != "":
 			return codeValue{word: darkValue.word, name: computedMember}
+		}
+	case "joinpath":
+		if self.word.Kind == Literal {
+			return r.joinedPath(append([]codeValue{self}, args...))
 		}
 	case "join", "resolve":
 		if strings.Contains(name, "path") || strings.HasPrefix(name, "File.") {
@@ -518,6 +532,7 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 				}
 				if !r.loose(t.text) { // a method without brackets
 					v.name = ""
+					r.calledWithout(name, v, t)
 				}
 			}
 		case t.text == "[" && t.kind == tokenMark && v.list == nil:

@@ -282,6 +282,9 @@ func (c *call) statement(words []sqlWord) {
 				w.is("delete") && !rest[i-1].is("on")) {
 				add(KindDelete, kind+name)
 			}
+			if verb == "alter" && w.is("disable") && i+1 < len(rest) && rest[i+1].is("row", "trigger", "rule", "policy") {
+				add(KindEscalate, kind+name)
+			}
 			if w.kind == '\'' && (what == "function" || what == "procedure") { // its body may run in the same text
 				sh := *c.sh
 				sh.guess = true
@@ -308,7 +311,9 @@ func (c *call) statement(words []sqlWord) {
 				c.nested("sql").line(rest[i+1].text)
 				c.doubt(DoubtEval, "the database runs a program: "+why)
 			}
-			if w.is("to", "outfile", "dumpfile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
+			if w.is("to") && i+1 < len(rest) && isURL(rest[i+1].text) {
+				add(KindSend, "host:"+hostOf(rest[i+1].text))
+			} else if w.is("to", "outfile", "dumpfile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
 				add(KindWrite, rest[i+1].text)
 			}
 			if w.is("from", "infile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
@@ -339,6 +344,10 @@ func (c *call) statement(words []sqlWord) {
 				c.path(KindWrite, Word{Text: w.text, Kind: Literal})
 			}
 		}
+	case "install":
+		if what == "plugin" || what == "component" {
+			c.doubt(DoubtEval, "the database is given code: "+why)
+		}
 	case "kill", "shutdown":
 		add(KindKill, "process:database")
 	case "vacuum":
@@ -360,7 +369,7 @@ func (c *call) statement(words []sqlWord) {
 		"describe", "desc", "fetch",
 		"declare", "close", "listen", "reset", "savepoint", "release", "analyze", "explain", "if", "print", "go",
 		"lock", "unlock", "(", ")", "return", "summarize", "checkpoint", "check", "help", "exists", "optimize", "from",
-		"list", "info", "import", "export", "install", "deallocate", "cluster", "match", "exit", "quit":
+		"list", "info", "import", "export", "deallocate", "cluster", "match", "exit", "quit":
 	default:
 		if isWordStart(words[0].text) {
 			c.doubt(DoubtCode, "the statement is not known: "+why)
