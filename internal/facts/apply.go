@@ -908,6 +908,9 @@ func (c *call) given(g given, a *args) {
 	switch {
 	case g.option.value == commandValue && len(g.more) > 0:
 		c.each(g.more, a)
+		if slices.ContainsFunc(c.words, mayEnd) {
+			c.doubt(DoubtWord, "where the command of "+g.name+" ends is only known when it runs")
+		}
 	case g.value != nil:
 		c.role(g.role, *g.value, a, nil)
 		if g.role.name == "shell" {
@@ -1782,6 +1785,9 @@ func said(words []Word, plain bool) (output, bool) {
 			w = words[0]
 		}
 		return output{words: []Word{w}, origin: cmp.Or(from, "echo")}, true
+	}
+	if slices.ContainsFunc(words, func(w Word) bool { return w.Kind == Pattern }) {
+		return output{words: words, origin: "echo"}, true
 	}
 	return output{known: true, text: text + "\n"}, true
 }

@@ -232,7 +232,8 @@ func (c *call) code(lang string, w Word) {
 		c.effectWhy(KindKill, "process:*", false, "it starts processes without end")
 	}
 	calls := readCode(lang, w.Text, loose)
-	c.client, c.keepsEmpty = cmp.Or(t.client(c.words, calls), shellsOfServers[c.name()]), !writesText.MatchString(w.Text)
+	c.client = cmp.Or(t.client(c.words, calls), shellsOfServers[c.name()])
+	c.keepsEmpty = !writesText.MatchString(w.Text)
 	for _, k := range calls {
 		c.codeCall(lang, t, k)
 	}
@@ -337,7 +338,8 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		}
 		return
 	}
-	if !t.has(k.name) && slices.ContainsFunc(k.args, func(v codeValue) bool { return holdsFunctions[v.name] && !looksAt[k.name] }) {
+	isModule := func(v codeValue) bool { return holdsFunctions[v.name] }
+	if !looksAt[k.name] && slices.ContainsFunc(k.args, isModule) && !t.has(k.name) {
 		c.doubt(DoubtEval, short(k.text)+" may run any function of a module") // Object.values(require("child_process"))
 	}
 	for i, v := range k.args { // map(os.remove, files)
@@ -410,32 +412,34 @@ var changesByRole = names("tree delete write move open shell command chained sen
 
 // deeds are words in the name of a function that change something, and seldom a value of the code alone.
 var deeds = names(`
-	delete destroy drop truncate purge wipe erase shred nuke flushall flushdb prune terminate shutdown kill stop
-	reboot halt send sendmail sendall sendto publish deploy upload post put patch revoke grant rotate rollback migrate restore transfer
-	charge refund cancel disable enable detach suspend execute exec invoke spawn extractall unpack untar unzip rm rmdir
-	rmtree unlink mv chmod chown setuid putenv setenv install uninstall remove`)
+	delete destroy drop truncate purge wipe erase shred nuke flushall flushdb prune terminate shutdown kill
+	stop reboot halt send sendmail sendall sendto publish deploy upload post put patch revoke grant rotate
+	rollback migrate restore transfer charge refund cancel disable enable detach suspend execute exec invoke
+	spawn extractall unpack untar unzip rm rmdir rmtree unlink mv chmod chown setuid putenv setenv install
+	uninstall remove`)
 
 // makes are words that the name of a class seldom begins with.
 var makes = names("set create delete write put add remove update")
 
 // reads are words in the name of a method that only reads, opens a connection, or works on a value.
 var reads = names(`
-	get list describe find scan keys count exists fetch select head read load loads dump dumps connect client resource
-	session from cursor close ping info version len print str int float bool dict set tuple sorted sum min max format join split
-	strip items values keys append map filter zip range enumerate isinstance type vars dir any all lower upper decode
-	encode first last limit sort skip next iter query search show status stat log error warn table then catch finally
-	entries parse stringify slice push includes each puts inspect to is has iterator aggregate distinct estimated stats
-	config open database collection table db end isoformat strftime now datetime today foreach reduce some every
-	require import use loadenv env getenv argv exit new with printjson tojson`)
+	get list describe find scan keys count exists fetch select head read load loads dump dumps connect client
+	resource session from cursor close ping info version len print str int float bool dict set tuple sorted sum
+	min max format join split strip items values keys append map filter zip range enumerate isinstance type
+	vars dir any all lower upper decode encode first last limit sort skip next iter query search show status
+	stat log error warn table then catch finally entries parse stringify slice push includes each puts inspect
+	to is has iterator aggregate distinct estimated stats config open database collection table db end
+	isoformat strftime now datetime today foreach reduce some every require import use loadenv env getenv argv
+	exit new with printjson tojson`)
 
-// codeVerb adds what the name of a function in no table tells: client.delete_bucket(…), repo.git.reset("--hard"). What a
-// client of a service is told is not known beyond reading.
+// codeVerb adds what the name of a function in no table tells: client.delete_bucket(…), repo.git.reset("--hard").
+// What a client of a service is told is not known beyond reading.
 func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
 	last := k.name[strings.LastIndexByte(k.name, '.')+1:]
 	of := parts(last)
 	isMethod := strings.Contains(k.name, ".")
 	for _, a := range k.args {
-		c.sqlText(a)
+		sqlText(c, a)
 	}
 	switch {
 	case deletesByName.MatchString(last) && !strings.Contains(last, "cookie"):
@@ -449,7 +453,8 @@ func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
 		c.effect(KindSecret, "tool:"+c.client, false)
 	case c.client == "mongosh" && k.name == "load" && len(k.args) > 0:
 		c.started(k.args[0].word, "node")
-	case c.client == "mongosh" && (of[0] == "insert" || strings.HasPrefix(last, "createIndex") || last == "createCollection"): // as INSERT and CREATE
+	case c.client == "mongosh" && (of[0] == "insert" || strings.HasPrefix(last, "createIndex") ||
+		last == "createCollection"): // as INSERT and CREATE
 	case c.client != "" && !reads[of[0]] && (unicode.IsLower(rune(last[0])) || len(of) > 1 && anyOf(of[:1], makes)):
 		c.doubt(DoubtProgram, "what "+short(k.text)+" does by "+c.client+" is not in the tables")
 	case anyOf(of[:1], deeds) || anyOf(of[len(of)-1:], deeds):
@@ -458,7 +463,7 @@ func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
 }
 
 // sqlText follows an argument of a function in no table that is a statement which changes something.
-func (c *call) sqlText(v codeValue) {
+func sqlText(c *call, v codeValue) {
 	text := v.word.Text
 	if v.word.Kind == "" || len(text) < 8 || !strings.Contains(text, " ") || !looksLikeSQL(text) {
 		return

@@ -191,6 +191,9 @@ func (g given) endsOptions() bool {
 	return g.role.name == "module" && g.role.arg == "python" && g.value != nil
 }
 
+// mayEnd reports whether a word is a ; behind what may be nothing: find . -exec ls "$@"\; -exec rm {} \;
+func mayEnd(w Word) bool { return w.Kind == Unknown && strings.Trim(w.Text, unknownPart) == ";" }
+
 // wholly reports whether nothing is known of how a word begins.
 func (w Word) wholly() bool {
 	return w.Kind == Unknown && (w.safe && w.Text[0] != '-' || strings.HasPrefix(w.Text, unknownPart))
@@ -264,7 +267,7 @@ func (a *args) take(s *optionSet, o *option, as string, joined *Word, words []Wo
 	case o.value == commandValue:
 		end := slices.IndexFunc(
 			words,
-			func(w Word) bool { return w.Kind == Literal && (w.Text == ";" || w.Text == "+") },
+			func(w Word) bool { return w.Kind == Literal && (w.Text == ";" || w.Text == "+") || mayEnd(w) },
 		)
 		if end < 0 {
 			g.more, words = words, nil

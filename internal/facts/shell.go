@@ -249,15 +249,15 @@ func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool)
 		span := sh.span(rd)
 		switch rd.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			w := sh.quoted(rd.Hdoc)
-			if isQuoted(rd.Word) {
-				w = Word{Text: literalText(rd.Hdoc), Kind: Literal}
-			}
-			text := w.Text
+			doc := rd.Hdoc
 			if rd.Op == syntax.DashHdoc {
-				text = untabbed(text)
+				doc = untabbed(doc)
 			}
-			sh.stdin = input{has: true, known: w.Kind != Unknown, text: text, origin: w.from, used: new(bool)}
+			w := sh.quoted(doc)
+			if isQuoted(rd.Word) {
+				w = Word{Text: literalText(doc), Kind: Literal}
+			}
+			sh.stdin = input{has: true, known: w.Kind != Unknown, text: w.Text, origin: w.from, used: new(bool)}
 			continue
 		case syntax.WordHdoc:
 			w := sh.word(rd.Word)
@@ -301,12 +301,27 @@ func (sh *shell) redirects(list []*syntax.Redirect) (all []Redirect, quiet bool)
 	return all, quiet
 }
 
-func untabbed(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimLeft(line, "\t")
+// untabbed is a here-document of <<- without the tabs before its lines; a variable's are kept.
+func untabbed(doc *syntax.Word) *syntax.Word {
+	if doc == nil {
+		return nil
 	}
-	return strings.Join(lines, "\n")
+	out := &syntax.Word{}
+	for i, part := range doc.Parts {
+		if lit, is := part.(*syntax.Lit); is {
+			cut := *lit
+			lines := strings.Split(lit.Value, "\n")
+			for j, line := range lines {
+				if i == 0 || j > 0 {
+					lines[j] = strings.TrimLeft(line, "\t")
+				}
+			}
+			cut.Value = strings.Join(lines, "\n")
+			part = &cut
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	return out
 }
 
 func isQuoted(w *syntax.Word) bool {
@@ -474,7 +489,7 @@ func (sh *shell) command(st *syntax.Stmt, redirects []Redirect) output {
 // coproc follows coproc NAME { …; }. Its output goes to a pipe of the shell's own.
 func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
 	list, before := cmd.Stmt.Cmd.(*syntax.BinaryCmd)
-	out := sh.coprocess(cmd)
+	out := coprocess(sh, cmd)
 	if before && cmd.Name != nil && (list.Op == syntax.Pipe || list.Op == syntax.PipeAll) {
 		return out // of what stands behind the pipe
 	}
@@ -482,7 +497,7 @@ func (sh *shell) coproc(cmd *syntax.CoprocClause) output {
 }
 
 // coprocess follows its commands. Before a simple command there is no name: it is its first word.
-func (sh *shell) coprocess(cmd *syntax.CoprocClause) output {
+func coprocess(sh *shell, cmd *syntax.CoprocClause) output {
 	c := sh.fork()
 	if inner, is := cmd.Stmt.Cmd.(*syntax.CallExpr); is && len(cmd.Stmt.Redirs) > 0 && len(inner.Args) > 1 &&
 		inner.Args[0].End() == cmd.Stmt.Redirs[0].Pos() && descriptor.MatchString(inner.Args[0].Lit()) {
@@ -616,8 +631,11 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 		}
 		return right.stmt(cmd.Y)
 	case syntax.AndStmt:
-		before := maps.Clone(sh.vars)
+		before, params := maps.Clone(sh.vars), sh.params
 		x, y := sh.both(cmd)
+		if !sameParams(params, sh.params) && !setsParams(cmd) {
+			sh.params = nil
+		}
 		for name, was := range before { // it may have stopped before a variable was set
 			if now := sh.vars[name]; now.Text != was.Text || now.Kind != was.Kind {
 				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown, from: cmp.Or(was.from, now.from)}
@@ -632,6 +650,24 @@ func (sh *shell) binary(cmd *syntax.BinaryCmd) output {
 		}
 		return output{origin: x.origin}
 	}
+}
+
+// setsParams reports whether the first command of a list sets the parameters: the others may not run.
+func setsParams(cmd *syntax.BinaryCmd) bool {
+	for {
+		switch first := cmd.X.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			cmd = first
+		case *syntax.CallExpr:
+			return len(first.Args) > 0 && (first.Args[0].Lit() == "set" || first.Args[0].Lit() == "shift")
+		default:
+			return false
+		}
+	}
+}
+
+func sameParams(a, b []Word) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) && (a == nil) == (b == nil)
 }
 
 // databaseClients take the address of a database, with its password, and do not show it.
@@ -716,16 +752,18 @@ func (sh *shell) maybe(run func()) { sh.either(run, func() {}) }
 
 // either follows branches of which one runs.
 func (sh *shell) either(branches ...func()) {
-	before, cwd, lost := sh.vars, sh.cwd, sh.lost
+	before, cwd, lost, params := sh.vars, sh.cwd, sh.lost, sh.params
 	var after []map[string]Word
 	var folders []string
 	sh.lost = true
 	for _, b := range branches {
 		sh.vars, sh.cwd = maps.Clone(before), cwd
-		b()
+		if b(); !sameParams(params, sh.params) {
+			params = nil
+		}
 		after, folders = append(after, sh.vars), append(folders, sh.cwd)
 	}
-	sh.vars, sh.cwd, sh.lost = after[0], folders[0], lost
+	sh.vars, sh.cwd, sh.lost, sh.params = after[0], folders[0], lost, params
 	for _, other := range after[1:] {
 		for name, w := range other {
 			switch have, ok := sh.vars[name]; {

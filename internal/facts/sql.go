@@ -282,7 +282,8 @@ func (c *call) statement(words []sqlWord) {
 				w.is("delete") && !rest[i-1].is("on")) {
 				add(KindDelete, kind+name)
 			}
-			if verb == "alter" && w.is("disable") && i+1 < len(rest) && rest[i+1].is("row", "trigger", "rule", "policy") {
+			if verb == "alter" && w.is("disable") && i+1 < len(rest) &&
+				rest[i+1].is("row", "trigger", "rule", "policy") {
 				add(KindEscalate, kind+name)
 			}
 			if w.kind == '\'' && (what == "function" || what == "procedure") { // its body may run in the same text
@@ -360,8 +361,8 @@ func (c *call) statement(words []sqlWord) {
 		switch {
 		case what == "password":
 			add(KindEscalate, "user:database")
-		case what == "global" || what == "persist" || what == "persist_only" || slices.ContainsFunc(rest, func(w sqlWord) bool {
-			return w.kind == 0 && (strings.HasPrefix(strings.ToLower(w.text), "@@global") || strings.HasPrefix(strings.ToLower(w.text), "@@persist"))
+		case slices.ContainsFunc(rest, func(w sqlWord) bool {
+			return w.is("global", "persist", "persist_only", "@@global", "@@persist", "@@persist_only")
 		}):
 			add(KindConfigure, "database:"+what)
 		}

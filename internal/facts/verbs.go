@@ -198,8 +198,9 @@ func (c *call) verbsOfOthers(e *entry, name string, a *args, from int) {
 	path := strings.Fields(name)
 	all := c.sh.r.out.Effects
 	for i, w := range c.words { // mix run -e CODE
-		if i > 0 && strings.Contains(e.Options, "*") && takesCode[c.words[i-1].Text] && strings.ContainsAny(w.Text, "({;") && slices.ContainsFunc(
-			a.operands, func(o Word) bool { return o.Text == w.Text }) {
+		if i > 0 && strings.Contains(e.Options, "*") && takesCode[c.words[i-1].Text] &&
+			strings.ContainsAny(w.Text, "({;") &&
+			slices.ContainsFunc(a.operands, func(o Word) bool { return o.Text == w.Text }) {
 			c.doubt(DoubtProgram, "what "+path[0]+" runs is code of a language that is not read")
 		}
 	}
