@@ -18,7 +18,8 @@ type madeFile struct {
 // keepers are programs that change a file, but not its meaning.
 var keepers = names(`
 	mkdir touch chmod chown chgrp chattr setfacl setcap xattr setfattr prettier eslint biome gofmt goimports gofumpt
-	black ruff isort autopep8 rustfmt clang-format shfmt standard xo stylelint terraform yapf`)
+	black ruff isort autopep8 rustfmt clang-format shfmt standard xo stylelint terraform yapf
+	compileall`)
 
 // compilers are programs that make a program of files of the project.
 var compilers = names(`
@@ -43,6 +44,9 @@ func (c *call) makes(target string) {
 		return
 	}
 	m := &madeFile{by: name}
+	if name == "git" && plainFirst(c.words[1:]) == "mv" { // it fetches nothing
+		m.by = "mv"
+	}
 	if in := c.sh.stdin; (name == "tee" || name == "sponge") && in.known {
 		m.text, m.whole = in.text, !c.sh.lost
 	}

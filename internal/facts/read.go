@@ -166,9 +166,10 @@ func (r *reader) bare(text string) *call {
 }
 
 // session adds the doubt of a shell that is left open: text typed into the shell later is no
-// command of this call.
+// command of this call. Without text it only asks what the shell has said.
 func (r *reader) session(given json.RawMessage) {
-	if rawjson.Get(given, "chars") != nil && rawjson.Get(given, "session_id") != nil {
+	typed := rawjson.Get(given, "chars")
+	if typed != nil && string(typed) != `""` && rawjson.Get(given, "session_id") != nil {
 		r.doubt(DoubtOpen, "the text is typed into a program that runs already", Span{}, -1)
 	}
 }
