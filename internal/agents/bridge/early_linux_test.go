@@ -157,15 +157,15 @@ func onOneLine(t *testing.T, payload string) string {
 	return line.String()
 }
 
-// running is the built program.
-type running struct {
+// earlyProcess is the built program.
+type earlyProcess struct {
 	cmd            *exec.Cmd
 	stdout, stderr bytes.Buffer
 }
 
-func started(t *testing.T, args, stdin []string) *running {
+func started(t *testing.T, args, stdin []string) *earlyProcess {
 	t.Helper()
-	r := &running{cmd: exec.Command(filepath.Join(hooktest.Programs(t), "hookd-bridge"), args...)}
+	r := &earlyProcess{cmd: exec.Command(filepath.Join(hooktest.Programs(t), "hookd-bridge"), args...)}
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
 	r.cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CACHE_HOME=", "CLAUDE_CODE_ENTRYPOINT=")
 	in, err := r.cmd.StdinPipe()
@@ -188,7 +188,7 @@ func threads(pid int) int {
 	return len(list)
 }
 
-func (r *running) said(t *testing.T) said {
+func (r *earlyProcess) said(t *testing.T) said {
 	t.Helper()
 	if err := r.cmd.Wait(); err != nil && r.cmd.ProcessState.ExitCode() < 0 {
 		t.Fatal(err)
