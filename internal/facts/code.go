@@ -16,13 +16,13 @@ type languageTable struct {
 	Calls   map[string]string `yaml:"calls"`
 	Eval    []string          `yaml:"eval"`
 	Clients string            `yaml:"clients"` // modules that reach services, devices or other machines
+	Plain   string            `yaml:"plain"`   // modules that do not; "" = so do all others that the table does not name
 	Mild    string            `yaml:"mild"`    // methods of plain values that are called like a deed
 
-	clients map[string]bool
-	mild    map[string]bool
-	byName  map[string]string // of one function
-	byLast  map[string]string // of the last part of its name
-	evals   map[string]bool
+	clients, plain, mild map[string]bool
+	byName               map[string]string // of one function
+	byLast               map[string]string // of the last part of its name
+	evals                map[string]bool
 }
 
 // languages is code.yaml.
@@ -31,7 +31,7 @@ var languages = sync.OnceValue(func() map[string]*languageTable {
 	readTable("code.yaml", &all)
 	for _, t := range all {
 		t.byName, t.byLast, t.evals = map[string]string{}, map[string]string{}, map[string]bool{}
-		t.clients, t.mild = names(strings.ToLower(t.Clients)), names(t.Mild)
+		t.clients, t.plain, t.mild = names(strings.ToLower(t.Clients)), names(strings.ToLower(t.Plain)), names(t.Mild)
 		for names, roles := range t.Calls {
 			for name := range strings.FieldsSeq(names) {
 				t.byName[name] = roles
@@ -54,7 +54,7 @@ var languages = sync.OnceValue(func() map[string]*languageTable {
 var common = names(`remove open get post put patch delete write read copy move replace run call send link append rename
 	request
 	kill new join pop load parse execute connect command exec rm cp mv file from output lines touch test install symlink
-	unlink rmdir mkdir chmod chown truncate spawn fork stream head file_put`)
+	unlink rmdir mkdir chmod chown truncate spawn fork stream head file_put sync config parse command sql sync start`)
 
 // roles are those of a function's arguments; sure is false where another function may be
 // meant.
@@ -87,6 +87,13 @@ func (t *languageTable) roles(name string) (roles string, sure, known bool) {
 func (t *languageTable) isEval(name string) bool {
 	return t.evals[name] || t.evals[name[strings.LastIndexByte(name, '.')+1:]] && !strings.HasPrefix(name, "re.")
 }
+
+// servesAll finds code that serves on each address of this machine.
+var servesAll = lazyregexp.New(`(?:run|listen|serve\w*|bind|Server|start)\s*\([^)]*['"]0\.0\.0\.0['"]`)
+
+// innards finds Python that reaches functions by the tables which hold them, or has YAML make them.
+var innards = lazyregexp.New(`__dict__\s*(?:\.get\(|\[)|__globals__|__builtins__|__subclasses__|__getattribute__|\bmethodcaller\(|` +
+	`Loader\s*=\s*(?:yaml\.)?(?:Unsafe)?Loader\b`)
 
 // setsVariable finds a variable that code sets for the programs that it starts.
 var setsVariable = lazyregexp.New(`(?:os\.environ|process\.env|\bENV|\$ENV|\$_ENV)(?:\[['"]|\.|\{['"]?)([A-Za-z_]\w*)['"]?[\]}]?\s*(?:\|\|)?=\s*` +
@@ -218,6 +225,12 @@ func (c *call) code(lang string, w Word) {
 		_, known := t.byName[name]
 		return known || t.evals[name] || lang == "ruby" && name == "require"
 	}
+	if servesAll.MatchString(w.Text) {
+		c.effect(KindSend, "host:tunnel", false)
+	}
+	if lang == "python" && innards.MatchString(w.Text) {
+		c.doubt(DoubtEval, "the code takes a function out of what holds it")
+	}
 	for _, found := range setsVariable.FindAllStringSubmatch(w.Text, 20) {
 		value := darkValue.word
 		if text := found[2]; len(text) > 1 {
@@ -240,7 +253,8 @@ func (c *call) code(lang string, w Word) {
 }
 
 // writesText finds code that may write into a file that it opens, or opens it to add.
-var writesText = lazyregexp.New(`(?i)write|print|puts|say|dump|save|to_|copy|pipe|truncate|tee|stdout|log|a\+?["']|>>|r\+`)
+var writesText = lazyregexp.New(`(?i)write(?:[^r]|r[^(\s])|print|puts|say|dump|save|to_|copy|pipe|truncate|tee|stdout|\blog|` +
+	`["']a[bt]?\+?["']|>>|r\+`)
 
 // shellsOfServers are clients whose whole code is for a server.
 var shellsOfServers = map[string]string{"mongosh": "mongosh", "mongo": "mongo"}
@@ -249,21 +263,27 @@ var shellsOfServers = map[string]string{"mongosh": "mongosh", "mongo": "mongo"}
 // machine; "" = there is none.
 func (t *languageTable) client(words []Word, calls []codeCall) string {
 	is := func(module string) bool {
-		module = strings.ToLower(module)
+		module = strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(module, "node:")), "::", ".")
+		if module == "" || len(t.plain) > 0 && strings.ContainsAny(module[:1], "./~@$") && !t.clients[module] {
+			module, _, _ = strings.Cut(module, "/")
+			return t.clients[module] // a file, or of a scope, as packages of a project are
+		}
+		known := len(t.plain) == 0
 		for ; module != ""; module = module[:max(0, strings.LastIndexAny(module, "./:"))] {
-			if t.clients[strings.ReplaceAll(module, "::", ".")] {
+			if t.clients[module] {
 				return true
 			}
+			known = known || t.plain[module]
 		}
-		return false
+		return !known
 	}
 	for _, k := range calls {
-		if loadsModule[k.name] && len(k.args) > 0 && is(k.args[0].word.Text) {
+		if loadsModule[k.name] && len(k.args) > 0 && k.args[0].word.Kind == Literal && is(k.args[0].word.Text) {
 			return k.args[0].word.Text
 		}
 	}
 	for _, w := range words { // perl -MDBI, ruby -rpg
-		if text := w.Text; strings.HasPrefix(text, "-M") || strings.HasPrefix(text, "-r") {
+		if text := w.Text; len(text) > 2 && (strings.HasPrefix(text, "-M") || strings.HasPrefix(text, "-r")) {
 			if module, _, _ := strings.Cut(text[2:], "="); is(module) {
 				return module
 			}
@@ -321,6 +341,17 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 	case k.name == "`":
 		c.shellText(c.nested(lang), k.args[0].word)
 		return
+	case lang == "node" && (k.name == "setTimeout" || k.name == "setInterval") && len(k.args) > 0 &&
+		k.args[0].word.Kind == Literal:
+		k.name = "eval"
+		c.codeCall(lang, t, k)
+		return
+	case lang == "node" && strings.HasSuffix(k.name, ".constructor"):
+		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
+	case lang == "python" && strings.HasSuffix(k.name, ".replace") && len(k.args) == 1: // of a path, not of a text
+		c.path(KindMove, k.self.word)
+		c.path(KindWrite, k.args[0].word)
+		return
 	case k.name == computedMember:
 		c.doubt(DoubtEval, short(k.text)+" is a call of a function that is only known when it runs")
 		return
@@ -328,7 +359,8 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		if strings.HasSuffix(strings.ToLower(k.name), "function") && len(k.args) > 0 { // the code is the last one
 			k.args = k.args[len(k.args)-1:]
 		}
-		if len(k.args) > 0 && k.args[0].word.Kind == Literal && c.sh.depth < maxDepth {
+		last := k.name[strings.LastIndexByte(k.name, '.')+1:]
+		if len(k.args) > 0 && k.args[0].word.Kind == Literal && c.sh.depth < maxDepth && !opensCode[last] {
 			sh := *c.sh
 			sh.depth++
 			c.sh = &sh
@@ -337,6 +369,12 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 			c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
 		}
 		return
+	}
+	if strings.HasPrefix(k.name, "sys.path.") && slices.ContainsFunc(k.args, func(v codeValue) bool {
+		return v.word.Kind == Literal && strings.HasPrefix(v.word.Text, "/") &&
+			!strings.HasPrefix(v.word.Text+"/", c.sh.r.env.Cwd+"/")
+	}) {
+		c.doubt(DoubtProgram, "what the code loads by "+short(k.text)+" lies outside of the project")
 	}
 	isModule := func(v codeValue) bool { return holdsFunctions[v.name] }
 	if !looksAt[k.name] && slices.ContainsFunc(k.args, isModule) && !t.has(k.name) {
@@ -393,6 +431,9 @@ var deletesSelf = names("delete purge wipe drop obliterate prune terminate destr
 // sendsBody finds the options of a request that sends: fetch(url, {method: "POST"}).
 var sendsBody = lazyregexp.New(`(?i)\bmethod['"]?\s*[:=]\s*['"](?:post|put|patch|delete)|[(,]\s*data\s*=`)
 
+// opensCode are functions that load code from what they are given, which is no text of code.
+var opensCode = names("load loads open CDLL binding dlopen unserialize dl unsafe_load read_pickle")
+
 func (t *languageTable) has(name string) bool {
 	_, _, known := t.roles(name)
 	return known
@@ -415,8 +456,8 @@ var deeds = names(`
 	delete destroy drop truncate purge wipe erase shred nuke flushall flushdb prune terminate shutdown kill
 	stop reboot halt send sendmail sendall sendto publish deploy upload post put patch revoke grant rotate
 	rollback migrate restore transfer charge refund cancel disable enable detach suspend execute exec invoke
-	spawn extractall unpack untar unzip rm rmdir rmtree unlink mv chmod chown setuid putenv setenv install
-	uninstall remove`)
+	spawn extractall unpack untar unzip extractto extract restart serve to_sql write_database rm rmdir rmtree
+	unlink mv chmod chown setuid putenv setenv install uninstall remove`)
 
 // makes are words that the name of a class seldom begins with.
 var makes = names("set create delete write put add remove update")
@@ -446,6 +487,8 @@ func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
 		c.effect(KindDelete, "data:"+last, false)
 	case deletesSelf[last] && len(k.args) == 0 && isMethod:
 		c.effect(KindDelete, "data:"+last, false)
+	case last == "sync" && dropsFirst.MatchString(k.text):
+		c.effect(KindDelete, "database:", false)
 	case last == "reset" && len(k.args) > 0 && k.args[0].word.Text == "--hard":
 		c.effect(KindHistory, "worktree", false)
 	case t.mild[last] && c.client == "" || len(of) == 0:
@@ -457,10 +500,13 @@ func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
 		last == "createCollection"): // as INSERT and CREATE
 	case c.client != "" && !reads[of[0]] && (unicode.IsLower(rune(last[0])) || len(of) > 1 && anyOf(of[:1], makes)):
 		c.doubt(DoubtProgram, "what "+short(k.text)+" does by "+c.client+" is not in the tables")
-	case anyOf(of[:1], deeds) || anyOf(of[len(of)-1:], deeds):
+	case deeds[last] || anyOf(of[:1], deeds) || anyOf(of[len(of)-1:], deeds):
 		c.doubt(DoubtProgram, "what "+short(k.text)+" does is not in the tables")
 	}
 }
+
+// dropsFirst finds that an ORM drops the tables before it makes them.
+var dropsFirst = lazyregexp.New(`\bforce['"]?\s*:\s*true`)
 
 // sqlText follows an argument of a function in no table that is a statement which changes something.
 func sqlText(c *call, v codeValue) {
@@ -532,6 +578,8 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		c.tree(v.word)
 	case "env":
 		c.effect(KindSecret, "env:*", true)
+	case "secrets":
+		c.path(KindRead, Word{Text: "~/.netrc", Kind: Literal})
 	case "setting":
 		c.effect(KindConfigure, "variable:"+v.word.Text, true)
 	case "eval":
@@ -576,6 +624,9 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			}
 		}
 	case "code:sql":
+		if strings.HasSuffix(k.name, ".executescript") && strings.HasPrefix(v.word.Text, unknownPart) {
+			c.doubt(DoubtEval, "which statements "+short(k.text)+" runs is only known when it runs")
+		}
 		if text := strings.ReplaceAll(v.word.Text, unknownPart, "x"); looksLikeSQL(text) { // also of an f-string
 			c.sql(text)
 		}
@@ -588,7 +639,11 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			c.path(KindWrite, v.word)
 			c.path(KindDelete, v.word)
 		}
-		if name != "read" || v.word.Kind != Unknown {
+		if name == "read" && lang == "ruby" && strings.HasPrefix(v.word.Text, "|") {
+			c.shellText(c.nested(lang), v.word.with(v.word.Text[1:]))
+			return
+		}
+		if name != "read" || v.word.Kind != Unknown || strings.Contains(v.word.Text, unknownPart+"/") {
 			c.path(Kind(name), v.word)
 		}
 		if name == "delete" && v.word.Kind == Pattern {

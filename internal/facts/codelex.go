@@ -264,6 +264,10 @@ func (r *codeReader) expression() codeValue {
 				r.at++
 				return sum
 			}
+			if t.text == "do" && r.lang == "perl" && r.peek(1).kind == tokenString { // do "file"
+				add(r.operand())
+				continue
+			}
 			switch t.text {
 			case "if", "and", "or", "in", "for", "do", "then", "unless", "while", "else", "new", "not", "await",
 				"return", "lambda", "print", "puts", "console.log", "function", "async", "typeof", "void":
@@ -516,6 +520,11 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 		case t.kind == tokenMember:
 			r.at++
 			name := t.text
+			if next := r.peek(0); r.lang == "node" && name == "$" && next.kind == tokenString && r.text[next.from] == '`' {
+				r.at++
+				r.calls = append(r.calls, codeCall{name: "`", args: []codeValue{r.interpolated(next)}, text: next.text})
+				return darkValue
+			}
 			if v.name != "" {
 				name = v.name + "." + name
 			} else {
