@@ -471,7 +471,8 @@ var reads = names(`
 	stat log error warn table then catch finally entries parse stringify slice push includes each puts inspect
 	to is has iterator aggregate distinct estimated stats config open database collection table db end
 	isoformat strftime now datetime today foreach reduce some every require import use loadenv env getenv argv
-	exit new with printjson tojson`)
+	exit new with printjson tojson
+	fetchone fetchall fetchmany create_engine`)
 
 // codeVerb adds what the name of a function in no table tells: client.delete_bucket(…), repo.git.reset("--hard").
 // What a client of a service is told is not known beyond reading.
@@ -498,7 +499,8 @@ func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
 		c.started(k.args[0].word, "node")
 	case c.client == "mongosh" && (of[0] == "insert" || strings.HasPrefix(last, "createIndex") ||
 		last == "createCollection"): // as INSERT and CREATE
-	case c.client != "" && !reads[of[0]] && (unicode.IsLower(rune(last[0])) || len(of) > 1 && anyOf(of[:1], makes)):
+	case c.client != "" && !reads[of[0]] && !reads[last] &&
+		(unicode.IsLower(rune(last[0])) || len(of) > 1 && anyOf(of[:1], makes)):
 		c.doubt(DoubtProgram, "what "+short(k.text)+" does by "+c.client+" is not in the tables")
 	case deeds[last] || anyOf(of[:1], deeds) || anyOf(of[len(of)-1:], deeds):
 		c.doubt(DoubtProgram, "what "+short(k.text)+" does is not in the tables")
