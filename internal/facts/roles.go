@@ -95,6 +95,15 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 		sh.line(w.Text)
 	case "program":
 		w.Text = strings.TrimPrefix(w.Text, ":") // -javaagent:FILE
+		if name := c.name(); (name == "ruby" || name == "perl") && w.Kind == Literal && !strings.Contains(w.Text, "/") {
+			w.Text = "./" + w.Text // -Ilib is a folder
+			folder, _ := c.target(w)
+			for _, file := range sorted(c.sh.r.made) {
+				if folder != "" && strings.HasPrefix(file, folder+"/") {
+					c.doubt(DoubtMade, "the line makes "+path.Base(file)+", which "+name+" may load")
+				}
+			}
+		}
 		c.helper(w)
 	case "script":
 		c.started(w, ro.arg)
