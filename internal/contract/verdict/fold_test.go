@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
 func validJSON(raw []byte) bool { return json.Valid(raw) }
@@ -309,5 +310,21 @@ func TestMessagesCallAHookByItsCommand(t *testing.T) {
 	v := Fold(events.LookupIn(events.DockerAgent, "pre_tool_use"), nil, []Answer{a})
 	if text := fmt.Sprintf("%+v", v); !strings.Contains(text, `hook "exit 1"`) || strings.Contains(text, `hook "root/`) || !strings.Contains(text, "root/pre_tool_use[0]") {
 		t.Errorf("verdict = %s", text)
+	}
+}
+
+// What a hook says is ordered as the records of decisions are.
+func TestRankIsTheOrderOfOutcomes(t *testing.T) {
+	last, ranked := rank("deny")+1, 0
+	for _, o := range wire.Outcomes() {
+		if r := rank(string(o)); r > 0 {
+			if ranked++; r >= last {
+				t.Errorf("rank has %s before one that wire.Outcomes has before it", o)
+			}
+			last = r
+		}
+	}
+	if ranked != 4 {
+		t.Errorf("rank and wire.Outcomes have %d words in common, want deny, ask, contain and allow", ranked)
 	}
 }

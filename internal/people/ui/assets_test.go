@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/wire"
 )
 
 // vendorFile is a line of VENDOR.
@@ -35,6 +37,21 @@ func vendorFiles(t *testing.T) (list []vendorFile) {
 		}
 	}
 	return list
+}
+
+// The page has the words of a decision in the order of wire.Outcomes.
+func TestOutcomesOfThePage(t *testing.T) {
+	text, err := os.ReadFile("assets/words.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var quoted []string
+	for _, o := range wire.Outcomes() {
+		quoted = append(quoted, "'"+string(o)+"'")
+	}
+	if want := "export const outcomes = [" + strings.Join(quoted, ", ") + "];"; !strings.Contains(string(text), want) {
+		t.Errorf("words.js does not have the line\n%s", want)
+	}
 }
 
 // Each file of another author is as it was published, and its licence is here.
