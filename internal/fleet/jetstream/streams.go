@@ -246,7 +246,7 @@ func (b *Broker) consumerConfig(c engine.Spec) js.ConsumerConfig {
 	}
 }
 
-// consumer returns a consumer. It makes one that is missing: that succeeds with a key that may do
+// consumer returns a consumer. It makes a missing one: that succeeds with a key that may do
 // everything, such as the key of a server that runs beside hookd.
 func (b *Broker) consumer(ctx context.Context, c engine.Spec) (js.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// contentType names the text format of Prometheus, the only one that is served.
+// contentType names the text format of Prometheus: hookd serves no other.
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // The types of metrics, as the format names them.

@@ -276,7 +276,7 @@ func (l *live) holdRead(e *events.Event, rows []pendingRow, limit int64) (held b
 	return l.hold(e, rows, limit)
 }
 
-// addRow adds a row to those that the database has of an event; first tells that it is the only one.
+// addRow adds a row to the rows that the database has of an event; first tells that it is the only one.
 func (l *live) addRow(e *events.Event, row pendingRow, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -431,7 +431,7 @@ func (k *bases) sweep(term time.Duration, most int64, open func(top string) map[
 	return k.shrink(dir, all, most, open)
 }
 
-// shrink removes baselines beyond most bytes, but never the last one that was used.
+// shrink removes baselines beyond most bytes, but never the baseline that was used last.
 func (k *bases) shrink(
 	dir string, loaded []*baseline, most int64, open func(string) map[string]*snapshot,
 ) (held int64) {

@@ -247,7 +247,7 @@ func (k *Keeper) addMade(m *manifest, b *baseline, before map[string]baseState, 
 	}
 }
 
-// changedBy returns the paths of a call and those that other calls name which ran at the same time, or since. also
+// changedBy returns the paths of a call and the paths that other calls name which ran at the same time, or since. also
 // says which other call may have changed further paths; "" = none.
 func (k *Keeper) changedBy(m *manifest) (paths map[string]bool, also string) {
 	paths = map[string]bool{}
