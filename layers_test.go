@@ -30,13 +30,13 @@ var wings = []wing{
 	{"/docs/gallery", "the hooks that hookd brings along, as they are in the binary", ""},
 	{"/packaging", "unit files, plist, packages, licences", "/docs/gallery"},
 	{"/sdk", "the libraries of hooks and senders in Python and TypeScript, as they are in the binary", ""},
-	{"base", "tools that know nothing of hooks: files, processes, text, settings; each has one job", ""},
+	{"base", "tools that decide nothing about hooks: files and their seal, processes, text, settings; each has one job", ""},
 	{"/wire", "the words on the wire: records, requests and answers, routes, error codes; every field documented", ""},
 	{"events", "event names, kinds, the row type of the contract, the envelope and its checks", ""},
 	{"signals", "operating-system signals, and messages to the service manager", ""},
 	{"proc", "one process under a deadline: group or cgroup, stdin, bounded output, reaping", ""},
 	{"contract", "one folder for each agent's dialect, and the fold of answers into a verdict", ""},
-	{"facts", "the facts of a call: commands, effects, doubt; the only reader of shell lines", "contract"},
+	{"facts", "the facts of a call: commands, effects, doubt; the only reader of the shell lines of calls", "contract"},
 	{"hooks", "hooks: their files, conditions, rules, built-ins, packs and policies", "contract facts /docs/gallery"},
 	{"dispatch", "an event and a snapshot to runs and a verdict: lanes, order, slots, budgets, retries", "contract hooks"},
 	{"record", "what happened: store, journal, stream, audit chain, copies elsewhere; undo keeps what calls destroy",
@@ -46,14 +46,14 @@ var wings = []wing{
 	{"run", "one run: to a process, a worker, a built-in, a rule or a model; and its rehearsal",
 		"contract facts hooks dispatch proc signals discovery"},
 	{"fleet", "events, state and directives of many machines, and the calls to hookd-fleet", "hooks record"},
-	{"/client", "the public Go package, and the only code that sends to the socket", "contract"},
+	{"/client", "the public Go package; hookd's commands and the bridge send to the socket by it alone", "contract"},
 	{"agents", "the agents' side: bridge, settings, plugins, transcripts", "contract discovery run /client"},
 	{"door", "what listens: the socket, and loopback HTTP", "contract agents"},
 	{"people", "what a person decides and sees: asks, cards, the page, doctor, the service",
 		"contract facts hooks dispatch record discovery run proc agents door /client /packaging"},
 	{"daemon", "wires the rooms, starts and stops them in order, answers the socket",
 		"contract facts hooks dispatch record discovery run fleet agents door people proc signals"},
-	{"/cmd/hookd", "commands, one file each: flags, tables, exit codes; decides nothing",
+	{"/cmd/hookd", "commands: flags, tables, exit codes; of decisions only which commands weaken a guard (effects.go)",
 		"contract facts hooks record discovery run fleet agents door people daemon proc /client /docs/gallery /sdk"},
 	{"/cmd/hookd-bridge", "the small program that agents call; standard library only", "agents"},
 	{"/cmd/hookd-fleet", "speaks to the NATS servers of a fleet for hookd, which starts it", "fleet"},
@@ -88,8 +88,7 @@ var modules = map[string]string{
 	"mvdan.cc/sh":                       "base/trust hooks/source/familiar facts",
 }
 
-// noNetwork names rooms that must not dial or listen themselves: only client
-// dials and only server listens, so the protocol is written down once.
+// noNetwork names rooms that must not dial or listen themselves: they send by client.
 var noNetwork = []string{"cmd/hookd"}
 
 // maxDoors is how many folders a newcomer reads in internal/.
@@ -121,7 +120,7 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%s may not import %s", path, imp)
 			}
 			if slices.Contains(noNetwork, path) && (imp == "net" || imp == "net/http") {
-				t.Errorf("%s may not import %s: package client is the only dialer", path, imp)
+				t.Errorf("%s may not import %s: it sends by package client", path, imp)
 			}
 		}
 	}

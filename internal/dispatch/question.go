@@ -37,7 +37,7 @@ type Asks interface {
 	// until q.Until, and returns when the daemon stops.
 	Settle(q *Question) (*verdict.Verdict, *wire.Answered)
 	// Permit returns the permit of a person with which a call passes that hooks deny, and uses it;
-	// nil = there is none. It does not wait.
+	// nil = there is none. It waits a bounded time until its use is on disk.
 	Permit(e *events.Event, denying []*hook.Hook) *wire.Answered
 	// Identify returns a digest that is the same for the same call; "" = it cannot be compared.
 	Identify(e *events.Event) string
