@@ -24,12 +24,9 @@ var inTheWay = map[string]string{
 		"journal a fifth, half of it the wait for the disk, and memory a seventh; the sender shares the two " +
 		"cores. The tail is the garbage collector, which takes one of the two for 10 to 15 ms a few times a " +
 		"second, and the disk: one wait in a hundred takes 1.8 ms, one in two 0.3.",
-	"call": "of three runs on a machine with some other load it was 2.12, 2.20 and 2.28 × /bin/true, in turn " +
-		"with 2.31 to 2.35 of the version before the bridge waited in the system. A Go program that asks the " +
-		"daemon for the same verdict with four system calls takes 0.85 of the bridge's time. A third of the " +
-		"bridge's processor time is 300 page faults: 150 are of Go's start, 55 of packages before main, 20 " +
-		"of the growing stack, 45 of the bridge's own work. Of the time outside it the guard takes 0.09 ms, " +
-		"half of that the looks at its 27 files of rules; the rest is the daemon and four wakes.",
+	"call": "/bin/true is as dear, so half of the calls take less than twice that, and one in a hundred waits for a " +
+		"processor: for the daemon's other threads, the database's writer, or the garbage collector. The bridge itself " +
+		"takes 0.2 ms, in some 40 page faults; Go's start took 2 ms with 300 (record 0148).",
 	"box": "a static C program that starts bash and waits for it takes 1.1 ms longer than bash, the smallest Go program " +
 		"1.5, and the bridge 2.3 before it makes a box: of its 275 page faults until then 174 are Go's. In samples of " +
 		"the processor's time, both cores, a box by Landlock takes 4.9 ms until bash runs: 1.3 Go's start, of that " +

@@ -7,4 +7,4 @@ log=${AUDIT_LOG:-audit.jsonl}
 if [ -f "$log" ] && [ "$(wc -c < "$log")" -gt "${AUDIT_MAX_BYTES:-104857600}" ]; then
   mv -f -- "$log" "$log.1"
 fi
-cat >> "$log"
+exec cat >> "$log"
