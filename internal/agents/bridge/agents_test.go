@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -332,12 +333,12 @@ func TestRealAgents(t *testing.T) {
 	t.Log("what was seen, for docs/reference/agents.md:\n" + table)
 }
 
-// built builds the bridge's program in dir.
+// built puts the bridge's program into dir.
 func built(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "hookd-bridge")
-	if out, err := exec.Command("go", "build", "-o", path, "../../../cmd/hookd-bridge").CombinedOutput(); err != nil {
-		t.Fatalf("build hookd-bridge: %v\n%s", err, out)
-	}
+	program, err := os.ReadFile(filepath.Join(hooktest.Programs(t), "hookd-bridge"))
+	hooktest.Must(t, err)
+	hooktest.Must(t, os.WriteFile(path, program, 0o755))
 	return path
 }

@@ -186,7 +186,7 @@ func (m *model) given(args object) object {
 	if !m.script.decoys {
 		return args
 	}
-	for _, decoy := range []string{"Command", "commandLine", "shell_command", "script", "input", "tool_input", "file_path"} {
+	for _, decoy := range []string{"commandLine", "shell_command", "script", "input", "tool_input", "file_path"} {
 		if args[decoy] == nil {
 			args[decoy] = "true"
 		}
