@@ -38,8 +38,8 @@ type Options struct {
 	Own      []string
 	Profiles []string // folders of profiles; each may only tighten those of the folders before it
 	Facts    *facts.Reader
-	// Probe says why the machine cannot make a box of a built-in profile; nil = it can.
-	Probe func(profile string) error
+	// Probe makes a box of a built-in profile and says at which level, or why the machine cannot.
+	Probe func(profile string) (box.Level, error)
 	// Granted reports whether the answer about an event is still remembered; nil = each is.
 	Granted func(event string) bool
 	Log     *zap.Logger // nil = none
@@ -70,26 +70,27 @@ func New(o Options) *Keeper {
 
 // probed is the finding about a profile, and when it was found.
 type probed struct {
-	err error
-	at  time.Time
+	level box.Level
+	err   error
+	at    time.Time
 }
 
 // probeAgain is how long a machine that can make no box is not asked again.
 const probeAgain = time.Minute
 
-// can says why the machine cannot make a box of a built-in profile; nil = it can.
-func (k *Keeper) can(base string) error {
+// can says at which level the machine makes a box of a built-in profile, or why it cannot.
+func (k *Keeper) can(base string) (box.Level, error) {
 	k.mu.Lock()
 	p, ok := k.probed[base]
 	k.mu.Unlock()
 	if ok && (p.err == nil || time.Since(p.at) < probeAgain) {
-		return p.err
+		return p.level, p.err
 	}
-	err := k.opts.Probe(base)
+	level, err := k.opts.Probe(base)
 	k.mu.Lock()
-	k.probed[base] = probed{err, time.Now()}
+	k.probed[base] = probed{level, err, time.Now()}
 	k.mu.Unlock()
-	return err
+	return level, err
 }
 
 // plan is a call that can run in a box.
@@ -112,8 +113,12 @@ func (k *Keeper) Cannot(e *events.Event, v *verdict.Verdict) string {
 	if why != "" {
 		return why
 	}
-	if err := k.can(p.profile.Base); err != nil {
+	level, err := k.can(p.profile.Base)
+	if err != nil {
 		return err.Error()
+	}
+	if level == box.Landlock {
+		return k.unfitWeak(p.line.Plain, p.cwd)
 	}
 	return ""
 }

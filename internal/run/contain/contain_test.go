@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,8 @@ type world struct {
 	*Keeper
 	home, project string
 	broken        error // why the machine makes no box
-	void          bool  // no answer of a person is in force
+	level         box.Level
+	void          bool // no answer of a person is in force
 }
 
 func newWorld(t *testing.T) *world { return newWorldIn(t, t.TempDir()) }
@@ -63,7 +65,7 @@ func newWorldIn(t *testing.T, home string) *world {
 	w.Keeper = New(Options{
 		Bridge: bridge, Home: home, State: home, Facts: &facts.Reader{Home: home},
 		Profiles: []string{filepath.Join(home, "system"), filepath.Join(home, "own")},
-		Probe:    func(string) error { return w.broken },
+		Probe:    func(string) (box.Level, error) { return cmp.Or(w.level, box.Namespaces), w.broken },
 		Granted:  func(string) bool { return !w.void },
 	})
 	return w
@@ -431,6 +433,29 @@ func TestWhichWaysAreOffered(t *testing.T) {
 		got := strings.ReplaceAll(strings.Join(w.Opens(e, contained(box.Project)), " "), w.home, "~")
 		if got != c.want {
 			t.Errorf("%s with %q: %q, want %q", c.line, c.output, got, c.want)
+		}
+	}
+}
+
+// In a box by Landlock neither the top folder of a project nor .git takes a new file. What fails for certain is asked
+// about, and not first run to its failure.
+func TestWhatFailsByLandlock(t *testing.T) {
+	w := newWorld(t)
+	w.write(t, "project/built/target/f", "")
+	why := func(level box.Level, line string) string {
+		w.level, w.probed = level, map[string]probed{}
+		return w.Cannot(w.call(agent, "PreToolUse", line), contained("project"))
+	}
+	for line, want := range map[string]string{
+		"git commit -qm one": "git commit makes files", "make && git add -A": "git add makes files",
+		"python3 -m venv v": "python3 -m venv makes files", "cargo build --offline": "cargo build makes files",
+		"cd built && cargo build --offline": "", "git status": "", "make": "", "npm test": "", "go test ./...": "",
+	} {
+		if got := why(box.Landlock, line); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q", line, got)
+		}
+		if got := why(box.Namespaces, line); got != "" {
+			t.Errorf("%s by namespaces: %q", line, got)
 		}
 	}
 }
