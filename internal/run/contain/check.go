@@ -49,8 +49,9 @@ var tries = []struct{ name, line string }{
 	{"send a signal to a process", `kill -0 $OUTSIDE && echo REACHED`},
 	{"make namespaces of its own", `unshare -Ur true && echo REACHED`},
 	{"find a token in the environment", `[ -n "$CHECK_TOKEN" ] && echo REACHED`},
-	{"read hookd's socket", `[ -r "$HOME/.librefang" ] && ls "$HOME/.librefang" > /dev/null && echo REACHED`},
-	{"read keys", `ls "$HOME/.ssh" > /dev/null && echo REACHED`},
+	// Landlock shows the names in a hidden folder, and no file of it.
+	{"read hookd's files", `cat "$HOME"/.librefang/* | grep -q . && echo REACHED`},
+	{"read keys", `cat "$HOME"/.ssh/* | grep -q . && echo REACHED`},
 }
 
 // works are lines that must go on as they do without a box.
