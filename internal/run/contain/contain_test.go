@@ -437,8 +437,8 @@ func TestWhichWaysAreOffered(t *testing.T) {
 	}
 }
 
-// In a box by Landlock neither the top folder of a project nor .git takes a new file. What fails for certain is asked
-// about, and not first run to its failure.
+// In a box by Landlock neither the top folder of a project nor .git takes a new file. Commands that need one are asked
+// about before they run and fail.
 func TestWhatFailsByLandlock(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, "project/built/target/f", "")

@@ -58,10 +58,10 @@ var network = []string{
 }
 
 // weakly are commands that fail in a box by Landlock for certain: there neither the top folder of a project nor its git
-// folder takes a new file. Where a command has a folder of its own, and that is there, it fails in neither.
+// folder takes a new file. own is a folder that the command writes: where the project has one, the command works.
 var weakly = []struct{ command, own string }{
-	{command: "git add"}, {command: "git commit"}, {command: "git stash"}, {command: "git checkout"}, {command: "git switch"},
-	{command: "git merge"}, {command: "git rebase"}, {command: "git cherry-pick"}, {command: "git revert"},
+	{command: "git add"}, {command: "git commit"}, {command: "git stash"}, {command: "git checkout"},
+	{command: "git switch"}, {command: "git merge"}, {command: "git rebase"}, {command: "git cherry-pick"}, {command: "git revert"},
 	{command: "git reset"}, {command: "git restore"}, {command: "git rm"}, {command: "git mv"}, {command: "git am"},
 	{command: "git gc"}, {command: "git tag"},
 	{command: "cargo build", own: "target"}, {command: "cargo test", own: "target"},
