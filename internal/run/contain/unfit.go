@@ -61,9 +61,9 @@ var network = []string{
 // folder takes a new file. own is a folder that the command writes: where the project has one, the command works.
 var weakly = []struct{ command, own string }{
 	{command: "git add"}, {command: "git commit"}, {command: "git stash"}, {command: "git checkout"},
-	{command: "git switch"}, {command: "git merge"}, {command: "git rebase"}, {command: "git cherry-pick"}, {command: "git revert"},
-	{command: "git reset"}, {command: "git restore"}, {command: "git rm"}, {command: "git mv"}, {command: "git am"},
-	{command: "git gc"}, {command: "git tag"},
+	{command: "git switch"}, {command: "git merge"}, {command: "git rebase"}, {command: "git cherry-pick"},
+	{command: "git revert"}, {command: "git reset"}, {command: "git restore"}, {command: "git rm"}, {command: "git mv"},
+	{command: "git am"}, {command: "git gc"}, {command: "git tag"},
 	{command: "cargo build", own: "target"}, {command: "cargo test", own: "target"},
 	{command: "cargo run", own: "target"}, {command: "cargo check", own: "target"},
 	{command: "python -m venv"}, {command: "python3 -m venv"}, {command: "virtualenv"}, {command: "uv venv"},
