@@ -60,7 +60,7 @@ var common = names(`remove open get post put patch delete write read copy move r
 // meant.
 func (t *languageTable) roles(name string) (roles string, sure, known bool) {
 	name = strings.NewReplacer("fs.promises.", "fs.", "fs/promises.", "fs.", "node:", "", "global.", "",
-		"globalThis.", "", "builtins.", "").Replace(name)
+		"globalThis.", "", "builtins.", "", ".default.", ".").Replace(name)
 	if roles, known = t.byName[name]; known {
 		return roles, true, roles != "same"
 	}
@@ -370,10 +370,12 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		}
 		return
 	}
-	if strings.HasPrefix(k.name, "sys.path.") && slices.ContainsFunc(k.args, func(v codeValue) bool {
+	isOutside := func(v codeValue) bool {
 		return v.word.Kind == Literal && strings.HasPrefix(v.word.Text, "/") &&
 			!strings.HasPrefix(v.word.Text+"/", c.sh.r.env.Cwd+"/")
-	}) {
+	}
+	loads := strings.HasPrefix(k.name, "sys.path.") || k.name == "require" || k.name == "import"
+	if loads && slices.ContainsFunc(k.args, isOutside) {
 		c.doubt(DoubtProgram, "what the code loads by "+short(k.text)+" lies outside of the project")
 	}
 	isModule := func(v codeValue) bool { return holdsFunctions[v.name] }
@@ -629,8 +631,11 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 		if strings.HasSuffix(k.name, ".executescript") && strings.HasPrefix(v.word.Text, unknownPart) {
 			c.doubt(DoubtEval, "which statements "+short(k.text)+" runs is only known when it runs")
 		}
-		if text := strings.ReplaceAll(v.word.Text, unknownPart, "x"); looksLikeSQL(text) { // also of an f-string
+		text := strings.ReplaceAll(v.word.Text, unknownPart, "x") // also of an f-string
+		if looksLikeSQL(text) {
 			c.sql(text)
+		} else if c.client != "" && v.word.Kind == Literal && looksLikeLine(text) { // ssh.exec("rm -rf src")
+			c.guessLine(text)
 		}
 	case "write", "delete", "read", "move":
 		if name == "delete" && recursive.MatchString(k.text) {

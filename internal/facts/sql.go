@@ -279,6 +279,7 @@ func (c *call) statement(words []sqlWord) {
 		}
 		for i, w := range rest {
 			if verb == "alter" && (w.is("drop", "truncate", "discard", "clear") ||
+				w.is("rename") && kind == "database:" ||
 				w.is("delete") && !rest[i-1].is("on")) {
 				add(KindDelete, kind+name)
 			}
