@@ -118,7 +118,7 @@ func (k *Keeper) Cannot(e *events.Event, v *verdict.Verdict) string {
 		return err.Error()
 	}
 	if level == box.Landlock {
-		return k.unfitWeak(p.line.Plain, p.cwd)
+		return k.unfitWeak(&p)
 	}
 	return ""
 }

@@ -441,7 +441,8 @@ func TestWhichWaysAreOffered(t *testing.T) {
 // about before they run and fail.
 func TestWhatFailsByLandlock(t *testing.T) {
 	w := newWorld(t)
-	w.write(t, "project/built/target/f", "")
+	w.write(t, "project/below/f", "")
+	w.write(t, "built/target/f", "")
 	why := func(level box.Level, line string) string {
 		w.level, w.probed = level, map[string]probed{}
 		return w.Cannot(w.call(agent, "PreToolUse", line), contained("project"))
@@ -449,7 +450,8 @@ func TestWhatFailsByLandlock(t *testing.T) {
 	for line, want := range map[string]string{
 		"git commit -qm one": "git commit makes files", "make && git add -A": "git add makes files",
 		"python3 -m venv v": "python3 -m venv makes files", "cargo build --offline": "cargo build makes files",
-		"cd built && cargo build --offline": "", "git status": "", "make": "", "npm test": "", "go test ./...": "",
+		"cd ../built && cargo build": "", "cd below && git gc": "git gc makes files", "cd below && python3 -m venv v": "",
+		"git status": "", "make": "", "npm test": "", "go test ./...": "",
 	} {
 		if got := why(box.Landlock, line); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q", line, got)

@@ -3,6 +3,7 @@ package contain
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -126,14 +127,21 @@ func (k *Keeper) unfit(line, cwd string, p box.Profile) string {
 }
 
 // unfitWeak says why a line, which may be contained, fails in a box by Landlock; "" = nothing is known that fails.
-func (k *Keeper) unfitWeak(line, cwd string) string {
-	f := k.opts.Facts.Line(line, cwd)
+func (k *Keeper) unfitWeak(p *plan) string {
+	spec, err := box.Resolve(p.profile, k.place(p.cwd))
+	if err != nil {
+		return err.Error()
+	}
+	f, isTop := k.opts.Facts.Line(p.line.Plain, p.cwd), slices.Contains(spec.Write, spec.Cwd)
 	for i := range f.Commands {
 		for _, w := range weakly {
 			if !is(&f.Commands[i], w.command) {
 				continue
 			}
-			if w.own != "" && isFolder(filepath.Join(cwd, w.own)) {
+			if !strings.HasPrefix(w.command, "git ") && !isTop {
+				continue // folders below take new files
+			}
+			if w.own != "" && isFolder(filepath.Join(p.cwd, w.own)) {
 				continue
 			}
 			return w.command + " makes files in the top folder of the project or in .git, and this machine's box, by Landlock " +
