@@ -59,7 +59,7 @@ const socketFlag = "--socket="
 
 func start() // in assembly
 
-var _, _ = start, begin // the linker uses the one, and it uses the other
+var _, _, _ = start, begin, &thread // assembly and the linker use them
 
 func payload() []byte { return line[len(wire.HandedPrefix):][:had] }
 
