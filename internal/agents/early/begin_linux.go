@@ -24,7 +24,7 @@ const (
 	// agent's deadline, waits for the rest.
 	patience = 25
 	// hangs is how long the file system of the socket may take, in seconds. Then the system ends the process without
-	// an answer.
+	// an answer, or when the file system lets it.
 	hangs = 5
 )
 
