@@ -321,7 +321,7 @@ type spanRange struct{ length, from, to int64 }
 func (q StatsQuery) ranges(now time.Time) []spanRange {
 	from, to := int64(math.MinInt64), int64(math.MaxInt64)
 	if !q.Until.IsZero() && q.Until.Before(now) {
-		to = floor(q.Until.Unix()+hour-1, hour)
+		to = floor(q.Until.Add(time.Hour-1).Unix(), hour) // also by a part of a second
 	}
 	if !q.Since.IsZero() {
 		from = floor(q.Since.Unix(), hour)
