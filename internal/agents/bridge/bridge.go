@@ -54,7 +54,7 @@ type Options struct {
 	Exit func(code int)
 
 	handed *os.File // the connection that the call was handed over by, see package early; nil = it was not
-	answer []byte   // what has come of hookd's answer to that
+	begun  []byte   // the bytes of hookd's answer so far
 }
 
 // call is one run of the bridge.

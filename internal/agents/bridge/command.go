@@ -98,6 +98,6 @@ func Main() {
 	}
 	stdin := io.MultiReader(bytes.NewReader(early.Payload()), os.Stdin)
 	o := Options{Stdin: stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}
-	o.handed, o.answer, _ = early.Sent()
+	o.handed, o.begun, _ = early.Sent()
 	os.Exit(command(context.Background(), os.Args[1:], o))
 }

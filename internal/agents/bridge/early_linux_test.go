@@ -205,3 +205,19 @@ func commanded(t *testing.T, args []string, o Options) said {
 	exit := command(t.Context(), args, o)
 	return said{stdout.String(), stderr.String(), exit}
 }
+
+// Go starts after begin also where the program is linked with libc, whose threads need the same register.
+func TestEarlyWithCgo(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil || !hooktest.All() {
+		t.Skip("it builds the program with a C compiler: HOOKTEST_ALL=1 runs it")
+	}
+	program := filepath.Join(t.TempDir(), "hookd-bridge")
+	cmd := exec.Command("sh", "-ec", `cd ../../.. && go build -ldflags "$(sh packaging/entry.sh)" -o "$0" ./cmd/hookd-bridge`, program)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(program, "version").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -101,7 +101,7 @@ func (*inside) Close() error { return nil }
 
 // await waits for the answer to the call that was handed over.
 func (c *call) await(ctx context.Context) (err error) {
-	c.resumed = client.New(client.Options{Socket: c.Socket}).Resume(c.handed, c.Options.answer)
+	c.resumed = client.New(client.Options{Socket: c.Socket}).Resume(c.handed, c.begun)
 	c.resumed.SetDeadline(c.start.Add(c.patience(c.deadline())))
 	c.passed, err = c.resumed.Handed(ctx)
 	return err

@@ -32,6 +32,7 @@ const (
 const (
 	atCwd    = ^uintptr(99)
 	pollIn   = 1
+	pollOut  = 4
 	noSignal = 0x4000
 )
 
@@ -183,7 +184,7 @@ func readPayload() bool {
 	first := used
 	for {
 		n := 0
-		if room := lineBytes - restBytes - used; room > 0 && ready(0) {
+		if room := lineBytes - restBytes - used; room > 0 && can(0, pollIn) {
 			n = call(syscall.SYS_READ, 0, uintptr(unsafe.Pointer(&line))+uintptr(used), uintptr(room))
 		}
 		if n <= 0 {
@@ -237,7 +238,7 @@ func send() bool {
 //
 //go:nosplit
 func exchange() {
-	for replied < lineBytes && ready(conn) {
+	for replied < lineBytes && can(conn, pollIn) {
 		free := uintptr(unsafe.Pointer(&reply)) + uintptr(replied)
 		n := call(syscall.SYS_READ, uintptr(conn), free, uintptr(lineBytes-replied))
 		if n <= 0 {
@@ -294,26 +295,27 @@ func number(i int) (n, next int) {
 func write(file int, text uintptr, size int) bool {
 	for size > 0 {
 		n := call(syscall.SYS_WRITE, uintptr(file), text, uintptr(size))
-		if n == -int(syscall.EINTR) {
-			continue
-		}
-		if n <= 0 {
+		switch {
+		case n > 0:
+			text, size = text+uintptr(n), size-n
+		case n == -int(syscall.EAGAIN): // the agent reads slowly from a file that does not block
+			can(file, pollOut)
+		case n != -int(syscall.EINTR):
 			return false
 		}
-		text, size = text+uintptr(n), size-n
 	}
 	return true
 }
 
-// ready waits until there is something to read.
+// can waits for patience at most, and reports whether a file can be read (pollIn) or written (pollOut).
 //
 //go:nosplit
-func ready(file int) bool {
+func can(file int, do int16) bool {
 	wait := syscall.Timespec{Nsec: patience * 1e6}
 	look := struct {
 		file         int32
 		wanted, seen int16
-	}{int32(file), pollIn, 0}
+	}{int32(file), do, 0}
 	return call6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&look)), 1, uintptr(unsafe.Pointer(&wait)), 0, 8) == 1
 }
 

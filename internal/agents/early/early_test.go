@@ -45,7 +45,7 @@ var (
 	callLine = regexp.MustCompile(`rel \d+\+\d+ t=R_CALL(?:ARM64)? (\S+)\+0`)
 )
 
-// calls reads the compiler's listing: which function calls which, and which of them need no room on a stack.
+// calls reads the compiler's listing: the calls of each function, and the functions without a check of their stack.
 func calls(listing string) (calls map[string][]string, nosplit map[string]bool) {
 	calls, nosplit = map[string][]string{}, map[string]bool{}
 	const own = "github.com/hookd/hookd/internal/agents/early."
