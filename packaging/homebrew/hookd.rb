@@ -11,7 +11,8 @@ class Hookd < Formula
   def install
     ENV["CGO_ENABLED"] = "0"
     %w[hookd hookd-bridge hookd-fleet].each do |name|
-      system "go", "build", "-trimpath", *std_go_args(ldflags: "-s -w -X main.version=#{version}", output: bin/name), "./cmd/#{name}"
+      entry = (name == "hookd-bridge") ? Utils.safe_popen_read("sh", "packaging/entry.sh").strip : ""
+      system "go", "build", "-trimpath", *std_go_args(ldflags: "-s -w -X main.version=#{version} #{entry}", output: bin/name), "./cmd/#{name}"
     end
     generate_completions_from_executable(bin/"hookd", "completion", shells: [:bash, :zsh, :fish])
     doc.install Dir["docs/*.md"], "docs/reference/openapi.yaml", "docs/design/decisions"
