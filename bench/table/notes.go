@@ -24,9 +24,9 @@ var inTheWay = map[string]string{
 		"journal a fifth, half of it the wait for the disk, and memory a seventh; the sender shares the two " +
 		"cores. The tail is the garbage collector, which takes one of the two for 10 to 15 ms a few times a " +
 		"second, and the disk: one wait in a hundred takes 1.8 ms, one in two 0.3.",
-	"call": "/bin/true is as dear, so half of the calls take less than twice that, and one in a hundred waits for a " +
-		"processor: for the daemon's other threads, the database's writer, or the garbage collector. The bridge itself " +
-		"takes 0.2 ms, in some 40 page faults; Go's start took 2 ms with 300 (record 0148).",
+	"call": "the median is that of /bin/true, so a call twice as long is soon reached: one call in a hundred waits for a " +
+		"processor, for the daemon's other threads, the database's writer, or the garbage collector. The bridge " +
+		"makes 60 page faults (/bin/true 50); with Go's start it made 300 (record 0148).",
 	"box": "a static C program that starts bash and waits for it takes 1.1 ms longer than bash, the smallest Go program " +
 		"1.5, and the bridge 2.3 before it makes a box: of its 275 page faults until then 174 are Go's. In samples of " +
 		"the processor's time, both cores, a box by Landlock takes 4.9 ms until bash runs: 1.3 Go's start, of that " +

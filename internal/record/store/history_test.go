@@ -382,7 +382,11 @@ func TestStatsAgainstAllRuns(t *testing.T) {
 	all = append(all, more)
 
 	now := time.Now()
-	queries := []StatsQuery{{}, {Hook: "rare"}, {Since: now.Add(-30 * time.Minute)}, {Since: now.Add(-100 * time.Hour)}, {Until: now.Add(-100 * time.Hour)}, {Since: now.Add(-200 * time.Hour), Until: now.Add(-197 * time.Hour)}, {Until: now.Add(-50 * time.Hour).Truncate(time.Hour).Add(time.Millisecond)}}
+	queries := []StatsQuery{
+		{}, {Hook: "rare"}, {Since: now.Add(-30 * time.Minute)}, {Since: now.Add(-100 * time.Hour)},
+		{Until: now.Add(-100 * time.Hour)}, {Since: now.Add(-200 * time.Hour), Until: now.Add(-197 * time.Hour)},
+		{Until: now.Add(-50 * time.Hour).Truncate(time.Hour).Add(time.Millisecond)},
+	}
 	for range 20 {
 		since := now.Add(-time.Duration(rand.Int64N(int64(20 * 24 * time.Hour))))
 		queries = append(queries, StatsQuery{Since: since, Until: since.Add(time.Duration(rand.Int64N(int64(72 * time.Hour))))})

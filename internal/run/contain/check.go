@@ -49,7 +49,7 @@ var tries = []struct{ name, line string }{
 	{"send a signal to a process", `kill -0 $OUTSIDE && echo REACHED`},
 	{"make namespaces of its own", `unshare -Ur true && echo REACHED`},
 	{"find a token in the environment", `[ -n "$CHECK_TOKEN" ] && echo REACHED`},
-	// Landlock shows the names in a hidden folder, and no file of it.
+	// Landlock hides the files of a folder, not their names.
 	{"read hookd's files", `cat "$HOME"/.librefang/* | grep -q . && echo REACHED`},
 	{"read keys", `cat "$HOME"/.ssh/* | grep -q . && echo REACHED`},
 }
