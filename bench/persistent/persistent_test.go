@@ -63,16 +63,16 @@ func pool(b *testing.B) *worker.Pool {
 	runner := proc.New(proc.Options{})
 	set := worker.New(worker.Options{Proc: runner})
 	b.Cleanup(func() { set.Close(context.Background()); runner.Close() })
-	return set.Pool(worker.Key{ID: "bench"}, func() worker.Hook {
-		return worker.Hook{Name: "bench", Start: func(func(string)) (worker.Start, error) {
+	return set.Pool(worker.Key{ID: "bench"}, func() worker.Startup {
+		return worker.Startup{Name: "bench", Start: func(func(string)) (worker.Start, error) {
 			return worker.Start{Spec: proc.Spec{Path: exe, Env: append(os.Environ(), hookVar+"=1")}}, nil
 		}}
 	})
 }
 
-func call(i int) *worker.Call {
+func call(i int) *worker.Request {
 	id := fmt.Sprintf("01BENCH%019d", i)
-	return &worker.Call{ID: id, Line: fmt.Appendf(nil, payload+"\n", id), Timeout: time.Minute}
+	return &worker.Request{ID: id, Line: fmt.Appendf(nil, payload+"\n", id), Timeout: time.Minute}
 }
 
 // The same lines through a bare pipe, all written while all are read: the limit of the
@@ -119,12 +119,12 @@ func BenchmarkPipe(b *testing.B) {
 // Lines of observers through one copy, the package alone.
 func BenchmarkSubmit(b *testing.B) {
 	p := pool(b)
-	calls := make([]*worker.Call, b.N)
+	calls := make([]*worker.Request, b.N)
 	var all sync.WaitGroup
 	all.Add(b.N)
 	for i := range calls {
 		calls[i] = call(i)
-		calls[i].Done = func(a worker.Answer) {
+		calls[i].Done = func(a worker.Response) {
 			if a.Failure != "" || a.Err != nil {
 				b.Error(a.Failure, a.Err)
 			}

@@ -77,12 +77,12 @@ later: so a chain is found out that was made again as a whole.`,
 // verify checks an export, else the database.
 func (a *app) verify(cmd *cobra.Command, c *audit.Checker, args []string) (audit.Report, error) {
 	if len(args) == 1 {
-		if err := eachExported(args[0], func(r audit.Record, prev audit.Hash) { c.Add(r, &prev) }); err != nil {
+		if err := eachExported(args[0], func(r audit.Link, prev audit.Hash) { c.Add(r, &prev) }); err != nil {
 			return audit.Report{}, fail(exitFailed, "name a file that `hookd audit export` wrote", "%s: %w", args[0], err)
 		}
 		return c.End(false, nil), nil
 	}
-	head, err := a.readAudit(cmd, time.Time{}, func(r audit.Record, prev audit.Hash) error {
+	head, err := a.readAudit(cmd, time.Time{}, func(r audit.Link, prev audit.Hash) error {
 		c.AddNext(r, prev)
 		return nil
 	})
@@ -106,7 +106,7 @@ func (a *app) checkEmpty(cmd *cobra.Command, c *audit.Checker) error {
 	return nil
 }
 
-func eachExported(file string, each func(audit.Record, audit.Hash)) error {
+func eachExported(file string, each func(audit.Link, audit.Hash)) error {
 	f, err := os.OpenFile(file, os.O_RDONLY, 0)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func eachExported(file string, each func(audit.Record, audit.Hash)) error {
 
 // readAudit reads the chain in the database of the settings.
 func (a *app) readAudit(
-	cmd *cobra.Command, since time.Time, each func(audit.Record, audit.Hash) error,
+	cmd *cobra.Command, since time.Time, each func(audit.Link, audit.Hash) error,
 ) (head audit.Head, err error) {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
@@ -193,7 +193,7 @@ func auditExportCommand(a *app) *cobra.Command {
 				}
 			}
 			out := bufio.NewWriterSize(a.out, 1<<16)
-			_, err := a.readAudit(cmd, from, func(r audit.Record, prev audit.Hash) error {
+			_, err := a.readAudit(cmd, from, func(r audit.Link, prev audit.Hash) error {
 				_, err := out.Write(r.Line(prev))
 				return err
 			})

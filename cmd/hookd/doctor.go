@@ -229,7 +229,7 @@ func ways(p *printer, list []doctor.Way) {
 }
 
 // calls shows which kinds of call reach hookd.
-func (p *printer) calls(list []doctor.Call) {
+func (p *printer) calls(list []doctor.CallKind) {
 	if len(list) == 0 {
 		return
 	}

@@ -447,7 +447,7 @@ func (p *printer) rules(all []listedRule) {
 	var rows [][]cell
 	for _, r := range all {
 		c := plain
-		switch rules.Decision(r.Decision) {
+		switch rules.Action(r.Decision) {
 		case rules.Deny:
 			c = red
 		case rules.Ask, rules.Contain:

@@ -334,7 +334,7 @@ func (w *initRun) addHooks() {
 }
 
 // askHook asks whether to add a hook, and tells its purpose.
-func (w *initRun) askHook(h starter.Hook) bool {
+func (w *initRun) askHook(h starter.Offer) bool {
 	if !w.flags.yes && !w.flags.dry {
 		w.say(plain, h.Name, "%s.", h.About)
 	}

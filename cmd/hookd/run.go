@@ -126,7 +126,7 @@ func (a *app) runOne(cmd *cobra.Command, argv []string, f runFlags) (err error) 
 }
 
 // prepareRun puts hooks into the scratch home, starts the daemon and connects agents.
-func (a *app) prepareRun(cmd *cobra.Command, cfg config.Config, r *oneshot.Run, f runFlags) error {
+func (a *app) prepareRun(cmd *cobra.Command, cfg config.Config, r *oneshot.Command, f runFlags) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), runStart)
 	defer cancel()
 	scratch := config.Default(r.Home)
@@ -183,7 +183,7 @@ func ownPath() (string, error) {
 }
 
 // serveFlags has the daemon use the hooks of the user's settings, and nothing of their home.
-func serveFlags(cfg config.Config, r *oneshot.Run, f runFlags) []string {
+func serveFlags(cfg config.Config, r *oneshot.Command, f runFlags) []string {
 	hooks := cfg.HooksDir
 	if f.hooks != "" {
 		hooks = f.hooks
@@ -218,7 +218,7 @@ func serveFlags(cfg config.Config, r *oneshot.Run, f runFlags) []string {
 
 // checkRun tells the problems of the hooks. With --fail-closed nothing runs unless a hook
 // guards and none is broken.
-func (a *app) checkRun(ctx context.Context, r *oneshot.Run, f runFlags) error {
+func (a *app) checkRun(ctx context.Context, r *oneshot.Command, f runFlags) error {
 	list, err := r.Client().Hooks(ctx)
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ type runSummary struct {
 // maxSummed is how many decisions a summary lists.
 const maxSummed = 500
 
-func summarize(ctx context.Context, r *oneshot.Run, exit oneshot.Exit, argv []string) (s runSummary, err error) {
+func summarize(ctx context.Context, r *oneshot.Command, exit oneshot.Exit, argv []string) (s runSummary, err error) {
 	s = runSummary{
 		Command: argv, Exit: exit.Code, Orphan: exit.Orphan, Counts: map[string]int{}, Decisions: []client.Decision{},
 	}

@@ -55,7 +55,7 @@ func deniedCalls(a *app) completer {
 }
 
 // storyOf reads the known facts of the call that args name, else of the last that was denied.
-func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s story.Call, err error) {
+func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s story.Account, err error) {
 	id := ""
 	if len(args) == 1 {
 		id = args[0]
@@ -101,7 +101,7 @@ func (a *app) rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 }
 
 // story prints a story, for 80 columns or more.
-func (p *printer) story(s story.Call) {
+func (p *printer) story(s story.Account) {
 	shown := append([]string{s.EventID}, s.Earlier...)
 	if s.Since != nil {
 		shown = append(shown, s.Since.EventID)
@@ -163,7 +163,7 @@ func (p *printer) story(s story.Call) {
 }
 
 // wantedWords says what the agent, or the person, was about to do.
-func wantedWords(s story.Call) string {
+func wantedWords(s story.Account) string {
 	text := about(s.Tool, s.Subject)
 	switch kind := events.Kind(s.Kind); {
 	case text != "" && kind == events.KindPromptSubmit:
@@ -179,7 +179,7 @@ func wantedWords(s story.Call) string {
 }
 
 // beforeWords is an earlier call, prompt or start on one line.
-func beforeWords(b story.Event, id string) string {
+func beforeWords(b story.Counted, id string) string {
 	if b.Time.IsZero() {
 		return id + ", which is not in the history any more"
 	}
@@ -194,7 +194,7 @@ func beforeWords(b story.Event, id string) string {
 }
 
 // callWho says which agent, where, and after which prompt.
-func callWho(s story.Call) string {
+func callWho(s story.Account) string {
 	text := agentName(s.AgentName, s.AgentID, s.Dialect, s.Tried)
 	if agent := dialect.Agent(events.Dialect(s.Dialect)); agent != nil && !s.Tried && s.AgentName == "" {
 		text = string(s.Dialect)
@@ -212,7 +212,7 @@ func callWho(s story.Call) string {
 }
 
 // markedPart underlines the part of the call that made a guard stop it; "" where no rule names one.
-func markedPart(s story.Call) string {
+func markedPart(s story.Account) string {
 	for _, g := range s.Guards {
 		from, to := g.Span[0], g.Span[1]
 		isPart := from < to && to <= len(s.Subject) && to-from < len(s.Subject)
@@ -254,7 +254,7 @@ func because(g story.Said) string {
 }
 
 // toldText is the answer that the agent heard.
-func toldText(s story.Call) string {
+func toldText(s story.Account) string {
 	if s.Told == nil {
 		return strings.Join(nonEmpty([]string{string(s.Decision.Decision), s.Reason}), ": ")
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // newBoxes makes the room that puts calls into boxes.
-func (d *Daemon) newBoxes(c config.Config) *contain.Keeper {
+func (d *Daemon) newBoxes(c config.Config) *contain.Boxer {
 	bridge := bridgePath()
 	return contain.New(contain.Options{
 		Bridge: bridge, Socket: ownSocket(c, d.reader.Home), Home: d.reader.Home, State: c.State,

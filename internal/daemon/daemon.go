@@ -87,7 +87,7 @@ type Daemon struct {
 	past        *runner.Past // feeds rules that look back
 	dispatch    *dispatch.Dispatcher
 	asks        *ask.Holder
-	boxes       *contain.Keeper
+	boxes       *contain.Boxer
 	fleet       *membership
 	hooked      atomic.Bool   // a hook runs for asks
 	announces   atomic.Bool   // a hook runs for decisions
@@ -231,7 +231,7 @@ func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 		Runner: d.runner, Recorder: announcer{d.recorder, d}, IDs: d.recorder, Tap: tap{d.metrics, d.trace},
 		Log: d.opts.Log, Asks: d.asks, Boxes: d.boxes,
 		Past:      d.past,
-		Keeper:    keeper{d},
+		Keeper:    undoKeeper{d},
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,

@@ -21,10 +21,10 @@ func (d *Daemon) facts() *facts.Reader {
 	}
 	type known struct {
 		of   *config.Config
-		list []facts.Place
+		list []facts.Dependency
 	}
 	programs, last := ownPrograms(), atomic.Pointer[known]{}
-	return &facts.Reader{Home: home, Links: d.links, Text: d.links.Text, Guard: func() []facts.Place {
+	return &facts.Reader{Home: home, Links: d.links, Text: d.links.Text, Guard: func() []facts.Dependency {
 		c := d.config.Load()
 		now := last.Load()
 		if now == nil || now.of != c { // as often as settings change: it looks at each file
@@ -50,11 +50,11 @@ func (d *Daemon) readAhead(found *hook.Snapshot) {
 }
 
 // ownFiles are the places where this daemon keeps the files that guard, wherever its settings have them.
-func ownFiles(c config.Config) (list []facts.Place) {
+func ownFiles(c config.Config) (list []facts.Dependency) {
 	own := func(tree bool, paths ...string) {
 		for _, path := range paths {
 			for _, target := range slices.Compact([]string{path, withoutLinks(path)}) {
-				list = append(list, facts.Place{Target: target, Tree: tree, Why: "belongs to the running hookd"})
+				list = append(list, facts.Dependency{Target: target, Tree: tree, Why: "belongs to the running hookd"})
 			}
 		}
 	}
@@ -77,7 +77,7 @@ var besides = []string{"hookd", "hookd-bridge", "hookd-fleet", "hookd-fleet-serv
 // ownPrograms are this program and hookd's programs beside it: as they are written, and
 // without links. There are none when the system does not say which program this is. A
 // hook could not find them out: only root can read the executable of a concealed process.
-func ownPrograms() (list []facts.Place) {
+func ownPrograms() (list []facts.Dependency) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil
@@ -93,7 +93,7 @@ func ownPrograms() (list []facts.Place) {
 	}
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
-		list = append(list, facts.Place{Target: path, Why: "is the running hookd"})
+		list = append(list, facts.Dependency{Target: path, Why: "is the running hookd"})
 	}
 	return list
 }

@@ -31,7 +31,7 @@ func openStore(
 		log.Warn("a kill of hookd may take decisions that are not on disk yet", zap.Error(err))
 	}
 	s, err = store.Open(store.Options{
-		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storePolicy(c),
+		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storeLimits(c),
 		Held:   dispatch.QueueShare(c.QueueMaxBytes) / 2, // of others the journal or the database is enough
 		Memory: memory, About: about,
 		Waiting:  func(events int) { limitMemory(c.QueueMaxBytes, events) },
@@ -77,9 +77,9 @@ func logIncident(log *zap.Logger, in store.Incident) {
 	}
 }
 
-// storePolicy returns the store's settings that a reload can change.
-func storePolicy(c config.Config) store.Policy {
-	p := store.Policy{
+// storeLimits returns the store's settings that a reload can change.
+func storeLimits(c config.Config) store.Limits {
+	p := store.Limits{
 		Payload: store.Payload(c.HistoryPayload), MaxAge: c.HistoryMaxAge, MaxBytes: c.HistoryMaxBytes,
 		MaxRuns: int64(c.HistoryMaxRuns), QueueBytes: c.QueueMaxDisk,
 	}

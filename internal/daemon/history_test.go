@@ -9,7 +9,7 @@ import (
 
 // Text for the history is looked at decoded, and stays JSON.
 func TestHistoryIsRedactedDecoded(t *testing.T) {
-	p := storePolicy(config.Config{RedactHistory: true})
+	p := storeLimits(config.Config{RedactHistory: true})
 	token := strings.Repeat("aB3dE5", 6)
 	got := string(
 		p.Redact(

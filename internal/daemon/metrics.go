@@ -181,7 +181,7 @@ func spawnReason(err error) string {
 }
 
 // decision returns the decision of a verdict as the value of a label.
-func decision(v *verdict.Verdict) metrics.Decision {
+func decision(v *verdict.Verdict) metrics.Label {
 	switch {
 	case !v.Allowed || !v.Continue:
 		return metrics.Denied

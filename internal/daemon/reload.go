@@ -83,7 +83,7 @@ func (d *Daemon) reconfigure() error {
 	if d.undo != nil {
 		d.undo.Configure(undoSettings(next))
 	}
-	d.store.Configure(storePolicy(next))
+	d.store.Configure(storeLimits(next))
 	d.forward.Configure(next.Forward)
 	d.discovery.Configure(d.discoveryOptions(next))
 	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && d.opts.Level != (zap.AtomicLevel{}) {

@@ -30,7 +30,7 @@ func (t tap) Accepted(e *events.Event, matched int) {
 }
 
 func (t tap) Ran(e *events.Event, r wire.Run, err error) {
-	run := metrics.Run{
+	run := metrics.CountedRun{
 		Hook:     r.Hook,
 		Result:   string(r.Result),
 		Queued:   millis(r.QueueMS),
@@ -41,7 +41,7 @@ func (t tap) Ran(e *events.Event, r wire.Run, err error) {
 	}
 	t.metrics.Ran(run)
 	if t.trace != nil {
-		t.trace.Ran(traced(e), trace.Run{
+		t.trace.Ran(traced(e), trace.TracedRun{
 			ID: r.ID, Hook: r.Hook, Result: string(r.Result), Started: r.Started, Duration: millis(r.DurationMS),
 			Failed: r.Result != wire.ResultOK && r.Result != wire.ResultDeny,
 		})
@@ -61,13 +61,13 @@ func (t tap) Decided(e *events.Event, v *verdict.Verdict, a *wire.Answered) {
 	}
 }
 
-func traced(e *events.Event) trace.Event {
+func traced(e *events.Event) trace.Traced {
 	facts := dialect.Facts(e)
 	tool := ""
 	if names := dialect.ToolNames(e); len(names) > 0 {
 		tool = names[0]
 	}
-	return trace.Event{
+	return trace.Traced{
 		Session: e.SessionID, AgentID: e.AgentID, AgentName: cmp.Or(e.AgentName, string(e.Dialect)),
 		Tool: tool, Call: facts.String(neutral.Call),
 		ID:          e.EventID,

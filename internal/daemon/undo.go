@@ -109,12 +109,12 @@ func (d *Daemon) tendVault(ctx context.Context) {
 	}
 }
 
-// keeper fits dispatch.Keeper.
-type keeper struct{ d *Daemon }
+// undoKeeper fits dispatch.UndoKeeper.
+type undoKeeper struct{ d *Daemon }
 
-var _ dispatch.Keeper = keeper{}
+var _ dispatch.UndoKeeper = undoKeeper{}
 
-func (u keeper) Keep(e *events.Event) dispatch.Keeping {
+func (u undoKeeper) Keep(e *events.Event) dispatch.Keeping {
 	r, looked := u.keep(e)
 	if !looked {
 		return dispatch.Keeping{}
@@ -123,7 +123,7 @@ func (u keeper) Keep(e *events.Event) dispatch.Keeping {
 }
 
 // keep keeps the files that a call is about to destroy; looked is false where it can destroy nothing.
-func (u keeper) keep(e *events.Event) (r undo.Result, looked bool) {
+func (u undoKeeper) keep(e *events.Event) (r undo.Result, looked bool) {
 	call := dialect.Call(e)
 	if u.d.undo == nil || call.Own == "" && call.Tool == "" {
 		return r, false
@@ -131,7 +131,7 @@ func (u keeper) keep(e *events.Event) (r undo.Result, looked bool) {
 	cwd := cmp.Or(e.Cwd, u.d.reader.Home)
 	f := u.d.reader.Read(call, cwd)
 	later := string(rawjson.Get(call.Given, "run_in_background")) == "true"
-	r = u.d.undo.Keep(undo.Call{
+	r = u.d.undo.Keep(undo.KeptCall{
 		ID: e.EventID, Time: e.Time, Session: e.SessionID, Agent: cmp.Or(string(e.Dialect), e.AgentName),
 		CallID: e.CallID, Tool: e.Tool, Subject: e.Subject, Cwd: undo.Path(cwd), Later: later,
 	}, f)
@@ -143,12 +143,12 @@ func (d *Daemon) undoable(e *events.Event, of *facts.Effect) bool {
 	if d.undo == nil || !strings.HasPrefix(of.Target, "/") || e.Contract.Kind != events.KindToolBefore {
 		return false
 	}
-	r, looked := keeper{d}.keep(e)
+	r, looked := undoKeeper{d}.keep(e)
 	return looked && d.config.Load().Undo.Keep && r.Undoable()
 }
 
 // said is a result as a verdict and its record have it.
-func (u keeper) said(e *events.Event, r undo.Result) (k dispatch.Keeping) {
+func (u undoKeeper) said(e *events.Event, r undo.Result) (k dispatch.Keeping) {
 	if r.Deny != "" {
 		return dispatch.Keeping{Deny: r.Deny}
 	}
@@ -178,13 +178,13 @@ func (u keeper) said(e *events.Event, r undo.Result) (k dispatch.Keeping) {
 	return k
 }
 
-func (u keeper) Drop(e *events.Event) {
+func (u undoKeeper) Drop(e *events.Event) {
 	if u.d.undo != nil {
 		go u.d.undo.Discard(e.EventID) // it may wait for a file system
 	}
 }
 
-func (u keeper) Follow(e *events.Event) {
+func (u undoKeeper) Follow(e *events.Event) {
 	if u.d.undo == nil || e.SessionID == "" {
 		return
 	}
@@ -207,12 +207,12 @@ func (u keeper) Follow(e *events.Event) {
 // steps fits builtin.Steps.
 type steps struct{ d *Daemon }
 
-func (s steps) Begin(c *builtin.Call, mark string) error {
+func (s steps) Begin(c *builtin.Invocation, mark string) error {
 	if s.d.undo == nil {
 		return nil
 	}
 	now := time.Now()
-	return s.d.undo.Begin(undo.Call{
+	return s.d.undo.Begin(undo.KeptCall{
 		ID: events.NewID(now), Time: now.UTC(), Session: c.SessionID, Mark: mark, Cwd: undo.Path(c.Cwd),
 		Tool: undo.Step, Subject: "changes of a " + strings.SplitN(mark, ":", 2)[0],
 	})

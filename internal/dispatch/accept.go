@@ -80,7 +80,7 @@ func (ac *acceptor) admit(
 		}
 	}
 	looks := again == nil && ac.opts.Past.Looks(e.Contract)
-	way := way{follows: again == nil && ac.follower.follows(e, env)}
+	way := followed{follows: again == nil && ac.follower.follows(e, env)}
 	keeps := ac.keeps(e)
 	if len(matched) > 0 || ac.recorder.Watched() || looks || way.follows || keeps {
 		way.call = ac.follower.about(e)
@@ -187,7 +187,7 @@ func (ac *acceptor) prepare(e *events.Event, kept bool) Prepared {
 
 // pass accepts an event that has no hook and no waiting sender: only the
 // stream has it. The event ends, and e with it, when pass returns.
-func (ac *acceptor) pass(e *events.Event, w way) (Receipt, Rest, *wire.Error) {
+func (ac *acceptor) pass(e *events.Event, w followed) (Receipt, Rest, *wire.Error) {
 	if len(e.Data) > largeData && !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
@@ -234,13 +234,13 @@ type admission struct {
 	event   *events.Event
 	plan    plan
 	sender  Origin
-	way     way
+	way     followed
 	tasks   []*task
 	past    func(wire.Outcome)
 	results chan wire.Run    // nil unless the sender waits for observers
 	room    bool             // the queue has reserved a place
 	kept    bool             // the runs outlive the process; to be read after stored
-	ruled   bool             // the Keeper has changed the verdict
+	ruled   bool             // the UndoKeeper has changed the verdict
 	undo    *wire.Kept       // what can be taken back of the call; nil = it destroys nothing that is known
 	tells   bool             // see Keeping.Tell
 	stored  chan *wire.Error // whether it is on disk; nil when it has nothing to keep

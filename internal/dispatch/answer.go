@@ -111,7 +111,7 @@ func (rd *reader) read(a *attempt) verdict.Answer {
 }
 
 // output puts an outcome into the form in which answers are read.
-func output(out Outcome) verdict.Output {
+func output(out JobResult) verdict.Output {
 	o := verdict.Output{ExitCode: out.ExitCode, Stdout: out.Whole, Stderr: []byte(out.Stderr.Head + out.Stderr.Tail)}
 	switch {
 	case out.Err != nil:

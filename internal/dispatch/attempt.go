@@ -20,8 +20,8 @@ type attempt struct {
 	timeout  time.Duration
 	task     *task // nil when it was never queued
 
-	job    *Job    // nil when it never came to that
-	out    Outcome // of the job
+	job    *Job      // nil when it never came to that
+	out    JobResult // of the job
 	run    wire.Run
 	answer verdict.Answer
 	aborts bool // no later hook of the same file runs

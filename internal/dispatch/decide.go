@@ -163,7 +163,7 @@ func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
 		return nil
 	}
 	return []verdict.Answer{{
-		Policy: verdict.Policy{Name: "hookd", Blocking: true}, PermissionDecision: "ask",
+		Policy: verdict.Terms{Name: "hookd", Blocking: true}, PermissionDecision: "ask",
 		PermissionReason: "the call has " + unclear + ": hooks may not have judged what runs",
 	}}
 }

@@ -66,7 +66,7 @@ type Options struct {
 	Asks     Asks        // nil = each question goes to the agent
 	Past     Past        // nil = no hook looks back
 	Boxes    Boxes       // nil = there are none, and what hooks contain is asked about
-	Keeper   Keeper      // nil = nothing is kept
+	Keeper   UndoKeeper  // nil = nothing is kept
 	Log      *zap.Logger // nil = none
 
 	Observers int   // runs of observers at once; 0 = max(8, 2×CPU)

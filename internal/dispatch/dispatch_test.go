@@ -46,18 +46,18 @@ type fake struct {
 	most    map[string]int // largest number at once, by hook and ""
 }
 
-func (f *fake) Run(ctx context.Context, j *Job) Outcome {
+func (f *fake) Run(ctx context.Context, j *Job) JobResult {
 	b := f.hooks[j.Hook.Name]
 	start := time.Now()
 	f.enter(j)
 	defer f.leave(j)
 	if b.err != nil {
-		return Outcome{Err: b.err, ExitCode: -1, Started: start}
+		return JobResult{Err: b.err, ExitCode: -1, Started: start}
 	}
 	if b.does != nil {
 		b.does(j)
 	}
-	out := Outcome{Started: start, ExitCode: b.exit, Whole: []byte(b.stdout), Stdout: wire.Output{Head: b.stdout, Bytes: int64(len(b.stdout))}}
+	out := JobResult{Started: start, ExitCode: b.exit, Whole: []byte(b.stdout), Stdout: wire.Output{Head: b.stdout, Bytes: int64(len(b.stdout))}}
 	if b.fails != nil && b.fails() {
 		out.ExitCode = 1
 	}
@@ -699,8 +699,8 @@ func TestLateOutputBelongsToTheRecordButDelaysNobody(t *testing.T) {
 
 type lateRunner struct{}
 
-func (lateRunner) Run(context.Context, *Job) Outcome {
-	return Outcome{Started: time.Now(), Late: func() (stdout, stderr wire.Output) {
+func (lateRunner) Run(context.Context, *Job) JobResult {
+	return JobResult{Started: time.Now(), Late: func() (stdout, stderr wire.Output) {
 		<-time.After(250 * time.Millisecond)
 		return wire.Output{Head: "late", Bytes: 4}, wire.Output{}
 	}}

@@ -18,7 +18,7 @@ func (f *follower) follows(e *events.Event, env *events.Envelope) bool {
 
 // follow notes the result of a call that no hook judges, or that the agent's own judge has denied it.
 // It does not wait, and e is not used when it has returned.
-func (f *follower) follow(e *events.Event, w way) {
+func (f *follower) follow(e *events.Event, w followed) {
 	settle := f.settling(e, w)
 	switch {
 	case w.follows && e.Contract.Judge != "":

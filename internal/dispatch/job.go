@@ -17,7 +17,7 @@ import (
 // it for ever: then the Dispatcher goes on without it. Only for a persistent hook
 // it always returns right after Job.Timeout or the end of ctx, whatever hangs.
 type Runner interface {
-	Run(ctx context.Context, j *Job) Outcome
+	Run(ctx context.Context, j *Job) JobResult
 }
 
 // Job is one execution of one hook for one event.
@@ -73,8 +73,8 @@ type Process struct {
 	Cgroup string // "" = none of its own
 }
 
-// Outcome is the result that a job left behind.
-type Outcome struct {
+// JobResult is the result that a job left behind.
+type JobResult struct {
 	Err      error  // it did not start, or was refused
 	Version  string // digest of the version that ran; "" = that of Job.Hook
 	Short    bool   // because there was no process, descriptor or memory to spare at that moment
@@ -108,7 +108,7 @@ type Outcome struct {
 // Job.Settings begin in the order in which they were submitted, where the hook has one
 // worker; while there is no process to spare for that, they wait.
 type Submitter interface {
-	Submit(ctx context.Context, j *Job, done func(Outcome))
+	Submit(ctx context.Context, j *Job, done func(JobResult))
 	// Settings returns the number of the settings in force that workers are started with.
 	// It does not block.
 	Settings() int
@@ -124,4 +124,4 @@ type Killer interface {
 const Window = 64
 
 // unstartable is the outcome of a job that never started.
-func unstartable(err error) Outcome { return Outcome{Err: err, ExitCode: -1, Started: time.Now()} }
+func unstartable(err error) JobResult { return JobResult{Err: err, ExitCode: -1, Started: time.Now()} }

@@ -7,8 +7,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Keeper keeps the files that calls are about to destroy. Its methods are called without a slot or a lock.
-type Keeper interface {
+// UndoKeeper keeps the files that calls are about to destroy. Its methods are called without a slot or a lock.
+type UndoKeeper interface {
 	// Keep is called with a call that no hook denies, before its sender or a person hears about it. It
 	// returns soon, whatever the file system does. e has the input that will run.
 	Keep(e *events.Event) Keeping
@@ -19,7 +19,7 @@ type Keeper interface {
 	Follow(e *events.Event)
 }
 
-// Keeping is the report of a Keeper on a call. The zero Keeping says nothing.
+// Keeping is the report of an UndoKeeper on a call. The zero Keeping says nothing.
 type Keeping struct {
 	Kept *wire.Kept // nil = it destroys nothing that is known
 	Tell bool       // something is known that it destroys: the agent's own question says what comes back
@@ -27,7 +27,7 @@ type Keeping struct {
 	Ask  string     // why a person has to decide
 }
 
-// keeps reports whether a Keeper is told of events of a kind.
+// keeps reports whether an UndoKeeper is told of events of a kind.
 func (ac *acceptor) keeps(e *events.Event) bool {
 	if ac.opts.Keeper == nil || e.Tried || e.ReplayOf != "" || e.Machine != "" {
 		return false
@@ -61,7 +61,7 @@ func (a *admission) keepFirst(v *verdict.Verdict) *verdict.Verdict {
 	}
 	now := *e
 	if v.UpdatedInput != nil {
-		change := verdict.Answer{Policy: verdict.Policy{Blocking: true}, UpdatedInput: v.UpdatedInput}
+		change := verdict.Answer{Policy: verdict.Terms{Blocking: true}, UpdatedInput: v.UpdatedInput}
 		now.Data = change.Rewrite(e.Contract, e.Data)
 	}
 	k := a.d.opts.Keeper.Keep(&now)

@@ -5,7 +5,7 @@ func (rn *runs) submit(t *task, ended func()) {
 	a := t.try()
 	over := rn.prepareJob(a)
 	a.job.Settings = t.settings
-	done := func(out Outcome) {
+	done := func(out JobResult) {
 		over()
 		defer rn.pending.Done()
 		rn.end(a, out)

@@ -22,7 +22,7 @@ type pipes struct {
 	mu       sync.Mutex
 	begun    []string // payloads, in order
 	jobs     []*Job   // that wait
-	waiting  []func(Outcome)
+	waiting  []func(JobResult)
 	most     int
 	settings int
 	beside   []string // jobs that a worker got while another had one of their session
@@ -34,7 +34,7 @@ func (p *pipes) Settings() int {
 	return p.settings
 }
 
-func (p *pipes) Submit(_ context.Context, j *Job, done func(Outcome)) {
+func (p *pipes) Submit(_ context.Context, j *Job, done func(JobResult)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if j.Awaited {
@@ -59,7 +59,7 @@ func (p *pipes) answer(n int) {
 	p.waiting, p.jobs = slices.Delete(p.waiting, 0, n), slices.Delete(p.jobs, 0, n)
 	p.mu.Unlock()
 	for _, d := range done {
-		d(Outcome{Started: time.Now()})
+		d(JobResult{Started: time.Now()})
 	}
 }
 

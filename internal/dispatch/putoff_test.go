@@ -21,9 +21,9 @@ type scarce struct {
 	left atomic.Int64
 }
 
-func (s *scarce) Run(ctx context.Context, j *Job) Outcome {
+func (s *scarce) Run(ctx context.Context, j *Job) JobResult {
 	if s.left.Add(-1) >= 0 {
-		return Outcome{Err: errors.New("the user has too many processes"), Short: true, ExitCode: -1, Started: time.Now()}
+		return JobResult{Err: errors.New("the user has too many processes"), Short: true, ExitCode: -1, Started: time.Now()}
 	}
 	return s.fake.Run(ctx, j)
 }

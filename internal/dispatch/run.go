@@ -43,7 +43,7 @@ func (rn *runs) observe(t *task, putOff func() bool, ended func(late bool)) {
 // that is nil or returns false.
 func (rn *runs) execute(a *attempt, putOff func() bool, end func(late bool)) {
 	over := rn.prepareJob(a)
-	rn.bounded(a.job, func(out Outcome, late bool) {
+	rn.bounded(a.job, func(out JobResult, late bool) {
 		over()
 		if out.Short && putOff != nil && putOff() {
 			return
@@ -91,7 +91,7 @@ func (rn *runs) prepareJob(a *attempt) (over func()) {
 
 // end reads the answer of an attempt whose job has ended, records the run and logs
 // its failures.
-func (rn *runs) end(a *attempt, out Outcome) {
+func (rn *runs) end(a *attempt, out JobResult) {
 	out.limit = a.job.Timeout.Round(time.Millisecond)
 	if out.Err == nil && rn.killed(a.job) {
 		out.TimedOut, out.Failure = false, errKilled.Error()
@@ -129,7 +129,7 @@ var errInternal = errors.New("internal error, see hookd's log")
 
 // unstarted records an attempt that did not get a chance, and returns it.
 func (rn *runs) unstarted(a *attempt, why string) *attempt {
-	a.out = Outcome{
+	a.out = JobResult{
 		TimedOut: true,
 		Stalled:  why,
 		ExitCode: -1,
@@ -149,7 +149,7 @@ func (rn *runs) unstarted(a *attempt, why string) *attempt {
 func (rn *runs) merged(t *task, why string) {
 	now := time.Now()
 	a := t.try()
-	a.out = Outcome{ExitCode: -1, Started: now}
+	a.out = JobResult{ExitCode: -1, Started: now}
 	a.run = rn.records.record(a, events.NewRunID(now))
 	a.run.Result, a.run.Reason = wire.ResultMerged, why
 	rn.retries.conclude(t, a.run)

@@ -10,8 +10,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// way has the known facts of the call that an event is about.
-type way struct {
+// followed has the known facts of the call that an event is about.
+type followed struct {
 	call    *call // nil = the event is about none, or about one that is not known
 	follows bool  // its way is followed
 }
@@ -32,7 +32,7 @@ func (f *follower) about(e *events.Event) (about *call) {
 }
 
 // judged adds to the record of a decision its part about the call.
-func (f *follower) judged(rec *wire.Decision, e *events.Event, v *verdict.Verdict, w way) {
+func (f *follower) judged(rec *wire.Decision, e *events.Event, v *verdict.Verdict, w followed) {
 	switch e.Contract.Kind {
 	case events.KindToolBefore:
 		rec.Guarded = wire.GuardedAsked
@@ -65,7 +65,7 @@ type ending struct {
 
 // settling returns a function that completes the record of e, which is an event after a call, as settle
 // does; nil = it is another event, or its way is not followed.
-func (f *follower) settling(e *events.Event, w way) func(*wire.Decision) {
+func (f *follower) settling(e *events.Event, w followed) func(*wire.Decision) {
 	if !w.follows || e.Contract.Kind != events.KindToolAfter {
 		return nil
 	}

@@ -25,7 +25,7 @@ const behind = 2 * time.Millisecond
 // decision when they have said how they would have decided. It does not wait. done are
 // the attempts that made the verdict.
 func (vs *verdicts) watch(
-	rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt, w way,
+	rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt, w followed,
 ) {
 	settle := vs.follower.settling(e, w)
 	if !vs.watching.enter(e) {

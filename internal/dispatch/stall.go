@@ -52,7 +52,7 @@ func (s *stage) at() (file string, running bool) {
 // not answer until Job.Latest, late with that of a run that timed out, by another
 // goroutine. Such a run is left to itself. Until it comes back, others of its hook fail at once: so each
 // hook holds few threads, and is tried again as soon as its files answer.
-func (rn *runs) bounded(j *Job, end func(out Outcome, late bool)) {
+func (rn *runs) bounded(j *Job, end func(out JobResult, late bool)) {
 	if j.Hook.Persistent {
 		end(rn.run(j), false)
 		return
@@ -70,7 +70,7 @@ func (rn *runs) bounded(j *Job, end func(out Outcome, late bool)) {
 			rn.alarms.after(j.Latest.Add(killTime), giveUp)
 		default:
 			j.cancel(errGivenUp) // its program is not to begin any more
-			end(Outcome{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)}, true)
+			end(JobResult{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)}, true)
 		}
 	}
 	late := rn.alarms.after(j.Latest, giveUp)
@@ -185,7 +185,7 @@ func (s *stalls) back(j *Job) bool {
 }
 
 // run calls the Runner. A panic in it costs one run, not the daemon.
-func (rn *runs) run(j *Job) (out Outcome) {
+func (rn *runs) run(j *Job) (out JobResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			rn.log.Error(

@@ -1,16 +1,16 @@
 package events
 
-// Decision says how an event uses permission_decision.
-type Decision string
+// DecisionUse says how an event uses permission_decision.
+type DecisionUse string
 
 const (
 	// DecisionNone ignores permission_decision.
-	DecisionNone Decision = ""
+	DecisionNone DecisionUse = ""
 	// DecisionVerdict folds it: deny > ask > contain > allow > none.
-	DecisionVerdict Decision = "verdict"
+	DecisionVerdict DecisionUse = "verdict"
 	// DecisionPermission takes it as a short-cut of the agent's prompt:
 	// allow grants, deny rejects, ask does nothing.
-	DecisionPermission Decision = "permission"
+	DecisionPermission DecisionUse = "permission"
 )
 
 // Rewrite names the one part of an event that hooks may replace.
@@ -69,23 +69,23 @@ type Contract struct {
 
 	Fields []Field `json:"fields,omitempty"`
 
-	Decidable   bool     `json:"decidable"`             // with wait, the verdict means something
-	CanBlock    bool     `json:"can_deny,omitempty"`    // exit 2, decision: deny and continue: false count
-	FailClosed  bool     `json:"fail_closed,omitempty"` // a guard that fails denies, whatever on_error says
-	Sequence    bool     `json:"sequence,omitempty"`    // one hook after another, each seeing the previous rewrite
-	ToolMatched bool     `json:"tool_matched,omitempty"`
-	Context     bool     `json:"context,omitempty"` // additional_context and plain stdout reach the agent
-	PlainText   Plain    `json:"plain_text,omitempty"`
-	Decision    Decision `json:"decision,omitempty"`
-	Rewrite     Rewrite  `json:"rewrite,omitempty"`
-	Target      string   `json:"target,omitempty"`     // top-level payload field that Rewrite replaces
-	TextOnly    bool     `json:"-"`                    // Rewrite replaces text alone: another value stays as it is
-	FirstWins   bool     `json:"first_wins,omitempty"` // the first replacement ends the chain (transform_tool_result)
-	Summary     bool     `json:"summary,omitempty"`
-	Metadata    bool     `json:"metadata,omitempty"`
-	Takes       []Field  `json:"takes,omitempty"`    // further keys of hook_specific_output, of Takeable
-	Explicit    bool     `json:"explicit,omitempty"` // every hook must say yes or no; silence is a failure
-	OnlyReading bool     `json:"-"`                  // safer_shell lets only what reads pass, as the system documents
+	Decidable   bool        `json:"decidable"`             // with wait, the verdict means something
+	CanBlock    bool        `json:"can_deny,omitempty"`    // exit 2, decision: deny and continue: false count
+	FailClosed  bool        `json:"fail_closed,omitempty"` // a guard that fails denies, whatever on_error says
+	Sequence    bool        `json:"sequence,omitempty"`    // one hook after another, each seeing the previous rewrite
+	ToolMatched bool        `json:"tool_matched,omitempty"`
+	Context     bool        `json:"context,omitempty"` // additional_context and plain stdout reach the agent
+	PlainText   Plain       `json:"plain_text,omitempty"`
+	Decision    DecisionUse `json:"decision,omitempty"`
+	Rewrite     Rewrite     `json:"rewrite,omitempty"`
+	Target      string      `json:"target,omitempty"`     // top-level payload field that Rewrite replaces
+	TextOnly    bool        `json:"-"`                    // Rewrite replaces text alone: another value stays as it is
+	FirstWins   bool        `json:"first_wins,omitempty"` // the first replacement ends the chain (transform_tool_result)
+	Summary     bool        `json:"summary,omitempty"`
+	Metadata    bool        `json:"metadata,omitempty"`
+	Takes       []Field     `json:"takes,omitempty"`    // further keys of hook_specific_output, of Takeable
+	Explicit    bool        `json:"explicit,omitempty"` // every hook must say yes or no; silence is a failure
+	OnlyReading bool        `json:"-"`                  // safer_shell lets only what reads pass, as the system documents
 
 	// Judge is the judge that denied the call that the event is about: the agent's own
 	// judge, in words for people. "" = the event tells of no such denial.

@@ -32,9 +32,11 @@ type call struct {
 }
 
 // effect adds an effect.
-func (c *call) effect(kind Kind, target string, certain bool) { c.effectWhy(kind, target, certain, "") }
+func (c *call) effect(kind EffectKind, target string, certain bool) {
+	c.effectWhy(kind, target, certain, "")
+}
 
-func (c *call) effectWhy(kind Kind, target string, certain bool, why string) {
+func (c *call) effectWhy(kind EffectKind, target string, certain bool, why string) {
 	r := c.sh.r
 	if c.sh.guess || target == "" {
 		certain = false
@@ -60,7 +62,7 @@ func (c *call) effectWhy(kind Kind, target string, certain bool, why string) {
 
 // changesState are the kinds of effects that may end or change a process, a service or a
 // package.
-var changesState = map[Kind]bool{KindKill: true, KindDelete: true, KindConfigure: true, KindInstall: true,
+var changesState = map[EffectKind]bool{KindKill: true, KindDelete: true, KindConfigure: true, KindInstall: true,
 	KindWrite: true}
 
 // guardName finds hookd in the name of a process, a service or a package; a pattern that
@@ -188,7 +190,7 @@ func (c *call) absolute(text string) (string, bool) {
 }
 
 // path adds an effect on a file, and the effects that follow from its place.
-func (c *call) path(kind Kind, w Word) {
+func (c *call) path(kind EffectKind, w Word) {
 	if w.Text == "" && w.Kind == Literal || w.Text == "-" || isSink(w.Text) && kind != KindDelete {
 		return
 	}
@@ -216,7 +218,7 @@ func (c *call) path(kind Kind, w Word) {
 }
 
 // onPath adds an effect on an absolute target.
-func (c *call) onPath(kind Kind, target string, certain bool) {
+func (c *call) onPath(kind EffectKind, target string, certain bool) {
 	r := c.sh.r
 	if c.sh.where == "" {
 		if real := c.real(kind, target); real != target {
@@ -248,7 +250,7 @@ func (c *call) onPath(kind Kind, target string, certain bool) {
 }
 
 // real is a target without links. A command that deletes or moves a link leaves the link's target alone.
-func (c *call) real(kind Kind, target string) string {
+func (c *call) real(kind EffectKind, target string) string {
 	links := c.sh.r.env.Links
 	if links == nil || !strings.HasPrefix(target, "/") || strings.ContainsAny(target, "*?[") {
 		return target
@@ -267,7 +269,7 @@ func (c *call) real(kind Kind, target string) string {
 }
 
 // placed adds the effects that follow from the place of a file.
-func (c *call) placed(kind Kind, target string, certain bool) {
+func (c *call) placed(kind EffectKind, target string, certain bool) {
 	r := c.sh.r
 	at := Effect{Kind: kind, Target: target, Certain: certain}
 	if r.placed[at] || len(r.out.Effects) >= maxEffects {

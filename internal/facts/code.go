@@ -651,7 +651,7 @@ func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k code
 			return
 		}
 		if name != "read" || v.word.Kind != Unknown || strings.Contains(v.word.Text, unknownPart+"/") {
-			c.path(Kind(name), v.word)
+			c.path(EffectKind(name), v.word)
 		}
 		if name == "delete" && v.word.Kind == Pattern {
 			c.doubt(DoubtWord, "which files "+short(k.text)+" deletes is only known when it runs")

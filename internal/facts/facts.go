@@ -13,31 +13,31 @@ import (
 	"slices"
 )
 
-// Kind is a sort of effect.
-type Kind string
+// EffectKind is a sort of effect.
+type EffectKind string
 
 // The kinds of effects. A write into a place of start-up files is a write and a configure;
 // the read of a place of secrets is a read and a secret.
 const (
-	KindRead      Kind = "read"
-	KindWrite     Kind = "write"
-	KindDelete    Kind = "delete"
-	KindMove      Kind = "move"
-	KindConnect   Kind = "connect"
-	KindSend      Kind = "send"
-	KindRun       Kind = "run"
-	KindInstall   Kind = "install"
-	KindPublish   Kind = "publish"
-	KindHistory   Kind = "history"
-	KindEscalate  Kind = "escalate"
-	KindKill      Kind = "kill"
-	KindConfigure Kind = "configure"
-	KindGuard     Kind = "guard"
-	KindSecret    Kind = "secret"
+	KindRead      EffectKind = "read"
+	KindWrite     EffectKind = "write"
+	KindDelete    EffectKind = "delete"
+	KindMove      EffectKind = "move"
+	KindConnect   EffectKind = "connect"
+	KindSend      EffectKind = "send"
+	KindRun       EffectKind = "run"
+	KindInstall   EffectKind = "install"
+	KindPublish   EffectKind = "publish"
+	KindHistory   EffectKind = "history"
+	KindEscalate  EffectKind = "escalate"
+	KindKill      EffectKind = "kill"
+	KindConfigure EffectKind = "configure"
+	KindGuard     EffectKind = "guard"
+	KindSecret    EffectKind = "secret"
 )
 
 // Kinds are all kinds of effects.
-var Kinds = []Kind{
+var Kinds = []EffectKind{
 	KindRead, KindWrite, KindDelete, KindMove, KindConnect, KindSend, KindRun, KindInstall, KindPublish, KindHistory,
 	KindEscalate, KindKill, KindConfigure, KindGuard, KindSecret,
 }
@@ -144,12 +144,12 @@ func (c *Command) name() string {
 // pattern, or has a scheme: host:example.org, table:users, process:hookd, package:left-pad,
 // remote:origin. An empty target is not known.
 type Effect struct {
-	Kind    Kind   `json:"kind"`
-	Target  string `json:"target,omitempty"`
-	Certain bool   `json:"certain"`
-	Span    Span   `json:"span"`
-	Command int    `json:"command"`       // index of the command that has it; -1 = none
-	Why     string `json:"why,omitempty"` // the command, or the reason of a place, for people
+	Kind    EffectKind `json:"kind"`
+	Target  string     `json:"target,omitempty"`
+	Certain bool       `json:"certain"`
+	Span    Span       `json:"span"`
+	Command int        `json:"command"`       // index of the command that has it; -1 = none
+	Why     string     `json:"why,omitempty"` // the command, or the reason of a place, for people
 }
 
 // Doubt is one thing that could not be known.
@@ -170,7 +170,7 @@ type Facts struct {
 }
 
 // Has reports whether one of the effects is of one of the kinds.
-func (f *Facts) Has(kinds ...Kind) bool {
+func (f *Facts) Has(kinds ...EffectKind) bool {
 	return slices.ContainsFunc(f.Effects, func(e Effect) bool { return slices.Contains(kinds, e.Kind) })
 }
 
@@ -190,9 +190,9 @@ type Links interface {
 	Real(path string) (real string, ok bool)
 }
 
-// Place is something that guards depend on: a file or a folder by its absolute path, a
+// Dependency is something that guards depend on: a file or a folder by its absolute path, a
 // process as process:NAME, a service as unit:NAME.
-type Place struct {
+type Dependency struct {
 	Target string
 	Tree   bool // all below it, too
 	Why    string
@@ -202,7 +202,7 @@ type Place struct {
 type Env struct {
 	Cwd, Home string // absolute; "" = not known: targets stay as they are written
 	Links     Links  // nil = links are not followed
-	Guard     []Place
+	Guard     []Dependency
 	// Text returns a small file of settings. It must return soon, whatever the file system does; ok is false where the
 	// file cannot be read. nil = none can: the aliases of git are not known.
 	Text func(path string) (text string, ok bool)

@@ -20,7 +20,7 @@ const (
 	mostAllocate = 16 << 20
 )
 
-var fuzzEnv = Env{Cwd: facttest.Project, Home: facttest.Home, Guard: []Place{{Target: facttest.Home + "/.librefang", Tree: true}}}
+var fuzzEnv = Env{Cwd: facttest.Project, Home: facttest.Home, Guard: []Dependency{{Target: facttest.Home + "/.librefang", Tree: true}}}
 
 // FuzzLine: whatever a line is, it is read without a panic, in bounded time and memory, twice
 // the same; each span is a place in it. A command alone is the same with all words quoted.

@@ -21,7 +21,7 @@ func TestAliasesOfGitAreRead(t *testing.T) {
 	tests := []struct {
 		line, cwd string
 		doubt     bool
-		effect    Kind
+		effect    EffectKind
 	}{
 		{"git st", "", false, ""},
 		{"git ST src", "", false, ""},

@@ -448,7 +448,7 @@ func (r *reader) skillLines(args []argument) {
 }
 
 // paths follows the files that arguments name.
-func (r *reader) paths(kind Kind, args []argument, content bool) {
+func (r *reader) paths(kind EffectKind, args []argument, content bool) {
 	for _, a := range args {
 		if !pathNames[a.key] || a.text == "" {
 			continue
@@ -474,7 +474,7 @@ func (r *reader) paths(kind Kind, args []argument, content bool) {
 func (r *reader) patch(text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		for prefix, kind := range map[string]Kind{
+		for prefix, kind := range map[string]EffectKind{
 			"*** Update File: ": KindWrite, "*** Add File: ": KindWrite, "*** Delete File: ": KindDelete,
 			"*** Move to: ": KindWrite,
 			"+++ b/":        KindWrite, "--- a/": KindWrite, "rename to ": KindWrite, "rename from ": KindMove,

@@ -12,7 +12,7 @@ import (
 type Reader struct {
 	Home  string
 	Links Links                            // may be nil
-	Guard func() []Place                   // see Env; nil = none
+	Guard func() []Dependency              // see Env; nil = none
 	Text  func(path string) (string, bool) // see Env; may be nil
 
 	mu   sync.Mutex

@@ -66,7 +66,7 @@ func (c *call) role(ro role, w Word, a *args, all []Word) {
 			c.effect(KindSend, "host:"+hostOf(w.known()), w.Kind != Unknown)
 			return
 		}
-		c.path(Kind(ro.name), w)
+		c.path(EffectKind(ro.name), w)
 	case "into":
 		c.into(w, a, all)
 	case "from", "to":
@@ -631,7 +631,7 @@ func (c *call) volume(w Word) {
 }
 
 // mounted follows a file or a folder that a container is given.
-func (c *call) mounted(kind Kind, w Word) {
+func (c *call) mounted(kind EffectKind, w Word) {
 	c.path(kind, w)
 	if target, certain := c.target(w); target != "" && kind == KindWrite && c.sh.where == "" {
 		c.placed(KindMove, target, certain)
@@ -798,7 +798,7 @@ func (c *call) templates(list []template, e *entry, a *args, by *Word) {
 				continue
 			}
 			for _, w := range c.found(a) {
-				c.path(Kind(t.kind), w)
+				c.path(EffectKind(t.kind), w)
 			}
 			continue
 		}
@@ -807,7 +807,7 @@ func (c *call) templates(list []template, e *entry, a *args, by *Word) {
 			c.perOperand(t, e, a, by)
 			continue
 		}
-		c.templated(Kind(t.kind), t.target, e, a, by, nil)
+		c.templated(EffectKind(t.kind), t.target, e, a, by, nil)
 	}
 }
 
@@ -818,9 +818,9 @@ func (c *call) perOperand(t template, e *entry, a *args, by *Word) {
 		if at := strings.Index(text, "${@|"); at >= 0 {
 			rest := text[at+4:]
 			def, after, _ := strings.Cut(rest, "}")
-			c.templated(Kind(t.kind), text[:at]+def+after, e, a, by, nil)
+			c.templated(EffectKind(t.kind), text[:at]+def+after, e, a, by, nil)
 		} else {
-			c.templated(Kind(t.kind), strings.NewReplacer("$@", "", "$/@", "").Replace(text), e, a, by, nil)
+			c.templated(EffectKind(t.kind), strings.NewReplacer("$@", "", "$/@", "").Replace(text), e, a, by, nil)
 		}
 		return
 	}
@@ -830,12 +830,12 @@ func (c *call) perOperand(t template, e *entry, a *args, by *Word) {
 			_, after, _ := strings.Cut(text[at+4:], "}")
 			text = text[:at] + "$@" + after
 		}
-		c.templated(Kind(t.kind), text, e, a, by, &a.operands[i])
+		c.templated(EffectKind(t.kind), text, e, a, by, &a.operands[i])
 	}
 }
 
 // templated gives one effect with its target filled in.
-func (c *call) templated(kind Kind, text string, e *entry, a *args, by, each *Word) {
+func (c *call) templated(kind EffectKind, text string, e *entry, a *args, by, each *Word) {
 	unknown := false
 	filled := c.fillWith(text, e, a, by, each, &unknown)
 	if !slices.Contains(Kinds, kind) {

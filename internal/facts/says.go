@@ -8,7 +8,7 @@ import (
 
 // verbs are the words for effects, the gravest first: of a certain one, and of a possible one.
 var verbs = []struct {
-	kind          Kind
+	kind          EffectKind
 	does, perhaps string
 }{
 	{KindDelete, "deletes", "may delete"},
@@ -29,7 +29,7 @@ var verbs = []struct {
 }
 
 // covers has the kinds of effects that say more of a target than another kind does.
-var covers = map[Kind][]Kind{
+var covers = map[EffectKind][]EffectKind{
 	KindRead: {KindSecret}, KindConnect: {KindSend, KindPublish}, KindWrite: {KindConfigure, KindGuard},
 }
 
@@ -66,7 +66,7 @@ func (f *Facts) Says() (list []string) {
 }
 
 // targets are those of the effects of a kind, each once, in words.
-func (f *Facts) targets(kind Kind, certain bool) (list []string) {
+func (f *Facts) targets(kind EffectKind, certain bool) (list []string) {
 	for _, e := range f.Effects {
 		covered := slices.ContainsFunc(f.Effects, func(more Effect) bool {
 			return more.Target == e.Target && slices.Contains(covers[kind], more.Kind)

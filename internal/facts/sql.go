@@ -175,7 +175,7 @@ func (c *call) statement(words []sqlWord) {
 		written = append(written, w.text)
 	}
 	why := short(strings.Join(written, " "))
-	add := func(kind Kind, target string) { c.effectWhy(kind, target, true, why) }
+	add := func(kind EffectKind, target string) { c.effectWhy(kind, target, true, why) }
 	if words[0].is("do") {
 		for _, w := range words {
 			if w.kind == '\'' {

@@ -34,8 +34,8 @@ func Agents() []string {
 	return dialect.AgentsWith(func(s *neutral.Settings) bool { return s.Import != neutral.ImportsNone })
 }
 
-// Hook is a hook that can be taken over.
-type Hook struct {
+// Candidate is a hook that can be taken over.
+type Candidate struct {
 	Name    string   `json:"name"`
 	Event   string   `json:"event"`
 	Matcher string   `json:"matcher,omitempty"`
@@ -56,10 +56,10 @@ type Left struct {
 
 // Plan has the hooks to import.
 type Plan struct {
-	Agent string `json:"agent"`
-	File  string `json:"file"` // the agent's settings
-	Hooks []Hook `json:"hooks"`
-	Left  []Left `json:"left"`
+	Agent string      `json:"agent"`
+	File  string      `json:"file"` // the agent's settings
+	Hooks []Candidate `json:"hooks"`
+	Left  []Left      `json:"left"`
 
 	markers discovery.Markers
 }
@@ -73,7 +73,7 @@ type Options struct {
 
 // Read plans an import. It changes nothing.
 func Read(o Options) (Plan, error) {
-	p := Plan{Agent: o.Connect.Agent, Hooks: []Hook{}, Left: []Left{}, markers: discovery.NewMarkers(o.DisabledDir)}
+	p := Plan{Agent: o.Connect.Agent, Hooks: []Candidate{}, Left: []Left{}, markers: discovery.NewMarkers(o.DisabledDir)}
 	path, list, err := connect.OwnHooks(o.Connect)
 	if err != nil {
 		return p, err
@@ -103,12 +103,12 @@ var known = map[string]bool{
 }
 
 // hook turns a hook into one of hookd's; it returns why it cannot be one, otherwise.
-func (p Plan) hook(own connect.OwnHook) (h Hook, why string) {
+func (p Plan) hook(own connect.OwnHook) (h Candidate, why string) {
 	d := events.Dialect(p.Agent)
 	row := events.LookupIn(d, own.Event)
 	kind, _ := own.Handler["type"].(string)
 	typed := dialect.Settings(d).Import == neutral.ImportsTyped
-	h = Hook{Event: own.Event, Matcher: own.Matcher}
+	h = Candidate{Event: own.Event, Matcher: own.Matcher}
 	switch {
 	case row == nil:
 		return h, "hookd does not know this event"
@@ -208,7 +208,7 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 
 // yaml writes the HOOK.yaml. Texts are in JSON's quotes, which are YAML's, too. The
 // name stands in its first line and is written by place.
-func (p Plan) yaml(h Hook, own connect.OwnHook, timeout time.Duration) string {
+func (p Plan) yaml(h Candidate, own connect.OwnHook, timeout time.Duration) string {
 	text := func(s string) string {
 		var b strings.Builder
 		enc := json.NewEncoder(&b)
@@ -234,7 +234,7 @@ func (p Plan) yaml(h Hook, own connect.OwnHook, timeout time.Duration) string {
 }
 
 // place gives a hook a name that is free, or the folder that it was imported into.
-func (p Plan) place(h *Hook, hooksDir string, taken map[string]bool) error {
+func (p Plan) place(h *Candidate, hooksDir string, taken map[string]bool) error {
 	base := nameOf(h.Command, h.Event)
 	for n := 1; ; n++ {
 		h.Name = base
@@ -259,7 +259,7 @@ func (p Plan) place(h *Hook, hooksDir string, taken map[string]bool) error {
 	}
 }
 
-func (h Hook) manifest() string { return "name: " + h.Name + "\n" + h.text }
+func (h Candidate) manifest() string { return "name: " + h.Name + "\n" + h.text }
 
 var (
 	notInName = lazyregexp.New(`[^A-Za-z0-9._-]+`)
@@ -298,7 +298,7 @@ func (p Plan) Apply() error {
 	return nil
 }
 
-func (h Hook) write() error {
+func (h Candidate) write() error {
 	if err := os.MkdirAll(filepath.Dir(h.Dir), 0o700); err != nil {
 		return err
 	}

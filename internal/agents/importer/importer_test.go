@@ -96,7 +96,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 	again, err := Read(o)
-	if err != nil || len(again.Hooks) != 3 || slices.ContainsFunc(again.Hooks, func(h Hook) bool { return !h.There }) {
+	if err != nil || len(again.Hooks) != 3 || slices.ContainsFunc(again.Hooks, func(h Candidate) bool { return !h.There }) {
 		t.Errorf("again: got %+v, %v", again.Hooks, err)
 	}
 }

@@ -36,8 +36,8 @@ const prefix = "hookd-run-"
 // maxTemp is how long the folder for scratch homes may be: a socket's path is short.
 const maxTemp = 60
 
-// Run is one command and its daemon. Begin makes one; End must follow.
-type Run struct {
+// Command is one command and its daemon. Begin makes one; End must follow.
+type Command struct {
 	Home   string // a scratch home
 	Socket string
 
@@ -63,7 +63,7 @@ type before struct {
 }
 
 // Begin makes a scratch home, after it has put back the settings of a run that was killed.
-func Begin() (*Run, error) {
+func Begin() (*Command, error) {
 	temp := os.TempDir()
 	if len(temp) > maxTemp {
 		temp = "/tmp"
@@ -73,7 +73,7 @@ func Begin() (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Home: home, Socket: filepath.Join(home, "hookd.sock")}
+	r := &Command{Home: home, Socket: filepath.Join(home, "hookd.sock")}
 	if r.lock, err = lockFolder(home); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(home))
 	}
@@ -105,7 +105,7 @@ func recoverAll(temp string) {
 		if err != nil {
 			continue // it runs
 		}
-		r := &Run{Home: home}
+		r := &Command{Home: home}
 		text, err := readfile.Read(r.journal(), 64<<20)
 		if err == nil {
 			err = json.Unmarshal(text, &r.changed)
@@ -119,13 +119,13 @@ func recoverAll(temp string) {
 	}
 }
 
-func (r *Run) journal() string { return filepath.Join(r.Home, "restore.json") }
+func (r *Command) journal() string { return filepath.Join(r.Home, "restore.json") }
 
 // ErrEnded is the error of a daemon that ends before it is ready; its log says why.
 var ErrEnded = errors.New("the daemon ended before it was ready")
 
 // Start starts `PROGRAM serve` with flags and returns when it is ready.
-func (r *Run) Start(ctx context.Context, program string, flags []string) error {
+func (r *Command) Start(ctx context.Context, program string, flags []string) error {
 	log, err := os.OpenFile(r.LogFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -161,17 +161,17 @@ func (r *Run) Start(ctx context.Context, program string, flags []string) error {
 }
 
 // Client talks to the daemon of the run.
-func (r *Run) Client() *client.Client { return client.New(client.Options{Socket: r.Socket}) }
+func (r *Command) Client() *client.Client { return client.New(client.Options{Socket: r.Socket}) }
 
 // LogFile is where the daemon logs to.
-func (r *Run) LogFile() string { return filepath.Join(r.Home, "hookd.log") }
+func (r *Command) LogFile() string { return filepath.Join(r.Home, "hookd.log") }
 
 // ErrBusy is the error of Connect while another run has the agents of this user.
 var ErrBusy = errors.New("another `hookd run` has the agents of this user")
 
 // Connect connects the agents that are found on this machine and returns their names. An
 // agent whose settings cannot be edited is in the error; the others are connected.
-func (r *Run) Connect(bridge string, failClosed bool) (names []string, err error) {
+func (r *Command) Connect(bridge string, failClosed bool) (names []string, err error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (r *Run) Connect(bridge string, failClosed bool) (names []string, err error
 }
 
 // connect writes down how to take a plan back, then applies it.
-func (r *Run) connect(o connect.Options) error {
+func (r *Command) connect(o connect.Options) error {
 	var was *before
 	if st := connect.Inspect(connect.Options{Agent: o.Agent}); len(st.Events) > 0 {
 		was = &before{st.Bridge, st.Socket, st.FailClosed}
@@ -227,7 +227,7 @@ func missingDirs(path string) (list []string) {
 }
 
 // restore puts the settings back, the last change first.
-func (r *Run) restore() (err error) {
+func (r *Command) restore() (err error) {
 	for i := len(r.changed) - 1; i >= 0; i-- {
 		c := r.changed[i]
 		if bad := c.restore(); bad != nil {
@@ -316,7 +316,7 @@ type Exit struct {
 // Command runs the command with the terminal and the environment of this process, passes
 // signals on, and returns when it has ended. When the daemon ends first, the command is
 // asked to end if failClosed.
-func (r *Run) Command(argv []string, failClosed, terminal bool) (x Exit, err error) {
+func (r *Command) Command(argv []string, failClosed, terminal bool) (x Exit, err error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "HOOKD_SOCKET="+r.Socket)
@@ -366,7 +366,7 @@ func codeOf(cmd *exec.Cmd, err error) (int, error) {
 const stopTime = 15 * time.Second
 
 // End puts the agents' settings back, ends the daemon and removes the scratch home.
-func (r *Run) End() error {
+func (r *Command) End() error {
 	err := r.restore()
 	if r.ended != nil {
 		_ = r.daemon.Process.Signal(syscall.SIGTERM) // it may have ended
@@ -387,7 +387,7 @@ func (r *Run) End() error {
 }
 
 // Log is the end of the daemon's log.
-func (r *Run) Log() string {
+func (r *Command) Log() string {
 	text, err := readfile.Read(r.LogFile(), 16<<20)
 	if err != nil {
 		return ""

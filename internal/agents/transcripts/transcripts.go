@@ -18,14 +18,14 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Outcome is how a call ended.
-type Outcome string
+// CallEnd is how a call ended.
+type CallEnd string
 
-// The outcomes. The zero Outcome: the transcript has no result of the call.
+// The outcomes. The zero CallEnd: the transcript has no result of the call.
 const (
-	Ran    Outcome = "ran"
-	Failed Outcome = "failed" // it ran, and said that it failed
-	Denied Outcome = "denied" // it did not run
+	Ran    CallEnd = "ran"
+	Failed CallEnd = "failed" // it ran, and said that it failed
+	Denied CallEnd = "denied" // it did not run
 )
 
 // Decider is who decided whether a call may run.
@@ -51,7 +51,7 @@ type Call struct {
 	Tool     string    // as the agent calls it
 	Input    json.RawMessage
 	Subagent bool
-	Outcome  Outcome
+	Outcome  CallEnd
 	By       Decider
 	Prompt   Prompt
 	Turn     int // prompts of the file before it; 0 = none, or the agent's are not read

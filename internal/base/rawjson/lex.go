@@ -13,20 +13,20 @@ package rawjson
 //
 // Of valid JSON the tokens are the tokens of encoding/json's Decoder (FuzzLex).
 type Lexer[T string | []byte] struct {
-	Kind       Kind
+	Kind       TokenKind
 	Start, End int // of the token in the source; a string's quotes are part of it
 
 	src T
 }
 
-// Kind is the kind of a token: the bracket itself, or another kind.
-type Kind byte
+// TokenKind is the kind of a token: the bracket itself, or another kind.
+type TokenKind byte
 
 // Kinds of tokens that are no bracket.
 const (
-	KindKey    Kind = ':' // the name of a member: a string before a colon
-	KindString Kind = '"' // any other string
-	KindPlain  Kind = '0' // a number, true, false or null
+	KindKey    TokenKind = ':' // the name of a member: a string before a colon
+	KindString TokenKind = '"' // any other string
+	KindPlain  TokenKind = '0' // a number, true, false or null
 )
 
 // Lex returns a lexer before the first token of src.
@@ -45,7 +45,7 @@ func (l *Lexer[T]) Next() bool {
 	}
 	switch c := l.src[l.Start]; c {
 	case '{', '}', '[', ']':
-		l.Kind, l.End = Kind(c), l.Start+1
+		l.Kind, l.End = TokenKind(c), l.Start+1
 	case '"':
 		l.Kind, l.End = l.text()
 	default:
@@ -59,7 +59,7 @@ func (l *Lexer[T]) AtEnd() bool { return l.End == len(l.src) && l.Start == l.End
 
 // text returns the kind and the end of the string that begins at Start; Start
 // itself if the string does not end.
-func (l *Lexer[T]) text() (Kind, int) {
+func (l *Lexer[T]) text() (TokenKind, int) {
 	i := l.Start + 1
 	for i < len(l.src) && l.src[i] != '"' {
 		if l.src[i] == '\\' {

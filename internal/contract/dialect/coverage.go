@@ -141,7 +141,7 @@ func Tells(d events.Dialect, kind neutral.CallKind) string {
 // tellsInside reports whether a field of the payload, or its form, says that a call is a subagent's.
 func (e *entry) tellsInside() bool {
 	a := Agent(e.Name)
-	return a != nil && (a.OfSubagent != nil || slices.ContainsFunc(a.Table.Rows, func(r neutral.Row) bool {
+	return a != nil && (a.OfSubagent != nil || slices.ContainsFunc(a.Table.Rows, func(r neutral.FieldFact) bool {
 		isName := r.Fact == neutral.AgentID || r.Fact == neutral.ParentAgent || r.Fact == neutral.ParentSession
 		return isName && (r.Events == "" || slices.Contains(strings.Fields(r.Events), e.Probe.Event))
 	}))

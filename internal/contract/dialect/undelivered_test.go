@@ -44,7 +44,7 @@ func TestNothingIsLostInSilence(t *testing.T) {
 		e := event(t, row.Dialect, row.Name, `{"tool_name":"MCP:x","tool_input":{"command":"ls"},"tool_call":{"name":"execute_command","input":{"command":"ls"}}}`)
 		for _, tt := range everyPart {
 			a := tt.answer
-			a.Policy = verdict.Policy{Name: "hook", Blocking: true}
+			a.Policy = verdict.Terms{Name: "hook", Blocking: true}
 			read := reads(row, agent, e, a)
 			warnings := a.WarnedOfIgnored(row).Warned(Undelivered(e, row, a)...).Warning
 			switch {
@@ -109,7 +109,7 @@ func TestUndelivered(t *testing.T) {
 		{"", "unknown.event", verdict.Answer{SystemMessage: "m"}, ""},
 	} {
 		e := event(t, tt.dialect, tt.event, `{"tool_name":"Bash","tool_input":{"command":"ls"}}`)
-		tt.answer.Policy = verdict.Policy{Name: "hook", Blocking: true}
+		tt.answer.Policy = verdict.Terms{Name: "hook", Blocking: true}
 		if got := strings.Join(Undelivered(e, e.Contract, tt.answer), "\n"); got != tt.want {
 			t.Errorf("%s %s %v: got %q, want %q", tt.dialect, tt.event, tt.answer.String(), got, tt.want)
 		}

@@ -65,7 +65,7 @@ func TestAgentsOwnWords(t *testing.T) {
 		if c == nil {
 			t.Fatalf("%s has no %s", tt.dialect, tt.event)
 		}
-		p := verdict.Policy{Name: "hook", Blocking: true, Words: Words(c, tt.event)}
+		p := verdict.Terms{Name: "hook", Blocking: true, Words: Words(c, tt.event)}
 		for _, stdout := range []string{tt.answer, "a log line\n" + tt.answer} {
 			if stdout != tt.answer && strings.Contains(tt.want, "nothing") {
 				continue // text with an unknown object after it is text

@@ -19,8 +19,8 @@ type Output struct {
 	Failure string
 }
 
-// Policy is the part of the hook's definition about its answers.
-type Policy struct {
+// Terms is the part of the hook's definition about its answers.
+type Terms struct {
 	Name         string // by which the record knows it
 	Called       string // its name in messages; "" = Name
 	Blocking     bool   // takes part in the verdict; else its answer is read for the record only
@@ -31,11 +31,11 @@ type Policy struct {
 }
 
 // called is the hook's name in messages.
-func (p Policy) called() string { return cmp.Or(p.Called, p.Name) }
+func (p Terms) called() string { return cmp.Or(p.Called, p.Name) }
 
 // Answer is one hook's answer, read. The zero Answer is "no opinion".
 type Answer struct {
-	Policy   Policy
+	Policy   Terms
 	Failure  string // why it is not an answer; then nothing below Stderr is set
 	See      string // of a failure: where a person looks further; "" = nothing to add
 	Warning  string // something odd that was tolerated; worth one WARN

@@ -15,16 +15,16 @@ func validJSON(raw []byte) bool { return json.Valid(raw) }
 
 // hooked is a hook and the output of its run.
 type hooked struct {
-	policy Policy
+	policy Terms
 	out    Output
 }
 
 func says(name, stdout string) hooked {
-	return hooked{Policy{Name: name, Blocking: true}, exit(0, stdout, "")}
+	return hooked{Terms{Name: name, Blocking: true}, exit(0, stdout, "")}
 }
 
 func exits(name string, code int, stderr, onError string) hooked {
-	return hooked{Policy{Name: name, Blocking: true, OnError: onError}, exit(code, "", stderr)}
+	return hooked{Terms{Name: name, Blocking: true, OnError: onError}, exit(code, "", stderr)}
 }
 
 func permission(name, decision, reason string) hooked {
@@ -70,7 +70,7 @@ func TestFold(t *testing.T) {
 			Verdict{Message: "one\ntwo\nthree", StopReason: "one", PermissionDecision: "deny", DecisionReason: "three", DecidedBy: []string{"a"}}},
 		{"continue-false", "user_prompt_submit", []hooked{says("a", `{"continue":false,"stopReason":"first"}`), says("b", `{"continue":false,"stop_reason":"second"}`)},
 			Verdict{Message: "first\nsecond", StopReason: "first", DecidedBy: []string{"a", "b"}}},
-		{"exit2-with-continue-false", "worktree_create", []hooked{{Policy{Name: "a", Blocking: true}, exit(2, `{"continue": false, "system_message": "npm install failed"}`, "")}},
+		{"exit2-with-continue-false", "worktree_create", []hooked{{Terms{Name: "a", Blocking: true}, exit(2, `{"continue": false, "system_message": "npm install failed"}`, "")}},
 			Verdict{SystemMessage: "npm install failed", ExitCode: 2, DecidedBy: []string{"a"}}},
 		{"last-exit-code-counts", "pre_tool_use", []hooked{exits("a", 1, "e1", ""), exits("b", 2, "e2", "")},
 			Verdict{Continue: true, Message: "pre_tool_use hook failed to execute: hook \"a\": exited with status 1\ne2", ExitCode: 2, Stderr: "e2", DecidedBy: []string{"a", "b"}}},
@@ -134,7 +134,7 @@ func TestFold(t *testing.T) {
 			Verdict{Allowed: true, Continue: true, PermissionAllowed: true, UpdatedInput: raw(`{"cmd":"pwd","cwd":".","n":12345678901234567890}`), DecidedBy: []string{"a"}}},
 		{"patch-survives-a-denial", "pre_tool_use", []hooked{specifically("a", `"updated_input":{"cmd":"x"}`), exits("b", 2, "no", "")},
 			Verdict{Continue: true, Message: "no", ExitCode: 2, Stderr: "no", UpdatedInput: raw(`{"cmd":"x","cwd":".","n":12345678901234567890}`), DecidedBy: []string{"b"}}},
-		{"patch-of-a-failure", "tool_input_transform", []hooked{{Policy{Name: "a", Blocking: true, OnError: "ignore"}, exit(1, `{"hook_specific_output":{"updated_input":{"cmd":"x"}}}`, "")}},
+		{"patch-of-a-failure", "tool_input_transform", []hooked{{Terms{Name: "a", Blocking: true, OnError: "ignore"}, exit(1, `{"hook_specific_output":{"updated_input":{"cmd":"x"}}}`, "")}},
 			Verdict{Allowed: true, Continue: true}},
 		{"patch-elsewhere", "tool_guard", []hooked{specifically("a", `"updated_input":{"cmd":"x"}`)}, Verdict{Allowed: true, Continue: true}},
 		{"last-messages", "before_llm_call", []hooked{specifically("a", `"updated_messages":[{"role":"a"}]`), specifically("b", `"updated_messages":[{"role":"b"}]`), specifically("c", `"updated_messages":[]`)},
@@ -151,7 +151,7 @@ func TestFold(t *testing.T) {
 
 		{"guard-withholds-reasons", "skill_content_guard", []hooked{says("a", `{"continue":false,"stop_reason":"secret"}`), exits("b", 2, "secret", "")},
 			Verdict{ExitCode: 2, DecidedBy: []string{"a", "b"}}},
-		{"guard-withholds-causes", "prompt_file_guard", []hooked{{Policy{Name: "a", Blocking: true, OnError: "ignore"}, exit(0, `{"secret":1}`, "secret")}},
+		{"guard-withholds-causes", "prompt_file_guard", []hooked{{Terms{Name: "a", Blocking: true, OnError: "ignore"}, exit(0, `{"secret":1}`, "secret")}},
 			Verdict{Continue: true, Message: `prompt_file_guard hook failed to execute: hook "a": content check failed`, ExitCode: -1, DecidedBy: []string{"a"}}},
 		{"guard-allows", "skill_content_guard", []hooked{says("a", `{"continue":true}`)}, Verdict{Allowed: true, Continue: true}},
 
@@ -184,7 +184,7 @@ func TestFoldLeavesObserversOut(t *testing.T) {
 	for _, c := range events.All() {
 		for _, out := range []Output{exit(1, "", "x"), exit(2, "", "x"), exit(0, "text", ""), exit(0, "{", ""),
 			exit(0, `{"continue":false,"suppress_output":true,"system_message":"m","hook_specific_output":{"permission_decision":"deny","updated_input":{"a":1},"updated_tool_response":"x","updated_messages":[{}],"additional_context":"c","summary":"s","metadata":{"k":"v"}}}`, "")} {
-			policy := Policy{Name: "log", OnError: "deny"}
+			policy := Terms{Name: "log", OnError: "deny"}
 			a := Read(c, policy, out)
 			want := Verdict{Allowed: true, Continue: true}
 			if got := Fold(c, json.RawMessage(call), []Answer{a}); !reflect.DeepEqual(*got, want) {
@@ -306,7 +306,7 @@ func TestPartsThatAnEventDoesNotTakeWarn(t *testing.T) {
 
 // A message names a hook as its policy calls it; the record has its name.
 func TestMessagesCallAHookByItsCommand(t *testing.T) {
-	a := Read(events.LookupIn(events.DockerAgent, "pre_tool_use"), Policy{Name: "root/pre_tool_use[0]", Called: "exit 1", Blocking: true}, exit(1, "", ""))
+	a := Read(events.LookupIn(events.DockerAgent, "pre_tool_use"), Terms{Name: "root/pre_tool_use[0]", Called: "exit 1", Blocking: true}, exit(1, "", ""))
 	v := Fold(events.LookupIn(events.DockerAgent, "pre_tool_use"), nil, []Answer{a})
 	if text := fmt.Sprintf("%+v", v); !strings.Contains(text, `hook "exit 1"`) || strings.Contains(text, `hook "root/`) || !strings.Contains(text, "root/pre_tool_use[0]") {
 		t.Errorf("verdict = %s", text)

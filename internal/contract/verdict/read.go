@@ -14,7 +14,7 @@ import (
 
 // Read reads the answer of one run of a hook that was given an event with contract c.
 // It never fails: output that cannot be read is an Answer with a Failure.
-func Read(c *events.Contract, p Policy, out Output) Answer {
+func Read(c *events.Contract, p Terms, out Output) Answer {
 	a := Answer{Policy: p, ExitCode: out.ExitCode, Stderr: string(bytes.TrimSpace(valid(out.Stderr)))}
 	if out.Failure != "" {
 		a.Failure = out.Failure

@@ -19,7 +19,7 @@ func row(t testing.TB, name string) *events.Contract {
 	return nil
 }
 
-var blocking = Policy{Name: "h", Blocking: true}
+var blocking = Terms{Name: "h", Blocking: true}
 
 func exit(code int, stdout, stderr string) Output {
 	return Output{ExitCode: code, Stdout: []byte(stdout), Stderr: []byte(stderr)}
@@ -150,7 +150,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadStrict(t *testing.T) {
-	strict := Policy{Name: "h", Blocking: true, StrictOutput: true}
+	strict := Terms{Name: "h", Blocking: true, StrictOutput: true}
 	specific := func(s string) string { return `{"hook_specific_output":{` + s + `}}` }
 	for _, tt := range []struct{ name, event, stdout, want string }{
 		{"empty", "pre_tool_use", "", ""},
@@ -275,7 +275,7 @@ func TestReadTransform(t *testing.T) {
 			}
 		})
 	}
-	strict := Policy{Name: "h", Blocking: true, StrictOutput: true}
+	strict := Terms{Name: "h", Blocking: true, StrictOutput: true}
 	if a := Read(c, strict, exit(0, "text", "")); a.Failure == "" {
 		t.Errorf("strict_output takes plain text as a replacement: %s", a)
 	}
@@ -292,7 +292,7 @@ func FuzzRead(f *testing.F) {
 	}
 	contracts := events.All()
 	f.Fuzz(func(t *testing.T, at, code int, stdout, stderr string, strict bool) {
-		policy := Policy{Name: "h", Blocking: true, StrictOutput: strict}
+		policy := Terms{Name: "h", Blocking: true, StrictOutput: strict}
 		data := []byte(`{"tool_input":{"a":0,"b":1},"tool_response":"r","tool_output":"o","messages":[]}`)
 		c := contracts[int(uint(at)%uint(len(contracts)))]
 		a := Read(c, policy, exit(code, stdout, stderr))

@@ -51,7 +51,7 @@ func TestTightenOnly(t *testing.T) {
 		var answers []answer
 		for _, text := range answerTexts {
 			for _, exit := range []int{0, 1, 2} {
-				p := Policy{Name: "project:x", Blocking: true, TightenOnly: true}
+				p := Terms{Name: "project:x", Blocking: true, TightenOnly: true}
 				a := Read(c, p, Output{ExitCode: exit, Stdout: []byte(text.stdout)})
 				tight := a.Tightened()
 				if tight.Replaces(c) || string(tight.Rewrite(c, data)) != string(data) {
@@ -61,7 +61,7 @@ func TestTightenOnly(t *testing.T) {
 			}
 		}
 		for _, own := range answerTexts {
-			user := Read(c, Policy{Name: "own", Blocking: true}, Output{Stdout: []byte(own.stdout)})
+			user := Read(c, Terms{Name: "own", Blocking: true}, Output{Stdout: []byte(own.stdout)})
 			alone := Fold(c, data, []Answer{user})
 			for _, one := range answers {
 				both := Fold(c, data, []Answer{user, one.a})
@@ -103,14 +103,14 @@ func loosened(t *testing.T, c *events.Contract, what string, alone, both *Verdic
 // A dropped part is in a warning, once.
 func TestTightenedWarns(t *testing.T) {
 	c := events.Lookup("pre_tool_use")
-	a := Read(c, Policy{Blocking: true, TightenOnly: true}, Output{Stdout: []byte(
+	a := Read(c, Terms{Blocking: true, TightenOnly: true}, Output{Stdout: []byte(
 		`{"hook_specific_output":{"permission_decision":"allow","updated_input":{"a":1}}}`)}).Tightened()
 	const want = "permission_decision allow, updated_input was ignored: " +
 		"a hook of this layer may only deny, ask or add context"
 	if a.Warning != want || a.Tightened().Warning != want {
 		t.Errorf("warned %q", a.Warning)
 	}
-	free := Read(c, Policy{Blocking: true}, Output{Stdout: []byte(
+	free := Read(c, Terms{Blocking: true}, Output{Stdout: []byte(
 		`{"hook_specific_output":{"permission_decision":"allow"}}`)})
 	if got := free.Tightened(); got.PermissionDecision != "allow" || got.Warning != "" {
 		t.Errorf("a hook of the user's became %+v", got)

@@ -49,8 +49,8 @@ type Harmless struct {
 	Unknown bool           `yaml:"unknown,omitempty"` // it runs code of the project: it may be contained
 }
 
-// Call is the call that a guard is asked about.
-type Call struct {
+// TestCall is the call that a guard is asked about.
+type TestCall struct {
 	Tool  string
 	Input map[string]any
 	Cwd   string
@@ -63,20 +63,20 @@ const (
 )
 
 // Call returns the call that a guard sees.
-func (a Attack) Call() Call { return callOf(a.Line, a.Tool, a.Input) }
+func (a Attack) Call() TestCall { return callOf(a.Line, a.Tool, a.Input) }
 
 // Call returns the call that a guard sees.
-func (h Harmless) Call() Call { return callOf(h.Line, h.Tool, h.Input) }
+func (h Harmless) Call() TestCall { return callOf(h.Line, h.Tool, h.Input) }
 
-func callOf(line, tool string, input map[string]any) Call {
+func callOf(line, tool string, input map[string]any) TestCall {
 	if line != "" {
 		tool, input = "Bash", map[string]any{"command": line}
 	}
-	return Call{tool, input, Project}
+	return TestCall{tool, input, Project}
 }
 
 // Text is the call on one line, for people.
-func (c Call) Text() string {
+func (c TestCall) Text() string {
 	text, isLine := c.Input["command"].(string)
 	if !isLine || c.Tool != "Bash" {
 		text = fmt.Sprint(c.Tool, " ", c.Input)

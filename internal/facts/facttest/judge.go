@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Decision is a guard's answer to a call.
-type Decision string
+// GuardAnswer is a guard's answer to a call.
+type GuardAnswer string
 
 const (
-	Pass    Decision = "pass" // no guard has an objection
-	Contain Decision = "contain"
-	Ask     Decision = "ask"
-	Deny    Decision = "deny"
+	Pass    GuardAnswer = "pass" // no guard has an objection
+	Contain GuardAnswer = "contain"
+	Ask     GuardAnswer = "ask"
+	Deny    GuardAnswer = "deny"
 )
 
 // Judged is a call with the guard's answer.
 type Judged struct {
 	Class    string
-	Call     Call
-	Decision Decision
+	Call     TestCall
+	Decision GuardAnswer
 	Reason   string
 }
 
@@ -30,7 +30,7 @@ type Report struct {
 }
 
 // Judge asks decide about each attack and each harmless call, in their order.
-func Judge(attacks []Attack, harmless []Harmless, decide func(Call) (Decision, string)) (r Report) {
+func Judge(attacks []Attack, harmless []Harmless, decide func(TestCall) (GuardAnswer, string)) (r Report) {
 	for _, a := range attacks {
 		d, reason := decide(a.Call())
 		r.Attacks = append(r.Attacks, Judged{a.Class, a.Call(), d, reason})
@@ -73,13 +73,13 @@ func (r Report) Table() string {
 }
 
 func count(b *strings.Builder, title string, all []Judged) {
-	columns := []Decision{Deny, Ask, Contain, Pass}
-	classes := map[string]map[Decision]int{}
-	total := map[Decision]int{}
+	columns := []GuardAnswer{Deny, Ask, Contain, Pass}
+	classes := map[string]map[GuardAnswer]int{}
+	total := map[GuardAnswer]int{}
 	var names []string
 	for _, j := range all {
 		if classes[j.Class] == nil {
-			classes[j.Class] = map[Decision]int{}
+			classes[j.Class] = map[GuardAnswer]int{}
 			names = append(names, j.Class)
 		}
 		classes[j.Class][j.Decision]++

@@ -11,7 +11,7 @@ func TestJudge(t *testing.T) {
 		{Class: "other", Tool: "Write", Input: map[string]any{"file_path": "/home/me/.bashrc"}},
 	}
 	harmless := []Harmless{{From: "codex", Line: "ls"}, {From: "codex", Line: "make", Unknown: true}, {From: "pi", Line: "rm x"}}
-	r := Judge(attacks, harmless, func(c Call) (Decision, string) {
+	r := Judge(attacks, harmless, func(c TestCall) (GuardAnswer, string) {
 		line, _ := c.Input["command"].(string)
 		switch {
 		case c.Cwd != Project:

@@ -66,7 +66,7 @@ type Input struct {
 	Payload               map[string]any `json:"-"` // the whole payload, for every other event
 }
 
-func renderContext(_ context.Context, c *Call) ([]byte, error) {
+func renderContext(_ context.Context, c *Invocation) ([]byte, error) {
 	if len(c.Args) == 0 {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func renderContext(_ context.Context, c *Call) ([]byte, error) {
 
 // input decodes the payload field by field, so that one of an unexpected type
 // (another dialect's, say) leaves the others readable.
-func (c *Call) input() (*Input, error) {
+func (c *Invocation) input() (*Input, error) {
 	in := &Input{}
 	var raw map[string]json.RawMessage
 	if len(c.Payload) > 0 {

@@ -16,7 +16,7 @@ var addDirectoryListing = Builtin{
 	Run: directoryListing,
 }
 
-func directoryListing(_ context.Context, c *Call) ([]byte, error) {
+func directoryListing(_ context.Context, c *Invocation) ([]byte, error) {
 	if c.Cwd == "" {
 		return nil, nil
 	}

@@ -15,7 +15,7 @@ var addEnvironmentInfo = Builtin{
 	Run: environmentInfo,
 }
 
-func environmentInfo(_ context.Context, c *Call) ([]byte, error) {
+func environmentInfo(_ context.Context, c *Invocation) ([]byte, error) {
 	if c.Cwd == "" {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ var addGitDiff = Builtin{
 }
 
 // gitDiff never runs the repository's external diff programs.
-func gitDiff(ctx context.Context, c *Call) ([]byte, error) {
+func gitDiff(ctx context.Context, c *Invocation) ([]byte, error) {
 	if slices.Equal(c.Args, []string{"full"}) {
 		return contextText(titled("Current working-tree diff:", c.git(ctx, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")))
 	}

@@ -31,7 +31,7 @@ var addPromptFiles = Builtin{
 	Run:  promptFiles,
 }
 
-func promptFiles(ctx context.Context, c *Call) ([]byte, error) {
+func promptFiles(ctx context.Context, c *Invocation) ([]byte, error) {
 	depth, names := promptArgs(c.Args)
 	var parts []string
 	room := maxPromptTotal

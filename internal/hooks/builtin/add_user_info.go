@@ -13,7 +13,7 @@ var addUserInfo = Builtin{
 	Run: userInfo,
 }
 
-func userInfo(_ context.Context, c *Call) ([]byte, error) {
+func userInfo(_ context.Context, c *Invocation) ([]byte, error) {
 	var lines []string
 	if u, err := user.Current(); err != nil {
 		c.log("look up user", err)

@@ -11,11 +11,11 @@ import (
 	"github.com/hookd/hookd/internal/hooks/rules"
 )
 
-// Call is one invocation of a built-in. The zero values of Cwd, SessionID and
+// Invocation is one invocation of a built-in. The zero values of Cwd, SessionID and
 // DataDir mean unknown; built-ins that need them have no opinion then. An
 // event's meaning and content come from Row, Canonical and Tool, which are the same
 // whatever name the hook listed; Event and Payload are for built-ins that pass them on.
-type Call struct {
+type Invocation struct {
 	Event     string                      // name the hook was given
 	Payload   json.RawMessage             // payload object as the hook was given it
 	Row       *events.Contract            // the emitted event: what it is, and what can be answered
@@ -35,7 +35,7 @@ type Call struct {
 
 // Steps records the changes in a repository between two moments, for `hookd undo`.
 type Steps interface {
-	Begin(c *Call, mark string) error // outside of a repository it does nothing
+	Begin(c *Invocation, mark string) error // outside of a repository it does nothing
 	End(session, mark string)
 	Forget(session string)
 }
@@ -43,7 +43,7 @@ type Steps interface {
 // Func runs a built-in. stdout is the output that a docker-agent command hook would
 // print, empty for no opinion; a rewrite within is in the words of Row. err means
 // that the hook failed.
-type Func func(ctx context.Context, c *Call) (stdout []byte, err error)
+type Func func(ctx context.Context, c *Invocation) (stdout []byte, err error)
 
 // Builtin describes one built-in.
 type Builtin struct {
@@ -86,7 +86,7 @@ func Names() []string {
 // contained turns a panic into an error: a built-in runs inside the daemon,
 // and must fail alone.
 func contained(b Builtin) Func {
-	return func(ctx context.Context, c *Call) (stdout []byte, err error) {
+	return func(ctx context.Context, c *Invocation) (stdout []byte, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				stdout, err = nil, fmt.Errorf("%s: panic: %v", b.Name, p)
@@ -96,14 +96,14 @@ func contained(b Builtin) Func {
 	}
 }
 
-func (c *Call) getenv(name string) string {
+func (c *Invocation) getenv(name string) string {
 	if c.Env == nil {
 		return ""
 	}
 	return c.Env(name)
 }
 
-func (c *Call) log(msg string, err error) {
+func (c *Invocation) log(msg string, err error) {
 	if c.Log != nil {
 		c.Log(msg, err)
 	}
@@ -111,7 +111,7 @@ func (c *Call) log(msg string, err error) {
 
 // read decodes the canonical payload into target, a pointer to a struct whose
 // fields are the ones a built-in uses.
-func (c *Call) read(target any) error {
+func (c *Invocation) read(target any) error {
 	if len(c.Canonical) == 0 {
 		return nil
 	}

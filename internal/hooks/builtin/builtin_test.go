@@ -24,7 +24,7 @@ import (
 // bench runs one built-in and reads its answer.
 type bench struct {
 	*testing.T
-	call   Call
+	call   Invocation
 	name   string
 	logged []string // what was only logged
 }
@@ -34,10 +34,10 @@ func newBench(t *testing.T, name, event, payload string, args ...string) *bench 
 }
 
 // callOf is the call of a built-in on an event as its agent emits it.
-func callOf(row *events.Contract, payload string, args ...string) Call {
+func callOf(row *events.Contract, payload string, args ...string) Invocation {
 	e := &events.Event{Contract: row}
 	e.Envelope.Event, e.Dialect, e.Data = row.Name, row.Dialect, json.RawMessage(payload)
-	return Call{Event: row.Name, Payload: e.Data, Row: row, Data: e.Data, Canonical: dialect.Canonical(e), Tool: dialect.Call(e),
+	return Invocation{Event: row.Name, Payload: e.Data, Row: row, Data: e.Data, Canonical: dialect.Canonical(e), Tool: dialect.Call(e),
 		Subject: func() *rules.Subject { return subjectOf(e) }, Args: args, Env: func(string) string { return "" }}
 }
 
@@ -97,8 +97,8 @@ func TestNamesAreTheDocumentedOnes(t *testing.T) {
 }
 
 func TestAPanicIsAFailure(t *testing.T) {
-	run := contained(Builtin{Name: "x", Run: func(context.Context, *Call) ([]byte, error) { panic("oh") }})
-	if out, err := run(t.Context(), &Call{}); out != nil || err == nil || !strings.Contains(err.Error(), "x: panic: oh") {
+	run := contained(Builtin{Name: "x", Run: func(context.Context, *Invocation) ([]byte, error) { panic("oh") }})
+	if out, err := run(t.Context(), &Invocation{}); out != nil || err == nil || !strings.Contains(err.Error(), "x: panic: oh") {
 		t.Errorf("got %q, %v, want the panic as an error", out, err)
 	}
 }

@@ -98,7 +98,7 @@ func (c conformanceCase) dispatch(t *testing.T, data json.RawMessage, dataDir st
 		if err != nil {
 			out = verdict.Output{ExitCode: -1, Failure: err.Error()}
 		}
-		a := verdict.Read(&contract, verdict.Policy{Name: h.Command, Blocking: true, StrictOutput: true}, out)
+		a := verdict.Read(&contract, verdict.Terms{Name: h.Command, Blocking: true, StrictOutput: true}, out)
 		answers = append(answers, a)
 		if contract.Sequence {
 			now = a.Rewrite(&contract, now)

@@ -52,7 +52,7 @@ func FuzzBuiltin(f *testing.F) {
 		if text := bytes.TrimSpace(stdout); len(text) > 0 && text[0] == '{' && !json.Valid(text) {
 			t.Fatalf("%s prints %q", name, stdout)
 		}
-		a := verdict.Read(events.Lookup(event), verdict.Policy{Name: name, Blocking: true}, verdict.Output{Stdout: stdout})
+		a := verdict.Read(events.Lookup(event), verdict.Terms{Name: name, Blocking: true}, verdict.Output{Stdout: stdout})
 		if a.Failure != "" {
 			t.Fatalf("%s prints %q: %s", name, stdout, a.Failure)
 		}

@@ -18,7 +18,7 @@ const truncated = "\n... (truncated)"
 // git runs git in the call's directory and returns its output, trimmed and
 // cut. It is empty where there is nothing to say: no directory, no repository,
 // no git. Nothing that the repository configures is executed, see package git.
-func (c *Call) git(ctx context.Context, args ...string) string {
+func (c *Invocation) git(ctx context.Context, args ...string) string {
 	repo, err := git.Open(ctx, c.Cwd, c.Environ)
 	if err != nil {
 		c.logGit(args[0], err)
@@ -34,7 +34,7 @@ func (c *Call) git(ctx context.Context, args ...string) string {
 
 // logGit leaves out errors that only mean that there is nothing to say: no
 // repository, no git, no commit.
-func (c *Call) logGit(command string, err error) {
+func (c *Invocation) logGit(command string, err error) {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) && !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, git.ErrNoRepository) {
 		c.log("git "+command, err)

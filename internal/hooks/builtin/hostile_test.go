@@ -106,7 +106,7 @@ func askAll(t *testing.T, dir string, environ []string) map[string]string {
 		args []string
 	}{{"add_git_status", nil}, {"add_git_diff", nil}, {"add_git_diff", []string{"full"}}, {"add_recent_commits", nil}} {
 		b, _ := Lookup(ask.name)
-		call := &Call{Event: b.Events[0], Payload: []byte("{}"), Args: ask.args, Cwd: dir, Environ: environ, Env: os.Getenv, DataDir: t.TempDir()}
+		call := &Invocation{Event: b.Events[0], Payload: []byte("{}"), Args: ask.args, Cwd: dir, Environ: environ, Env: os.Getenv, DataDir: t.TempDir()}
 		out, err := b.Run(t.Context(), call)
 		hooktest.Must(t, err)
 		said[fmt.Sprint(ask.name, ask.args)] = string(out)
@@ -203,7 +203,7 @@ func TestPromptFilesOfOthers(t *testing.T) {
 		names = append(names, "OTHERS.md", filepath.Join(work, "OTHERS.md"))
 	}
 	b, _ := Lookup("add_prompt_files")
-	out, err := b.Run(t.Context(), &Call{Event: "turn_start", Payload: []byte("{}"), Args: names, Cwd: work,
+	out, err := b.Run(t.Context(), &Invocation{Event: "turn_start", Payload: []byte("{}"), Args: names, Cwd: work,
 		Env: func(name string) string { return map[string]string{"HOME": home}[name] }})
 	hooktest.Must(t, err)
 	for _, want := range []string{"good top", "good home"} {

@@ -29,7 +29,7 @@ var httpPost = Builtin{
 	Run:  postEvent,
 }
 
-func postEvent(ctx context.Context, c *Call) ([]byte, error) {
+func postEvent(ctx context.Context, c *Invocation) ([]byte, error) {
 	if len(c.Args) == 0 || strings.TrimSpace(c.Args[0]) == "" {
 		return nil, nil
 	}

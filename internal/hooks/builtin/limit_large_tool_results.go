@@ -43,7 +43,7 @@ type resultPayload struct {
 	ToolInput    json.RawMessage `json:"tool_input"`
 }
 
-func limitResult(_ context.Context, c *Call) ([]byte, error) {
+func limitResult(_ context.Context, c *Invocation) ([]byte, error) {
 	if c.Row.Kind == events.KindSessionEnd {
 		if err := os.RemoveAll(c.resultDir()); err != nil {
 			c.log("remove large tool results", err)
@@ -67,7 +67,7 @@ func limitResult(_ context.Context, c *Call) ([]byte, error) {
 
 // excerpt writes text to a file and returns the text's replacement. A file that
 // cannot be written does not widen the part that the model gets.
-func (c *Call) excerpt(p resultPayload, text string) string {
+func (c *Invocation) excerpt(p resultPayload, text string) string {
 	notice := tooLarge(text)
 	path, err := c.writeResult(text)
 	if err != nil {
@@ -91,7 +91,7 @@ func tooLarge(text string) string {
 // resultDir is the session's directory of results: below the data directory,
 // which only the user can write to, else in the temporary one. The session's
 // name is escaped whole, dots too, so it cannot lead anywhere else.
-func (c *Call) resultDir() string {
+func (c *Invocation) resultDir() string {
 	root := filepath.Join(os.TempDir(), fmt.Sprintf("hookd-tool-results-%d", os.Getuid()))
 	if c.DataDir != "" {
 		root = filepath.Join(c.DataDir, "tool-results")
@@ -118,7 +118,7 @@ func fileName(text string) string {
 	return b.String()[:80] + "==" + digest(text)
 }
 
-func (c *Call) writeResult(text string) (string, error) {
+func (c *Invocation) writeResult(text string) (string, error) {
 	dir := c.resultDir()
 	if err := privateDir(dir); err != nil {
 		return "", err

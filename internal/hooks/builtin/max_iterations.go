@@ -15,7 +15,7 @@ var maxIterations = Builtin{
 
 // limitIterations trusts the iteration that the event carries. A limit that is
 // missing or no positive number is no limit.
-func limitIterations(_ context.Context, c *Call) ([]byte, error) {
+func limitIterations(_ context.Context, c *Invocation) ([]byte, error) {
 	if len(c.Args) == 0 {
 		return nil, nil
 	}

@@ -43,7 +43,7 @@ type told struct {
 	Tried    bool     `json:"tried"`
 }
 
-func tellPerson(ctx context.Context, c *Call) ([]byte, error) {
+func tellPerson(ctx context.Context, c *Invocation) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, notifyTime)
 	defer cancel()
 	var t told
@@ -112,7 +112,7 @@ func slackText(text string) string {
 }
 
 // tell posts to the hook's address, which is a secret: no error names it.
-func (c *Call) tell(ctx context.Context, body []byte, headers map[string]string) error {
+func (c *Invocation) tell(ctx context.Context, body []byte, headers map[string]string) error {
 	target, err := url.Parse(c.getenv("NOTIFY_URL"))
 	if err != nil || target.Host == "" || target.Scheme != "https" && target.Scheme != "http" {
 		return errors.New("notify: NOTIFY_URL of the hook's env is no http or https address")
@@ -149,7 +149,7 @@ func (c *Call) tell(ctx context.Context, body []byte, headers map[string]string)
 }
 
 // showOnDesktop shows a notification by notify-send or macOS's own means.
-func showOnDesktop(ctx context.Context, c *Call, title, body string) error {
+func showOnDesktop(ctx context.Context, c *Invocation, title, body string) error {
 	program, args := "notify-send", []string{"--app-name=hookd", "--", title, strings.NewReplacer(
 		"&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(body)}
 	if runtime.GOOS == "darwin" {

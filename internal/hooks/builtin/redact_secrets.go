@@ -25,7 +25,7 @@ var errNothingToRedact = errors.New("redact_secrets has nothing to rewrite on th
 
 // redactEvent works on the field that the event's contract lets hooks rewrite: the
 // arguments, the result or the messages.
-func redactEvent(_ context.Context, c *Call) ([]byte, error) {
+func redactEvent(_ context.Context, c *Invocation) ([]byte, error) {
 	switch c.Row.Rewrite {
 	case events.RewriteNone:
 		return c.cannotRedact()
@@ -45,7 +45,7 @@ func redactEvent(_ context.Context, c *Call) ([]byte, error) {
 
 // cannotRedact says that a call keeps its secrets where the agent takes no other
 // arguments, and that there is nothing to redact elsewhere.
-func (c *Call) cannotRedact() ([]byte, error) {
+func (c *Invocation) cannotRedact() ([]byte, error) {
 	if c.Row.Kind != events.KindToolBefore {
 		c.log("redact_secrets on "+c.Event, errNothingToRedact)
 		return nil, nil
@@ -58,7 +58,7 @@ func (c *Call) cannotRedact() ([]byte, error) {
 }
 
 // redactInput answers with the changed top-level keys only: the rest stays.
-func (c *Call) redactInput(input json.RawMessage) ([]byte, error) {
+func (c *Invocation) redactInput(input json.RawMessage) ([]byte, error) {
 	redacted, ok := secrets.RedactJSON(input, "", nil)
 	if !ok {
 		return nil, nil

@@ -31,7 +31,7 @@ var guards = []string{"command-guard", "secret-guard", "self-guard"}
 // askAboutShell judges a shell call by the rules of guards: it asks where they deny or ask, and
 // contains where they contain. Where the system documents that all but reading asks, it asks about that.
 // The possible harm is in the metadata, which the agent shows beside its question.
-func askAboutShell(_ context.Context, c *Call) ([]byte, error) {
+func askAboutShell(_ context.Context, c *Invocation) ([]byte, error) {
 	if c.Row.Decision != events.DecisionVerdict || c.Tool.Tool != neutral.Shell || c.Subject == nil {
 		return nil, nil
 	}
@@ -75,7 +75,7 @@ func guardRules(home string) (*rules.Set, error) {
 	return set, nil
 }
 
-func reasonOf(v rules.Verdict) string {
+func reasonOf(v rules.Opinion) string {
 	why := v.Rule.Why
 	if v.Perhaps {
 		why = "perhaps " + why
@@ -156,7 +156,7 @@ var harms = []struct {
 var statements = map[string]string{"truncate": "sql-truncate", "delete": "sql-delete"}
 
 // harmOf is the harm of the effect that a rule fitted.
-func harmOf(v rules.Verdict, f *facts.Facts) harm {
+func harmOf(v rules.Opinion, f *facts.Facts) harm {
 	e := v.Effect
 	if e == nil {
 		return harmUnknown

@@ -33,7 +33,7 @@ func TestSaferShellFindsTheCommand(t *testing.T) {
 	}
 }
 
-func run(t testing.TB, c *Call) string {
+func run(t testing.TB, c *Invocation) string {
 	t.Helper()
 	out, err := saferShell.Run(t.Context(), c)
 	if err != nil {
@@ -43,7 +43,7 @@ func run(t testing.TB, c *Call) string {
 }
 
 // shellCall is the call of a shell tool in a project.
-func shellCall(t testing.TB, dialect events.Dialect, event string, call facttest.Call) Call {
+func shellCall(t testing.TB, dialect events.Dialect, event string, call facttest.TestCall) Invocation {
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{
 		"cwd": facttest.Project, "tool_name": call.Tool, "tool_input": call.Input,
@@ -104,7 +104,7 @@ func TestSaferShellSaysHowFarHarmReaches(t *testing.T) {
 		"go test ./... > out.txt 2>&1":       "",
 		"git commit -qm 'drop table users'":  "",
 	} {
-		call := facttest.Call{Tool: "Bash", Input: map[string]any{"command": line}}
+		call := facttest.TestCall{Tool: "Bash", Input: map[string]any{"command": line}}
 		c := shellCall(t, events.ClaudeCode, "PreToolUse", call)
 		var a struct {
 			Specific struct {
@@ -141,7 +141,7 @@ func TestSaferShellOfDockerAgent(t *testing.T) {
 		"mkdir foo": true, "go test ./...": true, "nosuchprogram x": true, "curl -s https://example.org/": true,
 		"ls -la src": false, "git status": false, "cat a | sort | uniq -c": false, "ls 2>/dev/null": false,
 	} {
-		call := facttest.Call{Tool: "shell", Input: map[string]any{"cmd": line}}
+		call := facttest.TestCall{Tool: "shell", Input: map[string]any{"cmd": line}}
 		c := shellCall(t, events.DockerAgent, "pre_tool_use", call)
 		out := run(t, &c)
 		if asks != (out != "") || asks && !strings.Contains(out, `"blast_radius":"unknown"`) {
@@ -170,7 +170,7 @@ func TestSaferShellAndTheCorpora(t *testing.T) {
 			ofShell = append(ofShell, a)
 		}
 	}
-	report := facttest.Judge(ofShell, harmless, func(call facttest.Call) (facttest.Decision, string) {
+	report := facttest.Judge(ofShell, harmless, func(call facttest.TestCall) (facttest.GuardAnswer, string) {
 		c := shellCall(t, events.ClaudeCode, "PreToolUse", call)
 		if out := run(t, &c); out != "" {
 			return facttest.Ask, out

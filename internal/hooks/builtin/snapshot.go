@@ -16,7 +16,7 @@ const turnMark = "turn"
 
 // takeSnapshot begins a step where work begins and ends it where work ends: `hookd undo` lists it if files changed. A
 // snapshot that fails stops no agent: errors are logged only.
-func takeSnapshot(_ context.Context, c *Call) ([]byte, error) {
+func takeSnapshot(_ context.Context, c *Invocation) ([]byte, error) {
 	if c.Cwd == "" || c.SessionID == "" || c.Steps == nil {
 		return nil, nil
 	}
@@ -28,7 +28,7 @@ func takeSnapshot(_ context.Context, c *Call) ([]byte, error) {
 
 // step finds the meaning of an event for snapshots: docker-agent's turns by name, the rest by kind, which
 // serves other agents' names of the same moments.
-func (c *Call) step() error {
+func (c *Invocation) step() error {
 	kind := c.Row.Kind
 	switch c.Row.Name {
 	case "turn_start":

@@ -14,7 +14,7 @@ type noted struct {
 	err error
 }
 
-func (n *noted) Begin(c *Call, mark string) error {
+func (n *noted) Begin(c *Invocation, mark string) error {
 	n.did = append(n.did, "begin "+c.SessionID+" "+mark)
 	return n.err
 }

@@ -20,7 +20,7 @@ var transformJSON = Builtin{
 
 var errNotObject = errors.New("transform_json: the tool result is not a JSON object")
 
-func keepKeys(_ context.Context, c *Call) ([]byte, error) {
+func keepKeys(_ context.Context, c *Invocation) ([]byte, error) {
 	var payload struct {
 		ToolError bool `json:"tool_error"`
 	}
@@ -73,7 +73,7 @@ func startsObject(text []byte) bool {
 // result returns the tool result that the event lets hooks rewrite, as JSON, and
 // whether it is text whose content this is: the text that the model sees, where
 // that holds an object. nil means that there is none.
-func (c *Call) result() (json.RawMessage, bool) {
+func (c *Invocation) result() (json.RawMessage, bool) {
 	if c.Row.Rewrite != events.RewriteResponse {
 		return nil, false
 	}
@@ -90,7 +90,7 @@ func (c *Call) result() (json.RawMessage, bool) {
 
 // answerResult answers with text as the new result, in the shape of the result that
 // the agent sent.
-func (c *Call) answerResult(text string) ([]byte, error) {
+func (c *Invocation) answerResult(text string) ([]byte, error) {
 	value, err := quoted(text)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ type modelEndpoint struct {
 	UnloadAPI string `json:"unload_api"`
 }
 
-func unloadModels(ctx context.Context, c *Call) ([]byte, error) {
+func unloadModels(ctx context.Context, c *Invocation) ([]byte, error) {
 	var payload struct {
 		From   string          `json:"from_agent"`
 		To     string          `json:"to_agent"`

@@ -117,7 +117,7 @@ func (c conformanceCase) dispatch(t *testing.T, p protocol) {
 	data := c.Input
 	var answers []verdict.Answer
 	for _, d := range c.Hooks {
-		a := verdict.Read(row, verdict.Policy{Name: "judge", Blocking: true}, run(t, j, c.Event, data, d))
+		a := verdict.Read(row, verdict.Terms{Name: "judge", Blocking: true}, run(t, j, c.Event, data, d))
 		answers = append(answers, a)
 		if row.Sequence {
 			data = a.Rewrite(row, data)
@@ -140,7 +140,7 @@ func run(t *testing.T, j *Judge, event string, data json.RawMessage, d definitio
 		}
 		return verdict.Output{Stdout: stdout}
 	}
-	stdout, err := j.Ask(t.Context(), Call{Event: event, Payload: data, Model: d.Model, Prompt: d.Prompt, SystemPrompt: d.SystemPrompt, Schema: d.Schema})
+	stdout, err := j.Ask(t.Context(), Question{Event: event, Payload: data, Model: d.Model, Prompt: d.Prompt, SystemPrompt: d.SystemPrompt, Schema: d.Schema})
 	if err != nil {
 		return verdict.Output{ExitCode: -1, Failure: err.Error()}
 	}

@@ -113,7 +113,7 @@ type PromptFile struct {
 
 // input returns the payload. Its tool call has the names of Call if Payload has
 // another dialect's.
-func (c *Call) input() (*Input, error) {
+func (c *Question) input() (*Input, error) {
 	in, err := newInput(c.Event, c.Payload)
 	if err != nil {
 		return nil, err

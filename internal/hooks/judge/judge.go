@@ -63,8 +63,8 @@ func New(o Options) *Judge {
 // Close closes idle connections. Calls under way go on, and later ones connect again.
 func (j *Judge) Close() { j.client().CloseIdleConnections() }
 
-// Call is one question of a model hook about one event.
-type Call struct {
+// Question is one question of a model hook about one event.
+type Question struct {
 	Event        string          // name under which the hook gets the event
 	Payload      json.RawMessage // one JSON object, as a command hook reads it on stdin
 	ToolName     string          // of the tool call that Payload has under other names; "" = as Payload has it
@@ -78,7 +78,7 @@ type Call struct {
 // Ask asks the model and returns the output that a command hook would print; empty is no
 // opinion. An error means that the hook failed; it wraps ctx's error if that is the
 // cause.
-func (j *Judge) Ask(ctx context.Context, c Call) ([]byte, error) {
+func (j *Judge) Ask(ctx context.Context, c Question) ([]byte, error) {
 	s, err := schemaNamed(c.Schema)
 	if err != nil {
 		return nil, err

@@ -143,7 +143,7 @@ func FuzzInput(f *testing.F) {
 
 // The tool call counts as it is given, not as members of the payload say.
 func TestInputHasTheCallThatRuns(t *testing.T) {
-	c := Call{
+	c := Question{
 		Event: "preToolUse", Payload: json.RawMessage(`{"toolName":"bash","toolArgs":{"command":"rm"},"tool_name":"x","tool_input":{"command":"ls","a":1}}`),
 		ToolName: "bash", ToolInput: json.RawMessage(`{"command":"rm"}`),
 	}

@@ -21,7 +21,7 @@ func said(t *testing.T, event, schema, reply string) verdict.Answer {
 	if err != nil {
 		out.Failure = err.Error()
 	}
-	return verdict.Read(events.LookupIn(events.DockerAgent, event), verdict.Policy{Name: "judge", Blocking: true, StrictOutput: true}, out)
+	return verdict.Read(events.LookupIn(events.DockerAgent, event), verdict.Terms{Name: "judge", Blocking: true, StrictOutput: true}, out)
 }
 
 func TestReadTolerantly(t *testing.T) {
@@ -102,7 +102,7 @@ func TestContextIsNeverAResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range events.All() {
-		a := verdict.Read(c, verdict.Policy{Name: "judge", Blocking: true}, verdict.Output{Stdout: stdout})
+		a := verdict.Read(c, verdict.Terms{Name: "judge", Blocking: true}, verdict.Output{Stdout: stdout})
 		if a.UpdatedResponse != nil || a.PlainText != "" {
 			t.Errorf("%s %s: %+v", c.Dialect, c.Name, a)
 		}

@@ -165,7 +165,7 @@ func drop(w http.ResponseWriter, _ *http.Request) {
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-var toolCall = Call{
+var toolCall = Question{
 	Event:   "pre_tool_use",
 	Payload: json.RawMessage(`{"session_id":"s-1","cwd":"/w","tool_name":"shell","tool_input":{"cmd":"cat secret-plans.txt <&>"}}`),
 	Model:   "test/small/model",

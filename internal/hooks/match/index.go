@@ -48,8 +48,8 @@ func (m Match) Enforced() Match {
 }
 
 // Policy returns how the hook's definition treats its answers.
-func (m Match) Policy() verdict.Policy {
-	return verdict.Policy{
+func (m Match) Policy() verdict.Terms {
+	return verdict.Terms{
 		Name: m.Hook.Name, Called: m.Hook.Called, Blocking: m.Blocks,
 		OnError:      string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),
 		StrictOutput: m.Hook.StrictOutput, Words: m.Words,
@@ -348,8 +348,8 @@ func Lane(h *hook.Hook) string {
 	return events.LaneDefault
 }
 
-// Decision says whether a hook runs for an event, for `hookd match`.
-type Decision struct {
+// Explanation says whether a hook runs for an event, for `hookd match`.
+type Explanation struct {
 	Hook   *hook.Hook
 	Runs   bool
 	Why    string // when it does not run
@@ -361,18 +361,18 @@ type Decision struct {
 
 // Explain returns for each runnable hook of snap whether it runs for an event of the
 // project that is sent with wait, in registration order. links is as for New.
-func Explain(snap *hook.Snapshot, env events.Envelope, project string, links when.Links) []Decision {
+func Explain(snap *hook.Snapshot, env events.Envelope, project string, links when.Links) []Explanation {
 	e := &events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event), Project: project}
 	e.Dialect, e.Wait = cmp.Or(e.Dialect, e.Contract.Dialect), true
 	names, facts := kindNames(e.Contract), when.New(e, links)
-	var list []Decision
+	var list []Explanation
 	for _, h := range snap.Runnable() {
 		m, ok := matchNames(h, e.Contract, names)
 		suits := false
 		if ok {
 			m, suits = m.suiting(e)
 		}
-		d := Decision{Hook: h, Given: m.Given, Blocks: m.Blocks, Role: role(m)}
+		d := Explanation{Hook: h, Given: m.Given, Blocks: m.Blocks, Role: role(m)}
 		switch {
 		case !ok:
 			d.Why = "no pattern matches " + e.Contract.Name + " or another name of its kind"

@@ -28,7 +28,7 @@ const lockVersion = 1
 
 // Locked is one pack as it was put in place.
 type Locked struct {
-	Kind     Kind                  `json:"kind"`
+	Kind     SourceKind            `json:"kind"`
 	URL      string                `json:"url"` // or folder, or name in the gallery
 	Path     string                `json:"path,omitempty"`
 	Revision string                `json:"revision,omitempty"` // as it was asked for

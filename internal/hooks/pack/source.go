@@ -11,20 +11,20 @@ import (
 
 // Source is where a pack comes from, as it was typed.
 type Source struct {
-	Kind     Kind
+	Kind     SourceKind
 	Location string // name in the gallery, absolute folder, or URL
 	Revision string // asked for: tag, branch, commit; "" = the remote's HEAD
 	Path     string // folder in it that is the pack; "" = all
 	Track    bool   // Revision is a branch that updates follow
 }
 
-// Kind is the kind of place that a source is.
-type Kind string
+// SourceKind is the kind of place that a source is.
+type SourceKind string
 
 const (
-	FromGallery Kind = "gallery"
-	FromFolder  Kind = "folder"
-	FromGit     Kind = "git"
+	FromGallery SourceKind = "gallery"
+	FromFolder  SourceKind = "folder"
+	FromGit     SourceKind = "git"
 )
 
 // Parse reads SOURCE[@REV] as a person types it. A folder must be there; home is

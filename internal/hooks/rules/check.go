@@ -61,16 +61,16 @@ func (s *Set) Check() (list []Warning) {
 
 // never says why a matcher fits no call; "" = it may.
 func (m *Matcher) never() string {
-	ofFiles := []facts.Kind{
+	ofFiles := []facts.EffectKind{
 		facts.KindRead, facts.KindWrite, facts.KindDelete, facts.KindMove, facts.KindConfigure, facts.KindGuard,
 		facts.KindSecret,
 		facts.KindRun, facts.KindConnect, facts.KindInstall,
 	}
-	ofHosts := []facts.Kind{facts.KindConnect, facts.KindSend, facts.KindPublish, facts.KindInstall, facts.KindRun,
+	ofHosts := []facts.EffectKind{facts.KindConnect, facts.KindSend, facts.KindPublish, facts.KindInstall, facts.KindRun,
 		facts.KindHistory}
-	lacks := func(kinds []facts.Kind) bool {
+	lacks := func(kinds []facts.EffectKind) bool {
 		return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects,
-			func(k facts.Kind) bool { return slices.Contains(kinds, k) })
+			func(k facts.EffectKind) bool { return slices.Contains(kinds, k) })
 	}
 	switch {
 	case m.Hosts.given() && (m.Paths.given() || len(m.Inside)+len(m.Outside) > 0):
@@ -79,7 +79,7 @@ func (m *Matcher) never() string {
 		return "none of its effects has a host"
 	case (m.Paths.given() || len(m.Inside)+len(m.Outside) > 0) && lacks(ofFiles):
 		return "none of its effects has a file"
-	case slices.ContainsFunc(m.Inside, func(p Place) bool { return slices.Contains(m.Outside, p) }):
+	case slices.ContainsFunc(m.Inside, func(p FolderWord) bool { return slices.Contains(m.Outside, p) }):
 		return "a file is not inside and outside of the same place"
 	}
 	return ""
@@ -88,9 +88,9 @@ func (m *Matcher) never() string {
 // never says why a condition on earlier events never fits; "" = it may.
 func (n Needed) never() string {
 	why := n.What.never()
-	lacks := func(kinds ...facts.Kind) bool {
+	lacks := func(kinds ...facts.EffectKind) bool {
 		return len(n.What.Effects) > 0 && !slices.ContainsFunc(n.What.Effects,
-			func(k facts.Kind) bool { return slices.Contains(kinds, k) })
+			func(k facts.EffectKind) bool { return slices.Contains(kinds, k) })
 	}
 	switch {
 	case n.Not: // then the rule always does

@@ -43,7 +43,7 @@ func gallery(t testing.TB, name string) *rules.Set {
 func env() facts.Env { return facts.Env{Cwd: facttest.Project, Home: facttest.Home} }
 
 // subject is a call of Claude Code, or of another agent by a tool that Claude Code has not.
-func subject(t testing.TB, call facttest.Call) *rules.Subject {
+func subject(t testing.TB, call facttest.TestCall) *rules.Subject {
 	data, err := json.Marshal(map[string]any{"tool_name": call.Tool, "tool_input": call.Input})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestGalleryExamples(t *testing.T) {
 				if err := json.Unmarshal(e.Data, &input); err != nil {
 					t.Fatal(err)
 				}
-				v := only.Judge(subject(t, facttest.Call{Tool: e.Tool, Input: input, Cwd: facttest.Project}))
+				v := only.Judge(subject(t, facttest.TestCall{Tool: e.Tool, Input: input, Cwd: facttest.Project}))
 				if catches := i < len(r.Catches); catches != (v.Decision != "") {
 					t.Errorf("%s: %s: %s: catches %v, decided %q", name, r.Name, strings.TrimSpace(e.Text), catches,
 						v.Decision)
@@ -168,13 +168,13 @@ func TestGalleryLines(t *testing.T) {
 }
 
 // written is the call that a line of testdata stands for: a shell line, or @TOOL with its input.
-func written(t testing.TB, text string) facttest.Call {
+func written(t testing.TB, text string) facttest.TestCall {
 	tool, input, isTool := strings.Cut(strings.TrimPrefix(text, "@"), " ")
 	if !isTool || !strings.HasPrefix(text, "@") {
 		command := strings.ReplaceAll(text, "␤", "\n")
-		return facttest.Call{Tool: "Bash", Input: map[string]any{"command": command}, Cwd: facttest.Project}
+		return facttest.TestCall{Tool: "Bash", Input: map[string]any{"command": command}, Cwd: facttest.Project}
 	}
-	call := facttest.Call{Tool: tool, Cwd: facttest.Project}
+	call := facttest.TestCall{Tool: tool, Cwd: facttest.Project}
 	if err := json.Unmarshal([]byte(input), &call.Input); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -1025,7 +1025,7 @@ func (st *state) editsOf(keys []uint64) (list []edited) {
 
 // fetchedBy returns by which edits the session of a moment has fetched files that it uses in such a way, the
 // oldest first.
-func (st *state) fetchedBy(m *Moment, kinds ...facts.Kind) (list []edited) {
+func (st *state) fetchedBy(m *Moment, kinds ...facts.EffectKind) (list []edited) {
 	for _, e := range st.editsOf(m.Subject.sources(kinds...)) {
 		if e.fetched && e.session == m.Session && e.place != m.Place {
 			list = append(list, e)

@@ -396,7 +396,7 @@ func (q *sequence) step() {
 	case n < 11: // an agent that only tells of the end of its calls
 		text := lines[q.r.IntN(len(lines))]
 		m.Kind, m.Session, m.Record, m.Subject = Ended, "quiet", text, q.subject(text, Asked)
-		m.Outcome, m.Keys = []Outcome{Untold, Succeeded, Failed}[q.r.IntN(3)], Keys{keyOf(text), keyOf("command", text)}
+		m.Outcome, m.Keys = []CallResult{Untold, Succeeded, Failed}[q.r.IntN(3)], Keys{keyOf(text), keyOf("command", text)}
 		e := q.begin(m)
 		e.m.Kind = Asked
 		e.ended = &Moment{Outcome: m.Outcome}
@@ -410,7 +410,7 @@ func (q *sequence) step() {
 		e := running[q.r.IntN(len(running))]
 		m.Kind, m.Session, m.Agent, m.Call = Ended, e.m.Session, e.m.Agent, e.m.Call
 		m.Record, m.Subject = e.m.Record, e.m.Subject
-		m.Outcome = []Outcome{Untold, Succeeded, Succeeded, Failed}[q.r.IntN(4)]
+		m.Outcome = []CallResult{Untold, Succeeded, Succeeded, Failed}[q.r.IntN(4)]
 		m.Keys = e.m.Keys
 		q.n.ends(q.begin(m))
 	case n == 18 && q.r.IntN(2) == 0:

@@ -9,7 +9,7 @@ import (
 )
 
 // Judge judges an event.
-func (s *Set) Judge(subject *Subject) Verdict {
+func (s *Set) Judge(subject *Subject) Opinion {
 	v := s.judge(subject)
 	if v.Decision == "" && len(s.of(Rewrite)) > 0 || v.Decision == Allow || v.Decision == Contain {
 		v = s.rewrite(subject, v)
@@ -18,7 +18,7 @@ func (s *Set) Judge(subject *Subject) Verdict {
 }
 
 // rewrite applies the rules that rewrite, and judges the result once more.
-func (s *Set) rewrite(subject *Subject, v Verdict) Verdict {
+func (s *Set) rewrite(subject *Subject, v Opinion) Opinion {
 	changed, by, span, what := s.rewritten(subject)
 	if by == nil {
 		return v
@@ -33,7 +33,7 @@ func (s *Set) rewrite(subject *Subject, v Verdict) Verdict {
 	return v
 }
 
-func (s *Set) of(d Decision) (list []*Rule) {
+func (s *Set) of(d Action) (list []*Rule) {
 	for _, r := range s.Rules {
 		if r.Decision == d {
 			list = append(list, r)
@@ -43,9 +43,9 @@ func (s *Set) of(d Decision) (list []*Rule) {
 }
 
 // judge is Judge without rewrites.
-func (s *Set) judge(subject *Subject) Verdict {
-	var v Verdict
-	var perhaps Verdict // of a deny that fits only perhaps
+func (s *Set) judge(subject *Subject) Opinion {
+	var v Opinion
+	var perhaps Opinion // of a deny that fits only perhaps
 	has := subject.has()
 	for _, r := range s.Rules {
 		if r.What.gate.misses(has) || r.Decision == Rewrite || r.Decision == Allow {
@@ -59,7 +59,7 @@ func (s *Set) judge(subject *Subject) Verdict {
 		if f.level, earlier = r.holds(subject, f); f.level == facts.No {
 			continue
 		}
-		found := Verdict{Decision: r.Decision, Rule: r, Span: f.span, What: f.what, Effect: f.of,
+		found := Opinion{Decision: r.Decision, Rule: r, Span: f.span, What: f.what, Effect: f.of,
 			Perhaps: f.level == facts.Perhaps, Earlier: earlier.ids, After: earlier.what, Missing: earlier.missing}
 		switch {
 		case r.Decision == Context:
@@ -91,7 +91,7 @@ func (s *Set) judge(subject *Subject) Verdict {
 	return v
 }
 
-func rank(d Decision) int { return slices.Index(Decisions, d) }
+func rank(d Action) int { return slices.Index(Actions, d) }
 
 // fits is the matcher's fit; a rule about commands or effects is about calls alone.
 func (r *Rule) fits(subject *Subject) fit { return r.What.fits(subject) }

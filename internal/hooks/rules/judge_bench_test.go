@@ -19,7 +19,7 @@ func BenchmarkJudge(b *testing.B) {
 	for _, n := range []int{10, 100, 200, 1000, 10_000} {
 		b.Run(fmt.Sprintf("%d-rules", n), func(b *testing.B) {
 			set := manyRules(b, n)
-			s := subject(b, facttest.Call{Tool: "Bash", Cwd: facttest.Project})
+			s := subject(b, facttest.TestCall{Tool: "Bash", Cwd: facttest.Project})
 			e := &events.Event{Contract: events.LookupIn("claude-code", "PreToolUse")}
 			e.Data = []byte(`{"tool_name":"Bash","tool_input":{"command":"go test ./... 2>&1 | tail -20"}}`)
 			b.ReportAllocs()

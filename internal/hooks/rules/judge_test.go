@@ -10,7 +10,7 @@ import (
 var testEnv = facts.Env{Cwd: testHome + "/project", Home: testHome}
 
 // judged is the verdict of a set on a shell line.
-func judged(set *Set, line, project string) Verdict {
+func judged(set *Set, line, project string) Opinion {
 	env := testEnv
 	env.Cwd = project
 	read := func(line string) *facts.Facts { return facts.Line(line, env) }
@@ -88,7 +88,7 @@ func TestSpan(t *testing.T) {
 // Paths in a project count from its root, wherever the project lies.
 func TestProjectInAFolderThatIsLeftOut(t *testing.T) {
 	set := setOf(t, "- ask: {effect: delete, inside: project, path: ['**', '!**/{tmp,build}/**']}")
-	for line, want := range map[string]Decision{"rm src/a": Ask, "rm build/a": "", "rm tmp/x/y": "", "rm ../other/a": ""} {
+	for line, want := range map[string]Action{"rm src/a": Ask, "rm build/a": "", "rm tmp/x/y": "", "rm ../other/a": ""} {
 		if v := judged(set, line, "/tmp/build/project"); v.Decision != want {
 			t.Errorf("%s: %q, want %q", line, v.Decision, want)
 		}

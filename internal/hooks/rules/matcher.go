@@ -20,12 +20,12 @@ type Matcher struct {
 	Text     string // as it is written
 	Commands []facts.CommandPattern
 	Programs Choice // of a command
-	Effects  []facts.Kind
+	Effects  []facts.EffectKind
 	Paths    Choice // of an effect's target that is a path
 	Hosts    Choice // of an effect's target that is a host
 	Targets  Choice // of an effect's target, with its scheme
-	Outside  []Place
-	Inside   []Place
+	Outside  []FolderWord
+	Inside   []FolderWord
 	Emptied  bool              // of an effect: the file stays, and what it held is lost
 	Undoable string            // of an effect: true or false, whether it can be taken back; "" = no condition
 	Doubts   []facts.DoubtKind // nil = no condition; empty = any
@@ -55,18 +55,18 @@ type DataChoice struct {
 	Choice
 }
 
-// Place is a folder that depends on the event.
-type Place string
+// FolderWord is a folder that depends on the event.
+type FolderWord string
 
 // The places. Project is the repository of the event's folder, or that folder.
 const (
-	Project Place = "project"
-	Home    Place = "home"
-	Temp    Place = "tmp"
+	Project FolderWord = "project"
+	Home    FolderWord = "home"
+	Temp    FolderWord = "tmp"
 )
 
 // Places are the words for `inside` and `outside`.
-var Places = []Place{Project, Home, Temp}
+var Places = []FolderWord{Project, Home, Temp}
 
 // fit is how surely a matcher fits, and which part of the call it fits.
 type fit struct {
@@ -122,7 +122,7 @@ func (g gate) misses(has gate) bool {
 	return g.kinds != 0 && g.kinds&has.kinds == 0 || g.programs != 0 && g.programs&has.programs == 0
 }
 
-func (g *gate) add(kind facts.Kind) {
+func (g *gate) add(kind facts.EffectKind) {
 	if i := slices.Index(facts.Kinds, kind); i >= 0 {
 		g.kinds |= 1 << i
 	}
@@ -311,12 +311,12 @@ func (m *Matcher) fitsEffect(s *Subject, e *facts.Effect) facts.Fit {
 	}
 	if len(m.Inside) > 0 {
 		level = min(level, ofTarget(e, isPath, func() bool {
-			return slices.ContainsFunc(m.Inside, func(p Place) bool { return s.within(p, e.Target) })
+			return slices.ContainsFunc(m.Inside, func(p FolderWord) bool { return s.within(p, e.Target) })
 		}))
 	}
 	if len(m.Outside) > 0 {
 		level = min(level, ofTarget(e, isPath, func() bool {
-			return !slices.ContainsFunc(m.Outside, func(p Place) bool { return s.within(p, e.Target) })
+			return !slices.ContainsFunc(m.Outside, func(p FolderWord) bool { return s.within(p, e.Target) })
 		}))
 	}
 	if m.Undoable != "" && level > facts.No && s.undoable(e) != (m.Undoable == "true") {
@@ -404,7 +404,7 @@ func literalHead(glob string) string {
 }
 
 // within reports whether a path is a place, or in it.
-func (s *Subject) within(p Place, file string) bool {
+func (s *Subject) within(p FolderWord, file string) bool {
 	root := ""
 	switch p {
 	case Project:

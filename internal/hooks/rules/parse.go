@@ -148,7 +148,7 @@ func (p *reader) freeName(set *Set, r *Rule) string {
 // decision reads the one member that is a decision, with its matcher, `unless` and `after`.
 func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) {
 	var given []string
-	for _, d := range Decisions {
+	for _, d := range Actions {
 		if at := members[string(d)]; at != nil {
 			given = append(given, string(d))
 			var past *Past

@@ -79,14 +79,14 @@ type Needed struct {
 	own bool // it stands in the rule's decision
 }
 
-// Outcome is how a call ended.
-type Outcome string
+// CallResult is how a call ended.
+type CallResult string
 
 // The outcomes. Not every agent tells.
 const (
-	Untold    Outcome = ""
-	Succeeded Outcome = "ok"
-	Failed    Outcome = "failed"
+	Untold    CallResult = ""
+	Succeeded CallResult = "ok"
+	Failed    CallResult = "failed"
 )
 
 // MomentKind is the part that an event plays for rules that look back.
@@ -109,8 +109,8 @@ type Moment struct {
 	Time    time.Time
 	Session string
 	Agent   string
-	Call    string  // id of the tool call; "" = unknown
-	Outcome Outcome // of an Ended call
+	Call    string     // id of the tool call; "" = unknown
+	Outcome CallResult // of an Ended call
 	Keys    Keys
 	Subject *Subject // without secrets; not kept once the Moment has its fate
 	Record  any      // for the function that keeps it
@@ -246,7 +246,7 @@ func fetches(effects []facts.Effect) bool {
 
 // sources are the keys of the files that a call surely reads, moves or runs, and of the folders that they
 // are in: a folder that was fetched has fetched files.
-func (s *Subject) sources(kinds ...facts.Kind) (list []uint64) {
+func (s *Subject) sources(kinds ...facts.EffectKind) (list []uint64) {
 	if s == nil || s.Facts == nil {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (s *Subject) wide(dir string) bool {
 
 // proof returns how surely the end of a call says that its command at index i ended as
 // wanted.
-func proof(f *facts.Facts, i int, outcome Outcome, ok bool) facts.Fit {
+func proof(f *facts.Facts, i int, outcome CallResult, ok bool) facts.Fit {
 	if f == nil || len(f.Commands) == 0 { // a tool that is no shell
 		i = -1
 	}

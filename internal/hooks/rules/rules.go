@@ -18,26 +18,26 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// Decision is the answer of a rule to the events that it fits.
-type Decision string
+// Action is the answer of a rule to the events that it fits.
+type Action string
 
 // The decisions, the strictest first.
 const (
-	Deny    Decision = "deny"
-	Ask     Decision = "ask"
-	Contain Decision = "contain"
-	Rewrite Decision = "rewrite"
-	Context Decision = "context"
-	Allow   Decision = "allow"
+	Deny    Action = "deny"
+	Ask     Action = "ask"
+	Contain Action = "contain"
+	Rewrite Action = "rewrite"
+	Context Action = "context"
+	Allow   Action = "allow"
 )
 
-// Decisions are the words of a rule, the strictest first.
-var Decisions = []Decision{Deny, Ask, Contain, Rewrite, Context, Allow}
+// Actions are the words of a rule, the strictest first.
+var Actions = []Action{Deny, Ask, Contain, Rewrite, Context, Allow}
 
 // Rule is one rule, ready to be judged. It is immutable.
 type Rule struct {
 	Name     string   // unique in its Set; where the file gives none, the rule's text
-	Decision Decision //
+	Decision Action   //
 	What     Matcher  // of the events that it is about
 	Unless   *Matcher // of those that it leaves alone; nil = none
 	Past     []Needed // of what happened before; all must hold
@@ -109,9 +109,9 @@ type Subject struct {
 	Read func(line string) *facts.Facts
 }
 
-// Verdict is the answer of one hook's rules to an event. The zero Verdict is no opinion.
-type Verdict struct {
-	Decision Decision      // "" = no opinion; Context stands in Context alone
+// Opinion is the answer of one hook's rules to an event. The zero Opinion is no opinion.
+type Opinion struct {
+	Decision Action        // "" = no opinion; Context stands in Context alone
 	Rule     *Rule         // that decided; of several rewrites the last
 	Span     facts.Span    // of the line, for Rule
 	What     string        // the part of the call that Rule fitted
@@ -129,7 +129,7 @@ const maxWhat = 120
 
 // Reason is the text of a denial or an ask: why, then the alternative. A model reads the text,
 // so it never holds a command that weakens a guard.
-func (v Verdict) Reason() string {
+func (v Opinion) Reason() string {
 	r := v.Rule
 	if r == nil {
 		return ""

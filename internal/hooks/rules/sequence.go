@@ -27,7 +27,7 @@ type step struct {
 	kind    MomentKind
 	subject *Subject
 	keys    Keys
-	outcome Outcome
+	outcome CallResult
 	times   int
 	other   bool          // in another session
 	wait    time.Duration // after it
@@ -238,14 +238,14 @@ func (r *Rule) steps() (call step, list []step, ok bool) {
 		if n.Other {
 			p.other, p.text = true, p.text+" in another session"
 		}
-		for _, o := range []Outcome{Succeeded, Failed} {
+		for _, o := range []CallResult{Succeeded, Failed} {
 			p := p
 			if p.outcome = o; p.kind == Asked && o == Failed {
 				p.text += " (failed)"
 			}
 			add(p)
 		}
-		if edit, known := (&Matcher{Tools: Choice{}, Effects: []facts.Kind{facts.KindWrite}}).example(); known {
+		if edit, known := (&Matcher{Tools: Choice{}, Effects: []facts.EffectKind{facts.KindWrite}}).example(); known {
 			add(edit)
 		}
 	}

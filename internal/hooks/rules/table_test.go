@@ -38,7 +38,7 @@ func TestGuardTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, counts, missed := "", map[facttest.Decision]int{}, ""
+	name, counts, missed := "", map[facttest.GuardAnswer]int{}, ""
 	row := func() {
 		if sum := len(counts); sum > 0 && (strings.Contains(name, "at first") || strings.Contains(name, "Usual")) {
 			fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", strings.TrimSuffix(name, "."), counts[facttest.Deny],
@@ -85,12 +85,12 @@ func shown(call string) string {
 }
 
 // galleryJudge returns the worst answer of the gallery's guards to a call.
-func galleryJudge(t testing.TB) func(facttest.Call) (facttest.Decision, string) {
+func galleryJudge(t testing.TB) func(facttest.TestCall) (facttest.GuardAnswer, string) {
 	var sets []*rules.Set
 	for _, name := range galleryGuards {
 		sets = append(sets, gallery(t, name))
 	}
-	return func(call facttest.Call) (facttest.Decision, string) {
+	return func(call facttest.TestCall) (facttest.GuardAnswer, string) {
 		s := subject(t, call)
 		worst, reason := facttest.Pass, ""
 		for _, set := range sets {

@@ -354,7 +354,7 @@ func ruleSchema() object {
 		"off": object{"const": true}, "unless": matcher, "after": matcher,
 		"catches": listOf(example), "passes": listOf(example),
 	}
-	for _, d := range rules.Decisions {
+	for _, d := range rules.Actions {
 		properties[string(d)] = matcher
 	}
 	return object{"anyOf": []object{str, {"type": "object", "properties": properties, "additionalProperties": false}}}

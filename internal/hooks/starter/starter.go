@@ -37,8 +37,8 @@ const (
 	Changed State = "changed" // by the user, or of another version
 )
 
-// Hook is one hook that is offered.
-type Hook struct {
+// Offer is one hook that is offered.
+type Offer struct {
 	Name  string
 	About string   // its description, one sentence
 	Dir   string   // where it is, or would be
@@ -49,10 +49,10 @@ type Hook struct {
 // Hooks returns the hooks that are offered for a hooks directory. path is the PATH
 // that hooks will have; its folders into which others can put programs do not count,
 // as hookd leaves them out.
-func Hooks(hooksDir, path string) (list []Hook, err error) {
+func Hooks(hooksDir, path string) (list []Offer, err error) {
 	path, _ = trust.SafePath(path)
 	for _, name := range Offered {
-		h := Hook{Name: name, Dir: filepath.Join(hooksDir, name)}
+		h := Offer{Name: name, Dir: filepath.Join(hooksDir, name)}
 		files, err := gallery.Files(name)
 		if err != nil {
 			return nil, err

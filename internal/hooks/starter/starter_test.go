@@ -14,13 +14,13 @@ import (
 	"github.com/hookd/hookd/internal/discovery/catalog"
 )
 
-func stateIn(t *testing.T, dir, name string) Hook {
+func stateIn(t *testing.T, dir, name string) Offer {
 	t.Helper()
 	list, err := Hooks(dir, os.Getenv("PATH"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(list, func(h Hook) bool { return h.Name == name })
+	i := slices.IndexFunc(list, func(h Offer) bool { return h.Name == name })
 	if i < 0 {
 		t.Fatalf("%s is not offered", name)
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Record is the history of a daemon.
-type Record interface {
+// History is the history of a daemon.
+type History interface {
 	Accepted(context.Context, client.EventQuery) ([]client.AcceptedEvent, error)
 	Decisions(context.Context, client.DecisionQuery) ([]client.Decision, error)
 	Sessions(context.Context, client.SessionQuery) ([]client.Session, error)
@@ -32,7 +32,7 @@ type Record interface {
 
 // Options of Look. Record is required.
 type Options struct {
-	Record Record
+	Record History
 	Agent  string              // a dialect; "" = all that are on record
 	Home   string              // of the person, whose transcripts are read; "" = none are
 	Env    func(string) string // nil = no variables
@@ -48,15 +48,15 @@ type Report struct {
 
 // Agent has the findings about one agent.
 type Agent struct {
-	Agent     string `json:"agent"`
-	Asked     int    `json:"asked"`     // calls
-	NotAsked  int    `json:"not_asked"` // calls
-	Disobeyed int    `json:"disobeyed"` // calls
-	Tools     []Tool `json:"tools"`     // with calls that were not asked about, or not obeyed
-	Kinds     []Kind `json:"kinds"`     // of calls that no event of the agent reports, or may not
-	Read      int    `json:"read"`      // calls in transcripts
-	Away      int    `json:"away"`      // of these, in sessions that are not on record
-	Sessions  int    `json:"sessions"`  // such sessions
+	Agent     string     `json:"agent"`
+	Asked     int        `json:"asked"`     // calls
+	NotAsked  int        `json:"not_asked"` // calls
+	Disobeyed int        `json:"disobeyed"` // calls
+	Tools     []Tool     `json:"tools"`     // with calls that were not asked about, or not obeyed
+	Kinds     []CallKind `json:"kinds"`     // of calls that no event of the agent reports, or may not
+	Read      int        `json:"read"`      // calls in transcripts
+	Away      int        `json:"away"`      // of these, in sessions that are not on record
+	Sessions  int        `json:"sessions"`  // such sessions
 	// Executed has the programs that its processes started; nil = they were not followed. It is not of
 	// Since, but of all that was followed.
 	Executed *client.Executed `json:"executed,omitempty"`
@@ -72,8 +72,8 @@ type Tool struct {
 	Last      time.Time `json:"last"`
 }
 
-// Kind is a kind of call.
-type Kind struct {
+// CallKind is a kind of call.
+type CallKind struct {
 	Kind    string `json:"kind"`
 	Unknown bool   `json:"unknown,omitempty"` // it is not known whether it is reported
 	Why     string `json:"why"`
@@ -126,7 +126,7 @@ func (l *look) agent(name events.Dialect) *found {
 	f := l.agents[name]
 	if f == nil {
 		f = &found{
-			Agent: Agent{Agent: string(name), Tools: []Tool{}, Kinds: []Kind{}},
+			Agent: Agent{Agent: string(name), Tools: []Tool{}, Kinds: []CallKind{}},
 			tools: map[string]*Tool{}, bad: map[callKey]bool{}, away: map[string]bool{},
 		}
 		l.agents[name] = f
@@ -324,7 +324,7 @@ func (l *look) report() *Report {
 		}
 		for _, c := range dialect.Coverage(name) {
 			if c.Why != "" {
-				f.Kinds = append(f.Kinds, Kind{string(c.Kind), c.Unknown, c.Why})
+				f.Kinds = append(f.Kinds, CallKind{string(c.Kind), c.Unknown, c.Why})
 			}
 		}
 		if f.Sessions = len(f.away); f.unguarded() > 0 {

@@ -33,12 +33,12 @@ type AgentOptions struct {
 
 // AgentReport is the result of LookAgent.
 type AgentReport struct {
-	Agent    string    `json:"agent"`
-	Findings []Finding `json:"findings"`
-	Probe    *Probe    `json:"probe,omitempty"`  // nil = not made
-	Calls    []Call    `json:"calls,omitempty"`  // by kind; nil without a probe
-	Ways     []Way     `json:"ways,omitempty"`   // in which the agent makes calls; nil without a daemon
-	Cannot   []Lack    `json:"cannot,omitempty"` // what hooks cannot make the agent do
+	Agent    string     `json:"agent"`
+	Findings []Finding  `json:"findings"`
+	Probe    *Probe     `json:"probe,omitempty"`  // nil = not made
+	Calls    []CallKind `json:"calls,omitempty"`  // by kind; nil without a probe
+	Ways     []Way      `json:"ways,omitempty"`   // in which the agent makes calls; nil without a daemon
+	Cannot   []Lack     `json:"cannot,omitempty"` // what hooks cannot make the agent do
 }
 
 // Lack is an ability that the agent does not have.

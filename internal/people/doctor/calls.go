@@ -13,8 +13,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// Call is one kind of call that the agent makes, and whether it reaches hookd.
-type Call struct {
+// CallKind is one kind of call that the agent makes, and whether it reaches hookd.
+type CallKind struct {
 	Kind    string   `json:"kind"`              // in words, such as "write a file"
 	Tool    string   `json:"tool"`              // as the agent calls it; its canonical name where there is no probe
 	Event   string   `json:"event,omitempty"`   // that reports it
@@ -29,12 +29,12 @@ type Call struct {
 
 // calls looks at each kind of call that the agent makes. first is the probe that was
 // made of the first kind.
-func (w *exam) calls(ctx context.Context, first *Probe) (list []Call) {
+func (w *exam) calls(ctx context.Context, first *Probe) (list []CallKind) {
 	if first == nil || w.status == nil {
 		return nil
 	}
 	for i, c := range dialect.Coverage(w.dialect) {
-		call := Call{
+		call := CallKind{
 			Kind: string(c.Kind), Tool: c.Tool, Event: c.Probe.Event, Unknown: c.Unknown, Why: c.Why, Hooks: []string{},
 		}
 		if c.Why == "" {
@@ -54,7 +54,7 @@ func (w *exam) calls(ctx context.Context, first *Probe) (list []Call) {
 }
 
 // reached fills in whether a probe came through.
-func (w *exam) reached(call *Call, c dialect.Covered, p *Probe) {
+func (w *exam) reached(call *CallKind, c dialect.Covered, p *Probe) {
 	e := &events.Event{
 		Envelope: events.Envelope{Event: p.Event, Dialect: w.dialect, Data: p.Payload},
 		Contract: events.For(w.dialect, p.Event),
@@ -110,7 +110,7 @@ func (w *exam) last(ctx context.Context, tool string) string {
 }
 
 // gaps reports the kinds of call that do not reach hookd.
-func (w *exam) gaps(list []Call) {
+func (w *exam) gaps(list []CallKind) {
 	for _, c := range list {
 		switch {
 		case c.Why == "" || c.Kind == list[0].Kind: // which the probe itself reports

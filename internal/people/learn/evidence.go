@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// Answer is the answer of a person to a call, or that no question came.
-type Answer struct {
+// Reaction is the answer of a person to a call, or that no question came.
+type Reaction struct {
 	Asked, Yes bool
 	Estimated  bool // that a person was asked is a guess
 	Time       time.Time
@@ -71,7 +71,7 @@ type Line struct {
 }
 
 // Add takes a call with the shapes that it needs. named says that a guard is about it.
-func (e *Evidence) Add(shapes []Shape, named bool, a Answer) {
+func (e *Evidence) Add(shapes []Shape, named bool, a Reaction) {
 	if a.Estimated && !e.Estimate {
 		a.Asked = false
 	}
@@ -112,7 +112,7 @@ func (e *Evidence) Add(shapes []Shape, named bool, a Answer) {
 	}
 }
 
-func (s *seen) add(shape *Shape, named bool, a Answer) {
+func (s *seen) add(shape *Shape, named bool, a Reaction) {
 	s.named = s.named || named
 	s.line(a)
 	switch {
@@ -141,7 +141,7 @@ func (s *seen) add(shape *Shape, named bool, a Answer) {
 }
 
 // line remembers some of the lines, lines of approved calls first.
-func (s *seen) line(a Answer) {
+func (s *seen) line(a Reaction) {
 	yes := 0
 	if a.Asked && a.Yes {
 		yes = 1
@@ -180,7 +180,7 @@ const (
 type Proposal struct {
 	Name   string         `json:"name"`    // of the rule
 	Says   string         `json:"allows"`  // the words of the command, or the tool
-	Does   []Effect       `json:"effects"` // all that it may do, besides reading
+	Does   []Trait        `json:"effects"` // all that it may do, besides reading
 	Yes    int            `json:"yes"`     // times that a person approved
 	Days   int            `json:"days"`
 	First  time.Time      `json:"first"`

@@ -20,17 +20,17 @@ import (
 	"github.com/hookd/hookd/internal/facts"
 )
 
-// Effect is one thing that a shape does.
-type Effect struct {
-	Kind   facts.Kind `json:"kind"`
-	Target string     `json:"target"`
+// Trait is one thing that a shape does.
+type Trait struct {
+	Kind   facts.EffectKind `json:"kind"`
+	Target string           `json:"target"`
 }
 
 // Shape is the common part of calls that one rule allows.
 type Shape struct {
 	Words   []string // a command's leading words, the program first; nil = a tool
 	Tool    string   // canonical; "" = a command
-	Effects []Effect // sorted; reading is none, which quiet allows anyway
+	Effects []Trait  // sorted; reading is none, which quiet allows anyway
 
 	key string
 }
@@ -41,7 +41,7 @@ func (s *Shape) Key() string { return s.key }
 // Exact reports whether a rule may allow these words alone and not words behind them: the shape
 // reaches out of the machine.
 func (s *Shape) exact() bool {
-	return slices.ContainsFunc(s.Effects, func(e Effect) bool { return e.Kind == facts.KindConnect })
+	return slices.ContainsFunc(s.Effects, func(e Trait) bool { return e.Kind == facts.KindConnect })
 }
 
 // interpreters run code that their words do not say, or whatever words stand behind them.
@@ -71,13 +71,13 @@ func Shapes(f *facts.Facts, call neutral.ToolCall, root string) (shapes []Shape,
 		return []Shape{*s}, true
 	}
 	for i := range f.Commands {
-		var effects []Effect
+		var effects []Trait
 		for _, e := range f.Effects {
 			if e.Command == i && e.Kind != facts.KindRead {
 				if !mayLearn(e, root) {
 					return nil, false
 				}
-				effects = append(effects, Effect{e.Kind, e.Target})
+				effects = append(effects, Trait{e.Kind, e.Target})
 			}
 		}
 		if f.Commands[i].Guess {
@@ -128,7 +128,7 @@ func inside(root, file string) bool {
 }
 
 // commandShape is the shape of a command with these effects.
-func commandShape(c *facts.Command, effects []Effect) (s Shape, ok bool) {
+func commandShape(c *facts.Command, effects []Trait) (s Shape, ok bool) {
 	if len(c.Words) == 0 || len(c.Env) > 0 {
 		return s, false
 	}
@@ -176,13 +176,13 @@ func toolShape(f *facts.Facts, call neutral.ToolCall, root string) (*Shape, bool
 	if call.Tool != "Edit" {
 		return nil, false // a file that is written whole may have been another
 	}
-	s := &Shape{Tool: call.Tool, Effects: []Effect{{facts.KindWrite, "files of the project"}}}
+	s := &Shape{Tool: call.Tool, Effects: []Trait{{facts.KindWrite, "files of the project"}}}
 	s.key = "tool " + s.Tool
 	return s, true
 }
 
-func sorted(effects []Effect) []Effect {
-	slices.SortFunc(effects, func(x, y Effect) int {
+func sorted(effects []Trait) []Trait {
+	slices.SortFunc(effects, func(x, y Trait) int {
 		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Target, y.Target))
 	})
 	return slices.Compact(effects)

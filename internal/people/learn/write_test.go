@@ -49,7 +49,7 @@ func add(t testing.TB, e *Evidence, tool string, input map[string]any, yes bool,
 		Read: func(line string) *facts.Facts { return facts.Line(line, env) }}).Decision != ""
 	for day := range days {
 		for range 5 {
-			e.Add(shapes, named, Answer{Asked: true, Yes: yes, Agent: "claude-code", Root: facttest.Project, Line: f.Text,
+			e.Add(shapes, named, Reaction{Asked: true, Yes: yes, Agent: "claude-code", Root: facttest.Project, Line: f.Text,
 				Whole: f.Text, Cwd: facttest.Project, Time: time.Date(2026, 11, 10+day, 9, 0, 0, 0, time.UTC)})
 		}
 	}
@@ -86,7 +86,7 @@ func written(t testing.TB, dir string, list []Proposal) *rules.Set {
 }
 
 // decision is the decision of rules about a call in the project.
-func decision(t testing.TB, set *rules.Set, tool string, input map[string]any, cwd string) rules.Decision {
+func decision(t testing.TB, set *rules.Set, tool string, input map[string]any, cwd string) rules.Action {
 	t.Helper()
 	given, err := json.Marshal(input)
 	if err != nil {
@@ -189,7 +189,7 @@ func TestEstimates(t *testing.T) {
 		call, _ := dialect.Made("claude-code", "Bash", []byte(`{"command":"go test ./..."}`))
 		shapes, _ := Shapes(facts.Read(call, facts.Env{Cwd: project, Home: home}), call, project)
 		for i := range 6 {
-			e.Add(shapes, false, Answer{Asked: true, Yes: true, Estimated: true, Root: project, Line: "go test ./...",
+			e.Add(shapes, false, Reaction{Asked: true, Yes: true, Estimated: true, Root: project, Line: "go test ./...",
 				Whole: "go test ./...", Cwd: project, Time: time.Date(2026, 11, 10+i, 9, 0, 0, 0, time.UTC)})
 		}
 		if list, _ := e.Proposals(); len(list) > 0 != estimate {
@@ -204,7 +204,7 @@ func TestWithinTheProject(t *testing.T) {
 	add(t, &e, "Bash", bash("go test ./..."), true, 3)
 	list, _ := e.Proposals()
 	set := written(t, t.TempDir(), list)
-	for line, want := range map[string]rules.Decision{
+	for line, want := range map[string]rules.Action{
 		"go test ./...": rules.Allow, "cd a && go test ./... | tail -3": rules.Allow, "go test ./... -run A": rules.Allow,
 		"go test ./... -o ~/.bashrc": "", "go run .": "", "go test ./... && git push": "", "go test ./... > out.txt": "",
 		"go test -exec 'rm -rf ~' ./...": "", "git status": rules.Allow,

@@ -47,7 +47,7 @@ const mostJudged = 30_000
 
 // judged is all that is known of a distinct call.
 type judged struct {
-	decision  rules.Decision
+	decision  rules.Action
 	rule, why string
 	line      string       // for people: without secrets, on one line, shortened; "" where nothing shows it
 	marks     []facts.Span // in line, that made the guard decide

@@ -26,9 +26,9 @@ func newPast(j *judge) *past {
 }
 
 // judge returns the verdict about a call, and lets it happen. Without a time nothing is known.
-func (p *past) judge(c *transcripts.Call, seen *look) rules.Verdict {
+func (p *past) judge(c *transcripts.Call, seen *look) rules.Opinion {
 	if c.Time.IsZero() {
-		return rules.Verdict{}
+		return rules.Opinion{}
 	}
 	if len(p.turns) > mostSessions {
 		clear(p.turns)
@@ -69,7 +69,7 @@ func (p *past) begin(
 }
 
 // lookedBack counts a call that rules that look back decide, and no guard.
-func (s *sum) lookedBack(c *transcripts.Call, seen *look, v rules.Verdict, j *judge) {
+func (s *sum) lookedBack(c *transcripts.Call, seen *look, v rules.Opinion, j *judge) {
 	d := *j.call(c, seen)
 	if v.Decision != rules.Deny && v.Decision != rules.Ask || d.decision != "" {
 		return

@@ -4,7 +4,7 @@ import "github.com/hookd/hookd/internal/agents/transcripts"
 
 // Ended says in a few words how the call of an example ended.
 func (e Example) Ended() string {
-	switch transcripts.Outcome(e.Then) {
+	switch transcripts.CallEnd(e.Then) {
 	case transcripts.Ran:
 		return "ran"
 	case transcripts.Failed:

@@ -23,7 +23,7 @@ type edit struct {
 }
 
 // edited remembers a call that changes files, for a look at all sessions at once.
-func (s *sum) edited(c *transcripts.Call, seen *look, v rules.Verdict, j *judge) {
+func (s *sum) edited(c *transcripts.Call, seen *look, v rules.Opinion, j *judge) {
 	if c.Time.IsZero() || len(s.edits) >= mostEdits {
 		return
 	}

@@ -23,17 +23,17 @@ const (
 // Session is one session in the order in which it happened, a row for each prompt, text and call.
 type Session struct {
 	client.Session
-	Rows   []Row    `json:"rows"`
-	Waited []Waited `json:"waited"`             // the longest first
-	Calls  int      `json:"calls"`              // among the rows
-	Cut    bool     `json:"cut,omitempty"`      // there are earlier ones
-	Words  bool     `json:"words"`              // the agent's transcript was read
-	WaitMS float64  `json:"wait_ms"`            // the agent waited for hooks and persons
-	YouMS  float64  `json:"person_ms,omitzero"` // of that, for persons
+	Rows   []TimelineEntry `json:"rows"`
+	Waited []Waited        `json:"waited"`             // the longest first
+	Calls  int             `json:"calls"`              // among the rows
+	Cut    bool            `json:"cut,omitempty"`      // there are earlier ones
+	Words  bool            `json:"words"`              // the agent's transcript was read
+	WaitMS float64         `json:"wait_ms"`            // the agent waited for hooks and persons
+	YouMS  float64         `json:"person_ms,omitzero"` // of that, for persons
 }
 
-// Row is one thing that happened in a session.
-type Row struct {
+// TimelineEntry is one thing that happened in a session.
+type TimelineEntry struct {
 	ID    string           `json:"id"`
 	Kind  string           `json:"kind"` // prompt, task, said, call, or the kind of another event
 	Time  time.Time        `json:"time"`
@@ -63,7 +63,7 @@ func (t Teller) Session(ctx context.Context, id, agent string) (*Session, error)
 	}
 	of := func(s client.Session) bool { return agent == "" || string(s.Dialect) == agent }
 	at := max(0, slices.IndexFunc(found, of))
-	s := &Session{Session: found[at], Rows: []Row{}, Waited: []Waited{}}
+	s := &Session{Session: found[at], Rows: []TimelineEntry{}, Waited: []Waited{}}
 	list, err := t.Client.Accepted(ctx, client.EventQuery{Session: s.SessionID, Limit: mostEvents})
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (t Teller) Session(ctx context.Context, id, agent string) (*Session, error)
 	s.Cut = max(len(list), len(decisions), len(runs)) >= mostEvents
 	s.add(list, decisions, waits(runs))
 	t.listen(ctx, s)
-	slices.SortStableFunc(s.Rows, func(a, b Row) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(s.Rows, func(a, b TimelineEntry) int { return a.Time.Compare(b.Time) })
 	return s, nil
 }
 
@@ -122,7 +122,7 @@ func (s *Session) add(list []client.AcceptedEvent, decisions []client.Decision, 
 		if main == "" {
 			main = e.AgentID
 		}
-		row := Row{
+		row := TimelineEntry{
 			ID: e.EventID, Kind: string(e.Kind), Time: e.Time, Tool: e.Tool, Text: e.Subject, Told: decided[e.EventID],
 			Sub: e.AgentID != "" && e.AgentID != main, Waits: waits[e.EventID],
 		}
@@ -149,7 +149,7 @@ func (s *Session) add(list []client.AcceptedEvent, decisions []client.Decision, 
 	}
 	for id, d := range decided { // their events were pruned
 		if d.PartOf == "" && len(list) < mostEvents {
-			row := Row{ID: id, Kind: "call", Time: d.Time, Tool: d.Tool, Text: d.Subject, Told: d}
+			row := TimelineEntry{ID: id, Kind: "call", Time: d.Time, Tool: d.Tool, Text: d.Subject, Told: d}
 			s.Rows, s.Calls = append(s.Rows, row), s.Calls+1
 			s.waited(row)
 		}
@@ -158,7 +158,7 @@ func (s *Session) add(list []client.AcceptedEvent, decisions []client.Decision, 
 }
 
 // ended joins a later event of a call with its row. A decision about it that stands is that of the row.
-func (s *Session) ended(at int, later Row) {
+func (s *Session) ended(at int, later TimelineEntry) {
 	row := &s.Rows[at]
 	if later.Told != nil && (row.Told == nil || rank(later.Told) > rank(row.Told)) {
 		row.Told = later.Told
@@ -176,7 +176,7 @@ func rank(d *client.Decision) int {
 }
 
 // waited adds up the waiting of a row.
-func (s *Session) waited(row Row) {
+func (s *Session) waited(row TimelineEntry) {
 	add := func(w Waited) {
 		i := slices.IndexFunc(s.Waited, func(had Waited) bool { return had.Hook == w.Hook && had.Person == w.Person })
 		if i < 0 {
@@ -212,7 +212,7 @@ func (t Teller) listen(ctx context.Context, s *Session) {
 	for _, said := range list {
 		if !s.Cut || len(s.Rows) == 0 || said.Time.After(s.Rows[0].Time) {
 			id := "said " + said.Time.Format(time.RFC3339Nano)
-			s.Rows = append(s.Rows, Row{ID: id, Kind: "said", Time: said.Time, Text: secrets.Redact(said.Text)})
+			s.Rows = append(s.Rows, TimelineEntry{ID: id, Kind: "said", Time: said.Time, Text: secrets.Redact(said.Text)})
 		}
 	}
 }

@@ -39,24 +39,24 @@ type Teller struct {
 	Env    func(string) string                 // nil = no variables
 }
 
-// Call is all that is known of a call.
-type Call struct {
+// Account is all that is known of a call.
+type Account struct {
 	client.Decision
-	Branch string  `json:"branch,omitempty"` // of the folder, as it is now
-	Prompt string  `json:"prompt,omitempty"` // that the call came after
-	Said   string  `json:"said,omitempty"`   // by the agent at the end of its turn, which the call is
-	Before []Event `json:"before,omitempty"` // that a rule counted, the oldest first
-	Since  *Event  `json:"since,omitempty"`  // after which nothing fitted a rule's unless; nil = see Missing
-	Guards []Said  `json:"guards"`
-	Then   string  `json:"then"` // how it ran, in words
-	Next   []Step  `json:"next"`
+	Branch string    `json:"branch,omitempty"` // of the folder, as it is now
+	Prompt string    `json:"prompt,omitempty"` // that the call came after
+	Said   string    `json:"said,omitempty"`   // by the agent at the end of its turn, which the call is
+	Before []Counted `json:"before,omitempty"` // that a rule counted, the oldest first
+	Since  *Counted  `json:"since,omitempty"`  // after which nothing fitted a rule's unless; nil = see Missing
+	Guards []Said    `json:"guards"`
+	Then   string    `json:"then"` // how it ran, in words
+	Next   []Step    `json:"next"`
 
 	What   []wire.CardRow `json:"what,omitempty"`   // the input, as an ask card has it; empty = not kept
 	Change []wire.CardRow `json:"change,omitempty"` // how the input that runs instead differs
 }
 
-// Event is an earlier call, or prompt, that a rule counted.
-type Event struct {
+// Counted is an earlier call, or prompt, that a rule counted.
+type Counted struct {
 	EventID string    `json:"event_id"`
 	Time    time.Time `json:"time,omitzero"` // zero = it is not in the history any more
 	Kind    wire.Kind `json:"kind,omitempty"`
@@ -92,7 +92,7 @@ type Step struct {
 var ErrNoGuard = errors.New("no guard was asked about it")
 
 // Call tells one call; id may be its end. ErrNoGuard: nothing was decided about it.
-func (t Teller) Call(ctx context.Context, id string) (s Call, err error) {
+func (t Teller) Call(ctx context.Context, id string) (s Account, err error) {
 	e, err := t.Client.Event(ctx, id)
 	if err != nil {
 		return s, err
@@ -134,8 +134,8 @@ func (t Teller) Call(ctx context.Context, id string) (s Call, err error) {
 }
 
 // before is the earlier event of that id.
-func (t Teller) before(ctx context.Context, id string) Event {
-	before := Event{EventID: id}
+func (t Teller) before(ctx context.Context, id string) Counted {
+	before := Counted{EventID: id}
 	if e, err := t.Client.Event(ctx, id); err == nil { // else it was pruned
 		before.Time, before.Tool, before.Subject = e.Time, e.Tool, e.Subject
 		before.Kind = events.For(e.Dialect, e.Event).Kind
@@ -144,7 +144,7 @@ func (t Teller) before(ctx context.Context, id string) Event {
 }
 
 // draw puts the input of the call into the story, and the input that runs instead.
-func (s *Call) draw(e client.StoredEvent) {
+func (s *Account) draw(e client.StoredEvent) {
 	env := events.Received(e.Envelope)
 	event := events.Event{Envelope: env, Contract: events.For(env.Dialect, env.Event)}
 	input := dialect.Call(&event).Input
@@ -208,10 +208,10 @@ func (t Teller) promptBefore(ctx context.Context, session string, seq uint64) (s
 }
 
 // Denied is whether the answer to the call was no.
-func (s *Call) Denied() bool { return s.Decision.Decision == client.OutcomeDeny }
+func (s *Account) Denied() bool { return s.Decision.Decision == client.OutcomeDeny }
 
 // next returns the commands that a person could type.
-func (s *Call) next() (list []Step) {
+func (s *Account) next() (list []Step) {
 	id := s.EventID[max(0, len(s.EventID)-8):]
 	if s.Kept != nil && s.Kept.Files > 0 && s.Ran != nil {
 		list = append(list, Step{For: "bring back", Command: "hookd undo " + id, Act: "undo"})
@@ -238,13 +238,13 @@ func (s *Call) next() (list []Step) {
 }
 
 // ends reports whether the call is the end of a turn, of the agent or of a subagent.
-func (s *Call) ends() bool {
+func (s *Account) ends() bool {
 	kind := events.Kind(s.Kind)
 	return kind == events.KindTurnStop || kind == events.KindSubagentStop
 }
 
 // then tells how the call ran.
-func (s *Call) then() string {
+func (s *Account) then() string {
 	switch {
 	case s.ends() && s.Denied():
 		return "it was kept at work"

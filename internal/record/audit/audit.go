@@ -66,8 +66,8 @@ func ParseHead(text string) (h Head, err error) {
 	return h, nil
 }
 
-// Record is one record as it is kept: its text, and its hash with that of the one before.
-type Record struct {
+// Link is one record as it is kept: its text, and its hash with that of the one before.
+type Link struct {
 	N    uint64
 	Text []byte // JSON of Body
 	Hash Hash
@@ -82,17 +82,17 @@ type Body struct {
 }
 
 // Next makes the record behind a head.
-func (h Head) Next(at time.Time, kind string, detail any) (Record, error) {
+func (h Head) Next(at time.Time, kind string, detail any) (Link, error) {
 	inner, err := json.Marshal(detail)
 	if err != nil {
-		return Record{}, err
+		return Link{}, err
 	}
 	text, err := json.Marshal(Body{h.N + 1, at.UTC(), kind, inner})
 	if err != nil {
-		return Record{}, err
+		return Link{}, err
 	}
 	text = plain(text)
-	return Record{h.N + 1, text, bind(h.Hash, text)}, nil
+	return Link{h.N + 1, text, bind(h.Hash, text)}, nil
 }
 
 func bind(before Hash, text []byte) (h Hash) {
@@ -176,7 +176,7 @@ func NewChecker(noted Head) *Checker {
 
 // Add takes the next record; prev is the hash that it says to stand on, for an export that
 // begins in the middle: nil = it is not said.
-func (c *Checker) Add(r Record, prev *Hash) {
+func (c *Checker) Add(r Link, prev *Hash) {
 	c.report.Records++
 	if !c.started {
 		c.started, c.report.First = true, r.N
@@ -234,7 +234,7 @@ func (c *Checker) begin(text []byte) {
 // AddNext is Add for a chain that is read from its store, where a record does not say which hash
 // it stands on: before is the hash of the record before it there, or of the pruned records, and
 // counts for the first one alone. The zero hash is the hash of no record.
-func (c *Checker) AddNext(r Record, before Hash) {
+func (c *Checker) AddNext(r Link, before Hash) {
 	if c.started || before == (Hash{}) {
 		c.Add(r, nil)
 	} else {
@@ -334,13 +334,13 @@ func (c *Checker) foundNoted() {
 
 // Line is a record as it is exported, one line, without characters that a person cannot
 // see. A record of an older hookd may have them in Text: they are escaped here.
-func (r Record) Line(prev Hash) []byte {
+func (r Link) Line(prev Hash) []byte {
 	head := fmt.Appendf(nil, `{"n":%d,"prev":"%s","hash":"%s","record":`, r.N, prev, r.Hash)
 	return slices.Concat(head, plain(r.Text), []byte("}\n"))
 }
 
 // ReadLine reads the output of Line, with Text as it was hashed.
-func ReadLine(line []byte) (r Record, prev Hash, err error) {
+func ReadLine(line []byte) (r Link, prev Hash, err error) {
 	var l struct {
 		N      uint64          `json:"n"`
 		Prev   string          `json:"prev"`

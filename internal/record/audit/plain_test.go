@@ -21,7 +21,7 @@ func TestRecordsAndExportsArePlain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := Record{1, old, bind(Hash{}, old)}
+	first := Link{1, old, bind(Hash{}, old)}
 	second, err := Head{1, first.Hash}.Next(time.Now(), Denied, detail)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestRecordsAndExportsArePlain(t *testing.T) {
 	}
 	c := NewChecker(Head{})
 	prev := Hash{}
-	for _, r := range []Record{first, second} {
+	for _, r := range []Link{first, second} {
 		line := r.Line(prev)
 		if bytes.ContainsFunc(bytes.TrimSuffix(line, []byte("\n")), func(r rune) bool { return r < ' ' || unseen(r) }) {
 			t.Errorf("the export has what is not seen: %q", line)

@@ -36,7 +36,7 @@ type Log interface {
 type Places interface {
 	Targets(names []string)
 	Forwarded(target string, through uint64, told int64)
-	Place(ctx context.Context, target string) (store.Place, error)
+	Place(ctx context.Context, target string) (store.ForwardState, error)
 }
 
 // Options of a Forwarder. Log and Places are required.
@@ -179,7 +179,7 @@ func (f *Forwarder) all() []*worker {
 type Status struct {
 	Name, Type string
 	To         string // URL or path
-	store.Place
+	store.ForwardState
 	Sent    uint64    // decisions since the daemon started
 	Refused uint64    // of them those that the target took and threw away, as it said
 	Failed  uint64    // attempts
@@ -194,7 +194,7 @@ func (f *Forwarder) Status(ctx context.Context) []Status {
 	for _, w := range f.all() {
 		s := w.status()
 		var err error
-		if s.Place, err = f.o.Places.Place(ctx, s.Name); err != nil {
+		if s.ForwardState, err = f.o.Places.Place(ctx, s.Name); err != nil {
 			s.Unread = err.Error()
 		}
 		list = append(list, s)

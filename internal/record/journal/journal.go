@@ -83,15 +83,15 @@ func (p Pos) Before(q Pos) bool {
 	return p.Segment < q.Segment || p.Segment == q.Segment && p.Offset < q.Offset
 }
 
-// Record is one record to append: a number that its owner finds it by, and two parts that
+// Item is one record to append: a number that its owner finds it by, and two parts that
 // can be read apart. It is not changed until Append has returned.
-type Record struct {
+type Item struct {
 	Number     uint64
 	Head, Body []byte
 }
 
 // size is the size of a record in its segment.
-func (r Record) size() int64 { return aligned(int64(recordHeader + len(r.Head) + len(r.Body))) }
+func (r Item) size() int64 { return aligned(int64(recordHeader + len(r.Head) + len(r.Body))) }
 
 // Entry is where a record is.
 type Entry struct {
@@ -134,7 +134,7 @@ type made struct {
 
 // Append writes records and returns where they are once the disk has them. None of them
 // counts when it fails.
-func (j *Journal) Append(records []Record) ([]Entry, error) {
+func (j *Journal) Append(records []Item) ([]Entry, error) {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	if err := j.Broken(); err != nil {
@@ -176,7 +176,7 @@ const maxBuffer = 1 << 20
 
 // write writes records without waiting for the disk. It returns the segments that they
 // are in.
-func (j *Journal) write(records []Record) (entries []Entry, touched []*segment, err error) {
+func (j *Journal) write(records []Item) (entries []Entry, touched []*segment, err error) {
 	entries = make([]Entry, 0, len(records))
 	var s *segment
 	var from int64 // where buf belongs

@@ -22,8 +22,8 @@ import (
 const segment = 64 << 10
 
 // record makes one whose contents follow from its number.
-func record(n uint64, size int) journal.Record {
-	return journal.Record{
+func record(n uint64, size int) journal.Item {
+	return journal.Item{
 		Number: n, Head: fmt.Appendf(nil, "head of %d", n), Body: bytes.Repeat(fmt.Appendf(nil, "%d ", n), size),
 	}
 }
@@ -63,7 +63,7 @@ func numbers(list []journal.Entry) (all []uint64) {
 	return all
 }
 
-func appendAll(t *testing.T, j *journal.Journal, records ...journal.Record) []journal.Entry {
+func appendAll(t *testing.T, j *journal.Journal, records ...journal.Item) []journal.Entry {
 	t.Helper()
 	entries, err := j.Append(records)
 	if err != nil {
@@ -234,7 +234,7 @@ func work(t *testing.T, disk *journaltest.Disk, earlier *worked) (w worked) {
 	}
 	defer j.Close(false)
 	for i := range 24 {
-		var batch []journal.Record
+		var batch []journal.Item
 		for n := range uint64(1 + i%4) {
 			size := 20 << (i % 9)
 			if i == 13 {
@@ -282,7 +282,7 @@ func TestFailureAnywhere(t *testing.T) {
 			var confirmed []uint64
 			void := map[uint64]bool{}
 			for n := uint64(1); n <= 30; n++ {
-				_, err := j.Append([]journal.Record{record(2*n, 2000), record(2*n+1, 100)})
+				_, err := j.Append([]journal.Item{record(2*n, 2000), record(2*n+1, 100)})
 				if err == nil {
 					confirmed = append(confirmed, 2*n, 2*n+1)
 					continue
@@ -291,7 +291,7 @@ func TestFailureAnywhere(t *testing.T) {
 				if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "/j") {
 					t.Fatalf("got %v, want what the disk said and the place", err)
 				}
-				if _, again := j.Append([]journal.Record{record(1, 1)}); again == nil {
+				if _, again := j.Append([]journal.Item{record(1, 1)}); again == nil {
 					t.Fatal("appended although the segment has failed")
 				}
 				if err := j.Renew(); err != nil {
@@ -339,7 +339,7 @@ func testDeletedSegment(t *testing.T, files journal.Files, damage func(path stri
 	if err := damage(filepath.Join(dir, "1.seg")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append([]journal.Record{record(2, 100)}); !errors.Is(err, journal.ErrGone) {
+	if _, err := j.Append([]journal.Item{record(2, 100)}); !errors.Is(err, journal.ErrGone) {
 		t.Errorf("got %v, want %v", err, journal.ErrGone)
 	}
 	if err := j.Renew(); err != nil {
@@ -362,7 +362,7 @@ func TestMappedSegmentThatWasCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := j.Append([]journal.Record{record(2, 100)}); !errors.Is(err, journal.ErrGone) {
+		if _, err := j.Append([]journal.Item{record(2, 100)}); !errors.Is(err, journal.ErrGone) {
 			t.Errorf("got %v, want %v", err, journal.ErrGone)
 		}
 	}
@@ -384,7 +384,7 @@ func TestDeletedSegmentIsLookedFor(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "1.seg")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := j.Append([]journal.Record{record(2, 100)}); !errors.Is(err, want) {
+		if _, err := j.Append([]journal.Item{record(2, 100)}); !errors.Is(err, want) {
 			t.Errorf("a look each %v: got %v, want %v", look, err, want)
 		}
 	}
@@ -559,7 +559,7 @@ func FuzzOpen(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if _, err := j.Append([]journal.Record{record(1, 10), record(2, 300)}); err != nil {
+	if _, err := j.Append([]journal.Item{record(1, 10), record(2, 300)}); err != nil {
 		f.Fatal(err)
 	}
 	j.Close(false)

@@ -128,7 +128,7 @@ func seemsNewer(text []byte) bool {
 }
 
 // appendRecord adds a record to dst, its body only with body.
-func appendRecord(dst []byte, segment uint64, r Record, body bool) []byte {
+func appendRecord(dst []byte, segment uint64, r Item, body bool) []byte {
 	at := len(dst)
 	dst = binary.LittleEndian.AppendUint64(dst, segment)
 	dst = binary.LittleEndian.AppendUint64(dst, r.Number)

@@ -18,8 +18,8 @@ const maxLabel = 128
 // hooks that never do would be most of the daemon's memory.
 const maxIdle = 250
 
-// Run is a finished run.
-type Run struct {
+// CountedRun is a finished run.
+type CountedRun struct {
 	Hook     string        // its name
 	Result   string        // of Options.Results
 	Reason   string        // of Options.Reasons: why it did not start; "" = it did
@@ -92,7 +92,7 @@ func (m *Metrics) begin(s *series) map[string]*cell {
 }
 
 // Ran counts a run.
-func (m *Metrics) Ran(r Run) {
+func (m *Metrics) Ran(r CountedRun) {
 	hooks := *m.hooks.Load()
 	s := hooks[r.Hook]
 	if s == nil {

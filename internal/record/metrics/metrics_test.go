@@ -68,10 +68,10 @@ func TestEventsOutsideTheTableCountAsOther(t *testing.T) {
 func TestRunsAreCountedByHookAndResult(t *testing.T) {
 	m := New(testOptions)
 	m.Publish([]string{"a", "b"})
-	m.Ran(Run{Hook: "a", Result: "ok", Duration: time.Second, Queued: time.Millisecond})
-	m.Ran(Run{Hook: "a", Result: "spawn_error", Reason: "not_found"})
-	m.Ran(Run{Hook: "a", Result: "no such result"})
-	m.Ran(Run{Hook: "stranger", Result: "ok", Duration: time.Second})
+	m.Ran(CountedRun{Hook: "a", Result: "ok", Duration: time.Second, Queued: time.Millisecond})
+	m.Ran(CountedRun{Hook: "a", Result: "spawn_error", Reason: "not_found"})
+	m.Ran(CountedRun{Hook: "a", Result: "no such result"})
+	m.Ran(CountedRun{Hook: "stranger", Result: "ok", Duration: time.Second})
 	got := families(t, m)
 	runs := values(got["hookd_runs_total"])
 	for key, want := range map[string]float64{"a,ok": 1, "a,failed": 0, "a,spawn_error": 1, "b,ok": 0, "(removed),ok": 1} {
@@ -104,7 +104,7 @@ func TestThousandsOfHooks(t *testing.T) {
 	late := hooks[len(hooks)-1]
 	m.Publish(hooks)
 	before := values(families(t, m)["hookd_runs_total"])
-	m.Ran(Run{Hook: late, Result: "ok", Duration: 1})
+	m.Ran(CountedRun{Hook: late, Result: "ok", Duration: 1})
 	m.Publish(hooks)
 	after := values(families(t, m)["hookd_runs_total"])
 	results := len(testOptions.Results)
@@ -119,10 +119,10 @@ func TestThousandsOfHooks(t *testing.T) {
 func TestSeriesOfRemovedHooksGo(t *testing.T) {
 	m := New(testOptions)
 	m.Publish([]string{"a", "b"})
-	m.Ran(Run{Hook: "a", Result: "ok", Duration: 1})
-	m.Ran(Run{Hook: "b", Result: "ok", Duration: 1})
+	m.Ran(CountedRun{Hook: "a", Result: "ok", Duration: 1})
+	m.Ran(CountedRun{Hook: "b", Result: "ok", Duration: 1})
 	m.Publish([]string{"b"})
-	m.Ran(Run{Hook: "a", Result: "failed", Duration: 1})
+	m.Ran(CountedRun{Hook: "a", Result: "failed", Duration: 1})
 	got := families(t, m)
 	runs, durations := values(got["hookd_runs_total"]), values(got["hookd_run_duration_seconds"])
 	if _, there := runs["a,ok"]; there || runs["b,ok"] != 1 || runs["(removed),failed"] != 1 || len(runs) != 6 {
@@ -144,7 +144,7 @@ func TestPublishWhileRunsEnd(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for i := range 2000 {
-				m.Ran(Run{Hook: fmt.Sprint(i % 50), Result: "ok", Duration: 1})
+				m.Ran(CountedRun{Hook: fmt.Sprint(i % 50), Result: "ok", Duration: 1})
 			}
 		})
 	}
@@ -191,7 +191,7 @@ func TestHooksThatLookAlike(t *testing.T) {
 	m := New(testOptions)
 	m.Publish([]string{"a\n", "a\r", "a\xff"})
 	for _, name := range []string{"a\n", "a\r", "a\xff"} {
-		m.Ran(Run{Hook: name, Result: "ok", Duration: 1})
+		m.Ran(CountedRun{Hook: name, Result: "ok", Duration: 1})
 	}
 	m.Publish([]string{"a\r"})
 	if runs := values(families(t, m)["hookd_runs_total"]); runs["a\uFFFD,ok"] != 3 {
@@ -229,7 +229,7 @@ func exercised() *Metrics {
 	}
 	m := New(o)
 	m.Publish([]string{"a"})
-	m.Ran(Run{Hook: "a", Result: "ok", Duration: 1})
+	m.Ran(CountedRun{Hook: "a", Result: "ok", Duration: 1})
 	m.Decided(Denied, time.Millisecond)
 	m.Held("person", time.Minute)
 	m.Held("none of the list", time.Minute)
@@ -346,7 +346,7 @@ func BenchmarkEventAndRun(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				m.Accepted("agent:end", 1)
-				m.Ran(Run{Hook: names[i%hooks], Result: "ok", Queued: time.Millisecond, Duration: time.Millisecond})
+				m.Ran(CountedRun{Hook: names[i%hooks], Result: "ok", Queued: time.Millisecond, Duration: time.Millisecond})
 			}
 		})
 	}
@@ -358,7 +358,7 @@ func BenchmarkEventAndRunParallel(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			m.Accepted("agent:end", 1)
-			m.Ran(Run{Hook: "a", Result: "ok", Queued: time.Millisecond, Duration: time.Millisecond})
+			m.Ran(CountedRun{Hook: "a", Result: "ok", Queued: time.Millisecond, Duration: time.Millisecond})
 		}
 	})
 }
@@ -373,7 +373,7 @@ func BenchmarkScrape(b *testing.B) {
 	}
 	m.Publish(names)
 	for _, name := range names {
-		m.Ran(Run{Hook: name, Result: "ok", Duration: time.Millisecond})
+		m.Ran(CountedRun{Hook: name, Result: "ok", Duration: time.Millisecond})
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -180,7 +180,7 @@ func (r *Recorder) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wir
 	})
 	past := wire.Past{Events: make([]wire.StoredEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
-		past.Events[i] = shown(e.Event)
+		past.Events[i] = shown(e.StoredEvent)
 		past.Events[i].Decision = e.Decision
 	}
 	return past, unread("the events", "", err)
@@ -260,7 +260,7 @@ func (r *Recorder) Event(ctx context.Context, id string) (wire.StoredEvent, *wir
 }
 
 // Stored is Event as the store has it, without the decision.
-func (r *Recorder) Stored(ctx context.Context, id string) (store.Event, *wire.Error) {
+func (r *Recorder) Stored(ctx context.Context, id string) (store.StoredEvent, *wire.Error) {
 	r.settle(ctx)
 	e, err := r.store.Event(ctx, id)
 	return e, unread("event", id, err)
@@ -276,7 +276,7 @@ func (r *Recorder) Last(ctx context.Context, agent events.Dialect, except string
 	return shown(e), nil
 }
 
-func shown(e store.Event) wire.StoredEvent {
+func shown(e store.StoredEvent) wire.StoredEvent {
 	return wire.StoredEvent{
 		Envelope: e.Envelope.Sent(), EventID: e.EventID, Seq: e.Seq, Time: e.Time, ReplayOf: e.ReplayOf,
 		Bytes: e.Size, Whole: e.Whole, Preview: e.Preview, Redacted: e.Redacted,

@@ -17,7 +17,7 @@ import (
 // number. Making the row takes as long as looking for secrets in the data that history keeps.
 type Prepared struct {
 	row    eventRow
-	policy *Policy
+	policy *Limits
 }
 
 // acceptor takes events in.

@@ -18,7 +18,7 @@ const (
 
 // linked is a record with the hash that it stands on.
 type linked struct {
-	audit.Record
+	audit.Link
 	before audit.Hash
 }
 
@@ -42,7 +42,7 @@ func (b *batch) add(r linked) {
 // Records are read by one goroutine and each is called by the caller's: both take about the
 // same time.
 func ReadAudit(
-	ctx context.Context, path string, since time.Time, each func(audit.Record, audit.Hash) error,
+	ctx context.Context, path string, since time.Time, each func(audit.Link, audit.Hash) error,
 ) (head audit.Head, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -58,7 +58,7 @@ func ReadAudit(
 	for b := range full {
 		for _, r := range b.records {
 			if stopped == nil {
-				if stopped = each(r.Record, r.before); stopped != nil {
+				if stopped = each(r.Link, r.before); stopped != nil {
 					cancel()
 				}
 			}
@@ -116,7 +116,7 @@ func readAudit(
 		if err := rows.Scan(&n, &text, &hash); err != nil {
 			return head, err
 		}
-		r := linked{audit.Record{N: uint64(n), Text: text}, before}
+		r := linked{audit.Link{N: uint64(n), Text: text}, before}
 		copy(r.Hash[:], hash)
 		before = r.Hash
 		if into.add(r); len(into.records) == auditBatch {

@@ -20,7 +20,7 @@ import (
 func verified(t testing.TB, path string, noted audit.Head) audit.Report {
 	t.Helper()
 	c := audit.NewChecker(noted)
-	head, err := ReadAudit(context.Background(), path, time.Time{}, func(r audit.Record, prev audit.Hash) error {
+	head, err := ReadAudit(context.Background(), path, time.Time{}, func(r audit.Link, prev audit.Hash) error {
 		c.AddNext(r, prev)
 		return nil
 	})
@@ -116,7 +116,7 @@ func TestTheChainTellsWhatWasChanged(t *testing.T) {
 // Pruning leaves an anchor, which is checked, too; the chain goes on over a restart.
 func TestPruningLeavesAnAnchor(t *testing.T) {
 	path := chained(t, 2500)
-	s, err := Open(Options{Path: path, Durable: DurableOS, sweep: -1, Policy: Policy{MaxRuns: 700}})
+	s, err := Open(Options{Path: path, Durable: DurableOS, sweep: -1, Policy: Limits{MaxRuns: 700}})
 	hooktest.Must(t, err)
 	hooktest.Must(t, s.Prune(t.Context()))
 	s.Audit(time.Now(), audit.Denied, "after it")
@@ -190,7 +190,7 @@ func TestReadingTheChainStops(t *testing.T) {
 	path, stop := chained(t, 3*auditBatch), errors.New("enough")
 	for _, last := range []uint64{1, auditBatch, auditBatch + 1, 3*auditBatch + 1} {
 		seen := uint64(0)
-		_, err := ReadAudit(t.Context(), path, time.Time{}, func(r audit.Record, _ audit.Hash) error {
+		_, err := ReadAudit(t.Context(), path, time.Time{}, func(r audit.Link, _ audit.Hash) error {
 			if seen++; r.N != seen {
 				t.Errorf("record %d came as the %d.", r.N, seen)
 			}
@@ -205,7 +205,7 @@ func TestReadingTheChainStops(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ReadAudit(ctx, path, time.Time{}, func(audit.Record, audit.Hash) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := ReadAudit(ctx, path, time.Time{}, func(audit.Link, audit.Hash) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has ended got %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestAPartOfTheChain(t *testing.T) {
 	hooktest.Must(t, s.Close())
 	for since, want := range map[int]int{60: 6, 42: 4, 30: 3, 7: 1, 1: 0} { // the first one says that the chain began
 		c := audit.NewChecker(audit.Head{})
-		_, err := ReadAudit(t.Context(), path, now.Add(-time.Duration(since)*time.Minute), func(r audit.Record, prev audit.Hash) error {
+		_, err := ReadAudit(t.Context(), path, now.Add(-time.Duration(since)*time.Minute), func(r audit.Link, prev audit.Hash) error {
 			c.Add(r, &prev)
 			return nil
 		})

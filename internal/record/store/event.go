@@ -99,7 +99,7 @@ func appendDetail(dst []byte, e *events.Event) []byte {
 
 // encodeEvent makes the row of e. While it is pending all of its data is kept,
 // without regard to the policy.
-func encodeEvent(e *events.Event, pending bool, p *Policy) eventRow {
+func encodeEvent(e *events.Event, pending bool, p *Limits) eventRow {
 	most := previewBytes
 	if e.Wait && e.Contract != nil && e.Contract.Decidable {
 		most = decidedBytes
@@ -130,7 +130,7 @@ const redactBytes = 32 << 10
 // keep returns the text that history keeps of data, and how much that is. It costs no
 // more than the kept text is worth: only PayloadFull looks at all data. Data of no
 // more than most bytes stays whole.
-func (p *Policy) keep(data []byte, most int) (kept int, text []byte) {
+func (p *Limits) keep(data []byte, most int) (kept int, text []byte) {
 	switch {
 	case p.Payload == PayloadNone:
 		return keptNone, nil
@@ -157,7 +157,7 @@ func commonPrefix(a, b []byte) (n int) {
 }
 
 // fate is the known state of the row, which was made under p.
-func (r eventRow) fate(p *Policy) fate {
+func (r eventRow) fate(p *Limits) fate {
 	f := fate{final: r.later == nil}
 	if !r.redacted {
 		f.clean = p

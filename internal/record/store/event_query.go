@@ -27,7 +27,7 @@ type EventQuery struct {
 // EventPage is a part of an answer, newest first; Next as in Page. The events
 // have no data.
 type EventPage struct {
-	Events []Event
+	Events []StoredEvent
 	Next   uint64
 }
 
@@ -35,7 +35,7 @@ type EventPage struct {
 // numbers: those of one session among the events between its first and its last.
 func (s *archive) Events(ctx context.Context, q EventQuery) (page EventPage, err error) {
 	page.Events, page.Next, err = pageOf(ctx, s, q, acceptedColumns, scanAccepted,
-		func(e Event) uint64 { return e.Seq })
+		func(e StoredEvent) uint64 { return e.Seq })
 	return page, err
 }
 
@@ -145,13 +145,13 @@ func (q EventQuery) sql(columns string, from, to int64, limit int) (text string,
 const acceptedColumns = `seq, id, at, name, size, detail, redacted, ` + historyKept
 
 // scanAccepted reads an event without its data.
-func scanAccepted(row scanner) (v Event, err error) {
+func scanAccepted(row scanner) (v StoredEvent, err error) {
 	var r eventRow
 	err = row.Scan(&r.seq, &r.id, &r.at, &r.name, &r.size, &r.detail, &r.redacted, &r.kept)
 	if err != nil {
 		return v, err
 	}
-	v = Event{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
+	v = StoredEvent{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
 	v.Event, err = r.decode(nil)
 	return v, err
 }

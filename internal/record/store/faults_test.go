@@ -543,7 +543,7 @@ func TestLossesAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	chained := 0
-	_, err := ReadAudit(t.Context(), o.Path, time.Time{}, func(r audit.Record, _ audit.Hash) error {
+	_, err := ReadAudit(t.Context(), o.Path, time.Time{}, func(r audit.Link, _ audit.Hash) error {
 		if text := string(r.Text); strings.Contains(text, `"kind":"storage"`) && strings.Contains(text, losses[0].Path) {
 			chained++
 		}

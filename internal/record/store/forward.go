@@ -146,15 +146,15 @@ func (s *forwarding) Forwarded(target string, through uint64, told int64) {
 // maxWaiting is up to where Place.Waiting counts.
 const maxWaiting = 10_000
 
-// Place is how far one target is behind.
-type Place struct {
+// ForwardState is how far one target is behind.
+type ForwardState struct {
 	Waiting int       // decisions behind the place, 10,000 at most
 	Oldest  time.Time // of them; zero = there is none
 	Missed  int64     // pruned before they were handed on, since the target was set
 }
 
 // Place returns the place of a target.
-func (s *forwarding) Place(ctx context.Context, target string) (p Place, err error) {
+func (s *forwarding) Place(ctx context.Context, target string) (p ForwardState, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
 		var oldest int64
 		row := db.QueryRowContext(ctx, `SELECT missed,

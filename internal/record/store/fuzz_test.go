@@ -55,7 +55,7 @@ func FuzzEventRow(f *testing.F) {
 	}
 	f.Add([]byte(`{"event":`), -1, "")
 	f.Add([]byte(`{"agent_named":"x"}`), 0, "\x00")
-	policy := &Policy{Payload: PayloadPreview, Redact: func(b []byte) []byte { return b }}
+	policy := &Limits{Payload: PayloadPreview, Redact: func(b []byte) []byte { return b }}
 	f.Fuzz(func(t *testing.T, line []byte, depth int, replay string) {
 		if e, err := (eventRow{detail: line}).decode(nil); err == nil != json.Valid(line) && err == nil || err != nil && !errors.Is(err, errCorrupt) {
 			t.Fatalf("row %q: %+v, %v", line, e, err)

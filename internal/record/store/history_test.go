@@ -118,7 +118,7 @@ func TestPayloadPolicy(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := options(t)
-			o.Policy = Policy{Payload: tt.policy, Redact: tt.redact}
+			o.Policy = Limits{Payload: tt.policy, Redact: tt.redact}
 			s := open(t, o)
 			check := func(when string, e *events.Event) {
 				t.Helper()
@@ -166,8 +166,8 @@ func TestPayloadPolicy(t *testing.T) {
 // where it has something to hide or another policy is in force.
 func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 	looked := 0
-	hide := func(secret string) Policy {
-		return Policy{Redact: func(text []byte) []byte {
+	hide := func(secret string) Limits {
+		return Limits{Redact: func(text []byte) []byte {
 			looked++
 			return []byte(strings.ReplaceAll(string(text), secret, "***"))
 		}}
@@ -175,7 +175,7 @@ func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 	o := options(t)
 	o.Policy = hide("hush")
 	s := open(t, o)
-	input := func(seq uint64, data string, then *Policy) string {
+	input := func(seq uint64, data string, then *Limits) string {
 		t.Helper()
 		e := event(seq, "agent:end", data)
 		accept(t, s, e, "a")
@@ -206,7 +206,7 @@ func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 
 func TestOutputIsRedactedAndInputFollowsPolicy(t *testing.T) {
 	o := options(t)
-	o.Policy = Policy{Payload: PayloadNone, Redact: func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }}
+	o.Policy = Limits{Payload: PayloadNone, Redact: func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }}
 	s := open(t, o)
 	r := wire.Run{ID: "R", Seq: 1, Started: time.Now(), Input: "hush", Stdout: wire.Output{Head: "a hush", Bytes: 6}, Stderr: wire.Output{Head: "b", Tail: "hush", Bytes: 900}}
 	was := r

@@ -12,7 +12,7 @@ import (
 
 // accepting is an event on its way into the journal.
 type accepting struct {
-	record journal.Record
+	record journal.Item
 	event  *events.Event
 	hooks  []string
 	fate   fate
@@ -129,7 +129,7 @@ func (s *appender) appendAll(batch []*accepting) ([]journal.Entry, error) {
 	if down := s.down.Load(); down != nil {
 		return nil, down.err
 	}
-	records := make([]journal.Record, len(batch))
+	records := make([]journal.Item, len(batch))
 	for i, a := range batch {
 		records[i] = a.record
 	}

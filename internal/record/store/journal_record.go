@@ -34,7 +34,7 @@ const (
 var errRecord = errors.New("the record of an accepted event makes no sense")
 
 // encodeAccepted makes the record of an event.
-func encodeAccepted(row eventRow, hooks []string, sent *events.SentEvent) (journal.Record, error) {
+func encodeAccepted(row eventRow, hooks []string, sent *events.SentEvent) (journal.Item, error) {
 	var id []byte
 	bits, later := byte(0), byte(0)
 	if row.redacted {
@@ -50,7 +50,7 @@ func encodeAccepted(row eventRow, hooks []string, sent *events.SentEvent) (journ
 		bits |= headSent
 		var err error
 		if id, err = json.Marshal(sent); err != nil {
-			return journal.Record{}, fmt.Errorf("encode the id of event %s: %w", row.id, err)
+			return journal.Item{}, fmt.Errorf("encode the id of event %s: %w", row.id, err)
 		}
 	}
 	h := make([]byte, 0, 64+len(row.id)+len(row.name)+len(row.detail)+len(row.laterData)+len(id)+32*len(hooks))
@@ -66,7 +66,7 @@ func encodeAccepted(row eventRow, hooks []string, sent *events.SentEvent) (journ
 	for _, name := range hooks {
 		h = appendText(h, name)
 	}
-	return journal.Record{Number: row.seq, Head: h, Body: row.data}, nil
+	return journal.Item{Number: row.seq, Head: h, Body: row.data}, nil
 }
 
 func appendText[T string | []byte](dst []byte, text T) []byte {

@@ -247,10 +247,10 @@ func TestHistoryIsTheSameByEitherWay(t *testing.T) {
 	redact := func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }
 	for _, kept := range []Payload{PayloadNone, PayloadPreview, PayloadFull} {
 		for _, data := range []string{`{}`, `{"a":"hush"}`, `{"a":"` + strings.Repeat("y", 5000) + `"}`, `{"a":"hush` + strings.Repeat("z", 600_000) + `"}`} {
-			var seen [2]Event
+			var seen [2]StoredEvent
 			for i, settle := range []bool{false, true} {
 				o := options(t)
-				o.delay, o.Policy = time.Hour, Policy{Payload: kept, Redact: redact}
+				o.delay, o.Policy = time.Hour, Limits{Payload: kept, Redact: redact}
 				s := open(t, o)
 				e := event(1, "agent:end", data)
 				e.EventID, e.Time = "E", time.Unix(1, 0).UTC()
@@ -433,7 +433,7 @@ func TestClosedJournalIsEmpty(t *testing.T) {
 func FuzzDecodeAccepted(f *testing.F) {
 	e := event(7, "agent:end", `{"a":"hush"}`)
 	e.Sent = &events.Sent{Matched: []string{"a"}}
-	row := encodeEvent(e, true, &Policy{Payload: PayloadFull, Redact: func([]byte) []byte { return []byte("x") }})
+	row := encodeEvent(e, true, &Limits{Payload: PayloadFull, Redact: func([]byte) []byte { return []byte("x") }})
 	r, err := encodeAccepted(row, []string{"a", "b"}, sentOf(e))
 	if err != nil {
 		f.Fatal(err)

@@ -15,7 +15,7 @@ import (
 func TestRedactionOfALargePayload(t *testing.T) {
 	var looked atomic.Int64
 	secret := "SECRET" + strings.Repeat("s", 3000) + "END"
-	p := &Policy{Payload: PayloadPreview, Redact: func(text []byte) []byte {
+	p := &Limits{Payload: PayloadPreview, Redact: func(text []byte) []byte {
 		looked.Add(int64(len(text)))
 		return bytes.ReplaceAll(text, []byte(secret), []byte("[REDACTED]"))
 	}}
@@ -44,7 +44,7 @@ func TestRedactionOfALargePayload(t *testing.T) {
 			}
 		}
 	}
-	if kept, text := (&Policy{Payload: PayloadNone, Redact: p.Redact}).keep(make([]byte, 1<<20), previewBytes); kept != keptNone || text != nil {
+	if kept, text := (&Limits{Payload: PayloadNone, Redact: p.Redact}).keep(make([]byte, 1<<20), previewBytes); kept != keptNone || text != nil {
 		t.Error("something is kept of a payload of which nothing may be kept")
 	}
 }

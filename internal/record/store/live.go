@@ -26,7 +26,7 @@ type live struct {
 	changed map[uint64][]pendingRow  // of events with rows that are no first attempts of a known list of hooks
 	whole   map[uint64]*events.Event // that are held
 	lists   hookLists                // that waiting.hooks numbers
-	policy  *Policy                  // of the newest fate
+	policy  *Limits                  // of the newest fate
 	version uint32                   // of policy: it grows with each other one
 	disk    amount                   // in the database
 	only    amount                   // in the journal alone
@@ -60,7 +60,7 @@ type waiting struct {
 // fate is the known state of an event's row; zero = nothing is known.
 type fate struct {
 	final bool    // it is what history keeps
-	clean *Policy // it has nothing that this policy hides
+	clean *Limits // it has nothing that this policy hides
 }
 
 // pendingRow is a row of the table pending.

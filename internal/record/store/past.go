@@ -11,7 +11,7 @@ import (
 
 // Past is an event that could be decided, as the history keeps it.
 type Past struct {
-	Event
+	StoredEvent
 	Decision *wire.Decision // nil = nothing took part
 }
 
@@ -68,7 +68,7 @@ func pastOf(ctx context.Context, db querier, numbers []uint64) (past []Past, err
 		if err != nil {
 			return nil, err
 		}
-		past = append(past, Past{Event: e, Decision: last[e.Seq]})
+		past = append(past, Past{StoredEvent: e, Decision: last[e.Seq]})
 	}
 	return past, nil
 }

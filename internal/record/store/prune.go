@@ -69,7 +69,7 @@ func (s *maintenance) rest(ctx context.Context, t time.Duration) error {
 // tells whether there may be more.
 type pruning struct {
 	store  *maintenance
-	policy Policy
+	policy Limits
 	now    time.Time
 	cursor int64 // events up to here were looked at
 }

@@ -145,7 +145,7 @@ func TestPruneShrinksTheFile(t *testing.T) {
 	}
 	s.checkpoint(t.Context())
 	before := fileSize(t, o.Path)
-	s.Configure(Policy{MaxRuns: 10})
+	s.Configure(Limits{MaxRuns: 10})
 	prune(t, s)
 	closed(t, s)
 	if after := fileSize(t, o.Path); after > before/2+spareBytes || after >= before {

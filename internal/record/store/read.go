@@ -120,8 +120,8 @@ const (
 
 func scanID(row scanner) (id string, err error) { return id, row.Scan(&id) }
 
-// Event is an event as history keeps it.
-type Event struct {
+// StoredEvent is an event as history keeps it.
+type StoredEvent struct {
 	*events.Event        // Data is nil unless Whole
 	Size          int    // bytes of data as sent
 	Whole         bool   // Data is all of it, so that the event can be replayed
@@ -138,8 +138,8 @@ func scanHistoryRow(row scanner) (r eventRow, err error) {
 }
 
 // historyEvent makes the event of a row as history keeps it.
-func (r eventRow) historyEvent(ctx context.Context, db querier) (v Event, err error) {
-	v = Event{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
+func (r eventRow) historyEvent(ctx context.Context, db querier) (v StoredEvent, err error) {
+	v = StoredEvent{Size: r.size, Redacted: r.redacted, Whole: r.kept == keptAll}
 	var data []byte
 	if v.Whole {
 		data, err = join(ctx, db, r.seq, r.fromLater, r.data, r.more)
@@ -153,16 +153,16 @@ func (r eventRow) historyEvent(ctx context.Context, db querier) (v Event, err er
 }
 
 // historyEvent reads one event as history keeps it.
-func historyEvent(ctx context.Context, db querier, where string, args ...any) (Event, error) {
+func historyEvent(ctx context.Context, db querier, where string, args ...any) (StoredEvent, error) {
 	r, err := scanHistoryRow(db.QueryRowContext(ctx, `SELECT `+historyColumns+` `+where, args...))
 	if err != nil {
-		return Event{}, err
+		return StoredEvent{}, err
 	}
 	return r.historyEvent(ctx, db)
 }
 
 // Event returns the event with this id, or the only one whose id begins so.
-func (s *archive) Event(ctx context.Context, id string) (e Event, err error) {
+func (s *archive) Event(ctx context.Context, id string) (e StoredEvent, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		full, err := wholeID(ctx, db, "events", id)
 		if err != nil {
@@ -179,7 +179,7 @@ func (s *archive) Event(ctx context.Context, id string) (e Event, err error) {
 
 // Last returns the newest event of a dialect that is no replay and not of the
 // session except; ErrNotFound where there is none. It may read all events.
-func (s *archive) Last(ctx context.Context, d events.Dialect, except string) (e Event, err error) {
+func (s *archive) Last(ctx context.Context, d events.Dialect, except string) (e StoredEvent, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
 		e, err = historyEvent(ctx, db, `WHERE CAST(detail AS TEXT) ->> 'dialect' = ?
 			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ?
@@ -195,7 +195,7 @@ func (s *archive) Last(ctx context.Context, d events.Dialect, except string) (e 
 // Record is one record of the stream: an event, a run or a decision.
 type Record struct {
 	Seq      uint64
-	Event    *Event
+	Event    *StoredEvent
 	Run      *wire.Run // without its output
 	Decision *wire.Decision
 }
@@ -239,7 +239,7 @@ func (s *archive) Since(ctx context.Context, after, upto uint64, limit, maxBytes
 		if err != nil {
 			return err
 		}
-		accepted := make([]Event, len(rows))
+		accepted := make([]StoredEvent, len(rows))
 		for i, r := range rows {
 			if accepted[i], err = r.historyEvent(ctx, db); err != nil {
 				return err
@@ -320,7 +320,7 @@ func missing(after, to, pruned uint64, records []Record, unused []Range) (list [
 }
 
 // merge puts three lists into one order, and keeps the first limit.
-func merge(accepted []Event, runs []wire.Run, decisions []wire.Decision, limit int) []Record {
+func merge(accepted []StoredEvent, runs []wire.Run, decisions []wire.Decision, limit int) []Record {
 	all := make([]Record, 0, len(accepted)+len(runs)+len(decisions))
 	for i := range accepted {
 		all = append(all, Record{Seq: accepted[i].Seq, Event: &accepted[i]})

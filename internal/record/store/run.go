@@ -47,7 +47,7 @@ var runTexts = [...]func(*wire.Run) *string{
 
 // encodeRun makes the row of a run, without the text that the policy hides. clean tells that the
 // payload has no such text.
-func encodeRun(run *wire.Run, p *Policy, clean bool) *runRow {
+func encodeRun(run *wire.Run, p *Limits, clean bool) *runRow {
 	r := &runRow{run: run, ended: run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))}
 	if run.Started.IsZero() || run.Result == wire.ResultInterrupted || run.Result == wire.ResultDropped {
 		r.ended = time.Now() // when it was found out

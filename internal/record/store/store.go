@@ -52,7 +52,7 @@ const (
 type Options struct {
 	Path    string     // of the database; its directory is made 0700, the file 0600
 	Durable Durability // "" = DurableFsync
-	Policy  Policy
+	Policy  Limits
 	Held    int64 // bytes of pending events that are in memory as well; 0 = 16 MiB
 
 	// Memory is a folder in memory, see MemoryDir, in which decisions outlive a kill of the
@@ -83,8 +83,8 @@ type Options struct {
 	synced func() // called when a loss of power takes back nothing of the database; nil = not
 }
 
-// Policy has the settings that may change while the store is open; see Configure.
-type Policy struct {
+// Limits has the settings that may change while the store is open; see Configure.
+type Limits struct {
 	Payload    Payload       // kept of an event once it is no longer pending; "" = PayloadPreview
 	MaxAge     time.Duration // of history; 0 = 30 days
 	MaxBytes   int64         // of the database; 0 = 1 GiB
@@ -140,7 +140,7 @@ type Store struct {
 // core has the things that all parts share.
 type core struct {
 	opts      Options
-	policy    atomic.Pointer[Policy]
+	policy    atomic.Pointer[Limits]
 	queue     *queue
 	live      *live
 	journaled *journaled
@@ -302,7 +302,7 @@ func (s *core) Epoch() string { return *s.counts.epoch.Load() }
 
 // Configure puts a policy in force for everything that comes after. The store prunes at once
 // the history that the policy no longer allows.
-func (s *Store) Configure(p Policy) {
+func (s *Store) Configure(p Limits) {
 	if p.Payload == "" {
 		p.Payload = PayloadPreview
 	}

@@ -233,7 +233,7 @@ func (u *unwritten) append(number uint64, text []byte) *held {
 	if u.log.Size() > maxUnwritten || time.Now().Before(u.again) {
 		return nil
 	}
-	entries, err := u.log.Append([]journal.Record{{Number: number, Head: text}})
+	entries, err := u.log.Append([]journal.Item{{Number: number, Head: text}})
 	if err != nil { // memory is full, or the folder was deleted
 		if u.log.Renew() != nil {
 			u.again = time.Now().Add(memoryRetry)

@@ -78,7 +78,7 @@ func TestDecisionsOutliveAKill(t *testing.T) {
 	}
 	hooktest.Must(t, s.Close())
 	checker, denied := audit.NewChecker(audit.Head{}), 0
-	head, err := ReadAudit(t.Context(), o.Path, time.Time{}, func(r audit.Record, _ audit.Hash) error {
+	head, err := ReadAudit(t.Context(), o.Path, time.Time{}, func(r audit.Link, _ audit.Hash) error {
 		checker.Add(r, nil)
 		denied++
 		return nil

@@ -15,7 +15,7 @@ import (
 
 // origin is the place of an event's spans. All calls for an event find the same.
 type origin struct {
-	event         Event
+	event         Traced
 	trace, accept string // ids
 	parent, state string // of the sender's span; "" = the trace begins here
 	flags         uint32 // as the sender gave them
@@ -28,7 +28,7 @@ var (
 )
 
 // from returns the place that e's headers say. Headers that are broken say nothing.
-func from(e Event) origin {
+func from(e Traced) origin {
 	o := origin{event: e, trace: id(e.ID, 16), accept: id(e.ID+" accept", 8)}
 	m := traceparent.FindStringSubmatch(e.Traceparent)
 	if m == nil || m[1] == "ff" || strings.Trim(m[2], "0") == "" || strings.Trim(m[3], "0") == "" ||

@@ -188,8 +188,8 @@ func (t *Tracer) Close(ctx context.Context) (err error) {
 	return err
 }
 
-// Event is the event of a trace.
-type Event struct {
+// Traced is the event of a trace.
+type Traced struct {
 	ID, Name    string
 	Traceparent string // W3C, as the sender gave it; "" = the trace begins here
 	Tracestate  string
@@ -202,7 +202,7 @@ type Event struct {
 }
 
 // convention returns the subject of e under OpenTelemetry's names (gen_ai.*).
-func (e Event) convention() []otlp.Attribute {
+func (e Traced) convention() []otlp.Attribute {
 	operation := ""
 	if e.Tool != "" {
 		operation = "execute_tool"
@@ -212,8 +212,8 @@ func (e Event) convention() []otlp.Attribute {
 		"gen_ai.tool.name", clean(e.Tool), "gen_ai.tool.call.id", clean(e.Call))
 }
 
-// Run is a finished run for an event.
-type Run struct {
+// TracedRun is a finished run for an event.
+type TracedRun struct {
 	ID, Hook, Result string
 	Failed           bool
 	Started          time.Time
@@ -221,7 +221,7 @@ type Run struct {
 }
 
 // Accepted traces that e was accepted, and matched so many hooks.
-func (t *Tracer) Accepted(e Event, matched int) {
+func (t *Tracer) Accepted(e Traced, matched int) {
 	if t == nil {
 		return
 	}
@@ -236,7 +236,7 @@ func (t *Tracer) Accepted(e Event, matched int) {
 }
 
 // Ran traces a run for e that has ended: how long it queued and how long it ran.
-func (t *Tracer) Ran(e Event, r Run) {
+func (t *Tracer) Ran(e Traced, r TracedRun) {
 	if t == nil {
 		return
 	}
@@ -255,7 +255,7 @@ func (t *Tracer) Ran(e Event, r Run) {
 }
 
 // Decided traces the decision that e's sender gets now.
-func (t *Tracer) Decided(e Event, decision string) {
+func (t *Tracer) Decided(e Traced, decision string) {
 	if t == nil {
 		return
 	}

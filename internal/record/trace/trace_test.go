@@ -124,9 +124,9 @@ func end(t *testing.T, tracer *Tracer) {
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // tell tells of an event with one failed run and a verdict.
-func tell(tracer *Tracer, e Event) {
+func tell(tracer *Tracer, e Traced) {
 	e.At = at
-	tracer.Ran(e, Run{ID: "run-" + e.ID, Hook: "guard\xff", Result: "failed", Failed: true, Started: at.Add(time.Second), Duration: 2 * time.Second})
+	tracer.Ran(e, TracedRun{ID: "run-" + e.ID, Hook: "guard\xff", Result: "failed", Failed: true, Started: at.Add(time.Second), Duration: 2 * time.Second})
 	tracer.Decided(e, "denied")
 	tracer.Accepted(e, 1)
 }
@@ -134,7 +134,7 @@ func tell(tracer *Tracer, e Event) {
 func TestSpansOfAnEvent(t *testing.T) {
 	c := newCollector(t)
 	tracer := start(t, Options{Version: "v9"})
-	tell(tracer, Event{
+	tell(tracer, Traced{
 		ID: "01ABC", Name: "pre_tool_use", Session: "s-1", AgentName: "codex", Tool: "shell", Call: "call_1",
 	})
 	end(t, tracer)
@@ -221,7 +221,7 @@ func TestTraceparent(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCollector(t)
 			tracer := start(t, Options{})
-			tell(tracer, Event{ID: "01ABC", Name: "agent:end", Traceparent: test.traceparent, Tracestate: "vendor=1"})
+			tell(tracer, Traced{ID: "01ABC", Name: "agent:end", Traceparent: test.traceparent, Tracestate: "vendor=1"})
 			end(t, tracer)
 			if len(c.spans) != test.spans {
 				t.Fatalf("%d spans, want %d", len(c.spans), test.spans)
@@ -256,7 +256,7 @@ func TestSampling(t *testing.T) {
 	tracer := start(t, Options{})
 	const n = 100
 	for i := range n {
-		tell(tracer, Event{ID: strings.Repeat("x", i+1), Name: "agent:end"})
+		tell(tracer, Traced{ID: strings.Repeat("x", i+1), Name: "agent:end"})
 	}
 	end(t, tracer)
 	count := map[string]int{}
@@ -287,7 +287,7 @@ func TestOff(t *testing.T) {
 		if tracer != nil || err != nil {
 			t.Errorf("%v: got %v, %v", env, tracer, err)
 		}
-		tell(tracer, Event{ID: "1", Name: "agent:end"})
+		tell(tracer, Traced{ID: "1", Name: "agent:end"})
 		if err := tracer.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -326,7 +326,7 @@ func TestHeadersAndCompression(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
 	t.Setenv("OTEL_SERVICE_NAME", "hookd-laptop")
 	tracer := start(t, Options{})
-	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	tell(tracer, Traced{ID: "1", Name: "agent:end"})
 	end(t, tracer)
 	if len(c.requests) != 1 || len(c.spans) != 4 {
 		t.Fatalf("%d requests, %d spans", len(c.requests), len(c.spans))
@@ -345,7 +345,7 @@ func TestBusyCollectorIsTriedAgain(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "60000")
 	trouble := make(chan error, 10)
 	tracer := start(t, Options{Trouble: func(err error) { trouble <- err }})
-	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	tell(tracer, Traced{ID: "1", Name: "agent:end"})
 	end(t, tracer)
 	if len(c.requests) != 2 || len(c.spans) != 4 || len(trouble) != 0 {
 		t.Errorf("%d requests, %d spans, %d troubles", len(c.requests), len(c.spans), len(trouble))
@@ -379,10 +379,10 @@ func TestStuckCollector(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", stuck.URL)
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "1")
 	tracer := start(t, Options{})
-	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	tell(tracer, Traced{ID: "1", Name: "agent:end"})
 	<-arrived
 	for range 10_000 { // far more than the queue holds: dropped, not waited for
-		tell(tracer, Event{ID: "2", Name: "agent:end"})
+		tell(tracer, Traced{ID: "2", Name: "agent:end"})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -414,7 +414,7 @@ func TestCertificates(t *testing.T) {
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", s.URL)
 	tracer := start(t, Options{Trouble: func(err error) { t.Error(err) }})
-	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	tell(tracer, Traced{ID: "1", Name: "agent:end"})
 	end(t, tracer)
 	if len(c.spans) != 4 {
 		t.Errorf("%d spans", len(c.spans))
@@ -430,7 +430,7 @@ func TestLostSpansAreTold(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
 	trouble := make(chan error, 10)
 	tracer := start(t, Options{Trouble: func(err error) { trouble <- err }})
-	tell(tracer, Event{ID: "1", Name: "agent:end"})
+	tell(tracer, Traced{ID: "1", Name: "agent:end"})
 	end(t, tracer)
 	if err := <-trouble; err == nil || !strings.Contains(err.Error(), "thrown 3 spans") {
 		t.Errorf("told %v", err)
@@ -442,7 +442,7 @@ func TestLostSpansAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tell(full, Event{ID: "1", Name: "agent:end"})
+	tell(full, Traced{ID: "1", Name: "agent:end"})
 	go full.run()
 	end(t, full)
 	if err := <-trouble; err == nil || !strings.HasPrefix(err.Error(), "2 spans are dropped") {

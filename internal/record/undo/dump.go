@@ -123,7 +123,7 @@ func (d *Dumps) copy(id, path string, n int, dump *wire.Dump) error {
 }
 
 // ofCall returns the dumps of a call.
-func (d *Dumps) ofCall(c *Call) []wire.Dump { return append(d.of(c.ID), d.of(c.CallID)...) }
+func (d *Dumps) ofCall(c *KeptCall) []wire.Dump { return append(d.of(c.ID), d.of(c.CallID)...) }
 
 func (d *Dumps) of(id string) (list []wire.Dump) {
 	d.mu.Lock()
@@ -145,7 +145,7 @@ func (d *Dumps) of(id string) (list []wire.Dump) {
 	return list
 }
 
-func (d *Dumps) remove(c *Call) {
+func (d *Dumps) remove(c *KeptCall) {
 	for _, id := range []string{c.ID, c.CallID} {
 		if id != "" && strings.Trim(id, idLetters) == "" {
 			_ = os.RemoveAll(filepath.Join(d.dir, id))
@@ -162,7 +162,7 @@ func (d *Dumps) sweep(known func(id string) bool) (used int64) {
 	for _, id := range ids {
 		is, err := look(filepath.Join(d.dir, id))
 		if err == nil && !known(id) && time.Since(time.Unix(0, is.MTime)) > leastTime {
-			d.remove(&Call{ID: id})
+			d.remove(&KeptCall{ID: id})
 			continue
 		}
 		for _, one := range d.of(id) {

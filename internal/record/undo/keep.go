@@ -18,7 +18,7 @@ import (
 type keeping struct {
 	k         *Keeper
 	o         *open // nil = of an undo or a step
-	call      Call
+	call      KeptCall
 	limits    *budget
 	dir       string // of the call, in the home vault
 	out       *writer

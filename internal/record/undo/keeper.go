@@ -38,7 +38,7 @@ type Keeper struct {
 
 // open is a call that is not settled.
 type open struct {
-	call  Call
+	call  KeptCall
 	late  *budget       // nil = nothing goes on
 	kept  chan struct{} // closed when keeping has ended
 	once  sync.Mutex    // settles it
@@ -75,7 +75,7 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	k.bases = &bases{places: p, settings: &k.settings, log: k.log, list: map[string]*baseline{}}
 	k.Configure(DefaultSettings())
 	for _, id := range p.unwritten() {
-		k.remove(&manifest{call: Call{ID: id}, dir: k.dir(id)})
+		k.remove(&manifest{call: KeptCall{ID: id}, dir: k.dir(id)})
 	}
 	for _, m := range k.all() {
 		if m.seal == nil || m.seal.Outcome == "" {
@@ -117,7 +117,7 @@ func Concerns(f *facts.Facts) bool {
 // Keep keeps the files that a call is about to destroy. It returns within Settings.Wait, or a few
 // milliseconds later, and where there is much to keep within Settings.Most. Files kept until then are kept, and the
 // result says so.
-func (k *Keeper) Keep(c Call, f *facts.Facts) Result {
+func (k *Keeper) Keep(c KeptCall, f *facts.Facts) Result {
 	s, begin := *k.settings.Load(), time.Now()
 	dumped := len(k.Dumps.ofCall(&c)) > 0
 	if s.Off || !Concerns(f) && !dumped || strings.ContainsAny(c.ID, "/.") || c.ID == "" {
@@ -275,7 +275,7 @@ func (k *Keeper) Discard(id string) {
 	}
 }
 
-func (k *Keeper) discard(id string) (c Call, is bool) {
+func (k *Keeper) discard(id string) (c KeptCall, is bool) {
 	k.mu.Lock()
 	o := k.open[id]
 	k.mu.Unlock()

@@ -71,15 +71,15 @@ const (
 
 // line is one line of a manifest: the first has Call, the last Seal.
 type line struct {
-	V     int    `json:"v,omitempty"`
-	Call  *Call  `json:"call,omitempty"`
-	Entry *entry `json:"entry,omitempty"`
-	Seal  *seal  `json:"sealed,omitempty"`
+	V     int       `json:"v,omitempty"`
+	Call  *KeptCall `json:"call,omitempty"`
+	Entry *entry    `json:"entry,omitempty"`
+	Seal  *seal     `json:"sealed,omitempty"`
 }
 
 // manifest is all that is known of one call.
 type manifest struct {
-	call    Call
+	call    KeptCall
 	entries []entry
 	seal    *seal // nil = hookd was killed while it kept
 	undone  *undone
@@ -178,7 +178,7 @@ type writer struct {
 	text []byte // of the last entry
 }
 
-func newWriter(dir string, c *Call) (*writer, error) {
+func newWriter(dir string, c *KeptCall) (*writer, error) {
 	f, err := os.OpenFile(filepath.Join(dir, manifestFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err

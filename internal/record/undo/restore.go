@@ -94,7 +94,7 @@ func asOfNow(m *manifest) *manifest {
 // error nothing was changed.
 func (k *Keeper) perform(id string, p *plan) error {
 	of := p.calls[0].call
-	c := Call{ID: id, Time: time.Now().UTC(), Tool: Undo, Session: of.Session, Agent: of.Agent}
+	c := KeptCall{ID: id, Time: time.Now().UTC(), Tool: Undo, Session: of.Session, Agent: of.Agent}
 	for _, m := range p.calls {
 		c.Undoes = append(c.Undoes, m.call.ID)
 	}

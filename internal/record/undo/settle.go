@@ -20,7 +20,7 @@ const oldTime = 10 * time.Minute
 const oldStep = 7 * 24 * time.Hour
 
 // Unsettled returns the calls of a session that are not settled; "" = of all.
-func (k *Keeper) Unsettled(session string) (list []Call) {
+func (k *Keeper) Unsettled(session string) (list []KeptCall) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, o := range k.open {

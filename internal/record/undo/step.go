@@ -10,7 +10,7 @@ import (
 // Begin remembers the repository around c.Cwd as it is now, under c.Mark in the session, in place of an
 // earlier one. Outside of a repository it does nothing. It waits for the look, and for no longer than
 // 20 seconds. Settings.Off does not count: a hook asks for it.
-func (k *Keeper) Begin(c Call) error {
+func (k *Keeper) Begin(c KeptCall) error {
 	top := git.Top(string(c.Cwd))
 	if top == "" || rootOf(top) == "" {
 		return nil
@@ -56,7 +56,7 @@ func (k *Keeper) Forget(session string) {
 	}
 }
 
-func (k *Keeper) steps(session string) (list []Call) {
+func (k *Keeper) steps(session string) (list []KeptCall) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, o := range k.open {

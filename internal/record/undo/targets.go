@@ -56,7 +56,7 @@ func aimsOf(f *facts.Facts, b *budget) *aims {
 }
 
 // destroying reports whether an effect of a kind can destroy something.
-func destroying(kind facts.Kind) bool {
+func destroying(kind facts.EffectKind) bool {
 	return kind == facts.KindDelete || kind == facts.KindWrite || kind == facts.KindMove
 }
 

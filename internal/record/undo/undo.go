@@ -85,8 +85,8 @@ func (p *Path) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Call is a call that something was kept for.
-type Call struct {
+// KeptCall is a call that something was kept for.
+type KeptCall struct {
 	ID      string    `json:"id"` // of its event
 	Time    time.Time `json:"time"`
 	Session string    `json:"session,omitempty"`

@@ -324,8 +324,8 @@ func newKeeper(t *testing.T, dir string) *Keeper {
 // id is a new id of an event.
 func id() string { return events.NewID(time.Now()) }
 
-func call(cwd string) Call {
-	return Call{ID: id(), Time: time.Now().UTC(), Session: "s", Tool: "Bash", Cwd: Path(cwd)}
+func call(cwd string) KeptCall {
+	return KeptCall{ID: id(), Time: time.Now().UTC(), Session: "s", Tool: "Bash", Cwd: Path(cwd)}
 }
 
 func factsOf(line, cwd string) *facts.Facts {

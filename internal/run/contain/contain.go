@@ -29,7 +29,7 @@ import (
 	"github.com/hookd/hookd/internal/run/box"
 )
 
-// Options of a Keeper. Bridge, Home and Facts are required.
+// Options of a Boxer. Bridge, Home and Facts are required.
 type Options struct {
 	Bridge   string // path of hookd-bridge
 	Socket   string // of this hookd; "" = the bridge finds it without being told
@@ -45,8 +45,8 @@ type Options struct {
 	Log     *zap.Logger // nil = none
 }
 
-// Keeper puts calls into boxes. It is safe for concurrent use.
-type Keeper struct {
+// Boxer puts calls into boxes. It is safe for concurrent use.
+type Boxer struct {
 	opts  Options
 	log   *zap.Logger
 	takes sync.Map // of an agent's dialect to whether it takes a rewrite with an approval
@@ -57,12 +57,12 @@ type Keeper struct {
 	distrust map[events.Dialect]string // agents that dropped a rewrite, and which call showed it
 }
 
-// New makes a Keeper.
-func New(o Options) *Keeper {
+// New makes a Boxer.
+func New(o Options) *Boxer {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	return &Keeper{
+	return &Boxer{
 		opts: o, log: o.Log.Named("contain"), probed: map[string]probed{}, tickets: loadTickets(o.State, o.Log),
 		distrust: map[events.Dialect]string{},
 	}
@@ -79,7 +79,7 @@ type probed struct {
 const probeAgain = time.Minute
 
 // can says at which level the machine makes a box of a built-in profile, or why it cannot.
-func (k *Keeper) can(base string) (box.Level, error) {
+func (k *Boxer) can(base string) (box.Level, error) {
 	k.mu.Lock()
 	p, ok := k.probed[base]
 	k.mu.Unlock()
@@ -102,7 +102,7 @@ type plan struct {
 }
 
 // Cannot fits dispatch.Boxes.
-func (k *Keeper) Cannot(e *events.Event, v *verdict.Verdict) string {
+func (k *Boxer) Cannot(e *events.Event, v *verdict.Verdict) string {
 	k.mu.Lock()
 	t := k.failedBefore(e, v)
 	k.mu.Unlock()
@@ -124,7 +124,7 @@ func (k *Keeper) Cannot(e *events.Event, v *verdict.Verdict) string {
 }
 
 // Box fits dispatch.Boxes.
-func (k *Keeper) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.Verdict {
+func (k *Boxer) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.Verdict {
 	id := newID()
 	p, why := k.plan(e, v, id)
 	if why != "" {
@@ -142,7 +142,7 @@ func (k *Keeper) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.V
 }
 
 // plan makes the rewrite of e's call; why says why there is none.
-func (k *Keeper) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, why string) {
+func (k *Boxer) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, why string) {
 	if e.Contract.Kind != events.KindToolBefore {
 		return p, "only a tool call runs in a box"
 	}
@@ -190,7 +190,7 @@ func (k *Keeper) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, w
 }
 
 // place is where the box of a call runs.
-func (k *Keeper) place(cwd string) box.Place {
+func (k *Boxer) place(cwd string) box.Place {
 	return box.Place{
 		Cwd: cwd, Homes: []string{k.opts.Home}, Own: k.opts.Own, Private: dialect.Private(), Later: dialect.InProject(),
 	}
@@ -199,7 +199,7 @@ func (k *Keeper) place(cwd string) box.Place {
 // rewrite fills in the tool's new input.
 func (p *plan) rewrite(e *events.Event, key, line string) (why string) {
 	change := verdict.Answer{
-		Policy:       verdict.Policy{Name: "hookd", Blocking: true},
+		Policy:       verdict.Terms{Name: "hookd", Blocking: true},
 		UpdatedInput: rawjson.With(json.RawMessage(`{}`), rawjson.StringMember(key, line)),
 	}
 	change = dialect.Answer(e, e.Contract.Name, change)
@@ -211,7 +211,7 @@ func (p *plan) rewrite(e *events.Event, key, line string) (why string) {
 }
 
 // from is the folder that `cd dir` leads to.
-func (k *Keeper) from(cwd, dir string) string {
+func (k *Boxer) from(cwd, dir string) string {
 	switch {
 	case dir == "~":
 		return k.opts.Home
@@ -242,7 +242,7 @@ func lineOf(call neutral.ToolCall) (key, line string) {
 }
 
 // agentTakes says why a rewrite does not reach an agent's call; "" = it does.
-func (k *Keeper) agentTakes(d events.Dialect) string {
+func (k *Boxer) agentTakes(d events.Dialect) string {
 	k.mu.Lock()
 	call := k.distrust[d]
 	k.mu.Unlock()
@@ -275,7 +275,7 @@ var shell = sync.OnceValue(func() string {
 })
 
 // Plain fits dispatch.Boxes.
-func (k *Keeper) Plain(e *events.Event) json.RawMessage {
+func (k *Boxer) Plain(e *events.Event) json.RawMessage {
 	switch e.Contract.Kind {
 	case events.KindToolBefore, events.KindToolAfter, events.KindToolTransform, events.KindPermissionRequest:
 	default:

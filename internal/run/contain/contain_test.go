@@ -19,9 +19,9 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// world is a Keeper with a home and a project.
+// world is a Boxer with a home and a project.
 type world struct {
-	*Keeper
+	*Boxer
 	home, project string
 	broken        error // why the machine makes no box
 	level         box.Level
@@ -62,7 +62,7 @@ func newWorldIn(t *testing.T, home string) *world {
 	}
 	bridge := filepath.Join(home, "bin/hookd-bridge")
 	w.write(t, "bin/hookd-bridge", "")
-	w.Keeper = New(Options{
+	w.Boxer = New(Options{
 		Bridge: bridge, Home: home, State: home, Facts: &facts.Reader{Home: home},
 		Profiles: []string{filepath.Join(home, "system"), filepath.Join(home, "own")},
 		Probe:    func(string) (box.Level, error) { return cmp.Or(w.level, box.Namespaces), w.broken },
@@ -262,8 +262,8 @@ func TestLineOfACdStaysOutside(t *testing.T) {
 	}
 }
 
-// again is the Keeper of a daemon that has started again.
-func (w *world) again() *Keeper { return New(w.opts) }
+// again is the Boxer of a daemon that has started again.
+func (w *world) again() *Boxer { return New(w.opts) }
 
 // A call that was rewritten before a restart gets its box after it, once; its line and folder count as before.
 func TestTicketsOutlastADaemon(t *testing.T) {
@@ -271,7 +271,7 @@ func TestTicketsOutlastADaemon(t *testing.T) {
 	w.write(t, "own/tests.yaml", "like: project\nhide: [~/private]\n")
 	l := boxedLine(t, w.Box(w.call(agent, "PreToolUse", "make"), contained("tests"), false))
 	second := boxedLine(t, w.Box(w.call(agent, "PreToolUse", "make x"), contained("tests"), false))
-	w.Keeper = w.again()
+	w.Boxer = w.again()
 	if _, ok := w.Begin(l.Call, "make y", w.project, "tests"); ok {
 		t.Error("another line is approved")
 	}
@@ -279,14 +279,14 @@ func TestTicketsOutlastADaemon(t *testing.T) {
 	if !ok || len(p.Hide) != 1 {
 		t.Errorf("it is not approved, or with another profile: %+v", p)
 	}
-	w.Keeper = w.again()
+	w.Boxer = w.again()
 	if _, ok := w.Begin(l.Call, "make", w.project, "tests"); ok {
 		t.Error("it is approved twice")
 	}
 	if tell := w.End(l.Call, wire.BoxEnd{Exit: 1}); !strings.Contains(tell, `"tests"`) {
 		t.Errorf("the model is told %q", tell)
 	}
-	w.Keeper = w.again()
+	w.Boxer = w.again()
 	if why := w.Cannot(w.call(agent, "PreToolUse", "make"), contained("tests")); !strings.Contains(why, "just failed") {
 		t.Errorf("the same line again: %q", why)
 	}
@@ -379,7 +379,7 @@ func TestWaysOut(t *testing.T) {
 	}
 	v.Opens = []string{"reg.test:443"}
 	profileOf(true)
-	w.Keeper = w.again()
+	w.Boxer = w.again()
 	v.Opens = nil
 	if p := profileOf(false); len(p.Hosts) != 2 {
 		t.Errorf("in the session, after a restart: %+v", p)

@@ -154,7 +154,7 @@ func rank(p box.Profile) int {
 }
 
 // profile returns the strictest of several.
-func (k *Keeper) profile(names []string) (best box.Profile, err error) {
+func (k *Boxer) profile(names []string) (best box.Profile, err error) {
 	for i, name := range names {
 		if name == "" || strings.ContainsAny(name, "/ ") {
 			return best, fmt.Errorf("%q is no name of a profile", name)

@@ -136,7 +136,7 @@ func readRules(t *testing.T, names ...string) (sets []*rules.Set) {
 }
 
 // judge returns the strictest answer of guards to a call.
-func judge(t *testing.T, sets []*rules.Set, call facttest.Call) (worst rules.Decision) {
+func judge(t *testing.T, sets []*rules.Set, call facttest.TestCall) (worst rules.Action) {
 	data, err := json.Marshal(map[string]any{"tool_name": call.Tool, "tool_input": call.Input})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func judge(t *testing.T, sets []*rules.Set, call facttest.Call) (worst rules.Dec
 		Project: facttest.Project, Home: facttest.Home,
 		Read: func(line string) *facts.Facts { return facts.Line(line, env) },
 	}
-	order := []rules.Decision{rules.Deny, rules.Ask, rules.Contain}
+	order := []rules.Action{rules.Deny, rules.Ask, rules.Contain}
 	for _, set := range sets {
 		d := set.Judge(s).Decision
 		for _, one := range order {

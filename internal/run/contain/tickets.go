@@ -152,7 +152,7 @@ func newID() string {
 
 // Begin claims the ticket of a box that is about to be made for a line and a folder. ok is false
 // where there is none: the box is no approval then, and has the profile that its name alone gives.
-func (k *Keeper) Begin(id, line, cwd, profile string) (_ box.Profile, ok bool) {
+func (k *Boxer) Begin(id, line, cwd, profile string) (_ box.Profile, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := k.tickets.find(func(t *ticket) bool { return t.ID == id })
@@ -166,7 +166,7 @@ func (k *Keeper) Begin(id, line, cwd, profile string) (_ box.Profile, ok bool) {
 }
 
 // End notes how a box ended, and returns the sentence that the model is to be told; "" = nothing.
-func (k *Keeper) End(id string, end wire.BoxEnd) string {
+func (k *Boxer) End(id string, end wire.BoxEnd) string {
 	k.mu.Lock()
 	t := k.tickets.find(func(t *ticket) bool { return t.ID == id })
 	k.mu.Unlock()
@@ -197,7 +197,7 @@ func (k *Keeper) End(id string, end wire.BoxEnd) string {
 
 // Ran fits dispatch.Boxes. An agent that has run a call without its box is not given another until
 // hookd starts again.
-func (k *Keeper) Ran(e *events.Event, failed bool) (end *wire.BoxEnd, bare bool) {
+func (k *Boxer) Ran(e *events.Event, failed bool) (end *wire.BoxEnd, bare bool) {
 	_, line := lineOf(dialect.Call(e))
 	if line == "" {
 		return nil, false

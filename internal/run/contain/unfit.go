@@ -97,7 +97,7 @@ func is(c *facts.Command, command string) bool {
 }
 
 // unfit says why a line cannot be contained as a profile has it; "" = it may be.
-func (k *Keeper) unfit(line, cwd string, p box.Profile) string {
+func (k *Boxer) unfit(line, cwd string, p box.Profile) string {
 	f := k.opts.Facts.Line(line, cwd)
 	for i := range f.Commands {
 		c := &f.Commands[i]
@@ -127,7 +127,7 @@ func (k *Keeper) unfit(line, cwd string, p box.Profile) string {
 }
 
 // unfitWeak says why a line, which may be contained, fails in a box by Landlock; "" = nothing is known that fails.
-func (k *Keeper) unfitWeak(p *plan) string {
+func (k *Boxer) unfitWeak(p *plan) string {
 	spec, err := box.Resolve(p.profile, k.place(p.cwd))
 	if err != nil {
 		return err.Error()
@@ -164,7 +164,7 @@ func backgrounds(line string) bool {
 
 // ownRule says which of the agent's own rules about a line would not be looked at any more: the
 // agent judges the line that it is given, and one in a box begins with another word.
-func (k *Keeper) ownRule(d events.Dialect, cwd, line string) string {
+func (k *Boxer) ownRule(d events.Dialect, cwd, line string) string {
 	agent := dialect.Agent(d)
 	if agent == nil || agent.OwnRule == nil {
 		return ""

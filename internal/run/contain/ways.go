@@ -22,7 +22,7 @@ import (
 const maxWays = 4
 
 // Opens fits dispatch.Boxes.
-func (k *Keeper) Opens(e *events.Event, v *verdict.Verdict) []string {
+func (k *Boxer) Opens(e *events.Event, v *verdict.Verdict) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if t := k.failedBefore(e, v); t != nil {
@@ -58,7 +58,7 @@ func open(p box.Profile, ways []string) box.Profile {
 }
 
 // lasting lists the ways that a person has opened for a session, as long as the grant of that answer is in force.
-func (k *Keeper) lasting(session, profile string) (ways []string) {
+func (k *Boxer) lasting(session, profile string) (ways []string) {
 	for _, one := range k.tickets.list {
 		if one.Lasts && one.Session == session && one.Profile.Name == profile && session != "" &&
 			(k.opts.Granted == nil || k.opts.Granted(one.Event)) {
@@ -70,10 +70,10 @@ func (k *Keeper) lasting(session, profile string) (ways []string) {
 }
 
 // writes are effects on a place that a box keeps.
-var writes = []facts.Kind{facts.KindWrite, facts.KindDelete, facts.KindMove}
+var writes = []facts.EffectKind{facts.KindWrite, facts.KindDelete, facts.KindMove}
 
 // outsideOf lists the ways that a call in a box writes, as far as its line says, or its output does.
-func (k *Keeper) outsideOf(t *ticket, output string) (list []string) {
+func (k *Boxer) outsideOf(t *ticket, output string) (list []string) {
 	if t.Profile.Base == box.Read {
 		return nil // it writes nothing: a wider profile is another answer of a hook
 	}
@@ -128,7 +128,7 @@ func refusedIn(output string) (list []string) {
 
 // failedBefore returns the ticket of the same line of the session, if that has just failed in its box: a
 // person may open a way, or let the line run outside. The caller holds the lock.
-func (k *Keeper) failedBefore(e *events.Event, v *verdict.Verdict) *ticket {
+func (k *Boxer) failedBefore(e *events.Event, v *verdict.Verdict) *ticket {
 	if v.UpdatedInput != nil || e.SessionID == "" {
 		return nil
 	}

@@ -22,10 +22,10 @@ import (
 )
 
 // builtin runs a hook that is written in Go.
-func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.JobResult {
 	b, ok := builtin.Lookup(j.Hook.Command)
 	if !ok {
-		return dispatch.Outcome{
+		return dispatch.JobResult{
 			Failure:  fmt.Sprintf("no builtin hook registered as %q", j.Hook.Command),
 			ExitCode: -1,
 			Started:  time.Now(),
@@ -36,7 +36,7 @@ func (r *Runner) builtin(ctx context.Context, j *dispatch.Job) dispatch.Outcome 
 	call, env := dialect.Call(&now), r.hookEnvironment(j)
 	lookup := func(name string) string { return variable(env, name) }
 	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
-		return b.Run(ctx, &builtin.Call{
+		return b.Run(ctx, &builtin.Invocation{
 			Event: j.Given, Payload: Stdin(j), Args: j.Hook.Args,
 			Row: now.Contract, Data: now.Data, Canonical: dialect.Canonical(&now), Tool: call,
 			Subject: func() *rules.Subject { _, s := r.subject(j, &now); return s },
@@ -63,11 +63,11 @@ func (r *Runner) hookEnvironment(j *dispatch.Job) []string {
 }
 
 // model asks a language model.
-func (r *Runner) model(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+func (r *Runner) model(ctx context.Context, j *dispatch.Job) dispatch.JobResult {
 	h, payload := j.Hook, Stdin(j)
 	tool := toolGiven(j, payload)
 	return answered(ctx, j, func(ctx context.Context) ([]byte, error) {
-		return r.settings.Load().judge.Ask(ctx, judge.Call{
+		return r.settings.Load().judge.Ask(ctx, judge.Question{
 			Event: j.Given, Payload: payload, ToolName: tool.Own, ToolInput: tool.Given,
 			Model: h.Model, Prompt: h.Prompt, SystemPrompt: h.SystemPrompt, Schema: h.Schema,
 		})
@@ -102,12 +102,12 @@ func place(j *dispatch.Job, lookup func(string) string) string {
 
 // answered runs a hook inside the daemon, under the job's deadline. Its result is read
 // like the stdout of a process.
-func answered(ctx context.Context, j *dispatch.Job, run func(context.Context) ([]byte, error)) dispatch.Outcome {
+func answered(ctx context.Context, j *dispatch.Job, run func(context.Context) ([]byte, error)) dispatch.JobResult {
 	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
 	defer cancel()
 	start := time.Now()
 	stdout, err := run(ctx)
-	out := dispatch.Outcome{Started: start, Duration: time.Since(start), Stdout: kept(proc.OutputOf(stdout))}
+	out := dispatch.JobResult{Started: start, Duration: time.Since(start), Stdout: kept(proc.OutputOf(stdout))}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded): // also without an error: what it has may be a part
 		out.TimedOut, out.ExitCode = true, -1

@@ -112,7 +112,7 @@ func (p *Past) moment(e *events.Event) (*rules.Moment, *glance) {
 	}
 	raw := dialect.Call(e)
 	if k.Kind == rules.Ended {
-		k.Outcome = rules.Outcome(dialect.Ended(e))
+		k.Outcome = rules.CallResult(dialect.Ended(e))
 	}
 	if k.Kind == rules.Asked || k.Kind == rules.Ended {
 		k.Keys = rules.KeysOf(raw, p.factsOf(e, raw))
@@ -234,7 +234,7 @@ type pastLine struct {
 	Session string           `json:"session,omitempty"`
 	Agent   string           `json:"agent,omitempty"`
 	Call    string           `json:"call,omitempty"`
-	Outcome rules.Outcome    `json:"outcome,omitempty"`
+	Outcome rules.CallResult `json:"outcome,omitempty"`
 	Unsure  bool             `json:"unsure,omitempty"`
 	Fetched bool             `json:"fetched,omitempty"`
 	Keys    rules.Keys       `json:"keys,omitzero"`
@@ -330,7 +330,7 @@ func (p *Past) Happened(e *events.Event, decided wire.Outcome, ended *dialect.En
 		return
 	}
 	result := *m
-	result.ID, result.Kind, result.Outcome = e.EventID+" result", rules.Ended, rules.Outcome(*ended)
+	result.ID, result.Kind, result.Outcome = e.EventID+" result", rules.Ended, rules.CallResult(*ended)
 	p.history.Begin(&result)
 }
 

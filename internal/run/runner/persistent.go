@@ -54,24 +54,24 @@ func newPersistent(r *Runner) *persistent {
 }
 
 // run sends the job to a worker and waits for the answer.
-func (p *persistent) run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+func (p *persistent) run(ctx context.Context, j *dispatch.Job) dispatch.JobResult {
 	p.abortAfter(ctx)
 	c := call(j)
 	if j.Awaited {
 		return outcomeOf(j, p.pool(j.Hook).Ask(ctx, c))
 	}
-	done := make(chan worker.Answer, 1)
-	c.Done = func(a worker.Answer) { done <- a }
+	done := make(chan worker.Response, 1)
+	c.Done = func(a worker.Response) { done <- a }
 	p.pool(j.Hook).Submit(c)
 	return outcomeOf(j, <-done)
 }
 
 // submit queues the job for a worker, and calls done with the outcome. It does not
 // block.
-func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
+func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(dispatch.JobResult)) {
 	p.abortAfter(ctx)
 	c := call(j)
-	c.Done = func(a worker.Answer) { done(outcomeOf(j, a)) }
+	c.Done = func(a worker.Response) { done(outcomeOf(j, a)) }
 	p.poolWith(j.Settings, j.Hook).Submit(c)
 }
 
@@ -90,8 +90,8 @@ func (p *persistent) pool(h *hook.Hook) *worker.Pool { return p.poolWith(p.r.Set
 // poolWith returns the workers of h that are for a generation of settings. A worker that starts
 // when there are newer ones starts with those.
 func (p *persistent) poolWith(settings int, h *hook.Hook) *worker.Pool {
-	return p.workers.Pool(worker.Key{ID: h.ID, Digest: h.Digest, Settings: settings}, func() worker.Hook {
-		return worker.Hook{
+	return p.workers.Pool(worker.Key{ID: h.ID, Digest: h.Digest, Settings: settings}, func() worker.Startup {
+		return worker.Startup{
 			Name:    h.Name,
 			Workers: h.Concurrency,
 			Start:   func(looks func(string)) (worker.Start, error) { return p.start(h, looks) },
@@ -155,7 +155,7 @@ func (p *persistent) start(h *hook.Hook, looks func(path string)) (worker.Start,
 var lineEnd = []byte{'\n'}
 
 // call returns the job as one line.
-func call(j *dispatch.Job) *worker.Call {
+func call(j *dispatch.Job) *worker.Request {
 	line := bytes.Join(append(stdinParts(j), lineEnd), nil)
 	for rest := line[:len(line)-1]; ; { // between the values of a payload; a string has none
 		i := bytes.IndexByte(rest, '\n')
@@ -165,7 +165,7 @@ func call(j *dispatch.Job) *worker.Call {
 		rest[i] = ' '
 		rest = rest[i+1:]
 	}
-	return &worker.Call{
+	return &worker.Request{
 		ID:      j.Event.EventID,
 		Line:    line,
 		Timeout: j.Timeout,
@@ -176,8 +176,8 @@ func call(j *dispatch.Job) *worker.Call {
 
 // outcomeOf returns an answer as the outcome of a run. The answer without its
 // event_id counts as the stdout of an exit 0.
-func outcomeOf(j *dispatch.Job, a worker.Answer) dispatch.Outcome {
-	out := dispatch.Outcome{
+func outcomeOf(j *dispatch.Job, a worker.Response) dispatch.JobResult {
+	out := dispatch.JobResult{
 		Err: a.Err, Version: a.Version, TimedOut: a.TimedOut, Stalled: a.Stalled, Failure: a.Failure,
 		ExitCode: a.Exit.Code, Signal: a.Exit.Signal, Killed: a.Exit.Killed, Left: a.Exit.Left,
 		Started: a.Started, Duration: a.Duration, Stderr: kept(a.Stderr),

@@ -23,8 +23,8 @@ import (
 
 // rules judges an event by the rules of its hook. A panic is a failure of the run: a guard
 // then denies.
-func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
-	var v rules.Verdict
+func (r *Runner) rules(ctx context.Context, j *dispatch.Job) dispatch.JobResult {
+	var v rules.Opinion
 	out := answered(ctx, j, func(context.Context) (answer []byte, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -60,12 +60,12 @@ func (r *Runner) Warm(hooks []*hook.Hook) {
 
 // taken is a verdict that the agent takes. Where it would run the old line in place of the new one, the rule
 // denies.
-func taken(e *events.Event, call neutral.ToolCall, v rules.Verdict) rules.Verdict {
+func taken(e *events.Event, call neutral.ToolCall, v rules.Opinion) rules.Opinion {
 	if v.Decision != rules.Rewrite {
 		return v
 	}
 	input, err := json.Marshal(map[string]string{lineKey(call): v.Line})
-	a := verdict.Answer{Policy: verdict.Policy{Blocking: true}, UpdatedInput: input}
+	a := verdict.Answer{Policy: verdict.Terms{Blocking: true}, UpdatedInput: input}
 	if err != nil || len(dialect.Undelivered(e, e.Contract, a)) > 0 {
 		v.Decision = rules.Deny
 	}
@@ -150,7 +150,7 @@ func branchOf(root string) string {
 }
 
 // ruled writes a verdict as a hook answers, in the words of the event.
-func ruled(e *events.Event, call neutral.ToolCall, v rules.Verdict) ([]byte, error) {
+func ruled(e *events.Event, call neutral.ToolCall, v rules.Opinion) ([]byte, error) {
 	var answer struct {
 		Decision string `json:"decision,omitempty"`
 		Reason   string `json:"reason,omitempty"`

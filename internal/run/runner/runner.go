@@ -1,7 +1,7 @@
 // Package runner executes one run: it checks whether the hook's files may be started,
 // builds the input for the hook's type (environment, stdin, template values), and
 // passes it to a process (proc), a worker of a persistent hook (worker), a built-in
-// or a model (judge). The result is always an Outcome: no error of a hook leaves this
+// or a model (judge). The result is always a JobResult: no error of a hook leaves this
 // package in another form.
 //
 // Run blocks until the run has ended, which is at its deadline at the latest; Submit
@@ -199,7 +199,7 @@ func inherited(env map[string]string, path string, asks bool) (base []string, le
 
 // Run executes the job and waits for its end. A hook whose files others could
 // have changed does not start.
-func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.JobResult {
 	r.withFacts(j)
 	if j.Hook.Persistent {
 		return r.kept.run(ctx, j)
@@ -213,7 +213,7 @@ func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 		out := r.attempt(ctx, j)
 		left := time.Until(until)
 		if !out.again || try == admitTries || left <= 0 || ctx.Err() != nil {
-			return out.Outcome
+			return out.JobResult
 		}
 		next := *j
 		next.Timeout, j = left, &next
@@ -223,7 +223,7 @@ func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
 // attempted is the outcome of one start. again is set when the hook was saved while it ran:
 // then the saved version is to run.
 type attempted struct {
-	dispatch.Outcome
+	dispatch.JobResult
 	again bool
 }
 
@@ -231,7 +231,7 @@ type attempted struct {
 func (r *Runner) attempt(ctx context.Context, j *dispatch.Job) attempted {
 	a, err := r.admit(j.Hook, j.Looks)
 	if err != nil {
-		return attempted{Outcome: dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}}
+		return attempted{JobResult: dispatch.JobResult{Err: err, ExitCode: -1, Started: time.Now()}}
 	}
 	if a.hook != j.Hook {
 		now := *j
@@ -240,28 +240,28 @@ func (r *Runner) attempt(ctx context.Context, j *dispatch.Job) attempted {
 	switch j.Hook.Type {
 	case hook.Builtin:
 		j.Inside()
-		return attempted{Outcome: r.builtin(ctx, j)}
+		return attempted{JobResult: r.builtin(ctx, j)}
 	case hook.Model:
 		j.Inside()
-		return attempted{Outcome: r.model(ctx, j)}
+		return attempted{JobResult: r.model(ctx, j)}
 	case hook.Rules:
 		j.Inside()
-		return attempted{Outcome: r.rules(ctx, j)}
+		return attempted{JobResult: r.rules(ctx, j)}
 	}
 	out, err := r.process(ctx, j, a)
 	out.Version = a.hook.Digest
 	if err != nil {
 		out.Err, out.Failure, out.Whole, out.ExitCode = err, "", nil, -1
-		return attempted{Outcome: out, again: a.look.MayBeSaved()}
+		return attempted{JobResult: out, again: a.look.MayBeSaved()}
 	}
-	return attempted{Outcome: out}
+	return attempted{JobResult: out}
 }
 
 // Settings returns the generation of the settings that workers are started with.
 func (r *Runner) Settings() int { return r.settings.Load().generation }
 
 // Submit gives the job of a persistent hook to its process.
-func (r *Runner) Submit(ctx context.Context, j *dispatch.Job, done func(dispatch.Outcome)) {
+func (r *Runner) Submit(ctx context.Context, j *dispatch.Job, done func(dispatch.JobResult)) {
 	r.kept.submit(ctx, j, done)
 }
 
@@ -272,14 +272,14 @@ func (r *Runner) Kill(j *dispatch.Job) bool { return r.kept.kill(j) }
 // process starts the job's process and waits for it. The error refuses it: its files were
 // other ones for a moment. Those of a hook whose answer nothing waits for are looked at again
 // once it has started: it may run for long, and be saved meanwhile.
-func (r *Runner) process(ctx context.Context, j *dispatch.Job, a admitted) (_ dispatch.Outcome, refused error) {
+func (r *Runner) process(ctx context.Context, j *dispatch.Job, a admitted) (_ dispatch.JobResult, refused error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	p := &launch{settings: r.settings.Load(), job: j, dir: r.tempDir}
 	defer p.cleanup()
 	j.Looks(j.Place)
 	if err := p.prepare(); err != nil {
-		return dispatch.Outcome{Err: err, Short: proc.Short(err), ExitCode: -1, Started: time.Now()}, nil
+		return dispatch.JobResult{Err: err, Short: proc.Short(err), ExitCode: -1, Started: time.Now()}, nil
 	}
 	if len(p.unknown) > 0 {
 		r.log.Warn(
@@ -291,7 +291,7 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job, a admitted) (_ di
 	}
 	dir := j.Hook.RunDir(j.Place, p.variable)
 	if err := p.trustIn(dir); err != nil {
-		return dispatch.Outcome{Err: err, ExitCode: -1, Started: time.Now()}, nil
+		return dispatch.JobResult{Err: err, ExitCode: -1, Started: time.Now()}, nil
 	}
 	confirm := func() error {
 		return cmp.Or(a.confirm(j.Looks), admitted{look: p.look}.confirm(j.Looks))
@@ -355,8 +355,8 @@ func (s *shortage) note(log *zap.Logger, err error) {
 	}
 }
 
-func outcome(x proc.Exit) dispatch.Outcome {
-	out := dispatch.Outcome{
+func outcome(x proc.Exit) dispatch.JobResult {
+	out := dispatch.JobResult{
 		ExitCode: x.Code, Signal: x.Signal, TimedOut: x.TimedOut, Killed: x.Killed, Left: x.Left,
 		Started: x.Start, Duration: x.Duration,
 		Stdout: kept(x.Stdout), Stderr: kept(x.Stderr), Whole: x.Whole, Exceeded: x.WholeExceeded,

@@ -167,7 +167,7 @@ func TestEndOfACallThatWasNotAnnounced(t *testing.T) {
 	const edit, test, push = `{"tool_name":"Edit","tool_input":{"file_path":"/src/a","old_string":"a","new_string":"b"}}`,
 		`{"tool_name":"Bash","tool_input":{"command":"make test"}}`, `{"tool_name":"Bash","tool_input":{"command":"git push"}}`
 	n := 0
-	judged := func(p *Past, want rules.Decision) {
+	judged := func(p *Past, want rules.Action) {
 		t.Helper()
 		n++
 		e := event("PreToolUse", fmt.Sprint("push", n), push)

@@ -14,9 +14,9 @@ import (
 var ErrFull = errors.New("too much waits for the fleet")
 
 // send gives an event to the fleet, for a hook on other machines.
-func (r *Runner) send(ctx context.Context, j *dispatch.Job) dispatch.Outcome {
+func (r *Runner) send(ctx context.Context, j *dispatch.Job) dispatch.JobResult {
 	start := time.Now()
-	out := dispatch.Outcome{Started: start, ExitCode: -1}
+	out := dispatch.JobResult{Started: start, ExitCode: -1}
 	if r.fleet == nil {
 		out.Failure = "this machine is in no fleet any more"
 		return out

@@ -51,14 +51,14 @@ func (a *awaitedPool) init(p *Pool) {
 	a.pool, a.slots, a.asks = p, map[int]chan struct{}{}, map[string]*asked{}
 }
 
-func (a *awaitedPool) ask(ctx context.Context, c *Call) (ans Answer) {
+func (a *awaitedPool) ask(ctx context.Context, c *Request) (ans Response) {
 	q := &asked{pool: a, parent: ctx}
 	a.mu.Lock()
 	a.asks[c.ID] = q
 	a.mu.Unlock()
 	defer func() {
 		if q.over(c.ID) && ans.PID == 0 {
-			ans = Answer{Failure: failCancelled, Started: ans.Started, Duration: ans.Duration}
+			ans = Response{Failure: failCancelled, Started: ans.Started, Duration: ans.Duration}
 		}
 	}()
 	return a.askUntil(q, c)
@@ -66,31 +66,31 @@ func (a *awaitedPool) ask(ctx context.Context, c *Call) (ans Answer) {
 
 // askUntil asks at most two workers. There is no back-off between calls: a sender waits, and a guard that is not
 // asked denies.
-func (a *awaitedPool) askUntil(q *asked, c *Call) (ans Answer) {
+func (a *awaitedPool) askUntil(q *asked, c *Request) (ans Response) {
 	start := time.Now()
 	until := start.Add(c.Timeout)
 	if err := a.pool.overdueStart(); err != nil && !a.hasIdle() {
-		return Answer{Err: notTried(err), Started: start}
+		return Response{Err: notTried(err), Started: start}
 	}
 	slots := a.slotsFor(c.Depth)
 	if !acquireSlot(q, slots, until) {
-		return Answer{
+		return Response{
 			Started: start, Duration: time.Since(start),
 			Failure: fmt.Sprintf("no worker was free before the deadline (concurrency %d)", a.pool.hook.Workers),
 		}
 	}
 	defer func() { <-slots }()
-	ans = Answer{Failure: "was not sent to it: hookd stops", Started: start}
+	ans = Response{Failure: "was not sent to it: hookd stops", Started: start}
 	for deaths := 0; deaths < 2 && q.goesOn(); {
 		w, err := a.acquire(q, until)
 		var late *lateStart
 		switch {
 		case errors.As(err, &late):
-			return Answer{Stalled: late.Error(), TimedOut: true, Started: start, Duration: time.Since(start)}
+			return Response{Stalled: late.Error(), TimedOut: true, Started: start, Duration: time.Since(start)}
 		case proc.Short(err) && again(q, until):
 			continue
 		case err != nil:
-			return Answer{Err: err, Started: start}
+			return Response{Err: err, Started: start}
 		}
 		var again bool
 		ans, again = w.ask(q, c, until)
@@ -329,11 +329,11 @@ func (w *awaitedWorker) expire() {
 
 // ask sends one line and returns its answer. Without one, again reports whether
 // the line may be sent to another worker.
-func (w *awaitedWorker) ask(q *asked, c *Call, until time.Time) (ans Answer, again bool) {
+func (w *awaitedWorker) ask(q *asked, c *Request, until time.Time) (ans Response, again bool) {
 	w.using.Lock()
 	defer w.using.Unlock()
 	if q.with(w) {
-		return Answer{Started: time.Now()}, false
+		return Response{Started: time.Now()}, false
 	}
 	w.depth.Store(int32(c.Depth))
 	w.owes.Store(1)
@@ -371,7 +371,7 @@ func (w *awaitedWorker) ask(q *asked, c *Call, until time.Time) (ans Answer, aga
 }
 
 // exchange writes the line and reads until its answer.
-func (w *awaitedWorker) exchange(c *Call) ([]byte, error) {
+func (w *awaitedWorker) exchange(c *Request) ([]byte, error) {
 	_ = w.proc.Write(c.Line) // an error shows below, as the end of its output, or at the deadline
 	limit := max(c.Limit, AnswerBytes)
 	for {

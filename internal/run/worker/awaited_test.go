@@ -184,8 +184,8 @@ func TestAskReadsNothing(t *testing.T) {
 
 func TestAskNoStart(t *testing.T) {
 	b := newBench(t, Options{})
-	p := b.set.Pool(Key{ID: "none"}, func() Hook {
-		return Hook{Start: func(func(string)) (Start, error) { return Start{Spec: proc.Spec{Path: "/nowhere/x"}}, nil }}
+	p := b.set.Pool(Key{ID: "none"}, func() Startup {
+		return Startup{Start: func(func(string)) (Start, error) { return Start{Spec: proc.Spec{Path: "/nowhere/x"}}, nil }}
 	})
 	if a := b.ask(p, ""); a.Err == nil || !strings.Contains(a.Err.Error(), "/nowhere/x") {
 		t.Errorf("got %+v, want the start's error", a)
@@ -201,8 +201,8 @@ func TestAskStuckStart(t *testing.T) {
 	b := newBench(t, Options{})
 	working := b.pool("lines", 0)
 	release := make(chan struct{})
-	p := b.set.Pool(Key{ID: "stuck"}, func() Hook {
-		return Hook{Start: func(func(string)) (Start, error) { <-release; return working.hook.Start(func(string) {}) }}
+	p := b.set.Pool(Key{ID: "stuck"}, func() Startup {
+		return Startup{Start: func(func(string)) (Start, error) { <-release; return working.hook.Start(func(string) {}) }}
 	})
 	c := call("")
 	c.Timeout = 20 * time.Millisecond
@@ -253,7 +253,7 @@ func TestAskFullUntilTheDeadline(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 1)
 	file := filepath.Join(t.TempDir(), "go")
-	first := make(chan Answer, 1)
+	first := make(chan Response, 1)
 	c := call("wait=" + file)
 	go func() { first <- p.Ask(t.Context(), c) }()
 	b.until("a worker", func() bool { return len(b.workers(p)) == 1 })
@@ -299,7 +299,7 @@ func TestAskKilled(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan Answer, 1)
+	done := make(chan Response, 1)
 	c := call("hang")
 	go func() { done <- p.Ask(ctx, c) }()
 	b.until("a worker", func() bool { return len(b.workers(p)) == 1 })
@@ -326,8 +326,8 @@ func TestStarting(t *testing.T) {
 	if a := b.ask(b.pool("lines", 0), ""); a.Failure != "" || a.Err != nil {
 		t.Fatalf("got %+v", a)
 	}
-	if a := b.ask(b.set.Pool(Key{ID: "absent"}, func() Hook {
-		return Hook{Name: "absent", Start: func(func(string)) (Start, error) { return Start{Spec: proc.Spec{Path: "/absent"}}, nil }}
+	if a := b.ask(b.set.Pool(Key{ID: "absent"}, func() Startup {
+		return Startup{Name: "absent", Start: func(func(string)) (Start, error) { return Start{Spec: proc.Spec{Path: "/absent"}}, nil }}
 	}), ""); a.Err == nil {
 		t.Fatalf("got %+v from a program that is not there", a)
 	}
@@ -377,8 +377,8 @@ func TestSubmitStuckStart(t *testing.T) {
 	b := newBench(t, Options{})
 	working := b.pool("lines", 0)
 	release := make(chan struct{})
-	p := b.set.Pool(Key{ID: "stuck"}, func() Hook {
-		return Hook{Start: func(looks func(string)) (Start, error) {
+	p := b.set.Pool(Key{ID: "stuck"}, func() Startup {
+		return Startup{Start: func(looks func(string)) (Start, error) {
 			looks("/mnt/dead")
 			<-release
 			return working.hook.Start(func(string) {})
@@ -387,7 +387,7 @@ func TestSubmitStuckStart(t *testing.T) {
 	first, second := call(""), call("")
 	first.Timeout = 20 * time.Millisecond
 	one, two := submit(p, first), submit(p, second)
-	for _, done := range []<-chan Answer{one, two} {
+	for _, done := range []<-chan Response{one, two} {
 		if a := b.await(done); !a.TimedOut || !strings.Contains(a.Stalled, `"/mnt/dead" did not answer`) {
 			t.Errorf("got %+v, want a timeout that names the file", a)
 		}
@@ -404,8 +404,8 @@ func TestSubmitStuckStart(t *testing.T) {
 func TestAskCancelled(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
-	ask := func(c *Call) <-chan Answer {
-		done := make(chan Answer, 1)
+	ask := func(c *Request) <-chan Response {
+		done := make(chan Response, 1)
 		go func() { done <- p.Ask(t.Context(), c) }()
 		return done
 	}

@@ -3,11 +3,11 @@ package worker
 // callList is a list of calls, linked through the calls themselves: adding and
 // removing one allocates nothing.
 type callList struct {
-	first, last *Call
+	first, last *Request
 	n           int
 }
 
-func (l *callList) push(c *Call) {
+func (l *callList) push(c *Request) {
 	if c.prev, c.next = l.last, nil; l.last == nil {
 		l.first = c
 	} else {
@@ -18,7 +18,7 @@ func (l *callList) push(c *Call) {
 }
 
 // unshift adds c in front.
-func (l *callList) unshift(c *Call) {
+func (l *callList) unshift(c *Request) {
 	if c.prev, c.next = nil, l.first; l.first == nil {
 		l.last = c
 	} else {
@@ -28,7 +28,7 @@ func (l *callList) unshift(c *Call) {
 	l.n++
 }
 
-func (l *callList) remove(c *Call) {
+func (l *callList) remove(c *Request) {
 	if c.prev == nil {
 		l.first = c.next
 	} else {
@@ -45,7 +45,7 @@ func (l *callList) remove(c *Call) {
 
 // find returns the call of an event, nil if there is none. Answers mostly come
 // in order, and the list of a worker is short.
-func (l *callList) find(id []byte) *Call {
+func (l *callList) find(id []byte) *Request {
 	for c := l.first; c != nil; c = c.next {
 		if c.ID == string(id) {
 			return c
@@ -55,14 +55,14 @@ func (l *callList) find(id []byte) *Call {
 }
 
 // removeAll empties the list and returns its first call.
-func (l *callList) removeAll() *Call {
+func (l *callList) removeAll() *Request {
 	first := l.first
 	*l = callList{}
 	return first
 }
 
 // appendAll adds c and all calls linked behind it.
-func (l *callList) appendAll(c *Call) {
+func (l *callList) appendAll(c *Request) {
 	for c != nil {
 		next := c.next
 		l.push(c)
@@ -70,7 +70,7 @@ func (l *callList) appendAll(c *Call) {
 	}
 }
 
-func (l *callList) holds(c *Call) bool {
+func (l *callList) holds(c *Request) bool {
 	for other := l.first; other != nil; other = other.next {
 		if other == c {
 			return true

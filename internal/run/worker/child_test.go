@@ -151,8 +151,8 @@ func (b *bench) pool(mode string, workers int) *Pool {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return b.set.Pool(Key{ID: mode, Digest: "1"}, func() Hook {
-		return Hook{Name: mode, Workers: workers, Start: func(func(string)) (Start, error) {
+	return b.set.Pool(Key{ID: mode, Digest: "1"}, func() Startup {
+		return Startup{Name: mode, Workers: workers, Start: func(func(string)) (Start, error) {
 			return Start{Spec: proc.Spec{
 				Path: exe, Env: append(os.Environ(), childVar+"="+mode, "GORACE=atexit_sleep_ms=0"), Dir: "/",
 			}}, nil
@@ -162,26 +162,26 @@ func (b *bench) pool(mode string, workers int) *Pool {
 
 var lastID atomic.Int64
 
-func call(do string) *Call {
+func call(do string) *Request {
 	id := fmt.Sprintf("01TEST%04d", lastID.Add(1))
 	line, _ := json.Marshal(order{EventID: id, Do: do})
-	return &Call{ID: id, Line: append(line, '\n'), Timeout: time.Minute}
+	return &Request{ID: id, Line: append(line, '\n'), Timeout: time.Minute}
 }
 
-func (b *bench) ask(p *Pool, do string) Answer {
+func (b *bench) ask(p *Pool, do string) Response {
 	b.Helper()
 	return p.Ask(b.Context(), call(do))
 }
 
 // submit returns the channel that the answer is sent to.
-func submit(p *Pool, c *Call) <-chan Answer {
-	done := make(chan Answer, 2) // Done twice would be seen
-	c.Done = func(a Answer) { done <- a }
+func submit(p *Pool, c *Request) <-chan Response {
+	done := make(chan Response, 2) // Done twice would be seen
+	c.Done = func(a Response) { done <- a }
 	p.Submit(c)
 	return done
 }
 
-func (b *bench) await(done <-chan Answer) Answer {
+func (b *bench) await(done <-chan Response) Response {
 	b.Helper()
 	select {
 	case a := <-done:
@@ -235,7 +235,7 @@ func (b *bench) wantQuiet() {
 	}
 }
 
-func wantAnswer(t testing.TB, a Answer, body string) {
+func wantAnswer(t testing.TB, a Response, body string) {
 	t.Helper()
 	if a.Err != nil || a.Failure != "" || a.TimedOut || a.Exceeded || string(a.Body) != body || a.PID == 0 || a.Started.IsZero() {
 		t.Errorf("got %+v with body %s, want %s", a, a.Body, body)

@@ -30,12 +30,12 @@ type observerPool struct {
 	starting      int
 	deaths        int // workers that ended since the last answer
 	backOffUntil  time.Time
-	backOffAnswer Answer // of calls until then
+	backOffAnswer Response // of calls until then
 }
 
 func (o *observerPool) init(p *Pool) { o.pool = p }
 
-func (o *observerPool) submit(c *Call) {
+func (o *observerPool) submit(c *Request) {
 	o.mu.Lock()
 	if o.deaths >= deathsBeforeBackOff && time.Now().Before(o.backOffUntil) {
 		ans := o.backOffAnswer
@@ -46,7 +46,7 @@ func (o *observerPool) submit(c *Call) {
 	}
 	if err := o.pool.overdueStart(); err != nil && o.open() == 0 {
 		o.mu.Unlock()
-		c.Done(Answer{Err: notTried(err), Started: time.Now()})
+		c.Done(Response{Err: notTried(err), Started: time.Now()})
 		return
 	}
 	o.waiting.push(c)
@@ -60,7 +60,7 @@ func (o *observerPool) cancel(id string) bool {
 	if c := o.waiting.find([]byte(id)); c != nil {
 		o.waiting.remove(c)
 		o.mu.Unlock()
-		fail(c, Answer{Failure: failCancelled})
+		fail(c, Response{Failure: failCancelled})
 		return true
 	}
 	defer o.mu.Unlock()
@@ -94,7 +94,7 @@ func (o *observerPool) assign() {
 
 // workerFor returns the worker with room for c that has the fewest calls; nil when
 // none has room. Until all workers that the hook may have run, each gets one call.
-func (o *observerPool) workerFor(c *Call) (best *observerWorker) {
+func (o *observerPool) workerFor(c *Request) (best *observerWorker) {
 	growing := o.open() < o.pool.hook.Workers
 	for _, w := range o.workers {
 		if w.hasRoomFor(c) && (w.calls.n == 0 || !growing) && (best == nil || w.calls.n < best.calls.n) {
@@ -144,7 +144,7 @@ func (o *observerPool) startWorker(patience time.Duration) {
 	if err != nil {
 		lost := o.waiting.removeAll()
 		o.mu.Unlock()
-		fail(lost, Answer{Err: err})
+		fail(lost, Response{Err: err})
 		return
 	}
 	w := newObserverWorker(o, p)
@@ -186,13 +186,13 @@ func (o *observerPool) startOverdue(s *startup, patience time.Duration) {
 	}
 	lost := o.waiting.removeAll()
 	o.mu.Unlock()
-	fail(lost, Answer{Stalled: why.Error(), TimedOut: true, Duration: patience})
+	fail(lost, Response{Stalled: why.Error(), TimedOut: true, Duration: patience})
 }
 
 // handleEnd removes a worker that has ended and requeues its calls in front. It returns
 // the calls that fail: calls that ended a worker for the second time. All waiting calls
 // fail, too, when the hook backs off or no worker is started any more.
-func (o *observerPool) handleEnd(w *observerWorker, died Answer) (lost *Call) {
+func (o *observerPool) handleEnd(w *observerWorker, died Response) (lost *Request) {
 	stopping := o.pool.set.isClosed()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -249,7 +249,7 @@ func (o *observerPool) endIdle() {
 func (o *observerPool) idle() bool { return o.waiting.n == 0 && o.starting == 0 }
 
 // fail calls Done of c and of all calls linked behind it.
-func fail(c *Call, ans Answer) {
+func fail(c *Request, ans Response) {
 	for c != nil {
 		next := c.next
 		c.next, c.prev = nil, nil

@@ -27,7 +27,7 @@ func submitMany(t *testing.T, n int, pad string) {
 		c := call("")
 		c.ID = fmt.Sprintf("E%d", i)
 		c.Line = fmt.Appendf(nil, "{\"event_id\":%q,\"pad\":%q}\n", c.ID, pad)
-		c.Done = func(a Answer) {
+		c.Done = func(a Response) {
 			defer all.Done()
 			if a.Failure != "" || a.Err != nil {
 				t.Errorf("%s: %+v", c.ID, a)
@@ -54,7 +54,7 @@ func TestSubmitInFlight(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
 	file := filepath.Join(t.TempDir(), "go")
-	var done []<-chan Answer
+	var done []<-chan Response
 	for range 3 * InFlight {
 		done = append(done, submit(p, call("wait="+file)))
 	}
@@ -77,7 +77,7 @@ func TestSubmitInFlight(t *testing.T) {
 func TestSubmitAnswersOutOfOrder(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
-	var done []<-chan Answer
+	var done []<-chan Response
 	for i := range 10 {
 		do := "say=x hold"
 		if i == 9 {
@@ -113,7 +113,7 @@ func TestSubmitClocksFollowEachOther(t *testing.T) {
 	p := b.pool("lines", 0)
 	dir := t.TempDir()
 	file := func(i int) string { return filepath.Join(dir, fmt.Sprint(i)) }
-	var done []<-chan Answer
+	var done []<-chan Response
 	for i := range 4 {
 		done = append(done, submit(p, call("wait="+file(i))))
 	}
@@ -140,7 +140,7 @@ func TestSubmitPoison(t *testing.T) {
 			wantAnswer(t, b.await(submit(p, call(""))), "")
 			file := filepath.Join(t.TempDir(), "go")
 			first := submit(p, call("wait="+file))
-			var fine []<-chan Answer
+			var fine []<-chan Response
 			for range 5 {
 				fine = append(fine, submit(p, call("")))
 			}
@@ -171,7 +171,7 @@ func TestSubmitTimeoutGivesTheOthersAgain(t *testing.T) {
 	c := call("note=stuck hang")
 	c.Timeout = 200 * time.Millisecond
 	hung := submit(p, c)
-	var others []<-chan Answer
+	var others []<-chan Response
 	for range 10 {
 		others = append(others, submit(p, call("")))
 	}
@@ -190,7 +190,7 @@ func TestSubmitTimeoutGivesTheOthersAgain(t *testing.T) {
 func TestSubmitReadsNothing(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("no-read", 0)
-	var done []<-chan Answer
+	var done []<-chan Response
 	for range 2 * InFlight {
 		c := call("")
 		c.Timeout = 500 * time.Millisecond // of which its start takes a part
@@ -265,7 +265,7 @@ func TestBackOffGrows(t *testing.T) {
 func TestSubmitOneShot(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
-	var done []<-chan Answer
+	var done []<-chan Response
 	for range 20 {
 		done = append(done, submit(p, call("last=0")))
 	}
@@ -292,7 +292,7 @@ func TestSubmitCopies(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 3)
 	file := filepath.Join(t.TempDir(), "go")
-	var done []<-chan Answer
+	var done []<-chan Response
 	for range 3 {
 		done = append(done, submit(p, call("wait="+file)))
 	}
@@ -323,8 +323,8 @@ func TestSubmitCopies(t *testing.T) {
 func TestSubmitCancelled(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
-	var hanging []*Call
-	var cancelled []<-chan Answer
+	var hanging []*Request
+	var cancelled []<-chan Response
 	for range deathsBeforeBackOff + 1 {
 		c := call("hang")
 		hanging, cancelled = append(hanging, c), append(cancelled, submit(p, c))
@@ -347,7 +347,7 @@ func TestSubmitCancelledBeforeItsTurn(t *testing.T) {
 	b := newBench(t, Options{})
 	p := b.pool("lines", 0)
 	file := filepath.Join(t.TempDir(), "go")
-	var done []<-chan Answer
+	var done []<-chan Response
 	for range InFlight {
 		done = append(done, submit(p, call("wait="+file)))
 	}

@@ -20,14 +20,14 @@ type observerWorker struct {
 	calls       callList  // without an answer, oldest first
 	out         []byte    // lines to write
 	spare       []byte    // a buffer to reuse as out
-	unwritten   *Call     // the first call whose line is in out
+	unwritten   *Request  // the first call whose line is in out
 	writing     bool      // the reader or the writer is writing
 	delivering  bool      // the reader assigns calls and writes them itself
 	oldestSince time.Time // when the first of calls became the first
 	timer       *time.Timer
 	due         time.Time // when timer fires; zero = not armed
 	closing     bool      // it gets no more calls
-	missed      *Call     // the one whose deadline passed, or that was cancelled
+	missed      *Request  // the one whose deadline passed, or that was cancelled
 	cancelled   bool      // the worker is killed for a call that was cancelled
 }
 
@@ -40,7 +40,7 @@ func newObserverWorker(o *observerPool, p *process) *observerWorker {
 
 // hasRoomFor reports whether c can be added. A call that ended a worker gets the
 // next one for itself.
-func (w *observerWorker) hasRoomFor(c *Call) bool {
+func (w *observerWorker) hasRoomFor(c *Request) bool {
 	switch {
 	case w.closing || w.ending.Load():
 		return false
@@ -50,7 +50,7 @@ func (w *observerWorker) hasRoomFor(c *Call) bool {
 	return w.calls.n < InFlight && len(w.out)+len(c.Line) <= maxUnwritten && !c.diedOnce && !w.calls.first.diedOnce
 }
 
-func (w *observerWorker) enqueue(c *Call) {
+func (w *observerWorker) enqueue(c *Request) {
 	c.at = time.Now()
 	if w.calls.n == 0 {
 		w.oldestSince = c.at
@@ -200,7 +200,7 @@ func (w *observerWorker) deliver(replies []reply) {
 	for c := done.first; c != nil; {
 		next := c.next
 		c.next, c.prev = nil, nil
-		ans := Answer{Body: c.answer, PID: w.proc.PID, Version: w.start.Version, Started: c.at, Duration: now.Sub(c.at)}
+		ans := Response{Body: c.answer, PID: w.proc.PID, Version: w.start.Version, Started: c.at, Duration: now.Sub(c.at)}
 		if next == nil {
 			ans.Stderr = stderr
 		}
@@ -223,7 +223,7 @@ func (w *observerWorker) writeNow(buf []byte) {
 
 // removeCall removes a call that is answered or will not be. The worker's depth is
 // that of the deepest call it has, or of the last one it had.
-func (w *observerWorker) removeCall(c *Call) {
+func (w *observerWorker) removeCall(c *Request) {
 	if w.unwritten == c {
 		w.unwritten = c.next
 	}
@@ -276,7 +276,7 @@ func (w *observerWorker) expire() {
 }
 
 // cancel ends a call of the worker as at its deadline. It does not wait for the kill.
-func (w *observerWorker) cancel(c *Call) {
+func (w *observerWorker) cancel(c *Request) {
 	c.cancelled = true
 	if w.closing {
 		return // it is not sent again
@@ -289,7 +289,7 @@ func (w *observerWorker) cancel(c *Call) {
 // finish makes sure that the process has ended, and requeues or fails its calls.
 func (w *observerWorker) finish() {
 	exit := w.stop(exitDelay, 2*proc.ReapWait)
-	died := Answer{Exit: exit, PID: w.proc.PID, Stderr: w.proc.Stderr(), Failure: w.failureText(exit)}
+	died := Response{Exit: exit, PID: w.proc.PID, Stderr: w.proc.Stderr(), Failure: w.failureText(exit)}
 	w.observers.mu.Lock()
 	w.closing = true
 	close(w.wake)

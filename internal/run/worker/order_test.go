@@ -38,13 +38,13 @@ func (a *answers) wait(b *bench) (ids, want []string) {
 }
 
 // submit submits a call whose answer counts if it has no failure.
-func (a *answers) submit(p *Pool, c *Call) {
+func (a *answers) submit(p *Pool, c *Request) {
 	a.submitting.Lock()
 	defer a.submitting.Unlock()
 	a.mu.Lock()
 	a.want = append(a.want, c.ID)
 	a.mu.Unlock()
-	c.Done = func(ans Answer) {
+	c.Done = func(ans Response) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.ended++
@@ -57,14 +57,14 @@ func (a *answers) submit(p *Pool, c *Call) {
 
 // However a worker ends, the calls that it had go before calls that came while it ended.
 func TestSubmitOrderAfterTheEndOfAWorker(t *testing.T) {
-	for name, end := range map[string]func(b *bench, p *Pool) *Call{
-		"crash": func(b *bench, _ *Pool) *Call { return call("once=" + filepath.Join(b.TempDir(), "once")) },
-		"deadline": func(*bench, *Pool) *Call {
+	for name, end := range map[string]func(b *bench, p *Pool) *Request{
+		"crash": func(b *bench, _ *Pool) *Request { return call("once=" + filepath.Join(b.TempDir(), "once")) },
+		"deadline": func(*bench, *Pool) *Request {
 			c := call("hang")
 			c.Timeout = 200 * time.Millisecond
 			return c
 		},
-		"cancel": func(b *bench, p *Pool) *Call {
+		"cancel": func(b *bench, p *Pool) *Request {
 			c := call("hang")
 			go b.until("the call is with a worker", func() bool {
 				p.observers.mu.Lock()

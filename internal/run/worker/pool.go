@@ -15,7 +15,7 @@ import (
 type Pool struct {
 	set     *Set
 	key     Key
-	hook    Hook
+	hook    Startup
 	log     *zap.Logger
 	retired atomic.Bool // the hook is not in force any more
 
@@ -28,7 +28,7 @@ type Pool struct {
 	starts  int
 }
 
-func newPool(s *Set, key Key, h Hook) *Pool {
+func newPool(s *Set, key Key, h Startup) *Pool {
 	h.Workers = cmp.Or(h.Workers, 1)
 	p := &Pool{
 		set: s, key: key, hook: h, log: s.log.With(zap.String("hook", h.Name)),
@@ -42,11 +42,11 @@ func newPool(s *Set, key Key, h Hook) *Pool {
 // Ask sends the call to an idle worker and returns the answer. It blocks for at
 // most the call's timeout and 200 ms, even where a process cannot be started or
 // killed. The timeout includes the wait for an idle worker and its start.
-func (p *Pool) Ask(ctx context.Context, c *Call) Answer { return p.awaited.ask(ctx, c) }
+func (p *Pool) Ask(ctx context.Context, c *Request) Response { return p.awaited.ask(ctx, c) }
 
 // Submit queues the call for a worker, and calls c.Done when it has an answer or
 // has failed. It does not block.
-func (p *Pool) Submit(c *Call) { p.observers.submit(c) }
+func (p *Pool) Submit(c *Request) { p.observers.submit(c) }
 
 // Cancel ends the call with the id, as at its deadline, of any version of the hook: the
 // worker that has it is killed, and the other calls of that worker are sent again. A call

@@ -58,7 +58,7 @@ func TestCallsWhileAPoolIsLookedAt(t *testing.T) {
 				p.empty()
 			}
 		})
-		var calls []<-chan Answer
+		var calls []<-chan Response
 		for range 2000 {
 			calls = append(calls, submit(p, call("")))
 		}
@@ -107,7 +107,7 @@ func TestCloseNow(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	b.set.Close(ctx)
-	for _, d := range []<-chan Answer{busy, waiting} {
+	for _, d := range []<-chan Response{busy, waiting} {
 		if a := b.await(d); a.Failure == "" && a.Err == nil {
 			t.Errorf("got %+v, want a failure", a)
 		}

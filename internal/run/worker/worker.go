@@ -56,8 +56,8 @@ type Key struct {
 	Settings int // the generation of the settings that workers are started with
 }
 
-// Hook says how workers are started.
-type Hook struct {
+// Startup says how workers are started.
+type Startup struct {
 	Name    string // for the log
 	Workers int    // the most in each pool; 0 = 1
 	// Start returns the process to start. It is called for each start, and calls looks with each
@@ -76,25 +76,25 @@ type Start struct {
 	Again   bool // after such an error another process may be started
 }
 
-// Call is one line for a worker. It must not be used twice.
-type Call struct {
+// Request is one line for a worker. It must not be used twice.
+type Request struct {
 	ID      string // the event_id that the answer must carry
 	Line    []byte // one line of JSON, newline included; not changed
 	Timeout time.Duration
 	Limit   int // the longest answer in bytes; AnswerBytes if less
 	Depth   int // the depth of the event, for Options.Joined
 	// Done is called once with the answer to a submitted call. It must not block.
-	Done func(Answer)
+	Done func(Response)
 
-	next, prev *Call
+	next, prev *Request
 	cancelled  bool      // it is to end without an answer; guarded by the pool of observers
 	diedOnce   bool      // a worker that had read it ended without an answer
 	at         time.Time // when a worker got it; once answered, when its deadline began to count
 	answer     []byte
 }
 
-// Answer is the result of a call.
-type Answer struct {
+// Response is the result of a call.
+type Response struct {
 	Body     []byte // the answer's object without event_id; nil when that was all it had
 	Err      error  // no worker could be started, or it was refused
 	Version  string // digest of the version that the worker runs; "" = there was no worker
@@ -160,7 +160,7 @@ func New(o Options) *Set {
 }
 
 // Pool returns the workers of a hook. describe is called for a new key only.
-func (s *Set) Pool(key Key, describe func() Hook) *Pool {
+func (s *Set) Pool(key Key, describe func() Startup) *Pool {
 	s.mu.RLock()
 	p := s.pools[key]
 	s.mu.RUnlock()

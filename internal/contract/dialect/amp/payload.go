@@ -5,7 +5,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 // Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "threadID", Fact: neutral.Session},
 			{Field: "cwd", Fact: neutral.Cwd},
 			{Field: "tool", Fact: neutral.Tool},

@@ -7,7 +7,7 @@ import (
 // Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "conversationId", Fact: neutral.Session},
 			{Field: "modelName", Fact: neutral.Model},
 			{Field: "transcriptPath", Fact: neutral.Transcript},

@@ -7,7 +7,7 @@ import (
 // Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "session_id", Fact: neutral.Session},
 			{Field: "prompt_id", Fact: neutral.Turn},
 			{Field: "turn_id", Fact: neutral.Turn},

@@ -8,7 +8,7 @@ import (
 // its own.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "taskId", Fact: neutral.Session},
 			{Field: "parent_agent_id", Fact: neutral.ParentAgent},
 			{Field: "hookName", Fact: neutral.Event},

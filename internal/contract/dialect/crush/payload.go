@@ -6,7 +6,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 // mcp_SERVER_TOOL, from which the server cannot be told.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "session_id", Fact: neutral.Session},
 			{Field: "cwd", Fact: neutral.Cwd},
 			{Field: "event", Fact: neutral.Event},

@@ -14,7 +14,7 @@ func Table() neutral.Table {
 		edit  = "afterFileEdit afterTabFileEdit"
 	)
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "conversation_id", Fact: neutral.Session},
 			{Field: "session_id", Fact: neutral.Session},
 			{Field: "generation_id", Fact: neutral.Turn},

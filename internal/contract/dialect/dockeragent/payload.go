@@ -39,7 +39,7 @@ func empty(key string, value json.RawMessage) bool {
 // Table says which fields of docker-agent's payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "session_id", Fact: neutral.Session},
 			{Field: "parent_session_id", Fact: neutral.ParentSession},
 			{Field: "cwd", Fact: neutral.Cwd},

@@ -14,17 +14,17 @@ import (
 // maxMessage bounds the message of an abort or a skip, in bytes.
 const maxMessage = 16 << 10
 
-// Policy is the part of a hook's definition about its answers. OnError is its
+// Terms is the part of a hook's definition about its answers. OnError is its
 // onFailure: "warn" (also ""), "ignore", or "deny" for abort.
-type Policy struct {
-	verdict.Policy
+type Terms struct {
+	verdict.Terms
 	Capture bool // captureOutput
 }
 
-// Answer is how one run of a hook answered. Its verdict.Answer never carries
+// RunAnswer is how one run of a hook answered. Its verdict.RunAnswer never carries
 // a Failure: onFailure alone decided already, also on events that are
 // fail-closed in other dialects.
-type Answer struct {
+type RunAnswer struct {
 	verdict.Answer
 	Failure string // why the run failed, in words for people; "" = it did not
 	Silent  bool   // the failure is not worth a WARN: onFailure is ignore, or a guard's exit 1 was its answer
@@ -36,8 +36,8 @@ type Answer struct {
 // contract c. Exit 0 goes on, exit 2 skips, and everything else, a timeout too, is a
 // failure. A hook that does not block has no say; its captured output counts all the
 // same.
-func Read(c *events.Contract, p Policy, out verdict.Output) Answer {
-	a := Answer{Answer: verdict.Answer{Policy: p.Policy, ExitCode: out.ExitCode, Stderr: trimmed(out.Stderr)}}
+func Read(c *events.Contract, p Terms, out verdict.Output) RunAnswer {
+	a := RunAnswer{Answer: verdict.Answer{Policy: p.Terms, ExitCode: out.ExitCode, Stderr: trimmed(out.Stderr)}}
 	switch {
 	case out.Failure != "":
 		a.ExitCode = -1
@@ -58,7 +58,7 @@ func Read(c *events.Contract, p Policy, out verdict.Output) Answer {
 
 // fail applies onFailure. An abort denies where the event can be stopped, and
 // stops the later hooks wherever a sender waits for this one.
-func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
+func (a *RunAnswer) fail(c *events.Contract, p Terms, failure, message string) {
 	a.Failure, a.Silent = failure, p.OnError == "ignore"
 	if p.OnError != "deny" || !p.Blocking {
 		return
@@ -71,7 +71,7 @@ func (a *Answer) fail(c *events.Contract, p Policy, failure, message string) {
 }
 
 // Result classifies a run that came to an end on its own, for its record.
-func (a *Answer) Result() wire.Result {
+func (a *RunAnswer) Result() wire.Result {
 	switch {
 	case a.Blocked:
 		return wire.ResultDeny
@@ -83,7 +83,7 @@ func (a *Answer) Result() wire.Result {
 
 // skip says that the operation is left out. A tool call that is skipped is not allowed;
 // elsewhere the agent is told and decides which operation to skip.
-func (a *Answer) skip(c *events.Contract, p Policy, out verdict.Output) {
+func (a *RunAnswer) skip(c *events.Contract, p Terms, out verdict.Output) {
 	if !p.Blocking {
 		return
 	}

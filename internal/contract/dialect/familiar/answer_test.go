@@ -9,9 +9,9 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-func read(event, onFailure string, blocking bool, out verdict.Output) (Answer, *verdict.Verdict) {
+func read(event, onFailure string, blocking bool, out verdict.Output) (RunAnswer, *verdict.Verdict) {
 	c := events.Lookup(event)
-	p := Policy{Policy: verdict.Policy{Name: "h", Blocking: blocking, OnError: onFailure}, Capture: true}
+	p := Terms{Terms: verdict.Terms{Name: "h", Blocking: blocking, OnError: onFailure}, Capture: true}
 	a := Read(c, p, out)
 	return a, verdict.Fold(c, nil, []verdict.Answer{a.Answer})
 }
@@ -67,7 +67,7 @@ func TestExitCodesAndOnFailure(t *testing.T) {
 
 func TestStdoutOfAHookThatCapturesNothingSaysNothing(t *testing.T) {
 	c := events.Lookup("onStart")
-	a := Read(c, Policy{Policy: verdict.Policy{Name: "h", Blocking: true}}, verdict.Output{Stdout: []byte(`{"decision":"block"}`)})
+	a := Read(c, Terms{Terms: verdict.Terms{Name: "h", Blocking: true}}, verdict.Output{Stdout: []byte(`{"decision":"block"}`)})
 	v := verdict.Fold(c, nil, []verdict.Answer{a.Answer})
 	if a.Output != "" || !v.Allowed || v.AdditionalContext != "" || v.DecidedBy != nil {
 		t.Errorf("answer %+v, verdict %+v; want no opinion", a, v)

@@ -27,8 +27,8 @@ var rules = neutral.Rules{
 	Variables: func(e *events.Event, given string, payload json.RawMessage, output string) func(string) (string, bool) {
 		return NewContext(e, given, payload, output).Value
 	},
-	Read: func(c *events.Contract, p verdict.Policy, capture bool, out verdict.Output) neutral.Reading {
-		a := Read(c, Policy{Policy: p, Capture: capture}, out)
+	Read: func(c *events.Contract, p verdict.Terms, capture bool, out verdict.Output) neutral.Reading {
+		a := Read(c, Terms{Terms: p, Capture: capture}, out)
 		return neutral.Reading{
 			Answer: a.Answer, Failure: a.Failure, Silent: a.Silent, Aborts: a.Aborts,
 			Output: a.Output, Result: a.Result(),

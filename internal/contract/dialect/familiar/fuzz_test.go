@@ -23,7 +23,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at, code int, stdout, stderr, failure, onError string, blocking, capture bool) {
 		failure = strings.ToValidUTF8(failure, "?") // hookd's own words
 		c := rows[int(uint(at)%uint(len(rows)))]
-		p := Policy{Policy: verdict.Policy{Name: "h", Blocking: blocking, OnError: onError}, Capture: capture}
+		p := Terms{Terms: verdict.Terms{Name: "h", Blocking: blocking, OnError: onError}, Capture: capture}
 		a := Read(c, p, verdict.Output{ExitCode: code, Stdout: []byte(stdout), Stderr: []byte(stderr), Failure: failure})
 		failed := failure != "" || code != 0 && code != 2
 		v := verdict.Fold(c, nil, []verdict.Answer{a.Answer})

@@ -7,7 +7,7 @@ import (
 // Table says which fields of Familiar's payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "agent_name", Fact: neutral.AgentName},
 			{Field: "agent_id", Fact: neutral.AgentID},
 			{Field: "conversation_id", Fact: neutral.Session},

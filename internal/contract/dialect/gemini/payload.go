@@ -7,7 +7,7 @@ import (
 // Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "session_id", Fact: neutral.Session},
 			{Field: "transcript_path", Fact: neutral.Transcript},
 			{Field: "cwd", Fact: neutral.Cwd},

@@ -7,7 +7,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 // that hookd does not know.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "session_id", Fact: neutral.Session},
 			{Field: "working_dir", Fact: neutral.Cwd},
 			{Field: "event", Fact: neutral.Event},

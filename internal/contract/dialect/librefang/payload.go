@@ -12,7 +12,7 @@ import (
 // Table says which fields of LibreFang's payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "agent_id", Fact: neutral.AgentID},
 			{Field: "agent_name", Fact: neutral.AgentName},
 			{Field: "session_id", Fact: neutral.Session},

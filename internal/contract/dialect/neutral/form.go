@@ -149,18 +149,18 @@ func (f *AnswerForm) permission(a Asked) []rawjson.Member {
 // are its events about a failure, separated by blanks: of PostToolUseFailure and
 // StopFailure; "" = it has neither.
 func SharedTable(tools []ToolName, failures string) Table {
-	rows := slices.DeleteFunc(sharedFields(), func(r Row) bool { return r.Events != "" && !holds(failures, r.Events) })
+	rows := slices.DeleteFunc(sharedFields(), func(r FieldFact) bool { return r.Events != "" && !holds(failures, r.Events) })
 	t := Table{Rows: rows, Tools: tools}
 	if failures != "" {
 		t.Fixed = []Fixed{{Events: failures, Fact: Failed, Value: "true"}}
 	} else {
-		t.Rows = slices.DeleteFunc(t.Rows, func(r Row) bool { return r.Events != "" })
+		t.Rows = slices.DeleteFunc(t.Rows, func(r FieldFact) bool { return r.Events != "" })
 	}
 	return t
 }
 
-func sharedFields() []Row {
-	return []Row{
+func sharedFields() []FieldFact {
+	return []FieldFact{
 		{Field: "session_id", Fact: Session},
 		{Field: "prompt_id", Fact: Turn},
 		{Field: "transcript_path", Fact: Transcript},

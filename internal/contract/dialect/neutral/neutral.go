@@ -100,10 +100,10 @@ const (
 	Texts        // as an object of texts, of which lists and objects are JSON
 )
 
-// Row ties one field of a payload to a fact. Where several rows have the same
+// FieldFact ties one field of a payload to a fact. Where several rows have the same
 // fact, the first that is there is read; where several have the same field,
 // the first is written.
-type Row struct {
+type FieldFact struct {
 	Field  string // dots lead into objects, ".0" to the first element of a list
 	Fact   Fact
 	Events string // the events it holds for, separated by blanks; "" = all
@@ -149,7 +149,7 @@ type ToolName struct {
 // Table is how one dialect states the facts that all dialects state. The zero Table
 // knows nothing.
 type Table struct {
-	Rows      []Row
+	Rows      []FieldFact
 	Fixed     []Fixed
 	Tools     []ToolName
 	Others    string // further tools of the agent, separated by blanks: no other dialect has them

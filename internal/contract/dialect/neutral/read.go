@@ -142,14 +142,14 @@ func element(list json.RawMessage, i int) json.RawMessage {
 	return all[i]
 }
 
-func (r *Row) read(v json.RawMessage) json.RawMessage {
+func (r *FieldFact) read(v json.RawMessage) json.RawMessage {
 	if word := translated(TextOf(v), r.Words, false); word != "" {
 		return rawjson.Quote(word)
 	}
 	return r.Form.read(v)
 }
 
-func (r *Row) write(v json.RawMessage) json.RawMessage {
+func (r *FieldFact) write(v json.RawMessage) json.RawMessage {
 	if r.Words == "" {
 		return r.Form.write(v)
 	}

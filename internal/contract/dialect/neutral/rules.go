@@ -31,7 +31,7 @@ type Rules struct {
 	Chained bool
 	// Read reads the answer of one run of a hook for an event of c; capture tells
 	// that the hook's stdout is for later hooks. Nil = the contract says how.
-	Read func(c *events.Contract, p verdict.Policy, capture bool, out verdict.Output) Reading
+	Read func(c *events.Contract, p verdict.Terms, capture bool, out verdict.Output) Reading
 }
 
 // PlaceOf is the Place of most.

@@ -12,7 +12,7 @@ import (
 func valid(v []byte) bool { return json.Valid(v) }
 
 var sample = Table{
-	Rows: []Row{
+	Rows: []FieldFact{
 		{Field: "id", Fact: Session},
 		{Field: "other_id", Fact: Session},
 		{Field: "in.tool", Fact: Tool},

@@ -7,7 +7,7 @@ import (
 // Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "sessionId", Fact: neutral.Session},
 			{Field: "sessionKey", Fact: neutral.Session},
 			{Field: "runId", Fact: neutral.Turn},

@@ -8,7 +8,7 @@ import (
 // SERVER_TOOL, from which the server cannot be told.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "sessionID", Fact: neutral.Session},
 			{Field: "parentID", Fact: neutral.ParentSession},
 			{Field: "cwd", Fact: neutral.Cwd},

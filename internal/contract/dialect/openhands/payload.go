@@ -5,7 +5,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 // Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "session_id", Fact: neutral.Session},
 			{Field: "working_dir", Fact: neutral.Cwd},
 			{Field: "event_type", Fact: neutral.Event},

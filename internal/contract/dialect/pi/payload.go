@@ -5,7 +5,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 // Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "sessionId", Fact: neutral.Session},
 			{Field: "cwd", Fact: neutral.Cwd},
 			{Field: "toolName", Fact: neutral.Tool},

@@ -7,7 +7,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 func Table() neutral.Table {
 	table := neutral.SharedTable(tools, "")
 	table.Rows = append(table.Rows,
-		neutral.Row{Field: "sessionId", Fact: neutral.Session},
-		neutral.Row{Field: "hookEventName", Fact: neutral.Event})
+		neutral.FieldFact{Field: "sessionId", Fact: neutral.Session},
+		neutral.FieldFact{Field: "hookEventName", Fact: neutral.Event})
 	return table
 }

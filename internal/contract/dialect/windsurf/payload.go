@@ -13,7 +13,7 @@ func Table() neutral.Table {
 		mcp     = "pre_mcp_tool_use post_mcp_tool_use"
 	)
 	return neutral.Table{
-		Rows: []neutral.Row{
+		Rows: []neutral.FieldFact{
 			{Field: "trajectory_id", Fact: neutral.Session},
 			{Field: "execution_id", Fact: neutral.Turn},
 			{Field: "agent_action_name", Fact: neutral.Event},

@@ -28,7 +28,7 @@ func rows() []events.Contract {
 func agent() neutral.Agent {
 	return neutral.Agent{
 		Table: neutral.Table{
-			Rows: []neutral.Row{
+			Rows: []neutral.FieldFact{
 				{Field: "event", Fact: neutral.Event},
 				{Field: "what", Fact: neutral.Tool},
 				{Field: "with", Fact: neutral.Input},
