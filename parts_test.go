@@ -26,32 +26,22 @@ func TestPartsCallOneWay(t *testing.T) {
 	for folder, names := range parts {
 		order, seen := strings.Fields(names), 0
 		shared := order[len(order)-1]
-		eachDecl(t, folder, func(_ string, d ast.Decl) {
-			g, ok := d.(*ast.GenDecl)
-			if !ok {
+		eachType(t, folder, func(_ string, typ *ast.TypeSpec) {
+			of, isStruct := typ.Type.(*ast.StructType)
+			if !isStruct {
 				return
 			}
-			for _, spec := range g.Specs {
-				typ, isType := spec.(*ast.TypeSpec)
-				if !isType {
-					continue
-				}
-				of, isStruct := typ.Type.(*ast.StructType)
-				if !isStruct {
-					continue
-				}
-				from := slices.Index(order, typ.Name.Name)
-				for _, field := range of.Fields.List {
-					to := slices.Index(order, receiver(field.Type))
-					switch {
-					case to < 0:
-					case from < 0 && receiver(field.Type) == shared && len(field.Names) == 0:
-						t.Errorf("%s: %s is a part: put it into parts, in the order in which calls go", folder, typ.Name)
-					case from >= to:
-						t.Errorf("%s: %s refers to %s, which comes before it", folder, typ.Name, order[to])
-					case from >= 0:
-						seen++
-					}
+			from := slices.Index(order, typ.Name.Name)
+			for _, field := range of.Fields.List {
+				to := slices.Index(order, receiver(field.Type))
+				switch {
+				case to < 0:
+				case from < 0 && receiver(field.Type) == shared && len(field.Names) == 0:
+					t.Errorf("%s: %s is a part: put it into parts, in the order in which calls go", folder, typ.Name)
+				case from >= to:
+					t.Errorf("%s: %s refers to %s, which comes before it", folder, typ.Name, order[to])
+				case from >= 0:
+					seen++
 				}
 			}
 		})
@@ -115,7 +105,8 @@ func TestTypesHaveFewMethods(t *testing.T) {
 const verbs = "accept queue run start finish record drain back-off requeue evict expire reap kill release retain"
 
 // nouns are words that two rooms could understand differently.
-const nouns = "allow grant held permit slot lane layer policy judge effect settle strand door part"
+const nouns = "allow grant held permit slot lane layer policy judge effect settle strand door part call decision " +
+	"outcome result ask"
 
 // replaced are names of types that had another meaning of a word in the list of words.
 var replaced = map[string]string{"lane": "strand", "permits": "slots"}
@@ -140,18 +131,68 @@ func TestWordsHaveOneMeaning(t *testing.T) {
 		}
 	}
 	for folder := range parts {
-		eachDecl(t, folder, func(file string, d ast.Decl) {
-			g, ok := d.(*ast.GenDecl)
-			if !ok {
-				return
-			}
-			for _, spec := range g.Specs {
-				if typ, isType := spec.(*ast.TypeSpec); isType && replaced[typ.Name.Name] != "" {
-					t.Errorf("%s: a %s is a %s", file, typ.Name, replaced[typ.Name.Name])
-				}
+		eachType(t, folder, func(file string, typ *ast.TypeSpec) {
+			if replaced[typ.Name.Name] != "" {
+				t.Errorf("%s: a %s is a %s", file, typ.Name, replaced[typ.Name.Name])
 			}
 		})
 	}
+}
+
+// TestAWordIsOneType holds that a word of the list is one exported type in internal, beside its form on the wire.
+func TestAWordIsOneType(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Words\n")
+	folders := map[string]string{} // that have the type, by the word without spaces
+	for line := range strings.Lines(table) {
+		if word, _, isRow := strings.Cut(strings.TrimPrefix(line, "| "), " | "); isRow && word != "word" {
+			folders[strings.ReplaceAll(word, " ", "")] = ""
+		}
+	}
+	found := 0
+	err = filepath.WalkDir("internal", func(folder string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if d.Name() == "testdata" {
+			return fs.SkipDir
+		}
+		eachType(t, folder, func(file string, typ *ast.TypeSpec) {
+			other, isWord := folders[strings.ToLower(typ.Name.Name)]
+			switch {
+			case !isWord || !typ.Name.IsExported():
+			case other != "" && other != folder:
+				t.Errorf("%s: %s is a type of %s, too: a word of the list has one meaning", file, typ.Name, other)
+			default:
+				folders[strings.ToLower(typ.Name.Name)] = folder
+				found++
+			}
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 10 {
+		t.Errorf("only %d words are types", found)
+	}
+}
+
+// eachType calls each with the types that a folder's files declare, tests apart.
+func eachType(t *testing.T, folder string, each func(file string, typ *ast.TypeSpec)) {
+	t.Helper()
+	eachDecl(t, folder, func(file string, d ast.Decl) {
+		if g, ok := d.(*ast.GenDecl); ok {
+			for _, spec := range g.Specs {
+				if typ, isType := spec.(*ast.TypeSpec); isType {
+					each(file, typ)
+				}
+			}
+		}
+	})
 }
 
 // eachDecl calls each with the declarations of a folder's files, tests apart.

@@ -10,7 +10,7 @@ import (
 
 // attackReport is the answer of `doctor --attack`.
 type attackReport struct {
-	Attempts []attack.Result `json:"attempts"`
+	Attempts []attack.AttackResult `json:"attempts"`
 }
 
 // attack tries the attacks of an agent on its guards, as this user.
@@ -39,7 +39,7 @@ func (a *app) attack(cmd *cobra.Command) error {
 }
 
 // attacks prints which attacks worked, and how to see them.
-func (p *printer) attacks(list []attack.Result, mode string) {
+func (p *printer) attacks(list []attack.AttackResult, mode string) {
 	titles := map[string]string{
 		attack.Own:     "Your own hooks and daemon, tried on copies with reload.mode: " + mode,
 		attack.System:  "The system daemon",

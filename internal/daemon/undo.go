@@ -123,7 +123,7 @@ func (u undoKeeper) Keep(e *events.Event) dispatch.Keeping {
 }
 
 // keep keeps the files that a call is about to destroy; looked is false where it can destroy nothing.
-func (u undoKeeper) keep(e *events.Event) (r undo.Result, looked bool) {
+func (u undoKeeper) keep(e *events.Event) (r undo.Copied, looked bool) {
 	call := dialect.Call(e)
 	if u.d.undo == nil || call.Own == "" && call.Tool == "" {
 		return r, false
@@ -148,7 +148,7 @@ func (d *Daemon) undoable(e *events.Event, of *facts.Effect) bool {
 }
 
 // said is a result as a verdict and its record have it.
-func (u undoKeeper) said(e *events.Event, r undo.Result) (k dispatch.Keeping) {
+func (u undoKeeper) said(e *events.Event, r undo.Copied) (k dispatch.Keeping) {
 	if r.Deny != "" {
 		return dispatch.Keeping{Deny: r.Deny}
 	}

@@ -307,7 +307,7 @@ var refusals = []string{"denied", "blocked", "rejected", "refused", "cancel", "a
 
 // refused reports whether a result says of itself that the call did not run: it has the reason that
 // its agent was told, or is a failure in such words.
-func refused(r dialect.Result, reason string) bool {
+func refused(r dialect.ToolResult, reason string) bool {
 	text := plainly(r.Text)
 	reason = plainly(reason)
 	if n := 60; len(reason) > n {

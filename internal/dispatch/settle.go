@@ -57,7 +57,7 @@ func joins(rec *wire.Decision, about call) {
 // ending is the report of the event after a call on that call.
 type ending struct {
 	ran    wire.Ran
-	result dialect.Result
+	result dialect.ToolResult
 	other  bool // it ran with another input than hooks gave it
 	bare   bool // it ran without the box that it was given
 	missed bool // it is on record that hookd was not asked

@@ -70,7 +70,8 @@ func (rn *runs) bounded(j *Job, end func(out JobResult, late bool)) {
 			rn.alarms.after(j.Latest.Add(killTime), giveUp)
 		default:
 			j.cancel(errGivenUp) // its program is not to begin any more
-			end(JobResult{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: time.Since(begun)}, true)
+			took := time.Since(begun)
+			end(JobResult{Stalled: why, TimedOut: true, ExitCode: -1, Started: begun, Duration: took}, true)
 		}
 	}
 	late := rn.alarms.after(j.Latest, giveUp)

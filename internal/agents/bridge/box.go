@@ -56,7 +56,7 @@ func runBox(args []string) (exit int, err error) {
 			return exitNoBox, fmt.Errorf("read the profile: %w", err)
 		}
 	}
-	spec, err := box.Resolve(profile, box.Place{
+	spec, err := box.Resolve(profile, box.Surroundings{
 		Cwd: cwd, Homes: homes(), Own: append(begun.Hide, a.ownPaths()...),
 		Private: dialect.Private(), Later: dialect.InProject(),
 	})

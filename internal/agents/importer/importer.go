@@ -73,7 +73,8 @@ type Options struct {
 
 // Read plans an import. It changes nothing.
 func Read(o Options) (Plan, error) {
-	p := Plan{Agent: o.Connect.Agent, Hooks: []Candidate{}, Left: []Left{}, markers: discovery.NewMarkers(o.DisabledDir)}
+	p := Plan{Agent: o.Connect.Agent, Hooks: []Candidate{}, Left: []Left{}}
+	p.markers = discovery.NewMarkers(o.DisabledDir)
 	path, list, err := connect.OwnHooks(o.Connect)
 	if err != nil {
 		return p, err

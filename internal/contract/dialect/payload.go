@@ -197,15 +197,15 @@ func collide(has map[string]json.RawMessage, members []rawjson.Member) bool {
 	})
 }
 
-// Result is the result of a tool call, as its agent reports it.
-type Result struct {
+// ToolResult is the result of a tool call, as its agent reports it.
+type ToolResult struct {
 	Text   string        // as the model sees it
 	Failed bool          // the call failed, or did not run
 	Took   time.Duration // as the agent says; 0 = it does not
 }
 
 // ResultOf returns the result that e reports; the zero Result of an event that reports none.
-func ResultOf(e *events.Event) (r Result) {
+func ResultOf(e *events.Event) (r ToolResult) {
 	f := Facts(e)
 	outcome(f)
 	r.Text, r.Failed = neutral.ResultText(f[neutral.Result]), string(f[neutral.Failed]) == "true" || failed(e)

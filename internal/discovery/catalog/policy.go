@@ -186,18 +186,18 @@ func CheckPolicy(c config.Config, known *hookdir.Readings) policy.Check {
 // SetPolicy puts the bundle of a source in force, signed by key, which is a text or a file,
 // and bound to name, see policy.Home.Set.
 // Of policy.FromFleet nothing is in force before the fleet brings it.
-func SetPolicy(ctx context.Context, c config.Config, source, key, name string) (policy.Result, error) {
+func SetPolicy(ctx context.Context, c config.Config, source, key, name string) (policy.UpdateResult, error) {
 	public, err := policy.PublicKey(key)
 	if err != nil {
-		return policy.Result{}, err
+		return policy.UpdateResult{}, err
 	}
 	home := policy.NewHome(c.PolicyDir())
 	if source == policy.FromFleet && c.System {
-		return policy.Result{}, errors.New("the system daemon takes no bundle from the fleet: give it a URL, a file or a folder")
+		return policy.UpdateResult{}, errors.New("the system daemon takes no bundle from the fleet: give it a URL, a file or a folder")
 	}
 	if source == policy.FromFleet {
 		current, err := home.SetFleet(policy.FormatKey(public), person(""))
-		return policy.Result{Changed: true, Current: current}, err
+		return policy.UpdateResult{Changed: true, Current: current}, err
 	}
 	return home.Set(ctx, source, policy.FormatKey(public), person(""), name, CheckPolicy(c, nil))
 }

@@ -52,8 +52,8 @@ func Main() {
 	os.Exit(0)
 }
 
-// Result is a jail's observation of an attack.
-type Result struct {
+// JailResult is a jail's observation of an attack.
+type JailResult struct {
 	Done   bool   // each proof was seen
 	Saw    string // the proof that was not seen
 	Seen   string // of the proof any: the first harm that was seen
@@ -119,7 +119,7 @@ func NewJail(t testing.TB, named ...string) *Jail {
 }
 
 // Run runs an attack and looks for its proof. An error is one of the jail.
-func (j *Jail) Run(a Attack) (r Result, err error) {
+func (j *Jail) Run(a Attack) (r JailResult, err error) {
 	if err := json.NewEncoder(j.in).Encode(a); err != nil {
 		return r, fmt.Errorf("give the jail a line: %w", err)
 	}
@@ -143,7 +143,7 @@ func serve() error {
 		return err
 	}
 	w := &watch{door: d, refs: map[string]string{}}
-	if r := inCell(func(root string) Result { w.learn(root); return Result{} }); r.Saw != "" {
+	if r := inCell(func(root string) JailResult { w.learn(root); return JailResult{} }); r.Saw != "" {
 		return errors.New(r.Saw)
 	}
 	fmt.Println("ready")
@@ -155,7 +155,7 @@ func serve() error {
 		} else if err != nil {
 			return err
 		}
-		if err := out.Encode(inCell(func(root string) Result { return w.run(root, a) })); err != nil {
+		if err := out.Encode(inCell(func(root string) JailResult { return w.run(root, a) })); err != nil {
 			return err
 		}
 	}
@@ -343,7 +343,7 @@ func inThread(f func() error) error {
 }
 
 // inCell calls f with the root of a fresh copy of the world.
-func inCell(f func(root string) Result) (r Result) {
+func inCell(f func(root string) JailResult) (r JailResult) {
 	err := inThread(func() error {
 		if err := syscall.Mount("tmpfs", "/cell", "tmpfs", 0, "size=128m"); err != nil {
 			return err
@@ -445,7 +445,7 @@ func lines(file string) int {
 }
 
 // run carries out an attack, and looks for its proofs.
-func (w *watch) run(root string, a Attack) (r Result) {
+func (w *watch) run(root string, a Attack) (r JailResult) {
 	w.door.clear()
 	call := a.Call()
 	if line, _ := call.Input["command"].(string); line != "" && call.Tool == "Bash" {

@@ -7,8 +7,8 @@ import "testing"
 // Main returns: there is no jail on this system.
 func Main() {}
 
-// Result is a jail's observation of an attack.
-type Result struct {
+// JailResult is a jail's observation of an attack.
+type JailResult struct {
 	Done              bool
 	Saw, Seen, Output string
 }
@@ -24,4 +24,4 @@ func NewJail(t testing.TB, _ ...string) *Jail {
 }
 
 // Run is never called.
-func (*Jail) Run(Attack) (Result, error) { return Result{}, nil }
+func (*Jail) Run(Attack) (JailResult, error) { return JailResult{}, nil }

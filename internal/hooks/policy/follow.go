@@ -130,18 +130,18 @@ func directiveFloor(key ed25519.PublicKey, tenant string) string {
 // Follow puts in force the bundles that the newest directive wants on this machine. A failure is noted
 // in State.Error and returned; the bundle in force stays so. Where the policy has another
 // source it does nothing.
-func (h Home) Follow(ctx context.Context, m Member) (Result, error) {
+func (h Home) Follow(ctx context.Context, m Member) (UpdateResult, error) {
 	c, set, err := h.Current()
 	if err == nil && !set {
 		err = ErrUnset
 	}
 	if err != nil || c.State.Source != FromFleet || c.State.Directive.Empty() {
-		return Result{Current: c}, err
+		return UpdateResult{Current: c}, err
 	}
 	force, shadow, _ := c.Directive.For(m.Machine)
 	if c.Head().is(force) && c.ShadowHead().is(shadow) {
 		if c.State.Error == "" {
-			return Result{Current: c}, nil
+			return UpdateResult{Current: c}, nil
 		}
 		return h.note("", nil)
 	}
@@ -156,7 +156,7 @@ func (h Home) Follow(ctx context.Context, m Member) (Result, error) {
 		err = h.locked(func() error { return h.putDirected(c, bundles, m.Check) })
 	}
 	if ctx.Err() != nil {
-		return Result{Current: c}, ctx.Err() // the caller ends: that says nothing of the fleet
+		return UpdateResult{Current: c}, ctx.Err() // the caller ends: that says nothing of the fleet
 	}
 	if err != nil {
 		stays := c.Head().Text()
@@ -165,7 +165,7 @@ func (h Home) Follow(ctx context.Context, m Member) (Result, error) {
 		}
 		return h.note("", fmt.Errorf("policy from the fleet: %w; %s stays in force", err, stays))
 	}
-	r := Result{Changed: true}
+	r := UpdateResult{Changed: true}
 	r.Current, _, err = h.Current()
 	return r, err
 }

@@ -12,8 +12,8 @@ import (
 // stays there when it is. An error refuses the bundle.
 type Check func(dir string, b Bundle) error
 
-// Result is the outcome of asking a source.
-type Result struct {
+// UpdateResult is the outcome of asking a source.
+type UpdateResult struct {
 	Changed bool // another bundle is in force
 	Current Current
 }
@@ -25,10 +25,10 @@ var ErrUnset = errors.New("no policy is set")
 // the bundle: its source cannot put another bundle of that key in its place. name is that
 // name; "" = the name of the bundle that the key has in force, else of the source's present
 // bundle. When it fails nothing has changed. The key is the text of a public key.
-func (h Home) Set(ctx context.Context, source, key, by, name string, check Check) (Result, error) {
+func (h Home) Set(ctx context.Context, source, key, by, name string, check Check) (UpdateResult, error) {
 	source, err := CheckSource(source)
 	if err != nil {
-		return Result{}, err
+		return UpdateResult{}, err
 	}
 	now := time.Now().UTC()
 	if c, set, err := h.Current(); name == "" && err == nil && set && c.State.Key == key {
@@ -37,35 +37,35 @@ func (h Home) Set(ctx context.Context, source, key, by, name string, check Check
 	s := State{Source: source, Key: key, Name: name, At: now, By: by}
 	b, got, err := h.get(ctx, s, false)
 	if err != nil {
-		return Result{}, fmt.Errorf("policy from %s: %w", source, err)
+		return UpdateResult{}, fmt.Errorf("policy from %s: %w", source, err)
 	}
 	return h.take(b, got, s, check)
 }
 
 // Update asks the source again. A failure is noted in State.Error and returned; the bundle in
 // force stays so. It does not ask the fleet: see Follow.
-func (h Home) Update(ctx context.Context, check Check) (Result, error) {
+func (h Home) Update(ctx context.Context, check Check) (UpdateResult, error) {
 	c, set, err := h.Current()
 	if err == nil && !set {
 		err = ErrUnset
 	}
 	if err != nil {
-		return Result{}, err
+		return UpdateResult{}, err
 	}
 	if c.State.Source == FromFleet {
-		return Result{Current: c}, nil // Follow takes newer ones
+		return UpdateResult{Current: c}, nil // Follow takes newer ones
 	}
 	asked := c.State
 	asked.Name = c.name()
 	b, got, err := h.get(ctx, asked, true)
 	if err == nil && !got.unchanged && b.Head.Digest() != c.State.Head.Digest() {
-		var r Result
+		var r UpdateResult
 		if r, err = h.take(b, got, c.State, check); err == nil {
 			return r, nil
 		}
 	}
 	if ctx.Err() != nil {
-		return Result{Current: c}, ctx.Err() // the caller ends: that says nothing of the source
+		return UpdateResult{Current: c}, ctx.Err() // the caller ends: that says nothing of the source
 	}
 	if err != nil {
 		m := c.Manifest
@@ -100,7 +100,7 @@ func (h Home) get(ctx context.Context, s State, again bool) (b Bundle, got fetch
 }
 
 // take puts the fetched bundle in force.
-func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err error) {
+func (h Home) take(b Bundle, got fetched, s State, check Check) (r UpdateResult, err error) {
 	key, err := PublicKey(s.Key)
 	if err != nil {
 		return r, err
@@ -116,7 +116,7 @@ func (h Home) take(b Bundle, got fetched, s State, check Check) (r Result, err e
 }
 
 // note remembers that the source was asked, and with which result.
-func (h Home) note(etag string, failed error) (r Result, err error) {
+func (h Home) note(etag string, failed error) (r UpdateResult, err error) {
 	err = h.locked(func() error {
 		c, set, err := h.Current()
 		if err != nil || !set {

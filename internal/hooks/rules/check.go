@@ -66,8 +66,8 @@ func (m *Matcher) never() string {
 		facts.KindSecret,
 		facts.KindRun, facts.KindConnect, facts.KindInstall,
 	}
-	ofHosts := []facts.EffectKind{facts.KindConnect, facts.KindSend, facts.KindPublish, facts.KindInstall, facts.KindRun,
-		facts.KindHistory}
+	ofHosts := []facts.EffectKind{facts.KindConnect, facts.KindSend, facts.KindPublish, facts.KindInstall,
+		facts.KindRun, facts.KindHistory}
 	lacks := func(kinds []facts.EffectKind) bool {
 		return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects,
 			func(k facts.EffectKind) bool { return slices.Contains(kinds, k) })

@@ -31,8 +31,8 @@ const (
 	Outside = "outside" // past both
 )
 
-// Result is one attempt.
-type Result struct {
+// AttackResult is one attempt.
+type AttackResult struct {
 	Layer string `json:"layer"`
 	What  string `json:"attempt"`
 	// Worked: after it a call of the agent's that was denied is denied no more, or the
@@ -52,8 +52,8 @@ type Options struct {
 
 // Run makes all attempts: on a copy of a daemon of the user, on the system daemon if there
 // is one, and around both. It takes some seconds.
-func Run(ctx context.Context, o Options) ([]Result, error) {
-	var list []Result
+func Run(ctx context.Context, o Options) ([]AttackResult, error) {
+	var list []AttackResult
 	for _, a := range ownAttempts {
 		r, err := o.tryOwn(ctx, a)
 		if err != nil {
@@ -121,8 +121,8 @@ const Probe = "hookd-attack-probe"
 const guardScript = "#!/bin/sh\ncase \"$HOOK_EVENT_DATA\" in *" + Probe + "*) echo 'denied by the guard' >&2; exit 2;; esac\n"
 
 // tryOwn makes an attempt on a copy of its own.
-func (o Options) tryOwn(ctx context.Context, a attempt) (Result, error) {
-	r := Result{Layer: Own, What: a.what, Tried: true}
+func (o Options) tryOwn(ctx context.Context, a attempt) (AttackResult, error) {
+	r := AttackResult{Layer: Own, What: a.what, Tried: true}
 	c, err := o.newCopy(ctx)
 	if err != nil {
 		return r, err

@@ -57,7 +57,7 @@ func testOwn(t *testing.T, o Options) {
 func testSystem(t *testing.T, o Options) {
 	p := systemtest.Place(t, "required: true\n")
 	o.Mode = "auto"
-	results := map[string]Result{}
+	results := map[string]AttackResult{}
 	for _, r := range o.trySystem(t.Context()) {
 		results[r.What] = r
 	}

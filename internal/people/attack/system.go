@@ -46,14 +46,15 @@ func askSystem(ctx context.Context, o Options, command string) answer {
 }
 
 // trySystem makes the attempts on the system daemon; none where there is none.
-func (o Options) trySystem(ctx context.Context) (list []Result) {
+func (o Options) trySystem(ctx context.Context) (list []AttackResult) {
 	place := system.Here()
 	present, required := place.Look()
 	if !present {
-		return []Result{{Layer: System, What: "attack the system daemon", Seen: "this machine has none: sudo hookd install --system"}}
+		none := "this machine has none: sudo hookd install --system"
+		return []AttackResult{{Layer: System, What: "attack the system daemon", Seen: none}}
 	}
 	add := func(what string, worked bool, seen string) {
-		list = append(list, Result{Layer: System, What: what, Worked: worked, Seen: seen, Tried: true})
+		list = append(list, AttackResult{Layer: System, What: what, Worked: worked, Seen: seen, Tried: true})
 	}
 	for _, folder := range []struct{ what, path string }{
 		{"add or change its hooks", filepath.Join(place.Folder, "hooks")},
@@ -85,8 +86,8 @@ func (o Options) trySystem(ctx context.Context) (list []Result) {
 }
 
 // readSystem asks the system daemon for root's hooks, history and asks.
-func readSystem(ctx context.Context, upper *client.Client) Result {
-	r := Result{Layer: System, What: "read its hooks, history and asks"}
+func readSystem(ctx context.Context, upper *client.Client) AttackResult {
+	r := AttackResult{Layer: System, What: "read its hooks, history and asks"}
 	_, err := upper.Hooks(ctx)
 	if errors.Is(err, client.ErrNotRunning) {
 		r.Seen = "not tried: " + err.Error()
@@ -97,35 +98,35 @@ func readSystem(ctx context.Context, upper *client.Client) Result {
 }
 
 // moveEnvironment tries to have the bridge ask another daemon.
-func (o Options) moveEnvironment(ctx context.Context, upper *client.Client, required bool) []Result {
+func (o Options) moveEnvironment(ctx context.Context, upper *client.Client, required bool) []AttackResult {
 	what := "have the bridge pass it by: HOOKD_SOCKET, LIBREFANG_HOME, HOME, PATH, and a daemon that allows everything"
-	r := Result{Layer: System, What: what}
+	r := AttackResult{Layer: System, What: what}
 	before := o.bridge(ctx, []string{agent()}, os.Environ(), known)
 	if !before.denied {
 		r.Seen = "not tried: no guard of the system denies `" + known + "`"
 		if upper.Alive(ctx) != nil && !required {
 			r.Seen = "not tried: the system daemon does not answer, and required is false"
 		}
-		return []Result{r}
+		return []AttackResult{r}
 	}
 	c, err := o.newCopy(ctx)
 	if err != nil {
 		r.Seen = "not tried: " + err.Error()
-		return []Result{r}
+		return []AttackResult{r}
 	}
 	defer c.end()
 	if err := c.ownDaemon(); err != nil {
 		r.Seen = "not tried: " + err.Error()
-		return []Result{r}
+		return []AttackResult{r}
 	}
 	env := c.environ(append(c.env, "HOME="+c.dir, "PATH="+c.dir, "XDG_CACHE_HOME="+c.dir)...)
 	after := o.bridge(ctx, c.args, env, known)
 	r.Tried, r.Worked, r.Seen, r.Denier = true, !after.denied, after.seen, after.by
-	return []Result{r}
+	return []AttackResult{r}
 }
 
 // managedSettings are attempts on the settings that root wrote for agents.
-func managedSettings() (list []Result) {
+func managedSettings() (list []AttackResult) {
 	for _, d := range events.Dialects() {
 		s := dialect.Settings(d)
 		if s == nil || s.Managed.Linux == "" {
@@ -140,7 +141,7 @@ func managedSettings() (list []Result) {
 			continue
 		}
 		write, add := canWrite(path), canAdd(filepath.Dir(path))
-		list = append(list, Result{
+		list = append(list, AttackResult{
 			Layer: System, What: "change the settings of " + string(d) + " for all users", Tried: true,
 			Worked: write == nil || add == nil, Seen: seenOf(errors.Join(write, add), path+" can be changed"),
 		})
@@ -150,8 +151,8 @@ func managedSettings() (list []Result) {
 
 // killDaemon sends signal 0 to the process that listens, which shows whether others would
 // reach it.
-func killDaemon(place system.Place) Result {
-	r := Result{Layer: System, What: "kill it"}
+func killDaemon(place system.Place) AttackResult {
+	r := AttackResult{Layer: System, What: "kill it"}
 	process, err := listener.Of(place.Socket)
 	if err != nil {
 		r.Seen = "not tried: " + err.Error()
@@ -163,12 +164,12 @@ func killDaemon(place system.Place) Result {
 }
 
 // outside are ways past every guard: an agent that does not call it.
-func outside(ctx context.Context) []Result {
-	list := []Result{{
+func outside(ctx context.Context) []AttackResult {
+	list := []AttackResult{{
 		Layer: Outside, What: "start an agent without its hooks: another program, a copy of it, or a shell of one's own",
 		Tried: true, Worked: true, Seen: "hookd is asked by agents alone; what a user runs is for the system to limit",
 	}}
-	r := Result{Layer: Outside, What: "hide /etc from an agent in a user namespace, which its starter must make first"}
+	r := AttackResult{Layer: Outside, What: "hide /etc from an agent in a user namespace, which its starter must make first"}
 	unshare, err := exec.LookPath("unshare")
 	if err != nil {
 		r.Seen = "not tried: there is no unshare"

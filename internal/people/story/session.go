@@ -212,7 +212,8 @@ func (t Teller) listen(ctx context.Context, s *Session) {
 	for _, said := range list {
 		if !s.Cut || len(s.Rows) == 0 || said.Time.After(s.Rows[0].Time) {
 			id := "said " + said.Time.Format(time.RFC3339Nano)
-			s.Rows = append(s.Rows, TimelineEntry{ID: id, Kind: "said", Time: said.Time, Text: secrets.Redact(said.Text)})
+			text := secrets.Redact(said.Text)
+			s.Rows = append(s.Rows, TimelineEntry{ID: id, Kind: "said", Time: said.Time, Text: text})
 		}
 	}
 }

@@ -111,7 +111,7 @@ const otherWords = "the other names of "
 const hangWords = "what it destroys"
 
 // Known reports whether something is known that the call destroys.
-func (r *Result) Known() bool {
+func (r *Copied) Known() bool {
 	return r.Files > 0 || slices.ContainsFunc(r.Lost, func(l Lost) bool {
 		return l.What != wire.LostElse && l.What != hangWords
 	})
@@ -119,7 +119,7 @@ func (r *Result) Known() bool {
 
 // Undoable reports whether everything that the call is known to destroy can come back, or
 // can be made again.
-func (r *Result) Undoable() bool {
+func (r *Copied) Undoable() bool {
 	return r.Deny == "" && !r.Late && !slices.ContainsFunc(r.Lost, func(l Lost) bool {
 		return l.What != wire.LostElse && !strings.HasPrefix(l.Why, againWords)
 	})

@@ -41,7 +41,7 @@ func benchmark(b *testing.B, line string, make, destroy func(dir string)) {
 	k, err := Open(filepath.Join(base, "vault"), nil)
 	hooktest.Must(b, err)
 	var kept, own time.Duration
-	var r Result
+	var r Copied
 	for i := range b.N {
 		dir := filepath.Join(base, fmt.Sprint(i))
 		hooktest.Must(b, os.Mkdir(dir, 0o755))

@@ -49,11 +49,11 @@ const afterTime = 20 * time.Second
 
 // run keeps all targets. It returns the result, whose Deny is set if nothing was kept because a
 // vault would be destroyed.
-func (p *keeping) run(f *facts.Facts) Result {
+func (p *keeping) run(f *facts.Facts) Copied {
 	aims := aimsOf(f, p.limits)
 	for _, t := range aims.targets {
 		if vault := p.k.places.holds(t.path, t.tree || t.effect == effectMove); vault != "" {
-			return Result{Deny: fmt.Sprintf("it would destroy what `hookd undo` brings back, in %s", vault)}
+			return Copied{Deny: fmt.Sprintf("it would destroy what `hookd undo` brings back, in %s", vault)}
 		}
 	}
 	for _, l := range aims.lost {
@@ -440,14 +440,14 @@ func (p *keeping) tooLate() {
 }
 
 // result is the state of the keeping by now.
-func (p *keeping) result() Result {
-	r := Result{Files: p.files, Bytes: p.bytes, Lost: p.lost.all(), Late: p.late}
+func (p *keeping) result() Copied {
+	r := Copied{Files: p.files, Bytes: p.bytes, Lost: p.lost.all(), Late: p.late}
 	r.Word = wordOf(p.paths, r.Lost)
 	return r
 }
 
 // close seals the manifest; a call that nothing was kept for leaves nothing.
-func (p *keeping) close(r *Result) error {
+func (p *keeping) close(r *Copied) error {
 	for _, f := range p.places {
 		if f != nil {
 			unix.Close(f.fd)

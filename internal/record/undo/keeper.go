@@ -48,7 +48,7 @@ type open struct {
 	sight *sight // nil = it runs nothing unknown, or is of an earlier process
 
 	facts  *facts.Facts // that it was kept for
-	result Result       // that Keep has returned
+	result Copied       // that Keep has returned
 }
 
 // mostHung is how many keepings may hang in a file system before nothing more is kept.
@@ -117,14 +117,14 @@ func Concerns(f *facts.Facts) bool {
 // Keep keeps the files that a call is about to destroy. It returns within Settings.Wait, or a few
 // milliseconds later, and where there is much to keep within Settings.Most. Files kept until then are kept, and the
 // result says so.
-func (k *Keeper) Keep(c KeptCall, f *facts.Facts) Result {
+func (k *Keeper) Keep(c KeptCall, f *facts.Facts) Copied {
 	s, begin := *k.settings.Load(), time.Now()
 	dumped := len(k.Dumps.ofCall(&c)) > 0
 	if s.Off || !Concerns(f) && !dumped || strings.ContainsAny(c.ID, "/.") || c.ID == "" {
-		return Result{}
+		return Copied{}
 	}
 	if k.hung.Load() >= mostHung {
-		return Result{Word: None, Lost: []Lost{{What: "all", Why: "file systems do not answer"}}, Late: true}
+		return Copied{Word: None, Lost: []Lost{{What: "all", Why: "file systems do not answer"}}, Late: true}
 	}
 	p := &keeping{
 		k: k, call: c, dir: k.dir(c.ID), places: map[string]*folder{}, seen: map[string]bool{},
@@ -146,7 +146,7 @@ func (k *Keeper) Keep(c KeptCall, f *facts.Facts) Result {
 
 // keptAlready returns the result of a call that was kept before for the same facts, as a rule asks
 // for that. Files kept for other facts are dropped: hooks have rewritten the call.
-func (k *Keeper) keptAlready(id string, f *facts.Facts, until time.Time) (r Result, known bool) {
+func (k *Keeper) keptAlready(id string, f *facts.Facts, until time.Time) (r Copied, known bool) {
 	k.mu.Lock()
 	o := k.open[id]
 	if o != nil && o.facts == f {
@@ -169,13 +169,13 @@ func (k *Keeper) keptAlready(id string, f *facts.Facts, until time.Time) (r Resu
 }
 
 // hangs is the result of a keeping whose file system does not answer.
-var hangs = Result{
+var hangs = Copied{
 	Word: None, Late: true, Lost: []Lost{{What: hangWords, Why: "the file system does not answer"}},
 }
 
 // wait runs a keeping, and returns when it has ended, when its time is over, or when the file system is silent.
-func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, s Settings) Result {
-	first := make(chan Result, 2)
+func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, s Settings) Copied {
+	first := make(chan Copied, 2)
 	p.publish = func() {
 		r := p.result()
 		r.Lost = append(r.Lost, Lost{What: "the rest", Why: errLate.Error() + p.counted.of(p.files)})
@@ -189,7 +189,7 @@ func (k *Keeper) wait(p *keeping, o *open, f *facts.Facts, s Settings) Result {
 		r.Took = time.Since(o.begun)
 		if err := p.close(&r); err != nil { // without its record nothing comes back
 			k.log.Warn("what was kept for a call is not all on record", zap.String("call", o.call.ID), zap.Error(err))
-			r = Result{Word: None, Lost: []Lost{{What: "all", Why: reason(err)}}, Late: r.Late, Took: r.Took}
+			r = Copied{Word: None, Lost: []Lost{{What: "all", Why: reason(err)}}, Late: r.Late, Took: r.Took}
 		}
 		k.used.Add(r.Bytes)
 		if p.out == nil {

@@ -20,7 +20,7 @@ func newRepositoryTest(t *testing.T) *vaultTest {
 }
 
 // unknown keeps for a program that hookd does not read.
-func (v *vaultTest) unknown(session string) (id string, r Result) {
+func (v *vaultTest) unknown(session string) (id string, r Copied) {
 	v.Helper()
 	c := call(v.work)
 	c.Session = session

@@ -30,7 +30,7 @@ func (k *Keeper) Begin(c KeptCall) error {
 	}
 	opened(k, o)
 	s := k.sees(string(c.Repo), o, time.Now().Add(snapshotTime))
-	r := Result{Word: Kept}
+	r := Copied{Word: Kept}
 	s.wait(snapshotTime)
 	if seen := s.seen.Load(); seen == nil {
 		r.Lost = []Lost{{What: "files of " + filepath.Base(top), Why: errLate.Error()}}

@@ -110,8 +110,8 @@ const Step = "step"
 // Lost is something that does not come back, and why.
 type Lost = wire.Lost
 
-// Result says before a call which parts of the call can be taken back.
-type Result struct {
+// Copied says before a call which parts of the call can be taken back.
+type Copied struct {
 	Word  string // "" = it destroys nothing that exists
 	Files int    // that are kept
 	Bytes int64

@@ -101,7 +101,7 @@ func bridge(profile string, level Level, argv []string) int {
 		return 124
 	}
 	home := os.Getenv("HOME")
-	s, err := Resolve(Profile{Name: profile, Base: profile}, Place{
+	s, err := Resolve(Profile{Name: profile, Base: profile}, Surroundings{
 		Cwd: cwd, Homes: []string{home}, Own: []string{filepath.Join(home, ".librefang")},
 		Private: []string{".agent"}, Later: []string{".agent", ".mcp.json"},
 	})

@@ -37,8 +37,8 @@ func Alone(name string) Profile {
 	return Profile{Name: Read, Base: Read}
 }
 
-// Place is where a box runs.
-type Place struct {
+// Surroundings is where a box runs.
+type Surroundings struct {
 	Cwd     string
 	Homes   []string // of the user; the first counts for caches
 	Own     []string // hookd's folders and sockets
@@ -47,7 +47,7 @@ type Place struct {
 }
 
 // Resolve turns a profile into paths. It reads folders' names and a few files of git.
-func Resolve(p Profile, at Place) (*Spec, error) {
+func Resolve(p Profile, at Surroundings) (*Spec, error) {
 	cwd, err := filepath.EvalSymlinks(at.Cwd)
 	if err != nil {
 		return nil, cannot("the working directory %s cannot be used: %v", at.Cwd, readfile.Cause(err))
@@ -482,7 +482,7 @@ var ofMachine = []string{
 }
 
 // hidden lists the paths that a profile hides and that are there.
-func (l lister) hidden(homes []string, p Profile, at Place) []string {
+func (l lister) hidden(homes []string, p Profile, at Surroundings) []string {
 	list := l.existing(homes, append(secrets[:len(secrets):len(secrets)], at.Private...))
 	list = append(list, resolvedAll(ofMachine)...)
 	list = append(list, resolvedAll(at.Own)...)

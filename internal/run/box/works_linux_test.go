@@ -177,7 +177,7 @@ func TestCachesOfTheFirstHome(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(other, ".npm"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	spec, err := Resolve(Profile{Name: Project, Base: Project}, Place{Cwd: s.project, Homes: []string{s.home, other}})
+	spec, err := Resolve(Profile{Name: Project, Base: Project}, Surroundings{Cwd: s.project, Homes: []string{s.home, other}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -442,7 +442,7 @@ func TestSignalsAreHandedOn(t *testing.T) {
 func TestNoBoxWithoutAProject(t *testing.T) {
 	s := newScene(t)
 	for _, dir := range []string{"/", "/etc", "/usr/lib", s.home, filepath.Dir(s.home), filepath.Join(s.home, ".ssh")} {
-		_, err := Resolve(Profile{Name: Project, Base: Project}, Place{Cwd: dir, Homes: []string{s.home}})
+		_, err := Resolve(Profile{Name: Project, Base: Project}, Surroundings{Cwd: dir, Homes: []string{s.home}})
 		if err == nil {
 			t.Errorf("%s is a project", dir)
 		}
@@ -454,7 +454,7 @@ func TestNoBoxWithoutAProject(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(pointing, ".git"), []byte("gitdir: "+s.home+"/neighbour\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Resolve(Profile{Name: Project, Base: Project}, Place{Cwd: pointing, Homes: []string{s.home}}); err == nil {
+	if _, err := Resolve(Profile{Name: Project, Base: Project}, Surroundings{Cwd: pointing, Homes: []string{s.home}}); err == nil {
 		t.Error("a .git file may lead anywhere")
 	}
 }

@@ -190,8 +190,8 @@ func (k *Boxer) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, wh
 }
 
 // place is where the box of a call runs.
-func (k *Boxer) place(cwd string) box.Place {
-	return box.Place{
+func (k *Boxer) place(cwd string) box.Surroundings {
+	return box.Surroundings{
 		Cwd: cwd, Homes: []string{k.opts.Home}, Own: k.opts.Own, Private: dialect.Private(), Later: dialect.InProject(),
 	}
 }

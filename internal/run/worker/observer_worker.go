@@ -200,7 +200,8 @@ func (w *observerWorker) deliver(replies []reply) {
 	for c := done.first; c != nil; {
 		next := c.next
 		c.next, c.prev = nil, nil
-		ans := Response{Body: c.answer, PID: w.proc.PID, Version: w.start.Version, Started: c.at, Duration: now.Sub(c.at)}
+		ans := Response{Body: c.answer, PID: w.proc.PID, Version: w.start.Version}
+		ans.Started, ans.Duration = c.at, now.Sub(c.at)
 		if next == nil {
 			ans.Stderr = stderr
 		}

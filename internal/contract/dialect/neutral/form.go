@@ -149,7 +149,9 @@ func (f *AnswerForm) permission(a Asked) []rawjson.Member {
 // are its events about a failure, separated by blanks: of PostToolUseFailure and
 // StopFailure; "" = it has neither.
 func SharedTable(tools []ToolName, failures string) Table {
-	rows := slices.DeleteFunc(sharedFields(), func(r FieldFact) bool { return r.Events != "" && !holds(failures, r.Events) })
+	rows := slices.DeleteFunc(sharedFields(), func(r FieldFact) bool {
+		return r.Events != "" && !holds(failures, r.Events)
+	})
 	t := Table{Rows: rows, Tools: tools}
 	if failures != "" {
 		t.Fixed = []Fixed{{Events: failures, Fact: Failed, Value: "true"}}
