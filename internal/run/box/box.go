@@ -58,6 +58,7 @@ type Spec struct {
 	// say. It ends when l is closed. Nil = there is no network.
 	Proxy func(l *os.File)
 	Level Level // the only one to try; "" = the strongest
+	alone bool  // without a broker
 
 	Argv []string
 	Env  []string // of the program, before secrets are taken out
@@ -73,8 +74,8 @@ type Ended struct {
 
 // CannotError says why a box could not be made.
 type CannotError struct {
-	Why   string
-	layer bool // without Layer it may be made
+	Why  string
+	less bool // without Layer, or a broker, it may be made
 }
 
 func (e *CannotError) Error() string { return e.Why }

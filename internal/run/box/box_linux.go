@@ -27,8 +27,8 @@ func Run(s *Spec) (Ended, error) {
 		}
 		end, err := runAt(level, *s)
 		var no *CannotError
-		if errors.As(err, &no) && no.layer {
-			s.Layer = ""
+		if errors.As(err, &no) && no.less {
+			s.Layer, s.alone = "", true
 			end, err = runAt(level, *s)
 		}
 		if !errors.As(err, &no) {
@@ -83,6 +83,7 @@ func runAt(level Level, of Spec) (Ended, error) {
 		return Ended{}, err
 	}
 	if level == Landlock {
+		p.closeAll() // and nothing makes a call for them any more
 		endOrphans()
 	}
 	end := Ended{Level: level, Exit: status}
@@ -146,6 +147,9 @@ func (p *program) end(pid int) (int, error) {
 		left = append(left, p)
 		return int(what), nil
 	}
+	if n == 0 && p.broker != nil {
+		p.broker.serve(pid)
+	}
 	status, err := wait(pid)
 	if n <= 0 {
 		return status, err
@@ -161,7 +165,8 @@ func (p *program) end(pid int) (int, error) {
 		return 0, fmt.Errorf("execute %s: %w", text(p.path), errno)
 	}
 	return 0, &CannotError{
-		Why: fmt.Sprintf("%s: %v%s", p.says[what], errno, hint(errno)), layer: p.says[what] == layering,
+		Why:  fmt.Sprintf("%s: %v%s", p.says[what], errno, hint(errno)),
+		less: p.says[what] == layering || p.says[what] == filtering && p.broker != nil,
 	}
 }
 
@@ -243,20 +248,25 @@ func childrenOf(pid int) (list []int) {
 }
 
 // privileges takes everything from the child that an exec could give back, and applies the filter.
-func (p *program) privileges(namespaces bool) {
+func (p *program) privileges(namespaces bool, b *broker) {
 	// A descriptor that the agent left open would lead out of the box.
 	p.do("close other files", sysCloseRange, firstOther, ^uintptr(0)>>32, closeOnExec)
 	for capability := range uintptr(64) {
 		p.do("drop a capability", syscall.SYS_PRCTL, syscall.PR_CAPBSET_DROP, capability).any = true
 	}
-	header := p.bytes(binary.NativeEndian.AppendUint64(nil, 0x20080522)) // _LINUX_CAPABILITY_VERSION_3, of itself
+	header := p.bytes(binary.NativeEndian.AppendUint64(nil, capabilityVersion)) // of itself
 	p.do("drop capabilities", syscall.SYS_CAPSET, header, p.bytes(make([]byte, 24)))
 	p.do("refuse new privileges", syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0)
-	p.seccomp(seccompOf(namespaces))
+	if b != nil {
+		p.serves(b)
+	} else {
+		p.seccomp(seccompOf(namespaces, false), 0)
+	}
 }
 
 const (
-	prSetNoNewPrivs = 38
+	prSetNoNewPrivs   = 38
+	capabilityVersion = 0x20080522 // _LINUX_CAPABILITY_VERSION_3
 
 	firstOther  = 3 // the descriptor after standard error
 	closeOnExec = 4 // CLOSE_RANGE_CLOEXEC
@@ -279,6 +289,11 @@ func (p *program) landlock(s *Spec, tmp string) error {
 		return cannot("%v", err)
 	}
 	p.closes(rules.fd)
+	for _, path := range s.Protect { // where a link leads runs later, too
+		if to, err := os.Readlink(path); err == nil && to != "" {
+			s.Protect = append(s.Protect[:len(s.Protect):len(s.Protect)], resolvedAll([]string{path})...)
+		}
+	}
 	if err := rules.fill(s, tmp); err != nil {
 		return cannot("%v", err)
 	}
@@ -289,7 +304,11 @@ func (p *program) landlock(s *Spec, tmp string) error {
 	p.do("end with the wrapper", syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL))
 	p.do("refuse new privileges", syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0)
 	p.do("enforce Landlock", sysLandlockEnforce, uintptr(rules.fd), 0)
-	p.privileges(false)
+	var b *broker
+	if !s.alone {
+		b = newBroker(s, tmp)
+	}
+	p.privileges(false, b)
 	return nil
 }
 
@@ -323,4 +342,5 @@ func (p *program) closeAll() {
 	for _, fd := range p.open {
 		syscall.Close(fd)
 	}
+	p.open = nil
 }

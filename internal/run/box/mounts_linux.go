@@ -54,7 +54,7 @@ func (p *program) namespaces(s *Spec) error {
 			return err
 		}
 	}
-	p.privileges(true)
+	p.privileges(true, nil)
 	return nil
 }
 

@@ -12,10 +12,12 @@ const (
 	bpfEqual = 0x15 // BPF_JMP | BPF_JEQ | BPF_K
 	bpfAbove = 0x35 // BPF_JMP | BPF_JGE | BPF_K
 	bpfAnd   = 0x54 // BPF_ALU | BPF_AND | BPF_K
+	bpfSome  = 0x45 // BPF_JMP | BPF_JSET | BPF_K
 	bpfEnd   = 0x06 // BPF_RET | BPF_K
 
 	retAllow = 0x7fff0000
 	retErrno = 0x00050000
+	retAsk   = 0x7fc00000
 
 	// Places in struct seccomp_data.
 	dataNumber = 0
@@ -59,9 +61,23 @@ func (f *filter) whenArg(number uint32, arg int, mask uint32, errno syscall.Errn
 	f.add(bpfLoad, 0, 0, dataNumber)
 }
 
+// ask has a broker make a system call, where one of its arguments has one of some bits; -1 = always.
+func (f *filter) ask(number uint32, arg int, bits uint32) {
+	if arg < 0 {
+		f.add(bpfEqual, 0, 1, number)
+		f.add(bpfEnd, 0, 0, retAsk)
+		return
+	}
+	f.add(bpfEqual, 0, 4, number)
+	f.add(bpfLoad, 0, 0, uint32(dataArgs+8*arg))
+	f.add(bpfSome, 0, 1, bits)
+	f.add(bpfEnd, 0, 0, retAsk)
+	f.add(bpfEnd, 0, 0, retAllow)
+}
+
 // seccompOf returns the filter of a box. Where mounts and the network have no namespaces of their
-// own, sockets are refused as well.
-func seccompOf(namespaces bool) []byte {
+// own, sockets are refused as well, and changes of files wait for a broker.
+func seccompOf(namespaces, brokered bool) []byte {
 	f := &filter{}
 	f.add(bpfLoad, 0, 0, dataArch)
 	f.add(bpfEqual, 1, 0, auditArch)
@@ -95,12 +111,15 @@ func seccompOf(namespaces bool) []byte {
 	}
 	f.whenArg(syscall.SYS_SOCKET, 0, 0xffffffff, syscall.EPERM, families...)
 	if !namespaces {
-		f.never(syscall.SYS_PTRACE, sysProcessVMReadv, sysProcessVMWritev)
-		// Landlock does not look at owners, modes and attributes of files.
-		f.never(syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, 452, syscall.SYS_FCHOWN, syscall.SYS_FCHOWNAT,
-			syscall.SYS_SETXATTR, syscall.SYS_LSETXATTR, syscall.SYS_FSETXATTR,
+		// Landlock does not look at owners, modes and attributes of files. It does at programs that trace each other.
+		f.never(syscall.SYS_SETXATTR, syscall.SYS_LSETXATTR, syscall.SYS_FSETXATTR,
 			syscall.SYS_REMOVEXATTR, syscall.SYS_LREMOVEXATTR, syscall.SYS_FREMOVEXATTR, 463, 466)
-		f.never(byPath...)
+		if brokered {
+			f.asks()
+		} else {
+			f.never(syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, sysFchmodat2, syscall.SYS_FCHOWN, syscall.SYS_FCHOWNAT)
+			f.never(byPath...)
+		}
 	}
 	f.add(bpfEnd, 0, 0, retAllow)
 	return f.code
@@ -112,11 +131,12 @@ type sockFprog struct {
 	filter uintptr
 }
 
+const filtering = "enforce the seccomp filter"
+
 // seccomp has the child enforce a filter.
-func (p *program) seccomp(code []byte) {
+func (p *program) seccomp(code []byte, flags uintptr) *op {
 	prog := &sockFprog{len: uint16(len(code) / 8), filter: p.bytes(code)}
 	p.holds = append(p.holds, prog)
-	const setModeFilter = 2
-	p.do("enforce the seccomp filter", syscall.SYS_PRCTL, syscall.PR_SET_SECCOMP, setModeFilter,
-		uintptr(unsafe.Pointer(prog)))
+	const setModeFilter = 1
+	return p.do(filtering, sysSeccomp, setModeFilter, flags, uintptr(unsafe.Pointer(prog)))
 }

@@ -1,0 +1,667 @@
+package box
+
+import (
+	"bytes"
+	"cmp"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// broker makes system calls for the programs of a box by Landlock. Landlock grants a right to a folder with all below
+// it, so the top folder of a project, and .git, would take no new file. The filter has these calls wait; the wrapper,
+// which Landlock does not bind, makes a call itself where the profile grants it, and else lets it go on: then Landlock
+// decides. What Landlock does not look at, such as modes, never goes on.
+//
+// A program may change its memory and its folders at any time. So each path is copied once, its folder is opened once,
+// the rule is asked about the real name of that folder, and the call is made on the one name in it, without following
+// a link. Calls are served one after the other, by one thread.
+type broker struct {
+	listener int
+	tmp      string
+	write    []string // the profile's, and tmp
+	kept     []string // below write, that cannot be written
+	pinned   []string // that keep their names, as do the folders above them
+	filters  int      // of each program of the box; one with more is in a box of its own
+	umask    int      // of this process now
+	begun    bool
+	off      bool      // it serves nothing
+	before   int       // umask of this process
+	able     [6]uint32 // capabilities of this process before: effective, permitted, inheritable, twice
+
+	asked   asked
+	opened  []int // descriptors to close after the call
+	gives   int   // descriptor that the call returns; -1 = none
+	givenIs int   // flags of its number: O_CLOEXEC
+	waits   []asked
+	buf     [8 << 10]byte
+}
+
+// asked is struct seccomp_notif.
+type asked struct {
+	id         uint64
+	pid, flags uint32
+	number     int32
+	arch       uint32
+	at         uint64
+	args       [6]uint64
+}
+
+const (
+	withListener = 1<<3 | 1<<5 // NEW_LISTENER, WAIT_KILLABLE_RECV
+
+	askReceive, askAnswer, askValid, askGive = 0xc0502100, 0xc0182101, 0x40082102, 0xc0182103
+
+	sysPidfdOpen, sysOpenat2, sysFchmodat2 = 434, 437, 452
+
+	oPath, oTmpfile = 0x200000, 0x400000
+	noMagicLinks    = 2
+	atNoFollow      = 0x100
+	atRemoveDir     = 0x200
+	atFollow        = 0x400
+	atEmptyPath     = 0x1000
+	setIDs          = syscall.S_ISUID | syscall.S_ISGID
+	mostLinks       = 40
+	mostWaits       = 64
+	procMagic       = 0x9fa0
+	sharedMemory    = "/dev/shm"
+)
+
+// What is no error of a call.
+const (
+	goOn  = syscall.Errno(1<<12 + iota) // the kernel makes it
+	again                               // to be asked once more, now
+	later                               // to be asked once more, after a while
+	gone                                // its program has ended
+)
+
+func newBroker(s *Spec, tmp string) *broker {
+	b := &broker{tmp: tmp}
+	if real, err := filepath.EvalSymlinks(tmp); err == nil {
+		b.tmp = real
+	}
+	b.write = append(s.Write[:len(s.Write):len(s.Write)], b.tmp)
+	b.kept = append(s.Protect[:len(s.Protect):len(s.Protect)], s.Hide...)
+	b.pinned = append(append(b.kept[:len(b.kept):len(b.kept)], s.Watch...), b.write...)
+	return b
+}
+
+// serves has the child's filter wait for a broker.
+func (p *program) serves(b *broker) {
+	p.flags |= syscall.CLONE_FILES // until exec: the child's listener is this process's, too
+	p.seccomp(seccompOf(false, true), withListener).put = 1
+	b.listener = p.keeps(filtering)
+	p.broker = b
+}
+
+// asks has the calls that a broker makes wait for it.
+func (f *filter) asks() {
+	const writes = syscall.O_WRONLY | syscall.O_RDWR | syscall.O_CREAT | syscall.O_TRUNC | oTmpfile
+	f.ask(syscall.SYS_OPENAT, 2, writes)
+	for _, number := range append(append(byPath[:len(byPath):len(byPath)], older...), sysOpenat2, syscall.SYS_MKDIRAT, syscall.SYS_MKNODAT, syscall.SYS_UNLINKAT,
+		syscall.SYS_SYMLINKAT, syscall.SYS_LINKAT, syscall.SYS_RENAMEAT, sysRenameat2, syscall.SYS_TRUNCATE,
+		syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, sysFchmodat2, syscall.SYS_FCHOWN, syscall.SYS_FCHOWNAT) {
+		f.ask(number, -1, 0)
+	}
+	if olderOpen > 0 {
+		f.ask(olderOpen, 1, writes)
+	}
+}
+
+// serve serves calls until the program has ended.
+func (b *broker) serve(pid int) {
+	exit, _, errno := syscall.Syscall(sysPidfdOpen, uintptr(pid), 0, 0)
+	if errno != 0 {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // nothing would answer it
+		return
+	}
+	defer syscall.Close(int(exit))
+	type polled struct {
+		fd         int32
+		events, is int16
+	}
+	const in, hangUp = 1, 16
+	list := [2]polled{{fd: int32(b.listener), events: in}, {fd: int32(exit), events: in}}
+	for list[1].is == 0 {
+		var wait *syscall.Timespec
+		if waits := b.waits; len(waits) > 0 {
+			b.waits, wait = nil, &syscall.Timespec{Nsec: 5e6}
+			for _, b.asked = range waits {
+				b.answer()
+			}
+		}
+		_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&list)), uintptr(len(list)),
+			uintptr(unsafe.Pointer(wait)), 0, 0, 0)
+		switch {
+		case errno != 0:
+			list[1].is = 0
+		case list[0].is&in != 0:
+			b.asked = asked{}
+			if b.ioctl(askReceive, unsafe.Pointer(&b.asked)) == 0 { // else its program has ended
+				b.answer()
+			}
+		case list[0].is&hangUp != 0:
+			list[0].fd = -1
+		}
+	}
+}
+
+func (b *broker) ioctl(request uintptr, with unsafe.Pointer) syscall.Errno {
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), request, uintptr(with))
+	return errno
+}
+
+// answer answers the call that is asked.
+func (b *broker) answer() {
+	defer b.close()
+	nr, args := modern(uintptr(b.asked.number), b.asked.args)
+	err := b.attempt(nr, args)
+	if err == again {
+		err = b.attempt(nr, args)
+	}
+	r := struct {
+		id, value uint64
+		err       int32
+		flags     uint32
+	}{id: b.asked.id, err: -int32(err)}
+	switch err {
+	case gone:
+		return
+	case later:
+		b.waits = append(b.waits, b.asked)
+		return
+	case goOn:
+		switch nr {
+		case syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, sysFchmodat2, syscall.SYS_FCHOWN, syscall.SYS_FCHOWNAT:
+			r.err = -int32(syscall.EPERM)
+		default:
+			r.err, r.flags = 0, 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
+		}
+	case 0:
+		if b.gives < 0 {
+			break
+		}
+		give := struct {
+			id                    uint64
+			flags, fd, new, newIs uint32
+		}{id: b.asked.id, fd: uint32(b.gives), newIs: uint32(b.givenIs)}
+		// Not with the answer in one: if a signal ended that early, the call would return 0.
+		fd, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), askGive, uintptr(unsafe.Pointer(&give)))
+		r.value, r.err = uint64(fd), -int32(errno)
+		if errno != 0 {
+			r.value = 0
+		}
+	}
+	b.ioctl(askAnswer, unsafe.Pointer(&r))
+}
+
+func (b *broker) close() {
+	for _, fd := range b.opened {
+		syscall.Close(fd)
+	}
+	b.opened = b.opened[:0]
+}
+
+// attempt makes the call that is asked, or says what else is to be done.
+func (b *broker) attempt(nr uintptr, args [6]uint64) syscall.Errno {
+	b.close()
+	b.gives = -1
+	act := b.plan(nr, args)
+	if act == nil {
+		return goOn
+	}
+	if !b.begun {
+		b.begun = true
+		b.begin()
+		return again
+	}
+	text := b.status(strconv.Itoa(int(b.asked.pid)))
+	umask, filters := number(text, "\nUmask:\t"), number(text, "\nSeccomp_filters:\t")
+	switch {
+	case umask < 0 || filters != b.filters:
+		return goOn
+	case b.ioctl(askValid, unsafe.Pointer(&b.asked.id)) != 0: // what was read may be another program's
+		return gone
+	case umask != b.umask:
+		syscall.Umask(umask)
+		b.umask = umask
+	}
+	return act()
+}
+
+// begin prepares this process for the first call. Root has no rights here that the box has not.
+func (b *broker) begin() {
+	b.before = syscall.Umask(0)
+	b.filters = 1 + number(b.status("thread-self"), "\nSeccomp_filters:\t")
+	b.off = b.folds()
+	if errno := capabilities(syscall.SYS_CAPGET, &b.able); errno == 0 && b.able[0]|b.able[3] == 0 {
+		return
+	}
+	runtime.LockOSThread()
+	less := b.able
+	less[0], less[3] = 0, 0
+	b.off = b.off || capabilities(syscall.SYS_CAPSET, &less) != 0
+}
+
+// end gives this process back what begin took.
+func (b *broker) end() {
+	b.close()
+	if b.begun {
+		syscall.Umask(b.before)
+	}
+	if b.able[0]|b.able[3] != 0 {
+		_ = capabilities(syscall.SYS_CAPSET, &b.able)
+		runtime.UnlockOSThread()
+	}
+}
+
+func capabilities(trap uintptr, list *[6]uint32) syscall.Errno {
+	header := [2]uint32{capabilityVersion, 0} // of this thread
+	_, _, errno := syscall.RawSyscall(trap, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(list)), 0)
+	return errno
+}
+
+// status reads a program's; it returns nothing where it may not.
+func (b *broker) status(pid string) []byte {
+	fd := b.opens(-1, "/proc/"+pid+"/status", syscall.O_RDONLY, 0)
+	n, err := syscall.Read(fd, b.buf[:])
+	if err != nil {
+		return nil
+	}
+	return b.buf[:n]
+}
+
+// number returns the one, to base 8 where it begins with 0, behind a word in a text; -1 = none.
+func number(text []byte, word string) int {
+	at := bytes.Index(text, []byte(word))
+	if at < 0 {
+		return -1
+	}
+	digits, _, _ := bytes.Cut(text[at+len(word):], []byte("\n"))
+	n, err := strconv.ParseInt(string(digits), 0, 32)
+	if err != nil {
+		return -1
+	}
+	return int(n)
+}
+
+// plan returns what makes the call, where the profile grants it; nil = it does not, or the kernel says what is wrong.
+func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
+	if b.off {
+		return nil
+	}
+	switch nr {
+	case syscall.SYS_OPENAT:
+		return b.open(a[0], a[1], int(a[2]), a[3], 0)
+	case sysOpenat2:
+		var how [3]uint64 // flags, mode, resolve
+		if b.memory(a[2], unsafe.Slice((*byte)(unsafe.Pointer(&how)), unsafe.Sizeof(how))) && a[3] == uint64(unsafe.Sizeof(how)) {
+			return b.open(a[0], a[1], int(how[0]), how[1], how[2])
+		}
+	case syscall.SYS_MKDIRAT:
+		if at := b.find(a[0], a[1], ofFolder, 0); at != nil {
+			return func() syscall.Errno { return at.call(nr, a[2], 0) }
+		}
+	case syscall.SYS_MKNODAT:
+		kind := a[2] & syscall.S_IFMT
+		if at := b.find(a[0], a[1], 0, 0); at != nil && (kind == 0 || kind == syscall.S_IFREG || kind == syscall.S_IFIFO) {
+			return func() syscall.Errno { return at.call(nr, a[2]&^setIDs, 0) }
+		}
+	case syscall.SYS_UNLINKAT:
+		how := removed
+		if a[2]&atRemoveDir != 0 {
+			how |= ofFolder
+		}
+		if at := b.find(a[0], a[1], how, 0); at != nil {
+			return func() syscall.Errno { return at.call(nr, a[2], 0) }
+		}
+	case syscall.SYS_SYMLINKAT:
+		to, ok := b.text(a[0])
+		if at := b.find(a[1], a[2], 0, 0); at != nil && ok {
+			return func() syscall.Errno {
+				_, _, errno := syscall.Syscall(nr, uintptr(c(to)), uintptr(at.dir), uintptr(c(at.name)))
+				return errno
+			}
+		}
+	case syscall.SYS_LINKAT:
+		how := 0
+		if a[4]&atFollow != 0 {
+			how = followed
+		}
+		if a[4]&^atFollow == 0 {
+			return b.two(nr, a, how, 0, 0)
+		}
+	case syscall.SYS_RENAMEAT:
+		return b.two(sysRenameat2, a, removed|ofFolder, removed|ofFolder, 0)
+	case sysRenameat2:
+		const whiteout = 4
+		if a[4]&whiteout == 0 {
+			return b.two(nr, a, removed|ofFolder, removed|ofFolder, a[4])
+		}
+	case syscall.SYS_TRUNCATE:
+		if o := b.object(uint64(atFdCwd), a[0], 0); o != nil {
+			return func() syscall.Errno {
+				return errnoOf(syscall.Truncate("/proc/self/fd/"+strconv.Itoa(o.fd), int64(a[1])))
+			}
+		}
+	case syscall.SYS_FCHMOD:
+		return b.chmod(b.object(a[0], 0, atEmptyPath), a[1])
+	case syscall.SYS_FCHMODAT:
+		return b.chmod(b.object(a[0], a[1], 0), a[2])
+	case sysFchmodat2:
+		return b.chmod(b.object(a[0], a[1], a[3]), a[2])
+	case syscall.SYS_FCHOWN:
+		return b.chown(b.object(a[0], 0, atEmptyPath), a[1], a[2])
+	case syscall.SYS_FCHOWNAT:
+		return b.chown(b.object(a[0], a[1], a[4]), a[2], a[3])
+	}
+	return nil
+}
+
+// open opens a file, or makes it.
+func (b *broker) open(dir, text uint64, flags int, mode, resolve uint64) func() syscall.Errno {
+	const exclusive = syscall.O_CREAT | syscall.O_EXCL
+	if flags&oPath != 0 {
+		return nil
+	}
+	if flags&oTmpfile == oTmpfile {
+		o := b.object(dir, text, 0)
+		if o == nil || resolve != 0 {
+			return nil
+		}
+		return func() syscall.Errno { return b.give(o.fd, ".", flags, mode) }
+	}
+	how := followed
+	if flags&syscall.O_NOFOLLOW != 0 || flags&exclusive == exclusive {
+		how = 0
+	}
+	at := b.find(dir, text, how, resolve)
+	if at == nil {
+		return nil
+	}
+	kind, err := at.kind()
+	access := flags & syscall.O_ACCMODE
+	switch {
+	case err == syscall.ENOENT && flags&syscall.O_CREAT != 0:
+	case err == 0 && kind == syscall.S_IFREG && (access != syscall.O_RDONLY || flags&syscall.O_TRUNC != 0):
+	case err == 0 && kind == syscall.S_IFIFO && access != syscall.O_RDONLY:
+	default:
+		return nil
+	}
+	return func() syscall.Errno {
+		err := b.give(at.dir, at.name, flags|syscall.O_NOFOLLOW, mode)
+		if err == syscall.ENXIO && kind == syscall.S_IFIFO && flags&syscall.O_NONBLOCK == 0 && len(b.waits) < mostWaits {
+			return later // nothing reads it yet
+		}
+		return err
+	}
+}
+
+// give opens a file for the program. Nothing that it may be has the broker wait.
+func (b *broker) give(dir int, name string, flags int, mode uint64) syscall.Errno {
+	const own = syscall.O_CLOEXEC | syscall.O_NONBLOCK | syscall.O_NOCTTY
+	if flags&syscall.O_CREAT == 0 && flags&oTmpfile != oTmpfile {
+		mode = 0
+	}
+	fd, err := syscall.Openat(dir, name, flags|own, uint32(mode&^setIDs))
+	if err != nil {
+		return errnoOf(err)
+	}
+	b.gives, b.givenIs, b.opened = fd, flags&syscall.O_CLOEXEC, append(b.opened, fd)
+	if flags&syscall.O_NONBLOCK == 0 {
+		_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFL, uintptr(flags))
+		return errno
+	}
+	return 0
+}
+
+// two makes a call on two names.
+func (b *broker) two(nr uintptr, a [6]uint64, first, second int, flags uint64) func() syscall.Errno {
+	from, to := b.find(a[0], a[1], first, 0), b.find(a[2], a[3], second, 0)
+	if from == nil || to == nil {
+		return nil
+	}
+	return func() syscall.Errno {
+		_, _, errno := syscall.Syscall6(nr, uintptr(from.dir), uintptr(c(from.name)), uintptr(to.dir), uintptr(c(to.name)), uintptr(flags), 0)
+		return errno
+	}
+}
+
+func (b *broker) chmod(o *object, mode uint64) func() syscall.Errno {
+	if o == nil || o.kind != syscall.S_IFDIR && mode&setIDs != 0 {
+		return nil
+	}
+	return func() syscall.Errno {
+		_, _, errno := syscall.Syscall6(sysFchmodat2, uintptr(o.fd), uintptr(c("")), uintptr(mode), atEmptyPath, 0, 0)
+		return errno
+	}
+}
+
+func (b *broker) chown(o *object, user, group uint64) func() syscall.Errno {
+	if o == nil {
+		return nil
+	}
+	return func() syscall.Errno {
+		_, _, errno := syscall.Syscall6(syscall.SYS_FCHOWNAT, uintptr(o.fd), uintptr(c("")), uintptr(user), uintptr(group), atEmptyPath, 0)
+		return errno
+	}
+}
+
+// place is a name in a folder that is open here.
+type place struct {
+	dir  int
+	name string
+}
+
+func (p *place) call(nr uintptr, third, fourth uint64) syscall.Errno {
+	_, _, errno := syscall.Syscall6(nr, uintptr(p.dir), uintptr(c(p.name)), uintptr(third), uintptr(fourth), 0, 0)
+	return errno
+}
+
+func (p *place) kind() (uint32, syscall.Errno) {
+	var st syscall.Stat_t
+	_, _, errno := syscall.Syscall6(sysFstatat, uintptr(p.dir), uintptr(c(p.name)), uintptr(unsafe.Pointer(&st)), atNoFollow, 0, 0)
+	return st.Mode & syscall.S_IFMT, errno
+}
+
+// How a name is looked for.
+const (
+	followed = 1 << iota // a link that it is leads further
+	removed              // the name may be gone after the call, or be of another file
+	ofFolder             // a slash behind the name is right where it is of a folder
+)
+
+// find finds a name that may be written; nil = it may not be.
+func (b *broker) find(dir, text uint64, how int, resolve uint64) *place {
+	path, ok := b.text(text)
+	if !ok {
+		return nil
+	}
+	plain := path
+	if how&ofFolder != 0 {
+		plain = strings.TrimRight(path, "/")
+	}
+	base := b.base(dir, path, resolve)
+	for range mostLinks {
+		cut := strings.LastIndexByte(plain, '/') + 1
+		at := &place{name: plain[cut:]}
+		if at.name == "" || at.name == "." || at.name == ".." {
+			return nil
+		}
+		at.dir = b.opens(base, cmp.Or(plain[:cut], "."), oPath|syscall.O_DIRECTORY, resolve|noMagicLinks)
+		real := b.real(at.dir)
+		if real == sharedMemory {
+			real = b.tmp + "/shm"
+			_ = syscall.Mkdir(real, 0o700)
+			at.dir = b.opens(-1, real, oPath|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, noMagicLinks)
+		}
+		to := ""
+		if how&followed != 0 {
+			to = b.link(at.dir, at.name)
+		}
+		if to == "" {
+			full := strings.TrimSuffix(real, "/") + "/" + at.name
+			if !b.may(full) || how&removed != 0 && b.isPinned(full) {
+				return nil
+			}
+			if kind, err := at.kind(); plain != path && err == 0 && kind != syscall.S_IFDIR {
+				return nil
+			}
+			return at
+		}
+		var fs syscall.Statfs_t
+		if resolve != 0 || syscall.Fstatfs(at.dir, &fs) != nil || fs.Type == procMagic {
+			return nil
+		}
+		base, plain, path = at.dir, to, to
+	}
+	return nil
+}
+
+// object is a file that is open here, to be looked at.
+type object struct {
+	fd   int
+	kind uint32
+}
+
+// object opens a file that may be written; nil = it may not be.
+func (b *broker) object(dir, text, flags uint64) *object {
+	path, fd := "", -1
+	if text != 0 {
+		var ok bool
+		if path, ok = b.text(text); !ok {
+			return nil
+		}
+	}
+	if rest, is := strings.CutPrefix(path, "/proc/self/fd/"); is { // as libc does where the kernel has no call for it
+		n, err := strconv.ParseUint(rest, 10, 31)
+		if err != nil {
+			return nil
+		}
+		path, dir, flags = "", n, atEmptyPath
+	}
+	switch {
+	case path != "":
+		more := oPath
+		if flags&atNoFollow != 0 {
+			more |= syscall.O_NOFOLLOW
+		}
+		fd = b.opens(b.base(dir, path, 0), path, more, noMagicLinks)
+	case flags&atEmptyPath != 0:
+		fd = b.base(dir, path, 0)
+	}
+	var st syscall.Stat_t
+	if syscall.Fstat(fd, &st) != nil || !b.may(b.real(fd)) {
+		return nil
+	}
+	return &object{fd, st.Mode & syscall.S_IFMT}
+}
+
+// may reports whether the profile has a path written. It is a real one.
+func (b *broker) may(path string) bool { return coveredBy(path, b.write) && !coveredBy(path, b.kept) }
+
+// isPinned reports whether a path keeps its name.
+func (b *broker) isPinned(path string) bool {
+	for _, p := range b.pinned {
+		if within(p, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// folds reports whether a folder above a pinned name takes it in other letters, too: then no name is safe.
+func (b *broker) folds() bool {
+	for _, path := range b.pinned {
+		for ; coveredBy(path, b.write); path = filepath.Dir(path) {
+			dir, name := filepath.Split(path)
+			other := strings.ToUpper(name)
+			if other == name {
+				other = strings.ToLower(name)
+			}
+			var is, st syscall.Stat_t
+			if other != name && syscall.Lstat(path, &is) == nil && syscall.Lstat(dir+other, &st) == nil && is.Ino == st.Ino {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// base opens the folder that a program's path begins in; cwd where it begins at the top.
+func (b *broker) base(dir uint64, path string, resolve uint64) int {
+	if resolve == 0 && strings.HasPrefix(path, "/") {
+		return -1
+	}
+	name := "/proc/" + strconv.Itoa(int(b.asked.pid))
+	if int32(dir) == -100 { // AT_FDCWD
+		return b.opens(-1, name+"/cwd", oPath, 0)
+	}
+	return b.opens(-1, name+"/fd/"+strconv.Itoa(int(int32(dir))), oPath, 0)
+}
+
+// opens opens a file until the call is answered; -1 = it cannot.
+func (b *broker) opens(dir int, path string, flags int, resolve uint64) int {
+	how := [3]uint64{uint64(flags | syscall.O_CLOEXEC), 0, resolve}
+	fd, _, errno := syscall.Syscall6(sysOpenat2, uintptr(dir), uintptr(c(path)), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
+	if errno != 0 {
+		return -1
+	}
+	b.opened = append(b.opened, int(fd))
+	return int(fd)
+}
+
+// real returns the name of an open file; "" = it has none.
+func (b *broker) real(fd int) string {
+	n, err := syscall.Readlink("/proc/self/fd/"+strconv.Itoa(fd), b.buf[:])
+	if err != nil {
+		return ""
+	}
+	return string(b.buf[:n])
+}
+
+// link returns where a link leads; "" = it is none.
+func (b *broker) link(dir int, name string) string {
+	n, _, errno := syscall.Syscall6(syscall.SYS_READLINKAT, uintptr(dir), uintptr(c(name)),
+		uintptr(unsafe.Pointer(&b.buf[0])), uintptr(len(b.buf)), 0, 0)
+	if errno != 0 {
+		return ""
+	}
+	return string(b.buf[:n])
+}
+
+// text copies a text from the program's memory.
+func (b *broker) text(at uint64) (string, bool) {
+	const page = 4096
+	for have := 0; have < page; {
+		part := b.buf[have:min(page, have+page-int(at%page))]
+		if !b.memory(at, part) {
+			return "", false
+		}
+		if end := bytes.IndexByte(part, 0); end >= 0 {
+			return string(b.buf[:have+end]), true
+		}
+		have, at = have+len(part), at+uint64(len(part))
+	}
+	return "", false
+}
+
+// memory copies the program's memory.
+func (b *broker) memory(at uint64, to []byte) bool {
+	local := syscall.Iovec{Base: &to[0], Len: uint64(len(to))}
+	remote := [2]uint64{at, uint64(len(to))}
+	n, _, errno := syscall.Syscall6(sysProcessVMReadv, uintptr(b.asked.pid), uintptr(unsafe.Pointer(&local)), 1,
+		uintptr(unsafe.Pointer(&remote)), 1, 0)
+	return errno == 0 && int(n) == len(to)
+}
+
+// c is a text for a system call.
+func c(s string) unsafe.Pointer { return unsafe.Pointer(&append([]byte(s), 0)[0]) }
+
+func errnoOf(err error) syscall.Errno {
+	errno, _ := err.(syscall.Errno) //nolint:errorlint // of a system call
+	return errno
+}
