@@ -38,15 +38,17 @@ func (f *filter) add(code uint16, yes, no uint8, k uint32) {
 	f.code = append(f.code, b[:]...)
 }
 
-func (f *filter) refuse(errno syscall.Errno) { f.add(bpfEnd, 0, 0, retErrno|uint32(errno)) }
-
 // never refuses a system call.
-func (f *filter) never(numbers ...uint32) {
+func (f *filter) never(numbers ...uint32) { f.fails(syscall.EPERM, numbers...) }
+
+func (f *filter) fails(errno syscall.Errno, numbers ...uint32) {
 	for _, n := range numbers {
 		f.add(bpfEqual, 0, 1, n)
-		f.refuse(syscall.EPERM)
+		f.refuse(errno)
 	}
 }
+
+func (f *filter) refuse(errno syscall.Errno) { f.add(bpfEnd, 0, 0, retErrno|uint32(errno)) }
 
 // whenArg refuses a system call if one of its arguments has one of some values.
 func (f *filter) whenArg(number uint32, arg int, mask uint32, errno syscall.Errno, values ...uint32) {
@@ -112,7 +114,8 @@ func seccompOf(namespaces, brokered bool) []byte {
 	f.whenArg(syscall.SYS_SOCKET, 0, 0xffffffff, syscall.EPERM, families...)
 	if !namespaces {
 		// Landlock does not look at owners, modes and attributes of files. It does at programs that trace each other.
-		f.never(syscall.SYS_SETXATTR, syscall.SYS_LSETXATTR, syscall.SYS_FSETXATTR,
+		// Programs that copy files take it that a file system has no attributes, not that they may not.
+		f.fails(syscall.EOPNOTSUPP, syscall.SYS_SETXATTR, syscall.SYS_LSETXATTR, syscall.SYS_FSETXATTR,
 			syscall.SYS_REMOVEXATTR, syscall.SYS_LREMOVEXATTR, syscall.SYS_FREMOVEXATTR, 463, 466)
 		if brokered {
 			f.asks()

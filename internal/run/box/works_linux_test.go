@@ -16,7 +16,7 @@ import (
 
 const madeRepo = `rm -rf .git .agent .vscode && git init -q -b main . && git add -A && git commit -qm one && `
 
-// works are lines that end with exit code 0 in a box of the profile project by namespaces.
+// works are lines that end with exit code 0 in a box of the profile project.
 var works = []struct{ name, needs, line string }{
 	{"write the project", "", `echo x > new && mkdir -p a/b && mv new a/b && rm -r a`},
 	{"use /tmp", "", `d=$(mktemp -d) && echo x > $d/f && [ "$TMPDIR" = /tmp ]`},
@@ -119,38 +119,71 @@ asyncio.run(f()); tempfile.NamedTemporaryFile().write(b"x"); subprocess.run(["tr
 	{"go build and test", "go", `cd "$GO_PROJECT" && go vet ./... && go build -o ./a . && ./a && go test ./...`},
 }
 
+// notByLandlock are those that no box by Landlock does, and why.
+var notByLandlock = map[string]string{
+	"use /tmp":                       noTmp,
+	"go in a cold cache":             noTmp,
+	"make a cache":                   noLayer,
+	"write other caches, for itself": noLayer,
+	"make terminals":                 noTerminal,
+	"a terminal of its own":          noTerminal,
+	"see only its own processes":     "it has no pid namespace: others are seen, and cannot be reached",
+	"make sockets of its own":        noSocket,
+	"talk to itself over TCP":        noSocket,
+	"talk over IPv6 and UDP":         noSocket,
+	"node's servers":                 noSocket,
+	"a server and its client":        noSocket,
+	"sockets of programs":            noSocket,
+	"python's threads and loops":     noSocket,
+}
+
+const (
+	noTmp      = "/tmp is the machine's: what a box makes is found by TMPDIR alone"
+	noLayer    = "caches have no layer that takes changes, and the machine's can only be read"
+	noTerminal = "a new terminal would be one of the machine's"
+	noSocket   = "it has no network namespace: a socket could reach the machine's services"
+)
+
 func TestWhatMustWork(t *testing.T) {
 	hooktest.Outside(t)
-	s := newScene(t)
-	s.can(t, Namespaces)
-	for _, w := range works {
-		t.Run(w.name, func(t *testing.T) {
-			if w.needs == "go" || w.needs == "cargo" || strings.HasSuffix(w.name, "'s packages") {
-				hooktest.Long(t) // it compiles, or installs a package manager
-			}
-			s := newScene(t)
-			s.toolchains()
-			if w.needs == "git" || w.needs == "" {
-			} else if r := s.bare(t, w.needs+" --version || "+w.needs+" version"); r.exit != 0 {
-				t.Skipf("there is no %s: %s", w.needs, r.err)
-			}
-			s.env = append(s.env, fmt.Sprintf("USER_ID=%d", os.Getuid()), "GO_PROJECT="+s.goProject(t),
-				"GOFLAGS=-mod=mod -buildvcs=false", // its .git has no commit
-				"GOCACHE="+filepath.Join(s.home, ".cache/go-build"), "GOPROXY=off", "GOTOOLCHAIN=local")
-			if w.needs == "git" { // what the box protects is made outside of it
-				setup, _ := strings.CutSuffix(madeRepo, " && ")
-				if r := s.bare(t, setup); r.exit != 0 {
-					t.Fatalf("make a repository: %+v", r)
-				}
-				w.line = strings.TrimPrefix(w.line, madeRepo)
-			}
-			if r := s.boxed(t, Project, Namespaces, w.line); r.exit != 0 {
-				t.Errorf("exit code %d\n%s%s", r.exit, r.out, r.err)
-			}
-			if text, _ := os.ReadFile(filepath.Join(s.home, ".cache/zsh/dump")); string(text) != "mine\n" {
-				t.Errorf("a cache that runs later has %q", text)
+	for _, level := range []Level{Namespaces, Landlock} {
+		t.Run(string(level), func(t *testing.T) {
+			newScene(t).can(t, level)
+			for _, w := range works {
+				t.Run(w.name, func(t *testing.T) { mustWork(t, level, w.name, w.needs, w.line) })
 			}
 		})
+	}
+}
+
+func mustWork(t *testing.T, level Level, name, needs, line string) {
+	if needs == "go" || needs == "cargo" || strings.HasSuffix(name, "'s packages") {
+		hooktest.Long(t) // it compiles, or installs a package manager
+	}
+	if why := notByLandlock[name]; level == Landlock && why != "" {
+		t.Skip(why)
+	}
+	s := newScene(t)
+	s.toolchains()
+	if needs == "git" || needs == "" {
+	} else if r := s.bare(t, needs+" --version || "+needs+" version"); r.exit != 0 {
+		t.Skipf("there is no %s: %s", needs, r.err)
+	}
+	s.env = append(s.env, fmt.Sprintf("USER_ID=%d", os.Getuid()), "GO_PROJECT="+s.goProject(t),
+		"GOFLAGS=-mod=mod -buildvcs=false", // its .git has no commit
+		"GOCACHE="+filepath.Join(s.home, ".cache/go-build"), "GOPROXY=off", "GOTOOLCHAIN=local")
+	if needs == "git" { // what the box protects is made outside of it
+		setup, _ := strings.CutSuffix(madeRepo, " && ")
+		if r := s.bare(t, setup); r.exit != 0 {
+			t.Fatalf("make a repository: %+v", r)
+		}
+		line = strings.TrimPrefix(line, madeRepo)
+	}
+	if r := s.boxed(t, Project, level, line); r.exit != 0 {
+		t.Errorf("exit code %d\n%s%s", r.exit, r.out, r.err)
+	}
+	if text, _ := os.ReadFile(filepath.Join(s.home, ".cache/zsh/dump")); string(text) != "mine\n" {
+		t.Errorf("a cache that runs later has %q", text)
 	}
 }
 
