@@ -83,8 +83,8 @@ func runAt(level Level, of Spec) (Ended, error) {
 		return Ended{}, err
 	}
 	if level == Landlock {
-		p.closeAll() // and nothing makes a call for them any more
 		endOrphans()
+		p.closeAll() // nothing makes a call for what is left
 	}
 	end := Ended{Level: level, Exit: status}
 	kept, keepErr := quarantine(s.Watch)

@@ -348,13 +348,13 @@ func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
 			}
 		}
 	case syscall.SYS_FCHMOD:
-		return b.chmod(b.object(a[0], 0, atEmptyPath), a[1])
+		return b.chmod(b.object(a[0], 0, byNumber), a[1])
 	case syscall.SYS_FCHMODAT:
 		return b.chmod(b.object(a[0], a[1], 0), a[2])
 	case sysFchmodat2:
 		return b.chmod(b.object(a[0], a[1], a[3]), a[2])
 	case syscall.SYS_FCHOWN:
-		return b.chown(b.object(a[0], 0, atEmptyPath), a[1], a[2])
+		return b.chown(b.object(a[0], 0, byNumber), a[1], a[2])
 	case syscall.SYS_FCHOWNAT:
 		return b.chown(b.object(a[0], a[1], a[4]), a[2], a[3])
 	}
@@ -527,30 +527,29 @@ type object struct {
 	kind uint32
 }
 
+// byNumber is a flag of object: there is no path, but a number of a descriptor.
+const byNumber = 1 << 32
+
 // object opens a file that may be written; nil = it may not be.
 func (b *broker) object(dir, text, flags uint64) *object {
-	path, fd := "", -1
-	if text != 0 {
-		var ok bool
-		if path, ok = b.text(text); !ok {
-			return nil
-		}
+	path, ok, fd := "", true, -1
+	if flags != byNumber {
+		path, ok = b.text(text)
 	}
 	if rest, is := strings.CutPrefix(path, "/proc/self/fd/"); is { // as libc does where the kernel has no call for it
 		n, err := strconv.ParseUint(rest, 10, 31)
-		if err != nil {
-			return nil
-		}
-		path, dir, flags = "", n, atEmptyPath
+		path, dir, flags, ok = "", n, byNumber, err == nil
 	}
 	switch {
+	case !ok || flags&^(atNoFollow|atEmptyPath|byNumber) != 0:
+		return nil
 	case path != "":
-		more := oPath
+		how := oPath
 		if flags&atNoFollow != 0 {
-			more |= syscall.O_NOFOLLOW
+			how |= syscall.O_NOFOLLOW
 		}
-		fd = b.opens(b.base(dir, path, 0), path, more, noMagicLinks)
-	case flags&atEmptyPath != 0:
+		fd = b.opens(b.base(dir, path, 0), path, how, noMagicLinks)
+	case flags&byNumber != 0 && int32(dir) >= 0 || flags&atEmptyPath != 0:
 		fd = b.base(dir, path, 0)
 	}
 	var st syscall.Stat_t

@@ -28,6 +28,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == asCaller {
 		os.Exit(systemCall(os.Args[2]))
 	}
+	if len(os.Args) > 2 && os.Args[1] == "try" {
+		os.Exit(try(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "wrong" {
+		os.Exit(wrong())
+	}
 	if len(os.Args) > 3 && os.Args[1] == "send" {
 		os.Exit(send(os.Args[2], os.Args[3]))
 	}
