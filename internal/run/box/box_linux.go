@@ -306,7 +306,7 @@ func (p *program) landlock(s *Spec, tmp string) error {
 	p.do("enforce Landlock", sysLandlockEnforce, uintptr(rules.fd), 0)
 	var b *broker
 	if !s.alone {
-		b = newBroker(s, tmp)
+		b = &broker{spec: s, tmp: tmp}
 	}
 	p.privileges(false, b)
 	return nil

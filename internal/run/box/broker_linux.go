@@ -21,6 +21,7 @@ import (
 // a link. Calls are served one after the other, by one thread.
 type broker struct {
 	listener int
+	spec     *Spec
 	tmp      string
 	write    []string // the profile's, and tmp
 	kept     []string // below write, that cannot be written
@@ -53,7 +54,7 @@ type asked struct {
 const (
 	withListener = 1<<3 | 1<<5 // NEW_LISTENER, WAIT_KILLABLE_RECV
 
-	askReceive, askAnswer, askValid, askGive = 0xc0502100, 0xc0182101, 0x40082102, 0xc0182103
+	askReceive, askAnswer, askValid, askGive, askFlags = 0xc0502100, 0xc0182101, 0x40082102, 0xc0182103, 0x40082104
 
 	sysPidfdOpen, sysOpenat2, sysFchmodat2 = 434, 437, 452
 
@@ -78,15 +79,15 @@ const (
 	gone                                // its program has ended
 )
 
-func newBroker(s *Spec, tmp string) *broker {
-	b := &broker{tmp: tmp}
-	if real, err := filepath.EvalSymlinks(tmp); err == nil {
+// grants notes what the profile grants.
+func (b *broker) grants() {
+	if real, err := filepath.EvalSymlinks(b.tmp); err == nil {
 		b.tmp = real
 	}
+	s := b.spec
 	b.write = append(s.Write[:len(s.Write):len(s.Write)], b.tmp)
 	b.kept = append(s.Protect[:len(s.Protect):len(s.Protect)], s.Hide...)
 	b.pinned = append(append(b.kept[:len(b.kept):len(b.kept)], s.Watch...), b.write...)
-	return b
 }
 
 // serves has the child's filter wait for a broker.
@@ -99,16 +100,29 @@ func (p *program) serves(b *broker) {
 
 // asks has the calls that a broker makes wait for it.
 func (f *filter) asks() {
-	const writes = syscall.O_WRONLY | syscall.O_RDWR | syscall.O_CREAT | syscall.O_TRUNC | oTmpfile
-	f.ask(syscall.SYS_OPENAT, 2, writes)
-	for _, number := range append(append(byPath[:len(byPath):len(byPath)], older...), sysOpenat2, syscall.SYS_MKDIRAT, syscall.SYS_MKNODAT, syscall.SYS_UNLINKAT,
-		syscall.SYS_SYMLINKAT, syscall.SYS_LINKAT, syscall.SYS_RENAMEAT, sysRenameat2, syscall.SYS_TRUNCATE,
-		syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, sysFchmodat2, syscall.SYS_FCHOWN, syscall.SYS_FCHOWNAT) {
-		f.ask(number, -1, 0)
+	for _, number := range append(append(byPath[:len(byPath):len(byPath)], older...), sysOpenat2, syscall.SYS_MKDIRAT,
+		syscall.SYS_MKNODAT, syscall.SYS_UNLINKAT, syscall.SYS_SYMLINKAT, syscall.SYS_LINKAT, syscall.SYS_RENAMEAT,
+		sysRenameat2, syscall.SYS_TRUNCATE, syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, sysFchmodat2, syscall.SYS_FCHOWN,
+		syscall.SYS_FCHOWNAT) {
+		f.add(bpfEqual, 0, 1, number)
+		f.add(bpfEnd, 0, 0, retAsk)
 	}
+	f.asksOpen(syscall.SYS_OPENAT, 2)
 	if olderOpen > 0 {
-		f.ask(olderOpen, 1, writes)
+		f.asksOpen(olderOpen, 1)
 	}
+}
+
+// asksOpen has calls that open a file to write it wait. Each bash opens its terminal, in a way that hardly a file is
+// opened: it need not wait.
+func (f *filter) asksOpen(number uint32, flags int) {
+	const writes = syscall.O_WRONLY | syscall.O_RDWR | syscall.O_CREAT | syscall.O_TRUNC | oTmpfile
+	f.add(bpfEqual, 0, 5, number)
+	f.add(bpfLoad, 0, 0, uint32(dataArgs+8*flags))
+	f.add(bpfEqual, 2, 0, syscall.O_RDWR|syscall.O_NONBLOCK)
+	f.add(bpfSome, 0, 1, writes)
+	f.add(bpfEnd, 0, 0, retAsk)
+	f.add(bpfEnd, 0, 0, retAllow)
 }
 
 // serve serves calls until the program has ended.
@@ -119,6 +133,8 @@ func (b *broker) serve(pid int) {
 		return
 	}
 	defer syscall.Close(int(exit))
+	const near = 1 // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: on the processor of the program that waits
+	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), askFlags, near)
 	type polled struct {
 		fd         int32
 		events, is int16
@@ -292,6 +308,9 @@ func number(text []byte, word string) int {
 func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
 	if b.off {
 		return nil
+	}
+	if b.write == nil {
+		b.grants()
 	}
 	switch nr {
 	case syscall.SYS_OPENAT:

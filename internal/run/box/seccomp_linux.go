@@ -63,20 +63,6 @@ func (f *filter) whenArg(number uint32, arg int, mask uint32, errno syscall.Errn
 	f.add(bpfLoad, 0, 0, dataNumber)
 }
 
-// ask has a broker make a system call, where one of its arguments has one of some bits; -1 = always.
-func (f *filter) ask(number uint32, arg int, bits uint32) {
-	if arg < 0 {
-		f.add(bpfEqual, 0, 1, number)
-		f.add(bpfEnd, 0, 0, retAsk)
-		return
-	}
-	f.add(bpfEqual, 0, 4, number)
-	f.add(bpfLoad, 0, 0, uint32(dataArgs+8*arg))
-	f.add(bpfSome, 0, 1, bits)
-	f.add(bpfEnd, 0, 0, retAsk)
-	f.add(bpfEnd, 0, 0, retAllow)
-}
-
 // seccompOf returns the filter of a box. Where mounts and the network have no namespaces of their
 // own, sockets are refused as well, and changes of files wait for a broker.
 func seccompOf(namespaces, brokered bool) []byte {
