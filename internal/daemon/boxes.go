@@ -25,7 +25,7 @@ func (d *Daemon) newBoxes(c config.Config) *contain.Boxer {
 		Bridge: bridge, Socket: ownSocket(c, d.reader.Home), Home: d.reader.Home, State: c.State,
 		Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
 		Profiles: []string{filepath.Join(system.Here().Folder, "profiles"), filepath.Join(c.Home, "profiles")},
-		Probe:    func(profile string) (box.Level, error) { return probeBox(bridge, profile) },
+		Probe:    func(profile string) error { return probeBox(bridge, profile) },
 		Granted:  func(event string) bool { return d.asks.Granted(event) },
 	})
 }
@@ -59,17 +59,9 @@ func boxesHide(c config.Config) []string {
 // probeTime is how long the first box of a kind may take.
 const probeTime = 5 * time.Second
 
-// probeBox makes a box of a built-in profile, the strongest first, and says at which level, or why that fails. Neither
-// the version of a machine nor its installed programs tell whether it can make one.
-func probeBox(bridge, profile string) (box.Level, error) {
-	err := probeLevel(bridge, profile, box.Strongest)
-	if err == nil || box.Strongest != box.Namespaces || profile == box.ProjectNet { // its proxy needs namespaces
-		return box.Strongest, err
-	}
-	return box.Landlock, probeLevel(bridge, profile, "")
-}
-
-func probeLevel(bridge, profile string, level box.Level) error {
+// probeBox makes a box of a built-in profile and says why that fails. Neither the version of a machine
+// nor its installed programs tell whether it can make one.
+func probeBox(bridge, profile string) error {
 	dir, err := os.MkdirTemp("", "hookd-box-")
 	if err != nil {
 		return fmt.Errorf("make a folder to try a box in: %w", err)
@@ -78,8 +70,8 @@ func probeLevel(bridge, profile string, level box.Level) error {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
 	args := []string{"box", "--profile", profile}
-	if level != "" {
-		args = append(args, "--level", string(level))
+	if profile == box.ProjectNet { // its proxy needs a network namespace
+		args = append(args, "--level", string(box.Namespaces))
 	}
 	cmd := exec.CommandContext(ctx, bridge, append(args, "--", "true")...)
 	cmd.Dir = dir

@@ -317,7 +317,8 @@ func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
 		return b.open(a[0], a[1], int(a[2]), a[3], 0)
 	case sysOpenat2:
 		var how [3]uint64 // flags, mode, resolve
-		if b.memory(a[2], unsafe.Slice((*byte)(unsafe.Pointer(&how)), unsafe.Sizeof(how))) && a[3] == uint64(unsafe.Sizeof(how)) {
+		const size = unsafe.Sizeof(how)
+		if a[3] == uint64(size) && b.memory(a[2], unsafe.Slice((*byte)(unsafe.Pointer(&how)), size)) {
 			return b.open(a[0], a[1], int(how[0]), how[1], how[2])
 		}
 	case syscall.SYS_MKDIRAT:
@@ -326,7 +327,8 @@ func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
 		}
 	case syscall.SYS_MKNODAT:
 		kind := a[2] & syscall.S_IFMT
-		if at := b.find(a[0], a[1], 0, 0); at != nil && (kind == 0 || kind == syscall.S_IFREG || kind == syscall.S_IFIFO) {
+		plain := kind == 0 || kind == syscall.S_IFREG || kind == syscall.S_IFIFO
+		if at := b.find(a[0], a[1], 0, 0); at != nil && plain {
 			return func() syscall.Errno { return at.call(nr, a[2]&^setIDs, 0) }
 		}
 	case syscall.SYS_UNLINKAT:
@@ -412,7 +414,8 @@ func (b *broker) open(dir, text uint64, flags int, mode, resolve uint64) func() 
 	}
 	return func() syscall.Errno {
 		err := b.give(at.dir, at.name, flags|syscall.O_NOFOLLOW, mode)
-		if err == syscall.ENXIO && kind == syscall.S_IFIFO && flags&syscall.O_NONBLOCK == 0 && len(b.waits) < mostWaits {
+		waits := kind == syscall.S_IFIFO && flags&syscall.O_NONBLOCK == 0
+		if err == syscall.ENXIO && waits && len(b.waits) < mostWaits {
 			return later // nothing reads it yet
 		}
 		return err
@@ -444,7 +447,8 @@ func (b *broker) two(nr uintptr, a [6]uint64, first, second int, flags uint64) f
 		return nil
 	}
 	return func() syscall.Errno {
-		_, _, errno := syscall.Syscall6(nr, uintptr(from.dir), uintptr(c(from.name)), uintptr(to.dir), uintptr(c(to.name)), uintptr(flags), 0)
+		_, _, errno := syscall.Syscall6(nr, uintptr(from.dir), uintptr(c(from.name)), uintptr(to.dir), uintptr(c(to.name)),
+			uintptr(flags), 0)
 		return errno
 	}
 }
@@ -464,7 +468,8 @@ func (b *broker) chown(o *object, user, group uint64) func() syscall.Errno {
 		return nil
 	}
 	return func() syscall.Errno {
-		_, _, errno := syscall.Syscall6(syscall.SYS_FCHOWNAT, uintptr(o.fd), uintptr(c("")), uintptr(user), uintptr(group), atEmptyPath, 0)
+		_, _, errno := syscall.Syscall6(syscall.SYS_FCHOWNAT, uintptr(o.fd), uintptr(c("")), uintptr(user), uintptr(group),
+			atEmptyPath, 0)
 		return errno
 	}
 }
@@ -482,7 +487,8 @@ func (p *place) call(nr uintptr, third, fourth uint64) syscall.Errno {
 
 func (p *place) kind() (uint32, syscall.Errno) {
 	var st syscall.Stat_t
-	_, _, errno := syscall.Syscall6(sysFstatat, uintptr(p.dir), uintptr(c(p.name)), uintptr(unsafe.Pointer(&st)), atNoFollow, 0, 0)
+	_, _, errno := syscall.Syscall6(sysFstatat, uintptr(p.dir), uintptr(c(p.name)), uintptr(unsafe.Pointer(&st)),
+		atNoFollow, 0, 0)
 	return st.Mode & syscall.S_IFMT, errno
 }
 
@@ -594,14 +600,15 @@ func (b *broker) isPinned(path string) bool {
 // folds reports whether a folder above a pinned name takes it in other letters, too: then no name is safe.
 func (b *broker) folds() bool {
 	for _, path := range b.pinned {
-		for ; coveredBy(path, b.write); path = filepath.Dir(path) {
+		for ; path != "/" && coveredBy(path, b.write); path = filepath.Dir(path) {
 			dir, name := filepath.Split(path)
 			other := strings.ToUpper(name)
 			if other == name {
 				other = strings.ToLower(name)
 			}
 			var is, st syscall.Stat_t
-			if other != name && syscall.Lstat(path, &is) == nil && syscall.Lstat(dir+other, &st) == nil && is.Ino == st.Ino {
+			there := other != name && syscall.Lstat(path, &is) == nil && syscall.Lstat(dir+other, &st) == nil
+			if there && is.Ino == st.Ino {
 				return true
 			}
 		}
@@ -624,7 +631,8 @@ func (b *broker) base(dir uint64, path string, resolve uint64) int {
 // opens opens a file until the call is answered; -1 = it cannot.
 func (b *broker) opens(dir int, path string, flags int, resolve uint64) int {
 	how := [3]uint64{uint64(flags | syscall.O_CLOEXEC), 0, resolve}
-	fd, _, errno := syscall.Syscall6(sysOpenat2, uintptr(dir), uintptr(c(path)), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
+	fd, _, errno := syscall.Syscall6(sysOpenat2, uintptr(dir), uintptr(c(path)), uintptr(unsafe.Pointer(&how)),
+		unsafe.Sizeof(how), 0, 0)
 	if errno != 0 {
 		return -1
 	}

@@ -3,8 +3,10 @@ package box
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -236,6 +238,63 @@ func race(args []string) {
 	}
 	stop.Store(true)
 	<-done
+}
+
+// A box in a box has the rights of both. The outer one's broker makes no call for it.
+func TestBoxInABoxByLandlock(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Landlock)
+	const inner = `"$SELF" ` + asBridge + ` read landlock bash -c 'cat src/a.txt; echo x > $TMPDIR/f && cat $TMPDIR/f; echo x > `
+	r := s.boxed(t, Project, Landlock, `mkdir made; `+inner+`new'; `+inner+`made/new'; `+inner+`src/new'; ls made src; echo x > new`)
+	if r.exit != 0 || r.out != strings.Repeat("a\nx\n", 3)+"made:\n\nsrc:\na.txt\n" {
+		t.Errorf("%+v", r)
+	}
+	r = s.boxed(t, Project, Landlock, strings.Replace(inner, "read", "project", 1)+`src/new' && cat src/new`)
+	if r.exit != 0 || r.out != "a\nx\nx\n" {
+		t.Errorf("of the same profile: %+v", r)
+	}
+}
+
+// What runs in the box has the rights of its user, and of its umask, no others.
+func TestModesByLandlock(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Landlock)
+	if err := os.Chmod(s.home, 0o711); err != nil { // of another user's line, too
+		t.Fatal(err)
+	}
+	line := `umask 027; mkdir d; > f; mkfifo p; stat -c '%a %n' d f p; umask 0; > g; stat -c '%a' g
+		chmod 500 d && touch d/x 2> /dev/null; ls d; chmod 400 f; (echo x > f) 2> /dev/null; cat f`
+	r := s.boxed(t, Project, Landlock, line)
+	if r.out != "750 d\n640 f\n640 p\n666\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Shared memory with a name is the box's own.
+func TestSharedMemoryByLandlock(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Landlock)
+	name := "hookd-test-" + filepath.Base(s.home)
+	r := s.boxed(t, Project, Landlock, `echo x > /dev/shm/`+name+` && cat $TMPDIR/shm/`+name+` && ln /dev/shm/`+name+` /dev/shm/b && rm /dev/shm/`+name)
+	if _, err := os.Lstat("/dev/shm/" + name); r.exit != 0 || r.out != "x\n" || err == nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A folder may take a name in other letters, too: then a name says nothing.
+func TestFoldedNames(t *testing.T) {
+	s := newScene(t)
+	b := &broker{tmp: t.TempDir(), spec: &Spec{Write: []string{s.project}, Protect: []string{s.project + "/.git/config"}, Watch: []string{s.project + "/.mcp.json"}}}
+	b.grants()
+	if b.folds() {
+		t.Error("this file system takes no other letters")
+	}
+	if err := os.Link(s.project+"/.git/config", s.project+"/.git/CONFIG"); err != nil { // as one that does shows it
+		t.Fatal(err)
+	}
+	if !b.folds() {
+		t.Error("a folder takes a protected name in other letters")
+	}
 }
 
 // What a box does has its wrapper neither wait nor end, and leaves its other programs their calls.

@@ -363,23 +363,6 @@ func TestTemporaryFilesWithoutNamespaces(t *testing.T) {
 	}
 }
 
-// Landlock grants a right to a folder with all below it, so the top folder of a project, which has files that run
-// later, takes no new file. Its other folders do, and its files are written.
-func TestTopFolderWithoutNamespaces(t *testing.T) {
-	s := newScene(t)
-	s.can(t, Landlock)
-	if r := s.bare(t, `echo old > file`); r.exit != 0 {
-		t.Fatalf("%+v", r)
-	}
-	r := s.boxed(t, Project, Landlock, `echo new > file && mkdir src/new && echo x > src/new/file && ! echo x > made && ! mkdir made`)
-	if r.exit != 0 {
-		t.Errorf("%+v", r)
-	}
-	if r := s.bare(t, `cat file src/new/file && ls made`); r.out != "new\nx\n" {
-		t.Errorf("%+v", r)
-	}
-}
-
 func TestExitCodes(t *testing.T) {
 	s := newScene(t)
 	s.can(t, Namespaces)

@@ -38,8 +38,8 @@ type Options struct {
 	Own      []string
 	Profiles []string // folders of profiles; each may only tighten those of the folders before it
 	Facts    *facts.Reader
-	// Probe makes a box of a built-in profile and says at which level, or why the machine cannot.
-	Probe func(profile string) (box.Level, error)
+	// Probe says why the machine cannot make a box of a built-in profile; nil = it can.
+	Probe func(profile string) error
 	// Granted reports whether the answer about an event is still remembered; nil = each is.
 	Granted func(event string) bool
 	Log     *zap.Logger // nil = none
@@ -70,27 +70,26 @@ func New(o Options) *Boxer {
 
 // probed is the finding about a profile, and when it was found.
 type probed struct {
-	level box.Level
-	err   error
-	at    time.Time
+	err error
+	at  time.Time
 }
 
 // probeAgain is how long a machine that can make no box is not asked again.
 const probeAgain = time.Minute
 
-// can says at which level the machine makes a box of a built-in profile, or why it cannot.
-func (k *Boxer) can(base string) (box.Level, error) {
+// can says why the machine cannot make a box of a built-in profile; nil = it can.
+func (k *Boxer) can(base string) error {
 	k.mu.Lock()
 	p, ok := k.probed[base]
 	k.mu.Unlock()
 	if ok && (p.err == nil || time.Since(p.at) < probeAgain) {
-		return p.level, p.err
+		return p.err
 	}
-	level, err := k.opts.Probe(base)
+	err := k.opts.Probe(base)
 	k.mu.Lock()
-	k.probed[base] = probed{level, err, time.Now()}
+	k.probed[base] = probed{err, time.Now()}
 	k.mu.Unlock()
-	return level, err
+	return err
 }
 
 // plan is a call that can run in a box.
@@ -113,12 +112,8 @@ func (k *Boxer) Cannot(e *events.Event, v *verdict.Verdict) string {
 	if why != "" {
 		return why
 	}
-	level, err := k.can(p.profile.Base)
-	if err != nil {
+	if err := k.can(p.profile.Base); err != nil {
 		return err.Error()
-	}
-	if level == box.Landlock {
-		return k.unfitWeak(&p)
 	}
 	return ""
 }

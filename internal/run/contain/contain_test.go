@@ -1,7 +1,6 @@
 package contain
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,8 +23,7 @@ type world struct {
 	*Boxer
 	home, project string
 	broken        error // why the machine makes no box
-	level         box.Level
-	void          bool // no answer of a person is in force
+	void          bool  // no answer of a person is in force
 }
 
 func newWorld(t *testing.T) *world { return newWorldIn(t, t.TempDir()) }
@@ -65,7 +63,7 @@ func newWorldIn(t *testing.T, home string) *world {
 	w.Boxer = New(Options{
 		Bridge: bridge, Home: home, State: home, Facts: &facts.Reader{Home: home},
 		Profiles: []string{filepath.Join(home, "system"), filepath.Join(home, "own")},
-		Probe:    func(string) (box.Level, error) { return cmp.Or(w.level, box.Namespaces), w.broken },
+		Probe:    func(string) error { return w.broken },
 		Granted:  func(string) bool { return !w.void },
 	})
 	return w
@@ -349,7 +347,7 @@ func TestWaysOut(t *testing.T) {
 		t.Errorf("the model is told %q", tell)
 	}
 	tell = fails(wire.BoxEnd{Exit: 1, Level: string(box.Landlock), Refused: []string{"other.test:443"}}, "")
-	if !strings.Contains(tell, "; the top folder of the project takes no new file; it kept") {
+	if !strings.Contains(tell, "; it makes no sockets, and its /tmp is $TMPDIR; it kept") {
 		t.Errorf("of a weaker box the model is told %q", tell)
 	}
 	fails(wire.BoxEnd{Exit: 1, Refused: []string{"reg.test:443"}}, "")
@@ -433,31 +431,6 @@ func TestWhichWaysAreOffered(t *testing.T) {
 		got := strings.ReplaceAll(strings.Join(w.Opens(e, contained(box.Project)), " "), w.home, "~")
 		if got != c.want {
 			t.Errorf("%s with %q: %q, want %q", c.line, c.output, got, c.want)
-		}
-	}
-}
-
-// In a box by Landlock neither the top folder of a project nor .git takes a new file. Commands that need one are asked
-// about before they run and fail.
-func TestWhatFailsByLandlock(t *testing.T) {
-	w := newWorld(t)
-	w.write(t, "project/below/f", "")
-	w.write(t, "built/target/f", "")
-	why := func(level box.Level, line string) string {
-		w.level, w.probed = level, map[string]probed{}
-		return w.Cannot(w.call(agent, "PreToolUse", line), contained("project"))
-	}
-	for line, want := range map[string]string{
-		"git commit -qm one": "git commit makes files", "make && git add -A": "git add makes files",
-		"python3 -m venv v": "python3 -m venv makes files", "cargo build --offline": "cargo build makes files",
-		"cd ../built && cargo build": "", "cd below && git gc": "git gc makes files", "cd below && python3 -m venv v": "",
-		"git status": "", "make": "", "npm test": "", "go test ./...": "",
-	} {
-		if got := why(box.Landlock, line); !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("%s: %q", line, got)
-		}
-		if got := why(box.Namespaces, line); got != "" {
-			t.Errorf("%s by namespaces: %q", line, got)
 		}
 	}
 }

@@ -1,9 +1,6 @@
 package contain
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -58,18 +55,6 @@ var network = []string{
 	"yarn add", "pip install", "pip3 install", "cargo install", "go get", "go install",
 }
 
-// weakly are commands that fail in a box by Landlock for certain: there neither the top folder of a project nor its git
-// folder takes a new file. own is a folder that the command writes: where the project has one, the command works.
-var weakly = []struct{ command, own string }{
-	{command: "git add"}, {command: "git commit"}, {command: "git stash"}, {command: "git checkout"},
-	{command: "git switch"}, {command: "git merge"}, {command: "git rebase"}, {command: "git cherry-pick"},
-	{command: "git revert"}, {command: "git reset"}, {command: "git restore"}, {command: "git rm"}, {command: "git mv"},
-	{command: "git am"}, {command: "git gc"}, {command: "git tag"},
-	{command: "cargo build", own: "target"}, {command: "cargo test", own: "target"},
-	{command: "cargo run", own: "target"}, {command: "cargo check", own: "target"},
-	{command: "python -m venv"}, {command: "python3 -m venv"}, {command: "virtualenv"}, {command: "uv venv"},
-}
-
 // patterns are those of commands, made when something is contained first.
 var patterns = sync.OnceValue(func() map[string]facts.CommandPattern {
 	made := map[string]facts.CommandPattern{}
@@ -80,9 +65,6 @@ var patterns = sync.OnceValue(func() map[string]facts.CommandPattern {
 	}
 	for _, o := range outside {
 		add(o.command)
-	}
-	for _, w := range weakly {
-		add(w.command)
 	}
 	for _, text := range append(network[:len(network):len(network)], servers...) {
 		add(text)
@@ -124,36 +106,6 @@ func (k *Boxer) unfit(line, cwd string, p box.Profile) string {
 		return "what it leaves running ends with the box"
 	}
 	return ""
-}
-
-// unfitWeak says why a line, which may be contained, fails in a box by Landlock; "" = nothing is known that fails.
-func (k *Boxer) unfitWeak(p *plan) string {
-	spec, err := box.Resolve(p.profile, k.place(p.cwd))
-	if err != nil {
-		return err.Error()
-	}
-	f, isTop := k.opts.Facts.Line(p.line.Plain, p.cwd), slices.Contains(spec.Write, spec.Cwd)
-	for i := range f.Commands {
-		for _, w := range weakly {
-			if !is(&f.Commands[i], w.command) {
-				continue
-			}
-			if !strings.HasPrefix(w.command, "git ") && !isTop {
-				continue // folders below take new files
-			}
-			if w.own != "" && isFolder(filepath.Join(p.cwd, w.own)) {
-				continue
-			}
-			return w.command + " makes files in the top folder of the project or in .git, and this machine's box, by Landlock " +
-				"alone, takes none there"
-		}
-	}
-	return ""
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // backgrounds reports whether a line ends with something that goes on after it.

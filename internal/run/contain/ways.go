@@ -153,8 +153,8 @@ func (t *ticket) sentence() string {
 	default:
 		limits = "only the project, caches of build tools and /tmp can be written and only listed hosts can be reached"
 	}
-	if t.End != nil && t.End.Level == string(box.Landlock) && t.Profile.Base != box.Read {
-		limits += "; the top folder of the project takes no new file"
+	if t.End != nil && t.End.Level == string(box.Landlock) {
+		limits += "; it makes no sockets, and its /tmp is $TMPDIR"
 	}
 	if ways := t.kept(); len(ways) > 0 {
 		limits += "; it kept the line from " + strings.Join(ways, ", ")
