@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -12,13 +13,13 @@ import (
 )
 
 // broker makes system calls for the programs of a box by Landlock. Landlock grants a right to a folder with all below
-// it, so the top folder of a project, and .git, would take no new file. The filter has these calls wait; the wrapper,
-// which Landlock does not bind, makes a call itself where the profile grants it, and else lets it go on: then Landlock
-// decides. What Landlock does not look at, such as modes, never goes on.
+// it, so the top folder of a project, and .git, would take no new file. The filter has these calls wait. This process,
+// which Landlock does not bind, makes a call where the profile grants it, and else lets it go on: then Landlock
+// decides. A change of modes never goes on, since Landlock does not look at modes.
 //
-// A program may change its memory and its folders at any time. So each path is copied once, its folder is opened once,
-// the rule is asked about the real name of that folder, and the call is made on the one name in it, without following
-// a link. Calls are served one after the other, by one thread.
+// A program may change its memory and its folders at any time. So each path is copied once, and its folder is opened
+// once. The profile is asked about the real name of that folder, and the call is made on one name in it, without
+// following a link. One thread serves one call after the other.
 type broker struct {
 	listener int
 	spec     *Spec
@@ -133,6 +134,7 @@ func (b *broker) serve(pid int) {
 		return
 	}
 	defer syscall.Close(int(exit))
+	defer b.end()
 	const near = 1 // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: on the processor of the program that waits
 	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), askFlags, near)
 	type polled struct {
@@ -156,7 +158,7 @@ func (b *broker) serve(pid int) {
 			list[1].is = 0
 		case list[0].is&in != 0:
 			b.asked = asked{}
-			if b.ioctl(askReceive, unsafe.Pointer(&b.asked)) == 0 { // else its program has ended
+			if _, errno := b.ioctl(askReceive, unsafe.Pointer(&b.asked)); errno == 0 { // else its program has ended
 				b.answer()
 			}
 		case list[0].is&hangUp != 0:
@@ -165,9 +167,14 @@ func (b *broker) serve(pid int) {
 	}
 }
 
-func (b *broker) ioctl(request uintptr, with unsafe.Pointer) syscall.Errno {
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), request, uintptr(with))
-	return errno
+// ioctl makes a call on the listener, which a signal may end early.
+func (b *broker) ioctl(request uintptr, with unsafe.Pointer) (uintptr, syscall.Errno) {
+	for {
+		r, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), request, uintptr(with))
+		if errno != syscall.EINTR {
+			return r, errno
+		}
+	}
 }
 
 // answer answers the call that is asked.
@@ -205,13 +212,12 @@ func (b *broker) answer() {
 			flags, fd, new, newIs uint32
 		}{id: b.asked.id, fd: uint32(b.gives), newIs: uint32(b.givenIs)}
 		// Not with the answer in one: if a signal ended that early, the call would return 0.
-		fd, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), askGive, uintptr(unsafe.Pointer(&give)))
-		r.value, r.err = uint64(fd), -int32(errno)
-		if errno != 0 {
-			r.value = 0
+		fd, errno := b.ioctl(askGive, unsafe.Pointer(&give))
+		if r.err = -int32(errno); errno == 0 {
+			r.value = uint64(fd)
 		}
 	}
-	b.ioctl(askAnswer, unsafe.Pointer(&r))
+	_, _ = b.ioctl(askAnswer, unsafe.Pointer(&r)) // its program may have ended
 }
 
 func (b *broker) close() {
@@ -236,12 +242,13 @@ func (b *broker) attempt(nr uintptr, args [6]uint64) syscall.Errno {
 	}
 	text := b.status(strconv.Itoa(int(b.asked.pid)))
 	umask, filters := number(text, "\nUmask:\t"), number(text, "\nSeccomp_filters:\t")
-	switch {
-	case umask < 0 || filters != b.filters:
+	if umask < 0 || filters != b.filters {
 		return goOn
-	case b.ioctl(askValid, unsafe.Pointer(&b.asked.id)) != 0: // what was read may be another program's
+	}
+	if _, errno := b.ioctl(askValid, unsafe.Pointer(&b.asked.id)); errno != 0 { // what was read may be another's
 		return gone
-	case umask != b.umask:
+	}
+	if umask != b.umask {
 		syscall.Umask(umask)
 		b.umask = umask
 	}
@@ -304,11 +311,8 @@ func number(text []byte, word string) int {
 	return int(n)
 }
 
-// plan returns what makes the call, where the profile grants it; nil = it does not, or the kernel says what is wrong.
+// plan returns the function that makes the call, where the profile grants it; nil = the kernel is to answer.
 func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
-	if b.off {
-		return nil
-	}
 	if b.write == nil {
 		b.grants()
 	}
@@ -322,23 +326,18 @@ func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
 			return b.open(a[0], a[1], int(how[0]), how[1], how[2])
 		}
 	case syscall.SYS_MKDIRAT:
-		if at := b.find(a[0], a[1], ofFolder, 0); at != nil {
-			return func() syscall.Errno { return at.call(nr, a[2], 0) }
-		}
+		return on(b.find(a[0], a[1], ofFolder, 0), nr, a[2])
 	case syscall.SYS_MKNODAT:
-		kind := a[2] & syscall.S_IFMT
-		plain := kind == 0 || kind == syscall.S_IFREG || kind == syscall.S_IFIFO
-		if at := b.find(a[0], a[1], 0, 0); at != nil && plain {
-			return func() syscall.Errno { return at.call(nr, a[2]&^setIDs, 0) }
+		switch a[2] & syscall.S_IFMT {
+		case 0, syscall.S_IFREG, syscall.S_IFIFO:
+			return on(b.find(a[0], a[1], 0, 0), nr, a[2]&^setIDs)
 		}
 	case syscall.SYS_UNLINKAT:
 		how := removed
-		if a[2]&atRemoveDir != 0 {
+		if uint32(a[2]) == atRemoveDir {
 			how |= ofFolder
 		}
-		if at := b.find(a[0], a[1], how, 0); at != nil {
-			return func() syscall.Errno { return at.call(nr, a[2], 0) }
-		}
+		return on(b.find(a[0], a[1], how, 0), nr, a[2])
 	case syscall.SYS_SYMLINKAT:
 		to, ok := b.text(a[0])
 		if at := b.find(a[1], a[2], 0, 0); at != nil && ok {
@@ -348,163 +347,140 @@ func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
 			}
 		}
 	case syscall.SYS_LINKAT:
-		how := 0
-		if a[4]&atFollow != 0 {
-			how = followed
-		}
-		if a[4]&^atFollow == 0 {
-			return b.two(nr, a, how, 0, 0)
+		switch uint32(a[4]) {
+		case 0:
+			return two(nr, b.find(a[0], a[1], 0, 0), b.find(a[2], a[3], 0, 0), 0)
+		case atFollow:
+			return two(nr, b.find(a[0], a[1], followed, 0), b.find(a[2], a[3], 0, 0), 0)
 		}
 	case syscall.SYS_RENAMEAT:
-		return b.two(sysRenameat2, a, removed|ofFolder, removed|ofFolder, 0)
+		a[4], nr = 0, sysRenameat2
+		fallthrough
 	case sysRenameat2:
 		const whiteout = 4
 		if a[4]&whiteout == 0 {
-			return b.two(nr, a, removed|ofFolder, removed|ofFolder, a[4])
+			const how = removed | ofFolder
+			return two(nr, b.find(a[0], a[1], how, 0), b.find(a[2], a[3], how, 0), a[4])
 		}
 	case syscall.SYS_TRUNCATE:
 		if o := b.object(uint64(atFdCwd), a[0], 0); o != nil {
-			return func() syscall.Errno {
-				return errnoOf(syscall.Truncate("/proc/self/fd/"+strconv.Itoa(o.fd), int64(a[1])))
-			}
+			return func() syscall.Errno { return errnoOf(syscall.Truncate(openName(o.dir), int64(a[1]))) }
 		}
 	case syscall.SYS_FCHMOD:
-		return b.chmod(b.object(a[0], 0, byNumber), a[1])
+		return chmod(b.object(a[0], 0, byNumber), a[1])
 	case syscall.SYS_FCHMODAT:
-		return b.chmod(b.object(a[0], a[1], 0), a[2])
+		return chmod(b.object(a[0], a[1], 0), a[2])
 	case sysFchmodat2:
-		return b.chmod(b.object(a[0], a[1], a[3]), a[2])
+		return chmod(b.object(a[0], a[1], uint64(uint32(a[3]))), a[2])
 	case syscall.SYS_FCHOWN:
-		return b.chown(b.object(a[0], 0, byNumber), a[1], a[2])
+		return on(b.object(a[0], 0, byNumber), syscall.SYS_FCHOWNAT, a[1], a[2], atEmptyPath)
 	case syscall.SYS_FCHOWNAT:
-		return b.chown(b.object(a[0], a[1], a[4]), a[2], a[3])
+		return on(b.object(a[0], a[1], uint64(uint32(a[4]))), nr, a[2], a[3], atEmptyPath)
 	}
 	return nil
 }
 
-// open opens a file, or makes it.
-func (b *broker) open(dir, text uint64, flags int, mode, resolve uint64) func() syscall.Errno {
-	const exclusive = syscall.O_CREAT | syscall.O_EXCL
-	if flags&oPath != 0 {
-		return nil
-	}
-	if flags&oTmpfile == oTmpfile {
-		o := b.object(dir, text, 0)
-		if o == nil || resolve != 0 {
-			return nil
-		}
-		return func() syscall.Errno { return b.give(o.fd, ".", flags, mode) }
-	}
-	how := followed
-	if flags&syscall.O_NOFOLLOW != 0 || flags&exclusive == exclusive {
-		how = 0
-	}
-	at := b.find(dir, text, how, resolve)
+// place is a name in a folder that is open here; a file that is open itself has no name.
+type place struct {
+	dir  int
+	name string
+	kind uint32 // of the file; 0 = there is none
+}
+
+// on makes a call on a place.
+func on(at *place, nr uintptr, args ...uint64) func() syscall.Errno {
 	if at == nil {
 		return nil
 	}
-	kind, err := at.kind()
-	access := flags & syscall.O_ACCMODE
-	switch {
-	case err == syscall.ENOENT && flags&syscall.O_CREAT != 0:
-	case err == 0 && kind == syscall.S_IFREG && (access != syscall.O_RDONLY || flags&syscall.O_TRUNC != 0):
-	case err == 0 && kind == syscall.S_IFIFO && access != syscall.O_RDONLY:
-	default:
-		return nil
-	}
 	return func() syscall.Errno {
-		err := b.give(at.dir, at.name, flags|syscall.O_NOFOLLOW, mode)
-		waits := kind == syscall.S_IFIFO && flags&syscall.O_NONBLOCK == 0
-		if err == syscall.ENXIO && waits && len(b.waits) < mostWaits {
-			return later // nothing reads it yet
+		var a [4]uintptr
+		for i, arg := range args {
+			a[i] = uintptr(arg)
 		}
-		return err
-	}
-}
-
-// give opens a file for the program. Nothing that it may be has the broker wait.
-func (b *broker) give(dir int, name string, flags int, mode uint64) syscall.Errno {
-	const own = syscall.O_CLOEXEC | syscall.O_NONBLOCK | syscall.O_NOCTTY
-	if flags&syscall.O_CREAT == 0 && flags&oTmpfile != oTmpfile {
-		mode = 0
-	}
-	fd, err := syscall.Openat(dir, name, flags|own, uint32(mode&^setIDs))
-	if err != nil {
-		return errnoOf(err)
-	}
-	b.gives, b.givenIs, b.opened = fd, flags&syscall.O_CLOEXEC, append(b.opened, fd)
-	if flags&syscall.O_NONBLOCK == 0 {
-		_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFL, uintptr(flags))
+		_, _, errno := syscall.Syscall6(nr, uintptr(at.dir), uintptr(c(at.name)), a[0], a[1], a[2], a[3])
 		return errno
 	}
-	return 0
 }
 
-// two makes a call on two names.
-func (b *broker) two(nr uintptr, a [6]uint64, first, second int, flags uint64) func() syscall.Errno {
-	from, to := b.find(a[0], a[1], first, 0), b.find(a[2], a[3], second, 0)
+// two makes a call on two places.
+func two(nr uintptr, from, to *place, flags uint64) func() syscall.Errno {
 	if from == nil || to == nil {
 		return nil
 	}
 	return func() syscall.Errno {
-		_, _, errno := syscall.Syscall6(nr, uintptr(from.dir), uintptr(c(from.name)), uintptr(to.dir), uintptr(c(to.name)),
+		first, second := c(from.name), c(to.name)
+		_, _, errno := syscall.Syscall6(nr, uintptr(from.dir), uintptr(first), uintptr(to.dir), uintptr(second),
 			uintptr(flags), 0)
 		return errno
 	}
 }
 
-func (b *broker) chmod(o *object, mode uint64) func() syscall.Errno {
-	if o == nil || o.kind != syscall.S_IFDIR && mode&setIDs != 0 {
+// chmod makes no program that runs with its owner's rights.
+func chmod(o *place, mode uint64) func() syscall.Errno {
+	if o != nil && o.kind != syscall.S_IFDIR && mode&setIDs != 0 {
 		return nil
 	}
-	return func() syscall.Errno {
-		_, _, errno := syscall.Syscall6(sysFchmodat2, uintptr(o.fd), uintptr(c("")), uintptr(mode), atEmptyPath, 0, 0)
-		return errno
-	}
+	return on(o, sysFchmodat2, mode, atEmptyPath)
 }
 
-func (b *broker) chown(o *object, user, group uint64) func() syscall.Errno {
-	if o == nil {
+// open opens a file, or makes it.
+func (b *broker) open(dir, text uint64, flags int, mode, resolve uint64) func() syscall.Errno {
+	const exclusive = syscall.O_CREAT | syscall.O_EXCL
+	how, access := followed, flags&syscall.O_ACCMODE
+	if flags&syscall.O_NOFOLLOW != 0 || flags&exclusive == exclusive {
+		how = 0
+	}
+	var at *place
+	if flags&oTmpfile == oTmpfile && resolve == 0 {
+		if at = b.object(dir, text, 0); at != nil {
+			at.name = "."
+		}
+	} else if flags&oTmpfile == 0 {
+		at = b.find(dir, text, how, resolve)
+	}
+	switch {
+	case at == nil || flags&oPath != 0:
+		return nil
+	case at.name == ".":
+	case at.kind == 0 && flags&syscall.O_CREAT != 0:
+	case at.kind == syscall.S_IFREG && (access != syscall.O_RDONLY || flags&syscall.O_TRUNC != 0):
+	case at.kind == syscall.S_IFIFO && access != syscall.O_RDONLY:
+	default:
 		return nil
 	}
-	return func() syscall.Errno {
-		_, _, errno := syscall.Syscall6(syscall.SYS_FCHOWNAT, uintptr(o.fd), uintptr(c("")), uintptr(user), uintptr(group),
-			atEmptyPath, 0)
-		return errno
+	if flags&(syscall.O_CREAT|oTmpfile) == 0 {
+		mode = 0
 	}
-}
-
-// place is a name in a folder that is open here.
-type place struct {
-	dir  int
-	name string
-}
-
-func (p *place) call(nr uintptr, third, fourth uint64) syscall.Errno {
-	_, _, errno := syscall.Syscall6(nr, uintptr(p.dir), uintptr(c(p.name)), uintptr(third), uintptr(fourth), 0, 0)
-	return errno
-}
-
-func (p *place) kind() (uint32, syscall.Errno) {
-	var st syscall.Stat_t
-	_, _, errno := syscall.Syscall6(sysFstatat, uintptr(p.dir), uintptr(c(p.name)), uintptr(unsafe.Pointer(&st)),
-		atNoFollow, 0, 0)
-	return st.Mode & syscall.S_IFMT, errno
+	// Nothing that the file may be has the broker wait, or become its terminal.
+	const own = syscall.O_NOFOLLOW | syscall.O_CLOEXEC | syscall.O_NONBLOCK | syscall.O_NOCTTY
+	return func() syscall.Errno {
+		fd, err := syscall.Openat(at.dir, at.name, flags|own, uint32(mode&^setIDs))
+		waits := err == syscall.ENXIO && at.kind == syscall.S_IFIFO && flags&syscall.O_NONBLOCK == 0
+		switch {
+		case waits && len(b.waits) < mostWaits:
+			return later // nothing reads it yet
+		case err != nil:
+			return errnoOf(err)
+		}
+		b.gives, b.givenIs, b.opened = fd, flags&syscall.O_CLOEXEC, append(b.opened, fd)
+		if flags&syscall.O_NONBLOCK == 0 {
+			_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFL, uintptr(flags))
+			return errno
+		}
+		return 0
+	}
 }
 
 // How a name is looked for.
 const (
-	followed = 1 << iota // a link that it is leads further
-	removed              // the name may be gone after the call, or be of another file
-	ofFolder             // a slash behind the name is right where it is of a folder
+	followed = 1 << iota // where it is a link, the link is followed
+	removed              // the name may be gone after the call, or be that of another file
+	ofFolder             // a slash behind it is right where it is a folder's
 )
 
 // find finds a name that may be written; nil = it may not be.
 func (b *broker) find(dir, text uint64, how int, resolve uint64) *place {
 	path, ok := b.text(text)
-	if !ok {
-		return nil
-	}
 	plain := path
 	if how&ofFolder != 0 {
 		plain = strings.TrimRight(path, "/")
@@ -513,50 +489,45 @@ func (b *broker) find(dir, text uint64, how int, resolve uint64) *place {
 	for range mostLinks {
 		cut := strings.LastIndexByte(plain, '/') + 1
 		at := &place{name: plain[cut:]}
-		if at.name == "" || at.name == "." || at.name == ".." {
+		if !ok || at.name == "" || at.name == "." || at.name == ".." {
 			return nil
 		}
 		at.dir = b.opens(base, cmp.Or(plain[:cut], "."), oPath|syscall.O_DIRECTORY, resolve|noMagicLinks)
-		real := b.real(at.dir)
+		real := b.link(-1, openName(at.dir))
 		if real == sharedMemory {
 			real = b.tmp + "/shm"
 			_ = syscall.Mkdir(real, 0o700)
 			at.dir = b.opens(-1, real, oPath|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, noMagicLinks)
 		}
-		to := ""
-		if how&followed != 0 {
-			to = b.link(at.dir, at.name)
+		var st syscall.Stat_t
+		_, _, errno := syscall.Syscall6(sysFstatat, uintptr(at.dir), uintptr(c(at.name)), uintptr(unsafe.Pointer(&st)),
+			atNoFollow, 0, 0)
+		if errno == 0 {
+			at.kind = st.Mode & syscall.S_IFMT
 		}
-		if to == "" {
+		if at.kind != syscall.S_IFLNK || how&followed == 0 {
 			full := strings.TrimSuffix(real, "/") + "/" + at.name
-			if !b.may(full) || how&removed != 0 && b.isPinned(full) {
-				return nil
-			}
-			if kind, err := at.kind(); plain != path && err == 0 && kind != syscall.S_IFDIR {
+			slash := plain != path && at.kind != 0 && at.kind != syscall.S_IFDIR
+			if slash || !b.may(full) || how&removed != 0 && b.isPinned(full) {
 				return nil
 			}
 			return at
 		}
-		var fs syscall.Statfs_t
+		var fs syscall.Statfs_t // links of /proc lead elsewhere than they say
 		if resolve != 0 || syscall.Fstatfs(at.dir, &fs) != nil || fs.Type == procMagic {
 			return nil
 		}
-		base, plain, path = at.dir, to, to
+		base, path = at.dir, b.link(at.dir, at.name)
+		plain = path
 	}
 	return nil
 }
 
-// object is a file that is open here, to be looked at.
-type object struct {
-	fd   int
-	kind uint32
-}
-
-// byNumber is a flag of object: there is no path, but a number of a descriptor.
+// byNumber is a flag of object: there is no path, but the number of a descriptor.
 const byNumber = 1 << 32
 
 // object opens a file that may be written; nil = it may not be.
-func (b *broker) object(dir, text, flags uint64) *object {
+func (b *broker) object(dir, text, flags uint64) *place {
 	path, ok, fd := "", true, -1
 	if flags != byNumber {
 		path, ok = b.text(text)
@@ -578,23 +549,20 @@ func (b *broker) object(dir, text, flags uint64) *object {
 		fd = b.base(dir, path, 0)
 	}
 	var st syscall.Stat_t
-	if syscall.Fstat(fd, &st) != nil || !b.may(b.real(fd)) {
+	if syscall.Fstat(fd, &st) != nil || !b.may(b.link(-1, openName(fd))) {
 		return nil
 	}
-	return &object{fd, st.Mode & syscall.S_IFMT}
+	return &place{dir: fd, kind: st.Mode & syscall.S_IFMT}
 }
 
-// may reports whether the profile has a path written. It is a real one.
-func (b *broker) may(path string) bool { return coveredBy(path, b.write) && !coveredBy(path, b.kept) }
+// may reports whether the profile has a path written: a real one.
+func (b *broker) may(path string) bool {
+	return !b.off && coveredBy(path, b.write) && !coveredBy(path, b.kept)
+}
 
 // isPinned reports whether a path keeps its name.
 func (b *broker) isPinned(path string) bool {
-	for _, p := range b.pinned {
-		if within(p, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.pinned, func(p string) bool { return within(p, path) })
 }
 
 // folds reports whether a folder above a pinned name takes it in other letters, too: then no name is safe.
@@ -640,14 +608,8 @@ func (b *broker) opens(dir int, path string, flags int, resolve uint64) int {
 	return int(fd)
 }
 
-// real returns the name of an open file; "" = it has none.
-func (b *broker) real(fd int) string {
-	n, err := syscall.Readlink("/proc/self/fd/"+strconv.Itoa(fd), b.buf[:])
-	if err != nil {
-		return ""
-	}
-	return string(b.buf[:n])
-}
+// openName is a name of an open file, as a link that leads to its real one.
+func openName(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // link returns where a link leads; "" = it is none.
 func (b *broker) link(dir int, name string) string {

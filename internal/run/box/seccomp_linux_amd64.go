@@ -6,8 +6,8 @@ import "syscall"
 var (
 	byPath = []uint32{syscall.SYS_CHMOD, syscall.SYS_CHOWN, syscall.SYS_LCHOWN}
 	older  = []uint32{
-		syscall.SYS_CREAT, syscall.SYS_MKDIR, syscall.SYS_RMDIR, syscall.SYS_RENAME, syscall.SYS_LINK, syscall.SYS_UNLINK,
-		syscall.SYS_SYMLINK, syscall.SYS_MKNOD,
+		syscall.SYS_CREAT, syscall.SYS_MKDIR, syscall.SYS_RMDIR, syscall.SYS_RENAME, syscall.SYS_LINK,
+		syscall.SYS_UNLINK, syscall.SYS_SYMLINK, syscall.SYS_MKNOD,
 	}
 )
 
