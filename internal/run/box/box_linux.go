@@ -84,7 +84,7 @@ func runAt(level Level, of Spec) (Ended, error) {
 	}
 	if level == Landlock {
 		endOrphans()
-		p.closeAll() // nothing makes a call for what is left
+		p.closeAll() // a program that is left has no broker
 	}
 	end := Ended{Level: level, Exit: status}
 	kept, keepErr := quarantine(s.Watch)

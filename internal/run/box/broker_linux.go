@@ -72,7 +72,7 @@ const (
 	sharedMemory    = "/dev/shm"
 )
 
-// What is no error of a call.
+// Errors that are none of the call.
 const (
 	goOn  = syscall.Errno(1<<12 + iota) // the kernel makes it
 	again                               // to be asked once more, now
@@ -80,7 +80,7 @@ const (
 	gone                                // its program has ended
 )
 
-// grants notes what the profile grants.
+// grants notes the paths of the profile.
 func (b *broker) grants() {
 	if real, err := filepath.EvalSymlinks(b.tmp); err == nil {
 		b.tmp = real
@@ -227,7 +227,7 @@ func (b *broker) close() {
 	b.opened = b.opened[:0]
 }
 
-// attempt makes the call that is asked, or says what else is to be done.
+// attempt makes the call that is asked. An error may say how to go on.
 func (b *broker) attempt(nr uintptr, args [6]uint64) syscall.Errno {
 	b.close()
 	b.gives = -1
@@ -240,12 +240,12 @@ func (b *broker) attempt(nr uintptr, args [6]uint64) syscall.Errno {
 		b.begin()
 		return again
 	}
-	text := b.status(strconv.Itoa(int(b.asked.pid)))
+	text := b.status(strconv.Itoa(int(b.asked.pid))) // its number may be of another program by now
 	umask, filters := number(text, "\nUmask:\t"), number(text, "\nSeccomp_filters:\t")
 	if umask < 0 || filters != b.filters {
 		return goOn
 	}
-	if _, errno := b.ioctl(askValid, unsafe.Pointer(&b.asked.id)); errno != 0 { // what was read may be another's
+	if _, errno := b.ioctl(askValid, unsafe.Pointer(&b.asked.id)); errno != 0 {
 		return gone
 	}
 	if umask != b.umask {
@@ -269,7 +269,7 @@ func (b *broker) begin() {
 	b.off = b.off || capabilities(syscall.SYS_CAPSET, &less) != 0
 }
 
-// end gives this process back what begin took.
+// end undoes begin.
 func (b *broker) end() {
 	b.close()
 	if b.begun {

@@ -15,7 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// onTheBroker are attacks as those above, on what makes calls for a box by Landlock.
+// onTheBroker are attacks on the broker, in the form of attacks.
 var onTheBroker = []struct{ name, line, later string }{
 	{name: "write through a link at the top", line: `ln -s ~/.bashrc l && echo x >> l && echo REACHED`},
 	{name: "make a file through a link", line: `ln -s ~/fresh l && echo x > l && echo REACHED`},
@@ -289,7 +289,7 @@ func TestFoldedNames(t *testing.T) {
 	if b.folds() {
 		t.Error("this file system takes no other letters")
 	}
-	if err := os.Link(s.project+"/.git/config", s.project+"/.git/CONFIG"); err != nil { // as one that does shows it
+	if err := os.Link(s.project+"/.git/config", s.project+"/.git/CONFIG"); err != nil { // as such a folder shows it
 		t.Fatal(err)
 	}
 	if !b.folds() {

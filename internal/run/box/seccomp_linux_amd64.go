@@ -11,7 +11,7 @@ var (
 	}
 )
 
-// modern turns an older system call into the one that has a folder for each path.
+// modern turns an older system call into its successor, which has a folder for each path.
 func modern(number uintptr, a [6]uint64) (uintptr, [6]uint64) {
 	const cwd = uint64(atFdCwd)
 	switch number {
