@@ -166,6 +166,34 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// A protected path may be a link, or lie behind one. Mounts and rules protect where it leads, and the link is looked at
+// when the box has ended.
+func TestAttacksOnLinks(t *testing.T) {
+	for _, level := range []Level{Namespaces, Landlock} {
+		newScene(t).can(t, level)
+		for line, later := range map[string]string{
+			`echo x > behind/a`: ".idea/a", `echo x > .github/workflows/a`: ".github/workflows/a",
+			`rm .idea && mkdir .idea && echo x > .idea/a`:                          ".idea/a",
+			`mkdir n && echo x > n/a && ln -sfn n .idea`:                           ".idea/a",
+			`rm .github && mkdir -p .github/workflows && > .github/workflows/a`:    ".github/workflows/a",
+			`mkdir -p n/workflows && > n/workflows/a && ln -sfn n .github`:         ".github/workflows/a",
+			`mkdir nowhere && echo x > nowhere/a`:                                  ".husky/a",
+			`rm .husky && mkdir .husky && echo x > .husky/a`:                       ".husky/a",
+			`[ -d .idea/workflows ] && [ ! -e .husky ] && echo x > new; rm -f new`: "new",
+		} {
+			s := newScene(t)
+			setup := `mkdir -p behind/workflows && ln -s behind .idea && ln -s behind .github && ln -s nowhere .husky`
+			if r := s.bare(t, setup); r.exit != 0 {
+				t.Fatalf("%+v", r)
+			}
+			r := s.boxed(t, Project, level, line)
+			if _, err := os.Lstat(filepath.Join(s.project, later)); err == nil || r.exit == exitFailed {
+				t.Errorf("%s: %s: %+v", level, line, r)
+			}
+		}
+	}
+}
+
 // listen opens the targets that an attack may reach: ports, sockets and a process of the host.
 func (s *scene) listen(t *testing.T) {
 	t.Helper()

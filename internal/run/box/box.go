@@ -242,9 +242,43 @@ func lookPath(name, path string) (string, error) {
 	return "", cannot("%s: there is no such program in PATH", name)
 }
 
-// quarantine takes the files that Watch forbids out of the way, now that nothing of the box runs. It
-// returns where they are.
-func quarantine(watch []string) (kept []string, err error) {
+// links lists the protected paths that a link on their way leads elsewhere, each with its real path; "" = nowhere. Then
+// Protect has the real paths, too, and none that leads nowhere. No mount protects a link.
+func (s *Spec) links() (list [][2]string) {
+	isLink, protect := map[string]bool{}, s.Protect[:0:0]
+	for _, path := range s.Protect {
+		real := path
+		for at := path; real == path && !has(s.Write, at) && at != "/"; at = filepath.Dir(at) {
+			is, known := isLink[at]
+			if !known {
+				var st syscall.Stat_t
+				is = syscall.Lstat(at, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFLNK
+				isLink[at] = is
+			}
+			if is {
+				real, _ = filepath.EvalSymlinks(path)
+				list = append(list, [2]string{path, real})
+			}
+		}
+		if real != "" {
+			protect = append(protect, path)
+		}
+		if real != "" && real != path {
+			protect = append(protect, real)
+		}
+	}
+	s.Protect = protect
+	return list
+}
+
+// quarantine takes the files that Watch forbids out of the way, and protected paths that lead elsewhere now: nothing
+// of the box runs any more. It returns where they are.
+func quarantine(watch []string, links [][2]string) (kept []string, err error) {
+	for _, l := range links {
+		if real, _ := filepath.EvalSymlinks(l[0]); real != l[1] { // "" where it leads nowhere
+			watch = append(watch[:len(watch):len(watch)], l[0])
+		}
+	}
 	l := lister{} // of now
 	for _, path := range watch {
 		if !l.there(path) {

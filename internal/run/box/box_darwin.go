@@ -33,7 +33,7 @@ func Run(s *Spec) (Ended, error) {
 		return Ended{}, err
 	}
 	defer own.release()
-	tmp := own.dir
+	tmp, links := own.dir, s.links()
 	s.Write = append(s.Write, tmp)
 	profile := seatbelt(s)
 	if err := exec.Command(sandboxExec, "-p", profile, "/usr/bin/true").Run(); err != nil {
@@ -67,7 +67,7 @@ func Run(s *Spec) (Ended, error) {
 	if errors.As(err, &exit) {
 		err = nil
 	}
-	kept, keepErr := quarantine(s.Watch)
+	kept, keepErr := quarantine(s.Watch, links)
 	end.Kept = kept
 	if err != nil {
 		err = fmt.Errorf("run %s: %w", strings.Join(s.Argv, " "), err)

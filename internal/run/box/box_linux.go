@@ -40,7 +40,7 @@ func Run(s *Spec) (Ended, error) {
 }
 
 func runAt(level Level, of Spec) (Ended, error) {
-	p, s := &program{to: -1}, &of
+	p, s, links := &program{to: -1}, &of, of.links()
 	defer p.closeAll()
 	tmp := "/tmp" // its own
 	if level == Landlock {
@@ -87,7 +87,7 @@ func runAt(level Level, of Spec) (Ended, error) {
 		p.closeAll() // a program that is left has no broker
 	}
 	end := Ended{Level: level, Exit: status}
-	kept, keepErr := quarantine(s.Watch)
+	kept, keepErr := quarantine(s.Watch, links)
 	end.Kept = kept
 	return end, keepErr
 }
@@ -289,11 +289,6 @@ func (p *program) landlock(s *Spec, tmp string) error {
 		return cannot("%v", err)
 	}
 	p.closes(rules.fd)
-	for _, path := range s.Protect { // where a link leads runs later, too
-		if to, err := os.Readlink(path); err == nil && to != "" {
-			s.Protect = append(s.Protect[:len(s.Protect):len(s.Protect)], resolvedAll([]string{path})...)
-		}
-	}
 	if err := rules.fill(s, tmp); err != nil {
 		return cannot("%v", err)
 	}

@@ -41,7 +41,7 @@ var onTheBroker = []struct{ name, line, later string }{
 	{name: "move a folder above an agent's settings", line: `mkdir n && mv -T .vscode n && echo REACHED`},
 	{name: "put a folder in place of an editor's", line: `mkdir n && echo x > n/a && rm -rf .vscode; mv -T n .vscode && echo REACHED`},
 	{name: "put a folder in place of none", line: `mkdir n && echo x > n/a && mv -T n .idea`, later: ".idea"},
-	{name: "put a folder in place of one above", line: `mkdir -p n/workflows && echo x > n/workflows/a && mv -T n .github`, later: ".github/workflows"},
+	{name: "put a folder in place of one above", line: `mkdir n && echo x > n/attributes && mv -T n .git/info`, later: ".git/info/attributes"},
 	{name: "lead an editor's folder elsewhere", line: `mkdir n && ln -s n .idea && echo x > n/a`, later: ".idea"},
 	{name: "exchange a folder and git's", line: `mkdir n && "$SELF" try exchange n .git`},
 	{name: "exchange a file and git's settings", line: `echo x > n && "$SELF" try exchange .git/config n`},
