@@ -256,7 +256,7 @@ func (s *Spec) links() (list [][2]string) {
 				isLink[at] = is
 			}
 			if is {
-				real, _ = filepath.EvalSymlinks(path)
+				real, _ = filepath.EvalSymlinks(path) // it may lead nowhere
 				list = append(list, [2]string{path, real})
 			}
 		}
