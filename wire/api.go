@@ -264,14 +264,15 @@ type Runs struct {
 
 // RunQuery selects runs; the zero value selects the newest 50.
 type RunQuery struct {
-	Hook, Event, Session, Agent, Result string
-	EventID                             string
-	Tool                                string    // canonical name
-	Text                                string    // in subject, reason or error, in any letter case
-	Test                                bool      // those that `hookd test` made, and no others
-	Since, Until                        time.Time // of the start; zero = all; Until itself is out
-	Before                              uint64    // Runs.Next of the answer before; 0 = begin with the newest
-	Limit                               int       // 0 = 50
+	Hook, Event, Session, Agent string
+	Result                      Result
+	EventID                     string
+	Tool                        string    // canonical name
+	Text                        string    // in subject, reason or error, in any letter case
+	Test                        bool      // those that `hookd test` made, and no others
+	Since, Until                time.Time // of the start; zero = all; Until itself is out
+	Before                      uint64    // Runs.Next of the answer before; 0 = begin with the newest
+	Limit                       int       // 0 = 50
 }
 
 // Decisions answers GET /v1/decisions, newest first; Next and Recent as in Runs.

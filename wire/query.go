@@ -31,7 +31,7 @@ func (q RunQuery) Values() url.Values {
 	set("event", q.Event)
 	set("session", q.Session)
 	set("agent", q.Agent)
-	set("result", q.Result)
+	set("result", string(q.Result))
 	set("event_id", q.EventID)
 	set("tool", q.Tool)
 	set("q", q.Text)
@@ -59,7 +59,7 @@ func (q RunQuery) Fits(r Run) bool {
 	inText := holds(r.Subject, q.Text) || holds(r.Reason, q.Text) || holds(r.Error, q.Text)
 	return is(q.Hook, r.Hook) && is(q.Event, r.Event) && is(q.EventID, r.EventID) &&
 		(q.Session == "" || isSession(q.Session, r.SessionID)) &&
-		is(q.Result, string(r.Result)) && is(q.Tool, r.Tool) && (q.Text == "" || inText) && q.Test == r.Test &&
+		is(string(q.Result), string(r.Result)) && is(q.Tool, r.Tool) && (q.Text == "" || inText) && q.Test == r.Test &&
 		(q.Agent == "" || q.Agent == r.AgentID || q.Agent == r.AgentName || q.Agent == string(r.Dialect)) &&
 		!r.Started.Before(q.Since) && (q.Until.IsZero() || r.Started.Before(q.Until)) &&
 		(q.Before == 0 || r.Seq < q.Before)
@@ -88,8 +88,8 @@ func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *Error) {
 	if IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
 	}
-	if q.Result != "" && !slices.Contains(results, Result(q.Result)) {
-		return q, badValue("result", q.Result, "one of "+resultNames())
+	if q.Result != "" && !slices.Contains(results, q.Result) {
+		return q, badValue("result", string(q.Result), "one of "+resultNames())
 	}
 	var bad *Error
 	if q.Test, bad = parseBool(v, "test"); bad != nil {
@@ -188,11 +188,11 @@ func parseSince(text string, now time.Time) (time.Time, bool) {
 }
 
 // runResult reads the result of runs that a query asks for; block is another word for deny.
-func runResult(text string) string {
+func runResult(text string) Result {
 	if text == "block" {
-		return string(ResultDeny)
+		return ResultDeny
 	}
-	return text
+	return Result(text)
 }
 
 func resultNames() string {

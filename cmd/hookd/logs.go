@@ -93,7 +93,7 @@ func newestRun(ctx context.Context, c *client.Client, hook string, failed bool) 
 		results = failures
 	}
 	for _, result := range results {
-		runs, err := c.Runs(ctx, client.RunQuery{Hook: hook, Result: string(result), Limit: 1})
+		runs, err := c.Runs(ctx, client.RunQuery{Hook: hook, Result: result, Limit: 1})
 		if err != nil && !errors.Is(err, client.ErrRecent) {
 			return nil, err
 		}

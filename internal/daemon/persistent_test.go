@@ -401,7 +401,7 @@ func TestRunOfAPersistentHookIsKilled(t *testing.T) {
 	h.emit(`{"event":"odd","data":{"do":"nothing"}}`)
 	kill("odd")
 	h.until("the other run is ok", func() bool {
-		runs, err := h.client.Runs(t.Context(), client.RunQuery{Result: string(client.ResultOK), Event: "odd"})
+		runs, err := h.client.Runs(t.Context(), client.RunQuery{Result: client.ResultOK, Event: "odd"})
 		return err == nil && len(runs) == 1
 	})
 	if got := h.hook("both").Persistent; got.Starts != 3 {

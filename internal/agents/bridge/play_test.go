@@ -239,7 +239,7 @@ func (s *stage) killed(t *testing.T) {
 	r.kill(t)
 	hooktest.Write(t, s.work+"/released", "", 0o600)
 	hooktest.Until(t, "the guard's run is recorded", func() bool {
-		runs, err := s.client().Runs(t.Context(), client.RunQuery{Hook: "hold", Result: string(client.ResultDeny)})
+		runs, err := s.client().Runs(t.Context(), client.RunQuery{Hook: "hold", Result: client.ResultDeny})
 		return err == nil && len(runs) > 0
 	})
 	if s.has("held-4711") {

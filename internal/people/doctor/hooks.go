@@ -248,7 +248,7 @@ func (v *visit) lastError(ctx context.Context, name string) (why, do string) {
 func (v *visit) spawnErrors(ctx context.Context) {
 	runs, err := v.Client.Runs(
 		ctx,
-		client.RunQuery{Result: string(client.ResultSpawnError), Since: time.Now().Add(-recently), Limit: 200},
+		client.RunQuery{Result: client.ResultSpawnError, Since: time.Now().Add(-recently), Limit: 200},
 	)
 	if err != nil {
 		return // clock has reported it

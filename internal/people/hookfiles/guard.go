@@ -101,7 +101,7 @@ func (f Files) Guard(ctx context.Context, name string, since, until time.Time, b
 	g.Whole = err == nil && len(decisions) < mostDecisions
 	failures := map[string]bool{} // events: the decisions about them say the same once more
 	for _, result := range []client.Result{client.ResultFailed, client.ResultTimeout, client.ResultSpawnError} {
-		q := client.RunQuery{Hook: name, Result: string(result), Since: since, Until: until, Limit: mostFailures}
+		q := client.RunQuery{Hook: name, Result: result, Since: since, Until: until, Limit: mostFailures}
 		runs, err := f.Client.Runs(ctx, q)
 		if err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ var pictures = []struct {
 // denied is the address of the newest run in which a hook denied.
 func (s *site) denied(hook string) string {
 	s.t.Helper()
-	runs, err := s.client.Runs(s.t.Context(), client.RunQuery{Hook: hook, Result: string(client.ResultDeny), Limit: 1})
+	runs, err := s.client.Runs(s.t.Context(), client.RunQuery{Hook: hook, Result: client.ResultDeny, Limit: 1})
 	hooktest.Must(s.t, err)
 	if len(runs) != 1 {
 		s.t.Fatalf("%s has denied nothing", hook)

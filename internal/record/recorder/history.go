@@ -48,11 +48,7 @@ func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.
 	if !r.Flush(ctx) {
 		return wire.Runs{Runs: r.recent(q), Recent: true}, nil
 	}
-	page, err := r.store.Runs(ctx, store.Query{
-		Hook: q.Hook, Event: q.Event, EventID: q.EventID, Session: q.Session, Agent: q.Agent,
-		Result: wire.Result(q.Result), Tool: q.Tool, Text: q.Text, Test: q.Test,
-		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
-	})
+	page, err := r.store.Runs(ctx, q)
 	if page.Runs == nil {
 		page.Runs = []wire.Run{}
 	}
@@ -114,24 +110,8 @@ func (r *Recorder) CountDecisions(ctx context.Context, q wire.CountQuery) (wire.
 		return wire.Counts{}, bad
 	}
 	r.Flush(ctx)
-	c, err := r.store.CountDecisions(ctx, decisionQuery(q.DecisionQuery), q.Every)
-	counts := wire.Counts{
-		Total: c.Total, Tried: c.Tried, Sessions: c.Sessions, Rewrote: c.Rewrote, Next: c.Next,
-		Decisions: counted(c.Decisions),
-		Agents:    counted(c.Agents), Tools: counted(c.Tools), Hooks: counted(c.Hooks),
-	}
-	for _, b := range c.Buckets {
-		counts.Buckets = append(counts.Buckets, wire.Bucket(b))
-	}
+	counts, err := r.store.CountDecisions(ctx, decisionQuery(q.DecisionQuery), q.Every)
 	return counts, unread("the decisions", "", err)
-}
-
-func counted(list []store.Count) []wire.Count {
-	out := make([]wire.Count, len(list))
-	for i, c := range list {
-		out[i] = wire.Count(c)
-	}
-	return out
 }
 
 func decisionQuery(q wire.DecisionQuery) store.DecisionQuery {
@@ -151,10 +131,7 @@ func (r *Recorder) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accept
 		return wire.Accepted{}, bad
 	}
 	r.settle(ctx)
-	page, err := r.store.Events(ctx, store.EventQuery{
-		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: wire.List(q.Cwd), Text: q.Text,
-		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
-	})
+	page, err := r.store.Events(ctx, q)
 	accepted := wire.Accepted{Events: make([]wire.AcceptedEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
 		accepted.Events[i] = wire.AcceptedEvent{
@@ -174,10 +151,7 @@ func (r *Recorder) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wir
 	if q.Limit <= 0 || q.Limit > wire.MaxPast {
 		q.Limit = wire.MaxPast
 	}
-	page, err := r.store.Past(ctx, store.EventQuery{
-		Session: q.Session, Event: q.Event, Tool: q.Tool, Agent: q.Agent, Cwds: wire.List(q.Cwd), Text: q.Text,
-		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
-	})
+	page, err := r.store.Past(ctx, q)
 	past := wire.Past{Events: make([]wire.StoredEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
 		past.Events[i] = shown(e.StoredEvent)
@@ -197,15 +171,11 @@ func (r *Recorder) Sessions(
 		return wire.Sessions{}, bad
 	}
 	r.settle(ctx)
-	list, err := r.store.Sessions(ctx, store.SessionQuery{
-		Agent: q.Agent, Session: q.Session, Cwds: wire.List(q.Cwd), State: q.State,
-		Since: q.Since, Until: q.Until, Limit: q.Limit, Held: held,
-	})
-	sessions := wire.Sessions{Sessions: []wire.Session{}}
-	for _, s := range list {
-		sessions.Sessions = append(sessions.Sessions, wire.Session(s))
+	list, err := r.store.Sessions(ctx, q, held)
+	if list == nil {
+		list = []wire.Session{}
 	}
-	return sessions, unread("the sessions", "", err)
+	return wire.Sessions{Sessions: list}, unread("the sessions", "", err)
 }
 
 // Run returns the run with this id, or the only one whose id begins or ends so.
@@ -317,11 +287,10 @@ func (r *Recorder) DeadLetters(
 ) (wire.DeadLetters, *wire.Error) {
 	r.Flush(ctx)
 	list, err := r.store.DeadLetters(ctx, hook, before, limit)
-	dead := wire.DeadLetters{Dead: []wire.DeadLetter{}}
-	for _, d := range list {
-		dead.Dead = append(dead.Dead, letter(d))
+	if list == nil {
+		list = []wire.DeadLetter{}
 	}
-	return dead, unread("the dead letters", "", err)
+	return wire.DeadLetters{Dead: list}, unread("the dead letters", "", err)
 }
 
 // DeadLetter returns one, with the data of its event.
@@ -331,9 +300,8 @@ func (r *Recorder) DeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *
 	if err != nil {
 		return wire.DeadLetter{}, unread("dead letter", fmt.Sprint(id), err)
 	}
-	dead := letter(d)
-	dead.Data = p.Event.Data
-	return dead, nil
+	d.Data = p.Event.Data
+	return d, nil
 }
 
 // RetryDead makes a dead letter a pending run again, which is due now.
@@ -360,8 +328,8 @@ const mostTaken = 256
 
 // TakeBack accepts the events in the file of a loss again that the history does not have, and calls run
 // with each run of them. A loss whose file was read, or that has no file, is settled then.
-func (r *Recorder) TakeBack(ctx context.Context, l store.Loss, run func(events.PendingKey)) wire.RecoveredLoss {
-	did := wire.RecoveredLoss{Loss: loss(l)}
+func (r *Recorder) TakeBack(ctx context.Context, l wire.Loss, run func(events.PendingKey)) wire.RecoveredLoss {
+	did := wire.RecoveredLoss{Loss: l}
 	var err error
 	if l.Path != "" {
 		if did.Events, did.Unreadable, err = r.takeBack(ctx, l, run); err == nil {
@@ -378,7 +346,7 @@ func (r *Recorder) TakeBack(ctx context.Context, l store.Loss, run func(events.P
 }
 
 func (r *Recorder) takeBack(
-	ctx context.Context, l store.Loss, run func(events.PendingKey),
+	ctx context.Context, l wire.Loss, run func(events.PendingKey),
 ) (count, unreadable int, err error) {
 	stored, waiting := make(chan error, mostTaken), 0
 	settle := func() (err error) {
@@ -420,32 +388,7 @@ func (r *Recorder) takeBack(
 }
 
 // Losses returns the losses and set-aside files that are not taken back yet, oldest first.
-func (r *Recorder) Losses() []wire.Loss {
-	var list []wire.Loss
-	for _, l := range r.store.Losses() {
-		list = append(list, loss(l))
-	}
-	return list
-}
-
-func loss(l store.Loss) wire.Loss {
-	return wire.Loss{
-		ID: l.ID, Time: l.At, Why: l.Why, Path: l.Path, Lost: l.Lost, More: l.More, DeadLetters: l.DeadLetters,
-	}
-}
-
-func letter(d store.DeadLetter) wire.DeadLetter {
-	return wire.DeadLetter{
-		ID:       d.ID,
-		EventID:  d.EventID,
-		Event:    d.Event,
-		Hook:     d.Hook,
-		Attempts: d.Attempts,
-		Reason:   d.Reason,
-		RunID:    d.RunID,
-		Time:     d.At,
-	}
-}
+func (r *Recorder) Losses() []wire.Loss { return r.store.Losses() }
 
 // unread returns the error for a part of the history that cannot be read; nil for nil.
 func unread(kind, id string, err error) *wire.Error {

@@ -105,7 +105,7 @@ func (s *opener) verifyChain(db *database) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	s.loss.lost(Loss{Why: audit.Emptied(n)})
+	s.loss.lost(wire.Loss{Why: audit.Emptied(n)})
 	return nil
 }
 

@@ -12,33 +12,6 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Count is how many decisions have a value.
-type Count struct {
-	Name  string
-	Count int64
-}
-
-// Bucket counts the decisions about events of a stretch of time.
-type Bucket struct {
-	Start                  time.Time
-	Deny, Ask, Allow, None int64
-	NotAsked, Disobeyed    int64 // calls that are counted in none of the others
-}
-
-// DecisionCounts counts decisions by the values that people ask for. The most frequent values come
-// first, without ""; all values beyond mostCounted are otherNames together. A call that a person
-// tried is counted in Tried alone.
-type DecisionCounts struct {
-	Total, Tried                    int64
-	Decisions, Agents, Tools, Hooks []Count
-	Sessions                        int64 // told apart
-	Rewrote                         int64 // that changed something
-	Buckets                         []Bucket
-	// Next is the value of DecisionQuery.Before for counting the decisions that are not in
-	// this; 0 = there are none.
-	Next uint64
-}
-
 const (
 	countTime   = 150 * time.Millisecond // after which a count ends with what it has
 	countPart   = 20_000                 // numbers that one statement looks at
@@ -48,10 +21,11 @@ const (
 // CountDecisions counts the decisions that Decisions would list, whatever the limit, newest
 // first, for a moment: a long history is counted in parts, as it is read. With
 // every it also counts by stretches of that length, whose starts are multiples of
-// every since 1970.
+// every since 1970. The most frequent values come first, without ""; all values beyond mostCounted are otherNames
+// together.
 func (s *archive) CountDecisions(
 	ctx context.Context, q DecisionQuery, every time.Duration,
-) (counts DecisionCounts, err error) {
+) (counts wire.Counts, err error) {
 	sum := newTally(every)
 	err = s.read(ctx, func(db *sql.DB) error {
 		low, high, err := q.bounds(ctx, db)
@@ -75,23 +49,23 @@ func (s *archive) CountDecisions(
 		return nil
 	})
 	if err != nil {
-		return DecisionCounts{}, fmt.Errorf("count decisions: %w", err)
+		return wire.Counts{}, fmt.Errorf("count decisions: %w", err)
 	}
 	return sum.done(), nil
 }
 
 // tally adds up groups of decisions that are alike.
 type tally struct {
-	counts                                    DecisionCounts
+	counts                                    wire.Counts
 	every                                     time.Duration
 	decisions, agents, tools, hooks, sessions map[string]int64
-	buckets                                   map[int64]*Bucket
+	buckets                                   map[int64]*wire.Bucket
 }
 
 func newTally(every time.Duration) *tally {
 	return &tally{
 		every: every, decisions: map[string]int64{}, agents: map[string]int64{}, tools: map[string]int64{},
-		hooks: map[string]int64{}, sessions: map[string]int64{}, buckets: map[int64]*Bucket{},
+		hooks: map[string]int64{}, sessions: map[string]int64{}, buckets: map[int64]*wire.Bucket{},
 	}
 }
 
@@ -156,7 +130,7 @@ func (t *tally) count(a alike) {
 	}
 	b := t.buckets[a.start]
 	if b == nil {
-		b = &Bucket{Start: moment(a.start)}
+		b = &wire.Bucket{Start: moment(a.start)}
 		t.buckets[a.start] = b
 	}
 	switch outcome := wire.Outcome(a.outcome); {
@@ -179,7 +153,7 @@ func (t *tally) count(a alike) {
 	}
 }
 
-func (t *tally) done() DecisionCounts {
+func (t *tally) done() wire.Counts {
 	c := t.counts
 	c.Decisions, c.Agents, c.Tools, c.Hooks = most(t.decisions), most(t.agents), most(t.tools), most(t.hooks)
 	delete(t.sessions, "")
@@ -187,24 +161,24 @@ func (t *tally) done() DecisionCounts {
 	for _, b := range t.buckets {
 		c.Buckets = append(c.Buckets, *b)
 	}
-	slices.SortFunc(c.Buckets, func(a, b Bucket) int { return a.Start.Compare(b.Start) })
+	slices.SortFunc(c.Buckets, func(a, b wire.Bucket) int { return a.Start.Compare(b.Start) })
 	return c
 }
 
 // most returns the names with the highest counts; the rest is counted together.
-func most(counts map[string]int64) []Count {
+func most(counts map[string]int64) []wire.Count {
 	delete(counts, "")
-	list := []Count{}
+	list := []wire.Count{}
 	for name, n := range counts {
-		list = append(list, Count{name, n})
+		list = append(list, wire.Count{Name: name, Count: n})
 	}
-	slices.SortFunc(list, func(a, b Count) int {
+	slices.SortFunc(list, func(a, b wire.Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 	})
 	if len(list) <= mostCounted {
 		return list
 	}
-	rest := Count{Name: otherNames}
+	rest := wire.Count{Name: otherNames}
 	for _, c := range list[mostCounted-1:] {
 		rest.Count += c.Count
 	}

@@ -94,7 +94,7 @@ func TestTheMostFrequentAreCountedByName(t *testing.T) {
 	for _, c := range got {
 		sum += c.Count
 	}
-	if len(got) != mostCounted || got[0] != (Count{"a00", 100}) || got[mostCounted-1].Name != otherNames || sum != 80*100-79*80/2+1 {
+	if len(got) != mostCounted || got[0] != (wire.Count{Name: "a00", Count: 100}) || got[mostCounted-1].Name != otherNames || sum != 80*100-79*80/2+1 {
 		t.Errorf("got %v, together %d", got, sum)
 	}
 }
@@ -112,8 +112,8 @@ func TestAcceptedEvents(t *testing.T) {
 		accept(t, s, e)
 	}
 	flush(t, s)
-	for _, q := range []EventQuery{
-		{Limit: 100}, {Session: "s1"}, {Session: "none"}, {Event: "agent:start"}, {Tool: "Bash", Session: "s2"}, {Agent: "a"}, {Cwds: []string{"/w"}},
+	for _, q := range []wire.EventQuery{
+		{Limit: 100}, {Session: "s1"}, {Session: "none"}, {Event: "agent:start"}, {Tool: "Bash", Session: "s2"}, {Agent: "a"}, {Cwd: "/w"},
 		{Text: "test"}, {Since: all[20].Time, Until: all[40].Time}, {Before: 20, Limit: 5},
 	} {
 		page, err := s.Events(t.Context(), q)
@@ -125,7 +125,7 @@ func TestAcceptedEvents(t *testing.T) {
 			}
 		}
 		for _, e := range slices.Backward(all) {
-			under := len(q.Cwds) == 0 || e.Cwd == "/w" || e.Cwd == "/w/x"
+			under := q.Cwd == "" || e.Cwd == "/w" || e.Cwd == "/w/x"
 			if (q.Session == "" || q.Session == e.SessionID) && (q.Event == "" || q.Event == e.Envelope.Event) && under &&
 				(q.Tool == "" || q.Tool == e.Tool) && (q.Agent == "" || q.Agent == e.AgentID) && !e.Time.Before(q.Since) &&
 				(q.Until.IsZero() || e.Time.Before(q.Until)) && (q.Text == "" || strings.Contains(strings.ToLower(e.Subject), q.Text)) &&

@@ -4,31 +4,23 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/wire"
 )
 
-// DeadLetter is a run that was given up: its retries are used up, or it was
-// too old when hookd came back.
-type DeadLetter struct {
-	ID       int64 // grows
-	Seq      uint64
-	EventID  string
-	Event    string
-	Hook     string // as in events.PendingKey
-	Attempts int
-	Reason   string
-	RunID    string // of the last attempt; "" = there was none
-	At       time.Time
+// deadRow is a run that was given up: its retries are used up, or it was too old when hookd came back.
+type deadRow struct {
+	wire.DeadLetter
+	seq uint64 // of its event
 }
 
 const deadColumns = `SELECT id, seq, event_id, event, hook, attempts, reason, run_id, at FROM dead`
 
-func scanDead(row scanner) (d DeadLetter, err error) {
+func scanDead(row scanner) (d deadRow, err error) {
 	var at int64
-	err = row.Scan(&d.ID, &d.Seq, &d.EventID, &d.Event, &d.Hook, &d.Attempts, &d.Reason, &d.RunID, &at)
-	d.At = moment(at)
+	err = row.Scan(&d.ID, &d.seq, &d.EventID, &d.Event, &d.Hook, &d.Attempts, &d.Reason, &d.RunID, &at)
+	d.Time = moment(at)
 	return d, err
 }
 
@@ -39,13 +31,16 @@ type deadLetters struct{ *core }
 // newest of all when before is 0. hook "" is each; limit 0 is 50.
 func (s *deadLetters) DeadLetters(
 	ctx context.Context, hook string, before int64, limit int,
-) (all []DeadLetter, err error) {
+) (all []wire.DeadLetter, err error) {
 	if limit <= 0 {
 		limit = 50
 	}
 	err = s.read(ctx, func(db *sql.DB) error {
-		all, err = list(ctx, db, scanDead, deadColumns+` WHERE (?1 = 0 OR id < ?1) AND (?2 = '' OR hook = ?2)
+		rows, err := list(ctx, db, scanDead, deadColumns+` WHERE (?1 = 0 OR id < ?1) AND (?2 = '' OR hook = ?2)
 			ORDER BY id DESC LIMIT ?3`, before, hook, limit)
+		for _, d := range rows {
+			all = append(all, d.DeadLetter)
+		}
 		return err
 	})
 	if err != nil {
@@ -56,13 +51,14 @@ func (s *deadLetters) DeadLetters(
 
 // DeadLetter returns one dead letter and the input for its hook: the
 // event with all of its data. It fails with ErrNotFound.
-func (s *deadLetters) DeadLetter(ctx context.Context, id int64) (d DeadLetter, p events.Pending, err error) {
+func (s *deadLetters) DeadLetter(ctx context.Context, id int64) (d wire.DeadLetter, p events.Pending, err error) {
 	err = s.snapshot(ctx, func(db querier) error {
-		if d, err = scanDead(db.QueryRowContext(ctx, deadColumns+` WHERE id = ?`, id)); err != nil {
+		row, err := scanDead(db.QueryRowContext(ctx, deadColumns+` WHERE id = ?`, id))
+		if err != nil {
 			return err
 		}
-		p.Hook = d.Hook
-		p.Event, err = pendingEvent(ctx, db, d.Seq)
+		d, p.Hook = row.DeadLetter, row.Hook
+		p.Event, err = pendingEvent(ctx, db, row.seq)
 		return err
 	})
 	if err != nil {

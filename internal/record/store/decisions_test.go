@@ -279,7 +279,7 @@ func TestSessionsAreCounted(t *testing.T) {
 	check := func(want ...string) {
 		t.Helper()
 		flush(t, s)
-		list, err := s.Sessions(t.Context(), SessionQuery{})
+		list, err := s.Sessions(t.Context(), wire.SessionQuery{}, nil)
 		var got []string
 		for _, x := range list {
 			got = append(got, fmt.Sprintf("%s %s %d events %d tools %d denied %d asked %s:%s", x.SessionID, x.State, x.Events, x.Tools, x.Denials, x.Asks, x.Tool, x.Subject))
@@ -300,16 +300,16 @@ func TestSessionsAreCounted(t *testing.T) {
 	d.SessionID, d.Decision = "s1", wire.OutcomeAsk
 	s.Decided(d)
 	check("s1 waiting 3 events 1 tools 1 denied 1 asked Bash:sudo ls")
-	held := SessionQuery{State: StateWaiting, Held: []SessionKey{{"s1", events.ClaudeCode}, {"none", events.Codex}}}
+	held := []SessionKey{{"s1", events.ClaudeCode}, {"none", events.Codex}}
 	send("s1", "PreToolUse", "Bash", "sudo ls") // it goes on to work
 	flush(t, s)
-	for want, q := range map[int]SessionQuery{0: {State: StateWaiting}, 1: held} {
-		if list, err := s.Sessions(t.Context(), q); err != nil || len(list) != want || want == 1 && list[0].State != StateWaiting {
-			t.Errorf("%+v: %+v, %v", q, list, err)
+	for want, keys := range [][]SessionKey{nil, held} {
+		list, err := s.Sessions(t.Context(), wire.SessionQuery{State: StateWaiting}, keys)
+		if err != nil || len(list) != want || want == 1 && list[0].State != StateWaiting {
+			t.Errorf("%+v: %+v, %v", keys, list, err)
 		}
 	}
-	held.State = StateWorking
-	if list, err := s.Sessions(t.Context(), held); err != nil || len(list) > 0 {
+	if list, err := s.Sessions(t.Context(), wire.SessionQuery{State: StateWorking}, held); err != nil || len(list) > 0 {
 		t.Errorf("a session that waits is said to work: %+v, %v", list, err)
 	}
 	closed(t, s)
@@ -319,10 +319,10 @@ func TestSessionsAreCounted(t *testing.T) {
 	send("s2", "SessionEnd", "", "")
 	check("s2 ended 2 events 1 tools 0 denied 0 asked Read:/w/x", "s1 idle 5 events 2 tools 1 denied 1 asked Bash:sudo ls")
 	for _, tt := range []struct {
-		q    SessionQuery
+		q    wire.SessionQuery
 		want int
-	}{{SessionQuery{State: StateEnded}, 1}, {SessionQuery{Agent: "coder"}, 2}, {SessionQuery{Agent: "codex"}, 0}, {SessionQuery{Session: "s1"}, 1}, {SessionQuery{Cwds: []string{"/"}}, 2}, {SessionQuery{Limit: 1}, 1}} {
-		if list, err := s.Sessions(t.Context(), tt.q); err != nil || len(list) != tt.want {
+	}{{wire.SessionQuery{State: StateEnded}, 1}, {wire.SessionQuery{Agent: "coder"}, 2}, {wire.SessionQuery{Agent: "codex"}, 0}, {wire.SessionQuery{Session: "s1"}, 1}, {wire.SessionQuery{Cwd: "/"}, 2}, {wire.SessionQuery{Limit: 1}, 1}} {
+		if list, err := s.Sessions(t.Context(), tt.q, nil); err != nil || len(list) != tt.want {
 			t.Errorf("%+v: got %d %v, want %d", tt.q, len(list), err, tt.want)
 		}
 	}
@@ -374,7 +374,7 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 	for _, path := range []string{o.Path, copied} {
 		o.Path = path
 		s := open(t, o)
-		page, err := s.Runs(t.Context(), Query{})
+		page, err := s.Runs(t.Context(), wire.RunQuery{})
 		if err != nil || len(page.Runs) != 1 || page.Runs[0].Hook != "log" || page.Runs[0].Subject != "" || s.Epoch() != "E" {
 			t.Errorf("%s: got %+v %v of epoch %s", path, page, err, s.Epoch())
 		}
@@ -423,7 +423,7 @@ func TestUnreadEventsAreLookedUp(t *testing.T) {
 			t.Errorf("event %d: got %+v %v, want %q", i+1, feed, err, want)
 		}
 	}
-	list, err := s.Sessions(t.Context(), SessionQuery{})
+	list, err := s.Sessions(t.Context(), wire.SessionQuery{}, nil)
 	if err != nil || len(list) != 1 || list[0].Events != 3 || list[0].Subject != `of {"n":20}` {
 		t.Errorf("got %+v %v", list, err)
 	}

@@ -6,20 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/hookd/hookd/wire"
 )
 
-// EventQuery selects accepted events; the zero value selects the newest 50.
-type EventQuery struct {
-	Session      string    // exact; "" = of all
-	Event        string    // name; "" = all
-	Agent        string    // id, name or dialect; "" = all
-	Tool         string    // exact; "" = all
-	Cwds         []string  // folders that the event's is, or is below; none = all
-	Text         string    // in the subject, in any case of ASCII letters
-	Since, Until time.Time // of the event; zero = no bound, Until itself is out
-	Before       uint64    // EventPage.Next of the page before; 0 = begin with the newest
-	Limit        int       // 0 = 50
-
+// eventQuery selects events.
+type eventQuery struct {
+	wire.EventQuery
 	names []string // any of them; none = all
 	wait  bool     // only those whose senders waited
 }
@@ -33,8 +26,8 @@ type EventPage struct {
 
 // Events returns a page of accepted events. They are read in the order of their
 // numbers: those of one session among the events between its first and its last.
-func (s *archive) Events(ctx context.Context, q EventQuery) (page EventPage, err error) {
-	page.Events, page.Next, err = pageOf(ctx, s, q, acceptedColumns, scanAccepted,
+func (s *archive) Events(ctx context.Context, q wire.EventQuery) (page EventPage, err error) {
+	page.Events, page.Next, err = pageOf(ctx, s, eventQuery{EventQuery: q}, acceptedColumns, scanAccepted,
 		func(e StoredEvent) uint64 { return e.Seq })
 	return page, err
 }
@@ -42,7 +35,7 @@ func (s *archive) Events(ctx context.Context, q EventQuery) (page EventPage, err
 // pageOf returns some columns of a page of events, and where the next page begins. seq
 // returns an event's number.
 func pageOf[T any](
-	ctx context.Context, s *archive, q EventQuery, columns string, scan func(scanner) (T, error), seq func(T) uint64,
+	ctx context.Context, s *archive, q eventQuery, columns string, scan func(scanner) (T, error), seq func(T) uint64,
 ) (found []T, next uint64, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
@@ -68,7 +61,7 @@ func pageOf[T any](
 
 // bounds returns the numbers, low ≤ seq < high, among which the events must be; as
 // bounds of runs.
-func (q EventQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
+func (q eventQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
 	var first, last sql.NullInt64
 	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM events), (SELECT max(seq) FROM events)`)
 	if err := row.Scan(&first, &last); err != nil || !last.Valid {
@@ -108,7 +101,7 @@ func (q EventQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, er
 	return low, high, nil
 }
 
-func (q EventQuery) sql(columns string, from, to int64, limit int) (text string, args []any) {
+func (q eventQuery) sql(columns string, from, to int64, limit int) (text string, args []any) {
 	c := conditions{}
 	c.add("seq >= ?", from)
 	c.add("seq < ?", to)
@@ -128,7 +121,7 @@ func (q EventQuery) sql(columns string, from, to int64, limit int) (text string,
 	if q.Agent != "" {
 		c.in([]string{q.Agent}, member("agent_id"), member("agent_name"), member("dialect"))
 	}
-	c.folders(member("cwd"), q.Cwds)
+	c.folders(member("cwd"), wire.List(q.Cwd))
 	if q.Text != "" {
 		c.add(member("subject")+` LIKE ? ESCAPE '\'`, like(q.Text))
 	}

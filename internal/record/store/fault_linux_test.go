@@ -63,7 +63,7 @@ func breaks(t *testing.T, o Options, want error, spoil, mend func()) {
 	hooktest.Until(t, "healed", healthy(s))
 	hooktest.Until(t, "accepts again", func() bool { return try() == nil })
 	flush(t, s)
-	if got, err := s.Runs(t.Context(), Query{}); err != nil || len(got.Runs) != 2 {
+	if got, err := s.Runs(t.Context(), wire.RunQuery{}); err != nil || len(got.Runs) != 2 {
 		t.Errorf("runs %+v %v, want the two that were recorded meanwhile", got.Runs, err)
 	}
 	kinds := in.kinds()

@@ -154,7 +154,7 @@ func TestCorruptDatabaseIsReplacedWhileRunning(t *testing.T) {
 	for i := range 8 {
 		reading.Go(func() {
 			hooktest.Until(t, "the corruption was noticed", func() bool {
-				s.Runs(t.Context(), Query{Hook: fmt.Sprint("hook", i)})
+				s.Runs(t.Context(), wire.RunQuery{Hook: fmt.Sprint("hook", i)})
 				_, found := in.find(IncidentCorrupt)
 				return found
 			})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/journal"
+	"github.com/hookd/hookd/wire"
 )
 
 // probeBytes must fit before a full disk counts as healed.
@@ -699,7 +700,7 @@ func (s *mover) patient(segment uint64) bool {
 func (s *lossNotes) report(in Incident) {
 	kinds := []IncidentKind{IncidentCorrupt, IncidentGone, IncidentJournal}
 	if slices.Contains(kinds, in.Kind) && (in.Lost > 0 || in.More || in.DeadLetters > 0 || in.MovedTo != "") {
-		s.lost(Loss{
+		s.lost(wire.Loss{
 			Why: in.Err.Error(), Path: in.MovedTo, Lost: int64(in.Lost), More: in.More, DeadLetters: in.DeadLetters,
 		})
 	}

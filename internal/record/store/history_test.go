@@ -58,7 +58,7 @@ func TestRunComesBackWhole(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v %v\nwant %+v", got, err, want)
 	}
-	page, err := s.Runs(t.Context(), Query{Test: true})
+	page, err := s.Runs(t.Context(), wire.RunQuery{Test: true})
 	want.Stdout.Head, want.Stdout.Tail, want.Stderr.Head, want.Stderr.Tail = "", "", "", ""
 	if err != nil || len(page.Runs) != 1 || !reflect.DeepEqual(page.Runs[0], want) {
 		t.Errorf("in a page: got %+v %v\nwant %+v", page.Runs, err, want)
@@ -252,7 +252,7 @@ func TestQueriesAgainstAllRuns(t *testing.T) {
 	s := open(t, options(t))
 	all := history(t, s, 1500, 24*time.Hour)
 	now := time.Now()
-	queries := []Query{
+	queries := []wire.RunQuery{
 		{}, {Limit: 7}, {Hook: "a"}, {Hook: "rare", Limit: 3}, {Hook: "none"}, {Event: "session:reset"}, {Session: "s2"}, {Agent: "both"}, {Agent: "name", Limit: 9},
 		{Agent: "codex"}, {Agent: "claude-code", Hook: "rare", Limit: 4},
 		{Agent: "ag1", Result: wire.ResultFailed}, {Result: wire.ResultOK}, {Result: wire.ResultTimeout, Hook: "b"}, {Session: "s1", Agent: "both", Hook: "a", Event: "agent:end", Result: wire.ResultDeny},

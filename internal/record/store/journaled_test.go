@@ -70,10 +70,10 @@ func TestNextDaemonReadsTheJournal(t *testing.T) {
 			t.Errorf("ids %v %v, want %v", ids, err, want)
 		}
 		flush(t, s)
-		if got, err := s.Events(t.Context(), EventQuery{}); err != nil || len(got.Events) != 2 {
+		if got, err := s.Events(t.Context(), wire.EventQuery{}); err != nil || len(got.Events) != 2 {
 			t.Errorf("round %d: %d events, %v", round, len(got.Events), err)
 		}
-		if got, err := s.Sessions(t.Context(), SessionQuery{}); err != nil || len(got) == 0 || got[0].Events != 1 {
+		if got, err := s.Sessions(t.Context(), wire.SessionQuery{}, nil); err != nil || len(got) == 0 || got[0].Events != 1 {
 			t.Errorf("round %d: sessions %+v, %v", round, got, err)
 		}
 		o = killed(t, s)
@@ -172,7 +172,7 @@ func TestRunsThatEndInTheJournal(t *testing.T) {
 						t.Errorf("pending %v, want %v", got, tt.pending)
 					}
 					flush(t, s)
-					runs, err := s.Runs(t.Context(), Query{})
+					runs, err := s.Runs(t.Context(), wire.RunQuery{})
 					dead, err2 := s.DeadLetters(t.Context(), "", 0, 0)
 					if err != nil || err2 != nil || len(runs.Runs) != tt.runs || len(dead) != tt.dead {
 						t.Errorf("%d runs, %d dead letters, %v %v, want %d and %d", len(runs.Runs), len(dead), err, err2, tt.runs, tt.dead)

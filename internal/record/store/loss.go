@@ -16,28 +16,17 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/audit"
 	"github.com/hookd/hookd/internal/record/journal"
+	"github.com/hookd/hookd/wire"
 )
-
-// Loss is an accepted part that the store does not have any more. Or it is a file that the store
-// has set aside, until TakeBack has read it.
-type Loss struct {
-	ID          int64     `json:"id"`
-	At          time.Time `json:"at"`
-	Why         string    `json:"why"`
-	Path        string    `json:"path,omitempty"`         // of the file that was set aside or kept; "" = there is none
-	Lost        int64     `json:"lost"`                   // accepted runs or events that do not run
-	More        bool      `json:"more,omitempty"`         // there may be more of them
-	DeadLetters int64     `json:"dead_letters,omitempty"` // that went with the file
-}
 
 // losses has all of them in memory: they must outlive the file.
 type losses struct {
 	mu   sync.Mutex
-	list []Loss
+	list []wire.Loss
 	sum  int64 // of Lost, since the store was opened
 }
 
-func (l *losses) all() []Loss {
+func (l *losses) all() []wire.Loss {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.list)
@@ -50,7 +39,7 @@ func (l *losses) lost() int64 {
 }
 
 // add returns the loss with its number; false when it is known already: one about the same file.
-func (l *losses) add(loss Loss) (Loss, bool) {
+func (l *losses) add(loss wire.Loss) (wire.Loss, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.list {
@@ -70,15 +59,15 @@ func (l *losses) add(loss Loss) (Loss, bool) {
 func (l *losses) remove(id int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.list = slices.DeleteFunc(l.list, func(loss Loss) bool { return loss.ID == id })
+	l.list = slices.DeleteFunc(l.list, func(loss wire.Loss) bool { return loss.ID == id })
 }
 
 // fill reads the losses on disk.
 func (l *losses) fill(db *database) error {
-	saved, err := query(db, func(row scanner) (loss Loss, err error) {
+	saved, err := query(db, func(row scanner) (loss wire.Loss, err error) {
 		var at int64
 		err = row.Scan(&loss.ID, &at, &loss.Why, &loss.Path, &loss.Lost, &loss.More, &loss.DeadLetters)
-		loss.At = moment(at)
+		loss.Time = moment(at)
 		return loss, err
 	}, `SELECT id, at, why, path, lost, more, dead_letters FROM losses ORDER BY id`)
 	if err != nil {
@@ -90,9 +79,9 @@ func (l *losses) fill(db *database) error {
 	return nil
 }
 
-func saveLoss(db *database, l Loss) error {
+func saveLoss(db *database, l wire.Loss) error {
 	_, err := db.exec(`INSERT OR REPLACE INTO losses (id, at, why, path, lost, more, dead_letters)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, l.ID, nanos(l.At), l.Why, l.Path, l.Lost, l.More, l.DeadLetters)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, l.ID, nanos(l.Time), l.Why, l.Path, l.Lost, l.More, l.DeadLetters)
 	if err != nil {
 		return fmt.Errorf("note a loss: %w", err)
 	}
@@ -106,23 +95,23 @@ type lossNotes struct {
 }
 
 // lost notes a loss: in memory, in the database and in the audit chain, later and without waiting.
-func (s *lossNotes) lost(l Loss) {
-	l.At = time.Now().UTC()
+func (s *lossNotes) lost(l wire.Loss) {
+	l.Time = time.Now().UTC()
 	l, is := s.losses.add(l)
 	if !is {
 		return
 	}
 	exec := func(db *database) error { return saveLoss(db, l) }
 	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
-	s.auditing.Audit(l.At, audit.Storage, l)
+	s.auditing.Audit(l.Time, audit.Storage, l)
 }
 
 // Losses returns the losses and set-aside files that are not taken back yet, oldest first. It never waits.
-func (s *lossNotes) Losses() []Loss { return s.losses.all() }
+func (s *lossNotes) Losses() []wire.Loss { return s.losses.all() }
 
 // Settled forgets a loss and returns when that is on disk. Its file, if there is one, stays under a
 // name that says that it was taken back.
-func (s *lossNotes) Settled(ctx context.Context, l Loss, count int) error {
+func (s *lossNotes) Settled(ctx context.Context, l wire.Loss, count int) error {
 	if l.Path != "" {
 		to := TakenBack(l.Path)
 		for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -159,7 +148,7 @@ type aside struct {
 // hooks that were to run for it. It returns how many records of the file cannot be read. An error of
 // each ends it.
 func (s *aside) SetAside(
-	ctx context.Context, l Loss, each func(e *events.Event, hooks []string) error,
+	ctx context.Context, l wire.Loss, each func(e *events.Event, hooks []string) error,
 ) (unreadable int, err error) {
 	if err := s.mover.Settle(ctx); err != nil {
 		return 0, err

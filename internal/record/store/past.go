@@ -23,9 +23,9 @@ type PastPage struct {
 
 // Past returns a page of the events whose senders waited for a decision, with their
 // data and the decisions.
-func (s *archive) Past(ctx context.Context, q EventQuery) (page PastPage, err error) {
-	q.wait, q.names = true, decidable()
-	numbers, next, err := pageOf(ctx, s, q, "seq", scanSeq, func(seq uint64) uint64 { return seq })
+func (s *archive) Past(ctx context.Context, q wire.EventQuery) (page PastPage, err error) {
+	of := eventQuery{EventQuery: q, wait: true, names: decidable()}
+	numbers, next, err := pageOf(ctx, s, of, "seq", scanSeq, func(seq uint64) uint64 { return seq })
 	if err != nil {
 		return page, err
 	}

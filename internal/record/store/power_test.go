@@ -188,7 +188,7 @@ func (m *machine) check(t *testing.T, s *Store, when string) {
 	flush(t, s)
 	ended := map[uint64]bool{}
 	for before := uint64(0); ; {
-		page, err := s.Runs(t.Context(), Query{Hook: "a", Result: wire.ResultOK, Before: before})
+		page, err := s.Runs(t.Context(), wire.RunQuery{Hook: "a", Result: wire.ResultOK, Before: before})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,24 +13,13 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Query selects runs; the zero value selects the newest 50.
-type Query struct {
-	Hook, Event, Session string // exact; "" = all
-	EventID              string // exact
-	Agent                string // id, name or dialect
-	Result               wire.Result
-	Tool                 string    // exact
-	Text                 string    // in subject, reason or error, in any case of ASCII letters
-	Test                 bool      // those that were only tried, and no others
-	Since, Until         time.Time // of the start; zero = no bound, Until itself is out
-	Before               uint64    // Page.Next of the page before; 0 = begin with the newest
-	Limit                int       // 0 = 50
-}
+// runQuery selects runs.
+type runQuery wire.RunQuery
 
 // Page is a part of an answer, newest first.
 type Page struct {
 	Runs []wire.Run // without their output
-	// Next is the value of Query.Before to go on, 0 when there is no more. A
+	// Next is the value of wire.RunQuery.Before to go on, 0 when there is no more. A
 	// page may be short, even empty, and still have one: a search for rare runs
 	// in a long history is done in parts of about 60 ms.
 	Next uint64
@@ -47,7 +36,7 @@ const (
 type archive struct{ *core }
 
 // Runs returns a page of runs.
-func (s *archive) Runs(ctx context.Context, q Query) (page Page, err error) {
+func (s *archive) Runs(ctx context.Context, q wire.RunQuery) (page Page, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
@@ -57,7 +46,9 @@ func (s *archive) Runs(ctx context.Context, q Query) (page Page, err error) {
 			return err
 		}
 		w := walk[wire.Run]{limit: q.Limit, low: low, high: high, seq: func(r wire.Run) uint64 { return r.Seq }}
-		w.between = func(from, to int64, limit int) ([]wire.Run, error) { return q.between(ctx, db, from, to, limit) }
+		w.between = func(from, to int64, limit int) ([]wire.Run, error) {
+			return runQuery(q).between(ctx, db, from, to, limit)
+		}
 		page.Runs, page.Next, err = w.down()
 		return err
 	})
@@ -70,7 +61,7 @@ func (s *archive) Runs(ctx context.Context, q Query) (page Page, err error) {
 // bounds returns the numbers, low ≤ seq < high, among which the runs must be.
 // Times are found by way of the order of numbers; a clock that was set back
 // may hide runs at the edges.
-func bounds(ctx context.Context, db *sql.DB, q Query) (low, high int64, err error) {
+func bounds(ctx context.Context, db *sql.DB, q wire.RunQuery) (low, high int64, err error) {
 	var first, last sql.NullInt64
 	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM runs), (SELECT max(seq) FROM runs)`)
 	if err := row.Scan(&first, &last); err != nil || !last.Valid {
@@ -129,7 +120,7 @@ func (w walk[T]) down() (found []T, next uint64, err error) {
 }
 
 // between returns the newest runs with numbers from ≤ seq < to.
-func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]wire.Run, error) {
+func (q runQuery) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]wire.Run, error) {
 	if q.Agent == "" || q.dialect() {
 		return q.statement(ctx, db, "", from, to, limit)
 	}
@@ -149,11 +140,11 @@ func (q Query) between(ctx context.Context, db *sql.DB, from, to int64, limit in
 
 // dialect reports whether Agent is the name of a dialect, for which there is no index: many runs of a
 // part that is read have it, or the history has few.
-func (q Query) dialect() bool { return slices.Contains(events.Dialects(), events.Dialect(q.Agent)) }
+func (q runQuery) dialect() bool { return slices.Contains(events.Dialects(), events.Dialect(q.Agent)) }
 
 // statement reads with the index that promises the fewest rows; agent names
 // the column that Query.Agent is looked for in.
-func (q Query) statement(
+func (q runQuery) statement(
 	ctx context.Context, db *sql.DB, agent string, from, to int64, limit int,
 ) ([]wire.Run, error) {
 	where, args := []string{"r.seq >= ?", "r.seq < ?", "r.test = ?"}, []any{from, to, q.Test}

@@ -27,24 +27,6 @@ const (
 // idle: its agent may have died.
 const restedAfter = time.Hour
 
-// Session is the known state of one session of an agent.
-type Session struct {
-	SessionID string
-	Dialect   events.Dialect
-	AgentID   string
-	AgentName string
-	Cwd       string
-	First     time.Time // event
-	Last      time.Time // event
-	State     string
-	Events    int64
-	Tools     int64 // calls
-	Denials   int64
-	Asks      int64
-	Tool      string // of the last event that had a subject
-	Subject   string // of that
-}
-
 // SessionKey tells sessions apart.
 type SessionKey struct {
 	ID      string
@@ -55,7 +37,7 @@ type SessionKey struct {
 type sessionCache struct{ sessions map[SessionKey]*sessionRow }
 
 type sessionRow struct {
-	Session
+	wire.Session
 	dirty bool
 }
 
@@ -71,7 +53,7 @@ func (c *sessionCache) get(db *database, key SessionKey) (*sessionRow, error) {
 		found, err := scanSession(db.row(`SELECT `+sessionColumns("state")+` FROM sessions
 			WHERE session_id = ? AND dialect = ?`, key.ID, string(key.Dialect)))
 		if errors.Is(err, sql.ErrNoRows) {
-			found, err = Session{SessionID: key.ID, Dialect: key.Dialect, State: StateIdle}, nil
+			found, err = wire.Session{SessionID: key.ID, Dialect: key.Dialect, State: StateIdle}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read session: %w", err)
@@ -194,7 +176,7 @@ func sessionColumns(state string) string {
 		` + state + `, events, tools, denials, asks, tool, subject`
 }
 
-func scanSession(row scanner) (s Session, err error) {
+func scanSession(row scanner) (s wire.Session, err error) {
 	var first, last int64
 	err = row.Scan(&s.SessionID, &s.Dialect, &s.AgentID, &s.AgentName, &s.Cwd, &first, &last,
 		&s.State, &s.Events, &s.Tools, &s.Denials, &s.Asks, &s.Tool, &s.Subject)
@@ -249,28 +231,17 @@ func (s *archive) Began(ctx context.Context, key SessionKey) (first time.Time, e
 	return first, nil
 }
 
-// SessionQuery selects sessions; the zero value selects the newest 50.
-type SessionQuery struct {
-	Agent        string    // id, name or dialect; "" = all
-	Session      string    // "" = all
-	Cwds         []string  // folders that the session's is, or is below; none = all
-	State        string    // "" = all
-	Since, Until time.Time // of the last event; zero = no bound, Until itself is out
-	Limit        int       // 0 = 50
-
-	Held []SessionKey // sessions that wait for a person now, whatever their events tell
-}
-
-// Sessions returns the sessions that fit, the one with the newest event first.
-func (s *archive) Sessions(ctx context.Context, q SessionQuery) (all []Session, err error) {
+// Sessions returns the sessions that fit, the one with the newest event first. Sessions with a key in held wait for a
+// person now, whatever their events tell.
+func (s *archive) Sessions(ctx context.Context, q wire.SessionQuery, held []SessionKey) (all []wire.Session, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	held := make([][2]string, len(q.Held))
-	for i, key := range q.Held {
-		held[i] = [2]string{key.ID, string(key.Dialect)}
+	keys := make([][2]string, len(held))
+	for i, key := range held {
+		keys[i] = [2]string{key.ID, string(key.Dialect)}
 	}
-	heldJSON, err := json.Marshal(held)
+	heldJSON, err := json.Marshal(keys)
 	if err != nil {
 		return nil, fmt.Errorf("query sessions: %w", err)
 	}
@@ -285,7 +256,7 @@ func (s *archive) Sessions(ctx context.Context, q SessionQuery) (all []Session, 
 	if q.Session != "" {
 		c.add("session_id = ?", q.Session)
 	}
-	c.folders("cwd", q.Cwds)
+	c.folders("cwd", wire.List(q.Cwd))
 	if q.State != "" {
 		c.add(state+" = ?", append(slices.Clone(stateArgs), q.State)...)
 	}

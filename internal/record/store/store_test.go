@@ -303,7 +303,7 @@ func TestRetrySurvivesRestart(t *testing.T) {
 	if p := page[1]; p.Hook != "slow" || p.Attempt != 0 || !p.Due.IsZero() || p.RunID != "R2" || !p.Started.Equal(began) {
 		t.Errorf("got %+v, want R2 begun %v", p, began)
 	}
-	if got, err := s.Runs(t.Context(), Query{}); err != nil || len(got.Runs) != 1 || got.Runs[0].Result != wire.ResultFailed {
+	if got, err := s.Runs(t.Context(), wire.RunQuery{}); err != nil || len(got.Runs) != 1 || got.Runs[0].Result != wire.ResultFailed {
 		t.Errorf("runs %+v %v, want the failed one", got, err)
 	}
 	s.Forget(events.PendingKey{Seq: 1, Hook: "flaky"})
@@ -332,7 +332,7 @@ func TestDeadLetters(t *testing.T) {
 		t.Fatalf("got %+v %v, want two", list, err)
 	}
 	b, a := list[0], list[1]
-	if a.Hook != "a" || a.Attempts != 2 || a.Reason != "2 attempts failed" || a.RunID == "" || a.EventID != e.EventID || a.Event != "agent:end" || time.Since(a.At) > time.Hour {
+	if a.Hook != "a" || a.Attempts != 2 || a.Reason != "2 attempts failed" || a.RunID == "" || a.EventID != e.EventID || a.Event != "agent:end" || time.Since(a.Time) > time.Hour {
 		t.Errorf("got %+v", a)
 	}
 	if b.Hook != "b" || b.Attempts != 0 || b.RunID != "" {
@@ -412,7 +412,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 				}
 				s.Done(events.PendingKey{Seq: seq, Hook: "h"}, run(seq+1, e, "h", wire.ResultOK))
 				if i%10 == 0 {
-					if _, err := s.Runs(t.Context(), Query{Hook: "h", Limit: 5}); err != nil {
+					if _, err := s.Runs(t.Context(), wire.RunQuery{Hook: "h", Limit: 5}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -560,7 +560,7 @@ func TestClosedStoreRefuses(t *testing.T) {
 	if err := acceptNow(s, event(1, "agent:end", `{}`)); !errors.Is(err, ErrClosed) {
 		t.Errorf("accept: got %v, want %v", err, ErrClosed)
 	}
-	if _, err := s.Runs(t.Context(), Query{}); !errors.Is(err, ErrClosed) {
+	if _, err := s.Runs(t.Context(), wire.RunQuery{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("runs: got %v, want %v", err, ErrClosed)
 	}
 	s.Record(&wire.Run{ID: "x", Seq: 1}) // does nothing

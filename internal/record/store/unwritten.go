@@ -103,7 +103,7 @@ func (s *decisions) openUnwritten() error {
 			continue
 		}
 		why := fmt.Sprintf("%v: what it has of decisions is not in the history: %s", other.Why, other.Path)
-		s.loss.lost(Loss{Why: why})
+		s.loss.lost(wire.Loss{Why: why})
 	}
 	for _, d := range found.Damaged {
 		if d.Kept != "" && !d.Torn { // a kill tears a record
@@ -112,7 +112,7 @@ func (s *decisions) openUnwritten() error {
 	}
 	if senseless > 0 {
 		const why = "records of decisions that a kill left in memory cannot be read, and are not in the history: %d"
-		s.loss.lost(Loss{Why: fmt.Sprintf(why, senseless)})
+		s.loss.lost(wire.Loss{Why: fmt.Sprintf(why, senseless)})
 	}
 	if err == nil {
 		err = linkDatabase(dir, s.opts.Path)

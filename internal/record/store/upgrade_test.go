@@ -82,7 +82,7 @@ func TestUpgradeIsKilled(t *testing.T) {
 		}
 	}
 	s := open(t, o)
-	page, err := s.Runs(t.Context(), Query{Limit: 2 * n})
+	page, err := s.Runs(t.Context(), wire.RunQuery{Limit: 2 * n})
 	if err != nil || len(page.Runs) != n || s.Epoch() != "E" || s.Health().Runs != n {
 		t.Errorf("got %d runs %v of epoch %s, %d counted", len(page.Runs), err, s.Epoch(), s.Health().Runs)
 	}
