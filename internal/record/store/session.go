@@ -233,7 +233,9 @@ func (s *archive) Began(ctx context.Context, key SessionKey) (first time.Time, e
 
 // Sessions returns the sessions that fit, the one with the newest event first. Sessions with a key in held wait for a
 // person now, whatever their events tell.
-func (s *archive) Sessions(ctx context.Context, q wire.SessionQuery, held []SessionKey) (all []wire.Session, err error) {
+func (s *archive) Sessions(
+	ctx context.Context, q wire.SessionQuery, held []SessionKey,
+) (all []wire.Session, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
