@@ -5,6 +5,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -151,11 +152,25 @@ type Worker struct {
 // the conversion between the two does not build once they differ.
 type Problem struct {
 	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
+	Line    int    `json:"line,omitempty"` // 1-based, 0 = the file as a whole
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	Warning bool   `json:"warning"`
+	Hint    string `json:"hint,omitempty"` // what to type next
+	Warning bool   `json:"warning"`        // the hook runs all the same
+}
+
+func (p Problem) Error() string { return p.String() }
+
+func (p Problem) String() string {
+	s := p.File
+	if p.Line > 0 {
+		s += fmt.Sprintf(":%d:%d", p.Line, p.Column)
+	}
+	s += ": " + p.Message
+	if p.Hint != "" {
+		s += " (" + p.Hint + ")"
+	}
+	return s
 }
 
 // Hooks answers GET /v1/hooks.

@@ -155,7 +155,7 @@ func (c *control) Hooks(context.Context) wire.Hooks {
 	list := wire.Hooks{
 		Generation: snap.Generation,
 		Hooks:      []wire.Hook{},
-		Problems:   append(catalog.HeldSettings(*c.d.config.Load()), catalog.Problems(snap.Problems)...),
+		Problems:   append(catalog.HeldSettings(*c.d.config.Load()), snap.Problems...),
 	}
 	for _, e := range snap.Entries {
 		list.Hooks = append(list.Hooks, c.d.hook(e))
@@ -308,11 +308,7 @@ func (d *Daemon) states(snap *hook.Snapshot) map[string]int {
 // workers returns the workers of a persistent hook.
 func (d *Daemon) workers(h *hook.Hook) *wire.Persistent {
 	list, starts := d.runner.Workers(h)
-	k := &wire.Persistent{Copies: []wire.Worker{}, Starts: starts}
-	for _, c := range list {
-		k.Copies = append(k.Copies, wire.Worker(c))
-	}
-	return k
+	return &wire.Persistent{Copies: append([]wire.Worker{}, list...), Starts: starts}
 }
 
 // summary is the line that the service manager shows.
@@ -344,7 +340,7 @@ func (d *Daemon) problems(snap *hook.Snapshot) []wire.Problem {
 		list = append(list, *p)
 	}
 	list = append(list, catalog.HeldSettings(*d.config.Load())...)
-	list = append(list, catalog.Problems(snap.Problems)...)
+	list = append(list, snap.Problems...)
 	for _, root := range d.projects.Untrusted() {
 		list = append(list, wire.Problem{
 			File: filepath.Join(root, project.HooksDir), Hint: "hookd trust " + escape.Quote(root), Warning: true,
@@ -352,7 +348,7 @@ func (d *Daemon) problems(snap *hook.Snapshot) []wire.Problem {
 		})
 	}
 	for _, e := range snap.Entries {
-		list = append(list, catalog.Problems(e.Problems)...)
+		list = append(list, e.Problems...)
 	}
 	return list
 }

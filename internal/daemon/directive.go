@@ -119,8 +119,6 @@ func (d *Daemon) directive() *wire.Directive {
 	if key, err := policy.PublicKey(now.State.Key); err == nil {
 		out.Key = policy.Fingerprint(key)
 	}
-	for _, o := range v.Off {
-		out.Off = append(out.Off, wire.SwitchOff(o))
-	}
+	out.Off = append(out.Off, v.Off...)
 	return out
 }

@@ -83,11 +83,11 @@ func validate(folder string, opt hookdir.Options) wire.Validated {
 		Name:     filepath.Base(folder),
 		File:     filepath.Join(folder, hookdir.FileName),
 		OK:       h != nil,
-		Problems: Problems(ps),
+		Problems: listed(ps),
 	}
 	if h != nil {
 		v.Name = h.Name
-		v.Problems = append(v.Problems, Problems(ruleProblems(h))...)
+		v.Problems = append(v.Problems, ruleProblems(h)...)
 	}
 	return v
 }
@@ -128,7 +128,7 @@ func validateFile(path string, parse discovery.Parse) wire.Validated {
 		Name:     fmt.Sprintf("%s (%d hooks)", filepath.Base(path), len(hooks)),
 		File:     path,
 		OK:       ok,
-		Problems: Problems(ps),
+		Problems: listed(ps),
 	}
 }
 
@@ -218,11 +218,5 @@ func Tested(c config.Config) (hooks []*hook.Hook, without []string) {
 	return hooks, without
 }
 
-// Problems returns problems as wire types.
-func Problems(ps []hook.Problem) []wire.Problem {
-	list := []wire.Problem{}
-	for _, p := range ps {
-		list = append(list, wire.Problem(p))
-	}
-	return list
-}
+// listed is a list that JSON shows as one, also an empty one.
+func listed(list []wire.Problem) []wire.Problem { return append([]wire.Problem{}, list...) }

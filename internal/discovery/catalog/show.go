@@ -16,7 +16,7 @@ func Show(e hook.Entry) wire.Hook {
 		Layer:    layer(e).Text(),
 		Source:   e.Source.String(),
 		File:     e.File,
-		Problems: Problems(e.Problems),
+		Problems: listed(e.Problems),
 	}
 	if h := cmp.Or(e.Hook, e.Waits); h != nil {
 		a.ID, a.Name, a.Description, a.Type, a.Digest = h.ID, h.Name, h.Description, string(h.Type), h.Digest

@@ -4,7 +4,6 @@
 package hook
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/wire"
 )
 
 // Type is the kind of thing that a hook runs.
@@ -210,32 +210,11 @@ type Filter struct {
 }
 
 // Problem is something wrong with a hook's definition.
-type Problem struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"` // 1-based, 0 = the file as a whole
-	Column  int    `json:"column,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"` // what to type next
-	Warning bool   `json:"warning"`        // the hook runs all the same
-}
+type Problem = wire.Problem
 
 // Rejects reports whether one of the problems is no warning.
 func Rejects(list []Problem) bool {
 	return slices.ContainsFunc(list, func(p Problem) bool { return !p.Warning })
-}
-
-func (p Problem) Error() string { return p.String() }
-
-func (p Problem) String() string {
-	s := p.File
-	if p.Line > 0 {
-		s += fmt.Sprintf(":%d:%d", p.Line, p.Column)
-	}
-	s += ": " + p.Message
-	if p.Hint != "" {
-		s += " (" + p.Hint + ")"
-	}
-	return s
 }
 
 // State is the state of a hook in a snapshot.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/hooks/pack"
+	"github.com/hookd/hookd/wire"
 )
 
 // Directive says which hooks the machines of a fleet are to run: which bundle is in force, which
@@ -63,13 +64,7 @@ func (r *Revision) is(other *Revision) bool {
 }
 
 // Off is a hook that the fleet has switched off.
-type Off struct {
-	Hook     string    `json:"hook"`               // as `hookd list` has it
-	Revision uint64    `json:"revision,omitempty"` // sequence of the only bundle in which it is off; 0 = it is off in all
-	Reason   string    `json:"reason"`
-	By       string    `json:"by"`
-	Time     time.Time `json:"time"`
-}
+type Off = wire.SwitchOff
 
 // The limits of a directive.
 const (

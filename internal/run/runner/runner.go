@@ -119,7 +119,7 @@ func (r *Runner) Retain(hooks []*hook.Hook) { r.kept.retain(hooks) }
 
 // Workers returns the workers of a persistent hook that live, and how many were
 // started.
-func (r *Runner) Workers(h *hook.Hook) (list []worker.Status, starts int) {
+func (r *Runner) Workers(h *hook.Hook) (list []wire.Worker, starts int) {
 	return r.kept.workers.Workers(r.kept.key(h))
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/wire"
 )
 
 // The test binary is its own hook.
@@ -197,7 +198,7 @@ func (b *bench) until(what string, cond func() bool) {
 	hooktest.Until(b, what, cond)
 }
 
-func (b *bench) workers(p *Pool) []Status {
+func (b *bench) workers(p *Pool) []wire.Worker {
 	list, _ := b.set.Workers(p.key)
 	return list
 }

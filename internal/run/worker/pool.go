@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/hookd/hookd/wire"
 )
 
 // Pool has the workers of one hook.
@@ -183,18 +185,9 @@ func (p *Pool) kill(all bool) {
 	}
 }
 
-// Status is the state of one worker.
-type Status struct {
-	PID      int
-	Slots    string // decidable, observers
-	Started  time.Time
-	Owes     int // calls without an answer
-	Answered uint64
-}
-
 // Workers returns the workers that live, oldest first, and how many were started.
 // It returns none for a hook without calls so far.
-func (s *Set) Workers(key Key) (list []Status, starts int) {
+func (s *Set) Workers(key Key) (list []wire.Worker, starts int) {
 	s.mu.RLock()
 	p := s.pools[key]
 	s.mu.RUnlock()
@@ -204,12 +197,12 @@ func (s *Set) Workers(key Key) (list []Status, starts int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for w := range p.workers {
-		list = append(list, Status{
+		list = append(list, wire.Worker{
 			PID: w.proc.PID, Slots: w.slots, Started: w.proc.Start.UTC(),
 			Owes: int(w.owes.Load()), Answered: w.answered.Load(),
 		})
 	}
-	slices.SortFunc(list, func(a, b Status) int { return a.Started.Compare(b.Started) })
+	slices.SortFunc(list, func(a, b wire.Worker) int { return a.Started.Compare(b.Started) })
 	return list, p.starts
 }
 
