@@ -44,6 +44,55 @@ var chromium struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	err  error
+
+	mu   sync.Mutex
+	idle []tab
+}
+
+// tab is a tab of the browser.
+type tab struct {
+	ctx   context.Context
+	close context.CancelFunc
+}
+
+// newTab returns a tab until the test ends. The next test gets it then: a new one would cost a process, which takes
+// a second of a processor's time for its first page.
+func newTab(t *testing.T) context.Context {
+	t.Helper()
+	ctx := browser(t)
+	var used tab
+	chromium.mu.Lock()
+	if last := len(chromium.idle) - 1; last >= 0 {
+		used, chromium.idle = chromium.idle[last], chromium.idle[:last]
+	}
+	chromium.mu.Unlock()
+	if used.ctx == nil {
+		used.ctx, used.close = chromedp.NewContext(ctx)
+	}
+	t.Cleanup(func() {
+		if t.Failed() || used.blank() != nil {
+			used.close()
+			return
+		}
+		chromium.mu.Lock()
+		chromium.idle = append(chromium.idle, used)
+		chromium.mu.Unlock()
+	})
+	hooktest.Must(t, chromedp.Do(used.ctx))
+	return used.ctx
+}
+
+// blank takes away the page of a tab, and how it was looked at.
+func (b tab) blank() error {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.ResetViewport()); err != nil {
+		return err
+	}
+	_, err := chromedp.Run(ctx, func(ctx context.Context, t *chromedp.Target) (cdp.Empty, error) {
+		return cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
+	})
+	return err
 }
 
 func TestMain(m *testing.M) {
@@ -225,7 +274,6 @@ func open(t *testing.T, home string, opt ui.Options, hash string) *site {
 // openWith is open where a daemon runs already.
 func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash string) *site {
 	t.Helper()
-	tabs := browser(t)
 	opt.Client, opt.Home, opt.User, opt.Version = c, person, "mira", "test"
 	cfg, err := config.Load(home, nil, nil)
 	hooktest.Must(t, err)
@@ -233,19 +281,16 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	server, err := ui.Open(opt)
 	hooktest.Must(t, err)
 	hooktest.Run(t, server.Run)
-	ctx, cancel := chromedp.NewContext(tabs)
 	s := &site{t: t, home: home, client: c, ui: server}
 	var stopLimit context.CancelFunc
-	s.ctx, stopLimit = context.WithTimeout(ctx, 2*hooktest.Patience+loadTime())
+	s.ctx, stopLimit = context.WithTimeout(newTab(t), 2*hooktest.Patience+loadTime())
 	t.Cleanup(func() {
 		stopLimit()
-		cancel()
 		for _, b := range s.complaints() {
 			t.Error("the browser complains: " + b)
 		}
 	})
-	hooktest.Must(t, chromedp.Do(ctx))
-	hooktest.Must(t, chromedp.Listen(ctx, s.listen))
+	hooktest.Must(t, chromedp.Listen(s.ctx, s.listen))
 	s.link = server.Link()
 	command(s, log.Enable, cdp.Empty{})
 	command(s, network.Enable, network.EnableParams{})

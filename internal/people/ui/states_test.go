@@ -373,7 +373,7 @@ func (s *site) reads(element, pattern string) {
 // The browser tells of an ask while the page is not seen: after a press, and once. It takes that back when the ask ends.
 func TestTheBrowserTellsOfAsks(t *testing.T) {
 	s := open(t, newHome(t, nil), ui.Options{Act: true}, "#now")
-	command(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+	added := command(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		window.told = []; window.wanted = 0;
 		window.Notification = class {
 			static permission = sessionStorage.may || "default";
@@ -382,6 +382,9 @@ func TestTheBrowserTellsOfAsks(t *testing.T) {
 			close() { this.closed = true; }
 		};
 		Object.defineProperty(Document.prototype, "visibilityState", {get: () => window.unseen ? "hidden" : "visible"});`})
+	t.Cleanup(func() { // the tab is used again
+		command(s, page.RemoveScriptToEvaluateOnNewDocument, page.RemoveScriptToEvaluateOnNewDocumentParams{Identifier: added.Identifier})
+	})
 	s.run(chromedp.Reload())
 	const button = `[...document.querySelectorAll(".conn button")].find((b) => b.textContent === "Tell me about asks")`
 	s.until("it is offered", button)
