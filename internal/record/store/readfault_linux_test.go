@@ -84,7 +84,7 @@ func underFaults(t *testing.T, o Options, reads fails, at int) (failed int, f lo
 	if reads == readsFail {
 		when += "+"
 	}
-	cmd := exec.Command("strace", "-f", "-qq", "-o", log, "-P", o.Path, "-P", o.Path+"-wal",
+	cmd := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", log, "-P", o.Path, "-P", o.Path+"-wal",
 		"-e", "trace=pread64", "-e", "inject=pread64:error=EIO:when="+when, program, "-test.run=^TestLooksAtAStore$")
 	cmd.Env = append(os.Environ(), lookVariable+"="+o.Path, failsVariable+"="+string(reads))
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -259,14 +259,14 @@ func TestAFileSystemThatHangs(t *testing.T) {
 // A system call that does not return holds no verdict. It is the stand-in for a file system that hangs, for users
 // that may mount none.
 func TestASystemCallThatHangs(t *testing.T) {
-	if _, err := exec.LookPath("strace"); err != nil || exec.Command("strace", "-qq", "-o", "/dev/null", "true").Run() != nil {
+	if _, err := exec.LookPath("strace"); err != nil || exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "true").Run() != nil {
 		t.Skip("SKIP-TOOL strace: it cannot be used")
 	}
 	for call, line := range map[string]string{"linkat": "rm a", "pwrite64": "echo new > a"} {
 		v := newVaultTest(t)
 		v.write("a", "old")
 		v.write("d/b", "old")
-		cmd := v.child(v.k.places.home, line, "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace="+call,
+		cmd := v.child(v.k.places.home, line, "strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace="+call,
 			"-e", "inject="+call+":delay_enter=1000000000")
 		cmd.Env = append(cmd.Env, "HOOKD_TEST_WAIT=50ms")
 		out, err := cmd.StdoutPipe()

@@ -565,7 +565,7 @@ func (v *vaultTest) child(vault, line string, before ...string) *exec.Cmd {
 // killAt kills a child at its n-th call that changes the disk. It returns false when there were fewer.
 func (v *vaultTest) killAt(vault, line string, n int) bool {
 	v.Helper()
-	cmd := v.child(vault, line, "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace="+changing, "-e",
+	cmd := v.child(vault, line, "strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace="+changing, "-e",
 		fmt.Sprintf("inject=%s:signal=KILL:when=%d", changing, n))
 	cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 	err := cmd.Run()
@@ -589,7 +589,7 @@ func ended(before int, killed bool) int {
 // At each step of keeping and undoing a kill leaves every path as it was before or after.
 // Without HOOKTEST_ALL it is killed at each fifth.
 func TestAKillAtEachStepLosesNothing(t *testing.T) {
-	if _, err := exec.LookPath("strace"); err != nil || exec.Command("strace", "-qq", "-o", "/dev/null", "true").Run() != nil {
+	if _, err := exec.LookPath("strace"); err != nil || exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "true").Run() != nil {
 		t.Skip("SKIP-TOOL strace: it cannot be used")
 	}
 	const line = "rm -rf d; echo new > w; mv m n; python3 -c 'import os; os.remove(\"p\")'"
