@@ -1,4 +1,4 @@
-package bridge_test
+package doctor_test
 
 import (
 	"bytes"
