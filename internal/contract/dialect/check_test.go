@@ -1,10 +1,12 @@
-package events
+package dialect
 
 import (
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/events"
 )
 
 func TestCheck(t *testing.T) {
@@ -32,7 +34,7 @@ func TestCheck(t *testing.T) {
 		{"un:known", `{"agent_id":7}`, nil},
 	}
 	for _, tt := range tests {
-		got := For("", tt.event).Check(json.RawMessage(tt.data))
+		got := events.For("", tt.event).Check(json.RawMessage(tt.data))
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s %s:\n got %q\nwant %q", tt.event, tt.data, got, tt.want)
 		}
@@ -41,13 +43,13 @@ func TestCheck(t *testing.T) {
 
 func TestCheckIsBounded(t *testing.T) {
 	data := json.RawMessage(`{` + strings.Repeat(`"status":1,`, 100_000) + `"status":1}`)
-	if got := Lookup("agent:end").Check(data); len(got) != 1 {
+	if got := events.Lookup("agent:end").Check(data); len(got) != 1 {
 		t.Errorf("got %d warnings about one field", len(got))
 	}
 }
 
 func BenchmarkCheck(b *testing.B) {
-	c := Lookup("agent:end")
+	c := events.Lookup("agent:end")
 	data := json.RawMessage(`{"agent_id":"a","session_id":"s","status":"ok","tokens_used":120,"steps":4,"duration_ms":3400,"response_preview":"Done."}`)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,3 +1,0 @@
-package events_test
-
-import _ "github.com/hookd/hookd/internal/contract/dialect" // the contract table: the tests of package events cannot import it
