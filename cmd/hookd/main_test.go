@@ -208,7 +208,7 @@ func buildProgram(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: buildprogram PATH")
 	}
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", ts.MkAbs(args[0]), "../"+filepath.Base(args[0])) // in the package's folder
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", ts.MkAbs(args[0]), "../"+filepath.Base(args[0])) // in the package's folder
 	if out, err := cmd.CombinedOutput(); err != nil {
 		ts.Fatalf("build: %v\n%s", err, out)
 	}
