@@ -121,6 +121,16 @@ func TestAGuardIsMended(t *testing.T) {
 			return at >= 0;
 		})`, doc, from, len(from), to))
 	}
+	// What is typed before the page has drawn what was typed before stays, too.
+	js[bool](s, fmt.Sprintf(`import(new URL("vendor/codemirror.js", document.baseURI)).then(async (cm) => {
+		const view = cm.EditorView.findFromDOM(%s);
+		view.dispatch({changes: {from: 0, insert: "# one\n"}});
+		for (let i = 0; i < 50; i++) await null;
+		view.dispatch({changes: {from: 0, insert: "# two\n"}});
+		return true;
+	})`, doc))
+	s.settled()
+	s.until("both lines are there", `/^# two\s*# one/.test(`+doc+`.textContent)`)
 	types("expect: ask}", "expect: none}")
 	s.until("a test fails", `/1 of 2 fails/.test(document.querySelector("#edit .checks").textContent)`)
 	s.until("save is shut", `document.querySelector("#edit [data-act=save]").disabled && /fails/.test(document.querySelector("#edit .savebar").textContent)`)

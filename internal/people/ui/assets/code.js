@@ -53,8 +53,8 @@ const completing = (words) => (context) => {
 // that it is compared with, '' = none; line is the line to go to, with any new object.
 export function Code({ file, text, onText, problems = [], against, line, words = [], readOnly, keys = {} }) {
   const box = useRef(), view = useRef(), [cm, set] = useState(null);
-  const now = useRef({});
-  now.current = { onText, words, keys };
+  const now = useRef({}), told = useRef([]); // typed texts that have not come back as text
+  now.current = { onText, words, keys, text };
   useEffect(() => { load().then(set); }, []);
   useEffect(() => {
     if (!cm) return undefined;
@@ -71,16 +71,23 @@ export function Code({ file, text, onText, problems = [], against, line, words =
           icons: false }),
         cm.EditorView.lineWrapping, cm.EditorState.readOnly.of(!!readOnly),
         cm.EditorView.contentAttributes.of({ 'aria-label': file, spellcheck: 'false' }),
-        cm.EditorView.updateListener.of((u) => { if (u.docChanged) now.current.onText?.(u.state.doc.toString()); }),
+        cm.EditorView.updateListener.of((u) => {
+          if (!u.docChanged) return;
+          const typed = u.state.doc.toString();
+          if (typed !== now.current.text) told.current.push(typed);
+          now.current.onText?.(typed);
+        }),
         against === undefined ? [] : cm.unifiedMergeView({ original: against, mergeControls: false, gutter: false }),
       ],
     });
+    told.current = [];
     view.current = new cm.EditorView({ state, parent: root, root });
     return () => { view.current.destroy(); view.current = null; };
   }, [cm, file, against, readOnly]);
-  useEffect(() => { // another text than the one that was typed here
-    const v = view.current;
-    if (v
+  useEffect(() => { // another text than the ones that were typed here: those come back late where typing is fast
+    const v = view.current, at = told.current.indexOf(text);
+    told.current.splice(0, at + 1);
+    if (v && at < 0
       && v.state.doc.toString() !== text) v.dispatch({ changes: { from: 0, to: v.state.doc.length, insert: text } });
   }, [cm, text]);
   useEffect(() => {
