@@ -21,7 +21,8 @@ func boxCommand(a *app) *cobra.Command {
 		Long: `Say which boxes this machine makes for calls that hooks contain: each kind is
 attacked, and what works without a box must have no effect in one. That needs a
 folder of its own in your home, which goes again. The exit code is 1 when an
-attack got out, or a box could not be made.`,
+attack got out, when something does not work in a box, or when the machine makes
+none. Where it lacks one kind only, calls that hooks contain there are asked about.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.boxes(cmd, check) },
 	}
@@ -45,13 +46,24 @@ func (a *app) boxes(cmd *cobra.Command, all bool) error {
 	if err := a.print(boxReport{list}, func(p *printer) { p.boxes(list, all) }); err != nil {
 		return err
 	}
+	return boxesHold(list)
+}
+
+// boxesHold is the error of a machine whose boxes do not hold, or that makes none. One that makes some is as it should
+// be: hooks ask in place of the others.
+func boxesHold(list []contain.Check) error {
+	some := false
 	for _, c := range list {
 		switch c.Result {
 		case contain.Reached, contain.Broken:
 			return fail(exitFailed, "let hooks ask where they contain, and report it", "a box does not hold: %s", c.Try)
 		case contain.NoBox:
-			return fail(exitFailed, "what hooks contain there is asked about", "no box %s can be made", c.Profile)
+		default:
+			some = true
 		}
+	}
+	if !some {
+		return fail(exitFailed, "calls that hooks contain are asked about", "this machine makes no box")
 	}
 	return nil
 }
@@ -74,8 +86,8 @@ func (p *printer) boxes(list []contain.Check, all bool) {
 			}
 		}
 		if none != "" {
-			p.line(p.paint(bold, profile), "  ", p.paint(red, "cannot be made"))
-			p.line("  ", escape(none, keepNothing))
+			p.line(p.paint(bold, profile), "  ", p.paint(yellow, "cannot be made: calls that hooks contain there are asked about"))
+			p.line("  ", p.paint(dim, escape(none, keepNothing)))
 			continue
 		}
 		p.line(p.paint(bold, profile))

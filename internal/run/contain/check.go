@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/hookd/hookd/internal/run/box"
@@ -79,16 +78,7 @@ func CheckMachine(ctx context.Context, bridge, home string) ([]Check, error) {
 		return nil, fmt.Errorf("listen for what gets out: %w", err)
 	}
 	defer port.Close()
-	go func() {
-		for {
-			conn, err := port.Accept()
-			if err != nil {
-				return
-			}
-			c.hits.Add(1)
-			conn.Close()
-		}
-	}()
+	c.port = port
 	_, number, _ := net.SplitHostPort(port.Addr().String())
 	c.env = append(os.Environ(), "PORT="+number, fmt.Sprintf("OUTSIDE=%d", os.Getpid()), "CHECK_TOKEN=1")
 	for _, profile := range names() {
@@ -100,7 +90,7 @@ func CheckMachine(ctx context.Context, bridge, home string) ([]Check, error) {
 type checker struct {
 	bridge, dir string
 	env         []string
-	hits        atomic.Int64
+	port        net.Listener // of the machine
 	list        []Check
 }
 
@@ -164,9 +154,29 @@ func (c *checker) cannot(ctx context.Context, args []string) string {
 
 // gets reports whether a try has its effect, in a box if args are given.
 func (c *checker) gets(ctx context.Context, args []string, line string) bool {
-	c.hits.Store(0)
 	out, _ := c.run(ctx, args, line)
-	return strings.Contains(out, "REACHED") || c.hits.Load() > 0
+	return c.connected() || strings.Contains(out, "REACHED")
+}
+
+// connected reports whether a line has connected to the port. Connections wait there in order, so that one of its own
+// is behind those of the line.
+func (c *checker) connected() (is bool) {
+	own, err := net.Dial("tcp", c.port.Addr().String())
+	if err != nil {
+		return true // it cannot be known
+	}
+	defer own.Close()
+	for {
+		conn, err := c.port.Accept()
+		if err != nil {
+			return true
+		}
+		conn.Close()
+		if conn.RemoteAddr().String() == own.LocalAddr().String() {
+			return is
+		}
+		is = true
+	}
 }
 
 // tryTime is how long one line may take.
