@@ -99,15 +99,11 @@ func (p *program) serves(b *broker) {
 	p.broker = b
 }
 
-// asks has the calls that a broker makes wait for it.
-func (f *filter) asks() {
-	for _, number := range append(append(byPath[:len(byPath):len(byPath)], older...), sysOpenat2, syscall.SYS_MKDIRAT,
-		syscall.SYS_MKNODAT, syscall.SYS_UNLINKAT, syscall.SYS_SYMLINKAT, syscall.SYS_LINKAT, syscall.SYS_RENAMEAT,
-		sysRenameat2, syscall.SYS_TRUNCATE, syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, sysFchmodat2, syscall.SYS_FCHOWN,
-		syscall.SYS_FCHOWNAT) {
-		f.add(bpfEqual, 0, 1, number)
-		f.add(bpfEnd, 0, 0, retAsk)
-	}
+// asks has the calls that a broker makes wait for it, and some more.
+func (f *filter) asks(more []uint32) {
+	f.answers(retAsk, append(append(more, older...), sysOpenat2, syscall.SYS_MKDIRAT, syscall.SYS_MKNODAT,
+		syscall.SYS_UNLINKAT, syscall.SYS_SYMLINKAT, syscall.SYS_LINKAT, syscall.SYS_RENAMEAT, sysRenameat2,
+		syscall.SYS_TRUNCATE))
 	f.asksOpen(syscall.SYS_OPENAT, 2)
 	if olderOpen > 0 {
 		f.asksOpen(olderOpen, 1)
