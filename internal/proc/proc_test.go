@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/base/spawn"
 )
 
@@ -273,7 +274,7 @@ func TestConcurrentRuns(t *testing.T) {
 		for i := range 8 {
 			go func() {
 				var err error
-				for j := range 25 {
+				for j := range hooktest.Amount(25, 8) {
 					want := fmt.Sprintf("%d %d\n", i, j)
 					e := r.Run(context.Background(), Spec{
 						Path: "/bin/sh", Args: []string{"-c", "cat"}, Stdin: [][]byte{[]byte(want)}, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute,

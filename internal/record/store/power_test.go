@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/record/journal"
 	"github.com/hookd/hookd/internal/record/journal/journaltest"
@@ -228,7 +229,7 @@ func TestPowerCutAtEveryWriteOfTheJournal(t *testing.T) {
 	m.work(s, rand.New(rand.NewPCG(1, 1)), 20)
 	operations := whole.Done()
 	closed(t, s)
-	step := 3
+	step := hooktest.Amount(3, 7)
 	if testing.Short() {
 		step = 11
 	}
