@@ -115,7 +115,7 @@ func BenchmarkAccept(b *testing.B) {
 func options(tb testing.TB, durable store.Durability) store.Options {
 	return store.Options{
 		Path: filepath.Join(tb.TempDir(), "hookd.db"), Durable: durable,
-		Policy: store.Limits{MaxRuns: 1 << 40, MaxBytes: 1 << 50, MaxAge: 500 * 24 * time.Hour, QueueBytes: 1 << 40},
+		Limits: store.Limits{MaxRuns: 1 << 40, MaxBytes: 1 << 50, MaxAge: 500 * 24 * time.Hour, QueueBytes: 1 << 40},
 	}
 }
 

@@ -43,8 +43,8 @@ func TestYear(t *testing.T) {
 
 	next := s.FirstSeq()
 	t.Logf("%-48s %s", "accept, idle", acceptFor(t, s, &next, time.After(3*time.Second)))
-	o.Policy.MaxRuns = h.Runs - 50_000
-	s.Configure(o.Policy)
+	o.Limits.MaxRuns = h.Runs - 50_000
+	s.Configure(o.Limits)
 	done := make(chan time.Time)
 	begin := time.Now()
 	go func() {
@@ -123,21 +123,21 @@ func ask(t *testing.T, s *store.Store) {
 	now := time.Now()
 	for _, q := range []struct {
 		name string
-		q    store.Query
+		q    wire.RunQuery
 	}{
-		{"newest", store.Query{}},
-		{"newest 1,000", store.Query{Limit: 1000}},
-		{"of a hook", store.Query{Hook: "hook-07"}},
-		{"of a hook that ran once", store.Query{Hook: "once"}},
-		{"of a hook that never ran", store.Query{Hook: "none"}},
-		{"failed", store.Query{Result: wire.ResultFailed}},
-		{"failed, of a hook that ran once", store.Query{Result: wire.ResultFailed, Hook: "once"}},
-		{"timeout: none", store.Query{Result: wire.ResultTimeout}},
-		{"ok, of a hook and an event that never meet", store.Query{Result: wire.ResultOK, Hook: "hook-07", Event: "session:reset"}},
-		{"of a session a while ago", store.Query{Session: "session-100"}},
-		{"of an agent", store.Query{Agent: "agent-7"}},
-		{"half a year ago", store.Query{Until: now.Add(-180 * 24 * time.Hour)}},
-		{"of the last hour", store.Query{Since: now.Add(-time.Hour)}},
+		{"newest", wire.RunQuery{}},
+		{"newest 1,000", wire.RunQuery{Limit: 1000}},
+		{"of a hook", wire.RunQuery{Hook: "hook-07"}},
+		{"of a hook that ran once", wire.RunQuery{Hook: "once"}},
+		{"of a hook that never ran", wire.RunQuery{Hook: "none"}},
+		{"failed", wire.RunQuery{Result: wire.ResultFailed}},
+		{"failed, of a hook that ran once", wire.RunQuery{Result: wire.ResultFailed, Hook: "once"}},
+		{"timeout: none", wire.RunQuery{Result: wire.ResultTimeout}},
+		{"ok, of a hook and an event that never meet", wire.RunQuery{Result: wire.ResultOK, Hook: "hook-07", Event: "session:reset"}},
+		{"of a session a while ago", wire.RunQuery{Session: "session-100"}},
+		{"of an agent", wire.RunQuery{Agent: "agent-7"}},
+		{"half a year ago", wire.RunQuery{Until: now.Add(-180 * 24 * time.Hour)}},
+		{"of the last hour", wire.RunQuery{Since: now.Add(-time.Hour)}},
 	} {
 		begin := time.Now()
 		page, err := s.Runs(t.Context(), q.q)

@@ -311,12 +311,12 @@ func withoutRule(text []byte, dir, rule string) (next []byte, left int, err erro
 		return nil, 0, nil
 	}
 	at := slices.IndexFunc(h.Rules.Rules, func(r *rules.Rule) bool {
-		return r.Name == rule || r.Name == string(r.Decision)+" "+rule
+		return r.Name == rule || r.Name == string(r.Action)+" "+rule
 	})
 	if at < 0 {
 		return nil, 0, nil
 	}
-	pattern := strings.TrimPrefix(rule, string(h.Rules.Rules[at].Decision)+" ")
+	pattern := strings.TrimPrefix(rule, string(h.Rules.Rules[at].Action)+" ")
 	list.Content = slices.Delete(list.Content, at, at+1)
 	line := scalar(strings.ReplaceAll(pattern, "*", "example"))
 	checks.Content = slices.DeleteFunc(checks.Content, func(test *yaml.Node) bool {
@@ -361,7 +361,7 @@ func (g *guard) list(cmd *cobra.Command) error {
 			continue
 		}
 		for _, r := range e.Hook.Rules.Rules {
-			l := listedRule{Hook: e.Hook.Name, Rule: r.Name, Decision: string(r.Decision), Why: r.Why, File: r.File,
+			l := listedRule{Hook: e.Hook.Name, Rule: r.Name, Decision: string(r.Action), Why: r.Why, File: r.File,
 				Line: r.Line}
 			if n := fired[[2]string{e.Hook.Name, r.Name}]; n != nil {
 				l.Fired, l.Asked, l.Approved = n.Fired, n.Asked, n.Approved

@@ -31,7 +31,7 @@ func openStore(
 		log.Warn("a kill of hookd may take decisions that are not on disk yet", zap.Error(err))
 	}
 	s, err = store.Open(store.Options{
-		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Policy: storeLimits(c),
+		Path: c.StorePath, Durable: store.Durability(c.StoreDurable), Limits: storeLimits(c),
 		Held:   dispatch.QueueShare(c.QueueMaxBytes) / 2, // of others the journal or the database is enough
 		Memory: memory, About: about,
 		Waiting:  func(events int) { limitMemory(c.QueueMaxBytes, events) },

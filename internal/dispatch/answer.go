@@ -40,7 +40,7 @@ func (rd *reader) readAnswer(a *attempt) {
 				zap.Any("panic", p),
 				zap.Stack("stack"),
 			)
-			a.answer, a.warn = verdict.Answer{Policy: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
+			a.answer, a.warn = verdict.Answer{Terms: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
 			a.run.Result, a.run.Error = wire.ResultFailed, why
 		}
 		rd.note(a)
@@ -100,7 +100,7 @@ func (rd *reader) read(a *attempt) verdict.Answer {
 	m, out := a.match, a.out
 	c := m.Reading(a.contract)
 	if c == nil || !m.Blocks && out.Exceeded {
-		return verdict.Answer{Policy: m.Policy(), ExitCode: out.ExitCode}
+		return verdict.Answer{Terms: m.Policy(), ExitCode: out.ExitCode}
 	}
 	if len(out.Whole) > rd.opts.AnswerBytes && c.PlainText != events.PlainReplaces &&
 		!bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {

@@ -132,7 +132,7 @@ func (l decidingLane) lift(v *verdict.Verdict, done []*attempt, list []verdict.A
 	for i, a := range done {
 		if outcome, _ := a.answer.Says(l.contract); outcome == wire.OutcomeDeny || a.failsClosed(l.contract) {
 			denying = append(denying, a.match.Hook)
-			lifted[i] = verdict.Answer{Policy: a.match.Policy()}
+			lifted[i] = verdict.Answer{Terms: a.match.Policy()}
 			if l.contract.Decision == events.DecisionVerdict {
 				lifted[i].PermissionDecision, lifted[i].PermissionReason = "allow", "a person lets this call pass"
 			}
@@ -163,7 +163,7 @@ func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
 		return nil
 	}
 	return []verdict.Answer{{
-		Policy: verdict.Terms{Name: "hookd", Blocking: true}, PermissionDecision: "ask",
+		Terms: verdict.Terms{Name: "hookd", Blocking: true}, PermissionDecision: "ask",
 		PermissionReason: "the call has " + unclear + ": hooks may not have judged what runs",
 	}}
 }
@@ -296,7 +296,7 @@ func stuck(a *attempt) *attempt {
 	return &attempt{
 		event: a.event, contract: a.contract, match: a.match, data: a.data,
 		run:    wire.Run{Hook: a.match.Hook.Name, Result: wire.ResultTimeout, ExitCode: -1, Error: why},
-		answer: verdict.Answer{Policy: a.match.Policy(), Failure: why},
+		answer: verdict.Answer{Terms: a.match.Policy(), Failure: why},
 	}
 }
 

@@ -61,7 +61,7 @@ func (a *admission) keepFirst(v *verdict.Verdict) *verdict.Verdict {
 	}
 	now := *e
 	if v.UpdatedInput != nil {
-		change := verdict.Answer{Policy: verdict.Terms{Blocking: true}, UpdatedInput: v.UpdatedInput}
+		change := verdict.Answer{Terms: verdict.Terms{Blocking: true}, UpdatedInput: v.UpdatedInput}
 		now.Data = change.Rewrite(e.Contract, e.Data)
 	}
 	k := a.d.opts.Keeper.Keep(&now)

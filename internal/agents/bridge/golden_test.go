@@ -62,7 +62,7 @@ func (d *table) emit(_ context.Context, env events.Envelope) (wire.Answer, *wire
 	if env.Wait {
 		c := events.For(env.Dialect, env.Event)
 		answer := d.answer
-		answer.Policy = verdict.Terms{Name: "hook", Blocking: true}
+		answer.Terms = verdict.Terms{Name: "hook", Blocking: true}
 		a.Verdict = verdict.Fold(c, env.Data, []verdict.Answer{answer})
 	}
 	return a, nil

@@ -90,7 +90,7 @@ func Abilities(d events.Dialect) []Ability {
 
 // can reports whether the agent reads anything of the answer when a hook gives it.
 func can(d events.Dialect, agent *neutral.Agent, kind events.Kind, answer verdict.Answer) bool {
-	answer.Policy = verdict.Terms{Name: "hook", Blocking: true}
+	answer.Terms = verdict.Terms{Name: "hook", Blocking: true}
 	rows := events.OfKind(kind)
 	if answer.UpdatedResponse != nil {
 		rows = append(rows, events.OfKind(events.KindToolTransform)...)

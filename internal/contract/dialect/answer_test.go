@@ -27,7 +27,7 @@ func everyAnswer(t *testing.T, check func(t *testing.T, row *events.Contract, a 
 		}
 		for kind, answer := range answers {
 			t.Run(string(row.Dialect)+"/"+row.Name+"/"+kind, func(t *testing.T) {
-				answer.Policy = verdict.Terms{Name: "hook", Blocking: true}
+				answer.Terms = verdict.Terms{Name: "hook", Blocking: true}
 				a := neutral.Asked{Event: row.Name, Payload: json.RawMessage(`{}`), Verdict: verdict.Fold(row, json.RawMessage(`{}`), []verdict.Answer{answer})}
 				if a.Asks() && !a.Is(agent.Asks) {
 					return // the bridge has made it something else

@@ -116,7 +116,7 @@ func TestFilesAreNoArguments(t *testing.T) {
 			given := rowOf(e.Contract, row.Name)
 			input := rawjson.Get(Payload(e, row.Name, nil), given.Target)
 			back := Answer(e, row.Name, verdict.Answer{UpdatedInput: input})
-			if got := verdict.Fold(e.Contract, e.Data, []verdict.Answer{{Policy: verdict.Terms{Blocking: true}, UpdatedInput: back.UpdatedInput}}).UpdatedInput; back.Failure != "" || got == nil || !sameBut(got, rawjson.Get(e.Data, e.Contract.Target)) {
+			if got := verdict.Fold(e.Contract, e.Data, []verdict.Answer{{Terms: verdict.Terms{Blocking: true}, UpdatedInput: back.UpdatedInput}}).UpdatedInput; back.Failure != "" || got == nil || !sameBut(got, rawjson.Get(e.Data, e.Contract.Target)) {
 				t.Errorf("%s of %s as %s: %q, got %s\nsent %s", f.tool, f.dialect, row.Name, back.Failure, got, e.Data)
 			}
 			change := rawjson.With(input, rawjson.StringMember("file_paths", "other"))
@@ -186,7 +186,7 @@ func TestArgumentsAsText(t *testing.T) {
 			continue
 		}
 		name := tt.field[strings.LastIndex(tt.field, ".")+1:]
-		answer := verdict.Answer{Policy: verdict.Terms{Blocking: true}, UpdatedInput: rawjson.With(nil, rawjson.StringMember(name, "ls"))}
+		answer := verdict.Answer{Terms: verdict.Terms{Blocking: true}, UpdatedInput: rawjson.With(nil, rawjson.StringMember(name, "ls"))}
 		want := `{"` + name + `":"ls","timeout":5}`
 		if got := verdict.Fold(e.Contract, e.Data, []verdict.Answer{Answer(e, tt.event, answer)}).UpdatedInput; string(got) != want {
 			t.Errorf("%s: the new input is %s, want %s", tt.dialect, got, want)

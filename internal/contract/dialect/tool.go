@@ -108,7 +108,7 @@ func Answer(e *events.Event, given string, a verdict.Answer) verdict.Answer {
 	}
 	change, why := reader(e).OwnChange(own, Call(e).Given, a.UpdatedInput)
 	if why != "" {
-		return verdict.Answer{Policy: a.Policy, ExitCode: a.ExitCode, Stderr: a.Stderr, Failure: why}
+		return verdict.Answer{Terms: a.Terms, ExitCode: a.ExitCode, Stderr: a.Stderr, Failure: why}
 	}
 	a.UpdatedInput = change
 	if agent := Agent(e.Contract.Dialect); agent != nil && agent.Completed != nil {

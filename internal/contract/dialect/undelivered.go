@@ -85,7 +85,7 @@ func Undelivered(e *events.Event, c *events.Contract, a verdict.Answer) []string
 		return nil
 	}
 	agent := Agent(e.Dialect)
-	if agent == nil || !c.Decidable || !a.Policy.Blocking || a.Failure != "" || a.Blocked || !asked(e, agent) {
+	if agent == nil || !c.Decidable || !a.Terms.Blocking || a.Failure != "" || a.Blocked || !asked(e, agent) {
 		return nil
 	}
 	return lostParts(e, c, agent, a)

@@ -44,18 +44,18 @@ func TestNothingIsLostInSilence(t *testing.T) {
 		e := event(t, row.Dialect, row.Name, `{"tool_name":"MCP:x","tool_input":{"command":"ls"},"tool_call":{"name":"execute_command","input":{"command":"ls"}}}`)
 		for _, tt := range everyPart {
 			a := tt.answer
-			a.Policy = verdict.Terms{Name: "hook", Blocking: true}
+			a.Terms = verdict.Terms{Name: "hook", Blocking: true}
 			read := reads(row, agent, e, a)
 			warnings := a.WarnedOfIgnored(row).Warned(Undelivered(e, row, a)...).Warning
 			switch {
-			case tt.text == "" && read != reads(row, agent, e, verdict.Answer{Policy: a.Policy}), tt.text == "" && strings.Contains(read, "allow"):
+			case tt.text == "" && read != reads(row, agent, e, verdict.Answer{Terms: a.Terms}), tt.text == "" && strings.Contains(read, "allow"):
 				delivered++ // an approval has no text of its own
 			case tt.text != "" && strings.Contains(read, tt.text):
 				delivered++
 				if strings.Contains(warnings, tt.name+" was ignored") {
 					t.Errorf("%s %s: the agent reads %s, and a warning says %q", row.Dialect, row.Name, read, warnings)
 				}
-			case decides(a) && read != reads(row, agent, e, verdict.Answer{Policy: a.Policy}):
+			case decides(a) && read != reads(row, agent, e, verdict.Answer{Terms: a.Terms}):
 				delivered++ // in the agent's word for it, which takes no reason, or a content guard's must stay secret
 			case decides(a) && row.Decision == events.DecisionPermission && a.PermissionDecision == "ask":
 				delivered++ // the agent asks without being told
@@ -109,7 +109,7 @@ func TestUndelivered(t *testing.T) {
 		{"", "unknown.event", verdict.Answer{SystemMessage: "m"}, ""},
 	} {
 		e := event(t, tt.dialect, tt.event, `{"tool_name":"Bash","tool_input":{"command":"ls"}}`)
-		tt.answer.Policy = verdict.Terms{Name: "hook", Blocking: true}
+		tt.answer.Terms = verdict.Terms{Name: "hook", Blocking: true}
 		if got := strings.Join(Undelivered(e, e.Contract, tt.answer), "\n"); got != tt.want {
 			t.Errorf("%s %s %v: got %q, want %q", tt.dialect, tt.event, tt.answer.String(), got, tt.want)
 		}

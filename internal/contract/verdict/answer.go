@@ -35,7 +35,7 @@ func (p Terms) called() string { return cmp.Or(p.Called, p.Name) }
 
 // Answer is one hook's answer, read. The zero Answer is "no opinion".
 type Answer struct {
-	Policy   Terms
+	Terms    Terms
 	Failure  string // why it is not an answer; then nothing below Stderr is set
 	See      string // of a failure: where a person looks further; "" = nothing to add
 	Warning  string // something odd that was tolerated; worth one WARN
@@ -66,7 +66,7 @@ type Answer struct {
 // Says returns the decision of the answer on an event with contract c, in a word, and
 // why; "" where it is silent or does not count.
 func (a *Answer) Says(c *events.Contract) (outcome wire.Outcome, reason string) {
-	if !c.Decidable || !a.Policy.Blocking || a.Failure != "" {
+	if !c.Decidable || !a.Terms.Blocking || a.Failure != "" {
 		return "", ""
 	}
 	switch {
@@ -118,7 +118,7 @@ func (a *Answer) reasons() []string {
 func (a Answer) Replaces(c *events.Contract) bool { return a.rewriteFor(c) != nil }
 
 func (a *Answer) rewriteFor(c *events.Contract) json.RawMessage {
-	if !a.Policy.Blocking || a.Failure != "" {
+	if !a.Terms.Blocking || a.Failure != "" {
 		return nil
 	}
 	switch c.Rewrite {
@@ -135,7 +135,7 @@ func (a *Answer) rewriteFor(c *events.Contract) json.RawMessage {
 // WarnedOfIgnored returns the answer with a warning for each part that an event with
 // contract c has no use for: a hook's work must not be lost in silence.
 func (a Answer) WarnedOfIgnored(c *events.Contract) Answer {
-	if !c.Decidable || !a.Policy.Blocking || a.Failure != "" {
+	if !c.Decidable || !a.Terms.Blocking || a.Failure != "" {
 		return a
 	}
 	for _, part := range []struct {

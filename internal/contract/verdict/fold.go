@@ -16,7 +16,7 @@ import (
 func Fold(c *events.Contract, data json.RawMessage, answers []Answer) *Verdict {
 	f := folding{c: c, data: data, v: &Verdict{Allowed: true, Continue: true}}
 	for _, a := range answers {
-		if c.Decidable && a.Policy.Blocking {
+		if c.Decidable && a.Terms.Blocking {
 			a = a.Tightened()
 			f.add(&a)
 		}
@@ -47,7 +47,7 @@ func (f *folding) add(a *Answer) {
 	denied := f.block(a)
 	gave := f.give(a)
 	if rewrote := f.rewrite(a); (gave || rewrote) && !denied {
-		f.givers = append(f.givers, a.Policy.Name)
+		f.givers = append(f.givers, a.Terms.Name)
 	}
 }
 
@@ -58,21 +58,21 @@ func (f *folding) fail(a *Answer) {
 	if f.c.Explicit {
 		cause = "content check failed" // what was checked stays secret
 	}
-	text := fmt.Sprintf("%s hook failed to execute: hook %q: %s", f.c.Name, a.Policy.called(), cause)
+	text := fmt.Sprintf("%s hook failed to execute: hook %q: %s", f.c.Name, a.Terms.called(), cause)
 	if a.See != "" {
 		text += " (" + a.See + ")"
 	}
 	switch {
 	case a.FailureDenies(f.c):
 		f.deny(a, -1, text)
-	case a.Policy.OnError != "ignore":
+	case a.Terms.OnError != "ignore":
 		f.say(text)
 	}
 }
 
 // FailureDenies reports whether a failure of the hook denies an event with contract c.
 func (a *Answer) FailureDenies(c *events.Contract) bool {
-	return c.Decidable && a.Policy.Blocking && (c.FailClosed || c.CanBlock && a.Policy.OnError == "deny")
+	return c.Decidable && a.Terms.Blocking && (c.FailClosed || c.CanBlock && a.Terms.OnError == "deny")
 }
 
 // deny denies for a reason of several lines. Exit code and stderr are the values of the
@@ -80,7 +80,7 @@ func (a *Answer) FailureDenies(c *events.Contract) bool {
 func (f *folding) deny(a *Answer, exitCode int, reasons ...string) {
 	f.v.Allowed = false
 	f.v.Message = join(append([]string{f.v.Message}, reasons...)...)
-	f.deniers = append(f.deniers, a.Policy.Name)
+	f.deniers = append(f.deniers, a.Terms.Name)
 	if exitCode == 0 {
 		return
 	}
@@ -131,7 +131,7 @@ func (f *folding) warnBlock(a *Answer) {
 	if a.ExitCode == 2 {
 		what = "exit 2"
 	}
-	f.say(fmt.Sprintf("%s hook %q returned %s, but this event cannot block", f.c.Name, a.Policy.called(), what))
+	f.say(fmt.Sprintf("%s hook %q returned %s, but this event cannot block", f.c.Name, a.Terms.called(), what))
 }
 
 // rank orders permission decisions: the strictest wins.
@@ -171,7 +171,7 @@ func (f *folding) decide(a *Answer) {
 			}
 		}
 	case !a.denies(f.c):
-		f.say(fmt.Sprintf("%s hook %q returned permission_decision, but this event does not support approval decisions", f.c.Name, a.Policy.called()))
+		f.say(fmt.Sprintf("%s hook %q returned permission_decision, but this event does not support approval decisions", f.c.Name, a.Terms.called()))
 	}
 }
 
@@ -179,7 +179,7 @@ func (f *folding) decided(word string, a *Answer) {
 	if f.deciders == nil {
 		f.deciders = map[string][]string{}
 	}
-	f.deciders[word] = append(f.deciders[word], a.Policy.Name)
+	f.deciders[word] = append(f.deciders[word], a.Terms.Name)
 }
 
 // give takes the contributions of the hook besides a decision, as far as the event has

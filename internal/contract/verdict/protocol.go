@@ -22,7 +22,7 @@ func (a *Answer) decode(o object) (*heard, error) {
 	inner := pick(top.object(keySpecific), insideKeys)
 	var decision string
 	_ = json.Unmarshal(inner.values[keyPermission], &decision) // checkWords finds fault with another type
-	h, err := hear(o, a.Policy.Words, top, inner)
+	h, err := hear(o, a.Terms.Words, top, inner)
 	if err != nil {
 		return h, err
 	}
@@ -147,7 +147,7 @@ func (a *Answer) warnOf(h *heard) {
 	}
 	for _, key := range h.top.unknown {
 		w, ok, _ := insideKeys.find(key)
-		if _, denial, _ := denials.find(key); ok && !denial && w != keyEventName && !dialectHas(a.Policy.Words, key) {
+		if _, denial, _ := denials.find(key); ok && !denial && w != keyEventName && !dialectHas(a.Terms.Words, key) {
 			a.warn(fmt.Sprintf("key %s belongs inside hook_specific_output", w))
 		}
 	}
@@ -181,7 +181,7 @@ func (a *Answer) hasVerdictKey(o object) bool {
 	for _, m := range o {
 		_, common, _ := topKeys.find(m.key)
 		_, misplaced, _ := specificKeys.find(m.key)
-		if _, denial, _ := denials.find(m.key); common || misplaced || denial || dialectHas(a.Policy.Words, m.key) {
+		if _, denial, _ := denials.find(m.key); common || misplaced || denial || dialectHas(a.Terms.Words, m.key) {
 			return true
 		}
 	}

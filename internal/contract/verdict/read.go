@@ -15,7 +15,7 @@ import (
 // Read reads the answer of one run of a hook that was given an event with contract c.
 // It never fails: output that cannot be read is an Answer with a Failure.
 func Read(c *events.Contract, p Terms, out Output) Answer {
-	a := Answer{Policy: p, ExitCode: out.ExitCode, Stderr: string(bytes.TrimSpace(valid(out.Stderr)))}
+	a := Answer{Terms: p, ExitCode: out.ExitCode, Stderr: string(bytes.TrimSpace(valid(out.Stderr)))}
 	if out.Failure != "" {
 		a.Failure = out.Failure
 		return a
@@ -58,7 +58,7 @@ func trim(text []byte) []byte {
 // continue: false. A rewrite or an allow is lost.
 func (a *Answer) readBlock(stdout []byte) {
 	a.Blocked = true
-	said := Answer{Policy: a.Policy}
+	said := Answer{Terms: a.Terms}
 	obj := a.verdictObject(trim(valid(stdout)))
 	if _, err := said.decode(obj); obj == nil || err != nil {
 		return
@@ -84,19 +84,19 @@ func (a *Answer) readStdout(c *events.Contract, text []byte) error {
 	if text[0] == '{' {
 		return a.readObject(c, text)
 	}
-	if a.Policy.StrictOutput {
+	if a.Terms.StrictOutput {
 		return errors.New("strict_output requires a JSON object or empty stdout")
 	}
 	if obj := a.lastLine(text); obj != nil {
 		a.warn("text before the JSON answer was skipped: print it to stderr")
 		return a.understand(c, obj)
 	}
-	guards := c.FailClosed && a.Policy.Blocking
+	guards := c.FailClosed && a.Terms.Blocking
 	if guards && len(text) <= maxWord && strings.IndexByte(`["tfn`, text[0]) >= 0 && json.Valid(text) {
 		return fmt.Errorf("its answer is JSON but no object: deny with %s", denial)
 	}
 	switch key := verdictWord().Find(text); {
-	case key == nil || !a.Policy.Blocking:
+	case key == nil || !a.Terms.Blocking:
 	case guards:
 		return fmt.Errorf("its answer shares stdout with text: print %s and the rest on one line of its own, text to stderr", key)
 	default:
@@ -135,9 +135,9 @@ func (a *Answer) understand(c *events.Contract, obj object) error {
 	switch {
 	case err != nil:
 		return err
-	case a.Policy.StrictOutput:
+	case a.Terms.StrictOutput:
 		return a.checkStrict(c, obj)
-	case c.FailClosed && a.Policy.Blocking:
+	case c.FailClosed && a.Terms.Blocking:
 		if key := h.silent(obj); key != "" {
 			return fmt.Errorf("its answer says nothing that hookd knows: key %q is no word of this event's agent; deny with %s", key, denial)
 		}
@@ -170,7 +170,7 @@ func (a *Answer) readReplacement(stdout []byte) error {
 	obj, err := parseObject(stdout)
 	f := pick(obj, transformKeys)
 	if err != nil || len(f.unknown) > 0 {
-		if a.Policy.StrictOutput {
+		if a.Terms.StrictOutput {
 			return errors.New("strict_output requires a JSON object with tool_output, or empty stdout")
 		}
 		a.UpdatedResponse = quote(string(stdout))

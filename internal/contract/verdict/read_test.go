@@ -325,7 +325,7 @@ func checkFold(t *testing.T, c *events.Contract, data []byte, a Answer) {
 			t.Fatalf("%s: not JSON: %q", c.Name, raw)
 		}
 	}
-	a.Policy.Blocking = false
+	a.Terms.Blocking = false
 	if v := Fold(c, data, []Answer{a}); !v.Allowed || !v.Continue || v.SystemMessage != "" || v.DecidedBy != nil {
 		t.Fatalf("%s: a hook that does not block made a verdict: %+v", c.Name, v)
 	}

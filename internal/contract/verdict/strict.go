@@ -14,7 +14,7 @@ func (a *Answer) checkStrict(c *events.Contract, o object) error {
 	top := pick(o, topKeys)
 	inner := pick(top.object(keySpecific), insideKeys)
 	unknown := slices.DeleteFunc(append(top.unknown, inner.unknown...), func(key string) bool {
-		return dialectHas(a.Policy.Words, key)
+		return dialectHas(a.Terms.Words, key)
 	})
 	if len(unknown) > 0 {
 		return fmt.Errorf("invalid hook output: unknown field %q", unknown[0])

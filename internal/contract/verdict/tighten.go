@@ -11,7 +11,7 @@ import (
 // hidden output, and fields that few agents read. A denial, an ask, context and a word to the user stay.
 // It warns of the parts that it has dropped, and leaves all other answers as they are.
 func (a Answer) Tightened() Answer {
-	if !a.Policy.TightenOnly {
+	if !a.Terms.TightenOnly {
 		return a
 	}
 	if a.PermissionDecision == wordContain { // alone it would let a call run

@@ -47,7 +47,7 @@ func askAboutShell(_ context.Context, c *Invocation) ([]byte, error) {
 	} else if c.Row.OnlyReading {
 		reason = notReading(subject.Facts)
 	}
-	if v.Decision == rules.Contain && !c.Row.OnlyReading { // neither known good nor known bad
+	if v.Action == rules.Contain && !c.Row.OnlyReading { // neither known good nor known bad
 		says = string(rules.Contain)
 	}
 	if reason == "" {
@@ -182,7 +182,7 @@ func harmOf(v rules.Opinion, f *facts.Facts) harm {
 	}):
 		found.category = "fs-overwrite"
 	}
-	if v.Decision == rules.Deny && found.radius != "unknown" {
+	if v.Action == rules.Deny && found.radius != "unknown" {
 		found.radius = "high"
 	}
 	return found

@@ -46,7 +46,7 @@ func (s *Set) Check() (list []Warning) {
 		}
 		for _, earlier := range s.Rules[:i] {
 			switch {
-			case earlier.What.Text == r.What.Text && earlier.Decision != r.Decision && earlier.Unless == nil &&
+			case earlier.What.Text == r.What.Text && earlier.Action != r.Action && earlier.Unless == nil &&
 				r.Unless == nil && len(earlier.Past)+len(r.Past) == 0:
 				warn(r, "remove one of the two", "rule `%s` contradicts `%s`: both are about %s", r.Name,
 					earlier.Name, r.What.Text)
@@ -125,9 +125,9 @@ func (r *Rule) hides(later *Rule) bool {
 
 // covers reports whether a rule that is as strict or stricter fits each command that another is about.
 func (r *Rule) covers(later *Rule) bool {
-	if rank(r.Decision) > rank(later.Decision) || r.Unless != nil || later.Decision == Rewrite ||
-		later.Decision == Context ||
-		r.Decision == Context || r.Decision == Rewrite || r.Decision == Allow {
+	if rank(r.Action) > rank(later.Action) || r.Unless != nil || later.Action == Rewrite ||
+		later.Action == Context ||
+		r.Action == Context || r.Action == Rewrite || r.Action == Allow {
 		return false
 	}
 	m, of := &r.What, &later.What

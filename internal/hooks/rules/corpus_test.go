@@ -101,7 +101,7 @@ func TestQuietAllowsNoAttack(t *testing.T) {
 	}
 	quiet := gallery(t, "quiet")
 	for _, a := range attacks {
-		if v := quiet.Judge(subject(t, a.Call())); v.Decision == rules.Allow {
+		if v := quiet.Judge(subject(t, a.Call())); v.Action == rules.Allow {
 			t.Errorf("allowed: %s", a.Call().Text())
 		}
 	}
@@ -119,9 +119,9 @@ func TestGalleryExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 				v := only.Judge(subject(t, facttest.TestCall{Tool: e.Tool, Input: input, Cwd: facttest.Project}))
-				if catches := i < len(r.Catches); catches != (v.Decision != "") {
+				if catches := i < len(r.Catches); catches != (v.Action != "") {
 					t.Errorf("%s: %s: %s: catches %v, decided %q", name, r.Name, strings.TrimSpace(e.Text), catches,
-						v.Decision)
+						v.Action)
 				}
 			}
 		}
@@ -155,8 +155,8 @@ func TestGalleryLines(t *testing.T) {
 					continue
 				}
 				v := set.Judge(s)
-				boxed = boxed || v.Decision == rules.Contain
-				if v.Decision == rules.Deny || v.Decision == rules.Ask || v.Decision == rules.Contain && want != "box" {
+				boxed = boxed || v.Action == rules.Contain
+				if v.Action == rules.Deny || v.Action == rules.Ask || v.Action == rules.Contain && want != "box" {
 					stops, reason = true, v.Reason()
 				}
 			}
@@ -191,7 +191,7 @@ func TestGallerySpellings(t *testing.T) {
 	stopped := func(line string) bool {
 		s := subject(t, written(t, line))
 		return slices.ContainsFunc(all, func(set *rules.Set) bool {
-			d := set.Judge(s).Decision
+			d := set.Judge(s).Action
 			return d == rules.Deny || d == rules.Ask || d == rules.Contain
 		})
 	}
@@ -237,7 +237,7 @@ func TestGallerySpellingsOfLines(t *testing.T) {
 			count++
 			s := subject(t, written(t, m.Line))
 			if !slices.ContainsFunc(all, func(set *rules.Set) bool {
-				d := set.Judge(s).Decision
+				d := set.Judge(s).Action
 				return d == rules.Deny || d == rules.Ask || d == rules.Contain
 			}) {
 				passed++

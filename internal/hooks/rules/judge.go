@@ -11,7 +11,7 @@ import (
 // Judge judges an event.
 func (s *Set) Judge(subject *Subject) Opinion {
 	v := s.judge(subject)
-	if v.Decision == "" && len(s.of(Rewrite)) > 0 || v.Decision == Allow || v.Decision == Contain {
+	if v.Action == "" && len(s.of(Rewrite)) > 0 || v.Action == Allow || v.Action == Contain {
 		v = s.rewrite(subject, v)
 	}
 	return v
@@ -25,17 +25,17 @@ func (s *Set) rewrite(subject *Subject, v Opinion) Opinion {
 	}
 	again := *subject
 	again.Facts = subject.Read(changed)
-	if next := s.judge(&again); next.Decision == Deny || next.Decision == Ask || next.Decision == Contain {
+	if next := s.judge(&again); next.Action == Deny || next.Action == Ask || next.Action == Contain {
 		next.Context = v.Context
 		return next
 	}
-	v.Decision, v.Rule, v.Span, v.What, v.Effect, v.Line = Rewrite, by, span, what, nil, changed
+	v.Action, v.Rule, v.Span, v.What, v.Effect, v.Line = Rewrite, by, span, what, nil, changed
 	return v
 }
 
 func (s *Set) of(d Action) (list []*Rule) {
 	for _, r := range s.Rules {
-		if r.Decision == d {
+		if r.Action == d {
 			list = append(list, r)
 		}
 	}
@@ -48,7 +48,7 @@ func (s *Set) judge(subject *Subject) Opinion {
 	var perhaps Opinion // of a deny that fits only perhaps
 	has := subject.has()
 	for _, r := range s.Rules {
-		if r.What.gate.misses(has) || r.Decision == Rewrite || r.Decision == Allow {
+		if r.What.gate.misses(has) || r.Action == Rewrite || r.Action == Allow {
 			continue
 		}
 		f := r.fits(subject)
@@ -59,33 +59,33 @@ func (s *Set) judge(subject *Subject) Opinion {
 		if f.level, earlier = r.holds(subject, f); f.level == facts.No {
 			continue
 		}
-		found := Opinion{Decision: r.Decision, Rule: r, Span: f.span, What: f.what, Effect: f.of,
+		found := Opinion{Action: r.Action, Rule: r, Span: f.span, What: f.what, Effect: f.of,
 			Perhaps: f.level == facts.Perhaps, Earlier: earlier.ids, After: earlier.what, Missing: earlier.missing}
 		switch {
-		case r.Decision == Context:
+		case r.Action == Context:
 			if f.level == facts.Sure {
 				v.Context = append(v.Context, r.Why)
 			}
-		case r.Decision == Deny && f.level == facts.Sure:
+		case r.Action == Deny && f.level == facts.Sure:
 			found.Context = v.Context
 			return found
-		case r.Decision == Deny:
-			if found.Decision = Ask; perhaps.Rule == nil {
+		case r.Action == Deny:
+			if found.Action = Ask; perhaps.Rule == nil {
 				perhaps = found
 			}
-		case v.Rule == nil || rank(r.Decision) < rank(v.Decision) ||
-			r.Decision == v.Decision && v.Perhaps && !found.Perhaps:
+		case v.Rule == nil || rank(r.Action) < rank(v.Action) ||
+			r.Action == v.Action && v.Perhaps && !found.Perhaps:
 			found.Context = v.Context
 			v = found
 		}
 	}
-	if perhaps.Rule != nil && v.Decision != Ask {
+	if perhaps.Rule != nil && v.Action != Ask {
 		perhaps.Context = v.Context
 		v = perhaps
 	}
-	if v.Decision == "" {
+	if v.Action == "" {
 		if r := s.allows(subject); r != nil {
-			v.Decision, v.Rule = Allow, r
+			v.Action, v.Rule = Allow, r
 		}
 	}
 	return v

@@ -25,8 +25,8 @@ func BenchmarkJudge(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Facts = facts.Read(dialect.Call(e), env())
-				if v := set.Judge(s); v.Decision != "" {
-					b.Fatalf("%v: %s", v.Decision, v.Reason())
+				if v := set.Judge(s); v.Action != "" {
+					b.Fatalf("%v: %s", v.Action, v.Reason())
 				}
 			}
 		})

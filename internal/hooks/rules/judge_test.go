@@ -64,13 +64,13 @@ func TestJudge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := judged(setOf(t, tt.rules), tt.line, testEnv.Cwd)
 			got := v.Reason()
-			if v.Decision == Rewrite {
+			if v.Action == Rewrite {
 				if got = v.Line; got != tt.part {
 					t.Errorf("the line is %q, want %q", got, tt.part)
 				}
 			}
-			if string(v.Decision) != tt.want || !strings.Contains(got, tt.part) {
-				t.Errorf("%s %q, want %s with %q", v.Decision, got, tt.want, tt.part)
+			if string(v.Action) != tt.want || !strings.Contains(got, tt.part) {
+				t.Errorf("%s %q, want %s with %q", v.Action, got, tt.want, tt.part)
 			}
 		})
 	}
@@ -89,8 +89,8 @@ func TestSpan(t *testing.T) {
 func TestProjectInAFolderThatIsLeftOut(t *testing.T) {
 	set := setOf(t, "- ask: {effect: delete, inside: project, path: ['**', '!**/{tmp,build}/**']}")
 	for line, want := range map[string]Action{"rm src/a": Ask, "rm build/a": "", "rm tmp/x/y": "", "rm ../other/a": ""} {
-		if v := judged(set, line, "/tmp/build/project"); v.Decision != want {
-			t.Errorf("%s: %q, want %q", line, v.Decision, want)
+		if v := judged(set, line, "/tmp/build/project"); v.Action != want {
+			t.Errorf("%s: %q, want %q", line, v.Action, want)
 		}
 	}
 }

@@ -138,9 +138,9 @@ func (p *reader) rule(set *Set, n *yaml.Node) {
 
 // freeName names a rule after its text.
 func (p *reader) freeName(set *Set, r *Rule) string {
-	name := shortened(string(r.Decision) + " " + r.What.Text)
+	name := shortened(string(r.Action) + " " + r.What.Text)
 	for i := 2; set.Rule(name) != nil; i++ {
-		name = shortened(string(r.Decision)+" "+r.What.Text) + " " + strconv.Itoa(i)
+		name = shortened(string(r.Action)+" "+r.What.Text) + " " + strconv.Itoa(i)
 	}
 	return name
 }
@@ -152,7 +152,7 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 		if at := members[string(d)]; at != nil {
 			given = append(given, string(d))
 			var past *Past
-			r.Decision = d
+			r.Action = d
 			r.What, past = p.condition(at, string(d), likeKeys)
 			r.Past = slices.DeleteFunc(slices.Clone(r.Past), func(n Needed) bool { return n.own })
 			if past != nil {
@@ -167,7 +167,7 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 	switch {
 	case len(given) > 1:
 		p.reject(n, "write a rule for each", "a rule has one decision, not %s", strings.Join(given, " and "))
-	case r.Decision == "":
+	case r.Action == "":
 		p.reject(n, "", "a rule must have one of deny, ask, contain, rewrite, context, allow")
 	}
 	for _, key := range []string{"unless", "after"} {
@@ -199,7 +199,7 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 			r.Past[i].Past = &past
 		}
 	}
-	if r.Decision == Allow && slices.ContainsFunc(r.Past, func(n Needed) bool { return n.own }) {
+	if r.Action == Allow && slices.ContainsFunc(r.Past, func(n Needed) bool { return n.own }) {
 		p.reject(n, "", "allow has no count")
 	}
 }
@@ -279,19 +279,19 @@ func (p *reader) texts(r *Rule, n *yaml.Node, members map[string]*yaml.Node) {
 		r.Passes = p.examples(at, "passes")
 	}
 	switch {
-	case r.Decision == Rewrite && r.To == "":
+	case r.Action == Rewrite && r.To == "":
 		p.reject(n, "write `to: npm ci`", "a rewrite must say `to` what")
-	case r.Decision != Rewrite && r.To != "":
+	case r.Action != Rewrite && r.To != "":
 		p.reject(members["to"], "", "`to` is for a rewrite")
-	case r.Decision == Rewrite && (len(r.What.Commands) == 0 || r.What.looksAtEffects()):
+	case r.Action == Rewrite && (len(r.What.Commands) == 0 || r.What.looksAtEffects()):
 		p.reject(n, "write `rewrite: npm install`", "a rewrite is of a command")
-	case r.Decision != Contain && r.Profile != "":
+	case r.Action != Contain && r.Profile != "":
 		p.reject(members["profile"], "", "`profile` is for contain")
-	case r.Decision == Context && r.Why == "":
+	case r.Action == Context && r.Why == "":
 		p.reject(n, "write `why:`", "context needs `why`, the text for the model")
 	}
 	if r.Why == "" {
-		r.Why = string(r.Decision) + " " + r.What.Text + " is a rule of this machine"
+		r.Why = string(r.Action) + " " + r.What.Text + " is a rule of this machine"
 	}
 }
 

@@ -36,20 +36,20 @@ var Actions = []Action{Deny, Ask, Contain, Rewrite, Context, Allow}
 
 // Rule is one rule, ready to be judged. It is immutable.
 type Rule struct {
-	Name     string   // unique in its Set; where the file gives none, the rule's text
-	Decision Action   //
-	What     Matcher  // of the events that it is about
-	Unless   *Matcher // of those that it leaves alone; nil = none
-	Past     []Needed // of what happened before; all must hold
-	Why      string   // for the person and the model; of Context the text for the model
-	Instead  string   // for the model: what to do in place of it; "" = nothing is suggested
-	To       string   // of Rewrite: the new command
-	Profile  string   // of Contain: the box; "" = the default
-	Catches  []Example
-	Passes   []Example
-	File     string // that has it
-	Line     int    // in File, 1-based
-	Column   int
+	Name    string   // unique in its Set; where the file gives none, the rule's text
+	Action  Action   //
+	What    Matcher  // of the events that it is about
+	Unless  *Matcher // of those that it leaves alone; nil = none
+	Past    []Needed // of what happened before; all must hold
+	Why     string   // for the person and the model; of Context the text for the model
+	Instead string   // for the model: what to do in place of it; "" = nothing is suggested
+	To      string   // of Rewrite: the new command
+	Profile string   // of Contain: the box; "" = the default
+	Catches []Example
+	Passes  []Example
+	File    string // that has it
+	Line    int    // in File, 1-based
+	Column  int
 }
 
 // Example is a call that a rule must fit, or must leave alone.
@@ -111,17 +111,17 @@ type Subject struct {
 
 // Opinion is the answer of one hook's rules to an event. The zero Opinion is no opinion.
 type Opinion struct {
-	Decision Action        // "" = no opinion; Context stands in Context alone
-	Rule     *Rule         // that decided; of several rewrites the last
-	Span     facts.Span    // of the line, for Rule
-	What     string        // the part of the call that Rule fitted
-	Effect   *facts.Effect // that Rule fitted; nil = Rule is about none
-	Perhaps  bool          // Rule fits only perhaps
-	Line     string        // of Rewrite: the new line
-	Context  []string      // for the model
-	Earlier  []string      // ids of earlier events that Rule counted, the oldest first
-	Missing  *Missing      // no earlier event fitted an `unless` of Rule; nil = it has none about them, or one did perhaps
-	After    string        // the part of the newest of these calls that Rule counted
+	Action  Action        // "" = no opinion; Context stands in Context alone
+	Rule    *Rule         // that decided; of several rewrites the last
+	Span    facts.Span    // of the line, for Rule
+	What    string        // the part of the call that Rule fitted
+	Effect  *facts.Effect // that Rule fitted; nil = Rule is about none
+	Perhaps bool          // Rule fits only perhaps
+	Line    string        // of Rewrite: the new line
+	Context []string      // for the model
+	Earlier []string      // ids of earlier events that Rule counted, the oldest first
+	Missing *Missing      // no earlier event fitted an `unless` of Rule; nil = it has none about them, or one did perhaps
+	After   string        // the part of the newest of these calls that Rule counted
 }
 
 // maxWhat is how much of a call a reason repeats, in bytes.
@@ -148,12 +148,12 @@ func (v Opinion) Reason() string {
 	}
 	b.WriteString(")")
 	switch {
-	case v.Decision == Deny && v.Line != "": // of a rewrite that the agent does not take
+	case v.Action == Deny && v.Line != "": // of a rewrite that the agent does not take
 		b.WriteString(". Instead: " + v.Line)
 	case r.Instead != "":
 		b.WriteString(". Instead: " + strings.TrimRight(r.Instead, "."))
 	}
-	if v.Decision == Deny {
+	if v.Action == Deny {
 		b.WriteString(". Do not look for another way to do it.")
 	}
 	return b.String()

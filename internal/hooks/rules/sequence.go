@@ -163,7 +163,7 @@ func (q *rehearsal) happen(p step) {
 	defer func() { q.now = q.now.Add(p.wait) }()
 	for range max(p.times, 1) {
 		m, seen := q.begin(p)
-		denied := p.kind == Asked && q.set.Judge(&seen).Decision == Deny
+		denied := p.kind == Asked && q.set.Judge(&seen).Action == Deny
 		q.history.End(m.ID, denied, false)
 		if !denied && p.kind == Asked {
 			q.history.Begin(q.moment(p, Ended))
@@ -181,16 +181,16 @@ func (s *Set) outcome(r *Rule, call step, before []step) (fired bool, opposite, 
 	}
 	_, seen := q.begin(call)
 	v := (&Set{Rules: []*Rule{r}}).Judge(&seen)
-	if fired = v.Rule == r || len(v.Context) > 0; !fired || r.Decision == Context {
+	if fired = v.Rule == r || len(v.Context) > 0; !fired || r.Action == Context {
 		return fired, nil, nil
 	}
 	rest := &Set{Rules: slices.DeleteFunc(slices.Clone(s.Rules), func(o *Rule) bool { return o == r })}
 	switch v := rest.Judge(&seen); {
-	case v.Rule == nil || r.Decision == Allow:
-	case v.Decision == Allow:
+	case v.Rule == nil || r.Action == Allow:
+	case v.Action == Allow:
 		opposite = v.Rule
 	case !v.Perhaps && v.Rule.covers(r) &&
-		(rank(v.Decision) < rank(r.Decision) || slices.Index(s.Rules, v.Rule) < slices.Index(s.Rules, r)):
+		(rank(v.Action) < rank(r.Action) || slices.Index(s.Rules, v.Rule) < slices.Index(s.Rules, r)):
 		hiding = v.Rule
 	}
 	return fired, opposite, hiding

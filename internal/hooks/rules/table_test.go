@@ -96,11 +96,11 @@ func galleryJudge(t testing.TB) func(facttest.TestCall) (facttest.GuardAnswer, s
 		for _, set := range sets {
 			v := set.Judge(s)
 			switch {
-			case v.Decision == rules.Deny:
+			case v.Action == rules.Deny:
 				return facttest.Deny, v.Reason()
-			case v.Decision == rules.Ask && worst != facttest.Ask:
+			case v.Action == rules.Ask && worst != facttest.Ask:
 				worst, reason = facttest.Ask, v.Reason()
-			case v.Decision == rules.Contain && worst == facttest.Pass:
+			case v.Action == rules.Contain && worst == facttest.Pass:
 				worst, reason = facttest.Contain, v.Reason()
 			}
 		}

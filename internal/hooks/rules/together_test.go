@@ -61,7 +61,7 @@ func TestHistoryTogether(t *testing.T) {
 					Subject: s}
 				seen := *s
 				seen.Before = h.Begin(m)
-				denied := sets[0].Judge(&seen).Decision == Deny
+				denied := sets[0].Judge(&seen).Action == Deny
 				h.End(m.ID, denied, false)
 				if !denied {
 					count.Lock()

@@ -327,7 +327,7 @@ func callsOf(q *dispatch.Question) calls {
 
 // rewrittenData is the payload as hooks have rewritten it.
 func rewrittenData(q *dispatch.Question) json.RawMessage {
-	change := verdict.Answer{Policy: verdict.Terms{Blocking: true}, UpdatedInput: q.Verdict.UpdatedInput}
+	change := verdict.Answer{Terms: verdict.Terms{Blocking: true}, UpdatedInput: q.Verdict.UpdatedInput}
 	return change.Rewrite(q.Event.Contract, q.Event.Data)
 }
 

@@ -46,7 +46,7 @@ func add(t testing.TB, e *Evidence, tool string, input map[string]any, yes bool,
 		t.Fatal(err)
 	}
 	named := guards.Judge(&rules.Subject{Facts: f, Tools: names, Data: given, Cwd: env.Cwd, Project: env.Cwd, Home: env.Home,
-		Read: func(line string) *facts.Facts { return facts.Line(line, env) }}).Decision != ""
+		Read: func(line string) *facts.Facts { return facts.Line(line, env) }}).Action != ""
 	for day := range days {
 		for range 5 {
 			e.Add(shapes, named, Reaction{Asked: true, Yes: yes, Agent: "claude-code", Root: facttest.Project, Line: f.Text,
@@ -95,7 +95,7 @@ func decision(t testing.TB, set *rules.Set, tool string, input map[string]any, c
 	call, names := dialect.Made("claude-code", tool, given)
 	env := facts.Env{Cwd: cwd, Home: facttest.Home}
 	return set.Judge(&rules.Subject{Facts: facts.Read(call, env), Tools: names, Data: given, Cwd: cwd, Project: cwd,
-		Home: facttest.Home, Read: func(line string) *facts.Facts { return facts.Line(line, env) }}).Decision
+		Home: facttest.Home, Read: func(line string) *facts.Facts { return facts.Line(line, env) }}).Action
 }
 
 // TestLearnedRulesAllowNoAttack holds rules that were learned from common work against the attacks.

@@ -145,10 +145,10 @@ func (j *judge) judge(c *transcripts.Call, seen *look) *judged {
 	call, subject, f := seen.call, seen.subject, seen.subject.Facts
 	d := &judged{root: subject.Project}
 	v := j.guards.Judge(subject)
-	if v.Decision == rules.Deny || v.Decision == rules.Ask {
-		d.decision, d.rule, d.why = v.Decision, v.Rule.Name, v.Rule.Why
+	if v.Action == rules.Deny || v.Action == rules.Ask {
+		d.decision, d.rule, d.why = v.Action, v.Rule.Name, v.Rule.Why
 	}
-	d.reads = d.decision == "" && j.quiet.Judge(subject).Decision == rules.Allow
+	d.reads = d.decision == "" && j.quiet.Judge(subject).Action == rules.Allow
 	d.shapes, d.learns = learn.Shapes(f, call, d.root)
 	d.effects(f, j.home)
 	if d.decision != "" || len(d.destroys) > 0 || d.learns && len(d.shapes) > 0 {

@@ -71,13 +71,13 @@ func (p *past) begin(
 // lookedBack counts a call that rules that look back decide, and no guard.
 func (s *sum) lookedBack(c *transcripts.Call, seen *look, v rules.Opinion, j *judge) {
 	d := *j.call(c, seen)
-	if v.Decision != rules.Deny && v.Decision != rules.Ask || d.decision != "" {
+	if v.Action != rules.Deny && v.Action != rules.Ask || d.decision != "" {
 		return
 	}
 	s.sequences.Calls++
 	s.sequences.Rules[v.Rule.Name]++
 	s.hooks[v.Rule.File] = true
-	d.decision, d.rule, d.why = v.Decision, v.Rule.Name, v.Rule.Why
+	d.decision, d.rule, d.why = v.Action, v.Rule.Name, v.Rule.Why
 	d.line, d.marks = shown(seen.call, seen.subject.Facts, v.Span, j.home)
 	s.example(s.sequenceExamples, v.Rule.Name, c, &d)
 }

@@ -39,7 +39,7 @@ func (s *sum) edited(c *transcripts.Call, seen *look, v rules.Opinion, j *judge)
 	}
 	d := j.call(c, seen)
 	e := edit{call: *c, effects: effects}
-	e.decided = d.decision != "" || v.Decision == rules.Deny || v.Decision == rules.Ask
+	e.decided = d.decision != "" || v.Action == rules.Deny || v.Action == rules.Ask
 	e.call.Input = nil
 	e.shown = judged{root: d.root, destroys: d.destroys}
 	e.shown.line, e.shown.marks = shown(seen.call, seen.subject.Facts, effects[0].Span, j.home)
@@ -58,13 +58,13 @@ func (s *sum) lookedAcross(j *judge) {
 		m := p.begin(&e.call, rules.Asked, subject, rules.Keys{})
 		v := j.together.Judge(subject)
 		p.history.End(m.ID, e.call.Outcome == transcripts.Denied, false)
-		if e.decided || v.Decision != rules.Deny && v.Decision != rules.Ask {
+		if e.decided || v.Action != rules.Deny && v.Action != rules.Ask {
 			continue
 		}
 		s.sequences.Calls++
 		s.sequences.Rules[v.Rule.Name]++
 		s.hooks[Together] = true
-		e.shown.decision, e.shown.rule, e.shown.why = v.Decision, v.Rule.Name, v.Rule.Why
+		e.shown.decision, e.shown.rule, e.shown.why = v.Action, v.Rule.Name, v.Rule.Why
 		s.example(s.sequenceExamples, v.Rule.Name, &e.call, &e.shown)
 	}
 	s.edits = nil

@@ -55,7 +55,7 @@ var kindNames = map[events.Dialect]map[events.Kind]string{
 func openHistory(t testing.TB, home string) *seeder {
 	t.Helper()
 	s, err := store.Open(store.Options{
-		Path: filepath.Join(home, "hookd.db"), Durable: store.DurableOS, Policy: store.Limits{Payload: store.PayloadFull},
+		Path: filepath.Join(home, "hookd.db"), Durable: store.DurableOS, Limits: store.Limits{Payload: store.PayloadFull},
 	})
 	hooktest.Must(t, err)
 	return &seeder{t: t, s: s, seq: s.FirstSeq(), rnd: rand.New(rand.NewPCG(1, 2))}

@@ -116,7 +116,7 @@ func TestTheChainTellsWhatWasChanged(t *testing.T) {
 // Pruning leaves an anchor, which is checked, too; the chain goes on over a restart.
 func TestPruningLeavesAnAnchor(t *testing.T) {
 	path := chained(t, 2500)
-	s, err := Open(Options{Path: path, Durable: DurableOS, sweep: -1, Policy: Limits{MaxRuns: 700}})
+	s, err := Open(Options{Path: path, Durable: DurableOS, sweep: -1, Limits: Limits{MaxRuns: 700}})
 	hooktest.Must(t, err)
 	hooktest.Must(t, s.Prune(t.Context()))
 	s.Audit(time.Now(), audit.Denied, "after it")

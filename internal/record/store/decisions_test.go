@@ -235,7 +235,7 @@ func TestTextIsIndexedWithItsDecision(t *testing.T) {
 // of their age.
 func TestPruneDecisions(t *testing.T) {
 	o := options(t)
-	o.Policy.MaxRuns = 3
+	o.Limits.MaxRuns = 3
 	s := open(t, o)
 	for i := range uint64(10) {
 		if i%3 > 0 {

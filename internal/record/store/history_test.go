@@ -118,7 +118,7 @@ func TestPayloadPolicy(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := options(t)
-			o.Policy = Limits{Payload: tt.policy, Redact: tt.redact}
+			o.Limits = Limits{Payload: tt.policy, Redact: tt.redact}
 			s := open(t, o)
 			check := func(when string, e *events.Event) {
 				t.Helper()
@@ -173,7 +173,7 @@ func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 		}}
 	}
 	o := options(t)
-	o.Policy = hide("hush")
+	o.Limits = hide("hush")
 	s := open(t, o)
 	input := func(seq uint64, data string, then *Limits) string {
 		t.Helper()
@@ -206,7 +206,7 @@ func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 
 func TestOutputIsRedactedAndInputFollowsPolicy(t *testing.T) {
 	o := options(t)
-	o.Policy = Limits{Payload: PayloadNone, Redact: func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }}
+	o.Limits = Limits{Payload: PayloadNone, Redact: func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "***")) }}
 	s := open(t, o)
 	r := wire.Run{ID: "R", Seq: 1, Started: time.Now(), Input: "hush", Stdout: wire.Output{Head: "a hush", Bytes: 6}, Stderr: wire.Output{Head: "b", Tail: "hush", Bytes: 900}}
 	was := r

@@ -110,7 +110,7 @@ func TestIDsAreInTheJournalToo(t *testing.T) {
 // A history that is pruned at once forgets no event that the journal would bring back.
 func TestPrunedEventsStayGone(t *testing.T) {
 	o := options(t)
-	o.Policy.MaxRuns = 3
+	o.Limits.MaxRuns = 3
 	s := open(t, o)
 	accept(t, s, event(1, "agent:end", `{}`), "waits")
 	for seq := uint64(2); seq < 40; seq += 2 {
@@ -250,7 +250,7 @@ func TestHistoryIsTheSameByEitherWay(t *testing.T) {
 			var seen [2]StoredEvent
 			for i, settle := range []bool{false, true} {
 				o := options(t)
-				o.delay, o.Policy = time.Hour, Limits{Payload: kept, Redact: redact}
+				o.delay, o.Limits = time.Hour, Limits{Payload: kept, Redact: redact}
 				s := open(t, o)
 				e := event(1, "agent:end", data)
 				e.EventID, e.Time = "E", time.Unix(1, 0).UTC()

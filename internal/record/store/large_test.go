@@ -52,7 +52,7 @@ func TestRedactionOfALargePayload(t *testing.T) {
 // Large events are read from disk one at a time, small ones together.
 func TestWhatIsReadAtOnceIsBounded(t *testing.T) {
 	o := options(t)
-	o.Policy.Payload = PayloadFull
+	o.Limits.Payload = PayloadFull
 	s := open(t, o)
 	const large, small = 5, 40
 	data := `{"t":"` + strings.Repeat("x", 3*pendingBytes/2) + `"}`

@@ -15,7 +15,7 @@ func TestLogStaysSmallUnderLoad(t *testing.T) {
 	hooktest.Long(t)
 	t.Parallel()
 	o := options(t)
-	o.Policy.Payload = PayloadFull
+	o.Limits.Payload = PayloadFull
 	s := open(t, o)
 	text := `{"t":"` + strings.Repeat("x", 32<<10) + `"}`
 	largest := int64(0)
@@ -46,7 +46,7 @@ func TestANarrowerPolicyIsInForceAtOnce(t *testing.T) {
 		s.Record(run(seq+1, e, "a", wire.ResultOK))
 	}
 	flush(t, s)
-	p := o.Policy
+	p := o.Limits
 	p.MaxRuns = 10
 	s.Configure(p)
 	hooktest.Until(t, "pruned", func() bool { h := s.Health(); return h.Runs == 10 && h.Events == 10 })

@@ -54,7 +54,7 @@ func TestOutboxOutlivesARestart(t *testing.T) {
 // A message for which there is no room is refused, and others with it are not.
 func TestOutboxIsBounded(t *testing.T) {
 	o := options(t)
-	o.Policy.QueueBytes = 1000
+	o.Limits.QueueBytes = 1000
 	s, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

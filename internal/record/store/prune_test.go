@@ -35,7 +35,7 @@ func kept(t *testing.T, s *Store) (runs, accepted int64) {
 
 func TestPruneByNumber(t *testing.T) {
 	o := options(t)
-	o.Policy.MaxRuns = 300
+	o.Limits.MaxRuns = 300
 	s := open(t, o)
 	for i := uint64(0); i < 1000; i++ {
 		e := event(2*i+1, "agent:end", `{}`)
@@ -68,7 +68,7 @@ func TestPruneByNumber(t *testing.T) {
 
 func TestPruneByAge(t *testing.T) {
 	o := options(t)
-	o.Policy.MaxAge = 10 * time.Hour
+	o.Limits.MaxAge = 10 * time.Hour
 	s := open(t, o)
 	all := history(t, s, 500, 50*time.Hour)
 	old := event(600_000, "agent:end", `{"t":"`+strings.Repeat("x", 500)+`"}`)
@@ -101,7 +101,7 @@ func TestPruneByAge(t *testing.T) {
 func TestPruneByBytes(t *testing.T) {
 	t.Parallel()
 	o := options(t)
-	o.Policy.MaxBytes = 3 << 20
+	o.Limits.MaxBytes = 3 << 20
 	s := open(t, o)
 	for i := uint64(0); i < 2000; i++ {
 		e := event(2*i+1, "agent:end", `{}`)
@@ -123,7 +123,7 @@ func TestPruneByBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs, accepted := kept(t, s)
-	if used > o.Policy.MaxBytes || runs < 100 || accepted < 100 || spare > spareBytes {
+	if used > o.Limits.MaxBytes || runs < 100 || accepted < 100 || spare > spareBytes {
 		t.Errorf("%d bytes with %d runs and %d events, %d spare", used, runs, accepted, spare)
 	}
 	if got := pending(t, s); !slices.Equal(got, []string{"9001:a"}) {
@@ -199,7 +199,7 @@ func TestPruneForgetsOldCounts(t *testing.T) {
 func TestPruneRunsByItself(t *testing.T) {
 	o := options(t)
 	o.sweep = time.Millisecond
-	o.Policy.MaxRuns = 1
+	o.Limits.MaxRuns = 1
 	s := open(t, o)
 	for i := uint64(1); i <= 5; i++ {
 		s.Record(run(i, event(1, "agent:end", `{}`), "a", wire.ResultOK))
@@ -213,7 +213,7 @@ func TestPruneRunsByItself(t *testing.T) {
 func TestTheLogIsMergedWhilePruning(t *testing.T) {
 	t.Parallel()
 	o := options(t)
-	o.sweep, o.Policy.MaxRuns = time.Millisecond, 1
+	o.sweep, o.Limits.MaxRuns = time.Millisecond, 1
 	s := open(t, o)
 	const size, number = 4 << 10, 20_000
 	for i := uint64(1); i <= number; i++ {

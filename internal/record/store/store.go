@@ -52,7 +52,7 @@ const (
 type Options struct {
 	Path    string     // of the database; its directory is made 0700, the file 0600
 	Durable Durability // "" = DurableFsync
-	Policy  Limits
+	Limits  Limits
 	Held    int64 // bytes of pending events that are in memory as well; 0 = 16 MiB
 
 	// Memory is a folder in memory, see MemoryDir, in which decisions outlive a kill of the
@@ -191,7 +191,7 @@ func Open(o Options) (*Store, error) {
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
 	s.w.sessions, s.w.ending, s.w.given = newSessionCache(), ending{}, map[uint64]bool{}
 	s.given.Store(&given{})
-	s.Configure(o.Policy)
+	s.Configure(o.Limits)
 	s.w.opening = true
 	if err := s.start(); err != nil {
 		return nil, err

@@ -515,7 +515,7 @@ func TestEventsThatComeTooFastAreKnownToBeLost(t *testing.T) {
 
 func TestQueueOnDiskIsBounded(t *testing.T) {
 	o := options(t)
-	o.Policy.QueueBytes = 1000
+	o.Limits.QueueBytes = 1000
 	s := open(t, o)
 	big := `{"t":"` + strings.Repeat("x", 700) + `"}`
 	accept(t, s, event(1, "agent:end", big), "a")

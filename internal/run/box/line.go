@@ -11,7 +11,7 @@ type Line struct {
 	Enter   string // "cd DIR && ", which the agent's own shell does; "" = nothing
 	Bridge  string // path of hookd-bridge
 	Profile string
-	Call    string // id of the ticket
+	Ticket  string // id of the ticket
 	Socket  string // of the hookd that has the ticket; "" = one that the bridge finds by itself
 	Shell   string
 	Plain   string // what the shell runs
@@ -26,7 +26,7 @@ func (l Line) String() string {
 	if l.Socket != "" {
 		socket = " --socket " + single(l.Socket)
 	}
-	return l.Enter + single(l.Bridge) + " box --profile " + l.Profile + " --call " + l.Call + socket + " -- " +
+	return l.Enter + single(l.Bridge) + " box --profile " + l.Profile + " --call " + l.Ticket + socket + " -- " +
 		l.Shell + " -c " + single(l.Plain)
 }
 
@@ -63,7 +63,7 @@ func ReadLine(line string) (l Line, ok bool) {
 		return Line{}, false
 	}
 	l = Line{
-		Enter: m[1], Bridge: unquote(m[2]), Profile: m[3], Call: m[4], Socket: unquote(m[5]),
+		Enter: m[1], Bridge: unquote(m[2]), Profile: m[3], Ticket: m[4], Socket: unquote(m[5]),
 		Shell: m[6], Plain: unquote(m[7]),
 	}
 	name := l.Bridge[strings.LastIndexByte(l.Bridge, '/')+1:]

@@ -8,7 +8,7 @@ import (
 
 func TestLineIsReadAsItWasWritten(t *testing.T) {
 	for _, plain := range []string{"ls", "echo 'a b' \"$c\"", "a\nb", "it's", `'`, "printf '%s\\n' x && y", "ü"} {
-		l := Line{Bridge: "/opt/my hookd/hookd-bridge", Profile: Project, Call: "a1", Shell: "bash", Plain: plain}
+		l := Line{Bridge: "/opt/my hookd/hookd-bridge", Profile: Project, Ticket: "a1", Shell: "bash", Plain: plain}
 		got, ok := ReadLine(l.String())
 		if !ok || got != l {
 			t.Errorf("%q: %q was read as %+v, %v", plain, l.String(), got, ok)
@@ -22,7 +22,7 @@ func TestLineIsReadAsItWasWritten(t *testing.T) {
 			t.Errorf("%q: the folder was read as %+v", plain, got)
 		}
 	}
-	box := Line{Bridge: "/b/hookd-bridge", Profile: Project, Call: "a1", Shell: "bash", Plain: "ls"}.String()
+	box := Line{Bridge: "/b/hookd-bridge", Profile: Project, Ticket: "a1", Shell: "bash", Plain: "ls"}.String()
 	for _, other := range []string{
 		box + "; rm x", box + " && rm x", "x; " + box, box + "\nrm x", box + "$(rm x)", strings.Replace(box, "-bridge", "-evil", 1),
 		"FOO=x " + box, "(" + box + ")", box + " 'more'", "cd $(rm x) && " + box,

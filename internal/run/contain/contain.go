@@ -104,8 +104,9 @@ type plan struct {
 func (k *Boxer) Cannot(e *events.Event, v *verdict.Verdict) string {
 	k.mu.Lock()
 	t := k.failedBefore(e, v)
+	closed := t != nil && len(t.kept()) == 0
 	k.mu.Unlock()
-	if t != nil && len(t.kept()) == 0 {
+	if closed {
 		return "it has just failed in its box; a person decides whether it runs outside of one"
 	}
 	p, why := k.plan(e, v, "0")
@@ -126,13 +127,14 @@ func (k *Boxer) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.Ve
 		return verdict.Uncontained(v, "it cannot be contained: "+why)
 	}
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	p.profile = open(p.profile, append(k.lasting(e.SessionID, p.profile.Name), v.Opens...))
-	k.tickets.add(&ticket{
+	written := k.tickets.add(&ticket{
 		ID: id, Profile: p.profile, Line: p.line.Plain, Cwd: p.cwd, Made: time.Now(),
 		Opens: v.Opens, Lasts: lasts && len(v.Opens) > 0,
 		Session: e.SessionID, Call: e.CallID, Event: e.EventID, Dialect: e.Dialect, Whole: p.line.Whole(),
 	})
+	k.mu.Unlock()
+	k.tickets.out.await(written)
 	return verdict.Boxed(v, p.profile.Name, p.input)
 }
 
@@ -159,7 +161,7 @@ func (k *Boxer) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, wh
 	}
 	cwd := cmp.Or(e.Cwd, k.opts.Home)
 	p = plan{profile: profile, cwd: cwd, line: box.Line{
-		Bridge: k.opts.Bridge, Profile: profile.Name, Call: id, Socket: k.opts.Socket, Shell: shell(), Plain: line,
+		Bridge: k.opts.Bridge, Profile: profile.Name, Ticket: id, Socket: k.opts.Socket, Shell: shell(), Plain: line,
 	}}
 	if dir, rest := box.Enters(line); dir != "" {
 		p.line.Plain, p.line.Enter = rest, line[:len(line)-len(rest)]
@@ -194,7 +196,7 @@ func (k *Boxer) place(cwd string) box.Surroundings {
 // rewrite fills in the tool's new input.
 func (p *plan) rewrite(e *events.Event, key, line string) (why string) {
 	change := verdict.Answer{
-		Policy:       verdict.Terms{Name: "hookd", Blocking: true},
+		Terms:        verdict.Terms{Name: "hookd", Blocking: true},
 		UpdatedInput: rawjson.With(json.RawMessage(`{}`), rawjson.StringMember(key, line)),
 	}
 	change = dialect.Answer(e, e.Contract.Name, change)

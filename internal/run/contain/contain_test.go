@@ -124,17 +124,17 @@ func TestTicket(t *testing.T) {
 		t.Errorf("the rest of the input is lost: %s", v.UpdatedInput)
 	}
 	for _, bad := range []struct{ id, line, cwd, profile string }{
-		{"other", line, w.project, box.Project}, {l.Call, "rm x", w.project, box.Project},
-		{l.Call, line, w.home, box.Project}, {l.Call, line, w.project, box.ProjectNet},
+		{"other", line, w.project, box.Project}, {l.Ticket, "rm x", w.project, box.Project},
+		{l.Ticket, line, w.home, box.Project}, {l.Ticket, line, w.project, box.ProjectNet},
 	} {
 		if _, ok := w.Begin(bad.id, bad.line, bad.cwd, bad.profile); ok {
 			t.Errorf("%+v is approved", bad)
 		}
 	}
-	if p, ok := w.Begin(l.Call, line, w.project, box.Project); !ok || p.Base != box.Project {
+	if p, ok := w.Begin(l.Ticket, line, w.project, box.Project); !ok || p.Base != box.Project {
 		t.Errorf("it is not approved: %+v", p)
 	}
-	if _, ok := w.Begin(l.Call, line, w.project, box.Project); ok {
+	if _, ok := w.Begin(l.Ticket, line, w.project, box.Project); ok {
 		t.Error("it is approved twice")
 	}
 	after := w.call(agent, "PostToolUse", l.String())
@@ -142,7 +142,7 @@ func TestTicket(t *testing.T) {
 	if after.Data = plain; string(plain) != string(w.call(agent, "PostToolUse", line).Data) {
 		t.Errorf("the event after it is %s", plain)
 	}
-	tell := w.End(l.Call, wire.BoxEnd{Level: string(box.Namespaces), Exit: 1})
+	tell := w.End(l.Ticket, wire.BoxEnd{Level: string(box.Namespaces), Exit: 1})
 	if !strings.Contains(tell, `"project"`) || !strings.Contains(tell, "a person will be asked") {
 		t.Errorf("the model is told %q", tell)
 	}
@@ -255,7 +255,7 @@ func TestLineOfACdStaysOutside(t *testing.T) {
 	if l.Enter != "cd sub && " || l.Plain != "make" {
 		t.Errorf("the line is %+v", l)
 	}
-	if _, ok := w.Begin(l.Call, "make", filepath.Join(w.project, "sub"), box.Project); !ok {
+	if _, ok := w.Begin(l.Ticket, "make", filepath.Join(w.project, "sub"), box.Project); !ok {
 		t.Error("its box is not approved in the folder that the shell entered")
 	}
 }
@@ -270,18 +270,18 @@ func TestTicketsOutlastADaemon(t *testing.T) {
 	l := boxedLine(t, w.Box(w.call(agent, "PreToolUse", "make"), contained("tests"), false))
 	second := boxedLine(t, w.Box(w.call(agent, "PreToolUse", "make x"), contained("tests"), false))
 	w.Boxer = w.again()
-	if _, ok := w.Begin(l.Call, "make y", w.project, "tests"); ok {
+	if _, ok := w.Begin(l.Ticket, "make y", w.project, "tests"); ok {
 		t.Error("another line is approved")
 	}
-	p, ok := w.Begin(l.Call, "make", w.project, "tests")
+	p, ok := w.Begin(l.Ticket, "make", w.project, "tests")
 	if !ok || len(p.Hide) != 1 {
 		t.Errorf("it is not approved, or with another profile: %+v", p)
 	}
 	w.Boxer = w.again()
-	if _, ok := w.Begin(l.Call, "make", w.project, "tests"); ok {
+	if _, ok := w.Begin(l.Ticket, "make", w.project, "tests"); ok {
 		t.Error("it is approved twice")
 	}
-	if tell := w.End(l.Call, wire.BoxEnd{Exit: 1}); !strings.Contains(tell, `"tests"`) {
+	if tell := w.End(l.Ticket, wire.BoxEnd{Exit: 1}); !strings.Contains(tell, `"tests"`) {
 		t.Errorf("the model is told %q", tell)
 	}
 	w.Boxer = w.again()
@@ -304,7 +304,7 @@ func TestTicketsWithoutAFile(t *testing.T) {
 	}
 	for _, content := range []string{string(text[:len(text)/2]), "null\n{}\n[]\n", strings.Repeat("x", 100)} {
 		w.write(t, "boxes.jsonl", content)
-		if _, ok := w.again().Begin(l.Call, "make", w.project, box.Project); ok {
+		if _, ok := w.again().Begin(l.Ticket, "make", w.project, box.Project); ok {
 			t.Errorf("approved from %q", content)
 		}
 	}
@@ -316,7 +316,7 @@ func TestTicketsWithoutAFile(t *testing.T) {
 	}
 	k := w.again()
 	l = boxedLine(t, k.Box(w.call(agent, "PreToolUse", "make"), contained(box.Project), false))
-	if _, ok := k.Begin(l.Call, "make", w.project, box.Project); !ok {
+	if _, ok := k.Begin(l.Ticket, "make", w.project, box.Project); !ok {
 		t.Error("without a file no box is made")
 	}
 }
@@ -332,10 +332,10 @@ func TestWaysOut(t *testing.T) {
 	fails := func(end wire.BoxEnd, output string) string {
 		t.Helper()
 		l := boxedLine(t, w.Box(e, contained("net"), false))
-		if _, ok := w.Begin(l.Call, line, w.project, "net"); !ok {
+		if _, ok := w.Begin(l.Ticket, line, w.project, "net"); !ok {
 			t.Fatal("it is not approved")
 		}
-		tell := w.End(l.Call, end)
+		tell := w.End(l.Ticket, end)
 		after := w.call(agent, "PostToolUse", l.String())
 		after.Data = rawjson.With(w.Plain(after), rawjson.StringMember("tool_response", output))
 		w.Ran(after, true)
@@ -362,7 +362,7 @@ func TestWaysOut(t *testing.T) {
 	profileOf := func(lasts bool) box.Profile {
 		t.Helper()
 		l := boxedLine(t, w.Box(e, v, lasts))
-		p, ok := w.Begin(l.Call, line, w.project, "net")
+		p, ok := w.Begin(l.Ticket, line, w.project, "net")
 		if !ok {
 			t.Fatal("it is not approved")
 		}
@@ -422,8 +422,8 @@ func TestWhichWaysAreOffered(t *testing.T) {
 		e := w.call(agent, "PreToolUse", c.line)
 		e.SessionID = fmt.Sprint("w", n)
 		l := boxedLine(t, w.Box(e, contained(box.Project), false))
-		w.Begin(l.Call, c.line, w.project, box.Project)
-		w.End(l.Call, wire.BoxEnd{Exit: 1})
+		w.Begin(l.Ticket, c.line, w.project, box.Project)
+		w.End(l.Ticket, wire.BoxEnd{Exit: 1})
 		after := w.call(agent, "PostToolUse", c.line)
 		after.SessionID = e.SessionID
 		after.Data = rawjson.With(after.Data, rawjson.StringMember("tool_response", strings.ReplaceAll(c.output, "HOME", w.home)))

@@ -151,7 +151,7 @@ func judge(t *testing.T, sets []*rules.Set, call facttest.TestCall) (worst rules
 	}
 	order := []rules.Action{rules.Deny, rules.Ask, rules.Contain}
 	for _, set := range sets {
-		d := set.Judge(s).Decision
+		d := set.Judge(s).Action
 		for _, one := range order {
 			if worst == one {
 				break

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -47,20 +46,17 @@ type ticket struct {
 // of the same id.
 type tickets struct {
 	list []*ticket
-	path string
-	file *os.File // nil = there is none
-	size int
-	log  *zap.Logger
+	size int // bytes of the file
+	out  *ticketFile
 }
 
 // loadTickets reads the tickets that still count from a file in folder, and writes the file again.
 func loadTickets(folder string, log *zap.Logger) tickets {
-	t := tickets{log: log}
+	t := tickets{out: newTicketFile(folder, log)}
 	if folder == "" {
 		return t
 	}
-	t.path = filepath.Join(folder, "boxes.jsonl")
-	text, err := readfile.Read(t.path, 2*maxFile)
+	text, err := readfile.Read(t.out.path, 2*maxFile)
 	if err != nil && !os.IsNotExist(err) {
 		log.Warn("the tickets of boxes cannot be read: a call that has not run yet gets a box without one", zap.Error(err))
 	}
@@ -78,7 +74,7 @@ func loadTickets(folder string, log *zap.Logger) tickets {
 		t.list = append(t.list, one)
 	}
 	t.list = slices.DeleteFunc(t.list, func(one *ticket) bool { return !one.counts() })
-	t.rewrite()
+	t.out.await(t.rewrite())
 	return t
 }
 
@@ -88,50 +84,41 @@ func (t *ticket) counts() bool {
 }
 
 // rewrite puts the tickets into a new file.
-func (t *tickets) rewrite() {
-	if t.file != nil {
-		t.file.Close()
-	}
-	f, err := os.OpenFile(t.path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err == nil {
-		err = os.Rename(t.path+".new", t.path)
-	}
-	if t.file, t.size = f, 0; err != nil {
-		t.file = nil
-		t.log.Warn("tickets of boxes cannot be kept: after a restart of hookd a call gets a box without one", zap.Error(err))
-	}
+func (t *tickets) rewrite() (written <-chan struct{}) {
+	var text []byte
 	for _, one := range t.list {
-		t.save(one)
+		text = append(text, one.line()...)
 	}
+	t.size = len(text)
+	return t.out.put(text, true)
 }
 
-// save writes a ticket. The system has it then: it outlasts this process.
-func (t *tickets) save(one *ticket) {
-	if t.file == nil {
-		return
-	}
-	line, err := json.Marshal(one)
+// save has a ticket written. The returned channel is closed when the system has it: it outlasts this process then.
+func (t *tickets) save(one *ticket) (written <-chan struct{}) {
+	line := one.line()
+	t.size += len(line)
+	return t.out.put(line, false)
+}
+
+func (t *ticket) line() []byte {
+	line, err := json.Marshal(t)
 	if err != nil { // nothing in it can fail
 		panic(err)
 	}
-	n, err := t.file.Write(append(line, '\n'))
-	if t.size += n; err != nil {
-		t.log.Warn("a ticket of a box cannot be kept", zap.Error(err))
-	}
+	return append(line, '\n')
 }
 
-func (t *tickets) add(one *ticket) {
+// add is save for a new ticket.
+func (t *tickets) add(one *ticket) (written <-chan struct{}) {
 	if len(t.list) >= maxTickets || t.size > maxFile {
 		t.list = slices.DeleteFunc(t.list, func(one *ticket) bool { return !one.counts() })
 		if n := len(t.list); n >= maxTickets {
 			t.list = slices.Delete(t.list, 0, n-maxTickets+maxTickets/10)
 		}
-		if t.path != "" {
-			t.rewrite()
-		}
+		t.rewrite()
 	}
 	t.list = append(t.list, one)
-	t.save(one)
+	return t.save(one)
 }
 
 // find returns the latest that fits; nil = none does.
@@ -154,14 +141,20 @@ func newID() string {
 // where there is none: the box is no approval then, and has the profile that its name alone gives.
 func (k *Boxer) Begin(id, line, cwd, profile string) (_ box.Profile, ok bool) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	t := k.tickets.find(func(t *ticket) bool { return t.ID == id })
-	if t == nil || !t.Began.IsZero() || time.Since(t.Made) > ticketTime || t.Line != line ||
-		t.Profile.Name != profile || !sameFolder(t.Cwd, cwd) {
+	t := k.tickets.find(func(t *ticket) bool { return t.ID == id && t.Line == line && t.Profile.Name == profile })
+	k.mu.Unlock()
+	if t == nil || time.Since(t.Made) > ticketTime || !sameFolder(t.Cwd, cwd) { // it may hang
+		return box.Profile{}, false
+	}
+	k.mu.Lock()
+	if !t.Began.IsZero() {
+		k.mu.Unlock()
 		return box.Profile{}, false
 	}
 	t.Began = time.Now()
-	k.tickets.save(t)
+	written := k.tickets.save(t)
+	k.mu.Unlock()
+	k.tickets.out.await(written)
 	return t.Profile, true
 }
 
@@ -174,25 +167,34 @@ func (k *Boxer) End(id string, end wire.BoxEnd) string {
 	if t != nil && end.Exit != 0 {
 		outside = k.outsideOf(t, "") // it reads folders
 	}
+	told, written := k.ended(t, end, outside)
+	if written != nil {
+		k.tickets.out.await(written)
+	}
+	return told
+}
+
+// ended is End with the ticket, and what the box kept.
+func (k *Boxer) ended(t *ticket, end wire.BoxEnd, outside []string) (told string, written <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if t == nil || t.Began.IsZero() || t.End != nil {
-		return ""
+		return "", nil
 	}
 	t.End, t.Outside = &end, outside
-	k.tickets.save(t)
+	written = k.tickets.save(t)
 	if end.Exit == 0 {
-		return ""
+		return "", written
 	}
 	ways := t.kept()
-	told := k.tickets.find(func(o *ticket) bool {
+	before := k.tickets.find(func(o *ticket) bool {
 		return o != t && o.Session == t.Session && o.Profile.Name == t.Profile.Name &&
 			o.End != nil && o.End.Exit != 0 && time.Since(o.Made) < askAgain && slices.Equal(o.kept(), ways)
 	})
-	if told != nil {
-		return "" // once is enough: the model has read it
+	if before != nil {
+		return "", written // once is enough: the model has read it
 	}
-	return t.sentence()
+	return t.sentence(), written
 }
 
 // Ran fits dispatch.Boxes. An agent that has run a call without its box is not given another until

@@ -61,13 +61,13 @@ func (r *Runner) Warm(hooks []*hook.Hook) {
 // taken is a verdict that the agent takes. Where it would run the old line in place of the new one, the rule
 // denies.
 func taken(e *events.Event, call neutral.ToolCall, v rules.Opinion) rules.Opinion {
-	if v.Decision != rules.Rewrite {
+	if v.Action != rules.Rewrite {
 		return v
 	}
 	input, err := json.Marshal(map[string]string{lineKey(call): v.Line})
-	a := verdict.Answer{Policy: verdict.Terms{Blocking: true}, UpdatedInput: input}
+	a := verdict.Answer{Terms: verdict.Terms{Blocking: true}, UpdatedInput: input}
 	if err != nil || len(dialect.Undelivered(e, e.Contract, a)) > 0 {
-		v.Decision = rules.Deny
+		v.Action = rules.Deny
 	}
 	return v
 }
@@ -163,12 +163,12 @@ func ruled(e *events.Event, call neutral.ToolCall, v rules.Opinion) ([]byte, err
 		} `json:"hook_specific_output"`
 	}
 	decides := e.Contract.Decision != events.DecisionNone
-	switch v.Decision {
+	switch v.Action {
 	case rules.Deny, rules.Ask, rules.Contain:
-		word, reason := string(v.Decision), v.Reason()
-		if v.Decision == rules.Contain && e.Contract.Decision == events.DecisionVerdict {
+		word, reason := string(v.Action), v.Reason()
+		if v.Action == rules.Contain && e.Contract.Decision == events.DecisionVerdict {
 			answer.Specific.Profile = v.Rule.Profile
-		} else if v.Decision == rules.Contain {
+		} else if v.Action == rules.Contain {
 			word, reason = string(rules.Ask), reason+"; only a tool call can be contained"
 		}
 		if !decides || word == string(rules.Ask) && e.Contract.Decision != events.DecisionVerdict {
@@ -194,7 +194,7 @@ func ruled(e *events.Event, call neutral.ToolCall, v rules.Opinion) ([]byte, err
 	if len(v.Context) > 0 {
 		answer.Specific.Context = joined(v.Context)
 	}
-	if v.Decision == "" && answer.Specific.Context == "" {
+	if v.Action == "" && answer.Specific.Context == "" {
 		return nil, nil
 	}
 	var b bytes.Buffer

@@ -173,8 +173,8 @@ func TestEndOfACallThatWasNotAnnounced(t *testing.T) {
 		e := event("PreToolUse", fmt.Sprint("push", n), push)
 		end := p.Begin(e, true)
 		subject := p.subjectOf(e, dialect.Call(e), "/src")
-		if subject.Before = e.Before.(*glance).Before; set.Judge(subject).Decision != want {
-			t.Errorf("the push is judged %q, want %q", set.Judge(subject).Decision, want)
+		if subject.Before = e.Before.(*glance).Before; set.Judge(subject).Action != want {
+			t.Errorf("the push is judged %q, want %q", set.Judge(subject).Action, want)
 		}
 		end(wire.OutcomeDeny)
 	}

@@ -50,7 +50,7 @@ func TestAgentOfAnEvent(t *testing.T) {
 func TestAnswerKeepsAllOfTheVerdict(t *testing.T) {
 	row := events.LookupIn(events.DockerAgent, "tool_guard")
 	v := verdict.Fold(row, json.RawMessage(`{}`), []verdict.Answer{{
-		Policy: verdict.Terms{Name: "h", Blocking: true}, PermissionDecision: "allow", PermissionReason: "it reads",
+		Terms: verdict.Terms{Name: "h", Blocking: true}, PermissionDecision: "allow", PermissionReason: "it reads",
 		Metadata: map[string]string{"blast_radius": "none"}, SuppressOutput: true,
 	}})
 	got := Answer(neutral.Asked{Event: row.Name, Payload: json.RawMessage(`{}`), Verdict: v}).Stdout

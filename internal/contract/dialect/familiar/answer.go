@@ -37,7 +37,7 @@ type RunAnswer struct {
 // failure. A hook that does not block has no say; its captured output counts all the
 // same.
 func Read(c *events.Contract, p Terms, out verdict.Output) RunAnswer {
-	a := RunAnswer{Answer: verdict.Answer{Policy: p.Terms, ExitCode: out.ExitCode, Stderr: trimmed(out.Stderr)}}
+	a := RunAnswer{Answer: verdict.Answer{Terms: p.Terms, ExitCode: out.ExitCode, Stderr: trimmed(out.Stderr)}}
 	switch {
 	case out.Failure != "":
 		a.ExitCode = -1
