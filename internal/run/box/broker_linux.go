@@ -642,7 +642,9 @@ func (b *broker) memory(at uint64, to []byte) bool {
 	return errno == 0 && int(n) == len(to)
 }
 
-// c is a text for a system call.
+// c is a text for a system call. It is never on a stack.
+//
+//go:noinline
 func c(s string) unsafe.Pointer { return unsafe.Pointer(&append([]byte(s), 0)[0]) }
 
 func errnoOf(err error) syscall.Errno {
