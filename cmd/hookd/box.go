@@ -86,7 +86,8 @@ func (p *printer) boxes(list []contain.Check, all bool) {
 			}
 		}
 		if none != "" {
-			p.line(p.paint(bold, profile), "  ", p.paint(yellow, "cannot be made: calls that hooks contain there are asked about"))
+			const says = "cannot be made: calls that hooks contain there are asked about"
+			p.line(p.paint(bold, profile), "  ", p.paint(yellow, says))
 			p.line("  ", p.paint(dim, escape(none, keepNothing)))
 			continue
 		}

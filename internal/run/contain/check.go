@@ -158,8 +158,8 @@ func (c *checker) gets(ctx context.Context, args []string, line string) bool {
 	return c.connected() || strings.Contains(out, "REACHED")
 }
 
-// connected reports whether a line has connected to the port. Connections wait there in order, so that one of its own
-// is behind those of the line.
+// connected reports whether a line has connected to the port. Connections wait there in order, and the checker's own is
+// behind those of the line.
 func (c *checker) connected() (is bool) {
 	own, err := net.Dial("tcp", c.port.Addr().String())
 	if err != nil {
