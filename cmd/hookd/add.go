@@ -348,7 +348,7 @@ const maxCompare = 64 << 10
 // packDiff shows the changes that the new content makes to an installed pack.
 func (p *printer) packDiff(home pack.Home, name string, old pack.Locked, now pack.Content) {
 	before := map[string][]byte{}
-	installed, _ := home.Installed(name) // what cannot be read is new
+	installed, _ := home.Installed(name) // an unreadable one is new
 	for _, f := range installed {
 		if _, locked := old.Files[f.Path]; locked {
 			before[f.Path] = f.Data

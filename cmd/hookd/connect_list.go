@@ -121,7 +121,7 @@ type connectedAll struct {
 type notConnected struct {
 	Agent string `json:"agent"`
 	Error string `json:"error"`
-	Do    string `json:"do"` // what to type
+	Do    string `json:"do"` // the command to type
 }
 
 // connectFound connects every agent that is on this machine. An agent that fails does

@@ -120,7 +120,7 @@ func (a *app) lookAgent(cmd *cobra.Command, agent string, f connectFlags, noProb
 	options, found := a.patient(cmd)
 	bridge, err := bridgePath()
 	if err != nil {
-		bridge = "" // what is missing is found below
+		bridge = "" // a missing one is found below
 	}
 	cwd, _ := os.Getwd() // "" where the folder is gone
 	r := doctor.LookAgent(cmd.Context(), doctor.AgentOptions{

@@ -265,7 +265,7 @@ type past[T any] struct {
 	id     func(T) string
 	record func(T) client.Record  // of the stream
 	value  func(client.Record) *T // nil = the record is about something else
-	fits   func(raw []byte) bool  // whether a record of the stream is one that is asked for
+	fits   func(raw []byte) bool  // whether a record of the stream is asked for
 }
 
 // followPast prints the list, oldest first, and then the records that come. Where the stream

@@ -25,7 +25,7 @@ import (
 // that the machine lacks.
 const sessionTools = "HOOKD_SESSION_TOOLS"
 
-// lineTime is the longest that a line may take. No line of the sessions needs a tenth of it.
+// lineTime is the longest that a line may take. No line of the sessions needs a tenth.
 const lineTime = 3 * time.Minute
 
 // Harmless lines of real sessions do the same in a box as without one. In one by Landlock some fail, as

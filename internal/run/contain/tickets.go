@@ -174,7 +174,7 @@ func (k *Boxer) End(id string, end wire.BoxEnd) string {
 	return told
 }
 
-// ended is End with the ticket, and what the box kept.
+// ended is End with the ticket, and the paths that the box kept.
 func (k *Boxer) ended(t *ticket, end wire.BoxEnd, outside []string) (told string, written <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

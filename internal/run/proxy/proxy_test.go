@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// names are what the machine's resolver says in tests.
+// names are the answers of the machine's resolver in tests.
 var names = map[string][]string{
 	"good.test": {"127.0.0.1"}, "rebinds.test": {"127.0.0.1"}, "cloud.test": {"169.254.169.254"},
 	"half.test": {"93.184.216.34", "10.0.0.1"}, "public.test": {"93.184.216.34"},
