@@ -22,7 +22,7 @@ type network struct {
 	t    *testing.T
 	ends [nodes + 1]*node // the first is the test's own
 
-	mu    sync.RWMutex  // guards what is below
+	mu    sync.RWMutex  // guards the fields below
 	delay time.Duration // of each packet
 	loss  float64       // of 1
 	apart [nodes + 1]bool

@@ -84,7 +84,7 @@ func stayOn(t *testing.T, processor int) {
 		hooktest.Must(t, err)
 		for _, thread := range list {
 			id, _ := strconv.Atoi(thread.Name())
-			_ = unix.SchedSetaffinity(id, set) // one that has ended is not there
+			_ = unix.SchedSetaffinity(id, set) // an ended one is not there
 		}
 	}
 	only := unix.CPUSet{}

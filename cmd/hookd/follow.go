@@ -298,7 +298,7 @@ func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
 		f.p.record(r)
 		return f.p.err
 	}
-	shown := map[string]bool{} // those that came since the question
+	shown := map[string]bool{} // records since the question
 	for _, v := range slices.Backward(list) {
 		shown[h.id(v)] = h.record(v).Seq > *from.Since
 		if err := show(v); err != nil {
