@@ -22,7 +22,7 @@ const (
 	frame      = 5  // lines of --help around its parts: about's first, two empty, usage, the end
 )
 
-// help prints what a command is for, on one screen. A word that is no command below it is an error, as
+// help prints the purpose of a command, on one screen. A word that is no command below it is an error, as
 // it is without --help.
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasSubCommands() {
@@ -125,7 +125,7 @@ func exampleLines(cmd *cobra.Command) (lines []string) {
 	return lines
 }
 
-// flagLines has a line for each of the command's own flags, with what it does behind its name: the folder of
+// flagLines has a line for each of the command's own flags, with its purpose behind its name: the folder of
 // hooks, which many commands take, comes last.
 func flagLines(cmd *cobra.Command) (lines []string) {
 	var names, says []string
