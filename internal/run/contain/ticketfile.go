@@ -17,7 +17,7 @@ type ticketFile struct {
 
 	mu      sync.Mutex
 	text    []byte        // to be written
-	anew    bool          // text is the whole file
+	whole   bool          // text is the whole file
 	done    chan struct{} // closed when text is written
 	writing bool
 
@@ -34,11 +34,11 @@ func newTicketFile(folder string, log *zap.Logger) *ticketFile {
 
 // put has text written behind what is there, or in its place. The returned channel is closed when the system has it,
 // or cannot take it.
-func (f *ticketFile) put(text []byte, anew bool) (written <-chan struct{}) {
+func (f *ticketFile) put(text []byte, whole bool) (written <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if anew {
-		f.text, f.anew = nil, true
+	if whole {
+		f.text, f.whole = nil, true
 	}
 	f.text = append(f.text, text...)
 	if !f.writing {
@@ -52,22 +52,22 @@ func (f *ticketFile) put(text []byte, anew bool) (written <-chan struct{}) {
 func (f *ticketFile) write() {
 	for {
 		f.mu.Lock()
-		text, anew, done := f.text, f.anew, f.done
-		if f.writing = len(text) > 0 || anew; !f.writing {
+		text, whole, done := f.text, f.whole, f.done
+		if f.writing = len(text) > 0 || whole; !f.writing {
 			f.mu.Unlock()
 			return
 		}
-		f.text, f.anew, f.done = nil, false, make(chan struct{})
+		f.text, f.whole, f.done = nil, false, make(chan struct{})
 		f.mu.Unlock()
 		if f.path != "" {
-			f.append(text, anew)
+			f.append(text, whole)
 		}
 		close(done)
 	}
 }
 
-func (f *ticketFile) append(text []byte, anew bool) {
-	if anew {
+func (f *ticketFile) append(text []byte, whole bool) {
+	if whole {
 		f.open()
 	}
 	if f.file == nil {
