@@ -36,7 +36,7 @@ var wings = []wing{
 	{"signals", "operating-system signals, and messages to the service manager", ""},
 	{"proc", "one process under a deadline: group or cgroup, stdin, bounded output, reaping", ""},
 	{"contract", "one folder for each agent's dialect, and the fold of answers into a verdict", ""},
-	{"facts", "the facts of a call: commands, effects, doubt; the only reader of the shell lines of calls", "contract"},
+	{"facts", "the facts of a call: commands, effects, doubt", "contract"},
 	{"hooks", "hooks: their files, conditions, rules, built-ins, packs and policies", "contract facts /docs/gallery"},
 	{"dispatch", "an event and a snapshot to runs and a verdict: lanes, order, slots, budgets, retries", "contract hooks"},
 	{"record", "what happened: store, journal, stream, audit chain, copies elsewhere; undo keeps what calls destroy",

@@ -33,7 +33,7 @@ type Guarded string
 const (
 	GuardedAsked     Guarded = "asked"
 	GuardedNotAsked  Guarded = "not asked" // its result came, and no event before it
-	GuardedDisobeyed Guarded = "disobeyed" // it was denied and ran, or ran with another input than hooks gave it
+	GuardedDisobeyed Guarded = "disobeyed" // it ran though denied, with another input, or without its box
 )
 
 // Outcomes returns the words that a decision is searched for by, the strictest first.

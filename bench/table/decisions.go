@@ -24,7 +24,7 @@ func decisionSizes() (sizes []int) {
 	return sizes
 }
 
-// historyQuestions are what people ask a history of decisions, the slowest one counts.
+// historyQuestions are the usual questions to a history of decisions; the slowest one counts.
 var historyQuestions = []client.DecisionQuery{
 	{}, {Session: "s-7-1"}, {Tool: "shell"}, {Decision: "deny"},
 	{Session: "there is no such session"},

@@ -208,7 +208,7 @@ func chains(ms []match.Match) (list [][]match.Match) {
 }
 
 // sequence runs one hook after another, each seeing the rewrites so far.
-// A denial does not stop the rest: every hook sees every event.
+// A denial does not stop the rest; a replacement, an abort or a skip does.
 func (l decidingLane) sequence(ms []match.Match) (done []*attempt) {
 	data, rewritten := l.event.Data, false
 	for _, m := range ms {

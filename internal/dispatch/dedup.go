@@ -157,7 +157,7 @@ func (d *dedup) begin(e *entry, r Receipt) {
 	d.accept(e, r)
 }
 
-// accept notes what the store was given. The caller holds mu.
+// accept notes the event that the store was given. The caller holds mu.
 func (d *dedup) accept(e *entry, r Receipt) {
 	if d.matched == nil || r.Matched == nil || !slices.Equal(d.matched, r.Matched) {
 		d.matched = r.Matched

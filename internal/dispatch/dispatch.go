@@ -203,9 +203,9 @@ func setDefault[T int | int64](v *T, def T) {
 	}
 }
 
-// Publish makes snap the hooks of every event accepted from now on. Runs in
-// flight and in the queue keep the hook that they were matched with. It
-// returns the snapshot that was in force before.
+// Publish makes snap the hooks of every event accepted from now on. It returns the snapshot that was in force
+// before. Runs in flight and in the queue keep order, deadline and role of the hook that they were matched with; a
+// run that starts later executes the newest files of that hook.
 func (d *Dispatcher) Publish(snap *hook.Snapshot) (before *hook.Snapshot) {
 	return d.snapshots.publish(snap)
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // queue is for observers: it bounds the tasks that wait, and keeps the order that
-// a hook asks for. It starts as many runs at once as it has slots. It has no goroutine
-// of its own: the call that adds or ends a run starts the next runs, and the goroutine
-// of an ended run continues with one of these.
+// a hook asks for. It starts as many runs at once as it has slots; runs of persistent
+// hooks take none. It has no goroutine of its own: the call that adds or ends a run
+// starts the next runs, and the goroutine of an ended run continues with one of these.
 type queue struct {
 	// run executes a task and calls ended after it, before it returns: or late, from
 	// another goroutine, before or after it returns. If there is no process for the task, run
@@ -304,7 +304,7 @@ func (q *queue) close() []*task {
 }
 
 // A run that could not start because no process was available is tried again after
-// minPause, then twice as long each time, up to maxPause.
+// minPause, then twice as long each time, up to maxPause and, by chance, half of it more.
 const (
 	minPause = 50 * time.Millisecond
 	maxPause = 10 * time.Second

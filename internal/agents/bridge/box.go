@@ -28,7 +28,7 @@ const exitNoBox = 125
 const boxTime = time.Second
 
 // Box runs `box --profile P --call ID --socket S -- PROGRAM ARGUMENT…`, the arguments behind the word box, and
-// returns the exit code. Without an answer of hookd the box is the built-in one of that name.
+// returns the exit code. Without an answer of hookd the box is that of box.Alone.
 func Box(args []string) int {
 	exit, err := runBox(args)
 	if err != nil {

@@ -118,7 +118,7 @@ func claudeTyped(line, content json.RawMessage) bool {
 	return !slices.ContainsFunc(claudeNotes, func(note string) bool { return strings.HasPrefix(text, note) })
 }
 
-// isText reports whether the content of a message is what a person typed, and no result.
+// isText reports whether the content of a message is the text of a person, and no result.
 func isText(content json.RawMessage, blocks []json.RawMessage) bool {
 	if len(content) > 0 && content[0] == '"' {
 		return true

@@ -313,7 +313,7 @@ func TestMessagesCallAHookByItsCommand(t *testing.T) {
 	}
 }
 
-// What a hook says is ordered as the records of decisions are.
+// Answers of a hook are ordered as the records of decisions are.
 func TestRankIsTheOrderOfOutcomes(t *testing.T) {
 	last, ranked := rank("deny")+1, 0
 	for _, o := range wire.Outcomes() {

@@ -1,5 +1,5 @@
 // Package engine describes the holder of a fleet's messages: streams of servers, which package
-// jetstream speaks to, and package link from another process. It has no code but its errors.
+// jetstream speaks to, and package link from another process. It has errors and names, and nothing that speaks.
 package engine
 
 import (

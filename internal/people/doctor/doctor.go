@@ -12,7 +12,7 @@
 // Files are judged as the process that they are about judges them: the daemon, which may
 // act as another user than the person who asks.
 //
-// It mends nothing, and knows nothing of service managers.
+// It mends nothing, and asks no service manager.
 package doctor
 
 import (

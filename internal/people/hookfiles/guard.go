@@ -51,7 +51,7 @@ type Rule struct {
 	Where string `json:"where,omitempty"` // file and line
 }
 
-// Group is what a guard said for one reason.
+// Group has the answers of a guard with one reason.
 type Group struct {
 	Said     string    `json:"said"` // deny, ask, would deny, would ask or failed
 	Reason   string    `json:"reason"`
@@ -131,7 +131,7 @@ func (f Files) Guard(ctx context.Context, name string, since, until time.Time, b
 	return g, nil
 }
 
-// describe adds what the files of h say; nil = they are gone. fired are the rules that decided.
+// describe adds the texts of h's files; nil = they are gone. fired are the rules that decided.
 func (g *Guard) describe(h *hook.Hook, fired map[string]bool) {
 	if h == nil {
 		return

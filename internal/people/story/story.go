@@ -1,6 +1,6 @@
 // Package story tells a call, and a session, in a person's reading order: the wish of the agent, the answer and rule
 // of each guard, the words to the agent, the run, and a person's next commands. `hookd why` prints a story and the
-// page draws it; neither derives anything of its own.
+// page draws it: both choose the words, and neither looks anything up.
 //
 // It promises: a story is read from the history, the rules now in force, and the agent's own transcript, and changes
 // nothing. It leaves out parts no longer kept. It does not promise true transcripts: agents write them.

@@ -28,7 +28,7 @@ type Request struct {
 	ResourceLogs  []Source `json:"resourceLogs,omitempty"`
 }
 
-// Source is what one sender says.
+// Source has the spans of one sender.
 type Source struct {
 	Resource struct {
 		Attributes []Attribute `json:"attributes"`

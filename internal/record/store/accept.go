@@ -56,7 +56,7 @@ func (s *acceptor) prepare(e *events.Event, pending bool) *Prepared {
 // of Accept: done must not block and must not wait for the Store.
 //
 // An error means that nothing was accepted and done is not called: ErrQueueFull
-// when Policy.QueueBytes wait already, the error of Health while nothing can be
+// when Limits.QueueBytes wait already, the error of Health while nothing can be
 // written, ErrClosed. After an error passed to done nothing was accepted either. But a power loss
 // right after ErrIO may leave the event on disk.
 func (s *acceptor) Accept(e *events.Event, prepared *Prepared, hooks []string, done func(error)) error {

@@ -178,7 +178,7 @@ func (q DecisionQuery) sql(columns string, from, to int64, limit int) (text stri
 		append(c.args, limit)
 }
 
-// outcomeColumn is Decided.Word as an expression.
+// outcomeColumn is wire.Decision.Word as an expression.
 const outcomeColumn = `CASE WHEN d.guarded = 'disobeyed' THEN d.guarded
 	WHEN d.guarded = 'not asked' AND d.decision = 'none' AND CAST(d.detail AS TEXT) ->> 'rewrote' IS NULL THEN d.guarded
 	WHEN d.decision NOT IN ('allow', 'none') THEN d.decision

@@ -27,7 +27,7 @@ type outbox struct{ *core }
 
 // PutOutgoing keeps a message until SentOutgoing. It returns when the message is on disk, or why
 // it will not be: ErrOutboxFull when the waiting messages would take more than
-// Policy.QueueBytes. A message that is there already, by its ID, is kept once.
+// Limits.QueueBytes. A message that is there already, by its ID, is kept once.
 func (s *outbox) PutOutgoing(ctx context.Context, m Outgoing) error {
 	limit := s.policy.Load().QueueBytes
 	err := s.wait(ctx, &op{exec: func(db *database) error {

@@ -216,7 +216,7 @@ func (m *manifest) otherNames(e *entry, now state) bool {
 }
 
 // dropMoved drops the links to files that a call has moved: they are where it moved them to, and have one name less
-// then. Files of a circle keep their links: three cannot change places otherwise.
+// then. Files of a circle of three or more keep their links: they cannot change places otherwise.
 func dropMoved(list []entry) {
 	at := map[[2]uint64]*entry{}
 	for i, e := range list {

@@ -297,7 +297,7 @@ func TestFoldedNames(t *testing.T) {
 	}
 }
 
-// What a box does has its wrapper neither wait nor end, and leaves its other programs their calls.
+// No deed of a box has its wrapper wait or end, or takes a call from its other programs.
 func TestNothingStopsTheBroker(t *testing.T) {
 	hooktest.Outside(t)
 	newScene(t).can(t, Landlock)

@@ -20,7 +20,7 @@ type Line struct {
 // MaxLine is how long the line of a box may be, in bytes: the system takes no longer argument.
 const MaxLine = 120 << 10
 
-// String is the line; Read reads it.
+// String is the line; ReadLine reads it.
 func (l Line) String() string {
 	socket := ""
 	if l.Socket != "" {

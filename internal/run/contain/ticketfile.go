@@ -32,7 +32,7 @@ func newTicketFile(folder string, log *zap.Logger) *ticketFile {
 	return f
 }
 
-// put has text written behind what is there, or in its place. The returned channel is closed when the system has it,
+// put has text written behind the earlier text, or in its place. The returned channel is closed when the system has it,
 // or cannot take it.
 func (f *ticketFile) put(text []byte, whole bool) (written <-chan struct{}) {
 	f.mu.Lock()

@@ -64,8 +64,8 @@ func (a *awaitedPool) ask(ctx context.Context, c *Request) (ans Response) {
 	return a.askUntil(q, c)
 }
 
-// askUntil asks at most two workers. There is no back-off between calls: a sender waits, and a guard that is not
-// asked denies.
+// askUntil asks one worker, and another one where that died of the call. There is no back-off between calls: a
+// sender waits, and a guard that is not asked denies.
 func (a *awaitedPool) askUntil(q *asked, c *Request) (ans Response) {
 	start := time.Now()
 	until := start.Add(c.Timeout)

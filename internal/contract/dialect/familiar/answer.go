@@ -21,7 +21,7 @@ type Terms struct {
 	Capture bool // captureOutput
 }
 
-// RunAnswer is how one run of a hook answered. Its verdict.RunAnswer never carries
+// RunAnswer is how one run of a hook answered. Its verdict.Answer never carries
 // a Failure: onFailure alone decided already, also on events that are
 // fail-closed in other dialects.
 type RunAnswer struct {
