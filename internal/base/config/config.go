@@ -37,7 +37,7 @@ type Config struct {
 	Sources  []Source // further files that hold hooks
 
 	SlotsObservers int // runs of observers at once
-	SlotsDecidable int // runs of decidable events at once, of each depth; guards in the shadow have as many of their own
+	SlotsDecidable int // runs of decidable events at once and depth; guards in the shadow have as many
 	QueueMaxEvents int // events that wait for their observers
 	QueueMaxBytes  int64
 	QueueMaxDisk   int64 // payload that may wait on disk
