@@ -8,7 +8,8 @@
 // or there is no plan but an error that names file, line and column. A file is
 // replaced in one step, with its mode, where a symbolic link leads; the text
 // from before the first connect stays beside it (BackupSuffix) until Disconnect
-// puts it back; where a person has changed the settings since, it stays. Doing a thing twice changes nothing the second time.
+// puts it back; where a person has changed the settings since, it stays. Doing a thing
+// twice changes nothing the second time.
 //
 // It starts no process, talks to no daemon and knows no hook. That the agent
 // trusts the new hooks is for the agent to ask.
