@@ -148,6 +148,14 @@ func namesGuard(expression string) bool {
 
 func (c *call) doubt(kind DoubtKind, text string) { c.sh.r.doubt(kind, text, c.span, c.index) }
 
+// guessed is the call where it may be what runs: none of its effects is certain.
+func (c *call) guessed() *call {
+	k, sh := *c, *c.sh
+	sh.guess = true
+	k.sh = &sh
+	return &k
+}
+
 // target is the absolute path that a word means. It is a pattern where the word is a pattern, and
 // "" where it depends on unknown values.
 func (c *call) target(w Word) (target string, certain bool) {

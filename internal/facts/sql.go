@@ -165,6 +165,16 @@ func isWordStart(text string) bool {
 		unicode.IsLetter(rune(text[0])) || unicode.IsDigit(rune(text[0])))
 }
 
+// statement is one statement of SQL while its effects are found.
+type statement struct {
+	*call
+	verb string
+	rest []sqlWord // the words behind the verb
+	what string    // the first of these: what the statement is about
+	why  string    // the statement, for people
+}
+
+// statement follows one statement, or what stands in its place: a command of the client, or a block of statements.
 func (c *call) statement(words []sqlWord) {
 	if words[0].kind == '\\' {
 		c.metaCommand(words[0].text)
@@ -175,7 +185,6 @@ func (c *call) statement(words []sqlWord) {
 		written = append(written, w.text)
 	}
 	why := short(strings.Join(written, " "))
-	add := func(kind EffectKind, target string) { c.effectWhy(kind, target, true, why) }
 	if words[0].is("do") {
 		for _, w := range words {
 			if w.kind == '\'' {
@@ -195,251 +204,318 @@ func (c *call) statement(words []sqlWord) {
 		}
 		return
 	}
-	c.sqlFunctions(words, why)
-	rest := words[1:]
-	what := ""
-	if len(rest) > 0 {
-		what = strings.ToLower(rest[0].text)
+	s := statement{call: c, verb: strings.ToLower(words[0].text), rest: words[1:], why: why}
+	s.functions(words)
+	s.notesWhat()
+	s.follow(words[0])
+}
+
+// notesWhat notes the first word of the rest as what the statement is about.
+func (s *statement) notesWhat() {
+	if s.what = ""; len(s.rest) > 0 {
+		s.what = strings.ToLower(s.rest[0].text)
 	}
-	switch verb := strings.ToLower(words[0].text); verb {
+}
+
+// follow follows the statement by its verb, the first word.
+func (s *statement) follow(first sqlWord) {
+	switch s.verb {
 	case "drop":
-		for len(rest) > 0 && rest[0].is("materialized", "temporary", "foreign", "external", "global") {
-			rest = rest[1:]
-		}
-		if len(rest) == 0 {
-			return
-		}
-		what = strings.ToLower(rest[0].text)
-		for i := 1; i <= len(rest); {
-			name, next := nameAt(rest, i)
-			switch what {
-			case "database", "schema", "keyspace", "catalog":
-				add(KindDelete, "database:"+name)
-			case "user", "role", "login", "owned":
-				add(KindDelete, "user:"+name)
-			default:
-				add(KindDelete, "table:"+name)
-			}
-			if next >= len(rest) || rest[next].text != "," {
-				break
-			}
-			i = next + 1
-		}
+		s.drop()
 	case "truncate":
-		for i := 0; i <= len(rest); {
-			name, next := nameAt(rest, i)
-			add(KindDelete, "table:"+name)
-			if next >= len(rest) || rest[next].text != "," {
-				break
-			}
-			i = next + 1
-		}
+		s.truncate()
 	case "delete":
-		name, _ := nameAt(rest, 0)
-		add(KindDelete, "table:"+name)
-	case "flush":
+		name, _ := nameAt(s.rest, 0)
+		s.add(KindDelete, "table:"+name)
 	case "update":
-		name, _ := nameAt(rest, 0)
-		add(KindWrite, "table:"+name)
-		if base := name[strings.LastIndexByte(name, '.')+1:]; base == "pg_authid" || base == "pg_user" ||
-			(base == "user" || base == "db" || base == "tables_priv") && c.isMySQL() {
-			add(KindEscalate, "user:"+name)
-		}
-		if !isNarrow(rest) {
-			add(KindDelete, "table:"+name) // the old values of all rows
-		}
+		s.update()
 	case "insert", "replace", "merge", "upsert":
-		name, _ := nameAt(rest, 0)
-		add(KindWrite, "table:"+name)
-		if verb == "merge" && slices.ContainsFunc(rest, func(w sqlWord) bool { return w.is("delete") }) {
-			add(KindDelete, "table:"+name)
-		}
+		s.insert()
 	case "alter", "create", "rename", "comment", "reindex", "refresh":
-		for len(rest) > 1 && rest[0].is("or", "replace", "unique", "temporary", "temp", "definer") {
-			rest = rest[1:]
-		}
-		if len(rest) == 0 {
-			return
-		}
-		what = strings.ToLower(rest[0].text)
-		at := 1
-		for at < len(rest) && rest[at].is("or", "replace", "unique", "table") {
-			at++
-		}
-		name, _ := nameAt(rest, at)
-		kind := "table:"
-		if what == "database" || what == "schema" {
-			kind = "database:"
-		} else if what == "user" || what == "role" || what == "login" {
-			kind = "user:"
-		}
-		add(KindWrite, kind+name)
-		if verb == "rename" { // nothing finds it under its name
-			add(KindDelete, kind+name)
-		}
-		for i, w := range rest {
-			if verb == "alter" && (w.is("drop", "truncate", "discard", "clear") ||
-				w.is("rename") && kind == "database:" ||
-				w.is("delete") && !rest[i-1].is("on")) {
-				add(KindDelete, kind+name)
-			}
-			if verb == "alter" && w.is("disable") && i+1 < len(rest) &&
-				rest[i+1].is("row", "trigger", "rule", "policy") {
-				add(KindEscalate, kind+name)
-			}
-			if w.kind == '\'' && (what == "function" || what == "procedure") { // its body may run in the same text
-				sh := *c.sh
-				sh.guess = true
-				inner := *c
-				inner.sh = &sh
-				inner.sql(w.text)
-			}
-		}
-		if kind == "user:" || verb == "alter" && what == "system" {
-			add(KindEscalate, kind+name)
-		}
-		if what == "extension" || what == "function" || what == "procedure" || what == "trigger" {
-			c.doubt(DoubtEval, "the database is given code: "+why)
-		}
-	case "grant", "revoke", "set" + " role":
-		for i, w := range rest {
-			if w.is("to", "from") && i+1 < len(rest) {
-				add(KindEscalate, "user:"+rest[i+1].text)
-			}
-		}
+		s.define()
+	case "grant", "revoke":
+		s.grant()
 	case "copy", "load", "unload":
-		for i, w := range rest {
-			if w.is("program") && i+1 < len(rest) && rest[i+1].kind == '\'' {
-				c.nested("sql").line(rest[i+1].text)
-				c.doubt(DoubtEval, "the database runs a program: "+why)
-			}
-			if w.is("to") && i+1 < len(rest) && isURL(rest[i+1].text) {
-				add(KindSend, "host:"+hostOf(rest[i+1].text))
-			} else if w.is("to", "outfile", "dumpfile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
-				add(KindWrite, rest[i+1].text)
-			}
-			if w.is("from", "infile") && i+1 < len(rest) && rest[i+1].kind == '\'' {
-				c.path(KindRead, Word{Text: rest[i+1].text, Kind: Literal})
-			}
-		}
-		if name, _ := nameAt(rest, 0); slices.ContainsFunc(rest, func(w sqlWord) bool { return w.is("from") }) {
-			add(KindWrite, "table:"+name)
-		}
+		s.copyRows()
 	case "call", "exec", "execute":
-		c.doubt(DoubtCode, "a procedure of the database runs: "+why)
-		if len(rest) > 0 && saysDestroy(rest[0].text) {
-			c.effectWhy(KindDelete, "database:", false, why)
-		}
-		computedSQL(c, rest, why)
+		s.execute()
 	case "prepare":
-		i := slices.IndexFunc(rest, func(w sqlWord) bool { return w.is("as", "from") })
-		if i < 0 || i+1 == len(rest) {
-			return
-		}
-		if rest = rest[i+1:]; rest[0].kind == 0 && !strings.HasPrefix(rest[0].text, "@") {
-			c.statement(rest)
-		}
-		computedSQL(c, rest, why)
+		s.prepare()
 	case "attach":
-		for _, w := range rest {
-			if w.kind == '\'' {
-				c.path(KindWrite, Word{Text: w.text, Kind: Literal})
-			}
-		}
+		s.attach()
 	case "install":
-		if what == "plugin" || what == "component" {
-			c.doubt(DoubtEval, "the database is given code: "+why)
+		if s.what == "plugin" || s.what == "component" {
+			s.doubt(DoubtEval, "the database is given code: "+s.why)
 		}
 	case "kill", "shutdown":
-		add(KindKill, "process:database")
+		s.add(KindKill, "process:database")
 	case "vacuum":
-		for i, w := range rest {
-			if w.is("into") && i+1 < len(rest) {
-				c.path(KindWrite, Word{Text: rest[i+1].text, Kind: Literal})
-			}
-		}
+		s.vacuum()
 	case "set":
-		switch {
-		case what == "password":
-			add(KindEscalate, "user:database")
-		case slices.ContainsFunc(rest, func(w sqlWord) bool {
-			return w.is("global", "persist", "persist_only", "@@global", "@@persist", "@@persist_only")
-		}):
-			add(KindConfigure, "database:"+what)
-		}
-	case "select", "show", "values", "table", "use", "pragma", "commit", "rollback", "start", "begin", "end",
-		"describe", "desc", "fetch",
-		"declare", "close", "listen", "reset", "savepoint", "release", "analyze", "explain", "if", "print", "go",
-		"lock", "unlock", "(", ")", "return", "summarize", "checkpoint", "check", "help", "exists", "optimize", "from",
-		"list", "info", "import", "export", "deallocate", "cluster", "match", "exit", "quit":
+		s.setVariable()
 	default:
-		if isWordStart(words[0].text) {
-			c.doubt(DoubtCode, "the statement is not known: "+why)
-			c.effectWhy(KindDelete, "database:", false, why)
+		if isWordStart(first.text) && !mildStatements[s.verb] {
+			s.doubt(DoubtCode, "the statement is not known: "+s.why)
+			s.effectWhy(KindDelete, "database:", false, s.why)
 		}
 	}
 }
 
-// computedSQL follows the statement that a text holds, or adds that it may be any where the text is put together.
-func computedSQL(c *call, words []sqlWord, why string) {
+// mildStatements are the verbs of statements that change nothing which a person must know of.
+var mildStatements = names(`
+	flush select show values table use pragma commit rollback start begin end describe desc fetch declare close listen
+	reset savepoint release analyze explain if print go lock unlock return summarize checkpoint check help exists
+	optimize from list info import export deallocate cluster match exit quit`)
+
+// add adds an effect that the statement has for certain.
+func (s *statement) add(kind EffectKind, target string) { s.effectWhy(kind, target, true, s.why) }
+
+func (s *statement) drop() {
+	for len(s.rest) > 0 && s.rest[0].is("materialized", "temporary", "foreign", "external", "global") {
+		s.rest = s.rest[1:]
+	}
+	if s.notesWhat(); len(s.rest) == 0 {
+		return
+	}
+	kind := "table:"
+	switch s.what {
+	case "database", "schema", "keyspace", "catalog":
+		kind = "database:"
+	case "user", "role", "login", "owned":
+		kind = "user:"
+	}
+	s.deletesEach(kind, 1)
+}
+
+func (s *statement) truncate() { s.deletesEach("table:", 0) }
+
+// deletesEach adds that each name of a list is deleted. The list begins at a word of the rest.
+func (s *statement) deletesEach(kind string, from int) {
+	for i := from; i <= len(s.rest); {
+		name, next := nameAt(s.rest, i)
+		s.add(KindDelete, kind+name)
+		if next >= len(s.rest) || s.rest[next].text != "," {
+			break
+		}
+		i = next + 1
+	}
+}
+
+func (s *statement) update() {
+	name, _ := nameAt(s.rest, 0)
+	s.add(KindWrite, "table:"+name)
+	if base := name[strings.LastIndexByte(name, '.')+1:]; base == "pg_authid" || base == "pg_user" ||
+		(base == "user" || base == "db" || base == "tables_priv") && s.isMySQL() {
+		s.add(KindEscalate, "user:"+name)
+	}
+	if !isNarrow(s.rest) {
+		s.add(KindDelete, "table:"+name) // the old values of all rows
+	}
+}
+
+func (s *statement) insert() {
+	name, _ := nameAt(s.rest, 0)
+	s.add(KindWrite, "table:"+name)
+	if s.verb == "merge" && slices.ContainsFunc(s.rest, func(w sqlWord) bool { return w.is("delete") }) {
+		s.add(KindDelete, "table:"+name)
+	}
+}
+
+// define follows a statement that makes or changes a table, a user or code of the database.
+func (s *statement) define() {
+	for len(s.rest) > 1 && s.rest[0].is("or", "replace", "unique", "temporary", "temp", "definer") {
+		s.rest = s.rest[1:]
+	}
+	if s.notesWhat(); len(s.rest) == 0 {
+		return
+	}
+	at := 1
+	for at < len(s.rest) && s.rest[at].is("or", "replace", "unique", "table") {
+		at++
+	}
+	name, _ := nameAt(s.rest, at)
+	kind := "table:"
+	if s.what == "database" || s.what == "schema" {
+		kind = "database:"
+	} else if s.what == "user" || s.what == "role" || s.what == "login" {
+		kind = "user:"
+	}
+	s.add(KindWrite, kind+name)
+	if s.verb == "rename" { // nothing finds it under its name
+		s.add(KindDelete, kind+name)
+	}
+	isCode := s.what == "function" || s.what == "procedure"
+	for i, w := range s.rest {
+		if s.verb == "alter" {
+			s.alters(i, kind, name)
+		}
+		if w.kind == '\'' && isCode { // its body may run in the same text
+			s.guessed().sql(w.text)
+		}
+	}
+	if kind == "user:" || s.verb == "alter" && s.what == "system" {
+		s.add(KindEscalate, kind+name)
+	}
+	if isCode || s.what == "extension" || s.what == "trigger" {
+		s.doubt(DoubtEval, "the database is given code: "+s.why)
+	}
+}
+
+// alters adds the loss of data or of protection that a word of an ALTER stands for.
+func (s *statement) alters(i int, kind, name string) {
+	w := s.rest[i]
+	if w.is("drop", "truncate", "discard", "clear") || w.is("rename") && kind == "database:" ||
+		w.is("delete") && !s.rest[i-1].is("on") {
+		s.add(KindDelete, kind+name)
+	}
+	if w.is("disable") && i+1 < len(s.rest) && s.rest[i+1].is("row", "trigger", "rule", "policy") {
+		s.add(KindEscalate, kind+name)
+	}
+}
+
+func (s *statement) grant() {
+	for i, w := range s.rest {
+		if w.is("to", "from") && i+1 < len(s.rest) {
+			s.add(KindEscalate, "user:"+s.rest[i+1].text)
+		}
+	}
+}
+
+// copyRows follows rows that go between a table and a file, a program or another machine.
+func (s *statement) copyRows() {
+	for i, w := range s.rest[:max(0, len(s.rest)-1)] {
+		next := s.rest[i+1]
+		if w.is("program") && next.kind == '\'' {
+			s.nested("sql").line(next.text)
+			s.doubt(DoubtEval, "the database runs a program: "+s.why)
+		}
+		if w.is("to") && isURL(next.text) {
+			s.add(KindSend, "host:"+hostOf(next.text))
+		} else if w.is("to", "outfile", "dumpfile") && next.kind == '\'' {
+			s.add(KindWrite, next.text)
+		}
+		if w.is("from", "infile") && next.kind == '\'' {
+			s.path(KindRead, literal(next.text))
+		}
+	}
+	if name, _ := nameAt(s.rest, 0); slices.ContainsFunc(s.rest, func(w sqlWord) bool { return w.is("from") }) {
+		s.add(KindWrite, "table:"+name)
+	}
+}
+
+// execute follows the call of a procedure, or a statement in a text.
+func (s *statement) execute() {
+	s.doubt(DoubtCode, "a procedure of the database runs: "+s.why)
+	if len(s.rest) > 0 && saysDestroy(s.rest[0].text) {
+		s.effectWhy(KindDelete, "database:", false, s.why)
+	}
+	s.inText(s.rest)
+}
+
+func (s *statement) prepare() {
+	i := slices.IndexFunc(s.rest, func(w sqlWord) bool { return w.is("as", "from") })
+	if i < 0 || i+1 == len(s.rest) {
+		return
+	}
+	prepared := s.rest[i+1:]
+	if prepared[0].kind == 0 && !strings.HasPrefix(prepared[0].text, "@") {
+		s.statement(prepared)
+	}
+	s.inText(prepared)
+}
+
+// inText follows the statement that a text holds, or adds that it may be any where the text is put together.
+func (s *statement) inText(words []sqlWord) {
 	for len(words) > 0 && words[0].is("immediate", "sp_executesql", "n", "(") {
 		words = words[1:]
 	}
 	switch {
 	case len(words) == 0:
 	case words[0].kind == '\'' && (len(words) < 2 || words[1].text != "|" && words[1].text != "+"):
-		c.sql(words[0].text)
+		s.sql(words[0].text)
 	case words[0].kind == '\'' || strings.HasPrefix(words[0].text, "@") || words[0].is("concat", "format"):
-		c.effectWhy(KindDelete, "database:", false, why)
+		s.effectWhy(KindDelete, "database:", false, s.why)
 	}
 }
 
-// sqlFunctions adds the effects of functions in a statement: they may read and run something.
-func (c *call) sqlFunctions(words []sqlWord, why string) {
+func (s *statement) attach() {
+	for _, w := range s.rest {
+		if w.kind == '\'' {
+			s.path(KindWrite, literal(w.text))
+		}
+	}
+}
+
+func (s *statement) vacuum() {
+	for i, w := range s.rest {
+		if w.is("into") && i+1 < len(s.rest) {
+			s.path(KindWrite, literal(s.rest[i+1].text))
+		}
+	}
+}
+
+func (s *statement) setVariable() {
+	switch {
+	case s.what == "password":
+		s.add(KindEscalate, "user:database")
+	case slices.ContainsFunc(s.rest, func(w sqlWord) bool {
+		return w.is("global", "persist", "persist_only", "@@global", "@@persist", "@@persist_only")
+	}):
+		s.add(KindConfigure, "database:"+s.what)
+	}
+}
+
+// functions adds the effects of functions in a statement: they may read and run something.
+func (s *statement) functions(words []sqlWord) {
 	for i, w := range words {
 		if w.kind != 0 {
 			continue
 		}
 		argument := Word{Text: unknownPart, Kind: Unknown}
 		if i+2 < len(words) && words[i+1].text == "(" && words[i+2].kind == '\'' {
-			argument = Word{Text: words[i+2].text, Kind: Literal}
+			argument = literal(words[i+2].text)
 		}
 		if accounts[strings.ToLower(w.text)] {
-			c.effectWhy(KindSecret, "table:"+w.text, true, why)
+			s.effectWhy(KindSecret, "table:"+w.text, true, s.why)
 		}
 		if i+1 < len(words) && words[i+1].text == "(" && saysDestroy(w.text) {
-			c.effectWhy(KindDelete, "database:", false, why)
+			s.effectWhy(KindDelete, "database:", false, s.why)
 		}
 		switch strings.ToLower(w.text) {
 		case "pg_read_file", "pg_read_binary_file", "load_file", "lo_import", "readfile", "pg_ls_dir":
 			if argument.Kind == Literal {
-				c.path(KindRead, argument)
+				s.path(KindRead, argument)
 			}
 		case "lo_export", "writefile":
-			c.path(KindWrite, argument)
+			s.path(KindWrite, argument)
 		case "xp_cmdshell", "sys_exec", "sys_eval", "shell":
 			if i+1 < len(words) && words[i+1].kind == '\'' {
-				argument = Word{Text: words[i+1].text, Kind: Literal}
+				argument = literal(words[i+1].text)
 			}
 			if i > 0 && words[i-1].is("exec", "execute", "call", "select", ".", ",") || argument.Kind == Literal {
-				c.shellText(c.nested("sql"), argument)
+				s.shellText(s.nested("sql"), argument)
 			}
 		case "load_extension", "dblink_exec", "dblink":
-			c.doubt(DoubtEval, "the database runs other code: "+why)
+			s.doubt(DoubtEval, "the database runs other code: "+s.why)
 		case "pg_terminate_backend", "pg_cancel_backend":
-			c.effectWhy(KindKill, "process:database", true, why)
+			s.effectWhy(KindKill, "process:database", true, s.why)
 		case "outfile", "dumpfile":
 			if i+1 < len(words) && words[i+1].kind == '\'' {
-				c.path(KindWrite, Word{Text: words[i+1].text, Kind: Literal})
+				s.path(KindWrite, literal(words[i+1].text))
 			}
 		case "into":
 			if i > 0 && words[0].is("select") && i+1 < len(words) && words[i+1].kind != '\'' &&
 				isWordStart(words[i+1].text) && !words[i+1].is("outfile", "dumpfile") {
 				name, _ := nameAt(words, i+1)
-				c.effectWhy(KindWrite, "table:"+name, true, why)
+				s.effectWhy(KindWrite, "table:"+name, true, s.why)
 			}
 		}
 	}
+}
+
+func (s *statement) isMySQL() bool {
+	name := s.name()
+	return strings.HasPrefix(name, "mysql") || strings.HasPrefix(name, "maria") || name == "mycli"
 }
 
 // metaCommand follows a command of a client, such as \! of psql or .shell of sqlite3.
@@ -455,14 +531,14 @@ func (c *call) metaCommand(line string) {
 	case name == ".shell" || name == ".system" || name == "system" || name == "host" || name == "!" || name == "pager":
 		c.nested("sql").line(rest)
 	case name == "tee" && rest != "":
-		c.path(KindWrite, Word{Text: rest, Kind: Literal})
+		c.path(KindWrite, literal(rest))
 	case name == `\i` || name == `\ir` || name == ".read" || name == `\.` || name == `\include` || name == "source":
 		if command, is := strings.CutPrefix(rest, "|"); is {
 			c.nested("sql").line(command)
 			return
 		}
-		c.path(KindRead, Word{Text: rest, Kind: Literal})
-		c.started(Word{Text: rest, Kind: Literal}, "sql")
+		c.path(KindRead, literal(rest))
+		c.started(literal(rest), "sql")
 	case name == `\copy`:
 		c.statement(append([]sqlWord{{text: "copy"}}, sqlStatements(rest)[0]...))
 	case name == `\o` || name == `\w` || name == ".output" || name == ".once" || name == ".save" ||
@@ -470,7 +546,7 @@ func (c *call) metaCommand(line string) {
 		if command, is := strings.CutPrefix(rest, "|"); is {
 			c.nested("sql").line(command)
 		} else if rest != "" {
-			c.path(KindWrite, Word{Text: rest, Kind: Literal})
+			c.path(KindWrite, literal(rest))
 		}
 	case name == ".restore":
 		c.effect(KindDelete, "database:", true)
@@ -500,9 +576,4 @@ func isNarrow(words []sqlWord) bool {
 		}
 		rest = rest[next+1:]
 	}
-}
-
-func (c *call) isMySQL() bool {
-	name := c.name()
-	return strings.HasPrefix(name, "mysql") || strings.HasPrefix(name, "maria") || name == "mycli"
 }

@@ -20,6 +20,9 @@ const mostBraces = 256
 // wordCost is the cost of a word beside its text.
 const wordCost = 16
 
+// literal is a word that is known in full.
+func literal(text string) Word { return Word{Text: text, Kind: Literal} }
+
 // words evaluates words as a shell does: quotes and backslashes go, braces expand, the
 // unknown parts are marked.
 func (sh *shell) words(list []*syntax.Word) []Word {
