@@ -1043,7 +1043,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 			c.doubt(DoubtProgram, name+" runs code of "+c.cwd+", which is not of this project")
 		}
 		for _, w := range a.operands { // make CMD='rm -rf src'
-			if c.sh.where == "" && c.sh.r.isMadeWord(c, w) {
+			if c.sh.where == "" && c.isMadeWord(w) {
 				c.doubt(DoubtMade, "the line makes "+w.Text+" and "+name+" runs it")
 			}
 			if _, value, _ := strings.Cut(w.Text, "="); isAssignment.MatchString(w.Text) && looksLikeLine(value) {
@@ -1152,7 +1152,7 @@ func (c *call) runsGiven(e *entry, a *args) {
 			w.Kind == Unknown && fetchers[w.from] && w.from != "git":
 			c.doubt(DoubtEval, c.name()+" may run what "+cmp.Or(w.from, c.sh.stdin.origin, "its input")+" gives it")
 		case w.Kind == Unknown || namesProduct.MatchString(option):
-		case c.sh.r.isMadeWord(c, w):
+		case c.isMadeWord(w):
 			if m := c.sh.r.madeAt(c.anyPath(w)); fetchers[m.by] {
 				c.doubt(DoubtMade, "the line makes "+text+", which "+c.name()+" may run")
 			}

@@ -39,7 +39,7 @@ var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg 
 func (c *call) makes(target string) {
 	name := c.name()
 	if keepers[name] || compilers[name] && !slices.ContainsFunc(c.words, func(w Word) bool {
-		return w.Text == "-" || c.sh.r.isMadeWord(c, w) || strings.HasPrefix(w.Text, "/tmp/") && name != "go"
+		return w.Text == "-" || c.isMadeWord(w) || strings.HasPrefix(w.Text, "/tmp/") && name != "go"
 	}) {
 		return
 	}
@@ -143,9 +143,10 @@ func (c *call) isMade(word string) bool {
 	return slices.ContainsFunc(c.sh.r.path, func(folder string) bool { return c.sh.r.isMade(folder + "/" + word) })
 }
 
-func (r *reader) isMadeWord(c *call, w Word) bool {
+// isMadeWord reports whether a word names a file that the call makes.
+func (c *call) isMadeWord(w Word) bool {
 	t, _ := c.target(w)
-	return t != "" && r.isMade(t)
+	return t != "" && c.sh.r.isMade(t)
 }
 
 // endings are the endings that interpreters add to the name of a module.

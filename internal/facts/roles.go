@@ -11,192 +11,284 @@ import (
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
+// use is a word with the role that a table gives it.
+type use struct {
+	*call
+	ro  role
+	w   Word
+	a   *args
+	all []Word // the operands that the word stands among; nil = it is the value of an option
+}
+
 // role follows the use of a word. all are the operands that it stands among; nil = it
 // is the value of an option.
 func (c *call) role(ro role, w Word, a *args, all []Word) {
 	if w.Text == "" && w.Kind == Literal {
 		return
 	}
-	switch ro.name {
-	case "pattern":
-		if strings.HasPrefix(w.Text, "!") {
-			return
-		}
-		if w.Kind == Literal {
-			w.Kind = Pattern
-		}
-		c.path(KindRead, w)
-	case "context": // the folder or the file that a program runs as its project
-		if isURL(w.Text) || isScpLike(w.Text) || strings.HasPrefix(w.Text, "github.com/") {
-			c.address(w)
-			c.effect(KindRun, "package:"+w.Text, w.Kind != Unknown)
-			return
-		}
-		if ro.arg == "file" {
-			c.path(KindRead, w)
-		}
-		c.abroad(w)
-	case "classpath":
-		for part := range strings.SplitSeq(w.Text, ":") {
-			if target, ok := c.absolute(part); ok && w.Kind != Unknown {
-				c.runsMade(strings.TrimSuffix(target, "/*"), "", part)
-			}
-		}
-	case "named":
-		c.named(w, all)
-	case "process":
-		c.kills(w)
-	case "seek":
-		if w.Kind != Unknown {
-			c.seeks(w.Text)
-		}
-	case "", "_", "cd", "user", "unit", "table", "name":
+	u := use{c, ro, w, a, all}
+	if !u.ofFile() && !u.ofCode() {
+		u.ofOther()
+	}
+}
+
+// ofFile follows a word that names a file or a folder; known is false where it has another role.
+func (u *use) ofFile() (known bool) {
+	switch u.ro.name {
 	case "read", "write", "delete", "move":
-		if name, is := strings.CutPrefix(strings.ToLower(w.Text), "env:"); is && ro.name == "write" {
-			c.variable(strings.ToUpper(strings.TrimLeft(name, `\/`)), Word{Text: unknownPart, Kind: Unknown})
-			return
-		}
-		if ro.name == "read" && isURL(w.Text) {
-			c.address(w)
-			return
-		}
-		if ro.name == "write" && isURL(w.Text) && !strings.HasPrefix(w.Text, "file://") &&
-			(len(all) == 0 || sameWord(w, all[len(all)-1])) {
-			c.address(w)
-			c.effect(KindSend, "host:"+hostOf(w.known()), w.Kind != Unknown)
-			return
-		}
-		c.path(EffectKind(ro.name), w)
+		u.file()
+	case "pattern":
+		u.pattern()
 	case "into":
-		c.into(w, a, all)
+		u.into()
 	case "from", "to":
-		c.transfer(ro.name, w, a, all)
-	case "proxy": // all that is sent goes by it
-		c.address(w)
-		if host := hostOf(w.known()); host != "" {
-			c.effect(KindSend, "host:"+host, true)
-		}
-	case "host", "url", "address":
-		c.address(w)
-	case "remote":
-		c.remote(w)
-	case "shell":
-		if w.Text == "-" { // of trap: as before
-			return
-		}
-		if name := c.name(); name == "env" || name == "genv" {
-			w = w.with(splitByEnv(w.Text))
-		}
-		c.shellText(c.nested(c.name()), w)
-	case "opens": // a line to which names of files are added
-		c.shellText(c.nested(c.name()), w.with(w.Text+" *"))
-	case "command":
-		sh := c.nested(c.name())
-		sh.line(w.Text)
-	case "program":
-		w.Text = strings.TrimPrefix(w.Text, ":") // -javaagent:FILE
-		if name := c.name(); (name == "ruby" || name == "perl") && w.Kind == Literal && !strings.Contains(w.Text, "/") {
-			w.Text = "./" + w.Text // -Ilib is a folder
-			folder, _ := c.target(w)
-			for _, file := range sorted(c.sh.r.made) {
-				if folder != "" && strings.HasPrefix(file, folder+"/") {
-					c.doubt(DoubtMade, "the line makes "+path.Base(file)+", which "+name+" may load")
-				}
-			}
-		}
-		c.helper(w)
-	case "script":
-		c.started(w, ro.arg)
-		c.named(w, all)
-	case "module":
-		if c.isInstalled(w.Text) {
-			c.doubt(DoubtMade, "the line installs "+w.Text+" and runs it")
-		}
-		if c.sh.r.t.program(w.Text) == nil {
-			c.effect(KindRun, "module:"+w.Text, w.Kind != Unknown)
-		}
-		c.module(ro.arg, w, a)
-	case "code":
-		c.code(ro.arg, w)
-	case "assign":
-		if name, value, ok := strings.Cut(w.Text, "="); ok {
-			v := w
-			if v.Text = value; v.Kind == Unknown && !strings.Contains(value, unknownPart) {
-				v.Kind = Literal
-			}
-			c.variable(name, v)
-		}
-	case "package":
-		c.pack(w)
-	case "socket":
-		t := c.anyPath(w)
-		c.effect(KindConnect, t, w.Kind != Unknown)
-		if why, ok := places().guard.find(t, c.sh.r.env.Home, false); ok {
-			c.effectWhy(KindGuard, t, w.Kind != Unknown, why)
-		}
+		u.transfer()
+	case "whole":
+		u.whole()
 	case "data":
-		if file, is := strings.CutPrefix(w.Text, "@"); is {
-			c.path(KindRead, w.with(file))
-		}
-		if _, value, has := strings.Cut(w.Text, "="); has && looksLikeSQL(value) && w.Kind == Literal {
-			c.code("sql", w.with(value))
-		}
-		if bodySQL.MatchString(w.Text) {
-			c.effect(KindDelete, "database:", false)
-		}
-	case "held": // a file of which the processes are sought that have it open
-		if target, _ := c.target(w); target != "" {
-			if _, ok := places().guard.find(target, c.sh.r.env.Home, false); ok {
-				c.sh.r.seeksGuard = true
-			}
-		}
+		u.data()
 	case "at":
-		if _, file, is := strings.Cut(w.Text, "@"); is {
-			c.path(KindRead, w.with(file))
+		if _, file, is := strings.Cut(u.w.Text, "@"); is {
+			u.path(KindRead, u.w.with(file))
 		}
 	case "form":
-		if _, value, ok := strings.Cut(w.Text, "="); ok && value != "" && (value[0] == '@' || value[0] == '<') {
-			file, _, _ := strings.Cut(value[1:], ";")
-			c.path(KindRead, w.with(file))
-		}
+		u.form()
 	case "volume":
-		c.volume(w)
+		u.volume()
 	case "mount":
-		c.mount(w)
-	case "variable":
-		if isSecretVariable(w.Text) {
-			c.effect(KindSecret, "env:"+w.Text, true)
-		}
-	case "setting":
-		c.setting(ro.arg, w, all)
-	case "unset":
-		c.unset(w.Text)
-	case "expanded":
-		if w.Kind != Unknown && strings.ContainsAny(w.Text, "$`") {
-			c.nested(c.name()).line(": " + w.Text)
-		}
-	case "new": // a folder that must not be there yet
-		c.effect(KindWrite, "worktree:"+w.Text, w.Kind != Unknown)
-		if target := c.anyPath(w); target != "" {
-			c.entryGuess(target)
-		}
+		u.mount()
+	case "held":
+		u.held()
+	case "new":
+		u.newFolder()
 	case "shown": // a file of which git shows the text, or adds it
-		if target, certain := c.target(w); target != "" && c.sh.where == "" {
-			c.placed(KindRead, target, certain)
+		if target, certain := u.target(u.w); target != "" && u.sh.where == "" {
+			u.placed(KindRead, target, certain)
 		}
 	case "linked":
-		if target, certain := c.target(w); target != "" && c.sh.where == "" {
-			c.placed(KindMove, target, certain) // it can be changed, and read, by another name
+		if target, certain := u.target(u.w); target != "" && u.sh.where == "" {
+			u.placed(KindMove, target, certain) // it can be changed, and read, by another name
 		}
-	case "whole":
-		c.path(KindWrite, w)
-		if target, certain := c.target(w); target != "" && c.sh.where == "" {
-			c.guarded(target, certain, true)
+	default:
+		return false
+	}
+	return true
+}
+
+// ofCode follows a word that says what runs; known is false where it has another role.
+func (u *use) ofCode() (known bool) {
+	switch u.ro.name {
+	case "shell":
+		u.shell()
+	case "opens": // a line to which names of files are added
+		u.shellText(u.nested(u.name()), u.w.with(u.w.Text+" *"))
+	case "command":
+		u.nested(u.name()).line(u.w.Text)
+	case "program":
+		u.program()
+	case "script":
+		u.started(u.w, u.ro.arg)
+		u.named()
+	case "named":
+		u.named()
+	case "module":
+		u.module()
+	case "code":
+		u.code(u.ro.arg, u.w)
+	case "context":
+		u.context()
+	case "classpath":
+		u.classpath()
+	case "package":
+		u.pack()
+	case "expanded":
+		if u.w.Kind != Unknown && strings.ContainsAny(u.w.Text, "$`") {
+			u.nested(u.name()).line(": " + u.w.Text)
 		}
+	default:
+		return false
+	}
+	return true
+}
+
+// ofOther follows a word that names a machine, a process, a variable or a setting.
+func (u *use) ofOther() {
+	switch u.ro.name {
+	case "host", "url", "address":
+		u.address(u.w)
+	case "proxy": // all that is sent goes by it
+		u.address(u.w)
+		if host := hostOf(u.w.known()); host != "" {
+			u.effect(KindSend, "host:"+host, true)
+		}
+	case "remote":
+		u.remote()
 	case "refspec":
-		if w.Kind == Unknown && !w.safe && w.from != "" && !strings.HasPrefix(w.from, "${") {
-			c.doubt(DoubtWord, "which branches "+short(c.text)+" is about is only known when it runs")
+		if u.w.Kind == Unknown && !u.w.safe && u.w.from != "" && !strings.HasPrefix(u.w.from, "${") {
+			u.doubt(DoubtWord, "which branches "+short(u.text)+" is about is only known when it runs")
 		}
+	case "socket":
+		u.socket()
+	case "process":
+		u.kills(u.w)
+	case "seek":
+		if u.w.Kind != Unknown {
+			u.seeks(u.w.Text)
+		}
+	case "assign":
+		u.assign()
+	case "variable":
+		if isSecretVariable(u.w.Text) {
+			u.effect(KindSecret, "env:"+u.w.Text, true)
+		}
+	case "unset":
+		u.unset(u.w.Text)
+	case "setting":
+		u.setting()
+	}
+}
+
+// file follows a file that is read, written, deleted or moved; in its place an address or a variable may stand.
+func (u *use) file() {
+	w := u.w
+	if name, is := strings.CutPrefix(strings.ToLower(w.Text), "env:"); is && u.ro.name == "write" {
+		u.variable(strings.ToUpper(strings.TrimLeft(name, `\/`)), Word{Text: unknownPart, Kind: Unknown})
+		return
+	}
+	if u.ro.name == "read" && isURL(w.Text) {
+		u.address(w)
+		return
+	}
+	if u.ro.name == "write" && isURL(w.Text) && !strings.HasPrefix(w.Text, "file://") &&
+		(len(u.all) == 0 || sameWord(w, u.all[len(u.all)-1])) {
+		u.address(w)
+		u.effect(KindSend, "host:"+hostOf(w.known()), w.Kind != Unknown)
+		return
+	}
+	u.path(EffectKind(u.ro.name), w)
+}
+
+// pattern follows a pattern of files that are read.
+func (u *use) pattern() {
+	w := u.w
+	if strings.HasPrefix(w.Text, "!") {
+		return
+	}
+	if w.Kind == Literal {
+		w.Kind = Pattern
+	}
+	u.path(KindRead, w)
+}
+
+// whole follows a folder that is written with all in it.
+func (u *use) whole() {
+	u.path(KindWrite, u.w)
+	if target, certain := u.target(u.w); target != "" && u.sh.where == "" {
+		u.guarded(target, certain, true)
+	}
+}
+
+// data follows the body of a request: text, or @FILE.
+func (u *use) data() {
+	if file, is := strings.CutPrefix(u.w.Text, "@"); is {
+		u.path(KindRead, u.w.with(file))
+	}
+	if _, value, has := strings.Cut(u.w.Text, "="); has && looksLikeSQL(value) && u.w.Kind == Literal {
+		u.code("sql", u.w.with(value))
+	}
+	if bodySQL.MatchString(u.w.Text) {
+		u.effect(KindDelete, "database:", false)
+	}
+}
+
+// form follows a field of a form: NAME=TEXT, NAME=@FILE or NAME=<FILE.
+func (u *use) form() {
+	if _, value, ok := strings.Cut(u.w.Text, "="); ok && value != "" && (value[0] == '@' || value[0] == '<') {
+		file, _, _ := strings.Cut(value[1:], ";")
+		u.path(KindRead, u.w.with(file))
+	}
+}
+
+// held follows a file of which the processes are sought that have it open.
+func (u *use) held() {
+	if target, _ := u.target(u.w); target != "" {
+		if _, ok := places().guard.find(target, u.sh.r.env.Home, false); ok {
+			u.sh.r.seeksGuard = true
+		}
+	}
+}
+
+// newFolder follows a folder that must not be there yet.
+func (u *use) newFolder() {
+	u.effect(KindWrite, "worktree:"+u.w.Text, u.w.Kind != Unknown)
+	if target := u.anyPath(u.w); target != "" {
+		u.entryGuess(target)
+	}
+}
+
+// shell follows a line of a shell.
+func (u *use) shell() {
+	w := u.w
+	if w.Text == "-" { // of trap: as before
+		return
+	}
+	if name := u.name(); name == "env" || name == "genv" {
+		w = w.with(splitByEnv(w.Text))
+	}
+	u.shellText(u.nested(u.name()), w)
+}
+
+// program follows a program that is run or loaded.
+func (u *use) program() {
+	w := u.w
+	w.Text = strings.TrimPrefix(w.Text, ":") // -javaagent:FILE
+	if name := u.name(); (name == "ruby" || name == "perl") && w.Kind == Literal && !strings.Contains(w.Text, "/") {
+		w.Text = "./" + w.Text // -Ilib is a folder
+		folder, _ := u.target(w)
+		for _, file := range sorted(u.sh.r.made) {
+			if folder != "" && strings.HasPrefix(file, folder+"/") {
+				u.doubt(DoubtMade, "the line makes "+path.Base(file)+", which "+name+" may load")
+			}
+		}
+	}
+	u.helper(w)
+}
+
+// context follows the folder, the file or the repository that a program runs as its project.
+func (u *use) context() {
+	if isURL(u.w.Text) || isScpLike(u.w.Text) || strings.HasPrefix(u.w.Text, "github.com/") {
+		u.address(u.w)
+		u.effect(KindRun, "package:"+u.w.Text, u.w.Kind != Unknown)
+		return
+	}
+	if u.ro.arg == "file" {
+		u.path(KindRead, u.w)
+	}
+	u.abroad(u.w)
+}
+
+// classpath follows a list of folders and files from which a program loads code.
+func (u *use) classpath() {
+	for part := range strings.SplitSeq(u.w.Text, ":") {
+		if target, ok := u.absolute(part); ok && u.w.Kind != Unknown {
+			u.runsMade(strings.TrimSuffix(target, "/*"), "", part)
+		}
+	}
+}
+
+// socket follows a socket that the program connects to.
+func (u *use) socket() {
+	t := u.anyPath(u.w)
+	u.effect(KindConnect, t, u.w.Kind != Unknown)
+	if why, ok := places().guard.find(t, u.sh.r.env.Home, false); ok {
+		u.effectWhy(KindGuard, t, u.w.Kind != Unknown, why)
+	}
+}
+
+// assign follows NAME=VALUE, a variable for the program.
+func (u *use) assign() {
+	if name, value, ok := strings.Cut(u.w.Text, "="); ok {
+		u.variable(name, u.w.with(value))
 	}
 }
 
@@ -287,10 +379,11 @@ var metadataHosts = names(`
 	100.100.100.200 fd00:ec2::254 2852039166 0xa9fea9fe`)
 
 // into follows a file or folder that is written: DEST itself, or its entry for each source.
-func (c *call) into(w Word, a *args, all []Word) {
-	target, certain := c.target(w)
+func (u *use) into() {
+	w, a, all := u.w, u.a, u.all
+	target, certain := u.target(w)
 	if target == "" {
-		c.path(KindWrite, w)
+		u.path(KindWrite, w)
 		return
 	}
 	sources := all
@@ -301,56 +394,57 @@ func (c *call) into(w Word, a *args, all []Word) {
 	}
 	isFolder := strings.HasSuffix(w.Text, "/") || w.Text == "." || w.Text == ".." || w.Text == "~" ||
 		len(sources) > 1 || all == nil ||
-		target == c.sh.r.env.Home || target == "/tmp" ||
+		target == u.sh.r.env.Home || target == "/tmp" ||
 		target == "/etc"
 	if !isFolder {
-		c.onPath(KindWrite, target, certain)
+		u.onPath(KindWrite, target, certain)
 		if path.Ext(target) != "" && len(sources) == 1 && path.Ext(sources[0].Text) == path.Ext(target) {
 			return
 		}
 	}
-	if c.name() == "ln" && len(sources) == 1 && sources[0].Kind != Unknown {
-		to, _ := c.absolute(sources[0].Text)
-		c.sh.r.links[target] = to
-		c.sh.r.links[path.Join(target, path.Base(to))] = to
+	if u.name() == "ln" && len(sources) == 1 && sources[0].Kind != Unknown {
+		to, _ := u.absolute(sources[0].Text)
+		u.sh.r.links[target] = to
+		u.sh.r.links[path.Join(target, path.Base(to))] = to
 	}
 	for _, s := range sources {
 		base := path.Base(strings.TrimSuffix(s.Text, "/"))
 		if host, file, remote := strings.Cut(base, ":"); remote && host != "" { // of scp and rsync
 			base = file
 		}
-		all := strings.HasSuffix(c.name(), "rsync") && strings.HasSuffix(s.Text, "/")
+		all := strings.HasSuffix(u.name(), "rsync") && strings.HasSuffix(s.Text, "/")
 		if s.Kind == Unknown || all || base == "." || base == ".." || base == "/" {
 			base = "*"
 		}
-		if c.sh.r.isMadeWord(c, s) && c.sh.where == "" {
-			from, _ := c.target(s)
-			c.sh.r.made[path.Join(target, base)] = c.sh.r.madeAt(from)
+		if u.isMadeWord(s) && u.sh.where == "" {
+			from, _ := u.target(s)
+			u.sh.r.made[path.Join(target, base)] = u.sh.r.madeAt(from)
 		}
 		if isFolder {
-			c.onPath(KindWrite, path.Join(target, base), certain)
-			if base == "*" && c.sh.where == "" { // all of a folder
-				c.guarded(target, false, true)
+			u.onPath(KindWrite, path.Join(target, base), certain)
+			if base == "*" && u.sh.where == "" { // all of a folder
+				u.guarded(target, false, true)
 			}
 		} else {
-			c.entryGuess(path.Join(target, base))
+			u.entryGuess(path.Join(target, base))
 		}
 	}
 }
 
 // entryGuess is the write of a copy if its target is a folder: only the effects of the place count.
-func (c *call) entryGuess(target string) {
-	if c.sh.where != "" {
+func (u *use) entryGuess(target string) {
+	if u.sh.where != "" {
 		return
 	}
-	c.makes(target)
-	c.placed(KindWrite, target, false)
+	u.makes(target)
+	u.placed(KindWrite, target, false)
 }
 
 func sameWord(a, b Word) bool { return a.Text == b.Text && a.span == b.span }
 
 // transfer follows a word of rsync and scp: a path, or a place on another machine.
-func (c *call) transfer(way string, w Word, a *args, all []Word) {
+func (u *use) transfer() {
+	way, w := u.ro.name, u.w
 	head := w.known()
 	scheme, rest, isScheme := strings.Cut(head, "://")
 	remote := ""
@@ -358,9 +452,9 @@ func (c *call) transfer(way string, w Word, a *args, all []Word) {
 	case isScheme && (scheme == "s3" || scheme == "gs" || scheme == "az" || scheme == "r2" || scheme == "abfs"):
 		target := "cloud:" + scheme + "/" + rest
 		if way == "to" {
-			c.effect(KindSend, target, true)
+			u.effect(KindSend, target, true)
 		}
-		c.effect(KindConnect, target, true)
+		u.effect(KindConnect, target, true)
 		return
 	case isScheme && scheme != "file":
 		remote = hostOf(head)
@@ -368,46 +462,47 @@ func (c *call) transfer(way string, w Word, a *args, all []Word) {
 		switch host, _, _ := strings.Cut(head, ":"); {
 		case !strings.Contains(host, "/"):
 			remote = hostOf(host)
-		case c.name() == "kubectl" && strings.Count(host, "/") == 1 && host[0] != '.': // NAMESPACE/POD:FILE
+		case u.name() == "kubectl" && strings.Count(host, "/") == 1 && host[0] != '.': // NAMESPACE/POD:FILE
 			remote = path.Base(host)
 		}
 	}
 	if remote != "" {
 		if way == "to" {
-			c.effect(KindSend, "host:"+remote, true)
+			u.effect(KindSend, "host:"+remote, true)
 		} else {
-			c.secretAbroad(remote, head)
+			u.secretAbroad(remote, head)
 		}
-		c.effect(KindConnect, "host:"+remote, true)
+		u.effect(KindConnect, "host:"+remote, true)
 		return
 	}
 	if way == "from" {
-		c.path(KindRead, w)
+		u.path(KindRead, w)
 	} else {
-		c.into(w, a, all)
+		u.into()
 	}
 }
 
 // secretAbroad adds that a file with secrets is copied from another machine or from a container.
-func (c *call) secretAbroad(host, from string) {
+func (u *use) secretAbroad(host, from string) {
 	_, file, _ := strings.Cut(from, ":")
 	file = strings.TrimPrefix(file, host) // of host:/path after a scheme
-	if why, ok := places().secret.find(strings.TrimLeft(file, ":"), c.sh.r.env.Home, false); ok {
-		c.effectWhy(KindSecret, "host:"+host, true, why)
+	if why, ok := places().secret.find(strings.TrimLeft(file, ":"), u.sh.r.env.Home, false); ok {
+		u.effectWhy(KindSecret, "host:"+host, true, why)
 	}
 }
 
 // remote follows the name or address of a repository.
-func (c *call) remote(w Word) {
+func (u *use) remote() {
+	w := u.w
 	if cmd, is := strings.CutPrefix(w.Text, "ext::"); is {
-		c.shellText(c.nested(c.name()), w.with(cmd))
+		u.shellText(u.nested(u.name()), w.with(cmd))
 		return
 	}
 	if w.Kind == Unknown && !w.safe && w.known() == "" {
-		c.doubt(DoubtWord, "which repository "+short(c.text)+" is about is only known when it runs")
+		u.doubt(DoubtWord, "which repository "+short(u.text)+" is about is only known when it runs")
 	}
 	if rest := w.known(); isURL(rest) || isScpLike(rest) {
-		c.address(w)
+		u.address(w)
 	}
 }
 
@@ -483,18 +578,19 @@ func (c *call) started(w Word, lang string) {
 
 // named follows a script by the entry of its name, such as that of manage.py: all are the operands
 // that it stands among.
-func (c *call) named(w Word, all []Word) {
+func (u *use) named() {
+	w, all := u.w, u.all
 	i := slices.IndexFunc(all, func(o Word) bool { return sameWord(o, w) })
 	if i < 0 || w.Kind != Literal || strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "./") == "" ||
-		c.sh.r.t.program(programName(w.Text)) == nil ||
+		u.sh.r.t.program(programName(w.Text)) == nil ||
 		ordinary[programName(w.Text)] && path.Ext(w.Text) == "" && !strings.HasPrefix(w.Text, "/usr/") {
 		return
 	}
 	words := slices.Clone(all[i:])
 	words[0].Text = programName(w.Text)
-	sh := c.nested(c.name())
+	sh := u.nested(u.name())
 	sh.guess = path.Ext(w.Text) == ""
-	sh.run(words, &call{text: c.text, span: c.span, env: c.env})
+	sh.run(words, &call{text: u.text, span: u.span, env: u.env})
 }
 
 // agentProgram finds the programs of agents by the packages that they lie in.
@@ -571,24 +667,32 @@ func (c *call) isAtHome(target string) bool {
 }
 
 // module follows a module that an interpreter runs.
-func (c *call) module(lang string, w Word, a *args) {
-	if lang != "python" {
+func (u *use) module() {
+	w := u.w
+	if u.isInstalled(w.Text) {
+		u.doubt(DoubtMade, "the line installs "+w.Text+" and runs it")
+	}
+	if u.sh.r.t.program(w.Text) == nil {
+		u.effect(KindRun, "module:"+w.Text, w.Kind != Unknown)
+	}
+	if u.ro.arg != "python" {
 		return
 	}
 	name := w.Text
-	c.imported("python", name)
-	if c.sh.r.t.program("python -m "+name) != nil { // its entry is not that of a program of the same name
+	u.imported("python", name)
+	if u.sh.r.t.program("python -m "+name) != nil { // its entry is not that of a program of the same name
 		name = "python -m " + name
 	}
-	if e := c.sh.r.t.program(name); e != nil && w.Kind == Literal { // python -m pip install x
-		rest := a.operands
-		sh := c.nested(c.name())
-		sh.run(append([]Word{{Text: name, Kind: Literal}}, rest...), &call{text: c.text, span: c.span, env: c.env})
+	if e := u.sh.r.t.program(name); e != nil && w.Kind == Literal { // python -m pip install x
+		rest := u.a.operands
+		sh := u.nested(u.name())
+		sh.run(append([]Word{{Text: name, Kind: Literal}}, rest...), &call{text: u.text, span: u.span, env: u.env})
 	}
 }
 
 // pack follows a package that is installed or fetched.
-func (c *call) pack(w Word) {
+func (u *use) pack() {
+	w := u.w
 	text := w.Text
 	if _, file, is := strings.Cut(text, "file:"); is && w.Kind == Literal { // name@file:../x
 		w.Text = strings.TrimPrefix(file, "//")
@@ -596,25 +700,26 @@ func (c *call) pack(w Word) {
 	}
 	switch {
 	case w.Kind == Unknown:
-		c.effect(KindInstall, "", false)
+		u.effect(KindInstall, "", false)
 	case isURL(text) || strings.HasPrefix(text, "git+") || strings.HasPrefix(text, "git@"):
-		c.effect(KindConnect, "host:"+hostOf(strings.TrimPrefix(text, "git+")), true)
-		c.effect(KindInstall, "package:"+text, true)
-		c.effect(KindRun, "package:"+text, true)
+		u.effect(KindConnect, "host:"+hostOf(strings.TrimPrefix(text, "git+")), true)
+		u.effect(KindInstall, "package:"+text, true)
+		u.effect(KindRun, "package:"+text, true)
 	case strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~"):
-		t, _ := c.absolute(text)
-		c.abroad(w)
-		if c.sh.r.isMade(t) {
-			c.doubt(DoubtMade, "the line makes "+text+" and installs it")
+		t, _ := u.absolute(text)
+		u.abroad(w)
+		if u.sh.r.isMade(t) {
+			u.doubt(DoubtMade, "the line makes "+text+" and installs it")
 		}
-		c.effect(KindInstall, "package:"+t, true)
+		u.effect(KindInstall, "package:"+t, true)
 	default:
-		c.effect(KindInstall, "package:"+text, true)
+		u.effect(KindInstall, "package:"+text, true)
 	}
 }
 
 // volume follows SRC:DST of a container.
-func (c *call) volume(w Word) {
+func (u *use) volume() {
+	w := u.w
 	src, rest, has := strings.Cut(w.Text, ":")
 	if !has || src == "" || !strings.ContainsAny(src[:1], "/.~$") && w.Kind != Unknown {
 		return
@@ -624,23 +729,23 @@ func (c *call) volume(w Word) {
 		kind = KindRead
 	}
 	if strings.HasSuffix(src, "docker.sock") {
-		c.effect(KindEscalate, "user:root", true)
+		u.effect(KindEscalate, "user:root", true)
 		return
 	}
-	c.mounted(kind, w.with(src))
+	u.mounted(kind, w.with(src))
 }
 
 // mounted follows a file or a folder that a container is given.
-func (c *call) mounted(kind EffectKind, w Word) {
-	c.path(kind, w)
-	if target, certain := c.target(w); target != "" && kind == KindWrite && c.sh.where == "" {
-		c.placed(KindMove, target, certain)
+func (u *use) mounted(kind EffectKind, w Word) {
+	u.path(kind, w)
+	if target, certain := u.target(w); target != "" && kind == KindWrite && u.sh.where == "" {
+		u.placed(KindMove, target, certain)
 	}
 }
 
-func (c *call) mount(w Word) {
+func (u *use) mount() {
 	src, bind, read := "", false, false
-	for part := range strings.SplitSeq(w.Text, ",") {
+	for part := range strings.SplitSeq(u.w.Text, ",") {
 		k, v, _ := strings.Cut(part, "=")
 		switch k {
 		case "type":
@@ -656,37 +761,38 @@ func (c *call) mount(w Word) {
 		if read {
 			kind = KindRead
 		}
-		c.mounted(kind, w.with(src))
+		u.mounted(kind, u.w.with(src))
 	}
 }
 
 // setting follows `key=value` or `key value` of a program's settings.
-func (c *call) setting(of string, w Word, all []Word) {
+func (u *use) setting() {
+	w, all := u.w, u.all
 	key, value, has := strings.Cut(w.Text, "=")
 	v := w.with(value)
 	if !has {
 		i := slices.IndexFunc(all, func(o Word) bool { return sameWord(o, w) })
 		if i < 0 || i+1 >= len(all) {
-			c.abroad(w) // a file of settings
+			u.abroad(w) // a file of settings
 			return
 		}
 		v = all[i+1]
 	}
 	if w.Kind == Unknown && strings.Contains(key, unknownPart) {
-		c.doubt(DoubtWord, "a setting of "+c.name()+" is only known when it runs")
+		u.doubt(DoubtWord, "a setting of "+u.name()+" is only known when it runs")
 		return
 	}
-	what, known := variables().setting(of, strings.ToLower(key))
+	what, known := variables().setting(u.ro.arg, strings.ToLower(key))
 	if !known || what == "_" {
 		return
 	}
 	if rest, is := strings.CutPrefix(what, "doubt "); is {
-		c.doubt(DoubtKind(rest), c.name()+" sets "+key)
+		u.doubt(DoubtKind(rest), u.name()+" sets "+key)
 		return
 	}
 	ro := parseRole(what)
 	if ro.name == "guard" {
-		c.effect(KindGuard, "setting:"+key, true)
+		u.effect(KindGuard, "setting:"+key, true)
 		return
 	}
 	switch ro.name {
@@ -695,22 +801,22 @@ func (c *call) setting(of string, w Word, all []Word) {
 			return
 		}
 		v.Text = strings.TrimPrefix(v.Text, "!")
-		c.doubt(DoubtVariable, key+" of "+c.name()+" runs a command")
+		u.doubt(DoubtVariable, key+" of "+u.name()+" runs a command")
 	case "program", "script", "options":
 		if v.Text == "" || harmlessHelpers[v.Text] || v.Text == "false" || v.Text == "true" {
 			return
 		}
-		c.doubt(DoubtVariable, key+" of "+c.name()+" says what runs")
+		u.doubt(DoubtVariable, key+" of "+u.name()+" says what runs")
 	}
 	if ro.name == "alias" {
 		if cmd, is := strings.CutPrefix(v.Text, "!"); is {
-			c.shellText(c.nested(c.name()), v.with(cmd))
+			u.shellText(u.nested(u.name()), v.with(cmd))
 		} else {
-			c.nested(c.name()).line("git " + v.Text)
+			u.nested(u.name()).line("git " + v.Text)
 		}
 		return
 	}
-	c.role(ro, v, &args{}, nil)
+	u.call.role(ro, v, &args{}, nil)
 }
 
 // variable follows a variable that is set for commands.
