@@ -2,12 +2,9 @@ package facts
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/hex"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/lazyregexp"
@@ -697,7 +694,7 @@ func (c *call) subcommand(e *entry, name string, a *args) output {
 	}
 	if len(a.operands) == 0 {
 		if e.Bare != nil {
-			if c.isLookedUp(e, a) { // npm -v
+			if e.isLookedUp(a) { // npm -v
 				return output{origin: name}
 			}
 			return c.act(e.Bare.ready(c.sh.r.t), name, a, nil)
@@ -810,7 +807,7 @@ var lookups = []string{"--help", "--version", "-h", "-help", "-version", "--usag
 
 // isLookedUp reports whether the command only shows help or a version: one of its words asks for that,
 // and no option or operand before it runs something.
-func (c *call) isLookedUp(e *entry, a *args) bool {
+func (e *entry) isLookedUp(a *args) bool {
 	own := strings.Fields(e.Lookups)
 	named := func(option string) bool { // cargo yank --version 1.0.0 is of that version
 		return (option == "--version" || option == "-version" || option == "-v") && len(a.operands) > 0
@@ -1004,7 +1001,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 		}
 	}
 	c.own(e, a)
-	if c.isLookedUp(e, a) {
+	if e.isLookedUp(a) {
 		return output{origin: name}
 	}
 	c.folderOption(a)
@@ -1101,9 +1098,10 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 			}
 		}
 	}
-	c.empties(name, a)
-	c.copiesNothing(a, from)
-	if known, ok := c.prints(name, a, words); ok {
+	m := emptying{c, name, a}
+	m.empties()
+	m.copiesNothing(from)
+	if known, ok := (&printing{c, name, a}).prints(words); ok {
 		return known
 	}
 	return out
@@ -1181,7 +1179,7 @@ func leadsOut(c *call, e *entry, name string, a *args) {
 			c.doubt(DoubtWord, "what "+c.name()+" does with "+w.Text+" is not known")
 		}
 	}
-	roles := c.rolesOf(e.words, a)
+	roles := a.rolesOf(e.words)
 	for i, w := range a.operands {
 		if ro := roleAt(roles, i, len(a.operands)); ro.name == "command" {
 			break
@@ -1240,7 +1238,7 @@ func (c *call) operands(e *entry, a *args) {
 	for i, w := range a.after {
 		c.role(roleAt(e.after, i, len(a.after)), w, a, a.after)
 	}
-	roles := c.rolesOf(e.words, a)
+	roles := a.rolesOf(e.words)
 	if len(roles) == 0 {
 		return
 	}
@@ -1265,7 +1263,7 @@ func (c *call) operands(e *entry, a *args) {
 }
 
 // rolesOf leaves out the roles that options take the place of.
-func (c *call) rolesOf(roles []role, a *args) (list []role) {
+func (a *args) rolesOf(roles []role) (list []role) {
 	for _, ro := range roles {
 		if slices.ContainsFunc(ro.unless, func(name string) bool {
 			return slices.ContainsFunc(a.given, func(g given) bool { return g.name == name })
@@ -1354,7 +1352,7 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 		return output{origin: name}
 	}
 	if len(operands) == 0 {
-		if e.Open && !c.has(a, "-W") {
+		if e.Open && !a.has("-W") {
 			k := *c
 			if k.sh = sh; e.Elsewhere != "" {
 				sh.where, sh.cwd = c.fill(e.Elsewhere, a, nil), ""
@@ -1388,7 +1386,7 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 		return sh.run(operands, &call{text: c.text, span: c.span, env: c.env})
 	}
 	sh.stdin = input{has: true, known: true}
-	for _, words := range c.fed(operands) {
+	for _, words := range (&xargs{c.sh, c.options}).commands(operands) {
 		out := sh.fork().run(words, &call{text: c.text, span: c.span, env: c.env})
 		all.known, all.text, all.origin = all.known && out.known, all.text+out.text, cmp.Or(all.origin, out.origin)
 	}
@@ -1414,156 +1412,6 @@ func splitByEnv(text string) string {
 }
 
 var ofEnv = strings.NewReplacer(`\_`, " ", "\v", " ", "\f", " ", "\r", " ")
-
-// fed are the commands that xargs makes of words: with those of its input, as many as it takes
-// at once.
-func (c *call) fed(words []Word) (lines [][]Word) {
-	mark := ""
-	for _, g := range c.options {
-		if g.name == "-I" || g.name == "--replace" || g.name == "-i" {
-			if mark = "{}"; g.value != nil && g.value.Text != "" {
-				mark = g.value.Text
-			}
-		}
-	}
-	in := c.sh.stdin
-	c.sh.takes()
-	for _, g := range c.options { // of a file in place of its input
-		if (g.name == "-a" || g.name == "--arg-file") && g.value != nil {
-			in = input{has: true, origin: "file " + g.value.Text}
-		}
-	}
-	byMark := slices.ContainsFunc(c.options, func(g given) bool {
-		return g.name == "-0" || g.name == "--null" || g.name == "-d" || g.name == "--delimiter"
-	})
-	if in.known && (in.text == "" || !byMark && strings.TrimSpace(in.text) == "") {
-		return [][]Word{words}
-	}
-	var added []Word
-	if in.known && mark == "" {
-		added = wordsOf(c.xargsWords(in.text, " \t\n"))
-	} else if in.known { // then a line is one word
-		if list := c.xargsWords(strings.TrimLeft(in.text, " \t\n"), "\n"); len(list) == 1 {
-			added = wordsOf(list)
-		}
-	}
-	if byLines(c) && mark == "" && in.known && strings.TrimRight(in.text, " \t\n") != "" {
-		rows := strings.Split(strings.Trim(in.text, "\n"), "\n")
-		if len(rows) <= mostItems && !strings.Contains(in.text, " \n") && !strings.Contains(in.text, "\t\n") {
-			for _, row := range rows {
-				if more := wordsOf(c.xargsWords(row, " \t\n")); len(more) > 0 {
-					lines = append(lines, append(slices.Clip(words), more...))
-				}
-			}
-			return lines
-		}
-		added = nil
-	}
-	if list := in.words; len(added) == 0 && len(list) > 0 && list[0].Kind != Unknown {
-		added = list
-	}
-	if len(added) == 0 || len(added) > mostItems {
-		added = []Word{{Text: unknownPart, Kind: Unknown, from: cmp.Or(in.origin, "its input")}}
-		if in.origin != "" && isLister[in.origin] {
-			added[0].from, added[0].safe = "", true
-		}
-	}
-	if mark == "" {
-		for part := range slices.Chunk(added, c.atOnce(len(added))) {
-			lines = append(lines, append(slices.Clip(words), part...))
-		}
-		return lines
-	}
-	out, one := slices.Clone(words), oneOf(added)
-	for i := range out {
-		if strings.Contains(out[i].Text, mark) {
-			out[i].Text = strings.ReplaceAll(out[i].Text, mark, one.Text)
-			out[i].Kind, out[i].from, out[i].safe = one.Kind, one.from, one.safe
-		}
-	}
-	return [][]Word{out}
-}
-
-// byLines reports whether xargs runs a command for each line of its input.
-func byLines(c *call) bool {
-	return slices.ContainsFunc(c.options, func(g given) bool {
-		return (g.name == "-l" || g.name == "-L" || g.name == "--max-lines") && (g.value == nil || g.value.Text == "1")
-	})
-}
-
-// atOnce is how many words xargs takes at once, at most n.
-func (c *call) atOnce(n int) int {
-	for _, g := range c.options {
-		if (g.name == "-n" || g.name == "--max-args") && g.value != nil {
-			if most, err := strconv.Atoi(g.value.Text); err == nil && most > 0 {
-				return min(n, most)
-			}
-		}
-	}
-	return n
-}
-
-// xargsWords are the words that xargs makes of its input: between NULs or delimiters, or as
-// separated by ends, where quotes and backslashes count.
-func (c *call) xargsWords(text, ends string) (words []string) {
-	for _, g := range c.options {
-		mark := "\x00"
-		switch g.name {
-		case "-d", "--delimiter":
-			if g.value == nil || g.value.Kind == Unknown || ansiC(g.value.Text) == "" {
-				return nil
-			}
-			mark = ansiC(g.value.Text)[:1]
-		case "-0", "--null":
-		default:
-			continue
-		}
-		return strings.Split(strings.TrimSuffix(text, mark), mark)
-	}
-	var word strings.Builder
-	var quote byte
-	started := false
-	for i := 0; i < len(text); i++ {
-		b := text[i]
-		switch {
-		case quote != 0 && b == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteByte(b)
-		case b == '\'' || b == '"':
-			quote, started = b, true
-		case b == '\\' && i+1 < len(text):
-			i++
-			word.WriteByte(text[i])
-			started = true
-		case strings.IndexByte(ends, b) >= 0:
-			if started {
-				words = append(words, word.String())
-			}
-			word.Reset()
-			started = false
-		default:
-			word.WriteByte(b)
-			started = true
-		}
-	}
-	if started {
-		words = append(words, word.String())
-	}
-	return words
-}
-
-// isLister are commands that print names of files and nothing else.
-var isLister = map[string]bool{
-	"ls":           true,
-	"find":         true,
-	"fd":           true,
-	"rg":           true,
-	"grep":         true,
-	"git ls-files": true,
-	"git grep":     true,
-	"git diff":     true,
-}
 
 // shellText follows a text as a line of a shell.
 func (c *call) shellText(sh *shell, w Word) output {
@@ -1592,11 +1440,11 @@ func (c *call) reads(e *entry, name string, a *args) output {
 			}
 		}
 	}
-	if c.has(a, "--test") || c.has(a, "--run") { // node finds the tests
+	if a.has("--test") || a.has("--run") { // node finds the tests
 		return output{origin: name}
 	}
 	forced := slices.ContainsFunc(a.given, func(g given) bool { return g.name == "-s" && e.isShell() })
-	if len(a.operands) > 0 && !forced && c.hasScript(e) {
+	if len(a.operands) > 0 && !forced && e.hasScript() {
 		return output{origin: name}
 	}
 	c.fromInput(e.language())
@@ -1606,13 +1454,14 @@ func (c *call) reads(e *entry, name string, a *args) output {
 func (e *entry) isShell() bool { return e == known().program("bash") || e == known().program("fish") }
 
 // hasScript reports whether the first operand is a script, and not a database or a host.
-func (c *call) hasScript(e *entry) bool {
+func (e *entry) hasScript() bool {
 	return slices.ContainsFunc(e.words, func(r role) bool {
 		return r.name == "script" || r.name == "program" || r.name == "code" || r.name == "shell" || r.name == "read"
 	})
 }
 
-func (c *call) has(a *args, name string) bool {
+// has reports whether an option is given.
+func (a *args) has(name string) bool {
 	return slices.ContainsFunc(a.given, func(g given) bool { return g.name == name })
 }
 
@@ -1635,232 +1484,4 @@ func (e *entry) language() string {
 		}
 	}
 	return ""
-}
-
-// prints is the known output of a few commands.
-func (c *call) prints(name string, a *args, words []Word) (output, bool) {
-	if list := c.listed(name, a); list != nil {
-		return output{words: list, origin: name}, true
-	}
-	switch name {
-	case "echo", "gecho":
-		return echoed(words)
-	case "printf":
-		return formatted(words)
-	case ":", "true", "false", "exec":
-		return output{known: true}, true
-	case "jq":
-		if len(a.operands) > 0 && a.operands[0].Text == "empty" {
-			return output{known: true}, true
-		}
-		return output{origin: cmp.Or(c.sh.stdin.origin, name)}, true
-	case "cat", "tee", "head", "tail", "sort", "uniq":
-		if c.takesNothing(a) {
-			return output{known: true}, true
-		}
-		if in := c.sh.stdin; len(a.operands) == 0 && in.has {
-			c.sh.takes()
-			if name == "cat" || name == "tee" {
-				return output{known: in.known, text: in.text, words: in.words, origin: cmp.Or(in.origin, name)}, true
-			}
-			return output{words: in.words, origin: cmp.Or(in.origin, name)}, true
-		}
-		if len(a.operands) > 0 {
-			return output{origin: "file " + a.operands[0].Text}, true
-		}
-		return output{origin: name}, true
-	case "pwd":
-		if c.sh.cwd != "" && c.sh.where == "" {
-			return output{known: true, text: c.sh.cwd + "\n"}, true
-		}
-	case "git rev-parse":
-		if text := c.repository(a); text != "" {
-			return output{known: true, text: text + "\n"}, true
-		}
-		return output{safe: true, origin: name}, true
-	case "mktemp", "gmktemp":
-		w := Word{Text: "/tmp/tmp.*", Kind: Pattern}
-		return output{words: []Word{w}, origin: name}, true
-	case "which", "command", "gwhich":
-		if w := a.operands; len(w) == 1 && w[0].Kind == Literal && !strings.Contains(w[0].Text, "/") &&
-			(name != "command" || c.has(a, "-v")) {
-			return output{known: true, text: "/usr/bin/" + a.operands[0].Text + "\n"}, true
-		}
-	case "date",
-		"nproc",
-		"wc",
-		"id",
-		"whoami",
-		"hostname",
-		"uname",
-		"seq",
-		"expr",
-		"arch",
-		"tty",
-		"git rev-list",
-		"git symbolic-ref",
-		"git branch",
-		"git describe",
-		"stat",
-		"sha256sum",
-		"md5sum",
-		"uuidgen",
-		"lsb_release",
-		"getconf",
-		"sw_vers",
-		"pgrep",
-		"pidof":
-		return output{safe: true, origin: name}, true
-	case "dirname", "basename", "realpath", "readlink":
-		if len(a.operands) == 1 && a.operands[0].Kind == Literal {
-			text := a.operands[0].Text
-			switch name {
-			case "dirname":
-				text = path.Dir(text)
-			case "basename":
-				text = path.Base(text)
-			default:
-				text, _ = c.absolute(text)
-			}
-			return output{known: true, text: text + "\n"}, true
-		}
-	case "base64", "gbase64":
-		if (c.has(a, "-d") || c.has(a, "-D") || c.has(a, "--decode")) && c.sh.stdin.known {
-			if b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(c.sh.stdin.text),
-				"")); err == nil {
-				return output{known: true, text: string(b), origin: name}, true
-			}
-		}
-	case "xxd":
-		if c.has(a, "-r") && c.sh.stdin.known {
-			if b, err := hex.DecodeString(strings.Join(strings.Fields(c.sh.stdin.text), "")); err == nil {
-				return output{known: true, text: string(b), origin: name}, true
-			}
-		}
-	case "rev":
-		if c.sh.stdin.known {
-			b := []rune(strings.TrimSuffix(c.sh.stdin.text, "\n"))
-			slices.Reverse(b)
-			return output{known: true, text: string(b) + "\n", origin: name}, true
-		}
-	case "tr", "sed", "awk", "cut", "grep", "gunzip", "zcat", "openssl":
-		return output{origin: cmp.Or(c.sh.stdin.origin, name)}, true
-	}
-	return output{}, false
-}
-
-// countsOutput are the options of head and tail that say how much they print.
-var countsOutput = names("-c -n --bytes --lines")
-
-// takesNothing reports whether a command that prints its files has none but /dev/null, or takes
-// no byte and no line of them.
-func (c *call) takesNothing(a *args) bool {
-	for _, g := range a.given {
-		if g.value != nil && g.value.Text == "0" && countsOutput[g.name] {
-			return true
-		}
-	}
-	return len(a.operands) > 0 && !slices.ContainsFunc(a.operands, func(w Word) bool { return w.Text != "/dev/null" })
-}
-
-func echoed(words []Word) (output, bool) {
-	plain := true
-	for len(words) > 0 && (words[0].Text == "-n" || words[0].Text == "-e" || words[0].Text == "-ne" ||
-		words[0].Text == "-en" || words[0].Text == "-E") {
-		plain = plain && !strings.Contains(words[0].Text, "e")
-		words = words[1:]
-	}
-	out, ok := said(words, plain)
-	if plain && out.known && unescaped(out.text, true) != out.text { // zsh and dash take \\n for the end of a line
-		return output{origin: "echo"}, ok
-	}
-	return out, ok
-}
-
-func said(words []Word, plain bool) (output, bool) {
-	var texts []string
-	unknown, from := false, ""
-	for _, w := range words {
-		texts = append(texts, w.Text)
-		unknown = unknown || w.Kind == Unknown
-		from = cmp.Or(from, w.from)
-	}
-	text := strings.Join(texts, " ")
-	if !plain {
-		text = unescaped(text, true)
-	}
-	if unknown {
-		w := Word{Text: text, Kind: Unknown, from: from}
-		if len(words) == 1 {
-			w = words[0]
-		}
-		return output{words: []Word{w}, origin: cmp.Or(from, "echo")}, true
-	}
-	if slices.ContainsFunc(words, func(w Word) bool { return w.Kind == Pattern }) {
-		return output{words: words, origin: "echo"}, true
-	}
-	return output{known: true, text: text + "\n"}, true
-}
-
-// mostRepeats is how often printf uses its format again for more words.
-const mostRepeats = 256
-
-// formatted is the output of printf for formats with %s, %b, %d and %%.
-func formatted(words []Word) (output, bool) {
-	if len(words) > 0 && words[0].Text == "--" {
-		words = words[1:]
-	}
-	if len(words) == 0 || words[0].Text == "-v" {
-		return output{known: len(words) > 0}, len(words) > 0
-	}
-	format, rest := words[0], words[1:]
-	plain := strings.NewReplacer("%s", "", "%b", "", "%d", "", "%%", "").Replace(format.Text)
-	dark := format.Kind == Unknown || slices.ContainsFunc(rest, func(w Word) bool { return w.Kind == Unknown })
-	switch {
-	case len(rest) == 1 && strings.Trim(ansiC(format.Text), "%dxo\n-") == "":
-		return output{safe: true, origin: "printf"}, true
-	case strings.Contains(plain, "%"):
-		return output{origin: "printf"}, true
-	case dark && strings.Trim(ansiC(plain), " \n") == "":
-		return said(rest, true)
-	case dark:
-		return said([]Word{{Text: unknownPart, Kind: Unknown, from: cmp.Or(fromOf(words), "printf")}}, true)
-	}
-	var b strings.Builder
-	for n := 0; n == 0 || len(rest) > 0; n++ {
-		before := len(rest)
-		if n > mostRepeats {
-			return output{origin: "printf"}, true
-		}
-		for text := format.Text; text != ""; {
-			literal, after, found := strings.Cut(text, "%")
-			if b.WriteString(ansiC(literal)); !found {
-				break
-			}
-			text = after[1:]
-			if after[0] == '%' {
-				b.WriteByte('%')
-				continue
-			}
-			word := ""
-			if len(rest) > 0 {
-				word, rest = rest[0].Text, rest[1:]
-			}
-			if after[0] == 'b' {
-				word = unescaped(word, true)
-			}
-			b.WriteString(word)
-		}
-		if len(rest) == before {
-			break
-		}
-	}
-	return output{known: true, text: b.String(), origin: fromOf(words)}, true
-}
-
-func fromOf(words []Word) (from string) {
-	for _, w := range words {
-		from = cmp.Or(from, w.from)
-	}
-	return from
 }

@@ -10,10 +10,18 @@ import (
 // sedAll finds a sed program that deletes each line.
 var sedAll = lazyregexp.New(`^\s*(?:(?:1|0),\$\s*)?d\s*;?\s*$|^\s*(?:/\.\*/|/^/)\s*d\s*$`)
 
+// emptying is a command that may leave a file without its content.
+type emptying struct {
+	*call
+	name string // of the program, and of its subcommand
+	a    *args
+}
+
 // empties adds that a command leaves a file without its content: the emptied file is written, and its
 // old content is deleted.
-func (c *call) empties(name string, a *args) {
-	c.emptiedInPlace(name, a)
+func (m *emptying) empties() {
+	a := m.a
+	m.emptiedInPlace()
 	given := func(names ...string) *Word {
 		i := slices.IndexFunc(a.given, func(g given) bool { return slices.Contains(names, g.name) })
 		if i < 0 {
@@ -24,36 +32,36 @@ func (c *call) empties(name string, a *args) {
 		}
 		return &Word{}
 	}
-	switch name {
+	switch m.name {
 	case "tee", "gtee", "sponge":
-		in := c.sh.stdin
+		in := m.sh.stdin
 		if in.has && isBlank(output{known: in.known, text: in.text}) && given("-a", "--append") == nil {
-			c.deletes(a.operands...)
+			m.deletes(a.operands...)
 		}
 	case "dd", "gdd":
 		if n, to := given("count"), given("of"); n != nil && to != nil && n.Text == "0" && given("conv") == nil {
-			c.deletes(*to)
+			m.deletes(*to)
 		}
 		if from, to := given("if"), given("of"); from != nil && to != nil &&
 			slices.Contains([]string{"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"}, from.Text) {
-			c.deletes(*to)
+			m.deletes(*to)
 		}
 	case "new-item", "ni":
 		if given("-force") != nil && given("-value") == nil && len(a.operands) > 0 &&
 			(given("-itemtype") == nil || strings.EqualFold(given("-itemtype").Text, "file")) {
-			c.deletes(a.operands[0])
+			m.deletes(a.operands[0])
 		}
 	case "out-file":
-		if in := c.sh.stdin; in.has && isBlank(output{known: in.known, text: in.text}) && len(a.operands) > 0 {
-			c.deletes(a.operands[0])
+		if in := m.sh.stdin; in.has && isBlank(output{known: in.known, text: in.text}) && len(a.operands) > 0 {
+			m.deletes(a.operands[0])
 		}
 		if in := given("-inputobject"); in != nil && len(a.operands) > 0 &&
 			(in.Text == "" || in.Text == "$null" || in.Kind == Unknown) {
-			c.deletes(a.operands[0])
+			m.deletes(a.operands[0])
 		}
 	case "set-content":
-		if in := c.sh.stdin; in.has && isBlank(output{known: in.known, text: in.text}) && len(a.operands) == 1 {
-			c.deletes(a.operands[0])
+		if in := m.sh.stdin; in.has && isBlank(output{known: in.known, text: in.text}) && len(a.operands) == 1 {
+			m.deletes(a.operands[0])
 		}
 		value := given("-value")
 		if value == nil && len(a.operands) > 1 {
@@ -61,11 +69,11 @@ func (c *call) empties(name string, a *args) {
 		}
 		if value != nil && len(a.operands) > 0 &&
 			(value.Kind == Literal && strings.TrimSpace(value.Text) == "" || value.Text == "$null") {
-			c.deletes(a.operands[0])
+			m.deletes(a.operands[0])
 		}
 	case "sort", "gsort":
-		if to := given("-o", "--output"); to != nil && c.takesNothing(a) {
-			c.deletes(*to)
+		if to := given("-o", "--output"); to != nil && a.takesNothing() {
+			m.deletes(*to)
 		}
 	case "sed", "gsed":
 		if given("-i", "--in-place", "-I") == nil {
@@ -76,29 +84,30 @@ func (c *call) empties(name string, a *args) {
 			program, files = &files[0], files[1:]
 		}
 		if program != nil && sedAll.MatchString(program.Text) {
-			c.deletes(files...)
+			m.deletes(files...)
 		}
 	}
 }
 
 // copiesNothing adds that a filter of texts leaves its target without content, as its source is empty:
 // uniq /dev/null notes.md. from is where the effects of the command begin.
-func (c *call) copiesNothing(a *args, from int) {
+func (m *emptying) copiesNothing(from int) {
+	a := m.a
 	n := len(a.operands)
-	if n == 0 || a.operands[n-1].Text == "/dev/null" && !c.has(a, "-o") && !c.has(a, "--output") ||
+	if n == 0 || a.operands[n-1].Text == "/dev/null" && !a.has("-o") && !a.has("--output") ||
 		!slices.ContainsFunc(a.operands, func(w Word) bool { return w.Text == "/dev/null" }) {
 		return
 	}
-	for _, e := range slices.Clone(c.sh.r.out.Effects[from:]) {
+	for _, e := range slices.Clone(m.sh.r.out.Effects[from:]) {
 		if e.Kind == KindWrite && strings.HasPrefix(e.Target, "/") {
-			c.onPath(KindDelete, e.Target, e.Certain)
+			m.onPath(KindDelete, e.Target, e.Certain)
 		}
 	}
 }
 
-func (c *call) deletes(files ...Word) {
+func (m *emptying) deletes(files ...Word) {
 	for _, w := range files {
-		c.path(KindDelete, w)
+		m.path(KindDelete, w)
 	}
 }
 
@@ -113,7 +122,8 @@ var (
 
 // emptiedInPlace adds that a program given as text leaves the files that it edits without content:
 // perl -i -ne ”, gawk -i inplace 0, or sed -n -i with nothing to print.
-func (c *call) emptiedInPlace(name string, a *args) {
+func (m *emptying) emptiedInPlace() {
+	name, a := m.name, m.a
 	var inPlace, quiet, has bool
 	text, files := "", a.operands
 	for _, g := range a.given {
@@ -148,19 +158,19 @@ func (c *call) emptiedInPlace(name string, a *args) {
 	switch name {
 	case "perl", "perl5", "ruby":
 		if inPlace && (quiet && len(bare) == len(text) || blanksAll.MatchString(text)) {
-			c.deletes(files...)
+			m.deletes(files...)
 		}
 	case "sed", "gsed":
 		if inPlace && (quiet && !strings.ContainsAny(text, "pPlwir") || blanksAll.MatchString(text)) {
-			c.deletes(files...)
+			m.deletes(files...)
 		}
 	case "awk", "gawk", "mawk", "nawk":
 		if code := strings.TrimSpace(text); inPlace && len(bare) == len(text) &&
 			(code == "0" || strings.Contains(code, "{")) {
-			c.deletes(files...)
+			m.deletes(files...)
 		}
-		for _, m := range blankFile.FindAllStringSubmatch(text, -1) {
-			c.deletes(Word{Text: m[1], Kind: Literal})
+		for _, found := range blankFile.FindAllStringSubmatch(text, -1) {
+			m.deletes(literal(found[1]))
 		}
 	}
 }

@@ -11,33 +11,6 @@ import (
 // Programs that print names of files: the reader knows the names as patterns, so that it knows
 // which files the next program of a pipe reads or deletes.
 
-// listed returns the words that a program which lists files prints; nil = they are not known.
-func (c *call) listed(name string, a *args) []Word {
-	in := c.sh.stdin
-	switch name {
-	case "find", "gfind", "fd", "fdfind":
-		return c.found(a)
-	case "ls", "gls":
-		return listedNames(a)
-	case "git ls-files", "git grep", "git diff":
-		return []Word{{Text: "**/*", Kind: Pattern}}
-	case "grep", "ggrep", "egrep", "fgrep", "rg":
-		switch {
-		case slices.ContainsFunc(a.given, func(g given) bool { return listsFiles[g.name] }):
-			return namedFiles(a.operands[min(1, len(a.operands)):])
-		case len(a.operands) == 1:
-			return filtered(in.words, a.operands[0], c.has(a, "-v") || c.has(a, "--invert-match"))
-		}
-	case "sort", "gsort", "uniq", "head", "ghead", "tail", "gtail", "shuf", "cat", "tee", "tac", "xargs":
-		if len(a.operands) == 0 {
-			return in.words
-		}
-	case "tr":
-		return in.words
-	}
-	return nil
-}
-
 // oneOf is a word that stands for any of some names: the only pattern among them, or all below their folder.
 func oneOf(words []Word) Word {
 	var patterns []Word
@@ -105,7 +78,7 @@ func (c *call) found(a *args) (words []Word) {
 	roots := a.operands
 	if base := c.name(); base == "fd" || base == "fdfind" {
 		if len(roots) > 0 && names == nil {
-			if names = globsOf(roots[0]); names == nil || c.has(a, "-g") || c.has(a, "--glob") {
+			if names = globsOf(roots[0]); names == nil || a.has("-g") || a.has("--glob") {
 				names = []string{roots[0].Text}
 			}
 		}
@@ -264,26 +237,4 @@ func globOf(expression string) (string, bool) {
 		b.WriteByte('*')
 	}
 	return b.String(), true
-}
-
-// repository is the output of git rev-parse about the places of a repository; "" = the command asks
-// for something else, or the folder is not known.
-func (c *call) repository(a *args) string {
-	folder := c.folder()
-	if folder == "" || c.sh.where != "" {
-		return ""
-	}
-	for _, g := range a.given {
-		switch g.name {
-		case "--show-toplevel":
-			return folder
-		case "--git-dir", "--git-common-dir", "--absolute-git-dir":
-			return folder + "/.git"
-		case "--git-path":
-			if len(a.operands) > 0 {
-				return folder + "/.git/" + a.operands[0].Text
-			}
-		}
-	}
-	return ""
 }

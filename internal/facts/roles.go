@@ -900,7 +900,7 @@ func (c *call) templates(list []template, e *entry, a *args, by *Word) {
 			continue
 		}
 		if t.target == "$found" {
-			if c.has(a, "-empty") && !c.has(a, "-o") && !c.has(a, "-or") { // nothing is lost
+			if a.has("-empty") && !a.has("-o") && !a.has("-or") { // nothing is lost
 				continue
 			}
 			for _, w := range c.found(a) {
@@ -1091,7 +1091,7 @@ func (c *call) placeholder(name string, e *entry, a *args, by, each *Word, whole
 			if w = each; w != nil && e != nil {
 				for i := range a.operands {
 					if &a.operands[i] == each {
-						ro = roleAt(c.rolesOf(e.words, a), i, len(a.operands))
+						ro = roleAt(a.rolesOf(e.words), i, len(a.operands))
 					}
 				}
 			}
@@ -1099,7 +1099,7 @@ func (c *call) placeholder(name string, e *entry, a *args, by, each *Word, whole
 			if n := len(a.operands); n > 0 {
 				w = &a.operands[n-1]
 				if e != nil {
-					ro = roleAt(c.rolesOf(e.words, a), n-1, n)
+					ro = roleAt(a.rolesOf(e.words), n-1, n)
 				}
 			}
 		case alt == "host":
@@ -1115,7 +1115,7 @@ func (c *call) placeholder(name string, e *entry, a *args, by, each *Word, whole
 			if n, err := strconv.Atoi(alt); err == nil && n >= 1 && n <= len(a.operands) {
 				w = &a.operands[n-1]
 				if e != nil {
-					ro = roleAt(c.rolesOf(e.words, a), n-1, len(a.operands))
+					ro = roleAt(a.rolesOf(e.words), n-1, len(a.operands))
 				}
 			}
 		}
@@ -1187,7 +1187,7 @@ func (c *call) hostWord(e *entry, a *args) *Word {
 		return nil
 	}
 	for i := range a.operands {
-		switch roleAt(c.rolesOf(e.words, a), i, len(a.operands)).name {
+		switch roleAt(a.rolesOf(e.words), i, len(a.operands)).name {
 		case "host", "url", "remote":
 			return &a.operands[i]
 		case "name":
