@@ -1030,7 +1030,7 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 			c.code(e.Reads, Word{Text: in.text, Kind: Literal})
 		}
 	}
-	c.templates(e.effects, e, a, nil)
+	(&filler{call: c, e: e, a: a}).give(e.effects)
 	if slices.ContainsFunc(e.effects, func(t template) bool {
 		return t.kind == "run" && strings.Contains(t.target, "project:")
 	}) {
@@ -1057,14 +1057,14 @@ func (c *call) act(e *entry, name string, a *args, words []Word) output {
 	}
 	for _, w := range e.with {
 		if _, ok := w.when.holds(a); ok {
-			c.templates(w.effects, e, a, nil)
+			(&filler{call: c, e: e, a: a}).give(w.effects)
 		}
 	}
 	for _, w := range c.outer {
 		all := *a
 		all.given = c.options
 		if _, ok := w.when.holds(&all); ok {
-			c.templates(w.effects, e, &all, nil)
+			(&filler{call: c, e: e, a: &all}).give(w.effects)
 		}
 	}
 	for _, w := range e.wordWith {
@@ -1207,14 +1207,14 @@ func (c *call) whereFits(w conditional, e *entry, a *args) {
 	if !ok {
 		return
 	}
-	c.templates(w.effects, e, a, by)
+	(&filler{call: c, e: e, a: a, by: by}).give(w.effects)
 	if !slices.ContainsFunc(w.effects, func(t template) bool { return strings.Contains(t.target, "$*") }) {
 		return
 	}
 	for i := range a.operands {
 		one := &args{operands: a.operands[i : i+1], given: a.given, dashed: a.dashed}
 		if by, ok := w.when.holds(one); ok && by != nil {
-			c.templates(w.effects, e, a, &a.operands[i])
+			(&filler{call: c, e: e, a: a, by: &a.operands[i]}).give(w.effects)
 		}
 	}
 }
@@ -1224,7 +1224,7 @@ func (c *call) escalates(e *entry, a *args) {
 	if e.As == "none" {
 		return
 	}
-	user := strings.TrimPrefix(c.fill(e.As, a, nil), "user:")
+	user := strings.TrimPrefix((&filler{call: c, a: a}).fill(e.As), "user:")
 	for _, g := range a.given {
 		if g.role.name == "user" && g.value != nil && g.value.Text != "" {
 			user = g.value.Text
@@ -1355,14 +1355,14 @@ func (c *call) runs(e *entry, name string, a *args) (all output) {
 		if e.Open && !a.has("-W") {
 			k := *c
 			if k.sh = sh; e.Elsewhere != "" {
-				sh.where, sh.cwd = c.fill(e.Elsewhere, a, nil), ""
+				sh.where, sh.cwd = (&filler{call: c, a: a}).fill(e.Elsewhere), ""
 			}
 			return k.reads(e, name, &args{given: a.given})
 		}
 		return output{origin: name}
 	}
 	if e.Elsewhere != "" {
-		sh.where = c.fill(e.Elsewhere, a, nil)
+		sh.where = (&filler{call: c, a: a}).fill(e.Elsewhere)
 		sh.cwd = ""
 		if in := c.sh.stdin; in.has && (in.origin != "" || in.text != "") && strings.HasPrefix(sh.where, "host:") {
 			c.effect(KindSend, sh.where, true)

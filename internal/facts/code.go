@@ -980,7 +980,7 @@ var (
 // transfers follows the commands of sftp, ftp and lftp.
 func (c *call) transfers(text string) {
 	host := "host:"
-	if w := c.hostWord(nil, nil); w != nil {
+	if w := (&filler{call: c}).hostWord(); w != nil {
 		host += hostOf(w.Text)
 	} else if len(c.words) > 1 {
 		host += hostOf(c.words[len(c.words)-1].Text)
