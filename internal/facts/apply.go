@@ -474,83 +474,74 @@ func (c *call) program(word string, rest []Word) output {
 		target, _ := c.absolute(word)
 		c.runsMade(target, "", word)
 		if !genuine(word) {
-			c.effect(KindRun, target, true)
-			if c.isInstalled(name) {
-				c.doubt(DoubtMade, "the line installs "+word+" and runs it")
-			}
-			c.inGuarded()
-			if e := r.t.program(name); e != nil && !e.Open {
-				sh := *c.sh // it may be the program of that name
-				k := *c
-				k.sh = &sh
-				return k.entry(e, name, rest)
-			}
-			if !strings.HasPrefix(target, strings.TrimSuffix(c.sh.r.env.Cwd, "/")+"/") || c.sh.r.env.Cwd == "" {
-				c.doubt(DoubtProgram, word+" is not in the tables")
-				c.verbs(name, rest)
-			}
-			return c.guesses(rest)
+			return c.strange(word, target, rest)
 		}
-	}
-	switch name {
-	case "cmd":
-		rest = cmdLine(rest)
-	case "cd", "pushd", "chdir":
-		return c.changeFolder(rest)
-	case "[", "test":
-		for _, w := range rest {
-			if w.Kind != Unknown && strings.ContainsRune(w.Text, '[') && strings.ContainsAny(w.Text, "$`") {
-				c.nested("[").line(": " + w.Text[strings.IndexByte(w.Text, '[')+1:])
-			}
-		}
-		return output{known: true}
-	case "alias":
-		return c.alias(rest)
-	case "apply_patch", "applypatch":
-		for _, w := range append(slices.Clone(rest), Word{Text: c.sh.stdin.text}) {
-			r.patch(w.Text)
-		}
-		if len(rest) == 0 && !c.sh.stdin.known || len(rest) > 0 && rest[0].Kind == Unknown {
-			c.doubt(DoubtWord, "which files the patch changes is only known when it runs")
-		}
-		return output{origin: name}
 	}
 	if out, ok := c.builtin(name, rest); ok {
 		return out
 	}
-	if name == "autossh" && len(rest) > 1 && rest[0].Text == "-M" { // the port that it watches
+	switch {
+	case name == "cmd":
+		rest = cmdLine(rest)
+	case name == "autossh" && len(rest) > 1 && rest[0].Text == "-M": // the port that it watches
 		rest = rest[2:]
 	}
 	e := r.t.program(name)
-	if e == nil && strings.Contains(name, "-") && strings.HasPrefix(name, "git-") { // git-push is git push
+	if e == nil && strings.HasPrefix(name, "git-") { // git-push is git push
 		if g := r.t.program("git"); g != nil {
-			return c.entry(g, "git", append([]Word{{Text: name[4:], Kind: Literal}}, rest...))
+			return c.entry(g, "git", append([]Word{literal(name[4:])}, rest...))
 		}
 	}
 	if e == nil {
-		if base := strings.TrimRight(name, "0123456789."); base != name && base != "" &&
-			r.t.program(base) != nil { // python3.11
+		if base := strings.TrimRight(name, "0123456789."); base != name && base != "" { // python3.11
 			e = r.t.program(base)
 		}
 	}
 	if e == nil {
-		if isAssignment.MatchString(word) {
-			return output{known: true}
-		}
-		if len(rest) == 1 && slices.Contains(lookups[:2], rest[0].Text) {
-			return output{origin: name}
-		}
-		c.doubt(DoubtProgram, word+" is not in the tables")
-		if secretTool.MatchString(name) && len(rest) > 0 {
-			c.effect(KindSecret, "tool:"+name, false)
-		}
-		if c.isInstalled(name) {
-			c.doubt(DoubtMade, "the line installs "+word+" and runs it")
-		}
-		c.verbs(name, rest)
-		return c.guesses(rest)
+		return c.unknown(word, rest)
 	}
 	return c.entry(e, name, rest)
+}
+
+// strange follows a program that lies where the known ones do not: another may have the same name.
+func (c *call) strange(word, target string, rest []Word) output {
+	name := programName(word)
+	c.effect(KindRun, target, true)
+	if c.isInstalled(name) {
+		c.doubt(DoubtMade, "the line installs "+word+" and runs it")
+	}
+	c.inGuarded()
+	if e := c.sh.r.t.program(name); e != nil && !e.Open {
+		sh := *c.sh // it may be the program of that name
+		k := *c
+		k.sh = &sh
+		return k.entry(e, name, rest)
+	}
+	if cwd := c.sh.r.env.Cwd; !strings.HasPrefix(target, strings.TrimSuffix(cwd, "/")+"/") || cwd == "" {
+		c.doubt(DoubtProgram, word+" is not in the tables")
+		c.verbs(name, rest)
+	}
+	return c.guesses(rest)
+}
+
+// unknown follows a program that no table knows.
+func (c *call) unknown(word string, rest []Word) output {
+	name := programName(word)
+	if isAssignment.MatchString(word) {
+		return output{known: true}
+	}
+	if len(rest) == 1 && slices.Contains(lookups[:2], rest[0].Text) {
+		return output{origin: name}
+	}
+	c.doubt(DoubtProgram, word+" is not in the tables")
+	if secretTool.MatchString(name) && len(rest) > 0 {
+		c.effect(KindSecret, "tool:"+name, false)
+	}
+	if c.isInstalled(name) {
+		c.doubt(DoubtMade, "the line installs "+word+" and runs it")
+	}
+	c.verbs(name, rest)
+	return c.guesses(rest)
 }
 
 // keyName finds a key that tmux presses: C-c, Enter.
@@ -593,71 +584,38 @@ func (c *call) isInstalled(name string) bool {
 
 var isAssignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
 
-// changeFolder follows cd.
-func (c *call) changeFolder(rest []Word) output {
-	var to *Word
-	for i := range rest {
-		if !strings.HasPrefix(rest[i].Text, "-") || rest[i].Text == "-" {
-			to = &rest[i]
-		}
-	}
-	if c.sh.where != "" {
-		return output{known: true}
-	}
-	switch {
-	case to == nil:
-		c.sh.cwd = c.sh.r.env.Home
-	case to.Kind == Literal && to.Text != "-":
-		c.sh.cwd, _ = c.sh.absolute(to.Text)
-		if !strings.HasPrefix(c.sh.cwd, "/") {
-			c.sh.cwd = ""
-		}
-	case to.from == "project":
-	default:
-		c.sh.cwd = ""
-	}
-	return output{known: true}
-}
-
-// alias follows the line that a name is made to stand for.
-func (c *call) alias(rest []Word) output {
-	for _, w := range rest {
-		name, value, has := strings.Cut(w.Text, "=")
-		if !has {
-			continue
-		}
-		sh := c.nested("alias " + name)
-		sh.guess = true
-		sh.line(value)
-		c.doubt(DoubtVariable, "alias changes what "+name+" runs")
-	}
-	return output{known: true}
+// applier follows a command by an entry of the tables: of its program, or of its subcommand.
+type applier struct {
+	*call
+	e      *entry
+	called string // the names of the program and of its subcommands
+	a      *args
+	from   int // where the effects of the options, the operands and the entry begin
 }
 
 // entry follows a command by an entry of the tables.
-func (c *call) entry(e *entry, name string, words []Word) output {
-	r := c.sh.r
-	e.ready(r.t)
+func (c *call) entry(e *entry, called string, words []Word) output {
+	e.ready(c.sh.r.t)
 	if e.isShell() {
-		if out, ok := c.shellProgram(e, name, words); ok {
+		if out, ok := c.shellProgram(called, words); ok {
 			return out
 		}
 	}
-	stops := e.stops()
 	hasSub := len(e.subs) > 0
-	a := e.sort(words, stops || hasSub)
-	c.options = append(c.options, a.given...)
+	p := applier{call: c, e: e, called: called, a: e.sort(words, e.stops() || hasSub)}
+	c.options = append(c.options, p.a.given...)
 	if !hasSub {
-		return c.act(e, name, a, words)
+		return p.act(words)
 	}
-	if e.Bare != nil && len(a.unknown) > 0 { // git stash -u: options of the program without a subcommand
-		bare := e.Bare.under(e).ready(r.t)
+	if e.Bare != nil && len(p.a.unknown) > 0 { // git stash -u: options of the program without a subcommand
+		bare := e.Bare.under(e).ready(c.sh.r.t)
 		if b := bare.sort(words, false); len(b.operands) == 0 && len(b.unknown) == 0 {
 			c.options = append(c.options, b.given...)
-			return c.act(bare, name, b, words)
+			p.e, p.a = bare, b
+			return p.act(words)
 		}
 	}
-	return c.subcommand(e, name, a)
+	return p.subcommand()
 }
 
 // runsCommand reports whether the operands are a command that the program runs.
@@ -680,109 +638,6 @@ func (e *entry) stops() bool {
 	})
 }
 
-// subcommand finds the entry of a subcommand and follows that.
-func (c *call) subcommand(e *entry, name string, a *args) output {
-	c.own(e, a)
-	c.folderOption(a)
-	for i := range e.Modes {
-		m := &e.Modes[i]
-		if _, ok := parseCondition(m.If).holds(a); ok {
-			if len(a.operands) == 0 || m.Words != "" || m.Runs != "" {
-				return c.act(e.over(m).ready(c.sh.r.t), name, a, nil)
-			}
-		}
-	}
-	if len(a.operands) == 0 {
-		if e.Bare != nil {
-			if e.isLookedUp(a) { // npm -v
-				return output{origin: name}
-			}
-			return c.act(e.Bare.ready(c.sh.r.t), name, a, nil)
-		}
-		if len(e.effects) > 0 || len(e.with) > 0 || e.Open {
-			return c.act(e, name, a, nil)
-		}
-		c.inEntry(e, a)
-		return output{origin: name}
-	}
-	first := a.operands[0]
-	if first.Kind == Unknown {
-		c.doubt(DoubtWord, "which subcommand of "+name+" runs is only known when it runs")
-		return output{origin: name}
-	}
-	sub := e.sub(first.Text)
-	if e.Abbreviates && sub != nil && sub == e.sub("*") {
-		if out, ok := c.abbreviated(e, name, a); ok {
-			return out
-		}
-	}
-	if sub == nil {
-		if isLookup(e, first.Text) {
-			return output{origin: name}
-		}
-		if e.runsCommand() || e.Words != "" {
-			again := e.sort(a.operands, e.stops()) // options may follow operands
-			again.given = append(slices.Clone(a.given), again.given...)
-			again.unknown = append(slices.Clone(a.unknown), again.unknown...)
-			c.options = again.given
-			return c.act(e, name, again, nil)
-		}
-		if out, ok := c.abbreviated(e, name, a); ok {
-			return out
-		}
-		c.inEntry(e, a)
-		if name == "git" {
-			if out, ok := c.aliased(a); ok {
-				return out
-			}
-		}
-		if !slices.ContainsFunc(append(a.given, c.options...), func(g given) bool {
-			return g.value != nil && strings.HasPrefix(g.value.Text, "alias."+first.Text+"=")
-		}) {
-			c.doubt(DoubtSubcommand, name+" "+first.Text+" is not in the tables")
-		}
-		c.verbs(name, a.operands)
-		return c.guesses(a.operands[1:])
-	}
-	if strings.HasPrefix(first.Text, "-") && !strings.HasPrefix(e.Style, "p") {
-		return output{origin: name}
-	}
-	c.unknowns(e, a)
-	for _, g := range a.given {
-		c.given(g, a)
-	}
-	c.outer = append(c.outer, e.with...)
-	switch {
-	case sub.Runs != "itself":
-	case strings.Contains(first.Text, "/"): // bun scripts/x.ts
-		c.started(first, "node")
-	case c.sh.r.t.program(first.Text) != nil: // pnpm tsc, yarn prisma
-		c.nested(name).run(a.operands, &call{text: c.text, span: c.span, env: c.env})
-	}
-	return c.entry(sub.under(e), name+" "+first.Text, a.operands[1:])
-}
-
-// abbreviated follows a subcommand that is written by the beginning of its name, as each that it
-// may be. ok is false where the program takes none, or no name begins so.
-func (c *call) abbreviated(e *entry, name string, a *args) (out output, ok bool) {
-	first := a.operands[0]
-	if !e.Abbreviates || first.Text == "" {
-		return output{}, false
-	}
-	seen := map[*entry]bool{}
-	for _, s := range e.subs {
-		if s.glob || !beginsParts(s.name, first.Text) || seen[s.to] {
-			continue
-		}
-		seen[s.to] = true
-		full := *a
-		full.operands = slices.Clone(a.operands)
-		full.operands[0].Text = s.name
-		out = c.subcommand(e, name, &full)
-	}
-	return out, len(seen) > 0
-}
-
 // beginsParts reports whether a text abbreviates a name: each of its parts between colons begins
 // that of the name, such as mig:fre for migrate:fresh.
 func beginsParts(name, text string) bool {
@@ -796,6 +651,124 @@ func beginsParts(name, text string) bool {
 		}
 	}
 	return true
+}
+
+// subcommand finds the entry of a subcommand and follows that.
+func (p *applier) subcommand() output {
+	e, a := p.e, p.a
+	p.own()
+	p.folderOption()
+	for i := range e.Modes {
+		m := &e.Modes[i]
+		if _, ok := parseCondition(m.If).holds(a); ok && (len(a.operands) == 0 || m.Words != "" || m.Runs != "") {
+			return p.actBy(e.over(m))
+		}
+	}
+	if len(a.operands) == 0 {
+		return p.withoutSubcommand()
+	}
+	first := a.operands[0]
+	if first.Kind == Unknown {
+		p.doubt(DoubtWord, "which subcommand of "+p.called+" runs is only known when it runs")
+		return output{origin: p.called}
+	}
+	sub := e.sub(first.Text)
+	if e.Abbreviates && sub != nil && sub == e.sub("*") {
+		if out, ok := p.abbreviated(); ok {
+			return out
+		}
+	}
+	if sub == nil {
+		return p.unknownSubcommand()
+	}
+	if strings.HasPrefix(first.Text, "-") && !strings.HasPrefix(e.Style, "p") {
+		return output{origin: p.called}
+	}
+	p.followOptions()
+	p.outer = append(p.outer, e.with...)
+	switch {
+	case sub.Runs != "itself":
+	case strings.Contains(first.Text, "/"): // bun scripts/x.ts
+		p.started(first, "node")
+	case p.sh.r.t.program(first.Text) != nil: // pnpm tsc, yarn prisma
+		p.nested(p.called).run(a.operands, &call{text: p.text, span: p.span, env: p.env})
+	}
+	return p.entry(sub.under(e), p.called+" "+first.Text, a.operands[1:])
+}
+
+// actBy follows the command by another entry.
+func (p *applier) actBy(e *entry) output {
+	other := applier{call: p.call, e: e.ready(p.sh.r.t), called: p.called, a: p.a}
+	return other.act(nil)
+}
+
+// withoutSubcommand follows a program with subcommands that is given none.
+func (p *applier) withoutSubcommand() output {
+	e := p.e
+	if e.Bare != nil {
+		if e.isLookedUp(p.a) { // npm -v
+			return output{origin: p.called}
+		}
+		return p.actBy(e.Bare)
+	}
+	if len(e.effects) > 0 || len(e.with) > 0 || e.Open {
+		return p.act(nil)
+	}
+	p.followOptions()
+	return output{origin: p.called}
+}
+
+// unknownSubcommand follows a program whose first operand is no subcommand of the tables.
+func (p *applier) unknownSubcommand() output {
+	e, a, first := p.e, p.a, p.a.operands[0]
+	if isLookup(e, first.Text) {
+		return output{origin: p.called}
+	}
+	if e.runsCommand() || e.Words != "" {
+		again := e.sort(a.operands, e.stops()) // options may follow operands
+		again.given = append(slices.Clone(a.given), again.given...)
+		again.unknown = append(slices.Clone(a.unknown), again.unknown...)
+		p.options, p.a = again.given, again
+		return p.act(nil)
+	}
+	if out, ok := p.abbreviated(); ok {
+		return out
+	}
+	p.followOptions()
+	if p.called == "git" {
+		if out, ok := p.aliased(a); ok {
+			return out
+		}
+	}
+	if !slices.ContainsFunc(append(a.given, p.options...), func(g given) bool {
+		return g.value != nil && strings.HasPrefix(g.value.Text, "alias."+first.Text+"=")
+	}) {
+		p.doubt(DoubtSubcommand, p.called+" "+first.Text+" is not in the tables")
+	}
+	p.verbs(p.called, a.operands)
+	return p.guesses(a.operands[1:])
+}
+
+// abbreviated follows a subcommand that is written by the beginning of its name, as each that it
+// may be. ok is false where the program takes none, or no name begins so.
+func (p *applier) abbreviated() (out output, ok bool) {
+	first := p.a.operands[0]
+	if !p.e.Abbreviates || first.Text == "" {
+		return output{}, false
+	}
+	seen := map[*entry]bool{}
+	for _, s := range p.e.subs {
+		if s.glob || !beginsParts(s.name, first.Text) || seen[s.to] {
+			continue
+		}
+		seen[s.to] = true
+		full := *p.a
+		full.operands = slices.Clone(p.a.operands)
+		full.operands[0].Text = s.name
+		one := applier{call: p.call, e: p.e, called: p.called, a: &full}
+		out = one.subcommand()
+	}
+	return out, len(seen) > 0
 }
 
 func isLookup(e *entry, word string) bool {
@@ -847,36 +820,36 @@ func namesFolder(variable string) bool {
 }
 
 // own follows the variables that the program obeys.
-func (c *call) own(e *entry, a *args) {
-	for name, what := range e.Env {
-		for _, v := range c.env {
+func (p *applier) own() {
+	for name, what := range p.e.Env {
+		for _, v := range p.env {
 			if v.Name == name || globMatch(name, v.Name) {
 				if t := v.Value.Text; namesFolder(name) && !strings.ContainsAny(t, "/.") && v.Value.Kind == Literal {
 					v.Value.Text = "./" + t
 				}
-				c.role(parseRole(what), v.Value, a, nil)
+				p.role(parseRole(what), v.Value, p.a, nil)
 			}
 		}
 	}
 }
 
 // unknowns adds the doubt of options that the entry does not have.
-func (c *call) unknowns(e *entry, a *args) {
-	for _, w := range a.unknown {
+func (p *applier) unknowns() {
+	for _, w := range p.a.unknown {
 		if slices.Contains(lookups, w.Text) {
 			continue
 		}
 		if w.Kind == Unknown {
 			if !w.safe {
-				c.doubt(DoubtWord, "an option of "+short(c.text)+" is only known when it runs")
+				p.doubt(DoubtWord, "an option of "+short(p.text)+" is only known when it runs")
 			}
 			continue
 		}
-		c.doubt(DoubtOption, w.Text+" of "+c.name()+" is not in the tables")
-		c.optionVerb(c.name(), w.Text)
+		p.doubt(DoubtOption, w.Text+" of "+p.name()+" is not in the tables")
+		p.optionVerb(p.name(), w.Text)
 		if _, value, has := strings.Cut(w.Text, "="); has && looksLikeLine(value) &&
 			strings.ContainsAny(value, " ;|&") {
-			sh := c.nested(c.name())
+			sh := p.nested(p.name())
 			sh.guess = true
 			sh.line(value)
 		}
@@ -891,23 +864,23 @@ func (c *call) name() string {
 }
 
 // folderOption follows an option such as git -C.
-func (c *call) folderOption(a *args) {
-	for _, g := range a.given {
+func (p *applier) folderOption() {
+	for _, g := range p.a.given {
 		if g.role.name == "cd" && g.value != nil {
 			if g.value.Kind == Unknown {
-				c.cwd = ""
+				p.cwd = ""
 				continue
 			}
-			c.cwd, _ = c.absolute(g.value.Text)
+			p.cwd, _ = p.absolute(g.value.Text)
 		}
 	}
 }
 
-// inEntry follows options, and the effects that hold whatever the operands are.
-func (c *call) inEntry(e *entry, a *args) {
-	c.unknowns(e, a)
-	for _, g := range a.given {
-		c.given(g, a)
+// followOptions follows options, and the effects that hold whatever the operands are.
+func (p *applier) followOptions() {
+	p.unknowns()
+	for _, g := range p.a.given {
+		p.given(g, p.a)
 	}
 }
 
@@ -926,22 +899,21 @@ func (c *call) given(g given, a *args) {
 	}
 }
 
-// abroadSQL adds the doubt of statements in a file that a database of another machine is given. from is where
-// the effects of the command begin.
-func (c *call) abroadSQL(entry *entry, from int, a *args) {
-	of := c.sh.r.out.Effects[from:]
+// abroadSQL adds the doubt of statements in a file that a database of another machine is given.
+func (p *applier) abroadSQL() {
+	of := p.sh.r.out.Effects[p.from:]
 	connects := slices.IndexFunc(of, func(e Effect) bool {
-		host, is := strings.CutPrefix(e.Target, "host:")
+		host, is := strings.CutPrefix(p.e.Target, "host:")
 		return e.Kind == KindConnect && is && !localHosts[host]
 	})
-	isScript := entry.language() == "sql" && strings.HasPrefix(c.sh.stdin.origin, "file ") ||
-		slices.ContainsFunc(a.given, func(g given) bool { return g.role.name == "script" && g.role.arg == "sql" })
+	isScript := p.e.language() == "sql" && strings.HasPrefix(p.sh.stdin.origin, "file ") ||
+		slices.ContainsFunc(p.a.given, func(g given) bool { return g.role.name == "script" && g.role.arg == "sql" })
 	switch {
 	case !isScript:
 	case connects >= 0:
-		c.doubt(DoubtEval, c.name()+" runs a file of statements on "+strings.TrimPrefix(of[connects].Target, "host:"))
-	case inProduction.MatchString(c.text):
-		c.doubt(DoubtEval, c.name()+" runs a file of statements in production")
+		p.doubt(DoubtEval, p.name()+" runs a file of statements on "+strings.TrimPrefix(of[connects].Target, "host:"))
+	case inProduction.MatchString(p.text):
+		p.doubt(DoubtEval, p.name()+" runs a file of statements in production")
 	}
 }
 
@@ -980,131 +952,162 @@ func (c *call) each(words []Word, a *args) {
 	c.nested(c.name()).run(inner, &call{text: c.text, span: c.span, env: c.env})
 }
 
-// act follows the options, the operands and the effects of an entry.
-func (c *call) act(e *entry, name string, a *args, words []Word) output {
-	r := c.sh.r
-	if len(e.Modes) > 0 {
-		for i := range e.Modes {
-			if _, ok := parseCondition(e.Modes[i].If).holds(a); ok {
-				subs := e.Modes[i].Sub != nil
-				e = e.over(&e.Modes[i]).ready(r.t)
-				if subs && words != nil {
-					return c.subcommand(e, name, e.sort(words, true))
-				}
-				if words != nil {
-					before := len(a.given)
-					a = e.sort(words, e.stops())
-					c.options = append(c.options[:len(c.options)-min(before, len(c.options))], a.given...)
-				}
-				break
-			}
-		}
+// act follows the options, the operands and the effects of an entry. words are those of the command, where its
+// mode may sort them in another way; nil = it may not.
+func (p *applier) act(words []Word) output {
+	if out, done := p.inMode(words); done {
+		return out
 	}
-	c.own(e, a)
-	if e.isLookedUp(a) {
-		return output{origin: name}
+	p.own()
+	if p.e.isLookedUp(p.a) {
+		return output{origin: p.called}
 	}
-	c.folderOption(a)
-	if e.As != "" {
-		c.escalates(e, a)
+	p.folderOption()
+	if p.e.As != "" {
+		p.escalates()
 	}
 	dry := false
-	if e.Without != "" {
-		_, dry = parseCondition(e.Without).holds(a)
+	if p.e.Without != "" {
+		_, dry = parseCondition(p.e.Without).holds(p.a)
 	}
-	from := len(r.out.Effects)
-	c.unknowns(e, a)
-	for _, g := range a.given {
-		c.given(g, a)
+	p.from = len(p.sh.r.out.Effects)
+	p.followOptions()
+	byOptions := len(p.sh.r.out.Effects)
+	out := p.followOperands()
+	p.effects()
+	p.bringsTree()
+	if p.called == "git apply" && p.sh.stdin.origin == "git diff" && takenBack(p.sh.r.out.Commands) {
+		p.effect(KindHistory, "worktree", true)
 	}
-	byOptions := len(r.out.Effects) // an option runs its program in a dry run, too
-	out := output{origin: name}
-	switch {
-	case e.runsCommand():
-		out = c.runs(e, name, a)
-	default:
-		c.operands(e, a)
-		if e.Open {
-			out = c.reads(e, name, a)
-		} else if in := c.sh.stdin; e.Reads != "" && in.known {
-			c.code(e.Reads, Word{Text: in.text, Kind: Literal})
+	p.beyondTables()
+	p.verbsOfOthers()
+	p.verbsOfOptions()
+	p.leadsOut()
+	if in := p.sh.stdin; rawPeers[p.name()] && in.known {
+		p.types(in.text)
+	}
+	p.sendsContent()
+	p.streams()
+	p.abroadSQL()
+	if dry {
+		p.dryRun(byOptions)
+	}
+	m := emptying{p.call, p.called, p.a}
+	m.empties()
+	m.copiesNothing(p.from)
+	if known, ok := (&printing{p.call, p.called, p.a}).prints(words); ok {
+		return known
+	}
+	return out
+}
+
+// inMode lays the first mode that fits over the entry, and sorts the words by it. done is true where the mode has
+// subcommands, which then are followed.
+func (p *applier) inMode(words []Word) (out output, done bool) {
+	for i := range p.e.Modes {
+		m := &p.e.Modes[i]
+		if _, ok := parseCondition(m.If).holds(p.a); !ok {
+			continue
 		}
+		p.e = p.e.over(m).ready(p.sh.r.t)
+		if words == nil {
+			break
+		}
+		if m.Sub != nil {
+			p.a = p.e.sort(words, true)
+			return p.subcommand(), true
+		}
+		before := len(p.a.given)
+		p.a = p.e.sort(words, p.e.stops())
+		p.options = append(p.options[:len(p.options)-min(before, len(p.options))], p.a.given...)
+		break
 	}
-	(&filler{call: c, e: e, a: a}).give(e.effects)
+	return output{}, false
+}
+
+// followOperands follows the operands, or the command or the input that the program runs.
+func (p *applier) followOperands() output {
+	if p.e.runsCommand() {
+		return p.runs()
+	}
+	p.operands()
+	if p.e.Open {
+		return p.reads()
+	}
+	if in := p.sh.stdin; p.e.Reads != "" && in.known {
+		p.code(p.e.Reads, literal(in.text))
+	}
+	return output{origin: p.called}
+}
+
+// effects adds the effects that the entry has: each time, and by conditions.
+func (p *applier) effects() {
+	e, a := p.e, p.a
+	p.fillIn(e.effects, a, nil)
 	if slices.ContainsFunc(e.effects, func(t template) bool {
 		return t.kind == "run" && strings.Contains(t.target, "project:")
 	}) {
-		c.scripts(name, a)
-		if env := r.env.Cwd; c.cwd != "" && env != "" && !strings.HasPrefix(c.cwd+"/", env+"/") &&
-			!strings.HasPrefix(env+"/", c.cwd+"/") {
-			c.doubt(DoubtProgram, name+" runs code of "+c.cwd+", which is not of this project")
-		}
-		for _, w := range a.operands { // make CMD='rm -rf src'
-			if c.sh.where == "" && c.isMadeWord(w) {
-				c.doubt(DoubtMade, "the line makes "+w.Text+" and "+name+" runs it")
-			}
-			if _, value, _ := strings.Cut(w.Text, "="); isAssignment.MatchString(w.Text) && looksLikeLine(value) {
-				sh := c.nested(name)
-				sh.guess = true
-				c.shellText(sh, w.with(value))
-			}
-		}
+		p.runsCodeOfProject()
 	}
 	if slices.ContainsFunc(e.effects, func(t template) bool {
 		return t.kind == "run" && t.target != "project:hooks" || t.kind == "install"
 	}) {
-		c.runsGiven(e, a)
+		p.runsGiven()
 	}
 	for _, w := range e.with {
 		if _, ok := w.when.holds(a); ok {
-			(&filler{call: c, e: e, a: a}).give(w.effects)
+			p.fillIn(w.effects, a, nil)
 		}
 	}
-	for _, w := range c.outer {
+	for _, w := range p.outer {
 		all := *a
-		all.given = c.options
+		all.given = p.options
 		if _, ok := w.when.holds(&all); ok {
-			(&filler{call: c, e: e, a: &all}).give(w.effects)
+			p.fillIn(w.effects, &all, nil)
 		}
 	}
 	for _, w := range e.wordWith {
-		c.whereFits(w, e, a)
+		p.whereFits(w)
 	}
-	c.bringsTree(a, from)
-	if name == "git apply" && c.sh.stdin.origin == "git diff" && takenBack(r.out.Commands) {
-		c.effect(KindHistory, "worktree", true)
+}
+
+// fillIn gives effects of the entry. by is the operand that a condition fitted.
+func (p *applier) fillIn(list []template, a *args, by *Word) {
+	(&filler{call: p.call, e: p.e, a: a, by: by}).give(list)
+}
+
+// runsCodeOfProject follows the words of a program that runs code of the project: names of scripts, a folder,
+// variables of make.
+func (p *applier) runsCodeOfProject() {
+	p.scripts()
+	if env := p.sh.r.env.Cwd; p.cwd != "" && env != "" && !strings.HasPrefix(p.cwd+"/", env+"/") &&
+		!strings.HasPrefix(env+"/", p.cwd+"/") {
+		p.doubt(DoubtProgram, p.called+" runs code of "+p.cwd+", which is not of this project")
 	}
-	c.beyondTables(e, name, a, from)
-	c.verbsOfOthers(e, name, a, from)
-	verbsOfOptions(c, a, from)
-	leadsOut(c, e, name, a)
-	if in := c.sh.stdin; rawPeers[c.name()] && in.known {
-		types(c, in.text)
-	}
-	c.sendsContent(a, from)
-	for _, w := range a.operands {
-		if streamed.MatchString(w.Text) {
-			c.effect(KindSend, "host:"+hostOf(w.known()), false)
+	for _, w := range p.a.operands { // make CMD='rm -rf src'
+		if p.sh.where == "" && p.isMadeWord(w) {
+			p.doubt(DoubtMade, "the line makes "+w.Text+" and "+p.called+" runs it")
+		}
+		if _, value, _ := strings.Cut(w.Text, "="); isAssignment.MatchString(w.Text) && looksLikeLine(value) {
+			sh := p.nested(p.called)
+			sh.guess = true
+			p.shellText(sh, w.with(value))
 		}
 	}
-	c.abroadSQL(e, from, a)
-	if dry {
-		all := r.out.Effects
-		r.out.Effects = slices.Clip(all[:from])
-		for i, e := range all[from:] {
-			ofOption := from+i < byOptions && e.Command != c.index
-			if ofOption || e.Kind == KindRead || e.Kind == KindSecret || e.Kind == KindConnect {
-				r.out.Effects = append(r.out.Effects, e)
-			}
+}
+
+// dryRun takes back the effects that a dry run does not have. byOptions is where the effects of the options end:
+// an option runs its program in a dry run, too.
+func (p *applier) dryRun(byOptions int) {
+	out := p.sh.r.out
+	all := out.Effects
+	out.Effects = slices.Clip(all[:p.from])
+	for i, e := range all[p.from:] {
+		ofOption := p.from+i < byOptions && e.Command != p.index
+		if ofOption || e.Kind == KindRead || e.Kind == KindSecret || e.Kind == KindConnect {
+			out.Effects = append(out.Effects, e)
 		}
 	}
-	m := emptying{c, name, a}
-	m.empties()
-	m.copiesNothing(from)
-	if known, ok := (&printing{c, name, a}).prints(words); ok {
-		return known
-	}
-	return out
 }
 
 // takenBack reports whether the line turns the differences of the work tree around: git diff -R.
@@ -1115,15 +1118,45 @@ func takenBack(commands []Command) bool {
 	})
 }
 
-// runsGiven adds the doubt of a program that runs a project, where the command names something else for it: an
-// address, its input, a file that the line makes, or one of no project. The tables need not know such words.
-func (c *call) runsGiven(e *entry, a *args) {
-	if c.sh.where != "" {
+// leadsOut adds the doubt of a word that leads outside of the project, where the tables give it no use.
+func (p *applier) leadsOut() {
+	if p.sh.where != "" || p.e.Elsewhere != "" || p.e.runsCommand() || quietPrograms[p.name()] ||
+		looksOnly[p.called[strings.LastIndexByte(p.called, ' ')+1:]] {
 		return
 	}
-	stops, scripts := e.stops(), scriptRunners[c.name()]
+	silent := func(ro role, w Word) {
+		if ro.name != "" && ro.name != "_" || w.Kind == Unknown || w.Text == "" ||
+			strings.IndexByte("/~.", w.Text[0]) < 0 || !beyond.MatchString(w.Text) {
+			return
+		}
+		if target, _ := p.absolute(w.Text); !p.isAtHome(target) && !strings.HasPrefix(target, "/tmp/") {
+			p.doubt(DoubtWord, "what "+p.name()+" does with "+w.Text+" is not known")
+		}
+	}
+	roles := p.a.rolesOf(p.e.words)
+	for i, w := range p.a.operands {
+		if ro := roleAt(roles, i, len(p.a.operands)); ro.name == "command" {
+			break
+		} else {
+			silent(ro, w)
+		}
+	}
+	for _, g := range p.a.given {
+		if g.value != nil {
+			silent(g.role, *g.value)
+		}
+	}
+}
+
+// runsGiven adds the doubt of a program that runs a project, where the command names something else for it: an
+// address, its input, a file that the line makes, or one of no project. The tables need not know such words.
+func (p *applier) runsGiven() {
+	if p.sh.where != "" {
+		return
+	}
+	stops, scripts := p.e.stops(), scriptRunners[p.name()]
 	before := ""
-	for _, w := range c.words[1:] {
+	for _, w := range p.words[1:] {
 		isOption := strings.HasPrefix(w.Text, "-") && w.Text != "-"
 		option, text := before, w.Text
 		if isOption {
@@ -1132,7 +1165,7 @@ func (c *call) runsGiven(e *entry, a *args) {
 		}
 		raw := w
 		w = w.with(text)
-		isOperand := !isOption && len(a.operands) > 0 && sameWord(a.operands[0], raw)
+		isOperand := !isOption && len(p.a.operands) > 0 && sameWord(p.a.operands[0], raw)
 		if before = ""; isOption {
 			before = raw.Text
 		}
@@ -1143,53 +1176,23 @@ func (c *call) runsGiven(e *entry, a *args) {
 		case (isURL(text) || remoteSpec.MatchString(text)) && !localHosts[hostOf(text)] &&
 			!strings.HasPrefix(text, "file://"):
 			if !namesPeer.MatchString(option) {
-				c.doubt(DoubtMade, c.name()+" may run what it fetches from "+hostOf(text))
+				p.doubt(DoubtMade, p.name()+" may run what it fetches from "+hostOf(text))
 			}
-		case text == "-" && c.sh.stdin.has && !c.sh.stdin.known && !strings.HasPrefix(c.sh.stdin.origin, "file "),
+		case text == "-" && p.sh.stdin.has && !p.sh.stdin.known && !strings.HasPrefix(p.sh.stdin.origin, "file "),
 			strings.HasPrefix(text, "/dev/fd/") && w.from != "",
 			w.Kind == Unknown && fetchers[w.from] && w.from != "git":
-			c.doubt(DoubtEval, c.name()+" may run what "+cmp.Or(w.from, c.sh.stdin.origin, "its input")+" gives it")
+			p.doubt(DoubtEval, p.name()+" may run what "+cmp.Or(w.from, p.sh.stdin.origin, "its input")+" gives it")
 		case w.Kind == Unknown || namesProduct.MatchString(option):
-		case c.isMadeWord(w):
-			if m := c.sh.r.madeAt(c.anyPath(w)); fetchers[m.by] {
-				c.doubt(DoubtMade, "the line makes "+text+", which "+c.name()+" may run")
+		case p.isMadeWord(w):
+			if m := p.sh.r.madeAt(p.anyPath(w)); fetchers[m.by] {
+				p.doubt(DoubtMade, "the line makes "+text+", which "+p.name()+" may run")
 			}
-		case strings.HasPrefix(text, "//") || strings.Contains(text, ":") || e.Elsewhere != "": // a target, a volume
+		case strings.HasPrefix(text, "//") || strings.Contains(text, ":") || p.e.Elsewhere != "": // a target, a volume
 		case strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~/") || strings.HasPrefix(text, "../"):
-			c.abroad(w)
+			p.abroad(w)
 		}
 		if isOperand && stops {
 			return
-		}
-	}
-}
-
-// leadsOut adds the doubt of a word that leads outside of the project, where the tables give it no use.
-func leadsOut(c *call, e *entry, name string, a *args) {
-	if c.sh.where != "" || e.Elsewhere != "" || e.runsCommand() || quietPrograms[c.name()] ||
-		looksOnly[name[strings.LastIndexByte(name, ' ')+1:]] {
-		return
-	}
-	silent := func(ro role, w Word) {
-		if ro.name != "" && ro.name != "_" || w.Kind == Unknown || w.Text == "" ||
-			strings.IndexByte("/~.", w.Text[0]) < 0 || !beyond.MatchString(w.Text) {
-			return
-		}
-		if target, _ := c.absolute(w.Text); !c.isAtHome(target) && !strings.HasPrefix(target, "/tmp/") {
-			c.doubt(DoubtWord, "what "+c.name()+" does with "+w.Text+" is not known")
-		}
-	}
-	roles := a.rolesOf(e.words)
-	for i, w := range a.operands {
-		if ro := roleAt(roles, i, len(a.operands)); ro.name == "command" {
-			break
-		} else {
-			silent(ro, w)
-		}
-	}
-	for _, g := range a.given {
-		if g.value != nil {
-			silent(g.role, *g.value)
 		}
 	}
 }
@@ -1202,63 +1205,63 @@ var namesPeer = lazyregexp.New(`(?i)(?:url|host|server|proxy|registry|endpoint|o
 
 // whereFits gives the effects of a condition on operands: for each that fits, where the target
 // names it.
-func (c *call) whereFits(w conditional, e *entry, a *args) {
-	by, ok := w.when.holds(a)
+func (p *applier) whereFits(w conditional) {
+	by, ok := w.when.holds(p.a)
 	if !ok {
 		return
 	}
-	(&filler{call: c, e: e, a: a, by: by}).give(w.effects)
+	p.fillIn(w.effects, p.a, by)
 	if !slices.ContainsFunc(w.effects, func(t template) bool { return strings.Contains(t.target, "$*") }) {
 		return
 	}
-	for i := range a.operands {
-		one := &args{operands: a.operands[i : i+1], given: a.given, dashed: a.dashed}
+	for i := range p.a.operands {
+		one := &args{operands: p.a.operands[i : i+1], given: p.a.given, dashed: p.a.dashed}
 		if by, ok := w.when.holds(one); ok && by != nil {
-			(&filler{call: c, e: e, a: a, by: &a.operands[i]}).give(w.effects)
+			p.fillIn(w.effects, p.a, &p.a.operands[i])
 		}
 	}
 }
 
 // escalates adds that the command runs with other rights.
-func (c *call) escalates(e *entry, a *args) {
-	if e.As == "none" {
+func (p *applier) escalates() {
+	if p.e.As == "none" {
 		return
 	}
-	user := strings.TrimPrefix((&filler{call: c, a: a}).fill(e.As), "user:")
-	for _, g := range a.given {
+	user := strings.TrimPrefix(p.fill(p.e.As), "user:")
+	for _, g := range p.a.given {
 		if g.role.name == "user" && g.value != nil && g.value.Text != "" {
 			user = g.value.Text
 		}
 	}
-	c.effect(KindEscalate, "user:"+user, true)
+	p.effect(KindEscalate, "user:"+user, true)
 }
 
 // operands follows the operands by their roles.
-func (c *call) operands(e *entry, a *args) {
-	for i, w := range a.after {
-		c.role(roleAt(e.after, i, len(a.after)), w, a, a.after)
+func (p *applier) operands() {
+	for i, w := range p.a.after {
+		p.role(roleAt(p.e.after, i, len(p.a.after)), w, p.a, p.a.after)
 	}
-	roles := a.rolesOf(e.words)
+	roles := p.a.rolesOf(p.e.words)
 	if len(roles) == 0 {
 		return
 	}
-	if e.Target != "" { // -t: the folder is an option's value, and all operands are of the first role
-		for name := range strings.FieldsSeq(e.Target) {
-			if slices.ContainsFunc(a.given, func(g given) bool { return g.name == name }) {
+	if p.e.Target != "" { // -t: the folder is an option's value, and all operands are of the first role
+		for name := range strings.FieldsSeq(p.e.Target) {
+			if slices.ContainsFunc(p.a.given, func(g given) bool { return g.name == name }) {
 				roles = []role{roles[0]}
 				roles[0].repeats = true
 				break
 			}
 		}
 	}
-	for i, w := range a.operands {
-		ro := roleAt(roles, i, len(a.operands))
+	for i, w := range p.a.operands {
+		ro := roleAt(roles, i, len(p.a.operands))
 		if ro.name == "command" {
-			sh := c.nested(c.name())
-			sh.run(a.operands[i:], &call{text: c.text, span: c.span, env: c.env})
+			sh := p.nested(p.name())
+			sh.run(p.a.operands[i:], &call{text: p.text, span: p.span, env: p.env})
 			return
 		}
-		c.role(ro, w, a, a.operands)
+		p.role(ro, w, p.a, p.a.operands)
 	}
 }
 
@@ -1296,101 +1299,130 @@ func roleAt(roles []role, i, n int) role {
 }
 
 // runs follows the command that a program runs: sudo, env, xargs, ssh.
-func (c *call) runs(e *entry, name string, a *args) (all output) {
-	all.known = true
-	operands := a.operands
-	if len(a.after) > 0 {
-		operands = append(slices.Clip(operands), a.after...)
+func (p *applier) runs() (all output) {
+	e := p.e
+	operands := p.beforeCommand()
+	sh := p.nested(p.called)
+	if p.cwd != "" {
+		sh.cwd = p.cwd
 	}
-	skip := min(e.Skip, len(operands))
-	for i, w := range operands[:skip] {
-		c.role(roleAt(e.words, i, skip), w, a, operands)
+	if text, ok := p.splitByEnv(operands); ok {
+		return p.shellText(sh, text)
 	}
-	operands = operands[skip:]
-	if skip > 0 && len(operands) > 0 && strings.HasPrefix(operands[0].Text, "-") { // ssh HOST -p 22 ls
-		more := e.sort(operands, true)
-		for _, g := range more.given {
-			c.options = append(c.options, g)
-			c.given(g, more)
-		}
-		operands = more.operands
-	}
-	if len(operands) > 1 && operands[0].Text == "-" && name == "env" {
-		operands = operands[1:]
-	}
-	sh := c.nested(name)
-	if c.cwd != "" {
-		sh.cwd = c.cwd
-	}
-	for _, g := range a.given {
-		if name == "env" && g.role.name == "shell" && g.value != nil && len(operands) > 0 { // env -S 'a b' c
-			text := g.value.with(splitByEnv(g.value.Text))
-			for _, w := range operands {
-				text.Text += " " + quote(w)
-				if w.Kind == Unknown {
-					text.Kind = Unknown
-				}
-			}
-			return c.shellText(sh, text)
-		}
-	}
-	for len(operands) > 0 && strings.IndexByte(operands[0].Text, '=') >= 0 && slices.ContainsFunc(e.words,
-		func(r role) bool { return r.name == "assign" }) {
-		k, v, _ := strings.Cut(operands[0].Text, "=")
-		w := operands[0]
-		if w.Text = v; !strings.Contains(v, unknownPart) && w.Kind == Unknown {
-			w.Kind = Literal
-		}
-		c.env = append(c.env, Assign{k, w})
-		c.variable(k, w)
-		operands = operands[1:]
-	}
+	operands = p.assigns(operands)
 	if len(operands) > 0 && strings.HasPrefix(operands[0].Text, ":::") { // parallel ::: LINE LINE
 		for _, w := range operands[1:] {
-			c.shellText(sh, w)
+			p.shellText(sh, w)
 		}
-		return output{origin: name}
+		return output{origin: p.called}
 	}
 	if len(operands) == 0 {
-		if e.Open && !a.has("-W") {
-			k := *c
-			if k.sh = sh; e.Elsewhere != "" {
-				sh.where, sh.cwd = (&filler{call: c, a: a}).fill(e.Elsewhere), ""
-			}
-			return k.reads(e, name, &args{given: a.given})
-		}
-		return output{origin: name}
+		return p.runsInput(sh)
 	}
 	if e.Elsewhere != "" {
-		sh.where = (&filler{call: c, a: a}).fill(e.Elsewhere)
-		sh.cwd = ""
-		if in := c.sh.stdin; in.has && (in.origin != "" || in.text != "") && strings.HasPrefix(sh.where, "host:") {
-			c.effect(KindSend, sh.where, true)
+		sh.where, sh.cwd = p.fill(e.Elsewhere), ""
+		if in := p.sh.stdin; in.has && (in.origin != "" || in.text != "") && strings.HasPrefix(sh.where, "host:") {
+			p.effect(KindSend, sh.where, true)
 		}
 	}
 	if e.Runs == "shell" {
-		var parts []string
-		unknown := false
-		for _, w := range operands {
-			parts = append(parts, w.Text)
-			unknown = unknown || w.Kind == Unknown
-		}
-		text := Word{Text: strings.Join(parts, " "), Kind: Literal}
-		if unknown {
-			text.Kind = Unknown
-			text.from = operands[0].from
-		}
-		return c.shellText(sh, text)
+		return p.shellText(sh, joinedLine(operands))
 	}
 	if !e.Feeds {
-		return sh.run(operands, &call{text: c.text, span: c.span, env: c.env})
+		return sh.run(operands, &call{text: p.text, span: p.span, env: p.env})
 	}
 	sh.stdin = input{has: true, known: true}
-	for _, words := range (&xargs{c.sh, c.options}).commands(operands) {
-		out := sh.fork().run(words, &call{text: c.text, span: c.span, env: c.env})
+	all.known = true
+	for _, words := range (&xargs{p.sh, p.options}).commands(operands) {
+		out := sh.fork().run(words, &call{text: p.text, span: p.span, env: p.env})
 		all.known, all.text, all.origin = all.known && out.known, all.text+out.text, cmp.Or(all.origin, out.origin)
 	}
 	return all
+}
+
+// beforeCommand follows the operands that stand before the command, and returns those of the command.
+func (p *applier) beforeCommand() []Word {
+	operands := p.a.operands
+	if len(p.a.after) > 0 {
+		operands = append(slices.Clip(operands), p.a.after...)
+	}
+	skip := min(p.e.Skip, len(operands))
+	for i, w := range operands[:skip] {
+		p.role(roleAt(p.e.words, i, skip), w, p.a, operands)
+	}
+	operands = operands[skip:]
+	if skip > 0 && len(operands) > 0 && strings.HasPrefix(operands[0].Text, "-") { // ssh HOST -p 22 ls
+		more := p.e.sort(operands, true)
+		for _, g := range more.given {
+			p.options = append(p.options, g)
+			p.given(g, more)
+		}
+		operands = more.operands
+	}
+	if len(operands) > 1 && operands[0].Text == "-" && p.called == "env" {
+		operands = operands[1:]
+	}
+	return operands
+}
+
+// splitByEnv is the line of env -S 'a b' c; ok is false where the command is no such one.
+func (p *applier) splitByEnv(operands []Word) (line Word, ok bool) {
+	if p.called != "env" || len(operands) == 0 {
+		return Word{}, false
+	}
+	i := slices.IndexFunc(p.a.given, func(g given) bool { return g.role.name == "shell" && g.value != nil })
+	if i < 0 {
+		return Word{}, false
+	}
+	line = p.a.given[i].value.with(splitByEnv(p.a.given[i].value.Text))
+	for _, w := range operands {
+		line.Text += " " + quote(w)
+		if w.Kind == Unknown {
+			line.Kind = Unknown
+		}
+	}
+	return line, true
+}
+
+// assigns follows the variables that stand before a command: env A=B ls. It returns the words behind them.
+func (p *applier) assigns(operands []Word) []Word {
+	if !slices.ContainsFunc(p.e.words, func(r role) bool { return r.name == "assign" }) {
+		return operands
+	}
+	for len(operands) > 0 && strings.IndexByte(operands[0].Text, '=') >= 0 {
+		name, value, _ := strings.Cut(operands[0].Text, "=")
+		w := operands[0].with(value)
+		p.env = append(p.env, Assign{name, w})
+		p.variable(name, w)
+		operands = operands[1:]
+	}
+	return operands
+}
+
+// runsInput follows a program that is given no command: it may read commands from its input.
+func (p *applier) runsInput(sh *shell) output {
+	if !p.e.Open || p.a.has("-W") {
+		return output{origin: p.called}
+	}
+	if p.e.Elsewhere != "" {
+		sh.where, sh.cwd = p.fill(p.e.Elsewhere), ""
+	}
+	k := *p.call
+	k.sh = sh
+	inner := applier{call: &k, e: p.e, called: p.called, a: &args{given: p.a.given}}
+	return inner.reads()
+}
+
+// fill fills the placeholders of a text that belongs to no effect.
+func (p *applier) fill(text string) string { return (&filler{call: p.call, a: p.a}).fill(text) }
+
+// joinedLine is the line that words make.
+func joinedLine(words []Word) Word {
+	line := literal(joinWordsText(words))
+	if slices.ContainsFunc(words, func(w Word) bool { return w.Kind == Unknown }) {
+		line.Kind, line.from = Unknown, words[0].from
+	}
+	return line
 }
 
 // splitByEnv makes of a text that env splits a line of a shell: # begins a comment up to its end.
@@ -1428,27 +1460,27 @@ func (c *call) shellText(sh *shell, w Word) output {
 }
 
 // reads follows an interpreter that has no script: it reads its input.
-func (c *call) reads(e *entry, name string, a *args) output {
-	for _, g := range a.given {
+func (p *applier) reads() output {
+	for _, g := range p.a.given {
 		switch g.role.name {
 		case "shell", "code", "module", "command":
-			return output{origin: name}
+			return output{origin: p.called}
 		case "script", "program":
 			if g.name != "--rcfile" && g.name != "--init-file" && g.name != "-r" && g.name != "--require" &&
 				g.name != "--import" {
-				return output{origin: name}
+				return output{origin: p.called}
 			}
 		}
 	}
-	if a.has("--test") || a.has("--run") { // node finds the tests
-		return output{origin: name}
+	if p.a.has("--test") || p.a.has("--run") { // node finds the tests
+		return output{origin: p.called}
 	}
-	forced := slices.ContainsFunc(a.given, func(g given) bool { return g.name == "-s" && e.isShell() })
-	if len(a.operands) > 0 && !forced && e.hasScript() {
-		return output{origin: name}
+	forced := slices.ContainsFunc(p.a.given, func(g given) bool { return g.name == "-s" && p.e.isShell() })
+	if len(p.a.operands) > 0 && !forced && p.e.hasScript() {
+		return output{origin: p.called}
 	}
-	c.fromInput(e.language())
-	return output{origin: name}
+	p.fromInput(p.e.language())
+	return output{origin: p.called}
 }
 
 func (e *entry) isShell() bool { return e == known().program("bash") || e == known().program("fish") }

@@ -35,40 +35,124 @@ func (c *call) hiddenIndex(text string) {
 	sh.line(": " + text[strings.IndexByte(text, '[')+1:])
 }
 
+// builtin is a command that a shell runs itself, or changes its own state by.
+type builtin struct {
+	*call
+	called string
+	rest   []Word // the words behind the name
+}
+
 // builtin follows a builtin of shells; ok is false where name is none that is followed here.
 func (c *call) builtin(name string, rest []Word) (out output, ok bool) {
+	b := builtin{c, name, rest}
+	switch name {
+	case "cd", "pushd", "chdir":
+		return b.changeFolder(), true
+	case "[", "test":
+		return b.test(), true
+	case "alias":
+		return b.alias(), true
+	case "apply_patch", "applypatch":
+		return b.patch(), true
+	}
 	c.evaluates(name, rest)
 	switch name {
 	case "eval":
-		if len(rest) > 0 && rest[0].Text == "--" {
-			rest = rest[1:]
-		}
-		return c.evalHere(rest), true
+		return b.eval(), true
 	case "set":
-		return output{known: true}, c.setParams(rest)
+		return output{known: true}, b.setParams()
 	case "shift":
-		c.shiftParams(rest)
-		return output{known: true}, true
+		b.shiftParams()
 	case "unset":
-		for _, w := range rest {
-			if !strings.HasPrefix(w.Text, "-") {
-				c.sh.vars[w.Text] = Word{Kind: Literal}
-				delete(c.sh.funcs, w.Text)
-				c.unset(w.Text)
-			}
-		}
-		return output{known: true}, true
+		b.unsetNames()
 	case "read", "mapfile", "readarray":
-		c.readInto(name, rest)
-		return output{known: true}, true
+		b.readInto()
 	case "trap":
-		return output{origin: "trap"}, c.trap(rest)
+		return output{origin: "trap"}, b.trap()
 	case "printf":
 		if len(rest) > 2 && rest[0].Text == "-v" {
 			c.set(rest[1].Text, Word{Text: unknownPart, Kind: Unknown})
 		}
+		return output{}, false
+	default:
+		return output{}, false
 	}
-	return output{}, false
+	return output{known: true}, true
+}
+
+// test follows the words of [: an index in one may run a command.
+func (b *builtin) test() output {
+	for _, w := range b.rest {
+		if w.Kind != Unknown && strings.ContainsRune(w.Text, '[') && strings.ContainsAny(w.Text, "$`") {
+			b.nested("[").line(": " + w.Text[strings.IndexByte(w.Text, '[')+1:])
+		}
+	}
+	return output{known: true}
+}
+
+// patch follows apply_patch, which a shell of an agent has.
+func (b *builtin) patch() output {
+	for _, w := range append(slices.Clone(b.rest), Word{Text: b.sh.stdin.text}) {
+		b.sh.r.patch(w.Text)
+	}
+	if len(b.rest) == 0 && !b.sh.stdin.known || len(b.rest) > 0 && b.rest[0].Kind == Unknown {
+		b.doubt(DoubtWord, "which files the patch changes is only known when it runs")
+	}
+	return output{origin: b.called}
+}
+
+// unsetNames follows unset NAME NAME.
+func (b *builtin) unsetNames() {
+	for _, w := range b.rest {
+		if !strings.HasPrefix(w.Text, "-") {
+			b.sh.vars[w.Text] = Word{Kind: Literal}
+			delete(b.sh.funcs, w.Text)
+			b.unset(w.Text)
+		}
+	}
+}
+
+// changeFolder follows cd.
+func (b *builtin) changeFolder() output {
+	rest := b.rest
+	var to *Word
+	for i := range rest {
+		if !strings.HasPrefix(rest[i].Text, "-") || rest[i].Text == "-" {
+			to = &rest[i]
+		}
+	}
+	if b.sh.where != "" {
+		return output{known: true}
+	}
+	switch {
+	case to == nil:
+		b.sh.cwd = b.sh.r.env.Home
+	case to.Kind == Literal && to.Text != "-":
+		b.sh.cwd, _ = b.sh.absolute(to.Text)
+		if !strings.HasPrefix(b.sh.cwd, "/") {
+			b.sh.cwd = ""
+		}
+	case to.from == "project":
+	default:
+		b.sh.cwd = ""
+	}
+	return output{known: true}
+}
+
+// alias follows the line that a name is made to stand for.
+func (b *builtin) alias() output {
+	rest := b.rest
+	for _, w := range rest {
+		name, value, has := strings.Cut(w.Text, "=")
+		if !has {
+			continue
+		}
+		sh := b.nested("alias " + name)
+		sh.guess = true
+		sh.line(value)
+		b.doubt(DoubtVariable, "alias changes what "+name+" runs")
+	}
+	return output{known: true}
 }
 
 // printsSettings are commands that print lines for eval which only set variables and functions of
@@ -79,69 +163,75 @@ var printsSettings = map[string]bool{
 	"opam env": true,
 }
 
-// evalHere follows a line in the shell itself: its variables stay set.
-func (c *call) evalHere(words []Word) output {
+// eval follows a line in the shell itself: its variables stay set.
+func (b *builtin) eval() output {
+	words := b.rest
+	if len(words) > 0 && words[0].Text == "--" {
+		words = words[1:]
+	}
 	texts, unknown := make([]string, len(words)), false
 	for i, w := range words {
 		texts[i] = w.Text
 		unknown = unknown || w.Kind == Unknown
 	}
-	sh := c.nested("eval")
-	sh.params, sh.calls, sh.stdin = c.sh.params, c.sh.calls, c.sh.stdin
-	text := c.sh.r.expanded(Word{Text: strings.Join(texts, " "), Kind: Literal})
+	sh := b.nested("eval")
+	sh.params, sh.calls, sh.stdin = b.sh.params, b.sh.calls, b.sh.stdin
+	text := b.sh.r.expanded(Word{Text: strings.Join(texts, " "), Kind: Literal})
 	if unknown && len(words) == 1 && words[0].Text == unknownPart && printsSettings[words[0].from] {
 		return output{known: true}
 	}
 	if unknown {
 		text.Kind = Unknown
 	}
-	out := c.shellText(sh, text)
-	for _, a := range c.env {
+	out := b.shellText(sh, text)
+	for _, a := range b.env {
 		sh.vars[a.Name] = Word{Text: unknownPart, Kind: Unknown} // as it was, but in a POSIX shell
 	}
-	c.sh.cwd, c.sh.vars, c.sh.funcs, c.sh.src, c.sh.params = sh.cwd, sh.vars, sh.funcs, sh.src, sh.params
+	b.sh.cwd, b.sh.vars, b.sh.funcs, b.sh.src, b.sh.params = sh.cwd, sh.vars, sh.funcs, sh.src, sh.params
 	return out
 }
 
 // setParams follows set -- A B, and set A B.
-func (c *call) setParams(rest []Word) bool {
+func (b *builtin) setParams() bool {
+	rest := b.rest
 	for i, w := range rest {
 		switch {
 		case w.Text == "--":
-			c.sh.params = append([]Word{}, rest[i+1:]...)
+			b.sh.params = append([]Word{}, rest[i+1:]...)
 			return true
 		case w.Kind == Unknown && !w.safe:
-			c.sh.params = nil
+			b.sh.params = nil
 			return true
 		case strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+"):
 			if w.Text == "-o" && i+1 < len(rest) && rest[i+1].Text == "allexport" ||
 				w.Text[0] == '-' && w.Text[1:] != "" && strings.Contains(w.Text, "a") {
-				c.sh.export("*")
+				b.sh.export("*")
 			}
 			if w.Text == "-o" || w.Text == "+o" {
 				return false
 			}
 		default:
-			c.sh.params = append([]Word{}, rest[i:]...)
+			b.sh.params = append([]Word{}, rest[i:]...)
 			return true
 		}
 	}
 	return false
 }
 
-func (c *call) shiftParams(rest []Word) {
+func (b *builtin) shiftParams() {
+	rest := b.rest
 	n := 1
 	if len(rest) > 0 {
 		var err error
 		if n, err = strconv.Atoi(rest[0].Text); err != nil || n < 0 {
-			c.sh.params = nil
+			b.sh.params = nil
 			return
 		}
 	}
-	if c.sh.lost || c.sh.params == nil {
-		c.sh.params = nil
-	} else if n <= len(c.sh.params) {
-		c.sh.params = c.sh.params[n:]
+	if b.sh.lost || b.sh.params == nil {
+		b.sh.params = nil
+	} else if n <= len(b.sh.params) {
+		b.sh.params = b.sh.params[n:]
 	}
 }
 
@@ -149,25 +239,26 @@ func (c *call) shiftParams(rest []Word) {
 var escaped = lazyregexp.New(`\\(.)`)
 
 // readInto follows read and mapfile: the variables that they fill, and the line of -C.
-func (c *call) readInto(name string, rest []Word) {
+func (b *builtin) readInto() {
+	rest := b.rest
 	v := Word{Text: unknownPart, Kind: Unknown}
-	if c.sh.stdin.has {
-		v.from = c.sh.stdin.origin
-		isKnown := c.sh.stdin.known || c.sh.stdin.used != nil && *c.sh.stdin.used // a loop reads it again
-		if text := strings.TrimSpace(c.sh.stdin.text); isKnown && text != "" && !strings.Contains(text, "\n") {
+	if b.sh.stdin.has {
+		v.from = b.sh.stdin.origin
+		isKnown := b.sh.stdin.known || b.sh.stdin.used != nil && *b.sh.stdin.used // a loop reads it again
+		if text := strings.TrimSpace(b.sh.stdin.text); isKnown && text != "" && !strings.Contains(text, "\n") {
 			v = Word{Text: text, Kind: Literal}
 		}
-		if list := c.sh.stdin.words; len(list) > 0 {
+		if list := b.sh.stdin.words; len(list) > 0 {
 			v = oneOf(list)
 		}
 	}
-	if v.Kind == Literal && name == "read" && !slices.ContainsFunc(rest, func(w Word) bool {
+	if v.Kind == Literal && b.called == "read" && !slices.ContainsFunc(rest, func(w Word) bool {
 		return strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "r")
 	}) {
 		v.Text = escaped.ReplaceAllString(v.Text, "$1")
 	}
-	c.sh.takes()
-	c.sh.stdin.known = false
+	b.sh.takes()
+	b.sh.stdin.known = false
 	var names []string
 	for i := 0; i < len(rest); i++ {
 		text := rest[i].Text
@@ -178,11 +269,11 @@ func (c *call) readInto(name string, rest []Word) {
 				i++
 				line = rest[i]
 			}
-			sh := c.nested(c.name())
+			sh := b.nested(b.name())
 			sh.guess = true
 			sh.vars["_index"] = Word{Text: unknownPart, Kind: Unknown, safe: true}
 			sh.vars["_line"] = Word{Text: unknownPart, Kind: Unknown}
-			c.shellText(sh, line.with(line.Text+` "$_index" "$_line"`))
+			b.shellText(sh, line.with(line.Text+` "$_index" "$_line"`))
 		case strings.HasPrefix(text, "-") && len(text) == 2 && strings.Contains("adinNptucs", text[1:]) &&
 			i+1 < len(rest):
 			if i++; text == "-a" {
@@ -194,7 +285,7 @@ func (c *call) readInto(name string, rest []Word) {
 	}
 	if len(names) == 0 {
 		names = []string{"REPLY"}
-		if name != "read" {
+		if b.called != "read" {
 			names = []string{"MAPFILE"}
 		}
 	}
@@ -210,7 +301,7 @@ func (c *call) readInto(name string, rest []Word) {
 				w.Text = ""
 			}
 		}
-		c.set(n, w)
+		b.set(n, w)
 	}
 }
 
@@ -232,25 +323,26 @@ func (c *call) unset(name string) {
 
 // trap follows the action of trap ACTION SIGNAL as the shell stands, and at its end, when it
 // runs: variables may have other values then.
-func (c *call) trap(rest []Word) bool {
+func (b *builtin) trap() bool {
+	rest := b.rest
 	if len(rest) > 0 && rest[0].Text == "--" {
 		rest = rest[1:]
 	}
 	if len(rest) < 2 || rest[0].Text == "-" || rest[0].Text == "" || rest[0].Text == "-l" || rest[0].Text == "-p" {
 		return true
 	}
-	c.shellText(c.nested("trap"), rest[0])
+	b.shellText(b.nested("trap"), rest[0])
 	for _, w := range rest[1:] {
 		switch strings.TrimPrefix(strings.ToUpper(w.Text), "SIG") {
 		case "DEBUG", "ERR", "RETURN":
-			sh := c.nested("trap")
+			sh := b.nested("trap")
 			for name := range sh.vars {
 				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown}
 			}
-			c.shellText(sh, rest[0])
+			b.shellText(sh, rest[0])
 		}
 	}
-	c.sh.r.traps = append(c.sh.r.traps, trapped{c, rest[0]})
+	b.sh.r.traps = append(b.sh.r.traps, trapped{b.call, rest[0]})
 	return true
 }
 
@@ -273,7 +365,7 @@ func (sh *shell) runTraps() {
 
 // shellProgram follows a call of a shell: options, then the text of -c with its parameters, a
 // script, or the shell's input. ok is false where its options are not those of a plain shell.
-func (c *call) shellProgram(e *entry, name string, words []Word) (out output, ok bool) {
+func (c *call) shellProgram(called string, words []Word) (out output, ok bool) {
 	i, text, odd := 0, false, false
 	for ; i < len(words); i++ {
 		w := words[i]
@@ -309,7 +401,7 @@ func (c *call) shellProgram(e *entry, name string, words []Word) (out output, ok
 	if odd || !text || i >= len(words) {
 		return output{}, false
 	}
-	sh := c.nested(name)
+	sh := c.nested(called)
 	sh.params = append([]Word{}, words[i+1:]...)
 	if len(sh.params) > 0 {
 		sh.zero, sh.params = &sh.params[0], sh.params[1:]

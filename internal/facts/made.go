@@ -91,26 +91,26 @@ func (c *call) restores() {
 }
 
 // bringsTree notes that a command takes the files of the project from another place than its own remotes:
-// git pull URL, curl URL | git am, git checkout FETCH_HEAD. from is where the effects of the command begin.
-func (c *call) bringsTree(a *args, from int) {
-	name := c.name()
-	if c.folder() == "" || c.sh.where != "" || name == "gh" || name == "glab" { // a pull request is the project's
+// git pull URL, curl URL | git am, git checkout FETCH_HEAD.
+func (p *applier) bringsTree() {
+	name := p.name()
+	if p.folder() == "" || p.sh.where != "" || name == "gh" || name == "glab" { // a pull request is the project's
 		return
 	}
-	mine := c.sh.r.out.Effects[from:]
+	mine := p.sh.r.out.Effects[p.from:]
 	connects := slices.ContainsFunc(mine, func(e Effect) bool {
-		return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
-	}) || slices.ContainsFunc(a.operands, func(w Word) bool { return isURL(w.Text) }) ||
-		c.sh.stdin.has && !c.sh.stdin.known && !strings.HasPrefix(c.sh.stdin.origin, "file ") // curl URL | git am
-	fetched := slices.ContainsFunc(a.operands, func(w Word) bool { return w.Text == "FETCH_HEAD" })
+		return e.Kind == KindConnect && strings.HasPrefix(p.e.Target, "host:")
+	}) || slices.ContainsFunc(p.a.operands, func(w Word) bool { return isURL(w.Text) }) ||
+		p.sh.stdin.has && !p.sh.stdin.known && !strings.HasPrefix(p.sh.stdin.origin, "file ") // curl URL | git am
+	fetched := slices.ContainsFunc(p.a.operands, func(w Word) bool { return w.Text == "FETCH_HEAD" })
 	changes := slices.ContainsFunc(mine, func(e Effect) bool {
-		return e.Kind == KindWrite && e.Target == "worktree"
+		return e.Kind == KindWrite && p.e.Target == "worktree"
 	})
 	if connects && changes ||
-		fetched && slices.ContainsFunc(c.sh.r.out.Effects, func(e Effect) bool {
-			return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
+		fetched && slices.ContainsFunc(p.sh.r.out.Effects, func(e Effect) bool {
+			return e.Kind == KindConnect && strings.HasPrefix(p.e.Target, "host:")
 		}) {
-		c.sh.r.folder[c.folder()] = true
+		p.sh.r.folder[p.folder()] = true
 	}
 }
 

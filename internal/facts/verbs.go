@@ -56,10 +56,7 @@ func anyOf(words []string, of map[string]bool) bool {
 // verbs adds the effects that the words of a command name: `borg delete`, `gvfs-rm FILE`, `x --purge`.
 // It is for commands that no table knows.
 func (c *call) verbs(name string, words []Word) {
-	sh := *c.sh
-	sh.guess = true
-	k := *c
-	k.sh = &sh
+	k := c.guessed()
 	base := programName(name)
 	if of := parts(base); len(of) > 1 && (destroyVerbs[of[0]] || destroyVerbs[of[len(of)-1]]) {
 		for _, w := range words {
@@ -161,18 +158,18 @@ var looksOnly = names(`
 	emulators apps domains certs releases regions addons`)
 
 // beyondTables adds that a command of a cloud may change it, where neither the tables nor a word of the command say
-// that it only looks: oci compute instance terminate. from is where the effects of the command begin.
-func (c *call) beyondTables(e *entry, name string, a *args, from int) {
-	all := c.sh.r.out.Effects
-	if !slices.ContainsFunc(e.effects, func(t template) bool {
+// that it only looks: oci compute instance terminate.
+func (p *applier) beyondTables() {
+	all := p.sh.r.out.Effects
+	if !slices.ContainsFunc(p.e.effects, func(t template) bool {
 		return t.kind == "connect" && strings.HasPrefix(t.target, "cloud:")
-	}) || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
+	}) || slices.ContainsFunc(all[min(p.from, len(all)):], func(e Effect) bool {
 		return e.Kind != KindConnect && e.Kind != KindRead
 	}) {
 		return
 	}
-	said := strings.Fields(name)[1:]
-	for _, w := range a.operands {
+	said := strings.Fields(p.called)[1:]
+	for _, w := range p.a.operands {
 		if plainWord.MatchString(w.Text) {
 			said = append(said, w.Text)
 		}
@@ -180,7 +177,7 @@ func (c *call) beyondTables(e *entry, name string, a *args, from int) {
 	for i, w := range said {
 		of := parts(w)
 		if len(of) > 1 && anyOf(of, showVerbs) && anyOf(of, secretNouns) { // get-credentials
-			c.effect(KindSecret, "tool:"+c.name(), false)
+			p.effect(KindSecret, "tool:"+p.name(), false)
 			return
 		}
 		if i < 5 && anyOf(of, looksOnly) {
@@ -188,43 +185,40 @@ func (c *call) beyondTables(e *entry, name string, a *args, from int) {
 		}
 	}
 	if len(said) > 1 {
-		c.effect(KindWrite, "cloud:"+c.name(), false)
+		p.effect(KindWrite, "cloud:"+p.name(), false)
 	}
 }
 
 // verbsOfOthers adds the effect that a subcommand names which the tables do not have, of a program that they have:
-// consul leave. from is where the effects of the command begin.
-func (c *call) verbsOfOthers(e *entry, name string, a *args, from int) {
-	path := strings.Fields(name)
-	all := c.sh.r.out.Effects
-	for i, w := range c.words { // mix run -e CODE
-		if i > 0 && strings.Contains(e.Options, "*") && takesCode[c.words[i-1].Text] &&
+// consul leave.
+func (p *applier) verbsOfOthers() {
+	path := strings.Fields(p.called)
+	all := p.sh.r.out.Effects
+	for i, w := range p.words { // mix run -e CODE
+		if i > 0 && strings.Contains(p.e.Options, "*") && takesCode[p.words[i-1].Text] &&
 			strings.ContainsAny(w.Text, "({;") &&
-			slices.ContainsFunc(a.operands, func(o Word) bool { return o.Text == w.Text }) {
-			c.doubt(DoubtProgram, "what "+path[0]+" runs is code of a language that is not read")
+			slices.ContainsFunc(p.a.operands, func(o Word) bool { return o.Text == w.Text }) {
+			p.doubt(DoubtProgram, "what "+path[0]+" runs is code of a language that is not read")
 		}
 	}
-	if !strings.Contains(e.Options, "*") || scriptRunners[path[0]] || len(path) < 2 && e.Words != "_..." ||
-		quietPrograms[path[0]] || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
+	if !strings.Contains(p.e.Options, "*") || scriptRunners[path[0]] || len(path) < 2 && p.e.Words != "_..." ||
+		quietPrograms[path[0]] || slices.ContainsFunc(all[min(p.from, len(all)):], func(e Effect) bool {
 		return e.Kind != KindConnect && e.Kind != KindRead && e.Kind != KindRun
 	}) {
 		return
 	}
-	if len(path) < 2 && !slices.ContainsFunc(e.effects, func(t template) bool { return t.kind != "read" }) {
+	if len(path) < 2 && !slices.ContainsFunc(p.e.effects, func(t template) bool { return t.kind != "read" }) {
 		return // a program that only looks at texts and files
 	}
 	said := path[1:]
-	for _, w := range a.operands[:min(2, len(a.operands))] {
+	for _, w := range p.a.operands[:min(2, len(p.a.operands))] {
 		if plainWord.MatchString(w.Text) && w.Kind == Literal {
 			said = append(said, w.Text)
 		}
 	}
-	sh := *c.sh
-	sh.guess = true
-	k := *c
-	k.sh = &sh
-	for i, w := range a.operands { // consul kv get app/db_password
-		if i > 0 && anyOf(parts(a.operands[i-1].Text), showVerbs) && anyOf(parts(w.Text), secretNouns) {
+	k := p.guessed()
+	for i, w := range p.a.operands { // consul kv get app/db_password
+		if i > 0 && anyOf(parts(p.a.operands[i-1].Text), showVerbs) && anyOf(parts(w.Text), secretNouns) {
 			k.effect(KindSecret, "tool:"+path[0], false)
 		}
 	}
@@ -255,6 +249,15 @@ var streamed = lazyregexp.New(`^(?:tcp|udp|rtmps?|rtsp|srt|rtp)://`)
 // ofVersion finds a file that holds a version alone, which is a part of many addresses.
 var ofVersion = lazyregexp.New(`(?i)version|\.nvmrc$`)
 
+// streams adds that a program sends what it plays or copies to an address among its operands.
+func (p *applier) streams() {
+	for _, w := range p.a.operands {
+		if streamed.MatchString(w.Text) {
+			p.effect(KindSend, "host:"+hostOf(w.known()), false)
+		}
+	}
+}
+
 // printsContent reports whether the origin of a word prints the content of files, or the environment.
 func printsContent(from string) bool {
 	file, isFile := strings.CutPrefix(from, "file ")
@@ -263,27 +266,27 @@ func printsContent(from string) bool {
 
 // sendsContent adds that a command sends what another one printed, where a word of it is computed so and it
 // connects to another machine: curl -H "X: $(cat notes.md)" example.org.
-func (c *call) sendsContent(a *args, from int) {
-	all := c.sh.r.out.Effects
-	mine := all[min(from, len(all)):]
+func (p *applier) sendsContent() {
+	all := p.sh.r.out.Effects
+	mine := all[min(p.from, len(all)):]
 	at := slices.IndexFunc(mine, func(e Effect) bool {
-		return e.Kind == KindConnect && (e.Target == "" || strings.HasPrefix(e.Target, "host:"))
+		return e.Kind == KindConnect && (p.e.Target == "" || strings.HasPrefix(p.e.Target, "host:"))
 	})
-	if c.name() == "ssh" || c.name() == "git" {
+	if p.name() == "ssh" || p.name() == "git" {
 		return
 	}
 	target := ""
-	if i := slices.IndexFunc(a.operands, func(w Word) bool { return isURL(w.known()) }); at >= 0 {
+	if i := slices.IndexFunc(p.a.operands, func(w Word) bool { return isURL(w.known()) }); at >= 0 {
 		target = mine[at].Target
 	} else if i >= 0 {
-		target = "host:" + hostOf(a.operands[i].known())
+		target = "host:" + hostOf(p.a.operands[i].known())
 	} else {
 		return
 	}
 	computed := func(w Word) bool { return w.Kind == Unknown && printsContent(w.from) }
-	if slices.ContainsFunc(a.operands, computed) ||
-		slices.ContainsFunc(a.given, func(g given) bool { return g.value != nil && computed(*g.value) }) {
-		c.effect(KindSend, target, false)
+	if slices.ContainsFunc(p.a.operands, computed) ||
+		slices.ContainsFunc(p.a.given, func(g given) bool { return g.value != nil && computed(*g.value) }) {
+		p.effect(KindSend, target, false)
 	}
 }
 
@@ -309,18 +312,17 @@ func (c *call) optionVerb(base, text string) {
 	}
 }
 
-// verbsOfOptions does so for options that the tables know, where the command has no effect that they tell. from is
-// where the effects of the command begin.
-func verbsOfOptions(c *call, a *args, from int) {
-	all := c.sh.r.out.Effects
-	if quietPrograms[c.name()] || slices.ContainsFunc(all[min(from, len(all)):], func(e Effect) bool {
+// verbsOfOptions does so for options that the tables know, where the command has no effect that they tell.
+func (p *applier) verbsOfOptions() {
+	all := p.sh.r.out.Effects
+	if quietPrograms[p.name()] || slices.ContainsFunc(all[min(p.from, len(all)):], func(e Effect) bool {
 		return e.Kind != KindConnect && e.Kind != KindRead
 	}) {
 		return
 	}
-	for _, g := range a.given {
+	for _, g := range p.a.given {
 		if g.value == nil {
-			c.optionVerb(c.name(), g.name)
+			p.optionVerb(p.name(), g.name)
 		}
 	}
 }
@@ -329,7 +331,7 @@ func verbsOfOptions(c *call, a *args, from int) {
 var rawPeers = names("nc ncat netcat nc.traditional nc.openbsd socat telnet websocat")
 
 // types adds the effects that a text names, which a service is given as it is: flush_all.
-func types(c *call, text string) {
+func (c *call) types(text string) {
 	if strings.Contains(text, "HTTP/") {
 		return
 	}
@@ -364,26 +366,23 @@ var (
 var mildVerbs = names("clear remove rm del prune uninstall")
 
 // scripts adds the effects that the names of a project's scripts tell: make deploy, npm run db:drop.
-func (c *call) scripts(name string, a *args) {
-	words := strings.Fields(name)
-	for _, w := range a.operands[:min(2, len(a.operands))] {
+func (p *applier) scripts() {
+	words := strings.Fields(p.called)
+	for _, w := range p.a.operands[:min(2, len(p.a.operands))] {
 		if isURL(w.Text) && urlRunners[words[0]] {
-			c.started(w, "")
+			p.started(w, "")
 		}
 	}
 	if !scriptRunners[words[0]] {
 		return
 	}
 	said := words[1:]
-	for _, w := range a.operands[:min(3, len(a.operands))] {
+	for _, w := range p.a.operands[:min(3, len(p.a.operands))] {
 		if text := strings.TrimRight(w.Text, ":*"); w.Kind != Unknown && plainWord.MatchString(text) {
 			said = append(said, text)
 		}
 	}
-	sh := *c.sh
-	sh.guess = true
-	k := *c
-	k.sh = &sh
+	k := p.guessed()
 	for _, w := range said {
 		of := parts(w)
 		if len(of) == 0 { // yarn .
