@@ -20,12 +20,10 @@ type call struct {
 	env       []Assign
 	redirects []Redirect
 
-	options    []given       // of all levels: the program's, then the subcommand's
-	loaded     bool          // its code is a file that is read because the call makes it
-	client     string        // module of its code that reaches a service, a device or another machine; "" = none
-	keepsEmpty bool          // its code writes into no file that it opens
-	outer      []conditional // of the levels above: their options may stand anywhere
-	cwd        string        // for paths; "" = that of sh
+	options []given       // of all levels: the program's, then the subcommand's
+	loaded  bool          // its code is a file that is read because the call makes it
+	outer   []conditional // of the levels above: their options may stand anywhere
+	cwd     string        // for paths; "" = that of sh
 }
 
 // effect adds an effect.

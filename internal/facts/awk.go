@@ -199,3 +199,73 @@ func bracketEnd(text string, start int, delimiter byte) int {
 var toStandardError = lazyregexp.New(`^>>?[ \t]*"/dev/stderr"[ \t]*(?:[;}\n]|$)`)
 
 func isNameByte(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+// awkExpression finds regular expressions in an awk program.
+var awkExpression = lazyregexp.New(`/([^/\s]+(?: [^/\s]+)*)/`)
+
+// awk follows an awk program: system() and pipes run commands, > writes files.
+func (s *toolScript) awk() {
+	text := s.w.Text
+	for _, found := range awkExpression.FindAllStringSubmatch(text, 8) {
+		s.seeks(found[1])
+	}
+	if isAwkProgram(text) {
+		return
+	}
+	tokens := lexCode("awk", text)
+	s.doubt(DoubtCode, "the awk program is not read in full")
+	if strings.Contains(text, `"/inet`) {
+		s.doubt(DoubtEval, "awk runs what another machine sends")
+	}
+	for i, t := range tokens {
+		if t.kind != tokenString {
+			if t.kind == tokenName && t.text == "system" && (i+2 >= len(tokens) || tokens[i+2].kind != tokenString ||
+				i+3 < len(tokens) && tokens[i+3].text != ")") {
+				s.doubt(DoubtEval, "awk runs a command that is made when it runs")
+			}
+			continue
+		}
+		before, after := codeToken{}, codeToken{}
+		if i > 0 {
+			before = tokens[i-1]
+		}
+		if i+1 < len(tokens) {
+			after = tokens[i+1]
+		}
+		switch {
+		case before.text == "(" && i > 1 && tokens[i-2].text == "system", before.text == "|", before.text == "&" &&
+			i > 1 && tokens[i-2].text == "|",
+			after.text == "|":
+			if strings.HasPrefix(t.text, "/inet") {
+				s.effect(KindConnect, "host:"+hostOf(t.text), true)
+				continue
+			}
+			s.nested("awk").line(t.text)
+		case before.text == ">":
+			s.path(KindWrite, Word{Text: t.text, Kind: Literal})
+		case before.text == "<":
+			s.path(KindRead, Word{Text: t.text, Kind: Literal})
+		}
+	}
+	printing := false
+	for i, t := range tokens { // print > FILE
+		switch {
+		case t.kind == tokenName && (t.text == "print" || t.text == "printf"):
+			printing = true
+		case t.kind == tokenMark && (t.text == ";" || t.text == "}" || t.text == "\n"):
+			printing = false
+		case printing && t.kind == tokenMark && (t.text == ">" || t.text == ">>") && i+1 < len(tokens):
+			next := tokens[i+1]
+			joined := i+2 < len(tokens) && (tokens[i+2].kind == tokenString || tokens[i+2].kind == tokenName)
+			if next.kind != tokenString && next.text != ">" && next.text != "(" || next.kind == tokenString && joined {
+				s.path(KindWrite, Word{Text: next.text + unknownPart, Kind: Unknown})
+			}
+		}
+	}
+	for i, t := range tokens { // a pipe into what is no string
+		if t.text == "|" && t.kind == tokenMark && i+1 < len(tokens) && tokens[i+1].kind == tokenName &&
+			tokens[i+1].text != "getline" {
+			s.doubt(DoubtEval, "awk runs a command that is made when it runs")
+		}
+	}
+}

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -102,11 +101,6 @@ var setsVariable = lazyregexp.New(`(?:os\.environ|process\.env|\bENV|\$ENV|\$_EN
 // socketText finds the path of a socket in code.
 var socketText = lazyregexp.New(`[~/][\w./@-]*\.sock\b`)
 
-var (
-	cmdHome     = lazyregexp.New(`(?i)%(?:userprofile|homedrive%%homepath|homepath|home)%`)
-	cmdVariable = lazyregexp.New(`%([A-Za-z_][A-Za-z0-9_]*)%`)
-)
-
 // languageNames are the names of a language under which others are known.
 var languageNames = map[string]string{
 	"javascript": "node", "js": "node", "deno": "node", "bun": "node", "tsx": "node", "jsx": "node", "ts": "node", "typescript": "node", "py": "python", "python3": "python",
@@ -123,19 +117,8 @@ func (c *call) code(lang string, w Word) {
 		r.doubt(DoubtLimits, "the text is too long, or has too many lines within lines", c.span, c.index)
 		return
 	}
-	if lang != "sh" {
-		c.environ(w.Text)
-	}
-	if lang == "python" {
-		c.magic(w.Text)
-	}
-	if lang == "python" || lang == "node" {
-		for _, found := range openedOnly.FindAllStringSubmatch(w.Text, 20) {
-			file := Word{Text: cmp.Or(found[1], found[2], found[3], found[4]), Kind: Literal}
-			c.path(KindWrite, file)
-			c.path(KindDelete, file)
-		}
-	}
+	f := codeFollower{call: c, lang: lang, table: languages()[lang]}
+	f.byText(w.Text)
 	if strings.HasPrefix(w.Text, "/dev/fd/") && w.from != "" {
 		c.doubt(DoubtEval, c.name()+" runs what "+w.from+" gives it")
 		return
@@ -143,113 +126,83 @@ func (c *call) code(lang string, w Word) {
 	if w.Kind == Unknown && !(w.safe && lang == "sed") {
 		c.doubt(DoubtEval, "a part of the "+lang+" code that it runs is only known when it runs")
 	}
-	switch lang {
-	case "sh":
-		c.shellText(c.nested(c.name()), w)
-		return
-	case "sed":
-		c.sed(w.Text)
-		return
-	case "awk":
-		for _, found := range awkExpression.FindAllStringSubmatch(w.Text, 8) {
-			c.seeks(found[1])
-		}
-		c.awk(w.Text)
-		return
-	case "sql":
-		c.sql(w.Text)
-		return
-	case "powershell":
-		c.powershell(w.Text)
-		return
-	case "sftp":
-		c.transfers(w.Text)
-		return
-	case "jq":
-		for _, found := range jqVariable.FindAllStringSubmatch(w.Text, 8) {
-			if name := found[1]; name == "" || isSecretVariable(name) {
-				c.effect(KindSecret, "env:"+cmp.Or(name, "*"), true)
-			}
-		}
-		return
-	case "envsubst":
-		for _, found := range shellVariable.FindAllStringSubmatch(w.Text, 32) {
-			if isSecretVariable(found[1]) {
-				c.effect(KindSecret, "env:"+found[1], true)
-			}
-		}
-		return
-	case "redis":
-		for line := range strings.Lines(w.Text) {
-			c.nested(c.name()).line("redis-cli " + strings.TrimSpace(line))
-		}
-		return
-	case "dc":
-		for line := range strings.Lines(w.Text) {
-			if _, command, has := strings.Cut(line, "!"); has {
-				c.nested(c.name()).line(command)
-			}
-		}
-		return
-	case "rpm": // %(…) runs a shell
-		for _, found := range rpmShell.FindAllStringSubmatch(w.Text, 8) {
-			c.nested(c.name()).line(found[1])
-		}
-		if strings.Contains(w.Text, "%{lua:") {
-			c.doubt(DoubtEval, "rpm runs code of Lua")
-		}
-		return
-	case "make":
-		c.doubt(DoubtCode, "the makefile is not read in full")
-		c.makefile(w.Text)
-		return
-	case "cmd":
-		text := cmdHome.ReplaceAllString(strings.ReplaceAll(w.Text, `\`, "/"), "~")
-		c.nested("cmd").line(cmdVariable.ReplaceAllString(text, "$${$1}"))
-		return
+	if s := (toolScript{c, w}); !s.follow(lang) {
+		f.follow(w.Text)
 	}
-	t := languages()[lang]
-	index := c.index
-	if c.loaded {
+}
+
+// byText adds the effects of code that its text alone tells, whatever calls it has.
+func (f *codeFollower) byText(text string) {
+	if f.lang != "sh" {
+		f.environ(text)
+	}
+	if f.lang == "python" {
+		f.magic(text)
+	}
+	if f.lang == "python" || f.lang == "node" {
+		for _, found := range openedOnly.FindAllStringSubmatch(text, 20) {
+			file := literal(cmp.Or(found[1], found[2], found[3], found[4]))
+			f.path(KindWrite, file)
+			f.path(KindDelete, file)
+		}
+	}
+}
+
+// codeFollower follows the calls of functions in code.
+type codeFollower struct {
+	*call
+	lang  string
+	table *languageTable // nil = the language is in none
+
+	client     string // the module that reaches a service, a device or another machine; "" = none
+	keepsEmpty bool   // the code writes into no file that it opens
+}
+
+// follow follows the whole of a text, as far as it is read.
+func (f *codeFollower) follow(text string) {
+	index := f.index
+	if f.loaded {
 		index = -1 // what runs it is another program than an interpreter
 	}
-	r.doubt(DoubtCode, "code of "+cmp.Or(lang, "another language")+" is not read in full", c.span, index)
-	if t == nil {
-		c.quotedLines(w.Text, true)
+	f.sh.r.doubt(DoubtCode, "code of "+cmp.Or(f.lang, "another language")+" is not read in full", f.span, index)
+	if f.table == nil {
+		f.quotedLines(text, true)
 		return
 	}
-	loose := func(name string) bool {
-		if lang != "ruby" && lang != "perl" && lang != "php" && lang != "lua" {
-			return false
-		}
-		_, known := t.byName[name]
-		return known || t.evals[name] || lang == "ruby" && name == "require"
+	if servesAll.MatchString(text) {
+		f.effect(KindSend, "host:tunnel", false)
 	}
-	if servesAll.MatchString(w.Text) {
-		c.effect(KindSend, "host:tunnel", false)
+	if f.lang == "python" && innards.MatchString(text) {
+		f.doubt(DoubtEval, "the code takes a function out of what holds it")
 	}
-	if lang == "python" && innards.MatchString(w.Text) {
-		c.doubt(DoubtEval, "the code takes a function out of what holds it")
-	}
-	for _, found := range setsVariable.FindAllStringSubmatch(w.Text, 20) {
+	for _, found := range setsVariable.FindAllStringSubmatch(text, 20) {
 		value := darkValue.word
 		if text := found[2]; len(text) > 1 {
-			value = Word{Text: text[1 : len(text)-1], Kind: Literal}
+			value = literal(text[1 : len(text)-1])
 		}
-		c.variable(found[1], value)
+		f.variable(found[1], value)
 	}
-	for _, found := range socketText.FindAllString(w.Text, 8) {
-		c.role(role{name: "socket"}, Word{Text: found, Kind: Literal}, &args{}, nil)
+	for _, found := range socketText.FindAllString(text, 8) {
+		f.role(role{name: "socket"}, literal(found), &args{}, nil)
 	}
-	if forks.MatchString(w.Text) {
-		c.effectWhy(KindKill, "process:*", false, "it starts processes without end")
+	if forks.MatchString(text) {
+		f.effectWhy(KindKill, "process:*", false, "it starts processes without end")
 	}
-	calls := readCode(lang, w.Text, loose)
-	c.client = cmp.Or(t.client(c.words, calls), shellsOfServers[c.name()])
-	c.keepsEmpty = !writesText.MatchString(w.Text)
+	calls := readCode(f.lang, text, f.isWord)
+	f.client = cmp.Or(f.table.client(f.words, calls), shellsOfServers[f.name()])
+	f.keepsEmpty = !writesText.MatchString(text)
 	for _, k := range calls {
-		c.codeCall(lang, t, k)
+		f.one(k)
 	}
+}
+
+// isWord reports whether a name is a function that the language also calls without brackets.
+func (f *codeFollower) isWord(name string) bool {
+	if f.lang != "ruby" && f.lang != "perl" && f.lang != "php" && f.lang != "lua" {
+		return false
+	}
+	_, known := f.table.byName[name]
+	return known || f.table.evals[name] || f.lang == "ruby" && name == "require"
 }
 
 // writesText finds code that may write into a file that it opens, or opens it to add.
@@ -321,93 +274,118 @@ func (c *call) guessLine(text string) {
 // loadsModule are functions, and words, that load a module.
 var loadsModule = names("import require __import__ importlib.import_module require_relative load include include_once use do")
 
-// codeCall follows one call in code.
-func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
-	span, text := c.span, c.text
-	inner := *c
-	c = &inner
+// one follows one call in code.
+func (f *codeFollower) one(k codeCall) {
+	span, text := f.span, f.text
+	inner, c := *f, *f.call
 	c.text = k.text
-	defer func() { c.span, c.text = span, text }()
-	if loadsModule[k.name] && len(k.args) > 0 && k.args[0].word.Kind == Literal {
-		c.imported(lang, k.args[0].word.Text)
-	}
-	if lang == "php" {
+	inner.call = &c
+	defer func() { c.span, c.text = span, text }() // a trap, or what ends a process, may keep it
+	inner.load(k)
+	if f.lang == "php" {
 		k.name = strings.ToLower(k.name) // as PHP compares names of functions
 	}
-	if slices.ContainsFunc(k.args, func(v codeValue) bool { return v.name != "" && t.evals[v.name] }) {
-		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
-	}
-	switch {
-	case k.name == "`":
-		c.shellText(c.nested(lang), k.args[0].word)
-		return
-	case lang == "node" && (k.name == "setTimeout" || k.name == "setInterval") && len(k.args) > 0 &&
-		k.args[0].word.Kind == Literal:
-		k.name = "eval"
-		c.codeCall(lang, t, k)
-		return
-	case lang == "node" && strings.HasSuffix(k.name, ".constructor"):
-		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
-	case lang == "python" && strings.HasSuffix(k.name, ".replace") && len(k.args) == 1: // of a path, not of a text
-		c.path(KindMove, k.self.word)
-		c.path(KindWrite, k.args[0].word)
-		return
-	case k.name == computedMember:
-		c.doubt(DoubtEval, short(k.text)+" is a call of a function that is only known when it runs")
-		return
-	case t.isEval(k.name):
-		if strings.HasSuffix(strings.ToLower(k.name), "function") && len(k.args) > 0 { // the code is the last one
-			k.args = k.args[len(k.args)-1:]
-		}
-		last := k.name[strings.LastIndexByte(k.name, '.')+1:]
-		if len(k.args) > 0 && k.args[0].word.Kind == Literal && c.sh.depth < maxDepth && !opensCode[last] {
-			sh := *c.sh
-			sh.depth++
-			c.sh = &sh
-			c.code(lang, k.args[0].word)
-		} else if len(k.args) > 0 || k.self.word.Kind != "" || lang == "perl" {
-			c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
-		}
+	if inner.special(k) {
 		return
 	}
-	isOutside := func(v codeValue) bool {
-		return v.word.Kind == Literal && strings.HasPrefix(v.word.Text, "/") &&
-			!strings.HasPrefix(v.word.Text+"/", c.sh.r.env.Cwd+"/")
-	}
-	loads := strings.HasPrefix(k.name, "sys.path.") || k.name == "require" || k.name == "import"
-	if loads && slices.ContainsFunc(k.args, isOutside) {
-		c.doubt(DoubtProgram, "what the code loads by "+short(k.text)+" lies outside of the project")
-	}
-	isModule := func(v codeValue) bool { return holdsFunctions[v.name] }
-	if !looksAt[k.name] && slices.ContainsFunc(k.args, isModule) && !t.has(k.name) {
-		c.doubt(DoubtEval, short(k.text)+" may run any function of a module") // Object.values(require("child_process"))
-	}
-	for i, v := range k.args { // map(os.remove, files)
-		if roles, sure, known := t.roles(v.name); v.name != "" && known && sure && hasDeed(roles) && v.name != k.name {
-			c.codeCall(lang, t, codeCall{name: v.name, args: append(slices.Clone(k.args[:i]), darkValue), text: k.text})
-		}
-	}
-	roles, sure, known := t.roles(k.name)
+	inner.takesFunction(k)
+	roles, sure, known := f.table.roles(k.name)
 	if !known {
-		c.codeVerb(lang, t, k)
+		inner.verb(k)
 		return
 	}
 	if !sure {
-		sh := *c.sh
-		sh.guess = true
-		c.sh = &sh
+		inner.call = c.guessed()
 	}
-	c.emptiedByCode(k, roles)
+	inner.empties(k, roles)
+	inner.arguments(k, strings.Fields(roles))
+}
+
+// load follows a call that loads a module.
+func (f *codeFollower) load(k codeCall) {
+	if loadsModule[k.name] && len(k.args) > 0 && k.args[0].word.Kind == Literal {
+		f.imported(f.lang, k.args[0].word.Text)
+	}
+}
+
+// special follows a call that runs code, and others that no table tells. done is true where there is no more to
+// follow of it.
+func (f *codeFollower) special(k codeCall) (done bool) {
+	const made = " runs code that is made when it runs"
+	if slices.ContainsFunc(k.args, func(v codeValue) bool { return v.name != "" && f.table.evals[v.name] }) {
+		f.doubt(DoubtEval, short(k.text)+made)
+	}
+	switch {
+	case k.name == "`":
+		f.shellText(f.nested(f.lang), k.args[0].word)
+	case f.lang == "node" && (k.name == "setTimeout" || k.name == "setInterval") && len(k.args) > 0 &&
+		k.args[0].word.Kind == Literal:
+		k.name = "eval"
+		f.one(k)
+	case f.lang == "node" && strings.HasSuffix(k.name, ".constructor"):
+		f.doubt(DoubtEval, short(k.text)+made)
+		return false
+	case f.lang == "python" && strings.HasSuffix(k.name, ".replace") && len(k.args) == 1: // of a path, not of a text
+		f.path(KindMove, k.self.word)
+		f.path(KindWrite, k.args[0].word)
+	case k.name == computedMember:
+		f.doubt(DoubtEval, short(k.text)+" is a call of a function that is only known when it runs")
+	case f.table.isEval(k.name):
+		f.eval(k)
+	default:
+		return false
+	}
+	return true
+}
+
+// eval follows a call that runs a text as code of the same language.
+func (f *codeFollower) eval(k codeCall) {
+	if strings.HasSuffix(strings.ToLower(k.name), "function") && len(k.args) > 0 { // the code is the last one
+		k.args = k.args[len(k.args)-1:]
+	}
+	last := k.name[strings.LastIndexByte(k.name, '.')+1:]
+	if len(k.args) > 0 && k.args[0].word.Kind == Literal && f.sh.depth < maxDepth && !opensCode[last] {
+		sh := *f.sh
+		sh.depth++
+		f.sh = &sh
+		f.code(f.lang, k.args[0].word)
+	} else if len(k.args) > 0 || k.self.word.Kind != "" || f.lang == "perl" {
+		f.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
+	}
+}
+
+// takesFunction follows modules and functions among the arguments of a call.
+func (f *codeFollower) takesFunction(k codeCall) {
+	isOutside := func(v codeValue) bool {
+		return v.word.Kind == Literal && strings.HasPrefix(v.word.Text, "/") &&
+			!strings.HasPrefix(v.word.Text+"/", f.sh.r.env.Cwd+"/")
+	}
+	loads := strings.HasPrefix(k.name, "sys.path.") || k.name == "require" || k.name == "import"
+	if loads && slices.ContainsFunc(k.args, isOutside) {
+		f.doubt(DoubtProgram, "what the code loads by "+short(k.text)+" lies outside of the project")
+	}
+	isModule := func(v codeValue) bool { return holdsFunctions[v.name] }
+	if !looksAt[k.name] && slices.ContainsFunc(k.args, isModule) && !f.table.has(k.name) {
+		f.doubt(DoubtEval, short(k.text)+" may run any function of a module") // Object.values(require("child_process"))
+	}
+	for i, v := range k.args { // map(os.remove, files)
+		if roles, sure, known := f.table.roles(v.name); v.name != "" && known && sure && hasDeed(roles) && v.name != k.name {
+			f.one(codeCall{name: v.name, args: append(slices.Clone(k.args[:i]), darkValue), text: k.text})
+		}
+	}
+}
+
+// arguments follows the arguments of a function by their roles.
+func (f *codeFollower) arguments(k codeCall, roles []string) {
 	at := 0
-	list := strings.Fields(roles)
-	for i, name := range list {
+	for i, name := range roles {
 		name, repeats := strings.CutSuffix(name, "...")
 		if own, is := strings.CutPrefix(name, "self:"); is {
-			c.codeRole(lang, own, k.self, k.args, k)
+			f.argument(own, k.self, k.args, k)
 			continue
 		}
 		for at < len(k.args) {
-			c.codeRole(lang, name, k.args[at], k.args[at+1:], k)
+			f.argument(name, k.args[at], k.args[at+1:], k)
 			if at++; !repeats {
 				break
 			}
@@ -415,9 +393,9 @@ func (c *call) codeCall(lang string, t *languageTable, k codeCall) {
 		switch {
 		case i > 0 || len(k.args) > 0:
 		case name == "variable": // each of them
-			c.codeRole(lang, "env", darkValue, nil, k)
+			f.argument("env", darkValue, nil, k)
 		default:
-			c.codeRole(lang, name, darkValue, nil, k)
+			f.argument(name, darkValue, nil, k)
 		}
 	}
 }
@@ -476,69 +454,66 @@ var reads = names(`
 	exit new with printjson tojson
 	fetchone fetchall fetchmany create_engine`)
 
-// codeVerb adds what the name of a function in no table tells: client.delete_bucket(…), repo.git.reset("--hard").
+// verb adds what the name of a function in no table tells: client.delete_bucket(…), repo.git.reset("--hard").
 // What a client of a service is told is not known beyond reading.
-func (c *call) codeVerb(lang string, t *languageTable, k codeCall) {
+func (f *codeFollower) verb(k codeCall) {
 	last := k.name[strings.LastIndexByte(k.name, '.')+1:]
 	of := parts(last)
 	isMethod := strings.Contains(k.name, ".")
 	for _, a := range k.args {
-		sqlText(c, a)
+		f.argumentSQL(a)
 	}
 	switch {
 	case deletesByName.MatchString(last) && !strings.Contains(last, "cookie"):
-		c.effect(KindDelete, "data:"+last, false)
+		f.effect(KindDelete, "data:"+last, false)
 	case deletesSelf[last] && len(k.args) == 0 && isMethod:
-		c.effect(KindDelete, "data:"+last, false)
+		f.effect(KindDelete, "data:"+last, false)
 	case last == "sync" && dropsFirst.MatchString(k.text):
-		c.effect(KindDelete, "database:", false)
+		f.effect(KindDelete, "database:", false)
 	case last == "reset" && len(k.args) > 0 && k.args[0].word.Text == "--hard":
-		c.effect(KindHistory, "worktree", false)
-	case t.mild[last] && c.client == "" || len(of) == 0:
-	case c.client != "" && isMethod && anyOf(of, showVerbs) && anyOf(of, secretNouns):
-		c.effect(KindSecret, "tool:"+c.client, false)
-	case c.client == "mongosh" && k.name == "load" && len(k.args) > 0:
-		c.started(k.args[0].word, "node")
-	case c.client == "mongosh" && (of[0] == "insert" || strings.HasPrefix(last, "createIndex") ||
+		f.effect(KindHistory, "worktree", false)
+	case f.table.mild[last] && f.client == "" || len(of) == 0:
+	case f.client != "" && isMethod && anyOf(of, showVerbs) && anyOf(of, secretNouns):
+		f.effect(KindSecret, "tool:"+f.client, false)
+	case f.client == "mongosh" && k.name == "load" && len(k.args) > 0:
+		f.started(k.args[0].word, "node")
+	case f.client == "mongosh" && (of[0] == "insert" || strings.HasPrefix(last, "createIndex") ||
 		last == "createCollection"): // as INSERT and CREATE
-	case c.client != "" && !reads[of[0]] && !reads[last] &&
+	case f.client != "" && !reads[of[0]] && !reads[last] &&
 		(unicode.IsLower(rune(last[0])) || len(of) > 1 && anyOf(of[:1], makes)):
-		c.doubt(DoubtProgram, "what "+short(k.text)+" does by "+c.client+" is not in the tables")
+		f.doubt(DoubtProgram, "what "+short(k.text)+" does by "+f.client+" is not in the tables")
 	case deeds[last] || anyOf(of[:1], deeds) || anyOf(of[len(of)-1:], deeds):
-		c.doubt(DoubtProgram, "what "+short(k.text)+" does is not in the tables")
+		f.doubt(DoubtProgram, "what "+short(k.text)+" does is not in the tables")
 	}
 }
 
 // dropsFirst finds that an ORM drops the tables before it makes them.
 var dropsFirst = lazyregexp.New(`\bforce['"]?\s*:\s*true`)
 
-// sqlText follows an argument of a function in no table that is a statement which changes something.
-func sqlText(c *call, v codeValue) {
+// argumentSQL follows an argument of a function in no table that is a statement which changes something.
+func (f *codeFollower) argumentSQL(v codeValue) {
 	text := v.word.Text
 	if v.word.Kind == "" || len(text) < 8 || !strings.Contains(text, " ") || !looksLikeSQL(text) {
 		return
 	}
-	inner, sh := *c, *c.sh
-	sh.guess = true
-	inner.sh = &sh
-	inner.sql(strings.ReplaceAll(text, unknownPart, "x"))
+	f.guessed().sql(strings.ReplaceAll(text, unknownPart, "x"))
 }
 
-// emptiedByCode adds that a call leaves a file without content: truncateSync(f), writeFileSync(f, "").
-func (c *call) emptiedByCode(k codeCall, roles string) {
+// empties adds that a call leaves a file without content: truncateSync(f), writeFileSync(f, "").
+func (f *codeFollower) empties(k codeCall, roles string) {
 	last := strings.ToLower(k.name[strings.LastIndexByte(k.name, '.')+1:])
 	switch {
 	case len(k.args) == 0 || k.args[0].word.Kind == "":
 	case strings.HasPrefix(last, "write_") && roles == "self:write" && k.args[0].word.Kind == Literal &&
 		strings.TrimSpace(k.args[0].word.Text) == "":
-		c.codeRole("python", "delete", k.self, nil, k)
+		f.argument("delete", k.self, nil, k)
 	case roles == "read write" && len(k.args) > 1 && k.args[0].word.Text == "/dev/null":
-		c.path(KindDelete, k.args[1].word)
+		f.path(KindDelete, k.args[1].word)
 	case strings.HasPrefix(last, "truncate") && strings.HasPrefix(roles, "delete"):
-		c.path(KindWrite, k.args[0].word)
+		f.path(KindWrite, k.args[0].word)
 	case strings.HasPrefix(roles, "write") && !strings.HasPrefix(last, "append") && len(k.args) > 1 &&
 		k.args[1].word.Kind == Literal && strings.TrimSpace(k.args[1].word.Text) == "":
-		c.path(KindDelete, k.args[0].word)
+		f.path(KindDelete, k.args[0].word)
 	}
 }
 
@@ -551,113 +526,138 @@ var openedOnly = lazyregexp.New(`\bcreateWriteStream\(\s*(?:'([^']+)'|"([^"]+)")
 var readsAdmin = lazyregexp.New(`\{\s*['"]?(?:ping|hello|isMaster|serverStatus|list\w+|buildInfo|collStats|dbStats|currentOp|getParameter|` +
 	`getCmdLineOpts|replSetGet\w+|connectionStatus|find|count|distinct|explain|top|hostInfo|getLog|\w+Info|validate|dbHash)\b`)
 
-// codeRole follows the effect of a call in code on an argument.
-func (c *call) codeRole(lang, name string, v codeValue, rest []codeValue, k codeCall) {
+// argument follows the effect of a call in code on an argument. rest are those behind it.
+func (f *codeFollower) argument(name string, v codeValue, rest []codeValue, k codeCall) {
 	if v.word.Kind == "" {
 		v.word = darkValue.word
 	}
 	if name == "database" || name == "admin" && !readsAdmin.MatchString(k.text) {
-		c.effect(KindDelete, "database:", name == "database")
+		f.effect(KindDelete, "database:", name == "database")
 		return
 	}
 	if v.list != nil && name != "command" {
 		for _, one := range v.list {
-			if c.sh.r.steps++; c.sh.r.steps > maxSteps {
-				c.doubt(DoubtLimits, "a call in the code has too many arguments")
+			if f.sh.r.steps++; f.sh.r.steps > maxSteps {
+				f.doubt(DoubtLimits, "a call in the code has too many arguments")
 				return
 			}
-			c.codeRole(lang, name, one, nil, k)
+			f.argument(name, one, nil, k)
 		}
 		return
 	}
 	switch name {
 	case "", "_", "admin":
 	case "open":
-		c.opened(lang, v, rest)
-	case "shell":
-		c.shellText(c.nested(lang), v.word)
-	case "command":
-		c.codeCommand(lang, v, rest)
+		f.opened(v, rest)
+	case "write", "delete", "read", "move":
+		f.file(name, v.word, k)
 	case "tree":
-		c.tree(v.word)
-	case "env":
-		c.effect(KindSecret, "env:*", true)
-	case "secrets":
-		c.path(KindRead, Word{Text: "~/.netrc", Kind: Literal})
-	case "setting":
-		c.effect(KindConfigure, "variable:"+v.word.Text, true)
-	case "eval":
-		c.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
-	case "calls":
-		callback(c, lang, v, k)
+		f.tree(v.word)
 	case "listed":
 		if v.word.Kind != Unknown {
 			v.word.Kind = Pattern
-			c.path(KindRead, v.word)
+			f.path(KindRead, v.word)
 		}
 	case "mode":
-		if c.fileMode(v.word.Text); strings.Contains(k.text, "S_ISUID") || strings.Contains(k.text, "S_ISGID") {
-			c.effect(KindEscalate, "user:owner", true)
+		if f.fileMode(v.word.Text); strings.Contains(k.text, "S_ISUID") || strings.Contains(k.text, "S_ISGID") {
+			f.effect(KindEscalate, "user:owner", true)
 		}
+	case "secrets":
+		f.path(KindRead, literal("~/.netrc"))
+	case "env":
+		f.effect(KindSecret, "env:*", true)
+	case "setting":
+		f.effect(KindConfigure, "variable:"+v.word.Text, true)
+	case "shell":
+		f.shellText(f.nested(f.lang), v.word)
+	case "command":
+		f.command(v, rest)
 	case "chained": // a program whose arguments are added later
-		c.nested(lang).run([]Word{v.word, darkValue.word}, &call{text: c.text, span: c.span, env: c.env})
-	case "request": // request("DELETE", url)
-		if len(rest) > 0 {
-			role := "send"
-			if m := strings.ToUpper(v.word.Text); m == "GET" || m == "HEAD" || m == "OPTIONS" {
-				role = "url"
-			}
-			c.codeRole(lang, role, rest[0], nil, k)
-		}
-	case "send":
-		c.address(v.word)
-		if v.word.Kind == Literal {
-			c.effect(KindSend, "host:"+hostOf(v.word.Text), true)
-		} else {
-			c.effect(KindSend, "", false)
-		}
-	case "kill":
-		c.kills(v.word)
-	case "url", "host":
-		if v.word.Kind == Unknown && strings.HasPrefix(v.word.Text, unknownPart) {
-			c.effect(KindConnect, "", false)
-		} else {
-			c.address(v.word)
-			if name == "url" && sendsBody.MatchString(k.text) {
-				c.effect(KindSend, "host:"+hostOf(v.word.known()), true)
-			}
-		}
+		f.nested(f.lang).run([]Word{v.word, darkValue.word}, &call{text: f.text, span: f.span, env: f.env})
+	case "eval":
+		f.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
+	case "calls":
+		f.callback(v, k)
 	case "code:sql":
-		if strings.HasSuffix(k.name, ".executescript") && strings.HasPrefix(v.word.Text, unknownPart) {
-			c.doubt(DoubtEval, "which statements "+short(k.text)+" runs is only known when it runs")
-		}
-		text := strings.ReplaceAll(v.word.Text, unknownPart, "x") // also of an f-string
-		if looksLikeSQL(text) {
-			c.sql(text)
-		} else if c.client != "" && v.word.Kind == Literal && looksLikeLine(text) { // ssh.exec("rm -rf src")
-			c.guessLine(text)
-		}
-	case "write", "delete", "read", "move":
-		if name == "delete" && recursive.MatchString(k.text) {
-			c.tree(v.word)
-			return
-		}
-		if name == "read" && inPlace.MatchString(k.text) {
-			c.path(KindWrite, v.word)
-			c.path(KindDelete, v.word)
-		}
-		if name == "read" && lang == "ruby" && strings.HasPrefix(v.word.Text, "|") {
-			c.shellText(c.nested(lang), v.word.with(v.word.Text[1:]))
-			return
-		}
-		if name != "read" || v.word.Kind != Unknown || strings.Contains(v.word.Text, unknownPart+"/") {
-			c.path(EffectKind(name), v.word)
-		}
-		if name == "delete" && v.word.Kind == Pattern {
-			c.doubt(DoubtWord, "which files "+short(k.text)+" deletes is only known when it runs")
-		}
+		f.query(v.word, k)
+	case "kill":
+		f.kills(v.word)
+	case "request":
+		f.request(v.word, rest, k)
+	case "send":
+		f.address(v.word)
+		f.effect(KindSend, sentTo(v.word), true)
+	case "url", "host":
+		f.reaches(name, v.word, k)
 	default:
-		c.role(parseRole(name), v.word, &args{}, nil)
+		f.role(parseRole(name), v.word, &args{}, nil)
+	}
+}
+
+// sentTo is the host of an address that is known in full; "" = it is not.
+func sentTo(w Word) string {
+	if w.Kind == Literal {
+		return "host:" + hostOf(w.Text)
+	}
+	return ""
+}
+
+// file follows a file that code reads, writes, deletes or moves.
+func (f *codeFollower) file(name string, w Word, k codeCall) {
+	if name == "delete" && recursive.MatchString(k.text) {
+		f.tree(w)
+		return
+	}
+	if name == "read" && inPlace.MatchString(k.text) {
+		f.path(KindWrite, w)
+		f.path(KindDelete, w)
+	}
+	if name == "read" && f.lang == "ruby" && strings.HasPrefix(w.Text, "|") {
+		f.shellText(f.nested(f.lang), w.with(w.Text[1:]))
+		return
+	}
+	if name != "read" || w.Kind != Unknown || strings.Contains(w.Text, unknownPart+"/") {
+		f.path(EffectKind(name), w)
+	}
+	if name == "delete" && w.Kind == Pattern {
+		f.doubt(DoubtWord, "which files "+short(k.text)+" deletes is only known when it runs")
+	}
+}
+
+// query follows a text that a database, or what else the code talks to, is given.
+func (f *codeFollower) query(w Word, k codeCall) {
+	if strings.HasSuffix(k.name, ".executescript") && strings.HasPrefix(w.Text, unknownPart) {
+		f.doubt(DoubtEval, "which statements "+short(k.text)+" runs is only known when it runs")
+	}
+	text := strings.ReplaceAll(w.Text, unknownPart, "x") // also of an f-string
+	if looksLikeSQL(text) {
+		f.sql(text)
+	} else if f.client != "" && w.Kind == Literal && looksLikeLine(text) { // ssh.exec("rm -rf src")
+		f.guessLine(text)
+	}
+}
+
+// request follows request("DELETE", url).
+func (f *codeFollower) request(method Word, rest []codeValue, k codeCall) {
+	if len(rest) == 0 {
+		return
+	}
+	role := "send"
+	if m := strings.ToUpper(method.Text); m == "GET" || m == "HEAD" || m == "OPTIONS" {
+		role = "url"
+	}
+	f.argument(role, rest[0], nil, k)
+}
+
+// reaches follows the address or the host that code connects to.
+func (f *codeFollower) reaches(name string, w Word, k codeCall) {
+	if w.Kind == Unknown && strings.HasPrefix(w.Text, unknownPart) {
+		f.effect(KindConnect, "", false)
+		return
+	}
+	f.address(w)
+	if name == "url" && sendsBody.MatchString(k.text) {
+		f.effect(KindSend, "host:"+hostOf(w.known()), true)
 	}
 }
 
@@ -669,12 +669,12 @@ var closure = lazyregexp.New(`\b(?:function|fn)\b`)
 
 // callback follows the function that v names: another function calls it with its other arguments, as does
 // array_map("unlink", glob("*")).
-func callback(c *call, lang string, v codeValue, k codeCall) {
-	t := languages()[lang]
+func (f *codeFollower) callback(v codeValue, k codeCall) {
+	t := f.table
 	name := strings.ToLower(v.word.Text)
 	if v.word.Kind != Literal {
 		if v.list == nil && v.word.Kind == Unknown && !closure.MatchString(k.text) && sameValue(k.args[0], v) {
-			c.doubt(DoubtEval, short(k.text)+" calls a function that is only known when it runs")
+			f.doubt(DoubtEval, short(k.text)+" calls a function that is only known when it runs")
 		}
 		return
 	}
@@ -689,7 +689,7 @@ func callback(c *call, lang string, v codeValue, k codeCall) {
 			inner.args = []codeValue{darkValue}
 		}
 		if t.byName[name] != "calls..." {
-			c.codeCall(lang, t, inner)
+			f.one(inner)
 		}
 	}
 }
@@ -699,7 +699,7 @@ func sameValue(a, b codeValue) bool {
 }
 
 // opened follows a file that is opened: written where the mode says so.
-func (c *call) opened(lang string, v codeValue, rest []codeValue) {
+func (f *codeFollower) opened(v codeValue, rest []codeValue) {
 	writes := false
 	for _, m := range rest {
 		text := strings.TrimSpace(m.word.Text)
@@ -708,37 +708,37 @@ func (c *call) opened(lang string, v codeValue, rest []codeValue) {
 			writes = true
 		}
 	}
-	if lang == "perl" && len(rest) > 0 { // open(F, ">", "name"), open(F, ">name")
+	if f.lang == "perl" && len(rest) > 0 { // open(F, ">", "name"), open(F, ">name")
 		last := rest[len(rest)-1]
 		mode := strings.TrimSpace(rest[0].word.Text)
 		if strings.HasPrefix(mode, "|") || strings.HasSuffix(mode, "|") || mode == "-|" || mode == "|-" {
 			line := strings.Trim(last.word.Text, "| ")
-			c.shellText(c.nested(lang), last.word.with(line))
+			f.shellText(f.nested(f.lang), last.word.with(line))
 			return
 		}
 		last.word.Text = strings.TrimLeft(last.word.Text, "+<> ")
 		v, writes = last, strings.Contains(mode, ">")
 	}
 	if strings.HasPrefix(v.word.Text, "|") {
-		c.shellText(c.nested(lang), v.word.with(v.word.Text[1:]))
+		f.shellText(f.nested(f.lang), v.word.with(v.word.Text[1:]))
 		return
 	}
 	switch {
 	case isURL(v.word.Text):
-		c.address(v.word)
+		f.address(v.word)
 	case writes:
-		c.path(KindWrite, v.word)
-		if c.keepsEmpty {
-			c.path(KindDelete, v.word)
+		f.path(KindWrite, v.word)
+		if f.keepsEmpty {
+			f.path(KindDelete, v.word)
 		}
 	case v.word.Kind != Unknown:
-		c.path(KindRead, v.word)
+		f.path(KindRead, v.word)
 	}
 }
 
-// codeCommand follows a program that code runs: a list of words, a program with its words, or
+// command follows a program that code runs: a list of words, a program with its words, or
 // a line.
-func (c *call) codeCommand(lang string, v codeValue, rest []codeValue) {
+func (f *codeFollower) command(v codeValue, rest []codeValue) {
 	var words []Word
 	switch {
 	case v.list != nil:
@@ -764,179 +764,26 @@ func (c *call) codeCommand(lang string, v codeValue, rest []codeValue) {
 	}
 	if v.list == nil && (v.word.Kind == Unknown || strings.ContainsAny(v.word.Text, " \t\n;|&<>$`") ||
 		len(words) == 1) {
-		c.shellText(c.nested(lang), v.word)
+		f.shellText(f.nested(f.lang), v.word)
 		return
 	}
 	words = slices.DeleteFunc(words, func(w Word) bool { return w.Kind == "" })
 	if len(words) > 0 {
-		c.nested(lang).run(words, &call{text: c.text, span: c.span, env: c.env})
-	}
-}
-
-// sed follows a sed program: w writes a file, r reads one, e runs a command.
-func (c *call) sed(text string) {
-	if isSedProgram(text) {
-		return
-	}
-	found := false
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' }) {
-		found = c.sedLine(line) || found
-	}
-	if !found {
-		c.doubt(DoubtCode, "the sed program "+short(text)+" is not read in full")
-	}
-}
-
-// sedLine finds the commands w, r and e in one line of a sed program.
-func (c *call) sedLine(line string) (found bool) {
-	for rest := line; rest != ""; {
-		rest = strings.TrimLeft(rest, " \t;{}")
-		after, ok := sedAddresses(rest)
-		if !ok || after == "" {
-			return found
-		}
-		switch after[0] {
-		case 'w', 'W':
-			c.path(KindWrite, Word{Text: strings.TrimSpace(after[1:]), Kind: Literal})
-			return true
-		case 'r', 'R':
-			c.path(KindRead, Word{Text: strings.TrimSpace(after[1:]), Kind: Literal})
-			return true
-		case 'e':
-			if command := strings.TrimSpace(after[1:]); command != "" {
-				c.nested("sed").line(command)
-			} else {
-				c.doubt(DoubtEval, "sed runs the lines that it reads")
-			}
-			return true
-		case 'a', 'i', 'c':
-			return true // the text that follows is data
-		case 's':
-			flags, next, ok := sedFlags(after)
-			if !ok {
-				return found
-			}
-			if strings.Contains(flags, "e") {
-				c.doubt(DoubtEval, "sed runs what it replaces: "+short(after))
-				found = true
-			}
-			if _, file, has := strings.Cut(flags, "w"); has {
-				c.path(KindWrite, Word{Text: strings.TrimSpace(file), Kind: Literal})
-				return true
-			}
-			rest = next
-			continue
-		}
-		_, next, has := strings.Cut(after, ";")
-		if !has {
-			return found
-		}
-		rest = next
-	}
-	return found
-}
-
-// sedFlags are the flags of s/a/b/flags, up to the end of the command.
-func sedFlags(text string) (flags, rest string, ok bool) {
-	if len(text) < 4 {
-		return "", "", false
-	}
-	delimiter, parts, i := text[1], 0, 2
-	for ; i < len(text) && parts < 2; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case delimiter:
-			parts++
-		}
-	}
-	if parts < 2 || i > len(text) {
-		return "", "", false
-	}
-	tail := text[i:]
-	if j := strings.IndexAny(tail, ";}"); j >= 0 && !strings.Contains(tail[:j], "w") {
-		return tail[:j], tail[j:], true
-	}
-	return tail, "", true
-}
-
-// awkExpression finds regular expressions in an awk program.
-var awkExpression = lazyregexp.New(`/([^/\s]+(?: [^/\s]+)*)/`)
-
-// awk follows an awk program: system() and pipes run commands, > writes files.
-func (c *call) awk(text string) {
-	if isAwkProgram(text) {
-		return
-	}
-	tokens := lexCode("awk", text)
-	c.doubt(DoubtCode, "the awk program is not read in full")
-	if strings.Contains(text, `"/inet`) {
-		c.doubt(DoubtEval, "awk runs what another machine sends")
-	}
-	for i, t := range tokens {
-		if t.kind != tokenString {
-			if t.kind == tokenName && t.text == "system" && (i+2 >= len(tokens) || tokens[i+2].kind != tokenString ||
-				i+3 < len(tokens) && tokens[i+3].text != ")") {
-				c.doubt(DoubtEval, "awk runs a command that is made when it runs")
-			}
-			continue
-		}
-		before, after := codeToken{}, codeToken{}
-		if i > 0 {
-			before = tokens[i-1]
-		}
-		if i+1 < len(tokens) {
-			after = tokens[i+1]
-		}
-		switch {
-		case before.text == "(" && i > 1 && tokens[i-2].text == "system", before.text == "|", before.text == "&" &&
-			i > 1 && tokens[i-2].text == "|",
-			after.text == "|":
-			if strings.HasPrefix(t.text, "/inet") {
-				c.effect(KindConnect, "host:"+hostOf(t.text), true)
-				continue
-			}
-			c.nested("awk").line(t.text)
-		case before.text == ">":
-			c.path(KindWrite, Word{Text: t.text, Kind: Literal})
-		case before.text == "<":
-			c.path(KindRead, Word{Text: t.text, Kind: Literal})
-		}
-	}
-	printing := false
-	for i, t := range tokens { // print > FILE
-		switch {
-		case t.kind == tokenName && (t.text == "print" || t.text == "printf"):
-			printing = true
-		case t.kind == tokenMark && (t.text == ";" || t.text == "}" || t.text == "\n"):
-			printing = false
-		case printing && t.kind == tokenMark && (t.text == ">" || t.text == ">>") && i+1 < len(tokens):
-			next := tokens[i+1]
-			joined := i+2 < len(tokens) && (tokens[i+2].kind == tokenString || tokens[i+2].kind == tokenName)
-			if next.kind != tokenString && next.text != ">" && next.text != "(" || next.kind == tokenString && joined {
-				c.path(KindWrite, Word{Text: next.text + unknownPart, Kind: Unknown})
-			}
-		}
-	}
-	for i, t := range tokens { // a pipe into what is no string
-		if t.text == "|" && t.kind == tokenMark && i+1 < len(tokens) && tokens[i+1].kind == tokenName &&
-			tokens[i+1].text != "getline" {
-			c.doubt(DoubtEval, "awk runs a command that is made when it runs")
-		}
+		f.nested(f.lang).run(words, &call{text: f.text, span: f.span, env: f.env})
 	}
 }
 
 // fileMode follows the rights that code gives a file: 0o4755.
-func (c *call) fileMode(text string) {
+func (f *codeFollower) fileMode(text string) {
 	digits := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(text), "0o"), "0")
 	if strings.Trim(digits, "01234567") != "" || len(digits) < 3 {
 		return
 	}
 	if len(digits) == 4 && strings.IndexByte("2467", digits[0]) >= 0 {
-		c.effect(KindEscalate, "user:owner", true)
+		f.effect(KindEscalate, "user:owner", true)
 	}
 	if strings.IndexByte("2367", digits[len(digits)-1]) >= 0 {
-		c.effect(KindEscalate, "rights:all", true)
+		f.effect(KindEscalate, "rights:all", true)
 	}
 }
 
@@ -950,62 +797,23 @@ var cellOfShell = lazyregexp.New(`^%%(?:bash|sh|script|system|sx|!)\b`)
 var lineMagic = lazyregexp.New(`^%(?:rm|rmdir|mv|cp|cat|less|more|ls|mkdir|ln|env|pip|conda|git)\b`)
 
 // magic follows the lines of a notebook that run a shell: !LINE, %sx LINE, and all behind %%bash.
-func (c *call) magic(text string) {
+func (f *codeFollower) magic(text string) {
 	first, rest, _ := strings.Cut(strings.TrimLeft(text, " \t\n"), "\n")
 	if cellOfShell.MatchString(first) {
-		c.nested(c.name()).line(rest)
+		f.nested(f.name()).line(rest)
 		return
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if lineMagic.MatchString(line) {
-			c.nested(c.name()).line(line[1:])
+			f.nested(f.name()).line(line[1:])
 			continue
 		}
 		for _, mark := range []string{"!!", "!", "%sx ", "%system ", "%run "} {
 			if command, is := strings.CutPrefix(line, mark); is {
-				c.nested(c.name()).line(command)
+				f.nested(f.name()).line(command)
 				break
 			}
-		}
-	}
-}
-
-var (
-	rpmShell      = lazyregexp.New(`%\((.*?)\)`)
-	jqVariable    = lazyregexp.New(`(?:\$ENV|(?:^|[^.\w"$@])env\b)(?:\.([A-Za-z_][A-Za-z0-9_]*)|(?:[^\w:"]|$))`)
-	shellVariable = lazyregexp.New(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
-)
-
-// transfers follows the commands of sftp, ftp and lftp.
-func (c *call) transfers(text string) {
-	host := "host:"
-	if w := (&filler{call: c}).hostWord(); w != nil {
-		host += hostOf(w.Text)
-	} else if len(c.words) > 1 {
-		host += hostOf(c.words[len(c.words)-1].Text)
-	}
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ';' }) {
-		if command, is := strings.CutPrefix(strings.TrimSpace(line), "!"); is {
-			c.nested(c.name()).line(command)
-			continue
-		}
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
-		}
-		switch words[0] {
-		case "put", "mput", "reput", "send", "append", "mirror":
-			for _, file := range words[1:] {
-				if !strings.HasPrefix(file, "-") {
-					c.path(KindRead, Word{Text: strings.Trim(file, `'"`), Kind: Literal})
-				}
-			}
-			c.effect(KindSend, host, true)
-		case "get", "mget", "reget", "recv":
-			c.path(KindWrite, Word{Text: path.Base(words[len(words)-1]), Kind: Literal})
-		case "rm", "rmdir", "delete", "mdelete", "mrm":
-			c.effect(KindDelete, host, true)
 		}
 	}
 }
@@ -1014,9 +822,9 @@ func (c *call) transfers(text string) {
 var recursive = lazyregexp.New(`recursive["']?\s*[:=]>?\s*(?:true|True|1)`)
 
 // tree follows that a folder is deleted with all in it.
-func (c *call) tree(w Word) {
-	c.path(KindDelete, w)
-	if target, certain := c.target(w); target != "" {
-		c.onPath(KindDelete, target+"/**/*", certain)
+func (f *codeFollower) tree(w Word) {
+	f.path(KindDelete, w)
+	if target, certain := f.target(w); target != "" {
+		f.onPath(KindDelete, target+"/**/*", certain)
 	}
 }

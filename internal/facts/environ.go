@@ -44,7 +44,7 @@ var environment = lazyregexp.New(`(?:\benvironb?\b|\bprocess\.env\b|\bENVIRON\b|
 	`|\bDeno\.env\b|\$_ENV\b|\$_SERVER\b)(?:\.(?:get|fetch|pop|setdefault)\b)?[\[({.]*["']?([A-Za-z_][A-Za-z0-9_]*)?`)
 
 // environ adds the secret variables that code shows.
-func (c *call) environ(text string) {
+func (f *codeFollower) environ(text string) {
 	if !strings.Contains(text, "env") && !strings.Contains(text, "ENV") {
 		return
 	}
@@ -53,10 +53,10 @@ func (c *call) environ(text string) {
 		case name == "" || name == "items" || name == "keys" || name == "values" || name == "copy" ||
 			name == "toObject" || name == "to_h" || name == "each" || name == "map":
 			if !strings.Contains(found[0], "getenv") {
-				c.effect(KindSecret, "env:*", false)
+				f.effect(KindSecret, "env:*", false)
 			}
 		case isSecretVariable(name):
-			c.effect(KindSecret, "env:"+name, true)
+			f.effect(KindSecret, "env:"+name, true)
 		}
 	}
 }

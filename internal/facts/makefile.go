@@ -13,10 +13,10 @@ var (
 
 // makefile follows a text that make reads: its recipes, $(shell …), and the commands of `!=`.
 // Conditions are taken to hold.
-func (c *call) makefile(text string) {
-	m := makeReader{c: c, sh: c.nested("make"), vars: map[string]string{}}
+func (s *toolScript) makefile() {
+	m := makeReader{c: s.call, sh: s.nested("make"), vars: map[string]string{}}
 	prefix := "\t"
-	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+	for line := range strings.Lines(strings.ReplaceAll(s.w.Text, "\\\n", " ")) {
 		line = strings.TrimRight(line, "\r\n")
 		if recipe, is := strings.CutPrefix(line, prefix); is {
 			m.recipe(recipe)
@@ -29,7 +29,7 @@ func (c *call) makefile(text string) {
 			case found[2] == "!=":
 				m.recipe(found[3])
 			case found[1] == "SHELL" || found[1] == ".SHELLFLAGS":
-				c.doubt(DoubtVariable, "the makefile says which program runs its recipes")
+				s.doubt(DoubtVariable, "the makefile says which program runs its recipes")
 			default:
 				m.vars[found[1]] = value
 			}
@@ -37,7 +37,7 @@ func (c *call) makefile(text string) {
 		}
 		if name, rest, has := strings.Cut(strings.TrimSpace(line), " "); has &&
 			(name == "include" || name == "-include" || name == "sinclude" || name == "load") {
-			c.started(Word{Text: rest, Kind: Literal}, "make")
+			s.started(Word{Text: rest, Kind: Literal}, "make")
 			continue
 		}
 		if _, recipe, has := strings.Cut(line, ";"); has && strings.Contains(line, ":") {

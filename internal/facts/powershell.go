@@ -11,47 +11,50 @@ import (
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
-// powershell follows a PowerShell script: its commands are run by the tables, as far as they
+// powershell follows scripts of PowerShell.
+type powershell struct{ *call }
+
+// follow follows a PowerShell script: its commands are run by the tables, as far as they
 // are words, strings and pipes. All other parts are doubt.
-func (c *call) powershell(text string) {
+func (s *powershell) follow(text string) {
 	if decoded, ok := decodePowershell(text); ok {
 		text = decoded
 	}
 	p := &powershellReader{text: text, vars: map[string]Word{}, inputs: map[int]string{}}
 	p.script()
-	c.members(text)
+	s.members(text)
 	for _, name := range p.shown {
-		c.effect(KindSecret, "env:"+name, true)
+		s.effect(KindSecret, "env:"+name, true)
 	}
 	if p.odd != "" {
-		c.doubt(DoubtCode, "PowerShell is not read in full: "+short(p.odd))
+		s.doubt(DoubtCode, "PowerShell is not read in full: "+short(p.odd))
 	}
 	for i, words := range p.commands {
-		sh := c.nested("powershell")
+		sh := s.nested("powershell")
 		if text, has := p.inputs[i]; has {
 			sh.stdin = input{has: true, known: true, text: text}
 		}
-		k := &call{text: short(joinWordsText(words)), span: c.span, env: c.env}
+		k := &call{text: short(joinWordsText(words)), span: s.span, env: s.env}
 		switch first := strings.ToLower(words[0].Text); {
 		case words[0].Kind == Unknown && !strings.Contains(words[0].Text, "="):
-			c.doubt(DoubtWord, "which command PowerShell runs is only known when it runs")
+			s.doubt(DoubtWord, "which command PowerShell runs is only known when it runs")
 			if len(words) > 1 {
-				c.guesses(words[1:])
+				s.guesses(words[1:])
 			}
 		case first == "iex" || first == "invoke-expression":
 			if len(words) > 1 && words[len(words)-1].Kind == Literal {
-				c.powershellNested(words[len(words)-1].Text)
+				s.nestedScript(words[len(words)-1].Text)
 			} else {
-				c.doubt(DoubtEval, "PowerShell runs text that is made when it runs")
+				s.doubt(DoubtEval, "PowerShell runs text that is made when it runs")
 			}
 		default:
 			if own, is := powershellAliases[first]; is {
 				words[0].Text = own
 			}
-			c.environmentDrive(words)
+			s.environmentDrive(words)
 			if first == "join-path" && len(words) == 3 && words[1].Kind == Literal && words[2].Kind == Literal {
-				target, _ := c.absolute(words[1].Text + "/" + words[2].Text)
-				c.placed(KindRead, target, false)
+				target, _ := s.absolute(words[1].Text + "/" + words[2].Text)
+				s.placed(KindRead, target, false)
 			}
 			sh.run(words, k)
 		}
@@ -71,8 +74,8 @@ var plainTypes = names(`
 	globalization.cultureinfo console xml.xmlconvert web.httputility net.webutility stringcomparer datetimeoffset`)
 
 // members follows calls of .NET: of its types, and of objects.
-func (c *call) members(text string) {
-	t := languages()["powershell"]
+func (s *powershell) members(text string) {
+	f := codeFollower{call: s.call, lang: "powershell", table: languages()["powershell"]}
 	arguments := func(text string) (values []codeValue) {
 		for _, found := range quotedText.FindAllStringSubmatch(text, -1) {
 			file := strings.ReplaceAll(cmp.Or(found[1], found[2]), `\`, "/")
@@ -87,14 +90,14 @@ func (c *call) members(text string) {
 	}
 	for _, found := range staticMember.FindAllStringSubmatch(text, 32) {
 		name := strings.ToLower(found[1] + "." + found[2])
-		if _, _, known := t.roles(name); known {
-			c.codeCall("powershell", t, codeCall{name: name, args: arguments(found[3]), text: found[0]})
+		if _, _, known := f.table.roles(name); known {
+			f.one(codeCall{name: name, args: arguments(found[3]), text: found[0]})
 		} else if !plainTypes[strings.ToLower(found[1])] {
-			c.doubt(DoubtEval, short(found[0])+" is code that is not read")
+			s.doubt(DoubtEval, short(found[0])+" is code that is not read")
 		}
 	}
 	for _, found := range objectMember.FindAllStringSubmatch(text, 32) {
-		c.codeCall("powershell", t, codeCall{
+		f.one(codeCall{
 			name: "*." + strings.ToLower(found[1]), args: arguments(found[2]), text: found[0],
 		})
 	}
@@ -111,28 +114,28 @@ var powershellAliases = map[string]string{
 }
 
 // environmentDrive adds the variables that a command shows by the drive Env:.
-func (c *call) environmentDrive(words []Word) {
+func (s *powershell) environmentDrive(words []Word) {
 	for _, w := range words[1:] {
 		name, is := strings.CutPrefix(strings.ToLower(w.Text), "env:")
 		switch name = strings.TrimLeft(name, `/\`); {
 		case !is:
 		case name == "" || strings.ContainsAny(name, "*?"):
-			c.effect(KindSecret, "env:*", true)
+			s.effect(KindSecret, "env:*", true)
 		case isSecretVariable(strings.ToUpper(name)):
-			c.effect(KindSecret, "env:"+strings.ToUpper(name), true)
+			s.effect(KindSecret, "env:"+strings.ToUpper(name), true)
 		}
 	}
 }
 
-func (c *call) powershellNested(text string) {
-	sh := *c.sh
+func (s *powershell) nestedScript(text string) {
+	sh := *s.sh
 	if sh.depth++; sh.depth > maxDepth {
-		c.doubt(DoubtLimits, "PowerShell has too many scripts within scripts")
+		s.doubt(DoubtLimits, "PowerShell has too many scripts within scripts")
 		return
 	}
-	inner := *c
+	inner := *s.call
 	inner.sh = &sh
-	inner.powershell(text)
+	(&powershell{&inner}).follow(text)
 }
 
 func joinWordsText(words []Word) string {

@@ -113,3 +113,91 @@ func sedReplacement(text string) (rest string, ok bool) {
 	}
 	return rest[len(strings.TrimRight(options, "}")):], true
 }
+
+// sed follows a sed program: w writes a file, r reads one, e runs a command.
+func (s *toolScript) sed() {
+	text := s.w.Text
+	if isSedProgram(text) {
+		return
+	}
+	found := false
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' }) {
+		found = s.sedLine(line) || found
+	}
+	if !found {
+		s.doubt(DoubtCode, "the sed program "+short(text)+" is not read in full")
+	}
+}
+
+// sedLine finds the commands w, r and e in one line of a sed program.
+func (s *toolScript) sedLine(line string) (found bool) {
+	for rest := line; rest != ""; {
+		rest = strings.TrimLeft(rest, " \t;{}")
+		after, ok := sedAddresses(rest)
+		if !ok || after == "" {
+			return found
+		}
+		switch after[0] {
+		case 'w', 'W':
+			s.path(KindWrite, Word{Text: strings.TrimSpace(after[1:]), Kind: Literal})
+			return true
+		case 'r', 'R':
+			s.path(KindRead, Word{Text: strings.TrimSpace(after[1:]), Kind: Literal})
+			return true
+		case 'e':
+			if command := strings.TrimSpace(after[1:]); command != "" {
+				s.nested("sed").line(command)
+			} else {
+				s.doubt(DoubtEval, "sed runs the lines that it reads")
+			}
+			return true
+		case 'a', 'i', 'c':
+			return true // the text that follows is data
+		case 's':
+			flags, next, ok := sedFlags(after)
+			if !ok {
+				return found
+			}
+			if strings.Contains(flags, "e") {
+				s.doubt(DoubtEval, "sed runs what it replaces: "+short(after))
+				found = true
+			}
+			if _, file, has := strings.Cut(flags, "w"); has {
+				s.path(KindWrite, Word{Text: strings.TrimSpace(file), Kind: Literal})
+				return true
+			}
+			rest = next
+			continue
+		}
+		_, next, has := strings.Cut(after, ";")
+		if !has {
+			return found
+		}
+		rest = next
+	}
+	return found
+}
+
+// sedFlags are the flags of s/a/b/flags, up to the end of the command.
+func sedFlags(text string) (flags, rest string, ok bool) {
+	if len(text) < 4 {
+		return "", "", false
+	}
+	delimiter, parts, i := text[1], 0, 2
+	for ; i < len(text) && parts < 2; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case delimiter:
+			parts++
+		}
+	}
+	if parts < 2 || i > len(text) {
+		return "", "", false
+	}
+	tail := text[i:]
+	if j := strings.IndexAny(tail, ";}"); j >= 0 && !strings.Contains(tail[:j], "w") {
+		return tail[:j], tail[j:], true
+	}
+	return tail, "", true
+}
