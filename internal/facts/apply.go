@@ -517,7 +517,7 @@ func (c *call) strange(word, target string, rest []Word) output {
 	}
 	if cwd := c.sh.r.env.Cwd; !strings.HasPrefix(target, strings.TrimSuffix(cwd, "/")+"/") || cwd == "" {
 		c.doubt(DoubtProgram, word+" is not in the tables")
-		c.verbs(name, rest)
+		(&guesser{c.guessed()}).verbs(name, rest)
 	}
 	return c.guesses(rest)
 }
@@ -538,7 +538,7 @@ func (c *call) unknown(word string, rest []Word) output {
 	if c.isInstalled(name) {
 		c.doubt(DoubtMade, "the line installs "+word+" and runs it")
 	}
-	c.verbs(name, rest)
+	(&guesser{c.guessed()}).verbs(name, rest)
 	return c.guesses(rest)
 }
 
@@ -734,7 +734,7 @@ func (p *applier) unknownSubcommand() output {
 	}
 	p.followOptions()
 	if p.called == "git" {
-		if out, ok := p.aliased(a); ok {
+		if out, ok := p.aliased(); ok {
 			return out
 		}
 	}
@@ -743,7 +743,7 @@ func (p *applier) unknownSubcommand() output {
 	}) {
 		p.doubt(DoubtSubcommand, p.called+" "+first.Text+" is not in the tables")
 	}
-	p.verbs(p.called, a.operands)
+	(&guesser{p.guessed()}).verbs(p.called, a.operands)
 	return p.guesses(a.operands[1:])
 }
 
@@ -844,7 +844,7 @@ func (p *applier) unknowns() {
 			continue
 		}
 		p.doubt(DoubtOption, w.Text+" of "+p.name()+" is not in the tables")
-		p.optionVerb(p.name(), w.Text)
+		(&guesser{p.call}).optionVerb(p.name(), w.Text)
 		if _, value, has := strings.Cut(w.Text, "="); has && looksLikeLine(value) &&
 			strings.ContainsAny(value, " ;|&") {
 			sh := p.nested(p.name())
@@ -882,17 +882,17 @@ func (p *applier) followOptions() {
 	}
 }
 
-func (c *call) given(g given, a *args) {
+func (p *applier) given(g given, a *args) {
 	switch {
 	case g.option.value == commandValue && len(g.more) > 0:
-		c.each(g.more, a)
-		if slices.ContainsFunc(c.words, mayEnd) {
-			c.doubt(DoubtWord, "where the command of "+g.name+" ends is only known when it runs")
+		p.each(g.more, a)
+		if slices.ContainsFunc(p.words, mayEnd) {
+			p.doubt(DoubtWord, "where the command of "+g.name+" ends is only known when it runs")
 		}
 	case g.value != nil:
-		c.role(g.role, *g.value, a, nil)
+		p.role(g.role, *g.value, a, nil)
 		if g.role.name == "shell" {
-			c.abroad(*g.value)
+			p.abroad(*g.value)
 		}
 	}
 }
@@ -922,8 +922,8 @@ var inProduction = lazyregexp.New(`(?i)(?:^|[^a-z])(?:prod|production|live)(?:[^
 var localHosts = names("localhost 127.0.0.1 ::1 [::1] 0.0.0.0 host.docker.internal db postgres mysql")
 
 // each follows the command of find -exec: {} stands for the found files.
-func (c *call) each(words []Word, a *args) {
-	found := c.found(a)
+func (p *applier) each(words []Word, a *args) {
+	found := p.found(a)
 	if len(found) == 0 || len(found) > mostItems {
 		found = []Word{{Text: unknownPart, Kind: Unknown, safe: true}}
 	}
@@ -944,10 +944,10 @@ func (c *call) each(words []Word, a *args) {
 		}
 		inner = append(inner, w)
 	}
-	if name := c.name(); !has && (name == "fd" || name == "fdfind") {
+	if name := p.name(); !has && (name == "fd" || name == "fdfind") {
 		inner = append(inner, found...)
 	}
-	c.nested(c.name()).run(inner, &call{text: c.text, span: c.span, env: c.env})
+	p.nested(p.name()).run(inner, &call{text: p.text, span: p.span, env: p.env})
 }
 
 // act follows the options, the operands and the effects of an entry. words are those of the command, where its
@@ -982,7 +982,7 @@ func (p *applier) act(words []Word) output {
 	p.verbsOfOptions()
 	p.leadsOut()
 	if in := p.sh.stdin; rawPeers[p.name()] && in.known {
-		p.types(in.text)
+		(&guesser{p.call}).types(in.text)
 	}
 	p.sendsContent()
 	p.streams()

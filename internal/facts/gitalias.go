@@ -11,20 +11,20 @@ const mostAbove = 24
 
 // aliased follows a subcommand of git that a person has made in the settings of git, or that the line itself
 // makes. ok is false where there is none, or the settings cannot be read.
-func (c *call) aliased(a *args) (out output, ok bool) {
-	env := &c.sh.r.env
-	if c.sh.depth >= maxDepth {
+func (p *applier) aliased() (out output, ok bool) {
+	env := &p.sh.r.env
+	if p.sh.depth >= maxDepth {
 		return output{}, false
 	}
-	name, value := a.operands[0].Text, ""
-	if env.Text != nil && c.sh.where == "" {
-		for _, file := range c.gitSettings() {
+	name, value := p.a.operands[0].Text, ""
+	if env.Text != nil && p.sh.where == "" {
+		for _, file := range p.gitSettings() {
 			if text, read := env.Text(file); read {
 				value = cmp.Or(gitAlias(text, name), value)
 			}
 		}
 	}
-	for _, g := range c.options { // git -c alias.NAME=LINE
+	for _, g := range p.options { // git -c alias.NAME=LINE
 		if g.value == nil {
 			continue
 		}
@@ -41,22 +41,22 @@ func (c *call) aliased(a *args) (out output, ok bool) {
 		line = "git " + value
 	}
 	whole := Word{Text: line, Kind: Literal}
-	for _, w := range a.operands[1:] {
+	for _, w := range p.a.operands[1:] {
 		whole.Text += " " + quote(w)
 		if w.Kind == Unknown {
 			whole.Kind = Unknown
 		}
 	}
-	return c.shellText(c.nested("git "+name), whole), true
+	return p.shellText(p.nested("git "+name), whole), true
 }
 
 // gitSettings are the files with settings of git for the folder of the command, the strongest last.
-func (c *call) gitSettings() []string {
-	env, files := &c.sh.r.env, []string{"/etc/gitconfig"}
+func (p *applier) gitSettings() []string {
+	env, files := &p.sh.r.env, []string{"/etc/gitconfig"}
 	if env.Home != "" {
 		files = append(files, env.Home+"/.config/git/config", env.Home+"/.gitconfig")
 	}
-	for dir, n := c.dir(), 0; dir != "" && n < mostAbove; dir, n = path.Dir(dir), n+1 {
+	for dir, n := p.dir(), 0; dir != "" && n < mostAbove; dir, n = path.Dir(dir), n+1 {
 		if text, ok := env.Text(dir + "/.git"); ok { // of a worktree: gitdir: REPOSITORY/.git/worktrees/NAME
 			if own, is := strings.CutPrefix(strings.TrimSpace(text), "gitdir: "); is {
 				return append(files, path.Join(own, "../../config"))

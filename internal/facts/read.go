@@ -490,124 +490,166 @@ func (r *reader) patch(text string) {
 	}
 }
 
-// byShape follows an unknown tool, by the shape of its arguments and the verbs of
-// its name. A reading verb never hides a changing one.
+// unknownTool is a call of a tool that hookd does not know by its name, while it is read by the shape of its
+// arguments and the verbs of its name. A reading verb never hides a changing one.
+type unknownTool struct {
+	*reader
+	call  neutral.ToolCall
+	args  []argument
+	verbs []string
+
+	content, file, old bool // it has an argument of that meaning
+	known              bool // something of what it does was found
+}
+
+// byShape follows a tool that hookd does not know by its name.
 func (r *reader) byShape(call neutral.ToolCall, args []argument) {
-	verbs := verbsOf(call.Own)
+	t := unknownTool{reader: r, call: call, args: args, verbs: verbsOf(call.Own)}
 	if call.Tool != call.Own {
-		verbs = append(verbs, verbsOf(call.Tool)...)
+		t.verbs = append(t.verbs, verbsOf(call.Tool)...)
 	}
 	for _, a := range args {
 		if verbNames[a.key] && plainWord.MatchString(a.text) {
-			verbs = append(verbs, parts(a.text)...)
+			t.verbs = append(t.verbs, parts(a.text)...)
 		}
 	}
-	changes := has(verbs, writeVerbs) || has(verbs, deleteVerbs) || has(verbs, moveVerbs)
-	var content, file, old bool
 	for _, a := range args {
-		content = content || contentNames[a.key] && a.text != ""
-		old = old || oldNames[a.key]
-		file = file || pathNames[a.key] && a.text != "" && !isURL(strings.TrimPrefix(a.text, "file://"))
+		t.content = t.content || contentNames[a.key] && a.text != ""
+		t.old = t.old || oldNames[a.key]
+		t.file = t.file || pathNames[a.key] && a.text != "" && !isURL(strings.TrimPrefix(a.text, "file://"))
 	}
-	known := false
-	if r.commandArguments(call, args, verbs) {
-		known = true
+	t.known = r.commandArguments(call, args, t.verbs)
+	if t.file {
+		t.known = true
+		t.files()
 	}
-	if file {
-		known = true
-		switch {
-		case has(verbs, deleteVerbs):
-			r.paths(KindDelete, args, true)
-		case has(verbs, moveVerbs):
-			r.moved(args)
-		case content && (changes || !has(verbs, readVerbs)), changes, old && content:
-			r.paths(KindWrite, args, true)
-			if has(verbs, writeVerbs) && !old {
-				r.emptied("Write", args)
-			}
-		default:
-			r.paths(KindRead, args, true)
-			if !has(verbs, readVerbs) {
-				r.doubt(DoubtTool, "what "+call.Own+" does to a file is not known", Span{}, -1)
-			}
+	t.texts()
+	t.pathsAnywhere()
+	t.service()
+	if !t.known && !t.has(readVerbs) && !t.has(mildToolVerbs) {
+		r.doubt(DoubtTool, "what "+call.Own+" does is not known", Span{}, -1)
+	}
+}
+
+// has reports whether a verb of the tool is one of some.
+func (t *unknownTool) has(of []string) bool { return has(t.verbs, of) }
+
+// changes reports whether the tool changes files by its verbs.
+func (t *unknownTool) changes() bool {
+	return t.has(writeVerbs) || t.has(deleteVerbs) || t.has(moveVerbs)
+}
+
+// files follows the files that the arguments name.
+func (t *unknownTool) files() {
+	changes := t.changes()
+	switch {
+	case t.has(deleteVerbs):
+		t.paths(KindDelete, t.args, true)
+	case t.has(moveVerbs):
+		t.moved(t.args)
+	case t.content && (changes || !t.has(readVerbs)), changes, t.old && t.content:
+		t.paths(KindWrite, t.args, true)
+		if t.has(writeVerbs) && !t.old {
+			t.emptied("Write", t.args)
 		}
-		r.skillIfWritten(args)
+	default:
+		t.paths(KindRead, t.args, true)
+		if !t.has(readVerbs) {
+			t.doubt(DoubtTool, "what "+t.call.Own+" does to a file is not known", Span{}, -1)
+		}
 	}
-	for _, a := range args {
+	t.skillIfWritten(t.args)
+}
+
+// texts follows patches, addresses and statements of SQL among the arguments.
+func (t *unknownTool) texts() {
+	for _, a := range t.args {
 		if strings.HasPrefix(strings.TrimSpace(a.text), "*** Begin Patch") {
-			known = true
-			r.patch(a.text)
+			t.known = true
+			t.patch(a.text)
 		}
 		if code, is := strings.CutPrefix(strings.ToLower(a.text), "javascript:"); is && urlNames[a.key] {
-			known = true
-			r.bare(a.text).code("node", Word{Text: a.text[len(a.text)-len(code):], Kind: Literal})
-			r.bare(a.text).doubt(DoubtEval, "the address is code that runs in a page")
+			t.known = true
+			t.bare(a.text).code("node", literal(a.text[len(a.text)-len(code):]))
+			t.bare(a.text).doubt(DoubtEval, "the address is code that runs in a page")
 		}
 		if urlNames[a.key] && isURL(a.text) {
-			known = true
-			r.bare(a.text).address(Word{Text: a.text, Kind: Literal})
+			t.known = true
+			t.bare(a.text).address(literal(a.text))
 		}
-		if (sqlNames[a.key] || has(verbs, sqlVerbs)) && looksLikeSQL(a.text) {
-			known = true
-			r.noteText(a.text)
-			r.bare(a.text).code("sql", Word{Text: a.text, Kind: Literal})
+		if (sqlNames[a.key] || t.has(sqlVerbs)) && looksLikeSQL(a.text) {
+			t.known = true
+			t.noteText(a.text)
+			t.bare(a.text).code("sql", literal(a.text))
 		}
 	}
-	for _, a := range args { // a file may stand under any name
+}
+
+// pathsAnywhere follows the places of files: a file may stand under any name.
+func (t *unknownTool) pathsAnywhere() {
+	for _, a := range t.args {
 		isPath := strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "~/") || strings.HasPrefix(a.text, "./")
 		if isPath && !contentNames[a.key] && !strings.ContainsAny(a.text, " \t\n") {
-			c := r.bare(a.text)
+			c := t.bare(a.text)
 			target, _ := c.absolute(a.text)
 			c.placed(KindRead, target, true)
-			if changes {
+			if t.changes() {
 				c.placed(KindWrite, target, true)
 			}
 		}
 	}
-	server := call.Own
-	if parts := strings.Split(call.Own, "__"); len(parts) > 2 {
+}
+
+// service follows what the tool does to the service of its server.
+func (t *unknownTool) service() {
+	server := t.call.Own
+	if parts := strings.Split(t.call.Own, "__"); len(parts) > 2 {
 		server = parts[1]
 	}
-	c := r.bare(call.Own)
-	if has(verbs, deleteVerbs) && !file {
-		known = true
+	c, reads := t.bare(t.call.Own), t.has(readVerbs)
+	if t.has(deleteVerbs) && !t.file {
+		t.known = true
 		c.effect(KindDelete, "service:"+server, true)
 	}
-	inRepository := slices.ContainsFunc(args, func(a argument) bool { return a.key == "repo" }) &&
-		slices.ContainsFunc(args, func(a argument) bool { return a.key == "owner" })
-	reaches := inRepository || endsMatter(verbs) || anyOf(verbs, sentNouns)
-	if has(verbs, sendVerbs) || reaches && !has(verbs, readVerbs) {
-		known = true
+	inRepository := t.hasArgument("repo") && t.hasArgument("owner")
+	reaches := inRepository || endsMatter(t.verbs) || anyOf(t.verbs, sentNouns)
+	if t.has(sendVerbs) || reaches && !reads {
+		t.known = true
 		c.effect(KindSend, "service:"+server, true)
 	}
-	if anyOf(verbs, changeVerbs) && !content && !has(verbs, readVerbs) {
-		known = true
+	if anyOf(t.verbs, changeVerbs) && !t.content && !reads {
+		t.known = true
 		c.effect(KindWrite, "cloud:"+server, true)
 	}
-	nouns := slices.Clone(verbs)
-	for _, a := range args { // kubectl_get {resourceType: secrets}
-		if kindNames[a.key] && plainWord.MatchString(a.text) {
-			nouns = append(nouns, parts(a.text)...)
-		}
-	}
-	if (anyOf(nouns, secretNouns) || has(verbs, []string{"cookie", "cookies"})) && anyOf(verbs, showVerbs) ||
-		secretKeepers[strings.ToLower(server)] && has(verbs, readVerbs) {
+	if t.showsSecrets() || secretKeepers[strings.ToLower(server)] && reads {
 		c.effect(KindSecret, "tool:"+server, true)
 	}
-	if (schedulers[strings.ToLower(server)] || anyOf(verbs, schedulers)) && !has(verbs, readVerbs) {
-		known = true
+	if (schedulers[strings.ToLower(server)] || anyOf(t.verbs, schedulers)) && !reads {
+		t.known = true
 		c.effect(KindConfigure, "service:"+server, true)
 	}
-	if has(verbs, []string{"env", "environment"}) || strings.HasPrefix(strings.ToLower(server), "env") {
-		for _, a := range args {
+	if t.has([]string{"env", "environment"}) || strings.HasPrefix(strings.ToLower(server), "env") {
+		for _, a := range t.args {
 			if a.text == strings.ToUpper(a.text) && isSecretVariable(a.text) {
 				c.effect(KindSecret, "env:"+a.text, true)
 			}
 		}
 	}
-	if !known && !has(verbs, readVerbs) && !has(verbs, mildToolVerbs) {
-		r.doubt(DoubtTool, "what "+call.Own+" does is not known", Span{}, -1)
+}
+
+func (t *unknownTool) hasArgument(key string) bool {
+	return slices.ContainsFunc(t.args, func(a argument) bool { return a.key == key })
+}
+
+// showsSecrets reports whether the tool shows secrets by its words: kubectl_get {resourceType: secrets}.
+func (t *unknownTool) showsSecrets() bool {
+	nouns := slices.Clone(t.verbs)
+	for _, a := range t.args {
+		if kindNames[a.key] && plainWord.MatchString(a.text) {
+			nouns = append(nouns, parts(a.text)...)
+		}
 	}
+	return (anyOf(nouns, secretNouns) || t.has([]string{"cookie", "cookies"})) && anyOf(t.verbs, showVerbs)
 }
 
 // endsMatter reports whether a tool ends or takes up a matter that people follow: close_issue, resolve_incident.

@@ -365,7 +365,7 @@ func (sh *shell) applyRedirects(list []Redirect, index int, out output, empties 
 			c.effect(kind, "host:"+parts[min(3, len(parts)-1)], true)
 			c.effect(KindConnect, "host:"+parts[min(3, len(parts)-1)], true)
 			sh.r.raw = true
-			c.types(out.text)
+			(&guesser{c}).types(out.text)
 		case isSink(w.Text):
 		case w.from != "" && strings.HasPrefix(w.Text, "/dev/fd/"):
 		case rd.Op == "<":
@@ -1082,7 +1082,7 @@ func (sh *shell) run(words []Word, c *call) output {
 	}
 	out := c.program(name.Text, words[1:])
 	if r.raw && out.known && len(c.redirects) == 0 { // echo FLUSHALL >&3
-		c.types(out.text)
+		(&guesser{c}).types(out.text)
 	}
 	c.restores()
 	sh.applyRedirects(c.redirects, c.index, out, isBlank(out) && printsNothing[programName(name.Text)])

@@ -53,23 +53,25 @@ func anyOf(words []string, of map[string]bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return of[w] })
 }
 
+// guesser adds the effects that the words of a command name, where the tables do not tell them.
+type guesser struct{ *call }
+
 // verbs adds the effects that the words of a command name: `borg delete`, `gvfs-rm FILE`, `x --purge`.
 // It is for commands that no table knows.
-func (c *call) verbs(name string, words []Word) {
-	k := c.guessed()
+func (g *guesser) verbs(name string, words []Word) {
 	base := programName(name)
 	if of := parts(base); len(of) > 1 && (destroyVerbs[of[0]] || destroyVerbs[of[len(of)-1]]) {
 		for _, w := range words {
 			if !strings.HasPrefix(w.Text, "-") {
-				k.path(KindDelete, w)
+				g.path(KindDelete, w)
 			}
 		}
-		k.effect(KindDelete, "data:"+base, false)
+		g.effect(KindDelete, "data:"+base, false)
 	}
 	for i, w := range words {
-		k.mentions(w)
+		g.mentions(w)
 		if i > 0 && takesCode[words[i-1].Text] && w.Kind != Unknown && strings.ContainsAny(w.Text, "({;") {
-			k.doubt(DoubtCode, "what "+base+" runs is code of a language that is not read")
+			g.doubt(DoubtCode, "what "+base+" runs is code of a language that is not read")
 		}
 	}
 	var said []string // the words that may be subcommands
@@ -77,25 +79,25 @@ func (c *call) verbs(name string, words []Word) {
 		switch {
 		case w.Kind == Unknown:
 		case strings.HasPrefix(w.Text, "-"):
-			k.optionVerb(base, w.Text)
+			g.optionVerb(base, w.Text)
 		case strings.ContainsAny(w.Text, " \n") && looksLikeSQL(w.Text):
-			k.code("sql", w)
+			g.code("sql", w)
 		case len(said) < 3 && plainWord.MatchString(w.Text):
 			said = append(said, w.Text)
 		}
 	}
 	for i, w := range said {
-		k.verb(base, i, parts(w))
+		g.verb(base, i, parts(w))
 	}
-	if len(said) > 0 && k.sh.r.t.program(base) == nil && said[0] == plainFirst(words) &&
+	if len(said) > 0 && g.sh.r.t.program(base) == nil && said[0] == plainFirst(words) &&
 		!anyOf(parts(said[0]), mildWords) {
-		k.doubt(DoubtSubcommand, base+" "+said[0]+" is not in the tables")
+		g.doubt(DoubtSubcommand, base+" "+said[0]+" is not in the tables")
 	}
 	if len(said) > 1 {
-		k.showsSecret(base, said)
+		g.showsSecret(base, said)
 	}
 	if len(said) > 0 && openVerbs[strings.ToLower(said[0])] && len(words) < 4 {
-		k.doubt(DoubtOpen, short(c.text)+" may be left open for commands")
+		g.doubt(DoubtOpen, short(g.text)+" may be left open for commands")
 	}
 }
 
@@ -104,7 +106,7 @@ var disks = lazyregexp.New(`^/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|md|dm-|r?disk|mapp
 
 // mentions adds possible effects from the place of a file among the words of an unknown program: the
 // program may read or change the file.
-func (c *call) mentions(w Word) {
+func (g *guesser) mentions(w Word) {
 	_, value, has := strings.Cut(w.Text, "=")
 	switch {
 	case has:
@@ -116,37 +118,37 @@ func (c *call) mentions(w Word) {
 	if w.Kind == Unknown || text == "" || len(text) > maxPath || strings.ContainsAny(text, " \n:;|&<>()") {
 		return
 	}
-	target, ok := c.absolute(text)
-	if !ok || c.sh.where != "" {
+	target, ok := g.absolute(text)
+	if !ok || g.sh.where != "" {
 		return
 	}
 	if disks.MatchString(target) {
-		c.effect(KindWrite, target, false)
+		g.effect(KindWrite, target, false)
 	}
-	c.placed(KindRead, target, false)
-	c.placed(KindWrite, target, false)
+	g.placed(KindRead, target, false)
+	g.placed(KindWrite, target, false)
 }
 
 // verb adds the effect that a subcommand names, the i-th word of the command.
-func (c *call) verb(base string, i int, of []string) {
+func (g *guesser) verb(base string, i int, of []string) {
 	if len(of) == 0 {
 		return
 	}
 	ends := []string{of[0], of[len(of)-1]}
 	switch {
 	case anyOf(ends, destroyVerbs):
-		c.effect(KindDelete, "data:"+base, false)
+		g.effect(KindDelete, "data:"+base, false)
 	case i > 1:
 	case anyOf(ends, endVerbs):
-		c.effect(KindKill, "unit:"+base, false)
+		g.effect(KindKill, "unit:"+base, false)
 	case anyOf(ends, publishVerbs):
-		c.effect(KindPublish, "data:"+base, false)
+		g.effect(KindPublish, "data:"+base, false)
 	case anyOf(ends, changeVerbs):
-		c.effect(KindWrite, "cloud:"+base, false)
+		g.effect(KindWrite, "cloud:"+base, false)
 	case i == 0 && mailVerbs[of[0]]:
-		c.effect(KindSend, "service:"+base, false)
+		g.effect(KindSend, "service:"+base, false)
 	case of[0] == "decrypt" || of[0] == "reveal" || anyOf(of, showVerbs) && anyOf(of, secretNouns):
-		c.effect(KindSecret, "tool:"+base, false)
+		g.effect(KindSecret, "tool:"+base, false)
 	}
 }
 
@@ -216,7 +218,7 @@ func (p *applier) verbsOfOthers() {
 			said = append(said, w.Text)
 		}
 	}
-	k := p.guessed()
+	k := guesser{p.guessed()}
 	for i, w := range p.a.operands { // consul kv get app/db_password
 		if i > 0 && anyOf(parts(p.a.operands[i-1].Text), showVerbs) && anyOf(parts(w.Text), secretNouns) {
 			k.effect(KindSecret, "tool:"+path[0], false)
@@ -291,24 +293,24 @@ func (p *applier) sendsContent() {
 }
 
 // showsSecret adds that a command shows a secret: `x secrets get KEY`, `x get password`.
-func (c *call) showsSecret(base string, said []string) {
+func (g *guesser) showsSecret(base string, said []string) {
 	var of []string
 	for _, w := range said[:min(2, len(said))] {
 		of = append(of, parts(w)...)
 	}
 	if anyOf(of, showVerbs) && anyOf(of, secretNouns) {
-		c.effect(KindSecret, "tool:"+base, false)
+		g.effect(KindSecret, "tool:"+base, false)
 	}
 }
 
 // optionVerb adds the effect that an option in no table names: --delete-all, --purge.
-func (c *call) optionVerb(base, text string) {
+func (g *guesser) optionVerb(base, text string) {
 	if !strings.HasPrefix(text, "--") {
 		return
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
 	if of := parts(name); len(of) > 0 && len(of[0]) > 2 && destroyVerbs[of[0]] {
-		c.effect(KindDelete, "data:"+base, false)
+		g.effect(KindDelete, "data:"+base, false)
 	}
 }
 
@@ -322,7 +324,7 @@ func (p *applier) verbsOfOptions() {
 	}
 	for _, g := range p.a.given {
 		if g.value == nil {
-			p.optionVerb(p.name(), g.name)
+			(&guesser{p.call}).optionVerb(p.name(), g.name)
 		}
 	}
 }
@@ -331,14 +333,14 @@ func (p *applier) verbsOfOptions() {
 var rawPeers = names("nc ncat netcat nc.traditional nc.openbsd socat telnet websocat")
 
 // types adds the effects that a text names, which a service is given as it is: flush_all.
-func (c *call) types(text string) {
+func (g *guesser) types(text string) {
 	if strings.Contains(text, "HTTP/") {
 		return
 	}
 	for line := range strings.Lines(text) {
 		for i, w := range strings.Fields(line) {
 			if i < 2 {
-				c.verb("service", i, parts(w))
+				g.verb("service", i, parts(w))
 			}
 		}
 	}
@@ -382,7 +384,7 @@ func (p *applier) scripts() {
 			said = append(said, text)
 		}
 	}
-	k := p.guessed()
+	k := guesser{p.guessed()}
 	for _, w := range said {
 		of := parts(w)
 		if len(of) == 0 { // yarn .

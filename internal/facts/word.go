@@ -391,128 +391,166 @@ var scalars = map[string]bool{
 // alwaysSet are parameters for which a default never stands.
 var alwaysSet = names("# ? $ - 0")
 
+// parameter is an expansion ${…} while it is evaluated.
+type parameter struct {
+	*evaluation
+	p      *syntax.ParamExp
+	quoted bool
+	name   string
+	w      Word // the value of the variable
+	known  bool
+}
+
 // param evaluates ${…}.
 func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
-	sh := ev.sh
-	if p.Param == nil {
+	switch {
+	case p.Param == nil:
 		ev.dark(false, "")
 		return
-	}
-	name := p.Param.Value
-	if p.Index != nil {
-		sh.inner(p.Index)
-		if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && p.Exp == nil && !p.Excl &&
-			!p.Length {
-			if all, known := sh.vars[name+"[@]"]; known {
-				ev.values(func(add func(Word) bool) {
-					for text := range strings.SplitSeq(strings.TrimPrefix(all.Text, "\x00"), "\x00") {
-						if all.Text == "" || !add(Word{Text: text, Kind: Literal}) {
-							return
-						}
-					}
-				}, quoted)
-				return
-			}
-		}
-		ev.dark(false, "")
+	case p.Index != nil:
+		ev.element(p, quoted)
 		return
-	}
-	if p.Length || p.Width {
+	case p.Length || p.Width:
 		ev.dark(true, "")
 		return
 	}
+	name := p.Param.Value
 	if (name == "@" || name == "*") && p.Exp == nil && p.Slice == nil && p.Repl == nil {
-		ev.values(slices.Values(sh.positional()), quoted)
+		ev.values(slices.Values(ev.sh.positional()), quoted)
 		return
 	}
-	w, known := sh.variable(name)
-	sh.secretVariable(p, name, w, known)
-	if p.Excl || p.Slice != nil || p.Repl != nil || p.Names != 0 {
+	x := parameter{evaluation: ev, p: p, quoted: quoted, name: name}
+	x.w, x.known = ev.sh.variable(name)
+	ev.sh.secretVariable(p, name, x.w, x.known)
+	switch {
+	case p.Excl || p.Slice != nil || p.Repl != nil || p.Names != 0:
 		if p.Repl != nil {
 			ev.inner(p.Repl.Orig, p.Repl.With)
 		}
-		ev.dark(false, w.from)
+		ev.dark(false, x.w.from)
+	case p.Exp == nil:
+		x.plain()
+	default:
+		x.operation(x.operand())
+	}
+}
+
+// element evaluates an element of an array, or all of them.
+func (ev *evaluation) element(p *syntax.ParamExp, quoted bool) {
+	ev.sh.inner(p.Index)
+	w, ok := p.Index.(*syntax.Word)
+	isAll := ok && (w.Lit() == "@" || w.Lit() == "*") && p.Exp == nil && !p.Excl && !p.Length
+	all, known := ev.sh.vars[p.Param.Value+"[@]"]
+	if !isAll || !known {
+		ev.dark(false, "")
 		return
 	}
-	if p.Exp == nil {
-		if !known {
-			w = Word{Text: unknownPart, Kind: Unknown, safe: scalars[name]}
-		}
-		ev.value(w, quoted)
-		return
-	}
-	other := Word{Kind: Literal}
-	if p.Exp.Word != nil {
-		text := sh.text(p.Exp.Word)
-		i := strings.Index(text, "<(")
-		if i < 0 {
-			i = strings.Index(text, ">(")
-		}
-		if i >= 0 { // is text to the parser
-			c := sh.fork()
-			c.base, c.exact, c.guess, c.depth = sh.span(p), false, true, sh.depth+1
-			c.line(strings.TrimRight(text[i+2:], ")"))
-			other = Word{Text: unknownPart, Kind: Unknown, from: "a command"}
-		} else {
-			inner := evaluation{sh: sh}
-			inner.parts(p.Exp.Word.Parts, quoted, true)
-			inner.started = true
-			inner.flush()
-			other = inner.out[0]
-		}
-	}
-	switch p.Exp.Op {
-	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		switch {
-		case known && w.Text != "":
-			ev.value(w, quoted)
-		case known:
-			ev.value(other, quoted)
-		case alwaysSet[name]:
-			ev.dark(true, "")
-		default: // it may be set by the environment; the default is what the line says
-			other.from = cmp.Or(other.from, "${"+name+"}")
-			ev.value(other, quoted)
-		}
-		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
-			if !known || w.Text == "" {
-				sh.vars[name] = other
+	ev.values(func(add func(Word) bool) {
+		for text := range strings.SplitSeq(strings.TrimPrefix(all.Text, "\x00"), "\x00") {
+			if all.Text == "" || !add(literal(text)) {
+				return
 			}
+		}
+	}, quoted)
+}
+
+// plain is the value of the variable itself.
+func (x *parameter) plain() {
+	w := x.w
+	if !x.known {
+		w = Word{Text: unknownPart, Kind: Unknown, safe: scalars[x.name]}
+	}
+	x.value(w, x.quoted)
+}
+
+// operand is the word behind the operator of an expansion.
+func (x *parameter) operand() Word {
+	if x.p.Exp.Word == nil {
+		return Word{Kind: Literal}
+	}
+	sh := x.sh
+	text := sh.text(x.p.Exp.Word)
+	i := strings.Index(text, "<(")
+	if i < 0 {
+		i = strings.Index(text, ">(")
+	}
+	if i >= 0 { // is text to the parser
+		c := sh.fork()
+		c.base, c.exact, c.guess, c.depth = sh.span(x.p), false, true, sh.depth+1
+		c.line(strings.TrimRight(text[i+2:], ")"))
+		return Word{Text: unknownPart, Kind: Unknown, from: "a command"}
+	}
+	inner := evaluation{sh: sh}
+	inner.parts(x.p.Exp.Word.Parts, x.quoted, true)
+	inner.started = true
+	inner.flush()
+	return inner.out[0]
+}
+
+// operation evaluates the operator of an expansion. other is the word behind it.
+func (x *parameter) operation(other Word) {
+	switch op := x.p.Exp.Op; op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
+		x.fallback(other)
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		other = x.fallback(other)
+		if !x.known || x.w.Text == "" {
+			x.sh.vars[x.name] = other
 		}
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		if !known {
-			w = Word{Text: unknownPart, Kind: Unknown, safe: scalars[name]}
-		}
-		ev.value(w, quoted)
+		x.plain()
 	case syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.RemSmallPrefix, syntax.RemLargePrefix:
-		if cut, ok := trimmed(w, known, p.Exp.Op, other); ok {
-			ev.value(cut, quoted)
+		if cut, ok := trimmed(x.w, x.known, op, other); ok {
+			x.value(cut, x.quoted)
 			return
 		}
-		ev.dark(known && w.Kind != Unknown, w.from)
+		x.dark(x.known && x.w.Kind != Unknown, x.w.from)
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		switch {
-		case !known || w.Kind == Unknown: // it is that, or nothing
-			ev.dark(false, cmp.Or(other.from, w.from))
-		case w.Text != "" || p.Exp.Op == syntax.AlternateUnset:
-			ev.value(other, quoted)
+		case !x.known || x.w.Kind == Unknown: // it is that, or nothing
+			x.dark(false, cmp.Or(other.from, x.w.from))
+		case x.w.Text != "" || op == syntax.AlternateUnset:
+			x.value(other, x.quoted)
 		}
+	case syntax.LowerAll, syntax.UpperAll:
+		x.inCase(op, other)
 	default:
-		if p.Exp.Op == syntax.OtherParamOps && other.Text == "P" {
-			sh.r.doubt(DoubtEval, "${"+name+"@P} runs what the variable holds", sh.span(p), -1)
+		if op == syntax.OtherParamOps && other.Text == "P" {
+			x.sh.r.doubt(DoubtEval, "${"+x.name+"@P} runs what the variable holds", x.sh.span(x.p), -1)
 		}
-		if op := p.Exp.Op; known && w.Kind == Literal && (op == syntax.LowerAll || op == syntax.UpperAll) &&
-			other.Text == "" {
-			if op == syntax.LowerAll {
-				w.Text = strings.ToLower(w.Text)
-			} else {
-				w.Text = strings.ToUpper(w.Text)
-			}
-			ev.value(w, quoted)
-			return
-		}
-		ev.dark(false, w.from)
+		x.dark(false, x.w.from)
 	}
+}
+
+// fallback is the value of the variable, or the other word where the variable has none. It returns that word.
+func (x *parameter) fallback(other Word) Word {
+	switch {
+	case x.known && x.w.Text != "":
+		x.value(x.w, x.quoted)
+	case x.known:
+		x.value(other, x.quoted)
+	case alwaysSet[x.name]:
+		x.dark(true, "")
+	default: // it may be set by the environment; the default is what the line says
+		other.from = cmp.Or(other.from, "${"+x.name+"}")
+		x.value(other, x.quoted)
+	}
+	return other
+}
+
+// inCase is the value of the variable in small or in capital letters. of is the pattern of letters that change.
+func (x *parameter) inCase(op syntax.ParExpOperator, of Word) {
+	if !x.known || x.w.Kind != Literal || of.Text != "" {
+		x.dark(false, x.w.from)
+		return
+	}
+	w := x.w
+	if op == syntax.LowerAll {
+		w.Text = strings.ToLower(w.Text)
+	} else {
+		w.Text = strings.ToUpper(w.Text)
+	}
+	x.value(w, x.quoted)
 }
 
 func (ev *evaluation) inner(words ...*syntax.Word) {
