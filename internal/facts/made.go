@@ -99,16 +99,16 @@ func (p *applier) bringsTree() {
 	}
 	mine := p.sh.r.out.Effects[p.from:]
 	connects := slices.ContainsFunc(mine, func(e Effect) bool {
-		return e.Kind == KindConnect && strings.HasPrefix(p.e.Target, "host:")
+		return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
 	}) || slices.ContainsFunc(p.a.operands, func(w Word) bool { return isURL(w.Text) }) ||
 		p.sh.stdin.has && !p.sh.stdin.known && !strings.HasPrefix(p.sh.stdin.origin, "file ") // curl URL | git am
 	fetched := slices.ContainsFunc(p.a.operands, func(w Word) bool { return w.Text == "FETCH_HEAD" })
 	changes := slices.ContainsFunc(mine, func(e Effect) bool {
-		return e.Kind == KindWrite && p.e.Target == "worktree"
+		return e.Kind == KindWrite && e.Target == "worktree"
 	})
 	if connects && changes ||
 		fetched && slices.ContainsFunc(p.sh.r.out.Effects, func(e Effect) bool {
-			return e.Kind == KindConnect && strings.HasPrefix(p.e.Target, "host:")
+			return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
 		}) {
 		p.sh.r.folder[p.folder()] = true
 	}

@@ -272,7 +272,7 @@ func (p *applier) sendsContent() {
 	all := p.sh.r.out.Effects
 	mine := all[min(p.from, len(all)):]
 	at := slices.IndexFunc(mine, func(e Effect) bool {
-		return e.Kind == KindConnect && (p.e.Target == "" || strings.HasPrefix(p.e.Target, "host:"))
+		return e.Kind == KindConnect && (e.Target == "" || strings.HasPrefix(e.Target, "host:"))
 	})
 	if p.name() == "ssh" || p.name() == "git" {
 		return
