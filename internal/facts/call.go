@@ -143,7 +143,7 @@ func namesGuard(expression string) bool {
 
 func (c *call) doubt(kind DoubtKind, text string) { c.sh.r.doubt(kind, text, c.span, c.index) }
 
-// guessed is the call where it may be what runs: none of its effects is certain.
+// guessed is the call as a guess: none of its effects is certain.
 func (c *call) guessed() *call {
 	k, sh := *c, *c.sh
 	sh.guess = true

@@ -280,7 +280,7 @@ func (f *codeFollower) one(k codeCall) {
 	inner, c := *f, *f.call
 	c.text = k.text
 	inner.call = &c
-	defer func() { c.span, c.text = span, text }() // a trap, or what ends a process, may keep it
+	defer func() { c.span, c.text = span, text }() // a trap may keep the call
 	inner.load(k)
 	if f.lang == "php" {
 		k.name = strings.ToLower(k.name) // as PHP compares names of functions
@@ -308,8 +308,8 @@ func (f *codeFollower) load(k codeCall) {
 	}
 }
 
-// special follows a call that runs code, and others that no table tells. done is true where there is no more to
-// follow of it.
+// special follows a call that runs code, and others that no table tells. done is true where nothing more
+// follows.
 func (f *codeFollower) special(k codeCall) (done bool) {
 	const made = " runs code that is made when it runs"
 	if slices.ContainsFunc(k.args, func(v codeValue) bool { return v.name != "" && f.table.evals[v.name] }) {
@@ -369,7 +369,8 @@ func (f *codeFollower) takesFunction(k codeCall) {
 		f.doubt(DoubtEval, short(k.text)+" may run any function of a module") // Object.values(require("child_process"))
 	}
 	for i, v := range k.args { // map(os.remove, files)
-		if roles, sure, known := f.table.roles(v.name); v.name != "" && known && sure && hasDeed(roles) && v.name != k.name {
+		roles, sure, known := f.table.roles(v.name)
+		if v.name != "" && v.name != k.name && known && sure && hasDeed(roles) {
 			f.one(codeCall{name: v.name, args: append(slices.Clone(k.args[:i]), darkValue), text: k.text})
 		}
 	}
@@ -624,7 +625,7 @@ func (f *codeFollower) file(name string, w Word, k codeCall) {
 	}
 }
 
-// query follows a text that a database, or what else the code talks to, is given.
+// query follows a text that a database or another peer of the code is given.
 func (f *codeFollower) query(w Word, k codeCall) {
 	if strings.HasSuffix(k.name, ".executescript") && strings.HasPrefix(w.Text, unknownPart) {
 		f.doubt(DoubtEval, "which statements "+short(k.text)+" runs is only known when it runs")

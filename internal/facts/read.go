@@ -499,7 +499,7 @@ type unknownTool struct {
 	verbs []string
 
 	content, file, old bool // it has an argument of that meaning
-	known              bool // something of what it does was found
+	known              bool // an effect or a command was found
 }
 
 // byShape follows a tool that hookd does not know by its name.
@@ -600,7 +600,7 @@ func (t *unknownTool) pathsAnywhere() {
 	}
 }
 
-// service follows what the tool does to the service of its server.
+// service adds the effects on the service of the tool's server.
 func (t *unknownTool) service() {
 	server := t.call.Own
 	if parts := strings.Split(t.call.Own, "__"); len(parts) > 2 {

@@ -74,7 +74,7 @@ func (u *use) ofFile() (known bool) {
 	return true
 }
 
-// ofCode follows a word that says what runs; known is false where it has another role.
+// ofCode follows a word that names code or a program; known is false where it has another role.
 func (u *use) ofCode() (known bool) {
 	switch u.ro.name {
 	case "shell":

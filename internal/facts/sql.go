@@ -170,11 +170,11 @@ type statement struct {
 	*call
 	verb string
 	rest []sqlWord // the words behind the verb
-	what string    // the first of these: what the statement is about
+	what string    // the first of these, such as table or user
 	why  string    // the statement, for people
 }
 
-// statement follows one statement, or what stands in its place: a command of the client, or a block of statements.
+// statement follows one statement, a command of the client, or a block of statements.
 func (c *call) statement(words []sqlWord) {
 	if words[0].kind == '\\' {
 		c.metaCommand(words[0].text)
@@ -210,7 +210,7 @@ func (c *call) statement(words []sqlWord) {
 	s.follow(words[0])
 }
 
-// notesWhat notes the first word of the rest as what the statement is about.
+// notesWhat notes the first word of the rest.
 func (s *statement) notesWhat() {
 	if s.what = ""; len(s.rest) > 0 {
 		s.what = strings.ToLower(s.rest[0].text)

@@ -94,7 +94,8 @@ func (f *filler) one(kind EffectKind, text string, each *Word) {
 			return
 		}
 		f.effect(kind, t, !f.unknown)
-	case f.unknown && (filled == "" || filled == "*" || strings.HasSuffix(filled, ":*") && !strings.Contains(text, "*")):
+	case f.unknown && (filled == "" || filled == "*" ||
+		strings.HasSuffix(filled, ":*") && !strings.Contains(text, "*")):
 		f.effect(kind, filled, false)
 	default:
 		if f.sh.where != "" && filled != "" {

@@ -251,7 +251,7 @@ var streamed = lazyregexp.New(`^(?:tcp|udp|rtmps?|rtsp|srt|rtp)://`)
 // ofVersion finds a file that holds a version alone, which is a part of many addresses.
 var ofVersion = lazyregexp.New(`(?i)version|\.nvmrc$`)
 
-// streams adds that a program sends what it plays or copies to an address among its operands.
+// streams adds that a program sends sound, pictures or data to an address among its operands.
 func (p *applier) streams() {
 	for _, w := range p.a.operands {
 		if streamed.MatchString(w.Text) {

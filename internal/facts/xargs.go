@@ -74,7 +74,7 @@ func (x *xargs) mark() (mark string) {
 	return mark
 }
 
-// input is what xargs reads: its standard input, or a file.
+// input is the text that xargs reads: its standard input, or a file.
 func (x *xargs) input() input {
 	in := x.sh.stdin
 	x.sh.takes()
