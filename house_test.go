@@ -2,8 +2,13 @@ package hookd
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,6 +66,53 @@ func TestHouseStyle(t *testing.T) {
 				complain("the document is not in the repository: state the rule")
 			}
 		}
+	}
+}
+
+// mostLines is how many lines a function may have. Tables may have more: rows of routes, by name.
+const mostLines = 100
+
+var longTables = []string{"internal/door/server routes"}
+
+// TestFunctionsAreShort counts the lines of each function outside of tests.
+func TestFunctionsAreShort(t *testing.T) {
+	files, seen := token.NewFileSet(), 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != ".") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			seen++
+			name := filepath.ToSlash(filepath.Dir(path)) + " " + fn.Name.Name
+			n := files.Position(fn.End()).Line - files.Position(fn.Pos()).Line + 1
+			switch isTable := slices.Contains(longTables, name); {
+			case n > mostLines && !isTable:
+				t.Errorf("%s has %d lines, want %d at most: split it along the joints of its subject", name, n, mostLines)
+			case n <= mostLines && isTable:
+				t.Errorf("%s has %d lines now: take it out of longTables", name, n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 5000 {
+		t.Errorf("only %d functions were seen", seen)
 	}
 }
 
