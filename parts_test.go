@@ -21,7 +21,7 @@ var parts = map[string]string{
 		"appender asks decisions archive deadLetters forwarding outbox sentIDs pendingRuns tables lossNotes auditing " +
 		"manifestTable core",
 	"internal/facts": "applier guesser emptying printing filler builtin use codeFollower toolScript powershell statement " +
-		"makeReader xargs call parameter evaluation shell",
+		"makeReader xargs call evaluation shell",
 }
 
 func TestPartsCallOneWay(t *testing.T) {

@@ -393,7 +393,6 @@ var alwaysSet = names("# ? $ - 0")
 
 // parameter is an expansion ${…} while it is evaluated.
 type parameter struct {
-	*evaluation
 	p      *syntax.ParamExp
 	quoted bool
 	name   string
@@ -419,7 +418,7 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 		ev.values(slices.Values(ev.sh.positional()), quoted)
 		return
 	}
-	x := parameter{evaluation: ev, p: p, quoted: quoted, name: name}
+	x := parameter{p: p, quoted: quoted, name: name}
 	x.w, x.known = ev.sh.variable(name)
 	ev.sh.secretVariable(p, name, x.w, x.known)
 	switch {
@@ -429,9 +428,9 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 		}
 		ev.dark(false, x.w.from)
 	case p.Exp == nil:
-		x.plain()
+		ev.plain(&x)
 	default:
-		x.operation(x.operand())
+		ev.operation(&x, ev.operand(&x))
 	}
 }
 
@@ -455,20 +454,20 @@ func (ev *evaluation) element(p *syntax.ParamExp, quoted bool) {
 }
 
 // plain is the value of the variable itself.
-func (x *parameter) plain() {
+func (ev *evaluation) plain(x *parameter) {
 	w := x.w
 	if !x.known {
 		w = Word{Text: unknownPart, Kind: Unknown, safe: scalars[x.name]}
 	}
-	x.value(w, x.quoted)
+	ev.value(w, x.quoted)
 }
 
 // operand is the word behind the operator of an expansion.
-func (x *parameter) operand() Word {
+func (ev *evaluation) operand(x *parameter) Word {
 	if x.p.Exp.Word == nil {
 		return Word{Kind: Literal}
 	}
-	sh := x.sh
+	sh := ev.sh
 	text := sh.text(x.p.Exp.Word)
 	i := strings.Index(text, "<(")
 	if i < 0 {
@@ -488,60 +487,60 @@ func (x *parameter) operand() Word {
 }
 
 // operation evaluates the operator of an expansion. other is the word behind it.
-func (x *parameter) operation(other Word) {
+func (ev *evaluation) operation(x *parameter, other Word) {
 	switch op := x.p.Exp.Op; op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
-		x.fallback(other)
+		ev.fallback(x, other)
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		other = x.fallback(other)
+		other = ev.fallback(x, other)
 		if !x.known || x.w.Text == "" {
-			x.sh.vars[x.name] = other
+			ev.sh.vars[x.name] = other
 		}
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		x.plain()
+		ev.plain(x)
 	case syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.RemSmallPrefix, syntax.RemLargePrefix:
 		if cut, ok := trimmed(x.w, x.known, op, other); ok {
-			x.value(cut, x.quoted)
+			ev.value(cut, x.quoted)
 			return
 		}
-		x.dark(x.known && x.w.Kind != Unknown, x.w.from)
+		ev.dark(x.known && x.w.Kind != Unknown, x.w.from)
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		switch {
 		case !x.known || x.w.Kind == Unknown: // it is that, or nothing
-			x.dark(false, cmp.Or(other.from, x.w.from))
+			ev.dark(false, cmp.Or(other.from, x.w.from))
 		case x.w.Text != "" || op == syntax.AlternateUnset:
-			x.value(other, x.quoted)
+			ev.value(other, x.quoted)
 		}
 	case syntax.LowerAll, syntax.UpperAll:
-		x.inCase(op, other)
+		ev.inCase(x, op, other)
 	default:
 		if op == syntax.OtherParamOps && other.Text == "P" {
-			x.sh.r.doubt(DoubtEval, "${"+x.name+"@P} runs what the variable holds", x.sh.span(x.p), -1)
+			ev.sh.r.doubt(DoubtEval, "${"+x.name+"@P} runs what the variable holds", ev.sh.span(x.p), -1)
 		}
-		x.dark(false, x.w.from)
+		ev.dark(false, x.w.from)
 	}
 }
 
 // fallback is the value of the variable, or the other word where the variable has none. It returns that word.
-func (x *parameter) fallback(other Word) Word {
+func (ev *evaluation) fallback(x *parameter, other Word) Word {
 	switch {
 	case x.known && x.w.Text != "":
-		x.value(x.w, x.quoted)
+		ev.value(x.w, x.quoted)
 	case x.known:
-		x.value(other, x.quoted)
+		ev.value(other, x.quoted)
 	case alwaysSet[x.name]:
-		x.dark(true, "")
+		ev.dark(true, "")
 	default: // it may be set by the environment; the default is what the line says
 		other.from = cmp.Or(other.from, "${"+x.name+"}")
-		x.value(other, x.quoted)
+		ev.value(other, x.quoted)
 	}
 	return other
 }
 
 // inCase is the value of the variable in small or in capital letters. of is the pattern of letters that change.
-func (x *parameter) inCase(op syntax.ParExpOperator, of Word) {
+func (ev *evaluation) inCase(x *parameter, op syntax.ParExpOperator, of Word) {
 	if !x.known || x.w.Kind != Literal || of.Text != "" {
-		x.dark(false, x.w.from)
+		ev.dark(false, x.w.from)
 		return
 	}
 	w := x.w
@@ -550,7 +549,7 @@ func (x *parameter) inCase(op syntax.ParExpOperator, of Word) {
 	} else {
 		w.Text = strings.ToUpper(w.Text)
 	}
-	x.value(w, x.quoted)
+	ev.value(w, x.quoted)
 }
 
 func (ev *evaluation) inner(words ...*syntax.Word) {
