@@ -117,7 +117,7 @@ func (h *Holder) draw(a *held, q *dispatch.Question) {
 	seen := h.opts.Look(&e)
 	a.cards = card.Options{
 		Agent: a.Agent, OwnWay: a.ownWay, Tried: a.Tried, Prompt: h.opts.Prompt(a.SessionID, a.Dialect),
-		Repo: seen.Repo, Effects: seen.Effects, Undo: q.Undo,
+		Repo: seen.Repo, Effects: seen.Effects, Undo: q.Undo, Box: q.Verdict.Contains(), Opens: q.Verdict.Opens,
 	}
 	for _, one := range a.asking {
 		a.cards.Asking = append(a.cards.Asking, card.Asking{Hook: one.Hook.Name, Reason: one.Reason})

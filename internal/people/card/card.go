@@ -57,6 +57,8 @@ type Options struct {
 	Repo    *Repo           // nil = unknown
 	Effects []string        // what the call does, in words; nil = unknown
 	Undo    *wire.Kept      // what can be taken back; nil = it destroys nothing that is known
+	Box     bool            // an allowed call runs in its box
+	Opens   []string        // ways out of that box that an allow opens
 	OwnWay  bool            // without an answer the agent asks in its own way
 	Tried   bool            // a person tries hooks: there is no agent, and nothing runs
 	Spans   []wire.CardSpan // what made hooks ask
@@ -368,7 +370,14 @@ func ifAllowed(agent string, o Options) string {
 	if len(o.Effects) > 0 {
 		does = ": " + said(strings.Join(o.Effects, " · ")) + "."
 	}
-	return agent + " runs it" + does
+	where := ""
+	if o.Box {
+		where = " in its box"
+	}
+	if len(o.Opens) > 0 {
+		where += ", which lets it reach " + said(strings.Join(o.Opens, ", "))
+	}
+	return agent + " runs it" + where + does
 }
 
 // undo says which effects of a call can be taken back, and which cannot.

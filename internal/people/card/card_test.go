@@ -208,6 +208,12 @@ no answer: Codex asks in its own way.
 	if got, want := said(o, "if allowed"), "Codex runs it: deletes /p/[U+202E]a · connects to x."; got != want {
 		t.Errorf("if allowed: %s, want %s", got, want)
 	}
+	boxed := o
+	boxed.Box, boxed.Opens = true, []string{"/home/me/notes"}
+	const opened = "Codex runs it in its box, which lets it reach /home/me/notes: deletes /p/[U+202E]a · connects to x."
+	if got := said(boxed, "if allowed"); got != opened {
+		t.Errorf("if allowed in a box: %s, want %s", got, opened)
+	}
 	o.Tried, o.Agent = true, "hookd emit"
 	if got := said(o, "if allowed") + said(o, "who"); !strings.HasPrefix(got, "nothing runs.no agent: a person tries hooks with hookd emit") {
 		t.Errorf("a trial says %s", got)

@@ -242,6 +242,9 @@ func (p *program) hide(s *Spec) {
 			cover = hiddenSocket
 		}
 		p.mount("hide "+path, cover, path, "", syscall.MS_BIND, "")
+		if cover == hiddenSocket { // its program may have removed it since
+			p.ops[len(p.ops)-1].may = syscall.ENOENT
+		}
 	}
 	p.do("put covers away", syscall.SYS_UMOUNT2, p.text(covers), syscall.MNT_DETACH)
 }
