@@ -75,7 +75,7 @@ var keys = []key{
 	{"socket", "Unix socket (needs a restart)", path(func(c *Config) *string { return &c.Socket })},
 	{"slots.observers", "runs of observers at once (needs a restart)",
 		count(1, 1024, func(c *Config) *int { return &c.SlotsObservers })},
-	{"slots.decidable", "runs of decidable events at once (needs a restart)",
+	{"slots.decidable", "runs of decidable events at once, at each depth of events (needs a restart)",
 		count(1, 1024, func(c *Config) *int { return &c.SlotsDecidable })},
 	{"queue.max_events", "events that may wait for their observers (needs a restart)",
 		count(1, 10_000_000, func(c *Config) *int { return &c.QueueMaxEvents })},
