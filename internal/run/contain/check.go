@@ -58,7 +58,7 @@ var works = []struct{ name, line, profile string }{
 	{"read the project", `cat file`, box.Read},
 	{"keep an exit code", `exit 7`, box.Read},
 	{"write the project", `echo x > src/new && cat src/new`, box.Project},
-	{"use a temporary folder", `echo x > ${TMPDIR:-/tmp}/hookd-box-check && cat ${TMPDIR:-/tmp}/hookd-box-check`, box.Project},
+	{"use a temporary folder", `f=$(mktemp) && echo x > "$f" && cat "$f" && rm "$f"`, box.Project}, // a name of its own
 }
 
 // CheckMachine tries boxes of each built-in profile on a folder of its own in home, which it removes.
