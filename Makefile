@@ -9,11 +9,8 @@ GO = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath" go
 # Many tests wait for a deadline, a process or a disk: twice as many packages as there
 # are processors are tested at the same time.
 AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`)) -parallel $$((2 * `getconf _NPROCESSORS_ONLN`))
-# A compiler that seldom collects garbage takes less of a processor's time. The server of NATS has 700 MiB of it
-# alive: a limit below a GiB makes its compiler collect all the time, and takes three times as long.
-COMPILE = -toolexec='env GOGC=300 GOMEMLIMIT=1536MiB'
 # Half of the time to link a hundred test programs is for debuggers.
-PLAIN = $(COMPILE) -vet=off -ldflags='-s -w'
+PLAIN = -vet=off -ldflags='-s -w'
 # SQLite, C that was translated to Go, has no part in races of hookd: with the detector
 # the tests of the store would take seven times as long.
 RACE = CGO_ENABLED=1 go test -race -vet=off -gcflags='modernc.org/...=-race=false' -timeout 20m $(AT_ONCE)
@@ -28,8 +25,8 @@ build: ## build hookd, hookd-bridge, hookd-fleet and hookd-fleet-server into bin
 	@mkdir -p bin
 	@entry=`sh packaging/entry.sh` && \
 	flags="-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" && \
-	$(GO) build $(COMPILE) -buildvcs=false -ldflags "$$flags" -o bin/ ./cmd/hookd ./cmd/hookd-fleet ./cmd/hookd-fleet-server && \
-	$(GO) build $(COMPILE) -buildvcs=false -ldflags "$$flags $$entry" -o bin/ ./cmd/hookd-bridge
+	$(GO) build -buildvcs=false -ldflags "$$flags" -o bin/ ./cmd/hookd ./cmd/hookd-fleet ./cmd/hookd-fleet-server && \
+	$(GO) build -buildvcs=false -ldflags "$$flags $$entry" -o bin/ ./cmd/hookd-bridge
 
 demo-fleet: build ## show three machines that share hooks, one of them killed
 	@sh demo/fleet.sh bin
