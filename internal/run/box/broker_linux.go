@@ -27,7 +27,7 @@ type broker struct {
 	write    []string // the profile's, and tmp
 	kept     []string // below write, that cannot be written
 	pinned   []string // that keep their names, as do the folders above them
-	filters  int      // of each program of the box; one with more is in a box of its own
+	filters  int      // how many a program of the box has; a program with more is in another box
 	umask    int      // of this process now
 	begun    bool
 	off      bool      // it serves nothing
@@ -283,7 +283,7 @@ func capabilities(trap uintptr, list *[6]uint32) syscall.Errno {
 	return errno
 }
 
-// status reads a program's; it returns nothing where it may not.
+// status reads a program's file of /proc; nil = it cannot be read.
 func (b *broker) status(pid string) []byte {
 	fd := b.opens(-1, "/proc/"+pid+"/status", syscall.O_RDONLY, 0)
 	n, err := syscall.Read(fd, b.buf[:])
@@ -293,7 +293,7 @@ func (b *broker) status(pid string) []byte {
 	return b.buf[:n]
 }
 
-// number returns the one, to base 8 where it begins with 0, behind a word in a text; -1 = none.
+// number returns the number behind a word in a text, to base 8 where it begins with 0; -1 = there is none.
 func number(text []byte, word string) int {
 	at := bytes.Index(text, []byte(word))
 	if at < 0 {
@@ -490,7 +490,10 @@ func (b *broker) find(dir, text uint64, how int, resolve uint64) *place {
 		}
 		at.dir = b.opens(base, cmp.Or(plain[:cut], "."), oPath|syscall.O_DIRECTORY, resolve|noMagicLinks)
 		real := b.link(-1, openName(at.dir))
-		if real == sharedMemory {
+		switch real {
+		case "":
+			return nil // the kernel says why there is no such folder
+		case sharedMemory:
 			real = b.tmp + "/shm"
 			_ = syscall.Mkdir(real, 0o700)
 			at.dir = b.opens(-1, real, oPath|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, noMagicLinks)
