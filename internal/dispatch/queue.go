@@ -304,7 +304,7 @@ func (q *queue) close() []*task {
 }
 
 // A run that could not start because no process was available is tried again after
-// minPause, then twice as long each time, up to maxPause and, by chance, half of it more.
+// minPause, then twice as long each time, up to maxPause. Chance adds at most half.
 const (
 	minPause = 50 * time.Millisecond
 	maxPause = 10 * time.Second

@@ -32,8 +32,7 @@ func (c *call) computed() output {
 	return output{origin: "a command"}
 }
 
-// guesses reads words that may be run: as a command from any of them on, and each text as a
-// line.
+// guesses reads words that may be run: each as the beginning of a command, and each text as a line.
 func (c *call) guesses(words []Word) output {
 	sh := c.nested("?")
 	sh.guess = true

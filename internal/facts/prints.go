@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// printing is a command of which the output is asked.
+// printing is a command, asked for its output.
 type printing struct {
 	*call
 	name string // of the program, and of its subcommand
@@ -185,8 +185,7 @@ func (p *printing) repository() string {
 // countsOutput are the options of head and tail that say how much they print.
 var countsOutput = names("-c -n --bytes --lines")
 
-// takesNothing reports whether a command that prints its files has none but /dev/null, or takes
-// no byte and no line of them.
+// takesNothing reports whether a command prints nothing: its only file is /dev/null, or it prints 0 bytes or lines.
 func (a *args) takesNothing() bool {
 	for _, g := range a.given {
 		if g.value != nil && g.value.Text == "0" && countsOutput[g.name] {

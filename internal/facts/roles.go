@@ -208,7 +208,7 @@ func (u *use) form() {
 	}
 }
 
-// held follows a file of which the processes are sought that have it open.
+// held follows a file: the command seeks the processes that have it open.
 func (u *use) held() {
 	if target, _ := u.target(u.w); target != "" {
 		if _, ok := places().guard.find(target, u.sh.r.env.Home, false); ok {

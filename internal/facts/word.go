@@ -434,7 +434,7 @@ func (ev *evaluation) param(p *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// element evaluates an element of an array, or all of them.
+// element evaluates one element of an array, or each.
 func (ev *evaluation) element(p *syntax.ParamExp, quoted bool) {
 	ev.sh.inner(p.Index)
 	w, ok := p.Index.(*syntax.Word)

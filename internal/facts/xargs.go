@@ -62,7 +62,7 @@ func (x *xargs) commands(words []Word) (lines [][]Word) {
 	return [][]Word{out}
 }
 
-// mark is the text of -I, in the place of which the words of the input stand; "" = they stand at the end.
+// mark is the text of -I: the words of the input take its place; "" = they stand at the end.
 func (x *xargs) mark() (mark string) {
 	for _, g := range x.options {
 		if g.name == "-I" || g.name == "--replace" || g.name == "-i" {

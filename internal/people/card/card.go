@@ -1,7 +1,7 @@
 // Package card makes the view of an ask for people: the whole input, or its head, its tail
 // and the part that made a guard ask, with a count of the omitted lines. Hidden characters
 // are spelled out, runs of blanks and of empty lines are counted. It is pure and never
-// fails; a card without the whole input has a digest only where its form for chats has all of it.
+// fails; a card without the whole input has a digest only where its form for chats shows the whole input.
 package card
 
 import (

@@ -321,7 +321,11 @@ func TestSessionsAreCounted(t *testing.T) {
 	for _, tt := range []struct {
 		q    wire.SessionQuery
 		want int
-	}{{wire.SessionQuery{State: StateEnded}, 1}, {wire.SessionQuery{Agent: "coder"}, 2}, {wire.SessionQuery{Agent: "codex"}, 0}, {wire.SessionQuery{Session: "s1"}, 1}, {wire.SessionQuery{Cwd: "/"}, 2}, {wire.SessionQuery{Limit: 1}, 1}} {
+	}{
+		{wire.SessionQuery{State: StateEnded}, 1}, {wire.SessionQuery{Agent: "coder"}, 2},
+		{wire.SessionQuery{Agent: "codex"}, 0}, {wire.SessionQuery{Session: "s1"}, 1},
+		{wire.SessionQuery{Cwd: "/"}, 2}, {wire.SessionQuery{Limit: 1}, 1},
+	} {
 		if list, err := s.Sessions(t.Context(), tt.q, nil); err != nil || len(list) != tt.want {
 			t.Errorf("%+v: got %d %v, want %d", tt.q, len(list), err, tt.want)
 		}
