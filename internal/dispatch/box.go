@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
@@ -58,10 +59,14 @@ func (vs *verdicts) containable(e *events.Event, v *verdict.Verdict) (_ *verdict
 }
 
 // boxed is the last step to a verdict, when all hooks have judged the plain call and a person has
-// answered: a call that is contained gets its box.
+// answered: a call that is contained gets its box. One that is asked about gets it only where its agent asks
+// a person itself.
 func (vs *verdicts) boxed(e *events.Event, v *verdict.Verdict, answered *wire.Answered) *verdict.Verdict {
 	if !v.Contains() {
 		return v
+	}
+	if v.Asks() && !dialect.AsksItself(e) {
+		return verdict.Declined(v, v.DecisionReason) // no person answers any more: it gets neither a box nor an open way
 	}
 	lasts := answered != nil && answered.Answer == wire.OutcomeAllow && answered.For != "" && answered.For != "once"
 	return vs.opts.Boxes.Box(e, v, lasts)

@@ -141,7 +141,7 @@ func (ds *decisions) hears(rec *wire.Decision, e *events.Event, about *call) fun
 	return func() {
 		t := h.Wait(ds.ctx, hearTime)
 		if e.Unasked && t.Decision == wire.OutcomeAsk { // which its agent takes for that
-			t.Decision = wire.OutcomeDeny
+			t.Decision, t.Rewrote = wire.OutcomeDeny, false
 		}
 		t.Reason = ds.records.clean(t.Reason)
 		rec.Hear(t)

@@ -1,0 +1,95 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	"github.com/hookd/hookd/internal/contract/verdict"
+	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match/matchtest"
+	"github.com/hookd/hookd/wire"
+)
+
+// oneWay are boxes that ask to open one way for each call.
+type oneWay struct {
+	noBoxes
+	made int
+}
+
+func (*oneWay) Cannot(*events.Event, *verdict.Verdict) string { return "" }
+
+func (*oneWay) Opens(*events.Event, *verdict.Verdict) []string { return []string{"/home/notes"} }
+
+func (o *oneWay) Box(_ *events.Event, v *verdict.Verdict, _ bool) *verdict.Verdict {
+	o.made++
+	return verdict.Boxed(v, "project", json.RawMessage(`{"command":"hookd-bridge box"}`))
+}
+
+// persons answer each ask so.
+type persons struct {
+	noAsks
+	settle func(v *verdict.Verdict) (*verdict.Verdict, *wire.Answered)
+}
+
+func (p persons) Takes(*Question) bool { return true }
+
+func (p persons) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return p.settle(q.Verdict) }
+
+// An ask about a way out of a box gets its box after a yes, or where the agent asks a person itself. Without
+// a yes it gets no other input: neither the agent nor the record has one.
+func TestAsksAboutABoxEnd(t *testing.T) {
+	yes := func(v *verdict.Verdict) (*verdict.Verdict, *wire.Answered) {
+		return verdict.Approved(v, "yes"), &wire.Answered{By: wire.ByPerson, Answer: wire.OutcomeAllow}
+	}
+	no := func(v *verdict.Verdict) (*verdict.Verdict, *wire.Answered) {
+		return verdict.Declined(v, "no"), &wire.Answered{By: wire.ByPerson, Answer: wire.OutcomeDeny}
+	}
+	none := func(v *verdict.Verdict) (*verdict.Verdict, *wire.Answered) {
+		return verdict.Unanswered(v, "late"), &wire.Answered{By: wire.ByTimeout}
+	}
+	for _, tt := range []struct {
+		name, dialect, alone string
+		settle               func(*verdict.Verdict) (*verdict.Verdict, *wire.Answered)
+		told                 wire.Outcome // by the bridge, as its agent's protocol has it
+		is                   wire.Outcome
+		boxed                bool
+	}{
+		{"yes", "claude-code", `,"unasked":true`, yes, wire.OutcomeAllow, wire.OutcomeContain, true},
+		{"no", "claude-code", `,"unasked":true`, no, wire.OutcomeDeny, wire.OutcomeDeny, false},
+		{"none, alone", "claude-code", `,"unasked":true`, none, wire.OutcomeDeny, wire.OutcomeDeny, false},
+		{"none, with a person", "claude-code", "", none, wire.OutcomeAsk, wire.OutcomeAsk, true},
+		{"none, an agent that cannot ask", "codex", "", none, wire.OutcomeDeny, wire.OutcomeDeny, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				boxes := &oneWay{}
+				guard := matchtest.With(matchtest.Hook("guard", "PreToolUse"), func(h *hook.Hook) { h.Blocking = new(true) })
+				b := newBench(t, Options{Boxes: boxes, Asks: persons{settle: tt.settle}}, []*hook.Hook{guard},
+					map[string]behaviour{"guard": {stdout: `{"decision":"contain","profile":"project","reason":"unknown"}`}})
+				env, err := events.Parse([]byte(`{"event":"PreToolUse","dialect":"` + tt.dialect + `"` + tt.alone +
+					`,"wait":true,"data":{"session_id":"s","tool_use_id":"c","tool_name":"Bash","tool_input":{"command":"x"}}}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				env.Hearing = events.NewHearing()
+				r, refused := b.Emit(Origin{}, env)
+				if refused != nil {
+					t.Fatal(refused)
+				}
+				rewritten := r.Verdict.UpdatedInput != nil
+				if rewritten != tt.boxed || boxes.made > 0 != tt.boxed || r.Verdict.Asks() != (tt.is == wire.OutcomeAsk) {
+					t.Errorf("%d boxes were made, the verdict is %+v", boxes.made, *r.Verdict)
+				}
+				env.Hearing.Say(wire.Told{Decision: tt.told, Rewrote: rewritten})
+				synctest.Wait()
+				d := b.tape.decisions(1)[0]
+				if boxed := d.Contained != ""; d.Decision != tt.is || boxed != tt.boxed || d.Told.Rewrote != tt.boxed ||
+					len(d.Opened) > 0 != tt.boxed {
+					t.Errorf("on record it is %s in %q, open %q, told %+v", d.Decision, d.Contained, d.Opened, d.Told)
+				}
+			})
+		})
+	}
+}
