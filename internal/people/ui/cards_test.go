@@ -97,6 +97,36 @@ echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"
 	s.opensWhenSeen(held)
 }
 
+// On a narrow screen, which has no last line, Allow opens when all was on the screen above the bar of the answers.
+func TestAllowOpensOnANarrowScreen(t *testing.T) {
+	s := open(t, newHome(t, nil), ui.Options{Act: true}, "#now")
+	s.look(390, 900, "light")
+	first := s.asks("git push one")
+	s.until("the first card", `document.querySelector(".askbox .cmd")?.textContent.includes("one")`)
+	s.until("Allow opens", `document.querySelector(".askbox [data-act=allow]:enabled")`)
+	half := js[float64](s, `document.querySelector(".cmd").getBoundingClientRect().bottom - 12 + document.querySelector(".askbox .row").offsetHeight`)
+	s.press("d", `!document.querySelector(".askbox")`)
+	if told := <-first; !strings.Contains(told, "allowed=false") {
+		t.Errorf("it was told %s", told)
+	}
+	s.until("the first is gone", `!document.querySelector(".item")`)
+	s.look(390, int64(half), "light")
+	second := s.asks("git push two")
+	s.until("a part was seen", `Number(document.querySelector(".askbox .cmd")?.dataset.seen) > 0.2`)
+	if js[bool](s, `document.querySelector(".askbox .row").getBoundingClientRect().top >= document.querySelector(".cmd").getBoundingClientRect().bottom`) {
+		t.Error("the bar of the answers is not in sight")
+	}
+	if js[bool](s, `document.querySelector(".askbox [data-act=allow]:enabled") !== null`) {
+		t.Error("Allow is open though its bar lies over the command")
+	}
+	s.look(390, 900, "light")
+	s.until("Allow opens", `document.querySelector(".askbox [data-act=allow]:enabled")`)
+	s.press("a", `!document.querySelector(".askbox")`)
+	if told := <-second; !strings.Contains(told, "allowed=true") {
+		t.Errorf("it was told %s", told)
+	}
+}
+
 func trimmed(rows []string) []string {
 	for i := range rows {
 		rows[i] = strings.TrimRight(rows[i], " ")

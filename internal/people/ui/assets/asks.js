@@ -104,8 +104,9 @@ function useSeen(what, box, key, moved) {
       if (now !== place) { if (place) moved(); place = now; }
       if (el.scrollHeight !== height) { parts = []; last = []; height = el.scrollHeight; }
       const r = el.getBoundingClientRect(), foot = document.querySelector('.foot')?.getBoundingClientRect().top
-        ?? innerHeight, head = document.querySelector('header')?.getBoundingClientRect().bottom ?? 0;
-      const top = Math.max(r.top, head, 0), end = Math.min(r.bottom, foot, innerHeight),
+        || innerHeight, head = document.querySelector('header')?.getBoundingClientRect().bottom ?? 0,
+        bar = box.current.querySelector('.row')?.getBoundingClientRect().top ?? innerHeight; // it may lie over el
+      const top = Math.max(r.top, head, 0), end = Math.min(r.bottom, foot, bar, innerHeight),
         shown = document.visibilityState === 'visible' && !document.querySelector('dialog[open]');
       last = [...last.slice(-3),
         shown && end > top ? [el.scrollTop + top - r.top, el.scrollTop + end - r.top] : [0, 0]];
