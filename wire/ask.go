@@ -89,6 +89,7 @@ type Grant struct {
 	Dialect   Dialect   `json:"dialect"`
 	SessionID string    `json:"session_id,omitempty"` // of the only session; "" = of all
 	Cwd       string    `json:"cwd"`                  // of the only folder
+	Opens     []string  `json:"opens,omitempty"`      // ways out that it opens for boxes of the session that was asked about
 	UID       *int      `json:"uid,omitempty"`        // of the only user, on the system daemon; nil elsewhere
 	Scope     string    `json:"scope"`                // once (of a permit), session, always, or a time such as 15m
 	Made      time.Time `json:"made"`

@@ -83,7 +83,7 @@ type Decision struct {
 	NewInput   json.RawMessage `json:"new_input,omitempty"`   // the input that runs instead, without secrets; a text where it is long
 	NewSubject string          `json:"new_subject,omitempty"` // Subject, of the new input
 	Contained  string          `json:"contained,omitempty"`   // profile of the box that the call runs in
-	Opened     []string        `json:"opened,omitempty"`      // ways out of that box that were asked about: paths, or HOST:PORT
+	Opened     []string        `json:"opened,omitempty"`      // ways out of that box that were open, or asked about: paths, or HOST:PORT
 	Told       *Told           `json:"told,omitempty"`        // nil = its sender tells nothing, as `hookd emit`
 	Answered   *Answered       `json:"answered,omitempty"`    // the outcome of the question; nil = none was held or answered
 	Shadow     []Shadowed      `json:"shadow,omitempty"`      // what hooks would have said that only watch

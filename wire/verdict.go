@@ -12,7 +12,7 @@ type Verdict struct {
 	// Contain has the profiles of boxes that hooks want the call to run in; of the answer to an agent
 	// the profile of the box that it does run in, by UpdatedInput. Nil = it runs in none.
 	Contain []string `json:"contain,omitempty"`
-	// Opens has ways out of that box, which a person is asked to open: paths, or HOST:PORT.
+	// Opens has ways out of that box that are open, or that a person is asked to open: paths, or HOST:PORT.
 	Opens             []string `json:"opens,omitempty"`
 	PermissionAllowed bool     `json:"permission_allowed,omitempty"` // a hook granted a permission that the agent asks for
 	Message           string   `json:"message,omitempty"`            // why it is denied, for the model

@@ -287,15 +287,36 @@ func reasons(d client.Decision) string {
 // rewroteWords names the parts that hooks changed, and the call that runs instead.
 func rewroteWords(d client.Decision) string {
 	if d.Contained != "" {
-		words := "in the box " + d.Contained
-		if len(d.Opened) > 0 {
-			words += " with a way to " + strings.Join(d.Opened, ", ")
-		}
-		return words
+		return inBox(d)
 	}
 	words := "rewrote " + strings.Join(d.Rewrote, ", ")
 	if d.NewSubject != "" {
 		words += " to: " + d.NewSubject
+	}
+	return words
+}
+
+// inBox says in which box a call runs.
+func inBox(d client.Decision) string {
+	words := "in the box " + d.Contained
+	if len(d.Opened) > 0 {
+		words += " with a way to " + strings.Join(d.Opened, ", ")
+	}
+	return words
+}
+
+// boxWords says how the box of a call ended; "" = the call had none, or that is not known.
+func boxWords(d client.Decision) string {
+	if d.Ran == nil || d.Ran.Box == nil {
+		return ""
+	}
+	b := d.Ran.Box
+	words := fmt.Sprintf("by %s, exit %d", b.Level, b.Exit)
+	if len(b.Kept) > 0 {
+		words += "; kept out: " + strings.Join(b.Kept, ", ")
+	}
+	if len(b.Refused) > 0 {
+		words += "; refused: " + strings.Join(b.Refused, ", ")
 	}
 	return words
 }
@@ -337,7 +358,10 @@ func toldWords(d client.Decision) string {
 		return "not known: " + t.Unsure
 	default:
 		words := string(t.Decision)
-		if t.Rewrote {
+		switch {
+		case t.Rewrote && d.Contained != "":
+			words += ", " + inBox(d)
+		case t.Rewrote:
 			words += ", with another input"
 		}
 		return strings.Join(nonEmpty([]string{words, t.Reason}), ": ")
@@ -388,6 +412,7 @@ func (p *printer) decision(d client.Decision, runs []client.Run) {
 		kv("reason", d.Reason),
 		kv("told", toldWords(d)),
 		kv("result", resultWords(d)),
+		kv("box", boxWords(d)),
 		kv("rewrote", strings.Join(d.Rewrote, ", ")),
 		kv("new input", string(d.NewInput)),
 		kv("shadow", strings.Join(shadows, "\n")),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,12 +61,17 @@ func revokeCommand(a *app) *cobra.Command {
 	}
 }
 
-// covered names the calls that a grant covers: its glob, else the one call.
+// covered names the calls that a grant covers: its glob, else the one call; and first the ways out of boxes
+// that it opens.
 func covered(g client.Grant) string {
+	words := about(g.Tool, g.Subject)
 	if g.Like != "" {
-		return "like " + g.Like
+		words = "like " + g.Like
 	}
-	return about(g.Tool, g.Subject)
+	if len(g.Opens) > 0 {
+		words = "boxes may reach " + strings.Join(g.Opens, ", ") + "; " + words
+	}
+	return words
 }
 
 // grantWords tells in words the effect of a grant.

@@ -155,6 +155,9 @@ func (p *printer) story(s story.Account) {
 		then += ", " + ago(s.Ran.Time)
 	}
 	p.labelled("then", then)
+	if box := boxWords(s.Decision); box != "" {
+		p.labelled("box", box)
+	}
 	if kept := undoLine(s.Decision); kept != "" {
 		p.labelled("kept", kept)
 	}
@@ -272,6 +275,8 @@ func pastWord(o client.Outcome) string {
 		return "allowed"
 	case client.OutcomeRewrite:
 		return "rewritten"
+	case client.OutcomeContain:
+		return "contained"
 	case client.OutcomeNone:
 		return "passed"
 	}

@@ -24,8 +24,9 @@ type Boxes interface {
 	// about no such call.
 	Plain(e *events.Event) json.RawMessage
 	// Ran returns how the box of the call ended that e, a plain event after it, is about; nil = it had
-	// none, or that is not known. bare: it had a box and ran without one. failed: it did not succeed.
-	Ran(e *events.Event, failed bool) (end *wire.BoxEnd, bare bool)
+	// none, or that is not known. bare: it had a box and ran without one. before is the id of the event
+	// before the call; "" = not known for certain. failed: it did not succeed.
+	Ran(e *events.Event, before string, failed bool) (end *wire.BoxEnd, bare bool)
 }
 
 // noBoxes has none: each call is asked about.
@@ -39,7 +40,7 @@ func (noBoxes) Box(_ *events.Event, v *verdict.Verdict, _ bool) *verdict.Verdict
 
 func (noBoxes) Plain(*events.Event) json.RawMessage { return nil }
 
-func (noBoxes) Ran(*events.Event, bool) (*wire.BoxEnd, bool) { return nil, false }
+func (noBoxes) Ran(*events.Event, string, bool) (*wire.BoxEnd, bool) { return nil, false }
 
 // containable returns v, or a verdict that asks where the call cannot run in the box that v wants, or
 // only with a way out, and why. A call that cannot be contained never runs without a question.
@@ -52,7 +53,7 @@ func (vs *verdicts) containable(e *events.Event, v *verdict.Verdict) (_ *verdict
 		return verdict.Uncontained(v, why), why
 	}
 	if ways := vs.opts.Boxes.Opens(e, v); len(ways) > 0 {
-		why = "its box kept it from " + strings.Join(ways, ", ") + ": yes opens that way and no other"
+		why = "its box kept it from " + strings.Join(ways, ", ")
 		return verdict.Opening(v, ways, why), why
 	}
 	return v, ""
@@ -66,7 +67,10 @@ func (vs *verdicts) boxed(e *events.Event, v *verdict.Verdict, answered *wire.An
 		return v
 	}
 	if v.Asks() && !dialect.AsksItself(e) {
-		return verdict.Declined(v, v.DecisionReason) // no person answers any more: it gets neither a box nor an open way
+		return verdict.Declined(v, v.DecisionReason) // no person answers any more: no box, and no open way
+	}
+	if v.Asks() && len(v.Opens) > 0 {
+		v = verdict.Unanswered(v, v.DecisionReason+": yes opens that way and no other")
 	}
 	lasts := answered != nil && answered.Answer == wire.OutcomeAllow && answered.For != "" && answered.For != "once"
 	return vs.opts.Boxes.Box(e, v, lasts)

@@ -24,7 +24,7 @@ func (*oneWay) Opens(*events.Event, *verdict.Verdict) []string { return []string
 
 func (o *oneWay) Box(_ *events.Event, v *verdict.Verdict, _ bool) *verdict.Verdict {
 	o.made++
-	return verdict.Boxed(v, "project", json.RawMessage(`{"command":"hookd-bridge box"}`))
+	return verdict.Boxed(v, "project", json.RawMessage(`{"command":"hookd-bridge box"}`), v.Opens)
 }
 
 // persons answer each ask so.

@@ -75,7 +75,7 @@ func (vs *verdicts) question(
 	for _, a := range done {
 		outcome, reason := a.answer.Says(a.contract)
 		if outcome == wire.OutcomeContain && uncontained != "" {
-			outcome, reason = wire.OutcomeAsk, reason+"\n"+uncontained
+			outcome, reason = wire.OutcomeAsk, verdict.Because(reason, uncontained)
 		}
 		if outcome == wire.OutcomeAsk {
 			q.Asking = append(q.Asking, Asking{Hook: a.match.Hook, Reason: reason, Span: a.run.Span})

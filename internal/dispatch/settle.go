@@ -83,11 +83,14 @@ func (f *follower) ending(e *events.Event, about *call) (end ending) {
 		EventID: e.EventID, Time: e.Time, Failed: end.result.Failed,
 		TookMS: float64(end.result.Took) / float64(time.Millisecond),
 	}
+	of, before := f.decisions.calls.of(about), ""
 	if agent := dialect.Agent(e.Dialect); agent != nil && agent.ShowsRun {
-		of := f.decisions.calls.of(about)
 		end.other = !of.guessed && other(e, of.changed)
 	}
-	end.ran.Box, end.bare = f.opts.Boxes.Ran(e, end.result.Failed)
+	if !of.guessed {
+		before = of.event
+	}
+	end.ran.Box, end.bare = f.opts.Boxes.Ran(e, before, end.result.Failed)
 	if end.other {
 		end.ran.Instead = cmp.Or(e.Subject, e.Tool)
 	}

@@ -42,8 +42,16 @@ func Uncontained(v *Verdict, why string) *Verdict {
 	if out.PermissionDecision == wordContain {
 		out.PermissionDecision = "ask"
 	}
-	out.DecisionReason = join(v.DecisionReason, why)
+	out.DecisionReason = Because(v.DecisionReason, why)
 	return &out
+}
+
+// Because adds to a hook's reason why a call is asked about.
+func Because(reason, why string) string {
+	if reason == "" {
+		return why
+	}
+	return reason + "; " + why
 }
 
 // Opening returns a verdict that contains a call as a verdict that asks whether ways out of the box may
@@ -51,15 +59,15 @@ func Uncontained(v *Verdict, why string) *Verdict {
 func Opening(v *Verdict, ways []string, why string) *Verdict {
 	out := *v
 	out.PermissionDecision, out.Opens = "ask", ways
-	out.DecisionReason = join(v.DecisionReason, why)
+	out.DecisionReason = Because(v.DecisionReason, why)
 	return &out
 }
 
-// Boxed returns a verdict whose call runs in the box of a profile, by a change of its input. v is
-// not changed.
-func Boxed(v *Verdict, profile string, change json.RawMessage) *Verdict {
+// Boxed returns a verdict whose call runs in the box of a profile with ways out of it, by a change of its
+// input. v is not changed.
+func Boxed(v *Verdict, profile string, change json.RawMessage, ways []string) *Verdict {
 	out := *v
-	out.Contain, out.UpdatedInput = []string{profile}, change
+	out.Contain, out.UpdatedInput, out.Opens = []string{profile}, change, ways
 	if out.PermissionDecision == wordContain {
 		out.PermissionDecision = "allow"
 	}

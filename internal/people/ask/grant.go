@@ -45,6 +45,9 @@ func (a *held) grants(about calls, answered *wire.Answered, now time.Time) ([]*w
 		Call: about.exact(), Dialect: a.Dialect, Cwd: a.Cwd, UID: a.uid, Scope: answered.For, Made: now.UTC(),
 		From: *answered.From, EventID: a.EventID, Message: answered.Message,
 	}
+	if g.Answer == wire.OutcomeAllow {
+		g.Opens = a.cards.Opens
+	}
 	switch answered.For {
 	case ForSession:
 		if g.SessionID = a.SessionID; g.SessionID == "" {

@@ -328,7 +328,7 @@ func says(a *wire.Ask, o Options, l look, twice []string) (list []wire.CardSaid)
 	}
 	add("who", who)
 	agent := said(o.Agent)
-	add("if allowed", ifAllowed(agent, o))
+	add("if allowed", ifAllowed(agent, a.SessionID != "", o))
 	if !o.Tried {
 		add("undo", undo(o.Undo))
 	}
@@ -362,7 +362,7 @@ func whereOf(a *wire.Ask, repo *Repo) string {
 }
 
 // ifAllowed names the effect of an allow.
-func ifAllowed(agent string, o Options) string {
+func ifAllowed(agent string, session bool, o Options) string {
 	if o.Tried {
 		return "nothing runs."
 	}
@@ -377,7 +377,11 @@ func ifAllowed(agent string, o Options) string {
 	if len(o.Opens) > 0 {
 		where += ", which lets it reach " + said(strings.Join(o.Opens, ", "))
 	}
-	return agent + " runs it" + where + does
+	later := ""
+	if len(o.Opens) > 0 && session {
+		later = " Allowed in this session, its later boxes reach that, too."
+	}
+	return agent + " runs it" + where + does + later
 }
 
 // undo says which effects of a call can be taken back, and which cannot.

@@ -210,7 +210,8 @@ no answer: Codex asks in its own way.
 	}
 	boxed := o
 	boxed.Box, boxed.Opens = true, []string{"/home/me/notes"}
-	const opened = "Codex runs it in its box, which lets it reach /home/me/notes: deletes /p/[U+202E]a · connects to x."
+	const opened = "Codex runs it in its box, which lets it reach /home/me/notes: deletes /p/[U+202E]a · connects to x." +
+		" Allowed in this session, its later boxes reach that, too."
 	if got := said(boxed, "if allowed"); got != opened {
 		t.Errorf("if allowed in a box: %s, want %s", got, opened)
 	}

@@ -5,12 +5,13 @@ interface Decision {
   event_id: string; seq: number; event_seq: number; time: string; event: string; kind: string; dialect?: string;
   agent_id?: string; agent_name?: string; session_id?: string; cwd?: string; tool?: string; subject?: string;
   call_id?: string; tried?: boolean; guarded?: string; ran?: Ran; outcome?: string; decision: string; reason?: string;
-  decided_by?: string[]; rewrote?: string[]; new_subject?: string; contained?: string; told?: Told; answered?: Answered;
+  decided_by?: string[]; rewrote?: string[]; new_subject?: string; contained?: string; opened?: string[]; told?: Told;
+  answered?: Answered;
   shadow?: { hook: string; decision: string; reason?: string }[]; undo?: { files?: number }; untaken?: string[];
   duration_ms: number; runs?: string[]; held?: boolean; judge?: string;
 }
 interface Ran { event_id: string; time: string; failed?: boolean; took_ms?: number; instead?: string; box?: Box }
-interface Box { level: string; exit: number; kept?: string[] }
+interface Box { level: string; exit: number; kept?: string[]; refused?: string[] }
 interface Told { decision?: string; reason?: string; rewrote?: boolean; unsure?: string }
 interface Answered {
   by: string; answer?: string; for?: string; id?: string; message?: string; held_ms?: number; from?: { user?: string; door?: string };

@@ -127,7 +127,8 @@ func (k *Boxer) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.Ve
 		return verdict.Uncontained(v, "it cannot be contained: "+why)
 	}
 	k.mu.Lock()
-	p.profile = open(p.profile, append(k.lasting(e.SessionID, p.profile.Name), v.Opens...))
+	ways := append(k.lasting(e.SessionID, p.profile.Name), v.Opens...)
+	p.profile = open(p.profile, ways)
 	written := k.tickets.add(&ticket{
 		ID: id, Profile: p.profile, Line: p.line.Plain, Cwd: p.cwd, Made: time.Now(),
 		Opens: v.Opens, Lasts: lasts && len(v.Opens) > 0,
@@ -135,7 +136,7 @@ func (k *Boxer) Box(e *events.Event, v *verdict.Verdict, lasts bool) *verdict.Ve
 	})
 	k.mu.Unlock()
 	k.tickets.out.await(written)
-	return verdict.Boxed(v, p.profile.Name, p.input)
+	return verdict.Boxed(v, p.profile.Name, p.input, ways)
 }
 
 // plan makes the rewrite of e's call; why says why there is none.

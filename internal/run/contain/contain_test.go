@@ -146,8 +146,10 @@ func TestTicket(t *testing.T) {
 	if !strings.Contains(tell, `"project"`) || !strings.Contains(tell, "a person will be asked") {
 		t.Errorf("the model is told %q", tell)
 	}
-	if end, bare := w.Ran(after, true); end == nil || end.Exit != 1 || bare {
-		t.Errorf("it ended with %+v, %v", end, bare)
+	for before, of := range map[string]bool{"": true, e.EventID: true, "e2": false} { // of e2 the same line ran without a box
+		if end, bare := w.Ran(after, before, true); (end != nil && end.Exit == 1) != of || bare {
+			t.Errorf("the call of %q ended with %+v, %v", before, end, bare)
+		}
 	}
 	if why := w.Cannot(w.call(agent, "PreToolUse", line), contained(box.Project)); !strings.Contains(why, "just failed") {
 		t.Errorf("the same line again: %q", why)
@@ -160,10 +162,10 @@ func TestAgentThatDropsTheRewrite(t *testing.T) {
 	e := w.call(agent, "PreToolUse", "make")
 	w.Box(e, contained(box.Project), false)
 	after := w.call(agent, "PostToolUse", "make")
-	if _, bare := w.Ran(after, true); bare {
+	if _, bare := w.Ran(after, "", true); bare {
 		t.Error("a call that failed need not have run")
 	}
-	if _, bare := w.Ran(after, false); !bare {
+	if _, bare := w.Ran(after, "", false); !bare {
 		t.Fatal("it is not seen")
 	}
 	if why := w.Cannot(e, contained(box.Project)); !strings.Contains(why, "without its box") {
@@ -288,7 +290,7 @@ func TestTicketsOutlastADaemon(t *testing.T) {
 	if why := w.Cannot(w.call(agent, "PreToolUse", "make"), contained("tests")); !strings.Contains(why, "just failed") {
 		t.Errorf("the same line again: %q", why)
 	}
-	if _, bare := w.Ran(w.call(agent, "PostToolUse", second.Plain), false); !bare {
+	if _, bare := w.Ran(w.call(agent, "PostToolUse", second.Plain), "", false); !bare {
 		t.Error("an agent that dropped the rewrite is not seen after a restart")
 	}
 }
@@ -338,7 +340,7 @@ func TestWaysOut(t *testing.T) {
 		tell := w.End(l.Ticket, end)
 		after := w.call(agent, "PostToolUse", l.String())
 		after.Data = rawjson.With(w.Plain(after), rawjson.StringMember("tool_response", output))
-		w.Ran(after, true)
+		w.Ran(after, "", true)
 		return tell
 	}
 	other := filepath.Join(w.home, "other")
@@ -361,10 +363,13 @@ func TestWaysOut(t *testing.T) {
 	}
 	profileOf := func(lasts bool) box.Profile {
 		t.Helper()
-		l := boxedLine(t, w.Box(e, v, lasts))
-		p, ok := w.Begin(l.Ticket, line, w.project, "net")
+		is := w.Box(e, v, lasts)
+		p, ok := w.Begin(boxedLine(t, is).Ticket, line, w.project, "net")
 		if !ok {
 			t.Fatal("it is not approved")
+		}
+		if open := append(slices.Clone(p.Hosts[1:]), p.Write...); !slices.Equal(is.Opens, open) {
+			t.Errorf("on record %q are open, in the box %q", is.Opens, open)
 		}
 		return p
 	}
@@ -427,7 +432,7 @@ func TestWhichWaysAreOffered(t *testing.T) {
 		after := w.call(agent, "PostToolUse", c.line)
 		after.SessionID = e.SessionID
 		after.Data = rawjson.With(after.Data, rawjson.StringMember("tool_response", strings.ReplaceAll(c.output, "HOME", w.home)))
-		w.Ran(after, true)
+		w.Ran(after, "", true)
 		got := strings.ReplaceAll(strings.Join(w.Opens(e, contained(box.Project)), " "), w.home, "~")
 		if got != c.want {
 			t.Errorf("%s with %q: %q, want %q", c.line, c.output, got, c.want)

@@ -199,14 +199,15 @@ func (k *Boxer) ended(t *ticket, end wire.BoxEnd, outside []string) (told string
 
 // Ran fits dispatch.Boxes. An agent that has run a call without its box is not given another until
 // hookd starts again.
-func (k *Boxer) Ran(e *events.Event, failed bool) (end *wire.BoxEnd, bare bool) {
+func (k *Boxer) Ran(e *events.Event, before string, failed bool) (end *wire.BoxEnd, bare bool) {
 	_, line := lineOf(dialect.Call(e))
 	if line == "" {
 		return nil, false
 	}
 	k.mu.Lock()
 	t := k.tickets.find(func(t *ticket) bool {
-		return t.Whole == line && t.Session == e.SessionID && t.Dialect == e.Dialect && time.Since(t.Made) < ticketTime
+		return t.Whole == line && t.Session == e.SessionID && t.Dialect == e.Dialect &&
+			time.Since(t.Made) < ticketTime && (before == "" || t.Event == before)
 	})
 	switch {
 	case t == nil || t.End == nil && (failed || !t.Began.IsZero()):

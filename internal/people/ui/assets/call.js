@@ -25,7 +25,7 @@ export function Call({ s, subject, tall, alone }) {
     w: () => (alone ? false : go('call', { id: s.event_id })) });
   return html`<div class="peek call" ref=${box}><div class="input"><${Input} s=${s} subject=${subject} />
       <${Told} s=${s} /><${Next} s=${s} alone=${alone} grown=${measure} /></div>
-    <div class="kv"><${Guards} s=${s} />${s.ran?.box && html`<${Box} box=${s.ran.box} />`}</div></div>`;
+    <div class="kv"><${Guards} s=${s} />${s.contained && html`<${Box} s=${s} />`}</div></div>`;
 }
 
 // Why is a call alone: the address of a call that a person keeps or sends. An id may be its last characters.
@@ -90,9 +90,14 @@ function Guards({ s }) {
   });
 }
 
-// Box is how a box ended, and which files it kept out.
-const Box = ({ box }) => html`<b class="wide">Box by ${box.level} <span class="t">exit ${box.exit}</span></b>
-  ${(box.kept || []).map((k) => html`<span>kept out</span><code class="rest" title=${k}>${home(k)}</code>`)}`;
+// Box is which ways out a box has, how it ended, and what it kept.
+const Box = ({ s: { contained, opened, ran } }) => {
+  const box = ran?.box, rows = (list, word) => (list || []).map((x) => html`<span>${word}</span>
+    <code class="rest" title=${x}>${home(x)}</code>`);
+  const end = box && html` <span class="t">by ${box.level}, exit ${box.exit}</span>`;
+  return html`<b class="wide">Box ${contained}${end}</b>
+    ${rows(opened, 'way open')}${rows(box?.kept, 'kept out')}${rows(box?.refused, 'refused')}`;
+};
 
 const Rows = ({ rows, label }) => html`<div class="cmd small" tabindex="0" role="region" aria-label=${label}>
   ${rows.map((r) => html`<${Row} r=${r} numbers=${rows.length > 1} />`)}</div>`;
