@@ -1,12 +1,15 @@
-package verdict
+package verdict_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
+	. "github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
 )
@@ -313,18 +316,39 @@ func TestMessagesCallAHookByItsCommand(t *testing.T) {
 	}
 }
 
-// Answers of a hook are ordered as the records of decisions are.
+// Of two answers the stricter holds, in either order: answers of hooks are ordered as the records of decisions are.
 func TestRankIsTheOrderOfOutcomes(t *testing.T) {
-	last, ranked := rank("deny")+1, 0
+	var words []string // that a hook can answer, the strictest first
 	for _, o := range wire.Outcomes() {
-		if r := rank(string(o)); r > 0 {
-			if ranked++; r >= last {
-				t.Errorf("rank has %s before one that wire.Outcomes has before it", o)
-			}
-			last = r
+		if _, known := ranks[string(o)]; known {
+			words = append(words, string(o))
 		}
 	}
-	if ranked != 4 {
-		t.Errorf("rank and wire.Outcomes have %d words in common, want deny, ask, contain and allow", ranked)
+	if len(words) != len(ranks) {
+		t.Fatalf("wire.Outcomes has only %q of deny, ask, contain and allow", words)
+	}
+	seen := 0
+	for _, c := range events.All() {
+		takes := func(word string) bool { return decide(c, permission("a", word, "")).PermissionDecision == word }
+		if !c.Decidable || slices.ContainsFunc(words, func(w string) bool { return !takes(w) }) {
+			continue
+		}
+		seen++
+		for i, strict := range words {
+			for _, loose := range words[i:] {
+				one, other := permission("a", strict, ""), permission("b", loose, "")
+				for _, v := range []*Verdict{decide(c, one, other), decide(c, other, one)} {
+					if v.PermissionDecision != strict {
+						t.Errorf("%s %s: %s and %s make %q", c.Dialect, c.Name, strict, loose, v.PermissionDecision)
+					}
+				}
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no event takes all four words")
 	}
 }
+
+// ranks orders the words of a permission decision; no word has 0.
+var ranks = map[string]int{"allow": 1, "contain": 2, "ask": 3, "deny": 4}

@@ -1,10 +1,11 @@
-package verdict
+package verdict_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	. "github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 )
 

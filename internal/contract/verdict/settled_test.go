@@ -1,6 +1,10 @@
-package verdict
+package verdict_test
 
-import "testing"
+import (
+	"testing"
+
+	. "github.com/hookd/hookd/internal/contract/verdict"
+)
 
 // An answer to an ask makes another verdict, and leaves the verdict that asked as it
 // was.

@@ -1,10 +1,11 @@
-package verdict
+package verdict_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
+	. "github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -64,7 +65,7 @@ func TestDeferIsAnAskThatNothingHasSettled(t *testing.T) {
 			t.Errorf("%s: still deferred: %s", name, show(v))
 		}
 	}
-	if v := Then(deferred, decide(c)); v.Specific[keyDefer] == nil || deferred.Specific[keyDefer] == nil {
+	if v := Then(deferred, decide(c)); v.Specific[events.TakesDefer.Name] == nil || deferred.Specific[events.TakesDefer.Name] == nil {
 		t.Errorf("a lane without an opinion took the defer away: %s", show(v))
 	}
 }

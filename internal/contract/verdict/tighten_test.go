@@ -1,10 +1,11 @@
-package verdict
+package verdict_test
 
 import (
 	"encoding/json"
 	"reflect"
 	"testing"
 
+	. "github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -89,7 +90,7 @@ func loosened(t *testing.T, c *events.Contract, what string, alone, both *Verdic
 	same.Message, same.SystemMessage = alone.Message, alone.SystemMessage
 	same.AdditionalContext, same.StopReason, same.DecidedBy = alone.AdditionalContext, alone.StopReason, alone.DecidedBy
 	same.ExitCode, same.Stderr = alone.ExitCode, alone.Stderr
-	if rank(both.PermissionDecision) > rank(alone.PermissionDecision) && both.PermissionDecision != "allow" {
+	if ranks[both.PermissionDecision] > ranks[alone.PermissionDecision] && both.PermissionDecision != "allow" {
 		same.PermissionDecision, same.DecisionReason = alone.PermissionDecision, alone.DecisionReason
 	}
 	if !reflect.DeepEqual(&same, alone) {

@@ -1,8 +1,10 @@
-package verdict
+package verdict_test
 
 import (
 	"strings"
 	"testing"
+
+	. "github.com/hookd/hookd/internal/contract/verdict"
 )
 
 func TestWithoutWeakening(t *testing.T) {
@@ -11,9 +13,9 @@ func TestWithoutWeakening(t *testing.T) {
 		{"hook \"guard\": exit 1 (see: hookd log output guard; to switch it off: hookd disable guard)", "hook \"guard\": exit 1 (see: hookd log output guard)"},
 		{"waits to be allowed; type `hookd allow guard`", "waits to be allowed"},
 		{"is gone; type `hookd allow --gone 'my guard'` now", "is gone now"},
-		{"hookd disable x", forAPerson},
+		{"hookd disable x", "(a command for a person)"},
 		{"type hookd --socket=/s rm guard --yes\nand go on", "\nand go on"},
-		{"`hookd disable x` changes hookd: denied", forAPerson + " changes hookd: denied"},
+		{"`hookd disable x` changes hookd: denied", "(a command for a person) changes hookd: denied"},
 		{"see hookd log", "see hookd log"},
 		{"hookd stops, running hooks have time", "hookd stops, running hooks have time"},
 		{"has changed since hookd read it; type `hookd reload`", "has changed since hookd read it"},

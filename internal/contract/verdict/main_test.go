@@ -1,3 +1,0 @@
-package verdict_test
-
-import _ "github.com/hookd/hookd/internal/contract/dialect" // the contract table: the tests of package verdict cannot import it
