@@ -4,12 +4,13 @@
 PREFIX = /usr/local
 FUZZTIME = 60s
 TESTFLAGS =
-# All with -trimpath, as releases have it: programs, tests and linters compile a package once.
-GO = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath" go
+# All as releases have it: programs, tests and linters compile a package once. What compilers
+# write for debuggers, a tenth of their work, is left out: `go build ./cmd/hookd` makes it.
+GO = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath -gcflags=all=-dwarf=false" go
 # Many tests wait for a deadline, a process or a disk: twice as many packages as there
 # are processors are tested at the same time.
 AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`)) -parallel $$((2 * `getconf _NPROCESSORS_ONLN`))
-# Half of the time to link a hundred test programs is for debuggers.
+# Nor do a hundred test programs get tables of symbols.
 PLAIN = -vet=off -ldflags='-s -w'
 # SQLite, C that was translated to Go, has no part in races of hookd: with the detector
 # the tests of the store would take seven times as long.

@@ -21,7 +21,8 @@ COMMIT=$(git rev-parse HEAD 2>/dev/null || true)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 STAMP=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M.%S 2>/dev/null || date -u -r "$SOURCE_DATE_EPOCH" +%Y%m%d%H%M.%S)
 GOTOOLCHAIN=${GOTOOLCHAIN:-go1.26.11+auto} # raise it when `make vuln` says so
-export VERSION SOURCE_DATE_EPOCH GOTOOLCHAIN CGO_ENABLED=0
+GOFLAGS="${GOFLAGS:-} -trimpath -gcflags=all=-dwarf=false" # as make build has it: each package is compiled once
+export VERSION SOURCE_DATE_EPOCH GOTOOLCHAIN GOFLAGS CGO_ENABLED=0
 mkdir -p "$DIST"
 DIST=$(cd "$DIST" && pwd)
 
@@ -32,7 +33,7 @@ build() {
 	for name in "$@"; do
 		entry=
 		[ "$name" != hookd-bridge ] || entry=$(sh packaging/entry.sh)
-		go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT $entry" -o "$dir/" "./cmd/$name"
+		go build -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT $entry" -o "$dir/" "./cmd/$name"
 	done
 }
 
@@ -84,7 +85,7 @@ npm_system() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build "$work/here" hookd hookd-bridge
-go run -trimpath -tags man ./cmd/hookd "$work/man"
+go run -tags man ./cmd/hookd "$work/man"
 gzip -9n "$work"/man/*.1
 
 for shell in bash zsh fish; do
