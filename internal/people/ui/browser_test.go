@@ -333,8 +333,9 @@ func (s *site) listen(ev any) {
 			bad = string(text)
 		}
 	case *log.EventEntryAdded:
-		if e.Entry.Source == log.EntrySourceSecurity || strings.Contains(e.Entry.Text, "Content Security") {
-			bad = e.Entry.Text
+		if e.Entry.Source == log.EntrySourceSecurity || strings.Contains(e.Entry.Text, "Content Security") ||
+			strings.HasSuffix(e.Entry.URL, "/v1/fleet") { // which finds nothing where there is no fleet
+			bad = e.Entry.Text + " " + e.Entry.URL
 		}
 	case *network.EventRequestWillBeSent:
 		if !strings.HasPrefix(e.Request.URL, "http://127.0.0.1:") && !strings.HasPrefix(e.Request.URL, "data:") {

@@ -3,7 +3,7 @@
 // itself.
 import { html, signal, useEffect, useState } from './lib.js';
 import { useRows } from './keys.js';
-import { Refusal, ask, connection } from './net.js';
+import { Refusal, ask, connection, status } from './net.js';
 import { Bad, Clock, Empty, Icon, Late, State, Table, Td, Took, What, Who, Why, stateOf } from './parts.js';
 import { link, put } from './state.js';
 import { hhmm, plural, when } from './words.js';
@@ -12,19 +12,15 @@ export const fleet = signal(null); // this machine and the others; null = it is 
 const every = 5000; // ms between two looks
 const mostShown = 500;
 
-// watchFleet reads it while the page is open. A machine in no fleet says so once, until hookd
-// starts again.
+// watchFleet reads it while the page is open, and hookd's status says that there is one.
 export function watchFleet() {
-  let timer = 0, stopped = false, none = false, since = 0;
+  let timer = 0, stopped = false;
   const look = async () => {
-    if (connection.value.since !== since) { since = connection.value.since; none = false; }
-    if (connection.value.state === 'on' && !none) {
-      try { fleet.value = await ask('v1/fleet'); } catch (err) {
-        if (!(err instanceof Refusal)) throw err;
-        if (err.code === 'not_found') { fleet.value = null; none = true; }
-      }
+    if (status.value && !status.value.fleet) fleet.value = null;
+    else if (status.value && connection.value.state === 'on') {
+      try { fleet.value = await ask('v1/fleet'); } catch (err) { if (!(err instanceof Refusal)) throw err; }
     }
-    if (!stopped) timer = setTimeout(look, connection.value.state === 'begin' ? 200 : every);
+    if (!stopped) timer = setTimeout(look, status.value ? every : 200);
   };
   look();
   return () => { stopped = true; clearTimeout(timer); };
