@@ -65,7 +65,7 @@ func runAt(level Level, of Spec) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	stop := handSignals()
+	stop := handSignals(0)
 	defer stop()
 	pid, err := p.begin()
 	if err != nil {
@@ -76,6 +76,11 @@ func runAt(level Level, of Spec) (Ended, error) {
 			go s.Proxy(l)
 		}
 	}
+	return p.finish(level, s, links, pid)
+}
+
+// finish waits until the box has ended, and clears up behind it.
+func (p *program) finish(level Level, s *Spec, links [][2]string, pid int) (Ended, error) {
 	status, err := p.end(pid)
 	atomic.StoreInt32(&handTo, noProcess) // files are still to be set aside: no signal may end this
 	p.readable()
@@ -94,24 +99,29 @@ func runAt(level Level, of Spec) (Ended, error) {
 
 // executes notes the program, its environment and its folder.
 func (p *program) executes(s *Spec, tmp string) error {
-	env := environment(s, tmp)
-	path, err := lookPath(s.Argv[0], value(env, "PATH"))
+	path, env, err := s.executed(tmp)
 	if err != nil {
 		return err
 	}
-	if p.path, err = syscall.BytePtrFromString(path); err == nil {
-		p.cwd, err = syscall.BytePtrFromString(s.Cwd)
-	}
-	if err == nil {
-		p.argv, err = syscall.SlicePtrFromStrings(s.Argv)
-	}
-	if err == nil {
-		p.envp, err = syscall.SlicePtrFromStrings(env)
-	}
-	if err != nil {
-		return cannot("the command has a zero byte")
-	}
+	p.name = path
+	p.path, p.cwd, p.argv, p.envp = p.text(path), p.text(s.Cwd), p.texts(s.Argv), p.texts(env)
 	return nil
+}
+
+// executed returns the program's file and its environment, without a zero byte in them and in the arguments.
+func (s *Spec) executed(tmp string) (path string, env []string, err error) {
+	env = environment(s, tmp)
+	if path, err = lookPath(s.Argv[0], value(env, "PATH")); err != nil {
+		return "", nil, err
+	}
+	for _, list := range [][]string{s.Argv, env, {path, s.Cwd}} {
+		for _, text := range list {
+			if strings.IndexByte(text, 0) >= 0 {
+				return "", nil, cannot("the command has a zero byte")
+			}
+		}
+	}
+	return path, env, nil
 }
 
 // begin starts the child.
@@ -162,7 +172,7 @@ func (p *program) end(pid int) (int, error) {
 	case what == failedCwd:
 		return 0, cannot("enter the working directory: %v", errno)
 	case what == failedExec:
-		return 0, fmt.Errorf("execute %s: %w", text(p.path), errno)
+		return 0, fmt.Errorf("execute %s: %w", p.name, errno)
 	}
 	return 0, &CannotError{
 		Why:  fmt.Sprintf("%s: %v%s", p.says[what], errno, hint(errno)),
@@ -188,14 +198,6 @@ func hint(err error) string {
 		return " (the kernel is too old)"
 	}
 	return ""
-}
-
-func text(p *byte) string {
-	var b []byte
-	for ; *p != 0; p = (*byte)(unsafe.Add(unsafe.Pointer(p), 1)) {
-		b = append(b, *p)
-	}
-	return string(b)
 }
 
 // wait returns the exit code of a child; 128 and the signal that ended it.
@@ -247,75 +249,73 @@ func childrenOf(pid int) (list []int) {
 	return list
 }
 
-// privileges takes everything from the child that an exec could give back, and applies the filter.
-func (p *program) privileges(namespaces bool, b *broker) {
+// privileges takes everything from the child of a box by namespaces that an exec could give back, and applies the filter.
+func (p *program) privileges() {
 	// A descriptor that the agent left open would lead out of the box.
 	p.do("close other files", sysCloseRange, firstOther, ^uintptr(0)>>32, closeOnExec)
-	for capability := range uintptr(64) {
+	for capability := range uintptr(lastCapability) {
 		p.do("drop a capability", syscall.SYS_PRCTL, syscall.PR_CAPBSET_DROP, capability).any = true
 	}
 	header := p.bytes(binary.NativeEndian.AppendUint64(nil, capabilityVersion)) // of itself
 	p.do("drop capabilities", syscall.SYS_CAPSET, header, p.bytes(make([]byte, 24)))
 	p.do("refuse new privileges", syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0)
-	if b != nil {
-		p.serves(b)
-	} else {
-		p.seccomp(seccompOf(namespaces, false), 0)
-	}
+	filter := p.enforces(seccompOf(true, false))
+	p.holds = append(p.holds, &filter)
+	p.do(filtering, sysSeccomp, setModeFilter, 0, uintptr(unsafe.Pointer(&filter)))
 }
-
-const (
-	prSetNoNewPrivs   = 38
-	capabilityVersion = 0x20080522 // _LINUX_CAPABILITY_VERSION_3
-
-	firstOther  = 3 // the descriptor after standard error
-	closeOnExec = 4 // CLOSE_RANGE_CLOEXEC
-)
 
 // landlock is the plan of a box by Landlock and seccomp.
 func (p *program) landlock(s *Spec, tmp string) error {
-	if s.Proxy != nil {
-		return cannot("a network with chosen hosts needs namespaces")
-	}
-	abi, err := landlockABI()
+	rules, err := rulesOf(s, tmp, "self")
 	if err != nil {
-		return cannot("%v", err)
-	}
-	if abi < leastABI {
-		return cannot("version %d of Landlock cannot keep signals in, %d can (Linux 6.12)", abi, leastABI)
-	}
-	rules, err := newRuleset()
-	if err != nil {
-		return cannot("%v", err)
+		return err
 	}
 	p.closes(rules.fd)
-	if err := rules.fill(s, tmp); err != nil {
-		return cannot("%v", err)
-	}
 	const subreaper = 36 // PR_SET_CHILD_SUBREAPER
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, subreaper, 1, 0); errno != 0 {
 		return cannot("become the subreaper: %v", errno)
 	}
-	p.do("end with the wrapper", syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL))
-	p.do("refuse new privileges", syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0)
-	p.do("enforce Landlock", sysLandlockEnforce, uintptr(rules.fd), 0)
-	var b *broker
-	if !s.alone {
-		b = &broker{spec: s, tmp: tmp}
+	p.says, p.rules, p.asks = confineSays, uintptr(rules.fd), !s.alone
+	p.filter = p.enforces(seccompOf(false, p.asks))
+	if p.asks {
+		p.flags |= syscall.CLONE_FILES // until exec: the child's listener is this process's, too
+		p.broker = &broker{spec: s, tmp: tmp, listener: rules.fd}
 	}
-	p.privileges(false, b)
 	return nil
 }
 
+// rulesOf makes the rules of a box for a process, which /proc has by that name.
+func rulesOf(s *Spec, tmp, process string) (*ruleset, error) {
+	if s.Proxy != nil {
+		return nil, cannot("a network with chosen hosts needs namespaces")
+	}
+	abi, err := landlockABI()
+	if err != nil {
+		return nil, cannot("%v", err)
+	}
+	if abi < leastABI {
+		return nil, cannot("version %d of Landlock cannot keep signals in, %d can (Linux 6.12)", abi, leastABI)
+	}
+	rules, err := newRuleset()
+	if err != nil {
+		return nil, cannot("%v", err)
+	}
+	if err := rules.fill(s, tmp, process); err != nil {
+		syscall.Close(rules.fd)
+		return nil, cannot("%v", err)
+	}
+	return rules, nil
+}
+
 // fill gives the rights of a box: names everywhere, files but the hidden ones, and the written paths.
-func (r *ruleset) fill(s *Spec, tmp string) error {
+func (r *ruleset) fill(s *Spec, tmp, process string) error {
 	if err := r.allow("/", fsReadDir); err != nil {
 		return err
 	}
 	if err := r.allowBut("/", fsRead, append(s.Hide[:len(s.Hide):len(s.Hide)], "/dev")); err != nil {
 		return err
 	}
-	for _, dev := range append(harmless[:len(harmless):len(harmless)], ownTerminals()...) {
+	for _, dev := range append(harmless[:len(harmless):len(harmless)], ownTerminals(process)...) {
 		if err := r.allow(dev, fsReadFile|fsWriteFile|fsIoctlDev); err != nil {
 			return err
 		}

@@ -91,14 +91,6 @@ func (b *broker) grants() {
 	b.pinned = append(append(b.kept[:len(b.kept):len(b.kept)], s.Watch...), b.write...)
 }
 
-// serves has the child's filter wait for a broker.
-func (p *program) serves(b *broker) {
-	p.flags |= syscall.CLONE_FILES // until exec: the child's listener is this process's, too
-	p.seccomp(seccompOf(false, true), withListener).put = 1
-	b.listener = p.keeps(filtering)
-	p.broker = b
-}
-
 // asks has the calls that a broker makes wait for it, and some more.
 func (f *filter) asks(more []uint32) {
 	f.answers(retAsk, append(append(more, older...), sysOpenat2, syscall.SYS_MKDIRAT, syscall.SYS_MKNODAT,

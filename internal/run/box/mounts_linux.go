@@ -54,7 +54,7 @@ func (p *program) namespaces(s *Spec) error {
 			return err
 		}
 	}
-	p.privileges(true, nil)
+	p.privileges()
 	return nil
 }
 
@@ -256,7 +256,7 @@ func (p *program) terminals() {
 		return
 	}
 	if _, err := os.Lstat("/dev/console"); err == nil {
-		if own := ownTerminals(); len(own) > 0 {
+		if own := ownTerminals("self"); len(own) > 0 {
 			p.mount("bind "+own[0], own[0], "/dev/console", "", syscall.MS_BIND, "")
 		}
 	}

@@ -37,22 +37,24 @@ type program struct {
 
 	broker *broker // of a box by Landlock; nil = there is none
 
-	flags   uintptr // of clone, without the signal
-	reaper  bool    // the child is the first process of its own pid namespace
-	report  uintptr // pipe for the first failure, or the exit code
-	argv    []*byte
-	envp    []*byte
-	path    *byte
-	cwd     *byte
-	limit   filelimit.Limit
-	limited bool
-	mask    [8]byte // of signals, as this process was started with
-	all     [8]byte
-	info    [128]byte
-	stacks  [2][]byte // of the child, and of the program that it starts
-	reg     [registers + 1]uintptr
-	failed  [2]uint32 // index of the op, and its error
-	status  uint32
+	flags    uintptr // of clone, without the signal
+	reaper   bool    // the child is the first process of its own pid namespace
+	confined         // what the child does in a box by Landlock
+	name     string  // of the file that path names, for people
+	report   uintptr // pipe for the first failure, or the exit code
+	argv     uintptr // with envp as the system takes it
+	envp     uintptr
+	path     uintptr
+	cwd      uintptr
+	limit    filelimit.Limit
+	limited  bool
+	mask     [8]byte // of signals, as this process was started with
+	all      [8]byte
+	info     [128]byte
+	stacks   [2]uintptr // tops of those of the child, and of the program that it starts
+	reg      [registers + 1]uintptr
+	failed   [2]uint32 // index of the op, and its error
+	status   uint32
 }
 
 // Failures outside the ops, as indexes.
@@ -74,6 +76,16 @@ func (p *program) text(s string) uintptr {
 	b := append([]byte(s), 0)
 	p.holds = append(p.holds, b)
 	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+// texts returns a list of C strings, which a zero ends, that lives as long as the program.
+func (p *program) texts(list []string) uintptr {
+	at := make([]uintptr, len(list)+1)
+	for i, s := range list {
+		at[i] = p.text(s)
+	}
+	p.holds = append(p.holds, at)
+	return uintptr(unsafe.Pointer(&at[0]))
 }
 
 // bytes returns memory that lives as long as the program.
@@ -100,12 +112,9 @@ const (
 
 // start clones the child and returns its process id. The child ends with this thread.
 func (p *program) start() (pid int, err error) {
-	for i := range p.all {
-		p.all[i] = 0xff
-	}
 	p.limit, p.limited = filelimit.Raised()
 	for i := range p.stacks {
-		p.stacks[i] = make([]byte, stackSize)
+		p.stacks[i] = p.bytes(make([]byte, stackSize)) + stackSize
 	}
 	if !p.reaper { // it executes at once; until then this thread has to wait
 		p.flags |= syscall.CLONE_VFORK
@@ -127,6 +136,9 @@ func rawClone(flags, stack uintptr, p *program, inner uintptr) (pid int)
 //go:norace
 //go:noinline
 func (p *program) clone() int {
+	for i := range p.all {
+		p.all[i] = 0xff
+	}
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask,
 		uintptr(unsafe.Pointer(&p.all)), uintptr(unsafe.Pointer(&p.mask)), sigSetSize, 0, 0)
 	pid := rawClone(p.flags|share|syscall.CLONE_PARENT_SETTID|uintptr(syscall.SIGCHLD), p.stack(0), p, 0)
@@ -138,9 +150,7 @@ func (p *program) clone() int {
 //
 //go:nosplit
 //go:norace
-func (p *program) stack(i int) uintptr {
-	return (uintptr(unsafe.Pointer(&p.stacks[i&1][0])) + stackSize - stackRoom) &^ 15
-}
+func (p *program) stack(i int) uintptr { return (p.stacks[i&1] - stackRoom) &^ 15 }
 
 // first is where the child begins, second where the program that it starts does.
 //
@@ -157,6 +167,10 @@ func second(p *program) { p.exec() }
 //go:nosplit
 //go:norace
 func (p *program) child() {
+	if p.rules > 0 {
+		p.confine()
+		p.exec()
+	}
 	for i := range p.ops {
 		o := &p.ops[i]
 		if o.get[0] > 0 {
@@ -169,9 +183,6 @@ func (p *program) child() {
 		if o.put > 0 {
 			p.reg[o.put&3] = r
 		}
-	}
-	if !p.reaper {
-		p.exec()
 	}
 	// Nothing in the box may look into this process, or write to it: its memory is that of the wrapper.
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0, 0, 0, 0)
@@ -191,14 +202,13 @@ func (p *program) exec() {
 	if p.limited {
 		syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&p.limit)), 0, 0, 0)
 	}
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_CHDIR, uintptr(unsafe.Pointer(p.cwd)), 0, 0, 0, 0, 0)
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_CHDIR, p.cwd, 0, 0, 0, 0, 0)
 	if errno != 0 {
 		p.fail(failedCwd, errno)
 	}
 	p.unhandle()
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&p.mask)), 0, sigSetSize, 0, 0)
-	_, _, errno = syscall.RawSyscall6(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(p.path)),
-		uintptr(unsafe.Pointer(&p.argv[0])), uintptr(unsafe.Pointer(&p.envp[0])), 0, 0, 0)
+	_, _, errno = syscall.RawSyscall6(syscall.SYS_EXECVE, p.path, p.argv, p.envp, 0, 0, 0)
 	p.fail(failedExec, errno)
 }
 

@@ -3,7 +3,6 @@ package box
 import (
 	"encoding/binary"
 	"syscall"
-	"unsafe"
 )
 
 // Instructions of classic BPF.
@@ -121,20 +120,4 @@ func seccompOf(namespaces, brokered bool) []byte {
 	}
 	f.add(bpfEnd, 0, 0, retAllow)
 	return f.code
-}
-
-// sockFprog is struct sock_fprog.
-type sockFprog struct {
-	len    uint16
-	filter uintptr
-}
-
-const filtering = "enforce the seccomp filter"
-
-// seccomp has the child enforce a filter.
-func (p *program) seccomp(code []byte, flags uintptr) *op {
-	prog := &sockFprog{len: uint16(len(code) / 8), filter: p.bytes(code)}
-	p.holds = append(p.holds, prog)
-	const setModeFilter = 1
-	return p.do(filtering, sysSeccomp, setModeFilter, flags, uintptr(unsafe.Pointer(prog)))
 }

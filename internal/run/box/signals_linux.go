@@ -26,13 +26,13 @@ var handed = [...]uintptr{
 // action is the kernel's struct sigaction.
 type action struct{ handle, flags, restore, mask uintptr }
 
-// handSignals hands signals on to the child that is made next, until stop is called.
-func handSignals() (stop func()) {
+// handSignals hands signals on to a process, 0 = the child that is made next, until stop is called.
+func handSignals(to int) (stop func()) {
 	const onStack, restart, restorer = 0x08000000, 0x10000000, 0x04000000
 	next := action{flags: onStack | restart | restorer, mask: ^uintptr(0)}
 	next.handle, next.restore = handler()
 	var before [len(handed)]action
-	atomic.StoreInt32(&handTo, 0)
+	atomic.StoreInt32(&handTo, int32(to))
 	for i, sig := range handed {
 		_ = setAction(sig, &next, &before[i])
 	}

@@ -49,10 +49,10 @@ func onlyOurs(device string) bool {
 	return ours(read) || ours(write)
 }
 
-// ownTerminals lists the terminals that this process has as its input and output.
-func ownTerminals() (list []string) {
+// ownTerminals lists the terminals that a process, which /proc has by that name, has as its input and output.
+func ownTerminals(process string) (list []string) {
 	for _, fd := range []string{"0", "1", "2"} {
-		path, err := os.Readlink("/proc/self/fd/" + fd)
+		path, err := os.Readlink("/proc/" + process + "/fd/" + fd)
 		if err == nil && strings.HasPrefix(path, "/dev/pts/") && !has(list, path) {
 			list = append(list, path)
 		}
