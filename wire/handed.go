@@ -20,8 +20,12 @@ const (
 	HandedEnd    = "]}}\n"
 	WrittenLine  = `{"written":true}`
 	LeftLine     = "left to the bridge\n"
-	HandedWord   = "hookd " // begins a reply
+	HandedWord   = "hookd "   // begins a reply
+	PlannedWord  = "planned " // begins the plan of a box
 )
+
+// PlannedBytes bounds the reply with the plan of a box.
+const PlannedBytes = 256 << 10
 
 // Handed is a call of hookd-bridge that was handed over.
 type Handed struct {
@@ -74,6 +78,20 @@ type HandedReply struct {
 func (r HandedReply) Append(dst []byte) []byte {
 	dst = fmt.Appendf(dst, HandedWord+"%d %d %d\n", r.Exit, len(r.Stdout), len(r.Stderr))
 	return append(append(dst, r.Stdout...), r.Stderr...)
+}
+
+// AppendPlanned appends the plan of a box, for a call without a payload whose first argument is box, as it is sent: a
+// line, texts that a zero ends, a filter of system calls, and what the bridge reads. Two descriptors come with it.
+func AppendPlanned(dst []byte, texts []string, filter, rest []byte) []byte {
+	size := 0
+	for _, text := range texts {
+		size += len(text) + 1
+	}
+	dst = fmt.Appendf(dst, PlannedWord+"%d %d %d\n", size, len(filter), len(rest))
+	for _, text := range texts {
+		dst = append(append(dst, text...), 0)
+	}
+	return append(append(dst, filter...), rest...)
 }
 
 // HandedHead reads the first line of a reply: the exit code, and how many bytes of stdout and of stderr come behind

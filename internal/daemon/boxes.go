@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/agents/bridge"
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/system"
 	"github.com/hookd/hookd/internal/run/box"
@@ -25,8 +25,13 @@ func (d *Daemon) newBoxes(c config.Config) *contain.Boxer {
 		Bridge: bridge, Socket: ownSocket(c, d.reader.Home), Home: d.reader.Home, State: c.State,
 		Own: boxesHide(c), Facts: d.reader, Log: d.opts.Log,
 		Profiles: []string{filepath.Join(system.Here().Folder, "profiles"), filepath.Join(c.Home, "profiles")},
-		Probe:    func(profile string) error { return probeBox(bridge, profile) },
-		Granted:  func(event string) bool { return d.asks.Granted(event) },
+		Probe: func(profile string) error {
+			if profile == box.ProjectNet { // its proxy needs a network namespace
+				return probeBox(bridge, profile, box.Namespaces)
+			}
+			return probeBox(bridge, profile, "")
+		},
+		Granted: func(event string) bool { return d.asks.Granted(event) },
 	})
 }
 
@@ -59,9 +64,14 @@ func boxesHide(c config.Config) []string {
 // probeTime is how long the first box of a kind may take.
 const probeTime = 5 * time.Second
 
-// probeBox makes a box of a built-in profile and says why that fails. Neither the version of a machine
-// nor its installed programs tell whether it can make one.
-func probeBox(bridge, profile string) error {
+// noBoxError says why a machine makes no such box.
+type noBoxError struct{ why string }
+
+func (e *noBoxError) Error() string { return "this machine makes no such box: " + e.why }
+
+// probeBox makes a box of a built-in profile, at a level, "" = the strongest, and says why that fails. Neither the version
+// of a machine nor its installed programs tell whether it can make one.
+func probeBox(bridge, profile string, level box.Level) error {
 	dir, err := os.MkdirTemp("", "hookd-box-")
 	if err != nil {
 		return fmt.Errorf("make a folder to try a box in: %w", err)
@@ -70,8 +80,8 @@ func probeBox(bridge, profile string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
 	args := []string{"box", "--profile", profile}
-	if profile == box.ProjectNet { // its proxy needs a network namespace
-		args = append(args, "--level", string(box.Namespaces))
+	if level != "" {
+		args = append(args, "--level", string(level))
 	}
 	cmd := exec.CommandContext(ctx, bridge, append(args, "--", "true")...)
 	cmd.Dir = dir
@@ -83,12 +93,15 @@ func probeBox(bridge, profile string) error {
 	if !ok {
 		return fmt.Errorf("this machine makes no box: %w", err)
 	}
-	return errors.New("this machine makes no such box: " + why)
+	return &noBoxError{why}
 }
 
 // BeginBox fits server.Boxes.
-func (c *control) BeginBox(id string, b wire.BoxStart) (begun wire.BoxBegun) {
-	profile, ok := c.d.boxes.Begin(id, b.Line, b.Cwd, b.Profile)
+func (c *control) BeginBox(id string, b wire.BoxStart) wire.BoxBegun {
+	return c.begun(c.d.boxes.Begin(id, b.Line, b.Cwd, b.Profile))
+}
+
+func (c *control) begun(profile box.Profile, ok bool) (begun wire.BoxBegun) {
 	if !ok {
 		return begun
 	}
@@ -97,6 +110,17 @@ func (c *control) BeginBox(id string, b wire.BoxStart) (begun wire.BoxBegun) {
 		return begun
 	}
 	return wire.BoxBegun{Approved: true, Profile: text, Hide: boxesHide(*c.d.config.Load())}
+}
+
+// PlanBox fits server.Boxes.
+func (c *control) PlanBox(h wire.Handed, pid int) (reply []byte, files [2]int, ok bool) {
+	return c.d.plans.plan(h, pid, bridge.BoxKeeper{
+		Look: func(id string, b wire.BoxStart) wire.BoxBegun {
+			return c.begun(c.d.boxes.Look(id, b.Line, b.Cwd, b.Profile))
+		},
+		Begin: c.BeginBox,
+		Own:   boxesHide(*c.d.config.Load()),
+	})
 }
 
 // EndBox fits server.Boxes.

@@ -88,6 +88,7 @@ type Daemon struct {
 	dispatch    *dispatch.Dispatcher
 	asks        *ask.Holder
 	boxes       *contain.Boxer
+	plans       *boxPlans
 	fleet       *membership
 	hooked      atomic.Bool   // a hook runs for asks
 	announces   atomic.Bool   // a hook runs for decisions
@@ -209,7 +210,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.before = past.Open(c.PastFile(), d.opts.Log)
 	d.past = runner.NewPast(d.runner, d.before, d.redact)
 	d.trace = newTracer(d.opts.Version, d.opts.Log)
-	d.asks, d.boxes = d.newAsks(), d.newBoxes(c)
+	d.asks, d.boxes, d.plans = d.newAsks(), d.newBoxes(c), newBoxPlans()
 	if c.WatchPrograms {
 		d.programs = newPrograms(d, c)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/early"
 	"github.com/hookd/hookd/internal/base/system"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/run/box"
@@ -42,33 +43,62 @@ func runBox(args []string) (exit int, err error) {
 	if err != nil {
 		return exitNoBox, err
 	}
+	if rest, begun, ok := early.Box(); ok {
+		return a.finish(rest, begun)
+	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		return exitNoBox, fmt.Errorf("find the working directory: %w", err)
 	}
 	hookd, begun := a.begin(cwd)
-	profile := box.Alone(a.profile)
 	if a.call != "" && !begun.Approved { // hookd is not there, or has been away for long
-		fmt.Fprintf(os.Stderr, "hookd: this call is not known any more, so it runs in the strict box %q\n", profile.Name)
+		fmt.Fprintf(os.Stderr, "hookd: this call is not known any more, so it runs in the strict box %q\n",
+			box.Alone(a.profile).Name)
 	}
-	if begun.Approved {
-		if err := json.Unmarshal(begun.Profile, &profile); err != nil {
-			return exitNoBox, fmt.Errorf("read the profile: %w", err)
-		}
-	}
-	spec, err := box.Resolve(profile, box.Surroundings{
-		Cwd: cwd, Homes: homes(), Own: append(begun.Hide, a.ownPaths()...),
-		Private: dialect.Private(), Later: dialect.InProject(),
-	})
+	place := surroundings{cwd: cwd, env: os.Environ(), own: append(begun.Hide, ownPaths(cmp.Or(a.socket, client.DefaultSocket()))...)}
+	spec, hosts, err := a.spec(begun, place)
 	if err != nil {
 		return exitNoBox, err
 	}
-	spec.Argv, spec.Env, spec.Level = a.argv, os.Environ(), a.level
-	way := &proxy.Proxy{Hosts: profile.Hosts}
-	if profile.Base == box.ProjectNet {
+	way := &proxy.Proxy{Hosts: hosts}
+	if hosts != nil {
 		spec.Proxy = way.ServeFile
 	}
 	end, err := box.Run(spec)
+	return a.ended(hookd, end, err, way)
+}
+
+// surroundings is what a box depends on of the process that it is made in.
+type surroundings struct {
+	cwd string
+	env []string
+	own []string // hookd's files
+}
+
+// spec is the box of a call. hosts are those that it reaches; nil = it has no network.
+func (a boxCall) spec(begun wire.BoxBegun, at surroundings) (s *box.Spec, hosts []string, err error) {
+	profile := box.Alone(a.profile)
+	if begun.Approved {
+		if err := json.Unmarshal(begun.Profile, &profile); err != nil {
+			return nil, nil, fmt.Errorf("read the profile: %w", err)
+		}
+	}
+	s, err = box.Resolve(profile, box.Surroundings{
+		Cwd: at.cwd, Homes: homes(variable(at.env)("HOME")), Own: at.own,
+		Private: dialect.Private(), Later: dialect.InProject(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Argv, s.Env, s.Level = a.argv, at.env, a.level
+	if profile.Base == box.ProjectNet {
+		hosts = append([]string{}, profile.Hosts...)
+	}
+	return s, hosts, nil
+}
+
+// ended tells the agent and hookd, nil = none has the ticket, how a box ended, and returns its exit code.
+func (a boxCall) ended(hookd *client.Client, end box.Ended, err error, way *proxy.Proxy) (int, error) {
 	var no *box.CannotError
 	if errors.As(err, &no) {
 		return exitNoBox, err
@@ -87,6 +117,14 @@ func runBox(args []string) (exit int, err error) {
 		}
 	}
 	return end.Exit, err
+}
+
+// BoxKeeper is hookd as a planner of boxes sees it.
+type BoxKeeper struct {
+	Look  func(id string, b wire.BoxStart) wire.BoxBegun // what Begin would return
+	Begin func(id string, b wire.BoxStart) wire.BoxBegun // claims the ticket of a call
+	Weak  func() bool                                    // this machine makes no box by namespaces
+	Own   []string                                       // hookd's files
 }
 
 // boxCall has the arguments of a box.
@@ -125,7 +163,6 @@ func (a boxCall) begin(cwd string) (*client.Client, wire.BoxBegun) {
 	if a.call == "" {
 		return nil, wire.BoxBegun{}
 	}
-	b := wire.BoxStart{Profile: a.profile, Line: a.argv[len(a.argv)-1], Cwd: cwd}
 	sockets := []string{a.socket}
 	if place := system.Here(); present(place) {
 		sockets = append(sockets, place.Socket)
@@ -133,13 +170,18 @@ func (a boxCall) begin(cwd string) (*client.Client, wire.BoxBegun) {
 	for _, socket := range sockets {
 		ctx, cancel := context.WithTimeout(context.Background(), boxTime)
 		c := client.New(client.Options{Socket: socket})
-		begun, err := c.BeginBox(ctx, a.call, b)
+		begun, err := c.BeginBox(ctx, a.call, a.start(cwd))
 		cancel()
 		if err == nil && begun.Approved {
 			return c, begun
 		}
 	}
 	return nil, wire.BoxBegun{}
+}
+
+// start is what hookd is told of the box.
+func (a boxCall) start(cwd string) wire.BoxStart {
+	return wire.BoxStart{Profile: a.profile, Line: a.argv[len(a.argv)-1], Cwd: cwd}
 }
 
 func present(p system.Place) bool {
@@ -149,8 +191,8 @@ func present(p system.Place) bool {
 
 // homes are the user's home as the environment says it and as the system does: a line may have set
 // another before.
-func homes() (list []string) {
-	if home := os.Getenv("HOME"); filepath.IsAbs(home) {
+func homes(home string) (list []string) {
+	if filepath.IsAbs(home) {
 		list = append(list, home)
 	}
 	text, _ := box.Contents("/etc/passwd") // without it, the environment alone counts
@@ -165,9 +207,8 @@ func homes() (list []string) {
 	return list
 }
 
-// ownPaths are hookd's own, as far as the bridge knows them.
-func (a boxCall) ownPaths() []string {
-	socket := cmp.Or(a.socket, client.DefaultSocket())
+// ownPaths are hookd's own, as far as its socket tells them.
+func ownPaths(socket string) []string {
 	place := system.Here()
 	return []string{socket, filepath.Join(filepath.Dir(socket), "hookd.yaml"), place.Folder, place.Socket, place.State}
 }

@@ -18,6 +18,8 @@ import (
 const (
 	// lineBytes bounds the line of a call, which hookd reads at once, and its answer. The bridge has larger ones.
 	lineBytes = 32 << 10
+	// replyBytes bounds the plan of a box.
+	replyBytes = wire.PlannedBytes
 	// restBytes is the room in a line behind the payload, for arguments and variables.
 	restBytes = 2 << 10
 	// patience is how long begin waits for the agent or for hookd, in milliseconds. The bridge, which knows the
@@ -40,7 +42,7 @@ var (
 	line    [lineBytes]byte // the call as it is sent, the payload in it as it was read
 	used    int             // bytes of line
 	had     int             // bytes of the payload in line
-	reply   [lineBytes]byte
+	reply   [replyBytes]byte
 	replied int  // bytes of reply
 	conn    int  // the connection to hookd
 	handed  bool // hookd may have the call
@@ -77,10 +79,14 @@ func sent() (*os.File, []byte, bool) {
 func begin(stack unsafe.Pointer) {
 	args := unsafe.Add(stack, 8)
 	env := unsafe.Add(args, 8*(*(*int)(stack)+1))
-	if !isUsual(args) || isGuarded() || !dial(args, env) {
+	if at(args, 1) != nil && begins(at(args, 1), "box\x00") {
+		beginBox(args, env)
 		return
 	}
-	if handed = readPayload() && compose(args, env) && send(); handed {
+	if !isUsual(args) || isGuarded() || !dial(socketOf(args), env) {
+		return
+	}
+	if handed = readPayload() && compose(args, env, false) && send(); handed {
 		exchange()
 	}
 	if !handed {
@@ -125,11 +131,11 @@ func isGuarded() bool {
 	return call6(syscall.SYS_READLINKAT, atCwd, name, uintptr(unsafe.Pointer(&reply)), 1, 0) != -int(syscall.ENOENT)
 }
 
-// dial connects to hookd, which must be this user's or root's.
+// dial connects to hookd, which must be this user's or root's. given is the socket of the command line; nil = none.
 //
 //go:nosplit
-func dial(args, env unsafe.Pointer) bool {
-	if !findSocket(args, env) {
+func dial(given, env unsafe.Pointer) bool {
+	if !findSocket(given, env) {
 		return false
 	}
 	conn = call(syscall.SYS_SOCKET, syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
@@ -151,17 +157,23 @@ func dial(args, env unsafe.Pointer) bool {
 	return true
 }
 
-// findSocket puts the socket's path into path: see client.DefaultSocket.
+// socketOf returns the socket of the command line; nil = it has none.
 //
 //go:nosplit
-func findSocket(args, env unsafe.Pointer) bool {
-	pathEnd = 2
-	var given unsafe.Pointer
+func socketOf(args unsafe.Pointer) (given unsafe.Pointer) {
 	for i := 2; at(args, i) != nil; i++ {
 		if begins(at(args, i), socketFlag) {
 			given = unsafe.Add(at(args, i), len(socketFlag))
 		}
 	}
+	return given
+}
+
+// findSocket puts the socket's path into path: see client.DefaultSocket.
+//
+//go:nosplit
+func findSocket(given, env unsafe.Pointer) bool {
+	pathEnd = 2
 	if given == nil || *(*byte)(given) == 0 {
 		given = variable(env, "HOOKD_SOCKET=")
 	}
@@ -209,16 +221,22 @@ func readPayload() bool {
 	return true
 }
 
-// compose adds the arguments and the variables to line.
+// compose adds the arguments and the variables to line: those that hookd reads, or all.
 //
 //go:nosplit
-func compose(args, env unsafe.Pointer) bool {
+func compose(args, env unsafe.Pointer, all bool) bool {
 	ok := add(wire.HandedArgs)
 	for i := 1; ok && at(args, i) != nil; i++ {
 		ok = (i == 1 || add(",")) && quote("", at(args, i))
 	}
 	ok = ok && add(wire.HandedEnv)
 	some := false
+	for i := 0; all && ok && at(env, i) != nil; i++ {
+		ok = (i == 0 || add(",")) && quote("", at(env, i))
+	}
+	if all {
+		return ok && add(wire.HandedEnd)
+	}
 	for i := range len(Variables) {
 		if value := variable(env, Variables[i]); ok && value != nil {
 			ok = (!some || add(",")) && quote(Variables[i], value)
@@ -279,12 +297,12 @@ func exchange() {
 }
 
 // number reads a number of the reply's first line, and returns where the next one begins. A number that is too large
-// becomes lineBytes, which does not fit.
+// becomes replyBytes, which does not fit.
 //
 //go:nosplit
 func number(i int) (n, next int) {
 	for ; replyAt(i) >= '0' && replyAt(i) <= '9'; i++ {
-		n = min(10*n+int(replyAt(i)-'0'), lineBytes)
+		n = min(10*n+int(replyAt(i)-'0'), replyBytes)
 	}
 	return n, i + 1
 }
@@ -388,22 +406,26 @@ func addByte(b byte) bool {
 	return true
 }
 
-// quote adds a string of JSON: name, and a text of the kernel. A text with escapes is left to the bridge.
+// quote adds a string of JSON: name, and a text of the kernel. A text that is not of ASCII is left to the bridge.
 //
 //go:nosplit
 func quote(name string, text unsafe.Pointer) bool {
-	if !addByte('"') || !add(name) {
-		return false
-	}
-	for ; ; text = unsafe.Add(text, 1) {
+	const digits = "0123456789abcdef"
+	ok := addByte('"') && add(name)
+	for ; ok && *(*byte)(text) != 0; text = unsafe.Add(text, 1) {
 		b := *(*byte)(text)
 		switch {
-		case b == 0:
-			return addByte('"')
-		case b < ' ' || b > '~' || b == '"' || b == '\\' || !addByte(b):
+		case b > '~':
 			return false
+		case b == '"' || b == '\\':
+			ok = addByte('\\') && addByte(b)
+		case b < ' ':
+			ok = add(`\u00`) && addByte(digits[b>>4&15]) && addByte(digits[b&15])
+		default:
+			ok = addByte(b)
 		}
 	}
+	return ok && addByte('"')
 }
 
 // addPath adds text to path, and a zero behind it; false = there is no room.

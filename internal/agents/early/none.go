@@ -2,8 +2,14 @@
 
 package early
 
-import "os"
+import (
+	"os"
+
+	"github.com/hookd/hookd/internal/run/box"
+)
 
 func payload() []byte { return nil }
 
 func sent() (*os.File, []byte, bool) { return nil, nil, false }
+
+func begun() ([]byte, box.Begun, bool) { return nil, box.Begun{}, false }

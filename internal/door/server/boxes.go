@@ -7,13 +7,20 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Boxes knows which calls run in boxes. Its methods do not wait.
+// Boxes knows which calls run in boxes. Its methods do not wait, but PlanBox for folders.
 type Boxes interface {
+	// PlanBox plans a box for the bridge with that process: a reply, and descriptors to send with it and to close.
+	// False = the bridge makes the box itself.
+	PlanBox(h wire.Handed, pid int) (reply []byte, files [2]int, ok bool)
 	BeginBox(id string, b wire.BoxStart) wire.BoxBegun
 	EndBox(id string, b wire.BoxEnd) wire.BoxTold
 }
 
 type noBoxes struct{}
+
+func (noBoxes) PlanBox(wire.Handed, int) (reply []byte, files [2]int, ok bool) {
+	return nil, files, false
+}
 
 func (noBoxes) BeginBox(string, wire.BoxStart) wire.BoxBegun { return wire.BoxBegun{} }
 

@@ -2,6 +2,9 @@ package server
 
 import (
 	"context"
+	"net"
+	"os"
+	"syscall"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -18,6 +21,10 @@ func (l *lines) handed(ctx context.Context, line []byte) {
 		l.out = append(l.out, wire.LeftLine...)
 		return
 	}
+	if len(call.Args) > 0 && call.Args[0] == "box" {
+		l.plan(call)
+		return
+	}
 	reply, told, ok := l.server.opt.Bridge(ctx, call, func(event []byte) (wire.Answer, *wire.Error) {
 		answer, bad := l.emitted(ctx, event)
 		if bad != nil {
@@ -31,6 +38,28 @@ func (l *lines) handed(ctx context.Context, line []byte) {
 	}
 	l.out, l.passed = reply.Append(l.out), &told
 	l.came = time.Now()
+}
+
+// plan answers a bridge that asks for a box.
+func (l *lines) plan(call wire.Handed) {
+	to, isUnix := l.conn.raw.(*net.UnixConn)
+	if !isUnix || l.peer.UID != os.Getuid() {
+		l.out = append(l.out, wire.LeftLine...)
+		return
+	}
+	reply, files, ok := l.server.opt.Boxes.PlanBox(call, l.peer.PID)
+	if !ok {
+		l.out = append(l.out, wire.LeftLine...)
+		return
+	}
+	to.SetWriteDeadline(time.Now().Add(answerTimeout))
+	n, _, err := to.WriteMsgUnix(reply, syscall.UnixRights(files[:]...), nil)
+	for _, fd := range files {
+		syscall.Close(fd)
+	}
+	if err == nil {
+		l.out = append(l.out, reply[n:]...)
+	}
 }
 
 // emitted sends an event of such a call, as if the bridge had sent its line.

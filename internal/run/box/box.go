@@ -56,12 +56,12 @@ type Spec struct {
 	Links     [][2]string
 	// Proxy serves the one way out of the box's network: l listens inside, where proxies of the environment
 	// say. It ends when l is closed. Nil = there is no network.
-	Proxy func(l *os.File)
-	Level Level // the only one to try; "" = the strongest
-	alone bool  // without a broker
+	Proxy func(l *os.File) `json:"-"`
+	Level Level            // the only one to try; "" = the strongest
+	alone bool             // without a broker
 
-	Argv []string
-	Env  []string // of the program, before secrets are taken out
+	Argv []string `json:"-"`
+	Env  []string `json:"-"` // of the program, before secrets are taken out
 	Cwd  string
 }
 
@@ -103,7 +103,11 @@ type slot struct {
 
 // temporary takes the first slot that no box has; release gives it back.
 func temporary(s *Spec) (*slot, error) {
-	all := filepath.Join(os.TempDir(), "hookd-boxes-"+strconv.Itoa(os.Getuid()))
+	dir := value(s.Env, "TMPDIR")
+	if !filepath.IsAbs(dir) {
+		dir = "/tmp"
+	}
+	all := filepath.Join(dir, "hookd-boxes-"+strconv.Itoa(os.Getuid()))
 	err := syscall.Mkdir(all, 0o700)
 	if err == syscall.EEXIST {
 		err = ownFolder(all)

@@ -137,17 +137,27 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
+// Look returns the profile of the ticket that Begin would claim.
+func (k *Boxer) Look(id, line, cwd, profile string) (_ box.Profile, ok bool) {
+	k.mu.Lock()
+	t := k.tickets.find(func(t *ticket) bool { return t.ID == id && t.Line == line && t.Profile.Name == profile })
+	open := t != nil && t.Began.IsZero() && time.Since(t.Made) <= ticketTime
+	k.mu.Unlock()
+	if !open || !sameFolder(t.Cwd, cwd) { // it may hang
+		return box.Profile{}, false
+	}
+	return t.Profile, true
+}
+
 // Begin claims the ticket of a box that is about to be made for a line and a folder. ok is false
 // where there is none: the box is no approval then, and has the profile that its name alone gives.
 func (k *Boxer) Begin(id, line, cwd, profile string) (_ box.Profile, ok bool) {
-	k.mu.Lock()
-	t := k.tickets.find(func(t *ticket) bool { return t.ID == id && t.Line == line && t.Profile.Name == profile })
-	k.mu.Unlock()
-	if t == nil || time.Since(t.Made) > ticketTime || !sameFolder(t.Cwd, cwd) { // it may hang
+	if _, ok := k.Look(id, line, cwd, profile); !ok {
 		return box.Profile{}, false
 	}
 	k.mu.Lock()
-	if !t.Began.IsZero() {
+	t := k.tickets.find(func(t *ticket) bool { return t.ID == id })
+	if t == nil || !t.Began.IsZero() {
 		k.mu.Unlock()
 		return box.Profile{}, false
 	}
