@@ -69,8 +69,8 @@ type noBoxError struct{ why string }
 
 func (e *noBoxError) Error() string { return "this machine makes no such box: " + e.why }
 
-// probeBox makes a box of a built-in profile, at a level, "" = the strongest, and says why that fails. Neither the version
-// of a machine nor its installed programs tell whether it can make one.
+// probeBox makes a box of a built-in profile, at a level, "" = the strongest, and says why that fails. Neither the
+// version of a machine nor its installed programs tell whether it can make one.
 func probeBox(bridge, profile string, level box.Level) error {
 	dir, err := os.MkdirTemp("", "hookd-box-")
 	if err != nil {

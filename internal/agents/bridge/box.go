@@ -55,8 +55,8 @@ func runBox(args []string) (exit int, err error) {
 		fmt.Fprintf(os.Stderr, "hookd: this call is not known any more, so it runs in the strict box %q\n",
 			box.Alone(a.profile).Name)
 	}
-	place := surroundings{cwd: cwd, env: os.Environ(), own: append(begun.Hide, ownPaths(cmp.Or(a.socket, client.DefaultSocket()))...)}
-	spec, hosts, err := a.spec(begun, place)
+	own := append(begun.Hide, ownPaths(cmp.Or(a.socket, client.DefaultSocket()))...)
+	spec, hosts, err := a.spec(begun, surroundings{cwd: cwd, env: os.Environ(), own: own})
 	if err != nil {
 		return exitNoBox, err
 	}

@@ -49,7 +49,7 @@ func TestEarly(t *testing.T) {
 		"fail closed":              {stdin: []string{payload}, args: []string{"--fail-closed"}, answer: deny},
 		"a flag":                   {stdin: []string{payload}, args: []string{"--ask=none"}, answer: verdict.Answer{PermissionDecision: "ask", PermissionReason: "R?"}, taken: true},
 		"a wrong flag":             {stdin: []string{payload}, args: []string{"--ask=perhaps"}},
-		"an argument with a quote": {stdin: []string{payload}, args: []string{`Pre"ToolUse`}},
+		"an argument with a quote": {stdin: []string{payload}, args: []string{`Pre"ToolUse`}, taken: true},
 		"an argument not of ASCII": {stdin: []string{payload}, args: []string{`Überraschung`}},
 		"nothing":                  {},
 		"no JSON":                  {stdin: []string{"{nonsense}"}},

@@ -14,8 +14,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// PlanBox plans the box that the bridge with the process pid has asked for, for package early. The caller sends the reply
-// with the files, and closes them. False = the box is left to the bridge, and no ticket is claimed.
+// PlanBox plans the box that the bridge with the process pid has asked for, for package early. The caller sends the
+// reply with the files, and closes them. False = the box is left to the bridge, and no ticket is claimed.
 func PlanBox(h wire.Handed, pid int, k BoxKeeper) (reply []byte, files [2]int, ok bool) {
 	a, err := boxArgs(h.Args[1:])
 	if err != nil || a.level == box.Namespaces || a.level == "" && !k.Weak() || !sameView(pid) {
@@ -64,7 +64,8 @@ func sameView(pid int) bool {
 	return pid > 0 && mounts != "" && root != "" && of(process, "/ns/mnt") == mounts && of(process, "/root") == root
 }
 
-// workingDirectory is that of a process, by the name that PWD has for it, as os.Getwd would have it there; "" = unknown.
+// workingDirectory is that of a process, by the name that PWD has for it, as os.Getwd would have it there; "" =
+// unknown.
 func workingDirectory(pid int, env []string) string {
 	link := fmt.Sprintf("/proc/%d/cwd", pid)
 	at, err := os.Stat(link)

@@ -45,7 +45,8 @@ func beginBox(args, env unsafe.Pointer) {
 	filterAt := restAt - filter
 	plan.Argv = uintptr(unsafe.Add(args, 8*program))
 	plan.Filter, plan.FilterSize = uintptr(unsafe.Pointer(&reply))+uintptr(filterAt), uintptr(filter)
-	if !placeTexts(filterAt-texts, filterAt) || call(syscall.SYS_PIPE2, uintptr(unsafe.Pointer(&ways)), syscall.O_CLOEXEC, 0) != 0 {
+	pipe := uintptr(unsafe.Pointer(&ways))
+	if !placeTexts(filterAt-texts, filterAt) || call(syscall.SYS_PIPE2, pipe, syscall.O_CLOEXEC, 0) != 0 {
 		return
 	}
 	const subreaper = 36 // PR_SET_CHILD_SUBREAPER
@@ -126,7 +127,8 @@ func receive(to, size uintptr) int {
 		level, kind int32
 		files       [2]int32
 	}
-	message := syscall.Msghdr{Iov: (*syscall.Iovec)(unsafe.Pointer(&part)), Iovlen: 1, Control: (*byte)(unsafe.Pointer(&control))}
+	message := syscall.Msghdr{Iov: (*syscall.Iovec)(unsafe.Pointer(&part)), Iovlen: 1}
+	message.Control = (*byte)(unsafe.Pointer(&control))
 	message.Controllen = uint64(unsafe.Sizeof(control))
 	n := call(syscall.SYS_RECVMSG, uintptr(conn), uintptr(unsafe.Pointer(&message)), closeOnExec)
 	if n > 0 && message.Controllen == uint64(unsafe.Sizeof(control)) && control.kind == syscall.SCM_RIGHTS {

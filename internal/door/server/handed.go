@@ -17,11 +17,12 @@ func (l *lines) handed(ctx context.Context, line []byte) {
 		return // the next read fails the same way
 	}
 	call, ok := wire.ReadHanded(line)
-	if !ok || l.conn == nil || l.room != nil || !l.peer.Owner || l.server.opt.Bridge == nil {
+	isBox := len(call.Args) > 0 && call.Args[0] == "box"
+	if !ok || l.conn == nil || l.room != nil || !l.peer.Owner || !isBox && l.server.opt.Bridge == nil {
 		l.out = append(l.out, wire.LeftLine...)
 		return
 	}
-	if len(call.Args) > 0 && call.Args[0] == "box" {
+	if isBox {
 		l.plan(call)
 		return
 	}

@@ -249,7 +249,8 @@ func childrenOf(pid int) (list []int) {
 	return list
 }
 
-// privileges takes everything from the child of a box by namespaces that an exec could give back, and applies the filter.
+// privileges takes everything from the child of a box by namespaces that an exec could give back, and applies the
+// filter.
 func (p *program) privileges() {
 	// A descriptor that the agent left open would lead out of the box.
 	p.do("close other files", sysCloseRange, firstOther, ^uintptr(0)>>32, closeOnExec)

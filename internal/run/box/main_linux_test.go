@@ -2,15 +2,18 @@ package box
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -122,7 +125,11 @@ func bridge(profile string, level Level, argv []string) int {
 	if profile == ProjectNet {
 		s.Proxy = toRegistry().ServeFile
 	}
-	end, err := Run(s)
+	run := Run
+	if level == planned {
+		run = runPlanned
+	}
+	end, err := run(s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot:", err)
 		return exitFailed
@@ -131,6 +138,43 @@ func bridge(profile string, level Level, argv []string) int {
 		fmt.Fprintln(os.Stderr, "kept:", path)
 	}
 	return end.Exit
+}
+
+// planned stands for Landlock by a plan, as hookd and the first code of hookd-bridge make such a box together.
+const planned Level = "planned"
+
+func runPlanned(s *Spec) (Ended, error) {
+	s.Level = Landlock
+	p, err := NewPlan(*s, os.Getpid())
+	if err != nil {
+		return Ended{}, err
+	}
+	text, err := json.Marshal(p.Rest)
+	if err != nil {
+		return Ended{}, err
+	}
+	var rest Rest
+	if err := json.Unmarshal(text, &rest); err != nil {
+		return Ended{}, err
+	}
+	rest.Spec.Argv, rest.Spec.Env = s.Argv, s.Env
+	memory := &program{}
+	var pipe [2]int
+	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
+		return Ended{}, err
+	}
+	const subreaper = 36
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, subreaper, 1, 0); errno != 0 {
+		return Ended{}, errno
+	}
+	e := &Early{
+		Rules: p.Files[0], Report: pipe[1], Path: memory.text(p.Path), Cwd: memory.text(p.Cwd),
+		Argv: memory.texts(s.Argv), Envp: memory.texts(p.Env), Filter: memory.bytes(p.Filter), FilterSize: uintptr(len(p.Filter)),
+	}
+	pid := e.Begin()
+	runtime.KeepAlive(memory)
+	syscall.Close(pipe[1])
+	return Finish(&rest, Begun{PID: pid, Report: pipe[0], Listener: p.Files[0], Lock: p.Files[1]})
 }
 
 // scene is a scratch home with a project, outside of the folders that a box has its own of.

@@ -8,7 +8,9 @@ import (
 )
 
 // A box by Landlock can be planned by hookd, begun by the first code of hookd-bridge, before Go has started there, and
-// be served and ended by Go's: its program runs while Go starts. A plan gives its process no right that it has not.
+// be served and ended by Go's: its program runs while Go starts. A plan gives its process no right that it has not. A
+// signal that comes before Finish ends the wrapper, and the program with it, as SIGKILL does later: Go's start takes
+// other handlers away.
 
 // Plan is a box that another process of this user begins.
 type Plan struct {
@@ -62,8 +64,8 @@ var (
 	earlyStack [stackSize]byte
 )
 
-// Begin starts the program, and returns its process; a negative one is the number of an error. Go need not have started,
-// and nothing here uses its runtime.
+// Begin starts the program, and returns its process; a negative one is the number of an error. Go need not have
+// started, and nothing here uses its runtime.
 //
 //go:nosplit
 //go:norace

@@ -48,8 +48,10 @@ type program struct {
 	cwd      uintptr
 	limit    filelimit.Limit
 	limited  bool
-	mask     [8]byte // of signals, as this process was started with
-	all      [8]byte
+	mask     uint64 // of signals, as this process was started with
+	all      uint64
+	held     uint64 // signals that wait in this process once the child has begun
+	after    uint64
 	info     [128]byte
 	stacks   [2]uintptr // tops of those of the child, and of the program that it starts
 	reg      [registers + 1]uintptr
@@ -136,9 +138,7 @@ func rawClone(flags, stack uintptr, p *program, inner uintptr) (pid int)
 //go:norace
 //go:noinline
 func (p *program) clone() int {
-	for i := range p.all {
-		p.all[i] = 0xff
-	}
+	p.all = ^uint64(0)
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask,
 		uintptr(unsafe.Pointer(&p.all)), uintptr(unsafe.Pointer(&p.mask)), sigSetSize, 0, 0)
 	pid := rawClone(p.flags|share|syscall.CLONE_PARENT_SETTID|uintptr(syscall.SIGCHLD), p.stack(0), p, 0)
@@ -171,8 +171,9 @@ func (p *program) child() {
 		p.confine()
 		p.exec()
 	}
-	for i := range p.ops {
-		o := &p.ops[i]
+	ops := p.ops // so that no index of it has to be looked at
+	for i := range ops {
+		o := &ops[i]
 		if o.get[0] > 0 {
 			o.args[(o.get[1]-1)&3] = p.reg[o.get[0]&3]
 		}

@@ -146,8 +146,11 @@ const (
 
 func TestWhatMustWork(t *testing.T) {
 	hooktest.Outside(t)
-	for _, level := range []Level{Namespaces, Landlock} {
+	for _, level := range []Level{Namespaces, Landlock, planned} {
 		t.Run(string(level), func(t *testing.T) {
+			if level == Landlock {
+				hooktest.Long(t) // the same by a plan is below
+			}
 			newScene(t).can(t, level)
 			for _, w := range works {
 				t.Run(w.name, func(t *testing.T) { mustWork(t, level, w.name, w.needs, w.line) })
@@ -160,7 +163,7 @@ func mustWork(t *testing.T, level Level, name, needs, line string) {
 	if needs == "go" || needs == "cargo" || strings.HasSuffix(name, "'s packages") {
 		hooktest.Long(t) // it compiles, or installs a package manager
 	}
-	if why := notByLandlock[name]; level == Landlock && why != "" {
+	if why := notByLandlock[name]; level != Namespaces && why != "" {
 		t.Skip(why)
 	}
 	s := newScene(t)
@@ -391,7 +394,7 @@ func TestInputComesWhole(t *testing.T) {
 // A process that a line leaves running ends with its box, as do all when the wrapper is killed.
 func TestNothingOutlivesTheBox(t *testing.T) {
 	s := newScene(t)
-	for _, level := range []Level{Namespaces, Landlock} {
+	for _, level := range []Level{Namespaces, Landlock, planned} {
 		t.Run(string(level), func(t *testing.T) {
 			s.can(t, level)
 			mark := fmt.Sprintf("98765%d", os.Getpid())
