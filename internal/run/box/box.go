@@ -72,6 +72,9 @@ type Ended struct {
 	Kept  []string `json:"kept,omitempty"` // files that were made although they run later: where they are now
 }
 
+// Begun are the process and the descriptors of a box that was begun before Go has started.
+type Begun struct{ PID, Report, Listener, Lock int }
+
 // CannotError says why a box could not be made.
 type CannotError struct {
 	Why  string

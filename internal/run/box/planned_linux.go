@@ -79,9 +79,6 @@ func (e *Early) Begin() (pid int) {
 	return p.clone()
 }
 
-// Begun are the process and the descriptors of a box that Early has begun.
-type Begun struct{ PID, Report, Listener, Lock int }
-
 // Finish is the rest of Run for a box that has begun. r.Spec has its program, with which it is made again where the
 // system takes no broker.
 func Finish(r *Rest, b Begun) (Ended, error) {
