@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"text/template"
+
+	"github.com/hookd/hookd/internal/contract/dialect/dockeragent"
 )
 
 var addContext = Builtin{
@@ -22,48 +24,11 @@ var addContext = Builtin{
 // Input is the data of add_context's templates: docker-agent's payload under the
 // names of its Go struct. Absent fields are zero.
 type Input struct {
-	SessionID             string         `json:"session_id"`
-	Cwd                   string         `json:"cwd"`
-	HookEventName         string         `json:"hook_event_name"`
-	AgentName             string         `json:"agent_name"`
-	ToolName              string         `json:"tool_name"`
-	ToolUseID             string         `json:"tool_use_id"`
-	ToolCategory          string         `json:"tool_category"`
-	ToolInput             map[string]any `json:"tool_input"`
-	ToolResponse          any            `json:"tool_response"`
-	ToolError             bool           `json:"tool_error"`
-	SafetyPolicy          string         `json:"safety_policy"`
-	Source                string         `json:"source"`
-	Reason                string         `json:"reason"`
-	Prompt                string         `json:"prompt"`
-	SteeringMessages      []string       `json:"steering_messages"`
-	Iteration             int            `json:"iteration"`
-	ModelID               string         `json:"model_id"`
-	Messages              []any          `json:"messages"`
-	StopResponse          string         `json:"stop_response"`
-	LastUserMessage       string         `json:"last_user_message"`
-	Usage                 map[string]any `json:"usage"`
-	Cost                  *float64       `json:"cost"`
-	InputTokens           int            `json:"input_tokens"`
-	OutputTokens          int            `json:"output_tokens"`
-	ContextLimit          int            `json:"context_limit"`
-	CompactionReason      string         `json:"compaction_reason"`
-	Summary               string         `json:"summary"`
-	ParentSessionID       string         `json:"parent_session_id"`
-	NotificationLevel     string         `json:"notification_level"`
-	NotificationMessage   string         `json:"notification_message"`
-	FromAgent             string         `json:"from_agent"`
-	ToAgent               string         `json:"to_agent"`
-	AgentSwitchKind       string         `json:"agent_switch_kind"`
-	PreviousMaxIterations int            `json:"previous_max_iterations"`
-	NewMaxIterations      int            `json:"new_max_iterations"`
-	ApprovalDecision      string         `json:"approval_decision"`
-	ApprovalSource        string         `json:"approval_source"`
-	SafetyLabel           string         `json:"safety_label"`
-	WorktreePath          string         `json:"worktree_path"`
-	WorktreeBranch        string         `json:"worktree_branch"`
-	WorktreeSourceDir     string         `json:"worktree_source_dir"`
-	Payload               map[string]any `json:"-"` // the whole payload, for every other event
+	dockeragent.Input
+
+	Messages []any          `json:"messages"`
+	Usage    map[string]any `json:"usage"`
+	Payload  map[string]any `json:"-"` // the whole payload, for every other event
 }
 
 func renderContext(_ context.Context, c *Invocation) ([]byte, error) {

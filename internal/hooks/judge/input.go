@@ -9,64 +9,20 @@ import (
 	"reflect"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
+	"github.com/hookd/hookd/internal/contract/dialect/dockeragent"
 )
 
 // Input is the data that a prompt sees: docker-agent's payload under the names of its Go
 // struct. A member that the event does not have is zero. Numbers without a fixed type
 // are json.Number, so that the judge reads exactly the digits that the tool will get.
 type Input struct {
-	SessionID     string `json:"session_id"`
-	Cwd           string `json:"cwd"`
-	HookEventName string `json:"hook_event_name"`
-	AgentName     string `json:"agent_name"`
+	dockeragent.Input
 
-	ToolName     string         `json:"tool_name"`
-	ToolUseID    string         `json:"tool_use_id"`
-	ToolCategory string         `json:"tool_category"`
-	ToolInput    map[string]any `json:"tool_input"`
-	ToolResponse any            `json:"tool_response"`
-	ToolError    bool           `json:"tool_error"`
-	SafetyPolicy string         `json:"safety_policy"`
-
-	ApprovalDecision string `json:"approval_decision"`
-	ApprovalSource   string `json:"approval_source"`
-	SafetyLabel      string `json:"safety_label"`
-
-	Prompt           string    `json:"prompt"`
-	SteeringMessages []string  `json:"steering_messages"`
-	Source           string    `json:"source"`
-	Reason           string    `json:"reason"`
-	Iteration        int       `json:"iteration"`
-	ModelID          string    `json:"model_id"`
-	Messages         []Message `json:"messages"`
-	StopResponse     string    `json:"stop_response"`
-	LastUserMessage  string    `json:"last_user_message"`
-	Usage            *Usage    `json:"usage"` // nil = not reported
-	Cost             *float64  `json:"cost"`  // US dollars; nil = not priced
-	ParentSessionID  string    `json:"parent_session_id"`
-
-	NotificationLevel   string `json:"notification_level"`
-	NotificationMessage string `json:"notification_message"`
-
-	InputTokens      int64  `json:"input_tokens"`
-	OutputTokens     int64  `json:"output_tokens"`
-	ContextLimit     int64  `json:"context_limit"`
-	CompactionReason string `json:"compaction_reason"`
-	Summary          string `json:"summary"`
-
-	FromAgent             string          `json:"from_agent"`
-	ToAgent               string          `json:"to_agent"`
-	AgentSwitchKind       string          `json:"agent_switch_kind"`
-	FromAgentModels       []ModelEndpoint `json:"from_agent_models"`
-	PreviousMaxIterations int             `json:"previous_max_iterations"`
-	NewMaxIterations      int             `json:"new_max_iterations"`
-
-	WorktreePath      string `json:"worktree_path"`
-	WorktreeBranch    string `json:"worktree_branch"`
-	WorktreeSourceDir string `json:"worktree_source_dir"`
-
-	Skill      *Skill      `json:"skill"`       // nil = the event has none
-	PromptFile *PromptFile `json:"prompt_file"` // nil = the event has none
+	Messages        []Message       `json:"messages"`
+	Usage           *Usage          `json:"usage"` // nil = not reported
+	FromAgentModels []ModelEndpoint `json:"from_agent_models"`
+	Skill           *Skill          `json:"skill"`       // nil = the event has none
+	PromptFile      *PromptFile     `json:"prompt_file"` // nil = the event has none
 
 	Payload map[string]any `json:"-"` // the whole payload under its own names, for other dialects' events
 }
@@ -140,14 +96,13 @@ func newInput(event string, payload json.RawMessage) (*Input, error) {
 	if err := decode(payload, &in.Payload); err != nil || in.Payload == nil {
 		return nil, errors.New("read payload: it is not one JSON object")
 	}
-	fields := reflect.ValueOf(in).Elem()
-	for i := range fields.NumField() {
-		key := fields.Type().Field(i).Tag.Get("json")
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(*in)) {
+		key := field.Tag.Get("json")
 		value := rawjson.Get(payload, key)
-		if value == nil {
+		if field.Anonymous || value == nil {
 			continue
 		}
-		if err := decode(value, fields.Field(i).Addr().Interface()); err != nil {
+		if err := decode(value, reflect.ValueOf(in).Elem().FieldByIndex(field.Index).Addr().Interface()); err != nil {
 			return nil, fmt.Errorf("read payload: %s is not of the documented type", key)
 		}
 	}
