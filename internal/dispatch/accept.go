@@ -391,6 +391,7 @@ func (a *admission) decide(r *Receipt) {
 	outcome, _ := outcomeOf(r.Verdict)
 	if outcome == wire.OutcomeDeny && a.event.Contract.Kind == events.KindToolBefore && d.keeps(a.event) {
 		d.opts.Keeper.Drop(a.event)
+		a.undo = nil
 	}
 	a.settlePast(heardAs(a.event, r.Verdict))
 	d.opts.Tap.Decided(a.event, r.Verdict, answered)

@@ -37,8 +37,15 @@ func (p persons) Takes(*Question) bool { return true }
 
 func (p persons) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return p.settle(q.Verdict) }
 
+// keepsOne keeps one file of each call.
+type keepsOne struct{}
+
+func (keepsOne) Keep(*events.Event) Keeping { return Keeping{Kept: &wire.Kept{Word: "all", Files: 1}} }
+func (keepsOne) Drop(*events.Event)         {}
+func (keepsOne) Follow(*events.Event)       {}
+
 // An ask about a way out of a box gets its box after a yes, or where the agent asks a person itself. Without
-// a yes it gets no other input: neither the agent nor the record has one.
+// a yes it gets no other input: neither the agent nor the record has one. A denied call has nothing to take back.
 func TestAsksAboutABoxEnd(t *testing.T) {
 	yes := func(v *verdict.Verdict) (*verdict.Verdict, *wire.Answered) {
 		return verdict.Approved(v, "yes"), &wire.Answered{By: wire.ByPerson, Answer: wire.OutcomeAllow}
@@ -66,7 +73,7 @@ func TestAsksAboutABoxEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				boxes := &oneWay{}
 				guard := matchtest.With(matchtest.Hook("guard", "PreToolUse"), func(h *hook.Hook) { h.Blocking = new(true) })
-				b := newBench(t, Options{Boxes: boxes, Asks: persons{settle: tt.settle}}, []*hook.Hook{guard},
+				b := newBench(t, Options{Boxes: boxes, Asks: persons{settle: tt.settle}, Keeper: keepsOne{}}, []*hook.Hook{guard},
 					map[string]behaviour{"guard": {stdout: `{"decision":"contain","profile":"project","reason":"unknown"}`}})
 				env, err := events.Parse([]byte(`{"event":"PreToolUse","dialect":"` + tt.dialect + `"` + tt.alone +
 					`,"wait":true,"data":{"session_id":"s","tool_use_id":"c","tool_name":"Bash","tool_input":{"command":"x"}}}`))
@@ -85,6 +92,9 @@ func TestAsksAboutABoxEnd(t *testing.T) {
 				env.Hearing.Say(wire.Told{Decision: tt.told, Rewrote: rewritten})
 				synctest.Wait()
 				d := b.tape.decisions(1)[0]
+				if (d.Kept == nil) != (tt.is == wire.OutcomeDeny) {
+					t.Errorf("on record is kept: %+v", d.Kept)
+				}
 				if boxed := d.Contained != ""; d.Decision != tt.is || boxed != tt.boxed || d.Told.Rewrote != tt.boxed ||
 					len(d.Opened) > 0 != tt.boxed {
 					t.Errorf("on record it is %s in %q, open %q, told %+v", d.Decision, d.Contained, d.Opened, d.Told)
