@@ -81,7 +81,7 @@ func (r HandedReply) Append(dst []byte) []byte {
 }
 
 // AppendPlanned appends the plan of a box, for a call without a payload whose first argument is box, as it is sent: a
-// line, texts that a zero ends, a filter of system calls, and what the bridge reads. Two descriptors come with it.
+// line, texts that a zero ends, a filter of system calls, and the rest for the bridge. Two descriptors come with it.
 func AppendPlanned(dst []byte, texts []string, filter, rest []byte) []byte {
 	size := 0
 	for _, text := range texts {

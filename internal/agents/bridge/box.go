@@ -68,7 +68,7 @@ func runBox(args []string) (exit int, err error) {
 	return a.ended(hookd, end, err, way)
 }
 
-// surroundings is what a box depends on of the process that it is made in.
+// surroundings are the facts of a process that its box depends on.
 type surroundings struct {
 	cwd string
 	env []string
@@ -121,7 +121,7 @@ func (a boxCall) ended(hookd *client.Client, end box.Ended, err error, way *prox
 
 // BoxKeeper is hookd as a planner of boxes sees it.
 type BoxKeeper struct {
-	Look  func(id string, b wire.BoxStart) wire.BoxBegun // what Begin would return
+	Look  func(id string, b wire.BoxStart) wire.BoxBegun // answers as Begin would
 	Begin func(id string, b wire.BoxStart) wire.BoxBegun // claims the ticket of a call
 	Weak  func() bool                                    // this machine makes no box by namespaces
 	Own   []string                                       // hookd's files
@@ -179,7 +179,7 @@ func (a boxCall) begin(cwd string) (*client.Client, wire.BoxBegun) {
 	return nil, wire.BoxBegun{}
 }
 
-// start is what hookd is told of the box.
+// start tells hookd of the box.
 func (a boxCall) start(cwd string) wire.BoxStart {
 	return wire.BoxStart{Profile: a.profile, Line: a.argv[len(a.argv)-1], Cwd: cwd}
 }

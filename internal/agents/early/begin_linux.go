@@ -221,7 +221,7 @@ func readPayload() bool {
 	return true
 }
 
-// compose adds the arguments and the variables to line: those that hookd reads, or all.
+// compose adds the arguments and the variables to line: all variables, or the few that hookd reads.
 //
 //go:nosplit
 func compose(args, env unsafe.Pointer, all bool) bool {

@@ -26,7 +26,7 @@ var (
 	variables [variablesMost + 1]uintptr
 )
 
-// beginBox begins the box that hookd plans; Go, which starts then, does the rest. Without a plan Go does all of it.
+// beginBox begins the box that hookd plans; Go, which starts then, does the rest. Without a plan Go does everything.
 //
 //go:nosplit
 func beginBox(args, env unsafe.Pointer) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/hookd/hookd/internal/contract/dialect/dockeragent"
+	"github.com/hookd/hookd/internal/hooks/judge"
 )
 
 var addContext = Builtin{
@@ -24,7 +24,7 @@ var addContext = Builtin{
 // Input is the data of add_context's templates: docker-agent's payload under the
 // names of its Go struct. Absent fields are zero.
 type Input struct {
-	dockeragent.Input
+	judge.Fields
 
 	Messages []any          `json:"messages"`
 	Usage    map[string]any `json:"usage"`

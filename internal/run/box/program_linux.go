@@ -39,7 +39,7 @@ type program struct {
 
 	flags    uintptr // of clone, without the signal
 	reaper   bool    // the child is the first process of its own pid namespace
-	confined         // what the child does in a box by Landlock
+	confined         // of a box by Landlock
 	name     string  // of the file that path names, for people
 	report   uintptr // pipe for the first failure, or the exit code
 	argv     uintptr // with envp as the system takes it
