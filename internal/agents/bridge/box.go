@@ -32,7 +32,11 @@ const boxTime = time.Second
 // returns the exit code. Without an answer of hookd the box is that of box.Alone.
 func Box(args []string) int {
 	exit, err := runBox(args)
-	if err != nil {
+	var ran *box.RanError
+	switch {
+	case errors.As(err, &ran):
+		fmt.Fprintf(os.Stderr, "hookd-bridge box: %v\n", err)
+	case err != nil:
 		fmt.Fprintf(os.Stderr, "hookd-bridge box: nothing was run: %v\n", err)
 	}
 	return exit
@@ -99,8 +103,8 @@ func (a boxCall) spec(begun wire.BoxBegun, at surroundings) (s *box.Spec, hosts 
 
 // ended tells the agent and hookd, nil = none has the ticket, how a box ended, and returns its exit code.
 func (a boxCall) ended(hookd *client.Client, end box.Ended, err error, way *proxy.Proxy) (int, error) {
-	var no *box.CannotError
-	if errors.As(err, &no) {
+	var ran *box.RanError
+	if err != nil && !errors.As(err, &ran) {
 		return exitNoBox, err
 	}
 	for _, path := range end.Kept {

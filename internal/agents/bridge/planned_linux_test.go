@@ -25,6 +25,7 @@ type planner struct {
 	plans, claimed int
 	ticket         wire.BoxStart // Line "" = none
 	end            wire.BoxEnd
+	other          bool // the plan is of another version
 }
 
 func (p *planner) PlanBox(h wire.Handed, pid int) ([]byte, [2]int, bool) {
@@ -36,6 +37,9 @@ func (p *planner) PlanBox(h wire.Handed, pid int) ([]byte, [2]int, bool) {
 		p.mu.Lock()
 		p.plans++
 		p.mu.Unlock()
+	}
+	if p.other { // the last instruction of the filter allows all that is left
+		reply = bytes.Replace(reply, []byte{0, 0, 0xff, 0x7f, '{'}, []byte{1, 0, 0xff, 0x7f, '{'}, 1)
 	}
 	return reply, files, ok
 }
@@ -157,6 +161,9 @@ func TestPlannedBox(t *testing.T) {
 				home := filepath.Dir(cmd.Dir)
 				got[i] = strings.ReplaceAll(fmt.Sprintf("exit %d\n%s\n%s\n%s", cmd.ProcessState.ExitCode(), &out, &err, after()), home, "~")
 			}
+			if tt.argv != nil && tt.argv[0] == "/" && !strings.HasPrefix(got[0], "exit 125") {
+				t.Errorf("a program that cannot run: %s", got[0])
+			}
 			if plans, _ := p.counts(); plans == 1 == tt.left {
 				t.Errorf("hookd made %d plans", plans)
 			}
@@ -188,6 +195,20 @@ func TestPlannedBoxOfATicket(t *testing.T) {
 	}
 	if plans, claimed := p.counts(); plans != 1 || claimed != 1 || p.end.Exit != 4 || p.end.Level != "landlock" {
 		t.Errorf("%d plans, %d claimed, %+v", plans, claimed, p.end)
+	}
+}
+
+// A hookd of another version has another filter: the box ends, and says so.
+func TestPlannedBoxOfAnotherVersion(t *testing.T) {
+	needBoxes(t)
+	p := &planner{other: true}
+	cmd, _ := boxCommand(t, p.listen(t), nil, "--", "bash", "-c", "mkdir made; sleep 1000")
+	out, _ := cmd.CombinedOutput()
+	if exit := cmd.ProcessState.ExitCode(); exit != 125 || !strings.Contains(string(out), "restart it") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "made")); err == nil {
+		t.Error("its program has made a folder")
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 var (
 	planned   bool // hookd has planned a box: the rest of the plan is in reply, from restAt
 	restAt    int
+	filterAt  int
 	boxBegan  box.Begun
 	ways      [2]int32 // pipe for a failure: to read and to write
 	plan      box.Early
@@ -42,7 +43,7 @@ func beginBox(args, env unsafe.Pointer) {
 	if !planned {
 		return
 	}
-	filterAt := restAt - filter
+	filterAt = restAt - filter
 	plan.Argv = uintptr(unsafe.Add(args, 8*program))
 	plan.Filter, plan.FilterSize = uintptr(unsafe.Pointer(&reply))+uintptr(filterAt), uintptr(filter)
 	pipe := uintptr(unsafe.Pointer(&ways))
@@ -163,4 +164,8 @@ func placeTexts(from, to int) bool {
 	return n >= 0
 }
 
-func begun() (rest []byte, b box.Begun, ok bool) { return reply[restAt:replied], boxBegan, planned }
+func begun() (rest []byte, b box.Begun, ok bool) {
+	b = boxBegan
+	b.Filter = reply[filterAt:restAt]
+	return reply[restAt:replied], b, planned
+}

@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -81,6 +83,29 @@ func ShortDir(t testing.TB) string {
 	Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
+}
+
+// HomeDir makes a folder outside of the temporary ones, which boxes have their own of: in the user's home, else in the
+// working directory. It is no folder of the tree where that can be avoided: other tests read the tree meanwhile.
+func HomeDir(t testing.TB) string {
+	t.Helper()
+	home, _ := os.UserHomeDir()
+	for _, base := range []string{home, "."} {
+		base, err := filepath.Abs(base)
+		if err == nil {
+			base, err = filepath.EvalSymlinks(base)
+		}
+		isTemporary := func(dir string) bool { return strings.HasPrefix(base+"/", dir) }
+		if err != nil || slices.ContainsFunc([]string{"/tmp/", "/var/tmp/", "/dev/shm/"}, isTemporary) {
+			continue
+		}
+		if dir, err := os.MkdirTemp(base, "scratch-"); err == nil {
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			return dir
+		}
+	}
+	t.Skip("neither the home nor the working directory can be written outside of /tmp")
+	return ""
 }
 
 // Hook makes hooks/NAME in home, which runs lines of shell as run.sh. yaml has

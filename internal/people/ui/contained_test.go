@@ -57,11 +57,7 @@ func TestAWayOutOnThePage(t *testing.T) {
 	hooktest.Serve(t, home)
 	c := client.New(client.Options{Socket: settings(t, home).Socket})
 	hooktest.Until(t, "the daemon is ready", func() bool { return c.Ready(t.Context()) == nil })
-	dir, err := os.MkdirTemp(".", "scratch-") // boxes have a /tmp of their own
-	hooktest.Must(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	dir, err = filepath.Abs(dir)
-	hooktest.Must(t, err)
+	dir := hooktest.HomeDir(t)
 	for _, name := range []string{"open", "shut"} {
 		hooktest.Write(t, filepath.Join(dir, name, "first"), "before", 0o644)
 	}

@@ -72,8 +72,11 @@ type Ended struct {
 	Kept  []string `json:"kept,omitempty"` // files that were made although they run later: where they are now
 }
 
-// Begun are the process and the descriptors of a box that was begun before Go has started.
-type Begun struct{ PID, Report, Listener, Lock int }
+// Begun are the process and the descriptors of a box that was begun before Go has started, with its filter.
+type Begun struct {
+	PID, Report, Listener, Lock int
+	Filter                      []byte
+}
 
 // CannotError says why a box could not be made.
 type CannotError struct {
@@ -82,6 +85,13 @@ type CannotError struct {
 }
 
 func (e *CannotError) Error() string { return e.Why }
+
+// RanError is a fault of a box whose program has run.
+type RanError struct{ Err error }
+
+func (e *RanError) Error() string { return e.Err.Error() }
+
+func (e *RanError) Unwrap() error { return e.Err }
 
 func cannot(format string, args ...any) error { return &CannotError{Why: fmt.Sprintf(format, args...)} }
 
@@ -293,7 +303,7 @@ func quarantine(watch []string, links [][2]string) (kept []string, err error) {
 		}
 		to, from := freeName(path), path
 		if e := os.Rename(from, to); e != nil {
-			err = errors.Join(err, fmt.Errorf("set %s aside: %w", path, e))
+			err = &RanError{errors.Join(err, fmt.Errorf("set %s aside: %w", path, e))}
 			continue
 		}
 		kept = append(kept, to)

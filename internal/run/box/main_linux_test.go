@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // The test program stands for hookd-bridge, and for programs that make system calls, when it is
@@ -66,7 +68,7 @@ func copied(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Dir(scratch(t)) + "/scratch-program-" + strconv.Itoa(os.Getpid())
+	path := filepath.Dir(hooktest.HomeDir(t)) + "/scratch-program-" + strconv.Itoa(os.Getpid())
 	if err := os.WriteFile(path, text, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +176,7 @@ func runPlanned(s *Spec) (Ended, error) {
 	pid := e.Begin()
 	runtime.KeepAlive(memory)
 	syscall.Close(pipe[1])
-	return Finish(&rest, Begun{PID: pid, Report: pipe[0], Listener: p.Files[0], Lock: p.Files[1]})
+	return Finish(&rest, Begun{PID: pid, Report: pipe[0], Listener: p.Files[0], Lock: p.Files[1], Filter: p.Filter})
 }
 
 // scene is a scratch home with a project, outside of the folders that a box has its own of.
@@ -188,7 +190,7 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	home := scratch(t)
+	home := hooktest.HomeDir(t)
 	s := &scene{home: home, project: filepath.Join(home, "project"), self: copied(t)}
 	for _, dir := range []string{
 		".ssh", ".agent", ".librefang", ".cache", "bin", "neighbour", "project/.git/hooks", "project/src",
@@ -212,31 +214,6 @@ func newScene(t *testing.T) *scene {
 	s.env = append(os.Environ(), "HOME="+home, "SELF="+s.self, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 	return s
-}
-
-// scratch returns an empty folder that no box covers with one of its own.
-func scratch(t *testing.T) string {
-	t.Helper()
-	wd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs := []string{wd}
-	if home, err := os.UserHomeDir(); err == nil {
-		dirs = append(dirs, home)
-	}
-	for _, base := range dirs {
-		base, err := filepath.EvalSymlinks(base)
-		if err != nil || privateOf(base) != "" {
-			continue
-		}
-		if dir, err := os.MkdirTemp(base, "scratch-"); err == nil {
-			t.Cleanup(func() { os.RemoveAll(dir) })
-			return dir
-		}
-	}
-	t.Skip("neither the working directory nor the home can be written outside of /tmp")
-	return ""
 }
 
 // result is the output of a line and how it ended.

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"syscall"
@@ -80,13 +81,18 @@ func (e *Early) Begin() (pid int) {
 }
 
 // Finish is the rest of Run for a box that has begun. r.Spec has its program, with which it is made again where the
-// system takes no broker.
+// system takes no broker. Another version's box is ended: it ran for the time of Go's start, with no broker.
 func Finish(r *Rest, b Begun) (Ended, error) {
 	if b.PID <= 0 { // nothing has begun
 		for _, fd := range []int{b.Report, b.Listener, b.Lock} {
 			syscall.Close(fd)
 		}
 		return runAt(Landlock, r.Spec)
+	}
+	if !bytes.Equal(b.Filter, seccompOf(false, true)) { // its broker could be another, too
+		_ = syscall.Kill(b.PID, syscall.SIGKILL)
+		err := errors.New("the box was ended: hookd is of another version than hookd-bridge, restart it")
+		return Ended{Exit: exitFailed}, &RanError{err}
 	}
 	ended, err := finish(r, b)
 	var no *CannotError

@@ -39,7 +39,7 @@ func TestCheckMachine(t *testing.T) {
 	hooktest.Outside(t)
 	self, err := os.Executable()
 	hooktest.Must(t, err)
-	home := outsideOfTmp(t)
+	home := hooktest.HomeDir(t)
 	for name, text := range map[string]string{".librefang/token": "a token", ".ssh/id_ed25519": "a key"} {
 		hooktest.Write(t, filepath.Join(home, name), text+"\n", 0o600)
 	}

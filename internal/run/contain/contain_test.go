@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
@@ -27,24 +28,6 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world { return newWorldIn(t, t.TempDir()) }
-
-// outsideOfTmp is an empty folder that boxes have none of their own in place of.
-func outsideOfTmp(t *testing.T) string {
-	t.Helper()
-	home, _ := os.UserHomeDir()
-	for _, base := range []string{".", home} {
-		base, err := filepath.Abs(base)
-		if err != nil || strings.HasPrefix(base, "/tmp/") || strings.HasPrefix(base, "/var/tmp/") {
-			continue
-		}
-		if dir, err := os.MkdirTemp(base, "scratch-"); err == nil {
-			t.Cleanup(func() { os.RemoveAll(dir) })
-			return dir
-		}
-	}
-	t.Skip("neither the working directory nor the home can be written outside of /tmp")
-	return ""
-}
 
 func newWorldIn(t *testing.T, home string) *world {
 	t.Helper()
@@ -326,7 +309,7 @@ func TestTicketsWithoutAFile(t *testing.T) {
 // A way that a box kept is asked about when the line comes again. It opens for that call, and for the
 // session where the answer says so; the rest of the box stays.
 func TestWaysOut(t *testing.T) {
-	w := newWorldIn(t, outsideOfTmp(t))
+	w := newWorldIn(t, hooktest.HomeDir(t))
 	w.write(t, "other/file", "")
 	w.write(t, "own/net.yaml", "like: project-net\nhosts: [good.test]\n")
 	const line = "echo x > ../other/file && ./run"
@@ -401,7 +384,7 @@ func TestWaysOut(t *testing.T) {
 
 // A way is what the line or its output names; a secret, a home and a folder of the system are none.
 func TestWhichWaysAreOffered(t *testing.T) {
-	w := newWorldIn(t, outsideOfTmp(t))
+	w := newWorldIn(t, hooktest.HomeDir(t))
 	for _, name := range []string{"other/file", ".ssh/id", ".config/tool/rc"} {
 		w.write(t, name, "")
 	}

@@ -38,7 +38,7 @@ func TestSessionsInBoxes(t *testing.T) {
 	calls, err := facttest.HarmlessCalls("../../facts/testdata/harmless")
 	hooktest.Must(t, err)
 	guards := readRules(t, "contain", "command-guard", "secret-guard", "self-guard")
-	judged := newWorldIn(t, outsideOfTmp(t))
+	judged := newWorldIn(t, hooktest.HomeDir(t))
 	s := newSession(t)
 	s.fresh(t)
 	levels := slices.DeleteFunc([]box.Level{box.Namespaces, box.Landlock}, func(l box.Level) bool {
@@ -117,7 +117,7 @@ type lineRun struct {
 
 func newSession(t *testing.T) *session {
 	t.Helper()
-	home := outsideOfTmp(t)
+	home := hooktest.HomeDir(t)
 	self, err := os.Executable()
 	hooktest.Must(t, err)
 	s := &session{home: home, project: home + "/project", template: home + "/template", self: self}

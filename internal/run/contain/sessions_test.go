@@ -14,6 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
@@ -35,7 +36,7 @@ func TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorldIn(t, outsideOfTmp(t))
+	w := newWorldIn(t, hooktest.HomeDir(t))
 	guards := readRules(t, "command-guard", "secret-guard", "self-guard")
 	strict := append(readRules(t, "contain"), guards...)
 	type counts struct{ calls, asked, unread, strictAsked, contained, passed int }
