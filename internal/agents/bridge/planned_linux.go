@@ -88,7 +88,7 @@ func workingDirectory(pid int, env []string) string {
 func (a boxCall) finish(text []byte, b box.Begun) (exit int, err error) {
 	var rest box.Rest
 	if err := json.Unmarshal(text, &rest); err != nil {
-		return exitNoBox, fmt.Errorf("read the plan of the box: %w", err)
+		return exitNoBox, &box.RanError{Err: fmt.Errorf("the box was ended: read its plan: %w", err)}
 	}
 	rest.Spec.Argv, rest.Spec.Env = a.argv, os.Environ()
 	end, err := box.Finish(&rest, b)
