@@ -1,12 +1,14 @@
 package contain
 
 import (
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/run/box"
@@ -121,8 +123,17 @@ func (k *Boxer) ownRule(d events.Dialect, cwd, line string) string {
 	if agent == nil || agent.OwnRule == nil {
 		return ""
 	}
-	read := func(file string) ([]byte, error) { return readfile.Read(file, readfile.Limit) }
-	if rule := agent.OwnRule(k.opts.Home, cwd, line, read); rule != "" {
+	look := neutral.Looks{
+		Read: func(file string) ([]byte, error) { return readfile.Read(file, readfile.Limit) },
+		Names: func(dir string) (names []string) {
+			list, _ := os.ReadDir(dir) // mostly it is not there
+			for _, e := range list {
+				names = append(names, e.Name())
+			}
+			return names
+		},
+	}
+	if rule := agent.OwnRule(k.opts.Home, cwd, line, look); rule != "" {
 		return "the agent's own rule " + rule + " is about it, and would not see it in a box"
 	}
 	return ""

@@ -5,14 +5,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
 // ownRule finds a rule of Claude Code's permissions that denies a line or asks about it. After a
 // PreToolUse hook has given another command, Claude Code holds its rules against that one alone, as
 // seen in 2.1.197: Bash(curl:*) does not fit a line that begins with another program.
-func ownRule(home, cwd, line string, read func(string) ([]byte, error)) string {
+func ownRule(home, cwd, line string, look neutral.Looks) string {
 	for _, file := range ruleFiles(home, cwd) {
-		text, err := read(file)
+		text, err := look.Read(file)
 		if err != nil {
 			continue // it is not there, or Claude Code cannot read it either
 		}
@@ -35,16 +37,13 @@ func ownRule(home, cwd, line string, read func(string) ([]byte, error)) string {
 func ruleFiles(home, cwd string) []string {
 	s := Settings()
 	files := []string{s.Managed.Linux, s.Managed.MacOS, filepath.Join(home, s.Dir, s.File)}
-	for dir := cwd; ; dir = filepath.Dir(dir) {
+	for _, dir := range neutral.Upwards(cwd) {
 		files = append(files, filepath.Join(dir, s.Project), filepath.Join(dir, s.Dir, "settings.local.json"))
-		if dir == filepath.Dir(dir) {
-			return files
-		}
 	}
+	return files
 }
 
-// ruleNames reports whether a rule such as Bash(curl:*) may be about a line; in doubt it is. The
-// texts between its stars must all be somewhere in the line.
+// ruleNames reports whether a rule such as Bash(curl:*) may be about a line; in doubt it is.
 func ruleNames(rule, line string) bool {
 	inside, ok := strings.CutPrefix(rule, "Bash")
 	if !ok {
@@ -52,10 +51,5 @@ func ruleNames(rule, line string) bool {
 	}
 	inside = strings.TrimSuffix(strings.TrimPrefix(inside, "("), ")")
 	inside, _, _ = strings.Cut(inside, ":*")
-	for part := range strings.SplitSeq(inside, "*") {
-		if !strings.Contains(line, strings.TrimSpace(part)) {
-			return false
-		}
-	}
-	return true
+	return neutral.MayFit(inside, line)
 }

@@ -35,7 +35,7 @@ func Agent() neutral.Agent {
 	return neutral.Agent{
 		Commands: commands,
 		Table:    Table(), EventField: "hook_event_name", Timeout: timeout, Asks: "PermissionRequest",
-		Noted: noted, ShowsRun: true,
+		Noted: noted, ShowsRun: true, OwnRule: ownRule,
 		ResultField: "tool_response", Replaces: neutral.On("PostToolUse"), Answer: Answer,
 	}
 }

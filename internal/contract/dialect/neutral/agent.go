@@ -63,9 +63,9 @@ type Agent struct {
 	// adds the fields.
 	Foreign bool
 	// OwnRule returns a rule of the agent's own settings that is, or may be, about a shell line,
-	// where the agent would hold the rule against the line that a hook has put in its place. read
-	// reads a file. "" = none is. Nil = it has no such rules, or they are not known.
-	OwnRule func(home, cwd, line string, read func(file string) ([]byte, error)) string
+	// where the agent would hold the rule against the line that a hook has put in its place. "" = none
+	// is. Nil = it has no such rules, or they are not known.
+	OwnRule func(home, cwd, line string, look Looks) string
 	// Pair names the call of an event that the agent sends twice, under two
 	// names, and tells which of the two it is. "" = it stands alone. Nil = none.
 	Pair func(event string, payload json.RawMessage) (call string, second bool)

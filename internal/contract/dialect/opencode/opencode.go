@@ -21,7 +21,9 @@ func System() neutral.System {
 }
 
 // Agent is OpenCode, which the bridge cannot stand for.
-func Agent() neutral.Agent { return neutral.Agent{Table: Table(), PluginCan: can, ShowsRun: true} }
+func Agent() neutral.Agent {
+	return neutral.Agent{Table: Table(), PluginCan: can, ShowsRun: true, OwnRule: ownRule}
+}
 
 // can are the abilities of hookd's plugin, as the tests of internal/agents/bridge/shims
 // show them.
