@@ -62,7 +62,7 @@ var large = map[string]int{
 	"cmd/hookd printer":                   145,
 	"client Client":                       76,
 	"internal/agents/connect target":      54,
-	"internal/daemon Daemon":              100,
+	"internal/daemon Daemon":              80,
 	"internal/door/server Server":         92,
 	"internal/facts call":                 57,
 	"internal/fleet Fleet":                56,

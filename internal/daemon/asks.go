@@ -102,7 +102,7 @@ func (d *Daemon) retainAsks(snap *hook.Snapshot) {
 	d.hooked.Store(slices.ContainsFunc(snap.Entries, func(e hook.Entry) bool { return runsFor(e, events.EventAsk) }))
 	d.asks.Retain(snap.Runnable())
 	d.noteAnnounced(snap)
-	d.noteSnoozes()
+	d.snoozes.note()
 }
 
 // runsFor reports whether a hook runs for an event of hookd's own.

@@ -254,8 +254,8 @@ func (c *control) Status(ctx context.Context) wire.Status {
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
 		Cgroup: d.proc.Cgroup(), Starts: d.proc.Way(),
-		HTTP: d.agentHTTP.State(), Policy: d.policyInfo(), Forward: d.forwardInfo(ctx), Fleet: d.fleetLag(ctx),
-		Unguarded: d.programs.addTo(d.unguarded.list(time.Now())), Snoozed: d.offUntil(), Permits: d.asks.Permits(),
+		HTTP: d.agentHTTP.State(), Policy: d.policy.info(), Forward: d.forward.info(ctx), Fleet: d.fleetLag(ctx),
+		Unguarded: d.programs.addTo(d.unguarded.list(time.Now())), Snoozed: d.snoozes.list(), Permits: d.asks.Permits(),
 		Problems: d.problems(snap),
 	}
 }

@@ -36,7 +36,6 @@ import (
 	"github.com/hookd/hookd/internal/hooks/when"
 	"github.com/hookd/hookd/internal/people/ask"
 	"github.com/hookd/hookd/internal/proc"
-	"github.com/hookd/hookd/internal/record/forward"
 	"github.com/hookd/hookd/internal/record/metrics"
 	"github.com/hookd/hookd/internal/record/past"
 	"github.com/hookd/hookd/internal/record/recorder"
@@ -79,7 +78,7 @@ type Daemon struct {
 	unkept      string // why a kill may take decisions that are not on disk; "" = it takes none
 	hub         *stream.Hub
 	recorder    *recorder.Recorder
-	forward     *forward.Forwarder
+	forward     forwarding
 	history     history // complete before the server serves
 	proc        *proc.Runner
 	runner      *runner.Runner
@@ -90,9 +89,10 @@ type Daemon struct {
 	boxes       *contain.Boxer
 	plans       *boxPlans
 	fleet       *membership
-	hooked      atomic.Bool   // a hook runs for asks
-	announces   atomic.Bool   // a hook runs for decisions
-	snoozed     chan struct{} // hooks were read: a snooze may have come or gone
+	hooked      atomic.Bool // a hook runs for asks
+	announces   atomic.Bool // a hook runs for decisions
+	snoozes     snoozes
+	agentWatch  *agentWatch
 	discovery   *discovery.Discovery
 	server      *server.Server
 	agents      proc.Agents    // for which bridges have asked
@@ -120,7 +120,7 @@ type Daemon struct {
 	reloading  sync.Mutex // one reload at a time
 	recovering sync.Mutex // the same for taking back what was set aside
 	lastGood   *catalog.LastGood
-	policy     policy.Home
+	policy     *policyLayer
 	rejected   atomic.Pointer[wire.Problem] // why the settings of the last reload are not in force; nil = they are
 }
 
@@ -138,12 +138,15 @@ func New(o Options) (d *Daemon, err error) {
 		started:  time.Now().UTC(),
 		markers:  discovery.NewMarkers(c.DisabledDir()),
 		projects: project.NewFinder(), links: when.NewDisk(),
-		watching: make(chan struct{}), directed: make(chan struct{}, 1), snoozed: make(chan struct{}, 1),
+		watching: make(chan struct{}), directed: make(chan struct{}, 1),
 		// Before the socket exists: a signal may follow it at once.
 		intents: signals.Watch(watched, func() { os.Exit(1) }), unwatch: unwatch,
 		files: readfile.NewPatience(settingsTime, nil),
 	}
 	d.config.Store(&c)
+	d.snoozes = snoozes{
+		markers: d.markers, config: &d.config, changed: make(chan struct{}, 1), reload: d.Reload, log: d.log,
+	}
 	d.metrics = d.newMetrics()
 	if err := d.open(c); err != nil {
 		unwatch()
@@ -190,7 +193,8 @@ func (d *Daemon) closeOpened() error {
 
 // wire makes the rooms and connects them. Nothing runs yet.
 func (d *Daemon) wire(c config.Config) {
-	d.lastGood, d.policy = catalog.NewLastGood(d.store), policy.NewHome(c.PolicyDir())
+	d.lastGood = catalog.NewLastGood(d.store)
+	d.policy = &policyLayer{Home: policy.NewHome(c.PolicyDir()), config: &d.config, files: d.files, log: d.log}
 	d.hub = stream.New(stream.Options{
 		First:   d.store.FirstSeq(),
 		Epoch:   d.store.Epoch(),
@@ -217,7 +221,9 @@ func (d *Daemon) wire(c config.Config) {
 	d.openVault(c)
 	d.dispatch = dispatch.New(d.dispatchOptions(c))
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
+	d.agentWatch = &agentWatch{config: &d.config, missed: d.dispatch.Missed, faults: d.noteFaults, log: d.log}
 	d.discovery = discovery.New(d.discoveryOptions(c))
+	d.policy.hooks = d.discovery
 	d.runner.Follow(latestOf(d.discovery, c.ReloadMode))
 	d.changes = catalog.OpenChanges(c, d.opts.Log)
 	d.changes.Observe(d.auditChange)
@@ -298,8 +304,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer d.unwatch()
-	d.makeMissed()
-	d.repairPolicy()
+	d.agentWatch.makeFolder()
+	d.policy.repair()
 	found := d.discovery.Load()
 	var rooms sync.WaitGroup
 	ahead := make(chan struct{})
@@ -321,12 +327,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { failed <- d.server.Serve(context.WithoutCancel(ctx)) })
 	rooms.Go(func() { d.agentHTTP.Run(ctx) })
 	rooms.Go(func() { d.metricsHTTP.Run(ctx) })
-	rooms.Go(func() { d.followPolicy(ctx) })
+	rooms.Go(func() { d.policy.follow(ctx) })
 	rooms.Go(func() { d.followFleet(ctx) })
-	rooms.Go(func() { d.watchAgents(ctx) })
+	rooms.Go(func() { d.agentWatch.run(ctx) })
 	rooms.Go(func() { d.programs.run(ctx) })
 	rooms.Go(func() { d.unguarded.recall(ctx, d) })
-	rooms.Go(func() { d.endSnoozes(ctx) })
+	rooms.Go(func() { d.snoozes.end(ctx) })
 	working, leaveFleet := context.WithCancel(ctx)
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })
@@ -472,7 +478,7 @@ func (d *Daemon) stop(ctx context.Context) {
 	if dropped := d.dispatch.Drain(drain); dropped > 0 {
 		d.log.Warn("stopped before all queued runs had their turn", zap.Int("dropped", dropped))
 	}
-	d.drainForward(ctx)
+	d.forward.drain(ctx)
 	d.hub.Close()
 	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancelEnd()

@@ -65,7 +65,7 @@ func (d *Daemon) followFleet(ctx context.Context) {
 			d.log.Info("a policy of the fleet is in force", zap.String("policy", r.Current.Head().Text()),
 				zap.String("shadow", r.Current.ShadowHead().Text()))
 			d.discovery.Load()
-			d.sweepPolicy()
+			d.policy.sweep()
 		}
 		if err == nil {
 			said = ""
@@ -107,7 +107,7 @@ func (d *Daemon) rolled(now policy.Current) *wire.Rolled {
 
 // directive is the newest that this machine has taken; nil = none.
 func (d *Daemon) directive() *wire.Directive {
-	now, set := d.policyNow()
+	now, set := d.policy.now()
 	if !set || now.State.Directive.Empty() {
 		return nil
 	}

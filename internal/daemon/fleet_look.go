@@ -34,7 +34,7 @@ func (m machine) Facts() wire.FleetMachine {
 			facts.Failing = append(facts.Failing, e.Name)
 		}
 	}
-	now, _ := d.policyNow()
+	now, _ := d.policy.now()
 	facts.Policy, facts.Rollout = now.Head().Text(), d.rolled(now)
 	for name := range d.config.Load().Fleet.Approvers {
 		facts.Approvers = append(facts.Approvers, name)

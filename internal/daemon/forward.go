@@ -18,7 +18,10 @@ const lastForward = 2 * time.Second
 // placeTime is how long the places of targets may take to be read.
 const placeTime = 2 * time.Second
 
-func (d *Daemon) newForward() *forward.Forwarder {
+// forwarding hands decisions on to the targets of the setting forward.
+type forwarding struct{ *forward.Forwarder }
+
+func (d *Daemon) newForward() forwarding {
 	f := forward.New(forward.Options{
 		Log: d.recorder, Places: places{d.store, d.fleet != nil}, Version: d.opts.Version, Logger: d.opts.Log,
 	})
@@ -28,7 +31,7 @@ func (d *Daemon) newForward() *forward.Forwarder {
 	})
 	places{d.store, d.fleet != nil}.Targets(nil)
 	f.Configure(d.config.Load().Forward)
-	return f
+	return forwarding{f}
 }
 
 // places are those of the targets of forward, and that of the fleet.
@@ -45,22 +48,22 @@ func (p places) Targets(names []string) {
 	p.Store.Targets(names)
 }
 
-// drainForward hands the last decisions on.
-func (d *Daemon) drainForward(ctx context.Context) {
+// drain hands the last decisions on.
+func (f forwarding) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastForward)
 	defer cancel()
-	d.forward.Drain(ctx)
+	f.Drain(ctx)
 }
 
-func (d *Daemon) forwardStatus(ctx context.Context) []forward.Status {
+func (f forwarding) states(ctx context.Context) []forward.Status {
 	ctx, cancel := context.WithTimeout(ctx, placeTime)
 	defer cancel()
-	return d.forward.Status(ctx)
+	return f.Status(ctx)
 }
 
-// forwardInfo is the state of each target for status.
-func (d *Daemon) forwardInfo(ctx context.Context) (list []wire.Forward) {
-	for _, s := range d.forwardStatus(ctx) {
+// info is the state of each target for status.
+func (f forwarding) info(ctx context.Context) (list []wire.Forward) {
+	for _, s := range f.states(ctx) {
 		info := wire.Forward{
 			Name: s.Name, Type: s.Type, To: s.To, Sent: s.Sent, Refused: s.Refused, Failed: s.Failed,
 			Waiting: s.Waiting, Missed: s.Missed, Error: s.Error, Unread: s.Unread,
@@ -76,16 +79,16 @@ func (d *Daemon) forwardInfo(ctx context.Context) (list []wire.Forward) {
 	return list
 }
 
-func (d *Daemon) forwardLoad() (list []metrics.Forward) {
-	for _, s := range d.forwardStatus(context.Background()) {
-		f := metrics.Forward{
+func (f forwarding) load() (list []metrics.Forward) {
+	for _, s := range f.states(context.Background()) {
+		m := metrics.Forward{
 			Target: s.Name, Up: s.Error == "", Sent: s.Sent, Refused: s.Refused, Failed: s.Failed,
 			Waiting: s.Waiting, Missed: s.Missed,
 		}
 		if !s.Oldest.IsZero() {
-			f.Lag = time.Since(s.Oldest)
+			m.Lag = time.Since(s.Oldest)
 		}
-		list = append(list, f)
+		list = append(list, m)
 	}
 	return list
 }

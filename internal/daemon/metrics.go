@@ -87,13 +87,13 @@ func (d *Daemon) load() metrics.Load {
 		Inflight:   map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,
-		Store: d.storeLoad(), Forward: d.forwardLoad(), Fleet: d.fleetLoad(),
+		Store: d.storeLoad(), Forward: d.forward.load(), Fleet: d.fleetLoad(),
 		Policy: map[string]int{},
 	}
 	if oldest := d.dispatch.Oldest(); !oldest.IsZero() {
 		l.Oldest = time.Since(oldest)
 	}
-	if now, set := d.policyNow(); set {
+	if now, set := d.policy.now(); set {
 		l.Policy[now.Manifest.Name] = 0
 		if now.State.Error == "" {
 			l.Policy[now.Manifest.Name] = 1

@@ -21,9 +21,9 @@ const firstCall = 100 * time.Millisecond
 
 // discoveryOptions returns where hooks are found under settings c.
 func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
-	o := catalog.Options(c, d.policy)
+	o := catalog.Options(c, d.policy.Home)
 	o.Fixed = slices.Concat(d.opts.Hooks, o.Fixed)
-	o.Approved = catalog.Options(d.opts.Config, d.policy).Approved // reload.mode needs a restart
+	o.Approved = catalog.Options(d.opts.Config, d.policy.Home).Approved // reload.mode needs a restart
 	o.Log, o.NoWatch = d.opts.Log, d.opts.Config.ReloadMode == "manual"
 	o.LastGood, o.Known = d.lastGood.Text, d.lastGood.Units
 	o.Watching, o.Rest = func() { close(d.watching) }, firstCall
@@ -49,10 +49,10 @@ func (d *Daemon) Reload() wire.Reload {
 			},
 		)
 	}
-	d.repairPolicy()
+	d.policy.repair()
 	before := d.discovery.Current().Generation
 	snap := d.discovery.Load()
-	d.noteSnoozes()
+	d.snoozes.note()
 	if snap.Generation == before { // else publish says so
 		d.noteReload(snap)
 		d.fleet.changed()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -14,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/agents/bridge"
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/agents/roster"
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/watchdir"
 	"github.com/hookd/hookd/internal/events"
@@ -26,13 +28,21 @@ const (
 	lookLeast   = 5 * time.Second  // between a change and the look
 )
 
-// watchAgents finds agents that do not call hookd any more, until ctx ends. A look whose files hang is
+// agentWatch looks whether the agents that were connected still call hookd.
+type agentWatch struct {
+	config *atomic.Pointer[config.Config]
+	missed func(env events.Envelope, why string) // records a call that no hook was asked about
+	faults func([]roster.Fault)                  // takes those of each look
+	log    *zap.Logger
+}
+
+// run finds agents that do not call hookd any more, until ctx ends. A look whose files hang is
 // left behind then.
-func (d *Daemon) watchAgents(ctx context.Context) {
+func (w *agentWatch) run(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		d.lookAtAgents(ctx)
+		w.look(ctx)
 	}()
 	select {
 	case <-ended:
@@ -40,13 +50,13 @@ func (d *Daemon) watchAgents(ctx context.Context) {
 	}
 }
 
-// lookAtAgents looks now, and after each change of a file that the last look depends on.
-func (d *Daemon) lookAtAgents(ctx context.Context) {
+// look looks now, and after each change of a file that the last look depends on.
+func (w *agentWatch) look(ctx context.Context) {
 	var looker roster.Looker
-	if err := roster.Adopt(d.config.Load().Home, ownBridge()); err != nil {
-		d.log.Warn("an upgrade of the bridges is not noted", zap.Error(err))
+	if err := roster.Adopt(w.config.Load().Home, ownBridge()); err != nil {
+		w.log.Warn("an upgrade of the bridges is not noted", zap.Error(err))
 	}
-	missed := d.missed()
+	missed := w.folder()
 	var changed <-chan struct{}
 	watcher, err := watchdir.New()
 	if err == nil {
@@ -54,18 +64,18 @@ func (d *Daemon) lookAtAgents(ctx context.Context) {
 		defer watcher.Close()
 	}
 	for {
-		every, home := lookEvery, d.config.Load().Home
+		every, home := lookEvery, w.config.Load().Home
 		places := roster.Places(home)
 		places.Add(missed, "")
 		if watcher != nil && watcher.Watch(places) == nil { // before the look: a change meanwhile is seen
 			every = lookWatched
 		}
-		young := d.takeMissed(missed)
+		young := w.take(missed)
 		faults, err := looker.Look(home)
 		if err != nil {
-			d.log.Warn("it is not known which agents are connected", zap.Error(err))
+			w.log.Warn("it is not known which agents are connected", zap.Error(err))
 		} else {
-			d.noteFaults(faults)
+			w.faults(faults)
 		}
 		switch {
 		case young:
@@ -82,26 +92,26 @@ func (d *Daemon) lookAtAgents(ctx context.Context) {
 	}
 }
 
-// missed is the folder of the calls that bridges could not ask about.
-func (d *Daemon) missed() string { return d.config.Load().Socket + connect.MissedSuffix }
+// folder is the folder of the calls that bridges could not ask about.
+func (w *agentWatch) folder() string { return w.config.Load().Socket + connect.MissedSuffix }
 
-// makeMissed makes the folder, but not for the system's daemon: agents of users cannot write there.
-func (d *Daemon) makeMissed() {
-	if d.config.Load().System {
+// makeFolder makes the folder, but not for the system's daemon: agents of users cannot write there.
+func (w *agentWatch) makeFolder() {
+	if w.config.Load().System {
 		return
 	}
-	if err := os.MkdirAll(d.missed(), 0o700); err != nil {
-		d.log.Warn("calls whose bridge fails are not told of", zap.Error(err))
+	if err := os.MkdirAll(w.folder(), 0o700); err != nil {
+		w.log.Warn("calls whose bridge fails are not told of", zap.Error(err))
 	}
 }
 
-// takeMissed records the calls that bridges could not ask about, from the payloads that the shells behind them
+// take records the calls that bridges could not ask about, from the payloads that the shells behind them
 // left in a folder, and removes these. young says that one may still be written. The folder is the user's: its
 // texts prove as little as an event.
-func (d *Daemon) takeMissed(folder string) (young bool) {
+func (w *agentWatch) take(folder string) (young bool) {
 	list, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.log.Warn("it is not known whether bridges have failed", zap.Error(err))
+		w.log.Warn("it is not known whether bridges have failed", zap.Error(err))
 	}
 	for _, f := range list[:min(len(list), mostMissed)] {
 		path := filepath.Join(folder, f.Name())
@@ -116,7 +126,7 @@ func (d *Daemon) takeMissed(folder string) (young bool) {
 		}
 		payload, _ := readfile.Read(path, readfile.Limit) // without it the call is told of all the same
 		if err := os.Remove(path); err != nil {
-			d.log.Warn("a call whose bridge failed stays in its folder", zap.Error(err))
+			w.log.Warn("a call whose bridge failed stays in its folder", zap.Error(err))
 			continue // a folder there must not hide the others
 		}
 		if !connect.Guards(agent, event) {
@@ -124,7 +134,7 @@ func (d *Daemon) takeMissed(folder string) (young bool) {
 		}
 		env := bridge.Missed(agent, event, payload)
 		env.At = info.ModTime()
-		d.dispatch.Missed(env, "hookd-bridge is missing or broken, so no hook was asked")
+		w.missed(env, "hookd-bridge is missing or broken, so no hook was asked")
 	}
 	return young
 }

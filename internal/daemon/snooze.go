@@ -2,68 +2,80 @@ package daemon
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/wire"
 )
 
-// endSnoozes switches hooks on again when the time is over for which they were off, until ctx
+// snoozes are the hooks that are off for a time.
+type snoozes struct {
+	markers discovery.Markers
+	config  *atomic.Pointer[config.Config]
+	changed chan struct{} // hooks were read: a snooze may have come or gone
+	reload  func() wire.Reload
+	log     *zap.Logger
+}
+
+// end switches hooks on again when the time is over for which they were off, until ctx
 // ends. A hook whose end has come is on at the next reading of hooks in any case.
-func (d *Daemon) endSnoozes(ctx context.Context) {
+func (s *snoozes) end(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.snoozed:
+		case <-s.changed:
 		case <-timer.C:
-			d.wakeSnoozed()
+			s.wake()
 		}
 		next := time.Hour
-		for _, s := range d.markers.Snoozed() {
-			next = min(next, max(0, time.Until(s.Until))+10*time.Millisecond)
+		for _, one := range s.markers.Snoozed() {
+			next = min(next, max(0, time.Until(one.Until))+10*time.Millisecond)
 		}
 		timer.Reset(next)
 	}
 }
 
-// wakeSnoozed removes the markers whose end has come, and reads hooks again if there were some.
-func (d *Daemon) wakeSnoozed() {
+// wake removes the markers whose end has come, and reads hooks again if there were some.
+func (s *snoozes) wake() {
 	ended := false
-	for _, s := range d.markers.Snoozed() {
-		if time.Now().Before(s.Until) {
+	for _, one := range s.markers.Snoozed() {
+		if time.Now().Before(one.Until) {
 			continue
 		}
-		if err := catalog.Wake(*d.config.Load(), s.Hook); err != nil {
-			d.log.Warn("the marker of a hook whose snooze is over stays", zap.String("hook", s.Hook), zap.Error(err))
+		if err := catalog.Wake(*s.config.Load(), one.Hook); err != nil {
+			s.log.Warn("the marker of a hook whose snooze is over stays", zap.String("hook", one.Hook), zap.Error(err))
 			continue
 		}
 		ended = true
-		d.log.Info("a snooze is over", zap.String("hook", s.Hook))
+		s.log.Info("a snooze is over", zap.String("hook", one.Hook))
 	}
 	if ended {
-		d.Reload()
+		s.reload()
 	}
 }
 
-// noteSnoozes has the end of each snooze looked at. It does not wait.
-func (d *Daemon) noteSnoozes() {
+// note has the end of each snooze looked at. It does not wait.
+func (s *snoozes) note() {
 	select {
-	case d.snoozed <- struct{}{}:
+	case s.changed <- struct{}{}:
 	default:
 	}
 }
 
-// offUntil lists the hooks that are off for a time, for the status.
-func (d *Daemon) offUntil() (list []wire.Snoozed) {
-	for _, s := range d.markers.Snoozed() {
-		if time.Now().Before(s.Until) {
-			list = append(list, wire.Snoozed{Hook: s.Hook, Until: s.Until, By: s.By})
+// list lists the hooks that are off for a time, for the status.
+func (s *snoozes) list() (all []wire.Snoozed) {
+	for _, one := range s.markers.Snoozed() {
+		if time.Now().Before(one.Until) {
+			all = append(all, wire.Snoozed{Hook: one.Hook, Until: one.Until, By: one.By})
 		}
 	}
-	return list
+	return all
 }
