@@ -55,38 +55,21 @@ func (f forwarding) drain(ctx context.Context) {
 	f.Drain(ctx)
 }
 
-func (f forwarding) states(ctx context.Context) []forward.Status {
+// info is the state of each target.
+func (f forwarding) info(ctx context.Context) []wire.Forward {
 	ctx, cancel := context.WithTimeout(ctx, placeTime)
 	defer cancel()
 	return f.Status(ctx)
 }
 
-// info is the state of each target for status.
-func (f forwarding) info(ctx context.Context) (list []wire.Forward) {
-	for _, s := range f.states(ctx) {
-		info := wire.Forward{
-			Name: s.Name, Type: s.Type, To: s.To, Sent: s.Sent, Refused: s.Refused, Failed: s.Failed,
-			Waiting: s.Waiting, Missed: s.Missed, Error: s.Error, Unread: s.Unread,
-		}
-		if !s.Oldest.IsZero() {
-			info.Oldest = &s.Oldest
-		}
-		if !s.Since.IsZero() {
-			info.Since = &s.Since
-		}
-		list = append(list, info)
-	}
-	return list
-}
-
 func (f forwarding) load() (list []metrics.Forward) {
-	for _, s := range f.states(context.Background()) {
+	for _, s := range f.info(context.Background()) {
 		m := metrics.Forward{
 			Target: s.Name, Up: s.Error == "", Sent: s.Sent, Refused: s.Refused, Failed: s.Failed,
 			Waiting: s.Waiting, Missed: s.Missed,
 		}
-		if !s.Oldest.IsZero() {
-			m.Lag = time.Since(s.Oldest)
+		if s.Oldest != nil {
+			m.Lag = time.Since(*s.Oldest)
 		}
 		list = append(list, m)
 	}

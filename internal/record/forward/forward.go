@@ -24,6 +24,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 // Log is the history of decisions, with the place of each target in it.
@@ -175,27 +176,17 @@ func (f *Forwarder) all() []*worker {
 	return f.workers
 }
 
-// Status is the state of one target.
-type Status struct {
-	Name, Type string
-	To         string // URL or path
-	store.ForwardState
-	Sent    uint64    // decisions since the daemon started
-	Refused uint64    // of them those that the target took and threw away, as it said
-	Failed  uint64    // attempts
-	Error   string    // why the last attempt failed; "" = it did not
-	Since   time.Time // of the first attempt that failed in a row; zero = none has
-	Unread  string    // why the place is not known; "" = it is
-}
-
 // Status returns the state of each target, in the order of the settings.
-func (f *Forwarder) Status(ctx context.Context) []Status {
-	var list []Status
+func (f *Forwarder) Status(ctx context.Context) (list []wire.Forward) {
 	for _, w := range f.all() {
 		s := w.status()
-		var err error
-		if s.ForwardState, err = f.o.Places.Place(ctx, s.Name); err != nil {
+		place, err := f.o.Places.Place(ctx, s.Name)
+		if err != nil {
 			s.Unread = err.Error()
+		}
+		s.Waiting, s.Missed = place.Waiting, place.Missed
+		if !place.Oldest.IsZero() {
+			s.Oldest = &place.Oldest
 		}
 		list = append(list, s)
 	}

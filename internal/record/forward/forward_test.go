@@ -223,7 +223,7 @@ func TestATargetHangs(t *testing.T) {
 	hooktest.Until(t, "the other target has all", func() bool { return quick.has(20) })
 	hooktest.Until(t, "the status says what is wrong", func() bool {
 		s := f.Status(t.Context())
-		return s[0].Error == "the server does not answer in time" && s[0].Waiting == 20 && !s[0].Oldest.IsZero() &&
+		return s[0].Error == "the server does not answer in time" && s[0].Waiting == 20 && s[0].Oldest != nil &&
 			s[1].Error == "" && s[1].Sent == 20 && s[1].Waiting == 0
 	})
 	close(release)

@@ -66,7 +66,7 @@ type worker struct {
 	draining []chan struct{} // to close when there is nothing ahead, or it cannot be handed on
 
 	mu     sync.Mutex
-	state  Status
+	state  wire.Forward
 	trying time.Time // since when an attempt is under way; zero = none is
 }
 
@@ -75,7 +75,7 @@ func newWorker(f *Forwarder, t config.Forward, before *worker) *worker {
 		f: f, target: t, sink: newSink(t), before: before, nudge: make(chan struct{}, 1), ended: make(chan struct{}),
 		limit: maxBatch, drains: make(chan chan struct{}),
 	}
-	w.state = Status{Name: t.Name, Type: t.Type, To: t.URL + t.Path}
+	w.state = wire.Forward{Name: t.Name, Type: t.Type, To: t.URL + t.Path}
 	w.ctx, w.stop = context.WithCancel(f.ctx)
 	return w
 }
@@ -195,8 +195,9 @@ func (w *worker) failed(err error) {
 	again := w.state.Error == err.Error()
 	w.state.Error = err.Error()
 	w.state.Failed++
-	if w.state.Since.IsZero() {
-		w.state.Since = time.Now()
+	if w.state.Since == nil {
+		now := time.Now()
+		w.state.Since = &now
 	}
 	w.mu.Unlock()
 	if !again {
@@ -221,7 +222,7 @@ func (w *worker) pause(err error) time.Duration {
 func (w *worker) works() {
 	w.mu.Lock()
 	failing := w.state.Error != ""
-	w.state.Error, w.state.Since, w.fails = "", time.Time{}, 0
+	w.state.Error, w.state.Since, w.fails = "", nil, 0
 	w.mu.Unlock()
 	if failing {
 		w.log().Info("decisions are handed on again")
@@ -256,13 +257,13 @@ func (w *worker) drain(ctx context.Context) {
 // hangs is after how long an attempt under way is said to hang.
 func (w *worker) hangs() time.Duration { return w.f.o.attempt + w.f.o.attempt/3 }
 
-func (w *worker) status() Status {
+func (w *worker) status() wire.Forward {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.state
 	if !w.trying.IsZero() && time.Since(w.trying) > w.hangs() {
-		s.Since = w.trying
-		s.Error = fmt.Sprintf("an attempt hangs since %s", w.trying.Format(time.TimeOnly))
+		since := w.trying
+		s.Since, s.Error = &since, fmt.Sprintf("an attempt hangs since %s", since.Format(time.TimeOnly))
 	}
 	return s
 }
