@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -22,8 +23,18 @@ var pythons = []string{"python3", "python3.8", "python3.9", "python3.10", "pytho
 	"python3.14"}
 
 // runtimes returns the runtimes of this machine.
-func runtimes(t *testing.T) (list []runtime) {
+func runtimes(t *testing.T) []runtime {
 	t.Helper()
+	for _, name := range []string{"python3", "node", "bun", "deno"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Log("SKIP-TOOL " + name)
+		}
+	}
+	return found()
+}
+
+// found looks for the runtimes once: an interpreter that a version manager leads to takes long to say its version.
+var found = sync.OnceValue(func() (list []runtime) {
 	seen := map[string]bool{}
 	for _, name := range pythons {
 		version, err := exec.Command(name, "-c", "import sys; print(sys.version)").Output()
@@ -45,13 +56,8 @@ func runtimes(t *testing.T) (list []runtime) {
 	if takesTypes("node") {
 		list = append(list, runtime{"node with types", []string{"node"}, "ts"})
 	}
-	for _, name := range []string{"python3", "node", "bun", "deno"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Log("SKIP-TOOL " + name)
-		}
-	}
 	return list
-}
+})
 
 // takesTypes reports whether a node runs TypeScript as it is.
 func takesTypes(node string) bool {

@@ -316,7 +316,7 @@ func TestNothingStopsTheBroker(t *testing.T) {
 		"a descriptor too many":      `(ulimit -n 10; exec 4> a 5> b 6> c 7> d 8> e; ! (: 9> f) || :); echo x > g && rm a b c d e`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, folder := range []string{".", "src"} {
+			for _, folder := range []string{".", "src"}[:hooktest.Amount(2, 1)] {
 				if r := newScene(t).boxed(t, Project, Landlock, "cd "+folder+" && "+line); r.exit != 0 {
 					t.Errorf("in %s: %+v", folder, r)
 				}
