@@ -19,6 +19,8 @@ RACE = CGO_ENABLED=1 go test -race -vet=off -gcflags='modernc.org/...=-race=fals
 SHARES = ^[[:space:]]*go |\.Go\(|sync\.(RW)?Mutex
 # What makes files and processes of other users, or judges as root does.
 NEEDS_ROOT = NeedRoot\(|Gete?uid\(\) != 0
+# A version manager's python3 is a script, and starts five times as slowly: tests find python3 itself.
+PYTHON = case `command -v python3` in */shims/*) python=`python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'` && PATH="$$python:$$PATH";; esac
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
@@ -36,7 +38,7 @@ demo: build ## show what hookd does, on a home that is removed afterwards
 	@sh demo/demo.sh bin/hookd
 
 test: build ## test all behaviour; `make check` vets
-	HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS) ./...
+	@$(PYTHON); HOOKTEST_PROGRAMS="$(CURDIR)/bin" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS) ./...
 
 test-all: ## test, with all cases, and load the machine: many kills, fleets, memory, packages
 	@HOOKTEST_ALL=1 $(MAKE) test
