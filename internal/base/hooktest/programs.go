@@ -2,6 +2,7 @@ package hooktest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -93,6 +94,9 @@ func dependOn(root string, folders ...string) error {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() && d.Name() == "testdata" {
 				return fs.SkipDir
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // another test has just removed a folder of its own
 			}
 			return err
 		})
