@@ -136,7 +136,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		var runs sync.WaitGroup
 		for worker := range 4 {
 			runs.Go(func() {
-				for i := range 10 {
+				for i := range hooktest.Amount(10, 5) {
 					if e, ok := killedAfter(t, r, time.Duration(4*i+worker)*100*time.Microsecond); !ok {
 						t.Errorf("got %+v, want it killed or not started", e)
 						return

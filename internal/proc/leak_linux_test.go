@@ -18,7 +18,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func TestNothingGrows(t *testing.T) {
 	runs := 1000
 	if !hooktest.All() {
-		runs = 200
+		runs = 104
 	}
 	if n, err := strconv.Atoi(os.Getenv("PROC_TEST_RUNS")); err == nil {
 		runs = n

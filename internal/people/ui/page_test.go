@@ -421,7 +421,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 	s.look(1440, 900, "light")
 	for i, d := range decisions {
-		if i%4 > 0 && !long() && !hooktest.All() {
+		if i%8 > 0 && !long() && !hooktest.All() {
 			continue
 		}
 		hashes := []string{fmt.Sprintf("#stream?open=%s&at=%d", d.EventID, d.Seq), "#session?id=" + url.QueryEscape(d.SessionID)}
@@ -439,7 +439,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		}
 	}
 	for i, text := range hostile() {
-		if n := hooktest.Amount(4, 12); i%n > 0 && !long() {
+		if n := hooktest.Amount(4, 24); i%n > 0 && !long() {
 			continue
 		}
 		js[chromedp.Void](s, fmt.Sprintf("void (location.hash = 'stream?q=' + encodeURIComponent(%q))", text))

@@ -229,10 +229,7 @@ func TestPowerCutAtEveryWriteOfTheJournal(t *testing.T) {
 	m.work(s, rand.New(rand.NewPCG(1, 1)), 20)
 	operations := whole.Done()
 	closed(t, s)
-	step := hooktest.Amount(3, 7)
-	if testing.Short() {
-		step = 11
-	}
+	step := hooktest.Amount(3, 13)
 	for cut := 3; cut < operations; cut += step {
 		t.Run(fmt.Sprint("cut=", cut), func(t *testing.T) {
 			t.Parallel()
