@@ -85,7 +85,7 @@ npm_system() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build "$work/here" hookd hookd-bridge
-go run -tags man ./cmd/hookd "$work/man"
+"$work/here/hookd" man "$work/man"
 gzip -9n "$work"/man/*.1
 
 for shell in bash zsh fish; do
