@@ -103,3 +103,20 @@ func TestAsksAboutABoxEnd(t *testing.T) {
 		})
 	}
 }
+
+// The plugin of an agent does not say what its agent was told. Where no person is asked, an ask is a denial.
+func TestAnAskOfAPluginWithoutAPerson(t *testing.T) {
+	for member, want := range map[string]wire.Outcome{"": wire.OutcomeAsk, `,"unasked":true`: wire.OutcomeDeny} {
+		synctest.Test(t, func(t *testing.T) {
+			guard := matchtest.With(matchtest.Hook("guard", "*"), func(h *hook.Hook) { h.Blocking = new(true) })
+			b := newBench(t, Options{}, []*hook.Hook{guard},
+				map[string]behaviour{"guard": {stdout: `{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"why"}}`}})
+			r := b.emit(t, `{"event":"tool.execute.before","dialect":"opencode"`+member+
+				`,"wait":true,"data":{"session_id":"s","tool":"bash","callID":"c","args":{"command":"x"}}}`)
+			d := b.tape.decisions(1)[0]
+			if !r.Verdict.Asks() || d.Decision != want || (d.Told != nil) != (want == wire.OutcomeDeny) {
+				t.Errorf("%q: the verdict is %+v, on record %s, told %+v", member, *r.Verdict, d.Decision, d.Told)
+			}
+		})
+	}
+}

@@ -57,6 +57,9 @@ func (ds *decisions) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 	if v.Contains() {
 		rec.Contained, rec.Opened = v.Contain[0], v.Opens
 	}
+	if e.Unasked && e.Hearing == nil && outcome == wire.OutcomeAsk { // a plugin says no more
+		rec.Hear(wire.Told{Decision: wire.OutcomeDeny, Reason: rec.Reason})
+	}
 	return rec
 }
 

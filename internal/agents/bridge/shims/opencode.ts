@@ -72,10 +72,11 @@ export const Hookd = async ({ client, directory }) => {
     // Throwing is how OpenCode is told that a call is denied. It goes on with
     // the arguments it has, so they are changed where they are.
     "tool.execute.before": async (input, output) => {
-      const verdict = await line.decide({ ...about("tool.execute.before", { ...input, args: output.args }), guards: true })
+      const unasked = process.env.HOOKD_ASK !== "none" // OpenCode asks no person for a plugin
+      const verdict = await line.decide({ ...about("tool.execute.before", { ...input, args: output.args }), guards: true, unasked })
       if (!verdict) return
       if (denies(verdict)) throw new Denied(reasonOf(verdict))
-      if (asks(verdict) && process.env.HOOKD_ASK !== "none") {
+      if (asks(verdict) && unasked) {
         throw new Denied(`${questionOf(verdict)} (hooks want a person to decide, and opencode cannot ask one: denied)`)
       }
       if (verdict.updated_input) become(output.args, verdict.updated_input)

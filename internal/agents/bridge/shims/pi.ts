@@ -51,12 +51,13 @@ export default function hookd(pi) {
 
   on("tool_call", async (event, ctx) => {
     const call = { toolName: event.toolName, toolCallId: event.toolCallId, input: event.input }
-    const verdict = await line.decide({ ...about("tool_call", ctx, call), guards: true })
+    const unasked = !ctx.hasUI && process.env.HOOKD_ASK !== "none"
+    const verdict = await line.decide({ ...about("tool_call", ctx, call), guards: true, unasked })
     if (!verdict) return
     if (denies(verdict)) return { block: true, reason: reasonOf(verdict) }
     if (asks(verdict) && process.env.HOOKD_ASK !== "none") {
       const question = questionOf(verdict)
-      if (!ctx.hasUI) return { block: true, reason: `${question} (hooks want a person to decide, and no person is there: denied)` }
+      if (unasked) return { block: true, reason: `${question} (hooks want a person to decide, and no person is there: denied)` }
       if (!(await ctx.ui.confirm(`Run ${event.toolName}?`, question))) return { block: true, reason: `${question} (denied by a person)` }
     }
     if (verdict.updated_input) become(event.input, verdict.updated_input)
