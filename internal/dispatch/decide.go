@@ -33,10 +33,10 @@ type verdicts struct {
 	records   *records
 	snapshots *snapshots
 
-	slots    slots
+	slots    awaitedSlots
 	deciding crowd
-	watching crowd // events that hooks in the shadow look at
-	shadows  slots // of those hooks
+	watching crowd        // events that hooks in the shadow look at
+	shadows  awaitedSlots // of those hooks
 }
 
 // decide runs the hooks that decide e and folds their answers. The preempt
@@ -100,7 +100,7 @@ type decidingLane struct {
 	event    *events.Event
 	contract *events.Contract // of the lane
 	until    time.Time        // when the time of all of them is over
-	slots    slots
+	slots    awaitedSlots
 
 	permitted **wire.Answered // set to the permit that has lifted a denial; nil = none lifts one
 }

@@ -20,7 +20,8 @@
 //	dedup                   an event that is sent again
 //	accept                  it is checked and given to the disk
 //	shadow                  the hooks whose answers do not count
-//	decide, crowd, slots    the hooks whose answers make a verdict
+//	decide, crowd           the hooks whose answers make a verdict
+//	awaited_slots           the slots of their runs
 //	turn                    the goroutines that run them
 //	plan                    which hooks those are, and which observe
 //	backlog, resume         observers that wait on disk, and come back from there
@@ -178,7 +179,7 @@ func assemble(l *lifetime) *Dispatcher {
 	backlog := newBacklog(l, resumer)
 	verdicts := &verdicts{
 		lifetime: l, runs: runs, follower: follower, decisions: decisions, records: records, snapshots: snapshots,
-		slots: newSlots(o.Decidable), shadows: newSlots(o.Decidable),
+		slots: newAwaitedSlots(o.Decidable), shadows: newAwaitedSlots(o.Decidable),
 		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)}, watching: crowd{maxBytes: o.MaxBytes / 8},
 	}
 	return &Dispatcher{

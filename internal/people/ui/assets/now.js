@@ -8,7 +8,7 @@ import { keep, useRows } from './keys.js';
 import { Refusal, about, ask, connection, follow, post, status } from './net.js';
 import { Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, say, stateOf } from './parts.js';
 import { go, link, put, route } from './state.js';
-import { loud } from './stream.js';
+import { loud } from './calls.js';
 import { ago, agentLabel, agentName, home, last, number, plural, when, hhmm } from './words.js';
 
 export const needs = computed(() => [...asks.value, ...hookNeeds.value]);

@@ -15,13 +15,13 @@ import { Learn } from './looks.js';
 import { Run } from './run.js';
 import { Session } from './session.js';
 import { link, route, tabs } from './state.js';
-import { Stream } from './stream.js';
+import { Calls } from './calls.js';
 import { Grants, Undo } from './undo.js';
 import { WhatIf } from './whatif.js';
 import { hhmm, hhmmss, plural, when } from './words.js';
 
 const parts = {
-  now: ['Now', Now], stream: ['Calls', Stream], session: ['Session', Session], hooks: ['Guards', Hooks],
+  now: ['Now', Now], stream: ['Calls', Calls], session: ['Session', Session], hooks: ['Guards', Hooks],
     run: ['Run', Run], call: ['Call', Why],
   whatif: ['What if', WhatIf], guard: ['Guard', Guard],
   edit: ['Edit', Edit], undo: ['Undo', Undo], grants: ['Grants', Grants], learn: ['Learn', Learn],

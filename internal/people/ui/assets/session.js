@@ -9,7 +9,7 @@ import {
 } from './parts.js';
 import { scroller } from './rows.js';
 import { link, put, route } from './state.js';
-import { Peek, loud } from './stream.js';
+import { Peek, loud } from './calls.js';
 import {
   ago, agentName, firstLine, hhmm, home, number, plural, quoted, shortSession, span, tookText, toolName, when,
 } from './words.js';

@@ -6,7 +6,7 @@ import { keep, useKeys, useRows } from './keys.js';
 import { Refusal, about, ask, connection, post, segment } from './net.js';
 import { Bad, Clock, Command, Empty, Icon, State, Table, Td, What, Who, say, stateOf, useData } from './parts.js';
 import { link, put, route } from './state.js';
-import { Peek } from './stream.js';
+import { Peek } from './calls.js';
 import { firstLine, number, outcomes, plural, tookText, toolName } from './words.js';
 
 const words = outcomes.filter((w) => !['disobeyed', 'not asked', 'context'].includes(w)); // what a hook can decide

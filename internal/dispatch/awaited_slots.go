@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// slots are those of runs that senders wait for. Each depth of a chain
+// awaitedSlots are those of runs that senders wait for. Each depth of a chain
 // has its own: a hook that waits for an event of its own holds a slot of its
 // depth and needs one of the next, so waits never go round in a circle.
-type slots struct {
+type awaitedSlots struct {
 	of      [MaxDepth + 1]chan struct{}
 	waiting *atomic.Int64 // runs that have none yet
 }
 
-func newSlots(n int) slots {
-	s := slots{waiting: new(atomic.Int64)}
+func newAwaitedSlots(n int) awaitedSlots {
+	s := awaitedSlots{waiting: new(atomic.Int64)}
 	for depth := range s.of {
 		s.of[depth] = make(chan struct{}, n)
 	}
@@ -23,7 +23,7 @@ func newSlots(n int) slots {
 }
 
 // try returns false when there is no slot now.
-func (s slots) try(depth int) bool {
+func (s awaitedSlots) try(depth int) bool {
 	select {
 	case s.of[depth] <- struct{}{}:
 		return true
@@ -33,7 +33,7 @@ func (s slots) try(depth int) bool {
 }
 
 // takeUntil is take with a deadline. It sets a timer only if it has to wait.
-func (s slots) takeUntil(ctx context.Context, until time.Time, depth int) bool {
+func (s awaitedSlots) takeUntil(ctx context.Context, until time.Time, depth int) bool {
 	if ctx.Err() == nil && s.try(depth) {
 		return true
 	}
@@ -43,7 +43,7 @@ func (s slots) takeUntil(ctx context.Context, until time.Time, depth int) bool {
 }
 
 // take returns false when ctx ends before there is a slot.
-func (s slots) take(ctx context.Context, depth int) bool {
+func (s awaitedSlots) take(ctx context.Context, depth int) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -60,9 +60,9 @@ func (s slots) take(ctx context.Context, depth int) bool {
 	}
 }
 
-func (s slots) give(depth int) { <-s.of[depth] }
+func (s awaitedSlots) give(depth int) { <-s.of[depth] }
 
-func (s slots) used() (n int) {
+func (s awaitedSlots) used() (n int) {
 	for _, taken := range s.of {
 		n += len(taken)
 	}

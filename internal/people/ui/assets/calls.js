@@ -27,7 +27,7 @@ const text = computed(() => route.value.p.q || '');
 const kind = computed(() => (Object.hasOwn(kinds, route.value.p.kind || '') ? route.value.p.kind : 'decisions'));
 const range = computed(() => (Object.hasOwn(ranges, route.value.p.range || '') ? route.value.p.range : '1h'));
 
-export function Stream() {
+export function Calls() {
   const search = useRef();
   useEffect(() => hear(arrived), []);
   useEffect(() => { weave(); show(); }, [gaps.value]);
