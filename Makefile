@@ -49,7 +49,7 @@ test-root: build ## test, as root, the packages with tests that need root; of th
 
 man: build ## write the man pages into bin/man
 	@rm -rf bin/man
-	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-`git log -1 --format=%ct 2>/dev/null || date +%s`} bin/hookd man bin/man
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-`git log -1 --format=%ct 2>/dev/null || date +%s`} $(GO) run -tags man ./cmd/hookd bin/man
 
 notices: ## write THIRD_PARTY, the licences of the modules that the programs are linked with
 	@$(GO) run ./packaging/notices

@@ -85,7 +85,7 @@ npm_system() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build "$work/here" hookd hookd-bridge
-"$work/here/hookd" man "$work/man"
+go run -tags man ./cmd/hookd "$work/man"
 gzip -9n "$work"/man/*.1
 
 for shell in bash zsh fish; do

@@ -155,7 +155,6 @@ var effects = map[string]effect{
 	"box":        {kind: looks},
 	"schema":     {kind: looks},
 	"completion": {kind: looks},
-	"man":        {kind: acts},
 	"version":    {kind: looks},
 	"help":       {kind: looks},
 }

@@ -282,7 +282,7 @@ func shortcuts(a *app) []*cobra.Command {
 		bundleCommand(a), policyCommand(a), fleetCommand(a),
 		bridgeCommand(a), tokenCommand(a), runCommand(a),
 		serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a), configCommand(a),
-		completionCommand(a), manCommand(a), versionCommand(a),
+		completionCommand(a), versionCommand(a),
 	}
 }
 

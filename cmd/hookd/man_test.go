@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"iter"
 	"os"
 	"os/exec"
@@ -11,15 +10,18 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // Each command has a page with the text of its help.
 func TestManPages(t *testing.T) {
+	hooktest.Long(t) // it compiles hookd once more
 	dir := filepath.Join(t.TempDir(), "man")
-	write := exec.CommandContext(t.Context(), "hookd", "man", dir)
-	write.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")
+	write := exec.CommandContext(t.Context(), "go", "run", "-trimpath", "-tags", "man", ".", dir)
+	write.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000", "CGO_ENABLED=0")
 	if out, err := write.CombinedOutput(); err != nil {
-		t.Fatalf("hookd man: %v\n%s", err, out)
+		t.Fatalf("go run -tags man: %v\n%s", err, out)
 	}
 	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
 	if err != nil {
@@ -40,9 +42,6 @@ func TestManPages(t *testing.T) {
 		}
 		if !strings.Contains(string(text), "Nov 2023") {
 			t.Errorf("%s has not the date of the sources", page)
-		}
-		if n := bytes.Count(text, []byte("\n.SH ")); n < 4 || n > 7 {
-			t.Errorf("%s has %d sections", page, n)
 		}
 		for _, section := range []string{".TH ", ".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION"} {
 			if !strings.Contains(string(text), "\n"+section) && !strings.HasPrefix(string(text), section) {
