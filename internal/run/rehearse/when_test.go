@@ -142,7 +142,7 @@ func randomPast(r *rand.Rand, work string) (past []Past) {
 		add("Bash", map[string]string{"command": line})
 	}
 	parts := []string{"a", "b", "..", ".", "secrets", ".env", "link", "up", "env", "x.env", "SECRETS", "", "~"}
-	for range 400 {
+	for range hooktest.Amount(400, 200) {
 		path := strings.Repeat("/", r.IntN(2))
 		if r.IntN(4) == 0 {
 			path = work + "/"
@@ -152,10 +152,10 @@ func randomPast(r *rand.Rand, work string) (past []Past) {
 		}
 		add(pick("Read", "Write", "Edit"), map[string]string{"file_path": path + pick(".env", "a", "file"), "content": pick("m1", ".env")})
 	}
-	for range 200 {
+	for range hooktest.Amount(200, 100) {
 		add(pick("WebFetch", "mcp__x__get"), map[string]string{"url": pick("http://", "https://", "HTTP://", "http:/", " http://") + pick("a", "a/b?c=d", "")})
 	}
-	for range 200 {
+	for range hooktest.Amount(200, 100) {
 		prompt := pick("deploy", "de ploy", "release 7", "release x", "please") + pick("", " now", "\nrelease 1") + pick("", "\n", "é")
 		data, _ := json.Marshal(map[string]string{"prompt": prompt, "mark": fmt.Sprint(len(past))})
 		past = append(past, Past{
