@@ -108,6 +108,7 @@ type asking struct {
 	rewrite               string // of the command, by a hook; "" = none
 	peer                  *events.Peer
 	unasked               bool
+	contain, opens        []string // the call's box, and its ways out that are asked about
 }
 
 func guard(name, digest string) *hook.Hook {
@@ -126,6 +127,7 @@ func (a asking) question() *dispatch.Question {
 	e.Contract = events.For(a.dialect, "PreToolUse")
 	q := &dispatch.Question{Event: e, Sender: agentPID,
 		Verdict: &verdict.Verdict{Allowed: true, Continue: true, PermissionDecision: "ask", DecisionReason: "why"}}
+	q.Verdict.Contain, q.Verdict.Opens = a.contain, a.opens
 	if a.rewrite != "" {
 		changed, _ := json.Marshal(a.rewrite)
 		q.Verdict.UpdatedInput = json.RawMessage(fmt.Sprintf(`{"command":%s%s}`, changed, a.args))
@@ -553,6 +555,38 @@ func TestWhatCannotBeRemembered(t *testing.T) {
 	}
 	b.mustReply(id, wire.Reply{Answer: "deny"})
 	<-s.done
+}
+
+// A grant of ways out of a box answers no ask about others, and none about a run without a box.
+func TestGrantOfAWayOut(t *testing.T) {
+	b := newBench(t)
+	run := func(contained bool, opens ...string) asking {
+		a := push("./run")
+		if a.opens = opens; contained {
+			a.contain = []string{"project"}
+		}
+		return a
+	}
+	b.decideOne(run(true, "/notes", "reg.test:443"), wire.Reply{Answer: "allow", For: "session"})
+	if g := b.Grants(); len(g) != 1 || !slices.Equal(g[0].Opens, []string{"/notes", "reg.test:443"}) {
+		t.Fatalf("the grant is %+v", g)
+	}
+	for _, tt := range []struct {
+		a    asking
+		want bool
+	}{
+		{run(true, "/notes"), true}, {run(true, "/notes/todo.md", "reg.test:443"), true}, {run(true, "/notes2"), false},
+		{run(true, "/notes", "/other"), false}, {run(true, "other.test:443"), false}, {run(false), false},
+	} {
+		q := tt.a.question()
+		if c := b.cover(q, callsOf(q), time.Now()); (c.answers() != nil) != tt.want {
+			t.Errorf("a box %q with ways to %q is answered by %+v", tt.a.contain, tt.a.opens, c.answers())
+		}
+	}
+	b.decideOne(run(false), wire.Reply{Answer: "allow", For: "session"}) // a run without a box is more than any way
+	if q := run(true, "/other").question(); b.cover(q, callsOf(q), time.Now()).answers() == nil {
+		t.Error("what may run without a box is asked about in one")
+	}
 }
 
 // A remembered denial wins over an answer that allows, and a hook that has changed

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -160,10 +161,10 @@ func (h *Holder) cover(q *dispatch.Question, about calls, now time.Time) (c cove
 			if !of.covered(g, one.Hook, now) {
 				continue
 			}
-			if g.Answer == wire.OutcomeAllow {
-				allowed = older(allowed, g)
-			} else {
+			if g.Answer != wire.OutcomeAllow {
 				denied = older(denied, g)
+			} else if reaches(g, q.Verdict) {
+				allowed = older(allowed, g)
 			}
 		}
 		switch {
@@ -176,6 +177,19 @@ func (h *Holder) cover(q *dispatch.Question, about calls, now time.Time) (c cove
 		}
 	}
 	return c
+}
+
+// reaches reports whether a grant that allows a call allows as much as v asks for. One that opens ways out of a
+// box opens no others, and lets nothing run without a box: the line may do more than when a person saw it.
+func reaches(g *wire.Grant, v *verdict.Verdict) bool {
+	if len(g.Opens) == 0 {
+		return true
+	}
+	return v.Contains() && !slices.ContainsFunc(v.Opens, func(way string) bool {
+		return !slices.ContainsFunc(g.Opens, func(open string) bool {
+			return way == open || strings.HasPrefix(way, open+"/")
+		})
+	})
 }
 
 // older is the grant that was made first: the same one answers each time.
