@@ -234,7 +234,6 @@ func TestANoisyGuardIsMended(t *testing.T) {
 // A search leaves out with a -, and finds by how long hookd took; what arrives live is filtered in the same way, and
 // gets its result when the call has ended.
 func TestSearchLeavesOut(t *testing.T) {
-	hooktest.Long(t) // TestASearchIsCompletedKeptAndExported searches, and the store has tests of each word
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{}, "#stream?q=-tool:Bash%20-%22retry%22%20outcome:none")
 	rows := `[...document.querySelectorAll("#stream tr[data-id]")]`

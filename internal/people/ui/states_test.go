@@ -230,7 +230,6 @@ func (s *site) answerElsewhere(subject string) error {
 
 // The button runs the tests in a hook's file; results that are not as expected come first.
 func TestTheTestsOfAHookAreRun(t *testing.T) {
-	hooktest.Long(t) // TestAGuardIsMended runs them in the editor
 	home := newHome(t, nil)
 	s := open(t, home, ui.Options{Act: true}, "#hooks?hook=command-guard")
 	s.until("it has tests", `/2 tests in its file/.test(document.querySelector(".side")?.textContent)`)
@@ -242,7 +241,6 @@ func TestTheTestsOfAHookAreRun(t *testing.T) {
 
 // A hook says on which conditions it runs, and which runs it leaves out.
 func TestAHookSaysWhenItRuns(t *testing.T) {
-	hooktest.Long(t) // a state of a view that others show, too
 	home := newHome(t, nil)
 	hooktest.Hook(t, home, "push-guard", "events: PreToolUse\nwhen:\n  - {tool: Bash, command: git push}\n  - {tool: Write, path: '*.pem'}\n", "cat > /dev/null\n")
 	hooktest.Hook(t, home, "digest", "events: agent:end\ndebounce: 90s\nthrottle: 2/1h\n", "cat > /dev/null\n")

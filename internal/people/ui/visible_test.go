@@ -46,7 +46,6 @@ func TestThePageHasTheTableOfHiddenCharacters(t *testing.T) {
 // In a real browser each character, alone and within words, is shown as the terminal
 // shows it, and so is output with colours.
 func TestThePageMakesTextVisible(t *testing.T) {
-	hooktest.Long(t) // TestThePageHasTheTableOfHiddenCharacters compares the tables without a browser
 	s := open(t, quickHome(t), ui.Options{}, "")
 	same := func(texts []string, js_, by string, want func(string) string) {
 		t.Helper()

@@ -92,7 +92,6 @@ func TestWhatIf(t *testing.T) {
 
 // A rehearsal can be stopped, and a rehearsal that cannot be made says why.
 func TestWhatIfStops(t *testing.T) {
-	hooktest.Long(t) // states of a view that TestWhatIf shows
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	hooktest.Hook(t, home, "slow", "events: PreToolUse\nmatcher: Bash\ntimeout: 3s\n", "exec sleep 2\n")
 	s := open(t, home, ui.Options{Act: true}, "#now")
