@@ -121,9 +121,10 @@ func temporary(s *Spec) (*slot, error) {
 		dir = "/tmp"
 	}
 	all := filepath.Join(dir, "hookd-boxes-"+strconv.Itoa(os.Getuid()))
-	err := syscall.Mkdir(all, 0o700)
-	if err == syscall.EEXIST {
-		err = ownFolder(all)
+	err := makeOwn(all)
+	if namespace, e := os.Readlink("/proc/self/ns/user"); err != nil && e == nil { // it has numbers of users of its own
+		all += "-" + strings.Trim(namespace, "user:[]")
+		err = makeOwn(all)
 	}
 	for n := 0; err == nil; n++ {
 		t, is := &slot{dir: all + "/" + strconv.Itoa(n), links: s.Links}, false
@@ -227,6 +228,15 @@ func (t *slot) release() {
 		_ = os.RemoveAll(t.dir) // else the next box does
 	}
 	syscall.Close(t.lock)
+}
+
+// makeOwn makes a folder of this user alone, or says why there is none.
+func makeOwn(dir string) error {
+	err := syscall.Mkdir(dir, 0o700)
+	if err == syscall.EEXIST {
+		return ownFolder(dir)
+	}
+	return err
 }
 
 // ownFolder says why a folder, which any user may have made, is not this user's alone; nil = it is.

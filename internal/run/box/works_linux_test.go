@@ -289,6 +289,20 @@ func TestManyBoxesAtOnce(t *testing.T) {
 	}
 }
 
+// In a user namespace this user has another's number, whose folder for temporary files may be there.
+func TestTemporaryFilesBesideAnotherUsers(t *testing.T) {
+	s := newScene(t)
+	s.can(t, Landlock)
+	tmp := filepath.Join(s.home, "tmp")
+	if err := os.MkdirAll(filepath.Join(tmp, fmt.Sprintf("hookd-boxes-%d", os.Getuid())), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "TMPDIR="+tmp)
+	if r := s.boxed(t, Project, Landlock, "echo x > $TMPDIR/a && cat $TMPDIR/a"); r.out != "x\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Boxes follow each other in one folder for temporary files. What a killed one left is gone for the next, and so is
 // the folder: programs of that box may still run and write it.
 func TestTemporaryFilesOfAKilledBox(t *testing.T) {
