@@ -26,45 +26,46 @@ func boxStarts(b *bench) ([]row, error) {
 	}
 	defer d.stop()
 	plain := []string{"bash", "-c", "true"}
-	list := []contender{in(project, "bash", plain...)}
 	boxed := func(level string, program ...string) []string {
 		args := []string{b.bridge, "box", "--profile", "project", "--level", level, "--socket", d.socket, "--"}
 		return append(args, program...)
 	}
-	skipped := map[string]string{}
+	skipped, s := map[string]string{}, map[string]samples{}
 	for _, level := range []string{"namespaces", "landlock"} {
 		c := in(project, level, boxed(level, plain...)...)
 		if _, err := c.run(); err != nil {
 			skipped[level] = "skipped: this machine makes no box by " + level
 			continue
 		}
-		list = append(list, c)
-	}
-	if skipped["namespaces"] == "" {
-		skip, err := bubblewrap(project, boxed("namespaces", "cat", mountInfo), plain, &list)
-		if err != nil {
+		list := []contender{in(project, "bash", plain...), c}
+		if level == "namespaces" {
+			skip, err := bubblewrap(project, boxed("namespaces", "cat", mountInfo), plain, &list)
+			if err != nil {
+				return nil, err
+			}
+			skipped[level] = skip
+		}
+		// Each level in a contest of its own: a machine makes boxes of one kind, and the system takes namespaces down
+		// while the next program starts.
+		if s[level], err = contest(max(minimum, b.starts()), list); err != nil {
 			return nil, err
 		}
-		skipped["namespaces"] = skip
-	}
-	s, err := contest(max(minimum, b.starts()), list)
-	if err != nil {
-		return nil, err
 	}
 	rows := []row{{what: "start and end of a box by namespaces, the profile project, around bash -c true"},
 		{what: "the same by Landlock and seccomp alone"}}
-	beside := func(name string) string {
-		return fmt.Sprintf("p10 / p50 in ms: %.2f / %.2f; bash -c true %.2f / %.2f",
-			quantile(s[name], 0.1), s.median(name), quantile(s["bash"], 0.1), s.median("bash"))
+	beside := func(level string) string {
+		return fmt.Sprintf("p10 / p50 in ms: %.2f / %.2f; bash -c true %.2f / %.2f", quantile(s[level][level], 0.1),
+			s[level].median(level), quantile(s[level]["bash"], 0.1), s[level].median("bash"))
 	}
 	if rows[0].beside = skipped["namespaces"]; rows[0].beside == "" {
-		ratio := s.ratio("namespaces", "bwrap")
+		with := s["namespaces"]
+		ratio := with.ratio("namespaces", "bwrap")
 		rows[0].checks = []check{atMost("≤ 1.0 × bubblewrap with the same mounts", 1, ratio, "%.2f ×")}
 		rows[0].beside = fmt.Sprintf("%s; bubblewrap %.2f / %.2f, with an empty folder where the box has a layer over "+
-			"~/.cache, and no filter of system calls", beside("namespaces"), quantile(s["bwrap"], 0.1), s.median("bwrap"))
+			"~/.cache, and no filter of system calls", beside("namespaces"), quantile(with["bwrap"], 0.1), with.median("bwrap"))
 	}
 	if rows[1].beside = skipped["landlock"]; rows[1].beside == "" {
-		over := s.median("landlock") - s.median("bash")
+		over := s["landlock"].median("landlock") - s["landlock"].median("bash")
 		rows[1].checks = []check{atMost("≤ 2.5 ms over bash -c true", 2.5, over, "%.2f ms")}
 		rows[1].beside = beside("landlock")
 	}
