@@ -62,7 +62,8 @@ func boxStarts(b *bench) ([]row, error) {
 		ratio := with.ratio("namespaces", "bwrap")
 		rows[0].checks = []check{atMost("≤ 1.0 × bubblewrap with the same mounts", 1, ratio, "%.2f ×")}
 		rows[0].beside = fmt.Sprintf("%s; bubblewrap %.2f / %.2f, with an empty folder where the box has a layer over "+
-			"~/.cache, and no filter of system calls", beside("namespaces"), quantile(with["bwrap"], 0.1), with.median("bwrap"))
+			"~/.cache, and no filter of system calls",
+			beside("namespaces"), quantile(with["bwrap"], 0.1), with.median("bwrap"))
 	}
 	if rows[1].beside = skipped["landlock"]; rows[1].beside == "" {
 		over := s["landlock"].median("landlock") - s["landlock"].median("bash")
