@@ -157,7 +157,9 @@ func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 	defer stream.Close()
 	held := map[string]wire.Ask{}
 	for err := error(nil); ; {
-		f.held.Store(int64(len(held)))
+		if f.held.Swap(int64(len(held))) == 0 && len(held) > 0 {
+			wake(f.replied) // from now on it looks for answers often
+		}
 		if f.publish(ctx, f.asks(held), nowAsks) != nil || err != nil {
 			return published
 		}

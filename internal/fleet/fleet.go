@@ -68,7 +68,7 @@ type Fleet struct {
 	in      *inbound
 	opts    Options
 	arrived chan struct{} // other machines have sent events for each machine
-	replied chan struct{} // another machine has sent an answer to this one
+	replied chan struct{} // another machine has sent an answer to this one, or it holds its first ask
 	decided chan struct{} // there are new decisions
 	news    chan struct{} // there is something new to publish of this machine
 	// directed has a token when there may be a newer directive.
