@@ -41,8 +41,9 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r wire.Reply)
 	h.mu.Lock()
 	a, bad := h.find(id)
 	var about calls
+	var opens []string
 	if bad == nil {
-		about = a.about
+		about, opens = a.about, a.cards.Opens
 	}
 	h.mu.Unlock()
 	if bad != nil {
@@ -59,7 +60,7 @@ func (h *Holder) Answer(ctx context.Context, from From, id string, r wire.Reply)
 	}
 	var grants []*wire.Grant
 	if answered.For != ForOnce {
-		if grants, bad = a.grants(about, answered, time.Now()); bad != nil {
+		if grants, bad = a.grants(about, opens, answered, time.Now()); bad != nil {
 			return wire.Replied{}, h.unless(a, bad)
 		}
 		answered.ID = grants[0].ID

@@ -29,8 +29,10 @@ const (
 )
 
 // grants makes one grant for each hook that asks, of an answer that is to be
-// remembered. about is the call that was asked about.
-func (a *held) grants(about calls, answered *wire.Answered, now time.Time) ([]*wire.Grant, *wire.Error) {
+// remembered. about is the call that was asked about, opens are the ways out of its box.
+func (a *held) grants(about calls, opens []string, answered *wire.Answered, now time.Time) (
+	[]*wire.Grant, *wire.Error,
+) {
 	cannot := func(hint, format string, args ...any) ([]*wire.Grant, *wire.Error) {
 		return nil, &wire.Error{
 			Code:    wire.CodeBadRequest,
@@ -47,7 +49,7 @@ func (a *held) grants(about calls, answered *wire.Answered, now time.Time) ([]*w
 		From: *answered.From, EventID: a.EventID, Message: answered.Message,
 	}
 	if g.Answer == wire.OutcomeAllow {
-		g.Opens = a.cards.Opens
+		g.Opens = opens
 	}
 	switch answered.For {
 	case ForSession:
