@@ -28,12 +28,10 @@ var inTheWay = map[string]string{
 		"processor, for the daemon's other threads, the database's writer, or the garbage collector. The bridge " +
 		"makes 60 page faults (/bin/true 50); with Go's start it made 300 (record 0148).",
 	"box": "a static C program that starts bash and waits for it takes 1.1 ms longer than bash, the smallest Go program " +
-		"1.5, and the bridge 2.3 before it makes a box: of its 275 page faults until then 174 are Go's. In samples of " +
-		"the processor's time, both cores, a box by Landlock takes 4.9 ms until bash runs: 1.3 Go's start, of that " +
-		"0.25 a look at its cgroup that no setting stops, 0.3 its threads, 0.5 packages before main, 0.5 the paths of " +
-		"the profile, 0.5 the rules, 0.4 the child up to bash, half of that the kernel's translation of the filter, " +
-		"0.1 each the environment, files to set aside and the temporary folder, the rest the kernel's start and end " +
-		"of it. Across all of that memory takes 0.75 and the growing stack 0.2. bash itself is no slower inside.",
+		"1.5. A box by Landlock that Go makes alone takes 4.9 ms of both processors' time until bash runs: 1.3 Go's " +
+		"start, 0.5 packages before main, 0.5 the paths of the profile, 0.5 the rules, 0.4 the child up to bash, half " +
+		"of that the kernel's translation of the filter. So hookd plans it (record 0150): the plan takes 0.5 ms there, " +
+		"and bash runs while Go starts. Where both processors are busy that gains little.",
 	"first": "what a call that comes right after the start waits for is the rest of the start. Of 57 ms of processor " +
 		"time to the first answer 15 are the program's own start, 25 reading 100 hooks, 10 the database. After it the " +
 		"daemon reads all hooks a second time, since they may have changed before they were watched; that, and " +
