@@ -2,6 +2,7 @@ package hookd
 
 import (
 	"bytes"
+	_ "embed"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -18,12 +19,15 @@ import (
 
 const maxColumns = 120
 
-// words say less than the field's own: say what does it, or what is done.
-var words = strings.Split("anybody,everybody,nobody,somebody,anyone,everyone,someone,no one,whoever,whosoever,anew,a-new,"+
-	"shall,for good,but for,become of,becomes of,became of,obituary,lastbreath,bury,buried,barren,accuse,accused,shelf,deaf,"+
-	"letgo,hollow,upkeep", ",")
+// wordList has a word on each line that says less than the field's own: say what does it, or what is done.
+//
+//go:embed testdata/words.txt
+var wordList string
 
-var word = regexp.MustCompile(`(?i)\b(` + strings.Join(words, "|") + `)\b`)
+var (
+	words = strings.Split(strings.TrimSpace(wordList), "\n")
+	word  = regexp.MustCompile(`(?i)\b(` + strings.Join(words, "|") + `)\b`)
+)
 
 // account is the user of that name, which is the right word for it.
 var account = regexp.MustCompile("(?i)[\"'`=:( ](user |account |const |of )?`?nobody[\"'`:) ,]? ?(= 65534|user|account)|[\"'`]nobody[\"'`]|User=nobody")

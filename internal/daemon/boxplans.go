@@ -15,7 +15,7 @@ import (
 const (
 	// planTime is how long a plan may take: a folder may hang. The bridge waits longer.
 	planTime = 500 * time.Millisecond
-	// plansAtOnce bounds those that hang.
+	// plansAtOnce is how many plans may hang before bridges make all boxes themselves.
 	plansAtOnce = 8
 	// looksAgain is when a machine is asked again whether it makes boxes by namespaces: that may be allowed later.
 	looksAgain = 10 * time.Minute

@@ -16,7 +16,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// policyLayer is the policy of this machine: what is set, and how it comes and goes.
+// policyLayer reads, repairs and updates the policy of this machine.
 type policyLayer struct {
 	policy.Home
 	config *atomic.Pointer[config.Config]

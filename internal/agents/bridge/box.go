@@ -79,7 +79,7 @@ type surroundings struct {
 	own []string // hookd's files
 }
 
-// spec is the box of a call. hosts are those that it reaches; nil = it has no network.
+// spec returns the box of a call, and the hosts that its network reaches; nil = it has no network.
 func (a boxCall) spec(begun wire.BoxBegun, at surroundings) (s *box.Spec, hosts []string, err error) {
 	profile := box.Alone(a.profile)
 	if begun.Approved {
@@ -211,8 +211,12 @@ func homes(home string) (list []string) {
 	return list
 }
 
-// ownPaths are hookd's own, as far as its socket tells them.
+// ownPaths lists hookd's own files, as far as its socket tells them; "" = the socket is not known.
 func ownPaths(socket string) []string {
 	place := system.Here()
-	return []string{socket, filepath.Join(filepath.Dir(socket), "hookd.yaml"), place.Folder, place.Socket, place.State}
+	list := []string{place.Folder, place.Socket, place.State}
+	if socket == "" {
+		return list
+	}
+	return append(list, socket, filepath.Join(filepath.Dir(socket), "hookd.yaml"))
 }

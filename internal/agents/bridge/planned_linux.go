@@ -28,7 +28,7 @@ func PlanBox(h wire.Handed, pid int, k BoxKeeper) (reply []byte, files [2]int, o
 			return nil, files, false
 		}
 	}
-	own := append(append(begun.Hide, k.Own...), ownPaths(a.socket)...)
+	own := append(ownPaths(a.socket), k.Own...)
 	spec, hosts, err := a.spec(begun, surroundings{cwd: cwd, env: h.Env, own: own})
 	if err != nil || hosts != nil {
 		return nil, files, false

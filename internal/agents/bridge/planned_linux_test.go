@@ -84,7 +84,7 @@ func (p *planner) listen(t *testing.T) (socket string) {
 	return socket
 }
 
-// boxCommand is the built program around a line, in a project that is made for it, and what is in that afterwards.
+// boxCommand runs the built program in a new project. The function lists the files of its home.
 func boxCommand(t *testing.T, socket string, env []string, argv ...string) (*exec.Cmd, func() string) {
 	t.Helper()
 	home := t.TempDir()

@@ -50,8 +50,6 @@ func beginBox(args, env unsafe.Pointer) {
 	if !placeTexts(filterAt-texts, filterAt) || call(syscall.SYS_PIPE2, pipe, syscall.O_CLOEXEC, 0) != 0 {
 		return
 	}
-	const subreaper = 36 // PR_SET_CHILD_SUBREAPER
-	call(syscall.SYS_PRCTL, subreaper, 1, 0)
 	plan.Rules, plan.Report = boxBegan.Listener, int(ways[1])
 	boxBegan.Report = int(ways[0])
 	boxBegan.PID = plan.Begin()

@@ -63,8 +63,8 @@ func Opening(v *Verdict, ways []string, why string) *Verdict {
 	return &out
 }
 
-// Boxed returns a verdict whose call runs in the box of a profile with ways out of it, by a change of its
-// input. v is not changed.
+// Boxed changes the input of a call so that it runs in the box of a profile, with these ways out open. v is
+// not changed.
 func Boxed(v *Verdict, profile string, change json.RawMessage, ways []string) *Verdict {
 	out := *v
 	out.Contain, out.UpdatedInput, out.Opens = []string{profile}, change, ways

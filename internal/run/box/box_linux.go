@@ -272,8 +272,7 @@ func (p *program) landlock(s *Spec, tmp string) error {
 		return err
 	}
 	p.closes(rules.fd)
-	const subreaper = 36 // PR_SET_CHILD_SUBREAPER
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, subreaper, 1, 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetSubreaper, 1, 0); errno != 0 {
 		return cannot("become the subreaper: %v", errno)
 	}
 	p.says, p.rules, p.asks = confineSays, uintptr(rules.fd), !s.alone

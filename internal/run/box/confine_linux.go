@@ -74,6 +74,7 @@ func (p *program) enforces(code []byte) sockFprog {
 }
 
 const (
+	prSetSubreaper    = 36 // PR_SET_CHILD_SUBREAPER
 	prSetNoNewPrivs   = 38
 	capabilityVersion = 0x20080522 // _LINUX_CAPABILITY_VERSION_3
 	lastCapability    = 64

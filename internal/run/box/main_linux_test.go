@@ -165,10 +165,6 @@ func runPlanned(s *Spec) (Ended, error) {
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return Ended{}, err
 	}
-	const subreaper = 36
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, subreaper, 1, 0); errno != 0 {
-		return Ended{}, errno
-	}
 	e := &Early{
 		Rules: p.Files[0], Report: pipe[1], Path: memory.text(p.Path), Cwd: memory.text(p.Cwd),
 		Argv: memory.texts(s.Argv), Envp: memory.texts(p.Env), Filter: memory.bytes(p.Filter), FilterSize: uintptr(len(p.Filter)),

@@ -77,6 +77,9 @@ func (e *Early) Begin() (pid int) {
 	p.filter.code, p.filter.instructions = e.Filter, uint16(e.FilterSize/sizeOfInstruction)
 	p.stacks[0] = uintptr(unsafe.Pointer(&earlyStack)) + stackSize
 	p.flags = syscall.CLONE_VFORK | syscall.CLONE_FILES
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prSetSubreaper, 1, 0, 0, 0, 0); errno != 0 {
+		return -int(errno)
+	}
 	return p.clone()
 }
 

@@ -54,7 +54,15 @@ var works = []struct{ name, needs, line string }{
 		`python3 -c 'import multiprocessing as m; print(sum(m.Pool(2).map(abs, [1, -2])))' | grep -q 3`},
 	{"python's virtual environment", "python3", `python3 -m venv --without-pip v && v/bin/python -c 1`},
 	{"python's tests", "python3", `printf 'import unittest\nclass T(unittest.TestCase):\n  def test_a(self): pass\n' > t.py && python3 -m unittest -q t`},
-	{"pytest", "python3 -m pytest", `printf 'import os, pytest\ndef test_a(tmp_path): (tmp_path / "x").write_text("1")\ndef test_b(capfd):\n  os.system("echo hi")\n  assert capfd.readouterr().out == "hi\\n"\n@pytest.mark.parametrize("n", range(9))\ndef test_c(n): pass\n' > test_a.py &&
+	{"pytest", "python3 -m pytest", `cat > test_a.py << 'END'
+import os, pytest
+def test_a(tmp_path): (tmp_path / "x").write_text("1")
+def test_b(capfd):
+  os.system("echo hi")
+  assert capfd.readouterr().out == "hi\n"
+@pytest.mark.parametrize("n", range(9))
+def test_c(n): pass
+END
 		python3 -m pytest -q && [ -d .pytest_cache ] && python3 -m pytest -q --basetemp=t --junitxml=r.xml && [ -s r.xml ]`},
 	{"node", "node", `node -e 'require("fs").writeFileSync("f", "x"); require("child_process").execSync("cat f")'`},
 	{"node's tests", "node", `echo 'require("node:test")("a", () => {})' > a.test.js && node --test a.test.js > out`},
