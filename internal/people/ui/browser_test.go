@@ -82,17 +82,11 @@ func newTab(t *testing.T) context.Context {
 	return used.ctx
 }
 
-// blank takes away the page of a tab, and how it was looked at.
+// blank takes away the page of a tab.
 func (b tab) blank() error {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.ResetViewport()); err != nil {
-		return err
-	}
-	_, err := chromedp.Run(ctx, func(ctx context.Context, t *chromedp.Target) (cdp.Empty, error) {
-		return cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
-	})
-	return err
+	return chromedp.Do(ctx, chromedp.Navigate("about:blank"))
 }
 
 func TestMain(m *testing.M) {
@@ -294,6 +288,7 @@ func openWith(t *testing.T, home string, c *client.Client, opt ui.Options, hash 
 	s.link = server.Link()
 	command(s, log.Enable, cdp.Empty{})
 	command(s, network.Enable, network.EnableParams{})
+	s.look(1440, 900, "light") // a tab keeps the size and the scheme that the test before gave it
 	s.run(chromedp.Navigate(s.link))
 	s.until("the page is there", `document.querySelector("main section.view") !== null`)
 	s.goTo(hash)

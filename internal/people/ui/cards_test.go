@@ -47,7 +47,6 @@ func TestSixtyAsksOnThePage(t *testing.T) {
 echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"why"}}'
 `)
 	s := open(t, home, ui.Options{Act: true}, "#now")
-	s.look(1440, 900, "light")
 	list := cardtest.Asks()
 	for i, one := range list {
 		data, err := json.Marshal(map[string]any{

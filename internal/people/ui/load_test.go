@@ -49,7 +49,6 @@ func TestScrolling(t *testing.T) {
 	needLong(t)
 	home := newHome(t, func(s *seeder) { s.many(100_000, time.Now()) })
 	s := open(t, home, ui.Options{}, "#now")
-	s.look(1440, 900, "light")
 	s.settled()
 	t.Logf("the first rows of 100,000 calls are there %.0f ms after the click", js[float64](s, `new Promise((done) => {
 		const begin = performance.now();
@@ -123,7 +122,6 @@ func TestManyRecords(t *testing.T) {
 	hooktest.Must(t, os.Chmod(home, 0o700))
 	hooktest.Write(t, home+"/hooks/shell/HOOK.yaml", "name: shell\ntype: builtin\ncommand: safer_shell\nevents: PreToolUse\nmatcher: Bash\n", 0o644)
 	s := open(t, home, ui.Options{}, "#stream")
-	s.look(1440, 900, "light")
 	command(s, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
 	var sent atomic.Int64
 	ctx, stop := context.WithTimeout(t.Context(), loadTime())

@@ -24,7 +24,6 @@ import (
 func TestAPersonUsesThePage(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
-	s.look(1440, 900, "light")
 	step := func(name string, do func(*testing.T)) {
 		if !t.Failed() {
 			t.Run(name, do)
@@ -166,7 +165,6 @@ func TestAPersonUsesThePage(t *testing.T) {
 func TestWhatWaitsIsDone(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
-	s.look(1440, 900, "light")
 	first := s.asks("git push origin one")
 	s.until("the first question is open", `document.querySelector(".askbox .cmd")?.textContent === "git push origin one"`)
 	second := s.asks("git push origin two")

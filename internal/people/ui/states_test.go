@@ -176,7 +176,6 @@ func TestASecondBrowserSeesNothing(t *testing.T) {
 func TestSeveralQuestionsAtOnce(t *testing.T) {
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
-	s.look(1440, 900, "light")
 	const open = `document.querySelector(".askbox .cmd")?.textContent`
 	told := map[string]<-chan string{}
 	for i, name := range []string{"one", "two", "three", "four"} {
