@@ -22,11 +22,10 @@ import (
 	"time"
 )
 
-// Tests collect garbage as seldom as hookd's programs do. GOGC in the environment wins.
+// Tests collect garbage as seldom as hookd's programs do. GOGC is for compilers: make sets it.
 func init() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
+	os.Unsetenv("GOGC")
+	debug.SetGCPercent(400)
 }
 
 // Patience is how long a test waits for an event that must come: a busy machine may need long.
@@ -43,16 +42,17 @@ func Until(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// Poll waits until cond holds, and reports whether it did in time. A slow condition, as a start of a
-// program, is looked at less often: waiting tests leave the processors to working ones.
+// Poll waits until cond holds, and reports whether it did in time. A slow condition, as a start of a program, and
+// one that takes long to hold are looked at less often: waiting tests leave the processors to working ones.
 func Poll(patience time.Duration, cond func() bool) bool {
+	start := time.Now()
 	for deadline := time.After(patience); ; {
 		began := time.Now()
 		if cond() {
 			return true
 		}
 		select {
-		case <-time.After(min(max(2*time.Millisecond, 4*time.Since(began)), 100*time.Millisecond)):
+		case <-time.After(min(max(2*time.Millisecond, 4*time.Since(began), began.Sub(start)/8), 100*time.Millisecond)):
 		case <-deadline:
 			return false
 		}

@@ -93,6 +93,9 @@ func TestAttacksOnTheBroker(t *testing.T) {
 	worked := 0
 	for i, a := range onTheBroker {
 		level := []Level{Landlock, planned}[i%2]
+		if i%3 == 0 && !hooktest.All() {
+			continue
+		}
 		t.Run(a.name, func(t *testing.T) {
 			s := newScene(t)
 			s.listen(t)
@@ -109,7 +112,7 @@ func TestAttacksOnTheBroker(t *testing.T) {
 			}
 		})
 	}
-	if least := 55; worked < least {
+	if least := hooktest.Amount(55, 36); worked < least {
 		t.Errorf("only %d attacks work without a box, of %d at least", worked, least)
 	}
 }
