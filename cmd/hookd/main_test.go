@@ -47,8 +47,8 @@ func TestScripts(t *testing.T) {
 			"terminal":  onTerminal,
 			"gitserver": gitServer,
 
-			"program":   program(t),
-			"killafter": killAfter,
+			"buildprogram": buildProgram,
+			"killafter":    killAfter,
 		},
 	})
 }
@@ -203,17 +203,14 @@ func gitServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// program PATH copies the program of that name.
-func program(t *testing.T) func(*testscript.TestScript, bool, []string) {
-	return func(ts *testscript.TestScript, neg bool, args []string) {
-		if neg || len(args) != 1 {
-			ts.Fatalf("usage: program PATH")
-		}
-		text, err := os.ReadFile(filepath.Join(hooktest.Programs(t), filepath.Base(args[0])))
-		ts.Check(err)
-		path := ts.MkAbs(args[0])
-		ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
-		ts.Check(os.WriteFile(path, text, 0o755))
+// buildprogram PATH builds the program of that name.
+func buildProgram(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: buildprogram PATH")
+	}
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", ts.MkAbs(args[0]), "../"+filepath.Base(args[0])) // in the package's folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("build: %v\n%s", err, out)
 	}
 }
 
