@@ -8,9 +8,9 @@ TESTFLAGS =
 # write for debuggers, a tenth of their work, is left out: `go build ./cmd/hookd` makes it. With
 # GOGC=200 they take a fifth less of the processor's time, and 0.9 GB for the largest package.
 GO = GOGC=200 CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath -gcflags=all=-dwarf=false" go
-# Many tests wait for a deadline, a process or a disk: thrice as many packages as there
-# are processors are tested at the same time, and twice as many tests of each.
-AT_ONCE = -p $$((3 * `getconf _NPROCESSORS_ONLN`)) -parallel $$((2 * `getconf _NPROCESSORS_ONLN`))
+# Many tests wait for a deadline, a process or a disk: twice as many packages as there
+# are processors are tested at the same time.
+AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`)) -parallel $$((2 * `getconf _NPROCESSORS_ONLN`))
 # Nor do a hundred test programs get tables of symbols.
 PLAIN = -vet=off -ldflags='-s -w'
 # SQLite, C that was translated to Go, has no part in races of hookd: with the detector
