@@ -15,7 +15,7 @@ AT_ONCE = -p $$((2 * `getconf _NPROCESSORS_ONLN`)) -parallel $$((2 * `getconf _N
 PLAIN = -vet=off -ldflags='-s -w'
 # SQLite, C that was translated to Go, has no part in races of hookd: with the detector
 # the tests of the store would take seven times as long.
-RACE = CGO_ENABLED=1 go test -race -vet=off -gcflags='modernc.org/...=-race=false' -timeout 20m $(AT_ONCE)
+RACE = GOGC=200 CGO_ENABLED=1 go test -race -vet=off -gcflags='modernc.org/...=-race=false' -timeout 20m $(AT_ONCE)
 # What starts goroutines or has locks: memory is shared there.
 SHARES = ^[[:space:]]*go |\.Go\(|sync\.(RW)?Mutex
 # What makes files and processes of other users, or judges as root does.
