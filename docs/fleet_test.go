@@ -74,6 +74,7 @@ func authority(t *testing.T, dir string) {
 // servers of a certificate and an authority that they make, and a machine that is in their fleet
 // by TLS. A machine that trusts another authority is not and says why.
 func TestThreeServersOfTheFleetDocument(t *testing.T) {
+	hooktest.Long(t)
 	hooktest.NeedTool(t, "openssl")
 	bin := hooktest.Programs(t)
 	user := newHome(t)

@@ -132,7 +132,7 @@ func TestKilledDaemonForwardsEachDecision(t *testing.T) {
 		for s := range 4 {
 			sending.Go(func() { denials(h, fmt.Sprint("s", s), answered) })
 		}
-		enough := answered.count() + rand.IntN(1000)
+		enough := answered.count() + rand.IntN(hooktest.Amount(1000, 200))
 		hooktest.Until(t, "that many calls are answered", func() bool { return answered.count() >= enough })
 		h.end(syscall.SIGKILL)
 		sending.Wait()

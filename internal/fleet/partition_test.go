@@ -135,6 +135,7 @@ func halves(t *testing.T) (two, one string, w *cable) {
 // ask. In the half without most servers no answer can be given: the ask waits, wherever its
 // machine is. When the halves meet the first answer wins, and the other changes nothing.
 func TestHalvesAnswerTheSameAsk(t *testing.T) {
+	hooktest.Long(t)
 	for name, among := range map[string]bool{"the machine is among most": true, "the machine is cut off": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

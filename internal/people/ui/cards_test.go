@@ -98,6 +98,7 @@ echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"
 
 // On a narrow screen, which has no last line, Allow opens when all was on the screen above the bar of the answers.
 func TestAllowOpensOnANarrowScreen(t *testing.T) {
+	hooktest.Long(t)
 	s := open(t, newHome(t, nil), ui.Options{Act: true}, "#now")
 	s.look(390, 900, "light")
 	first := s.asks("git push one")
