@@ -6,7 +6,7 @@ FUZZTIME = 60s
 TESTFLAGS =
 # All as releases have it: programs, tests and linters compile a package once. What compilers
 # write for debuggers, a tenth of their work, is left out: `go build ./cmd/hookd` makes it. With
-# GOGC=200 they take a fifth less of the processor's time, and 0.9 GB for the largest package.
+# GOGC=200 they take a ninth less of the processor's time, and 0.9 GB for the largest package.
 GO = GOGC=200 CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath -gcflags=all=-dwarf=false" go
 # Many tests wait for a deadline, a process or a disk: twice as many packages as there
 # are processors are tested at the same time.
