@@ -101,7 +101,7 @@ func TestThreeServersOfTheFleetDocument(t *testing.T) {
 	types(replaced(t, entries, example[0], laptop, example[1], operator))
 	ports := make([]int, 6)
 	for i := range ports {
-		ports[i] = fleettest.FreePort(t)
+		ports[i] = hooktest.FreePort(t)
 	}
 	servers := make([]*fleettest.Process, 3)
 	settings := fenced(t, "servers: [tls://n1.example.org")

@@ -420,10 +420,7 @@ func TestAskNtfy(t *testing.T) {
 // With an address of its own the receiver is called by the phone itself.
 func TestAskNtfyReceiver(t *testing.T) {
 	n := newNtfy(t, "")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	hooktest.Must(t, err)
-	listen := free.Addr().String()
-	hooktest.Must(t, free.Close())
+	listen := fmt.Sprint("127.0.0.1:", hooktest.FreePort(t))
 	a := newAsker(t, "ask-ntfy", map[string]string{"NTFY_URL": n.URL, "NTFY_TOPIC": "mine",
 		"RECEIVER_URL": "http://" + listen, "RECEIVER_LISTEN": listen})
 	a.serves()

@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -114,11 +115,8 @@ func TestExposedToken(t *testing.T) {
 // A start that fails gives back everything it has taken: the port, the lock, the socket and the
 // database.
 func TestAFailedStartHoldsNothing(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	hooktest.Must(t, err)
 	c := config.Default(newHome(t))
-	c.HTTPListen, c.MetricsListen = free.Addr().String(), "0.0.0.0:0"
-	hooktest.Must(t, free.Close())
+	c.HTTPListen, c.MetricsListen = fmt.Sprint("127.0.0.1:", hooktest.FreePort(t)), "0.0.0.0:0"
 	if _, err := New(Options{Config: c}); !errors.Is(err, loopback.ErrNotLoopback) {
 		t.Fatalf("got %v, want a refusal of metrics.listen", err)
 	}

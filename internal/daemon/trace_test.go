@@ -3,14 +3,15 @@ package daemon
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/record/otlp"
 )
 
@@ -159,11 +160,7 @@ func TestTracesOfARealDaemon(t *testing.T) {
 
 // A collector that refuses, or is not there, costs one warning.
 func TestTracesWithoutACollector(t *testing.T) {
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
+	gone := hooktest.FreePort(t)
 	for _, test := range []struct {
 		name   string
 		status int // 0 = no listener
@@ -171,7 +168,7 @@ func TestTracesWithoutACollector(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCollector(t, test.status)
 			if test.status == 0 {
-				t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+gone.Addr().String())
+				t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", fmt.Sprint("http://127.0.0.1:", gone))
 				t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "50")
 			}
 			home := newHome(t)

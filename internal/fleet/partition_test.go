@@ -113,7 +113,7 @@ func halves(t *testing.T) (two, one string, w *cable) {
 	t.Helper()
 	var ports [3]int
 	for i := range ports {
-		ports[i] = fleettest.FreePort(t)
+		ports[i] = hooktest.FreePort(t)
 	}
 	w = &cable{t: t}
 	direct := func(port int) *url.URL { return &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)} }

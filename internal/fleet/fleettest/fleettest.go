@@ -4,8 +4,6 @@ package fleettest
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -66,7 +64,7 @@ func (s *Server) Violations() []string {
 func Start(t testing.TB, change func(*server.Options)) *Server {
 	t.Helper()
 	s := &Server{t: t, opts: server.Options{
-		Host: "127.0.0.1", Port: FreePort(t), JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+		Host: "127.0.0.1", Port: hooktest.FreePort(t), JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
 		JetStreamMaxStore: maxStore,
 	}}
 	if change != nil {
@@ -142,29 +140,4 @@ func (s *Server) Received() int64 {
 	v, err := s.s.Varz(nil)
 	hooktest.Must(s.t, err)
 	return v.InMsgs
-}
-
-// given are the ports that FreePort has returned: the system may offer a free one again.
-var given sync.Map
-
-// The ports of servers lie below the ports that systems give to clients: a client of another test
-// could take a port between FreePort and the start of its server.
-const firstPort, ports = 12_000, 20_000
-
-// FreePort returns a port that is free now, and that it has not returned before.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	for range 1000 {
-		port := firstPort + rand.N(ports)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil {
-			continue
-		}
-		l.Close()
-		if _, twice := given.LoadOrStore(port, true); !twice {
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
 }

@@ -64,7 +64,7 @@ func NewProcess(t testing.TB, config, url string) *Process {
 	t.Helper()
 	log, err := os.Create(config + ".log")
 	hooktest.Must(t, err)
-	p := &Process{t: t, config: config, url: url, monitor: FreePort(t), log: log}
+	p := &Process{t: t, config: config, url: url, monitor: hooktest.FreePort(t), log: log}
 	t.Cleanup(func() {
 		p.Kill()
 		log.Close()
@@ -159,12 +159,12 @@ func Cluster(t testing.TB, n int) []*Process {
 	t.Helper()
 	ports, routes := make([]int, n), make([]string, n)
 	for i := range ports {
-		ports[i] = FreePort(t)
+		ports[i] = hooktest.FreePort(t)
 		routes[i] = fmt.Sprintf("nats-route://127.0.0.1:%d", ports[i])
 	}
 	list := make([]*Process, n)
 	for i := range list {
-		dir, client := t.TempDir(), FreePort(t)
+		dir, client := t.TempDir(), hooktest.FreePort(t)
 		config := filepath.Join(dir, "nats.conf")
 		hooktest.Write(t, config, fmt.Sprintf(`server_name: n%d
 listen: "127.0.0.1:%d"

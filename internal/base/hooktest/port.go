@@ -1,0 +1,34 @@
+package hooktest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+)
+
+// given are the ports that FreePort has returned: the system may offer a free one again.
+var given sync.Map
+
+// The ports of servers lie below the ports that systems give to clients: a client of another test
+// could take a port between FreePort and the start of its server.
+const firstPort, ports = 12_000, 20_000
+
+// FreePort returns a port that is free now, and that it has not returned before.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	for range 1000 {
+		port := firstPort + rand.N(ports)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		l.Close()
+		if _, twice := given.LoadOrStore(port, true); !twice {
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
