@@ -64,8 +64,8 @@ func (s *Server) Violations() []string {
 func Start(t testing.TB, change func(*server.Options)) *Server {
 	t.Helper()
 	s := &Server{t: t, opts: server.Options{
-		Host: "127.0.0.1", Port: hooktest.FreePort(t), JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
-		JetStreamMaxStore: maxStore,
+		Host: "127.0.0.1", Port: hooktest.FreePort(t), JetStream: true, StoreDir: t.TempDir(),
+		NoSigs: true, NoLog: true, JetStreamMaxStore: maxStore,
 	}}
 	if change != nil {
 		change(&s.opts)
