@@ -382,7 +382,7 @@ func TestTheBrowserTellsOfAsks(t *testing.T) {
 		};
 		Object.defineProperty(Document.prototype, "visibilityState", {get: () => window.unseen ? "hidden" : "visible"});`})
 	t.Cleanup(func() { // the tab is used again
-		command(s, page.RemoveScriptToEvaluateOnNewDocument, page.RemoveScriptToEvaluateOnNewDocumentParams{Identifier: added.Identifier})
+		command(s, page.RemoveScriptToEvaluateOnNewDocument, page.RemoveScriptToEvaluateOnNewDocumentParams(added))
 	})
 	s.run(chromedp.Reload())
 	const button = `[...document.querySelectorAll(".conn button")].find((b) => b.textContent === "Tell me about asks")`
