@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
 // A contained line of a real agent writes the project and no more. Its model reads why, and goes on.
@@ -19,10 +17,7 @@ func TestRealAgentsContained(t *testing.T) {
 			answer := `{"decision":"contain","profile":"project","reason":"it is not known"}`
 			r.hooks = map[string][2]string{"shell": {"events: [PreToolUse, BeforeTool]\n", "echo '" + answer + "'\n"}}
 			s := newStage(t, r, program, bridge)
-			here, err := os.Getwd() // s.home is in /tmp: a box has its own there, with the caches of some agents in it
-			hooktest.Must(t, err)
-			out := filepath.Join(here, "outside")
-			t.Cleanup(func() { os.Remove(out) })
+			out := filepath.Join(s.home, "outside")
 			s.play(t, script{commands: []string{"touch inside; touch " + out, "touch second"}})
 			if _, err := os.Stat(out); !s.has("inside") || !s.has("second") || err == nil {
 				t.Errorf("in the project: %v, by the next step: %v, outside: %v", s.has("inside"), s.has("second"), err == nil)

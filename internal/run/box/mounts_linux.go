@@ -139,12 +139,12 @@ func (p *program) place(s *Spec, t trees) {
 		}
 	}
 	for _, l := range s.Links {
-		p.makeFolders(private[0], filepath.Dir(l[0]), made)
+		p.makeFolders(private[0], filepath.Dir(l[0]), 0o755, made)
 		p.do("link "+l[0], syscall.SYS_SYMLINKAT, p.text(l[1]), atFdCwd, p.text(l[0]))
 	}
 	for i, path := range t.paths {
 		if dir := privateOf(path); dir != "" && made[dir] {
-			p.makeFolders(dir, path, made)
+			p.makeFolders(dir, path, 0o555, made) // what is written beside it would be gone with the box
 		}
 		p.do("mount "+path, sysMoveMount, uintptr(t.fds[i]), p.text(""), atFdCwd, p.text(path), fromEmptyPath)
 		if i >= t.write {
@@ -153,14 +153,14 @@ func (p *program) place(s *Spec, t trees) {
 	}
 }
 
-// makeFolders makes the folders inside a private folder that lead to path.
-func (p *program) makeFolders(dir, path string, made map[string]bool) {
+// makeFolders makes the folders inside a private folder that lead to path, with a mode.
+func (p *program) makeFolders(dir, path string, mode uintptr, made map[string]bool) {
 	for at := dir; at != path; {
 		if at = nextOn(at, path); made[at] {
 			continue
 		}
 		made[at] = true
-		p.do("make "+at, syscall.SYS_MKDIRAT, atFdCwd, p.text(at), 0o755).may = syscall.EEXIST
+		p.do("make "+at, syscall.SYS_MKDIRAT, atFdCwd, p.text(at), mode).may = syscall.EEXIST
 	}
 }
 

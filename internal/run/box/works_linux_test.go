@@ -280,6 +280,13 @@ func TestProjectInAPrivateFolder(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	s.project = filepath.Join(dir, "above", "project")
+	if err := os.MkdirAll(s.project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.boxed(t, Project, Namespaces, `echo x > new; ! echo x > ../beside && ! mkdir ../../more`); r.exit != 0 {
+		t.Errorf("a line writes beside the project, and is not told that it is gone: %+v", r)
+	}
 }
 
 // Many boxes at once leave nothing.
