@@ -15,8 +15,8 @@ import (
 
 // The README is typed from top to bottom into one shell, by a user with an empty
 // home. Stand-ins differ from the user's programs. git clones this tree. make tells
-// which commands `make test` would run (it would run this test). It writes man pages, for which
-// hookd is compiled once more, in make test-all alone. The service managers do not answer, so that
+// which commands `make test` would run (it would run this test). In make test-all alone it
+// writes man pages too, and so compiles hookd once more. The service managers do not answer, so that
 // no test touches the services of the user that runs it. Claude Code is a program that asks its
 // hooks about one command.
 func TestReadme(t *testing.T) {
@@ -82,12 +82,12 @@ func newSession(t *testing.T) *session {
 	writeStandIn(t, filepath.Join(standIns, "launchctl"), "exit 1")
 	writeStandIn(t, filepath.Join(standIns, "git"),
 		`case $1 in clone) exec ln -s '`+tree+`' "$(basename "$2")" ;; *) exec `+tool("git")+` "$@" ;; esac`)
-	manPages := ""
+	maker := tool("make")
 	if !hooktest.All() {
-		manPages = " -o man build"
+		maker += " -o man build"
 	}
 	writeStandIn(t, filepath.Join(standIns, "make"),
-		`case $1 in test) exec `+tool("make")+` -n "$@" ;; *) exec `+tool("make")+manPages+` "$@" ;; esac`)
+		`case $1 in test) exec `+tool("make")+` -n "$@" ;; *) exec `+maker+` "$@" ;; esac`)
 	writeStandIn(t, filepath.Join(standIns, "claude"), `hook=$(sed -n 's/.*"command": "\([^"]*\)".*/\1/p' ~/.claude/settings.json | head -n 1)
 printf '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"%s","tool_name":"Bash","tool_input":{"command":"mkfs /dev/sdzz"}}' "$PWD" |
   sh -c "$hook"`)

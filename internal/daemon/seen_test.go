@@ -394,8 +394,7 @@ func TestTransformOverWait(t *testing.T) {
 }
 
 func TestDescriptorsGoroutinesAndMemoryStayFlat(t *testing.T) {
-	hooktest.Long(t)
-	const runs = 10_000
+	runs := hooktest.Amount(10_000, 300)
 	home := newHome(t)
 	dir := filepath.Join(home, "hooks", "noop")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

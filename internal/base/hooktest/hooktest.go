@@ -42,8 +42,8 @@ func Until(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// Poll waits until cond holds, and reports whether it did in time. A slow condition, as a start of a program, and
-// one that takes long to hold are looked at less often: waiting tests leave the processors to working ones.
+// Poll waits until cond holds, and reports whether it did in time. It calls a slow condition, such as a start of a
+// program, less often, and any condition less often after a long wait: waiting tests leave the processors to others.
 func Poll(patience time.Duration, cond func() bool) bool {
 	start := time.Now()
 	for deadline := time.After(patience); ; {

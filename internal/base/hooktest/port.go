@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// given are the ports that FreePort has returned: the system may offer a free one again.
+// given has the ports of earlier calls of FreePort.
 var given sync.Map
 
 // The ports of servers lie below the ports that systems give to clients: a client of another test
 // could take a port between FreePort and the start of its server.
 const firstPort, ports = 12_000, 20_000
 
-// FreePort returns a port that is free now, and that it has not returned before.
+// FreePort returns a free port of loopback, another one at each call. It fails the test when it finds none.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
