@@ -125,7 +125,7 @@ func (s *session) environment(standIns string) []string {
 		"HOME=" + s.home,
 		"PATH=" + strings.Join([]string{filepath.Join(s.home, ".local", "bin"), standIns, os.Getenv("PATH")}, ":"),
 	}
-	for _, name := range []string{"TMPDIR", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN"} {
+	for _, name := range []string{"TMPDIR", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN", "MAKEFLAGS"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
