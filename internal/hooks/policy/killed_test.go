@@ -57,7 +57,7 @@ func TestKilledWhileItTakesABundleUp(t *testing.T) {
 		hooktest.Must(t, err)
 		hooktest.Must(t, os.WriteFile(filepath.Join(source, fmt.Sprint(sequence)), text, 0o600))
 	}
-	for round := range 12 {
+	for round := range hooktest.Amount(12, 4) {
 		dir := t.TempDir()
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), followHome+"="+dir, followSource+"="+source, followKey+"="+s.public)
