@@ -32,12 +32,16 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script: one script or more for each command, with
 // its failures and exit codes.
 func TestScripts(t *testing.T) {
+	path := hooktest.PathWithout(t, "hookd-bridge", "hookd-fleet", "hookd-fleet-server") // where hookd is installed
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               setup,
-		Condition:           condition,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", path)
+			return setup(env)
+		},
+		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitready": waitReady,
 			"until":     until,
