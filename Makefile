@@ -17,6 +17,7 @@ BIN = bin
 AT_ONCE = -p $$((3 * `getconf _NPROCESSORS_ONLN`)) -parallel $$((2 * `getconf _NPROCESSORS_ONLN`))
 # Nor do a hundred test programs get tables of symbols.
 PLAIN = -vet=off -ldflags='-s -w'
+TEST = HOOKTEST_PROGRAMS="$(CURDIR)/$(BIN)" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS)
 # SQLite, C that was translated to Go, has no part in races of hookd: with the detector
 # the tests of the store would take seven times as long.
 RACE = GOGC=200 CGO_ENABLED=1 go test -race -vet=off -gcflags='modernc.org/...=-race=false' -timeout 20m $(AT_ONCE)
@@ -49,11 +50,11 @@ test-all: ## test, with all cases and as released, and load the machine: many ki
 	@HOOKTEST_ALL=1 $(MAKE) test-built
 
 test-built: build
-	@$(PYTHON); HOOKTEST_PROGRAMS="$(CURDIR)/$(BIN)" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS) ./...
+	@$(PYTHON); $(TEST) ./...
 
 test-root: build ## test, as root, the packages with tests that need root; of the commands only those tests
-	HOOKTEST_PROGRAMS="$(CURDIR)/$(BIN)" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS) `grep -rlE --include='*_test.go' '$(NEEDS_ROOT)' internal packaging | sed 's,^,./,; s,/[^/]*$$,,' | sort -u`
-	HOOKTEST_PROGRAMS="$(CURDIR)/$(BIN)" $(GO) test $(PLAIN) $(AT_ONCE) $(TESTFLAGS) -run "^(`sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $$(grep -lE '$(NEEDS_ROOT)' cmd/hookd/*_test.go) | paste -sd'|' -`)\$$" ./cmd/hookd
+	$(TEST) `grep -rlE --include='*_test.go' '$(NEEDS_ROOT)' internal packaging | sed 's,^,./,; s,/[^/]*$$,,' | sort -u`
+	$(TEST) -run "^(`sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $$(grep -lE '$(NEEDS_ROOT)' cmd/hookd/*_test.go) | paste -sd'|' -`)\$$" ./cmd/hookd
 
 man: build ## write the man pages into bin/man
 	@rm -rf $(BIN)/man
