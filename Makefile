@@ -4,9 +4,9 @@
 PREFIX = /usr/local
 FUZZTIME = 60s
 TESTFLAGS =
-# All as releases have it: programs, tests and linters compile a package once. What compilers
-# write for debuggers, a tenth of their work, is left out: `go build ./cmd/hookd` makes it. With
-# GOGC=200 they take a ninth less of the processor's time, and 0.9 GB for the largest package.
+# All but `make test` as releases have it: programs, tests and linters compile a package once.
+# Data for debuggers, a tenth of the compilers' work, is left out: `go build ./cmd/hookd` makes it.
+# With GOGC=200 they take a ninth less of the processor's time, and 0.9 GB for the largest package.
 GO = GOGC=200 CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath '-gcflags=all=-dwarf=false $(INLINE)'" go
 # Empty, or -l: compilers inline no calls, which saves a sixth of their work.
 INLINE =

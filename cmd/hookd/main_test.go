@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script: one script or more for each command, with
 // its failures and exit codes.
 func TestScripts(t *testing.T) {
-	path := hooktest.PathWithout(t, "hookd-bridge", "hookd-fleet", "hookd-fleet-server") // where hookd is installed
+	path := pathWithout(t, "hookd-bridge", "hookd-fleet", "hookd-fleet-server")
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -55,6 +56,30 @@ func TestScripts(t *testing.T) {
 			"killafter":    killAfter,
 		},
 	})
+}
+
+// pathWithout returns PATH without these programs: scripts test their absence, also on a machine with hookd
+// installed. Links to all else in a folder of PATH take its place until the test ends.
+func pathWithout(t testing.TB, programs ...string) string {
+	t.Helper()
+	folders := filepath.SplitList(os.Getenv("PATH"))
+	for i, folder := range folders {
+		if !slices.ContainsFunc(programs, func(name string) bool {
+			_, err := os.Lstat(filepath.Join(folder, name))
+			return err == nil
+		}) {
+			continue
+		}
+		entries, err := os.ReadDir(folder)
+		hooktest.Must(t, err)
+		folders[i] = t.TempDir()
+		for _, e := range entries {
+			if !slices.Contains(programs, e.Name()) {
+				hooktest.Must(t, os.Symlink(filepath.Join(folder, e.Name()), filepath.Join(folders[i], e.Name())))
+			}
+		}
+	}
+	return strings.Join(folders, string(filepath.ListSeparator))
 }
 
 // setup gives each script a home whose path is short enough for a socket. The

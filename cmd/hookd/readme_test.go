@@ -119,7 +119,8 @@ func (s *session) types(t *testing.T, blocks []string) string {
 	return string(text)
 }
 
-// environment is the user's: hookd is the program that `make install` installs.
+// environment is the user's: hookd is the program that `make install` installs. Under `make test` it is
+// built with the same flags, in the same folder.
 func (s *session) environment(standIns string) []string {
 	env := []string{
 		"HOME=" + s.home,
