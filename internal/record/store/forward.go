@@ -50,37 +50,44 @@ func (p *places) inForce() []string {
 type forwarding struct {
 	*core
 	places places
+	memory *unwritten
 }
 
 // Targets says which targets are in force, later and without waiting. The place of a new
-// target is behind the newest decision.
+// target is behind the newest decision. With Options.Memory the names outlive a kill from when Targets has
+// returned, as the decisions after it do. Decisions from just before it, which the killed process had not
+// written yet, are then behind the place, too.
 func (s *forwarding) Targets(names []string) {
 	s.places.mu.Lock()
 	s.places.targets = names
 	s.places.mu.Unlock()
 	exec := func(db *database) error {
-		for _, name := range names {
-			if err := s.beginPlace(db, name); err != nil {
-				return fmt.Errorf("keep the place of %s: %w", name, err)
-			}
+		through, err := beginPlaces(db, names)
+		for name, n := range through {
+			s.places.set(name, n)
 		}
-		return nil
+		return err
 	}
-	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
+	s.queue.add(&op{exec: exec, lean: exec, after: s.memory.holdTargets(names), size: opCost})
 }
 
-func (s *forwarding) beginPlace(db *database, name string) error {
-	_, err := db.exec(`INSERT INTO forward (target, through, missed, told, at)
-		VALUES (?, ifnull((SELECT max(seq) FROM decisions), 0), 0, 0, ?) ON CONFLICT DO NOTHING`, name, nanos(time.Now()))
-	if err != nil {
-		return err
+// beginPlaces makes the places of new targets, and returns those of all.
+func beginPlaces(db *database, names []string) (through map[string]uint64, err error) {
+	through = map[string]uint64{}
+	for _, name := range names {
+		_, err := db.exec(`INSERT INTO forward (target, through, missed, told, at)
+			VALUES (?, ifnull((SELECT max(seq) FROM decisions), 0), 0, 0, ?) ON CONFLICT DO NOTHING`,
+			name, nanos(time.Now()))
+		var n uint64
+		if err == nil {
+			err = db.row(`SELECT through FROM forward WHERE target = ?`, name).Scan(&n)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("keep the place of %s: %w", name, err)
+		}
+		through[name] = n
 	}
-	var through uint64
-	if err := db.row(`SELECT through FROM forward WHERE target = ?`, name).Scan(&through); err != nil {
-		return err
-	}
-	s.places.set(name, through)
-	return nil
+	return through, nil
 }
 
 // carryPlaces writes the places to a new file.

@@ -220,8 +220,8 @@ func assemble(c *core) *Store {
 	manifests, auditing := &manifestTable{core: c, manifests: newManifests()}, &auditing{core: c}
 	loss, tables := &lossNotes{core: c, auditing: auditing}, &tables{core: c}
 	runs, sent := &pendingRuns{core: c, tables: tables}, &sentIDs{core: c}
-	forwarding, dead := &forwarding{core: c}, &deadLetters{core: c}
-	decisions := &decisions{core: c, auditing: auditing, tables: tables, loss: loss}
+	decisions, dead := &decisions{core: c, auditing: auditing, tables: tables, loss: loss}, &deadLetters{core: c}
+	forwarding := &forwarding{core: c, memory: &decisions.unwritten}
 	appender := &appender{
 		core: c, arrivals: newArrivals(), distrusted: make(chan error, 1), relief: make(chan struct{}, 1),
 	}

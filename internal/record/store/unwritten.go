@@ -16,8 +16,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// unwritten has the decisions and held asks that the database does not have yet, in a journal whose
-// folder is in memory: they outlive a kill of the process, and no verdict waits for a disk.
+// unwritten has the decisions, held asks and targets of forward that the database does not have yet, in a
+// journal whose folder is in memory: they outlive a kill of the process, and no verdict waits for a disk.
 // A loss of power takes them. The zero unwritten holds none.
 type unwritten struct {
 	log   *journal.Journal // nil = there is none
@@ -32,14 +32,15 @@ type unwritten struct {
 	text  []byte    // of the last one
 }
 
-// keptInMemory is an ask in the journal, in the place of a decision.
+// keptInMemory is an ask in the journal, or the names of targets of forward, in the place of a decision.
 type keptInMemory struct {
-	Ask  string `json:"held_ask"`
-	Text []byte `json:"text,omitempty"`
-	Over bool   `json:"over,omitempty"` // the database has it, or it has ended
+	Ask     string   `json:"held_ask,omitempty"`
+	Text    []byte   `json:"text,omitempty"`
+	Over    bool     `json:"over,omitempty"` // the database has it, or it has ended
+	Targets []string `json:"targets,omitempty"`
 }
 
-// held is one decision or ask in the journal.
+// held is one decision, ask or list of targets in the journal.
 type held struct {
 	at      journal.Pos
 	written bool // to the database
@@ -76,9 +77,14 @@ func (s *decisions) openUnwritten() error {
 		Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment, Look: memoryLook, Files: journal.MappedFiles(),
 	}
 	log, found, err := journal.Open(o, journal.Pos{}, func(e journal.Entry, text []byte) error {
-		if k := (keptInMemory{}); json.Unmarshal(text, &k) == nil && k.Ask != "" {
-			if asks[k.Ask] = (Kept{k.Ask, e.Number, k.Text}); k.Over {
-				delete(asks, k.Ask)
+		m := keptInMemory{}
+		switch err := json.Unmarshal(text, &m); {
+		case err == nil && len(m.Targets) > 0:
+			_, err := beginPlaces(s.db, m.Targets)
+			return err
+		case err == nil && m.Ask != "":
+			if asks[m.Ask] = (Kept{m.Ask, e.Number, m.Text}); m.Over {
+				delete(asks, m.Ask)
 			}
 			return nil
 		}
@@ -261,6 +267,26 @@ func (u *unwritten) holdAsk(k Kept) *held {
 	}
 	u.asks[k.ID] = h
 	return h
+}
+
+// holdTargets writes the names of targets to memory, so that each gets the decisions held after them. It returns
+// the function to call when the database has their places; nil = they are not in memory.
+func (u *unwritten) holdTargets(names []string) (written func()) {
+	if u.log == nil || len(names) == 0 {
+		return nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	h := u.append(0, keptInMemory{Targets: names}.text())
+	if h == nil {
+		return nil
+	}
+	u.list = append(u.list, h)
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.written(h)
+	}
 }
 
 // releaseAsk notes that the database has an ask as it was held, or that the ask has ended, which is nil.

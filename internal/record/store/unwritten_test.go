@@ -148,6 +148,31 @@ func TestWhatWasHeldIsRestored(t *testing.T) {
 	}
 }
 
+// A target that was in force gets each decision that outlived a kill, also when the kill came before
+// the database had the place of the target.
+func TestAPlaceOutlivesAKill(t *testing.T) {
+	o := options(t)
+	o.Memory, o.delay = filepath.Join(t.TempDir(), "memory"), time.Hour // so the database gets nothing
+	s := open(t, o)
+	s.Targets([]string{"web", "siem"})
+	s.Decided(denial(10))
+	s.Decided(denial(11))
+	killed := t.TempDir()
+	hooktest.Must(t, os.CopyFS(filepath.Join(killed, "home"), os.DirFS(filepath.Dir(o.Path))))
+	hooktest.Must(t, os.CopyFS(filepath.Join(killed, "memory"), os.DirFS(o.Memory)))
+
+	o.Path, o.Memory = filepath.Join(killed, "home", filepath.Base(o.Path)), filepath.Join(killed, "memory")
+	for range 2 { // the second one finds no record of the first in memory
+		s = open(t, o)
+		s.Targets([]string{"siem", "new"})
+		hooktest.Must(t, s.Flush(t.Context()))
+		behind(t, s, "web", 2)
+		behind(t, s, "siem", 2)
+		behind(t, s, "new", 0)
+		hooktest.Must(t, s.Close())
+	}
+}
+
 // Where memory is full decisions are written as without it.
 func TestMemoryThatCannotBeUsed(t *testing.T) {
 	o := options(t)
