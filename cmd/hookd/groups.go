@@ -139,15 +139,21 @@ func elsewhere(root *cobra.Command, word string) string {
 	return paths[spell.Near(word, names)]
 }
 
+// maker makes the command of a name. To make all takes longer than most commands do.
+type maker struct {
+	name string
+	make func(*app) *cobra.Command
+}
+
 // groupList are the twelve words of the first screen, under their headings.
-func groupList(a *app) []group {
+func groupList() []group {
 	return []group{
-		{"Start", []*cobra.Command{initCommand(a), scanCommand(a)}},
-		{"Look", []*cobra.Command{whyCommand(a), logGroup(a)}},
-		{"Act", []*cobra.Command{undoCommand(a), askGroup(a)}},
-		{"Rules", []*cobra.Command{guardGroup(a), hookGroup(a)}},
-		{"Reach", []*cobra.Command{agentGroup(a), teamGroup(a)}},
-		{"Run", []*cobra.Command{daemonGroup(a), devGroup(a)}},
+		{"Start", []maker{{"init", initCommand}, {"scan", scanCommand}}},
+		{"Look", []maker{{"why", whyCommand}, {"log", logGroup}}},
+		{"Act", []maker{{"undo", undoCommand}, {"ask", askGroup}}},
+		{"Rules", []maker{{"guard", guardGroup}, {"hook", hookGroup}}},
+		{"Reach", []maker{{"agent", agentGroup}, {"team", teamGroup}}},
+		{"Run", []maker{{"daemon", daemonGroup}, {"dev", devGroup}}},
 	}
 }
 
@@ -173,8 +179,8 @@ func first(groups []group) string {
 	b.WriteString("hookd guards AI agents: what they run is asked about, boxed, kept or stopped.\n\n")
 	for _, g := range groups {
 		head := g.title
-		for _, cmd := range g.commands {
-			fmt.Fprintf(&b, "%-8s %-8s %s\n", head, cmd.Name(), firstScreen[cmd.Name()])
+		for _, m := range g.commands {
+			fmt.Fprintf(&b, "%-8s %-8s %s\n", head, m.name, firstScreen[m.name])
 			head = ""
 		}
 	}
@@ -209,10 +215,18 @@ func viewed(args []string) []string {
 	return args
 }
 
+func allowAskCommand(a *app) *cobra.Command {
+	return answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about")
+}
+
+func denyAskCommand(a *app) *cobra.Command {
+	return answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about")
+}
+
 func askGroup(a *app) *cobra.Command {
 	return also(named("ask", asksCommand(a)),
-		named("allow", answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about")),
-		named("deny", answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about")),
+		named("allow", allowAskCommand(a)),
+		named("deny", denyAskCommand(a)),
 		permitCommand(a), grantsCommand(a), revokeCommand(a))
 }
 
@@ -262,34 +276,34 @@ func devGroup(a *app) *cobra.Command {
 
 // shortcuts are commands under the names that they had before there were groups, and forms that
 // are typed often.
-func shortcuts(a *app) []*cobra.Command {
-	return []*cobra.Command{
-		permitCommand(a), snoozeCommand(a), notifyCommand(a), learnCommand(a), boxCommand(a), docsCommand(a),
-		uiCommand(a), doctorCommand(a), statusCommand(a),
-		blindspotsCommand(a),
-		connectCommand(a), disconnectCommand(a), emitCommand(a),
-		newCommand(a), addCommand(a), testCommand(a), whatIfCommand(a), allowCommand(a), enableCommand(a),
-		disableCommand(a),
-		editCommand(a), validateCommand(a), rmCommand(a), updateCommand(a), outdatedCommand(a),
-		trustCommand(a), importCommand(a), listCommand(a), showCommand(a),
-		asksCommand(a), grantsCommand(a),
-		answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about"),
-		answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about"),
-		decisionsCommand(a), historyCommand(a), sessionsCommand(a), logsCommand(a), tailCommand(a), psCommand(a),
-		topCommand(a), statsCommand(a), auditCommand(a),
-		matchCommand(a), factsCommand(a), metricsCommand(a), eventsCommand(a), schemaCommand(a), replayCommand(a),
-		killCommand(a), dlqCommand(a), recoverCommand(a), vaultCommand(a),
-		bundleCommand(a), policyCommand(a), fleetCommand(a),
-		bridgeCommand(a), tokenCommand(a), runCommand(a),
-		serveCommand(a), stopCommand(a), reloadCommand(a), installCommand(a), uninstallCommand(a), configCommand(a),
-		completionCommand(a), versionCommand(a),
+func shortcuts() []maker {
+	return []maker{
+		{"permit", permitCommand}, {"snooze", snoozeCommand}, {"notify", notifyCommand}, {"learn", learnCommand},
+		{"box", boxCommand}, {"docs", docsCommand}, {"ui", uiCommand}, {"doctor", doctorCommand},
+		{"status", statusCommand}, {"blindspots", blindspotsCommand}, {"connect", connectCommand},
+		{"disconnect", disconnectCommand}, {"emit", emitCommand}, {"new", newCommand}, {"add", addCommand},
+		{"test", testCommand}, {"whatif", whatIfCommand}, {"allow", allowCommand}, {"enable", enableCommand},
+		{"disable", disableCommand}, {"edit", editCommand}, {"validate", validateCommand}, {"rm", rmCommand},
+		{"update", updateCommand}, {"outdated", outdatedCommand}, {"trust", trustCommand},
+		{"import", importCommand}, {"list", listCommand}, {"show", showCommand}, {"asks", asksCommand},
+		{"grants", grantsCommand}, {"allow-ask", allowAskCommand}, {"deny-ask", denyAskCommand},
+		{"decisions", decisionsCommand}, {"history", historyCommand}, {"sessions", sessionsCommand},
+		{"logs", logsCommand}, {"tail", tailCommand}, {"ps", psCommand}, {"top", topCommand},
+		{"stats", statsCommand}, {"audit", auditCommand}, {"match", matchCommand}, {"facts", factsCommand},
+		{"metrics", metricsCommand}, {"events", eventsCommand}, {"schema", schemaCommand},
+		{"replay", replayCommand}, {"kill", killCommand}, {"dlq", dlqCommand}, {"recover", recoverCommand},
+		{"vault", vaultCommand}, {"bundle", bundleCommand}, {"policy", policyCommand}, {"fleet", fleetCommand},
+		{"bridge", bridgeCommand}, {"token", tokenCommand}, {"run", runCommand}, {"serve", serveCommand},
+		{"stop", stopCommand}, {"reload", reloadCommand}, {"install", installCommand},
+		{"uninstall", uninstallCommand}, {"config", configCommand}, {"completion", completionCommand},
+		{"version", versionCommand},
 	}
 }
 
 // sayPaths writes the path below its group into all help, where a command has another name there.
 // Only help needs it, so commands that do something do not wait for it.
 func sayPaths(root *cobra.Command) {
-	say := placed(root)
+	say := placed(newRoot(newApp(nil, nil, nil))) // root may be short of commands
 	each(root, func(cmd *cobra.Command) {
 		cmd.Long, cmd.Example = say(cmd.Long), say(cmd.Example)
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = say(f.Usage) })

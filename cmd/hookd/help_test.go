@@ -143,3 +143,27 @@ func TestWrapText(t *testing.T) {
 		}
 	}
 }
+
+// A command line is understood with the few commands that it names as with all of them.
+func TestCommandsAreMadeByName(t *testing.T) {
+	makers := shortcuts()
+	for _, g := range groupList() {
+		makers = append(makers, g.commands...)
+	}
+	for _, m := range makers {
+		all, few := newRoot(newApp(nil, nil, nil)), rootFor(newApp(nil, nil, nil), []string{m.name, "--json"})
+		if name := m.make(newApp(nil, nil, nil)).Name(); name != m.name {
+			t.Errorf("%s is made as %s", name, m.name)
+		}
+		want, _, err := all.Find([]string{m.name})
+		hooktest.Must(t, err)
+		got, _, err := few.Find([]string{m.name})
+		hooktest.Must(t, err)
+		if got.CommandPath() != want.CommandPath() || got.Hidden != want.Hidden || len(got.Commands()) != len(want.Commands()) {
+			t.Errorf("%s: %q, not %q", m.name, got.CommandPath(), want.CommandPath())
+		}
+		if len(few.Commands()) > 3 { // the name may be that of a group and a shortcut; help
+			t.Errorf("%s: %d commands are made", m.name, len(few.Commands()))
+		}
+	}
+}

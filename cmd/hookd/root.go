@@ -39,14 +39,12 @@ func newApp(in, out, errOut *os.File) *app { return &app{in: in, out: out, errOu
 
 // run executes one command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
-	root := newRoot(a)
 	a.line = args
-	root.SetArgs(helpLast(viewed(args)))
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.errOut)
-	cmd, err := root.ExecuteContextC(ctx)
-	err = cmp.Or(err, a.unknown)
+	line := helpLast(viewed(args))
+	cmd, err := a.execute(ctx, rootFor(a, line), line)
+	if err != nil && !a.ready { // nothing has run: all commands together know which one is meant
+		cmd, err = a.execute(ctx, newRoot(a), line)
+	}
 	if ofSystem(cmd) {
 		err = errors.Join(err, letDaemonRead(system.Here()))
 	}
@@ -60,6 +58,16 @@ func (a *app) run(ctx context.Context, args []string) int {
 		err = usage(cmd, err)
 	}
 	return a.report(err)
+}
+
+func (a *app) execute(ctx context.Context, root *cobra.Command, line []string) (*cobra.Command, error) {
+	a.unknown = nil
+	root.SetArgs(line)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.errOut)
+	cmd, err := root.ExecuteContextC(ctx)
+	return cmd, cmp.Or(err, a.unknown)
 }
 
 // helpLast makes `hookd guard x --deny --help` ask for help: --help is no value of the flag before it.
@@ -90,7 +98,12 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
-func newRoot(a *app) *cobra.Command {
+// newRoot makes all commands.
+func newRoot(a *app) *cobra.Command { return rootFor(a, nil) }
+
+// rootFor makes the commands that a command line may mean: those whose names stand in it, where it begins with the
+// name of one; else all.
+func rootFor(a *app, line []string) *cobra.Command {
 	cobra.EnableCommandSorting = false // in the order in which a person needs them
 	root := &cobra.Command{
 		Use:   "hookd",
@@ -134,18 +147,26 @@ was not obeyed.`,
 	root.Flags().Bool("version", false, "print the version")
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Version = build().String()
-	groups := groupList(a)
-	for _, g := range groups {
-		below(root, g.commands...)
+	var shown []maker
+	for _, g := range groupList() {
+		shown = append(shown, g.commands...)
 	}
-	for _, c := range shortcuts(a) {
+	hidden := shortcuts()
+	begins := func(m maker) bool { return len(line) > 0 && m.name == line[0] }
+	some := slices.ContainsFunc(shown, begins) || slices.ContainsFunc(hidden, begins)
+	unnamed := func(m maker) bool { return some && !slices.Contains(line, m.name) }
+	for _, m := range slices.DeleteFunc(shown, unnamed) {
+		below(root, m.make(a))
+	}
+	for _, m := range slices.DeleteFunc(hidden, unnamed) {
+		c := m.make(a)
 		c.Hidden = true
 		root.AddCommand(c)
 	}
 	root.SetHelpCommand(helpCommand(a))
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root && len(cmd.Flags().Args()) == 0 {
-			_, _ = a.out.WriteString(first(groups))
+			_, _ = a.out.WriteString(first(groupList()))
 			return
 		}
 		a.help(cmd, args)
@@ -156,7 +177,7 @@ was not obeyed.`,
 // group is a part of the list of commands in --help.
 type group struct {
 	title    string
-	commands []*cobra.Command
+	commands []maker
 }
 
 func (a *app) checkFormat() error {
