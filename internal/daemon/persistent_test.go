@@ -156,9 +156,10 @@ func TestAPersistentGuardThatFailsDenies(t *testing.T) {
 			if got := pids(t, dir); len(got) != c.processes {
 				t.Errorf("got processes %v, want %d", got, c.processes)
 			}
-			if v := h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell"}}`).Verdict; !v.Allowed {
-				t.Errorf("got %+v of the next event, want it allowed", v)
-			}
+			// A loaded machine may need longer than the timeout to start the next process.
+			h.until("another event is allowed", func() bool {
+				return h.emit(`{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell"}}`).Verdict.Allowed
+			})
 		})
 	}
 }
