@@ -205,7 +205,7 @@ func (c *Client) RetryDeadLetter(ctx context.Context, id int64) (DeadLetter, err
 	return post[DeadLetter](ctx, c, deadPath(wire.PathDead, id)+"/retry", nil)
 }
 
-// Recover runs the events that were set aside because a disk could not be read. It settles each loss
+// Recover runs the events that were set aside because a disk could not be read. It takes back each loss
 // whose files can be read now, and each loss without files.
 func (c *Client) Recover(ctx context.Context) (Recovered, error) {
 	return post[Recovered](ctx, c, wire.PathRecover, nil)

@@ -603,8 +603,8 @@ type RecoveredLoss struct {
 	Loss       Loss   `json:"loss"`
 	Events     int    `json:"events"`               // that run now
 	Unreadable int    `json:"unreadable,omitempty"` // parts of the file that cannot be read
-	Error      string `json:"error,omitempty"`      // why the loss stays; "" = it is settled
-	Kept       string `json:"kept,omitempty"`       // path of the file now, once it is settled
+	Error      string `json:"error,omitempty"`      // why the loss stays; "" = it is taken back
+	Kept       string `json:"kept,omitempty"`       // path of the file now, once it is taken back
 }
 
 // Status answers GET /v1/status.

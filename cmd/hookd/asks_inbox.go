@@ -17,10 +17,10 @@ import (
 	"github.com/hookd/hookd/internal/people/card"
 )
 
-// settleTime is how long the screen must stand before an ask can be answered, and how
+// shutTime is how long the screen must stand before an ask can be answered, and how
 // long no answer key may have come: a key that was meant for another ask, or is held,
 // answers none.
-const settleTime = 500 * time.Millisecond
+const shutTime = 500 * time.Millisecond
 
 const inboxHelp = `Each row is a call that waits. While this is open, an approver is present, so
 hookd holds what hooks ask.
@@ -45,7 +45,7 @@ type inbox struct {
 
 	asks     []client.Ask // that wait, the oldest first
 	selected string       // id; "" = none
-	settled  time.Time    // when the selection may be answered
+	opens    time.Time    // when the selection may be answered
 	pressed  time.Time    // when an answer key came last
 	whole    bool         // all of the input is shown
 	help     bool
@@ -176,19 +176,19 @@ func (b *inbox) hear(h heard) {
 		delete(b.cards, h.Ask.ID)
 		b.note = about(h.Ask.Tool, h.Ask.Subject) + ": " + answeredWords(h.Ask.Answered)
 	}
-	b.settle() // rows have moved
+	b.shut() // rows have moved
 	if b.at() < 0 && len(b.asks) > 0 {
 		b.choose(b.asks[0].ID)
 	}
 }
 
-// settle shuts the answers for a moment: the screen has changed.
-func (b *inbox) settle() { b.settled = time.Now().Add(settleTime) }
+// shut shuts the answers for a moment: the screen has changed.
+func (b *inbox) shut() { b.opens = time.Now().Add(shutTime) }
 
 // choose selects an ask.
 func (b *inbox) choose(id string) {
 	b.selected, b.whole, b.scroll = id, false, 0
-	b.settle()
+	b.shut()
 }
 
 // at is the index of the selected ask; -1 = there is none.
@@ -208,7 +208,7 @@ func (b *inbox) press(ctx context.Context, key string) bool {
 		b.help = true
 	case "\r", "\n":
 		b.whole, b.scroll = !b.whole, 0
-		b.settle()
+		b.shut()
 	case " ":
 		b.whole, b.scroll = true, b.scroll+b.page
 	case "j", "\x1b[B", "\x1bOB":
@@ -249,7 +249,7 @@ func (b *inbox) answer(ctx context.Context, r client.AskReply) {
 		r.Digest = whole.Digest
 	}
 	now, before := time.Now(), b.pressed
-	if b.pressed = now; now.Before(b.settled) || now.Sub(before) < settleTime {
+	if b.pressed = now; now.Before(b.opens) || now.Sub(before) < shutTime {
 		b.note = "the screen has just changed, or a key was pressed twice: look, and press the key again"
 		return
 	}

@@ -295,9 +295,9 @@ func TestAsksInbox(t *testing.T) {
 	})
 	for granted() == 0 {
 		now := time.Now()
-		hooktest.Until(t, "the screen has stood for a while", func() bool { return time.Since(now) > 2*settleTime })
+		hooktest.Until(t, "the screen has stood for a while", func() bool { return time.Since(now) > 2*shutTime })
 		press("s")
-		hooktest.Until(t, "the key is answered", func() bool { return granted() > 0 || time.Since(now) > 4*settleTime })
+		hooktest.Until(t, "the key is answered", func() bool { return granted() > 0 || time.Since(now) > 4*shutTime })
 	}
 	h.answer(s, `"permission_decision":"allow"`)
 	_, err := screen.WriteString("q")

@@ -141,7 +141,7 @@ func (c *chain) sweep() {
 // then counts as sent by the deepest run in flight or just ended: that errs only
 // towards refusing, and only while a long chain really runs.
 func (c *chain) origin(s Sender, now time.Time) Origin {
-	unclear := s.Gone || !c.settle(s)
+	unclear := s.Gone || !c.awaitStarts(s)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.member(s)
@@ -269,19 +269,19 @@ func (c *chain) starting(depth int) (known func()) {
 	}
 }
 
-// settle waits while a sender may belong to a run that is just being started;
+// awaitStarts waits while a sender may belong to a run that is just being started;
 // false when that took too long. It must have Gone false.
-func (c *chain) settle(s Sender) bool {
+func (c *chain) awaitStarts(s Sender) bool {
 	c.mu.Lock()
 	begun := c.starts.last
 	c.mu.Unlock()
 	var late <-chan time.Time
 	for {
 		c.mu.Lock()
-		settled := c.member(s) != nil || !c.starts.before(begun)
+		known := c.member(s) != nil || !c.starts.before(begun)
 		fewer := c.starts.fewer
 		c.mu.Unlock()
-		if settled || late == nil && s.Cgroup == "" && (s.Child == nil || !s.Child()) {
+		if known || late == nil && s.Cgroup == "" && (s.Child == nil || !s.Child()) {
 			return true
 		}
 		if late == nil {

@@ -74,8 +74,8 @@ type entry struct {
 
 // outcome lets the senders of a repeated event wait.
 type outcome struct {
-	settled chan struct{} // closed once it was accepted or refused
-	ended   chan struct{} // closed once its receipt is complete
+	answered chan struct{} // closed once it was accepted or refused
+	ended    chan struct{} // closed once its receipt is complete
 }
 
 // accepted is the part of a receipt that each event has.
@@ -234,7 +234,7 @@ func (d *dedup) evict() {
 	}
 	old := most.oldest[0]
 	d.dropOldest(most)
-	if old.ok { // else settle does it
+	if old.ok { // else answerDuplicates does it
 		d.ids.ForgetSent(old.first.seq)
 	}
 }
@@ -252,9 +252,9 @@ func (d *dedup) dropOldest(s *senderIDs) {
 	}
 }
 
-// settle gives the duplicates the outcome of the first; a refused event is
+// answerDuplicates gives the duplicates the outcome of the first; a refused event is
 // forgotten, so that it can be sent again.
-func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
+func (d *dedup) answerDuplicates(e *entry, r Receipt, accepted bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := e.sender.entries[e.id] == e // else it has gone, and the id may be another event's
@@ -269,7 +269,7 @@ func (d *dedup) settle(e *entry, r Receipt, accepted bool) {
 	}
 	e.ok = accepted
 	d.accept(e, r)
-	close(e.open.settled)
+	close(e.open.answered)
 }
 
 // finish completes the receipt that waiting duplicates get, in this process and,
@@ -360,7 +360,7 @@ func (d *dedup) join(e *entry, wait bool) (r Receipt, ok bool, err *wire.Error) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if open := e.open; open != nil {
-		d.await(open.settled)
+		d.await(open.answered)
 		if wait && e.ok {
 			d.await(open.ended)
 		}

@@ -70,7 +70,7 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 	var admitted bool
 	defer func() {
 		if !admitted { // a panic; duplicates must not wait for ever
-			d.seen.settle(seen, Receipt{}, false)
+			d.seen.answerDuplicates(seen, Receipt{}, false)
 		}
 	}()
 	rcpt, rest, err := d.acceptor.admit(from, env, nil, &events.Sent{Content: seen.content})
@@ -79,19 +79,19 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 		d.seen.begin(seen, rcpt)
 	}
 	if err != nil || rest == nil {
-		d.seen.settle(seen, rcpt, err == nil)
+		d.seen.answerDuplicates(seen, rcpt, err == nil)
 		d.seen.finish(seen, rcpt)
 		return rcpt, nil, err
 	}
-	return rcpt, func(r *Receipt) *wire.Error { return rest.settling(d, seen, r) }, nil
+	return rcpt, func(r *Receipt) *wire.Error { return rest.tellDuplicates(d, seen, r) }, nil
 }
 
-// settling reports the outcome of an event to its duplicates. After a panic
+// tellDuplicates reports the outcome of an event to its duplicates. After a panic
 // they are accepted in its place: none may get an answer without its verdict.
-func (rest Rest) settling(d *Dispatcher, seen *entry, r *Receipt) (err *wire.Error) {
+func (rest Rest) tellDuplicates(d *Dispatcher, seen *entry, r *Receipt) (err *wire.Error) {
 	first, returned := *r, false
 	defer func() {
-		d.seen.settle(seen, first, returned && err == nil)
+		d.seen.answerDuplicates(seen, first, returned && err == nil)
 		d.seen.finish(seen, *r)
 	}()
 	err = rest(r)

@@ -141,7 +141,7 @@ func TestWhatIsPushedOutIsForgottenOnDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.settle(e, Receipt{Seq: uint64(i)}, true)
+		d.answerDuplicates(e, Receipt{Seq: uint64(i)}, true)
 	}
 	if len(disk.forgot) != 10 || disk.forgot[0] != 0 {
 		t.Errorf("forgotten: %v, want the first 10", disk.forgot)

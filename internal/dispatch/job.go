@@ -63,7 +63,7 @@ type progress struct {
 	older   *Job                    // neighbours in the list of those under way; guarded by underWay.mu
 	newer   *Job
 	killing bool  // Killer ends it; guarded by underWay.mu
-	settled bool  // it has come back, or was given up; guarded by stalls.mu
+	over    bool  // it has come back, or was given up; guarded by stalls.mu
 	unfit   error // why it cannot be run; nil = it can
 }
 

@@ -148,7 +148,7 @@ func (s *stalls) giveUp(j *Job, now time.Time) (why string, over bool) {
 	defer s.mu.Unlock()
 	file, running := j.stage.at()
 	switch {
-	case j.settled:
+	case j.over:
 		return "", true
 	case running && now.Before(j.Latest.Add(killTime)):
 		return "", false
@@ -164,7 +164,7 @@ func (s *stalls) giveUp(j *Job, now time.Time) (why string, over bool) {
 	}
 	v := versionOf(j.Hook)
 	s.hooks[v] = append(s.hooks[v], stall{job: j, place: place(j), why: why})
-	j.settled = true
+	j.over = true
 	return why, false
 }
 
@@ -173,8 +173,8 @@ func (s *stalls) giveUp(j *Job, now time.Time) (why string, over bool) {
 func (s *stalls) back(j *Job) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !j.settled {
-		j.settled = true
+	if !j.over {
+		j.over = true
 		return true
 	}
 	v := versionOf(j.Hook)

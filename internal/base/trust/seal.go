@@ -109,14 +109,14 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 			}
 		}
 	}
-	w.settle(files)
+	w.markOnce(files)
 	return w, own
 }
 
-// settle marks the steps that a second look does not need: the definition, which hookd has
+// markOnce marks the steps that a second look does not need: the definition, which hookd has
 // read, and directories and links of the system, which only root can change. Entries of a
 // sticky directory, such as /tmp, come and go all the time.
-func (w *walk) settle(files Files) {
+func (w *walk) markOnce(files Files) {
 	for i := range w.steps {
 		s := &w.steps[i]
 		switch {

@@ -68,7 +68,7 @@ type step struct {
 	*fact
 	shared bool // its judgement depends on the members of a group
 	as     role
-	once   bool // a second look does not need it, see settle
+	once   bool // a second look does not need it, see markOnce
 }
 
 // usualSteps is how many a hook has, with room: a thousand of them are walked in one scan.

@@ -21,7 +21,7 @@ func Fold(c *events.Contract, data json.RawMessage, answers []Answer) *Verdict {
 			f.add(&a)
 		}
 	}
-	settleDefer(f.v)
+	dropDefer(f.v)
 	f.v.DecidedBy = f.decidedBy()
 	return f.v
 }

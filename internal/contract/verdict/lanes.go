@@ -36,7 +36,7 @@ func Then(v, next *Verdict) *Verdict {
 		maps.Copy(out.Metadata, next.Metadata)
 	}
 	out.Specific = specificOfBoth(v.Specific, next.Specific)
-	settleDefer(&out)
+	dropDefer(&out)
 	out.SuppressOutput = v.SuppressOutput || next.SuppressOutput
 	out.DecidedBy = decidedByBoth(v, next)
 	return &out

@@ -7,7 +7,7 @@ import "encoding/json"
 func Approved(v *Verdict, reason string) *Verdict {
 	out := *v
 	out.PermissionDecision, out.DecisionReason = "allow", reason
-	settleDefer(&out)
+	dropDefer(&out)
 	return &out
 }
 
@@ -15,7 +15,7 @@ func Approved(v *Verdict, reason string) *Verdict {
 func Declined(v *Verdict, reason string) *Verdict {
 	out := *v
 	out.Allowed, out.PermissionDecision, out.DecisionReason, out.Message = false, "deny", reason, reason
-	settleDefer(&out)
+	dropDefer(&out)
 	return &out
 }
 

@@ -139,9 +139,9 @@ func (f *folding) elicited(a *Answer) bool {
 	return true
 }
 
-// settleDefer takes a defer out of a verdict that does not ask: the stricter or the
+// dropDefer takes a defer out of a verdict that does not ask: the stricter or the
 // looser word of another hook counts.
-func settleDefer(v *Verdict) {
+func dropDefer(v *Verdict) {
 	if v.Specific[keyDefer] == nil || v.Asks() {
 		return
 	}

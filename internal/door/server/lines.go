@@ -110,7 +110,7 @@ func (l *lines) read(p []byte) (int, error) {
 }
 
 func (l *lines) flush() error {
-	l.settle()
+	l.answerOwed()
 	if len(l.out) == 0 {
 		return nil
 	}
@@ -132,8 +132,8 @@ type owed struct {
 // maxOwed is how many lines may wait for the disk together.
 const maxOwed = 1024
 
-// settle completes the answers to the lines read so far, in their order.
-func (l *lines) settle() {
+// answerOwed completes the answers to the lines read so far, in their order.
+func (l *lines) answerOwed() {
 	for i := range l.owed {
 		o := l.owed[i]
 		l.owed[i] = owed{}
@@ -181,7 +181,7 @@ func (l *lines) say(o *owed) {
 		return
 	}
 	if l.owed = append(l.owed, *o); len(l.owed) >= maxOwed {
-		l.settle()
+		l.answerOwed()
 	}
 }
 
@@ -227,7 +227,7 @@ func (l *lines) run(ctx context.Context) (sub Subscription, err error) {
 // newline. The line is good until the next call.
 func (l *lines) next() (line []byte, bad *wire.Error, err error) {
 	if l.room != nil {
-		l.settle() // else what waits for the disk would have no bound
+		l.answerOwed() // else what waits for the disk would have no bound
 		l.free()
 	}
 	line, whole := l.in.next()
@@ -317,7 +317,7 @@ func (l *lines) answer(ctx context.Context, line []byte) Subscription {
 			return nil
 		}
 		if string(line) == wire.PingLine {
-			l.settle()
+			l.answerOwed()
 			l.out = append(l.out, wire.PongLine...)
 			return nil
 		}

@@ -439,10 +439,10 @@ func (s *Server) LetWait() {
 	}
 	s.listener.Close()
 	s.mu.Unlock()
-	settle := time.NewTimer(lastLines)
-	defer settle.Stop()
+	last := time.NewTimer(lastLines)
+	defer last.Stop()
 	select {
-	case <-settle.C:
+	case <-last.C:
 	case <-s.quit:
 	}
 }

@@ -136,7 +136,7 @@ func (o Options) tryOwn(ctx context.Context, a attempt) (AttackResult, error) {
 		r.Seen = "refused: " + err.Error()
 		return r, nil
 	}
-	after := c.settled()
+	after := c.askAfterReload()
 	r.Worked, r.Seen, r.Denier = !after.denied, after.seen, after.by
 	return r, nil
 }
@@ -321,9 +321,9 @@ const bySystem = "the system daemon"
 // rereads is how long a daemon takes at most until it has read its hooks again on its own.
 const rereads = 3 * time.Second
 
-// settled asks once the daemon has read its hooks again, as it does on its own a moment after
+// askAfterReload asks once the daemon has read its hooks again, as it does on its own a moment after
 // each change: an agent may not tell it to. Until then a guard that is gone still denies.
-func (c *copied) settled() answer {
+func (c *copied) askAfterReload() answer {
 	got := c.ask()
 	if c.daemon == nil {
 		return got

@@ -85,7 +85,7 @@ const (
 	mostEvents   = 20_000
 	mostBad      = 5_000
 	mostSessions = 2_000
-	settled      = time.Minute
+	atRest       = time.Minute
 )
 
 // Look compares. An error means that the record could not be read.
@@ -204,7 +204,7 @@ func (l *look) transcripts(ctx context.Context) error {
 		}
 		_, err := file.Read(ctx, l.o.Since, func(c *transcripts.Call) {
 			ran := c.Outcome == transcripts.Ran || c.Outcome == transcripts.Failed
-			if failure != nil || !ran || !once.First(c) || c.Time.IsZero() || l.o.Now.Sub(c.Time) < settled {
+			if failure != nil || !ran || !once.First(c) || c.Time.IsZero() || l.o.Now.Sub(c.Time) < atRest {
 				return
 			}
 			failure = l.compare(ctx, c, sessions)

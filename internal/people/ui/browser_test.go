@@ -447,8 +447,8 @@ func (s *site) look(width, height int64, scheme string) {
 	})
 }
 
-// settled waits until the page has drawn the data that it asked for.
-func (s *site) settled() {
+// drawn waits until the page has drawn the data that it asked for.
+func (s *site) drawn() {
 	s.t.Helper()
 	s.until("nothing is being read", `!document.querySelector(".late, .plot.empty") && [...document.querySelectorAll(".plot")].every((p) => p.querySelector("canvas"))`)
 	js[bool](s, `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)

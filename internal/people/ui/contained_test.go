@@ -145,7 +145,7 @@ func TestAWayOutOnThePage(t *testing.T) {
 		}
 		if path := os.Getenv("PICTURES"); path != "" {
 			s.look(1440, 900, "dark")
-			s.settled()
+			s.drawn()
 			s.picture(filepath.Join(path, tt.name+"-after.png"))
 		}
 	}

@@ -129,7 +129,7 @@ func TestAGuardIsMended(t *testing.T) {
 		view.dispatch({changes: {from: 0, insert: "# two\n"}});
 		return true;
 	})`, doc))
-	s.settled()
+	s.drawn()
 	s.until("both lines are there", `/^# two\s*# one/.test(`+doc+`.textContent)`)
 	types("expect: ask}", "expect: none}")
 	s.until("a test fails", `/1 of 2 fails/.test(document.querySelector("#edit .checks").textContent)`)

@@ -49,7 +49,7 @@ func TestScrolling(t *testing.T) {
 	needLong(t)
 	home := newHome(t, func(s *seeder) { s.many(100_000, time.Now()) })
 	s := open(t, home, ui.Options{}, "#now")
-	s.settled()
+	s.drawn()
 	t.Logf("the first rows of 100,000 calls are there %.0f ms after the click", js[float64](s, `new Promise((done) => {
 		const begin = performance.now();
 		const look = () => document.querySelector("#stream tr[data-id]") ? done(performance.now() - begin) : requestAnimationFrame(look);
@@ -98,7 +98,7 @@ func TestIdle(t *testing.T) {
 	s := open(t, home, ui.Options{}, "#now")
 	for _, hash := range []string{"#now", "#stream", "#session?id=load", "#hooks"} {
 		s.goTo(hash)
-		s.settled()
+		s.drawn()
 		before, begin := used(t), time.Now()
 		js[bool](s, `new Promise((done) => setTimeout(() => done(true), 4000))`)
 		t.Logf("%s: %.2f %% of one processor for daemon, page's server and test", hash,

@@ -168,7 +168,7 @@ func (s *site) looked(name, hash string) {
 	for _, z := range sizes {
 		s.look(z.width, z.height, z.scheme)
 		s.goTo(hash)
-		s.settled()
+		s.drawn()
 		s.noWider(hash)
 		if dir := os.Getenv("HOOKD_LOOKS"); dir != "" {
 			s.picture(filepath.Join(dir, name+"-"+z.name+".png"))

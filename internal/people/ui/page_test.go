@@ -263,7 +263,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 				continue
 			}
 			s.goTo(hash)
-			s.settled()
+			s.drawn()
 			if js[bool](s, `!!document.querySelector("#stream tr[data-id], #session tr[data-id]")`) {
 				js[chromedp.Void](s, `void document.querySelector("main tr[data-id]").click()`)
 				s.until("a row is open", `document.querySelector("tr.open")`)
@@ -284,7 +284,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 		s.look(width, 800, "light")
 		for _, hash := range hashes {
 			s.goTo(hash)
-			s.settled()
+			s.drawn()
 			s.noWider(hash)
 			s.underHeads(hash)
 		}
@@ -296,7 +296,7 @@ func TestEachViewIsAccessible(t *testing.T) {
 				continue
 			}
 			s.goTo(hash)
-			s.settled()
+			s.drawn()
 			faults(hash + " at 380 points, " + scheme)
 		}
 	}
@@ -412,7 +412,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		s.look(width, 900, "light")
 		for _, hash := range []string{"#now", "#stream", "#stream?kind=runs", "#stream?kind=events", "#hooks", past} {
 			s.goTo(hash)
-			s.settled()
+			s.drawn()
 			s.noWider(hash)
 			s.untouched(hash)
 		}
@@ -431,7 +431,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		}
 		for _, hash := range hashes {
 			s.goTo(hash)
-			s.settled()
+			s.drawn()
 			s.noWider(hash)
 			s.untouched(hash)
 		}
@@ -442,13 +442,13 @@ func TestHostileTextStaysText(t *testing.T) {
 		}
 		js[chromedp.Void](s, fmt.Sprintf("void (location.hash = 'stream?q=' + encodeURIComponent(%q))", text))
 		s.until("the stream", `document.querySelector("section#stream")`)
-		s.settled()
+		s.drawn()
 		s.untouched(text)
 	}
 	for _, hash := range []string{"#__proto__", "#constructor?__proto__=1", "#stream?kind=__proto__&range=constructor&q=constructor:x", "#session?show=toString", "#%00", "#now?sel=%3Cscript%3E"} {
 		js[chromedp.Void](s, fmt.Sprintf("void (location.hash = %q)", hash))
 		s.until("a view", `document.querySelector("main section.view")`)
-		s.settled()
+		s.drawn()
 		s.untouched(hash)
 	}
 }

@@ -57,7 +57,7 @@ func (s *site) click(text string) {
 	s.until("a row with "+text, row)
 	js[chromedp.Void](s, "void "+row+".click()")
 	s.until("what is open is read", `document.querySelector("tr.open") && (document.querySelector("tr.open .wf, tr.open .kv a"))`)
-	s.settled()
+	s.drawn()
 }
 
 // changedGuard adds a guard whose new version waits to be allowed; the version before it, and
@@ -123,7 +123,7 @@ func TestPictures(t *testing.T) {
 			p.hash = "#stream?q=since:" + time.Now().Add(-32*time.Minute).Format("15:04")
 		}
 		s.goTo(p.hash)
-		s.settled()
+		s.drawn()
 		if p.click != "" {
 			s.click(p.click)
 			if strings.HasPrefix(p.name, "stream") {
@@ -132,7 +132,7 @@ func TestPictures(t *testing.T) {
 				}
 			}
 			js[chromedp.Void](s, `void (document.activeElement.blur(), document.getElementById("main").scrollTop = 0)`)
-			s.settled()
+			s.drawn()
 		}
 		if e := os.Getenv("HOOKD_EVAL"); e != "" {
 			t.Log(s.text(e))

@@ -24,7 +24,7 @@ const (
 // Since fits stream.Archive.
 func (a Archive) Since(ctx context.Context, after, upto uint64) ([]stream.Past, uint64, error) {
 	a.WaitStored()
-	if err := a.Store.Settle(ctx); err != nil {
+	if err := a.Store.FlushEvents(ctx); err != nil {
 		return nil, 0, err
 	}
 	feed, err := a.Store.Since(ctx, after, upto, archivePage, archiveBytes)

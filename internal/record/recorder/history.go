@@ -20,7 +20,7 @@ func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *wire.Er
 	if *sessions == "" {
 		return nil
 	}
-	r.settleStored(ctx)
+	r.flushStored(ctx)
 	list := wire.List(*sessions)
 	for i, part := range list {
 		id, err := r.store.SessionID(ctx, part)
@@ -130,7 +130,7 @@ func (r *Recorder) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accept
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Accepted{}, bad
 	}
-	r.settle(ctx)
+	r.flushEvents(ctx)
 	page, err := r.store.Events(ctx, q)
 	accepted := wire.Accepted{Events: make([]wire.AcceptedEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
@@ -147,7 +147,7 @@ func (r *Recorder) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accept
 
 // Past returns which events could be decided, with their data and the decisions.
 func (r *Recorder) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wire.Error) {
-	r.settle(ctx)
+	r.flushEvents(ctx)
 	if q.Limit <= 0 || q.Limit > wire.MaxPast {
 		q.Limit = wire.MaxPast
 	}
@@ -170,7 +170,7 @@ func (r *Recorder) Sessions(
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Sessions{}, bad
 	}
-	r.settle(ctx)
+	r.flushEvents(ctx)
 	list, err := r.store.Sessions(ctx, q, held)
 	if list == nil {
 		list = []wire.Session{}
@@ -231,14 +231,14 @@ func (r *Recorder) Event(ctx context.Context, id string) (wire.StoredEvent, *wir
 
 // Stored is Event as the store has it, without the decision.
 func (r *Recorder) Stored(ctx context.Context, id string) (store.StoredEvent, *wire.Error) {
-	r.settle(ctx)
+	r.flushEvents(ctx)
 	e, err := r.store.Event(ctx, id)
 	return e, unread("event", id, err)
 }
 
 // Last returns the newest event that an agent has sent.
 func (r *Recorder) Last(ctx context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error) {
-	r.settle(ctx)
+	r.flushEvents(ctx)
 	e, err := r.store.Last(ctx, agent, except)
 	if err != nil {
 		return wire.StoredEvent{}, unread("event", "of "+string(agent), err)
@@ -327,7 +327,7 @@ func (r *Recorder) DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wi
 const mostTaken = 256
 
 // TakeBack accepts the events in the file of a loss again that the history does not have, and calls run
-// with each run of them. A loss whose file was read, or that has no file, is settled then.
+// with each run of them. A loss whose file was read, or that has no file, is forgotten then.
 func (r *Recorder) TakeBack(ctx context.Context, l wire.Loss, run func(events.PendingKey)) wire.RecoveredLoss {
 	did := wire.RecoveredLoss{Loss: l}
 	var err error
@@ -337,7 +337,7 @@ func (r *Recorder) TakeBack(ctx context.Context, l wire.Loss, run func(events.Pe
 		}
 	}
 	if err == nil {
-		err = r.store.Settled(ctx, l, did.Events)
+		err = r.store.ForgetLoss(ctx, l, did.Events)
 	}
 	if err != nil {
 		did.Error, did.Kept = err.Error(), ""
@@ -349,7 +349,7 @@ func (r *Recorder) takeBack(
 	ctx context.Context, l wire.Loss, run func(events.PendingKey),
 ) (count, unreadable int, err error) {
 	stored, waiting := make(chan error, mostTaken), 0
-	settle := func() (err error) {
+	forget := func() (err error) {
 		for ; waiting > 0; waiting-- {
 			if e := <-stored; err == nil {
 				err = e
@@ -374,11 +374,11 @@ func (r *Recorder) takeBack(
 			keys = append(keys, events.PendingKey{Seq: e.Seq, Hook: hook})
 		}
 		if waiting++; waiting == mostTaken {
-			return settle()
+			return forget()
 		}
 		return nil
 	})
-	if bad := settle(); err == nil {
+	if bad := forget(); err == nil {
 		err = bad
 	}
 	for _, k := range keys {

@@ -413,19 +413,19 @@ func (r *Recorder) Flush(ctx context.Context) bool {
 	return r.store.Flush(ctx) == nil
 }
 
-// settle is Flush for queries of events: events that only the journal has go into the
+// flushEvents is Flush for queries of events: events that only the journal has go into the
 // history, which may take longer when they are many. It is false when that does not get on.
-func (r *Recorder) settle(ctx context.Context) bool {
+func (r *Recorder) flushEvents(ctx context.Context) bool {
 	r.waitSoon(ctx)
-	return r.settleStored(ctx)
+	return r.flushStored(ctx)
 }
 
-// settleStored is settle for the records that the store has already.
-func (r *Recorder) settleStored(ctx context.Context) bool {
+// flushStored is flushEvents for the records that the store has already.
+func (r *Recorder) flushStored(ctx context.Context) bool {
 	r.WaitStored()
 	for left := r.store.Health().Journaled; ; {
 		short, cancel := context.WithTimeout(ctx, flushTime)
-		err := r.store.Settle(short)
+		err := r.store.FlushEvents(short)
 		cancel()
 		now := r.store.Health().Journaled
 		if err == nil || ctx.Err() != nil || now >= left {

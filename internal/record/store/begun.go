@@ -60,8 +60,8 @@ func (b *begun) flush(db *database) error {
 	return nil
 }
 
-// settle takes the flushed runs as being on disk.
-func (b *begun) settle() {
+// committed takes the flushed runs as being on disk.
+func (b *begun) committed() {
 	if b.dirty {
 		b.saved, b.dirty = maps.Clone(b.runs), false
 	}
@@ -79,7 +79,7 @@ func (b *begun) forget() {
 func (b *begun) fill(row *sql.Row) (err error) {
 	b.runs, err = readBegun(row)
 	b.dirty = true
-	b.settle()
+	b.committed()
 	return err
 }
 

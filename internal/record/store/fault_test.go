@@ -345,7 +345,7 @@ func TestLockedDatabaseIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	accept(t, s, event(1, "agent:end", `{}`), "a") // which the journal takes
-	if err := s.Settle(t.Context()); !errors.Is(err, ErrBusy) {
+	if err := s.FlushEvents(t.Context()); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v, want %v", err, ErrBusy)
 	}
 	if err := acceptNow(s, event(3, "agent:end", `{}`), "a"); !errors.Is(err, ErrBusy) {

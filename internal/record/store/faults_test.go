@@ -441,7 +441,7 @@ func TestEachReadOfARunningJournalFails(t *testing.T) {
 			page, err := s.Pending(t.Context(), 0, 20)
 			return err == nil && len(page) == 10
 		})
-		hooktest.Until(t, "all events are in the database", func() bool { return s.Settle(t.Context()) == nil })
+		hooktest.Until(t, "all events are in the database", func() bool { return s.FlushEvents(t.Context()) == nil })
 		if got := pending(t, s); len(got) != 10 || len(s.Losses()) > 0 {
 			t.Errorf("read %d: %d events are pending, losses %v", at, len(got), s.Losses())
 		}
@@ -459,7 +459,7 @@ func TestUnreadableEventIsGivenUp(t *testing.T) {
 	accept(t, s, event(1, "agent:end", `{"n":1}`), "a", "b")
 	files.set(func(_ int, path string) bool { return strings.HasSuffix(path, ".seg") })
 	hooktest.Until(t, "the event is given up", func() bool {
-		s.Settle(t.Context())
+		s.FlushEvents(t.Context())
 		_, told := in.find(IncidentJournal)
 		return told && healthy(s)()
 	})
@@ -512,7 +512,7 @@ func TestUnreadableJournalIsSetAsideAndTakenBack(t *testing.T) {
 	if err != nil || unreadable > 0 || len(waiting)+len(stored) != faultEvents {
 		t.Errorf("%d set aside and %d pending, %d parts cannot be read, %v", len(waiting), len(stored), unreadable, err)
 	}
-	if err := s.Settled(t.Context(), losses[0], len(waiting)); err != nil || len(s.Losses()) > 0 {
+	if err := s.ForgetLoss(t.Context(), losses[0], len(waiting)); err != nil || len(s.Losses()) > 0 {
 		t.Errorf("%v, losses %v", err, s.Losses())
 	}
 	if _, err := os.Stat(TakenBack(losses[0].Path)); err != nil {

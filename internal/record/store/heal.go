@@ -128,7 +128,7 @@ func (s *opener) adopt(db *database) error {
 		if err := s.verifyChain(db); err != nil {
 			return err
 		}
-		if err := s.settleNumbers(db, st); err != nil {
+		if err := s.noteNeverGiven(db, st); err != nil {
 			return err
 		}
 	}
@@ -152,9 +152,9 @@ func (s *opener) adopt(db *database) error {
 	return nil
 }
 
-// settleNumbers notes which of the numbers that an earlier daemon reserved were
+// noteNeverGiven notes which of the numbers that an earlier daemon reserved were
 // never given.
-func (s *opener) settleNumbers(db *database, st state) error {
+func (s *opener) noteNeverGiven(db *database, st state) error {
 	if _, err := db.exec(`DELETE FROM unused WHERE last <= ?`, int64(st.pruned)); err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (s *opener) carry(db *database, st *state) (err error) {
 		if err != nil {
 			db.exec("ROLLBACK")
 		}
-		s.transactions.settle(err == nil)
+		s.transactions.endMoves(err == nil)
 		s.w.state = before
 	}()
 	for _, w := range s.live.held() {
@@ -215,7 +215,7 @@ func (s *opener) carry(db *database, st *state) (err error) {
 		if err != nil {
 			return err
 		}
-		s.live.settle(row.seq, row.fate(p)) // the policy may be another one now
+		s.live.noteFate(row.seq, row.fate(p)) // the policy may be another one now
 		if added {
 			st.events++
 		}

@@ -176,8 +176,8 @@ func (j *journaled) ids() (list []events.SentEvent, err error) {
 	return list, nil
 }
 
-// settle ends a transaction that has moved entries: into the database, or back if it failed.
-func (j *journaled) settle(moved []*entry, committed bool) {
+// endMoves ends a transaction that has moved entries: into the database, or back if it failed.
+func (j *journaled) endMoves(moved []*entry, committed bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range moved {
@@ -372,7 +372,7 @@ func (s *mover) openJournal(db *database, st state, left marks) error {
 		}
 	}
 	j.add(list, time.Time{})
-	j.settle(nil, true)
+	j.endMoves(nil, true)
 	s.tellFound(found, senseless, left)
 	return nil
 }
@@ -494,7 +494,7 @@ func (s *mover) move(db *database, e *entry) error {
 	case held != nil:
 		p := s.policy.Load()
 		a = accepted{row: encodeEvent(held, len(rows) > 0, p), sent: sentOf(held)}
-		s.live.settle(e.Number, a.row.fate(p))
+		s.live.noteFate(e.Number, a.row.fate(p))
 	case !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, errRecord) && s.patient(e.Segment):
 		s.w.unread = e
 		return fmt.Errorf("%w: event %d: %w", ErrIO, e.Number, err)
@@ -600,9 +600,9 @@ func (s *mover) moveOldest(db *database, before journal.Pos) (more bool, err err
 	return len(list) == moveRows, nil
 }
 
-// Settle is Flush, and returns when the database has all events that were accepted
+// FlushEvents is Flush, and returns when the database has all events that were accepted
 // before it was called: then queries find them.
-func (s *mover) Settle(ctx context.Context) error {
+func (s *mover) FlushEvents(ctx context.Context) error {
 	j := s.journaled
 	j.mu.Lock()
 	end := j.end

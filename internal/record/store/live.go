@@ -201,8 +201,8 @@ func (l *live) forget(seq uint64) {
 	}
 }
 
-// settle notes the fate of an event.
-func (l *live) settle(seq uint64, f fate) {
+// noteFate notes the fate of an event.
+func (l *live) noteFate(seq uint64, f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w, there := l.events[seq]; there {

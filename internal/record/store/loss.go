@@ -109,9 +109,9 @@ func (s *lossNotes) lost(l wire.Loss) {
 // Losses returns the losses and set-aside files that are not taken back yet, oldest first. It never waits.
 func (s *lossNotes) Losses() []wire.Loss { return s.losses.all() }
 
-// Settled forgets a loss and returns when that is on disk. Its file, if there is one, stays under a
+// ForgetLoss forgets a loss and returns when that is on disk. Its file, if there is one, stays under a
 // name that says that it was taken back.
-func (s *lossNotes) Settled(ctx context.Context, l wire.Loss, count int) error {
+func (s *lossNotes) ForgetLoss(ctx context.Context, l wire.Loss, count int) error {
 	if l.Path != "" {
 		to := TakenBack(l.Path)
 		for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -129,13 +129,13 @@ func (s *lossNotes) Settled(ctx context.Context, l wire.Loss, count int) error {
 		return s.auditing.chain(db, time.Now(), audit.TakenBack, detail)
 	})
 	if err != nil {
-		return fmt.Errorf("note that loss %d is settled: %w", l.ID, err)
+		return fmt.Errorf("note that loss %d is taken back: %w", l.ID, err)
 	}
 	s.losses.remove(l.ID)
 	return nil
 }
 
-// TakenBack returns the name of the file of a loss once it is settled.
+// TakenBack returns the name of the file of a loss once it is taken back.
 func TakenBack(path string) string { return path + ".taken-back" }
 
 // aside reads files that were set aside.
@@ -150,7 +150,7 @@ type aside struct {
 func (s *aside) SetAside(
 	ctx context.Context, l wire.Loss, each func(e *events.Event, hooks []string) error,
 ) (unreadable int, err error) {
-	if err := s.mover.Settle(ctx); err != nil {
+	if err := s.mover.FlushEvents(ctx); err != nil {
 		return 0, err
 	}
 	missing := func(e *events.Event, hooks []string) error {

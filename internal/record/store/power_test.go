@@ -153,7 +153,7 @@ func (m *machine) work(s *Store, r *rand.Rand, each int) {
 					s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, run(m.number(), e, "a", wire.ResultOK))
 				}
 				if r.IntN(20) == 0 {
-					s.Settle(context.Background())
+					s.FlushEvents(context.Background())
 				}
 			}
 		})

@@ -25,7 +25,7 @@ const (
 // events stay, and so do the events of dead letters. Prune works in small steps,
 // between which others are written. The store calls it each minute.
 func (s *maintenance) Prune(ctx context.Context) error {
-	if err := s.mover.Settle(ctx); err != nil {
+	if err := s.mover.FlushEvents(ctx); err != nil {
 		return fmt.Errorf("prune history: %w", err)
 	}
 	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}

@@ -11,7 +11,7 @@
 // up to 250 ms later.
 // A loss of power may take back records written so in the 250 ms before it. A decision
 // outlives a kill of the process from when Decided has returned, see Options.Memory.
-// Readers never wait for the writer, and find accepted events once Settle has returned.
+// Readers never wait for the writer, and find accepted events once FlushEvents has returned.
 //
 // Failure. While the disk is full, broken or read-only, Accept fails at once
 // with ErrFull, ErrIO or ErrReadOnly, everything else goes on in memory within
@@ -22,7 +22,7 @@
 // then events are refused as on a full disk, for a minute; then the file is set aside. A part of
 // the journal that was deleted or is damaged is told too. The events pending beside it stay. A
 // journal beside a new database belongs to it. A file of a newer hookd is refused by Open. Losses
-// and files set aside are in Losses until they are Settled.
+// and files set aside are in Losses until ForgetLoss.
 //
 // The store does not number events and runs: it only keeps numbers from coming back, see FirstSeq.
 // It does not decide about retries, run anything, or log.

@@ -147,7 +147,7 @@ func acceptNow(s *Store, e *events.Event, hooks ...string) error {
 
 func flush(t testing.TB, s *Store) {
 	t.Helper()
-	if err := s.Settle(t.Context()); err != nil {
+	if err := s.FlushEvents(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -477,7 +477,7 @@ func TestNoteKeepsItsOwnData(t *testing.T) {
 	s.Note(e, nil)
 	copy(e.Data, "overwri")
 	e.Envelope.Event = "other"
-	if err := s.Settle(t.Context()); err != nil {
+	if err := s.FlushEvents(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Event(t.Context(), e.EventID)

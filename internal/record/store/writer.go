@@ -202,7 +202,7 @@ func (s *transactions) transact(batch []*op) (err error) {
 	defer func() {
 		if err != nil {
 			s.db.exec("ROLLBACK") // fails when SQLite has rolled back by itself
-			s.settle(false)
+			s.endMoves(false)
 			s.w.state = before
 			s.w.spans.forget()
 			s.w.sessions.forget()
@@ -262,8 +262,8 @@ func (s *transactions) transact(batch []*op) (err error) {
 		return fmt.Errorf("commit: %w", err)
 	}
 	s.w.slack.renew()
-	s.w.begun.settle()
-	s.settle(true)
+	s.w.begun.committed()
+	s.endMoves(true)
 	s.committed(full)
 	s.merging.wrote(bytes, news)
 	if err := s.db.present(); err != nil {
@@ -324,9 +324,9 @@ func (s *writeLoop) sync() {
 	}
 }
 
-// settle ends a transaction for the events that it has moved out of the journal.
-func (s *transactions) settle(done bool) {
-	s.journaled.settle(s.w.moved, done)
+// endMoves ends a transaction for the events that it has moved out of the journal.
+func (s *transactions) endMoves(done bool) {
+	s.journaled.endMoves(s.w.moved, done)
 	if done {
 		s.live.stored(s.w.moved, s.w.state.waiting)
 	}

@@ -129,7 +129,7 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 			s.decide(r.Changed)
 		}
 		if s.does == wire.UndoConflict {
-			s.settle(r)
+			s.choose(r)
 		}
 	}
 	p.leaveMoved()
@@ -325,8 +325,8 @@ func exists(path string) bool {
 	return err == nil && is.Kind != kindGone
 }
 
-// settle chooses the step for a path that changed since.
-func (s *step) settle(r wire.UndoRequest) {
+// choose chooses the step for a path that changed since.
+func (s *step) choose(r wire.UndoRequest) {
 	kept := s.at() != "" && s.first.Was.Kind == kindFile
 	switch {
 	case r.Merge && kept && s.first.Maybe == "" && s.left != "" && s.have.Kind == kindFile && s.merges():

@@ -30,7 +30,7 @@ type admitted struct {
 // before; and a refusal is an error, so that a guard denies. looks is called with each file
 // before it is read.
 func (r *Runner) admit(h *hook.Hook, looks func(path string)) (admitted, error) {
-	look, err := settled(h, looks)
+	look, err := lookWhenOld(h, looks)
 	var changed *trust.Changed
 	for try := 0; errors.As(err, &changed) && r.latest != nil && try <= admitTries; try++ {
 		now := r.latest(h.ID, try > 0)
@@ -41,7 +41,7 @@ func (r *Runner) admit(h *hook.Hook, looks func(path string)) (admitted, error) 
 			return admitted{}, fmt.Errorf("refused: hook %s has been taken away", h.Name)
 		}
 		h = now
-		look, err = settled(h, looks)
+		look, err = lookWhenOld(h, looks)
 	}
 	if err != nil {
 		return admitted{}, fmt.Errorf("refused: %w", err)
@@ -49,9 +49,9 @@ func (r *Runner) admit(h *hook.Hook, looks func(path string)) (admitted, error) 
 	return admitted{hook: h, look: look}, nil
 }
 
-// settled looks at the files of h until their last change is old enough to be told from the
+// lookWhenOld looks at the files of h until their last change is old enough to be told from the
 // next one.
-func settled(h *hook.Hook, looks func(path string)) (*trust.Look, error) {
+func lookWhenOld(h *hook.Hook, looks func(path string)) (*trust.Look, error) {
 	for try := 0; ; try++ {
 		look, err := h.Seal.Look(looks)
 		young := look.Young()
