@@ -61,12 +61,12 @@ var (
 
 // Store keeps held asks and grants.
 type Store interface {
-	SaveAsk(store.Kept) (held bool, written <-chan error)
+	SaveAsk(store.Saved) (held bool, written <-chan error)
 	DropAsk(id string)
-	Asks(context.Context) ([]store.Kept, error)
-	SaveGrants(context.Context, ...store.Kept) error
+	Asks(context.Context) ([]store.Saved, error)
+	SaveGrants(context.Context, ...store.Saved) error
 	DropGrants(ctx context.Context, ids ...string) error
-	Grants(context.Context) ([]store.Kept, error)
+	Grants(context.Context) ([]store.Saved, error)
 }
 
 // Tree is the tree of processes that asked.

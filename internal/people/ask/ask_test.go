@@ -427,7 +427,7 @@ func TestAnAnswerThatWasNotRecorded(t *testing.T) {
 // stuck is a store whose disk does not answer.
 type stuck struct{ Store }
 
-func (stuck) SaveAsk(store.Kept) (held bool, written <-chan error) { return false, nil }
+func (stuck) SaveAsk(store.Saved) (held bool, written <-chan error) { return false, nil }
 
 // A disk that does not answer keeps no ask from being held, and none from its answer.
 func TestAskWithADiskThatHangs(t *testing.T) {

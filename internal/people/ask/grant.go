@@ -98,13 +98,13 @@ func (h *Holder) addGrants(ctx context.Context, list []*wire.Grant) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), diskTime)
 	defer cancel()
-	var rows []store.Kept
+	var rows []store.Saved
 	for _, g := range list {
 		text, err := json.Marshal(g)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, store.Kept{ID: g.ID, Text: text})
+		rows = append(rows, store.Saved{ID: g.ID, Text: text})
 	}
 	if err := h.opts.Store.SaveGrants(ctx, rows...); err != nil {
 		return err

@@ -193,7 +193,7 @@ func (a *held) record(answered *wire.Answered) []byte {
 // Without its row an ask is held all the same: a person's answer is worth more than the
 // record, should hookd be killed.
 func (h *Holder) save(a *held, answered *wire.Answered, within time.Duration) {
-	inMemory, written := h.opts.Store.SaveAsk(store.Kept{ID: a.ID, EventSeq: a.eventSeq, Text: a.record(answered)})
+	inMemory, written := h.opts.Store.SaveAsk(store.Saved{ID: a.ID, EventSeq: a.eventSeq, Text: a.record(answered)})
 	var err error
 	select {
 	case err = <-written:

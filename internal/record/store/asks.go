@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Kept is a question that is held, or an answer that is remembered, as text that the
+// Saved is a question that is held, or an answer that is remembered, as text that the
 // store does not read.
-type Kept struct {
+type Saved struct {
 	ID       string
 	EventSeq uint64 // of the event that a question is about
 	Text     []byte
@@ -24,10 +24,10 @@ type asks struct {
 // SaveAsk keeps a question that is held, so that the next daemon can tell how it has ended. It does not wait.
 // With held the question outlives a kill from now on, in Options.Memory. written gives nil when it is on disk,
 // or why it will not be.
-func (s *asks) SaveAsk(k Kept) (held bool, written <-chan error) {
+func (s *asks) SaveAsk(k Saved) (held bool, written <-chan error) {
 	done := make(chan error, 1)
 	o := &op{exec: func(db *database) error { return saveAsk(db, k) }, done: func(err error) { done <- err }}
-	in := s.decisions.unwritten.holdAsk(k)
+	in := s.decisions.unwritten.addAsk(k)
 	if in != nil {
 		o.after = func() { s.decisions.unwritten.releaseAsk(k.ID, in) }
 	}
@@ -39,7 +39,7 @@ func (s *asks) SaveAsk(k Kept) (held bool, written <-chan error) {
 	return in != nil, done
 }
 
-func saveAsk(db *database, k Kept) error {
+func saveAsk(db *database, k Saved) error {
 	_, err := db.exec(`INSERT OR REPLACE INTO asks (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
 	if err != nil {
 		return fmt.Errorf("save ask %s: %w", k.ID, err)
@@ -64,14 +64,14 @@ func dropAsk(db *database, id string) error {
 
 // Asks returns the questions that were not dropped, in the order of their ids. One whose
 // decision a kill has left in memory is not among them: that is about to be recorded.
-func (s *asks) Asks(ctx context.Context) ([]Kept, error) {
-	all, err := s.kept(ctx, "asks")
-	return slices.DeleteFunc(all, func(k Kept) bool { return s.decisions.unwritten.asked[k.ID] }), err
+func (s *asks) Asks(ctx context.Context) ([]Saved, error) {
+	all, err := s.saved(ctx, "asks")
+	return slices.DeleteFunc(all, func(k Saved) bool { return s.decisions.unwritten.asked[k.ID] }), err
 }
 
 // SaveGrants keeps answers, all or none. It returns when they are on disk, or why they
 // cannot be.
-func (s *asks) SaveGrants(ctx context.Context, list ...Kept) error {
+func (s *asks) SaveGrants(ctx context.Context, list ...Saved) error {
 	return s.wait(ctx, &op{exec: func(db *database) error {
 		for _, k := range list {
 			_, err := db.exec(`INSERT OR REPLACE INTO grants (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
@@ -97,11 +97,11 @@ func (s *asks) DropGrants(ctx context.Context, ids ...string) error {
 }
 
 // Grants returns the answers that are kept, in the order of their ids.
-func (s *asks) Grants(ctx context.Context) ([]Kept, error) { return s.kept(ctx, "grants") }
+func (s *asks) Grants(ctx context.Context) ([]Saved, error) { return s.saved(ctx, "grants") }
 
-func (s *asks) kept(ctx context.Context, table string) (all []Kept, err error) {
+func (s *asks) saved(ctx context.Context, table string) (all []Saved, err error) {
 	err = s.read(ctx, func(db *sql.DB) error {
-		all, err = list(ctx, db, func(row scanner) (k Kept, err error) {
+		all, err = list(ctx, db, func(row scanner) (k Saved, err error) {
 			err = row.Scan(&k.ID, &k.Text)
 			return k, err
 		}, `SELECT id, detail FROM `+table+` ORDER BY id`)

@@ -12,7 +12,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-func ids(t *testing.T, list func(context.Context) ([]Kept, error)) (ids []string) {
+func ids(t *testing.T, list func(context.Context) ([]Saved, error)) (ids []string) {
 	t.Helper()
 	all, err := list(t.Context())
 	if err != nil {
@@ -35,7 +35,7 @@ func TestAsksAndGrantsOutliveARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(id string) Kept { return Kept{ID: id, Text: []byte(`{"of":"` + id + `"}`)} }
+	of := func(id string) Saved { return Saved{ID: id, Text: []byte(`{"of":"` + id + `"}`)} }
 	for _, id := range []string{"a1", "a2", "a3"} {
 		if _, written := s.SaveAsk(of(id)); <-written != nil {
 			t.Fatal(id)
@@ -73,7 +73,7 @@ func TestAnAnswerThatAKillHasLeftEndsItsAsk(t *testing.T) {
 		o := options(t)
 		o.Memory, o.delay = filepath.Join(t.TempDir(), "memory"), time.Hour // until Flush
 		s := open(t, o)
-		of := func(id string) Kept { return Kept{ID: id, Text: []byte(`{"of":"` + id + `"}`)} }
+		of := func(id string) Saved { return Saved{ID: id, Text: []byte(`{"of":"` + id + `"}`)} }
 		for _, id := range []string{"answered", "open"} {
 			_, written := s.SaveAsk(of(id))
 			hooktest.Must(t, <-written)
@@ -110,12 +110,12 @@ func TestAnAskIsHeldWhileTheDiskHangs(t *testing.T) {
 	o := options(t)
 	o.Memory = filepath.Join(t.TempDir(), "memory")
 	s := open(t, o)
-	of := func(id, text string) Kept { return Kept{ID: id, EventSeq: s.FirstSeq(), Text: []byte(text)} }
+	of := func(id, text string) Saved { return Saved{ID: id, EventSeq: s.FirstSeq(), Text: []byte(text)} }
 	_, written := s.SaveAsk(of("early", "1"))
 	hooktest.Must(t, <-written)
 	hangs := make(chan bool)
 	s.queue.add(&op{exec: func(*database) error { <-hangs; return nil }, done: func(error) {}})
-	for _, k := range []Kept{of("early", "2"), of("late", "1"), of("late", "2"), of("dropped", "1"), of("ended", "1")} {
+	for _, k := range []Saved{of("early", "2"), of("late", "1"), of("late", "2"), of("dropped", "1"), of("ended", "1")} {
 		if held, _ := s.SaveAsk(k); !held {
 			t.Errorf("%s is not held", k.ID)
 		}

@@ -61,7 +61,7 @@ func (s *decisions) Decided(d *wire.Decision) {
 		}
 		return err
 	}
-	s.unwritten.hold(d)
+	s.unwritten.add(d)
 	if o.after = s.unwritten.release(d); o.after != nil {
 		o.lean = nothing // so that after is called
 	}

@@ -68,7 +68,7 @@ func (s *forwarding) Targets(names []string) {
 		}
 		return err
 	}
-	s.queue.add(&op{exec: exec, lean: exec, after: s.memory.holdTargets(names), size: opCost})
+	s.queue.add(&op{exec: exec, lean: exec, after: s.memory.addTargets(names), size: opCost})
 }
 
 // beginPlaces makes the places of new targets, and returns those of all.

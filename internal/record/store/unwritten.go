@@ -23,25 +23,25 @@ type unwritten struct {
 	log   *journal.Journal // nil = there is none
 	asked map[string]bool  // ids of the asks that end with what a kill has left; set by Open alone
 
-	mu    sync.Mutex               // guards all below; held while memory is written to
-	list  []*held                  // in the order of the journal, from the first that the database does not have
-	of    map[*wire.Decision]*held // until Decided is called
-	asks  map[string]*held         // by id
+	mu    sync.Mutex                   // guards all below; held while memory is written to
+	list  []*inMemory                  // in the order of the journal, from the first that the database does not have
+	of    map[*wire.Decision]*inMemory // until Decided is called
+	asks  map[string]*inMemory         // by id
 	freed journal.Pos
 	again time.Time // not tried before: memory was full
 	text  []byte    // of the last one
 }
 
-// keptInMemory is an ask in the journal, or the names of targets of forward, in the place of a decision.
-type keptInMemory struct {
+// memoryText is an ask in the journal, or the names of targets of forward, in the place of a decision.
+type memoryText struct {
 	Ask     string   `json:"held_ask,omitempty"`
 	Text    []byte   `json:"text,omitempty"`
 	Over    bool     `json:"over,omitempty"` // the database has it, or it has ended
 	Targets []string `json:"targets,omitempty"`
 }
 
-// held is one decision, ask or list of targets in the journal.
-type held struct {
+// inMemory is one decision, ask or list of targets in the journal.
+type inMemory struct {
 	at      journal.Pos
 	written bool // to the database
 }
@@ -71,19 +71,19 @@ func (s *decisions) openUnwritten() error {
 		answered bool
 	}
 	left, known := []*wire.Decision(nil), map[key]bool{}
-	asks, senseless := map[string]Kept{}, 0
+	asks, senseless := map[string]Saved{}, 0
 	u := &s.unwritten
 	o := journal.Options{
 		Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment, Look: memoryLook, Files: journal.MappedFiles(),
 	}
 	log, found, err := journal.Open(o, journal.Pos{}, func(e journal.Entry, text []byte) error {
-		m := keptInMemory{}
+		m := memoryText{}
 		switch err := json.Unmarshal(text, &m); {
 		case err == nil && len(m.Targets) > 0:
 			_, err := beginPlaces(s.db, m.Targets)
 			return err
 		case err == nil && m.Ask != "":
-			if asks[m.Ask] = (Kept{m.Ask, e.Number, m.Text}); m.Over {
+			if asks[m.Ask] = (Saved{m.Ask, e.Number, m.Text}); m.Over {
 				delete(asks, m.Ask)
 			}
 			return nil
@@ -99,7 +99,7 @@ func (s *decisions) openUnwritten() error {
 		k := key{d.EventSeq, d.Decision, d.Answered != nil}
 		is, err := hasDecision(s.db, d)
 		if err == nil && !is && !known[k] {
-			known[k], left, u.list = true, append(left, d), append(u.list, &held{at: e.Pos})
+			known[k], left, u.list = true, append(left, d), append(u.list, &inMemory{at: e.Pos})
 		}
 		return err
 	})
@@ -126,7 +126,7 @@ func (s *decisions) openUnwritten() error {
 	if err != nil {
 		return fmt.Errorf("open the decisions in memory: %w", err)
 	}
-	u.log, u.of, u.asked, u.asks = log, map[*wire.Decision]*held{}, map[string]bool{}, map[string]*held{}
+	u.log, u.of, u.asked, u.asks = log, map[*wire.Decision]*inMemory{}, map[string]bool{}, map[string]*inMemory{}
 	for i, d := range left {
 		u.of[d] = u.list[i] // it is there already
 		if d.Answered != nil {
@@ -141,7 +141,7 @@ func (s *decisions) openUnwritten() error {
 
 // saveLeft writes the asks that a killed process has left in memory alone. An ask whose end is on record is over:
 // the kill came before its note.
-func (s *decisions) saveLeft(asks map[string]Kept) error {
+func (s *decisions) saveLeft(asks map[string]Saved) error {
 	for _, k := range asks {
 		var over bool
 		err := s.db.row(`SELECT ?1 BETWEEN 1 AND ?2 OR EXISTS (SELECT 1 FROM decisions
@@ -153,13 +153,13 @@ func (s *decisions) saveLeft(asks map[string]Kept) error {
 		if err != nil {
 			return fmt.Errorf("save the asks in memory: %w", err)
 		}
-		s.unwritten.append(0, keptInMemory{Ask: k.ID, Over: true}.text())
+		s.unwritten.append(0, memoryText{Ask: k.ID, Over: true}.text())
 	}
 	return nil
 }
 
-func (k keptInMemory) text() []byte {
-	text, err := json.Marshal(k)
+func (m memoryText) text() []byte {
+	text, err := json.Marshal(m)
 	if err != nil {
 		return nil // texts alone: it cannot fail
 	}
@@ -215,10 +215,10 @@ func linkDatabase(dir, path string) error {
 
 // Deciding holds a decision in memory that Decided is to be called with later; it may get
 // its number, and the words of hooks in the shadow, in between.
-func (s *decisions) Deciding(d *wire.Decision) { s.unwritten.hold(d) }
+func (s *decisions) Deciding(d *wire.Decision) { s.unwritten.add(d) }
 
-// hold writes a decision to memory, unless it is there.
-func (u *unwritten) hold(d *wire.Decision) {
+// add writes a decision to memory, unless it is there.
+func (u *unwritten) add(d *wire.Decision) {
 	if u.log == nil {
 		return
 	}
@@ -235,7 +235,7 @@ func (u *unwritten) hold(d *wire.Decision) {
 }
 
 // append writes a record; nil = it is not in memory. The caller holds mu, or is Open.
-func (u *unwritten) append(number uint64, text []byte) *held {
+func (u *unwritten) append(number uint64, text []byte) *inMemory {
 	if u.log.Size() > maxUnwritten || time.Now().Before(u.again) {
 		return nil
 	}
@@ -246,15 +246,15 @@ func (u *unwritten) append(number uint64, text []byte) *held {
 		}
 		return nil
 	}
-	return &held{at: entries[0].Pos}
+	return &inMemory{at: entries[0].Pos}
 }
 
-// holdAsk writes an ask to memory, in the place of its earlier state; nil = it is not there.
-func (u *unwritten) holdAsk(k Kept) *held {
+// addAsk writes an ask to memory, in the place of its earlier state; nil = it is not there.
+func (u *unwritten) addAsk(k Saved) *inMemory {
 	if u.log == nil {
 		return nil
 	}
-	text := keptInMemory{Ask: k.ID, Text: k.Text}.text()
+	text := memoryText{Ask: k.ID, Text: k.Text}.text()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	h := u.append(k.EventSeq, text)
@@ -269,15 +269,15 @@ func (u *unwritten) holdAsk(k Kept) *held {
 	return h
 }
 
-// holdTargets writes the names of targets to memory, so that each gets the decisions held after them. It returns
+// addTargets writes the names of targets to memory, so that each gets the decisions that come after them. It returns
 // the function to call when the database has their places; nil = they are not in memory.
-func (u *unwritten) holdTargets(names []string) (written func()) {
+func (u *unwritten) addTargets(names []string) (written func()) {
 	if u.log == nil || len(names) == 0 {
 		return nil
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	h := u.append(0, keptInMemory{Targets: names}.text())
+	h := u.append(0, memoryText{Targets: names}.text())
 	if h == nil {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (u *unwritten) holdTargets(names []string) (written func()) {
 }
 
 // releaseAsk notes that the database has an ask as it was held, or that the ask has ended, which is nil.
-func (u *unwritten) releaseAsk(id string, as *held) {
+func (u *unwritten) releaseAsk(id string, as *inMemory) {
 	if u.log == nil {
 		return
 	}
@@ -301,7 +301,7 @@ func (u *unwritten) releaseAsk(id string, as *held) {
 		return
 	}
 	delete(u.asks, id)
-	u.append(0, keptInMemory{Ask: id, Over: true}.text())
+	u.append(0, memoryText{Ask: id, Over: true}.text())
 	u.written(h)
 }
 
@@ -333,7 +333,7 @@ func (u *unwritten) release(d *wire.Decision) (written func()) {
 
 // written lets the memory be used again that is before the first record which the
 // database does not have. The caller holds mu.
-func (u *unwritten) written(h *held) {
+func (u *unwritten) written(h *inMemory) {
 	h.written = true
 	last := h.at
 	for len(u.list) > 0 && u.list[0].written {
