@@ -224,7 +224,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.agentWatch = &agentWatch{config: &d.config, missed: d.dispatch.Missed, faults: d.noteFaults, log: d.log}
 	d.discovery = discovery.New(d.discoveryOptions(c))
 	d.policy.hooks = d.discovery
-	d.runner.Follow(latestOf(d.discovery, c.ReloadMode))
+	d.runner.UseLatest(latestOf(d.discovery, c.ReloadMode))
 	d.changes = catalog.OpenChanges(c, d.opts.Log)
 	d.changes.Observe(d.auditChange)
 	if err := catalog.AllowFirstSettings(c); err != nil {

@@ -25,7 +25,7 @@ func (d *Daemon) newForward() forwarding {
 	f := forward.New(forward.Options{
 		Log: d.recorder, Places: places{d.store, d.fleet != nil}, Version: d.opts.Version, Logger: d.opts.Log,
 	})
-	d.recorder.Follow(func() {
+	d.recorder.OnDecision(func() {
 		f.Nudge()
 		d.fleet.decided()
 	})

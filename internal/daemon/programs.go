@@ -129,7 +129,7 @@ func (p *programs) note(from server.Peer, env *events.Envelope) asked {
 	p.mu.Lock()
 	p.agents[c.pid] = env.Dialect
 	p.mu.Unlock()
-	p.Follow(c.pid)
+	p.Add(c.pid)
 	switch row.Kind {
 	case events.KindPromptSubmit:
 		if !dialect.ByAgent(&events.Event{Envelope: *env, Contract: row}) { // else other calls of the session go on

@@ -8,13 +8,13 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// pace holds back observers of hooks with debounce or throttle. A held task has its
+// pace delays observers of hooks with debounce or throttle. A delayed task has its
 // place in the queue, and its pending run on disk if it is kept: a crash loses none.
 type pace struct {
-	mu     sync.Mutex             // guards what is below
-	held   map[strandKey]*task    // the newest of its hook and session; its window is open
-	begun  map[string][]time.Time // of hooks with a throttle: when runs began, oldest first
-	closed bool
+	mu      sync.Mutex             // guards what is below
+	delayed map[strandKey]*task    // the newest of its hook and session; its window is open
+	begun   map[string][]time.Time // of hooks with a throttle: when runs began, oldest first
+	closed  bool
 }
 
 // enqueue queues tasks, each of them counted as pending; tasks that come too
@@ -37,7 +37,7 @@ func (o *observers) paced(tasks []*task) []*task {
 		case isFree(t):
 			now = append(now, t)
 		case t.match.Hook.Debounce > 0:
-			o.hold(t)
+			o.delay(t)
 		default:
 			now = append(now, o.throttled(t)...)
 		}
@@ -45,9 +45,9 @@ func (o *observers) paced(tasks []*task) []*task {
 	return now
 }
 
-// hold keeps a task until its window ends, which the first of the session opens. A newer
+// delay keeps a task until its window ends, which the first of the session opens. A newer
 // one takes its place.
-func (o *observers) hold(t *task) {
+func (o *observers) delay(t *task) {
 	key := strandKey{hook: t.match.Hook.ID, session: t.session()}
 	older, ok := o.pace.put(key, t)
 	switch {
@@ -89,10 +89,10 @@ func (p *pace) put(key strandKey, t *task) (older *task, ok bool) {
 	if p.closed {
 		return nil, false
 	}
-	if p.held == nil {
-		p.held = map[strandKey]*task{}
+	if p.delayed == nil {
+		p.delayed = map[strandKey]*task{}
 	}
-	older, p.held[key] = p.held[key], t
+	older, p.delayed[key] = p.delayed[key], t
 	return older, true
 }
 
@@ -100,8 +100,8 @@ func (p *pace) put(key strandKey, t *task) (older *task, ok bool) {
 func (p *pace) take(key strandKey) *task {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.held[key]
-	delete(p.held, key)
+	t := p.delayed[key]
+	delete(p.delayed, key)
 	return t
 }
 
@@ -121,14 +121,14 @@ func (p *pace) allow(id string, rate hook.Rate, now time.Time) bool {
 	return free
 }
 
-// close returns the tasks that are held; none is held from now on.
-func (p *pace) close() (held []*task) {
+// close returns the tasks that are delayed; none is from now on.
+func (p *pace) close() (delayed []*task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for _, t := range p.held {
-		held = append(held, t)
+	for _, t := range p.delayed {
+		delayed = append(delayed, t)
 	}
-	clear(p.held)
-	return held
+	clear(p.delayed)
+	return delayed
 }

@@ -61,8 +61,8 @@ const (
 	longest = 30 * time.Minute
 )
 
-// Follow adds an agent. Processes that it has already started count as asked about.
-func (x *Executed) Follow(agent int) {
+// Add adds an agent. Processes that it has already started count as asked about.
+func (x *Executed) Add(agent int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.running || x.agents[agent] != nil {

@@ -66,7 +66,7 @@ func follow(t *testing.T) (*Executed, *heard) {
 			t.Error(err)
 		}
 	})
-	x.Follow(os.Getpid())
+	x.Add(os.Getpid())
 	return x, h
 }
 

@@ -41,8 +41,8 @@ type Recorder struct {
 	// it, so that a reader of the history up to a number finds all records.
 	storing sync.RWMutex
 
-	accepted atomic.Uint64
-	follow   atomic.Pointer[func()] // see Follow; nil = none
+	accepted   atomic.Uint64
+	onDecision atomic.Pointer[func()] // see OnDecision; nil = none
 
 	mu      sync.Mutex                // guards all below
 	runs    []*wire.Run               // oldest first, never changed; see recentRuns
@@ -212,7 +212,7 @@ func (r *Recorder) Decided(d *wire.Decision) {
 	r.rememberDecision(d)
 	r.store.Decided(d)
 	r.isRecorded(d)
-	if f := r.follow.Load(); f != nil {
+	if f := r.onDecision.Load(); f != nil {
 		(*f)()
 	}
 }
@@ -262,8 +262,8 @@ func (r *Recorder) waitSoon(ctx context.Context) {
 	}
 }
 
-// Follow calls f after each decision from now on. f must not block.
-func (r *Recorder) Follow(f func()) { r.follow.Store(&f) }
+// OnDecision calls f after each decision from now on. f must not block.
+func (r *Recorder) OnDecision(f func()) { r.onDecision.Store(&f) }
 
 // Ahead returns the first decisions that were not handed on to a target of `forward`, of
 // all that have a number now.

@@ -103,9 +103,9 @@ func New(o Options) *Runner {
 	return r
 }
 
-// Follow makes each run start with the version of its hook that latest returns;
+// UseLatest makes each run start with the version of its hook that latest returns;
 // without it a run uses the version that its job has. Call it before the first run.
-func (r *Runner) Follow(latest Latest) { r.latest = latest }
+func (r *Runner) UseLatest(latest Latest) { r.latest = latest }
 
 // Track sets functions to call for each worker: starting before it is started,
 // joined when it runs. Call it before the first run.
