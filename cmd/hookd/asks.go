@@ -221,6 +221,14 @@ func answeredWords(a *client.Answered) string {
 	return strings.Join(words, " ")
 }
 
+func allowAskCommand(a *app) *cobra.Command {
+	return answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about")
+}
+
+func denyAskCommand(a *app) *cobra.Command {
+	return answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about")
+}
+
 func answerAskCommand(a *app, use string, answer client.Outcome, short string) *cobra.Command {
 	r := client.AskReply{Answer: answer}
 	key, digest := "", ""

@@ -176,7 +176,7 @@ func (a *app) report(err error) int {
 	if f.err == nil {
 		return f.code
 	}
-	f.hint = placed(newRoot(newApp(a.in, a.out, a.errOut)))(f.hint) // a root resets its flags
+	f.hint = placed()(f.hint)
 	if a.format == "json" {
 		a.reportJSON(f)
 		return f.code

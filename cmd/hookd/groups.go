@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/spell"
 )
 
@@ -215,14 +214,6 @@ func viewed(args []string) []string {
 	return args
 }
 
-func allowAskCommand(a *app) *cobra.Command {
-	return answerAskCommand(a, "allow-ask", client.OutcomeAllow, "Allow a call that a hook asks about")
-}
-
-func denyAskCommand(a *app) *cobra.Command {
-	return answerAskCommand(a, "deny-ask", client.OutcomeDeny, "Deny a call that a hook asks about")
-}
-
 func askGroup(a *app) *cobra.Command {
 	return also(named("ask", asksCommand(a)),
 		named("allow", allowAskCommand(a)),
@@ -300,10 +291,25 @@ func shortcuts() []maker {
 	}
 }
 
+// makersFor returns the makers of groups and of shortcuts for a command line: those named in it, where its first word
+// is a name; else all.
+func makersFor(line []string) (groups, short []maker) {
+	for _, g := range groupList() {
+		groups = append(groups, g.commands...)
+	}
+	short = shortcuts()
+	first := func(m maker) bool { return len(line) > 0 && m.name == line[0] }
+	if !slices.ContainsFunc(groups, first) && !slices.ContainsFunc(short, first) {
+		return groups, short
+	}
+	unnamed := func(m maker) bool { return !slices.Contains(line, m.name) }
+	return slices.DeleteFunc(groups, unnamed), slices.DeleteFunc(short, unnamed)
+}
+
 // sayPaths writes the path below its group into all help, where a command has another name there.
 // Only help needs it, so commands that do something do not wait for it.
 func sayPaths(root *cobra.Command) {
-	say := placed(newRoot(newApp(nil, nil, nil))) // root may be short of commands
+	say := placed()
 	each(root, func(cmd *cobra.Command) {
 		cmd.Long, cmd.Example = say(cmd.Long), say(cmd.Example)
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = say(f.Usage) })
@@ -311,9 +317,10 @@ func sayPaths(root *cobra.Command) {
 }
 
 // placed returns the function that writes the path of a command, below its group, for the name it had before.
-func placed(root *cobra.Command) func(text string) string {
+func placed() func(text string) string {
 	paths := map[string]string{}
-	each(root, func(cmd *cobra.Command) {
+	// All commands, with flags of their own: to make a flag sets its default.
+	each(newRoot(newApp(nil, nil, nil)), func(cmd *cobra.Command) {
 		was := cmd.Annotations[wasKey]
 		if was != "" && was != cmd.Name() && !cmd.Hidden && paths[was] == "" {
 			paths[was] = cmd.CommandPath()

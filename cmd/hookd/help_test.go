@@ -144,7 +144,7 @@ func TestWrapText(t *testing.T) {
 	}
 }
 
-// A command line is understood with the few commands that it names as with all of them.
+// The name of a command finds the same command among a few as among all.
 func TestCommandsAreMadeByName(t *testing.T) {
 	makers := shortcuts()
 	for _, g := range groupList() {

@@ -101,8 +101,7 @@ func wantsJSON(args []string) bool {
 // newRoot makes all commands.
 func newRoot(a *app) *cobra.Command { return rootFor(a, nil) }
 
-// rootFor makes the commands that a command line may mean: those whose names stand in it, where it begins with the
-// name of one; else all.
+// rootFor makes the commands of makersFor.
 func rootFor(a *app, line []string) *cobra.Command {
 	cobra.EnableCommandSorting = false // in the order in which a person needs them
 	root := &cobra.Command{
@@ -147,18 +146,11 @@ was not obeyed.`,
 	root.Flags().Bool("version", false, "print the version")
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Version = build().String()
-	var shown []maker
-	for _, g := range groupList() {
-		shown = append(shown, g.commands...)
-	}
-	hidden := shortcuts()
-	begins := func(m maker) bool { return len(line) > 0 && m.name == line[0] }
-	some := slices.ContainsFunc(shown, begins) || slices.ContainsFunc(hidden, begins)
-	unnamed := func(m maker) bool { return some && !slices.Contains(line, m.name) }
-	for _, m := range slices.DeleteFunc(shown, unnamed) {
+	groups, short := makersFor(line)
+	for _, m := range groups {
 		below(root, m.make(a))
 	}
-	for _, m := range slices.DeleteFunc(hidden, unnamed) {
+	for _, m := range short {
 		c := m.make(a)
 		c.Hidden = true
 		root.AddCommand(c)

@@ -327,7 +327,7 @@ func (r *Recorder) DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wi
 const mostTaken = 256
 
 // TakeBack accepts the events in the file of a loss again that the history does not have, and calls run
-// with each run of them. A loss whose file was read, or that has no file, is forgotten then.
+// with each run of them. The store then forgets the loss, unless its file could not be read.
 func (r *Recorder) TakeBack(ctx context.Context, l wire.Loss, run func(events.PendingKey)) wire.RecoveredLoss {
 	did := wire.RecoveredLoss{Loss: l}
 	var err error
@@ -349,7 +349,7 @@ func (r *Recorder) takeBack(
 	ctx context.Context, l wire.Loss, run func(events.PendingKey),
 ) (count, unreadable int, err error) {
 	stored, waiting := make(chan error, mostTaken), 0
-	forget := func() (err error) {
+	await := func() (err error) {
 		for ; waiting > 0; waiting-- {
 			if e := <-stored; err == nil {
 				err = e
@@ -374,11 +374,11 @@ func (r *Recorder) takeBack(
 			keys = append(keys, events.PendingKey{Seq: e.Seq, Hook: hook})
 		}
 		if waiting++; waiting == mostTaken {
-			return forget()
+			return await()
 		}
 		return nil
 	})
-	if bad := forget(); err == nil {
+	if bad := await(); err == nil {
 		err = bad
 	}
 	for _, k := range keys {

@@ -55,8 +55,8 @@ type forwarding struct {
 
 // Targets says which targets are in force, later and without waiting. The place of a new
 // target is behind the newest decision. With Options.Memory the names outlive a kill from when Targets has
-// returned, as the decisions after it do. Decisions from just before it, which the killed process had not
-// written yet, are then behind the place, too.
+// returned, as the decisions after it do. The place is then behind the newest decision in the database, so the
+// target also gets the unwritten decisions of the moment before.
 func (s *forwarding) Targets(names []string) {
 	s.places.mu.Lock()
 	s.places.targets = names

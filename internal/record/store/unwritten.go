@@ -192,7 +192,7 @@ func (s *decisions) writeLeft(left []*wire.Decision) error {
 }
 
 // hasDecision reports whether the database has a decision, which may have had no number
-// when it was held. An ask and its answer are two about one event.
+// when it came to memory. An ask and its answer are two about one event.
 func hasDecision(db *database, d *wire.Decision) (is bool, err error) {
 	err = db.row(`SELECT EXISTS (SELECT 1 FROM decisions
 		WHERE event_seq = ? AND decision = ? AND (instr(detail, '"answered":') > 0) = ?)`,
@@ -289,7 +289,7 @@ func (u *unwritten) addTargets(names []string) (written func()) {
 	}
 }
 
-// releaseAsk notes that the database has an ask as it was held, or that the ask has ended, which is nil.
+// releaseAsk notes that the database has an ask as memory has it, or that the ask has ended, which is nil.
 func (u *unwritten) releaseAsk(id string, as *inMemory) {
 	if u.log == nil {
 		return
