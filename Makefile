@@ -9,9 +9,11 @@ TESTFLAGS =
 # With GOGC=200 they take a ninth less of the processor's time, and 0.9 GB for the largest package;
 # with 400 another twentieth, and 1.2 GB.
 GC = 200
-GO = GOGC=$(GC) CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath '-gcflags=all=-dwarf=false $(INLINE)'" go
+GO = GOGC=$(GC) CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath '-gcflags=all=-dwarf=false $(INLINE)' $(ALWAYS)" go
 # Empty, or -l: compilers inline no calls, which saves a sixth of their work.
 INLINE =
+# With -l the tests of the store would take a half longer: SQLite and Go's runtime are inlined always.
+ALWAYS = `printf ' -gcflags=%s/...=-dwarf=false' modernc.org runtime internal/runtime sync`
 # Where programs are built.
 BIN = bin
 # Many tests wait for a deadline, a process or a disk: three times as many packages as there
