@@ -97,13 +97,19 @@ func TestAttacksOnTheBroker(t *testing.T) {
 			continue
 		}
 		t.Run(a.name, func(t *testing.T) {
-			s := newScene(t)
-			s.listen(t)
-			if r := s.bare(t, a.line); !s.reached(r, a.later) {
-				t.Skipf("it does not work without a box either: %+v", r)
+			var bare result
+			works := func() bool {
+				s := newScene(t)
+				s.listen(t)
+				bare = s.bare(t, a.line)
+				return s.reached(bare, a.later)
+			}
+			isRace := strings.Contains(a.line, " try race ") // on a busy machine many are lost
+			if !works() && !(isRace && hooktest.Poll(hooktest.Patience, works)) {
+				t.Skipf("it does not work without a box either: %+v", bare)
 			}
 			worked++
-			s = newScene(t)
+			s := newScene(t)
 			s.listen(t)
 			if r := s.boxed(t, Project, level, a.line); s.reached(r, a.later) {
 				t.Errorf("it reached: %+v", r)
