@@ -38,8 +38,7 @@ build: ## build hookd, hookd-bridge, hookd-fleet and hookd-fleet-server into bin
 	@mkdir -p $(BIN)
 	@entry=`sh packaging/entry.sh` && \
 	flags="-X main.version=$${VERSION:-`git describe --tags --always --dirty 2>/dev/null`} -X main.commit=`git rev-parse HEAD 2>/dev/null`" && \
-	$(GO) build -buildvcs=false -ldflags "$$flags" -o $(BIN)/ ./cmd/hookd ./cmd/hookd-fleet ./cmd/hookd-fleet-server && \
-	$(GO) build -buildvcs=false -ldflags "$$flags $$entry" -o $(BIN)/ ./cmd/hookd-bridge
+	$(GO) build -buildvcs=false -ldflags "$$flags" -ldflags "./cmd/hookd-bridge=$$flags $$entry" -o $(BIN)/ ./cmd/...
 
 demo-fleet: build ## show three machines that share hooks, one of them killed
 	@sh demo/fleet.sh $(BIN)

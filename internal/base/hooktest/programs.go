@@ -60,9 +60,7 @@ var programs = sync.OnceValues(func() (dir string, err error) {
 	if built, err = os.MkdirTemp("", "hookd programs"); err != nil { // a blank: paths have them
 		return "", err
 	}
-	cmd := exec.Command("sh", "-ec", `
-		go build -o "$0/" ./cmd/hookd ./cmd/hookd-fleet ./cmd/hookd-fleet-server
-		go build -ldflags "$(sh packaging/entry.sh)" -o "$0/" ./cmd/hookd-bridge`, built)
+	cmd := exec.Command("sh", "-ec", `go build -ldflags "./cmd/hookd-bridge=$(sh packaging/entry.sh)" -o "$0/" ./cmd/...`, built)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
