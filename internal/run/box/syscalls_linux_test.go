@@ -2,6 +2,7 @@ package box
 
 import (
 	"fmt"
+	"sync"
 	"syscall"
 	"unsafe"
 )
@@ -71,7 +72,10 @@ func raw(number uintptr, args ...uintptr) syscall.Errno {
 	return errno
 }
 
+// cstrings are texts of system calls. They stay: an address alone keeps no memory.
+var cstrings sync.Map
+
 func cstring(s string) uintptr {
-	b := append([]byte(s), 0)
-	return uintptr(unsafe.Pointer(&b[0]))
+	text, _ := cstrings.LoadOrStore(s, append([]byte(s), 0))
+	return uintptr(unsafe.Pointer(unsafe.SliceData(text.([]byte))))
 }
