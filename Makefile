@@ -47,10 +47,10 @@ demo: build ## show what hookd does, on a home that is removed afterwards
 	@sh demo/demo.sh $(BIN)/hookd
 
 test: ## test all behaviour; `make check` vets
-	@$(MAKE) test-built INLINE=-l GC=400 BIN=bin/test
+	@$(MAKE) -s test-built INLINE=-l GC=400 BIN=bin/test
 
 test-all: ## test, with all cases and as released, and load the machine: many kills, fleets, memory
-	@HOOKTEST_ALL=1 $(MAKE) test-built
+	@HOOKTEST_ALL=1 $(MAKE) -s test-built
 
 test-built: build
 	@$(PYTHON); $(TEST) ./...

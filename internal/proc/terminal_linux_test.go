@@ -52,6 +52,7 @@ func TestOrphanWithATerminal(t *testing.T) {
 		hooktest.Must(t, err)
 		pids = append(pids, pid)
 	}
+	defer func() { _ = syscall.Kill(pids[0], syscall.SIGKILL) }() // the bridge; with the input's end the others end
 	var agents Agents
 	defer agents.Close()
 	hooktest.Until(t, "the bridge runs", func() bool { return isBridge(CommandLine(pids[0])) })
