@@ -104,8 +104,9 @@ func TestAttacksOnTheBroker(t *testing.T) {
 				bare = s.bare(t, a.line)
 				return s.reached(bare, a.later)
 			}
-			isRace := strings.Contains(a.line, " try race ") // on a busy machine many are lost
-			if !works() && !(isRace && hooktest.Poll(hooktest.Patience, works)) {
+			if strings.Contains(a.line, " try race ") { // a busy machine loses many
+				hooktest.Until(t, "the race is won without a box", works)
+			} else if !works() {
 				t.Skipf("it does not work without a box either: %+v", bare)
 			}
 			worked++
@@ -118,7 +119,7 @@ func TestAttacksOnTheBroker(t *testing.T) {
 			}
 		})
 	}
-	if least := hooktest.Amount(55, 36); worked < least {
+	if least := hooktest.Amount(60, 40); worked < least {
 		t.Errorf("only %d attacks work without a box, of %d at least", worked, least)
 	}
 }
