@@ -326,8 +326,8 @@ func (r *Recorder) DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wi
 // mostTaken is how many events TakeBack hands to the store at a time.
 const mostTaken = 256
 
-// TakeBack accepts the events in the file of a loss again that the history does not have, and calls run
-// with each run of them. The store then forgets the loss, unless its file could not be read.
+// TakeBack accepts again the events in the file of a loss, except those in the history, and calls run with the key of
+// each of their runs. The store then forgets the loss, unless its file could not be read.
 func (r *Recorder) TakeBack(ctx context.Context, l wire.Loss, run func(events.PendingKey)) wire.RecoveredLoss {
 	did := wire.RecoveredLoss{Loss: l}
 	var err error
