@@ -59,7 +59,6 @@ const mostMethods = 45
 
 var large = map[string]int{
 	"cmd/hookd app":                       95,
-	"cmd/hookd printer":                   145,
 	"client Client":                       76,
 	"internal/agents/connect target":      54,
 	"internal/daemon Daemon":              80,

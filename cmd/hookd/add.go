@@ -223,9 +223,9 @@ func (a *app) place(cmd *cobra.Command, cfg config.Config, name string, f pack.F
 	}
 	old, there := lock.Packs[name]
 	if a.format != "json" {
-		a.printer(a.out).fetched(answer)
+		printFetched(a.printer(a.out), answer)
 		if there {
-			a.printer(a.out).packDiff(home, name, old, f.Content)
+			printPackDiff(a.printer(a.out), home, name, old, f.Content)
 		}
 	}
 	question := fmt.Sprintf("Add pack %s, hooks as shown?", name)
@@ -283,7 +283,7 @@ func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bo
 // asksAgain shows a hook that has changed and reports whether a person allows it.
 func (a *app) asksAgain(w catalog.Pending) bool {
 	p := a.printer(a.errOut)
-	p.pending(w)
+	printPending(p, w)
 	return a.confirm(false, "Allow "+w.Name+" to run as shown?", "hookd allow "+quote(w.Name)) == nil
 }
 
@@ -313,12 +313,12 @@ func (a *app) addFrozen(cmd *cobra.Command, cfg config.Config) error {
 	})
 }
 
-// fetched shows a pack before it is put in place.
-func (p *printer) fetched(f added) {
+// printFetched shows a pack before it is put in place.
+func printFetched(p *printer, f added) {
 	p.pairs(kv("pack", f.Pack), kv("from", f.Source), kv("commit", f.Commit))
 	for _, d := range f.Hooks {
 		p.line()
-		p.description(d)
+		printDescription(p, d)
 	}
 	for _, note := range f.Notes {
 		p.line(p.paint(yellow, "note:"), " ", escape(note, keepNothing))
@@ -326,7 +326,7 @@ func (p *printer) fetched(f added) {
 	p.line()
 }
 
-func (p *printer) description(d catalog.Description) {
+func printDescription(p *printer, d catalog.Description) {
 	denies := "no"
 	if d.CanDeny {
 		denies = "yes"
@@ -345,8 +345,8 @@ func (p *printer) description(d catalog.Description) {
 // maxCompare is how long a file may be whose change is shown line by line.
 const maxCompare = 64 << 10
 
-// packDiff shows the changes that the new content makes to an installed pack.
-func (p *printer) packDiff(home pack.Home, name string, old pack.Locked, now pack.Content) {
+// printPackDiff shows the changes that the new content makes to an installed pack.
+func printPackDiff(p *printer, home pack.Home, name string, old pack.Locked, now pack.Content) {
 	before := map[string][]byte{}
 	installed, _ := home.Installed(name) // an unreadable one is new
 	for _, f := range installed {

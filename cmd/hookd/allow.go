@@ -52,7 +52,7 @@ what runs keep their values until --settings.`,
 				return a.allowGone(cmd, cfg, waiting, gone, yes)
 			}
 			if len(args) == 0 && !all {
-				return a.print(waiting, func(p *printer) { p.waiting(cfg, waiting) })
+				return a.print(waiting, func(p *printer) { printWaiting(p, cfg, waiting) })
 			}
 			chosen, err := choose(cfg, waiting, args)
 			if err != nil {
@@ -105,7 +105,7 @@ func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pend
 	if !yes && a.format != "json" {
 		p := a.printer(a.out)
 		for _, w := range chosen {
-			p.pending(w)
+			printPending(p, w)
 		}
 	}
 	names := make([]string, len(chosen))
@@ -160,7 +160,7 @@ func (a *app) allowSettings(cmd *cobra.Command, cfg config.Config, yes bool) err
 		done.Allowed = []string{}
 		return a.print(done, func(p *printer) {
 			p.line("no setting waits to be allowed")
-			p.mode(cfg)
+			printMode(p, cfg)
 		})
 	}
 	if !yes && a.format != "json" {
@@ -221,12 +221,12 @@ func (a *app) allowed(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pe
 		if !running {
 			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
-		p.mode(cfg)
+		printMode(p, cfg)
 	})
 }
 
-// waiting lists the settings and hooks that wait.
-func (p *printer) waiting(cfg config.Config, list []catalog.Pending) {
+// printWaiting lists the settings and hooks that wait.
+func printWaiting(p *printer, cfg config.Config, list []catalog.Pending) {
 	if len(cfg.Held) > 0 {
 		p.linef("settings of hookd.yaml wait: %s; allow them with `hookd allow --settings`", strings.Join(cfg.Held, ", "))
 	}
@@ -234,7 +234,7 @@ func (p *printer) waiting(cfg config.Config, list []catalog.Pending) {
 		if len(cfg.Held) == 0 {
 			p.line("nothing waits to be allowed")
 		}
-		p.mode(cfg)
+		printMode(p, cfg)
 		return
 	}
 	var rows [][]cell
@@ -250,18 +250,18 @@ func (p *printer) waiting(cfg config.Config, list []catalog.Pending) {
 	}
 	p.table([]column{hookColumn("HOOK"), {title: "DIGEST"}, textColumn("WHAT")}, rows)
 	p.line("look at one and allow it with `hookd allow HOOK`")
-	p.mode(cfg)
+	printMode(p, cfg)
 }
 
-// mode says when allowing makes no difference yet.
-func (p *printer) mode(cfg config.Config) {
+// printMode says when allowing makes no difference yet.
+func printMode(p *printer, cfg config.Config) {
 	if cfg.ReloadMode != "ask" {
 		p.linef("reload.mode is %s, so your own hooks run without being allowed; set `reload: {mode: ask}` in hookd.yaml to change that", cfg.ReloadMode)
 	}
 }
 
-// pending shows one hook that waits, line by line.
-func (p *printer) pending(w catalog.Pending) {
+// printPending shows one hook that waits, line by line.
+func printPending(p *printer, w catalog.Pending) {
 	state := "changed"
 	if w.New {
 		state = "new"
@@ -269,11 +269,11 @@ func (p *printer) pending(w catalog.Pending) {
 	p.pairs(kv("hook", w.Name), kv("state", state), kv("file", w.File), kv("digest", w.Digest),
 		kv("changes", strings.Join(w.Changes, "\n")),
 		pair{"refused", cell{w.Refused, red}})
-	p.texts(w)
+	printTexts(p, w)
 }
 
-// texts shows the differences in the files of a hook that waits.
-func (p *printer) texts(w catalog.Pending) {
+// printTexts shows the differences in the files of a hook that waits.
+func printTexts(p *printer, w catalog.Pending) {
 	for _, t := range w.Diffs {
 		p.line(p.paint(bold, escape(t.Path, keepNothing)))
 		p.diff(t.Old, t.New)

@@ -45,7 +45,7 @@ end as the table shows it, it shows that one with all of its input.`,
 				return err
 			}
 			list.Asks = upTo(list.Asks, a.limit)
-			return a.print(list, func(p *printer) { p.asks(list) })
+			return a.print(list, func(p *printer) { printAsks(p, list) })
 		},
 		ValidArgsFunction: askIDs(a),
 	}
@@ -76,7 +76,7 @@ func showAsk(a *app, cmd *cobra.Command, id string) error {
 		return err
 	}
 	return a.print(ask, func(p *printer) {
-		p.ask(ask)
+		printAsk(p, ask)
 		if ask.Card != nil && ask.Card.Digest != "" {
 			p.line()
 			p.linef("allow it with: %s", allowLine(ask))
@@ -117,9 +117,9 @@ func followAsks(a *app, cmd *cobra.Command, answers bool) error {
 	return nil
 }
 
-func (p *printer) asks(list client.AskList) {
+func printAsks(p *printer, list client.AskList) {
 	if len(list.Asks) == 0 {
-		p.line("no call waits for an answer; ", p.presence(list))
+		p.line("no call waits for an answer; ", presence(list))
 		return
 	}
 	ids := make([]string, len(list.Asks))
@@ -133,7 +133,7 @@ func (p *printer) asks(list client.AskList) {
 			text(about(ask.Tool, ask.Subject)), text(story.FirstLine(ask.Reason))})
 	}
 	p.table(askColumns, rows)
-	p.line("see all of it and how to answer with `hookd ask ASK`; ", p.presence(list))
+	p.line("see all of it and how to answer with `hookd ask ASK`; ", presence(list))
 }
 
 var askColumns = []column{
@@ -142,7 +142,7 @@ var askColumns = []column{
 }
 
 // presence says in words whether an approver is present.
-func (p *printer) presence(list client.AskList) string {
+func presence(list client.AskList) string {
 	switch {
 	case list.Approvers > 0 && list.Hooked:
 		return fmt.Sprintf("approvers: %d open, and a hook", list.Approvers)
@@ -160,7 +160,7 @@ func left(ask client.Ask) string {
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-func (p *printer) ask(ask client.Ask) {
+func printAsk(p *printer, ask client.Ask) {
 	hooks := ask.Hook
 	if len(ask.Hooks) > 0 {
 		hooks = strings.Join(ask.Hooks, ", ")
@@ -180,11 +180,11 @@ func (p *printer) ask(ask client.Ask) {
 	for _, line := range lines {
 		p.line(line)
 	}
-	p.says(ask.Card)
+	printCardSays(p, ask.Card)
 }
 
-// says prints the sentences of a card.
-func (p *printer) says(c *client.Card) {
+// printCardSays prints the sentences of a card.
+func printCardSays(p *printer, c *client.Card) {
 	var pairs []pair
 	for _, s := range c.Says {
 		pairs = append(pairs, kv(s.Name, s.Text))
@@ -273,7 +273,7 @@ is signed with the key of an approver, and counts once.`,
 			if err != nil {
 				return err
 			}
-			return a.print(did, func(p *printer) { p.answeredAsk(did) })
+			return a.print(did, func(p *printer) { printAnsweredAsk(p, did) })
 		},
 	}
 	if answer == client.OutcomeAllow {
@@ -296,7 +296,7 @@ func (a *app) seen(ask client.Ask, digest, more string, r *client.AskReply) erro
 		return nil
 	}
 	if digest == "" {
-		if err := a.print(ask, func(p *printer) { p.ask(ask) }); err != nil {
+		if err := a.print(ask, func(p *printer) { printAsk(p, ask) }); err != nil {
 			return err
 		}
 		if c.Digest == "" {
@@ -315,7 +315,7 @@ func (a *app) seen(ask client.Ask, digest, more string, r *client.AskReply) erro
 	return nil
 }
 
-func (p *printer) answeredAsk(did client.AskAnswered) {
+func printAnsweredAsk(p *printer, did client.AskAnswered) {
 	verb := "denied"
 	if did.Ask.Answered.Answer == client.OutcomeAllow {
 		verb = "allowed"

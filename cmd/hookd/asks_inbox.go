@@ -367,7 +367,7 @@ func (b *inbox) keys(w *wholeCard, more string) string {
 
 // saysLines are the sentences of a card, at most so many lines.
 func (b *inbox) saysLines(p *printer, c *client.Card, width, most int) []string {
-	lines := b.drawn(p, func(p *printer) { p.says(c) })
+	lines := b.drawn(p, func(p *printer) { printCardSays(p, c) })
 	return lines[:min(len(lines), most)]
 }
 

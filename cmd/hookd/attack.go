@@ -35,11 +35,11 @@ func (a *app) attack(cmd *cobra.Command) error {
 	if err != nil {
 		return fail(exitFailed, "see what is wrong with `hookd doctor`", "%w", err)
 	}
-	return a.print(attackReport{list}, func(p *printer) { p.attacks(list, mode) })
+	return a.print(attackReport{list}, func(p *printer) { printAttacks(p, list, mode) })
 }
 
-// attacks prints which attacks worked, and how to see them.
-func (p *printer) attacks(list []attack.AttackResult, mode string) {
+// printAttacks prints which attacks worked, and how to see them.
+func printAttacks(p *printer, list []attack.AttackResult, mode string) {
 	titles := map[string]string{
 		attack.Own:     "Your own hooks and daemon, tried on copies with reload.mode: " + mode,
 		attack.System:  "The system daemon",

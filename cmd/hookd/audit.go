@@ -61,7 +61,7 @@ later: so a chain is found out that was made again as a whole.`,
 			if err != nil {
 				return err
 			}
-			if err := a.print(report, func(p *printer) { p.auditReport(report) }); err != nil {
+			if err := a.print(report, func(p *printer) { printAuditReport(p, report) }); err != nil {
 				return err
 			}
 			if len(report.Findings) > 0 {
@@ -147,7 +147,7 @@ func (a *app) readAudit(
 	return head, nil
 }
 
-func (p *printer) auditReport(r audit.Report) {
+func printAuditReport(p *printer, r audit.Report) {
 	if r.Records == 0 && len(r.Findings) == 0 {
 		p.line("the chain is empty: nothing was recorded yet")
 		return

@@ -47,7 +47,7 @@ The exit code is 1 when a call was not asked about, or an answer was not obeyed.
 			}
 			clean := r.Clean()
 			r.Agents = upTo(r.Agents, a.limit)
-			if err := a.print(r, func(p *printer) { p.blindspots(r) }); err != nil {
+			if err := a.print(r, func(p *printer) { printBlindspots(p, r) }); err != nil {
 				return err
 			}
 			return exitOf(clean)
@@ -59,7 +59,7 @@ The exit code is 1 when a call was not asked about, or an answer was not obeyed.
 	return a.limited(cmd)
 }
 
-func (p *printer) blindspots(r *blindspots.Report) {
+func printBlindspots(p *printer, r *blindspots.Report) {
 	if len(r.Agents) == 0 {
 		p.line("no agent is on record since then: `hookd connect` shows which are connected")
 	}
@@ -74,7 +74,7 @@ func (p *printer) blindspots(r *blindspots.Report) {
 		p.line(p.paint(bold, escape(a.Agent, keepNothing)), "  ", p.paint(colour, blindWords(a)))
 		blindTools(p, a)
 		if a.Executed != nil {
-			p.blindPrograms(a.Executed)
+			printBlindPrograms(p, a.Executed)
 		}
 		for _, k := range a.Kinds {
 			word := "no guard sees"
@@ -129,8 +129,8 @@ func blindTools(p *printer, a blindspots.Agent) {
 	p.table(fixed("  TOOL", "NOT ASKED", "DISOBEYED", "BY SUBAGENTS", "LAST"), rows)
 }
 
-// blindPrograms prints the programs that started while no call was open, commands first.
-func (p *printer) blindPrograms(x *client.Executed) {
+// printBlindPrograms prints the programs that started while no call was open, commands first.
+func printBlindPrograms(p *printer, x *client.Executed) {
 	p.linef("  executed: %d programs within calls, %d of them later, %d outside", x.Asked, x.Later, x.Unasked)
 	var rows [][]cell
 	for _, commands := range []bool{true, false} {

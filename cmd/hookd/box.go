@@ -43,7 +43,7 @@ func (a *app) boxes(cmd *cobra.Command, all bool) error {
 	if err != nil {
 		return fail(exitFailed, "", "%w", err)
 	}
-	if err := a.print(boxReport{list}, func(p *printer) { p.boxes(list, all) }); err != nil {
+	if err := a.print(boxReport{list}, func(p *printer) { printBoxes(p, list, all) }); err != nil {
 		return err
 	}
 	return boxesHold(list)
@@ -68,8 +68,8 @@ func boxesHold(list []contain.Check) error {
 	return nil
 }
 
-// boxes prints each kind of box with a line for each thing that was tried, or with their sum.
-func (p *printer) boxes(list []contain.Check, all bool) {
+// printBoxes prints each kind of box with a line for each thing that was tried, or with their sum.
+func printBoxes(p *printer, list []contain.Check, all bool) {
 	for _, profile := range contain.Names(nil) {
 		hold, of, none, weaker := 0, 0, "", ""
 		for _, c := range list {
@@ -93,7 +93,7 @@ func (p *printer) boxes(list []contain.Check, all bool) {
 		}
 		p.line(p.paint(bold, profile))
 		if all {
-			p.boxChecks(list, profile)
+			printBoxChecks(p, list, profile)
 		}
 		p.linef("  %d of %d checks hold", hold, of)
 		if weaker != "" && !all {
@@ -102,7 +102,7 @@ func (p *printer) boxes(list []contain.Check, all bool) {
 	}
 }
 
-func (p *printer) boxChecks(list []contain.Check, profile string) {
+func printBoxChecks(p *printer, list []contain.Check, profile string) {
 	words := map[string]string{
 		contain.Kept: p.paint(green, "kept   "), contain.Works: p.paint(green, "works  "),
 		contain.Reached: p.paint(red, "reached"), contain.Broken: p.paint(red, "broken "),

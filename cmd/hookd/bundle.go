@@ -158,7 +158,7 @@ func (a *app) build(dir, sign, out, name string, sequence uint64, until *time.Ti
 	}
 	answer := builtOf(out, len(text), b, public)
 	return a.print(answer, func(p *printer) {
-		p.bundle(answer)
+		printBundle(p, answer)
 		p.linef("set it with: hookd policy set %s --key %s.pub", quote(out), quote(sign))
 	})
 }
@@ -216,7 +216,7 @@ and each file of it; without it nothing says who made it.`,
 				return fail(exitFailed, "get it from its source again", "%s: %w", args[0], err)
 			}
 			answer := builtOf(args[0], len(text), b, key)
-			return a.print(answer, func(p *printer) { p.bundle(answer) })
+			return a.print(answer, func(p *printer) { printBundle(p, answer) })
 		},
 	}
 	cmd.Flags().StringVar(&keyFile, "key", "", "public key that must have signed it: its file or its text")
@@ -224,7 +224,7 @@ and each file of it; without it nothing says who made it.`,
 	return cmd
 }
 
-func (p *printer) bundle(b built) {
+func printBundle(p *printer, b built) {
 	signed := "not checked: name the key with --key"
 	if b.Key != "" {
 		signed = "by the key " + b.Key

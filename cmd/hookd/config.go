@@ -56,7 +56,7 @@ func showConfig(a *app, cmd *cobra.Command, args []string, changed bool) error {
 		if i < 0 {
 			return fail(exitUsage, "see them all with `hookd config`", "no setting %q%s", args[0], config.Near(args[0]))
 		}
-		return a.print(settings[i], func(p *printer) { p.setting(settings[i], cfg) })
+		return a.print(settings[i], func(p *printer) { printSetting(p, settings[i], cfg) })
 	}
 	if changed {
 		settings = slices.DeleteFunc(settings, func(s config.Setting) bool { return s.From == "default" })
@@ -64,12 +64,12 @@ func showConfig(a *app, cmd *cobra.Command, args []string, changed bool) error {
 	return a.print(
 		map[string]any{"home": cfg.Home, "file": cfg.SettingsFile(), "settings": settings},
 		func(p *printer) {
-			p.settings(settings, cfg)
+			printSettings(p, settings, cfg)
 		},
 	)
 }
 
-func (p *printer) settings(list []config.Setting, cfg config.Config) {
+func printSettings(p *printer, list []config.Setting, cfg config.Config) {
 	if len(list) == 0 {
 		p.linef("every setting has its default; to change one, write it into %s", cfg.SettingsFile())
 		return
@@ -88,7 +88,7 @@ func (p *printer) settings(list []config.Setting, cfg config.Config) {
 	p.table([]column{{title: "SETTING"}, textColumn("VALUE"), nameColumn("FROM")}, rows)
 }
 
-func (p *printer) setting(s config.Setting, cfg config.Config) {
+func printSetting(p *printer, s config.Setting, cfg config.Config) {
 	held := ""
 	if s.Held {
 		held = "a change in hookd.yaml waits for `hookd allow --settings`"

@@ -27,7 +27,7 @@ func (a *app) listAgents(cmd *cobra.Command, f connectFlags) error {
 	}
 	slices.SortStableFunc(list, func(a, b agentListed) int { return cmp.Compare(b.rank(), a.rank()) })
 	list = upTo(list, a.limit)
-	return a.print(map[string]any{"agents": list}, func(p *printer) { p.agents(list) })
+	return a.print(map[string]any{"agents": list}, func(p *printer) { printAgents(p, list) })
 }
 
 // agentListed is an agent in a list.
@@ -47,8 +47,8 @@ func (l agentListed) rank() int {
 	return 0
 }
 
-// agents prints which agents are here and how each is connected, and names the others.
-func (p *printer) agents(list []agentListed) {
+// printAgents prints which agents are here and how each is connected, and names the others.
+func printAgents(p *printer, list []agentListed) {
 	var rows [][]cell
 	var others []string
 	for _, l := range list {
@@ -70,7 +70,7 @@ func (p *printer) agents(list []agentListed) {
 	for _, l := range list {
 		for _, note := range append([]string{l.Note}, l.Notes...) {
 			if l.rank() > 0 || p.wide {
-				p.note(l.Agent, note)
+				printAgentNote(p, l.Agent, note)
 			}
 		}
 	}
@@ -80,8 +80,8 @@ func (p *printer) agents(list []agentListed) {
 	}
 }
 
-// note prints a remark about something in a list, in lines that fit.
-func (p *printer) note(of, text string) {
+// printAgentNote prints a remark about something in a list, in lines that fit.
+func printAgentNote(p *printer, of, text string) {
 	if text == "" {
 		return
 	}

@@ -49,7 +49,7 @@ shows it, it shows that one with its runs.`,
 			}
 			return a.printRead(err, map[string][]client.Decision{"decisions": list}, func(p *printer) {
 				if err == nil || len(list) > 0 {
-					p.decisions(list)
+					printDecisions(p, list)
 				}
 			})
 		},
@@ -162,7 +162,7 @@ func followDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery) error {
 	})
 }
 
-func (p *printer) decisions(list []client.Decision) {
+func printDecisions(p *printer, list []client.Decision) {
 	if len(list) == 0 {
 		p.line("no such decisions; a guard makes one for each call that it looks at: `hookd list` shows the hooks")
 		return
@@ -194,7 +194,7 @@ func (p *printer) decisions(list []client.Decision) {
 			text(d.Tool),
 			text(d.Subject),
 			text(reasons(d)),
-			text(p.deciders(d)),
+			text(decidersFor(p, d)),
 			text(id(d.EventID)),
 		}
 		if p.wide {
@@ -240,9 +240,9 @@ func outcome(o client.Outcome) cell {
 	return text(string(o))
 }
 
-// deciders names the hooks that made a decision; where there is no room for many, the first and how many
+// decidersFor names the hooks that made a decision; where there is no room for many, the first and how many
 // more there are.
-func (p *printer) deciders(d client.Decision) string {
+func decidersFor(p *printer, d client.Decision) string {
 	if d.Judge != "" {
 		return strings.TrimSpace(string(d.Dialect) + " " + d.Judge)
 	}
@@ -252,9 +252,9 @@ func (p *printer) deciders(d client.Decision) string {
 	return strings.Join(d.DecidedBy, ", ")
 }
 
-// because says why it was decided so, and by which hooks.
-func (p *printer) because(d client.Decision) string {
-	why, by := reasons(d), p.deciders(d)
+// becauseFor says why it was decided so, and by which hooks.
+func becauseFor(p *printer, d client.Decision) string {
+	why, by := reasons(d), decidersFor(p, d)
 	if why == "" || by == "" {
 		return why + by
 	}
@@ -396,10 +396,10 @@ func showDecision(a *app, cmd *cobra.Command, id string) error {
 		client.Decision
 		RunRecords []client.Run `json:"run_records"`
 	}{*e.Decision, runs}
-	return a.print(answer, func(p *printer) { p.decision(*e.Decision, runs) })
+	return a.print(answer, func(p *printer) { printDecision(p, *e.Decision, runs) })
 }
 
-func (p *printer) decision(d client.Decision, runs []client.Run) {
+func printDecision(p *printer, d client.Decision, runs []client.Run) {
 	shadows := make([]string, len(d.Shadow))
 	for i, s := range d.Shadow {
 		shadows[i] = would(s)
@@ -408,7 +408,7 @@ func (p *printer) decision(d client.Decision, runs []client.Run) {
 		pair{"decision", outcome(d.Outcome)},
 		kv("guarded", string(d.Guarded)),
 		kv("about", about(d.Tool, d.Subject)),
-		kv("decided by", p.deciders(d)),
+		kv("decided by", decidersFor(p, d)),
 		kv("reason", d.Reason),
 		kv("told", toldWords(d)),
 		kv("result", resultWords(d)),
@@ -427,7 +427,7 @@ func (p *printer) decision(d client.Decision, runs []client.Run) {
 	)
 	if len(runs) > 0 {
 		p.line()
-		p.runs(runs)
+		printRuns(p, runs)
 		p.line()
 		p.linef("what a hook printed: hookd log output %s", ending(runs[0].ID))
 	}

@@ -61,7 +61,9 @@ func (d *deadLetters) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.a.print(map[string][]client.DeadLetter{"dead": dead}, func(p *printer) { p.deadLetters(dead) })
+			return d.a.print(map[string][]client.DeadLetter{"dead": dead}, func(p *printer) {
+				printDeadLetters(p, dead)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&hook, "hook", "", "of this hook")
@@ -112,12 +114,12 @@ func (d *deadLetters) command(use, short, done string, do func(*client.Client) o
 			if err != nil {
 				return err
 			}
-			return d.a.print(letter, func(p *printer) { p.deadLetter(letter, done) })
+			return d.a.print(letter, func(p *printer) { printDeadLetter(p, letter, done) })
 		},
 	}
 }
 
-func (p *printer) deadLetters(dead []client.DeadLetter) {
+func printDeadLetters(p *printer, dead []client.DeadLetter) {
 	if len(dead) == 0 {
 		p.line("no dead letters")
 		return
@@ -143,7 +145,7 @@ func (p *printer) deadLetters(dead []client.DeadLetter) {
 	)
 }
 
-func (p *printer) deadLetter(d client.DeadLetter, done string) {
+func printDeadLetter(p *printer, d client.DeadLetter, done string) {
 	if done != "" {
 		see := "--event " + d.EventID
 		if d.Machine != "" { // the event has another id here

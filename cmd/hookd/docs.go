@@ -25,7 +25,7 @@ names no command that makes a guard weaker. Without TOPIC it lists them.`,
 		ValidArgsFunction: words(topicNames()...),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.print(map[string][]string{"topics": topicNames()}, func(p *printer) { p.topics() })
+				return a.print(map[string][]string{"topics": topicNames()}, func(p *printer) { printTopics(p) })
 			}
 			text, err := topics.ReadFile("topics/" + args[0] + ".md")
 			if err != nil {
@@ -48,8 +48,8 @@ func topicNames() (names []string) {
 	return names
 }
 
-// topics lists the topics with their titles.
-func (p *printer) topics() {
+// printTopics lists the topics with their titles.
+func printTopics(p *printer) {
 	for _, name := range topicNames() {
 		text, _ := topics.ReadFile("topics/" + name + ".md") // topicNames has read the folder
 		title, _, _ := strings.Cut(string(text), "\n")

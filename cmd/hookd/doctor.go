@@ -98,7 +98,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 	found = append(found, doctor.Look(cmd.Context(), o)...)
 	found = append(found, a.serviceFindings(cmd)...)
 	x := examination{doctor.Worst(found) != doctor.Problem, found}
-	if err := a.print(x, func(p *printer) { p.findings(found); p.summary(found) }); err != nil {
+	if err := a.print(x, func(p *printer) { printFindings(p, found); printSummary(p, found) }); err != nil {
 		return err
 	}
 	return exitOf(x.OK)
@@ -109,7 +109,7 @@ func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noPr
 		return connectFailure(&connect.UnknownError{Agent: agent}, "")
 	}
 	r := a.lookAgent(cmd, agent, f, noProbe)
-	if err := a.print(r, func(p *printer) { p.agentReport(r) }); err != nil {
+	if err := a.print(r, func(p *printer) { printAgentReport(p, r) }); err != nil {
 		return err
 	}
 	return exitOf(doctor.Worst(r.Findings) != doctor.Problem)
@@ -155,8 +155,8 @@ func (a *app) patient(cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
 
 var levels = map[doctor.Level]colour{doctor.OK: green, doctor.Note: yellow, doctor.Problem: red}
 
-// findings prints one line each, and below it the command to type.
-func (p *printer) findings(list []doctor.Finding) {
+// printFindings prints one line each, and below it the command to type.
+func printFindings(p *printer, list []doctor.Finding) {
 	width := 0
 	for _, f := range list {
 		width = max(width, len(escape(shorten(f.Check, maxCell), keepNothing)))
@@ -171,8 +171,8 @@ func (p *printer) findings(list []doctor.Finding) {
 	}
 }
 
-// summary counts the problems and notes.
-func (p *printer) summary(list []doctor.Finding) {
+// printSummary counts the problems and notes.
+func printSummary(p *printer, list []doctor.Finding) {
 	count := map[doctor.Level]int{}
 	for _, f := range list {
 		count[f.Level]++
@@ -189,12 +189,12 @@ func (p *printer) summary(list []doctor.Finding) {
 	}
 }
 
-func (p *printer) agentReport(r doctor.AgentReport) {
-	p.findings(r.Findings)
+func printAgentReport(p *printer, r doctor.AgentReport) {
+	printFindings(p, r.Findings)
 	if r.Probe != nil {
-		p.probe(r.Agent, r.Probe)
+		printProbe(p, r.Agent, r.Probe)
 	}
-	p.calls(r.Calls)
+	printCalls(p, r.Calls)
 	ways(p, r.Ways)
 	if len(r.Cannot) > 0 {
 		p.line(p.paint(bold, "hooks cannot make it"), " (its protocol has no word for it)")
@@ -202,7 +202,7 @@ func (p *printer) agentReport(r doctor.AgentReport) {
 			p.linef("  %s: %s", l.Ability, l.Else)
 		}
 	}
-	p.summary(r.Findings)
+	printSummary(p, r.Findings)
 }
 
 // ways shows on which ways of the agent hookd was seen to be asked.
@@ -228,8 +228,8 @@ func ways(p *printer, list []doctor.Way) {
 	p.table([]column{{title: "IT ASKED HOOKD"}, {title: "LAST SEEN"}, textColumn("NOTE")}, rows)
 }
 
-// calls shows which kinds of call reach hookd.
-func (p *printer) calls(list []doctor.CallKind) {
+// printCalls shows which kinds of call reach hookd.
+func printCalls(p *printer, list []doctor.CallKind) {
 	if len(list) == 0 {
 		return
 	}
@@ -255,8 +255,8 @@ func (p *printer) calls(list []doctor.CallKind) {
 	}, rows)
 }
 
-// probe shows the text that the agent would have read, byte for byte.
-func (p *printer) probe(agent string, x *doctor.Probe) {
+// printProbe shows the text that the agent would have read, byte for byte.
+func printProbe(p *printer, agent string, x *doctor.Probe) {
 	p.linef("probe: %s of %s, session %s", x.Event, agent, doctor.Session)
 	hooks := make([]string, len(x.Hooks))
 	for i, h := range x.Hooks {

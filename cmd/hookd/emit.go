@@ -183,7 +183,7 @@ func emit(a *app, cmd *cobra.Command, env events.Envelope) error {
 	if err != nil {
 		return err
 	}
-	if err := a.print(answer, func(p *printer) { p.answer(env.Event, answer) }); err != nil {
+	if err := a.print(answer, func(p *printer) { printAnswer(p, env.Event, answer) }); err != nil {
 		return err
 	}
 	if unseen(env, answer) && a.format != "json" {
@@ -214,7 +214,7 @@ func (a *app) unseen(cmd *cobra.Command, env events.Envelope) {
 	}
 }
 
-func (p *printer) answer(event string, answer client.Answer) {
+func printAnswer(p *printer, event string, answer client.Answer) {
 	what := "accepted"
 	if answer.Duplicate {
 		what = "accepted before"
@@ -229,7 +229,7 @@ func (p *printer) answer(event string, answer client.Answer) {
 		p.linef("no hook runs for it; %ssee why with `hookd match %s`", meantEvent(event), event)
 	} else {
 		p.linef("hooks: %s", strings.Join(answer.Matched, ", "))
-		p.misspelled(event)
+		printMisspelled(p, event)
 	}
 	if answer.Verdict != nil && len(answer.Runs) == 0 && answer.Verdict.Allowed && !observes(event) {
 		word := "not decided: no hook looked at it"
@@ -238,14 +238,14 @@ func (p *printer) answer(event string, answer client.Answer) {
 		}
 		p.line(p.paint(yellow, word))
 	} else if answer.Verdict != nil {
-		p.verdict(answer.Verdict, observes(event))
+		printVerdict(p, answer.Verdict, observes(event))
 	}
 	if len(answer.Runs) > 0 {
-		p.runResults(answer.Runs)
+		printRunResults(p, answer.Runs)
 	}
 }
 
-func (p *printer) runResults(runs []client.RunResult) {
+func printRunResults(p *printer, runs []client.RunResult) {
 	p.line()
 	ids := make([]string, len(runs))
 	for i, r := range runs {
@@ -275,8 +275,8 @@ func observes(event string) bool {
 	return slices.Equal(powers(events.For("", event)), []string{"observe"})
 }
 
-// verdict writes the merged answer: the decision, its reason, and its changes.
-func (p *printer) verdict(v *client.Verdict, observed bool) {
+// printVerdict writes the merged answer: the decision, its reason, and its changes.
+func printVerdict(p *printer, v *client.Verdict, observed bool) {
 	word, c := "allowed", green
 	switch {
 	case observed:

@@ -52,7 +52,7 @@ agent is not started. The exit code is 1 where they differ.`,
 					"no event or kind is called %q%s", args[0], near)
 			}
 			rows = upTo(rows, a.limit)
-			return a.print(rows, func(p *printer) { p.events(rows, len(args) > 0) })
+			return a.print(rows, func(p *printer) { printEvents(p, rows, len(args) > 0) })
 		},
 	}
 	cmd.Flags().StringVar(&dialect, "dialect", "", "only rows of this dialect")
@@ -82,8 +82,8 @@ func meantEvent(name string) string {
 	return meant(name, eventWords())
 }
 
-// misspelled warns of an event that no agent has and whose name is near one of theirs.
-func (p *printer) misspelled(event string) {
+// printMisspelled warns of an event that no agent has and whose name is near one of theirs.
+func printMisspelled(p *printer, event string) {
 	if near := meantEvent(event); near != "" {
 		p.linef("%s no agent has the event %s; %s", p.paint(yellow, "warning:"), event, strings.TrimSpace(near))
 	}
@@ -108,13 +108,13 @@ func selectRows(dialect string, args []string) []*events.Contract {
 	})
 }
 
-func (p *printer) events(rows []*events.Contract, full bool) {
+func printEvents(p *printer, rows []*events.Contract, full bool) {
 	if full && (len(rows) == 1 || p.wide) {
 		for i, c := range rows {
 			if i > 0 {
 				p.line()
 			}
-			p.contract(c)
+			printContract(p, c)
 		}
 		return
 	}
@@ -137,7 +137,7 @@ func (p *printer) events(rows []*events.Contract, full bool) {
 	}
 }
 
-func (p *printer) contract(c *events.Contract) {
+func printContract(p *printer, c *events.Contract) {
 	order := "side by side"
 	if c.Sequence {
 		order = "one after another, in registration order"

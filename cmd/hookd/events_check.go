@@ -27,7 +27,7 @@ func (a *app) checkEvents(agent, program string) error {
 	case err != nil:
 		return fail(exitFailed, "name its program: `hookd events --check "+agent+" --program PATH`", "%w", err)
 	}
-	if err := a.print(r, func(p *printer) { p.shipped(r) }); err != nil {
+	if err := a.print(r, func(p *printer) { printShipped(p, r) }); err != nil {
 		return err
 	}
 	if r.Differs() {
@@ -36,7 +36,7 @@ func (a *app) checkEvents(agent, program string) error {
 	return nil
 }
 
-func (p *printer) shipped(r shipped.Report) {
+func printShipped(p *printer, r shipped.Report) {
 	version := r.Version
 	if version == "" {
 		version = "of an unknown version"

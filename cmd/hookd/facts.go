@@ -31,7 +31,7 @@ func factsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(found, func(p *printer) { p.facts(found) })
+			return a.print(found, func(p *printer) { printFacts(p, found) })
 		},
 	}
 	cmd.Flags().StringVar(&cwd, "cwd", "", "folder that the line runs in (default: this one)")
@@ -77,7 +77,7 @@ func (a *app) factsOf(cmd *cobra.Command, what, cwd string) (*facts.Facts, error
 	return facts.Line(what, env), nil
 }
 
-func (p *printer) facts(f *facts.Facts) {
+func printFacts(p *printer, f *facts.Facts) {
 	var rows [][]cell
 	for _, c := range f.Commands {
 		words := make([]string, len(c.Words))
@@ -90,7 +90,7 @@ func (p *printer) facts(f *facts.Facts) {
 		}
 		rows = append(rows, []cell{text(strings.Join(words, " ")), text(strings.Join(c.Via, ", ")), {guess, yellow}})
 	}
-	p.factTable([]column{textColumn("COMMAND"), nameColumn("BEHIND"), {title: "SURE"}}, rows)
+	printFactTable(p, []column{textColumn("COMMAND"), nameColumn("BEHIND"), {title: "SURE"}}, rows)
 	rows = nil
 	for _, e := range f.Effects {
 		sure := cell{"yes", green}
@@ -99,19 +99,19 @@ func (p *printer) facts(f *facts.Facts) {
 		}
 		rows = append(rows, []cell{text(string(e.Kind)), text(cmp.Or(e.Target, "?")), sure, text(e.Why)})
 	}
-	p.factTable([]column{{title: "EFFECT"}, pathColumn("TARGET"), {title: "SURE"}, asideColumn("BY")}, rows)
+	printFactTable(p, []column{{title: "EFFECT"}, pathColumn("TARGET"), {title: "SURE"}, asideColumn("BY")}, rows)
 	rows = nil
 	for _, d := range f.Doubts {
 		rows = append(rows, []cell{{string(d.Kind), yellow}, text(d.Text)})
 	}
-	p.factTable([]column{{title: "DOUBT"}, textColumn("ABOUT")}, rows)
+	printFactTable(p, []column{{title: "DOUBT"}, textColumn("ABOUT")}, rows)
 	if len(f.Effects)+len(f.Doubts) == 0 {
 		p.line("it only looks: it has no effect that hookd knows of, and nothing is in doubt")
 	}
 }
 
-// factTable writes a table with a blank line behind it, nothing without rows.
-func (p *printer) factTable(header []column, rows [][]cell) {
+// printFactTable writes a table with a blank line behind it, nothing without rows.
+func printFactTable(p *printer, header []column, rows [][]cell) {
 	if len(rows) > 0 {
 		p.table(header, rows)
 		p.line()

@@ -58,10 +58,10 @@ func fleetStatus(a *app, cmd *cobra.Command) error {
 		return err
 	}
 	f.Machines = upTo(f.Machines, a.limit)
-	return a.print(f, func(p *printer) { p.fleet(f) })
+	return a.print(f, func(p *printer) { printFleet(p, f) })
 }
 
-func (p *printer) fleet(f client.FleetInfo) {
+func printFleet(p *printer, f client.FleetInfo) {
 	state := "connected to " + f.Server + ", since " + ago(f.Since)
 	if !f.Connected {
 		state = "NO SERVER ANSWERS, since " + ago(f.Since)
@@ -80,7 +80,7 @@ func (p *printer) fleet(f client.FleetInfo) {
 		kv("dead letters", number(f.Dead)),
 	}
 	if f.Directive != nil {
-		p.directive(*f.Directive, list...)
+		printDirective(p, *f.Directive, list...)
 	} else {
 		p.pairs(list...)
 	}
@@ -270,7 +270,7 @@ func fleetDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery, follow boo
 	case follow:
 		return f.fleet(ctx, cmd, query, page)
 	}
-	return a.print(page, func(p *printer) { p.fleetDecisions(page.Decisions) })
+	return a.print(page, func(p *printer) { printFleetDecisions(p, page.Decisions) })
 }
 
 func (a *app) fleetPage(cmd *cobra.Command, q client.FleetQuery) (client.FleetDecisions, error) {
@@ -294,7 +294,7 @@ func (f *follower) fleet(
 	defer tick.Stop()
 	for {
 		for _, d := range slices.Backward(page.Decisions) {
-			f.p.fleetDecision(d, f.a.format == "json")
+			printFleetDecision(f.p, d, f.a.format == "json")
 		}
 		if f.p.err != nil {
 			return f.p.err
@@ -325,8 +325,8 @@ func (f *follower) fleet(
 	}
 }
 
-// fleetDecision prints one decision on one line.
-func (p *printer) fleetDecision(d client.FleetDecision, asJSON bool) {
+// printFleetDecision prints one decision on one line.
+func printFleetDecision(p *printer, d client.FleetDecision, asJSON bool) {
 	if asJSON {
 		if raw, err := json.Marshal(d); err == nil {
 			p.line(escape(string(raw), keepNothing))
@@ -336,11 +336,11 @@ func (p *printer) fleetDecision(d client.FleetDecision, asJSON bool) {
 	v := d.Decision
 	p.line(p.fit(strings.Join([]string{
 		p.when(v.Time), d.Machine, string(v.Outcome), agentName(v.AgentName, v.AgentID, v.Dialect, v.Tried),
-		about(v.Tool, v.Subject), p.because(v),
+		about(v.Tool, v.Subject), becauseFor(p, v),
 	}, "  ")))
 }
 
-func (p *printer) fleetDecisions(list []client.FleetDecision) {
+func printFleetDecisions(p *printer, list []client.FleetDecision) {
 	if len(list) == 0 {
 		p.line("no such decisions on any machine within that time; --since 7d looks further back")
 		return
@@ -351,7 +351,7 @@ func (p *printer) fleetDecisions(list []client.FleetDecision) {
 		rows = append(rows, []cell{
 			text(p.when(decidedAt(d))), text(m.Machine), outcome(d.Outcome),
 			text(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried)), text(d.Tool), text(d.Subject),
-			text(p.because(d)),
+			text(becauseFor(p, d)),
 		})
 	}
 	p.table([]column{
@@ -360,7 +360,7 @@ func (p *printer) fleetDecisions(list []client.FleetDecision) {
 	}, rows)
 }
 
-func (p *printer) fleetSessions(list []client.FleetSession) {
+func printFleetSessions(p *printer, list []client.FleetSession) {
 	if len(list) == 0 {
 		p.line("no such sessions on any machine; `hookd fleet status` shows the machines")
 		return
@@ -380,7 +380,7 @@ func (p *printer) fleetSessions(list []client.FleetSession) {
 	}, rows)
 }
 
-func (p *printer) fleetAsks(list []client.FleetAsk) {
+func printFleetAsks(p *printer, list []client.FleetAsk) {
 	if len(list) == 0 {
 		p.line("no call waits for an answer on any machine")
 		return

@@ -21,7 +21,7 @@ func fleetAsks(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return a.print(map[string][]client.FleetAsk{"asks": list}, func(p *printer) { p.fleetAsks(list) })
+	return a.print(map[string][]client.FleetAsk{"asks": list}, func(p *printer) { printFleetAsks(p, list) })
 }
 
 // answerFleet signs the answer to an ask of any machine, and waits until that machine says

@@ -481,12 +481,12 @@ func fleetRolloutsCommand(a *app) *cobra.Command {
 			}
 			f.Machines = upTo(f.Machines, a.limit)
 			answer := map[string]any{"directive": f.Directive, "machines": f.Machines}
-			return a.print(answer, func(p *printer) { p.rollouts(f) })
+			return a.print(answer, func(p *printer) { printRollouts(p, f) })
 		},
 	})
 }
 
-func (p *printer) rollouts(f client.FleetInfo) {
+func printRollouts(p *printer, f client.FleetInfo) {
 	if f.Error != "" {
 		p.sentence(red, "trouble: "+f.Error)
 	}
@@ -494,7 +494,7 @@ func (p *printer) rollouts(f client.FleetInfo) {
 		p.sentence(plain, "this machine has taken no directive: a fleet has one after `hookd fleet rollout` or "+
 			"`hookd fleet disable`, and machines take it after `hookd policy set fleet --key FILE.pub`")
 	} else {
-		p.directive(*f.Directive)
+		printDirective(p, *f.Directive)
 	}
 	if f.Unread != "" {
 		p.line("the other machines are not known now: ", escape(f.Unread, keepNothing))
@@ -521,9 +521,9 @@ func (p *printer) rollouts(f client.FleetInfo) {
 	}, rows)
 }
 
-// directive prints the bundles that the machines are to run, and the hooks that are off. The pairs
+// printDirective prints the bundles that the machines are to run, and the hooks that are off. The pairs
 // of before stand above.
-func (p *printer) directive(d client.Directive, before ...pair) {
+func printDirective(p *printer, d client.Directive, before ...pair) {
 	next := d.Next
 	if d.Stage != "" {
 		next += ", " + d.Stage

@@ -105,7 +105,7 @@ func (f *follower) gap(r client.Record) {
 		f.p.line(escape(string(r.Raw), keepNothing))
 		return
 	}
-	f.p.gap(r.From, r.Seq)
+	printGap(f.p, r.From, r.Seq)
 }
 
 // end tells how many records Ctrl-C leaves unprinted.
@@ -122,8 +122,8 @@ func (f *follower) say(format string, args ...any) {
 	p.linef("hookd: "+format, args...)
 }
 
-// record writes a record of the stream on one line that fits the terminal.
-func (p *printer) record(r client.Record) {
+// printRecord writes a record of the stream on one line that fits the terminal.
+func printRecord(p *printer, r client.Record) {
 	switch {
 	case r.Event != nil:
 		e := r.Event
@@ -131,7 +131,7 @@ func (p *printer) record(r client.Record) {
 		if what == "" {
 			what = shorten(string(e.Data), preview)
 		}
-		p.entry(
+		printEntry(p,
 			e.Time,
 			r.Seq,
 			cell{"event", bold},
@@ -142,22 +142,19 @@ func (p *printer) record(r client.Record) {
 	case r.Run != nil:
 		run := r.Run
 		end := run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))
-		p.entry(
-			end,
-			r.Seq,
-			result(run.Result),
-			p.fitting(run.Hook, run.Event, run.Tool, run.Subject, why(*run), millis(run.DurationMS), ending(run.ID))...,
-		)
+		printEntry(p, end, r.Seq, result(run.Result),
+			fitEntry(p, run.Hook, run.Event, run.Tool, run.Subject, why(*run),
+				millis(run.DurationMS), ending(run.ID))...)
 	case r.Decision != nil:
 		d := r.Decision
-		p.entry(decidedAt(*d), r.Seq, outcome(d.Outcome),
-			p.fitting(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried),
-				d.Event, d.Tool, d.Subject, p.because(*d))...)
+		printEntry(p, decidedAt(*d), r.Seq, outcome(d.Outcome),
+			fitEntry(p, agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried),
+				d.Event, d.Tool, d.Subject, becauseFor(p, *d))...)
 	case r.Start != nil:
 		s := r.Start
-		p.entry(s.Started, 0, cell{"start", dim}, s.Hook, s.Event, about(s.Tool, s.Subject), ending(s.RunID))
+		printEntry(p, s.Started, 0, cell{"start", dim}, s.Hook, s.Event, about(s.Tool, s.Subject), ending(s.RunID))
 	case r.Type == client.RecordGap:
-		p.gap(r.From, r.Seq)
+		printGap(p, r.From, r.Seq)
 	}
 }
 
@@ -167,10 +164,10 @@ const entryHead = len("15:04:05.000 123456 deny    ")
 // leastSubject is how many columns a subject has before its reason has any.
 const leastSubject = 14
 
-// fitting returns the parts of an entry that has a reason. Where they are too long for the
+// fitEntry returns the parts of an entry that has a reason. Where they are too long for the
 // terminal, the event's name goes, since the tool shows it, a hook is named without its pack,
 // and the subject leaves half of the rest to the reason, where it has leastSubject then.
-func (p *printer) fitting(name, event, tool, subject, reason string, between ...string) []string {
+func fitEntry(p *printer, name, event, tool, subject, reason string, between ...string) []string {
 	parts := func(event, what string) []string {
 		return nonEmpty(slices.Concat([]string{name, event, what}, between, []string{reason}))
 	}
@@ -187,8 +184,8 @@ func (p *printer) fitting(name, event, tool, subject, reason string, between ...
 	return parts("", subject)
 }
 
-// entry writes the time, the number, the word, and the parts of a record; the last give way.
-func (p *printer) entry(at time.Time, seq uint64, what cell, parts ...string) {
+// printEntry writes the time, the number, the word, and the parts of a record; the last give way.
+func printEntry(p *printer, at time.Time, seq uint64, what cell, parts ...string) {
 	number := ""
 	if seq > 0 {
 		number = textf("%d", seq).text
@@ -211,7 +208,7 @@ func (p *printer) entry(at time.Time, seq uint64, what cell, parts ...string) {
 	)
 }
 
-func (p *printer) gap(from, to uint64) {
+func printGap(p *printer, from, to uint64) {
 	p.linef("… records %d to %d are gone: this reader was too slow, or they are no longer kept", from, to)
 }
 
@@ -295,7 +292,7 @@ func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
 		if a.format == "json" {
 			return a.printRecord(r.Type, v)
 		}
-		f.p.record(r)
+		printRecord(f.p, r)
 		return f.p.err
 	}
 	shown := map[string]bool{} // records since the question

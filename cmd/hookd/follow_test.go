@@ -28,7 +28,7 @@ func TestFitting(t *testing.T) {
 		{"too narrow", 10, "Bash", long, long, []string{"guard", "…", "9ms", long}},
 	} {
 		p := &printer{width: tt.width}
-		got := p.fitting("guard", "PreToolUse", tt.tool, tt.subject, tt.reason, "9ms")
+		got := fitEntry(p, "guard", "PreToolUse", tt.tool, tt.subject, tt.reason, "9ms")
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}

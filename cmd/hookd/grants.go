@@ -25,7 +25,7 @@ of the same hook, while that hook does not change. ` + "`hookd grants revoke GRA
 				return err
 			}
 			list = upTo(list, a.limit)
-			return a.print(map[string][]client.Grant{"grants": list}, func(p *printer) { p.grants(list) })
+			return a.print(map[string][]client.Grant{"grants": list}, func(p *printer) { printGrants(p, list) })
 		},
 	}
 	cmd.AddCommand(revokeCommand(a))
@@ -86,7 +86,7 @@ func grantWords(g client.Grant) string {
 	return words + ", for " + g.Scope
 }
 
-func (p *printer) grants(list []client.Grant) {
+func printGrants(p *printer, list []client.Grant) {
 	if len(list) == 0 {
 		p.line("no answer is remembered; `hookd ask allow ASK --for session` makes a grant")
 		return

@@ -349,7 +349,7 @@ func helpCommand(a *app) *cobra.Command {
 		Short: "All of the help on a command; `hookd help all` lists every one",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == "all" {
-				a.printer(a.out).allCommands(cmd.Root())
+				printAllCommands(a.printer(a.out), cmd.Root())
 				return nil
 			}
 			of, rest, err := cmd.Root().Find(args)
@@ -365,8 +365,8 @@ func helpCommand(a *app) *cobra.Command {
 	}
 }
 
-// allCommands lists every command below the groups, and the shortcuts.
-func (p *printer) allCommands(root *cobra.Command) {
+// printAllCommands lists every command below the groups, and the shortcuts.
+func printAllCommands(p *printer, root *cobra.Command) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		p.line(p.fit(fmt.Sprintf("%-24s %s", strings.TrimPrefix(cmd.CommandPath(), "hookd "), cmd.Short)))

@@ -374,7 +374,7 @@ func (g *guard) list(cmd *cobra.Command) error {
 	})
 	all = upTo(all, g.a.limit)
 	err = g.a.print(guardList{all, since}, func(p *printer) {
-		p.rules(all)
+		printRules(p, all)
 		if len(all) > 0 && unread == nil {
 			p.line()
 			p.linef("fired since %s", since.Local().Format("Jan 2 15:04"))
@@ -439,7 +439,7 @@ func (g *guard) fired(cmd *cobra.Command) (map[[2]string]*listedRule, time.Time,
 // mostCounted is how many of the newest runs and decisions are counted.
 const mostCounted = 1000
 
-func (p *printer) rules(all []listedRule) {
+func printRules(p *printer, all []listedRule) {
 	if len(all) == 0 {
 		p.line("no hook has rules; write one: hookd guard 'git push * main' --deny 'main is protected'")
 		return

@@ -81,7 +81,7 @@ func history(a *app, cmd *cobra.Command, q wire.RunQuery) error {
 	}
 	return a.printRead(err, map[string][]client.Run{"runs": runs}, func(p *printer) {
 		if err == nil || len(runs) > 0 {
-			p.runs(runs)
+			printRuns(p, runs)
 		}
 	})
 }
@@ -131,7 +131,7 @@ func (a *app) printRecord(kind string, v any) error {
 	return writeJSON(a.out, members, "")
 }
 
-func (p *printer) runs(runs []client.Run) {
+func printRuns(p *printer, runs []client.Run) {
 	if len(runs) == 0 {
 		p.line("no such runs; send an event with `hookd emit agent:end`")
 		return

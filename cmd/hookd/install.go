@@ -68,11 +68,11 @@ func install(a *app, cmd *cobra.Command, dry, hardened bool) error {
 		return err
 	}
 	if p.DryRun = dry; dry {
-		return a.print(p, func(out *printer) { out.plan(p) })
+		return a.print(p, func(out *printer) { printServicePlan(out, p) })
 	}
 	err = p.Install(cmd.Context(), func() int { return a.runsAlready(cmd) })
 	if err == nil || errors.Is(err, service.ErrUnreachable) {
-		err = errors.Join(a.print(p, func(out *printer) { out.done(p) }), err)
+		err = errors.Join(a.print(p, func(out *printer) { printInstalled(out, p) }), err)
 	}
 	return err
 }
@@ -110,16 +110,16 @@ func uninstall(a *app, cmd *cobra.Command, dry bool) error {
 		return a.print(p, func(out *printer) { out.lines(p.Notes) })
 	}
 	if p.DryRun = dry; dry {
-		return a.print(p, func(out *printer) { out.plan(p) })
+		return a.print(p, func(out *printer) { printServicePlan(out, p) })
 	}
 	if err := p.Uninstall(cmd.Context()); err != nil {
 		return err
 	}
-	return a.print(p, func(out *printer) { out.done(p) })
+	return a.print(p, func(out *printer) { printInstalled(out, p) })
 }
 
-// plan prints the changes that would be made.
-func (p *printer) plan(plan *service.Plan) {
+// printServicePlan prints the changes that would be made.
+func printServicePlan(p *printer, plan *service.Plan) {
 	for _, c := range plan.Files {
 		p.linef("# %s (%s)", c.Path, c.State)
 		if c.Text != "" {
@@ -132,8 +132,8 @@ func (p *printer) plan(plan *service.Plan) {
 	p.lines(plan.Notes)
 }
 
-// done prints the changes that were made.
-func (p *printer) done(plan *service.Plan) {
+// printInstalled prints the changes that were made.
+func printInstalled(p *printer, plan *service.Plan) {
 	for _, c := range plan.Files {
 		p.linef("%-9s  %s", c.State, c.Path)
 	}

@@ -86,7 +86,7 @@ func (l *learning) run(cmd *cobra.Command) error {
 	interactive := isTerminal(l.scan.a.in) && isTerminal(l.scan.a.out) && len(l.take) == 0 && !l.list
 	if !interactive && len(l.take) == 0 || l.scan.a.format == "json" {
 		found := map[string]any{"rules": list, "saved": report.Prompts.Saved}
-		return l.scan.a.print(found, func(p *printer) { p.proposals(list, report) })
+		return l.scan.a.print(found, func(p *printer) { printProposals(p, list, report) })
 	}
 	taken := l.named(list)
 	if interactive {
@@ -228,9 +228,9 @@ func (l *learning) choose(ctx context.Context, list []learn.Proposal, report *sc
 	var taken []learn.Proposal
 	a := l.scan.a
 	p := a.printer(a.out)
-	p.learnHead(list, report)
+	printLearnHead(p, list, report)
 	for i, proposal := range list {
-		p.proposal(i+1, len(list), proposal)
+		printProposal(p, i+1, len(list), proposal)
 		fmt.Fprint(a.out, "  take it?  y yes   n no   a yes to all   q stop here  ")
 		key, err := a.readKey(ctx)
 		if err != nil {
@@ -271,8 +271,8 @@ func (a *app) readKey(ctx context.Context) (byte, error) {
 	return key[0], ctx.Err()
 }
 
-// learnHead tells how much there is to learn.
-func (p *printer) learnHead(list []learn.Proposal, r *scan.Report) {
+// printLearnHead tells how much there is to learn.
+func printLearnHead(p *printer, list []learn.Proposal, r *scan.Report) {
 	q := r.Prompts
 	if len(list) == 0 {
 		p.sentence(plain, fmt.Sprintf("Nothing to learn: %s to you, and no call that was approved 5 times, on 2 days, "+
@@ -288,8 +288,8 @@ func (p *printer) learnHead(list []learn.Proposal, r *scan.Report) {
 	p.line()
 }
 
-// proposal writes one rule with its proof.
-func (p *printer) proposal(i, of int, l learn.Proposal) {
+// printProposal writes one rule with its proof.
+func printProposal(p *printer, i, of int, l learn.Proposal) {
 	p.line(p.paint(bold, escape(fmt.Sprintf("%d of %d  allow  %s", i, of, l.Says), keepNothing)))
 	var does []string
 	for _, e := range l.Does {
@@ -319,16 +319,17 @@ func tildes(paths []string) (list []string) {
 	return list
 }
 
-// proposals writes all rules, where none is asked about.
-func (p *printer) proposals(list []learn.Proposal, r *scan.Report) {
-	p.learnHead(list, r)
+// printProposals writes all rules, where none is asked about.
+func printProposals(p *printer, list []learn.Proposal, r *scan.Report) {
+	printLearnHead(p, list, r)
 	for i, l := range list {
-		p.proposal(i+1, len(list), l)
+		printProposal(p, i+1, len(list), l)
 		p.line()
 	}
 	if len(list) > 0 {
-		p.next("hookd learn", "take or leave each, on a terminal")
-		p.next(fmt.Sprintf("hookd learn --take %s", escape(shellQuoted(list[0].Says), keepNothing)), "take one")
+		printScanNext(p, "hookd learn", "take or leave each, on a terminal")
+		one := escape(shellQuoted(list[0].Says), keepNothing)
+		printScanNext(p, "hookd learn --take "+one, "take one")
 	}
 }
 

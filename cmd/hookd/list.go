@@ -27,7 +27,7 @@ func listCommand(a *app) *cobra.Command {
 				return err
 			}
 			hooks.Hooks = upTo(hooks.Hooks, a.limit)
-			return a.print(hooks, func(p *printer) { p.hooks(hooks) })
+			return a.print(hooks, func(p *printer) { printHooks(p, hooks) })
 		},
 	}
 	return a.limited(cmd)
@@ -47,16 +47,16 @@ func upTo[T any](list []T, n int) []T {
 	return list[:n]
 }
 
-func (p *printer) hooks(list client.HookList) {
+func printHooks(p *printer, list client.HookList) {
 	if len(list.Hooks) == 0 {
 		p.line("no hooks yet: make one with `hookd new hello --lang sh`")
 	} else {
-		p.hookTable(list.Hooks)
+		printHookTable(p, list.Hooks)
 	}
 	p.problems(list.Problems)
 }
 
-func (p *printer) hookTable(hooks []client.Hook) {
+func printHookTable(p *printer, hooks []client.Hook) {
 	header := []column{nameColumn("NAME"), {title: "STATE"}, asideColumn("EVENTS"), {title: "RUNS"}, nameColumn("LAST")}
 	if p.wide {
 		header = append(header, fixed("LAYER", "TIMEOUT", "ORDER", "COMMAND", "FILE")...)

@@ -35,7 +35,7 @@ run, with --failed the newest that failed or was killed, with -f each as it ends
 			if err != nil {
 				return err
 			}
-			return a.print(run, func(p *printer) { p.run(run) })
+			return a.print(run, func(p *printer) { printRun(p, run) })
 		},
 	}
 	cmd.Flags().BoolVar(&last, "last", false, "the newest run of the hook, which is what its name alone shows, too")
@@ -130,7 +130,7 @@ func followLogs(a *app, cmd *cobra.Command, hook string, failed bool) error {
 			f.p.err = a.printRecord(client.RecordRun, run)
 			return
 		}
-		f.p.run(run)
+		printRun(f.p, run)
 		f.p.line()
 	})
 }
@@ -149,7 +149,7 @@ func runIDs(a *app) completer {
 	}
 }
 
-func (p *printer) run(r client.Run) {
+func printRun(p *printer, r client.Run) {
 	killed := r.Killed
 	if r.Left > 0 {
 		killed += fmt.Sprintf("; %d processes may be left", r.Left)
@@ -183,8 +183,8 @@ func (p *printer) run(r client.Run) {
 		kv("source", r.Source),
 		kv("digest", r.Digest),
 	)
-	p.output("stdout", r.Stdout)
-	p.output("stderr", r.Stderr)
+	printOutput(p, "stdout", r.Stdout)
+	printOutput(p, "stderr", r.Stderr)
 }
 
 // triedWords explains the mark of a run that a person tried.
@@ -195,9 +195,9 @@ func triedWords(tried bool) string {
 	return "by a person: it is in no count of what agents did"
 }
 
-// output writes the kept part of a stream without its colours, and how much is missing
+// printOutput writes the kept part of a stream without its colours, and how much is missing
 // between.
-func (p *printer) output(name string, o client.Output) {
+func printOutput(p *printer, name string, o client.Output) {
 	if o.Bytes == 0 {
 		p.line(p.paint(bold, name), " nothing")
 		return

@@ -32,7 +32,7 @@ func matchCommand(a *app) *cobra.Command {
 				return err
 			}
 			found := catalog.Match(cfg, env)
-			return a.print(found, func(p *printer) { p.matches(found) })
+			return a.print(found, func(p *printer) { printMatches(p, found) })
 		},
 	}
 	ev.addTo(cmd)
@@ -41,7 +41,7 @@ func matchCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (p *printer) matches(m wire.Matches) {
+func printMatches(p *printer, m wire.Matches) {
 	kind := "custom, observing"
 	if m.Kind != "" && string(m.Kind) != m.Event {
 		kind = string(m.Kind)

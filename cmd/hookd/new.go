@@ -149,9 +149,9 @@ func (n newHook) run(a *app, cmd *cobra.Command) error {
 		return err
 	}
 	return a.print(m, func(p *printer) {
-		p.made(m)
+		printMade(p, m)
 		for _, pattern := range n.patterns {
-			p.misspelled(pattern)
+			printMisspelled(p, pattern)
 		}
 	})
 }
@@ -316,7 +316,7 @@ func (n newHook) next(target string, built bool) string {
 	return test
 }
 
-func (p *printer) made(m made) {
+func printMade(p *printer, m made) {
 	p.linef("made %s: %s", m.Dir, strings.Join(m.Files, ", "))
 	p.linef("next: %s", m.Next)
 }

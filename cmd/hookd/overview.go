@@ -70,7 +70,7 @@ func (a *app) overview(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if err := a.print(o, func(p *printer) { p.overview(o) }); err != nil {
+	if err := a.print(o, func(p *printer) { printOverview(p, o) }); err != nil {
 		return err
 	}
 	if !o.Guarded { // no daemon, and an agent that no daemon guards, are the same to a script
@@ -265,11 +265,11 @@ func (o *overview) next() (list []story.Step) {
 	return list
 }
 
-// overview prints how a person is, in 80 columns.
-func (p *printer) overview(o *overview) {
-	p.guardedLine(o)
+// printOverview prints how a person is, in 80 columns.
+func printOverview(p *printer, o *overview) {
+	printGuarded(p, o)
 	p.line()
-	p.attention(o)
+	printAttention(p, o)
 	if o.status == nil {
 		p.fact("hookd", "does not answer", story.FirstLine(o.Daemon))
 		p.line()
@@ -297,8 +297,8 @@ func (p *printer) overview(o *overview) {
 	p.nextSteps(o.Next)
 }
 
-// guardedLine says which agents here are guarded.
-func (p *printer) guardedLine(o *overview) {
+// printGuarded says which agents here are guarded.
+func printGuarded(p *printer, o *overview) {
 	var on, off, wild []string
 	for _, agent := range o.Agents {
 		name := agent.Agent
@@ -336,8 +336,8 @@ func (p *printer) guardedLine(o *overview) {
 	p.line(fillLines(text, cmp.Or(p.width, pipeWidth)))
 }
 
-// attention prints the facts that need a look.
-func (p *printer) attention(o *overview) {
+// printAttention prints the facts that need a look.
+func printAttention(p *printer, o *overview) {
 	before := p.written
 	for _, ask := range o.Waiting {
 		p.fact("waiting", "1 ask", fmt.Sprintf("%s in %s: %s   %s", ask.Agent, tilde(ask.Cwd), ask.Subject, left(ask)))

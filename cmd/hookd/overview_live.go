@@ -185,7 +185,7 @@ func (l *living) ask(question string, line []string) {
 // paint draws the picture, with the calls that were denied today.
 func (l *living) paint() error {
 	return l.a.fill(func(p *printer, _ int) []string {
-		p.overview(l.o)
+		printOverview(p, l.o)
 		if d := l.at(); d != nil {
 			p.line()
 			p.line(p.paint(bold, "denied today"))

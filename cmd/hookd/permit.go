@@ -31,7 +31,7 @@ Only a person's terminal may do this, not a process of an agent.`,
 			if err != nil {
 				return err
 			}
-			return a.print(map[string][]client.Grant{"permits": made}, func(p *printer) { p.permitted(made) })
+			return a.print(map[string][]client.Grant{"permits": made}, func(p *printer) { printPermitted(p, made) })
 		},
 	}
 	cmd.Flags().StringVar(&scope, "for", "", "each time within so long, such as 15m; at most 24h")
@@ -40,8 +40,8 @@ Only a person's terminal may do this, not a process of an agent.`,
 	return cmd
 }
 
-// permitted names the permitted calls, and how to end each permit.
-func (p *printer) permitted(list []client.Grant) {
+// printPermitted names the permitted calls, and how to end each permit.
+func printPermitted(p *printer, list []client.Grant) {
 	for _, g := range list {
 		p.linef("%s may pass %s until %s:", numbered(g), g.Hook, clockTime(g.Until))
 		p.linef("  %s, in %s, by %s", covered(g), tilde(g.Cwd), g.Dialect)

@@ -107,7 +107,7 @@ func (a *app) policyTaken(cmd *cobra.Command, cfg config.Config, now policy.Curr
 	}
 	answer := policyAnswerOf(now)
 	return a.print(answer, func(p *printer) {
-		p.policy(answer)
+		printPolicy(p, answer)
 		if !running {
 			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
@@ -177,7 +177,7 @@ func (a *app) showPolicy(cmd *cobra.Command) error {
 		})
 	}
 	answer := policyAnswerOf(now)
-	return a.print(answer, func(p *printer) { p.policy(answer) })
+	return a.print(answer, func(p *printer) { printPolicy(p, answer) })
 }
 
 func policyUnsetCommand(a *app) *cobra.Command {
@@ -240,7 +240,7 @@ func policyAnswerOf(now policy.Current) policyAnswer {
 	return answer
 }
 
-func (p *printer) policy(a policyAnswer) {
+func printPolicy(p *printer, a policyAnswer) {
 	name, hooks := "nothing yet", ""
 	if a.Name != "" {
 		name, hooks = fmt.Sprintf("%s, sequence %d", a.Name, a.Sequence), fmt.Sprint(len(a.Hooks))

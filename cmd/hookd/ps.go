@@ -19,12 +19,12 @@ func psCommand(a *app) *cobra.Command {
 				return err
 			}
 			list = upTo(list, a.limit)
-			return a.print(map[string][]client.RunUnderWay{"runs": list}, func(p *printer) { p.underWay(list) })
+			return a.print(map[string][]client.RunUnderWay{"runs": list}, func(p *printer) { printUnderWay(p, list) })
 		},
 	})
 }
 
-func (p *printer) underWay(list []client.RunUnderWay) {
+func printUnderWay(p *printer, list []client.RunUnderWay) {
 	if len(list) == 0 {
 		p.line("no hook runs now; `hookd log runs` lists those that did")
 		return

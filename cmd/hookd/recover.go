@@ -26,7 +26,7 @@ seen. The exit code is 1 when a file could not be read.
 			if err != nil {
 				return err
 			}
-			if err := a.print(did, func(p *printer) { p.recovered(did) }); err != nil {
+			if err := a.print(did, func(p *printer) { printRecovered(p, did) }); err != nil {
 				return err
 			}
 			for _, l := range did.Losses {
@@ -39,7 +39,7 @@ seen. The exit code is 1 when a file could not be read.
 	}
 }
 
-func (p *printer) recovered(did client.Recovered) {
+func printRecovered(p *printer, did client.Recovered) {
 	if len(did.Losses) == 0 {
 		p.line("nothing was lost or set aside")
 	}

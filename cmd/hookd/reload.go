@@ -25,7 +25,7 @@ code is then 5.`,
 			if err != nil && !rejected {
 				return err
 			}
-			if err := a.print(did, func(p *printer) { p.reloaded(did) }); err != nil {
+			if err := a.print(did, func(p *printer) { printReloaded(p, did) }); err != nil {
 				return err
 			}
 			if rejected {
@@ -48,7 +48,7 @@ func isRejection(err error) bool {
 	return errors.As(err, &refused) && refused.Code == client.CodeRejected
 }
 
-func (p *printer) reloaded(did client.Reloaded) {
+func printReloaded(p *printer, did client.Reloaded) {
 	what := "nothing has changed"
 	if did.Changed {
 		what = "changed"

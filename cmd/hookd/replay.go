@@ -28,7 +28,7 @@ or with history.payload: full.`,
 			if err != nil {
 				return err
 			}
-			return a.print(r, func(p *printer) { p.replayed(r) })
+			return a.print(r, func(p *printer) { printReplayed(p, r) })
 		},
 	}
 	cmd.Flags().StringVar(&hook, "hook", "", "only this one")
@@ -37,7 +37,7 @@ or with history.payload: full.`,
 	return cmd
 }
 
-func (p *printer) replayed(r client.Replayed) {
+func printReplayed(p *printer, r client.Replayed) {
 	hooks := strings.Join(r.Matched, ", ")
 	switch {
 	case hooks == "":

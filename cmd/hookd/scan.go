@@ -66,7 +66,7 @@ func (s *scanning) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return s.a.print(report, func(p *printer) { p.scan(report) })
+	return s.a.print(report, func(p *printer) { printScan(p, report) })
 }
 
 // page writes the report as a file that others of this machine cannot read.
@@ -117,37 +117,38 @@ func (s *scanning) report(cmd *cobra.Command, opt scan.Options) (*scan.Report, e
 	return report, nil
 }
 
-// scan writes a report in some 30 lines.
-func (p *printer) scan(r *scan.Report) {
+// printScan writes a report in some 30 lines.
+func printScan(p *printer, r *scan.Report) {
 	if r.Calls == 0 {
-		p.noCalls(r)
+		printNoCalls(p, r)
 		return
 	}
-	p.read(r)
+	printScanRead(p, r)
 	p.line()
-	p.scanAgents(r.Agents)
+	printScanAgents(p, r.Agents)
 	p.line()
-	p.stopped(r)
+	printScanStopped(p, r)
 	sequences(p, r)
 	p.line()
-	p.questions(r)
-	p.harm(r)
+	printScanQuestions(p, r)
+	printScanHarm(p, r)
 	p.line()
-	p.next("hookd init", "guard these agents; hookd init --undo takes it back")
+	printScanNext(p, "hookd init", "guard these agents; hookd init --undo takes it back")
 	if r.Prompts.Learn > 0 {
-		p.next("hookd learn", fmt.Sprintf("see %s, take those you like", card.Plural(r.Prompts.Learn, "rule")))
+		rules := card.Plural(r.Prompts.Learn, "rule")
+		printScanNext(p, "hookd learn", fmt.Sprintf("see %s, take those you like", rules))
 	}
 	if hooks := r.Hooks(); len(hooks) > 0 {
-		p.next("hookd add "+hooks[0], "judge calls by what came before them, too")
+		printScanNext(p, "hookd add "+hooks[0], "judge calls by what came before them, too")
 	}
 	if r.Partly() {
-		p.next("hookd scan --all", "read the other transcripts, too")
+		printScanNext(p, "hookd scan --all", "read the other transcripts, too")
 	}
-	p.next("hookd scan --html r.html", "the same as a page")
+	printScanNext(p, "hookd scan --html r.html", "the same as a page")
 }
 
-// noCalls says where nothing was found.
-func (p *printer) noCalls(r *scan.Report) {
+// printNoCalls says where nothing was found.
+func printNoCalls(p *printer, r *scan.Report) {
 	var names []string
 	for _, name := range transcripts.Agents() {
 		names = append(names, transcripts.Title(name))
@@ -163,11 +164,11 @@ func (p *printer) noCalls(r *scan.Report) {
 		p.line(fillLines(strings.Join(names, ", ")+".", cmp.Or(p.width, pipeWidth)))
 	}
 	p.line()
-	p.next("hookd init", "guard your agents from now on")
+	printScanNext(p, "hookd init", "guard your agents from now on")
 }
 
-// read names the files that were read, and those left unread.
-func (p *printer) read(r *scan.Report) {
+// printScanRead names the files that were read, and those left unread.
+func printScanRead(p *printer, r *scan.Report) {
 	t := r.Transcripts
 	took := time.Duration(r.TookMS) * time.Millisecond
 	text := fmt.Sprintf("Read %s of %s, %s to %s, in %.1f s. Nothing left this machine, nothing was changed.",
@@ -192,7 +193,7 @@ func (p *printer) read(r *scan.Report) {
 	}
 }
 
-func (p *printer) scanAgents(agents []scan.Agent) {
+func printScanAgents(p *printer, agents []scan.Agent) {
 	width := len("AGENT")
 	for _, a := range agents {
 		width = max(width, len(a.Title))
@@ -208,8 +209,8 @@ func (p *printer) scanAgents(agents []scan.Agent) {
 	}
 }
 
-// stopped shows calls that guards would have stopped or asked about.
-func (p *printer) stopped(r *scan.Report) {
+// printScanStopped shows calls that guards would have stopped or asked about.
+func printScanStopped(p *printer, r *scan.Report) {
 	head := fmt.Sprintf("%s of %s would have been stopped, %s asked about",
 		card.Thousands(r.Stopped), card.Plural(r.Calls, "call"),
 		card.Thousands(r.AskedAbout))
@@ -218,7 +219,7 @@ func (p *printer) stopped(r *scan.Report) {
 		return
 	}
 	p.sentence(bold, fmt.Sprintf("%s. %s:", head, ofThem(len(r.Examples), r.Stopped+r.AskedAbout)))
-	p.examples(r.Examples, true)
+	printScanExamples(p, r.Examples, true)
 }
 
 // examples writes calls, a line each.
@@ -226,11 +227,11 @@ func sequences(p *printer, r *scan.Report) {
 	if s := r.Sequences; s.Calls > 0 {
 		p.sentence(bold, fmt.Sprintf("By what came before, %s more. Add %s:", card.Plural(s.Calls, "call"),
 			strings.Join(r.Hooks(), ", ")))
-		p.examples(s.Examples[:min(len(s.Examples), 3)], true)
+		printScanExamples(p, s.Examples[:min(len(s.Examples), 3)], true)
 	}
 }
 
-func (p *printer) examples(list []scan.Example, decided bool) {
+func printScanExamples(p *printer, list []scan.Example, decided bool) {
 	agent, project, ended := 0, 0, 0
 	for _, e := range list {
 		agent, project = max(agent, len(e.Title)), max(project, min(runewidth.StringWidth(e.Project), 10))
@@ -269,8 +270,8 @@ func filled(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-runewidth.StringWidth(text), 0))
 }
 
-// questions says how often a person was asked, and how often that would be left.
-func (p *printer) questions(r *scan.Report) {
+// printScanQuestions says how often a person was asked, and how often that would be left.
+func printScanQuestions(p *printer, r *scan.Report) {
 	q := r.Prompts
 	switch {
 	case q.Asked == 0:
@@ -295,8 +296,8 @@ func (p *printer) questions(r *scan.Report) {
 	}
 }
 
-// harm tells which secrets were read and sent, and which things were destroyed.
-func (p *printer) harm(r *scan.Report) {
+// printScanHarm tells which secrets were read and sent, and which things were destroyed.
+func printScanHarm(p *printer, r *scan.Report) {
 	s := r.Secrets
 	if s.Read+s.Carried > 0 {
 		text := fmt.Sprintf("Secrets were read by %s and written into %s",
@@ -312,12 +313,12 @@ func (p *printer) harm(r *scan.Report) {
 	if d := r.Destroyed; d.Calls > 0 {
 		p.sentence(plain, fmt.Sprintf("%s destroyed %s, a folder counted as one:", card.Plural(d.Calls, "call"),
 			card.Plural(d.Things, "thing")))
-		p.examples(d.Examples[max(0, len(d.Examples)-3):], false)
+		printScanExamples(p, d.Examples[max(0, len(d.Examples)-3):], false)
 	}
 }
 
-// next writes a command to type, and its effect.
-func (p *printer) next(command, does string) {
+// printScanNext writes a command to type, and its effect.
+func printScanNext(p *printer, command, does string) {
 	p.line("  ", p.paint(green, filled(command, 25)), " ", does)
 }
 

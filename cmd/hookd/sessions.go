@@ -46,7 +46,7 @@ denials and questions it had; and what it did last.`,
 					return err
 				}
 				answer := map[string][]client.FleetSession{"sessions": list}
-				return a.print(answer, func(p *printer) { p.fleetSessions(list) })
+				return a.print(answer, func(p *printer) { printFleetSessions(p, list) })
 			}
 			list, err := a.dial(cmd).Sessions(ctx, client.SessionQuery(q))
 			if err == nil && len(list) == 0 {
@@ -55,7 +55,7 @@ denials and questions it had; and what it did last.`,
 			if err != nil {
 				return err
 			}
-			return a.print(map[string][]client.Session{"sessions": list}, func(p *printer) { p.sessions(list) })
+			return a.print(map[string][]client.Session{"sessions": list}, func(p *printer) { printSessions(p, list) })
 		},
 	}
 	flags := cmd.Flags()
@@ -70,7 +70,7 @@ denials and questions it had; and what it did last.`,
 	return cmd
 }
 
-func (p *printer) sessions(list []client.Session) {
+func printSessions(p *printer, list []client.Session) {
 	if len(list) == 0 {
 		p.line("no such sessions; `hookd doctor` tells which agents have reported any")
 		return

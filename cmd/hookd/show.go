@@ -24,12 +24,12 @@ func showCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(hook, func(p *printer) { p.hook(hook) })
+			return a.print(hook, func(p *printer) { printHook(p, hook) })
 		},
 	}
 }
 
-func (p *printer) hook(h client.Hook) {
+func printHook(p *printer, h client.Hook) {
 	p.pairs(
 		kv("name", h.Name),
 		pair{"state", state(h.State)},
@@ -58,11 +58,11 @@ func (p *printer) hook(h client.Hook) {
 		kv("last run", lastRun(h)),
 	)
 	p.problems(h.Problems)
-	p.changes(h.Changes)
+	printChanges(p, h.Changes)
 }
 
-// changes lists the changes of a hook, newest first.
-func (p *printer) changes(list []client.Change) {
+// printChanges lists the changes of a hook, newest first.
+func printChanges(p *printer, list []client.Change) {
 	if len(list) == 0 {
 		return
 	}

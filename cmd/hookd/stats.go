@@ -63,7 +63,7 @@ func stats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
 			return err
 		}
 		groups = upTo(groups, a.limit)
-		return a.print(map[string]any{"by": q.By, "groups": groups}, func(p *printer) { p.stats(q.By, groups) })
+		return a.print(map[string]any{"by": q.By, "groups": groups}, func(p *printer) { printStats(p, q.By, groups) })
 	}
 	hooks, err := a.dial(cmd).Stats(ctx, q)
 	if err != nil {
@@ -75,7 +75,7 @@ func stats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
 		for i, s := range hooks {
 			groups[i] = ofHook(s)
 		}
-		p.stats("hook", groups)
+		printStats(p, "hook", groups)
 	})
 }
 
@@ -84,7 +84,7 @@ func ofHook(s client.HookStats) client.GroupStats {
 		WaitedMS: s.WaitedMS, P50MS: s.P50MS, P95MS: s.P95MS, P99MS: s.P99MS}
 }
 
-func (p *printer) stats(by string, groups []client.GroupStats) {
+func printStats(p *printer, by string, groups []client.GroupStats) {
 	if len(groups) == 0 {
 		p.line("no runs in that time; see `hookd list` for the hooks")
 		return

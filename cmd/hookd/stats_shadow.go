@@ -57,7 +57,7 @@ func shadowStats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		all = append(all, *rows[name])
 	}
-	return a.print(map[string][]shadowed{"hooks": all}, func(p *printer) { p.shadowStats(all) })
+	return a.print(map[string][]shadowed{"hooks": all}, func(p *printer) { printShadowStats(p, all) })
 }
 
 // countShadows reads the decisions that hooks in the shadow would have changed.
@@ -103,7 +103,7 @@ func countShadow(rows map[string]*shadowed, d client.Decision, s client.Shadowed
 	}
 }
 
-func (p *printer) shadowStats(list []shadowed) {
+func printShadowStats(p *printer, list []shadowed) {
 	if len(list) == 0 {
 		p.line("no hook is in the shadow; write `shadow: true` into a HOOK.yaml to see what it would decide")
 		return

@@ -38,7 +38,7 @@ machine has a system daemon, a line says whether that one answers. With --fleet 
 				}
 				return err
 			}
-			return a.print(st, func(p *printer) { p.status(st, layer) })
+			return a.print(st, func(p *printer) { printStatus(p, st, layer) })
 		},
 	}
 	cmd.Flags().BoolVar(&fleet, "fleet", false, "all machines of the fleet")
@@ -71,7 +71,7 @@ func systemLayer(ctx context.Context, cmd *cobra.Command) string {
 // aliveTime is how long the system daemon may take to say that it is alive.
 const aliveTime = 3 * time.Second
 
-func (p *printer) status(st client.DaemonInfo, layer string) {
+func printStatus(p *printer, st client.DaemonInfo, layer string) {
 	condition := "ready"
 	switch {
 	case st.Draining:
@@ -108,8 +108,8 @@ func (p *printer) status(st client.DaemonInfo, layer string) {
 		kv("persistent", number(st.Copies)),
 		kv("fleet", lagLine(st.Fleet)),
 	)
-	p.unguarded(st.Unguarded)
-	p.forward(st.Forward)
+	printUnguarded(p, st.Unguarded)
+	printForward(p, st.Forward)
 	p.problems(st.Problems)
 }
 
@@ -121,9 +121,9 @@ func queued(st client.DaemonInfo) int {
 	return max(st.Queued, st.Store.PendingRuns-st.Running["observers"]-st.Retrying)
 }
 
-// unguarded prints lines for each agent that ran calls without an answer of hookd, or against it, or does
+// printUnguarded prints lines for each agent that ran calls without an answer of hookd, or against it, or does
 // not call hookd.
-func (p *printer) unguarded(list []client.Unguarded) {
+func printUnguarded(p *printer, list []client.Unguarded) {
 	for _, u := range list {
 		say := func(format string, args ...any) {
 			p.pairs(pair{"unguarded", cell{string(u.Agent) + " " + fmt.Sprintf(format, args...), red}})
@@ -179,8 +179,8 @@ func policyLine(now *client.Policy) string {
 		now.Name, now.Sequence, ago(now.Fetched), ago(now.Checked))
 }
 
-// forward prints a line for each target of the setting forward.
-func (p *printer) forward(list []client.Forward) {
+// printForward prints a line for each target of the setting forward.
+func printForward(p *printer, list []client.Forward) {
 	for _, f := range list {
 		waiting := fmt.Sprint(f.Waiting)
 		if f.Waiting == 10_000 {

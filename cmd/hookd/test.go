@@ -129,7 +129,7 @@ func (t *tester) once(cmd *cobra.Command, hook string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.a.print(tested, func(p *printer) { p.tested(tested) }); err != nil {
+	if err := t.a.print(tested, func(p *printer) { printTested(p, tested) }); err != nil {
 		return err
 	}
 	if tested.Run.Result != client.ResultOK || tested.Why != "" ||
@@ -180,8 +180,8 @@ func tryLocal(_ *app, cmd *cobra.Command, name string, env events.Envelope) (cli
 	return client.TestResult{}, rejectedLocally(err)
 }
 
-func (p *printer) tested(t client.TestResult) {
-	p.run(t.Run)
+func printTested(p *printer, t client.TestResult) {
+	printRun(p, t.Run)
 	p.line(p.paint(bold, "stdin"), fmt.Sprintf(" %d bytes", len(t.Stdin)))
 	if t.Stdin != "" {
 		p.block(shorten(t.Stdin, 4096))
@@ -195,7 +195,7 @@ func (p *printer) tested(t client.TestResult) {
 	switch {
 	case t.Verdict != nil && t.Decides:
 		p.line(p.paint(bold, "verdict"), ", were it the only hook:")
-		p.verdict(t.Verdict, false)
+		printVerdict(p, t.Verdict, false)
 	default:
 		p.line(p.paint(bold, "verdict"), " none: for this event the hook observes")
 	}

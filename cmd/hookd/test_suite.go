@@ -118,7 +118,7 @@ func (a *app) testSuite(cmd *cobra.Command, s suites, hook string) (ok bool, err
 	if err != nil || len(tests.Tests) == 0 {
 		return err != nil, err
 	}
-	if err := a.print(tests, func(p *printer) { p.tests(tests, true) }); err != nil {
+	if err := a.print(tests, func(p *printer) { printTests(p, tests, true) }); err != nil {
 		return true, err
 	}
 	if tests.Failed > 0 {
@@ -151,7 +151,7 @@ func (a *app) testAll(cmd *cobra.Command, s suites) error {
 		all.Failed += tests.Failed
 		all.Hooks = append(all.Hooks, tests)
 	}
-	if err := a.print(all, func(p *printer) { p.allTests(all) }); err != nil {
+	if err := a.print(all, func(p *printer) { printAllTests(p, all) }); err != nil {
 		return err
 	}
 	if all.Failed > 0 {
@@ -202,12 +202,12 @@ func (a *app) testOnce(ctx context.Context, s suites, hook string) error {
 	}
 	return a.print(tests, func(p *printer) {
 		p.line(p.paint(dim, time.Now().Format("15:04:05")))
-		p.tests(tests, true)
+		printTests(p, tests, true)
 	})
 }
 
-// tests prints the table of one hook's tests: all, or the tests that are not as expected.
-func (p *printer) tests(t client.Tests, whole bool) {
+// printTests prints the table of one hook's tests: all, or the tests that are not as expected.
+func printTests(p *printer, t client.Tests, whole bool) {
 	var rows [][]cell
 	for _, one := range t.Tests {
 		if one.OK && !whole {
@@ -227,7 +227,7 @@ func (p *printer) tests(t client.Tests, whole bool) {
 			textColumn("WHY"),
 		}, rows)
 	}
-	p.line(p.summaryOf(t))
+	p.line(testsSummary(p, t))
 	for _, one := range t.Tests {
 		if !one.OK {
 			p.linef("hint: the first that differs is in %s:%d", t.File, one.Line)
@@ -236,7 +236,7 @@ func (p *printer) tests(t client.Tests, whole bool) {
 	}
 }
 
-func (p *printer) summaryOf(t client.Tests) string {
+func testsSummary(p *printer, t client.Tests) string {
 	name := escape(t.Hook, keepNothing)
 	switch {
 	case len(t.Tests) == 0:
@@ -248,13 +248,13 @@ func (p *printer) summaryOf(t client.Tests) string {
 	return name + ": " + p.paint(red, fmt.Sprintf("%d of %s as expected", all-t.Failed, card.Plural(all, "test")))
 }
 
-func (p *printer) allTests(all allTests) {
+func printAllTests(p *printer, all allTests) {
 	if len(all.Hooks) == 0 {
 		p.line("no hook has tests; write `tests:` into a HOOK.yaml, see docs/writing-hooks.md")
 		return
 	}
 	for _, t := range all.Hooks {
-		p.tests(t, false)
+		printTests(p, t, false)
 	}
 	if n := len(all.Without); n > 0 {
 		p.linef("%s without tests: %s", card.Plural(n, "hook"), strings.Join(all.Without, ", "))

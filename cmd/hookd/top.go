@@ -150,7 +150,7 @@ func (t *top) draw(p *printer, f topFacts) {
 		sizeText(st.Store.Bytes))))
 	p.line()
 	p.line(p.paint(bold, "runs under way"))
-	p.underWay(f.Runs)
+	printUnderWay(p, f.Runs)
 	p.line()
 	by := topSorts[t.sort]
 	p.line(p.paint(bold, "hooks, last hour, by "+by.name))
@@ -162,14 +162,14 @@ func (t *top) draw(p *printer, f topFacts) {
 	for _, s := range hooks[:min(8, len(hooks))] {
 		groups = append(groups, ofHook(s))
 	}
-	p.stats("hook", groups)
+	printStats(p, "hook", groups)
 	p.line()
 	p.line(p.paint(bold, "last denials"))
 	if len(f.Denials) == 0 {
 		p.line("none")
 		return
 	}
-	p.decisions(f.Denials)
+	printDecisions(p, f.Denials)
 }
 
 // rate is how many events came each second since the picture before.

@@ -74,11 +74,11 @@ func (a *app) trust(cmd *cobra.Command, cfg config.Config, dir string, yes bool)
 	}
 	out := a.printer(a.out)
 	if a.format != "json" {
-		out.project(p, answer)
+		printProject(out, p, answer)
 	}
 	if len(p.Waiting) == 0 {
 		answer.Trusted = p.Trusted
-		return a.print(answer, func(out *printer) { out.nothingToTrust(p) })
+		return a.print(answer, func(out *printer) { printNothingToTrust(out, p) })
 	}
 	again := "hookd trust " + quote(p.Repository.Root) + " --yes"
 	question := fmt.Sprintf("Let these hooks run for events in %s, as they are shown?", p.Repository.Root)
@@ -101,14 +101,14 @@ func (a *app) trust(cmd *cobra.Command, cfg config.Config, dir string, yes bool)
 	})
 }
 
-// project shows a repository's hooks that are not trusted as they are.
-func (p *printer) project(is catalog.Project, answer trustedProject) {
+// printProject shows a repository's hooks that are not trusted as they are.
+func printProject(p *printer, is catalog.Project, answer trustedProject) {
 	p.pairs(kv("repository", is.Repository.Root), kv("trusted", strings.Join(answer.Allowed, ", ")))
 	for i, w := range is.Waiting {
 		p.line()
-		p.description(answer.Hooks[i])
+		printDescription(p, answer.Hooks[i])
 		p.pairs(kv("changes", strings.Join(w.Changes, "\n")), pair{"refused", cell{w.Refused, red}})
-		p.texts(w)
+		printTexts(p, w)
 	}
 	for _, e := range is.Rejected {
 		p.line(p.paint(red, "error:"), " ", escape(catalog.Worst(e.Problems).String(), keepNothing))
@@ -116,7 +116,7 @@ func (p *printer) project(is catalog.Project, answer trustedProject) {
 	p.line()
 }
 
-func (p *printer) nothingToTrust(is catalog.Project) {
+func printNothingToTrust(p *printer, is catalog.Project) {
 	switch {
 	case len(is.Allowed) > 0:
 		p.linef("nothing waits: the hooks of %s are trusted as they are", is.Repository.Root)

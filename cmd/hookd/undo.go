@@ -142,12 +142,12 @@ func (a *app) findOld(cmd *cobra.Command, path string) error {
 			return
 		}
 		for _, f := range found {
-			p.found(f)
+			printFound(p, f)
 		}
 	})
 }
 
-func (p *printer) found(f wire.UndoFound) {
+func printFound(p *printer, f wire.UndoFound) {
 	at, size := "time unknown", ""
 	if !f.Time.IsZero() {
 		at = p.when(f.Time)
@@ -170,10 +170,10 @@ func (a *app) listUndo(cmd *cobra.Command, o undoOptions) error {
 		return err
 	}
 	list.Calls = upTo(list.Calls, a.limit)
-	return a.print(list, func(p *printer) { p.undoable(list) })
+	return a.print(list, func(p *printer) { printUndoable(p, list) })
 }
 
-func (p *printer) undoable(list wire.UndoList) {
+func printUndoable(p *printer, list wire.UndoList) {
 	if len(list.Calls) == 0 {
 		p.line("nothing to take back: no call that hookd was asked about has destroyed a file")
 		return
@@ -235,7 +235,7 @@ func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
 	}
 	show := a.format != "json" || o.ask.Preview
 	if show {
-		if err := a.print(seen, func(p *printer) { p.undoPlan(seen) }); err != nil {
+		if err := a.print(seen, func(p *printer) { printUndoPlan(p, seen) }); err != nil {
 			return err
 		}
 	}
@@ -258,7 +258,7 @@ func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.print(done, func(p *printer) { p.undone(done) }); err != nil {
+	if err := a.print(done, func(p *printer) { printUndone(p, done) }); err != nil {
 		return err
 	}
 	switch done.Word {
@@ -286,13 +286,13 @@ var undoWords = []struct{ does, words, are string }{
 	{wire.UndoLeft, "does NOT come back", "not back"},
 }
 
-// undoPlan shows the changes that an undo would make.
-func (p *printer) undoPlan(a wire.UndoAnswer) {
+// printUndoPlan shows the changes that an undo would make.
+func printUndoPlan(p *printer, a wire.UndoAnswer) {
 	for _, c := range a.Calls {
 		p.linef("%s, %s, %s:  %s", cmp.Or(c.Agent, c.Tool), p.when(c.Time), homely(c.Cwd), cmp.Or(c.Subject, c.Tool))
 	}
 	for _, w := range undoWords {
-		p.undoGroup(a, w.does, w.words)
+		printUndoGroup(p, a, w.does, w.words)
 	}
 	for _, c := range a.Calls {
 		if !c.Settled && a.Word == wire.UndoNothing && c.Files > 0 {
@@ -327,7 +327,7 @@ func (p *printer) undoPlan(a wire.UndoAnswer) {
 // mostPaths is how many paths of a kind are named.
 const mostPaths = 8
 
-func (p *printer) undoGroup(a wire.UndoAnswer, does, words string) {
+func printUndoGroup(p *printer, a wire.UndoAnswer, does, words string) {
 	n := a.Count[does]
 	if n == 0 {
 		return
@@ -357,8 +357,8 @@ func (p *printer) undoGroup(a wire.UndoAnswer, does, words string) {
 	}
 }
 
-// undone tells the changes that an undo made.
-func (p *printer) undone(a wire.UndoAnswer) {
+// printUndone tells the changes that an undo made.
+func printUndone(p *printer, a wire.UndoAnswer) {
 	var parts []string
 	for _, w := range undoWords {
 		if n := a.Count[w.does]; n > 0 {

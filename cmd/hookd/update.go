@@ -36,7 +36,7 @@ when something is newer.`,
 				return err
 			}
 			list = upTo(list, a.limit)
-			if err := a.print(list, func(p *printer) { p.outdated(list) }); err != nil {
+			if err := a.print(list, func(p *printer) { printOutdated(p, list) }); err != nil {
 				return err
 			}
 			if slices.ContainsFunc(list, func(o outdatedPack) bool { return o.Outdated || o.Error != "" }) {
@@ -64,7 +64,7 @@ func (a *app) outdated(ctx context.Context, cfg config.Config) ([]outdatedPack, 
 	return list, nil
 }
 
-func (p *printer) outdated(list []outdatedPack) {
+func printOutdated(p *printer, list []outdatedPack) {
 	if len(list) == 0 {
 		p.line("no packs: add one with `hookd add gallery/command-guard`")
 		return
@@ -128,7 +128,7 @@ looked at.`,
 				}
 			}
 			if len(lock.Packs) == 0 {
-				return a.print([]string{}, func(p *printer) { p.outdated(nil) })
+				return a.print([]string{}, func(p *printer) { printOutdated(p, nil) })
 			}
 			return nil
 		},

@@ -36,7 +36,7 @@ func validate(a *app, cfg config.Config, paths []string, strict bool) error {
 	if err != nil {
 		return fail(exitRejected, "name a folder with a HOOK.yaml, or make one with `hookd new hello --lang sh`", "%w", err)
 	}
-	if err := a.print(v, func(p *printer) { p.validation(v) }); err != nil {
+	if err := a.print(v, func(p *printer) { printValidation(p, v) }); err != nil {
 		return err
 	}
 	if rejected(v) > 0 {
@@ -55,7 +55,7 @@ func rejected(v wire.Validation) int {
 	return n
 }
 
-func (p *printer) validation(v wire.Validation) {
+func printValidation(p *printer, v wire.Validation) {
 	for _, h := range v.Hooks {
 		word, c := "ok", green
 		switch {

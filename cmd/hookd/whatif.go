@@ -111,7 +111,7 @@ func (w *whatIf) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	sum.Since = q.Since
-	if err := w.a.print(sum, func(p *printer) { p.whatIf(sum) }); err != nil {
+	if err := w.a.print(sum, func(p *printer) { printWhatIf(p, sum) }); err != nil {
 		return err
 	}
 	if sum.Failed > 0 {
@@ -244,7 +244,7 @@ func (p *progress) end() {
 	p.writing.Wait() // for nothing where the hook was never asked
 }
 
-func (p *printer) whatIf(w rehearse.WhatIf) {
+func printWhatIf(p *printer, w rehearse.WhatIf) {
 	var rows [][]cell
 	for _, c := range w.Changes {
 		rows = append(rows, []cell{

@@ -35,7 +35,7 @@ call that was denied. Its last lines are the commands that a person could type n
 			if err != nil {
 				return err
 			}
-			return a.print(s, func(p *printer) { p.story(s) })
+			return a.print(s, func(p *printer) { printStory(p, s) })
 		},
 		ValidArgsFunction: deniedCalls(a),
 	}
@@ -100,8 +100,8 @@ func (a *app) rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 	}
 }
 
-// story prints a story, for 80 columns or more.
-func (p *printer) story(s story.Account) {
+// printStory prints a story, for 80 columns or more.
+func printStory(p *printer, s story.Account) {
 	shown := append([]string{s.EventID}, s.Earlier...)
 	if s.Since != nil {
 		shown = append(shown, s.Since.EventID)
