@@ -61,7 +61,7 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 				return err
 			}
 			if frozen {
-				return a.addFrozen(cmd, cfg)
+				return addFrozen(a, cmd, cfg)
 			}
 			if len(args) == 0 || strings.Trim(args[0], "/") == pack.Gallery {
 				return listGallery(a)
@@ -75,7 +75,7 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 			if source.Path == "." {
 				source.Path = ""
 			}
-			return a.add(cmd, cfg, source, name, yes)
+			return addPack(a, cmd, cfg, source, name, yes)
 		},
 	}
 	cmd.Flags().StringVar(&folder, "path", "", "folder in SOURCE that is the pack")
@@ -149,8 +149,8 @@ func listGallery(a *app) error {
 	})
 }
 
-// add gets a pack, shows it, asks, and puts it in place.
-func (a *app) add(cmd *cobra.Command, cfg config.Config, s pack.Source, name string, yes bool) error {
+// addPack gets a pack, shows it, asks, and puts it in place.
+func addPack(a *app, cmd *cobra.Command, cfg config.Config, s pack.Source, name string, yes bool) error {
 	switch {
 	case name == "":
 		name = s.Name()
@@ -178,9 +178,9 @@ func (a *app) add(cmd *cobra.Command, cfg config.Config, s pack.Source, name str
 		return fail(exitFailed, "correct the source; `hookd add --help` has examples", "%w", err)
 	}
 	if why := old.Moved(fetched); there && why != "" {
-		return a.moved(name, fetched.Commit, why)
+		return reportMoved(a, name, fetched.Commit, why)
 	}
-	return a.place(cmd, cfg, name, fetched, yes)
+	return placePack(a, cmd, cfg, name, fetched, yes)
 }
 
 // again is the command line that was typed, to be typed without a question.
@@ -195,8 +195,8 @@ func (a *app) again() string {
 	return strings.Join(append(words, "--yes"), " ")
 }
 
-// place shows the fetched pack, asks, and puts it in place of the installed one.
-func (a *app) place(cmd *cobra.Command, cfg config.Config, name string, f pack.Fetched, yes bool) error {
+// placePack shows the fetched pack, asks, and puts it in place of the installed one.
+func placePack(a *app, cmd *cobra.Command, cfg config.Config, name string, f pack.Fetched, yes bool) error {
 	home := pack.NewHome(cfg.Home)
 	staged, err := home.Stage(name, f)
 	if err != nil {
@@ -241,18 +241,18 @@ func (a *app) place(cmd *cobra.Command, cfg config.Config, name string, f pack.F
 	if err := pack.NewCache(packCache()).Put(f); err != nil {
 		fmt.Fprintln(a.errOut, "warning:", escape(err.Error(), keepNothing))
 	}
-	return a.placed(cmd, cfg, answer, yes)
+	return reportPlaced(a, cmd, cfg, answer, yes)
 }
 
-// placed makes a running daemon read hooks again and prints which hooks wait. On a terminal it
+// reportPlaced makes a running daemon read hooks again and prints which hooks wait. On a terminal it
 // asks for each hook that was allowed before and has changed.
-func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bool) error {
+func reportPlaced(a *app, cmd *cobra.Command, cfg config.Config, answer added, yes bool) error {
 	inGallery := strings.HasPrefix(answer.Pack, pack.Gallery+"/")
 	for _, w := range catalog.Waiting(cfg) {
 		if !slices.ContainsFunc(answer.Hooks, func(d catalog.Description) bool { return d.Name == w.Name }) || w.Gone {
 			continue
 		}
-		if !inGallery && (w.New || yes || !isTerminal(a.in) || !a.asksAgain(w)) {
+		if !inGallery && (w.New || yes || !isTerminal(a.in) || !asksAgain(a, w)) {
 			answer.Waiting = append(answer.Waiting, w.Name)
 			continue
 		}
@@ -281,7 +281,7 @@ func (a *app) placed(cmd *cobra.Command, cfg config.Config, answer added, yes bo
 }
 
 // asksAgain shows a hook that has changed and reports whether a person allows it.
-func (a *app) asksAgain(w catalog.Pending) bool {
+func asksAgain(a *app, w catalog.Pending) bool {
 	p := a.printer(a.errOut)
 	printPending(p, w)
 	return a.confirm(false, "Allow "+w.Name+" to run as shown?", "hookd allow "+quote(w.Name)) == nil
@@ -296,7 +296,7 @@ func packCache() string {
 	return filepath.Join(dir, "hookd", "packs")
 }
 
-func (a *app) addFrozen(cmd *cobra.Command, cfg config.Config) error {
+func addFrozen(a *app, cmd *cobra.Command, cfg config.Config) error {
 	list, err := pack.NewHome(cfg.Home).Frozen(cmd.Context(), pack.NewCache(packCache()))
 	if err != nil {
 		return fail(exitFailed, "compare with `hookd outdated`, or add the packs again without --frozen", "%w", err)

@@ -45,11 +45,11 @@ what runs keep their values until --settings.`,
 			case settings && (all || gone != "" || len(args) > 0) || gone != "" && (all || len(args) > 0):
 				return fail(exitUsage, "see `hookd allow --help`", "--settings, --gone, --all and a hook are one at a time")
 			case settings:
-				return a.allowSettings(cmd, cfg, yes)
+				return allowSettings(a, cmd, cfg, yes)
 			}
 			waiting := catalog.Waiting(cfg)
 			if gone != "" {
-				return a.allowGone(cmd, cfg, waiting, gone, yes)
+				return allowGone(a, cmd, cfg, waiting, gone, yes)
 			}
 			if len(args) == 0 && !all {
 				return a.print(waiting, func(p *printer) { printWaiting(p, cfg, waiting) })
@@ -61,7 +61,7 @@ what runs keep their values until --settings.`,
 			if len(chosen) == 0 {
 				return a.print(chosen, func(p *printer) { p.line("nothing of that waits: it is allowed as it is") })
 			}
-			return a.allow(cmd, cfg, chosen, yes, args)
+			return allowChosen(a, cmd, cfg, chosen, yes, args)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -96,8 +96,10 @@ func choose(cfg config.Config, waiting []catalog.Pending, args []string) ([]cata
 	return nil, known(cfg, args[0])
 }
 
-// allow shows, asks, stores, and has a running daemon reload.
-func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending, yes bool, args []string) error {
+// allowChosen shows, asks, stores, and has a running daemon reload.
+func allowChosen(
+	a *app, cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending, yes bool, args []string,
+) error {
 	again := "hookd allow --all --yes"
 	if len(args) > 0 {
 		again = "hookd allow " + quote(args[0]) + " --yes"
@@ -120,11 +122,11 @@ func (a *app) allow(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pend
 			return fail(exitFailed, "see the folder's permissions, then type `"+again+"`", "%w", err)
 		}
 	}
-	return a.allowed(cmd, cfg, chosen)
+	return reportAllowed(a, cmd, cfg, chosen)
 }
 
 // allowGone allows that a hook is gone, or switched off.
-func (a *app) allowGone(cmd *cobra.Command, cfg config.Config, waiting []catalog.Pending, name string, yes bool) error {
+func allowGone(a *app, cmd *cobra.Command, cfg config.Config, waiting []catalog.Pending, name string, yes bool) error {
 	again := "hookd allow --gone " + quote(name) + " --yes"
 	var chosen []catalog.Pending
 	for _, w := range waiting {
@@ -144,7 +146,7 @@ func (a *app) allowGone(cmd *cobra.Command, cfg config.Config, waiting []catalog
 			return fail(exitFailed, "see the folder's permissions, then type `"+again+"`", "%w", err)
 		}
 	}
-	return a.allowed(cmd, cfg, chosen)
+	return reportAllowed(a, cmd, cfg, chosen)
 }
 
 // allowedSettings is the answer of allow --settings.
@@ -154,7 +156,7 @@ type allowedSettings struct {
 }
 
 // allowSettings shows the waiting settings of hookd.yaml and allows them.
-func (a *app) allowSettings(cmd *cobra.Command, cfg config.Config, yes bool) error {
+func allowSettings(a *app, cmd *cobra.Command, cfg config.Config, yes bool) error {
 	done := allowedSettings{File: filepath.Join(cfg.Home, "hookd.yaml"), Allowed: cfg.Held}
 	if len(cfg.Held) == 0 {
 		done.Allowed = []string{}
@@ -201,8 +203,8 @@ func (a *app) reloadDaemon(cmd *cobra.Command) (running bool, err error) {
 	return true, nil
 }
 
-// allowed is the answer.
-func (a *app) allowed(cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending) error {
+// reportAllowed is the answer.
+func reportAllowed(a *app, cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending) error {
 	running, err := a.reloadDaemon(cmd)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ end as the table shows it, it shows that one with all of its input.`,
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with each ask and each answer, until Ctrl-C")
 	cmd.Flags().BoolVar(&ofFleet, "fleet", false, "the list of all machines of the fleet")
 	cmd.Flags().BoolVar(&answers, "answers", false, "with -f: what reads this can answer, so an approver is present")
-	return a.limited(cmd)
+	return withLimit(a, cmd)
 }
 
 func askIDs(a *app) completer {
@@ -265,7 +265,7 @@ is signed with the key of an approver, and counts once.`,
 				if err != nil {
 					return err
 				}
-				if err := a.seen(ask, digest, "", &r); err != nil {
+				if err := confirmSeen(a, ask, digest, "", &r); err != nil {
 					return err
 				}
 			}
@@ -288,9 +288,9 @@ is signed with the key of an approver, and counts once.`,
 	return cmd
 }
 
-// seen gives r the digest of an ask whose first digits a person has typed: the
+// confirmSeen gives r the digest of an ask whose first digits a person has typed: the
 // whole card has shown them. Without a digest it prints the card, and the command to type, with more.
-func (a *app) seen(ask client.Ask, digest, more string, r *client.AskReply) error {
+func confirmSeen(a *app, ask client.Ask, digest, more string, r *client.AskReply) error {
 	c := ask.Card
 	if r.Digest = digest; c == nil { // it has ended: the daemon says how
 		return nil

@@ -13,8 +13,8 @@ type attackReport struct {
 	Attempts []attack.AttackResult `json:"attempts"`
 }
 
-// attack tries the attacks of an agent on its guards, as this user.
-func (a *app) attack(cmd *cobra.Command) error {
+// runAttacks tries the attacks of an agent on its guards, as this user.
+func runAttacks(a *app, cmd *cobra.Command) error {
 	if os.Geteuid() == 0 {
 		return fail(exitUsage, "type `sudo -u USER hookd doctor --attack` with the user that agents run as",
 			"root may do everything: there is nothing to try")

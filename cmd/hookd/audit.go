@@ -57,7 +57,7 @@ later: so a chain is found out that was made again as a whole.`,
 					return fail(exitUsage, "see `hookd audit verify --help`", "%w", err)
 				}
 			}
-			report, err := a.verify(cmd, audit.NewChecker(head), args)
+			report, err := verifyAudit(a, cmd, audit.NewChecker(head), args)
 			if err != nil {
 				return err
 			}
@@ -74,26 +74,26 @@ later: so a chain is found out that was made again as a whole.`,
 	return cmd
 }
 
-// verify checks an export, else the database.
-func (a *app) verify(cmd *cobra.Command, c *audit.Checker, args []string) (audit.Report, error) {
+// verifyAudit checks an export, else the database.
+func verifyAudit(a *app, cmd *cobra.Command, c *audit.Checker, args []string) (audit.Report, error) {
 	if len(args) == 1 {
 		if err := eachExported(args[0], func(r audit.Link, prev audit.Hash) { c.Add(r, &prev) }); err != nil {
 			return audit.Report{}, fail(exitFailed, "name a file that `hookd audit export` wrote", "%s: %w", args[0], err)
 		}
 		return c.End(false, nil), nil
 	}
-	head, err := a.readAudit(cmd, time.Time{}, func(r audit.Link, prev audit.Hash) error {
+	head, err := readAudit(a, cmd, time.Time{}, func(r audit.Link, prev audit.Hash) error {
 		c.AddNext(r, prev)
 		return nil
 	})
 	if err == nil && head.N == 0 {
-		err = a.checkEmpty(cmd, c)
+		err = checkEmptyAudit(a, cmd, c)
 	}
 	return c.End(true, &head), err
 }
 
-// checkEmpty compares a chain without records with the denials on record.
-func (a *app) checkEmpty(cmd *cobra.Command, c *audit.Checker) error {
+// checkEmptyAudit compares a chain without records with the denials on record.
+func checkEmptyAudit(a *app, cmd *cobra.Command, c *audit.Checker) error {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err
@@ -125,8 +125,8 @@ func eachExported(file string, each func(audit.Link, audit.Hash)) error {
 }
 
 // readAudit reads the chain in the database of the settings.
-func (a *app) readAudit(
-	cmd *cobra.Command, since time.Time, each func(audit.Link, audit.Hash) error,
+func readAudit(
+	a *app, cmd *cobra.Command, since time.Time, each func(audit.Link, audit.Hash) error,
 ) (head audit.Head, err error) {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
@@ -193,7 +193,7 @@ func auditExportCommand(a *app) *cobra.Command {
 				}
 			}
 			out := bufio.NewWriterSize(a.out, 1<<16)
-			_, err := a.readAudit(cmd, from, func(r audit.Link, prev audit.Hash) error {
+			_, err := readAudit(a, cmd, from, func(r audit.Link, prev audit.Hash) error {
 				_, err := out.Write(r.Line(prev))
 				return err
 			})

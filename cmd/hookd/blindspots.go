@@ -56,7 +56,7 @@ The exit code is 1 when a call was not asked about, or an answer was not obeyed.
 	cmd.Flags().Var((*duration.Back)(&since), "since", "how far back: 1h, yesterday, 09:00")
 	cmd.Flags().Lookup("since").DefValue = "7d"
 	cmd.Flags().BoolVar(&unread, "no-transcripts", false, "compare with the results on record alone")
-	return a.limited(cmd)
+	return withLimit(a, cmd)
 }
 
 func printBlindspots(p *printer, r *blindspots.Report) {

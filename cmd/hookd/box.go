@@ -24,13 +24,13 @@ folder of its own in your home, which goes again. The exit code is 1 when an
 attack got out, when something does not work in a box, or when the machine makes
 none. Where it lacks one kind only, calls that hooks contain there are asked about.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.boxes(cmd, check) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return checkBoxes(a, cmd, check) },
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "show everything that was tried")
 	return cmd
 }
 
-func (a *app) boxes(cmd *cobra.Command, all bool) error {
+func checkBoxes(a *app, cmd *cobra.Command, all bool) error {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return fail(exitFailed, "", "find your home: %w", err)

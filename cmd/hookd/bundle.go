@@ -118,7 +118,7 @@ there: --sequence "$(git rev-list --count HEAD)".`,
 				t := time.Now().UTC().Add(d).Truncate(time.Second)
 				until = &t
 			}
-			return a.build(args[0], sign, out, name, sequence, until)
+			return buildBundle(a, args[0], sign, out, name, sequence, until)
 		},
 	}
 	cmd.Flags().StringVar(&sign, "sign", "", "file of the secret key")
@@ -129,7 +129,7 @@ there: --sequence "$(git rev-list --count HEAD)".`,
 	return cmd
 }
 
-func (a *app) build(dir, sign, out, name string, sequence uint64, until *time.Time) error {
+func buildBundle(a *app, dir, sign, out, name string, sequence uint64, until *time.Time) error {
 	key, err := policy.PrivateKey(sign)
 	if err != nil {
 		return fail(exitFailed, "make one with `hookd bundle keygen FILE`", "%w", err)

@@ -46,14 +46,14 @@ taken off sources, so docker-agent alone runs the hooks that stand in it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.found && len(args) == 0:
-				return a.connectFound(cmd, f)
+				return connectFound(a, cmd, f)
 			case f.found:
 				return fail(exitUsage, "type `hookd connect --all` or `hookd connect "+args[0]+"`",
 					"--all connects every agent: name none")
 			case len(args) == 0:
-				return a.listAgents(cmd, f)
+				return listAgents(a, cmd, f)
 			}
-			answer, err := a.connect(cmd, f.options(cmd, args[0]), f)
+			answer, err := connectAgent(a, cmd, f.options(cmd, args[0]), f)
 			if err != nil {
 				return err
 			}
@@ -86,9 +86,9 @@ is connected.`,
 		ValidArgsFunction: words(connect.Names()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.listAgents(cmd, f)
+				return listAgents(a, cmd, f)
 			}
-			answer, err := a.disconnect(f.options(cmd, args[0]), f)
+			answer, err := disconnectAgents(a, f.options(cmd, args[0]), f)
 			if err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ type connected struct {
 	managed bool // the settings are those of all users
 }
 
-func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (answer connected, err error) {
+func connectAgent(a *app, cmd *cobra.Command, o connect.Options, f connectFlags) (answer connected, err error) {
 	if !slices.Contains(connect.Names(), o.Agent) { // a name that is not known says more than a missing bridge
 		return answer, connectFailure(&connect.UnknownError{Agent: o.Agent}, "")
 	}
@@ -213,13 +213,13 @@ func (a *app) connect(cmd *cobra.Command, o connect.Options, f connectFlags) (an
 	if err != nil {
 		return answer, connectFailure(err, f.again("connect", o.Agent))
 	}
-	if err := a.moveSource(cmd, &p, f); err != nil {
+	if err := moveSource(a, cmd, &p, f); err != nil {
 		return answer, err
 	}
-	if answer, err = a.carryOut(p, f, "connected"); err != nil {
+	if answer, err = carryOut(a, p, f, "connected"); err != nil {
 		return answer, err
 	}
-	answer.Daemon, answer.posts, answer.managed = a.runsAlready(cmd) > 0, f.http, f.managed
+	answer.Daemon, answer.posts, answer.managed = runsAlready(a, cmd) > 0, f.http, f.managed
 	if !f.dry {
 		answer.Closed = connect.Inspect(o).FailClosed
 		if err := roster.Note(hookdHome(), o); err != nil {
@@ -246,7 +246,7 @@ func (f connectFlags) checkManaged(o connect.Options) error {
 	return nil
 }
 
-func (a *app) disconnect(o connect.Options, f connectFlags) (answer connected, err error) {
+func disconnectAgents(a *app, o connect.Options, f connectFlags) (answer connected, err error) {
 	p, err := connect.Disconnect(o)
 	if err != nil {
 		return answer, connectFailure(err, f.again("disconnect", o.Agent))
@@ -257,7 +257,7 @@ func (a *app) disconnect(o connect.Options, f connectFlags) (answer connected, e
 			return answer, err
 		}
 	}
-	if answer, err = a.carryOut(p, f, "not connected"); err == nil && !f.dry {
+	if answer, err = carryOut(a, p, f, "not connected"); err == nil && !f.dry {
 		err = roster.Forget(hookdHome(), o)
 	}
 	if err == nil && answer.Changed && !f.dry {
@@ -289,7 +289,7 @@ func undone(changes []connect.Change) (did []string) {
 }
 
 // carryOut applies a plan, or returns the changes that it would make.
-func (a *app) carryOut(p connect.Plan, f connectFlags, word string) (connected, error) {
+func carryOut(a *app, p connect.Plan, f connectFlags, word string) (connected, error) {
 	see := ""
 	switch {
 	case word == "connected" && f.managed:

@@ -12,7 +12,7 @@ import (
 )
 
 // listAgents shows how each agent is connected.
-func (a *app) listAgents(cmd *cobra.Command, f connectFlags) error {
+func listAgents(a *app, cmd *cobra.Command, f connectFlags) error {
 	here := map[string]string{}
 	for _, found := range connect.FindAgents(connect.Options{}) {
 		here[found.Agent] = found.By
@@ -126,7 +126,7 @@ type notConnected struct {
 
 // connectFound connects every agent that is on this machine. An agent that fails does
 // not keep the others from being connected.
-func (a *app) connectFound(cmd *cobra.Command, f connectFlags) error {
+func connectFound(a *app, cmd *cobra.Command, f connectFlags) error {
 	if f.project != "" || f.file != "" || f.http {
 		return fail(exitUsage, "name an agent, as in `hookd connect claude-code --project .`",
 			"--all connects agents in your own settings: --project, --file and --http are for one agent")
@@ -138,7 +138,7 @@ func (a *app) connectFound(cmd *cobra.Command, f connectFlags) error {
 	}
 	var all connectedAll
 	for _, agent := range found {
-		answer, err := a.connect(cmd, f.options(cmd, agent.Agent), f)
+		answer, err := connectAgent(a, cmd, f.options(cmd, agent.Agent), f)
 		if err != nil {
 			e := explain(err)
 			all.Failed = append(all.Failed, notConnected{agent.Agent, e.Error(), e.hint})

@@ -49,7 +49,7 @@ func bridgePath() (string, error) {
 
 // moveSource refuses a file that hookd runs itself, or adds to the plan its
 // removal from the sources.
-func (a *app) moveSource(cmd *cobra.Command, p *connect.Plan, f connectFlags) error {
+func moveSource(a *app, cmd *cobra.Command, p *connect.Plan, f connectFlags) error {
 	if f.file == "" {
 		return nil
 	}

@@ -54,11 +54,11 @@ The exit code is 1 when something needs you; a note does not.`,
 			case attack && len(args) > 0:
 				return fail(exitUsage, "type `hookd doctor --attack`", "--attack takes no agent")
 			case attack:
-				return a.attack(cmd)
+				return runAttacks(a, cmd)
 			case len(args) == 0:
-				return a.doctor(cmd)
+				return runDoctor(a, cmd)
 			}
-			return a.doctorAgent(cmd, args[0], f, noProbe)
+			return doctorAgent(a, cmd, args[0], f, noProbe)
 		},
 	}
 	cmd.Flags().StringVar(&f.project, "project", "", "with AGENT: the settings of the project in this folder, not the user's own")
@@ -71,7 +71,7 @@ The exit code is 1 when something needs you; a note does not.`,
 }
 
 // serviceFindings returns the state of the service.
-func (a *app) serviceFindings(cmd *cobra.Command) (list []doctor.Finding) {
+func serviceFindings(a *app, cmd *cobra.Command) (list []doctor.Finding) {
 	m, err := machineOf(cmd)
 	if err != nil {
 		return nil // no home directory, or not root: doctor has said so
@@ -90,13 +90,13 @@ type examination struct {
 	Findings []doctor.Finding `json:"findings"`
 }
 
-func (a *app) doctor(cmd *cobra.Command) error {
+func runDoctor(a *app, cmd *cobra.Command) error {
 	if ofSystem(cmd) && !system.Here().Shown(os.Geteuid()) {
 		return fail(exitUsage, "type `sudo hookd --system doctor`", "the files and the state of the system daemon are not this user's")
 	}
-	o, found := a.patient(cmd)
+	o, found := doctorOptions(a, cmd)
 	found = append(found, doctor.Look(cmd.Context(), o)...)
-	found = append(found, a.serviceFindings(cmd)...)
+	found = append(found, serviceFindings(a, cmd)...)
 	x := examination{doctor.Worst(found) != doctor.Problem, found}
 	if err := a.print(x, func(p *printer) { printFindings(p, found); printSummary(p, found) }); err != nil {
 		return err
@@ -104,20 +104,20 @@ func (a *app) doctor(cmd *cobra.Command) error {
 	return exitOf(x.OK)
 }
 
-func (a *app) doctorAgent(cmd *cobra.Command, agent string, f connectFlags, noProbe bool) error {
+func doctorAgent(a *app, cmd *cobra.Command, agent string, f connectFlags, noProbe bool) error {
 	if agent = connect.Meant(agent); !slices.Contains(connect.Names(), agent) {
 		return connectFailure(&connect.UnknownError{Agent: agent}, "")
 	}
-	r := a.lookAgent(cmd, agent, f, noProbe)
+	r := examineAgent(a, cmd, agent, f, noProbe)
 	if err := a.print(r, func(p *printer) { printAgentReport(p, r) }); err != nil {
 		return err
 	}
 	return exitOf(doctor.Worst(r.Findings) != doctor.Problem)
 }
 
-// lookAgent follows the way from an agent to its hooks.
-func (a *app) lookAgent(cmd *cobra.Command, agent string, f connectFlags, noProbe bool) doctor.AgentReport {
-	options, found := a.patient(cmd)
+// examineAgent follows the way from an agent to its hooks.
+func examineAgent(a *app, cmd *cobra.Command, agent string, f connectFlags, noProbe bool) doctor.AgentReport {
+	options, found := doctorOptions(a, cmd)
 	bridge, err := bridgePath()
 	if err != nil {
 		bridge = "" // a missing one is found below
@@ -138,9 +138,9 @@ func exitOf(ok bool) error {
 	return said(exitFailed)
 }
 
-// patient is the installation that doctor looks at. Settings that cannot be read are a finding,
+// doctorOptions is the installation that doctor looks at. Settings that cannot be read are a finding,
 // and the rest is looked at with the defaults.
-func (a *app) patient(cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
+func doctorOptions(a *app, cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
 	var found []doctor.Finding
 	cfg, err := loadConfig(cmd)
 	if err != nil {

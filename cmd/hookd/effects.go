@@ -187,7 +187,7 @@ func weakensGuards(cmd *cobra.Command, args []string) bool {
 }
 
 // mayWeaken asks the daemons before a command weakens a guard. Where none runs, none guards.
-func (a *app) mayWeaken(cmd *cobra.Command, args []string) error {
+func mayWeaken(a *app, cmd *cobra.Command, args []string) error {
 	if !weakensGuards(cmd, args) {
 		return nil
 	}

@@ -187,7 +187,7 @@ func emit(a *app, cmd *cobra.Command, env events.Envelope) error {
 		return err
 	}
 	if unseen(env, answer) && a.format != "json" {
-		a.unseen(cmd, env)
+		sayUnseen(a, cmd, env)
 	}
 	if answer.Verdict != nil && !answer.Verdict.Allowed {
 		return said(exitFailed)
@@ -200,8 +200,8 @@ func unseen(env events.Envelope, answer client.Answer) bool {
 	return env.Wait && len(answer.Runs) == 0 && events.For(env.Dialect, env.Event).Decidable
 }
 
-// unseen says why hooks do not look at an event.
-func (a *app) unseen(cmd *cobra.Command, env events.Envelope) {
+// sayUnseen says why hooks do not look at an event.
+func sayUnseen(a *app, cmd *cobra.Command, env events.Envelope) {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return // the answer is what was asked for

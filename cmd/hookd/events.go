@@ -33,7 +33,7 @@ agent is not started. The exit code is 1 where they differ.`,
 		ValidArgsFunction: eventNames(a),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if check != "" {
-				return a.checkEvents(check, program)
+				return checkEvents(a, check, program)
 			}
 			if program != "" {
 				return fail(exitUsage, "type `hookd events --check AGENT --program PATH`", "--program is for --check")
@@ -58,7 +58,7 @@ agent is not started. The exit code is 1 where they differ.`,
 	cmd.Flags().StringVar(&dialect, "dialect", "", "only rows of this dialect")
 	cmd.Flags().StringVar(&check, "check", "", "compare the rows of this agent with what the installed agent ships")
 	cmd.Flags().StringVar(&program, "program", "", "with --check: the agent's program (default: found on PATH)")
-	a.limited(cmd)
+	withLimit(a, cmd)
 	cmd.MarkFlagsMutuallyExclusive("check", "dialect")
 	_ = cmd.RegisterFlagCompletionFunc("dialect", words(dialects()...))
 	_ = cmd.RegisterFlagCompletionFunc("check", words(connect.Names()...))

@@ -13,7 +13,7 @@ import (
 )
 
 // checkEvents compares the rows of an agent with the events that the installed agent ships.
-func (a *app) checkEvents(agent, program string) error {
+func checkEvents(a *app, agent, program string) error {
 	if !slices.Contains(connect.Names(), agent) {
 		return connectFailure(&connect.UnknownError{Agent: agent}, "")
 	}

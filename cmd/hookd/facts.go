@@ -27,7 +27,7 @@ func factsCommand(a *app) *cobra.Command {
   hookd facts 01JZ8G5T7V9Q2W4X6Y8Z0A1B2C`,
 		Args: one("LINE|EVENT_ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := a.factsOf(cmd, args[0], cwd)
+			found, err := readFacts(a, cmd, args[0], cwd)
 			if err != nil {
 				return err
 			}
@@ -41,8 +41,8 @@ func factsCommand(a *app) *cobra.Command {
 // eventIDForm is how the ids of events look, which no line of a shell does.
 var eventIDForm = lazyregexp.New(`^[0-9A-HJKMNP-TV-Z]{26}$`)
 
-// factsOf reads a line, or the call of an event that the daemon has.
-func (a *app) factsOf(cmd *cobra.Command, what, cwd string) (*facts.Facts, error) {
+// readFacts reads a line, or the call of an event that the daemon has.
+func readFacts(a *app, cmd *cobra.Command, what, cwd string) (*facts.Facts, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, fail(exitFailed, "set HOME", "find the home folder: %w", err)

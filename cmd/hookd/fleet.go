@@ -42,7 +42,7 @@ on all of them with --fleet.`,
 }
 
 func fleetStatusCommand(a *app) *cobra.Command {
-	return a.limited(&cobra.Command{
+	return withLimit(a, &cobra.Command{
 		Use:   "status",
 		Short: "Show the machines: which are away, versions, policies, guards that fail",
 		Args:  cobra.NoArgs,
@@ -259,8 +259,8 @@ func fleetDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery, follow boo
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	query := client.FleetQuery{DecisionQuery: client.DecisionQuery(q)}
-	page, err := a.fleetPage(cmd, query)
-	f := a.follower()
+	page, err := fleetPage(a, cmd, query)
+	f := newFollower(a)
 	if follow && err != nil && !errors.Is(err, client.ErrNotRunning) {
 		err = f.wait(err)
 	}
@@ -273,7 +273,7 @@ func fleetDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery, follow boo
 	return a.print(page, func(p *printer) { printFleetDecisions(p, page.Decisions) })
 }
 
-func (a *app) fleetPage(cmd *cobra.Command, q client.FleetQuery) (client.FleetDecisions, error) {
+func fleetPage(a *app, cmd *cobra.Command, q client.FleetQuery) (client.FleetDecisions, error) {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	return a.dial(cmd).FleetDecisions(ctx, q)
@@ -309,7 +309,7 @@ func (f *follower) fleet(
 				return nil
 			}
 		}
-		next, err := f.a.fleetPage(cmd, q)
+		next, err := fleetPage(f.a, cmd, q)
 		switch {
 		case ctx.Err() != nil:
 			return nil

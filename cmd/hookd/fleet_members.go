@@ -58,9 +58,9 @@ their events stay in the stream for 14 days.`,
 				return n.RemoveQueues(ctx, p, args...)
 			}
 			if remove {
-				return a.asOperator(cmd, creds, "removed", args, removed)
+				return asOperator(a, cmd, creds, "removed", args, removed)
 			}
-			return a.asOperator(cmd, creds, "queues", args, made)
+			return asOperator(a, cmd, creds, "queues", args, made)
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "delete the queues instead")
@@ -92,7 +92,7 @@ Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still
 				}
 				return nil
 			}
-			return a.asOperator(cmd, creds, "forgotten", args, forget)
+			return asOperator(a, cmd, creds, "forgotten", args, forget)
 		},
 	}
 	credsFlag(cmd, &creds)
@@ -106,8 +106,8 @@ func credsFlag(cmd *cobra.Command, creds *string) {
 }
 
 // asOperator does something on the servers with an operator's key, and prints the names as done.
-func (a *app) asOperator(
-	cmd *cobra.Command, creds, done string, names []string,
+func asOperator(
+	a *app, cmd *cobra.Command, creds, done string, names []string,
 	do func(context.Context, engine.Press, fleet.Names) error,
 ) error {
 	cfg, err := fleetConfig(cmd)

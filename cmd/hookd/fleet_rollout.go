@@ -468,7 +468,7 @@ func wrap(err error, hint string) error {
 }
 
 func fleetRolloutsCommand(a *app) *cobra.Command {
-	return a.limited(&cobra.Command{
+	return withLimit(a, &cobra.Command{
 		Use:   "rollouts",
 		Short: "Show which bundle each machine has, at which stage, and what is switched off",
 		Args:  cobra.NoArgs,

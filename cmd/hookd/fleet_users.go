@@ -58,7 +58,7 @@ With --revoke it renames a file to NAME.revoked first.`,
 			}
 			text := usersText(entries)
 			if to != "" {
-				return a.replaceUsers(to, text, entries)
+				return replaceUsers(a, to, text, entries)
 			}
 			return a.print(map[string]any{"users": text, "entries": entries}, func(p *printer) { p.line(text) })
 		},
@@ -70,7 +70,7 @@ With --revoke it renames a file to NAME.revoked first.`,
 }
 
 // replaceUsers writes the list to a file, and tells which keys are over that the file still had.
-func (a *app) replaceUsers(path, text string, entries []userEntry) error {
+func replaceUsers(a *app, path, text string, entries []userEntry) error {
 	old, err := readfile.Read(path, 1<<30)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fail(exitFailed, "", "read the list: %w", err)

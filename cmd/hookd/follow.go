@@ -26,7 +26,7 @@ type follower struct {
 	missed uint64 // records that are gone
 }
 
-func (a *app) follower() *follower { return &follower{a: a, p: a.printer(a.out)} }
+func newFollower(a *app) *follower { return &follower{a: a, p: a.printer(a.out)} }
 
 // begin returns where the stream stands now, for a history to be read before it is
 // followed. A daemon that does not run is an error here, and waited for later.
@@ -268,7 +268,7 @@ type past[T any] struct {
 // followPast prints the list, oldest first, and then the records that come. Where the stream
 // stands is asked before the list is read, so nothing falls between.
 func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
-	f := a.follower()
+	f := newFollower(a)
 	from, err := f.begin(cmd)
 	if err != nil {
 		return err
@@ -290,7 +290,7 @@ func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
 	show := func(v T) error {
 		r := h.record(v)
 		if a.format == "json" {
-			return a.printRecord(r.Type, v)
+			return showRecord(a, r.Type, v)
 		}
 		printRecord(f.p, r)
 		return f.p.err

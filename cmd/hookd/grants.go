@@ -29,7 +29,7 @@ of the same hook, while that hook does not change. ` + "`hookd grants revoke GRA
 		},
 	}
 	cmd.AddCommand(revokeCommand(a))
-	return a.limited(cmd)
+	return withLimit(a, cmd)
 }
 
 func revokeCommand(a *app) *cobra.Command {

@@ -239,9 +239,9 @@ func agentGroup(a *app) *cobra.Command {
 		Long: `agent lists the agents on this machine and how each is connected; with -o wide also those
 that are not here.`,
 		Args: noSuch,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAgents(cmd, connectFlags{}) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listAgents(a, cmd, connectFlags{}) },
 	}
-	return below(a.limited(cmd), connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a),
+	return below(withLimit(a, cmd), connectCommand(a), disconnectCommand(a), blindspotsCommand(a), runCommand(a),
 		tokenCommand(a), bridgeCommand(a))
 }
 
@@ -359,7 +359,7 @@ func helpCommand(a *app) *cobra.Command {
 			if of == cmd.Root() {
 				return of.Help()
 			}
-			a.wholeHelp(of)
+			wholeHelp(a, of)
 			return nil
 		},
 	}

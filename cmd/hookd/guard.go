@@ -81,7 +81,7 @@ not write does not fit: ` + "`git push * main`" + ` is not ` + "`git push`" + ` 
 	flags.StringSliceVar(&g.effect, "effect", nil, "what a call does, in place of a command: connect, send, …")
 	flags.BoolVar(&g.shadow, "shadow", false, "only record what the rule would decide")
 	settingFlags(cmd, "hooks_dir")
-	return g.a.limited(cmd)
+	return withLimit(g.a, cmd)
 }
 
 // write adds a rule to the hook, and shows which calls it would have changed.

@@ -22,9 +22,9 @@ const (
 	frame      = 5  // lines of --help around its parts: about's first, two empty, usage, the end
 )
 
-// help prints the purpose of a command, on one screen. A word that is no command below it is an error, as
+// printHelp prints the purpose of a command, on one screen. A word that is no command below it is an error, as
 // it is without --help.
-func (a *app) help(cmd *cobra.Command, _ []string) {
+func printHelp(a *app, cmd *cobra.Command, _ []string) {
 	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasSubCommands() {
 		if a.unknown = noSuchBelow(cmd, words); a.unknown != nil {
 			return
@@ -193,7 +193,7 @@ func cutWords(line string, width int) string {
 
 // wholeHelp prints all that is known of a command, in the width of the terminal. Examples stay as
 // they are, so that they can be copied.
-func (a *app) wholeHelp(cmd *cobra.Command) {
+func wholeHelp(a *app, cmd *cobra.Command) {
 	sayPaths(cmd.Root())
 	width := max(cmp.Or(columnsOf(a.out), pipeWidth), leastHelp)
 	about := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short))

@@ -41,7 +41,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 				if _, err := out.Seek(0, 0); err != nil {
 					t.Fatal(err)
 				}
-				a.wholeHelp(cmd)
+				wholeHelp(a, cmd)
 				raw, err := os.ReadFile(out.Name())
 				if err != nil {
 					t.Fatal(err)

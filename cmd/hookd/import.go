@@ -32,7 +32,7 @@ again imports nothing twice.`,
 				return fail(exitUsage, "type `hookd import claude-code --dry-run`; for others see docs/migrating.md",
 					"hooks of %q cannot be imported; those of %s can", args[0], strings.Join(importer.Agents(), ", "))
 			}
-			return a.importHooks(cmd, args[0], f)
+			return importHooks(a, cmd, args[0], f)
 		},
 	}
 	cmd.Flags().StringVar(&f.project, "project", "", "the settings of the project in this folder, not the user's own")
@@ -49,7 +49,7 @@ type imported struct {
 	DryRun    bool `json:"dry_run,omitempty"`
 }
 
-func (a *app) importHooks(cmd *cobra.Command, agent string, f connectFlags) error {
+func importHooks(a *app, cmd *cobra.Command, agent string, f connectFlags) error {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err

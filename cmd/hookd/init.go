@@ -61,7 +61,7 @@ changed them, and stops hookd.`,
   hookd init --skip service,check
   hookd init --undo`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.initialize(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return initialize(a, cmd, f) },
 	}
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask: all steps, all agents that are found")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be done, and change nothing")
@@ -108,7 +108,7 @@ type initRun struct {
 	failed bool // something that was to be done could not be
 }
 
-func (a *app) initialize(cmd *cobra.Command, f initFlags) error {
+func initialize(a *app, cmd *cobra.Command, f initFlags) error {
 	for _, name := range f.skip {
 		if !slices.Contains(initSteps, name) {
 			return fail(exitUsage, "type e.g. `hookd init --skip service`", "there is no step %q; there are %s", name,
@@ -281,7 +281,7 @@ func (w *initRun) connectAgents() {
 }
 
 func (w *initRun) connectAgent(item *initItem, o connect.Options) {
-	answer, err := w.app.connect(w.cmd, o, w.flags.connect)
+	answer, err := connectAgent(w.app, w.cmd, o, w.flags.connect)
 	if err != nil {
 		item.State, item.About = "failed", w.wrong(item.Name, err)
 		return
@@ -369,7 +369,7 @@ func (w *initRun) check() {
 			w.more("type: %s", f.Do)
 		}
 	}
-	o, found := w.app.patient(w.cmd)
+	o, found := doctorOptions(w.app, w.cmd)
 	for _, f := range append(found, doctor.Look(w.cmd.Context(), o)...) {
 		if f.Level == doctor.Problem {
 			note(f.Check, f)
@@ -377,7 +377,7 @@ func (w *initRun) check() {
 	}
 	machine := broken // what is wrong there need not keep hookd from working
 	for _, agent := range w.connected() {
-		for _, f := range w.app.lookAgent(w.cmd, agent, w.flags.connect, false).Findings {
+		for _, f := range examineAgent(w.app, w.cmd, agent, w.flags.connect, false).Findings {
 			if f.Level == doctor.Problem || f.Check == "probe" {
 				note(agent, f)
 			}

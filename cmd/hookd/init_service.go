@@ -21,7 +21,7 @@ func (w *initRun) startDaemon() {
 		w.wrong("service", err)
 		return
 	}
-	if pid := w.app.runsAlready(w.cmd); pid > 0 {
+	if pid := runsAlready(w.app, w.cmd); pid > 0 {
 		w.runs(m.Running(w.cmd.Context()), pid)
 		return
 	}
@@ -44,7 +44,7 @@ func (w *initRun) startDaemon() {
 		return
 	}
 	if err = p.Install(w.cmd.Context(), func() int { return 0 }); err == nil {
-		err = w.app.awaitReady(w.cmd, nil)
+		err = awaitReady(w.app, w.cmd, nil)
 	}
 	if err != nil {
 		w.wrong("service", err)
@@ -56,7 +56,7 @@ func (w *initRun) startDaemon() {
 		w.background(m, nil)
 		return
 	}
-	w.answer.Daemon = &initDaemon{State: "service", PID: w.app.runsAlready(w.cmd)}
+	w.answer.Daemon = &initDaemon{State: "service", PID: runsAlready(w.app, w.cmd)}
 	w.say(green, "started", "the service")
 	for _, note := range p.Notes {
 		w.more("%s", note)
@@ -85,7 +85,7 @@ func (w *initRun) background(m *service.Machine, p *service.Plan) {
 	}
 	d, err := background(w.cmd, m, w.cfg)
 	if err == nil {
-		err = w.app.awaitReady(w.cmd, d)
+		err = awaitReady(w.app, w.cmd, d)
 	}
 	if err != nil {
 		w.wrong("hookd", err)
@@ -112,7 +112,7 @@ func background(cmd *cobra.Command, m *service.Machine, cfg config.Config) (*ser
 }
 
 // awaitReady waits until the daemon answers. d is its process; nil = a service's.
-func (a *app) awaitReady(cmd *cobra.Command, d *service.Process) error {
+func awaitReady(a *app, cmd *cobra.Command, d *service.Process) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), max(a.within, time.Minute))
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)

@@ -24,7 +24,7 @@ func (w *initRun) disconnectAgents() {
 		if !w.ask("Disconnect %s? Its events then reach no hook.", name) {
 			item.State = w.skipped("would disconnect")
 			w.say(dim, item.State, "%s", name)
-		} else if answer, err := w.app.disconnect(o, connectFlags{yes: true}); err != nil {
+		} else if answer, err := disconnectAgents(w.app, o, connectFlags{yes: true}); err != nil {
 			item.State, item.About = "failed", w.wrong(name, err)
 		} else {
 			item.State = answer.word
@@ -97,7 +97,7 @@ func (w *initRun) stopDaemon() {
 		w.uninstall(p)
 		return
 	}
-	pid := w.app.runsAlready(w.cmd)
+	pid := runsAlready(w.app, w.cmd)
 	switch {
 	case pid == 0:
 		w.say(dim, "none", "hookd does not run, and is no service")
@@ -131,7 +131,7 @@ func (w *initRun) stop(pid int) {
 		w.wrong("hookd", err)
 		return
 	}
-	if !within(w.app.within, func() bool { return w.app.runsAlready(w.cmd) != pid }) {
+	if !within(w.app.within, func() bool { return runsAlready(w.app, w.cmd) != pid }) {
 		w.wrong("hookd", fail(exitNoAnswer, "see its state with `hookd status`", "pid %d has not ended yet", pid))
 		return
 	}

@@ -70,7 +70,7 @@ func install(a *app, cmd *cobra.Command, dry, hardened bool) error {
 	if p.DryRun = dry; dry {
 		return a.print(p, func(out *printer) { printServicePlan(out, p) })
 	}
-	err = p.Install(cmd.Context(), func() int { return a.runsAlready(cmd) })
+	err = p.Install(cmd.Context(), func() int { return runsAlready(a, cmd) })
 	if err == nil || errors.Is(err, service.ErrUnreachable) {
 		err = errors.Join(a.print(p, func(out *printer) { printInstalled(out, p) }), err)
 	}
@@ -78,7 +78,7 @@ func install(a *app, cmd *cobra.Command, dry, hardened bool) error {
 }
 
 // runsAlready returns the pid of a daemon that answers, 0 for none.
-func (a *app) runsAlready(cmd *cobra.Command) int {
+func runsAlready(a *app, cmd *cobra.Command) int {
 	ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
 	defer cancel()
 	st, err := a.dial(cmd).Status(ctx)

@@ -30,11 +30,11 @@ func listCommand(a *app) *cobra.Command {
 			return a.print(hooks, func(p *printer) { printHooks(p, hooks) })
 		},
 	}
-	return a.limited(cmd)
+	return withLimit(a, cmd)
 }
 
-// limited gives -n to a list whose rows go through upTo.
-func (a *app) limited(cmd *cobra.Command) *cobra.Command {
+// withLimit gives -n to a list whose rows go through upTo.
+func withLimit(a *app, cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().IntVarP(&a.limit, "limit", "n", 0, "at most so many; 0 is all")
 	return cmd
 }

@@ -31,7 +31,7 @@ run, with --failed the newest that failed or was killed, with -f each as it ends
 			if follow {
 				return followLogs(a, cmd, args[0], failed)
 			}
-			run, err := a.runOf(cmd, args[0], last, failed)
+			run, err := runOf(a, cmd, args[0], last, failed)
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ var failures = []client.Result{
 }
 
 // runOf finds the run that a person means: by the name of its hook, or by its id.
-func (a *app) runOf(cmd *cobra.Command, name string, last, failed bool) (client.Run, error) {
+func runOf(a *app, cmd *cobra.Command, name string, last, failed bool) (client.Run, error) {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	c := a.dial(cmd)
@@ -106,7 +106,7 @@ func newestRun(ctx context.Context, c *client.Client, hook string, failed bool) 
 
 // followLogs prints each run of a hook with its output.
 func followLogs(a *app, cmd *cobra.Command, hook string, failed bool) error {
-	f := a.follower()
+	f := newFollower(a)
 	from, err := f.begin(cmd)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func followLogs(a *app, cmd *cobra.Command, hook string, failed bool) error {
 			run = *r.Run // its output is gone already
 		}
 		if a.format == "json" {
-			f.p.err = a.printRecord(client.RecordRun, run)
+			f.p.err = showRecord(a, client.RecordRun, run)
 			return
 		}
 		printRun(f.p, run)

@@ -61,12 +61,12 @@ type wrongHook struct {
 // lookTime bounds the questions of one picture.
 const lookTime = 5 * time.Second
 
-// overview says how a person is: on a terminal as a living screen.
-func (a *app) overview(cmd *cobra.Command) error {
-	o := a.lookAround(cmd)
+// showOverview says how a person is: on a terminal as a living screen.
+func showOverview(a *app, cmd *cobra.Command) error {
+	o := lookAround(a, cmd)
 	if a.format != "json" && isTerminal(a.out) && isTerminal(a.in) && o.status != nil {
 		var err error
-		if o, err = a.liveOverview(cmd, o); err != nil {
+		if o, err = liveOverview(a, cmd, o); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (a *app) overview(cmd *cobra.Command) error {
 }
 
 // lookAround reads all that the overview says.
-func (a *app) lookAround(cmd *cobra.Command) *overview {
+func lookAround(a *app, cmd *cobra.Command) *overview {
 	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.within, lookTime))
 	defer cancel()
 	o := &overview{

@@ -31,7 +31,7 @@ type living struct {
 }
 
 // liveOverview draws until q, on a screen of its own, and returns the last picture.
-func (a *app) liveOverview(cmd *cobra.Command, o *overview) (*overview, error) {
+func liveOverview(a *app, cmd *cobra.Command, o *overview) (*overview, error) {
 	l := &living{a: a, cmd: cmd, o: o}
 	const instead = "type `hookd | cat` for one picture"
 	ctx, screen, err := a.openScreen(cmd.Context(), overviewEvery, instead)
@@ -61,7 +61,7 @@ func (a *app) liveOverview(cmd *cobra.Command, o *overview) (*overview, error) {
 				return l.o, err
 			}
 		}
-		l.o = a.lookAround(cmd)
+		l.o = lookAround(a, cmd)
 	}
 }
 

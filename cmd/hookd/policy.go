@@ -32,7 +32,7 @@ Without a command it shows what is in force.`,
   hookd policy show
   hookd policy update`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.showPolicy(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return showPolicy(a, cmd) },
 	}
 	cmd.AddCommand(policySetCommand(a), policyUpdateCommand(a), policyShowCommand(a), policyUnsetCommand(a))
 	return cmd
@@ -62,7 +62,7 @@ folder of which the newest bundle counts. It is bound to the bundle's name. With
 				return fail(exitUsage, "name its public key: `hookd policy set "+quote(args[0])+" --key FILE.pub`",
 					"without a key nothing says who made the bundle")
 			}
-			if err := a.confirmKey(cfg, key, yes); err != nil {
+			if err := confirmKey(a, cfg, key, yes); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), policyTime)
@@ -71,7 +71,7 @@ folder of which the newest bundle counts. It is bound to the bundle's name. With
 			if err != nil {
 				return fail(exitFailed, "nothing has changed; correct the source or the key", "%w", err)
 			}
-			return a.policyTaken(cmd, cfg, r.Current)
+			return reportPolicy(a, cmd, cfg, r.Current)
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key that signs the bundles: its file or its text")
@@ -83,7 +83,7 @@ folder of which the newest bundle counts. It is bound to the bundle's name. With
 }
 
 // confirmKey asks where another key is set already.
-func (a *app) confirmKey(cfg config.Config, key string, yes bool) error {
+func confirmKey(a *app, cfg config.Config, key string, yes bool) error {
 	public, err := policy.PublicKey(key)
 	if err != nil {
 		return fail(exitFailed, "name the .pub file that `hookd bundle keygen` wrote", "%w", err)
@@ -96,8 +96,8 @@ func (a *app) confirmKey(cfg config.Config, key string, yes bool) error {
 	return a.confirm(yes, question, a.again())
 }
 
-// policyTaken makes a running daemon read hooks again and prints the policy in force.
-func (a *app) policyTaken(cmd *cobra.Command, cfg config.Config, now policy.Current) error {
+// reportPolicy makes a running daemon read hooks again and prints the policy in force.
+func reportPolicy(a *app, cmd *cobra.Command, cfg config.Config, now policy.Current) error {
 	running, err := a.reloadDaemon(cmd)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func policyUpdateCommand(a *app) *cobra.Command {
 				return fail(exitFailed, "mend the source, then type `hookd policy update`", "%w", err)
 			}
 			if r.Changed {
-				return a.policyTaken(cmd, cfg, r.Current)
+				return reportPolicy(a, cmd, cfg, r.Current)
 			}
 			if _, err := a.reloadDaemon(cmd); err != nil { // it may have been repaired
 				return err
@@ -157,11 +157,11 @@ func policyShowCommand(a *app) *cobra.Command {
 		Use:   "show",
 		Short: "Show the policy that is in force, and when its source was asked",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showPolicy(cmd) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return showPolicy(a, cmd) },
 	}
 }
 
-func (a *app) showPolicy(cmd *cobra.Command) error {
+func showPolicy(a *app, cmd *cobra.Command) error {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ stays refused, should it be set again.`,
 			home := policy.NewHome(cfg.PolicyDir())
 			now, set, err := home.Current()
 			if err == nil && !set {
-				return a.showPolicy(cmd)
+				return showPolicy(a, cmd)
 			}
 			question := "End the policy? Its hooks run no more."
 			if err == nil {

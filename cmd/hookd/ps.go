@@ -7,7 +7,7 @@ import (
 )
 
 func psCommand(a *app) *cobra.Command {
-	return a.limited(&cobra.Command{
+	return withLimit(a, &cobra.Command{
 		Use:   "ps",
 		Short: "List the runs under way, with their age and what is left of their time",
 		Args:  cobra.NoArgs,

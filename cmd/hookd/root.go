@@ -112,7 +112,7 @@ says how you are: which agents are guarded, what waits, what was stopped, what i
 and what to type next. The exit code is 3 while an agent here is not guarded, or a denial
 was not obeyed.`,
 		Args:          noSuch,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return a.overview(cmd) },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return showOverview(a, cmd) },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
@@ -127,7 +127,7 @@ was not obeyed.`,
 			if err := a.checkFormat(); err != nil {
 				return err
 			}
-			return a.mayWeaken(cmd, args)
+			return mayWeaken(a, cmd, args)
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -161,7 +161,7 @@ was not obeyed.`,
 			_, _ = a.out.WriteString(first(groupList()))
 			return
 		}
-		a.help(cmd, args)
+		printHelp(a, cmd, args)
 	})
 	return root
 }

@@ -59,7 +59,7 @@ is 1 where the command ended well and a call was denied.`,
 			case f.policy != "" && f.key == "":
 				return fail(exitUsage, "name its public key with --key", "without a key nothing says who made the policy")
 			}
-			return a.runOne(cmd, args, f)
+			return runOne(a, cmd, args, f)
 		},
 	}
 	cmd.Flags().StringVar(&f.policy, "policy", "", "signed bundle of hooks: a URL, a file or a folder")
@@ -77,7 +77,7 @@ is 1 where the command ended well and a call was denied.`,
 // runStart is how long the daemon and the policy may take.
 const runStart = 2 * time.Minute
 
-func (a *app) runOne(cmd *cobra.Command, argv []string, f runFlags) (err error) {
+func runOne(a *app, cmd *cobra.Command, argv []string, f runFlags) (err error) {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (a *app) runOne(cmd *cobra.Command, argv []string, f runFlags) (err error) 
 		return nil
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	if err := a.prepareRun(cmd, cfg, r, f); err != nil {
+	if err := prepareRun(a, cmd, cfg, r, f); err != nil {
 		return err
 	}
 	exit, err := r.Command(argv, f.failClosed, isTerminal(a.in))
@@ -115,7 +115,7 @@ func (a *app) runOne(cmd *cobra.Command, argv []string, f runFlags) (err error) 
 	if err != nil {
 		return fail(exitFailed, "name a file in a folder that you can write to", "summary: %w", err)
 	}
-	a.sayRun(s)
+	sayRun(a, s)
 	if err := end(); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (a *app) runOne(cmd *cobra.Command, argv []string, f runFlags) (err error) 
 }
 
 // prepareRun puts hooks into the scratch home, starts the daemon and connects agents.
-func (a *app) prepareRun(cmd *cobra.Command, cfg config.Config, r *oneshot.Command, f runFlags) error {
+func prepareRun(a *app, cmd *cobra.Command, cfg config.Config, r *oneshot.Command, f runFlags) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), runStart)
 	defer cancel()
 	scratch := config.Default(r.Home)
@@ -150,7 +150,7 @@ func (a *app) prepareRun(cmd *cobra.Command, cfg config.Config, r *oneshot.Comma
 	if err := r.Start(ctx, program, serveFlags(cfg, r, f)); err != nil {
 		return fail(exitFailed, "correct that; the command was not run", "%w:\n%s", err, r.Log())
 	}
-	if err := a.checkRun(ctx, r, f); err != nil {
+	if err := checkRun(a, ctx, r, f); err != nil {
 		return err
 	}
 	bridge, err := bridgePath()
@@ -218,7 +218,7 @@ func serveFlags(cfg config.Config, r *oneshot.Command, f runFlags) []string {
 
 // checkRun tells the problems of the hooks. With --fail-closed nothing runs unless a hook
 // guards and none is broken.
-func (a *app) checkRun(ctx context.Context, r *oneshot.Command, f runFlags) error {
+func checkRun(a *app, ctx context.Context, r *oneshot.Command, f runFlags) error {
 	list, err := r.Client().Hooks(ctx)
 	if err != nil {
 		return err
@@ -354,7 +354,7 @@ var markdown = strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "&", "&
 	"*", "\\*", "_", "\\_", "!", "\\!", "\\", "\\\\", "\n", " ", "\r", " ", "@", "&#64;", "~", "\\~", "#", "\\#")
 
 // sayRun prints on stderr, as stdout is the command's.
-func (a *app) sayRun(s runSummary) {
+func sayRun(a *app, s runSummary) {
 	fmt.Fprintln(a.errOut, "hookd:", s.line())
 	if s.Events == 0 && !s.Orphan {
 		fmt.Fprintln(a.errOut, "hookd: no event arrived: the command was no agent that is connected, or it ignores its settings")

@@ -58,7 +58,7 @@ not a process of an agent.`,
 			if end {
 				return endSnooze(a, cmd, names)
 			}
-			return a.snooze(cmd, names, args[0])
+			return snooze(a, cmd, names, args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&end, "end", false, "end it now")
@@ -76,7 +76,7 @@ type snoozed struct {
 }
 
 // snooze pauses hooks; without names, every guard that may pause.
-func (a *app) snooze(cmd *cobra.Command, names []string, text string) error {
+func snooze(a *app, cmd *cobra.Command, names []string, text string) error {
 	d, err := duration.Ahead(text, time.Now())
 	switch {
 	case err != nil:

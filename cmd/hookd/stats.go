@@ -51,7 +51,7 @@ longer than the runs themselves.`,
 	flags.BoolVar(&shadow, "shadow", false, "what hooks in the shadow would have decided")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("by", words("hook", "agent", "tool", "day"))
-	return a.limited(cmd)
+	return withLimit(a, cmd)
 }
 
 func stats(a *app, cmd *cobra.Command, q client.StatsQuery) error {

@@ -77,10 +77,10 @@ func restart(a *app, cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if err := a.awaitReady(cmd, d); err != nil {
+	if err := awaitReady(a, cmd, d); err != nil {
 		return err
 	}
-	if done.PID = a.runsAlready(cmd); d != nil {
+	if done.PID = runsAlready(a, cmd); d != nil {
 		done.Log = d.Log
 	}
 	return a.print(done, func(p *printer) {

@@ -88,7 +88,7 @@ func happened(r client.Record) time.Time {
 }
 
 func tail(a *app, cmd *cobra.Command, opt client.TailOptions, since time.Time) error {
-	f := a.follower()
+	f := newFollower(a)
 	show := func(r client.Record) {
 		if at := happened(r); !at.IsZero() && at.Before(since) {
 			return

@@ -88,7 +88,7 @@ func (t *tester) check(cmd *cobra.Command, args []string) error {
 
 func (t *tester) run(cmd *cobra.Command, args []string) error {
 	if t.expect != "" {
-		return t.a.addTest(cmd, args[0], t.expect)
+		return addTest(t.a, cmd, args[0], t.expect)
 	}
 	var s suites = remoteSuites{t.a.dial(cmd)}
 	if t.local {
@@ -96,11 +96,11 @@ func (t *tester) run(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case t.all:
-		return t.a.testAll(cmd, s)
+		return testAll(t.a, cmd, s)
 	case t.watch:
-		return t.a.testWatch(cmd, s, args[0])
+		return testWatch(t.a, cmd, s, args[0])
 	case !t.single(cmd):
-		if tested, err := t.a.testSuite(cmd, s, args[0]); tested {
+		if tested, err := testSuite(t.a, cmd, s, args[0]); tested {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ type addedTest struct {
 }
 
 // addTest writes a call of the history as a test into the file of the guard that decided.
-func (a *app) addTest(cmd *cobra.Command, id, expect string) error {
+func addTest(a *app, cmd *cobra.Command, id, expect string) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	done, err := makeTest(ctx, a, cmd, id, expect)

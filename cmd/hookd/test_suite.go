@@ -111,7 +111,7 @@ func rejectedLocally(err error) error {
 }
 
 // testSuite runs the tests of one hook. It has none: ok is false.
-func (a *app) testSuite(cmd *cobra.Command, s suites, hook string) (ok bool, err error) {
+func testSuite(a *app, cmd *cobra.Command, s suites, hook string) (ok bool, err error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	tests, err := s.run(ctx, hook)
@@ -135,7 +135,7 @@ type allTests struct {
 }
 
 // testAll runs the tests of every hook.
-func (a *app) testAll(cmd *cobra.Command, s suites) error {
+func testAll(a *app, cmd *cobra.Command, s suites) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	names, without, err := s.names(ctx)
@@ -165,7 +165,7 @@ const watchEvery = 300 * time.Millisecond
 
 // testWatch runs the tests of one hook now and each time that its files change, until
 // Ctrl-C.
-func (a *app) testWatch(cmd *cobra.Command, s suites, hook string) error {
+func testWatch(a *app, cmd *cobra.Command, s suites, hook string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	tick := time.NewTicker(watchEvery)
@@ -177,7 +177,7 @@ func (a *app) testWatch(cmd *cobra.Command, s suites, hook string) error {
 		}
 		if now != last && ctx.Err() == nil {
 			last = now
-			if err := a.testOnce(ctx, s, hook); err != nil {
+			if err := testOnce(a, ctx, s, hook); err != nil {
 				return err
 			}
 		}
@@ -191,7 +191,7 @@ func (a *app) testWatch(cmd *cobra.Command, s suites, hook string) error {
 
 // testOnce runs the tests and prints their outcomes, or the problem of the
 // hook.
-func (a *app) testOnce(ctx context.Context, s suites, hook string) error {
+func testOnce(a *app, ctx context.Context, s suites, hook string) error {
 	tests, err := s.run(ctx, hook)
 	if ctx.Err() != nil {
 		return nil

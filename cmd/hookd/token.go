@@ -30,7 +30,7 @@ beside them. These are readable by you alone from then on. The token of
 metrics.listen, where that is set, is replaced in its file. A daemon that runs takes a
 new token at once; an agent that runs may have to be started again.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.rotateToken(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return rotateToken(a, cmd) },
 	})
 	return cmd
 }
@@ -41,7 +41,7 @@ type rotated struct {
 	Copies []string `json:"copies"` // files of agents that have the new token
 }
 
-func (a *app) rotateToken(cmd *cobra.Command) error {
+func rotateToken(a *app, cmd *cobra.Command) error {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err

@@ -39,11 +39,11 @@ command or by ` + "`hookd allow project:NAME`" + `.`,
 			case list && (revoke || len(args) > 0):
 				return fail(exitUsage, "see `hookd trust --help`", "--list stands alone")
 			case list:
-				return a.trusted(cfg)
+				return listTrusted(a, cfg)
 			case revoke:
-				return a.revoke(cmd, cfg, dir, yes)
+				return revokeTrust(a, cmd, cfg, dir, yes)
 			}
-			return a.trust(cmd, cfg, dir, yes)
+			return trustProject(a, cmd, cfg, dir, yes)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -60,7 +60,7 @@ type trustedProject struct {
 	Allowed []string              `json:"allowed"` // that were trusted before
 }
 
-func (a *app) trust(cmd *cobra.Command, cfg config.Config, dir string, yes bool) error {
+func trustProject(a *app, cmd *cobra.Command, cfg config.Config, dir string, yes bool) error {
 	p, err := catalog.LookAtProject(cfg, dir)
 	if err != nil {
 		return fail(exitFailed, "name a folder of a git repository: `hookd trust DIR`", "%w", err)
@@ -125,7 +125,7 @@ func printNothingToTrust(p *printer, is catalog.Project) {
 	}
 }
 
-func (a *app) revoke(cmd *cobra.Command, cfg config.Config, dir string, yes bool) error {
+func revokeTrust(a *app, cmd *cobra.Command, cfg config.Config, dir string, yes bool) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (a *app) revoke(cmd *cobra.Command, cfg config.Config, dir string, yes bool
 	})
 }
 
-func (a *app) trusted(cfg config.Config) error {
+func listTrusted(a *app, cfg config.Config) error {
 	list := catalog.ListTrusted(cfg)
 	return a.print(list, func(p *printer) {
 		if len(list) == 0 {

@@ -104,11 +104,11 @@ type pageCalls struct {
 }
 
 func (p pageCalls) Story(ctx context.Context, id string) (any, error) {
-	return p.app.teller(p.cmd).Call(ctx, id)
+	return newTeller(p.app, p.cmd).Call(ctx, id)
 }
 
 func (p pageCalls) Session(ctx context.Context, id, agent string) (any, error) {
-	s, err := p.app.teller(p.cmd).Session(ctx, id, agent)
+	s, err := newTeller(p.app, p.cmd).Session(ctx, id, agent)
 	if s == nil {
 		return nil, err // no pointer in it
 	}

@@ -65,15 +65,15 @@ changed.`,
 				o.ask.Path = path
 			}
 			if o.purge {
-				return a.purgeUndo(cmd, o, args)
+				return purgeUndo(a, cmd, o, args)
 			}
 			if o.find != "" {
-				return a.findOld(cmd, o.find)
+				return findOld(a, cmd, o.find)
 			}
 			if len(args) == 0 && (o.all || o.ask.Session == "" && o.since == 0) {
-				return a.listUndo(cmd, o)
+				return listUndo(a, cmd, o)
 			}
-			return a.undo(cmd, o)
+			return undoCalls(a, cmd, o)
 		},
 	}
 	f := cmd.Flags()
@@ -95,11 +95,11 @@ changed.`,
 	f.BoolVar(&o.purge, "purge", false, "delete what is kept for the calls, without CALL for all")
 	f.BoolVar(&o.all, "list", false, "only list the calls, also of --session and --since")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	return a.limited(cmd)
+	return withLimit(a, cmd)
 }
 
 // purgeUndo deletes the kept files.
-func (a *app) purgeUndo(cmd *cobra.Command, o undoOptions, calls []string) error {
+func purgeUndo(a *app, cmd *cobra.Command, o undoOptions, calls []string) error {
 	question := "Delete what is kept for " + card.Plural(len(calls), "call") + "? It cannot come back then."
 	if len(calls) == 0 {
 		calls, question = []string{"all"}, "Delete all that is kept? Nothing can be taken back then."
@@ -122,7 +122,7 @@ func (a *app) purgeUndo(cmd *cobra.Command, o undoOptions, calls []string) error
 }
 
 // findOld lists where old bytes of a file are. It needs no daemon.
-func (a *app) findOld(cmd *cobra.Command, path string) error {
+func findOld(a *app, cmd *cobra.Command, path string) error {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func printFound(p *printer, f wire.UndoFound) {
 }
 
 // listUndo prints the calls that can be taken back.
-func (a *app) listUndo(cmd *cobra.Command, o undoOptions) error {
+func listUndo(a *app, cmd *cobra.Command, o undoOptions) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	list, err := a.dial(cmd).Undoable(ctx, wire.UndoQuery{Session: o.ask.Session, Path: o.ask.Path, Since: o.ask.Since})
@@ -223,8 +223,8 @@ func undoneWords(c wire.UndoCall) string {
 	return ""
 }
 
-// undo shows the changes of an undo, asks, and makes them.
-func (a *app) undo(cmd *cobra.Command, o undoOptions) error {
+// undoCalls shows the changes of an undo, asks, and makes them.
+func undoCalls(a *app, cmd *cobra.Command, o undoOptions) error {
 	ask := o.ask
 	ask.Preview = true
 	ctx, cancel := a.answer(cmd)

@@ -19,7 +19,7 @@ type outdatedPack struct {
 }
 
 func outdatedCommand(a *app) *cobra.Command {
-	return a.limited(&cobra.Command{
+	return withLimit(a, &cobra.Command{
 		Use:   "outdated",
 		Short: "Tell which packs have something newer where they came from",
 		Long: `outdated looks where each pack came from. It changes nothing. A pack at a tag or a
@@ -31,7 +31,7 @@ when something is newer.`,
 			if err != nil {
 				return err
 			}
-			list, err := a.outdated(cmd.Context(), cfg)
+			list, err := outdatedPacks(a, cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ when something is newer.`,
 	})
 }
 
-func (a *app) outdated(ctx context.Context, cfg config.Config) ([]outdatedPack, error) {
+func outdatedPacks(a *app, ctx context.Context, cfg config.Config) ([]outdatedPack, error) {
 	lock, err := pack.NewHome(cfg.Home).Lock()
 	if err != nil {
 		return nil, fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
@@ -116,14 +116,14 @@ looked at.`,
 			}
 			if len(args) == 1 {
 				name, revision, _ := strings.Cut(args[0], "@")
-				return a.updatePack(cmd, cfg, name, revision, yes)
+				return updatePack(a, cmd, cfg, name, revision, yes)
 			}
 			lock, err := pack.NewHome(cfg.Home).Lock()
 			if err != nil {
 				return fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
 			}
 			for _, name := range slices.Sorted(maps.Keys(lock.Packs)) {
-				if err := a.updatePack(cmd, cfg, name, "", yes); err != nil {
+				if err := updatePack(a, cmd, cfg, name, "", yes); err != nil {
 					return err
 				}
 			}
@@ -138,7 +138,7 @@ looked at.`,
 }
 
 // updatePack brings one pack up to date.
-func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision string, yes bool) error {
+func updatePack(a *app, cmd *cobra.Command, cfg config.Config, name, revision string, yes bool) error {
 	l, err := lockedPack(cfg, name)
 	if err != nil {
 		return err
@@ -156,9 +156,9 @@ func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision s
 		case err != nil:
 			return fail(exitFailed, "see `hookd outdated`", "%w", err)
 		case newer.Moved:
-			return a.moved(name, newer.Revision, newer.Why)
+			return reportMoved(a, name, newer.Revision, newer.Why)
 		case !newer.Outdated:
-			return a.upToDate(name, newer.Have)
+			return reportUpToDate(a, name, newer.Have)
 		case newer.Revision != "":
 			return a.print(newer, func(p *printer) {
 				p.linef("pack %s stays at %s: there is %s, type `hookd update %s`", name, newer.Have, newer.Latest,
@@ -171,21 +171,21 @@ func (a *app) updatePack(cmd *cobra.Command, cfg config.Config, name, revision s
 		return fail(exitFailed, "see `hookd outdated`", "%w", err)
 	}
 	if why := l.Moved(fetched); why != "" {
-		return a.moved(name, fetched.Commit, why)
+		return reportMoved(a, name, fetched.Commit, why)
 	}
 	if l.Differs(fetched.Content) == "" && l.Commit == fetched.Commit && l.Revision == fetched.Source.Revision {
-		return a.upToDate(name, l.Source().String())
+		return reportUpToDate(a, name, l.Source().String())
 	}
-	return a.place(cmd, cfg, name, fetched, yes)
+	return placePack(a, cmd, cfg, name, fetched, yes)
 }
 
-// moved says that a tag stands for another commit now, and how to take that.
-func (a *app) moved(name, commit, why string) error {
+// reportMoved says that a tag stands for another commit now, and how to take that.
+func reportMoved(a *app, name, commit, why string) error {
 	take := "hookd update " + quote(name+"@"+commit)
 	return fail(exitFailed, "ask the authors why; to take it, type `"+take+"`", "pack %s is left as it is: %s", name, why)
 }
 
-func (a *app) upToDate(name, have string) error {
+func reportUpToDate(a *app, name, have string) error {
 	return a.print(map[string]string{"pack": name, "have": have}, func(p *printer) {
 		p.linef("pack %s has nothing newer: %s", name, have)
 	})

@@ -31,7 +31,7 @@ call that was denied. Its last lines are the commands that a person could type n
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
-			s, err := a.storyOf(ctx, cmd, args)
+			s, err := storyOf(a, ctx, cmd, args)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func deniedCalls(a *app) completer {
 }
 
 // storyOf reads the known facts of the call that args name, else of the last that was denied.
-func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s story.Account, err error) {
+func storyOf(a *app, ctx context.Context, cmd *cobra.Command, args []string) (s story.Account, err error) {
 	id := ""
 	if len(args) == 1 {
 		id = args[0]
@@ -69,7 +69,7 @@ func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s
 		}
 		id = list[0].EventID
 	}
-	s, err = a.teller(cmd).Call(ctx, id)
+	s, err = newTeller(a, cmd).Call(ctx, id)
 	if errors.Is(err, story.ErrNoGuard) {
 		return s, fail(exitFailed, "see what ran for it with `hookd log --runs --event "+s.EventID+"`",
 			"no guard was asked about %s, a %s", s.EventID, s.Event)
@@ -77,14 +77,14 @@ func (a *app) storyOf(ctx context.Context, cmd *cobra.Command, args []string) (s
 	return s, err
 }
 
-// teller tells stories by the rules as they are now.
-func (a *app) teller(cmd *cobra.Command) story.Teller {
+// newTeller tells stories by the rules as they are now.
+func newTeller(a *app, cmd *cobra.Command) story.Teller {
 	home, _ := os.UserHomeDir() // without one no transcript is read
-	return story.Teller{Client: a.dial(cmd), Rule: a.rulesOf(cmd), Home: home, Env: os.Getenv}
+	return story.Teller{Client: a.dial(cmd), Rule: rulesOf(a, cmd), Home: home, Env: os.Getenv}
 }
 
 // rulesOf returns a function that finds the rule of a hook by its name; nil = it is not there now.
-func (a *app) rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
+func rulesOf(a *app, cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return func(string, string) *rules.Rule { return nil }
