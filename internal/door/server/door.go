@@ -18,10 +18,6 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// tooManySilent connections have sent nothing yet: the oldest of them goes when
-// one more comes.
-const tooManySilent = 512
-
 // conn is one connection, whichever door it takes. The raw connection is a
 // plain field: embedded, its other methods would pass by the peeked bytes.
 type conn struct {
@@ -29,11 +25,11 @@ type conn struct {
 	incoming incoming      // reads and writes
 	in       *bufio.Reader // small: only what was peeked passes through it
 	peer     Peer
-	stop     func() // how to bring it to its end, nil = nothing to do; guarded by Server.mu
+	stop     func() // how to bring it to its end, nil = nothing to do; guarded by connections.mu
 
-	counted bool // in Server.strangers; guarded by Server.mu
+	counted bool // in connections.strangers; guarded by connections.mu
 
-	silent *list.Element // in Server.silent; nil = it has sent something; guarded by Server.mu
+	silent *list.Element // in connections.silent; nil = it has sent something; guarded by connections.mu
 	idle   atomic.Int64  // since when it has been waited for, nanoseconds since 1970; 0 = it is not
 }
 
@@ -92,7 +88,7 @@ func (c *conn) linger(d time.Duration) {
 // ends when nothing comes for a moment.
 func (s *Server) outlast(c *conn) {
 	c.CloseWrite()
-	discard(c.raw, c.raw.SetReadDeadline, s.isDraining)
+	discard(c.raw, c.raw.SetReadDeadline, s.conns.isDraining)
 }
 
 // pause is how long a client may send nothing and still has more to send: a client that
@@ -122,7 +118,7 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) {
 		if err != nil { // out of descriptors, most likely: it passes
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
 			s.log.Warn("accept failed", zap.Error(err), zap.Duration("retry", wait))
-			s.makeRoom(0)
+			s.conns.makeRoom(0)
 			select {
 			case <-time.After(wait):
 			case <-s.quit:
@@ -130,7 +126,7 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) {
 			continue
 		}
 		wait = 0
-		s.handlers.Add(1)
+		s.conns.open.Add(1)
 		go s.open(ctx, &conn{raw: nc})
 	}
 }
@@ -138,14 +134,14 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) {
 // open looks which process connects and which door it wants. It owns the connection
 // until it hands it to net/http.
 func (s *Server) open(ctx context.Context, c *conn) {
-	room := s.track(c)
+	room := s.conns.track(c)
 	handed := false
 	defer func() {
 		if v := recover(); v != nil {
 			s.logPanic(v)
 		}
 		if !handed {
-			s.forget(c)
+			s.conns.forget(c)
 		}
 	}()
 	peer, err := s.identify(c)
@@ -154,7 +150,7 @@ func (s *Server) open(ctx context.Context, c *conn) {
 		return
 	}
 	c.peer, c.in = peer, bufio.NewReaderSize(c.incoming, 512)
-	if !s.countStranger(c) || !room {
+	if !s.conns.countStranger(c) || !room {
 		s.log.Warn(
 			"connection refused: too many are busy",
 			zap.Int("uid", peer.UID),
@@ -196,112 +192,17 @@ func (s *Server) open(ctx context.Context, c *conn) {
 
 // peek waits for the first byte, in the connection's own goroutine.
 func (s *Server) peek(c *conn) (byte, error) {
-	s.beginPeek(c)
+	s.conns.beginSilence(c)
 	c.SetReadDeadline(time.Now().Add(s.opt.Silence))
-	s.enter(c, func() { c.SetReadDeadline(time.Now()) })
+	s.conns.enter(c, func() { c.SetReadDeadline(time.Now()) })
 	b, err := c.in.Peek(1)
-	s.endPeek(c)
+	s.conns.endSilence(c)
 	if err != nil {
 		return 0, err
 	}
-	s.enter(c, nil)
+	s.conns.enter(c, nil)
 	c.SetReadDeadline(time.Time{})
 	return b[0], nil
-}
-
-// beginPeek counts c among the silent ones. Where they are too many the oldest
-// one is closed: an honest client sends at once.
-func (s *Server) beginPeek(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.silent = s.silent.PushBack(c)
-	if s.silent.Len() > tooManySilent {
-		s.closeSilent()
-	}
-}
-
-// closeSilent closes the connection that has been silent for longest; false
-// when there is none. The caller holds mu.
-func (s *Server) closeSilent() bool {
-	oldest := s.silent.Front()
-	if oldest == nil {
-		return false
-	}
-	c := s.silent.Remove(oldest).(*conn)
-	c.silent = nil
-	c.raw.Close()
-	s.log.Warn("connection closed: too many have sent nothing", zap.Int("pid", c.peer.PID))
-	return true
-}
-
-func (s *Server) endPeek(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c.silent != nil {
-		s.silent.Remove(c.silent)
-		c.silent = nil
-	}
-}
-
-// track counts c in. It reports false when there are as many connections as may
-// be, and something is done for each of them.
-func (s *Server) track(c *conn) (room bool) {
-	room = s.makeRoom(1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.conns[c] = struct{}{}
-	return room
-}
-
-// makeRoom closes a connection when there is no room for so many more, or for
-// none at all with more 0: one which has sent nothing, else the connection that has been
-// waited for longest.
-func (s *Server) makeRoom(more int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if more > 0 && len(s.conns)+more <= s.opt.MaxConns || s.closeSilent() {
-		return true
-	}
-	var oldest *conn
-	for c := range s.conns {
-		if since := c.idle.Load(); since > 0 && (oldest == nil || since < oldest.idle.Load()) {
-			oldest = c
-		}
-	}
-	if oldest == nil {
-		return false
-	}
-	oldest.idle.Store(0)
-	oldest.raw.Close()
-	s.log.Warn("connection closed: there are too many, and this one sends nothing", zap.Int("pid", oldest.peer.PID))
-	return true
-}
-
-// enter says how to bring c to its end from now on. During a shutdown that is
-// done at once.
-func (s *Server) enter(c *conn, stop func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.stop = stop
-	if s.draining {
-		c.interrupt()
-	}
-}
-
-func (s *Server) isDraining() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.draining
-}
-
-// forget closes c. Each accepted connection comes here once.
-func (s *Server) forget(c *conn) {
-	c.raw.Close()
-	s.mu.Lock()
-	delete(s.conns, c)
-	s.uncountStranger(c)
-	s.mu.Unlock()
-	s.handlers.Done()
 }
 
 // handoff is the listener from which net/http takes connections that have

@@ -136,9 +136,9 @@ func (s *Server) postLines(w http.ResponseWriter, r *http.Request, wait *bool) {
 		return rc.Flush()
 	})
 	l.wait, l.post = wait, true
-	s.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
+	s.conns.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
 	l.run(r.Context())
-	s.enter(c, nil)
+	s.conns.enter(c, nil)
 }
 
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) {
@@ -325,7 +325,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, 
 	rc := http.NewResponseController(w)
 	body, room, bad = s.takeBody(rc, w, r)
 	if bad != nil {
-		discard(r.Body, rc.SetReadDeadline, s.isDraining)
+		discard(r.Body, rc.SetReadDeadline, s.conns.isDraining)
 	}
 	rc.SetReadDeadline(time.Time{}) // else the wait for the runs would end with it
 	return body, room, bad

@@ -254,7 +254,7 @@ func (s *Server) newHTTP() *http.Server {
 			c := nc.(*conn)
 			c.waits(state == http.StateNew || state == http.StateIdle)
 			if state == http.StateClosed {
-				s.forget(c)
+				s.conns.forget(c)
 			}
 		},
 	}

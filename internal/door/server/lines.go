@@ -33,14 +33,14 @@ func (s *Server) serveLines(ctx context.Context, c *conn) {
 		return err
 	})
 	l.conn = c
-	s.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
+	s.conns.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
 	sub, err := l.run(ctx)
 	switch {
 	case sub != nil:
 		s.streamLines(ctx, c, sub)
 	case errors.Is(err, errClose):
 		s.outlast(c)
-	case err != nil && s.isDraining():
+	case err != nil && s.conns.isDraining():
 		c.linger(lastLines)
 	}
 }

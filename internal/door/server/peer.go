@@ -42,33 +42,6 @@ func (s *Server) identify(c *conn) (Peer, error) {
 // welcome reports whether the peer may connect.
 func (s *Server) welcome(p Peer) bool { return p.Owner || s.opt.Public }
 
-// strangerShare is which part of the connections of a Public server one user may have.
-const strangerShare = 4
-
-// countStranger counts c among the connections of its user. It reports false where these
-// are so many that other users might get none. Root and the daemon's own user have no
-// such limit.
-func (s *Server) countStranger(c *conn) (room bool) {
-	if c.peer.Owner {
-		return true
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.strangers[c.peer.UID]++
-	c.counted = true
-	return s.strangers[c.peer.UID] <= max(1, s.opt.MaxConns/strangerShare)
-}
-
-// uncountStranger undoes countStranger. The caller holds mu.
-func (s *Server) uncountStranger(c *conn) {
-	if !c.counted {
-		return
-	}
-	if s.strangers[c.peer.UID]--; s.strangers[c.peer.UID] == 0 {
-		delete(s.strangers, c.peer.UID)
-	}
-}
-
 // access says which users may use a route. On a server that is not Public every peer is
 // an owner.
 type access string

@@ -23,7 +23,6 @@
 package server
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"net"
@@ -231,7 +230,7 @@ type Server struct {
 	verdicts verdicts // that senders wait for
 	web      *handoff
 	http     *http.Server
-	handlers sync.WaitGroup // one per connection
+	conns    *connections
 
 	quit, force, served chan struct{}
 	quitOnce, forceOnce sync.Once
@@ -241,11 +240,6 @@ type Server struct {
 	bound    os.FileInfo // of the socket that listener has; nil = not known
 	given    bool        // listener is the service manager's
 	started  bool
-	draining bool
-	silent   *list.List // connections that have sent nothing, the oldest first
-	conns    map[*conn]struct{}
-
-	strangers map[int]int // connections of users other than the owners, by uid
 }
 
 // Listen takes the lock, removes a stale socket and binds: all that can fail.
@@ -279,7 +273,7 @@ func Listen(opt Options) (*Server, error) {
 		web:    newHandoff(listener.Addr()),
 		intake: newIntake(int64(opt.MaxEventBytes)), awaited: newIntake(int64(opt.MaxEventBytes)),
 		quit: make(chan struct{}), force: make(chan struct{}), served: make(chan struct{}),
-		silent: list.New(), conns: map[*conn]struct{}{}, strangers: map[int]int{},
+		conns: newConnections(opt.MaxConns, opt.Log),
 	}
 	s.given = opt.Listener != nil
 	s.bound, _ = os.Lstat(opt.Socket) // nil differs from each: it is bound again
@@ -374,7 +368,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {
 		loops.Wait()
-		s.handlers.Wait()
+		s.conns.open.Wait()
 		close(ended)
 	}()
 	select {
@@ -383,7 +377,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	cancel()
-	s.closeAll()
+	s.conns.closeAll()
 	select {
 	case <-ended:
 	case <-time.After(leftBehind): // a request hangs in a file system, say
@@ -394,7 +388,7 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.started || s.draining {
+	if s.started {
 		return false
 	}
 	s.started = true
@@ -409,7 +403,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	started := s.started
 	if !started {
-		s.draining, s.started = true, true
+		s.started = true
 		close(s.served)
 	}
 	s.mu.Unlock()
@@ -456,17 +450,6 @@ func (s *Server) drain() error {
 	if errors.Is(err, net.ErrClosed) { // LetWait
 		err = nil
 	}
-	s.draining = true
-	for c := range s.conns {
-		c.interrupt()
-	}
+	s.conns.drain()
 	return err
-}
-
-func (s *Server) closeAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
-		c.raw.Close()
-	}
 }

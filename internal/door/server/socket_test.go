@@ -345,9 +345,9 @@ func TestConnectionsAreLimited(t *testing.T) {
 }
 
 func idles(s *Server) (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
+	s.conns.mu.Lock()
+	defer s.conns.mu.Unlock()
+	for c := range s.conns.all {
 		if c.idle.Load() > 0 {
 			n++
 		}

@@ -85,7 +85,7 @@ func (s *Server) reachable() bool {
 func (s *Server) bindAgain() (net.Listener, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.draining {
+	if s.conns.isDraining() {
 		return nil, nil
 	}
 	l, err := bind(s.opt.Socket, s.opt.socketMode(), 0)
