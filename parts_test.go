@@ -61,7 +61,6 @@ var large = map[string]int{
 	"client Client":                       76,
 	"internal/agents/connect target":      54,
 	"internal/daemon Daemon":              80,
-	"internal/door/server Server":         92,
 	"internal/facts call":                 57,
 	"internal/fleet Fleet":                56,
 	"internal/hooks/source/hookdir draft": 88,

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/hookd/hookd/wire"
@@ -26,30 +25,10 @@ func (noBoxes) BeginBox(string, wire.BoxStart) wire.BoxBegun { return wire.BoxBe
 
 func (noBoxes) EndBox(string, wire.BoxEnd) wire.BoxTold { return wire.BoxTold{} }
 
-func (s *Server) postBox(w http.ResponseWriter, r *http.Request) {
-	postedTo(s, w, r, func(b wire.BoxStart) wire.BoxBegun { return s.opt.Boxes.BeginBox(r.PathValue("id"), b) })
-}
-
-func (s *Server) postBoxEnd(w http.ResponseWriter, r *http.Request) {
-	postedTo(s, w, r, func(b wire.BoxEnd) wire.BoxTold { return s.opt.Boxes.EndBox(r.PathValue("id"), b) })
-}
-
-// postedTo answers a request whose body is a B.
-func postedTo[B, A any](s *Server, w http.ResponseWriter, r *http.Request, ask func(B) A) {
-	body, room, bad := s.readBody(w, r)
-	defer room.release()
-	var b B
-	if bad == nil {
-		if err := json.Unmarshal(body, &b); err != nil {
-			bad = &wire.Error{
-				Code: wire.CodeBadJSON, Message: "the body cannot be read: " + err.Error(),
-				Hint: "hookd-bridge box sends it",
-			}
-		}
-	}
-	if bad != nil {
-		refuse(w, bad)
-		return
-	}
-	respond(w, http.StatusOK, ask(b))
+// postBox tells Boxes about the box of a call.
+func postBox[Q, A any](s *Server, tell func(Boxes, string, Q) A) http.HandlerFunc {
+	return posted(s, form{of: "the box", hint: "hookd-bridge box sends it"},
+		func(r *http.Request, box Q) (A, *wire.Error) {
+			return tell(s.opt.Boxes, r.PathValue("id"), box), nil
+		})
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -11,32 +10,12 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-func (s *Server) getFleet(w http.ResponseWriter, r *http.Request) {
-	fleet, bad := s.opt.Fleet.Fleet(r.Context())
-	answer(w, fleet, bad)
-}
-
-func (s *Server) getFleetAsks(w http.ResponseWriter, r *http.Request) {
-	asks, bad := s.opt.Fleet.FleetAsks(r.Context())
-	answer(w, asks, bad)
-}
-
-func (s *Server) postFleetAnswer(w http.ResponseWriter, r *http.Request) {
-	body, room, bad := s.readBody(w, r)
-	defer room.release()
-	if bad != nil {
-		refuse(w, bad)
-		return
-	}
-	var given wire.FleetAnswer
-	if err := json.Unmarshal(body, &given); err != nil {
-		refuse(w, &wire.Error{
-			Code: wire.CodeBadJSON, Message: "the answer cannot be read: " + err.Error(),
-			Hint: "`hookd ask allow` and `hookd ask deny` with --machine and --key make one",
+func postFleetAnswer(s *Server) http.HandlerFunc {
+	hint := "`hookd ask allow` and `hookd ask deny` with --machine and --key make one"
+	return posted(s, form{of: "the answer", hint: hint},
+		func(r *http.Request, given wire.FleetAnswer) (struct{}, *wire.Error) {
+			return struct{}{}, s.opt.Fleet.PassAnswer(r.Context(), given)
 		})
-		return
-	}
-	answer(w, struct{}{}, s.opt.Fleet.PassAnswer(r.Context(), given))
 }
 
 func (s *Server) getFleetDead(w http.ResponseWriter, r *http.Request) {
@@ -47,18 +26,6 @@ func (s *Server) getFleetDead(w http.ResponseWriter, r *http.Request) {
 	}
 	dead, bad := s.opt.Fleet.FleetDeadLetters(r.Context(), r.URL.Query().Get("hook"), int(limit))
 	answer(w, dead, bad)
-}
-
-func (s *Server) getFleetDeadLetter(w http.ResponseWriter, r *http.Request) {
-	deadLetter(w, r, s.opt.Fleet.FleetDeadLetter)
-}
-
-func (s *Server) postRetryFleetDead(w http.ResponseWriter, r *http.Request) {
-	deadLetter(w, r, s.opt.Fleet.RetryFleetDead)
-}
-
-func (s *Server) deleteFleetDead(w http.ResponseWriter, r *http.Request) {
-	deadLetter(w, r, s.opt.Fleet.DropFleetDead)
 }
 
 // postFleetLink turns a request around: the peer sends its answers, and hookd asks in

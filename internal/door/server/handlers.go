@@ -199,15 +199,6 @@ func accepts(r *http.Request, media string) bool {
 	return strings.Contains(r.Header.Get("Accept"), media)
 }
 
-func (s *Server) getHooks(w http.ResponseWriter, r *http.Request) {
-	respond(w, http.StatusOK, s.opt.Hooks.Hooks(r.Context()))
-}
-
-func (s *Server) getHook(w http.ResponseWriter, r *http.Request) {
-	hook, bad := s.opt.Hooks.Hook(r.Context(), r.PathValue("name"))
-	answer(w, hook, bad)
-}
-
 func (s *Server) postTest(w http.ResponseWriter, r *http.Request) {
 	body, room, bad := s.readBody(w, r)
 	defer room.release()
@@ -222,12 +213,6 @@ func (s *Server) postTest(w http.ResponseWriter, r *http.Request) {
 	}
 	tested, bad := s.opt.Hooks.Test(r.Context(), peerOf(r), r.PathValue("name"), test)
 	answer(w, tested, bad)
-}
-
-// postTests takes no body.
-func (s *Server) postTests(w http.ResponseWriter, r *http.Request) {
-	tests, bad := s.opt.Hooks.RunTests(r.Context(), peerOf(r), r.PathValue("name"))
-	answer(w, tests, bad)
 }
 
 // parseTest reads an event, of which nothing is required here.
@@ -260,42 +245,7 @@ func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
 	respond(w, status, reload)
 }
 
-// queried answers a GET whose query parse reads with the result that ask finds in source.
-func queried[S, Q, A any](
-	source *S,
-	parse func(url.Values, time.Time) (Q, *wire.Error),
-	ask func(S, context.Context, Q) (A, *wire.Error),
-) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		q, bad := parse(r.URL.Query(), time.Now())
-		if bad != nil {
-			refuse(w, bad)
-			return
-		}
-		found, bad := ask(*source, r.Context(), q)
-		answer(w, found, bad)
-	}
-}
-
-func (s *Server) getRunning(w http.ResponseWriter, r *http.Request) {
-	respond(w, http.StatusOK, s.opt.Runs.Running(r.Context()))
-}
-
-func (s *Server) postKill(w http.ResponseWriter, r *http.Request) {
-	run, bad := s.opt.Runs.Kill(r.Context(), r.PathValue("id"))
-	answer(w, run, bad)
-}
-
-func (s *Server) getRun(w http.ResponseWriter, r *http.Request) {
-	run, bad := s.opt.Runs.Run(r.Context(), r.PathValue("id"))
-	answer(w, run, bad)
-}
-
-func (s *Server) getStatus(w http.ResponseWriter, r *http.Request) {
-	respond(w, http.StatusOK, s.opt.State.Status(r.Context()))
-}
-
-func (s *Server) getHealthz(w http.ResponseWriter, r *http.Request) {
+func getHealthz(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, struct {
 		OK bool `json:"ok"`
 	}{true})
@@ -426,6 +376,6 @@ func boolParam(values url.Values, key string) (*bool, *wire.Error) {
 }
 
 // postWeaken answers a command that is about to weaken a guard: route.checked has asked.
-func (s *Server) postWeaken(w http.ResponseWriter, _ *http.Request) {
+func postWeaken(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, struct{}{})
 }

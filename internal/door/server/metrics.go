@@ -19,19 +19,19 @@ func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
-	all := &whole{ResponseWriter: w, status: http.StatusOK}
+	all := &measured{ResponseWriter: w, status: http.StatusOK}
 	s.opt.Metrics.ServeHTTP(all, r)
 	w.Header().Set("Content-Length", strconv.Itoa(all.text.Len()))
 	w.WriteHeader(all.status)
 	_, _ = w.Write(all.text.Bytes()) // a client that is gone
 }
 
-// whole keeps an answer until its length is known, which package client wants.
-type whole struct {
+// measured keeps an answer until its length is known, which package client wants.
+type measured struct {
 	http.ResponseWriter
 	status int
 	text   bytes.Buffer
 }
 
-func (w *whole) WriteHeader(status int)         { w.status = status }
-func (w *whole) Write(part []byte) (int, error) { return w.text.Write(part) }
+func (w *measured) WriteHeader(status int)         { w.status = status }
+func (w *measured) Write(part []byte) (int, error) { return w.text.Write(part) }
