@@ -20,40 +20,40 @@ import (
 // is the whole string if a file has that name, else it is split at white space; no
 // shell is involved. A word without a slash is looked up in the folder, then in PATH.
 // A command that cannot be started is a warning: the hook loads, and its runs fail.
-func (d *draft) findCommand(at *yaml.Node) {
-	h := d.hook
-	word, args := h.Command, d.args
-	path, found := d.locate(word)
+func (c checks) findCommand(at *yaml.Node) {
+	h := c.hook
+	word, args := h.Command, c.args
+	path, found := c.locate(word)
 	if args == nil && !found.file {
 		words := strings.Fields(word)
 		word, args = words[0], words[1:]
-		path, found = d.locate(word)
+		path, found = c.locate(word)
 	}
 	h.Path, h.Args = path, args
 	if message := found.message; message != "" {
 		if !strings.Contains(word, "/") && message == missingFile {
 			message = "not found in the folder nor in PATH"
 		}
-		d.warn(at, found.hint, "command %s: %s", word, message)
+		c.warn(at, found.hint, "command %s: %s", word, message)
 	}
 }
 
 // locate returns the absolute path that a word of a command means, and the program there.
 // If there is no file it is the path in the folder.
-func (d *draft) locate(word string) (path string, found program) {
-	path = d.opt.home(word)
+func (c checks) locate(word string) (path string, found program) {
+	path = c.opt.home(word)
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(d.hook.Dir, path)
+		path = filepath.Join(c.hook.Dir, path)
 	}
-	if found = d.look(path); found.file || strings.Contains(word, "/") {
+	if found = c.look(path); found.file || strings.Contains(word, "/") {
 		return path, found
 	}
-	for _, dir := range filepath.SplitList(d.opt.Path) {
+	for _, dir := range filepath.SplitList(c.opt.Path) {
 		if !filepath.IsAbs(dir) {
 			continue // it depends on where the daemon was started
 		}
 		name := filepath.Join(dir, word)
-		if p := d.look(name); p.executable {
+		if p := c.look(name); p.executable {
 			return name, p
 		}
 	}
@@ -69,14 +69,14 @@ type program struct {
 
 // look inspects a program. Programs outside of the hook's own folder are shared by
 // many hooks, so Once caches them.
-func (d *draft) look(path string) program {
-	if d.opt.Blind {
+func (c checks) look(path string) program {
+	if c.opt.Blind {
 		return program{}
 	}
-	if rest, inside := strings.CutPrefix(path, d.hook.Dir); inside && strings.HasPrefix(rest, "/") {
-		return d.opt.lookAt(path)
+	if rest, inside := strings.CutPrefix(path, c.hook.Dir); inside && strings.HasPrefix(rest, "/") {
+		return c.opt.lookAt(path)
 	}
-	return found(&d.opt.once.programs, path, func() program { return d.opt.lookAt(path) })
+	return found(&c.opt.once.programs, path, func() program { return c.opt.lookAt(path) })
 }
 
 func isFile(path string) bool {

@@ -17,40 +17,40 @@ import (
 
 // checkTools warns of tools that no agent has which sends the hook's events. It
 // also warns of tools that are only written in another letter case.
-func (d *draft) checkTools() {
-	if d.opt.KnownTools == nil || d.rejected() {
+func (c checks) checkTools() {
+	if c.opt.KnownTools == nil || c.rejected() {
 		return
 	}
 	var agents []AgentTools
 	var known []string
-	for _, p := range d.hook.Patterns {
-		for _, a := range found(&d.opt.once.tools, p.Text, func() []AgentTools { return d.opt.KnownTools(p) }) {
+	for _, p := range c.hook.Patterns {
+		for _, a := range found(&c.opt.once.tools, p.Text, func() []AgentTools { return c.opt.KnownTools(p) }) {
 			agents, known = append(agents, a), append(known, a.Tools...)
 		}
 	}
 	if len(known) == 0 {
 		return
 	}
-	if at := d.given["matcher"]; at != nil && d.hook.Matcher != nil {
-		for _, word := range alternatives(d.hook.MatcherText) {
-			if tool, where, ok := d.otherCase(agents, word); ok && !(where != "" && d.hook.Matcher.MatchString(tool)) {
-				d.warn(at, fmt.Sprintf("did you mean `%s`?", tool), "matcher `%s` fits no tool%s: letter case counts", word, where)
+	if at := c.given["matcher"]; at != nil && c.hook.Matcher != nil {
+		for _, word := range alternatives(c.hook.MatcherText) {
+			if tool, where, ok := c.otherCase(agents, word); ok && !(where != "" && c.hook.Matcher.MatchString(tool)) {
+				c.warn(at, fmt.Sprintf("did you mean `%s`?", tool), "matcher `%s` fits no tool%s: letter case counts", word, where)
 			}
 		}
-		d.checkGlobs(at)
-		d.checkLeftOut(at, known)
-		if len(d.problems) == 0 && !slices.ContainsFunc(known, d.hook.Matcher.MatchString) && !d.namesOthers() {
-			d.warn(at, "hookd events", "matcher `%s` fits no tool that is known", d.hook.MatcherText)
+		c.checkGlobs(at)
+		c.checkLeftOut(at, known)
+		if len(c.problems) == 0 && !slices.ContainsFunc(known, c.hook.Matcher.MatchString) && !namesOthers(c.hook) {
+			c.warn(at, "hookd events", "matcher `%s` fits no tool that is known", c.hook.MatcherText)
 		}
 	}
 	for _, key := range []string{"filter.tools", "filter.exclude_tools"} {
-		at := d.given[key]
+		at := c.given[key]
 		if at == nil {
 			continue
 		}
 		for _, item := range at.Content {
-			if tool, where, ok := d.otherCase(agents, item.Value); ok {
-				d.warn(item, fmt.Sprintf("did you mean `%s`?", tool), "%s names `%s`, which is no tool%s: letter case counts", key, item.Value, where)
+			if tool, where, ok := c.otherCase(agents, item.Value); ok {
+				c.warn(item, fmt.Sprintf("did you mean `%s`?", tool), "%s names `%s`, which is no tool%s: letter case counts", key, item.Value, where)
 			}
 		}
 	}
@@ -60,8 +60,8 @@ func (d *draft) checkTools() {
 var globStar = regexp.MustCompile(`([A-Za-z0-9_-])\*`)
 
 // checkGlobs warns of words of the matcher that are written like globs, as mcp__*, and do not fit as such.
-func (d *draft) checkGlobs(at *yaml.Node) {
-	for word := range strings.SplitSeq(strings.Trim(d.hook.MatcherText, "^$()"), "|") {
+func (c checks) checkGlobs(at *yaml.Node) {
+	for word := range strings.SplitSeq(strings.Trim(c.hook.MatcherText, "^$()"), "|") {
 		if strings.ContainsAny(word, `.[(\+?{`) || !globStar.MatchString(word) {
 			continue
 		}
@@ -70,29 +70,29 @@ func (d *draft) checkGlobs(at *yaml.Node) {
 			anything = "server__tool"
 		}
 		meant := globStar.ReplaceAllString(word, "${1}"+anything)
-		if !d.hook.Matcher.MatchString(meant) {
-			d.warn(at, fmt.Sprintf("did you mean `%s`?", globStar.ReplaceAllString(word, "${1}.*")),
+		if !c.hook.Matcher.MatchString(meant) {
+			c.warn(at, fmt.Sprintf("did you mean `%s`?", globStar.ReplaceAllString(word, "${1}.*")),
 				"matcher `%s` is a regular expression, not a glob: it does not fit `%s`", word, meant)
 		}
 	}
 }
 
 // checkLeftOut warns of a guard of files that one way to change them goes past.
-func (d *draft) checkLeftOut(at *yaml.Node, known []string) {
-	fits := d.hook.Matcher.MatchString
+func (c checks) checkLeftOut(at *yaml.Node, known []string) {
+	fits := c.hook.Matcher.MatchString
 	const other = "NotebookEdit"
-	if !fits("Write") || !fits("Edit") || fits(other) || !slices.Contains(known, other) || !d.hook.Decides() ||
-		!slices.ContainsFunc(d.hook.Patterns, closes) || slices.Contains(d.hook.Filter.ExcludeTools, other) {
+	if !fits("Write") || !fits("Edit") || fits(other) || !slices.Contains(known, other) || !c.hook.Decides() ||
+		!slices.ContainsFunc(c.hook.Patterns, closes) || slices.Contains(c.hook.Filter.ExcludeTools, other) {
 		return
 	}
-	d.warn(at, fmt.Sprintf("add `|%s`, or filter.exclude_tools to say that it is meant", other),
-		"matcher `%s` has Write and Edit, and leaves out %s, which changes files, too", d.hook.MatcherText, other)
+	c.warn(at, fmt.Sprintf("add `|%s`, or filter.exclude_tools to say that it is meant", other),
+		"matcher `%s` has Write and Edit, and leaves out %s, which changes files, too", c.hook.MatcherText, other)
 }
 
 // namesOthers reports whether the matcher may be meant for tools that no table has: of
 // MCP servers, whose names have two underscores.
-func (d *draft) namesOthers() bool {
-	return strings.Contains(d.hook.MatcherText, "mcp") || strings.Contains(d.hook.MatcherText, "__")
+func namesOthers(h *hook.Hook) bool {
+	return strings.Contains(h.MatcherText, "mcp") || strings.Contains(h.MatcherText, "__")
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
@@ -116,7 +116,7 @@ type AgentTools struct {
 // otherCase returns the tool that a name is in another letter case, and whose: "" = that
 // of each agent that has it. ok is false where the name is that of a tool itself, of each
 // agent that has such a tool or of the agents that the hook is for.
-func (d *draft) otherCase(agents []AgentTools, name string) (tool, where string, ok bool) {
+func (c checks) otherCase(agents []AgentTools, name string) (tool, where string, ok bool) {
 	exact, whose := false, []string(nil)
 	for _, a := range agents {
 		same := func(k string) bool { return strings.EqualFold(k, name) }
@@ -129,7 +129,7 @@ func (d *draft) otherCase(agents []AgentTools, name string) (tool, where string,
 	if exact {
 		where = " of " + strings.Join(whose, ", ")
 	}
-	return tool, where, tool != "" && !(exact && len(d.hook.Filter.Agents) > 0)
+	return tool, where, tool != "" && !(exact && len(c.hook.Filter.Agents) > 0)
 }
 
 // denies is how a program looks that means to deny.
@@ -141,16 +141,16 @@ const mostProgram = 64 << 10
 
 // checkWildcard warns of a hook that means to deny and only observes, as its pattern has
 // a wildcard.
-func (d *draft) checkWildcard() {
-	if d.given["blocking"] != nil || d.rejected() {
+func (c checks) checkWildcard() {
+	if c.given["blocking"] != nil || c.rejected() {
 		return
 	}
-	i := slices.IndexFunc(d.hook.Patterns, func(p pattern.Pattern) bool { return !p.Exact() && closes(p) })
-	if i < 0 || slices.ContainsFunc(d.hook.Patterns, pattern.Pattern.Exact) || !d.meansToDeny() {
+	i := slices.IndexFunc(c.hook.Patterns, func(p pattern.Pattern) bool { return !p.Exact() && closes(p) })
+	if i < 0 || slices.ContainsFunc(c.hook.Patterns, pattern.Pattern.Exact) || !meansToDeny(c.hook) {
 		return
 	}
-	d.warn(d.given["events"], "write `blocking: true`, or the events one by one",
-		"`%s` has a wildcard, so the hook only observes: what it denies is not denied", d.hook.Patterns[i].Text)
+	c.warn(c.given["events"], "write `blocking: true`, or the events one by one",
+		"`%s` has a wildcard, so the hook only observes: what it denies is not denied", c.hook.Patterns[i].Text)
 }
 
 // closes reports whether a pattern matches an event that can be denied.
@@ -164,8 +164,7 @@ func closes(p pattern.Pattern) bool {
 }
 
 // meansToDeny looks for a denial in the hook's program and its expected answers.
-func (d *draft) meansToDeny() bool {
-	h := d.hook
+func meansToDeny(h *hook.Hook) bool {
 	if h.Shadow || h.OnError == hook.OnErrorDeny ||
 		slices.ContainsFunc(h.Tests, func(t hook.Test) bool { return t.Expect != hook.ExpectNone }) {
 		return true

@@ -112,7 +112,7 @@ func ReadText(dir string, definition []byte, opt Options) (*hook.Hook, []hook.Pr
 func (d *draft) read(definition []byte) (*hook.Hook, []hook.Problem) {
 	if root := d.parse(definition); root != nil {
 		d.mapping(root, "")
-		d.finish(root)
+		checks{d}.finish(root)
 	}
 	slices.SortStableFunc(d.problems, byPosition)
 	if d.rejected() {

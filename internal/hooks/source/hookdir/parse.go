@@ -102,7 +102,7 @@ var (
 
 // syntax turns "yaml: line N: message" into a problem at line and column. The
 // parser knows no column, and no line when it is the first.
-func (d *draft) syntax(data []byte, err error) {
+func (r *reading) syntax(data []byte, err error) {
 	parts := yamlLine.FindStringSubmatch(strings.TrimPrefix(err.Error(), "yaml: "))
 	line, _ := strconv.Atoi(parts[1])
 	message, hint := parts[2], ""
@@ -118,7 +118,7 @@ func (d *draft) syntax(data []byte, err error) {
 	if tab, ok := tabNear(lines, at.Line); ok && ofTab {
 		at, message, hint = tab, "a tab in the indentation", "indent with blanks"
 	}
-	d.reject(at, hint, "%s", message)
+	r.reject(at, hint, "%s", message)
 }
 
 func tabNear(lines []string, line int) (*yaml.Node, bool) {

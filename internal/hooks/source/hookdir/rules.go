@@ -105,7 +105,8 @@ func (d *draft) rulesOf(path string, at *yaml.Node) {
 	}
 	sum := sha256.Sum256(text)
 	d.hook.Rules.Files = append(d.hook.Rules.Files, rules.File{Path: path, Sum: hex.EncodeToString(sum[:])})
-	of := &draft{opt: d.opt, file: path, hook: d.hook, schema: d.schema, given: d.given}
+	of := &draft{opt: d.opt, hook: d.hook}
+	of.reading = reading{file: path, schema: d.schema, given: d.given, strict: d.strict}
 	if root := of.parseList(text); root != nil {
 		of.addRules(root, path)
 	}
@@ -113,10 +114,10 @@ func (d *draft) rulesOf(path string, at *yaml.Node) {
 }
 
 // parseList returns the list of rules in a file: the whole document, or its `rules`.
-func (d *draft) parseList(text []byte) *yaml.Node {
+func (r *reading) parseList(text []byte) *yaml.Node {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		d.syntax(text, err)
+		r.syntax(text, err)
 		return nil
 	}
 	if len(doc.Content) == 0 {
@@ -131,47 +132,47 @@ func (d *draft) parseList(text []byte) *yaml.Node {
 
 // finishRules adds the rules that the user has written for the hook elsewhere, and names the
 // events of a hook that names none.
-func (d *draft) finishRules() {
-	if d.given["rules"] == nil {
+func (c checks) finishRules() {
+	if c.given["rules"] == nil {
 		return
 	}
-	if at := d.given["type"]; at != nil && d.hook.Type != hook.Rules {
-		d.reject(at, "remove `type`, or `rules`", "a hook with rules has no type %s", d.hook.Type)
+	if at := c.given["type"]; at != nil && c.hook.Type != hook.Rules {
+		c.reject(at, "remove `type`, or `rules`", "a hook with rules has no type %s", c.hook.Type)
 	}
-	d.hook.Type = hook.Rules
-	if d.opt.RulesDir != "" && d.hook.Layer == hook.LayerUser && filepath.IsLocal(d.hook.Name) {
-		d.rulesOfUser(filepath.Join(d.opt.RulesDir, d.hook.Name))
+	c.hook.Type = hook.Rules
+	if c.opt.RulesDir != "" && c.hook.Layer == hook.LayerUser && filepath.IsLocal(c.hook.Name) {
+		c.rulesOfUser(filepath.Join(c.opt.RulesDir, c.hook.Name))
 	}
-	if len(d.hook.Rules.Rules) == 0 && !d.rejected() {
-		d.reject(d.given["rules"], "", "the hook has no rule")
+	if len(c.hook.Rules.Rules) == 0 && !c.rejected() {
+		c.reject(c.given["rules"], "", "the hook has no rule")
 	}
-	if d.given["events"] != nil {
+	if c.given["events"] != nil {
 		return
 	}
 	names := []string{"PreToolUse"}
-	if slices.ContainsFunc(d.hook.Rules.Rules, func(r *rules.Rule) bool { return len(r.What.Prompts) > 0 }) {
+	if slices.ContainsFunc(c.hook.Rules.Rules, func(r *rules.Rule) bool { return len(r.What.Prompts) > 0 }) {
 		names = append(names, "UserPromptSubmit")
 	}
-	if slices.ContainsFunc(d.hook.Rules.Rules, func(r *rules.Rule) bool { return len(r.What.Said) > 0 }) {
+	if slices.ContainsFunc(c.hook.Rules.Rules, func(r *rules.Rule) bool { return len(r.What.Said) > 0 }) {
 		names = append(names, "Stop")
 	}
 	for _, name := range names {
 		p, err := pattern.Compile(name)
 		if err != nil { // the names are plain
-			d.reject(d.given["rules"], "", "%v", err)
+			c.reject(c.given["rules"], "", "%v", err)
 		}
-		d.hook.Patterns = append(d.hook.Patterns, p)
+		c.hook.Patterns = append(c.hook.Patterns, p)
 	}
 }
 
 // rulesOfUser reads the user's own rules for the hook, if there are any.
-func (d *draft) rulesOfUser(folder string) {
+func (c checks) rulesOfUser(folder string) {
 	switch info, err := os.Stat(folder); {
 	case errors.Is(err, os.ErrNotExist):
-		d.hook.Rules.Absent = append(d.hook.Rules.Absent, folder)
+		c.hook.Rules.Absent = append(c.hook.Rules.Absent, folder)
 	case err != nil:
-		d.reject(d.given["rules"], "", "your rules in %s cannot be read: %v", folder, readfile.Cause(err))
+		c.reject(c.given["rules"], "", "your rules in %s cannot be read: %v", folder, readfile.Cause(err))
 	case info.IsDir():
-		d.rulesIn(folder, d.given["rules"])
+		c.rulesIn(folder, c.given["rules"])
 	}
 }

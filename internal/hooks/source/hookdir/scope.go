@@ -7,7 +7,7 @@ import (
 )
 
 func (d *draft) setScope(n *yaml.Node) {
-	word(d, n, scopes, &d.hook.Scope)
+	word(&d.reading, n, scopes, &d.hook.Scope)
 	if d.hook.Scope == hook.Scope(hook.ScopeLocal.Text()) {
 		d.hook.Scope = hook.ScopeLocal
 	}
@@ -15,15 +15,15 @@ func (d *draft) setScope(n *yaml.Node) {
 
 // checkScope refuses a scope where a verdict waits for the hook, or would: it must not wait
 // for another machine. A repository is in another place on each of them.
-func (d *draft) checkScope() {
-	at := d.given["scope"]
+func (c checks) checkScope() {
+	at := c.given["scope"]
 	switch {
-	case at == nil || d.hook.Scope == hook.ScopeLocal || d.rejected():
-	case d.hook.MayGuard():
-		d.reject(at, "add `blocking: false` if it only observes, else remove `scope`",
+	case at == nil || c.hook.Scope == hook.ScopeLocal || c.rejected():
+	case c.hook.MayGuard():
+		c.reject(at, "add `blocking: false` if it only observes, else remove `scope`",
 			"scope %s is for hooks that observe: this one takes part in verdicts, which never wait for other machines",
-			d.hook.Scope)
-	case d.hook.Project != "":
-		d.reject(at, "remove `scope`", "scope %s is not for hooks of a repository, which run in it", d.hook.Scope)
+			c.hook.Scope)
+	case c.hook.Project != "":
+		c.reject(at, "remove `scope`", "scope %s is not for hooks of a repository, which run in it", c.hook.Scope)
 	}
 }

@@ -248,7 +248,7 @@ const (
 
 func (d *draft) setMode(n *yaml.Node) {
 	var mode string
-	word(d, n, modes, &mode)
+	word(&d.reading, n, modes, &mode)
 	d.hook.Persistent = mode == modePersistent
 }
 
@@ -337,16 +337,16 @@ func (d *draft) setRunAs(n *yaml.Node) {
 }
 
 // checkProof warns of settings that do nothing for the hook.
-func (d *draft) checkProof() {
-	if at := d.keys["warm"]; at != nil && !d.hook.Persistent {
-		d.ignored(at, "`warm` is for mode persistent: other hooks start with each event", "add `mode: persistent`")
+func (c checks) checkProof() {
+	if at := c.keys["warm"]; at != nil && !c.hook.Persistent {
+		c.ignored(at, "`warm` is for mode persistent: other hooks start with each event", "add `mode: persistent`")
 	}
-	if d.rejected() || !d.hook.MayGuard() {
+	if c.rejected() || !c.hook.MayGuard() {
 		return
 	}
 	for _, key := range []string{"debounce", "throttle"} {
-		if at := d.keys[key]; at != nil {
-			d.warn(at, "with `blocking: false` it observes", "`%s` is for observers: a run that decides is never left out", key)
+		if at := c.keys[key]; at != nil {
+			c.warn(at, "with `blocking: false` it observes", "`%s` is for observers: a run that decides is never left out", key)
 		}
 	}
 }

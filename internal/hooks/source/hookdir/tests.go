@@ -47,11 +47,11 @@ func (d *draft) test(n *yaml.Node) hook.Test {
 		case "cwd":
 			d.text(value, &t.Cwd)
 		case "dialect":
-			word(d, value, dialects(), &t.Dialect)
+			word(&d.reading, value, dialects(), &t.Dialect)
 		case "data":
 			t.Data = d.json(value)
 		case "expect":
-			word(d, value, hook.Expectations(), &t.Expect)
+			word(&d.reading, value, hook.Expectations(), &t.Expect)
 		case "reason":
 			d.text(value, &t.Reason)
 		case "context":
@@ -151,19 +151,19 @@ func dialects() (names []string) {
 }
 
 // json returns a mapping as a JSON object.
-func (d *draft) json(n *yaml.Node) json.RawMessage {
+func (r *reading) json(n *yaml.Node) json.RawMessage {
 	if n.Kind != yaml.MappingNode {
-		d.reject(n, "", "the data of a test must be a mapping, is %s", kind(n))
+		r.reject(n, "", "the data of a test must be a mapping, is %s", kind(n))
 		return nil
 	}
 	var v any
 	if err := n.Decode(&v); err != nil { // too many aliases
-		d.reject(n, "", "the data of a test: %v", err)
+		r.reject(n, "", "the data of a test: %v", err)
 		return nil
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		d.reject(n, "keys must be texts", "the data of a test is no JSON: %v", err)
+		r.reject(n, "keys must be texts", "the data of a test is no JSON: %v", err)
 	}
 	return text
 }
