@@ -60,7 +60,6 @@ const mostMethods = 45
 var large = map[string]int{
 	"client Client":                     76,
 	"internal/agents/connect target":    54,
-	"internal/daemon Daemon":            80,
 	"internal/facts call":               57,
 	"internal/fleet Fleet":              56,
 	"internal/people/ask Holder":        54,

@@ -30,7 +30,7 @@ import (
 // newAsks makes the room that holds asks, with the grants that the store has.
 func (d *Daemon) newAsks() *ask.Holder {
 	h := ask.New(context.Background(), ask.Options{
-		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.answeredElsewhere,
+		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: machine{d}.answeredElsewhere,
 		Prompt: d.lastPrompt, Look: d.lookAt(),
 		Emit: func(name string, data json.RawMessage) {
 			_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"}) // as emitOwn
@@ -133,7 +133,7 @@ func (c *control) AnswerAsk(
 ) (wire.Replied, *wire.Error) {
 	r.Door = cmp.Or(r.Door, from.Door)
 	by := ask.From{Answerer: personAt(from), OfRun: ofRun(from)}
-	by.Not = func() string { return c.d.notAPerson(from) }
+	by.Not = func() string { return persons{c.d}.notAPerson(from) }
 	return c.d.asks.Answer(ctx, by, id, r)
 }
 

@@ -43,9 +43,9 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (wire.Answer, se
 		return wire.Answer{}, nil, err
 	}
 	env.Sender = cmp.Or(env.Sender, from.Sender)
-	c.d.noteTrial(from, env)
+	persons{c.d}.noteTrial(from, env)
 	if !env.Tried {
-		c.d.noteAgent(from, env)
+		persons{c.d}.noteAgent(from, env)
 	}
 	if c.d.config.Load().System {
 		addPeer(env, from)
@@ -158,17 +158,17 @@ func (c *control) Hooks(context.Context) wire.Hooks {
 		Problems:   append(catalog.HeldSettings(*c.d.config.Load()), snap.Problems...),
 	}
 	for _, e := range snap.Entries {
-		list.Hooks = append(list.Hooks, c.d.hook(e))
+		list.Hooks = append(list.Hooks, inventory{c.d}.hook(e))
 	}
 	return list
 }
 
 func (c *control) Hook(_ context.Context, name string) (wire.Hook, *wire.Error) {
-	e, err := c.d.find(name)
+	e, err := inventory{c.d}.find(name)
 	if err != nil {
 		return wire.Hook{}, err
 	}
-	a := c.d.hook(e)
+	a := inventory{c.d}.hook(e)
 	a.Changes = c.d.changes.Of(a.ID)
 	if h := cmp.Or(e.Hook, e.Waits); h != nil {
 		a.Script = h.ScriptText
@@ -178,7 +178,7 @@ func (c *control) Hook(_ context.Context, name string) (wire.Hook, *wire.Error) 
 
 // Test runs one hook now, whether it is enabled or not.
 func (c *control) Test(ctx context.Context, from server.Peer, name string, t wire.Test) (wire.Tested, *wire.Error) {
-	h, err := c.d.testable(name)
+	h, err := c.testable(name)
 	if err != nil {
 		return wire.Tested{}, err
 	}
@@ -192,7 +192,7 @@ func (c *control) Test(ctx context.Context, from server.Peer, name string, t wir
 
 // RunTests runs the tests in a hook's file.
 func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (wire.Tests, *wire.Error) {
-	h, err := c.d.testable(name)
+	h, err := c.testable(name)
 	if err != nil {
 		return wire.Tests{}, err
 	}
@@ -205,8 +205,8 @@ func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (
 }
 
 // testable returns the hook that may be run now, whether it is enabled or not.
-func (d *Daemon) testable(name string) (*hook.Hook, *wire.Error) {
-	e, err := d.find(name)
+func (c *control) testable(name string) (*hook.Hook, *wire.Error) {
+	e, err := inventory{c.d}.find(name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -249,55 +249,59 @@ func (c *control) Status(ctx context.Context) wire.Status {
 		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
 		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
 		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: d.runner.Path(),
-		Hooks: d.states(snap), Runs: results, Events: accepted,
+		Hooks: inventory{d}.states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
 		Cgroup: d.proc.Cgroup(), Starts: d.proc.Way(),
-		HTTP: d.agentHTTP.State(), Policy: d.policy.info(), Forward: d.forward.info(ctx), Fleet: d.fleetLag(ctx),
+		HTTP: d.agentHTTP.State(), Policy: d.policy.info(), Forward: d.forward.info(ctx),
+		Fleet:     machine{d}.fleetLag(ctx),
 		Unguarded: d.programs.addTo(d.unguarded.list(time.Now())), Snoozed: d.snoozes.list(), Permits: d.asks.Permits(),
-		Problems: d.problems(snap),
+		Problems: inventory{d}.problems(snap),
 	}
 }
 
+// inventory knows the hooks, how they are, and what is wrong.
+type inventory struct{ d *Daemon }
+
 // find returns the entry of a hook by id or name.
-func (d *Daemon) find(name string) (hook.Entry, *wire.Error) {
+func (i inventory) find(name string) (hook.Entry, *wire.Error) {
 	var names []string
-	for _, e := range d.discovery.Current().Entries {
+	for _, e := range i.d.discovery.Current().Entries {
 		if e.Name == name || e.Hook != nil && (e.Hook.ID == name || e.Hook.Name == name) {
 			return e, nil
 		}
 		names = append(names, e.Name)
 	}
-	return hook.Entry{}, catalog.NoHook(name, d.config.Load().HooksDir, names)
+	return hook.Entry{}, catalog.NoHook(name, i.d.config.Load().HooksDir, names)
 }
 
 // hook is catalog.Show with the daemon's knowledge of the hook.
-func (d *Daemon) hook(e hook.Entry) wire.Hook {
+func (i inventory) hook(e hook.Entry) wire.Hook {
 	a := catalog.Show(e)
-	if doubts := d.doubts(e); len(doubts) > 0 {
+	if doubts := i.doubts(e); len(doubts) > 0 {
 		a.State, a.Problems = string(hook.Degraded), append(a.Problems, doubts...)
 	}
 	if e.Hook != nil && e.Hook.Persistent {
-		a.Persistent = d.workers(e.Hook)
+		a.Persistent = i.workers(e.Hook)
 	}
-	a.Counts, a.LastRun = d.recorder.Counts(a.Name)
+	a.Counts, a.LastRun = i.d.recorder.Counts(a.Name)
 	return a
 }
 
 // doubts are the problems of a guard that loads and does not work; nil = it has none.
-func (d *Daemon) doubts(e hook.Entry) []wire.Problem {
+func (i inventory) doubts(e hook.Entry) []wire.Problem {
 	if e.Hook == nil || e.State != hook.Active {
 		return nil
 	}
-	return d.suspects.problems(e.Hook)
+	return i.d.suspects.problems(e.Hook)
 }
 
 // states counts hooks by the state that hook shows: guards that do not work are degraded.
-func (d *Daemon) states(snap *hook.Snapshot) map[string]int {
+func (i inventory) states(snap *hook.Snapshot) map[string]int {
 	count := snap.States()
 	for _, e := range snap.Entries {
-		if len(d.doubts(e)) > 0 {
+		if len(i.doubts(e)) > 0 {
 			count[string(hook.Active)]--
 			count[string(hook.Degraded)]++
 		}
@@ -306,15 +310,15 @@ func (d *Daemon) states(snap *hook.Snapshot) map[string]int {
 }
 
 // workers returns the workers of a persistent hook.
-func (d *Daemon) workers(h *hook.Hook) *wire.Persistent {
-	list, starts := d.runner.Workers(h)
+func (i inventory) workers(h *hook.Hook) *wire.Persistent {
+	list, starts := i.d.runner.Workers(h)
 	return &wire.Persistent{Copies: append([]wire.Worker{}, list...), Starts: starts}
 }
 
 // summary is the line that the service manager shows.
-func (d *Daemon) summary() string {
-	snap := d.discovery.Current()
-	count := d.states(snap)
+func (i inventory) summary() string {
+	snap := i.d.discovery.Current()
+	count := i.states(snap)
 	parts := []string{fmt.Sprintf("%d hooks", len(snap.Runnable()))}
 	for _, state := range []hook.State{
 		hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled,
@@ -328,20 +332,20 @@ func (d *Daemon) summary() string {
 
 // problems returns the problems of the settings, of no hook in particular, and of each
 // hook.
-func (d *Daemon) problems(snap *hook.Snapshot) []wire.Problem {
+func (i inventory) problems(snap *hook.Snapshot) []wire.Problem {
 	list := []wire.Problem{}
-	if p := d.rejected.Load(); p != nil {
+	if p := i.d.rejected.Load(); p != nil {
 		list = append(list, *p)
 	}
-	if p := d.metricsHTTP.Problem(); p != nil {
+	if p := i.d.metricsHTTP.Problem(); p != nil {
 		list = append(list, *p)
 	}
-	if p := d.agentHTTP.Problem(); p != nil {
+	if p := i.d.agentHTTP.Problem(); p != nil {
 		list = append(list, *p)
 	}
-	list = append(list, catalog.HeldSettings(*d.config.Load())...)
+	list = append(list, catalog.HeldSettings(*i.d.config.Load())...)
 	list = append(list, snap.Problems...)
-	for _, root := range d.projects.Untrusted() {
+	for _, root := range i.d.projects.Untrusted() {
 		list = append(list, wire.Problem{
 			File: filepath.Join(root, project.HooksDir), Hint: "hookd trust " + escape.Quote(root), Warning: true,
 			Message: "hooks of this repository do not run: it is not trusted",

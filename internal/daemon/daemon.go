@@ -147,7 +147,7 @@ func New(o Options) (d *Daemon, err error) {
 	d.snoozes = snoozes{
 		markers: d.markers, config: &d.config, changed: make(chan struct{}, 1), reload: d.Reload, log: d.log,
 	}
-	d.metrics = d.newMetrics()
+	d.metrics = gauges{d}.newMetrics()
 	if err := d.open(c); err != nil {
 		unwatch()
 		return nil, errors.Join(err, d.closeOpened())
@@ -208,7 +208,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.forward, d.reader = d.newForward(), d.facts()
 	d.runner = runner.New(runner.Options{
 		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: d.opts.Log, Fleet: d.fleet.outgoing(),
-		Facts: d.reader, Project: d.projects.Root, Undoable: d.undoable, Steps: steps{d},
+		Facts: d.reader, Project: d.projects.Root, Undoable: undoKeeper{d}.undoable, Steps: steps{d},
 	})
 	d.runner.Configure(c)
 	d.before = past.Open(c.PastFile(), d.opts.Log)
@@ -218,11 +218,11 @@ func (d *Daemon) wire(c config.Config) {
 	if c.WatchPrograms {
 		d.programs = newPrograms(d, c)
 	}
-	d.openVault(c)
+	undoKeeper{d}.openVault(c)
 	d.dispatch = dispatch.New(d.dispatchOptions(c))
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.agentWatch = &agentWatch{config: &d.config, missed: d.dispatch.Missed, faults: d.noteFaults, log: d.log}
-	d.discovery = discovery.New(d.discoveryOptions(c))
+	d.discovery = discovery.New(reloader{d}.discoveryOptions(c))
 	d.policy.hooks = d.discovery
 	d.runner.UseLatest(latestOf(d.discovery, c.ReloadMode))
 	d.changes = catalog.OpenChanges(c, d.opts.Log)
@@ -230,7 +230,7 @@ func (d *Daemon) wire(c config.Config) {
 	if err := catalog.AllowFirstSettings(c); err != nil {
 		d.log.Error("changes of settings will not wait to be allowed", zap.Error(err))
 	}
-	d.noteSettings(c)
+	reloader{d}.noteSettings(c)
 }
 
 func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
@@ -276,7 +276,7 @@ func (d *Daemon) serverOptions() server.Options {
 		Bridge: bridge.Serve,
 		Runs:   &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c wire.Code) { d.metrics.Refused(string(c)) },
-		Origin: d.connect, Program: programOf, Weakens: d.mayWeaken,
+		Origin: persons{d}.connect, Program: programOf, Weakens: persons{d}.mayWeaken,
 	}
 }
 
@@ -311,7 +311,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ahead := make(chan struct{})
 	rooms.Go(func() { d.readAhead(found); close(ahead) })
 	gone := d.changes.Note(found)
-	d.publishMetrics(found)
+	gauges{d}.publishMetrics(found)
 	d.projects.Trust(found.Projects())
 	d.retainAsks(found)
 	d.past.Use(found.Readable())
@@ -328,7 +328,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	rooms.Go(func() { d.agentHTTP.Run(ctx) })
 	rooms.Go(func() { d.metricsHTTP.Run(ctx) })
 	rooms.Go(func() { d.policy.follow(ctx) })
-	rooms.Go(func() { d.followFleet(ctx) })
+	rooms.Go(func() { machine{d}.followFleet(ctx) })
 	rooms.Go(func() { d.agentWatch.run(ctx) })
 	rooms.Go(func() { d.programs.run(ctx) })
 	rooms.Go(func() { d.unguarded.recall(ctx, d) })
@@ -337,7 +337,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })
 	rooms.Go(func() { d.forward.Run(ctx) })
-	rooms.Go(func() { d.tendVault(ctx) })
+	rooms.Go(func() { undoKeeper{d}.tendVault(ctx) })
 	d.asks.EndLast(ctx)
 	select { // calls are judged already; one that comes when hookd is ready waits for nothing
 	case <-ahead:
@@ -399,7 +399,7 @@ func (d *Daemon) boot() {
 			member("started_at", d.started.Format(time.RFC3339Nano)),
 		)
 	}
-	signals.Ready(d.summary())
+	signals.Ready(inventory{d}.summary())
 }
 
 // aheadTime bounds what readAhead may delay the moment when hookd is ready: its files may hang.
@@ -491,7 +491,7 @@ func (d *Daemon) stop(ctx context.Context) {
 // publish puts a new snapshot into force. The function it returns emits which hooks changed.
 func (d *Daemon) publish(snap *hook.Snapshot) (then func()) {
 	gone := d.changes.Note(snap) // first: no hook runs before its change is recorded
-	d.publishMetrics(snap)
+	gauges{d}.publishMetrics(snap)
 	d.projects.Trust(snap.Projects())
 	d.retainAsks(snap)
 	d.past.Use(snap.Readable())
@@ -515,7 +515,7 @@ func (d *Daemon) published(snap *hook.Snapshot, changes []hook.Change, gone []wi
 	}
 	d.tellGone(gone)
 	d.emitOwn("hookd:reload", number("generation", snap.Generation), number("hooks", uint64(len(snap.Runnable()))))
-	signals.Ready(d.summary())
+	signals.Ready(inventory{d}.summary())
 }
 
 // emitOwn emits an event of the daemon itself. It fails only while draining, when there

@@ -41,17 +41,17 @@ func (m machine) TakeDirective(_ context.Context, newestFirst [][]byte) error {
 
 // followFleet puts in force the policy that the newest directive wants on this machine, now and
 // after each look for a newer one, until ctx ends.
-func (d *Daemon) followFleet(ctx context.Context) {
-	if d.fleet == nil || d.config.Load().System {
+func (m machine) followFleet(ctx context.Context) {
+	if m.d.fleet == nil || m.d.config.Load().System {
 		return
 	}
 	said := ""
 	for {
-		c := *d.config.Load()
-		r, err := d.policy.Follow(ctx, policy.Member{
-			Tenant: c.Fleet.Tenant, Machine: d.fleet.Name(), Check: catalog.CheckPolicy(c, d.discovery.Readings()),
+		c := *m.d.config.Load()
+		r, err := m.d.policy.Follow(ctx, policy.Member{
+			Tenant: c.Fleet.Tenant, Machine: m.d.fleet.Name(), Check: catalog.CheckPolicy(c, m.d.discovery.Readings()),
 			Fetch: func(ctx context.Context, name string) ([]byte, error) {
-				return d.fleet.Bundle(ctx, name, policy.MaxBytes)
+				return m.d.fleet.Bundle(ctx, name, policy.MaxBytes)
 			},
 		})
 		switch {
@@ -59,19 +59,19 @@ func (d *Daemon) followFleet(ctx context.Context) {
 			return
 		case err != nil && !errors.Is(err, policy.ErrUnset) && err.Error() != said:
 			said = err.Error()
-			d.log.Warn("the policy of the fleet is not in force, what there was stays", zap.Error(err))
-			d.discovery.Load() // it is among the problems
+			m.d.log.Warn("the policy of the fleet is not in force, what there was stays", zap.Error(err))
+			m.d.discovery.Load() // it is among the problems
 		case err == nil && r.Changed:
-			d.log.Info("a policy of the fleet is in force", zap.String("policy", r.Current.Head().Text()),
+			m.d.log.Info("a policy of the fleet is in force", zap.String("policy", r.Current.Head().Text()),
 				zap.String("shadow", r.Current.ShadowHead().Text()))
-			d.discovery.Load()
-			d.policy.sweep()
+			m.d.discovery.Load()
+			m.d.policy.sweep()
 		}
 		if err == nil {
 			said = ""
 		}
 		select {
-		case <-d.directed:
+		case <-m.d.directed:
 		case <-ctx.Done():
 			return
 		}
@@ -79,22 +79,22 @@ func (d *Daemon) followFleet(ctx context.Context) {
 }
 
 // rolled is the state that the newest directive has on this machine; nil = it took none.
-func (d *Daemon) rolled(now policy.Current) *wire.Rolled {
+func (m machine) rolled(now policy.Current) *wire.Rolled {
 	switch {
-	case d.config.Load().System:
+	case m.d.config.Load().System:
 		return &wire.Rolled{Error: errRootsPolicy.Error()}
 	case now.State.Directive.Empty() && now.State.Refused == "":
 		return nil
 	}
 	r := &wire.Rolled{Directive: now.Directive.Sequence, Shadow: now.ShadowHead().Text()}
-	for _, e := range d.discovery.Current().Entries {
+	for _, e := range m.d.discovery.Current().Entries {
 		if e.OffBy != "" && e.State == hook.Disabled {
 			r.Off = append(r.Off, e.Name)
 		}
 	}
 	if now.State.Source == policy.FromFleet {
 		r.Error = now.State.Error
-		force, _, stage := now.Directive.For(d.fleet.Name())
+		force, _, stage := now.Directive.For(m.d.fleet.Name())
 		if head := now.Head(); head != nil && force != nil && *head == *force {
 			r.Stage = string(stage)
 		}
@@ -106,8 +106,8 @@ func (d *Daemon) rolled(now policy.Current) *wire.Rolled {
 }
 
 // directive is the newest that this machine has taken; nil = none.
-func (d *Daemon) directive() *wire.Directive {
-	now, set := d.policy.now()
+func (m machine) directive() *wire.Directive {
+	now, set := m.d.policy.now()
 	if !set || now.State.Directive.Empty() {
 		return nil
 	}

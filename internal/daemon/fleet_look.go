@@ -35,7 +35,7 @@ func (m machine) Facts() wire.FleetMachine {
 		}
 	}
 	now, _ := d.policy.now()
-	facts.Policy, facts.Rollout = now.Head().Text(), d.rolled(now)
+	facts.Policy, facts.Rollout = now.Head().Text(), machine{d}.rolled(now)
 	for name := range d.config.Load().Fleet.Approvers {
 		facts.Approvers = append(facts.Approvers, name)
 	}
@@ -83,9 +83,10 @@ func (m machine) Approvers() map[string]ed25519.PublicKey {
 
 // answeredElsewhere reports whether a person can be there who answers from elsewhere: a
 // hook runs for asks, or approvers of the fleet can see them now.
-func (d *Daemon) answeredElsewhere() bool {
-	approved := d.fleet != nil && len(d.config.Load().Fleet.Approvers) > 0 && d.fleet.program.Broker.State().Connected
-	return approved || d.hooked.Load()
+func (m machine) answeredElsewhere() bool {
+	joined, approvers := m.d.fleet, m.d.config.Load().Fleet.Approvers
+	approved := joined != nil && len(approvers) > 0 && joined.program.Broker.State().Connected
+	return approved || m.d.hooked.Load()
 }
 
 var errNoFleet = &wire.Error{
@@ -108,13 +109,13 @@ func outbox(s fleet.Status) wire.FleetOutbox {
 const lagTime = 2 * time.Second
 
 // fleetLag returns how this machine is in its fleet; nil = it is in none.
-func (d *Daemon) fleetLag(ctx context.Context) *wire.FleetLag {
-	if d.fleet == nil {
+func (m machine) fleetLag(ctx context.Context) *wire.FleetLag {
+	if m.d.fleet == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lagTime)
 	defer cancel()
-	s, err := d.fleet.Status(ctx)
+	s, err := m.d.fleet.Status(ctx)
 	lag := &wire.FleetLag{
 		Tenant: s.Tenant, Machine: s.Machine, Connected: s.State.Connected, Since: s.State.Since,
 		Error: cmp.Or(s.Trouble, s.State.Err, s.Directive), Outbox: outbox(s),
@@ -142,7 +143,7 @@ func (c *control) Fleet(ctx context.Context) (wire.Fleet, *wire.Error) {
 		Events: wire.FleetEvents{
 			Sent: s.Sent, Taken: s.Taken, Doubles: s.Doubles, Again: s.Again, Skipped: s.Skipped, Refused: s.Refused,
 		},
-		Machines: []wire.FleetMachine{}, Directive: c.d.directive(),
+		Machines: []wire.FleetMachine{}, Directive: machine{c.d}.directive(),
 	}
 	list, err := c.d.fleet.Machines(ctx)
 	if err == nil {

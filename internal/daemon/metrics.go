@@ -42,32 +42,35 @@ func texts[T ~string](words ...T) (list []string) {
 	return list
 }
 
-func (d *Daemon) newMetrics() *metrics.Metrics {
+// gauges read the daemon for the metrics.
+type gauges struct{ d *Daemon }
+
+func (g gauges) newMetrics() *metrics.Metrics {
 	names := catalog.EventNames()
 	slices.Sort(names)
 	return metrics.New(metrics.Options{
-		Version: d.opts.Version, Commit: d.opts.Commit,
+		Version: g.d.opts.Version, Commit: g.d.opts.Commit,
 		Events: slices.Compact(names), Codes: metricCodes, Results: metricResults, Reasons: spawnReasons(),
 		Asks: []string{wire.ByPerson, wire.ByTimeout, wire.ByRestart, wire.ByGone},
-		Load: d.load,
+		Load: g.load,
 	})
 }
 
 // publishMetrics makes the hooks of snap the ones that are counted, and records whether
 // the reload was good.
-func (d *Daemon) publishMetrics(snap *hook.Snapshot) {
+func (g gauges) publishMetrics(snap *hook.Snapshot) {
 	var names []string
 	for _, e := range snap.Entries {
 		if e.Hook != nil {
 			names = append(names, e.Hook.Name)
 		}
 	}
-	d.metrics.Publish(names)
-	d.noteReload(snap)
+	g.d.metrics.Publish(names)
+	g.noteReload(snap)
 }
 
-func (d *Daemon) noteReload(snap *hook.Snapshot) {
-	d.metrics.Reloaded(!broken(d.problems(snap)), time.Now())
+func (g gauges) noteReload(snap *hook.Snapshot) {
+	g.d.metrics.Reloaded(!broken(inventory(g).problems(snap)), time.Now())
 }
 
 // broken reports whether there is more than warnings.
@@ -76,8 +79,8 @@ func broken(list []wire.Problem) bool {
 }
 
 // load returns the state of the daemon. It is called at each scrape.
-func (d *Daemon) load() metrics.Load {
-	load, hub := d.dispatch.Stats(), d.hub.Stats()
+func (g gauges) load() metrics.Load {
+	load, hub := g.d.dispatch.Stats(), g.d.hub.Stats()
 	l := metrics.Load{
 		Depth: map[string]int{
 			"observers": load.QueuedRuns,
@@ -87,44 +90,44 @@ func (d *Daemon) load() metrics.Load {
 		Inflight:   map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,
-		Store: d.storeLoad(), Forward: d.forward.load(), Fleet: d.fleetLoad(),
+		Store: g.storeLoad(), Forward: g.d.forward.load(), Fleet: g.fleetLoad(),
 		Policy: map[string]int{},
 	}
-	if oldest := d.dispatch.Oldest(); !oldest.IsZero() {
+	if oldest := g.d.dispatch.Oldest(); !oldest.IsZero() {
 		l.Oldest = time.Since(oldest)
 	}
-	if now, set := d.policy.now(); set {
+	if now, set := g.d.policy.now(); set {
 		l.Policy[now.Manifest.Name] = 0
 		if now.State.Error == "" {
 			l.Policy[now.Manifest.Name] = 1
 		}
 	}
-	count := d.states(d.discovery.Current())
+	count := inventory(g).states(g.d.discovery.Current())
 	for _, s := range metricStates {
 		l.Hooks[s] = count[s]
 	}
 	return l
 }
 
-func (d *Daemon) storeLoad() *metrics.Store {
-	h := d.store.Health()
+func (g gauges) storeLoad() *metrics.Store {
+	h := g.d.store.Health()
 	return &metrics.Store{
 		Up: h.Err == nil, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Backlog: h.Backlog, Dropped: h.Dropped,
 		Journaled: h.Journaled, JournalBytes: h.JournalBytes,
-		Lost: h.Lost, Losses: len(d.store.Losses()), Audited: h.Audited,
+		Lost: h.Lost, Losses: len(g.d.store.Losses()), Audited: h.Audited,
 	}
 }
 
 // fleetLoad returns how this machine is in its fleet; nil = it is in none.
-func (d *Daemon) fleetLoad() *metrics.Fleet {
-	if d.fleet == nil {
+func (g gauges) fleetLoad() *metrics.Fleet {
+	if g.d.fleet == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lagTime)
 	defer cancel()
-	s, err := d.fleet.Status(ctx)
+	s, err := g.d.fleet.Status(ctx)
 	if err != nil {
 		return nil
 	}

@@ -63,7 +63,7 @@ func (d *Daemon) deniers(ctx context.Context, of *wire.Decision) (hooks []*hook.
 		}
 	}
 	for _, name := range names {
-		e, bad := d.find(name)
+		e, bad := inventory{d}.find(name)
 		if bad != nil || e.Hook == nil { // it denies nothing now
 			continue
 		}

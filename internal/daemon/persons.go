@@ -28,10 +28,13 @@ type connected struct {
 	pid    int           // of that
 }
 
+// persons tells persons and agents apart.
+type persons struct{ d *Daemon }
+
 // connect looks at a process right after its connection was accepted. It fits
 // server.Options.Origin.
-func (d *Daemon) connect(from server.Peer) any {
-	c := &connected{Origin: d.origin(from.PID), handle: from.Handle}
+func (p persons) connect(from server.Peer) any {
+	c := &connected{Origin: p.d.origin(from.PID), handle: from.Handle}
 	if !peer.HasHandles() {
 		c.at = proc.IdentityOf(from.PID)
 	}
@@ -56,13 +59,13 @@ func (c *connected) HasEnded() bool {
 
 // noteAgent notes the agent of a bridge that sends an event: once for a connection, as a
 // bridge makes one for each call. It notes in env if the agent was started to run without a person.
-func (d *Daemon) noteAgent(from server.Peer, env *events.Envelope) {
+func (p persons) noteAgent(from server.Peer, env *events.Envelope) {
 	c, agent := connectedBy(from), dialect.Agent(env.Dialect)
 	if c == nil || from.PID == self || agent == nil {
 		return
 	}
 	c.look.Do(func() {
-		if c.pid, c.agent = d.agents.Note(from.PID); c.agent == nil && agent.Answer == nil {
+		if c.pid, c.agent = p.d.agents.Note(from.PID); c.agent == nil && agent.Answer == nil {
 			c.pid = from.PID // a plugin speaks for it, in its own process
 		}
 	})
@@ -72,20 +75,20 @@ func (d *Daemon) noteAgent(from server.Peer, env *events.Envelope) {
 // noteTrial decides whether an event is tried, and no call of an agent: the sender says so, or it is a
 // probe, and a person has typed the command of hookd that it comes from. Nothing else may say so of an
 // event: a tried event is in no count. At the system daemon, where any user may be the sender, nothing is.
-func (d *Daemon) noteTrial(from server.Peer, env *events.Envelope) {
+func (p persons) noteTrial(from server.Peer, env *events.Envelope) {
 	if !env.Tried && env.SessionID != events.ProbeSession {
 		return
 	}
 	said, why := env.Tried, ""
 	switch env.Tried = false; {
-	case d.config.Load().System:
+	case p.d.config.Load().System:
 		why = "it was sent to the system daemon"
 	case !proc.IsOurCommand(from.PID):
 		why = "it does not come from this hookd's own command"
 	case ofRun(from):
 		why = "it comes from a hook"
 	default:
-		why = d.notAPerson(from)
+		why = p.notAPerson(from)
 	}
 	if env.Tried = why == ""; said && !env.Tried {
 		env.Warnings = append(env.Warnings, "it counts as a call of an agent: "+why)
@@ -94,8 +97,8 @@ func (d *Daemon) noteTrial(from server.Peer, env *events.Envelope) {
 
 // notAPerson says why a request is not one of a person: the process has ended, is of a run,
 // or belongs to an agent. "" = it may be a person's.
-func (d *Daemon) notAPerson(from server.Peer) (why string) {
-	of, is := d.agents.Above(from.PID)
+func (p persons) notAPerson(from server.Peer) (why string) {
+	of, is := p.d.agents.Above(from.PID)
 	c := connectedBy(from)
 	switch {
 	case c != nil && c.HasEnded(): // else the look was at this process
@@ -121,15 +124,15 @@ type weakening struct {
 
 // mayWeaken refuses a request that could weaken a guard, unless a person may have made it. It
 // fits server.Options.Weakens.
-func (d *Daemon) mayWeaken(from server.Peer, what string) *wire.Error {
+func (p persons) mayWeaken(from server.Peer, what string) *wire.Error {
 	by := personAt(from) // before the look: after it the process may have ended
-	why := d.notAPerson(from)
+	why := p.notAPerson(from)
 	if why == "" {
 		return nil
 	}
 	what = escape.Line(what, 300)
-	d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: what, Why: why, From: by})
-	d.log.Warn("an agent may not weaken guards", zap.String("what", what), zap.String("why", why),
+	p.d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: what, Why: why, From: by})
+	p.d.log.Warn("an agent may not weaken guards", zap.String("what", what), zap.String("why", why),
 		zap.String("user", by.User), zap.Int("pid", by.PID), zap.String("program", by.Program),
 		zap.String("door", by.Door))
 	return &wire.Error{

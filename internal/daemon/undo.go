@@ -26,22 +26,27 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
+// undoKeeper fits dispatch.UndoKeeper.
+type undoKeeper struct{ d *Daemon }
+
+var _ dispatch.UndoKeeper = undoKeeper{}
+
 // openVault makes the room that keeps the files that calls destroy. A vault that cannot be made stops no
 // daemon: then nothing is kept, which each record says.
-func (d *Daemon) openVault(c config.Config) {
+func (u undoKeeper) openVault(c config.Config) {
 	if c.System { // the files are other users'
 		return
 	}
-	k, err := undo.Open(vaultDir(c), d.opts.Log)
+	vault, err := undo.Open(vaultDir(c), u.d.opts.Log)
 	if err != nil {
-		d.log.Error("nothing is kept of what calls destroy", zap.Error(err))
+		u.d.log.Error("nothing is kept of what calls destroy", zap.Error(err))
 		return
 	}
-	k.Configure(undoSettings(c))
-	d.undo = k
+	vault.Configure(undoSettings(c))
+	u.d.undo = vault
 	for _, old := range []string{c.DataDir(), vaultDir(c)} { // of versions that took snapshots with git
 		if err := os.RemoveAll(filepath.Join(old, "snapshots")); err != nil {
-			d.log.Warn("old snapshots stay", zap.Error(err))
+			u.d.log.Warn("old snapshots stay", zap.Error(err))
 		}
 	}
 }
@@ -85,20 +90,20 @@ const (
 )
 
 // tendVault settles calls whose results did not come, and drops kept contents that are too old or too much.
-func (d *Daemon) tendVault(ctx context.Context) {
-	if d.undo == nil {
+func (u undoKeeper) tendVault(ctx context.Context) {
+	if u.d.undo == nil {
 		return
 	}
 	for {
-		d.undo.SettleOld(time.Now())
-		d.undo.Expire(time.Now())
-		if len(d.undo.Unsettled("")) == 0 {
+		u.d.undo.SettleOld(time.Now())
+		u.d.undo.Expire(time.Now())
+		if len(u.d.undo.Unsettled("")) == 0 {
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(expireEvery):
 				continue
-			case <-d.undo.Began:
+			case <-u.d.undo.Began:
 			}
 		}
 		select {
@@ -108,11 +113,6 @@ func (d *Daemon) tendVault(ctx context.Context) {
 		}
 	}
 }
-
-// undoKeeper fits dispatch.UndoKeeper.
-type undoKeeper struct{ d *Daemon }
-
-var _ dispatch.UndoKeeper = undoKeeper{}
 
 func (u undoKeeper) Keep(e *events.Event) dispatch.Keeping {
 	r, looked := u.keep(e)
@@ -139,12 +139,12 @@ func (u undoKeeper) keep(e *events.Event) (r undo.Copied, looked bool) {
 }
 
 // undoable reports whether an effect of a call can be taken back: to know it, the call is kept.
-func (d *Daemon) undoable(e *events.Event, of *facts.Effect) bool {
-	if d.undo == nil || !strings.HasPrefix(of.Target, "/") || e.Contract.Kind != events.KindToolBefore {
+func (u undoKeeper) undoable(e *events.Event, of *facts.Effect) bool {
+	if u.d.undo == nil || !strings.HasPrefix(of.Target, "/") || e.Contract.Kind != events.KindToolBefore {
 		return false
 	}
-	r, looked := undoKeeper{d}.keep(e)
-	return looked && d.config.Load().Undo.Keep && r.Undoable()
+	r, looked := u.keep(e)
+	return looked && u.d.config.Load().Undo.Keep && r.Undoable()
 }
 
 // said is a result as a verdict and its record have it.
@@ -246,7 +246,7 @@ func (c *control) TakeBack(
 		return wire.UndoAnswer{}, noVault()
 	}
 	if !r.Preview {
-		if bad := c.d.mayUndo(from); bad != nil {
+		if bad := (persons{c.d}).mayUndo(from); bad != nil {
 			return wire.UndoAnswer{}, bad
 		}
 	}
@@ -267,7 +267,7 @@ func (c *control) AddDump(
 	if c.d.undo == nil {
 		return wire.Dump{}, noVault()
 	}
-	if why := c.d.notAPerson(from); why != "" && !ofRun(from) {
+	if why := (persons{c.d}).notAPerson(from); why != "" && !ofRun(from) {
 		return wire.Dump{}, &wire.Error{
 			Code: wire.CodeForbidden, Message: "refused: hooks and people put dumps into the vault, and " + why,
 			Hint: "call it from a hook of the event",
@@ -307,16 +307,16 @@ func noVault() *wire.Error {
 }
 
 // mayUndo refuses an undo unless a person may have asked for it: it can overwrite newer work.
-func (d *Daemon) mayUndo(from server.Peer) *wire.Error {
+func (p persons) mayUndo(from server.Peer) *wire.Error {
 	by := personAt(from)
-	why := d.notAPerson(from)
+	why := p.notAPerson(from)
 	if why == "" && ofRun(from) {
 		why = "it comes from a hook"
 	}
 	if why == "" {
 		return nil
 	}
-	d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: "undo", Why: why, From: by})
+	p.d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: "undo", Why: why, From: by})
 	return &wire.Error{
 		Code: wire.CodeForbidden, Message: "refused: only a person takes back what a call did, and " + why,
 		Hint: "a person types it in a terminal of their own, or here once the agent has ended; --dry-run is free",
