@@ -53,18 +53,18 @@ func TestPartsCallOneWay(t *testing.T) {
 	}
 }
 
-// mostMethods is how many methods a type may have. A type that has more is in large, with its bound: that only
-// falls.
+// mostMethods is how many methods a type may have. A type that has more is in large, with its number:
+// that only falls.
 const mostMethods = 45
 
 var large = map[string]int{
-	"client Client":                     76,
-	"internal/agents/connect target":    54,
+	"client Client":                     72,
+	"internal/agents/connect target":    48,
 	"internal/facts call":               57,
-	"internal/fleet Fleet":              56,
-	"internal/people/ask Holder":        54,
-	"internal/people/doctor visit":      54,
-	"internal/record/recorder Recorder": 60,
+	"internal/fleet Fleet":              50,
+	"internal/people/ask Holder":        50,
+	"internal/people/doctor visit":      49,
+	"internal/record/recorder Recorder": 57,
 }
 
 func TestTypesHaveFewMethods(t *testing.T) {
