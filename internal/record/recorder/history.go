@@ -1,11 +1,9 @@
 package recorder
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +44,7 @@ func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.
 		return wire.Runs{}, bad
 	}
 	if !r.Flush(ctx) {
-		return wire.Runs{Runs: r.recent(q), Recent: true}, nil
+		return wire.Runs{Runs: r.newest.runsOf(q), Recent: true}, nil
 	}
 	page, err := r.store.Runs(ctx, q)
 	if page.Runs == nil {
@@ -55,53 +53,19 @@ func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.
 	return wire.Runs{Runs: page.Runs, Next: page.Next}, unread("the history", "", err)
 }
 
-// recent is Runs from memory.
-func (r *Recorder) recent(q wire.RunQuery) []wire.Run {
-	limit := q.Limit
-	if limit <= 0 {
-		limit = 50
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found := []wire.Run{}
-	for _, run := range slices.Backward(r.recentRuns()) {
-		if len(found) == limit {
-			break
-		}
-		if q.Fits(*run) {
-			found = append(found, *run)
-		}
-	}
-	return found
-}
-
 // Decisions is Runs for decisions.
 func (r *Recorder) Decisions(ctx context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Decisions{}, bad
 	}
 	if !r.Flush(ctx) {
-		return wire.Decisions{Decisions: r.recentDecisions(q), Recent: true}, nil
+		return wire.Decisions{Decisions: r.newest.decisionsOf(q), Recent: true}, nil
 	}
 	page, err := r.store.Decisions(ctx, decisionQuery(q))
 	if page.Decisions == nil {
 		page.Decisions = []wire.Decision{}
 	}
 	return wire.Decisions{Decisions: page.Decisions, Next: page.Next}, unread("the decisions", "", err)
-}
-
-// recentDecisions returns the newest decisions that fit, newest first.
-func (r *Recorder) recentDecisions(q wire.DecisionQuery) []wire.Decision {
-	limit := cmp.Or(q.Limit, 50)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found := []wire.Decision{}
-	for i := len(r.decisions) - 1; i >= 0 && len(found) < limit; i-- {
-		if d := r.decisions[(r.next+i)%len(r.decisions)]; q.Fits(d) {
-			found = append(found, *d)
-		}
-	}
-	return found
 }
 
 // CountDecisions counts the decisions that Decisions finds, in the history alone.
@@ -185,7 +149,7 @@ func (r *Recorder) Run(ctx context.Context, id string) (wire.Run, *wire.Error) {
 }
 
 func (r *Recorder) run(ctx context.Context, id string) (wire.Run, error) {
-	if run, n := r.newest(id); n == 1 && run.ID == strings.ToUpper(id) || !r.Flush(ctx) {
+	if run, n := r.newest.find(id); n == 1 && run.ID == strings.ToUpper(id) || !r.Flush(ctx) {
 		switch n {
 		case 1:
 			return run, nil
@@ -195,26 +159,6 @@ func (r *Recorder) run(ctx context.Context, id string) (wire.Run, error) {
 		return run, fmt.Errorf("run %s: %w", id, store.ErrAmbiguous)
 	}
 	return r.store.Run(ctx, id)
-}
-
-// newest is run from memory. It also returns how many ids begin or end so.
-func (r *Recorder) newest(id string) (wire.Run, int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []wire.Run
-	upper := strings.ToUpper(id)
-	for _, run := range r.recentRuns() {
-		if id != "" && (strings.HasPrefix(run.ID, upper) || strings.HasSuffix(run.ID, upper)) {
-			found = append(found, *run)
-		}
-	}
-	if i := slices.IndexFunc(found, func(run wire.Run) bool { return run.ID == upper }); i >= 0 {
-		return found[i], 1
-	}
-	if len(found) == 1 {
-		return found[0], 1
-	}
-	return wire.Run{}, len(found)
 }
 
 // Event returns an event as the history has it.

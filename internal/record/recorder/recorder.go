@@ -26,12 +26,6 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// How many of the last runs, and how many bytes of their output, are in memory.
-const (
-	maxRuns     = 1000
-	maxRunBytes = 8 << 20
-)
-
 // Recorder fits dispatch.Recorder and dispatch.IDs. It is safe for concurrent use.
 type Recorder struct {
 	hub   *stream.Hub
@@ -44,17 +38,9 @@ type Recorder struct {
 	accepted   atomic.Uint64
 	onDecision atomic.Pointer[func()] // see OnDecision; nil = none
 
-	mu      sync.Mutex                // guards all below
-	runs    []*wire.Run               // oldest first, never changed; see recentRuns
-	first   int                       // index of the oldest in runs
-	bytes   int                       // of their output
-	results map[string]int            // runs by result
-	hooks   map[string]map[string]int // the same by hook
-	last    map[string]*wire.Run      // by hook
+	newest *newest
 
-	decisions []*wire.Decision // the last ones, a ring; next is the oldest
-	next      int
-
+	mu   sync.Mutex                       // guards soon
 	soon map[*wire.Decision]chan struct{} // decisions that Flush waits for; closed when recorded
 }
 
@@ -65,14 +51,7 @@ var (
 
 // New returns a Recorder that publishes on hub and stores in s.
 func New(hub *stream.Hub, s *store.Store) *Recorder {
-	return &Recorder{
-		hub:     hub,
-		store:   s,
-		results: map[string]int{},
-		hooks:   map[string]map[string]int{},
-		last:    map[string]*wire.Run{},
-		soon:    map[*wire.Decision]chan struct{}{},
-	}
+	return &Recorder{hub: hub, store: s, newest: newNewest(), soon: map[*wire.Decision]chan struct{}{}}
 }
 
 // prepared has the values computed for an event before it gets its number.
@@ -209,7 +188,7 @@ func (r *Recorder) Decided(d *wire.Decision) {
 	defer r.storing.RUnlock()
 	d.Outcome = d.Word()
 	d.Seq = r.hub.PublishLate(d.Event, stream.DecisionRecord(d), recordRoom)
-	r.rememberDecision(d)
+	r.newest.addDecision(d)
 	r.store.Decided(d)
 	r.isRecorded(d)
 	if f := r.onDecision.Load(); f != nil {
@@ -321,7 +300,7 @@ func (r *Recorder) Finished(k events.PendingKey, run wire.Run, fate dispatch.Fat
 	defer r.storing.RUnlock()
 	if run.ID != "" {
 		run.Seq = r.publish(&run) // which its record does not read
-		r.remember(&run)
+		r.newest.addRun(&run)
 	}
 	switch {
 	case fate.Dead != "":
@@ -349,56 +328,6 @@ const (
 	recordRoom = 1 << 10 // about what the stream holds of an event without its data, a run or a decision
 	maxHeld    = 4 << 10 // bytes of a run's output: one with more is encoded at once
 )
-
-// rememberDecision puts a decision into memory; it does not change any more.
-func (r *Recorder) rememberDecision(d *wire.Decision) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.decisions) < maxRuns {
-		r.decisions = append(r.decisions, d)
-		return
-	}
-	r.decisions[r.next] = d
-	r.next = (r.next + 1) % maxRuns
-}
-
-// remember puts a run into memory; it does not change any more.
-func (r *Recorder) remember(run *wire.Run) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.runs = append(r.runs, run)
-	r.bytes += size(run)
-	for n := len(r.runs) - r.first; n > maxRuns || r.bytes > maxRunBytes && n > 1; n-- {
-		r.bytes -= size(r.runs[r.first])
-		r.runs[r.first] = nil
-		r.first++
-	}
-	if r.first >= maxRuns { // a slice that only moves on would be copied at each turn of its array
-		n := copy(r.runs, r.recentRuns())
-		clear(r.runs[n:])
-		r.runs, r.first = r.runs[:n], 0
-	}
-	if run.Test {
-		return
-	}
-	r.last[run.Hook] = run
-	if run.Tried {
-		return
-	}
-	result := string(run.Result)
-	r.results[result]++
-	if r.hooks[run.Hook] == nil {
-		r.hooks[run.Hook] = map[string]int{}
-	}
-	r.hooks[run.Hook][result]++
-}
-
-// recentRuns returns the runs in memory. The caller holds mu.
-func (r *Recorder) recentRuns() []*wire.Run { return r.runs[r.first:] }
-
-func size(run *wire.Run) int {
-	return len(run.Stdout.Head) + len(run.Stdout.Tail) + len(run.Stderr.Head) + len(run.Stderr.Tail)
-}
 
 // flushTime is how long a query waits until all records so far are on disk.
 const flushTime = 2 * time.Second
@@ -436,27 +365,9 @@ func (r *Recorder) flushStored(ctx context.Context) bool {
 }
 
 // Counts returns the runs of a hook by result, and its last run.
-func (r *Recorder) Counts(hook string) (map[string]int, *wire.Run) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	counts := map[string]int{}
-	for result, n := range r.hooks[hook] {
-		counts[result] = n
-	}
-	if last := r.last[hook]; last != nil {
-		run := *last
-		return counts, &run
-	}
-	return counts, nil
-}
+func (r *Recorder) Counts(hook string) (map[string]int, *wire.Run) { return r.newest.ofHook(hook) }
 
 // Totals returns how many events were accepted, and the runs by result, since the start.
 func (r *Recorder) Totals() (accepted uint64, results map[string]int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	results = map[string]int{}
-	for result, n := range r.results {
-		results[result] = n
-	}
-	return r.accepted.Load(), results
+	return r.accepted.Load(), r.newest.byResult()
 }
