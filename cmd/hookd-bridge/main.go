@@ -19,7 +19,7 @@ import (
 var version, commit string
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "version" {
+	if len(os.Args) == 2 && (os.Args[1] == "version" || os.Args[1] == "--version") {
 		os.Stdout.WriteString("hookd-bridge " + version + " " + commit + "\n")
 		return
 	}
