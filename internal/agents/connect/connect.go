@@ -298,7 +298,7 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 	}
 	if c.isCommand() {
 		c.args = t.flags(c.args)
-		c.guard = t.guardOf(event, c.args)
+		c.guard = t.agent.guardOf(event, c.args)
 	}
 	return c, true
 }

@@ -63,7 +63,7 @@ func (t *target) disconnect(p *Plan) error {
 	switch {
 	case before == nil && t.agent.bare(result):
 		c.After, c.Remove = nil, true
-	case before != nil && (t.same(result, before) || len(bytes.TrimSpace(before)) == 0 && t.agent.bare(result)):
+	case before != nil && (t.agent.same(result, before) || len(bytes.TrimSpace(before)) == 0 && t.agent.bare(result)):
 		c.After, c.DropBackup = t.file.with(before), backup
 		if info, err := os.Stat(backup); err == nil && t.showsToken(t.file.text) {
 			c.Mode = info.Mode().Perm() // it was narrowed for the token
@@ -93,7 +93,7 @@ func (t *target) cutOut(keep func([]string) bool) ([]byte, error) {
 
 // same reports whether two texts say the same, comments included: they differ
 // in white space and commas that mean nothing.
-func (t *target) same(a, b []byte) bool {
+func (a *agent) same(one, two []byte) bool {
 	drop := func(text []byte) []byte {
 		return bytes.Map(func(r rune) rune {
 			if strings.ContainsRune(" \t\r\n,", r) {
@@ -102,12 +102,12 @@ func (t *target) same(a, b []byte) bool {
 			return r
 		}, text)
 	}
-	if !bytes.Equal(drop(a), drop(b)) {
+	if !bytes.Equal(drop(one), drop(two)) {
 		return false
 	}
-	one, err := t.agent.format.parse(a)
-	two, err2 := t.agent.format.parse(b)
-	return err == nil && err2 == nil && reflect.DeepEqual(one, two)
+	first, err := a.format.parse(one)
+	second, err2 := a.format.parse(two)
+	return err == nil && err2 == nil && reflect.DeepEqual(first, second)
 }
 
 // backup returns the text from before the first connect; nil if there was no

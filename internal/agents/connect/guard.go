@@ -67,27 +67,28 @@ func cutGuard(line string) (call, guard string) {
 // outdated reports whether connect would write a call otherwise that is registered: with another guard, or
 // with a longer deadline. An older version of hookd wrote it then, or a person changed it.
 func (t *target) outdated(h registration) bool {
-	return h.call.isCommand() && (h.call.guard != t.guardOf(h.event, t.flags(h.call.args)) || t.ends(h) != 0)
+	return h.call.isCommand() &&
+		(h.call.guard != t.agent.guardOf(h.event, t.flags(h.call.args)) || t.agent.ends(h) != 0)
 }
 
 // ends returns the deadline that a call has in the settings, where the agent ends its bridge too early; 0 = it
 // does not. A person may have made it shorter, together with the bridge's own.
-func (t *target) ends(h registration) time.Duration {
-	if !h.call.isCommand() || t.agent.Unit == 0 {
+func (a *agent) ends(h registration) time.Duration {
+	if !h.call.isCommand() || a.Unit == 0 {
 		return 0
 	}
-	if h.call.deadline >= cmp.Or(deadlineIn(h.call.args), dialect.Agent(t.agent.name).Timeout(h.event)) {
+	if h.call.deadline >= cmp.Or(deadlineIn(h.call.args), dialect.Agent(a.name).Timeout(h.event)) {
 		return 0
 	}
 	return max(h.call.deadline, 1)
 }
 
 // guardOf is the guard of a call with these arguments.
-func (t *target) guardOf(event string, args []string) string {
+func (a *agent) guardOf(event string, args []string) string {
 	if c := (call{args: args}); !c.failClosed() {
-		return t.agent.keeps(event, c.socket())
+		return a.keeps(event, c.socket())
 	}
-	return t.agent.guard(event)
+	return a.guard(event)
 }
 
 // Guards reports whether an agent asks hooks about a call with an event of that name.

@@ -49,7 +49,7 @@ func (scripts) files(t *target) (list []ownFile) {
 // script is the text of a script that calls the bridge.
 func (t *target) script(args []string) []byte {
 	c, start := call{program: t.Bridge, agent: t.Agent, args: t.flags(args)}, "exec "
-	if c.guard = t.guardOf(args[0], c.args); c.guard != "" {
+	if c.guard = t.agent.guardOf(args[0], c.args); c.guard != "" {
 		start = ""
 	}
 	return []byte("#!/bin/sh\n# hookd's bridge; `hookd disconnect " + t.Agent + "` removes this file.\n" + start +
@@ -61,7 +61,7 @@ func (scripts) owns(t *target, text []byte) bool { return callIn(text, t.Agent).
 // current allows for flags of its own.
 func (scripts) current(t *target, have, _ []byte) bool {
 	c := callIn(have, t.Agent)
-	return t.wanted(c) && (len(c.args) == 0 || c.guard == t.guardOf(c.args[0], c.args))
+	return t.wanted(c) && (len(c.args) == 0 || c.guard == t.agent.guardOf(c.args[0], c.args))
 }
 
 func (scripts) renewed(t *target, have []byte, want ownFile) []byte {
