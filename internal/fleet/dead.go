@@ -45,15 +45,15 @@ type givenUp struct {
 func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 	var a advisory
 	if err := json.Unmarshal(d.Data, &a); err != nil || a.Stream != f.names.stream(areaWork) {
-		f.took(d)
+		took(d, f.log)
 		return
 	}
 	lost, err := f.stored(ctx, areaWork, ">", a.Seq)
 	if err == nil && lost != nil {
 		g := givenUp{Tries: a.Deliveries}
-		list, bad := f.read(*lost, areaWork)
+		list, bad := f.names.read(*lost, areaWork)
 		if bad != nil || len(list) != 1 { // it was refused by all
-			f.took(d)
+			took(d, f.log)
 			return
 		}
 		g.passed = list[0]
@@ -73,7 +73,7 @@ func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 	}
 	f.log.Warn("no machine took an event for a hook: it is a dead letter of the fleet, see `hookd dev dead list --fleet`",
 		zap.String("hook", strings.TrimPrefix(a.Consumer, workConsumer)), zap.Int("tries", a.Deliveries))
-	f.took(d)
+	took(d, f.log)
 }
 
 // stored returns the message of an area with a number; nil = it is not there.
@@ -101,7 +101,7 @@ func (f *Fleet) DeadLetters(ctx context.Context, hook string, limit int) (wire.D
 	limit = min(cmp.Or(limit, usualAnswer), mostAnswer)
 	q := engine.Query{Stream: f.names.stream(areaDead), Subject: f.names.all(areaDead, "*")}
 	err := f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
-		g, err := f.readDead(m)
+		g, err := f.names.readDead(m)
 		if err != nil || hook != "" && g.Hook != hook {
 			return true
 		}
@@ -170,7 +170,7 @@ func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m engine.Stored,
 	}
 	if found != nil {
 		m = *found
-		if g, err = f.readDead(m); err == nil {
+		if g, err = f.names.readDead(m); err == nil {
 			return g, m, nil
 		}
 	}
@@ -180,8 +180,8 @@ func (f *Fleet) dead(ctx context.Context, id int64) (g givenUp, m engine.Stored,
 }
 
 // readDead reads a dead letter, and checks it against its subject.
-func (f *Fleet) readDead(m engine.Stored) (g givenUp, err error) {
-	_, rest, ok := f.names.sender(m.Subject, areaDead)
+func (n Names) readDead(m engine.Stored) (g givenUp, err error) {
+	_, rest, ok := n.sender(m.Subject, areaDead)
 	if err := json.Unmarshal(m.Data, &g); err != nil {
 		return g, err
 	}

@@ -160,7 +160,7 @@ func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 		if f.held.Swap(int64(len(held))) == 0 && len(held) > 0 {
 			wake(f.replied) // from now on it looks for answers often
 		}
-		if f.publish(ctx, f.asks(held), nowAsks) != nil || err != nil {
+		if f.publish(ctx, f.names.asks(held), nowAsks) != nil || err != nil {
 			return published
 		}
 		published = true
@@ -174,7 +174,7 @@ func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 			switch {
 			case json.Unmarshal(line, &r) != nil:
 			case r.Type == "ask":
-				held[r.ID] = f.withCard(r.Ask)
+				held[r.ID] = withCard(r.Ask, f.opts.Asked)
 			case r.Type == "answered":
 				delete(held, r.ID)
 			}
@@ -184,8 +184,8 @@ func (f *Fleet) followAsks(ctx context.Context) (published bool) {
 
 // asks is this machine's word on its asks, the oldest first. Where they do not fit, the newest
 // lose their cards: those can be allowed on this machine alone.
-func (f *Fleet) asks(held map[string]wire.Ask) []byte {
-	of := said{Machine: f.names.Machine, Sent: time.Now().UTC()}
+func (n Names) asks(held map[string]wire.Ask) []byte {
+	of := said{Machine: n.Machine, Sent: time.Now().UTC()}
 	size := len(encode(of))
 	for _, id := range slices.Sorted(maps.Keys(held)) {
 		a := held[id]
@@ -208,11 +208,11 @@ const mostCard = maxFact / 4
 
 // withCard is an ask with its whole card, unless that is too large: then it can be
 // allowed on its own machine alone.
-func (f *Fleet) withCard(a wire.Ask) wire.Ask {
-	if a.Card == nil || a.Card.Whole || f.opts.Asked == nil {
+func withCard(a wire.Ask, asked Asked) wire.Ask {
+	if a.Card == nil || a.Card.Whole || asked == nil {
 		return a
 	}
-	if whole, ok := f.opts.Asked.Ask(a.ID); ok && whole.Card != nil && len(encode(whole.Card)) <= mostCard {
+	if whole, ok := asked.Ask(a.ID); ok && whole.Card != nil && len(encode(whole.Card)) <= mostCard {
 		a.Card = whole.Card
 	}
 	return a

@@ -19,10 +19,10 @@ import (
 // takeWork takes the event of a delivery. One that this machine refuses for now goes back:
 // another machine may be faster.
 func (f *Fleet) takeWork(ctx context.Context, d engine.Delivery) {
-	list, err := f.read(d.Stored, areaWork)
+	list, err := f.names.read(d.Stored, areaWork)
 	if err != nil {
 		f.refuse(d.Stored, err)
-		f.took(d)
+		took(d, f.log)
 		return
 	}
 	if d.Try > 1 {
@@ -30,7 +30,7 @@ func (f *Fleet) takeWork(ctx context.Context, d engine.Delivery) {
 	}
 	bad := f.accept(list[0])
 	if bad == nil {
-		f.took(d)
+		took(d, f.log)
 		return
 	}
 	f.count.skipped.Add(1)
@@ -50,7 +50,7 @@ func (f *Fleet) followEvents(ctx context.Context) {
 		n  int
 	}
 	f.in.follow(ctx, areaEvery, f.names.all(areaEvery), f.arrived, func(m engine.Stored) error {
-		list, err := f.read(m, areaEvery)
+		list, err := f.names.read(m, areaEvery)
 		if err != nil {
 			f.refuse(m, err)
 			return nil
@@ -102,8 +102,8 @@ func (f *Fleet) refuse(m engine.Stored, err error) {
 
 // read reads the events that another machine has passed on in one message, and checks that they
 // fit its subject.
-func (f *Fleet) read(m engine.Stored, area string) ([]passed, error) {
-	machine, rest, ok := f.names.sender(m.Subject, area)
+func (n Names) read(m engine.Stored, area string) ([]passed, error) {
+	machine, rest, ok := n.sender(m.Subject, area)
 	if !ok {
 		return nil, fmt.Errorf("it stands under %s", m.Subject)
 	}
@@ -154,9 +154,9 @@ func (p passed) brought() events.Envelope {
 	return env
 }
 
-func (f *Fleet) took(d engine.Delivery) {
+func took(d engine.Delivery, log *zap.Logger) {
 	if err := d.Took(); err != nil {
-		f.log.Debug("a message of the fleet will come again: its servers do not know that it was taken", zap.Error(err))
+		log.Debug("a message of the fleet will come again: its servers do not know that it was taken", zap.Error(err))
 	}
 }
 
