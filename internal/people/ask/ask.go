@@ -121,7 +121,7 @@ type Holder struct {
 	ended     []*held // the last ones, oldest first
 	grants    map[string]*wire.Grant
 	voided    []*wire.Grant // that were void since the start, oldest first
-	followers map[*Follower]struct{}
+	followers followers
 	closed    bool
 }
 
@@ -147,7 +147,7 @@ func New(ctx context.Context, o Options) *Holder {
 	}
 	h := &Holder{
 		opts: o, log: o.Log.Named("ask"), settings: Settings{Hold: config.HoldAuto, Timeout: 2 * time.Minute},
-		held: map[string]*held{}, grants: map[string]*wire.Grant{}, followers: map[*Follower]struct{}{},
+		held: map[string]*held{}, grants: map[string]*wire.Grant{}, followers: followers{},
 	}
 	h.loadGrants(ctx)
 	return h
@@ -302,7 +302,7 @@ func (s Settings) wait(of *hook.Hook, e *events.Event) time.Duration {
 // present reports whether an approver is there.
 func (h *Holder) present() bool {
 	h.mu.Lock()
-	answers := h.answering() > 0
+	answers := h.followers.answering() > 0
 	h.mu.Unlock()
 	return answers || h.opts.Hooked()
 }

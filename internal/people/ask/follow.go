@@ -51,9 +51,12 @@ func (h *Holder) Follow(answers bool) *Follower {
 	return f
 }
 
-// answering is how many followers can answer. h.mu is held.
-func (h *Holder) answering() (n int) {
-	for f := range h.followers {
+// followers are those of a Holder, guarded by Holder.mu.
+type followers map[*Follower]struct{}
+
+// answering is how many can answer.
+func (all followers) answering() (n int) {
+	for f := range all {
 		if f.answers {
 			n++
 		}
@@ -64,18 +67,18 @@ func (h *Holder) answering() (n int) {
 // Approvers returns how many followers can answer, and whether a hook runs for asks.
 func (h *Holder) Approvers() (followers int, hooked bool) {
 	h.mu.Lock()
-	n := h.answering()
+	n := h.followers.answering()
 	h.mu.Unlock()
 	return n, h.opts.Hooked()
 }
 
-// publish gives each follower a record about a. h.mu is held.
-func (h *Holder) publish(what string, a *held) {
-	if len(h.followers) == 0 {
+// publish gives each a record about a.
+func (all followers) publish(what string, a *held) {
+	if len(all) == 0 {
 		return
 	}
 	line := record(askRecord{what, short(a.Ask)})
-	for f := range h.followers {
+	for f := range all {
 		if f.lost {
 			continue
 		}
@@ -118,7 +121,7 @@ func (f *Follower) take(dst []byte) ([]byte, error) {
 		return dst, io.EOF
 	}
 	if f.lost {
-		list := h.list()
+		list := shortAsks(h.held)
 		dst = append(dst, record(opened{"open", len(list)})...)
 		for _, a := range list {
 			dst = append(dst, record(askRecord{"ask", a})...)

@@ -88,8 +88,8 @@ func (h *Holder) hold(
 			a.Hooks = append(a.Hooks, one.Hook.Name)
 		}
 	}
-	h.draw(a, q)
-	data := h.eventData(a)
+	a.draw(&h.opts, q)
+	data := a.eventData(h.opts.Redact)
 	h.save(a, nil, min(wait/4, rowTime)) // nothing can answer it before
 	h.mu.Lock()
 	if h.closed || len(h.held) >= maxHeld || h.bytes+a.size > maxHeldBytes {
@@ -100,7 +100,7 @@ func (h *Holder) hold(
 	h.held[a.ID] = a
 	h.bytes += a.size
 	a.timer = time.AfterFunc(time.Until(a.Until), func() { h.end(a, &wire.Answered{By: wire.ByTimeout}) })
-	h.publish("ask", a)
+	h.followers.publish("ask", a)
 	h.mu.Unlock()
 	h.opts.Emit(events.EventAsk, data)
 	h.log.Info("a call waits for an answer", zap.String("ask", a.ID), zap.String("hook", a.Hook),
@@ -109,14 +109,14 @@ func (h *Holder) hold(
 }
 
 // draw makes the short card of an ask, and notes the values that the whole card needs.
-func (h *Holder) draw(a *held, q *dispatch.Question) {
+func (a *held) draw(o *Options, q *dispatch.Question) {
 	e := *q.Event
 	if a.Rewrote {
 		e.Data = rewrittenData(q)
 	}
-	seen := h.opts.Look(&e)
+	seen := o.Look(&e)
 	a.cards = card.Options{
-		Agent: a.Agent, OwnWay: a.ownWay, Tried: a.Tried, Prompt: h.opts.Prompt(a.SessionID, a.Dialect),
+		Agent: a.Agent, OwnWay: a.ownWay, Tried: a.Tried, Prompt: o.Prompt(a.SessionID, a.Dialect),
 		Repo: seen.Repo, Effects: seen.Effects, Undo: q.Undo, Box: q.Verdict.Contains(), Opens: q.Verdict.Opens,
 	}
 	for _, one := range a.asking {
@@ -241,7 +241,7 @@ func (h *Holder) endLast(was keptAsk) {
 		Tool: a.Tool, Subject: a.Subject, Tried: a.Tried, Decision: decision, Reason: reason,
 		DecidedBy: was.DecidedBy, Answered: a.Answered,
 	})
-	h.opts.Emit(events.EventAnswered, h.eventData(a))
+	h.opts.Emit(events.EventAnswered, a.eventData(h.opts.Redact))
 	h.log.Warn("hookd was ended while an ask was held", zap.String("ask", a.ID), zap.String("event_id", a.EventID),
 		zap.String("answered_by", a.Answered.By))
 }
@@ -275,24 +275,24 @@ func (h *Holder) release(a *held) {
 	a.answered.Refused = a.refused
 	a.Answered = a.answered
 	a.Input, a.about, a.Card, a.cards = nil, nil, nil, card.Options{} // they may be large, and an ended ask is kept
-	h.publish("answered", a)
+	h.followers.publish("answered", a)
 	close(a.done)
 }
 
 // over emits the event of an ask that has ended.
 func (h *Holder) over(a *held) {
 	a.once.Do(func() {
-		h.opts.Emit(events.EventAnswered, h.eventData(a))
+		h.opts.Emit(events.EventAnswered, a.eventData(h.opts.Redact))
 	})
 }
 
 // eventData is the event that hooks get about an ask: without secrets. It has the commands that
 // a person types to answer.
-func (h *Holder) eventData(a *held) json.RawMessage {
+func (a *held) eventData(redact func([]byte) []byte) json.RawMessage {
 	shown := a.Ask
-	shown.Reason = string(h.opts.Redact([]byte(shown.Reason)))
+	shown.Reason = string(redact([]byte(shown.Reason)))
 	if shown.Card != nil {
-		shown.Card = h.redactedCard(a, &shown)
+		shown.Card = a.redactedCard(&shown, redact)
 	}
 	if len(shown.Input) > maxShown {
 		shown.Input = nil
@@ -310,18 +310,18 @@ func (h *Holder) eventData(a *held) json.RawMessage {
 	return rawjson.With(text, members...)
 }
 
-// redactedCard makes the short card of a for hooks, which get no secrets, and takes them
+// redactedCard makes the short card for hooks, which get no secrets, and takes them
 // out of shown. A card that lacks one is not whole.
-func (h *Holder) redactedCard(a *held, shown *wire.Ask) *wire.Card {
+func (a *held) redactedCard(shown *wire.Ask, redact func([]byte) []byte) *wire.Card {
 	o := a.cards
 	o.Short = true
-	o.Prompt = string(h.opts.Redact([]byte(o.Prompt)))
+	o.Prompt = string(redact([]byte(o.Prompt)))
 	o.Asking = slices.Clone(o.Asking)
 	for i := range o.Asking {
-		o.Asking[i].Reason = string(h.opts.Redact([]byte(o.Asking[i].Reason)))
+		o.Asking[i].Reason = string(redact([]byte(o.Asking[i].Reason)))
 	}
 	if shown.Input != nil {
-		clean := h.opts.Redact(shown.Input)
+		clean := redact(shown.Input)
 		o.Masked = !bytes.Equal(clean, shown.Input)
 		if shown.Input = clean; !json.Valid(clean) {
 			shown.Input = nil
@@ -339,12 +339,13 @@ func (h *Holder) List() []wire.Ask {
 	h.endGone()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.list()
+	return shortAsks(h.held)
 }
 
-func (h *Holder) list() []wire.Ask {
-	list := make([]wire.Ask, 0, len(h.held))
-	for _, a := range h.held {
+// shortAsks returns asks as lists show them, the oldest first.
+func shortAsks(all map[string]*held) []wire.Ask {
+	list := make([]wire.Ask, 0, len(all))
+	for _, a := range all {
 		list = append(list, short(a.Ask))
 	}
 	slices.SortFunc(list, func(a, b wire.Ask) int { return cmp.Compare(a.ID, b.ID) })
