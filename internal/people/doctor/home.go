@@ -153,11 +153,9 @@ func (v *visit) socket() bool {
 	return true
 }
 
-func (v *visit) lockFile() string { return v.Config.LockFile() }
-
 // holder returns the pid of the process that has the home, 0 for none.
 func (v *visit) holder() (int, error) {
-	f, err := os.OpenFile(v.lockFile(), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block for ever
+	f, err := os.OpenFile(v.Config.LockFile(), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block for ever
 	if err != nil {
 		return 0, err
 	}
@@ -203,7 +201,7 @@ func (v *visit) start() string {
 
 // lock checks that the process that has the home is the process that answers.
 func (v *visit) lock() {
-	path := v.lockFile()
+	path := v.Config.LockFile()
 	pid, err := v.holder()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -267,7 +265,7 @@ func (v *visit) files() {
 			v.say("files", Problem, do, "%s cannot be written by the daemon, %s", path, v.name())
 			bad = true
 		}
-		if info.Mode().Perm()&0o077 != 0 && !v.isToken(path) { // those are reported by what uses them
+		if info.Mode().Perm()&0o077 != 0 && !isToken(v.Config, path) { // those are reported by what uses them
 			v.say(
 				"files",
 				Problem,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/door/loopback"
 )
@@ -20,8 +21,8 @@ func (v *visit) httpToken() {
 	if v.status != nil && v.status.HTTP != nil && !v.status.HTTP.Open {
 		v.say("http", Problem, "ss -ltnp", "%s", v.status.HTTP.Error)
 	}
-	token := v.token()
-	copies := v.copiesInHome(token)
+	token := readToken(v.Config)
+	copies := copiesInHome(v.Config, token)
 	for _, agent := range loopback.Agents() {
 		o := connect.Options{Agent: agent, Post: &connect.Post{}}
 		if v.Config.HTTPListen != "" {
@@ -63,8 +64,8 @@ func (v *visit) httpToken() {
 }
 
 // isToken reports whether a file is the file of a token.
-func (v *visit) isToken(path string) bool {
-	return path == v.Config.TokenFile() || path == v.Config.MetricsTokenFile() && v.Config.MetricsListen != ""
+func isToken(c config.Config, path string) bool {
+	return path == c.TokenFile() || path == c.MetricsTokenFile() && c.MetricsListen != ""
 }
 
 // metricsToken checks metrics.listen, and the file of its token.
@@ -86,18 +87,18 @@ func (v *visit) metricsToken() {
 	}
 }
 
-// token is the content of the token's file, whichever users can read it.
-func (v *visit) token() string {
-	text, _ := readfile.Read(v.Config.TokenFile(), maxTokenFile) // where there is none, no file holds it
+// readToken returns the content of the token's file, whichever users can read it.
+func readToken(c config.Config) string {
+	text, _ := readfile.Read(c.TokenFile(), maxTokenFile) // where there is none, no file holds it
 	return strings.TrimSpace(string(text))
 }
 
 // copiesInHome finds the token in the home's own files.
-func (v *visit) copiesInHome(token string) (copies []connect.TokenCopy) {
+func copiesInHome(c config.Config, token string) (copies []connect.TokenCopy) {
 	if token == "" {
 		return nil
 	}
-	for _, dir := range []string{v.Config.Home, filepath.Dir(v.Config.TokenFile())} {
+	for _, dir := range []string{c.Home, filepath.Dir(c.TokenFile())} {
 		entries, _ := os.ReadDir(dir) // what cannot be read is examined by home
 		for _, e := range entries {
 			path := filepath.Join(dir, e.Name())
