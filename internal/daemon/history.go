@@ -205,7 +205,7 @@ func (d *Daemon) storage() wire.Storage {
 		Path: d.opts.Config.StorePath, OK: h.Err == nil, Since: h.Since, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Journaled: h.Journaled, JournalBytes: h.JournalBytes, Lost: h.Dropped,
-		Losses: d.recorder.Losses(), Unkept: d.unkept,
+		Losses: d.store.Losses(), Unkept: d.unkept,
 	}
 	if h.Err != nil {
 		s.Error = h.Err.Error()

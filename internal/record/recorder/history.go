@@ -331,9 +331,6 @@ func (r *Recorder) takeBack(
 	return count, unreadable, err
 }
 
-// Losses returns the losses and set-aside files that are not taken back yet, oldest first.
-func (r *Recorder) Losses() []wire.Loss { return r.store.Losses() }
-
 // unread returns the error for a part of the history that cannot be read; nil for nil.
 func unread(kind, id string, err error) *wire.Error {
 	what := strings.TrimSpace(kind + " " + id)
