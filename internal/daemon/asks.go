@@ -30,7 +30,7 @@ import (
 // newAsks makes the room that holds asks, with the grants that the store has.
 func (d *Daemon) newAsks() *ask.Holder {
 	h := ask.New(context.Background(), ask.Options{
-		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: machine{d}.answeredElsewhere,
+		Store: d.store, Tree: treeOf, Log: d.opts.Log, Redact: d.redact, Hooked: d.answeredElsewhere,
 		Prompt: d.lastPrompt, Look: d.lookAt(),
 		Emit: func(name string, data json.RawMessage) {
 			_, _ = d.dispatch.EmitOwn(events.Envelope{Event: name, Data: data, Sender: "hookd"}) // as emitOwn
@@ -43,6 +43,14 @@ func (d *Daemon) newAsks() *ask.Holder {
 
 // promptTime is how long the prompt of a session is looked for.
 const promptTime = 300 * time.Millisecond
+
+// answeredElsewhere reports whether a person can be there who answers from elsewhere: a
+// hook runs for asks, or approvers of the fleet can see them now.
+func (d *Daemon) answeredElsewhere() bool {
+	joined, approvers := d.fleet, d.config.Load().Fleet.Approvers
+	approved := joined != nil && len(approvers) > 0 && joined.program.Broker.State().Connected
+	return approved || d.hooked.Load()
+}
 
 // lastPrompt fits ask.Options.
 func (d *Daemon) lastPrompt(session string, of events.Dialect) string {
@@ -133,7 +141,7 @@ func (c *control) AnswerAsk(
 ) (wire.Replied, *wire.Error) {
 	r.Door = cmp.Or(r.Door, from.Door)
 	by := ask.From{Answerer: personAt(from), OfRun: ofRun(from)}
-	by.Not = func() string { return persons{c.d}.notAPerson(from) }
+	by.Not = func() string { return c.d.persons.notAPerson(from) }
 	return c.d.asks.Answer(ctx, by, id, r)
 }
 

@@ -5,21 +5,16 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/pattern"
-	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
-	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/stream"
 	"github.com/hookd/hookd/internal/run/rehearse"
 	"github.com/hookd/hookd/wire"
@@ -43,9 +38,9 @@ func (c *control) Begin(from server.Peer, env *events.Envelope) (wire.Answer, se
 		return wire.Answer{}, nil, err
 	}
 	env.Sender = cmp.Or(env.Sender, from.Sender)
-	persons{c.d}.noteTrial(from, env)
+	c.d.persons.noteTrial(from, env)
 	if !env.Tried {
-		persons{c.d}.noteAgent(from, env)
+		c.d.persons.noteAgent(from, env)
 	}
 	if c.d.config.Load().System {
 		addPeer(env, from)
@@ -158,17 +153,17 @@ func (c *control) Hooks(context.Context) wire.Hooks {
 		Problems:   append(catalog.HeldSettings(*c.d.config.Load()), snap.Problems...),
 	}
 	for _, e := range snap.Entries {
-		list.Hooks = append(list.Hooks, inventory{c.d}.hook(e))
+		list.Hooks = append(list.Hooks, c.d.inventory.hook(e))
 	}
 	return list
 }
 
 func (c *control) Hook(_ context.Context, name string) (wire.Hook, *wire.Error) {
-	e, err := inventory{c.d}.find(name)
+	e, err := c.d.inventory.find(name)
 	if err != nil {
 		return wire.Hook{}, err
 	}
-	a := inventory{c.d}.hook(e)
+	a := c.d.inventory.hook(e)
 	a.Changes = c.d.changes.Of(a.ID)
 	if h := cmp.Or(e.Hook, e.Waits); h != nil {
 		a.Script = h.ScriptText
@@ -178,7 +173,7 @@ func (c *control) Hook(_ context.Context, name string) (wire.Hook, *wire.Error) 
 
 // Test runs one hook now, whether it is enabled or not.
 func (c *control) Test(ctx context.Context, from server.Peer, name string, t wire.Test) (wire.Tested, *wire.Error) {
-	h, err := c.testable(name)
+	h, err := c.d.inventory.testable(name)
 	if err != nil {
 		return wire.Tested{}, err
 	}
@@ -192,38 +187,16 @@ func (c *control) Test(ctx context.Context, from server.Peer, name string, t wir
 
 // RunTests runs the tests in a hook's file.
 func (c *control) RunTests(ctx context.Context, from server.Peer, name string) (wire.Tests, *wire.Error) {
-	h, err := c.testable(name)
+	h, err := c.d.inventory.testable(name)
 	if err != nil {
 		return wire.Tests{}, err
 	}
 	tests, err := rehearse.Tests(ctx, c.d.dispatch, chainOf(from), h)
 	if err == nil {
-		c.d.noteTests(h, tests)
+		c.d.suspects.noteTests(h, tests)
 		c.d.logAct("a hook's tests were run", from, zap.String("hook", h.Name), zap.Int("failed", tests.Failed))
 	}
 	return tests, err
-}
-
-// testable returns the hook that may be run now, whether it is enabled or not.
-func (c *control) testable(name string) (*hook.Hook, *wire.Error) {
-	e, err := inventory{c.d}.find(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case e.State == hook.Waiting:
-		return nil, &wire.Error{
-			Code:    wire.CodeRejected,
-			Message: "hook " + catalog.Worst(e.Problems).String(),
-			Hint:    "look at it with `hookd allow`, try it with `hookd test --local " + escape.Quote(e.Name) + "`",
-		}
-	case e.Hook == nil:
-		return nil, &wire.Error{
-			Code:    wire.CodeRejected,
-			Message: fmt.Sprintf("hook %s is rejected: %s", e.Name, catalog.Worst(e.Problems).String()),
-			Hint:    "correct the file, then type `hookd reload`",
-		}
-	}
-	return e.Hook, nil
 }
 
 func (c *control) Reload(context.Context) (wire.Reload, *wire.Error) { return c.d.Reload(), nil }
@@ -249,7 +222,7 @@ func (c *control) Status(ctx context.Context) wire.Status {
 		Version: d.opts.Version, PID: os.Getpid(), Home: cfg.Home, Socket: cfg.Socket, Started: d.started,
 		Epoch: d.hub.Epoch(), Seq: hub.Seq, Draining: load.Draining, Ready: c.Ready() == "",
 		Generation: snap.Generation, Reloaded: snap.Loaded, Watching: d.discovery.Watching(), Path: d.runner.Path(),
-		Hooks: inventory{d}.states(snap), Runs: results, Events: accepted,
+		Hooks: d.inventory.states(snap), Runs: results, Events: accepted,
 		Running: map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		Queued:  load.QueuedRuns, QueuedBytes: load.QueuedBytes, Retrying: load.Retrying, Behind: load.Behind,
 		Store: d.storage(), Subscribers: hub.Subscribers, Gaps: hub.Gaps, Copies: d.runner.Alive(),
@@ -257,102 +230,6 @@ func (c *control) Status(ctx context.Context) wire.Status {
 		HTTP: d.agentHTTP.State(), Policy: d.policy.info(), Forward: d.forward.info(ctx),
 		Fleet:     machine{d}.fleetLag(ctx),
 		Unguarded: d.programs.addTo(d.unguarded.list(time.Now())), Snoozed: d.snoozes.list(), Permits: d.asks.Permits(),
-		Problems: inventory{d}.problems(snap),
+		Problems: d.inventory.problems(snap),
 	}
-}
-
-// inventory knows the hooks, how they are, and what is wrong.
-type inventory struct{ d *Daemon }
-
-// find returns the entry of a hook by id or name.
-func (i inventory) find(name string) (hook.Entry, *wire.Error) {
-	var names []string
-	for _, e := range i.d.discovery.Current().Entries {
-		if e.Name == name || e.Hook != nil && (e.Hook.ID == name || e.Hook.Name == name) {
-			return e, nil
-		}
-		names = append(names, e.Name)
-	}
-	return hook.Entry{}, catalog.NoHook(name, i.d.config.Load().HooksDir, names)
-}
-
-// hook is catalog.Show with the daemon's knowledge of the hook.
-func (i inventory) hook(e hook.Entry) wire.Hook {
-	a := catalog.Show(e)
-	if doubts := i.doubts(e); len(doubts) > 0 {
-		a.State, a.Problems = string(hook.Degraded), append(a.Problems, doubts...)
-	}
-	if e.Hook != nil && e.Hook.Persistent {
-		a.Persistent = i.workers(e.Hook)
-	}
-	a.Counts, a.LastRun = i.d.recorder.Counts(a.Name)
-	return a
-}
-
-// doubts are the problems of a guard that loads and does not work; nil = it has none.
-func (i inventory) doubts(e hook.Entry) []wire.Problem {
-	if e.Hook == nil || e.State != hook.Active {
-		return nil
-	}
-	return i.d.suspects.problems(e.Hook)
-}
-
-// states counts hooks by the state that hook shows: guards that do not work are degraded.
-func (i inventory) states(snap *hook.Snapshot) map[string]int {
-	count := snap.States()
-	for _, e := range snap.Entries {
-		if len(i.doubts(e)) > 0 {
-			count[string(hook.Active)]--
-			count[string(hook.Degraded)]++
-		}
-	}
-	return count
-}
-
-// workers returns the workers of a persistent hook.
-func (i inventory) workers(h *hook.Hook) *wire.Persistent {
-	list, starts := i.d.runner.Workers(h)
-	return &wire.Persistent{Copies: append([]wire.Worker{}, list...), Starts: starts}
-}
-
-// summary is the line that the service manager shows.
-func (i inventory) summary() string {
-	snap := i.d.discovery.Current()
-	count := i.states(snap)
-	parts := []string{fmt.Sprintf("%d hooks", len(snap.Runnable()))}
-	for _, state := range []hook.State{
-		hook.Degraded, hook.Rejected, hook.Refused, hook.Waiting, hook.Gone, hook.Disabled,
-	} {
-		if n := count[string(state)]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// problems returns the problems of the settings, of no hook in particular, and of each
-// hook.
-func (i inventory) problems(snap *hook.Snapshot) []wire.Problem {
-	list := []wire.Problem{}
-	if p := i.d.rejected.Load(); p != nil {
-		list = append(list, *p)
-	}
-	if p := i.d.metricsHTTP.Problem(); p != nil {
-		list = append(list, *p)
-	}
-	if p := i.d.agentHTTP.Problem(); p != nil {
-		list = append(list, *p)
-	}
-	list = append(list, catalog.HeldSettings(*i.d.config.Load())...)
-	list = append(list, snap.Problems...)
-	for _, root := range i.d.projects.Untrusted() {
-		list = append(list, wire.Problem{
-			File: filepath.Join(root, project.HooksDir), Hint: "hookd trust " + escape.Quote(root), Warning: true,
-			Message: "hooks of this repository do not run: it is not trusted",
-		})
-	}
-	for _, e := range snap.Entries {
-		list = append(list, e.Problems...)
-	}
-	return list
 }

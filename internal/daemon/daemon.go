@@ -95,7 +95,9 @@ type Daemon struct {
 	agentWatch  *agentWatch
 	discovery   *discovery.Discovery
 	server      *server.Server
-	agents      proc.Agents    // for which bridges have asked
+	persons     persons
+	inventory   inventory // like meter complete before a hook is published
+	meter       meter
 	agentHTTP   *loopback.Door // nil = none
 	metricsHTTP *loopback.Door // nil = none
 	markers     discovery.Markers
@@ -108,8 +110,9 @@ type Daemon struct {
 	reader      *facts.Reader // of calls; rules, conditions and cards share it
 	suspects    suspects
 	unguarded   unguarded
-	programs    *programs     // of agents; nil = they are not followed
-	undo        *undo.Keeper  // nil = there is no vault
+	programs    *programs    // of agents; nil = they are not followed
+	undo        *undo.Keeper // nil = there is no vault
+	vault       vault
 	watching    chan struct{} // closed when hooks are watched
 	directed    chan struct{} // a directive of the fleet may want something new
 
@@ -147,7 +150,9 @@ func New(o Options) (d *Daemon, err error) {
 	d.snoozes = snoozes{
 		markers: d.markers, config: &d.config, changed: make(chan struct{}, 1), reload: d.Reload, log: d.log,
 	}
-	d.metrics = gauges{d}.newMetrics()
+	d.suspects.log = d.log
+	d.persons = persons{config: &d.config, origin: d.origin, log: d.log}
+	d.metrics = newMetrics(o, d.meter.load)
 	if err := d.open(c); err != nil {
 		unwatch()
 		return nil, errors.Join(err, d.closeOpened())
@@ -205,10 +210,11 @@ func (d *Daemon) wire(c config.Config) {
 	d.history = history{d.recorder, d}
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile(), Adopt: true})
 	d.logSwept()
-	d.forward, d.reader = d.newForward(), d.facts()
+	d.forward, d.reader, d.undo = d.newForward(), d.facts(), openVault(c, d.log)
+	d.vault = vault{undo: d.undo, reader: d.reader, config: &d.config, log: d.log}
 	d.runner = runner.New(runner.Options{
 		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: d.opts.Log, Fleet: d.fleet.outgoing(),
-		Facts: d.reader, Project: d.projects.Root, Undoable: undoKeeper{d}.undoable, Steps: steps{d},
+		Facts: d.reader, Project: d.projects.Root, Undoable: d.vault.undoable, Steps: steps{d.undo},
 	})
 	d.runner.Configure(c)
 	d.before = past.Open(c.PastFile(), d.opts.Log)
@@ -218,19 +224,27 @@ func (d *Daemon) wire(c config.Config) {
 	if c.WatchPrograms {
 		d.programs = newPrograms(d, c)
 	}
-	undoKeeper{d}.openVault(c)
 	d.dispatch = dispatch.New(d.dispatchOptions(c))
 	d.runner.Track(d.dispatch.Starting, d.dispatch.Joined)
 	d.agentWatch = &agentWatch{config: &d.config, missed: d.dispatch.Missed, faults: d.noteFaults, log: d.log}
-	d.discovery = discovery.New(reloader{d}.discoveryOptions(c))
+	d.discovery = discovery.New(d.discoveryOptions(c))
 	d.policy.hooks = d.discovery
 	d.runner.UseLatest(latestOf(d.discovery, c.ReloadMode))
+	d.persons.store = d.store
+	d.inventory = inventory{
+		config: &d.config, rejected: &d.rejected, suspects: &d.suspects, discovery: d.discovery, projects: d.projects,
+		runner: d.runner, recorder: d.recorder, doors: []*loopback.Door{d.metricsHTTP, d.agentHTTP},
+	}
+	d.meter = meter{
+		metrics: d.metrics, inventory: &d.inventory, policy: d.policy, dispatch: d.dispatch, hub: d.hub,
+		store: d.store, forward: d.forward, fleet: d.fleet,
+	}
 	d.changes = catalog.OpenChanges(c, d.opts.Log)
 	d.changes.Observe(d.auditChange)
 	if err := catalog.AllowFirstSettings(c); err != nil {
 		d.log.Error("changes of settings will not wait to be allowed", zap.Error(err))
 	}
-	reloader{d}.noteSettings(c)
+	d.noteSettings(c)
 }
 
 func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
@@ -238,7 +252,7 @@ func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 		Runner: d.runner, Recorder: announcer{d.recorder, d}, IDs: d.recorder, Tap: tap{d.metrics, d.trace},
 		Log: d.opts.Log, Asks: d.asks, Boxes: d.boxes,
 		Past:      d.past,
-		Keeper:    undoKeeper{d},
+		Keeper:    d.vault,
 		Observers: c.SlotsObservers, Decidable: c.SlotsDecidable,
 		MaxEvents: c.QueueMaxEvents, MaxBytes: c.QueueMaxBytes,
 		RewriteBytes: int(c.MaxEventBytes), GroupAlive: proc.GroupAlive,
@@ -246,7 +260,7 @@ func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 		Fleet:     d.fleet != nil,
 		Projects:  d.projects,
 		Links:     d.links,
-		Suspect:   d.suspect,
+		Suspect:   d.suspects.suspect,
 		Unguarded: d.callUnguarded,
 	}
 }
@@ -276,7 +290,7 @@ func (d *Daemon) serverOptions() server.Options {
 		Bridge: bridge.Serve,
 		Runs:   &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c wire.Code) { d.metrics.Refused(string(c)) },
-		Origin: persons{d}.connect, Program: programOf, Weakens: persons{d}.mayWeaken,
+		Origin: d.persons.connect, Program: programOf, Weakens: d.persons.mayWeaken,
 	}
 }
 
@@ -311,7 +325,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ahead := make(chan struct{})
 	rooms.Go(func() { d.readAhead(found); close(ahead) })
 	gone := d.changes.Note(found)
-	gauges{d}.publishMetrics(found)
+	d.meter.publishMetrics(found)
 	d.projects.Trust(found.Projects())
 	d.retainAsks(found)
 	d.past.Use(found.Readable())
@@ -337,7 +351,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })
 	rooms.Go(func() { d.forward.Run(ctx) })
-	rooms.Go(func() { undoKeeper{d}.tendVault(ctx) })
+	rooms.Go(func() { tendVault(ctx, d.undo) })
 	d.asks.EndLast(ctx)
 	select { // calls are judged already; one that comes when hookd is ready waits for nothing
 	case <-ahead:
@@ -357,7 +371,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if !waitFor(&rooms, leftBehind) {
 		d.log.Warn("stopped while files do not answer, what waits for them is left behind")
 	}
-	d.closeTracer()
+	closeTracer(d.trace, d.log)
 	d.before.Close()
 	return errors.Join(err, d.store.Close(), d.proc.Close(), os.RemoveAll(d.runner.TempDir()))
 }
@@ -399,7 +413,7 @@ func (d *Daemon) boot() {
 			member("started_at", d.started.Format(time.RFC3339Nano)),
 		)
 	}
-	signals.Ready(inventory{d}.summary())
+	signals.Ready(d.inventory.summary())
 }
 
 // aheadTime bounds what readAhead may delay the moment when hookd is ready: its files may hang.
@@ -491,7 +505,7 @@ func (d *Daemon) stop(ctx context.Context) {
 // publish puts a new snapshot into force. The function it returns emits which hooks changed.
 func (d *Daemon) publish(snap *hook.Snapshot) (then func()) {
 	gone := d.changes.Note(snap) // first: no hook runs before its change is recorded
-	gauges{d}.publishMetrics(snap)
+	d.meter.publishMetrics(snap)
 	d.projects.Trust(snap.Projects())
 	d.retainAsks(snap)
 	d.past.Use(snap.Readable())
@@ -515,7 +529,7 @@ func (d *Daemon) published(snap *hook.Snapshot, changes []hook.Change, gone []wi
 	}
 	d.tellGone(gone)
 	d.emitOwn("hookd:reload", number("generation", snap.Generation), number("hooks", uint64(len(snap.Runnable()))))
-	signals.Ready(inventory{d}.summary())
+	signals.Ready(d.inventory.summary())
 }
 
 // emitOwn emits an event of the daemon itself. It fails only while draining, when there

@@ -14,8 +14,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// machine gives the fleet the state of this machine, and takes its answers. It fits fleet.Machine and
-// fleet.Asked.
+// machine is this machine as a member of its fleet: it gives the fleet its state, takes answers, and follows
+// directives. It fits fleet.Machine and fleet.Asked.
 type machine struct{ d *Daemon }
 
 // Facts fits fleet.Machine.
@@ -35,7 +35,7 @@ func (m machine) Facts() wire.FleetMachine {
 		}
 	}
 	now, _ := d.policy.now()
-	facts.Policy, facts.Rollout = now.Head().Text(), machine{d}.rolled(now)
+	facts.Policy, facts.Rollout = now.Head().Text(), m.rolled(now)
 	for name := range d.config.Load().Fleet.Approvers {
 		facts.Approvers = append(facts.Approvers, name)
 	}
@@ -79,14 +79,6 @@ func (m machine) Approvers() map[string]ed25519.PublicKey {
 		}
 	}
 	return keys
-}
-
-// answeredElsewhere reports whether a person can be there who answers from elsewhere: a
-// hook runs for asks, or approvers of the fleet can see them now.
-func (m machine) answeredElsewhere() bool {
-	joined, approvers := m.d.fleet, m.d.config.Load().Fleet.Approvers
-	approved := joined != nil && len(approvers) > 0 && joined.program.Broker.State().Connected
-	return approved || m.d.hooked.Load()
 }
 
 var errNoFleet = &wire.Error{

@@ -11,8 +11,11 @@ import (
 	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/record/metrics"
+	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/internal/record/stream"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -42,35 +45,44 @@ func texts[T ~string](words ...T) (list []string) {
 	return list
 }
 
-// gauges read the daemon for the metrics.
-type gauges struct{ d *Daemon }
-
-func (g gauges) newMetrics() *metrics.Metrics {
+func newMetrics(o Options, load func() metrics.Load) *metrics.Metrics {
 	names := catalog.EventNames()
 	slices.Sort(names)
 	return metrics.New(metrics.Options{
-		Version: g.d.opts.Version, Commit: g.d.opts.Commit,
+		Version: o.Version, Commit: o.Commit,
 		Events: slices.Compact(names), Codes: metricCodes, Results: metricResults, Reasons: spawnReasons(),
 		Asks: []string{wire.ByPerson, wire.ByTimeout, wire.ByRestart, wire.ByGone},
-		Load: g.load,
+		Load: load,
 	})
+}
+
+// meter measures the daemon for the metrics. All is set before the first measurement.
+type meter struct {
+	metrics   *metrics.Metrics
+	inventory *inventory
+	policy    *policyLayer
+	dispatch  *dispatch.Dispatcher
+	hub       *stream.Hub
+	store     *store.Store
+	forward   forwarding
+	fleet     *membership // nil = it is in none
 }
 
 // publishMetrics makes the hooks of snap the ones that are counted, and records whether
 // the reload was good.
-func (g gauges) publishMetrics(snap *hook.Snapshot) {
+func (m *meter) publishMetrics(snap *hook.Snapshot) {
 	var names []string
 	for _, e := range snap.Entries {
 		if e.Hook != nil {
 			names = append(names, e.Hook.Name)
 		}
 	}
-	g.d.metrics.Publish(names)
-	g.noteReload(snap)
+	m.metrics.Publish(names)
+	m.noteReload(snap)
 }
 
-func (g gauges) noteReload(snap *hook.Snapshot) {
-	g.d.metrics.Reloaded(!broken(inventory(g).problems(snap)), time.Now())
+func (m *meter) noteReload(snap *hook.Snapshot) {
+	m.metrics.Reloaded(!broken(m.inventory.problems(snap)), time.Now())
 }
 
 // broken reports whether there is more than warnings.
@@ -79,8 +91,8 @@ func broken(list []wire.Problem) bool {
 }
 
 // load returns the state of the daemon. It is called at each scrape.
-func (g gauges) load() metrics.Load {
-	load, hub := g.d.dispatch.Stats(), g.d.hub.Stats()
+func (m *meter) load() metrics.Load {
+	load, hub := m.dispatch.Stats(), m.hub.Stats()
 	l := metrics.Load{
 		Depth: map[string]int{
 			"observers": load.QueuedRuns,
@@ -90,44 +102,44 @@ func (g gauges) load() metrics.Load {
 		Inflight:   map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,
-		Store: g.storeLoad(), Forward: g.d.forward.load(), Fleet: g.fleetLoad(),
+		Store: m.storeLoad(), Forward: m.forward.load(), Fleet: m.fleetLoad(),
 		Policy: map[string]int{},
 	}
-	if oldest := g.d.dispatch.Oldest(); !oldest.IsZero() {
+	if oldest := m.dispatch.Oldest(); !oldest.IsZero() {
 		l.Oldest = time.Since(oldest)
 	}
-	if now, set := g.d.policy.now(); set {
+	if now, set := m.policy.now(); set {
 		l.Policy[now.Manifest.Name] = 0
 		if now.State.Error == "" {
 			l.Policy[now.Manifest.Name] = 1
 		}
 	}
-	count := inventory(g).states(g.d.discovery.Current())
+	count := m.inventory.states(m.inventory.discovery.Current())
 	for _, s := range metricStates {
 		l.Hooks[s] = count[s]
 	}
 	return l
 }
 
-func (g gauges) storeLoad() *metrics.Store {
-	h := g.d.store.Health()
+func (m *meter) storeLoad() *metrics.Store {
+	h := m.store.Health()
 	return &metrics.Store{
 		Up: h.Err == nil, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
 		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
 		DeadLetters: h.DeadLetters, Backlog: h.Backlog, Dropped: h.Dropped,
 		Journaled: h.Journaled, JournalBytes: h.JournalBytes,
-		Lost: h.Lost, Losses: len(g.d.store.Losses()), Audited: h.Audited,
+		Lost: h.Lost, Losses: len(m.store.Losses()), Audited: h.Audited,
 	}
 }
 
 // fleetLoad returns how this machine is in its fleet; nil = it is in none.
-func (g gauges) fleetLoad() *metrics.Fleet {
-	if g.d.fleet == nil {
+func (m *meter) fleetLoad() *metrics.Fleet {
+	if m.fleet == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lagTime)
 	defer cancel()
-	s, err := g.d.fleet.Status(ctx)
+	s, err := m.fleet.Status(ctx)
 	if err != nil {
 		return nil
 	}

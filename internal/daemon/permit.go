@@ -33,7 +33,7 @@ func (c *control) Permit(
 			Hint: "snooze the guard instead: see `hookd why " + e.EventID + "`",
 		}
 	}
-	hooks, bad := c.d.deniers(ctx, d)
+	hooks, bad := c.deniers(ctx, d)
 	if bad != nil {
 		return wire.Grants{}, bad
 	}
@@ -50,9 +50,9 @@ func (c *control) Permit(
 }
 
 // deniers returns the hooks that have denied a call, as they are now.
-func (d *Daemon) deniers(ctx context.Context, of *wire.Decision) (hooks []*hook.Hook, bad *wire.Error) {
+func (c *control) deniers(ctx context.Context, of *wire.Decision) (hooks []*hook.Hook, bad *wire.Error) {
 	names := slices.Clone(of.DecidedBy)
-	runs, bad := d.history.Runs(ctx, wire.RunQuery{EventID: of.EventID})
+	runs, bad := c.d.history.Runs(ctx, wire.RunQuery{EventID: of.EventID})
 	if bad != nil {
 		return nil, bad
 	}
@@ -63,7 +63,7 @@ func (d *Daemon) deniers(ctx context.Context, of *wire.Decision) (hooks []*hook.
 		}
 	}
 	for _, name := range names {
-		e, bad := inventory{d}.find(name)
+		e, bad := c.d.inventory.find(name)
 		if bad != nil || e.Hook == nil { // it denies nothing now
 			continue
 		}

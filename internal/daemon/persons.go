@@ -3,10 +3,12 @@ package daemon
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/peer"
 	"github.com/hookd/hookd/internal/contract/dialect"
@@ -15,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/proc"
 	"github.com/hookd/hookd/internal/record/audit"
+	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -29,12 +32,18 @@ type connected struct {
 }
 
 // persons tells persons and agents apart.
-type persons struct{ d *Daemon }
+type persons struct {
+	agents proc.Agents // for which bridges have asked
+	config *atomic.Pointer[config.Config]
+	origin func(pid int) dispatch.Origin
+	store  *store.Store // set before the first connection
+	log    *zap.Logger
+}
 
 // connect looks at a process right after its connection was accepted. It fits
 // server.Options.Origin.
-func (p persons) connect(from server.Peer) any {
-	c := &connected{Origin: p.d.origin(from.PID), handle: from.Handle}
+func (p *persons) connect(from server.Peer) any {
+	c := &connected{Origin: p.origin(from.PID), handle: from.Handle}
 	if !peer.HasHandles() {
 		c.at = proc.IdentityOf(from.PID)
 	}
@@ -59,13 +68,13 @@ func (c *connected) HasEnded() bool {
 
 // noteAgent notes the agent of a bridge that sends an event: once for a connection, as a
 // bridge makes one for each call. It notes in env if the agent was started to run without a person.
-func (p persons) noteAgent(from server.Peer, env *events.Envelope) {
+func (p *persons) noteAgent(from server.Peer, env *events.Envelope) {
 	c, agent := connectedBy(from), dialect.Agent(env.Dialect)
 	if c == nil || from.PID == self || agent == nil {
 		return
 	}
 	c.look.Do(func() {
-		if c.pid, c.agent = p.d.agents.Note(from.PID); c.agent == nil && agent.Answer == nil {
+		if c.pid, c.agent = p.agents.Note(from.PID); c.agent == nil && agent.Answer == nil {
 			c.pid = from.PID // a plugin speaks for it, in its own process
 		}
 	})
@@ -75,13 +84,13 @@ func (p persons) noteAgent(from server.Peer, env *events.Envelope) {
 // noteTrial decides whether an event is tried, and no call of an agent: the sender says so, or it is a
 // probe, and a person has typed the command of hookd that it comes from. Nothing else may say so of an
 // event: a tried event is in no count. At the system daemon, where any user may be the sender, nothing is.
-func (p persons) noteTrial(from server.Peer, env *events.Envelope) {
+func (p *persons) noteTrial(from server.Peer, env *events.Envelope) {
 	if !env.Tried && env.SessionID != events.ProbeSession {
 		return
 	}
 	said, why := env.Tried, ""
 	switch env.Tried = false; {
-	case p.d.config.Load().System:
+	case p.config.Load().System:
 		why = "it was sent to the system daemon"
 	case !proc.IsOurCommand(from.PID):
 		why = "it does not come from this hookd's own command"
@@ -95,10 +104,10 @@ func (p persons) noteTrial(from server.Peer, env *events.Envelope) {
 	}
 }
 
-// notAPerson says why a request is not one of a person: the process has ended, is of a run,
-// or belongs to an agent. "" = it may be a person's.
-func (p persons) notAPerson(from server.Peer) (why string) {
-	of, is := p.d.agents.Above(from.PID)
+// notAPerson says why a request is not one of a person: the process has ended, or belongs to an
+// agent. "" = it may be a person's, or a hook's: see ofRun.
+func (p *persons) notAPerson(from server.Peer) (why string) {
+	of, is := p.agents.Above(from.PID)
 	c := connectedBy(from)
 	switch {
 	case c != nil && c.HasEnded(): // else the look was at this process
@@ -124,19 +133,36 @@ type weakening struct {
 
 // mayWeaken refuses a request that could weaken a guard, unless a person may have made it. It
 // fits server.Options.Weakens.
-func (p persons) mayWeaken(from server.Peer, what string) *wire.Error {
+func (p *persons) mayWeaken(from server.Peer, what string) *wire.Error {
 	by := personAt(from) // before the look: after it the process may have ended
 	why := p.notAPerson(from)
 	if why == "" {
 		return nil
 	}
 	what = escape.Line(what, 300)
-	p.d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: what, Why: why, From: by})
-	p.d.log.Warn("an agent may not weaken guards", zap.String("what", what), zap.String("why", why),
+	p.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: what, Why: why, From: by})
+	p.log.Warn("an agent may not weaken guards", zap.String("what", what), zap.String("why", why),
 		zap.String("user", by.User), zap.Int("pid", by.PID), zap.String("program", by.Program),
 		zap.String("door", by.Door))
 	return &wire.Error{
 		Code: wire.CodeForbidden, Message: "refused: " + what + " could weaken a guard, and " + why,
 		Hint: "a person types it in a terminal of their own, or here once the agent has ended",
+	}
+}
+
+// mayUndo refuses an undo unless a person may have asked for it: it can overwrite newer work.
+func (p *persons) mayUndo(from server.Peer) *wire.Error {
+	by := personAt(from)
+	why := p.notAPerson(from)
+	if why == "" && ofRun(from) {
+		why = "it comes from a hook"
+	}
+	if why == "" {
+		return nil
+	}
+	p.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: "undo", Why: why, From: by})
+	return &wire.Error{
+		Code: wire.CodeForbidden, Message: "refused: only a person takes back what a call did, and " + why,
+		Hint: "a person types it in a terminal of their own, or here once the agent has ended; --dry-run is free",
 	}
 }

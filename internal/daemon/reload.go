@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/signals"
@@ -19,17 +20,14 @@ import (
 // comes right after the start has the processor.
 const firstCall = 100 * time.Millisecond
 
-// reloader puts new settings in force.
-type reloader struct{ d *Daemon }
-
 // discoveryOptions returns where hooks are found under settings c.
-func (r reloader) discoveryOptions(c config.Config) discovery.Options {
-	o := catalog.Options(c, r.d.policy.Home)
-	o.Fixed = slices.Concat(r.d.opts.Hooks, o.Fixed)
-	o.Approved = catalog.Options(r.d.opts.Config, r.d.policy.Home).Approved // reload.mode needs a restart
-	o.Log, o.NoWatch = r.d.opts.Log, r.d.opts.Config.ReloadMode == "manual"
-	o.LastGood, o.Known = r.d.lastGood.Text, r.d.lastGood.Units
-	o.Watching, o.Rest = func() { close(r.d.watching) }, firstCall
+func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
+	o := catalog.Options(c, d.policy.Home)
+	o.Fixed = slices.Concat(d.opts.Hooks, o.Fixed)
+	o.Approved = catalog.Options(d.opts.Config, d.policy.Home).Approved // reload.mode needs a restart
+	o.Log, o.NoWatch = d.opts.Log, d.opts.Config.ReloadMode == "manual"
+	o.LastGood, o.Known = d.lastGood.Text, d.lastGood.Units
+	o.Watching, o.Rest = func() { close(d.watching) }, firstCall
 	return o
 }
 
@@ -39,10 +37,10 @@ func (d *Daemon) Reload() wire.Reload {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
 	signals.Reloading()
-	defer func() { signals.Ready(inventory{d}.summary()) }()
+	defer func() { signals.Ready(d.inventory.summary()) }()
 
 	d.rejected.Store(nil)
-	if err := (reloader{d}).reconfigure(); err != nil {
+	if err := d.reconfigure(); err != nil {
 		d.log.Error("the new settings are rejected, the old ones stay in force", zap.Error(err))
 		d.rejected.Store(
 			&wire.Problem{
@@ -57,49 +55,49 @@ func (d *Daemon) Reload() wire.Reload {
 	snap := d.discovery.Load()
 	d.snoozes.note()
 	if snap.Generation == before { // else publish says so
-		gauges{d}.noteReload(snap)
+		d.meter.noteReload(snap)
 		d.fleet.changed()
 	}
 	return wire.Reload{
 		Generation: snap.Generation, Changed: snap.Generation != before,
-		Hooks: len(snap.Runnable()), Problems: inventory{d}.problems(snap),
+		Hooks: len(snap.Runnable()), Problems: d.inventory.problems(snap),
 	}
 }
 
 // reconfigure puts the settings into force that need no restart.
-func (r reloader) reconfigure() error {
-	if r.d.opts.Reconfigure == nil {
+func (d *Daemon) reconfigure() error {
+	if d.opts.Reconfigure == nil {
 		return nil
 	}
-	next, err := r.readSettings(*r.d.config.Load())
+	next, err := readSettings(*d.config.Load(), d.files, d.opts.Reconfigure)
 	if err != nil {
 		return err
 	}
-	current := r.d.config.Load()
+	current := d.config.Load()
 	if names := current.NeedsRestart(next); len(names) > 0 {
-		r.d.log.Warn("settings need a restart", zap.Strings("settings", names))
+		d.log.Warn("settings need a restart", zap.Strings("settings", names))
 	}
-	r.d.config.Store(&next)
-	r.noteSettings(next)
-	r.d.runner.Configure(next)
-	r.d.asks.Configure(askSettings(next))
-	if r.d.undo != nil {
-		r.d.undo.Configure(undoSettings(next))
+	d.config.Store(&next)
+	d.noteSettings(next)
+	d.runner.Configure(next)
+	d.asks.Configure(askSettings(next))
+	if d.undo != nil {
+		d.undo.Configure(undoSettings(next))
 	}
-	r.d.store.Configure(storeLimits(next))
-	r.d.forward.Configure(next.Forward)
-	r.d.discovery.Configure(r.discoveryOptions(next))
-	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && r.d.opts.Level != (zap.AtomicLevel{}) {
-		r.d.opts.Level.SetLevel(level)
+	d.store.Configure(storeLimits(next))
+	d.forward.Configure(next.Forward)
+	d.discovery.Configure(d.discoveryOptions(next))
+	if level, err := zapcore.ParseLevel(next.LogLevel); err == nil && d.opts.Level != (zap.AtomicLevel{}) {
+		d.opts.Level.SetLevel(level)
 	}
 	return nil
 }
 
 // noteSettings logs and records, once for each text of hookd.yaml, that settings wait
 // or have come into force.
-func (r reloader) noteSettings(c config.Config) {
-	if r.d.changes.Settings(c) && len(c.Held) > 0 {
-		r.d.log.Warn(
+func (d *Daemon) noteSettings(c config.Config) {
+	if d.changes.Settings(c) && len(c.Held) > 0 {
+		d.log.Warn(
 			"settings wait to be allowed, the old ones stay in force",
 			zap.Strings("settings", c.Held),
 			zap.String("type", "hookd allow --settings"),
@@ -110,21 +108,23 @@ func (r reloader) noteSettings(c config.Config) {
 // settingsTime is how long the file system may take for hookd.yaml.
 const settingsTime = 5 * time.Second
 
-func (r reloader) readSettings(now config.Config) (next config.Config, err error) {
+func readSettings(
+	now config.Config, files *readfile.Patience, reconfigure func() (config.Config, error),
+) (next config.Config, err error) {
 	type result struct {
 		config config.Config
 		err    error
 	}
 	read := make(chan result, 1)
-	if r.d.files.Try("hookd.yaml", func() {
-		of := result{err: checkSettings(now)}
-		if of.err == nil {
-			of.config, of.err = r.d.opts.Reconfigure()
+	if files.Try("hookd.yaml", func() {
+		r := result{err: checkSettings(now)}
+		if r.err == nil {
+			r.config, r.err = reconfigure()
 		}
-		read <- of
+		read <- r
 	}) {
-		of := <-read
-		return of.config, of.err
+		r := <-read
+		return r.config, r.err
 	}
 	return config.Config{}, fmt.Errorf("read %s: its file system does not answer", now.SettingsFile())
 }

@@ -13,8 +13,9 @@ import (
 
 // suspects are guards that load and do not work: the interpreter cannot read the guard, the
 // guard says nothing while its program fails, or its tests fail. The knowledge about a hook
-// holds for one version. The zero value knows nothing.
+// holds for one version. Without hooks it knows nothing.
 type suspects struct {
+	log   *zap.Logger
 	mu    sync.Mutex // guards what is below
 	hooks map[string]suspect
 }
@@ -62,18 +63,18 @@ func (s *suspects) problems(h *hook.Hook) (list []wire.Problem) {
 }
 
 // suspect notes a guard that seems broken, and warns about it once.
-func (d *Daemon) suspect(h *hook.Hook, why string) {
-	if d.suspects.change(h, func(s *suspect) { s.broken = why }) {
-		d.log.Warn("a guard does not work",
+func (s *suspects) suspect(h *hook.Hook, why string) {
+	if s.change(h, func(of *suspect) { of.broken = why }) {
+		s.log.Warn("a guard does not work",
 			zap.String("hook", h.Name), zap.String("why", why), zap.String("see", "hookd log output "+h.Quoted()))
 	}
 }
 
 // noteTests notes the outcome of a guard's tests.
-func (d *Daemon) noteTests(h *hook.Hook, t wire.Tests) {
+func (s *suspects) noteTests(h *hook.Hook, t wire.Tests) {
 	why := ""
 	if t.Failed > 0 && h.MayGuard() {
 		why = fmt.Sprintf("%d of its %d tests are not as expected", t.Failed, len(t.Tests))
 	}
-	d.suspects.change(h, func(s *suspect) { s.tests = why })
+	s.change(h, func(of *suspect) { of.tests = why })
 }

@@ -30,13 +30,14 @@ func newTracer(version string, log *zap.Logger) *trace.Tracer {
 	return t
 }
 
-func (d *Daemon) closeTracer() {
-	if d.trace == nil {
+// closeTracer sends the last traces; t may be nil.
+func closeTracer(t *trace.Tracer, log *zap.Logger) {
+	if t == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastTraces)
 	defer cancel()
-	if err := d.trace.Close(ctx); err != nil {
-		d.log.Warn("the last traces are lost", zap.Error(err))
+	if err := t.Close(ctx); err != nil {
+		log.Warn("the last traces are lost", zap.Error(err))
 	}
 }

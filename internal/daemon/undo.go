@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -26,29 +27,34 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// undoKeeper fits dispatch.UndoKeeper.
-type undoKeeper struct{ d *Daemon }
+// vault keeps what calls destroy. It fits dispatch.UndoKeeper.
+type vault struct {
+	undo   *undo.Keeper // nil = nothing is kept
+	reader *facts.Reader
+	config *atomic.Pointer[config.Config]
+	log    *zap.Logger
+}
 
-var _ dispatch.UndoKeeper = undoKeeper{}
+var _ dispatch.UndoKeeper = vault{}
 
-// openVault makes the room that keeps the files that calls destroy. A vault that cannot be made stops no
-// daemon: then nothing is kept, which each record says.
-func (u undoKeeper) openVault(c config.Config) {
+// openVault opens the vault, which keeps the files that calls destroy. A vault that cannot be made stops
+// no daemon: it is nil, nothing is kept, and each record says so.
+func openVault(c config.Config, log *zap.Logger) *undo.Keeper {
 	if c.System { // the files are other users'
-		return
+		return nil
 	}
-	vault, err := undo.Open(vaultDir(c), u.d.opts.Log)
+	keeper, err := undo.Open(vaultDir(c), log)
 	if err != nil {
-		u.d.log.Error("nothing is kept of what calls destroy", zap.Error(err))
-		return
+		log.Error("nothing is kept of what calls destroy", zap.Error(err))
+		return nil
 	}
-	vault.Configure(undoSettings(c))
-	u.d.undo = vault
+	keeper.Configure(undoSettings(c))
 	for _, old := range []string{c.DataDir(), vaultDir(c)} { // of versions that took snapshots with git
 		if err := os.RemoveAll(filepath.Join(old, "snapshots")); err != nil {
-			u.d.log.Warn("old snapshots stay", zap.Error(err))
+			log.Warn("old snapshots stay", zap.Error(err))
 		}
 	}
+	return keeper
 }
 
 // vaultDir is where the vault is: in the home, unless that is in a working tree, where git clean
@@ -90,20 +96,20 @@ const (
 )
 
 // tendVault settles calls whose results did not come, and drops kept contents that are too old or too much.
-func (u undoKeeper) tendVault(ctx context.Context) {
-	if u.d.undo == nil {
+func tendVault(ctx context.Context, keeper *undo.Keeper) {
+	if keeper == nil {
 		return
 	}
 	for {
-		u.d.undo.SettleOld(time.Now())
-		u.d.undo.Expire(time.Now())
-		if len(u.d.undo.Unsettled("")) == 0 {
+		keeper.SettleOld(time.Now())
+		keeper.Expire(time.Now())
+		if len(keeper.Unsettled("")) == 0 {
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(expireEvery):
 				continue
-			case <-u.d.undo.Began:
+			case <-keeper.Began:
 			}
 		}
 		select {
@@ -114,24 +120,24 @@ func (u undoKeeper) tendVault(ctx context.Context) {
 	}
 }
 
-func (u undoKeeper) Keep(e *events.Event) dispatch.Keeping {
-	r, looked := u.keep(e)
+func (v vault) Keep(e *events.Event) dispatch.Keeping {
+	r, looked := v.keep(e)
 	if !looked {
 		return dispatch.Keeping{}
 	}
-	return u.said(e, r)
+	return v.said(e, r)
 }
 
 // keep keeps the files that a call is about to destroy; looked is false where it can destroy nothing.
-func (u undoKeeper) keep(e *events.Event) (r undo.Copied, looked bool) {
+func (v vault) keep(e *events.Event) (r undo.Copied, looked bool) {
 	call := dialect.Call(e)
-	if u.d.undo == nil || call.Own == "" && call.Tool == "" {
+	if v.undo == nil || call.Own == "" && call.Tool == "" {
 		return r, false
 	}
-	cwd := cmp.Or(e.Cwd, u.d.reader.Home)
-	f := u.d.reader.Read(call, cwd)
+	cwd := cmp.Or(e.Cwd, v.reader.Home)
+	f := v.reader.Read(call, cwd)
 	later := string(rawjson.Get(call.Given, "run_in_background")) == "true"
-	r = u.d.undo.Keep(undo.KeptCall{
+	r = v.undo.Keep(undo.KeptCall{
 		ID: e.EventID, Time: e.Time, Session: e.SessionID, Agent: cmp.Or(string(e.Dialect), e.AgentName),
 		CallID: e.CallID, Tool: e.Tool, Subject: e.Subject, Cwd: undo.Path(cwd), Later: later,
 	}, f)
@@ -139,16 +145,16 @@ func (u undoKeeper) keep(e *events.Event) (r undo.Copied, looked bool) {
 }
 
 // undoable reports whether an effect of a call can be taken back: to know it, the call is kept.
-func (u undoKeeper) undoable(e *events.Event, of *facts.Effect) bool {
-	if u.d.undo == nil || !strings.HasPrefix(of.Target, "/") || e.Contract.Kind != events.KindToolBefore {
+func (v vault) undoable(e *events.Event, of *facts.Effect) bool {
+	if v.undo == nil || !strings.HasPrefix(of.Target, "/") || e.Contract.Kind != events.KindToolBefore {
 		return false
 	}
-	r, looked := u.keep(e)
-	return looked && u.d.config.Load().Undo.Keep && r.Undoable()
+	r, looked := v.keep(e)
+	return looked && v.config.Load().Undo.Keep && r.Undoable()
 }
 
 // said is a result as a verdict and its record have it.
-func (u undoKeeper) said(e *events.Event, r undo.Copied) (k dispatch.Keeping) {
+func (v vault) said(e *events.Event, r undo.Copied) (k dispatch.Keeping) {
 	if r.Deny != "" {
 		return dispatch.Keeping{Deny: r.Deny}
 	}
@@ -163,13 +169,13 @@ func (u undoKeeper) said(e *events.Event, r undo.Copied) (k dispatch.Keeping) {
 	if !r.Late {
 		return k
 	}
-	u.d.log.Warn("there was no time to keep all that a call destroys", zap.String("event_id", e.EventID),
+	v.log.Warn("there was no time to keep all that a call destroys", zap.String("event_id", e.EventID),
 		zap.Int("kept", r.Files), zap.Duration("took", r.Took))
 	why := fmt.Sprintf("it destroys more than could be kept in %v", r.Took.Round(time.Millisecond))
 	if len(r.Lost) > 0 {
 		why += ": " + r.Lost[len(r.Lost)-1].Why
 	}
-	switch u.d.config.Load().Undo.Late {
+	switch v.config.Load().Undo.Late {
 	case config.UndoAsk, config.UndoWait:
 		k.Ask = why
 	case config.UndoDeny:
@@ -178,55 +184,55 @@ func (u undoKeeper) said(e *events.Event, r undo.Copied) (k dispatch.Keeping) {
 	return k
 }
 
-func (u undoKeeper) Drop(e *events.Event) {
-	if u.d.undo != nil {
-		go u.d.undo.Discard(e.EventID) // it may wait for a file system
+func (v vault) Drop(e *events.Event) {
+	if v.undo != nil {
+		go v.undo.Discard(e.EventID) // it may wait for a file system
 	}
 }
 
-func (u undoKeeper) Follow(e *events.Event) {
-	if u.d.undo == nil || e.SessionID == "" {
+func (v vault) Follow(e *events.Event) {
+	if v.undo == nil || e.SessionID == "" {
 		return
 	}
 	switch e.Contract.Kind {
 	case events.KindToolAfter:
-		for _, c := range u.d.undo.Unsettled(e.SessionID) {
+		for _, c := range v.undo.Unsettled(e.SessionID) {
 			if c.CallID != "" && c.CallID == e.CallID {
-				u.d.undo.Ran(c.ID)
+				v.undo.Ran(c.ID)
 			}
 		}
 	case events.KindSessionStart:
-		u.d.undo.Warm(e.Cwd)
+		v.undo.Warm(e.Cwd)
 	case events.KindTurnStop, events.KindPromptSubmit, events.KindSessionEnd:
 		if !e.ByAgent { // else other calls of the session go on
-			u.d.undo.Ended(e.SessionID)
+			v.undo.Ended(e.SessionID)
 		}
 	}
 }
 
 // steps fits builtin.Steps.
-type steps struct{ d *Daemon }
+type steps struct{ undo *undo.Keeper }
 
 func (s steps) Begin(c *builtin.Invocation, mark string) error {
-	if s.d.undo == nil {
+	if s.undo == nil {
 		return nil
 	}
 	now := time.Now()
-	return s.d.undo.Begin(undo.KeptCall{
+	return s.undo.Begin(undo.KeptCall{
 		ID: events.NewID(now), Time: now.UTC(), Session: c.SessionID, Mark: mark, Cwd: undo.Path(c.Cwd),
 		Tool: undo.Step, Subject: "changes of a " + strings.SplitN(mark, ":", 2)[0],
 	})
 }
 
 func (s steps) End(session, mark string) {
-	if s.d.undo != nil {
-		s.d.undo.End(session, mark)
+	if s.undo != nil {
+		s.undo.End(session, mark)
 	}
 }
 
 func (s steps) Forget(session string) {
-	if s.d.undo != nil {
-		s.d.undo.Forget(session)
+	if s.undo != nil {
+		s.undo.Forget(session)
 	}
 }
 
@@ -246,7 +252,7 @@ func (c *control) TakeBack(
 		return wire.UndoAnswer{}, noVault()
 	}
 	if !r.Preview {
-		if bad := (persons{c.d}).mayUndo(from); bad != nil {
+		if bad := c.d.persons.mayUndo(from); bad != nil {
 			return wire.UndoAnswer{}, bad
 		}
 	}
@@ -267,7 +273,7 @@ func (c *control) AddDump(
 	if c.d.undo == nil {
 		return wire.Dump{}, noVault()
 	}
-	if why := (persons{c.d}).notAPerson(from); why != "" && !ofRun(from) {
+	if why := c.d.persons.notAPerson(from); why != "" && !ofRun(from) {
 		return wire.Dump{}, &wire.Error{
 			Code: wire.CodeForbidden, Message: "refused: hooks and people put dumps into the vault, and " + why,
 			Hint: "call it from a hook of the event",
@@ -303,22 +309,5 @@ func ids(calls []wire.UndoCall) (list []string) {
 func noVault() *wire.Error {
 	return &wire.Error{
 		Code: wire.CodeNotFound, Message: "this hookd keeps nothing of what calls destroy", Hint: "see why: hookd doctor",
-	}
-}
-
-// mayUndo refuses an undo unless a person may have asked for it: it can overwrite newer work.
-func (p persons) mayUndo(from server.Peer) *wire.Error {
-	by := personAt(from)
-	why := p.notAPerson(from)
-	if why == "" && ofRun(from) {
-		why = "it comes from a hook"
-	}
-	if why == "" {
-		return nil
-	}
-	p.d.store.Audit(time.Now().UTC(), audit.Refused, weakening{What: "undo", Why: why, From: by})
-	return &wire.Error{
-		Code: wire.CodeForbidden, Message: "refused: only a person takes back what a call did, and " + why,
-		Hint: "a person types it in a terminal of their own, or here once the agent has ended; --dry-run is free",
 	}
 }
