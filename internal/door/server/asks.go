@@ -31,10 +31,10 @@ func (s *Server) getAsks(w http.ResponseWriter, r *http.Request) {
 
 func postAsk(s *Server) http.HandlerFunc {
 	hint := `send {"answer":"allow"}, with for, like, message and door as you need them`
-	return posted(s, form{of: "the answer", hint: hint, strict: true}, onOne(&s.opt.Asks, Asks.AnswerAsk))
+	return posted(s, form{name: "the answer", hint: hint, strict: true}, onOne(&s.opt.Asks, Asks.AnswerAsk))
 }
 
 func postPermit(s *Server) http.HandlerFunc {
-	permit := form{of: "the permit", hint: `send {} or {"for":"15m"}`, strict: true, optional: true}
+	permit := form{name: "the permit", hint: `send {} or {"for":"15m"}`, strict: true, optional: true}
 	return posted(s, permit, onOne(&s.opt.Asks, Asks.Permit))
 }

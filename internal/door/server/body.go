@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 
 	"github.com/hookd/hookd/wire"
@@ -12,10 +13,10 @@ import (
 
 // form says how a body of one JSON object is read.
 type form struct {
-	of   string // the body's name in a refusal
+	name string // of the body, in a refusal
 	hint string
-	// strict refuses a member that it does not know, which may be a misspelled one: an answer
-	// that was to count once must not count always, a request for a preview must not change files.
+	// strict refuses a member that it does not know, which may be a misspelled one: an answer that
+	// was to count once must not count always, and what was to be tried must not be done.
 	strict   bool
 	optional bool // an empty body is an empty object
 }
@@ -29,13 +30,15 @@ func (f form) read(body []byte, to any) *wire.Error {
 		in.DisallowUnknownFields()
 	}
 	err := in.Decode(to)
-	if err == nil && in.More() {
-		err = errors.New("there is more after the object")
+	if err == nil {
+		if _, more := in.Token(); more != io.EOF {
+			err = errors.New("there is more after the object")
+		}
 	}
 	if err == nil {
 		return nil
 	}
-	return &wire.Error{Code: wire.CodeBadJSON, Message: f.of + " cannot be read: " + err.Error(), Hint: f.hint}
+	return &wire.Error{Code: wire.CodeBadJSON, Message: f.name + " cannot be read: " + err.Error(), Hint: f.hint}
 }
 
 // posted answers a request whose body is a Q.

@@ -27,7 +27,7 @@ func (noBoxes) EndBox(string, wire.BoxEnd) wire.BoxTold { return wire.BoxTold{} 
 
 // postBox tells Boxes about the box of a call.
 func postBox[Q, A any](s *Server, tell func(Boxes, string, Q) A) http.HandlerFunc {
-	return posted(s, form{of: "the box", hint: "hookd-bridge box sends it"},
+	return posted(s, form{name: "the box", hint: "hookd-bridge box sends it"},
 		func(r *http.Request, box Q) (A, *wire.Error) {
 			return tell(s.opt.Boxes, r.PathValue("id"), box), nil
 		})

@@ -17,42 +17,42 @@ const strangerShare = 4
 // connections are the open connections of a Server. They are bounded, as are those of one
 // user, and those that have sent nothing.
 type connections struct {
-	most int // at once
-	log  *zap.Logger
-	open sync.WaitGroup
+	most     int // at once
+	log      *zap.Logger
+	handlers sync.WaitGroup // one per connection
 
 	mu        sync.Mutex // guards the fields below, and those of conn that say so
 	draining  bool
 	silent    *list.List // that have sent nothing, the oldest first
-	all       map[*conn]struct{}
+	conns     map[*conn]struct{}
 	strangers map[int]int // of users other than the owners, by uid
 }
 
 func newConnections(most int, log *zap.Logger) *connections {
-	return &connections{most: most, log: log, silent: list.New(), all: map[*conn]struct{}{}, strangers: map[int]int{}}
+	return &connections{most: most, log: log, silent: list.New(), conns: map[*conn]struct{}{}, strangers: map[int]int{}}
 }
 
-// track counts c in. It reports false when there are as many connections as may
-// be, and something is done for each of them.
-func (t *connections) track(c *conn) (room bool) {
-	room = t.makeRoom(1)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.all[c] = struct{}{}
+// track counts c in. It reports false when there are as many connections as there may
+// be, and none of them is idle.
+func (cs *connections) track(c *conn) (room bool) {
+	room = cs.makeRoom(1)
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.conns[c] = struct{}{}
 	return room
 }
 
 // makeRoom closes a connection when there is no room for so many more, or for
 // none at all with more 0: one which has sent nothing, else the connection that has been
 // waited for longest.
-func (t *connections) makeRoom(more int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if more > 0 && len(t.all)+more <= t.most || t.closeSilent() {
+func (cs *connections) makeRoom(more int) bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if more > 0 && len(cs.conns)+more <= cs.most || cs.closeSilent() {
 		return true
 	}
 	var oldest *conn
-	for c := range t.all {
+	for c := range cs.conns {
 		if since := c.idle.Load(); since > 0 && (oldest == nil || since < oldest.idle.Load()) {
 			oldest = c
 		}
@@ -62,40 +62,40 @@ func (t *connections) makeRoom(more int) bool {
 	}
 	oldest.idle.Store(0)
 	oldest.raw.Close()
-	t.log.Warn("connection closed: there are too many, and this one sends nothing", zap.Int("pid", oldest.peer.PID))
+	cs.log.Warn("connection closed: there are too many, and this one sends nothing", zap.Int("pid", oldest.peer.PID))
 	return true
 }
 
 // beginSilence counts c among the silent ones. Where they are too many the oldest
 // one is closed: an honest client sends at once.
-func (t *connections) beginSilence(c *conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c.silent = t.silent.PushBack(c)
-	if t.silent.Len() > tooManySilent {
-		t.closeSilent()
+func (cs *connections) beginSilence(c *conn) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c.silent = cs.silent.PushBack(c)
+	if cs.silent.Len() > tooManySilent {
+		cs.closeSilent()
 	}
 }
 
 // closeSilent closes the connection that has been silent for longest; false
 // when there is none. The caller holds mu.
-func (t *connections) closeSilent() bool {
-	oldest := t.silent.Front()
+func (cs *connections) closeSilent() bool {
+	oldest := cs.silent.Front()
 	if oldest == nil {
 		return false
 	}
-	c := t.silent.Remove(oldest).(*conn)
+	c := cs.silent.Remove(oldest).(*conn)
 	c.silent = nil
 	c.raw.Close()
-	t.log.Warn("connection closed: too many have sent nothing", zap.Int("pid", c.peer.PID))
+	cs.log.Warn("connection closed: too many have sent nothing", zap.Int("pid", c.peer.PID))
 	return true
 }
 
-func (t *connections) endSilence(c *conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (cs *connections) endSilence(c *conn) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
 	if c.silent != nil {
-		t.silent.Remove(c.silent)
+		cs.silent.Remove(c.silent)
 		c.silent = nil
 	}
 }
@@ -103,62 +103,62 @@ func (t *connections) endSilence(c *conn) {
 // countStranger counts c among the connections of its user. It reports false where these
 // are so many that other users might get none. Root and the daemon's own user have no
 // such limit.
-func (t *connections) countStranger(c *conn) (room bool) {
+func (cs *connections) countStranger(c *conn) (room bool) {
 	if c.peer.Owner {
 		return true
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.strangers[c.peer.UID]++
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.strangers[c.peer.UID]++
 	c.counted = true
-	return t.strangers[c.peer.UID] <= max(1, t.most/strangerShare)
+	return cs.strangers[c.peer.UID] <= max(1, cs.most/strangerShare)
 }
 
-// enter says how to bring c to its end from now on. During a shutdown that is
+// setStop sets how c is brought to its end from now on. During a shutdown that is
 // done at once.
-func (t *connections) enter(c *conn, stop func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (cs *connections) setStop(c *conn, stop func()) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
 	c.stop = stop
-	if t.draining {
+	if cs.draining {
 		c.interrupt()
 	}
 }
 
 // forget closes c. Each accepted connection comes here once.
-func (t *connections) forget(c *conn) {
+func (cs *connections) forget(c *conn) {
 	c.raw.Close()
-	t.mu.Lock()
-	delete(t.all, c)
+	cs.mu.Lock()
+	delete(cs.conns, c)
 	if c.counted {
-		if t.strangers[c.peer.UID]--; t.strangers[c.peer.UID] == 0 {
-			delete(t.strangers, c.peer.UID)
+		if cs.strangers[c.peer.UID]--; cs.strangers[c.peer.UID] == 0 {
+			delete(cs.strangers, c.peer.UID)
 		}
 	}
-	t.mu.Unlock()
-	t.open.Done()
+	cs.mu.Unlock()
+	cs.handlers.Done()
 }
 
-// drain has every connection come to its end, and each that comes yet.
-func (t *connections) drain() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.draining = true
-	for c := range t.all {
+// drain brings every connection to its end, and each that comes later.
+func (cs *connections) drain() {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.draining = true
+	for c := range cs.conns {
 		c.interrupt()
 	}
 }
 
-func (t *connections) isDraining() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.draining
+func (cs *connections) isDraining() bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.draining
 }
 
-func (t *connections) closeAll() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for c := range t.all {
+func (cs *connections) closeAll() {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for c := range cs.conns {
 		c.raw.Close()
 	}
 }

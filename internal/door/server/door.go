@@ -126,7 +126,7 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) {
 			continue
 		}
 		wait = 0
-		s.conns.open.Add(1)
+		s.conns.handlers.Add(1)
 		go s.open(ctx, &conn{raw: nc})
 	}
 }
@@ -194,13 +194,13 @@ func (s *Server) open(ctx context.Context, c *conn) {
 func (s *Server) peek(c *conn) (byte, error) {
 	s.conns.beginSilence(c)
 	c.SetReadDeadline(time.Now().Add(s.opt.Silence))
-	s.conns.enter(c, func() { c.SetReadDeadline(time.Now()) })
+	s.conns.setStop(c, func() { c.SetReadDeadline(time.Now()) })
 	b, err := c.in.Peek(1)
 	s.conns.endSilence(c)
 	if err != nil {
 		return 0, err
 	}
-	s.conns.enter(c, nil)
+	s.conns.setStop(c, nil)
 	c.SetReadDeadline(time.Time{})
 	return b[0], nil
 }

@@ -12,7 +12,7 @@ import (
 
 func postFleetAnswer(s *Server) http.HandlerFunc {
 	hint := "`hookd ask allow` and `hookd ask deny` with --machine and --key make one"
-	return posted(s, form{of: "the answer", hint: hint},
+	return posted(s, form{name: "the answer", hint: hint},
 		func(r *http.Request, given wire.FleetAnswer) (struct{}, *wire.Error) {
 			return struct{}{}, s.opt.Fleet.PassAnswer(r.Context(), given)
 		})

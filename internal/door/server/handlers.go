@@ -136,9 +136,9 @@ func (s *Server) postLines(w http.ResponseWriter, r *http.Request, wait *bool) {
 		return rc.Flush()
 	})
 	l.wait, l.post = wait, true
-	s.conns.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
+	s.conns.setStop(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
 	l.run(r.Context())
-	s.conns.enter(c, nil)
+	s.conns.setStop(c, nil)
 }
 
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) {
@@ -375,7 +375,7 @@ func boolParam(values url.Values, key string) (*bool, *wire.Error) {
 	return &b, nil
 }
 
-// postWeaken answers a command that is about to weaken a guard: route.checked has asked.
+// postWeaken answers a command that is about to weaken a guard: Server.guarded has asked Options.Weakens.
 func postWeaken(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, struct{}{})
 }

@@ -15,8 +15,10 @@ func (s *Server) getLast(w http.ResponseWriter, r *http.Request) {
 }
 
 func postReplay(s *Server) http.HandlerFunc {
-	hint := `send {"hook":"NAME","dry_run":true}, or nothing`
-	return posted(s, form{of: "the replay", hint: hint, optional: true}, onOne(&s.opt.History, History.Replay))
+	replay := form{
+		name: "the request for a replay", hint: `send {"hook":"NAME","dry_run":true}, or nothing`, strict: true, optional: true,
+	}
+	return posted(s, replay, onOne(&s.opt.History, History.Replay))
 }
 
 // getDeadLetters reads hook, before (an id) and limit.

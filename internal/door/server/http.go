@@ -68,7 +68,7 @@ func (s *Server) mux() http.Handler {
 			paths[r.path] = map[string]http.HandlerFunc{}
 			mux.Handle(r.path, byMethod(paths[r.path]))
 		}
-		paths[r.path][r.method] = s.weighed(r).checked
+		paths[r.path][r.method] = s.guarded(r).checked
 		valid = append(valid, r.method+" "+r.path)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -33,7 +33,7 @@ func (s *Server) serveLines(ctx context.Context, c *conn) {
 		return err
 	})
 	l.conn = c
-	s.conns.enter(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
+	s.conns.setStop(c, func() { c.SetReadDeadline(time.Now().Add(lastLines)) })
 	sub, err := l.run(ctx)
 	switch {
 	case sub != nil:

@@ -32,92 +32,92 @@ const (
 	answers effect = "answers" // it answers an ask, or takes a call back: Asks, Fleet and Undo say who may
 )
 
-// Parameters of several routes.
+// The longer lists of parameters.
 const (
-	runWords      = "hook event event_id session agent result tool q test since until before limit"
-	decisionWords = "decision tool agent session hook event event_id cwd q parts shadow without rewrote took " +
+	runParams      = "hook event event_id session agent result tool q test since until before limit"
+	decisionParams = "decision tool agent session hook event event_id cwd q parts shadow without rewrote took " +
 		"since until after before"
-	eventWords   = "session event agent tool cwd q since until before limit"
-	sessionWords = "agent session cwd state since until limit"
-	fleetWords   = "decision tool agent session hook event event_id cwd q parts shadow since until limit machine through"
+	eventParams   = "session event agent tool cwd q since until before limit"
+	sessionParams = "agent session cwd state since until limit"
+	fleetParams   = "decision tool agent session hook event event_id cwd q parts shadow since until limit machine through"
 )
 
-// routes is the table of the routes, their users, and their effects. Of the line door events and pings
+// routes is the table of the routes, their users, and their effects. Of the line door, events and pings
 // are for every user, subscriptions for the owner.
 func (s *Server) routes() []route {
 	o := &s.opt
 	return []route{
 		{"POST", wire.PathEvents, everyUser, acts, s.postEvents, "wait"},
 		{"GET", wire.PathEvents, ownerOnly, looks, s.getEvents, "match since epoch follow starts"},
-		{"GET", wire.PathEvents + "/{id}", ownerOnly, looks, one(&o.History, "id", History.Event), ""},
+		{"GET", wire.PathEvents + "/{id}", ownerOnly, looks, byKey(&o.History, "id", History.Event), ""},
 		{"POST", wire.PathEvents + "/{id}/replay", ownerOnly, acts, postReplay(s), ""},
-		{"GET", wire.PathHooks, ownerOnly, looks, all(&o.Hooks, Hooks.Hooks), ""},
-		{"GET", wire.PathHooks + "/{name}", ownerOnly, looks, one(&o.Hooks, "name", Hooks.Hook), ""},
+		{"GET", wire.PathHooks, ownerOnly, looks, listed(&o.Hooks, Hooks.Hooks), ""},
+		{"GET", wire.PathHooks + "/{name}", ownerOnly, looks, byKey(&o.Hooks, "name", Hooks.Hook), ""},
 		{"POST", wire.PathHooks + "/{name}/test", ownerOnly, acts, s.postTest, ""},
-		{"POST", wire.PathHooks + "/{name}/tests", ownerOnly, acts, act(&o.Hooks, "name", Hooks.RunTests), ""},
+		{"POST", wire.PathHooks + "/{name}/tests", ownerOnly, acts, byKeyFrom(&o.Hooks, "name", Hooks.RunTests), ""},
 		{"POST", wire.PathReload, ownerOnly, weakens, s.postReload, ""},
-		{"GET", wire.PathRuns, ownerOnly, looks, queried(&o.Runs, wire.ParseRunQuery, Runs.Runs), runWords},
-		{"GET", wire.PathRuns + "/{id}", ownerOnly, looks, one(&o.Runs, "id", Runs.Run), ""},
-		{"POST", wire.PathRuns + "/{id}/kill", ownerOnly, weakens, one(&o.Runs, "id", Runs.Kill), ""},
-		{"GET", wire.PathRunning, ownerOnly, looks, all(&o.Runs, Runs.Running), ""},
+		{"GET", wire.PathRuns, ownerOnly, looks, queried(&o.Runs, wire.ParseRunQuery, Runs.Runs), runParams},
+		{"GET", wire.PathRuns + "/{id}", ownerOnly, looks, byKey(&o.Runs, "id", Runs.Run), ""},
+		{"POST", wire.PathRuns + "/{id}/kill", ownerOnly, weakens, byKey(&o.Runs, "id", Runs.Kill), ""},
+		{"GET", wire.PathRunning, ownerOnly, looks, listed(&o.Runs, Runs.Running), ""},
 		{"POST", wire.PathBoxes + "/{id}", everyUser, acts, postBox(s, Boxes.BeginBox), ""},
 		{"POST", wire.PathBoxes + "/{id}/end", everyUser, acts, postBox(s, Boxes.EndBox), ""},
 		{
 			"GET", wire.PathDecisions, ownerOnly, looks,
-			queried(&o.History, wire.ParseDecisionQuery, History.Decisions), decisionWords + " limit",
+			queried(&o.History, wire.ParseDecisionQuery, History.Decisions), decisionParams + " limit",
 		},
 		{"POST", wire.PathDecisions + "/{id}/permit", ownerOnly, weakens, postPermit(s), ""},
 		{
 			"GET", wire.PathCounts, ownerOnly, looks,
-			queried(&o.History, wire.ParseCountQuery, History.CountDecisions), decisionWords + " every",
+			queried(&o.History, wire.ParseCountQuery, History.CountDecisions), decisionParams + " every",
 		},
 		{
 			"GET", wire.PathAccepted, ownerOnly, looks,
-			queried(&o.History, wire.ParseEventQuery, History.Accepted), eventWords,
+			queried(&o.History, wire.ParseEventQuery, History.Accepted), eventParams,
 		},
-		{"GET", wire.PathPast, ownerOnly, looks, queried(&o.History, wire.ParseEventQuery, History.Past), eventWords},
+		{"GET", wire.PathPast, ownerOnly, looks, queried(&o.History, wire.ParseEventQuery, History.Past), eventParams},
 		{
 			"GET", wire.PathSessions, ownerOnly, looks,
-			queried(&o.History, wire.ParseSessionQuery, History.Sessions), sessionWords,
+			queried(&o.History, wire.ParseSessionQuery, History.Sessions), sessionParams,
 		},
 		{"GET", wire.PathAsks, ownerOnly, looks, s.getAsks, "follow answers"},
-		{"GET", wire.PathAsks + "/{id}", ownerOnly, looks, one(&o.Asks, "id", Asks.Ask), ""},
+		{"GET", wire.PathAsks + "/{id}", ownerOnly, looks, byKey(&o.Asks, "id", Asks.Ask), ""},
 		{"POST", wire.PathAsks + "/{id}", ownerOnly, answers, postAsk(s), ""},
 		{
 			"GET", wire.PathUndo, ownerOnly, looks,
 			queried(&o.Undo, wire.ParseUndoQuery, Undo.Undoable), "session path since limit",
 		},
-		{"DELETE", wire.PathUndo + "/{id}", ownerOnly, weakens, one(&o.Undo, "id", Undo.Purge), ""},
+		{"DELETE", wire.PathUndo + "/{id}", ownerOnly, weakens, byKey(&o.Undo, "id", Undo.Purge), ""},
 		{"POST", wire.PathUndo, ownerOnly, answers, postUndo(s), ""},
 		{"POST", wire.PathUndo + "/{id}/dumps", ownerOnly, answers, postDump(s), ""},
-		{"GET", wire.PathGrants, ownerOnly, looks, all(&o.Asks, Asks.Grants), ""},
-		{"DELETE", wire.PathGrants + "/{id}", ownerOnly, weakens, act(&o.Asks, "id", Asks.RevokeGrant), ""},
+		{"GET", wire.PathGrants, ownerOnly, looks, listed(&o.Asks, Asks.Grants), ""},
+		{"DELETE", wire.PathGrants + "/{id}", ownerOnly, weakens, byKeyFrom(&o.Asks, "id", Asks.RevokeGrant), ""},
 		{"GET", wire.PathAgents + "/{agent}/last", ownerOnly, looks, s.getLast, "except"},
 		{
 			"GET", wire.PathStats, ownerOnly, looks,
 			queried(&o.History, wire.ParseStatsQuery, History.Stats), "hook by since until",
 		},
 		{"GET", wire.PathDead, ownerOnly, looks, s.getDeadLetters, "hook before limit"},
-		{"GET", wire.PathDead + "/{id}", ownerOnly, looks, deadLetter(&o.History, History.DeadLetter), ""},
-		{"POST", wire.PathDead + "/{id}/retry", ownerOnly, acts, deadLetter(&o.History, History.RetryDead), ""},
-		{"DELETE", wire.PathDead + "/{id}", ownerOnly, weakens, deadLetter(&o.History, History.DropDead), ""},
+		{"GET", wire.PathDead + "/{id}", ownerOnly, looks, byNumber(&o.History, History.DeadLetter), ""},
+		{"POST", wire.PathDead + "/{id}/retry", ownerOnly, acts, byNumber(&o.History, History.RetryDead), ""},
+		{"DELETE", wire.PathDead + "/{id}", ownerOnly, weakens, byNumber(&o.History, History.DropDead), ""},
 		{"POST", wire.PathRecover, ownerOnly, acts, s.postRecover, ""},
-		{"GET", wire.PathStatus, ownerOnly, looks, all(&o.State, State.Status), ""},
-		{"GET", wire.PathFleet, ownerOnly, looks, whole(&o.Fleet, Fleet.Fleet), ""},
+		{"GET", wire.PathStatus, ownerOnly, looks, listed(&o.State, State.Status), ""},
+		{"GET", wire.PathFleet, ownerOnly, looks, listedOrError(&o.Fleet, Fleet.Fleet), ""},
 		{
 			"GET", wire.PathFleetDecisions, ownerOnly, looks,
-			queried(&o.Fleet, wire.ParseFleetQuery, Fleet.FleetDecisions), fleetWords,
+			queried(&o.Fleet, wire.ParseFleetQuery, Fleet.FleetDecisions), fleetParams,
 		},
 		{
 			"GET", wire.PathFleetSessions, ownerOnly, looks,
-			queried(&o.Fleet, wire.ParseSessionQuery, Fleet.FleetSessions), sessionWords,
+			queried(&o.Fleet, wire.ParseSessionQuery, Fleet.FleetSessions), sessionParams,
 		},
-		{"GET", wire.PathFleetAsks, ownerOnly, looks, whole(&o.Fleet, Fleet.FleetAsks), ""},
+		{"GET", wire.PathFleetAsks, ownerOnly, looks, listedOrError(&o.Fleet, Fleet.FleetAsks), ""},
 		{"POST", wire.PathFleetAnswers, ownerOnly, answers, postFleetAnswer(s), ""},
 		{"GET", wire.PathFleetDead, ownerOnly, looks, s.getFleetDead, "hook limit"},
-		{"GET", wire.PathFleetDead + "/{id}", ownerOnly, looks, deadLetter(&o.Fleet, Fleet.FleetDeadLetter), ""},
-		{"POST", wire.PathFleetDead + "/{id}/retry", ownerOnly, acts, deadLetter(&o.Fleet, Fleet.RetryFleetDead), ""},
-		{"DELETE", wire.PathFleetDead + "/{id}", ownerOnly, weakens, deadLetter(&o.Fleet, Fleet.DropFleetDead), ""},
+		{"GET", wire.PathFleetDead + "/{id}", ownerOnly, looks, byNumber(&o.Fleet, Fleet.FleetDeadLetter), ""},
+		{"POST", wire.PathFleetDead + "/{id}/retry", ownerOnly, acts, byNumber(&o.Fleet, Fleet.RetryFleetDead), ""},
+		{"DELETE", wire.PathFleetDead + "/{id}", ownerOnly, weakens, byNumber(&o.Fleet, Fleet.DropFleetDead), ""},
 		{"POST", wire.PathFleetLink, ownerOnly, acts, s.postFleetLink, ""},
 		{"POST", wire.PathWeaken, ownerOnly, weakens, postWeaken, "what"},
 		{"GET", wire.PathHealthz, everyUser, looks, getHealthz, ""},
@@ -126,41 +126,40 @@ func (s *Server) routes() []route {
 	}
 }
 
-// all answers with a list that can always be read. Like the functions below it takes the
-// place of what source will be: routes are made before.
-func all[S, A any](source *S, list func(S, context.Context) A) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { respond(w, http.StatusOK, list(*source, r.Context())) }
+// listed answers with a list that can always be read. Like the functions below it takes a pointer to
+// the source, since the source may be set after the routes are made.
+func listed[S, A any](source *S, read func(S, context.Context) A) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { respond(w, http.StatusOK, read(*source, r.Context())) }
 }
 
-// whole answers with all of something, or with why it cannot be read.
-func whole[S, A any](source *S, read func(S, context.Context) (A, *wire.Error)) http.HandlerFunc {
+// listedOrError answers with a list, or says why it cannot be read.
+func listedOrError[S, A any](source *S, read func(S, context.Context) (A, *wire.Error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		found, bad := read(*source, r.Context())
 		answer(w, found, bad)
 	}
 }
 
-// one answers for the thing that is named in the path, by {key}.
-func one[S, A any](source *S, key string, do func(S, context.Context, string) (A, *wire.Error)) http.HandlerFunc {
+// byKey calls do for the thing that the path names by {key}.
+func byKey[S, A any](source *S, key string, do func(S, context.Context, string) (A, *wire.Error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		found, bad := do(*source, r.Context(), r.PathValue(key))
 		answer(w, found, bad)
 	}
 }
 
-// act is one where the peer matters.
-func act[S, A any](source *S, key string, do func(S, context.Context, Peer, string) (A, *wire.Error)) http.HandlerFunc {
+// byKeyFrom is byKey for what depends on the peer.
+func byKeyFrom[S, A any](
+	source *S, key string, do func(S, context.Context, Peer, string) (A, *wire.Error),
+) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		done, bad := do(*source, r.Context(), peerOf(r), r.PathValue(key))
 		answer(w, done, bad)
 	}
 }
 
-// deadLetter is one for the numbers of dead letters.
-func deadLetter[S any](
-	source *S,
-	do func(S, context.Context, int64) (wire.DeadLetter, *wire.Error),
-) http.HandlerFunc {
+// byNumber is byKey for the numbers of dead letters.
+func byNumber[S any](source *S, do func(S, context.Context, int64) (wire.DeadLetter, *wire.Error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, bad := numberParam(r.PathValue("id"), "id", 1<<62)
 		if bad != nil {
@@ -189,9 +188,9 @@ func queried[S, Q, A any](
 	}
 }
 
-// weighed is a route that asks Options.Weakens first, if it weakens. PathWeaken announces the act of a
+// guarded is a route that asks Options.Weakens first, if it weakens. PathWeaken announces the act of a
 // command; every other route acts on its own.
-func (s *Server) weighed(r route) route {
+func (s *Server) guarded(r route) route {
 	if r.effect != weakens {
 		return r
 	}

@@ -368,7 +368,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {
 		loops.Wait()
-		s.conns.open.Wait()
+		s.conns.handlers.Wait()
 		close(ended)
 	}()
 	select {

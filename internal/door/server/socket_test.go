@@ -347,7 +347,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 func idles(s *Server) (n int) {
 	s.conns.mu.Lock()
 	defer s.conns.mu.Unlock()
-	for c := range s.conns.all {
+	for c := range s.conns.conns {
 		if c.idle.Load() > 0 {
 			n++
 		}

@@ -33,7 +33,7 @@ func (s *Server) streamHTTP(w http.ResponseWriter, r *http.Request, sub Subscrip
 	rc.SetWriteDeadline(time.Time{})
 	ctx, cancel := s.untilDrain(r.Context(), c)
 	defer cancel()
-	defer s.conns.enter(c, nil)
+	defer s.conns.setStop(c, nil)
 	media, frame := wire.NDJSON, func(records []byte) []byte { return records }
 	if accepts(r, wire.EventStream) {
 		media, frame = wire.EventStream, new(sse).frames
@@ -52,7 +52,7 @@ func (s *Server) streamHTTP(w http.ResponseWriter, r *http.Request, sub Subscrip
 // subscriber may then take for the records that are left.
 func (s *Server) untilDrain(ctx context.Context, c *conn) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	s.conns.enter(c, func() {
+	s.conns.setStop(c, func() {
 		cancel()
 		c.SetWriteDeadline(time.Now().Add(lastRecords))
 	})

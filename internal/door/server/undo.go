@@ -8,7 +8,7 @@ import (
 
 // postUndo takes calls back.
 func postUndo(s *Server) http.HandlerFunc {
-	return posted(s, form{of: "the request", hint: `send {"calls":["ID"],"preview":true}`, strict: true},
+	return posted(s, form{name: "the request", hint: `send {"calls":["ID"],"preview":true}`, strict: true},
 		func(r *http.Request, ask wire.UndoRequest) (wire.UndoAnswer, *wire.Error) {
 			return s.opt.Undo.TakeBack(r.Context(), peerOf(r), ask)
 		})
@@ -16,5 +16,5 @@ func postUndo(s *Server) http.HandlerFunc {
 
 func postDump(s *Server) http.HandlerFunc {
 	hint := `send {"path":"/dump.sql","restore":"psql < {}"}`
-	return posted(s, form{of: "the request", hint: hint, strict: true}, onOne(&s.opt.Undo, Undo.AddDump))
+	return posted(s, form{name: "the request", hint: hint, strict: true}, onOne(&s.opt.Undo, Undo.AddDump))
 }
