@@ -178,7 +178,7 @@ func addPack(a *app, cmd *cobra.Command, cfg config.Config, s pack.Source, name 
 		return fail(exitFailed, "correct the source; `hookd add --help` has examples", "%w", err)
 	}
 	if why := old.Moved(fetched); there && why != "" {
-		return reportMoved(a, name, fetched.Commit, why)
+		return reportMoved(name, fetched.Commit, why)
 	}
 	return placePack(a, cmd, cfg, name, fetched, yes)
 }
@@ -241,12 +241,12 @@ func placePack(a *app, cmd *cobra.Command, cfg config.Config, name string, f pac
 	if err := pack.NewCache(packCache()).Put(f); err != nil {
 		fmt.Fprintln(a.errOut, "warning:", escape(err.Error(), keepNothing))
 	}
-	return reportPlaced(a, cmd, cfg, answer, yes)
+	return finishAdd(a, cmd, cfg, answer, yes)
 }
 
-// reportPlaced makes a running daemon read hooks again and prints which hooks wait. On a terminal it
+// finishAdd has a running daemon reload, and prints which hooks wait. On a terminal it
 // asks for each hook that was allowed before and has changed.
-func reportPlaced(a *app, cmd *cobra.Command, cfg config.Config, answer added, yes bool) error {
+func finishAdd(a *app, cmd *cobra.Command, cfg config.Config, answer added, yes bool) error {
 	inGallery := strings.HasPrefix(answer.Pack, pack.Gallery+"/")
 	for _, w := range catalog.Waiting(cfg) {
 		if !slices.ContainsFunc(answer.Hooks, func(d catalog.Description) bool { return d.Name == w.Name }) || w.Gone {

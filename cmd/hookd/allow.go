@@ -122,7 +122,7 @@ func allowChosen(
 			return fail(exitFailed, "see the folder's permissions, then type `"+again+"`", "%w", err)
 		}
 	}
-	return reportAllowed(a, cmd, cfg, chosen)
+	return finishAllow(a, cmd, cfg, chosen)
 }
 
 // allowGone allows that a hook is gone, or switched off.
@@ -146,7 +146,7 @@ func allowGone(a *app, cmd *cobra.Command, cfg config.Config, waiting []catalog.
 			return fail(exitFailed, "see the folder's permissions, then type `"+again+"`", "%w", err)
 		}
 	}
-	return reportAllowed(a, cmd, cfg, chosen)
+	return finishAllow(a, cmd, cfg, chosen)
 }
 
 // allowedSettings is the answer of allow --settings.
@@ -162,7 +162,7 @@ func allowSettings(a *app, cmd *cobra.Command, cfg config.Config, yes bool) erro
 		done.Allowed = []string{}
 		return a.print(done, func(p *printer) {
 			p.line("no setting waits to be allowed")
-			printMode(p, cfg)
+			printAllowMode(p, cfg)
 		})
 	}
 	if !yes && a.format != "json" {
@@ -203,8 +203,8 @@ func (a *app) reloadDaemon(cmd *cobra.Command) (running bool, err error) {
 	return true, nil
 }
 
-// reportAllowed is the answer.
-func reportAllowed(a *app, cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending) error {
+// finishAllow has a running daemon reload, and prints what is allowed.
+func finishAllow(a *app, cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending) error {
 	running, err := a.reloadDaemon(cmd)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func reportAllowed(a *app, cmd *cobra.Command, cfg config.Config, chosen []catal
 		if !running {
 			p.line("no daemon runs; the next `hookd daemon start` will know")
 		}
-		printMode(p, cfg)
+		printAllowMode(p, cfg)
 	})
 }
 
@@ -236,7 +236,7 @@ func printWaiting(p *printer, cfg config.Config, list []catalog.Pending) {
 		if len(cfg.Held) == 0 {
 			p.line("nothing waits to be allowed")
 		}
-		printMode(p, cfg)
+		printAllowMode(p, cfg)
 		return
 	}
 	var rows [][]cell
@@ -252,11 +252,11 @@ func printWaiting(p *printer, cfg config.Config, list []catalog.Pending) {
 	}
 	p.table([]column{hookColumn("HOOK"), {title: "DIGEST"}, textColumn("WHAT")}, rows)
 	p.line("look at one and allow it with `hookd allow HOOK`")
-	printMode(p, cfg)
+	printAllowMode(p, cfg)
 }
 
-// printMode says when allowing makes no difference yet.
-func printMode(p *printer, cfg config.Config) {
+// printAllowMode says when allowing makes no difference yet.
+func printAllowMode(p *printer, cfg config.Config) {
 	if cfg.ReloadMode != "ask" {
 		p.linef("reload.mode is %s, so your own hooks run without being allowed; set `reload: {mode: ask}` in hookd.yaml to change that", cfg.ReloadMode)
 	}
@@ -271,11 +271,11 @@ func printPending(p *printer, w catalog.Pending) {
 	p.pairs(kv("hook", w.Name), kv("state", state), kv("file", w.File), kv("digest", w.Digest),
 		kv("changes", strings.Join(w.Changes, "\n")),
 		pair{"refused", cell{w.Refused, red}})
-	printTexts(p, w)
+	printFileDiffs(p, w)
 }
 
-// printTexts shows the differences in the files of a hook that waits.
-func printTexts(p *printer, w catalog.Pending) {
+// printFileDiffs shows the differences in the files of a hook that waits.
+func printFileDiffs(p *printer, w catalog.Pending) {
 	for _, t := range w.Diffs {
 		p.line(p.paint(bold, escape(t.Path, keepNothing)))
 		p.diff(t.Old, t.New)

@@ -265,7 +265,7 @@ is signed with the key of an approver, and counts once.`,
 				if err != nil {
 					return err
 				}
-				if err := confirmSeen(a, ask, digest, "", &r); err != nil {
+				if err := takeDigest(a, ask, digest, "", &r); err != nil {
 					return err
 				}
 			}
@@ -288,9 +288,9 @@ is signed with the key of an approver, and counts once.`,
 	return cmd
 }
 
-// confirmSeen gives r the digest of an ask whose first digits a person has typed: the
+// takeDigest gives r the digest of an ask whose first digits a person has typed: the
 // whole card has shown them. Without a digest it prints the card, and the command to type, with more.
-func confirmSeen(a *app, ask client.Ask, digest, more string, r *client.AskReply) error {
+func takeDigest(a *app, ask client.Ask, digest, more string, r *client.AskReply) error {
 	c := ask.Card
 	if r.Digest = digest; c == nil { // it has ended: the daemon says how
 		return nil

@@ -82,18 +82,18 @@ func verifyAudit(a *app, cmd *cobra.Command, c *audit.Checker, args []string) (a
 		}
 		return c.End(false, nil), nil
 	}
-	head, err := readAudit(a, cmd, time.Time{}, func(r audit.Link, prev audit.Hash) error {
+	head, err := readAudit(cmd, time.Time{}, func(r audit.Link, prev audit.Hash) error {
 		c.AddNext(r, prev)
 		return nil
 	})
 	if err == nil && head.N == 0 {
-		err = checkEmptyAudit(a, cmd, c)
+		err = checkEmptyAudit(cmd, c)
 	}
 	return c.End(true, &head), err
 }
 
 // checkEmptyAudit compares a chain without records with the denials on record.
-func checkEmptyAudit(a *app, cmd *cobra.Command, c *audit.Checker) error {
+func checkEmptyAudit(cmd *cobra.Command, c *audit.Checker) error {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func eachExported(file string, each func(audit.Link, audit.Hash)) error {
 
 // readAudit reads the chain in the database of the settings.
 func readAudit(
-	a *app, cmd *cobra.Command, since time.Time, each func(audit.Link, audit.Hash) error,
+	cmd *cobra.Command, since time.Time, each func(audit.Link, audit.Hash) error,
 ) (head audit.Head, err error) {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
@@ -193,7 +193,7 @@ func auditExportCommand(a *app) *cobra.Command {
 				}
 			}
 			out := bufio.NewWriterSize(a.out, 1<<16)
-			_, err := readAudit(a, cmd, from, func(r audit.Link, prev audit.Hash) error {
+			_, err := readAudit(cmd, from, func(r audit.Link, prev audit.Hash) error {
 				_, err := out.Write(r.Line(prev))
 				return err
 			})

@@ -88,7 +88,7 @@ is connected.`,
 			if len(args) == 0 {
 				return listAgents(a, cmd, f)
 			}
-			answer, err := disconnectAgents(a, f.options(cmd, args[0]), f)
+			answer, err := disconnectAgent(a, f.options(cmd, args[0]), f)
 			if err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func connectAgent(a *app, cmd *cobra.Command, o connect.Options, f connectFlags)
 	if err := moveSource(a, cmd, &p, f); err != nil {
 		return answer, err
 	}
-	if answer, err = carryOut(a, p, f, "connected"); err != nil {
+	if answer, err = carryOut(p, f, "connected"); err != nil {
 		return answer, err
 	}
 	answer.Daemon, answer.posts, answer.managed = runsAlready(a, cmd) > 0, f.http, f.managed
@@ -246,7 +246,7 @@ func (f connectFlags) checkManaged(o connect.Options) error {
 	return nil
 }
 
-func disconnectAgents(a *app, o connect.Options, f connectFlags) (answer connected, err error) {
+func disconnectAgent(a *app, o connect.Options, f connectFlags) (answer connected, err error) {
 	p, err := connect.Disconnect(o)
 	if err != nil {
 		return answer, connectFailure(err, f.again("disconnect", o.Agent))
@@ -257,7 +257,7 @@ func disconnectAgents(a *app, o connect.Options, f connectFlags) (answer connect
 			return answer, err
 		}
 	}
-	if answer, err = carryOut(a, p, f, "not connected"); err == nil && !f.dry {
+	if answer, err = carryOut(p, f, "not connected"); err == nil && !f.dry {
 		err = roster.Forget(hookdHome(), o)
 	}
 	if err == nil && answer.Changed && !f.dry {
@@ -289,7 +289,7 @@ func undone(changes []connect.Change) (did []string) {
 }
 
 // carryOut applies a plan, or returns the changes that it would make.
-func carryOut(a *app, p connect.Plan, f connectFlags, word string) (connected, error) {
+func carryOut(p connect.Plan, f connectFlags, word string) (connected, error) {
 	see := ""
 	switch {
 	case word == "connected" && f.managed:

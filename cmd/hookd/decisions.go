@@ -194,7 +194,7 @@ func printDecisions(p *printer, list []client.Decision) {
 			text(d.Tool),
 			text(d.Subject),
 			text(reasons(d)),
-			text(decidersFor(p, d)),
+			text(fitDeciders(p, d)),
 			text(id(d.EventID)),
 		}
 		if p.wide {
@@ -240,9 +240,9 @@ func outcome(o client.Outcome) cell {
 	return text(string(o))
 }
 
-// decidersFor names the hooks that made a decision; where there is no room for many, the first and how many
+// fitDeciders names the hooks that made a decision; where there is no room for many, the first and how many
 // more there are.
-func decidersFor(p *printer, d client.Decision) string {
+func fitDeciders(p *printer, d client.Decision) string {
 	if d.Judge != "" {
 		return strings.TrimSpace(string(d.Dialect) + " " + d.Judge)
 	}
@@ -252,9 +252,9 @@ func decidersFor(p *printer, d client.Decision) string {
 	return strings.Join(d.DecidedBy, ", ")
 }
 
-// becauseFor says why it was decided so, and by which hooks.
-func becauseFor(p *printer, d client.Decision) string {
-	why, by := reasons(d), decidersFor(p, d)
+// reasonAndDeciders says why it was decided so, and by which hooks.
+func reasonAndDeciders(p *printer, d client.Decision) string {
+	why, by := reasons(d), fitDeciders(p, d)
 	if why == "" || by == "" {
 		return why + by
 	}
@@ -408,7 +408,7 @@ func printDecision(p *printer, d client.Decision, runs []client.Run) {
 		pair{"decision", outcome(d.Outcome)},
 		kv("guarded", string(d.Guarded)),
 		kv("about", about(d.Tool, d.Subject)),
-		kv("decided by", decidersFor(p, d)),
+		kv("decided by", fitDeciders(p, d)),
 		kv("reason", d.Reason),
 		kv("told", toldWords(d)),
 		kv("result", resultWords(d)),

@@ -21,15 +21,15 @@ func TestReasonsNameTheirHookOnce(t *testing.T) {
 		{nil, "guard: no", "guard: no"},
 		{[]string{"a", "b", "c"}, "no", "no (a, b, c)"},
 	} {
-		if got := becauseFor(new(printer), client.Decision{DecidedBy: tt.by, Reason: tt.said}); got != tt.want {
+		if got := reasonAndDeciders(new(printer), client.Decision{DecidedBy: tt.by, Reason: tt.said}); got != tt.want {
 			t.Errorf("%q of %q: %q, want %q", tt.said, tt.by, got, tt.want)
 		}
 	}
 	d := client.Decision{DecidedBy: []string{"a", "b", "c"}, Reason: "no"}
-	if got := becauseFor((&printer{width: 80}), d); got != "no (a +2)" {
+	if got := reasonAndDeciders((&printer{width: 80}), d); got != "no (a +2)" {
 		t.Errorf("on a terminal: %q", got)
 	}
-	if got := becauseFor((&printer{width: 80, wide: true}), d); got != "no (a, b, c)" {
+	if got := reasonAndDeciders((&printer{width: 80, wide: true}), d); got != "no (a, b, c)" {
 		t.Errorf("with all columns: %q", got)
 	}
 	if got := would(client.Shadowed{Hook: "a/b", Decision: client.OutcomeDeny, Reason: "b: no"}); got != "a/b would deny: no" {

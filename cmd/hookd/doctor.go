@@ -98,7 +98,7 @@ func runDoctor(a *app, cmd *cobra.Command) error {
 	found = append(found, doctor.Look(cmd.Context(), o)...)
 	found = append(found, serviceFindings(a, cmd)...)
 	x := examination{doctor.Worst(found) != doctor.Problem, found}
-	if err := a.print(x, func(p *printer) { printFindings(p, found); printSummary(p, found) }); err != nil {
+	if err := a.print(x, func(p *printer) { printFindings(p, found); printFindingCounts(p, found) }); err != nil {
 		return err
 	}
 	return exitOf(x.OK)
@@ -138,7 +138,7 @@ func exitOf(ok bool) error {
 	return said(exitFailed)
 }
 
-// doctorOptions is the installation that doctor looks at. Settings that cannot be read are a finding,
+// doctorOptions names the installation that doctor looks at. Settings that cannot be read are a finding,
 // and the rest is looked at with the defaults.
 func doctorOptions(a *app, cmd *cobra.Command) (doctor.Options, []doctor.Finding) {
 	var found []doctor.Finding
@@ -171,8 +171,8 @@ func printFindings(p *printer, list []doctor.Finding) {
 	}
 }
 
-// printSummary counts the problems and notes.
-func printSummary(p *printer, list []doctor.Finding) {
+// printFindingCounts counts the problems and notes.
+func printFindingCounts(p *printer, list []doctor.Finding) {
 	count := map[doctor.Level]int{}
 	for _, f := range list {
 		count[f.Level]++
@@ -194,7 +194,7 @@ func printAgentReport(p *printer, r doctor.AgentReport) {
 	if r.Probe != nil {
 		printProbe(p, r.Agent, r.Probe)
 	}
-	printCalls(p, r.Calls)
+	printCallKinds(p, r.Calls)
 	ways(p, r.Ways)
 	if len(r.Cannot) > 0 {
 		p.line(p.paint(bold, "hooks cannot make it"), " (its protocol has no word for it)")
@@ -202,7 +202,7 @@ func printAgentReport(p *printer, r doctor.AgentReport) {
 			p.linef("  %s: %s", l.Ability, l.Else)
 		}
 	}
-	printSummary(p, r.Findings)
+	printFindingCounts(p, r.Findings)
 }
 
 // ways shows on which ways of the agent hookd was seen to be asked.
@@ -228,8 +228,8 @@ func ways(p *printer, list []doctor.Way) {
 	p.table([]column{{title: "IT ASKED HOOKD"}, {title: "LAST SEEN"}, textColumn("NOTE")}, rows)
 }
 
-// printCalls shows which kinds of call reach hookd.
-func printCalls(p *printer, list []doctor.CallKind) {
+// printCallKinds shows which kinds of call reach hookd.
+func printCallKinds(p *printer, list []doctor.CallKind) {
 	if len(list) == 0 {
 		return
 	}

@@ -183,7 +183,7 @@ func emit(a *app, cmd *cobra.Command, env events.Envelope) error {
 	if err != nil {
 		return err
 	}
-	if err := a.print(answer, func(p *printer) { printAnswer(p, env.Event, answer) }); err != nil {
+	if err := a.print(answer, func(p *printer) { printEmitAnswer(p, env.Event, answer) }); err != nil {
 		return err
 	}
 	if unseen(env, answer) && a.format != "json" {
@@ -214,7 +214,7 @@ func sayUnseen(a *app, cmd *cobra.Command, env events.Envelope) {
 	}
 }
 
-func printAnswer(p *printer, event string, answer client.Answer) {
+func printEmitAnswer(p *printer, event string, answer client.Answer) {
 	what := "accepted"
 	if answer.Duplicate {
 		what = "accepted before"

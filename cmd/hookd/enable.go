@@ -72,7 +72,7 @@ func enable(a *app, cmd *cobra.Command, name string) error {
 	case e.State == hook.Disabled:
 		s.Enabled, s.Note = false, fmt.Sprintf("%s says `enabled: false`, which wins: change it there", e.File)
 	}
-	return reportSwitched(a, cmd, s)
+	return finishSwitch(a, cmd, s)
 }
 
 func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
@@ -94,7 +94,7 @@ func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
 	if err := catalog.Switch(cfg, name, false, ""); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd disable "+name+" --yes`", "%w", err)
 	}
-	return reportSwitched(a, cmd, switched{Hook: name})
+	return finishSwitch(a, cmd, switched{Hook: name})
 }
 
 // confirm asks a person; without one only yes will do.
@@ -145,8 +145,8 @@ func inCatalog(cfg config.Config, name string) hook.Entry {
 	return hook.Entry{}
 }
 
-// reportSwitched has a running daemon reload, and answers.
-func reportSwitched(a *app, cmd *cobra.Command, s switched) error {
+// finishSwitch has a running daemon reload, and prints the new state.
+func finishSwitch(a *app, cmd *cobra.Command, s switched) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	_, err := a.dial(cmd).Reload(ctx)

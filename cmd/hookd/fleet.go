@@ -336,7 +336,7 @@ func printFleetDecision(p *printer, d client.FleetDecision, asJSON bool) {
 	v := d.Decision
 	p.line(p.fit(strings.Join([]string{
 		p.when(v.Time), d.Machine, string(v.Outcome), agentName(v.AgentName, v.AgentID, v.Dialect, v.Tried),
-		about(v.Tool, v.Subject), becauseFor(p, v),
+		about(v.Tool, v.Subject), reasonAndDeciders(p, v),
 	}, "  ")))
 }
 
@@ -351,7 +351,7 @@ func printFleetDecisions(p *printer, list []client.FleetDecision) {
 		rows = append(rows, []cell{
 			text(p.when(decidedAt(d))), text(m.Machine), outcome(d.Outcome),
 			text(agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried)), text(d.Tool), text(d.Subject),
-			text(becauseFor(p, d)),
+			text(reasonAndDeciders(p, d)),
 		})
 	}
 	p.table([]column{

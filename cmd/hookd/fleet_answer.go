@@ -43,7 +43,7 @@ func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key, diges
 		return err
 	}
 	if r.Answer == client.OutcomeAllow {
-		if err := confirmSeen(a, found.Ask, digest, " --key "+quote(key), &r); err != nil {
+		if err := takeDigest(a, found.Ask, digest, " --key "+quote(key), &r); err != nil {
 			return err
 		}
 	}
@@ -55,7 +55,7 @@ func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key, diges
 	if err := a.dial(cmd).PassAnswer(ctx, signed); err != nil {
 		return err
 	}
-	return waitForMachine(a, ctx, cmd, found, s)
+	return waitForMachine(ctx, a, cmd, found, s)
 }
 
 // fleetAsk returns the only ask of all machines whose id ends so.
@@ -89,7 +89,7 @@ const (
 
 // waitForMachine prints whether the machine that asked has taken the answer. Its ask is then not
 // among the waiting asks any more.
-func waitForMachine(a *app, ctx context.Context, cmd *cobra.Command, of client.FleetAsk, s wire.FleetStatement) error {
+func waitForMachine(ctx context.Context, a *app, cmd *cobra.Command, of client.FleetAsk, s wire.FleetStatement) error {
 	ctx, cancel := context.WithTimeout(ctx, machineTime)
 	defer cancel()
 	tick := time.NewTicker(machineLook)

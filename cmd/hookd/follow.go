@@ -122,8 +122,8 @@ func (f *follower) say(format string, args ...any) {
 	p.linef("hookd: "+format, args...)
 }
 
-// printRecord writes a record of the stream on one line that fits the terminal.
-func printRecord(p *printer, r client.Record) {
+// printRecordLine writes a record of the stream on one line that fits the terminal.
+func printRecordLine(p *printer, r client.Record) {
 	switch {
 	case r.Event != nil:
 		e := r.Event
@@ -149,7 +149,7 @@ func printRecord(p *printer, r client.Record) {
 		d := r.Decision
 		printEntry(p, decidedAt(*d), r.Seq, outcome(d.Outcome),
 			fitEntry(p, agentName(d.AgentName, d.AgentID, d.Dialect, d.Tried),
-				d.Event, d.Tool, d.Subject, becauseFor(p, *d))...)
+				d.Event, d.Tool, d.Subject, reasonAndDeciders(p, *d))...)
 	case r.Start != nil:
 		s := r.Start
 		printEntry(p, s.Started, 0, cell{"start", dim}, s.Hook, s.Event, about(s.Tool, s.Subject), ending(s.RunID))
@@ -290,9 +290,9 @@ func followPast[T any](a *app, cmd *cobra.Command, h past[T]) error {
 	show := func(v T) error {
 		r := h.record(v)
 		if a.format == "json" {
-			return showRecord(a, r.Type, v)
+			return writeRecord(a, r.Type, v)
 		}
-		printRecord(f.p, r)
+		printRecordLine(f.p, r)
 		return f.p.err
 	}
 	shown := map[string]bool{} // records since the question

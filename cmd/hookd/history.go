@@ -117,8 +117,8 @@ func followHistory(a *app, cmd *cobra.Command, q wire.RunQuery) error {
 	})
 }
 
-// showRecord writes v as a record of the stream.
-func showRecord(a *app, kind string, v any) error {
+// writeRecord writes v as a record of the stream.
+func writeRecord(a *app, kind string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err

@@ -145,7 +145,7 @@ func initialize(a *app, cmd *cobra.Command, f initFlags) error {
 		stepAgents: w.connectAgents, stepHooks: w.addHooks, stepService: w.startDaemon, stepCheck: w.check,
 	}
 	if f.undo {
-		steps = map[string]func(){stepAgents: w.disconnectAgents, stepHooks: w.removeHooks, stepService: w.stopDaemon}
+		steps = map[string]func(){stepAgents: w.disconnectAgent, stepHooks: w.removeHooks, stepService: w.stopDaemon}
 	}
 	for _, name := range initSteps {
 		if step := steps[name]; step != nil && !slices.Contains(f.skip, name) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/proc"
 )
 
-func (w *initRun) disconnectAgents() {
+func (w *initRun) disconnectAgent() {
 	w.title("Agents")
 	for _, name := range connect.Names() {
 		o := w.flags.connect.options(w.cmd, name)
@@ -24,7 +24,7 @@ func (w *initRun) disconnectAgents() {
 		if !w.ask("Disconnect %s? Its events then reach no hook.", name) {
 			item.State = w.skipped("would disconnect")
 			w.say(dim, item.State, "%s", name)
-		} else if answer, err := disconnectAgents(w.app, o, connectFlags{yes: true}); err != nil {
+		} else if answer, err := disconnectAgent(w.app, o, connectFlags{yes: true}); err != nil {
 			item.State, item.About = "failed", w.wrong(name, err)
 		} else {
 			item.State = answer.word

@@ -127,7 +127,7 @@ func followLogs(a *app, cmd *cobra.Command, hook string, failed bool) error {
 			run = *r.Run // its output is gone already
 		}
 		if a.format == "json" {
-			f.p.err = showRecord(a, client.RecordRun, run)
+			f.p.err = writeRecord(a, client.RecordRun, run)
 			return
 		}
 		printRun(f.p, run)

@@ -149,7 +149,7 @@ func (n newHook) run(a *app, cmd *cobra.Command) error {
 		return err
 	}
 	return a.print(m, func(p *printer) {
-		printMade(p, m)
+		printNewHook(p, m)
 		for _, pattern := range n.patterns {
 			printMisspelled(p, pattern)
 		}
@@ -316,7 +316,7 @@ func (n newHook) next(target string, built bool) string {
 	return test
 }
 
-func printMade(p *printer, m made) {
+func printNewHook(p *printer, m made) {
 	p.linef("made %s: %s", m.Dir, strings.Join(m.Files, ", "))
 	p.linef("next: %s", m.Next)
 }

@@ -71,7 +71,7 @@ folder of which the newest bundle counts. It is bound to the bundle's name. With
 			if err != nil {
 				return fail(exitFailed, "nothing has changed; correct the source or the key", "%w", err)
 			}
-			return reportPolicy(a, cmd, cfg, r.Current)
+			return finishPolicy(a, cmd, cfg, r.Current)
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key that signs the bundles: its file or its text")
@@ -96,8 +96,8 @@ func confirmKey(a *app, cfg config.Config, key string, yes bool) error {
 	return a.confirm(yes, question, a.again())
 }
 
-// reportPolicy makes a running daemon read hooks again and prints the policy in force.
-func reportPolicy(a *app, cmd *cobra.Command, cfg config.Config, now policy.Current) error {
+// finishPolicy has a running daemon reload, and prints the policy in force.
+func finishPolicy(a *app, cmd *cobra.Command, cfg config.Config, now policy.Current) error {
 	running, err := a.reloadDaemon(cmd)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func policyUpdateCommand(a *app) *cobra.Command {
 				return fail(exitFailed, "mend the source, then type `hookd policy update`", "%w", err)
 			}
 			if r.Changed {
-				return reportPolicy(a, cmd, cfg, r.Current)
+				return finishPolicy(a, cmd, cfg, r.Current)
 			}
 			if _, err := a.reloadDaemon(cmd); err != nil { // it may have been repaired
 				return err

@@ -150,7 +150,7 @@ func prepareRun(a *app, cmd *cobra.Command, cfg config.Config, r *oneshot.Comman
 	if err := r.Start(ctx, program, serveFlags(cfg, r, f)); err != nil {
 		return fail(exitFailed, "correct that; the command was not run", "%w:\n%s", err, r.Log())
 	}
-	if err := checkRun(a, ctx, r, f); err != nil {
+	if err := checkRun(ctx, a, r, f); err != nil {
 		return err
 	}
 	bridge, err := bridgePath()
@@ -218,7 +218,7 @@ func serveFlags(cfg config.Config, r *oneshot.Command, f runFlags) []string {
 
 // checkRun tells the problems of the hooks. With --fail-closed nothing runs unless a hook
 // guards and none is broken.
-func checkRun(a *app, ctx context.Context, r *oneshot.Command, f runFlags) error {
+func checkRun(ctx context.Context, a *app, r *oneshot.Command, f runFlags) error {
 	list, err := r.Client().Hooks(ctx)
 	if err != nil {
 		return err

@@ -128,7 +128,7 @@ func printScan(p *printer, r *scan.Report) {
 	printScanAgents(p, r.Agents)
 	p.line()
 	printScanStopped(p, r)
-	sequences(p, r)
+	printSequences(p, r)
 	p.line()
 	printScanQuestions(p, r)
 	printScanHarm(p, r)
@@ -222,8 +222,8 @@ func printScanStopped(p *printer, r *scan.Report) {
 	printScanExamples(p, r.Examples, true)
 }
 
-// examples writes calls, a line each.
-func sequences(p *printer, r *scan.Report) {
+// printSequences shows calls that guards would have stopped for what came before them.
+func printSequences(p *printer, r *scan.Report) {
 	if s := r.Sequences; s.Calls > 0 {
 		p.sentence(bold, fmt.Sprintf("By what came before, %s more. Add %s:", card.Plural(s.Calls, "call"),
 			strings.Join(r.Hooks(), ", ")))
@@ -231,6 +231,7 @@ func sequences(p *printer, r *scan.Report) {
 	}
 }
 
+// printScanExamples writes calls, a line each.
 func printScanExamples(p *printer, list []scan.Example, decided bool) {
 	agent, project, ended := 0, 0, 0
 	for _, e := range list {

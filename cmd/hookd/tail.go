@@ -96,7 +96,7 @@ func tail(a *app, cmd *cobra.Command, opt client.TailOptions, since time.Time) e
 		if a.format == "json" {
 			f.p.line(escape(string(r.Raw), keepNothing))
 		} else {
-			printRecord(f.p, r)
+			printRecordLine(f.p, r)
 		}
 	}
 	for _, name := range opt.Match {

@@ -177,7 +177,7 @@ func testWatch(a *app, cmd *cobra.Command, s suites, hook string) error {
 		}
 		if now != last && ctx.Err() == nil {
 			last = now
-			if err := testOnce(a, ctx, s, hook); err != nil {
+			if err := testOnce(ctx, a, s, hook); err != nil {
 				return err
 			}
 		}
@@ -191,7 +191,7 @@ func testWatch(a *app, cmd *cobra.Command, s suites, hook string) error {
 
 // testOnce runs the tests and prints their outcomes, or the problem of the
 // hook.
-func testOnce(a *app, ctx context.Context, s suites, hook string) error {
+func testOnce(ctx context.Context, a *app, s suites, hook string) error {
 	tests, err := s.run(ctx, hook)
 	if ctx.Err() != nil {
 		return nil

@@ -108,7 +108,7 @@ func printProject(p *printer, is catalog.Project, answer trustedProject) {
 		p.line()
 		printDescription(p, answer.Hooks[i])
 		p.pairs(kv("changes", strings.Join(w.Changes, "\n")), pair{"refused", cell{w.Refused, red}})
-		printTexts(p, w)
+		printFileDiffs(p, w)
 	}
 	for _, e := range is.Rejected {
 		p.line(p.paint(red, "error:"), " ", escape(catalog.Worst(e.Problems).String(), keepNothing))

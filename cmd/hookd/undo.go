@@ -142,12 +142,12 @@ func findOld(a *app, cmd *cobra.Command, path string) error {
 			return
 		}
 		for _, f := range found {
-			printFound(p, f)
+			printUndoFound(p, f)
 		}
 	})
 }
 
-func printFound(p *printer, f wire.UndoFound) {
+func printUndoFound(p *printer, f wire.UndoFound) {
 	at, size := "time unknown", ""
 	if !f.Time.IsZero() {
 		at = p.when(f.Time)

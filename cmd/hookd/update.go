@@ -31,7 +31,7 @@ when something is newer.`,
 			if err != nil {
 				return err
 			}
-			list, err := outdatedPacks(a, cmd.Context(), cfg)
+			list, err := outdatedPacks(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ when something is newer.`,
 	})
 }
 
-func outdatedPacks(a *app, ctx context.Context, cfg config.Config) ([]outdatedPack, error) {
+func outdatedPacks(ctx context.Context, cfg config.Config) ([]outdatedPack, error) {
 	lock, err := pack.NewHome(cfg.Home).Lock()
 	if err != nil {
 		return nil, fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
@@ -156,7 +156,7 @@ func updatePack(a *app, cmd *cobra.Command, cfg config.Config, name, revision st
 		case err != nil:
 			return fail(exitFailed, "see `hookd outdated`", "%w", err)
 		case newer.Moved:
-			return reportMoved(a, name, newer.Revision, newer.Why)
+			return reportMoved(name, newer.Revision, newer.Why)
 		case !newer.Outdated:
 			return reportUpToDate(a, name, newer.Have)
 		case newer.Revision != "":
@@ -171,7 +171,7 @@ func updatePack(a *app, cmd *cobra.Command, cfg config.Config, name, revision st
 		return fail(exitFailed, "see `hookd outdated`", "%w", err)
 	}
 	if why := l.Moved(fetched); why != "" {
-		return reportMoved(a, name, fetched.Commit, why)
+		return reportMoved(name, fetched.Commit, why)
 	}
 	if l.Differs(fetched.Content) == "" && l.Commit == fetched.Commit && l.Revision == fetched.Source.Revision {
 		return reportUpToDate(a, name, l.Source().String())
@@ -180,7 +180,7 @@ func updatePack(a *app, cmd *cobra.Command, cfg config.Config, name, revision st
 }
 
 // reportMoved says that a tag stands for another commit now, and how to take that.
-func reportMoved(a *app, name, commit, why string) error {
+func reportMoved(name, commit, why string) error {
 	take := "hookd update " + quote(name+"@"+commit)
 	return fail(exitFailed, "ask the authors why; to take it, type `"+take+"`", "pack %s is left as it is: %s", name, why)
 }

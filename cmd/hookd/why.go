@@ -31,7 +31,7 @@ call that was denied. Its last lines are the commands that a person could type n
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
-			s, err := storyOf(a, ctx, cmd, args)
+			s, err := storyOf(ctx, a, cmd, args)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func deniedCalls(a *app) completer {
 }
 
 // storyOf reads the known facts of the call that args name, else of the last that was denied.
-func storyOf(a *app, ctx context.Context, cmd *cobra.Command, args []string) (s story.Account, err error) {
+func storyOf(ctx context.Context, a *app, cmd *cobra.Command, args []string) (s story.Account, err error) {
 	id := ""
 	if len(args) == 1 {
 		id = args[0]
@@ -80,11 +80,11 @@ func storyOf(a *app, ctx context.Context, cmd *cobra.Command, args []string) (s 
 // newTeller tells stories by the rules as they are now.
 func newTeller(a *app, cmd *cobra.Command) story.Teller {
 	home, _ := os.UserHomeDir() // without one no transcript is read
-	return story.Teller{Client: a.dial(cmd), Rule: rulesOf(a, cmd), Home: home, Env: os.Getenv}
+	return story.Teller{Client: a.dial(cmd), Rule: rulesOf(cmd), Home: home, Env: os.Getenv}
 }
 
 // rulesOf returns a function that finds the rule of a hook by its name; nil = it is not there now.
-func rulesOf(a *app, cmd *cobra.Command) func(hook, rule string) *rules.Rule {
+func rulesOf(cmd *cobra.Command) func(hook, rule string) *rules.Rule {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return func(string, string) *rules.Rule { return nil }
