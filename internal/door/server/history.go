@@ -1,9 +1,7 @@
 package server
 
 import (
-	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
@@ -41,20 +39,4 @@ func (s *Server) getDeadLetters(w http.ResponseWriter, r *http.Request) {
 func (s *Server) postRecover(w http.ResponseWriter, r *http.Request) {
 	did, bad := s.opt.History.Recover(r.Context(), peerOf(r))
 	answer(w, did, bad)
-}
-
-// numberParam reads a number from 1 to most; "" is 0.
-func numberParam(text, name string, most int64) (int64, *wire.Error) {
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 || n > most {
-		return 0, &wire.Error{
-			Code:    wire.CodeBadRequest,
-			Message: fmt.Sprintf("%s is %q", name, text),
-			Hint:    fmt.Sprintf("give a number from 1 to %d", most),
-		}
-	}
-	return n, nil
 }
