@@ -53,8 +53,8 @@ func TestPartsCallOneWay(t *testing.T) {
 	}
 }
 
-// mostMethods is how many methods a type may have. A type that has more is in large, with its number:
-// that only falls.
+// mostMethods is how many methods a type may have. A type that has more is in large, with its number,
+// which only falls.
 const mostMethods = 45
 
 var large = map[string]int{
@@ -88,7 +88,7 @@ func TestTypesHaveFewMethods(t *testing.T) {
 		}
 	}
 	for name, n := range large {
-		if methods[name] < n-15 {
+		if methods[name] < n {
 			t.Errorf("%s has %d methods now: say so in large, or take it out", name, methods[name])
 		}
 	}

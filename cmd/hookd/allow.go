@@ -203,7 +203,7 @@ func (a *app) reloadDaemon(cmd *cobra.Command) (running bool, err error) {
 	return true, nil
 }
 
-// finishAllow has a running daemon reload, and prints what is allowed.
+// finishAllow has a running daemon reload, and prints the allowed hooks.
 func finishAllow(a *app, cmd *cobra.Command, cfg config.Config, chosen []catalog.Pending) error {
 	running, err := a.reloadDaemon(cmd)
 	if err != nil {

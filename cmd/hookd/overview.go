@@ -61,7 +61,7 @@ type wrongHook struct {
 // lookTime bounds the questions of one picture.
 const lookTime = 5 * time.Second
 
-// showOverview prints what is guarded and what needs a look: on a terminal as a living screen.
+// showOverview prints the guarded agents and the things that need a look: on a terminal as a living screen.
 func showOverview(a *app, cmd *cobra.Command) error {
 	o := lookAround(a, cmd)
 	if a.format != "json" && isTerminal(a.out) && isTerminal(a.in) && o.status != nil {

@@ -222,7 +222,7 @@ func printScanStopped(p *printer, r *scan.Report) {
 	printScanExamples(p, r.Examples, true)
 }
 
-// printSequences shows calls that guards would have stopped for what came before them.
+// printSequences shows calls that guards would have stopped because of earlier calls.
 func printSequences(p *printer, r *scan.Report) {
 	if s := r.Sequences; s.Calls > 0 {
 		p.sentence(bold, fmt.Sprintf("By what came before, %s more. Add %s:", card.Plural(s.Calls, "call"),

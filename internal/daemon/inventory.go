@@ -18,7 +18,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// inventory answers for the hooks: which there are, their states and their problems.
+// inventory answers for the hooks: their entries, states and problems.
 type inventory struct {
 	config    *atomic.Pointer[config.Config]
 	rejected  *atomic.Pointer[wire.Problem] // see Daemon.rejected

@@ -45,7 +45,7 @@ type givenUp struct {
 func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 	var a advisory
 	if err := json.Unmarshal(d.Data, &a); err != nil || a.Stream != f.names.stream(areaWork) {
-		took(d, f.log)
+		acknowledge(d, f.log)
 		return
 	}
 	lost, err := f.stored(ctx, areaWork, ">", a.Seq)
@@ -53,7 +53,7 @@ func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 		g := givenUp{Tries: a.Deliveries}
 		list, bad := f.names.read(*lost, areaWork)
 		if bad != nil || len(list) != 1 { // it was refused by all
-			took(d, f.log)
+			acknowledge(d, f.log)
 			return
 		}
 		g.passed = list[0]
@@ -73,7 +73,7 @@ func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 	}
 	f.log.Warn("no machine took an event for a hook: it is a dead letter of the fleet, see `hookd dev dead list --fleet`",
 		zap.String("hook", strings.TrimPrefix(a.Consumer, workConsumer)), zap.Int("tries", a.Deliveries))
-	took(d, f.log)
+	acknowledge(d, f.log)
 }
 
 // stored returns the message of an area with a number; nil = it is not there.

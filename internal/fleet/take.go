@@ -22,7 +22,7 @@ func (f *Fleet) takeWork(ctx context.Context, d engine.Delivery) {
 	list, err := f.names.read(d.Stored, areaWork)
 	if err != nil {
 		f.refuse(d.Stored, err)
-		took(d, f.log)
+		acknowledge(d, f.log)
 		return
 	}
 	if d.Try > 1 {
@@ -30,7 +30,7 @@ func (f *Fleet) takeWork(ctx context.Context, d engine.Delivery) {
 	}
 	bad := f.accept(list[0])
 	if bad == nil {
-		took(d, f.log)
+		acknowledge(d, f.log)
 		return
 	}
 	f.count.skipped.Add(1)
@@ -154,7 +154,8 @@ func (p passed) brought() events.Envelope {
 	return env
 }
 
-func took(d engine.Delivery, log *zap.Logger) {
+// acknowledge tells the servers that a message was taken.
+func acknowledge(d engine.Delivery, log *zap.Logger) {
 	if err := d.Took(); err != nil {
 		log.Debug("a message of the fleet will come again: its servers do not know that it was taken", zap.Error(err))
 	}

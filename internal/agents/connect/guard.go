@@ -68,12 +68,12 @@ func cutGuard(line string) (call, guard string) {
 // with a longer deadline. An older version of hookd wrote it then, or a person changed it.
 func (t *target) outdated(h registration) bool {
 	return h.call.isCommand() &&
-		(h.call.guard != t.agent.guardOf(h.event, t.flags(h.call.args)) || t.agent.ends(h) != 0)
+		(h.call.guard != t.agent.guardOf(h.event, t.flags(h.call.args)) || t.agent.tooShortDeadline(h) != 0)
 }
 
-// ends returns the deadline that a call has in the settings, where the agent ends its bridge too early; 0 = it
-// does not. A person may have made it shorter, together with the bridge's own.
-func (a *agent) ends(h registration) time.Duration {
+// tooShortDeadline returns the deadline that a call has in the settings, where the agent ends its bridge too early;
+// 0 = it does not. A person may have made it shorter, together with the bridge's own.
+func (a *agent) tooShortDeadline(h registration) time.Duration {
 	if !h.call.isCommand() || a.Unit == 0 {
 		return 0
 	}

@@ -140,7 +140,7 @@ func (s *Status) sawDeadline(t *target, h registration) {
 	s.Hurries = s.Hurries || t.deadline() > deadlineIn(h.call.args)
 	s.older = s.older || t.outdated(h)
 	if Guards(t.Agent, h.event) {
-		s.ends = max(s.ends, t.agent.ends(h))
+		s.ends = max(s.ends, t.agent.tooShortDeadline(h))
 	}
 }
 

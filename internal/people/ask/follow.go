@@ -26,8 +26,8 @@ type Follower struct {
 	closed bool
 }
 
-// opened begins a stream, and stands wherever the follower has to forget the asks that it knew:
-// so many asks follow, which are all.
+// opened begins a stream, and stands wherever the follower has to forget the asks that it knew.
+// Asks is how many asks follow: all that are held.
 type opened struct {
 	Type string `json:"type"` // open
 	Asks int    `json:"asks"`
@@ -51,7 +51,7 @@ func (h *Holder) Follow(answers bool) *Follower {
 	return f
 }
 
-// followers are those of a Holder, guarded by Holder.mu.
+// followers are the open subscriptions of a Holder. Holder.mu guards them: it is held in each method.
 type followers map[*Follower]struct{}
 
 // answering is how many can answer.
@@ -65,14 +65,14 @@ func (all followers) answering() (n int) {
 }
 
 // Approvers returns how many followers can answer, and whether a hook runs for asks.
-func (h *Holder) Approvers() (followers int, hooked bool) {
+func (h *Holder) Approvers() (present int, hooked bool) {
 	h.mu.Lock()
 	n := h.followers.answering()
 	h.mu.Unlock()
 	return n, h.opts.Hooked()
 }
 
-// publish gives each a record about a.
+// publish gives each follower a record about a.
 func (all followers) publish(what string, a *held) {
 	if len(all) == 0 {
 		return

@@ -342,7 +342,7 @@ func (h *Holder) List() []wire.Ask {
 	return shortAsks(h.held)
 }
 
-// shortAsks returns asks as lists show them, the oldest first.
+// shortAsks returns asks as lists show them, the oldest first. Holder.mu is held.
 func shortAsks(all map[string]*held) []wire.Ask {
 	list := make([]wire.Ask, 0, len(all))
 	for _, a := range all {

@@ -265,7 +265,7 @@ func (v *visit) files() {
 			v.say("files", Problem, do, "%s cannot be written by the daemon, %s", path, v.name())
 			bad = true
 		}
-		if info.Mode().Perm()&0o077 != 0 && !isToken(v.Config, path) { // those are reported by what uses them
+		if info.Mode().Perm()&0o077 != 0 && !isTokenFile(v.Config, path) { // those are reported by what uses them
 			v.say(
 				"files",
 				Problem,

@@ -63,8 +63,8 @@ func (v *visit) httpToken() {
 	}
 }
 
-// isToken reports whether a file is the file of a token.
-func isToken(c config.Config, path string) bool {
+// isTokenFile reports whether a file is the file of a token.
+func isTokenFile(c config.Config, path string) bool {
 	return path == c.TokenFile() || path == c.MetricsTokenFile() && c.MetricsListen != ""
 }
 

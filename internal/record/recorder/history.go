@@ -44,7 +44,7 @@ func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.
 		return wire.Runs{}, bad
 	}
 	if !r.Flush(ctx) {
-		return wire.Runs{Runs: r.newest.runsOf(q), Recent: true}, nil
+		return wire.Runs{Runs: r.newest.findRuns(q), Recent: true}, nil
 	}
 	page, err := r.store.Runs(ctx, q)
 	if page.Runs == nil {
@@ -59,7 +59,7 @@ func (r *Recorder) Decisions(ctx context.Context, q wire.DecisionQuery) (wire.De
 		return wire.Decisions{}, bad
 	}
 	if !r.Flush(ctx) {
-		return wire.Decisions{Decisions: r.newest.decisionsOf(q), Recent: true}, nil
+		return wire.Decisions{Decisions: r.newest.findDecisions(q), Recent: true}, nil
 	}
 	page, err := r.store.Decisions(ctx, decisionQuery(q))
 	if page.Decisions == nil {
@@ -149,7 +149,7 @@ func (r *Recorder) Run(ctx context.Context, id string) (wire.Run, *wire.Error) {
 }
 
 func (r *Recorder) run(ctx context.Context, id string) (wire.Run, error) {
-	if run, n := r.newest.find(id); n == 1 && run.ID == strings.ToUpper(id) || !r.Flush(ctx) {
+	if run, n := r.newest.findRun(id); n == 1 && run.ID == strings.ToUpper(id) || !r.Flush(ctx) {
 		switch n {
 		case 1:
 			return run, nil

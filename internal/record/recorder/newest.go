@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// How many of the last runs, and how many bytes of their output, are in memory.
+// How many of the last runs and of the last decisions, and how many bytes of the runs' output, are in memory.
 const (
 	maxRuns     = 1000
 	maxRunBytes = 8 << 20
@@ -19,7 +19,7 @@ const (
 // newest has the newest runs and decisions in memory, and counts runs since the start.
 type newest struct {
 	mu      sync.Mutex                // guards all below
-	runs    []*wire.Run               // oldest first, never changed; see list
+	runs    []*wire.Run               // oldest first, never changed; see inMemory
 	first   int                       // index of the oldest in runs
 	bytes   int                       // of their output
 	results map[string]int            // runs by result
@@ -34,7 +34,7 @@ func newNewest() *newest {
 	return &newest{results: map[string]int{}, hooks: map[string]map[string]int{}, last: map[string]*wire.Run{}}
 }
 
-// addDecision puts a decision into memory; it does not change any more.
+// addDecision puts a decision into memory; d must not change any more.
 func (n *newest) addDecision(d *wire.Decision) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -46,21 +46,21 @@ func (n *newest) addDecision(d *wire.Decision) {
 	n.next = (n.next + 1) % maxRuns
 }
 
-// addRun puts a run into memory; it does not change any more.
+// addRun puts a run into memory; run must not change any more.
 func (n *newest) addRun(run *wire.Run) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.runs = append(n.runs, run)
 	n.bytes += size(run)
-	for held := len(n.runs) - n.first; held > maxRuns || n.bytes > maxRunBytes && held > 1; held-- {
+	for count := len(n.runs) - n.first; count > maxRuns || n.bytes > maxRunBytes && count > 1; count-- {
 		n.bytes -= size(n.runs[n.first])
 		n.runs[n.first] = nil
 		n.first++
 	}
 	if n.first >= maxRuns { // a slice that only moves on would be copied at each turn of its array
-		held := copy(n.runs, n.list())
-		clear(n.runs[held:])
-		n.runs, n.first = n.runs[:held], 0
+		count := copy(n.runs, n.inMemory())
+		clear(n.runs[count:])
+		n.runs, n.first = n.runs[:count], 0
 	}
 	if run.Test {
 		return
@@ -77,11 +77,11 @@ func (n *newest) addRun(run *wire.Run) {
 	n.hooks[run.Hook][result]++
 }
 
-// list returns the runs in memory. The caller holds mu.
-func (n *newest) list() []*wire.Run { return n.runs[n.first:] }
+// inMemory returns the runs. The caller holds mu.
+func (n *newest) inMemory() []*wire.Run { return n.runs[n.first:] }
 
-// runsOf is Recorder.Runs from memory.
-func (n *newest) runsOf(q wire.RunQuery) []wire.Run {
+// findRuns is Recorder.Runs from memory.
+func (n *newest) findRuns(q wire.RunQuery) []wire.Run {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 50
@@ -89,7 +89,7 @@ func (n *newest) runsOf(q wire.RunQuery) []wire.Run {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	found := []wire.Run{}
-	for _, run := range slices.Backward(n.list()) {
+	for _, run := range slices.Backward(n.inMemory()) {
 		if len(found) == limit {
 			break
 		}
@@ -100,8 +100,8 @@ func (n *newest) runsOf(q wire.RunQuery) []wire.Run {
 	return found
 }
 
-// decisionsOf returns the newest decisions that fit, newest first.
-func (n *newest) decisionsOf(q wire.DecisionQuery) []wire.Decision {
+// findDecisions returns the newest decisions that fit, newest first.
+func (n *newest) findDecisions(q wire.DecisionQuery) []wire.Decision {
 	limit := cmp.Or(q.Limit, 50)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -114,13 +114,13 @@ func (n *newest) decisionsOf(q wire.DecisionQuery) []wire.Decision {
 	return found
 }
 
-// find is Recorder.Run from memory. It also returns how many ids begin or end so.
-func (n *newest) find(id string) (wire.Run, int) {
+// findRun is Recorder.Run from memory. It also returns how many runs the id fits.
+func (n *newest) findRun(id string) (wire.Run, int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var found []wire.Run
 	upper := strings.ToUpper(id)
-	for _, run := range n.list() {
+	for _, run := range n.inMemory() {
 		if id != "" && (strings.HasPrefix(run.ID, upper) || strings.HasSuffix(run.ID, upper)) {
 			found = append(found, *run)
 		}

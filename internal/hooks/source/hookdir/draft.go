@@ -13,10 +13,10 @@ import (
 
 // draft is a hook while its file is read.
 type draft struct {
-	reading
+	valueReader
 	opt  Options
 	hook *hook.Hook
-	keys map[string]*yaml.Node // that were set, by schema key
+	keys map[string]*yaml.Node // the nodes of the keys that were set, by schema key
 	args []string              // nil = no args: the command is split
 }
 
@@ -26,9 +26,9 @@ func newDraft(dir string, opt Options) *draft {
 	}
 	file := filepath.Join(dir, FileName)
 	return &draft{
-		reading: reading{file: file, schema: schema, strict: opt.Strict, given: map[string]*yaml.Node{}},
-		opt:     opt,
-		keys:    map[string]*yaml.Node{},
+		valueReader: valueReader{file: file, schema: schema, strict: opt.Strict, given: map[string]*yaml.Node{}},
+		opt:         opt,
+		keys:        map[string]*yaml.Node{},
 		hook: &hook.Hook{
 			Source:  hook.Source{Type: SourceType, Path: dir},
 			File:    file,
@@ -89,5 +89,5 @@ func (d *draft) setOnError(n *yaml.Node) {
 		d.hook.OnError = hook.OnErrorDeny
 		return
 	}
-	word(&d.reading, n, onError, &d.hook.OnError)
+	word(&d.valueReader, n, onError, &d.hook.OnError)
 }

@@ -102,7 +102,7 @@ var (
 
 // syntax turns "yaml: line N: message" into a problem at line and column. The
 // parser knows no column, and no line when it is the first.
-func (r *reading) syntax(data []byte, err error) {
+func (r *valueReader) syntax(data []byte, err error) {
 	parts := yamlLine.FindStringSubmatch(strings.TrimPrefix(err.Error(), "yaml: "))
 	line, _ := strconv.Atoi(parts[1])
 	message, hint := parts[2], ""

@@ -106,7 +106,7 @@ func (d *draft) rulesOf(path string, at *yaml.Node) {
 	sum := sha256.Sum256(text)
 	d.hook.Rules.Files = append(d.hook.Rules.Files, rules.File{Path: path, Sum: hex.EncodeToString(sum[:])})
 	of := &draft{opt: d.opt, hook: d.hook}
-	of.reading = reading{file: path, schema: d.schema, given: d.given, strict: d.strict}
+	of.valueReader = valueReader{file: path, schema: d.schema, given: d.given, strict: d.strict}
 	if root := of.parseList(text); root != nil {
 		of.addRules(root, path)
 	}
@@ -114,7 +114,7 @@ func (d *draft) rulesOf(path string, at *yaml.Node) {
 }
 
 // parseList returns the list of rules in a file: the whole document, or its `rules`.
-func (r *reading) parseList(text []byte) *yaml.Node {
+func (r *valueReader) parseList(text []byte) *yaml.Node {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		r.syntax(text, err)

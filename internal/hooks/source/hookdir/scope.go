@@ -7,7 +7,7 @@ import (
 )
 
 func (d *draft) setScope(n *yaml.Node) {
-	word(&d.reading, n, scopes, &d.hook.Scope)
+	word(&d.valueReader, n, scopes, &d.hook.Scope)
 	if d.hook.Scope == hook.Scope(hook.ScopeLocal.Text()) {
 		d.hook.Scope = hook.ScopeLocal
 	}

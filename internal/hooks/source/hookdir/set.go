@@ -248,7 +248,7 @@ const (
 
 func (d *draft) setMode(n *yaml.Node) {
 	var mode string
-	word(&d.reading, n, modes, &mode)
+	word(&d.valueReader, n, modes, &mode)
 	d.hook.Persistent = mode == modePersistent
 }
 

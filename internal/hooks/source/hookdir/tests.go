@@ -47,11 +47,11 @@ func (d *draft) test(n *yaml.Node) hook.Test {
 		case "cwd":
 			d.text(value, &t.Cwd)
 		case "dialect":
-			word(&d.reading, value, dialects(), &t.Dialect)
+			word(&d.valueReader, value, dialects(), &t.Dialect)
 		case "data":
 			t.Data = d.json(value)
 		case "expect":
-			word(&d.reading, value, hook.Expectations(), &t.Expect)
+			word(&d.valueReader, value, hook.Expectations(), &t.Expect)
 		case "reason":
 			d.text(value, &t.Reason)
 		case "context":
@@ -151,7 +151,7 @@ func dialects() (names []string) {
 }
 
 // json returns a mapping as a JSON object.
-func (r *reading) json(n *yaml.Node) json.RawMessage {
+func (r *valueReader) json(n *yaml.Node) json.RawMessage {
 	if n.Kind != yaml.MappingNode {
 		r.reject(n, "", "the data of a test must be a mapping, is %s", kind(n))
 		return nil

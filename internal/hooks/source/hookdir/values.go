@@ -17,17 +17,17 @@ import (
 	"github.com/hookd/hookd/internal/hooks/source/yamlnode"
 )
 
-// reading reads the values of one file, and collects its problems.
-type reading struct {
+// valueReader reads the values of one file, and collects its problems.
+type valueReader struct {
 	file     string
-	schema   []row                 // the schema; the setters in it cannot name it themselves
-	given    map[string]*yaml.Node // values of the keys that were set, by schema key
+	schema   []row                 // of HOOK.yaml; a setter that names the package's would be an initialization cycle
+	given    map[string]*yaml.Node // the nodes of the values that were set, by schema key
 	strict   bool                  // what has no effect is rejected
 	problems []hook.Problem
 }
 
 // unknown notes a key that is not in the schema: LibreFang tolerates it.
-func (r *reading) unknown(key *yaml.Node, what string, words []string) {
+func (r *valueReader) unknown(key *yaml.Node, what string, words []string) {
 	message := fmt.Sprintf("unknown %s `%s`", what, key.Value)
 	if near := spell.Near(key.Value, words); near != "" {
 		message += fmt.Sprintf(", did you mean `%s`?", near)
@@ -36,19 +36,19 @@ func (r *reading) unknown(key *yaml.Node, what string, words []string) {
 }
 
 // ignored notes something that has no effect; strict reading rejects it.
-func (r *reading) ignored(at *yaml.Node, message, hint string) {
+func (r *valueReader) ignored(at *yaml.Node, message, hint string) {
 	r.problems = append(r.problems, r.problem(at, message, hint, !r.strict))
 }
 
-func (r *reading) warn(at *yaml.Node, hint, format string, args ...any) {
+func (r *valueReader) warn(at *yaml.Node, hint, format string, args ...any) {
 	r.problems = append(r.problems, r.problem(at, fmt.Sprintf(format, args...), hint, true))
 }
 
-func (r *reading) reject(at *yaml.Node, hint, format string, args ...any) {
+func (r *valueReader) reject(at *yaml.Node, hint, format string, args ...any) {
 	r.problems = append(r.problems, r.problem(at, fmt.Sprintf(format, args...), hint, false))
 }
 
-func (r *reading) wrongType(n *yaml.Node, want string) {
+func (r *valueReader) wrongType(n *yaml.Node, want string) {
 	hint := ""
 	switch {
 	case want != "a string":
@@ -61,7 +61,7 @@ func (r *reading) wrongType(n *yaml.Node, want string) {
 }
 
 // label names the field a value belongs to.
-func (r *reading) label(n *yaml.Node) string {
+func (r *valueReader) label(n *yaml.Node) string {
 	for _, row := range r.schema {
 		if value := r.given[row.Key]; value != nil && (value == n || slices.Contains(value.Content, n)) {
 			return row.Key + " "
@@ -70,7 +70,7 @@ func (r *reading) label(n *yaml.Node) string {
 	return ""
 }
 
-func (r *reading) problem(at *yaml.Node, message, hint string, warning bool) hook.Problem {
+func (r *valueReader) problem(at *yaml.Node, message, hint string, warning bool) hook.Problem {
 	p := hook.Problem{File: r.file, Message: message, Hint: hint, Warning: warning}
 	if at != nil {
 		p.Line, p.Column = at.Line, at.Column
@@ -78,12 +78,12 @@ func (r *reading) problem(at *yaml.Node, message, hint string, warning bool) hoo
 	return p
 }
 
-func (r *reading) rejected() bool {
+func (r *valueReader) rejected() bool {
 	return hook.Rejects(r.problems)
 }
 
 // text reads a string.
-func (r *reading) text(n *yaml.Node, to *string) bool {
+func (r *valueReader) text(n *yaml.Node, to *string) bool {
 	if n = yamlnode.Resolve(n); n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 		r.wrongType(n, "a string")
 		return false
@@ -93,7 +93,7 @@ func (r *reading) text(n *yaml.Node, to *string) bool {
 }
 
 // list returns the elements of a list; one string is a list of itself.
-func (r *reading) list(n *yaml.Node) []*yaml.Node {
+func (r *valueReader) list(n *yaml.Node) []*yaml.Node {
 	if n = yamlnode.Resolve(n); n.Kind == yaml.SequenceNode {
 		return n.Content
 	}
@@ -106,7 +106,7 @@ func (r *reading) list(n *yaml.Node) []*yaml.Node {
 
 // texts reads a list of strings. The result is not nil: an empty list that
 // was given differs from none.
-func (r *reading) texts(n *yaml.Node) []string {
+func (r *valueReader) texts(n *yaml.Node) []string {
 	out := []string{}
 	if yamlnode.Resolve(n).Kind != yaml.SequenceNode {
 		r.wrongType(n, "a list of strings")
@@ -122,7 +122,7 @@ func (r *reading) texts(n *yaml.Node) []string {
 }
 
 // patterns reads a list of globs.
-func (r *reading) patterns(n *yaml.Node, separators ...rune) []pattern.Pattern {
+func (r *valueReader) patterns(n *yaml.Node, separators ...rune) []pattern.Pattern {
 	var out []pattern.Pattern
 	for _, item := range r.list(n) {
 		var s string
@@ -139,7 +139,7 @@ func (r *reading) patterns(n *yaml.Node, separators ...rune) []pattern.Pattern {
 	return out
 }
 
-func (r *reading) boolean(n *yaml.Node, to *bool) {
+func (r *valueReader) boolean(n *yaml.Node, to *bool) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" || n.Decode(to) != nil {
 		r.wrongType(n, "true or false")
 	}
@@ -153,7 +153,7 @@ const (
 )
 
 // duration reads a Go duration or a number of seconds.
-func (r *reading) duration(n *yaml.Node) (time.Duration, bool) {
+func (r *valueReader) duration(n *yaml.Node) (time.Duration, bool) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
 	case n.ShortTag() == "!!str":
@@ -179,7 +179,7 @@ func byPosition(a, b hook.Problem) int {
 }
 
 // word reads one of a few words.
-func word[T ~string](r *reading, n *yaml.Node, words []string, to *T) {
+func word[T ~string](r *valueReader, n *yaml.Node, words []string, to *T) {
 	var s string
 	if !r.text(n, &s) {
 		return
@@ -197,7 +197,7 @@ func word[T ~string](r *reading, n *yaml.Node, words []string, to *T) {
 
 // values returns the texts of a member that is a text, or a list of them. Numbers and
 // bools count as they are written.
-func (r *reading) values(n *yaml.Node, name string) (list []*yaml.Node) {
+func (r *valueReader) values(n *yaml.Node, name string) (list []*yaml.Node) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		items = n.Content
@@ -217,7 +217,7 @@ func (r *reading) values(n *yaml.Node, name string) (list []*yaml.Node) {
 
 // members calls each for the members of a mapping in a list; the second argument names the
 // list's field. Only keys are known that are in words, where one may end in PATH.
-func (r *reading) members(n *yaml.Node, what string, words []string, each func(key, value *yaml.Node)) {
+func (r *valueReader) members(n *yaml.Node, what string, words []string, each func(key, value *yaml.Node)) {
 	if n = yamlnode.Resolve(n); n.Kind != yaml.MappingNode {
 		r.reject(n, "it may have "+strings.Join(words, ", "), "an element of %s must be a mapping, is %s", what, kind(n))
 		return
