@@ -1,6 +1,6 @@
 // Package daemon is hookd as a library: it wires the rooms together, starts and stops
 // them in the right order, and answers the socket's requests about all of them. It
-// promises that a reload changes everything or nothing, that a stop gives running hooks
+// promises that settings come into force whole or not at all, that a stop gives running hooks
 // time to finish, and that everything it started has ended when Run returns, except for
 // calls that hang in a file system. It does nothing that one room alone could do.
 package daemon

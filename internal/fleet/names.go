@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Names makes the subjects and streams of one tenant, as one of its machines uses them.
+// Names makes the subjects and streams of one tenant, as one of its machines uses them, and
+// reads messages, whose content must fit their subject.
 // Each message stands under the name of the machine that sends it,
 // hookd.TENANT.MACHINE.…, so that a server can let a machine publish as itself alone.
 type Names struct{ Tenant, Machine string }

@@ -222,7 +222,7 @@ type State string
 
 const (
 	Active   State = "active"
-	Degraded State = "degraded" // its file is broken; the last good version runs
+	Degraded State = "degraded" // its file is broken and the last good version runs, or it guards and does not work
 	Rejected State = "rejected" // its file is broken and there is no good version
 	Disabled State = "disabled" // by `hookd disable` or enabled: false
 	Refused  State = "refused"  // other users can change its files: it matches, and each of its runs fails

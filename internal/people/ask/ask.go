@@ -91,7 +91,7 @@ type Options struct {
 	Prompt func(session string, d events.Dialect) string
 	// Look returns the known facts of a call: e has the input that will run. Nil = nothing is known.
 	Look func(e *events.Event) Look
-	// Redact takes secrets out of JSON; nil = they stay.
+	// Redact takes secrets out of a text or of JSON, where the settings want it; nil = they stay.
 	Redact func([]byte) []byte
 	Log    *zap.Logger // nil = none
 }

@@ -286,7 +286,7 @@ func (h *Holder) over(a *held) {
 	})
 }
 
-// eventData is the event that hooks get about an ask: without secrets. It has the commands that
+// eventData is the event that hooks get about an ask, as redact leaves it. It has the commands that
 // a person types to answer.
 func (a *held) eventData(redact func([]byte) []byte) json.RawMessage {
 	shown := a.Ask
@@ -310,8 +310,8 @@ func (a *held) eventData(redact func([]byte) []byte) json.RawMessage {
 	return rawjson.With(text, members...)
 }
 
-// redactedCard makes the short card for hooks, which get no secrets, and takes them
-// out of shown. A card that lacks one is not whole.
+// redactedCard makes the short card for hooks, and has redact take secrets out of it and out of
+// shown. A card without a secret of the call is not whole.
 func (a *held) redactedCard(shown *wire.Ask, redact func([]byte) []byte) *wire.Card {
 	o := a.cards
 	o.Short = true

@@ -38,7 +38,7 @@ func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *wire.Er
 }
 
 // Runs returns the newest runs that match, newest first: from the history, or from
-// memory while that cannot be read.
+// memory while the history does not have them all, since the store cannot write.
 func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Runs{}, bad

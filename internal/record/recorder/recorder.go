@@ -1,7 +1,7 @@
 // Package recorder connects dispatch with the stream and the store: it numbers each
 // event, run and decision, publishes it to subscribers and gives it to the store, in one
-// order. It answers queries from the store, and queries about recent events from memory
-// while the disk cannot be read.
+// order. It answers queries from the store, and queries about recent runs and decisions from
+// memory while the store cannot write.
 //
 // It promises: a record has its number before any subscriber sees it, and a reader of
 // the history up to a number finds all records up to it. Accept returns an error if an

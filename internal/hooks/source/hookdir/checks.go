@@ -15,7 +15,7 @@ import (
 // checks look at a draft whose fields are all read.
 type checks struct{ *draft }
 
-// finish makes the checks that need more than one field.
+// finish completes the hook, and makes the checks that need more than one field.
 func (c checks) finish(root *yaml.Node) {
 	c.finishRules()
 	for _, f := range c.schema {
@@ -38,7 +38,7 @@ func (c checks) finish(root *yaml.Node) {
 	if at := c.keys["term_before"]; at != nil && c.hook.Persistent {
 		c.ignored(at, "`term_before` is not used by mode persistent: one answer too late, and it is killed", "")
 	}
-	c.checkProof()
+	c.warnUnused()
 	c.checkScope()
 	c.checkTools()
 	switch c.hook.Type {
@@ -128,4 +128,19 @@ func (c checks) required(root *yaml.Node, f Field) {
 		hint = "add `type: script`"
 	}
 	c.reject(at, hint, "missing required field `%s`", f.Key)
+}
+
+// warnUnused warns of settings that do nothing for the hook.
+func (c checks) warnUnused() {
+	if at := c.keys["warm"]; at != nil && !c.hook.Persistent {
+		c.ignored(at, "`warm` is for mode persistent: other hooks start with each event", "add `mode: persistent`")
+	}
+	if c.rejected() || !c.hook.MayGuard() {
+		return
+	}
+	for _, key := range []string{"debounce", "throttle"} {
+		if at := c.keys[key]; at != nil {
+			c.warn(at, "with `blocking: false` it observes", "`%s` is for observers: a run that decides is never left out", key)
+		}
+	}
 }

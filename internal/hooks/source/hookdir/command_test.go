@@ -2,12 +2,13 @@ package hookdir
 
 import (
 	"fmt"
-	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	_ "github.com/hookd/hookd/internal/contract/dialect" // the contract table
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 )

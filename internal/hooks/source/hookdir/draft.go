@@ -82,12 +82,3 @@ func (d *draft) set(r row, value *yaml.Node) {
 	}
 	r.set(d, value)
 }
-
-// setOnError also takes block, docker-agent's word for deny.
-func (d *draft) setOnError(n *yaml.Node) {
-	if yamlnode.Resolve(n).Value == "block" {
-		d.hook.OnError = hook.OnErrorDeny
-		return
-	}
-	word(&d.valueReader, n, onError, &d.hook.OnError)
-}

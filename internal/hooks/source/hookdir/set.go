@@ -336,17 +336,11 @@ func (d *draft) setRunAs(n *yaml.Node) {
 	d.hook.RunAs = account
 }
 
-// checkProof warns of settings that do nothing for the hook.
-func (c checks) checkProof() {
-	if at := c.keys["warm"]; at != nil && !c.hook.Persistent {
-		c.ignored(at, "`warm` is for mode persistent: other hooks start with each event", "add `mode: persistent`")
-	}
-	if c.rejected() || !c.hook.MayGuard() {
+// setOnError also takes block, docker-agent's word for deny.
+func (d *draft) setOnError(n *yaml.Node) {
+	if yamlnode.Resolve(n).Value == "block" {
+		d.hook.OnError = hook.OnErrorDeny
 		return
 	}
-	for _, key := range []string{"debounce", "throttle"} {
-		if at := c.keys[key]; at != nil {
-			c.warn(at, "with `blocking: false` it observes", "`%s` is for observers: a run that decides is never left out", key)
-		}
-	}
+	word(&d.valueReader, n, onError, &d.hook.OnError)
 }

@@ -2,10 +2,11 @@ package hookdir
 
 import (
 	"fmt"
-	"github.com/hookd/hookd/internal/facts"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookd/hookd/internal/facts"
 
 	"gopkg.in/yaml.v3"
 
