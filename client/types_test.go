@@ -71,7 +71,7 @@ func TestEachFieldOfAnEventIsSent(t *testing.T) {
 	values := map[string]any{
 		"Event": "x:y", "Data": json.RawMessage(`{"a":"<é>"}`), "Wait": true, "ID": "i", "SessionID": "s", "AgentID": "a",
 		"AgentName": "n", "Cwd": "/c", "Sender": "me", "Dialect": Dialect("claude-code"), "Lane": "preempt", "TimeoutMS": int64(7),
-		"Parent": events.NewID(time.Now()), "Unasked": true, "Tried": true, "Tells": true,
+		"Parent": events.NewID(time.Now()), "Unattended": true, "Tried": true, "Tells": true,
 	}
 	var all Event
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Event]()) {

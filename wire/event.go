@@ -42,8 +42,8 @@ type Envelope struct {
 	TimeoutMS int64 `json:"timeout_ms,omitempty"`
 	// Parent is the EventID of the event that this one follows from.
 	Parent string `json:"parent,omitempty"`
-	// Unasked says that the agent runs without a person, and takes an ask for a denial.
-	Unasked bool `json:"unasked,omitempty"`
+	// Unattended says that the agent runs without a person, and takes an ask for a denial.
+	Unattended bool `json:"unasked,omitempty"`
 	// Tried says that a person tries hooks with it. hookd takes that from its own commands alone, and
 	// from none of an agent's processes: the event of another program counts as an agent's.
 	Tried bool `json:"tried,omitempty"`
@@ -79,7 +79,7 @@ func (e *Envelope) AppendFields(dst []byte) []byte {
 	dst = rawjson.AppendText(dst, "lane", e.Lane)
 	dst = rawjson.AppendInt(dst, "timeout_ms", e.TimeoutMS)
 	dst = rawjson.AppendText(dst, "parent", e.Parent)
-	dst = rawjson.AppendTrue(dst, "unasked", e.Unasked)
+	dst = rawjson.AppendTrue(dst, "unasked", e.Unattended)
 	dst = rawjson.AppendTrue(dst, "tried", e.Tried)
 	return rawjson.AppendTrue(dst, "tells", e.Tells)
 }

@@ -78,7 +78,7 @@ func (p *persons) noteAgent(from server.Peer, env *events.Envelope) {
 			c.pid = from.PID // a plugin speaks for it, in its own process
 		}
 	})
-	env.Unasked = env.Unasked || agent.RunsAlone(c.agent)
+	env.Unattended = env.Unattended || agent.RunsUnattended(c.agent)
 }
 
 // noteTrial decides whether an event is tried, and no call of an agent: the sender says so, or it is a

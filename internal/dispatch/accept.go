@@ -437,7 +437,7 @@ func (a *admission) settlePast(outcome wire.Outcome) {
 // heardAs is a verdict as the agent takes it.
 func heardAs(e *events.Event, v *verdict.Verdict) wire.Outcome {
 	outcome, _ := outcomeOf(v)
-	if e.Unasked && outcome == wire.OutcomeAsk {
+	if e.Unattended && outcome == wire.OutcomeAsk {
 		return wire.OutcomeDeny
 	}
 	return outcome

@@ -57,7 +57,7 @@ func (ds *decisions) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 	if v.Contains() {
 		rec.Contained, rec.Opened = v.Contain[0], v.Opens
 	}
-	if e.Unasked && e.Hearing == nil && outcome == wire.OutcomeAsk { // a plugin says no more
+	if e.Unattended && e.Hearing == nil && outcome == wire.OutcomeAsk { // a plugin says no more
 		rec.Hear(wire.Told{Decision: wire.OutcomeDeny, Reason: rec.Reason})
 	}
 	return rec
@@ -143,7 +143,7 @@ func (ds *decisions) hears(rec *wire.Decision, e *events.Event, about *call) fun
 	rec.Told = &wire.Told{Unsure: "hookd was killed before its bridge said so"}
 	return func() {
 		t := h.Wait(ds.ctx, hearTime)
-		if e.Unasked && t.Decision == wire.OutcomeAsk { // which its agent takes for that
+		if e.Unattended && t.Decision == wire.OutcomeAsk { // which its agent takes for that
 			t.Decision, t.Rewrote = wire.OutcomeDeny, false
 		}
 		t.Reason = ds.records.clean(t.Reason)

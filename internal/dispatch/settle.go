@@ -101,7 +101,7 @@ func (f *follower) ending(e *events.Event, about *call) (end ending) {
 // of the call's end. It is called when all that was decided before in the session is recorded.
 func (f *follower) settle(rec *wire.Decision, end ending, about *call) {
 	if about == nil {
-		if !end.missed && f.isUnasked(rec, end.result.Took) {
+		if !end.missed && f.isUnguarded(rec, end.result.Took) {
 			rec.Guarded = wire.GuardedNotAsked
 		}
 		return
@@ -138,9 +138,9 @@ func notObeyed(of call, end ending) string {
 	return "it ran with another input than hooks gave it: " + end.ran.Instead
 }
 
-// isUnasked reports whether hookd was surely not asked about a call that it does not know: not where the
+// isUnguarded reports whether hookd was surely not asked about a call that it does not know: not where the
 // question may have come to the process before this one.
-func (f *follower) isUnasked(rec *wire.Decision, took time.Duration) bool {
+func (f *follower) isUnguarded(rec *wire.Decision, took time.Duration) bool {
 	if time.Since(f.born) > longCall && took < longCall {
 		return true
 	}

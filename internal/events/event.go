@@ -18,22 +18,22 @@ import (
 
 // Envelope is an event as a sender writes it. Only Event is required.
 type Envelope struct {
-	Event     string          `json:"event"`
-	Data      json.RawMessage `json:"data,omitempty"` // an object; absent means {}
-	Wait      bool            `json:"wait,omitempty"`
-	ID        string          `json:"id,omitempty"` // the sender's own, for de-duplication
-	SessionID string          `json:"session_id,omitempty"`
-	AgentID   string          `json:"agent_id,omitempty"`
-	AgentName string          `json:"agent_name,omitempty"`
-	Cwd       string          `json:"cwd,omitempty"`
-	Sender    string          `json:"sender,omitempty"`
-	Dialect   Dialect         `json:"dialect,omitempty"`
-	Lane      string          `json:"lane,omitempty"`       // "", "default" or "preempt"
-	TimeoutMS int64           `json:"timeout_ms,omitempty"` // budget of the event, 0 = by its hooks
-	Parent    string          `json:"parent,omitempty"`     // event_id of the event whose hook emitted this one
-	Unasked   bool            `json:"unasked,omitempty"`    // the agent runs without a person: it takes an ask for a denial
-	Tried     bool            `json:"tried,omitempty"`      // a person tries hooks with it: it is no call of an agent
-	Tells     bool            `json:"tells,omitempty"`      // the sender says on its connection what the agent heard of the verdict
+	Event      string          `json:"event"`
+	Data       json.RawMessage `json:"data,omitempty"` // an object; absent means {}
+	Wait       bool            `json:"wait,omitempty"`
+	ID         string          `json:"id,omitempty"` // the sender's own, for de-duplication
+	SessionID  string          `json:"session_id,omitempty"`
+	AgentID    string          `json:"agent_id,omitempty"`
+	AgentName  string          `json:"agent_name,omitempty"`
+	Cwd        string          `json:"cwd,omitempty"`
+	Sender     string          `json:"sender,omitempty"`
+	Dialect    Dialect         `json:"dialect,omitempty"`
+	Lane       string          `json:"lane,omitempty"`       // "", "default" or "preempt"
+	TimeoutMS  int64           `json:"timeout_ms,omitempty"` // budget of the event, 0 = by its hooks
+	Parent     string          `json:"parent,omitempty"`     // event_id of the event whose hook emitted this one
+	Unattended bool            `json:"unasked,omitempty"`    // the agent runs without a person: it takes an ask for a denial
+	Tried      bool            `json:"tried,omitempty"`      // a person tries hooks with it: it is no call of an agent
+	Tells      bool            `json:"tells,omitempty"`      // the sender says on its connection what the agent heard of the verdict
 
 	// W3C trace context, from the headers of these names; not kept on disk
 	Traceparent string `json:"-"`
@@ -56,7 +56,8 @@ func (e *Envelope) Sent() wire.Envelope {
 	return wire.Envelope{
 		Event: e.Event, Data: e.Data, Wait: e.Wait, ID: e.ID,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
-		Dialect: e.Dialect, Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent, Unasked: e.Unasked, Tried: e.Tried,
+		Dialect: e.Dialect, Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent,
+		Unattended: e.Unattended, Tried: e.Tried,
 		Tells: e.Tells,
 	}
 }
@@ -66,7 +67,8 @@ func Received(e wire.Envelope) Envelope {
 	return Envelope{
 		Event: e.Event, Data: e.Data, Wait: e.Wait, ID: e.ID,
 		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
-		Dialect: e.Dialect, Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent, Unasked: e.Unasked, Tried: e.Tried,
+		Dialect: e.Dialect, Lane: e.Lane, TimeoutMS: e.TimeoutMS, Parent: e.Parent,
+		Unattended: e.Unattended, Tried: e.Tried,
 		Tells: e.Tells,
 	}
 }

@@ -218,7 +218,7 @@ func (e *Envelope) take(m *written) *wire.Error {
 	if m.again {
 		e.Unclear = "data twice, and hooks saw the last"
 	}
-	e.Unasked = r.bool("unasked", m.unasked)
+	e.Unattended = r.bool("unasked", m.unasked)
 	e.Tried = r.bool("tried", m.tried)
 	e.TimeoutMS = r.millis(m.timeout)
 	return r.bad

@@ -62,7 +62,7 @@ func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
 		return nil, err
 	}
 	e.Tells = e.Wait
-	e.Unasked = c.agent.Unasked != nil && c.agent.Unasked(c.Getenv)
+	e.Unattended = c.agent.Unattended != nil && c.agent.Unattended(c.Getenv)
 	v, err := l.emit(ctx, e.Envelope)
 	if err == nil && l.own != nil {
 		v = c.withoutOwn(v, l.own)

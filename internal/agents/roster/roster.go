@@ -310,11 +310,11 @@ func (l *Looker) fault(e Entry) string {
 		why, _, _ := strings.Cut(s.Note, ": type ") // Fault.Do says it
 		return why
 	}
-	return e.unasked(s)
+	return e.notCalledFor(s)
 }
 
-// unasked names an event that guards calls and that hookd is not called for.
-func (e Entry) unasked(s connect.Status) string {
+// notCalledFor names an event that guards calls and that hookd is not called for.
+func (e Entry) notCalledFor(s connect.Status) string {
 	for _, event := range s.Missing {
 		if connect.Guards(e.Agent, event) {
 			return s.File + " does not call hookd for " + event

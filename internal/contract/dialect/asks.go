@@ -12,7 +12,7 @@ import (
 // asks, with this event or with a later one about the same call. An agent that runs
 // without a person cannot.
 func AsksItself(e *events.Event) bool {
-	if e.Unasked {
+	if e.Unattended {
 		return false
 	}
 	agent, name := Agent(e.Dialect), e.Envelope.Event

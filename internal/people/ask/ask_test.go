@@ -122,7 +122,7 @@ func (a asking) question() *dispatch.Question {
 		a.dialect = events.Codex
 	}
 	e := &events.Event{Envelope: events.Envelope{
-		Event: "PreToolUse", Dialect: a.dialect, SessionID: a.session, Cwd: a.cwd, Data: json.RawMessage(data), Peer: a.peer, Unasked: a.unasked,
+		Event: "PreToolUse", Dialect: a.dialect, SessionID: a.session, Cwd: a.cwd, Data: json.RawMessage(data), Peer: a.peer, Unattended: a.unasked,
 	}, EventID: events.NewID(time.Now()), Time: time.Now()}
 	e.Contract = events.For(a.dialect, "PreToolUse")
 	q := &dispatch.Question{Event: e, Sender: agentPID,

@@ -32,13 +32,13 @@ var ways = []struct {
 	{neutral.LineCall, "a skill's own shell line", "type /NAME of a skill that has a line in !`…`"},
 	{neutral.SlashCall, "after a slash command", "type a slash command"},
 	{personCall, "with a person", "use it in a terminal"},
-	{aloneCall, "headless", "start it with a prompt and no terminal, as in `claude -p`"},
+	{headlessCall, "headless", "start it with a prompt and no terminal, as in `claude -p`"},
 }
 
 // The ways that the bridge tells and no payload.
 const (
-	personCall neutral.CallKind = "with a person"
-	aloneCall  neutral.CallKind = "headless"
+	personCall   neutral.CallKind = "with a person"
+	headlessCall neutral.CallKind = "headless"
 )
 
 const (
@@ -48,8 +48,8 @@ const (
 
 // cannot says why a way is never seen; "" = it can be.
 func (w *exam) cannot(kind neutral.CallKind) string {
-	if kind == personCall || kind == aloneCall {
-		if a := dialect.Agent(w.dialect); a == nil || a.Alone == "" && a.Unasked == nil {
+	if kind == personCall || kind == headlessCall {
+		if a := dialect.Agent(w.dialect); a == nil || a.UnattendedFlags == "" && a.Unattended == nil {
 			return "its hooks are not told whether a person is there"
 		}
 		return ""
@@ -64,8 +64,8 @@ func (w *exam) cannot(kind neutral.CallKind) string {
 
 // came reports whether hookd was asked about a call on the way of a kind by e.
 func came(e *events.Event, kind neutral.CallKind) bool {
-	if kind == personCall || kind == aloneCall {
-		return e.Contract.Kind == events.KindToolBefore && e.Unasked == (kind == aloneCall)
+	if kind == personCall || kind == headlessCall {
+		return e.Contract.Kind == events.KindToolBefore && e.Unattended == (kind == headlessCall)
 	}
 	return dialect.IsOf(e, kind)
 }

@@ -32,7 +32,7 @@ func Agent() neutral.Agent {
 		Commands: commands,
 		Table:    Table(), EventField: "hook_event_name", Timeout: timeout,
 		Asks: "PreToolUse PermissionRequest PreModelSwitch", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
-		DenyExit: 2, ShowsRun: true, Answer: Answer, Headless: headless, Unasked: unasked, OwnRule: ownRule,
+		DenyExit: 2, ShowsRun: true, Answer: Answer, Headless: headless, Unattended: unattended, OwnRule: ownRule,
 		OwnPrompt: ownPrompt,
 	}
 }
@@ -48,9 +48,11 @@ func headless(getenv func(string) string) bool {
 	return strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-")
 }
 
-// unasked: `claude -p` denies a call that a hook asks about, as seen in 2.1.197. Programs that use
+// unattended: `claude -p` denies a call that a hook asks about, as seen in 2.1.197. Programs that use
 // an SDK may ask a person of theirs.
-func unasked(getenv func(string) string) bool { return getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli" }
+func unattended(getenv func(string) string) bool {
+	return getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli"
+}
 
 // timeout is Claude Code's default (A1).
 func timeout(event string) time.Duration {

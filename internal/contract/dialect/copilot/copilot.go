@@ -30,7 +30,7 @@ func Agent() neutral.Agent {
 		Asks:   "preToolUse PreToolUse permissionRequest",
 		Breaks: true, ResultField: "toolResult", Replaces: neutral.On("postToolUse"), Normal: normal,
 		Answer: Answer, Borrows: events.ClaudeCode, Borrowed: borrowed,
-		ShowsRun: true,
-		Alone:    "-p --prompt", // it does not run the call then, as seen in 1.0.102
+		ShowsRun:        true,
+		UnattendedFlags: "-p --prompt", // it does not run the call then, as seen in 1.0.102
 	}
 }

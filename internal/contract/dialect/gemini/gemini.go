@@ -36,6 +36,6 @@ func Agent() neutral.Agent {
 		Table:    Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "BeforeTool",
 		DenyExit: 2, ShowsRun: true, Quiet: true, OwnRule: ownRule,
 		ResultField: "tool_response", Replaces: neutral.On("AfterTool"), Answer: Answer,
-		Alone: "-p --prompt", // it ends at an ask then, as seen in 0.61.0
+		UnattendedFlags: "-p --prompt", // it ends at an ask then, as seen in 0.61.0
 	}
 }

@@ -42,12 +42,12 @@ type Agent struct {
 	// Headless reports, by the environment that the agent gives its hooks, whether it
 	// runs without a person. Nil = that is not known.
 	Headless func(getenv func(string) string) bool
-	// Unasked reports, by the same environment, whether it takes an ask for a denial, as it runs
-	// without a person. Nil = it asks.
-	Unasked func(getenv func(string) string) bool
-	// Alone has the flags of its command line, separated by blanks, with which it does so, where its
-	// hooks' environment does not say it. "" = there are none.
-	Alone string
+	// Unattended reports, by the same environment, whether it takes an ask for a denial, since it
+	// runs without a person. Nil = it asks.
+	Unattended func(getenv func(string) string) bool
+	// UnattendedFlags has the flags of its command line, separated by blanks, with which it is
+	// unattended, where its hooks' environment does not say so. "" = there are none.
+	UnattendedFlags string
 	// DenyExit is the exit code with which a hook command denies, whatever else it says, as seen; 0 = none
 	// is known.
 	DenyExit int
@@ -111,12 +111,12 @@ type Agent struct {
 	Nulls bool
 }
 
-// RunsAlone reports whether the agent was started with one of the flags in Alone: --prompt and
+// RunsUnattended reports whether the agent was started with one of UnattendedFlags: --prompt and
 // --prompt=TEXT are one flag, -p may be the last of several letters.
-func (a *Agent) RunsAlone(args []string) bool {
+func (a *Agent) RunsUnattended(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
-		for flag := range strings.FieldsSeq(a.Alone) {
+		for flag := range strings.FieldsSeq(a.UnattendedFlags) {
 			letters, isShort := strings.CutPrefix(flag, "-")
 			isShort = isShort && len(letters) == 1 && len(arg) > 1 && arg[0] == '-' && arg[1] != '-'
 			if name == flag || isShort && strings.HasSuffix(arg, letters) && isWord(arg[1:]) {

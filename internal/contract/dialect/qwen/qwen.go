@@ -29,7 +29,7 @@ func Agent() neutral.Agent {
 		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second),
 		Asks:     "PreToolUse PermissionRequest",
 		DenyExit: 2, Skips: empty, Answer: form.Answer,
-		Alone: "-p --prompt", // it does not run the call then, as seen in 0.24.4
+		UnattendedFlags: "-p --prompt", // it does not run the call then, as seen in 0.24.4
 	}
 }
 
