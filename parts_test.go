@@ -15,6 +15,10 @@ import (
 // parts are the types that a large one is made of, by folder. A part has references to later ones alone,
 // so calls between them go one way. The last one is shared by all: each type that has it is a part.
 var parts = map[string]string{
+	"internal/daemon":               "Daemon meter persons vault inventory suspects",
+	"internal/door/server":          "Server connections",
+	"internal/hooks/source/hookdir": "checks draft valueReader",
+	"internal/record/recorder":      "Recorder newest",
 	"internal/dispatch": "Dispatcher acceptor trials verdicts backlog resumer observers runs reader follower decisions " +
 		"retries records snapshots lifetime",
 	"internal/record/store": "Store writeLoop maintenance healer opener transactions pendings aside mover merging acceptor " +
@@ -47,7 +51,7 @@ func TestPartsCallOneWay(t *testing.T) {
 				}
 			}
 		})
-		if seen < len(order) {
+		if seen < len(order)-1 {
 			t.Errorf("%s: only %d references between parts were seen", folder, seen)
 		}
 	}
