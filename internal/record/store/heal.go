@@ -684,7 +684,7 @@ func (s *healer) reread() error {
 // patient reports whether a segment that cannot be read is tried again. If not, its records that cannot
 // be read are given up.
 func (s *mover) patient(segment uint64) bool {
-	if s.w.given[segment] {
+	if s.w.givenUp[segment] {
 		return false
 	}
 	if s.w.failing.IsZero() {
@@ -693,7 +693,7 @@ func (s *mover) patient(segment uint64) bool {
 	if time.Since(s.w.failing) < s.opts.unread {
 		return true
 	}
-	s.w.given[segment] = true
+	s.w.givenUp[segment] = true
 	return false
 }
 

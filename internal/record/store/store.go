@@ -189,7 +189,7 @@ func Open(o Options) (*Store, error) {
 		suspect: make(chan error, 1), checked: make(chan struct{}), ended: make(chan struct{}),
 	})
 	s.w.spans, s.w.begun = newSpanCache(), newBegun()
-	s.w.sessions, s.w.ending, s.w.given = newSessionCache(), ending{}, map[uint64]bool{}
+	s.w.sessions, s.w.ending, s.w.givenUp = newSessionCache(), ending{}, map[uint64]bool{}
 	s.given.Store(&given{})
 	s.Configure(o.Limits)
 	s.w.opening = true

@@ -34,7 +34,7 @@ type writer struct {
 	unread    *entry    // that the journal has not given; nil = there is none
 	failing   time.Time // when the journal was first not read; zero = it is
 	doubts    doubts
-	given     map[uint64]bool // segments of the journal whose unreadable records are given up
+	givenUp   map[uint64]bool // segments of the journal whose unreadable records are given up
 	freed     journal.Pos     // up to where the journal was freed
 	unsynced  bool            // there are commits that a loss of power may take back
 	synced    time.Time       // when there were none
