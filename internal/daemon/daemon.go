@@ -229,7 +229,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.agentWatch = &agentWatch{config: &d.config, missed: d.dispatch.Missed, faults: d.noteFaults, log: d.log}
 	d.discovery = discovery.New(d.discoveryOptions(c))
 	d.policy.hooks = d.discovery
-	d.runner.UseLatest(latestOf(d.discovery, c.ReloadMode))
+	d.runner.UseInForce(hookInForce(d.discovery, c.ReloadMode))
 	d.persons.store = d.store
 	d.inventory = inventory{
 		config: &d.config, rejected: &d.rejected, suspects: &d.suspects, discovery: d.discovery, projects: d.projects,

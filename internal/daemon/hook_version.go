@@ -6,10 +6,10 @@ import (
 	"github.com/hookd/hookd/internal/run/runner"
 )
 
-// latestOf returns a function that returns the current version of a hook, nil if there
+// hookInForce returns a function that returns the current version of a hook, nil if there
 // is none. With again it first reads all hooks, but not with reload.mode: manual, where
 // only the user does that.
-func latestOf(d *discovery.Discovery, mode string) runner.Latest {
+func hookInForce(d *discovery.Discovery, mode string) runner.InForce {
 	return func(id string, again bool) *hook.Hook {
 		snap := d.Current()
 		if again && mode != "manual" {

@@ -10,9 +10,9 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// Latest returns the version of the hook with the id that is in force, nil when there is
+// InForce returns the version of the hook with the id that is in force, nil when there is
 // none any more. With again it reads the disk first.
-type Latest func(id string, again bool) *hook.Hook
+type InForce func(id string, again bool) *hook.Hook
 
 // admitTries bounds how often hooks are read again for one run, and how often a run starts
 // again, while another process goes on replacing them.
@@ -32,8 +32,8 @@ type admitted struct {
 func (r *Runner) admit(h *hook.Hook, looks func(path string)) (admitted, error) {
 	look, err := lookWhenOld(h, looks)
 	var changed *trust.Changed
-	for try := 0; errors.As(err, &changed) && r.latest != nil && try <= admitTries; try++ {
-		now := r.latest(h.ID, try > 0)
+	for try := 0; errors.As(err, &changed) && r.inForce != nil && try <= admitTries; try++ {
+		now := r.inForce(h.ID, try > 0)
 		switch {
 		case try == 0 && (now == nil || now == h): // nil = h comes into force just now
 			continue

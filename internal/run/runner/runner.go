@@ -45,7 +45,7 @@ type Runner struct {
 	sight
 	log      *zap.Logger
 	settings atomic.Pointer[settings]
-	latest   Latest
+	inForce  InForce
 	kept     *persistent
 	shortage shortage
 	undoable func(*events.Event, *facts.Effect) bool // see Options
@@ -103,9 +103,9 @@ func New(o Options) *Runner {
 	return r
 }
 
-// UseLatest makes each run start with the version of its hook that latest returns;
+// UseInForce makes each run start with the version of its hook that inForce returns;
 // without it a run uses the version that its job has. Call it before the first run.
-func (r *Runner) UseLatest(latest Latest) { r.latest = latest }
+func (r *Runner) UseInForce(inForce InForce) { r.inForce = inForce }
 
 // Track sets functions to call for each worker: starting before it is started,
 // joined when it runs. Call it before the first run.
