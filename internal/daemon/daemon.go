@@ -210,7 +210,7 @@ func (d *Daemon) wire(c config.Config) {
 	d.history = history{d.recorder, d}
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile(), Adopt: true})
 	d.logSwept()
-	d.forward, d.reader, d.undo = d.newForward(), d.facts(), openVault(c, d.log)
+	d.forward, d.reader, d.undo = d.newForward(), d.facts(), openVault(c, d.opts.Log)
 	d.vault = vault{undo: d.undo, reader: d.reader, config: &d.config, log: d.log}
 	d.runner = runner.New(runner.Options{
 		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: d.opts.Log, Fleet: d.fleet.outgoing(),

@@ -44,6 +44,7 @@ func openVault(c config.Config, log *zap.Logger) *undo.Keeper {
 		return nil
 	}
 	keeper, err := undo.Open(vaultDir(c), log)
+	log = log.Named("daemon")
 	if err != nil {
 		log.Error("nothing is kept of what calls destroy", zap.Error(err))
 		return nil
