@@ -28,6 +28,14 @@ func Near(text string, words []string) string {
 	return best
 }
 
+// DidYouMean ends the message about an unknown word: ", did you mean `command`?", or "" when no word is near.
+func DidYouMean(text string, words []string) string {
+	if near := Near(text, words); near != "" {
+		return ", did you mean `" + near + "`?"
+	}
+	return ""
+}
+
 // shortest is how many letters tell a word that begins with them.
 const shortest = 4
 

@@ -552,7 +552,7 @@ func words[T ~string](p *reader, n *yaml.Node, what string, known []T) (list []T
 			"unknown %s `%s`%s",
 			what,
 			item.Value,
-			near(item.Value, names),
+			spell.DidYouMean(item.Value, names),
 		)
 	}
 	return list
@@ -615,7 +615,7 @@ func (p *reader) members(n *yaml.Node, what string, known []string) (members map
 				"unknown key `%s` in %s%s",
 				key.Value,
 				what,
-				near(key.Value, known),
+				spell.DidYouMean(key.Value, known),
 			)
 			ok = false
 		case members[key.Value] != nil:
@@ -657,13 +657,6 @@ func (p *reader) text(n *yaml.Node, what string) string {
 		p.reject(n, "", "%s must be a string, is %s", what, kind(n))
 	}
 	return strings.TrimSpace(n.Value)
-}
-
-func near(word string, words []string) string {
-	if n := spell.Near(word, words); n != "" {
-		return fmt.Sprintf(", did you mean `%s`?", n)
-	}
-	return ""
 }
 
 // textOf is a value as it is written, on one line.

@@ -28,11 +28,7 @@ type valueReader struct {
 
 // unknown notes a key that is not in the schema: LibreFang tolerates it.
 func (r *valueReader) unknown(key *yaml.Node, what string, words []string) {
-	message := fmt.Sprintf("unknown %s `%s`", what, key.Value)
-	if near := spell.Near(key.Value, words); near != "" {
-		message += fmt.Sprintf(", did you mean `%s`?", near)
-	}
-	r.ignored(key, message, "")
+	r.ignored(key, fmt.Sprintf("unknown %s `%s`", what, key.Value)+spell.DidYouMean(key.Value, words), "")
 }
 
 // ignored notes something that has no effect; strict reading rejects it.
@@ -188,15 +184,12 @@ func word[T ~string](r *valueReader, n *yaml.Node, words []string, to *T) {
 		*to = T(s)
 		return
 	}
-	message := fmt.Sprintf("unknown value `%s`", s)
-	if near := spell.Near(s, words); near != "" {
-		message += fmt.Sprintf(", did you mean `%s`?", near)
-	}
+	message := fmt.Sprintf("unknown value `%s`", s) + spell.DidYouMean(s, words)
 	r.reject(n, "", "%s%s; it is one of %s", r.label(n), message, strings.Join(words, ", "))
 }
 
-// values returns the texts of a member that is a text, or a list of them. Numbers and
-// bools count as they are written.
+// values returns the texts of a member, which has one text or a list. Numbers and bools
+// count as they are written.
 func (r *valueReader) values(n *yaml.Node, name string) (list []*yaml.Node) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
@@ -232,11 +225,8 @@ func (r *valueReader) members(n *yaml.Node, what string, words []string, each fu
 		case key.Kind != yaml.ScalarNode:
 			r.reject(key, "", "a key must be a word, is %s", kind(key))
 		case !known && what == "when": // without it the condition would fit what it is not meant for
-			message := fmt.Sprintf("unknown key `%s` in %s", key.Value, what)
-			if near := spell.Near(key.Value, words); near != "" {
-				message += fmt.Sprintf(", did you mean `%s`?", near)
-			}
-			r.reject(key, "it may have "+strings.Join(words, ", "), "%s", message)
+			r.reject(key, "it may have "+strings.Join(words, ", "), "unknown key `%s` in %s%s",
+				key.Value, what, spell.DidYouMean(key.Value, words))
 		case !known:
 			r.unknown(key, "key", words)
 		case seen[key.Value] > 0:
