@@ -1,6 +1,6 @@
 // Package daemon is hookd as a library: it wires the rooms together, starts and stops
 // them in the right order, and answers the socket's requests about all of them. It
-// promises that settings come into force whole or not at all, that a stop gives running hooks
+// promises that settings with a mistake change nothing, that a stop gives running hooks
 // time to finish, and that everything it started has ended when Run returns, except for
 // calls that hang in a file system. It does nothing that one room alone could do.
 package daemon
@@ -42,7 +42,6 @@ import (
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/internal/record/stream"
 	"github.com/hookd/hookd/internal/record/trace"
-	"github.com/hookd/hookd/internal/record/undo"
 	"github.com/hookd/hookd/internal/run/contain"
 	"github.com/hookd/hookd/internal/run/runner"
 	"github.com/hookd/hookd/internal/signals"
@@ -110,8 +109,7 @@ type Daemon struct {
 	reader      *facts.Reader // of calls; rules, conditions and cards share it
 	suspects    suspects
 	unguarded   unguarded
-	programs    *programs    // of agents; nil = they are not followed
-	undo        *undo.Keeper // nil = there is no vault
+	programs    *programs // of agents; nil = they are not followed
 	vault       vault
 	watching    chan struct{} // closed when hooks are watched
 	directed    chan struct{} // a directive of the fleet may want something new
@@ -210,11 +208,11 @@ func (d *Daemon) wire(c config.Config) {
 	d.history = history{d.recorder, d}
 	d.proc = proc.New(proc.Options{Cgroup: c.Cgroup, Journal: c.RunsFile(), Adopt: true})
 	d.logSwept()
-	d.forward, d.reader, d.undo = d.newForward(), d.facts(), openVault(c, d.opts.Log)
-	d.vault = vault{undo: d.undo, reader: d.reader, config: &d.config, log: d.log}
+	d.forward, d.reader = d.newForward(), d.facts()
+	d.vault = vault{undo: openVault(c, d.opts.Log), reader: d.reader, config: &d.config, log: d.log}
 	d.runner = runner.New(runner.Options{
 		Proc: d.proc, TempDir: c.TempDir(), DataDir: c.DataDir(), Log: d.opts.Log, Fleet: d.fleet.outgoing(),
-		Facts: d.reader, Project: d.projects.Root, Undoable: d.vault.undoable, Steps: steps{d.undo},
+		Facts: d.reader, Project: d.projects.Root, Undoable: d.vault.undoable, Steps: steps{d.vault.undo},
 	})
 	d.runner.Configure(c)
 	d.before = past.Open(c.PastFile(), d.opts.Log)
@@ -351,7 +349,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer leaveFleet()
 	rooms.Go(func() { d.fleet.run(working) })
 	rooms.Go(func() { d.forward.Run(ctx) })
-	rooms.Go(func() { tendVault(ctx, d.undo) })
+	rooms.Go(func() { tendVault(ctx, d.vault.undo) })
 	d.asks.EndLast(ctx)
 	select { // calls are judged already; one that comes when hookd is ready waits for nothing
 	case <-ahead:

@@ -81,8 +81,8 @@ func (d *Daemon) reconfigure() error {
 	d.noteSettings(next)
 	d.runner.Configure(next)
 	d.asks.Configure(askSettings(next))
-	if d.undo != nil {
-		d.undo.Configure(undoSettings(next))
+	if d.vault.undo != nil {
+		d.vault.undo.Configure(undoSettings(next))
 	}
 	d.store.Configure(storeLimits(next))
 	d.forward.Configure(next.Forward)

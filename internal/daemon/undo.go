@@ -239,17 +239,17 @@ func (s steps) Forget(session string) {
 
 // Undoable fits server.Undo.
 func (c *control) Undoable(_ context.Context, q wire.UndoQuery) (wire.UndoList, *wire.Error) {
-	if c.d.undo == nil {
+	if c.d.vault.undo == nil {
 		return wire.UndoList{}, noVault()
 	}
-	return c.d.undo.List(q), nil
+	return c.d.vault.undo.List(q), nil
 }
 
 // TakeBack fits server.Undo. A preview is free; only a person takes back.
 func (c *control) TakeBack(
 	_ context.Context, from server.Peer, r wire.UndoRequest,
 ) (wire.UndoAnswer, *wire.Error) {
-	if c.d.undo == nil {
+	if c.d.vault.undo == nil {
 		return wire.UndoAnswer{}, noVault()
 	}
 	if !r.Preview {
@@ -257,7 +257,7 @@ func (c *control) TakeBack(
 			return wire.UndoAnswer{}, bad
 		}
 	}
-	a, bad := c.d.undo.Undo(events.NewID(time.Now()), r)
+	a, bad := c.d.vault.undo.Undo(events.NewID(time.Now()), r)
 	if bad == nil && a.ID != "" {
 		by := personAt(from)
 		c.d.store.Audit(time.Now().UTC(), audit.Undone, undoneBy{Undo: a.ID, Calls: ids(a.Calls), Word: a.Word, By: by})
@@ -271,7 +271,7 @@ func (c *control) TakeBack(
 func (c *control) AddDump(
 	_ context.Context, from server.Peer, call string, r wire.DumpRequest,
 ) (wire.Dump, *wire.Error) {
-	if c.d.undo == nil {
+	if c.d.vault.undo == nil {
 		return wire.Dump{}, noVault()
 	}
 	if why := c.d.persons.notAPerson(from); why != "" && !ofRun(from) {
@@ -280,15 +280,15 @@ func (c *control) AddDump(
 			Hint: "call it from a hook of the event",
 		}
 	}
-	return c.d.undo.Dumps.Add(call, r)
+	return c.d.vault.undo.Dumps.Add(call, r)
 }
 
 // Purge fits server.Undo.
 func (c *control) Purge(_ context.Context, id string) (wire.UndoPurged, *wire.Error) {
-	if c.d.undo == nil {
+	if c.d.vault.undo == nil {
 		return wire.UndoPurged{}, noVault()
 	}
-	n, bad := c.d.undo.Purge(id)
+	n, bad := c.d.vault.undo.Purge(id)
 	return wire.UndoPurged{Calls: n}, bad
 }
 
