@@ -18,7 +18,8 @@ type form struct {
 	name string // of the body, in a refusal
 	hint string
 	// strict refuses a member that it does not know, which may be a misspelled one: an answer that
-	// was to count once must not count always, and a request for a preview must not act.
+	// was to count once must not count always, and a request for a preview must not act. Programs
+	// may send members of a newer version.
 	strict   bool
 	optional bool // an empty body is an empty object
 }

@@ -7,15 +7,15 @@ import (
 	"go.uber.org/zap"
 )
 
-// tooManySilent connections have sent nothing yet: the oldest of them goes when
-// one more comes.
+// tooManySilent bounds the connections without a first byte: the next such connection closes
+// the oldest.
 const tooManySilent = 512
 
 // strangerShare is which part of the connections of a Public server one user may have.
 const strangerShare = 4
 
-// connections are the open connections of a Server. They are bounded, as are those of one
-// user, and those that have sent nothing.
+// connections are the open connections of a Server. Their number is bounded, in all, for each
+// user, and without a first byte.
 type connections struct {
 	most     int // at once
 	log      *zap.Logger
@@ -23,7 +23,7 @@ type connections struct {
 
 	mu        sync.Mutex // guards the fields below, and those of conn that say so
 	draining  bool
-	silent    *list.List // that have sent nothing, the oldest first
+	silent    *list.List // connections without a first byte, the oldest first
 	conns     map[*conn]struct{}
 	strangers map[int]int // of users other than the owners, by uid
 }
@@ -32,8 +32,8 @@ func newConnections(most int, log *zap.Logger) *connections {
 	return &connections{most: most, log: log, silent: list.New(), conns: map[*conn]struct{}{}, strangers: map[int]int{}}
 }
 
-// track counts c in. It reports false when there are as many connections as there may
-// be, and none of them is idle.
+// track counts c in. It reports false when the number is at its bound and no connection is
+// idle.
 func (cs *connections) track(c *conn) (room bool) {
 	room = cs.makeRoom(1)
 	cs.mu.Lock()
@@ -42,9 +42,9 @@ func (cs *connections) track(c *conn) (room bool) {
 	return room
 }
 
-// makeRoom closes a connection when there is no room for so many more, or for
-// none at all with more 0: one which has sent nothing, else the connection that has been
-// waited for longest.
+// makeRoom closes a connection when there is no room for so many more, and always with more
+// 0: the oldest without a first byte, else the connection with the longest idle time. False =
+// every connection is busy.
 func (cs *connections) makeRoom(more int) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

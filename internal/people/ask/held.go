@@ -310,8 +310,8 @@ func (a *held) eventData(redact func([]byte) []byte) json.RawMessage {
 	return rawjson.With(text, members...)
 }
 
-// redactedCard makes the short card for hooks, and has redact take secrets out of it and out of
-// shown. A card without a secret of the call is not whole.
+// redactedCard makes the short card for hooks. redact takes secrets out of the card and of
+// shown; a card without a secret of the call is not whole.
 func (a *held) redactedCard(shown *wire.Ask, redact func([]byte) []byte) *wire.Card {
 	o := a.cards
 	o.Short = true
