@@ -268,7 +268,7 @@ func (c *Client) checked(ctx context.Context, conn socket, err error) (socket, e
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("%w (socket %s)", ErrNotRunning, c.Socket())
 	case errors.Is(err, syscall.EINVAL): // all that the system says of a path that does not fit
-		err = fmt.Errorf("a path of %d bytes is too long for a socket, set LIBREFANG_HOME to a shorter one that is yours alone: %w", len(c.Socket()), err)
+		err = fmt.Errorf("a path of %d bytes is too long for a socket, set LIBREFANG_HOME to a shorter path of a folder that only you can use: %w", len(c.Socket()), err)
 	}
 	return nil, c.explain(ctx, "dial", err)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrRecent comes with a list from memory: the daemon cannot read its history, which may have more.
-var ErrRecent = errors.New("the history cannot be read now: this is the last of it, from memory")
+var ErrRecent = errors.New("the history cannot be read now: these are its newest records, from memory")
 
 // Runs lists at most q.Limit finished runs, newest first; a limit of 0 is 50.
 // A long history is searched in parts, for as long as ctx lets it. With ErrRecent the list counts, too.

@@ -284,7 +284,7 @@ type RunQuery struct {
 	EventID                     string
 	Tool                        string    // canonical name
 	Text                        string    // in subject, reason or error, in any letter case
-	Test                        bool      // those that `hookd test` made, and no others
+	Test                        bool      // only decisions that `hookd test` made
 	Since, Until                time.Time // of the start; zero = all; Until itself is out
 	Before                      uint64    // Runs.Next of the answer before; 0 = begin with the newest
 	Limit                       int       // 0 = 50
@@ -316,7 +316,7 @@ type DecisionQuery struct {
 	Without []string      // texts that neither subject nor reason has, in any letter case
 	Rewrote string        // "yes" = hooks changed or added something; else a text in the new subject
 	Result  string        // how the call ended: ran, failed or none (no result is known); by comma
-	Undo    string        // "yes" = files of it can be brought back, "no" = none can
+	Undo    string        // "yes" = files can be brought back, "no" = none can
 	Path    string        // a path in its subject, or the end of one; by comma
 	Host    string        // a host in its subject; by comma
 	Longer  time.Duration // the verdict took more; 0 = any
@@ -331,7 +331,7 @@ type DecisionQuery struct {
 // that people ask for. Of Agents, Tools and Hooks the most frequent come first; values
 // beyond 50 are counted together.
 type Counts struct {
-	Total     int64    `json:"total"`           // without those that a person tried
+	Total     int64    `json:"total"`           // without decisions that a person tried
 	Tried     int64    `json:"tried,omitempty"` // these, which nothing else counts
 	Decisions []Count  `json:"decisions"`
 	Agents    []Count  `json:"agents"` // by name, else by dialect
@@ -477,7 +477,7 @@ type StoredEvent struct {
 	Time     time.Time `json:"time"`
 	ReplayOf string    `json:"replay_of,omitempty"`
 	Bytes    int       `json:"bytes"`             // of data, as sent
-	Whole    bool      `json:"whole"`             // data is all of it: the event can be replayed
+	Whole    bool      `json:"whole"`             // data is complete: the event can be replayed
 	Preview  string    `json:"preview,omitempty"` // how data begins, when it is not whole
 	Redacted bool      `json:"redacted,omitempty"`
 	Tool     string    `json:"tool,omitempty"`
@@ -716,7 +716,7 @@ type Forward struct {
 type HTTP struct {
 	Listen string `json:"listen"`
 	Open   bool   `json:"open"`
-	Error  string `json:"error,omitempty"` // why it is not; hookd tries again by itself
+	Error  string `json:"error,omitempty"` // why it is not; hookd tries again
 }
 
 // Tell is a line on the plain door that has no answer: it has the answer that the agent was told

@@ -11,6 +11,6 @@ type Change struct {
 	To     string    `json:"to,omitempty"`
 	File   string    `json:"file,omitempty"`
 	By     string    `json:"by,omitempty"`    // the owner of the file, or the user who allowed the change
-	Guard  bool      `json:"guard,omitempty"` // it is a guard; of one that was removed, it was
+	Guard  bool      `json:"guard,omitempty"` // it is a guard; a removed hook was one
 	Why    string    `json:"why,omitempty"`   // the first problem of a hook with a bad state
 }

@@ -44,7 +44,7 @@ type Run struct {
 	Rule       string  `json:"rule,omitempty"`     // of the hook that answered so; "" = it has no rules, or none fitted
 	Span       [2]int  `json:"span,omitzero"`      // of the call's text that the rule fitted: from and to, in bytes; zero = the whole
 	Awaited    bool    `json:"awaited,omitempty"`  // the verdict waited for it
-	Failure    Failure `json:"failure,omitempty"`  // what came of it that the run failed; "" = it did not, or nothing waited
+	Failure    Failure `json:"failure,omitempty"`  // what the failure led to; "" = the run did not fail, or nothing waited
 	Cause      string  `json:"cause,omitempty"`    // of its failure, without its exit code
 	Shadow     bool    `json:"shadow,omitempty"`   // its hook is in the shadow: Decision did not count
 	Tried      bool    `json:"tried,omitempty"`    // a person tried hooks: in no count of what agents did
@@ -80,7 +80,7 @@ const (
 // 48 KiB, and how much there was.
 type Output struct {
 	Head  string `json:"head,omitempty"`
-	Tail  string `json:"tail,omitempty"` // empty while Head holds all of it
+	Tail  string `json:"tail,omitempty"` // empty while Head holds the whole output
 	Bytes int64  `json:"bytes"`
 }
 

@@ -31,7 +31,7 @@ func (k *Kept) Says() (text string) {
 	case "kept":
 		return "it can be undone: " + files + " kept"
 	case "part":
-		text = "a part of it can be undone: " + files + " kept"
+		text = "a part can be undone: " + files + " kept"
 	default:
 		text = "it CANNOT be undone"
 	}
@@ -128,7 +128,7 @@ type UndoList struct {
 
 // UndoQuery chooses calls of a list. The zero UndoQuery is all of them.
 type UndoQuery struct {
-	Session string // its id, or the beginning or end of it
+	Session string // its id, or the beginning or end of its id
 	Path    string // calls that changed this path, or one below it
 	Since   time.Time
 	Limit   int // 0 = 100
@@ -228,7 +228,7 @@ type UndoAnswer struct {
 	Calls   []UndoCall     `json:"calls"`
 	Count   map[string]int `json:"count"` // paths without folders, by what is done
 	Bytes   int64          `json:"bytes"` // that come back
-	Items   []UndoItem     `json:"items"` // the first ones, those that do not come back before the others
+	Items   []UndoItem     `json:"items"` // the first ones: items that do not come back, then the others
 	Lost    []Lost         `json:"lost,omitempty"`
 	Preview bool           `json:"preview,omitempty"`
 }

@@ -14,7 +14,7 @@ func TestKeptSays(t *testing.T) {
 		"what it destroys is not known: deploy is not in the tables; its repository is kept, nothing outside": {
 			Word: "none", Lost: []Lost{unknown},
 		},
-		"a part of it can be undone: 2 files kept; what else it destroys is " + unknown.Why: {
+		"a part can be undone: 2 files kept; what else it destroys is " + unknown.Why: {
 			Word: "part", Files: 2, Lost: []Lost{unknown},
 		},
 		"it CANNOT be undone; not kept: /a: too large; what else it destroys is " + unknown.Why: {

@@ -26,7 +26,7 @@ func addCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add [SOURCE[@REV]]",
 		Short: "Add hooks that are shared: of the gallery, a folder or a git repository",
-		Long: `add gets a pack of hooks, shows each hook of it and puts it into packs/NAME in
+		Long: `add gets a pack of hooks, shows each hook and puts the pack into packs/NAME in
 hookd's home, where its hooks are called NAME/HOOK. SOURCE is gallery/NAME, a
 folder, or the URL of a git repository; REV is a tag or a commit, or a branch
 with --track. hooks.lock notes the commit and the sha256 of each file. Without SOURCE it lists

@@ -27,7 +27,7 @@ before stays in force until then. It asks on a terminal and refuses without one
 unless --yes.
 
 A hook with a say in verdicts that was allowed and is not there any more denies
-until --gone has named it, whatever took it away; one that is switched off by
+until --gone has named it, whatever took it away; a hook that is switched off by
 anything but ` + "`hookd disable`" + ` stays in force. Settings of hookd.yaml that change
 what runs keep their values until --settings.`,
 		Example: `  hookd allow

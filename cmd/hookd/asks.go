@@ -133,7 +133,7 @@ func printAsks(p *printer, list client.AskList) {
 			text(about(ask.Tool, ask.Subject)), text(story.FirstLine(ask.Reason))})
 	}
 	p.table(askColumns, rows)
-	p.line("see all of it and how to answer with `hookd ask ASK`; ", presence(list))
+	p.line("see a whole call and how to answer with `hookd ask ASK`; ", presence(list))
 }
 
 var askColumns = []column{

@@ -290,7 +290,7 @@ func (b *inbox) card(ask client.Ask) *wholeCard {
 func (w *wholeCard) shut() string {
 	switch left := w.unseen(); {
 	case !w.Whole || w.Digest == "":
-		return "not all of it is here"
+		return "only a part is here"
 	case w.columns == 0 || left > 0:
 		return fmt.Sprintf("%d of %d lines were on the screen (Enter, then Space)", len(w.seen)-left, len(w.seen))
 	}

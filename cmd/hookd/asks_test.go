@@ -111,8 +111,8 @@ func TestAskFromAnotherTerminal(t *testing.T) {
 	h.says(2, "does not cover this call", "allow-ask", ask.ID, "--digest", ask.Card.Digest[:8],
 		"--for", "session", "--like", "git pull *")
 	h.says(2, "an allow names the digest of what was shown", "allow-ask", ending(ask.ID))
-	h.says(2, "the digest is not that of this ask", "allow-ask", ending(ask.ID), "--digest", "00000000")
-	h.says(2, "the digest is not that of this ask", "allow-ask", ending(ask.ID), "--digest", ask.Card.Digest[:4])
+	h.says(2, "the digest belongs to another ask", "allow-ask", ending(ask.ID), "--digest", "00000000")
+	h.says(2, "the digest belongs to another ask", "allow-ask", ending(ask.ID), "--digest", ask.Card.Digest[:4])
 	h.says(0, "--digest "+ask.Card.Digest[:8], "asks", ending(ask.ID))
 	h.says(0, "remembered allow like git push * in /p, for this session", "allow-ask", ending(ask.ID),
 		"--digest", ask.Card.Digest[:8], "--for", "session", "--like", "git push *")

@@ -39,7 +39,7 @@ func auditVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Look for records that were changed, removed, reordered or inserted",
-		Long: `verify reads the whole chain, or an export of it, and names each record that is not
+		Long: `verify reads the whole chain, or an export, and names each record that is not
 as it was written. The exit code is 1 when there is one.
 
 It prints the head of the chain. Note that elsewhere, and give it with --head

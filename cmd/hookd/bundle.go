@@ -58,7 +58,7 @@ FILE.pub, which machines are given. Neither file may exist.`,
 				Key    string `json:"key"`
 			}{args[0], args[0] + ".pub", public}
 			return a.print(answer, func(p *printer) {
-				p.linef("secret key  %s: keep it where bundles are built, and a copy of it", answer.Secret)
+				p.linef("secret key  %s: keep it where bundles are built, and keep a copy", answer.Secret)
 				p.linef("public key  %s: %s", answer.Public, answer.Key)
 				p.linef("build with: hookd bundle build DIR --sign %s --out FILE", quote(args[0]))
 			})
@@ -192,7 +192,7 @@ func bundleShowCommand(a *app) *cobra.Command {
 		Use:   "show BUNDLE",
 		Short: "Show what is in a bundle, and check its signature",
 		Long: `show lists the hooks of a bundle. With --key it checks that this key has signed it,
-and each file of it; without it nothing says who made it.`,
+and each of its files; without the key nothing says who made the bundle.`,
 		Example: "  hookd bundle show acme.bundle --key acme.pub",
 		Args:    one("BUNDLE"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -383,7 +383,7 @@ func (c connected) done(p *printer) {
 func (c connected) without(p *printer) {
 	switch {
 	case c.managed:
-		p.linef("every user's %s calls hookd now; what the system daemon denies, none of them can allow: see docs/reference/system.md", c.Agent)
+		p.linef("every user's %s calls hookd now; what the system daemon denies, no user can allow: see docs/reference/system.md", c.Agent)
 	case c.Daemon && c.Closed:
 		p.linef("while hookd does not run, %s's tool calls are denied", c.Agent)
 	case c.Daemon && c.posts:

@@ -103,7 +103,7 @@ func (f *decisionFlags) add(cmd *cobra.Command) {
 	flags.IntVarP(&f.limit, "limit", "n", 50, "at most so many")
 	flags.BoolVar(&f.parts, "parts", false, "also decisions that say nothing beside another one about their call")
 	flags.BoolVar(&f.shadow, "shadow", false, "only where a hook that only watches would have said something")
-	flags.BoolVar(&f.fleet, "fleet", false, "of all machines of the fleet; without --since those of a day")
+	flags.BoolVar(&f.fleet, "fleet", false, "of all machines of the fleet; without --since of the last day")
 }
 
 func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {

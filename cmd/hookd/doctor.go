@@ -39,7 +39,7 @@ leaves that out.
 
 With --attack it tries, as the user that agents run as, what an agent could do to its
 guards: delete and change hooks and settings, move the environment, kill the daemon, run
-one that allows everything. Your own guards are copied for that, and the system's are
+a copy that allows everything. Your own guards are copied for that, and the system's are
 only touched: nothing changes. See docs/reference/security.md.
 
 The exit code is 1 when something needs you; a note does not.`,

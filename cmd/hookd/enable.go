@@ -154,7 +154,7 @@ func finishSwitch(a *app, cmd *cobra.Command, s switched) error {
 	case err == nil || isRejection(err): // of another hook's file
 		s.Reloaded = true
 	case leftToDaemon(err):
-		s.Reloaded, s.Note = true, cmp.Or(s.Note, "the daemon reads it by itself, or when a person has it reload")
+		s.Reloaded, s.Note = true, cmp.Or(s.Note, "the daemon reads it without being told, or when a person types `hookd reload`")
 	case !errors.Is(err, client.ErrNotRunning):
 		return err
 	}

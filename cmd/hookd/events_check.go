@@ -77,6 +77,6 @@ func printShipped(p *printer, r shipped.Report) {
 		p.line("    " + reach.Why)
 	}
 	if !r.Differs() {
-		p.line(fmt.Sprintf("the rows and tools of %s are those of this release", r.Agent))
+		p.line(fmt.Sprintf("the rows and tools of %s are as in this release", r.Agent))
 	}
 }

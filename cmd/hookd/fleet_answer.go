@@ -75,7 +75,7 @@ func fleetAsk(ctx context.Context, a *app, cmd *cobra.Command, id string) (found
 	case n == 0:
 		return found, fail(exitFailed, "see `hookd ask --fleet`", "no call that waits ends with %s: it was answered, or its time is over", id)
 	case n > 1:
-		return found, fail(exitUsage, "type more of it, see `hookd ask --fleet -o json`", "%d asks end with %s", n, id)
+		return found, fail(exitUsage, "type more of the id, see `hookd ask --fleet -o json`", "%d asks end with %s", n, id)
 	}
 	return found, nil
 }

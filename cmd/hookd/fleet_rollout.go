@@ -37,7 +37,7 @@ func fleetRolloutCommand(a *app) *cobra.Command {
 		Use:   "rollout BUNDLE",
 		Short: "Bring a signed bundle to the machines, in stages",
 		Long: `rollout signs what all machines are to run, and tells them. BUNDLE is the file of
-` + "`hookd bundle build`" + `, or NAME@SEQUENCE of one that the fleet has already.
+` + "`hookd bundle build`" + `, or NAME@SEQUENCE of a bundle that the fleet has already.
 
 With --shadow its guards run on each machine beside what is in force: what they would
 have decided is recorded, and nothing they say counts. With --canary it is in force on
@@ -45,7 +45,7 @@ that part of the machines, chosen by a hash of their names; the others have what
 enforced last. With --enforce all machines have it. --revert ends a trial, or brings
 back what was enforced before.
 
-Machines follow that have ` + "`hookd policy set fleet --key FILE.pub`" + `. One that is away
+Machines follow that have ` + "`hookd policy set fleet --key FILE.pub`" + `. A machine that is away
 follows when it is back.`,
 		Example: `  hookd fleet rollout acme.bundle --shadow --key acme.key --creds operator.nk
   hookd fleet rollout acme@8 --canary 10% --key acme.key --creds operator.nk
@@ -130,7 +130,7 @@ func fleetDisableCommand(a *app) *cobra.Command {
 		Use:   "disable HOOK",
 		Short: "Switch a hook off on all machines, at once",
 		Long: `disable signs that a hook is off on all machines of the fleet, whatever its layer is,
-and tells them. Each that is there switches it off within a second; one that is away
+and tells them. Each that is there switches it off within a second; a machine that is away
 does when it is back. It stays off over restarts and without servers, until
 ` + "`hookd fleet enable`" + `. list, show, status and doctor say who switched it off and why.
 
@@ -397,7 +397,7 @@ func (p operator) bundle(ctx context.Context, arg string) (r policy.Revision, er
 	file := err == nil
 	if !file {
 		if name, _, ok := strings.Cut(arg, "@"); !ok || strings.Contains(name, "/") || !errors.Is(err, fs.ErrNotExist) {
-			return r, fail(exitFailed, "name the file of `hookd bundle build`, or NAME@SEQUENCE of one that the fleet has", "%w", err)
+			return r, fail(exitFailed, "name the file of `hookd bundle build`, or NAME@SEQUENCE of a bundle that the fleet has", "%w", err)
 		}
 		if text, err = fleet.GetBundle(ctx, p.press, p.names, arg, policy.MaxBytes); err != nil {
 			return r, fail(exitFailed, "name the file of the bundle: it is uploaded then", "%s: %w", arg, err)

@@ -260,7 +260,7 @@ func daemonGroup(a *app) *cobra.Command {
 }
 
 func devGroup(a *app) *cobra.Command {
-	return family("dev", "For those who write hooks and agents", `dev has what those need who write hooks, agents and programs around hookd.`,
+	return family("dev", "For authors of hooks and agents", `dev has the commands for authors of hooks, agents and programs around hookd.`,
 		emitCommand(a), replayCommand(a), eventsCommand(a), matchCommand(a), factsCommand(a), schemaCommand(a),
 		metricsCommand(a), killCommand(a), named("dead", dlqCommand(a)), vaultCommand(a), completionCommand(a))
 }

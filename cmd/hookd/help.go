@@ -50,7 +50,7 @@ func shortHelp(cmd *cobra.Command, width int) string {
 		most, least = groupAbout, 1
 	}
 	about := beginning(cmp.Or(cmd.Long, cmd.Short+"."), most, width)
-	end := fillLines("All of it, also --json, -o csv, --socket: `hookd help "+
+	end := fillLines("The whole help, also --json, -o csv, --socket: `hookd help "+
 		strings.TrimPrefix(cmd.CommandPath(), "hookd ")+"`", width)
 	commands, examples, flags := commandLines(cmd), exampleLines(cmd), flagLines(cmd)
 	room := helpLines - strings.Count(about+end, "\n") - frame

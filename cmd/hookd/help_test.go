@@ -86,7 +86,7 @@ func TestHelpIsOneScreen(t *testing.T) {
 			}
 		}
 		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && f.Name != "help" && cmd != root && !strings.Contains(text, "--"+f.Name) && !strings.Contains(text, " …\n\nAll of it") {
+			if !f.Hidden && f.Name != "help" && cmd != root && !strings.Contains(text, "--"+f.Name) && !strings.Contains(text, " …\n\nThe whole help") {
 				t.Errorf("help of %s does not name --%s:\n%s", cmd.CommandPath(), f.Name, text)
 			}
 		})

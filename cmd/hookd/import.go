@@ -15,7 +15,7 @@ func importCommand(a *app) *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
 		Use:   "import " + strings.Join(importer.Agents(), "|"),
-		Short: "Make hooks of those in an agent's own settings",
+		Short: "Make hooks of the hooks in an agent's own settings",
 		Long: `import reads the hooks that stand in an agent's settings and writes a folder for each
 that does the same as one of hookd's. What cannot be taken over is named, with the
 reason, and stays with the agent. The settings are only read.
@@ -30,7 +30,7 @@ again imports nothing twice.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(importer.Agents(), args[0]) {
 				return fail(exitUsage, "type `hookd import claude-code --dry-run`; for others see docs/migrating.md",
-					"hooks of %q cannot be imported; those of %s can", args[0], strings.Join(importer.Agents(), ", "))
+					"hooks of %q cannot be imported; hooks of %s can", args[0], strings.Join(importer.Agents(), ", "))
 			}
 			return importHooks(a, cmd, args[0], f)
 		},

@@ -21,7 +21,7 @@ your user, with the path of this program and the PATH of this shell, and starts 
 service, again if it runs. systemd holds the socket: events that come while hookd
 restarts wait there. Typing it again is harmless, and right after an upgrade.
 
-A program in a temporary folder, or one that others could replace, is refused, and so
+A program in a temporary folder, or a file that others could replace, is refused, and so
 is a folder of units that others can write to. The files are readable by you alone, as
 variables may hold keys. Where no service manager answers, nothing is written.
 LIBREFANG_HOME and HOOKD_ variables that are set become the service's. What you

@@ -19,7 +19,7 @@ func logsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs RUN|HOOK",
 		Short: "Show a run, or the runs of a hook, with what they printed",
-		Long: `logs shows everything about one run: its id, or the end of it that a table shows, is
+		Long: `logs shows everything about one run: its id, or the end that a table shows, is
 enough when no other run has it. With the name of a hook it shows the hook's newest
 run, with --failed the newest that failed or was killed, with -f each as it ends.`,
 		Example: `  hookd log output guard-rm

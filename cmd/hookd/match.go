@@ -15,7 +15,7 @@ func matchCommand(a *app) *cobra.Command {
 	var tool string
 	cmd := &cobra.Command{
 		Use:   "match EVENT",
-		Short: "Show which hooks would run for an event, what of it fits, and why others would not",
+		Short: "Show which hooks would run for an event, which fields match, and why others would not",
 		Long:  "match reads the hooks directory itself: it needs no daemon, sends nothing and runs nothing.",
 		Example: `  hookd match agent:end
   hookd match pre_tool_use --tool shell --cwd ~/src/app`,

@@ -17,7 +17,7 @@ func metricsCommand(a *app) *cobra.Command {
 		Short: "Print what hookd counts, in the text format of Prometheus",
 		Long: `metrics prints what the daemon counts. With --textfile it writes that into a file for
 node_exporter's textfile collector, which then carries it to Prometheus: the file is
-replaced in one step, so the collector never reads half of it. Run it once a minute.`,
+replaced in one step, so the collector never reads half a file. Run it once a minute.`,
 		Example: `  hookd metrics
   hookd metrics --textfile ~/metrics/hookd.prom`,
 		Args: cobra.NoArgs,

@@ -120,7 +120,7 @@ func (n newHook) check() error {
 			n.lang, strings.Join(languageNames, ", "))
 	}
 	if n.persistent && !languages[n.lang].keeps {
-		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --persistent --lang python`", "a hook that is kept reads and writes lines of JSON, which %s cannot do by itself; choose python, node, typescript or go", n.lang)
+		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --persistent --lang python`", "a hook that is kept reads and writes lines of JSON, which %s alone cannot do; choose python, node, typescript or go", n.lang)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (n newHook) run(a *app, cmd *cobra.Command) error {
 	}
 	target := filepath.Join(parent, n.name)
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
-		return fail(exitFailed, "choose another name, or see the one that is there with `hookd validate "+target+"`", "%s exists already; nothing was changed", target)
+		return fail(exitFailed, "choose another name, or check the existing folder with `hookd validate "+target+"`", "%s exists already; nothing was changed", target)
 	}
 	if err := replacefile.MkdirAll(parent); err != nil {
 		return fail(exitFailed, "choose another place with `hookd new "+n.name+" --dir DIR`", "%w", err)
@@ -172,7 +172,7 @@ func (n newHook) write(cfg config.Config, parent, target string) (made, error) {
 		return m, n.refuse(v, err)
 	}
 	if err := os.Rename(draft, target); err != nil {
-		return m, fail(exitFailed, "choose another name, or see the one that is there with `hookd validate "+target+"`", "%w", err)
+		return m, fail(exitFailed, "choose another name, or check the existing folder with `hookd validate "+target+"`", "%w", err)
 	}
 	m.Name, m.Dir, m.Next = n.name, target, n.next(target, m.Built)
 	return m, nil

@@ -23,7 +23,7 @@ func policyCommand(a *app) *cobra.Command {
 		Short: "Run the hooks of a signed bundle, and keep them up to date",
 		Long: `policy keeps one signed bundle of hooks in force. The daemon asks its source each
 policy.interval for a newer one; what fails in any way leaves the last good bundle
-in force, also over restarts, and one that is older is refused. Its hooks are
+in force, also over restarts, and an older bundle is refused. Its hooks are
 called policy:NAME, come first, and cannot be switched off or waited for; what
 they decide, all other hooks may only tighten.
 
@@ -76,8 +76,8 @@ folder of which the newest bundle counts. It is bound to the bundle's name. With
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key that signs the bundles: its file or its text")
 	cmd.Flags().StringVar(&name, "name", "", "name of the bundle: the source cannot bring another of the same key (default: that of the one in force, "+
-		"else of the one that the source has now)")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before another key takes the place of the one that is set")
+		"else of the source's newest bundle)")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before another key replaces the key in force")
 	_ = cmd.MarkFlagFilename("key", "pub")
 	return cmd
 }

@@ -26,7 +26,7 @@ func psCommand(a *app) *cobra.Command {
 
 func printUnderWay(p *printer, list []client.RunUnderWay) {
 	if len(list) == 0 {
-		p.line("no hook runs now; `hookd log runs` lists those that did")
+		p.line("no hook runs now; `hookd log runs` lists earlier runs")
 		return
 	}
 	ids := make([]string, len(list))

@@ -16,7 +16,7 @@ func recoverCommand(a *app) *cobra.Command {
 		Long: `recover reads the files that hookd has set aside because it could not read them, or
 because they were damaged, and runs each accepted event in them that the history
 does not have. A file that still cannot be read stays, and its loss too. No file is
-deleted: one that was read has the end .taken-back. A loss without a file is noted as
+deleted: the name of a file that was read ends in .taken-back. A loss without a file is noted as
 seen. The exit code is 1 when a file could not be read.
 
 ` + "`hookd status` and `hookd doctor`" + ` tell what was lost or set aside.`,
@@ -61,7 +61,7 @@ func printRecovered(p *printer, did client.Recovered) {
 				text = "  it has no event that the history does not have"
 			}
 			if l.Unreadable > 0 {
-				text += fmt.Sprintf("; %s of it cannot be read", card.Plural(l.Unreadable, "part"))
+				text += fmt.Sprintf("; %s cannot be read", card.Plural(l.Unreadable, "part"))
 			}
 			p.line(text)
 			p.line("  the file is kept as " + escape(l.Kept, keepNothing))

@@ -160,7 +160,7 @@ func printNoCalls(p *printer, r *scan.Report) {
 	case r.Transcripts.Found > 0:
 		p.sentence(plain, fmt.Sprintf("No call in %s.", card.Plural(r.Transcripts.Found, "transcript")))
 	default:
-		p.line("No transcript of an agent is here. Looked for those of")
+		p.line("No transcript of an agent is here. Looked for transcripts of")
 		p.line(fillLines(strings.Join(names, ", ")+".", cmp.Or(p.width, pipeWidth)))
 	}
 	p.line()

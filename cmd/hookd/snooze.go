@@ -23,7 +23,7 @@ func snoozeCommand(a *app) *cobra.Command {
 	end, all := false, false
 	cmd := &cobra.Command{
 		Use:   "snooze HOOK|--all TIME",
-		Short: "Switch a hook off for a time: it comes back by itself",
+		Short: "Switch a hook off for a time, after which hookd switches it on again",
 		Long: `snooze pauses a guard or another hook: for a time such as 30m or 1h, or until 12:00, 7d at
 most. Then it is on again, also after a restart of hookd or of the machine. hookd alone shows
 what is off, and until when. HOOK is a name that hookd guard shows; all the rules of
@@ -62,7 +62,7 @@ not a process of an agent.`,
 		},
 	}
 	cmd.Flags().BoolVar(&end, "end", false, "end it now")
-	cmd.Flags().BoolVar(&all, "all", false, "every guard, but those of a policy")
+	cmd.Flags().BoolVar(&all, "all", false, "every guard, but no guard of a policy")
 	settingFlags(cmd, "hooks_dir")
 	return cmd
 }

@@ -31,7 +31,7 @@ event. Nothing is sent to other hooks. With --local no daemon is needed, and HOO
 be a folder.
 
 With --expect it runs nothing: it adds a call of the history as a test to the guard that
-decided about it, such as one that was denied and should not have been.`,
+decided about it, such as a call that was denied and should not have been.`,
 		Example: `  hookd test guard-rm
   hookd test --all
   hookd test ./guard-rm --local --watch
@@ -48,7 +48,7 @@ decided about it, such as one that was denied and should not have been.`,
 	cmd.Flags().StringVar(&t.from, "from", "", "run it once, for this event of the history")
 	cmd.Flags().StringVar(&t.expect, "expect", "", "add CALL as a test that expects this: "+
 		strings.Join(hook.Expectations(), ", "))
-	cmd.Flags().BoolVar(&t.all, "all", false, "run the tests of every hook; show those that are not as expected")
+	cmd.Flags().BoolVar(&t.all, "all", false, "run the tests of every hook; show the tests that fail")
 	cmd.Flags().BoolVar(&t.watch, "watch", false, "run the tests again each time that the hook is saved, until Ctrl-C")
 	cmd.Flags().BoolVar(&t.local, "local", false, "run it here, without a daemon; HOOK may be a folder")
 	settingFlags(cmd, "hooks_dir")

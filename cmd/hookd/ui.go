@@ -34,7 +34,7 @@ it also answers asks, and tries, tests, switches, allows and replays hooks, and 
 one what it would have decided of past calls.
 
 It is no part of the daemon: it asks over the socket, as every command does, and
-goes on by itself when the daemon starts again.`,
+goes on when the daemon starts again.`,
 		Example: `  hookd ui --open
   hookd ui --act
   hookd ui --listen 127.0.0.1:7777 --idle 1h`,

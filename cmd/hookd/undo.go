@@ -316,7 +316,7 @@ func printUndoPlan(p *printer, a wire.UndoAnswer) {
 	case a.Word == wire.UndoNothing && runs:
 		p.line("Its result has not come. So far all is as it was: there is nothing to do.")
 	case a.Word == wire.UndoNothing && len(a.Lost) > 0:
-		p.line("Nothing of it comes back.")
+		p.line("Nothing comes back.")
 	case a.Word == wire.UndoNothing:
 		p.line("All is as it was before: there is nothing to do.")
 	default:

@@ -12,7 +12,7 @@ import (
 func vaultCommand(a *app) *cobra.Command {
 	var call, restore string
 	add := &cobra.Command{
-		Use: "add FILE", Short: "Put a dump into the vault for a call that destroys what is no file",
+		Use: "add FILE", Short: "Put a dump into the vault for a call that destroys more than files",
 		Long: `add copies FILE into the vault for a call, with the command that brings it back. A hook
 does so before a call that drops a database or deletes a volume: it makes a dump first.
 'hookd undo CALL' shows the dump and the command; a person types it. CALL is the id of the
@@ -36,7 +36,7 @@ call as its agent has it, tool_use_id in the hook's payload, or the id of the ev
 	add.Flags().StringVar(&restore, "restore", "", "the command that brings it back; {} stands for the kept file")
 	_ = add.MarkFlagRequired("call")
 	group := family("vault", "What hooks keep for `hookd undo`",
-		"vault is for hooks: it keeps what hookd cannot keep by itself.")
+		"vault is for hooks: it keeps what hookd itself cannot keep.")
 	group.AddCommand(add)
 	return group
 }

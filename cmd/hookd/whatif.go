@@ -38,13 +38,13 @@ func whatIfCommand(a *app) *cobra.Command {
 		Use:   "whatif HOOK|FOLDER|COMMAND",
 		Short: "Show what a hook would have changed of past decisions",
 		Long: `whatif gives past events that could be decided to a hook, which may be an edited copy
-or not installed at all, and prints those that would be decided otherwise. It runs the
-hook here, with HOOKD_WHATIF=1 in its environment; nothing of it is recorded and no
-agent hears of it. A COMMAND such as 'npm publish' stands for a rule that denies it: see how often
+or not installed at all, and prints the calls that would be decided otherwise. It runs the
+hook here, with HOOKD_WHATIF=1 in its environment; nothing is recorded and no
+agent is told. A COMMAND such as 'npm publish' stands for a rule that denies it: see how often
 it would have fired before you write it. An event of which the history has not all of the data, or not its
 secrets, cannot be judged and is only counted. Ctrl-C ends it with what is known so
 far. The exit code is 1 when the hook failed for an event. With --data it is asked about
-that call, and then is what the version that is installed says of it.`,
+that call, and then is the decision of the installed version.`,
 		Example: `  hookd guard what-if guard-rm
   hookd guard what-if ./guard-rm --since 7d --limit 10000
   hookd guard what-if guard-rm --tool Bash -o json

@@ -32,7 +32,7 @@ type Approval struct {
 	Files  map[string]string `json:"files"`           // sums of the contents of its own programs, by path
 	Texts  map[string][]byte `json:"texts,omitempty"` // of the definition, and of short programs
 	Off    bool              `json:"off,omitempty"`   // a marker may switch the hook off
-	Gone   bool              `json:"gone,omitempty"`  // the hook may be gone, and no version of it is allowed
+	Gone   bool              `json:"gone,omitempty"`  // the hook may be gone, and no version is allowed
 
 	Earlier []Approval `json:"earlier,omitempty"` // versions that were allowed before, the newest first
 

@@ -391,7 +391,7 @@ func (d *Dispatcher) loadIDs() {
 	defer close(d.seen.known)
 	if err := d.seen.ids.Sent(time.Now().Add(-dedupWindow), d.seen.load); err != nil {
 		d.log.Warn(
-			"the ids of events of the last 10 minutes cannot be read: one that is sent again runs again",
+			"the ids of events of the last 10 minutes cannot be read: an event that is sent again runs again",
 			zap.Error(err),
 		)
 	}

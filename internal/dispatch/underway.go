@@ -99,7 +99,7 @@ func (d *Dispatcher) Kill(id string) (wire.UnderWay, *wire.Error) {
 		return wire.UnderWay{}, &wire.Error{
 			Code:    wire.CodeNotFound,
 			Message: "no run " + id + " is under way",
-			Hint:    "see `hookd log running`, and `hookd log output` for one that has ended",
+			Hint:    "see `hookd log running`, and `hookd log output` for a run that has ended",
 		}
 	case len(found) > 1:
 		return wire.UnderWay{}, &wire.Error{

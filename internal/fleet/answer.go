@@ -133,7 +133,7 @@ func (f *Fleet) verify(data []byte, now time.Time) (s wire.FleetStatement, appro
 	case !ok:
 		return s, "", errors.New("it is for an ask that is not held")
 	case s.Answer == wire.OutcomeAllow && (held.Card == nil || s.About != held.Card.Digest || s.About == ""):
-		return s, "", errors.New("it is for another question than the one that is held")
+		return s, "", errors.New("it answers another question than the held one")
 	case !s.Until.Equal(held.Until) || !now.Before(held.Until):
 		return s, "", errors.New("it came after the deadline, or names another one")
 	case s.Answer != wire.OutcomeAllow && s.Answer != wire.OutcomeDeny:

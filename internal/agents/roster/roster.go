@@ -345,7 +345,7 @@ func (l *Looker) bridgeFault(e Entry, bridge string) string {
 		return "its bridge cannot be read: " + err.Error()
 	}
 	if sum != e.Sum {
-		return bridge + " is another program than the one that was connected"
+		return bridge + " is another program than the connected one"
 	}
 	return ""
 }

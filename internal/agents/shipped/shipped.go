@@ -38,12 +38,12 @@ type Report struct {
 	Version string   `json:"version,omitempty"` // as its package says; "" = not known
 	Files   []string `json:"files"`             // that the names stand in
 	Names   []string `json:"names"`             // that it ships, as rows are called
-	NoRow   []string `json:"no_row"`            // of these, those that the table lacks
-	Left    []Left   `json:"left_out"`          // of these, those that are left out on purpose
+	NoRow   []string `json:"no_row"`            // of these, events that the table lacks
+	Left    []Left   `json:"left_out"`          // of these, events that are left out on purpose
 	NotIn   []string `json:"not_in"`            // rows that it does not ship
 	Tools   []string `json:"tools"`             // that it ships; none = it has no list that can be read
-	Unknown []string `json:"unknown_tools"`     // of these, those that hookd does not know
-	Reach   []Reach  `json:"reach"`             // of these, those that reach something under a name of their own
+	Unknown []string `json:"unknown_tools"`     // of these, tools that hookd does not know
+	Reach   []Reach  `json:"reach"`             // of these, tools that reach something under a name of their own
 	Unseen  []Reach  `json:"unseen"`            // tools that hookd is not asked about, whether it ships a list or not
 }
 

@@ -21,7 +21,7 @@ type Pending struct {
 	Hook    string   `json:"hook"` // its ID
 	Name    string   `json:"name"`
 	File    string   `json:"file"`
-	New     bool     `json:"new"`  // nothing of it was ever allowed
+	New     bool     `json:"new"`  // no version was ever allowed
 	Gone    bool     `json:"gone"` // it was allowed, and is not there any more or switched off
 	Digest  string   `json:"digest"`
 	Changes []string `json:"changes"`           // since it was allowed, for people

@@ -124,7 +124,7 @@ func (d *Door) fail(err error) {
 	p := &wire.Problem{
 		File:    filepath.Join(d.options.Home, "hookd.yaml"),
 		Message: fmt.Sprintf("%s: %v", d.options.For.Shut, err),
-		Hint:    "see what is in the way with `hookd doctor`; hookd tries again by itself",
+		Hint:    "see what is in the way with `hookd doctor`; hookd keeps trying",
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		p.Message += "; another process holds the port and may have been shown the token, which is changed"
@@ -132,7 +132,7 @@ func (d *Door) fail(err error) {
 		if d.options.For.Again != "" {
 			p.Hint += ", then type " + d.options.For.Again
 		}
-		p.Hint += "; hookd opens the port by itself when it is free"
+		p.Hint += "; hookd opens the port as soon as it is free"
 		d.leaked, d.held = d.leaked || !d.held, true
 		if bad := d.changeLeaked(); bad != nil {
 			p.Message += fmt.Sprintf(" before it is used again (%v)", bad)

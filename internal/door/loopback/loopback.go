@@ -68,7 +68,7 @@ var (
 	ForAgents = Purpose{
 		Setting: "http.listen",
 		Open:    "agents may call hooks over HTTP",
-		Shut:    "agents cannot call hooks over HTTP, so those that do reach no hook",
+		Shut:    "agents cannot call hooks over HTTP, so agents that do reach no hook",
 		Again:   "`hookd connect " + strings.Join(Agents(), " ") + " --http`",
 		Wrong:   "type hookd token rotate, or hookd connect AGENT --http",
 	}

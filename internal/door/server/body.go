@@ -121,7 +121,7 @@ func (s *Server) takeBody(
 		bad = &wire.Error{
 			Code:    wire.CodeBadRequest,
 			Message: "the body did not arrive: " + err.Error(),
-			Hint:    fmt.Sprintf("send all of it within %s", bodyTimeout),
+			Hint:    fmt.Sprintf("send the whole body within %s", bodyTimeout),
 		}
 	}
 	return body, room, bad

@@ -128,7 +128,7 @@ func (s *share) slow() *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeQueueFull,
 		Message: fmt.Sprintf("nothing came for %s, and others wait to send large events", slowSender),
-		Hint:    "send the event again, all of it at once", RetryAfter: 1,
+		Hint:    "send the whole event again, without a pause", RetryAfter: 1,
 	}
 }
 

@@ -12,7 +12,7 @@ const maxEntries = 100
 
 var addDirectoryListing = Builtin{
 	Name: "add_directory_listing", Events: []string{"session_start"},
-	Doc: "tells the model the top-level entries of the working directory, without those that begin with a dot",
+	Doc: "tells the model the top-level entries of the working directory, without names that begin with a dot",
 	Run: directoryListing,
 }
 

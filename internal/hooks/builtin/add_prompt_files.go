@@ -196,7 +196,7 @@ func promptIndex(ctx context.Context, names []string, cwd string, depth int) str
 	if len(found) == 0 {
 		return ""
 	}
-	return "More instructions below the working directory; read those of the directory you work in:\n" + strings.Join(found, "\n")
+	return "More instructions below the working directory; read the ones for the directory you work in:\n" + strings.Join(found, "\n")
 }
 
 func hasName(names []string, base string) bool {

@@ -164,7 +164,7 @@ func TestAddPromptFiles(t *testing.T) {
 	b.call.Cwd, b.call.Env = work, func(name string) string { return map[string]string{"HOME": home}[name] }
 	got := b.answer().Specific.AdditionalContext
 	want := "Instructions from: " + filepath.Join(root, "w/a/R.md") + "\nnear\n\nInstructions from: " + filepath.Join(home, "R.md") + "\nfrom home\n\n" +
-		"More instructions below the working directory; read those of the directory you work in:\n- " + filepath.Join(work, "sub/R.md")
+		"More instructions below the working directory; read the ones for the directory you work in:\n- " + filepath.Join(work, "sub/R.md")
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -49,7 +49,7 @@ func Parse(text, home string) (Source, error) {
 	}
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		if at := strings.LastIndexByte(text, '@'); at > 0 && isDir(strings.TrimSuffix(folder, text[at:])) {
-			return Source{}, fmt.Errorf("a folder has no revisions: those of its repository are in file://%s", folder)
+			return Source{}, fmt.Errorf("a folder has no revisions: its repository has them: file://%s", folder)
 		}
 		return Source{}, fmt.Errorf(
 			"%s is no folder, no gallery/NAME and no URL such as https://example.org/team/hooks.git@v1", text)

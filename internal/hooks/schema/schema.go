@@ -289,7 +289,7 @@ func eventSchema() object {
 	}
 	text := func(doc string) object { return object{"type": "string", "description": doc} }
 	names := object{"type": "string", "minLength": 1,
-		"description": "its name: one that `hookd events` prints, or one of your own such as my-app:deployed"}
+		"description": "its name: from the list of `hookd events`, or your own, such as my-app:deployed"}
 	s := object{
 		"title": "An event of hookd", "type": "object", "required": []string{"event"},
 		"properties": object{

@@ -180,14 +180,14 @@ func (h *Holder) bound(a *held, r wire.Reply) *wire.Error {
 	h.mu.Lock()
 	hidden := a.Card != nil && a.Card.Hidden
 	h.mu.Unlock()
-	show := "see all of it and the command to type: hookd ask " + ending(a.ID)
+	show := "see the whole call and the command to type: hookd ask " + ending(a.ID)
 	switch {
 	case r.Digest == "":
 		return &wire.Error{Code: wire.CodeBadRequest, Hint: show,
 			Message: "the answer has no digest: only a person who was shown the whole call can allow it"}
 	case r.Digest != a.digest:
 		return &wire.Error{Code: wire.CodeBadRequest, Hint: show,
-			Message: "the digest is not that of this ask: another call was shown, or not all of it"}
+			Message: "the digest belongs to another ask: another call was shown, or only a part of this call"}
 	case hidden && forOf(r) != ForOnce:
 		return &wire.Error{Code: wire.CodeBadRequest, Hint: "leave out --for and --like",
 			Message: "the call has hidden characters: it is allowed once at a time"}

@@ -73,7 +73,7 @@ type attempt struct {
 var ownAttempts = []attempt{
 	{"delete the guard's folder", func(c *copied) error { return os.RemoveAll(c.hook()) }},
 	{"switch it off in HOOK.yaml", func(c *copied) error { return c.append("HOOK.yaml", "enabled: false\n") }},
-	{"replace its program by one that allows", func(c *copied) error { return c.replace("run.sh", "#!/bin/sh\nexit 0\n") }},
+	{"replace its program by a program that allows", func(c *copied) error { return c.replace("run.sh", "#!/bin/sh\nexit 0\n") }},
 	{"type hookd disable", func(c *copied) error { return c.hookd("disable", "guard", "--yes") }},
 	{"point hooks_dir in hookd.yaml elsewhere", func(c *copied) error {
 		return c.settings("hooks_dir: " + filepath.Join(c.dir, "none") + "\n")

@@ -30,11 +30,11 @@ func testOwn(t *testing.T, o Options) {
 	}
 	for mode, want := range map[string]map[string]bool{
 		"auto": {
-			"delete the guard's folder": true, "replace its program by one that allows": true,
+			"delete the guard's folder": true, "replace its program by a program that allows": true,
 			"set HOOKD_SOCKET and LIBREFANG_HOME to nothing": false, "kill the daemon": true,
 		},
 		"ask": {
-			"delete the guard's folder": false, "replace its program by one that allows": false,
+			"delete the guard's folder": false, "replace its program by a program that allows": false,
 			"switch it off in HOOK.yaml": false, "point hooks_dir in hookd.yaml elsewhere": false,
 			"delete hookd's approvals and start it again": true,
 		},

@@ -166,7 +166,7 @@ func killDaemon(place system.Place) AttackResult {
 // outside are ways past every guard: an agent that does not call it.
 func outside(ctx context.Context) []AttackResult {
 	list := []AttackResult{{
-		Layer: Outside, What: "start an agent without its hooks: another program, a copy of it, or a shell of one's own",
+		Layer: Outside, What: "start an agent without its hooks: another program, a copy of the agent, or a shell of one's own",
 		Tried: true, Worked: true, Seen: "hookd is asked by agents alone; what a user runs is for the system to limit",
 	}}
 	r := AttackResult{Layer: Outside, What: "hide /etc from an agent in a user namespace, which its starter must make first"}

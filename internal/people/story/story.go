@@ -217,7 +217,7 @@ func (s *Account) next() (list []Step) {
 		list = append(list, Step{For: "bring back", Command: "hookd undo " + id, Act: "undo"})
 	}
 	if !s.Denied() {
-		return append(list, Step{For: "all of it", Command: "hookd log " + id})
+		return append(list, Step{For: "the whole call", Command: "hookd log " + id})
 	}
 	if s.CallSum != "" {
 		command := "hookd permit " + id

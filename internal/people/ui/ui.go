@@ -104,7 +104,7 @@ type Calls interface {
 type Waiting struct {
 	Hook    string   `json:"hook"` // name
 	File    string   `json:"file"`
-	New     bool     `json:"new"`    // nothing of it was ever allowed
+	New     bool     `json:"new"`    // no version was ever allowed
 	Gone    bool     `json:"gone"`   // it was allowed, and is gone or switched off
 	Digest  string   `json:"digest"` // of what waits
 	Changes []string `json:"changes"`

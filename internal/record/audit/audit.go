@@ -326,7 +326,7 @@ func (c *Checker) foundNoted() {
 		gap := missing(c.last.N+1, n+1)
 		c.found(n, "removed", fmt.Sprintf("%s at the end: the head that was noted is record %d", gap, n))
 	case n < c.report.First:
-		c.found(n, "removed", fmt.Sprintf("record %d, the head that was noted, is before the first one that is left: note a newer head", n))
+		c.found(n, "removed", fmt.Sprintf("record %d, the head that was noted, is before the first record that is left: note a newer head", n))
 	default:
 		c.found(n, "changed", fmt.Sprintf("record %d is not the head that was noted: it was removed, or the chain was made again", n))
 	}

@@ -94,7 +94,7 @@ func (r reading) counter() reading {
 
 var readings = []reading{
 	loadGauges("hookd_queue_depth", "lane",
-		"Runs that wait, by lane; lane retry holds those that wait for their next attempt.",
+		"Runs that wait, by lane; lane retry holds runs that wait for their next attempt.",
 		func(l Load) map[string]int { return l.Depth }),
 	loadGauges("hookd_inflight", "lane", "Runs under way, by lane.",
 		func(l Load) map[string]int { return l.Inflight }),

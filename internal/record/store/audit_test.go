@@ -129,7 +129,7 @@ func TestPruningLeavesAnAnchor(t *testing.T) {
 		do, want string
 		noted    audit.Head
 	}{
-		{"", "record 7, the head that was noted, is before the first one that is left", audit.Head{N: 7}},
+		{"", "record 7, the head that was noted, is before the first record that is left", audit.Head{N: 7}},
 		{`DELETE FROM audit WHERE n = 1802`, "record 1802 is missing at the front: no record", audit.Head{}},
 		{`DELETE FROM audit WHERE n < 1900`, "records 1802 to 1899 are missing at the front: no record", audit.Head{}},
 		{`DELETE FROM audit WHERE instr(text, CAST('"kind":"pruned"' AS BLOB)) > 0`, "records 1 to 1899 are missing at the front", audit.Head{}},

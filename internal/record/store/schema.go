@@ -39,7 +39,7 @@ CREATE TABLE state (
 	events  INTEGER NOT NULL
 ) STRICT;
 
--- While something is pending, data is whole. What history keeps of it when
+-- While something is pending, data is whole. What history keeps when
 -- nothing is any more stands in later and later_data.
 CREATE TABLE events (
 	seq        INTEGER PRIMARY KEY CHECK (seq > 0),

@@ -233,7 +233,7 @@ func (r *round) below(parent int, name, path string, was state, depth int) {
 	}
 	fd, err := openFolder(parent, name)
 	if err != nil {
-		r.more.add(path, "hookd may not read all of it")
+		r.more.add(path, "hookd may not read the whole file")
 		return
 	}
 	old, known := r.old[path]

@@ -141,7 +141,7 @@ func seenWords(top string, s *snapshot, whole bool) string {
 	case s == nil:
 		return what + " is looked at for the first time, while it runs"
 	case s.more != "":
-		return what + " is kept, but not all of it: " + s.more
+		return what + " is kept in part: " + s.more
 	case !whole && !s.begun.IsZero():
 		return what + " is kept as it was at " + s.begun.Format(time.TimeOnly) + ", nothing outside"
 	}

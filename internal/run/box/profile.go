@@ -19,7 +19,7 @@ const (
 // Profile has the grants of a profile beyond reading.
 type Profile struct {
 	Name    string   `json:"name"`
-	Base    string   `json:"base"`               // the built-in one that it is like
+	Base    string   `json:"base"`               // the built-in profile that it is like
 	Hosts   []string `json:"hosts,omitempty"`    // that are reached, as patterns with *; only of ProjectNet
 	Write   []string `json:"write,omitempty"`    // beside the project and the caches
 	Hide    []string `json:"hide,omitempty"`     // beside what each profile hides

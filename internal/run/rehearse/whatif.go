@@ -61,7 +61,7 @@ type WhatIf struct {
 	Hook     string    `json:"hook"`
 	Since    time.Time `json:"since,omitzero"`
 	Asked    int       `json:"asked"`    // events that the hook was held against
-	Ran      int       `json:"ran"`      // of these, those that it runs for
+	Ran      int       `json:"ran"`      // of these, the calls that it runs for
 	Failed   int       `json:"failed"`   // of these, those for which it failed
 	Cut      int       `json:"cut"`      // events of which not all data was kept: they cannot be judged
 	Redacted int       `json:"redacted"` // events whose secrets were taken out: they cannot be judged

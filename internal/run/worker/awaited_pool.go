@@ -233,7 +233,9 @@ func (a *awaitedPool) popIdle() *awaitedWorker {
 type lateStart struct{ error }
 
 // notTried is the error of a call while an earlier start is overdue.
-func notTried(why error) error { return fmt.Errorf("not tried, as a start of it still waits: %w", why) }
+func notTried(why error) error {
+	return fmt.Errorf("not tried: an earlier start still waits: %w", why)
+}
 
 // startUntil starts a worker. It waits no longer than until: a file whose disk does
 // not answer can block a start for ever.

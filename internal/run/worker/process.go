@@ -40,7 +40,7 @@ func (w *process) warn(err error, fields ...zap.Field) {
 		w.suppressed++
 		return
 	}
-	w.pool.log.Warn("persistent hook wrote what is no answer", append(fields,
+	w.pool.log.Warn("persistent hook wrote a line that is no answer", append(fields,
 		zap.Int("pid", w.proc.PID), zap.Error(err), zap.Int("more", w.suppressed))...)
 	w.warned, w.suppressed = now, 0
 }

@@ -17,7 +17,7 @@ func Settings() neutral.Settings {
 		Longest: 10 * time.Minute,
 		Switches: []neutral.Toggle{{
 			Path: []string{"disableAllHooks"}, Off: true,
-			Say: "`disableAllHooks` is true there: Copilot runs no hooks of it until it is removed",
+			Say: "`disableAllHooks` is true there: Copilot runs none of its hooks until the line is removed",
 		}},
 	}
 }

@@ -23,8 +23,8 @@ var ask = []events.Field{
 	events.Object.Field("card", "what people are shown: what, says, small and digest, see docs/asks.md; absent when it has ended"),
 	events.String.Field("since", "RFC 3339"),
 	events.String.Field("until", "the end of the wait, RFC 3339"),
-	events.String.Field("show", "the command to type to see all of it"),
-	events.String.Field("allow", "the command to type to allow it; absent where a card here does not show all of it"),
+	events.String.Field("show", "the command to type to see the whole call"),
+	events.String.Field("allow", "the command to type to allow it; absent where a card here shows only a part of the call"),
 	events.String.Field("deny", "the command to type to deny it"),
 }
 
@@ -78,7 +78,7 @@ func Rows() []events.Contract {
 				events.String.Field("reason", "why, in the hook's words"),
 				events.Array.Field("decided_by", "the hooks whose answers made it"),
 				events.Object.Field("answered", "by which person, grant or permit; absent where none answered"),
-				events.String.Field("why", "the command that tells all of it"),
+				events.String.Field("why", "the command that tells the whole story"),
 				events.String.Field("permit", "the command that lets the next same call pass; absent unless it was denied"),
 			}},
 		{Name: events.EventStop, When: "the daemon stops (subscribers only)"},

@@ -26,11 +26,11 @@ var ships = neutral.Shipped{
 		},
 		{
 			Names: "before_message_write reply_dispatch reply_payload_sending",
-			Why:   "they are parts of one message; message_sending tells of it whole and can deny it",
+			Why:   "they are parts of one message; message_sending reports the whole message and can deny it",
 		},
 		{
 			Names: "before_dispatch inbound_claim channel_pairing_requested subagent_delivery_target",
-			Why:   "they say where a message goes; message_received tells of each one that arrived",
+			Why:   "they say where a message goes; message_received reports each message that arrived",
 		},
 		{
 			Names: "agent_turn_prepare heartbeat_prompt_contribution",

@@ -19,7 +19,7 @@ var Ships = neutral.Shipped{
 		},
 		{
 			Names: "experimental.compaction.autocontinue",
-			Why:   "it says whether work goes on after a compaction; session.compacted tells of it",
+			Why:   "it says whether work goes on after a compaction; session.compacted reports it",
 		},
 		{
 			Names: "command.execute.before",
