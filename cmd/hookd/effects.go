@@ -150,7 +150,6 @@ var effects = map[string]effect{
 	"daemon": {kind: looks},
 	"dev":    {kind: looks},
 	"docs":   {kind: looks},
-	"revoke": {kind: weakens},
 
 	"box":        {kind: looks},
 	"schema":     {kind: looks},

@@ -218,7 +218,7 @@ func askGroup(a *app) *cobra.Command {
 	return also(named("ask", asksCommand(a)),
 		named("allow", allowAskCommand(a)),
 		named("deny", denyAskCommand(a)),
-		permitCommand(a), grantsCommand(a), revokeCommand(a))
+		permitCommand(a), grantsCommand(a))
 }
 
 func guardGroup(a *app) *cobra.Command {

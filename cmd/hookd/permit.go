@@ -16,7 +16,7 @@ func permitCommand(a *app) *cobra.Command {
 		Long: `permit lifts a denial for the same call: the same tool with the same arguments, in the
 same folder, by the same kind of agent. Without --for it counts once, within a day. It lifts
 only what the guards say that have denied the call, while they do not change. Guards of a
-policy stay. It stands in hookd's status until it ends, ` + "`hookd ask revoke`" + ` ends it before.
+policy stay. It stands in hookd's status until it ends, ` + "`hookd ask grants revoke`" + ` ends it before.
 Only a person's terminal may do this, not a process of an agent.`,
 		Example:           "  hookd permit 5HZD7Q\n  hookd permit 5HZD7Q --for 15m",
 		Args:              one("CALL"),
@@ -47,7 +47,7 @@ func printPermitted(p *printer, list []client.Grant) {
 		p.linef("  %s, in %s, by %s", covered(g), tilde(g.Cwd), g.Dialect)
 	}
 	if len(list) > 0 {
-		p.linef("End it now: hookd ask revoke %s", ending(list[0].ID))
+		p.linef("End it now: hookd ask grants revoke %s", ending(list[0].ID))
 	}
 }
 
