@@ -17,7 +17,7 @@ func boxCommand(a *app) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "box",
-		Short: "Say which boxes this machine makes, and prove it",
+		Short: "Show which boxes this machine can make, and test them",
 		Long: `Say which boxes this machine makes for calls that hooks contain: each kind is
 attacked, and what works without a box must have no effect in one. That needs a
 folder of its own in your home, which goes again. The exit code is 1 when an

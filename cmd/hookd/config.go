@@ -16,7 +16,7 @@ func configCommand(a *app) *cobra.Command {
 	var changed bool
 	cmd := &cobra.Command{
 		Use:   "config [SETTING]",
-		Short: "Show the settings in force, and where each is from",
+		Short: "Show the settings in force, and the source of each",
 		Long: `config shows every setting with the value that a daemon of this shell would have,
 and where that is from: a flag, a variable, a line of hookd.yaml, or hookd itself.
 With a setting it shows that one and what it means. To change one, write it into

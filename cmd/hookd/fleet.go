@@ -44,7 +44,7 @@ on all of them with --fleet.`,
 func fleetStatusCommand(a *app) *cobra.Command {
 	return withLimit(a, &cobra.Command{
 		Use:   "status",
-		Short: "Show the machines: which are away, versions, policies, guards that fail",
+		Short: "Show the machines: which are away, their versions, policies and failing guards",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
 	})
@@ -215,7 +215,7 @@ func fleetUserCommand(a *app) *cobra.Command {
 	role, tenant, until := string(fleet.RoleMachine), "default", ""
 	cmd := &cobra.Command{
 		Use:   "user MACHINE KEY",
-		Short: "Print what a NATS server's configuration has to say of a machine",
+		Short: "Print a machine's entry for a NATS server's configuration",
 		Long: `user prints an entry for the users of an account in a server's configuration: the
 machine with its public key, and what it may do. A machine publishes under its own name
 alone, and reads what all machines of the tenant tell. A worker also takes work of hooks

@@ -72,7 +72,7 @@ func fleetForgetCommand(a *app) *cobra.Command {
 	var creds string
 	cmd := &cobra.Command{
 		Use:   "forget MACHINE...",
-		Short: "Delete what machines that do not come back have sent, with an operator's key",
+		Short: "Delete the records of machines that do not return, with an operator's key",
 		Long: `forget deletes what machines have said of themselves, so that no list shows them as away, and
 their events that the servers still have. Their decisions stay in the log for its 7 days.
 Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still may comes back.`,

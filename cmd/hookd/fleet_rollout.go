@@ -173,7 +173,7 @@ func fleetEnableCommand(a *app) *cobra.Command {
 	var o directing
 	cmd := &cobra.Command{
 		Use:               "enable HOOK",
-		Short:             "End that a hook is switched off on all machines",
+		Short:             "Switch a hook on again on all machines",
 		Example:           "  hookd fleet enable policy:no-sudo --key acme.key --creds operator.nk",
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),

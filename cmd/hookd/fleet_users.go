@@ -35,7 +35,7 @@ func fleetUsersCommand(a *app) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
 		Use:   "users FOLDER",
-		Short: "Print the list of users for a NATS server's configuration, without keys that are over",
+		Short: "Print the list of users for a NATS server's configuration, without expired keys",
 		Long: `users makes one list of the entries in FOLDER, a file for each as ` + "`hookd fleet user`" + ` prints
 them. A role has the permissions that this version of hookd gives it. Left out are keys that are
 revoked, and keys after the last day of their --until, in UTC. With --to it replaces FILE in one step,

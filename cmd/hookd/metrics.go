@@ -14,7 +14,7 @@ func metricsCommand(a *app) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "metrics",
-		Short: "Print what hookd counts, in the text format of Prometheus",
+		Short: "Print hookd's metrics in the text format of Prometheus",
 		Long: `metrics prints what the daemon counts. With --textfile it writes that into a file for
 node_exporter's textfile collector, which then carries it to Prometheus: the file is
 replaced in one step, so the collector never reads half a file. Run it once a minute.`,

@@ -66,7 +66,7 @@ func newCommand(a *app) *cobra.Command {
 	var persistent bool
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Write a working hook to begin with",
+		Short: "Write a working hook as a start",
 		Long: `new writes a folder with a HOOK.yaml and a program that works. A running daemon
 sees it at once. It never overwrites anything and needs no daemon.
 

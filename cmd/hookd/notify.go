@@ -25,7 +25,7 @@ func notifyCommand(a *app) *cobra.Command {
 	n := notifier{a: a}
 	cmd := &cobra.Command{
 		Use:   "notify slack URL | ntfy TOPIC | desktop",
-		Short: "Have denials told to you: by Slack, on a phone, on the desktop",
+		Short: "Get told of denials: by Slack, on a phone, on the desktop",
 		Long: `notify writes a hook notify-slack, notify-ntfy or notify-desktop, which tells you in a
 line what was denied, and the command that says why. It needs no other program, but
 notify-send on a Linux desktop. With --on ask,deny it tells asks, too. URL is an incoming

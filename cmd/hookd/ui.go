@@ -26,7 +26,7 @@ func uiCommand(a *app) *cobra.Command {
 	var open bool
 	cmd := &cobra.Command{
 		Use:   "ui",
-		Short: "Look in a browser: what agents do, what was decided and why",
+		Short: "Open the page in a browser: what agents do, and which calls were denied and why",
 		Long: `ui serves a page on a loopback address for as long as it runs, and prints a link
 that works once, in one browser; Enter prints another. The page shows what agents
 do as it happens, finds what was decided, and says why. It only shows; with --act

@@ -21,7 +21,7 @@ type outdatedPack struct {
 func outdatedCommand(a *app) *cobra.Command {
 	return withLimit(a, &cobra.Command{
 		Use:   "outdated",
-		Short: "Tell which packs have something newer where they came from",
+		Short: "List the packs that have a newer version at their source",
 		Long: `outdated looks where each pack came from. It changes nothing. A pack at a tag or a
 commit stays there until ` + "`hookd update NAME@REV`" + ` names another. The exit code is 1
 when something is newer.`,
