@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/transcripts"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/people/card"
@@ -135,7 +136,7 @@ func findOld(a *app, cmd *cobra.Command, path string) error {
 	if err != nil {
 		return fail(exitFailed, "set HOME", "find your home folder: %w", err)
 	}
-	found := undo.Find(full, cfg.VaultDir(), home)
+	found := undo.Find(full, cfg.VaultDir(), home, transcriptsOf(home))
 	return a.print(map[string]any{"path": full, "found": found}, func(p *printer) {
 		if len(found) == 0 {
 			p.linef("nothing found of %s: no vault, git, open file, copy, transcript, trash or snapshot has it", homely(full))
@@ -145,6 +146,14 @@ func findOld(a *app, cmd *cobra.Command, path string) error {
 			printUndoFound(p, f)
 		}
 	})
+}
+
+// transcriptsOf returns the files of all agents' transcripts, the newest first.
+func transcriptsOf(home string) (paths []string) {
+	for _, file := range transcripts.Find(transcripts.Options{Home: home, Env: os.Getenv}).Files {
+		paths = append(paths, file.Path)
+	}
+	return paths
 }
 
 func printUndoFound(p *printer, f wire.UndoFound) {

@@ -20,8 +20,8 @@ import (
 )
 
 // Find lists where old bytes of a file still are, without a vault or with one: the best first. It
-// changes nothing. vault "" = none; home is the user's.
-func Find(path, vault, home string) (found []wire.UndoFound) {
+// changes nothing. vault "" = none; home is the user's; transcripts are files of agents, the newest first.
+func Find(path, vault, home string, transcripts []string) (found []wire.UndoFound) {
 	path = withoutLinks(path)
 	if vault != "" {
 		found = append(found, inVault(path, vault)...)
@@ -30,7 +30,7 @@ func Find(path, vault, home string) (found []wire.UndoFound) {
 	found = append(found, openFiles(path)...)
 	found = append(found, agentsCopies(path, home)...)
 	found = append(found, beside(path)...)
-	found = append(found, inTranscripts(path, home)...)
+	found = append(found, inTranscripts(path, transcripts)...)
 	found = append(found, inTrash(path, home)...)
 	return append(found, inSnapshots(path)...)
 }
@@ -209,31 +209,23 @@ func foundFile(where, path string) wire.UndoFound {
 	return f
 }
 
-// transcriptFolders are where agents keep the words said and the text read, in JSON. Package transcripts knows all.
-var transcriptFolders = []string{
-	".claude/projects", ".codex/sessions", ".gemini/tmp", ".qwen/projects", ".copilot/session-state", ".kimi-code/sessions",
-	".codex/archived_sessions", ".pi/agent/sessions", ".factory/sessions", ".cline/data/sessions", ".openclaw/agents",
-}
+// transcriptTime bounds how long transcripts are searched.
+const transcriptTime = 5 * time.Second
 
 // inTranscripts lists transcripts that name the path: the text read from it, or written to it, may be in one.
-func inTranscripts(path, home string) (found []wire.UndoFound) {
-	for _, folder := range transcriptFolders {
-		b := &budget{until: time.Now().Add(2 * time.Second)}
-		root := filepath.Join(home, folder)
-		walkNames(root, b, func(rel string, isFolder bool) {
-			if isFolder || len(found) >= 4*mostFound || !strings.Contains(filepath.Ext(rel), "json") {
-				return
-			}
-			file := filepath.Join(root, rel)
-			if mentions(file, path) {
-				f := foundFile("a transcript names it", file)
-				f.Size, f.Whole = 0, false
-				found = append(found, f)
-			}
-		})
+func inTranscripts(path string, transcripts []string) (found []wire.UndoFound) {
+	until := time.Now().Add(transcriptTime)
+	for _, file := range transcripts {
+		if len(found) == mostFound || time.Now().After(until) {
+			break
+		}
+		if mentions(file, path) {
+			f := foundFile("a transcript names it", file)
+			f.Size, f.Whole = 0, false
+			found = append(found, f)
+		}
 	}
-	slices.SortFunc(found, func(a, b wire.UndoFound) int { return b.Time.Compare(a.Time) })
-	return found[:min(len(found), mostFound)]
+	return found
 }
 
 // inTrash lists the file in the trash of the desktop.

@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,7 +51,7 @@ func TestFind(t *testing.T) {
 			}
 			sh(t, work, before+tt.before)
 			at := -1
-			found := Find(filepath.Join(work, "a b"), "", home)
+			found := Find(filepath.Join(work, "a b"), "", home, jsonLines(t, home))
 			for i, f := range found {
 				if at < 0 && strings.HasPrefix(f.Where, tt.where) {
 					at = i
@@ -79,6 +80,18 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// jsonLines lists the files below a folder that end in .jsonl, as a list of transcripts.
+func jsonLines(t *testing.T, folder string) (files []string) {
+	t.Helper()
+	hooktest.Must(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".jsonl" {
+			files = append(files, path)
+		}
+		return err
+	}))
+	return files
+}
+
 func TestFindInTheVaultAndInProcesses(t *testing.T) {
 	v := newVaultTest(t)
 	v.write("a b", "old")
@@ -93,7 +106,7 @@ func TestFindInTheVaultAndInProcesses(t *testing.T) {
 		_ = reader.Wait()
 	}()
 	c := v.ran("s", "echo new > 'a b'; rm 'a b'")
-	found := Find(filepath.Join(v.work, "a b"), v.k.places.home, t.TempDir())
+	found := Find(filepath.Join(v.work, "a b"), v.k.places.home, t.TempDir(), nil)
 	want := map[string]string{"kept for a call": "hookd undo " + c + " --path '" + filepath.Join(v.work, "a b") + "'",
 		"a process has it open: copy it now": ""}
 	for _, f := range found {
