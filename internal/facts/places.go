@@ -353,7 +353,7 @@ type variableTable struct {
 	Secret   list                         `yaml:"secret"`
 	Except   list                         `yaml:"except"`
 	Settings map[string]map[string]string `yaml:"settings"`
-	Files    map[string]string            `yaml:"files"`
+	Paths    map[string]string            `yaml:"paths"`
 
 	plain map[string]bool // of Harmless without wildcards
 	globs []variableGlob  // of Harmless

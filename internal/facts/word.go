@@ -623,24 +623,9 @@ func (sh *shell) variable(name string) (Word, bool) {
 		return Word{Text: "/tmp", Kind: Literal}, true
 	case "IFS":
 		return Word{Text: " ", Kind: Literal}, true
-	case "XDG_CONFIG_HOME",
-		"XDG_DATA_HOME",
-		"XDG_CACHE_HOME",
-		"XDG_STATE_HOME",
-		"CODEX_HOME",
-		"CLAUDE_CONFIG_DIR",
-		"LIBREFANG_HOME":
-		folder := map[string]string{
-			"XDG_CONFIG_HOME": "/.config", "XDG_DATA_HOME": "/.local/share", "XDG_CACHE_HOME": "/.cache",
-			"XDG_STATE_HOME": "/.local/state",
-			"CODEX_HOME":     "/.codex", "CLAUDE_CONFIG_DIR": "/.claude", "LIBREFANG_HOME": "/.librefang",
-		}[name]
-		if sh.r.env.Home != "" {
-			return Word{Text: sh.r.env.Home + folder, Kind: Literal}, true
-		}
 	}
-	if file, ok := variables().Files[name]; ok && sh.r.env.Home != "" {
-		return Word{Text: strings.Replace(file, "~", sh.r.env.Home, 1), Kind: Literal}, true
+	if path, ok := variables().Paths[name]; ok && sh.r.env.Home != "" {
+		return Word{Text: strings.Replace(path, "~", sh.r.env.Home, 1), Kind: Literal}, true
 	}
 	return Word{}, false
 }
