@@ -30,17 +30,7 @@ func (a *agent) path(o Options) (string, error) {
 
 // folder is where the user's own settings are.
 func (a *agent) folder(o Options) string {
-	dir := filepath.Join(o.Home, a.Dir)
-	if home := o.Getenv(a.HomeEnv); a.HomeEnv != "" && home != "" {
-		dir = filepath.Join(home, a.Dir)
-	}
-	if own := o.Getenv(a.DirEnv); a.DirEnv != "" && own != "" {
-		dir = own
-	}
-	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
-		dir = filepath.Join(o.Home, rest)
-	}
-	return dir
+	return a.Folder(o.Home, o.Getenv)
 }
 
 // events are the names to register.

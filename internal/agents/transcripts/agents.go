@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -71,12 +72,19 @@ type places struct {
 	env  func(string) string
 }
 
+// own returns a folder below the one of an agent's settings.
+func (p places) own(agent events.Dialect, parts ...string) string {
+	settings := dialect.Settings(agent)
+	base := settings.Folder(p.home, p.env)
+	if !filepath.IsAbs(base) {
+		base = filepath.Join(p.home, settings.Dir)
+	}
+	return filepath.Join(append([]string{base}, parts...)...)
+}
+
 // in returns the folder that a variable names, else the folder of the home, and parts below it.
 func (p places) in(variable, folder string, parts ...string) string {
-	base := ""
-	if variable != "" {
-		base = p.env(variable)
-	}
+	base := p.env(variable)
 	if !filepath.IsAbs(base) {
 		base = filepath.Join(p.home, folder)
 	}

@@ -15,7 +15,7 @@ import (
 // Since 2.1 most results say who decided. Other denials are known by their texts.
 var claudeCode = agent{
 	name: "claude-code", title: "Claude Code", prompts: Counted, depth: 4,
-	roots: func(p places) []string { return []string{p.in("CLAUDE_CONFIG_DIR", ".claude", "projects")} },
+	roots: func(p places) []string { return []string{p.own("claude-code", "projects")} },
 	is:    func(file string) bool { return strings.HasSuffix(file, ".jsonl") },
 	read:  readClaude,
 }

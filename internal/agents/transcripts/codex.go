@@ -17,7 +17,7 @@ import (
 var codex = agent{
 	name: "codex", title: "Codex", prompts: Estimated, depth: 5,
 	roots: func(p places) []string {
-		return []string{p.in("CODEX_HOME", ".codex", "sessions"), p.in("CODEX_HOME", ".codex", "archived_sessions")}
+		return []string{p.own("codex", "sessions"), p.own("codex", "archived_sessions")}
 	},
 	is:   func(file string) bool { return strings.HasSuffix(file, ".jsonl") },
 	read: readCodex,

@@ -14,7 +14,7 @@ import (
 // person is not counted as a person's.
 var copilot = agent{
 	name: "copilot", title: "Copilot CLI", prompts: Counted, depth: 1,
-	roots: func(p places) []string { return []string{p.in("COPILOT_HOME", ".copilot", "session-state")} },
+	roots: func(p places) []string { return []string{p.own("copilot", "session-state")} },
 	is:    func(file string) bool { return filepath.Base(file) == "events.jsonl" },
 	read: func(ctx context.Context, f *File, c *collector) error {
 		s := &copilotSession{c: c, session: filepath.Base(filepath.Dir(f.Path))}

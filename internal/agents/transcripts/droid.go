@@ -12,7 +12,7 @@ import (
 // form is that of several readers of others; no transcript of a real run was at hand.
 var droid = agent{
 	name: "droid", title: "Droid", prompts: Unknown, depth: 2,
-	roots: func(p places) []string { return []string{p.in("", ".factory", "sessions")} },
+	roots: func(p places) []string { return []string{p.own("droid", "sessions")} },
 	is:    func(file string) bool { return strings.HasSuffix(file, ".jsonl") },
 	read: func(ctx context.Context, f *File, c *collector) error {
 		var session, cwd string

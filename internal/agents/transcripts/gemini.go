@@ -16,12 +16,7 @@ import (
 // taken back ran all the same.
 var geminiCLI = agent{
 	name: "gemini-cli", title: "Gemini CLI", prompts: Unknown, depth: 4,
-	roots: func(p places) []string {
-		if home := p.env("GEMINI_CLI_HOME"); filepath.IsAbs(home) {
-			return []string{filepath.Join(home, ".gemini", "tmp")}
-		}
-		return []string{filepath.Join(p.home, ".gemini", "tmp")}
-	},
+	roots: func(p places) []string { return []string{p.own("gemini-cli", "tmp")} },
 	is: func(file string) bool {
 		inChats := strings.Contains(file, string(filepath.Separator)+"chats"+string(filepath.Separator))
 		return inChats && (strings.HasSuffix(file, ".jsonl") || strings.HasSuffix(file, ".json"))

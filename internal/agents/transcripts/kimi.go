@@ -12,7 +12,7 @@ import (
 // kimi keeps a file for each agent of a session. It writes down each answer of a person.
 var kimi = agent{
 	name: "kimi", title: "Kimi Code", prompts: Counted, depth: 4,
-	roots: func(p places) []string { return []string{p.in("KIMI_CODE_HOME", ".kimi-code", "sessions")} },
+	roots: func(p places) []string { return []string{p.own("kimi", "sessions")} },
 	is:    func(file string) bool { return filepath.Base(file) == "wire.jsonl" },
 	read: func(ctx context.Context, f *File, c *collector) error {
 		agentDir := filepath.Dir(f.Path) // SESSION/agents/ID

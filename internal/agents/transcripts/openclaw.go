@@ -12,8 +12,8 @@ import (
 var openClaw = agent{
 	name: "openclaw", title: "OpenClaw", prompts: Unknown, depth: 2,
 	roots: func(p places) []string {
-		var roots []string
-		for _, name := range []string{".openclaw", ".clawdbot", ".moltbot", ".moldbot"} {
+		roots := []string{p.own("openclaw", "agents")}
+		for _, name := range []string{".clawdbot", ".moltbot", ".moldbot"} {
 			roots = append(roots, filepath.Join(p.home, name, "agents"))
 		}
 		return roots

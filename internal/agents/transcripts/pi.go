@@ -12,7 +12,7 @@ import (
 // permissions; a call that a hook has denied is an error like any other.
 var pi = agent{
 	name: "pi", title: "Pi", prompts: Unknown, depth: 2,
-	roots: func(p places) []string { return []string{p.in("PI_CODING_AGENT_DIR", ".pi/agent", "sessions")} },
+	roots: func(p places) []string { return []string{p.own("pi", "sessions")} },
 	is:    func(file string) bool { return strings.HasSuffix(file, ".jsonl") },
 	read: func(ctx context.Context, f *File, c *collector) error {
 		s := &piSession{c: c}

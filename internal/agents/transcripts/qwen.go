@@ -13,7 +13,7 @@ import (
 var qwenCode = agent{
 	name: "qwen-code", title: "Qwen Code", prompts: Counted, depth: 4,
 	roots: func(p places) []string {
-		return []string{p.in("QWEN_HOME", ".qwen", "projects"), p.in("QWEN_RUNTIME_DIR", ".qwen", "projects")}
+		return []string{p.own("qwen-code", "projects"), p.in("QWEN_RUNTIME_DIR", ".qwen", "projects")}
 	},
 	is:   func(file string) bool { return strings.HasSuffix(file, ".jsonl") },
 	read: readQwen,

@@ -1,6 +1,7 @@
 package neutral
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -59,6 +60,22 @@ type Settings struct {
 	Other    *OtherFile // nil = none
 	Runs     *Foreign   // nil = it runs no other agent's hooks
 	OwnList  *OwnList   // nil = no list of its own is written
+}
+
+// Folder returns where the user's own settings are: Dir in the home, or the folder that the agent's variables
+// name in the environment.
+func (s *Settings) Folder(home string, getenv func(string) string) string {
+	dir := filepath.Join(home, s.Dir)
+	if other := getenv(s.HomeEnv); s.HomeEnv != "" && other != "" {
+		dir = filepath.Join(other, s.Dir)
+	}
+	if own := getenv(s.DirEnv); s.DirEnv != "" && own != "" {
+		dir = own
+	}
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		dir = filepath.Join(home, rest)
+	}
+	return dir
 }
 
 // Manifest is a file that connect writes beside the settings, and disconnect removes.
