@@ -35,16 +35,20 @@ const maxSettings = 1000
 // ErrNoRepository is the error when no directory at or above has a .git.
 var ErrNoRepository = errors.New("not in a git repository")
 
-// fixed are the settings of each run. They override the settings of the repository.
-var fixed = []string{
-	"safe.bareRepository=explicit",
+// inert are settings with which git runs no program of a repository and starts no maintenance.
+var inert = []string{
 	"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "core.pager=cat",
-	"core.editor=false", "sequence.editor=false", "core.askPass=", "core.sshCommand=false", "core.gitProxy=false",
-	"core.alternateRefsCommand=false", "credential.helper=", "protocol.allow=never",
-	"gc.auto=0", "maintenance.auto=false", "log.showSignature=false",
-	"gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false", "gpg.ssh.program=false",
-	"status.submoduleSummary=false", "diff.ignoreSubmodules=all", "diff.submodule=short", "submodule.recurse=false",
+	"core.editor=false", "core.alternateRefsCommand=false", "gc.auto=0", "maintenance.auto=false",
+	"submodule.recurse=false",
 }
+
+// fixed are the settings of each run in a working tree. They override the settings of the repository.
+var fixed = append(slices.Clone(inert),
+	"safe.bareRepository=explicit", "sequence.editor=false", "core.askPass=", "core.sshCommand=false",
+	"core.gitProxy=false", "credential.helper=", "protocol.allow=never", "log.showSignature=false",
+	"gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false", "gpg.ssh.program=false",
+	"status.submoduleSummary=false", "diff.ignoreSubmodules=all", "diff.submodule=short",
+)
 
 // environment of each run. No transport is allowed: git would fetch missing objects
 // with programs that the repository names.

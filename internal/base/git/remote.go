@@ -25,14 +25,12 @@ const FetchLimit = 3 * time.Minute
 const maxPack = 256 << 20
 
 // remoteSettings are the settings of each run for a remote. The user's own
-// settings count besides, as a proxy or a credential helper may be needed; none
-// of these is the remote's to set.
-var remoteSettings = []string{
-	"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null",
-	"core.alternateRefsCommand=false", "core.pager=cat", "core.editor=false", "gc.auto=0", "maintenance.auto=false", "fetch.recurseSubmodules=false",
-	"submodule.recurse=false", "fetch.writeCommitGraph=false", "fetch.showForcedUpdates=false",
+// settings count besides, as a proxy or a credential helper may be needed; the
+// remote can set none of them.
+var remoteSettings = append(slices.Clone(inert),
+	"fetch.recurseSubmodules=false", "fetch.writeCommitGraph=false", "fetch.showForcedUpdates=false",
 	"transfer.bundleURI=false", "init.templateDir=", "protocol.version=2",
-}
+)
 
 // Remote is a repository at a URL. Its objects are fetched into a bare repository of
 // our own, and read from there: there is never a working tree, so none of its hooks,
