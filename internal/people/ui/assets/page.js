@@ -57,14 +57,14 @@ function Off() {
 }
 
 function Banner() {
-  const c = connection.value, b = back.value, [ , tick] = [0, clock.value];
+  const c = connection.value, b = back.value;
   if (c.state === 'gone') return html`<div class="banner" role="status"><${Icon} name="fail" /><span>
     <b>hookd ui has ended (${hhmmss(c.since)}).</b> What you see is from then. Hooks and agents are not touched by it.
     Type <code>hookd ui --open</code> to look again.</span></div>`;
   if (c.state === 'off') {
     return html`<div class="banner" role="status"><${Icon} name="fail" /><span>
       <b>hookd has not answered since ${hhmmss(c.since)}.</b> What you see is from then. Agents go on without it, unless
-      connected with <code>--fail-closed</code>. It is tried again every few seconds, ${tick} s so far.</span>
+      connected with <code>--fail-closed</code>. The page tries again every few seconds, ${clock.value} s so far.</span>
       <button type="button" class="plain link" onClick=${listen}>Try now</button></div>`;
   }
   if (b) return html`<div class="banner quiet" role="status"><${Icon} name="allow" /><span>Connected again, ${
