@@ -34,7 +34,7 @@ what runs keep their values until --settings.`,
   hookd allow guard-rm
   hookd allow --gone guard-rm
   hookd allow --settings`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne,
 		ValidArgsFunction: hookNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd)

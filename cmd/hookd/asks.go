@@ -26,7 +26,7 @@ input, ? helps, q ends. Elsewhere it prints the list. With the id of an ask, or 
 end as the table shows it, it shows that one with all of its input.`,
 		Example: `  hookd ask
   hookd ask -f -o json --answers | ./my-approver`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case ofFleet:

@@ -27,7 +27,7 @@ bound to all before it by its hash. It reads the database itself: no daemon is
 asked, and one may run.`,
 		Example: `  hookd audit verify
   hookd audit export --since 7d`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(auditVerifyCommand(a), auditExportCommand(a))
@@ -48,7 +48,7 @@ later: so a chain is found out that was made again as a whole.`,
   hookd audit verify --head \
     1204:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
   hookd audit verify export.ndjson`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var head audit.Head
 			if noted != "" {
@@ -183,7 +183,7 @@ func auditExportCommand(a *app) *cobra.Command {
 ` + "`hookd audit verify FILE`" + ` checks the export, too.`,
 		Example: `  hookd audit export > audit.ndjson
   hookd audit export --since 7d`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var from time.Time
 			if since != "" {

@@ -31,7 +31,7 @@ The exit code is 1 when a call was not asked about, or an answer was not obeyed.
 		Example: `  hookd blindspots
   hookd blindspots claude-code --since 30d
   hookd blindspots --no-transcripts -o json`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne,
 		ValidArgsFunction: words(connect.Names()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := blindspots.Options{Record: a.dial(cmd), Env: os.Getenv, Since: time.Now().Add(-since)}

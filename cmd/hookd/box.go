@@ -23,7 +23,7 @@ attacked, and what works without a box must have no effect in one. That needs a
 folder of its own in your home, which goes again. The exit code is 1 when an
 attack got out, when something does not work in a box, or when the machine makes
 none. Where it lacks one kind only, calls that hooks contain there are asked about.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return checkBoxes(a, cmd, check) },
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "show everything that was tried")

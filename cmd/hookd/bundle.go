@@ -29,7 +29,7 @@ from a server that need not be trusted: see ` + "`hookd policy`" + `.`,
 		Example: `  hookd bundle keygen acme
   hookd bundle build ./hooks --sign acme --out acme.bundle
   hookd bundle show acme.bundle`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(bundleKeygenCommand(a), bundleBuildCommand(a), bundleShowCommand(a))

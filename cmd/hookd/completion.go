@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +27,12 @@ daemon, the names of hooks and events.`,
 		Example: `  source <(hookd completion bash)
   hookd completion zsh > "${fpath[1]}/_hookd"
   hookd completion fish > ~/.config/fish/completions/hookd.fish`,
-		Args:      cobra.MatchAll(one("shell: bash, zsh or fish"), cobra.OnlyValidArgs),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(cmd.ValidArgs, args[0]) {
+				return fmt.Errorf("completion wants one shell: bash, zsh or fish, not %q", strings.Join(args, " "))
+			}
+			return nil
+		},
 		ValidArgs: []string{"bash", "zsh", "fish"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch args[0] {

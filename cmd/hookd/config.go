@@ -24,7 +24,7 @@ With a setting it shows that one and what it means. To change one, write it into
 		Example: `  hookd config
   hookd config --changed
   hookd config history.max_age`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne,
 		ValidArgsFunction: settingNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return showConfig(a, cmd, args, changed) },
 	}

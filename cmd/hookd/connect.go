@@ -41,7 +41,7 @@ taken off sources, so docker-agent alone runs the hooks that stand in it.`,
   hookd connect --all --fail-closed
   hookd connect codex --project .
   hookd connect docker-agent --file agent.yaml`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne,
 		ValidArgsFunction: words(connect.Names()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -82,7 +82,7 @@ byte what it was before. It asks on a terminal and refuses without one unless
 is connected.`,
 		Example: `  hookd disconnect claude-code
   hookd disconnect codex --project . --yes`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne,
 		ValidArgsFunction: words(connect.Names()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -19,7 +19,7 @@ import (
 func decisionsCommand(a *app) *cobra.Command {
 	f := decisionFlags{query: map[string]*string{}}
 	cmd := &cobra.Command{
-		Use:   "decisions [EVENT ID]",
+		Use:   "decisions [CALL]",
 		Short: "List what was denied, asked and allowed, and why; newest first",
 		Long: `decisions lists the calls of agents, newest first: what each was about, what was
 decided, by which hook, and why. With the id of a call, or its end as the table
@@ -27,7 +27,7 @@ shows it, it shows that one with its runs.`,
 		Example: `  hookd log --deny
   hookd log --agent codex --grep main.go --since today
   hookd log -f`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return showDecision(a, cmd, args[0])

@@ -49,7 +49,7 @@ func (d *deadLetters) listCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List dead letters, newest first",
 		Example: "  hookd dev dead list --hook post-to-slack",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := d.a.answer(cmd)
 			defer cancel()

@@ -21,7 +21,7 @@ func docsCommand(a *app) *cobra.Command {
 		Long: `docs prints one of ten short documents. Each says in some lines how one thing is done, and
 names no command that makes a guard weaker. Without TOPIC it lists them.`,
 		Example:           "  hookd docs\n  hookd docs denied",
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne,
 		ValidArgsFunction: words(topicNames()...),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -47,7 +47,7 @@ The exit code is 1 when something needs you; a note does not.`,
   hookd doctor claude-code
   hookd doctor codex --project . --no-probe
   hookd doctor --attack`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne,
 		ValidArgsFunction: words(connect.Names()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

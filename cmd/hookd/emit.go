@@ -88,6 +88,10 @@ func (f *eventFlags) addTo(cmd *cobra.Command) {
 func (f *eventFlags) envelope(a *app, name string) (events.Envelope, error) {
 	env := f.env
 	env.Event, env.Wait, env.Dialect, env.TimeoutMS = name, f.wait, events.Dialect(f.dialect), f.timeout.Milliseconds()
+	if f.timeout < 0 || f.timeout > events.MaxTimeout {
+		return env, fail(exitUsage, "type a time such as --timeout 4s", "--timeout is %s, not between 0 and %s",
+			f.timeout, events.MaxTimeout)
+	}
 	data, err := readData(a, f.data)
 	if err != nil {
 		return env, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/spell"
 	"github.com/hookd/hookd/internal/people/service"
 )
@@ -137,6 +139,43 @@ func explain(err error) *failure {
 		return &failure{exitFailed, errors.New("interrupted"), "see what ran with `hookd log runs`"}
 	}
 	return &failure{exitFailed, err, "see what is wrong with `hookd doctor`"}
+}
+
+// refusedField is how the daemon begins a refusal of one field of a body, or of one parameter.
+var refusedField = lazyregexp.New("^(?:field |parameter )?`?([a-z_]+)`? is ")
+
+// inFlags tells a refusal of a field or a parameter in the words of the flag that it was typed as. A hint
+// in JSON gives way to what the flag is for.
+func inFlags(cmd *cobra.Command, err error) error {
+	refused := refusalIn(err)
+	if refused == nil {
+		return err
+	}
+	found := refusedField.FindStringSubmatch(refused.Message)
+	if found == nil {
+		return err
+	}
+	flag := flagOf(cmd, found[1])
+	if flag == nil || !flag.Changed {
+		return err
+	}
+	said := *refused
+	said.Message = "--" + flag.Name + strings.TrimPrefix(refused.Message, strings.TrimSuffix(found[0], " is "))
+	if strings.Contains(said.Hint, `"`+found[1]+`":`) {
+		value, usage := pflag.UnquoteUsage(flag)
+		said.Hint = "type --" + flag.Name + " " + cmp.Or(value, flag.Value.Type()) + ": " + usage
+	}
+	var f *failure
+	if errors.As(err, &f) {
+		return &failure{f.code, &said, f.hint}
+	}
+	return &failure{exitUsage, &said, said.Hint + "; see `" + cmd.CommandPath() + " --help`"}
+}
+
+// flagOf is the flag that a field of a body is typed as; nil = there is none.
+func flagOf(cmd *cobra.Command, field string) *pflag.Flag {
+	name := strings.ReplaceAll(field, "_", "-")
+	return cmp.Or(cmd.Flags().Lookup(name), cmd.Flags().Lookup(strings.TrimSuffix(name, "-id")))
 }
 
 // refusal is an error that the daemon, or the parser it uses, gave.

@@ -29,7 +29,7 @@ agent is not started. The exit code is 1 where they differ.`,
   hookd events tool.before
   hookd events --dialect docker-agent
   hookd events --check claude-code`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne,
 		ValidArgsFunction: eventNames(a),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if check != "" {

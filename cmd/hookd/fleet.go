@@ -31,7 +31,7 @@ func fleetCommand(a *app) *cobra.Command {
 Without a command it shows them. decisions, sessions, asks and tail show what happens
 on all of them with --fleet.`,
 		Example: "  hookd fleet status\n  hookd log --fleet --deny",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
 	}
 	cmd.AddCommand(fleetStatusCommand(a), fleetInitCommand(a), fleetKeygenCommand(a), fleetUserCommand(a),
@@ -45,7 +45,7 @@ func fleetStatusCommand(a *app) *cobra.Command {
 	return withLimit(a, &cobra.Command{
 		Use:   "status",
 		Short: "Show the machines: which are away, their versions, policies and failing guards",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return fleetStatus(a, cmd) },
 	})
 }
@@ -143,7 +143,7 @@ func fleetInitCommand(a *app) *cobra.Command {
 		Long: `init makes the streams that machines of the tenant need, where they are missing. The
 key is that of an operator, see ` + "`hookd fleet user`" + `: machines cannot make them.`,
 		Example: "  hookd fleet init --creds operator.nk",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := fleetConfig(cmd)
 			if err != nil {
@@ -222,7 +222,12 @@ alone, and reads what all machines of the tenant tell. A worker also takes work 
 of scope fleet. An operator makes streams.`,
 		Example: "  hookd fleet user laptop-7 --until 2027-11-30 \\\n    UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\n" +
 			"  hookd fleet user ops U… --role operator",
-		Args: cobra.ExactArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("user wants a MACHINE and its KEY, %d given", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(fleet.Roles(), fleet.Role(role)) {
 				return fail(exitUsage, "give machine, worker or operator", "there is no role %q", role)

@@ -20,7 +20,7 @@ func fleetAccountsCommand(a *app) *cobra.Command {
 the streams and the operators. The other has the machines, and imports services of the
 first: no machine can have the server publish into a stream for it.`,
 		Example: "  hookd fleet accounts >/etc/nats/accounts.conf",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			names := fleet.Names{Tenant: tenant, Machine: operatorName}
 			if err := names.Check(); err != nil {
@@ -49,7 +49,7 @@ can make that. The servers take events for hooks with a queue alone: others wait
 Type it again after an upgrade of hookd. With --remove it deletes queues of hooks that are gone:
 their events stay in the stream for 14 days.`,
 		Example: "  hookd fleet queue index-what-agents-did --creds operator.nk",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    atLeastOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			made := func(ctx context.Context, p engine.Press, n fleet.Names) error {
 				return n.MakeQueues(ctx, p, args...)
@@ -77,7 +77,7 @@ func fleetForgetCommand(a *app) *cobra.Command {
 their events that the servers still have. Their decisions stay in the log for its 7 days.
 Revoke their keys first, see ` + "`hookd fleet users`" + `: a machine that still may comes back.`,
 		Example: "  hookd fleet forget laptop-7 --creds operator.nk",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    atLeastOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			forget := func(ctx context.Context, p engine.Press, n fleet.Names) error {
 				for _, n.Machine = range args {

@@ -53,7 +53,7 @@ follows when it is back.`,
   hookd fleet rollout --revert --key acme.key --creds operator.nk`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if revert {
-				return cobra.NoArgs(cmd, args)
+				return noArgs(cmd, args)
 			}
 			return one("BUNDLE")(cmd, args)
 		},
@@ -471,7 +471,7 @@ func fleetRolloutsCommand(a *app) *cobra.Command {
 	return withLimit(a, &cobra.Command{
 		Use:   "rollouts",
 		Short: "Show which bundle each machine has, at which stage, and what is switched off",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()

@@ -16,7 +16,7 @@ func grantsCommand(a *app) *cobra.Command {
 		Short: "List the answers that are remembered, and end them",
 		Long: `grants lists the answers to asks that hookd remembers: each answers the same question
 of the same hook, while that hook does not change. ` + "`hookd grants revoke GRANT`" + ` ends one.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()

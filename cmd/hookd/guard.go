@@ -58,9 +58,18 @@ not write does not fit: ` + "`git push * main`" + ` is not ` + "`git push`" + ` 
   hookd guard 'npm install' --rewrite 'npm ci'
   hookd guard --effect connect,send --ask 'it talks to the network'
   hookd guard 'terraform *' --ask 'it changes the cloud' --shadow`,
-		Args: cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fail(exitUsage, "quote it: hookd guard "+quote(strings.Join(args, " "))+" --deny WHY",
+					"guard takes one PATTERN, %d are given", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case len(args) == 0 && g.effect == nil && (g.shadow || g.deny+g.ask+g.contain+g.allow+g.rewrite+g.instead != ""):
+				return fail(exitUsage, "hookd guard 'git push * main' --deny 'main is protected'",
+					"the rule has no PATTERN of a command, and no --effect")
 			case len(args) == 0 && g.effect == nil:
 				return g.list(cmd)
 			case len(args) == 1 && g.effect != nil:

@@ -26,7 +26,7 @@ func historyCommand(a *app) *cobra.Command {
 		Example: `  hookd log runs
   hookd log runs --hook guard-rm --result deny --since 1h
   hookd log runs -f --agent reviewer`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
 			for key, value := range map[string]string{"hook": hook, "event": event, "session": session,

@@ -60,7 +60,7 @@ changed them, and stops hookd.`,
   hookd init --yes --agent claude-code
   hookd init --skip service,check
   hookd init --undo`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return initialize(a, cmd, f) },
 	}
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask: all steps, all agents that are found")

@@ -32,7 +32,7 @@ With --system, behind sudo, it makes the system daemon a service: a user of its 
 		Example: `  hookd install --dry-run
   hookd install
   sudo hookd install --system`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return install(a, cmd, dry, hardened) },
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the files and commands, and do nothing")
@@ -47,7 +47,7 @@ func uninstallCommand(a *app) *cobra.Command {
 		Short: "Undo `hookd install`",
 		Long: `uninstall stops the service and removes the files that ` + "`hookd install`" + ` wrote. Your
 hooks, settings and history stay, and so do your own drop-ins.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return uninstall(a, cmd, dry) },
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the files and commands, and do nothing")

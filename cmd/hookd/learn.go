@@ -44,7 +44,7 @@ in doubt, or that runs what its words do not say.`,
   hookd learn --list
   hookd learn --take 'go test'
   hookd learn --undo`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if l.undo {
 				return l.takeBack(cmd)

@@ -18,7 +18,7 @@ func listCommand(a *app) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List the hooks that the daemon knows",
 		Example: "  hookd list\n  hookd list -o wide",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()

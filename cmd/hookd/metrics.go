@@ -20,7 +20,7 @@ node_exporter's textfile collector, which then carries it to Prometheus: the fil
 replaced in one step, so the collector never reads half a file. Run it once a minute.`,
 		Example: `  hookd metrics
   hookd metrics --textfile ~/metrics/hookd.prom`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()

@@ -31,7 +31,7 @@ Without a command it shows what is in force.`,
 		Example: `  hookd policy set https://example.org/acme.bundle --key acme.pub
   hookd policy show
   hookd policy update`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showPolicy(a, cmd) },
 	}
 	cmd.AddCommand(policySetCommand(a), policyUpdateCommand(a), policyShowCommand(a), policyUnsetCommand(a))
@@ -118,7 +118,7 @@ func policyUpdateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "update",
 		Short: "Ask the policy's source for a newer bundle now",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd)
 			if err != nil {
@@ -156,7 +156,7 @@ func policyShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show",
 		Short: "Show the policy that is in force, and when its source was asked",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return showPolicy(a, cmd) },
 	}
 }
@@ -187,7 +187,7 @@ func policyUnsetCommand(a *app) *cobra.Command {
 		Short: "End the policy: its hooks run no more",
 		Long: `unset ends the policy. What its key has signed before the newest bundle so far
 stays refused, should it be set again.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd)
 			if err != nil {

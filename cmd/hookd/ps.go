@@ -10,7 +10,7 @@ func psCommand(a *app) *cobra.Command {
 	return withLimit(a, &cobra.Command{
 		Use:   "ps",
 		Short: "List the runs under way, with their age and what is left of their time",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()

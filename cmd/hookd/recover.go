@@ -20,7 +20,7 @@ deleted: the name of a file that was read ends in .taken-back. A loss without a 
 seen. The exit code is 1 when a file could not be read.
 
 ` + "`hookd status` and `hookd doctor`" + ` tell what was lost or set aside.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			did, err := a.dial(cmd).Recover(cmd.Context())
 			if err != nil {

@@ -16,7 +16,7 @@ func reloadCommand(a *app) *cobra.Command {
 		Long: `reload makes the daemon read its settings and all hooks again, and prints what
 is wrong. A hook whose file is broken keeps its last good version; the exit
 code is then 5.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()

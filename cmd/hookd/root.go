@@ -57,7 +57,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		}
 		err = usage(cmd, err)
 	}
-	return a.report(err)
+	return a.report(inFlags(cmd, err))
 }
 
 func (a *app) execute(ctx context.Context, root *cobra.Command, line []string) (*cobra.Command, error) {
@@ -213,4 +213,31 @@ func one(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// noArgs wants no argument.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no argument, %q is given", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// atMostOne wants no argument, or the one that the command's usage names.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%s takes one %s, %d are given", cmd.Name(), argument(cmd), len(args))
+	}
+	return nil
+}
+
+// atLeastOne wants the argument that the command's usage names, once or more.
+func atLeastOne(cmd *cobra.Command, args []string) error {
+	return one(argument(cmd))(cmd, args[:min(len(args), 1)])
+}
+
+// argument is the name of a command's first argument.
+func argument(cmd *cobra.Command) string {
+	name := strings.TrimSuffix(strings.Fields(cmd.Use)[1], "...")
+	return strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 }

@@ -45,7 +45,7 @@ Prompts, outputs and secrets are not shown. The newest transcripts are read firs
 		Example: `  hookd scan
   hookd scan --since 7d --all
   hookd scan --html report.html`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()

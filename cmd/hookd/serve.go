@@ -29,7 +29,7 @@ or a key of hookd.yaml in the home; the first of these wins. The home is
 $LIBREFANG_HOME, else ~/.librefang.`,
 		Example: `  hookd serve
   hookd serve --log-level debug --reload-mode manual`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(a, cmd) },
 	}
 	settingFlags(cmd)

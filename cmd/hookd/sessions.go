@@ -23,7 +23,7 @@ func sessionsCommand(a *app) *cobra.Command {
 each works, waits for a person, is idle or has ended; how many events, tool calls,
 denials and questions it had; and what it did last.`,
 		Example: "  hookd sessions\n  hookd sessions --agent claude-code --since 1d",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
 			for key, value := range map[string]string{"agent": agent, "cwd": cwd, "state": state, "since": since} {

@@ -25,7 +25,7 @@ longer than the runs themselves.`,
   hookd stats --by day --since 7d
   hookd stats --hook guard-rm --since 24h
   hookd stats --shadow --since 7d`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			values := url.Values{}
 			for key, value := range map[string]string{"hook": hook, "by": by, "since": since, "until": until} {

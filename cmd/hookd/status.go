@@ -23,7 +23,7 @@ func statusCommand(a *app) *cobra.Command {
 		Long: `status shows the daemon's state. The exit code is 3 when it does not run. Where the
 machine has a system daemon, a line says whether that one answers. With --fleet it is
 ` + "`hookd fleet status`" + `: how all machines of the fleet are.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if fleet {
 				return fleetStatus(a, cmd)

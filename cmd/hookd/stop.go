@@ -21,7 +21,7 @@ func stopCommand(a *app) *cobra.Command {
 first, what waits is kept for the next start. A service is stopped by its manager,
 which would start it again otherwise; it comes back at the next login. Until hookd
 runs again no hook guards anything: ` + "`hookd uninstall`" + ` removes the service.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return stop(a, cmd) },
 	}
 }
@@ -33,7 +33,7 @@ func restartCommand(a *app) *cobra.Command {
 		Long: `restart stops the daemon as hookd stop does, and starts it again: as the service that it was, else
 in the background, with the settings of this shell. It returns once hookd answers. A change of hooks
 or of hookd.yaml needs no restart: see hookd reload.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return restart(a, cmd) },
 	}
 	settingFlags(cmd)

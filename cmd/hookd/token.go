@@ -18,7 +18,7 @@ func tokenCommand(a *app) *cobra.Command {
 		Long: `Agents that call hookd over HTTP (http.listen) show a token. A process that knows
 the token can have hooks run. What reads metrics (metrics.listen) shows another one,
 with which it can do nothing else.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
@@ -29,7 +29,7 @@ old one: its own, the agent's settings, their backups, and what editors have lef
 beside them. These are readable by you alone from then on. The token of
 metrics.listen, where that is set, is replaced in its file. A daemon that runs takes a
 new token at once; an agent that runs may have to be started again.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return rotateToken(a, cmd) },
 	})
 	return cmd

@@ -22,7 +22,7 @@ func topCommand(a *app) *cobra.Command {
 		Long: `top shows what hookd does now, and draws it again every second, until q or Ctrl-C.
 Keys: q ends, space pauses, s sorts the hooks by the next column. Where stdout is no
 terminal it prints one picture and ends.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runTop(a, cmd, time.Duration(every)) },
 	}
 	cmd.Flags().Var(&every, "every", "time between two pictures")

@@ -25,7 +25,7 @@ hooks. They can deny, ask and add context, and loosen nothing.
 A hook that is new or has changed since waits until you trust it again, by this
 command or by ` + "`hookd allow project:NAME`" + `.`,
 		Example: "  hookd trust\n  hookd trust ~/src/app\n  hookd trust --list\n  hookd trust --revoke ~/src/app",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd)
 			if err != nil {

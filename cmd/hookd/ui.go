@@ -38,7 +38,7 @@ goes on when the daemon starts again.`,
 		Example: `  hookd ui --open
   hookd ui --act
   hookd ui --listen 127.0.0.1:7777 --idle 1h`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveUI(a, cmd, opt, open) },
 	}
 	flags := cmd.Flags()

@@ -25,7 +25,7 @@ func outdatedCommand(a *app) *cobra.Command {
 		Long: `outdated looks where each pack came from. It changes nothing. A pack at a tag or a
 commit stays there until ` + "`hookd update NAME@REV`" + ` names another. The exit code is 1
 when something is newer.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd)
 			if err != nil {
@@ -108,7 +108,7 @@ allowed again, on a terminal it asks for each; the others go on. A pack at a tag
 or a commit changes only to the REV that is named. Without NAME all packs are
 looked at.`,
 		Example: "  hookd update\n  hookd update team@v1.3.0",
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: packNames,
+		Args:    atMostOne, ValidArgsFunction: packNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd)
 			if err != nil {

@@ -27,7 +27,7 @@ func whyCommand(a *app) *cobra.Command {
 was told and what ran. CALL is the id of a call or its end; without one it is the last
 call that was denied. Its last lines are the commands that a person could type next.`,
 		Example: "  hookd why\n  hookd why 5HZD7Q",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.answer(cmd)
 			defer cancel()
