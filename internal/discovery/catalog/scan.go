@@ -74,7 +74,19 @@ func Validate(c config.Config, paths []string, strict bool) (wire.Validation, er
 			v.Hooks = append(v.Hooks, validate(folder, readOptions(c, strict)))
 		}
 	}
+	noteDuplicates(c, v.Hooks)
 	return v, nil
+}
+
+// noteDuplicates rejects the hooks that a scan of the settings' hooks rejects as their name is another's.
+func noteDuplicates(c config.Config, list []wire.Validated) {
+	for _, e := range Scan(c).Entries {
+		for i, v := range list {
+			if v.OK && v.File == e.File && e.State == hook.Rejected {
+				list[i].OK, list[i].Problems = false, append(v.Problems, Worst(e.Problems))
+			}
+		}
+	}
 }
 
 func validate(folder string, opt hookdir.Options) wire.Validated {
