@@ -120,8 +120,17 @@ func last(h client.Hook) cell {
 	if h.LastRun == nil {
 		return text("-")
 	}
-	c := result(h.LastRun.Result)
+	c := lastResult(h.LastRun)
 	return cell{c.text + " " + ago(h.LastRun.Started), c.c}
+}
+
+// lastResult is the result of a hook's newest run. A run that a person tried is in no count of runs, and says so.
+func lastResult(r *client.Run) cell {
+	c := result(r.Result)
+	if r.Tried {
+		c.text = "(tried) " + c.text
+	}
+	return c
 }
 
 func deadline(h client.Hook) string { return wholeMillis(h.TimeoutMS) }

@@ -117,5 +117,5 @@ func lastRun(h client.Hook) string {
 		return "none since the daemon started; try it with `hookd test " + h.Name + "`"
 	}
 	r := h.LastRun
-	return textf("%s for %s %s, see `hookd log output %s`", r.Result, r.Event, ago(r.Started), r.ID).text
+	return textf("%s for %s %s, see `hookd log output %s`", lastResult(r).text, r.Event, ago(r.Started), r.ID).text
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -73,8 +74,17 @@ func (i *inventory) hook(e hook.Entry) wire.Hook {
 	if e.Hook != nil && e.Hook.Persistent {
 		a.Persistent = i.workers(e.Hook)
 	}
-	a.Counts, a.LastRun = i.recorder.Counts(a.Name)
+	if e.Hook != nil || !i.runs(a.Name) { // else the runs are those of another hook of the name
+		a.Counts, a.LastRun = i.recorder.Counts(a.Name)
+	}
 	return a
+}
+
+// runs reports whether a hook of that name is loaded.
+func (i *inventory) runs(name string) bool {
+	return slices.ContainsFunc(i.discovery.Current().Entries, func(e hook.Entry) bool {
+		return e.Hook != nil && e.Name == name
+	})
 }
 
 // doubts are the problems of a guard that loads and does not work; nil = it has none.
