@@ -72,6 +72,7 @@ type visit struct {
 	scan   *hook.Snapshot
 	path   string          // PATH of hooks
 	sound  map[string]bool // hooks by whether their program can be started; others have none
+	fail   []string        // the commands that run the tests of guards whose tests fail
 	hung   map[string]bool // what look has found not to answer
 	dial   bool            // a daemon could answer
 }

@@ -59,7 +59,7 @@ func TestStoreAndDaemon(t *testing.T) {
 		{"unwritable", func(s *client.DaemonInfo) {
 			s.Store = client.Storage{Path: "/h/hookd.db", Error: "disk full", Since: time.Now()}
 		}, Problem, "disk full", "df -h /h"},
-		{"dead_letters", func(s *client.DaemonInfo) { s.Store.DeadLetters = 3 }, Note, "3 runs were given up", "hookd dev dead"},
+		{"dead_letters", func(s *client.DaemonInfo) { s.Store.DeadLetters = 3 }, Note, "3 runs given up", "hookd dev dead"},
 		{"lost", func(s *client.DaemonInfo) { s.Store.Lost = 2 }, Note, "2 records", "hookd status"},
 		{"behind", func(s *client.DaemonInfo) { s.Behind = true }, Note, "events wait on disk", "hookd stats"},
 		{"queued", func(s *client.DaemonInfo) { s.Queued = 6000 }, Note, "6000 runs wait", "hookd stats"},

@@ -85,7 +85,9 @@ func fromDisk(s *hook.Snapshot) (list []client.Hook) {
 func (v *visit) problems(check string, list []client.Problem) {
 	for _, p := range list {
 		level, do := Problem, "hookd validate "+escape.Quote(folderOf(p.File))
-		found := p.File + ": " + p.Message
+		bare := p
+		bare.Hint = ""
+		found := bare.String()
 		switch {
 		case command(p.Hint):
 			do = p.Hint
@@ -100,7 +102,7 @@ func (v *visit) problems(check string, list []client.Problem) {
 }
 
 // toReport returns the problems of a hook's file to report: the errors, and warnings only
-// if there are none; none about a program that is reported already.
+// if there are none; none about a program or about tests that are reported already.
 func (v *visit) toReport(h client.Hook) []client.Problem {
 	list := slices.Clone(h.Problems)
 	if sound, starts := v.sound[h.Name]; starts && !sound {
@@ -109,6 +111,7 @@ func (v *visit) toReport(h client.Hook) []client.Problem {
 			func(p client.Problem) bool { return p.Warning && strings.HasPrefix(p.Message, "command ") },
 		)
 	}
+	list = slices.DeleteFunc(list, func(p client.Problem) bool { return slices.Contains(v.fail, p.Hint) })
 	if slices.ContainsFunc(list, func(p client.Problem) bool { return !p.Warning }) {
 		list = slices.DeleteFunc(list, func(p client.Problem) bool { return p.Warning })
 	}
@@ -223,7 +226,7 @@ func (v *visit) history(ctx context.Context) {
 		return // clock has reported that the history cannot be read
 	}
 	for _, s := range lately {
-		if s.Runs >= manyRuns && s.Failures == s.Runs {
+		if sound, starts := v.sound[s.Hook]; s.Runs >= manyRuns && s.Failures == s.Runs && (sound || !starts) {
 			why, do := v.lastError(ctx, s.Hook)
 			v.say("hook "+s.Hook, Note, cmp.Or(do, "hookd log runs --hook "+escape.Quote(s.Hook)),
 				"all of its %d runs of the last day failed%s", s.Runs, why)

@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/trust"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 // Free space below this is reported: SQLite and the temporary files of large payloads
@@ -88,10 +89,11 @@ func (v *visit) store() {
 		say(level, "hookd recover", "%s", LossText(l))
 	}
 	if s.DeadLetters > 0 {
-		say(Note, "hookd dev dead", "%d runs were given up and wait to be looked at", s.DeadLetters)
+		say(Note, "hookd dev dead", "%s given up, to be looked at", card.Plural(int(s.DeadLetters), "run"))
 	}
 	if whole {
-		v.say("store", OK, "", "%d events, %d runs, %d MiB", s.Events, s.Runs, s.Bytes>>20)
+		v.say("store", OK, "", "%s, %s, %.1f MiB", card.Plural(int(s.Events), "event"), card.Plural(int(s.Runs), "run"),
+			float64(s.Bytes)/(1<<20))
 	}
 }
 

@@ -36,6 +36,7 @@ func (v *visit) tests(ctx context.Context) {
 			v.say("tests", Problem, do, "the tests of %s were not run: %v", h.Name, err)
 		case failed > 0:
 			v.say("tests", Problem, do, "%d of the %d tests of %s are not as expected", failed, all, h.Name)
+			v.fail = append(v.fail, do)
 		default:
 			right++
 		}
