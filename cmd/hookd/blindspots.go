@@ -61,7 +61,7 @@ The exit code is 1 when a call was not asked about, or an answer was not obeyed.
 
 func printBlindspots(p *printer, r *blindspots.Report) {
 	if len(r.Agents) == 0 {
-		p.line("no agent is on record since then: `hookd connect` shows which are connected")
+		p.sentence(plain, "no agent is on record since then: `hookd connect` shows which are connected")
 	}
 	for i, a := range r.Agents {
 		if i > 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/hooks/pack"
 	"github.com/hookd/hookd/internal/hooks/policy"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 func bundleCommand(a *app) *cobra.Command {
@@ -234,7 +235,7 @@ func printBundle(p *printer, b built) {
 		kv("file", fmt.Sprintf("%s, %s", b.File, sizeText(int64(b.Bytes)))),
 		kv("signed", signed),
 		kv("expires", dayOf(b.Expires)),
-		kv("hooks", fmt.Sprintf("%d, in %d files", len(b.Hooks), b.Files)),
+		kv("hooks", fmt.Sprintf("%d, in %s", len(b.Hooks), card.Plural(b.Files, "file"))),
 	)
 	for _, folder := range b.Hooks {
 		p.line("  " + escape(folder, keepNothing))

@@ -164,7 +164,7 @@ func followDecisions(a *app, cmd *cobra.Command, q wire.DecisionQuery) error {
 
 func printDecisions(p *printer, list []client.Decision) {
 	if len(list) == 0 {
-		p.line("no such decisions; a guard makes one for each call that it looks at: `hookd list` shows the hooks")
+		p.sentence(plain, "no such decisions; a guard makes one for each call that it looks at: `hookd list` shows the hooks")
 		return
 	}
 	ids := make([]string, len(list))

@@ -163,7 +163,7 @@ func printFindings(p *printer, list []doctor.Finding) {
 	}
 	for _, f := range list {
 		check := escape(shorten(f.Check, maxCell), keepNothing)
-		p.line(p.paint(levels[f.Level], fmt.Sprintf("%-7s", f.Level)), "  ", check,
+		p.hung(9+width+2, p.paint(levels[f.Level], fmt.Sprintf("%-7s", f.Level)), "  ", check,
 			strings.Repeat(" ", width-len(check)+2), escape(shorten(f.Found, maxValue), keepNothing))
 		if f.Do != "" {
 			p.line(strings.Repeat(" ", 9+width+2), "type: ", p.paint(bold, escape(f.Do, keepNothing)))

@@ -17,6 +17,7 @@ import (
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/pack"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 func editCommand(a *app) *cobra.Command {
@@ -110,7 +111,8 @@ func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
 	if err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd rm "+name+"`", "%w", err)
 	}
-	if err := a.confirm(yes, fmt.Sprintf("Delete hook %s, the folder %s with %d files?", name, folder, files),
+	if err := a.confirm(yes, fmt.Sprintf("Delete hook %s, the folder %s with %s?", name, folder,
+		card.Plural(files, "file")),
 		"hookd rm "+name+" --yes"); err != nil {
 		return err
 	}

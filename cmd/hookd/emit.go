@@ -232,7 +232,7 @@ func printEmitAnswer(p *printer, event string, answer client.Answer) {
 	} else if len(answer.Matched) == 0 {
 		p.linef("no hook runs for it; %ssee why with `hookd match %s`", meantEvent(event), event)
 	} else {
-		p.linef("hooks: %s", strings.Join(answer.Matched, ", "))
+		p.hung(2, "hooks: ", escape(strings.Join(answer.Matched, ", "), keepNothing))
 		printMisspelled(p, event)
 	}
 	if answer.Verdict != nil && len(answer.Runs) == 0 && answer.Verdict.Allowed && !observes(event) {

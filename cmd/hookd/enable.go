@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
@@ -105,7 +106,11 @@ func (a *app) confirm(yes bool, question, again string) error {
 	if !isTerminal(a.in) {
 		return fail(exitUsage, "type `"+again+"`", "cannot ask for confirmation: stdin is no terminal")
 	}
-	fmt.Fprintf(a.errOut, "%s [y/N] ", escape(question, keepNothing))
+	text := escape(question, keepNothing) + " [y/N] "
+	if width := columnsOf(a.errOut); width > 0 {
+		text = wordwrap.Line(text, 0, width, seenColumns)
+	}
+	fmt.Fprint(a.errOut, text)
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fail(exitFailed, "type `"+again+"`", "read the answer: %w", err)

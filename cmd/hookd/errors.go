@@ -221,8 +221,8 @@ func (a *app) report(err error) int {
 		return f.code
 	}
 	p := a.printer(a.errOut)
-	p.line(p.paint(red, "hookd:"), " ", escape(f.Error(), keepNewlines))
-	p.line("hint: ", escape(f.hint, keepNewlines))
+	p.hung(2, p.paint(red, "hookd:"), " ", escape(f.Error(), keepNewlines))
+	p.hung(2, "hint: ", escape(f.hint, keepNewlines))
 	return f.code
 }
 

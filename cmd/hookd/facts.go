@@ -106,7 +106,7 @@ func printFacts(p *printer, f *facts.Facts) {
 	}
 	printFactTable(p, []column{{title: "DOUBT"}, textColumn("ABOUT")}, rows)
 	if len(f.Effects)+len(f.Doubts) == 0 {
-		p.line("it only looks: it has no effect that hookd knows of, and nothing is in doubt")
+		p.sentence(plain, "it only looks: it has no effect that hookd knows of, and nothing is in doubt")
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/hookd/hookd/internal/fleet"
 	"github.com/hookd/hookd/internal/fleet/engine"
 	"github.com/hookd/hookd/internal/fleet/link"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
 )
@@ -118,7 +119,8 @@ func printFleet(p *printer, f client.FleetInfo) {
 const clockOff = 30 * time.Second
 
 func outboxLine(o client.FleetOutbox) string {
-	line := fmt.Sprintf("%d events (%s), %d decisions", o.Events, sizeText(o.Bytes), o.Decisions)
+	line := fmt.Sprintf("%s (%s), %s", card.Plural(int(o.Events), "event"), sizeText(o.Bytes),
+		card.Plural(int(o.Decisions), "decision"))
 	if o.Oldest != nil {
 		line += ", the oldest " + ago(*o.Oldest)
 	}
@@ -347,7 +349,7 @@ func printFleetDecision(p *printer, d client.FleetDecision, asJSON bool) {
 
 func printFleetDecisions(p *printer, list []client.FleetDecision) {
 	if len(list) == 0 {
-		p.line("no such decisions on any machine within that time; --since 7d looks further back")
+		p.sentence(plain, "no such decisions on any machine within that time; --since 7d looks further back")
 		return
 	}
 	var rows [][]cell

@@ -67,7 +67,8 @@ not write does not fit: ` + "`git push * main`" + ` is not ` + "`git push`" + ` 
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case len(args) == 0 && g.effect == nil && (g.shadow || g.deny+g.ask+g.contain+g.allow+g.rewrite+g.instead != ""):
+			case len(args) == 0 && g.effect == nil &&
+				(g.shadow || g.deny+g.ask+g.contain+g.allow+g.rewrite+g.instead != ""):
 				return fail(exitUsage, "hookd guard 'git push * main' --deny 'main is protected'",
 					"the rule has no PATTERN of a command, and no --effect")
 			case len(args) == 0 && g.effect == nil:
@@ -450,7 +451,7 @@ const mostCounted = 1000
 
 func printRules(p *printer, all []listedRule) {
 	if len(all) == 0 {
-		p.line("no hook has rules; write one: hookd guard 'git push * main' --deny 'main is protected'")
+		p.sentence(plain, "no hook has rules; write one: `hookd guard 'git push * main' --deny 'main is protected'`")
 		return
 	}
 	var rows [][]cell

@@ -10,10 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/base/lazyregexp"
+	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/people/card"
 )
 
@@ -93,8 +96,15 @@ func (p *printer) line(parts ...string) {
 	}
 }
 
+// linef writes a text of people, on several lines where the terminal is too narrow for one. A command at its
+// end stays whole: people copy it.
 func (p *printer) linef(format string, args ...any) {
-	p.line(escape(fmt.Sprintf(format, args...), keepNothing))
+	text := escape(fmt.Sprintf(format, args...), keepNothing)
+	if strings.Contains(text, ": hookd ") {
+		p.line(text)
+		return
+	}
+	p.hung(len(text)-len(strings.TrimLeft(text, " ")), text)
 }
 
 // sentence writes a text of people, on several lines where the terminal is too narrow for one.
@@ -107,6 +117,24 @@ func (p *printer) sentence(c colour, text string) {
 		p.line(p.paint(c, line))
 	}
 }
+
+// hung is line for a text that goes on below itself, indented, where the terminal is too narrow for it.
+func (p *printer) hung(indent int, parts ...string) {
+	text := strings.Join(parts, "")
+	if p.width > 0 && !p.wide {
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = wordwrap.Line(line, indent, max(p.width, indent+leastHelp/2), seenColumns)
+		}
+		text = strings.Join(lines, "\n")
+	}
+	p.line(text)
+}
+
+var painted = lazyregexp.New("\x1b\\[[0-9;]*m")
+
+// seenColumns is how many columns a text takes, whose colours take none.
+func seenColumns(text string) int { return runewidth.StringWidth(painted.ReplaceAllString(text, "")) }
 
 func (p *printer) paint(c colour, s string) string {
 	if !p.colours || c == plain || s == "" {
@@ -161,9 +189,9 @@ func (p *printer) problems(list []client.Problem) {
 		if pr.Warning {
 			label, c = "warning", yellow
 		}
-		p.line(p.paint(c, label+":"), " ", escape(problemText(pr), keepNothing))
+		p.hung(2, p.paint(c, label+":"), " ", escape(problemText(pr), keepNothing))
 		if pr.Hint != "" {
-			p.line("  hint: ", escape(pr.Hint, keepNothing))
+			p.hung(4, "  hint: ", escape(pr.Hint, keepNothing))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
@@ -260,7 +261,7 @@ func (o *overview) next() (list []story.Step) {
 		add("hookd why", "the last denial as a story")
 	}
 	if len(list) == 0 && o.Calls == 0 {
-		add("hookd guard 'git push * main' --deny 'open a pull request'", "a rule of your own")
+		add("hookd guard 'git push * main' --deny 'open a pull request'", "your own rule")
 	}
 	return list
 }
@@ -328,12 +329,7 @@ func printGuarded(p *printer, o *overview) {
 	if len(o.Agents) == 0 {
 		parts = append(parts, "No agent is found on this machine.")
 	}
-	text := strings.Join(parts, "  ")
-	if p.colours {
-		p.line(text)
-		return
-	}
-	p.line(fillLines(text, cmp.Or(p.width, pipeWidth)))
+	p.line(wordwrap.Line(strings.Join(parts, "  "), 0, cmp.Or(p.width, pipeWidth), seenColumns))
 }
 
 // printAttention prints the facts that need a look.
@@ -379,7 +375,7 @@ func (p *printer) paintedFact(c colour, word, much, what string) {
 	line := fmt.Sprintf("  %-10s ", word)
 	rest := escape(much, keepNothing)
 	if what != "" {
-		rest = fmt.Sprintf("%-10s %s", rest, escape(story.FirstLine(what), keepNothing))
+		rest = fmt.Sprintf("%-9s  %s", rest, escape(story.FirstLine(what), keepNothing))
 	}
 	rest = cut(rest, max(cmp.Or(p.width, pipeWidth)-len(line), leastHelp), false)
 	p.line(p.paint(c, line), rest)
@@ -396,6 +392,10 @@ func (p *printer) nextSteps(list []story.Step) {
 		if i == 0 {
 			lead = "next  "
 		}
-		p.line(lead, p.paint(blue, fmt.Sprintf("%-*s", width, s.Command)), "   ", escape(s.Note, keepNothing))
+		note := "   " + escape(s.Note, keepNothing)
+		if p.width > 0 && len(lead)+width+seenColumns(note) > p.width {
+			note = "" // the command says it, and has to stay whole
+		}
+		p.line(lead, p.paint(blue, fmt.Sprintf("%-*s", width, s.Command)), note)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/policy"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 // policyTime is how long a source may take that a person waits for.
@@ -200,8 +201,8 @@ stays refused, should it be set again.`,
 			}
 			question := "End the policy? Its hooks run no more."
 			if err == nil {
-				question = fmt.Sprintf("End policy %s? Its %d hooks run no more.", now.Manifest.Name,
-					len(now.Manifest.HookFolders()))
+				question = fmt.Sprintf("End policy %s, with %s that then run no more?", now.Manifest.Name,
+					card.Plural(len(now.Manifest.HookFolders()), "hook"))
 			}
 			if err := a.confirm(yes, question, a.again()); err != nil {
 				return err

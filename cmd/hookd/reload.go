@@ -56,6 +56,6 @@ func printReloaded(p *printer, did client.Reloaded) {
 	p.linef("%s may run, generation %d: %s", card.Plural(did.Hooks, "hook"), did.Generation, what)
 	p.problems(did.Problems)
 	if errorsIn(did.Problems) > 0 {
-		p.line("correct what is wrong, then type `hookd reload`; `hookd validate` checks without a daemon")
+		p.sentence(plain, "correct what is wrong, then type `hookd reload`; `hookd validate` checks without a daemon")
 	}
 }

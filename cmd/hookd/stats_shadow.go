@@ -105,7 +105,7 @@ func countShadow(rows map[string]*shadowed, d client.Decision, s client.Shadowed
 
 func printShadowStats(p *printer, list []shadowed) {
 	if len(list) == 0 {
-		p.line("no hook is in the shadow; write `shadow: true` into a HOOK.yaml to see what it would decide")
+		p.sentence(plain, "no hook is in the shadow; write `shadow: true` into a HOOK.yaml to see what it would decide")
 		return
 	}
 	var rows [][]cell

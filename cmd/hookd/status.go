@@ -250,7 +250,8 @@ func tally(by map[string]int, none string) string {
 // storeLine tells in one line the state of the history, and how much waits there.
 func storeLine(st client.DaemonInfo) string {
 	s := st.Store
-	line := fmt.Sprintf("%s, %d events, %d runs", sizeText(s.Bytes), s.Events, s.Runs)
+	line := fmt.Sprintf("%s, %s, %s", sizeText(s.Bytes), card.Plural(int(s.Events), "event"),
+		card.Plural(int(s.Runs), "run"))
 	if s.JournalBytes > 0 {
 		line += ", journal " + sizeText(s.JournalBytes)
 	}

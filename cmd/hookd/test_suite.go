@@ -250,7 +250,7 @@ func testsSummary(p *printer, t client.Tests) string {
 
 func printAllTests(p *printer, all allTests) {
 	if len(all.Hooks) == 0 {
-		p.line("no hook has tests; write `tests:` into a HOOK.yaml, see docs/writing-hooks.md")
+		p.sentence(plain, "no hook has tests; write `tests:` into a HOOK.yaml, see docs/writing-hooks.md")
 		return
 	}
 	for _, t := range all.Hooks {

@@ -64,7 +64,7 @@ func rotateToken(a *app, cmd *cobra.Command) error {
 			p.linef("%s has it, too: start the agent again if it runs", c)
 		}
 		if len(copies) == 0 && err == nil {
-			p.line("no agent's settings hold one; `hookd connect claude-code --http` writes it there")
+			p.sentence(plain, "no agent's settings hold one; `hookd connect claude-code --http` writes it there")
 		}
 	}); printed != nil {
 		return printed

@@ -184,7 +184,7 @@ func listUndo(a *app, cmd *cobra.Command, o undoOptions) error {
 
 func printUndoable(p *printer, list wire.UndoList) {
 	if len(list.Calls) == 0 {
-		p.line("nothing to take back: no call that hookd was asked about has destroyed a file")
+		p.sentence(plain, "nothing to take back: no call that hookd was asked about has destroyed a file")
 		return
 	}
 	all := make([]string, len(list.Calls))
