@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,9 @@ The exit code is 1 when a call was not asked about, or an answer was not obeyed.
 			r, err := blindspots.Look(cmd.Context(), o)
 			if err != nil {
 				return err
+			}
+			if o.Agent != "" && len(r.Agents) == 0 && !slices.Contains(connect.Names(), o.Agent) {
+				return connectFailure(&connect.UnknownError{Agent: o.Agent}, "")
 			}
 			clean := r.Clean()
 			r.Agents = upTo(r.Agents, a.limit)

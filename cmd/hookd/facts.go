@@ -38,8 +38,9 @@ func factsCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// eventIDForm is how the ids of events look, which no line of a shell does.
-var eventIDForm = lazyregexp.New(`^[0-9A-HJKMNP-TV-Z]{26}$`)
+// eventIDForm is how the ids of events look, and their ends as tables show them. Only a whole id is no line of
+// a shell.
+var eventIDForm = lazyregexp.New(`^[0-9A-HJKMNP-TV-Z]{6,26}$`)
 
 // readFacts reads a line, or the call of an event that the daemon has.
 func readFacts(a *app, cmd *cobra.Command, what, cwd string) (*facts.Facts, error) {
@@ -53,6 +54,8 @@ func readFacts(a *app, cmd *cobra.Command, what, cwd string) (*facts.Facts, erro
 		defer cancel()
 		past, err := a.dial(cmd).Event(ctx, what)
 		switch {
+		case err != nil && len(what) < 26:
+			return lineFacts(what, cwd, env)
 		case err != nil:
 			return nil, err
 		case !past.Whole:
@@ -69,12 +72,17 @@ func readFacts(a *app, cmd *cobra.Command, what, cwd string) (*facts.Facts, erro
 		env.Cwd = cmp.Or(cwd, past.Cwd)
 		return facts.Read(call, env), nil
 	}
+	return lineFacts(what, cwd, env)
+}
+
+// lineFacts reads a line of a shell.
+func lineFacts(line, cwd string, env facts.Env) (_ *facts.Facts, err error) {
 	if env.Cwd = cwd; cwd == "" {
 		env.Cwd, _ = os.Getwd() // "" where the folder is gone: targets stay as they are written
 	} else if env.Cwd, err = filepath.Abs(cwd); err != nil {
 		return nil, fail(exitUsage, "type --cwd with a folder", "find %s: %w", cwd, err)
 	}
-	return facts.Line(what, env), nil
+	return facts.Line(line, env), nil
 }
 
 func printFacts(p *printer, f *facts.Facts) {

@@ -331,6 +331,12 @@ func (r *Recorder) takeBack(
 	return count, unreadable, err
 }
 
+// listOf names the list of what the history has, by kind.
+var listOf = map[string]string{
+	"event": "`hookd log`", "the decision about event": "`hookd log`", "run": "`hookd log runs`",
+	"dead letter": "`hookd dev dead list`",
+}
+
 // unread returns the error for a part of the history that cannot be read; nil for nil.
 func unread(kind, id string, err error) *wire.Error {
 	what := strings.TrimSpace(kind + " " + id)
@@ -341,7 +347,7 @@ func unread(kind, id string, err error) *wire.Error {
 		return &wire.Error{
 			Code:    wire.CodeNotFound,
 			Message: "no " + what + " in the history",
-			Hint:    "see `hookd log runs` and `hookd dev dead list` for what there is",
+			Hint:    "see " + listOf[kind] + " for what there is",
 		}
 	case errors.Is(err, store.ErrAmbiguous):
 		return &wire.Error{
