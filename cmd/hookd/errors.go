@@ -144,29 +144,33 @@ func explain(err error) *failure {
 // refusedField is how the daemon begins a refusal of one field of a body, or of one parameter.
 var refusedField = lazyregexp.New("^(?:field |parameter )?`?([a-z_]+)`? is ")
 
-// inFlags tells a refusal of a field or a parameter in the words of the flag that it was typed as. A hint
-// in JSON gives way to what the flag is for.
+// inFlags tells a refusal of a field or a parameter in the words of the flag that it was typed as, and names
+// the help of its command. A hint in JSON gives way to what the flag is for.
 func inFlags(cmd *cobra.Command, err error) error {
 	refused := refusalIn(err)
 	if refused == nil {
 		return err
 	}
-	found := refusedField.FindStringSubmatch(refused.Message)
-	if found == nil {
-		return err
+	var f *failure
+	ours := errors.As(err, &f)
+	said, found := *refused, refusedField.FindStringSubmatch(refused.Message)
+	var flag *pflag.Flag
+	if found != nil {
+		flag = flagOf(cmd, found[1])
 	}
-	flag := flagOf(cmd, found[1])
 	if flag == nil || !flag.Changed {
+		if said.Code == client.CodeBadRequest && !ours && !strings.Contains(said.Hint, "hookd ") {
+			said.Hint = strings.TrimPrefix(said.Hint+"; see `"+cmd.CommandPath()+" --help`", "; ")
+			return &said
+		}
 		return err
 	}
-	said := *refused
 	said.Message = "--" + flag.Name + strings.TrimPrefix(refused.Message, strings.TrimSuffix(found[0], " is "))
 	if strings.Contains(said.Hint, `"`+found[1]+`":`) {
 		value, usage := pflag.UnquoteUsage(flag)
 		said.Hint = "type --" + flag.Name + " " + cmp.Or(value, flag.Value.Type()) + ": " + usage
 	}
-	var f *failure
-	if errors.As(err, &f) {
+	if ours {
 		return &failure{f.code, &said, f.hint}
 	}
 	return &failure{exitUsage, &said, said.Hint + "; see `" + cmd.CommandPath() + " --help`"}

@@ -141,7 +141,7 @@ func fleetInitCommand(a *app) *cobra.Command {
 	var creds string
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Make the streams of a fleet, with a key that may",
+		Short: "Make the streams of a fleet, with an operator's key",
 		Long: `init makes the streams that machines of the tenant need, where they are missing. The
 key is that of an operator, see ` + "`hookd fleet user`" + `: machines cannot make them.`,
 		Example: "  hookd fleet init --creds operator.nk",

@@ -3,7 +3,6 @@ package main
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +75,10 @@ func covered(g client.Grant) string {
 
 // grantWords tells in words the effect of a grant.
 func grantWords(g client.Grant) string {
-	words := string(g.Answer) + " " + covered(g) + " in " + g.Cwd
+	words := string(g.Answer) + " " + covered(g)
+	if g.Cwd != "" {
+		words += " in " + g.Cwd
+	}
 	switch g.Scope {
 	case "session":
 		return words + ", for this session"
@@ -105,7 +107,7 @@ func printGrants(p *printer, list []client.Grant) {
 		case g.Scope == "session":
 			ends = text("with its session")
 		case !g.Until.IsZero():
-			ends = text("in " + max(0, time.Until(g.Until)).Round(time.Second).String())
+			ends = text(clockTime(g.Until))
 		}
 		rows = append(rows, []cell{text(id(g.ID)), outcome(g.Answer), text(g.Hook), text(covered(g)), ends,
 			text(g.Cwd), text(g.From.User), text(strconv.Itoa(g.Uses))})

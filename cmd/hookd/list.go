@@ -27,7 +27,8 @@ func listCommand(a *app) *cobra.Command {
 				return err
 			}
 			hooks.Hooks = upTo(hooks.Hooks, a.limit)
-			return a.print(hooks, func(p *printer) { printHooks(p, hooks) })
+			st, _ := a.dial(cmd).Status(ctx) // without it, hooks that are off for a time are disabled
+			return a.print(hooks, func(p *printer) { printHooks(p, hooks, st.Snoozed) })
 		},
 	}
 	return withLimit(a, cmd)
@@ -47,17 +48,17 @@ func upTo[T any](list []T, n int) []T {
 	return list[:n]
 }
 
-func printHooks(p *printer, list client.HookList) {
+func printHooks(p *printer, list client.HookList, snoozed []client.Snoozed) {
 	if len(list.Hooks) == 0 {
 		p.line("no hooks yet: make one with `hookd new hello --lang sh`")
 	} else {
-		printHookTable(p, list.Hooks)
+		printHookTable(p, list.Hooks, snoozed)
 	}
 	p.problems(list.Problems)
 }
 
-func printHookTable(p *printer, hooks []client.Hook) {
-	header := []column{nameColumn("NAME"), {title: "STATE"}, asideColumn("EVENTS"), {title: "RUNS"}, nameColumn("LAST")}
+func printHookTable(p *printer, hooks []client.Hook, snoozed []client.Snoozed) {
+	header := []column{nameColumn("NAME"), {title: "STATE"}, spareColumn("EVENTS"), {title: "RUNS"}, nameColumn("LAST")}
 	if p.wide {
 		header = append(header, fixed("LAYER", "TIMEOUT", "ORDER", "COMMAND", "FILE")...)
 	}
@@ -69,7 +70,7 @@ func printHookTable(p *printer, hooks []client.Hook) {
 	}
 	for _, h := range hooks {
 		row := []cell{
-			text(listed(h, count[h.Name])), stateCell(h), text(strings.Join(h.Events, " ")),
+			text(listed(h, count[h.Name])), stateCell(h, snoozed), text(strings.Join(h.Events, " ")),
 			text(counts(h.Counts)), last(h),
 		}
 		if p.wide {
@@ -81,10 +82,16 @@ func printHookTable(p *printer, hooks []client.Hook) {
 	p.table(header, rows)
 }
 
-// stateCell is the state of a hook; "shadow" for an active hook in the shadow.
-func stateCell(h client.Hook) cell {
+// stateCell is the state of a hook; "shadow" for an active hook in the shadow, and "off until" for a disabled
+// hook that comes back by itself.
+func stateCell(h client.Hook, snoozed []client.Snoozed) cell {
 	if h.Shadow && h.State == "active" {
 		return cell{"shadow", yellow}
+	}
+	for _, s := range snoozed {
+		if s.Hook == h.Name && h.State == "disabled" {
+			return cell{"off until " + clockTime(s.Until), yellow}
+		}
 	}
 	return state(h.State)
 }

@@ -147,10 +147,14 @@ func (o *overview) look(hooks []client.Hook) {
 		case h.Decides && (h.State == "active" || h.State == "degraded"):
 			o.Guards++
 		}
+		w := wrongHook{Hook: h.Name, State: h.State, Denies: h.Failure == wire.FailureDenies}
 		if h.State == "active" {
+			if r := h.LastRun; r != nil && !r.Tried && slices.Contains(failures, r.Result) {
+				w.What = "its last run failed: " + cmp.Or(r.Error, string(r.Result))
+				o.Wrong = append(o.Wrong, w)
+			}
 			continue
 		}
-		w := wrongHook{Hook: h.Name, State: h.State, Denies: h.Failure == wire.FailureDenies}
 		for _, pr := range h.Problems {
 			if w.What == "" || !pr.Warning {
 				w.What = pr.Message
@@ -360,7 +364,7 @@ func printAttention(p *printer, o *overview) {
 		p.paintedFact(yellow, "off", s.Hook, fmt.Sprintf("until %s (%s)", clockTime(s.Until), who))
 	}
 	for _, g := range o.Permits {
-		what := fmt.Sprintf("until %s: %s", clockTime(g.Until), covered(g))
+		what := fmt.Sprintf("by %s until %s: %s", g.Hook, clockTime(g.Until), covered(g))
 		p.paintedFact(yellow, "permitted", strings.ToLower(numbered(g)), what)
 	}
 	if p.written > before {
@@ -392,10 +396,10 @@ func (p *printer) nextSteps(list []story.Step) {
 		if i == 0 {
 			lead = "next  "
 		}
-		note := "   " + escape(s.Note, keepNothing)
-		if p.width > 0 && len(lead)+width+seenColumns(note) > p.width {
-			note = "" // the command says it, and has to stay whole
+		command := p.paint(blue, s.Command)
+		if at := len(lead) + width + 3; p.width == 0 || at+seenColumns(s.Note) <= p.width { // else it stands alone
+			command += strings.Repeat(" ", width-len(s.Command)+3) + escape(s.Note, keepNothing)
 		}
-		p.line(lead, p.paint(blue, fmt.Sprintf("%-*s", width, s.Command)), note)
+		p.line(lead, command)
 	}
 }

@@ -44,7 +44,11 @@ Only a person's terminal may do this, not a process of an agent.`,
 func printPermitted(p *printer, list []client.Grant) {
 	for _, g := range list {
 		p.linef("%s may pass %s until %s:", numbered(g), g.Hook, clockTime(g.Until))
-		p.linef("  %s, in %s, by %s", covered(g), tilde(g.Cwd), g.Dialect)
+		in := ""
+		if g.Cwd != "" {
+			in = " in " + tilde(g.Cwd) + ","
+		}
+		p.linef("  %s,%s by %s", covered(g), in, g.Dialect)
 	}
 	if len(list) > 0 {
 		p.linef("End it now: hookd ask grants revoke %s", ending(list[0].ID))

@@ -45,7 +45,7 @@ func printReplayed(p *printer, r client.Replayed) {
 	case r.EventID == "":
 		p.line("would run ", escape(hooks, keepNothing))
 	default:
-		p.line("runs ", escape(hooks, keepNothing), "; see `hookd log runs --event ", r.EventID, "`")
+		p.hung(2, "runs ", escape(hooks, keepNothing), "; see `hookd log runs --event ", r.EventID, "`")
 	}
 	for _, w := range r.Warnings {
 		p.line("warning: ", escape(w, keepNothing))

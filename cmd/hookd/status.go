@@ -162,7 +162,8 @@ func permitLine(list []client.Grant) string {
 		if g.Scope != "once" {
 			scope = "each time"
 		}
-		parts = append(parts, fmt.Sprintf("%s, %s until %s (%s)", covered(g), scope, clockTime(g.Until), g.From.User))
+		parts = append(parts, fmt.Sprintf("%s, %s until %s, by %s (%s)", covered(g), scope, clockTime(g.Until), g.Hook,
+			g.From.User))
 	}
 	return strings.Join(parts, "\n")
 }
