@@ -102,7 +102,7 @@ func (w *exam) last(ctx context.Context, tool string) string {
 		return ""
 	}
 	for _, e := range list {
-		if e.SessionID != Session {
+		if e.SessionID != Session && !e.Tried {
 			return e.Time.Format(time.RFC3339)
 		}
 	}

@@ -474,7 +474,7 @@ func TestSinceReadsTheStreamInOrder(t *testing.T) {
 	}
 }
 
-// The last event of an agent is no replay and not of the session that asks.
+// The last event of an agent is no replay, not of the session that asks, and not one that a person tried.
 func TestLastEventOfAnAgent(t *testing.T) {
 	s := open(t, options(t))
 	if _, err := s.Last(t.Context(), events.Cline, "probe"); !errors.Is(err, ErrNotFound) {
@@ -484,9 +484,10 @@ func TestLastEventOfAnAgent(t *testing.T) {
 	for i, of := range []struct {
 		d               events.Dialect
 		session, replay string
-	}{{events.Cline, "", ""}, {events.Cline, "one", ""}, {events.Cline, "one", "01J"}, {events.Cline, "probe", ""}, {events.Codex, "two", ""}} {
+	}{{events.Cline, "", ""}, {events.Cline, "one", ""}, {events.Cline, "one", "01J"}, {events.Cline, "probe", ""}, {events.Codex, "two", ""}, {events.Cline, "tried", ""}} {
 		e := event(s.FirstSeq()+uint64(i), "PreToolUse", `{"dialect":"cline"}`)
 		e.Dialect, e.SessionID, e.ReplayOf = of.d, of.session, of.replay
+		e.Tried = of.session == "tried"
 		s.Note(e, nil)
 		if i == 1 {
 			want = e.EventID

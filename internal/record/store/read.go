@@ -183,6 +183,7 @@ func (s *archive) Last(ctx context.Context, d events.Dialect, except string) (e 
 	err = s.snapshot(ctx, func(db querier) error {
 		e, err = historyEvent(ctx, db, `WHERE CAST(detail AS TEXT) ->> 'dialect' = ?
 			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ?
+			AND CAST(detail AS TEXT) ->> 'tried' IS NULL
 			AND CAST(detail AS TEXT) ->> 'replay_of' IS NULL ORDER BY seq DESC LIMIT 1`, string(d), except)
 		return err
 	})
