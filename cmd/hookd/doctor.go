@@ -144,9 +144,13 @@ func doctorOptions(a *app, cmd *cobra.Command) (doctor.Options, []doctor.Finding
 	var found []doctor.Finding
 	cfg, err := loadConfig(cmd)
 	if err != nil {
+		mend := "hookd validate"
+		home, none := config.Home() // an error leaves nothing to look at, and is reported here
+		if none != nil {
+			mend = "export LIBREFANG_HOME=/some/folder"
+		}
 		found = append(found, doctor.Finding{Check: "settings", Level: doctor.Problem, Found: err.Error() +
-			": what follows is of the default settings", Do: "hookd validate"})
-		home, _ := config.Home() // an error leaves nothing to look at, and is reported above
+			": what follows is of the default settings", Do: mend})
 		cfg = config.Default(home)
 	}
 	return doctor.Options{Config: cfg, Client: a.dial(cmd), Within: min(a.within, 10*time.Second),
@@ -250,7 +254,7 @@ func printCallKinds(p *printer, list []doctor.CallKind) {
 		}
 	}
 	p.table([]column{
-		{title: "CALL"}, {title: "TOOL"}, {title: "EVENT"}, {title: "REACHES HOOKD"}, {title: "LAST REAL ONE"},
+		{title: "CALL"}, nameColumn("TOOL"), spareColumn("EVENT"), {title: "REACHES HOOKD"}, {title: "LAST REAL ONE"},
 		textColumn("HOOKS"),
 	}, rows)
 }

@@ -67,6 +67,9 @@ func (v *visit) home() {
 		do, maker := "hookd serve", "the daemon makes it"
 		if v.Config.System {
 			do, maker = "hookd install", "that makes it"
+		} else if above := existing(dir); closed(v.uid, above) {
+			v.say("home", Problem, chooseHome, "%s cannot be made: %s may not be written by %s", dir, above, v.name())
+			return
 		}
 		v.say("home", Note, do, "%s does not exist yet; %s", dir, maker)
 		return
@@ -74,7 +77,11 @@ func (v *visit) home() {
 		v.say("home", Problem, "ls -ld "+escape.Quote(dir), "%v", err)
 		return
 	case !info.IsDir():
-		v.say("home", Problem, "export LIBREFANG_HOME=~/.librefang", "%s is not a folder", dir)
+		v.say("home", Problem, "mv "+escape.Quote(dir)+" "+escape.Quote(dir+".old"), "%s is not a folder", dir)
+		return
+	case closed(v.uid, dir):
+		v.say("home", Problem, "chmod u+rwx "+escape.Quote(dir), "%s, mode %04o, may not be written by %s", dir,
+			info.Mode().Perm(), v.name())
 		return
 	}
 	files := trust.Files{Folder: dir, Read: []string{v.Config.SettingsFile()}}
@@ -98,6 +105,24 @@ func (v *visit) home() {
 	if len(refusals) == 0 {
 		v.say("home", OK, "", "%s, mode %04o", dir, info.Mode().Perm())
 	}
+}
+
+// chooseHome is typed where the home can be none.
+const chooseHome = "export LIBREFANG_HOME=/some/folder"
+
+// existing is the nearest folder above path that is there.
+func existing(path string) string {
+	for {
+		path = filepath.Dir(path)
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+	}
+}
+
+// closed reports whether a user, where that is the caller, may not write into a folder.
+func closed(uid int, folder string) bool {
+	return uid == os.Geteuid() && unix.Access(folder, unix.W_OK|unix.X_OK) != nil
 }
 
 // maxSocket is the longest path that a socket can have here.

@@ -52,3 +52,26 @@ func TestStoppedDaemon(t *testing.T) {
 		t.Errorf("one that is stopped: %q", got)
 	}
 }
+
+// A home that the daemon could not make or write to is a problem, with the command that mends it.
+func TestClosedHome(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	closed := t.TempDir()
+	if err := os.Chmod(closed, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ home, found, do string }{
+		{closed, "may not be written by you", "chmod u+rwx " + closed},
+		{filepath.Join(closed, "a", "b"), closed + " may not be written by you", chooseHome},
+	} {
+		v := &visit{uid: os.Geteuid()}
+		v.Config.Home = tt.home
+		v.home()
+		if len(v.found) != 1 || v.found[0].Level != Problem || v.found[0].Do != tt.do ||
+			!strings.Contains(v.found[0].Found, tt.found) {
+			t.Errorf("%s: got %+v", tt.home, v.found)
+		}
+	}
+}

@@ -20,7 +20,7 @@ const setClock = "timedatectl set-ntp true"
 func (v *visit) watches() {
 	polls := v.status != nil && strings.HasPrefix(v.status.Watching, "polling")
 	watches, instances := limit("max_user_watches"), limit("max_user_instances")
-	usedWatches, usedInstances, closed := used(v.uid)
+	usedWatches, usedInstances, unseen := used(v.uid)
 	switch {
 	case watches > 0 && usedWatches >= watches*9/10:
 		v.say(
@@ -45,8 +45,8 @@ func (v *visit) watches() {
 	default:
 		found := fmt.Sprintf("%d of %d inotify watches and %d of %d instances are used", usedWatches, watches,
 			usedInstances, instances)
-		if closed > 0 { // such as the daemon itself
-			found += fmt.Sprintf("; not counted: %d of your processes, which are closed", closed)
+		if unseen > 0 { // such as the daemon itself
+			found += fmt.Sprintf("; not counted: %d of your processes, which are closed", unseen)
 		}
 		v.say("watches", OK, "", "%s", found)
 	}
@@ -66,17 +66,17 @@ func limit(name string) int {
 }
 
 // used returns the watches and instances of all processes of a user: the limits are per
-// user. Those of processes that the caller may not look into are left out; closed counts these processes.
-func used(uid int) (watches, instances, closed int) {
+// user. Those of processes that the caller may not look into are left out; unseen counts these processes.
+func used(uid int) (watches, instances, unseen int) {
 	processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, process := range processes {
 		pid, _ := strconv.Atoi(filepath.Base(process)) // the pattern is of digits
 		if of, known := proc.UIDOf(pid); !known || of != uid {
 			continue
 		}
-		fds, err := os.ReadDir(process + "/fd") // one that has ended has none
+		fds, err := os.ReadDir(process + "/fd") // a process that has ended has none
 		if errors.Is(err, fs.ErrPermission) {
-			closed++
+			unseen++
 		}
 		for _, fd := range fds {
 			if to, err := os.Readlink(process + "/fd/" + fd.Name()); err != nil || to != "anon_inode:inotify" {
@@ -87,5 +87,5 @@ func used(uid int) (watches, instances, closed int) {
 			watches += bytes.Count(info, []byte("inotify wd:"))
 		}
 	}
-	return watches, instances, closed
+	return watches, instances, unseen
 }
