@@ -72,7 +72,7 @@ func (w *initRun) runs(asService bool, pid int) {
 	}
 	w.answer.Daemon.State = "running"
 	w.say(green, "runs", "already (pid %d), not as a service", pid)
-	w.more("to make it one: kill %d && hookd install", pid)
+	w.more("to make it one: hookd daemon stop && hookd daemon install")
 }
 
 // background starts hookd without a service manager. p says how it is kept
@@ -94,7 +94,7 @@ func (w *initRun) background(m *service.Machine, p *service.Plan) {
 	}
 	w.answer.Daemon = &initDaemon{State: "background", PID: d.PID, Log: d.Log}
 	w.say(green, "started", "in the background, pid %d; its log: %s", d.PID, tilde(d.Log))
-	w.more("no file of a service was written; to stop it: kill %d", d.PID)
+	w.more("no file of a service was written; to stop it: hookd daemon stop")
 	if p != nil {
 		for _, note := range p.Without() {
 			w.more("%s", note)

@@ -119,7 +119,7 @@ func (p *Plan) Install(ctx context.Context, running func() int) error {
 	missing := mgr.reachable(ctx)
 	if missing == nil && !mgr.active(ctx) {
 		if pid := running(); pid > 0 {
-			return fail(fmt.Sprintf("stop it with `kill %d`, then type `hookd install`", pid), "hookd already runs with pid %d, and not as a service", pid)
+			return fail("stop it with `hookd daemon stop`, then type `hookd install`", "hookd already runs with pid %d, and not as a service", pid)
 		}
 	}
 	if missing != nil {
