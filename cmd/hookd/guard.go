@@ -157,7 +157,8 @@ func (g *guard) rehearse(cmd *cobra.Command, cfg config.Config, name string) err
 	ctx, cancel := context.WithTimeout(cmd.Context(), time.Second)
 	defer cancel()
 	if _, err := g.a.dial(cmd).Status(ctx); err != nil {
-		fmt.Fprintln(g.a.errOut, "hookd does not run: once it does, `hookd guard what-if "+name+"` shows what the rule would have changed")
+		g.a.printer(g.a.errOut).sentence(plain, "hookd does not run: once it does, `hookd guard what-if "+name+
+			"` shows what the rule would have changed")
 		return nil
 	}
 	w := whatIf{a: g.a, since: "7d", limit: 1000}

@@ -276,7 +276,12 @@ func printOverview(p *printer, o *overview) {
 	p.line()
 	printAttention(p, o)
 	if o.status == nil {
-		p.fact("hookd", "does not answer", story.FirstLine(o.Daemon))
+		word, why := "does not answer", o.Daemon
+		if errors.Is(o.unreadable, client.ErrNotRunning) {
+			word, why = "is not running", strings.TrimPrefix(why, "hookd is not running ")
+		}
+		const indent = 2 + 10 + 1
+		p.hung(indent, fmt.Sprintf("  %-10s %s  ", "hookd", word), escape(why, keepNothing))
 		p.line()
 		p.nextSteps(o.Next)
 		return
