@@ -79,6 +79,11 @@ func usage(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var wrong *pflag.InvalidValueError
 	switch {
+	case strings.HasPrefix(text, "if any flags in the group ["): // cobra's text has no type
+		_, both, _ := strings.Cut(text, "; [")
+		both, _, _ = strings.Cut(both, "]")
+		text = "--" + strings.Join(strings.Fields(both), " and --") + " say different things"
+		hint = "leave out all but one; " + hint
 	case errors.As(err, &unknown):
 		hint = meantFlag(cmd, unknown.GetSpecifiedName()) + hint
 	case errors.As(err, &wrong):
@@ -145,7 +150,7 @@ func explain(err error) *failure {
 var refusedField = lazyregexp.New("^(?:field |parameter )?`?([a-z_]+)`? is ")
 
 // inFlags tells a refusal of a field or a parameter in the words of the flag that it was typed as, and names
-// the help of its command. A hint in JSON gives way to what the flag is for.
+// the help of its command. A hint in JSON gives way to the purpose of the flag.
 func inFlags(cmd *cobra.Command, err error) error {
 	refused := refusalIn(err)
 	if refused == nil {

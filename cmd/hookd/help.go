@@ -184,8 +184,11 @@ func cutWords(line string, width int) string {
 	if at := strings.LastIndexByte(line, ' '); at > 0 {
 		line = line[:at]
 	}
-	if at := max(strings.LastIndex(line, ", "), strings.LastIndex(line, "; "), strings.LastIndex(line, ": "),
-		strings.LastIndex(line, " (")); at > 2*width/3 {
+	at := max(strings.LastIndex(line, ", "), strings.LastIndex(line, "; "), strings.LastIndex(line, ": "))
+	if open := strings.LastIndex(line, " ("); open > strings.LastIndex(line, ")") {
+		at = open // brackets go as a whole
+	}
+	if at > 2*width/3 || at > width/2 && line[at+1] == '(' {
 		return strings.TrimRight(line[:at], " ,;:(") // a clause less reads better than half of one
 	}
 	return strings.TrimRight(line, " ,;:(") + " …"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,9 +37,25 @@ func listCommand(a *app) *cobra.Command {
 
 // withLimit gives -n to a list whose rows go through upTo.
 func withLimit(a *app, cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().IntVarP(&a.limit, "limit", "n", 0, "at most so many; 0 is all")
+	cmd.Flags().VarP((*most)(&a.limit), "limit", "n", "at most so many; 0 is all")
 	return cmd
 }
+
+// most is a flag's whole number of 0 or more.
+type most int
+
+func (c *most) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err == nil && n < 0 {
+		err = fmt.Errorf("%d is less than 0", n)
+	}
+	*c = most(n)
+	return err
+}
+
+func (c *most) String() string { return strconv.Itoa(int(*c)) }
+
+func (c *most) Type() string { return "int" }
 
 // upTo returns the first n of a list; all where n is 0.
 func upTo[T any](list []T, n int) []T {
@@ -83,7 +100,7 @@ func printHookTable(p *printer, hooks []client.Hook, snoozed []client.Snoozed) {
 }
 
 // stateCell is the state of a hook; "shadow" for an active hook in the shadow, and "off until" for a disabled
-// hook that comes back by itself.
+// hook that comes back at a time.
 func stateCell(h client.Hook, snoozed []client.Snoozed) cell {
 	if h.Shadow && h.State == "active" {
 		return cell{"shadow", yellow}

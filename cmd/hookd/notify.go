@@ -104,7 +104,11 @@ func (n *notifier) run(cmd *cobra.Command, args []string) error {
 	} else {
 		err = n.write(cfg, done, args)
 	}
-	if err != nil {
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		return err
+	case err != nil:
 		return fail(exitFailed, "see the permissions of "+cfg.HooksDir, "%w", err)
 	}
 	if done.Reloaded, err = n.a.reloadDaemon(cmd); err != nil {
@@ -160,7 +164,7 @@ func addressOf(way, text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", fmt.Errorf("%q is no http or https address", text)
+		return "", fail(exitUsage, "see `hookd notify --help`", "%q is no http or https address", text)
 	}
 	return u.String(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +58,7 @@ type wrongHook struct {
 	State  string `json:"state"`
 	What   string `json:"what"`
 	Denies bool   `json:"denies"` // the calls that it guards are denied meanwhile
+	folder string // where another hook has the name, which the name alone does not tell apart; else ""
 }
 
 // lookTime bounds the questions of one picture.
@@ -155,6 +157,9 @@ func (o *overview) look(hooks []client.Hook) {
 			}
 			continue
 		}
+		if slices.ContainsFunc(hooks, func(o client.Hook) bool { return o.Name == h.Name && o.File != h.File }) {
+			w.folder = filepath.Dir(h.File)
+		}
 		for _, pr := range h.Problems {
 			if w.What == "" || !pr.Warning {
 				w.What = pr.Message
@@ -244,6 +249,10 @@ func (o *overview) next() (list []story.Step) {
 	for _, w := range o.Wrong {
 		if w.State == "waiting" {
 			add("hookd hook allow "+quote(w.Hook), "look at it, and put it into force")
+			continue
+		}
+		if w.folder != "" {
+			add("hookd validate "+quote(w.folder), "see what is wrong with it")
 			continue
 		}
 		add("hookd hook show "+quote(w.Hook), "see what is wrong with it")

@@ -223,7 +223,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// atMostOne wants no argument, or the one that the command's usage names.
+// atMostOne wants no argument, or the argument that the command's usage names.
 func atMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return fmt.Errorf("%s takes one %s, %d are given", cmd.Name(), argument(cmd), len(args))

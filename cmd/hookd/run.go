@@ -19,6 +19,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/policy"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 // runFlags are the flags of `hookd run`.
@@ -314,8 +315,8 @@ func (s runSummary) line() string {
 	if s.Orphan {
 		return "hookd ended before the command: what was decided is not known"
 	}
-	return fmt.Sprintf("%d events, %d denied, %d asked, %d allowed", s.Events, s.Counts["deny"], s.Counts["ask"],
-		s.Counts["allow"]+s.Counts["none"])
+	return fmt.Sprintf("%s, %d denied, %d asked, %d allowed", card.Plural(int(s.Events), "event"), s.Counts["deny"],
+		s.Counts["ask"], s.Counts["allow"]+s.Counts["none"])
 }
 
 func (s runSummary) markdown() string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 func topCommand(a *app) *cobra.Command {
@@ -145,9 +146,9 @@ func (t *top) paint(f topFacts, note string) error {
 // draw writes the picture.
 func (t *top) draw(p *printer, f topFacts) {
 	st := f.Status
-	p.line(p.fit(fmt.Sprintf("hookd %s  up %s  %s  %d events%s  %d queued  %s", st.Version,
-		f.At.Sub(st.Started).Round(time.Second), tally(st.Hooks, "no hooks"), st.Events, t.rate(f), queued(st),
-		sizeText(st.Store.Bytes))))
+	p.line(p.fit(fmt.Sprintf("hookd %s  up %s  %s  %s%s  %d queued  %s", st.Version,
+		f.At.Sub(st.Started).Round(time.Second), tally(st.Hooks, "no hooks"), card.Plural(int(st.Events), "event"),
+		t.rate(f), queued(st), sizeText(st.Store.Bytes))))
 	p.line()
 	p.line(p.paint(bold, "runs under way"))
 	printUnderWay(p, f.Runs)

@@ -82,7 +82,8 @@ func (m machine) Approvers() map[string]ed25519.PublicKey {
 }
 
 var errNoFleet = &wire.Error{
-	Code: wire.CodeNotFound, Message: "this machine is in no fleet", Hint: "set fleet.servers in hookd.yaml, see docs/reference/fleet.md",
+	Code: wire.CodeNotFound, Message: "this machine is in no fleet",
+	Hint: "set fleet.servers in hookd.yaml, then type `hookd reload`; see docs/reference/fleet.md",
 }
 
 // outbox returns the messages that wait on this machine for the servers.

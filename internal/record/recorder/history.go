@@ -331,7 +331,7 @@ func (r *Recorder) takeBack(
 	return count, unreadable, err
 }
 
-// listOf names the list of what the history has, by kind.
+// listOf names the command that lists a kind of record.
 var listOf = map[string]string{
 	"event": "`hookd log`", "the decision about event": "`hookd log`", "run": "`hookd log runs`",
 	"dead letter": "`hookd dev dead list`",

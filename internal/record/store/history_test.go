@@ -474,7 +474,7 @@ func TestSinceReadsTheStreamInOrder(t *testing.T) {
 	}
 }
 
-// The last event of an agent is no replay, not of the session that asks, and not one that a person tried.
+// The last event of an agent is no replay, not of the session that asks, and not tried by a person.
 func TestLastEventOfAnAgent(t *testing.T) {
 	s := open(t, options(t))
 	if _, err := s.Last(t.Context(), events.Cline, "probe"); !errors.Is(err, ErrNotFound) {
