@@ -139,7 +139,7 @@ func (v vault) keep(e *events.Event) (r undo.Copied, looked bool) {
 	f := v.reader.Read(call, cwd)
 	later := string(rawjson.Get(call.Given, "run_in_background")) == "true"
 	r = v.undo.Keep(undo.KeptCall{
-		ID: e.EventID, Time: e.Time, Session: e.SessionID, Agent: cmp.Or(string(e.Dialect), e.AgentName),
+		ID: e.EventID, Time: e.Time, Session: e.SessionID, Agent: cmp.Or(e.AgentName, string(e.Dialect)),
 		CallID: e.CallID, Tool: e.Tool, Subject: e.Subject, Cwd: undo.Path(cwd), Later: later,
 	}, f)
 	return r, true
