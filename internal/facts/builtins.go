@@ -48,6 +48,8 @@ func (c *call) builtin(name string, rest []Word) (out output, ok bool) {
 	switch name {
 	case "cd", "pushd", "chdir":
 		return b.changeFolder(), true
+	case "popd":
+		return b.popFolder(), true
 	case "[", "test":
 		return b.test(), true
 	case "alias":
@@ -124,17 +126,38 @@ func (b *builtin) changeFolder() output {
 	if b.sh.where != "" {
 		return output{known: true}
 	}
-	switch {
-	case to == nil:
+	from := b.sh.cwd
+	switch pushes := b.called == "pushd"; {
+	case to == nil && !pushes:
 		b.sh.cwd = b.sh.r.env.Home
-	case to.Kind == Literal && to.Text != "-":
+	case to != nil && to.Text == "-":
+		b.sh.cwd = b.sh.old
+	case to != nil && to.Kind == Literal && !(pushes && strings.HasPrefix(to.Text, "+")):
 		b.sh.cwd, _ = b.sh.absolute(to.Text)
 		if !strings.HasPrefix(b.sh.cwd, "/") {
 			b.sh.cwd = ""
 		}
-	case to.from == "project":
+	case to != nil && to.from == "project":
 	default:
 		b.sh.cwd = ""
+	}
+	b.sh.old = from
+	if b.called == "pushd" {
+		b.sh.pushed = append(slices.Clip(b.sh.pushed), from)
+	}
+	return output{known: true}
+}
+
+// popFolder follows popd. Folders that were pushed before the line are not known.
+func (b *builtin) popFolder() output {
+	if b.sh.where != "" {
+		return output{known: true}
+	}
+	b.sh.old, b.sh.cwd = b.sh.cwd, ""
+	if last := len(b.sh.pushed) - 1; last >= 0 && len(b.rest) == 0 {
+		b.sh.cwd, b.sh.pushed = b.sh.pushed[last], b.sh.pushed[:last]
+	} else {
+		b.sh.pushed = nil
 	}
 	return output{known: true}
 }
@@ -187,7 +210,7 @@ func (b *builtin) eval() output {
 	for _, a := range b.env {
 		sh.vars[a.Name] = Word{Text: unknownPart, Kind: Unknown} // as it was, but in a POSIX shell
 	}
-	b.sh.cwd, b.sh.vars, b.sh.funcs, b.sh.src, b.sh.params = sh.cwd, sh.vars, sh.funcs, sh.src, sh.params
+	b.sh.place, b.sh.vars, b.sh.funcs, b.sh.src, b.sh.params = sh.place, sh.vars, sh.funcs, sh.src, sh.params
 	return out
 }
 

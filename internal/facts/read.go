@@ -53,8 +53,8 @@ func (r *reader) recovered() {
 // shell follows a line. exact means that the line is Facts.Text.
 func (r *reader) shell(line string, exact bool) {
 	sh := &shell{
-		r: r, cwd: r.env.Cwd, vars: map[string]Word{}, funcs: map[string]*syntax.FuncDecl{}, src: map[string]string{},
-		exact: exact,
+		r: r, place: place{cwd: r.env.Cwd}, vars: map[string]Word{}, funcs: map[string]*syntax.FuncDecl{},
+		src: map[string]string{}, exact: exact,
 	}
 	defer r.recovered()
 	sh.line(line)
@@ -157,7 +157,7 @@ func (r *reader) languages(lang string, texts []string) {
 func (r *reader) bare(text string) *call {
 	sh := &shell{
 		r:     r,
-		cwd:   r.env.Cwd,
+		place: place{cwd: r.env.Cwd},
 		vars:  map[string]Word{},
 		funcs: map[string]*syntax.FuncDecl{},
 		src:   map[string]string{},

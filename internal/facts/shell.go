@@ -62,8 +62,8 @@ type output struct {
 
 // shell is one shell process while a text is followed.
 type shell struct {
+	place
 	r       *reader
-	cwd     string // "" = not known
 	vars    map[string]Word
 	funcs   map[string]*syntax.FuncDecl
 	src     map[string]string // the text that a function stands in
@@ -87,6 +87,13 @@ type shell struct {
 	client  bool              // the words under way are those of a client of a database
 	tests   bool              // the words under way are those of a test, which shows nothing
 	sieve   string            // the expression that a grep holds against what it prints; "" = none
+}
+
+// place is where a shell is, and was.
+type place struct {
+	cwd    string   // "" = not known
+	old    string   // where cd - leads; "" = not known
+	pushed []string // where popd leads, the next folder last
 }
 
 // fork is the shell of a subshell or of one side of a pipe.
@@ -752,18 +759,18 @@ func (sh *shell) maybe(run func()) { sh.either(run, func() {}) }
 
 // either follows branches of which one runs.
 func (sh *shell) either(branches ...func()) {
-	before, cwd, lost, params := sh.vars, sh.cwd, sh.lost, sh.params
+	before, at, lost, params := sh.vars, sh.place, sh.lost, sh.params
 	var after []map[string]Word
-	var folders []string
+	var places []place
 	sh.lost = true
 	for _, b := range branches {
-		sh.vars, sh.cwd = maps.Clone(before), cwd
+		sh.vars, sh.place = maps.Clone(before), at
 		if b(); !sameParams(params, sh.params) {
 			params = nil
 		}
-		after, folders = append(after, sh.vars), append(folders, sh.cwd)
+		after, places = append(after, sh.vars), append(places, sh.place)
 	}
-	sh.vars, sh.cwd, sh.lost, sh.params = after[0], folders[0], lost, params
+	sh.vars, sh.place, sh.lost, sh.params = after[0], places[0], lost, params
 	for _, other := range after[1:] {
 		for name, w := range other {
 			switch have, ok := sh.vars[name]; {
@@ -774,9 +781,16 @@ func (sh *shell) either(branches ...func()) {
 			}
 		}
 	}
-	for _, folder := range folders[1:] {
-		if folder != sh.cwd {
-			sh.cwd = cwd // where it was: a cd that may fail is mostly guarded by &&
+	for _, other := range places[1:] {
+		switch {
+		case other.cwd == sh.cwd:
+		case other.cwd == "" || sh.cwd == "":
+			sh.cwd = at.cwd // where it was: a cd that may fail is mostly guarded by &&
+		default:
+			sh.cwd, at.cwd = "", ""
+		}
+		if other.old != sh.old || !slices.Equal(other.pushed, sh.pushed) {
+			sh.old, sh.pushed = "", nil
 		}
 	}
 }

@@ -619,6 +619,10 @@ func (sh *shell) variable(name string) (Word, bool) {
 		if sh.cwd != "" {
 			return Word{Text: sh.cwd, Kind: Literal}, true
 		}
+	case "OLDPWD":
+		if sh.old != "" {
+			return Word{Text: sh.old, Kind: Literal}, true
+		}
 	case "TMPDIR":
 		return Word{Text: "/tmp", Kind: Literal}, true
 	case "IFS":
