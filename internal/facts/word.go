@@ -274,7 +274,7 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 			if qualifier := p.Pattern.Value; runsQualifier.MatchString(qualifier) {
 				ev.sh.r.doubt(DoubtEval, "zsh runs the qualifier "+qualifier, ev.sh.base, -1)
 			}
-			ev.literal(p.Op.String() + p.Pattern.Value + ")")
+			ev.literal("*") // readers of targets know no other word that fits so much
 			ev.glob = true
 		default:
 			ev.dark(false, "")
