@@ -34,13 +34,14 @@ func (a *aimer) expand(target string, dots bool) (paths []string) {
 	for len(rest) > 0 && !strings.ContainsAny(rest[0], "*?[") {
 		folder, rest = filepath.Join(folder, rest[0]), rest[1:]
 	}
-	whole, err := pattern.Compile(target, '/')
-	flat, _ := pattern.Compile(strings.ReplaceAll(target, "/**/", "/"), '/') // ** may be no folder at all
-	if err != nil {
+	deep := strings.Contains(target, "**")
+	text := strings.ReplaceAll(target, "[^", "[!")
+	whole, err := pattern.Compile(text, '/')
+	flat, _ := pattern.Compile(strings.ReplaceAll(text, "/**/", "/"), '/') // ** may be no folder at all
+	if deep && (err != nil || strings.Contains(text, "[:")) {
 		a.doubt("a pattern that is not read: " + target)
 		return paths
 	}
-	deep := strings.Contains(target, "**")
 	var below func(dir string, rest []string)
 	below = func(dir string, rest []string) {
 		list, err := os.ReadDir(dir)
@@ -77,8 +78,8 @@ func (a *aimer) expand(target string, dots bool) (paths []string) {
 
 // fits reports whether a name fits one part of a pattern; in doubt it does.
 func fits(part, name string) bool {
-	ok, err := filepath.Match(part, name)
-	return ok || err != nil
+	ok, err := filepath.Match(strings.ReplaceAll(part, "[!", "[^"), name)
+	return ok || err != nil || strings.Contains(part, "[:") // such as [[:digit:]]
 }
 
 // walkNames calls each with the paths below a folder, relative to it, until the budget is over.

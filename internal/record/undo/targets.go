@@ -84,7 +84,12 @@ func (a *aimer) effect(e *facts.Effect) {
 	if c != nil {
 		program, _ = c.Program()
 	}
+	if strings.Contains(e.Target, "**") && slices.ContainsFunc(a.f.Commands, followsLinks) {
+		a.doubt("find follows links")
+	}
 	switch {
+	case e.Kind == facts.KindWrite && c != nil && inPlace(e, c, program):
+		a.plain(e, effectWrite, true)
 	case program == "git" && c != nil:
 		if e.Kind == facts.KindDelete && gitVerb(c) == "clean" {
 			return // see git
@@ -109,6 +114,7 @@ func (a *aimer) effect(e *facts.Effect) {
 	case program == "rsync" && !a.local(e):
 		a.plain(e, rsyncEffect(c), true)
 	case slices.Contains(replacers, program):
+		a.links(e, c)
 		a.plain(e, effectReplace, true)
 	default:
 		a.plain(e, effectWrite, true)
@@ -123,6 +129,46 @@ var (
 		"sed", "gsed", "perl", "patch", "tar", "bsdtar", "gtar", "unzip", "mv", "ln", "install", "git", "rm", "unlink", "rmdir",
 	} // not gzip and its like, which refuse a file with another name
 )
+
+// inPlace reports whether a program of replacers writes to a file in place: tar to its archive, git to an output, sed
+// to a file that its script names.
+func inPlace(e *facts.Effect, c *facts.Command, program string) bool {
+	if !slices.Contains(replacers, program) {
+		return false
+	}
+	leads := func(word string) bool {
+		path := pathOf(c, word)
+		real, _ := filepath.EvalSymlinks(path) // "" where it leads nowhere
+		return path == e.Target || real == e.Target
+	}
+	names := slices.ContainsFunc(c.Words, func(w facts.Word) bool {
+		_, value, _ := strings.Cut(w.Text, "=")
+		return leads(w.Text) || value != "" && leads(value)
+	})
+	switch program {
+	case "sed", "gsed":
+		return !names
+	case "tar", "bsdtar", "gtar":
+		return names && !isFolder(e.Target)
+	case "git":
+		return names && slices.Contains([]string{"archive", "bundle", "diff", "log", "show"}, gitVerb(c))
+	}
+	return false
+}
+
+// followsLinks reports whether a command is a find that goes into folders behind links.
+func followsLinks(c facts.Command) bool {
+	program, _ := c.Program()
+	return program == "find" && hasOption(&c, "-L", "-follow")
+}
+
+// pathOf is the path that a word of a command names.
+func pathOf(c *facts.Command, word string) string {
+	if filepath.IsAbs(word) {
+		return filepath.Clean(word)
+	}
+	return filepath.Join(c.Dir, word)
+}
 
 // readers change no file that they are given.
 var readers = []string{"ls", "cat", "echo", "printf", "mkdir", "touch", "cd", "test", "[", "true", "find", "xargs", "rsync"}
@@ -288,12 +334,19 @@ func (a *aimer) named(e *facts.Effect, c *facts.Command, effect string) {
 	if last.Kind != facts.Literal || strings.HasPrefix(last.Text, "-") {
 		return
 	}
-	path := last.Text
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.Dir, path)
-	}
+	path := pathOf(c, last.Text)
 	if is, err := look(path); err == nil && is.Kind == kindLink && path != e.Target {
 		a.add(target{path: path, effect: effect})
+	}
+}
+
+// links adds the links that words of a command name and that lead to a target: sed -i puts a file in the place of each.
+func (a *aimer) links(e *facts.Effect, c *facts.Command) {
+	for _, w := range c.Words[1:] {
+		path := pathOf(c, w.Text)
+		if is, err := look(path); err == nil && is.Kind == kindLink && path != e.Target {
+			a.add(target{path: path, effect: effectReplace})
+		}
 	}
 }
 
@@ -342,9 +395,9 @@ func (a *aimer) add(t target) {
 
 // elsewhere notes a target that is no file of this machine.
 func (a *aimer) elsewhere(e *facts.Effect, c *facts.Command) {
-	scheme, name, _ := strings.Cut(e.Target, ":")
+	scheme, name, named := strings.Cut(e.Target, ":")
 	switch {
-	case e.Target == "":
+	case e.Target == "" || !named && c != nil && c.Dir == "": // a path in a folder that is not known
 		a.doubt("a path that is only known when it runs: " + e.Why)
 	case scheme == "index" || scheme == "stash" || scheme == "branch" || scheme == "worktree" || scheme == "project":
 		return // git's own files, see git
