@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -70,6 +71,20 @@ func (a *aimer) git(c *facts.Command) {
 		return
 	}
 	verb, args, dir := gitWords(c)
+	if verb == "" || dir == "" || slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+		return
+	}
+	if slices.Contains(c.Via, "git submodule foreach") {
+		for _, below := range a.submodules(dir) {
+			a.gitIn(c, verb, args, below)
+		}
+		return
+	}
+	a.gitIn(c, verb, args, dir)
+}
+
+// gitIn adds the files that a git command changes in the working tree of a folder.
+func (a *aimer) gitIn(c *facts.Command, verb string, args []string, dir string) {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(args, func(w string) bool { return slices.Contains(names, w) })
 	}
@@ -77,8 +92,10 @@ func (a *aimer) git(c *facts.Command) {
 	if len(args) > 0 {
 		first = args[0]
 	}
-	if verb == "" || dir == "" || has("--help", "-h") {
-		return
+	if verb == "submodule" && has("update") || has("--recurse-submodules") {
+		for _, below := range a.submodules(dir) {
+			a.dirty(below)
+		}
 	}
 	switch verb {
 	case "clean":
@@ -88,6 +105,10 @@ func (a *aimer) git(c *facts.Command) {
 	case "checkout", "switch", "restore", "merge", "rebase", "pull", "cherry-pick", "revert", "am", "apply", "read-tree",
 		"checkout-index", "sparse-checkout":
 		a.dirty(dir)
+		a.added(dir, args)
+		if has("-B", "-C", "--force-create") {
+			a.refs(dir, "refs/heads/", args)
+		}
 	case "reset":
 		if has("--hard", "--merge", "--keep") {
 			a.dirty(dir)
@@ -116,11 +137,12 @@ func (a *aimer) git(c *facts.Command) {
 			}
 		}
 	case "branch":
-		if letter(args, 'd') || letter(args, 'D') || has("--delete") {
+		if slices.ContainsFunc([]byte("dDfmMcC"), func(l byte) bool { return letter(args, l) }) ||
+			has("--delete", "--force", "--move", "--copy") {
 			a.refs(dir, "refs/heads/", args)
 		}
 	case "tag":
-		if letter(args, 'd') || has("--delete") {
+		if letter(args, 'd') || letter(args, 'f') || has("--delete", "--force") {
 			a.refs(dir, "refs/tags/", args)
 		}
 	case "update-ref":
@@ -168,13 +190,14 @@ func (a *aimer) listed(dir string, args ...string) (paths []string) {
 
 // dirty adds the tracked files that differ from the index or from HEAD, and the index.
 func (a *aimer) dirty(dir string) {
-	for _, name := range a.listed(dir, "ls-files", "-z", "-m", "--", ":/") {
-		a.add(target{path: filepath.Join(dir, name), effect: effectReplace})
-	}
 	r, err := a.limits.repository(dir)
 	if err != nil {
 		return
 	}
+	for _, name := range a.listed(dir, "ls-files", "-z", "-m", "--", ":/") {
+		a.add(target{path: standing(r.Top, filepath.Join(dir, name)), effect: effectReplace})
+	}
+	a.underWay(dir, r.Top)
 	staged := a.listed(dir, "diff", "--cached", "--name-only", "-z", "--no-renames")
 	for _, name := range staged {
 		a.add(target{path: filepath.Join(r.Top, name), effect: effectReplace})
@@ -182,6 +205,92 @@ func (a *aimer) dirty(dir string) {
 	if len(staged) > 0 { // else the index says nothing that HEAD does not
 		a.own(dir, "index")
 	}
+}
+
+// standing returns the first part of a path below a folder that is no folder itself: git puts one in its place.
+func standing(top, path string) string {
+	for at := len(top); at < len(path); at++ {
+		if path[at] != '/' || at == len(top) {
+			continue
+		}
+		if is, err := look(path[:at]); err != nil || is.Kind != kindDir {
+			return path[:at]
+		}
+	}
+	return path
+}
+
+// ofUnderWay are git's files about a merge, a rebase or the like that has not ended; what ends it deletes them.
+var ofUnderWay = []string{
+	"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG",
+	"rebase-merge", "rebase-apply", "sequencer",
+}
+
+func (a *aimer) underWay(dir, top string) {
+	own, any := filepath.Join(top, ".git"), false
+	if !isFolder(own) { // a linked working tree or a submodule
+		for _, path := range a.listed(dir, "rev-parse", "--absolute-git-dir") {
+			own = strings.TrimSuffix(path, "\n")
+		}
+	}
+	for _, name := range ofUnderWay {
+		if path := filepath.Join(own, name); exists(path) {
+			a.add(target{path: path, effect: effectReplace, soft: true, tree: true})
+			any = true
+		}
+	}
+	if any {
+		a.own(dir, "HEAD", "index")
+	}
+}
+
+// added adds files that another commit has and HEAD has not: git puts them over ignored ones, and with -f over all.
+func (a *aimer) added(dir string, args []string) {
+	r, err := a.limits.repository(dir)
+	if err != nil {
+		return
+	}
+	for _, w := range args {
+		_, value, _ := strings.Cut(w, "=") // of --source=main
+		if w == "--" {
+			return
+		} else if w = cmp.Or(value, w); w == "-" {
+			w = "@{-1}"
+		} else if strings.HasPrefix(w, "-") {
+			continue
+		}
+		// An error: the word is a path, or a new branch.
+		out, err := r.Output(context.Background(), 4<<20,
+			"diff", "--name-only", "-z", "--no-renames", "--diff-filter=A", "HEAD", w, "--")
+		if err != nil {
+			continue
+		}
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			if path := standing(r.Top, filepath.Join(r.Top, name)); name != "" && exists(path) {
+				a.add(target{path: path, effect: effectReplace})
+			}
+		}
+		return
+	}
+}
+
+// submodules returns the working trees of the submodules of a repository.
+func (a *aimer) submodules(dir string) (list []string) {
+	r, err := a.limits.repository(dir)
+	if err != nil || !exists(filepath.Join(r.Top, ".gitmodules")) {
+		return nil
+	}
+	for _, entry := range a.listed(dir, "config", "-z", "-f", filepath.Join(r.Top, ".gitmodules"), "--get-regexp", `\.path$`) {
+		if _, path, _ := strings.Cut(entry, "\n"); filepath.IsLocal(path) {
+			list = append(list, filepath.Join(r.Top, path))
+		}
+	}
+	for _, below := range list {
+		if git.Top(below) == below {
+			list = append(list, a.submodules(below)...)
+		}
+	}
+	return list
 }
 
 // untracked adds the files that git clean deletes.
@@ -204,7 +313,13 @@ func (a *aimer) untracked(dir string, args []string) {
 
 // own adds files of git's own, which later commands of git change too.
 func (a *aimer) own(dir string, names ...string) {
+	// Git is not asked about bare repositories.
+	bare := isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs"))
 	for _, name := range names {
+		if bare {
+			a.add(target{path: filepath.Join(dir, name), effect: effectReplace, soft: true})
+			continue
+		}
 		for _, path := range a.listed(dir, "rev-parse", "--path-format=absolute", "--git-path", name) {
 			path = strings.TrimSuffix(path, "\n")
 			a.add(target{path: path, effect: effectReplace, soft: true})

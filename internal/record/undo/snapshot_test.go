@@ -33,6 +33,42 @@ func (v *vaultTest) ended(session, id string) {
 	v.k.waitSettled(session, time.Now().Add(time.Minute))
 }
 
+// Files that git does not track, of submodules, and of its own are lost without a word of git.
+func TestWhatGitLoses(t *testing.T) {
+	const (
+		other    = "git checkout -qb side; echo s > n; git add n; git commit -qm s; git checkout -q -; "
+		under    = "git checkout -qb side; echo s > tracked; git commit -qam s; git checkout -q -; echo o > tracked; git commit -qam o; git merge -q side || "
+		commit   = "git -C .s config user.email a@b.c; git -C .s config user.name n; echo 1 > .s/a; git -C .s add a; git -C .s commit -qm a; "
+		sub      = "git init -q .s; " + commit + "git -c protocol.file.allow=always submodule --quiet add ./.s sub; echo mine > sub/a"
+		branches = "git branch one; echo 3 > tracked; git commit -qam 3; git branch two; git tag v"
+	)
+	for _, c := range []struct{ before, line, file string }{
+		{other + "echo mine > n", "git checkout -qf side", "n"},
+		{other + "echo n > .gitignore; echo mine > n", "git checkout -q side", "n"},
+		{other + "echo n > .gitignore; echo mine > n", "git merge -q side", "n"},
+		{under + "echo mine > tracked", "git merge --abort", "tracked"},
+		{under + "echo mine > tracked", "git merge --abort", ".git/MERGE_HEAD"},
+		{under + "echo mine > tracked", "git reset -q --hard", ".git/MERGE_MSG"},
+		{sub, "git -c protocol.file.allow=always submodule -q update -f", "sub/a"},
+		{sub, "git submodule -q foreach 'git reset -q --hard'", "sub/a"},
+		{sub, "git checkout -q -f --recurse-submodules HEAD", "sub/a"},
+		{branches, "git branch -f one two", ".git/refs/heads/one"},
+		{branches, "git branch -M one two", ".git/refs/heads/one"},
+		{branches, "git checkout -q -B one two", ".git/refs/heads/one"},
+		{branches, "git tag -f v one", ".git/refs/tags/v"},
+		{branches + "; git clone -q --bare . b", "git -C b branch -q -D one", "b/packed-refs"},
+	} {
+		v := newVaultTest(t)
+		sh(t, v.work, repository+c.before)
+		was, err := os.ReadFile(filepath.Join(v.work, c.file))
+		hooktest.Must(t, err)
+		v.undo(wire.UndoRequest{Calls: []string{v.ran("s", c.line)}})
+		if is, err := os.ReadFile(filepath.Join(v.work, c.file)); string(is) != string(was) {
+			t.Errorf("%s: %s is %q, %v", c.line, c.file, is, err)
+		}
+	}
+}
+
 // A person's own edits while a program runs are never taken back without a word.
 func TestChangesWhileAProgramRanAreToldAsAConflict(t *testing.T) {
 	v := newRepositoryTest(t)
