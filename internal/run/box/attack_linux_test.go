@@ -272,6 +272,28 @@ func (s *scene) reached(r result, later string) bool {
 }
 
 // Tests need the variables of a project; a box that only reads does not.
+// A configuration of git leads to files of a project that git runs, or reads as settings.
+func TestAttacksOnWhatGitIsLedTo(t *testing.T) {
+	for _, level := range []Level{Namespaces, Landlock, planned} {
+		newScene(t).can(t, level)
+		for file, setting := range map[string]string{
+			".git/config":           "[include]\n\tpath = ../led\n",
+			".git/config.worktree":  "[core]\n\thooksPath = led\n",
+			"../.gitconfig":         "[core] HooksPath = led\n",
+			"../.config/git/config": "[includeIf \"gitdir:~/project/\"]\n\tpath = ~/project/more\n",
+		} {
+			s := newScene(t)
+			setup := `mkdir -p ../.config/git; echo "[include] path = led" > more; echo "# mine" > led; printf '` + setting + `' >> ` + file
+			if r := s.bare(t, setup); r.exit != 0 {
+				t.Fatalf("%+v", r)
+			}
+			if r := s.boxed(t, Project, level, `echo x > led && echo REACHED; rm led && echo REACHED`); strings.Contains(r.out, "REACHED") || r.exit == exitFailed {
+				t.Errorf("%s: %s: %+v", level, file, r)
+			}
+		}
+	}
+}
+
 func TestSecretsOfAProject(t *testing.T) {
 	for _, level := range []Level{Namespaces, Landlock, planned} {
 		t.Run(string(level), func(t *testing.T) {

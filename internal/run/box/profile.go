@@ -198,7 +198,7 @@ var (
 // runsLater are files and folders of a project that run later, or steer editors.
 var runsLater = []string{
 	".hookd", ".vscode", ".idea", ".devcontainer", ".envrc", ".mise.toml", "mise.toml", ".pre-commit-config.yaml",
-	".github/workflows", ".gitmodules", ".husky",
+	".github/workflows", ".gitmodules", ".husky", ".zed", ".pre-commit-config.yml", "lefthook.yml", ".lefthook.yml",
 }
 
 // ofGit are those of a git folder.
@@ -234,7 +234,13 @@ func projectAt(cwd string, homes, later []string) (*tree, error) {
 		if !within(dir, root) {
 			t.write = append(t.write, dir)
 		}
-		t.later = append(t.later, gitLater(dir)...)
+		t.later = append(t.later, gitLater(dir, root, homes)...)
+	}
+	if len(git) > 0 {
+		for _, home := range homes {
+			t.later = append(t.later, ledTo(filepath.Join(home, ".gitconfig"), root, homes, 0)...)
+			t.later = append(t.later, ledTo(filepath.Join(home, ".config/git/config"), root, homes, 0)...)
+		}
 	}
 	if len(git) > 0 && git[0] != filepath.Join(root, ".git") {
 		t.later = append(t.later, filepath.Join(root, ".git")) // the file that leads to the git folder
@@ -272,16 +278,13 @@ func unfit(root string, homes []string) string {
 	return ""
 }
 
-// gitLater lists the files that run later in a git folder and in those of its submodules.
-func gitLater(dir string) (list []string) {
+// gitLater lists the files that run later in a git folder, of the working tree root, and in those of its submodules.
+func gitLater(dir, root string, homes []string) (list []string) {
 	for _, name := range ofGit {
 		list = append(list, filepath.Join(dir, name))
 	}
-	if path := hooksPath(filepath.Join(dir, "config")); path != "" {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(dir), path)
-		}
-		list = append(list, filepath.Clean(path))
+	for _, name := range []string{"config", "config.worktree"} {
+		list = append(list, ledTo(filepath.Join(dir, name), root, homes, 0)...)
 	}
 	modules := filepath.Join(dir, "modules")
 	names, err := listed(modules, maxNames) // most have none
@@ -289,21 +292,43 @@ func gitLater(dir string) (list []string) {
 		list = append(list, modules)
 	}
 	for _, name := range names {
-		list = append(list, gitLater(filepath.Join(modules, name))...)
+		list = append(list, gitLater(filepath.Join(modules, name), modules, homes)...)
 	}
 	return list
 }
 
-// hooksPath returns core.hooksPath of a git configuration; "" = it says none.
-func hooksPath(file string) string {
+// ledTo lists where a git configuration leads: to its hooks, and to files that it includes, with all that these lead to.
+func ledTo(file, root string, homes []string, depth int) (list []string) {
+	const deepest = 10 // of git
 	text, _ := readSmall(file)
+	section := ""
 	for line := range strings.Lines(string(text)) {
-		key, value, ok := strings.Cut(line, "=")
-		if ok && strings.EqualFold(strings.TrimSpace(key), "hookspath") {
-			return strings.Trim(strings.TrimSpace(value), `"`)
+		if head, rest, ok := strings.Cut(strings.TrimSpace(line), "]"); ok && strings.HasPrefix(head, "[") {
+			section, line = strings.ToLower(head[1:]), rest
+		}
+		key, value, _ := strings.Cut(line, "=")
+		value = strings.Trim(strings.TrimSpace(value), `"`)
+		switch key = strings.ToLower(strings.TrimSpace(key)); {
+		case value == "":
+		case key == "hookspath":
+			list = append(list, pathIn(root, value, homes))
+		case key == "path" && strings.HasPrefix(section, "include") && depth < deepest:
+			path := pathIn(filepath.Dir(file), value, homes)
+			list = append(append(list, path), ledTo(path, root, homes, depth+1)...)
 		}
 	}
-	return ""
+	return list
+}
+
+// pathIn is a path of a git configuration, which may be relative to a folder or to the home.
+func pathIn(folder, path string, homes []string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && len(homes) > 0 {
+		folder, path = homes[0], rest
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(folder, path)
 }
 
 // repository returns the working tree that dir is in and its git folders, the tree's own first; ""
