@@ -283,13 +283,32 @@ func TestAttacksOnWhatGitIsLedTo(t *testing.T) {
 			"../.config/git/config": "[includeIf \"gitdir:~/project/\"]\n\tpath = ~/project/more\n",
 		} {
 			s := newScene(t)
-			setup := `mkdir -p ../.config/git; echo "[include] path = led" > more; echo "# mine" > led; printf '` + setting + `' >> ` + file
+			setup := `mkdir -p ../.config/git; echo "[include] path = led" > more; echo "# mine" > led
+				printf '` + setting + `' >> ` + file
 			if r := s.bare(t, setup); r.exit != 0 {
 				t.Fatalf("%+v", r)
 			}
-			if r := s.boxed(t, Project, level, `echo x > led && echo REACHED; rm led && echo REACHED`); strings.Contains(r.out, "REACHED") || r.exit == exitFailed {
+			r := s.boxed(t, Project, level, `echo x > led && echo REACHED; rm led && echo REACHED`)
+			if r.out != "" || r.exit == exitFailed {
 				t.Errorf("%s: %s: %+v", level, file, r)
 			}
+		}
+	}
+}
+
+// Repositories in the folder of a project run hooks, too.
+func TestAttacksOnRepositoriesInside(t *testing.T) {
+	for _, level := range []Level{Namespaces, Landlock, planned} {
+		s := newScene(t)
+		s.can(t, level)
+		r := s.bare(t, `rm -rf .git; git init -q one && mkdir -p one/.git/hooks && echo x > one/.git/hooks/a`)
+		if r.exit != 0 {
+			t.Fatalf("%+v", r)
+		}
+		r = s.boxed(t, Project, level, `for f in one/.git/hooks/a one/.git/config; do echo x >> $f && echo REACHED; done
+			mv one/.git two && echo REACHED; echo y > one/file && cat one/file`)
+		if r.out != "y\n" {
+			t.Errorf("%s: %+v", level, r)
 		}
 	}
 }

@@ -236,6 +236,12 @@ func projectAt(cwd string, homes, later []string) (*tree, error) {
 		}
 		t.later = append(t.later, gitLater(dir, root, homes)...)
 	}
+	names, _ := listed(root, mostNested) // a folder of repositories
+	for _, name := range names {
+		if dir := filepath.Join(root, name); name != ".git" && there(filepath.Join(dir, ".git", "HEAD")) {
+			t.later = append(t.later, gitLater(filepath.Join(dir, ".git"), dir, homes)...)
+		}
+	}
 	if len(git) > 0 {
 		for _, home := range homes {
 			t.later = append(t.later, ledTo(filepath.Join(home, ".gitconfig"), root, homes, 0)...)
@@ -297,7 +303,7 @@ func gitLater(dir, root string, homes []string) (list []string) {
 	return list
 }
 
-// ledTo lists where a git configuration leads: to its hooks, and to files that it includes, with all that these lead to.
+// ledTo lists where a git configuration leads: to its hooks, and to files that it includes, with where these lead.
 func ledTo(file, root string, homes []string, depth int) (list []string) {
 	const deepest = 10 // of git
 	text, _ := readSmall(file)
@@ -614,7 +620,10 @@ func (l lister) names(dir string) map[string]bool {
 	return names
 }
 
-const maxNames = 1 << 20 // in a folder that is listed whole
+const (
+	maxNames   = 1 << 20 // in a folder that is listed whole
+	mostNested = 500     // names in a project, of which some may be repositories
+)
 
 // listed returns the names in a folder, and stops reading after most. Package os would make a poller, and start
 // threads.
