@@ -118,7 +118,8 @@ type Command struct {
 	Guess     bool       `json:"guess,omitempty"` // it may be what runs
 	Span      Span       `json:"span"`
 
-	Dir string `json:"-"` // absolute path of the folder that it runs in; "" = not known
+	Dir   string `json:"-"` // absolute path of the folder that it runs in; "" = not known
+	Async bool   `json:"-"` // the line does not wait for it
 
 	program string // see name; "" = not computed yet
 }

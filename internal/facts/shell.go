@@ -82,6 +82,7 @@ type shell struct {
 	perhaps map[string]bool   // functions that may not be declared
 	locals  []map[string]Word // of each function under way: variables before it made them its own
 	forked  bool              // it runs beside others: one side of a pipe, or in the background
+	async   bool              // the line does not wait for it
 	fixed   map[string]bool   // variables that are read-only
 	exports map[string]bool   // variables that programs are given; "*" = all
 	client  bool              // the words under way are those of a client of a database
@@ -233,7 +234,7 @@ func (sh *shell) stmt(st *syntax.Stmt) output {
 	defer func() { sh.stdin = in }()
 	if st.Background || st.Coprocess {
 		c := sh.fork()
-		c.forked = true
+		c.forked, c.async = true, true
 		if !sh.stdin.has {
 			c.stdin = input{has: true, known: true}
 		}
@@ -1069,7 +1070,7 @@ func (sh *shell) run(words []Word, c *call) output {
 	c.index = len(r.out.Commands)
 	r.out.Commands = append(r.out.Commands, Command{
 		Words: words, Text: short0(c.text), Env: c.env, Redirects: c.redirects, Via: slices.Clip(sh.via),
-		Guess: sh.guess, Span: c.span, Dir: c.dir(),
+		Guess: sh.guess, Span: c.span, Dir: c.dir(), Async: sh.async,
 	})
 	for _, a := range c.env {
 		c.variable(a.Name, a.Value)

@@ -132,6 +132,19 @@ func TestACallElsewhereIsListed(t *testing.T) {
 }
 
 // A full vault and a full disk copy no large file, and say which of the two it is.
+// A command in the background goes on after the result of its call, and after the session has come to rest.
+func TestACommandInTheBackground(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	c := v.ran("s", "(sleep 0.2; rm a) > /dev/null 2>&1 &")
+	v.k.Ended("s")
+	v.ran("s", "true")
+	v.want("a", "old")
+	hooktest.Until(t, "the file goes", func() bool { return !exists(filepath.Join(v.work, "a")) })
+	v.undo(wire.UndoRequest{Calls: []string{c}})
+	v.want("a", "old")
+}
+
 func TestWhyALargeFileIsNotCopied(t *testing.T) {
 	b := budget{callMax: 1 << 40, fileMax: smallCopy, until: time.Now().Add(time.Hour)}
 	for _, want := range []error{errLarge, errCap, errFull} {

@@ -123,6 +123,7 @@ func (k *Keeper) Keep(c KeptCall, f *facts.Facts) Copied {
 	if s.Off || !Concerns(f) && !dumped || strings.ContainsAny(c.ID, "/.") || c.ID == "" {
 		return Copied{}
 	}
+	c.Later = c.Later || goesOn(f)
 	if k.hung.Load() >= mostHung {
 		return Copied{Word: None, Lost: []Lost{{What: "all", Why: "file systems do not answer"}}, Late: true}
 	}

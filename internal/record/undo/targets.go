@@ -60,6 +60,13 @@ func destroying(kind facts.EffectKind) bool {
 	return kind == facts.KindDelete || kind == facts.KindWrite || kind == facts.KindMove
 }
 
+// goesOn reports whether a command in the background destroys something: it may do so after the call has its result.
+func goesOn(f *facts.Facts) bool {
+	return slices.ContainsFunc(f.Effects, func(e facts.Effect) bool {
+		return destroying(e.Kind) && e.Command >= 0 && e.Command < len(f.Commands) && f.Commands[e.Command].Async
+	})
+}
+
 // command returns the command that has an effect; nil = it is no command's.
 func (a *aimer) command(e *facts.Effect) *facts.Command {
 	if e.Command < 0 || e.Command >= len(a.f.Commands) {
