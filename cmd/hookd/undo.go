@@ -382,7 +382,11 @@ func printUndone(p *printer, a wire.UndoAnswer) {
 	case wire.UndoAll:
 		line = "All is back: " + line + "."
 	case wire.UndoPart:
-		line = "A PART is back: " + line + "."
+		what := "A PART"
+		if a.ID == "" {
+			what = "NOTHING"
+		}
+		line = what + " is back: " + line + "."
 	case wire.UndoNothing:
 		line = "All is as it was before."
 	}

@@ -380,8 +380,11 @@ func TestAFolderThatIsALinkNowIsRefused(t *testing.T) {
 	elsewhere := t.TempDir()
 	hooktest.Must(t, os.Remove(filepath.Join(v.work, "d")))
 	hooktest.Must(t, os.Symlink(elsewhere, filepath.Join(v.work, "d")))
-	if a := v.undo(wire.UndoRequest{Calls: []string{c}}); a.Word != wire.UndoPart || a.Count[wire.UndoLeft] != 1 {
-		t.Errorf("undo: %+v", a)
+	for _, preview := range []bool{true, false} {
+		a := v.undo(wire.UndoRequest{Calls: []string{c}, Preview: preview})
+		if a.Word != wire.UndoPart || a.Count[wire.UndoLeft] != 1 {
+			t.Errorf("undo, preview %v: %+v", preview, a)
+		}
 	}
 	if names, _ := namesIn(elsewhere); len(names) > 0 {
 		t.Errorf("it came back elsewhere: %v", names)

@@ -132,9 +132,30 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 			s.choose(r)
 		}
 	}
+	p.leaveBehind()
 	p.leaveMoved()
 	p.leaveWithIndex()
 	return p
+}
+
+// leaveBehind leaves paths whose folder, or one above, is something else now that the plan does not take away.
+func (p *plan) leaveBehind() {
+	by, at := map[string]*step{}, map[string]string{}
+	for _, s := range p.steps {
+		by[s.path] = s
+	}
+	for _, s := range p.steps {
+		dir := filepath.Dir(s.path)
+		if _, known := at[dir]; !known {
+			at[dir] = standing("/", dir+"/")
+		}
+		first := at[dir]
+		is, err := look(first)
+		o := by[first]
+		if s.changes() && first != dir+"/" && err == nil && is.Kind != kindGone && (o == nil || !o.changes()) {
+			s.does, s.why = wire.UndoLeft, errWay.Error()
+		}
+	}
 }
 
 // leaveMoved leaves a moved file where it is, if it does not go back to its place.
