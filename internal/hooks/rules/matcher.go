@@ -22,6 +22,7 @@ type Matcher struct {
 	Programs Choice // of a command
 	Effects  []facts.EffectKind
 	Paths    Choice // of an effect's target that is a path
+	Wholly   bool   // Paths fit no folder above a path that they name: of allow and unless
 	Hosts    Choice // of an effect's target that is a host
 	Targets  Choice // of an effect's target, with its scheme
 	Outside  []FolderWord
@@ -300,7 +301,11 @@ func (m *Matcher) fitsEffect(s *Subject, e *facts.Effect) facts.Fit {
 	}
 	isPath := strings.HasPrefix(e.Target, "/") || strings.HasPrefix(e.Target, "~")
 	if m.Paths.given() {
-		level = min(level, ofTarget(e, isPath, func() bool { return m.fitsPath(s, e) }))
+		fits := ofTarget(e, isPath, func() bool { return m.fitsPath(s, e) })
+		if fits == facts.No && isPath && !m.Wholly && m.standsFor(s, e) {
+			fits = facts.Perhaps
+		}
+		level = min(level, fits)
 	}
 	if m.Hosts.given() {
 		host, isHost := strings.CutPrefix(e.Target, "host:")
@@ -348,9 +353,9 @@ func ofTarget(e *facts.Effect, sort bool, fits func() bool) facts.Fit {
 }
 
 // fitsPath holds the path globs against the target. A glob with `/**` at its end fits the folder
-// itself, too. A folder that is deleted or moved takes its files along.
+// itself, too. A folder that is deleted or moved takes its files along: a rule about these fits, unless it lets pass.
 func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
-	whole := e.Kind == facts.KindDelete || e.Kind == facts.KindMove
+	whole := takesAlong(e) && !m.Wholly
 	one := func(f pattern.Fold) bool {
 		if f.Match(e.Target) || strings.HasSuffix(f.Glob(), "/**") && f.Match(e.Target+"/") {
 			return true
@@ -369,6 +374,46 @@ func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
 			head != "" && folder == "/"
 	}
 	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !m.leavesOut(s, e.Target)
+}
+
+func takesAlong(e *facts.Effect) bool { return e.Kind == facts.KindDelete || e.Kind == facts.KindMove }
+
+// standsFor reports whether a target that is a pattern may be a file that a path glob names: ~/no* fits ~/notes, and
+// mig* fits **/migrations. A pattern such as * says too little for a glob that begins in any folder.
+func (m *Matcher) standsFor(s *Subject, e *facts.Effect) bool {
+	if !strings.ContainsAny(e.Target, wildcards) {
+		return false
+	}
+	target := strings.ReplaceAll(e.Target, "[!", "[^")
+	return slices.ContainsFunc(m.Paths.Yes, func(f pattern.Fold) bool { return mayBe(target, f, takesAlong(e)) }) &&
+		!m.leavesOut(s, e.Target)
+}
+
+const wildcards = "*?["
+
+// mayBe reports whether a pattern may be what a glob names, or, if whole, a folder above.
+func mayBe(target string, f pattern.Fold, whole bool) bool {
+	glob, last := strings.TrimSuffix(f.Glob(), "/**"), path.Base(target)
+	if !strings.HasPrefix(glob, "/") {
+		name := strings.TrimPrefix(strings.TrimPrefix(glob, "**/"), "{/,/**/}")
+		at := path.Join(path.Dir(target), name)
+		return strings.Trim(last, "*?.") != "" && !strings.ContainsAny(name, wildcards+"{/") && fitsGlob(last, name) &&
+			(f.Match(at) || f.Match(at+"/"))
+	}
+	folder, deep := strings.CutSuffix(path.Dir(target), "/**")
+	for at := glob; !strings.ContainsAny(glob, wildcards+"{") && at != "/"; at = path.Dir(at) {
+		if fitsGlob(target, at) || deep && strings.HasPrefix(at, folder+"/") && fitsGlob(last, path.Base(at)) {
+			return true
+		} else if !whole {
+			return false
+		}
+	}
+	return false
+}
+
+func fitsGlob(glob, text string) bool {
+	ok, err := path.Match(glob, text)
+	return ok && err == nil
 }
 
 // leavesOut reports whether a glob after `!` fits the target. In a rule about files inside the

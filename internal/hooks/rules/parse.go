@@ -170,6 +170,7 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 	case r.Action == "":
 		p.reject(n, "", "a rule must have one of deny, ask, contain, rewrite, context, allow")
 	}
+	r.What.Wholly = r.Action == Allow
 	for _, key := range []string{"unless", "after"} {
 		at := members[key]
 		if at == nil {
@@ -179,7 +180,7 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 		m, past := p.condition(at, key, earlierKeys)
 		r.Past = slices.DeleteFunc(slices.Clone(r.Past), func(n Needed) bool { return !n.own && n.Not == not })
 		if past == nil && not {
-			r.Unless = &m
+			m.Wholly, r.Unless = true, &m
 			continue
 		}
 		if past == nil {
