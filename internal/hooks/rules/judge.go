@@ -52,7 +52,7 @@ func (s *Set) judge(subject *Subject) Opinion {
 			continue
 		}
 		f := r.fits(subject)
-		if f.level == facts.No || r.Unless != nil && r.Unless.fits(subject).level == facts.Sure {
+		if f.level == facts.No || r.spares(subject, &f) {
 			continue
 		}
 		var earlier shown
@@ -152,6 +152,46 @@ func (s *Set) allows(subject *Subject) (first *Rule) {
 		first = cmp.Or(first, by)
 	}
 	return first
+}
+
+// spares reports whether `unless` fits each part of the call that the rule fits: a command before it spares none. f is
+// the part that it does not fit.
+func (r *Rule) spares(s *Subject, f *fit) bool {
+	u := r.Unless
+	if u == nil || u.fits(s).level != facts.Sure {
+		return false
+	}
+	var left fit
+	switch {
+	case !u.looksAtCall() || u.Doubts != nil: // it is about the call as a whole
+	case r.What.looksAtEffects():
+		left = r.What.fitsEffects(s, u)
+	case r.What.Doubts == nil && r.What.looksAtCall():
+		left = r.What.fitsCommands(s, u)
+	}
+	if left.level == facts.No {
+		return true
+	}
+	*f = left
+	return false
+}
+
+// fitsPart reports whether the matcher surely fits an effect. It also does where it is about effects of other kinds.
+func (m *Matcher) fitsPart(s *Subject, e *facts.Effect) bool {
+	if len(m.Effects) > 0 && !slices.Contains(m.Effects, e.Kind) {
+		return true
+	}
+	return min(m.fitsEffect(s, e), m.fitsOwner(s, e.Command)) == facts.Sure
+}
+
+// fitsWhole reports whether the matcher surely fits the command at index i: itself, or each of its effects.
+func (m *Matcher) fitsWhole(s *Subject, i int) bool {
+	if !m.looksAtEffects() {
+		return m.fitsOwner(s, i) == facts.Sure
+	}
+	return !slices.ContainsFunc(s.Facts.Effects, func(e facts.Effect) bool {
+		return e.Command == i && !m.fitsPart(s, &e)
+	})
 }
 
 // leaves reports whether the rule leaves the event alone by its `unless`, or by its

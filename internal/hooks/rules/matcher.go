@@ -95,11 +95,11 @@ func (m *Matcher) fits(s *Subject) fit {
 	case s.Facts == nil:
 		return fit{}
 	case m.looksAtEffects():
-		return m.fitsEffects(s)
+		return m.fitsEffects(s, nil)
 	case m.Doubts != nil:
 		return m.fitsDoubts(s)
 	}
-	return m.fitsCommands(s)
+	return m.fitsCommands(s, nil)
 }
 
 // looksAtCall reports whether the matcher needs the facts of a call.
@@ -202,11 +202,11 @@ func (c DataChoice) fitsIn(v json.RawMessage, at []string) bool {
 	return len(v) > 0 && string(v) != "null" && c.fits(text)
 }
 
-// fitsCommands finds the command that the matcher fits most surely.
-func (m *Matcher) fitsCommands(s *Subject) (best fit) {
+// fitsCommands finds the command that the matcher fits most surely. Those that except fits do not count; nil = all do.
+func (m *Matcher) fitsCommands(s *Subject, except *Matcher) (best fit) {
 	for i := range s.Facts.Commands {
 		c := &s.Facts.Commands[i]
-		if level := m.fitsCommand(c); level > best.level {
+		if level := m.fitsCommand(c); level > best.level && (except == nil || !except.fitsWhole(s, i)) {
 			best = fit{level: level, span: c.Span, what: shortened(c.Text), at: i}
 		}
 	}
@@ -260,15 +260,15 @@ func (m *Matcher) fitsOwner(s *Subject, i int) facts.Fit {
 	return m.fitsCommand(&s.Facts.Commands[i])
 }
 
-// fitsEffects finds the effect that the matcher fits most surely.
-func (m *Matcher) fitsEffects(s *Subject) (best fit) {
+// fitsEffects finds the effect that the matcher fits most surely. Those that except fits do not count; nil = all do.
+func (m *Matcher) fitsEffects(s *Subject, except *Matcher) (best fit) {
 	if m.Doubts != nil && m.fitsDoubts(s).level == facts.No {
 		return fit{}
 	}
 	for i := range s.Facts.Effects {
 		e := &s.Facts.Effects[i]
 		level := min(m.fitsEffect(s, e), m.fitsOwner(s, e.Command))
-		if level > best.level {
+		if level > best.level && (except == nil || !except.fitsPart(s, e)) {
 			if best = (fit{level, e.Span, whatOf(s, e), e, e.Command}); level == facts.Sure {
 				break
 			}
