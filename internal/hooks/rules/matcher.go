@@ -202,7 +202,8 @@ func (c DataChoice) fitsIn(v json.RawMessage, at []string) bool {
 	return len(v) > 0 && string(v) != "null" && c.fits(text)
 }
 
-// fitsCommands finds the command that the matcher fits most surely. Those that except fits do not count; nil = all do.
+// fitsCommands finds the command that the matcher fits most surely. Commands that except fits do not count;
+// nil = every command counts.
 func (m *Matcher) fitsCommands(s *Subject, except *Matcher) (best fit) {
 	for i := range s.Facts.Commands {
 		c := &s.Facts.Commands[i]
@@ -260,7 +261,8 @@ func (m *Matcher) fitsOwner(s *Subject, i int) facts.Fit {
 	return m.fitsCommand(&s.Facts.Commands[i])
 }
 
-// fitsEffects finds the effect that the matcher fits most surely. Those that except fits do not count; nil = all do.
+// fitsEffects finds the effect that the matcher fits most surely. Effects that except fits do not count;
+// nil = every effect counts.
 func (m *Matcher) fitsEffects(s *Subject, except *Matcher) (best fit) {
 	if m.Doubts != nil && m.fitsDoubts(s).level == facts.No {
 		return fit{}

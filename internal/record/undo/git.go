@@ -227,7 +227,7 @@ var ofUnderWay = []string{
 }
 
 func (a *aimer) underWay(dir, top string) {
-	own, any := filepath.Join(top, ".git"), false
+	own, found := filepath.Join(top, ".git"), false
 	if !isFolder(own) { // a linked working tree or a submodule
 		for _, path := range a.listed(dir, "rev-parse", "--absolute-git-dir") {
 			own = strings.TrimSuffix(path, "\n")
@@ -236,10 +236,10 @@ func (a *aimer) underWay(dir, top string) {
 	for _, name := range ofUnderWay {
 		if path := filepath.Join(own, name); exists(path) {
 			a.add(target{path: path, effect: effectReplace, soft: true, tree: true})
-			any = true
+			found = true
 		}
 	}
-	if any {
+	if found {
 		a.own(dir, "HEAD", "index")
 	}
 }
