@@ -530,7 +530,7 @@ func (at atom) holds(a *args) (by *Word, ok bool) {
 		return nil, false
 	}
 	for i, w := range a.operands {
-		if w.Kind != Unknown && globMatch(at.text, w.Text) {
+		if (w.Kind != Unknown || !strings.HasPrefix(w.Text, unknownPart)) && globMatch(at.text, w.Text) { // +$BRANCH
 			return &a.operands[i], true
 		}
 	}
