@@ -18,12 +18,6 @@ func (p *applier) runs() (all output) {
 		return p.shellText(sh, text)
 	}
 	operands = p.assigns(operands)
-	if len(operands) > 0 && strings.HasPrefix(operands[0].Text, ":::") { // parallel ::: LINE LINE
-		for _, w := range operands[1:] {
-			p.shellText(sh, w)
-		}
-		return output{origin: p.called}
-	}
 	if len(operands) == 0 {
 		return p.runsInput(sh)
 	}
@@ -33,7 +27,10 @@ func (p *applier) runs() (all output) {
 			p.effect(KindSend, sh.where, true)
 		}
 	}
-	if e.Runs == "shell" {
+	switch {
+	case e.Runs == "shell" && e.Feeds:
+		return p.parallel(sh, operands)
+	case e.Runs == "shell":
 		return p.shellText(sh, joinedLine(operands))
 	}
 	if !e.Feeds {
@@ -47,6 +44,39 @@ func (p *applier) runs() (all output) {
 	}
 	return all
 }
+
+// parallel follows a line for each of the words behind :::, or of its input. The word stands for {}, or at the end.
+func (p *applier) parallel(sh *shell, operands []Word) output {
+	isMark := func(w Word) bool { return strings.HasPrefix(w.Text, ":::") }
+	x := &xargs{p.sh, p.options}
+	at := slices.IndexFunc(operands, isMark)
+	var values []Word
+	if at < 0 {
+		at, values = len(operands), x.added(x.input(), "")
+	} else {
+		values = slices.DeleteFunc(slices.Clone(operands[at:]), isMark)
+	}
+	mark := cmp.Or(x.mark(), "{}")
+	for _, value := range values[:min(len(values), mostItems)] {
+		line, argument := joinedLine(operands[:at]), "$"+parallelWord
+		if at == 0 {
+			line = value
+		} else if value.Kind == Literal {
+			argument = quote(value)
+		}
+		if strings.Contains(line.Text, mark) {
+			line.Text = strings.ReplaceAll(line.Text, mark, argument)
+		} else if at > 0 {
+			line.Text += " " + argument
+		}
+		sh.vars[parallelWord] = value
+		p.shellText(sh.fork(), line)
+	}
+	return output{origin: p.called}
+}
+
+// parallelWord is the variable that has a word in a line which parallel runs.
+const parallelWord = "PARALLEL_WORD"
 
 // beforeCommand follows the operands that stand before the command, and returns those of the command.
 func (p *applier) beforeCommand() []Word {

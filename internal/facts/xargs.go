@@ -23,29 +23,12 @@ func (x *xargs) commands(words []Word) (lines [][]Word) {
 	if in.known && (in.text == "" || !byMark && strings.TrimSpace(in.text) == "") {
 		return [][]Word{words}
 	}
-	var added []Word
-	switch {
-	case !in.known:
-	case mark == "" && x.byLines() && strings.TrimRight(in.text, " \t\n") != "":
+	if mark == "" && in.known && x.byLines() && strings.TrimRight(in.text, " \t\n") != "" {
 		if lines, ok := x.ofEachLine(words, in.text); ok {
 			return lines
 		}
-	case mark == "":
-		added = wordsOf(x.split(in.text, " \t\n"))
-	default: // then a line is one word
-		if list := x.split(strings.TrimLeft(in.text, " \t\n"), "\n"); len(list) == 1 {
-			added = wordsOf(list)
-		}
 	}
-	if list := in.words; len(added) == 0 && len(list) > 0 && list[0].Kind != Unknown {
-		added = list
-	}
-	if len(added) == 0 || len(added) > mostItems {
-		added = []Word{{Text: unknownPart, Kind: Unknown, from: cmp.Or(in.origin, "its input")}}
-		if in.origin != "" && isLister[in.origin] {
-			added[0].from, added[0].safe = "", true
-		}
-	}
+	added := x.added(in, mark)
 	if mark == "" {
 		for part := range slices.Chunk(added, x.atOnce(len(added))) {
 			lines = append(lines, append(slices.Clip(words), part...))
@@ -60,6 +43,30 @@ func (x *xargs) commands(words []Word) (lines [][]Word) {
 		}
 	}
 	return [][]Word{out}
+}
+
+// added are the words that the input gives the command; one that is not known, where it cannot be read. With a mark,
+// a line of it is one word.
+func (x *xargs) added(in input, mark string) (added []Word) {
+	switch {
+	case !in.known:
+	case mark == "":
+		added = wordsOf(x.split(in.text, " \t\n"))
+	default:
+		if list := x.split(strings.TrimLeft(in.text, " \t\n"), "\n"); len(list) == 1 {
+			added = wordsOf(list)
+		}
+	}
+	if list := in.words; len(added) == 0 && len(list) > 0 && list[0].Kind != Unknown {
+		added = list
+	}
+	if len(added) == 0 || len(added) > mostItems {
+		added = []Word{{Text: unknownPart, Kind: Unknown, from: cmp.Or(in.origin, "its input")}}
+		if in.origin != "" && isLister[in.origin] {
+			added[0].from, added[0].safe = "", true
+		}
+	}
+	return added
 }
 
 // mark is the text of -I: the words of the input take its place; "" = they stand at the end.
