@@ -234,7 +234,9 @@ func (u *use) shell() {
 	if name := u.name(); name == "env" || name == "genv" {
 		w = w.with(splitByEnv(w.Text))
 	}
-	u.shellText(u.nested(u.name()), w)
+	sh := u.nested(u.name())
+	sh.cwd = cmp.Or(u.cwd, sh.cwd) // env -C FOLDER -S LINE
+	u.shellText(sh, w)
 }
 
 // program follows a program that is run or loaded.
