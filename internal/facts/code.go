@@ -285,6 +285,7 @@ func (f *codeFollower) one(k codeCall) {
 	if f.lang == "php" {
 		k.name = strings.ToLower(k.name) // as PHP compares names of functions
 	}
+	k.args = inPlaces(k.args)
 	if inner.special(k) {
 		return
 	}
@@ -299,6 +300,23 @@ func (f *codeFollower) one(k codeCall) {
 	}
 	inner.empties(k, roles)
 	inner.arguments(k, strings.Fields(roles))
+}
+
+// inPlaces are the arguments of a call with those that have a name behind the others, in the order that functions of
+// files and programs take them: copy(dst="b", src="a").
+func inPlaces(args []codeValue) []codeValue {
+	if !slices.ContainsFunc(args, func(v codeValue) bool { return v.key != "" }) {
+		return args
+	}
+	args = slices.Clone(args)
+	slices.SortStableFunc(args, func(a, b codeValue) int { return cmp.Compare(placeOf[a.key], placeOf[b.key]) })
+	return args
+}
+
+// placeOf says where an argument stands that has a name: 0 = where it is written.
+var placeOf = map[string]int{
+	"path": 1, "file": 1, "filename": 1, "src": 1, "args": 1, "cmd": 1, "url": 1, "dst": 2, "mode": 2,
+	"ignore_errors": 3, "check": 3, "shell": 3, "text": 3, "data": 3, "json": 3, "input": 3, "stdin": 3, "exist_ok": 3,
 }
 
 // load follows a call that loads a module.
@@ -570,9 +588,9 @@ func (f *codeFollower) argument(name string, v codeValue, rest []codeValue, k co
 	case "setting":
 		f.effect(KindConfigure, "variable:"+v.word.Text, true)
 	case "shell":
-		f.shellText(f.nested(f.lang), v.word)
+		f.shellText(f.child(k), v.word)
 	case "command":
-		f.command(v, rest)
+		f.command(v, rest, k)
 	case "chained": // a program whose arguments are added later
 		f.nested(f.lang).run([]Word{v.word, darkValue.word}, &call{text: f.text, span: f.span, env: f.env})
 	case "eval":
@@ -605,7 +623,8 @@ func sentTo(w Word) string {
 
 // file follows a file that code reads, writes, deletes or moves.
 func (f *codeFollower) file(name string, w Word, k codeCall) {
-	if name == "delete" && recursive.MatchString(k.text) {
+	deep, given := k.named("recursive")
+	if name == "delete" && (recursive.MatchString(k.text) || given && !strings.EqualFold(deep.name, "false")) {
 		f.tree(w)
 		return
 	}
@@ -644,10 +663,16 @@ func (f *codeFollower) request(method Word, rest []codeValue, k codeCall) {
 		return
 	}
 	role := "send"
-	if m := strings.ToUpper(method.Text); m == "GET" || m == "HEAD" || m == "OPTIONS" {
+	if onlyReads(method) {
 		role = "url"
 	}
 	f.argument(role, rest[0], nil, k)
+}
+
+// onlyReads reports whether a request of a method sends nothing.
+func onlyReads(method Word) bool {
+	m := strings.ToUpper(method.Text)
+	return m == "GET" || m == "HEAD" || m == "OPTIONS"
 }
 
 // reaches follows the address or the host that code connects to.
@@ -657,7 +682,8 @@ func (f *codeFollower) reaches(name string, w Word, k codeCall) {
 		return
 	}
 	f.address(w)
-	if name == "url" && sendsBody.MatchString(k.text) {
+	method, given := k.named("method")
+	if name == "url" && (sendsBody.MatchString(k.text) || given && method.word.Kind == Literal && !onlyReads(method.word)) {
 		f.effect(KindSend, "host:"+hostOf(w.known()), true)
 	}
 }
@@ -737,9 +763,24 @@ func (f *codeFollower) opened(v codeValue, rest []codeValue) {
 	}
 }
 
+// child is the shell of a program that code runs: with the folder and the input that the call names.
+func (f *codeFollower) child(k codeCall) *shell {
+	sh := f.nested(f.lang)
+	if in, ok := k.named("input", "stdin_data"); ok {
+		sh.stdin = input{has: true, known: in.word.Kind == Literal, text: in.word.Text, origin: "the code", used: new(bool)}
+	}
+	if dir, ok := k.named("cwd", "chdir"); ok && dir.word.Kind == Literal {
+		sh.cwd, _ = f.absolute(dir.word.Text)
+	}
+	return sh
+}
+
+// openMode finds how a pipe to a program is opened.
+var openMode = lazyregexp.New(`^[rw][bt]?\+?$`)
+
 // command follows a program that code runs: a list of words, a program with its words, or
 // a line.
-func (f *codeFollower) command(v codeValue, rest []codeValue) {
+func (f *codeFollower) command(v codeValue, rest []codeValue, k codeCall) {
 	var words []Word
 	switch {
 	case v.list != nil:
@@ -754,23 +795,28 @@ func (f *codeFollower) command(v codeValue, rest []codeValue) {
 		for _, one := range rest {
 			if one.list != nil {
 				for _, w := range one.list {
-					words = append(words, w.word)
+					if w.key == "" {
+						words = append(words, w.word)
+					}
 				}
 				break
 			}
-			if one.word.Kind == Literal {
+			if one.word.Kind == Literal && one.key == "" && !openMode.MatchString(one.word.Text) {
 				words = append(words, one.word)
 			}
 		}
 	}
 	if v.list == nil && (v.word.Kind == Unknown || strings.ContainsAny(v.word.Text, " \t\n;|&<>$`") ||
 		len(words) == 1) {
-		f.shellText(f.nested(f.lang), v.word)
+		f.shellText(f.child(k), v.word)
 		return
 	}
 	words = slices.DeleteFunc(words, func(w Word) bool { return w.Kind == "" })
+	if other, ok := k.named("executable"); ok && len(words) > 0 {
+		words[0] = other.word
+	}
 	if len(words) > 0 {
-		f.nested(f.lang).run(words, &call{text: f.text, span: f.span, env: f.env})
+		f.child(k).run(words, &call{text: f.text, span: f.span, env: f.env})
 	}
 }
 

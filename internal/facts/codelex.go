@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,6 +13,7 @@ type codeValue struct {
 	word Word        // a text; Unknown where it is computed
 	list []codeValue // of a list; nil = it is none
 	name string      // of a module or a function: os.system; "" = it is none
+	key  string      // of a named argument, or of a member of an object; "" = it has none
 }
 
 func textValue(text string) codeValue { return codeValue{word: Word{Text: text, Kind: Literal}} }
@@ -23,6 +26,18 @@ type codeCall struct {
 	self codeValue
 	args []codeValue
 	text string // as it is written
+}
+
+// named is the argument that has one of the names, also within an object among the arguments.
+func (k codeCall) named(names ...string) (value codeValue, ok bool) {
+	for _, a := range k.args {
+		for _, v := range append([]codeValue{a}, a.list...) {
+			if v.key != "" && slices.Contains(names, v.key) {
+				return v, true
+			}
+		}
+	}
+	return codeValue{}, false
 }
 
 // maxCodeDepth bounds brackets within brackets.
@@ -58,7 +73,7 @@ func readCode(lang, text string, loose func(name string) bool) []codeCall {
 }
 
 func (r *codeReader) peek(n int) codeToken {
-	if r.at+n < len(r.tokens) {
+	if r.at+n >= 0 && r.at+n < len(r.tokens) {
 		return r.tokens[r.at+n]
 	}
 	return codeToken{}
@@ -221,13 +236,16 @@ func (r *codeReader) imports() bool {
 }
 
 // expression reads values that operators join, up to the token that ends an expression.
-func (r *codeReader) expression() codeValue {
+func (r *codeReader) expression() (sum codeValue) {
 	if r.depth++; r.depth > maxCodeDepth {
 		r.at = len(r.tokens)
 		return darkValue
 	}
-	defer func() { r.depth-- }()
-	var sum codeValue
+	key := ""
+	defer func() {
+		r.depth--
+		sum.key = cmp.Or(key, sum.key)
+	}()
 	parts, joins := 0, false
 	add := func(v codeValue) {
 		if parts++; parts == 1 {
@@ -296,6 +314,7 @@ func (r *codeReader) expression() codeValue {
 			r.depth <= 1 || t.text == ":":
 			return sum
 		case t.text == "=" || t.text == "=>": // a named argument
+			key = r.before()
 			r.at++
 			sum, parts, joins = codeValue{}, 0, false
 		case t.text == "\n":
@@ -322,9 +341,12 @@ func (r *codeReader) join(a, b Word) Word {
 	return w
 }
 
+// before is the text of the last token.
+func (r *codeReader) before() string { return r.peek(-1).text }
+
 // list reads expressions up to a closing bracket.
 func (r *codeReader) list(end string) []codeValue {
-	list := []codeValue{}
+	list, key := []codeValue{}, ""
 	for r.at < len(r.tokens) {
 		if r.is(0, end) {
 			r.at++
@@ -336,7 +358,11 @@ func (r *codeReader) list(end string) []codeValue {
 		before := r.at
 		v := r.expression()
 		if r.at > before && (v.word.Kind != "" || v.list != nil) {
+			v.key = cmp.Or(v.key, key)
 			list = append(list, v)
+		}
+		if key = ""; r.is(0, ":") {
+			key = r.before()
 		}
 		if r.is(0, ",") || r.is(0, ";") || r.is(0, "\n") || r.is(0, ":") || r.is(0, "=>") {
 			r.at++
