@@ -567,7 +567,7 @@ func (f *codeFollower) argument(name string, v codeValue, rest []codeValue, k co
 	switch name {
 	case "", "_", "admin":
 	case "open":
-		f.opened(v, rest)
+		f.opened(v, rest, k)
 	case "write", "delete", "read", "move":
 		f.file(name, v.word, k)
 	case "tree":
@@ -725,17 +725,28 @@ func sameValue(a, b codeValue) bool {
 	return a.list == nil && b.list == nil && a.word.Text == b.word.Text && a.word.Kind == b.word.Kind
 }
 
-// opened follows a file that is opened: written where the mode says so.
-func (f *codeFollower) opened(v codeValue, rest []codeValue) {
-	writes := false
+// writeFlags finds the flags with which a file is opened to be written.
+var writeFlags = lazyregexp.New(`\b(?:O_)?(?:WRONLY|RDWR|CREAT|TRUNC)\b`)
+
+// opened follows a file that is opened: written where the mode or the flags say so.
+func (f *codeFollower) opened(v codeValue, rest []codeValue, k codeCall) {
+	if k.name == "sysopen" && len(rest) > 0 { // sysopen(F, "name", 1)
+		v, rest = rest[0], rest[1:]
+	}
+	flagged := writeFlags.MatchString(k.text)
+	if len(rest) > 0 && rest[0].word.Kind == Literal { // open("name", 577)
+		flags := rest[0].word.Text
+		flagged = flagged || strings.Trim(flags, "0123456789") == "" && strings.Trim(flags, "0") != ""
+	}
+	writes := flagged
 	for _, m := range rest {
 		text := strings.TrimSpace(m.word.Text)
 		if m.word.Kind == Literal && (strings.ContainsAny(text, "wax+>") && len(text) < 12 &&
-			!strings.ContainsAny(text, "/.") || strings.Contains(text, "WRONLY")) {
+			!strings.ContainsAny(text, "/.")) {
 			writes = true
 		}
 	}
-	if f.lang == "perl" && len(rest) > 0 { // open(F, ">", "name"), open(F, ">name")
+	if k.name == "open" && f.lang == "perl" && len(rest) > 0 { // open(F, ">", "name"), open(F, ">name")
 		last := rest[len(rest)-1]
 		mode := strings.TrimSpace(rest[0].word.Text)
 		if strings.HasPrefix(mode, "|") || strings.HasSuffix(mode, "|") || mode == "-|" || mode == "|-" {
@@ -744,7 +755,7 @@ func (f *codeFollower) opened(v codeValue, rest []codeValue) {
 			return
 		}
 		last.word.Text = strings.TrimLeft(last.word.Text, "+<> ")
-		v, writes = last, strings.Contains(mode, ">")
+		v, writes = last, strings.Contains(mode, ">") || strings.HasPrefix(mode, "+")
 	}
 	if strings.HasPrefix(v.word.Text, "|") {
 		f.shellText(f.nested(f.lang), v.word.with(v.word.Text[1:]))
@@ -755,7 +766,7 @@ func (f *codeFollower) opened(v codeValue, rest []codeValue) {
 		f.address(v.word)
 	case writes:
 		f.path(KindWrite, v.word)
-		if f.keepsEmpty {
+		if f.keepsEmpty && (!flagged || strings.Contains(k.text, "TRUNC")) {
 			f.path(KindDelete, v.word)
 		}
 	case v.word.Kind != Unknown:
