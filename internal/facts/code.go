@@ -91,7 +91,7 @@ func (t *languageTable) isEval(name string) bool {
 var servesAll = lazyregexp.New(`(?:run|listen|serve\w*|bind|Server|start)\s*\([^)]*['"]0\.0\.0\.0['"]`)
 
 // innards finds Python that reaches functions by the tables which hold them, or has YAML make them.
-var innards = lazyregexp.New(`__dict__\s*(?:\.get\(|\[)|__globals__|__builtins__|__subclasses__|__getattribute__|\bmethodcaller\(|` +
+var innards = lazyregexp.New(`__dict__\s*(?:\.get\(|\[)|__globals__|__builtins__|__subclasses__|__getattribute__|\b(?:methodcaller|attrgetter)\(|` +
 	`Loader\s*=\s*(?:yaml\.)?(?:Unsafe)?Loader\b`)
 
 // setsVariable finds a variable that code sets for the programs that it starts.
@@ -285,6 +285,7 @@ func (f *codeFollower) one(k codeCall) {
 	if f.lang == "php" {
 		k.name = strings.ToLower(k.name) // as PHP compares names of functions
 	}
+	k = f.direct(k)
 	k.args = inPlaces(k.args)
 	if inner.special(k) {
 		return
@@ -300,6 +301,21 @@ func (f *codeFollower) one(k codeCall) {
 	}
 	inner.empties(k, roles)
 	inner.arguments(k, strings.Fields(roles))
+}
+
+// direct is a call of a function where a method of the function makes it: execSync.call(null, "ls").
+func (f *codeFollower) direct(k codeCall) codeCall {
+	at := strings.LastIndexByte(k.name, '.')
+	if at < 0 || !f.table.has(k.name[:at]) {
+		return k
+	}
+	switch method := k.name[at+1:]; {
+	case f.lang == "python" && method == "__call__":
+		k.name = k.name[:at]
+	case f.lang == "node" && (method == "call" || method == "bind") && len(k.args) > 0:
+		k.name, k.args = k.name[:at], k.args[1:]
+	}
+	return k
 }
 
 // inPlaces are the arguments of a call with those that have a name behind the others, in the order that functions of
@@ -367,7 +383,7 @@ func (f *codeFollower) eval(k codeCall) {
 		sh.depth++
 		f.sh = &sh
 		f.code(f.lang, k.args[0].word)
-	} else if len(k.args) > 0 || k.self.word.Kind != "" || f.lang == "perl" {
+	} else if len(k.args) > 0 || k.self.word.Kind != "" || f.lang == "perl" || last == "interact" {
 		f.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
 	}
 }

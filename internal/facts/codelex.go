@@ -16,6 +16,16 @@ type codeValue struct {
 	key  string      // of a named argument, or of a member of an object; "" = it has none
 }
 
+// member is the name of the function that an object has as a member; "" = it has none.
+func (v codeValue) member(key string) string {
+	for _, one := range v.list {
+		if one.key == key {
+			return one.name
+		}
+	}
+	return ""
+}
+
 func textValue(text string) codeValue { return codeValue{word: Word{Text: text, Kind: Literal}} }
 
 var darkValue = codeValue{word: Word{Text: unknownPart, Kind: Unknown}}
@@ -396,6 +406,8 @@ func (r *codeReader) operand() codeValue {
 		switch {
 		case known && v.name != "":
 			name = v.name + "." + rest
+		case known && v.member(rest) != "": // {x: execSync}
+			name = v.member(rest)
 		case known && r.is(0, "("):
 			return r.postfix(r.call(name, v, t))
 		}
@@ -585,8 +597,8 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 			default:
 				v = darkValue
 			}
-		case t.text == "(" && t.kind == tokenMark && v.name != "":
-			v = r.call(v.name, codeValue{}, t)
+		case t.text == "(" && t.kind == tokenMark && (v.name != "" || r.lang == "python" || r.lang == "node"):
+			v = r.call(v.name, codeValue{}, t) // also of a function that is written here
 		case t.text == "(" && t.kind == tokenMark && r.lang == "php": // $f("x"), ("sys"."tem")("ls")
 			name := computedMember
 			if v.word.Kind == Literal {
