@@ -282,8 +282,11 @@ func (f *codeFollower) one(k codeCall) {
 	inner.call = &c
 	defer func() { c.span, c.text = span, text }() // a trap may keep the call
 	inner.load(k)
-	if f.lang == "php" {
+	switch f.lang {
+	case "php":
 		k.name = strings.ToLower(k.name) // as PHP compares names of functions
+	case "r":
+		k.name = strings.TrimPrefix(k.name, "base.")
 	}
 	k = f.direct(k)
 	k.args = inPlaces(k.args)
@@ -612,7 +615,9 @@ func (f *codeFollower) argument(name string, v codeValue, rest []codeValue, k co
 	case "eval":
 		f.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
 	case "calls":
-		f.callback(v, k)
+		if f.lang != "r" || v.word.Kind == Literal { // do.call(rbind, list) is usual
+			f.callback(v, k)
+		}
 	case "code:sql":
 		f.query(v.word, k)
 	case "kill":
@@ -620,6 +625,9 @@ func (f *codeFollower) argument(name string, v codeValue, rest []codeValue, k co
 	case "request":
 		f.request(v.word, rest, k)
 	case "send":
+		if strings.Trim(v.word.Text, "0123456789") == "" && len(rest) > 0 { // net.connect(PORT, HOST)
+			v = rest[0]
+		}
 		f.address(v.word)
 		f.effect(KindSend, sentTo(v.word), true)
 	case "url", "host":
@@ -682,7 +690,11 @@ func (f *codeFollower) request(method Word, rest []codeValue, k codeCall) {
 	if onlyReads(method) {
 		role = "url"
 	}
-	f.argument(role, rest[0], nil, k)
+	address := rest[0]
+	if strings.HasPrefix(address.word.Text, "/") { // of the host that the connection is to
+		address = k.self
+	}
+	f.argument(role, address, nil, k)
 }
 
 // onlyReads reports whether a request of a method sends nothing.

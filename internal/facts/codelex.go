@@ -504,8 +504,12 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 			return r.joinedPath(args)
 		}
 	case "expanduser", "expand_path", "Path", "PurePath", "str", "String", "open", "File", "normpath", "abspath",
-		"realpath", "quote", "split":
+		"realpath", "quote", "split", "HTTPConnection", "HTTPSConnection":
 		return first
+	case "c", "list": // of R
+		if r.lang == "r" {
+			return codeValue{word: darkValue.word, list: args}
+		}
 	case "glob", "rglob", "iglob":
 		switch w := self.word; {
 		case (r.lang == "php" || r.lang == "perl") && name == "glob" && first.word.Kind == Literal:
