@@ -711,7 +711,8 @@ func (f *codeFollower) reaches(name string, w Word, k codeCall) {
 	}
 	f.address(w)
 	method, given := k.named("method")
-	if name == "url" && (sendsBody.MatchString(k.text) || given && method.word.Kind == Literal && !onlyReads(method.word)) {
+	given = given && method.word.Kind == Literal && !onlyReads(method.word)
+	if name == "url" && (w.from == contentOfFile || given || sendsBody.MatchString(k.text)) {
 		f.effect(KindSend, "host:"+hostOf(w.known()), true)
 	}
 }
@@ -806,7 +807,8 @@ func (f *codeFollower) opened(v codeValue, rest []codeValue, k codeCall) {
 func (f *codeFollower) child(k codeCall) *shell {
 	sh := f.nested(f.lang)
 	if in, ok := k.named("input", "stdin_data"); ok {
-		sh.stdin = input{has: true, known: in.word.Kind == Literal, text: in.word.Text, origin: "the code", used: new(bool)}
+		known := in.word.Kind == Literal
+		sh.stdin = input{has: true, known: known, text: in.word.Text, origin: "the code", used: new(bool)}
 	}
 	if dir, ok := k.named("cwd", "chdir"); ok && dir.word.Kind == Literal {
 		sh.cwd, _ = f.absolute(dir.word.Text)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
 // codeValue is the known part of an expression in code.
@@ -344,7 +346,7 @@ func (r *codeReader) join(a, b Word) Word {
 	if r.joined += len(a.Text) + len(b.Text); r.joined > maxExpanded {
 		return darkValue.word
 	}
-	w := Word{Text: a.Text + b.Text, Kind: Literal}
+	w := Word{Text: a.Text + b.Text, Kind: Literal, from: cmp.Or(a.from, b.from)}
 	if a.Kind == Unknown || b.Kind == Unknown {
 		w.Kind = Unknown
 	}
@@ -529,8 +531,23 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 			return textValue("~")
 		}
 	}
+	switch {
+	case givesContent[last]:
+		return codeValue{word: Word{Text: unknownPart, Kind: Unknown, from: contentOfFile}}
+	case encodes.MatchString(last):
+		return codeValue{word: Word{Text: unknownPart, Kind: Unknown, from: cmp.Or(self.word.from, first.word.from)}}
+	}
 	return darkValue
 }
+
+// contentOfFile is where a word in code is from that has the content of a file.
+const contentOfFile = "a file"
+
+// givesContent are functions that return the content of a file.
+var givesContent = names("read readlines read_text read_bytes readFile readFileSync readTextFileSync file_get_contents binread")
+
+// encodes finds a function that returns what it is given in another form.
+var encodes = lazyregexp.New(`(?i)encode|decode|quote|hex|64|^to_?s|^from$|str|strip|trim|escape|btoa|join|replace|compress|dumps`)
 
 // computedMember is the name of a function of a module that is only known when the code runs.
 const computedMember = "computed member"
@@ -624,9 +641,9 @@ func (r *codeReader) interpolated(t codeToken) codeValue {
 			w.Text += part.text
 			continue
 		}
-		v, known := r.vars[part.text]
-		if !known || v.word.Kind != Literal {
-			v = darkValue
+		v := r.vars[part.text]
+		if v.word.Kind != Literal {
+			v.word = Word{Text: unknownPart, Kind: Unknown, from: v.word.from}
 		}
 		w = r.join(w, v.word)
 	}
