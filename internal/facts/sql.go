@@ -253,6 +253,10 @@ func (s *statement) follow(first sqlWord) {
 		s.vacuum()
 	case "set":
 		s.setVariable()
+	case "reset":
+		if s.isMySQL() && slices.Contains([]string{"master", "binary", "slave", "replica"}, s.what) { // logs of changes
+			s.add(KindDelete, "database:")
+		}
 	default:
 		if isWordStart(first.text) && !mildStatements[s.verb] {
 			s.doubt(DoubtCode, "the statement is not known: "+s.why)
@@ -264,7 +268,7 @@ func (s *statement) follow(first sqlWord) {
 // mildStatements are the verbs of statements that change nothing which a person must know of.
 var mildStatements = names(`
 	flush select show values table use pragma commit rollback start begin end describe desc fetch declare close listen
-	reset savepoint release analyze explain if print go lock unlock return summarize checkpoint check help exists
+	savepoint release analyze explain if print go lock unlock return summarize checkpoint check help exists
 	optimize from list info import export deallocate cluster match exit quit`)
 
 // add adds an effect that the statement has for certain.
@@ -494,6 +498,10 @@ func (s *statement) functions(words []sqlWord) {
 			}
 			if i > 0 && words[i-1].is("exec", "execute", "call", "select", ".", ",") || argument.Kind == Literal {
 				s.shellText(s.nested("sql"), argument)
+			}
+		case "edit": // of sqlite3: the second argument is a program
+			if i+5 < len(words) && words[i+4].kind == '\'' {
+				s.shellText(s.nested("sql"), literal(words[i+4].text))
 			}
 		case "load_extension", "dblink_exec", "dblink":
 			s.doubt(DoubtEval, "the database runs other code: "+s.why)
