@@ -164,6 +164,7 @@ func (c *call) target(w Word) (target string, certain bool) {
 			}
 			return "", false
 		}
+		text = strings.ReplaceAll(text, "/"+unknownPart+"/..", "/..") // a variable may be empty
 		text = strings.ReplaceAll(text, unknownPart, "*")
 	}
 	if c.sh.where != "" {

@@ -523,7 +523,10 @@ func (ev *evaluation) operation(x *parameter, other Word) {
 
 // fallback is the value of the variable, or the other word where the variable has none. It returns that word.
 func (ev *evaluation) fallback(x *parameter, other Word) Word {
+	_, byLine := ev.sh.vars[x.name]
 	switch {
+	case !byLine && x.name == "TMPDIR": // mostly not set where the line runs
+		ev.value(other, x.quoted)
 	case x.known && x.w.Text != "":
 		ev.value(x.w, x.quoted)
 	case x.known:
