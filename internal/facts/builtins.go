@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -344,8 +345,8 @@ func (c *call) unset(name string) {
 	}
 }
 
-// trap follows the action of trap ACTION SIGNAL as the shell stands, and at its end, when it
-// runs: variables may have other values then.
+// trap follows the action of trap ACTION SIGNAL as the shell stands, where a signal may come at once, and at its end:
+// variables may have other values then.
 func (b *builtin) trap() bool {
 	rest := b.rest
 	if len(rest) > 0 && rest[0].Text == "--" {
@@ -354,18 +355,21 @@ func (b *builtin) trap() bool {
 	if len(rest) < 2 || rest[0].Text == "-" || rest[0].Text == "" || rest[0].Text == "-l" || rest[0].Text == "-p" {
 		return true
 	}
-	b.shellText(b.nested("trap"), rest[0])
 	for _, w := range rest[1:] {
 		switch strings.TrimPrefix(strings.ToUpper(w.Text), "SIG") {
+		case "EXIT", "0", "INT", "TERM", "HUP", "QUIT": // at the end
 		case "DEBUG", "ERR", "RETURN":
 			sh := b.nested("trap")
 			for name := range sh.vars {
 				sh.vars[name] = Word{Text: unknownPart, Kind: Unknown}
 			}
 			b.shellText(sh, rest[0])
+			fallthrough
+		default:
+			b.shellText(b.nested("trap"), rest[0])
 		}
 	}
-	b.sh.r.traps = append(b.sh.r.traps, trapped{b.call, rest[0]})
+	b.sh.r.traps = append(b.sh.r.traps, trapped{b.call, rest[0], maps.Clone(b.sh.vars)})
 	return true
 }
 
@@ -373,16 +377,21 @@ func (b *builtin) trap() bool {
 type trapped struct {
 	by   *call
 	text Word
+	vars map[string]Word // that were set by then
 }
 
-// runTraps follows the actions of traps once more, with the variables that sh has now.
+// runTraps follows the actions of traps, with the variables that their shells have now, and with those of before.
 func (sh *shell) runTraps() {
 	traps := sh.r.traps
 	sh.r.traps = nil
 	for _, t := range traps {
-		c := *t.by
-		c.sh = sh
-		c.shellText(c.nested("trap"), t.text)
+		t.by.shellText(t.by.nested("trap"), t.text)
+		early := t.by.nested("trap")
+		before := maps.Clone(early.vars)
+		maps.Copy(early.vars, t.vars)
+		if !maps.EqualFunc(before, early.vars, func(a, b Word) bool { return a.Text == b.Text && a.Kind == b.Kind }) {
+			t.by.shellText(early, t.text)
+		}
 	}
 }
 
