@@ -31,7 +31,11 @@ func (f *filler) give(list []template) {
 			if f.a.has("-empty") && !f.a.has("-o") && !f.a.has("-or") { // nothing is lost
 				continue
 			}
-			for _, w := range f.found(f.a) {
+			found := f.found(f.a)
+			if len(found) == 0 { // in a folder that is not known
+				found = []Word{darkValue.word}
+			}
+			for _, w := range found {
 				f.path(EffectKind(t.kind), w)
 			}
 			continue
