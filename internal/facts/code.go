@@ -321,7 +321,7 @@ func (f *codeFollower) direct(k codeCall) codeCall {
 	return k
 }
 
-// inPlaces are the arguments of a call with those that have a name behind the others, in the order that functions of
+// inPlaces are the arguments of a call: named arguments stand behind the others, in the order that functions of
 // files and programs take them: copy(dst="b", src="a").
 func inPlaces(args []codeValue) []codeValue {
 	if !slices.ContainsFunc(args, func(v codeValue) bool { return v.key != "" }) {

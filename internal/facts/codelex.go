@@ -546,7 +546,7 @@ const contentOfFile = "a file"
 // givesContent are functions that return the content of a file.
 var givesContent = names("read readlines read_text read_bytes readFile readFileSync readTextFileSync file_get_contents binread")
 
-// encodes finds a function that returns what it is given in another form.
+// encodes finds a function that returns its argument in another form.
 var encodes = lazyregexp.New(`(?i)encode|decode|quote|hex|64|^to_?s|^from$|str|strip|trim|escape|btoa|join|replace|compress|dumps`)
 
 // computedMember is the name of a function of a module that is only known when the code runs.

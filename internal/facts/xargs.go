@@ -45,8 +45,8 @@ func (x *xargs) commands(words []Word) (lines [][]Word) {
 	return [][]Word{out}
 }
 
-// added are the words that the input gives the command; one that is not known, where it cannot be read. With a mark,
-// a line of it is one word.
+// added are the words that the input gives the command, or an unknown word where the input cannot be read. With a
+// mark, each line is one word.
 func (x *xargs) added(in input, mark string) (added []Word) {
 	switch {
 	case !in.known:
