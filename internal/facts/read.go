@@ -59,6 +59,31 @@ func (r *reader) shell(line string, exact bool) {
 	defer r.recovered()
 	sh.line(line)
 	sh.runTraps()
+	if r.usual != "" {
+		r.withoutUsual(line)
+	}
+}
+
+// withoutUsual reads a line once more, as the shell does where its variables are not set: then
+// rm -rf $TMPDIR/* is about /*, and cd $TMPDIR leads home. Only losses there are added.
+func (r *reader) withoutUsual(line string) {
+	other := newReader(r.env, r.out.Tool, line)
+	other.unset = true
+	other.shell(line, true)
+	for _, e := range other.out.Effects {
+		if (e.Kind == KindDelete || e.Kind == KindMove) && isWholeOf(e.Target, "/", r.env.Home) {
+			r.bare(line).effectWhy(e.Kind, e.Target, false, "so it does where "+r.usual+" is not set")
+		}
+	}
+	r.usual = ""
+}
+
+// isWholeOf reports whether a target is one of the folders, or all names in one.
+func isWholeOf(target string, folders ...string) bool {
+	if dir, last := path.Split(target); strings.Trim(last, "*?.[]!^") == "" {
+		target = path.Clean(dir)
+	}
+	return target != "" && slices.Contains(folders, target)
 }
 
 // Read returns the facts of a tool call.

@@ -32,6 +32,8 @@ type reader struct {
 	killsListed bool                 // its number is from a list of ps
 	placed      map[Effect]bool      // whose places were looked at
 	path        []string             // folders that the call adds to those of programs
+	unset       bool                 // variables with a usual value have none
+	usual       string               // a variable whose usual value was taken; "" = none was
 }
 
 // input is the standard input of a command.

@@ -626,15 +626,18 @@ func (sh *shell) variable(name string) (Word, bool) {
 		if sh.old != "" {
 			return Word{Text: sh.old, Kind: Literal}, true
 		}
-	case "TMPDIR":
-		return Word{Text: "/tmp", Kind: Literal}, true
 	case "IFS":
 		return Word{Text: " ", Kind: Literal}, true
 	}
-	if path, ok := variables().Paths[name]; ok && sh.r.env.Home != "" {
-		return Word{Text: strings.Replace(path, "~", sh.r.env.Home, 1), Kind: Literal}, true
+	path, ok := variables().Paths[name]
+	if !ok || sh.r.env.Home == "" && strings.HasPrefix(path, "~") {
+		return Word{}, false
 	}
-	return Word{}, false
+	if sh.r.unset {
+		return Word{Kind: Literal}, true
+	}
+	sh.r.usual = name
+	return Word{Text: strings.Replace(path, "~", sh.r.env.Home, 1), Kind: Literal}, true
 }
 
 // ansiC decodes the text of $'…', and of a format of printf.

@@ -45,7 +45,11 @@ type aimer struct {
 func aimsOf(f *facts.Facts, b *budget) *aims {
 	a := &aimer{f: f, limits: b, seen: map[target]bool{}}
 	for i := range f.Effects {
-		a.effect(&f.Effects[i])
+		e := &f.Effects[i]
+		if e.Command < 0 && !e.Certain && len(f.Commands) > 0 {
+			continue // of a line whose variable may have no value: all files are too many to keep
+		}
+		a.effect(e)
 	}
 	for i := range f.Commands {
 		a.git(&f.Commands[i])
