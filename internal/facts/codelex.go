@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
@@ -692,6 +694,9 @@ func lexCode(lang, text string) []codeToken {
 }
 
 func (l *codeLexer) add(kind tokenKind, text string, from int) {
+	if kind == tokenName && l.lang == "python" { // it compares names in this form
+		text = norm.NFKC.String(text)
+	}
 	l.out = append(l.out, codeToken{kind: kind, text: text, from: from, end: l.at})
 }
 
