@@ -72,7 +72,7 @@ func (r *reader) withoutUsual(line string) {
 	other.shell(line, true)
 	for _, e := range other.out.Effects {
 		if (e.Kind == KindDelete || e.Kind == KindMove) && isWholeOf(e.Target, "/", r.env.Home) {
-			r.bare(line).effectWhy(e.Kind, e.Target, false, "so it does where "+r.usual+" is not set")
+			r.bare(line).effectWhy(e.Kind, e.Target, false, "where "+r.usual+" is not set")
 		}
 	}
 	r.usual = ""
