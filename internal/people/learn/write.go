@@ -63,7 +63,7 @@ func fresh() ([]byte, error) {
 }
 
 // Undo takes all learned rules and their tests out of the hook quiet, and the hook itself where
-// Write has put it there. It returns how many rules there were.
+// Write has put it there and no person has changed it since. It returns how many rules there were.
 func Undo(hooksDir, home string) (count int, err error) {
 	dir := filepath.Join(hooksDir, Hook)
 	file := filepath.Join(dir, hookdir.FileName)
@@ -78,7 +78,11 @@ func Undo(hooksDir, home string) (count int, err error) {
 		return 0, fmt.Errorf("read %s: %w", file, err)
 	}
 	count = len(learned(&doc, "rules"))
-	if bytes.HasPrefix(text, []byte(put)) {
+	next, err := edited(text, nil, home)
+	if err != nil {
+		return 0, fmt.Errorf("write %s: %w", file, err)
+	}
+	if isFresh(next, home) {
 		if err := os.Remove(file); err != nil {
 			return 0, fmt.Errorf("remove %s: %w", file, err)
 		}
@@ -88,17 +92,22 @@ func Undo(hooksDir, home string) (count int, err error) {
 		}
 		return count, nil
 	}
-	if count == 0 {
+	if count+len(learned(&doc, "tests")) == 0 {
 		return 0, nil
-	}
-	next, err := edited(text, nil, home)
-	if err != nil {
-		return 0, fmt.Errorf("write %s: %w", file, err)
 	}
 	if err := replacefile.Write(file, next); err != nil {
 		return 0, fmt.Errorf("write %s: %w", file, err)
 	}
 	return count, nil
+}
+
+// isFresh reports whether the text of a hook, without learned rules, is what Write puts where no hook is.
+func isFresh(text []byte, home string) bool {
+	was, err := fresh()
+	if err == nil {
+		was, err = edited(was, nil, home)
+	}
+	return err == nil && bytes.Equal(text, was)
 }
 
 func isNotEmpty(dir string) bool {
@@ -170,6 +179,26 @@ func listOf(doc *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// withList gives a document an empty list under a key that is not there or has nothing. false = it has something else.
+func withList(doc *yaml.Node, key string) bool {
+	if listOf(doc, key) != nil {
+		return true
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return false
+	}
+	root := doc.Content[0]
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == key {
+			was := root.Content[i+1]
+			root.Content[i+1] = &yaml.Node{Kind: yaml.SequenceNode}
+			return was.Tag == "!!null"
+		}
+	}
+	root.Content = append(root.Content, scalar(key), &yaml.Node{Kind: yaml.SequenceNode})
+	return true
+}
+
 func member(n *yaml.Node, key string) string {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -185,9 +214,8 @@ func edited(text []byte, list []Proposal, home string) ([]byte, error) {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, err
 	}
-	allows, tests := listOf(&doc, "rules"), listOf(&doc, "tests")
-	if allows == nil || tests == nil {
-		return nil, errors.New("it has no rules or no tests")
+	if len(list) > 0 && !(withList(&doc, "rules") && withList(&doc, "tests")) {
+		return nil, errors.New("its rules or its tests are no list")
 	}
 	old := func(n *yaml.Node) bool {
 		name := member(n, "name")
@@ -195,8 +223,12 @@ func edited(text []byte, list []Proposal, home string) ([]byte, error) {
 			return name == p.Name || strings.HasPrefix(name, p.Name+" (")
 		}))
 	}
-	allows.Content = slices.DeleteFunc(allows.Content, old)
-	tests.Content = slices.DeleteFunc(tests.Content, old)
+	allows, tests := listOf(&doc, "rules"), listOf(&doc, "tests")
+	for _, n := range []*yaml.Node{allows, tests} {
+		if n != nil {
+			n.Content = slices.DeleteFunc(n.Content, old)
+		}
+	}
 	for i := range list {
 		allows.Content = append(allows.Content, list[i].rule(home))
 		tests.Content = append(tests.Content, list[i].tests()...)

@@ -289,3 +289,38 @@ func TestUndo(t *testing.T) {
 		t.Errorf("left %s, %v", left, err)
 	}
 }
+
+// TestUndoAfterEdits takes out what was learned and leaves what a person wrote beside it.
+func TestUndoAfterEdits(t *testing.T) {
+	for name, edit := range map[string]func(string) string{
+		"own rule": func(s string) string {
+			return strings.Replace(s, "rules:\n", "rules:\n  - {name: mine, deny: {command: terraform}}\n", 1)
+		},
+		"no tests": func(s string) string { s, _, _ = strings.Cut(s, "\ntests:"); return s + "\n# mine\n" },
+		"no rules": func(s string) string {
+			return s[:strings.Index(s, "\nrules:")] + "\n# mine" + s[strings.Index(s, "\ntests:"):]
+		},
+	} {
+		var e Evidence
+		add(t, &e, "Bash", bash("go test ./..."), true, 3)
+		list, _ := e.Proposals()
+		dir := t.TempDir()
+		written(t, dir, list)
+		file := filepath.Join(dir, Hook, hookdir.FileName)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(edit(string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Undo(dir, facttest.Home)
+		left, gone := os.ReadFile(file)
+		if err != nil || gone != nil || !strings.Contains(string(left), "mine") || strings.Contains(string(left), prefix) {
+			t.Errorf("%s: %v, %v\n%s", name, err, gone, left)
+		}
+		if _, err := Write(dir, facttest.Home, list); err != nil || len(Learned(dir)) != 1 {
+			t.Errorf("%s: learned again: %v", name, err)
+		}
+	}
+}
