@@ -2,6 +2,7 @@ package learn
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,8 @@ type Reaction struct {
 	Estimated  bool // that a person was asked is a guess
 	Time       time.Time
 	Agent      string
-	Root       string // the project
+	Root       string // the project; "" = it was made in none
+	Alone      bool   // Root is no repository: projects may lie below, in which a person approved nothing
 	Line       string // of the call, as people are shown it
 	Whole      string // the whole line where it is short, of one line and without secrets; "" = it is not
 	Cwd        string // that it was made in
@@ -49,7 +51,7 @@ type seen struct {
 	named       bool
 	first, last time.Time
 	days        map[string]bool
-	roots       map[string]bool
+	roots       map[string]bool // true = with the folders below
 	agents      map[string]int
 	lines       []Line
 	sample      sample // a call that needs this shape alone
@@ -91,7 +93,7 @@ func (e *Evidence) Add(shapes []Shape, named bool, a Reaction) {
 			e.shapes[shapes[i].key] = s
 		}
 		s.add(&shapes[i], named, a)
-		if s.sample.line == "" && len(shapes) == 1 && a.Asked && a.Yes {
+		if s.sample.line == "" && len(shapes) == 1 && a.Asked && a.Yes && a.Root != "" {
 			s.sample = sample{a.Whole, a.Cwd}
 		}
 		keys = append(keys, shapes[i].key)
@@ -135,7 +137,7 @@ func (s *seen) add(shape *Shape, named bool, a Reaction) {
 		s.days[a.Time.UTC().Format(time.DateOnly)] = true
 	}
 	if a.Root != "" && len(s.roots) < mostRoots {
-		s.roots[a.Root] = true
+		s.roots[a.Root] = !a.Alone
 	}
 	s.agents[a.Agent]++
 }
@@ -192,6 +194,7 @@ type Proposal struct {
 
 	shape  Shape
 	sample sample
+	below  map[string]bool // of Roots: the rule holds in the folders below, too
 }
 
 // wordsOf are the words of a line that is one command, where another program can be given them; nil = it is not.
@@ -251,7 +254,7 @@ func (e *Evidence) Proposals() (list []Proposal, saved Saved) {
 
 func (s *seen) proposal() Proposal {
 	p := Proposal{Does: s.shape.Effects, Yes: s.yes, Days: len(s.days), First: s.first, Last: s.last, Agents: s.agents,
-		Others: s.others, Lines: slices.Clone(s.lines), shape: s.shape, sample: s.sample}
+		Others: s.others, Lines: slices.Clone(s.lines), shape: s.shape, sample: s.sample, below: maps.Clone(s.roots)}
 	if p.Says = strings.Join(s.shape.Words, " "); s.shape.Tool != "" {
 		p.Says = s.shape.Tool + " in the project"
 	}

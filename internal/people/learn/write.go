@@ -248,11 +248,14 @@ var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`,
 func (p *Proposal) rule(home string) *yaml.Node {
 	var in []*yaml.Node
 	for _, root := range p.Roots {
+		glob := escapeGlob.Replace(root)
 		if rest, ok := strings.CutPrefix(root, home+"/"); ok && home != "" {
-			in = append(in, scalar("~/"+escapeGlob.Replace(rest)+"/**"))
-		} else {
-			in = append(in, scalar(escapeGlob.Replace(root)+"/**"))
+			glob = "~/" + escapeGlob.Replace(rest)
 		}
+		if p.below[root] {
+			glob += "/**"
+		}
+		in = append(in, scalar(glob))
 	}
 	var what *yaml.Node
 	switch {

@@ -52,6 +52,8 @@ type judged struct {
 	line      string       // for people: without secrets, on one line, shortened; "" where nothing shows it
 	marks     []facts.Span // in line, that made the guard decide
 	root      string
+	place     string // that rules may hold in; "" = nowhere
+	alone     bool   // place is no repository
 	shapes    []learn.Shape
 	learns    bool     // rules could allow it
 	whole     string   // see learn.Answer
@@ -149,7 +151,11 @@ func (j *judge) judge(c *transcripts.Call, seen *look) *judged {
 		d.decision, d.rule, d.why = v.Action, v.Rule.Name, v.Rule.Why
 	}
 	d.reads = d.decision == "" && j.quiet.Judge(subject).Action == rules.Allow
-	d.shapes, d.learns = learn.Shapes(f, call, d.root)
+	top := j.top(subject.Cwd)
+	if d.place, d.alone = cmp.Or(top, subject.Cwd), top == ""; within(d.place, j.home) {
+		d.place = "" // it is no project: all projects lie below
+	}
+	d.shapes, d.learns = learn.Shapes(f, call, d.place)
 	d.effects(f, j.home)
 	if d.decision != "" || len(d.destroys) > 0 || d.learns && len(d.shapes) > 0 {
 		d.line, d.marks = shown(call, f, v.Span, j.home)
@@ -159,6 +165,11 @@ func (j *judge) judge(c *transcripts.Call, seen *look) *judged {
 		d.whole = f.Text
 	}
 	return d
+}
+
+// within reports whether a path is a folder or lies below the folder.
+func within(dir, path string) bool {
+	return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/")
 }
 
 // top is the repository that a folder is in today; "" = it is in none, or is gone.

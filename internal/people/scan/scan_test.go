@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/agents/transcripts"
+	"github.com/hookd/hookd/internal/people/learn"
 )
 
 // key looks like a key of a cloud; it is none.
@@ -223,6 +224,37 @@ func TestAFork(t *testing.T) {
 	}
 	if r := run(t, Options{Home: home}); r.Calls != 21 || r.Prompts.Asked != 17 || r.Agents[0].Sessions != 6 {
 		t.Errorf("%d calls, %+v, %d sessions", r.Calls, r.Prompts, r.Agents[0].Sessions)
+	}
+}
+
+// TestRulesStayInTheirProject learns of calls in a repository, in a folder that is none, and at home: no rule answers
+// for a project in which a person approved nothing.
+func TestRulesStayInTheirProject(t *testing.T) {
+	home := t.TempDir()
+	for _, dir := range []string{".claude/projects/p", "repo/.git", "folder/other/.git"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, "repo/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, dir := range []string{"", "repo/sub", "folder"} {
+		for i := range 6 {
+			c := call{"go test ./...", "yes", day.Add(time.Duration(i) * 24 * time.Hour)}
+			b.WriteString(c.lines(fmt.Sprint(dir, i), filepath.Join(home, dir), "s"))
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, ".claude/projects/p/s.jsonl"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := learn.Write(filepath.Join(home, "hooks"), home, run(t, Options{Home: home}).Proposals())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "cwd: [~/folder, ~/repo/**]") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }
 

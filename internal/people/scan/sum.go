@@ -156,7 +156,7 @@ func (s *sum) prompt(c *transcripts.Call, a *Agent, d *judged) {
 func (d *judged) learn(evidence *learn.Evidence, c *transcripts.Call) {
 	evidence.Add(d.shapes, d.decision != "", learn.Reaction{
 		Asked: c.Prompt.Asked, Yes: c.Prompt.Yes, Estimated: c.Prompt.Estimated, Time: c.Time, Agent: string(c.Agent),
-		Root: d.root, Line: d.line, Whole: d.whole, Cwd: c.Cwd,
+		Root: d.place, Alone: d.alone, Line: d.line, Whole: d.whole, Cwd: c.Cwd,
 	})
 }
 
