@@ -80,9 +80,8 @@ func (l *learning) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	list := report.Proposals()
-	known := learn.Learned(cfg.HooksDir)
-	list = slices.DeleteFunc(list, func(p learn.Proposal) bool { return slices.Contains(known, p.Name) })
+	home, _ := os.UserHomeDir() // without one there is no report
+	list := learn.New(cfg.HooksDir, home, report.Proposals())
 	interactive := isTerminal(l.scan.a.in) && isTerminal(l.scan.a.out) && len(l.take) == 0 && !l.list
 	if !interactive && len(l.take) == 0 || l.scan.a.format == "json" {
 		found := map[string]any{"rules": list, "saved": report.Prompts.Saved}

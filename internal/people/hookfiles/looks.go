@@ -69,8 +69,8 @@ func (f Files) lessons(ctx context.Context) (*Lessons, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := learn.Learned(cfg.HooksDir)
-	list := slices.DeleteFunc(report.Proposals(), func(p learn.Proposal) bool { return slices.Contains(known, p.Name) })
+	home, _ := os.UserHomeDir() // without one there is no report
+	list, known := learn.New(cfg.HooksDir, home, report.Proposals()), learn.Learned(cfg.HooksDir)
 	return &Lessons{
 		Rules: append([]learn.Proposal{}, list...), Learned: append([]string{}, known...),
 		Asked: report.Prompts.Asked, Saved: report.Prompts.Saved,

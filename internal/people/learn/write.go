@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func Undo(hooksDir, home string) (count int, err error) {
 	return count, nil
 }
 
-// isFresh reports whether the text of a hook, without learned rules, is what Write puts where no hook is.
+// isFresh reports whether a hook, without learned rules, has the text that Write puts where no hook is.
 func isFresh(text []byte, home string) bool {
 	was, err := fresh()
 	if err == nil {
@@ -126,6 +127,49 @@ func Learned(hooksDir string) (names []string) {
 		names = append(names, member(r, "name"))
 	}
 	return names
+}
+
+// New returns the proposals for calls that no learned rule of the hook quiet in a hooks directory allows yet. None
+// has the name of such a rule: its effects or its projects are others.
+func New(hooksDir, home string, list []Proposal) (left []Proposal) {
+	text, err := readfile.Read(filepath.Join(hooksDir, Hook, hookdir.FileName), hookdir.MaxFileSize)
+	var doc yaml.Node
+	if err != nil || yaml.Unmarshal(text, &doc) != nil {
+		return list // a hook that cannot be read has none
+	}
+	rules := learned(&doc, "rules")
+	named := map[string]bool{}
+	for _, r := range rules {
+		named[member(r, "name")] = true
+	}
+	for _, p := range list {
+		rule := p.rule(home)
+		if slices.ContainsFunc(rules, func(r *yaml.Node) bool { return covers(r, rule) }) {
+			continue
+		}
+		for n := 2; named[p.Name]; n++ {
+			p.Name = fmt.Sprintf("%s%s %d", prefix, p.Says, n)
+		}
+		named[p.Name] = true
+		left = append(left, p)
+	}
+	return left
+}
+
+// covers reports whether a learned rule allows the same as another, in each of the other's folders.
+func covers(rule, other *yaml.Node) bool {
+	read := func(n *yaml.Node) (allow map[string]any, in []any) {
+		var r struct{ Allow map[string]any }
+		if n.Decode(&r) == nil {
+			in, _ = r.Allow["cwd"].([]any)
+			delete(r.Allow, "cwd")
+		}
+		return r.Allow, in
+	}
+	allow, in := read(rule)
+	what, where := read(other)
+	missing := func(folder any) bool { return !slices.Contains(in, folder) }
+	return reflect.DeepEqual(allow, what) && !slices.ContainsFunc(where, missing)
 }
 
 // Commands are the words of each command that a rule was learned for, as a test of the hook quiet in a hooks

@@ -290,7 +290,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestUndoAfterEdits takes out what was learned and leaves what a person wrote beside it.
+// TestUndoAfterEdits takes out the learned rules and leaves the rules that a person wrote.
 func TestUndoAfterEdits(t *testing.T) {
 	for name, edit := range map[string]func(string) string{
 		"own rule": func(s string) string {
@@ -322,5 +322,38 @@ func TestUndoAfterEdits(t *testing.T) {
 		if _, err := Write(dir, facttest.Home, list); err != nil || len(Learned(dir)) != 1 {
 			t.Errorf("%s: learned again: %v", name, err)
 		}
+	}
+}
+
+// TestLearnedTwice proposes a learned rule no more, but its words in another project, under a name of their own.
+func TestLearnedTwice(t *testing.T) {
+	proposed := func(line string, roots ...string) []Proposal {
+		var e Evidence
+		for _, root := range roots {
+			call, _ := dialect.Made("claude-code", "Bash", []byte(`{"command":"`+line+`"}`))
+			f := facts.Read(call, facts.Env{Cwd: root, Home: facttest.Home})
+			shapes, _ := Shapes(f, call, root)
+			for day := range 6 {
+				e.Add(shapes, false, Reaction{Asked: true, Yes: true, Root: root, Whole: line, Cwd: root,
+					Time: time.Date(2026, 11, 10+day, 9, 0, 0, 0, time.UTC)})
+			}
+		}
+		list, _ := e.Proposals()
+		return list
+	}
+	dir, other := t.TempDir(), facttest.Home+"/other"
+	written(t, dir, New(dir, facttest.Home, proposed("go test ./...", facttest.Project, other)))
+	if again := New(dir, facttest.Home, proposed("go test ./...", other)); len(again) > 0 {
+		t.Errorf("proposed again: %+v", again)
+	}
+	third := New(dir, facttest.Home, proposed("go test ./...", facttest.Home+"/third"))
+	set := written(t, dir, third)
+	for _, root := range []string{facttest.Project, other, facttest.Home + "/third"} {
+		if got := decision(t, set, "Bash", bash("go test ./..."), root); got != rules.Allow {
+			t.Errorf("in %s: %q", root, got)
+		}
+	}
+	if n, err := Undo(dir, facttest.Home); n != 2 || err != nil {
+		t.Errorf("undone %d, %v", n, err)
 	}
 }
