@@ -12,20 +12,31 @@ import (
 
 // Limits of reading answers.
 const (
-	mostAnswered = 500 // of the newest decisions
+	mostAnswered = 500   // of the newest decisions that are no denials
+	mostDenied   = 5_000 // of the newest denials: a refusal counts however long ago it was
 	answersTime  = 2 * time.Second
 )
 
+// History is the history of a daemon.
+type History interface {
+	Decisions(context.Context, client.DecisionQuery) ([]client.Decision, error)
+	Event(context.Context, string) (client.StoredEvent, error)
+}
+
 // Answers gives the calls since a time that a person answered to hookd. Without a daemon there are none: it is
 // away or too busy then, and transcripts are evidence enough.
-func Answers(ctx context.Context, c *client.Client, since time.Time, give func(*transcripts.Call)) {
+func Answers(ctx context.Context, c History, since time.Time, give func(*transcripts.Call)) {
 	ctx, cancel := context.WithTimeout(ctx, answersTime)
 	defer cancel()
-	list, err := c.Decisions(ctx, client.DecisionQuery{Since: since, Limit: mostAnswered})
+	denied, err := c.Decisions(ctx, client.DecisionQuery{Decision: "deny", Since: since, Limit: mostDenied})
 	if err != nil {
 		return
 	}
-	for _, d := range list {
+	others, err := c.Decisions(ctx, client.DecisionQuery{Decision: "-deny", Since: since, Limit: mostAnswered})
+	if err != nil {
+		return
+	}
+	for _, d := range append(denied, others...) {
 		if d.Answered == nil || d.Answered.By != "person" || d.Tried {
 			continue
 		}

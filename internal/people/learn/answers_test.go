@@ -1,0 +1,51 @@
+package learn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/transcripts"
+)
+
+// answered is a History with many answers, the newest first, of which the last is a refusal.
+type answered int
+
+func (n answered) Decisions(_ context.Context, q client.DecisionQuery) (list []client.Decision, _ error) {
+	for i := range int(n) {
+		d := client.Decision{EventID: fmt.Sprint(i), Decision: client.OutcomeAllow}
+		if i == int(n)-1 {
+			d.Decision = client.OutcomeDeny
+		}
+		d.Answered = &client.Answered{By: "person", Answer: d.Decision}
+		is := d.Decision == client.OutcomeDeny
+		if (q.Decision == "" || is == (q.Decision == "deny")) && len(list) < q.Limit {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
+
+func (answered) Event(_ context.Context, id string) (e client.StoredEvent, _ error) {
+	e.EventID, e.Dialect, e.Event, e.Whole = id, "claude-code", "PreToolUse", true
+	e.Data = json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"go test ./..."}}`)
+	return e, nil
+}
+
+// TestAnOldRefusal counts, however many calls were decided after it.
+func TestAnOldRefusal(t *testing.T) {
+	yes, no := 0, 0
+	Answers(t.Context(), answered(2000), time.Time{}, func(c *transcripts.Call) {
+		if c.Prompt.Yes {
+			yes++
+		} else {
+			no++
+		}
+	})
+	if yes != mostAnswered || no != 1 {
+		t.Errorf("%d approvals, %d refusals", yes, no)
+	}
+}
