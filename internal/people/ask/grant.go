@@ -219,7 +219,7 @@ func digestsOf(e *events.Event, about calls) digests {
 // covered reports whether a grant answers a hook's question.
 func (s *digests) covered(g *wire.Grant, by *hook.Hook, now time.Time) bool {
 	e := s.event
-	if g.HookID != by.ID || by.Digest == "" || g.Digest != by.Digest || !g.Until.IsZero() && !now.Before(g.Until) ||
+	if g.HookID != by.ID || by.Digest == "" || g.Digest != by.Digest || over(g, now) ||
 		g.Dialect != e.Dialect || g.Cwd != e.Cwd || g.Scope == ForSession && g.SessionID != e.SessionID {
 		return false
 	}
@@ -233,6 +233,12 @@ func (s *digests) covered(g *wire.Grant, by *hook.Hook, now time.Time) bool {
 		return g.Call == s.exact()
 	}
 	return g.Call == s.rest() && !slices.ContainsFunc(s.about, func(c call) bool { return !fits(g.Like, c) })
+}
+
+// over reports whether the time of a grant is over. A time that begins later than now is of a clock that was set back:
+// how much is left, is not known.
+func over(g *wire.Grant, now time.Time) bool {
+	return !g.Until.IsZero() && (!now.Before(g.Until) || now.Before(g.Made.Add(-time.Minute)))
 }
 
 // sameUser compares two users of userOf.
@@ -282,7 +288,7 @@ func (h *Holder) Granted(event string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, g := range h.grants {
-		if g.EventID == event && (g.Until.IsZero() || time.Now().Before(g.Until)) {
+		if g.EventID == event && !over(g, time.Now()) {
 			return true
 		}
 	}
@@ -346,7 +352,7 @@ func (h *Holder) Retain(hooks []*hook.Hook) {
 // expire forgets grants whose time is over.
 func (h *Holder) expire(now time.Time) {
 	h.drop(func(g *wire.Grant) string {
-		if !g.Until.IsZero() && !now.Before(g.Until) {
+		if over(g, now) {
 			return "its time is over"
 		}
 		return ""

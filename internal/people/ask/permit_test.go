@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -162,5 +163,19 @@ func TestPermitOnceIsUsedOnce(t *testing.T) {
 	all.Wait()
 	if n := passed.Load(); n != 1 {
 		t.Errorf("%d calls passed, want 1", n)
+	}
+}
+
+// TestPermitOfALaterTime lets nothing pass: the clock was set back since, and it would last as much longer.
+func TestPermitOfALaterTime(t *testing.T) {
+	b := newBench(t)
+	denied := asking{command: "rm -rf build", cwd: "/src", hooks: []*hook.Hook{guard("one", "d1")}}
+	made := b.permit(denied, "15m")
+	b.mu.Lock()
+	g := b.grants[made[0].ID]
+	g.Made, g.Until = g.Made.Add(time.Hour), g.Until.Add(time.Hour)
+	b.mu.Unlock()
+	if by := b.Permit(denied.question().Event, denied.hooks); by != nil || len(b.Permits()) > 0 {
+		t.Errorf("got %+v, and %d are in force", by, len(b.Permits()))
 	}
 }
