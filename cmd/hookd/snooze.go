@@ -16,9 +16,6 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// mostSnooze is the longest snooze: who wants more switches the hook off.
-const mostSnooze = 7 * 24 * time.Hour
-
 func snoozeCommand(a *app) *cobra.Command {
 	end, all := false, false
 	cmd := &cobra.Command{
@@ -83,7 +80,7 @@ func snooze(a *app, cmd *cobra.Command, names []string, text string) error {
 		return fail(exitUsage, "give a time such as 30m, 1h or 12:00", "%w", err)
 	case d < time.Second:
 		return fail(exitUsage, "give a time such as 30m, 1h or 12:00", "%s is no time to come", text)
-	case d > mostSnooze:
+	case d > discovery.MostSnooze:
 		return fail(exitUsage, "type `hookd hook disable HOOK` to switch one off", "a snooze is at most 7d, not %s", text)
 	}
 	cfg, err := loadConfig(cmd)

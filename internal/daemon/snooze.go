@@ -22,6 +22,10 @@ type snoozes struct {
 	log     *zap.Logger
 }
 
+// lookAgain is how often the end of a snooze is compared with the clock: a timer stands still while the machine sleeps,
+// and knows nothing of a clock that is set.
+const lookAgain = 10 * time.Second
+
 // end switches hooks on again when the time is over for which they were off, until ctx
 // ends. A hook whose end has come is on at the next reading of hooks in any case.
 func (s *snoozes) end(ctx context.Context) {
@@ -37,7 +41,7 @@ func (s *snoozes) end(ctx context.Context) {
 		}
 		next := time.Hour
 		for _, one := range s.markers.Snoozed() {
-			next = min(next, max(0, time.Until(one.Until))+10*time.Millisecond)
+			next = min(next, max(0, time.Until(one.Until))+10*time.Millisecond, lookAgain)
 		}
 		timer.Reset(next)
 	}
@@ -47,7 +51,7 @@ func (s *snoozes) end(ctx context.Context) {
 func (s *snoozes) wake() {
 	ended := false
 	for _, one := range s.markers.Snoozed() {
-		if time.Now().Before(one.Until) {
+		if !one.Over() {
 			continue
 		}
 		if err := catalog.Wake(*s.config.Load(), one.Hook); err != nil {
@@ -73,7 +77,7 @@ func (s *snoozes) note() {
 // list lists the hooks that are off for a time, for the status.
 func (s *snoozes) list() (all []wire.Snoozed) {
 	for _, one := range s.markers.Snoozed() {
-		if time.Now().Before(one.Until) {
+		if !one.Over() {
 			all = append(all, wire.Snoozed{Hook: one.Hook, Until: one.Until, By: one.By})
 		}
 	}

@@ -33,7 +33,7 @@ func (m Markers) Disabled() func(name string) bool {
 		entries, _ := os.ReadDir(m.dir) // an error leaves the hooks on
 		for _, e := range entries {
 			until := m.until(e.Name())
-			off[e.Name()] = until.IsZero() || time.Now().Before(until)
+			off[e.Name()] = until.IsZero() || !Snoozed{Until: until}.Over()
 		}
 	}
 	return func(name string) bool { return len(off) > 0 && off[marker(name)] }
@@ -64,6 +64,15 @@ type Snoozed struct {
 	Hook  string
 	Until time.Time
 	By    string
+}
+
+// MostSnooze is how long a hook may be off with an end.
+const MostSnooze = 7 * 24 * time.Hour
+
+// Over reports whether the end has come. An end further ahead than MostSnooze was set by another clock, and has, too.
+func (s Snoozed) Over() bool {
+	left := time.Until(s.Until)
+	return left <= 0 || left > MostSnooze+time.Minute
 }
 
 // Snoozed returns the hooks whose markers have an end, also those whose end is over.

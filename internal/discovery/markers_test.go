@@ -66,6 +66,10 @@ func TestSnoozeEndsByItself(t *testing.T) {
 			t.Errorf("got %+v, want until %s", s, want)
 		}
 	}
+	if hooktest.Must(t, m.Snooze("years", "mira (uid 1)", lasting.AddDate(4, 0, 0))); m.Disabled()("years") {
+		t.Error("a hook is off for years since the clock was set back")
+	}
+	hooktest.Must(t, m.Enable("years", "ed"))
 	hooktest.Must(t, m.Enable("lasting", "ed"))
 	if len(m.Snoozed()) != 1 || m.Disabled()("lasting") {
 		t.Error("an ended snooze is still there")
