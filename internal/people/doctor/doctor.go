@@ -286,7 +286,7 @@ func (v *visit) checkForward(list []client.Forward) {
 		case f.Missed > 0:
 			v.say("forward", Note, "hookd status", "%d decisions were pruned before they were handed on to %s", f.Missed, f.Name)
 		default:
-			v.say("forward", OK, "", "%s has all but %d of the decisions", f.Name, f.Waiting)
+			v.say("forward", OK, "", "%s has the decisions; %d wait", f.Name, f.Waiting)
 		}
 	}
 }
