@@ -43,17 +43,30 @@ func (c checks) checkTools() {
 			c.warn(at, "hookd events", "matcher `%s` fits no tool that is known", c.hook.MatcherText)
 		}
 	}
-	for _, key := range []string{"filter.tools", "filter.exclude_tools"} {
-		at := c.given[key]
-		if at == nil {
-			continue
-		}
-		for _, item := range at.Content {
-			if tool, where, ok := c.otherCase(agents, item.Value); ok {
+	for _, key := range []string{"filter.tools", "filter.exclude_tools", "when", "rules"} {
+		for _, item := range toolNames(c.given[key], strings.HasPrefix(key, "filter.")) {
+			if tool, where, ok := c.otherCase(agents, strings.TrimPrefix(item.Value, "!")); ok {
 				c.warn(item, fmt.Sprintf("did you mean `%s`?", tool), "%s names `%s`, which is no tool%s: letter case counts", key, item.Value, where)
 			}
 		}
 	}
+}
+
+// toolNames returns the names of tools in a node: all its texts where it has names alone, else the texts under `tool`.
+func toolNames(n *yaml.Node, names bool) (found []*yaml.Node) {
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode && names {
+		return []*yaml.Node{n}
+	}
+	for i, item := range n.Content {
+		if n.Kind == yaml.MappingNode {
+			names = i%2 == 1 && n.Content[i-1].Value == "tool"
+		}
+		found = append(found, toolNames(item, names)...)
+	}
+	return found
 }
 
 // globStar is a star that means "anything", and repeats the letter before it in a regular expression.
