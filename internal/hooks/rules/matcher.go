@@ -358,24 +358,27 @@ func ofTarget(e *facts.Effect, sort bool, fits func() bool) facts.Fit {
 // itself, too. A folder that is deleted or moved takes its files along: a rule about these fits, unless it lets pass.
 func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
 	whole := takesAlong(e) && !m.Wholly
-	one := func(f pattern.Fold) bool {
-		if f.Match(e.Target) || strings.HasSuffix(f.Glob(), "/**") && f.Match(e.Target+"/") {
+	one := func(f pattern.Fold) bool { return covers(f, e.Target, whole) }
+	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !m.leavesOut(s, e.Target)
+}
+
+// covers holds a path glob against a target. whole means that the folders above a named file fit, too.
+func covers(f pattern.Fold, target string, whole bool) bool {
+	if f.Match(target) || strings.HasSuffix(f.Glob(), "/**") && f.Match(target+"/") {
+		return true
+	}
+	if !whole {
+		return false
+	}
+	folder := target
+	if base := path.Base(folder); strings.Trim(base, "*.") == "" && strings.Contains(base, "*") {
+		if folder = path.Dir(folder); f.Match(folder) {
 			return true
 		}
-		if !whole {
-			return false
-		}
-		folder := e.Target
-		if base := path.Base(folder); strings.Trim(base, "*.") == "" && strings.Contains(base, "*") {
-			if folder = path.Dir(folder); f.Match(folder) {
-				return true
-			}
-		}
-		head := literalHead(f.Glob())
-		return head != "" && folder != "/" && strings.HasPrefix(head, strings.TrimSuffix(folder, "/")+"/") ||
-			head != "" && folder == "/"
 	}
-	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !m.leavesOut(s, e.Target)
+	head := literalHead(f.Glob())
+	return head != "" && folder != "/" && strings.HasPrefix(head, strings.TrimSuffix(folder, "/")+"/") ||
+		head != "" && folder == "/"
 }
 
 func takesAlong(e *facts.Effect) bool { return e.Kind == facts.KindDelete || e.Kind == facts.KindMove }
@@ -386,21 +389,22 @@ func (m *Matcher) standsFor(s *Subject, e *facts.Effect) bool {
 	if !strings.ContainsAny(e.Target, wildcards) {
 		return false
 	}
-	target := strings.ReplaceAll(e.Target, "[!", "[^")
-	return slices.ContainsFunc(m.Paths.Yes, func(f pattern.Fold) bool { return mayBe(target, f, takesAlong(e)) }) &&
-		!m.leavesOut(s, e.Target)
+	said := strings.Trim(path.Base(e.Target), "*?.") != ""
+	return slices.ContainsFunc(m.Paths.Yes, func(f pattern.Fold) bool {
+		return (said || strings.HasPrefix(f.Glob(), "/")) && mayBe(e.Target, f, takesAlong(e))
+	}) && !m.leavesOut(s, e.Target)
 }
 
 const wildcards = "*?["
 
 // mayBe reports whether a pattern may be what a glob names, or, if whole, a folder above.
 func mayBe(target string, f pattern.Fold, whole bool) bool {
+	target = strings.ReplaceAll(target, "[!", "[^")
 	glob, last := strings.TrimSuffix(f.Glob(), "/**"), path.Base(target)
 	if !strings.HasPrefix(glob, "/") {
 		name := strings.TrimPrefix(strings.TrimPrefix(glob, "**/"), "{/,/**/}")
 		at := path.Join(path.Dir(target), name)
-		return strings.Trim(last, "*?.") != "" && !strings.ContainsAny(name, wildcards+"{/") && fitsGlob(last, name) &&
-			(f.Match(at) || f.Match(at+"/"))
+		return !strings.ContainsAny(name, wildcards+"{/") && fitsGlob(last, name) && (f.Match(at) || f.Match(at+"/"))
 	}
 	folder, deep := strings.CutSuffix(path.Dir(target), "/**")
 	for at := glob; !strings.ContainsAny(glob, wildcards+"{") && at != "/"; at = path.Dir(at) {
@@ -420,7 +424,8 @@ func fitsGlob(glob, text string) bool {
 
 // leavesOut reports whether a glob after `!` fits the target. In a rule about files inside the
 // project, a glob that begins in any folder counts from the project's root: a project may lie in a
-// folder that is called tmp, or build.
+// folder that is called tmp, or build. A rule that lets pass leaves out a folder
+// above such a file, and a pattern for it, too.
 func (m *Matcher) leavesOut(s *Subject, target string) bool {
 	below := target
 	root := strings.TrimSuffix(s.Project, "/")
@@ -428,10 +433,12 @@ func (m *Matcher) leavesOut(s *Subject, target string) bool {
 		below = "/" + strings.TrimPrefix(strings.TrimPrefix(target, root), "/")
 	}
 	return slices.ContainsFunc(m.Paths.No, func(f pattern.Fold) bool {
+		at := target
 		if glob := f.Glob(); strings.HasPrefix(glob, "**") || strings.HasPrefix(glob, "{/,/**/}") {
-			return f.Match(below)
+			at = below
 		}
-		return f.Match(target)
+		mayFit := func() bool { return covers(f, at, true) || strings.ContainsAny(at, wildcards) && mayBe(at, f, true) }
+		return f.Match(at) || m.Wholly && mayFit()
 	})
 }
 
