@@ -22,7 +22,7 @@ type Matcher struct {
 	Programs Choice // of a command
 	Effects  []facts.EffectKind
 	Paths    Choice // of an effect's target that is a path
-	Wholly   bool   // Paths fit no folder above a path that they name: of allow and unless
+	Wholly   bool   // Paths, Inside and Outside fit no folder above a path that they mean: of allow and unless
 	Hosts    Choice // of an effect's target that is a host
 	Targets  Choice // of an effect's target, with its scheme
 	Outside  []FolderWord
@@ -317,13 +317,18 @@ func (m *Matcher) fitsEffect(s *Subject, e *facts.Effect) facts.Fit {
 		level = min(level, ofTarget(e, e.Target != "", func() bool { return m.Targets.fits(e.Target) }))
 	}
 	if len(m.Inside) > 0 {
-		level = min(level, ofTarget(e, isPath, func() bool {
+		fits := ofTarget(e, isPath, func() bool {
 			return slices.ContainsFunc(m.Inside, func(p FolderWord) bool { return s.within(p, e.Target) })
-		}))
+		})
+		if fits == facts.No && isPath && !m.Wholly && takesAlong(e) {
+			fits = s.above(m.Inside, e.Target)
+		}
+		level = min(level, fits)
 	}
 	if len(m.Outside) > 0 {
 		level = min(level, ofTarget(e, isPath, func() bool {
-			return !slices.ContainsFunc(m.Outside, func(p FolderWord) bool { return s.within(p, e.Target) })
+			return !slices.ContainsFunc(m.Outside, func(p FolderWord) bool { return s.within(p, e.Target) }) &&
+				!(m.Wholly && s.above(m.Outside, e.Target) > facts.No)
 		}))
 	}
 	if m.Undoable != "" && level > facts.No && s.undoable(e) != (m.Undoable == "true") {
@@ -459,22 +464,39 @@ func literalHead(glob string) string {
 
 // within reports whether a path is a place, or in it.
 func (s *Subject) within(p FolderWord, file string) bool {
-	root := ""
-	switch p {
-	case Project:
-		if root = s.Project; s.Home != "" && under(root, s.Home) {
-			return false // a home is no project
-		}
-	case Home:
-		root = s.Home
-	case Temp: // a home or a project there is none
-		if s.Home != "" && (under(s.Home, file) || file == s.Home) {
-			return false
-		}
-		return under("/tmp", file) || under("/var/tmp", file) || under("/private/tmp", file) ||
-			under("/private/var/folders", file) || under("/var/folders", file)
+	if p == Temp && s.Home != "" && under(s.Home, file) { // a home or a project there is none
+		return false
 	}
-	return root != "" && under(root, file)
+	return slices.ContainsFunc(s.roots(p), func(root string) bool { return root != "" && under(root, file) })
+}
+
+// above says how surely a path is a folder above one of the places, or the place itself.
+func (s *Subject) above(places []FolderWord, target string) (level facts.Fit) {
+	for _, p := range places {
+		for _, root := range s.roots(p) {
+			switch f, err := pattern.CompileFold(escapeGlob.Replace(root), '/'); {
+			case err != nil: // the place is not known
+			case covers(f, target, true):
+				return facts.Sure
+			case strings.ContainsAny(target, wildcards) && mayBe(target, f, true):
+				level = facts.Perhaps
+			}
+		}
+	}
+	return level
+}
+
+// roots are the folders of a place.
+func (s *Subject) roots(p FolderWord) []string {
+	switch {
+	case p == Home:
+		return []string{s.Home}
+	case p == Temp:
+		return []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders"}
+	case s.Home != "" && under(s.Project, s.Home):
+		return nil // a home is no project
+	}
+	return []string{s.Project}
 }
 
 func under(root, file string) bool {
