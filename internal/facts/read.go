@@ -598,7 +598,7 @@ func (t *unknownTool) texts() {
 			t.bare(a.text).code("node", literal(a.text[len(a.text)-len(code):]))
 			t.bare(a.text).doubt(DoubtEval, "the address is code that runs in a page")
 		}
-		if urlNames[a.key] && isURL(a.text) {
+		if urlNames[a.key] && isURL(webAddress(a.text)) || a.key == "url" && webHost.MatchString(a.text) {
 			t.known = true
 			t.bare(a.text).address(literal(a.text))
 		}

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"cmp"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -309,33 +308,6 @@ func (c *call) anyPath(w Word) string {
 
 func isURL(text string) bool { return strings.Contains(text, "://") }
 
-// hostOf is the host that an address names: a URL, user@host:path, host:port or host.
-func hostOf(text string) string {
-	if isURL(text) {
-		u, err := url.Parse(strings.ReplaceAll(text, unknownPart, "x"))
-		if err != nil || u.Host == "" {
-			_, rest, _ := strings.Cut(text, "://")
-			rest, _, _ = strings.Cut(rest, "/")
-			_, host, has := strings.Cut(rest, "@")
-			if !has {
-				host = rest
-			}
-			return strings.ToLower(host)
-		}
-		return strings.ToLower(u.Hostname())
-	}
-	text, _, _ = strings.Cut(text, "/")
-	if at := strings.LastIndexByte(text, '@'); at >= 0 {
-		text = text[at+1:]
-	}
-	if strings.HasPrefix(text, "[") {
-		host, _, _ := strings.Cut(text[1:], "]")
-		return strings.ToLower(host)
-	}
-	host, _, _ := strings.Cut(text, ":")
-	return strings.ToLower(host)
-}
-
 // address follows a host or a URL that is connected to.
 func (c *call) address(w Word) {
 	if rest, is := strings.CutPrefix(w.Text, "file://"); is {
@@ -351,7 +323,7 @@ func (c *call) address(w Word) {
 		c.effect(KindConnect, "", false)
 		return
 	}
-	if host := hostOf(head); host != "" {
+	for _, host := range hostsOf(head) {
 		c.effect(KindConnect, "host:"+host, true)
 		if metadataHosts[host] {
 			c.effectWhy(KindSecret, "cloud:metadata", true, "it reads the credentials of a machine in a cloud")
@@ -377,7 +349,7 @@ var (
 // metadataHosts are those from which a machine in a cloud gets its credentials.
 var metadataHosts = names(`
 	169.254.169.254 169.254.170.2 169.254.170.23 metadata.google.internal metadata metadata.azure.internal
-	100.100.100.200 fd00:ec2::254 2852039166 0xa9fea9fe`)
+	100.100.100.200 fd00:ec2::254`)
 
 // into follows a file or folder that is written: DEST itself, or its entry for each source.
 func (u *use) into() {
