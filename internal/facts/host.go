@@ -33,7 +33,8 @@ func hostsOf(text string) (hosts []string) {
 // webScheme finds the beginning of an address of the web: browsers and node take any number of slashes behind it.
 var webScheme = lazyregexp.New(`(?i)^(?:(https?|wss?|ftp):[/\\]*|//)`)
 
-// webAddress is an address of the web with two slashes behind its scheme, and without white space that clients leave out.
+// webAddress is an address of the web with two slashes behind its scheme, and without the white space that clients
+// leave out.
 func webAddress(text string) string {
 	text = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimSpace(text))
 	if scheme := webScheme.FindString(text); scheme != "" {
@@ -45,6 +46,25 @@ func webAddress(text string) string {
 
 // webHost finds a host in place of an address: a browser adds the scheme.
 var webHost = lazyregexp.New(`(?i)^(?:localhost|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}|\d+(?:\.\d+){3})(?::\d+)?(?:[/?#]|$)`)
+
+// fileScheme finds the beginning of an address of a file of this machine.
+var fileScheme = lazyregexp.New(`(?i)^file:(?:///?localhost/|/+|//)`)
+
+// localFile is the file that an address of a file names; is is false of another text, which it returns as it is.
+func localFile(text string) (file string, is bool) {
+	scheme := fileScheme.FindString(text)
+	if scheme == "" {
+		return text, false
+	}
+	file = text[len(scheme):]
+	if plain, err := url.PathUnescape(file); err == nil {
+		file = plain
+	}
+	if strings.HasPrefix(file, "~") {
+		return file, true
+	}
+	return "/" + file, true
+}
 
 // hostIn is the host as an address writes it.
 func hostIn(text string) string {
@@ -84,7 +104,7 @@ func spelled(host string) string {
 	return host
 }
 
-// shown leaves out what nothing shows, and a name does not have.
+// shown leaves out characters that are never seen: the name of a host has none.
 func shown(r rune) rune {
 	if unicode.Is(unicode.Cf, r) {
 		return -1

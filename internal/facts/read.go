@@ -215,6 +215,7 @@ var (
 	argsNames    = names("args argv arguments")
 	kindNames    = names("resource resources resourcetype kind type object objecttype")
 	codeNames    = names("code python javascript source expression snippet")
+	toNames      = names("to new newname target output outputpath outputfile out dst saveto savepath")
 	sqlNames     = names("sql query statement statements q")
 	urlNames     = names("url uri urls endpoint address link")
 )
@@ -238,7 +239,7 @@ var (
 		lookup count exists head tail think todo plan ask`)
 	writeVerbs = strings.Fields(`
 		write edit create update insert replace append patch save set put modify add str apply change upload
-		touch mkdir format`)
+		touch mkdir format download`)
 	deleteVerbs = strings.Fields(`
 		delete remove rm drop truncate destroy purge clear flush flushall flushdb archive
 		unlink erase trash wipe reset prune revoke kill
@@ -354,12 +355,7 @@ func (r *reader) tool(call neutral.ToolCall) {
 			}
 		}
 	case "WebFetch", "WebSearch":
-		for _, a := range args {
-			if urlNames[a.key] {
-				c := r.bare(a.text)
-				c.address(Word{Text: a.text, Kind: Literal})
-			}
-		}
+		r.addresses(args)
 		if len(r.out.Effects) == 0 {
 			r.bare(call.Tool).effect(KindConnect, "host:search", true)
 		}
@@ -375,7 +371,6 @@ func (r *reader) tool(call neutral.ToolCall) {
 		"ToolSearch",
 		"update_plan",
 		"ListMcpResourcesTool",
-		"ReadMcpResourceTool",
 		"TaskCreate",
 		"TaskUpdate",
 		"TaskList",
@@ -384,6 +379,8 @@ func (r *reader) tool(call neutral.ToolCall) {
 		"LSP",
 		"Monitor":
 		r.skillLines(args)
+	case "ReadMcpResourceTool":
+		r.addresses(args)
 	case "KillShell", "KillBash", "TaskStop":
 		r.bare(call.Tool).effect(KindKill, "process:agent-shell", true)
 	case "Skill", "SlashCommand":
@@ -472,13 +469,22 @@ func (r *reader) skillLines(args []argument) {
 	}
 }
 
+// addresses follows the addresses that arguments name.
+func (r *reader) addresses(args []argument) {
+	for _, a := range args {
+		if urlNames[a.key] {
+			r.bare(a.text).address(literal(a.text))
+		}
+	}
+}
+
 // paths follows the files that arguments name.
 func (r *reader) paths(kind EffectKind, args []argument, content bool) {
 	for _, a := range args {
 		if !pathNames[a.key] || a.text == "" {
 			continue
 		}
-		text := strings.TrimPrefix(a.text, "file://")
+		text, _ := localFile(a.text)
 		if isURL(text) {
 			continue
 		}
@@ -538,10 +544,12 @@ func (r *reader) byShape(call neutral.ToolCall, args []argument) {
 			t.verbs = append(t.verbs, parts(a.text)...)
 		}
 	}
-	for _, a := range args {
+	t.nameFiles()
+	for _, a := range t.args {
+		text, _ := localFile(a.text)
 		t.content = t.content || contentNames[a.key] && a.text != ""
 		t.old = t.old || oldNames[a.key]
-		t.file = t.file || pathNames[a.key] && a.text != "" && !isURL(strings.TrimPrefix(a.text, "file://"))
+		t.file = t.file || pathNames[a.key] && a.text != "" && !isURL(text)
 	}
 	t.known = r.commandArguments(call, args, t.verbs)
 	if t.file {
@@ -563,6 +571,31 @@ func (t *unknownTool) has(of []string) bool { return has(t.verbs, of) }
 func (t *unknownTool) changes() bool {
 	return t.has(writeVerbs) || t.has(deleteVerbs) || t.has(moveVerbs)
 }
+
+// nameFiles gives the arguments of a tool that changes files the name of a path where their text is clearly that.
+func (t *unknownTool) nameFiles() {
+	if !t.changes() {
+		return
+	}
+	t.args = slices.Clone(t.args)
+	for i := range t.args {
+		if a := &t.args[i]; clearPath.MatchString(a.text) && !pathNames[a.key] && !a.isText() {
+			a.key = map[bool]string{true: "newpath", false: "path"}[toNames[a.key]]
+		}
+	}
+}
+
+// isText reports whether an argument is content, a command or an address, not the name of a file.
+func (a argument) isText() bool {
+	return contentNames[a.key] || oldNames[a.key] || commandNames[a.key] || argsNames[a.key] || sqlNames[a.key] ||
+		urlNames[a.key] && !fileScheme.MatchString(a.text)
+}
+
+// clearPath finds the text of a path, whatever name it has: a folder of a usual root, of the home or above it, a hidden
+// file, or a file with a suffix in a folder.
+var clearPath = lazyregexp.New(`^(?:(?i:file:/)\S+|~(?:/\S*)?|\.{1,2}/\S*|\.[A-Za-z][\w.-]*(?:/\S*)?|[\w.@-]+(?:/[\w.@-]+)*/[\w@-]*\.\w+|` +
+	`/(?:home|Users|root|etc|usr|var|opt|srv|tmp|private|mnt|media|Library|Applications|bin|sbin|boot|dev|proc|` +
+	`sys|run|data|workspaces?|Volumes)(?:/\S*)?)$`)
 
 // files follows the files that the arguments name.
 func (t *unknownTool) files() {
@@ -613,10 +646,12 @@ func (t *unknownTool) texts() {
 // pathsAnywhere follows the places of files: a file may stand under any name.
 func (t *unknownTool) pathsAnywhere() {
 	for _, a := range t.args {
-		isPath := strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "~/") || strings.HasPrefix(a.text, "./")
-		if isPath && !contentNames[a.key] && !strings.ContainsAny(a.text, " \t\n") {
-			c := t.bare(a.text)
-			target, _ := c.absolute(a.text)
+		file, isFile := localFile(a.text)
+		isPath := isFile || strings.HasPrefix(file, "/") && !strings.ContainsAny(file, " \t\n") ||
+			clearPath.MatchString(file) && !a.isText()
+		if isPath && !contentNames[a.key] {
+			c := t.bare(file)
+			target, _ := c.absolute(file)
 			c.placed(KindRead, target, true)
 			if t.changes() {
 				c.placed(KindWrite, target, true)
@@ -773,8 +808,9 @@ func (r *reader) moved(args []argument) {
 			first && a.key != "destination" && a.key != "dest" && a.key != "newpath" && a.key != "target" {
 			kind, first = KindMove, false
 		}
-		r.noteText(a.text)
-		r.bare(a.text).path(kind, Word{Text: a.text, Kind: Literal})
+		file, _ := localFile(a.text)
+		r.noteText(file)
+		r.bare(file).path(kind, literal(file))
 	}
 }
 

@@ -310,8 +310,8 @@ func isURL(text string) bool { return strings.Contains(text, "://") }
 
 // address follows a host or a URL that is connected to.
 func (c *call) address(w Word) {
-	if rest, is := strings.CutPrefix(w.Text, "file://"); is {
-		c.path(KindRead, w.with(rest))
+	if file, is := localFile(w.Text); is {
+		c.path(KindRead, w.with(file))
 		return
 	}
 	head := w.known()
