@@ -164,9 +164,15 @@ func (r *Rule) spares(s *Subject, f *fit) bool {
 	var left fit
 	switch {
 	case !u.looksAtCall() || u.Doubts != nil: // it is about the call as a whole
+	case !r.What.looksAtCall(): // and the rule is
+		if !u.fitsAll(s) {
+			return false
+		}
 	case r.What.looksAtEffects():
 		left = r.What.fitsEffects(s, u)
-	case r.What.Doubts == nil && r.What.looksAtCall():
+	case r.What.Doubts != nil:
+		left = r.What.fitsDoubts(s, u)
+	default:
 		left = r.What.fitsCommands(s, u)
 	}
 	if left.level == facts.No {
@@ -192,6 +198,21 @@ func (m *Matcher) fitsWhole(s *Subject, i int) bool {
 	return !slices.ContainsFunc(s.Facts.Effects, func(e facts.Effect) bool {
 		return e.Command == i && !m.fitsPart(s, &e)
 	})
+}
+
+// fitsAll reports whether the matcher surely fits each command of the call, or each of its effects.
+func (m *Matcher) fitsAll(s *Subject) bool {
+	if m.looksAtEffects() {
+		return !slices.ContainsFunc(s.Facts.Effects, func(e facts.Effect) bool {
+			return min(m.fitsEffect(s, &e), m.fitsOwner(s, e.Command)) != facts.Sure
+		})
+	}
+	for i := range s.Facts.Commands {
+		if m.fitsOwner(s, i) != facts.Sure {
+			return false
+		}
+	}
+	return true
 }
 
 // leaves reports whether the rule leaves the event alone by its `unless`, or by its

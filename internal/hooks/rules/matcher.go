@@ -97,7 +97,7 @@ func (m *Matcher) fits(s *Subject) fit {
 	case m.looksAtEffects():
 		return m.fitsEffects(s, nil)
 	case m.Doubts != nil:
-		return m.fitsDoubts(s)
+		return m.fitsDoubts(s, nil)
 	}
 	return m.fitsCommands(s, nil)
 }
@@ -238,10 +238,12 @@ func (m *Matcher) fitsCommand(c *facts.Command) facts.Fit {
 	return level
 }
 
-// fitsDoubts finds the first doubt of the wanted kinds.
-func (m *Matcher) fitsDoubts(s *Subject) fit {
+// fitsDoubts finds the first doubt of the wanted kinds. Doubts about a command that except fits do not count; nil = all
+// do.
+func (m *Matcher) fitsDoubts(s *Subject, except *Matcher) fit {
 	for _, d := range s.Facts.Doubts {
-		if len(m.Doubts) > 0 && !slices.Contains(m.Doubts, d.Kind) || m.fitsOwner(s, d.Command) == facts.No {
+		if len(m.Doubts) > 0 && !slices.Contains(m.Doubts, d.Kind) || m.fitsOwner(s, d.Command) == facts.No ||
+			except != nil && d.Command >= 0 && except.fitsWhole(s, d.Command) {
 			continue
 		}
 		return fit{level: facts.Sure, span: d.Span, what: shortened(d.Text), at: d.Command}
@@ -264,7 +266,7 @@ func (m *Matcher) fitsOwner(s *Subject, i int) facts.Fit {
 // fitsEffects finds the effect that the matcher fits most surely. Effects that except fits do not count;
 // nil = every effect counts.
 func (m *Matcher) fitsEffects(s *Subject, except *Matcher) (best fit) {
-	if m.Doubts != nil && m.fitsDoubts(s).level == facts.No {
+	if m.Doubts != nil && m.fitsDoubts(s, nil).level == facts.No {
 		return fit{}
 	}
 	for i := range s.Facts.Effects {
