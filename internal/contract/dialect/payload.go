@@ -31,9 +31,15 @@ func Payload(e *events.Event, given string, since Since) json.RawMessage {
 
 // Canonical returns the payload of e in docker-agent's words, which built-ins
 // read; e.Data where that has no such event.
-func Canonical(e *events.Event) json.RawMessage {
+func Canonical(e *events.Event) json.RawMessage { return in(e, events.DockerAgent) }
+
+// Written returns the payload of e in Claude Code's words, which rules are written in; e.Data where
+// that has no such event.
+func Written(e *events.Event) json.RawMessage { return in(e, events.ClaudeCode) }
+
+func in(e *events.Event, d events.Dialect) json.RawMessage {
 	for _, row := range e.Contract.Aliases() {
-		if row.Dialect == events.DockerAgent {
+		if row.Dialect == d {
 			return as(e, row, nil)
 		}
 	}

@@ -88,7 +88,7 @@ func (m *Matcher) fits(s *Subject) fit {
 		len(m.Prompts) > 0 && !fitsText(m.Prompts, s.Prompt),
 		len(m.Said) > 0 && !fitsText(m.Said, s.Said),
 		m.Branches.given() && !m.fitsBranch(s),
-		slices.ContainsFunc(m.Data, func(c DataChoice) bool { return !c.fitsIn(s.Data, c.Path) }):
+		slices.ContainsFunc(m.Data, func(c DataChoice) bool { return !c.fitsData(s) }):
 		return fit{}
 	case !m.looksAtCall():
 		return sure
@@ -166,6 +166,12 @@ func (m *Matcher) fitsBranch(s *Subject) bool {
 	}
 	branch := s.Branch()
 	return branch != "" && m.Branches.fits(branch)
+}
+
+// fitsData holds a condition on data against the event as it was sent, and in the words that rules are written in.
+func (c DataChoice) fitsData(s *Subject) bool {
+	return c.fitsIn(s.Data, c.Path) || s.Given != nil &&
+		slices.ContainsFunc(s.Given(), func(data json.RawMessage) bool { return c.fitsIn(data, c.Path) })
 }
 
 // fitsIn looks under a path into a value: into each element of a list, and at the JSON of

@@ -101,6 +101,10 @@ type Subject struct {
 	Branch  func() string // that the working tree is on, "" = none; nil = not known
 	Before  *Before       // what happened before; nil = not known
 
+	// Given returns Data in the words that rules may be written in: of Claude Code, and of the event's name that the
+	// hook asks for; nil = Data alone.
+	Given func() []json.RawMessage
+
 	// Undoable reports whether an effect can be taken back; nil = none can, as far as is known.
 	Undoable func(*facts.Effect) bool
 

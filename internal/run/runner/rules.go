@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -85,6 +86,9 @@ func (r *Runner) subject(j *dispatch.Job, e *events.Event) (call neutral.ToolCal
 		call = dialect.Call(e)
 		s = r.subjectOf(&now, call, "")
 	}
+	s.Given = sync.OnceValue(func() []json.RawMessage {
+		return []json.RawMessage{dialect.Written(e), dialect.Payload(e, j.Given, nil)}
+	})
 	if seen != nil {
 		s.Before = seen.Before
 	}
@@ -117,6 +121,7 @@ func (r *sight) subjectOf(e *events.Event, call neutral.ToolCall, project string
 		s.Project = cmp.Or(r.project(cwd), cwd)
 	}
 	s.Branch = func() string { return branchOf(s.Project) }
+	s.Given = sync.OnceValue(func() []json.RawMessage { return []json.RawMessage{dialect.Written(e)} })
 	s.Prompt, s.Said = textOf(e, neutral.Prompt), textOf(e, neutral.Answer)
 	if s.Facts = r.factsOf(e, call); s.Facts != nil {
 		s.Read = func(line string) *facts.Facts { return r.facts.Line(line, cwd) }

@@ -111,6 +111,28 @@ func TestRewriteThatTheAgentDoesNotTakeDenies(t *testing.T) {
 	}
 }
 
+// A condition on data finds the arguments of a call by Claude Code's names, whichever agent makes the call.
+func TestDataOfEachAgentByTheSameNames(t *testing.T) {
+	set := readRules(t, "- deny: {data.tool_input.command: '*word*'}")
+	see := &sight{facts: &facts.Reader{Home: "/home/u"}}
+	for _, tt := range []struct{ agent, event, data string }{
+		{"claude-code", "PreToolUse", `{"tool_name":"Bash","tool_input":{"command":"a word"}}`},
+		{"codex", "PreToolUse", `{"tool_name":"exec_command","tool_input":{"cmd":"a word"}}`},
+		{"copilot", "preToolUse", `{"toolName":"bash","toolArgs":"{\"command\":\"a word\"}"}`},
+		{"cline", "PreToolUse", `{"preToolUse":{"toolName":"execute_command","parameters":{"command":"a word"}}}`},
+		{"cursor", "beforeShellExecution", `{"command":"a word"}`},
+		{"antigravity", "PreToolUse", `{"toolCall":{"name":"run_command","args":{"CommandLine":"a word"}}}`},
+	} {
+		e := &events.Event{
+			Envelope: events.Envelope{Event: tt.event, Dialect: events.Dialect(tt.agent), Data: json.RawMessage(tt.data)},
+			Contract: events.For(events.Dialect(tt.agent), tt.event),
+		}
+		if v := set.Judge(see.subjectOf(e, dialect.Call(e), "")); v.Action != rules.Deny {
+			t.Errorf("%s: %q", tt.agent, v.Action)
+		}
+	}
+}
+
 // memoryLog is a Log in memory.
 type memoryLog struct{ lines [][]byte }
 
