@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -204,7 +205,7 @@ var (
 	pathNames = names(`
 		filepath path file filename notebookpath targetfile target source src destination dest destinationpath
 		sourcepath oldpath newpath uri directory dir folder root relativepath relativeworkspacepath paths files
-		absolutepath`)
+		absolutepath filepaths dirpath dirname directorypath folderpath searchpath searchdirectory`)
 	contentNames = names(`
 		content contents newstring newstr newtext text filetext newsource code codeedit edits replacement replace
 		insertedtext inserttext body data patch diff newcontent replacetext`)
@@ -398,7 +399,7 @@ func (r *reader) writes(args []argument, tool string) {
 	for _, a := range args {
 		if a.key == "patch" || a.key == "input" || a.key == "diff" ||
 			a.key == "content" && strings.Contains(a.text, "*** Begin Patch") ||
-			strings.HasPrefix(strings.TrimSpace(a.text), "*** Begin Patch") {
+			isPatch(a.text) {
 			r.patch(a.text)
 		}
 	}
@@ -501,24 +502,59 @@ func (r *reader) paths(kind EffectKind, args []argument, content bool) {
 	}
 }
 
-// patch follows the files that a patch changes: of apply_patch, and of diff.
+// patchHeaders begin the lines of a patch that name a file: of apply_patch, and of diff.
+var patchHeaders = []struct {
+	begins string
+	kind   EffectKind
+}{
+	{"*** update file:", KindWrite}, {"*** add file:", KindWrite}, {"*** delete file:", KindDelete},
+	{"*** move to:", KindWrite}, {"+++ ", KindWrite}, {"--- ", KindWrite}, {"rename to ", KindWrite},
+	{"rename from ", KindMove}, {"copy to ", KindWrite},
+}
+
+// patch follows the files that a patch changes. Agents take headers of apply_patch in any letter case, and with any
+// white space around them.
 func (r *reader) patch(text string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		for prefix, kind := range map[string]EffectKind{
-			"*** Update File: ": KindWrite, "*** Add File: ": KindWrite, "*** Delete File: ": KindDelete,
-			"*** Move to: ": KindWrite,
-			"+++ b/":        KindWrite, "--- a/": KindWrite, "rename to ": KindWrite, "rename from ": KindMove,
-		} {
-			if file, is := strings.CutPrefix(line, prefix); is && file != "/dev/null" {
-				file, _, _ = strings.Cut(file, "\t")
-				if r.out.Text == "" {
-					r.out.Text = file
+	diff := !strings.Contains(text, "*** Begin Patch")
+	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' })
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		for _, h := range patchHeaders {
+			if len(line) < len(h.begins) || !strings.EqualFold(line[:len(h.begins)], h.begins) {
+				continue
+			}
+			file := strings.TrimSpace(line[len(h.begins):])
+			if h.begins[0] != '*' {
+				old := h.begins == "--- " && !(i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "))
+				if file = diffFile(file); !diff || old {
+					continue
 				}
-				r.bare(file).path(kind, Word{Text: strings.TrimSpace(file), Kind: Literal})
+			}
+			if file != "" {
+				r.noteText(file)
+				r.bare(file).path(h.kind, literal(file))
 			}
 		}
 	}
+}
+
+// diffFile is the file that a header of diff names, without the time behind it and the a/ or b/ before it; "" = none.
+func diffFile(text string) string {
+	if plain, err := strconv.Unquote(text); err == nil {
+		text = plain
+	}
+	text, _, _ = strings.Cut(text, "\t")
+	if text == "/dev/null" {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(text, "a/"), "b/")
+}
+
+// isPatch reports whether a text is a patch from its beginning on.
+func isPatch(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "*** Begin Patch") || strings.HasPrefix(text, "diff --git ") ||
+		strings.HasPrefix(text, "--- ") && strings.Contains(text, "\n+++ ")
 }
 
 // unknownTool is a call of a tool that hookd does not know by its name, while it is read by the shape of its
@@ -622,7 +658,7 @@ func (t *unknownTool) files() {
 // texts follows patches, addresses and statements of SQL among the arguments.
 func (t *unknownTool) texts() {
 	for _, a := range t.args {
-		if strings.HasPrefix(strings.TrimSpace(a.text), "*** Begin Patch") {
+		if isPatch(a.text) {
 			t.known = true
 			t.patch(a.text)
 		}
