@@ -294,10 +294,16 @@ type argument struct {
 	text string
 }
 
+// leftOut is the name of an argument in place of the arguments that are too many, or too deep in others.
+const leftOut = "…"
+
 // arguments are all texts of a tool's input with the names that they stand under.
 func arguments(v json.RawMessage, key string, depth int, to []argument) []argument {
-	if depth > 8 || len(to) > 500 || len(v) == 0 {
+	switch n := len(to); {
+	case len(v) == 0, n > 0 && to[n-1].key == leftOut:
 		return to
+	case depth > 8, n > 2000:
+		return append(to, argument{key: leftOut})
 	}
 	switch v[0] {
 	case '"':
@@ -344,6 +350,9 @@ func (r *reader) tool(call neutral.ToolCall) {
 		if !slices.Contains(args, a) {
 			args = append(args, a)
 		}
+	}
+	if slices.ContainsFunc(args, func(a argument) bool { return a.key == leftOut }) {
+		r.doubt(DoubtLimits, "it has too many arguments", Span{}, -1)
 	}
 	switch call.Tool {
 	case "Write", "Edit", "MultiEdit", "NotebookEdit", "ApplyPatch", "apply_patch":
