@@ -3,10 +3,12 @@ package pattern
 import (
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-// Fold is a pattern that matches whatever the letter case is. The zero Fold matches
-// nothing.
+// Fold is a pattern that matches whatever the letter case is, and whether an accent is a part of its letter or stands
+// behind it, as file systems may take one for the other. The zero Fold matches nothing.
 type Fold struct {
 	Text         string // as it is written
 	given, lower Pattern
@@ -18,7 +20,7 @@ func CompileFold(text string, separators ...rune) (Fold, error) {
 	if err != nil {
 		return Fold{}, err
 	}
-	lower, err := Compile(strings.ToLower(text), separators...)
+	lower, err := Compile(folded(text), separators...)
 	if err != nil {
 		lower = given
 	}
@@ -26,7 +28,9 @@ func CompileFold(text string, separators ...rune) (Fold, error) {
 }
 
 // Match reports whether the pattern matches s as it is, or without its letter case.
-func (f Fold) Match(s string) bool { return f.given.Match(s) || f.lower.Match(strings.ToLower(s)) }
+func (f Fold) Match(s string) bool { return f.given.Match(s) || f.lower.Match(folded(s)) }
+
+func folded(text string) string { return norm.NFC.String(strings.ToLower(text)) }
 
 // Glob is the pattern as it is matched; Text is the spelling that people know.
 func (f Fold) Glob() string { return f.given.Text }

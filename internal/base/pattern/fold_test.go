@@ -14,6 +14,12 @@ func TestFold(t *testing.T) {
 			t.Errorf("%q: got %v", text, got)
 		}
 	}
+	for _, text := range []string{"caf\u00e9", "cafe\u0301"} {
+		f, err := CompileFold("/*/"+text, '/')
+		if err != nil || !f.Match("/a/CAF\u00c9") || !f.Match("/a/Cafe\u0301") || f.Match("/a/cafe") {
+			t.Errorf("%q does not match each way to write it: %v", text, err)
+		}
+	}
 	if (Fold{}).Match("") || MatchAny(nil, "a") || MatchAny([]Fold{f}) || !MatchAny([]Fold{{}, f}, "a", "/home/u/.env") {
 		t.Error("nothing matches, or all does")
 	}
