@@ -41,6 +41,8 @@ func TestJudge(t *testing.T) {
 		{"pattern-of-all", "- deny: {effect: delete, path: '**/migrations/**'}", "rm -rf dist/*", "", ""},
 		{"pattern-allow", "- allow: {effect: [delete, read], path: '/srv/notes/a.txt'}", "rm /srv/notes/*.txt", "", ""},
 		{"folder-allow", "- allow: {effect: [delete, read], path: '/srv/notes/**'}", "rm -rf /srv", "", ""},
+		{"folder-by-slash", "- deny: {effect: write, path: /srv/notes/}", "echo x > /srv/notes/a", "deny", ""},
+		{"folder-anywhere-by-slash", "- deny: {effect: [write, delete], path: notes/}", "rm -r b/notes", "deny", ""},
 		{"folder-left-out", "- allow: {effect: delete, path: ['/srv/**', '!/srv/keep/**']}", "rm -rf /srv/keep", "", ""},
 		{"folder-above-left-out", "- allow: {effect: delete, path: ['/srv/**', '!/srv/a/keep']}", "rm -rf /srv/a", "", ""},
 		{"folder-anywhere-left-out", "- allow: {effect: delete, path: ['**', '!**/.git/**']}", "rm -rf .git", "", ""},

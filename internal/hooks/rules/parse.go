@@ -520,8 +520,11 @@ func (p *reader) expressions(n *yaml.Node, what string) (list []*regexp.Regexp) 
 var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
 
 // wherever is the glob of a path as it is held against absolute ones: ~ is the user's home,
-// and a path that does not begin at the root may lie in any folder.
+// and a path that does not begin at the root may lie in any folder. A / at the end is a folder with all in it.
 func (p *reader) wherever(text string) string {
+	if strings.HasSuffix(text, "/") && text != "/" {
+		text += "**"
+	}
 	switch {
 	case text == "~" && p.opt.Home != "":
 		return escapeGlob.Replace(p.opt.Home)

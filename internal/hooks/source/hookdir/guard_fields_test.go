@@ -25,7 +25,7 @@ throttle: 3/1m
 when:
   - tool: Bash
     command: [git push, rm -rf]
-  - path: [".env", "~/.ssh/**", "/etc/*"]
+  - path: [".env", "~/.ssh/", "/etc/*"]
   - prompt: deploy
     data.tool_input.n: 3
 tests:
@@ -52,7 +52,7 @@ tests:
 		when = append(when, c.String())
 	}
 	if want := []string{
-		"tool: Bash, command: git push or rm -rf", "path: .env or ~/.ssh/** or /etc/*", "prompt: deploy, data.tool_input.n: 3",
+		"tool: Bash, command: git push or rm -rf", "path: .env or ~/.ssh/ or /etc/*", "prompt: deploy, data.tool_input.n: 3",
 	}; !slices.Equal(when, want) {
 		t.Errorf("got %q, want %q", when, want)
 	}

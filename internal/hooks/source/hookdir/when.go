@@ -106,8 +106,11 @@ func addData(c *hook.Condition, path []string, text string) error {
 }
 
 // wherever is the glob of a path as it is held against absolute ones: ~ is the user's
-// home, and a path that does not begin at the root may lie in any folder.
+// home, and a path that does not begin at the root may lie in any folder. A / at the end is all in the folder.
 func (o Options) wherever(text string) string {
+	if strings.HasSuffix(text, "/") && text != "/" {
+		text += "**"
+	}
 	if rest, ok := strings.CutPrefix(text, "~/"); ok && o.Home != "" {
 		return escapeGlob.Replace(o.Home) + "/" + rest
 	}
