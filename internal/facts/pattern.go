@@ -82,6 +82,19 @@ func (p *CommandPattern) Fit(c *Command) Fit {
 	return level
 }
 
+// NamesAll reports whether a command has no operands but the operands that the pattern names. A pattern that names
+// only a program and its subcommands is about all of their operands.
+func (p *CommandPattern) NamesAll(c *Command) bool {
+	t, names := known(), p.words[1:]
+	for e := t.program(p.words[0].Text); e != nil && len(names) > 0; names = names[1:] {
+		if e = e.sub(names[0].Text); e == nil {
+			break
+		}
+		e = e.ready(t)
+	}
+	return p.rest || len(names) == 0 || len(c.Words) > 0 && operands(c.Words[1:]) < len(p.words)
+}
+
 func (p *CommandPattern) fitsProgram(c *Command) Fit {
 	name, w := &p.words[0], &c.Words[0]
 	switch {

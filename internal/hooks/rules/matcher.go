@@ -23,6 +23,7 @@ type Matcher struct {
 	Effects  []facts.EffectKind
 	Paths    Choice // of an effect's target that is a path
 	Wholly   bool   // Paths, Inside and Outside fit no folder above a path that they mean: of allow and unless
+	Named    bool   // Commands fit no operands beyond their own: of unless
 	Hosts    Choice // of an effect's target that is a host
 	Targets  Choice // of an effect's target, with its scheme
 	Outside  []FolderWord
@@ -234,7 +235,9 @@ func (m *Matcher) fitsCommand(c *facts.Command) facts.Fit {
 	if len(m.Commands) > 0 {
 		of := facts.No
 		for i := range m.Commands {
-			of = max(of, m.Commands[i].Fit(c))
+			if p := &m.Commands[i]; !m.Named || p.NamesAll(c) {
+				of = max(of, p.Fit(c))
+			}
 		}
 		level = min(level, of)
 	}

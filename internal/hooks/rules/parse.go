@@ -180,7 +180,7 @@ func (p *reader) decision(r *Rule, n *yaml.Node, members map[string]*yaml.Node) 
 		m, past := p.condition(at, key, earlierKeys)
 		r.Past = slices.DeleteFunc(slices.Clone(r.Past), func(n Needed) bool { return !n.own && n.Not == not })
 		if past == nil && not {
-			m.Wholly, r.Unless = true, &m
+			m.Wholly, m.Named, r.Unless = true, true, &m
 			continue
 		}
 		if past == nil {
