@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -132,6 +133,28 @@ func TestProjectInAFolderThatIsLeftOut(t *testing.T) {
 	for line, want := range map[string]Action{"rm src/a": Ask, "rm build/a": "", "rm tmp/x/y": "", "rm ../other/a": ""} {
 		if v := judged(set, line, "/tmp/build/project"); v.Action != want {
 			t.Errorf("%s: %q, want %q", line, v.Action, want)
+		}
+	}
+}
+
+// A condition on data of allow and unless holds for each value there, of a rule that stops for one.
+func TestDataOfEachValue(t *testing.T) {
+	for _, tt := range []struct {
+		rule, data string
+		want       Action
+	}{
+		{"- allow: {command: make, data.flags: ['*', '!unsafe']}", `{"flags":["safe"]}`, Allow},
+		{"- allow: {command: make, data.flags: ['*', '!unsafe']}", `{"flags":["safe","unsafe"]}`, ""},
+		{"- allow: {command: make, data.flag: safe}", `{"flag":"safe","flag":"unsafe"}`, ""},
+		{"- allow: {command: make, data.flag: safe}", `{"other":"safe"}`, ""},
+		{"- deny: {tool: Bash, data.flags: unsafe}", `{"flags":["safe","unsafe"]}`, Deny},
+		{"- deny: {tool: Bash}\n  unless: {data.flags: safe}", `{"flags":["safe"]}`, ""},
+		{"- deny: {tool: Bash}\n  unless: {data.flags: safe}", `{"flags":["safe","unsafe"]}`, Deny},
+	} {
+		s := &Subject{Facts: facts.Line("make", testEnv), Tools: []string{"Bash"}, Cwd: "/p", Project: "/p", Home: testHome,
+			Data: json.RawMessage(tt.data)}
+		if v := setOf(t, tt.rule).Judge(s); v.Action != tt.want {
+			t.Errorf("%s of %s: got %q, want %q", tt.rule, tt.data, v.Action, tt.want)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type Matcher struct {
 	Programs Choice // of a command
 	Effects  []facts.EffectKind
 	Paths    Choice // of an effect's target that is a path
-	Wholly   bool   // Paths, Inside and Outside fit no folder above a path that they mean: of allow and unless
+	Wholly   bool   // of allow and unless: no folder above a place or path fits, and each value of Data must
 	Named    bool   // Commands fit no operands beyond their own: of unless
 	Hosts    Choice // of an effect's target that is a host
 	Targets  Choice // of an effect's target, with its scheme
@@ -89,7 +89,7 @@ func (m *Matcher) fits(s *Subject) fit {
 		len(m.Prompts) > 0 && !fitsText(m.Prompts, s.Prompt),
 		len(m.Said) > 0 && !fitsText(m.Said, s.Said),
 		m.Branches.given() && !m.fitsBranch(s),
-		slices.ContainsFunc(m.Data, func(c DataChoice) bool { return !c.fitsData(s) }):
+		slices.ContainsFunc(m.Data, func(c DataChoice) bool { return !c.fitsData(s, m.Wholly) }):
 		return fit{}
 	case !m.looksAtCall():
 		return sure
@@ -169,44 +169,54 @@ func (m *Matcher) fitsBranch(s *Subject) bool {
 	return branch != "" && m.Branches.fits(branch)
 }
 
-// fitsData holds a condition on data against the event as it was sent, and in the words that rules are written in.
-func (c DataChoice) fitsData(s *Subject) bool {
-	return c.fitsIn(s.Data, c.Path) || s.Given != nil &&
-		slices.ContainsFunc(s.Given(), func(data json.RawMessage) bool { return c.fitsIn(data, c.Path) })
+// fitsData holds a condition on data against the event as it was sent, and in the words that rules are written in. One
+// value that fits is enough; with all, every value there must fit.
+func (c DataChoice) fitsData(s *Subject, all bool) bool {
+	fits, others := c.count(s.Data, c.Path)
+	if s.Given != nil && (all || fits == 0) {
+		for _, data := range s.Given() {
+			yes, no := c.count(data, c.Path)
+			fits, others = fits+yes, others+no
+		}
+	}
+	return fits > 0 && !(all && others > 0)
 }
 
-// fitsIn looks under a path into a value: into each element of a list, and at the JSON of
+// count counts the values under a path that fit and the others: each element of a list, and the JSON of
 // a value that is no text.
-func (c DataChoice) fitsIn(v json.RawMessage, at []string) bool {
-	if len(v) > 0 && v[0] == '[' {
-		var elements []json.RawMessage
-		if json.Unmarshal(v, &elements) != nil {
-			return false
-		}
+func (c DataChoice) count(v json.RawMessage, at []string) (fits, others int) {
+	look := func(value json.RawMessage, rest []string) {
+		yes, no := c.count(value, rest)
+		fits, others = fits+yes, others+no
+	}
+	var elements []json.RawMessage
+	switch {
+	case len(v) == 0 || string(v) == "null":
+	case v[0] == '[' && json.Unmarshal(v, &elements) == nil:
 		for i, element := range elements {
 			rest := at
 			if len(at) > 0 && at[0] == strconv.Itoa(i) {
 				rest = at[1:]
 			}
-			if c.fitsIn(element, rest) {
-				return true
-			}
+			look(element, rest)
 		}
-		return false
-	}
-	if len(at) > 0 {
+	case len(at) > 0:
 		for key, value := range rawjson.Members(v) {
-			if key == at[0] && c.fitsIn(value, at[1:]) {
-				return true
+			if key == at[0] {
+				look(value, at[1:])
 			}
 		}
-		return false
+	default:
+		text, isText := rawjson.Text(v)
+		if !isText {
+			text = string(v)
+		}
+		if c.fits(text) {
+			return 1, 0
+		}
+		return 0, 1
 	}
-	text, isText := rawjson.Text(v)
-	if !isText {
-		text = string(v)
-	}
-	return len(v) > 0 && string(v) != "null" && c.fits(text)
+	return fits, others
 }
 
 // fitsCommands finds the command that the matcher fits most surely. Commands that except fits do not count;
