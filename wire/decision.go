@@ -106,7 +106,7 @@ type Ran struct {
 	Time    time.Time `json:"time"`
 	Failed  bool      `json:"failed,omitempty"`
 	TookMS  float64   `json:"took_ms,omitempty"` // as the agent says; 0 = it does not
-	Instead string    `json:"instead,omitempty"` // the subject of another input than hooks gave it; "" = that one ran
+	Instead string    `json:"instead,omitempty"` // the subject of another input than hookd answered for; "" = that input ran
 	Box     *BoxEnd   `json:"box,omitempty"`     // how its box ended; nil = it had none, or that is not known
 }
 

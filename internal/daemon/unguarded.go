@@ -145,7 +145,7 @@ func (d *Daemon) callUnguarded(rec *wire.Decision) {
 	name, message := events.EventUnguarded, "an agent runs calls without asking hookd"
 	why, do := cmp.Or(rec.Reason, "its result came, and hookd was not asked"), "hookd doctor "+string(rec.Dialect)
 	if rec.Guarded == wire.GuardedDisobeyed {
-		name, message = events.EventDisobeyed, "an agent did not obey a denial or a rewrite"
+		name, message = events.EventDisobeyed, "an agent did not obey an answer"
 		why, do = rec.Reason, "hookd log "+rec.EventID
 	}
 	d.log.Warn(message,

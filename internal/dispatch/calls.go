@@ -55,6 +55,7 @@ type call struct {
 	denied  bool     // as its agent heard it
 	reason  string   // of the denial
 	changed []change // of its input, by hooks
+	command []change // the line that hookd was asked about; nil = the result may be another call's, or it runs none
 	guessed bool     // results of other calls may be taken for its own: nothing is said of its input
 	told    bool     // it is on record that its agent did not obey
 }
@@ -95,6 +96,8 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 		about = &call{id: id, event: e.EventID, tool: e.Tool, input: hash}
 		if id == "" {
 			about.id = e.EventID
+		} else {
+			about.command = commandOf(e)
 		}
 		c.add(of, about)
 	case events.KindToolAfter:
@@ -102,6 +105,9 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 		if about, sure = c.find(of, e, hash); about != nil {
 			if !sure {
 				c.guess(of, e.Tool)
+			}
+			if about.ended { // the id is counted again, or the result comes twice
+				about.command = nil
 			}
 			about.ended = true
 		}
@@ -269,7 +275,22 @@ func changes(e *events.Event, input json.RawMessage) (list []change) {
 	return list
 }
 
-// other reports whether the call behind the result e ran with another input than hooks gave it: with the old one,
+// commandOf is the line that a call runs, as if hooks had given it: its result must be about that line, or a part.
+func commandOf(e *events.Event) []change {
+	if e.Tool != neutral.Shell {
+		return nil
+	}
+	line := string(rawjson.Get(dialect.Call(e).Input, "command"))
+	if line == "" || len(line) > mostCompared {
+		return nil
+	}
+	return []change{{"command", line, line}}
+}
+
+// mostCompared is how long a line is, in bytes, that is kept to be compared with the line that ran.
+const mostCompared = 512
+
+// other reports whether the call behind the result e ran with another input than hookd answered for: with the old one,
 // or with a text that does not overlap the new one.
 func other(e *events.Event, changed []change) bool {
 	ran := dialect.Call(e).Input

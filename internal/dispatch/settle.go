@@ -58,7 +58,7 @@ func joins(rec *wire.Decision, about call) {
 type ending struct {
 	ran    wire.Ran
 	result dialect.ToolResult
-	other  bool // it ran with another input than hooks gave it
+	other  bool // it ran with another input than hookd was asked about, or than hooks gave it
 	bare   bool // it ran without the box that it was given
 	missed bool // it is on record that hookd was not asked
 }
@@ -85,7 +85,11 @@ func (f *follower) ending(e *events.Event, about *call) (end ending) {
 	}
 	of, before := f.decisions.calls.of(about), ""
 	if agent := dialect.Agent(e.Dialect); agent != nil && agent.ShowsRun {
-		end.other = !of.guessed && other(e, of.changed)
+		is := of.changed
+		if is == nil {
+			is = of.command
+		}
+		end.other = !of.guessed && other(e, is)
 	}
 	if !of.guessed {
 		before = of.event
@@ -109,7 +113,7 @@ func (f *follower) settle(rec *wire.Decision, end ending, about *call) {
 	of := f.decisions.calls.of(about)
 	rec.Guarded = wire.GuardedAsked
 	switch {
-	case end.bare, of.denied && !refused(end.result, of.reason), of.changed != nil && end.other && !end.result.Failed:
+	case end.bare, of.denied && !refused(end.result, of.reason), end.other && !end.result.Failed:
 		if !f.decisions.calls.tell(about) {
 			joins(rec, of)
 			return
@@ -134,6 +138,9 @@ func notObeyed(of call, end ending) string {
 	}
 	if end.bare {
 		return "it ran without the box that it was given"
+	}
+	if of.changed == nil {
+		return "it ran with another input than hookd was asked about: " + end.ran.Instead
 	}
 	return "it ran with another input than hooks gave it: " + end.ran.Instead
 }

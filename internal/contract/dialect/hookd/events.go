@@ -59,7 +59,7 @@ func Rows() []events.Contract {
 		{Name: events.EventAnswered, When: "such a question has ended: it was answered, or no answer came",
 			Fields: events.Fields(ask,
 				events.Object.Field("answered", "by what and how: by, answer, for, message, from"))},
-		{Name: events.EventDisobeyed, When: "an agent ran a call that was denied, or ran another input than hooks gave it",
+		{Name: events.EventDisobeyed, When: "an agent ran a call that was denied, or ran another input than hookd answered for",
 			Fields: events.Fields(call, events.String.Field("denied", "event_id of the decision"))},
 		{Name: events.EventUnguarded, Fields: call,
 			When: "an agent on this machine runs calls without asking hookd; once an hour for an agent and tool"},
