@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -511,52 +510,17 @@ func (r *reader) paths(kind EffectKind, args []argument, content bool) {
 	}
 }
 
-// patchHeaders begin the lines of a patch that name a file: of apply_patch, and of diff.
-var patchHeaders = []struct {
-	begins string
-	kind   EffectKind
-}{
-	{"*** update file:", KindWrite}, {"*** add file:", KindWrite}, {"*** delete file:", KindDelete},
-	{"*** move to:", KindWrite}, {"+++ ", KindWrite}, {"--- ", KindWrite}, {"rename to ", KindWrite},
-	{"rename from ", KindMove}, {"copy to ", KindWrite},
+// patchKinds are the kinds of the changes of patches.
+var patchKinds = map[neutral.PatchChange]EffectKind{
+	neutral.PatchWrites: KindWrite, neutral.PatchDeletes: KindDelete, neutral.PatchMoves: KindMove,
 }
 
-// patch follows the files that a patch changes. Agents take headers of apply_patch in any letter case, and with any
-// white space around them.
+// patch follows the files that a patch changes.
 func (r *reader) patch(text string) {
-	diff := !strings.Contains(text, "*** Begin Patch")
-	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' })
-	for i, line := range lines {
-		line = strings.TrimSpace(line)
-		for _, h := range patchHeaders {
-			if len(line) < len(h.begins) || !strings.EqualFold(line[:len(h.begins)], h.begins) {
-				continue
-			}
-			file := strings.TrimSpace(line[len(h.begins):])
-			if h.begins[0] != '*' {
-				old := h.begins == "--- " && !(i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "))
-				if file = diffFile(file); !diff || old {
-					continue
-				}
-			}
-			if file != "" {
-				r.noteText(file)
-				r.bare(file).path(h.kind, literal(file))
-			}
-		}
+	for _, file := range neutral.PatchedFiles(text) {
+		r.noteText(file.Path)
+		r.bare(file.Path).path(patchKinds[file.Change], literal(file.Path))
 	}
-}
-
-// diffFile is the file that a header of diff names, without the time behind it and the a/ or b/ before it; "" = none.
-func diffFile(text string) string {
-	if plain, err := strconv.Unquote(text); err == nil {
-		text = plain
-	}
-	text, _, _ = strings.Cut(text, "\t")
-	if text == "/dev/null" {
-		return ""
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(text, "a/"), "b/")
 }
 
 // isPatch reports whether a text is a patch from its beginning on.

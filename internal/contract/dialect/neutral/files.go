@@ -32,7 +32,9 @@ func (n *ToolName) files(input json.RawMessage) []string {
 		paths = textsIn(input)
 	}
 	for _, patch := range patches {
-		paths = append(paths, patchedFiles(patch)...)
+		for _, file := range PatchedFiles(patch) {
+			paths = append(paths, file.Path)
+		}
 	}
 	return verdict.Unique(paths)
 }
@@ -76,48 +78,6 @@ func textsIn(v json.RawMessage) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// headers begin the lines of a patch that name a file.
-var headers = []string{
-	"*** add file:", "*** update file:", "*** delete file:", "*** move to:",
-	"--- ", "+++ ", "rename from ", "rename to ", "copy to ",
-}
-
-// patchedFiles returns the files that a patch names: in the form of apply_patch,
-// or as a unified diff.
-func patchedFiles(patch string) (paths []string) {
-	unified := strings.Contains(patch, "\n+++ ") || strings.HasPrefix(patch, "+++ ")
-	for line := range strings.FieldsFuncSeq(patch, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		line = strings.TrimSpace(line)
-		for _, header := range headers {
-			ofDiff := header[0] != '*'
-			if len(line) < len(header) || !strings.EqualFold(line[:len(header)], header) || ofDiff && !unified {
-				continue
-			}
-			if path := pathOf(line[len(header):], ofDiff); path != "" {
-				paths = append(paths, path)
-			}
-		}
-	}
-	return paths
-}
-
-// pathOf is the path that a header names; in a unified diff without the time behind it
-// and the letter before it. "" = no file.
-func pathOf(text string, unified bool) string {
-	if !unified {
-		return strings.TrimSpace(text)
-	}
-	text, _, _ = strings.Cut(text, "\t")
-	text = strings.TrimSpace(text)
-	if text == "/dev/null" {
-		return ""
-	}
-	if rest, ok := strings.CutPrefix(text, "a/"); ok {
-		return rest
-	}
-	return strings.TrimPrefix(text, "b/")
 }
 
 // withFiles returns canonical input with the files that the call works on, and
