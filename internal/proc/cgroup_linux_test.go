@@ -15,7 +15,7 @@ import (
 
 func TestCgroupIsFoundFromAPid(t *testing.T) {
 	r := newRunner(t, Options{Cgroup: true})
-	s := shell(t, "setsid -f sh -c 'while [ ! -e go ]; do sleep 0.01; done'")
+	s := shell(t, "setsid -f sh -c 'while [ ! -e go ] && [ -d \"$DIR\" ]; do sleep 0.01; done'")
 	var folder string
 	s.Started = func(p Process) {
 		folder = p.Cgroup
@@ -111,7 +111,7 @@ func TestFrozenCgroupIsNotUsedAgain(t *testing.T) {
 
 func TestCloseRemovesFolders(t *testing.T) {
 	r := newRunner(t, Options{Cgroup: true})
-	s := shell(t, "(while [ ! -e go ]; do sleep 0.01; done) & true")
+	s := shell(t, "(while [ ! -e go ] && [ -d \"$DIR\" ]; do sleep 0.01; done) & true")
 	folder := make(chan string, 1)
 	s.Started = func(p Process) { folder <- p.Cgroup }
 	r.Run(t.Context(), s)

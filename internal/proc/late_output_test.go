@@ -37,7 +37,7 @@ func TestBackgroundChildLivesOn(t *testing.T) {
 
 func TestLateOutput(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *Runner) {
-		s := shell(t, `(while [ ! -e go ]; do :; done; echo late; echo late2 >&2) & echo early`)
+		s := shell(t, `(while [ ! -e go ] && [ -d "$DIR" ]; do :; done; echo late; echo late2 >&2) & echo early`)
 		s.Whole = 1000
 		e := r.Run(t.Context(), s)
 		if e.Late == nil || all(e.Stdout) != "early\n" {
@@ -61,7 +61,7 @@ func TestLateOutput(t *testing.T) {
 
 func TestLateWindowCloses(t *testing.T) {
 	r := newRunner(t, Options{})
-	s := shell(t, `(while [ ! -e go ]; do sleep 0.01; done; echo too late; touch done) & echo early`)
+	s := shell(t, `(while [ ! -e go ] && [ -d "$DIR" ]; do sleep 0.01; done; echo too late; touch done) & echo early`)
 	e := r.Run(t.Context(), s)
 	if e.Late == nil {
 		t.Fatalf("got %+v, want a held pipe", e)
@@ -81,7 +81,7 @@ func TestLateWindowCloses(t *testing.T) {
 }
 
 func TestLateEndsWithThePipe(t *testing.T) {
-	s := shell(t, `(while [ ! -e go ]; do sleep 0.01; done) & echo early`)
+	s := shell(t, `(while [ ! -e go ] && [ -d "$DIR" ]; do sleep 0.01; done) & echo early`)
 	e := newRunner(t, Options{}).Run(t.Context(), s)
 	if e.Late == nil {
 		t.Fatalf("got %+v, want a held pipe", e)

@@ -9,7 +9,7 @@ import (
 
 func TestSession(t *testing.T) {
 	r := newRunner(t, Options{})
-	s := shell(t, "(while [ ! -e go ]; do sleep 0.01; done) & echo $!")
+	s := shell(t, "(while [ ! -e go ] && [ -d \"$DIR\" ]; do sleep 0.01; done) & echo $!")
 	s.Started = func(p Process) {
 		if sid, pgid, ok := Session(p.PID); !ok || sid != p.PID || pgid != p.PID {
 			t.Errorf("got session %d group %d %v, want both %d", sid, pgid, ok, p.PID)
