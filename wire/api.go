@@ -101,8 +101,9 @@ type Hook struct {
 	ID          string          `json:"id"`
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	State       string          `json:"state"` // active, degraded, rejected, refused, waiting, disabled
-	Layer       string          `json:"layer"` // policy, user, pack or project
+	State       string          `json:"state"`          // active, degraded, rejected, refused, waiting, disabled
+	Until       time.Time       `json:"until,omitzero"` // end of its snooze; zero = there is none
+	Layer       string          `json:"layer"`          // policy, user, pack or project
 	Source      string          `json:"source"`
 	File        string          `json:"file"`
 	Type        string          `json:"type,omitempty"`

@@ -28,8 +28,7 @@ func listCommand(a *app) *cobra.Command {
 				return err
 			}
 			hooks.Hooks = upTo(hooks.Hooks, a.limit)
-			st, _ := a.dial(cmd).Status(ctx) // without it, hooks that are off for a time are disabled
-			return a.print(hooks, func(p *printer) { printHooks(p, hooks, st.Snoozed) })
+			return a.print(hooks, func(p *printer) { printHooks(p, hooks) })
 		},
 	}
 	return withLimit(a, cmd)
@@ -65,16 +64,16 @@ func upTo[T any](list []T, n int) []T {
 	return list[:n]
 }
 
-func printHooks(p *printer, list client.HookList, snoozed []client.Snoozed) {
+func printHooks(p *printer, list client.HookList) {
 	if len(list.Hooks) == 0 {
 		p.line("no hooks yet: make one with `hookd new hello --lang sh`")
 	} else {
-		printHookTable(p, list.Hooks, snoozed)
+		printHookTable(p, list.Hooks)
 	}
 	p.problems(list.Problems)
 }
 
-func printHookTable(p *printer, hooks []client.Hook, snoozed []client.Snoozed) {
+func printHookTable(p *printer, hooks []client.Hook) {
 	header := []column{nameColumn("NAME"), {title: "STATE"}, spareColumn("EVENTS"), {title: "RUNS"}, nameColumn("LAST")}
 	if p.wide {
 		header = append(header, fixed("LAYER", "TIMEOUT", "ORDER", "COMMAND", "FILE")...)
@@ -87,7 +86,7 @@ func printHookTable(p *printer, hooks []client.Hook, snoozed []client.Snoozed) {
 	}
 	for _, h := range hooks {
 		row := []cell{
-			text(listed(h, count[h.Name])), stateCell(h, snoozed), text(strings.Join(h.Events, " ")),
+			text(listed(h, count[h.Name])), stateCell(h), text(strings.Join(h.Events, " ")),
 			text(counts(h.Counts)), last(h),
 		}
 		if p.wide {
@@ -99,16 +98,13 @@ func printHookTable(p *printer, hooks []client.Hook, snoozed []client.Snoozed) {
 	p.table(header, rows)
 }
 
-// stateCell is the state of a hook; "shadow" for an active hook in the shadow, and "off until" for a disabled
-// hook that comes back at a time.
-func stateCell(h client.Hook, snoozed []client.Snoozed) cell {
+// stateCell is the state of a hook; "shadow" for an active hook in the shadow, and "off until" for a snoozed hook.
+func stateCell(h client.Hook) cell {
 	if h.Shadow && h.State == "active" {
 		return cell{"shadow", yellow}
 	}
-	for _, s := range snoozed {
-		if s.Hook == h.Name && h.State == "disabled" {
-			return cell{"off until " + clockTime(s.Until), yellow}
-		}
+	if !h.Until.IsZero() {
+		return cell{"off until " + clockTime(h.Until), yellow}
 	}
 	return state(h.State)
 }

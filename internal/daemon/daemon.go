@@ -231,7 +231,8 @@ func (d *Daemon) wire(c config.Config) {
 	d.persons.store = d.store
 	d.inventory = inventory{
 		config: &d.config, rejected: &d.rejected, suspects: &d.suspects, discovery: d.discovery, projects: d.projects,
-		runner: d.runner, recorder: d.recorder, doors: []*loopback.Door{d.metricsHTTP, d.agentHTTP},
+		runner: d.runner, recorder: d.recorder, snoozes: &d.snoozes,
+		doors: []*loopback.Door{d.metricsHTTP, d.agentHTTP},
 	}
 	d.meter = meter{
 		metrics: d.metrics, inventory: &d.inventory, policy: d.policy, dispatch: d.dispatch, hub: d.hub,

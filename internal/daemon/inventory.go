@@ -28,6 +28,7 @@ type inventory struct {
 	projects  *project.Finder
 	runner    *runner.Runner
 	recorder  *recorder.Recorder
+	snoozes   *snoozes
 	doors     []*loopback.Door // nil = there is none
 }
 
@@ -74,7 +75,10 @@ func (i *inventory) hook(e hook.Entry) wire.Hook {
 	if e.Hook != nil && e.Hook.Persistent {
 		a.Persistent = i.workers(e.Hook)
 	}
-	if e.Hook != nil || !i.runs(a.Name) { // else the runs are those of another hook of the name
+	if e.State == hook.Disabled {
+		a.Until = i.snoozes.until(a.Name)
+	}
+	if e.Hook != nil || !i.runs(a.Name) { // else another hook of the name has them
 		a.Counts, a.LastRun = i.recorder.Counts(a.Name)
 	}
 	return a

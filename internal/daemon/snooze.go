@@ -83,3 +83,13 @@ func (s *snoozes) list() (all []wire.Snoozed) {
 	}
 	return all
 }
+
+// until returns when a hook's snooze ends; zero = it has none.
+func (s *snoozes) until(name string) (end time.Time) {
+	for _, one := range s.list() {
+		if one.Hook == name {
+			end = one.Until
+		}
+	}
+	return end
+}
