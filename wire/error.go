@@ -32,7 +32,8 @@ type Error struct {
 	Code       Code   `json:"code"`
 	Message    string `json:"message"`
 	Hint       string `json:"hint,omitempty"`
-	RetryAfter int    `json:"-"` // seconds; 0 = none
+	Field      string `json:"field,omitempty"` // the field of the body, or the parameter, with the mistake; "" = another mistake
+	RetryAfter int    `json:"-"`               // seconds; 0 = none
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -205,5 +205,5 @@ func resultNames() string {
 
 func badValue(key, value, want string) *Error {
 	message := fmt.Sprintf("parameter %s is %q", key, value)
-	return &Error{Code: CodeBadRequest, Message: message, Hint: "give " + want}
+	return &Error{Code: CodeBadRequest, Message: message, Hint: "give " + want, Field: key}
 }

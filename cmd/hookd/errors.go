@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
-	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/spell"
 	"github.com/hookd/hookd/internal/people/service"
 )
@@ -146,9 +145,6 @@ func explain(err error) *failure {
 	return &failure{exitFailed, err, "see what is wrong with `hookd doctor`"}
 }
 
-// refusedField is how the daemon begins a refusal of one field of a body, or of one parameter.
-var refusedField = lazyregexp.New("^(?:field |parameter )?`?([a-z_]+)`? is ")
-
 // inFlags tells a refusal of a field or a parameter in the words of the flag that it was typed as, and names
 // the help of its command. A hint in JSON gives way to the purpose of the flag.
 func inFlags(cmd *cobra.Command, err error) error {
@@ -158,11 +154,7 @@ func inFlags(cmd *cobra.Command, err error) error {
 	}
 	var f *failure
 	ours := errors.As(err, &f)
-	said, found := *refused, refusedField.FindStringSubmatch(refused.Message)
-	var flag *pflag.Flag
-	if found != nil {
-		flag = flagOf(cmd, found[1])
-	}
+	said, flag := *refused, flagOf(cmd, refused.Field)
 	if flag == nil || !flag.Changed {
 		if said.Code == client.CodeBadRequest && !ours && !strings.Contains(said.Hint, "hookd ") {
 			said.Hint = strings.TrimPrefix(said.Hint+"; see `"+cmd.CommandPath()+" --help`", "; ")
@@ -170,8 +162,9 @@ func inFlags(cmd *cobra.Command, err error) error {
 		}
 		return err
 	}
-	said.Message = "--" + flag.Name + strings.TrimPrefix(refused.Message, strings.TrimSuffix(found[0], " is "))
-	if strings.Contains(said.Hint, `"`+found[1]+`":`) {
+	_, problem, _ := strings.Cut(refused.Message, refused.Field) // it begins with the field, maybe in backquotes
+	said.Message = "--" + flag.Name + strings.TrimPrefix(problem, "`")
+	if strings.Contains(said.Hint, `"`+refused.Field+`":`) {
 		value, usage := pflag.UnquoteUsage(flag)
 		said.Hint = "type --" + flag.Name + " " + cmp.Or(value, flag.Value.Type()) + ": " + usage
 	}

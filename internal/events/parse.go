@@ -296,7 +296,7 @@ func (r *reader) data(raw json.RawMessage, broken bool) json.RawMessage {
 	case "null":
 	default:
 		r.refuse(&wire.Error{
-			Code:    wire.CodeBadData,
+			Code: wire.CodeBadData, Field: "data",
 			Message: "field `data` is " + withArticle(t) + ", not an object",
 			Hint:    `put it into an object, e.g. "data":{"value":…}`,
 		})
@@ -348,7 +348,7 @@ func (r *reader) millis(raw json.RawMessage) int64 {
 }
 
 func badField(name, problem, hint string) *wire.Error {
-	return &wire.Error{Code: wire.CodeBadField, Message: "field `" + name + "` " + problem, Hint: hint}
+	return &wire.Error{Code: wire.CodeBadField, Message: "field `" + name + "` " + problem, Hint: hint, Field: name}
 }
 
 // invalid says where and why line is no JSON object.

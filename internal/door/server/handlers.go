@@ -185,7 +185,7 @@ func subscribeQuery(r *http.Request) (q wire.Subscribe, bad *wire.Error) {
 		return q, &wire.Error{
 			Code:    wire.CodeBadRequest,
 			Message: fmt.Sprintf("parameter since is %q", since),
-			Hint:    "give the seq of the last record you have",
+			Hint:    "give the seq of the last record you have", Field: "since",
 		}
 	}
 	q.Since = &seq

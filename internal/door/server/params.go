@@ -22,7 +22,7 @@ func boolParam(values url.Values, key string) (*bool, *wire.Error) {
 		return nil, &wire.Error{
 			Code:    wire.CodeBadRequest,
 			Message: fmt.Sprintf("parameter %s is %q", key, text),
-			Hint:    "give 1 or 0",
+			Hint:    "give 1 or 0", Field: key,
 		}
 	}
 	return &b, nil
@@ -38,7 +38,7 @@ func numberParam(text, name string, most int64) (int64, *wire.Error) {
 		return 0, &wire.Error{
 			Code:    wire.CodeBadRequest,
 			Message: fmt.Sprintf("%s is %q", name, text),
-			Hint:    fmt.Sprintf("give a number from 1 to %d", most),
+			Hint:    fmt.Sprintf("give a number from 1 to %d", most), Field: name,
 		}
 	}
 	return n, nil

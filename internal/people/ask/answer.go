@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -148,24 +149,24 @@ func (h *Holder) check(a *held, from From, r wire.Reply) *wire.Error {
 }
 
 func checkReply(r wire.Reply) *wire.Error {
-	bad := func(hint, format string, args ...any) *wire.Error {
-		return &wire.Error{Code: wire.CodeBadRequest, Message: fmt.Sprintf(format, args...), Hint: hint}
+	bad := func(field, problem, hint string) *wire.Error {
+		return &wire.Error{Code: wire.CodeBadRequest, Message: field + " is " + problem, Hint: hint, Field: field}
 	}
 	if r.Answer != wire.OutcomeAllow && r.Answer != wire.OutcomeDeny {
-		return bad(`send {"answer":"allow"} or {"answer":"deny"}`, "answer is %q", r.Answer)
+		return bad("answer", strconv.Quote(string(r.Answer)), `send {"answer":"allow"} or {"answer":"deny"}`)
 	}
 	if len(r.Message) > maxMessage {
-		return bad("", "message is longer than %d bytes", maxMessage)
+		return bad("message", fmt.Sprintf("longer than %d bytes", maxMessage), "")
 	}
 	switch forOf(r) {
 	case ForOnce:
 		if r.Like != "" {
-			return bad("add for: session, always, or a time such as 15m", "like is only for an answer that is remembered")
+			return bad("like", "only for an answer that is remembered", "add for: session, always, or a time such as 15m")
 		}
 	case ForSession, ForAlways:
 	default:
 		if d, err := duration.Span(r.For); err != nil || d < time.Second || d > mostFor {
-			return bad("give once, session, always, or a time such as 15m", "for is %q", r.For)
+			return bad("for", strconv.Quote(r.For), "give once, session, always, or a time such as 15m")
 		}
 	}
 	return nil

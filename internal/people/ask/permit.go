@@ -139,7 +139,7 @@ func (h *Holder) AddPermits(
 		d, err := duration.Span(scope)
 		if err != nil || d < time.Second || d > permitTime {
 			return nil, &wire.Error{
-				Code: wire.CodeBadRequest, Message: fmt.Sprintf("for is %q", scope),
+				Code: wire.CodeBadRequest, Field: "for", Message: fmt.Sprintf("for is %q", scope),
 				Hint: "give once, or a time of at most 24h such as 15m",
 			}
 		}
