@@ -12,7 +12,6 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
@@ -108,7 +107,7 @@ func (a *app) confirm(yes bool, question, again string) error {
 	}
 	text := escape(question, keepNothing) + " [y/N] "
 	if width := columnsOf(a.errOut); width > 0 {
-		text = wordwrap.Line(text, 0, width, seenColumns)
+		text = fillLines(text, width)
 	}
 	fmt.Fprint(a.errOut, text)
 	answer, err := bufio.NewReader(a.in).ReadString('\n')

@@ -81,7 +81,7 @@ func shortHelp(cmd *cobra.Command, width int) string {
 func beginning(text string, most, width int) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
 	first = strings.Join(strings.Fields(first), " ")
-	fill := func(text string) string { return wordwrap.Line(text, 0, width, runewidth.StringWidth) }
+	fill := func(text string) string { return fillLines(text, width) }
 	for strings.Count(fill(first), "\n") >= most {
 		at := strings.LastIndex(first[:len(first)-1], ". ")
 		if at < 0 {
@@ -165,7 +165,7 @@ func shortened(lines []string, room, width int) []string {
 		name, _, _ := strings.Cut(line[strings.Index(line, "--"):], " ")
 		names = append(names, name)
 	}
-	rest := wordwrap.Line("  also: "+strings.Join(names, " "), len("  also: "), width-2, runewidth.StringWidth)
+	rest := hangLines("  also: "+strings.Join(names, " "), len("  also: "), width-2)
 	more := strings.Split(rest, "\n")
 	if len(more) > room-keep {
 		if more = more[:max(room-keep, 0)]; len(more) > 0 {
@@ -222,11 +222,11 @@ func wrapText(text string, width int) string {
 		}
 		switch {
 		case wide:
-			b.WriteString(wordwrap.Line(strings.Join(lines[i:i+n], " "), 0, width, runewidth.StringWidth))
+			b.WriteString(fillLines(strings.Join(lines[i:i+n], " "), width))
 		case n > 0:
 			b.WriteString(strings.Join(lines[i:i+n], "\n"))
 		default:
-			b.WriteString(wordwrap.Line(lines[i], hanging(lines[i], width), width, runewidth.StringWidth))
+			b.WriteString(hangLines(lines[i], hanging(lines[i], width), width))
 		}
 		i += max(n, 1)
 		if i < len(lines) {
@@ -255,10 +255,13 @@ func hanging(line string, width int) int {
 }
 
 // fillLines breaks each line of a text that is wider than width columns.
-func fillLines(text string, width int) string {
+func fillLines(text string, width int) string { return hangLines(text, 0, width) }
+
+// hangLines is fillLines that indents all behind the first break of a line.
+func hangLines(text string, indent, width int) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = wordwrap.Line(line, 0, width, runewidth.StringWidth)
+		lines[i] = wordwrap.Line(line, indent, width, seenColumns)
 	}
 	return strings.Join(lines, "\n")
 }

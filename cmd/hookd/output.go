@@ -16,7 +16,6 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/base/lazyregexp"
-	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/people/card"
 )
 
@@ -122,11 +121,7 @@ func (p *printer) sentence(c colour, text string) {
 func (p *printer) hung(indent int, parts ...string) {
 	text := strings.Join(parts, "")
 	if p.width > 0 && !p.wide {
-		lines := strings.Split(text, "\n")
-		for i, line := range lines {
-			lines[i] = wordwrap.Line(line, indent, max(p.width, indent+leastHelp/2), seenColumns)
-		}
-		text = strings.Join(lines, "\n")
+		text = hangLines(text, indent, max(p.width, indent+leastHelp/2))
 	}
 	p.line(text)
 }

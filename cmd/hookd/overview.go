@@ -14,7 +14,6 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
-	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
@@ -347,7 +346,7 @@ func printGuarded(p *printer, o *overview) {
 	if len(o.Agents) == 0 {
 		parts = append(parts, "No agent is found on this machine.")
 	}
-	p.line(wordwrap.Line(strings.Join(parts, "  "), 0, cmp.Or(p.width, pipeWidth), seenColumns))
+	p.line(fillLines(strings.Join(parts, "  "), cmp.Or(p.width, pipeWidth)))
 }
 
 // printAttention prints the facts that need a look.

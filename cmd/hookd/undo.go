@@ -9,14 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/transcripts"
 	"github.com/hookd/hookd/internal/base/duration"
-	"github.com/hookd/hookd/internal/base/wordwrap"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/record/undo"
 	"github.com/hookd/hookd/wire"
@@ -315,7 +313,7 @@ func printUndoPlan(p *printer, a wire.UndoAnswer) {
 		label, text := l.Says()
 		line := escape(fmt.Sprintf("  %-22s %s", label, text), keepNothing)
 		if p.width > 0 && !p.wide {
-			line = wordwrap.Line(line, 25, p.width, runewidth.StringWidth)
+			line = hangLines(line, 25, p.width)
 		}
 		p.line(line)
 	}
