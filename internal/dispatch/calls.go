@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/maphash"
 	"maps"
@@ -55,7 +56,7 @@ type call struct {
 	denied  bool     // as its agent heard it
 	reason  string   // of the denial
 	changed []change // of its input, by hooks
-	command []change // the line that hookd was asked about; nil = the result may be another call's, or it runs none
+	command []change // the line that hookd was asked about; nil = it is not compared with the line that ran
 	guessed bool     // results of other calls may be taken for its own: nothing is said of its input
 	told    bool     // it is on record that its agent did not obey
 }
@@ -85,6 +86,10 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 	case e.SessionID == "" || e.Tool == "":
 		return "", nil
 	}
+	var command []change
+	if id != "" && e.Contract.Kind == events.KindToolBefore {
+		command = commandOf(e)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.recent == nil {
@@ -93,12 +98,7 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 	hash := maphash.Bytes(c.seed, input)
 	switch e.Contract.Kind {
 	case events.KindToolBefore:
-		about = &call{id: id, event: e.EventID, tool: e.Tool, input: hash}
-		if id == "" {
-			about.id = e.EventID
-		} else {
-			about.command = commandOf(e)
-		}
+		about = &call{id: cmp.Or(id, e.EventID), event: e.EventID, tool: e.Tool, input: hash, command: command}
 		c.add(of, about)
 	case events.KindToolAfter:
 		var sure bool
@@ -276,8 +276,9 @@ func changes(e *events.Event, input json.RawMessage) (list []change) {
 }
 
 // commandOf is the line that a call runs, as if hooks had given it: its result must be about that line, or a part.
+// nil = the result of the call does not show it.
 func commandOf(e *events.Event) []change {
-	if e.Tool != neutral.Shell {
+	if agent := dialect.Agent(e.Dialect); e.Tool != neutral.Shell || agent == nil || !agent.ShowsRun {
 		return nil
 	}
 	line := string(rawjson.Get(dialect.Call(e).Input, "command"))

@@ -63,8 +63,11 @@ func TestHowACallWasGuarded(t *testing.T) {
 		{"rewritten, and it ran so", rewrite, []string{agentLine("before", "1", "npm install", ""), agentLine("after", "1", "npm ci", "ok")}, "; 1 asked", false},
 		{"rewritten, within a line", rewrite, []string{agentLine("before", "1", "npm install", ""), agentLine("after", "1", "cd x &&  npm ci", "ok")}, "; 1 asked", false},
 		{"rewritten, and the old one ran", rewrite, []string{agentLine("before", "1", "npm install", ""), agentLine("after", "1", "npm install", "ok")}, "disobeyed: npm install; 1 disobeyed npm install", false},
-		{"asked, and another line ran", nil, []string{agentLine("before", "1", "ls", ""), agentLine("after", "1", "terraform destroy", "ok")}, "disobeyed: terraform destroy; 1 disobeyed terraform destroy", false},
-		{"asked, and the line ran within another", nil, []string{agentLine("before", "1", "npm  test", ""), agentLine("after", "1", "cd x && npm test", "ok")}, "; 1 asked", false},
+		{"asked, and another line ran", nil, []string{
+			agentLine("before", "1", "ls", ""), agentLine("after", "1", "terraform destroy", "ok"),
+		}, "disobeyed: terraform destroy; 1 disobeyed terraform destroy", false},
+		{"asked, and the line ran within another", nil, []string{
+			agentLine("before", "1", "npm  test", ""), agentLine("after", "1", "cd x && npm test", "ok")}, "; 1 asked", false},
 		{"an id that is counted again without a question", nil, []string{
 			agentLine("before", "1", "ls", ""), agentLine("after", "1", "ls", "a"), agentLine("after", "1", "pwd", "/")}, "; 1 asked", false},
 		{"no id, rewritten", rewrite, []string{agentLine("before", "-", "npm install", ""), agentLine("after", "-", "npm ci", "ok")}, "; 1 asked", false},
