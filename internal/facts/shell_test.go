@@ -1,11 +1,11 @@
 package facts_test
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/facts/shelltest"
 )
@@ -120,7 +120,7 @@ func stands(w facts.Word, call []string) bool {
 		return true
 	case w.Kind == facts.Pattern:
 		return !slices.ContainsFunc(call, func(name string) bool {
-			fits, err := path.Match(strings.ReplaceAll(w.Text, "[!", "[^"), name)
+			fits, err := pattern.MatchPath(w.Text, name)
 			return err == nil && !fits
 		})
 	}

@@ -5,6 +5,7 @@ package pattern
 
 import (
 	"errors"
+	"path"
 	"strings"
 	"unicode/utf8"
 )
@@ -51,6 +52,12 @@ func (p Pattern) Match(name string) bool {
 		return strings.HasPrefix(name, p.Text[:len(p.Text)-1])
 	}
 	return p.Text != "" && p.Text == name
+}
+
+// MatchPath holds a path against a pattern as shells write it, in which [!a] is a class like [^a]. The error is that of
+// path.Match; a class such as [[:digit:]] is not read, and fits nothing or the wrong names.
+func MatchPath(text, name string) (bool, error) {
+	return path.Match(strings.ReplaceAll(text, "[!", "[^"), name)
 }
 
 // Literal reports whether Text is a plain name, the only name that matches.

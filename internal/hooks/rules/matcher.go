@@ -425,7 +425,6 @@ const wildcards = "*?["
 
 // mayBe reports whether a pattern may be what a glob names, or, if whole, a folder above.
 func mayBe(target string, f pattern.Fold, whole bool) bool {
-	target = strings.ReplaceAll(target, "[!", "[^")
 	glob, last := strings.TrimSuffix(f.Glob(), "/**"), path.Base(target)
 	if !strings.HasPrefix(glob, "/") {
 		name := strings.TrimPrefix(strings.TrimPrefix(glob, "**/"), "{/,/**/}")
@@ -444,7 +443,7 @@ func mayBe(target string, f pattern.Fold, whole bool) bool {
 }
 
 func fitsGlob(glob, text string) bool {
-	ok, err := path.Match(glob, text)
+	ok, err := pattern.MatchPath(glob, text)
 	return ok && err == nil
 }
 

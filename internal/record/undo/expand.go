@@ -78,7 +78,7 @@ func (a *aimer) expand(target string, dots bool) (paths []string) {
 
 // fits reports whether a name fits one part of a pattern; in doubt it does.
 func fits(part, name string) bool {
-	ok, err := filepath.Match(strings.ReplaceAll(part, "[!", "[^"), name)
+	ok, err := pattern.MatchPath(part, name)
 	return ok || err != nil || strings.Contains(part, "[:") // such as [[:digit:]]
 }
 
