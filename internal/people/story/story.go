@@ -128,7 +128,11 @@ func (t Teller) Call(ctx context.Context, id string) (s Account, err error) {
 	if s.Prompt, err = t.promptBefore(ctx, s.SessionID, s.EventSeq); err != nil {
 		return s, err
 	}
-	s.Then, s.Next = s.then(), s.next(t.there(ctx, &s))
+	loaded := s.DecidedBy
+	if s.Denied() {
+		loaded = t.loaded(ctx, s.DecidedBy)
+	}
+	s.Then, s.Next = s.then(), s.next(loaded)
 	s.draw(e)
 	return s, nil
 }
@@ -210,19 +214,19 @@ func (t Teller) promptBefore(ctx context.Context, session string, seq uint64) (s
 // Denied is whether the answer to the call was no.
 func (s *Account) Denied() bool { return s.Decision.Decision == client.OutcomeDeny }
 
-// there are the hooks that decided the call and are there now; all of them where that cannot be asked.
-func (t Teller) there(ctx context.Context, s *Account) []string {
+// loaded returns the hooks of a list that the daemon has now, or the whole list if the daemon does not answer.
+func (t Teller) loaded(ctx context.Context, hooks []string) []string {
 	now, err := t.Client.Hooks(ctx)
 	if err != nil {
-		return s.DecidedBy
+		return hooks
 	}
-	return slices.DeleteFunc(slices.Clone(s.DecidedBy), func(name string) bool {
+	return slices.DeleteFunc(slices.Clone(hooks), func(name string) bool {
 		return name != "hookd" && !slices.ContainsFunc(now.Hooks, func(h client.Hook) bool { return h.Name == name })
 	})
 }
 
-// next returns the commands that a person could type. there are the hooks that decided it and are there now.
-func (s *Account) next(there []string) (list []Step) {
+// next returns the commands that a person could type. loaded are the deciding hooks that the daemon has now.
+func (s *Account) next(loaded []string) (list []Step) {
 	id := s.EventID[max(0, len(s.EventID)-8):]
 	if s.Kept != nil && s.Kept.Files > 0 && s.Ran != nil {
 		list = append(list, Step{For: "bring back", Command: "hookd undo " + id, Act: "undo"})
@@ -230,22 +234,22 @@ func (s *Account) next(there []string) (list []Step) {
 	if !s.Denied() {
 		return append(list, Step{For: "the whole call", Command: "hookd log " + id})
 	}
-	if len(there) == 0 && len(s.DecidedBy) > 0 {
+	if len(loaded) == 0 && len(s.DecidedBy) > 0 {
 		note := strings.Join(s.DecidedBy, ", ") + ": not there now"
-		return append(list, Step{For: "all of it", Command: "hookd log " + id, Note: note})
+		return append(list, Step{For: "the whole call", Command: "hookd log " + id, Note: note})
 	}
 	if s.CallSum != "" {
 		command := "hookd permit " + id
 		list = append(list, Step{For: "let pass", Command: command, Note: "once; or --for 15m", Act: "permit"})
 	}
-	for _, hook := range there {
+	for _, hook := range loaded {
 		if !catalog.LayerOf(hook).Signed() && hook != "hookd" {
 			command := "hookd snooze " + escape.Quote(hook) + " 1h"
 			list = append(list, Step{For: "quiet", Command: command, Act: "snooze", Hook: hook})
 			break
 		}
 	}
-	if s.Ran == nil && len(there) > 0 {
+	if s.Ran == nil && len(loaded) > 0 {
 		command := "hookd guard test " + id + " --expect none"
 		list = append(list, Step{For: "too strict", Command: command, Note: "adds it as a test", Act: "test"})
 	}
