@@ -13,6 +13,7 @@ import (
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/hooks/when"
+	"github.com/hookd/hookd/wire"
 )
 
 func factsCommand(a *app) *cobra.Command {
@@ -54,7 +55,7 @@ func readFacts(a *app, cmd *cobra.Command, what, cwd string) (*facts.Facts, erro
 		defer cancel()
 		past, err := a.dial(cmd).Event(ctx, what)
 		switch {
-		case err != nil && len(what) < 26:
+		case err != nil && len(what) < wire.IDLength:
 			return lineFacts(what, cwd, env)
 		case err != nil:
 			return nil, err

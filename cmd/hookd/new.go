@@ -120,7 +120,9 @@ func (n newHook) check() error {
 			n.lang, strings.Join(languageNames, ", "))
 	}
 	if n.persistent && !languages[n.lang].keeps {
-		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --persistent --lang python`", "a hook that is kept reads and writes lines of JSON, which %s alone cannot do; choose python, node, typescript or go", n.lang)
+		return fail(exitUsage, "type e.g. `hookd new "+n.name+" --persistent --lang python`",
+			"a hook that is kept reads and writes lines of JSON, which %s alone cannot do; "+
+				"choose python, node, typescript or go", n.lang)
 	}
 	return nil
 }

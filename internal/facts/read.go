@@ -581,7 +581,7 @@ func (t *unknownTool) changes() bool {
 	return t.has(writeVerbs) || t.has(deleteVerbs) || t.has(moveVerbs)
 }
 
-// nameFiles gives the arguments of a tool that changes files the name of a path where their text is clearly that.
+// nameFiles gives an argument the name of a path if its text clearly is a path, where the tool changes files.
 func (t *unknownTool) nameFiles() {
 	if !t.changes() {
 		return
@@ -589,7 +589,11 @@ func (t *unknownTool) nameFiles() {
 	t.args = slices.Clone(t.args)
 	for i := range t.args {
 		if a := &t.args[i]; clearPath.MatchString(a.text) && !pathNames[a.key] && !a.isText() {
-			a.key = map[bool]string{true: "newpath", false: "path"}[toNames[a.key]]
+			key := "path"
+			if toNames[a.key] {
+				key = "newpath"
+			}
+			a.key = key
 		}
 	}
 }

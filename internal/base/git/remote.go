@@ -25,8 +25,8 @@ const FetchLimit = 3 * time.Minute
 const maxPack = 256 << 20
 
 // remoteSettings are the settings of each run for a remote. The user's own
-// settings count besides, as a proxy or a credential helper may be needed; the
-// remote can set none of them.
+// settings count besides, as a proxy or a credential helper may be needed. A remote sets
+// no setting.
 var remoteSettings = append(slices.Clone(inert),
 	"fetch.recurseSubmodules=false", "fetch.writeCommitGraph=false", "fetch.showForcedUpdates=false",
 	"transfer.bundleURI=false", "init.templateDir=", "protocol.version=2",

@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/agents/transcripts"
 )
 
-// answered is a History with many answers, the newest first, of which the last is a refusal.
+// answered is the number of answers in a History, the newest first. The oldest answer is a refusal.
 type answered int
 
 func (n answered) Decisions(_ context.Context, q client.DecisionQuery) (list []client.Decision, _ error) {

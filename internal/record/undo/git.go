@@ -195,7 +195,7 @@ func (a *aimer) dirty(dir string) {
 		return
 	}
 	for _, name := range a.listed(dir, "ls-files", "-z", "-m", "--", ":/") {
-		a.add(target{path: standing(r.Top, filepath.Join(dir, name)), effect: effectReplace})
+		a.add(target{path: blocked(r.Top, filepath.Join(dir, name)), effect: effectReplace})
 	}
 	a.underWay(dir, r.Top)
 	staged := a.listed(dir, "diff", "--cached", "--name-only", "-z", "--no-renames")
@@ -207,8 +207,8 @@ func (a *aimer) dirty(dir string) {
 	}
 }
 
-// standing returns the first part of a path below a folder that is no folder itself: git puts one in its place.
-func standing(top, path string) string {
+// blocked returns the first part of a path below a folder that is no folder itself: git puts one in its place.
+func blocked(top, path string) string {
 	for at := len(top); at < len(path); at++ {
 		if path[at] != '/' || at == len(top) {
 			continue
@@ -266,7 +266,7 @@ func (a *aimer) added(dir string, args []string) {
 			continue
 		}
 		for name := range strings.SplitSeq(string(out), "\x00") {
-			if path := standing(r.Top, filepath.Join(r.Top, name)); name != "" && exists(path) {
+			if path := blocked(r.Top, filepath.Join(r.Top, name)); name != "" && exists(path) {
 				a.add(target{path: path, effect: effectReplace})
 			}
 		}

@@ -138,7 +138,8 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 	return p
 }
 
-// leaveBehind leaves paths whose folder, or one above, is something else now that the plan does not take away.
+// leaveBehind leaves paths that another file is in the way of: a file in the place of a folder above, which the plan
+// does not take away.
 func (p *plan) leaveBehind() {
 	by, at := map[string]*step{}, map[string]string{}
 	for _, s := range p.steps {
@@ -147,7 +148,7 @@ func (p *plan) leaveBehind() {
 	for _, s := range p.steps {
 		dir := filepath.Dir(s.path)
 		if _, known := at[dir]; !known {
-			at[dir] = standing("/", dir+"/")
+			at[dir] = blocked("/", dir+"/")
 		}
 		first := at[dir]
 		is, err := look(first)
