@@ -78,7 +78,7 @@ var modules = map[string]string{
 	"github.com/spf13/cobra":            "/cmd/hookd",
 	"github.com/spf13/pflag":            "/cmd/hookd", // the types of cobra's own flags
 	"github.com/tailscale/hujson":       "agents/connect",
-	"go.uber.org/zap":                   "base/logsink discovery dispatch run record/forward record/past record/undo fleet door people/ask daemon /cmd/hookd /cmd/hookd-fleet",
+	"go.uber.org/zap":                   "base/logsink discovery dispatch run record/forward record/lookback record/undo fleet door people/ask daemon /cmd/hookd /cmd/hookd-fleet",
 	"golang.org/x/sys":                  "base proc facts/facttest record/undo door/server people/doctor",
 	"golang.org/x/term":                 "/cmd/hookd",
 	"golang.org/x/text":                 "base/pattern facts hooks/pack",

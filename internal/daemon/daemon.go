@@ -36,8 +36,8 @@ import (
 	"github.com/hookd/hookd/internal/hooks/when"
 	"github.com/hookd/hookd/internal/people/ask"
 	"github.com/hookd/hookd/internal/proc"
+	"github.com/hookd/hookd/internal/record/lookback"
 	"github.com/hookd/hookd/internal/record/metrics"
-	"github.com/hookd/hookd/internal/record/past"
 	"github.com/hookd/hookd/internal/record/recorder"
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/internal/record/stream"
@@ -81,7 +81,7 @@ type Daemon struct {
 	history     history // complete before the server serves
 	proc        *proc.Runner
 	runner      *runner.Runner
-	before      *past.Log
+	before      *lookback.Log
 	past        *runner.Past // feeds rules that look back
 	dispatch    *dispatch.Dispatcher
 	asks        *ask.Holder
@@ -215,7 +215,7 @@ func (d *Daemon) wire(c config.Config) {
 		Facts: d.reader, Project: d.projects.Root, Undoable: d.vault.undoable, Steps: steps{d.vault.undo},
 	})
 	d.runner.Configure(c)
-	d.before = past.Open(c.PastFile(), d.opts.Log)
+	d.before = lookback.Open(c.PastFile(), d.opts.Log)
 	d.past = runner.NewPast(d.runner, d.before, d.redact)
 	d.trace = newTracer(d.opts.Version, d.opts.Log)
 	d.asks, d.boxes, d.plans = d.newAsks(), d.newBoxes(c), newBoxPlans()

@@ -1,11 +1,11 @@
-// Package past keeps lines about past events, for rules that look back: two files that
+// Package lookback keeps lines about past events, for rules that look back: two files that
 // take turns, so that at most twice mostBytes of the newest lines stay.
 //
 // Add never blocks and never fails: a goroutine writes soon after. A kill of the process takes the
 // lines of its last moment. A loss of power takes the lines that the system had not written. Lines
 // that cannot be written are counted and logged, and so are lines that cannot be read: nothing
 // unreadable is removed before newer lines take its place.
-package past
+package lookback
 
 import (
 	"bufio"
