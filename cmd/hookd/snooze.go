@@ -97,7 +97,7 @@ func snooze(a *app, cmd *cobra.Command, names []string, text string) error {
 		}
 	}
 	for _, e := range catalog.Scan(cfg).Entries {
-		if e.Hook != nil && e.State == hook.Active && e.Hook.Guards() {
+		if e.Hook != nil && e.State == hook.Active && e.Hook.IsGuard() {
 			s.Others++
 		}
 	}
@@ -138,7 +138,7 @@ func mayPause(cfg config.Config, names []string) ([]string, error) {
 		return names, nil
 	}
 	for _, e := range catalog.Scan(cfg).Entries {
-		if e.Hook != nil && e.State == hook.Active && e.Hook.Guards() && !catalog.LayerOf(e.Name).Signed() {
+		if e.Hook != nil && e.State == hook.Active && e.Hook.IsGuard() && !catalog.LayerOf(e.Name).Signed() {
 			names = append(names, e.Name)
 		}
 	}

@@ -26,7 +26,7 @@ func (m machine) Facts() wire.FleetMachine {
 		if e.State == hook.Active {
 			facts.Hooks++
 		}
-		if e.Hook == nil || !e.Hook.Guards() {
+		if e.Hook == nil || !e.Hook.IsGuard() {
 			continue
 		}
 		broken := e.State != hook.Active && e.State != hook.Disabled

@@ -73,7 +73,7 @@ func (s *suspects) suspect(h *hook.Hook, why string) {
 // noteTests notes the outcome of a guard's tests.
 func (s *suspects) noteTests(h *hook.Hook, t wire.Tests) {
 	why := ""
-	if t.Failed > 0 && h.MayGuard() {
+	if t.Failed > 0 && h.WouldGuard() {
 		why = fmt.Sprintf("%d of its %d tests are not as expected", t.Failed, len(t.Tests))
 	}
 	s.change(h, func(of *suspect) { of.tests = why })

@@ -197,7 +197,7 @@ func (s hooksDir) read(unit hook.Source) reading {
 // twice: it is switched off.
 func (s hooksDir) shade(h *hook.Hook) {
 	if s.Shadow {
-		h.Shadow, h.Enabled = true, h.Enabled && h.MayGuard()
+		h.Shadow, h.Enabled = true, h.Enabled && h.WouldGuard()
 	}
 }
 

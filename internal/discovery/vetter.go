@@ -282,7 +282,7 @@ func (v vetter) removed(
 			continue
 		}
 		h := v.asAllowed(a, true) // it denies, whatever its program is
-		if h != nil && (!h.Enabled || !h.Guards()) {
+		if h != nil && (!h.Enabled || !h.IsGuard()) {
 			continue
 		}
 		e := hook.Entry{Name: cmp.Or(a.Name, id), File: a.File, Source: a.Source, State: hook.Gone}
@@ -328,10 +328,10 @@ func (v vetter) switchOff(e *hook.Entry, h *hook.Hook) {
 	}
 	e.State, e.OffBy = hook.Disabled, by
 	p := hook.Problem{
-		File: h.File, Warning: !h.Guards(), Hint: "hookd fleet enable " + escape.Quote(h.Name) + " --key FILE",
+		File: h.File, Warning: !h.IsGuard(), Hint: "hookd fleet enable " + escape.Quote(h.Name) + " --key FILE",
 		Message: "is switched off on all machines of the fleet by " + by + ": " + why,
 	}
-	if h.Guards() {
+	if h.IsGuard() {
 		p.Message = "this guard " + p.Message
 	}
 	e.Problems = append([]hook.Problem{p}, e.Problems...)

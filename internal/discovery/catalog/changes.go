@@ -183,7 +183,7 @@ func rejection(snap *hook.Snapshot, id string) string {
 func (r *Changes) lost(fresh []wire.Change, snap *hook.Snapshot) (gone []wire.Change) {
 	guards := map[string]bool{}
 	for _, h := range snap.Runnable() {
-		guards[h.ID] = h.Guards()
+		guards[h.ID] = h.IsGuard()
 	}
 	for i, c := range fresh {
 		was := r.last[c.Hook].guard

@@ -39,7 +39,7 @@ const maxProgram = 256 << 10
 
 // Describe describes h and its effects, from its files alone.
 func Describe(c config.Config, h *hook.Hook) Description {
-	d := Description{Name: h.Name, Description: h.Description, CanDeny: h.Guards(), Runs: h.Command}
+	d := Description{Name: h.Name, Description: h.Description, CanDeny: h.IsGuard(), Runs: h.Command}
 	for _, p := range h.Patterns {
 		d.Events = append(d.Events, p.Text)
 	}

@@ -82,10 +82,10 @@ func TestWhatADirectiveMakesOfHooks(t *testing.T) {
 			t.Errorf("%s is %q, want %s: %v", name, list[name].State, want, list[name].Problems)
 		}
 	}
-	if h := list["policy-shadow:guard"].Hook; h == nil || !h.Shadow || h.Guards() || h.Layer != hook.LayerPolicy {
+	if h := list["policy-shadow:guard"].Hook; h == nil || !h.Shadow || h.IsGuard() || h.Layer != hook.LayerPolicy {
 		t.Errorf("the guard in the shadow is %+v", h)
 	}
-	if h := list["policy:guard"].Hook; h == nil || h.Shadow || !h.Guards() {
+	if h := list["policy:guard"].Hook; h == nil || h.Shadow || !h.IsGuard() {
 		t.Errorf("the guard in force is %+v", h)
 	}
 	off := func(hook string, revision uint64) {

@@ -23,7 +23,7 @@ func Show(e hook.Entry) wire.Hook {
 		a.Command, a.Args, a.TimeoutMS = h.Path, h.Args, h.Timeout.Milliseconds()
 		a.Order, a.Concurrency = string(h.Order), h.Concurrency
 		a.Warm, a.Shadow, a.DebounceMS, a.Tests = h.IsWarm(), h.Shadow, h.Debounce.Milliseconds(), len(h.Tests)
-		a.Throttle, a.Matcher, a.Decides = h.Throttle.String(), h.MatcherText, h.Decides()
+		a.Throttle, a.Matcher, a.Decides = h.Throttle.String(), h.MatcherText, h.DecidesByName()
 		a.Failure = h.Failure()
 		a.Scope = string(h.Scope)
 		for _, c := range h.When {

@@ -17,9 +17,9 @@ func (h *Hook) Blocks(c *events.Contract, p pattern.Pattern) bool {
 	return c.Decidable && p.Exact()
 }
 
-// Decides reports whether the hook takes part in the verdict of any event that is
+// DecidesByName reports whether the hook takes part in the verdict of any event that is
 // known. In the shadow it takes part in none.
-func (h *Hook) Decides() bool {
+func (h *Hook) DecidesByName() bool {
 	if h.Shadow {
 		return false
 	}

@@ -250,11 +250,11 @@ type Entry struct {
 // Quoted is the hook's name as it is typed in a shell.
 func (h *Hook) Quoted() string { return escape.Quote(h.Name) }
 
-// Guards reports whether the hook takes part in the verdict of any event.
-func (h *Hook) Guards() bool { return !h.Shadow && h.MayGuard() }
+// IsGuard reports whether the hook takes part in the verdict of any event.
+func (h *Hook) IsGuard() bool { return !h.Shadow && h.WouldGuard() }
 
-// MayGuard is Guards of a hook that may be in the shadow.
-func (h *Hook) MayGuard() bool {
+// WouldGuard is IsGuard of a hook that may be in the shadow.
+func (h *Hook) WouldGuard() bool {
 	for _, p := range h.Patterns {
 		for named := range events.Rows() {
 			if p.Match(named.Name) && h.blocksKind(named.Kind, p) {

@@ -75,5 +75,5 @@ func (h *Hook) IsWarm() bool {
 	if h.Warm != nil {
 		return *h.Warm
 	}
-	return h.MayGuard()
+	return h.WouldGuard()
 }

@@ -20,7 +20,7 @@ func (v *visit) tests(ctx context.Context) {
 	defer cancel()
 	guards := map[string]bool{}
 	for _, h := range v.scan.Runnable() {
-		guards[h.Name] = h.MayGuard()
+		guards[h.Name] = h.WouldGuard()
 	}
 	right, of := 0, 0
 	for _, h := range v.hooks {

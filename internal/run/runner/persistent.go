@@ -118,7 +118,7 @@ func (p *persistent) retain(hooks []*hook.Hook) {
 	p.workers.Retain(func(k worker.Key) bool { return current[k] })
 	for _, h := range p.hooks {
 		if h.IsWarm() && h.Enabled {
-			p.pool(h).Warm(h.MayGuard())
+			p.pool(h).Warm(h.WouldGuard())
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (c checks) warnUnused() {
 	if at := c.keys["warm"]; at != nil && !c.hook.Persistent {
 		c.ignored(at, "`warm` is for mode persistent: other hooks start with each event", "add `mode: persistent`")
 	}
-	if c.rejected() || !c.hook.MayGuard() {
+	if c.rejected() || !c.hook.WouldGuard() {
 		return
 	}
 	for _, key := range []string{"debounce", "throttle"} {

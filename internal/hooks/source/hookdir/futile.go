@@ -94,7 +94,7 @@ func (c checks) checkGlobs(at *yaml.Node) {
 func (c checks) checkLeftOut(at *yaml.Node, known []string) {
 	fits := c.hook.Matcher.MatchString
 	const other = "NotebookEdit"
-	if !fits("Write") || !fits("Edit") || fits(other) || !slices.Contains(known, other) || !c.hook.Decides() ||
+	if !fits("Write") || !fits("Edit") || fits(other) || !slices.Contains(known, other) || !c.hook.DecidesByName() ||
 		!slices.ContainsFunc(c.hook.Patterns, closes) || slices.Contains(c.hook.Filter.ExcludeTools, other) {
 		return
 	}

@@ -19,7 +19,7 @@ func (c checks) checkScope() {
 	at := c.given["scope"]
 	switch {
 	case at == nil || c.hook.Scope == hook.ScopeLocal || c.rejected():
-	case c.hook.MayGuard():
+	case c.hook.WouldGuard():
 		c.reject(at, "add `blocking: false` if it only observes, else remove `scope`",
 			"scope %s is for hooks that observe: this one takes part in verdicts, which never wait for other machines",
 			c.hook.Scope)
