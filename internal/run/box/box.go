@@ -51,14 +51,14 @@ type Spec struct {
 	Set     [][2]string // variables that Env has no value for
 	// Layer is a folder of caches with a layer that takes all changes, and goes with the box; "" = there is none.
 	// Where none can be made, caches are in CacheHome, with Links: in /tmp of the box a name, and where it leads.
-	Layer     string
+	Overlay   string
 	CacheHome string
 	Links     [][2]string
 	// Proxy serves the one way out of the box's network: l listens inside, where proxies of the environment
 	// say. It ends when l is closed. Nil = there is no network.
 	Proxy func(l *os.File) `json:"-"`
 	Level Level            // the only one to try; "" = the strongest
-	alone bool             // without a broker
+	alone bool             // without a supervisor
 
 	Argv []string `json:"-"`
 	Env  []string `json:"-"` // of the program, before secrets are taken out
@@ -81,7 +81,7 @@ type Begun struct {
 // CannotError says why a box could not be made.
 type CannotError struct {
 	Why  string
-	less bool // without Layer, or a broker, it may be made
+	less bool // without Overlay, or a supervisor, it may be made
 }
 
 func (e *CannotError) Error() string { return e.Why }

@@ -28,7 +28,7 @@ func Run(s *Spec) (Ended, error) {
 		end, err := runAt(level, *s)
 		var no *CannotError
 		if errors.As(err, &no) && no.less {
-			s.Layer, s.alone = "", true
+			s.Overlay, s.alone = "", true
 			end, err = runAt(level, *s)
 		}
 		if !errors.As(err, &no) {
@@ -50,7 +50,7 @@ func runAt(level Level, of Spec) (Ended, error) {
 		}
 		defer own.release()
 		tmp = own.dir
-	} else if s.Layer != "" {
+	} else if s.Overlay != "" {
 		s.CacheHome, s.Links = "", nil
 	}
 	err := p.executes(s, tmp)
@@ -72,7 +72,7 @@ func runAt(level Level, of Spec) (Ended, error) {
 		return Ended{}, err
 	}
 	if s.Proxy != nil {
-		if l, err := p.listener(); err == nil { // else the box has failed
+		if l, err := p.proxySocket(); err == nil { // else the box has failed
 			go s.Proxy(l)
 		}
 	}
@@ -89,7 +89,7 @@ func (p *program) finish(level Level, s *Spec, links [][2]string, pid int) (Ende
 	}
 	if level == Landlock {
 		endOrphans()
-		p.closeAll() // a program that is left has no broker
+		p.closeAll() // a program that is left has no supervisor
 	}
 	end := Ended{Level: level, Exit: status}
 	kept, keepErr := quarantine(s.Watch, links)
@@ -157,8 +157,8 @@ func (p *program) end(pid int) (int, error) {
 		left = append(left, p)
 		return int(what), nil
 	}
-	if n == 0 && p.broker != nil {
-		p.broker.serve(pid)
+	if n == 0 && p.supervisor != nil {
+		p.supervisor.serve(pid)
 	}
 	status, err := wait(pid)
 	if n <= 0 {
@@ -176,7 +176,7 @@ func (p *program) end(pid int) (int, error) {
 	}
 	return 0, &CannotError{
 		Why:  fmt.Sprintf("%s: %v%s", p.says[what], errno, hint(errno)),
-		less: p.says[what] == layering || p.says[what] == filtering && p.broker != nil,
+		less: p.says[what] == overlaying || p.says[what] == filtering && p.supervisor != nil,
 	}
 }
 
@@ -279,7 +279,7 @@ func (p *program) landlock(s *Spec, tmp string) error {
 	p.filter = p.enforces(seccompOf(false, p.asks))
 	if p.asks {
 		p.flags |= syscall.CLONE_FILES // until exec: the child's listener is this process's, too
-		p.broker = &broker{spec: s, tmp: tmp, listener: rules.fd}
+		p.supervisor = &supervisor{spec: s, tmp: tmp, listener: rules.fd}
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 // confined are the values with which the child of a box by Landlock takes its rights. Its system calls are the same for
 // each box, so that a program can make them before Go has started in it: see Early.
 type confined struct {
-	rules  uintptr // descriptor of the rules, and then of the broker's listener; 0 = the box is by namespaces
-	asks   bool    // there is a broker
+	rules  uintptr // descriptor of the rules, and then of the supervisor's listener; 0 = the box is by namespaces
+	asks   bool    // there is a supervisor
 	filter sockFprog
 	head   [2]uint32 // of capabilities: their version, and this process
 	none   [6]uint32

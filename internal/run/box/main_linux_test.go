@@ -122,7 +122,7 @@ func bridge(profile string, level Level, argv []string) int {
 	}
 	s.Argv, s.Env, s.Level = argv, os.Environ(), level
 	if dir := os.Getenv("LAYER"); dir != "" {
-		s.Layer = dir
+		s.Overlay = dir
 	}
 	if profile == ProjectNet {
 		s.Proxy = toRegistry().ServeFile

@@ -21,7 +21,7 @@ const (
 	hiddenFolder   = covers + "/folder"
 	hiddenFile     = covers + "/file"
 	hiddenSocket   = covers + "/socket" // programs that copy a folder take it as they took the socket
-	layering       = "put a layer over caches"
+	overlaying     = "put a layer over caches"
 	modeOfHidden   = 0
 	flagsOfPrivate = syscall.MS_NOSUID | syscall.MS_NODEV
 )
@@ -41,7 +41,7 @@ func (p *program) namespaces(s *Spec) error {
 	t := p.take(s)
 	p.setattr("make the file system read-only", "/", attrReadOnly)
 	p.mount("mount covers", "tmpfs", covers, "tmpfs", flagsOfPrivate, "mode=0755")
-	p.layer(s.Layer)
+	p.overlay(s.Overlay)
 	p.place(s, t)
 	p.protect(s)
 	p.hide(s)
@@ -50,7 +50,7 @@ func (p *program) namespaces(s *Spec) error {
 	p.terminals()
 	p.loopback()
 	if s.Proxy != nil {
-		if err := p.listen(); err != nil {
+		if err := p.makeProxySocket(); err != nil {
 			return err
 		}
 	}
@@ -117,15 +117,15 @@ func (p *program) keeps(says string) int {
 	return fd
 }
 
-// layer puts one over a folder. It takes all changes, and is thrown away with the box.
-func (p *program) layer(dir string) {
+// overlay puts one over a folder. It takes all changes, and is thrown away with the box.
+func (p *program) overlay(dir string) {
 	if dir == "" {
 		return
 	}
 	for _, name := range []string{"/upper", "/work"} {
-		p.do(layering, syscall.SYS_MKDIRAT, atFdCwd, p.text(covers+name), 0o755)
+		p.do(overlaying, syscall.SYS_MKDIRAT, atFdCwd, p.text(covers+name), 0o755)
 	}
-	p.mount(layering, "overlay", dir, "overlay", flagsOfPrivate,
+	p.mount(overlaying, "overlay", dir, "overlay", flagsOfPrivate,
 		"userxattr,lowerdir="+dir+",upperdir="+covers+"/upper,workdir="+covers+"/work")
 }
 

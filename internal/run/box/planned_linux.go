@@ -84,7 +84,7 @@ func (e *Early) Begin() (pid int) {
 }
 
 // Finish is the rest of Run for a box that has begun. r.Spec has its program, with which it is made again where the
-// system takes no broker. Another version's box is ended: it ran for the time of Go's start, with no broker.
+// system takes no supervisor. Another version's box is ended: it ran for the time of Go's start, with no supervisor.
 func Finish(r *Rest, b Begun) (Ended, error) {
 	if b.PID <= 0 { // nothing has begun
 		for _, fd := range []int{b.Report, b.Listener, b.Lock} {
@@ -92,7 +92,7 @@ func Finish(r *Rest, b Begun) (Ended, error) {
 		}
 		return runAt(Landlock, r.Spec)
 	}
-	if !bytes.Equal(b.Filter, seccompOf(false, true)) { // its broker could be another, too
+	if !bytes.Equal(b.Filter, seccompOf(false, true)) { // its supervisor could be another, too
 		_ = syscall.Kill(b.PID, syscall.SIGKILL)
 		err := errors.New("the box was ended: hookd is of another version than hookd-bridge, restart it")
 		return Ended{Exit: exitFailed}, &RanError{err}
@@ -112,7 +112,7 @@ func finish(r *Rest, b Begun) (Ended, error) {
 	own := &slot{dir: r.Tmp, lock: b.Lock, links: s.Links}
 	defer own.release()
 	p := &program{to: -1, name: s.Argv[0], says: confineSays, tells: b.Report}
-	p.broker = &broker{spec: &s, tmp: r.Tmp, listener: b.Listener}
+	p.supervisor = &supervisor{spec: &s, tmp: r.Tmp, listener: b.Listener}
 	p.closes(b.Report, b.Listener)
 	defer p.closeAll()
 	stop := handSignals(b.PID)

@@ -75,7 +75,7 @@ func Resolve(p Profile, at Surroundings) (*Spec, error) {
 	if !p.NoCache {
 		s.Write = append(s.Write, l.existing(homes, caches)...)
 		s.Set, s.CacheHome = l.ownCaches(homes), cacheFolder
-		s.Layer, s.Links = l.otherCaches(homes)
+		s.Overlay, s.Links = l.otherCaches(homes)
 	}
 	for _, path := range p.Write {
 		if path, err := filepath.EvalSymlinks(path); err == nil {
@@ -142,9 +142,9 @@ func escaped(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// Way returns the path that has to be written so that a program may write at path, which the box
+// WayOut returns the path that has to be written so that a program may write at path, which the box
 // keeps: path, or the folder that it would be made in. "" = the box does not keep it, or never gives it away.
-func (s *Spec) Way(path, home string) string {
+func (s *Spec) WayOut(path, home string) string {
 	path = filepath.Clean(path)
 	for {
 		real, err := filepath.EvalSymlinks(path)

@@ -35,7 +35,7 @@ type program struct {
 	to    int      // its other end, of the child; -1 = none
 	tells int      // descriptor that the child's report comes from
 
-	broker *broker // of a box by Landlock; nil = there is none
+	supervisor *supervisor // of a box by Landlock; nil = there is none
 
 	flags    uintptr // of clone, without the signal
 	reaper   bool    // the child is the first process of its own pid namespace

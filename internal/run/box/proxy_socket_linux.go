@@ -10,8 +10,8 @@ import (
 // The way out of a box's network. A socket stays in the network that it was made in, so the box makes
 // one that listens on its own loopback, and hands it to this process, which accepts on it from outside.
 
-// listen has the child make the listener and send it here.
-func (p *program) listen() error {
+// makeProxySocket has the child make the listener and send it here.
+func (p *program) makeProxySocket() error {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return cannot("socketpair: %v", err)
@@ -35,8 +35,8 @@ func (p *program) listen() error {
 	return nil
 }
 
-// listener receives it; an error is one of the box.
-func (p *program) listener() (*os.File, error) {
+// proxySocket receives it; an error is one of the box.
+func (p *program) proxySocket() (*os.File, error) {
 	rights := make([]byte, syscall.CmsgSpace(4))
 	_, n, _, _, err := syscall.Recvmsg(p.from, make([]byte, 1), rights, syscall.MSG_CMSG_CLOEXEC)
 	if err != nil {

@@ -14,9 +14,9 @@ const (
 	bpfSome  = 0x45 // BPF_JMP | BPF_JSET | BPF_K
 	bpfEnd   = 0x06 // BPF_RET | BPF_K
 
-	retAllow = 0x7fff0000
-	retErrno = 0x00050000
-	retAsk   = 0x7fc00000
+	retAllow  = 0x7fff0000
+	retErrno  = 0x00050000
+	retNotify = 0x7fc00000
 
 	// Places in struct seccomp_data.
 	dataNumber = 0
@@ -69,7 +69,7 @@ func (f *filter) whenArg(number uint32, arg int, mask uint32, errno syscall.Errn
 }
 
 // seccompOf returns the filter of a box. Where mounts and the network have no namespaces of their
-// own, sockets are refused as well, and changes of files wait for a broker.
+// own, sockets are refused as well, and changes of files wait for a supervisor.
 func seccompOf(namespaces, brokered bool) []byte {
 	f := &filter{}
 	f.add(bpfLoad, 0, 0, dataArch)
@@ -113,7 +113,7 @@ func seccompOf(namespaces, brokered bool) []byte {
 		changes := append(byPath[:len(byPath):len(byPath)], syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, sysFchmodat2,
 			syscall.SYS_FCHOWN, syscall.SYS_FCHOWNAT)
 		if brokered {
-			f.asks(changes)
+			f.supervise(changes)
 		} else {
 			f.never(changes...)
 		}

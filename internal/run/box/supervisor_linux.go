@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// broker makes system calls for the programs of a box by Landlock. Landlock grants a right to a folder with all below
+// supervisor makes system calls for the programs of a box by Landlock. Landlock grants a right to a folder with all below
 // it, so the top folder of a project, and .git, would take no new file. The filter has these calls wait. This process,
 // which Landlock does not bind, makes a call where the profile grants it, and else lets it go on: then Landlock
 // decides. A change of modes never goes on, since Landlock does not look at modes.
@@ -20,7 +20,7 @@ import (
 // A program may change its memory and its folders at any time. So each path is copied once, and its folder is opened
 // once. The profile is asked about the real name of that folder, and the call is made on one name in it, without
 // following a link. One thread serves one call after the other.
-type broker struct {
+type supervisor struct {
 	listener int
 	spec     *Spec
 	tmp      string
@@ -34,16 +34,16 @@ type broker struct {
 	before   int       // umask of this process
 	able     [6]uint32 // capabilities of this process before: effective, permitted, inheritable, twice
 
-	asked   asked
+	asked   notice
 	opened  []int // descriptors to close after the call
 	gives   int   // descriptor that the call returns; -1 = none
 	givenIs int   // flags of its number: O_CLOEXEC
-	waits   []asked
+	waits   []notice
 	buf     [8 << 10]byte
 }
 
-// asked is struct seccomp_notif.
-type asked struct {
+// notice is struct seccomp_notif.
+type notice struct {
 	id         uint64
 	pid, flags uint32
 	number     int32
@@ -55,7 +55,7 @@ type asked struct {
 const (
 	withListener = 1<<3 | 1<<5 // NEW_LISTENER, WAIT_KILLABLE_RECV
 
-	askReceive, askAnswer, askValid, askGive, askFlags = 0xc0502100, 0xc0182101, 0x40082102, 0xc0182103, 0x40082104
+	notifReceive, notifAnswer, notifValid, notifGive, notifFlags = 0xc0502100, 0xc0182101, 0x40082102, 0xc0182103, 0x40082104
 
 	sysPidfdOpen, sysOpenat2, sysFchmodat2 = 434, 437, 452
 
@@ -81,7 +81,7 @@ const (
 )
 
 // grants notes the paths of the profile.
-func (b *broker) grants() {
+func (b *supervisor) grants() {
 	if real, err := filepath.EvalSymlinks(b.tmp); err == nil {
 		b.tmp = real
 	}
@@ -91,31 +91,31 @@ func (b *broker) grants() {
 	b.pinned = append(append(b.kept[:len(b.kept):len(b.kept)], s.Watch...), b.write...)
 }
 
-// asks has the calls that a broker makes wait for it, and some more.
-func (f *filter) asks(more []uint32) {
-	f.answers(retAsk, append(append(more, older...), sysOpenat2, syscall.SYS_MKDIRAT, syscall.SYS_MKNODAT,
+// supervise has the calls that a supervisor makes wait for it, and some more.
+func (f *filter) supervise(more []uint32) {
+	f.answers(retNotify, append(append(more, older...), sysOpenat2, syscall.SYS_MKDIRAT, syscall.SYS_MKNODAT,
 		syscall.SYS_UNLINKAT, syscall.SYS_SYMLINKAT, syscall.SYS_LINKAT, syscall.SYS_RENAMEAT, sysRenameat2,
 		syscall.SYS_TRUNCATE))
-	f.asksOpen(syscall.SYS_OPENAT, 2)
+	f.superviseOpen(syscall.SYS_OPENAT, 2)
 	if olderOpen > 0 {
-		f.asksOpen(olderOpen, 1)
+		f.superviseOpen(olderOpen, 1)
 	}
 }
 
-// asksOpen has calls that open a file to write it wait. Each bash opens its terminal, in a way that hardly a file is
+// superviseOpen has calls that open a file to write it wait. Each bash opens its terminal, in a way that hardly a file is
 // opened: it need not wait.
-func (f *filter) asksOpen(number uint32, flags int) {
+func (f *filter) superviseOpen(number uint32, flags int) {
 	const writes = syscall.O_WRONLY | syscall.O_RDWR | syscall.O_CREAT | syscall.O_TRUNC | oTmpfile
 	f.add(bpfEqual, 0, 5, number)
 	f.add(bpfLoad, 0, 0, uint32(dataArgs+8*flags))
 	f.add(bpfEqual, 2, 0, syscall.O_RDWR|syscall.O_NONBLOCK)
 	f.add(bpfSome, 0, 1, writes)
-	f.add(bpfEnd, 0, 0, retAsk)
+	f.add(bpfEnd, 0, 0, retNotify)
 	f.add(bpfEnd, 0, 0, retAllow)
 }
 
 // serve serves calls until the program has ended.
-func (b *broker) serve(pid int) {
+func (b *supervisor) serve(pid int) {
 	exit, _, errno := syscall.Syscall(sysPidfdOpen, uintptr(pid), 0, 0)
 	if errno != 0 {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // nothing would answer it
@@ -124,7 +124,7 @@ func (b *broker) serve(pid int) {
 	defer syscall.Close(int(exit))
 	defer b.end()
 	const near = 1 // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: on the processor of the program that waits
-	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), askFlags, near)
+	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), notifFlags, near)
 	type polled struct {
 		fd         int32
 		events, is int16
@@ -145,8 +145,8 @@ func (b *broker) serve(pid int) {
 		case errno != 0:
 			list[1].is = 0
 		case list[0].is&in != 0:
-			b.asked = asked{}
-			if _, errno := b.ioctl(askReceive, unsafe.Pointer(&b.asked)); errno == 0 { // else its program has ended
+			b.asked = notice{}
+			if _, errno := b.ioctl(notifReceive, unsafe.Pointer(&b.asked)); errno == 0 { // else its program has ended
 				b.answer()
 			}
 		case list[0].is&hangUp != 0:
@@ -156,7 +156,7 @@ func (b *broker) serve(pid int) {
 }
 
 // ioctl makes a call on the listener, which a signal may end early.
-func (b *broker) ioctl(request uintptr, with unsafe.Pointer) (uintptr, syscall.Errno) {
+func (b *supervisor) ioctl(request uintptr, with unsafe.Pointer) (uintptr, syscall.Errno) {
 	for {
 		r, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(b.listener), request, uintptr(with))
 		if errno != syscall.EINTR {
@@ -166,7 +166,7 @@ func (b *broker) ioctl(request uintptr, with unsafe.Pointer) (uintptr, syscall.E
 }
 
 // answer answers the call that is asked.
-func (b *broker) answer() {
+func (b *supervisor) answer() {
 	defer b.close()
 	nr, args := modern(uintptr(b.asked.number), b.asked.args)
 	err := b.attempt(nr, args)
@@ -200,15 +200,15 @@ func (b *broker) answer() {
 			flags, fd, new, newIs uint32
 		}{id: b.asked.id, fd: uint32(b.gives), newIs: uint32(b.givenIs)}
 		// Not with the answer in one: if a signal ended that early, the call would return 0.
-		fd, errno := b.ioctl(askGive, unsafe.Pointer(&give))
+		fd, errno := b.ioctl(notifGive, unsafe.Pointer(&give))
 		if r.err = -int32(errno); errno == 0 {
 			r.value = uint64(fd)
 		}
 	}
-	_, _ = b.ioctl(askAnswer, unsafe.Pointer(&r)) // its program may have ended
+	_, _ = b.ioctl(notifAnswer, unsafe.Pointer(&r)) // its program may have ended
 }
 
-func (b *broker) close() {
+func (b *supervisor) close() {
 	for _, fd := range b.opened {
 		syscall.Close(fd)
 	}
@@ -216,7 +216,7 @@ func (b *broker) close() {
 }
 
 // attempt makes the call that is asked. An error may say how to go on.
-func (b *broker) attempt(nr uintptr, args [6]uint64) syscall.Errno {
+func (b *supervisor) attempt(nr uintptr, args [6]uint64) syscall.Errno {
 	b.close()
 	b.gives = -1
 	act := b.plan(nr, args)
@@ -233,7 +233,7 @@ func (b *broker) attempt(nr uintptr, args [6]uint64) syscall.Errno {
 	if umask < 0 || filters != b.filters {
 		return goOn
 	}
-	if _, errno := b.ioctl(askValid, unsafe.Pointer(&b.asked.id)); errno != 0 {
+	if _, errno := b.ioctl(notifValid, unsafe.Pointer(&b.asked.id)); errno != 0 {
 		return gone
 	}
 	if umask != b.umask {
@@ -244,7 +244,7 @@ func (b *broker) attempt(nr uintptr, args [6]uint64) syscall.Errno {
 }
 
 // begin prepares this process for the first call. Root has no rights here that the box has not.
-func (b *broker) begin() {
+func (b *supervisor) begin() {
 	b.before = syscall.Umask(0)
 	b.filters = 1 + number(b.status("thread-self"), "\nSeccomp_filters:\t")
 	b.off = b.folds()
@@ -258,7 +258,7 @@ func (b *broker) begin() {
 }
 
 // end undoes begin.
-func (b *broker) end() {
+func (b *supervisor) end() {
 	b.close()
 	if b.begun {
 		syscall.Umask(b.before)
@@ -276,7 +276,7 @@ func capabilities(trap uintptr, list *[6]uint32) syscall.Errno {
 }
 
 // status reads a program's file of /proc; nil = it cannot be read.
-func (b *broker) status(pid string) []byte {
+func (b *supervisor) status(pid string) []byte {
 	fd := b.opens(-1, "/proc/"+pid+"/status", syscall.O_RDONLY, 0)
 	n, err := syscall.Read(fd, b.buf[:])
 	if err != nil {
@@ -300,7 +300,7 @@ func number(text []byte, word string) int {
 }
 
 // plan returns the function that makes the call, where the profile grants it; nil = the kernel is to answer.
-func (b *broker) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
+func (b *supervisor) plan(nr uintptr, a [6]uint64) (act func() syscall.Errno) {
 	if b.write == nil {
 		b.grants()
 	}
@@ -412,7 +412,7 @@ func chmod(o *place, mode uint64) func() syscall.Errno {
 }
 
 // open opens a file, or makes it.
-func (b *broker) open(dir, text uint64, flags int, mode, resolve uint64) func() syscall.Errno {
+func (b *supervisor) open(dir, text uint64, flags int, mode, resolve uint64) func() syscall.Errno {
 	const exclusive = syscall.O_CREAT | syscall.O_EXCL
 	how, access := followed, flags&syscall.O_ACCMODE
 	if flags&syscall.O_NOFOLLOW != 0 || flags&exclusive == exclusive {
@@ -439,7 +439,7 @@ func (b *broker) open(dir, text uint64, flags int, mode, resolve uint64) func() 
 	if flags&(syscall.O_CREAT|oTmpfile) == 0 {
 		mode = 0
 	}
-	// Nothing that the file may be has the broker wait, or become its terminal.
+	// Nothing that the file may be has the supervisor wait, or become its terminal.
 	const own = syscall.O_NOFOLLOW | syscall.O_CLOEXEC | syscall.O_NONBLOCK | syscall.O_NOCTTY
 	return func() syscall.Errno {
 		fd, err := syscall.Openat(at.dir, at.name, flags|own, uint32(mode&^setIDs))
@@ -467,7 +467,7 @@ const (
 )
 
 // find finds a name that may be written; nil = it may not be.
-func (b *broker) find(dir, text uint64, how int, resolve uint64) *place {
+func (b *supervisor) find(dir, text uint64, how int, resolve uint64) *place {
 	path, ok := b.text(text)
 	plain := path
 	if how&ofFolder != 0 {
@@ -518,7 +518,7 @@ func (b *broker) find(dir, text uint64, how int, resolve uint64) *place {
 const byNumber = 1 << 32
 
 // object opens a file that may be written; nil = it may not be.
-func (b *broker) object(dir, text, flags uint64) *place {
+func (b *supervisor) object(dir, text, flags uint64) *place {
 	path, ok, fd := "", true, -1
 	if flags != byNumber {
 		path, ok = b.text(text)
@@ -547,17 +547,17 @@ func (b *broker) object(dir, text, flags uint64) *place {
 }
 
 // may reports whether the profile has a path written: a real one.
-func (b *broker) may(path string) bool {
+func (b *supervisor) may(path string) bool {
 	return !b.off && coveredBy(path, b.write) && !coveredBy(path, b.kept)
 }
 
 // isPinned reports whether a path keeps its name.
-func (b *broker) isPinned(path string) bool {
+func (b *supervisor) isPinned(path string) bool {
 	return slices.ContainsFunc(b.pinned, func(p string) bool { return within(p, path) })
 }
 
 // folds reports whether a folder above a pinned name takes it in other letters, too: then no name is safe.
-func (b *broker) folds() bool {
+func (b *supervisor) folds() bool {
 	for _, path := range b.pinned {
 		for ; path != "/" && coveredBy(path, b.write); path = filepath.Dir(path) {
 			dir, name := filepath.Split(path)
@@ -576,7 +576,7 @@ func (b *broker) folds() bool {
 }
 
 // base opens the folder that a program's path begins in; cwd where it begins at the top.
-func (b *broker) base(dir uint64, path string, resolve uint64) int {
+func (b *supervisor) base(dir uint64, path string, resolve uint64) int {
 	if resolve == 0 && strings.HasPrefix(path, "/") {
 		return -1
 	}
@@ -588,7 +588,7 @@ func (b *broker) base(dir uint64, path string, resolve uint64) int {
 }
 
 // opens opens a file until the call is answered; -1 = it cannot.
-func (b *broker) opens(dir int, path string, flags int, resolve uint64) int {
+func (b *supervisor) opens(dir int, path string, flags int, resolve uint64) int {
 	how := [3]uint64{uint64(flags | syscall.O_CLOEXEC), 0, resolve}
 	fd, _, errno := syscall.Syscall6(sysOpenat2, uintptr(dir), uintptr(c(path)), uintptr(unsafe.Pointer(&how)),
 		unsafe.Sizeof(how), 0, 0)
@@ -603,7 +603,7 @@ func (b *broker) opens(dir int, path string, flags int, resolve uint64) int {
 func openName(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // link returns where a link leads; "" = it is none.
-func (b *broker) link(dir int, name string) string {
+func (b *supervisor) link(dir int, name string) string {
 	n, _, errno := syscall.Syscall6(syscall.SYS_READLINKAT, uintptr(dir), uintptr(c(name)),
 		uintptr(unsafe.Pointer(&b.buf[0])), uintptr(len(b.buf)), 0, 0)
 	if errno != 0 {
@@ -613,7 +613,7 @@ func (b *broker) link(dir int, name string) string {
 }
 
 // text copies a text from the program's memory.
-func (b *broker) text(at uint64) (string, bool) {
+func (b *supervisor) text(at uint64) (string, bool) {
 	const page = 4096
 	for have := 0; have < page; {
 		part := b.buf[have:min(page, have+page-int(at%page))]
@@ -629,7 +629,7 @@ func (b *broker) text(at uint64) (string, bool) {
 }
 
 // memory copies the program's memory.
-func (b *broker) memory(at uint64, to []byte) bool {
+func (b *supervisor) memory(at uint64, to []byte) bool {
 	local := syscall.Iovec{Base: &to[0], Len: uint64(len(to))}
 	remote := [2]uint64{at, uint64(len(to))}
 	n, _, errno := syscall.Syscall6(sysProcessVMReadv, uintptr(b.asked.pid), uintptr(unsafe.Pointer(&local)), 1,

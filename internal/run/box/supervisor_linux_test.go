@@ -15,8 +15,8 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
-// onTheBroker are attacks on the broker, in the form of attacks.
-var onTheBroker = []struct{ name, line, later string }{
+// onTheSupervisor are attacks on the supervisor, in the form of attacks.
+var onTheSupervisor = []struct{ name, line, later string }{
 	{name: "write through a link at the top", line: `ln -s ~/.bashrc l && echo x >> l && echo REACHED`},
 	{name: "make a file through a link", line: `ln -s ~/fresh l && echo x > l && echo REACHED`},
 	{name: "make a file through links", line: `ln -s "$HOME" a && ln -s a/fresh b && echo x > b && echo REACHED`},
@@ -91,7 +91,7 @@ func TestAttacksOnTheBroker(t *testing.T) {
 	hooktest.Outside(t)
 	newScene(t).can(t, Landlock)
 	worked := 0
-	for i, a := range onTheBroker {
+	for i, a := range onTheSupervisor {
 		level := []Level{Landlock, planned}[i%2]
 		if i%3 == 0 && !hooktest.All() {
 			continue
@@ -251,7 +251,7 @@ func race(args []string) {
 	<-done
 }
 
-// A box in a box has the rights of both. The outer one's broker makes no call for it.
+// A box in a box has the rights of both. The outer one's supervisor makes no call for it.
 func TestBoxInABoxByLandlock(t *testing.T) {
 	s := newScene(t)
 	s.can(t, Landlock)
@@ -295,7 +295,7 @@ func TestSharedMemoryByLandlock(t *testing.T) {
 // A folder may take a name in other letters, too: then a name says nothing.
 func TestFoldedNames(t *testing.T) {
 	s := newScene(t)
-	b := &broker{tmp: t.TempDir(), spec: &Spec{Write: []string{s.project}, Protect: []string{s.project + "/.git/config"}, Watch: []string{s.project + "/.mcp.json"}}}
+	b := &supervisor{tmp: t.TempDir(), spec: &Spec{Write: []string{s.project}, Protect: []string{s.project + "/.git/config"}, Watch: []string{s.project + "/.mcp.json"}}}
 	b.grants()
 	if b.folds() {
 		t.Error("this file system takes no other letters")

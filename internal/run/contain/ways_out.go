@@ -82,7 +82,7 @@ func (k *Boxer) outsideOf(t *ticket, output string) (list []string) {
 		return nil
 	}
 	add := func(path string) {
-		if way := s.Way(path, k.opts.Home); way != "" && !slices.Contains(list, way) {
+		if way := s.WayOut(path, k.opts.Home); way != "" && !slices.Contains(list, way) {
 			list = append(list, way)
 		}
 	}
