@@ -42,7 +42,7 @@ func BenchmarkSecondLook(b *testing.B) {
 		Started: func(dispatch.Process) {},
 	}
 	run := func(again bool) time.Duration {
-		a, err := r.admit(h, j.Looks)
+		a, err := r.startable(h, j.Looks)
 		hooktest.Must(b, err)
 		if !again {
 			a.look = nil
@@ -60,7 +60,7 @@ func BenchmarkSecondLook(b *testing.B) {
 			one, two = two, one
 		}
 		with, without = append(with, one), append(without, two)
-		a, err := r.admit(h, j.Looks)
+		a, err := r.startable(h, j.Looks)
 		hooktest.Must(b, err)
 		begun := time.Now()
 		hooktest.Must(b, a.confirm(j.Looks))

@@ -136,7 +136,7 @@ func (p *persistent) renew() {
 // start returns the process of a worker of h. Its environment has no event, because it
 // serves many.
 func (p *persistent) start(h *hook.Hook, looks func(path string)) (worker.Start, error) {
-	a, err := p.r.admit(h, looks)
+	a, err := p.r.startable(h, looks)
 	if err != nil {
 		return worker.Start{}, err
 	}

@@ -212,7 +212,7 @@ func (r *Runner) Run(ctx context.Context, j *dispatch.Job) dispatch.JobResult {
 	for try := 0; ; try++ {
 		out := r.attempt(ctx, j)
 		left := time.Until(until)
-		if !out.again || try == admitTries || left <= 0 || ctx.Err() != nil {
+		if !out.again || try == startTries || left <= 0 || ctx.Err() != nil {
 			return out.JobResult
 		}
 		next := *j
@@ -229,7 +229,7 @@ type attempted struct {
 
 // attempt executes the version of the job's hook that is there now, once.
 func (r *Runner) attempt(ctx context.Context, j *dispatch.Job) attempted {
-	a, err := r.admit(j.Hook, j.Looks)
+	a, err := r.startable(j.Hook, j.Looks)
 	if err != nil {
 		return attempted{JobResult: dispatch.JobResult{Err: err, ExitCode: -1, Started: time.Now()}}
 	}
@@ -272,7 +272,7 @@ func (r *Runner) Kill(j *dispatch.Job) bool { return r.kept.kill(j) }
 // process starts the job's process and waits for it. The error refuses it: its files were
 // other ones for a moment. Those of a hook whose answer nothing waits for are looked at again
 // once it has started: it may run for long, and be saved meanwhile.
-func (r *Runner) process(ctx context.Context, j *dispatch.Job, a admitted) (_ dispatch.JobResult, refused error) {
+func (r *Runner) process(ctx context.Context, j *dispatch.Job, a checkedHook) (_ dispatch.JobResult, refused error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	p := &launch{settings: r.settings.Load(), job: j, dir: r.tempDir}
@@ -294,7 +294,7 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job, a admitted) (_ di
 		return dispatch.JobResult{Err: err, ExitCode: -1, Started: time.Now()}, nil
 	}
 	confirm := func() error {
-		return cmp.Or(a.confirm(j.Looks), admitted{look: p.look}.confirm(j.Looks))
+		return cmp.Or(a.confirm(j.Looks), checkedHook{look: p.look}.confirm(j.Looks))
 	}
 	j.Starting()
 	out := outcome(r.start(ctx, j, proc.Spec{
