@@ -204,7 +204,7 @@ func placePack(a *app, cmd *cobra.Command, cfg config.Config, name string, f pac
 	}
 	defer staged.Discard()
 	hooks := catalog.ReadPack(cfg, staged.Dir, name, f.Content)
-	if err := catalog.CheckPack(hooks); err != nil {
+	if err := catalog.CheckHooks(hooks); err != nil {
 		return fail(exitFailed, "tell the authors of "+f.Source.String(), "pack %s cannot be added: %w", name, err)
 	}
 	answer := added{

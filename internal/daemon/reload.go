@@ -26,7 +26,7 @@ func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	o.Fixed = slices.Concat(d.opts.Hooks, o.Fixed)
 	o.Approved = catalog.Options(d.opts.Config, d.policy.Home).Approved // reload.mode needs a restart
 	o.Log, o.NoWatch = d.opts.Log, d.opts.Config.ReloadMode == "manual"
-	o.LastGood, o.Known = d.lastGood.Text, d.lastGood.Units
+	o.LastGood, o.Known = d.lastGood.Text, d.lastGood.Sources
 	o.Watching, o.Rest = func() { close(d.watching) }, firstCall
 	return o
 }

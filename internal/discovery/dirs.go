@@ -50,7 +50,7 @@ type Dirs struct {
 }
 
 // watched is a source without a unit: it watches the files and folders that the other ones depend on.
-func (d Dirs) watched() source { return dependencies(d) }
+func (d Dirs) watched() place { return dependencies(d) }
 
 type dependencies Dirs
 
@@ -72,7 +72,7 @@ func (d dependencies) shared() bool                                        { ret
 
 func (d dependencies) contents(*hook.Hook) hook.Files { return hook.Files{} }
 
-// hooksDir reads one Dir: each folder in it is a unit of one hook.
+// hooksDir reads one Dir: each folder in it is a source of one hook.
 type hooksDir struct {
 	Dir
 	opts hookdir.Options
@@ -85,7 +85,7 @@ func newHooksDir(dir Dir, opts hookdir.Options) hooksDir {
 
 func (s hooksDir) shared() bool { return s.Layer.Shared() }
 
-// holds reports whether a unit is one of the folder's.
+// holds reports whether a source is one of the folder's.
 func (d Dir) holds(unit hook.Source) bool {
 	if unit.Type != hookdir.SourceType {
 		return false
@@ -101,7 +101,7 @@ func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {
 	if s.Hooks != nil {
 		l := listing{watch: func(*watchSet) {}}
 		for _, name := range s.Hooks {
-			l.units = append(l.units, s.unit(name))
+			l.sources = append(l.sources, s.source(name))
 		}
 		return l
 	}
@@ -118,16 +118,16 @@ func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {
 		l.problems = []hook.Problem{p}
 		for _, unit := range known {
 			if s.holds(unit) {
-				l.units = append(l.units, unit)
+				l.sources = append(l.sources, unit)
 			}
 		}
 		if errors.Is(err, errHung) {
-			l.hung, l.units = l.units, nil
+			l.hung, l.sources = l.sources, nil
 		}
 		return l
 	}
 	for _, e := range entries {
-		if s.Project != "" && len(l.units) >= maxProjectHooks {
+		if s.Project != "" && len(l.sources) >= maxProjectHooks {
 			l.problems = append(l.problems, hook.Problem{
 				File: s.Root, Message: fmt.Sprintf("has more than %d hooks: the others do not run", maxProjectHooks),
 				Hint: "ls " + escape.Quote(s.Root),
@@ -136,10 +136,10 @@ func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {
 		}
 		switch {
 		case e.Name() == hookdir.FileName && s.Named:
-			l.units = []hook.Source{s.unit(".")}
+			l.sources = []hook.Source{s.source(".")}
 			return l
 		case counts(e.Name()) && (e.IsDir() || e.Type()&os.ModeSymlink != 0):
-			l.units = append(l.units, s.unit(e.Name()))
+			l.sources = append(l.sources, s.source(e.Name()))
 		}
 	}
 	return l
@@ -149,7 +149,7 @@ func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {
 // each scan long.
 const maxProjectHooks = 100
 
-func (s hooksDir) unit(name string) hook.Source {
+func (s hooksDir) source(name string) hook.Source {
 	return hook.Source{Type: hookdir.SourceType, Path: filepath.Join(s.Root, name)}
 }
 

@@ -3,8 +3,8 @@
 //
 // It promises: a scan always reads everything and builds a new snapshot, so the
 // result never depends on which notifications arrived. Hooks are in registration
-// order. A unit (a hook folder, or a file with many hooks) that breaks retains its
-// last good version and is shown as degraded; other units are never affected. A name
+// order. A source (a hook folder, or a file with many hooks) that breaks retains its
+// last good version and is shown as degraded; other sources are never affected. A name
 // belongs to the hook that has it already. Only a changed digest, problem or state
 // makes a new generation, so a hook that writes into its own folder changes nothing.
 // Where the system cannot watch, discovery polls and reports that. Nothing that
@@ -44,7 +44,7 @@ import (
 type Options struct {
 	Root     string                        // the hooks directory; it may be absent
 	Read     hookdir.Options               // how a folder is read
-	Files    []FileSource                  // files with hooks, registered after the directory's
+	Files    []FilePlace                   // files with hooks, registered after the directory's
 	Fixed    []*hook.Hook                  // hooks of the command line, registered after the files'
 	Dirs     func() Dirs                   // more folders of hooks, called once a scan; nil = none
 	Disabled func() func(name string) bool // hooks switched off by hand, called once a scan; nil = none
@@ -56,11 +56,11 @@ type Options struct {
 	Approved func() map[string]Approval
 	// Parsers read files with hooks, by type, that Files does not name any more.
 	Parsers map[string]Parse
-	// LastGood returns the text of a unit's file when it was last good, before this
+	// LastGood returns the text of a source's file when it was last good, before this
 	// start of hookd; nil = unknown. It is used for a file that is broken at the
 	// start. A nil LastGood is the same as a LastGood that returns nil.
 	LastGood func(hook.Source) []byte
-	// Known returns the units that LastGood knows. They are the hooks of a place that
+	// Known returns the sources that LastGood knows. They are the hooks of a place that
 	// cannot be listed at the start; nil = none.
 	Known func() []hook.Source
 	// Checker judges which users can change the files; nil = trust.New.
@@ -78,7 +78,7 @@ type Options struct {
 	Max     time.Duration // and at the latest after that long; 0 = 2 s
 	Rescan  time.Duration // everything is read again that often; 0 = 5 min
 	Poll    time.Duration // and that often where watching is impossible; 0 = 2 s
-	Answer  time.Duration // how long the files of one unit may take to answer; 0 = 5 s
+	Answer  time.Duration // how long the files of one source may take to answer; 0 = 5 s
 }
 
 // Discovery maintains the snapshot of all hooks.
@@ -175,7 +175,7 @@ func (o Options) dirs() Dirs {
 	return o.Dirs()
 }
 
-// restore makes the hooks of an earlier text of a unit's file.
+// restore makes the hooks of an earlier text of a source's file.
 func (o Options) restore(dirs Dirs, unit hook.Source, text []byte, blind bool) []*hook.Hook {
 	for _, dir := range dirs.List {
 		if dir.holds(unit) {
@@ -186,7 +186,7 @@ func (o Options) restore(dirs Dirs, unit hook.Source, text []byte, blind bool) [
 		return newHooksDir(Dir{}, o.Read).restore(unit, text, blind)
 	}
 	if parse := o.Parsers[unit.Type]; parse != nil {
-		return FileSource{Type: unit.Type, Parse: parse}.restore(unit, text, blind)
+		return FilePlace{Type: unit.Type, Parse: parse}.restore(unit, text, blind)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
 	}
 	dirs := opts.dirs()
 	v := opts.vetter(readfile.NewPatience(opts.Answer, nil), dirs)
-	s := scan(sources(opts, dirs), v, opts.Disabled(), previous)
+	s := scan(places(opts, dirs), v, opts.Disabled(), previous)
 	if !differs(previous, s.snapshot) {
 		return previous
 	}
@@ -403,7 +403,7 @@ func (d *Discovery) reload() *hook.Snapshot {
 	latest := d.Current()
 	for pass := 1; ; pass++ {
 		dirs := d.opts.dirs()
-		s := scan(sources(d.opts, dirs), d.opts.vetter(d.files, dirs), d.opts.Disabled(), latest)
+		s := scan(places(d.opts, dirs), d.opts.vetter(d.files, dirs), d.opts.Disabled(), latest)
 		latest = s.snapshot
 		if s.watched == nil && d.watch != nil {
 			d.poll(errHung)

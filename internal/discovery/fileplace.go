@@ -14,8 +14,8 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// FileSource is a source whose units are files that hold many hooks.
-type FileSource struct {
+// FilePlace is a place whose sources are files that hold many hooks.
+type FilePlace struct {
 	Type    string // of hook.Source
 	Pattern string // absolute path of a file, or a glob of them; see filepath.Match
 	Parse   Parse  // also for an earlier text of the file
@@ -39,7 +39,7 @@ func ParseFile(path string, parse Parse) ([]*hook.Hook, []hook.Problem) {
 // list returns the files that match the pattern. It reads each folder apart from the others,
 // in byte order, so that a folder that does not answer affects only its own files. A
 // missing file is a problem if the pattern is a plain path; a glob may match nothing.
-func (s FileSource) list(known []hook.Source, files *readfile.Patience) listing {
+func (s FilePlace) list(known []hook.Source, files *readfile.Patience) listing {
 	var l listing
 	var watches []func(*watchSet)
 	paths := []string{"/"}
@@ -73,7 +73,7 @@ func (s FileSource) list(known []hook.Source, files *readfile.Patience) listing 
 		paths = next
 	}
 	for _, path := range paths {
-		l.units = append(l.units, s.unit(path))
+		l.sources = append(l.sources, s.source(path))
 	}
 	l.watch = func(w *watchSet) {
 		for _, watch := range watches {
@@ -83,8 +83,8 @@ func (s FileSource) list(known []hook.Source, files *readfile.Patience) listing 
 	return l
 }
 
-// below returns the known units in a folder.
-func (s FileSource) below(dir string, known []hook.Source) (units []hook.Source) {
+// below returns the known sources in a folder.
+func (s FilePlace) below(dir string, known []hook.Source) (units []hook.Source) {
 	dir = strings.TrimSuffix(dir, "/") + "/"
 	for _, unit := range known {
 		matches, _ := filepath.Match(s.Pattern, unit.Path)
@@ -95,12 +95,12 @@ func (s FileSource) below(dir string, known []hook.Source) (units []hook.Source)
 	return units
 }
 
-func (s FileSource) unit(path string) hook.Source { return hook.Source{Type: s.Type, Path: path} }
+func (s FilePlace) source(path string) hook.Source { return hook.Source{Type: s.Type, Path: path} }
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
 // read reads one file once: the same bytes are parsed, summed and retained.
-func (s FileSource) read(unit hook.Source) reading {
+func (s FilePlace) read(unit hook.Source) reading {
 	r := reading{
 		name: filepath.Base(unit.Path), file: unit.Path,
 		files: []string{unit.Path}, named: !hasMeta(s.Pattern),
@@ -142,15 +142,15 @@ func missing(path string, err error) bool {
 	return false
 }
 
-func (s FileSource) shared() bool { return false }
+func (s FilePlace) shared() bool { return false }
 
-func (s FileSource) contents(*hook.Hook) hook.Files { return hook.Files{} }
+func (s FilePlace) contents(*hook.Hook) hook.Files { return hook.Files{} }
 
-func (s FileSource) hung(unit hook.Source) reading {
+func (s FilePlace) hung(unit hook.Source) reading {
 	return hungReading(filepath.Base(unit.Path), unit.Path)
 }
 
-func (s FileSource) restore(unit hook.Source, text []byte, _ bool) []*hook.Hook {
+func (s FilePlace) restore(unit hook.Source, text []byte, _ bool) []*hook.Hook {
 	hooks, problems := s.Parse(unit.Path, text)
 	if hook.Rejects(problems) {
 		return nil
@@ -174,13 +174,13 @@ func sum(hooks []*hook.Hook, text []byte) {
 
 func (f fixed) restore(hook.Source, []byte, bool) []*hook.Hook { return nil }
 
-// fixed is a source of hooks that were given on the command line.
+// fixed is a place of hooks that were given on the command line.
 type fixed []*hook.Hook
 
 func (f fixed) list([]hook.Source, *readfile.Patience) listing {
 	l := listing{watch: func(*watchSet) {}}
 	for _, h := range f {
-		l.units = append(l.units, hook.Source{Type: h.Source.Type, Path: h.ID})
+		l.sources = append(l.sources, hook.Source{Type: h.Source.Type, Path: h.ID})
 	}
 	return l
 }

@@ -87,11 +87,11 @@ func TestAnAllowedGuardThatIsGone(t *testing.T) {
 		"no source": {[]string{"one", "two"},
 			func(a *asking, dir string) { a.opts.Files = nil },
 			func(a *asking, dir string) {
-				a.opts.Files = []FileSource{{Type: "list", Pattern: dir + "/agents.txt", Parse: readGuards}}
+				a.opts.Files = []FilePlace{{Type: "list", Pattern: dir + "/agents.txt", Parse: readGuards}}
 			}},
 		"source is a glob and the file is gone": {[]string{"one", "two"},
 			func(a *asking, dir string) {
-				a.opts.Files = []FileSource{{Type: "list", Pattern: dir + "/*.txt", Parse: readGuards}}
+				a.opts.Files = []FilePlace{{Type: "list", Pattern: dir + "/*.txt", Parse: readGuards}}
 				a.must(os.Rename(dir+"/agents.txt", dir+"/away"))
 			},
 			func(a *asking, dir string) { a.must(os.Rename(dir+"/away", dir+"/agents.txt")) }},

@@ -22,7 +22,7 @@ func TestFilesThatDoNotAnswer(t *testing.T) {
 	hangs := false // only scans look at it, one at a time
 	w.d = New(Options{
 		Root: w.root, Quiet: 10 * time.Millisecond, Max: 100 * time.Millisecond, Rescan: time.Hour, Poll: 10 * time.Millisecond, Answer: time.Second,
-		Files: []FileSource{{Type: "list", Pattern: w.path("agents.txt"), Parse: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
+		Files: []FilePlace{{Type: "list", Pattern: w.path("agents.txt"), Parse: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
 			if hangs {
 				<-mended
 			}
@@ -123,7 +123,7 @@ func TestWhatIsNoFileOfHooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, pattern := range []string{file, filepath.Join(dir, "*.txt"), filepath.Join(filepath.Dir(dir), "*", "agents.txt")} {
-				s := Scan(Options{Root: filepath.Join(dir, "hooks"), Files: []FileSource{{Type: "list", Pattern: pattern, Parse: readList}}}, nil)
+				s := Scan(Options{Root: filepath.Join(dir, "hooks"), Files: []FilePlace{{Type: "list", Pattern: pattern, Parse: readList}}}, nil)
 				if len(s.Entries) != 1 || s.Entries[0].State != hook.Rejected {
 					t.Errorf("%s: %s", pattern, describe(s))
 				}

@@ -15,7 +15,7 @@ import (
 // becomes another's. A hook whose name is its identity, such as one of the hooks
 // directory, keeps it, and so does a project's: it never runs for an event of
 // another working tree.
-func tellApart(units []*unit) {
+func tellApart(units []*scannedSource) {
 	alike := map[string][]*hook.Hook{}
 	for _, u := range units {
 		for _, h := range u.candidates() {
@@ -54,7 +54,7 @@ func apart(h *hook.Hook, hooks []*hook.Hook) string {
 
 // rename gives the hook was another name wherever u names it. Published hooks
 // stay as they are.
-func (u *unit) rename(was *hook.Hook, name string) {
+func (u *scannedSource) rename(was *hook.Hook, name string) {
 	named := func(h *hook.Hook) *hook.Hook {
 		if h == nil || h.ID != was.ID {
 			return h

@@ -17,7 +17,7 @@ func TestHooksOfDifferentFilesAreToldApart(t *testing.T) {
 	a.opts.Approved = nil
 	a.opts.Files = nil
 	for _, pattern := range []string{"*/*.txt", "*.txt"} {
-		a.opts.Files = append(a.opts.Files, FileSource{Type: "list", Pattern: filepath.Join(dir, pattern), Parse: readList})
+		a.opts.Files = append(a.opts.Files, FilePlace{Type: "list", Pattern: filepath.Join(dir, pattern), Parse: readList})
 	}
 	names := func(want string) *hook.Snapshot {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestAHookThatWaitsIsToldApart(t *testing.T) {
 	a.allow("guard")
 	a.allow("one")
 	a.allow("two")
-	a.opts.Files = append(a.opts.Files, FileSource{Type: "list", Pattern: filepath.Join(dir, "more.txt"), Parse: readList})
+	a.opts.Files = append(a.opts.Files, FilePlace{Type: "list", Pattern: filepath.Join(dir, "more.txt"), Parse: readList})
 	a.write("more.txt", "two=false\n")
 	e, told := a.scan("two@more.txt"), describe(a.last)
 	if e.State != hook.Waiting || e.Waits == nil || e.Waits.Name != e.Name || !strings.Contains(told, "hookd allow two@more.txt") {

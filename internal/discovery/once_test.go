@@ -19,7 +19,7 @@ func TestASaveWhileAFileIsRead(t *testing.T) {
 	}
 	save("one=old")
 	saves := 0
-	opts := Options{Root: t.TempDir(), Files: []FileSource{{Type: "list", Pattern: file, Parse: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
+	opts := Options{Root: t.TempDir(), Files: []FilePlace{{Type: "list", Pattern: file, Parse: func(path string, text []byte) ([]*hook.Hook, []hook.Problem) {
 		if saves++; saves == 1 {
 			save("one=new")
 		}

@@ -18,15 +18,15 @@ import (
 
 // source is one place where hooks are read from. Its units are folders or files.
 // Each has the hook.Source that its hooks have, and its own last good version.
-type source interface {
-	// list returns the units in registration order. If the place cannot be listed,
+type place interface {
+	// list returns the sources in registration order. If the place cannot be listed,
 	// these are the known ones. It is called from several goroutines at once.
 	list(known []hook.Source, files *readfile.Patience) listing
-	// read reads one unit. It is called from several goroutines at once.
+	// read reads one source. It is called from several goroutines at once.
 	read(unit hook.Source) reading
-	// hung returns the reading of a unit whose files do not answer.
+	// hung returns the reading of a source whose files do not answer.
 	hung(unit hook.Source) reading
-	// restore makes the hooks of an earlier text of the unit's file; nil if it
+	// restore makes the hooks of an earlier text of the source's file; nil if it
 	// cannot be used any more. If blind it looks at no other file.
 	restore(unit hook.Source, text []byte, blind bool) []*hook.Hook
 	// shared reports whether its hooks wait to be allowed whatever reload.mode says.
@@ -36,24 +36,24 @@ type source interface {
 	contents(h *hook.Hook) hook.Files
 }
 
-// listing has the units of one source.
+// listing has the sources of one place.
 type listing struct {
-	units    []hook.Source
-	watch    func(*watchSet) // adds the directories where units come and go
-	problems []hook.Problem  // that belong to no unit
-	hung     []hook.Source   // known units of places that do not answer, registered before units
+	sources  []hook.Source
+	watch    func(*watchSet) // adds the directories where sources come and go
+	problems []hook.Problem  // that belong to no source
+	hung     []hook.Source   // known sources of places that do not answer, registered before sources
 }
 
-// reading is the content of one unit. A problem that is no warning rejects the unit
+// reading is the content of one source. A problem that is no warning rejects the source
 // as a whole. Problems of one hook are in the hook.
 type reading struct {
-	name     string // of the unit's entry when it has no hook
+	name     string // of the source's entry when it has no hook
 	file     string
 	hooks    []*hook.Hook
-	problems []hook.Problem // of the unit as a whole
+	problems []hook.Problem // of the source as a whole
 	notes    []hook.Problem // warnings that belong to no hook
 	files    []string       // whose change can alter the reading
-	absent   bool           // there is no unit
+	absent   bool           // there is no source
 	named    bool           // the settings name this one file, not a pattern
 	still    bool           // nothing of it is watched
 }
@@ -62,18 +62,18 @@ func (r reading) rejected() bool {
 	return hook.Rejects(r.problems)
 }
 
-// sources returns the sources of one scan.
-func sources(opts Options, dirs Dirs) []source {
+// places returns the places of one scan.
+func places(opts Options, dirs Dirs) []place {
 	root := opts.Root
 	if abs, err := filepath.Abs(root); err == nil {
 		root = abs
 	}
 	read := opts.Read.Once()
-	list := []source{newHooksDir(Dir{Root: root}, read)}
+	list := []place{newHooksDir(Dir{Root: root}, read)}
 	for _, f := range opts.Files {
 		list = append(list, f)
 	}
-	var first, last []source
+	var first, last []place
 	if len(dirs.Fixed) > 0 {
 		first = append(first, fixed(dirs.Fixed))
 	}
@@ -90,10 +90,10 @@ func sources(opts Options, dirs Dirs) []source {
 	if len(opts.Fixed) > 0 {
 		list = append(list, fixed(opts.Fixed))
 	}
-	return slices.Concat(first, list, last, []source{dirs.watched()})
+	return slices.Concat(first, list, last, []place{dirs.watched()})
 }
 
-// slowRead is how long a unit holds its slot; after that another is read at the same
+// slowRead is how long a source holds its slot; after that another is read at the same
 // time, because many file systems may hang. Once one has taken that long, the others
 // hold theirs for nextSlow.
 const (
@@ -101,14 +101,14 @@ const (
 	nextSlow = 20 * time.Millisecond
 )
 
-// readAll reads and judges units in parallel, because it mostly waits for the system,
-// and yields them in order as soon as they are ready. A unit whose files do not
+// readAll reads and judges sources in parallel, because it mostly waits for the system,
+// and yields them in order as soon as they are ready. A source whose files do not
 // answer fails.
-func readAll(units []found, v vetter, before map[hook.Source][]hook.Entry) iter.Seq[*unit] {
-	return func(yield func(*unit) bool) {
-		slots, out := make(chan struct{}, runtime.GOMAXPROCS(0)), make([]chan *unit, len(units))
+func readAll(units []found, v vetter, before map[hook.Source][]hook.Entry) iter.Seq[*scannedSource] {
+	return func(yield func(*scannedSource) bool) {
+		slots, out := make(chan struct{}, runtime.GOMAXPROCS(0)), make([]chan *scannedSource, len(units))
 		for i := range out {
-			out[i] = make(chan *unit, 1)
+			out[i] = make(chan *scannedSource, 1)
 		}
 		var most atomic.Int64
 		most.Store(int64(slowRead))
@@ -121,7 +121,7 @@ func readAll(units []found, v vetter, before map[hook.Source][]hook.Entry) iter.
 						most.Store(int64(nextSlow))
 						free()
 					})
-					out[i] <- readOne(u, v, before[u.unit])
+					out[i] <- readOne(u, v, before[u.source])
 					slow.Stop()
 					free()
 				}()
@@ -136,20 +136,20 @@ func readAll(units []found, v vetter, before map[hook.Source][]hook.Entry) iter.
 	}
 }
 
-func readOne(f found, v vetter, before []hook.Entry) *unit {
-	isGone := func(e hook.Entry) bool { return e.State == hook.Gone } // such an entry belongs to no unit
+func readOne(f found, v vetter, before []hook.Entry) *scannedSource {
+	isGone := func(e hook.Entry) bool { return e.State == hook.Gone } // such an entry belongs to no source
 	before = slices.DeleteFunc(slices.Clone(before), isGone)
-	read := make(chan *unit, 1)
-	if !f.hung && v.files.Try(f.unit.String(), func() {
-		r := f.in.read(f.unit)
+	read := make(chan *scannedSource, 1)
+	if !f.hung && v.files.Try(f.source.String(), func() {
+		r := f.in.read(f.source)
 		for _, h := range r.hooks {
 			v.sealRead(h)
 		}
-		read <- newUnit(r, v, f.in, f.unit, before)
+		read <- newSource(r, v, f.in, f.source, before)
 	}) {
 		return <-read
 	}
-	return hungUnit(f.in, v, f.unit, before)
+	return hungSource(f.in, v, f.source, before)
 }
 
 // errHung is the error of files that do not answer.
@@ -186,7 +186,7 @@ func readDirs(dirs []string, files *readfile.Patience) []listed {
 	return lists
 }
 
-// hungReading is the reading of a unit whose files do not answer.
+// hungReading is the reading of a source whose files do not answer.
 func hungReading(name, file string) reading {
 	p := hook.Problem{File: file, Message: errHung.Error(), Hint: "see what is mounted there with `df`"}
 	return reading{name: name, file: file, problems: []hook.Problem{p}}

@@ -18,8 +18,8 @@ type scanned struct {
 	watched  *watchSet // what to watch for the next change; nil = unknown, files do not answer
 }
 
-// unit is one folder or file during a scan.
-type unit struct {
+// scannedSource is one folder or file during a scan.
+type scannedSource struct {
 	reading
 	source hook.Source
 	before []hook.Entry              // its entries in the previous snapshot
@@ -38,17 +38,17 @@ type waiting struct {
 }
 
 // candidates returns the hooks that may come into force: the hooks that were read, or
-// the last good ones when the unit fails.
-func (u *unit) candidates() []*hook.Hook {
+// the last good ones when the source fails.
+func (u *scannedSource) candidates() []*hook.Hook {
 	if u.fails {
 		return u.good
 	}
 	return u.hooks
 }
 
-func scan(sources []source, v vetter, disabled func(string) bool, previous *hook.Snapshot) scanned {
+func scan(sources []place, v vetter, disabled func(string) bool, previous *hook.Snapshot) scanned {
 	before := map[hook.Source][]hook.Entry{}
-	known := v.knownUnits()
+	known := v.knownSources()
 	for _, e := range previous.Entries {
 		if before[e.Source] == nil {
 			known = append(known, e.Source)
@@ -58,7 +58,7 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 	snap := &hook.Snapshot{Loaded: time.Now()}
 	found, watches, problems := listAll(sources, known, v.files)
 	snap.Problems = problems
-	var units []*unit
+	var units []*scannedSource
 	for u := range readAll(found, v, before) {
 		if !u.isHung && !u.still {
 			watches = append(watches, u.watch)
@@ -82,15 +82,15 @@ func scan(sources []source, v vetter, disabled func(string) bool, previous *hook
 
 // found is one unit that a source has listed.
 type found struct {
-	in   source
-	unit hook.Source
-	hung bool // its place does not answer
+	in     place
+	source hook.Source
+	hung   bool // its place does not answer
 }
 
-// listAll lists all sources at once, so that all sources that do not answer cost the time
+// listAll lists all places at once, so that all places that do not answer cost the time
 // of one. The units are in registration order, each once: two sources may name the
 // same folder.
-func listAll(sources []source, known []hook.Source, files *readfile.Patience) (
+func listAll(sources []place, known []hook.Source, files *readfile.Patience) (
 	units []found, watches []func(*watchSet), problems []hook.Problem,
 ) {
 	lists := make([]listing, len(sources))
@@ -102,10 +102,10 @@ func listAll(sources []source, known []hook.Source, files *readfile.Patience) (
 	seen := map[hook.Source]bool{}
 	for i, l := range lists {
 		watches, problems = append(watches, l.watch), append(problems, l.problems...)
-		for at, unit := range slices.Concat(l.hung, l.units) {
+		for at, unit := range slices.Concat(l.hung, l.sources) {
 			if !seen[unit] {
 				seen[unit] = true
-				units = append(units, found{in: sources[i], unit: unit, hung: at < len(l.hung)})
+				units = append(units, found{in: sources[i], source: unit, hung: at < len(l.hung)})
 			}
 		}
 	}
@@ -128,8 +128,8 @@ func (v vetter) watchSet(watches []func(*watchSet)) *watchSet {
 	return <-made
 }
 
-// watch adds the files of a unit: of the hooks that were read, and of those in force.
-func (u *unit) watch(w *watchSet) {
+// watch adds the files of a source: of the hooks that were read, and of those in force.
+func (u *scannedSource) watch(w *watchSet) {
 	for _, file := range u.files {
 		w.file(u.source.Path, file)
 	}
@@ -148,8 +148,8 @@ func (u *unit) watch(w *watchSet) {
 
 // newUnit decides which version of a unit comes into force: the version that was read,
 // unless it is rejected, or refused while there is a last good version.
-func newUnit(r reading, v vetter, src source, source hook.Source, before []hook.Entry) *unit {
-	u := &unit{
+func newSource(r reading, v vetter, src place, source hook.Source, before []hook.Entry) *scannedSource {
+	u := &scannedSource{
 		reading: r, source: source, before: before, fails: r.rejected(),
 		waits: map[string]waiting{}, own: map[string][]hook.Problem{},
 	}
@@ -183,8 +183,8 @@ func newUnit(r reading, v vetter, src source, source hook.Source, before []hook.
 // hungUnit is a unit whose files do not answer: the version in force stays in force.
 // After a restart its last good version is in force with a refusal, so that its runs
 // fail and a guard denies.
-func hungUnit(src source, v vetter, source hook.Source, before []hook.Entry) *unit {
-	u := &unit{
+func hungSource(src place, v vetter, source hook.Source, before []hook.Entry) *scannedSource {
+	u := &scannedSource{
 		reading: src.hung(source), source: source, before: before,
 		fails: true, isHung: true, good: lastGood(before),
 	}
@@ -206,14 +206,14 @@ func lastGood(before []hook.Entry) (good []*hook.Hook) {
 	return good
 }
 
-// assignNames decides which unit gets a name that several have: the unit that falls back
-// to its last good version, then the unit that has the name already, then the first in
-// registration order. The others fail. A unit that fails falls back, which may take
-// a name from another unit, so it repeats until no more unit fails.
-func assignNames(units []*unit) {
+// assignNames decides which source gets a name that several have: the source that falls back
+// to its last good version, then the source that has the name already, then the first in
+// registration order. The others fail. A source that fails falls back, which may take
+// a name from another source, so it repeats until no more source fails.
+func assignNames(units []*scannedSource) {
 	for {
-		owners := map[string]*unit{}
-		claim := func(u *unit, entitled func(*hook.Hook) bool) {
+		owners := map[string]*scannedSource{}
+		claim := func(u *scannedSource, entitled func(*hook.Hook) bool) {
 			for _, h := range u.candidates() {
 				if owners[h.ID] == nil && entitled(h) {
 					owners[h.ID] = u
@@ -240,11 +240,11 @@ func assignNames(units []*unit) {
 	}
 }
 
-func (u *unit) had(h *hook.Hook) bool {
+func (u *scannedSource) had(h *hook.Hook) bool {
 	return slices.ContainsFunc(u.good, func(g *hook.Hook) bool { return g.ID == h.ID })
 }
 
-func failOthers(units []*unit, owners map[string]*unit) (lost bool) {
+func failOthers(units []*scannedSource, owners map[string]*scannedSource) (lost bool) {
 	for _, u := range units {
 		for _, h := range u.hooks {
 			if owner := owners[h.ID]; !u.fails && owner != u {
@@ -261,8 +261,8 @@ func failOthers(units []*unit, owners map[string]*unit) (lost bool) {
 	return lost
 }
 
-// entries returns the unit's place in the snapshot.
-func (u *unit) entries(v vetter, disabled func(string) bool) []hook.Entry {
+// entries returns the source's place in the snapshot.
+func (u *scannedSource) entries(v vetter, disabled func(string) bool) []hook.Entry {
 	if u.fails && len(u.good) == 0 {
 		return []hook.Entry{{Name: u.name, File: u.file, Source: u.source, State: hook.Rejected, Problems: u.problems}}
 	}
@@ -304,7 +304,7 @@ func (u *unit) entries(v vetter, disabled func(string) bool) []hook.Entry {
 
 // holdUnallowed makes the hooks that are not allowed wait, and puts the versions that
 // were allowed in their places. Their problems stay.
-func (u *unit) holdUnallowed(v vetter) {
+func (u *scannedSource) holdUnallowed(v vetter) {
 	for i, h := range u.hooks {
 		if v.allowed(h) {
 			continue
@@ -326,7 +326,7 @@ func (u *unit) holdUnallowed(v vetter) {
 
 // lastGoodOf returns the last good version of a hook; nil = none. A folder has only
 // one hook, whatever its ID.
-func (u *unit) lastGoodOf(h *hook.Hook) *hook.Hook {
+func (u *scannedSource) lastGoodOf(h *hook.Hook) *hook.Hook {
 	for _, g := range u.good {
 		if g.ID == h.ID || h.Source.Type == hookdir.SourceType {
 			return g

@@ -32,12 +32,12 @@ type vetter struct {
 	off      func(*hook.Hook) (by, why string) // see Dirs.Off
 }
 
-// restore makes the hooks of an earlier text of a unit's file. If blind it looks at no
+// restore makes the hooks of an earlier text of a source's file. If blind it looks at no
 // other file.
 type restore func(u hook.Source, text []byte, blind bool) []*hook.Hook
 
-// knownUnits returns the units with a known last good version.
-func (v vetter) knownUnits() (known []hook.Source) {
+// knownSources returns the sources with a known last good version.
+func (v vetter) knownSources() (known []hook.Source) {
 	if v.known != nil {
 		known = v.known()
 	}
@@ -49,10 +49,10 @@ func (v vetter) knownUnits() (known []hook.Source) {
 	return known
 }
 
-// lastGoodHooks returns the last good version of a unit from before this start of
+// lastGoodHooks returns the last good version of a source from before this start of
 // hookd: with reload.mode: ask the hooks that were allowed, else those of its last
 // good text.
-func (v vetter) lastGoodHooks(src source, unit hook.Source) []*hook.Hook {
+func (v vetter) lastGoodHooks(src place, unit hook.Source) []*hook.Hook {
 	hooks := v.unsealedLastGood(src, unit, false)
 	for i, h := range hooks {
 		v.seal(h)
@@ -65,7 +65,7 @@ func (v vetter) lastGoodHooks(src source, unit hook.Source) []*hook.Hook {
 
 // unsealedLastGood is lastGoodHooks before their files are read. If blind no file is
 // looked at.
-func (v vetter) unsealedLastGood(src source, unit hook.Source, blind bool) (hooks []*hook.Hook) {
+func (v vetter) unsealedLastGood(src place, unit hook.Source, blind bool) (hooks []*hook.Hook) {
 	if !v.ask && !src.shared() {
 		if v.lastGood != nil {
 			if text := v.lastGood(unit); text != nil {
@@ -185,7 +185,7 @@ func (v vetter) launch(h *hook.Hook) trust.Launch {
 
 // refresh returns h with a new seal if its files have changed. If it is not allowed,
 // or no longer, its runs fail.
-func (v vetter) refresh(src source, h *hook.Hook) *hook.Hook {
+func (v vetter) refresh(src place, h *hook.Hook) *hook.Hook {
 	var changed *trust.Changed
 	if !errors.As(v.checker.Recheck(h.Seal), &changed) {
 		return h

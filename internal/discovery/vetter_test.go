@@ -24,7 +24,7 @@ func newAsking(t *testing.T) *asking {
 	dir := t.TempDir()
 	a := &asking{T: t, approvals: NewApprovals(filepath.Join(dir, "allowed"))}
 	file := filepath.Join(dir, "agents.txt")
-	a.opts = Options{Root: filepath.Join(dir, "hooks"), Approved: a.approvals.All, Parsers: map[string]Parse{"list": readList}, Files: []FileSource{{Type: "list", Pattern: file, Parse: readList}}}
+	a.opts = Options{Root: filepath.Join(dir, "hooks"), Approved: a.approvals.All, Parsers: map[string]Parse{"list": readList}, Files: []FilePlace{{Type: "list", Pattern: file, Parse: readList}}}
 	a.write("hooks/guard/HOOK.yaml", "name: guard\nevents: [pre_tool_use]\ncommand: ./run.sh\n")
 	a.write("hooks/guard/run.sh", "#!/bin/sh\nexit 0\n")
 	a.write("agents.txt", "one=true\ntwo=true\n")

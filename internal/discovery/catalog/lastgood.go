@@ -43,8 +43,8 @@ func (g *LastGood) Text(unit hook.Source) []byte {
 	return nil
 }
 
-// Units returns the units whose last good text is known.
-func (g *LastGood) Units() (units []hook.Source) {
+// Sources returns the units whose last good text is known.
+func (g *LastGood) Sources() (units []hook.Source) {
 	for _, m := range g.files.Manifests() {
 		if kind, path, ok := strings.Cut(m.Source, ":"); ok {
 			units = append(units, hook.Source{Type: kind, Path: path})

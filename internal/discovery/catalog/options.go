@@ -31,7 +31,7 @@ import (
 // c.PolicyDir. With reload.mode: ask hooks must be allowed.
 func Options(c config.Config, p policy.Home) discovery.Options {
 	return discovery.Options{
-		Root: c.HooksDir, Read: readOptions(c, false), Files: fileSources(c), Fixed: settingHooks(c),
+		Root: c.HooksDir, Read: readOptions(c, false), Files: filePlaces(c), Fixed: settingHooks(c),
 		Checker:  c.Checker(),
 		Disabled: discovery.NewMarkers(c.DisabledDir()).Disabled, Approved: approved(c), Parsers: fileParsers(c),
 		Dirs: dirs(c, p),
@@ -39,13 +39,13 @@ func Options(c config.Config, p policy.Home) discovery.Options {
 }
 
 // fileSources returns the files that the settings name under sources.
-func fileSources(c config.Config) []discovery.FileSource {
-	var list []discovery.FileSource
+func filePlaces(c config.Config) []discovery.FilePlace {
+	var list []discovery.FilePlace
 	for _, s := range c.Sources {
 		if s.Type == config.HookDir {
 			continue // a folder, see dirs
 		}
-		list = append(list, discovery.FileSource{Type: s.Type, Pattern: s.Path, Parse: fileParsers(c)[s.Type]})
+		list = append(list, discovery.FilePlace{Type: s.Type, Pattern: s.Path, Parse: fileParsers(c)[s.Type]})
 	}
 	return list
 }

@@ -293,9 +293,9 @@ func readFolders(root string, folders []string, opts hookdir.Options) []HookFile
 	return list
 }
 
-// CheckPack says why a pack cannot be put in place as it is: two of its hooks
+// CheckHooks says why a pack cannot be put in place as it is: two of its hooks
 // have one name, or none of them can be read.
-func CheckPack(list []HookFile) error {
+func CheckHooks(list []HookFile) error {
 	names := map[string]string{}
 	var bad error
 	for _, f := range list {

@@ -58,7 +58,7 @@ func put(t *testing.T, c config.Config, name, source string) {
 	hooktest.Must(t, err)
 	staged, err := pack.NewHome(c.Home).Stage(name, f)
 	hooktest.Must(t, err)
-	hooktest.Must(t, CheckPack(ReadPack(c, staged.Dir, name, f.Content)))
+	hooktest.Must(t, CheckHooks(ReadPack(c, staged.Dir, name, f.Content)))
 	hooktest.Must(t, staged.Put())
 }
 
@@ -125,7 +125,7 @@ func TestNamesInPacks(t *testing.T) {
 		hooktest.Must(t, err)
 		staged, err := pack.NewHome(c.Home).Stage("team", f)
 		hooktest.Must(t, err)
-		err = CheckPack(ReadPack(c, staged.Dir, "team", f.Content))
+		err = CheckHooks(ReadPack(c, staged.Dir, "team", f.Content))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", names, err)
 		}
