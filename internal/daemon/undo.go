@@ -191,7 +191,7 @@ func (v vault) Drop(e *events.Event) {
 	}
 }
 
-func (v vault) Follow(e *events.Event) {
+func (v vault) Note(e *events.Event) {
 	if v.undo == nil || e.SessionID == "" {
 		return
 	}

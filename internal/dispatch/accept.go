@@ -81,13 +81,13 @@ func (ac *acceptor) admit(
 	}
 	looks := again == nil && ac.opts.Past.Looks(e.Contract)
 	way := followed{follows: again == nil && ac.follower.follows(e, env)}
-	keeps := ac.keeps(e)
-	if len(matched) > 0 || ac.recorder.Watched() || looks || way.follows || keeps {
+	keeps := ac.forUndo(e)
+	if len(matched) > 0 || ac.recorder.HasSubscribers() || looks || way.follows || keeps {
 		way.call = ac.follower.about(e)
 		e.Unread = false
 	}
 	if keeps && e.Contract.Kind != events.KindToolBefore {
-		ac.opts.Keeper.Follow(e)
+		ac.opts.Keeper.Note(e)
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
 		ac.beginPast(e, again, false)(wire.OutcomeNone)
@@ -253,7 +253,7 @@ func (a *admission) decided() bool { return a.event.Wait && a.event.Contract.Dec
 func (a *admission) enter() *wire.Error {
 	d, e := a.d, a.event
 	n := len(a.plan.queued) + len(a.plan.later)
-	if a.room = n == 0 || d.observers.queue.reserve(e, n); !a.room && !d.recorder.Keeps() {
+	if a.room = n == 0 || d.observers.queue.reserve(e, n); !a.room && !d.recorder.Durable() {
 		if !a.decided() {
 			return &wire.Error{
 				Code:       wire.CodeQueueFull,
@@ -314,7 +314,7 @@ func (a *admission) keep(kept bool, err *wire.Error) {
 		a.d.opts.Tap.Accepted(a.event, len(a.plan.matched))
 	}
 	for _, t := range a.tasks {
-		t.kept = kept
+		t.durable = kept
 	}
 	a.kept = kept
 	switch {
@@ -389,7 +389,7 @@ func (a *admission) decide(r *Receipt) {
 	}
 	r.Verdict = d.verdicts.boxed(a.event, r.Verdict, answered)
 	outcome, _ := outcomeOf(r.Verdict)
-	if outcome == wire.OutcomeDeny && a.event.Contract.Kind == events.KindToolBefore && d.keeps(a.event) {
+	if outcome == wire.OutcomeDeny && a.event.Contract.Kind == events.KindToolBefore && d.forUndo(a.event) {
 		d.opts.Keeper.Drop(a.event)
 		a.undo = nil
 	}
@@ -462,7 +462,7 @@ func (ac *acceptor) dropObservers(e *events.Event, p *plan) {
 func (a *admission) startLater(done []*attempt) {
 	d := a.d
 	for _, m := range a.plan.later {
-		t := &task{event: a.event, match: m, kept: a.kept}
+		t := &task{event: a.event, match: m, durable: a.kept}
 		if aborted(done, m) {
 			d.observers.queue.abandon(a.event)
 			d.recorder.Finished(t.key(), wire.Run{}, t.fate(wire.Run{}, time.Time{}))
@@ -478,7 +478,7 @@ func (a *admission) startLater(done []*attempt) {
 func (a *admission) startNested() {
 	d, depth := a.d, a.event.Depth
 	for _, m := range a.plan.nested {
-		t := &task{event: a.event, match: m, result: a.results, kept: a.kept, nested: true}
+		t := &task{event: a.event, match: m, result: a.results, durable: a.kept, nested: true}
 		d.pending.Add(1)
 		go func() {
 			attempt := t.try()

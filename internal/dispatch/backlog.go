@@ -250,7 +250,7 @@ func (b *backlog) resumeAll(list []events.Pending) (tasks []*task) {
 			b.retries.push(retry{due: w.Due, key: w.Key(), attempt: w.Attempt})
 		default:
 			if t := b.resumer.resumed(w, result); t != nil {
-				t.kept = true
+				t.durable = true
 				tasks = append(tasks, t)
 				continue
 			}

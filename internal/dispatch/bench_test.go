@@ -28,10 +28,10 @@ func (*silent) Decided(*wire.Decision)                         {}
 func (*silent) Deciding(*wire.Decision, bool)                  {}
 func (*silent) Ended(uint64, wire.Guarded, wire.Ran)           {}
 func (*silent) Began(string, events.Dialect) (time.Time, bool) { return time.Time{}, false }
-func (*silent) Keeps() bool                                    { return false }
+func (*silent) Durable() bool                                  { return false }
 func (*silent) NextPending(uint64) (int64, error)              { return 0, nil }
 func (*silent) Pending(uint64, int) ([]events.Pending, error)  { return nil, nil }
-func (*silent) Watched() bool                                  { return false }
+func (*silent) HasSubscribers() bool                           { return false }
 
 // The cost of an event that no hook wants, except for the stream and the disk.
 func BenchmarkBegin(b *testing.B) {

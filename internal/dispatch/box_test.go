@@ -42,7 +42,7 @@ type keepsOne struct{}
 
 func (keepsOne) Keep(*events.Event) Keeping { return Keeping{Kept: &wire.Kept{Word: "all", Files: 1}} }
 func (keepsOne) Drop(*events.Event)         {}
-func (keepsOne) Follow(*events.Event)       {}
+func (keepsOne) Note(*events.Event)         {}
 
 // An ask about a way out of a box gets its box after a yes, or where the agent asks a person itself. Without
 // a yes it gets no other input: neither the agent nor the record has one. A denied call has nothing to take back.

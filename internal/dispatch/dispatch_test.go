@@ -144,7 +144,7 @@ func count(runs []wire.Run, hook string) (n int) {
 	return n
 }
 
-func (t *tape) Keeps() bool { return false }
+func (t *tape) Durable() bool { return false }
 
 func (t *tape) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
 	t.mu.Lock()
@@ -190,7 +190,7 @@ func (t *tape) decisions(n int) []wire.Decision {
 
 func (t *tape) NextPending(uint64) (int64, error)             { return 0, nil }
 func (t *tape) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
-func (t *tape) Watched() bool                                 { return false }
+func (t *tape) HasSubscribers() bool                          { return false }
 
 func (t *tape) results() (list []string) {
 	t.mu.Lock()

@@ -19,7 +19,7 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 	}
 	d.accept.Unlock()
 	d.retries.stop()
-	if d.recorder.Keeps() {
+	if d.recorder.Durable() {
 		dropped += d.observers.dismiss()
 	}
 	idle := make(chan struct{})

@@ -81,7 +81,7 @@ func (k *disk) Finished(key events.PendingKey, r wire.Run, fate Fate) {
 // down has the disk fail so from now on; nil = it does not.
 func (k *disk) down(err *wire.Error) { k.mu.Lock(); defer k.mu.Unlock(); k.refuse = err }
 
-func (k *disk) Keeps() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.refuse == nil }
+func (k *disk) Durable() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.refuse == nil }
 
 func (k *disk) NextPending(after uint64) (size int64, err error) {
 	list, err := k.Pending(after, 1)

@@ -27,7 +27,7 @@ func (o *observers) push(tasks []*task) {
 // endUnstarted ends tasks that this process will not start.
 func (o *observers) endUnstarted(tasks []*task) (dropped int) {
 	for _, t := range tasks {
-		if t.kept {
+		if t.durable {
 			postpone([]*task{t})
 			o.pending.Done()
 			continue

@@ -29,10 +29,10 @@ type Recorder interface {
 	// event without hooks stored is nil, unless its id is to be on disk.
 	// An event that waits for its verdict is never refused.
 	Accept(e *events.Event, p Prepared, hooks []string, stored func(kept bool, err *wire.Error)) *wire.Error
-	// Watched reports whether events are read as they come, which then say their
+	// HasSubscribers reports whether events are read as they come, which then say their
 	// subjects. Else an event without hooks may be Unread: its subject is looked up only for
 	// the few that are kept, and for a subscriber that comes later.
-	Watched() bool
+	HasSubscribers() bool
 	// Started notes that an attempt at a kept run has begun.
 	Started(k events.PendingKey, runID string, at time.Time)
 	// Finished records a run and, if fate says so, the fate of the pending
@@ -54,8 +54,8 @@ type Recorder interface {
 	// Began returns when the first event of a session came; now for an unknown session. ok is
 	// false where that cannot be read. It may wait for the disk.
 	Began(session string, d events.Dialect) (first time.Time, ok bool)
-	// Keeps reports whether events that are accepted now outlive the process.
-	Keeps() bool
+	// Durable reports whether events that are accepted now outlive the process.
+	Durable() bool
 	// Pending returns the runs that were kept and have not ended, in the order accepted:
 	// all runs of the first events above after, limit at most.
 	Pending(after uint64, limit int) ([]events.Pending, error)
@@ -92,8 +92,8 @@ func (Unrecorded) Accept(_ *events.Event, _ Prepared, _ []string, stored func(bo
 	return nil
 }
 
-// Watched fits Recorder.
-func (Unrecorded) Watched() bool { return false }
+// HasSubscribers fits Recorder.
+func (Unrecorded) HasSubscribers() bool { return false }
 
 // Started fits Recorder.
 func (Unrecorded) Started(events.PendingKey, string, time.Time) {}
@@ -116,8 +116,8 @@ func (Unrecorded) Ended(uint64, wire.Guarded, wire.Ran) {}
 // Began fits Recorder.
 func (Unrecorded) Began(string, events.Dialect) (time.Time, bool) { return time.Time{}, false }
 
-// Keeps fits Recorder.
-func (Unrecorded) Keeps() bool { return false }
+// Durable fits Recorder.
+func (Unrecorded) Durable() bool { return false }
 
 // Pending fits Recorder.
 func (Unrecorded) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }

@@ -56,7 +56,7 @@ func (re *resumer) again(r retry) {
 	case t != nil && !re.observers.queue.reserve(t.event, 1):
 		re.waitForRoom(r)
 	case t != nil:
-		t.kept = r.event == nil
+		t.durable = r.event == nil
 		re.pending.Add(1)
 		re.observers.enqueue([]*task{t})
 	case r.event != nil:

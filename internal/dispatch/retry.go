@@ -24,7 +24,7 @@ func (rs *retries) conclude(t *task, r wire.Run) {
 		rs.recorder.Finished(events.PendingKey{}, r, Fate{})
 		return
 	}
-	if t.kept && rs.ctx.Err() != nil && failed(r.Result) {
+	if t.durable && rs.ctx.Err() != nil && failed(r.Result) {
 		return // killed because hookd stops: the next start finds it, as interrupted
 	}
 	fate := t.fate(r, time.Now())
@@ -38,7 +38,7 @@ func (rs *retries) conclude(t *task, r wire.Run) {
 			zap.Int("attempts", t.attempt+1),
 		)
 	}
-	if !t.kept {
+	if !t.durable {
 		rs.recorder.Finished(events.PendingKey{}, r, Fate{})
 	} else {
 		rs.recorder.Finished(t.key(), r, fate)
@@ -106,7 +106,7 @@ func (h *retryHeap) Pop() any {
 // add has t tried again when it is due.
 func (rs *retries) add(t *task, due time.Time) {
 	r := retry{due: due, key: t.key(), attempt: t.attempt + 1}
-	if !t.kept {
+	if !t.durable {
 		r.event = t.event
 	}
 	rs.push(r)

@@ -70,7 +70,7 @@ func (rn *runs) prepareJob(a *attempt) (over func()) {
 	if m.Rules.Read != nil {
 		job.Output = rn.reader.outputs.get(m.Rules.Conversation(e), now)
 	}
-	if t != nil && t.kept && !m.Hook.Persistent { // a line is not worth a note of its own on disk
+	if t != nil && t.durable && !m.Hook.Persistent { // a line is not worth a note of its own on disk
 		rn.recorder.Started(t.key(), job.RunID, now)
 	}
 	var known func() // ends what the chain knows of it

@@ -12,7 +12,7 @@ type task struct {
 	match  match.Match
 	result chan<- wire.Run // nil = the sender does not wait; never blocks
 
-	kept    bool // its pending run is on disk, until Recorder.Finished ends it
+	durable bool // its pending run is on disk, until Recorder.Finished ends it
 	nested  bool // a hook waits for it
 	attempt int  // attempts that ended before
 	short   int  // starts in a row for which the system had no process

@@ -14,9 +14,9 @@ type UndoKeeper interface {
 	Keep(e *events.Event) Keeping
 	// Drop is called when the call does not go on after all.
 	Drop(e *events.Event)
-	// Follow is called with each other event of a tool call or a session. It must not block, and
+	// Note is called with each other event of a tool call or a session. It must not block, and
 	// must not hold on to e.
-	Follow(e *events.Event)
+	Note(e *events.Event)
 }
 
 // Keeping is the report of an UndoKeeper on a call. The zero Keeping says nothing.
@@ -27,8 +27,8 @@ type Keeping struct {
 	Ask  string     // why a person has to decide
 }
 
-// keeps reports whether an UndoKeeper is told of events of a kind.
-func (ac *acceptor) keeps(e *events.Event) bool {
+// forUndo reports whether an UndoKeeper is told of events of a kind.
+func (ac *acceptor) forUndo(e *events.Event) bool {
 	if ac.opts.Keeper == nil || e.Tried || e.ReplayOf != "" || e.Machine != "" {
 		return false
 	}
@@ -56,7 +56,7 @@ const mostKept = 400
 func (a *admission) keepFirst(v *verdict.Verdict) *verdict.Verdict {
 	e := a.event
 	if outcome, _ := outcomeOf(v); outcome == wire.OutcomeDeny || e.Contract.Kind != events.KindToolBefore ||
-		!a.d.keeps(e) {
+		!a.d.forUndo(e) {
 		return v
 	}
 	now := *e

@@ -254,11 +254,11 @@ func (r *Recorder) Ahead(ctx context.Context, target string, limit int) (store.A
 	return r.store.Ahead(ctx, target, last, limit)
 }
 
-// Watched fits dispatch.Recorder.
-func (r *Recorder) Watched() bool { return r.hub.Watched() }
+// HasSubscribers fits dispatch.Recorder.
+func (r *Recorder) HasSubscribers() bool { return r.hub.Watched() }
 
-// Keeps fits dispatch.Recorder.
-func (r *Recorder) Keeps() bool { return r.store.Health().Err == nil }
+// Durable fits dispatch.Recorder.
+func (r *Recorder) Durable() bool { return r.store.Health().Err == nil }
 
 // Started fits dispatch.Recorder.
 func (r *Recorder) Started(k events.PendingKey, runID string, at time.Time) {
