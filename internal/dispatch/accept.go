@@ -34,7 +34,7 @@ type acceptor struct {
 	backlog   *backlog
 	observers *observers
 	runs      *runs
-	follower  *follower
+	tracker   *callTracker
 	decisions *decisions
 	snapshots *snapshots
 	chain     *chain
@@ -44,14 +44,14 @@ type acceptor struct {
 }
 
 // admit checks, keeps and queues an event. sent is nil for one without an id.
-func (ac *acceptor) admit(
+func (ac *acceptor) accept(
 	from Origin,
 	env *events.Envelope,
 	again *replay,
 	sent *events.Sent,
 ) (rcpt Receipt, rest Rest, err *wire.Error) {
-	ac.accept.RLock()
-	defer ac.accept.RUnlock()
+	ac.accepting.RLock()
+	defer ac.accepting.RUnlock()
 	if ac.draining {
 		return rcpt, nil, errDraining
 	}
@@ -75,15 +75,15 @@ func (ac *acceptor) admit(
 	matched := known.Match(e)
 	if again != nil {
 		e.ReplayOf = again.of
-		if matched, err = again.limit(matched); err != nil {
+		if matched, err = again.narrow(matched); err != nil {
 			return rcpt, nil, err
 		}
 	}
 	looks := again == nil && ac.opts.Past.Looks(e.Contract)
-	way := followed{follows: again == nil && ac.follower.follows(e, env)}
+	way := trackedCall{tracked: again == nil && ac.tracker.tracks(e, env)}
 	keeps := ac.forUndo(e)
-	if len(matched) > 0 || ac.recorder.HasSubscribers() || looks || way.follows || keeps {
-		way.call = ac.follower.about(e)
+	if len(matched) > 0 || ac.recorder.HasSubscribers() || looks || way.tracked || keeps {
+		way.call = ac.tracker.about(e)
 		e.Unread = false
 	}
 	if keeps && e.Contract.Kind != events.KindToolBefore {
@@ -96,7 +96,7 @@ func (ac *acceptor) admit(
 	if e.Sent = sent; !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
-	a := &admission{
+	a := &acceptance{
 		d: ac, event: e, plan: newPlan(e, matched), sender: from, way: way,
 		past: ac.beginPast(e, again, len(matched) > 0),
 	}
@@ -106,7 +106,7 @@ func (ac *acceptor) admit(
 		return rcpt, nil, err
 	}
 	if !e.Judged {
-		ac.follower.follow(e, way)
+		ac.tracker.track(e, way)
 	}
 	if !a.decided() {
 		a.past(wire.OutcomeNone)
@@ -187,7 +187,7 @@ func (ac *acceptor) prepare(e *events.Event, kept bool) Prepared {
 
 // pass accepts an event that has no hook and no waiting sender: only the
 // stream has it. The event ends, and e with it, when pass returns.
-func (ac *acceptor) pass(e *events.Event, w followed) (Receipt, Rest, *wire.Error) {
+func (ac *acceptor) pass(e *events.Event, w trackedCall) (Receipt, Rest, *wire.Error) {
 	if len(e.Data) > largeData && !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
@@ -195,7 +195,7 @@ func (ac *acceptor) pass(e *events.Event, w followed) (Receipt, Rest, *wire.Erro
 		return Receipt{}, nil, err
 	}
 	ac.opts.Tap.Accepted(e, 0)
-	ac.follower.follow(e, w)
+	ac.tracker.track(e, w)
 	rcpt := Receipt{EventID: e.EventID, Seq: e.Seq, Matched: []string{}, Warnings: e.Warnings}
 	*e = events.Event{} // which keeps the sender's buffer out of the pool
 	passing.Put(e)
@@ -211,7 +211,7 @@ func (ac *acceptor) number(e *events.Event) *wire.Error {
 }
 
 // limit keeps the hook that is asked for.
-func (r *replay) limit(ms []match.Match) ([]match.Match, *wire.Error) {
+func (r *replay) narrow(ms []match.Match) ([]match.Match, *wire.Error) {
 	if r.only == "" {
 		return ms, nil
 	}
@@ -228,13 +228,13 @@ func (r *replay) limit(ms []match.Match) ([]match.Match, *wire.Error) {
 	}
 }
 
-// admission is an event on its way in.
-type admission struct {
+// acceptance is an event on its way in.
+type acceptance struct {
 	d       *acceptor
 	event   *events.Event
 	plan    plan
 	sender  Origin
-	way     followed
+	way     trackedCall
 	tasks   []*task
 	past    func(wire.Outcome)
 	results chan wire.Run    // nil unless the sender waits for observers
@@ -247,10 +247,10 @@ type admission struct {
 }
 
 // decided reports whether the sender waits for a verdict, which waits for no disk.
-func (a *admission) decided() bool { return a.event.Wait && a.event.Contract.Decidable }
+func (a *acceptance) decided() bool { return a.event.Wait && a.event.Contract.Decidable }
 
 // enter makes room in the queue and hands the event to the recorder.
-func (a *admission) enter() *wire.Error {
+func (a *acceptance) enter() *wire.Error {
 	d, e := a.d, a.event
 	n := len(a.plan.queued) + len(a.plan.later)
 	if a.room = n == 0 || d.observers.queue.reserve(e, n); !a.room && !d.recorder.Durable() {
@@ -272,7 +272,7 @@ func (a *admission) enter() *wire.Error {
 	kept := ids(a.plan)
 	var stored func(bool, *wire.Error)
 	if len(kept) > 0 || e.Sent != nil && !a.decided() {
-		stored, a.stored = a.keep, make(chan *wire.Error, 1)
+		stored, a.stored = a.whenStored, make(chan *wire.Error, 1)
 	}
 	if e.Sent != nil {
 		e.Sent.Matched = names(a.plan.matched)
@@ -302,9 +302,9 @@ func ids(p plan) (list []string) {
 	return list
 }
 
-// keep learns whether the event is on disk, in the order of the events,
+// whenStored learns whether the event is on disk, in the order of the events,
 // and queues its runs. It must not block.
-func (a *admission) keep(kept bool, err *wire.Error) {
+func (a *acceptance) whenStored(kept bool, err *wire.Error) {
 	if err != nil && !a.decided() && len(a.plan.matched) > 0 {
 		a.withdraw()
 		a.stored <- err
@@ -330,7 +330,7 @@ func (a *admission) keep(kept bool, err *wire.Error) {
 }
 
 // withdraw undoes enter for an event that is refused.
-func (a *admission) withdraw() {
+func (a *acceptance) withdraw() {
 	a.leave()
 	for range a.plan.later {
 		a.d.observers.queue.abandon(a.event)
@@ -338,7 +338,7 @@ func (a *admission) withdraw() {
 }
 
 // leave gives back the places of the queued runs.
-func (a *admission) leave() {
+func (a *acceptance) leave() {
 	for range a.tasks {
 		if a.room {
 			a.d.observers.queue.abandon(a.event)
@@ -348,7 +348,7 @@ func (a *admission) leave() {
 }
 
 // rest is the part of the sender's wait beyond the acceptance.
-func (a *admission) rest() Rest {
+func (a *acceptance) rest() Rest {
 	if !a.event.Wait && a.stored == nil {
 		return nil
 	}
@@ -376,7 +376,7 @@ func (a *admission) rest() Rest {
 
 // decide answers with a verdict. Observers that it may stop start afterwards,
 // when the disk has them.
-func (a *admission) decide(r *Receipt) {
+func (a *acceptance) decide(r *Receipt) {
 	var done []*attempt
 	d := a.d
 	var asks *Question
@@ -398,11 +398,11 @@ func (a *admission) decide(r *Receipt) {
 	if a.event.Judged || a.ruled {
 		rec := d.decisions.decided(a.event, r.Verdict, done)
 		rec.Answered, rec.Kept = answered, a.undo
-		d.follower.judged(rec, a.event, r.Verdict, a.way)
+		d.tracker.judged(rec, a.event, r.Verdict, a.way)
 		if len(a.plan.shadows) > 0 {
-			d.verdicts.watch(rec, a.event, a.plan.shadows, done, a.way)
+			d.verdicts.runShadows(rec, a.event, a.plan.shadows, done, a.way)
 		} else {
-			d.decisions.recordDecision(rec, a.event, done, a.way.call, d.follower.settling(a.event, a.way))
+			d.decisions.recordDecision(rec, a.event, done, a.way.call, d.tracker.settling(a.event, a.way))
 		}
 	}
 	r.Verdict = a.tellsKept(r.Verdict)
@@ -420,7 +420,7 @@ func (a *admission) decide(r *Receipt) {
 
 // settlePast gives the event its fate. Whether a question that the agent cannot ask has denied the call, its bridge
 // says: until then the call counts.
-func (a *admission) settlePast(outcome wire.Outcome) {
+func (a *acceptance) settlePast(outcome wire.Outcome) {
 	recorded := a.event.Judged || a.ruled // then the bridge is waited for
 	if outcome != wire.OutcomeAsk || a.event.Hearing == nil || !recorded || dialect.AsksItself(a.event) {
 		a.past(outcome)
@@ -459,7 +459,7 @@ func (ac *acceptor) dropObservers(e *events.Event, p *plan) {
 }
 
 // startLater queues the observers that deciding hooks of their file let through.
-func (a *admission) startLater(done []*attempt) {
+func (a *acceptance) startLater(done []*attempt) {
 	d := a.d
 	for _, m := range a.plan.later {
 		t := &task{event: a.event, match: m, durable: a.kept}
@@ -475,13 +475,13 @@ func (a *admission) startLater(done []*attempt) {
 
 // startNested runs the observers that a hook waits for at once: their slots
 // are those of their depth, so that a hook cannot wait for its own place.
-func (a *admission) startNested() {
+func (a *acceptance) startNested() {
 	d, depth := a.d, a.event.Depth
 	for _, m := range a.plan.nested {
 		t := &task{event: a.event, match: m, result: a.results, durable: a.kept, nested: true}
 		d.pending.Add(1)
 		go func() {
-			attempt := t.try()
+			attempt := t.newAttempt()
 			if !d.verdicts.slots.take(d.ctx, depth) {
 				t.report(d.runs.unstarted(attempt, "hookd was stopped").run)
 				d.pending.Done()
@@ -518,8 +518,8 @@ func await(timeout int64, n int, results <-chan wire.Run) (runs []wire.Run) {
 
 // enter counts one more thing that Drain waits for; false while draining.
 func (l *lifetime) enter() bool {
-	l.accept.RLock()
-	defer l.accept.RUnlock()
+	l.accepting.RLock()
+	defer l.accepting.RUnlock()
 	if !l.draining {
 		l.pending.Add(1)
 	}

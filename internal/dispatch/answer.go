@@ -22,7 +22,7 @@ import (
 // reader reads the answers of hooks.
 type reader struct {
 	*lifetime
-	records *records
+	records *runRecords
 	outputs outputs
 }
 
@@ -208,7 +208,7 @@ func lastLine(text string) string {
 	wordless := ""
 	for rest := text; rest != ""; {
 		at := strings.LastIndexByte(rest, '\n')
-		line := strings.TrimFunc(rest[at+1:], boxed)
+		line := strings.TrimFunc(rest[at+1:], isFrame)
 		if strings.ContainsFunc(line, worded) {
 			return line
 		}
@@ -220,8 +220,8 @@ func lastLine(text string) string {
 
 func worded(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// boxed reports whether r is a blank or a line that boxes are drawn with.
-func boxed(r rune) bool { return unicode.IsSpace(r) || '\u2500' <= r && r <= '\u259f' }
+// isFrame reports whether r is a blank or a line that boxes are drawn with.
+func isFrame(r rune) bool { return unicode.IsSpace(r) || '\u2500' <= r && r <= '\u259f' }
 
 func withWords(why, said string) string {
 	if said == "" || why == "" {
@@ -281,7 +281,7 @@ func (rd *reader) suspicious(a *attempt) string {
 func lineWith(o wire.Output, last, anywhere *lazyregexp.Regexp) string {
 	for _, text := range []string{o.Head, o.Tail} {
 		for line := range strings.Lines(escape.WithoutColours(text)) {
-			if line = strings.TrimFunc(line, boxed); anywhere != nil && anywhere.MatchString(line) {
+			if line = strings.TrimFunc(line, isFrame); anywhere != nil && anywhere.MatchString(line) {
 				return line
 			}
 		}

@@ -30,8 +30,8 @@ type attempt struct {
 	recorded chan struct{} // closed when the run is recorded; nil = it is, or there is none
 }
 
-// try makes the next attempt at a queued run.
-func (t *task) try() *attempt {
+// newAttempt makes the next attempt at a queued run.
+func (t *task) newAttempt() *attempt {
 	e := t.event
 	return &attempt{
 		event:    e,

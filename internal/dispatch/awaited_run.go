@@ -2,17 +2,17 @@ package dispatch
 
 import "sync/atomic"
 
-// turn is one run of an attempt on a goroutine of its own. The goroutine that waits for it goes on
+// awaitedRun is one run of an attempt on a goroutine of its own. The goroutine that waits for it goes on
 // without a run that hangs. The first of end and giveUp ends the turn.
-type turn struct {
+type awaitedRun struct {
 	over  atomic.Bool
 	own   *attempt      // that end was called with; of the run's goroutine
 	ended chan *attempt // of one: neither side waits for the other
 }
 
 // takeTurn has run take a turn, and returns the attempt that ends it.
-func takeTurn(run func(*turn)) *attempt {
-	t := &turn{ended: make(chan *attempt, 1)}
+func takeTurn(run func(*awaitedRun)) *attempt {
+	t := &awaitedRun{ended: make(chan *attempt, 1)}
 	go func() {
 		run(t)
 		if t.own != nil {
@@ -23,14 +23,14 @@ func takeTurn(run func(*turn)) *attempt {
 }
 
 // end ends the turn with a when its run returns. The run itself calls it.
-func (t *turn) end(a *attempt) {
+func (t *awaitedRun) end(a *attempt) {
 	if t.over.CompareAndSwap(false, true) {
 		t.own = a
 	}
 }
 
 // giveUp ends the turn with a at once. Another goroutine than that of the run calls it.
-func (t *turn) giveUp(a *attempt) {
+func (t *awaitedRun) giveUp(a *attempt) {
 	if t.over.CompareAndSwap(false, true) {
 		t.ended <- a
 	}

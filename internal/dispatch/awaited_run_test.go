@@ -8,7 +8,7 @@ import (
 
 func TestTheFirstEndOfATurnCounts(t *testing.T) {
 	want := &attempt{}
-	if got := takeTurn(func(turn *turn) { turn.end(want); turn.end(&attempt{}) }); got != want {
+	if got := takeTurn(func(turn *awaitedRun) { turn.end(want); turn.end(&attempt{}) }); got != want {
 		t.Errorf("it ended with %p, want %p", got, want)
 	}
 }
@@ -18,7 +18,7 @@ func TestTheFirstEndOfATurnCounts(t *testing.T) {
 func TestARunIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late, back := &attempt{}, make(chan struct{})
-		hang := func(turn *turn) {
+		hang := func(turn *awaitedRun) {
 			go turn.giveUp(late)
 			<-back
 			turn.end(&attempt{})
@@ -36,7 +36,7 @@ func TestATurnEndsOnce(t *testing.T) {
 	defer all.Wait()
 	for range 2000 {
 		own, late := &attempt{}, &attempt{}
-		race := func(turn *turn) {
+		race := func(turn *awaitedRun) {
 			all.Go(func() { turn.giveUp(late) })
 			turn.end(own)
 		}

@@ -22,8 +22,8 @@ func newAwaitedSlots(n int) awaitedSlots {
 	return s
 }
 
-// try returns false when there is no slot now.
-func (s awaitedSlots) try(depth int) bool {
+// takeNow returns false when there is no slot now.
+func (s awaitedSlots) takeNow(depth int) bool {
 	select {
 	case s.of[depth] <- struct{}{}:
 		return true
@@ -34,7 +34,7 @@ func (s awaitedSlots) try(depth int) bool {
 
 // takeUntil is take with a deadline. It sets a timer only if it has to wait.
 func (s awaitedSlots) takeUntil(ctx context.Context, until time.Time, depth int) bool {
-	if ctx.Err() == nil && s.try(depth) {
+	if ctx.Err() == nil && s.takeNow(depth) {
 		return true
 	}
 	ctx, cancel := context.WithDeadline(ctx, until)
@@ -47,7 +47,7 @@ func (s awaitedSlots) take(ctx context.Context, depth int) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	if s.try(depth) {
+	if s.takeNow(depth) {
 		return true
 	}
 	s.waiting.Add(1)

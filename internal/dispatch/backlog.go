@@ -12,15 +12,15 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// page is how many events are read from disk at once.
-const page = 256
+// readAtOnce is how many events are read from disk at once.
+const readAtOnce = 256
 
 // backlog is the runs that wait on disk for room in the queue: those left by an earlier
 // daemon, and the runs that came when the queue was full. While there is any, events that
 // are kept go behind it, so that the order holds.
 //
-// An event can be read from disk a moment before keep learns that it is there.
-// Until then nothing else may touch it: only keep knows which of its runs have a place in
+// An event can be read from disk a moment before whenStored learns that it is there.
+// Until then nothing else may touch it: only whenStored knows which of its runs have a place in
 // memory, and which senders wait for them.
 type backlog struct {
 	*lifetime
@@ -30,7 +30,7 @@ type backlog struct {
 	on      bool
 	stopped bool                       // nothing is moved into the queue any more
 	after   uint64                     // everything up to this number was read, or never waited here
-	kept    uint64                     // all events up to this number have passed keep
+	kept    uint64                     // all events up to this number have passed whenStored
 	arrived uint64                     // events that were left here, counted
 	own     map[events.PendingKey]bool // runs that have a place in memory although their event is here
 	waited  map[uint64][]*task         // queued runs that a sender waits for, by event
@@ -48,7 +48,7 @@ func (b *backlog) active() bool {
 
 // takes reports whether the queued runs of an event that was just kept have
 // their turn from here.
-func (b *backlog) takes(a *admission) bool {
+func (b *backlog) takes(a *acceptance) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.kept = a.event.Seq
@@ -68,7 +68,7 @@ func (b *backlog) takes(a *admission) bool {
 	switch {
 	case a.results == nil:
 	case b.stopped:
-		postpone(a.tasks)
+		reportPostponed(a.tasks)
 	default:
 		for _, t := range a.tasks {
 			t.event = nil // the disk has it: a sender that waits must not hold it in memory
@@ -101,7 +101,7 @@ func (b *backlog) refill() {
 		}
 		var list []events.Pending
 		if err == nil {
-			list, err = b.recorder.Pending(after, page)
+			list, err = b.recorder.Pending(after, readAtOnce)
 		}
 		if err != nil {
 			if !warned {
@@ -194,7 +194,7 @@ func (b *backlog) stop() {
 	defer b.mu.Unlock()
 	b.stopped = true
 	for _, tasks := range b.waited {
-		postpone(tasks)
+		reportPostponed(tasks)
 	}
 	clear(b.waited)
 }
@@ -214,17 +214,17 @@ func (b *backlog) take(list []events.Pending) bool {
 		select {
 		case <-b.observers.queue.room:
 		case <-b.stopping:
-			postpone(tasks)
+			reportPostponed(tasks)
 			return false
 		}
 	}
-	b.accept.RLock()
-	defer b.accept.RUnlock()
+	b.accepting.RLock()
+	defer b.accepting.RUnlock()
 	if b.draining {
 		for range tasks {
 			b.observers.queue.abandon(e)
 		}
-		postpone(tasks)
+		reportPostponed(tasks)
 		return false
 	}
 	b.pending.Add(len(tasks))
@@ -281,5 +281,5 @@ func (b *backlog) leave(list []events.Pending) (own []bool, result chan<- wire.R
 // letter that a person wants to try again.
 func (d *Dispatcher) Retry(k events.PendingKey) {
 	d.backlog.claim(k)
-	d.retries.push(retry{due: time.Now(), key: k, asked: true})
+	d.retries.push(retry{due: time.Now(), key: k, byPerson: true})
 }

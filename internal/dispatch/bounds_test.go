@@ -71,8 +71,8 @@ func TestAnswersAreKeptInBoundedMemory(t *testing.T) {
 				t.Fatalf("verdict %.200v, want a long one", r.Verdict)
 			}
 		}
-		if b.seen.bytes > answerBytes {
-			t.Errorf("%d bytes of answers are kept, want %d at most", b.seen.bytes, answerBytes)
+		if b.seen.bytes > receiptBytes {
+			t.Errorf("%d bytes of answers are kept, want %d at most", b.seen.bytes, receiptBytes)
 		}
 		if r := b.emit(t, line(39)); !r.Duplicate || len(r.Verdict.UpdatedToolResponse) < 1<<20 {
 			t.Errorf("the newest answer is gone: %+v", r.Duplicate)

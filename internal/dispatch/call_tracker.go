@@ -9,28 +9,28 @@ import (
 
 // follows reports whether e is an agent's own event about a call, whose way from the question to the
 // result is followed.
-func (f *follower) follows(e *events.Event, env *events.Envelope) bool {
+func (f *callTracker) tracks(e *events.Event, env *events.Envelope) bool {
 	k := e.Contract.Kind
 	return (k == events.KindToolBefore || k == events.KindToolAfter || e.Contract.Judge != "") &&
 		env.Dialect != "" && env.Parent == "" && env.Brought == nil && !env.Tried && e.SessionID != "" &&
 		dialect.Agent(env.Dialect) != nil
 }
 
-// follow notes the result of a call that no hook judges, or that the agent's own judge has denied it.
+// track notes the result of a call that no hook judges, or that the agent's own judge has denied it.
 // It does not wait, and e is not used when it has returned.
-func (f *follower) follow(e *events.Event, w followed) {
+func (f *callTracker) track(e *events.Event, w trackedCall) {
 	settle := f.settling(e, w)
 	switch {
-	case w.follows && e.Contract.Judge != "":
-		f.followJudge(e, w.call)
+	case w.tracked && e.Contract.Judge != "":
+		f.trackJudge(e, w.call)
 	case settle != nil:
-		f.followResult(f.decisions.decided(e, allowed(), nil), settle, w.call != nil)
+		f.trackResult(f.decisions.decided(e, allowed(), nil), settle, w.call != nil)
 	}
 }
 
-// followResult completes rec when all that was decided before in its session is recorded, and records
+// trackResult completes rec when all that was decided before in its session is recorded, and records
 // it where hookd was not asked or not obeyed. known says that settle does not read the history.
-func (f *follower) followResult(rec *wire.Decision, settle func(*wire.Decision), known bool) {
+func (f *callTracker) trackResult(rec *wire.Decision, settle func(*wire.Decision), known bool) {
 	before, recorded := f.decisions.turns.take(rec, !known)
 	end := func() {
 		defer recorded()
@@ -52,8 +52,8 @@ func (f *follower) followResult(rec *wire.Decision, settle func(*wire.Decision),
 	}()
 }
 
-// followJudge records that the agent itself has denied a call that hookd let pass.
-func (f *follower) followJudge(e *events.Event, about *call) {
+// trackJudge records that the agent itself has denied a call that hookd let pass.
+func (f *callTracker) trackJudge(e *events.Event, about *call) {
 	of := f.decisions.calls.of(about)
 	if of.denied {
 		return // by hookd, which its agent reports

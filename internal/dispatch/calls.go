@@ -124,7 +124,7 @@ func (c *calls) note(e *events.Event) (id string, about *call) {
 // an agent that sends no results ends none.
 func (c *calls) add(of callOf, about *call) {
 	if c.count >= mostCalls {
-		c.turn()
+		c.forgetOld()
 	}
 	list := append(c.recent[of], about)
 	if n := len(list); n > mostAlike && n&(n-1) == 0 {
@@ -136,8 +136,8 @@ func (c *calls) add(of callOf, about *call) {
 	c.count++
 }
 
-// turn forgets the older calls, except calls that may still run.
-func (c *calls) turn() {
+// forgetOld forgets the older calls, except calls that may still run.
+func (c *calls) forgetOld() {
 	kept, n := map[callOf][]*call{}, 0
 	for of, list := range c.older {
 		for _, about := range list {
@@ -240,8 +240,8 @@ func (c *calls) decided(about *call, rec *wire.Decision, changed []change) {
 	}
 }
 
-// tell reports whether it is the first time that a call's agent did not obey: some report a result twice.
-func (c *calls) tell(about *call) (first bool) {
+// firstTold reports whether it is the first time that a call's agent did not obey: some report a result twice.
+func (c *calls) firstTold(about *call) (first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first, about.told = !about.told, true

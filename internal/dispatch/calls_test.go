@@ -153,10 +153,10 @@ func TestCallsAreForgotten(t *testing.T) {
 			e := &events.Event{Envelope: events.Envelope{SessionID: "s", Dialect: events.ClaudeCode,
 				Data: []byte(`{"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"` + id + `"}`)}}
 			e.Contract = events.For(events.ClaudeCode, map[string]string{"before": "PreToolUse", "after": "PostToolUse"}[word])
-			b.follower.decisions.calls.note(e)
+			b.tracker.decisions.calls.note(e)
 		}
 	}
-	if n := len(b.follower.decisions.calls.recent) + len(b.follower.decisions.calls.older); n > 2*mostCalls+1 {
+	if n := len(b.tracker.decisions.calls.recent) + len(b.tracker.decisions.calls.older); n > 2*mostCalls+1 {
 		t.Errorf("%d calls are remembered", n)
 	}
 	b.emit(t, agentLine("after", "long", "sleep", "done"))

@@ -28,15 +28,15 @@ const startTime = 100 * time.Millisecond
 type verdicts struct {
 	*lifetime
 	runs      *runs
-	follower  *follower
+	tracker   *callTracker
 	decisions *decisions
-	records   *records
+	records   *runRecords
 	snapshots *snapshots
 
-	slots    awaitedSlots
-	deciding crowd
-	watching crowd        // events that hooks in the shadow look at
-	shadows  awaitedSlots // of those hooks
+	slots     awaitedSlots
+	deciding  crowd
+	shadowing crowd        // events that hooks in the shadow look at
+	shadows   awaitedSlots // of those hooks
 }
 
 // decide runs the hooks that decide e and folds their answers. The preempt
@@ -72,20 +72,20 @@ func (vs *verdicts) decide(
 	}
 	if len(preempt) == 0 {
 		v, done = main.decide(rest)
-		v, q = vs.asked(e, v, done, sender)
+		v, q = vs.withQuestion(e, v, done, sender)
 		return v, done, q, permitted
 	}
 	early := contract.Preempt()
 	first := main
 	first.contract = &early
 	v, done = first.decide(preempt)
-	alone, q := vs.asked(e, v, done, sender)
+	alone, q := vs.withQuestion(e, v, done, sender)
 	if len(rest) == 0 || v.Skips() && q == nil && !(v.Allowed && slices.ContainsFunc(rest, ofPolicy)) {
 		return alone, done, q, permitted
 	}
 	then, more := main.decide(rest)
 	done = append(done, more...)
-	v, q = vs.asked(e, verdict.Then(v, then), done, sender)
+	v, q = vs.withQuestion(e, verdict.Then(v, then), done, sender)
 	return v, done, q, permitted
 }
 
@@ -216,7 +216,7 @@ func (l decidingLane) sequence(ms []match.Match) (done []*attempt) {
 			continue
 		}
 		now := data // a run that is stuck may look at it later
-		a := l.ask(m, now)
+		a := l.attempt(m, now)
 		done = append(done, a)
 		if l.contract.FirstWins && a.answer.Replaces(l.contract) {
 			break
@@ -256,7 +256,7 @@ func (l decidingLane) parallel(ms []match.Match) []*attempt {
 func (l decidingLane) inOrder(chain []match.Match) (done []*attempt) {
 	for _, m := range chain {
 		if !aborted(done, m) {
-			done = append(done, l.ask(m, l.event.Data))
+			done = append(done, l.attempt(m, l.event.Data))
 		}
 	}
 	return done
@@ -304,12 +304,12 @@ func stuck(a *attempt) *attempt {
 // it would only be killed. It is the shortest deadline that a hook can have.
 const leastRest = 50 * time.Millisecond
 
-// ask runs one hook and reads its answer. It waits for a slot, at most until the
+// attempt runs one hook and reads its answer. It waits for a slot, at most until the
 // time of the lane is over.
-func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
+func (l decidingLane) attempt(m match.Match, data json.RawMessage) *attempt {
 	d, depth, asked := l.d, l.event.Depth, time.Now()
 	a := &attempt{event: l.event, contract: l.contract, match: m, data: data}
-	waited := !l.slots.try(depth)
+	waited := !l.slots.takeNow(depth)
 	if waited && !l.slots.takeUntil(l.ctx, l.until, depth) {
 		return d.runs.unstarted(a, "no slot was free before the deadline of the event")
 	}
@@ -331,8 +331,8 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 		d.runs.execute(a, nil, func(bool) { ended() })
 		return a
 	}
-	return takeTurn(func(t *turn) {
-		unlimited := l.limit(func() { t.giveUp(stuck(a)) })
+	return takeTurn(func(t *awaitedRun) {
+		unlimited := l.endLate(func() { t.giveUp(stuck(a)) })
 		d.runs.execute(a, nil, func(late bool) {
 			unlimited()
 			ended()
@@ -347,7 +347,7 @@ func (l decidingLane) ask(m match.Match, data json.RawMessage) *attempt {
 
 // limit calls over when a run is not back shortly after the time of the lane, or after the
 // end of all runs, unless unlimited is called before. Such a run is recorded later.
-func (l decidingLane) limit(over func()) (unlimited func()) {
+func (l decidingLane) endLate(over func()) (unlimited func()) {
 	late := l.d.runs.alarms.after(l.until.Add(grace), over)
 	stop := context.AfterFunc(l.d.ctx, func() { l.d.runs.alarms.move(late, time.Now().Add(grace)) })
 	return func() {

@@ -9,13 +9,13 @@ import (
 
 // turns keeps the decisions of a session in the order in which they were made: a decision that
 // waits for its runs to be recorded has those after it wait, too. The zero value is ready.
-type turns struct {
+type decisionOrder struct {
 	mu   sync.Mutex
-	last map[turnOf]chan struct{} // closed when the newest decision that waits is recorded
+	last map[sessionOf]chan struct{} // closed when the newest decision that waits is recorded
 }
 
 // turnOf is a session, which has turns of its own. Sessions of two agents may have the same id.
-type turnOf struct {
+type sessionOf struct {
 	dialect events.Dialect
 	session string
 }
@@ -23,11 +23,11 @@ type turnOf struct {
 // take is called for each decision in the order in which they are made. The decision is
 // recorded after before is closed, nil = at once, and then done is called. waits says that
 // the decision is not recorded at once in any case. A decision of no session has no turn.
-func (t *turns) take(e *wire.Decision, waits bool) (before <-chan struct{}, done func()) {
+func (t *decisionOrder) take(e *wire.Decision, waits bool) (before <-chan struct{}, done func()) {
 	if e.SessionID == "" {
 		return nil, func() {}
 	}
-	of := turnOf{e.Dialect, e.SessionID}
+	of := sessionOf{e.Dialect, e.SessionID}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last, behind := t.last[of]
@@ -35,7 +35,7 @@ func (t *turns) take(e *wire.Decision, waits bool) (before <-chan struct{}, done
 		return nil, func() {}
 	}
 	if t.last == nil {
-		t.last = map[turnOf]chan struct{}{}
+		t.last = map[sessionOf]chan struct{}{}
 	}
 	mine := make(chan struct{})
 	t.last[of] = mine

@@ -21,8 +21,8 @@ func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continu
 // decisions makes the records of decisions, and hands them over in their order.
 type decisions struct {
 	*lifetime
-	records *records
-	turns   turns // of decisions to be recorded
+	records *runRecords
+	turns   decisionOrder // of decisions to be recorded
 	calls   calls
 }
 

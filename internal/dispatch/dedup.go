@@ -21,9 +21,9 @@ import (
 // An id counts as seen for dedupWindow. At most dedupMax are kept, and of the
 // answers to them answerBytes in all.
 const (
-	dedupWindow = 10 * time.Minute
-	dedupMax    = 100_000
-	answerBytes = 16 << 20
+	dedupWindow  = 10 * time.Minute
+	dedupMax     = 100_000
+	receiptBytes = 16 << 20
 )
 
 // dedup remembers the ids that senders gave their events, so that an event which is
@@ -34,16 +34,16 @@ type dedup struct {
 	begun time.Time
 	known chan struct{} // closed once the ids of earlier processes are here; nil = there are none
 
-	mu      sync.Mutex // guards all below
-	senders map[string]*senderIDs
-	count   int
-	matched []string // of the newest entry: most events are for the same hooks
-	answers []answer // that are held, oldest first
-	bytes   int      // of them
+	mu       sync.Mutex // guards all below
+	senders  map[string]*senderIDs
+	count    int
+	matched  []string      // of the newest entry: most events are for the same hooks
+	receipts []keptReceipt // that are held, oldest first
+	bytes    int           // of them
 }
 
-// answer is the held answer of an entry.
-type answer struct {
+// keptReceipt is the held answer of an entry.
+type keptReceipt struct {
 	of   *entry
 	size int // in bytes
 }
@@ -295,14 +295,14 @@ func (d *dedup) complete(e *entry, r Receipt) {
 		return
 	}
 	e.full = &r
-	d.answers = append(d.answers, answer{e, sizeOf(r)})
+	d.receipts = append(d.receipts, keptReceipt{e, sizeOf(r)})
 	d.bytes += sizeOf(r)
 	old := d.age(time.Now()) - dedupWindow
-	for len(d.answers) > 1 && (d.bytes > answerBytes || d.answers[0].of.at < old) {
-		e := d.answers[0].of
-		d.bytes -= d.answers[0].size
-		d.answers[0] = answer{}
-		d.answers = d.answers[1:]
+	for len(d.receipts) > 1 && (d.bytes > receiptBytes || d.receipts[0].of.at < old) {
+		e := d.receipts[0].of
+		d.bytes -= d.receipts[0].size
+		d.receipts[0] = keptReceipt{}
+		d.receipts = d.receipts[1:]
 		e.full, e.gone = nil, true
 		if e.ok {
 			d.ids.ForgetAnswer(e.first.seq)

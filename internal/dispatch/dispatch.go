@@ -107,7 +107,7 @@ type Dispatcher struct {
 	resumer   *resumer
 	observers *observers
 	runs      *runs
-	follower  *follower
+	tracker   *callTracker
 	retries   *retries
 	snapshots *snapshots
 	chain     *chain
@@ -119,12 +119,12 @@ type lifetime struct {
 	log      *zap.Logger
 	recorder Recorder
 
-	accept   sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
-	draining bool         // guarded by accept
-	pending  sync.WaitGroup
-	stopping chan struct{}   // closed when Drain begins
-	ctx      context.Context // ends when running hooks must die
-	kill     context.CancelFunc
+	accepting sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
+	draining  bool         // guarded by accept
+	pending   sync.WaitGroup
+	stopping  chan struct{}   // closed when Drain begins
+	ctx       context.Context // ends when running hooks must die
+	kill      context.CancelFunc
 }
 
 // New makes a Dispatcher that knows no hooks yet; see Publish.
@@ -167,10 +167,10 @@ func assemble(l *lifetime) *Dispatcher {
 	o, prompts := l.opts, newPrompts()
 	chain := newChain(o.GroupAlive)
 	snapshots := &snapshots{lifetime: l}
-	records := &records{redact: o.Redact, log: l.log}
+	records := &runRecords{redact: o.Redact, log: l.log}
 	retries := &retries{lifetime: l}
 	decisions := &decisions{lifetime: l, records: records}
-	follower := &follower{lifetime: l, decisions: decisions, records: records, born: time.Now()}
+	follower := &callTracker{lifetime: l, decisions: decisions, records: records, born: time.Now()}
 	reader := &reader{lifetime: l, records: records}
 	runs := &runs{lifetime: l, reader: reader, records: records, retries: retries, chain: chain, prompts: prompts}
 	observers := newObservers(l, runs)
@@ -178,18 +178,18 @@ func assemble(l *lifetime) *Dispatcher {
 	retries.again = resumer.again
 	backlog := newBacklog(l, resumer)
 	verdicts := &verdicts{
-		lifetime: l, runs: runs, follower: follower, decisions: decisions, records: records, snapshots: snapshots,
+		lifetime: l, runs: runs, tracker: follower, decisions: decisions, records: records, snapshots: snapshots,
 		slots: newAwaitedSlots(o.Decidable), shadows: newAwaitedSlots(o.Decidable),
-		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)}, watching: crowd{maxBytes: o.MaxBytes / 8},
+		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)}, shadowing: crowd{maxBytes: o.MaxBytes / 8},
 	}
 	return &Dispatcher{
 		lifetime: l, seen: newDedup(o.IDs), backlog: backlog, resumer: resumer, verdicts: verdicts,
-		observers: observers, runs: runs, follower: follower, retries: retries, snapshots: snapshots, chain: chain,
+		observers: observers, runs: runs, tracker: follower, retries: retries, snapshots: snapshots, chain: chain,
 		trials: &trials{
-			lifetime: l, verdicts: verdicts, follower: follower, records: records, snapshots: snapshots, chain: chain,
+			lifetime: l, verdicts: verdicts, tracker: follower, records: records, snapshots: snapshots, chain: chain,
 		},
 		acceptor: &acceptor{
-			lifetime: l, verdicts: verdicts, backlog: backlog, observers: observers, runs: runs, follower: follower,
+			lifetime: l, verdicts: verdicts, backlog: backlog, observers: observers, runs: runs, tracker: follower,
 			decisions: decisions, snapshots: snapshots, chain: chain, prompts: prompts,
 		},
 	}
@@ -226,9 +226,9 @@ type Stats struct {
 
 // Stats reports the load.
 func (d *Dispatcher) Stats() Stats {
-	d.accept.RLock()
+	d.accepting.RLock()
 	s := Stats{Draining: d.draining}
-	d.accept.RUnlock()
+	d.accepting.RUnlock()
 	s.QueuedRuns, s.QueuedEvents, s.QueuedBytes, s.RunningObserve = d.observers.queue.load()
 	s.RunningDecide, s.WaitingDecide = d.verdicts.slots.used(), int(d.verdicts.slots.waiting.Load())
 	s.Retrying, s.Behind = d.retries.count()+d.observers.queue.rests(), d.backlog.active()
@@ -241,7 +241,7 @@ func (d *Dispatcher) Origin(s Sender) Origin { return d.chain.origin(s, time.Now
 
 // About fills in an event's subject, where it has one: its canonical tool, one line
 // without secrets, and the id of the call.
-func (d *Dispatcher) About(e *events.Event) { d.follower.about(e) }
+func (d *Dispatcher) About(e *events.Event) { d.tracker.about(e) }
 
 // Oldest returns when the oldest event was accepted whose runs in the
 // observers' queue have not all ended; zero when there is none. It looks at

@@ -12,12 +12,12 @@ const killGrace = 2 * time.Second
 // first kills them. Queued runs that are kept stay where they are, for the next
 // start; it waits for the others too, and returns how many were dropped.
 func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
-	d.accept.Lock()
+	d.accepting.Lock()
 	if !d.draining {
 		d.draining = true
 		close(d.stopping)
 	}
-	d.accept.Unlock()
+	d.accepting.Unlock()
 	d.retries.stop()
 	if d.recorder.Durable() {
 		dropped += d.observers.dismiss()

@@ -45,7 +45,7 @@ func (d *Dispatcher) Emit(from Origin, env events.Envelope) (Receipt, *wire.Erro
 // unless it is Owned, may be used for something else when Begin has returned.
 func (d *Dispatcher) Begin(from Origin, env *events.Envelope) (Receipt, Rest, *wire.Error) {
 	if env.ID == "" {
-		return d.acceptor.admit(from, env, nil, nil)
+		return d.acceptor.accept(from, env, nil, nil)
 	}
 	return d.beginOnce(from, env)
 }
@@ -73,7 +73,7 @@ func (d *Dispatcher) beginOnce(from Origin, env *events.Envelope) (Receipt, Rest
 			d.seen.answerDuplicates(seen, Receipt{}, false)
 		}
 	}()
-	rcpt, rest, err := d.acceptor.admit(from, env, nil, &events.Sent{Content: seen.content})
+	rcpt, rest, err := d.acceptor.accept(from, env, nil, &events.Sent{Content: seen.content})
 	admitted = true
 	if err == nil {
 		d.seen.begin(seen, rcpt)
@@ -102,7 +102,7 @@ func (rest Rest) tellDuplicates(d *Dispatcher, seen *entry, r *Receipt) (err *wi
 // EmitOwn accepts an event of the daemon itself, such as gateway:startup. It
 // does not wait for the disk.
 func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *wire.Error) {
-	rcpt, rest, err := d.acceptor.admit(Origin{}, &env, nil, nil)
+	rcpt, rest, err := d.acceptor.accept(Origin{}, &env, nil, nil)
 	if rest != nil {
 		go rest(&Receipt{})
 	}
@@ -112,8 +112,8 @@ func (d *Dispatcher) EmitOwn(env events.Envelope) (Receipt, *wire.Error) {
 // Missed records a call that hookd was not asked about, as its bridge failed. env is the question, as far as it is
 // known; why is for people. It does not wait, and no hook runs for it.
 func (d *Dispatcher) Missed(env events.Envelope, why string) {
-	d.accept.RLock()
-	defer d.accept.RUnlock()
+	d.accepting.RLock()
+	defer d.accepting.RUnlock()
 	if d.draining {
 		return
 	}
@@ -122,12 +122,12 @@ func (d *Dispatcher) Missed(env events.Envelope, why string) {
 	e.EventID = events.NewID(env.At)
 	e.Tool, e.Subject = dialect.Subject(e, d.opts.Redact)
 	e.CallID = dialect.CallID(e)
-	if d.follower.decisions.calls.miss(e) {
+	if d.tracker.decisions.calls.miss(e) {
 		return
 	}
-	rec := d.follower.decisions.decided(e, allowed(), nil)
+	rec := d.tracker.decisions.decided(e, allowed(), nil)
 	rec.Guarded, rec.Reason = wire.GuardedNotAsked, why
-	d.follower.followResult(rec, func(*wire.Decision) {}, true)
+	d.tracker.trackResult(rec, func(*wire.Decision) {}, true)
 }
 
 // Replay accepts an event again as a new one, with which its hooks run as
@@ -136,7 +136,7 @@ func (d *Dispatcher) Missed(env events.Envelope, why string) {
 func (d *Dispatcher) Replay(from Origin, e events.Event, only string) (Receipt, *wire.Error) {
 	env := e.Envelope
 	env.Wait, env.ID, env.Warnings = false, "", nil
-	rcpt, rest, err := d.acceptor.admit(from, &env, &replay{of: e.EventID, only: only}, nil)
+	rcpt, rest, err := d.acceptor.accept(from, &env, &replay{of: e.EventID, only: only}, nil)
 	if err == nil && rest != nil {
 		err = rest(&rcpt)
 	}

@@ -28,7 +28,7 @@ func (o *observers) push(tasks []*task) {
 func (o *observers) endUnstarted(tasks []*task) (dropped int) {
 	for _, t := range tasks {
 		if t.durable {
-			postpone([]*task{t})
+			reportPostponed([]*task{t})
 			o.pending.Done()
 			continue
 		}
@@ -41,5 +41,5 @@ func (o *observers) endUnstarted(tasks []*task) (dropped int) {
 // drop records a task that will never start.
 func (o *observers) drop(t *task) {
 	defer o.pending.Done()
-	t.report(o.runs.unstarted(t.try(), "hookd was stopped before its turn").run)
+	t.report(o.runs.unstarted(t.newAttempt(), "hookd was stopped before its turn").run)
 }

@@ -2,7 +2,7 @@ package dispatch
 
 // submit runs one task of a persistent hook; ended is called after it.
 func (rn *runs) submit(t *task, ended func()) {
-	a := t.try()
+	a := t.newAttempt()
 	over := rn.prepareJob(a)
 	a.job.Settings = t.settings
 	done := func(out JobResult) {

@@ -54,9 +54,9 @@ func (noAsks) Identify(*events.Event) string { return "" }
 
 func (noAsks) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return q.Verdict, nil }
 
-// asked returns v, as a question where it wants a box that cannot be. It also returns the question of v
+// withQuestion returns v, as a question where it wants a box that cannot be. It also returns the question of v
 // if hookd will look for an answer; else nil.
-func (vs *verdicts) asked(
+func (vs *verdicts) withQuestion(
 	e *events.Event, v *verdict.Verdict, done []*attempt, sender Origin,
 ) (*verdict.Verdict, *Question) {
 	v, why := vs.containable(e, v)

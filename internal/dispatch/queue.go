@@ -108,18 +108,18 @@ func (q *queue) push(tasks []*task) bool {
 	}
 	q.queued += len(tasks)
 	for _, t := range tasks {
-		q.enter(t)
+		q.enterStrand(t)
 	}
 	q.start()
 	return true
 }
 
-// enter puts t behind the runs that it must not overtake, if there are any.
-func (q *queue) enter(t *task) {
+// enterStrand puts t behind the runs that it must not overtake, if there are any.
+func (q *queue) enterStrand(t *task) {
 	key, ordered := t.strandKey()
 	if !ordered {
 		t.settings = q.pipeOf(t).settings
-		q.admit(t)
+		q.enterHook(t)
 		return
 	}
 	if t.strand = q.strands[key]; t.strand == nil {
@@ -140,15 +140,15 @@ func (q *queue) advance(l *strand) {
 		l.pipe, t.settings = p, p.settings
 		l.running++
 		l.waiting.pop()
-		q.admit(t)
+		q.enterHook(t)
 	}
 	if l.running == 0 {
 		delete(q.strands, l.key)
 	}
 }
 
-// admit makes t ready unless its hook already runs as often as it may.
-func (q *queue) admit(t *task) {
+// enterHook makes t ready unless its hook already runs as often as it may.
+func (q *queue) enterHook(t *task) {
 	if limit := q.limit(t); limit > 0 {
 		u := q.hooks[t.match.Hook.ID]
 		if u == nil {
@@ -161,10 +161,10 @@ func (q *queue) admit(t *task) {
 		}
 		u.running++
 	}
-	q.prepare(t)
+	q.makeReady(t)
 }
 
-func (q *queue) prepare(t *task) {
+func (q *queue) makeReady(t *task) {
 	if q.piped(t.match.Hook) {
 		q.pipe.push(t)
 		return
@@ -212,7 +212,7 @@ func (q *queue) runOne(t *task) (next *task) {
 			q.done(t)
 			return
 		}
-		next = q.follow(t)
+		next = q.next(t)
 	})
 	return next
 }
@@ -225,8 +225,8 @@ func (q *queue) done(t *task) {
 	q.start()
 }
 
-// follow is done for a caller that runs one of the tasks that are ready now: nil = there is none.
-func (q *queue) follow(t *task) (next *task) {
+// next is done for a caller that runs one of the tasks that are ready now: nil = there is none.
+func (q *queue) next(t *task) (next *task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.free(t)
@@ -267,7 +267,7 @@ func (q *queue) release(t *task) {
 		if u.running--; u.running < limit {
 			if next := u.waiting.pop(); next != nil {
 				u.running++
-				q.prepare(next)
+				q.makeReady(next)
 			}
 		}
 		if u.running == 0 && u.waiting.empty() {
@@ -344,7 +344,7 @@ func (q *queue) wake(t *task) {
 	defer q.mu.Unlock()
 	if q.resting[t] {
 		delete(q.resting, t)
-		q.prepare(t)
+		q.makeReady(t)
 		q.start()
 	}
 }

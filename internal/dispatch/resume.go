@@ -14,7 +14,7 @@ import (
 type resumer struct {
 	*lifetime
 	observers *observers
-	records   *records
+	records   *runRecords
 	retries   *retries
 	snapshots *snapshots
 
@@ -46,8 +46,8 @@ func (re *resumer) again(r retry) {
 		}
 	}
 	w.Attempt = max(w.Attempt, r.attempt, 1) // it overtakes no other run and holds none back
-	re.accept.RLock()
-	defer re.accept.RUnlock()
+	re.accepting.RLock()
+	defer re.accepting.RUnlock()
 	if re.draining {
 		return
 	}
@@ -61,7 +61,7 @@ func (re *resumer) again(r retry) {
 		re.observers.enqueue([]*task{t})
 	case r.event != nil:
 		re.dropped(w, nil, events.PendingKey{}, Fate{})
-	case r.asked:
+	case r.byPerson:
 		re.dropped(w, nil, r.key, Fate{Dead: noHook})
 	default:
 		re.dropped(w, nil, r.key, Fate{Ended: true})

@@ -81,11 +81,11 @@ type retries struct {
 }
 
 type retry struct {
-	due     time.Time
-	key     events.PendingKey
-	attempt int
-	event   *events.Event // nil = on disk
-	asked   bool          // a person wants it: if it cannot run it is a dead letter again
+	due      time.Time
+	key      events.PendingKey
+	attempt  int
+	event    *events.Event // nil = on disk
+	byPerson bool          // a person wants it: if it cannot run it is a dead letter again
 }
 
 type retryHeap []retry

@@ -16,7 +16,7 @@ import (
 type runs struct {
 	*lifetime
 	reader  *reader
-	records *records
+	records *runRecords
 	retries *retries
 	chain   *chain
 	prompts *prompts
@@ -28,7 +28,7 @@ type runs struct {
 
 // observe runs one task of the observers' queue.
 func (rn *runs) observe(t *task, putOff func() bool, ended func(late bool)) {
-	a := t.try()
+	a := t.newAttempt()
 	rn.execute(a, putOff, func(late bool) {
 		defer rn.pending.Done()
 		t.report(a.run)
@@ -148,7 +148,7 @@ func (rn *runs) unstarted(a *attempt, why string) *attempt {
 // merged records a task that does not run, as another one stands for it.
 func (rn *runs) merged(t *task, why string) {
 	now := time.Now()
-	a := t.try()
+	a := t.newAttempt()
 	a.out = JobResult{ExitCode: -1, Started: now}
 	a.run = rn.records.record(a, events.NewRunID(now))
 	a.run.Result, a.run.Reason = wire.ResultMerged, why

@@ -15,14 +15,14 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// records makes the records of runs, and logs failures.
-type records struct {
+// runRecords makes the records of runs, and logs failures.
+type runRecords struct {
 	redact func([]byte) []byte // as Options.Redact
 	log    *zap.Logger
 }
 
 // record makes the record of an attempt that has ended, except for its answer's part.
-func (rc *records) record(a *attempt, id string) wire.Run {
+func (rc *runRecords) record(a *attempt, id string) wire.Run {
 	e, m, out := a.event, a.match, a.out
 	r := wire.Run{
 		ID: id, EventID: e.EventID, Event: e.Envelope.Event, Hook: m.Hook.Name, Called: rc.clean(m.Hook.Called),
@@ -50,7 +50,7 @@ func (rc *records) record(a *attempt, id string) wire.Run {
 // preview is the beginning of a payload without secrets, cut where a character ends; where it is about a
 // tool the call comes first, then the members around it. So much more is looked at that a secret is
 // known which the cut goes through.
-func (rc *records) preview(e *events.Event) string {
+func (rc *runRecords) preview(e *events.Event) string {
 	text := beginning(e, 2*wire.InputPreview)
 	if rc.redact != nil {
 		text = rc.redact(text)
@@ -104,7 +104,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // report logs one WARN for a run that failed, never payloads or environment, of the
 // output only the last line, without secrets.
-func (rc *records) report(r *attempt) {
+func (rc *runRecords) report(r *attempt) {
 	e, m := r.event, r.match
 	if !r.warn && r.answer.Warning == "" {
 		return
@@ -160,7 +160,7 @@ func failed(r wire.Result) bool {
 }
 
 // clean is a hook's text for a record: without secrets, and bounded.
-func (rc *records) clean(text string) string {
+func (rc *runRecords) clean(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -174,7 +174,7 @@ func (rc *records) clean(text string) string {
 	return validPart(text)
 }
 
-func (rc *records) redacted(text string) string {
+func (rc *runRecords) redacted(text string) string {
 	if rc.redact == nil {
 		return text
 	}

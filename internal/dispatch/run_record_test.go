@@ -28,13 +28,13 @@ func TestThePreviewBeginsWithTheCall(t *testing.T) {
 	} {
 		e := &events.Event{Contract: events.For("claude-code", "PreToolUse")}
 		e.Data = json.RawMessage(test.data)
-		if got := new(records).preview(e); got != test.want {
+		if got := new(runRecords).preview(e); got != test.want {
 			t.Errorf("%s\n  is shown as %s\n  want        %s", test.data, got, test.want)
 		}
 	}
 	e := &events.Event{Contract: events.For("claude-code", "UserPromptSubmit")}
 	e.Data = json.RawMessage(`{"session_id":"s","prompt":"p","tool_name":"Bash"}`)
-	if got := new(records).preview(e); got != string(e.Data) {
+	if got := new(runRecords).preview(e); got != string(e.Data) {
 		t.Errorf("a prompt is shown as %s", got)
 	}
 }

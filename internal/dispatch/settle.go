@@ -10,29 +10,29 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// followed has the known facts of the call that an event is about.
-type followed struct {
+// trackedCall has the known facts of the call that an event is about.
+type trackedCall struct {
 	call    *call // nil = the event is about none, or about one that is not known
-	follows bool  // its way is followed
+	tracked bool  // its way is followed
 }
 
 // follower follows the calls of agents from the question to the result.
-type follower struct {
+type callTracker struct {
 	*lifetime
 	decisions *decisions
-	records   *records
+	records   *runRecords
 	born      time.Time // when New was called
 }
 
 // about fills in an event's subject as About does, and returns the call.
-func (f *follower) about(e *events.Event) (about *call) {
+func (f *callTracker) about(e *events.Event) (about *call) {
 	e.Tool, e.Subject = dialect.Subject(e, f.opts.Redact)
 	e.CallID, about = f.decisions.calls.note(e)
 	return about
 }
 
 // judged adds to the record of a decision its part about the call.
-func (f *follower) judged(rec *wire.Decision, e *events.Event, v *verdict.Verdict, w followed) {
+func (f *callTracker) judged(rec *wire.Decision, e *events.Event, v *verdict.Verdict, w trackedCall) {
 	switch e.Contract.Kind {
 	case events.KindToolBefore:
 		rec.Guarded = wire.GuardedAsked
@@ -65,8 +65,8 @@ type ending struct {
 
 // settling returns a function that completes the record of e, which is an event after a call, as settle
 // does; nil = it is another event, or its way is not followed.
-func (f *follower) settling(e *events.Event, w followed) func(*wire.Decision) {
-	if !w.follows || e.Contract.Kind != events.KindToolAfter {
+func (f *callTracker) settling(e *events.Event, w trackedCall) func(*wire.Decision) {
+	if !w.tracked || e.Contract.Kind != events.KindToolAfter {
 		return nil
 	}
 	end := f.ending(e, w.call)
@@ -77,7 +77,7 @@ func (f *follower) settling(e *events.Event, w followed) func(*wire.Decision) {
 }
 
 // ending reads e's report on the end of its call.
-func (f *follower) ending(e *events.Event, about *call) (end ending) {
+func (f *callTracker) ending(e *events.Event, about *call) (end ending) {
 	end.result = dialect.ResultOf(e)
 	end.ran = wire.Ran{
 		EventID: e.EventID, Time: e.Time, Failed: end.result.Failed,
@@ -103,7 +103,7 @@ func (f *follower) ending(e *events.Event, about *call) (end ending) {
 
 // settle says in the record of an event after a call how the call was guarded, and tells the history
 // of the call's end. It is called when all that was decided before in the session is recorded.
-func (f *follower) settle(rec *wire.Decision, end ending, about *call) {
+func (f *callTracker) settle(rec *wire.Decision, end ending, about *call) {
 	if about == nil {
 		if !end.missed && f.isUnguarded(rec, end.result.Took) {
 			rec.Guarded = wire.GuardedNotAsked
@@ -114,7 +114,7 @@ func (f *follower) settle(rec *wire.Decision, end ending, about *call) {
 	rec.Guarded = wire.GuardedAsked
 	switch {
 	case end.bare, of.denied && !refused(end.result, of.reason), end.other && !end.result.Failed:
-		if !f.decisions.calls.tell(about) {
+		if !f.decisions.calls.firstTold(about) {
 			joins(rec, of)
 			return
 		}
@@ -147,7 +147,7 @@ func notObeyed(of call, end ending) string {
 
 // isUnguarded reports whether hookd was surely not asked about a call that it does not know: not where the
 // question may have come to the process before this one.
-func (f *follower) isUnguarded(rec *wire.Decision, took time.Duration) bool {
+func (f *callTracker) isUnguarded(rec *wire.Decision, took time.Duration) bool {
 	if time.Since(f.born) > longCall && took < longCall {
 		return true
 	}

@@ -14,21 +14,21 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// shadowWait is how long a hook in the shadow may wait for a slot: nothing waits for it.
-const shadowWait = 30 * time.Second
+// shadowSlotWait is how long a hook in the shadow may wait for a slot: nothing waits for it.
+const shadowSlotWait = 30 * time.Second
 
-// behind is how long hooks in the shadow wait after a verdict: so they do not compete with
+// shadowDelay is how long hooks in the shadow wait after a verdict: so they do not compete with
 // its way to the sender for a processor.
-const behind = 2 * time.Millisecond
+const shadowDelay = 2 * time.Millisecond
 
-// watch runs the hooks in the shadow, now that the verdict is made. It records the
+// runShadows runs the hooks in the shadow, now that the verdict is made. It records the
 // decision when they have said how they would have decided. It does not wait. done are
 // the attempts that made the verdict.
-func (vs *verdicts) watch(
-	rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt, w followed,
+func (vs *verdicts) runShadows(
+	rec *wire.Decision, e *events.Event, ms []match.Match, done []*attempt, w trackedCall,
 ) {
-	settle := vs.follower.settling(e, w)
-	if !vs.watching.enter(e) {
+	settle := vs.tracker.settling(e, w)
+	if !vs.shadowing.enter(e) {
 		vs.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
 			zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Strings("hooks", names(ms)))
 		vs.decisions.recordDecision(rec, e, done, w.call, settle)
@@ -37,8 +37,8 @@ func (vs *verdicts) watch(
 	hears := vs.decisions.hears(rec, e, w.call)
 	before, recorded := vs.decisions.turns.take(rec, true)
 	vs.decisions.recordLater(rec, false, before, recorded, settle, func() {
-		defer vs.watching.leave(e)
-		sent := time.NewTimer(behind)
+		defer vs.shadowing.leave(e)
+		sent := time.NewTimer(shadowDelay)
 		defer sent.Stop()
 		select {
 		case <-sent.C:
@@ -70,11 +70,11 @@ func (vs *verdicts) shadowed(e *events.Event, ms []match.Match, done []*attempt)
 		}
 		l := decidingLane{
 			d: vs, ctx: vs.ctx, event: e, contract: &contract, slots: vs.shadows,
-			until: time.Now().Add(m.Hook.Timeout + shadowWait),
+			until: time.Now().Add(m.Hook.Timeout + shadowSlotWait),
 		}
 		data := rewrittenBefore(m, &contract, e.Data, done)
 		if m.Unfit == "" || l.fits(m, data) {
-			all.Go(func() { list[i] = l.ask(m.Enforced(), data) })
+			all.Go(func() { list[i] = l.attempt(m.Enforced(), data) })
 		}
 	}
 	all.Wait()

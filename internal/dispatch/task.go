@@ -36,8 +36,8 @@ func (t *task) unran(result wire.Result, why string) wire.Run {
 	return wire.Run{Hook: t.match.Hook.Name, Result: result, ExitCode: -1, Error: why}
 }
 
-// postpone answers the senders of tasks: these run after the restart.
-func postpone(tasks []*task) {
+// reportPostponed answers the senders of tasks: these run after the restart.
+func reportPostponed(tasks []*task) {
 	for _, t := range tasks {
 		t.report(t.unran(wire.ResultInterrupted, "hookd was stopped before its turn; it runs when hookd is back"))
 	}

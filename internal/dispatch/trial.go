@@ -33,8 +33,8 @@ type Trial struct {
 type trials struct {
 	*lifetime
 	verdicts  *verdicts
-	follower  *follower
-	records   *records
+	tracker   *callTracker
+	records   *runRecords
 	snapshots *snapshots
 	chain     *chain
 
@@ -90,7 +90,7 @@ func (tr *trials) try(
 	}
 	e.Dialect = cmp.Or(e.Dialect, e.Contract.Dialect)
 	if at.IsZero() { // the past has both, and finding them takes a tenth of a rehearsal
-		tr.follower.about(e)
+		tr.tracker.about(e)
 	}
 	e.Project = tr.snapshots.projectOf(tr.snapshots.index.Load(), e.Cwd, now)
 	if past, is := env.Past.(Past); is {
@@ -112,7 +112,7 @@ func (tr *trials) try(
 		d: tr.verdicts, ctx: ctx, event: e, contract: &contract, until: now.Add(h.Timeout + grace),
 		slots: tr.verdicts.slots,
 	}
-	a := lane.ask(m, e.Data)
+	a := lane.attempt(m, e.Data)
 	t.Job, t.Run, t.Warning = a.job, a.run, a.answer.Warning
 	if a.out.Late != nil {
 		t.Run.Stdout, t.Run.Stderr = a.out.Late()

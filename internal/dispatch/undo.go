@@ -41,7 +41,7 @@ func (ac *acceptor) forUndo(e *events.Event) bool {
 }
 
 // tellsKept returns v with the words on what can be taken back, if v leaves the question to the agent.
-func (a *admission) tellsKept(v *verdict.Verdict) *verdict.Verdict {
+func (a *acceptance) tellsKept(v *verdict.Verdict) *verdict.Verdict {
 	if !a.tells || !v.Asks() {
 		return v
 	}
@@ -53,7 +53,7 @@ const mostKept = 400
 
 // keepFirst keeps the files that a call is about to destroy, if v lets it pass. It returns the verdict on the
 // call.
-func (a *admission) keepFirst(v *verdict.Verdict) *verdict.Verdict {
+func (a *acceptance) keepFirst(v *verdict.Verdict) *verdict.Verdict {
 	e := a.event
 	if outcome, _ := outcomeOf(v); outcome == wire.OutcomeDeny || e.Contract.Kind != events.KindToolBefore ||
 		!a.d.forUndo(e) {
