@@ -292,7 +292,7 @@ func (r *Recorder) ForgetAnswer(seq uint64) { r.store.ForgetAnswer(seq) }
 func (r *Recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
 
 // Keep fits dispatch.IDs.
-func (r *Recorder) Keep(list func() []events.SentEvent) { r.store.KeepSent(list) }
+func (r *Recorder) Keep(list func() []events.SentEvent) { r.store.Keep(list) }
 
 // Finished fits dispatch.Recorder.
 func (r *Recorder) Finished(k events.PendingKey, run wire.Run, fate dispatch.Fate) {

@@ -60,7 +60,7 @@ func (s *acceptor) prepare(e *events.Event, pending bool) *Prepared {
 // written, ErrClosed. After an error passed to done nothing was accepted either. But a power loss
 // right after ErrIO may leave the event on disk.
 func (s *acceptor) Accept(e *events.Event, prepared *Prepared, hooks []string, done func(error)) error {
-	s.given.Load().note(e.Seq)
+	s.crashPage.Load().note(e.Seq)
 	err := s.Admits(len(e.Data), len(hooks) > 0)
 	if err == nil {
 		hooks = unique(hooks)
@@ -77,7 +77,7 @@ func (s *acceptor) Accept(e *events.Event, prepared *Prepared, hooks []string, d
 
 // arrive hands an event to the journal.
 func (s *acceptor) arrive(e *events.Event, p *Prepared, hooks []string, done func(error)) error {
-	if s.journaled.has(e.Seq) || s.live.has(e.Seq) {
+	if s.journaled.has(e.Seq) || s.pending.has(e.Seq) {
 		return fmt.Errorf("its number %d was given before", e.Seq)
 	}
 	row := p.row
@@ -104,7 +104,7 @@ func (s *acceptor) Admits(size int, pending bool) error {
 	if down := s.down.Load(); down != nil {
 		return down.err
 	}
-	if _, _, bytes := s.live.load(); pending && bytes > 0 && bytes+int64(size) > s.policy.Load().QueueBytes {
+	if _, _, bytes := s.pending.load(); pending && bytes > 0 && bytes+int64(size) > s.policy.Load().QueueBytes {
 		return ErrQueueFull
 	}
 	return nil
@@ -116,7 +116,7 @@ func (s *acceptor) Admits(size int, pending bool) error {
 // decide about. Note keeps nothing of e but its texts. prepared is the result of
 // Prepare for e; nil = the store makes it later from a copy.
 func (s *acceptor) Note(e *events.Event, prepared *Prepared) {
-	s.given.Load().note(e.Seq)
+	s.crashPage.Load().note(e.Seq)
 	if e.Sent != nil {
 		s.sent.noteSent(e)
 	}
@@ -232,7 +232,7 @@ type pendingRuns struct {
 // was interrupted. An attempt that ends before the next commit of records leaves no
 // trace.
 func (s *pendingRuns) Started(k events.PendingKey, runID string, at time.Time) {
-	exec := func(*database) error { s.w.begun.start(k, runID, nanos(at)); return nil }
+	exec := func(*database) error { s.w.attempts.start(k, runID, nanos(at)); return nil }
 	s.queue.add(&op{exec: exec, lean: exec})
 }
 
@@ -252,7 +252,7 @@ func (s *pendingRuns) Forget(k events.PendingKey) {
 func (s *pendingRuns) Retry(k events.PendingKey, run *wire.Run, due time.Time) {
 	row := pendingRow{hook: k.Hook, due: nanos(due)}
 	lean := func(db *database) error {
-		s.w.begun.end(k)
+		s.w.attempts.end(k)
 		err := db.row(`UPDATE pending SET attempt = attempt + 1, due = ? WHERE seq = ? AND hook = ? RETURNING attempt`,
 			row.due, int64(k.Seq), k.Hook).Scan(&row.attempt)
 		if errors.Is(err, sql.ErrNoRows) { // the run was lost
@@ -260,7 +260,7 @@ func (s *pendingRuns) Retry(k events.PendingKey, run *wire.Run, due time.Time) {
 		}
 		return err
 	}
-	s.record(k, run, false, lean, func() { s.live.change(k, row) })
+	s.record(k, run, false, lean, func() { s.pending.change(k, row) })
 }
 
 // GiveUp ends a pending run as a dead letter: its retries are used up, or it is
@@ -291,18 +291,18 @@ func (s *pendingRuns) Record(run *wire.Run) { s.record(events.PendingKey{}, run,
 func (s *pendingRuns) end(
 	k events.PendingKey, run *wire.Run, over bool, how func(*database, events.PendingKey) error,
 ) {
-	s.record(k, run, over, func(db *database) error { return how(db, k) }, func() { s.live.end(k) })
+	s.record(k, run, over, func(db *database) error { return how(db, k) }, func() { s.pending.end(k) })
 }
 
 func (s *pendingRuns) deletePending(db *database, k events.PendingKey) error {
-	s.w.begun.end(k)
+	s.w.attempts.end(k)
 	if s.journaled.over(k.Seq) {
 		return nil // it has no rows
 	}
 	if _, err := s.tables.dropPending(db, k.Seq, k.Hook); err != nil {
 		return fmt.Errorf("end pending run: %w", err)
 	}
-	if s.live.fate(k.Seq).final {
+	if s.pending.fate(k.Seq).final {
 		return nil
 	}
 	return releaseEvent(db, k.Seq)
@@ -311,12 +311,12 @@ func (s *pendingRuns) deletePending(db *database, k events.PendingKey) error {
 // record queues lean, and the record of a run if there is one. Its number may not have been
 // seen before, so it is noted even when the record is dropped.
 func (s *pendingRuns) record(k events.PendingKey, run *wire.Run, over bool, lean func(*database) error, after func()) {
-	o := &op{lean: lean, after: after, exec: lean, event: k.Seq, brings: s.live.size(k.Seq)}
+	o := &op{lean: lean, after: after, exec: lean, event: k.Seq, brings: s.pending.size(k.Seq)}
 	if over {
 		o.ends = k.Hook
 	}
 	if run != nil && run.ID != "" {
-		s.given.Load().note(run.Seq)
+		s.crashPage.Load().note(run.Seq)
 		var row *runRow
 		o.size, o.number = runSize(run), run.Seq
 		o.exec = func(db *database) error {
@@ -327,7 +327,7 @@ func (s *pendingRuns) record(k events.PendingKey, run *wire.Run, over bool, lean
 			}
 			if row == nil { // here, since redaction may take long
 				p := s.policy.Load()
-				row = encodeRun(run, p, s.live.fate(k.Seq).clean == p)
+				row = encodeRun(run, p, s.pending.fate(k.Seq).clean == p)
 			}
 			err := s.tables.insertRun(db, row)
 			if refused(err) { // the pending run has ended all the same

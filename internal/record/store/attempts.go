@@ -10,10 +10,10 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// begun are the attempts under way, as the transaction under way sees them. On
+// attempts are the attempts under way, as the transaction under way sees them. On
 // disk they are one row, written when they have changed: they are as few as
 // run at once, and most begin and end between two commits.
-type begun struct {
+type attempts struct {
 	runs  map[events.PendingKey]attempt
 	saved map[events.PendingKey]attempt // as of the last commit
 	dirty bool
@@ -27,14 +27,14 @@ type attempt struct {
 	Started int64  `json:"started"` // nanoseconds since 1970
 }
 
-func newBegun() *begun { return &begun{runs: map[events.PendingKey]attempt{}} }
+func newAttempts() *attempts { return &attempts{runs: map[events.PendingKey]attempt{}} }
 
-func (b *begun) start(k events.PendingKey, runID string, started int64) {
+func (b *attempts) start(k events.PendingKey, runID string, started int64) {
 	b.runs[k] = attempt{k.Seq, k.Hook, runID, started}
 	b.dirty = true
 }
 
-func (b *begun) end(k events.PendingKey) {
+func (b *attempts) end(k events.PendingKey) {
 	if _, known := b.runs[k]; known {
 		delete(b.runs, k)
 		b.dirty = true
@@ -42,7 +42,7 @@ func (b *begun) end(k events.PendingKey) {
 }
 
 // flush writes the runs if they have changed.
-func (b *begun) flush(db *database) error {
+func (b *attempts) flush(db *database) error {
 	if !b.dirty {
 		return nil
 	}
@@ -61,14 +61,14 @@ func (b *begun) flush(db *database) error {
 }
 
 // committed takes the flushed runs as being on disk.
-func (b *begun) committed() {
+func (b *attempts) committed() {
 	if b.dirty {
 		b.saved, b.dirty = maps.Clone(b.runs), false
 	}
 }
 
 // forget returns to the last commit. It is written again: it is not known to which file.
-func (b *begun) forget() {
+func (b *attempts) forget() {
 	b.runs, b.dirty = maps.Clone(b.saved), true
 	if b.runs == nil {
 		b.runs = map[events.PendingKey]attempt{}
@@ -76,17 +76,17 @@ func (b *begun) forget() {
 }
 
 // fill reads the runs that an earlier daemon left.
-func (b *begun) fill(row *sql.Row) (err error) {
-	b.runs, err = readBegun(row)
+func (b *attempts) fill(row *sql.Row) (err error) {
+	b.runs, err = readAttempts(row)
 	b.dirty = true
 	b.committed()
 	return err
 }
 
-// selectBegun is the query whose row readBegun reads.
-const selectBegun = `SELECT list FROM begun`
+// selectAttempts is the query whose row readAttempts reads.
+const selectAttempts = `SELECT list FROM begun`
 
-func readBegun(row *sql.Row) (map[events.PendingKey]attempt, error) {
+func readAttempts(row *sql.Row) (map[events.PendingKey]attempt, error) {
 	runs := map[events.PendingKey]attempt{}
 	var text []byte
 	err := row.Scan(&text)

@@ -67,9 +67,9 @@ func TestAttemptsOfARefusedCommit(t *testing.T) {
 	accept(t, s, event(1, "agent:end", `{}`), "a", "b")
 	s.Started(events.PendingKey{Seq: 1, Hook: "a"}, "R1", time.Now())
 	flush(t, s)
-	s.w.begun.end(events.PendingKey{Seq: 1, Hook: "a"})
-	s.w.begun.start(events.PendingKey{Seq: 1, Hook: "b"}, "R2", 1)
-	s.w.begun.forget() // as after ROLLBACK
+	s.w.attempts.end(events.PendingKey{Seq: 1, Hook: "a"})
+	s.w.attempts.start(events.PendingKey{Seq: 1, Hook: "b"}, "R2", 1)
+	s.w.attempts.forget() // as after ROLLBACK
 	s.Record(&wire.Run{ID: "x", Seq: 2})
 	flush(t, s)
 	if got, want := interrupted(t, s), []string{"1:a R1"}; !slices.Equal(got, want) {

@@ -14,14 +14,14 @@ import (
 	"github.com/hookd/hookd/internal/record/journal"
 )
 
-// given is the greatest number that was given away, in a page of memory that is
+// crashPage is the greatest number that was given away, in a page of memory that is
 // also a file: it outlives the process however that ends, and noting a number
 // waits for no disk. A number up to it that is not in the database is
 // missing; the numbers from it to the reserved ones were never used.
 //
 // After a crash of the machine the file may be older than the database: it
 // names the boot that it was written in, and counts for that boot only.
-type given struct {
+type crashPage struct {
 	mu   sync.Mutex
 	page []byte // nil = there is none: then all reserved numbers count as given
 }
@@ -29,10 +29,10 @@ type given struct {
 // The page: the number, then the boot it was written in, then the epoch of the
 // numbers, then marks. A mark is a number, and its complement beside it.
 const (
-	givenPage  = 4096
-	givenBoot  = 8
-	givenEpoch = 64
-	givenEnd   = 128
+	pageBytes = 4096
+	pageBoot  = 8
+	pageEpoch = 64
+	pageMarks = 128
 
 	markConfirmed = 128 // the end of the journal that an Append has confirmed: segment << 32 | offset / 8
 	markPending   = 144 // runs
@@ -66,8 +66,8 @@ func readMarks(f *os.File) (m marks, err error) {
 		}
 		return 0
 	}
-	m.epoch = string(bytes.TrimRight(page[givenEpoch:givenEnd], "\x00"))
-	boot := string(bytes.TrimRight(page[givenBoot:givenEpoch], "\x00"))
+	m.epoch = string(bytes.TrimRight(page[pageEpoch:pageMarks], "\x00"))
+	boot := string(bytes.TrimRight(page[pageBoot:pageEpoch], "\x00"))
 	m.boot = boot != "" && boot == bootID()
 	if v := mark(markConfirmed); m.epoch != "" && v > 0 {
 		m.confirmed = journal.Pos{Segment: v >> 32, Offset: int64(v&(1<<32-1)) << 3}
@@ -77,7 +77,7 @@ func readMarks(f *os.File) (m marks, err error) {
 }
 
 // mark notes a number in the page.
-func (g *given) mark(at int, v uint64) {
+func (g *crashPage) mark(at int, v uint64) {
 	g.use(func(page []byte) {
 		binary.LittleEndian.PutUint64(page[at:], v)
 		binary.LittleEndian.PutUint64(page[at+8:], ^v)
@@ -85,39 +85,39 @@ func (g *given) mark(at int, v uint64) {
 }
 
 // confirm notes the end of the journal.
-func (g *given) confirm(p journal.Pos) { g.mark(markConfirmed, p.Segment<<32|uint64(p.Offset)>>3) }
+func (g *crashPage) confirm(p journal.Pos) { g.mark(markConfirmed, p.Segment<<32|uint64(p.Offset)>>3) }
 
-// openGiven maps f, and returns the number in it when it is of this epoch and
+// openCrashPage maps f, and returns the number in it when it is of this epoch and
 // boot.
-func openGiven(f *os.File, epoch string) (g *given, last uint64, known bool) {
-	g = &given{}
-	if f.Truncate(givenPage) != nil {
+func openCrashPage(f *os.File, epoch string) (g *crashPage, last uint64, known bool) {
+	g = &crashPage{}
+	if f.Truncate(pageBytes) != nil {
 		return g, 0, false
 	}
-	page, err := syscall.Mmap(int(f.Fd()), 0, givenPage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	page, err := syscall.Mmap(int(f.Fd()), 0, pageBytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
 		return g, 0, false
 	}
 	g.page = page
 	g.use(func(page []byte) {
-		var head [givenEnd - givenBoot]byte
+		var head [pageMarks - pageBoot]byte
 		copy(head[:], bootID())
-		copy(head[givenEpoch-givenBoot:], epoch)
-		if known = string(page[givenBoot:givenEnd]) == string(head[:]); known {
+		copy(head[pageEpoch-pageBoot:], epoch)
+		if known = string(page[pageBoot:pageMarks]) == string(head[:]); known {
 			last = binary.LittleEndian.Uint64(page)
 			return
 		}
-		if string(page[givenEpoch:givenEnd]) != string(head[givenEpoch-givenBoot:]) {
+		if string(page[pageEpoch:pageMarks]) != string(head[pageEpoch-pageBoot:]) {
 			clear(page[markConfirmed:marksEnd])
 		}
-		clear(page[:givenBoot])
-		copy(page[givenBoot:], head[:])
+		clear(page[:pageBoot])
+		copy(page[pageBoot:], head[:])
 	})
 	return g, last, known
 }
 
 // note takes down that seq was given. It costs a few nanoseconds.
-func (g *given) note(seq uint64) {
+func (g *crashPage) note(seq uint64) {
 	g.use(func(page []byte) {
 		if seq > binary.LittleEndian.Uint64(page) {
 			binary.LittleEndian.PutUint64(page, seq)
@@ -127,7 +127,7 @@ func (g *given) note(seq uint64) {
 
 // use calls f with the page. When another process has cut the file off, the
 // page cannot be used any more, which must not end this one.
-func (g *given) use(f func(page []byte)) {
+func (g *crashPage) use(f func(page []byte)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.page == nil {
@@ -142,7 +142,7 @@ func (g *given) use(f func(page []byte)) {
 	f(g.page)
 }
 
-func (g *given) close() {
+func (g *crashPage) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.page != nil {

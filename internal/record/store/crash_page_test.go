@@ -97,7 +97,7 @@ func TestNumbersOfAnotherBootAreMissing(t *testing.T) {
 		image[name] = text
 	}
 	closed(t, s)
-	copy(image[lockPath(o.Path)][givenBoot:], "another boot")
+	copy(image[lockPath(o.Path)][pageBoot:], "another boot")
 	os.Remove(o.Path + "-shm")
 	for name, text := range image {
 		if err := os.WriteFile(name, text, 0o600); err != nil {

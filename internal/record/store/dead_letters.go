@@ -52,7 +52,7 @@ func (s *deadLetters) DeadLetters(
 // DeadLetter returns one dead letter and the input for its hook: the
 // event with all of its data. It fails with ErrNotFound.
 func (s *deadLetters) DeadLetter(ctx context.Context, id int64) (d wire.DeadLetter, p events.Pending, err error) {
-	err = s.snapshot(ctx, func(db querier) error {
+	err = s.readTx(ctx, func(db querier) error {
 		row, err := scanDead(db.QueryRowContext(ctx, deadColumns+` WHERE id = ?`, id))
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (s *deadLetters) RetryDead(ctx context.Context, id int64) (events.Pending, 
 		s.w.state.waiting.add(more)
 		return nil
 	}
-	o.after = func() { s.live.addRow(p.Event, pendingRow{hook: p.Hook, attempt: d.Attempts}, first) }
+	o.after = func() { s.pending.addRow(p.Event, pendingRow{hook: p.Hook, attempt: d.Attempts}, first) }
 	p.Attempt = d.Attempts
 	if err := s.wait(ctx, o); err != nil {
 		return p, fmt.Errorf("retry dead letter %d: %w", id, err)

@@ -51,7 +51,7 @@ func (s *decisions) Decided(d *wire.Decision) {
 	if d.Outcome == "" {
 		d.Outcome = d.Word()
 	}
-	s.given.Load().note(d.Seq)
+	s.crashPage.Load().note(d.Seq)
 	o := &op{size: opCost + len(d.Subject) + len(d.Reason) + len(d.NewInput), number: d.Seq}
 	o.exec = func(db *database) error {
 		err := s.insertDecision(db, d)

@@ -196,10 +196,10 @@ func insertEvent(db *database, r eventRow) (added bool, err error) {
 		}
 		return false, fmt.Errorf("insert event %s: %w", r.id, err)
 	}
-	if err := insertParts(db, r.seq, false, rest); err != nil {
+	if err := insertPieces(db, r.seq, false, rest); err != nil {
 		return false, err
 	}
-	return true, insertParts(db, r.seq, true, laterRest)
+	return true, insertPieces(db, r.seq, true, laterRest)
 }
 
 // releaseEvent reduces the data to the part that history keeps, once nothing waits for

@@ -15,15 +15,15 @@ import (
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
-// doubts count how often a database that seemed to be damaged was sound after all.
-type doubts struct {
+// falseAlarms count how often a database that seemed to be damaged was sound after all.
+type falseAlarms struct {
 	number int
 	last   time.Time
 	unread time.Time // when the disk first did not give it; zero = it does
 }
 
-// mostDoubts within Options.unread are believed. After that SQLite is: it sees more than its check does.
-const mostDoubts = 3
+// mostFalseAlarms within Options.unread are believed. After that SQLite is: it sees more than its check does.
+const mostFalseAlarms = 3
 
 // reopen is attach, and examines a database that seems to be damaged.
 func (s *healer) reopen() error {
@@ -75,7 +75,7 @@ func (s *healer) examine(cause error) error {
 		d.number = 0
 	}
 	d.unread, d.last, d.number = time.Time{}, time.Now(), d.number+1
-	if d.number > mostDoubts {
+	if d.number > mostFalseAlarms {
 		return cause
 	}
 	return nil

@@ -18,20 +18,20 @@ import (
 // handed on to it. A place outlives the settings that name its target by the age of the
 // history, so a target that is put back goes on from there.
 
-// places has the numbers of all targets in memory: they must outlive the file.
-type places struct {
+// targetPlaces has the numbers of all targets in memory: they must outlive the file.
+type targetPlaces struct {
 	mu      sync.Mutex
 	targets []string // in force
 	through map[string]uint64
 }
 
-func (p *places) all() map[string]uint64 {
+func (p *targetPlaces) all() map[string]uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.through)
 }
 
-func (p *places) set(target string, through uint64) {
+func (p *targetPlaces) set(target string, through uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.through == nil {
@@ -40,7 +40,7 @@ func (p *places) set(target string, through uint64) {
 	p.through[target] = max(through, p.through[target])
 }
 
-func (p *places) inForce() []string {
+func (p *targetPlaces) inForce() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.targets
@@ -49,7 +49,7 @@ func (p *places) inForce() []string {
 // forwarding knows how far each target has got.
 type forwarding struct {
 	*core
-	places places
+	places targetPlaces
 	memory *unwritten
 }
 
@@ -114,7 +114,7 @@ type Ahead struct {
 // that another goroutine is about to hand over. A caller that wants the records it handed over a
 // moment ago calls Flush first.
 func (s *forwarding) Ahead(ctx context.Context, target string, upto uint64, limit int) (a Ahead, err error) {
-	err = s.snapshot(ctx, func(db querier) error {
+	err = s.readTx(ctx, func(db querier) error {
 		var through int64
 		row := db.QueryRowContext(ctx, `SELECT through, missed - told FROM forward WHERE target = ?`, target)
 		if err := row.Scan(&through, &a.Missed); err != nil {

@@ -105,11 +105,11 @@ func (s *opener) adopt(db *database) error {
 		if !st.fresh {
 			s.w.found = st
 		}
-		s.live.reset(st.waiting)
+		s.pending.reset(st.waiting)
 		if err := s.manifest.manifests.fill(db); err != nil {
 			return err
 		}
-		if err := s.w.begun.fill(db.row(selectBegun)); err != nil {
+		if err := s.w.attempts.fill(db.row(selectAttempts)); err != nil {
 			return err
 		}
 		if err := s.losses.fill(db); err != nil {
@@ -147,7 +147,7 @@ func (s *opener) adopt(db *database) error {
 	s.w.loaded, s.w.cutOff, s.w.orphans, s.w.state = true, false, false, reserved
 	s.w.spans.forget()
 	s.w.sessions.forget()
-	s.w.begun.forget()
+	s.w.attempts.forget()
 	s.w.audit.forget()
 	return nil
 }
@@ -166,8 +166,8 @@ func (s *opener) noteNeverGiven(db *database, st state) error {
 	}
 	kept = max(kept, s.journaled.greatest())
 	s.w.seen = max(s.w.seen, kept)
-	g, last, known := openGiven(s.lock, st.epoch)
-	s.given.Store(g)
+	g, last, known := openCrashPage(s.lock, st.epoch)
+	s.crashPage.Store(g)
 	if !known || last < kept || last >= st.seq { // less than kept: an earlier process could not write it
 		return nil
 	}
@@ -208,14 +208,14 @@ func (s *opener) carry(db *database, st *state) (err error) {
 		s.transactions.endMoves(err == nil)
 		s.w.state = before
 	}()
-	for _, w := range s.live.held() {
+	for _, w := range s.pending.wholeEvents() {
 		p := s.policy.Load()
 		row := encodeEvent(w.event, true, p)
 		added, err := insertEvent(db, row)
 		if err != nil {
 			return err
 		}
-		s.live.noteFate(row.seq, row.fate(p)) // the policy may be another one now
+		s.pending.noteFate(row.seq, row.fate(p)) // the policy may be another one now
 		if added {
 			st.events++
 		}
@@ -283,7 +283,7 @@ func (s *healer) journalFailed(cause error) {
 		s.fail(cause)
 		return
 	}
-	kept, _ := s.live.count()
+	kept, _ := s.pending.count()
 	s.loss.report(Incident{Kind: IncidentJournal, Err: cause, Path: s.journaled.dir, Kept: kept})
 	s.moveAll()
 }
@@ -315,7 +315,7 @@ func (s *healer) recover(cause error) (err error) {
 func (s *healer) replace(kind IncidentKind, cause error) error {
 	in := Incident{Kind: kind, Err: cause, Path: s.opts.Path}
 	if s.w.loaded {
-		in.Kept, in.Lost = s.live.count()
+		in.Kept, in.Lost = s.pending.count()
 		in.DeadLetters = s.w.state.dead
 	} else {
 		s.w.orphans = true
@@ -330,7 +330,7 @@ func (s *healer) replace(kind IncidentKind, cause error) error {
 		in.MovedTo = moved
 	}
 	// Even where the new file cannot be opened yet, the old one is gone.
-	s.live.dropLost()
+	s.pending.dropLost()
 	left, bad := readMarks(s.opener.lock)
 	fresh := !s.w.loaded
 	err := s.opener.attach()
@@ -339,7 +339,7 @@ func (s *healer) replace(kind IncidentKind, cause error) error {
 		in.Kept, in.Lost = in.Kept+saved, max(0, in.Lost-saved)
 	}
 	if fresh {
-		in.Kept, _ = s.live.count()
+		in.Kept, _ = s.pending.count()
 		if in.More && bad == nil && left.boot {
 			in.Lost, in.More = max(0, int(left.pending)-in.Kept), false
 		}
@@ -359,7 +359,7 @@ func (s *healer) salvage(path string) (runs int) {
 	_, _ = readAsideDatabase(context.Background(), path, func(e *events.Event, hooks []string) error {
 		var carried bool
 		row := s.db.row(`SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?)`, int64(e.Seq))
-		if err := row.Scan(&carried); err != nil || carried || s.live.has(e.Seq) {
+		if err := row.Scan(&carried); err != nil || carried || s.pending.has(e.Seq) {
 			return err
 		}
 		var rows []pendingRow
@@ -373,7 +373,7 @@ func (s *healer) salvage(path string) (runs int) {
 			}
 			return err
 		}
-		after := func() { s.live.holdNew(e, rows) }
+		after := func() { s.pending.holdNew(e, rows) }
 		batch = append(batch, &op{exec: exec, lean: exec, after: after})
 		if runs += len(rows); len(batch) == batchOps {
 			write()
@@ -491,7 +491,7 @@ func (s *opener) dropEventless(db *database, waiting *amount) error {
 		return err // a file that is given up now still has them all
 	}
 	*waiting = left
-	s.live.inDatabase(left)
+	s.pending.inDatabase(left)
 	lost := 0
 	for _, seq := range rows {
 		if !s.journaled.has(seq) {
@@ -499,7 +499,7 @@ func (s *opener) dropEventless(db *database, waiting *amount) error {
 		}
 	}
 	if lost > 0 {
-		kept, _ := s.live.count()
+		kept, _ := s.pending.count()
 		err := fmt.Errorf("%w: the events of %d pending runs are not there", errCorrupt, lost)
 		s.loss.report(Incident{Kind: IncidentJournal, Err: err, Path: db.path, Kept: kept, Lost: lost})
 	}
@@ -533,7 +533,7 @@ func deleteUncounted(db *database, text string) (gone []uint64, left amount, err
 
 // tellLeft reports the records that the database does not have although an earlier process has written them.
 func (s *opener) tellLeft(st state, left marks) {
-	kept, _ := s.live.count()
+	kept, _ := s.pending.count()
 	in := Incident{Kind: IncidentJournal, Path: s.opts.Path, Kept: kept}
 	switch {
 	case s.w.orphans:
@@ -768,7 +768,7 @@ func (s *writeLoop) moveLast() (empty bool) {
 
 // unlock lets another process open the database.
 func (s *writeLoop) unlock() {
-	s.given.Load().close()
+	s.crashPage.Load().close()
 	if s.opener.lock != nil {
 		s.opener.lock.Close()
 	}

@@ -87,7 +87,7 @@ func TestRunByPrefix(t *testing.T) {
 func TestPayloadPolicy(t *testing.T) {
 	t.Parallel()
 	small, large := `{"k":"hush"}`, `{"k":"hush","t":"`+strings.Repeat("é", 3000)+`"}`
-	parts := `{"k":"hush","t":"` + strings.Repeat("é", partBytes) + `","end":"hush"}`
+	parts := `{"k":"hush","t":"` + strings.Repeat("é", pieceBytes) + `","end":"hush"}`
 	redact := func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "hush", "[secret]")) }
 	clean := func(s string) string { return strings.ReplaceAll(s, "hush", "[secret]") }
 	tests := []struct {

@@ -18,11 +18,11 @@ import (
 func journalDir(path string) string { return path + "-accepted" }
 
 // Where an event is that the journal has.
-type place int
+type whereabouts int
 
 const (
-	inJournal  place = iota // and nowhere else
-	beingMoved              // into the database, by the transaction under way: only the writer sees it there
+	inJournal  whereabouts = iota // and nowhere else
+	beingMoved                    // into the database, by the transaction under way: only the writer sees it there
 	inDatabase
 )
 
@@ -30,7 +30,7 @@ const (
 // which the garbage collector would follow.
 type entry struct {
 	journal.Entry
-	place place
+	place whereabouts
 	over  bool // it went into the database as history keeps it: nothing waited for it any more
 	sent  bool // its sender gave it an id
 }
@@ -282,7 +282,7 @@ func (j *journaled) journal() *journal.Journal {
 // read reads an event from the journal, all parts or only the parts that final needs.
 func (j *journaled) read(e *entry, all bool) (accepted, error) {
 	log := j.journal()
-	if !all && e.Body > partBytes { // of a large event little may be needed
+	if !all && e.Body > pieceBytes { // of a large event little may be needed
 		head, err := log.Head(e.Entry)
 		if err != nil {
 			return accepted{}, err
@@ -368,7 +368,7 @@ func (s *mover) openJournal(db *database, st state, left marks) error {
 	j.mu.Unlock()
 	for i, e := range list {
 		if e.place == inJournal {
-			s.live.accept(e.Number, nil, read[i].size, read[i].hooks, fate{})
+			s.pending.accept(e.Number, nil, read[i].size, read[i].hooks, fate{})
 		}
 	}
 	j.add(list, time.Time{})
@@ -412,7 +412,7 @@ func findStored(db *database, list []entry) error {
 // tellFound reports the parts of the journal that are not as they should be: each file, and each segment that is
 // missing. senseless is how many of its records say nothing.
 func (s *mover) tellFound(f journal.Found, senseless int, left marks) {
-	_, kept, _ := s.live.load()
+	_, kept, _ := s.pending.load()
 	tell := func(in Incident) {
 		in.Kind, in.Path, in.Kept = IncidentJournal, s.journaled.folder(), kept
 		s.loss.report(in)
@@ -483,7 +483,7 @@ func (s *mover) bring(db *database, seq uint64) error {
 
 // move moves an event from the journal into the database.
 func (s *mover) move(db *database, e *entry) error {
-	rows, held := s.live.rows(e.Number)
+	rows, held := s.pending.rows(e.Number)
 	over := s.w.ending.all(e.Number, rows)
 	a, err := s.journaled.read(e, !over)
 	switch {
@@ -494,7 +494,7 @@ func (s *mover) move(db *database, e *entry) error {
 	case held != nil:
 		p := s.policy.Load()
 		a = accepted{row: encodeEvent(held, len(rows) > 0, p), sent: sentOf(held)}
-		s.live.noteFate(e.Number, a.row.fate(p))
+		s.pending.noteFate(e.Number, a.row.fate(p))
 	case !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, errRecord) && s.patient(e.Segment):
 		s.w.unread = e
 		return fmt.Errorf("%w: event %d: %w", ErrIO, e.Number, err)
@@ -537,11 +537,11 @@ func (s *mover) lose(e *entry, cause error) error {
 	if err != nil {
 		cause = errors.Join(cause, err)
 	}
-	rows, _ := s.live.rows(e.Number)
-	s.live.forget(e.Number)
+	rows, _ := s.pending.rows(e.Number)
+	s.pending.forget(e.Number)
 	s.journaled.moving(e, true)
 	s.w.moved = append(s.w.moved, e)
-	kept, _ := s.live.count()
+	kept, _ := s.pending.count()
 	s.loss.report(Incident{
 		Kind: IncidentJournal, Err: fmt.Errorf("event %d: %w", e.Number, cause), Path: s.journaled.folder(),
 		Kept: kept, Lost: len(rows), MovedTo: file,

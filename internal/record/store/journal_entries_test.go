@@ -233,7 +233,7 @@ func TestPendingThatHasMoved(t *testing.T) {
 	accept(t, s, event(1, "agent:end", `{"n":1}`), "a")
 	gone := *s.journaled.onlyHere(1)
 	gone.Segment += 100
-	for at, want := range map[place]error{inJournal: journal.ErrDamaged, inDatabase: errMoved} {
+	for at, want := range map[whereabouts]error{inJournal: journal.ErrDamaged, inDatabase: errMoved} {
 		gone.place = at
 		if _, err := s.pendingOnly(&gone, nil); !errors.Is(err, want) {
 			t.Errorf("at place %v: %v, want %v", at, err, want)

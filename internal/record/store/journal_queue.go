@@ -163,15 +163,15 @@ func (s *appender) arrived(batch []*accepting, entries []journal.Entry) {
 	list := make([]entry, len(batch))
 	for i, a := range batch {
 		list[i] = entry{Entry: entries[i], sent: a.sent}
-		s.live.accept(a.event.Seq, a.event, len(a.event.Data), a.hooks, a.fate)
+		s.pending.accept(a.event.Seq, a.event, len(a.event.Data), a.hooks, a.fate)
 	}
 	s.journaled.add(list, time.Now())
 	if n := len(entries); n > 0 {
 		last := entries[n-1]
-		s.given.Load().confirm(journal.Pos{Segment: last.Segment, Offset: last.Offset + last.Bytes()})
+		s.crashPage.Load().confirm(journal.Pos{Segment: last.Segment, Offset: last.Offset + last.Bytes()})
 	}
-	_, runs, _ := s.live.load()
-	s.given.Load().mark(markPending, uint64(runs))
+	_, runs, _ := s.pending.load()
+	s.crashPage.Load().mark(markPending, uint64(runs))
 	s.tellWaiting()
 	if s.journaled.long() {
 		nudge(s.queue.urgent)

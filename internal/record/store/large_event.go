@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// partBytes is how much of a payload stands in one row. SQLite has a whole row
+// pieceBytes is how much of a payload stands in one row. SQLite has a whole row
 // in memory, and more than once, whenever it reads or writes it: a longer payload
 // goes on in the table parts.
-const partBytes = 256 << 10
+const pieceBytes = 256 << 10
 
 // split returns the part that stands in the event's own row, and the rest.
 func split(data []byte) (first, rest []byte) {
-	n := min(len(data), partBytes)
+	n := min(len(data), pieceBytes)
 	return data[:n:n], data[n:]
 }
 
-// insertParts writes the parts that follow the event's own row; later tells that they are
+// insertPieces writes the parts that follow the event's own row; later tells that they are
 // the parts that history will keep.
-func insertParts(db *database, seq uint64, later bool, rest []byte) error {
+func insertPieces(db *database, seq uint64, later bool, rest []byte) error {
 	for n := 0; len(rest) > 0; n++ {
 		var part []byte
 		part, rest = split(rest)

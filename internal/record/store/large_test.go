@@ -93,7 +93,7 @@ func TestWhatIsReadAtOnceIsBounded(t *testing.T) {
 // has is not read again.
 func TestTheOldestPendingEventsAreHeld(t *testing.T) {
 	const most = 64 << 20
-	l, data := newLive(most), make([]byte, most/4-heldCost)
+	l, data := newPendingMemory(most), make([]byte, most/4-heldCost)
 	rows := []pendingRow{{hook: "a"}}
 	made := func(seq uint64) *events.Event { return &events.Event{Envelope: events.Envelope{Data: data}, Seq: seq} }
 	for seq := uint64(1); seq <= 10; seq++ {

@@ -32,7 +32,7 @@ func (l *losses) all() []wire.Loss {
 	return slices.Clone(l.list)
 }
 
-func (l *losses) lost() int64 {
+func (l *losses) load() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.sum

@@ -30,7 +30,7 @@ func (s *archive) Past(ctx context.Context, q wire.EventQuery) (page PastPage, e
 		return page, err
 	}
 	page.Next = next
-	err = s.snapshot(ctx, func(db querier) error {
+	err = s.readTx(ctx, func(db querier) error {
 		page.Events, err = pastOf(ctx, db, numbers)
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 //
 // The value for each has no pointer: the garbage collector would follow it, several times a second
 // where much is accepted.
-type live struct {
+type pendingMemory struct {
 	// most is how many bytes of events, each with heldCost, are held in memory for the case
 	// that the database is lost. The events that the dispatcher holds are shared: it has the oldest
 	// events, so the newest make room for them.
@@ -51,8 +51,8 @@ func (a *amount) sub(b amount) {
 // waiting is an event and the hooks that have not ended for it.
 type waiting struct {
 	size  uint32
-	hooks uint32 // number of their list, in order of registration; 0 = the rows are in live.changed
-	clean uint32 // live.version of fate.clean; 0 = nil
+	hooks uint32 // number of their list, in order of registration; 0 = the rows are in pendingMemory.changed
+	clean uint32 // pendingMemory.version of fate.clean; 0 = nil
 	final bool   // as fate.final
 	only  bool   // the database does not have it, but the journal does
 }
@@ -70,8 +70,8 @@ type pendingRow struct {
 	due     int64 // nanoseconds since 1970; 0 = now
 }
 
-func newLive(most int64) *live {
-	return &live{
+func newPendingMemory(most int64) *pendingMemory {
+	return &pendingMemory{
 		most: most, events: map[uint64]waiting{}, changed: map[uint64][]pendingRow{},
 		whole: map[uint64]*events.Event{}, touched: map[uint64]bool{},
 	}
@@ -82,7 +82,7 @@ const heldCost = 1 << 10
 
 // accept puts an event in that the journal has, with first attempts of some hooks; with
 // none of them nothing waits for it.
-func (l *live) accept(seq uint64, e *events.Event, size int, hooks []string, f fate) {
+func (l *pendingMemory) accept(seq uint64, e *events.Event, size int, hooks []string, f fate) {
 	if len(hooks) == 0 {
 		return
 	}
@@ -99,18 +99,18 @@ func (l *live) accept(seq uint64, e *events.Event, size int, hooks []string, f f
 }
 
 // amountOf returns how much an event is.
-func (l *live) amountOf(seq uint64, w waiting) amount {
+func (l *pendingMemory) amountOf(seq uint64, w waiting) amount {
 	return amount{1, int64(l.left(seq, w)), int64(w.size)}
 }
 
 // put notes an event with its rows.
-func (l *live) put(seq uint64, w waiting, rows []pendingRow) {
+func (l *pendingMemory) put(seq uint64, w waiting, rows []pendingRow) {
 	w.hooks = 0
 	l.events[seq], l.changed[seq] = w, rows
 }
 
 // rowsOf returns the rows of an event, which the caller may change.
-func (l *live) rowsOf(seq uint64, w waiting) []pendingRow {
+func (l *pendingMemory) rowsOf(seq uint64, w waiting) []pendingRow {
 	if w.hooks == 0 {
 		return slices.Clone(l.changed[seq])
 	}
@@ -118,7 +118,7 @@ func (l *live) rowsOf(seq uint64, w waiting) []pendingRow {
 }
 
 // left returns how many rows an event has.
-func (l *live) left(seq uint64, w waiting) int {
+func (l *pendingMemory) left(seq uint64, w waiting) int {
 	if w.hooks == 0 {
 		return len(l.changed[seq])
 	}
@@ -134,7 +134,7 @@ func firstAttempts(hooks []string) []pendingRow {
 }
 
 // stored notes that the database has the events of some entries, and how much is pending in it.
-func (l *live) stored(moved []*entry, disk amount) {
+func (l *pendingMemory) stored(moved []*entry, disk amount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.disk = disk
@@ -152,10 +152,10 @@ func (l *live) stored(moved []*entry, disk amount) {
 }
 
 // inDatabase notes how much is pending in the database.
-func (l *live) inDatabase(disk amount) { l.stored(nil, disk) }
+func (l *pendingMemory) inDatabase(disk amount) { l.stored(nil, disk) }
 
 // reset forgets all that is in memory.
-func (l *live) reset(disk amount) {
+func (l *pendingMemory) reset(disk amount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.events)
@@ -165,7 +165,7 @@ func (l *live) reset(disk amount) {
 }
 
 // rows returns the pending rows of an event in memory, and the event if it is held.
-func (l *live) rows(seq uint64) ([]pendingRow, *events.Event) {
+func (l *pendingMemory) rows(seq uint64) ([]pendingRow, *events.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w, there := l.events[seq]; there {
@@ -175,7 +175,7 @@ func (l *live) rows(seq uint64) ([]pendingRow, *events.Event) {
 }
 
 // has reports whether a pending event is in memory.
-func (l *live) has(seq uint64) bool {
+func (l *pendingMemory) has(seq uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, there := l.events[seq]
@@ -183,14 +183,14 @@ func (l *live) has(seq uint64) bool {
 }
 
 // size returns how much data a pending event in memory has.
-func (l *live) size(seq uint64) int {
+func (l *pendingMemory) size(seq uint64) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return int(l.events[seq].size)
 }
 
 // forget takes an event out that is lost.
-func (l *live) forget(seq uint64) {
+func (l *pendingMemory) forget(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w, there := l.events[seq]; there {
@@ -202,7 +202,7 @@ func (l *live) forget(seq uint64) {
 }
 
 // noteFate notes the fate of an event.
-func (l *live) noteFate(seq uint64, f fate) {
+func (l *pendingMemory) noteFate(seq uint64, f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w, there := l.events[seq]; there {
@@ -211,7 +211,7 @@ func (l *live) noteFate(seq uint64, f fate) {
 	}
 }
 
-func (l *live) setFate(w *waiting, f fate) {
+func (l *pendingMemory) setFate(w *waiting, f fate) {
 	if f.clean != nil && f.clean != l.policy {
 		l.policy = f.clean
 		l.version++
@@ -223,7 +223,7 @@ func (l *live) setFate(w *waiting, f fate) {
 }
 
 // fate returns it. Of a policy before the newest it knows nothing any more.
-func (l *live) fate(seq uint64) (f fate) {
+func (l *pendingMemory) fate(seq uint64) (f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.events[seq]
@@ -235,13 +235,13 @@ func (l *live) fate(seq uint64) (f fate) {
 
 // watch has changes of rows in the database noted until unwatch. So rows that were read before a change
 // are not held after it.
-func (l *live) watch() {
+func (l *pendingMemory) watch() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.readers++
 }
 
-func (l *live) unwatch() {
+func (l *pendingMemory) unwatch() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.readers--; l.readers == 0 {
@@ -250,7 +250,7 @@ func (l *live) unwatch() {
 }
 
 // touch notes that the rows of an event have changed. The caller holds mu.
-func (l *live) touch(seq uint64) {
+func (l *pendingMemory) touch(seq uint64) {
 	if l.readers > 0 {
 		l.touched[seq] = true
 	}
@@ -258,7 +258,7 @@ func (l *live) touch(seq uint64) {
 
 // holdRead keeps an event that was read from disk since watch, with its rows in the database; an event
 // that only the journal has has its rows. No more than limit bytes are held with it; newer ones make room.
-func (l *live) holdRead(e *events.Event, rows []pendingRow, limit int64) (held bool) {
+func (l *pendingMemory) holdRead(e *events.Event, rows []pendingRow, limit int64) (held bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w := l.events[e.Seq]; w.only {
@@ -277,7 +277,7 @@ func (l *live) holdRead(e *events.Event, rows []pendingRow, limit int64) (held b
 }
 
 // addRow adds a row to the rows that the database has of an event; first tells that it is the only one.
-func (l *live) addRow(e *events.Event, row pendingRow, first bool) {
+func (l *pendingMemory) addRow(e *events.Event, row pendingRow, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.touch(e.Seq)
@@ -289,7 +289,7 @@ func (l *live) addRow(e *events.Event, row pendingRow, first bool) {
 }
 
 // holdNew keeps an event that the database has got with its rows.
-func (l *live) holdNew(e *events.Event, rows []pendingRow) {
+func (l *pendingMemory) holdNew(e *events.Event, rows []pendingRow) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.touch(e.Seq); l.whole[e.Seq] == nil && len(rows) > 0 {
@@ -298,7 +298,7 @@ func (l *live) holdNew(e *events.Event, rows []pendingRow) {
 }
 
 // hold keeps an event, with its rows if the database has it. The caller holds mu.
-func (l *live) hold(e *events.Event, rows []pendingRow, limit int64) bool {
+func (l *pendingMemory) hold(e *events.Event, rows []pendingRow, limit int64) bool {
 	if !l.keep(e.Seq, e, limit) {
 		return false
 	}
@@ -312,7 +312,7 @@ func (l *live) hold(e *events.Event, rows []pendingRow, limit int64) bool {
 func cost(e *events.Event) int64 { return int64(cap(e.Data)) + heldCost }
 
 // drop takes an event out of the held events; of an event in the database nothing is left in memory.
-func (l *live) drop(seq uint64) {
+func (l *pendingMemory) drop(seq uint64) {
 	e := l.whole[seq]
 	if e == nil {
 		return
@@ -325,13 +325,13 @@ func (l *live) drop(seq uint64) {
 }
 
 // event returns an event that is held; nil = it is not.
-func (l *live) event(seq uint64) *events.Event {
+func (l *pendingMemory) event(seq uint64) *events.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.whole[seq]
 }
 
-func (l *live) keep(seq uint64, e *events.Event, limit int64) bool {
+func (l *pendingMemory) keep(seq uint64, e *events.Event, limit int64) bool {
 	if e == nil || l.whole[seq] != nil || l.inRAM+cost(e) > limit {
 		return false
 	}
@@ -347,7 +347,7 @@ func (l *live) keep(seq uint64, e *events.Event, limit int64) bool {
 }
 
 // end takes a run out that the database has.
-func (l *live) end(k events.PendingKey) {
+func (l *pendingMemory) end(k events.PendingKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.touch(k.Seq)
@@ -364,7 +364,7 @@ func (l *live) end(k events.PendingKey) {
 }
 
 // remove takes an event out of memory.
-func (l *live) remove(seq uint64, w waiting) {
+func (l *pendingMemory) remove(seq uint64, w waiting) {
 	if e := l.whole[seq]; e != nil {
 		delete(l.whole, seq)
 		l.inRAM -= cost(e)
@@ -379,7 +379,7 @@ func (l *live) remove(seq uint64, w waiting) {
 }
 
 // change changes a run that stays pending in the database.
-func (l *live) change(k events.PendingKey, to pendingRow) {
+func (l *pendingMemory) change(k events.PendingKey, to pendingRow) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.touch(k.Seq)
@@ -396,28 +396,28 @@ func (l *live) change(k events.PendingKey, to pendingRow) {
 	l.put(k.Seq, w, rows)
 }
 
-// heldEvent is an event that memory has whole, with its rows.
-type heldEvent struct {
+// wholeEvent is an event that memory has whole, with its rows.
+type wholeEvent struct {
 	event *events.Event
 	rows  []pendingRow
 }
 
-// held returns the events that memory has whole and the journal has not, in order.
-func (l *live) held() []heldEvent {
+// wholeEvents returns the events that memory has whole and the journal has not, in order.
+func (l *pendingMemory) wholeEvents() []wholeEvent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list []heldEvent
+	var list []wholeEvent
 	for seq, e := range l.whole {
 		if w := l.events[seq]; !w.only {
-			list = append(list, heldEvent{e, l.rowsOf(seq, w)})
+			list = append(list, wholeEvent{e, l.rowsOf(seq, w)})
 		}
 	}
-	slices.SortFunc(list, func(a, b heldEvent) int { return cmp.Compare(a.event.Seq, b.event.Seq) })
+	slices.SortFunc(list, func(a, b wholeEvent) int { return cmp.Compare(a.event.Seq, b.event.Seq) })
 	return list
 }
 
 // count tells how many runs memory and journal can write again, and how many they cannot.
-func (l *live) count() (kept, lost int) {
+func (l *pendingMemory) count() (kept, lost int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	held := 0
@@ -430,7 +430,7 @@ func (l *live) count() (kept, lost int) {
 }
 
 // dropLost forgets the events that only the lost file held.
-func (l *live) dropLost() {
+func (l *pendingMemory) dropLost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.disk = amount{}
@@ -441,7 +441,7 @@ func (l *live) dropLost() {
 	}
 }
 
-func (l *live) load() (events, runs int, bytes int64) {
+func (l *pendingMemory) load() (events, runs int, bytes int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := l.disk
@@ -450,7 +450,7 @@ func (l *live) load() (events, runs int, bytes int64) {
 }
 
 // inMemory returns how many pending events are in memory.
-func (l *live) inMemory() int {
+func (l *pendingMemory) inMemory() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.events)
@@ -460,7 +460,7 @@ func (l *live) inMemory() int {
 const waitingStep = 1 << 13
 
 // step returns how many pending events are in memory, if that has changed by a step.
-func (l *live) step() (n int, changed bool) {
+func (l *pendingMemory) step() (n int, changed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n = len(l.events); n-l.told < waitingStep && l.told-n < waitingStep {
@@ -472,7 +472,7 @@ func (l *live) step() (n int, changed bool) {
 
 // tellWaiting tells how many pending events are in memory, if that has changed by a step.
 func (s *core) tellWaiting() {
-	if n, changed := s.live.step(); changed && s.opts.Waiting != nil {
+	if n, changed := s.pending.step(); changed && s.opts.Waiting != nil {
 		s.opts.Waiting(n)
 	}
 }

@@ -48,7 +48,7 @@ func hasPointers(t reflect.Type) bool {
 // is counted wherever it is.
 func TestLiveIsAMapOfRows(t *testing.T) {
 	for _, lists := range []int{3, 2 * mostLists} { // few lists of hooks, and more than have numbers
-		l, want, stored := newLive(64<<10), map[uint64][]pendingRow{}, map[uint64]bool{}
+		l, want, stored := newPendingMemory(64<<10), map[uint64][]pendingRow{}, map[uint64]bool{}
 		random := rand.New(rand.NewPCG(1, uint64(lists)))
 		hooksOf := func() []string {
 			n := random.IntN(lists)
@@ -123,7 +123,7 @@ func TestLiveIsAMapOfRows(t *testing.T) {
 
 // Rows that were read before they changed are not held after it.
 func TestRowsThatHaveChangedAreNotHeld(t *testing.T) {
-	l, rows := newLive(1<<20), []pendingRow{{hook: "a"}, {hook: "b"}}
+	l, rows := newPendingMemory(1<<20), []pendingRow{{hook: "a"}, {hook: "b"}}
 	l.watch()
 	l.end(events.PendingKey{Seq: 1, Hook: "a"})
 	if l.holdRead(&events.Event{Seq: 1}, rows, 1<<20) || !l.holdRead(&events.Event{Seq: 2}, rows, 1<<20) {
@@ -154,13 +154,13 @@ func TestListsOfHooksAreToldApart(t *testing.T) {
 // How many events wait is told as their number grows and shrinks, not for each.
 func TestHowManyWaitIsTold(t *testing.T) {
 	var told []int
-	s := &core{live: newLive(0), opts: Options{Waiting: func(n int) { told = append(told, n) }}}
+	s := &core{pending: newPendingMemory(0), opts: Options{Waiting: func(n int) { told = append(told, n) }}}
 	for seq := uint64(1); seq <= 2*waitingStep; seq++ {
-		s.live.accept(seq, nil, 1, []string{"a"}, fate{})
+		s.pending.accept(seq, nil, 1, []string{"a"}, fate{})
 		s.tellWaiting()
 	}
 	for seq := uint64(1); seq <= 2*waitingStep; seq++ {
-		s.live.forget(seq)
+		s.pending.forget(seq)
 		s.tellWaiting()
 	}
 	if want := []int{waitingStep, 2 * waitingStep, waitingStep, 0}; !slices.Equal(told, want) {

@@ -59,10 +59,10 @@ func (s *pendings) pendingPage(
 	ctx context.Context, after uint64, limit int,
 ) (all []events.Pending, last uint64, err error) {
 	// First: an event that goes into the database meanwhile is found twice, not never.
-	only := s.journaled.after(after, limit, s.live.has)
-	s.live.watch()
-	defer s.live.unwatch()
-	err = s.snapshot(ctx, func(db querier) (err error) {
+	only := s.journaled.after(after, limit, s.pending.has)
+	s.pending.watch()
+	defer s.pending.unwatch()
+	err = s.readTx(ctx, func(db querier) (err error) {
 		defer func() { err = damagedRow(err) }()
 		// By the pending runs, not by the events: a row that a damaged file hides must be missed.
 		sizes, err := list(ctx, db, scanSized, `SELECT seq, ifnull((SELECT size FROM events WHERE seq = p.seq), 0)
@@ -76,7 +76,7 @@ func (s *pendings) pendingPage(
 		if err != nil {
 			return err
 		}
-		attempts, err := readBegun(db.QueryRowContext(ctx, selectBegun))
+		attempts, err := readAttempts(db.QueryRowContext(ctx, selectAttempts))
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (s *pendings) pendingPage(
 			if err != nil {
 				return err
 			}
-			s.live.holdRead(e, rowsOf(runs), s.live.most)
+			s.pending.holdRead(e, rowsOf(runs), s.pending.most)
 			all = append(all, runs...)
 		}
 		for _, e := range only {
@@ -128,7 +128,7 @@ func page(stored []sized, only []*entry, limit int) (_ []sized, _ []*entry, last
 
 // pendingOnly returns the pending runs of an event that only the journal has.
 func (s *pendings) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all []events.Pending, err error) {
-	rows, event := s.live.rows(e.Number)
+	rows, event := s.pending.rows(e.Number)
 	switch {
 	case len(rows) == 0 && s.journaled.moved(e):
 		return nil, errMoved
@@ -146,7 +146,7 @@ func (s *pendings) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (a
 		if event, err = a.row.decode(a.row.data); err != nil {
 			return nil, err
 		}
-		s.live.holdRead(event, nil, s.live.most)
+		s.pending.holdRead(event, nil, s.pending.most)
 	}
 	for _, r := range rows {
 		p := events.Pending{Event: event, Hook: r.hook, Attempt: r.attempt, Due: moment(r.due)}
@@ -170,7 +170,7 @@ func (s *pendings) NextPending(ctx context.Context, after uint64) (size int64, e
 	if err := s.awaitCheck(ctx); err != nil {
 		return 0, fmt.Errorf("read what is pending: %w", err)
 	}
-	only := s.journaled.after(after, 1, s.live.has)
+	only := s.journaled.after(after, 1, s.pending.has)
 	err = s.read(ctx, func(db *sql.DB) (err error) {
 		defer func() { err = damagedRow(err) }()
 		var first uint64
@@ -198,7 +198,7 @@ func (s *pendings) pendingEvents(ctx context.Context, db querier, sizes []sized)
 	}
 	first, last := sizes[0].seq, sizes[len(sizes)-1].seq
 	if first == last {
-		if e := s.live.event(first); e != nil {
+		if e := s.pending.event(first); e != nil {
 			return []*events.Event{e}, nil
 		}
 	}
@@ -270,7 +270,7 @@ func (s *pendings) giveUpDamaged(seq uint64, hooks []string, cause error) {
 		s.runs.GiveUp(events.PendingKey{Seq: seq, Hook: hook}, &wire.Run{}, errDamagedEvent.Error())
 	}
 	s.queue.add(&op{exec: nothing, lean: nothing, after: func() {
-		kept, _ := s.live.count()
+		kept, _ := s.pending.count()
 		s.loss.report(Incident{
 			Kind: IncidentJournal, Err: fmt.Errorf("event %d: %w", seq, cause), Path: s.opts.Path,
 			Kept: kept, Lost: len(hooks),
@@ -325,7 +325,7 @@ func (s *pendings) rescue() {
 		return // all of them count as lost
 	}
 	for _, seq := range list {
-		if s.live.has(seq) {
+		if s.pending.has(seq) {
 			continue
 		}
 		e, err := pendingEvent(context.Background(), s.db.conn, seq)
@@ -336,7 +336,7 @@ func (s *pendings) rescue() {
 		if err != nil {
 			continue // it counts as lost
 		}
-		if !s.live.holdRead(e, rowsOf(runs), rescued*s.live.most) {
+		if !s.pending.holdRead(e, rowsOf(runs), rescued*s.pending.most) {
 			return // there is no more room
 		}
 	}

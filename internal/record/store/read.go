@@ -38,8 +38,8 @@ func (s *core) read(ctx context.Context, f func(*sql.DB) error) error {
 	return err
 }
 
-// snapshot is read with all queries seeing the same moment.
-func (s *core) snapshot(ctx context.Context, f func(querier) error) error {
+// readTx is read with all queries seeing the same moment.
+func (s *core) readTx(ctx context.Context, f func(querier) error) error {
 	return s.read(ctx, func(db *sql.DB) error {
 		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 		if err != nil {
@@ -163,7 +163,7 @@ func historyEvent(ctx context.Context, db querier, where string, args ...any) (S
 
 // Event returns the event with this id, or the only one whose id begins so.
 func (s *archive) Event(ctx context.Context, id string) (e StoredEvent, err error) {
-	err = s.snapshot(ctx, func(db querier) error {
+	err = s.readTx(ctx, func(db querier) error {
 		full, err := wholeID(ctx, db, "events", id)
 		if err != nil {
 			return err
@@ -180,7 +180,7 @@ func (s *archive) Event(ctx context.Context, id string) (e StoredEvent, err erro
 // Last returns the newest event of a dialect that is no replay and not of the
 // session except; ErrNotFound where there is none. It may read all events.
 func (s *archive) Last(ctx context.Context, d events.Dialect, except string) (e StoredEvent, err error) {
-	err = s.snapshot(ctx, func(db querier) error {
+	err = s.readTx(ctx, func(db querier) error {
 		e, err = historyEvent(ctx, db, `WHERE CAST(detail AS TEXT) ->> 'dialect' = ?
 			AND CAST(detail AS TEXT) ->> 'session_id' IS NOT ?
 			AND CAST(detail AS TEXT) ->> 'tried' IS NULL
@@ -217,7 +217,7 @@ type Range struct{ First, Last uint64 }
 // pruned, left out, or lost with the process. A caller that wants the records it handed over a
 // moment ago calls Flush first.
 func (s *archive) Since(ctx context.Context, after, upto uint64, limit, maxBytes int) (feed Feed, err error) {
-	err = s.snapshot(ctx, func(db querier) error {
+	err = s.readTx(ctx, func(db querier) error {
 		var pruned uint64
 		if err := db.QueryRowContext(ctx, `SELECT pruned FROM state`).Scan(&pruned); err != nil {
 			return err

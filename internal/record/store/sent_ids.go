@@ -60,12 +60,12 @@ type sentLister = func() []events.SentEvent
 // sentIDs keeps the ids that senders gave their events.
 type sentIDs struct {
 	*core
-	sentAgain atomic.Pointer[sentLister] // see KeepSent; nil = none
+	sentAgain atomic.Pointer[sentLister] // see Keep; nil = none
 }
 
-// KeepSent has list called when another file is begun in the place of the database: the
+// Keep has list called when another file is begun in the place of the database: the
 // ids and answers that it returns are written to it. list must not wait for the store.
-func (s *sentIDs) KeepSent(list sentLister) { s.sentAgain.Store(&list) }
+func (s *sentIDs) Keep(list sentLister) { s.sentAgain.Store(&list) }
 
 // carrySent writes the ids and answers that are known to a new file.
 func (s *sentIDs) carrySent(db *database) error {

@@ -18,7 +18,7 @@ func TestIDsAreCarriedToANewFile(t *testing.T) {
 		Sender: "me", ID: "7", Sent: events.Sent{Content: [32]byte{1}, Matched: []string{"guard"}},
 		Time: time.Now().UTC(), EventID: "e7", Seq: 7, Warnings: []string{"odd"}, Wait: true, Decided: true, Answer: []byte(`{"a":1}`),
 	}
-	s.KeepSent(func() []events.SentEvent { return []events.SentEvent{want} })
+	s.Keep(func() []events.SentEvent { return []events.SentEvent{want} })
 	accept(t, s, event(s.FirstSeq(), "agent:end", `{}`), "a")
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(o.Path + suffix); err != nil {

@@ -142,12 +142,12 @@ type core struct {
 	opts      Options
 	policy    atomic.Pointer[Limits]
 	queue     *queue
-	live      *live
+	pending   *pendingMemory
 	journaled *journaled
 	losses    losses
 	counts    counters
 	pruned    atomic.Uint64 // as state.pruned
-	given     atomic.Pointer[given]
+	crashPage atomic.Pointer[crashPage]
 	down      atomic.Pointer[outage] // nil while the disk does what it should
 	replacing atomic.Bool            // the database is examined or replaced: nothing is read from it
 	suspect   chan error             // a reader found the database corrupt
@@ -185,12 +185,12 @@ func Open(o Options) (*Store, error) {
 		o.sweep = time.Minute
 	}
 	s := assemble(&core{
-		opts: o, queue: newQueue(o.delay), live: newLive(o.Held), journaled: &journaled{},
+		opts: o, queue: newQueue(o.delay), pending: newPendingMemory(o.Held), journaled: &journaled{},
 		suspect: make(chan error, 1), checked: make(chan struct{}), ended: make(chan struct{}),
 	})
-	s.w.spans, s.w.begun = newSpanCache(), newBegun()
+	s.w.spans, s.w.attempts = newSpanCache(), newAttempts()
 	s.w.sessions, s.w.ending, s.w.givenUp = newSessionCache(), ending{}, map[uint64]bool{}
-	s.given.Store(&given{})
+	s.crashPage.Store(&crashPage{})
 	s.Configure(o.Limits)
 	s.w.opening = true
 	if err := s.start(); err != nil {
@@ -375,10 +375,10 @@ func (s *Store) Health() Health {
 	if o := s.down.Load(); o != nil {
 		h.Err, h.Since = o.err, o.since
 	}
-	h.PendingEvents, h.PendingRuns, h.PendingBytes = s.live.load()
-	h.InMemory = s.live.inMemory()
+	h.PendingEvents, h.PendingRuns, h.PendingBytes = s.pending.load()
+	h.InMemory = s.pending.inMemory()
 	h.Backlog, h.Dropped = s.queue.load()
-	h.Lost = s.losses.lost()
+	h.Lost = s.losses.load()
 	h.Journaled, h.JournalBytes, _ = s.journaled.load()
 	h.Events += int64(h.Journaled)
 	return h

@@ -23,7 +23,7 @@ type writer struct {
 	seen      uint64 // the greatest number that passed through
 	spans     *spanCache
 	sessions  *sessionCache
-	begun     *begun
+	attempts  *attempts
 	audit     auditChain
 	texts     texts
 	slack     slack
@@ -33,7 +33,7 @@ type writer struct {
 	found     state     // of the database, where only its journal could not be read yet
 	unread    *entry    // that the journal has not given; nil = there is none
 	failing   time.Time // when the journal was first not read; zero = it is
-	doubts    doubts
+	doubts    falseAlarms
 	givenUp   map[uint64]bool // segments of the journal whose unreadable records are given up
 	freed     journal.Pos     // up to where the journal was freed
 	unsynced  bool            // there are commits that a loss of power may take back
@@ -206,7 +206,7 @@ func (s *transactions) transact(batch []*op) (err error) {
 			s.w.state = before
 			s.w.spans.forget()
 			s.w.sessions.forget()
-			s.w.begun.forget()
+			s.w.attempts.forget()
 			s.w.audit.forget()
 			s.w.texts.forget()
 			err = classify(err)
@@ -246,7 +246,7 @@ func (s *transactions) transact(batch []*op) (err error) {
 	if err := s.w.sessions.flush(s.db); err != nil {
 		return err
 	}
-	if err := s.w.begun.flush(s.db); err != nil {
+	if err := s.w.attempts.flush(s.db); err != nil {
 		return err
 	}
 	if err := s.w.audit.flush(s.db); err != nil {
@@ -262,7 +262,7 @@ func (s *transactions) transact(batch []*op) (err error) {
 		return fmt.Errorf("commit: %w", err)
 	}
 	s.w.slack.renew()
-	s.w.begun.committed()
+	s.w.attempts.committed()
 	s.endMoves(true)
 	s.committed(full)
 	s.merging.wrote(bytes, news)
@@ -328,7 +328,7 @@ func (s *writeLoop) sync() {
 func (s *transactions) endMoves(done bool) {
 	s.journaled.endMoves(s.w.moved, done)
 	if done {
-		s.live.stored(s.w.moved, s.w.state.waiting)
+		s.pending.stored(s.w.moved, s.w.state.waiting)
 	}
 	clear(s.w.moved)
 	s.w.moved = s.w.moved[:0]
@@ -460,10 +460,10 @@ func countWaiting(db *database) (a amount, err error) {
 func (s *transactions) publish() {
 	st := &s.w.state
 	s.pruned.Store(st.pruned)
-	g := s.given.Load()
+	g := s.crashPage.Load()
 	g.mark(markCommits, st.commits)
-	s.live.inDatabase(st.waiting)
-	_, runs, _ := s.live.load()
+	s.pending.inDatabase(st.waiting)
+	_, runs, _ := s.pending.load()
 	g.mark(markPending, uint64(runs))
 	if e := s.counts.epoch.Load(); e == nil || *e != st.epoch {
 		epoch := st.epoch
