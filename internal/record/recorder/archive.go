@@ -22,48 +22,48 @@ const (
 )
 
 // Since fits stream.Archive.
-func (a Archive) Since(ctx context.Context, after, upto uint64) ([]stream.Past, uint64, error) {
+func (a Archive) Since(ctx context.Context, after, upto uint64) ([]stream.Archived, uint64, error) {
 	a.WaitStored()
 	if err := a.Store.FlushEvents(ctx); err != nil {
 		return nil, 0, err
 	}
 	feed, err := a.Store.Since(ctx, after, upto, archivePage, archiveBytes)
-	return past(feed), feed.Through, err
+	return archived(feed), feed.Through, err
 }
 
-// past merges the records and the gaps between them into one order.
-func past(feed store.Feed) (list []stream.Past) {
+// archived merges the records and the gaps between them into one order.
+func archived(feed store.Feed) (list []stream.Archived) {
 	missing := feed.Missing
 	for _, r := range feed.Records {
 		for len(missing) > 0 && missing[0].First < r.Seq {
-			list = append(list, stream.Past{Seq: missing[0].First, Missing: missing[0].Last})
+			list = append(list, stream.Archived{Seq: missing[0].First, Missing: missing[0].Last})
 			missing = missing[1:]
 		}
-		list = append(list, pastRecord(r))
+		list = append(list, archivedRecord(r))
 	}
 	for _, m := range missing {
-		list = append(list, stream.Past{Seq: m.First, Missing: m.Last})
+		list = append(list, stream.Archived{Seq: m.First, Missing: m.Last})
 	}
 	return list
 }
 
-func pastRecord(r store.Record) stream.Past {
+func archivedRecord(r store.Record) stream.Archived {
 	switch {
 	case r.Decision != nil:
-		return stream.Past{Seq: r.Seq, Name: r.Decision.Event, Encode: stream.DecisionRecord(r.Decision)}
+		return stream.Archived{Seq: r.Seq, Name: r.Decision.Event, Encode: stream.DecisionRecord(r.Decision)}
 	case r.Run != nil:
-		return stream.Past{Seq: r.Seq, Name: r.Run.Event, Encode: stream.RunRecord(r.Run)}
+		return stream.Archived{Seq: r.Seq, Name: r.Run.Event, Encode: stream.RunRecord(r.Run)}
 	case r.Event.Whole && len(r.Event.Data) > archiveBytes:
-		return stream.Past{
+		return stream.Archived{
 			Seq:    r.Seq,
 			Name:   r.Event.Envelope.Event,
 			Encode: stream.EventHead(r.Event.Event),
 			Data:   stream.EventData(r.Event.Data),
 		}
 	case r.Event.Whole:
-		return stream.Past{Seq: r.Seq, Name: r.Event.Envelope.Event, Encode: stream.EventRecord(r.Event.Event)}
+		return stream.Archived{Seq: r.Seq, Name: r.Event.Envelope.Event, Encode: stream.EventRecord(r.Event.Event)}
 	}
-	return stream.Past{
+	return stream.Archived{
 		Seq:    r.Seq,
 		Name:   r.Event.Envelope.Event,
 		Encode: stream.BriefEventRecord(r.Event.Event, r.Event.Size, r.Event.Preview),

@@ -53,12 +53,12 @@ type Options struct {
 // number that this answers for. It may wait for the disk. One subscriber at a
 // time calls it: an answer may be as large as one record.
 type Archive interface {
-	Since(ctx context.Context, after, upto uint64) (past []Past, through uint64, err error)
+	Since(ctx context.Context, after, upto uint64) (past []Archived, through uint64, err error)
 }
 
-// Past is a record from an Archive, or a stretch of numbers that it has no
+// Archived is a record from an Archive, or a stretch of numbers that it has no
 // records for although there were some: Seq to Missing, when that is not 0.
-type Past struct {
+type Archived struct {
 	Seq     uint64
 	Name    string
 	Encode  Encoder

@@ -455,15 +455,15 @@ func TestCutInALargeRecord(t *testing.T) {
 // before, the caller's time runs out.
 type slowArchive struct{ refuse int }
 
-func (a *slowArchive) Since(ctx context.Context, after, upto uint64) ([]Past, uint64, error) {
+func (a *slowArchive) Since(ctx context.Context, after, upto uint64) ([]Archived, uint64, error) {
 	if a.refuse--; a.refuse >= 0 {
 		<-ctx.Done()
 		return nil, 0, ctx.Err()
 	}
 	through := min(after+10, upto)
-	var list []Past
+	var list []Archived
 	for seq := after + 1; seq <= through; seq++ {
-		list = append(list, Past{Seq: seq, Name: map[bool]string{true: "rare", false: "common"}[seq == 95], Encode: plain(1)})
+		list = append(list, Archived{Seq: seq, Name: map[bool]string{true: "rare", false: "common"}[seq == 95], Encode: plain(1)})
 	}
 	return list, through, nil
 }
@@ -530,23 +530,23 @@ func TestStoppedReaderOfTheArchive(t *testing.T) {
 
 type largeArchive struct{}
 
-func (largeArchive) Since(_ context.Context, after, upto uint64) ([]Past, uint64, error) {
+func (largeArchive) Since(_ context.Context, after, upto uint64) ([]Archived, uint64, error) {
 	e := &events.Event{Envelope: events.Envelope{Event: "a"}, EventID: "01", Time: time.Unix(1, 0)}
-	return []Past{{Seq: after + 1, Name: "a", Encode: EventHead(e), Data: []byte(`{"t":"` + strings.Repeat("x", 1<<20) + `"}`)}}, after + 1, nil
+	return []Archived{{Seq: after + 1, Name: "a", Encode: EventHead(e), Data: []byte(`{"t":"` + strings.Repeat("x", 1<<20) + `"}`)}}, after + 1, nil
 }
 
 // mixedArchive answers with large events that have other records around them.
 type mixedArchive struct{}
 
-func (mixedArchive) Since(_ context.Context, after, upto uint64) (list []Past, through uint64, err error) {
+func (mixedArchive) Since(_ context.Context, after, upto uint64) (list []Archived, through uint64, err error) {
 	e := &events.Event{Envelope: events.Envelope{Event: "a"}, EventID: "1", Time: time.Unix(0, 0).UTC()}
 	for seq := after + 1; seq <= upto && len(list) < 5; seq++ {
-		p := Past{Seq: seq, Name: "a", Encode: plain(1)}
+		p := Archived{Seq: seq, Name: "a", Encode: plain(1)}
 		switch seq % 4 {
 		case 1:
 			p.Encode, p.Data = EventHead(e), []byte(`{"t":"`+strings.Repeat("x", 2*batchBytes)+`"}`)
 		case 3:
-			p = Past{Seq: seq, Missing: seq}
+			p = Archived{Seq: seq, Missing: seq}
 		}
 		list = append(list, p)
 	}

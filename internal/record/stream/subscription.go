@@ -187,7 +187,7 @@ func (s *Subscription) catchUp(ctx context.Context, dst []byte) ([]byte, error) 
 		if more {
 			dst, s.first = append(dst, s.first...), nil
 			for _, p := range past {
-				if dst = s.appendPast(dst, p); s.old != nil { // what follows comes after its data
+				if dst = s.appendArchived(dst, p); s.old != nil { // what follows comes after its data
 					through = p.Seq
 					break
 				}
@@ -205,7 +205,7 @@ func (s *Subscription) catchUp(ctx context.Context, dst []byte) ([]byte, error) 
 	return dst, nil
 }
 
-func (s *Subscription) appendPast(dst []byte, p Past) []byte {
+func (s *Subscription) appendArchived(dst []byte, p Archived) []byte {
 	switch {
 	case p.Missing > 0:
 		return appendGap(dst, s.hub.epoch, p.Seq, p.Missing)
