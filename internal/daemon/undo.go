@@ -102,9 +102,9 @@ func tendVault(ctx context.Context, keeper *undo.Keeper) {
 		return
 	}
 	for {
-		keeper.SettleOld(time.Now())
+		keeper.CloseOld(time.Now())
 		keeper.Expire(time.Now())
-		if len(keeper.Unsettled("")) == 0 {
+		if len(keeper.OpenCalls("")) == 0 {
 			select {
 			case <-ctx.Done():
 				return
@@ -197,7 +197,7 @@ func (v vault) Note(e *events.Event) {
 	}
 	switch e.Contract.Kind {
 	case events.KindToolAfter:
-		for _, c := range v.undo.Unsettled(e.SessionID) {
+		for _, c := range v.undo.OpenCalls(e.SessionID) {
 			if c.CallID != "" && c.CallID == e.CallID {
 				v.undo.Ran(c.ID)
 			}

@@ -40,19 +40,19 @@ type baseline struct {
 	free chan struct{} // empty while a look is under way
 	once sync.Once     // reads the journal
 	bad  error         // of that
-	last atomic.Pointer[snapshot]
+	last atomic.Pointer[treeState]
 
 	// Only the holder of free uses these.
 	fd    int             // of dir
 	dev   uint64          // of top
 	next  int64           // name of the next copy
 	again map[string]bool // folders that git ignores
-	journal
-	*places
+	baselineLog
+	*vaults
 }
 
-// snapshot is a folder at one moment. It is never changed.
-type snapshot struct {
+// treeState is a folder at one moment. It is never changed.
+type treeState struct {
 	files map[string]baseState // by path; folders and links as well
 	begun time.Time            // when the look at it began
 	more  string               // why files are missing; "" = none is
@@ -102,7 +102,7 @@ func (b *baseline) load() (err error) {
 	}
 	names, _ := namesIn(b.dir)
 	for _, name := range names {
-		if n, err := strconv.ParseInt(name, 36, 64); err == nil && name != journalFile {
+		if n, err := strconv.ParseInt(name, 36, 64); err == nil && name != baselineLogFile {
 			b.next = max(b.next, n)
 		}
 	}
@@ -111,7 +111,7 @@ func (b *baseline) load() (err error) {
 		return err
 	}
 	if b.lines = len(files); b.lines > 0 {
-		b.last.Store(&snapshot{files: files})
+		b.last.Store(&treeState{files: files})
 	}
 	b.give()
 	return nil
@@ -160,7 +160,7 @@ const coarse = 20 * time.Millisecond
 
 // look brings the snapshot up to date, and returns it. Files that changed since the look began may be the
 // call's work once it runs: they stay as they were. The caller has taken the baseline.
-func (b *baseline) look(s *Settings, begun, until time.Time, runs *atomic.Bool, id string) (*snapshot, error) {
+func (b *baseline) look(s *Settings, begun, until time.Time, runs *atomic.Bool, id string) (*treeState, error) {
 	r := &round{baseline: b, never: s, begun: begun, until: until, runs: runs, files: map[string]baseState{}}
 	if last := b.last.Load(); last != nil {
 		r.old, r.files = last.files, make(map[string]baseState, len(last.files))
@@ -178,7 +178,7 @@ func (b *baseline) look(s *Settings, begun, until time.Time, runs *atomic.Bool, 
 		r.folder(fd, b.top, was, 0)
 	}
 	r.missing()
-	seen := &snapshot{files: r.files, begun: begun}
+	seen := &treeState{files: r.files, begun: begun}
 	if lost := r.more.all(); len(lost) > 0 {
 		seen.more = lost[0].Why
 	}
@@ -366,7 +366,7 @@ func (r *round) put(path string, b baseState) {
 
 // bases has the baselines of all folders.
 type bases struct {
-	*places
+	*vaults
 	settings *atomic.Pointer[Settings]
 	log      *zap.Logger
 
@@ -380,7 +380,7 @@ func (k *bases) of(top string) (*baseline, error) {
 	b := k.list[top]
 	if b == nil {
 		sum := sha256.Sum256([]byte(top))
-		b = &baseline{top: top, places: k.places, free: make(chan struct{}, 1), again: map[string]bool{}}
+		b = &baseline{top: top, vaults: k.vaults, free: make(chan struct{}, 1), again: map[string]bool{}}
 		b.dir = filepath.Join(k.home, baseFolder, hex.EncodeToString(sum[:16])) // sweep reads it at any time
 		k.list[top] = b
 	}
@@ -392,8 +392,8 @@ func (k *bases) of(top string) (*baseline, error) {
 // refresh brings the snapshot of a folder up to date.
 func (k *bases) refresh(top string) {
 	b, err := k.of(top)
-	if err == nil && b.take(time.Now().Add(snapshotTime)) {
-		_, err = b.look(k.settings.Load(), time.Now(), time.Now().Add(snapshotTime), nil, "")
+	if err == nil && b.take(time.Now().Add(lookTime)) {
+		_, err = b.look(k.settings.Load(), time.Now(), time.Now().Add(lookTime), nil, "")
 		b.give()
 	}
 	if err != nil {
@@ -404,7 +404,7 @@ func (k *bases) refresh(top string) {
 // sweep removes copies that no snapshot needs, and baselines that no look has used for so long. Beyond most
 // bytes it removes the baselines that were not used for the longest time: a look makes them again. open returns
 // the snapshots of the open calls of a folder, by id; nil = not all are known. It returns the bytes that are left.
-func (k *bases) sweep(term time.Duration, most int64, open func(top string) map[string]*snapshot) (held int64) {
+func (k *bases) sweep(term time.Duration, most int64, open func(top string) map[string]*treeState) (held int64) {
 	k.mu.Lock()
 	var all []*baseline
 	used := map[string]bool{}
@@ -423,7 +423,7 @@ func (k *bases) sweep(term time.Duration, most int64, open func(top string) map[
 	dir := filepath.Join(k.home, baseFolder)
 	names, _ := namesIn(dir)
 	for _, name := range names {
-		is, err := look(filepath.Join(dir, name, journalFile))
+		is, err := look(filepath.Join(dir, name, baselineLogFile))
 		if !used[name] && err == nil && time.Since(time.Unix(0, is.MTime)) > term {
 			_ = os.RemoveAll(filepath.Join(dir, name))
 		}
@@ -433,7 +433,7 @@ func (k *bases) sweep(term time.Duration, most int64, open func(top string) map[
 
 // shrink removes baselines beyond most bytes, but never the baseline that was used last.
 func (k *bases) shrink(
-	dir string, loaded []*baseline, most int64, open func(string) map[string]*snapshot,
+	dir string, loaded []*baseline, most int64, open func(string) map[string]*treeState,
 ) (held int64) {
 	type one struct {
 		dir   string
@@ -447,7 +447,7 @@ func (k *bases) shrink(
 		if at := slices.IndexFunc(loaded, func(b *baseline) bool { return b.dir == o.dir }); at >= 0 {
 			o.of = loaded[at]
 		}
-		if is, err := look(filepath.Join(o.dir, journalFile)); err == nil {
+		if is, err := look(filepath.Join(o.dir, baselineLogFile)); err == nil {
 			o.used = is.MTime
 		}
 		o.bytes = o.of.size(o.dir)
@@ -495,8 +495,8 @@ func (b *baseline) empty() error {
 	if err := b.rewrite(nil, nil); err != nil {
 		return err
 	}
-	b.last.Store(&snapshot{})
-	b.sweep(map[string]*snapshot{})
+	b.last.Store(&treeState{})
+	b.sweep(map[string]*treeState{})
 	b.last.Store(nil)
 	return nil
 }
@@ -504,7 +504,7 @@ func (b *baseline) empty() error {
 func firstOf(names, _ []string) []string { return names }
 
 // sweep removes the copies that no snapshot needs, and shortens a long journal.
-func (b *baseline) sweep(open map[string]*snapshot) {
+func (b *baseline) sweep(open map[string]*treeState) {
 	last := b.last.Load()
 	needed, same := map[string]bool{}, []string{} // calls whose snapshot is the last one
 	open[""] = last
@@ -521,7 +521,7 @@ func (b *baseline) sweep(open map[string]*snapshot) {
 	}
 	names, _ := namesIn(b.dir)
 	for _, name := range names {
-		if !needed[name] && name != journalFile && !strings.HasPrefix(name, ".") {
+		if !needed[name] && name != baselineLogFile && !strings.HasPrefix(name, ".") {
 			_ = os.Remove(filepath.Join(b.dir, name))
 		}
 	}
@@ -536,9 +536,9 @@ func (k *bases) forget() error {
 	for _, b := range all {
 		if b.take(time.Now().Add(time.Second)) { // never given back: a later look makes another baseline
 			unix.Close(b.fd)
-			b.journal.mu.Lock()
+			b.baselineLog.mu.Lock()
 			_ = b.file.Close()
-			b.journal.mu.Unlock()
+			b.baselineLog.mu.Unlock()
 		}
 	}
 	return os.RemoveAll(filepath.Join(k.home, baseFolder))

@@ -13,35 +13,35 @@ import (
 	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
-// journal has the changes of a baseline in a file: a kill loses none that a call was told of. A line has a
+// baselineLog has the changes of a baseline in a file: a kill loses none that a call was told of. A line has a
 // path, or the call whose snapshot the lines before it are.
-type journal struct {
+type baselineLog struct {
 	mu      sync.Mutex // file
 	file    *os.File
 	lines   int
 	pending bytes.Buffer // not written yet
 }
 
-// journalFile is its name in the folder of the copies.
-const journalFile = "journal"
+// baselineLogFile is its name in the folder of the copies.
+const baselineLogFile = "journal"
 
-// baseLine is one line of a journal. The last line of a path counts.
+// baseLine is one line of a baselineLog. The last line of a path counts.
 type baseLine struct {
 	Path Path       `json:"p,omitempty"`
 	Base *baseState `json:"b,omitempty"` // of kind gone: the path is in no snapshot any more
 	Call string     `json:"c,omitempty"`
 }
 
-func (j *journal) open(dir string) (err error) {
-	path := filepath.Join(dir, journalFile)
+func (j *baselineLog) open(dir string) (err error) {
+	path := filepath.Join(dir, baselineLogFile)
 	j.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	return err
 }
 
 // note writes a change with the next mark.
-func (j *journal) note(path string, b baseState) { j.add(baseLine{Path: Path(path), Base: &b}) }
+func (j *baselineLog) note(path string, b baseState) { j.add(baseLine{Path: Path(path), Base: &b}) }
 
-func (j *journal) add(l baseLine) {
+func (j *baselineLog) add(l baseLine) {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return // not so: it has texts and numbers alone
@@ -51,7 +51,7 @@ func (j *journal) add(l baseLine) {
 }
 
 // mark writes the changes so far, and that they are the snapshot of a call; "" = of none.
-func (j *journal) mark(call string) error {
+func (j *baselineLog) mark(call string) error {
 	if call != "" {
 		j.add(baseLine{Call: call})
 	}
@@ -68,7 +68,7 @@ func (j *journal) mark(call string) error {
 }
 
 // markOnly writes that the last snapshot is that of a call, while a look is under way elsewhere.
-func (j *journal) markOnly(call string) error {
+func (j *baselineLog) markOnly(call string) error {
 	text, err := json.Marshal(baseLine{Call: call})
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (j *journal) markOnly(call string) error {
 
 // read returns the files at the last mark of a call, or at the end for "". A line that a kill has cut off is
 // left out.
-func (j *journal) read(call string) (map[string]baseState, error) {
+func (j *baselineLog) read(call string) (map[string]baseState, error) {
 	f, err := os.Open(j.file.Name())
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (j *journal) read(call string) (map[string]baseState, error) {
 }
 
 // rewrite leaves one line for each path, and the marks of calls whose snapshot this is.
-func (j *journal) rewrite(files map[string]baseState, calls []string) error {
+func (j *baselineLog) rewrite(files map[string]baseState, calls []string) error {
 	j.pending.Reset()
 	j.lines = 0
 	for path, b := range files {

@@ -14,8 +14,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// snapshotTime bounds a look at a repository, which may go on when the verdict is given.
-const snapshotTime = 20 * time.Second
+// lookTime bounds a look at a repository, which may go on when the verdict is given.
+const lookTime = 20 * time.Second
 
 // unknownWait is how long a call of an unknown program waits for the look at a repository that is known. A look that
 // goes on afterwards tells by their times which files the call may have changed.
@@ -23,9 +23,9 @@ const unknownWait = 10 * time.Millisecond
 
 // sight is the look at a repository before a call.
 type sight struct {
-	runs   atomic.Bool              // the call may run
-	seen   atomic.Pointer[snapshot] // nil = there is none yet
-	looked chan struct{}            // closed when it has ended
+	runs   atomic.Bool               // the call may run
+	seen   atomic.Pointer[treeState] // nil = there is none yet
+	looked chan struct{}             // closed when it has ended
 }
 
 // wait reports whether the look has ended in time.
@@ -40,8 +40,8 @@ func (s *sight) wait(most time.Duration) bool {
 	}
 }
 
-// snapshot is the repository of an open call before it; nil = it has none, or not yet.
-func (o *open) snapshot() *snapshot {
+// before is the repository of an open call before it; nil = it has none, or not yet.
+func (o *open) before() *treeState {
 	if o.sight == nil {
 		return nil
 	}
@@ -49,12 +49,12 @@ func (o *open) snapshot() *snapshot {
 }
 
 // openAt returns the snapshots of the open calls of a folder, by id; nil = not all are known.
-func (k *Keeper) openAt(top string) map[string]*snapshot {
+func (k *Keeper) openAt(top string) map[string]*treeState {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	all := map[string]*snapshot{}
+	all := map[string]*treeState{}
 	for id, o := range k.open {
-		if s := o.snapshot(); o.repo == top && s == nil {
+		if s := o.before(); o.repo == top && s == nil {
 			return nil
 		} else if o.repo == top {
 			all[id] = s
@@ -87,8 +87,8 @@ func (k *Keeper) sees(top string, o *open, until time.Time) *sight {
 			}
 			err = errLate
 			if b.take(until) {
-				var seen *snapshot
-				seen, err = b.look(k.settings.Load(), o.begun, time.Now().Add(snapshotTime), &s.runs, o.call.ID)
+				var seen *treeState
+				seen, err = b.look(k.settings.Load(), o.begun, time.Now().Add(lookTime), &s.runs, o.call.ID)
 				b.give()
 				if seen != nil {
 					s.seen.Store(seen)
@@ -132,7 +132,7 @@ func (p *keeping) unknownFirst(why string) (wait func()) {
 }
 
 // seenWords say how much of a repository is kept.
-func seenWords(top string, s *snapshot, whole bool) string {
+func seenWords(top string, s *treeState, whole bool) string {
 	what := "its folder"
 	if git.Top(top) != "" {
 		what = "its repository"
@@ -178,8 +178,8 @@ func (k *Keeper) before(m *manifest, o *open) map[string]baseState {
 	if o.sight == nil {
 		own, _ = b.read(m.call.ID)
 	} else {
-		o.sight.wait(snapshotTime)
-		if s := o.snapshot(); s != nil {
+		o.sight.wait(lookTime)
+		if s := o.before(); s != nil {
 			own = s.files
 		}
 	}
@@ -189,9 +189,9 @@ func (k *Keeper) before(m *manifest, o *open) map[string]baseState {
 	return files
 }
 
-// addSnapshot adds to a call the paths of its repository that are not as they were before it. Paths that
+// addChanged adds to a call the paths of its repository that are not as they were before it. Paths that
 // other calls name are theirs.
-func (k *Keeper) addSnapshot(m *manifest, o *open) {
+func (k *Keeper) addChanged(m *manifest, o *open) {
 	if m.call.Repo == "" {
 		return
 	}
@@ -252,7 +252,7 @@ func (k *Keeper) addMade(m *manifest, b *baseline, before map[string]baseState, 
 func (k *Keeper) changedBy(m *manifest) (paths map[string]bool, also string) {
 	paths = map[string]bool{}
 	for _, o := range k.since(m.call.Time) {
-		if o.call.ID != m.call.ID && o.seal != nil && o.seal.Outcome != "" && o.seal.Settled.Before(m.call.Time) {
+		if o.call.ID != m.call.ID && o.summary != nil && o.summary.End != "" && o.summary.Closed.Before(m.call.Time) {
 			continue
 		}
 		for _, e := range o.entries {

@@ -30,7 +30,7 @@ func (v *vaultTest) unknown(session string) (id string, r Copied) {
 
 func (v *vaultTest) ended(session, id string) {
 	v.k.Ran(id)
-	v.k.waitSettled(session, time.Now().Add(time.Minute))
+	v.k.waitClosed(session, time.Now().Add(time.Minute))
 }
 
 // Files that git does not track, of submodules, and of its own are lost without a word of git.
@@ -146,7 +146,7 @@ func TestASnapshotHasWhatChangedSinceTheLast(t *testing.T) {
 	if exists(filepath.Join(b.dir, first[at].Kept)) || !exists(filepath.Join(b.dir, second[at].Kept)) {
 		t.Error("the copies are not those of the last snapshot")
 	}
-	again, err := Open(v.k.places.home, nil)
+	again, err := Open(v.k.vaults.home, nil)
 	hooktest.Must(t, err)
 	if b, err := again.bases.of(b.top); err != nil || b.last.Load().files[at].Kept != second[at].Kept {
 		t.Errorf("a new process does not know the snapshot: %v", err)
@@ -198,7 +198,7 @@ func TestALookThatGoesOnTakesNoWorkOfTheCall(t *testing.T) {
 
 func TestTheSnapshotOfACallOutlivesAKill(t *testing.T) {
 	v := newRepositoryTest(t)
-	vault := v.k.places.home
+	vault := v.k.vaults.home
 	hooktest.Write(t, filepath.Join(v.work, "x.sh"), "rm -r d .env; echo bad > tracked", 0o644)
 	was := treeOf(t, v.work)
 	v.kill(vault, "bash x.sh", time.Minute) // it ends when the verdict would be given
@@ -206,7 +206,7 @@ func TestTheSnapshotOfACallOutlivesAKill(t *testing.T) {
 	k, err := Open(vault, nil)
 	hooktest.Must(t, err)
 	v.k = k
-	k.SettleOld(time.Now().Add(time.Hour))
+	k.CloseOld(time.Now().Add(time.Hour))
 	list := k.List(wire.UndoQuery{}).Calls
 	if len(list) != 1 {
 		t.Fatalf("the list has %+v", list)
@@ -249,7 +249,7 @@ func TestSteps(t *testing.T) {
 	v.write("made", "by the tool")
 	v.k.End("s", "tool:1")
 	v.k.Ended("s") // the rest of a session ends no turn
-	v.k.SettleOld(time.Now().Add(time.Hour))
+	v.k.CloseOld(time.Now().Add(time.Hour))
 	v.k.End("s", "turn") // what the tool did is not counted again
 	begin("turn")
 	v.k.End("s", "turn")
@@ -265,7 +265,7 @@ func TestSteps(t *testing.T) {
 	outside := call(t.TempDir())
 	outside.Mark = "turn"
 	hooktest.Must(t, v.k.Begin(outside))
-	if open := v.k.Unsettled(""); len(open) > 0 {
+	if open := v.k.OpenCalls(""); len(open) > 0 {
 		t.Errorf("open: %+v", open)
 	}
 }
@@ -290,7 +290,7 @@ func TestCopiesOfRepositoriesCount(t *testing.T) {
 	b, err := v.k.bases.of(tops[0])
 	hooktest.Must(t, err)
 	old := now.Add(-time.Hour)
-	hooktest.Must(t, os.Chtimes(filepath.Join(b.dir, journalFile), old, old))
+	hooktest.Must(t, os.Chtimes(filepath.Join(b.dir, baselineLogFile), old, old))
 	s := *v.k.settings.Load()
 	s.Max = 2 * 250_000
 	v.k.Configure(s)
@@ -305,7 +305,7 @@ func TestCopiesOfRepositoriesCount(t *testing.T) {
 	if _, bad := v.k.Undo(id(), wire.UndoRequest{Calls: []string{c}}); bad != nil {
 		t.Logf("the first call after that: %v", bad)
 	}
-	again, err := Open(v.k.places.home, nil)
+	again, err := Open(v.k.vaults.home, nil)
 	hooktest.Must(t, err)
 	s.Max = 2
 	again.Configure(s)

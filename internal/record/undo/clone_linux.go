@@ -9,7 +9,7 @@ func clone(from, dir int, name string) error {
 		return err
 	}
 	defer unix.Close(fd)
-	if err = again(func() error { return unix.IoctlFileClone(fd, from) }); err != nil {
+	if err = uninterrupted(func() error { return unix.IoctlFileClone(fd, from) }); err != nil {
 		_ = unix.Unlinkat(dir, name, 0)
 	}
 	return err
@@ -17,7 +17,7 @@ func clone(from, dir int, name string) error {
 
 // swap exchanges two names in one step. done is false where the file system cannot.
 func swap(dirA int, a string, dirB int, b string) (done bool, err error) {
-	err = again(func() error { return unix.Renameat2(dirA, a, dirB, b, unix.RENAME_EXCHANGE) })
+	err = uninterrupted(func() error { return unix.Renameat2(dirA, a, dirB, b, unix.RENAME_EXCHANGE) })
 	if err == unix.EINVAL || err == unix.ENOSYS {
 		return false, nil
 	}
@@ -26,7 +26,7 @@ func swap(dirA int, a string, dirB int, b string) (done bool, err error) {
 
 // place renames a file to a name that must be free.
 func place(fromDir int, from string, toDir int, to string) error {
-	err := again(func() error { return unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE) })
+	err := uninterrupted(func() error { return unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE) })
 	if err == unix.EINVAL || err == unix.ENOSYS {
 		return placeByLink(fromDir, from, toDir, to)
 	}
@@ -35,7 +35,7 @@ func place(fromDir int, from string, toDir int, to string) error {
 
 // reserve makes room for the bytes of a file before it is written over, so that a full disk is found in time.
 func reserve(fd int, size int64) error {
-	err := again(func() error { return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, max(size, 1)) })
+	err := uninterrupted(func() error { return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, max(size, 1)) })
 	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
 		return nil
 	}

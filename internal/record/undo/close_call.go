@@ -20,7 +20,7 @@ const oldTime = 10 * time.Minute
 const oldStep = 7 * 24 * time.Hour
 
 // Unsettled returns the calls of a session that are not settled; "" = of all.
-func (k *Keeper) Unsettled(session string) (list []KeptCall) {
+func (k *Keeper) OpenCalls(session string) (list []KeptCall) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, o := range k.open {
@@ -33,18 +33,18 @@ func (k *Keeper) Unsettled(session string) (list []KeptCall) {
 
 // Ran settles a call whose result has come: files that the call did not touch are dropped. A call that goes on
 // in the background is settled later. Ran does not wait.
-func (k *Keeper) Ran(id string) { settleSoon(k, id, outcomeRan) }
+func (k *Keeper) Ran(id string) { closeSoon(k, id, endRan) }
 
 // Ended settles the calls of a session that has come to rest: their results come no more.
 func (k *Keeper) Ended(session string) {
-	for _, c := range k.Unsettled(session) {
+	for _, c := range k.OpenCalls(session) {
 		if !c.Later && c.Tool != Undo {
-			settleSoon(k, c.ID, outcomeNeverSeen)
+			closeSoon(k, c.ID, endUnseen)
 		}
 	}
 }
 
-func settleSoon(k *Keeper, id, outcome string) {
+func closeSoon(k *Keeper, id, outcome string) {
 	k.mu.Lock()
 	o := k.open[id]
 	if o == nil || o.ends != nil || o.call.Later || o.call.Mark != "" {
@@ -56,13 +56,13 @@ func settleSoon(k *Keeper, id, outcome string) {
 	k.mu.Unlock()
 	go func() {
 		defer close(ends)
-		k.settle(id, outcome, false)
+		k.closeCall(id, outcome, false)
 	}()
 }
 
 // waitSettled waits until the calls of a session whose results have come are settled. Their effects
 // must be seen before the next call changes them.
-func (k *Keeper) waitSettled(session string, until time.Time) {
+func (k *Keeper) waitClosed(session string, until time.Time) {
 	k.mu.Lock()
 	var ends []chan struct{}
 	for _, o := range k.open {
@@ -81,9 +81,9 @@ func (k *Keeper) waitSettled(session string, until time.Time) {
 	}
 }
 
-// SettleOld settles calls whose result has not come for ten minutes.
-func (k *Keeper) SettleOld(now time.Time) {
-	for _, c := range k.Unsettled("") {
+// CloseOld settles calls whose result has not come for ten minutes.
+func (k *Keeper) CloseOld(now time.Time) {
+	for _, c := range k.OpenCalls("") {
 		switch age := now.Sub(c.Time); {
 		case c.Mark != "" && age > oldStep:
 			k.Discard(c.ID)
@@ -95,13 +95,13 @@ func (k *Keeper) SettleOld(now time.Time) {
 				}
 			}
 			k.undoing.Unlock()
-			k.settle(c.ID, outcomeNeverSeen, true)
+			k.closeCall(c.ID, endUnseen, true)
 		}
 	}
 }
 
-// settle compares each path now with the path before, and drops the untouched ones.
-func (k *Keeper) settle(id, outcome string, now bool) {
+// closeCall compares each path now with the path before, and drops the untouched ones.
+func (k *Keeper) closeCall(id, outcome string, now bool) {
 	k.mu.Lock()
 	o := k.open[id]
 	k.mu.Unlock()
@@ -117,10 +117,10 @@ func (k *Keeper) settle(id, outcome string, now bool) {
 		k.forget(id)
 		return
 	}
-	if o.call.Tool == Undo && outcome == outcomeNeverSeen {
+	if o.call.Tool == Undo && outcome == endUnseen {
 		outcome = Interrupted
 	}
-	k.addSnapshot(m, o)
+	k.addChanged(m, o)
 	if k.compare(m, outcome) || len(k.Dumps.ofCall(&m.call)) > 0 {
 		err = m.write()
 	} else {
@@ -138,14 +138,14 @@ func (k *Keeper) settle(id, outcome string, now bool) {
 
 // compare fills in the state of each path now. It returns false when nothing was touched, as far as that can be seen.
 func (k *Keeper) compare(m *manifest, outcome string) bool {
-	if m.seal == nil {
-		m.seal = &seal{Word: Part, Lost: []Lost{{What: "the rest", Why: "hookd was killed while it kept"}}}
+	if m.summary == nil {
+		m.summary = &summary{Word: Part, Lost: []Lost{{What: "the rest", Why: "hookd was killed while it kept"}}}
 	}
 	named := map[string]bool{}
 	for _, e := range m.entries {
 		named[string(e.Path)] = true
 	}
-	kept, before := m.entries[:0], m.seal.Bytes
+	kept, before := m.entries[:0], m.summary.Bytes
 	var files, paths int
 	var size int64
 	var missed losses
@@ -185,11 +185,11 @@ func (k *Keeper) compare(m *manifest, outcome string) bool {
 	}
 	dropMoved(kept)
 	m.entries = kept
-	m.seal.Files, m.seal.Bytes, m.seal.Settled, m.seal.Outcome = files, size, time.Now().UTC(), outcome
-	m.seal.Lost = append(missed.all(), others(m.seal.Lost, named)...)
-	m.seal.Word = wordOf(paths, m.seal.Lost)
+	m.summary.Files, m.summary.Bytes, m.summary.Closed, m.summary.End = files, size, time.Now().UTC(), outcome
+	m.summary.Lost = append(missed.all(), others(m.summary.Lost, named)...)
+	m.summary.Word = wordOf(paths, m.summary.Lost)
 	k.used.Add(size - before)
-	return len(kept) > 0 || m.seal.Elsewhere && outcome == outcomeRan
+	return len(kept) > 0 || m.summary.Elsewhere && outcome == endRan
 }
 
 // otherNames looks at a file with several names that was copied, and has left its path. If nothing was written to

@@ -88,7 +88,7 @@ func copyRange(from, to *os.File, start, end int64, over func() bool) error {
 // that has taken its place.
 func openToRead(dir int, name string) (*os.File, error) {
 	fd := -1
-	err := again(func() (err error) {
+	err := uninterrupted(func() (err error) {
 		fd, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		return err
 	})
@@ -100,7 +100,7 @@ func openToRead(dir int, name string) (*os.File, error) {
 
 // openFolder opens a folder below an open one; no link is followed.
 func openFolder(dir int, name string) (fd int, err error) {
-	err = again(func() (err error) {
+	err = uninterrupted(func() (err error) {
 		fd, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		return err
 	})
@@ -153,7 +153,7 @@ func (e *entry) sameXattr() bool {
 
 // placeByLink gives a file another name, which must be free, where a rename cannot promise that.
 func placeByLink(fromDir int, from string, toDir int, to string) error {
-	if err := again(func() error { return unix.Linkat(fromDir, from, toDir, to, 0) }); err != nil {
+	if err := uninterrupted(func() error { return unix.Linkat(fromDir, from, toDir, to, 0) }); err != nil {
 		return err
 	}
 	return unix.Unlinkat(fromDir, from, 0)

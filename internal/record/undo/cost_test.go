@@ -53,7 +53,7 @@ func benchmark(b *testing.B, line string, make, destroy func(dir string)) {
 		destroy(dir)
 		own += time.Since(start)
 		k.Ran(c.ID)
-		k.waitSettled("s", time.Now().Add(time.Minute))
+		k.waitClosed("s", time.Now().Add(time.Minute))
 		_, _ = k.Purge(c.ID)
 	}
 	b.ReportMetric(float64(kept.Microseconds())/float64(b.N)/1000, "ms/keep")

@@ -106,7 +106,7 @@ func TestPurgeRemovesTheBytes(t *testing.T) {
 	if _, bad := v.k.Purge("all"); bad != nil {
 		t.Fatal(bad)
 	}
-	hooktest.Must(t, filepath.WalkDir(v.k.places.home, func(path string, d os.DirEntry, err error) error {
+	hooktest.Must(t, filepath.WalkDir(v.k.vaults.home, func(path string, d os.DirEntry, err error) error {
 		if text, _ := os.ReadFile(path); strings.Contains(string(text), "needle") || strings.Contains(path, "/f/") || strings.Contains(path, "/base/") {
 			t.Errorf("%s is left", path)
 		}

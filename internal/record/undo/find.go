@@ -20,7 +20,7 @@ import (
 )
 
 // Find lists where old bytes of a file still are, without a vault or with one: the best first. It
-// changes nothing. vault "" = none; home is the user's; transcripts are files of agents, the newest first.
+// acts nothing. vault "" = none; home is the user's; transcripts are files of agents, the newest first.
 func Find(path, vault, home string, transcripts []string) (found []wire.UndoFound) {
 	path = withoutLinks(path)
 	if vault != "" {

@@ -106,7 +106,7 @@ func TestFindInTheVaultAndInProcesses(t *testing.T) {
 		_ = reader.Wait()
 	}()
 	c := v.ran("s", "echo new > 'a b'; rm 'a b'")
-	found := Find(filepath.Join(v.work, "a b"), v.k.places.home, t.TempDir(), nil)
+	found := Find(filepath.Join(v.work, "a b"), v.k.vaults.home, t.TempDir(), nil)
 	want := map[string]string{"kept for a call": "hookd undo " + c + " --path '" + filepath.Join(v.work, "a b") + "'",
 		"a process has it open: copy it now": ""}
 	for _, f := range found {

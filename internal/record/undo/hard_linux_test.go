@@ -168,7 +168,7 @@ func TestFilesOfAnotherOwner(t *testing.T) {
 	own := withoutNames(treeOf(t, filepath.Join(v.work, "own")))
 	sh(t, v.work, line)
 	v.k.Ran(c.ID)
-	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	v.k.waitClosed("s", time.Now().Add(time.Minute))
 	a := v.undo(wire.UndoRequest{Calls: []string{c.ID}})
 	if a.Word != wire.UndoPart || a.Count[wire.UndoLeft] != 1 {
 		t.Errorf("undo: %s, %+v", a.Word, a.Items)
@@ -266,7 +266,7 @@ func TestASystemCallThatHangs(t *testing.T) {
 		v := newVaultTest(t)
 		v.write("a", "old")
 		v.write("d/b", "old")
-		cmd := v.child(v.k.places.home, line, "strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace="+call,
+		cmd := v.child(v.k.vaults.home, line, "strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace="+call,
 			"-e", "inject="+call+":delay_enter=1000000000")
 		cmd.Env = append(cmd.Env, "HOOKD_TEST_WAIT=50ms")
 		out, err := cmd.StdoutPipe()
@@ -360,7 +360,7 @@ func TestAFolderThatChangesWhileItIsKept(t *testing.T) {
 	}
 	sh(t, v.work, "rm -rf d")
 	v.k.Ran(c.ID)
-	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	v.k.waitClosed("s", time.Now().Add(time.Minute))
 	v.undo(wire.UndoRequest{Calls: []string{c.ID}})
 	for i := range 500 {
 		v.want(fmt.Sprint("d/", i), fmt.Sprint(i))

@@ -22,7 +22,7 @@ type keeping struct {
 	limits    *budget
 	dir       string // of the call, in the home vault
 	out       *writer
-	places    map[string]*folder // by vault
+	folders   map[string]*folder // by vault
 	seen      map[string]bool    // paths with an entry
 	files     int                // without folders
 	paths     int                // with them
@@ -52,7 +52,7 @@ const afterTime = 20 * time.Second
 func (p *keeping) run(f *facts.Facts) Copied {
 	aims := aimsOf(f, p.limits)
 	for _, t := range aims.targets {
-		if vault := p.k.places.holds(t.path, t.tree || t.effect == effectMove); vault != "" {
+		if vault := p.k.vaults.holds(t.path, t.tree || t.effect == effectMove); vault != "" {
 			return Copied{Deny: fmt.Sprintf("it would destroy what `hookd undo` brings back, in %s", vault)}
 		}
 	}
@@ -265,7 +265,7 @@ func (p *keeping) hold(e *entry, dir int, name string) error {
 	kept := p.nextName()
 	e.At = Path(filepath.Join(place.path, kept))
 	if e.Effect != effectWrite && near || e.Was.Kind != kindFile && near {
-		err := again(func() error { return unix.Linkat(dir, name, place.fd, kept, 0) })
+		err := uninterrupted(func() error { return unix.Linkat(dir, name, place.fd, kept, 0) })
 		if err == nil {
 			return p.linked(e, place, kept)
 		}
@@ -282,7 +282,7 @@ func (p *keeping) hold(e *entry, dir int, name string) error {
 		return nil
 	case kindFile:
 		err := p.duplicate(e, dir, name, place, kept)
-		if home := p.open(p.k.places.home); errors.Is(err, unix.ENOSPC) && home != nil && home != place {
+		if home := p.open(p.k.vaults.home); errors.Is(err, unix.ENOSPC) && home != nil && home != place {
 			e.At = Path(filepath.Join(home.path, kept))
 			err = p.duplicate(e, dir, name, home, kept)
 		}
@@ -358,12 +358,12 @@ func (p *keeping) duplicate(e *entry, dir int, name string, place *folder, kept 
 
 // place returns the folder for a kept file, and whether it is on the file's own file system.
 func (p *keeping) place(e *entry) (f *folder, near bool) {
-	vault := p.k.places.home
+	vault := p.k.vaults.home
 	if e.Was.Dev != p.k.dev {
-		if other := p.k.places.nearest(filepath.Dir(string(e.Path)), e.Was.Dev); other != "" {
+		if other := p.k.vaults.nearest(filepath.Dir(string(e.Path)), e.Was.Dev); other != "" {
 			vault = other
 		} else {
-			return p.open(p.k.places.home), false
+			return p.open(p.k.vaults.home), false
 		}
 	}
 	return p.open(vault), true
@@ -371,20 +371,20 @@ func (p *keeping) place(e *entry) (f *folder, near bool) {
 
 // open opens the call's folder in a vault; nil = it cannot be made.
 func (p *keeping) open(vault string) *folder {
-	if f, known := p.places[vault]; known {
+	if f, known := p.folders[vault]; known {
 		return f
 	}
 	parent, name := vault, p.call.ID
-	if vault == p.k.places.home {
+	if vault == p.k.vaults.home {
 		parent, name = p.dir, keptFolder
 	}
 	fd, path, err := openPlace(parent, name)
 	if err != nil {
-		p.places[vault] = nil
+		p.folders[vault] = nil
 		return nil
 	}
-	p.places[vault] = &folder{fd, path}
-	return p.places[vault]
+	p.folders[vault] = &folder{fd, path}
+	return p.folders[vault]
 }
 
 // lose notes that a path is not kept.
@@ -448,7 +448,7 @@ func (p *keeping) result() Copied {
 
 // close seals the manifest; a call that nothing was kept for leaves nothing.
 func (p *keeping) close(r *Copied) error {
-	for _, f := range p.places {
+	for _, f := range p.folders {
 		if f != nil {
 			unix.Close(f.fd)
 		}
@@ -456,7 +456,7 @@ func (p *keeping) close(r *Copied) error {
 	if p.out == nil {
 		return nil
 	}
-	return p.out.close(&seal{
+	return p.out.close(&summary{
 		Word: r.Word, Files: r.Files, Bytes: r.Bytes, Lost: r.Lost, Late: r.Late, TookUS: r.Took.Microseconds(),
 		Elsewhere: p.elsewhere,
 	})

@@ -35,7 +35,7 @@ func (v *vaultTest) ran(session, line string) string {
 	v.k.Keep(c, factsOf(line, v.work))
 	sh(v.T, v.work, line)
 	v.k.Ran(c.ID)
-	v.k.waitSettled(session, time.Now().Add(time.Minute))
+	v.k.waitClosed(session, time.Now().Add(time.Minute))
 	return c.ID
 }
 
@@ -63,7 +63,7 @@ func (v *vaultTest) undo(r wire.UndoRequest) wire.UndoAnswer {
 
 // kept is how many files the vaults hold for calls.
 func (v *vaultTest) kept() (n int) {
-	found, err := filepath.Glob(filepath.Join(v.k.places.calls(), "*", keptFolder, "0*"))
+	found, err := filepath.Glob(filepath.Join(v.k.vaults.calls(), "*", keptFolder, "0*"))
 	hooktest.Must(v.T, err)
 	return len(found)
 }
@@ -77,7 +77,7 @@ func TestWhatTheCallDidNotTouchIsDropped(t *testing.T) {
 		c := call(v.work)
 		v.k.Keep(c, factsOf(line, v.work))
 		v.k.Ended(c.Session)
-		v.k.waitSettled(c.Session, time.Now().Add(time.Minute))
+		v.k.waitClosed(c.Session, time.Now().Add(time.Minute))
 		if got := v.k.List(wire.UndoQuery{}); len(got.Calls) > 0 || v.kept() > 0 {
 			t.Errorf("%s: %d calls and %d files are kept", name, len(got.Calls), v.kept())
 		}
@@ -102,7 +102,7 @@ func TestALookDropsNothing(t *testing.T) {
 	}
 	v.want("a", "old")
 	v.k.Ran(c.ID)
-	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	v.k.waitClosed("s", time.Now().Add(time.Minute))
 	v.want("a", "old")
 }
 
@@ -124,7 +124,7 @@ func TestACallElsewhereIsListed(t *testing.T) {
 		} else {
 			v.k.Ended(end)
 		}
-		v.k.waitSettled(end, time.Now().Add(time.Minute))
+		v.k.waitClosed(end, time.Now().Add(time.Minute))
 		if list := v.k.List(wire.UndoQuery{Session: end}).Calls; len(list) != want {
 			t.Errorf("%s: the list has %+v", end, list)
 		}
@@ -306,7 +306,7 @@ func TestOtherNamesOfAFile(t *testing.T) {
 	v.k.Keep(c, factsOf("echo new > c", v.work))
 	sh(t, v.work, "echo new > x; mv x c") // a program that puts another file in its place
 	v.k.Ran(c.ID)
-	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	v.k.waitClosed("s", time.Now().Add(time.Minute))
 	if a := v.undo(wire.UndoRequest{Calls: []string{c.ID}}); a.Word != wire.UndoAll {
 		t.Errorf("undo: %+v", a)
 	}
@@ -398,7 +398,7 @@ func TestAWriteThatWasNotForeseenIsTold(t *testing.T) {
 	v.k.Keep(c, factsOf("rm a", v.work))
 	hooktest.Must(t, os.WriteFile(filepath.Join(v.work, "a"), []byte("written"), 0o644)) // another line ran
 	v.k.Ran(c.ID)
-	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	v.k.waitClosed("s", time.Now().Add(time.Minute))
 	list := v.k.List(wire.UndoQuery{}).Calls
 	if len(list) != 1 || list[0].Word != None || len(list[0].Lost) != 1 {
 		t.Errorf("the list has %+v", list)
@@ -411,7 +411,7 @@ func TestAWriteThatWasNotForeseenIsTold(t *testing.T) {
 
 func TestNoCallDestroysAVault(t *testing.T) {
 	v := newVaultTest(t)
-	vault := v.k.places.home
+	vault := v.k.vaults.home
 	for _, line := range []string{
 		"rm -rf " + vault, "rm -rf " + filepath.Dir(vault), "rm -rf " + vault + "/calls/x", "mv " + filepath.Dir(vault) + " x",
 		"find " + filepath.Dir(vault) + " -delete",
@@ -431,7 +431,7 @@ func TestTheVaultIsPrivate(t *testing.T) {
 	v := newVaultTest(t)
 	v.write(".env", "key")
 	v.ran("s", "echo x > .env")
-	err := filepath.WalkDir(v.k.places.home, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(v.k.vaults.home, func(path string, d os.DirEntry, err error) error {
 		info, _ := d.Info()
 		if err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
@@ -464,7 +464,7 @@ func TestALargeFolderNeverMakesAVerdictLate(t *testing.T) {
 	t.Logf("%d files kept after %v: %s, late %v, %v", r.Files, r.Took, r.Word, r.Late, r.Lost)
 	sh(t, v.work, "rm -rf d")
 	v.k.Ran(c.ID)
-	v.k.waitSettled("s", time.Now().Add(time.Minute))
+	v.k.waitClosed("s", time.Now().Add(time.Minute))
 	a := v.undo(wire.UndoRequest{Calls: []string{c.ID}})
 	t.Logf("%v of 20000 files are back: %s, %d lost", a.Count[wire.UndoBack], a.Word, len(a.Lost))
 	if back := a.Count[wire.UndoBack]; back < 20_000 && a.Word == wire.UndoAll {
@@ -612,7 +612,7 @@ func TestAKillAtEachStepLosesNothing(t *testing.T) {
 	begin := func() (v *vaultTest, vault string, was map[string]string) {
 		v = newVaultTest(t)
 		sh(t, v.work, "mkdir -p d/e; echo 1 > d/1; echo 2 > d/e/2; ln -s x d/l; echo old > w; echo m > m; echo p > p")
-		return v, v.k.places.home, treeOf(t, v.work)
+		return v, v.k.vaults.home, treeOf(t, v.work)
 	}
 	steps, step := 0, hooktest.Amount(1, 5)
 	for n, more := 1, 0; more < 2; n += step { // strace counts by thread
@@ -621,7 +621,7 @@ func TestAKillAtEachStepLosesNothing(t *testing.T) {
 		same(t, fmt.Sprintf("killed at step %d of keeping", n), withoutNames(treeOf(t, v.work)), withoutNames(was))
 		k, err := Open(vault, nil)
 		hooktest.Must(t, err)
-		k.SettleOld(time.Now().Add(time.Hour))
+		k.CloseOld(time.Now().Add(time.Hour))
 		if list := k.List(wire.UndoQuery{}); len(list.Calls) > 0 {
 			t.Errorf("killed at step %d of keeping: the list has %+v", n, list.Calls)
 		}
@@ -634,7 +634,7 @@ func TestAKillAtEachStepLosesNothing(t *testing.T) {
 		more = ended(more, v.killAt(vault, "undo "+c, n))
 		k, err := Open(vault, nil)
 		hooktest.Must(t, err)
-		k.SettleOld(time.Now().Add(time.Hour))
+		k.CloseOld(time.Now().Add(time.Hour))
 		_, bad := k.Undo(id(), wire.UndoRequest{Calls: []string{c}, Changed: true})
 		if bad != nil {
 			t.Errorf("killed at step %d of an undo, and asked again: %v", n, bad)
@@ -653,7 +653,7 @@ func TestAKillLosesNothing(t *testing.T) {
 	for i := range kills {
 		after := time.Duration(i) * 400 * time.Microsecond
 		v := newVaultTest(t)
-		vault := v.k.places.home
+		vault := v.k.vaults.home
 		sh(t, v.work, "mkdir -p d/e; for i in $(seq 60); do echo $i > d/$i; echo $i > d/e/$i; done; echo old > w; ln d/1 l")
 		was := treeOf(t, v.work)
 		v.kill(vault, "rm -rf d; echo new > w", after)
@@ -663,14 +663,14 @@ func TestAKillLosesNothing(t *testing.T) {
 		}
 		k, err := Open(vault, nil)
 		hooktest.Must(t, err)
-		k.SettleOld(time.Now().Add(time.Hour))
+		k.CloseOld(time.Now().Add(time.Hour))
 		v.k = k
 		v.k.Configure(Settings{Wait: 10 * time.Second, FileMax: 1 << 30, CallMax: 1 << 30, Max: 1 << 40, MaxAge: time.Hour})
 		c := v.ran("s", "rm -rf d; echo new > w")
 		v.kill(vault, "undo "+c, after)
 		k, err = Open(vault, nil)
 		hooktest.Must(t, err)
-		k.SettleOld(time.Now().Add(time.Hour))
+		k.CloseOld(time.Now().Add(time.Hour))
 		if a, bad := k.Undo(id(), wire.UndoRequest{Calls: []string{c}}); bad != nil || a.Count[wire.UndoLeft]+a.Count[wire.UndoConflict] > 0 {
 			t.Errorf("killed in an undo after %v, and asked again: %v, %+v", after, bad, a)
 		}

@@ -19,7 +19,7 @@ import (
 // Keeper keeps and brings back. It is safe for concurrent use; one process uses a home's vault
 // at a time.
 type Keeper struct {
-	places   *places
+	vaults   *vaults
 	dev      uint64 // of the home's vault
 	log      *zap.Logger
 	settings atomic.Pointer[Settings]
@@ -60,7 +60,7 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	if log == nil {
 		log = zap.NewNop()
 	}
-	p, err := openPlaces(dir)
+	p, err := openVaults(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -69,22 +69,22 @@ func Open(dir string, log *zap.Logger) (*Keeper, error) {
 		return nil, err
 	}
 	k := &Keeper{
-		places: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, Began: make(chan struct{}, 1),
+		vaults: p, dev: home.Dev, log: log.Named("undo"), open: map[string]*open{}, Began: make(chan struct{}, 1),
 	}
 	k.Dumps = openDumps(filepath.Join(p.home, "dumps"), &k.settings)
-	k.bases = &bases{places: p, settings: &k.settings, log: k.log, list: map[string]*baseline{}}
+	k.bases = &bases{vaults: p, settings: &k.settings, log: k.log, list: map[string]*baseline{}}
 	k.Configure(DefaultSettings())
 	for _, id := range p.unwritten() {
 		k.remove(&manifest{call: KeptCall{ID: id}, dir: k.dir(id)})
 	}
 	for _, m := range k.all() {
-		if m.seal == nil || m.seal.Outcome == "" {
+		if m.summary == nil || m.summary.End == "" {
 			done := make(chan struct{})
 			close(done)
 			k.open[m.call.ID] = &open{call: m.call, kept: done, begun: m.call.Time, repo: string(m.call.Repo)}
 		}
-		if m.seal != nil {
-			k.used.Add(m.seal.Bytes)
+		if m.summary != nil {
+			k.used.Add(m.summary.Bytes)
 		}
 	}
 	return k, nil
@@ -105,7 +105,7 @@ func opened(k *Keeper, o *open) {
 func (k *Keeper) Configure(s Settings) { k.settings.Store(&s) }
 
 // dir is the folder of a call.
-func (k *Keeper) dir(id string) string { return filepath.Join(k.places.calls(), id) }
+func (k *Keeper) dir(id string) string { return filepath.Join(k.vaults.calls(), id) }
 
 // Concerns reports whether a call may destroy something, so that Keep looks at the disk.
 func Concerns(f *facts.Facts) bool {
@@ -128,13 +128,13 @@ func (k *Keeper) Keep(c KeptCall, f *facts.Facts) Copied {
 		return Copied{Word: None, Lost: []Lost{{What: "all", Why: "file systems do not answer"}}, Late: true}
 	}
 	p := &keeping{
-		k: k, call: c, dir: k.dir(c.ID), places: map[string]*folder{}, seen: map[string]bool{},
+		k: k, call: c, dir: k.dir(c.ID), folders: map[string]*folder{}, seen: map[string]bool{},
 		limits: k.budget(s, begin), dumped: dumped,
 	}
 	if r, known := k.keptAlready(c.ID, f, begin.Add(s.Wait)); known {
 		return r
 	}
-	k.waitSettled(c.Session, begin.Add(s.Wait/2))
+	k.waitClosed(c.Session, begin.Add(s.Wait/2))
 	o := &open{call: c, late: p.limits, kept: make(chan struct{}), begun: begin}
 	p.o = o
 	opened(k, o)
@@ -245,7 +245,7 @@ const (
 func (k *Keeper) budget(s Settings, begin time.Time) *budget {
 	b := &budget{until: begin.Add(max(s.Wait, s.Most)), callMax: s.CallMax, fileMax: s.FileMax}
 	var fs unix.Statfs_t
-	if unix.Statfs(k.places.home, &fs) == nil {
+	if unix.Statfs(k.vaults.home, &fs) == nil {
 		free, all := int64(fs.Bavail)*int64(fs.Bsize), int64(fs.Blocks)*int64(fs.Bsize)
 		b.noCopy = free < smallFree
 		switch {
@@ -303,23 +303,23 @@ func (b *budget) stop() {
 
 // remove deletes all that is kept for a call.
 func (k *Keeper) remove(m *manifest) {
-	for _, vault := range k.places.all()[1:] { // after a kill the manifest does not name all that it has
+	for _, vault := range k.vaults.all()[1:] { // after a kill the manifest does not name all that it has
 		_ = os.RemoveAll(filepath.Join(vault, m.call.ID)) // what stays is tried again with the next purge
 	}
 	if err := os.RemoveAll(m.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		k.log.Warn("what was kept for a call cannot be removed", zap.String("call", m.call.ID), zap.Error(err))
 		return
 	}
-	if m.seal != nil {
-		k.used.Add(-m.seal.Bytes)
+	if m.summary != nil {
+		k.used.Add(-m.summary.Bytes)
 	}
 }
 
 // since returns the manifests that changed since a time, and those of open calls.
 func (k *Keeper) since(t time.Time) (list []*manifest) {
-	names, _ := namesIn(k.places.calls())
+	names, _ := namesIn(k.vaults.calls())
 	for _, name := range names {
-		dir := filepath.Join(k.places.calls(), name)
+		dir := filepath.Join(k.vaults.calls(), name)
 		is, err := look(filepath.Join(dir, manifestFile))
 		if err != nil || is.MTime < t.Add(-coarse).UnixNano() && !k.isOpen(name) {
 			continue
@@ -334,12 +334,12 @@ func (k *Keeper) since(t time.Time) (list []*manifest) {
 // all returns the manifests of all calls, oldest first. A manifest that cannot be read is left out, and
 // logged.
 func (k *Keeper) all() (list []*manifest) {
-	names, _ := namesIn(k.places.calls()) // sorted: ids begin with the time
+	names, _ := namesIn(k.vaults.calls()) // sorted: ids begin with the time
 	for _, name := range names {
 		if len(name) < leastID || strings.Contains(name, ".") {
 			continue
 		}
-		m, err := readManifest(filepath.Join(k.places.calls(), name))
+		m, err := readManifest(filepath.Join(k.vaults.calls(), name))
 		if err != nil {
 			k.log.Warn("what was kept for a call cannot be read", zap.String("call", name), zap.Error(err))
 			continue

@@ -35,8 +35,8 @@ type entry struct {
 	Index string `json:"index,omitempty"` // a digest of git's index as the call left it, see indexOf
 }
 
-// seal ends a manifest.
-type seal struct {
+// summary ends a manifest.
+type summary struct {
 	Word      string    `json:"word"`
 	Files     int       `json:"files"`
 	Bytes     int64     `json:"bytes"`
@@ -44,15 +44,15 @@ type seal struct {
 	Late      bool      `json:"late,omitempty"`
 	TookUS    int64     `json:"took_us"`
 	Elsewhere bool      `json:"elsewhere,omitempty"` // it destroys something that is no file of this machine
-	Settled   time.Time `json:"settled,omitzero"`
-	Outcome   string    `json:"outcome,omitempty"` // ran, never_seen or interrupted; "" = not settled
+	Closed    time.Time `json:"settled,omitzero"`
+	End       string    `json:"outcome,omitempty"` // ran, never_seen or interrupted; "" = not settled
 }
 
 // Outcomes of a call.
 const (
-	outcomeRan       = "ran"
-	outcomeNeverSeen = "never_seen"  // its result did not come
-	Interrupted      = "interrupted" // an undo that did not come to its end
+	endRan      = "ran"
+	endUnseen   = "never_seen"  // its result did not come
+	Interrupted = "interrupted" // an undo that did not come to its end
 )
 
 // undone says how a call was taken back.
@@ -74,14 +74,14 @@ type line struct {
 	V     int       `json:"v,omitempty"`
 	Call  *KeptCall `json:"call,omitempty"`
 	Entry *entry    `json:"entry,omitempty"`
-	Seal  *seal     `json:"sealed,omitempty"`
+	Seal  *summary  `json:"sealed,omitempty"`
 }
 
 // manifest is all that is known of one call.
 type manifest struct {
 	call    KeptCall
 	entries []entry
-	seal    *seal // nil = hookd was killed while it kept
+	summary *summary // nil = hookd was killed while it kept
 	undone  *undone
 	dir     string
 }
@@ -116,7 +116,7 @@ func readManifest(dir string) (*manifest, error) {
 		case l.Entry != nil:
 			m.entries = append(m.entries, *l.Entry)
 		case l.Seal != nil:
-			m.seal = l.Seal
+			m.summary = l.Seal
 		}
 	}
 	if m.call.ID == "" {
@@ -156,8 +156,8 @@ func (m *manifest) write() error {
 	for i := range m.entries {
 		lines = append(lines, line{Entry: &m.entries[i]})
 	}
-	if m.seal != nil {
-		lines = append(lines, line{Seal: m.seal})
+	if m.summary != nil {
+		lines = append(lines, line{Seal: m.summary})
 	}
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -216,6 +216,6 @@ func (w *writer) add(e *entry) error {
 }
 
 // close seals the manifest.
-func (w *writer) close(s *seal) error {
+func (w *writer) close(s *summary) error {
 	return errors.Join(w.e.Encode(line{Seal: s}), w.b.Flush(), w.f.Close())
 }

@@ -29,9 +29,9 @@ func (k *Keeper) Begin(c KeptCall) error {
 		return err
 	}
 	opened(k, o)
-	s := k.sees(string(c.Repo), o, time.Now().Add(snapshotTime))
+	s := k.sees(string(c.Repo), o, time.Now().Add(lookTime))
 	r := Copied{Word: Kept}
-	s.wait(snapshotTime)
+	s.wait(lookTime)
 	if seen := s.seen.Load(); seen == nil {
 		r.Lost = []Lost{{What: "files of " + filepath.Base(top), Why: errLate.Error()}}
 	} else if seen.more != "" {
@@ -44,7 +44,7 @@ func (k *Keeper) Begin(c KeptCall) error {
 func (k *Keeper) End(session, mark string) {
 	for _, c := range k.steps(session) {
 		if c.Mark == mark {
-			k.settle(c.ID, outcomeRan, true)
+			k.closeCall(c.ID, endRan, true)
 		}
 	}
 }

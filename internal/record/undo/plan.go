@@ -11,8 +11,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// step is the change that an undo makes to one path.
-type step struct {
+// change is the change that an undo makes to one path.
+type change struct {
 	path     string
 	first    *entry // of the oldest chosen call that changed the path: as it was before
 	expected state  // as the newest one left it
@@ -21,19 +21,19 @@ type step struct {
 	have     state
 	does     string
 	why      string
-	from     string // of a path that is moved back: where it is
-	leaves   bool   // its file is moved back to where it was
-	swaps    *step  // the step that has its file, and whose file it has
-	source   string // where a later call has the file, if this one's link was written to since or is gone; "" = nowhere
-	other    string // another name of the file that is in place; "" = none is known
-	beside   string // where the old version goes
-	call     string // the oldest chosen call
+	from     string  // of a path that is moved back: where it is
+	leaves   bool    // its file is moved back to where it was
+	swaps    *change // the step that has its file, and whose file it has
+	source   string  // where a later call has the file, if this one's link was written to since or is gone; "" = nowhere
+	other    string  // another name of the file that is in place; "" = none is known
+	beside   string  // where the old version goes
+	call     string  // the oldest chosen call
 }
 
-// plan has the steps of an undo, and the calls that it takes back, oldest first.
+// plan has the changes of an undo, and the calls that it takes back, oldest first.
 type plan struct {
-	calls []*manifest
-	steps []*step
+	calls   []*manifest
+	changes []*change
 }
 
 // choose returns the calls that a request means, oldest first. Undos, and calls that were taken
@@ -94,10 +94,10 @@ func find(all []*manifest, id string) (*manifest, *wire.Error) {
 	}
 }
 
-// makePlan plans a step for each path.
+// makePlan plans a change for each path.
 func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *plan {
 	p := &plan{calls: calls}
-	by := map[string]*step{}
+	by := map[string]*change{}
 	for _, m := range calls {
 		for i := range m.entries {
 			e := &m.entries[i]
@@ -107,8 +107,8 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 			}
 			s := by[path]
 			if s == nil {
-				s = &step{path: path, first: e, call: m.call.ID}
-				by[path], p.steps = s, append(p.steps, s)
+				s = &change{path: path, first: e, call: m.call.ID}
+				by[path], p.changes = s, append(p.changes, s)
 			}
 			if s.expected = gone; e.After != nil {
 				s.expected = *e.After
@@ -116,12 +116,12 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 			s.left, s.index = e.Left, e.Index
 		}
 	}
-	slices.SortFunc(p.steps, func(a, b *step) int { return strings.Compare(a.path, b.path) })
-	for _, s := range p.steps {
+	slices.SortFunc(p.changes, func(a, b *change) int { return strings.Compare(a.path, b.path) })
+	for _, s := range p.changes {
 		s.look()
 	}
 	p.movesBack()
-	for _, s := range p.steps {
+	for _, s := range p.changes {
 		if s.does == "" {
 			s.source = s.first.elsewhere(all)
 		}
@@ -141,11 +141,11 @@ func makePlan(calls []*manifest, r wire.UndoRequest, all func() []*manifest) *pl
 // leaveBehind leaves paths that another file is in the way of: a file in the place of a folder above, which the plan
 // does not take away.
 func (p *plan) leaveBehind() {
-	by, at := map[string]*step{}, map[string]string{}
-	for _, s := range p.steps {
+	by, at := map[string]*change{}, map[string]string{}
+	for _, s := range p.changes {
 		by[s.path] = s
 	}
-	for _, s := range p.steps {
+	for _, s := range p.changes {
 		dir := filepath.Dir(s.path)
 		if _, known := at[dir]; !known {
 			at[dir] = blocked("/", dir+"/")
@@ -153,7 +153,7 @@ func (p *plan) leaveBehind() {
 		first := at[dir]
 		is, err := look(first)
 		o := by[first]
-		if s.changes() && first != dir+"/" && err == nil && is.Kind != kindGone && (o == nil || !o.changes()) {
+		if s.acts() && first != dir+"/" && err == nil && is.Kind != kindGone && (o == nil || !o.acts()) {
 			s.does, s.why = wire.UndoLeft, errWay.Error()
 		}
 	}
@@ -161,8 +161,8 @@ func (p *plan) leaveBehind() {
 
 // leaveMoved leaves a moved file where it is, if it does not go back to its place.
 func (p *plan) leaveMoved() {
-	for _, s := range p.steps {
-		for _, o := range p.steps {
+	for _, s := range p.changes {
+		for _, o := range p.changes {
 			if s.source == o.path && o.does == wire.UndoRemoved && !o.leaves {
 				o.does, o.why = wire.UndoLeft, "it was "+s.path
 			}
@@ -174,24 +174,24 @@ func (p *plan) leaveMoved() {
 // the difference as changes.
 func (p *plan) leaveWithIndex() {
 	left := map[string]bool{} // calls
-	of := func(s *step) bool {
+	of := func(s *change) bool {
 		return s.first.Soft && (filepath.Base(s.path) == "index" || strings.Contains(s.path, "/refs/heads/"))
 	}
 	indexes := map[string]bool{}
-	for _, s := range p.steps {
+	for _, s := range p.changes {
 		if of(s) {
 			indexes[s.call] = indexes[s.call] || filepath.Base(s.path) == "index"
 			left[s.call] = left[s.call] || s.does == wire.UndoLeft
 		}
 	}
-	for _, s := range p.steps {
-		if of(s) && s.changes() && left[s.call] && indexes[s.call] {
+	for _, s := range p.changes {
+		if of(s) && s.acts() && left[s.call] && indexes[s.call] {
 			s.does, s.why = wire.UndoLeft, "git has changed the index or the branch since"
 		}
 	}
 }
 
-func (s *step) look() {
+func (s *change) look() {
 	have, err := look(s.path)
 	if err != nil {
 		s.does, s.why = wire.UndoLeft, err.Error()
@@ -204,11 +204,11 @@ func (s *step) look() {
 
 // movesBack finds the files that were moved and are at the place where they were moved to.
 func (p *plan) movesBack() {
-	leads := func(o, to *step) bool { // whether the files go round
-		for i := 0; o != nil && o.from != "" && i < len(p.steps); i++ {
-			at := slices.IndexFunc(p.steps, func(x *step) bool { return x.path == o.from })
+	leads := func(o, to *change) bool { // whether the files go round
+		for i := 0; o != nil && o.from != "" && i < len(p.changes); i++ {
+			at := slices.IndexFunc(p.changes, func(x *change) bool { return x.path == o.from })
 			if o = nil; at >= 0 {
-				o = p.steps[at]
+				o = p.changes[at]
 			}
 			if o == to {
 				return true
@@ -216,11 +216,11 @@ func (p *plan) movesBack() {
 		}
 		return false
 	}
-	for _, s := range p.steps {
+	for _, s := range p.changes {
 		if s.does != "" || s.first.Effect != effectMove || s.have.Kind != kindGone && !s.expected.untouched(s.have) {
 			continue
 		}
-		for _, o := range p.steps {
+		for _, o := range p.changes {
 			if o != s && !o.leaves && s.first.Was.sameFile(o.have) && s.first.Was.sameAttributes(o.have) &&
 				(o.have.Kind == kindDir || o.have.Size == s.first.Was.Size && o.have.MTime == s.first.Was.MTime) {
 				switch {
@@ -235,7 +235,7 @@ func (p *plan) movesBack() {
 			}
 		}
 	}
-	for _, s := range p.steps {
+	for _, s := range p.changes {
 		switch {
 		case !s.leaves:
 		case s.first.Was.Kind == kindGone:
@@ -247,7 +247,7 @@ func (p *plan) movesBack() {
 }
 
 // decide compares the path now with the path before the calls and as the calls left it.
-func (s *step) decide(changed bool) {
+func (s *change) decide(changed bool) {
 	want := s.first.Was
 	switch {
 	case s.isBack():
@@ -275,7 +275,7 @@ func (s *step) decide(changed bool) {
 	}
 }
 
-func (s *step) conflict() {
+func (s *change) conflict() {
 	s.does, s.why = wire.UndoConflict, "it changed since"
 	if s.first.Soft {
 		s.does, s.why = wire.UndoLeft, "git has changed it since"
@@ -283,7 +283,7 @@ func (s *step) conflict() {
 }
 
 // isBack reports whether the path is as it was.
-func (s *step) isBack() bool {
+func (s *change) isBack() bool {
 	want := s.first.Was
 	switch {
 	case want.untouched(s.have) && s.first.sameXattr():
@@ -303,7 +303,7 @@ func (s *step) isBack() bool {
 }
 
 // at is where the old bytes are.
-func (s *step) at() string { return cmp.Or(s.source, string(s.first.At)) }
+func (s *change) at() string { return cmp.Or(s.source, string(s.first.At)) }
 
 // spoilt reports whether a kept link no longer has the old bytes: the file lived on under another name, and was
 // written to in place.
@@ -348,7 +348,7 @@ func exists(path string) bool {
 }
 
 // choose chooses the step for a path that changed since.
-func (s *step) choose(r wire.UndoRequest) {
+func (s *change) choose(r wire.UndoRequest) {
 	kept := s.at() != "" && s.first.Was.Kind == kindFile
 	switch {
 	case r.Merge && kept && s.first.Maybe == "" && s.left != "" && s.have.Kind == kindFile && s.merges():
@@ -373,11 +373,11 @@ func freeName(path string) string {
 
 // conflicts reports whether a path changed since and nothing was said about that.
 func (p *plan) conflicts() bool {
-	return slices.ContainsFunc(p.steps, func(s *step) bool { return s.does == wire.UndoConflict })
+	return slices.ContainsFunc(p.changes, func(s *change) bool { return s.does == wire.UndoConflict })
 }
 
 // changes reports whether a step changes something.
-func (s *step) changes() bool {
+func (s *change) acts() bool {
 	switch s.does {
 	case wire.UndoBack, wire.UndoRemoved, wire.UndoBeside, wire.UndoMerged:
 		return true
@@ -385,28 +385,28 @@ func (s *step) changes() bool {
 	return false
 }
 
-// answer tells the steps that the plan takes, or took.
+// answer tells the changes that the plan takes, or took.
 func (k *Keeper) answer(p *plan) wire.UndoAnswer {
 	a := wire.UndoAnswer{Count: map[string]int{}, Items: []wire.UndoItem{}, Calls: []wire.UndoCall{}}
 	for _, m := range p.calls {
 		a.Calls = append(a.Calls, k.show(m))
-		if m.seal != nil {
-			for _, l := range m.seal.Lost {
+		if m.summary != nil {
+			for _, l := range m.summary.Lost {
 				if !m.has(l.What) {
 					a.Lost = append(a.Lost, l)
 				}
 			}
 		}
 	}
-	for _, s := range p.steps {
+	for _, s := range p.changes {
 		folder := s.first.Was.Kind == kindDir || s.first.Was.Kind == kindGone && s.have.Kind == kindDir
-		if !folder || !s.changes() && s.does != wire.UndoSame {
+		if !folder || !s.acts() && s.does != wire.UndoSame {
 			a.Count[s.does]++
 		}
 		if s.does == wire.UndoBack && s.from == "" && !folder {
 			a.Bytes += s.first.Was.Size
 		}
-		if !folder || !s.changes() {
+		if !folder || !s.acts() {
 			a.Items = append(a.Items, wire.UndoItem{
 				Path: s.path, Does: s.does, Why: s.why, Size: s.first.Was.Size, To: s.beside,
 			})
@@ -433,13 +433,13 @@ func (p *plan) word(a wire.UndoAnswer) string {
 	partial := a.Count[wire.UndoLeft] > 0 || a.Count[wire.UndoBeside] > 0 ||
 		slices.ContainsFunc(a.Lost, func(l wire.Lost) bool { return !strings.HasPrefix(l.Why, againWords) })
 	switch {
-	case len(p.steps) == 0:
+	case len(p.changes) == 0:
 		return wire.UndoNothing
 	case p.conflicts():
 		return wire.UndoRefused
 	case partial:
 		return wire.UndoPart
-	case !slices.ContainsFunc(p.steps, (*step).changes):
+	case !slices.ContainsFunc(p.changes, (*change).acts):
 		return wire.UndoNothing
 	}
 	return wire.UndoAll
@@ -452,8 +452,8 @@ func (k *Keeper) show(m *manifest) wire.UndoCall {
 		Tool: m.call.Tool, Subject: m.call.Subject, Cwd: string(m.call.Cwd), Undoes: m.call.Undoes,
 		Word: Part, Until: m.call.Time.Add(k.term(m)),
 	}
-	if s := m.seal; s != nil {
-		c.Word, c.Files, c.Bytes, c.Settled, c.Outcome = s.Word, s.Files, s.Bytes, s.Outcome != "", s.Outcome
+	if s := m.summary; s != nil {
+		c.Word, c.Files, c.Bytes, c.Settled, c.Outcome = s.Word, s.Files, s.Bytes, s.End != "", s.End
 		c.Lost = s.Lost
 	}
 	c.Dumps = k.Dumps.ofCall(&m.call)
@@ -466,7 +466,7 @@ func (k *Keeper) show(m *manifest) wire.UndoCall {
 // term is how long the files kept for a call stay.
 func (k *Keeper) term(m *manifest) time.Duration {
 	s := k.settings.Load()
-	if m.seal != nil && m.seal.Bytes > Large {
+	if m.summary != nil && m.summary.Bytes > Large {
 		return s.LargeAge
 	}
 	return s.MaxAge
@@ -477,7 +477,7 @@ const mostListed = 100
 
 // List returns the calls that something was kept for, the newest first.
 func (k *Keeper) List(q wire.UndoQuery) wire.UndoList {
-	l := wire.UndoList{Calls: []wire.UndoCall{}, Bytes: max(0, k.used.Load()), Vaults: k.places.all()}
+	l := wire.UndoList{Calls: []wire.UndoCall{}, Bytes: max(0, k.used.Load()), Vaults: k.vaults.all()}
 	all := k.all()
 	slices.Reverse(all)
 	for _, m := range all {

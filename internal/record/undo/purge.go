@@ -25,8 +25,8 @@ func (k *Keeper) Expire(now time.Time) (dropped int) {
 	most := k.settings.Load().Max
 	used += k.bases.sweep(k.settings.Load().MaxAge, most/2, k.openAt)
 	for _, m := range list {
-		if m.seal != nil {
-			used += m.seal.Bytes
+		if m.summary != nil {
+			used += m.summary.Bytes
 		}
 	}
 	known := func(id string) bool {
@@ -42,8 +42,8 @@ func (k *Keeper) Expire(now time.Time) (dropped int) {
 		if !old && !much || k.isOpen(m.call.ID) {
 			continue
 		}
-		if m.seal != nil {
-			used -= m.seal.Bytes
+		if m.summary != nil {
+			used -= m.summary.Bytes
 		}
 		k.remove(m)
 		k.Dumps.remove(&m.call)
@@ -60,7 +60,7 @@ func (k *Keeper) isOpen(id string) bool {
 
 // sweep removes folders of other vaults that no call names any more.
 func (k *Keeper) sweep(list []*manifest) {
-	for _, vault := range k.places.all()[1:] {
+	for _, vault := range k.vaults.all()[1:] {
 		names, folders := namesIn(vault)
 		for _, name := range names {
 			known := k.isOpen(name) || slices.ContainsFunc(list, func(m *manifest) bool { return m.call.ID == name })
@@ -89,7 +89,7 @@ func (k *Keeper) Purge(id string) (dropped int, bad *wire.Error) {
 		list = []*manifest{m}
 	}
 	for _, m := range list {
-		k.settle(m.call.ID, outcomeNeverSeen, true)
+		k.closeCall(m.call.ID, endUnseen, true)
 		if now, err := readManifest(m.dir); err == nil {
 			k.remove(now)
 			k.Dumps.remove(&now.call)

@@ -30,7 +30,7 @@ func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Err
 	if bad != nil {
 		return wire.UndoAnswer{}, bad
 	}
-	if calls = k.settled(calls); len(calls) == 0 {
+	if calls = k.withEffects(calls); len(calls) == 0 {
 		return wire.UndoAnswer{}, &wire.Error{
 			Code: wire.CodeNotFound, Message: "the call destroyed nothing that was kept", Hint: "see `hookd undo`",
 		}
@@ -42,7 +42,7 @@ func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Err
 		return a, nil
 	}
 	p.releaseSame()
-	if !slices.ContainsFunc(p.steps, (*step).changes) {
+	if !slices.ContainsFunc(p.changes, (*change).acts) {
 		return a, nil
 	}
 	if err := k.perform(id, p); err != nil {
@@ -56,15 +56,15 @@ func (k *Keeper) Undo(id string, r wire.UndoRequest) (wire.UndoAnswer, *wire.Err
 	return a, nil
 }
 
-// settled returns the calls with something to tell. A call whose result has not come may be about to
-// run: settled looks at the call as it is now, and drops nothing.
-func (k *Keeper) settled(calls []*manifest) (list []*manifest) {
+// withEffects returns the calls with something to tell. A call whose result has not come may be about to
+// run: withEffects looks at the call as it is now, and drops nothing.
+func (k *Keeper) withEffects(calls []*manifest) (list []*manifest) {
 	for _, m := range calls {
-		open := m.seal == nil || m.seal.Outcome == ""
+		open := m.summary == nil || m.summary.End == ""
 		if open {
 			m = asOfNow(m)
 		}
-		if open || len(m.entries) > 0 || m.seal.Elsewhere || len(k.Dumps.ofCall(&m.call)) > 0 {
+		if open || len(m.entries) > 0 || m.summary.Elsewhere || len(k.Dumps.ofCall(&m.call)) > 0 {
 			list = append(list, m)
 		}
 	}
@@ -101,15 +101,15 @@ func (k *Keeper) perform(id string, p *plan) error {
 	c.Subject = "undo " + strings.Join(c.Undoes, " ")
 	c.Cwd = p.calls[len(p.calls)-1].call.Cwd
 	own := &keeping{
-		k: k, call: c, dir: k.dir(id), places: map[string]*folder{}, seen: map[string]bool{},
+		k: k, call: c, dir: k.dir(id), folders: map[string]*folder{}, seen: map[string]bool{},
 		limits: &budget{until: time.Now().Add(undoTime), callMax: 1 << 62, fileMax: 1 << 62},
 	}
 	if err := own.begin(); err != nil {
 		return err
 	}
-	for _, s := range p.steps {
-		if s.changes() {
-			own.keepStep(s)
+	for _, s := range p.changes {
+		if s.acts() {
+			own.keepChange(s)
 		}
 	}
 	r := own.result()
@@ -125,19 +125,19 @@ func (k *Keeper) perform(id string, p *plan) error {
 		return fmt.Errorf("%s cannot be kept: %s", r.Lost[0].What, r.Lost[0].Why)
 	}
 	p.carryOut()
-	k.settle(id, outcomeRan, true)
+	k.closeCall(id, endRan, true)
 	return nil
 }
 
-// keepStep keeps the file that a step replaces.
-func (p *keeping) keepStep(s *step) {
+// keepChange keeps the file that a change replaces.
+func (p *keeping) keepChange(s *change) {
 	path, have := s.path, s.have
 	if s.does == wire.UndoBeside {
 		path, have = s.beside, gone
 	}
 	effect := effectReplace
 	switch {
-	case s.leaves && s.from == "": // with the step that it moves back for
+	case s.leaves && s.from == "": // with the change that it moves back for
 		return
 	case s.swaps != nil:
 		p.one(target{path: s.path, effect: effectMove, dest: s.from}, s.have)
@@ -160,7 +160,7 @@ func (p *keeping) keepStep(s *step) {
 }
 
 // inPlace reports whether a file gets its bytes back in place: another name has the same ones.
-func (s *step) inPlace() bool {
+func (s *change) inPlace() bool {
 	return s.have.Kind == kindFile && s.first.At != "" && s.first.By != byLink && s.have.sameFile(s.first.Was) &&
 		s.have.Names > 1
 }
@@ -168,38 +168,38 @@ func (s *step) inPlace() bool {
 // carryOut changes the paths. Moved files go back first, then the files that the calls made go.
 // Then folders come back, then files, then the attributes of folders.
 func (p *plan) carryOut() {
-	each := func(fits func(*step) bool, do func(*step) error, backwards bool) {
-		list := slices.Clone(p.steps)
+	each := func(fits func(*change) bool, do func(*change) error, backwards bool) {
+		list := slices.Clone(p.changes)
 		if backwards {
 			slices.Reverse(list)
 		}
 		for _, s := range list {
-			if s.changes() && fits(s) {
+			if s.acts() && fits(s) {
 				if err := do(s); err != nil {
 					s.does, s.why = wire.UndoLeft, reason(err)
 				}
 			}
 		}
 	}
-	folder := func(s *step) bool {
+	folder := func(s *change) bool {
 		return s.does == wire.UndoBack && s.from == "" && s.swaps == nil && s.first.Was.Kind == kindDir
 	}
-	each(func(s *step) bool { return s.from != "" }, (*step).moveBack, false)
-	each(func(s *step) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind != kindDir },
-		(*step).removeFile, true)
-	each(folder, (*step).makeFolder, false)
-	file := func(s *step) bool {
+	each(func(s *change) bool { return s.from != "" }, (*change).moveBack, false)
+	each(func(s *change) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind != kindDir },
+		(*change).removeFile, true)
+	each(folder, (*change).makeFolder, false)
+	file := func(s *change) bool {
 		return s.from == "" && s.swaps == nil && s.does != wire.UndoRemoved && !folder(s)
 	}
 	// A file that lives on under another name gets its bytes first: links to it are good again then.
-	each(func(s *step) bool { return file(s) && s.inPlace() }, (*step).restore, false)
+	each(func(s *change) bool { return file(s) && s.inPlace() }, (*change).restore, false)
 	names := map[state]string{}
-	for _, s := range p.steps {
+	for _, s := range p.changes {
 		if s.does == wire.UndoSame || s.does == wire.UndoBack && file(s) && s.inPlace() {
 			names[s.first.Was.content()] = s.path
 		}
 	}
-	each(func(s *step) bool { return file(s) && !s.inPlace() }, func(s *step) error {
+	each(func(s *change) bool { return file(s) && !s.inPlace() }, func(s *change) error {
 		s.other = names[s.first.Was.content()]
 		err := s.restore()
 		if err == nil && s.does == wire.UndoBack {
@@ -207,9 +207,9 @@ func (p *plan) carryOut() {
 		}
 		return err
 	}, false)
-	each(func(s *step) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind == kindDir },
-		(*step).removeFolder, true)
-	each(folder, (*step).finishFolder, true)
+	each(func(s *change) bool { return s.does == wire.UndoRemoved && !s.leaves && s.have.Kind == kindDir },
+		(*change).removeFolder, true)
+	each(folder, (*change).finishFolder, true)
 }
 
 // note puts on the record of each call that it was taken back.
@@ -280,7 +280,7 @@ func within(path string, do func(dir int, name string) error) error {
 
 var errSince = errors.New("it changed since")
 
-func (s *step) moveBack() error {
+func (s *change) moveBack() error {
 	return within(s.from, func(from int, old string) error {
 		now, err := lookAt(from, old)
 		if err != nil || !now.sameFile(s.first.Was) {
@@ -303,7 +303,7 @@ func (s *step) moveBack() error {
 	})
 }
 
-func (s *step) removeFile() error {
+func (s *change) removeFile() error {
 	return within(s.path, func(dir int, name string) error {
 		now, err := lookAt(dir, name)
 		if err != nil || !s.have.untouched(now) {
@@ -313,7 +313,7 @@ func (s *step) removeFile() error {
 	})
 }
 
-func (s *step) removeFolder() error {
+func (s *change) removeFolder() error {
 	return within(s.path, removeEmpty)
 }
 
@@ -328,12 +328,12 @@ func removeEmpty(dir int, name string) error {
 	return err
 }
 
-func (s *step) makeFolder() error {
+func (s *change) makeFolder() error {
 	if s.have.Kind == kindDir {
 		return nil
 	}
 	return within(s.path, func(dir int, name string) error {
-		if s.have.Kind != kindGone { // it is kept: see keepStep
+		if s.have.Kind != kindGone { // it is kept: see keepChange
 			if err := unix.Unlinkat(dir, name, 0); err != nil {
 				return err
 			}
@@ -346,7 +346,7 @@ func (s *step) makeFolder() error {
 	})
 }
 
-func (s *step) finishFolder() error {
+func (s *change) finishFolder() error {
 	return within(s.path, func(dir int, name string) error {
 		fd, err := openFolder(dir, name)
 		if err != nil {
@@ -391,7 +391,7 @@ func setTimes(dir int, name string, e *entry) error {
 }
 
 // restore brings a file back, or writes beside it, or merges.
-func (s *step) restore() error {
+func (s *change) restore() error {
 	switch s.does {
 	case wire.UndoBeside:
 		return within(s.beside, func(dir int, name string) error { return s.bring(dir, name, gone) })
@@ -422,7 +422,7 @@ func (s *step) restore() error {
 }
 
 // setMode gives a path its owner, permissions and extended attributes back, not its times.
-func (s *step) setMode(dir int, name string) error {
+func (s *change) setMode(dir int, name string) error {
 	was := s.first.Was
 	err := unix.Fchownat(dir, name, int(was.UID), int(was.GID), unix.AT_SYMLINK_NOFOLLOW)
 	if was.Kind == kindLink {
@@ -446,7 +446,7 @@ func (s *step) setMode(dir int, name string) error {
 }
 
 // writeBack writes the kept bytes into the file that is there: its other names get them, too.
-func (s *step) writeBack(dir int, name string) error {
+func (s *change) writeBack(dir int, name string) error {
 	text, err := openToRead(unix.AT_FDCWD, s.at())
 	if err != nil {
 		return err
@@ -485,7 +485,7 @@ func unstage(m *manifest) {
 
 // bring puts the kept version to a name, which is free if now is gone. A file that is there instead goes
 // in the same step.
-func (s *step) bring(dir int, name string, now state) error {
+func (s *change) bring(dir int, name string, now state) error {
 	staged := stagedName(s.call, s.first)
 	_ = unix.Unlinkat(dir, staged, 0) // of an undo that was killed: the vault has it still
 	if err := s.stage(dir, staged); err != nil {
@@ -514,7 +514,7 @@ func (s *step) bring(dir int, name string, now state) error {
 
 // release drops a link in the vault whose file is back: with it, later writes would reach the
 // vault.
-func (s *step) release() error {
+func (s *change) release() error {
 	if s.first.By == byLink && s.does != wire.UndoBeside { // or it is a link to another file by now
 		return os.Remove(string(s.first.At))
 	}
@@ -523,7 +523,7 @@ func (s *step) release() error {
 
 // releaseSame drops the links whose files are in place: an undo that was killed has left them.
 func (p *plan) releaseSame() {
-	for _, s := range p.steps {
+	for _, s := range p.changes {
 		if s.does == wire.UndoSame && s.first.By == byLink {
 			if kept, err := look(string(s.first.At)); err == nil && kept.sameFile(s.have) {
 				_ = os.Remove(string(s.first.At)) // a link that stays is told once it is spoilt
@@ -534,7 +534,7 @@ func (p *plan) releaseSame() {
 
 // alone reports whether the kept file itself comes back. It does not where it is the file under
 // another name by now, as a backup is, or stays in the vault.
-func (s *step) alone() bool {
+func (s *change) alone() bool {
 	if s.first.By != byLink || s.does == wire.UndoBeside || s.source != "" && s.first.spoilt() {
 		return false
 	}
@@ -543,7 +543,7 @@ func (s *step) alone() bool {
 }
 
 // stage makes the old version under a name in its folder.
-func (s *step) stage(dir int, staged string) error {
+func (s *change) stage(dir int, staged string) error {
 	e := s.first
 	if e.Was.Kind == kindLink && e.At == "" {
 		if err := unix.Symlinkat(string(e.Was.Target), dir, staged); err != nil {
@@ -553,7 +553,7 @@ func (s *step) stage(dir int, staged string) error {
 		return errors.Join(err, setTimes(dir, staged, e))
 	}
 	if s.alone() {
-		err := again(func() error { return unix.Linkat(unix.AT_FDCWD, string(e.At), dir, staged, 0) })
+		err := uninterrupted(func() error { return unix.Linkat(unix.AT_FDCWD, string(e.At), dir, staged, 0) })
 		if err == nil {
 			now, bad := lookAt(dir, staged)
 			if bad != nil || !e.Was.sameAttributes(now) { // the call changed them before it deleted the file
@@ -570,7 +570,7 @@ func (s *step) stage(dir int, staged string) error {
 	if s.other != "" && e.Was.Names > 1 && s.does != wire.UndoBeside {
 		is, err := look(s.other)
 		if err == nil && is.Size == e.Was.Size && is.MTime == e.Was.MTime && is.sameAttributes(e.Was) &&
-			again(func() error { return unix.Linkat(unix.AT_FDCWD, s.other, dir, staged, 0) }) == nil {
+			uninterrupted(func() error { return unix.Linkat(unix.AT_FDCWD, s.other, dir, staged, 0) }) == nil {
 			return nil
 		}
 	}
@@ -595,17 +595,17 @@ func (s *step) stage(dir int, staged string) error {
 
 // merged returns the old version with the changes made since; clean is false where both changed the
 // same lines.
-func (s *step) merged() (text []byte, clean bool) {
+func (s *change) merged() (text []byte, clean bool) {
 	text, clean, err := git.MergeFile(context.Background(), s.path, string(s.left), s.at())
 	return text, clean && err == nil
 }
 
-func (s *step) merges() bool {
+func (s *change) merges() bool {
 	_, clean := s.merged()
 	return clean
 }
 
-func (s *step) writeMerged() error {
+func (s *change) writeMerged() error {
 	text, clean := s.merged()
 	if !clean {
 		return errSince

@@ -63,7 +63,7 @@ func look(path string) (state, error) { return lookAt(unix.AT_FDCWD, path) }
 // lookAt is look below a folder that is open.
 func lookAt(dir int, name string) (state, error) {
 	var s unix.Stat_t
-	err := again(func() error { return unix.Fstatat(dir, name, &s, unix.AT_SYMLINK_NOFOLLOW) })
+	err := uninterrupted(func() error { return unix.Fstatat(dir, name, &s, unix.AT_SYMLINK_NOFOLLOW) })
 	if err == unix.ENOENT || err == unix.ENOTDIR {
 		return gone, nil
 	}
@@ -90,8 +90,8 @@ func readLinkAt(dir int, name string) (Path, error) {
 	}
 }
 
-// again repeats a call that a signal has ended early.
-func again(call func() error) error {
+// uninterrupted repeats a call that a signal has ended early.
+func uninterrupted(call func() error) error {
 	for {
 		if err := call(); err != unix.EINTR {
 			return err

@@ -85,7 +85,7 @@ func (p *keeping) linkFirst(t target, dir int, name string, dev uint64) bool {
 		return false
 	}
 	kept := p.nextName()
-	if again(func() error { return unix.Linkat(dir, name, place.fd, kept, 0) }) != nil {
+	if uninterrupted(func() error { return unix.Linkat(dir, name, place.fd, kept, 0) }) != nil {
 		return false // child tells why
 	}
 	was, err := lookAt(place.fd, kept)

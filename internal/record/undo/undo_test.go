@@ -286,7 +286,7 @@ func (l lineTest) run(t *testing.T, on volume) {
 	same(t, "keeping changes nothing", withoutNames(treeOf(t, work)), withoutNames(was))
 	sh(t, work, l.line)
 	k.Ran(c.ID)
-	k.waitSettled("s", time.Now().Add(time.Minute))
+	k.waitClosed("s", time.Now().Add(time.Minute))
 	ran := treeOf(t, work)
 	undo := id()
 	back := undoNow(t, k, undo, wire.UndoRequest{Calls: []string{c.ID}, Changed: true})

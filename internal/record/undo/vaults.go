@@ -18,7 +18,7 @@ import (
 
 // places knows the vaults: one in hookd's home, and one on each other file system where files
 // were kept, as near its top as the user may write.
-type places struct {
+type vaults struct {
 	home string // <home>/vault
 
 	mu    sync.Mutex
@@ -29,8 +29,8 @@ type places struct {
 // listFile names the other vaults.
 const listFile = "places"
 
-// openPlaces makes the vault in the home, and finds the others.
-func openPlaces(home string) (*places, error) {
+// openVaults makes the vault in the home, and finds the others.
+func openVaults(home string) (*vaults, error) {
 	if err := os.MkdirAll(filepath.Dir(home), 0o700); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func openPlaces(home string) (*places, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &places{home: filepath.Join(real, filepath.Base(home)), other: map[uint64]string{}}
+	p := &vaults{home: filepath.Join(real, filepath.Base(home)), other: map[uint64]string{}}
 	for _, dir := range []string{p.home, p.calls()} {
 		if err := makePrivate(dir); err != nil {
 			return nil, fmt.Errorf("make the vault %s: %w", dir, err)
@@ -57,14 +57,14 @@ func openPlaces(home string) (*places, error) {
 }
 
 // calls is the folder of all calls' folders.
-func (p *places) calls() string { return filepath.Join(p.home, "calls") }
+func (p *vaults) calls() string { return filepath.Join(p.home, "calls") }
 
 // leastID is shorter than the id of any call: other names in the folder of calls are of files.
 const leastID = 10
 
 // unwritten returns the calls whose keeping was killed before a line of the manifest was written. Links in their
 // folders would stay for ever.
-func (p *places) unwritten() (ids []string) {
+func (p *vaults) unwritten() (ids []string) {
 	names, folders := namesIn(p.calls())
 	for _, name := range names {
 		is, err := look(filepath.Join(p.calls(), name, manifestFile))
@@ -76,14 +76,14 @@ func (p *places) unwritten() (ids []string) {
 }
 
 // all returns every vault.
-func (p *places) all() []string {
+func (p *vaults) all() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string{p.home}, p.known...)
 }
 
 // holds returns the vault that path is in or that is in path; "" = none.
-func (p *places) holds(path string, tree bool) string {
+func (p *vaults) holds(path string, tree bool) string {
 	for _, vault := range p.all() {
 		if inside(path, vault) || tree && inside(vault, path) {
 			return vault
@@ -108,7 +108,7 @@ func (s *Settings) never(path string) bool {
 }
 
 // nearest returns the vault on the file system of a folder; "" = there can be none.
-func (p *places) nearest(folder string, dev uint64) string {
+func (p *vaults) nearest(folder string, dev uint64) string {
 	p.mu.Lock()
 	dir, known := p.other[dev]
 	p.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *places) nearest(folder string, dev uint64) string {
 
 // make makes a vault as near the top of a file system as the user may write, outside of working
 // trees and of folders that every user can write to.
-func (p *places) make(folder string, dev uint64) string {
+func (p *vaults) make(folder string, dev uint64) string {
 	var candidates []string // from the top
 	for dir := folder; ; dir = filepath.Dir(dir) {
 		is, err := look(dir)
@@ -152,7 +152,7 @@ func (p *places) make(folder string, dev uint64) string {
 }
 
 // remember puts a vault on the list of all.
-func (p *places) remember(vault string) error {
+func (p *vaults) remember(vault string) error {
 	if strings.Contains(vault, "\n") {
 		return errors.New("the name has a line break")
 	}
