@@ -10,7 +10,7 @@ import (
 
 // applier follows a command by an entry of the tables: of its program, or of its subcommand.
 type applier struct {
-	*call
+	*finder
 	e      *entry
 	called string // the names of the program and of its subcommands
 	a      *args
@@ -18,7 +18,7 @@ type applier struct {
 }
 
 // entry follows a command by an entry of the tables.
-func (c *call) entry(e *entry, called string, words []Word) output {
+func (c *finder) entry(e *entry, called string, words []Word) output {
 	e.ready(c.sh.r.t)
 	if e.isShell() {
 		if out, ok := c.shellProgram(called, words); ok {
@@ -26,7 +26,7 @@ func (c *call) entry(e *entry, called string, words []Word) output {
 		}
 	}
 	hasSub := len(e.subs) > 0
-	p := applier{call: c, e: e, called: called, a: e.sort(words, e.stops() || hasSub)}
+	p := applier{finder: c, e: e, called: called, a: e.sort(words, e.stops() || hasSub)}
 	c.options = append(c.options, p.a.given...)
 	if !hasSub {
 		return p.act(words)
@@ -115,14 +115,14 @@ func (p *applier) subcommand() output {
 	case strings.Contains(first.Text, "/"): // bun scripts/x.ts
 		p.started(first, "node")
 	case p.sh.r.t.program(first.Text) != nil: // pnpm tsc, yarn prisma
-		p.nested(p.called).run(a.operands, &call{text: p.text, span: p.span, env: p.env})
+		p.nested(p.called).run(a.operands, &finder{text: p.text, span: p.span, env: p.env})
 	}
 	return p.entry(sub.under(e), p.called+" "+first.Text, a.operands[1:])
 }
 
 // actBy follows the command by another entry.
 func (p *applier) actBy(e *entry) output {
-	other := applier{call: p.call, e: e.ready(p.sh.r.t), called: p.called, a: p.a}
+	other := applier{finder: p.finder, e: e.ready(p.sh.r.t), called: p.called, a: p.a}
 	return other.act(nil)
 }
 
@@ -189,7 +189,7 @@ func (p *applier) abbreviated() (out output, ok bool) {
 		full := *p.a
 		full.operands = slices.Clone(p.a.operands)
 		full.operands[0].Text = s.name
-		one := applier{call: p.call, e: p.e, called: p.called, a: &full}
+		one := applier{finder: p.finder, e: p.e, called: p.called, a: &full}
 		out = one.subcommand()
 	}
 	return out, len(seen) > 0
@@ -270,7 +270,7 @@ func (p *applier) unknowns() {
 			continue
 		}
 		p.doubt(DoubtOption, w.Text+" of "+p.name()+" is not in the tables")
-		(&guesser{p.call}).optionVerb(p.name(), w.Text)
+		(&guesser{p.finder}).optionVerb(p.name(), w.Text)
 		if _, value, has := strings.Cut(w.Text, "="); has && looksLikeLine(value) &&
 			strings.ContainsAny(value, " ;|&") {
 			sh := p.nested(p.name())
@@ -366,7 +366,7 @@ func (p *applier) each(words []Word, a *args) {
 	if name := p.name(); !has && (name == "fd" || name == "fdfind") {
 		inner = append(inner, found...)
 	}
-	p.nested(p.name()).run(inner, &call{text: p.text, span: p.span, env: p.env})
+	p.nested(p.name()).run(inner, &finder{text: p.text, span: p.span, env: p.env})
 }
 
 // act follows the options, the operands and the effects of an entry. words are those of the command, where its
@@ -401,7 +401,7 @@ func (p *applier) act(words []Word) output {
 	p.verbsOfOptions()
 	p.leadsOut()
 	if in := p.sh.stdin; rawPeers[p.name()] && in.known {
-		(&guesser{p.call}).types(in.text)
+		(&guesser{p.finder}).types(in.text)
 	}
 	p.sendsContent()
 	p.streams()
@@ -409,10 +409,10 @@ func (p *applier) act(words []Word) output {
 	if dry {
 		p.dryRun(byOptions)
 	}
-	m := emptying{p.call, p.called, p.a}
+	m := emptying{p.finder, p.called, p.a}
 	m.empties()
 	m.copiesNothing(p.from)
-	if known, ok := (&printing{p.call, p.called, p.a}).prints(words); ok {
+	if known, ok := (&printing{p.finder, p.called, p.a}).prints(words); ok {
 		return known
 	}
 	return out
@@ -490,7 +490,7 @@ func (p *applier) effects() {
 
 // fillIn gives effects of the entry. by is the operand that a condition fitted.
 func (p *applier) fillIn(list []template, a *args, by *Word) {
-	(&filler{call: p.call, e: p.e, a: a, by: by}).give(list)
+	(&filler{finder: p.finder, e: p.e, a: a, by: by}).give(list)
 }
 
 // runsCodeOfProject follows the words of a program that runs code of the project: names of scripts, a folder,
@@ -675,7 +675,7 @@ func (p *applier) operands() {
 		ro := roleAt(roles, i, len(p.a.operands))
 		if ro.name == "command" {
 			sh := p.nested(p.name())
-			sh.run(p.a.operands[i:], &call{text: p.text, span: p.span, env: p.env})
+			sh.run(p.a.operands[i:], &finder{text: p.text, span: p.span, env: p.env})
 			return
 		}
 		p.role(ro, w, p.a, p.a.operands)

@@ -18,7 +18,7 @@ var hidesCode = lazyregexp.New("\\[[^]]*(?:\\$\\(|`)")
 var evaluating = names("printf read declare typeset local export readonly unset let test [ mapfile readarray getopts wait shift exit return")
 
 // evaluates follows words of a builtin that evaluates them: 'a[$(id)]' runs id.
-func (c *call) evaluates(name string, words []Word) {
+func (c *finder) evaluates(name string, words []Word) {
 	if !evaluating[name] {
 		return
 	}
@@ -29,7 +29,7 @@ func (c *call) evaluates(name string, words []Word) {
 	}
 }
 
-func (c *call) hiddenIndex(text string) {
+func (c *finder) hiddenIndex(text string) {
 	c.doubt(DoubtEval, short(text)+" holds a command that a shell may run")
 	sh := c.nested("index")
 	sh.guess = true
@@ -38,13 +38,13 @@ func (c *call) hiddenIndex(text string) {
 
 // builtin is a command that a shell runs itself, or changes its own state by.
 type builtin struct {
-	*call
+	*finder
 	called string
 	rest   []Word // the words behind the name
 }
 
 // builtin follows a builtin of shells; ok is false where name is none that is followed here.
-func (c *call) builtin(name string, rest []Word) (out output, ok bool) {
+func (c *finder) builtin(name string, rest []Word) (out output, ok bool) {
 	b := builtin{c, name, rest}
 	switch name {
 	case "cd", "pushd", "chdir":
@@ -330,13 +330,13 @@ func (b *builtin) readInto() {
 }
 
 // set follows a builtin that sets a variable.
-func (c *call) set(name string, w Word) {
+func (c *finder) set(name string, w Word) {
 	c.sh.vars[name] = w
 	c.variable(name, w)
 }
 
 // unset follows that a variable is taken away.
-func (c *call) unset(name string) {
+func (c *finder) unset(name string) {
 	if what, _ := variables().code(name); what == "guard" {
 		c.variable(name, Word{Kind: Literal})
 	}
@@ -369,13 +369,13 @@ func (b *builtin) trap() bool {
 			b.shellText(b.nested("trap"), rest[0])
 		}
 	}
-	b.sh.r.traps = append(b.sh.r.traps, trapped{b.call, rest[0], maps.Clone(b.sh.vars)})
+	b.sh.r.traps = append(b.sh.r.traps, trapped{b.finder, rest[0], maps.Clone(b.sh.vars)})
 	return true
 }
 
 // trapped is an action of trap that runs at the end.
 type trapped struct {
-	by   *call
+	by   *finder
 	text Word
 	vars map[string]Word // that were set by then
 }
@@ -397,7 +397,7 @@ func (sh *shell) runTraps() {
 
 // shellProgram follows a call of a shell: options, then the text of -c with its parameters, a
 // script, or the shell's input. ok is false where its options are not those of a plain shell.
-func (c *call) shellProgram(called string, words []Word) (out output, ok bool) {
+func (c *finder) shellProgram(called string, words []Word) (out output, ok bool) {
 	i, text, odd := 0, false, false
 	for ; i < len(words); i++ {
 		w := words[i]

@@ -109,7 +109,7 @@ var languageNames = map[string]string{
 }
 
 // code follows code of another language than a shell's.
-func (c *call) code(lang string, w Word) {
+func (c *finder) code(lang string, w Word) {
 	lang = strings.ToLower(lang)
 	lang = cmp.Or(languageNames[lang], lang)
 	r := c.sh.r
@@ -117,7 +117,7 @@ func (c *call) code(lang string, w Word) {
 		r.doubt(DoubtLimits, "the text is too long, or has too many lines within lines", c.span, c.index)
 		return
 	}
-	f := codeFollower{call: c, lang: lang, table: languages()[lang]}
+	f := codeFollower{finder: c, lang: lang, table: languages()[lang]}
 	f.byText(w.Text)
 	if strings.HasPrefix(w.Text, "/dev/fd/") && w.from != "" {
 		c.doubt(DoubtEval, c.name()+" runs what "+w.from+" gives it")
@@ -150,7 +150,7 @@ func (f *codeFollower) byText(text string) {
 
 // codeFollower follows the calls of functions in code.
 type codeFollower struct {
-	*call
+	*finder
 	lang  string
 	table *languageTable // nil = the language is in none
 
@@ -247,7 +247,7 @@ func (t *languageTable) client(words []Word, calls []codeCall) string {
 
 // quotedLines reads parts of code in an unknown language as lines that may run: its strings, the text
 // behind a ! or in parentheses, and each line. whole: a text without any of these is read, too.
-func (c *call) quotedLines(text string, whole bool) {
+func (c *finder) quotedLines(text string, whole bool) {
 	for _, t := range lexCode("other", text) {
 		if t.kind == tokenString && looksLikeLine(t.text) {
 			c.guessLine(t.text)
@@ -265,7 +265,7 @@ func (c *call) quotedLines(text string, whole bool) {
 	}
 }
 
-func (c *call) guessLine(text string) {
+func (c *finder) guessLine(text string) {
 	sh := c.nested(c.name())
 	sh.guess = true
 	sh.line(strings.TrimSpace(text))
@@ -277,9 +277,9 @@ var loadsModule = names("import require __import__ importlib.import_module requi
 // one follows one call in code.
 func (f *codeFollower) one(k codeCall) {
 	span, text := f.span, f.text
-	inner, c := *f, *f.call
+	inner, c := *f, *f.finder
 	c.text = k.text
-	inner.call = &c
+	inner.finder = &c
 	defer func() { c.span, c.text = span, text }() // a trap may keep the call
 	inner.load(k)
 	switch f.lang {
@@ -300,7 +300,7 @@ func (f *codeFollower) one(k codeCall) {
 		return
 	}
 	if !sure {
-		inner.call = c.guessed()
+		inner.finder = c.guessed()
 	}
 	inner.empties(k, roles)
 	inner.arguments(k, strings.Fields(roles))
@@ -611,7 +611,7 @@ func (f *codeFollower) argument(name string, v codeValue, rest []codeValue, k co
 	case "command":
 		f.command(v, rest, k)
 	case "chained": // a program whose arguments are added later
-		f.nested(f.lang).run([]Word{v.word, darkValue.word}, &call{text: f.text, span: f.span, env: f.env})
+		f.nested(f.lang).run([]Word{v.word, darkValue.word}, &finder{text: f.text, span: f.span, env: f.env})
 	case "eval":
 		f.doubt(DoubtEval, short(k.text)+" runs code that is made when it runs")
 	case "calls":
@@ -857,7 +857,7 @@ func (f *codeFollower) command(v codeValue, rest []codeValue, k codeCall) {
 		words[0] = other.word
 	}
 	if len(words) > 0 {
-		f.child(k).run(words, &call{text: f.text, span: f.span, env: f.env})
+		f.child(k).run(words, &finder{text: f.text, span: f.span, env: f.env})
 	}
 }
 

@@ -15,7 +15,7 @@ var printsFolder = map[string]bool{
 }
 
 // computed follows a command whose program is not known.
-func (c *call) computed() output {
+func (c *finder) computed() output {
 	c.sh.applyRedirects(c.redirects, c.index, output{}, false)
 	name := c.words[0]
 	if base := path.Base(name.Text); printsFolder[name.from] && !strings.Contains(base, unknownPart) {
@@ -33,7 +33,7 @@ func (c *call) computed() output {
 }
 
 // guesses reads words that may be run: each as the beginning of a command, and each text as a line.
-func (c *call) guesses(words []Word) output {
+func (c *finder) guesses(words []Word) output {
 	sh := c.nested("?")
 	sh.guess = true
 	if sh.depth > maxDepth {
@@ -68,7 +68,7 @@ func (c *call) guesses(words []Word) output {
 				(len(e.subs) == 0 || e.sub(words[i+1].Text) == nil) {
 			continue
 		}
-		sh.run(words[i:], &call{text: c.text, span: c.span, env: c.env})
+		sh.run(words[i:], &finder{text: c.text, span: c.span, env: c.env})
 		break
 	}
 	return output{origin: c.name()}
@@ -107,7 +107,7 @@ func looksLikeLine(text string) bool {
 		for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "sudo") {
 			words = words[1:]
 		}
-		if len(words) > 0 && known().program(programName(strings.Trim(words[0], `'"\$`))) != nil {
+		if len(words) > 0 && programs().program(programName(strings.Trim(words[0], `'"\$`))) != nil {
 			return true
 		}
 	}
@@ -115,7 +115,7 @@ func looksLikeLine(text string) bool {
 }
 
 // program follows a command by the entry of its program.
-func (c *call) program(word string, rest []Word) output {
+func (c *finder) program(word string, rest []Word) output {
 	r := c.sh.r
 	name := programName(word)
 	if keyName.MatchString(word) && len(rest) == 0 && slices.ContainsFunc(c.sh.via, func(v string) bool {
@@ -160,7 +160,7 @@ func (c *call) program(word string, rest []Word) output {
 }
 
 // strange follows a program that lies where the known ones do not: another may have the same name.
-func (c *call) strange(word, target string, rest []Word) output {
+func (c *finder) strange(word, target string, rest []Word) output {
 	name := programName(word)
 	c.effect(KindRun, target, true)
 	if c.isInstalled(name) {
@@ -181,7 +181,7 @@ func (c *call) strange(word, target string, rest []Word) output {
 }
 
 // unknown follows a program that no table knows.
-func (c *call) unknown(word string, rest []Word) output {
+func (c *finder) unknown(word string, rest []Word) output {
 	name := programName(word)
 	if isAssignment.MatchString(word) {
 		return output{known: true}
@@ -226,7 +226,7 @@ func cmdLine(words []Word) []Word {
 var secretTool = lazyregexp.New(`secret|vault|credential|passw|keychain|keyring`)
 
 // isInstalled reports whether the call installs a package of that name.
-func (c *call) isInstalled(name string) bool {
+func (c *finder) isInstalled(name string) bool {
 	return slices.ContainsFunc(c.sh.r.out.Effects, func(e Effect) bool {
 		text, is := strings.CutPrefix(e.Target, "package:")
 		text, _, _ = strings.Cut(strings.TrimSuffix(text, ".git"), "@")

@@ -12,7 +12,7 @@ var sedAll = lazyregexp.New(`^\s*(?:(?:1|0),\$\s*)?d\s*;?\s*$|^\s*(?:/\.\*/|/^/)
 
 // emptying is a command that may leave a file without its content.
 type emptying struct {
-	*call
+	*finder
 	name string // of the program, and of its subcommand
 	a    *args
 }

@@ -18,7 +18,7 @@ func (sh *shell) secretVariable(p *syntax.ParamExp, name string, w Word, known b
 		return
 	}
 	show := func(name string) {
-		c := &call{sh: sh, index: -1, span: sh.span(p), text: "$" + name}
+		c := &finder{sh: sh, index: -1, span: sh.span(p), text: "$" + name}
 		c.effect(KindSecret, "env:"+name, true)
 	}
 	if p.Excl { // ${!name}: the variable that the value names

@@ -10,8 +10,8 @@ import (
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
-// call is a command while its effects are found.
-type call struct {
+// finder is a command while its effects are found.
+type finder struct {
 	sh        *shell
 	index     int // in Facts.Commands; -1 = it is none
 	words     []Word
@@ -27,11 +27,11 @@ type call struct {
 }
 
 // effect adds an effect.
-func (c *call) effect(kind EffectKind, target string, certain bool) {
+func (c *finder) effect(kind EffectKind, target string, certain bool) {
 	c.effectWhy(kind, target, certain, "")
 }
 
-func (c *call) effectWhy(kind EffectKind, target string, certain bool, why string) {
+func (c *finder) effectWhy(kind EffectKind, target string, certain bool, why string) {
 	r := c.sh.r
 	if c.sh.guess || target == "" {
 		certain = false
@@ -75,7 +75,7 @@ func isGuardName(target string) bool {
 }
 
 // kills follows a word that names a process to end: its number, or an expression for its name.
-func (c *call) kills(w Word) {
+func (c *finder) kills(w Word) {
 	if w.Kind == Unknown {
 		c.effect(KindKill, "process:?", false)
 		c.sh.r.killer = c
@@ -94,7 +94,7 @@ func (c *call) kills(w Word) {
 }
 
 // seeks notes the name of a process that a command looks for, or an expression for it.
-func (c *call) seeks(name string) {
+func (c *finder) seeks(name string) {
 	r := c.sh.r
 	if namesGuard(name) {
 		r.seeksGuard = true
@@ -110,7 +110,7 @@ func (c *call) seeks(name string) {
 }
 
 // killSought adds the effects of a line that looks for a process by its name, and ends the found one.
-func (r *reader) killSought() {
+func (r *reading) killSought() {
 	if r.killer == nil {
 		return
 	}
@@ -141,10 +141,10 @@ func namesGuard(expression string) bool {
 	return err == nil && (re.MatchString("hookd") || re.MatchString("hookd serve"))
 }
 
-func (c *call) doubt(kind DoubtKind, text string) { c.sh.r.doubt(kind, text, c.span, c.index) }
+func (c *finder) doubt(kind DoubtKind, text string) { c.sh.r.doubt(kind, text, c.span, c.index) }
 
 // guessed is the call as a guess: none of its effects is certain.
-func (c *call) guessed() *call {
+func (c *finder) guessed() *finder {
 	k, sh := *c, *c.sh
 	sh.guess = true
 	k.sh = &sh
@@ -153,7 +153,7 @@ func (c *call) guessed() *call {
 
 // target is the absolute path that a word means. It is a pattern where the word is a pattern, and
 // "" where it depends on unknown values.
-func (c *call) target(w Word) (target string, certain bool) {
+func (c *finder) target(w Word) (target string, certain bool) {
 	text := w.Text
 	if w.Kind == Unknown {
 		head := w.known()
@@ -174,17 +174,17 @@ func (c *call) target(w Word) (target string, certain bool) {
 	return t, true
 }
 
-func (c *call) folder() string { return cmp.Or(c.cwd, c.sh.cwd) }
+func (c *finder) folder() string { return cmp.Or(c.cwd, c.sh.cwd) }
 
 // dir is the folder of a command of this machine, as Command has it.
-func (c *call) dir() string {
+func (c *finder) dir() string {
 	if dir := c.folder(); c.sh.where == "" && strings.HasPrefix(dir, "/") {
 		return dir
 	}
 	return ""
 }
 
-func (c *call) absolute(text string) (string, bool) {
+func (c *finder) absolute(text string) (string, bool) {
 	if c.cwd == "" {
 		return c.sh.absolute(text)
 	}
@@ -194,7 +194,7 @@ func (c *call) absolute(text string) (string, bool) {
 }
 
 // path adds an effect on a file, and the effects that follow from its place.
-func (c *call) path(kind EffectKind, w Word) {
+func (c *finder) path(kind EffectKind, w Word) {
 	if w.Text == "" && w.Kind == Literal || w.Text == "-" || isSink(w.Text) && kind != KindDelete {
 		return
 	}
@@ -222,7 +222,7 @@ func (c *call) path(kind EffectKind, w Word) {
 }
 
 // onPath adds an effect on an absolute target.
-func (c *call) onPath(kind EffectKind, target string, certain bool) {
+func (c *finder) onPath(kind EffectKind, target string, certain bool) {
 	r := c.sh.r
 	if c.sh.where == "" {
 		if real := c.real(kind, target); real != target {
@@ -254,7 +254,7 @@ func (c *call) onPath(kind EffectKind, target string, certain bool) {
 }
 
 // real is a target without links. A command that deletes or moves a link leaves the link's target alone.
-func (c *call) real(kind EffectKind, target string) string {
+func (c *finder) real(kind EffectKind, target string) string {
 	links := c.sh.r.env.Links
 	if links == nil || !strings.HasPrefix(target, "/") || strings.ContainsAny(target, "*?[") {
 		return target
@@ -273,7 +273,7 @@ func (c *call) real(kind EffectKind, target string) string {
 }
 
 // placed adds the effects that follow from the place of a file.
-func (c *call) placed(kind EffectKind, target string, certain bool) {
+func (c *finder) placed(kind EffectKind, target string, certain bool) {
 	r := c.sh.r
 	at := Effect{Kind: kind, Target: target, Certain: certain}
 	if r.placed[at] || len(r.out.Effects) >= maxEffects {
@@ -307,7 +307,7 @@ func (c *call) placed(kind EffectKind, target string, certain bool) {
 }
 
 // guarded adds that a change of a file changes a guard. above means that it changes all below it.
-func (c *call) guarded(target string, certain, above bool) {
+func (c *finder) guarded(target string, certain, above bool) {
 	env := &c.sh.r.env
 	for _, g := range env.Guard {
 		if holdsPlace(g.Target, g.Tree, target, above) {
@@ -351,7 +351,7 @@ func firstBelow(place, folder string) string {
 }
 
 // shellText follows a text as a line of a shell.
-func (c *call) shellText(sh *shell, w Word) output {
+func (c *finder) shellText(sh *shell, w Word) output {
 	if w.Kind == Unknown {
 		c.doubt(DoubtEval, "a part of what "+short(c.text)+" runs is only known when it runs")
 		if head := strings.ReplaceAll(w.Text, unknownPart, " "); strings.TrimSpace(head) != "" {
@@ -364,7 +364,7 @@ func (c *call) shellText(sh *shell, w Word) output {
 	return sh.line(w.Text)
 }
 
-func (c *call) name() string {
+func (c *finder) name() string {
 	if len(c.words) == 0 {
 		return short(c.text)
 	}

@@ -59,7 +59,7 @@ func namedFiles(operands []Word) (words []Word) {
 }
 
 // found is the output of find and fd: a pattern for each folder and each name in their words.
-func (c *call) found(a *args) (words []Word) {
+func (c *finder) found(a *args) (words []Word) {
 	var names []string
 	flat, files := false, false
 	for _, g := range a.given {

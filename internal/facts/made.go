@@ -36,7 +36,7 @@ var fetchers = names(`
 var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg expand-archive")
 
 // makes notes that the call writes a file.
-func (c *call) makes(target string) {
+func (c *finder) makes(target string) {
 	name := c.name()
 	if keepers[name] || compilers[name] && !slices.ContainsFunc(c.words, func(w Word) bool {
 		return w.Text == "-" || c.isMadeWord(w) || strings.HasPrefix(w.Text, "/tmp/") && name != "go"
@@ -63,7 +63,7 @@ func (c *call) makes(target string) {
 }
 
 // says notes the content of a file that a redirection has written.
-func (c *call) says(target string, out output, appends bool) {
+func (c *finder) says(target string, out output, appends bool) {
 	m := c.sh.r.made[target]
 	if m == nil || !out.known {
 		return
@@ -72,7 +72,7 @@ func (c *call) says(target string, out output, appends bool) {
 }
 
 // restores adds that work is lost where git's kept version of a file is written over the file.
-func (c *call) restores() {
+func (c *finder) restores() {
 	if name := c.name(); name != "git" || c.sh.where != "" {
 		return
 	}
@@ -115,9 +115,9 @@ func (p *applier) bringsTree() {
 }
 
 // isMade reports whether the call makes a file, or a folder above it.
-func (r *reader) isMade(target string) bool { return r.madeAt(target) != nil }
+func (r *reading) isMade(target string) bool { return r.madeAt(target) != nil }
 
-func (r *reader) madeAt(target string) *madeFile {
+func (r *reading) madeAt(target string) *madeFile {
 	if m := r.made[target]; m != nil {
 		return m
 	}
@@ -139,12 +139,12 @@ func (r *reader) madeAt(target string) *madeFile {
 }
 
 // isMade reports whether the line has made a program that a name without a folder may mean.
-func (c *call) isMade(word string) bool {
+func (c *finder) isMade(word string) bool {
 	return slices.ContainsFunc(c.sh.r.path, func(folder string) bool { return c.sh.r.isMade(folder + "/" + word) })
 }
 
 // isMadeWord reports whether a word names a file that the call makes.
-func (c *call) isMadeWord(w Word) bool {
+func (c *finder) isMadeWord(w Word) bool {
 	t, _ := c.target(w)
 	return t != "" && c.sh.r.isMade(t)
 }
@@ -158,7 +158,7 @@ var endings = map[string][]string{
 
 // runsMade follows a file that is run, or loaded, where the call makes it: its text as far as
 // that is known, and a doubt where it is not known in full. It reports whether the call makes the file.
-func (c *call) runsMade(target, lang, shown string) (made bool) {
+func (c *finder) runsMade(target, lang, shown string) (made bool) {
 	if c.sh.where != "" || target == "" {
 		return false
 	}
@@ -246,7 +246,7 @@ func languageOf(file, text string) string {
 
 // follow follows the text of a file that the call makes and runs. known means that nothing of
 // it is in doubt: the text is all of the file, in a language that is read.
-func (c *call) follow(m *madeFile, lang string) (known bool) {
+func (c *finder) follow(m *madeFile, lang string) (known bool) {
 	reads := lang == "sh" || lang == "make" || lang == "settings" || lang == "sql" || languages()[lang] != nil
 	if !reads || m.text == "" && !m.whole {
 		return false
@@ -276,7 +276,7 @@ var buildFiles = names(`
 	composer.json Gemfile mix.exs`)
 
 // runsProject follows that the call runs code of the project, where the line has made some of the code.
-func (c *call) runsProject() {
+func (c *finder) runsProject() {
 	folder := c.folder()
 	if folder == "" || c.sh.where != "" {
 		return
@@ -303,14 +303,14 @@ func (c *call) runsProject() {
 }
 
 // inGuarded adds that a program that is not known runs where a guard's files lie: it may change them.
-func (c *call) inGuarded() {
+func (c *finder) inGuarded() {
 	if folder := c.folder(); folder != "" && c.sh.where == "" && folder != c.sh.r.env.Home && folder != c.sh.r.env.Cwd {
 		c.guarded(folder, false, true)
 	}
 }
 
 // imported follows a module that code loads.
-func (c *call) imported(lang, name string) {
+func (c *finder) imported(lang, name string) {
 	if c.isInstalled(name) {
 		c.doubt(DoubtMade, "the line installs "+name+" and runs it")
 	}

@@ -14,7 +14,7 @@ var (
 // makefile follows a text that make reads: its recipes, $(shell …), and the commands of `!=`.
 // Conditions are taken to hold.
 func (s *toolScript) makefile() {
-	m := makeReader{c: s.call, sh: s.nested("make"), vars: map[string]string{}}
+	m := makeReader{c: s.finder, sh: s.nested("make"), vars: map[string]string{}}
 	prefix := "\t"
 	for line := range strings.Lines(strings.ReplaceAll(s.w.Text, "\\\n", " ")) {
 		line = strings.TrimRight(line, "\r\n")
@@ -49,7 +49,7 @@ func (s *toolScript) makefile() {
 }
 
 type makeReader struct {
-	c    *call
+	c    *finder
 	sh   *shell
 	vars map[string]string
 }

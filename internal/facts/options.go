@@ -548,7 +548,7 @@ func globMatch(glob, text string) bool {
 	if !strings.ContainsAny(glob, "*?[{") {
 		return glob == text
 	}
-	t := known()
+	t := programs()
 	if p, ok := t.globs.Load(glob); ok {
 		return p.(pattern.Pattern).Match(text)
 	}

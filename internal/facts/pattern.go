@@ -85,7 +85,7 @@ func (p *CommandPattern) Fit(c *Command) Fit {
 // NamesAll reports whether a command has no operands but the operands that the pattern names. A pattern that names
 // only a program and its subcommands is about all of their operands.
 func (p *CommandPattern) NamesAll(c *Command) bool {
-	t, names := known(), p.words[1:]
+	t, names := programs(), p.words[1:]
 	for e := t.program(p.words[0].Text); e != nil && len(names) > 0; names = names[1:] {
 		if e = e.sub(names[0].Text); e == nil {
 			break

@@ -62,7 +62,7 @@ type placeGlob struct {
 // placeTable is places.yaml.
 type placeTable struct {
 	configure, secret, guard placeSet
-	rebuildable              []string
+	caches                   []string
 }
 
 var places = sync.OnceValue(func() *placeTable {

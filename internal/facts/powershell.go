@@ -12,7 +12,7 @@ import (
 )
 
 // powershell follows scripts of PowerShell.
-type powershell struct{ *call }
+type powershell struct{ *finder }
 
 // follow follows a PowerShell script: its commands are run by the tables, as far as they
 // are words, strings and pipes. All other parts are doubt.
@@ -34,7 +34,7 @@ func (s *powershell) follow(text string) {
 		if text, has := p.inputs[i]; has {
 			sh.stdin = input{has: true, known: true, text: text}
 		}
-		k := &call{text: short(joinWordsText(words)), span: s.span, env: s.env}
+		k := &finder{text: short(joinWordsText(words)), span: s.span, env: s.env}
 		switch first := strings.ToLower(words[0].Text); {
 		case words[0].Kind == Unknown && !strings.Contains(words[0].Text, "="):
 			s.doubt(DoubtWord, "which command PowerShell runs is only known when it runs")
@@ -75,7 +75,7 @@ var plainTypes = names(`
 
 // members follows calls of .NET: of its types, and of objects.
 func (s *powershell) members(text string) {
-	f := codeFollower{call: s.call, lang: "powershell", table: languages()["powershell"]}
+	f := codeFollower{finder: s.finder, lang: "powershell", table: languages()["powershell"]}
 	arguments := func(text string) (values []codeValue) {
 		for _, found := range quotedText.FindAllStringSubmatch(text, -1) {
 			file := strings.ReplaceAll(cmp.Or(found[1], found[2]), `\`, "/")
@@ -133,7 +133,7 @@ func (s *powershell) nestedScript(text string) {
 		s.doubt(DoubtLimits, "PowerShell has too many scripts within scripts")
 		return
 	}
-	inner := *s.call
+	inner := *s.finder
 	inner.sh = &sh
 	(&powershell{&inner}).follow(text)
 }

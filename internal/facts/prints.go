@@ -11,7 +11,7 @@ import (
 
 // printing is a command, asked for its output.
 type printing struct {
-	*call
+	*finder
 	name string // of the program, and of its subcommand
 	a    *args
 }

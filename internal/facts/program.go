@@ -262,8 +262,8 @@ type block struct {
 	set   string // of a set of options
 }
 
-// known returns the tables. A broken table is a mistake in the program, found by any test.
-var known = sync.OnceValue(loadTables)
+// programs returns the tables. A broken table is a mistake in the program, found by any test.
+var programs = sync.OnceValue(loadTables)
 
 func loadTables() *tables {
 	t := &tables{programs: map[string]*block{}, sets: map[string]*block{}}

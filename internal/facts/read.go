@@ -17,13 +17,13 @@ import (
 
 // Line returns the facts of a shell line.
 func Line(line string, env Env) *Facts {
-	r := newReader(env, neutral.Shell, line)
+	r := newReading(env, neutral.Shell, line)
 	r.shell(line, true)
 	return r.whole()
 }
 
 // whole is all that was read, once nothing is added to it.
-func (r *reader) whole() *Facts {
+func (r *reading) whole() *Facts {
 	r.killSought()
 	for i := range r.out.Commands {
 		if c := &r.out.Commands[i]; len(c.Words) > 0 {
@@ -33,25 +33,25 @@ func (r *reader) whole() *Facts {
 	return r.out
 }
 
-func newReader(env Env, tool, text string) *reader {
-	return &reader{
-		env: env, out: &Facts{Tool: tool, Text: text}, t: known(), made: map[string]*madeFile{},
+func newReading(env Env, tool, text string) *reading {
+	return &reading{
+		env: env, out: &Facts{Tool: tool, Text: text}, t: programs(), made: map[string]*madeFile{},
 		folder: map[string]bool{}, links: map[string]string{}, placed: map[Effect]bool{},
 	}
 }
 
-// panicked is the doubt of a call whose reader has failed.
+// panicked is the doubt of a call whose reading has failed.
 const panicked = "the call cannot be read"
 
 // recovered makes a panic, which no call should cause, a doubt: a guard must not fall silent.
-func (r *reader) recovered() {
+func (r *reading) recovered() {
 	if p := recover(); p != nil {
 		r.doubt(DoubtParse, panicked, Span{}, -1)
 	}
 }
 
 // shell follows a line. exact means that the line is Facts.Text.
-func (r *reader) shell(line string, exact bool) {
+func (r *reading) shell(line string, exact bool) {
 	sh := &shell{
 		r: r, place: place{cwd: r.env.Cwd}, vars: map[string]Word{}, funcs: map[string]*syntax.FuncDecl{},
 		src: map[string]string{}, exact: exact,
@@ -66,8 +66,8 @@ func (r *reader) shell(line string, exact bool) {
 
 // withoutUsual reads a line once more, as the shell does where its variables are not set: then
 // rm -rf $TMPDIR/* is about /*, and cd $TMPDIR leads home. Only losses there are added.
-func (r *reader) withoutUsual(line string) {
-	other := newReader(r.env, r.out.Tool, line)
+func (r *reading) withoutUsual(line string) {
+	other := newReading(r.env, r.out.Tool, line)
 	other.unset = true
 	other.shell(line, true)
 	for _, e := range other.out.Effects {
@@ -88,7 +88,7 @@ func isWholeOf(target string, folders ...string) bool {
 
 // Read returns the facts of a tool call.
 func Read(call neutral.ToolCall, env Env) *Facts {
-	r := newReader(env, call.Tool, "")
+	r := newReading(env, call.Tool, "")
 	r.call(call)
 	f := r.whole()
 	r.secrets(call.Given)
@@ -96,7 +96,7 @@ func Read(call neutral.ToolCall, env Env) *Facts {
 }
 
 // call follows a tool call.
-func (r *reader) call(call neutral.ToolCall) {
+func (r *reading) call(call neutral.ToolCall) {
 	defer r.recovered()
 	lines := call.Commands()
 	switch {
@@ -115,7 +115,7 @@ func (r *reader) call(call neutral.ToolCall) {
 }
 
 // secrets finds secrets in the arguments themselves: a key in a line, or in a text to write.
-func (r *reader) secrets(given json.RawMessage) {
+func (r *reading) secrets(given json.RawMessage) {
 	if len(given) > maxRead {
 		given = given[:maxRead]
 	}
@@ -158,7 +158,7 @@ func isNear(rest string) bool {
 }
 
 // lines follows the lines that a call may run: all that any of its arguments may be.
-func (r *reader) lines(lines []string) {
+func (r *reading) lines(lines []string) {
 	for i, line := range lines {
 		if i == 0 {
 			r.out.Text = line
@@ -168,7 +168,7 @@ func (r *reader) lines(lines []string) {
 }
 
 // languages follows code of a language that is no shell's.
-func (r *reader) languages(lang string, texts []string) {
+func (r *reading) languages(lang string, texts []string) {
 	for i, text := range texts {
 		if i == 0 {
 			r.out.Text = text
@@ -179,7 +179,7 @@ func (r *reader) languages(lang string, texts []string) {
 }
 
 // bare is a call that belongs to no command.
-func (r *reader) bare(text string) *call {
+func (r *reading) bare(text string) *finder {
 	sh := &shell{
 		r:     r,
 		place: place{cwd: r.env.Cwd},
@@ -187,12 +187,12 @@ func (r *reader) bare(text string) *call {
 		funcs: map[string]*syntax.FuncDecl{},
 		src:   map[string]string{},
 	}
-	return &call{sh: sh, index: -1, text: text}
+	return &finder{sh: sh, index: -1, text: text}
 }
 
 // session adds the doubt of a shell that is left open: text typed into the shell later is no
 // command of this call. Without text it only asks what the shell has said.
-func (r *reader) session(given json.RawMessage) {
+func (r *reading) session(given json.RawMessage) {
 	typed := rawjson.Get(given, "chars")
 	if typed != nil && string(typed) != `""` && rawjson.Get(given, "session_id") != nil {
 		r.doubt(DoubtOpen, "the text is typed into a program that runs already", Span{}, -1)
@@ -343,7 +343,7 @@ func joinQuoted(words []string) string {
 }
 
 // tool reads a call of a tool that is no shell.
-func (r *reader) tool(call neutral.ToolCall) {
+func (r *reading) tool(call neutral.ToolCall) {
 	args := arguments(call.Input, "", 0, nil)
 	for _, a := range arguments(call.Given, "", 0, nil) {
 		if !slices.Contains(args, a) {
@@ -401,7 +401,7 @@ func (r *reader) tool(call neutral.ToolCall) {
 
 // writes follows a tool that writes files: each path that it names, and lines that a skill or
 // a slash command runs when it is used.
-func (r *reader) writes(args []argument, tool string) {
+func (r *reading) writes(args []argument, tool string) {
 	r.paths(KindWrite, args, true)
 	r.emptied(tool, args)
 	for _, a := range args {
@@ -431,7 +431,7 @@ func (r *reader) writes(args []argument, tool string) {
 }
 
 // emptied adds that a tool which writes whole files leaves the named files without content.
-func (r *reader) emptied(tool string, args []argument) {
+func (r *reading) emptied(tool string, args []argument) {
 	blank := slices.ContainsFunc(args, func(a argument) bool {
 		return wholeNames[a.key] && strings.TrimSpace(a.text) == ""
 	})
@@ -441,7 +441,7 @@ func (r *reader) emptied(tool string, args []argument) {
 }
 
 // written follows code that is written into a file that runs later: it may run.
-func (r *reader) written(lang string, args []argument) {
+func (r *reading) written(lang string, args []argument) {
 	for _, a := range args {
 		if !contentNames[a.key] || a.text == "" {
 			continue
@@ -461,7 +461,7 @@ func isSkill(target string) bool {
 }
 
 // skillLines follows the !`…` lines in texts.
-func (r *reader) skillLines(args []argument) {
+func (r *reading) skillLines(args []argument) {
 	for _, a := range args {
 		text := a.text
 		for {
@@ -479,7 +479,7 @@ func (r *reader) skillLines(args []argument) {
 }
 
 // addresses follows the addresses that arguments name.
-func (r *reader) addresses(args []argument) {
+func (r *reading) addresses(args []argument) {
 	for _, a := range args {
 		if urlNames[a.key] {
 			r.bare(a.text).address(literal(a.text))
@@ -488,7 +488,7 @@ func (r *reader) addresses(args []argument) {
 }
 
 // paths follows the files that arguments name.
-func (r *reader) paths(kind EffectKind, args []argument, content bool) {
+func (r *reading) paths(kind EffectKind, args []argument, content bool) {
 	for _, a := range args {
 		if !pathNames[a.key] || a.text == "" {
 			continue
@@ -516,7 +516,7 @@ var patchKinds = map[neutral.PatchChange]EffectKind{
 }
 
 // patch follows the files that a patch changes.
-func (r *reader) patch(text string) {
+func (r *reading) patch(text string) {
 	for _, file := range neutral.PatchedFiles(text) {
 		r.noteText(file.Path)
 		r.bare(file.Path).path(patchKinds[file.Change], literal(file.Path))
@@ -533,7 +533,7 @@ func isPatch(text string) bool {
 // unknownTool is a call of a tool that hookd does not know by its name, while it is read by the shape of its
 // arguments and the verbs of its name. A reading verb never hides a changing one.
 type unknownTool struct {
-	*reader
+	*reading
 	call  neutral.ToolCall
 	args  []argument
 	verbs []string
@@ -543,8 +543,8 @@ type unknownTool struct {
 }
 
 // byShape follows a tool that hookd does not know by its name.
-func (r *reader) byShape(call neutral.ToolCall, args []argument) {
-	t := unknownTool{reader: r, call: call, args: args, verbs: verbsOf(call.Own)}
+func (r *reading) byShape(call neutral.ToolCall, args []argument) {
+	t := unknownTool{reading: r, call: call, args: args, verbs: verbsOf(call.Own)}
 	if call.Tool != call.Own {
 		t.verbs = append(t.verbs, verbsOf(call.Tool)...)
 	}
@@ -742,13 +742,13 @@ var (
 // secretKeepers are servers that keep passwords and tokens.
 var secretKeepers = names("1password onepassword op bitwarden vault keychain keepass lastpass dashlane doppler infisical passwords secrets")
 
-func (r *reader) skillIfWritten(args []argument) {
+func (r *reading) skillIfWritten(args []argument) {
 	if slices.ContainsFunc(r.out.Effects, func(e Effect) bool { return e.Kind == KindWrite && isSkill(e.Target) }) {
 		r.skillLines(args)
 	}
 }
 
-func (r *reader) noteText(text string) {
+func (r *reading) noteText(text string) {
 	if r.out.Text == "" {
 		r.out.Text = text
 	}
@@ -760,7 +760,7 @@ var runVerbs = strings.Fields(`
 		powershell invoke script write stdin interact send input`)
 
 // commandArguments follows arguments that are command lines or code.
-func (r *reader) commandArguments(call neutral.ToolCall, args []argument, verbs []string) (found bool) {
+func (r *reading) commandArguments(call neutral.ToolCall, args []argument, verbs []string) (found bool) {
 	runs := has(verbs, runVerbs)
 	program, words := "", ""
 	ofFile := slices.ContainsFunc(args, func(a argument) bool {
@@ -810,7 +810,7 @@ func (r *reader) commandArguments(call neutral.ToolCall, args []argument, verbs 
 }
 
 // moved follows a tool that moves files: the first path is the moved file.
-func (r *reader) moved(args []argument) {
+func (r *reading) moved(args []argument) {
 	first := true
 	for _, a := range args {
 		if !pathNames[a.key] || a.text == "" {

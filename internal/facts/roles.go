@@ -11,7 +11,7 @@ import (
 
 // use is a word with the role that a table gives it.
 type use struct {
-	*call
+	*finder
 	ro  role
 	w   Word
 	a   *args
@@ -20,7 +20,7 @@ type use struct {
 
 // role follows the use of a word. all are the operands that it stands among; nil = it
 // is the value of an option.
-func (c *call) role(ro role, w Word, a *args, all []Word) {
+func (c *finder) role(ro role, w Word, a *args, all []Word) {
 	if w.Text == "" && w.Kind == Literal {
 		return
 	}
@@ -301,7 +301,7 @@ func (w Word) with(text string) Word {
 	return w
 }
 
-func (c *call) anyPath(w Word) string {
+func (c *finder) anyPath(w Word) string {
 	t, _ := c.target(w)
 	return t
 }
@@ -309,7 +309,7 @@ func (c *call) anyPath(w Word) string {
 func isURL(text string) bool { return strings.Contains(text, "://") }
 
 // address follows a host or a URL that is connected to.
-func (c *call) address(w Word) {
+func (c *finder) address(w Word) {
 	if file, is := localFile(w.Text); is {
 		c.path(KindRead, w.with(file))
 		return
@@ -486,7 +486,7 @@ func isScpLike(text string) bool {
 }
 
 // fromInput follows a program that runs its standard input.
-func (c *call) fromInput(lang string) {
+func (c *finder) fromInput(lang string) {
 	switch in := c.sh.stdin; {
 	case in.has && in.known && lang == "sh":
 		sh := c.nested(c.name())
@@ -509,7 +509,7 @@ func (c *call) fromInput(lang string) {
 }
 
 // started follows a file that is run: a program, or a script of a language.
-func (c *call) started(w Word, lang string) {
+func (c *finder) started(w Word, lang string) {
 	switch {
 	case w.Text == "-" || w.Text == "/dev/stdin" || w.Text == "/dev/fd/0" || w.Text == "/proc/self/fd/0":
 		c.fromInput(lang)
@@ -563,7 +563,7 @@ func (u *use) named() {
 	words[0].Text = programName(w.Text)
 	sh := u.nested(u.name())
 	sh.guess = path.Ext(w.Text) == ""
-	sh.run(words, &call{text: u.text, span: u.span, env: u.env})
+	sh.run(words, &finder{text: u.text, span: u.span, env: u.env})
 }
 
 // agentProgram finds the programs of agents by the packages that they lie in.
@@ -571,7 +571,7 @@ var agentProgram = lazyregexp.New(`(?i)/(?:@anthropic-ai/claude-code|claude-code
 	`@google/gemini-cli|@qwen-code|@github/copilot|@sourcegraph/amp|opencode-ai|\.bin/(?:claude|codex|gemini|qwen))`)
 
 // helper follows a program that another program runs, or loads: an option or a variable names it.
-func (c *call) helper(w Word) {
+func (c *finder) helper(w Word) {
 	switch {
 	case harmlessHelpers[w.Text]:
 		return
@@ -586,7 +586,7 @@ func (c *call) helper(w Word) {
 		if programName(w.Text) != c.name() {
 			sh := c.nested(c.name())
 			sh.guess = true
-			sh.run([]Word{w}, &call{text: c.text, span: c.span})
+			sh.run([]Word{w}, &finder{text: c.text, span: c.span})
 		}
 		return
 	}
@@ -594,7 +594,7 @@ func (c *call) helper(w Word) {
 }
 
 // abroad adds the doubt of a program or a script from elsewhere: neither of the project nor installed.
-func (c *call) abroad(w Word) {
+func (c *finder) abroad(w Word) {
 	words := strings.Fields(w.Text)
 	if w.Kind == Unknown || len(words) == 0 || c.sh.where != "" {
 		return
@@ -622,7 +622,7 @@ var remoteSpec = lazyregexp.New(`^(?:github|gitlab|gh|gl|bitbucket|oci|docker|gi
 var harmlessHelpers = names("cat true : false less more delta bat nano vim vi code /bin/true /usr/bin/true /bin/false /dev/null /bin/cat")
 
 // isAtHome reports whether a program belongs to the project, or is an installed one.
-func (c *call) isAtHome(target string) bool {
+func (c *finder) isAtHome(target string) bool {
 	env := &c.sh.r.env
 	below := func(folder string) bool { return folder != "" && strings.HasPrefix(target, folder+"/") }
 	if target == env.Cwd || below(env.Cwd) || slices.ContainsFunc(systemFolders, below) {
@@ -659,7 +659,7 @@ func (u *use) module() {
 	if e := u.sh.r.t.program(name); e != nil && w.Kind == Literal { // python -m pip install x
 		rest := u.a.operands
 		sh := u.nested(u.name())
-		sh.run(append([]Word{{Text: name, Kind: Literal}}, rest...), &call{text: u.text, span: u.span, env: u.env})
+		sh.run(append([]Word{{Text: name, Kind: Literal}}, rest...), &finder{text: u.text, span: u.span, env: u.env})
 	}
 }
 
@@ -789,11 +789,11 @@ func (u *use) setting() {
 		}
 		return
 	}
-	u.call.role(ro, v, &args{}, nil)
+	u.finder.role(ro, v, &args{}, nil)
 }
 
 // variable follows a variable that is set for commands.
-func (c *call) variable(name string, w Word) {
+func (c *finder) variable(name string, w Word) {
 	vs := variables()
 	if vs.isHarmless(name, w) {
 		return
@@ -835,7 +835,7 @@ var namesProduct = lazyregexp.New(`(?i)(?:(?:out|log|cache|te?mp|data|dest|db|da
 var loadsAgent = lazyregexp.New(`-(?:java)?agent(?:lib|path)?:`)
 
 // isPlainPath reports whether a PATH only adds folders of the system or the user's home to its old value.
-func isPlainPath(w Word, c *call) bool {
+func isPlainPath(w Word, c *finder) bool {
 	for part := range strings.SplitSeq(w.Text, ":") {
 		switch {
 		case part == unknownPart || part == "":

@@ -34,12 +34,12 @@ func (p *applier) runs() (all output) {
 		return p.shellText(sh, joinedLine(operands))
 	}
 	if !e.Feeds {
-		return sh.run(operands, &call{text: p.text, span: p.span, env: p.env})
+		return sh.run(operands, &finder{text: p.text, span: p.span, env: p.env})
 	}
 	sh.stdin = input{has: true, known: true}
 	all.known = true
 	for _, words := range (&xargs{p.sh, p.options}).commands(operands) {
-		out := sh.fork().run(words, &call{text: p.text, span: p.span, env: p.env})
+		out := sh.fork().run(words, &finder{text: p.text, span: p.span, env: p.env})
 		all.known, all.text, all.origin = all.known && out.known, all.text+out.text, cmp.Or(all.origin, out.origin)
 	}
 	return all
@@ -145,14 +145,14 @@ func (p *applier) runsInput(sh *shell) output {
 	if p.e.Elsewhere != "" {
 		sh.where, sh.cwd = p.fill(p.e.Elsewhere), ""
 	}
-	k := *p.call
+	k := *p.finder
 	k.sh = sh
-	inner := applier{call: &k, e: p.e, called: p.called, a: &args{given: p.a.given}}
+	inner := applier{finder: &k, e: p.e, called: p.called, a: &args{given: p.a.given}}
 	return inner.reads()
 }
 
 // fill fills the placeholders of a text that belongs to no effect.
-func (p *applier) fill(text string) string { return (&filler{call: p.call, a: p.a}).fill(text) }
+func (p *applier) fill(text string) string { return (&filler{finder: p.finder, a: p.a}).fill(text) }
 
 // joinedLine is the line that words make.
 func joinedLine(words []Word) Word {
@@ -207,7 +207,9 @@ func (p *applier) reads() output {
 	return output{origin: p.called}
 }
 
-func (e *entry) isShell() bool { return e == known().program("bash") || e == known().program("fish") }
+func (e *entry) isShell() bool {
+	return e == programs().program("bash") || e == programs().program("fish")
+}
 
 // hasScript reports whether the first operand is a script, and not a database or a host.
 func (e *entry) hasScript() bool {

@@ -14,7 +14,7 @@ import (
 )
 
 // reader reads one call.
-type reader struct {
+type reading struct {
 	env         Env
 	out         *Facts
 	t           *tables
@@ -28,7 +28,7 @@ type reader struct {
 	seeksGuard  bool                 // a command has looked for the process of hookd
 	raw         bool                 // a descriptor may lead to a service
 	sought      string               // the name of a process that a command has looked for
-	killer      *call                // it ends a process that is only known when it runs
+	killer      *finder              // it ends a process that is only known when it runs
 	killsListed bool                 // its number is from a list of ps
 	placed      map[Effect]bool      // whose places were looked at
 	path        []string             // folders that the call adds to those of programs
@@ -65,7 +65,7 @@ type output struct {
 // shell is one shell process while a text is followed.
 type shell struct {
 	place
-	r       *reader
+	r       *reading
 	vars    map[string]Word
 	funcs   map[string]*syntax.FuncDecl
 	src     map[string]string // the text that a function stands in
@@ -121,7 +121,7 @@ func (sh *shell) text(node syntax.Node) string {
 	return sh.source[from:to]
 }
 
-func (r *reader) doubt(kind DoubtKind, text string, span Span, command int) {
+func (r *reading) doubt(kind DoubtKind, text string, span Span, command int) {
 	d := Doubt{kind, short(text), span, command}
 	if len(r.out.Doubts) < maxEffects &&
 		!slices.ContainsFunc(r.out.Doubts, func(o Doubt) bool { return o.Kind == kind && o.Text == d.Text }) {
@@ -188,7 +188,7 @@ func (sh *shell) unparsed(text string) output {
 			c.source = part
 			c.stmts(file.Stmts)
 		} else if words := strings.Fields(strings.NewReplacer(`'`, " ", `"`, " ").Replace(part)); len(words) > 0 {
-			c.run(wordsOf(words), &call{text: part, span: sh.base})
+			c.run(wordsOf(words), &finder{text: part, span: sh.base})
 		}
 	}
 	return output{}
@@ -364,7 +364,7 @@ func literalText(w *syntax.Word) string {
 func (sh *shell) applyRedirects(list []Redirect, index int, out output, empties bool) {
 	for _, rd := range list {
 		w := rd.Target
-		c := &call{sh: sh, index: index, span: rd.Span, text: rd.Op + " " + w.Text}
+		c := &finder{sh: sh, index: index, span: rd.Span, text: rd.Op + " " + w.Text}
 		switch {
 		case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
 			parts := strings.Split(w.Text, "/")
@@ -550,7 +550,7 @@ func coprocess(sh *shell, cmd *syntax.CoprocClause) output {
 		words = append(words, c.words(rest)...)
 	}
 	redirects, _ := c.redirects(cmd.Stmt.Redirs)
-	return c.run(words, &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects})
+	return c.run(words, &finder{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects})
 }
 
 // descriptor finds what may stand before a redirection: a number, or the variable for one.
@@ -836,7 +836,7 @@ func (sh *shell) loop(cmd *syntax.ForClause) output {
 	}
 	run := func() {
 		for _, item := range items {
-			(&call{sh: sh, index: -1, span: sh.span(cmd), text: sh.text(cmd.Loop)}).set(iter.Name.Value, item)
+			(&finder{sh: sh, index: -1, span: sh.span(cmd), text: sh.text(cmd.Loop)}).set(iter.Name.Value, item)
 			out = sh.stmts(cmd.Do)
 		}
 	}
@@ -879,7 +879,7 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 					odd = odd || w.Kind == Unknown || strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text,
 						"inulc")
 					exports = exports || strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "x")
-					c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(cmd), words: words[:1]}
+					c := &finder{sh: sh, index: -1, span: sh.span(a), text: sh.text(cmd), words: words[:1]}
 					c.evaluates(variant, []Word{w})
 				}
 			}
@@ -900,7 +900,7 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 				sh.fix(a.Name.Value)
 			}
 			if variant != "local" {
-				c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
+				c := &finder{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
 				c.variable(a.Name.Value, w)
 			}
 			words = append(words, Word{Text: a.Name.Value + "=" + w.Text, Kind: w.Kind})
@@ -909,7 +909,7 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 	isFlag := func(w Word) bool { return strings.HasPrefix(w.Text, "-") }
 	prints := func(w Word) bool { return isFlag(w) && strings.Contains(w.Text, "p") }
 	if !slices.ContainsFunc(words[1:], func(w Word) bool { return !isFlag(w) }) || slices.ContainsFunc(words, prints) {
-		return sh.run(words, &call{text: sh.text(cmd), span: sh.span(cmd)})
+		return sh.run(words, &finder{text: sh.text(cmd), span: sh.span(cmd)})
 	}
 	return output{known: true}
 }
@@ -976,7 +976,7 @@ func (sh *shell) assign(a *syntax.Assign) Word {
 		w = sh.r.expanded(joinWords(before, w))
 	}
 	if w.Kind != Unknown && hidesCode.MatchString(w.Text) {
-		c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
+		c := &finder{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
 		c.hiddenIndex(w.Text)
 	}
 	if sh.fixed[a.Name.Value] {
@@ -988,7 +988,7 @@ func (sh *shell) assign(a *syntax.Assign) Word {
 
 // expanded counts the text of an expansion; once the expansions of a call are too long, it is
 // not known: a line may double a variable over and over.
-func (r *reader) expanded(w Word) Word {
+func (r *reading) expanded(w Word) Word {
 	if r.expansions += len(w.Text); r.expansions <= maxExpanded {
 		return w
 	}
@@ -1021,7 +1021,7 @@ func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.S
 			for _, part := range [][]*syntax.Word{cmd.Args[:behind], cmd.Args[behind:]} {
 				c := sh.fork()
 				c.guess, c.depth = true, sh.depth+1
-				c.run(c.words(part), &call{text: sh.text(cmd), span: sh.span(cmd)})
+				c.run(c.words(part), &finder{text: sh.text(cmd), span: sh.span(cmd)})
 			}
 			break
 		}
@@ -1033,13 +1033,13 @@ func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.S
 	if len(words) == 0 {
 		for _, a := range cmd.Assigns {
 			w := sh.assign(a)
-			c := &call{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
+			c := &finder{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
 			c.variable(a.Name.Value, w)
 		}
 		sh.applyRedirects(redirects, -1, output{known: true}, true)
 		return output{known: true}
 	}
-	c := &call{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects}
+	c := &finder{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects}
 	if st.Negated {
 		c.text = strings.TrimPrefix(c.text, "! ")
 	}
@@ -1054,7 +1054,7 @@ func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.S
 }
 
 // run follows a command whose words are known as far as they can be.
-func (sh *shell) run(words []Word, c *call) output {
+func (sh *shell) run(words []Word, c *finder) output {
 	r := sh.r
 	if r.steps++; r.steps > maxSteps || len(r.out.Commands) >= maxCommands || sh.depth > maxDepth {
 		r.doubt(DoubtLimits, "the line has too many commands", c.span, -1)
@@ -1128,7 +1128,7 @@ var printsNothing = names(`
 func isBlank(out output) bool { return out.known && strings.TrimSpace(out.text) == "" }
 
 // callFunction follows the body of a function.
-func (sh *shell) callFunction(name string, f *syntax.FuncDecl, params []Word, c *call) output {
+func (sh *shell) callFunction(name string, f *syntax.FuncDecl, params []Word, c *finder) output {
 	again := 0
 	for _, under := range sh.calls {
 		if under == f {
@@ -1178,7 +1178,7 @@ func (sh *shell) substitute(stmts []*syntax.Stmt) output {
 	}
 	if len(stmts) == 1 && stmts[0].Cmd == nil && len(stmts[0].Redirs) == 1 && stmts[0].Redirs[0].Op == syntax.RdrIn {
 		w := sh.word(stmts[0].Redirs[0].Word) // $(< file)
-		k := &call{sh: sh, index: -1, span: sh.span(stmts[0]), text: sh.text(stmts[0])}
+		k := &finder{sh: sh, index: -1, span: sh.span(stmts[0]), text: sh.text(stmts[0])}
 		k.path(KindRead, w)
 		return output{origin: "file " + w.Text}
 	}
@@ -1186,7 +1186,7 @@ func (sh *shell) substitute(stmts []*syntax.Stmt) output {
 }
 
 // nested is a shell for a text within the command c.
-func (c *call) nested(via string) *shell {
+func (c *finder) nested(via string) *shell {
 	sh := c.sh.fork()
 	sh.depth++
 	sh.exact, sh.base, sh.params = false, c.span, nil

@@ -10,7 +10,7 @@ import (
 
 // sql follows statements of SQL: drops, truncations, deletions, changes and grants. A
 // statement that only reads adds nothing.
-func (c *call) sql(text string) {
+func (c *finder) sql(text string) {
 	if strings.Contains(text, `\gexec`) {
 		c.doubt(DoubtEval, "psql runs the statements that it prints")
 	}
@@ -167,7 +167,7 @@ func isWordStart(text string) bool {
 
 // statement is one statement of SQL while its effects are found.
 type statement struct {
-	*call
+	*finder
 	verb string
 	rest []sqlWord // the words behind the verb
 	what string    // the first of these, such as table or user
@@ -175,7 +175,7 @@ type statement struct {
 }
 
 // statement follows one statement, a command of the client, or a block of statements.
-func (c *call) statement(words []sqlWord) {
+func (c *finder) statement(words []sqlWord) {
 	if words[0].kind == '\\' {
 		c.metaCommand(words[0].text)
 		return
@@ -204,7 +204,7 @@ func (c *call) statement(words []sqlWord) {
 		}
 		return
 	}
-	s := statement{call: c, verb: strings.ToLower(words[0].text), rest: words[1:], why: why}
+	s := statement{finder: c, verb: strings.ToLower(words[0].text), rest: words[1:], why: why}
 	s.functions(words)
 	s.notesWhat()
 	s.follow(words[0])
@@ -527,7 +527,7 @@ func (s *statement) isMySQL() bool {
 }
 
 // metaCommand follows a command of a client, such as \! of psql or .shell of sqlite3.
-func (c *call) metaCommand(line string) {
+func (c *finder) metaCommand(line string) {
 	name, rest, _ := strings.Cut(line, " ")
 	if !strings.HasPrefix(name, `\`) {
 		name = strings.ToLower(name)

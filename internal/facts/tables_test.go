@@ -13,7 +13,7 @@ var testEnv = Env{Cwd: "/home/me/shop", Home: "/home/me"}
 
 // TestTables compares each program's examples with the reading by the tables.
 func TestTables(t *testing.T) {
-	tables := known()
+	tables := programs()
 	addExample(t, tables)
 	seen := map[*entry]bool{}
 	examples, failed := 0, 0
@@ -87,7 +87,7 @@ func addExample(t *testing.T, tables *tables) {
 // missingEffects returns the first effect or doubt of want that a line does not have.
 func missingEffects(line, want string) string {
 	f := Line(line, testEnv)
-	c := &call{sh: &shell{r: newReader(testEnv, "", ""), place: place{cwd: testEnv.Cwd}}}
+	c := &finder{sh: &shell{r: newReading(testEnv, "", ""), place: place{cwd: testEnv.Cwd}}}
 	for _, one := range templates(list{want}) {
 		if one.kind == "doubt" {
 			if !slices.ContainsFunc(f.Doubts, func(d Doubt) bool { return string(d.Kind) == one.target }) {

@@ -10,7 +10,7 @@ import (
 
 // filler gives the effects that an entry has as templates, and fills their placeholders with the words of a command.
 type filler struct {
-	*call
+	*finder
 	e       *entry // nil = the placeholders are of no entry
 	a       *args
 	by      *Word // the operand that a condition fitted

@@ -10,7 +10,7 @@ import (
 
 // toolScript is a text in the language of a tool, such as sed or SQL.
 type toolScript struct {
-	*call
+	*finder
 	w Word
 }
 
@@ -26,7 +26,7 @@ func (s *toolScript) follow(lang string) (known bool) {
 	case "sql":
 		s.sql(s.w.Text)
 	case "powershell":
-		(&powershell{s.call}).follow(s.w.Text)
+		(&powershell{s.finder}).follow(s.w.Text)
 	case "sftp":
 		s.transfers()
 	case "jq":
@@ -99,7 +99,7 @@ var (
 // transfers follows the commands of sftp, ftp and lftp.
 func (s *toolScript) transfers() {
 	host := "host:"
-	if w := (&filler{call: s.call}).hostWord(); w != nil {
+	if w := (&filler{finder: s.finder}).hostWord(); w != nil {
 		host += hostOf(w.Text)
 	} else if len(s.words) > 1 {
 		host += hostOf(s.words[len(s.words)-1].Text)

@@ -54,7 +54,7 @@ func anyOf(words []string, of map[string]bool) bool {
 }
 
 // guesser adds the effects that the words of a command name, where the tables do not tell them.
-type guesser struct{ *call }
+type guesser struct{ *finder }
 
 // verbs adds the effects that the words of a command name: `borg delete`, `gvfs-rm FILE`, `x --purge`.
 // It is for commands that no table knows.
@@ -324,7 +324,7 @@ func (p *applier) verbsOfOptions() {
 	}
 	for _, g := range p.a.given {
 		if g.value == nil {
-			(&guesser{p.call}).optionVerb(p.name(), g.name)
+			(&guesser{p.finder}).optionVerb(p.name(), g.name)
 		}
 	}
 }
