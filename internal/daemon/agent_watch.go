@@ -129,7 +129,7 @@ func (w *agentWatch) take(folder string) (young bool) {
 			w.log.Warn("a call whose bridge failed stays in its folder", zap.Error(err))
 			continue // a folder there must not hide the others
 		}
-		if !connect.Guards(agent, event) {
+		if !connect.IsGuarded(agent, event) {
 			continue
 		}
 		env := bridge.Missed(agent, event, payload)

@@ -161,7 +161,7 @@ func (c *call) answerRead(ctx context.Context) (reply neutral.Reply, failed bool
 	if c.agent.Skips != nil && c.agent.Skips(c.event, c.payload) || c.isSecondCall(ctx) {
 		return c.reply(nil), false
 	}
-	v, err := c.ask(ctx)
+	v, err := c.exchange(ctx)
 	if err != nil {
 		return c.fail(err, false), false
 	}

@@ -42,9 +42,9 @@ func (c *call) deadline() time.Duration {
 	return c.agent.Timeout(c.event)
 }
 
-// ask sends the event and returns the verdict; nil where there is none to
+// exchange sends the event and returns the verdict; nil where there is none to
 // wait for.
-func (c *call) ask(ctx context.Context) (*verdict.Verdict, error) {
+func (c *call) exchange(ctx context.Context) (*verdict.Verdict, error) {
 	host := c.deadline()
 	if c.conn == nil {
 		conn, within, cancel, err := c.dial(ctx, c.start.Add(c.patience(host)))
@@ -89,7 +89,7 @@ func (c *call) dial(ctx context.Context, by time.Time) (*client.Conn, context.Co
 	hangs := func() neutral.Reply {
 		return c.fail(fmt.Errorf("%w: the file system of its socket does not answer", client.ErrTimeout), false)
 	}
-	c.within(min(time.Until(by), dialTime), hangs, false, func() {
+	c.limitTime(min(time.Until(by), dialTime), hangs, false, func() {
 		conn, err = client.New(client.Options{Socket: c.Socket, Blocking: true}).Dial(ctx)
 	})
 	if err == nil {

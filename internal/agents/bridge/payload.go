@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// maxPayload bounds the bytes that the bridge reads from an agent.
-	maxPayload = 64 << 20
+	// MaxPayload bounds the bytes that the bridge reads from an agent.
+	MaxPayload = 64 << 20
 	// maxReadTime is how long an agent may take to write its payload.
 	maxReadTime = 10 * time.Second
 	// firstRead is the size of the first read: few payloads are larger.
@@ -123,7 +123,7 @@ func (c *call) readStdin(ctx context.Context) (payload json.RawMessage, err erro
 		return readOrLeave(ctx, c.Stdin, limit)
 	}
 	late := func() neutral.Reply { return c.fail(c.unread(incomplete(limit)), c.guarded()) }
-	c.within(limit, late, true, func() { payload, err = readObject(c.Stdin) })
+	c.limitTime(limit, late, true, func() { payload, err = readObject(c.Stdin) })
 	return payload, err
 }
 
@@ -136,13 +136,13 @@ func readObject(in io.Reader) (value json.RawMessage, err error) {
 	if err == nil && n > 0 && text[0] == '{' && json.Valid(text) {
 		return text, nil // most payloads
 	}
-	limited := &io.LimitedReader{R: io.MultiReader(bytes.NewReader(text), in), N: maxPayload}
+	limited := &io.LimitedReader{R: io.MultiReader(bytes.NewReader(text), in), N: MaxPayload}
 	err = json.NewDecoder(withoutMark(limited)).Decode(&value)
 	switch {
 	case errors.Is(err, io.EOF):
 		err = nil
 	case err != nil && limited.N <= 0:
-		err = fmt.Errorf("it is larger than %d bytes", maxPayload)
+		err = fmt.Errorf("it is larger than %d bytes", MaxPayload)
 	}
 	return value, err
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// within runs do, whose calls of the system may hang forever. After limit the agent
+// limitTime runs do, whose calls of the system may hang forever. After limit the agent
 // gets the answer of late, and the process ends: see Options.Exit, and answer for failed.
 // Neither touches the values that do changes.
-func (c *call) within(limit time.Duration, late func() neutral.Reply, failed bool, do func()) {
+func (c *call) limitTime(limit time.Duration, late func() neutral.Reply, failed bool, do func()) {
 	var over atomic.Bool // one of the two goes on
 	timer := time.AfterFunc(limit, func() {
 		if over.CompareAndSwap(false, true) {

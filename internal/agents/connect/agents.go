@@ -17,9 +17,9 @@ type agent struct {
 
 	format format
 	beside []leaf
-	lead   []member // what a handler begins with
-	whole  whole    // for agents whose hooks are files
-	entry  *entry   // what they need in their settings beside them; nil = nothing
+	lead   []member  // what a handler begins with
+	whole  hookFiles // for agents whose hooks are files
+	entry  *entry    // what they need in their settings beside them; nil = nothing
 }
 
 // agents are all agents that have settings, sorted by name.

@@ -8,11 +8,11 @@ import (
 
 // call is a command line that calls the bridge, or the handler in its place.
 type call struct {
-	program string   // path of hookd-bridge; or of hookd, when bridge is an argument
-	agent   string   // the agent that it speaks for
-	args    []string // what follows
-	guard   string   // what follows these, for a shell: see agent.guard
-	post    *Post    // instead of a command line; nil = none
+	program  string   // path of hookd-bridge; or of hookd, when bridge is an argument
+	agent    string   // the agent that it speaks for
+	args     []string // what follows
+	fallback string   // what follows these, for a shell: see agent.guard
+	post     *Post    // instead of a command line; nil = none
 
 	deadline time.Duration // that the settings give it; 0 = the agent's own
 }
@@ -27,7 +27,7 @@ func (c call) String() string {
 	for i, word := range words {
 		words[i] = quote(word)
 	}
-	return strings.Join(words, " ") + c.guard
+	return strings.Join(words, " ") + c.fallback
 }
 
 // words is the call as a program takes it.
@@ -42,7 +42,7 @@ func (c call) words() []string {
 // callOf reads a command line that calls hookd's bridge for agent, whatever
 // its path and flags. A line that does more than that is the user's own.
 func callOf(line, agent string) (call, bool) {
-	line, guard := cutGuard(line)
+	line, guard := cutFallback(line)
 	words, ok := split(line)
 	if !ok || len(words) < 2 {
 		return call{}, false
@@ -58,7 +58,7 @@ func callOf(line, agent string) (call, bool) {
 	default:
 		return call{}, false
 	}
-	return call{program: program, agent: rest[0], args: rest[1:], guard: guard}, rest[0] == agent
+	return call{program: program, agent: rest[0], args: rest[1:], fallback: guard}, rest[0] == agent
 }
 
 // plain are the characters that mean nothing to a shell.

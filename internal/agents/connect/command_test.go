@@ -16,7 +16,7 @@ func TestCallOf(t *testing.T) {
 		`/opt/my\ hookd/hookd-bridge codex`:           {program: "/opt/my hookd/hookd-bridge", agent: "codex", args: []string{}},
 		"/x/hookd bridge codex --ask=none":            {program: "/x/hookd", agent: "codex", args: []string{"--ask=none"}},
 		"hookd-bridge codex || { echo 'gone' >&2; exit 2; }": {
-			program: "hookd-bridge", agent: "codex", args: []string{}, guard: " || { echo 'gone' >&2; exit 2; }",
+			program: "hookd-bridge", agent: "codex", args: []string{}, fallback: " || { echo 'gone' >&2; exit 2; }",
 		},
 		"hookd-bridge codex || { echo $(rm x) >&2; exit 2; }": {},
 		"hookd-bridge codex || exec other":                    {},

@@ -129,13 +129,13 @@ func Connect(o Options) (Plan, error) {
 		err = t.connect(&p)
 	}
 	if err == nil {
-		p.Notes = slices.Concat(p.Notes, t.notes(), t.twice(), t.after())
+		p.Notes = slices.Concat(p.Notes, t.notes(), t.runsTwice(), t.after())
 	}
 	if err == nil && t.Managed {
 		err = t.writeBeside(&p)
 	}
 	if err == nil {
-		err = t.within(p)
+		err = t.insideProject(p)
 	}
 	return p, err
 }
@@ -298,7 +298,7 @@ func (t *target) call(have []registration, path []string, event string) (call, b
 	}
 	if c.isCommand() {
 		c.args = t.flags(c.args)
-		c.guard = t.agent.guardOf(event, c.args)
+		c.fallback = t.agent.fallbackOf(event, c.args)
 	}
 	return c, true
 }

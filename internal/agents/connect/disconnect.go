@@ -27,7 +27,7 @@ func Disconnect(o Options) (Plan, error) {
 		err = t.removeOwnList(&p)
 	}
 	if err == nil {
-		err = t.within(p)
+		err = t.insideProject(p)
 	}
 	return p, err
 }

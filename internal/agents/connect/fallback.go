@@ -17,10 +17,10 @@ import (
 // missing is the text that the model reads when a call's bridge is gone, cannot be executed or crashed.
 const missing = "hookd-bridge is missing or broken, so this was not checked: denied"
 
-// guard is the shell text behind a call of the bridge. It denies an event where the bridge is gone,
+// fallback is the shell text behind a call of the bridge. It denies an event where the bridge is gone,
 // cannot be executed or crashed: in the agent's own words, for its shell. "" = the event guards
 // nothing, or the agent starts no shell.
-func (a *agent) guard(event string) string {
+func (a *agent) fallback(event string) string {
 	row, speaker := events.LookupIn(a.name, event), dialect.Agent(a.name)
 	if !a.Shell || row == nil || !row.FailClosed || speaker == nil || speaker.Answer == nil {
 		return ""
@@ -52,23 +52,23 @@ func (a *agent) keeps(event, socket string) string {
 	return " || { dd bs=1048576 count=1 >" + file + "$$; exit 1; } 2>/dev/null"
 }
 
-// guarded is a call of the bridge with a guard, of any version.
-var guarded = lazyregexp.New(`^(.*?)( \|\| \{ (?:(?:echo|printf '%s\\n') '[^'\n]*'(?: >&2)?; exit [0-9]+; \}|` +
+// withFallback is a call of the bridge with a fallback, of any version.
+var withFallback = lazyregexp.New(`^(.*?)( \|\| \{ (?:(?:echo|printf '%s\\n') '[^'\n]*'(?: >&2)?; exit [0-9]+; \}|` +
 	`dd bs=[0-9]+ count=1 >[^\n;|&]*\$\$; exit 1; \} 2>/dev/null))\s*$`)
 
-// cutGuard splits a line into the call and its guard.
-func cutGuard(line string) (call, guard string) {
-	if m := guarded.FindStringSubmatch(line); m != nil {
+// cutFallback splits a line into the call and its fallback.
+func cutFallback(line string) (call, guard string) {
+	if m := withFallback.FindStringSubmatch(line); m != nil {
 		return m[1], m[2]
 	}
 	return line, ""
 }
 
-// outdated reports whether connect would write a call otherwise that is registered: with another guard, or
+// outdated reports whether connect would write a call otherwise that is registered: with another fallback, or
 // with a longer deadline. An older version of hookd wrote it then, or a person changed it.
 func (t *target) outdated(h registration) bool {
 	return h.call.isCommand() &&
-		(h.call.guard != t.agent.guardOf(h.event, t.flags(h.call.args)) || t.agent.tooShortDeadline(h) != 0)
+		(h.call.fallback != t.agent.fallbackOf(h.event, t.flags(h.call.args)) || t.agent.tooShortDeadline(h) != 0)
 }
 
 // tooShortDeadline returns the deadline that a call has in the settings, where the agent ends its bridge too early;
@@ -83,16 +83,16 @@ func (a *agent) tooShortDeadline(h registration) time.Duration {
 	return max(h.call.deadline, 1)
 }
 
-// guardOf is the guard of a call with these arguments.
-func (a *agent) guardOf(event string, args []string) string {
+// fallbackOf is the fallback of a call with these arguments.
+func (a *agent) fallbackOf(event string, args []string) string {
 	if c := (call{args: args}); !c.failClosed() {
 		return a.keeps(event, c.socket())
 	}
-	return a.guard(event)
+	return a.fallback(event)
 }
 
-// Guards reports whether an agent asks hooks about a call with an event of that name.
-func Guards(agent, event string) bool {
+// IsGuarded reports whether an agent asks hooks about a call with an event of that name.
+func IsGuarded(agent, event string) bool {
 	row := events.LookupIn(events.Dialect(agent), event)
 	return row != nil && row.FailClosed
 }

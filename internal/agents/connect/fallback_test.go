@@ -40,7 +40,7 @@ func TestGuardDeniesWithoutABridge(t *testing.T) {
 			if row.Dialect != a.name {
 				continue
 			}
-			guard := a.guard(row.Name)
+			guard := a.fallback(row.Name)
 			if guard == "" {
 				continue
 			}
@@ -49,7 +49,7 @@ func TestGuardDeniesWithoutABridge(t *testing.T) {
 			}
 			for name, denies := range map[string]bool{"gone": true, "closed": true, "crashes": true, "answers": false, "denies": true} {
 				line := dir + "/" + name + guard
-				if c, ok := callOf("hookd-bridge "+string(a.name)+guard, string(a.name)); !ok || c.guard != guard {
+				if c, ok := callOf("hookd-bridge "+string(a.name)+guard, string(a.name)); !ok || c.fallback != guard {
 					t.Errorf("%s: the guard is not read back: %q", a.name, guard)
 				}
 				cmd := exec.Command("/bin/sh", "-c", line)
@@ -86,7 +86,7 @@ func TestCallsWithoutABridgeAreKept(t *testing.T) {
 				continue
 			}
 			asked++
-			if c, ok := callOf("hookd-bridge "+string(a.name)+guard, string(a.name)); !ok || c.guard != guard {
+			if c, ok := callOf("hookd-bridge "+string(a.name)+guard, string(a.name)); !ok || c.fallback != guard {
 				t.Errorf("%s: the guard is not read back: %q", a.name, guard)
 			}
 			reply := dialect.Agent(a.name).Answer(neutral.Asked{
@@ -183,7 +183,7 @@ func TestOldRegistrations(t *testing.T) {
 					continue
 				}
 				s := Inspect(o)
-				switch guards := slices.ContainsFunc(s.Events, func(event string) bool { return Guards(o.Agent, event) }); {
+				switch guards := slices.ContainsFunc(s.Events, func(event string) bool { return IsGuarded(o.Agent, event) }); {
 				case name == "deadline" && guards && (s.State != Partly || !strings.Contains(s.Note, "ends the bridge")),
 					name == "guard" && (s.State != Connected || !strings.Contains(s.Note, "another version")):
 					t.Errorf("%s: %s, %q", name, s.State, s.Note)

@@ -12,10 +12,10 @@ import (
 	"github.com/hookd/hookd/internal/agents/bridge/shims"
 )
 
-// whole is an agent whose hooks are files: all that connect does is to write
+// hookFiles is an agent whose hooks are files: all that connect does is to write
 // them, and it never changes other files.
-type whole interface {
-	files(t *target) []ownFile
+type hookFiles interface {
+	list(t *target) []ownFile
 	// owns reports whether a file was written by connect, of any version.
 	owns(t *target, text []byte) bool
 	// current reports whether a file that connect wrote does its job.
@@ -39,7 +39,7 @@ var errTaken = errors.New("a file that is not hookd's stands there: let it call 
 // scripts are executables named after events, which call the bridge.
 type scripts struct{}
 
-func (scripts) files(t *target) (list []ownFile) {
+func (scripts) list(t *target) (list []ownFile) {
 	for _, event := range t.agent.events(true) {
 		list = append(list, ownFile{event, t.script([]string{event}), 0o755, event})
 	}
@@ -49,7 +49,7 @@ func (scripts) files(t *target) (list []ownFile) {
 // script is the text of a script that calls the bridge.
 func (t *target) script(args []string) []byte {
 	c, start := call{program: t.Bridge, agent: t.Agent, args: t.flags(args)}, "exec "
-	if c.guard = t.agent.guardOf(args[0], c.args); c.guard != "" {
+	if c.fallback = t.agent.fallbackOf(args[0], c.args); c.fallback != "" {
 		start = ""
 	}
 	return []byte("#!/bin/sh\n# hookd's bridge; `hookd disconnect " + t.Agent + "` removes this file.\n" + start +
@@ -61,7 +61,7 @@ func (scripts) owns(t *target, text []byte) bool { return callIn(text, t.Agent).
 // current allows for flags of its own.
 func (scripts) current(t *target, have, _ []byte) bool {
 	c := callIn(have, t.Agent)
-	return t.wanted(c) && (len(c.args) == 0 || c.guard == t.agent.guardOf(c.args[0], c.args))
+	return t.wanted(c) && (len(c.args) == 0 || c.fallback == t.agent.fallbackOf(c.args[0], c.args))
 }
 
 func (scripts) renewed(t *target, have []byte, want ownFile) []byte {
@@ -91,7 +91,7 @@ func callIn(text []byte, agent string) (only call) {
 // plugin is a program in the agent's own process, which needs no bridge.
 type plugin struct{}
 
-func (plugin) files(t *target) (list []ownFile) {
+func (plugin) list(t *target) (list []ownFile) {
 	p, _ := shims.For(t.Agent)
 	for _, f := range p.Files {
 		list = append(list, ownFile{f.Name, f.Text, 0o644, ""})
@@ -171,7 +171,7 @@ func (t *target) eachFile(plan func(want ownFile, f file) (Change, bool, error))
 		return nil, fmt.Errorf("connect %s: %w", t.Agent, err)
 	}
 	var changes []Change
-	for _, want := range t.agent.whole.files(t) {
+	for _, want := range t.agent.whole.list(t) {
 		f, err := readFile(filepath.Join(t.path, want.name))
 		if err != nil {
 			return nil, err

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// within is an error for a plan that would write outside of the project that it is for: a
+// insideProject is an error for a plan that would write outside of the project that it is for: a
 // repository may have links, and settings that lie elsewhere are another's.
-func (t *target) within(p Plan) error {
+func (t *target) insideProject(p Plan) error {
 	if t.Project == "" {
 		return nil
 	}

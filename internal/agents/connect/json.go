@@ -33,12 +33,12 @@ func (jsonFormat) root(text []byte) (hujson.Value, error) {
 	if _, ok := v.Value.(*hujson.Object); !ok {
 		return v, at(text, v.StartOffset, "want an object, found %s", kindOf(v))
 	}
-	return v, twice(text, &v)
+	return v, refuseDuplicates(text, &v)
 }
 
-// twice refuses an object that has a key two times: which one counts is each
+// refuseDuplicates refuses an object that has a key two times: which one counts is each
 // reader's own choice.
-func twice(text []byte, v *hujson.Value) error {
+func refuseDuplicates(text []byte, v *hujson.Value) error {
 	switch v := v.Value.(type) {
 	case *hujson.Object:
 		seen := map[string]bool{}
@@ -48,13 +48,13 @@ func twice(text []byte, v *hujson.Value) error {
 				return at(text, v.Members[i].Name.StartOffset, "the key %q stands there twice", key)
 			}
 			seen[key] = true
-			if err := twice(text, &v.Members[i].Value); err != nil {
+			if err := refuseDuplicates(text, &v.Members[i].Value); err != nil {
 				return err
 			}
 		}
 	case *hujson.Array:
 		for i := range v.Elements {
-			if err := twice(text, &v.Elements[i]); err != nil {
+			if err := refuseDuplicates(text, &v.Elements[i]); err != nil {
 				return err
 			}
 		}
@@ -99,7 +99,7 @@ func (f jsonFormat) additions(text []byte, leaves []leaf) (edits, error) {
 		return nil, err
 	}
 	e := &jsonEdit{text: text, newline: newline(text)}
-	e.unit = e.unitOf(&root)
+	e.step = e.indentOf(&root)
 	if err := e.object(&root, leaves); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ type jsonEdit struct {
 	edits
 	text    []byte
 	newline string
-	unit    string // one step of indentation
+	step    string // one step of indentation
 }
 
 // object adds leaves to an object.
@@ -188,7 +188,7 @@ func (e *jsonEdit) insert(
 	closing := v.EndOffset - 1
 	if p == nil {
 		outer := e.indentAt(v.StartOffset)
-		indent := outer + e.unit
+		indent := outer + e.step
 		text := e.newline + indent + strings.Join(items(indent, false), ","+e.newline+indent)
 		inner := bytes.TrimRight(e.text[v.StartOffset+1:closing], " \t\r\n")
 		if !bytes.Contains(e.text[v.StartOffset+1+len(inner):closing], []byte("\n")) {
@@ -232,8 +232,8 @@ func (e *jsonEdit) indentAt(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// unitOf is one step of indentation: the step of the first member.
-func (e *jsonEdit) unitOf(root *hujson.Value) string {
+// indentOf is one step of indentation: the step of the first member.
+func (e *jsonEdit) indentOf(root *hujson.Value) string {
 	p := lastOf(root.Value.(*hujson.Object))
 	if p != nil && bytes.Contains(e.text[root.StartOffset:p.first], []byte("\n")) {
 		if unit := strings.TrimPrefix(e.indentAt(p.first), e.indentAt(root.StartOffset)); unit != "" {
@@ -252,9 +252,9 @@ func (e *jsonEdit) render(v any, indent string) string {
 	}
 	var lines []string
 	for _, f := range m {
-		lines = append(lines, jsonString(f.key)+": "+e.render(f.value, indent+e.unit))
+		lines = append(lines, jsonString(f.key)+": "+e.render(f.value, indent+e.step))
 	}
-	inner := e.newline + indent + e.unit
+	inner := e.newline + indent + e.step
 	return "{" + inner + strings.Join(lines, ","+inner) + e.newline + indent + "}"
 }
 

@@ -139,7 +139,7 @@ func (s *Status) saw(socket string, failClosed bool) {
 func (s *Status) sawDeadline(t *target, h registration) {
 	s.Hurries = s.Hurries || t.deadline() > deadlineIn(h.call.args)
 	s.older = s.older || t.outdated(h)
-	if Guards(t.Agent, h.event) {
+	if IsGuarded(t.Agent, h.event) {
 		s.ends = max(s.ends, t.agent.tooShortDeadline(h))
 	}
 }

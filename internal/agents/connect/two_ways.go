@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// twice reports when an agent's events may come by two ways once the plan is
+// runsTwice reports when an agent's events may come by two ways once the plan is
 // applied: it may run the hooks in another agent's settings too. The bridge
 // answers the second call of an event with no opinion; but whether the payloads of such
 // an agent say which calls belong together is not documented. Neither registration is
 // left out: where an agent does not run the other one, its guards would be gone.
-func (t *target) twice() (notes []string) {
+func (t *target) runsTwice() (notes []string) {
 	for _, a := range agents() {
 		of := a.Runs
 		if of == nil || t.agent.name != a.name && t.agent.name != of.Agent {

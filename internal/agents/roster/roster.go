@@ -316,7 +316,7 @@ func (l *Looker) fault(e Entry) string {
 // notCalledFor names an event that guards calls and that hookd is not called for.
 func (e Entry) notCalledFor(s connect.Status) string {
 	for _, event := range s.Missing {
-		if connect.Guards(e.Agent, event) {
+		if connect.IsGuarded(e.Agent, event) {
 			return s.File + " does not call hookd for " + event
 		}
 	}
