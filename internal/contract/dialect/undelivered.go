@@ -15,8 +15,8 @@ import (
 // the agent reads, that part does not reach the agent.
 const mark = "hookd-mark-7f3a"
 
-// part is one thing that an answer may hold beside a denial.
-type part struct {
+// answerPart is one thing that an answer may hold beside a denial.
+type answerPart struct {
 	name  string                        // as a hook writes it
 	given func(a *verdict.Answer) bool  // the answer has it
 	taken func(c *events.Contract) bool // an event of c has a use for it
@@ -25,9 +25,9 @@ type part struct {
 
 // parts are in the order in which they are warned of. It is a function so that the
 // bridge does not make it.
-func parts() []part {
+func parts() []answerPart {
 	const text = `"` + mark + `"`
-	return []part{
+	return []answerPart{
 		{
 			"permission_decision allow", func(a *verdict.Answer) bool { return a.PermissionDecision == "allow" },
 			func(c *events.Contract) bool { return c.Decision != events.DecisionNone }, nil,
@@ -118,7 +118,7 @@ func asked(e *events.Event, agent *neutral.Agent) bool {
 }
 
 // delivered reports whether the agent reads part p of a.
-func delivered(e *events.Event, c *events.Contract, agent *neutral.Agent, a verdict.Answer, p part) bool {
+func delivered(e *events.Event, c *events.Contract, agent *neutral.Agent, a verdict.Answer, p answerPart) bool {
 	if agent.Answer == nil {
 		return pluginCan(e.Dialect, c.Kind, p)
 	}
@@ -138,7 +138,7 @@ func delivered(e *events.Event, c *events.Contract, agent *neutral.Agent, a verd
 }
 
 // pluginCan reports whether the plugin that speaks for d knows the part.
-func pluginCan(d events.Dialect, kind events.Kind, p part) bool {
+func pluginCan(d events.Dialect, kind events.Kind, p answerPart) bool {
 	list := Abilities(d)
 	i := slices.IndexFunc(list, func(x Ability) bool { return x.kind == kind && p.given(&x.answer) })
 	return i >= 0 && list[i].Can

@@ -91,9 +91,9 @@ func (s *Server) outlast(c *conn) {
 	discard(c.raw, c.raw.SetReadDeadline, s.conns.isDraining)
 }
 
-// pause is how long a client may send nothing and still has more to send: a client that
+// silence is how long a client may send nothing and still has more to send: a client that
 // waits looks for a while whether hookd is alive.
-const pause = 5 * time.Second
+const silence = 5 * time.Second
 
 // discard reads the input until none comes for a pause, for bodyTimeout at most,
 // or until stop.
@@ -101,7 +101,7 @@ func discard(in io.Reader, deadline func(time.Time) error, stop func() bool) {
 	var sink [32 << 10]byte
 	end := time.Now().Add(bodyTimeout)
 	for now := time.Now(); now.Before(end) && !stop(); now = time.Now() {
-		deadline(now.Add(pause))
+		deadline(now.Add(silence))
 		if _, err := in.Read(sink[:]); err != nil {
 			return
 		}

@@ -354,7 +354,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	first := s.listener // watch may replace it
 	loops.Go(func() { s.accept(ctx, first) })
 	gone := make(chan error, 1)
-	loops.Go(func() { gone <- s.watch(ctx, func(l net.Listener) { loops.Go(func() { s.accept(ctx, l) }) }) })
+	loops.Go(func() { gone <- s.watchSocket(ctx, func(l net.Listener) { loops.Go(func() { s.accept(ctx, l) }) }) })
 	var lost error
 	select {
 	case <-s.quit:

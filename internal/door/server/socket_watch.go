@@ -19,10 +19,10 @@ const (
 	lookUnwatched = 2 * time.Second
 )
 
-// watch sees to it that the socket stays where clients look for it. A socket that was removed or
+// watchSocket sees to it that the socket stays where clients look for it. A socket that was removed or
 // replaced is bound again, and serve gets the new listener. The error says why it cannot be
 // bound; it is nil when the server ends.
-func (s *Server) watch(ctx context.Context, serve func(net.Listener)) error {
+func (s *Server) watchSocket(ctx context.Context, serve func(net.Listener)) error {
 	var changes <-chan fsnotify.Event
 	var troubles <-chan error
 	watcher, err := newWatcher()
@@ -31,7 +31,7 @@ func (s *Server) watch(ctx context.Context, serve func(net.Listener)) error {
 		changes, troubles = watcher.Events, watcher.Errors
 	}
 	for {
-		every := s.follow(watcher)
+		every := s.watchFile(watcher)
 		if !s.reachable() {
 			l, err := s.bindAgain()
 			if err != nil {
@@ -58,9 +58,9 @@ func (s *Server) watch(ctx context.Context, serve func(net.Listener)) error {
 	}
 }
 
-// follow has watcher report changes of the file that is at the socket's path now, and returns
+// watchFile has watcher report changes of the file that is at the socket's path now, and returns
 // how often to look at it besides. watcher may be nil.
-func (s *Server) follow(watcher *fsnotify.Watcher) (every time.Duration) {
+func (s *Server) watchFile(watcher *fsnotify.Watcher) (every time.Duration) {
 	every = lookUnwatched
 	if watcher != nil {
 		_ = watcher.Remove(s.opt.Socket) // of the file before
