@@ -253,7 +253,7 @@ func (b *inbox) answer(ctx context.Context, r client.AskReply) {
 		b.note = "the screen has just changed, or a key was pressed twice: look, and press the key again"
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.a.within)
+	ctx, cancel := context.WithTimeout(ctx, b.a.patience)
 	defer cancel()
 	r.Door = "terminal"
 	ask := b.asks[at]
@@ -273,7 +273,7 @@ func (b *inbox) card(ask client.Ask) *wholeCard {
 	}
 	found := ask.Card
 	if found == nil || !found.Whole {
-		ctx, cancel := context.WithTimeout(b.cmd.Context(), b.a.within)
+		ctx, cancel := context.WithTimeout(b.cmd.Context(), b.a.patience)
 		defer cancel()
 		if all, err := b.client.Ask(ctx, ask.ID); err == nil && all.Card != nil {
 			found = all.Card

@@ -76,7 +76,7 @@ func serviceFindings(a *app, cmd *cobra.Command) (list []doctor.Finding) {
 	if err != nil {
 		return nil // no home directory, or not root: doctor has said so
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.within, 10*time.Second))
+	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.patience, 10*time.Second))
 	defer cancel()
 	for _, f := range m.Look(ctx) {
 		list = append(list, doctor.Finding{Check: "service", Level: doctor.Level(f.Level), Found: f.Found, Do: f.Do})
@@ -153,7 +153,7 @@ func doctorOptions(a *app, cmd *cobra.Command) (doctor.Options, []doctor.Finding
 			": what follows is of the default settings", Do: mend})
 		cfg = config.Default(home)
 	}
-	return doctor.Options{Config: cfg, Client: a.dial(cmd), Within: min(a.within, 10*time.Second),
+	return doctor.Options{Config: cfg, Client: a.dial(cmd), Patience: min(a.patience, 10*time.Second),
 		Version: build().Version, UserPath: os.Getenv("PATH")}, found
 }
 

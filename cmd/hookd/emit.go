@@ -39,7 +39,7 @@ that name, as a script that is one sends it.`,
 		Args:              one("EVENT"),
 		ValidArgsFunction: eventNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			env, err := ev.whole(a, args[0], "")
+			env, err := ev.completed(a, args[0], "")
 			if err != nil {
 				return err
 			}
@@ -114,9 +114,9 @@ func (f *eventFlags) envelope(a *app, name string) (events.Envelope, error) {
 	return parsed, nil
 }
 
-// whole is envelope, where the arguments of a tool call alone are a call of tool; "" = of the one
+// completed is envelope, where the arguments of a tool call alone are a call of tool; "" = of the one
 // that takes them. It says so, and that an event which is about a call has none.
-func (f *eventFlags) whole(a *app, name, tool string) (events.Envelope, error) {
+func (f *eventFlags) completed(a *app, name, tool string) (events.Envelope, error) {
 	env, err := f.envelope(a, name)
 	if err != nil {
 		return env, err
@@ -180,7 +180,7 @@ func emit(a *app, cmd *cobra.Command, env events.Envelope) error {
 	case !env.Wait:
 		ctx, cancel = a.answer(cmd)
 	case env.TimeoutMS > 0:
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(env.TimeoutMS)*time.Millisecond+a.within)
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(env.TimeoutMS)*time.Millisecond+a.patience)
 	}
 	defer cancel()
 	answer, err := a.dial(cmd).Emit(ctx, env.Sent())

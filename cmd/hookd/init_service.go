@@ -113,7 +113,7 @@ func background(cmd *cobra.Command, m *service.Machine, cfg config.Config) (*ser
 
 // awaitReady waits until the daemon answers. d is its process; nil = a service's.
 func awaitReady(a *app, cmd *cobra.Command, d *service.Process) error {
-	ctx, cancel := context.WithTimeout(cmd.Context(), max(a.within, time.Minute))
+	ctx, cancel := context.WithTimeout(cmd.Context(), max(a.patience, time.Minute))
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -131,19 +131,19 @@ func (w *initRun) stop(pid int) {
 		w.wrong("hookd", err)
 		return
 	}
-	if !within(w.app.within, func() bool { return runsAlready(w.app, w.cmd) != pid }) {
+	if !holdsIn(w.app.patience, func() bool { return runsAlready(w.app, w.cmd) != pid }) {
 		w.wrong("hookd", fail(exitNoAnswer, "see its state with `hookd status`", "pid %d has not ended yet", pid))
 		return
 	}
 	// Its socket closes before it ends, and another start would find its lock taken.
 	// Where no process collects its end the pid stays: it has ended all the same.
-	within(5*time.Second, func() bool { return proc.Ended(pid) })
+	holdsIn(5*time.Second, func() bool { return proc.Ended(pid) })
 	w.answer.Daemon = &initDaemon{State: "not running"}
 	w.say(green, "stopped", "hookd, pid %d", pid)
 }
 
-// within reports whether cond holds before d has passed.
-func within(d time.Duration, cond func() bool) bool {
+// holdsIn reports whether cond holds before d has passed.
+func holdsIn(d time.Duration, cond func() bool) bool {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.After(d); !cond(); {

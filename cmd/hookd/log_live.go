@@ -109,7 +109,7 @@ func (t *top) live(every time.Duration, facts topFacts) error {
 }
 
 func (t *top) read(ctx context.Context) (f topFacts, err error) {
-	ctx, cancel := context.WithTimeout(ctx, t.a.within)
+	ctx, cancel := context.WithTimeout(ctx, t.a.patience)
 	defer cancel()
 	if f.Status, err = t.client.Status(ctx); err != nil {
 		return f, err

@@ -27,7 +27,7 @@ func matchCommand(a *app) *cobra.Command {
 				return err
 			}
 			ev.wait = true
-			env, err := ev.whole(a, args[0], tool)
+			env, err := ev.completed(a, args[0], tool)
 			if err != nil {
 				return err
 			}

@@ -83,7 +83,7 @@ func showOverview(a *app, cmd *cobra.Command) error {
 
 // lookAround reads all that the overview says.
 func lookAround(a *app, cmd *cobra.Command) *overview {
-	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.within, lookTime))
+	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.patience, lookTime))
 	defer cancel()
 	o := &overview{
 		Agents: agentsHere(cmd), Waiting: []client.Ask{}, Disobeyed: []client.Decision{},

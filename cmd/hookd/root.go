@@ -24,13 +24,13 @@ type app struct {
 	out    *os.File
 	errOut *os.File
 
-	format string        // table, wide, json
-	json   bool          // --json
-	keys   chan string   // of the terminal; nil = it was not read yet
-	within time.Duration // how long the daemon may take to answer
-	line   []string      // the command line, without the program
-	limit  int           // of a list; 0 = all
-	ready  bool          // the command line was understood: later errors are no usage errors
+	format   string        // table, wide, json
+	json     bool          // --json
+	keys     chan string   // of the terminal; nil = it was not read yet
+	patience time.Duration // how long the daemon may take to answer
+	line     []string      // the command line, without the program
+	limit    int           // of a list; 0 = all
+	ready    bool          // the command line was understood: later errors are no usage errors
 
 	unknown error // --help stands behind a word that is no command
 }
@@ -136,9 +136,9 @@ was not obeyed.`,
 	flags.BoolVar(&a.json, "json", false, "the same as -o json")
 	flags.String("socket", "", "the daemon's socket (default ~/.librefang/hookd.sock)")
 	flags.Bool(systemFlag, false, "the system daemon's hooks and settings, not your own (behind sudo)")
-	a.within = 30 * time.Second
+	a.patience = 30 * time.Second
 	flags.Var(
-		(*duration.Value)(&a.within),
+		(*duration.Value)(&a.patience),
 		"answer-within",
 		"give up, with exit code 4, when the daemon has not answered by then",
 	)
@@ -188,7 +188,7 @@ func (a *app) dial(cmd *cobra.Command) *client.Client {
 
 // answer bounds one question to the daemon.
 func (a *app) answer(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(cmd.Context(), a.within)
+	return context.WithTimeout(cmd.Context(), a.patience)
 }
 
 // isTerminal reports whether f may be a terminal: it is a character device

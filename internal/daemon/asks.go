@@ -121,7 +121,7 @@ func runsFor(e hook.Entry, event string) bool {
 }
 
 func (c *control) Asks(context.Context) wire.Asks {
-	followers, hooked := c.d.asks.Approvers()
+	followers, hooked := c.d.asks.Presence()
 	return wire.Asks{Asks: c.d.asks.List(), Approvers: followers, Hooked: hooked}
 }
 

@@ -64,8 +64,8 @@ func (all followers) answering() (n int) {
 	return n
 }
 
-// Approvers returns how many followers can answer, and whether a hook runs for asks.
-func (h *Holder) Approvers() (present int, hooked bool) {
+// Presence returns how many followers can answer, and whether a hook runs for asks.
+func (h *Holder) Presence() (present int, hooked bool) {
 	h.mu.Lock()
 	n := h.followers.answering()
 	h.mu.Unlock()

@@ -49,8 +49,8 @@ type Lack struct {
 
 // LookAgent examines the way of an event from the agent to its hooks and back.
 func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
-	if o.Within <= 0 {
-		o.Within = 10 * time.Second
+	if o.Patience <= 0 {
+		o.Patience = 10 * time.Second
 	}
 	w := &exam{
 		visit:   visit{Options: o.Options},
@@ -59,7 +59,7 @@ func LookAgent(ctx context.Context, o AgentOptions) AgentReport {
 		cwd:     cmp.Or(o.Cwd, o.Config.Home),
 	}
 	w.look(short, "settings", "its settings", (*exam).registered)
-	w.look(short+w.Within, "bridge", "its bridge", (*exam).program)
+	w.look(short+w.Patience, "bridge", "its bridge", (*exam).program)
 	w.daemon(ctx)
 	if len(w.hung) == 0 {
 		w.sameSocket()
@@ -236,7 +236,7 @@ func (w *exam) version() {
 		w.say("bridge", OK, "", "%s", w.bridge)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), w.Within)
+	ctx, cancel := context.WithTimeout(context.Background(), w.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, w.bridge, "version")
 	cmd.WaitDelay = time.Second

@@ -53,9 +53,9 @@ type Finding struct {
 
 // Options of Look.
 type Options struct {
-	Config config.Config
-	Client *client.Client
-	Within time.Duration // how long the daemon may take for one answer; 0 = 10 s
+	Config   config.Config
+	Client   *client.Client
+	Patience time.Duration // how long the daemon may take for one answer; 0 = 10 s
 
 	Version  string // of this program; "" = not compared
 	UserPath string // PATH of the user's shell
@@ -79,8 +79,8 @@ type visit struct {
 
 // Look makes every check, in the order in which things depend on each other.
 func Look(ctx context.Context, o Options) []Finding {
-	if o.Within <= 0 {
-		o.Within = 10 * time.Second
+	if o.Patience <= 0 {
+		o.Patience = 10 * time.Second
 	}
 	v := &visit{Options: o, path: o.Config.Path, uid: os.Geteuid()}
 	if v.path == "" {
@@ -167,7 +167,7 @@ func (v *visit) say(check string, level Level, do, format string, args ...any) {
 
 // ask returns a context for one request to the daemon.
 func (v *visit) ask(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, v.Within)
+	return context.WithTimeout(ctx, v.Patience)
 }
 
 // daemon gets the daemon's status and hooks.

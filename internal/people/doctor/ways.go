@@ -83,7 +83,7 @@ func (w *exam) waysOf(ctx context.Context) []Way {
 			list[i].Try = one.try
 		}
 	}
-	var while within
+	var while underWay
 	query := client.EventQuery{Agent: string(w.dialect), Limit: mostWays}
 	err := w.Client.Past(ctx, query, func(stored client.StoredEvent) error {
 		row := events.For(stored.Dialect, stored.Event)
@@ -108,14 +108,14 @@ func (w *exam) waysOf(ctx context.Context) []Way {
 	return append(list, w.rewritten(ctx))
 }
 
-// within finds the newest call between the start of a subagent and its end.
-type within struct {
+// underWay finds the newest call between the start of a subagent and its end.
+type underWay struct {
 	running map[string]int // session → its subagents that run
 	seen    *time.Time
 }
 
 // back takes in the event before the last one.
-func (w *within) back(e *events.Event, at time.Time) {
+func (w *underWay) back(e *events.Event, at time.Time) {
 	isStart := dialect.Call(e).Tool == "Agent"
 	switch {
 	case isStart && e.Contract.Kind == events.KindToolAfter:

@@ -43,7 +43,7 @@ func TestCallsWhileASubagentRuns(t *testing.T) {
 			Contract: events.For(events.Kimi, event),
 		}
 	}
-	var w within
+	var w underWay
 	for _, e := range []*events.Event{ // the newest first
 		call("PreToolUse", "one", "Bash"),
 		call("PostToolUse", "one", "Agent"),

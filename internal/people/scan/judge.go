@@ -152,7 +152,7 @@ func (j *judge) judge(c *transcripts.Call, seen *look) *judged {
 	}
 	d.reads = d.decision == "" && j.quiet.Judge(subject).Action == rules.Allow
 	top := j.top(subject.Cwd)
-	if d.place, d.alone = cmp.Or(top, subject.Cwd), top == ""; within(d.place, j.home) {
+	if d.place, d.alone = cmp.Or(top, subject.Cwd), top == ""; isIn(d.place, j.home) {
 		d.place = "" // it is no project: all projects lie below
 	}
 	d.shapes, d.learns = learn.Shapes(f, call, d.place)
@@ -167,8 +167,8 @@ func (j *judge) judge(c *transcripts.Call, seen *look) *judged {
 	return d
 }
 
-// within reports whether a path is a folder or lies below the folder.
-func within(dir, path string) bool {
+// isIn reports whether a path is a folder or lies below the folder.
+func isIn(dir, path string) bool {
 	return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/")
 }
 

@@ -25,7 +25,7 @@ func (m *Machine) Look(ctx context.Context) []Finding {
 	case s.missing != nil:
 		return s.say(Note, "hookd install", "%s is there, but %v", s.files[0], s.missing)
 	}
-	if m.system == "darwin" {
+	if m.goos == "darwin" {
 		return s.launchd(ctx)
 	}
 	return s.systemd(ctx)

@@ -27,7 +27,7 @@ func TestLookAtSystemd(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := &Machine{system: "linux", run: func(context.Context, []string) (string, error) { return tt.said, tt.err }}
+			m := &Machine{goos: "linux", run: func(context.Context, []string) (string, error) { return tt.said, tt.err }}
 			found := state{manager: systemd{m}, machine: m}.systemd(t.Context())
 			for _, f := range found {
 				if f.Do == tt.do && f.Level == tt.want {
@@ -42,7 +42,7 @@ func TestLookAtSystemd(t *testing.T) {
 func TestLookAtLaunchd(t *testing.T) {
 	home := t.TempDir()
 	loaded := errors.New("no such job")
-	m := &Machine{system: "darwin", home: home, run: func(context.Context, []string) (string, error) { return "", loaded }}
+	m := &Machine{goos: "darwin", home: home, run: func(context.Context, []string) (string, error) { return "", loaded }}
 	s := state{manager: launchd{m}, machine: m, files: installedFiles(launchd{m})}
 	if found := s.launchd(t.Context()); found[0].Level != Note || found[0].Do != "hookd install" {
 		t.Errorf("not installed: %+v", found)

@@ -22,13 +22,13 @@ import (
 
 // Machine is where a service is installed.
 type Machine struct {
-	system string // as runtime.GOOS
-	home   string // the user's
-	uid    int
-	exe    string // this program, as it was started
+	goos string // as runtime.GOOS
+	home string // the user's
+	uid  int
+	exe  string // this program, as it was started
 
-	whole bool   // the service is the system daemon, for all users
-	root  string // before the folders of that service; "" but in tests
+	ofSystem bool   // the service is the system daemon, for all users
+	root     string // before the folders of that service; "" but in tests
 
 	// run runs a command and returns its output.
 	run func(ctx context.Context, argv []string) (string, error)
@@ -44,7 +44,7 @@ func This() (*Machine, error) {
 	if err != nil {
 		return nil, fail("type its whole path, as in `/usr/local/bin/hookd install`", "find this program: %w", err)
 	}
-	return &Machine{system: runtime.GOOS, home: home, uid: os.Getuid(), exe: exe, run: runCommand}, nil
+	return &Machine{goos: runtime.GOOS, home: home, uid: os.Getuid(), exe: exe, run: runCommand}, nil
 }
 
 func runCommand(ctx context.Context, argv []string) (string, error) {

@@ -39,7 +39,7 @@ type manager interface {
 var errNoManager = errors.New("this machine has no service manager for users")
 
 func (m *Machine) manager() manager {
-	if m.system == "darwin" {
+	if m.goos == "darwin" {
 		return launchd{m}
 	}
 	return systemd{m}
@@ -49,14 +49,14 @@ type systemd struct{ m *Machine }
 
 // ctl is a command to the user's systemd, or to the machine's systemd.
 func (s systemd) ctl(args ...string) Step {
-	if s.m.whole {
+	if s.m.ofSystem {
 		return Step{argv: append([]string{"systemctl"}, args...)}
 	}
 	return Step{argv: append([]string{"systemctl", "--user"}, args...)}
 }
 
 func (s systemd) folder() string {
-	if s.m.whole {
+	if s.m.ofSystem {
 		return s.m.root + "/etc/systemd/system"
 	}
 	config := os.Getenv("XDG_CONFIG_HOME")
@@ -70,7 +70,7 @@ func (systemd) folders() []string { return nil }
 func (systemd) names() []string   { return packaging.SystemdFiles }
 
 func (s systemd) files(of packaging.Service) ([]packaging.File, error) {
-	if s.m.whole {
+	if s.m.ofSystem {
 		return of.SystemSystemd()
 	}
 	return of.Systemd()
@@ -114,7 +114,7 @@ func (s systemd) reachable(ctx context.Context) error {
 	}
 	if said, err := s.m.run(ctx, s.ctl("show", "--property=Version").argv); err != nil {
 		said, _, _ = strings.Cut(said, "\n")
-		if s.m.whole {
+		if s.m.ofSystem {
 			return fmt.Errorf("systemd does not answer: %s", said)
 		}
 		return fmt.Errorf("your systemd does not answer: %s", said)
@@ -142,7 +142,7 @@ func (s systemd) halt() []Step {
 }
 
 func (s systemd) started() []string {
-	if s.m.whole {
+	if s.m.ofSystem {
 		return systemNotes("systemctl status hookd", "journalctl -u hookd")
 	}
 	return []string{
@@ -152,7 +152,7 @@ func (s systemd) started() []string {
 }
 
 func (s systemd) without() []string {
-	if s.m.whole {
+	if s.m.ofSystem {
 		return []string{
 			"without systemd, have your init system start it: hookd serve --system, as the user " + system.User +
 				", who must own " + filepath.Dir(system.Here().Socket) + " and " + system.Here().State,
@@ -167,7 +167,7 @@ func (s systemd) without() []string {
 }
 
 func (s systemd) look() string {
-	if s.m.whole {
+	if s.m.ofSystem {
 		return "see why with `sudo systemctl status hookd` and `sudo journalctl -u hookd`"
 	}
 	return "see why with `systemctl --user status hookd` and `journalctl --user -u hookd`"
@@ -178,14 +178,14 @@ type launchd struct{ m *Machine }
 func launchctl(args ...string) Step { return Step{argv: append([]string{"launchctl"}, args...)} }
 
 func (l launchd) domain() string {
-	if l.m.whole {
+	if l.m.ofSystem {
 		return "system"
 	}
 	return "gui/" + strconv.Itoa(l.m.uid)
 }
 
 func (l launchd) label() string {
-	if l.m.whole {
+	if l.m.ofSystem {
 		return packaging.SystemLabel
 	}
 	return packaging.Label
@@ -194,14 +194,14 @@ func (l launchd) label() string {
 func (l launchd) target() string { return l.domain() + "/" + l.label() }
 
 func (l launchd) folder() string {
-	if l.m.whole {
+	if l.m.ofSystem {
 		return l.m.root + "/Library/LaunchDaemons"
 	}
 	return filepath.Join(l.m.home, "Library", "LaunchAgents")
 }
 
 func (l launchd) folders() []string {
-	if l.m.whole {
+	if l.m.ofSystem {
 		return nil
 	}
 	return []string{filepath.Join(l.m.home, "Library", "Logs", "hookd")} // launchd makes no folder for a log
@@ -210,7 +210,7 @@ func (l launchd) names() []string { return []string{l.label() + ".plist"} }
 
 func (l launchd) files(s packaging.Service) ([]packaging.File, error) {
 	f, err := s.Launchd()
-	if l.m.whole {
+	if l.m.ofSystem {
 		f, err = s.SystemLaunchd()
 	}
 	return []packaging.File{f}, err
@@ -262,7 +262,7 @@ func (l launchd) main(ctx context.Context) int {
 func (l launchd) halt() []Step { return []Step{launchctl("bootout", l.target())} }
 
 func (l launchd) started() []string {
-	if l.m.whole {
+	if l.m.ofSystem {
 		return systemNotes("launchctl print "+l.target(), "less /var/log/hookd.log")
 	}
 	return []string{"hookd runs as a service; see it with `launchctl print " + l.target() + "`, its log in ~/Library/Logs/hookd/hookd.log"}

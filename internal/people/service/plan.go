@@ -90,7 +90,7 @@ func (m *Machine) Install(o Options) (*Plan, error) {
 		return nil, err
 	}
 	var prepare []Step
-	if m.whole {
+	if m.ofSystem {
 		if prepare, err = m.prepareSystem(); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (m *Machine) Install(o Options) (*Plan, error) {
 	if p.Files, err = changes(mgr, files); err != nil {
 		return nil, err
 	}
-	if m.whole {
+	if m.ofSystem {
 		p.Files = append(p.Files, firstSettings()...)
 	}
 	p.prepare, p.Commands = prepare, slices.Concat(prepare, mgr.start(p.changed))
@@ -147,7 +147,7 @@ func (p *Plan) Install(ctx context.Context, running func() int) error {
 func (m *Machine) Uninstall() (*Plan, error) {
 	mgr := m.manager()
 	p := &Plan{Notes: []string{"hooks, settings and history stay where they are"}, machine: m, manager: mgr}
-	if m.whole {
+	if m.ofSystem {
 		p.Notes = append(p.Notes, "agents ask the system daemon for as long as "+system.Here().Settings()+
 			" is there: remove that file to end it")
 	}

@@ -15,7 +15,7 @@ import (
 // mac is a machine whose commands are noted and answered by fails.
 func mac(t *testing.T, fails map[string]int) (*Machine, *[]string) {
 	var asked []string
-	return &Machine{system: "darwin", home: t.TempDir(), uid: 501, run: func(_ context.Context, argv []string) (string, error) {
+	return &Machine{goos: "darwin", home: t.TempDir(), uid: 501, run: func(_ context.Context, argv []string) (string, error) {
 		line := strings.Join(argv, " ")
 		asked = append(asked, line)
 		if fails[line] > 0 {
@@ -129,7 +129,7 @@ func TestStepIsWrittenAsTyped(t *testing.T) {
 // A service is restarted by its manager, which keeps the socket open; a process of another kind is not.
 func TestRestart(t *testing.T) {
 	var asked []string
-	m := &Machine{system: "linux", home: t.TempDir(), run: func(_ context.Context, argv []string) (string, error) {
+	m := &Machine{goos: "linux", home: t.TempDir(), run: func(_ context.Context, argv []string) (string, error) {
 		line := strings.Join(argv, " ")
 		asked = append(asked, line)
 		if strings.Contains(line, "MainPID") {

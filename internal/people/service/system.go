@@ -17,7 +17,7 @@ func System() (*Machine, error) {
 	if m.uid != 0 {
 		return nil, fail("type it behind sudo: `sudo hookd install --system`", "the system daemon is root's to install")
 	}
-	m.whole = true
+	m.ofSystem = true
 	return m, nil
 }
 
@@ -28,7 +28,7 @@ func (m *Machine) prepareSystem() ([]Step, error) {
 	_, err := user.Lookup(system.User)
 	switch {
 	case err == nil:
-	case m.system == "darwin":
+	case m.goos == "darwin":
 		return nil, fail("type `sudo sysadminctl -addUser "+system.User+" -home /var/empty -shell /usr/bin/false`, "+
 			"then `sudo hookd install --system`", "the system daemon has a user of its own, and there is none: %w", err)
 	default:

@@ -24,7 +24,7 @@ func TestInstallSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ran []string
-	m := &Machine{system: "linux", whole: true, root: filepath.Dir(p.Folder), exe: exe, home: filepath.Dir(exe),
+	m := &Machine{goos: "linux", ofSystem: true, root: filepath.Dir(p.Folder), exe: exe, home: filepath.Dir(exe),
 		run: func(_ context.Context, argv []string) (string, error) {
 			line := strings.Join(argv, " ")
 			if strings.Contains(line, "is-active") {
